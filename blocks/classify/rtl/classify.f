@@ -1,0 +1,2 @@
+-f ../../stream/rtl/stream.f
+pst_classify_prefix.sv

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Reads the queue id that stands in front of each frame (4 bytes, most significant first, as in section 3.1 of the
+// QoS paper), strips it, and passes the frame on whole or not at all.
+//
+// A frame is dropped with the first reason that holds: bad_frame (tuser at its last beat), runt (shorter than MinFrameBytes
+// without the prefix), oversize (longer than MaxFrameBytes), bad_queue_id (>= Queues). A frame with less than 4 bytes
+// has no queue id; it is a runt of length 0 and is reported with queue NoQueue (0xFFFF_FFFF).
+// An oversize frame gives its buffer back at the beat that exceeds MaxFrameBytes; the rest is swallowed as it comes,
+// however long it is and however full the buffer.
+//
+// One beat per cycle, hence one 64-byte frame (60 and the prefix) per cycle. From the last beat in: 3 cycles to ev_valid_o,
+// 5 to m_meta_valid_o and m_data_valid_o (one less where the last beat holds nothing beyond the beat before it).
+// Reset forgets what is inside without an event.
+module pst_classify_prefix
+  import pst_pkg::*;
+#(
+    parameter int unsigned Queues = 262144,        // ids 0..Queues-1, 1..2^31
+    parameter int unsigned DataBytes = 64,         // bytes per beat, a power of two >= 8
+    parameter int unsigned MinFrameBytes = 60,     // without prefix and FCS, >= 1
+    parameter int unsigned MaxFrameBytes = 9216,   // without prefix and FCS, <= 2^LenWidth - 1
+    parameter int unsigned BufferBeats = 512,      // a power of two, at least two of the largest frames
+    localparam int unsigned QueueWidth = Queues > 1 ? $clog2(Queues) : 1
+) (
+    input  logic                   clk_i,
+    input  logic                   rst_i,
+    // frames in, prefix first
+    input  logic [8*DataBytes-1:0] s_axis_tdata_i,
+    input  logic [  DataBytes-1:0] s_axis_tkeep_i,
+    input  logic                   s_axis_tlast_i,
+    input  logic                   s_axis_tuser_i,   // at the last beat: the frame is damaged
+    input  logic                   s_axis_tvalid_i,
+    output logic                   s_axis_tready_o,
+    // one word per passed frame
+    output logic                   m_meta_valid_o,
+    input  logic                   m_meta_ready_i,
+    output logic [ QueueWidth-1:0] m_meta_queue_o,
+    output len_t                   m_meta_len_o,
+    // beats of passed frames, without prefix; bytes beyond the length mean nothing
+    output logic                   m_data_valid_o,
+    input  logic                   m_data_ready_i,
+    output logic [8*DataBytes-1:0] m_data_o,
+    output logic                   m_data_last_o,
+    // fate of every frame, in order of arrival
+    output logic                   ev_valid_o,
+    output drop_e                  ev_reason_o,      // DropNone: passed
+    output logic [           31:0] ev_queue_o,
+    output logic [           15:0] ev_len_o          // without prefix, at most 65535
+);
+
+  localparam int unsigned PrefixBytes = 4;
+  localparam int unsigned MaxFrameBeats = (MaxFrameBytes + DataBytes - 1) / DataBytes;
+  localparam logic [31:0] NoQueue = 32'hFFFF_FFFF;
+  localparam int unsigned CountWidth = $clog2(DataBytes + 1);
+
+  if (Queues < 1 || Queues > 32'h8000_0000) begin : g_bad_queues
+    $error("pst_classify_prefix: Queues is %0d, allowed: 1..2147483648", Queues);
+  end
+  if (DataBytes < 8 || DataBytes != 2 ** $clog2(DataBytes)) begin : g_bad_data_bytes
+    $error("pst_classify_prefix: DataBytes is %0d, must be a power of two and at least 8", DataBytes);
+  end
+  if (MinFrameBytes < 1 || MinFrameBytes > MaxFrameBytes || MaxFrameBytes >= 2 ** LenWidth) begin : g_bad_frame_bytes
+    $error("pst_classify_prefix: 1 <= MinFrameBytes (%0d) <= MaxFrameBytes (%0d) <= %0d does not hold", MinFrameBytes,
+           MaxFrameBytes, 2 ** LenWidth - 1);
+  end
+  if (BufferBeats < 2 * MaxFrameBeats || BufferBeats != 2 ** $clog2(BufferBeats)) begin : g_bad_buffer
+    $error("pst_classify_prefix: BufferBeats is %0d, must be a power of two and hold two frames of %0d beats", BufferBeats,
+           MaxFrameBeats);
+  end
+
+  typedef struct packed {
+    logic        bad;  // no such queue
+    logic [31:0] id;
+  } prefix_t;
+
+  typedef struct packed {
+    logic [QueueWidth-1:0] id;
+    len_t                  len;
+  } meta_t;
+
+  // ---- strip the prefix
+  //
+  // One register is enough for the queue id: the strip stage takes the first beat of a frame at the earliest when
+  // the last beat of the frame before leaves it.
+
+  prefix_t prefix_d, prefix_q;
+  logic first_d, first_q, take_in, take_prefix, take_strip;
+  logic [8*DataBytes-1:0] strip_data;
+  logic [DataBytes-1:0] strip_keep;
+  logic strip_last, strip_user, strip_valid, strip_ready;
+
+  always_comb begin
+    take_in     = s_axis_tvalid_i && s_axis_tready_o;
+    take_prefix = take_in && first_q;
+    first_d     = take_in ? s_axis_tlast_i : first_q;
+    prefix_d.id = {s_axis_tdata_i[7:0], s_axis_tdata_i[15:8], s_axis_tdata_i[23:16], s_axis_tdata_i[31:24]};
+    if (s_axis_tlast_i && !s_axis_tkeep_i[PrefixBytes-1]) prefix_d.id = NoQueue;
+    prefix_d.bad = prefix_d.id >= Queues;
+  end
+
+  pst_stream_realign #(
+      .DataBytes (DataBytes),
+      .StripBytes(PrefixBytes)
+  ) u_strip (
+      .clk_i,
+      .rst_i,
+      .s_axis_tdata_i,
+      .s_axis_tkeep_i,
+      .s_axis_tlast_i,
+      .s_axis_tuser_i,
+      .s_axis_tvalid_i,
+      .s_axis_tready_o,
+      .m_axis_tdata_o (strip_data),
+      .m_axis_tkeep_o (strip_keep),
+      .m_axis_tlast_o (strip_last),
+      .m_axis_tuser_o (strip_user),
+      .m_axis_tvalid_o(strip_valid),
+      .m_axis_tready_i(strip_ready)
+  );
+
+  // ---- measure: bytes of each beat, one register stage
+
+  logic [8*DataBytes-1:0] data_q;
+  logic [CountWidth-1:0] bytes_d, bytes_q;
+  logic beat_valid_d, beat_valid_q, last_q, user_q, beat_ready;
+  prefix_t beat_prefix_q;
+
+  always_comb begin
+    strip_ready  = !beat_valid_q || beat_ready;
+    take_strip   = strip_valid && strip_ready;
+    beat_valid_d = take_strip || (beat_valid_q && !beat_ready);
+    bytes_d      = '0;
+    for (int unsigned i = 0; i < DataBytes; i++) begin
+      // tkeep is contiguous from bit 0: the last one set tells the count.
+      if (strip_keep[i]) bytes_d = CountWidth'(i + 1);
+    end
+  end
+
+  // ---- judge: length so far, reason, and what the buffer is told
+
+  logic [15:0] len_d, len_q, total;
+  logic [16:0] sum;
+  logic cut_d, cut_q, oversize, take_beat, store_valid, store_ready;
+  logic ev_valid_d;
+  drop_e reason;
+  meta_t meta_in, meta_out;
+
+  always_comb begin
+    sum      = 17'(len_q) + 17'(bytes_q);
+    total    = sum[16] ? '1 : sum[15:0];
+    oversize = total > 16'(MaxFrameBytes);
+
+    reason = DropNone;
+    if (user_q) reason = DropBadFrame;
+    else if (total < 16'(MinFrameBytes)) reason = DropRunt;
+    else if (oversize) reason = DropOversize;
+    else if (beat_prefix_q.bad) reason = DropBadQueueId;
+
+    // After the cut the buffer sees nothing of the frame, so that its rest cannot wait for room.
+    store_valid = beat_valid_q && !cut_q;
+    beat_ready  = store_ready || cut_q;
+    take_beat   = beat_valid_q && beat_ready;
+
+    len_d      = len_q;
+    cut_d      = cut_q;
+    ev_valid_d = take_beat && last_q;
+    if (take_beat) begin
+      len_d = last_q ? '0 : total;
+      cut_d = !last_q && oversize;
+    end
+  end
+
+  assign meta_in = '{id: beat_prefix_q.id[QueueWidth-1:0], len: total[LenWidth-1:0]};
+
+  pst_frame_fifo #(
+      .DataBytes (DataBytes),
+      .DepthBeats(BufferBeats),
+      .MaxFrames (BufferBeats),
+      .MetaWidth ($bits(meta_t))
+  ) u_store (
+      .clk_i,
+      .rst_i,
+      .s_valid_i  (store_valid),
+      .s_ready_o  (store_ready),
+      .s_data_i   (data_q),
+      .s_last_i   (last_q || oversize),
+      .s_discard_i(reason != DropNone),
+      .s_meta_i   (meta_in),
+      .m_meta_valid_o,
+      .m_meta_ready_i,
+      .m_meta_o   (meta_out),
+      .m_data_valid_o,
+      .m_data_ready_i,
+      .m_data_o,
+      .m_data_last_o
+  );
+
+  assign m_meta_queue_o = meta_out.id;
+  assign m_meta_len_o   = meta_out.len;
+
+  always_ff @(posedge clk_i) begin
+    if (take_prefix) prefix_q <= prefix_d;
+    if (take_strip) begin
+      data_q        <= strip_data;
+      bytes_q       <= bytes_d;
+      last_q        <= strip_last;
+      user_q        <= strip_user;
+      beat_prefix_q <= prefix_q;
+    end
+    ev_reason_o  <= reason;
+    ev_queue_o   <= beat_prefix_q.id;
+    ev_len_o     <= total;
+    first_q      <= first_d;
+    beat_valid_q <= beat_valid_d;
+    len_q        <= len_d;
+    cut_q        <= cut_d;
+    ev_valid_o   <= ev_valid_d;
+    if (rst_i) begin
+      first_q      <= 1'b1;
+      beat_valid_q <= 1'b0;
+      len_q        <= '0;
+      cut_q        <= 1'b0;
+      ev_valid_o   <= 1'b0;
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_prefix_used : assert (!take_prefix || !strip_valid || (take_strip && strip_last));
+      a_keep_contiguous : assert (!take_in || (s_axis_tkeep_i & (s_axis_tkeep_i + 1'b1)) == '0);
+      a_keep_full : assert (!take_in || s_axis_tlast_i || (&s_axis_tkeep_i));
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Small show-ahead FIFO from registers or LUTRAM: m_data_o is the oldest word whenever m_valid_o is high.
+//
+// Latency 1 cycle. One word per cycle in and out at every depth from 2 on (Depth = 1 takes a word every other cycle).
+// s_ready_o and m_valid_o come from registers only; s_ready_o does not wait for m_ready_i, so a full FIFO takes
+// nothing in the cycle in which a word leaves. Reset empties it; the words themselves are not reset.
+// For deep FIFOs use pst_ram_fifo, which reads block RAM.
+module pst_fifo #(
+    parameter int unsigned Width = 32,  // bits per word, >= 1
+    parameter int unsigned Depth = 2,   // words, >= 1, any number
+    localparam int unsigned LevelWidth = $clog2(Depth + 1)
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_i,
+    // stream in
+    input  logic                  s_valid_i,
+    output logic                  s_ready_o,
+    input  logic [     Width-1:0] s_data_i,
+    // stream out
+    output logic                  m_valid_o,
+    input  logic                  m_ready_i,
+    output logic [     Width-1:0] m_data_o,
+    // words inside, 0..Depth
+    output logic [LevelWidth-1:0] level_o
+);
+
+  if (Width < 1 || Depth < 1) begin : g_bad_size
+    $error("pst_fifo: Width (%0d) and Depth (%0d) must be at least 1", Width, Depth);
+  end
+
+  localparam int unsigned AddrWidth = Depth > 1 ? $clog2(Depth) : 1;
+  localparam logic [AddrWidth-1:0] LastAddr = AddrWidth'(Depth - 1);
+
+  logic [Width-1:0] mem[Depth];
+  logic [AddrWidth-1:0] waddr_q, raddr_q;
+  logic [LevelWidth-1:0] level_d, level_q;
+  logic push, pop;
+
+  assign s_ready_o = level_q != LevelWidth'(Depth);
+  assign m_valid_o = level_q != '0;
+  assign m_data_o  = mem[raddr_q];
+  assign level_o   = level_q;
+  assign push      = s_valid_i && s_ready_o;
+  assign pop       = m_valid_o && m_ready_i;
+
+  always_comb begin
+    level_d = level_q;
+    if (push && !pop) level_d = level_q + 1'b1;
+    if (pop && !push) level_d = level_q - 1'b1;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (push) mem[waddr_q] <= s_data_i;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (push) waddr_q <= waddr_q == LastAddr ? '0 : waddr_q + 1'b1;
+    if (pop) raddr_q <= raddr_q == LastAddr ? '0 : raddr_q + 1'b1;
+    level_q <= level_d;
+    if (rst_i) begin
+      waddr_q <= '0;
+      raddr_q <= '0;
+      level_q <= '0;
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_level_in_range : assert (level_q <= LevelWidth'(Depth));
+    end
+  end
+`endif
+
+endmodule
