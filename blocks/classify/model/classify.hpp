@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Model of pst_classify_prefix: the verdict on one frame. It has no state; order and buffering are the hardware's affair.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "blocks/stream/model/drop.hpp"
+
+namespace penstock {
+
+// Queue that is reported for a frame too short to hold a queue id.
+inline constexpr std::uint32_t kNoQueue = 0xFFFF'FFFF;
+// Bytes of the queue id in front of each frame, most significant first.
+inline constexpr std::size_t kPrefixBytes = 4;
+
+struct ClassifySizes {
+    std::uint32_t queues;           // ids 0..queues-1
+    std::uint32_t min_frame_bytes;  // without prefix and FCS
+    std::uint32_t max_frame_bytes;  // without prefix and FCS
+};
+
+struct ClassifyVerdict {
+    Drop reason;           // Drop::None: the frame passes
+    std::uint32_t queue;   // its prefix, or kNoQueue
+    std::uint16_t length;  // bytes without prefix, at most 65,535: longer ones are reported so
+};
+
+// Judges a frame of `frame_bytes` bytes, prefix included. `head` holds its first bytes, at least the prefix when the
+// frame has one; `error` is the frame's error flag. Of several reasons the first in the order bad frame, runt,
+// oversize, bad queue id counts.
+inline ClassifyVerdict classify(std::span<const std::uint8_t> head, std::uint64_t frame_bytes, bool error, const ClassifySizes& sizes) {
+    const bool has_prefix = frame_bytes >= kPrefixBytes && head.size() >= kPrefixBytes;
+    const std::uint64_t length = has_prefix ? frame_bytes - kPrefixBytes : 0;
+    std::uint32_t queue = kNoQueue;
+    if (has_prefix) {
+        queue = 0;
+        for (const std::uint8_t byte : head.first(kPrefixBytes)) queue = queue << 8 | byte;
+    }
+
+    Drop reason = Drop::None;
+    if (error) {
+        reason = Drop::BadFrame;
+    } else if (length < sizes.min_frame_bytes) {
+        reason = Drop::Runt;
+    } else if (length > sizes.max_frame_bytes) {
+        reason = Drop::Oversize;
+    } else if (queue >= sizes.queues) {
+        reason = Drop::BadQueueId;
+    }
+    return {reason, queue, static_cast<std::uint16_t>(std::min<std::uint64_t>(length, 0xFFFF))};
+}
+
+}  // namespace penstock
