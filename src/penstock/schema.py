@@ -1,0 +1,365 @@
+"""The scenario as typed models: what a scenario file may say, with units, ranges and defaults.
+
+docs/scenario.md is generated from these models (`penstock.schema_docs`). Rates are bit/s, times picoseconds, sizes bytes once validated.
+Checks that need the device configuration (queue ids, the link rate, burst ranges) are in `penstock.job`.
+"""
+
+import difflib
+import ipaddress
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StrictBool, StrictInt, StrictStr, Tag, model_validator
+from pydantic_core import PydanticCustomError
+
+from penstock.units import describe, parse_rate, parse_size, parse_time
+
+MIN_RATE_BPS = 64_000
+MAX_LIMIT_PACKETS = 65_535
+MAX_LIMIT_BYTES = 16_777_215
+MAX_FRAME_BYTES = 16_383  # what a length field of 14 bits can say; the device itself drops what is over its own limit
+
+# Simple IMIX, 7:4:1. The usual sizes 64, 594 and 1,518 byte count the 4 byte of the FCS, which Penstock's frames do not have.
+IMIX = ((60, 7), (590, 4), (1514, 1))
+
+UNSHAPED = "unshaped"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ -]*")
+_ID_RANGE = re.compile(r"\s*([0-9]+)\s*(?:-\s*([0-9]+)\s*)?")
+
+IdRange = tuple[int, int]
+QueueSet = tuple[IdRange | str, ...]
+
+
+def nearest(word: str, known: Any) -> str:
+    """Return `; did you mean "x"?` for the nearest known word, or the list of what there is."""
+    words = [str(k) for k in known]
+    close = difflib.get_close_matches(str(word), words, n=1, cutoff=0.5)
+    return f'; did you mean "{close[0]}"?' if close else f"; known: {', '.join(words) or 'none'}."
+
+
+def _rate_or_unshaped(value: object) -> int | str:
+    if isinstance(value, str) and value.strip() == UNSHAPED:
+        return UNSHAPED
+    try:
+        rate = parse_rate(value)
+    except ValueError as error:
+        raise ValueError(f'{error}; or "unshaped", or 0 for a closed gate') from None
+    if 0 < rate < MIN_RATE_BPS:
+        raise ValueError(f"must be at least 64 kbit/s (or 0 for a closed gate), not {describe(value)}")
+    return rate
+
+
+def _positive(parse: Any) -> Any:
+    def check(value: object) -> int:
+        number = parse(value)
+        if number == 0:
+            raise ValueError(f"must be more than 0, not {describe(value)}")
+        return number
+
+    return check
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise ValueError(f"must be a name that begins with a letter (letters, digits, blank, _ and -), not {describe(value)}")
+    return value
+
+
+def _id_ranges(value: object) -> tuple[IdRange, ...]:
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    ranges: list[IdRange] = []
+    for part in [piece for p in parts for piece in (p.split(",") if isinstance(p, str) else [p])]:
+        match = _ID_RANGE.fullmatch(str(part)) if isinstance(part, (int, str)) and not isinstance(part, bool) else None
+        low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if low > high or high >= 2**32:
+            raise ValueError(f'must be queue ids such as 7, "0-15" or [1, 4, "8-11"], not {describe(part)}')
+        ranges.append((low, high))
+    if not ranges:
+        raise ValueError("must name at least one queue")
+    return tuple(ranges)
+
+
+def _queue_set(value: object) -> QueueSet:
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    found: list[IdRange | str] = []
+    for part in [piece for p in parts for piece in (p.split(",") if isinstance(p, str) else [p])]:
+        word = part.strip() if isinstance(part, str) else part
+        if isinstance(word, str) and _NAME.fullmatch(word):
+            found.append(word)
+        else:
+            found.extend(_id_ranges([word]))
+    if not found:
+        raise ValueError("must name at least one queue")
+    return tuple(found)
+
+
+def _queue_ref(value: object) -> int | str:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**32:
+        return value
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value):
+        return int(value)
+    if isinstance(value, str) and _NAME.fullmatch(value):
+        return value
+    raise ValueError(f"must be the id or the name of one queue, not {describe(value)}")
+
+
+def _unmatched(value: object) -> int | str:
+    if value in ("ignore", "error"):
+        return value  # type: ignore[return-value]
+    try:
+        return _queue_ref(value.removeprefix("queue ") if isinstance(value, str) else value)
+    except ValueError:
+        raise ValueError(f'must be "ignore", "error" or a queue, not {describe(value)}') from None
+
+
+def _sizes(value: object) -> tuple[tuple[int, int], ...]:
+    if value == "imix":
+        return IMIX
+    pairs = value if isinstance(value, (list, tuple)) else [[value, 1]]
+    found: list[tuple[int, int]] = []
+    for pair in pairs:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+            raise ValueError(f'must be a size, "imix", or a list of [size, weight], not {describe(value)}')
+        size, weight = parse_size(pair[0]), pair[1]
+        if not 1 <= size <= MAX_FRAME_BYTES:
+            raise ValueError(f"must be between 1 and {MAX_FRAME_BYTES:,} byte, not {describe(pair[0])}")
+        if isinstance(weight, bool) or not isinstance(weight, int) or not 1 <= weight <= 10**6:
+            raise ValueError(f"has weights between 1 and 1,000,000, not {describe(weight)}")
+        found.append((size, weight))
+    if not found:
+        raise ValueError("must hold at least one [size, weight]")
+    return tuple(found)
+
+
+_PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17, "gre": 47, "esp": 50, "icmpv6": 58, "sctp": 132}
+
+
+def _protocol(value: object) -> int:
+    if isinstance(value, str) and value.lower() in _PROTOCOLS:
+        return _PROTOCOLS[value.lower()]
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 255:
+        return value
+    raise ValueError(f"must be one of {', '.join(_PROTOCOLS)} or a number from 0 to 255, not {describe(value)}")
+
+
+def _network(value: object) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    try:
+        return ipaddress.ip_network(value if isinstance(value, str) else "", strict=False)
+    except ValueError:
+        raise ValueError(f'must be an address or a network such as "10.0.1.2" or "10.0.1.0/24", not {describe(value)}') from None
+
+
+def _ports(value: object) -> IdRange:
+    try:
+        ranges = _id_ranges(value)
+        if len(ranges) == 1 and ranges[0][1] <= 65_535:
+            return ranges[0]
+    except ValueError:
+        pass
+    raise ValueError(f'must be a port or a range such as "5000-5010", 0 to 65535, not {describe(value)}')
+
+
+Rate = Annotated[int, BeforeValidator(_positive(parse_rate))]
+QueueRate = Annotated[int | Literal["unshaped"], BeforeValidator(_rate_or_unshaped)]
+Time = Annotated[int, BeforeValidator(parse_time)]
+Duration = Annotated[int, BeforeValidator(_positive(parse_time))]
+Size = Annotated[int, BeforeValidator(parse_size)]
+Name = Annotated[str, BeforeValidator(_name)]
+QueueRef = Annotated[int | str, BeforeValidator(_queue_ref)]
+LimitPackets = Annotated[StrictInt, Field(ge=0, le=MAX_LIMIT_PACKETS)]
+LimitBytes = Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=MAX_LIMIT_BYTES)]
+
+
+class Model(BaseModel):
+    """Base of all parts: an unknown key is an error that names the nearest known one."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            for key in data:
+                if key not in cls.model_fields:
+                    raise PydanticCustomError("unknown_key", "is not a known key{hint}", {"key": key, "hint": nearest(key, cls.model_fields)})
+        return data
+
+
+class Device(Model):
+    """The hardware: a named configuration, and how its memories behave in this run."""
+
+    config: StrictStr = Field(description="Name of a configuration of `designs/access_edge/configs.yaml`.")
+    read_latency_ns: StrictInt | None = Field(None, ge=0, le=100_000, description="Time from a memory's read request to its first data.")
+    write_latency_ns: StrictInt | None = Field(None, ge=0, le=100_000, description="Time from the last written data to its confirmation.")
+    gap_permille: StrictInt | None = Field(None, ge=0, le=900, description="Share of cycles in which a memory takes and gives nothing.")
+
+
+class Link(Model):
+    """The lines at both ends of the device."""
+
+    ingress: Rate = Field(100 * 10**9, description="Line rate at the input.")
+    egress: Rate = Field(100 * 10**9, description="Line rate at the output.")
+    overhead_bytes: StrictInt = Field(24, ge=0, le=100, description="What a frame costs on the line besides its bytes; Ethernet: preamble 8, FCS 4, gap 12.")
+
+
+class QueueSettings(Model):
+    """What every queue has. In `defaults` it is meant for all queues that do not say otherwise."""
+
+    rate: QueueRate | None = Field(None, description='Rate of frame bytes, from 64 kbit/s to the egress link; "unshaped"; or 0, a closed gate that holds all.')
+    burst: Size | None = Field(None, description="Bytes that may leave at once after the queue was idle. 0: packets are strictly paced.")
+    limit_packets: LimitPackets | None = Field(None, description="Most packets the queue holds; the next one is dropped.")
+    limit_bytes: LimitBytes | None = Field(None, description="Most bytes the queue holds.")
+
+
+class Queue(QueueSettings):
+    """One queue, or a group of queues with the same settings."""
+
+    id: StrictInt | None = Field(None, ge=0, description="Queue id. Either this or `ids`.")
+    ids: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] | None = Field(None, description='Ids of a group: `"0-15"`, `[1, 4, "8-11"]`.')
+    name: Name | None = Field(None, description="Name for reports, for `map`, and for `--set queues.NAME.KEY=...`.")
+    subscriber: StrictStr | None = Field(None, description="Whose queue it is, for reports.")
+
+    @model_validator(mode="after")
+    def _one_id(self) -> "Queue":
+        if (self.id is None) == (self.ids is None):
+            raise ValueError("needs either `id` or `ids`")
+        return self
+
+    @property
+    def ranges(self) -> tuple[IdRange, ...]:
+        """The queue ids as inclusive ranges."""
+        return self.ids if self.ids is not None else ((self.id, self.id),)  # type: ignore[return-value]
+
+
+class Match(Model):
+    """Header fields of a frame; what is left out matches everything. IPv4 and IPv6, with or without VLAN tags."""
+
+    proto: Annotated[int, BeforeValidator(_protocol)] | None = Field(None, description="tcp, udp, icmp, icmpv6, ... or a number.")
+    src: Annotated[Any, BeforeValidator(_network)] = Field(None, description="Source address or network, `10.0.1.0/24`.")
+    dst: Annotated[Any, BeforeValidator(_network)] = Field(None, description="Destination address or network.")
+    sport: Annotated[IdRange, BeforeValidator(_ports)] | None = Field(None, description='Source port or range, `"5000-5010"`.')
+    dport: Annotated[IdRange, BeforeValidator(_ports)] | None = Field(None, description="Destination port or range.")
+
+
+class Rule(Model):
+    """One rule of a map. The first rule that matches a frame decides."""
+
+    match: Match = Field(description="Which frames; `{}` is all.")
+    queue: QueueRef = Field(description="Id or name of the queue they go to.")
+    name: Name | None = Field(None, description="Name of the flow, for reports.")
+
+
+class PcapTraffic(Model):
+    """Frames of a capture (pcap or pcapng, Ethernet), at recorded or scaled times."""
+
+    name: Name | None = Field(None, description="Name of the source.")
+    pcap: StrictStr = Field(description="File, relative to the scenario.")
+    time_scale: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] = Field(1.0, description="2 plays at half speed, 0.5 at double speed.")
+    start: Time = Field(0, description="When the first frame of the file comes.")
+    repeat: StrictInt = Field(1, ge=1, le=1_000_000, description="How often the file is played, one after the other.")
+    map: tuple[Rule, ...] = Field((), description="Rules from header fields to queues.")
+    unmatched: Annotated[int | str, BeforeValidator(_unmatched)] = Field(
+        "ignore", description='Frames that no rule matches: "ignore" leaves them out, "error" refuses the file, a queue takes them.'
+    )
+    prefixed: StrictBool = Field(False, description="Frames carry the 32-bit queue id in front already; then there is no `map`.")
+    pad: StrictBool = Field(False, description="Fill frames below 60 byte up, as a network card does on the line; captures at the sender lack that.")
+
+    @model_validator(mode="after")
+    def _map_or_prefix(self) -> "PcapTraffic":
+        if self.prefixed and (self.map or self.unmatched != "ignore"):
+            raise ValueError("has either `prefixed: true` or rules (`map`, `unmatched`), not both")
+        if not self.prefixed and not self.map and self.unmatched == "ignore":
+            raise ValueError("needs `map`, `prefixed: true`, or a queue as `unmatched`")
+        return self
+
+
+class Steady(Model):
+    """A source that does not pause: `constant` sends at equal distances, `poisson` at exponentially distributed ones."""
+
+    queues: Annotated[QueueSet, BeforeValidator(_queue_set)] = Field(description='Ids, ranges or names: `"0-262143"`, `[bulk, 7]`.')
+    pick: Literal["each", "round_robin", "random"] = Field(
+        "round_robin", description="`each`: every queue has a source of its own with this rate. Otherwise one source picks a queue for each frame."
+    )
+    rate: Rate = Field(description="Rate of frame bytes.")
+    size: Annotated[tuple[tuple[int, int], ...], BeforeValidator(_sizes)] = Field(
+        description='Frame size without FCS: `64`, `imix`, or a list of `[size, weight]`.'
+    )
+
+
+class OnOff(Steady):
+    """A source that sends at `rate` during bursts; lengths of bursts and pauses are exponentially distributed."""
+
+    on: Duration = Field(description="Mean length of a burst.")
+    off: Duration = Field(description="Mean length of a pause.")
+
+
+class GeneratedTraffic(Model):
+    """Frames made by the engine, with random bytes; exactly one of `constant`, `poisson`, `onoff`."""
+
+    name: Name | None = Field(None, description="Name of the source.")
+    constant: Steady | None = Field(None, description="Frames at equal distances.")
+    poisson: Steady | None = Field(None, description="Frames at random distances.")
+    onoff: OnOff | None = Field(None, description="Bursts and pauses.")
+    start: Time = Field(0, description="When the source begins.")
+    stop: Time | None = Field(None, description="When it ends; the end of the run unless given.")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "GeneratedTraffic":
+        if sum(kind is not None for kind in (self.constant, self.poisson, self.onoff)) != 1:
+            raise ValueError("needs exactly one of `pcap`, `constant`, `poisson`, `onoff`")
+        if self.stop is not None and self.stop <= self.start:
+            raise ValueError("has a `stop` that is not after its `start`")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """`constant`, `poisson` or `onoff`."""
+        return "constant" if self.constant else "poisson" if self.poisson else "onoff"
+
+    @property
+    def source(self) -> Steady:
+        """The parameters of the one kind that is given."""
+        return self.constant or self.poisson or self.onoff  # type: ignore[return-value]
+
+
+def _traffic_kind(value: Any) -> str:
+    return "$pcap" if isinstance(value, PcapTraffic) or (isinstance(value, Mapping) and "pcap" in value) else "$generated"
+
+
+# The tags begin with "$" so that an error's path can be told from the keys of the file.
+Traffic = Annotated[Annotated[PcapTraffic, Tag("$pcap")] | Annotated[GeneratedTraffic, Tag("$generated")], Discriminator(_traffic_kind)]
+
+
+class Output(Model):
+    """What is written besides the result."""
+
+    pcap: StrictStr | None = Field(None, description="File for the frames that leave the device, with ns time stamps; relative to the output folder.")
+
+
+class Report(Model):
+    """What the report shows."""
+
+    series: Annotated[QueueSet, BeforeValidator(_queue_set)] | None = Field(
+        None, description="Queues with a curve of their own (at most 32); unless given, the named queues that get traffic, at most 12."
+    )
+    interval: Duration | None = Field(None, description="Width of a point in time; a two-hundredth of the duration unless given.")
+
+
+class Scenario(Model):
+    """The keys of the file."""
+
+    name: Name | None = Field(None, description="Name of the scenario and of its results' folder; the file's name unless given.")
+    description: StrictStr = Field("", description="One or two sentences; they head the report.")
+    device: Device = Field(description="The hardware.")
+    duration: Duration = Field(description="How long traffic comes; the device's time, not yours.")
+    drain: StrictBool | Duration = Field(
+        True, description="Go on after `duration` until the device is empty: true (for as long again at most), a time (at most that), or false."
+    )
+    seed: StrictInt = Field(1, ge=0, le=2**32 - 1, description="Of everything random. The same seed repeats a run to the bit.")
+    link: Link = Field(default_factory=Link, description="The lines.")
+    defaults: QueueSettings = Field(default_factory=QueueSettings, description="Settings of all queues that do not say otherwise.")
+    queues: tuple[Queue, ...] = Field((), description="Queues with settings or a name.")
+    traffic: tuple[Traffic, ...] = Field(min_length=1, description="Sources; they play side by side.")
+    output: Output = Field(default_factory=Output, description="Further files.")
+    report: Report = Field(default_factory=Report, description="What the report shows.")
