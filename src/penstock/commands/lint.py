@@ -1,0 +1,39 @@
+"""`penstock lint`: every rule of style that a machine can check."""
+
+from typing import Annotated
+
+import typer
+
+from penstock.commands import app
+
+
+@app.command()
+def lint(
+    fix: Annotated[bool, typer.Option("--fix", help="First let the formatters rewrite Python and C++.")] = False,
+    only: Annotated[list[str] | None, typer.Option("--only", metavar="CHECK", help="Run this check alone (may be repeated).")] = None,
+) -> None:
+    """Check SystemVerilog, C++ and Python: one line a check, every finding is fatal."""
+    import sys
+    from concurrent.futures import ThreadPoolExecutor
+
+    from penstock import lint as rules
+    from penstock.errors import UserError
+    from penstock.suggest import nearest
+
+    for name in only or []:
+        if name not in rules.CHECKS:
+            raise UserError(f"there is no check {name!r}{nearest(name, rules.CHECKS)}")
+    if fix:
+        rules.fix()
+    chosen = {name: check for name, check in rules.CHECKS.items() if not only or name in only}
+    failed = 0
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        for name, result in zip(chosen, pool.map(lambda check: check(), chosen.values()), strict=True):
+            for finding in result.findings:
+                print(finding)
+            failed += bool(result.findings)
+            print(f"{'FAIL' if result.findings else 'ok  '} {name:<10} {result.summary}")
+            sys.stdout.flush()
+    if failed:
+        print(f"penstock: {failed} of {len(chosen)} checks failed", file=sys.stderr)
+        raise typer.Exit(1)

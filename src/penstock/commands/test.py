@@ -1,0 +1,34 @@
+"""`penstock test`: the test suite."""
+
+from typing import Annotated
+
+import typer
+
+from penstock.commands import app
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def test(
+    context: typer.Context,
+    slow: Annotated[bool, typer.Option("--slow", help="Run the long tests as well.")] = False,
+) -> None:
+    """Run the tests: blocks, designs, engine and workbench. What else is given goes to pytest (-k NAME, -x, a file, ...)."""
+    import os
+    import sys
+    from pathlib import Path
+
+    from penstock import engine
+    from penstock.paths import ROOT, tool_environment
+
+    engine.build(lambda line: print(f"penstock: {line}", file=sys.stderr))
+
+    def absolute(argument: str) -> str:
+        # pytest runs at the root of the repository, where its settings are; paths are the caller's.
+        path, separator, name = argument.partition("::")
+        return f"{Path(path).resolve()}{separator}{name}" if path and not path.startswith("-") and Path(path).exists() else argument
+
+    arguments = [absolute(argument) for argument in context.args]
+    os.chdir(ROOT)
+    sys.stdout.flush()
+    command = [sys.executable, "-m", "pytest", *(["-m", ""] if slow else []), *arguments]
+    os.execve(sys.executable, command, tool_environment())
