@@ -133,4 +133,21 @@ class Stream:
         self.ready.value = 0
 
 
-__all__ = ["BLOCKS", "Stream", "parameter", "run_module", "seed", "start"]
+async def watch_held(clock, reset, valid, ready, fields: dict) -> None:
+    """Check for ever that a source holds valid and payload until ready; start it with `cocotb.start_soon`."""
+    from cocotb.triggers import FallingEdge, ReadOnly
+
+    offered: dict[str, int] | None = None
+    while True:
+        await FallingEdge(clock)
+        await ReadOnly()
+        if int(reset.value):
+            offered = None
+            continue
+        payload = {name: int(signal.value) for name, signal in fields.items()} if int(valid.value) else None
+        if offered is not None:
+            assert payload == offered, f"{valid._name}: offered {offered} was not taken, now there is {payload}"
+        offered = payload if payload is not None and not int(ready.value) else None
+
+
+__all__ = ["BLOCKS", "Stream", "parameter", "run_module", "seed", "start", "watch_held"]
