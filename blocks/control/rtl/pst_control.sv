@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Register block of the access edge behind AXI4-Lite, with the window through which software sets and reads one queue.
+//
+// Commands:  the queue, its shaper and its limits are copied when a command starts, so software may prepare the next one meanwhile. One
+//            command is under way at a time; the next one waits on the bus, with every access behind it. A refused command (queue id
+//            out of range, no such command) changes nothing but the refused bit.
+// Snapshot:  the sent counters are read first, then accepted and lost ones in one cycle, so accepted is never less than sent.
+//            The registers change all in one cycle when the last counter has come; status.busy tells when.
+// Latency:   a register access some 4 cycles; a setting leaves on m_cfg 1 cycle after its command.
+// Reset:     loses a command that is under way, and the snapshot.
+module pst_control
+  import pst_pkg::*;
+#(
+    parameter int unsigned Queues = 16,             // >= 2
+    parameter int unsigned Descriptors = 64,        // shown in a register
+    parameter int unsigned Memories = 1,            // shown in a register
+    parameter int unsigned MaxFrameBytes = 1522,    // shown in a register
+    parameter int unsigned ClockHz = 220_000_000,   // shown in a register, Hz
+    parameter bit          Shaping = 1'b1,          // shown in a register
+    parameter int unsigned PacketWidth = 48,        // of the counters, bits, 1..48
+    parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
+    localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1
+) (
+    input  logic                         clk_i,
+    input  logic                         rst_i,
+    // AXI4-Lite, 32 bit
+    input  logic                         s_axil_awvalid_i,
+    output logic                         s_axil_awready_o,
+    input  logic [                 11:0] s_axil_awaddr_i,
+    input  logic [                  2:0] s_axil_awprot_i,
+    input  logic                         s_axil_wvalid_i,
+    output logic                         s_axil_wready_o,
+    input  logic [                 31:0] s_axil_wdata_i,
+    input  logic [                  3:0] s_axil_wstrb_i,
+    output logic                         s_axil_bvalid_o,
+    input  logic                         s_axil_bready_i,
+    output logic [                  1:0] s_axil_bresp_o,
+    input  logic                         s_axil_arvalid_i,
+    output logic                         s_axil_arready_o,
+    input  logic [                 11:0] s_axil_araddr_i,
+    input  logic [                  2:0] s_axil_arprot_i,
+    output logic                         s_axil_rvalid_o,
+    input  logic                         s_axil_rready_i,
+    output logic [                 31:0] s_axil_rdata_o,
+    output logic [                  1:0] s_axil_rresp_o,
+    // settings of one queue
+    output logic                         m_cfg_valid_o,
+    input  logic                         m_cfg_ready_i,
+    output logic [         QueueIdW-1:0] m_cfg_queue_o,
+    output shaper_cfg_t                  m_cfg_shaper_o,
+    output logic [LimitPacketsWidth-1:0] m_cfg_limit_packets_o,
+    output logic [  LimitBytesWidth-1:0] m_cfg_limit_bytes_o,
+    // reads of the three counter banks; "in" and "drop" answer together
+    output logic [         QueueIdW-1:0] m_read_index_o,
+    output logic                         m_read_out_valid_o,
+    input  logic                         m_read_out_ready_i,
+    output logic                         m_read_in_drop_valid_o,
+    input  logic                         m_read_in_drop_ready_i,
+    input  logic                         s_out_valid_i,
+    input  logic [      PacketWidth-1:0] s_out_packets_i,
+    input  logic [        ByteWidth-1:0] s_out_bytes_i,
+    input  logic                         s_in_drop_valid_i,
+    input  logic [      PacketWidth-1:0] s_in_packets_i,
+    input  logic [        ByteWidth-1:0] s_in_bytes_i,
+    input  logic [      PacketWidth-1:0] s_drop_packets_i,
+    input  logic [        ByteWidth-1:0] s_drop_bytes_i,
+    // frames lost, by reason
+    input  logic [ 7:1][PacketWidth-1:0] dropped_packets_i,
+    input  logic [ 7:1][  ByteWidth-1:0] dropped_bytes_i,
+    // state of the device
+    input  logic                         init_done_i
+);
+
+  if (Queues < 2) begin : g_bad_queues
+    $error("pst_control: Queues is %0d, allowed: 2 and more", Queues);
+  end
+  if (PacketWidth < 1 || PacketWidth > 48 || ByteWidth < 1 || ByteWidth > 56) begin : g_bad_width
+    $error("pst_control: PacketWidth is %0d (1 to 48), ByteWidth is %0d (1 to 56)", PacketWidth, ByteWidth);
+  end
+
+  localparam logic [31:0] CommandWrite     = 32'd1;
+  localparam logic [31:0] CommandSnapshot  = 32'd2;
+  localparam logic [31:0] CommandWriteNext = 32'd3;
+
+  typedef struct packed {
+    logic [PacketWidth-1:0] packets;
+    logic [ByteWidth-1:0]   bytes;
+  } count_t;
+
+  typedef struct packed {
+    shaper_cfg_t                  shaper;
+    logic [LimitPacketsWidth-1:0] limit_packets;
+    logic [LimitBytesWidth-1:0]   limit_bytes;
+  } settings_t;
+
+  typedef enum logic [2:0] {
+    Idle,
+    Write,     // a setting is offered
+    AskOut,    // the read of the sent counters is offered
+    WaitOut,
+    AskInDrop, // the read of the accepted and lost counters is offered
+    WaitInDrop
+  } state_e;
+
+  pst_access_edge_regs_pkg::pst_access_edge_regs__in_t  hwif_in;
+  pst_access_edge_regs_pkg::pst_access_edge_regs__out_t hwif_out;
+
+  state_e state_q, state_d;
+  logic refused_q, refused_d;
+  // A command that has been taken from the bus but not answered.
+  logic        pending_q, pending_d;
+  logic [31:0] command_q, command_d;
+  logic        start, in_range, is_write;
+
+  logic [QueueIdW-1:0] queue_q, queue_d;
+  settings_t settings_q, settings_d, settings;
+  count_t out_q, out_d;
+  count_t snap_in_q, snap_in_d, snap_out_q, snap_out_d, snap_drop_q, snap_drop_d;
+
+  // The limits are 32-bit registers: what the hardware cannot hold becomes the largest value it can.
+  always_comb begin
+    logic [31:0] packets, bytes;
+    packets                  = hwif_out.queue_limit_packets.packets.value;
+    bytes                    = hwif_out.queue_limit_bytes.bytes.value;
+    settings.shaper.burst    = hwif_out.queue_burst.cycles.value;
+    settings.shaper.exponent = hwif_out.queue_rate.exponent.value;
+    settings.shaper.mantissa = hwif_out.queue_rate.mantissa.value;
+    settings.limit_packets   = |packets[31:LimitPacketsWidth] ? '1 : packets[LimitPacketsWidth-1:0];
+    settings.limit_bytes     = |bytes[31:LimitBytesWidth] ? '1 : bytes[LimitBytesWidth-1:0];
+  end
+
+  assign start    = pending_q && state_q == Idle;
+  assign in_range = hwif_out.queue_index.value.value < Queues;
+  assign is_write = command_q == CommandWrite || command_q == CommandWriteNext;
+
+  always_comb begin
+    state_d     = state_q;
+    refused_d   = refused_q;
+    pending_d   = pending_q && !start;
+    command_d   = command_q;
+    queue_d     = queue_q;
+    settings_d  = settings_q;
+    out_d       = out_q;
+    snap_in_d   = snap_in_q;
+    snap_out_d  = snap_out_q;
+    snap_drop_d = snap_drop_q;
+
+    unique case (state_q)
+      Write: if (m_cfg_ready_i) state_d = Idle;
+      AskOut: if (m_read_out_ready_i) state_d = WaitOut;
+      WaitOut:
+      if (s_out_valid_i) begin
+        out_d   = '{packets: s_out_packets_i, bytes: s_out_bytes_i};
+        state_d = AskInDrop;
+      end
+      AskInDrop: if (m_read_in_drop_ready_i) state_d = WaitInDrop;
+      WaitInDrop:
+      if (s_in_drop_valid_i) begin
+        snap_in_d   = '{packets: s_in_packets_i, bytes: s_in_bytes_i};
+        snap_out_d  = out_q;
+        snap_drop_d = '{packets: s_drop_packets_i, bytes: s_drop_bytes_i};
+        state_d     = Idle;
+      end
+      default: begin  // Idle
+        if (start) begin
+          queue_d    = hwif_out.queue_index.value.value[QueueIdW-1:0];
+          settings_d = settings;
+          refused_d  = !in_range || !(is_write || command_q == CommandSnapshot);
+          if (!refused_d) state_d = is_write ? Write : AskOut;
+        end
+      end
+    endcase
+
+    // The register block sends the next command only after this one has been answered.
+    if (hwif_out.queue_command.req && hwif_out.queue_command.req_is_wr) begin
+      pending_d = 1'b1;
+      command_d = hwif_out.queue_command.wr_data.command & hwif_out.queue_command.wr_biten.command;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    state_q     <= state_d;
+    refused_q   <= refused_d;
+    pending_q   <= pending_d;
+    snap_in_q   <= snap_in_d;
+    snap_out_q  <= snap_out_d;
+    snap_drop_q <= snap_drop_d;
+    if (rst_i) begin
+      state_q     <= Idle;
+      refused_q   <= 1'b0;
+      pending_q   <= 1'b0;
+      snap_in_q   <= '0;
+      snap_out_q  <= '0;
+      snap_drop_q <= '0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    command_q  <= command_d;
+    queue_q    <= queue_d;
+    settings_q <= settings_d;
+    out_q      <= out_d;
+  end
+
+  assign m_cfg_valid_o          = state_q == Write;
+  assign m_cfg_queue_o          = queue_q;
+  assign m_cfg_shaper_o         = settings_q.shaper;
+  assign m_cfg_limit_packets_o  = settings_q.limit_packets;
+  assign m_cfg_limit_bytes_o    = settings_q.limit_bytes;
+  assign m_read_index_o         = queue_q;
+  assign m_read_out_valid_o     = state_q == AskOut;
+  assign m_read_in_drop_valid_o = state_q == AskInDrop;
+
+  always_comb begin
+    hwif_in.queues.value.next          = Queues;
+    hwif_in.descriptors.value.next     = Descriptors;
+    hwif_in.memories.value.next        = Memories;
+    hwif_in.max_frame_bytes.value.next = MaxFrameBytes;
+    hwif_in.clock_hz.value.next        = ClockHz;
+    hwif_in.features.shaping.next      = Shaping;
+    hwif_in.status.init_done.next      = init_done_i;
+    hwif_in.status.busy.next           = state_q != Idle || pending_q;
+    hwif_in.status.refused.next        = refused_q;
+    hwif_in.queue_index.value.incr     = start && !refused_d && command_q == CommandWriteNext;
+    hwif_in.queue_command.wr_ack       = start;
+
+    hwif_in.in.packets.value.next   = 48'(snap_in_q.packets);
+    hwif_in.in.bytes.value.next     = 56'(snap_in_q.bytes);
+    hwif_in.out.packets.value.next  = 48'(snap_out_q.packets);
+    hwif_in.out.bytes.value.next    = 56'(snap_out_q.bytes);
+    hwif_in.drop.packets.value.next = 48'(snap_drop_q.packets);
+    hwif_in.drop.bytes.value.next   = 56'(snap_drop_q.bytes);
+
+    hwif_in.dropped_runt.packets.value.next              = 48'(dropped_packets_i[DropRunt]);
+    hwif_in.dropped_runt.bytes.value.next                = 56'(dropped_bytes_i[DropRunt]);
+    hwif_in.dropped_oversize.packets.value.next          = 48'(dropped_packets_i[DropOversize]);
+    hwif_in.dropped_oversize.bytes.value.next            = 56'(dropped_bytes_i[DropOversize]);
+    hwif_in.dropped_bad_queue_id.packets.value.next      = 48'(dropped_packets_i[DropBadQueueId]);
+    hwif_in.dropped_bad_queue_id.bytes.value.next        = 56'(dropped_bytes_i[DropBadQueueId]);
+    hwif_in.dropped_bad_frame.packets.value.next         = 48'(dropped_packets_i[DropBadFrame]);
+    hwif_in.dropped_bad_frame.bytes.value.next           = 56'(dropped_bytes_i[DropBadFrame]);
+    hwif_in.dropped_no_page.packets.value.next           = 48'(dropped_packets_i[DropNoPage]);
+    hwif_in.dropped_no_page.bytes.value.next             = 56'(dropped_bytes_i[DropNoPage]);
+    hwif_in.dropped_tail_drop_packets.packets.value.next = 48'(dropped_packets_i[DropTailDropPackets]);
+    hwif_in.dropped_tail_drop_packets.bytes.value.next   = 56'(dropped_bytes_i[DropTailDropPackets]);
+    hwif_in.dropped_tail_drop_bytes.packets.value.next   = 48'(dropped_packets_i[DropTailDropBytes]);
+    hwif_in.dropped_tail_drop_bytes.bytes.value.next     = 56'(dropped_bytes_i[DropTailDropBytes]);
+  end
+
+  pst_access_edge_regs u_regs (
+      .clk           (clk_i),
+      .rst           (rst_i),
+      .s_axil_awready(s_axil_awready_o),
+      .s_axil_awvalid(s_axil_awvalid_i),
+      .s_axil_awaddr (s_axil_awaddr_i),
+      .s_axil_awprot (s_axil_awprot_i),
+      .s_axil_wready (s_axil_wready_o),
+      .s_axil_wvalid (s_axil_wvalid_i),
+      .s_axil_wdata  (s_axil_wdata_i),
+      .s_axil_wstrb  (s_axil_wstrb_i),
+      .s_axil_bready (s_axil_bready_i),
+      .s_axil_bvalid (s_axil_bvalid_o),
+      .s_axil_bresp  (s_axil_bresp_o),
+      .s_axil_arready(s_axil_arready_o),
+      .s_axil_arvalid(s_axil_arvalid_i),
+      .s_axil_araddr (s_axil_araddr_i),
+      .s_axil_arprot (s_axil_arprot_i),
+      .s_axil_rready (s_axil_rready_i),
+      .s_axil_rvalid (s_axil_rvalid_o),
+      .s_axil_rdata  (s_axil_rdata_o),
+      .s_axil_rresp  (s_axil_rresp_o),
+      .hwif_in,
+      .hwif_out
+  );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      assert (!(hwif_out.queue_command.req && pending_q))
+      else $error("pst_control: a command came before the one before was answered");
+      assert (!(s_out_valid_i && state_q != WaitOut) && !(s_in_drop_valid_i && state_q != WaitInDrop))
+      else $error("pst_control: counters came that nobody asked for");
+    end
+  end
+`endif
+
+endmodule
