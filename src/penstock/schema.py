@@ -4,7 +4,6 @@ docs/scenario.md is generated from these models (`penstock.schema_docs`). Rates 
 Checks that need the device configuration (queue ids, the link rate, burst ranges) are in `penstock.job`.
 """
 
-import difflib
 import ipaddress
 import re
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StrictBool, StrictInt, StrictStr, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
+from penstock.suggest import nearest
 from penstock.units import describe, parse_rate, parse_size, parse_time
 
 MIN_RATE_BPS = 64_000
@@ -29,13 +29,6 @@ _ID_RANGE = re.compile(r"\s*([0-9]+)\s*(?:-\s*([0-9]+)\s*)?")
 
 IdRange = tuple[int, int]
 QueueSet = tuple[IdRange | str, ...]
-
-
-def nearest(word: str, known: Any) -> str:
-    """Return `; did you mean "x"?` for the nearest known word, or the list of what there is."""
-    words = [str(k) for k in known]
-    close = difflib.get_close_matches(str(word), words, n=1, cutoff=0.5)
-    return f'; did you mean "{close[0]}"?' if close else f"; known: {', '.join(words) or 'none'}."
 
 
 def _rate_or_unshaped(value: object) -> int | str:
@@ -160,6 +153,15 @@ def _ports(value: object) -> IdRange:
     raise ValueError(f'must be a port or a range such as "5000-5010", 0 to 65535, not {describe(value)}')
 
 
+def _drain(value: object) -> bool | int:
+    if isinstance(value, bool):
+        return value
+    try:
+        return _positive(parse_time)(value)
+    except ValueError:
+        raise ValueError(f'must be true, false or a time such as "20 ms", not {describe(value)}') from None
+
+
 Rate = Annotated[int, BeforeValidator(_positive(parse_rate))]
 QueueRate = Annotated[int | Literal["unshaped"], BeforeValidator(_rate_or_unshaped)]
 Time = Annotated[int, BeforeValidator(parse_time)]
@@ -182,7 +184,7 @@ class Model(BaseModel):
         if isinstance(data, Mapping):
             for key in data:
                 if key not in cls.model_fields:
-                    raise PydanticCustomError("unknown_key", "is not a known key{hint}", {"key": key, "hint": nearest(key, cls.model_fields)})
+                    raise PydanticCustomError("unknown_key", "is not a known key{hint}", {"key": key, "hint": nearest(str(key), cls.model_fields)})
         return data
 
 
@@ -353,7 +355,7 @@ class Scenario(Model):
     description: StrictStr = Field("", description="One or two sentences; they head the report.")
     device: Device = Field(description="The hardware.")
     duration: Duration = Field(description="How long traffic comes; the device's time, not yours.")
-    drain: StrictBool | Duration = Field(
+    drain: Annotated[bool | int, BeforeValidator(_drain)] = Field(
         True, description="Go on after `duration` until the device is empty: true (for as long again at most), a time (at most that), or false."
     )
     seed: StrictInt = Field(1, ge=0, le=2**32 - 1, description="Of everything random. The same seed repeats a run to the bit.")
