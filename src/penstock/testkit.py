@@ -45,12 +45,13 @@ def run_module(
         hdl_toplevel=module,
         parameters=parameters,
         build_dir=build_dir,
-        build_args=["--assert", "-Wno-fatal", "-Wno-WIDTH", "--x-initial", "unique", "-O3"],
+        build_args=["--assert", "-Wno-fatal", "-Werror-USERERROR", "-Wno-WIDTH", "--x-initial", "unique", "-O3"],
         always=False,
         timescale=("1ns", "1ps"),
     )
     results = runner.test(
         hdl_toplevel=module,
+        hdl_toplevel_lang="verilog",
         test_module=test_file.stem,
         test_dir=test_file.parent,
         build_dir=build_dir,
