@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Queue manager: `Queues` FIFO queues of packet descriptors as linked lists in shared descriptor memory.
+//
+// Throughput: one enqueue and one dequeue per cycle, on any queues, the same one included.
+// Latency:    enqueue to m_active_o / ev_o 3 cycles; dequeue to m_deq_o 3 cycles (DeqLatency).
+// Ordering:   FIFO in each queue. Both pipelines commit in the same stage; when an enqueue and a dequeue of one queue
+//             commit in the same cycle, the dequeue comes first.
+// Reset:      forgets every packet; a walker then clears the memories (`Queues` cycles) and raises init_done_o.
+//
+// Each memory has one writer: the enqueue side owns tail and enqueue counters, the dequeue side head and dequeue
+// counters, and occupancy is the difference of the two (paper, section III-C keeps one shared length and a lock). See
+// the README for the hazards and how each is closed.
+module pst_queue_manager
+  import pst_pkg::*;
+#(
+    parameter int unsigned Queues = 64,               // >= 2
+    parameter int unsigned Descriptors = 256,         // >= 2
+    parameter string       QueueRamStyle = "auto",    // per-queue memories, see pst_ram_1r1w
+    parameter string       DescRamStyle = "auto",     // per-descriptor memory
+    localparam int unsigned QueueIdWidth = $clog2(Queues),
+    localparam int unsigned DescIdWidth = $clog2(Descriptors)
+) (
+    input  logic                         clk_i,
+    input  logic                         rst_i,
+    // enqueue; a reason other than DropNone: the frame was lost upstream and is only reported, in order
+    input  logic                         s_enq_valid_i,
+    output logic                         s_enq_ready_o,
+    input  logic [QueueIdWidth-1:0]      s_enq_queue_i,
+    input  logic [DescIdWidth-1:0]       s_enq_desc_i,
+    input  len_t                         s_enq_len_i,
+    input  drop_e                        s_enq_reason_i,
+    // a queue that was empty has a packet now
+    output logic                         m_active_valid_o,
+    input  logic                         m_active_ready_i,
+    output logic [QueueIdWidth-1:0]      m_active_queue_o,
+    // descriptor of a packet dropped at the tail: its page is free again
+    output logic                         m_drop_valid_o,
+    input  logic                         m_drop_ready_i,
+    output logic [DescIdWidth-1:0]       m_drop_desc_o,
+    // one pulse per enqueue decision, in order
+    output logic                         ev_valid_o,
+    output drop_e                        ev_reason_o,
+    output logic [QueueIdWidth-1:0]      ev_queue_o,
+    output len_t                         ev_len_o,
+    // dequeue of the head packet: never stalls; the queue has a packet, and its last m_deq_o is at least 4 cycles ago
+    input  logic                         s_deq_valid_i,
+    input  logic [QueueIdWidth-1:0]      s_deq_queue_i,
+    output logic                         m_deq_valid_o,
+    output logic [QueueIdWidth-1:0]      m_deq_queue_o,
+    output logic [DescIdWidth-1:0]       m_deq_desc_o,
+    output len_t                         m_deq_len_o,
+    output logic                         m_deq_backlogged_o,    // packets are left in the queue
+    // limits of one queue; taken at once, holds enqueues back for this cycle
+    input  logic                         s_cfg_valid_i,
+    input  logic [QueueIdWidth-1:0]      s_cfg_queue_i,
+    input  logic [LimitPacketsWidth-1:0] s_cfg_limit_packets_i,
+    input  logic [LimitBytesWidth-1:0]   s_cfg_limit_bytes_i,
+    // memories are cleared
+    output logic                         init_done_o
+);
+
+  if (Queues < 2 || Descriptors < 2) begin : g_bad_size
+    $error("pst_queue_manager: Queues (%0d) and Descriptors (%0d) must be at least 2", Queues, Descriptors);
+  end
+
+  // Counters run modulo their width; occupancy never exceeds the largest limit, so the difference is unambiguous.
+  typedef struct packed {
+    logic [LimitPacketsWidth-1:0] packets;
+    logic [LimitBytesWidth-1:0]   bytes;
+  } count_t;
+
+  typedef struct packed {
+    logic [DescIdWidth-1:0] desc;
+    len_t                   len;
+  } packet_t;
+
+  typedef struct packed {
+    logic                    valid;
+    logic [QueueIdWidth-1:0] queue_id;
+    packet_t                 packet;
+    drop_e                   reason;
+  } enq_op_t;
+
+  typedef struct packed {
+    logic                    valid;
+    logic [QueueIdWidth-1:0] queue_id;
+  } deq_op_t;
+
+  localparam int unsigned OutDepth = 16;     // FIFOs to scheduler and page pools
+  localparam int unsigned OutReserve = 6;    // enqueues that may still come after ready has gone low
+
+  enq_op_t e1_q, e2_q;
+  deq_op_t d1_q, d2_q;
+
+  // --- clearing walk after reset
+
+  logic                    init_q;
+  logic [QueueIdWidth-1:0] init_queue_q;
+
+  always_ff @(posedge clk_i) begin
+    if (init_q) init_queue_q <= init_queue_q + 1'b1;
+    if (init_q && init_queue_q == QueueIdWidth'(Queues - 1)) init_q <= 1'b0;
+    if (rst_i) begin
+      init_q       <= 1'b1;
+      init_queue_q <= '0;
+    end
+  end
+
+  assign init_done_o = !init_q;
+
+  // --- stage 0: handshake, reads are issued
+
+  logic room_q;
+  logic enq_take;
+
+  assign s_enq_ready_o = room_q && !s_cfg_valid_i;
+  assign enq_take = s_enq_valid_i && s_enq_ready_o;
+
+  // --- stage 2: the words as they are now, after forwarding; decision; commit
+
+  logic [DescIdWidth-1:0] tail_r, tail_now;
+  count_t enq_r, enq_now, enq_new, deq_for_enq_r, deq_for_enq, limit_r;
+  logic [LimitPacketsWidth-1:0] enq_packets_r, enq_packets_for_deq;
+  packet_t first_r, head_r, head_now, next_r;
+  count_t deq_r, deq_new;
+  logic head_valid_r, backlogged;
+  count_t occupancy;
+  logic over_packets, over_bytes, accept, was_empty;
+  drop_e reason;
+
+  // Commits of the last two cycles, for reads that were issued before those commits were in the memories.
+  logic e_hit1_q, e_hit2_q, de_hit0_q, de_hit1_q, de_hit2_q, ed_hit1_q, ed_hit2_q;
+  logic e_commit, e_commit1_q;
+  logic [DescIdWidth-1:0] tail1_q, tail2_q;
+  count_t enq1_q, enq2_q, deq1_q, deq2_q;
+  logic [QueueIdWidth-1:0] e_queue3_q, d_queue3_q;
+  logic d_valid3_q;
+
+  always_comb begin
+    // dequeue side: the enqueue of this very cycle comes after it and does not count
+    enq_packets_for_deq = enq_packets_r;
+    if (ed_hit2_q) enq_packets_for_deq = enq2_q.packets;
+    if (ed_hit1_q) enq_packets_for_deq = enq1_q.packets;
+    head_now   = head_valid_r ? head_r : first_r;
+    deq_new    = '{packets: deq_r.packets + 1'b1, bytes: deq_r.bytes + LimitBytesWidth'(head_now.len)};
+    backlogged = enq_packets_for_deq != deq_new.packets;
+
+    // enqueue side: the dequeue of this very cycle counts
+    enq_now  = enq_r;
+    tail_now = tail_r;
+    if (e_hit2_q) begin
+      enq_now  = enq2_q;
+      tail_now = tail2_q;
+    end
+    if (e_hit1_q) begin
+      enq_now  = enq1_q;
+      tail_now = tail1_q;
+    end
+    deq_for_enq = deq_for_enq_r;
+    if (de_hit2_q) deq_for_enq = deq2_q;
+    if (de_hit1_q) deq_for_enq = deq1_q;
+    if (de_hit0_q) deq_for_enq = deq_new;
+
+    occupancy.packets = enq_now.packets - deq_for_enq.packets;
+    occupancy.bytes   = enq_now.bytes - deq_for_enq.bytes;
+    was_empty    = occupancy.packets == '0;
+    over_packets = occupancy.packets >= limit_r.packets;
+    over_bytes   = {1'b0, occupancy.bytes} + (LimitBytesWidth + 1)'(e2_q.packet.len) > {1'b0, limit_r.bytes};
+
+    reason = e2_q.reason;
+    if (e2_q.reason == DropNone) begin
+      if (over_bytes) reason = DropTailDropBytes;
+      if (over_packets) reason = DropTailDropPackets;
+    end
+    accept   = e2_q.valid && reason == DropNone;
+    e_commit = accept;
+    enq_new  = '{packets: enq_now.packets + 1'b1, bytes: enq_now.bytes + LimitBytesWidth'(e2_q.packet.len)};
+  end
+
+  // --- pipeline registers
+
+  always_ff @(posedge clk_i) begin
+    e1_q <= '{
+        valid: enq_take,
+        queue_id: s_enq_queue_i,
+        packet: '{desc: s_enq_desc_i, len: s_enq_len_i},
+        reason: s_enq_reason_i
+    };
+    e2_q <= e1_q;
+    d1_q <= '{valid: s_deq_valid_i, queue_id: s_deq_queue_i};
+    d2_q <= d1_q;
+
+    // Results of the commits, one and two cycles ago.
+    tail1_q     <= e2_q.packet.desc;
+    tail2_q     <= tail1_q;
+    enq1_q      <= enq_new;
+    enq2_q      <= enq1_q;
+    deq1_q      <= deq_new;
+    deq2_q      <= deq1_q;
+    e_queue3_q  <= e2_q.queue_id;
+    d_queue3_q  <= d2_q.queue_id;
+    d_valid3_q  <= d2_q.valid;
+    e_commit1_q <= e_commit;
+
+    // For the operation that is in stage 1 now and in stage 2 next: does a commit of this cycle (hit1), of the
+    // last cycle (hit2), or of its own cycle on the other side (hit0) touch its queue?
+    e_hit1_q  <= e_commit && e2_q.queue_id == e1_q.queue_id;
+    e_hit2_q  <= e_commit1_q && e_queue3_q == e1_q.queue_id;
+    de_hit0_q <= d1_q.valid && d1_q.queue_id == e1_q.queue_id;
+    de_hit1_q <= d2_q.valid && d2_q.queue_id == e1_q.queue_id;
+    de_hit2_q <= d_valid3_q && d_queue3_q == e1_q.queue_id;
+    ed_hit1_q <= e_commit && e2_q.queue_id == d1_q.queue_id;
+    ed_hit2_q <= e_commit1_q && e_queue3_q == d1_q.queue_id;
+
+    if (rst_i) begin
+      e1_q.valid  <= 1'b0;
+      e2_q.valid  <= 1'b0;
+      d1_q.valid  <= 1'b0;
+      d2_q.valid  <= 1'b0;
+      d_valid3_q  <= 1'b0;
+      e_commit1_q <= 1'b0;
+    end
+  end
+
+  // --- dequeue result, and the packet behind it becomes the head
+
+  logic d3_fetch_q, d4_fetch_q, d5_fetch_q;
+  logic [QueueIdWidth-1:0] d4_queue_q, d5_queue_q;
+
+  always_ff @(posedge clk_i) begin
+    m_deq_valid_o      <= d2_q.valid;
+    m_deq_queue_o      <= d2_q.queue_id;
+    m_deq_desc_o       <= head_now.desc;
+    m_deq_len_o        <= head_now.len;
+    m_deq_backlogged_o <= backlogged;
+    d3_fetch_q <= d2_q.valid && backlogged;
+    d4_fetch_q <= d3_fetch_q;
+    d5_fetch_q <= d4_fetch_q;
+    d4_queue_q <= m_deq_queue_o;
+    d5_queue_q <= d4_queue_q;
+    if (rst_i) begin
+      m_deq_valid_o <= 1'b0;
+      d3_fetch_q    <= 1'b0;
+      d4_fetch_q    <= 1'b0;
+      d5_fetch_q    <= 1'b0;
+    end
+  end
+
+  // --- memories of the enqueue side
+
+  pst_ram_1r1w #(
+      .Width(DescIdWidth + $bits(count_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  ) u_tail (
+      .clk_i,
+      .we_i(init_q || e_commit), .waddr_i(init_q ? init_queue_q : e2_q.queue_id),
+      .wdata_i(init_q ? '0 : {e2_q.packet.desc, enq_new}),
+      .re_i(enq_take), .raddr_i(s_enq_queue_i), .rdata_o({tail_r, enq_r})
+  );
+
+  pst_ram_1r1w #(
+      .Width(LimitPacketsWidth), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  ) u_enq_packets (
+      .clk_i,
+      .we_i(init_q || e_commit), .waddr_i(init_q ? init_queue_q : e2_q.queue_id), .wdata_i(init_q ? '0 : enq_new.packets),
+      .re_i(s_deq_valid_i), .raddr_i(s_deq_queue_i), .rdata_o(enq_packets_r)
+  );
+
+  pst_ram_1r1w #(
+      .Width($bits(packet_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  ) u_first (
+      .clk_i,
+      .we_i(accept && was_empty), .waddr_i(e2_q.queue_id), .wdata_i(e2_q.packet),
+      .re_i(s_deq_valid_i), .raddr_i(s_deq_queue_i), .rdata_o(first_r)
+  );
+
+  // The packet behind each packet: id and length, so that a head's length is known before it is dequeued.
+  pst_ram_1r1w #(
+      .Width($bits(packet_t)), .Depth(Descriptors), .ReadLatency(2), .Style(DescRamStyle)
+  ) u_next (
+      .clk_i,
+      .we_i(accept && !was_empty), .waddr_i(tail_now), .wdata_i(e2_q.packet),
+      .re_i(d3_fetch_q), .raddr_i(m_deq_desc_o), .rdata_o(next_r)
+  );
+
+  pst_ram_1r1w #(
+      .Width($bits(count_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  ) u_limit (
+      .clk_i,
+      .we_i(init_q || s_cfg_valid_i), .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
+      .wdata_i(init_q ? '1 : {s_cfg_limit_packets_i, s_cfg_limit_bytes_i}),
+      .re_i(enq_take), .raddr_i(s_enq_queue_i), .rdata_o(limit_r)
+  );
+
+  // --- memories of the dequeue side
+
+  pst_ram_1r1w #(
+      .Width($bits(count_t) + 1), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  ) u_deq (
+      .clk_i,
+      .we_i(init_q || d2_q.valid), .waddr_i(init_q ? init_queue_q : d2_q.queue_id), .wdata_i(init_q ? '0 : {deq_new, backlogged}),
+      .re_i(s_deq_valid_i), .raddr_i(s_deq_queue_i), .rdata_o({deq_r, head_valid_r})
+  );
+
+  pst_ram_1r1w #(
+      .Width($bits(count_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  ) u_deq_for_enq (
+      .clk_i,
+      .we_i(init_q || d2_q.valid), .waddr_i(init_q ? init_queue_q : d2_q.queue_id), .wdata_i(init_q ? '0 : deq_new),
+      .re_i(enq_take), .raddr_i(s_enq_queue_i), .rdata_o(deq_for_enq_r)
+  );
+
+  pst_ram_1r1w #(
+      .Width($bits(packet_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  ) u_head (
+      .clk_i,
+      .we_i(d5_fetch_q), .waddr_i(d5_queue_q), .wdata_i(next_r),
+      .re_i(s_deq_valid_i), .raddr_i(s_deq_queue_i), .rdata_o(head_r)
+  );
+
+  // --- outputs of the enqueue side
+
+  logic [$clog2(OutDepth+1)-1:0] active_level, drop_level;
+  logic unused_active_ready, unused_drop_ready;
+
+  pst_fifo #(
+      .Width(QueueIdWidth), .Depth(OutDepth)
+  ) u_active (
+      .clk_i, .rst_i,
+      .s_valid_i(accept && was_empty), .s_ready_o(unused_active_ready), .s_data_i(e2_q.queue_id),
+      .m_valid_o(m_active_valid_o), .m_ready_i(m_active_ready_i), .m_data_o(m_active_queue_o),
+      .level_o(active_level)
+  );
+
+  pst_fifo #(
+      .Width(DescIdWidth), .Depth(OutDepth)
+  ) u_drop (
+      .clk_i, .rst_i,
+      .s_valid_i(e2_q.valid && e2_q.reason == DropNone && reason != DropNone), .s_ready_o(unused_drop_ready),
+      .s_data_i(e2_q.packet.desc),
+      .m_valid_o(m_drop_valid_o), .m_ready_i(m_drop_ready_i), .m_data_o(m_drop_desc_o),
+      .level_o(drop_level)
+  );
+
+  always_ff @(posedge clk_i) begin
+    room_q <= !init_q && int'(active_level) <= OutDepth - OutReserve && int'(drop_level) <= OutDepth - OutReserve;
+    ev_valid_o  <= e2_q.valid;
+    ev_reason_o <= reason;
+    ev_queue_o  <= e2_q.queue_id;
+    ev_len_o    <= e2_q.packet.len;
+    if (rst_i) begin
+      room_q     <= 1'b0;
+      ev_valid_o <= 1'b0;
+    end
+  end
+
+`ifndef SYNTHESIS
+  // The environment's side of the contract, and what must never happen inside.
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      if (s_deq_valid_i) begin
+        assert (init_done_o) else $error("dequeue before init_done_o");
+        assert (int'(s_deq_queue_i) < Queues) else $error("dequeue from queue %0d of %0d", s_deq_queue_i, Queues);
+        assert (!(d1_q.valid && d1_q.queue_id == s_deq_queue_i)) else $error("two dequeues of queue %0d in flight", s_deq_queue_i);
+        assert (!(d2_q.valid && d2_q.queue_id == s_deq_queue_i)) else $error("two dequeues of queue %0d in flight", s_deq_queue_i);
+        assert (!(d3_fetch_q && m_deq_queue_o == s_deq_queue_i) && !(d4_fetch_q && d4_queue_q == s_deq_queue_i)
+            && !(d5_fetch_q && d5_queue_q == s_deq_queue_i))
+        else $error("dequeue of queue %0d before its new head is known", s_deq_queue_i);
+      end
+      if (enq_take) assert (int'(s_enq_queue_i) < Queues) else $error("enqueue to queue %0d of %0d", s_enq_queue_i, Queues);
+      if (d2_q.valid) assert (enq_packets_for_deq != deq_r.packets) else $error("dequeue from empty queue %0d", d2_q.queue_id);
+      if (accept && was_empty) assert (unused_active_ready) else $error("active FIFO overflows");
+      if (e2_q.valid && e2_q.reason == DropNone && !accept) assert (unused_drop_ready) else $error("drop FIFO overflows");
+    end
+  end
+`endif
+
+endmodule

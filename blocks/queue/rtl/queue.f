@@ -1,0 +1,3 @@
+-f ../../stream/rtl/stream.f
+../../memory/rtl/pst_ram_1r1w.sv
+pst_queue_manager.sv

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The scheduler of a device: shaped queues or pass-through, chosen at elaboration. Wires only.
+module pst_schedule
+  import pst_pkg::*;
+#(
+    parameter int unsigned Queues = 64,                                  // >= 2
+    parameter bit          Shaping = 1'b1,                               // 0: pass-through, settings are ignored
+    // The horizon is at least eight cycles per queue, so that visits to queues beyond it stay below 1/8 of the cycles.
+    parameter int unsigned Slots = Queues > 1024 ? 2 ** $clog2(Queues / 4) : 256,
+    parameter int unsigned SlotCycles = 32,                              // cycles per slot
+    parameter int unsigned ToleranceCycles = 1024,                       // cycles
+    parameter int unsigned Credits = 32,                                 // packets that fit downstream
+    parameter string       QueueRamStyle = "auto",
+    localparam int unsigned QueueIdWidth = $clog2(Queues)
+) (
+    input  logic                    clk_i,
+    input  logic                    rst_i,
+    // a queue that was empty has a packet
+    input  logic                    s_active_valid_i,
+    output logic                    s_active_ready_o,
+    input  logic [QueueIdWidth-1:0] s_active_queue_i,
+    // decision, and the queue manager's answer
+    output logic                    m_deq_valid_o,
+    output logic [QueueIdWidth-1:0] m_deq_queue_o,
+    input  logic                    s_ret_valid_i,
+    input  logic [QueueIdWidth-1:0] s_ret_queue_i,
+    input  len_t                    s_ret_len_i,
+    input  logic                    s_ret_backlogged_i,
+    input  logic                    credit_i,            // a packet was taken downstream
+    // shaper of one queue
+    input  logic                    s_cfg_valid_i,
+    output logic                    s_cfg_ready_o,
+    input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
+    input  shaper_cfg_t             s_cfg_shaper_i,
+    output logic [31:0]             now_o,               // cycles since reset, modulo 2^32
+    output logic                    init_done_o
+);
+
+  if (Shaping) begin : g_shaped
+    pst_schedule_shaped #(
+        .Queues(Queues), .Slots(Slots), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles), .Credits(Credits), .QueueRamStyle(QueueRamStyle)
+    ) u_schedule (.*);
+  end else begin : g_passthrough
+    pst_schedule_passthrough #(
+        .Queues(Queues), .Credits(Credits), .QueueRamStyle(QueueRamStyle)
+    ) u_schedule (
+        .clk_i, .rst_i, .s_active_valid_i, .s_active_ready_o, .s_active_queue_i, .m_deq_valid_o, .m_deq_queue_o,
+        .s_ret_valid_i, .s_ret_queue_i, .s_ret_backlogged_i, .credit_i, .now_o, .init_done_o
+    );
+    assign s_cfg_ready_o = init_done_o;
+    logic unused;
+    assign unused = &{1'b0, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i};
+  end
+
+endmodule

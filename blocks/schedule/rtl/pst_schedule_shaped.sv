@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Scheduler with one shaper per queue: no scan, every move O(1), the same cost for one queue and for a million.
+//
+// A queue is in exactly one place: idle (empty), on the ready list, in a slot of the timing wheel, parked at its closed
+// gate, or in flight in this pipeline. It is placed by its earliest departure time; when it is popped from the ready list
+// the time is looked at again, so a slot of the wheel may be nearer than the time (the wheel's horizon) at the cost of one more visit.
+//
+// Throughput: one decision per cycle less the splices (Stripes of SlotCycles cycles) and one walk per WalkCycles.
+// Latency:    see the README's cycle table.
+// Ordering:   queues leave in the order in which they became ready.
+// Reset:      forgets all queues; a walker then clears the memories (`Queues` cycles). Shapers are open and unshaped.
+module pst_schedule_shaped
+  import pst_pkg::*;
+#(
+    parameter int unsigned Queues = 64,               // >= 2
+    parameter int unsigned Slots = 256,               // slots of the wheel, power of two
+    parameter int unsigned SlotCycles = 32,           // width of a slot in cycles, power of two, >= 8
+    parameter int unsigned ToleranceCycles = 1024,    // see pst_shaper
+    parameter int unsigned WalkCycles = 64,           // one time stamp is refreshed per so many cycles; Queues * WalkCycles < 2^29
+    parameter int unsigned Credits = 32,              // packets that fit downstream
+    parameter string       QueueRamStyle = "auto",
+    localparam int unsigned QueueIdWidth = $clog2(Queues)
+) (
+    input  logic                    clk_i,
+    input  logic                    rst_i,
+    // a queue that was empty has a packet
+    input  logic                    s_active_valid_i,
+    output logic                    s_active_ready_o,
+    input  logic [QueueIdWidth-1:0] s_active_queue_i,
+    // decision: dequeue one packet; answered on s_ret DeqLatency cycles later
+    output logic                    m_deq_valid_o,
+    output logic [QueueIdWidth-1:0] m_deq_queue_o,
+    input  logic                    s_ret_valid_i,
+    input  logic [QueueIdWidth-1:0] s_ret_queue_i,
+    input  len_t                    s_ret_len_i,
+    input  logic                    s_ret_backlogged_i,
+    input  logic                    credit_i,          // a packet was taken downstream
+    // shaper of one queue
+    input  logic                    s_cfg_valid_i,
+    output logic                    s_cfg_ready_o,
+    input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
+    input  shaper_cfg_t             s_cfg_shaper_i,
+    output logic [31:0]             now_o,
+    output logic                    init_done_o
+);
+
+  localparam int unsigned SlotShift = $clog2(SlotCycles);
+  localparam int unsigned SlotWidth = $clog2(Slots);
+  localparam int unsigned SlotTimeWidth = 32 - SlotShift;    // slot numbers, modulo 2^32 cycles
+  localparam int unsigned DeqLatency = 3;                    // of pst_queue_manager
+  localparam int unsigned PlaceDepth = 32;                   // FIFO before the lists; bounds the decisions in flight
+  localparam int unsigned ParkDelay = 16;                    // cycles after which no decision with an old setting is in flight
+
+  if (Slots < 2 || Slots != 2 ** SlotWidth || SlotCycles < 8 || SlotCycles != 2 ** SlotShift) begin : g_bad_wheel
+    $error("pst_schedule: Slots (%0d) and SlotCycles (%0d) must be powers of two, at least 2 and 8", Slots, SlotCycles);
+  end
+  if (longint'(Slots) * SlotCycles >= longint'(2) ** 30 || longint'(Queues) * WalkCycles >= longint'(2) ** 29) begin : g_bad_time
+    $error("pst_schedule: Slots * SlotCycles must stay below 2^30 and Queues * WalkCycles below 2^29 cycles");
+  end
+
+  typedef logic [QueueIdWidth-1:0] queue_t;
+  typedef logic [47:0] time_t;    // 32 bits of cycles, 16 of fraction
+
+  typedef enum logic [1:0] {
+    OpDequeue,    // the head packet leaves
+    OpReplace,    // too early: back to the wheel
+    OpPark,       // the gate is closed
+    OpWalk        // refresh of an old time stamp
+  } op_e;
+
+  typedef struct packed {
+    logic   valid;
+    op_e    op;
+    logic   stale;    // walk: an older operation on this queue has the time stamp in its hands
+    queue_t queue_id;
+    time_t  t;
+  } op_t;
+
+  logic [31:0] now_q;
+  logic init_q;
+  queue_t init_queue_q;
+  logic lists_init_done;
+
+  always_ff @(posedge clk_i) begin
+    now_q <= now_q + 1'b1;
+    if (init_q) init_queue_q <= init_queue_q + 1'b1;
+    if (init_q && init_queue_q == QueueIdWidth'(Queues - 1)) init_q <= 1'b0;
+    if (rst_i) begin
+      now_q        <= '0;
+      init_q       <= 1'b1;
+      init_queue_q <= '0;
+    end
+  end
+
+  assign now_o = now_q;
+  assign init_done_o = !init_q && lists_init_done;
+
+  // --- decision pipeline: B0 pop or walk, B1, B2 words read, B3 decided; then the queue manager; then R0..R3
+
+  logic ready_valid, ready_take;
+  queue_t ready_queue;
+  op_t b1_q, b2_q, b2_decided;
+  op_t [DeqLatency:0] wait_q;      // wait_q[0] is B3, wait_q[DeqLatency] is R0
+  op_t r1_q, r2_q, r3_q;
+  shaper_cfg_t cfg_b2;
+  shaper_cfg_t [DeqLatency:0] cfg_q;
+  time_t time_b2, time_r3;
+  logic backlogged_r1_q, backlogged_r2_q, backlogged_r3_q;
+  logic time_we;
+  time_t time_wdata;
+
+  logic walk_due_q, walk;
+  queue_t walk_queue_q;
+  logic [$clog2(WalkCycles)-1:0] walk_count_q;
+  logic [$clog2(PlaceDepth+1)-1:0] place_credit_q;    // free places in the return FIFO less the operations in flight
+  logic [$clog2(Credits+1)-1:0] out_credit_q;
+  logic no_place_r3, out_credit_back, place_credit_back;
+  logic place_ret_valid, place_ret_take;
+  logic walk_stale;
+
+  // The walk goes first, at its fixed share. A pop waits for one cycle while the time stamp of its queue or any shaper
+  // setting is being written, because the memories do not define that read.
+  assign walk = walk_due_q && place_credit_q != '0;
+  assign ready_take = ready_valid && !walk && place_credit_q != '0 && out_credit_q != '0
+      && !(time_we && r3_q.queue_id == ready_queue) && !(s_cfg_valid_i && s_cfg_ready_o);
+
+  always_comb begin
+    walk_stale = 1'b0;
+    if (b1_q.valid && b1_q.queue_id == walk_queue_q) walk_stale = 1'b1;
+    if (b2_q.valid && b2_q.queue_id == walk_queue_q) walk_stale = 1'b1;
+    for (int i = 0; i <= DeqLatency; i++) begin
+      if (wait_q[i].valid && wait_q[i].queue_id == walk_queue_q) walk_stale = 1'b1;
+    end
+    if (r1_q.valid && r1_q.queue_id == walk_queue_q) walk_stale = 1'b1;
+    if (r2_q.valid && r2_q.queue_id == walk_queue_q) walk_stale = 1'b1;
+    if (r3_q.valid && r3_q.queue_id == walk_queue_q) walk_stale = 1'b1;
+  end
+
+  always_comb begin
+    b2_decided   = b2_q;
+    b2_decided.t = time_b2;
+    if (b2_q.op != OpWalk) begin
+      if (cfg_b2.mantissa == '0) b2_decided.op = OpPark;
+      else if ($signed({now_q, 16'b0} - time_b2) < 0) b2_decided.op = OpReplace;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    walk_count_q <= walk_count_q + 1'b1;
+    if (walk_count_q == $bits(walk_count_q)'(WalkCycles - 1)) begin
+      walk_count_q <= '0;
+      walk_due_q   <= init_done_o;
+    end
+    if (walk) begin
+      walk_due_q   <= 1'b0;
+      walk_queue_q <= walk_queue_q == queue_t'(Queues - 1) ? '0 : walk_queue_q + 1'b1;
+    end
+
+    b1_q <= '{
+        valid: ready_take || walk,
+        op: walk ? OpWalk : OpDequeue,
+        stale: walk && walk_stale,
+        queue_id: walk ? walk_queue_q : ready_queue,
+        t: '0
+    };
+    b2_q <= b1_q;
+    wait_q[0] <= b2_decided;
+    cfg_q[0]  <= cfg_b2;
+    for (int i = 1; i <= DeqLatency; i++) begin
+      wait_q[i] <= wait_q[i-1];
+      cfg_q[i]  <= cfg_q[i-1];
+    end
+    r1_q <= wait_q[DeqLatency];
+    r2_q <= r1_q;
+    r3_q <= r2_q;
+    backlogged_r1_q <= s_ret_backlogged_i;
+    backlogged_r2_q <= backlogged_r1_q;
+    backlogged_r3_q <= backlogged_r2_q;
+
+    if (rst_i) begin
+      walk_count_q <= '0;
+      walk_due_q   <= 1'b0;
+      walk_queue_q <= '0;
+      b1_q.valid   <= 1'b0;
+      b2_q.valid   <= 1'b0;
+      for (int i = 0; i <= DeqLatency; i++) wait_q[i].valid <= 1'b0;
+      r1_q.valid <= 1'b0;
+      r2_q.valid <= 1'b0;
+      r3_q.valid <= 1'b0;
+    end
+  end
+
+  assign m_deq_valid_o = wait_q[0].valid && wait_q[0].op == OpDequeue;
+  assign m_deq_queue_o = wait_q[0].queue_id;
+
+  pst_shaper #(
+      .ToleranceCycles(ToleranceCycles)
+  ) u_shaper (
+      .clk_i,
+      .now_i(now_q), .time_i(wait_q[DeqLatency].t), .len_i(s_ret_len_i), .cfg_i(cfg_q[DeqLatency]), .time_o(time_r3)
+  );
+
+  // --- R3: write the time stamp, place the queue again
+
+  // A walk replaces stamps older than every burst by one that is exactly that old: nothing changes but the wrap-around is put off.
+  localparam logic [31:0] OldAge = 32'(2 ** 29);
+  logic walk_old;
+
+  always_comb begin
+    walk_old   = $signed(r3_q.t - {now_q - OldAge, 16'b0}) < 0 && !r3_q.stale;
+    time_we    = r3_q.valid && (r3_q.op == OpDequeue || (r3_q.op == OpWalk && walk_old));
+    time_wdata = r3_q.op == OpWalk ? {now_q - OldAge, 16'b0} : time_r3;
+    no_place_r3 = r3_q.valid && !(r3_q.op == OpReplace || (r3_q.op == OpDequeue && backlogged_r3_q));
+    place_ret_valid = r3_q.valid && !no_place_r3;
+    out_credit_back = r3_q.valid && (r3_q.op == OpReplace || r3_q.op == OpPark);
+    place_credit_back = place_ret_take;
+  end
+
+  always_ff @(posedge clk_i) begin
+    place_credit_q <= place_credit_q - $bits(place_credit_q)'(ready_take || walk) + $bits(place_credit_q)'(no_place_r3)
+        + $bits(place_credit_q)'(place_credit_back);
+    out_credit_q <= out_credit_q - $bits(out_credit_q)'(ready_take) + $bits(out_credit_q)'(out_credit_back) + $bits(out_credit_q)'(credit_i);
+    if (rst_i) begin
+      place_credit_q <= $bits(place_credit_q)'(PlaceDepth);
+      out_credit_q   <= $bits(out_credit_q)'(Credits);
+    end
+  end
+
+  pst_ram_1r1w #(
+      .Width(48), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  ) u_time (
+      .clk_i,
+      .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : r3_q.queue_id), .wdata_i(init_q ? '0 : time_wdata),
+      .re_i(ready_take || walk), .raddr_i(walk ? walk_queue_q : ready_queue), .rdata_o(time_b2)
+  );
+
+  pst_ram_1r1w #(
+      .Width($bits(shaper_cfg_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  ) u_cfg (
+      .clk_i,
+      .we_i(init_q || (s_cfg_valid_i && s_cfg_ready_o)), .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
+      .wdata_i(init_q ? shaper_cfg_t'(1) : s_cfg_shaper_i),
+      .re_i(ready_take), .raddr_i(ready_queue), .rdata_o(cfg_b2)
+  );
+
+  // --- opening a gate: when no decision with the old setting can be in flight any more, a parked queue becomes active again
+
+  typedef struct packed {
+    logic   valid;
+    queue_t queue_id;
+  } gate_t;
+
+  gate_t [ParkDelay-1:0] gate_q;
+  logic parked_r, unpark, unpark_take, gate_move;
+  logic gate_read_q;    // parked_r belongs to the last element
+
+  assign unpark        = gate_q[ParkDelay-1].valid && gate_read_q && parked_r;
+  assign gate_move     = !gate_q[ParkDelay-1].valid || (gate_read_q && (!parked_r || unpark_take));
+  assign s_cfg_ready_o = gate_move && init_done_o;
+
+  always_ff @(posedge clk_i) begin
+    gate_read_q <= gate_q[ParkDelay-1].valid && !gate_move && !(r3_q.valid && r3_q.op == OpPark);
+    if (gate_move) begin
+      gate_q[0] <= '{valid: s_cfg_valid_i && s_cfg_ready_o && s_cfg_shaper_i.mantissa != '0, queue_id: s_cfg_queue_i};
+      for (int i = 1; i < ParkDelay; i++) gate_q[i] <= gate_q[i-1];
+    end
+    if (rst_i) begin
+      gate_read_q <= 1'b0;
+      for (int i = 0; i < ParkDelay; i++) gate_q[i].valid <= 1'b0;
+    end
+  end
+
+  logic park;
+  assign park = r3_q.valid && r3_q.op == OpPark;
+
+  pst_ram_1r1w #(
+      .Width(1), .Depth(Queues), .ReadLatency(1), .Style(QueueRamStyle)
+  ) u_parked (
+      .clk_i,
+      .we_i(init_q || park || unpark_take), .waddr_i(init_q ? init_queue_q : park ? r3_q.queue_id : gate_q[ParkDelay-1].queue_id),
+      .wdata_i(!init_q && park),
+      .re_i(gate_q[ParkDelay-1].valid && !park), .raddr_i(gate_q[ParkDelay-1].queue_id), .rdata_o(parked_r)
+  );
+
+  // --- activation: the queue's time stamp, from a second copy of the memory
+
+  localparam int unsigned ActiveDepth = 8;
+
+  typedef struct packed {
+    queue_t queue_id;
+    time_t  t;
+  } place_t;
+
+  logic act_take, act_hazard, a1_valid_q, a2_valid_q;
+  queue_t act_queue, a1_queue_q, a2_queue_q;
+  time_t act_time;
+  logic [$clog2(ActiveDepth+1)-1:0] act_level;
+  logic act_room_q, unused_act_ready, unused_ret_ready;
+  logic place_act_valid, place_act_take;
+  place_t place_act, place_ret;
+
+  // The dequeue that emptied the queue may not have written its time stamp yet: wait for it.
+  always_comb begin
+    act_queue  = unpark ? gate_q[ParkDelay-1].queue_id : s_active_queue_i;
+    act_hazard = 1'b0;
+    if (wait_q[DeqLatency].valid && wait_q[DeqLatency].queue_id == act_queue) act_hazard = 1'b1;
+    if (r1_q.valid && r1_q.queue_id == act_queue) act_hazard = 1'b1;
+    if (r2_q.valid && r2_q.queue_id == act_queue) act_hazard = 1'b1;
+    if (r3_q.valid && r3_q.queue_id == act_queue) act_hazard = 1'b1;
+  end
+
+  assign unpark_take      = unpark && act_room_q && !act_hazard && !park;
+  assign s_active_ready_o = act_room_q && !act_hazard && !unpark && init_done_o;
+  assign act_take         = unpark_take || (s_active_valid_i && s_active_ready_o);
+
+  always_ff @(posedge clk_i) begin
+    a1_valid_q <= act_take;
+    a1_queue_q <= act_queue;
+    a2_valid_q <= a1_valid_q;
+    a2_queue_q <= a1_queue_q;
+    act_room_q <= int'(act_level) <= ActiveDepth - 4;    // three may be on their way
+    if (rst_i) begin
+      a1_valid_q <= 1'b0;
+      a2_valid_q <= 1'b0;
+      act_room_q <= 1'b0;
+    end
+  end
+
+  pst_ram_1r1w #(
+      .Width(48), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  ) u_time_active (
+      .clk_i,
+      .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : r3_q.queue_id), .wdata_i(init_q ? '0 : time_wdata),
+      .re_i(act_take), .raddr_i(act_queue), .rdata_o(act_time)
+  );
+
+  pst_fifo #(
+      .Width($bits(place_t)), .Depth(ActiveDepth)
+  ) u_place_act (
+      .clk_i, .rst_i,
+      .s_valid_i(a2_valid_q), .s_ready_o(unused_act_ready), .s_data_i({a2_queue_q, act_time}),
+      .m_valid_o(place_act_valid), .m_ready_i(place_act_take), .m_data_o(place_act),
+      .level_o(act_level)
+  );
+
+  logic ret_valid;
+  logic [$clog2(PlaceDepth+1)-1:0] unused_ret_level;
+
+  pst_fifo #(
+      .Width($bits(place_t)), .Depth(PlaceDepth)
+  ) u_place_ret (
+      .clk_i, .rst_i,
+      .s_valid_i(place_ret_valid), .s_ready_o(unused_ret_ready),
+      .s_data_i({r3_q.queue_id, r3_q.op == OpDequeue ? time_r3 : r3_q.t}),
+      .m_valid_o(ret_valid), .m_ready_i(place_ret_take), .m_data_o(place_ret),
+      .level_o(unused_ret_level)
+  );
+
+  // --- placing: returns and activations in turn, one register stage, then the lists
+
+  logic turn_q;    // the activation goes first
+  logic place_valid_q, place_take, pick_act, pick_valid;
+  logic place_due_q;
+  queue_t place_queue_q;
+  logic [SlotTimeWidth-1:0] place_slot_q;     // first slot that is not before the time
+  place_t pick;
+  logic [31:0] pick_ceil;
+
+  assign pick_act   = place_act_valid && (turn_q || !ret_valid);
+  assign pick_valid = place_act_valid || ret_valid;
+  assign pick       = pick_act ? place_act : place_ret;
+  assign pick_ceil  = pick.t[47:16] + 32'(pick.t[15:0] != '0);
+  assign place_act_take = pick_act && (!place_valid_q || place_take);
+  assign place_ret_take = ret_valid && !pick_act && (!place_valid_q || place_take);
+
+  logic [SlotTimeWidth-1:0] cursor_q;         // slot that is spliced next
+
+  always_ff @(posedge clk_i) begin
+    if (!place_valid_q || place_take) begin
+      place_valid_q <= pick_valid;
+      place_queue_q <= pick.queue_id;
+      place_due_q   <= $signed(now_q - pick_ceil) >= 0;
+      place_slot_q  <= SlotTimeWidth'((pick_ceil + 32'(SlotCycles - 1)) >> SlotShift);
+      if (pick_valid) turn_q <= !pick_act;
+    end
+    if (rst_i) begin
+      place_valid_q <= 1'b0;
+      turn_q        <= 1'b0;
+    end
+  end
+
+  // The wheel turns: when the time of the cursor's slot has come the slot is spliced onto the ready list.
+  logic splice_due_q, splice;
+  logic op_ready;
+  logic [SlotTimeWidth-1:0] place_ahead;
+  logic place_wheel;
+  logic [SlotWidth-1:0] place_target;
+
+  assign splice = splice_due_q && op_ready;
+  assign place_take = place_valid_q && !splice_due_q && op_ready;
+
+  // A slot that has been spliced meanwhile is due; one beyond the horizon is cut to the last slot of the wheel.
+  always_comb begin
+    place_ahead  = place_slot_q - cursor_q;
+    place_wheel  = !place_due_q && !place_ahead[SlotTimeWidth-1];
+    place_target = place_slot_q[SlotWidth-1:0];
+    if (place_ahead >= SlotTimeWidth'(Slots)) place_target = cursor_q[SlotWidth-1:0] - 1'b1;
+  end
+
+  always_ff @(posedge clk_i) begin
+    splice_due_q <= init_done_o && !splice && $signed(now_q[31:SlotShift] - cursor_q) >= 0;
+    if (splice) cursor_q <= cursor_q + 1'b1;
+    if (!init_done_o) cursor_q <= now_q[31:SlotShift];
+    if (rst_i) begin
+      splice_due_q <= 1'b0;
+      cursor_q     <= '0;
+    end
+  end
+
+  pst_sched_lists #(
+      .Queues(Queues), .Slots(Slots), .LinkRamStyle(QueueRamStyle)
+  ) u_lists (
+      .clk_i, .rst_i,
+      .s_op_valid_i(splice_due_q || place_valid_q), .s_op_ready_o(op_ready),
+      .s_op_splice_i(splice_due_q), .s_op_wheel_i(place_wheel),
+      .s_op_queue_i(place_queue_q), .s_op_slot_i(splice_due_q ? cursor_q[SlotWidth-1:0] : place_target),
+      .m_ready_valid_o(ready_valid), .m_ready_ready_i(ready_take), .m_ready_queue_o(ready_queue),
+      .init_done_o(lists_init_done)
+  );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      assert (s_ret_valid_i == (wait_q[DeqLatency].valid && wait_q[DeqLatency].op == OpDequeue))
+      else $error("the queue manager's answer is not DeqLatency cycles after the dequeue");
+      if (s_ret_valid_i) assert (s_ret_queue_i == wait_q[DeqLatency].queue_id) else $error("answer for another queue");
+      if (a2_valid_q) assert (unused_act_ready) else $error("activation FIFO overflows");
+      if (place_ret_valid) assert (unused_ret_ready) else $error("return FIFO overflows");
+      if (s_active_valid_i) assert (int'(s_active_queue_i) < Queues) else $error("active queue out of range");
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Queue manager and scheduler: descriptors go in with their queue, and come out when their queue may send.
+//
+// Throughput: one packet in and one out per cycle less the scheduler's splices. Latency: see the README of the design.
+// Ordering:   FIFO in each queue. Reset: forgets every packet; ready again when init_done_o rises (`Queues` cycles).
+module pst_access_edge_core
+  import pst_pkg::*;
+#(
+    parameter int unsigned Queues = 64,            // >= 2
+    parameter int unsigned Descriptors = 256,      // >= 2
+    parameter bit          Shaping = 1'b1,         // 0: pass-through scheduler
+    parameter string       QueueRamStyle = "auto", // per-queue memories, see pst_ram_1r1w
+    parameter string       DescRamStyle = "auto",  // per-descriptor memory
+    localparam int unsigned QueueIdWidth = $clog2(Queues),
+    localparam int unsigned DescIdWidth = $clog2(Descriptors)
+) (
+    input  logic                         clk_i,
+    input  logic                         rst_i,
+    // stored frames
+    input  logic                         s_enq_valid_i,
+    output logic                         s_enq_ready_o,
+    input  logic [QueueIdWidth-1:0]      s_enq_queue_i,
+    input  logic [DescIdWidth-1:0]       s_enq_desc_i,
+    input  len_t                         s_enq_len_i,
+    input  drop_e                        s_enq_reason_i,
+    // frames to send
+    output logic                         m_out_valid_o,
+    input  logic                         m_out_ready_i,
+    output logic [QueueIdWidth-1:0]      m_out_queue_o,
+    output logic [DescIdWidth-1:0]       m_out_desc_o,
+    output len_t                         m_out_len_o,
+    // pages of frames dropped at the tail
+    output logic                         m_drop_valid_o,
+    input  logic                         m_drop_ready_i,
+    output logic [DescIdWidth-1:0]       m_drop_desc_o,
+    // one pulse per enqueue decision
+    output logic                         ev_valid_o,
+    output drop_e                        ev_reason_o,
+    output logic [QueueIdWidth-1:0]      ev_queue_o,
+    output len_t                         ev_len_o,
+    // all settings of one queue at once
+    input  logic                         s_cfg_valid_i,
+    output logic                         s_cfg_ready_o,
+    input  logic [QueueIdWidth-1:0]      s_cfg_queue_i,
+    input  shaper_cfg_t                  s_cfg_shaper_i,
+    input  logic [LimitPacketsWidth-1:0] s_cfg_limit_packets_i,
+    input  logic [LimitBytesWidth-1:0]   s_cfg_limit_bytes_i,
+    output logic [31:0]                  now_o,
+    output logic                         init_done_o
+);
+
+  localparam int unsigned Credits = 32;
+
+  typedef struct packed {
+    logic [QueueIdWidth-1:0] queue_id;
+    logic [DescIdWidth-1:0]  desc;
+    len_t                    len;
+  } out_t;
+
+  logic active_valid, active_ready, deq_valid, ret_valid, ret_backlogged;
+  logic [QueueIdWidth-1:0] active_queue, deq_queue, ret_queue;
+  logic [DescIdWidth-1:0] ret_desc;
+  len_t ret_len;
+  logic queue_init_done, schedule_init_done, cfg_ready, cfg_take;
+  logic unused_out_ready;
+  logic [$clog2(Credits+1)-1:0] unused_level;
+  out_t out;
+
+  assign init_done_o   = queue_init_done && schedule_init_done;
+  assign s_cfg_ready_o = cfg_ready && init_done_o;
+  assign cfg_take      = s_cfg_valid_i && s_cfg_ready_o;
+
+  pst_queue_manager #(
+      .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+  ) u_queue (
+      .clk_i, .rst_i,
+      .s_enq_valid_i, .s_enq_ready_o, .s_enq_queue_i, .s_enq_desc_i, .s_enq_len_i, .s_enq_reason_i,
+      .m_active_valid_o(active_valid), .m_active_ready_i(active_ready), .m_active_queue_o(active_queue),
+      .m_drop_valid_o, .m_drop_ready_i, .m_drop_desc_o,
+      .ev_valid_o, .ev_reason_o, .ev_queue_o, .ev_len_o,
+      .s_deq_valid_i(deq_valid), .s_deq_queue_i(deq_queue),
+      .m_deq_valid_o(ret_valid), .m_deq_queue_o(ret_queue), .m_deq_desc_o(ret_desc), .m_deq_len_o(ret_len),
+      .m_deq_backlogged_o(ret_backlogged),
+      .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_limit_packets_i, .s_cfg_limit_bytes_i,
+      .init_done_o(queue_init_done)
+  );
+
+  pst_schedule #(
+      .Queues(Queues), .Shaping(Shaping), .Credits(Credits), .QueueRamStyle(QueueRamStyle)
+  ) u_schedule (
+      .clk_i, .rst_i,
+      .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
+      .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue),
+      .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len), .s_ret_backlogged_i(ret_backlogged),
+      .credit_i(m_out_valid_o && m_out_ready_i),
+      .s_cfg_valid_i(s_cfg_valid_i && init_done_o), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i,
+      .now_o, .init_done_o(schedule_init_done)
+  );
+
+  // The scheduler counts credits, so this never overflows.
+  pst_fifo #(
+      .Width($bits(out_t)), .Depth(Credits)
+  ) u_out (
+      .clk_i, .rst_i,
+      .s_valid_i(ret_valid), .s_ready_o(unused_out_ready), .s_data_i({ret_queue, ret_desc, ret_len}),
+      .m_valid_o(m_out_valid_o), .m_ready_i(m_out_ready_i), .m_data_o(out),
+      .level_o(unused_level)
+  );
+
+  assign m_out_queue_o = out.queue_id;
+  assign m_out_desc_o  = out.desc;
+  assign m_out_len_o   = out.len;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && ret_valid) assert (unused_out_ready) else $error("output FIFO overflows");
+  end
+`endif
+
+endmodule
