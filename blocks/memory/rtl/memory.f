@@ -1,0 +1,13 @@
+-f ../../stream/rtl/stream.f
+pst_memory_pkg.sv
+pst_ram_1r1w.sv
+pst_page_allocator.sv
+pst_page_pools.sv
+pst_free_merge.sv
+pst_burst_splitter.sv
+pst_rx_handler.sv
+pst_tx_handler.sv
+pst_fabric_address.sv
+pst_fabric_write.sv
+pst_fabric_read.sv
+pst_memory_fabric.sv

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Read half of the memory fabric: one AXI4 read slave, one read master per memory.
+//
+// Latency, throughput, reset: see pst_memory_fabric.
+module pst_fabric_read #(
+    parameter int unsigned               Memories       = 2,                        // 1..32
+    parameter logic [Memories-1:0][63:0] MemBytes       = {Memories{64'd2097152}},  // multiples of 4096
+    parameter int unsigned               AddrWidth      = 32,                       // bits
+    parameter int unsigned               MaxOutstanding = 32,                       // bursts without their last beat, >= 2
+    parameter int unsigned               FifoBeats      = 32,                       // per memory, >= 2
+    localparam int unsigned DataWidth = pst_memory_pkg::DataWidth
+) (
+    input  logic                               clk_i,
+    input  logic                               rst_i,
+    // AXI4 read slave over the whole range
+    input  logic                               s_axi_arvalid_i,
+    output logic                               s_axi_arready_o,
+    input  logic [AddrWidth-1:0]               s_axi_araddr_i,
+    input  logic [7:0]                         s_axi_arlen_i,
+    output logic                               s_axi_rvalid_o,
+    input  logic                               s_axi_rready_i,
+    output logic [DataWidth-1:0]               s_axi_rdata_o,
+    output logic [1:0]                         s_axi_rresp_o,
+    output logic                               s_axi_rlast_o,
+    // AXI4 read masters
+    output logic [Memories-1:0]                m_axi_arvalid_o,
+    input  logic [Memories-1:0]                m_axi_arready_i,
+    output logic [Memories-1:0][AddrWidth-1:0] m_axi_araddr_o,
+    output logic [Memories-1:0][7:0]           m_axi_arlen_o,
+    input  logic [Memories-1:0]                m_axi_rvalid_i,
+    output logic [Memories-1:0]                m_axi_rready_o,
+    input  logic [Memories-1:0][DataWidth-1:0] m_axi_rdata_i,
+    input  logic [Memories-1:0][1:0]           m_axi_rresp_i,
+    input  logic [Memories-1:0]                m_axi_rlast_i
+);
+
+  if (MaxOutstanding < 2 || FifoBeats < 2) begin : g_bad_depth
+    $error("pst_fabric_read: MaxOutstanding (%0d) and FifoBeats (%0d) must be at least 2", MaxOutstanding, FifoBeats);
+  end
+
+  localparam int unsigned MemoryWidth = Memories > 1 ? $clog2(Memories) : 1;
+  // Bursts that may wait for one memory while another is served.
+  localparam int unsigned AddressDepth = MaxOutstanding < 16 ? MaxOutstanding : 16;
+  typedef logic [MemoryWidth-1:0] memory_t;
+
+  typedef struct packed {
+    logic                 last;
+    logic [1:0]           resp;
+    logic [DataWidth-1:0] data;
+  } beat_t;
+
+  logic route_in_valid, route_in_ready, route_valid;
+  memory_t route_in, route;
+  logic [Memories-1:0] beat_valid, pop;
+  beat_t [Memories-1:0] beats;
+  logic turn_valid, turn_ready;
+
+  pst_fabric_address #(
+      .Memories(Memories),
+      .MemBytes(MemBytes),
+      .AddrWidth(AddrWidth),
+      .Depth(AddressDepth)
+  ) u_address (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(s_axi_arvalid_i),
+      .s_ready_o(s_axi_arready_o),
+      .s_addr_i(s_axi_araddr_i),
+      .s_len_i(s_axi_arlen_i),
+      .m_route_valid_o(route_in_valid),
+      .m_route_ready_i(route_in_ready),
+      .m_route_memory_o(route_in),
+      .m_valid_o(m_axi_arvalid_o),
+      .m_ready_i(m_axi_arready_i),
+      .m_addr_o(m_axi_araddr_o),
+      .m_len_o(m_axi_arlen_o)
+  );
+
+  // Whose data is next: a burst stays at the head until its last beat has gone.
+  pst_fifo #(
+      .Width(MemoryWidth),
+      .Depth(MaxOutstanding)
+  ) u_route (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(route_in_valid),
+      .s_ready_o(route_in_ready),
+      .s_data_i(route_in),
+      .m_valid_o(route_valid),
+      .m_ready_i(turn_valid && turn_ready && beats[route].last),
+      .m_data_o(route),
+      .level_o()
+  );
+
+  for (genvar m = 0; m < int'(Memories); m++) begin : g_memory
+    pst_fifo #(
+        .Width($bits(beat_t)),
+        .Depth(FifoBeats)
+    ) u_data (
+        .clk_i,
+        .rst_i,
+        .s_valid_i(m_axi_rvalid_i[m]),
+        .s_ready_o(m_axi_rready_o[m]),
+        .s_data_i({m_axi_rlast_i[m], m_axi_rresp_i[m], m_axi_rdata_i[m]}),
+        .m_valid_o(beat_valid[m]),
+        .m_ready_i(pop[m]),
+        .m_data_o(beats[m]),
+        .level_o()
+    );
+  end
+
+  always_comb begin
+    turn_valid = route_valid && beat_valid[route];
+    pop        = '0;
+    if (turn_valid && turn_ready) pop[route] = 1'b1;
+  end
+
+  pst_skid_buffer #(
+      .Width($bits(beat_t))
+  ) u_out (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(turn_valid),
+      .s_ready_o(turn_ready),
+      .s_data_i(beats[route]),
+      .m_valid_o(s_axi_rvalid_o),
+      .m_ready_i(s_axi_rready_i),
+      .m_data_o({s_axi_rlast_o, s_axi_rresp_o, s_axi_rdata_o})
+  );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      assert (beat_valid == '0 || route_valid) else $error("pst_fabric_read: data without request");
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Write half of the memory fabric: one AXI4 write slave, one write master per memory.
+//
+// Write data follows the addresses: a burst's data is routed when its address has been accepted. At a memory's port
+// data may stand before its address does, as AXI4 allows.
+// Latency, throughput, reset: see pst_memory_fabric.
+module pst_fabric_write #(
+    parameter int unsigned               Memories       = 2,                        // 1..32
+    parameter logic [Memories-1:0][63:0] MemBytes       = {Memories{64'd2097152}},  // multiples of 4096
+    parameter int unsigned               AddrWidth      = 32,                       // bits
+    parameter int unsigned               MaxOutstanding = 32,                       // bursts without response, >= 2
+    parameter int unsigned               FifoBeats      = 32,                       // per memory, >= 2
+    localparam int unsigned DataWidth = pst_memory_pkg::DataWidth,
+    localparam int unsigned StrbWidth = pst_memory_pkg::DataBytes
+) (
+    input  logic                               clk_i,
+    input  logic                               rst_i,
+    // AXI4 write slave over the whole range
+    input  logic                               s_axi_awvalid_i,
+    output logic                               s_axi_awready_o,
+    input  logic [AddrWidth-1:0]               s_axi_awaddr_i,
+    input  logic [7:0]                         s_axi_awlen_i,
+    input  logic                               s_axi_wvalid_i,
+    output logic                               s_axi_wready_o,
+    input  logic [DataWidth-1:0]               s_axi_wdata_i,
+    input  logic [StrbWidth-1:0]               s_axi_wstrb_i,
+    input  logic                               s_axi_wlast_i,
+    output logic                               s_axi_bvalid_o,
+    input  logic                               s_axi_bready_i,
+    output logic [1:0]                         s_axi_bresp_o,
+    // AXI4 write masters
+    output logic [Memories-1:0]                m_axi_awvalid_o,
+    input  logic [Memories-1:0]                m_axi_awready_i,
+    output logic [Memories-1:0][AddrWidth-1:0] m_axi_awaddr_o,
+    output logic [Memories-1:0][7:0]           m_axi_awlen_o,
+    output logic [Memories-1:0]                m_axi_wvalid_o,
+    input  logic [Memories-1:0]                m_axi_wready_i,
+    output logic [Memories-1:0][DataWidth-1:0] m_axi_wdata_o,
+    output logic [Memories-1:0][StrbWidth-1:0] m_axi_wstrb_o,
+    output logic [Memories-1:0]                m_axi_wlast_o,
+    input  logic [Memories-1:0]                m_axi_bvalid_i,
+    output logic [Memories-1:0]                m_axi_bready_o,
+    input  logic [Memories-1:0][1:0]           m_axi_bresp_i
+);
+
+  if (MaxOutstanding < 2 || FifoBeats < 2) begin : g_bad_depth
+    $error("pst_fabric_write: MaxOutstanding (%0d) and FifoBeats (%0d) must be at least 2", MaxOutstanding, FifoBeats);
+  end
+
+  localparam int unsigned MemoryWidth = Memories > 1 ? $clog2(Memories) : 1;
+  // Bursts that may wait for one memory while another is served.
+  localparam int unsigned AddressDepth = MaxOutstanding < 16 ? MaxOutstanding : 16;
+  typedef logic [MemoryWidth-1:0] memory_t;
+
+  typedef struct packed {
+    logic                 last;
+    logic [StrbWidth-1:0] strb;
+    logic [DataWidth-1:0] data;
+  } beat_t;
+
+  // ---- Address: each burst is noted for its data and for its response ----
+  logic route_valid, data_route_ready, response_route_ready, routed;
+  memory_t route;
+
+  pst_fabric_address #(
+      .Memories(Memories),
+      .MemBytes(MemBytes),
+      .AddrWidth(AddrWidth),
+      .Depth(AddressDepth)
+  ) u_address (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(s_axi_awvalid_i),
+      .s_ready_o(s_axi_awready_o),
+      .s_addr_i(s_axi_awaddr_i),
+      .s_len_i(s_axi_awlen_i),
+      .m_route_valid_o(route_valid),
+      .m_route_ready_i(data_route_ready && response_route_ready),
+      .m_route_memory_o(route),
+      .m_valid_o(m_axi_awvalid_o),
+      .m_ready_i(m_axi_awready_i),
+      .m_addr_o(m_axi_awaddr_o),
+      .m_len_o(m_axi_awlen_o)
+  );
+
+  assign routed = route_valid && data_route_ready && response_route_ready;
+
+  // ---- Data ----
+  beat_t beat;
+  logic beat_valid, beat_ready, beat_taken, data_route_valid;
+  memory_t data_route;
+  logic [Memories-1:0] fifo_ready, push;
+
+  pst_skid_buffer #(
+      .Width($bits(beat_t))
+  ) u_data (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(s_axi_wvalid_i),
+      .s_ready_o(s_axi_wready_o),
+      .s_data_i({s_axi_wlast_i, s_axi_wstrb_i, s_axi_wdata_i}),
+      .m_valid_o(beat_valid),
+      .m_ready_i(beat_ready),
+      .m_data_o(beat)
+  );
+
+  pst_fifo #(
+      .Width(MemoryWidth),
+      .Depth(MaxOutstanding)
+  ) u_data_route (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(routed),
+      .s_ready_o(data_route_ready),
+      .s_data_i(route),
+      .m_valid_o(data_route_valid),
+      .m_ready_i(beat_taken && beat.last),
+      .m_data_o(data_route),
+      .level_o()
+  );
+
+  always_comb begin
+    beat_ready = data_route_valid && fifo_ready[data_route];
+    beat_taken = beat_valid && beat_ready;
+    push       = '0;
+    if (beat_taken) push[data_route] = 1'b1;
+  end
+
+  // ---- Responses, in the order of the addresses ----
+  logic [Memories-1:0] response_valid, response_pop;
+  logic [Memories-1:0][1:0] response;
+  logic response_route_valid;
+  memory_t response_route;
+
+  pst_fifo #(
+      .Width(MemoryWidth),
+      .Depth(MaxOutstanding)
+  ) u_response_route (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(routed),
+      .s_ready_o(response_route_ready),
+      .s_data_i(route),
+      .m_valid_o(response_route_valid),
+      .m_ready_i(s_axi_bvalid_o && s_axi_bready_i),
+      .m_data_o(response_route),
+      .level_o()
+  );
+
+  always_comb begin
+    s_axi_bvalid_o = response_route_valid && response_valid[response_route];
+    s_axi_bresp_o  = response[response_route];
+    response_pop   = '0;
+    if (s_axi_bvalid_o && s_axi_bready_i) response_pop[response_route] = 1'b1;
+  end
+
+  for (genvar m = 0; m < int'(Memories); m++) begin : g_memory
+    pst_fifo #(
+        .Width($bits(beat_t)),
+        .Depth(FifoBeats)
+    ) u_data (
+        .clk_i,
+        .rst_i,
+        .s_valid_i(push[m]),
+        .s_ready_o(fifo_ready[m]),
+        .s_data_i(beat),
+        .m_valid_o(m_axi_wvalid_o[m]),
+        .m_ready_i(m_axi_wready_i[m]),
+        .m_data_o({m_axi_wlast_o[m], m_axi_wstrb_o[m], m_axi_wdata_o[m]}),
+        .level_o()
+    );
+
+    // Never full: not more than MaxOutstanding responses are owed. A memory never waits with a response.
+    pst_fifo #(
+        .Width(2),
+        .Depth(MaxOutstanding)
+    ) u_response (
+        .clk_i,
+        .rst_i,
+        .s_valid_i(m_axi_bvalid_i[m]),
+        .s_ready_o(m_axi_bready_o[m]),
+        .s_data_i(m_axi_bresp_i[m]),
+        .m_valid_o(response_valid[m]),
+        .m_ready_i(response_pop[m]),
+        .m_data_o(response[m]),
+        .level_o()
+    );
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      assert (&m_axi_bready_o) else $error("pst_fabric_write: more responses than requests");
+      assert (response_valid == '0 || response_route_valid) else $error("pst_fabric_write: a response without request");
+    end
+  end
+`endif
+
+endmodule

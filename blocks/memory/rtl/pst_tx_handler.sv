@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Fetches frames from memory and sends them, in the order of s_deq; frees each page when its last beat has come.
+//
+// A beat that the memory marks as SLVERR or DECERR cannot be taken back, the frame may be half sent: m_axis_tuser_o is
+// set at the last beat of that frame, and an Ethernet MAC spoils its FCS.
+//
+// Throughput: one beat per cycle, one single-beat frame per cycle, as long as MaxOutstanding frames cover the time from
+//             read address to data.
+// Latency:    4 cycles from s_deq to the read address, 1 from read data to m_axis.
+// Reset:      frames inside are forgotten; pages and memory have to be reset with it.
+module pst_tx_handler
+  import pst_memory_pkg::pages_t, pst_memory_pkg::beats_t;
+#(
+    parameter int unsigned                 Queues         = 1024,
+    parameter int unsigned                 Memories       = 1,             // 1..32
+    parameter logic [Memories-1:0][31:0]   MemPages       = {Memories{32'd1024}},
+    parameter logic [Memories-1:0][31:0]   MemPageBytes   = {Memories{32'd2048}},      // multiples of 64
+    parameter logic [Memories-1:0][63:0]   MemBytes       = {Memories{64'd2097152}},   // multiples of 4096
+    parameter int unsigned                 AddrWidth      = 32,            // bits of a byte address of the whole range
+    parameter int unsigned                 MaxOutstanding = 32,            // frames under way; >= 2
+    localparam int unsigned QueueWidth  = Queues > 1 ? $clog2(Queues) : 1,
+    localparam int unsigned Descriptors = pst_memory_pkg::desc_base(pages_t'(MemPages), Memories),
+    localparam int unsigned DescWidth   = Descriptors > 1 ? $clog2(Descriptors) : 1,
+    localparam int unsigned DataBytes   = pst_memory_pkg::DataBytes,
+    localparam int unsigned DataWidth   = pst_memory_pkg::DataWidth
+) (
+    input  logic                    clk_i,
+    input  logic                    rst_i,
+    // frames to send; length in bytes, at least 1
+    input  logic                    s_deq_valid_i,
+    output logic                    s_deq_ready_o,
+    input  logic [QueueWidth-1:0]   s_deq_queue_i,
+    input  logic [DescWidth-1:0]    s_deq_desc_i,
+    input  pst_pkg::len_t           s_deq_len_i,
+    // AXI4 read master
+    output logic                    m_axi_arvalid_o,
+    input  logic                    m_axi_arready_i,
+    output logic [AddrWidth-1:0]    m_axi_araddr_o,
+    output logic [7:0]              m_axi_arlen_o,
+    input  logic                    m_axi_rvalid_i,
+    output logic                    m_axi_rready_o,
+    input  logic [DataWidth-1:0]    m_axi_rdata_i,
+    input  logic [1:0]              m_axi_rresp_i,
+    input  logic                    m_axi_rlast_i,
+    // frames sent; tid is the queue
+    output logic                    m_axis_tvalid_o,
+    input  logic                    m_axis_tready_i,
+    output logic [DataWidth-1:0]    m_axis_tdata_o,
+    output logic [DataBytes-1:0]    m_axis_tkeep_o,
+    output logic                    m_axis_tlast_o,
+    output logic                    m_axis_tuser_o,
+    output logic [QueueWidth-1:0]   m_axis_tid_o,
+    // pages that are free again
+    output logic                    m_free_valid_o,
+    input  logic                    m_free_ready_i,
+    output logic [DescWidth-1:0]    m_free_desc_o
+);
+
+  if (MaxOutstanding < 2) begin : g_bad_outstanding
+    $error("pst_tx_handler: MaxOutstanding is %0d, must be at least 2", MaxOutstanding);
+  end
+
+  localparam int unsigned OffsetWidth = $clog2(DataBytes);
+
+  typedef struct packed {
+    logic [QueueWidth-1:0] queue_id;
+    logic [DescWidth-1:0]  desc;
+    pst_pkg::len_t         len;
+  } frame_t;
+
+  typedef struct packed {
+    logic [QueueWidth-1:0] queue_id;
+    logic                  error;
+    logic                  last;
+    logic [DataBytes-1:0]  keep;
+    logic [DataWidth-1:0]  data;
+  } beat_t;
+
+  // ---- Frames under way ----
+  frame_t frame;
+  logic order_ready, split_ready, frame_valid, frame_done;
+
+  assign s_deq_ready_o = order_ready && split_ready;
+
+  pst_fifo #(
+      .Width($bits(frame_t)),
+      .Depth(MaxOutstanding)
+  ) u_order (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(s_deq_valid_i && split_ready),
+      .s_ready_o(order_ready),
+      .s_data_i({s_deq_queue_i, s_deq_desc_i, s_deq_len_i}),
+      .m_valid_o(frame_valid),
+      .m_ready_i(frame_done),
+      .m_data_o(frame),
+      .level_o()
+  );
+
+  // ---- Read addresses ----
+  logic burst_valid, burst_ready, unused_ok, unused_last;
+  logic [AddrWidth-1:0] burst_addr;
+  logic [7:0] burst_len;
+
+  pst_burst_splitter #(
+      .Memories(Memories),
+      .MemPages(MemPages),
+      .MemPageBytes(MemPageBytes),
+      .MemBytes(MemBytes),
+      .AddrWidth(AddrWidth)
+  ) u_splitter (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(s_deq_valid_i && order_ready),
+      .s_ready_o(split_ready),
+      .s_ok_i(1'b1),
+      .s_desc_i(s_deq_desc_i),
+      .s_len_i(s_deq_len_i),
+      .m_valid_o(burst_valid),
+      .m_ready_i(burst_ready),
+      .m_ok_o(unused_ok),
+      .m_addr_o(burst_addr),
+      .m_len_o(burst_len),
+      .m_last_o(unused_last)
+  );
+
+  pst_fifo #(
+      .Width(AddrWidth + 8),
+      .Depth(2)
+  ) u_address (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(burst_valid),
+      .s_ready_o(burst_ready),
+      .s_data_i({burst_addr, burst_len}),
+      .m_valid_o(m_axi_arvalid_o),
+      .m_ready_i(m_axi_arready_i),
+      .m_data_o({m_axi_araddr_o, m_axi_arlen_o}),
+      .level_o()
+  );
+
+  // ---- Data: the beats of a frame count, not its bursts ----
+  beats_t beat_d, beat_q;
+  logic failed_d, failed_q, failed, last, taken, out_ready, freed_ready;
+  beat_t beat;
+
+  always_comb begin
+    last           = beat_q == pst_memory_pkg::beats(frame.len) - 1'b1;
+    m_axi_rready_o = frame_valid && out_ready && freed_ready;
+    taken          = m_axi_rready_o && m_axi_rvalid_i;
+    failed         = failed_q || m_axi_rresp_i >= 2'b10;
+    frame_done     = taken && last;
+    beat_d         = frame_done ? '0 : beat_q + beats_t'(taken);
+    failed_d       = frame_done ? 1'b0 : taken ? failed : failed_q;
+
+    beat.queue_id = frame.queue_id;
+    beat.error = last && failed;
+    beat.last  = last;
+    beat.data  = m_axi_rdata_i;
+    for (int unsigned k = 0; k < DataBytes; k++) beat.keep[k] = !last || OffsetWidth'(k) <= OffsetWidth'(frame.len - 1'b1);
+  end
+
+  pst_skid_buffer #(
+      .Width($bits(beat_t))
+  ) u_out (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(taken),
+      .s_ready_o(out_ready),
+      .s_data_i(beat),
+      .m_valid_o(m_axis_tvalid_o),
+      .m_ready_i(m_axis_tready_i),
+      .m_data_o({m_axis_tid_o, m_axis_tuser_o, m_axis_tlast_o, m_axis_tkeep_o, m_axis_tdata_o})
+  );
+
+  pst_fifo #(
+      .Width(DescWidth),
+      .Depth(4)
+  ) u_freed (
+      .clk_i,
+      .rst_i,
+      .s_valid_i(frame_done),
+      .s_ready_o(freed_ready),
+      .s_data_i(frame.desc),
+      .m_valid_o(m_free_valid_o),
+      .m_ready_i(m_free_ready_i),
+      .m_data_o(m_free_desc_o),
+      .level_o()
+  );
+
+  always_ff @(posedge clk_i) begin
+    beat_q   <= beat_d;
+    failed_q <= failed_d;
+    if (rst_i) begin
+      beat_q   <= '0;
+      failed_q <= 1'b0;
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      assert (!frame_done || m_axi_rlast_i) else $error("pst_tx_handler: the frame ends inside a burst");
+      assert (!m_axi_rvalid_i || frame_valid) else $error("pst_tx_handler: read data without a frame");
+    end
+  end
+`endif
+
+endmodule
