@@ -67,6 +67,37 @@ def run_module(
     assert failures == 0, f"{module} {parameters}: {failures} of {tests} cocotb tests failed (PENSTOCK_SEED={seed()})"
 
 
+def run_soak(bench: Path, block: str, module: str, parameters: dict[str, object], arguments: dict[str, int]) -> dict[str, int]:
+    """Compile `module` with the C++ bench `bench` around it, run it, and return the counts that it prints as `name=value`.
+
+    The bench's main() takes `name=value` arguments, stops at the first fault with a message and status 1, and prints its counts.
+    Assertions of the RTL are on. The build is keyed by sources and parameters. Raises AssertionError with the bench's output.
+    """
+    import subprocess
+
+    files = [*read_file_list(block_file_list(block)), bench]
+    headers = sorted({*BLOCKS.glob("*/model/*.hpp"), *bench.parent.glob("*.hpp")})
+    digest = hashlib.sha256(json.dumps({k: str(v) for k, v in sorted(parameters.items())}).encode())
+    for path in [*files, *headers]:
+        digest.update(path.read_bytes())
+    build_dir = BUILD / "soak" / f"{bench.stem}-{digest.hexdigest()[:16]}"
+    program = build_dir / "soak"
+    if not program.exists():
+        command = [
+            "verilator", "--cc", "--exe", "--build", "--assert", "-O3", "-Wno-fatal", "--x-initial", "unique", "-j", "2",
+            "--top-module", module, "--prefix", "Vtop", "-Mdir", str(build_dir), "-o", "soak",
+            "-CFLAGS", f"-O2 -std=c++20 -I{BLOCKS}", str(ROOT / "lint" / "verilator.vlt"),
+            *(f"-G{name}={value}" for name, value in parameters.items()), *map(str, files),
+        ]  # fmt: skip
+        built = subprocess.run(command, env=tool_environment(), capture_output=True, text=True)
+        assert built.returncode == 0, built.stdout + built.stderr
+    call = [str(program), *(f"{name}={value}" for name, value in arguments.items())]
+    done = subprocess.run(call, capture_output=True, text=True)
+    print(" ".join(call[1:]), done.stdout, done.stderr, sep="\n")
+    assert done.returncode == 0, f"{module} {parameters} {arguments}: {done.stdout}{done.stderr}"
+    return {name: int(value) for name, value in (word.split("=") for word in done.stdout.split())}
+
+
 def parameter(name: str, default: int) -> int:
     """Return a parameter of the module under test, as `run_module` was given it (inside the simulation)."""
     return int(json.loads(os.environ.get("PENSTOCK_PARAMETERS", "{}")).get(name, default))
@@ -151,4 +182,4 @@ async def watch_held(clock, reset, valid, ready, fields: dict) -> None:
         offered = payload if payload is not None and not int(ready.value) else None
 
 
-__all__ = ["BLOCKS", "Stream", "parameter", "run_module", "seed", "start", "watch_held"]
+__all__ = ["BLOCKS", "Stream", "parameter", "run_module", "run_soak", "seed", "start", "watch_held"]
