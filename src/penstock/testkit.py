@@ -82,6 +82,7 @@ def run_soak(bench: Path, block: str, module: str, parameters: dict[str, object]
         digest.update(path.read_bytes())
     build_dir = BUILD / "soak" / f"{bench.stem}-{digest.hexdigest()[:16]}"
     program = build_dir / "soak"
+    build_dir.mkdir(parents=True, exist_ok=True)
     if not program.exists():
         command = [
             "verilator", "--cc", "--exe", "--build", "--assert", "-O3", "-Wno-fatal", "--x-initial", "unique", "-j", "2",

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Soak of pst_queue_manager against its model: mixed enqueues and dequeues, one of each per cycle where the ports allow it.
+//
+// Arguments (name=value): queues, descriptors, operations, seed, pattern (0 random queues, 1 one queue, 2 neighbours,
+// 3 a few hot queues), stall (permille of cycles in which the m_ streams are not taken), resets (number of resets in mid-traffic).
+// Prints enqueues=, dequeues=, drops=, cycles=, peak=, both= (cycles in which both ports worked on one queue).
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "Vtop.h"
+#include "queue/model/queue_manager.hpp"
+#include "verilated.h"
+
+namespace {
+
+constexpr int kDequeueSpacing = 4;  // cycles from m_deq to the next dequeue of that queue
+constexpr int kNoPage = 5;          // pst_pkg::DropNoPage
+
+[[noreturn]] void fail(uint64_t cycle, const std::string& what) {
+    std::printf("cycle %" PRIu64 ": %s\n", cycle, what.c_str());
+    std::exit(1);
+}
+
+struct Event {
+    int reason;
+    uint32_t queue, length;
+};
+
+struct Departure {
+    uint32_t queue, descriptor, length;
+    bool backlogged;
+    uint64_t due;
+};
+
+class Bench {
+public:
+    Bench(std::map<std::string, uint64_t> a) : args(std::move(a)), rng(args["seed"]), queues(args["queues"]), descriptors(args["descriptors"]) {}
+
+    void run() {
+        const uint64_t rounds = args["resets"] + 1;
+        for (uint64_t round = 0; round < rounds; round++) {
+            reset();
+            const uint64_t until = dequeues + args["operations"] / rounds;
+            while (dequeues < until) cycle(true);
+        }
+        drain();
+        std::printf("enqueues=%" PRIu64 " dequeues=%" PRIu64 " drops=%" PRIu64 " cycles=%" PRIu64 " peak=%" PRIu64 " both=%" PRIu64 "\n", enqueues,
+                    dequeues, drops, now, peak, both);
+    }
+
+private:
+    void reset() {
+        top->rst_i = 1;
+        top->s_enq_valid_i = top->s_deq_valid_i = top->s_cfg_valid_i = 0;
+        for (int i = 0; i < 3; i++) tick();
+        top->rst_i = 0;
+        while (!top->init_done_o) tick();
+        model = std::make_unique<penstock::QueueManager>(queues);
+        free.clear();
+        for (uint32_t d = 0; d < descriptors; d++) free.push_back(d);
+        std::shuffle(free.begin(), free.end(), rng);
+        events.clear();
+        departures.clear();
+        activations.clear();
+        dropped.clear();
+        backlogged.clear();
+        place.assign(queues, -1);
+        ready_again.clear();
+        offered.reset();
+        // Small limits in some queues, so that tail drop happens, in packets and in bytes.
+        for (uint32_t i = 0; i < std::min<uint32_t>(queues, 64); i++) configure(i);
+    }
+
+    void configure(uint32_t queue) {
+        const uint32_t packets = 1 + rng() % 24, bytes = rng() % 2 ? 16777215 : 2000 + rng() % 30000;
+        top->s_cfg_valid_i = 1;
+        top->s_cfg_queue_i = queue;
+        top->s_cfg_limit_packets_i = packets;
+        top->s_cfg_limit_bytes_i = bytes;
+        cycle(true);
+        top->s_cfg_valid_i = 0;
+        model->set_limits(queue, packets, bytes);
+    }
+
+    uint32_t pick() {
+        switch (args["pattern"]) {
+            case 1: return 7 % queues;
+            case 2: return (now / 2 + rng() % 3) % queues;
+            case 3: return rng() % 8 ? rng() % std::min<uint32_t>(queues, 5) : rng() % queues;
+            default: return rng() % queues;
+        }
+    }
+
+    // A queue enters the set of dequeuable queues when it is announced, or when its dequeue said that packets are left.
+    void add(uint32_t queue) {
+        if (place[queue] >= 0) fail(now, "queue " + std::to_string(queue) + " is announced twice");
+        place[queue] = static_cast<int64_t>(backlogged.size());
+        backlogged.push_back(queue);
+    }
+
+    uint32_t take() {
+        const size_t i = args["pattern"] == 1 ? 0 : rng() % backlogged.size();
+        const uint32_t queue = backlogged[i];
+        backlogged[i] = backlogged.back();
+        place[backlogged[i]] = static_cast<int64_t>(i);
+        backlogged.pop_back();
+        place[queue] = -1;
+        return queue;
+    }
+
+    void cycle(bool traffic) {
+        // Queues whose spacing is over may be dequeued again.
+        while (!ready_again.empty() && ready_again.front().first <= now) {
+            add(ready_again.front().second);
+            ready_again.pop_front();
+        }
+        // Phases of filling and draining, so that queues run empty and full.
+        const bool filling = (now / 4096) % 2 == 0;
+        top->s_deq_valid_i = !backlogged.empty() && rng() % 1000 < (filling ? 600 : 980);
+        uint32_t deq_queue = 0;
+        if (top->s_deq_valid_i) {
+            deq_queue = take();
+            top->s_deq_queue_i = deq_queue;
+        }
+        if (traffic && !offered && rng() % 1000 < (filling ? 980 : 600) && (!free.empty() || rng() % 2)) {
+            const bool lost = free.empty() || rng() % 50 == 0;
+            offered = Offer{pick(), lost ? 0 : free.back(), static_cast<uint32_t>(14 + rng() % (rng() % 4 ? 1500 : 9587)), lost};
+            if (!lost) free.pop_back();
+        }
+        top->s_enq_valid_i = offered.has_value();
+        if (offered) {
+            top->s_enq_queue_i = offered->queue;
+            top->s_enq_desc_i = offered->descriptor;
+            top->s_enq_len_i = offered->length;
+            top->s_enq_reason_i = offered->lost ? kNoPage : 0;
+        }
+        top->m_active_ready_i = rng() % 1000 >= args["stall"];
+        top->m_drop_ready_i = rng() % 1000 >= args["stall"];
+        top->eval();
+
+        // The model: the dequeue of a cycle comes before its enqueue.
+        if (top->s_deq_valid_i) {
+            const auto d = model->dequeue(deq_queue);
+            departures.push_back({deq_queue, d.packet.descriptor, d.packet.length, d.backlogged, now + 3});
+        }
+        if (top->s_enq_valid_i && top->s_enq_ready_o) {
+            const auto r = offered->lost ? penstock::QueueManager::Enqueued{static_cast<penstock::QueueDrop>(kNoPage), false}
+                                         : model->enqueue(offered->queue, offered->descriptor, offered->length);
+            events.push_back({static_cast<int>(r.reason), offered->queue, offered->length});
+            if (r.activated) activations.push_back(offered->queue);
+            if (r.reason != penstock::QueueDrop::None && !offered->lost) dropped.push_back(offered->descriptor);
+            if (r.reason == penstock::QueueDrop::None) enqueues++;
+            else drops++;
+            if (top->s_deq_valid_i && deq_queue == offered->queue) both++;
+            peak = std::max<uint64_t>(peak, model->packets(offered->queue));
+            offered.reset();
+        }
+        check();
+        tick();
+    }
+
+    // What the module shows in this cycle.
+    void check() {
+        if (top->ev_valid_o) {
+            if (events.empty()) fail(now, "an event without an enqueue");
+            const Event e = events.front();
+            events.pop_front();
+            if (top->ev_reason_o != e.reason || top->ev_queue_o != e.queue || top->ev_len_o != e.length)
+                fail(now, "decision on queue " + std::to_string(e.queue) + ": reason " + std::to_string(top->ev_reason_o) + ", model " +
+                              std::to_string(e.reason));
+        }
+        if (!departures.empty() && departures.front().due == now) {
+            const Departure d = departures.front();
+            departures.pop_front();
+            if (!top->m_deq_valid_o || top->m_deq_queue_o != d.queue || top->m_deq_desc_o != d.descriptor || top->m_deq_len_o != d.length ||
+                top->m_deq_backlogged_o != d.backlogged)
+                fail(now, "dequeue of queue " + std::to_string(d.queue) + " gave descriptor " + std::to_string(top->m_deq_desc_o) + " length " +
+                              std::to_string(top->m_deq_len_o) + ", model " + std::to_string(d.descriptor) + " length " +
+                              std::to_string(d.length));
+            free.push_back(d.descriptor);
+            dequeues++;
+            if (d.backlogged) ready_again.push_back({now + kDequeueSpacing, d.queue});
+        } else if (top->m_deq_valid_o) {
+            fail(now, "an answer without a dequeue");
+        }
+        if (top->m_active_valid_o && top->m_active_ready_i) {
+            if (activations.empty() || activations.front() != top->m_active_queue_o) fail(now, "wrong queue announced as active");
+            activations.pop_front();
+            add(top->m_active_queue_o);
+        }
+        if (top->m_drop_valid_o && top->m_drop_ready_i) {
+            if (dropped.empty() || dropped.front() != top->m_drop_desc_o) fail(now, "wrong descriptor freed");
+            free.push_back(dropped.front());
+            dropped.pop_front();
+        }
+    }
+
+    void drain() {
+        const uint64_t limit = now + 64 * descriptors + 100000;
+        while ((free.size() < descriptors || offered) && now < limit) cycle(false);
+        if (free.size() != descriptors) fail(now, std::to_string(descriptors - free.size()) + " descriptors leaked");
+    }
+
+    void tick() {
+        top->clk_i = 0;
+        top->eval();
+        top->clk_i = 1;
+        top->eval();
+        if (Verilated::gotFinish()) fail(now, "assertion");
+        now++;
+    }
+
+    struct Offer {
+        uint32_t queue, descriptor, length;
+        bool lost;
+    };
+
+    std::unique_ptr<Vtop> top = std::make_unique<Vtop>();
+    std::map<std::string, uint64_t> args;
+    std::mt19937 rng;
+    uint32_t queues, descriptors;
+    uint64_t now = 0, enqueues = 0, dequeues = 0, drops = 0, peak = 0, both = 0;
+    std::unique_ptr<penstock::QueueManager> model;
+    std::vector<uint32_t> free, backlogged;
+    std::vector<int64_t> place;
+    std::deque<Event> events;
+    std::deque<Departure> departures;
+    std::deque<uint32_t> activations, dropped;
+    std::deque<std::pair<uint64_t, uint32_t>> ready_again;
+    std::optional<Offer> offered;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::map<std::string, uint64_t> args;
+    for (int i = 1; i < argc; i++) {
+        const char* equals = std::strchr(argv[i], '=');
+        if (equals) args[std::string(argv[i], equals - argv[i])] = std::strtoull(equals + 1, nullptr, 10);
+    }
+    Bench(std::move(args)).run();
+    return 0;
+}

@@ -1,0 +1,48 @@
+"""pst_queue_manager against its model: millions of mixed operations in a C++ loop."""
+
+from pathlib import Path
+
+import pytest
+
+from penstock.testkit import run_soak, seed
+
+BENCH = Path(__file__).parent / "soak_queue_manager.cpp"
+RANDOM, SAME, NEIGHBOURS, HOT = 0, 1, 2, 3
+
+
+def soak(queues: int, descriptors: int, **arguments: int) -> dict[str, int]:
+    return run_soak(
+        BENCH,
+        "queue",
+        "pst_queue_manager",
+        {"Queues": queues, "Descriptors": descriptors},
+        {"queues": queues, "descriptors": descriptors, "seed": seed(), "stall": 0, "resets": 0, **arguments},
+    )
+
+
+@pytest.mark.parametrize("pattern", [RANDOM, SAME, NEIGHBOURS, HOT])
+@pytest.mark.parametrize("queues, descriptors", [(16, 64), (1000, 3000)])
+def test_mixed_operations(queues: int, descriptors: int, pattern: int) -> None:
+    counts = soak(queues, descriptors, pattern=pattern, operations=1_000_000)
+    assert counts["dequeues"] >= 1_000_000
+    assert counts["drops"] > 1000, "tail drop was not exercised"
+    assert pattern == RANDOM and queues > 16 or counts["both"] > 1000, "enqueue and dequeue hardly ever met on one queue"
+
+
+@pytest.mark.parametrize("stall", [300, 900])
+def test_stalled_outputs_and_resets(stall: int) -> None:
+    counts = soak(16, 64, pattern=HOT, operations=300_000, stall=stall, resets=20)
+    assert counts["dequeues"] >= 300_000 - 20
+
+
+def test_rate() -> None:
+    """One enqueue and one dequeue per cycle: what the bench offers (0.79 of both on average) goes through without a stall."""
+    counts = soak(1000, 3000, pattern=RANDOM, operations=1_000_000)
+    assert counts["dequeues"] / counts["cycles"] > 0.7
+
+
+@pytest.mark.slow
+def test_full_size() -> None:
+    """262,144 queues and 131,072 descriptors."""
+    counts = soak(262_144, 131_072, pattern=RANDOM, operations=10_000_000)
+    assert counts["dequeues"] >= 10_000_000
