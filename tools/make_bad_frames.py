@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""Write scenarios/captures/bad_frames.pcap: frames with a queue id in front, some of which a device of 64 queues must drop.
+"""Write scenarios/captures/bad_frames.pcap: frames with a queue id in front, some of which `demo_64` must drop.
 
     python3 tools/make_bad_frames.py
 
@@ -17,18 +17,18 @@ SNAP_BYTES = 128  # stored of each frame, prefix included
 
 # (queue id, frame bytes without prefix and FCS, what becomes of it)
 BAD = [
-    (0, 59, "runt"),
-    (1, 20, "runt"),
+    (0, 13, "runt"),
+    (1, 4, "runt"),
     (2, 1, "runt"),
-    (0, 10_000, "oversize"),
-    (3, 16_000, "oversize"),
+    (0, 1_523, "oversize"),
+    (3, 9_000, "oversize"),
     (64, 200, "bad_queue_id"),
     (65_536, 60, "bad_queue_id"),
     (2**31, 1_514, "bad_queue_id"),
     (2**32 - 1, 61, "bad_queue_id"),
-    (2**32 - 1, 30, "runt"),  # two faults: the length counts
+    (2**32 - 1, 10, "runt"),  # two faults: the length counts
 ]
-GOOD_BYTES = [60, 61, 64, 1_514]  # 60 is the smallest that passes
+GOOD_BYTES = [14, 60, 61, 1_522]  # the first is the smallest and the last the largest that passes
 FRAMES = [frame for bad in BAD for frame in [*((queue, size, "passed") for queue, size in enumerate(GOOD_BYTES)), bad]]
 
 
