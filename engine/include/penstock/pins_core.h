@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+ *
+ * C ABI of pst_access_edge_core (queue manager, scheduler, output FIFO), for soak tests and benches in C++ that need
+ * no frames. One call of pst_core_step is one clock cycle, with the same rules as in pins.h.
+ */
+#ifndef PENSTOCK_PINS_CORE_H
+#define PENSTOCK_PINS_CORE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PST_CORE_PINS_VERSION 1u
+
+struct pst_core_pins {
+    /* stored frames in: reason 0, or why the frame was lost upstream (pst_pkg::drop_e) */
+    uint32_t s_enq_queue_i, s_enq_desc_i;
+    uint16_t s_enq_len_i;
+    uint8_t s_enq_reason_i, s_enq_valid_i, s_enq_ready_o;
+    /* frames to send */
+    uint8_t m_out_valid_o, m_out_ready_i;
+    uint16_t m_out_len_o;
+    uint32_t m_out_queue_o, m_out_desc_o;
+    /* pages of frames dropped at the tail */
+    uint8_t m_drop_valid_o, m_drop_ready_i;
+    /* one pulse per enqueue decision */
+    uint8_t ev_valid_o, ev_reason_o;
+    uint16_t ev_len_o;
+    uint32_t ev_queue_o;
+    uint32_t m_drop_desc_o;
+    /* all settings of one queue at once; shaper is burst << 21 | exponent << 16 | mantissa */
+    uint64_t s_cfg_shaper_i;
+    uint32_t s_cfg_queue_i, s_cfg_limit_bytes_i;
+    uint16_t s_cfg_limit_packets_i;
+    uint8_t s_cfg_valid_i, s_cfg_ready_o;
+    uint8_t rst_i, init_done_o;
+    uint32_t now_o;
+};
+
+struct pst_core; /* opaque */
+
+uint32_t pst_core_pins_version(void);
+struct pst_core* pst_core_create(void);
+void pst_core_destroy(struct pst_core* core);
+/* One clock cycle. 0, or not 0 when an assertion failed: pst_core_error has the words, the core is dead. */
+int pst_core_step(struct pst_core* core, struct pst_core_pins* pins);
+const char* pst_core_error(const struct pst_core* core);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,126 @@
+"""Builds devices: SystemVerilog through Verilator into one shared library with the C ABI of engine/include/penstock/pins.h.
+
+A library is keyed by a hash of everything that goes into it (sources, configuration, shim, options, Verilator's version) and kept in
+build/devices/<hash>/, so asking again for the same device costs some milliseconds.
+"""
+
+import fcntl
+import hashlib
+import importlib.metadata
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.paths import BUILD, DESIGNS, ROOT, read_file_list, tool_environment
+
+if TYPE_CHECKING:
+    from penstock.configs import Config
+
+DEVICES = BUILD / "devices"
+ENGINE = ROOT / "engine"
+SHIM_HEADERS = [ENGINE / "include/penstock/pins.h", ENGINE / "include/penstock/pins_core.h", *sorted((ENGINE / "src").glob("shim*"))]
+
+Report = Callable[[str], None]
+
+
+class VerilateError(RuntimeError):
+    """Verilator or the C++ compiler refused the device; the message ends with their words."""
+
+
+@dataclass
+class Build:
+    """What goes into one library. `parameters` are of the top module, `defines` for the shim; `generated` files are written first."""
+
+    name: str
+    top: str
+    sources: list[Path]
+    shim: Path
+    parameters: dict[str, str] = field(default_factory=dict)
+    defines: dict[str, int] = field(default_factory=dict)
+    generated: dict[str, str] = field(default_factory=dict)
+    assertions: bool = True
+    trace: bool = False
+
+    def key(self) -> str:
+        """Return 16 hex digits that stand for everything that the library depends on."""
+        settings = [self.top, self.parameters, self.defines, self.assertions, self.trace, importlib.metadata.version("verilator"), _flags(self)]
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+        for path in [*self.sources, self.shim, *SHIM_HEADERS]:
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        for name, text in sorted(self.generated.items()):
+            digest.update(f"{name}\0{text}".encode())
+        return digest.hexdigest()[:16]
+
+
+def _flags(build: Build) -> list[str]:
+    # Hidden symbols and no unique ones: several libraries live in one process and must not share statics.
+    cflags = "-O2 -fPIC -std=c++20 -fvisibility=hidden -fno-gnu-unique -DVL_USER_STOP -DVL_USER_FATAL"
+    cflags += "".join(f" -D{name}={value}" for name, value in sorted(build.defines.items()))
+    flags = ["--cc", "--exe", "--build", "-O3", "--x-initial", "fast", "--x-assign", "fast", "--no-timing", "-Wno-fatal", "-Wno-WIDTH"]
+    flags += ["-CFLAGS", cflags, "-LDFLAGS", "-shared", "-MAKEFLAGS", "OPT_FAST=-O2 OPT_GLOBAL=-O2 OPT_SLOW=-O1"]
+    flags += [] if build.assertions else ["--no-assert"]
+    flags += ["--trace-fst"] if build.trace else []
+    flags += [f"-G{name}={value}" for name, value in sorted(build.parameters.items())]
+    return flags
+
+
+def build(what: Build, report: Report | None = None) -> Path:
+    """Return the library of `what`, built if it is not there; `report` gets a line before the compiler starts.
+
+    Safe to call from several processes at once. Raises VerilateError.
+    """
+    folder = DEVICES / what.key()
+    library = folder / f"{what.name}.so"
+    if library.exists():
+        return library
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not library.exists():
+            if report:
+                report(f"Compiling {what.name} (about half a minute, once)")
+            _compile(what, folder, library)
+    return library
+
+
+def _compile(what: Build, folder: Path, library: Path) -> None:
+    generated = []
+    for name, text in what.generated.items():
+        (folder / name).write_text(text)
+        generated.append(folder / name)
+    environment = tool_environment()
+    waivers = ROOT / "lint" / "verilator.vlt"
+    command = [
+        str(shutil.which("verilator", path=environment["PATH"])), *_flags(what), "-j", str(min(2, os.cpu_count() or 1)),
+        "-CFLAGS", f"-I{ENGINE / 'include'} -I{ENGINE / 'src'}",
+        "--prefix", "Vpst_device", "--top-module", what.top, "--Mdir", str(folder / "obj"), "-o", "device.so",
+        str(waivers), *map(str, [*what.sources, *generated]), str(what.shim),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, check=False)
+    (folder / "build.log").write_text(" ".join(command) + "\n\n" + done.stdout + done.stderr)
+    if done.returncode:
+        lines = [line for line in (done.stderr + done.stdout).splitlines() if "Warning" not in line]
+        raise VerilateError(f"{what.name} does not compile ({folder / 'build.log'}):\n" + "\n".join(lines[-30:]))
+    (folder / "obj" / "device.so").rename(library)
+    if not what.trace:
+        shutil.rmtree(folder / "obj")  # some 100 MB that nobody reads again
+
+
+def build_core(queues: int, descriptors: int, shaping: bool = True, report: Report | None = None, assertions: bool = False) -> Path:
+    """Return the library of `pst_access_edge_core` (queue manager and scheduler) with the ABI of pins_core.h."""
+    return build(
+        Build(
+            name=f"core_{queues}",
+            top="pst_access_edge_core",
+            sources=read_file_list(DESIGNS / "access_edge" / "rtl" / "access_edge_core.f"),
+            shim=ENGINE / "src" / "shim_core.cpp",
+            parameters={"Queues": str(queues), "Descriptors": str(descriptors), "Shaping": f"1'b{int(shaping)}"},
+            assertions=assertions,
+        ),
+        report,
+    )
