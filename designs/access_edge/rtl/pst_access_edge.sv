@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The access edge: frames with a queue id in front come in, wait in external memory, and leave shaped, queue by queue.
+//
+// Ordering:   FIFO in each queue.
+// Throughput: one 64-byte beat per cycle in and out; see the README for packets per second and latency.
+// Reset:      forgets every frame, setting and counter. Until init_done_o no frame is taken and settings wait.
+// Parameters come from designs/access_edge/configs.yaml through the wrapper that penstock.configs writes.
+module pst_access_edge
+  import pst_pkg::*;
+#(
+    parameter int unsigned               Queues = 16,                           // >= 2
+    parameter int unsigned               Memories = 1,                          // 1..32
+    parameter logic [Memories-1:0][31:0] MemPages = {Memories{32'd64}},         // one page holds one frame
+    parameter logic [Memories-1:0][31:0] MemPageBytes = {Memories{32'd2048}},   // multiples of 64
+    parameter logic [Memories-1:0][63:0] MemBytes = {Memories{64'd131072}},     // multiples of 4096
+    parameter int unsigned               AddrWidth = 17,                        // bits of a byte address over all memories
+    parameter int unsigned               MaxFrameBytes = 1522,                  // without prefix and FCS
+    parameter int unsigned               MinFrameBytes = 14,                    // without prefix and FCS, >= 1
+    parameter int unsigned               ClockHz = 220_000_000,                 // for software, Hz
+    parameter bit                        Shaping = 1'b1,                        // 0: queues take turns, rates are ignored
+    parameter int unsigned               MaxOutstanding = 32,                   // bursts under way at the memories, >= 2
+    parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
+    parameter string                     DescRamStyle = "auto",                 // per-descriptor memories
+    localparam int unsigned              DataBytes = 64,
+    localparam int unsigned              DataWidth = 8 * DataBytes
+) (
+    input  logic                               clk_i,
+    input  logic                               rst_i,
+    // frames in, each behind its 32-bit queue id; tuser at the last beat: the frame is damaged
+    input  logic [DataWidth-1:0]               s_axis_tdata_i,
+    input  logic [DataBytes-1:0]               s_axis_tkeep_i,
+    input  logic                               s_axis_tlast_i,
+    input  logic                               s_axis_tuser_i,
+    input  logic                               s_axis_tvalid_i,
+    output logic                               s_axis_tready_o,
+    // frames out; tid is the queue, tuser at the last beat: the memory gave an error while the frame was read
+    output logic [DataWidth-1:0]               m_axis_tdata_o,
+    output logic [DataBytes-1:0]               m_axis_tkeep_o,
+    output logic                               m_axis_tlast_o,
+    output logic                               m_axis_tuser_o,
+    output logic [31:0]                        m_axis_tid_o,
+    output logic                               m_axis_tvalid_o,
+    input  logic                               m_axis_tready_i,
+    // packet memories, AXI4; addresses are local to each memory, one id, responses in order
+    output logic [Memories-1:0]                m_axi_awvalid_o,
+    input  logic [Memories-1:0]                m_axi_awready_i,
+    output logic [Memories-1:0][AddrWidth-1:0] m_axi_awaddr_o,
+    output logic [Memories-1:0][7:0]           m_axi_awlen_o,
+    output logic [Memories-1:0]                m_axi_awid_o,
+    output logic [Memories-1:0][2:0]           m_axi_awsize_o,
+    output logic [Memories-1:0][1:0]           m_axi_awburst_o,
+    output logic [Memories-1:0]                m_axi_awlock_o,
+    output logic [Memories-1:0][3:0]           m_axi_awcache_o,
+    output logic [Memories-1:0][2:0]           m_axi_awprot_o,
+    output logic [Memories-1:0]                m_axi_wvalid_o,
+    input  logic [Memories-1:0]                m_axi_wready_i,
+    output logic [Memories-1:0][DataWidth-1:0] m_axi_wdata_o,
+    output logic [Memories-1:0][DataBytes-1:0] m_axi_wstrb_o,
+    output logic [Memories-1:0]                m_axi_wlast_o,
+    input  logic [Memories-1:0]                m_axi_bvalid_i,
+    output logic [Memories-1:0]                m_axi_bready_o,
+    input  logic [Memories-1:0][1:0]           m_axi_bresp_i,
+    input  logic [Memories-1:0]                m_axi_bid_i,
+    output logic [Memories-1:0]                m_axi_arvalid_o,
+    input  logic [Memories-1:0]                m_axi_arready_i,
+    output logic [Memories-1:0][AddrWidth-1:0] m_axi_araddr_o,
+    output logic [Memories-1:0][7:0]           m_axi_arlen_o,
+    output logic [Memories-1:0]                m_axi_arid_o,
+    output logic [Memories-1:0][2:0]           m_axi_arsize_o,
+    output logic [Memories-1:0][1:0]           m_axi_arburst_o,
+    output logic [Memories-1:0]                m_axi_arlock_o,
+    output logic [Memories-1:0][3:0]           m_axi_arcache_o,
+    output logic [Memories-1:0][2:0]           m_axi_arprot_o,
+    input  logic [Memories-1:0]                m_axi_rvalid_i,
+    output logic [Memories-1:0]                m_axi_rready_o,
+    input  logic [Memories-1:0][DataWidth-1:0] m_axi_rdata_i,
+    input  logic [Memories-1:0][1:0]           m_axi_rresp_i,
+    input  logic [Memories-1:0]                m_axi_rlast_i,
+    input  logic [Memories-1:0]                m_axi_rid_i,
+    // registers, AXI4-Lite
+    input  logic                               s_axil_awvalid_i,
+    output logic                               s_axil_awready_o,
+    input  logic [11:0]                        s_axil_awaddr_i,
+    input  logic [2:0]                         s_axil_awprot_i,
+    input  logic                               s_axil_wvalid_i,
+    output logic                               s_axil_wready_o,
+    input  logic [31:0]                        s_axil_wdata_i,
+    input  logic [3:0]                         s_axil_wstrb_i,
+    output logic                               s_axil_bvalid_o,
+    input  logic                               s_axil_bready_i,
+    output logic [1:0]                         s_axil_bresp_o,
+    input  logic                               s_axil_arvalid_i,
+    output logic                               s_axil_arready_o,
+    input  logic [11:0]                        s_axil_araddr_i,
+    input  logic [2:0]                         s_axil_arprot_i,
+    output logic                               s_axil_rvalid_o,
+    input  logic                               s_axil_rready_i,
+    output logic [31:0]                        s_axil_rdata_o,
+    output logic [1:0]                         s_axil_rresp_o,
+    // fate of every frame at the input, and of every frame that passed there at its queue
+    output logic                               ev_classify_valid_o,
+    output logic [3:0]                         ev_classify_reason_o,
+    output logic [31:0]                        ev_classify_queue_o,
+    output logic [15:0]                        ev_classify_len_o,
+    output logic                               ev_enqueue_valid_o,
+    output logic [3:0]                         ev_enqueue_reason_o,
+    output logic [31:0]                        ev_enqueue_queue_o,
+    output logic [15:0]                        ev_enqueue_len_o,
+    // time in cycles
+    output logic [31:0]                        now_o,
+    output logic                               init_done_o
+);
+
+  localparam int unsigned Descriptors  = pst_memory_pkg::desc_base(pst_memory_pkg::pages_t'(MemPages), Memories);
+  localparam logic [63:0] TotalBytes   = pst_memory_pkg::byte_base(pst_memory_pkg::bytes_t'(MemBytes), Memories);
+  localparam int unsigned QueueIdWidth = Queues > 1 ? $clog2(Queues) : 1;
+  localparam int unsigned DescIdWidth  = Descriptors > 1 ? $clog2(Descriptors) : 1;
+  // Room for two of the largest frames with their prefix: one is passed on while the next one comes.
+  localparam int unsigned BufferBeats  = 1 << $clog2(2 * ((MaxFrameBytes + 4 + DataBytes - 1) / DataBytes) + 2);
+  localparam int unsigned PacketWidth  = 48;
+  localparam int unsigned ByteWidth    = 56;
+
+  if (Queues < 2 || Descriptors < 2) begin : g_bad_size
+    $error("pst_access_edge: Queues (%0d) and the pages of all memories (%0d) must be at least 2", Queues, Descriptors);
+  end
+  if (AddrWidth < 64 && (TotalBytes >> AddrWidth) > 1) begin : g_bad_addr_width
+    $error("pst_access_edge: AddrWidth is %0d, too small for the %0d bytes of the memories", AddrWidth, TotalBytes);
+  end
+
+  typedef logic [QueueIdWidth-1:0] queue_id_t;
+  typedef logic [DescIdWidth-1:0] desc_id_t;
+  typedef logic [PacketWidth-1:0] packets_t;
+  typedef logic [ByteWidth-1:0] bytes_t;
+
+  // ---- initialisation -------------------------------------------------------------------------------------------------
+
+  logic core_init_done, in_init_done, out_init_done, drop_init_done, init_done_q;
+
+  always_ff @(posedge clk_i) begin
+    init_done_q <= core_init_done && in_init_done && out_init_done && drop_init_done;
+    if (rst_i) init_done_q <= 1'b0;
+  end
+
+  assign init_done_o = init_done_q;
+
+  // ---- input ----------------------------------------------------------------------------------------------------------
+
+  logic meta_valid, meta_ready, data_valid, data_ready, data_last, classify_ready;
+  queue_id_t meta_queue;
+  len_t meta_len;
+  logic [DataWidth-1:0] data;
+  drop_e ev_classify_reason;
+
+  assign s_axis_tready_o = classify_ready && init_done_q;
+
+  pst_classify_prefix #(
+      .Queues(Queues), .DataBytes(DataBytes), .MinFrameBytes(MinFrameBytes), .MaxFrameBytes(MaxFrameBytes), .BufferBeats(BufferBeats)
+  ) u_classify (
+      .clk_i, .rst_i,
+      .s_axis_tdata_i, .s_axis_tkeep_i, .s_axis_tlast_i, .s_axis_tuser_i,
+      .s_axis_tvalid_i(s_axis_tvalid_i && init_done_q), .s_axis_tready_o(classify_ready),
+      .m_meta_valid_o(meta_valid), .m_meta_ready_i(meta_ready), .m_meta_queue_o(meta_queue), .m_meta_len_o(meta_len),
+      .m_data_valid_o(data_valid), .m_data_ready_i(data_ready), .m_data_o(data), .m_data_last_o(data_last),
+      .ev_valid_o(ev_classify_valid_o), .ev_reason_o(ev_classify_reason), .ev_queue_o(ev_classify_queue_o),
+      .ev_len_o(ev_classify_len_o)
+  );
+
+  assign ev_classify_reason_o = ev_classify_reason;
+
+  // ---- pages ----------------------------------------------------------------------------------------------------------
+
+  logic req_valid, req_ready, gnt_valid, gnt_ready, gnt_ok;
+  len_t req_len;
+  desc_id_t gnt_desc, free_desc;
+  logic free_valid, free_ready;
+  logic rx_free_valid, rx_free_ready, tx_free_valid, tx_free_ready, drop_valid, drop_ready;
+  desc_id_t rx_free_desc, tx_free_desc, drop_desc;
+
+  pst_page_pools #(
+      .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes)
+  ) u_pools (
+      .clk_i, .rst_i,
+      .s_req_valid_i(req_valid), .s_req_ready_o(req_ready), .s_req_len_i(req_len),
+      .m_gnt_valid_o(gnt_valid), .m_gnt_ready_i(gnt_ready), .m_gnt_ok_o(gnt_ok), .m_gnt_desc_o(gnt_desc),
+      .s_free_valid_i(free_valid), .s_free_ready_o(free_ready), .s_free_desc_i(free_desc)
+  );
+
+  // Pages come back from frames that were sent, dropped at the tail, or refused by the memory.
+  pst_free_merge #(
+      .Ports(3), .Width(DescIdWidth)
+  ) u_free (
+      .clk_i, .rst_i,
+      .s_free_valid_i({rx_free_valid, drop_valid, tx_free_valid}), .s_free_ready_o({rx_free_ready, drop_ready, tx_free_ready}),
+      .s_free_desc_i({rx_free_desc, drop_desc, tx_free_desc}),
+      .m_free_valid_o(free_valid), .m_free_ready_i(free_ready), .m_free_desc_o(free_desc)
+  );
+
+  // ---- frames to and from the memories --------------------------------------------------------------------------------
+
+  logic awvalid, awready, wvalid, wready, wlast, bvalid, bready, arvalid, arready, rvalid, rready, rlast;
+  logic [AddrWidth-1:0] awaddr, araddr;
+  logic [7:0] awlen, arlen;
+  logic [DataWidth-1:0] wdata, rdata;
+  logic [DataBytes-1:0] wstrb;
+  logic [1:0] bresp, rresp;
+
+  logic enq_valid, enq_ready, deq_valid, deq_ready;
+  queue_id_t enq_queue, deq_queue, tid;
+  desc_id_t enq_desc, deq_desc;
+  len_t enq_len, deq_len;
+  drop_e enq_reason;
+
+  pst_rx_handler #(
+      .Queues(Queues), .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes), .MemBytes(MemBytes),
+      .AddrWidth(AddrWidth), .MaxOutstanding(MaxOutstanding)
+  ) u_rx (
+      .clk_i, .rst_i,
+      .s_meta_valid_i(meta_valid), .s_meta_ready_o(meta_ready), .s_meta_queue_i(meta_queue), .s_meta_len_i(meta_len),
+      .s_data_valid_i(data_valid), .s_data_ready_o(data_ready), .s_data_i(data), .s_data_last_i(data_last),
+      .m_req_valid_o(req_valid), .m_req_ready_i(req_ready), .m_req_len_o(req_len),
+      .s_gnt_valid_i(gnt_valid), .s_gnt_ready_o(gnt_ready), .s_gnt_ok_i(gnt_ok), .s_gnt_desc_i(gnt_desc),
+      .m_axi_awvalid_o(awvalid), .m_axi_awready_i(awready), .m_axi_awaddr_o(awaddr), .m_axi_awlen_o(awlen),
+      .m_axi_wvalid_o(wvalid), .m_axi_wready_i(wready), .m_axi_wdata_o(wdata), .m_axi_wstrb_o(wstrb), .m_axi_wlast_o(wlast),
+      .m_axi_bvalid_i(bvalid), .m_axi_bready_o(bready), .m_axi_bresp_i(bresp),
+      .m_enq_valid_o(enq_valid), .m_enq_ready_i(enq_ready), .m_enq_queue_o(enq_queue), .m_enq_desc_o(enq_desc),
+      .m_enq_len_o(enq_len), .m_enq_reason_o(enq_reason),
+      .m_free_valid_o(rx_free_valid), .m_free_ready_i(rx_free_ready), .m_free_desc_o(rx_free_desc)
+  );
+
+  pst_tx_handler #(
+      .Queues(Queues), .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes), .MemBytes(MemBytes),
+      .AddrWidth(AddrWidth), .MaxOutstanding(MaxOutstanding)
+  ) u_tx (
+      .clk_i, .rst_i,
+      .s_deq_valid_i(deq_valid), .s_deq_ready_o(deq_ready), .s_deq_queue_i(deq_queue), .s_deq_desc_i(deq_desc),
+      .s_deq_len_i(deq_len),
+      .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready), .m_axi_araddr_o(araddr), .m_axi_arlen_o(arlen),
+      .m_axi_rvalid_i(rvalid), .m_axi_rready_o(rready), .m_axi_rdata_i(rdata), .m_axi_rresp_i(rresp), .m_axi_rlast_i(rlast),
+      .m_axis_tvalid_o, .m_axis_tready_i, .m_axis_tdata_o, .m_axis_tkeep_o, .m_axis_tlast_o, .m_axis_tuser_o, .m_axis_tid_o(tid),
+      .m_free_valid_o(tx_free_valid), .m_free_ready_i(tx_free_ready), .m_free_desc_o(tx_free_desc)
+  );
+
+  assign m_axis_tid_o = 32'(tid);
+
+  pst_memory_fabric #(
+      .Memories(Memories), .MemBytes(MemBytes), .AddrWidth(AddrWidth), .MaxOutstanding(MaxOutstanding)
+  ) u_fabric (
+      .clk_i, .rst_i,
+      .s_axi_awvalid_i(awvalid), .s_axi_awready_o(awready), .s_axi_awaddr_i(awaddr), .s_axi_awlen_i(awlen),
+      .s_axi_wvalid_i(wvalid), .s_axi_wready_o(wready), .s_axi_wdata_i(wdata), .s_axi_wstrb_i(wstrb), .s_axi_wlast_i(wlast),
+      .s_axi_bvalid_o(bvalid), .s_axi_bready_i(bready), .s_axi_bresp_o(bresp),
+      .s_axi_arvalid_i(arvalid), .s_axi_arready_o(arready), .s_axi_araddr_i(araddr), .s_axi_arlen_i(arlen),
+      .s_axi_rvalid_o(rvalid), .s_axi_rready_i(rready), .s_axi_rdata_o(rdata), .s_axi_rresp_o(rresp), .s_axi_rlast_o(rlast),
+      .m_axi_awvalid_o, .m_axi_awready_i, .m_axi_awaddr_o, .m_axi_awlen_o,
+      .m_axi_wvalid_o, .m_axi_wready_i, .m_axi_wdata_o, .m_axi_wstrb_o, .m_axi_wlast_o,
+      .m_axi_bvalid_i, .m_axi_bready_o, .m_axi_bresp_i,
+      .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_araddr_o, .m_axi_arlen_o,
+      .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rdata_i, .m_axi_rresp_i, .m_axi_rlast_i
+  );
+
+  // Every burst: one id, 64-byte beats, INCR, normal, modifiable and bufferable, unprivileged secure data.
+  assign m_axi_awid_o    = '0;
+  assign m_axi_awsize_o  = {Memories{3'd6}};
+  assign m_axi_awburst_o = {Memories{2'b01}};
+  assign m_axi_awlock_o  = '0;
+  assign m_axi_awcache_o = {Memories{4'b0011}};
+  assign m_axi_awprot_o  = '0;
+  assign m_axi_arid_o    = '0;
+  assign m_axi_arsize_o  = {Memories{3'd6}};
+  assign m_axi_arburst_o = {Memories{2'b01}};
+  assign m_axi_arlock_o  = '0;
+  assign m_axi_arcache_o = {Memories{4'b0011}};
+  assign m_axi_arprot_o  = '0;
+
+  // One id: the responses cannot have another one.
+  logic unused_ids;
+  assign unused_ids = ^{m_axi_bid_i, m_axi_rid_i};
+
+  // ---- queues and scheduler -------------------------------------------------------------------------------------------
+
+  logic cfg_valid, cfg_ready, core_cfg_ready;
+  queue_id_t cfg_queue, ev_queue;
+  shaper_cfg_t cfg_shaper;
+  logic [LimitPacketsWidth-1:0] cfg_limit_packets;
+  logic [LimitBytesWidth-1:0] cfg_limit_bytes;
+  drop_e ev_reason;
+  len_t ev_len;
+
+  assign cfg_ready = core_cfg_ready && init_done_q;
+
+  pst_access_edge_core #(
+      .Queues(Queues), .Descriptors(Descriptors), .Shaping(Shaping), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+  ) u_core (
+      .clk_i, .rst_i,
+      .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc),
+      .s_enq_len_i(enq_len), .s_enq_reason_i(enq_reason),
+      .m_out_valid_o(deq_valid), .m_out_ready_i(deq_ready), .m_out_queue_o(deq_queue), .m_out_desc_o(deq_desc), .m_out_len_o(deq_len),
+      .m_drop_valid_o(drop_valid), .m_drop_ready_i(drop_ready), .m_drop_desc_o(drop_desc),
+      .ev_valid_o(ev_enqueue_valid_o), .ev_reason_o(ev_reason), .ev_queue_o(ev_queue), .ev_len_o(ev_len),
+      .s_cfg_valid_i(cfg_valid && init_done_q), .s_cfg_ready_o(core_cfg_ready), .s_cfg_queue_i(cfg_queue),
+      .s_cfg_shaper_i(cfg_shaper), .s_cfg_limit_packets_i(cfg_limit_packets), .s_cfg_limit_bytes_i(cfg_limit_bytes),
+      .now_o, .init_done_o(core_init_done)
+  );
+
+  assign ev_enqueue_reason_o = ev_reason;
+  assign ev_enqueue_queue_o  = 32'(ev_queue);
+  assign ev_enqueue_len_o    = 16'(ev_len);
+
+  // ---- counters -------------------------------------------------------------------------------------------------------
+
+  queue_id_t read_index;
+  logic read_out_valid, read_out_ready, read_in_drop_valid, read_in_ready, read_drop_ready;
+  logic out_valid, in_valid, unused_drop_valid;
+  packets_t in_packets, out_packets, drop_packets;
+  bytes_t in_bytes, out_bytes, drop_bytes;
+  logic [7:1][PacketWidth-1:0] dropped_packets;
+  logic [7:1][ByteWidth-1:0] dropped_bytes;
+
+  pst_counter_bank #(
+      .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
+  ) u_count_in (
+      .clk_i, .rst_i,
+      .inc_valid_i(ev_enqueue_valid_o && ev_reason == DropNone), .inc_index_i(ev_queue), .inc_len_i(16'(ev_len)),
+      .s_read_valid_i(read_in_drop_valid && read_drop_ready), .s_read_ready_o(read_in_ready), .s_read_index_i(read_index),
+      .m_read_valid_o(in_valid), .m_read_packets_o(in_packets), .m_read_bytes_o(in_bytes),
+      .init_done_o(in_init_done)
+  );
+
+  pst_counter_bank #(
+      .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
+  ) u_count_drop (
+      .clk_i, .rst_i,
+      .inc_valid_i(ev_enqueue_valid_o && ev_reason != DropNone), .inc_index_i(ev_queue), .inc_len_i(16'(ev_len)),
+      .s_read_valid_i(read_in_drop_valid && read_in_ready), .s_read_ready_o(read_drop_ready), .s_read_index_i(read_index),
+      .m_read_valid_o(unused_drop_valid), .m_read_packets_o(drop_packets), .m_read_bytes_o(drop_bytes),
+      .init_done_o(drop_init_done)
+  );
+
+  pst_counter_bank #(
+      .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
+  ) u_count_out (
+      .clk_i, .rst_i,
+      .inc_valid_i(deq_valid && deq_ready), .inc_index_i(deq_queue), .inc_len_i(16'(deq_len)),
+      .s_read_valid_i(read_out_valid), .s_read_ready_o(read_out_ready), .s_read_index_i(read_index),
+      .m_read_valid_o(out_valid), .m_read_packets_o(out_packets), .m_read_bytes_o(out_bytes),
+      .init_done_o(out_init_done)
+  );
+
+  pst_drop_counters #(
+      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+  ) u_dropped (
+      .clk_i, .rst_i,
+      .ev_a_valid_i(ev_classify_valid_o), .ev_a_reason_i(ev_classify_reason), .ev_a_len_i(ev_classify_len_o),
+      .ev_b_valid_i(ev_enqueue_valid_o), .ev_b_reason_i(ev_reason), .ev_b_len_i(16'(ev_len)),
+      .packets_o(dropped_packets), .bytes_o(dropped_bytes)
+  );
+
+  // ---- registers ------------------------------------------------------------------------------------------------------
+
+  pst_control #(
+      .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
+      .Shaping(Shaping), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+  ) u_control (
+      .clk_i, .rst_i,
+      .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i, .s_axil_awprot_i,
+      .s_axil_wvalid_i, .s_axil_wready_o, .s_axil_wdata_i, .s_axil_wstrb_i,
+      .s_axil_bvalid_o, .s_axil_bready_i, .s_axil_bresp_o,
+      .s_axil_arvalid_i, .s_axil_arready_o, .s_axil_araddr_i, .s_axil_arprot_i,
+      .s_axil_rvalid_o, .s_axil_rready_i, .s_axil_rdata_o, .s_axil_rresp_o,
+      .m_cfg_valid_o(cfg_valid), .m_cfg_ready_i(cfg_ready), .m_cfg_queue_o(cfg_queue), .m_cfg_shaper_o(cfg_shaper),
+      .m_cfg_limit_packets_o(cfg_limit_packets), .m_cfg_limit_bytes_o(cfg_limit_bytes),
+      .m_read_index_o(read_index),
+      .m_read_out_valid_o(read_out_valid), .m_read_out_ready_i(read_out_ready),
+      .m_read_in_drop_valid_o(read_in_drop_valid), .m_read_in_drop_ready_i(read_in_ready && read_drop_ready),
+      .s_out_valid_i(out_valid), .s_out_packets_i(out_packets), .s_out_bytes_i(out_bytes),
+      .s_in_drop_valid_i(in_valid), .s_in_packets_i(in_packets), .s_in_bytes_i(in_bytes),
+      .s_drop_packets_i(drop_packets), .s_drop_bytes_i(drop_bytes),
+      .dropped_packets_i(dropped_packets), .dropped_bytes_i(dropped_bytes),
+      .init_done_i(init_done_q)
+  );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      assert (in_valid == unused_drop_valid)
+      else $error("pst_access_edge: the two counters that are read together did not answer together");
+    end
+  end
+`endif
+
+endmodule

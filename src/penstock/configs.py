@@ -1,0 +1,300 @@
+"""Named configurations of a design: `designs/<design>/configs.yaml` read, checked, and turned into a SystemVerilog wrapper.
+
+Every number of the hardware is here once. `load` gives a configuration, `with_overrides` a changed one, `write_wrapper` the module
+`pst_<design>_<name>` with the numbers in it, which lint, simulation, synthesis and `generate` use. Bad input raises UserError.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import MarkedYAMLError
+
+from penstock.errors import UserError
+from penstock.paths import DESIGNS, ROOT, read_file_list
+from penstock.suggest import nearest
+
+PAGE_UNIT_BYTES = 64  # one beat: page sizes are multiples of it
+MEMORY_UNIT_BYTES = 4096  # no AXI4 burst crosses it, so memories are multiples of it
+_NAME = r"^[a-z][a-z0-9_]*$"
+
+Count = Annotated[int, Field(strict=True, ge=1)]
+
+
+class Memory(BaseModel):
+    """One packet memory: descriptors `base .. base + pages - 1` are its pages, one frame takes one page."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=_NAME, description="Name in reports.")
+    bytes: Count = Field(description="Size of the memory in bytes, a multiple of 4,096.")
+    pages: Count = Field(description="Number of pages.")
+    page_bytes: Count = Field(description="Bytes of a page, a multiple of 64: the largest frame that it holds.")
+
+    @model_validator(mode="after")
+    def _check(self) -> "Memory":
+        if self.page_bytes % PAGE_UNIT_BYTES:
+            raise ValueError(f"memory {self.name} has pages of {self.page_bytes:,} bytes, which is not a multiple of {PAGE_UNIT_BYTES}")
+        if self.bytes % MEMORY_UNIT_BYTES:
+            raise ValueError(f"memory {self.name} has {self.bytes:,} bytes, which is not a multiple of {MEMORY_UNIT_BYTES:,}")
+        needed = self.pages * self.page_bytes
+        if needed > self.bytes:
+            pages = f"{self.pages:,} pages of {self.page_bytes:,} bytes"
+            raise ValueError(f"memory {self.name} has {self.bytes:,} bytes, but its {pages} need {needed:,}")
+        return self
+
+
+class Config(BaseModel):
+    """One configuration of the access edge. Limits are those of the hardware and of its registers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=_NAME, description="Name; the wrapper is called `pst_<design>_<name>`.")
+    design: str = Field("access_edge", pattern=_NAME, description="Folder below `designs/`.")
+    description: str = Field(description="One line for people.")
+    queues: int = Field(strict=True, ge=2, le=1 << 24, description="Number of queues.")
+    clock_hz: int = Field(strict=True, ge=1_000_000, le=500_000_000, description="Clock in Hz.")
+    max_frame_bytes: int = Field(strict=True, ge=1, le=(1 << 14) - 1, description="Largest frame in bytes, without prefix and FCS.")
+    min_frame_bytes: int = Field(14, strict=True, ge=1, description="Smallest frame in bytes, without prefix and FCS.")
+    shaping: bool = Field(True, strict=True, description="Queues have rates; false: backlogged queues take turns.")
+    memories: tuple[Memory, ...] = Field(min_length=1, max_length=32, description="Where frames wait.")
+
+    @field_validator("memories", mode="before")
+    @classmethod
+    def _as_list(cls, value: object) -> object:
+        if not isinstance(value, (list, tuple)):
+            raise ValueError("must be a list of memories, each with name, bytes, pages and page_bytes")
+        return value
+
+    @model_validator(mode="after")
+    def _check(self) -> "Config":
+        if self.min_frame_bytes > self.max_frame_bytes:
+            raise ValueError(f"min_frame_bytes is {self.min_frame_bytes:,}, which is more than max_frame_bytes, {self.max_frame_bytes:,}")
+        names = [memory.name for memory in self.memories]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice:
+            raise ValueError(f"two memories are called {twice}")
+        largest = max(memory.page_bytes for memory in self.memories)
+        if largest < self.max_frame_bytes:
+            sizes = f"max_frame_bytes is {self.max_frame_bytes:,}, the largest page has {largest:,}"
+            raise ValueError(f"no memory has a page for the largest frame: {sizes}")
+        if not 2 <= self.descriptors <= 1 << 24:
+            raise ValueError(f"the memories have {self.descriptors:,} pages in all, allowed: 2 to {1 << 24:,}")
+        return self
+
+    @property
+    def descriptors(self) -> int:
+        """Number of descriptors: the pages of all memories."""
+        return sum(memory.pages for memory in self.memories)
+
+    @property
+    def address_bits(self) -> int:
+        """Bits of a byte address over all memories."""
+        return max(1, (sum(memory.bytes for memory in self.memories) - 1).bit_length())
+
+    @property
+    def module(self) -> str:
+        """Name of the wrapper's module."""
+        return f"pst_{self.design}_{self.name}"
+
+
+def designs() -> list[str]:
+    """Return the names of the designs that have configurations."""
+    return sorted(path.parent.name for path in DESIGNS.glob("*/configs.yaml"))
+
+
+def names(design: str = "access_edge") -> list[str]:
+    """Return the names of the configurations of `design`, in the order of its file."""
+    return list(_document(_path(design)))
+
+
+def load(name: str, design: str = "access_edge") -> Config:
+    """Return the configuration `name`. Raises UserError when there is none, or when it is not sound (file, line and key)."""
+    path = _path(design)
+    document = _document(path)
+    if name not in document:
+        raise UserError(f"there is no configuration {name!r} of {design}{nearest(name, document)}")
+    entry = document[name]
+    if not isinstance(entry, Mapping):
+        raise UserError(f"{_where(path, document, [name])}: {name} must be a mapping with queues, clock_hz, max_frame_bytes and memories")
+    try:
+        return Config.model_validate({**_plain(entry), "name": name, "design": design})
+    except ValidationError as error:
+        keys, message = _first(error)
+        raise UserError(f"{_where(path, document, [name, *keys])}: {'.'.join(map(str, [name, *keys]))}: {message}") from None
+
+
+def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
+    """Return `config` with values replaced by key: `queues`, or `memories.ddr.pages` (a memory by name or by number).
+
+    Values may be text, which is read as YAML. The name stays: builds are keyed by content, not by name. Raises UserError.
+    """
+    values: dict[str, Any] = config.model_dump()
+    for key, value in overrides.items():
+        *parents, last = key.split(".")
+        target: Any = values
+        for step in parents:
+            target = _child(target, step, key)
+        if not isinstance(target, dict) or last not in target or last in ("name", "design"):
+            known = [] if not isinstance(target, dict) else [k for k in target if k not in ("name", "design")]
+            raise UserError(f"{key}: there is no such setting of a configuration{nearest(last, known) if known else ''}")
+        target[last] = _scalar(value, key) if isinstance(value, str) else value
+    try:
+        return Config.model_validate(values)
+    except ValidationError as error:
+        keys, message = _first(error)
+        raise UserError(f"{'.'.join(map(str, keys)) or config.name}: {message}") from None
+
+
+def sources(config: Config) -> list[Path]:
+    """Return the sources of the design, packages first, without the wrapper."""
+    return read_file_list(DESIGNS / config.design / "rtl" / f"{config.design}.f")
+
+
+def write_wrapper(config: Config, folder: Path) -> Path:
+    """Write `pst_<design>_<name>.sv` into `folder`: the design's top module with the numbers in it, every port passed through."""
+    top = DESIGNS / config.design / "rtl" / f"pst_{config.design}.sv"
+    memories = len(config.memories)
+
+    def packed(width: int, values: list[int]) -> str:
+        return "{" + ", ".join(f"{width}'d{value}" for value in reversed(values)) + "}"
+
+    numbers = {
+        "Queues": str(config.queues),
+        "Memories": str(memories),
+        "MemPages": packed(32, [memory.pages for memory in config.memories]),
+        "MemPageBytes": packed(32, [memory.page_bytes for memory in config.memories]),
+        "MemBytes": packed(64, [memory.bytes for memory in config.memories]),
+        "AddrWidth": str(config.address_bits),
+        "MaxFrameBytes": str(config.max_frame_bytes),
+        "MinFrameBytes": str(config.min_frame_bytes),
+        "ClockHz": str(config.clock_hz),
+        "Shaping": f"1'b{int(config.shaping)}",
+    }
+    sizes = {"Memories": memories, "AddrWidth": config.address_bits, "DataWidth": 512, "DataBytes": 64}
+    ports = [(direction, _with_numbers(kind, sizes), port) for direction, kind, port in _ports(top)]
+    width = max(len(kind) for _, kind, _ in ports)
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1",
+        f"// {config.description}.",
+        f"// Written by penstock.configs from the configuration {config.name}; do not edit.",
+        f"module {config.module} (",
+        ",\n".join(f"    {direction:6} {kind:{width}} {port}" for direction, kind, port in ports),
+        ");",
+        "",
+        f"  pst_{config.design} #(",
+        ",\n".join(f"      .{key:13}({value})" for key, value in numbers.items()),
+        f"  ) u_{config.design} (",
+        ",\n".join(f"      .{port}" for _, _, port in ports),
+        "  );",
+        "",
+        "endmodule",
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{config.module}.sv"
+    text = "\n".join(lines) + "\n"
+    if not path.exists() or path.read_text() != text:  # a build that looks at time stamps has nothing to do
+        path.write_text(text)
+    return path
+
+
+def _ports(top: Path) -> list[tuple[str, str, str]]:
+    """Return (direction, type, name) of each port of the module in `top`; its header has one port per line."""
+    header = top.read_text().split(") (", 1)[1].split(");", 1)[0]
+    found = re.findall(r"^\s*(input|output)\s+(logic(?:\s*\[[^\]]*\])*)\s+(\w+)\s*,?\s*(?://.*)?$", header, re.MULTILINE)
+    lines = [line for line in header.splitlines() if line.strip() and not line.strip().startswith("//")]
+    assert len(found) == len(lines), f"{top.name}: a port's line could not be read"
+    return [(direction, re.sub(r"\s+", " ", kind).replace("[ ", "["), port) for direction, kind, port in found]
+
+
+def _with_numbers(kind: str, sizes: dict[str, int]) -> str:
+    """Return a port's type with its sizes as numbers: `[AddrWidth-1:0]` becomes `[27:0]`."""
+    return re.sub(r"(\w+)-1:", lambda match: f"{sizes[match[1]] - 1}:", kind)
+
+
+def _path(design: str) -> Path:
+    path = DESIGNS / design / "configs.yaml"
+    if not path.exists():
+        raise UserError(f"there is no design {design!r} with configurations{nearest(design, designs())}")
+    return path
+
+
+@cache
+def _read(path: Path, _modified: int) -> CommentedMap:
+    try:
+        document = YAML().load(path.read_text())
+    except MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise UserError(f"{_shown(path)}{line}: not YAML: {error.problem}") from None
+    if not isinstance(document, CommentedMap):
+        raise UserError(f"{_shown(path)}: must be a mapping from names to configurations")
+    return document
+
+
+def _document(path: Path) -> CommentedMap:
+    return _read(path, path.stat().st_mtime_ns)
+
+
+def _plain(node: Any) -> Any:
+    """Return a YAML node as plain dicts, lists and scalars, so that strict types hold."""
+    if isinstance(node, Mapping):
+        return {str(key): _plain(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_plain(value) for value in node]
+    if isinstance(node, bool) or node is None:
+        return node
+    return next((kind(node) for kind in (int, float, str) if isinstance(node, kind)), node)
+
+
+def _first(error: ValidationError) -> tuple[list[str | int], str]:
+    """Return where the first error is, and what it says in one sentence."""
+    first = error.errors()[0]
+    message = {"missing": "is missing", "extra_forbidden": "is not a setting of a configuration"}.get(first["type"])
+    if message is None:
+        message = first["msg"].removeprefix("Value error, ")
+        if first["type"] != "value_error":
+            message = f"{message[0].lower()}{message[1:]}, but it is {first['input']!r}"
+    return list(first["loc"]), message
+
+
+def _where(path: Path, document: CommentedMap, keys: list[str | int]) -> str:
+    """Return `file:line` of the innermost of `keys` that the document has."""
+    node: Any = document
+    line = 0
+    for key in keys:
+        try:
+            position = node.lc.key(key) if isinstance(node, Mapping) else node.lc.item(key)
+            node = node[key]
+        except (AttributeError, KeyError, IndexError, TypeError):
+            break
+        line = position[0] + 1
+    return f"{_shown(path)}:{line}" if line else _shown(path)
+
+
+def _shown(path: Path) -> str:
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def _scalar(text: str, key: str) -> object:
+    try:
+        return _plain(YAML(typ="safe").load(StringIO(text)))
+    except MarkedYAMLError as error:
+        raise UserError(f"{key}: not YAML: {error.problem}") from None
+
+
+def _child(node: Any, step: str, key: str) -> Any:
+    """Return the part of a configuration that `step` names; memories may be named or numbered."""
+    if isinstance(node, dict) and step in node:
+        return node[step]
+    if isinstance(node, (list, tuple)):
+        found = [entry for number, entry in enumerate(node) if step in (entry["name"], str(number))]
+        if found:
+            return found[0]
+        raise UserError(f"{key}: there is no memory {step!r}{nearest(step, [entry['name'] for entry in node])}")
+    raise UserError(f"{key}: there is no such setting of a configuration")
