@@ -9,6 +9,8 @@ module pst_schedule
     parameter int unsigned Slots = Queues > 1024 ? 2 ** $clog2(Queues / 4) : 256,
     parameter int unsigned SlotCycles = 32,                              // cycles per slot
     parameter int unsigned ToleranceCycles = 1024,                       // cycles
+    parameter int unsigned WalkCycles = 64,                              // cycles per time stamp looked after
+    parameter int unsigned TimeWidth = 32,                               // bits of a time in cycles, see pst_shaper
     parameter int unsigned Credits = 32,                                 // packets that fit downstream
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
@@ -38,7 +40,8 @@ module pst_schedule
 
   if (Shaping) begin : g_shaped
     pst_schedule_shaped #(
-        .Queues(Queues), .Slots(Slots), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles), .Credits(Credits), .QueueRamStyle(QueueRamStyle)
+        .Queues(Queues), .Slots(Slots), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles), .WalkCycles(WalkCycles),
+        .TimeWidth(TimeWidth), .Credits(Credits), .QueueRamStyle(QueueRamStyle)
     ) u_schedule (.*);
   end else begin : g_passthrough
     pst_schedule_passthrough #(

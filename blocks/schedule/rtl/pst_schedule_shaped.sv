@@ -16,7 +16,8 @@ module pst_schedule_shaped
     parameter int unsigned Slots = 256,               // slots of the wheel, power of two
     parameter int unsigned SlotCycles = 32,           // width of a slot in cycles, power of two, >= 8
     parameter int unsigned ToleranceCycles = 1024,    // see pst_shaper
-    parameter int unsigned WalkCycles = 64,           // one time stamp is refreshed per so many cycles; Queues * WalkCycles < 2^29
+    parameter int unsigned WalkCycles = 64,           // one time stamp is looked after per so many cycles
+    parameter int unsigned TimeWidth = 32,            // bits of a time in cycles, see pst_shaper
     parameter int unsigned Credits = 32,              // packets that fit downstream
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
@@ -46,7 +47,7 @@ module pst_schedule_shaped
 
   localparam int unsigned SlotShift = $clog2(SlotCycles);
   localparam int unsigned SlotWidth = $clog2(Slots);
-  localparam int unsigned SlotTimeWidth = 32 - SlotShift;    // slot numbers, modulo 2^32 cycles
+  localparam int unsigned SlotTimeWidth = TimeWidth - SlotShift;
   localparam int unsigned DeqLatency = 3;                    // of pst_queue_manager
   localparam int unsigned PlaceDepth = 32;                   // FIFO before the lists; bounds the decisions in flight
   localparam int unsigned ParkDelay = 16;                    // cycles after which no decision with an old setting is in flight
@@ -54,12 +55,13 @@ module pst_schedule_shaped
   if (Slots < 2 || Slots != 2 ** SlotWidth || SlotCycles < 8 || SlotCycles != 2 ** SlotShift) begin : g_bad_wheel
     $error("pst_schedule: Slots (%0d) and SlotCycles (%0d) must be powers of two, at least 2 and 8", Slots, SlotCycles);
   end
-  if (longint'(Slots) * SlotCycles >= longint'(2) ** 30 || longint'(Queues) * WalkCycles >= longint'(2) ** 29) begin : g_bad_time
-    $error("pst_schedule: Slots * SlotCycles must stay below 2^30 and Queues * WalkCycles below 2^29 cycles");
+  if (longint'(Slots) * SlotCycles >= longint'(2) ** (TimeWidth - 2) || longint'(Queues) * WalkCycles >= longint'(2) ** (TimeWidth - 3))
+  begin : g_bad_time
+    $error("pst_schedule: Slots * SlotCycles must stay below 2^(TimeWidth-2) and Queues * WalkCycles below 2^(TimeWidth-3) cycles");
   end
 
   typedef logic [QueueIdWidth-1:0] queue_t;
-  typedef logic [47:0] time_t;    // 32 bits of cycles, 16 of fraction
+  typedef logic [TimeWidth+15:0] time_t;    // cycles, 16 bits of fraction
 
   typedef enum logic [1:0] {
     OpDequeue,    // the head packet leaves
@@ -76,7 +78,7 @@ module pst_schedule_shaped
     time_t  t;
   } op_t;
 
-  logic [31:0] now_q;
+  logic [TimeWidth-1:0] now_q;
   logic init_q;
   queue_t init_queue_q;
   logic lists_init_done;
@@ -92,7 +94,7 @@ module pst_schedule_shaped
     end
   end
 
-  assign now_o = now_q;
+  assign now_o = 32'(now_q);
   assign init_done_o = !init_q && lists_init_done;
 
   // --- decision pipeline: B0 pop or walk, B1, B2 words read, B3 decided; then the queue manager; then R0..R3
@@ -194,7 +196,7 @@ module pst_schedule_shaped
   assign m_deq_queue_o = wait_q[0].queue_id;
 
   pst_shaper #(
-      .ToleranceCycles(ToleranceCycles)
+      .TimeWidth(TimeWidth), .ToleranceCycles(ToleranceCycles)
   ) u_shaper (
       .clk_i,
       .now_i(now_q), .time_i(wait_q[DeqLatency].t), .len_i(s_ret_len_i), .cfg_i(cfg_q[DeqLatency]), .time_o(time_r3)
@@ -203,7 +205,7 @@ module pst_schedule_shaped
   // --- R3: write the time stamp, place the queue again
 
   // A walk replaces stamps older than every burst by one that is exactly that old: nothing changes but the wrap-around is put off.
-  localparam logic [31:0] OldAge = 32'(2 ** 29);
+  localparam logic [TimeWidth-1:0] OldAge = TimeWidth'(2 ** (TimeWidth - 3));
   logic walk_old;
 
   always_comb begin
@@ -227,7 +229,7 @@ module pst_schedule_shaped
   end
 
   pst_ram_1r1w #(
-      .Width(48), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+      .Width($bits(time_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_time (
       .clk_i,
       .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : r3_q.queue_id), .wdata_i(init_q ? '0 : time_wdata),
@@ -327,7 +329,7 @@ module pst_schedule_shaped
   end
 
   pst_ram_1r1w #(
-      .Width(48), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+      .Width($bits(time_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_time_active (
       .clk_i,
       .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : r3_q.queue_id), .wdata_i(init_q ? '0 : time_wdata),
@@ -364,12 +366,12 @@ module pst_schedule_shaped
   queue_t place_queue_q;
   logic [SlotTimeWidth-1:0] place_slot_q;     // first slot that is not before the time
   place_t pick;
-  logic [31:0] pick_ceil;
+  logic [TimeWidth-1:0] pick_ceil;
 
   assign pick_act   = place_act_valid && (turn_q || !ret_valid);
   assign pick_valid = place_act_valid || ret_valid;
   assign pick       = pick_act ? place_act : place_ret;
-  assign pick_ceil  = pick.t[47:16] + 32'(pick.t[15:0] != '0);
+  assign pick_ceil  = pick.t[TimeWidth+15:16] + TimeWidth'(pick.t[15:0] != '0);
   assign place_act_take = pick_act && (!place_valid_q || place_take);
   assign place_ret_take = ret_valid && !pick_act && (!place_valid_q || place_take);
 
@@ -380,7 +382,7 @@ module pst_schedule_shaped
       place_valid_q <= pick_valid;
       place_queue_q <= pick.queue_id;
       place_due_q   <= $signed(now_q - pick_ceil) >= 0;
-      place_slot_q  <= SlotTimeWidth'((pick_ceil + 32'(SlotCycles - 1)) >> SlotShift);
+      place_slot_q  <= SlotTimeWidth'((pick_ceil + TimeWidth'(SlotCycles - 1)) >> SlotShift);
       if (pick_valid) turn_q <= !pick_act;
     end
     if (rst_i) begin
@@ -408,9 +410,9 @@ module pst_schedule_shaped
   end
 
   always_ff @(posedge clk_i) begin
-    splice_due_q <= init_done_o && !splice && $signed(now_q[31:SlotShift] - cursor_q) >= 0;
+    splice_due_q <= init_done_o && !splice && $signed(now_q[TimeWidth-1:SlotShift] - cursor_q) >= 0;
     if (splice) cursor_q <= cursor_q + 1'b1;
-    if (!init_done_o) cursor_q <= now_q[31:SlotShift];
+    if (!init_done_o) cursor_q <= now_q[TimeWidth-1:SlotShift];
     if (rst_i) begin
       splice_due_q <= 1'b0;
       cursor_q     <= '0;

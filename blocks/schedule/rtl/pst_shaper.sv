@@ -1,44 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Arithmetic of one shaper update: the earliest departure time after a packet (GCRA, ITU-T I.371 Annex A).
 //
-//     t = max(t, now - max(burst, ToleranceCycles)) + min((len * mantissa << exponent) >> 15, 2^29 cycles - 1)
+//     t = max(t, now - max(burst, ToleranceCycles)) + min((len * mantissa << exponent) >> 15, 2^29 cycles - 2^-16)
 //
-// Times are 32 bits of cycles and 16 bits of fraction, compared modulo 2^32 cycles: every time is within 2^30 cycles of now,
-// which the scheduler's walk over old time stamps ensures.
+// Times are TimeWidth bits of cycles and 16 bits of fraction, compared modulo 2^TimeWidth cycles: every time is within
+// 2^(TimeWidth-2) cycles of now, which the scheduler's walk over old time stamps ensures. (2^29 above is 2^(TimeWidth-3).)
 // Latency: 3 cycles. Throughput: one per cycle. Reset: nothing to reset.
 module pst_shaper
   import pst_pkg::*;
 #(
-    parameter int unsigned ToleranceCycles = 1024    // cell delay variation tolerance, 0 .. 2^28-1 cycles
+    parameter int unsigned TimeWidth = 32,           // bits of a time in cycles, 16 .. 32; below 32 only to see wrap-around in tests
+    parameter int unsigned ToleranceCycles = 1024,   // cell delay variation tolerance, below 2^(TimeWidth-4) cycles
+    localparam int unsigned StampWidth = TimeWidth + 16
 ) (
     input  logic        clk_i,
-    input  logic [31:0] now_i,     // cycles
-    input  logic [47:0] time_i,    // earliest departure time of the packet that leaves
+    input  logic [TimeWidth-1:0] now_i,     // cycles
+    input  logic [StampWidth-1:0] time_i,    // earliest departure time of the packet that leaves
     input  len_t        len_i,     // its length in bytes
     input  shaper_cfg_t cfg_i,
-    output logic [47:0] time_o     // earliest departure time of the next packet
+    output logic [StampWidth-1:0] time_o     // earliest departure time of the next packet
 );
 
-  if (ToleranceCycles >= 2 ** 28) begin : g_bad_tolerance
-    $error("pst_shaper: ToleranceCycles is %0d, allowed: 0 .. 2^28-1", ToleranceCycles);
+  if (TimeWidth < 16 || TimeWidth > 32 || ToleranceCycles >= 2 ** (TimeWidth - 4)) begin : g_bad_time
+    $error("pst_shaper: TimeWidth is %0d, allowed: 16 .. 32; ToleranceCycles is %0d, allowed: below 2^(TimeWidth-4)", TimeWidth,
+           ToleranceCycles);
   end
 
   localparam int unsigned ProductWidth = LenWidth + 16;
-  localparam logic [44:0] IncrementMax = '1;    // 2^29 cycles less one fraction
+  localparam int unsigned IncrementWidth = TimeWidth - 3 + 16;
 
   // stage 1: product, floor of the time stamp
   logic [ProductWidth-1:0] product_q;
   logic [4:0] exponent_q;
-  logic [47:0] base_q, base_q2;
+  logic [StampWidth-1:0] base_q, base_q2;
   logic [27:0] tolerance;
-  logic [31:0] floor;
+  logic [TimeWidth-1:0] floor;
 
   assign tolerance = cfg_i.burst > 28'(ToleranceCycles) ? cfg_i.burst : 28'(ToleranceCycles);
-  assign floor = now_i - 32'(tolerance);
+  assign floor = now_i - TimeWidth'(tolerance);
 
   // stage 2: increment
   logic [ProductWidth+16-1:0] scaled;
-  logic [44:0] increment_q;
+  logic [IncrementWidth-1:0] increment_q;
 
   assign scaled = (ProductWidth + 16)'(({31'b0, product_q} << exponent_q) >> 15);
 
@@ -47,10 +50,10 @@ module pst_shaper
     exponent_q <= cfg_i.exponent;
     base_q     <= $signed(time_i - {floor, 16'b0}) < 0 ? {floor, 16'b0} : time_i;
 
-    increment_q <= |scaled[ProductWidth+15:45] ? IncrementMax : scaled[44:0];
+    increment_q <= |scaled[ProductWidth+15:IncrementWidth] ? '1 : scaled[IncrementWidth-1:0];
     base_q2     <= base_q;
 
-    time_o <= base_q2 + 48'(increment_q);
+    time_o <= base_q2 + StampWidth'(increment_q);
   end
 
 endmodule
