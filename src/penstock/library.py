@@ -1,5 +1,6 @@
 """What hardware there is: blocks, designs and their modules, found through the file lists."""
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -10,33 +11,32 @@ from penstock.suggest import nearest
 
 @cache
 def file_lists() -> dict[str, Path]:
-    """Return the file list of every block and every design by its name."""
-    found = {}
-    for folder in sorted((*BLOCKS.glob("*/rtl"), *DESIGNS.glob("*/rtl"))):
-        name = folder.parent.name
-        if (folder / f"{name}.f").exists():
-            found[name] = folder / f"{name}.f"
-    return found
+    """Return every file list of blocks and designs by its name (`queue`, `access_edge`, `access_edge_core`, ...)."""
+    paths = (*BLOCKS.glob("*/rtl/*.f"), *DESIGNS.glob("*/rtl/*.f"))
+    return {path.stem: path for path in sorted(paths)}
 
 
 @cache
-def modules() -> dict[str, str]:
-    """Return every module `pst_*` and the block or design whose it is. A module has the name of its file; packages are left out."""
-    found = {}
-    for owner, file_list in file_lists().items():
+def modules() -> dict[str, Path]:
+    """Return every module `pst_*` and the shortest file list that has it. A module has the name of its file; packages are left out."""
+    found: dict[str, Path] = {}
+    length: dict[str, int] = {}
+    for file_list in file_lists().values():
         try:
             sources = read_file_list(file_list)
         except OSError:  # one list names another that is not there: `penstock lint` says so
             continue
         for path in sources:
-            if path.parent == file_list.parent and path.suffix == ".sv" and not path.stem.endswith("_pkg"):
-                found[path.stem] = owner
+            own = path.parent == file_list.parent and path.suffix == ".sv" and not path.stem.endswith("_pkg")
+            if own and len(sources) < length.get(path.stem, len(sources) + 1):
+                found[path.stem] = file_list
+                length[path.stem] = len(sources)
     return found
 
 
 def sources_of(module: str) -> list[Path]:
-    """Return the sources that `module` needs (those of its block, packages first)."""
-    return read_file_list(file_lists()[modules()[module]])
+    """Return the sources that `module` needs (those of its file list, packages first)."""
+    return read_file_list(modules()[module])
 
 
 def main_module(name: str) -> str:
@@ -48,8 +48,53 @@ def main_module(name: str) -> str:
         if candidate in modules():
             return candidate
     if name in file_lists():
-        own = [module for module, owner in modules().items() if owner == name]
+        own = [path.stem for path in read_file_list(file_lists()[name]) if path.stem in modules()]
         if own:
             return own[-1]
     short = {module.removeprefix("pst_") for module in modules()}
     raise UserError(f"there is no block, design or module {name!r}{nearest(name, {*modules(), *file_lists(), *short})}")
+
+
+def parameters_of(module: str) -> dict[str, str]:
+    """Return the parameters of `module` that can be set, each with the text of its default."""
+    from pyslang import syntax
+
+    path = next(path for path in sources_of(module) if path.stem == module)
+    tree = syntax.SyntaxTree.fromFile(str(path))  # must outlive everything that is taken from it
+    for member in tree.root.members:
+        header = getattr(member, "header", None)
+        if header is None or header.name.value != module or header.parameters is None:
+            continue
+        found = {}
+        for declaration in header.parameters.declarations:
+            if getattr(getattr(declaration, "keyword", None), "valueText", "") == "parameter":
+                for declarator in getattr(declaration, "declarators", []):
+                    if hasattr(declarator, "name"):
+                        found[declarator.name.valueText] = str(declarator.initializer or "").lstrip(" =").strip()
+        return found
+    return {}
+
+
+def set_parameters(module: str, settings: dict[str, str]) -> dict[str, int | str]:
+    """Return parameter values from `settings`, whose keys may be written as in the source or in snake case (`mem_pages`, `MemPages`).
+
+    Raises UserError for a key that `module` does not have, or a value that is neither a number nor a literal.
+    """
+    known = {_plain(name): name for name in parameters_of(module)}
+    values: dict[str, int | str] = {}
+    for key, text in settings.items():
+        if _plain(key) not in known:
+            snake = [re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower() for name in known.values()]
+            raise UserError(f"{module} has no parameter {key!r}{nearest(key, snake)}")
+        plain = text.replace("_", "").replace(",", "")
+        if re.fullmatch(r"[0-9]+", plain):
+            values[known[_plain(key)]] = int(plain)
+        elif re.fullmatch(r"[0-9]*'s?[bdhBDH][0-9a-fA-F_]+|[a-z]+", text):
+            values[known[_plain(key)]] = text
+        else:
+            raise UserError(f"{text!r} is no value for {key}: give a number, a literal like 64'h2000_0000, or a word")
+    return values
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()

@@ -26,7 +26,7 @@ class Result:
 
 
 def _files(*suffixes: str) -> list[Path]:
-    """Return the repository's own files with one of these suffixes: what git tracks or would track; everything but build folders without git."""
+    """Return the repository's own files with one of these suffixes: what git tracks or would track."""
     listing = None
     if shutil.which("git") and (ROOT / ".git").exists():
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
@@ -67,8 +67,9 @@ def check_licence() -> Result:
 
 def check_lists() -> Result:
     """Every source in an rtl folder stands in its file list, every listed file exists, every module has its test beside it."""
-    findings = []
-    for owner, file_list in library.file_lists().items():
+    findings: list[str] = []
+    everywhere: set[Path] = set()
+    for file_list in library.file_lists().values():
         name = os.path.relpath(file_list, ROOT)
         try:
             listed = read_file_list(file_list)
@@ -76,16 +77,18 @@ def check_lists() -> Result:
             findings.append(f"{name}: {error}")
             continue
         findings += [f"{name}: {path.name} does not exist" for path in listed if not path.exists()]
-        findings += [f"{name}: {path.name} is not listed" for path in sorted(file_list.parent.glob("*.sv")) if path not in listed]
+        everywhere.update(listed)
         tests = file_list.parent.parent / "test"
         findings += [
             f"{name}: {module} has no test {os.path.relpath(tests, ROOT)}/test_{module}.py"
             for module, of in library.modules().items()
-            if of == owner
+            if of == file_list
             and module not in _untested()
             and not (tests / f"test_{module}.py").exists()
             and not _generated(file_list.parent / f"{module}.sv")
         ]
+    rtl = {path for file_list in library.file_lists().values() for path in file_list.parent.glob("*.sv")}
+    findings += [f"{name}: stands in no file list" for name in _relative(sorted(rtl - everywhere))]
     return Result(f"{len(library.file_lists())} file lists, {len(library.modules())} modules", findings)
 
 
@@ -133,7 +136,8 @@ import sys
 from pyslang.driver import Driver
 driver = Driver()
 driver.addStandardArgs()
-sys.exit(0 if driver.parseCommandLine(sys.argv[1]) and driver.processOptions() and driver.parseAllSources() and driver.runFullCompilation(True) else 1)
+ready = driver.parseCommandLine(sys.argv[1]) and driver.processOptions() and driver.parseAllSources()
+sys.exit(0 if ready and driver.runFullCompilation(True) else 1)
 """
 
 

@@ -1,0 +1,52 @@
+"""`penstock synth`: area and speed."""
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from penstock.commands import app
+
+
+class Target(str, Enum):
+    """What can be synthesised for."""
+
+    XCUP = "xcup"
+    ECP5 = "ecp5"
+
+
+@app.command()
+def synth(
+    what: Annotated[str, typer.Argument(metavar="DESIGN_OR_BLOCK", help="access_edge, access_edge_core, a block, or a module pst_*.")],
+    target: Annotated[Target, typer.Option(help="xcup: UltraScale+, area. ecp5: area, and speed after place and route.")] = Target.XCUP,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter (queues=512), or config=NAME of a design.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Place and route this often, with seeds 1, 2, ... (ecp5).")] = 3,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Synthesise a design, a block or a module, and report area, logic levels and (ecp5) clock frequency."""
+    import json
+
+    from penstock import synth as flow
+    from penstock.options import parse_settings
+    from penstock.terminal import progress_line
+
+    job, config = flow.plan(what, target.value, parse_settings(settings), list(range(1, seeds + 1)))
+    try:
+        with progress_line(job.top) as line:
+            result = flow.run(job, line)
+    except flow.SynthesisError as error:
+        typer.echo(f"penstock: {job.top} cannot be synthesised:\n{error}", err=True)
+        raise typer.Exit(1) from None
+    result = {"schema": flow.SCHEMA, "seed": 1, "config": config, **result}
+    if json_output:
+        print(json.dumps(result))
+        return
+    settings_text = ", ".join(f"{key} {value}" for key, value in config["parameters"].items())
+    print(f"{job.top} on {target.value}{': ' + settings_text if settings_text else ''}")
+    print(f"  LUT {result['lut']:,} ({result['lut_memory']:,} as memory)  FF {result['ff']:,}  BRAM {result['bram']:g}  "
+          f"URAM {result['uram']:,}  DSP {result['dsp']:,}  logic levels {result['logic_levels']}")  # fmt: skip
+    if result["fmax_mhz"]:
+        speeds = sorted(result["fmax_mhz"])
+        print(f"  Fmax {speeds[0]:g} to {speeds[-1]:g} MHz, median {speeds[len(speeds) // 2]:g}, over {len(speeds)} seeds")
