@@ -105,11 +105,17 @@ def parameter(name: str, default: int) -> int:
 
 
 async def start(dut, cycles: int = 4) -> None:
-    """Start the clock (10 ns) and hold reset for `cycles` cycles; every s_*/m_* handshake input should be set to 0 before."""
+    """Start the clock (10 ns) and reset, once per test; every s_*/m_* handshake input should be set to 0 before."""
     from cocotb.clock import Clock
-    from cocotb.triggers import FallingEdge, RisingEdge
 
     Clock(dut.clk_i, 10, unit="ns").start()
+    await reset(dut, cycles)
+
+
+async def reset(dut, cycles: int = 4) -> None:
+    """Hold reset for `cycles` rising edges, in mid-traffic too; returns just after a falling edge, reset released."""
+    from cocotb.triggers import FallingEdge, RisingEdge
+
     dut.rst_i.value = 1
     for _ in range(cycles):
         await RisingEdge(dut.clk_i)
@@ -183,4 +189,4 @@ async def watch_held(clock, reset, valid, ready, fields: dict) -> None:
         offered = payload if payload is not None and not int(ready.value) else None
 
 
-__all__ = ["BLOCKS", "Stream", "parameter", "run_module", "run_soak", "seed", "start", "watch_held"]
+__all__ = ["BLOCKS", "Stream", "parameter", "reset", "run_module", "run_soak", "seed", "start", "watch_held"]

@@ -4,6 +4,7 @@ import random
 
 import cocotb
 import pytest
+
 from penstock import testkit
 
 

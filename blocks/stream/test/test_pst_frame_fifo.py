@@ -4,7 +4,9 @@ import random
 
 import cocotb
 import pytest
+from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge, with_timeout
+
 from penstock import testkit
 
 
@@ -29,9 +31,10 @@ class Bench:
         self.beats: list[dict] = []
 
     async def start(self) -> None:
+        """Reset; the test has started the clock."""
         for name in ("s_valid_i", "s_data_i", "s_last_i", "s_discard_i", "s_meta_i", "m_meta_ready_i", "m_data_ready_i"):
             getattr(self.dut, name).value = 0
-        await testkit.start(self.dut)
+        await testkit.reset(self.dut)
         self.tasks = [
             cocotb.start_soon(
                 testkit.watch_held(self.dut.clk_i, self.dut.rst_i, self.dut.m_meta_valid_o, self.dut.m_meta_ready_i, self.meta_fields)
@@ -73,6 +76,7 @@ class Bench:
 async def mixed(dut) -> None:
     """Frames of 1 beat to more than the whole store, some discarded, under random back-pressure on every handshake."""
     rng = random.Random(testkit.seed())
+    Clock(dut.clk_i, 10, unit="ns").start()
     dut._log.info("seed %d", testkit.seed())
     for source, meta_sink, data_sink in [(1.0, 1.0, 1.0), (0.7, 0.5, 0.9), (1.0, 1.0, 0.3), (1.0, 0.1, 1.0), (0.2, 1.0, 1.0)]:
         bench = Bench(dut, rng, source, meta_sink, data_sink)
@@ -94,6 +98,7 @@ async def mixed(dut) -> None:
 async def data_behind_meta(dut) -> None:
     """With a meta side that never stalls, no beat of a frame is visible before the frame's meta word was."""
     rng = random.Random(testkit.seed() + 1)
+    Clock(dut.clk_i, 10, unit="ns").start()
     bench = Bench(dut, rng, source=0.6)
     await bench.start()
     frames = [bench.frame(rng.choice([1, 1, 1, 2, 3]), False)[0] for _ in range(300)]
@@ -114,6 +119,7 @@ async def data_behind_meta(dut) -> None:
 async def full_rate(dut) -> None:
     """Frames of one beat: a frame in, a meta word and a beat out in every cycle."""
     rng = random.Random(testkit.seed() + 2)
+    Clock(dut.clk_i, 10, unit="ns").start()
     bench = Bench(dut, rng)
     await bench.start()
     dut.m_meta_ready_i.value = dut.m_data_ready_i.value = 1
@@ -134,6 +140,7 @@ async def full_rate(dut) -> None:
 async def endless_frame_with_a_stuck_reader(dut) -> None:
     """A frame longer than the store passes by even though nothing is ever read; what was kept before it survives."""
     rng = random.Random(testkit.seed() + 3)
+    Clock(dut.clk_i, 10, unit="ns").start()
     bench = Bench(dut, rng)
     await bench.start()
     first, _ = bench.frame(2, False)
@@ -152,6 +159,7 @@ async def endless_frame_with_a_stuck_reader(dut) -> None:
 async def reset_in_traffic(dut) -> None:
     """After a reset in the middle of a frame nothing of the time before comes out."""
     rng = random.Random(testkit.seed() + 4)
+    Clock(dut.clk_i, 10, unit="ns").start()
     for _ in range(5):
         bench = Bench(dut, rng)
         await bench.start()
@@ -171,6 +179,4 @@ async def reset_in_traffic(dut) -> None:
 
 @pytest.mark.parametrize("data_bytes, depth, frames, meta", [(4, 16, 4, 8), (1, 64, 64, 40)])
 def test_pst_frame_fifo(data_bytes: int, depth: int, frames: int, meta: int) -> None:
-    testkit.run_module(
-        "stream", "pst_frame_fifo", {"DataBytes": data_bytes, "DepthBeats": depth, "MaxFrames": frames, "MetaWidth": meta}
-    )
+    testkit.run_module("stream", "pst_frame_fifo", {"DataBytes": data_bytes, "DepthBeats": depth, "MaxFrames": frames, "MetaWidth": meta})

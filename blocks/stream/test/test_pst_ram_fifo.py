@@ -6,6 +6,7 @@ from collections import deque
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, ReadOnly
+
 from penstock import testkit
 
 LATENCY = 3  # cycles from a committing write to m_valid_o

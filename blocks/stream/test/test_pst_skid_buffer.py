@@ -5,6 +5,7 @@ import random
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, Timer
+
 from penstock import testkit
 
 

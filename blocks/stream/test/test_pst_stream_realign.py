@@ -4,7 +4,9 @@ import random
 
 import cocotb
 import pytest
+from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge, with_timeout
+
 from penstock import testkit
 
 Frame = tuple[bytes, int]  # bytes, tuser at the last beat
@@ -49,18 +51,15 @@ class Bench:
         names = {"data": "tdata", "keep": "tkeep", "last": "tlast", "user": "tuser"}
         inputs = {name: getattr(dut, f"s_axis_{port}_i") for name, port in names.items()}
         self.outputs = {name: getattr(dut, f"m_axis_{port}_o") for name, port in names.items()}
-        self.source = testkit.Stream(
-            dut.clk_i, dut.s_axis_tvalid_i, dut.s_axis_tready_o, inputs, source, random.Random(rng.random())
-        )
-        self.sink = testkit.Stream(
-            dut.clk_i, dut.m_axis_tvalid_o, dut.m_axis_tready_i, self.outputs, sink, random.Random(rng.random())
-        )
+        self.source = testkit.Stream(dut.clk_i, dut.s_axis_tvalid_i, dut.s_axis_tready_o, inputs, source, random.Random(rng.random()))
+        self.sink = testkit.Stream(dut.clk_i, dut.m_axis_tvalid_o, dut.m_axis_tready_i, self.outputs, sink, random.Random(rng.random()))
         self.beats: list[dict] = []
 
     async def start(self) -> None:
+        """Reset; the test has started the clock."""
         for signal in (*self.source.fields.values(), self.dut.s_axis_tvalid_i, self.dut.m_axis_tready_i):
             signal.value = 0
-        await testkit.start(self.dut)
+        await testkit.reset(self.dut)
         self.watch = cocotb.start_soon(
             testkit.watch_held(self.dut.clk_i, self.dut.rst_i, self.dut.m_axis_tvalid_o, self.dut.m_axis_tready_i, self.outputs)
         )
@@ -82,6 +81,7 @@ class Bench:
 async def mixed(dut) -> None:
     """Frames of every length from 1 byte to four beats, random order, random gaps on both sides."""
     rng = random.Random(testkit.seed())
+    Clock(dut.clk_i, 10, unit="ns").start()
     dut._log.info("seed %d", testkit.seed())
     for source, sink in [(1.0, 1.0), (0.5, 1.0), (1.0, 0.5), (0.6, 0.4)]:
         bench = Bench(dut, rng, source, sink)
@@ -96,6 +96,7 @@ async def mixed(dut) -> None:
 async def full_rate(dut) -> None:
     """The input never waits while the output is free, and frames of one beat leave one per cycle."""
     rng = random.Random(testkit.seed() + 1)
+    Clock(dut.clk_i, 10, unit="ns").start()
     bench = Bench(dut, rng)
     await bench.start()
     frames = [(rng.randbytes(rng.randint(1, bench.width)), rng.getrandbits(1)) for _ in range(300)]
@@ -119,6 +120,7 @@ async def full_rate(dut) -> None:
 async def reset_in_traffic(dut) -> None:
     """After a reset in the middle of a frame the next beat is the first of a frame."""
     rng = random.Random(testkit.seed() + 2)
+    Clock(dut.clk_i, 10, unit="ns").start()
     for _ in range(4):
         bench = Bench(dut, rng)
         await bench.start()
