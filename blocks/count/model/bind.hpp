@@ -25,7 +25,8 @@ inline void bind_count(nanobind::module_& m) {
     nb::class_<DropCounters>(m, "DropCounters", "Packets and bytes lost, by reason (as in drop_e; 0 is not counted).")
         .def(nb::init<unsigned, unsigned>(), nb::arg("packet_width") = 48, nb::arg("byte_width") = 56)
         .def(
-            "event", [](DropCounters& counters, unsigned reason, std::uint64_t length) { counters.event(static_cast<Drop>(reason), length); },
+            "event",
+            [](DropCounters& counters, unsigned reason, std::uint64_t length) { counters.event(static_cast<Drop>(reason), length); },
             nb::arg("reason"), nb::arg("length"), "Count one frame of `length` bytes.")
         .def(
             "read",

@@ -19,7 +19,7 @@ struct Count {
 
 // One packet and one byte counter, which wrap around at their width.
 class Counter {
-public:
+  public:
     // Widths in bits, 1..64.
     Counter(unsigned packet_width, unsigned byte_width) : packet_mask_(mask(packet_width)), byte_mask_(mask(byte_width)) {}
 
@@ -28,7 +28,7 @@ public:
         count.bytes = (count.bytes + length) & byte_mask_;
     }
 
-private:
+  private:
     static std::uint64_t mask(unsigned width) {
         if (width < 1 || width > 64) throw std::invalid_argument("a counter has 1 to 64 bits");
         return ~std::uint64_t{0} >> (64 - width);
@@ -38,7 +38,7 @@ private:
 
 // Counters of many entries.
 class CounterBank {
-public:
+  public:
     explicit CounterBank(std::size_t entries, unsigned packet_width = 48, unsigned byte_width = 56)
         : counter_(packet_width, byte_width), counts_(entries) {}
 
@@ -46,14 +46,14 @@ public:
     void increment(std::size_t index, std::uint64_t length) { counter_.add(counts_.at(index), length); }
     const Count& read(std::size_t index) const { return counts_.at(index); }
 
-private:
+  private:
     Counter counter_;
     std::vector<Count> counts_;
 };
 
 // Counters by drop reason; Drop::None is not counted.
 class DropCounters {
-public:
+  public:
     explicit DropCounters(unsigned packet_width = 48, unsigned byte_width = 56) : counter_(packet_width, byte_width) {}
 
     void event(Drop reason, std::uint64_t length) {
@@ -61,7 +61,7 @@ public:
     }
     const Count& read(Drop reason) const { return counts_.at(static_cast<std::size_t>(reason)); }
 
-private:
+  private:
     Counter counter_;
     std::array<Count, 8> counts_{};
 };
