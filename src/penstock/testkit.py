@@ -37,8 +37,7 @@ def run_module(
         digest.update(path.read_bytes())
     build_dir = BUILD / "cocotb" / f"{module}-{digest.hexdigest()[:16]}"
 
-    environment = tool_environment()
-    os.environ["PATH"] = environment["PATH"]
+    os.environ.update(tool_environment())  # the runner hands its own environment on
     runner = get_runner("verilator")
     runner.build(
         sources=[f for f in files if f.suffix in (".sv", ".v")] + [ROOT / "lint" / "verilator.vlt"],
