@@ -103,11 +103,11 @@ module pst_burst_splitter
   end
 
   // Stage 3: one burst after the other.
-  always_comb begin
-    room  = (OffsetWidth + 1)'(BoundaryLines) - (OffsetWidth + 1)'(span_q.line[OffsetWidth-1:0]);
-    last  = !span_q.ok || 32'(span_q.beats) <= 32'(room);
-    burst = last ? span_q.beats : beats_t'(room);
+  assign room  = (OffsetWidth + 1)'(BoundaryLines) - (OffsetWidth + 1)'(span_q.line[OffsetWidth-1:0]);
+  assign last  = !span_q.ok || 32'(span_q.beats) <= 32'(room);
+  assign burst = last ? span_q.beats : beats_t'(room);
 
+  always_comb begin
     span_d = span_q;
     if (span_ready) begin
       span_d = start_q;

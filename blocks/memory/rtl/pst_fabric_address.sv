@@ -76,9 +76,10 @@ module pst_fabric_address
       .m_data_o(burst)
   );
 
+  assign burst_ready = m_route_ready_i && fifo_ready[burst.memory];
+
   always_comb begin
-    burst_ready = m_route_ready_i && fifo_ready[burst.memory];
-    push        = '0;
+    push = '0;
     if (burst_valid && burst_ready) push[burst.memory] = 1'b1;
   end
 

@@ -109,9 +109,10 @@ module pst_fabric_read #(
     );
   end
 
+  assign turn_valid = route_valid && beat_valid[route];
+
   always_comb begin
-    turn_valid = route_valid && beat_valid[route];
-    pop        = '0;
+    pop = '0;
     if (turn_valid && turn_ready) pop[route] = 1'b1;
   end
 

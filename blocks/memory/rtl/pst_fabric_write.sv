@@ -119,10 +119,11 @@ module pst_fabric_write #(
       .level_o()
   );
 
+  assign beat_ready = data_route_valid && fifo_ready[data_route];
+  assign beat_taken = beat_valid && beat_ready;
+
   always_comb begin
-    beat_ready = data_route_valid && fifo_ready[data_route];
-    beat_taken = beat_valid && beat_ready;
-    push       = '0;
+    push = '0;
     if (beat_taken) push[data_route] = 1'b1;
   end
 
@@ -147,10 +148,11 @@ module pst_fabric_write #(
       .level_o()
   );
 
+  assign s_axi_bvalid_o = response_route_valid && response_valid[response_route];
+  assign s_axi_bresp_o  = response[response_route];
+
   always_comb begin
-    s_axi_bvalid_o = response_route_valid && response_valid[response_route];
-    s_axi_bresp_o  = response[response_route];
-    response_pop   = '0;
+    response_pop = '0;
     if (s_axi_bvalid_o && s_axi_bready_i) response_pop[response_route] = 1'b1;
   end
 

@@ -261,16 +261,17 @@ module pst_rx_handler
   logic enq_ready, refused_ready, answered, failed_d, failed_q, failed;
   enq_t enq, enq_out;
 
-  always_comb begin
-    m_axi_bready_o = pending_valid && pending.ok && (!pending.last || (enq_ready && refused_ready));
-    answered       = m_axi_bready_o && m_axi_bvalid_i;
-    failed         = pending.ok && (failed_q || m_axi_bresp_i >= 2'b10);
-    pending_done   = answered || (pending_valid && !pending.ok && enq_ready);
-    frame_done     = pending_done && pending.last;
-    failed_d       = frame_done ? 1'b0 : answered ? failed : failed_q;
+  assign m_axi_bready_o = pending_valid && pending.ok && (!pending.last || (enq_ready && refused_ready));
+  assign answered       = m_axi_bready_o && m_axi_bvalid_i;
 
-    enq.frame  = frame;
-    enq.reason = !pending.ok ? pst_pkg::DropNoPage : failed ? pst_pkg::DropBadFrame : pst_pkg::DropNone;
+  always_comb begin
+    failed       = pending.ok && (failed_q || m_axi_bresp_i >= 2'b10);
+    pending_done = answered || (pending_valid && !pending.ok && enq_ready);
+    frame_done   = pending_done && pending.last;
+    failed_d     = frame_done ? 1'b0 : answered ? failed : failed_q;
+
+    enq.frame    = frame;
+    enq.reason   = !pending.ok ? pst_pkg::DropNoPage : failed ? pst_pkg::DropBadFrame : pst_pkg::DropNone;
   end
 
   pst_fifo #(

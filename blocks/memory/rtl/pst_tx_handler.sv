@@ -144,14 +144,15 @@ module pst_tx_handler
   logic failed_d, failed_q, failed, last, taken, out_ready, freed_ready;
   beat_t beat;
 
+  assign last           = beat_q == pst_memory_pkg::beats(frame.len) - 1'b1;
+  assign m_axi_rready_o = frame_valid && out_ready && freed_ready;
+  assign taken          = m_axi_rready_o && m_axi_rvalid_i;
+
   always_comb begin
-    last           = beat_q == pst_memory_pkg::beats(frame.len) - 1'b1;
-    m_axi_rready_o = frame_valid && out_ready && freed_ready;
-    taken          = m_axi_rready_o && m_axi_rvalid_i;
-    failed         = failed_q || m_axi_rresp_i >= 2'b10;
-    frame_done     = taken && last;
-    beat_d         = frame_done ? '0 : beat_q + beats_t'(taken);
-    failed_d       = frame_done ? 1'b0 : taken ? failed : failed_q;
+    failed     = failed_q || m_axi_rresp_i >= 2'b10;
+    frame_done = taken && last;
+    beat_d     = frame_done ? '0 : beat_q + beats_t'(taken);
+    failed_d   = frame_done ? 1'b0 : taken ? failed : failed_q;
 
     beat.queue_id = frame.queue_id;
     beat.error = last && failed;
