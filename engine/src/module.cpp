@@ -2,11 +2,81 @@
 // The Python module penstock._engine.
 #include <nanobind/nanobind.h>
 
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+
 #include "models.hpp"
+#include "python_job.hpp"
+#include "python_result.hpp"
 
 namespace nb = nanobind;
+using namespace penstock::engine;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kPeriod = std::chrono::milliseconds(100);
+
+nb::dict progress_to_python(const Progress& p) {
+    nb::dict dict;
+    dict["phase"] = p.phase;
+    dict["cycles"] = p.cycles;
+    dict["duration_cycles"] = p.duration_cycles;
+    dict["packets_in"] = p.packets_in;
+    dict["packets_out"] = p.packets_out;
+    dict["packets_dropped"] = p.packets_dropped;
+    dict["packets_queued"] = p.packets_queued;
+    return dict;
+}
+
+// True: the exception is a Ctrl-C, which ends the run but not the result.
+bool is_interrupt(const nb::python_error& error) { return error.matches(PyExc_KeyboardInterrupt); }
+
+// About ten times a second: lets Python handle signals, and tells it how far the run is. False: stop.
+class Reporter {
+  public:
+    explicit Reporter(nb::object progress) : progress_(std::move(progress)) {}
+
+    bool operator()(const Progress& p) {
+        const auto now = Clock::now();
+        if (now < next_) return true;
+        next_ = now + kPeriod;
+        nb::gil_scoped_acquire gil;
+        try {
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            if (progress_.is_none()) return true;
+            const nb::object answer = progress_(progress_to_python(p));
+            return answer.is_none() || nb::cast<bool>(nb::bool_(answer));
+        } catch (nb::python_error& error) {
+            if (!is_interrupt(error)) throw;
+            return false;
+        }
+    }
+
+  private:
+    nb::object progress_;
+    Clock::time_point next_ = Clock::now();
+};
+
+nb::dict run_job(const nb::dict& dict, nb::object progress) {
+    penstock::PythonJob python = penstock::job_from_python(dict);
+    Measurement measurement(python.job.measure);
+    Reporter reporter(std::move(progress));
+    Outcome outcome;
+    {
+        nb::gil_scoped_release no_gil;
+        outcome = run(python.job, measurement, std::ref(reporter));
+    }
+    return penstock::result_to_python(outcome, measurement, python.job.measure.keep_departures);
+}
+
+}  // namespace
 
 NB_MODULE(_engine, m) {
-  m.doc() = "Penstock's engine: drives a device cycle by cycle and measures it; models of the blocks.";
-  penstock::bind_models(m);
+    m.doc() = "Penstock's engine: drives a device cycle by cycle and measures it; models of the blocks.";
+    m.def("run", &run_job, nb::arg("job"), nb::arg("progress") = nb::none(),
+          "Run a job and return its result; docs/architecture.md, \"The engine\", has the keys. Raises ValueError when the job makes no sense, "
+          "RuntimeError when the device breaks a protocol or one of its assertions fails.");
+    penstock::bind_models(m);
 }

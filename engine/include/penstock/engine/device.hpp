@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// What a device is to the rest of the engine: timed frames go in; frames, and the fate of each, come out; registers are
+// read and written. The RTL (RtlDevice) is one, a functional model is another.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+
+#include "penstock/engine/frame.hpp"
+
+namespace penstock::engine {
+
+// The device broke a protocol, or an assertion in it failed. The run has no result.
+class DeviceError : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// Gives frames in the order of their arrival.
+class FrameSource {
+  public:
+    virtual ~FrameSource() = default;
+    // The next frame, for an ingress link that is free from `link_free` on. False: there is none, nor will be.
+    virtual bool next(Frame& frame, Ticks link_free) = 0;
+};
+
+// One pulse of an event port.
+struct Fate {
+    std::uint32_t queue;
+    std::uint16_t length;
+    std::uint8_t reason;  // pst_pkg::drop_e; 0: goes on
+};
+
+// Is told everything that happens at the device, in order of time; within a cycle in the order of these functions.
+class Observer {
+  public:
+    virtual ~Observer() = default;
+    // The last beat of a frame was taken. `last_bit` is the cycle in which the link had brought it.
+    virtual void arrived(const Frame& frame, std::int64_t last_bit) = 0;
+    virtual void classified(std::int64_t cycle, const Fate& fate) = 0;
+    virtual void enqueued(std::int64_t cycle, const Fate& fate) = 0;
+    // A frame has left; `first_bit` is the cycle of its first beat.
+    virtual void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes) = 0;
+    // The device returns from run() early.
+    virtual bool enough() const = 0;
+};
+
+class Device {
+  public:
+    virtual ~Device() = default;
+    // Reset and initialisation, register accesses of the set-up: no frames, not on the clock.
+    virtual void start() = 0;
+    // Writes a register. May return before the write is done; reads and later writes come after it.
+    virtual void write(std::uint32_t address, std::uint32_t value) = 0;
+    // Reads a register; the clock goes on meanwhile.
+    virtual std::uint32_t read(std::uint32_t address) = 0;
+    // Waits until all writes are done.
+    virtual void settle() = 0;
+    // The clock starts at 0 here. `source` and `observer` outlive the device or are connected anew.
+    virtual void connect(FrameSource* source, Observer* observer) = 0;
+    // Runs until cycle `until`, or until the observer has enough.
+    virtual void run(std::int64_t until) = 0;
+    // Cycles since connect().
+    virtual std::int64_t now() const = 0;
+    // No frame is on its way into the device, or next on the link.
+    virtual bool input_idle() const = 0;
+    // The source is asked no more, and a frame that has not begun is forgotten.
+    virtual void close_input() = 0;
+};
+
+}  // namespace penstock::engine

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// A frame as the engine handles it, and the bytes of a synthetic one.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "penstock/engine/random.hpp"
+
+namespace penstock::engine {
+
+inline constexpr std::uint32_t kMaxFrameBytes = 65'535;
+inline constexpr std::uint32_t kPrefixBytes = 4;
+
+// Link time: 2^-28 cycles. 2^35 cycles (two and a half minutes at 220 MHz) fit in 63 bits.
+using Ticks = std::int64_t;
+inline constexpr int kTickBits = 28;
+inline constexpr Ticks ticks(std::int64_t cycle) { return cycle << kTickBits; }
+inline constexpr std::int64_t cycle_ceil(Ticks t) { return (t + (Ticks{1} << kTickBits) - 1) >> kTickBits; }
+
+struct Frame {
+    std::uint64_t number = 0;            // counts the frames of a run
+    Ticks arrival = 0;                   // its first bit may be on the ingress link from here on
+    const std::uint8_t* data = nullptr;  // `stored` bytes of it; the rest is synthetic
+    std::uint32_t stored = 0;
+    std::uint32_t queue = 0;
+    std::uint32_t length = 0;  // bytes without queue-id prefix and FCS, at most kMaxFrameBytes
+    bool error = false;        // arrives with its error flag set
+};
+
+// Writes the `frame.length` bytes of the frame to `to`, which must have room for 8 more. Nothing needs to be remembered of a
+// synthetic frame: its bytes follow from the seed, its number and its queue. It starts like an Ethernet frame (addresses that
+// are locally administered and hold the queue id, EtherType 0x88B5 for local experiments), the rest is noise.
+inline void frame_bytes(const Frame& frame, std::uint64_t seed, std::uint8_t* to) {
+    const std::uint32_t stored = frame.stored < frame.length ? frame.stored : frame.length;
+    if (stored) std::memcpy(to, frame.data, stored);
+    if (stored == frame.length) return;
+    const std::uint64_t base = mix(seed ^ mix(frame.number + 1));
+    std::uint32_t at = stored;
+    for (; at % 8; ++at) to[at] = static_cast<std::uint8_t>(base >> (8 * (at % 8)));
+    for (; at < frame.length; at += 8) {
+        std::uint64_t word = base + (at + 8) * 0x9E37'79B9'7F4A'7C15;
+        word ^= word >> 32;
+        std::memcpy(to + at, &word, 8);
+    }
+    if (stored == 0 && frame.length >= 14) {
+        const auto q = frame.queue;
+        const auto byte = [q](int shift) { return static_cast<std::uint8_t>(q >> shift); };
+        const std::uint8_t header[14] = {0x02, 0x00, byte(24), byte(16), byte(8), byte(0), 0x02, 0x01, byte(24), byte(16), byte(8), byte(0), 0x88, 0xB5};
+        std::memcpy(to, header, sizeof header);
+    }
+}
+
+// A link of fixed rate. Every frame costs its bytes and a fixed overhead (on Ethernet 24: preamble, gap and FCS).
+class Link {
+  public:
+    // bps = 0: as fast as the bus.
+    Link(double bps, double clock_hz, std::uint32_t overhead_bytes)
+        : per_byte_(bps > 0 ? 8.0 * clock_hz / bps * static_cast<double>(Ticks{1} << kTickBits) : 0.0), overhead_(overhead_bytes) {}
+
+    // Time that `bytes` take.
+    Ticks time(std::uint32_t bytes) const { return static_cast<Ticks>(per_byte_ * bytes); }
+    Ticks frame_time(std::uint32_t bytes) const { return time(bytes + overhead_); }
+    std::uint32_t overhead() const { return overhead_; }
+
+  private:
+    double per_byte_;  // ticks; a double, because a rounded one would be a wrong rate on a long run
+    std::uint32_t overhead_;
+};
+
+}  // namespace penstock::engine

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Follows every frame from the input to its fate, and compares every byte that comes out.
+//
+// The device's event ports tell what became of each frame, so nothing is guessed: a frame arrives, classify passes or drops it
+// (in order of arrival), the queue manager enqueues or drops it (in order in each queue), and it departs (in order in each queue).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "penstock/engine/device.hpp"
+#include "penstock/engine/pcap.hpp"
+
+namespace penstock::engine {
+
+inline constexpr unsigned kDropReasons = 8;  // index: pst_pkg::drop_e; 0 is unused
+extern const std::array<const char*, kDropReasons> kDropNames;
+
+struct Amount {
+    std::uint64_t packets = 0, bytes = 0;
+    void add(std::uint32_t length) { ++packets, bytes += length; }
+    bool operator==(const Amount&) const = default;
+};
+
+struct QueueTotals {
+    Amount in, out, drop;
+    std::int64_t first_departure = -1, last_departure = -1;  // cycles, -1: none
+};
+
+// What the device's own counters of a queue should say.
+struct DeviceView {
+    Amount in, out, drop;  // accepted into the queue, departed, dropped at the queue
+};
+
+struct Totals {
+    Amount in, out, queued;
+    std::array<Amount, kDropReasons> dropped;
+    std::uint64_t order_errors = 0;    // frames that left before an older one of their queue
+    std::uint64_t payload_errors = 0;  // frames that are not, byte for byte, one that the queue holds
+    std::uint64_t event_errors = 0;    // events that fit no frame
+    std::vector<std::string> findings; // the first errors in words
+};
+
+// Time series, one row an interval.
+struct Series {
+    std::int64_t interval_cycles = 0;  // 0: none
+    std::vector<std::uint32_t> queues;
+    std::vector<std::uint64_t> bytes;           // [interval][queue]
+    std::vector<std::uint32_t> packets;         // [interval][queue]
+    std::vector<std::uint32_t> latency_max;     // [interval][queue], cycles
+    std::vector<double> latency_sum;            // [interval][queue], cycles
+    std::vector<std::uint64_t> drops;           // [interval][reason], packets
+    std::vector<std::uint64_t> total_in, total_out;  // [interval], bytes of all queues
+};
+
+struct MeasureSettings {
+    std::uint32_t queues = 0;
+    std::uint64_t seed = 1;
+    double clock_hz = 0;
+    std::int64_t interval_cycles = 0;
+    std::vector<std::uint32_t> series_queues;
+    bool keep_departures = false;
+    std::string pcap_out;  // empty: none
+};
+
+class Measurement final : public Observer {
+  public:
+    explicit Measurement(const MeasureSettings& settings);
+
+    void arrived(const Frame& frame, std::int64_t last_bit) override;
+    void classified(std::int64_t cycle, const Fate& fate) override;
+    void enqueued(std::int64_t cycle, const Fate& fate) override;
+    void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes) override;
+    bool enough() const override { return stop_when_empty_ && live_.queued.packets == 0; }
+
+    // The device returns from run() as soon as it is empty.
+    void stop_when_empty(bool stop) { stop_when_empty_ = stop; }
+    // Nothing that comes after this counts as part of the run; frames are followed on for the device's counters.
+    void freeze(std::int64_t cycle);
+
+    const Totals& live() const { return live_; }
+    // As they were at freeze().
+    const Totals& totals() const { return frozen_; }
+    const std::vector<QueueTotals>& queue_totals() const { return queue_totals_; }
+    std::vector<std::uint32_t> take_latency() { return std::move(latency_); }
+    std::vector<std::uint32_t> take_latency_queue() { return std::move(latency_queue_); }
+    std::vector<std::int64_t> take_departure_cycle() { return std::move(departure_cycle_); }
+    std::vector<std::uint32_t> take_departure_length() { return std::move(departure_length_); }
+    const Series& series() const { return series_; }
+    // Frames whose fate the device has not told yet.
+    std::uint64_t undecided() const { return undecided_; }
+    // Frames that younger ones of their queue have overtaken and that never came.
+    std::uint64_t lost() const;
+    DeviceView device_view(std::uint32_t queue) const;
+    // Queues of which device_view is wanted; sorted by the caller's order.
+    void watch(std::span<const std::uint32_t> queues);
+    // Everything is in the pcap file.
+    void close();
+
+  private:
+    static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
+    struct Record {
+        Frame frame;
+        std::int64_t last_bit;
+        std::uint32_t next;
+        bool overtaken;
+    };
+    struct List {
+        std::uint32_t head = kNone, tail = kNone;
+    };
+    struct Lists {
+        List passed, queued;  // passed by classify; accepted by the queue
+    };
+    struct Watched {
+        Amount accepted, out, drop;
+    };
+
+    std::uint32_t allocate();
+    void append(List& list, std::uint32_t record);
+    std::uint32_t pop(List& list);
+    void drop(std::int64_t cycle, std::uint32_t record, unsigned reason);
+    bool matches(const Record& record, std::span<const std::uint8_t> bytes);
+    std::uint32_t take_departing(std::uint32_t queue, std::span<const std::uint8_t> bytes, std::int64_t cycle);
+    void finding(std::int64_t cycle, std::uint64_t& counter, const std::string& what);
+    std::size_t interval(std::int64_t cycle);
+    Watched* watched(std::uint32_t queue);
+
+    MeasureSettings settings_;
+    std::vector<Record> records_;
+    std::uint32_t free_ = kNone;
+    List arriving_;  // classify has not spoken yet
+    std::vector<Lists> lists_;
+    std::vector<QueueTotals> queue_totals_;
+    std::vector<std::uint8_t> expected_;
+    std::vector<std::uint32_t> latency_, latency_queue_, departure_length_;
+    std::vector<std::int64_t> departure_cycle_;
+    Series series_;
+    std::vector<std::int32_t> series_index_;  // by queue, -1: not in the series
+    std::vector<std::uint32_t> watched_queues_;
+    std::vector<Watched> watched_;
+    std::unique_ptr<PcapWriter> pcap_;
+    Totals live_, frozen_;
+    std::uint64_t undecided_ = 0;
+    bool stop_when_empty_ = false, is_frozen_ = false;
+};
+
+}  // namespace penstock::engine

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// One AXI4 memory: 512 bits wide, answers in order, with latency and gaps. It checks the device's side of the protocol.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "penstock/engine/random.hpp"
+#include "penstock/engine/ring.hpp"
+#include "penstock/pins.h"
+
+namespace penstock::engine {
+
+struct MemorySettings {
+    std::uint64_t bytes = 0;          // a multiple of 4 KiB is usual, of 64 needed
+    std::uint32_t read_latency = 40;  // cycles from the address handshake to the first beat at the earliest, >= 1
+    std::uint32_t write_latency = 20; // cycles from the last beat to the response at the earliest, >= 1
+    std::uint32_t gap_permille = 0;   // share of cycles in which it takes and gives nothing, 0..999
+};
+
+struct MemoryCounts {
+    std::uint64_t write_bursts = 0, write_beats = 0, read_bursts = 0, read_beats = 0;
+};
+
+class MemoryModel {
+  public:
+    MemoryModel(const MemorySettings& settings, unsigned index, std::uint64_t seed);
+    ~MemoryModel();
+    MemoryModel(const MemoryModel&) = delete;
+    MemoryModel& operator=(const MemoryModel&) = delete;
+
+    // Sets the pins that the memory drives in this cycle.
+    void drive(pst_axi_pins& pins, std::int64_t now) {
+        gap_ = settings_.gap_permille && random_.permille(settings_.gap_permille);
+        pins.awready_i = !gap_ && !writes_.full();
+        pins.wready_i = !gap_ && !writes_.empty();
+        pins.arready_i = !gap_ && !reads_.full();
+        pins.bvalid_i = !answers_.empty() && answers_.front() <= now;
+        if (!pins.rvalid_i && !gap_ && !reads_.empty() && reads_.front().ready <= now) present(pins);
+    }
+    // Takes what was handed over in this cycle. Throws DeviceError when the device breaks the protocol.
+    void sample(pst_axi_pins& pins, std::int64_t now) {
+        if (pins.awvalid_o | pins.wvalid_o | pins.arvalid_o | pins.rvalid_i | pins.bvalid_i | held_) handle(pins, now);
+    }
+
+    const MemoryCounts& counts() const { return counts_; }
+    // Self-test hook: flips a bit in one byte of the n-th beat (from 0) that is written from now on.
+    void flip_byte(std::int64_t beat) { flip_ = static_cast<std::int64_t>(counts_.write_beats) + beat; }
+
+  private:
+    struct Burst {
+        std::uint64_t address;
+        std::int64_t ready;  // cycle of the first beat at the earliest (reads)
+        std::uint32_t beats, done;
+    };
+    static constexpr std::size_t kOutstanding = 64;
+
+    void present(pst_axi_pins& pins);
+    void handle(pst_axi_pins& pins, std::int64_t now);
+    void check_hold(const pst_axi_pins& pins);
+    void check_burst(const char* channel, std::uint64_t address, unsigned len, unsigned size, unsigned burst) const;
+    void write_beat(const pst_axi_pins& pins, std::int64_t now);
+    [[noreturn]] void fail(const std::string& what) const;
+
+    MemorySettings settings_;
+    unsigned index_;
+    Random random_;
+    std::uint8_t* storage_;  // mapped, so pages that are never written cost nothing
+    Ring<Burst, kOutstanding> writes_, reads_;
+    Ring<std::int64_t, 2 * kOutstanding> answers_;
+    MemoryCounts counts_;
+    std::int64_t flip_ = -1;
+    bool gap_ = false;
+    // What the device offered and did not get rid of in the cycle before.
+    bool held_ = false, held_aw_ = false, held_w_ = false, held_ar_ = false, held_last_ = false;
+    std::uint64_t held_awaddr_ = 0, held_araddr_ = 0, held_strb_ = 0;
+    std::uint8_t held_awlen_ = 0, held_arlen_ = 0;
+    std::uint32_t held_data_[16] = {};
+};
+
+}  // namespace penstock::engine

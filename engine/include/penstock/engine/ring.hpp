@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// A FIFO of fixed capacity without allocation.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace penstock::engine {
+
+template <typename T, std::size_t Capacity>
+class Ring {
+    static_assert((Capacity & (Capacity - 1)) == 0);
+
+  public:
+    bool empty() const { return head_ == tail_; }
+    bool full() const { return tail_ - head_ == Capacity; }
+    std::uint32_t size() const { return tail_ - head_; }
+    T& front() { return items_[head_ % Capacity]; }
+    void push(const T& item) { items_[tail_++ % Capacity] = item; }
+    void pop() { ++head_; }
+
+  private:
+    std::array<T, Capacity> items_{};
+    std::uint32_t head_ = 0, tail_ = 0;
+};
+
+}  // namespace penstock::engine

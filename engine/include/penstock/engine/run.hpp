@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// One run: a device, traffic for it, and what is measured.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "penstock/engine/measure.hpp"
+#include "penstock/engine/rtl_device.hpp"
+#include "penstock/engine/traffic.hpp"
+
+namespace penstock::engine {
+
+struct RegisterWrite {
+    std::int64_t cycle;  // of the run; set-up writes come before the clock starts
+    std::uint32_t address, value;
+};
+
+struct Job {
+    RtlSettings device;
+    MeasureSettings measure;
+    std::vector<std::variant<RecordedFrames, SyntheticSettings>> sources;
+    std::vector<RegisterWrite> setup_writes, timed_writes;  // timed: in order of time
+    std::vector<std::uint32_t> sample_queues;
+    std::optional<std::int64_t> duration_cycles;  // none: until the recorded frames are sent
+    std::optional<std::int64_t> max_cycles;
+    std::int64_t quiet_cycles = 0;  // a drain that sees nothing happen for so long ends
+    bool drain = false;
+};
+
+struct Progress {
+    const char* phase;  // "init", "run", "drain", "check"
+    std::int64_t cycles, duration_cycles;
+    std::uint64_t packets_in, packets_out, packets_dropped, packets_queued;
+};
+// Called every few milliseconds; false stops the run.
+using Poll = std::function<bool(const Progress&)>;
+
+struct Outcome {
+    std::int64_t cycles = 0, init_cycles = 0;
+    bool interrupted = false;
+    bool drained = false;  // nothing was left in the device
+    std::uint64_t lost = 0, counter_mismatches = 0;
+    bool conservation_ok = false;
+    double wall_seconds = 0;
+    std::vector<std::string> findings;
+    std::vector<MemoryCounts> memories;
+    RtlDevice::BusCounts bus;
+};
+
+// Runs the job; `measurement` has the rest of the result. Throws DeviceError, std::invalid_argument, std::runtime_error.
+Outcome run(const Job& job, Measurement& measurement, const Poll& poll);
+
+}  // namespace penstock::engine

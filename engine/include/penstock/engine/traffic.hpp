@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Where frames come from: recorded lists and synthetic sources, merged in order of time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "penstock/engine/device.hpp"
+#include "penstock/engine/random.hpp"
+
+namespace penstock::engine {
+
+enum class Kind { Constant, Poisson, OnOff };
+enum class Pick { Each, RoundRobin, Random };
+
+// A list of frames. The arrays live as long as the run.
+struct RecordedFrames {
+    std::span<const std::int64_t> cycles;   // arrival, not decreasing
+    std::span<const std::uint32_t> queues;
+    std::span<const std::int64_t> offsets;  // of the stored bytes in data
+    std::span<const std::int32_t> lengths;  // on the wire
+    std::span<const std::int32_t> stored;   // bytes present, <= length
+    std::span<const std::uint8_t> data;
+    std::span<const std::uint8_t> error;    // empty: no frame has an error
+};
+
+struct SyntheticSettings {
+    Kind kind = Kind::Constant;
+    Pick pick = Pick::RoundRobin;
+    std::vector<std::uint32_t> queues;
+    double cycles_per_byte = 0;                                // of frame bytes; per queue with Pick::Each; OnOff: while on
+    std::vector<std::pair<std::uint32_t, double>> sizes;       // bytes, weight (share of frames)
+    double start_cycle = 0, stop_cycle = 0;
+    double on_cycles = 0, off_cycles = 0;                      // means of exponential distributions (OnOff)
+};
+
+// One source: knows the arrival of its next frame.
+class Source {
+  public:
+    static constexpr double kNever = 1e18;  // cycles
+
+    virtual ~Source() = default;
+    double next_arrival() const { return next_; }
+    // Fills queue, length, error and data of the frame that arrives at next_arrival(), and moves on.
+    virtual void take(Frame& frame) = 0;
+
+  protected:
+    double next_ = kNever;
+};
+
+std::unique_ptr<Source> recorded_source(const RecordedFrames& frames);
+std::unique_ptr<Source> synthetic_source(const SyntheticSettings& settings, Random random);
+
+// A binary heap of (time, index); equal times come in order of the index.
+class TimeHeap {
+  public:
+    struct Entry {
+        double time;
+        std::uint32_t index;
+        bool before(const Entry& other) const { return time < other.time || (time == other.time && index < other.index); }
+    };
+
+    explicit TimeHeap(std::vector<Entry> entries);
+    bool empty() const { return entries_.empty(); }
+    const Entry& top() const { return entries_.front(); }
+    // The first entry gets a new time, not before its old one.
+    void move_top(double time);
+
+  private:
+    void sift_down(std::size_t at);
+    std::vector<Entry> entries_;
+};
+
+// All sources of a run, in order of arrival. Synthetic traffic that has not begun on the ingress link at the cycle `end` is
+// not sent; recorded frames are all sent that arrive before `end`.
+class Merge final : public FrameSource {
+  public:
+    Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> recorded, std::int64_t end);
+    bool next(Frame& frame, Ticks link_free) override;
+    bool exhausted() const { return exhausted_; }
+    // No more frames from here on.
+    void stop() { exhausted_ = true; }
+
+  private:
+    std::vector<std::unique_ptr<Source>> sources_;
+    std::vector<bool> recorded_;
+    TimeHeap heap_;
+    double end_;
+    std::uint64_t number_ = 0;
+    bool exhausted_ = false;
+};
+
+}  // namespace penstock::engine

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "penstock/engine/counters.hpp"
+
+namespace penstock::engine {
+
+namespace {
+constexpr std::int64_t kPatience = 200'000;  // cycles that frames under way may take
+constexpr std::int64_t kPipeline = 256;      // cycles from an event pulse to its counter, generously
+constexpr std::size_t kFindings = 16;
+
+std::string text(const Amount& amount) { return std::to_string(amount.packets) + " packets, " + std::to_string(amount.bytes) + " bytes"; }
+}  // namespace
+
+std::uint64_t CounterCheck::read64(std::uint32_t address) {
+    const std::uint64_t low = device_.read(address);
+    return low | static_cast<std::uint64_t>(device_.read(address + 4)) << 32;
+}
+
+Amount CounterCheck::read_amount(std::uint32_t address) {
+    const std::uint64_t packets = read64(address);
+    return {packets, read64(address + 8)};
+}
+
+void CounterCheck::compare(const std::string& what, const Amount& device, const Amount& seen) {
+    if (device == seen) return;
+    ++mismatches_;
+    if (findings_.size() < kFindings) findings_.push_back(what + ": the device counts " + text(device) + ", the engine has seen " + text(seen));
+}
+
+std::uint64_t CounterCheck::run(std::span<const std::uint32_t> queues) {
+    const std::int64_t limit = device_.now() + kPatience;
+    while ((measurement_.undecided() || !device_.input_idle()) && device_.now() < limit) device_.run(device_.now() + 64);
+    device_.run(device_.now() + kPipeline);
+    for (unsigned reason = 1; reason < kDropReasons; ++reason)
+        compare(std::string("drop counter ") + kDropNames[reason], read_amount(registers::kDrops + 16 * reason), measurement_.live().dropped[reason]);
+    for (const std::uint32_t queue : queues) check_queue(queue);
+    return mismatches_;
+}
+
+void CounterCheck::check_queue(std::uint32_t queue) {
+    const DeviceView before = measurement_.device_view(queue);
+    device_.write(registers::kQueueIndex, queue);
+    device_.write(registers::kQueueCommand, registers::kCommandSnapshot);
+    while (device_.read(registers::kStatus) & registers::kStatusBusy) {
+    }
+    const Amount in = read_amount(registers::kSnapshot);
+    const Amount out = read_amount(registers::kSnapshot + 0x10);
+    const Amount drop = read_amount(registers::kSnapshot + 0x20);
+    // A packet that the device has counted as sent may still be on its way to the output.
+    const std::int64_t limit = device_.now() + kPatience;
+    Amount seen = before.out;
+    while (seen.packets < out.packets && device_.now() < limit) {
+        device_.run(device_.now() + 1);
+        seen = measurement_.device_view(queue).out;
+    }
+    const std::string name = "queue " + std::to_string(queue);
+    compare(name + " in", in, before.in);
+    compare(name + " dropped", drop, before.drop);
+    compare(name + " out", out, seen);
+}
+
+}  // namespace penstock::engine

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "penstock/engine/measure.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace penstock::engine {
+
+const std::array<const char*, kDropReasons> kDropNames = {"",         "runt",    "oversize",          "bad_queue_id",
+                                                          "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes"};
+
+namespace {
+constexpr std::size_t kFindings = 16;   // more words help nobody
+constexpr unsigned kSearchDepth = 4096; // how far behind the head a frame is looked for
+
+std::string frame_text(const Frame& frame) {
+    return "frame " + std::to_string(frame.number) + " (queue " + std::to_string(frame.queue) + ", " + std::to_string(frame.length) + " bytes)";
+}
+}  // namespace
+
+Measurement::Measurement(const MeasureSettings& settings)
+    : settings_(settings), lists_(settings.queues), queue_totals_(settings.queues), expected_(kMaxFrameBytes + 64) {
+    records_.reserve(1 << 12);
+    series_.interval_cycles = settings_.interval_cycles;
+    series_.queues = settings_.series_queues;
+    if (settings_.interval_cycles > 0) {
+        series_index_.assign(settings_.queues, -1);
+        for (std::size_t i = 0; i < settings_.series_queues.size(); ++i) series_index_[settings_.series_queues[i]] = static_cast<std::int32_t>(i);
+    }
+    if (!settings_.pcap_out.empty()) pcap_ = std::make_unique<PcapWriter>(settings_.pcap_out);
+}
+
+// ---- records and lists
+
+std::uint32_t Measurement::allocate() {
+    if (free_ == kNone) {
+        records_.emplace_back();
+        return static_cast<std::uint32_t>(records_.size() - 1);
+    }
+    const std::uint32_t record = free_;
+    free_ = records_[record].next;
+    return record;
+}
+
+void Measurement::append(List& list, std::uint32_t record) {
+    records_[record].next = kNone;
+    (list.head == kNone ? list.head : records_[list.tail].next) = record;
+    list.tail = record;
+}
+
+std::uint32_t Measurement::pop(List& list) {
+    const std::uint32_t record = list.head;
+    if (record != kNone) list.head = records_[record].next;
+    return record;
+}
+
+void Measurement::finding(std::int64_t cycle, std::uint64_t& counter, const std::string& what) {
+    ++counter;
+    if (live_.findings.size() < kFindings) live_.findings.push_back("cycle " + std::to_string(cycle) + ": " + what);
+}
+
+// ---- the way of a frame
+
+void Measurement::arrived(const Frame& frame, std::int64_t last_bit) {
+    const std::uint32_t record = allocate();
+    records_[record] = {frame, last_bit, kNone, false};
+    append(arriving_, record);
+    ++undecided_;
+    live_.in.add(frame.length);
+    live_.queued.add(frame.length);
+    if (is_frozen_) return;
+    if (frame.queue < settings_.queues) queue_totals_[frame.queue].in.add(frame.length);
+    if (settings_.interval_cycles > 0) series_.total_in[interval(last_bit)] += frame.length;
+}
+
+void Measurement::drop(std::int64_t cycle, std::uint32_t record, unsigned reason) {
+    const Frame& frame = records_[record].frame;
+    live_.dropped[reason].add(frame.length);
+    --live_.queued.packets;
+    live_.queued.bytes -= frame.length;
+    --undecided_;
+    if (!is_frozen_) {
+        if (frame.queue < settings_.queues) queue_totals_[frame.queue].drop.add(frame.length);
+        if (settings_.interval_cycles > 0) ++series_.drops[interval(cycle) * kDropReasons + reason];
+    }
+    records_[record].next = free_;
+    free_ = record;
+}
+
+void Measurement::classified(std::int64_t cycle, const Fate& fate) {
+    const std::uint32_t record = pop(arriving_);
+    if (record == kNone) return finding(cycle, live_.event_errors, "classify speaks of a frame that has not arrived");
+    const Frame& frame = records_[record].frame;
+    if (fate.reason >= kDropReasons || fate.queue != frame.queue || fate.length != frame.length)
+        finding(cycle, live_.event_errors,
+                "classify says queue " + std::to_string(fate.queue) + ", " + std::to_string(fate.length) + " bytes of " + frame_text(frame));
+    if (fate.reason != 0 && fate.reason < kDropReasons) return drop(cycle, record, fate.reason);
+    if (frame.queue >= settings_.queues) {
+        finding(cycle, live_.event_errors, "classify passes " + frame_text(frame) + ", a queue that the device does not have");
+        return drop(cycle, record, 3);
+    }
+    append(lists_[frame.queue].passed, record);
+}
+
+void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
+    const std::uint32_t record = fate.queue < settings_.queues ? pop(lists_[fate.queue].passed) : kNone;
+    if (record == kNone)
+        return finding(cycle, live_.event_errors, "an enqueue decision on queue " + std::to_string(fate.queue) + " fits no frame");
+    const Frame& frame = records_[record].frame;
+    if (fate.reason >= kDropReasons || fate.length != frame.length)
+        finding(cycle, live_.event_errors, "an enqueue decision says " + std::to_string(fate.length) + " bytes of " + frame_text(frame));
+    Watched* const watch = watched(fate.queue);
+    if (fate.reason != 0 && fate.reason < kDropReasons) {
+        if (watch) watch->drop.add(frame.length);
+        return drop(cycle, record, fate.reason);
+    }
+    if (watch) watch->accepted.add(frame.length);
+    --undecided_;
+    append(lists_[fate.queue].queued, record);
+}
+
+bool Measurement::matches(const Record& record, std::span<const std::uint8_t> bytes) {
+    if (record.frame.length != bytes.size()) return false;
+    frame_bytes(record.frame, settings_.seed, expected_.data());
+    return std::memcmp(expected_.data(), bytes.data(), bytes.size()) == 0;
+}
+
+// Takes the frame with these bytes off its queue: the oldest, unless the device has done something wrong. kNone: the queue is empty.
+std::uint32_t Measurement::take_departing(std::uint32_t queue, std::span<const std::uint8_t> bytes, std::int64_t cycle) {
+    List& list = lists_[queue].queued;
+    if (list.head == kNone || matches(records_[list.head], bytes)) return pop(list);
+    std::uint32_t before = list.head;
+    for (unsigned depth = 0; depth < kSearchDepth && records_[before].next != kNone; ++depth, before = records_[before].next) {
+        const std::uint32_t found = records_[before].next;
+        if (!matches(records_[found], bytes)) continue;
+        finding(cycle, live_.order_errors, frame_text(records_[found].frame) + " leaves before " + frame_text(records_[list.head].frame));
+        for (std::uint32_t older = list.head; older != found; older = records_[older].next) records_[older].overtaken = true;
+        records_[before].next = records_[found].next;
+        if (list.tail == found) list.tail = before;
+        return found;
+    }
+    finding(cycle, live_.payload_errors, frame_text(records_[list.head].frame) + " comes out changed (" + std::to_string(bytes.size()) + " bytes)");
+    return pop(list);
+}
+
+void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes) {
+    if (!is_frozen_ && pcap_) {
+        const auto nanoseconds = static_cast<std::uint64_t>(static_cast<double>(first_bit) * 1e9 / settings_.clock_hz + 0.5);
+        pcap_->write(nanoseconds, bytes);
+    }
+    const std::uint32_t record = queue < settings_.queues ? take_departing(queue, bytes, first_bit) : kNone;
+    if (record == kNone) return finding(first_bit, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which holds none");
+    const std::uint32_t length = records_[record].frame.length;
+    const std::int64_t last_bit = records_[record].last_bit;
+    records_[record].next = free_;
+    free_ = record;
+    live_.out.add(length);
+    --live_.queued.packets;
+    live_.queued.bytes -= length;
+    if (Watched* const watch = watched(queue)) watch->out.add(length);
+    if (is_frozen_) return;
+
+    const auto latency = static_cast<std::uint32_t>(std::clamp<std::int64_t>(first_bit - last_bit, 0, 0xFFFF'FFFF));
+    latency_.push_back(latency);
+    latency_queue_.push_back(queue);
+    if (settings_.keep_departures) {
+        departure_cycle_.push_back(first_bit);
+        departure_length_.push_back(length);
+    }
+    QueueTotals& totals = queue_totals_[queue];
+    totals.out.add(length);
+    if (totals.first_departure < 0) totals.first_departure = first_bit;
+    totals.last_departure = first_bit;
+    if (settings_.interval_cycles == 0) return;
+    const std::size_t row = interval(first_bit);
+    series_.total_out[row] += length;
+    if (series_index_[queue] < 0) return;
+    const std::size_t cell = row * series_.queues.size() + static_cast<std::size_t>(series_index_[queue]);
+    series_.bytes[cell] += length;
+    ++series_.packets[cell];
+    series_.latency_sum[cell] += latency;
+    series_.latency_max[cell] = std::max(series_.latency_max[cell], latency);
+}
+
+// ---- the rest
+
+// Row of the time series; rows up to it are made.
+std::size_t Measurement::interval(std::int64_t cycle) {
+    const auto row = static_cast<std::size_t>(cycle / settings_.interval_cycles);
+    if (row < series_.total_out.size()) return row;
+    const std::size_t cells = (row + 1) * series_.queues.size();
+    series_.bytes.resize(cells);
+    series_.packets.resize(cells);
+    series_.latency_max.resize(cells);
+    series_.latency_sum.resize(cells);
+    series_.drops.resize((row + 1) * kDropReasons);
+    series_.total_in.resize(row + 1);
+    series_.total_out.resize(row + 1);
+    return row;
+}
+
+void Measurement::freeze(std::int64_t cycle) {
+    frozen_ = live_;
+    is_frozen_ = true;
+    if (settings_.interval_cycles > 0 && cycle > 0) interval(cycle - 1);
+}
+
+void Measurement::close() {
+    if (pcap_) pcap_->close();
+    pcap_.reset();
+}
+
+std::uint64_t Measurement::lost() const {
+    std::uint64_t count = 0;
+    for (const Lists& lists : lists_)
+        for (std::uint32_t record = lists.queued.head; record != kNone; record = records_[record].next) count += records_[record].overtaken;
+    return count;
+}
+
+void Measurement::watch(std::span<const std::uint32_t> queues) {
+    watched_queues_.assign(queues.begin(), queues.end());
+    std::sort(watched_queues_.begin(), watched_queues_.end());
+    watched_queues_.erase(std::unique(watched_queues_.begin(), watched_queues_.end()), watched_queues_.end());
+    watched_.assign(watched_queues_.size(), {});
+}
+
+Measurement::Watched* Measurement::watched(std::uint32_t queue) {
+    const auto found = std::lower_bound(watched_queues_.begin(), watched_queues_.end(), queue);
+    if (found == watched_queues_.end() || *found != queue) return nullptr;
+    return &watched_[static_cast<std::size_t>(found - watched_queues_.begin())];
+}
+
+DeviceView Measurement::device_view(std::uint32_t queue) const {
+    const auto found = std::lower_bound(watched_queues_.begin(), watched_queues_.end(), queue);
+    const Watched& watch = watched_[static_cast<std::size_t>(found - watched_queues_.begin())];
+    return {watch.accepted, watch.out, watch.drop};
+}
+
+}  // namespace penstock::engine

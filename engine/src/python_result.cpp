@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "python_result.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace penstock::engine;
+
+namespace penstock {
+
+namespace {
+
+// A NumPy array that owns the vector's memory.
+template <typename T>
+nb::object array(std::vector<T> values, std::size_t columns = 0) {
+    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+    const std::size_t rows = columns ? owned->size() / columns : owned->size();
+    T* const data = owned->data();
+    nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    if (columns) return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<2>>(data, {rows, columns}, owner));
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {rows}, owner));
+}
+
+// One column of the queues' totals.
+template <typename T, typename Field>
+nb::object column(const std::vector<QueueTotals>& totals, Field field) {
+    std::vector<T> values(totals.size());
+    for (std::size_t i = 0; i < totals.size(); ++i) values[i] = field(totals[i]);
+    return array(std::move(values));
+}
+
+nb::dict amounts(const Totals& totals, std::uint64_t Amount::*what) {
+    nb::dict dict, dropped;
+    dict["in"] = totals.in.*what;
+    dict["out"] = totals.out.*what;
+    dict["queued"] = totals.queued.*what;
+    for (unsigned reason = 1; reason < kDropReasons; ++reason) dropped[kDropNames[reason]] = totals.dropped[reason].*what;
+    dict["dropped"] = dropped;
+    return dict;
+}
+
+nb::dict queue_arrays(const std::vector<QueueTotals>& totals) {
+    nb::dict dict;
+    dict["in_packets"] = column<std::uint64_t>(totals, [](const QueueTotals& q) { return q.in.packets; });
+    dict["in_bytes"] = column<std::uint64_t>(totals, [](const QueueTotals& q) { return q.in.bytes; });
+    dict["out_packets"] = column<std::uint64_t>(totals, [](const QueueTotals& q) { return q.out.packets; });
+    dict["out_bytes"] = column<std::uint64_t>(totals, [](const QueueTotals& q) { return q.out.bytes; });
+    dict["drop_packets"] = column<std::uint64_t>(totals, [](const QueueTotals& q) { return q.drop.packets; });
+    dict["drop_bytes"] = column<std::uint64_t>(totals, [](const QueueTotals& q) { return q.drop.bytes; });
+    dict["first_departure"] = column<std::int64_t>(totals, [](const QueueTotals& q) { return q.first_departure; });
+    dict["last_departure"] = column<std::int64_t>(totals, [](const QueueTotals& q) { return q.last_departure; });
+    return dict;
+}
+
+nb::dict series_arrays(const Series& series) {
+    nb::dict dict, drops;
+    const std::size_t queues = series.queues.size(), rows = series.total_out.size();
+    std::vector<double> mean(series.latency_sum.size());
+    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = series.packets[i] ? series.latency_sum[i] / series.packets[i] : 0.0;
+    dict["interval_cycles"] = series.interval_cycles;
+    dict["queues"] = array(series.queues);
+    if (queues) {
+        dict["bytes"] = array(series.bytes, queues);
+        dict["packets"] = array(series.packets, queues);
+        dict["latency_max"] = array(series.latency_max, queues);
+        dict["latency_mean"] = array(std::move(mean), queues);
+    }
+    dict["in_bytes"] = array(series.total_in);
+    dict["out_bytes"] = array(series.total_out);
+    for (unsigned reason = 1; reason < kDropReasons; ++reason) {
+        std::vector<std::uint64_t> values(rows);
+        for (std::size_t row = 0; row < rows; ++row) values[row] = series.drops[row * kDropReasons + reason];
+        drops[kDropNames[reason]] = array(std::move(values));
+    }
+    dict["drops"] = drops;
+    return dict;
+}
+
+nb::list memory_list(const std::vector<MemoryCounts>& memories) {
+    nb::list list;
+    for (const MemoryCounts& memory : memories) {
+        nb::dict dict;
+        dict["write_bursts"] = memory.write_bursts;
+        dict["write_beats"] = memory.write_beats;
+        dict["read_bursts"] = memory.read_bursts;
+        dict["read_beats"] = memory.read_beats;
+        list.append(dict);
+    }
+    return list;
+}
+
+}  // namespace
+
+nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool keep_departures) {
+    const Totals& totals = measurement.totals();
+    nb::dict result;
+    result["cycles"] = outcome.cycles;
+    result["init_cycles"] = outcome.init_cycles;
+    result["wall_seconds"] = outcome.wall_seconds;
+    result["interrupted"] = outcome.interrupted;
+    result["drained"] = outcome.drained;
+    result["packets"] = amounts(totals, &Amount::packets);
+    result["bytes"] = amounts(totals, &Amount::bytes);
+    result["order_errors"] = totals.order_errors;
+    result["payload_errors"] = totals.payload_errors;
+    result["event_errors"] = totals.event_errors;
+    result["lost"] = outcome.lost;
+    result["counter_mismatches"] = outcome.counter_mismatches;
+    result["conservation_ok"] = outcome.conservation_ok;
+    result["findings"] = outcome.findings;
+    if (keep_departures) {
+        nb::dict departures;
+        departures["cycle"] = array(measurement.take_departure_cycle());
+        departures["length"] = array(measurement.take_departure_length());
+        result["departures"] = departures;
+    }
+    result["latency_cycles"] = array(measurement.take_latency());
+    result["latency_queue"] = array(measurement.take_latency_queue());
+    if (keep_departures) result["departures"]["queue"] = result["latency_queue"];
+    result["queue"] = queue_arrays(measurement.queue_totals());
+    if (measurement.series().interval_cycles > 0) result["series"] = series_arrays(measurement.series());
+    result["memory"] = memory_list(outcome.memories);
+    nb::dict bus;
+    bus["input_offered"] = outcome.bus.input_offered;
+    bus["input_taken"] = outcome.bus.input_taken;
+    bus["output_ready"] = outcome.bus.output_ready;
+    bus["output_taken"] = outcome.bus.output_taken;
+    result["bus"] = bus;
+    return result;
+}
+
+}  // namespace penstock

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "penstock/engine/run.hpp"
+
+namespace penstock {
+
+// The result of a run as Python gets it (docs/architecture.md, "The engine"). Takes the long arrays out of `measurement`.
+nanobind::dict result_to_python(const engine::Outcome& outcome, engine::Measurement& measurement, bool keep_departures);
+
+}  // namespace penstock

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "penstock/engine/traffic.hpp"
+
+#include <algorithm>
+
+namespace penstock::engine {
+
+namespace {
+
+class Recorded final : public Source {
+  public:
+    explicit Recorded(const RecordedFrames& frames) : frames_(frames) { advance(); }
+
+    void take(Frame& frame) override {
+        frame.queue = frames_.queues[at_];
+        frame.length = static_cast<std::uint32_t>(frames_.lengths[at_]);
+        frame.stored = static_cast<std::uint32_t>(frames_.stored[at_]);
+        frame.data = frames_.data.data() + frames_.offsets[at_];
+        frame.error = !frames_.error.empty() && frames_.error[at_];
+        ++at_;
+        advance();
+    }
+
+  private:
+    void advance() { next_ = at_ < frames_.cycles.size() ? static_cast<double>(frames_.cycles[at_]) : kNever; }
+
+    RecordedFrames frames_;
+    std::size_t at_ = 0;
+};
+
+// Frame sizes drawn by weight.
+class Sizes {
+  public:
+    explicit Sizes(const std::vector<std::pair<std::uint32_t, double>>& sizes) {
+        double sum = 0, bytes = 0;
+        for (const auto& [size, weight] : sizes) {
+            sum += weight;
+            bytes += weight * size;
+            bytes_.push_back(size);
+            up_to_.push_back(sum);
+        }
+        mean_ = bytes / sum;
+    }
+    double mean() const { return mean_; }
+    std::uint32_t draw(Random& random) const {
+        if (bytes_.size() == 1) return bytes_.front();
+        const double at = random.uniform() * up_to_.back();
+        const auto found = std::upper_bound(up_to_.begin(), up_to_.end() - 1, at);
+        return bytes_[static_cast<std::size_t>(found - up_to_.begin())];
+    }
+
+  private:
+    std::vector<std::uint32_t> bytes_;
+    std::vector<double> up_to_;
+    double mean_ = 0;
+};
+
+// Several queues that share one arrival process, and any Poisson traffic: many independent Poisson processes of one rate
+// are one Poisson process whose every arrival picks a queue at random.
+class Shared final : public Source {
+  public:
+    Shared(const SyntheticSettings& settings, Random random) : settings_(settings), sizes_(settings.sizes), random_(random) {
+        if (settings_.pick == Pick::Each) {
+            settings_.cycles_per_byte /= static_cast<double>(settings_.queues.size());
+            settings_.pick = Pick::Random;
+        }
+        double first = settings_.start_cycle;
+        if (settings_.kind == Kind::Poisson) first += gap(0);
+        if (settings_.kind == Kind::OnOff) on_until_ = first + random_.exponential(settings_.on_cycles);
+        set_next(first);
+    }
+
+    void take(Frame& frame) override {
+        const auto queues = static_cast<std::uint32_t>(settings_.queues.size());
+        const std::uint32_t which = settings_.pick == Pick::Random ? random_.below(queues) : turn_;
+        turn_ = turn_ + 1 == queues ? 0 : turn_ + 1;
+        frame.queue = settings_.queues[which];
+        frame.length = sizes_.draw(random_);
+        set_next(next_ + gap(frame.length));
+    }
+
+  private:
+    double gap(std::uint32_t length) {
+        if (settings_.kind == Kind::Poisson) return random_.exponential(sizes_.mean() * settings_.cycles_per_byte);
+        return length * settings_.cycles_per_byte;
+    }
+    void set_next(double time) {
+        if (settings_.kind == Kind::OnOff) {
+            while (time >= on_until_ && time < settings_.stop_cycle) {
+                time = std::max(time, on_until_ + random_.exponential(settings_.off_cycles));
+                on_until_ = time + random_.exponential(settings_.on_cycles);
+            }
+        }
+        next_ = time < settings_.stop_cycle ? time : kNever;
+    }
+
+    SyntheticSettings settings_;
+    Sizes sizes_;
+    Random random_;
+    double on_until_ = 0;
+    std::uint32_t turn_ = 0;
+};
+
+// Constant or on-off traffic with its own clock in every queue; the clocks start at random phases.
+class PerQueue final : public Source {
+  public:
+    PerQueue(const SyntheticSettings& settings, Random random)
+        : settings_(settings), sizes_(settings.sizes), random_(random), on_until_(settings.kind == Kind::OnOff ? settings.queues.size() : 0),
+          heap_(phases()) {
+        set_next();
+    }
+
+    void take(Frame& frame) override {
+        const std::uint32_t index = heap_.top().index;
+        frame.queue = settings_.queues[index];
+        frame.length = sizes_.draw(random_);
+        double time = heap_.top().time + frame.length * settings_.cycles_per_byte;
+        if (settings_.kind == Kind::OnOff) {
+            while (time >= on_until_[index] && time < settings_.stop_cycle) {
+                time = std::max(time, on_until_[index] + random_.exponential(settings_.off_cycles));
+                on_until_[index] = time + random_.exponential(settings_.on_cycles);
+            }
+        }
+        heap_.move_top(time);
+        set_next();
+    }
+
+  private:
+    std::vector<TimeHeap::Entry> phases() {
+        std::vector<TimeHeap::Entry> entries(settings_.queues.size());
+        for (std::uint32_t i = 0; i < entries.size(); ++i) {
+            double time = settings_.start_cycle + random_.uniform() * sizes_.mean() * settings_.cycles_per_byte;
+            if (settings_.kind == Kind::OnOff) {
+                // Begin on or off as often as in the long run.
+                const double share = settings_.on_cycles / (settings_.on_cycles + settings_.off_cycles);
+                if (random_.uniform() >= share) time += random_.exponential(settings_.off_cycles);
+                on_until_[i] = time + random_.exponential(settings_.on_cycles);
+            }
+            entries[i] = {time, i};
+        }
+        return entries;
+    }
+    void set_next() { next_ = heap_.top().time < settings_.stop_cycle ? heap_.top().time : kNever; }
+
+    SyntheticSettings settings_;
+    Sizes sizes_;
+    Random random_;
+    std::vector<double> on_until_;
+    TimeHeap heap_;
+};
+
+std::vector<TimeHeap::Entry> first_arrivals(const std::vector<std::unique_ptr<Source>>& sources) {
+    std::vector<TimeHeap::Entry> entries;
+    for (std::uint32_t i = 0; i < sources.size(); ++i) entries.push_back({sources[i]->next_arrival(), i});
+    return entries;
+}
+
+}  // namespace
+
+std::unique_ptr<Source> recorded_source(const RecordedFrames& frames) { return std::make_unique<Recorded>(frames); }
+
+std::unique_ptr<Source> synthetic_source(const SyntheticSettings& settings, Random random) {
+    if (settings.pick == Pick::Each && settings.kind != Kind::Poisson) return std::make_unique<PerQueue>(settings, random);
+    return std::make_unique<Shared>(settings, random);
+}
+
+TimeHeap::TimeHeap(std::vector<Entry> entries) : entries_(std::move(entries)) {
+    for (std::size_t i = entries_.size() / 2; i-- > 0;) sift_down(i);
+}
+
+void TimeHeap::move_top(double time) {
+    entries_.front().time = time;
+    sift_down(0);
+}
+
+void TimeHeap::sift_down(std::size_t at) {
+    const Entry moved = entries_[at];
+    for (std::size_t child; (child = 2 * at + 1) < entries_.size(); at = child) {
+        if (child + 1 < entries_.size() && entries_[child + 1].before(entries_[child])) ++child;
+        if (!entries_[child].before(moved)) break;
+        entries_[at] = entries_[child];
+    }
+    entries_[at] = moved;
+}
+
+Merge::Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> recorded, std::int64_t end)
+    : sources_(std::move(sources)), recorded_(std::move(recorded)), heap_(first_arrivals(sources_)), end_(std::min(static_cast<double>(end), Source::kNever)) {}
+
+bool Merge::next(Frame& frame, Ticks link_free) {
+    const bool late = static_cast<double>(link_free) >= end_ * static_cast<double>(ticks(1));
+    while (!exhausted_ && !heap_.empty()) {
+        const TimeHeap::Entry first = heap_.top();
+        if (first.time >= end_) break;
+        if (late && !recorded_[first.index]) {
+            heap_.move_top(Source::kNever);
+            continue;
+        }
+        Source& source = *sources_[first.index];
+        frame = Frame{};
+        frame.arrival = static_cast<Ticks>(first.time * static_cast<double>(ticks(1)));
+        frame.number = number_++;
+        source.take(frame);
+        heap_.move_top(source.next_arrival());
+        return true;
+    }
+    exhausted_ = true;
+    return false;
+}
+
+}  // namespace penstock::engine
