@@ -177,8 +177,8 @@ def _explain(document: Document, error: ValidationError) -> NoReturn:
     """Raise the UserError for the first thing that is wrong."""
     first = error.errors()[0]
     key: KeyPath = tuple(part for part in first["loc"] if not str(part).startswith("$"))
-    # A union adds the names of its members to the path; only what is in the data (or is a missing key) belongs to the key.
-    while len(key) > 1 and _step(_at(document.data, key[:-1]), key[-1]) is None and not isinstance(_at(document.data, key[:-1]), (dict, list)):
+    # Below a single value there are no keys: what follows in the path are the members of a union.
+    while len(key) > 1 and not isinstance(_at(document.data, key[:-1]), (dict, list)):
         key = key[:-1]
     context = first.get("ctx") or {}
     if first["type"] == "unknown_key":
@@ -204,7 +204,7 @@ def _words(kind: str, context: dict[str, Any], value: Any) -> str:
         return f"must be one of {context.get('expected', '')}, not {shown}"
     if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than"):
         word = {"greater_than_equal": "at least", "less_than_equal": "at most", "greater_than": "more than", "less_than": "less than"}[kind]
-        return f"must be {word} {next(iter(context.values())):,g}, not {shown}"
+        return f"must be {word} {_number(next(iter(context.values())))}, not {shown}"
     if kind in ("model_type", "model_attributes_type", "dict_type"):
         return f"must be keys with values, not {shown}"
     if kind in ("list_type", "tuple_type"):
@@ -212,6 +212,10 @@ def _words(kind: str, context: dict[str, Any], value: Any) -> str:
     if kind == "too_short":
         return "must not be empty"
     return f"is not valid ({shown})"
+
+
+def _number(limit: float) -> str:
+    return f"{int(limit):,}" if limit == int(limit) else str(limit)
 
 
 def _at(data: Any, key: KeyPath) -> Any:

@@ -184,7 +184,9 @@ class Model(BaseModel):
         if isinstance(data, Mapping):
             for key in data:
                 if key not in cls.model_fields:
-                    raise PydanticCustomError("unknown_key", "is not a known key{hint}", {"key": key, "hint": nearest(str(key), cls.model_fields)})
+                    raise PydanticCustomError(
+                        "unknown_key", "is not a known key{hint}", {"key": key, "hint": nearest(str(key), cls.model_fields)}
+                    )
         return data
 
 
@@ -192,23 +194,32 @@ class Device(Model):
     """The hardware: a named configuration, and how its memories behave in this run."""
 
     config: StrictStr = Field(description="Name of a configuration of `designs/access_edge/configs.yaml`.")
-    read_latency_ns: StrictInt | None = Field(None, ge=0, le=100_000, description="Time from a memory's read request to its first data.")
-    write_latency_ns: StrictInt | None = Field(None, ge=0, le=100_000, description="Time from the last written data to its confirmation.")
-    gap_permille: StrictInt | None = Field(None, ge=0, le=900, description="Share of cycles in which a memory takes and gives nothing.")
+    overrides: dict[str, Any] = Field(
+        default_factory=dict, description="Other numbers for this run: keys of the configuration, `memories.NAME.pages`. It is built anew."
+    )
+    read_latency_ns: StrictInt = Field(200, ge=0, le=100_000, description="Time from a memory's read request to its first data.")
+    write_latency_ns: StrictInt = Field(100, ge=0, le=100_000, description="Time from the last written data to its confirmation.")
+    gap_permille: StrictInt = Field(0, ge=0, le=900, description="Share of cycles in which a memory takes and gives nothing.")
 
 
 class Link(Model):
     """The lines at both ends of the device."""
 
-    ingress: Rate = Field(100 * 10**9, description="Line rate at the input.")
-    egress: Rate = Field(100 * 10**9, description="Line rate at the output.")
-    overhead_bytes: StrictInt = Field(24, ge=0, le=100, description="What a frame costs on the line besides its bytes; Ethernet: preamble 8, FCS 4, gap 12.")
+    ingress: Rate | None = Field(
+        None, description="Line rate at the input; unless given 100 Gbit/s, or 512 bit a clock cycle of the device where that is less."
+    )
+    egress: Rate | None = Field(None, description="Line rate at the output; the same unless given.")
+    overhead_bytes: StrictInt = Field(
+        24, ge=0, le=100, description="What a frame costs on the line besides its bytes; Ethernet: preamble 8, FCS 4, gap 12."
+    )
 
 
 class QueueSettings(Model):
     """What every queue has. In `defaults` it is meant for all queues that do not say otherwise."""
 
-    rate: QueueRate | None = Field(None, description='Rate of frame bytes, from 64 kbit/s to the egress link; "unshaped"; or 0, a closed gate that holds all.')
+    rate: QueueRate | None = Field(
+        None, description='Rate of frame bytes, from 64 kbit/s to the egress link; "unshaped"; or 0, a closed gate that holds all.'
+    )
     burst: Size | None = Field(None, description="Bytes that may leave at once after the queue was idle. 0: packets are strictly paced.")
     limit_packets: LimitPackets | None = Field(None, description="Most packets the queue holds; the next one is dropped.")
     limit_bytes: LimitBytes | None = Field(None, description="Most bytes the queue holds.")
@@ -218,7 +229,9 @@ class Queue(QueueSettings):
     """One queue, or a group of queues with the same settings."""
 
     id: StrictInt | None = Field(None, ge=0, description="Queue id. Either this or `ids`.")
-    ids: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] | None = Field(None, description='Ids of a group: `"0-15"`, `[1, 4, "8-11"]`.')
+    ids: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] | None = Field(
+        None, description='Ids of a group: `"0-15"`, `[1, 4, "8-11"]`.'
+    )
     name: Name | None = Field(None, description="Name for reports, for `map`, and for `--set queues.NAME.KEY=...`.")
     subscriber: StrictStr | None = Field(None, description="Whose queue it is, for reports.")
 
@@ -257,7 +270,9 @@ class PcapTraffic(Model):
 
     name: Name | None = Field(None, description="Name of the source.")
     pcap: StrictStr = Field(description="File, relative to the scenario.")
-    time_scale: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] = Field(1.0, description="2 plays at half speed, 0.5 at double speed.")
+    time_scale: Annotated[float, Field(gt=0, le=1e6, allow_inf_nan=False)] = Field(
+        1.0, description="2 plays at half speed, 0.5 at double speed."
+    )
     start: Time = Field(0, description="When the first frame of the file comes.")
     repeat: StrictInt = Field(1, ge=1, le=1_000_000, description="How often the file is played, one after the other.")
     map: tuple[Rule, ...] = Field((), description="Rules from header fields to queues.")
@@ -265,7 +280,9 @@ class PcapTraffic(Model):
         "ignore", description='Frames that no rule matches: "ignore" leaves them out, "error" refuses the file, a queue takes them.'
     )
     prefixed: StrictBool = Field(False, description="Frames carry the 32-bit queue id in front already; then there is no `map`.")
-    pad: StrictBool = Field(False, description="Fill frames below 60 byte up, as a network card does on the line; captures at the sender lack that.")
+    pad: StrictBool = Field(
+        False, description="Fill frames below 60 byte up, as a network card does on the line; captures at the sender lack that."
+    )
 
     @model_validator(mode="after")
     def _map_or_prefix(self) -> "PcapTraffic":
@@ -281,11 +298,12 @@ class Steady(Model):
 
     queues: Annotated[QueueSet, BeforeValidator(_queue_set)] = Field(description='Ids, ranges or names: `"0-262143"`, `[bulk, 7]`.')
     pick: Literal["each", "round_robin", "random"] = Field(
-        "round_robin", description="`each`: every queue has a source of its own with this rate. Otherwise one source picks a queue for each frame."
+        "round_robin",
+        description="`each`: every queue has a source of its own with this rate. Otherwise one source picks a queue for each frame.",
     )
     rate: Rate = Field(description="Rate of frame bytes.")
     size: Annotated[tuple[tuple[int, int], ...], BeforeValidator(_sizes)] = Field(
-        description='Frame size without FCS: `64`, `imix`, or a list of `[size, weight]`.'
+        description="Frame size without FCS: `64`, `imix`, or a list of `[size, weight]`."
     )
 
 
@@ -336,7 +354,9 @@ Traffic = Annotated[Annotated[PcapTraffic, Tag("$pcap")] | Annotated[GeneratedTr
 class Output(Model):
     """What is written besides the result."""
 
-    pcap: StrictStr | None = Field(None, description="File for the frames that leave the device, with ns time stamps; relative to the output folder.")
+    pcap: StrictStr | None = Field(
+        None, description="File for the frames that leave the device, with ns time stamps; relative to the output folder."
+    )
 
 
 class Report(Model):
@@ -356,7 +376,8 @@ class Scenario(Model):
     device: Device = Field(description="The hardware.")
     duration: Duration = Field(description="How long traffic comes; the device's time, not yours.")
     drain: Annotated[bool | int, BeforeValidator(_drain)] = Field(
-        True, description="Go on after `duration` until the device is empty: true (for as long again at most), a time (at most that), or false."
+        True,
+        description="Go on after `duration` until the device is empty: true (for as long again at most), a time (at most that), or false.",
     )
     seed: StrictInt = Field(1, ge=0, le=2**32 - 1, description="Of everything random. The same seed repeats a run to the bit.")
     link: Link = Field(default_factory=Link, description="The lines.")

@@ -1,0 +1,386 @@
+"""From a scenario and a device configuration to a job of the engine (keys: docs/architecture.md, "The engine").
+
+Here are the checks that need the configuration: queue ids, rates against the link, bursts, and what captures hold. Times become clock
+cycles (rounded down), settings become register writes. Only queues that traffic can reach are written: the settings of the others make
+no difference.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock import pcap, registers
+from penstock.errors import UserError
+from penstock.scenario import Document, KeyPath
+from penstock.schema import UNSHAPED, GeneratedTraffic, PcapTraffic, Queue, QueueSet, QueueSettings, Scenario
+from penstock.suggest import nearest
+from penstock.units import PS_PER_SECOND, describe, format_rate, format_time_ns
+
+if TYPE_CHECKING:
+    from penstock.configs import Config
+
+BUS_BITS = 512
+DEFAULT_LINE_BPS = 100 * 10**9
+MAX_SERIES = 32
+DEFAULT_SERIES = 12
+INTERVALS = 200
+SAMPLED_QUEUES = 64  # whose counters in the device are read at the end and compared with the engine's
+MIN_ETHERNET_BYTES = 60
+
+# What the device has after reset; also in docs/architecture.md ("Registers").
+RESET_LIMIT_PACKETS = registers.MAX_LIMIT_PACKETS
+RESET_LIMIT_BYTES = registers.MAX_LIMIT_BYTES
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Resolved settings of one queue."""
+
+    rate_bps: int | None = None  # None: unshaped; 0: closed gate
+    burst_bytes: int = 0
+    limit_packets: int = RESET_LIMIT_PACKETS
+    limit_bytes: int = RESET_LIMIT_BYTES
+
+
+RESET = Settings()
+
+
+@dataclass
+class Plan:
+    """A job for the engine and what is needed to explain its result."""
+
+    job: dict[str, Any]
+    settings: "QueueTable"
+    touched: NDArray[np.uint32]  # ids of the queues that traffic can reach
+    notes: list[str] = field(default_factory=list)  # remarks on the input, a sentence each
+
+
+class QueueTable:
+    """Settings and names of all queues: `scenario.queues` on top of `scenario.defaults`."""
+
+    def __init__(self, scenario: Scenario, document: Document, config: "Config") -> None:
+        self._document, self._config = document, config
+        self._fastest = min(line_rate(scenario, document, config, "egress"), registers.MAX_RATE_BPS)
+        self.by_name: dict[str, tuple[tuple[int, int], ...]] = {}
+        self._entries = scenario.queues
+        self._entry_of = np.full(config.queues, -1, dtype=np.int32)
+        for index, queue in enumerate(scenario.queues):
+            self._enter(index, queue)
+        self._default = self._resolve(scenario.defaults, RESET, ("defaults",))
+        self._resolved = [self._resolve(queue, self._default, ("queues", index)) for index, queue in enumerate(scenario.queues)]
+        self._flow_names: dict[int, str] = {}
+
+    def _enter(self, index: int, queue: Queue) -> None:
+        key: KeyPath = ("queues", index, "id" if queue.id is not None else "ids")
+        for low, high in queue.ranges:
+            self.check_id(high, key)
+            taken = np.flatnonzero(self._entry_of[low : high + 1] >= 0)
+            if taken.size:
+                self._document.fail(key, f"has queue {low + int(taken[0])}, which another entry of `queues` has already")
+            self._entry_of[low : high + 1] = index
+        if queue.name is not None:
+            if queue.name in self.by_name:
+                self._document.fail(("queues", index, "name"), f'is "{queue.name}", which another entry has already')
+            self.by_name[queue.name] = queue.ranges
+
+    def _resolve(self, given: QueueSettings, base: Settings, key: KeyPath) -> Settings:
+        rate = base.rate_bps if given.rate is None else None if given.rate == UNSHAPED else int(given.rate)
+        burst = base.burst_bytes if given.burst is None else given.burst
+        if rate is not None and rate > self._fastest:
+            self._document.fail((*key, "rate"), f"must be at most the egress link's {format_rate(self._fastest)}, not {format_rate(rate)}")
+        if rate is not None and not self._config.shaping:
+            self._document.fail((*key, "rate"), f"is {format_rate(rate)}, but configuration {self._config.name} has no shapers")
+        if rate:
+            most = registers.MAX_BURST_CYCLES * rate // (8 * self._config.clock_hz)
+            if burst > most:
+                self._document.fail((*key, "burst"), f"must be at most {most:,} byte at {format_rate(rate)}, not {burst:,}")
+        return Settings(
+            rate,
+            burst,
+            base.limit_packets if given.limit_packets is None else given.limit_packets,
+            base.limit_bytes if given.limit_bytes is None else given.limit_bytes,
+        )
+
+    def check_id(self, queue: int, key: KeyPath) -> None:
+        """Raise UserError unless the configuration has this queue."""
+        if queue >= self._config.queues:
+            most = self._config.queues - 1
+            self._document.fail(key, f"names queue {queue}, but configuration {self._config.name} has queues 0 to {most:,}")
+
+    def single(self, reference: int | str, key: KeyPath) -> int:
+        """Return the id of one queue, given by id or name."""
+        if isinstance(reference, int):
+            self.check_id(reference, key)
+            return reference
+        ranges = self._named(reference, key)
+        if len(ranges) != 1 or ranges[0][0] != ranges[0][1]:
+            self._document.fail(key, f'is "{reference}", which is a group of queues; one queue is needed here')
+        return ranges[0][0]
+
+    def many(self, references: QueueSet, key: KeyPath) -> NDArray[np.uint32]:
+        """Return the ids of a set of queues, in the order given and once each."""
+        parts = []
+        for reference in references:
+            for low, high in self._named(reference, key) if isinstance(reference, str) else (reference,):
+                self.check_id(high, key)
+                parts.append(np.arange(low, high + 1, dtype=np.uint32))
+        ids = np.concatenate(parts)
+        _, first = np.unique(ids, return_index=True)
+        return ids[np.sort(first)]
+
+    def _named(self, name: str, key: KeyPath) -> tuple[tuple[int, int], ...]:
+        if name not in self.by_name:
+            self._document.fail(key, f'is "{name}", but no entry of `queues` has this name{nearest(name, self.by_name)}')
+        return self.by_name[name]
+
+    def settings(self, queue: int) -> Settings:
+        """Return the settings of one queue."""
+        entry = self._entry_of[queue]
+        return self._resolved[entry] if entry >= 0 else self._default
+
+    def name_flow(self, queue: int, name: str) -> None:
+        """Remember the name of a flow for a queue that has none of its own."""
+        self._flow_names.setdefault(queue, name)
+
+    def name(self, queue: int) -> str:
+        """Return how a queue is called in reports."""
+        entry = self._entry_of[queue]
+        name = self._entries[entry].name if entry >= 0 else None
+        if name is None:
+            return self._flow_names.get(queue, f"queue {queue}")
+        low, high = self._entries[entry].ranges[0]
+        return name if len(self._entries[entry].ranges) == 1 and low == high else f"{name} {queue}"
+
+    def is_named(self, queue: int) -> bool:
+        """Tell whether somebody gave this queue a name."""
+        entry = self._entry_of[queue]
+        return queue in self._flow_names or (entry >= 0 and self._entries[entry].name is not None)
+
+    def subscriber(self, queue: int) -> str | None:
+        """Return whose queue it is."""
+        entry = self._entry_of[queue]
+        return self._entries[entry].subscriber if entry >= 0 else None
+
+
+def build(scenario: Scenario, document: Document, config: "Config") -> Plan:
+    """Return the plan of a scenario on `config`; the job lacks only `device.library` and `pcap_out`. Raises UserError."""
+    clock = config.clock_hz
+    table = QueueTable(scenario, document, config)
+    duration = cycles(scenario.duration, clock)
+    if duration < 1:
+        document.fail(("duration",), "must be at least one clock cycle")
+    drain = duration if scenario.drain is True else cycles(scenario.drain, clock) if scenario.drain else 0
+    plan = Plan({}, table, np.zeros(0, dtype=np.uint32))
+    sources = [_source(entry, ("traffic", index), scenario, document, config, plan) for index, entry in enumerate(scenario.traffic)]
+    reached = np.unique(np.concatenate([source["queues"] for source in sources]))
+    plan.touched = reached[reached < config.queues].astype(np.uint32)
+    interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
+    interval = max(1, interval, (duration + drain) // 20_000)
+    plan.job = {
+        "device": _device(scenario, config),
+        "seed": scenario.seed,
+        "duration_cycles": duration,
+        "drain": bool(scenario.drain),
+        "max_cycles": duration + drain,
+        "ingress_bps": line_rate(scenario, document, config, "ingress"),
+        "egress_bps": line_rate(scenario, document, config, "egress"),
+        "overhead_bytes": scenario.link.overhead_bytes,
+        "register_writes": _register_writes(plan, config),
+        "sources": sources,
+        "pcap_out": None,
+        "interval_cycles": interval,
+        "series_queues": _series(scenario, document, plan),
+        "keep_departures": True,
+        "ready_permille": 1000,
+        "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),
+    }
+    return plan
+
+
+def cycles(picoseconds: int, clock_hz: int) -> int:
+    """Return a time in whole clock cycles, rounded down."""
+    return picoseconds * clock_hz // PS_PER_SECOND
+
+
+def configuration(scenario: Scenario, document: Document) -> "Config":
+    """Return the device configuration that a scenario names, with its overrides. Raises UserError."""
+    from penstock import configs
+
+    name = scenario.device.config
+    if name not in configs.names():
+        document.fail(("device", "config"), f'names "{name}", but the configurations are {", ".join(configs.names())}')
+    config = configs.load(name)
+    try:
+        return configs.with_overrides(config, dict(_flat(scenario.device.overrides)))
+    except UserError as error:
+        document.fail(("device", "overrides"), f"cannot be used: {error}")
+
+
+def line_rate(scenario: Scenario, document: Document, config: "Config", side: str) -> int:
+    """Return the rate of the line at one side (`ingress`, `egress`) in bit/s."""
+    bus = BUS_BITS * config.clock_hz
+    given: int | None = getattr(scenario.link, side)
+    if given is not None and given > bus:
+        carries = f"{format_rate(bus)}, the {BUS_BITS} bit a cycle of {config.name} at {config.clock_hz / 1e6:g} MHz"
+        document.fail(("link", side), f"must be at most {carries}, not {format_rate(given)}")
+    return given or min(DEFAULT_LINE_BPS, bus)
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def _device(scenario: Scenario, config: "Config") -> dict[str, Any]:
+    def latency(ns: int) -> int:
+        return max(1, round(ns * config.clock_hz / 1e9))
+
+    given = scenario.device
+    timing = {
+        "read_latency": latency(given.read_latency_ns),
+        "write_latency": latency(given.write_latency_ns),
+        "gap_permille": given.gap_permille,
+    }
+    memories = [{"bytes": memory.bytes, **timing} for memory in config.memories]
+    return {"library": "", "clock_hz": config.clock_hz, "queues": config.queues, "memories": memories}
+
+
+def _register_writes(plan: Plan, config: "Config") -> list[tuple[int, int]]:
+    writes: list[tuple[int, int]] = []
+    for queue in plan.touched.tolist():
+        settings = plan.settings.settings(queue)
+        if settings != RESET:
+            writes += registers.queue_writes(
+                queue, settings.rate_bps, settings.burst_bytes, settings.limit_packets, settings.limit_bytes, config.clock_hz
+            )
+    return writes
+
+
+def _series(scenario: Scenario, document: Document, plan: Plan) -> list[int]:
+    if scenario.report.series is not None:
+        ids = plan.settings.many(scenario.report.series, ("report", "series"))
+        if ids.size > MAX_SERIES:
+            document.fail(("report", "series"), f"must name at most {MAX_SERIES} queues, not {ids.size:,}")
+        return [int(q) for q in ids]
+    named = [q for q in plan.touched.tolist() if plan.settings.is_named(q)] if plan.settings.by_name or plan.touched.size < 1000 else []
+    return (named or plan.touched.tolist())[:DEFAULT_SERIES]
+
+
+def _source(
+    entry: PcapTraffic | GeneratedTraffic, key: KeyPath, scenario: Scenario, document: Document, config: "Config", plan: Plan
+) -> dict[str, Any]:
+    if entry.start >= scenario.duration:
+        end = format_time_ns(scenario.duration / 1000)
+        document.fail((*key, "start"), f"is {format_time_ns(entry.start / 1000)}, which is not before the end of the run at {end}")
+    if isinstance(entry, PcapTraffic):
+        return _capture(entry, key, scenario, document, config, plan)
+    return _generator(entry, key, scenario, document, config, plan)
+
+
+def _generator(
+    entry: GeneratedTraffic, key: KeyPath, scenario: Scenario, document: Document, config: "Config", plan: Plan
+) -> dict[str, Any]:
+    source, clock = entry.source, config.clock_hz
+    line = line_rate(scenario, document, config, "ingress")
+    if source.rate > line:
+        document.fail((*key, entry.kind, "rate"), f"must be at most the ingress link's {format_rate(line)}, not {format_rate(source.rate)}")
+    stop = min(entry.stop, scenario.duration) if entry.stop else scenario.duration
+    job: dict[str, Any] = {
+        "kind": entry.kind,
+        "queues": plan.settings.many(source.queues, (*key, entry.kind, "queues")),
+        "pick": source.pick,
+        "bps": source.rate,
+        "sizes": [list(pair) for pair in source.size],
+        "start_cycle": cycles(entry.start, clock),
+        "stop_cycle": cycles(stop, clock),
+    }
+    if entry.onoff:
+        job |= {"on_cycles": max(1, cycles(entry.onoff.on, clock)), "off_cycles": max(1, cycles(entry.onoff.off, clock))}
+    return job
+
+
+def _capture(entry: PcapTraffic, key: KeyPath, scenario: Scenario, document: Document, config: "Config", plan: Plan) -> dict[str, Any]:
+    path = Path(entry.pcap)
+    path = path if path.is_absolute() else document.path.parent / path
+    shown = path.name
+    try:
+        frames = pcap.read(path)
+    except UserError as error:
+        document.fail((*key, "pcap"), f"names {error}")
+    if entry.prefixed:
+        used, queues, data, lengths = _prefixed(frames, shown, plan)
+    else:
+        used, queues = _mapped(entry, key, frames, shown, document, plan)
+        data, lengths = [frames.data[i] for i in used], frames.lengths[used]
+    if not len(used):
+        document.fail((*key, "prefixed" if entry.prefixed else "map"), f"matches none of the {len(frames):,} frames of {shown}")
+    if entry.pad:
+        lengths = np.maximum(lengths, MIN_ETHERNET_BYTES)
+    times = frames.times_ns[used] * entry.time_scale
+    span = float(frames.times_ns[-1]) * entry.time_scale
+    # Repetitions follow each other at the mean distance of the frames, and not faster than the line.
+    on_line = float(lengths.sum() + len(used) * scenario.link.overhead_bytes) * 8e9 / line_rate(scenario, document, config, "ingress")
+    period = max(span * len(frames) / max(1, len(frames) - 1), on_line)
+    end_ns = scenario.duration / 1000 - entry.start / 1000
+    repeats = min(entry.repeat, int(end_ns // period) + 1)
+    all_times = (times[None, :] + period * np.arange(repeats)[:, None]).ravel() + entry.start / 1000
+    at = np.floor(all_times * (config.clock_hz / 1e9)).astype(np.int64)
+    keep = at < cycles(scenario.duration, config.clock_hz)
+    late = len(used) * entry.repeat - int(keep.sum())
+    if late:
+        plan.notes.append(f"{late:,} frames of {shown} come after the end of the run and were left out.")
+    stored = np.array([len(frame) for frame in data], dtype=np.int32)
+    offsets = np.concatenate([[0], np.cumsum(stored, dtype=np.int64)[:-1]])
+
+    def tiled(array: NDArray[Any]) -> NDArray[Any]:
+        return np.tile(array, repeats)[keep]
+
+    return {
+        "kind": "frames",
+        "cycles": at[keep],
+        "queues": tiled(queues),
+        "offsets": tiled(offsets),
+        "lengths": tiled(lengths.astype(np.int32)),
+        "stored": tiled(stored),
+        "data": np.frombuffer(b"".join(data), dtype=np.uint8),
+    }
+
+
+def _prefixed(frames: pcap.Frames, shown: str, plan: Plan) -> tuple[NDArray[np.int64], NDArray[np.uint32], list[bytes], NDArray[np.int32]]:
+    """Take the queue id off the front of each frame; ids are not checked, the device drops and counts what it does not have."""
+    whole = [i for i, frame in enumerate(frames.data) if len(frame) >= 4 and frames.lengths[i] > 4]
+    if len(whole) < len(frames):
+        plan.notes.append(f"{len(frames) - len(whole):,} frames of {shown} are too short to carry a queue id and were left out.")
+    used = np.array(whole, dtype=np.int64)
+    queues = np.array([int.from_bytes(frames.data[i][:4], "big") for i in whole], dtype=np.uint32)
+    return used, queues, [frames.data[i][4:] for i in whole], frames.lengths[used] - 4
+
+
+def _mapped(
+    entry: PcapTraffic, key: KeyPath, frames: pcap.Frames, shown: str, document: Document, plan: Plan
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    targets = []
+    for index, rule in enumerate(entry.map):
+        targets.append(plan.settings.single(rule.queue, (*key, "map", index, "queue")))
+        if rule.name:
+            plan.settings.name_flow(targets[-1], rule.name)
+    fallback = plan.settings.single(entry.unmatched, (*key, "unmatched")) if entry.unmatched not in ("ignore", "error") else None
+    rules = pcap.match_frames(frames, [rule.match for rule in entry.map])
+    missed = np.flatnonzero(rules < 0)
+    if missed.size and entry.unmatched == "error":
+        document.fail((*key, "unmatched"), f"is {describe('error')}, and frame {missed[0] + 1} of {shown} matches no rule")
+    if missed.size and fallback is None:
+        plan.notes.append(f"{missed.size:,} of {len(frames):,} frames of {shown} match no rule and were left out.")
+    hit = np.bincount(rules[rules >= 0], minlength=len(entry.map))
+    for index in np.flatnonzero(hit == 0):
+        plan.notes.append(f"Rule {document.key_text((*key, 'map', int(index)))} matches no frame of {shown}.")
+    queues = np.array([*targets, 0 if fallback is None else fallback], dtype=np.uint32)[rules]  # -1 takes the last
+    used = np.arange(len(frames)) if fallback is not None else np.flatnonzero(rules >= 0)
+    return used, queues[used]

@@ -1,0 +1,255 @@
+"""From the engine's raw result to `result.json` and the data of the plots. docs/result.md describes every key.
+
+Distributions are {count, min, mean, p50, p99, p99_9, max}; percentiles are values that occurred (nearest rank).
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock import __version__
+from penstock.job import Plan
+from penstock.scenario import Document
+from penstock.schema import Scenario
+
+if TYPE_CHECKING:
+    from penstock.configs import Config
+
+SCHEMA = "penstock.run/1"
+MAX_QUEUES_LISTED = 1000
+CLOUD_POINTS = 6000  # single packets shown in the report
+CDF_POINTS = 400
+QUEUE_COUNTERS = ("in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes")
+TOLERANCE_CYCLES = 1024  # what the shaper makes up for beyond the burst (docs/architecture.md, "Rates as the hardware sees them")
+
+
+@dataclass(frozen=True)
+class Departures:
+    """All frames that left, in order; arrays have one element a frame."""
+
+    cycle: NDArray[np.int64]
+    queue: NDArray[np.int64]
+    length: NDArray[np.int64]
+    latency: NDArray[np.int64]  # cycles
+
+    @classmethod
+    def of(cls, raw: dict[str, Any]) -> "Departures":
+        """Take them out of the engine's result."""
+        left = raw["departures"]
+        arrays = (left["cycle"], left["queue"], left["length"], raw["latency_cycles"])
+        return cls(*(np.asarray(array).astype(np.int64) for array in arrays))
+
+    def only(self, chosen: NDArray[Any]) -> "Departures":
+        """Return some of them, by index or mask."""
+        return Departures(self.cycle[chosen], self.queue[chosen], self.length[chosen], self.latency[chosen])
+
+
+def distribution(values: NDArray[Any], scale: float = 1.0) -> dict[str, Any]:
+    """Return the distribution of `values * scale`; without values all but `count` is None."""
+    if not len(values):
+        return {"count": 0, **dict.fromkeys(("min", "mean", "p50", "p99", "p99_9", "max"))}
+    p50, p99, p99_9 = np.percentile(values, [50, 99, 99.9], method="inverted_cdf")
+    numbers = {"min": values.min(), "mean": values.mean(dtype=np.float64), "p50": p50, "p99": p99, "p99_9": p99_9, "max": values.max()}
+    return {"count": len(values), **{key: round(float(value) * scale, 3) for key, value in numbers.items()}}
+
+
+def rates(left: Departures, rate_bps: int | None, burst_bytes: int, clock_hz: int, egress_bps: int, idle_latency: int) -> dict[str, Any]:
+    """Return the rates of one queue in bit/s, None where they do not exist; docs/result.md defines them."""
+    none = {"measured_rate_bps": None, "average_rate_bps": None, "backlogged_rate_bps": None, "backlogged_share": 0.0}
+    if len(left.cycle) < 2 or left.cycle[-1] == left.cycle[0]:
+        return none
+    whole = int(left.cycle[-1] - left.cycle[0])
+    before = np.concatenate([[0], np.cumsum(left.length)])  # bytes that left before frame i
+    average = 8 * clock_hz * float(before[-2]) / whole
+    found = {"measured_rate_bps": average, "average_rate_bps": average, "backlogged_rate_bps": None, "backlogged_share": 0.0}
+    # Frame i+1 was waiting when frame i left: an idle device could have sent it by then.
+    waiting = np.diff(left.cycle) + idle_latency <= left.latency[1:]
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], waiting, [False]]).astype(np.int8)))
+    starts, ends = edges[0::2], edges[1::2]  # frames starts[k]..ends[k] left one after the other without the queue running empty
+    found["backlogged_share"] = round(float((left.cycle[ends] - left.cycle[starts]).sum()) / whole, 6)
+    if rate_bps:
+        burst = max(burst_bytes, TOLERANCE_CYCLES * rate_bps / (8 * clock_hz))
+        # The burst leaves at the rate of the line while credit comes in at the queue's own.
+        credit = burst / (1 - rate_bps / egress_bps) if rate_bps < 0.99 * egress_bps else 0
+        paced = np.minimum(np.searchsorted(before, before[starts] + credit), (starts + ends) // 2)
+        cycles = float((left.cycle[ends] - left.cycle[paced]).sum())
+        size = float((before[ends] - before[paced]).sum())
+        if cycles:
+            found["backlogged_rate_bps"] = 8 * clock_hz * size / cycles
+            if found["backlogged_share"] >= 0.5:
+                found["measured_rate_bps"] = found["backlogged_rate_bps"]
+    return {key: round(value, 3) if isinstance(value, float) else value for key, value in found.items()}
+
+
+def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, config: "Config", plan: Plan, name: str) -> dict[str, Any]:
+    """Return what `result.json` holds."""
+    clock = config.clock_hz
+    left = Departures.of(raw)
+    packets, size = _totals(raw["packets"]), _totals(raw["bytes"])
+    queues, with_traffic = _queues(raw, left, config, plan)
+    wall = float(raw["wall_seconds"])
+    return {
+        "schema": SCHEMA,
+        "penstock": __version__,
+        "name": name,
+        "description": scenario.description,
+        "engine": "rtl",
+        "config": config.name,
+        "seed": scenario.seed,
+        "interrupted": bool(raw["interrupted"]),
+        "cycles": int(raw["cycles"]),
+        "clock_hz": clock,
+        "device_seconds": int(raw["cycles"]) / clock,
+        "wall_seconds": round(wall, 3),
+        "cycles_per_second": round(int(raw["cycles"]) / wall) if wall > 0 else None,
+        "packets": packets,
+        "bytes": size,
+        "throughput_bps": round(8 * size["out"] * clock / int(raw["cycles"]), 3) if raw["cycles"] else 0.0,
+        "latency_ns": distribution(left.latency, 1e9 / clock),
+        "order_errors": int(raw["order_errors"]),
+        "payload_errors": int(raw["payload_errors"]),
+        "counter_mismatches": int(raw.get("counter_mismatches", 0)),
+        "conservation": {
+            "ok": bool(raw["conservation_ok"]) and _lost(packets) == 0 and _lost(size) == 0,
+            "packets_missing": _lost(packets),
+            "bytes_missing": _lost(size),
+        },
+        "findings": list(raw.get("findings", [])),
+        "notes": plan.notes,
+        "queues_with_traffic": with_traffic,
+        "queues_listed": len(queues),
+        "queues": queues,
+        "device": config.model_dump(mode="json"),
+        "scenario": document.data,
+    }
+
+
+def failures(result: dict[str, Any]) -> list[str]:
+    """Return what went wrong inside the device or the engine, a sentence each; a good run has none."""
+    found = []
+    if not result["conservation"]["ok"]:
+        missing = f"{result['conservation']['packets_missing']:,} packets and {result['conservation']['bytes_missing']:,} byte"
+        found.append(f"Conservation is broken: in - (out + dropped + queued) is {missing}.")
+    for key, words in (
+        ("order_errors", "packets left their queue out of order"),
+        ("payload_errors", "packets left with other bytes than they came with"),
+        ("counter_mismatches", "counters of the device differ from what the engine saw"),
+    ):
+        if result[key]:
+            found.append(f"{result[key]:,} {words}.")
+    return found + [f"First findings: {'; '.join(result['findings'][:3])}."] if result["findings"] else found
+
+
+def _totals(raw: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "in": int(raw["in"]),
+        "out": int(raw["out"]),
+        "queued": int(raw["queued"]),
+        "dropped": {reason: int(count) for reason, count in raw["dropped"].items() if count},
+    }
+
+
+def _lost(totals: dict[str, Any]) -> int:
+    return int(totals["in"] - totals["out"] - totals["queued"] - sum(totals["dropped"].values()))
+
+
+def _queues(raw: dict[str, Any], left: Departures, config: "Config", plan: Plan) -> tuple[list[dict[str, Any]], int]:
+    """Return the busiest queues (by bytes in) and how many had traffic at all."""
+    table = {key: np.asarray(raw["queue"][key]) for key in QUEUE_COUNTERS}
+    had_traffic = np.flatnonzero(table["in_packets"])
+    weight = table["in_bytes"][had_traffic]
+    ids = np.sort(had_traffic[np.argsort(-weight.astype(np.int64), kind="stable")[:MAX_QUEUES_LISTED]])
+    order = np.argsort(left.queue, kind="stable")
+    sorted_queue = left.queue[order]
+    idle = int(left.latency.min()) if len(left.latency) else 0
+    rows = []
+    for queue in ids.tolist():
+        low, high = np.searchsorted(sorted_queue, [queue, queue + 1])
+        own = left.only(order[low:high])
+        settings = plan.settings.settings(queue)
+        rows.append({
+            "id": queue,
+            "name": plan.settings.name(queue),
+            "subscriber": plan.settings.subscriber(queue),
+            "configured_rate_bps": settings.rate_bps,
+            "burst_bytes": settings.burst_bytes,
+            **rates(own, settings.rate_bps, settings.burst_bytes, config.clock_hz, plan.job["egress_bps"], idle),
+            **{key: int(column[queue]) for key, column in table.items()},
+            "latency_ns": distribution(own.latency, 1e9 / config.clock_hz),
+        })  # fmt: skip
+    return rows, len(had_traffic)
+
+
+def plot_data(raw: dict[str, Any], config: "Config", plan: Plan) -> dict[str, NDArray[Any]]:
+    """Return the arrays of `series.npz`; docs/result.md describes them."""
+    left = Departures.of(raw)
+    scale = 1e9 / config.clock_hz
+    interval = int(plan.job["interval_cycles"])
+    points = max(1, -(-int(raw["cycles"]) // interval))
+    ids = plan.job["series_queues"]
+    bytes_out = np.zeros((points, len(ids)), dtype=np.int64)
+    mean = np.full((points, len(ids)), np.nan)
+    highest = np.full((points, len(ids)), np.nan)
+    cdf = np.full((CDF_POINTS, len(ids) + 1), np.nan)
+    shares = _cdf_shares()
+    if len(left.latency):
+        cdf[:, -1] = np.quantile(left.latency, shares, method="inverted_cdf") * scale
+    clouds = []
+    for column, queue in enumerate(ids):
+        own = left.only(left.queue == queue)
+        if not len(own.cycle):
+            continue
+        slot = np.minimum(own.cycle // interval, points - 1)
+        bytes_out[:, column] = np.bincount(slot, weights=own.length, minlength=points).astype(np.int64)
+        count = np.bincount(slot, minlength=points)
+        some = count > 0
+        mean[some, column] = np.bincount(slot, weights=own.latency, minlength=points)[some] / count[some] * scale
+        peaks = np.zeros(points)
+        np.maximum.at(peaks, slot, own.latency * scale)
+        highest[some, column] = peaks[some]
+        cdf[:, column] = np.quantile(own.latency, shares, method="inverted_cdf") * scale
+        clouds.append(_cloud(own, column, max(50, CLOUD_POINTS // len(ids)), scale))
+    cloud = np.concatenate(clouds) if clouds else np.zeros((0, 3))
+    reasons, drops = _drops(raw, points)
+    return {
+        "interval_ns": np.array(interval * scale),
+        "queues": np.array(ids, dtype=np.int64),
+        "names": np.array([plan.settings.name(queue) for queue in ids], dtype=str),
+        "rates_bps": np.array([_or_minus(plan.settings.settings(queue).rate_bps) for queue in ids], dtype=np.int64),
+        "bytes_out": bytes_out,
+        "latency_mean_ns": mean,
+        "latency_max_ns": highest,
+        "cdf_share": shares,
+        "cdf_ns": cdf,
+        "cloud": cloud,
+        "drop_reasons": np.array(reasons, dtype=str),
+        "drops": drops,
+    }
+
+
+def _or_minus(rate: int | None) -> int:
+    return -1 if rate is None else rate
+
+
+def _cdf_shares() -> NDArray[np.float64]:
+    """Shares 0..1, half of the points in the upper hundredth, where the tail is."""
+    return np.concatenate([np.linspace(0, 0.99, CDF_POINTS // 2, endpoint=False), 1 - np.logspace(-2, -6, CDF_POINTS // 2)])
+
+
+def _cloud(own: Departures, column: int, most: int, scale: float) -> NDArray[np.float64]:
+    """Return rows (time in ns, latency in ns, column) of evenly chosen frames and of the slowest one."""
+    chosen = np.unique(np.append(np.linspace(0, len(own.cycle) - 1, min(most, len(own.cycle))).astype(np.int64), np.argmax(own.latency)))
+    return np.stack([own.cycle[chosen] * scale, own.latency[chosen] * scale, np.full(len(chosen), float(column))], axis=1)
+
+
+def _drops(raw: dict[str, Any], points: int) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the reasons that occurred and their counts, [point][reason]."""
+    series = raw.get("series", {}).get("drops", {})
+    reasons = [reason for reason, count in raw["packets"]["dropped"].items() if count]
+    drops = np.zeros((points, len(reasons)), dtype=np.int64)
+    for column, reason in enumerate(reasons):
+        counts = np.asarray(series.get(reason, []), dtype=np.int64)[:points]
+        drops[: len(counts), column] = counts
+    return reasons, drops

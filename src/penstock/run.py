@@ -1,0 +1,139 @@
+"""One run from scenario file to result folder."""
+
+import json
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from penstock.errors import UserError
+from penstock.suggest import nearest
+
+ENGINES = ("rtl",)
+PLANNED_ENGINES = ("model", "p4")
+
+
+class RunError(RuntimeError):
+    """The run could not be carried out, and not for bad input: a build failed, or the device broke a protocol. Exit status 1."""
+
+
+@dataclass
+class Request:
+    """What was asked for on the command line."""
+
+    scenario: Path
+    settings: list[str] = field(default_factory=list)
+    seed: int | None = None
+    out: Path | None = None
+    engine: str = "rtl"
+
+
+def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
+    """Run a scenario and write its result; return what is in `result.json` and the folder. Raises UserError, RunError."""
+    from penstock import job, report, result, scenario
+
+    check_engine(request.engine)
+    settings = request.settings + ([f"seed={request.seed}"] if request.seed is not None else [])
+    described, document = scenario.load(request.scenario, settings)
+    config = job.configuration(described, document)
+    plan = job.build(described, document, config)
+    name = described.name or request.scenario.stem
+    out = request.out or Path("results") / name
+    with _staging(out) as staging:
+        departures = _output_pcap(described.output.pcap, out, document)
+        plan.job["pcap_out"] = str(staging / "departures.pcap") if departures else None
+        raw = _simulate(plan.job, config)
+        found = result.summarise(raw, described, document, config, plan, name)
+        series = result.plot_data(raw, config, plan)
+        write_json(staging / "result.json", found)
+        report.write_series(staging / "series.npz", series)
+        report.write_html(staging / "report.html", found, series)
+        if departures:
+            departures.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(staging / "departures.pcap", departures)
+        for file in ("series.npz", "report.html", "result.json"):
+            os.replace(staging / file, out / file)
+    return found, out
+
+
+def check_engine(engine: str) -> None:
+    """Raise UserError unless this engine exists."""
+    if engine in PLANNED_ENGINES:
+        raise UserError(f"--engine {engine}: this engine is not available yet; there is rtl")
+    if engine not in ENGINES:
+        raise UserError(f"--engine {engine}: there is no such engine{nearest(engine, ENGINES)}")
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a result as JSON text."""
+    path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+@contextmanager
+def _staging(out: Path) -> Iterator[Path]:
+    """Yield a folder inside `out` in which files grow; they are moved out when whole, so an older result is there until then."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=".partial-", dir=out))
+    except FileExistsError:
+        raise UserError(f"--out {out}: is a file, not a folder") from None
+    except OSError as error:
+        raise UserError(f"--out {out}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+    try:
+        yield staging
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _output_pcap(given: str | None, out: Path, document: Any) -> Path | None:
+    if given is None:
+        return None
+    path = out / given
+    if path.is_dir() or not given.strip() or path.name in ("result.json", "report.html", "series.npz"):
+        document.fail(("output", "pcap"), f'must be the name of a capture file, not "{given}"')
+    if any(parent.is_file() for parent in path.parents):
+        document.fail(("output", "pcap"), f'names "{given}", but one of its folders is a file')
+    return path
+
+
+def _simulate(job: dict[str, Any], config: Any) -> dict[str, Any]:
+    from penstock import engine, verilate
+    from penstock.console import run_progress, spinner
+
+    try:
+        with spinner() as report:
+            engine.build(report)
+            job["device"]["library"] = str(verilate.build_device(config, report))
+        with run_progress(job["duration_cycles"]) as show, _stop_on_signal() as stopped:
+
+            def progress(now: dict[str, Any]) -> bool:
+                show(now)
+                return not stopped()
+
+            return engine.run(job, progress)
+    except (RuntimeError, ValueError) as error:
+        raise RunError(str(error)) from error
+
+
+@contextmanager
+def _stop_on_signal() -> Iterator[Callable[[], bool]]:
+    """Turn the first Ctrl-C (or SIGTERM) into a flag, so that the run ends at a clean point; a second Ctrl-C stops at once."""
+    seen = False
+
+    def remember(_number: int, _frame: FrameType | None) -> None:
+        nonlocal seen
+        seen = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: seen
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

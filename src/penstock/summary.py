@@ -1,0 +1,124 @@
+"""The result of a run in the terminal: one screen, plain words."""
+
+from pathlib import Path
+from typing import Any
+
+from penstock.units import format_bytes, format_rate, format_time_ns
+
+MAX_ROWS = 10
+
+DROP_WORDS = {
+    "runt": "too short",
+    "oversize": "too long",
+    "bad_queue_id": "for a queue that does not exist",
+    "bad_frame": "marked as bad",
+    "no_page": "no memory left",
+    "tail_drop_packets": "queue full (packets)",
+    "tail_drop_bytes": "queue full (bytes)",
+}
+
+
+def sentences(result: dict[str, Any]) -> list[str]:
+    """Return what happened, a line each: what came, what became of it, how long it took."""
+    packets, size = result["packets"], result["bytes"]
+    share = f" ({packets['out'] / packets['in']:.1%})" if packets["in"] else ""
+    lines = [
+        f"In       {packets['in']:,} packets, {format_bytes(size['in'])}; {format_time_ns(result['device_seconds'] * 1e9)} of device time",
+        f"Out      {packets['out']:,} packets{share}, {format_rate(result['throughput_bps'])}",
+        f"Dropped  {_drops(packets['dropped'])}",
+    ]
+    if packets["queued"]:
+        lines.append(f"Queued   {packets['queued']:,} packets were still in the device at the end")
+    latency = result["latency_ns"]
+    if latency["count"]:
+        half, most, worst = (format_time_ns(latency[key]) for key in ("p50", "p99", "max"))
+        lines.append(f"Latency  half within {half}, 99 % within {most}, the slowest took {worst}")
+    lines += [f"Seen     {line}" for line in observations(result)]
+    return lines
+
+
+def _drops(dropped: dict[str, int]) -> str:
+    if not dropped:
+        return "nothing"
+    parts = [f"{count:,} {DROP_WORDS.get(reason, reason)}" for reason, count in sorted(dropped.items(), key=lambda item: -item[1])]
+    return f"{sum(dropped.values()):,} packets: {', '.join(parts)}"
+
+
+def observations(result: dict[str, Any]) -> list[str]:
+    """Return what shaping did, in a sentence or two: which queues were held to their rate, and how the others fared."""
+    held = [q for q in result["queues"] if q["configured_rate_bps"] and q["backlogged_share"] >= 0.5 and q["out_packets"] >= 10]
+    free = [q for q in result["queues"] if q not in held and q["latency_ns"]["count"]]
+    found = []
+    if len(held) in (1, 2, 3):
+        found.append(", ".join(f"{q['name']} was held to {format_rate(q['measured_rate_bps'])}" for q in held))
+    elif held:
+        error = max(abs(q["measured_rate_bps"] / q["configured_rate_bps"] - 1) for q in held)
+        found.append(f"{len(held):,} queues were held to their rates, all within {max(error, 0.0001):.2%}")
+    if held and free:
+        medians = sorted(q["latency_ns"]["p50"] for q in free)
+        typical, slowest = format_time_ns(medians[len(medians) // 2]), format_time_ns(medians[-1])
+        spread = f"{typical}, at most {slowest}" if typical != slowest else typical
+        found.append(
+            f"{free[0]['name']} passed by: median {typical}" if len(free) == 1 else f"{len(free):,} other queues passed by: median {spread}"
+        )
+    closed = [q["name"] for q in result["queues"] if q["configured_rate_bps"] == 0]
+    if closed:
+        found.append(f"the gate was closed for {', '.join(closed[:3])}{' and others' if len(closed) > 3 else ''}")
+    return found
+
+
+def rows(result: dict[str, Any], most: int = MAX_ROWS) -> list[dict[str, Any]]:
+    """Return the queues that the table shows: all in order of id where they fit, otherwise the busiest."""
+    queues = result["queues"]
+    if len(queues) > most + 1:  # the line that says "and 1 more" may as well be that one
+        queues = sorted(queues, key=lambda q: -q["in_bytes"])[:most]
+    return list(queues)
+
+
+def rate_text(bps: float | None, none: str = "-") -> str:
+    """Return a rate, or `none`."""
+    return none if bps is None else "closed" if bps == 0 else format_rate(bps)
+
+
+def show(result: dict[str, Any], folder: Path) -> None:
+    """Print the summary on standard output."""
+    import shutil
+
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    width = max(80, min(120, shutil.get_terminal_size().columns))
+    screen = Console(highlight=False, width=width)
+    state = "interrupted" if result["interrupted"] else "done"
+    speed = f", {result['cycles_per_second'] / 1e6:.2f} M cycles/s" if result["cycles_per_second"] else ""
+    head = Text(f"{result['name']}: {state}", style="bold")
+    head.append(f"  {result['config']}, {result['cycles']:,} cycles in {result['wall_seconds']:.1f} s{speed}", style="not bold dim")
+    screen.print(head, no_wrap=True)
+    for line in sentences(result):
+        screen.print(line, no_wrap=True, overflow="ellipsis", markup=False)
+    shown = rows(result)
+    if shown:
+        table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", width=width)
+        table.add_column("queue", no_wrap=True, overflow="ellipsis")
+        for title in ("configured", "measured", "out", "dropped", "median", "p99"):
+            table.add_column(title, justify="right", no_wrap=True)
+        for queue in shown:
+            latency = queue["latency_ns"]
+            table.add_row(
+                queue["name"],
+                rate_text(queue["configured_rate_bps"], "unshaped"),
+                rate_text(queue["measured_rate_bps"]) if queue["measured_rate_bps"] else "-",
+                f"{queue['out_packets']:,}",
+                f"{queue['drop_packets']:,}",
+                format_time_ns(latency["p50"]) if latency["count"] else "-",
+                format_time_ns(latency["p99"]) if latency["count"] else "-",
+            )
+        screen.print()
+        screen.print(table)
+        if result["queues_with_traffic"] > len(shown):
+            screen.print(f"and {result['queues_with_traffic'] - len(shown):,} more queues", style="dim")
+    screen.print()
+    for note in result["notes"][:2]:
+        screen.print(note, style="dim", no_wrap=True, overflow="ellipsis", markup=False)
+    print(f"Report   {(folder / 'report.html').resolve().as_uri()}")
