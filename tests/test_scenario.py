@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""Reading scenarios: values, --set, and what becomes of them in a job."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock import job, registers, scenario, schema_docs
+from penstock.errors import UserError
+from penstock.paths import ROOT
+from penstock.schema import IMIX
+
+BASE = """\
+name: base
+device: {config: demo_64}
+duration: 2 ms
+queues:
+  - {id: 3, name: bulk, rate: 20 Mbit/s, burst: 3 kB}
+  - {ids: "4-9, 12", name: others, rate: 1 Mbit/s}
+  - {id: 20, name: gate, rate: 0}
+defaults: {limit_packets: 100}
+traffic:
+  - name: first
+    constant: {queues: "bulk, 0-2, others", rate: 1 Gbit/s, size: 64}
+  - onoff: {queues: [gate, 5], pick: random, rate: 10 Mbit/s, size: imix, on: 10 us, off: 30 us}
+    start: 1 us
+"""
+
+
+def plan(tmp_path: Path, text: str = BASE, settings: list[str] | None = None) -> job.Plan:
+    """Return the plan of a scenario's text."""
+    path = tmp_path / "base.yaml"
+    path.write_text(text)
+    read, document = scenario.load(path, settings)
+    return job.build(read, document, job.configuration(read, document))
+
+
+def test_generated_sources(tmp_path: Path) -> None:
+    """Names and ranges become ids, times become cycles of the configuration's clock (10 MHz)."""
+    made = plan(tmp_path).job
+    first, second = made["sources"]
+    assert first["queues"].tolist() == [3, 0, 1, 2, 4, 5, 6, 7, 8, 9, 12]
+    assert (first["kind"], first["bps"], first["sizes"], first["stop_cycle"]) == ("constant", 10**9, [[64, 1]], 20_000)
+    assert (second["kind"], second["on_cycles"], second["off_cycles"], second["start_cycle"]) == ("onoff", 100, 300, 10)
+    assert [tuple(pair) for pair in second["sizes"]] == list(IMIX)
+    assert (made["duration_cycles"], made["max_cycles"], made["seed"], made["drain"]) == (20_000, 40_000, 1, True)
+    assert made["ingress_bps"] == 512 * 10_000_000, "the bus of a slow device is slower than the usual line"
+
+
+def test_register_writes(tmp_path: Path) -> None:
+    """Every queue that traffic reaches and that differs from reset is written, with its own settings or the defaults."""
+    writes = plan(tmp_path).job["register_writes"]
+    names = {registers.address(name): name for name in registers.table()}
+    settings: dict[int, dict[str, int]] = {}
+    now: dict[str, int] = {}
+    for address, value in writes:
+        now[names[address]] = value
+        if names[address] == "queue_command":
+            settings[now["queue_index"]] = dict(now)
+    assert sorted(settings) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 20]
+    assert {s["queue_limit_packets"] for s in settings.values()} == {100}
+    code = settings[3]["queue_rate"]
+    assert registers.code_rate(code & 0xFFFF, code >> 16, 10_000_000) == pytest.approx(20e6, rel=2**-16)
+    assert settings[3]["queue_burst"] == 3000 * 8 // 2
+    assert settings[20]["queue_rate"] == 0
+    assert settings[0]["queue_rate"] == 1
+
+
+def test_untouched_defaults_write_nothing(tmp_path: Path) -> None:
+    """Queues that are as after reset cost no register write."""
+    text = BASE.replace("defaults: {limit_packets: 100}\n", "").replace("bulk, 0-2, others", "0-2").replace("[gate, 5]", "1")
+    assert plan(tmp_path, text).job["register_writes"] == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "path", "value"),
+    [
+        ("seed=7", ("seed",), 7),
+        ("queues.bulk.rate=5 Mbit/s", ("queues", 0, "rate"), "5 Mbit/s"),
+        ("queues.1.burst=2 kB", ("queues", 1, "burst"), "2 kB"),
+        ("traffic.first.constant.size=[[64, 7], [1518, 1]]", ("traffic", 0, "constant", "size"), [[64, 7], [1518, 1]]),
+        ("link.egress=1 Gbit/s", ("link", "egress"), "1 Gbit/s"),
+        ("drain=false", ("drain",), False),
+    ],
+)
+def test_set(tmp_path: Path, setting: str, path: tuple[str | int, ...], value: Any) -> None:
+    """--set reaches keys by dots, list items by name or number, and makes sections that the file does not have."""
+    file = tmp_path / "base.yaml"
+    file.write_text(BASE)
+    _, document = scenario.load(file, [setting])
+    here: Any = document.data
+    for part in path:
+        here = here[part]
+    assert here == value
+
+
+def test_later_set_wins(tmp_path: Path) -> None:
+    """Values are applied in the order given."""
+    assert plan(tmp_path, settings=["seed=2", "seed=3"]).job["seed"] == 3
+
+
+def test_memory_timing(tmp_path: Path) -> None:
+    """Latencies are given in ns, and at least one cycle."""
+    made = plan(tmp_path, settings=["device.read_latency_ns=450", "device.write_latency_ns=0", "device.gap_permille=30"]).job
+    assert [(m["read_latency"], m["write_latency"], m["gap_permille"]) for m in made["device"]["memories"]] == [(4, 1, 30)] * 2
+
+
+def test_overrides(tmp_path: Path) -> None:
+    """Numbers of the configuration can be changed; memories by name."""
+    made = plan(tmp_path, settings=["device.overrides.queues=32", "device.overrides.memories.ddr.pages=1024"])
+    assert made.job["device"]["queues"] == 32
+
+
+def test_many_queues_are_quick(tmp_path: Path) -> None:
+    """A quarter of a million queues by one range."""
+    text = "device: {config: edge_262144}\nduration: 1 ms\ntraffic:\n  - poisson: {queues: 0-262143, pick: random, rate: 50 Gbit/s, size: imix}\n"
+    made = plan(tmp_path, text)
+    assert np.array_equal(made.touched, np.arange(262_144))
+    assert len(made.job["series_queues"]) == job.DEFAULT_SERIES
+
+
+def test_series_by_name(tmp_path: Path) -> None:
+    """Series may name queues, groups and ids; too many are refused."""
+    assert plan(tmp_path, settings=["report.series=[gate, 7]"]).job["series_queues"] == [20, 7]
+    with pytest.raises(UserError, match="at most 32"):
+        plan(tmp_path, settings=["report.series=0-40"])
+
+
+def test_scenario_reference_is_fresh() -> None:
+    """The tables of docs/scenario.md are those of the models; `python -m penstock.schema_docs` writes them."""
+    path = ROOT / "docs" / "scenario.md"
+    assert schema_docs.updated(path.read_text()) == path.read_text()
