@@ -1,23 +1,32 @@
-"""The line that says what a long command is doing, on standard error."""
+"""Progress of commands that count something else than clock cycles, on standard error; silent when nobody watches."""
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from penstock.console import console
+
 
 @contextmanager
 def progress_line(name: str) -> Iterator[Callable[[str], None]]:
-    """Give a function that shows its text beside `name` and the time that has gone by; silent when nobody watches."""
+    """Yield a function that shows its text beside `name` and the time that has gone by."""
     started = time.monotonic()
-    watched = sys.stderr.isatty()
+    with console().status(name) as status:
+        yield lambda text: status.update(f"{name}: {text}, {time.monotonic() - started:.0f} s")
 
-    def show(text: str) -> None:
-        if watched:
-            print(f"\r\033[K{name}: {text}, {time.monotonic() - started:.0f} s", end="", file=sys.stderr, flush=True)
 
-    try:
+@contextmanager
+def progress_bar(name: str, packets: int) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function that takes packets done and cycles gone by, and shows a bar with the rate and the time left."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(24), TextColumn("{task.percentage:>3.0f} %"), TextColumn("{task.fields[rate]}"))
+    with Progress(*columns, TimeRemainingColumn(), console=console(), transient=True) as progress:
+        task = progress.add_task(name, total=packets, rate="")
+        started = time.monotonic()
+
+        def show(done: int, cycles: int) -> None:
+            speed = cycles / max(1e-3, time.monotonic() - started)
+            progress.update(task, completed=min(done, packets), rate=f"{speed / 1e6:.2f} M cycles/s")
+
         yield show
-    finally:
-        if watched:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -1,6 +1,6 @@
 """`penstock synth`: area and speed."""
 
-from enum import Enum
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -8,7 +8,7 @@ import typer
 from penstock.commands import app
 
 
-class Target(str, Enum):
+class Target(StrEnum):
     """What can be synthesised for."""
 
     XCUP = "xcup"

@@ -1,0 +1,49 @@
+"""`penstock bench`: throughput and latency of queue manager and scheduler."""
+
+from typing import Annotated
+
+import typer
+
+from penstock.commands import app
+
+
+@app.command()
+def bench(
+    name: Annotated[str, typer.Argument(help="queue, schedule or idle-latency.", show_default=False)],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="queues, descriptors, packets, pattern=random|same|neighbours, shaping=0|1, engine=rtl."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 1,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Measure the queueing core: packets per cycle, or latency in an idle system. Every packet is checked."""
+    import json
+
+    from penstock import bench as benches
+    from penstock.console import spinner
+    from penstock.options import parse_settings
+    from penstock.terminal import progress_bar
+
+    options = benches.plan(name, parse_settings(settings), seed)
+    try:
+        with spinner() as building:
+            benches.prepare(options, building)
+        with progress_bar(name, options["packets"]) as progress:
+            result = benches.run(options, progress)
+    except benches.BenchError as error:
+        typer.echo(f"penstock: bench {name} failed: {error} (seed {seed})", err=True)
+        raise typer.Exit(1) from None
+    if json_output:
+        print(json.dumps(result))
+        return
+    config = result["config"]
+    print(f"{name}: {benches.BENCHES[name].summary}")
+    print(f"  {config['queues']:,} queues, {config['descriptors']:,} descriptors, {config['pattern']} queues, seed {result['seed']}")
+    if "latency_cycles" in result:
+        print("  latency in cycles: " + ", ".join(f"{key} {value:g}" for key, value in result["latency_cycles"].items()))
+    else:
+        print(f"  {result['enqueues_per_cycle']:.3f} enqueues and {result['dequeues_per_cycle']:.3f} dequeues per cycle")
+    print(f"  {result['packets']:,} packets in {result['cycles']:,} cycles, {result['wall_seconds']:g} s; none lost, changed or reordered")
