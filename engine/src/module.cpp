@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "bench_core.hpp"
 #include "models.hpp"
 #include "python_job.hpp"
 #include "python_result.hpp"
@@ -25,8 +26,8 @@ nb::dict progress_to_python(const Progress& p) {
     dict["duration_cycles"] = p.duration_cycles;
     dict["packets_in"] = p.packets_in;
     dict["packets_out"] = p.packets_out;
-    dict["packets_dropped"] = p.packets_dropped;
-    dict["packets_queued"] = p.packets_queued;
+    dict["dropped"] = p.dropped;
+    dict["queued"] = p.queued;
     return dict;
 }
 
@@ -79,4 +80,5 @@ NB_MODULE(_engine, m) {
           "Run a job and return its result; docs/architecture.md, \"The engine\", has the keys. Raises ValueError when the job makes no sense, "
           "RuntimeError when the device breaks a protocol or one of its assertions fails.");
     penstock::bind_models(m);
+    penstock::bind_bench(m);
 }

@@ -201,6 +201,7 @@ void RtlDevice::output_taken() {
     output_bytes_ += bytes;
     egress_free_ = std::max(egress_free_, ticks(now_)) + egress_.time(bytes) + (p.m_axis_tlast_o ? egress_.time(egress_.overhead()) : 0);
     if (!p.m_axis_tlast_o) return;
+    if (p.m_axis_tuser_o) fail("m_axis_tuser reports a memory error, but the memories gave none");
     observer_->departed(first_bit_, output_queue_, {output_.data(), output_bytes_});
     active_ = true;
     output_bytes_ = 0;

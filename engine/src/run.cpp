@@ -42,6 +42,7 @@ class Runner {
     Outcome run() {
         if (set_up()) {
             device_.connect(traffic_.get(), &measurement_);
+            in_run_ = true;
             play();
             if (job_.drain && !outcome_.interrupted) drain();
         } else {
@@ -55,7 +56,7 @@ class Runner {
     bool keep_going(const char* phase) {
         const Totals& t = measurement_.live();
         const std::uint64_t dropped = t.in.packets - t.out.packets - t.queued.packets;
-        const Progress progress{phase, device_.now(), job_.duration_cycles.value_or(0), t.in.packets, t.out.packets, dropped, t.queued.packets};
+        const Progress progress{phase, in_run_ ? device_.now() : 0, job_.duration_cycles.value_or(0), t.in.packets, t.out.packets, dropped, t.queued.packets};
         if (!poll_(progress)) outcome_.interrupted = true;
         return !outcome_.interrupted;
     }
@@ -143,6 +144,7 @@ class Runner {
     std::int64_t end_, limit_;
     std::unique_ptr<Merge> traffic_;
     std::size_t next_write_ = 0;
+    bool in_run_ = false;  // the clock of the run is on
     Outcome outcome_;
 };
 

@@ -116,6 +116,7 @@ PST_EXPORT int pst_step(pst_device* device, pst_pins* pins) {
             read_beat(top.m_axis_tdata_o, 0, p.m_axis_tdata_o);
             p.m_axis_tkeep_o = top.m_axis_tkeep_o;
             p.m_axis_tlast_o = top.m_axis_tlast_o;
+            p.m_axis_tuser_o = top.m_axis_tuser_o;
             p.m_axis_tid_o = top.m_axis_tid_o;
         }
         p.ev_classify = {top.ev_classify_queue_o, top.ev_classify_len_o, top.ev_classify_valid_o, top.ev_classify_reason_o};

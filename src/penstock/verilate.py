@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 DEVICES = BUILD / "devices"
 ENGINE = ROOT / "engine"
 SHIM_HEADERS = [ENGINE / "include/penstock/pins.h", ENGINE / "include/penstock/pins_core.h", *sorted((ENGINE / "src").glob("shim*"))]
+
+MAX_MEMORIES = 4  # PST_MAX_MEMORIES in pins.h
 
 Report = Callable[[str], None]
 
@@ -109,6 +112,34 @@ def _compile(what: Build, folder: Path, library: Path) -> None:
     (folder / "obj" / "device.so").rename(library)
     if not what.trace:
         shutil.rmtree(folder / "obj")  # some 100 MB that nobody reads again
+
+
+def build_device(config: "Config", report: Report | None = None, assertions: bool = False, trace: bool = False) -> Path:
+    """Return the library of a device in this configuration, with the ABI of pins.h.
+
+    `assertions`: those of the RTL are on (a failure ends the run with their words), at a quarter of the speed or less lost.
+    """
+    from penstock import configs
+
+    memories = len(config.memories)
+    if memories > MAX_MEMORIES:
+        raise VerilateError(f"{config.name} has {memories} memories; the engine can carry {MAX_MEMORIES}")
+    with tempfile.TemporaryDirectory() as folder:
+        wrapper = configs.write_wrapper(config, Path(folder))
+        generated = {wrapper.name: wrapper.read_text()}
+    return build(
+        Build(
+            name=config.module,
+            top=config.module,
+            sources=configs.sources(config),
+            shim=ENGINE / "src" / "shim.cpp",
+            defines={"PST_MEMORIES": memories, "PST_ADDR_WIDTH": config.address_bits},
+            generated=generated,
+            assertions=assertions,
+            trace=trace,
+        ),
+        report,
+    )
 
 
 def build_core(queues: int, descriptors: int, shaping: bool = True, report: Report | None = None, assertions: bool = False) -> Path:

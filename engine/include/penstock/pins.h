@@ -47,7 +47,7 @@ struct pst_pins {
     uint64_t s_axis_tkeep_i;
     uint8_t s_axis_tvalid_i, s_axis_tlast_i, s_axis_tuser_i, s_axis_tready_o;
     /* frames out */
-    uint8_t m_axis_tvalid_o, m_axis_tlast_o, m_axis_tready_i;
+    uint8_t m_axis_tvalid_o, m_axis_tlast_o, m_axis_tuser_o, m_axis_tready_i;
     uint8_t rst_i, init_done_o;
     uint32_t m_axis_tid_o;
     uint32_t now_o;

@@ -35,7 +35,7 @@ struct Job {
 struct Progress {
     const char* phase;  // "init", "run", "drain", "check"
     std::int64_t cycles, duration_cycles;
-    std::uint64_t packets_in, packets_out, packets_dropped, packets_queued;
+    std::uint64_t packets_in, packets_out, dropped, queued;
 };
 // Called every few milliseconds; false stops the run.
 using Poll = std::function<bool(const Progress&)>;
