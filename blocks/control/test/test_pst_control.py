@@ -1,0 +1,283 @@
+"""pst_control through AXI4-Lite: identity, the queue window, snapshots and drop counters, with random stalls on every side."""
+
+import itertools
+import random
+
+import cocotb
+import pytest
+from cocotb.triggers import FallingEdge, ReadOnly, with_timeout
+
+from penstock import registers
+from penstock.testbus import axi_lite_master
+from penstock.testkit import Stream, parameter, run_module, seed, start, watch_held
+
+OKAY = 0
+CFG_FIELDS = ("queue", "shaper", "limit_packets", "limit_bytes")
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"Queues": 16, "Descriptors": 64, "Memories": 2, "MaxFrameBytes": 1522, "ClockHz": 220_000_000, "Shaping": 1},
+        {"Queues": 1000, "Descriptors": 131072, "Memories": 3, "MaxFrameBytes": 9600, "ClockHz": 10_000_000, "Shaping": 0,
+         "PacketWidth": 32, "ByteWidth": 40},
+    ],
+    ids=["16-queues", "1000-queues"],
+)  # fmt: skip
+def test_control(parameters: dict[str, int]) -> None:
+    run_module("control", "pst_control", parameters)
+
+
+class Bench:
+    """The module with a bus master, a sink for settings, and three counter banks whose contents change all the time."""
+
+    def __init__(self, dut) -> None:
+        self.dut, self.rng = dut, random.Random(seed())
+        dut._log.info(f"PENSTOCK_SEED={seed()}")
+        self.queues = parameter("Queues", 16)
+        self.widths = parameter("PacketWidth", 48), parameter("ByteWidth", 56)
+        self.cfg: list[dict[str, int]] = []
+        self.cfg_stream = Stream(
+            dut.clk_i, dut.m_cfg_valid_o, dut.m_cfg_ready_i, {name: getattr(dut, f"m_cfg_{name}_o") for name in CFG_FIELDS}, 0.2, self.rng
+        )
+        self.snapshots: list[dict[str, tuple[int, int, int]]] = []  # bank: (queue, packets, bytes), as the banks gave them
+        self.counter_load = 0.7  # share of cycles in which the counter banks take no read
+        self.init_done = 1
+
+    async def start(self, stalls: bool = True, drain_cfg: bool = True) -> None:
+        dut = self.dut
+        for name in ("m_cfg_ready", "m_read_out_ready", "m_read_in_drop_ready", "s_out_valid", "s_in_drop_valid"):
+            getattr(dut, f"{name}_i").value = 0
+        dut.dropped_packets_i.value = dut.dropped_bytes_i.value = 0
+        dut.init_done_i.value = self.init_done
+        self.axil = axi_lite_master(dut)
+        if stalls:
+            write, read = self.axil.write_if, self.axil.read_if
+            for channel in (write.aw_channel, write.w_channel, write.b_channel, read.ar_channel, read.r_channel):
+                channel.set_pause_generator(self.rng.random() < 0.5 for _ in itertools.count())
+        await start(dut)
+        cocotb.start_soon(self._banks())
+        cocotb.start_soon(
+            watch_held(dut.clk_i, dut.rst_i, dut.m_cfg_valid_o, dut.m_cfg_ready_i, {n: getattr(dut, f"m_cfg_{n}_o") for n in CFG_FIELDS})
+        )
+        if drain_cfg:
+            cocotb.start_soon(self.cfg_stream.receive(self.cfg))
+
+    async def _banks(self) -> None:
+        """Three counter banks as the device has them: reads steal idle cycles, answers come three cycles later."""
+        dut, rng = self.dut, self.rng
+        answers: dict[str, list[list[tuple[int, int, int]] | None]] = {"out": [None] * 3, "in_drop": [None] * 3}
+        while True:
+            for side, banks in (("out", ("out",)), ("in_drop", ("in", "drop"))):
+                answer = answers[side].pop(0)
+                getattr(dut, f"s_{side}_valid_i").value = answer is not None
+                for number, bank in enumerate(banks):
+                    _, packets, size = answer[number] if answer else (0, rng.getrandbits(self.widths[0]), rng.getrandbits(self.widths[1]))
+                    getattr(dut, f"s_{bank}_packets_i").value = packets
+                    getattr(dut, f"s_{bank}_bytes_i").value = size
+                getattr(dut, f"m_read_{side}_ready_i").value = rng.random() >= self.counter_load
+            await ReadOnly()
+            for side, banks in (("out", ("out",)), ("in_drop", ("in", "drop"))):
+                taken = int(getattr(dut, f"m_read_{side}_valid_o").value) and int(getattr(dut, f"m_read_{side}_ready_i").value)
+                if not taken or int(dut.rst_i.value):
+                    answers[side].append(None)
+                    continue
+                queue = int(dut.m_read_index_o.value)
+                given = [(queue, rng.getrandbits(self.widths[0]), rng.getrandbits(self.widths[1])) for _ in banks]
+                answers[side].append(given)
+                if side == "out":
+                    self.snapshots.append({})
+                self.snapshots[-1].update(zip(banks, given, strict=True))
+            await FallingEdge(dut.clk_i)
+
+    async def write(self, name: str, value: int) -> None:
+        answer = await with_timeout(self.axil.write(registers.address(name), value.to_bytes(4, "little")), 100, "us")
+        assert answer.resp == OKAY
+
+    async def read(self, name: str) -> int:
+        """Read a register, the lower half of a long one first."""
+        entry = registers.table()[name]
+        value = 0
+        for offset in range(0, entry["bytes"], 4):
+            answer = await with_timeout(self.axil.read(entry["address"] + offset, 4), 100, "us")
+            assert answer.resp == OKAY
+            value |= int.from_bytes(answer.data, "little") << 8 * offset
+        return value
+
+    async def idle(self) -> int:
+        """Wait until no command is under way and return the status."""
+        while True:
+            status = await self.read("status")
+            if not status & registers.STATUS_BUSY:
+                return status
+
+
+@cocotb.test()
+async def identity(dut) -> None:
+    bench = Bench(dut)
+    bench.init_done = 0
+    await bench.start()
+    expected = {
+        "type": 0x50535401, "version": 0x00010000, "next": 0,
+        "queues": parameter("Queues", 0), "descriptors": parameter("Descriptors", 0), "memories": parameter("Memories", 0),
+        "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0), "features": parameter("Shaping", 0),
+        "queue_index": 0, "queue_rate": 1, "queue_burst": 0, "queue_limit_packets": 65_535, "queue_limit_bytes": 16_777_215,
+    }  # fmt: skip
+    for name, value in expected.items():
+        assert await bench.read(name) == value, name
+    for name, value in expected.items():
+        if not name.startswith("queue_"):
+            await bench.write(name, 0xFFFFFFFF)
+            assert await bench.read(name) == value, f"{name} is not for writing"
+    assert await bench.read("status") == 0
+    dut.init_done_i.value = 1
+    assert await bench.read("status") == registers.STATUS_INIT_DONE
+    for address in range(0, 0x1000, 4):  # every access is answered, also where there is nothing and where nothing can be read
+        answer = await with_timeout(bench.axil.read(address, 4), 100, "us")
+        assert answer.resp == OKAY
+        if address >= 0x180:
+            assert int.from_bytes(answer.data, "little") == 0
+            assert (await with_timeout(bench.axil.write(address, bytes(4)), 100, "us")).resp == OKAY
+
+
+@cocotb.test()
+async def mixed_commands(dut) -> None:
+    bench = Bench(dut)
+    await bench.start()
+    rng = bench.rng
+    shadow = {"queue_index": 0, "queue_rate": 1, "queue_burst": 0, "queue_limit_packets": 65_535, "queue_limit_bytes": 16_777_215}
+    masks = {"queue_rate": 0x1FFFFF, "queue_burst": 0xFFFFFFF}
+    expected: list[dict[str, int]] = []
+    refused_before = snapshots = 0
+    for _ in range(250):
+        for name in rng.sample(list(shadow), rng.randrange(len(shadow) + 1)):
+            value = rng.choice([0, 1, 65_535, 65_536, 0xFFFFFF, 0x1000000, 0xFFFFFFFF, rng.getrandbits(32)])
+            if name == "queue_index":
+                value = rng.choice(
+                    [0, bench.queues - 1, bench.queues, 0xFFFFFFFF, rng.randrange(bench.queues), rng.randrange(bench.queues)]
+                )
+            await bench.write(name, value)
+            shadow[name] = value & masks.get(name, 0xFFFFFFFF)
+        command = rng.choice([0, 1, 1, 1, 2, 2, 3, 3, 3, 4, 0x101])
+        await bench.write("queue_command", command)
+        refused = shadow["queue_index"] >= bench.queues or command not in (1, 2, 3)
+        if not refused and command != 2:
+            expected.append(
+                {
+                    "queue": shadow["queue_index"],
+                    "shaper": shadow["queue_burst"] << 21 | shadow["queue_rate"],
+                    "limit_packets": min(shadow["queue_limit_packets"], 65_535),
+                    "limit_bytes": min(shadow["queue_limit_bytes"], 16_777_215),
+                }
+            )
+            shadow["queue_index"] += command == 3
+        elif not refused:
+            snapshots += 1
+        if rng.random() < 0.5:  # otherwise the next command comes while this one is under way
+            status = await bench.idle()
+            assert bool(status & registers.STATUS_REFUSED) == refused
+            refused_before += refused
+            for name, value in shadow.items():
+                assert await bench.read(name) == value, name
+            if not refused and command == 2:
+                for bank in ("out", "in", "drop"):
+                    queue, packets, size = bench.snapshots[-1][bank]
+                    assert queue == shadow["queue_index"]
+                    assert (await bench.read(f"{bank}_packets"), await bench.read(f"{bank}_bytes")) == (packets, size), bank
+    await bench.idle()
+    assert bench.cfg == expected
+    assert len(bench.snapshots) == snapshots
+    assert len(expected) > 50 and snapshots > 20 and refused_before > 10
+
+
+@cocotb.test()
+async def second_command_waits(dut) -> None:
+    """The settings of a command do not change while it waits, and the next command waits on the bus."""
+    bench = Bench(dut)
+    await bench.start(stalls=False, drain_cfg=False)
+    await bench.write("queue_index", 3)
+    await bench.write("queue_limit_packets", 11)
+    await bench.write("queue_command", registers.COMMAND_WRITE_NEXT)
+    await bench.write("queue_limit_packets", 22)
+    assert await bench.read("queue_index") == 4
+    assert await bench.read("status") == registers.STATUS_INIT_DONE | registers.STATUS_BUSY
+    second = cocotb.start_soon(bench.write("queue_command", registers.COMMAND_WRITE))
+    for _ in range(200):
+        await FallingEdge(dut.clk_i)
+    assert not second.done(), "the second command was answered while the first one was under way"
+    cocotb.start_soon(bench.cfg_stream.receive(bench.cfg))
+    await second
+    await bench.idle()
+    assert [(entry["queue"], entry["limit_packets"]) for entry in bench.cfg] == [(3, 11), (4, 22)]
+
+
+@cocotb.test()
+async def busy_counters_delay_a_snapshot(dut) -> None:
+    """While a bank counts in every cycle the registers keep the snapshot before, whole, and every other access is answered."""
+    bench = Bench(dut)
+    await bench.start(stalls=False)
+    await bench.write("queue_command", registers.COMMAND_SNAPSHOT)
+    await bench.idle()
+    names = [f"{bank}_{what}" for bank in ("in", "out", "drop") for what in ("packets", "bytes")]
+    before = [await bench.read(name) for name in names]
+    bench.counter_load = 1.0
+    await bench.write("queue_command", registers.COMMAND_SNAPSHOT)
+    for _ in range(5):
+        assert [await bench.read(name) for name in names] == before
+        assert await bench.read("status") & registers.STATUS_BUSY
+    bench.counter_load = 0.9
+    await bench.idle()
+    assert [await bench.read(name) for name in names] != before
+
+
+@cocotb.test()
+async def drop_counters_are_read_whole(dut) -> None:
+    """The upper half belongs to the lower half that was read, although the counter carries in between."""
+    bench = Bench(dut)
+    await bench.start()
+    if min(bench.widths) <= 32:
+        return
+    packets_width, bytes_width = bench.widths
+    counts = {reason: [(1 << 32) - 20, (1 << 32) - 30_000] for reason in registers.DROP_REASONS}
+
+    async def count() -> None:
+        while True:
+            await FallingEdge(dut.clk_i)
+            for value in counts.values():
+                value[0] += bench.rng.randrange(2)
+                value[1] += bench.rng.randrange(1500)
+            dut.dropped_packets_i.value = sum(value[0] << packets_width * (reason - 1) for reason, value in counts.items())
+            dut.dropped_bytes_i.value = sum(value[1] << bytes_width * (reason - 1) for reason, value in counts.items())
+
+    cocotb.start_soon(count())
+    await FallingEdge(dut.clk_i)
+    last = {name: 0 for reason in registers.DROP_REASONS.values() for name in (f"dropped_{reason}_packets", f"dropped_{reason}_bytes")}
+    for _ in range(10):
+        for code, reason in registers.DROP_REASONS.items():
+            for column, what in enumerate(("packets", "bytes")):
+                name = f"dropped_{reason}_{what}"
+                value = await bench.read(name)
+                assert last[name] <= value <= counts[code][column], name
+                assert value >= (1 << 32) - 30_000, f"{name}: halves of two moments"
+                last[name] = value
+
+
+@cocotb.test()
+async def reset_in_mid_command(dut) -> None:
+    bench = Bench(dut)
+    await bench.start(stalls=False, drain_cfg=False)
+    for command in (registers.COMMAND_WRITE_NEXT, registers.COMMAND_SNAPSHOT):
+        await bench.write("queue_index", 5)
+        await bench.write("queue_limit_bytes", 1000)
+        bench.counter_load = 1.0
+        await bench.write("queue_command", command)
+        dut.rst_i.value = 1
+        for _ in range(3):
+            await FallingEdge(dut.clk_i)
+        dut.rst_i.value = 0
+        await FallingEdge(dut.clk_i)
+        assert not int(dut.m_cfg_valid_o.value) and not int(dut.m_read_out_valid_o.value)
+        assert await bench.read("status") == registers.STATUS_INIT_DONE
+        assert await bench.read("queue_index") == 0
+        assert await bench.read("queue_limit_bytes") == 16_777_215
+        assert await bench.read("in_packets") == 0

@@ -1,0 +1,16 @@
+"""Bus masters for cocotb tests: cocotbext-axi on ports that end in _i and _o."""
+
+from types import SimpleNamespace
+
+
+def ports(dut, prefix: str) -> SimpleNamespace:
+    """Return the ports `<prefix>_*` of a module under their names without the suffix, as cocotbext-axi's buses look for them."""
+    found = {name[:-2]: getattr(dut, name) for name in dir(dut) if name.startswith(f"{prefix}_") and name.endswith(("_i", "_o"))}
+    return SimpleNamespace(_name=dut._name, _log=dut._log, **found)
+
+
+def axi_lite_master(dut, prefix: str = "s_axil", reset: bool = True):
+    """Return a cocotbext-axi AxiLiteMaster on `dut`; with `reset` it is reset together with the module."""
+    from cocotbext.axi import AxiLiteBus, AxiLiteMaster
+
+    return AxiLiteMaster(AxiLiteBus.from_prefix(ports(dut, prefix), prefix), dut.clk_i, dut.rst_i if reset else None)
