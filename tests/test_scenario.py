@@ -115,8 +115,8 @@ def test_overrides(tmp_path: Path) -> None:
 
 def test_many_queues_are_quick(tmp_path: Path) -> None:
     """A quarter of a million queues by one range."""
-    text = "device: {config: edge_262144}\nduration: 1 ms\ntraffic:\n  - poisson: {queues: 0-262143, pick: random, rate: 50 Gbit/s, size: imix}\n"
-    made = plan(tmp_path, text)
+    source = "{queues: 0-262143, pick: random, rate: 50 Gbit/s, size: imix}"
+    made = plan(tmp_path, f"device: {{config: edge_262144}}\nduration: 1 ms\ntraffic:\n  - poisson: {source}\n")
     assert np.array_equal(made.touched, np.arange(262_144))
     assert len(made.job["series_queues"]) == job.DEFAULT_SERIES
 

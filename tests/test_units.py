@@ -8,9 +8,18 @@ from penstock import units
 
 @pytest.mark.parametrize(
     ("text", "bps"),
-    [("20 Mbit/s", 20_000_000), ("1.544Mbps", 1_544_000), ("64 kbit/s", 64_000), (5, 5), (1e9, 10**9), ("5 mbit/s", 5_000_000), ("1,000 bit/s", 1000),
-     ("0.1 Gbit/s", 10**8), ("1e2 kbit/s", 100_000)],
-)  # fmt: skip
+    [
+        ("20 Mbit/s", 20_000_000),
+        ("1.544Mbps", 1_544_000),
+        ("64 kbit/s", 64_000),
+        (5, 5),
+        (1e9, 10**9),
+        ("5 mbit/s", 5_000_000),
+        ("1,000 bit/s", 1000),
+        ("0.1 Gbit/s", 10**8),
+        ("1e2 kbit/s", 100_000),
+    ],
+)
 def test_rates(text: object, bps: int) -> None:
     """Decimal prefixes; a bare number is bit/s."""
     assert units.parse_rate(text) == bps

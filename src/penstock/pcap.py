@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ETHERNET = 1
 MAX_RECORD_BYTES = 1 << 20
+MAX_SPAN_NS = 366 * 86_400 * 10**9
 _PCAP_MAGICS = {b"\xd4\xc3\xb2\xa1": "<", b"\x4d\x3c\xb2\xa1": "<", b"\xa1\xb2\xc3\xd4": ">", b"\xa1\xb2\x3c\x4d": ">"}
 _PCAPNG_MAGIC = b"\x0a\x0d\x0d\x0a"
 
@@ -42,12 +43,12 @@ def read(path: Path) -> Frames:
         raise UserError(f"{path}: is a folder, not a capture")
     try:
         with _open(path) as file:
-            _check(path, file)
+            records = _check(path, file)
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such capture") from None
     except (OSError, EOFError) as error:
         raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    return _read(path)
+    return _read(path, records)
 
 
 def _open(path: Path) -> BinaryIO:
@@ -57,21 +58,24 @@ def _open(path: Path) -> BinaryIO:
     return gzip.open(file) if magic == b"\x1f\x8b" else file  # type: ignore[return-value]
 
 
-def _check(path: Path, file: BinaryIO) -> None:
-    """Walk through the records; raise UserError at the first that is cut or cannot be one."""
+def _check(path: Path, file: BinaryIO) -> int:
+    """Walk through the records and return their number; raise UserError at the first that is cut or cannot be one."""
     magic = file.read(4)
     if not magic:
         raise UserError(f"{path}: is an empty file, not a capture")
     if magic in _PCAP_MAGICS:
-        _check_pcap(path, file, _PCAP_MAGICS[magic])
+        records = _check_pcap(path, file, _PCAP_MAGICS[magic])
     elif magic == _PCAPNG_MAGIC:
         file.seek(0)
-        _check_pcapng(path, file)
+        records = _check_pcapng(path, file)
     else:
         raise UserError(f"{path}: is neither a pcap nor a pcapng file (it begins with {magic.hex(' ')})")
+    if not records:
+        raise UserError(f"{path}: holds no frames")
+    return records
 
 
-def _check_pcap(path: Path, file: BinaryIO, endian: str) -> None:
+def _check_pcap(path: Path, file: BinaryIO, endian: str) -> int:
     header = file.read(20)
     if len(header) < 20:
         raise UserError(f"{path}: is cut within the file header of 24 byte")
@@ -83,24 +87,23 @@ def _check_pcap(path: Path, file: BinaryIO, endian: str) -> None:
         if len(header) < 16:
             raise UserError(f"{path}: is cut within the header of record {record}")
         stored, length = struct.unpack(endian + "8xII", header)
-        if stored > MAX_RECORD_BYTES or stored > length:
+        if stored > length or length > MAX_RECORD_BYTES:
             raise UserError(f"{path}: is damaged: record {record} claims to store {stored:,} of {length:,} byte")
         if len(file.read(stored)) < stored:
             raise UserError(f"{path}: is cut within record {record}")
-    if not record:
-        raise UserError(f"{path}: holds no frames")
+    return record
 
 
-def _check_pcapng(path: Path, file: BinaryIO) -> None:
+def _check_pcapng(path: Path, file: BinaryIO) -> int:
     endian, record, block = "<", 0, 0
     while head := file.read(8):
         block += 1
+        if len(head) < 8:
+            raise UserError(f"{path}: is cut after {f'record {record}' if record else f'block {block - 1}'}")
         # Enhanced, simple and (obsolete) packet blocks are the records that a user counts.
-        if len(head) == 8 and struct.unpack(endian + "I", head[:4])[0] in (2, 3, 6):
+        if struct.unpack(endian + "I", head[:4])[0] in (2, 3, 6):
             record += 1
         place = f"record {record}" if record else f"block {block}"
-        if len(head) < 8:
-            raise UserError(f"{path}: is cut after {place}")
         if head[:4] == _PCAPNG_MAGIC:
             order = file.read(4)
             if order not in (b"\x4d\x3c\x2b\x1a", b"\x1a\x2b\x3c\x4d"):
@@ -119,8 +122,7 @@ def _check_pcapng(path: Path, file: BinaryIO) -> None:
             raise UserError(f"{path}: is damaged: the two lengths of {place} differ")
         if kind == 1:
             _check_link_type(path, struct.unpack(endian + "H", body[:2])[0])
-    if not record:
-        raise UserError(f"{path}: holds no frames")
+    return record
 
 
 def _check_link_type(path: Path, link_type: int) -> None:
@@ -130,7 +132,7 @@ def _check_link_type(path: Path, link_type: int) -> None:
         )
 
 
-def _read(path: Path) -> Frames:
+def _read(path: Path, records: int) -> Frames:
     import logging
 
     logging.getLogger("scapy").setLevel(logging.ERROR)
@@ -147,13 +149,18 @@ def _read(path: Path) -> Frames:
                 times.append(_nanoseconds(meta, nano, times))
                 lengths.append(meta.wirelen)
                 data.append(stored)
-    except (Scapy_Exception, OSError) as error:
-        raise UserError(f"{path}: cannot be read: {error}") from None
-    if not data:
-        raise UserError(f"{path}: holds no frames")
-    order = np.argsort(np.array(times, dtype=np.int64), kind="stable")  # captures of several interfaces may be out of order
-    sorted_times = np.array(times, dtype=np.int64)[order]
-    return Frames(sorted_times - sorted_times[0], np.array(lengths, dtype=np.int32)[order], [data[i] for i in order])
+    except (Scapy_Exception, OSError, struct.error, ValueError, LookupError, ArithmeticError) as error:
+        raise UserError(f"{path}: is damaged after record {len(data)}: {error}") from None
+    if len(data) != records or max(lengths) > MAX_RECORD_BYTES:
+        bad = len(data) + 1 if len(data) != records else int(np.argmax(lengths)) + 1
+        raise UserError(f"{path}: is damaged at record {bad}")
+    first = min(times)
+    if max(times) - first > MAX_SPAN_NS:
+        raise UserError(f"{path}: is damaged: its times span more than a year")
+    # Captures of several interfaces may be out of order.
+    from_first = np.array([time - first for time in times], dtype=np.int64)
+    order = np.argsort(from_first, kind="stable")
+    return Frames(from_first[order], np.array(lengths, dtype=np.int32)[order], [data[i] for i in order])
 
 
 def _nanoseconds(meta: Any, nano: bool, earlier: Sequence[int]) -> int:

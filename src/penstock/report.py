@@ -106,7 +106,7 @@ def _tag(result: dict[str, Any], failed: list[str]) -> str:
         return '<span class="tag bad">failed</span>'
     if result["interrupted"]:
         return '<span class="tag warn">interrupted</span>'
-    return '<span class="tag good">nothing lost, order and bytes intact</span>'
+    return '<span class="tag good">every packet accounted for, order and bytes intact</span>'
 
 
 def _table_note(result: dict[str, Any]) -> str:

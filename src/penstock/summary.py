@@ -33,7 +33,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
     if latency["count"]:
         half, most, worst = (format_time_ns(latency[key]) for key in ("p50", "p99", "max"))
         lines.append(f"Latency  half within {half}, 99 % within {most}, the slowest took {worst}")
-    lines += [f"Seen     {line}" for line in observations(result)]
+    lines += observations(result)
     return lines
 
 
@@ -45,25 +45,24 @@ def _drops(dropped: dict[str, int]) -> str:
 
 
 def observations(result: dict[str, Any]) -> list[str]:
-    """Return what shaping did, in a sentence or two: which queues were held to their rate, and how the others fared."""
+    """Return what shaping did, a line each: which queues were held to their rate, how the others fared, which gates were closed."""
     held = [q for q in result["queues"] if q["configured_rate_bps"] and q["backlogged_share"] >= 0.5 and q["out_packets"] >= 10]
     free = [q for q in result["queues"] if q not in held and q["latency_ns"]["count"]]
+    closed = [q["name"] for q in result["queues"] if q["configured_rate_bps"] == 0]
     found = []
-    if len(held) in (1, 2, 3):
-        found.append(", ".join(f"{q['name']} was held to {format_rate(q['measured_rate_bps'])}" for q in held))
+    if 0 < len(held) <= 3:
+        found.append("Shaped   " + ", ".join(f"{q['name']} was held to {format_rate(q['measured_rate_bps'])}" for q in held))
     elif held:
         error = max(abs(q["measured_rate_bps"] / q["configured_rate_bps"] - 1) for q in held)
-        found.append(f"{len(held):,} queues were held to their rates, all within {max(error, 0.0001):.2%}")
+        found.append(f"Shaped   {len(held):,} queues were held to their rates, all within {max(error, 0.0001):.2%}")
     if held and free:
         medians = sorted(q["latency_ns"]["p50"] for q in free)
         typical, slowest = format_time_ns(medians[len(medians) // 2]), format_time_ns(medians[-1])
         spread = f"{typical}, at most {slowest}" if typical != slowest else typical
-        found.append(
-            f"{free[0]['name']} passed by: median {typical}" if len(free) == 1 else f"{len(free):,} other queues passed by: median {spread}"
-        )
-    closed = [q["name"] for q in result["queues"] if q["configured_rate_bps"] == 0]
+        who = free[0]["name"] if len(free) == 1 else f"{len(free):,} queues"
+        found.append(f"Others   {who} passed by: median latency {spread}")
     if closed:
-        found.append(f"the gate was closed for {', '.join(closed[:3])}{' and others' if len(closed) > 3 else ''}")
+        found.append(f"Closed   the gate of {', '.join(closed[:3])}{' and others' if len(closed) > 3 else ''}")
     return found
 
 

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""Captures: what is read is what is in the file, and every cut or damage is found."""
+
+import gzip
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from stand_in import frame, pcap_bytes
+
+from penstock import pcap, testkit
+from penstock.errors import UserError
+from penstock.schema import Match
+
+RECORDS = [(1_000_000_000_000 + 1_500 * i, frame(size=60 + i)) for i in range(20)]
+
+
+def block(kind: int, body: bytes) -> bytes:
+    """Return a pcapng block."""
+    body = body.ljust(-(-len(body) // 4) * 4, b"\0")
+    return struct.pack("<II", kind, 12 + len(body)) + body + struct.pack("<I", 12 + len(body))
+
+
+def pcapng_bytes(records: list[tuple[int, bytes]], link_type: int = 1) -> bytes:
+    """Return a pcapng file with times in ns."""
+    head = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    interface = block(1, struct.pack("<HHIHHB3xHH", link_type, 0, 0, 9, 1, 9, 0, 0))
+    packets = [block(6, struct.pack("<IIIII", 0, at >> 32, at & 0xFFFFFFFF, len(data), len(data)) + data) for at, data in records]
+    return head + interface + b"".join(packets)
+
+
+WRITERS: list[Any] = [pcap_bytes, pcapng_bytes]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_reads_what_was_written(tmp_path: Path, write: Any, packed: bool) -> None:
+    """Times in ns from the first frame, lengths and bytes, also from a gzipped file."""
+    path = tmp_path / "x.pcap"
+    path.write_bytes(gzip.compress(write(RECORDS)) if packed else write(RECORDS))
+    frames = pcap.read(path)
+    assert frames.times_ns.tolist() == [at - RECORDS[0][0] for at, _ in RECORDS]
+    assert frames.data == [data for _, data in RECORDS]
+    assert frames.lengths.tolist() == [len(data) for _, data in RECORDS]
+
+
+def test_microseconds_and_big_endian(tmp_path: Path) -> None:
+    """The classic format of another machine."""
+    data = frame()
+    head = struct.pack(">IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    path = tmp_path / "x.pcap"
+    path.write_bytes(head + b"".join(struct.pack(">IIII", 5, us, len(data), len(data)) + data for us in (10, 35)))
+    assert pcap.read(path).times_ns.tolist() == [0, 25_000]
+
+
+def test_snap_length(tmp_path: Path) -> None:
+    """A frame that was cut keeps its length on the line."""
+    path = tmp_path / "x.pcap"
+    path.write_bytes(pcap_bytes([(0, frame()[:64])], lengths=[1514]))
+    frames = pcap.read(path)
+    assert (frames.lengths.tolist(), len(frames.data[0])) == ([1514], 64)
+
+
+def test_out_of_order_is_sorted(tmp_path: Path) -> None:
+    """Frames of two interfaces may be written out of order."""
+    path = tmp_path / "x.pcap"
+    path.write_bytes(pcap_bytes([(5_000, frame(size=70)), (1_000, frame(size=80))]))
+    frames = pcap.read(path)
+    assert (frames.times_ns.tolist(), frames.lengths.tolist()) == ([0, 4_000], [80, 70])
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_every_cut_is_found(tmp_path: Path, write: Any) -> None:
+    """A file cut at any byte is refused with a sentence, except at the end of a record, where it is a shorter file."""
+    records = RECORDS[:3]
+    whole = write(records)
+    ends = [len(write(records[:n])) for n in range(1, 4)]
+    path = tmp_path / "x.pcap"
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        if length in ends:
+            assert len(pcap.read(path)) == ends.index(length) + 1
+            continue
+        with pytest.raises(UserError) as error:
+            pcap.read(path)
+        assert "x.pcap: " in str(error.value)
+        if length > ends[0]:
+            complete = sum(end < length for end in ends)
+            assert f"record {complete + 1}" in str(error.value) or f"after record {complete}" in str(error.value)
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_damage_never_raises_anything_else(tmp_path: Path, write: Any) -> None:
+    """A file with random bytes changed is read or refused; nothing else happens."""
+    rng = np.random.default_rng(testkit.seed())
+    whole = np.frombuffer(write(RECORDS[:4]), dtype=np.uint8)
+    path = tmp_path / "x.pcap"
+    for _ in range(300):
+        bad = whole.copy()
+        bad[rng.integers(0, len(bad), rng.integers(1, 4))] = rng.integers(0, 256)
+        path.write_bytes(bad.tobytes())
+        try:
+            frames = pcap.read(path)
+        except UserError:
+            continue
+        pcap.match_frames(frames, [Match.model_validate({"proto": "udp", "sport": 1})])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "empty"),
+        (b"hello world, no capture", "neither a pcap nor a pcapng"),
+        (pcap_bytes([]), "holds no frames"),
+        (pcapng_bytes([]), "holds no frames"),
+        (pcap_bytes(RECORDS, link_type=113), "link type 113"),
+        (pcapng_bytes(RECORDS, link_type=101), "link type 101"),
+        (b"\x1f\x8b\x08junk", "cannot be read"),
+    ],
+)
+def test_no_capture(tmp_path: Path, content: bytes, words: str) -> None:
+    """What is no capture of Ethernet frames is refused in words."""
+    path = tmp_path / "x.pcap"
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=words):
+        pcap.read(path)
+
+
+def test_missing_and_folder(tmp_path: Path) -> None:
+    """No file, or a folder."""
+    for path, words in ((tmp_path / "no.pcap", "no such capture"), (tmp_path, "is a folder")):
+        with pytest.raises(UserError, match=words):
+            pcap.read(path)
+
+
+def vlan(data: bytes) -> bytes:
+    """Return a frame with a VLAN tag."""
+    return data[:12] + b"\x81\x00\x00\x07" + data[12:]
+
+
+def ipv6(sport: int) -> bytes:
+    """Return a UDP frame over IPv6 from 2001:db8::1."""
+    source, destination = (bytes.fromhex("20010db8") + bytes(11) + bytes([n]) for n in (1, 2))
+    return (
+        bytes(12)
+        + b"\x86\xdd"
+        + struct.pack(">IHBB", 0x60000000, 12, 17, 64)
+        + source
+        + destination
+        + struct.pack(">HHHHI", sport, 9, 12, 0, 0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "rule", "hit"),
+    [
+        (frame(), {}, True),
+        (frame(), {"proto": "udp", "src": "10.0.0.0/24", "dst": "10.0.0.2", "sport": 1000, "dport": "1999-2001"}, True),
+        (frame(proto=6), {"proto": "udp"}, False),
+        (frame(proto=6, sport=80), {"proto": "tcp", "sport": 80}, True),
+        (frame(), {"src": "10.0.1.0/24"}, False),
+        (frame(), {"dport": 2001}, False),
+        (frame(), {"src": "::/0"}, False),
+        (vlan(frame()), {"proto": 17, "dport": 2000}, True),
+        (ipv6(53), {"proto": "udp", "src": "2001:db8::/32", "sport": 53}, True),
+        (ipv6(54), {"sport": 53}, False),
+        (frame()[:20], {"proto": "udp"}, False),
+        (b"", {"proto": "udp"}, False),
+        (b"", {}, True),
+    ],
+)
+def test_match(data: bytes, rule: dict[str, Any], hit: bool) -> None:
+    """Each field counts, VLAN tags and IPv6 are looked through, and what is cut does not match."""
+    frames = pcap.Frames(np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int32), [data, data])
+    assert pcap.match_frames(frames, [Match.model_validate(rule)]).tolist() == [0 if hit else -1] * 2
+
+
+def test_first_rule_decides_and_memory_of_flows_is_right() -> None:
+    """Random flows against random rules: remembering flows gives what parsing each frame gives."""
+    rng = np.random.default_rng(testkit.seed())
+    rules = [
+        Match.model_validate(r)
+        for r in ({"sport": "1-3", "proto": "tcp"}, {"dst": "10.0.0.3"}, {"sport": 2}, {"proto": "udp", "dport": "4-9"})
+    ]
+    data = []
+    for _ in range(2000):
+        proto, sport, dport, host = int(rng.choice([6, 17])), *(int(n) for n in rng.integers(1, 6, 3))
+        data.append(frame(proto, "10.0.0.1", f"10.0.0.{host}", sport, dport, int(rng.integers(60, 90))))
+    frames = pcap.Frames(np.zeros(len(data), dtype=np.int64), np.zeros(len(data), dtype=np.int32), data)
+    found = pcap.match_frames(frames, rules)
+    for one, index in zip(data, found.tolist(), strict=True):
+        alone = pcap.Frames(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int32), [one])
+        hits = [i for i, rule in enumerate(rules) if pcap.match_frames(alone, [rule])[0] == 0]
+        assert index == (hits[0] if hits else -1)
+    assert set(found.tolist()) == {-1, 0, 1, 2, 3}
