@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""Rate codes, bursts and register writes against exact fractions."""
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from penstock import registers
+from penstock.errors import UserError
+from penstock.testkit import seed
+
+LOW, HIGH = 64_000, 100 * 10**9
+
+
+def code_to_rate(mantissa: int, exponent: int, clock_hz: int) -> Fraction:
+    """Return the rate in bit/s of a code, as docs/architecture.md defines it."""
+    period = Fraction(mantissa) * Fraction(2) ** (exponent - 15) / 2**16  # cycles per byte
+    return 8 * clock_hz / period
+
+
+def test_rate_codes_are_within_2_to_the_minus_16() -> None:
+    rng = random.Random(seed())
+    for _ in range(20_000):
+        clock = rng.randint(10 * 10**6, 400 * 10**6)
+        rate = rng.choice([LOW, HIGH, round(LOW * (HIGH / LOW) ** rng.random()), rng.randint(LOW, HIGH)])
+        mantissa, exponent = registers.rate_code(rate, clock)
+        assert 1 << 15 <= mantissa < 1 << 16 and 0 <= exponent < 32, (rate, clock)
+        actual = code_to_rate(mantissa, exponent, clock)
+        assert abs(actual / rate - 1) <= Fraction(1, 2**16), (rate, clock)
+        assert registers.code_rate(mantissa, exponent, clock) == pytest.approx(float(actual), rel=1e-15)
+
+
+def test_rate_code_is_the_nearest_one() -> None:
+    """Neither neighbour of a code is nearer, at the ends of an octave of periods as well."""
+    rng = random.Random(seed())
+    for _ in range(3_000):
+        clock, rate = rng.randint(10 * 10**6, 400 * 10**6), round(LOW * (HIGH / LOW) ** rng.random())
+        mantissa, exponent = registers.rate_code(rate, clock)
+        error = abs(code_to_rate(mantissa, exponent, clock) - rate)
+        for step in (-1, 1):
+            assert abs(code_to_rate(mantissa + step, exponent, clock) - rate) >= error, (rate, clock)
+
+
+@pytest.mark.parametrize("clock", [220_000_000, 10_000_000])
+def test_powers_of_two_are_exact(clock: int) -> None:
+    for shift in range(2, 8):
+        rate = 8 * clock >> shift  # 2^shift cycles per byte
+        assert registers.rate_code(rate, clock) == (1 << 15, 16 + shift)
+
+
+def test_closed_and_unshaped() -> None:
+    assert registers.rate_code(0, 220_000_000) == (0, 0)
+    assert registers.rate_code(None, 220_000_000) == (1, 0)
+    assert registers.code_rate(0, 0, 220_000_000) == 0
+    assert registers.code_rate(1, 0, 220_000_000) is None
+
+
+@pytest.mark.parametrize("rate", [1, LOW - 1, HIGH + 1, -5])
+def test_rates_out_of_range_are_refused(rate: int) -> None:
+    with pytest.raises(UserError, match=r"a queue's rate must be 64 kbit/s to 100 Gbit/s"):
+        registers.rate_code(rate, 220_000_000)
+
+
+def test_clock_too_fast_or_too_slow() -> None:
+    with pytest.raises(UserError, match="cannot be set at a clock"):
+        registers.rate_code(LOW, 10**9)
+    with pytest.raises(UserError, match="cannot be set at a clock"):
+        registers.rate_code(HIGH, 100_000)
+
+
+def test_bursts() -> None:
+    rng = random.Random(seed())
+    for _ in range(5_000):
+        clock, rate = rng.randint(10 * 10**6, 400 * 10**6), round(LOW * (HIGH / LOW) ** rng.random())
+        size = rng.randrange((1 << 28) * rate // (8 * clock) + 2)
+        exact = Fraction(8 * size * clock, rate)
+        if exact > registers.MAX_BURST_CYCLES + Fraction(1, 2):
+            with pytest.raises(UserError, match="can have at most"):
+                registers.burst_cycles(size, rate, clock)
+        else:
+            assert abs(registers.burst_cycles(size, rate, clock) - exact) <= Fraction(1, 2)
+    assert registers.burst_cycles(10**9, None, 220_000_000) == registers.burst_cycles(10**9, 0, 220_000_000) == 0
+
+
+def test_queue_writes() -> None:
+    writes = registers.queue_writes(7, 100 * 10**6, 3000, 50, 1 << 24, 220_000_000)
+    mantissa, exponent = registers.rate_code(100 * 10**6, 220_000_000)
+    assert writes == [(0x40, 7), (0x44, exponent << 16 | mantissa), (0x48, 52_800), (0x4C, 50), (0x50, (1 << 24) - 1), (0x54, 1)]
+    assert registers.queue_writes(0, None, 0, 10**6, 10**9, 220_000_000)[1:5] == [(0x44, 1), (0x48, 0), (0x4C, 65_535), (0x50, 16_777_215)]
+
+
+def test_addresses_are_those_of_the_architecture() -> None:
+    expected = {
+        "type": 0x000, "version": 0x004, "queues": 0x008, "descriptors": 0x00C, "memories": 0x010, "max_frame_bytes": 0x014,
+        "clock_hz": 0x018, "features": 0x01C, "next": 0x020, "status": 0x024, "queue_index": 0x040, "queue_rate": 0x044,
+        "queue_burst": 0x048, "queue_limit_packets": 0x04C, "queue_limit_bytes": 0x050, "queue_command": 0x054, "in_packets": 0x080,
+        "in_bytes": 0x088, "out_packets": 0x090, "out_bytes": 0x098, "drop_packets": 0x0A0, "drop_bytes": 0x0A8,
+    }  # fmt: skip
+    assert {name: registers.address(name) for name in expected} == expected
+    for code, reason in registers.DROP_REASONS.items():
+        assert registers.drop_addresses(reason) == (0x100 + 16 * code, 0x108 + 16 * code)
+    assert len(registers.table()) == len(expected) + 2 * len(registers.DROP_REASONS)
