@@ -167,6 +167,34 @@ async def full_rate(dut) -> None:
 
 
 @cocotb.test()
+async def latency(dut) -> None:
+    """From the last beat in: 3 cycles to the event and 5 to the output; one less when the strip empties the last beat."""
+    rng = _clock(dut)
+    bench = Bench(dut, rng)
+    await bench.start()
+    bench.drain()
+    whole = -(-bench.shortest // bench.width) * bench.width
+    for length, less in ((whole - PREFIX, 0), (whole, 1)):
+        beats = bench.to_beats(bench.good(length))
+        await bench.source.send(beats[:-1])
+        sender = cocotb.start_soon(bench.source.send(beats[-1:]))
+        await ReadOnly()
+        while not (int(dut.s_axis_tvalid_i.value) and int(dut.s_axis_tlast_i.value)):
+            await FallingEdge(dut.clk_i)
+            await ReadOnly()
+        seen: dict[str, int] = {}
+        for cycle in range(10):
+            for name in ("ev_valid_o", "m_meta_valid_o", "m_data_valid_o"):
+                if int(getattr(dut, name).value):
+                    seen.setdefault(name, cycle)
+            await FallingEdge(dut.clk_i)
+            await ReadOnly()
+        assert seen == {"ev_valid_o": 3 - less, "m_meta_valid_o": 5 - less, "m_data_valid_o": 5 - less}
+        await FallingEdge(dut.clk_i)
+        await sender
+
+
+@cocotb.test()
 async def giant(dut) -> None:
     """A frame of 70,000 beats is swallowed at full rate though the output is stuck; its neighbours pass."""
     rng = _clock(dut)
