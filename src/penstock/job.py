@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 
 BUS_BITS = 512
 DEFAULT_LINE_BPS = 100 * 10**9
+MAX_CYCLES = 2**35  # as far as the engine's time of the lines reaches
 MAX_SERIES = 32
 DEFAULT_SERIES = 12
 INTERVALS = 200
 SAMPLED_QUEUES = 64  # whose counters in the device are read at the end and compared with the engine's
 MIN_ETHERNET_BYTES = 60
+MAX_ENGINE_BYTES = 65_535
 
 # What the device has after reset; also in docs/architecture.md ("Registers").
 RESET_LIMIT_PACKETS = registers.MAX_LIMIT_PACKETS
@@ -174,6 +176,9 @@ def build(scenario: Scenario, document: Document, config: "Config") -> Plan:
     if duration < 1:
         document.fail(("duration",), "must be at least one clock cycle")
     drain = duration if scenario.drain is True else cycles(scenario.drain, clock) if scenario.drain else 0
+    if duration + drain > MAX_CYCLES:
+        most = format_time_ns(MAX_CYCLES / clock * 1e9)
+        document.fail(("duration",), f"and the time to drain must be at most {most} together at {clock / 1e6:g} MHz")
     plan = Plan({}, table, np.zeros(0, dtype=np.uint32))
     sources = [_source(entry, ("traffic", index), scenario, document, config, plan) for index, entry in enumerate(scenario.traffic)]
     reached = np.unique(np.concatenate([source["queues"] for source in sources]))
@@ -319,6 +324,10 @@ def _capture(entry: PcapTraffic, key: KeyPath, scenario: Scenario, document: Doc
     else:
         used, queues = _mapped(entry, key, frames, shown, document, plan)
         data, lengths = [frames.data[i] for i in used], frames.lengths[used]
+    if len(used) and lengths.max() > MAX_ENGINE_BYTES:
+        short = np.flatnonzero(lengths <= MAX_ENGINE_BYTES)
+        plan.notes.append(f"{len(used) - len(short):,} frames of {shown} are longer than {MAX_ENGINE_BYTES:,} byte and were left out.")
+        used, queues, lengths, data = used[short], queues[short], lengths[short], [data[i] for i in short]
     if not len(used):
         document.fail((*key, "prefixed" if entry.prefixed else "map"), f"matches none of the {len(frames):,} frames of {shown}")
     if entry.pad:

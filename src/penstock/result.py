@@ -110,18 +110,22 @@ def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, confi
         "latency_ns": distribution(left.latency, 1e9 / clock),
         "order_errors": int(raw["order_errors"]),
         "payload_errors": int(raw["payload_errors"]),
-        "counter_mismatches": int(raw.get("counter_mismatches", 0)),
+        "event_errors": int(raw["event_errors"]),
+        "lost": int(raw["lost"]),
+        "counter_mismatches": int(raw["counter_mismatches"]),
+        "drained": bool(raw["drained"]),
         "conservation": {
             "ok": bool(raw["conservation_ok"]) and _lost(packets) == 0 and _lost(size) == 0,
             "packets_missing": _lost(packets),
             "bytes_missing": _lost(size),
         },
-        "findings": list(raw.get("findings", [])),
+        "findings": list(raw["findings"]),
         "notes": plan.notes,
         "queues_with_traffic": with_traffic,
         "queues_listed": len(queues),
         "queues": queues,
         "device": config.model_dump(mode="json"),
+        "memories": [{"name": m.name, **counts} for m, counts in zip(config.memories, raw["memory"], strict=True)],
         "scenario": document.data,
     }
 
@@ -135,6 +139,8 @@ def failures(result: dict[str, Any]) -> list[str]:
     for key, words in (
         ("order_errors", "packets left their queue out of order"),
         ("payload_errors", "packets left with other bytes than they came with"),
+        ("lost", "packets never came out while younger ones of their queue did"),
+        ("event_errors", "events of the device fit no packet"),
         ("counter_mismatches", "counters of the device differ from what the engine saw"),
     ):
         if result[key]:
