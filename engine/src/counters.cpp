@@ -24,7 +24,8 @@ Amount CounterCheck::read_amount(std::uint32_t address) {
 void CounterCheck::compare(const std::string& what, const Amount& device, const Amount& seen) {
     if (device == seen) return;
     ++mismatches_;
-    if (findings_.size() < kFindings) findings_.push_back(what + ": the device counts " + text(device) + ", the engine has seen " + text(seen));
+    if (findings_.size() < kFindings)
+        findings_.push_back(what + ": the device counts " + text(device) + ", the engine has seen " + text(seen));
 }
 
 std::uint64_t CounterCheck::run(std::span<const std::uint32_t> queues) {
@@ -32,7 +33,8 @@ std::uint64_t CounterCheck::run(std::span<const std::uint32_t> queues) {
     while ((measurement_.undecided() || !device_.input_idle()) && device_.now() < limit) device_.run(device_.now() + 64);
     device_.run(device_.now() + kPipeline);
     for (unsigned reason = 1; reason < kDropReasons; ++reason)
-        compare(std::string("drop counter ") + kDropNames[reason], read_amount(registers::kDrops + 16 * reason), measurement_.live().dropped[reason]);
+        compare(std::string("drop counter ") + kDropNames[reason], read_amount(registers::kDrops + 16 * reason),
+                measurement_.live().dropped[reason]);
     for (const std::uint32_t queue : queues) check_queue(queue);
     return mismatches_;
 }

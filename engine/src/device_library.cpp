@@ -23,7 +23,8 @@ DeviceLibrary::DeviceLibrary(const std::string& path) : handle_(dlopen(path.c_st
     try {
         const auto version = symbol<decltype(&pst_pins_version)>(handle_, "pst_pins_version", path)();
         if (version != PST_PINS_VERSION)
-            throw std::runtime_error(path + " has version " + std::to_string(version) + " of the pins, the engine " + std::to_string(PST_PINS_VERSION));
+            throw std::runtime_error(path + " has version " + std::to_string(version) + " of the pins, the engine " +
+                                     std::to_string(PST_PINS_VERSION));
         memories = symbol<decltype(&pst_memories)>(handle_, "pst_memories", path)();
         create = symbol<decltype(&pst_create)>(handle_, "pst_create", path);
         destroy = symbol<decltype(&pst_destroy)>(handle_, "pst_destroy", path);

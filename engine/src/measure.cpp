@@ -6,15 +6,16 @@
 
 namespace penstock::engine {
 
-const std::array<const char*, kDropReasons> kDropNames = {"",         "runt",    "oversize",          "bad_queue_id",
+const std::array<const char*, kDropReasons> kDropNames = {"",          "runt",    "oversize",          "bad_queue_id",
                                                           "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes"};
 
 namespace {
-constexpr std::size_t kFindings = 16;   // more words help nobody
-constexpr unsigned kSearchDepth = 4096; // how far behind the head a frame is looked for
+constexpr std::size_t kFindings = 16;    // more words help nobody
+constexpr unsigned kSearchDepth = 4096;  // how far behind the head a frame is looked for
 
 std::string frame_text(const Frame& frame) {
-    return "frame " + std::to_string(frame.number) + " (queue " + std::to_string(frame.queue) + ", " + std::to_string(frame.length) + " bytes)";
+    return "frame " + std::to_string(frame.number) + " (queue " + std::to_string(frame.queue) + ", " + std::to_string(frame.length) +
+           " bytes)";
 }
 }  // namespace
 
@@ -25,7 +26,8 @@ Measurement::Measurement(const MeasureSettings& settings)
     series_.queues = settings_.series_queues;
     if (settings_.interval_cycles > 0) {
         series_index_.assign(settings_.queues, -1);
-        for (std::size_t i = 0; i < settings_.series_queues.size(); ++i) series_index_[settings_.series_queues[i]] = static_cast<std::int32_t>(i);
+        for (std::size_t i = 0; i < settings_.series_queues.size(); ++i)
+            series_index_[settings_.series_queues[i]] = static_cast<std::int32_t>(i);
     }
     if (!settings_.pcap_out.empty()) pcap_ = std::make_unique<PcapWriter>(settings_.pcap_out);
 }
@@ -92,8 +94,9 @@ void Measurement::classified(std::int64_t cycle, const Fate& fate) {
     if (record == kNone) return finding(cycle, live_.event_errors, "classify speaks of a frame that has not arrived");
     const Frame& frame = records_[record].frame;
     if (fate.reason >= kDropReasons || fate.queue != frame.queue || fate.length != frame.length)
-        finding(cycle, live_.event_errors,
-                "classify says queue " + std::to_string(fate.queue) + ", " + std::to_string(fate.length) + " bytes of " + frame_text(frame));
+        finding(
+            cycle, live_.event_errors,
+            "classify says queue " + std::to_string(fate.queue) + ", " + std::to_string(fate.length) + " bytes of " + frame_text(frame));
     if (fate.reason != 0 && fate.reason < kDropReasons) return drop(cycle, record, fate.reason);
     if (frame.queue >= settings_.queues) {
         finding(cycle, live_.event_errors, "classify passes " + frame_text(frame) + ", a queue that the device does not have");
@@ -119,27 +122,35 @@ void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
     append(lists_[fate.queue].queued, record);
 }
 
-bool Measurement::matches(const Record& record, std::span<const std::uint8_t> bytes) {
-    if (record.frame.length != bytes.size()) return false;
-    frame_bytes(record.frame, settings_.seed, expected_.data());
+bool Measurement::matches(const Frame& frame, std::span<const std::uint8_t> bytes) {
+    if (frame.length != bytes.size()) return false;
+    frame_bytes(frame, settings_.seed, expected_.data());
     return std::memcmp(expected_.data(), bytes.data(), bytes.size()) == 0;
 }
 
-// Takes the frame with these bytes off its queue: the oldest, unless the device has done something wrong. kNone: the queue is empty.
+bool Measurement::left_before(std::uint32_t queue, std::span<const std::uint8_t> bytes) {
+    return std::any_of(recent_.begin(), recent_.end(),
+                       [&](const Frame& frame) { return frame.queue == queue && frame.length && matches(frame, bytes); });
+}
+
+// Takes the frame with these bytes off its queue: the oldest, unless the device has done something wrong. kNone: the queue does not hold
+// it.
 std::uint32_t Measurement::take_departing(std::uint32_t queue, std::span<const std::uint8_t> bytes, std::int64_t cycle) {
     List& list = lists_[queue].queued;
-    if (list.head == kNone || matches(records_[list.head], bytes)) return pop(list);
+    if (list.head == kNone || matches(records_[list.head].frame, bytes)) return pop(list);
     std::uint32_t before = list.head;
     for (unsigned depth = 0; depth < kSearchDepth && records_[before].next != kNone; ++depth, before = records_[before].next) {
         const std::uint32_t found = records_[before].next;
-        if (!matches(records_[found], bytes)) continue;
+        if (!matches(records_[found].frame, bytes)) continue;
         finding(cycle, live_.order_errors, frame_text(records_[found].frame) + " leaves before " + frame_text(records_[list.head].frame));
         for (std::uint32_t older = list.head; older != found; older = records_[older].next) records_[older].overtaken = true;
         records_[before].next = records_[found].next;
         if (list.tail == found) list.tail = before;
         return found;
     }
-    finding(cycle, live_.payload_errors, frame_text(records_[list.head].frame) + " comes out changed (" + std::to_string(bytes.size()) + " bytes)");
+    if (left_before(queue, bytes)) return kNone;
+    finding(cycle, live_.payload_errors,
+            frame_text(records_[list.head].frame) + " comes out changed (" + std::to_string(bytes.size()) + " bytes)");
     return pop(list);
 }
 
@@ -149,7 +160,9 @@ void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::spa
         pcap_->write(nanoseconds, bytes);
     }
     const std::uint32_t record = queue < settings_.queues ? take_departing(queue, bytes, first_bit) : kNone;
-    if (record == kNone) return finding(first_bit, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which holds none");
+    if (record == kNone)
+        return finding(first_bit, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which does not hold it");
+    recent_[recent_at_++ % kRecent] = records_[record].frame;
     const std::uint32_t length = records_[record].frame.length;
     const std::int64_t last_bit = records_[record].last_bit;
     records_[record].next = free_;

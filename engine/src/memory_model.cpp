@@ -36,7 +36,9 @@ void MemoryModel::present(pst_axi_pins& pins) {
 }
 
 void MemoryModel::check_burst(const char* channel, std::uint64_t address, unsigned len, unsigned size, unsigned burst) const {
-    const auto where = [&] { return std::string(channel) + " burst of " + std::to_string(len + 1) + " beats at " + std::to_string(address); };
+    const auto where = [&] {
+        return std::string(channel) + " burst of " + std::to_string(len + 1) + " beats at " + std::to_string(address);
+    };
     const std::uint64_t bytes = std::uint64_t{PST_BEAT_BYTES} * (len + 1);
     if (size != 6 || burst != 1) fail(where() + " is not INCR with 64 bytes a beat");
     if (address % PST_BEAT_BYTES) fail(where() + " is not aligned to 64 bytes");
@@ -66,8 +68,10 @@ void MemoryModel::write_beat(const pst_axi_pins& pins, std::int64_t now) {
 }
 
 void MemoryModel::check_hold(const pst_axi_pins& p) {
-    if (held_aw_ && !(p.awvalid_o && p.awaddr_o == held_awaddr_ && p.awlen_o == held_awlen_)) fail("write address changed before it was taken");
-    if (held_ar_ && !(p.arvalid_o && p.araddr_o == held_araddr_ && p.arlen_o == held_arlen_)) fail("read address changed before it was taken");
+    if (held_aw_ && !(p.awvalid_o && p.awaddr_o == held_awaddr_ && p.awlen_o == held_awlen_))
+        fail("write address changed before it was taken");
+    if (held_ar_ && !(p.arvalid_o && p.araddr_o == held_araddr_ && p.arlen_o == held_arlen_))
+        fail("read address changed before it was taken");
     if (held_w_ && !(p.wvalid_o && p.wstrb_o == held_strb_ && static_cast<bool>(p.wlast_o) == held_last_ &&
                      std::memcmp(p.wdata_o, held_data_, sizeof held_data_) == 0))
         fail("write data changed before it was taken");

@@ -6,9 +6,9 @@
 
 namespace penstock {
 
-void bind_models(nanobind::module_ &parent) {
-  nanobind::module_ m = parent.def_submodule("models", "C++ models of the blocks, the yardstick of their RTL.");
-  models::register_all(m);
+void bind_models(nanobind::module_& parent) {
+    nanobind::module_ m = parent.def_submodule("models", "C++ models of the blocks, the yardstick of their RTL.");
+    models::register_all(m);
 }
 
-} // namespace penstock
+}  // namespace penstock

@@ -6,6 +6,6 @@
 namespace penstock {
 
 // Adds the submodule `models` with the C++ model of every block to `parent`.
-void bind_models(nanobind::module_ &parent);
+void bind_models(nanobind::module_& parent);
 
-} // namespace penstock
+}  // namespace penstock

@@ -30,7 +30,8 @@ PcapWriter::PcapWriter(const std::string& path) : path_(path), buffer_(1 << 20),
 
 void PcapWriter::write(std::uint64_t nanoseconds, std::span<const std::uint8_t> frame) {
     const auto length = static_cast<std::uint32_t>(frame.size());
-    const RecordHeader header{static_cast<std::uint32_t>(nanoseconds / 1'000'000'000), static_cast<std::uint32_t>(nanoseconds % 1'000'000'000), length, length};
+    const RecordHeader header{static_cast<std::uint32_t>(nanoseconds / 1'000'000'000),
+                              static_cast<std::uint32_t>(nanoseconds % 1'000'000'000), length, length};
     std::fwrite(&header, sizeof header, 1, file_.get());
     std::fwrite(frame.data(), 1, frame.size(), file_.get());
 }

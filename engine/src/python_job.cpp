@@ -35,7 +35,9 @@ class Table {
     }
     double number(const char* key, double low, double high) { return checked(key, cast<double>(get(key), key), low, high); }
     double number(const char* key, double low, double high, double otherwise) { return has(key) ? number(key, low, high) : otherwise; }
-    std::int64_t integer(const char* key, std::int64_t low, std::int64_t high) { return checked(key, cast<std::int64_t>(get(key), key), low, high); }
+    std::int64_t integer(const char* key, std::int64_t low, std::int64_t high) {
+        return checked(key, cast<std::int64_t>(get(key), key), low, high);
+    }
     std::int64_t integer(const char* key, std::int64_t low, std::int64_t high, std::int64_t otherwise) {
         return has(key) ? integer(key, low, high) : otherwise;
     }
@@ -85,9 +87,9 @@ class Table {
     std::vector<std::string> known_;
 };
 
-constexpr double kMaxRate = 1e15;                                // bit/s
-constexpr std::int64_t kMaxCycles = std::int64_t{1} << 35;       // as far as link time reaches
-constexpr std::int64_t kQuietCycles = std::int64_t{1} << 26;     // longer than a frame of 1,518 bytes takes at 64 kbit/s and 220 MHz
+constexpr double kMaxRate = 1e15;                             // bit/s
+constexpr std::int64_t kMaxCycles = std::int64_t{1} << 35;    // as far as link time reaches
+constexpr std::int64_t kQuietCycles = std::int64_t{1} << 26;  // longer than a frame of 1,518 bytes takes at 64 kbit/s and 220 MHz
 
 MemorySettings memory_settings(Table table) {
     MemorySettings memory;
@@ -129,11 +131,14 @@ RecordedFrames recorded_frames(Table table, std::vector<nb::object>& keep) {
         bad(table.name("cycles") + " and the other arrays of the frames are not equally long");
     for (std::size_t i = 0; i < n; ++i) {
         const auto frame = [&](const char* key) { return table.name(key) + "[" + std::to_string(i) + "]"; };
-        if (frames.cycles[i] < (i ? frames.cycles[i - 1] : 0) || frames.cycles[i] > kMaxCycles) bad(frame("cycles") + " is not in order of time");
-        if (frames.lengths[i] < 0 || frames.lengths[i] > static_cast<std::int32_t>(kMaxFrameBytes)) bad(frame("lengths") + " is not in 0..65535");
+        if (frames.cycles[i] < (i ? frames.cycles[i - 1] : 0) || frames.cycles[i] > kMaxCycles)
+            bad(frame("cycles") + " is not in order of time");
+        if (frames.lengths[i] < 0 || frames.lengths[i] > static_cast<std::int32_t>(kMaxFrameBytes))
+            bad(frame("lengths") + " is not in 0..65535");
         if (frames.stored[i] < 0 || frames.stored[i] > frames.lengths[i]) bad(frame("stored") + " is more than the frame's length");
         const auto size = static_cast<std::int64_t>(frames.data.size());
-        if (frames.offsets[i] < 0 || frames.offsets[i] > size || frames.stored[i] > size - frames.offsets[i]) bad(frame("offsets") + " points out of the data");
+        if (frames.offsets[i] < 0 || frames.offsets[i] > size || frames.stored[i] > size - frames.offsets[i])
+            bad(frame("offsets") + " points out of the data");
     }
     return frames;
 }
@@ -167,7 +172,8 @@ SyntheticSettings synthetic(Table table, const std::string& kind, double clock_h
             const auto pair = nb::cast<nb::sequence>(item);
             const auto bytes = nb::cast<std::int64_t>(pair[0]);
             const auto weight = nb::cast<double>(pair[1]);
-            if (bytes < 1 || bytes > kMaxFrameBytes || !(weight > 0) || !std::isfinite(weight)) bad(table.name("sizes") + ": bytes are 1..65535, weights above 0");
+            if (bytes < 1 || bytes > kMaxFrameBytes || !(weight > 0) || !std::isfinite(weight))
+                bad(table.name("sizes") + ": bytes are 1..65535, weights above 0");
             source.sizes.emplace_back(static_cast<std::uint32_t>(bytes), weight);
         } catch (const nb::cast_error&) {
             bad(table.name("sizes") + " is not a list of (bytes, weight)");
@@ -203,9 +209,11 @@ std::vector<RegisterWrite> register_writes(Table& table, const char* key, bool t
             const auto tuple = nb::cast<nb::sequence>(item);
             const std::size_t at = timed ? 1 : 0;
             if (nb::len(tuple) != at + 2) throw nb::cast_error();
-            writes.push_back({timed ? nb::cast<std::int64_t>(tuple[0]) : 0, nb::cast<std::uint32_t>(tuple[at]), nb::cast<std::uint32_t>(tuple[at + 1])});
+            writes.push_back(
+                {timed ? nb::cast<std::int64_t>(tuple[0]) : 0, nb::cast<std::uint32_t>(tuple[at]), nb::cast<std::uint32_t>(tuple[at + 1])});
         } catch (const nb::cast_error&) {
-            bad(table.name(key) + "[" + std::to_string(writes.size()) + "] is not " + (timed ? "(cycle, address, value)" : "(address, value)"));
+            bad(table.name(key) + "[" + std::to_string(writes.size()) + "] is not " +
+                (timed ? "(cycle, address, value)" : "(address, value)"));
         }
     }
     std::stable_sort(writes.begin(), writes.end(), [](const RegisterWrite& a, const RegisterWrite& b) { return a.cycle < b.cycle; });
@@ -260,7 +268,8 @@ PythonJob job_from_python(const nb::dict& dict) {
         else
             job.sources.emplace_back(synthetic(source, kind, job.device.clock_hz, stop, python.keep));
         const auto* made = std::get_if<SyntheticSettings>(&job.sources.back());
-        if (made && made->stop_cycle >= Source::kNever && !job.max_cycles) bad(where + "stop_cycle, duration_cycles or max_cycles must end the run");
+        if (made && made->stop_cycle >= Source::kNever && !job.max_cycles)
+            bad(where + "stop_cycle, duration_cycles or max_cycles must end the run");
     }
     table.done();
     return python;

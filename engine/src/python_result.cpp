@@ -35,7 +35,7 @@ nb::object column(const std::vector<QueueTotals>& totals, Field field) {
     return array(std::move(values));
 }
 
-nb::dict amounts(const Totals& totals, std::uint64_t Amount::*what) {
+nb::dict amounts(const Totals& totals, std::uint64_t Amount::* what) {
     nb::dict dict, dropped;
     dict["in"] = totals.in.*what;
     dict["out"] = totals.out.*what;

@@ -9,7 +9,7 @@ namespace penstock::engine {
 
 namespace {
 constexpr std::int64_t kResetCycles = 16;
-constexpr std::int64_t kInitLimit = 50'000'000;   // a walker over a million queues needs a fiftieth of it
+constexpr std::int64_t kInitLimit = 50'000'000;     // a walker over a million queues needs a fiftieth of it
 constexpr std::int64_t kRegisterLimit = 1'000'000;  // the bus is stuck after that
 }  // namespace
 
@@ -82,7 +82,8 @@ void RtlDevice::run(std::int64_t until) {
 void RtlDevice::cycle() {
     active_ = false;
     if (!pins_.s_axis_tvalid_i && now_ >= beat_cycle_) offer_beat();
-    pins_.m_axis_tready_i = egress_free_ < ticks(now_ + 1) && (settings_.ready_permille >= 1000 || output_random_.permille(settings_.ready_permille));
+    pins_.m_axis_tready_i =
+        egress_free_ < ticks(now_ + 1) && (settings_.ready_permille >= 1000 || output_random_.permille(settings_.ready_permille));
     for (std::size_t m = 0; m < memories_.size(); ++m) memories_[m]->drive(pins_.axi[m], now_);
     registers_.drive(pins_);
 
@@ -171,8 +172,9 @@ void RtlDevice::report_fates() {
 // A source that has raised valid holds valid and payload until ready.
 void RtlDevice::output_hold() {
     const pst_pins& p = pins_;
-    if (output_held_ && !(p.m_axis_tvalid_o && p.m_axis_tkeep_o == held_keep_ && p.m_axis_tid_o == held_tid_ &&
-                          static_cast<bool>(p.m_axis_tlast_o) == held_last_ && std::memcmp(p.m_axis_tdata_o, held_data_.data(), PST_BEAT_BYTES) == 0))
+    if (output_held_ &&
+        !(p.m_axis_tvalid_o && p.m_axis_tkeep_o == held_keep_ && p.m_axis_tid_o == held_tid_ &&
+          static_cast<bool>(p.m_axis_tlast_o) == held_last_ && std::memcmp(p.m_axis_tdata_o, held_data_.data(), PST_BEAT_BYTES) == 0))
         fail("m_axis changed before it was taken");
     output_held_ = p.m_axis_tvalid_o && !p.m_axis_tready_i;
     if (!output_held_) return;

@@ -10,7 +10,8 @@ namespace penstock::engine {
 
 namespace {
 
-constexpr std::int64_t kChunk = 2048;              // cycles between two looks at the wall clock
+constexpr std::int64_t kChunk = 2048;       // cycles between two looks at the wall clock
+constexpr std::int64_t kSendingChunk = 32;  // less than a frame takes through a device: the end of a drain is exact
 constexpr std::size_t kWritesAtOnce = 1024;
 constexpr std::int64_t kForever = std::int64_t{1} << 62;
 
@@ -56,16 +57,19 @@ class Runner {
     bool keep_going(const char* phase) {
         const Totals& t = measurement_.live();
         const std::uint64_t dropped = t.in.packets - t.out.packets - t.queued.packets;
-        const Progress progress{phase, in_run_ ? device_.now() : 0, job_.duration_cycles.value_or(0), t.in.packets, t.out.packets, dropped, t.queued.packets};
+        const Progress progress{
+            phase, in_run_ ? device_.now() : 0, job_.duration_cycles.value_or(0), t.in.packets, t.out.packets, dropped, t.queued.packets};
         if (!poll_(progress)) outcome_.interrupted = true;
         return !outcome_.interrupted;
     }
 
     bool set_up() {
         device_.start();
-        if (device_.read(registers::kType) != registers::kTypeAccessEdge) throw DeviceError("the type register is not that of an access edge");
+        if (device_.read(registers::kType) != registers::kTypeAccessEdge)
+            throw DeviceError("the type register is not that of an access edge");
         if (const auto queues = device_.read(registers::kQueues); queues != job_.measure.queues)
-            throw std::invalid_argument("the device has " + std::to_string(queues) + " queues, the job " + std::to_string(job_.measure.queues));
+            throw std::invalid_argument("the device has " + std::to_string(queues) + " queues, the job " +
+                                        std::to_string(job_.measure.queues));
         bool go_on = keep_going("init");
         for (std::size_t i = 0; i < job_.setup_writes.size() && go_on;) {
             for (std::size_t n = 0; n < kWritesAtOnce && i < job_.setup_writes.size(); ++n, ++i)
@@ -77,14 +81,14 @@ class Runner {
         return go_on;
     }
 
-    // Runs on by at most a chunk, not beyond `until`, and does the register writes whose time has come.
-    void advance(std::int64_t until) {
+    // Runs on by at most `chunk` cycles, not beyond `until`, and does the register writes whose time has come.
+    void advance(std::int64_t until, std::int64_t chunk = kChunk) {
         while (next_write_ < job_.timed_writes.size() && job_.timed_writes[next_write_].cycle <= device_.now()) {
             device_.write(job_.timed_writes[next_write_].address, job_.timed_writes[next_write_].value);
             ++next_write_;
         }
         if (next_write_ < job_.timed_writes.size()) until = std::min(until, job_.timed_writes[next_write_].cycle);
-        device_.run(std::min(until, device_.now() + kChunk));
+        device_.run(std::min(until, device_.now() + chunk));
     }
 
     bool all_sent() const { return traffic_->exhausted() && device_.input_idle(); }
@@ -103,7 +107,7 @@ class Runner {
                 measurement_.stop_when_empty(true);
                 if (measurement_.enough()) break;
             }
-            advance(limit_);
+            advance(limit_, all_sent() ? kChunk : kSendingChunk);
             const Totals& t = measurement_.live();
             const std::uint64_t happened = t.in.packets + t.out.packets + (t.in.packets - t.queued.packets);
             if (happened != seen) quiet_since = device_.now();
@@ -133,7 +137,8 @@ class Runner {
         for (const Amount& amount : t.dropped) accounted.packets += amount.packets, accounted.bytes += amount.bytes;
         outcome_.conservation_ok = accounted == t.in && t.event_errors == 0 && outcome_.lost == 0 && outcome_.counter_mismatches == 0;
         outcome_.findings = t.findings;
-        if (outcome_.lost) outcome_.findings.push_back(std::to_string(outcome_.lost) + " frames never came out, younger ones of their queues did");
+        if (outcome_.lost)
+            outcome_.findings.push_back(std::to_string(outcome_.lost) + " frames never came out, younger ones of their queues did");
         outcome_.findings.insert(outcome_.findings.end(), check.findings().begin(), check.findings().end());
     }
 

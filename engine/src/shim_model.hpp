@@ -47,7 +47,8 @@ class Clocked {
 };
 
 [[noreturn]] inline void fail(const char* what, const char* file, int line, const char* scope) {
-    throw std::runtime_error(std::string(what) + " in " + (scope ? scope : "?") + " (" + (file ? file : "?") + ":" + std::to_string(line) + ")");
+    throw std::runtime_error(std::string(what) + " in " + (scope ? scope : "?") + " (" + (file ? file : "?") + ":" + std::to_string(line) +
+                             ")");
 }
 
 }  // namespace penstock::shim

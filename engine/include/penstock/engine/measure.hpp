@@ -39,21 +39,21 @@ struct DeviceView {
 struct Totals {
     Amount in, out, queued;
     std::array<Amount, kDropReasons> dropped;
-    std::uint64_t order_errors = 0;    // frames that left before an older one of their queue
-    std::uint64_t payload_errors = 0;  // frames that are not, byte for byte, one that the queue holds
-    std::uint64_t event_errors = 0;    // events that fit no frame
-    std::vector<std::string> findings; // the first errors in words
+    std::uint64_t order_errors = 0;     // frames that left before an older one of their queue
+    std::uint64_t payload_errors = 0;   // frames that are not, byte for byte, one that the queue holds
+    std::uint64_t event_errors = 0;     // events that fit no frame
+    std::vector<std::string> findings;  // the first errors in words
 };
 
 // Time series, one row an interval.
 struct Series {
     std::int64_t interval_cycles = 0;  // 0: none
     std::vector<std::uint32_t> queues;
-    std::vector<std::uint64_t> bytes;           // [interval][queue]
-    std::vector<std::uint32_t> packets;         // [interval][queue]
-    std::vector<std::uint32_t> latency_max;     // [interval][queue], cycles
-    std::vector<double> latency_sum;            // [interval][queue], cycles
-    std::vector<std::uint64_t> drops;           // [interval][reason], packets
+    std::vector<std::uint64_t> bytes;                // [interval][queue]
+    std::vector<std::uint32_t> packets;              // [interval][queue]
+    std::vector<std::uint32_t> latency_max;          // [interval][queue], cycles
+    std::vector<double> latency_sum;                 // [interval][queue], cycles
+    std::vector<std::uint64_t> drops;                // [interval][reason], packets
     std::vector<std::uint64_t> total_in, total_out;  // [interval], bytes of all queues
 };
 
@@ -123,7 +123,8 @@ class Measurement final : public Observer {
     void append(List& list, std::uint32_t record);
     std::uint32_t pop(List& list);
     void drop(std::int64_t cycle, std::uint32_t record, unsigned reason);
-    bool matches(const Record& record, std::span<const std::uint8_t> bytes);
+    bool matches(const Frame& frame, std::span<const std::uint8_t> bytes);
+    bool left_before(std::uint32_t queue, std::span<const std::uint8_t> bytes);
     std::uint32_t take_departing(std::uint32_t queue, std::span<const std::uint8_t> bytes, std::int64_t cycle);
     void finding(std::int64_t cycle, std::uint64_t& counter, const std::string& what);
     std::size_t interval(std::int64_t cycle);
@@ -132,6 +133,9 @@ class Measurement final : public Observer {
     MeasureSettings settings_;
     std::vector<Record> records_;
     std::uint32_t free_ = kNone;
+    static constexpr std::size_t kRecent = 32;
+    std::array<Frame, kRecent> recent_{};  // that left last, to tell a frame that comes twice from one that is changed
+    std::size_t recent_at_ = 0;
     List arriving_;  // classify has not spoken yet
     std::vector<Lists> lists_;
     std::vector<QueueTotals> queue_totals_;

@@ -12,10 +12,10 @@
 namespace penstock::engine {
 
 struct MemorySettings {
-    std::uint64_t bytes = 0;          // a multiple of 4 KiB is usual, of 64 needed
-    std::uint32_t read_latency = 40;  // cycles from the address handshake to the first beat at the earliest, >= 1
-    std::uint32_t write_latency = 20; // cycles from the last beat to the response at the earliest, >= 1
-    std::uint32_t gap_permille = 0;   // share of cycles in which it takes and gives nothing, 0..999
+    std::uint64_t bytes = 0;           // a multiple of 4 KiB is usual, of 64 needed
+    std::uint32_t read_latency = 40;   // cycles from the address handshake to the first beat at the earliest, >= 1
+    std::uint32_t write_latency = 20;  // cycles from the last beat to the response at the earliest, >= 1
+    std::uint32_t gap_permille = 0;    // share of cycles in which it takes and gives nothing, 0..999
 };
 
 struct MemoryCounts {

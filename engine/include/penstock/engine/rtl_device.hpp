@@ -96,13 +96,13 @@ class RtlDevice final : public Device {
     bool active_ = false;  // the observer was told something in this cycle
 
     // input
-    Frame frame_;                            // on the link or next on it
-    bool waiting_ = false;                   // frame_ is next, not yet begun
-    bool sending_ = false;                   // frame_ is being handed over
-    Ticks link_free_ = 0, link_start_ = 0;   // of the ingress link, as if the device never stalled
-    std::int64_t beat_cycle_ = kNever;       // the link has brought the next beat
+    Frame frame_;                           // on the link or next on it
+    bool waiting_ = false;                  // frame_ is next, not yet begun
+    bool sending_ = false;                  // frame_ is being handed over
+    Ticks link_free_ = 0, link_start_ = 0;  // of the ingress link, as if the device never stalled
+    std::int64_t beat_cycle_ = kNever;      // the link has brought the next beat
     std::uint32_t input_at_ = 0, input_bytes_ = 0;
-    std::vector<std::uint8_t> input_;        // prefix and frame
+    std::vector<std::uint8_t> input_;  // prefix and frame
 
     // output
     Ticks egress_free_ = 0;

@@ -18,23 +18,23 @@ enum class Pick { Each, RoundRobin, Random };
 
 // A list of frames. The arrays live as long as the run.
 struct RecordedFrames {
-    std::span<const std::int64_t> cycles;   // arrival, not decreasing
+    std::span<const std::int64_t> cycles;  // arrival, not decreasing
     std::span<const std::uint32_t> queues;
     std::span<const std::int64_t> offsets;  // of the stored bytes in data
     std::span<const std::int32_t> lengths;  // on the wire
     std::span<const std::int32_t> stored;   // bytes present, <= length
     std::span<const std::uint8_t> data;
-    std::span<const std::uint8_t> error;    // empty: no frame has an error
+    std::span<const std::uint8_t> error;  // empty: no frame has an error
 };
 
 struct SyntheticSettings {
     Kind kind = Kind::Constant;
     Pick pick = Pick::RoundRobin;
     std::vector<std::uint32_t> queues;
-    double cycles_per_byte = 0;                                // of frame bytes; per queue with Pick::Each; OnOff: while on
-    std::vector<std::pair<std::uint32_t, double>> sizes;       // bytes, weight (share of frames)
+    double cycles_per_byte = 0;                           // of frame bytes; per queue with Pick::Each; OnOff: while on
+    std::vector<std::pair<std::uint32_t, double>> sizes;  // bytes, weight (share of frames)
     double start_cycle = 0, stop_cycle = 0;
-    double on_cycles = 0, off_cycles = 0;                      // means of exponential distributions (OnOff)
+    double on_cycles = 0, off_cycles = 0;  // means of exponential distributions (OnOff)
 };
 
 // One source: knows the arrival of its next frame.

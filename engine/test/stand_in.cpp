@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// A device that loops frames through, to test the engine itself: it implements pins.h without any hardware, and does
+// on request what no device should do. Register 0x800 chooses the fault, register 0x804 has its parameter.
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "penstock/pins.h"
+
+namespace {
+
+constexpr std::uint32_t kQueues = 16, kMinFrame = 14, kMaxFrame = 1522, kLatency = 20;
+
+enum Fault : std::uint32_t {
+    kNone = 0,
+    kLose = 1,           // the n-th frame never comes out
+    kReorder = 2,        // the n-th frame leaves after the next one of its queue
+    kCorrupt = 3,        // a bit of the n-th frame flips
+    kDuplicate = 4,      // the n-th frame comes out twice
+    kMiscount = 5,       // the drop counter of runts counts double
+    kMiscountQueue = 6,  // so does the counter of what left a queue
+    kNoEvent = 7,        // no enqueue event for the n-th frame
+    kKeepHole = 8,       // tkeep of the n-th frame has a hole
+    kChangeData = 9,     // data change while the output waits
+    kAssertion = 10,     // the device itself fails at the n-th frame
+    kBoundary = 11,      // a write burst crosses 4 KiB
+    kRange = 12,         // a read is beyond the memory
+    kLast = 13,          // wlast comes too early
+    kTruncate = 14,      // the n-th frame loses its last byte
+    kDropValid = 15,     // valid falls before the output was ready
+};
+
+struct Stored {
+    std::vector<std::uint8_t> bytes;
+    std::uint32_t queue = 0;
+    std::int64_t due = 0;
+};
+
+struct Counts {
+    std::uint64_t packets = 0, bytes = 0;
+    void add(std::size_t length) { ++packets, bytes += length; }
+};
+
+}  // namespace
+
+struct pst_device {
+    std::int64_t now = 0;
+    std::uint32_t fault = kNone, parameter = 0, index = 0, read_value = 0;
+    std::vector<std::uint8_t> coming;
+    std::deque<Stored> stored;
+    std::deque<pst_event_pins> classify, enqueue;
+    std::array<Counts, 8> drops;
+    std::array<Counts, kQueues> in, out;
+    std::uint64_t accepted = 0;
+    std::size_t sent = 0;  // bytes of the first stored frame
+    bool write_answer = false, read_answer = false, offered = false;
+    bool aw_done = false, w_done = false;
+    std::string error;
+
+    void take_frame(bool bad) {
+        Stored frame;
+        for (int i = 0; i < 4; ++i) frame.queue = frame.queue << 8 | coming[i];
+        frame.bytes.assign(coming.begin() + 4, coming.end());
+        coming.clear();
+        frame.due = now + kLatency;
+        const std::size_t length = frame.bytes.size();
+        const std::uint8_t reason = bad ? 4 : length < kMinFrame ? 1 : length > kMaxFrame ? 2 : frame.queue >= kQueues ? 3 : 0;
+        classify.push_back({frame.queue, static_cast<std::uint16_t>(length), 1, reason});
+        if (reason) {
+            drops[reason].add(length);
+            if (fault == kMiscount && reason == 1) drops[reason].add(length);
+            return;
+        }
+        const bool chosen = ++accepted == parameter;
+        if (!(chosen && fault == kNoEvent)) enqueue.push_back({frame.queue, static_cast<std::uint16_t>(length), 1, 0});
+        in[frame.queue].add(length);
+        if (chosen && fault == kAssertion) error = "assertion of the stand-in";
+        if (chosen && fault == kLose) return;
+        if (chosen && fault == kCorrupt) frame.bytes[length / 2] ^= 0x10;
+        if (chosen && fault == kTruncate) frame.bytes.pop_back();
+        if (chosen && fault == kDuplicate) stored.push_back(frame);
+        stored.push_back(frame);
+        if (accepted == parameter + 1 && fault == kReorder && stored.size() >= 2) {
+            std::swap(stored[stored.size() - 1].bytes, stored[stored.size() - 2].bytes);
+            std::swap(stored[stored.size() - 1].queue, stored[stored.size() - 2].queue);
+        }
+    }
+
+    void offer(pst_pins& p) {
+        p.m_axis_tvalid_o = !stored.empty() && stored.front().due <= now && !(fault == kDropValid && offered);
+        if (!p.m_axis_tvalid_o) return;
+        const Stored& frame = stored.front();
+        const std::size_t left = frame.bytes.size() - sent;
+        const std::size_t bytes = left < 64 ? left : 64;
+        std::memset(p.m_axis_tdata_o, 0xEE, 64);
+        std::memcpy(p.m_axis_tdata_o, frame.bytes.data() + sent, bytes);
+        if (fault == kChangeData && offered) p.m_axis_tdata_o[0] ^= 1;
+        p.m_axis_tkeep_o = ~std::uint64_t{0} >> (64 - bytes);
+        if (fault == kKeepHole) p.m_axis_tkeep_o &= ~std::uint64_t{2};
+        p.m_axis_tlast_o = bytes == left;
+        p.m_axis_tuser_o = 0;
+        p.m_axis_tid_o = frame.queue;
+    }
+
+    void sent_beat(const pst_pins& p) {
+        sent += 64;
+        if (!p.m_axis_tlast_o) return;
+        Counts& counts = out[stored.front().queue];
+        counts.add(stored.front().bytes.size());
+        if (fault == kMiscountQueue) counts.add(stored.front().bytes.size());
+        stored.pop_front();
+        sent = 0;
+    }
+
+    void misuse_memory(pst_axi_pins& p) {
+        const bool on = accepted > 0 && (fault == kBoundary || fault == kRange || fault == kLast);
+        p.awvalid_o = on && fault != kRange && !aw_done;
+        p.awaddr_o = fault == kBoundary ? 4096 - 64 : 0;
+        p.awlen_o = p.arlen_o = 1;
+        p.awsize_o = p.arsize_o = 6;
+        p.awburst_o = p.arburst_o = 1;
+        p.wvalid_o = on && fault == kLast && aw_done && !w_done;
+        p.wstrb_o = ~std::uint64_t{0};
+        p.wlast_o = 1;
+        p.bready_o = p.rready_o = 1;
+        p.arvalid_o = on && fault == kRange;
+        p.araddr_o = std::uint64_t{1} << 40;
+    }
+
+    std::uint32_t read(std::uint32_t address) const {
+        const auto part = [&](const Counts& c) {
+            const std::uint64_t value = address & 8 ? c.bytes : c.packets;
+            return static_cast<std::uint32_t>(address & 4 ? value >> 32 : value);
+        };
+        if (address == 0x000) return 0x5053'5401;
+        if (address == 0x008) return kQueues;
+        if (address >= 0x080 && address < 0x090) return part(in[index]);
+        if (address >= 0x090 && address < 0x0A0) return part(out[index]);
+        if (address >= 0x110 && address < 0x180) return part(drops[(address - 0x100) / 16]);
+        return 0;
+    }
+
+    void write(std::uint32_t address, std::uint32_t value) {
+        if (address == 0x040) index = value;
+        if (address == 0x800) fault = value;
+        if (address == 0x804) parameter = value;
+    }
+
+    static void pulse(std::deque<pst_event_pins>& events, pst_event_pins& pins) {
+        pins.valid_o = !events.empty();
+        if (events.empty()) return;
+        pins = events.front();
+        events.pop_front();
+    }
+
+    void cycle(pst_pins& p) {
+        // outputs of this cycle
+        p.init_done_o = 1;
+        p.now_o = static_cast<std::uint32_t>(now);
+        p.s_axis_tready_o = 1;
+        pulse(enqueue, p.ev_enqueue);
+        pulse(classify, p.ev_classify);
+        offer(p);
+        p.s_axil_awready_o = p.s_axil_wready_o = p.s_axil_awvalid_i && p.s_axil_wvalid_i && !write_answer;
+        p.s_axil_arready_o = !read_answer;
+        p.s_axil_bvalid_o = write_answer;
+        p.s_axil_rvalid_o = read_answer;
+        p.s_axil_rdata_o = read_value;
+        misuse_memory(p.axi[0]);
+        // rising edge
+        if (write_answer && p.s_axil_bready_i) write_answer = false;
+        if (read_answer && p.s_axil_rready_i) read_answer = false;
+        if (p.s_axil_awready_o) write(p.s_axil_awaddr_i, p.s_axil_wdata_i), write_answer = true;
+        if (p.s_axil_arvalid_i && p.s_axil_arready_o) read_value = read(p.s_axil_araddr_i), read_answer = true;
+        if (p.axi[0].awvalid_o && p.axi[0].awready_i) aw_done = true;
+        if (p.axi[0].wvalid_o && p.axi[0].wready_i) w_done = true;
+        if (p.m_axis_tvalid_o && p.m_axis_tready_i) sent_beat(p);
+        offered = p.m_axis_tvalid_o && !p.m_axis_tready_i;
+        if (!p.rst_i && p.s_axis_tvalid_i) {
+            const auto* bytes = reinterpret_cast<const std::uint8_t*>(p.s_axis_tdata_i);
+            for (int i = 0; i < 64; ++i)
+                if (p.s_axis_tkeep_i >> i & 1) coming.push_back(bytes[i]);
+            if (p.s_axis_tlast_i) take_frame(p.s_axis_tuser_i);
+        }
+        ++now;
+    }
+};
+
+extern "C" {
+uint32_t pst_pins_version() { return PST_PINS_VERSION; }
+uint32_t pst_memories() { return 1; }
+pst_device* pst_create() { return new pst_device; }
+void pst_destroy(pst_device* device) { delete device; }
+const char* pst_error(const pst_device* device) { return device->error.c_str(); }
+int pst_step(pst_device* device, pst_pins* pins) {
+    device->cycle(*pins);
+    return !device->error.empty();
+}
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""The engine on the RTL of the smallest configuration: whole devices, every byte compared."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from test_engine import assert_clean, constant, frames
+
+from penstock import engine
+from penstock.testkit import seed
+
+Job = dict[str, Any]
+MakeJob = Callable[..., Job]
+
+MIX = [(60, 7), (570, 4), (1514, 1)]
+QUEUE_INDEX, QUEUE_RATE, QUEUE_BURST, QUEUE_LIMIT_PACKETS, QUEUE_LIMIT_BYTES, QUEUE_COMMAND = range(0x40, 0x58, 4)
+
+
+def settings(queue: int, rate: tuple[int, int] = (1, 0), packets: int = 65_535, size: int = 16_777_215) -> list[tuple[int, int]]:
+    """Register writes that set one queue; rate is (mantissa, exponent)."""
+    values = (queue, rate[1] << 16 | rate[0], 0, packets, size, 1)
+    return list(zip((QUEUE_INDEX, QUEUE_RATE, QUEUE_BURST, QUEUE_LIMIT_PACKETS, QUEUE_LIMIT_BYTES, QUEUE_COMMAND), values, strict=True))
+
+
+def all_kinds() -> list[Job]:
+    """One source of each kind, bad frames among them."""
+    return [
+        frames(random.Random(seed()), 300, mean_gap=60),
+        {"kind": "poisson", "queues": range(16), "pick": "each", "bps": 2e9, "sizes": MIX},
+        {"kind": "onoff", "queues": [1, 5], "pick": "random", "bps": 30e9, "sizes": MIX, "on_cycles": 500, "off_cycles": 900},
+        constant(range(16), bps=3e9, size=64),
+        constant([3, 99], bps=5e8, size=1600),
+    ]
+
+
+@pytest.mark.parametrize(("valid", "ready"), [(1000, 1000), (600, 1000), (1000, 500), (700, 700)])
+def test_all_kinds_of_traffic(tiny_job: MakeJob, valid: int, ready: int) -> None:
+    print(f"PENSTOCK_SEED={seed()}")
+    result = engine.run(tiny_job(all_kinds(), valid_permille=valid, ready_permille=ready))
+    assert_clean(result)
+    assert result["drained"]
+    assert all(result["packets"]["dropped"][reason] for reason in ("runt", "oversize", "bad_queue_id", "bad_frame"))
+    assert result["packets"]["out"] > 500
+
+
+def test_more_than_the_memories_hold(tiny_job: MakeJob) -> None:
+    """The output takes a tenth of what comes: pages run out, and limits bite."""
+    writes = settings(2, packets=3) + settings(4, size=2000)
+    source = {"kind": "poisson", "queues": range(16), "pick": "random", "bps": 50e9, "sizes": MIX}
+    result = engine.run(tiny_job([source], egress_bps=5e9, register_writes=writes))
+    assert_clean(result)
+    assert all(result["packets"]["dropped"][reason] for reason in ("no_page", "tail_drop_packets", "tail_drop_bytes"))
+    assert result["drained"]
+
+
+def test_shaped_queue_keeps_its_rate(tiny_job: MakeJob) -> None:
+    """100 Mbit/s at 220 MHz is 17.6 cycles a byte: mantissa 36,045 (x 2^-11), exponent 20 - 1."""
+    period = 8 * 220e6 / 100e6 * 65536
+    exponent = int(np.log2(period)) - 15 + 15
+    mantissa = round(period / 2.0 ** (exponent - 15))
+    while mantissa > 65_535:
+        exponent, mantissa = exponent + 1, mantissa // 2
+    source = constant([6], bps=2e8, size=500)
+    result = engine.run(tiny_job([source], duration_cycles=300_000, register_writes=settings(6, (mantissa, exponent), packets=8)))
+    assert_clean(result)
+    departures = result["departures"]["cycle"]
+    late = departures[len(departures) // 2 :]
+    rate = 500 * 8 * (len(late) - 1) / (late[-1] - late[0]) * 220e6
+    assert rate == pytest.approx(100e6, rel=0.005)
+    assert result["packets"]["dropped"]["tail_drop_packets"] > 10
+
+
+def test_closed_gate_keeps_frames(tiny_job: MakeJob) -> None:
+    """Rate 0 holds a queue without loss; the counters are right although frames stay, and opening it lets them go."""
+    source = constant([6, 7], bps=1e9, size=100, stop_cycle=4000)
+    closed = engine.run(tiny_job([source], register_writes=settings(6, (0, 0)), quiet_cycles=20_000))
+    assert closed["conservation_ok"] and not closed["drained"]
+    assert closed["packets"]["queued"] == closed["queue"]["in_packets"][6] > 0
+    opening = [(20_000, address, value) for address, value in settings(6)]
+    opened = engine.run(tiny_job([source], register_writes=settings(6, (0, 0)), timed_register_writes=opening))
+    assert_clean(opened)
+    assert opened["drained"] and 20_000 < opened["queue"]["first_departure"][6] < 21_000
+
+
+def test_counters_hold_in_mid_traffic(tiny_job: MakeJob) -> None:
+    result = engine.run(tiny_job(all_kinds(), drain=False, max_cycles=10_000, ready_permille=300))
+    assert_clean(result)
+    assert result["cycles"] == 10_000 and result["packets"]["queued"] > 0
+
+
+def test_a_flipped_bit_in_memory_is_found(tiny_job: MakeJob) -> None:
+    result = engine.run(tiny_job([constant(range(16), size=1000)], fault={"memory_flip_byte": 200}))
+    assert result["payload_errors"] == 1 and "comes out changed" in result["findings"][0]
+
+
+def test_same_seed_same_result(tiny_job: MakeJob) -> None:
+    one, two = (engine.run(tiny_job(all_kinds(), ready_permille=800)) for _ in range(2))
+    other = engine.run(tiny_job(all_kinds(), ready_permille=800, seed=seed() + 1))
+    assert np.array_equal(one["latency_cycles"], two["latency_cycles"]) and one["cycles"] == two["cycles"]
+    assert one["packets"] != other["packets"] or not np.array_equal(one["latency_cycles"], other["latency_cycles"])
+
+
+def test_interrupted_run_has_a_result(tiny_job: MakeJob) -> None:
+    calls = 0
+
+    def progress(_: dict[str, Any]) -> bool:
+        nonlocal calls
+        calls += 1
+        return calls < 3
+
+    result = engine.run(tiny_job(all_kinds(), duration_cycles=10**9, max_cycles=None), progress)
+    assert result["interrupted"] and result["conservation_ok"] and result["counter_mismatches"] == 0
