@@ -1,0 +1,70 @@
+"""pst_schedule: every decision judged by the shaper's model, in a C++ loop."""
+
+from pathlib import Path
+
+import pytest
+
+from penstock.testkit import run_soak, seed
+
+BENCH = Path(__file__).parent / "soak_schedule.cpp"
+
+
+def soak(parameters: dict[str, object], **arguments: int) -> dict[str, int]:
+    shaping, width = int(parameters.get("Shaping", 1)), int(parameters.get("TimeWidth", 32))
+    return run_soak(
+        BENCH,
+        "schedule",
+        "pst_schedule",
+        parameters,
+        {
+            "queues": int(parameters["Queues"]),
+            "seed": seed(),
+            "shaping": shaping,
+            "time_width": width,
+            "tolerance": int(parameters.get("ToleranceCycles", 1024)),
+            "taken": 1000,
+            "load": 500,
+            "gates": 0,
+            "idle": 0,
+            "pattern": 0,
+            "packets": 300_000,
+            **arguments,
+        },
+    )
+
+
+SMALL = {"Queues": 16, "Slots": 256}
+LARGE = {"Queues": 1000, "Slots": 1024, "SlotCycles": 16, "ToleranceCycles": 200}
+WRAPPING = {"Queues": 16, "Slots": 64, "SlotCycles": 32, "ToleranceCycles": 100, "TimeWidth": 18, "WalkCycles": 16}
+
+
+@pytest.mark.parametrize("parameters", [SMALL, LARGE, WRAPPING], ids=["small", "large", "wrapping"])
+@pytest.mark.parametrize("gates", [0, 1])
+def test_decisions(parameters: dict[str, object], gates: int) -> None:
+    soak(parameters, gates=gates)
+
+
+def test_lateness_at_light_load() -> None:
+    """Alone on the output, a queue leaves within two slots of its earliest departure time, and 64 cycles after its gate opens."""
+    counts = soak(SMALL, load=10, gates=1, packets=30_000)
+    assert counts["lateness"] <= 64 and counts["gate"] <= 64, counts
+
+
+def test_idle_longer_than_time_stamps() -> None:
+    """Pauses of half to twice the range of the time stamps: the walk over old stamps keeps every comparison right."""
+    soak(WRAPPING, load=300, idle=1, packets=100_000)
+
+
+def test_back_pressure() -> None:
+    soak(SMALL, taken=100, packets=100_000)
+
+
+@pytest.mark.parametrize("queues", [16, 1000])
+def test_pass_through(queues: int) -> None:
+    soak({"Queues": queues, "Shaping": 0}, load=900, packets=500_000)
+
+
+def test_one_queue() -> None:
+    """A queue alone on the device is served at least every 32 cycles when it is unshaped."""
+    counts = soak({"Queues": 16, "Shaping": 0}, load=900, pattern=1, packets=50_000)
+    assert counts["throughput"] >= 1000 / 32, counts
