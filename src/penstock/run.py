@@ -45,8 +45,8 @@ def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
     plan = job.build(described, document, config)
     name = described.name or request.scenario.stem
     out = request.out or Path("results") / name
+    departures = _output_pcap(described.output.pcap, out, document)
     with _staging(out) as staging:
-        departures = _output_pcap(described.output.pcap, out, document)
         plan.job["pcap_out"] = str(staging / "departures.pcap") if departures else None
         raw = _simulate(plan.job, config)
         found = result.summarise(raw, described, document, config, plan, name)
@@ -95,7 +95,7 @@ def _output_pcap(given: str | None, out: Path, document: Any) -> Path | None:
     if given is None:
         return None
     path = out / given
-    if path.is_dir() or not given.strip() or path.name in ("result.json", "report.html", "series.npz"):
+    if path.is_dir() or Path(given).name in ("", "..") or path.name in ("result.json", "report.html", "series.npz"):
         document.fail(("output", "pcap"), f'must be the name of a capture file, not "{given}"')
     if any(parent.is_file() for parent in path.parents):
         document.fail(("output", "pcap"), f'names "{given}", but one of its folders is a file')

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""Figures and pages: rates and distributions against closed form, and a report that stands alone."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock import report, testkit
+from penstock.cli import main
+from penstock.result import Departures, distribution, rates
+from penstock.summary import observations, rows, sentences
+
+CLOCK = 10_000_000
+EGRESS = 100_000_000
+
+SCENARIO = """\
+name: pages
+description: Two queues & a <tag>.
+device: {config: demo_64}
+duration: 100 ms
+queues:
+  - {id: 0, name: bulk, rate: 5 Mbit/s, limit_packets: 20}
+  - {id: 1, name: voice}
+  - {id: 2, name: gate, rate: 0}
+traffic:
+  - {constant: {queues: bulk, rate: 20 Mbit/s, size: 1000}}
+  - {constant: {queues: [voice, gate], rate: 1 Mbit/s, size: 200}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> Path:
+    """Return the folder of a result."""
+    (tmp_path / "s.yaml").write_text(SCENARIO)
+
+    def add_series(raw: dict[str, Any]) -> dict[str, Any]:
+        raw["series"] = {"drops": {reason: np.full(100, n / 100) for reason, n in raw["packets"]["dropped"].items()}}
+        return raw
+
+    fake_engine["change"] = add_series
+    assert main(["run", str(tmp_path / "s.yaml"), "--out", str(tmp_path / "out")]) == 0
+    capsys.readouterr()
+    return tmp_path / "out"
+
+
+def test_distribution() -> None:
+    """Nearest rank: every percentile is a value that occurred."""
+    values = np.arange(1, 1001)
+    assert distribution(values, 2.0) == {"count": 1000, "min": 2, "mean": 1001, "p50": 1000, "p99": 1980, "p99_9": 1998, "max": 2000}
+    assert distribution(np.array([7])) == {"count": 1, "min": 7, "mean": 7, "p50": 7, "p99": 7, "p99_9": 7, "max": 7}
+    assert distribution(np.array([])) == {"count": 0, "min": None, "mean": None, "p50": None, "p99": None, "p99_9": None, "max": None}
+
+
+def shaped(arrivals: list[float], lengths: list[int], rate: int, burst: float, rng: np.random.Generator) -> Departures:
+    """Return the departures of a token bucket (bits, by its textbook definition) on a line of its own, with some cycles of jitter."""
+    tokens, at, free = burst * 8.0, 0.0, 0.0
+    cycle, latency = [], []
+    for arrival, length in zip(arrivals, lengths, strict=True):
+        start = max(arrival, free)
+        tokens = min(burst * 8.0, tokens + (start - at) * rate / CLOCK)
+        wait = max(0.0, (min(8 * length, burst * 8.0) - tokens) * CLOCK / rate)
+        leave = start + wait
+        tokens, at = tokens + wait * rate / CLOCK - 8 * length, leave
+        free = leave + 8 * length * CLOCK / EGRESS
+        cycle.append(int(leave) + 30 + int(rng.integers(0, 3)))
+        latency.append(cycle[-1] - int(arrival))
+    return Departures(*(np.array(x, dtype=np.int64) for x in (cycle, np.zeros(len(cycle)), lengths, latency)))
+
+
+@pytest.mark.parametrize("rate", [1_000_000, 5_000_000, 40_000_000])
+@pytest.mark.parametrize("burst", [1_600, 15_000])
+def test_measured_rate_of_a_backlogged_queue(rate: int, burst: int) -> None:
+    """Random sizes, offered at twice the rate: the measured rate is that of the bucket within 0.5 %, though the burst left at once."""
+    rng = np.random.default_rng(testkit.seed())
+    lengths = rng.integers(60, 1515, 600).tolist()
+    arrivals = np.cumsum([8 * length * CLOCK / (2 * rate) for length in lengths]).tolist()
+    left = shaped(arrivals, lengths, rate, burst, rng)
+    found = rates(left, rate, burst, CLOCK, EGRESS, 30)
+    assert found["measured_rate_bps"] == pytest.approx(rate, rel=0.005)
+    assert found["backlogged_share"] > 0.9
+    assert found["average_rate_bps"] >= found["measured_rate_bps"]
+
+
+def test_measured_rate_with_pauses() -> None:
+    """Bursts of load with idle time between them: only the backlogged time counts, when it is most of the time."""
+    rng = np.random.default_rng(testkit.seed())
+    arrivals = [block * 600_000.0 + n for block in range(10) for n in range(50)]  # 50 kB each 60 ms, which take 40 ms at 10 Mbit/s
+    left = shaped(arrivals, [1000] * 500, 10_000_000, 2000, rng)
+    found = rates(left, 10_000_000, 2000, CLOCK, EGRESS, 30)
+    assert found["measured_rate_bps"] == pytest.approx(10_000_000, rel=0.005)
+    assert 0.6 < found["backlogged_share"] < 0.72
+    assert found["average_rate_bps"] == pytest.approx(50 * 8000 / 0.06, rel=0.05)
+
+
+def test_short_backlogs_that_are_all_burst_do_not_count() -> None:
+    """A queue that is backlogged by its line now and then and by its shaper once: what passes within the burst says nothing of the rate."""
+    rng = np.random.default_rng(testkit.seed())
+    short = [block * 200_000.0 + n for block in range(10) for n in range(8)]
+    long = [2_000_000.0 + n for n in range(400)]
+    left = shaped(short + long, [1000] * (len(short) + len(long)), 1_000_000, 15_000, rng)
+    assert rates(left, 1_000_000, 15_000, CLOCK, EGRESS, 30)["measured_rate_bps"] == pytest.approx(1_000_000, rel=0.005)
+
+
+def test_measured_rate_of_a_queue_that_is_not_backlogged() -> None:
+    """It is what is offered, whatever is configured; and with no configured rate too."""
+    rng = np.random.default_rng(testkit.seed())
+    left = shaped([20_000.0 * n for n in range(100)], [250] * 100, 10_000_000, 3000, rng)
+    for rate in (10_000_000, None):
+        assert rates(left, rate, 3000, CLOCK, EGRESS, 30)["measured_rate_bps"] == pytest.approx(1_000_000, rel=0.001)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_no_rate_of_a_single_frame(count: int) -> None:
+    """One departure has no rate."""
+    arrays = [np.zeros(count, dtype=np.int64)] * 4
+    assert rates(Departures(*arrays), 10**6, 0, CLOCK, EGRESS, 0)["measured_rate_bps"] is None
+
+
+def test_report_stands_alone(folder: Path) -> None:
+    """No element loads anything, text from the scenario is escaped, and all placeholders are filled."""
+    page = (folder / "report.html").read_text()
+    own = page.split("<script>")[0] + page.split("</script>")[-2].split("<script>")[1]
+    assert not re.search(r"(src|href)=\"(?!data:)", own) and "http" not in own
+    assert "Two queues &amp; a &lt;tag&gt;." in page and not re.search(r"@[A-Z_]+@", own)
+    assert page.count("</script>") == 2
+    for words in (
+        "Rate of each queue",
+        "Latency over time",
+        "Latency distribution",
+        "Drops by reason",
+        "queue full (packets)",
+        "bulk",
+        "closed",
+    ):
+        assert words in own
+
+
+def test_report_data(folder: Path) -> None:
+    """The numbers behind the plots agree with the result."""
+    page = (folder / "report.html").read_text()
+    data = json.loads(re.search(r"const data = (\{.*\});\n", page)[1])  # type: ignore[index]
+    result = json.loads((folder / "result.json").read_text())
+    assert [q["name"] for q in data["queues"]] == ["bulk", "voice"]
+    step = data["time"][1] - data["time"][0]
+    for shown, queue in zip(data["queues"], result["queues"], strict=False):
+        assert len(shown["rate"]) == len(data["time"])
+        assert sum(shown["rate"]) * step / 8 == pytest.approx(queue["out_bytes"], rel=0.05)
+        assert max(shown["points"]["y"]) == pytest.approx(queue["latency_ns"]["max"] / 1e9, rel=0.001)
+        assert np.all(np.diff(shown["cdf"]) >= 0)
+    assert np.interp(0.5, data["shares"], data["cdf"]) == pytest.approx(result["latency_ns"]["p50"] / 1e9, rel=0.02)
+    assert data["drops"][0]["name"] == "queue full (packets)" and sum(data["drops"][0]["count"]) > 0
+
+
+def test_report_is_rebuilt(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`report DIR` makes the same page from result.json and series.npz."""
+    before = (folder / "report.html").read_bytes()
+    (folder / "report.html").unlink()
+    assert main(["report", str(folder)]) == 0
+    assert (folder / "report.html").read_bytes() == before
+    assert "bulk" in capsys.readouterr().out
+    assert main(["report", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "pages"
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("result.json", b"{", "is not a result"),
+        ("result.json", b"[]", "schema"),
+        ("result.json", b'{"schema": "penstock.run/0"}', "penstock.run/1"),
+        ("result.json", b"\xff\xfe", "is not a result"),
+        ("series.npz", b"junk", "cannot be read"),
+        ("series.npz", None, "holds no series.npz"),
+        ("result.json", None, "holds no result.json"),
+    ],
+)
+def test_damaged_results(folder: Path, capsys: pytest.CaptureFixture[str], file: str, content: bytes | None, words: str) -> None:
+    """A damaged folder gets one line and status 2, and its page stays."""
+    before = (folder / "report.html").read_bytes()
+    (folder / file).unlink()
+    if content is not None:
+        (folder / file).write_bytes(content)
+    assert main(["report", str(folder)]) == 2
+    captured = capsys.readouterr()
+    assert words in captured.err and len(captured.err.splitlines()) == 1 and captured.out == ""
+    assert (folder / "report.html").read_bytes() == before
+
+
+def test_series_file(folder: Path) -> None:
+    """The arrays are those that docs/result.md lists."""
+    with np.load(folder / "series.npz", allow_pickle=False) as file:
+        series = {key: file[key] for key in file.files}
+    points, queues = series["bytes_out"].shape
+    assert queues == len(series["queues"]) == len(series["names"]) == len(series["rates_bps"]) == 3
+    assert series["latency_mean_ns"].shape == series["latency_max_ns"].shape == (points, queues)
+    assert series["cdf_ns"].shape == (len(series["cdf_share"]), queues + 1)
+    assert series["drops"].shape == (points, len(series["drop_reasons"])) and series["cloud"].shape[1] == 3
+    assert series["rates_bps"].tolist() == [5_000_000, -1, 0]
+    described = (report.TEMPLATE.parents[3] / "docs" / "result.md").read_text()
+    assert all(f"`{key}`" in described for key in series)
+
+
+def test_every_key_is_described(folder: Path) -> None:
+    """docs/result.md has each key of result.json and of its queues."""
+    result = json.loads((folder / "result.json").read_text())
+    described = (report.TEMPLATE.parents[3] / "docs" / "result.md").read_text()
+    assert [key for key in (*result, *result["queues"][0]) if f"`{key}`" not in described] == []
+
+
+def test_words(folder: Path) -> None:
+    """What was seen, in words."""
+    result = json.loads((folder / "result.json").read_text())
+    seen = observations(result)
+    assert any("bulk was held to 5" in line for line in seen) and any("gate" in line for line in seen)
+    assert any(line.startswith("Queued") for line in sentences(result)), "the closed gate holds packets"
+    assert any("queue full" in line for line in sentences(result))
+
+
+def test_rows_of_many_queues(folder: Path) -> None:
+    """Eleven fit; of more the ten busiest are shown."""
+    result = json.loads((folder / "result.json").read_text())
+    queue = result["queues"][0]
+    result["queues"] = [queue | {"id": n, "in_bytes": n} for n in range(11)]
+    assert [q["id"] for q in rows(result)] == list(range(11))
+    result["queues"] = [queue | {"id": n, "in_bytes": n} for n in range(12)]
+    assert [q["id"] for q in rows(result)] == list(range(11, 1, -1))

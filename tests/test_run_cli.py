@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""The commands run, report and demo as a user meets them: results, messages, exit status. The engine is a stand-in."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from stand_in import frame, pcap_bytes
+
+from penstock.cli import main
+from penstock.paths import ROOT
+
+SCENARIO = """\
+device: {config: demo_64}
+duration: 200 ms
+link: {ingress: 1 Gbit/s, egress: 100 Mbit/s}
+queues:
+  - {id: 0, name: bulk, rate: 5 Mbit/s, burst: 3 kB, limit_packets: 50}
+  - {id: 1, name: voice, rate: 1 Mbit/s}
+traffic:
+  - {name: flood, constant: {queues: bulk, rate: 20 Mbit/s, size: 1000}}
+  - {name: calls, constant: {queues: voice, rate: 64 kbit/s, size: 200}}
+"""
+
+CAPTURE = """\
+device: {config: demo_64}
+duration: 10 ms
+queues:
+  - {id: 0, name: bulk}
+traffic:
+  - pcap: x.pcap
+    map:
+      - {match: {proto: udp}, queue: bulk}
+"""
+
+GOOD_PCAP = pcap_bytes([(1000 * i, frame()) for i in range(10)])
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in an empty folder with two scenarios and a capture."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.yaml").write_text(SCENARIO)
+    (tmp_path / "c.yaml").write_text(CAPTURE)
+    (tmp_path / "x.pcap").write_bytes(GOOD_PCAP)
+    return tmp_path
+
+
+def result_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    """Run with --json and return the one object on standard output."""
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_run_writes_everything(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """The files are there, the JSON on standard output is that of the file, and it has the keys that others rely on."""
+    shown = result_of(capsys, "run", "s.yaml", "--out", "out")
+    assert shown == json.loads((place / "out" / "result.json").read_text())
+    assert sorted(p.name for p in (place / "out").iterdir()) == ["report.html", "result.json", "series.npz"]
+    for key in (
+        "schema",
+        "seed",
+        "config",
+        "engine",
+        "cycles",
+        "clock_hz",
+        "interrupted",
+        "throughput_bps",
+        "order_errors",
+        "payload_errors",
+    ):
+        assert key in shown
+    for part in ("packets", "bytes"):
+        totals = shown[part]
+        assert totals["in"] == totals["out"] + totals["queued"] + sum(totals["dropped"].values())
+    assert list(shown["latency_ns"]) == ["count", "min", "mean", "p50", "p99", "p99_9", "max"]
+    assert shown["conservation"]["ok"] and shown["queues_with_traffic"] == 2
+    assert shown["packets"]["dropped"].keys() == {"tail_drop_packets"}
+
+
+@pytest.mark.parametrize("rate", ["2 Mbit/s", "5 Mbit/s", "12 Mbit/s"])
+def test_measured_rate_follows(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str], rate: str) -> None:
+    """The measured rate of a backlogged queue is what is configured; one that is not backlogged has the rate that is offered."""
+    shown = result_of(capsys, "run", "s.yaml", "--set", f"queues.bulk.rate={rate}")
+    bulk, voice = shown["queues"]
+    assert bulk["measured_rate_bps"] == pytest.approx(bulk["configured_rate_bps"], rel=0.001)
+    assert bulk["backlogged_share"] > 0.9
+    assert voice["measured_rate_bps"] == pytest.approx(64_000, rel=0.01)
+    assert voice["latency_ns"]["max"] == 4_000
+    assert shown["scenario"]["queues"][0]["rate"] == rate
+
+
+def test_default_folder_and_name(place: Path, fake_engine: dict[str, Any]) -> None:
+    """Without --out the result is in results/NAME, where NAME is the file's unless the scenario has one."""
+    assert main(["run", "s.yaml"]) == 0
+    assert main(["run", "s.yaml", "--set", "name=other"]) == 0
+    assert (place / "results" / "s" / "result.json").exists() and (place / "results" / "other" / "report.html").exists()
+
+
+def test_seed(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """--seed wins over the scenario's."""
+    assert result_of(capsys, "run", "s.yaml", "--seed", "77")["seed"] == 77
+    assert fake_engine["job"]["seed"] == 77
+
+
+def test_summary_fits_a_screen(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """At most 24 lines of 80 characters, with what happened in words and the path of the report; also with many queues."""
+    queues = "\n".join(f"  - {{id: {n}, name: line-{n}, rate: 1 Mbit/s}}" for n in range(2, 40))
+    (place / "many.yaml").write_text(
+        SCENARIO.replace("traffic:", queues + "\ntraffic:") + "  - constant: {queues: 2-39, rate: 20 Mbit/s, size: 500}\n"
+    )
+    for file in ("s.yaml", "many.yaml"):
+        assert main(["run", file, "--out", "out"]) == 0
+        text = capsys.readouterr().out
+        lines = text.splitlines()
+        assert len(lines) <= 24 and max(map(len, lines[:-1])) <= 80
+        assert lines[-1] == f"Report   {(place / 'out' / 'report.html').resolve().as_uri()}"
+        assert "queue full (packets)" in text and "bulk" in text
+
+
+def test_capture_notes(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """Frames that no rule matches are left out and counted in a note; those after the end too."""
+    records = [(1000 * i, frame(proto=17 if i % 2 else 6)) for i in range(10)] + [(10**9, frame())]
+    (place / "x.pcap").write_bytes(pcap_bytes(records))
+    shown = result_of(capsys, "run", "c.yaml")
+    assert shown["packets"]["in"] == 5
+    assert any("5 of 11 frames" in note for note in shown["notes"]) and any(
+        "1 frames of x.pcap come after the end" in note for note in shown["notes"]
+    )
+
+
+def test_capture_into_job(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """Times are scaled and shifted, frames keep their length, cut ones are filled by the engine, and repetitions follow."""
+    (place / "x.pcap").write_bytes(pcap_bytes([(0, frame()), (1_000_000, frame()[:60])], lengths=[100, 1514]))
+    result_of(capsys, "run", "c.yaml", "--set", "traffic.0.time_scale=2", "--set", "traffic.0.start=100 us", "--set", "traffic.0.repeat=2")
+    source = fake_engine["job"]["sources"][0]
+    assert source["cycles"].tolist() == [1_000, 21_000, 41_000, 61_000]  # 10 MHz
+    assert source["lengths"].tolist() == [100, 1514] * 2
+    assert source["stored"].tolist() == [100, 60] * 2
+    assert source["offsets"].tolist() == [0, 100] * 2
+    assert source["data"].tobytes() == frame() + frame()[:60]
+    assert [source[key].dtype.name for key in ("cycles", "queues", "offsets", "lengths", "stored", "data")] == [
+        "int64", "uint32", "int64", "int32", "int32", "uint8",
+    ]  # fmt: skip
+
+
+def test_prefixed_capture(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """Queue ids are taken off the frames; ids that the device does not have are its business, not bad input."""
+    (place / "x.pcap").write_bytes(
+        pcap_bytes([(i * 1000, queue.to_bytes(4, "big") + frame()) for i, queue in enumerate((3, 99, 2**32 - 1))])
+    )
+    (place / "p.yaml").write_text("device: {config: demo_64}\nduration: 1 ms\ntraffic:\n  - {pcap: x.pcap, prefixed: true}\n")
+    shown = result_of(capsys, "run", "p.yaml")
+    assert fake_engine["job"]["sources"][0]["queues"].tolist() == [3, 99, 2**32 - 1]
+    assert set(fake_engine["job"]["sources"][0]["lengths"].tolist()) == {100}
+    assert shown["packets"]["dropped"] == {"bad_queue_id": 2}
+
+
+def test_output_pcap(place: Path, fake_engine: dict[str, Any]) -> None:
+    """The capture of what left is moved into the output folder."""
+    assert main(["run", "s.yaml", "--out", "out", "--set", "output.pcap=deep/left.pcap"]) == 0
+    assert (place / "out" / "deep" / "left.pcap").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"conservation_ok": False}, "Conservation is broken"),
+        ({"order_errors": 3}, "3 packets left their queue out of order"),
+        ({"payload_errors": 1}, "other bytes"),
+        ({"counter_mismatches": 2}, "counters"),
+        ({"lost": 1}, "never came out"),
+    ],
+)
+def test_failures_are_loud(
+    place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str], change: dict[str, Any], words: str
+) -> None:
+    """What the hardware does wrong ends with status 1 and a message, and the result is written all the same."""
+    fake_engine["change"] = lambda raw: raw | change
+    assert main(["run", "s.yaml", "--out", "out"]) == 1
+    assert words in capsys.readouterr().err
+    assert (place / "out" / "result.json").exists()
+    assert words.split()[0] in (place / "out" / "report.html").read_text()
+
+
+def test_missing_packets_are_found_here_too(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """The sums are checked once more, whatever the engine says about them."""
+
+    def lose_one(raw: dict[str, Any]) -> dict[str, Any]:
+        raw["packets"]["out"] -= 1
+        return raw
+
+    fake_engine["change"] = lose_one
+    assert main(["run", "s.yaml"]) == 1
+    assert "1 packets and 0 byte" in capsys.readouterr().err
+
+
+def test_interrupt(place: Path, fake_engine: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ctrl-C in the run: the result up to there is written and marked, status 130."""
+    import penstock.console
+
+    original = penstock.console.run_progress
+
+    def interrupted(total: int) -> Any:
+        from contextlib import contextmanager
+
+        @contextmanager
+        def wrapper() -> Any:
+            with original(total) as show:
+                yield lambda now: (os.kill(os.getpid(), signal.SIGINT), show(now))
+
+        return wrapper()
+
+    monkeypatch.setattr(penstock.console, "run_progress", interrupted)
+    handler = signal.getsignal(signal.SIGINT)
+    assert main(["run", "s.yaml", "--out", "out"]) == 130
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert json.loads((place / "out" / "result.json").read_text())["interrupted"] is True
+    assert "interrupted" in capsys.readouterr().out
+
+
+def test_older_result_survives(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """A run that fails half way leaves the older result as it was, and no rubbish."""
+    assert main(["run", "s.yaml", "--out", "out"]) == 0
+    before = {p.name: p.read_bytes() for p in (place / "out").iterdir()}
+
+    def fail(raw: dict[str, Any]) -> dict[str, Any]:
+        raise RuntimeError("an assertion of the device failed")
+
+    fake_engine["change"] = fail
+    assert main(["run", "s.yaml", "--out", "out", "--seed", "5"]) == 1
+    assert "an assertion of the device failed" in capsys.readouterr().err
+    assert {p.name: p.read_bytes() for p in (place / "out").iterdir()} == before
+
+
+def test_demo(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """The demo fits one screen, and its download is held to its rate."""
+    assert main(["demo", "--out", "out"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24
+    bulk = next(q for q in json.loads((place / "out" / "result.json").read_text())["queues"] if q["name"] == "anna-bulk")
+    assert bulk["measured_rate_bps"] == pytest.approx(bulk["configured_rate_bps"], rel=0.005)
+
+
+def changed(old: str, new: str, text: str = SCENARIO) -> str:
+    """Return a scenario with one thing changed."""
+    assert old in text
+    return text.replace(old, new)
+
+
+# Each case: what stands in bad.yaml, further arguments, and the words that must be in the message (file or option, key, what is allowed).
+BAD_SCENARIOS: list[tuple[str, str, list[str]]] = [
+    ("unknown key", changed("duration:", "duratoin:"), ["bad.yaml:2", "`duratoin`", "did you mean 'duration'"]),
+    ("unknown key deep", changed("burst", "bursts"), ["bad.yaml:5", "`queues.bulk.bursts`", "'burst'"]),
+    ("missing key", changed("duration: 200 ms\n", ""), ["bad.yaml", "`duration`", "missing"]),
+    ("twice", SCENARIO + "duration: 1 ms\n", ["bad.yaml:10", "`duration`", "second time"]),
+    ("not a rate", changed("5 Mbit/s", "fast"), ["bad.yaml:5", "`queues.bulk.rate`", "Mbit/s", '"fast"']),
+    ("rate too small", changed("5 Mbit/s", "63 kbit/s"), ["bad.yaml:5", "`queues.bulk.rate`", "64 kbit/s"]),
+    ("rate over link", changed("5 Mbit/s", "101 Mbit/s"), ["bad.yaml:5", "`queues.bulk.rate`", "100 Mbit/s"]),
+    ("default rate over link", SCENARIO + "defaults: {rate: 1 Gbit/s}\n", ["bad.yaml:10", "`defaults.rate`", "100 Mbit/s"]),
+    ("source over link", changed("20 Mbit/s", "2 Gbit/s"), ["bad.yaml:8", "`traffic.flood.constant.rate`", "1 Gbit/s"]),
+    ("link over bus", changed("1 Gbit/s", "100 Gbit/s"), ["bad.yaml:3", "`link.ingress`", "5.120 Gbit/s"]),
+    ("limit", changed("limit_packets: 50", "limit_packets: 65536"), ["bad.yaml:5", "`queues.bulk.limit_packets`", "65,535"]),
+    ("limit bytes", changed("limit_packets: 50", "limit_bytes: 17 MB"), ["bad.yaml:5", "`queues.bulk.limit_bytes`", "16,777,215"]),
+    ("burst", changed("burst: 3 kB", "burst: 1 GB"), ["bad.yaml:5", "`queues.bulk.burst`", "at most"]),
+    ("queue id", changed("id: 1,", "id: 64,"), ["bad.yaml:6", "`queues.voice.id`", "0 to 63"]),
+    ("queue id in traffic", changed("queues: voice", "queues: 60-70"), ["bad.yaml:9", "`traffic.calls.constant.queues`", "0 to 63"]),
+    ("queue twice", changed("id: 1,", "ids: 0-1,"), ["bad.yaml:6", "`queues.voice.ids`", "queue 0"]),
+    ("name twice", changed("name: voice", "name: bulk"), ["bad.yaml:6", "`queues.bulk.name`", "already"]),
+    ("unknown name", changed("queues: voice", "queues: vioce"), ["bad.yaml:9", "`traffic.calls.constant.queues`", "did you mean 'voice'"]),
+    ("unknown config", changed("demo_64", "demo_46"), ["bad.yaml:1", "`device.config`", "demo_64", "edge_262144"]),
+    ("override unknown", changed("demo_64}", "demo_64, overrides: {quees: 3}}"), ["bad.yaml:1", "`device.overrides`", "'queues'"]),
+    (
+        "memory too small",
+        changed("demo_64}", "demo_64, overrides: {memories: {ddr: {bytes: 4096}}}}"),
+        ["bad.yaml:1", "`device.overrides`", "4,096 pages of 2,048 bytes need", "4,096"],
+    ),
+    ("no shapers", changed("demo_64", "pass_2048"), ["bad.yaml:5", "`queues.bulk.rate`", "no shapers"]),
+    ("time without unit", changed("200 ms", "200"), ["bad.yaml:2", "`duration`", "ms"]),
+    ("too long", changed("200 ms", "100 min"), ["bad.yaml:2", "`duration`", "at most"]),
+    ("start after the end", changed("{name: calls,", "{name: calls, start: 1 s,"), ["bad.yaml:9", "`traffic.calls.start`", "200 ms"]),
+    ("stop before start", changed("{name: calls,", "{name: calls, start: 2 ms, stop: 1 ms,"), ["bad.yaml:9", "`traffic.calls`", "`stop`"]),
+    ("two kinds", changed("{name: calls,", "{name: calls, poisson: {queues: 1, rate: 1 Mbit/s, size: 64},"), ["bad.yaml:9", "exactly one"]),
+    ("size", changed("size: 200", "size: 0"), ["bad.yaml:9", "`traffic.calls.constant.size`", "1 and 16,383"]),
+    ("no traffic", SCENARIO.split("traffic:")[0] + "traffic: []\n", ["bad.yaml:7", "`traffic`", "empty"]),
+    ("seed", SCENARIO + "seed: -1\n", ["bad.yaml:10", "`seed`", "at least 0"]),
+    ("not YAML", "a: [1,", ["bad.yaml:1", "YAML"]),
+    ("a list", "- a\n", ["bad.yaml", "top level"]),
+    ("empty file", "", ["bad.yaml", "empty"]),
+    ("binary", "\x00\x01\x02", ["bad.yaml", "YAML"]),
+    ("output folder", SCENARIO + "output: {pcap: .}\n", ["bad.yaml:10", "`output.pcap`"]),
+    ("capture missing", changed("x.pcap", "y.pcap", CAPTURE), ["bad.yaml:6", "`traffic.0.pcap`", "y.pcap", "no such capture"]),
+    ("capture is a folder", changed("x.pcap", ".", CAPTURE), ["bad.yaml:6", "`traffic.0.pcap`", "folder"]),
+    ("capture is empty", changed("x.pcap", "empty.pcap", CAPTURE), ["bad.yaml:6", "`traffic.0.pcap`", "empty file"]),
+    ("capture without frames", changed("x.pcap", "none.pcap", CAPTURE), ["bad.yaml:6", "`traffic.0.pcap`", "no frames"]),
+    ("capture is cut", changed("x.pcap", "cut.pcap", CAPTURE), ["bad.yaml:6", "`traffic.0.pcap`", "within record 10"]),
+    ("capture is text", changed("x.pcap", "bad.yaml", CAPTURE), ["bad.yaml:6", "`traffic.0.pcap`", "neither"]),
+    ("nothing matches", changed("udp", "tcp", CAPTURE), ["bad.yaml:7", "`traffic.0.map`", "none of the 10 frames"]),
+    (
+        "unmatched error",
+        changed("udp}", "udp, sport: 1}", CAPTURE) + "    unmatched: error\n",
+        ["bad.yaml:9", "`traffic.0.unmatched`", "frame 1"],
+    ),
+    ("queue of a rule", changed("queue: bulk", "queue: 64", CAPTURE), ["bad.yaml:8", "`traffic.0.map.0.queue`", "0 to 63"]),
+    ("prefixed and map", CAPTURE + "    prefixed: true\n", ["bad.yaml:6", "`traffic.0`", "not both"]),
+    ("network", changed("udp}", "udp, src: 10.0.0.300}", CAPTURE), ["bad.yaml:8", "`traffic.0.map.0.match.src`", "10.0.1.0/24"]),
+    ("time scale", CAPTURE + "    time_scale: 0\n", ["bad.yaml:9", "`traffic.0.time_scale`", "more than 0"]),
+]
+
+BAD_ARGUMENTS: list[tuple[list[str], list[str]]] = [
+    (["run", "no.yaml"], ["no.yaml", "no such file"]),
+    (["run", "t.yaml"], ["t.yaml", "did you mean 's.yaml'"]),
+    (["run", "."], ["folder"]),
+    (["run", "x.pcap"], ["x.pcap"]),
+    (["run"], ["'scenario'"]),
+    (["run", "s.yaml", "--bogus"], ["--bogus"]),
+    (["run", "s.yaml", "--seed", "x"], ["--seed"]),
+    (["run", "s.yaml", "--seed", "-3"], ["seed", "at least 0"]),
+    (["run", "s.yaml", "--engine", "model"], ["--engine model", "not available yet", "rtl"]),
+    (["run", "s.yaml", "--engine", "p4"], ["--engine p4", "not available yet"]),
+    (["run", "s.yaml", "--engine", "rlt"], ["--engine rlt", "did you mean 'rtl'"]),
+    (["run", "s.yaml", "--set", "queues.bulk.rtae=1 Mbit/s"], ["--set", "`queues.bulk.rtae`", "'rate'"]),
+    (["run", "s.yaml", "--set", "queues.blk.rate=1 Mbit/s"], ["--set", "`blk`", "'bulk'"]),
+    (["run", "s.yaml", "--set", "queues.9.rate=1 Mbit/s"], ["--set", "`9`", "the list has 2"]),
+    (["run", "s.yaml", "--set", "queues.bulk.rate=1 bit/s"], ["--set", "`queues.bulk.rate`", "64 kbit/s"]),
+    (["run", "s.yaml", "--set", "queues.bulk.rate=1 Tbit/s"], ["--set", "`queues.bulk.rate`", "100 Mbit/s"]),
+    (["run", "s.yaml", "--set", "seed"], ["--set seed", "KEY=VALUE"]),
+    (["run", "s.yaml", "--set", "duration.x=1"], ["--set", "single value"]),
+    (["run", "s.yaml", "--out", "s.yaml"], ["--out s.yaml", "is a file"]),
+    (["run", "s.yaml", "--out", "s.yaml/deeper"], ["--out s.yaml/deeper"]),
+    (["run", "s.yaml", "--out", "/proc/no"], ["--out /proc/no", "cannot be written"]),
+    (["report", "nothing"], ["nothing", "no such folder"]),
+    (["report", "."], ["result.json"]),
+    (["report", "s.yaml"], ["s.yaml", "is a file"]),
+    (["rnu"], ["rnu"]),
+]
+
+
+def check_bad(arguments: list[str], words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Run and expect exit status 2, nothing on standard output, and one line with the words on standard error."""
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1, captured.err
+    for word in words:
+        assert word in captured.err
+
+
+@pytest.mark.parametrize(("text", "words"), [case[1:] for case in BAD_SCENARIOS], ids=[case[0] for case in BAD_SCENARIOS])
+def test_bad_scenario(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str], text: str, words: list[str]) -> None:
+    """Each mistake in a file gets one line with file, line, key and what is allowed; nothing is run or written."""
+    (place / "bad.yaml").write_text(text)
+    (place / "empty.pcap").write_bytes(b"")
+    (place / "none.pcap").write_bytes(pcap_bytes([]))
+    (place / "cut.pcap").write_bytes(GOOD_PCAP[:-1])
+    check_bad(["run", "bad.yaml", "--out", "out", "--json"], words, capsys)
+    assert "job" not in fake_engine and not (place / "out").exists()
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD_ARGUMENTS, ids=[" ".join(case[0]) for case in BAD_ARGUMENTS])
+def test_bad_arguments(
+    place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
+) -> None:
+    """Each mistake on the command line gets one line that names it."""
+    check_bad(arguments, words, capsys)
+    assert "job" not in fake_engine
+
+
+def test_random_damage_to_a_scenario_never_raises(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """Scenarios with random characters changed either load or give one line and status 2."""
+    from penstock import job, scenario, testkit
+    from penstock.errors import UserError
+
+    rng = np.random.default_rng(testkit.seed())
+    letters = list("abz019 :-{}[],.\"'\n\t#&*!|>%@é")
+    for _ in range(150):
+        text = list(rng.choice([SCENARIO, CAPTURE]))
+        for _ in range(int(rng.integers(1, 4))):
+            text[int(rng.integers(0, len(text)))] = str(rng.choice(letters))
+        (place / "bad.yaml").write_text("".join(text))
+        try:
+            read, document = scenario.load(place / "bad.yaml")
+            job.build(read, document, job.configuration(read, document))
+        except UserError as error:
+            assert str(error) and "Traceback" not in str(error)
+
+
+def test_help_is_quick_and_heavy_libraries_stay_out() -> None:
+    """--help loads none of the libraries that cost time."""
+    code = (
+        "import sys; from penstock.cli import main; main(['--help']);"
+        "sys.exit(any(m in sys.modules for m in ('numpy', 'plotly', 'pydantic', 'scapy', 'ruamel.yaml', 'dpkt')))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "run" in done.stdout
