@@ -16,13 +16,30 @@ _SECTION = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 # How the types are called in the tables; what is not here is called by its Python type.
 _KINDS = {
-    "Rate": "rate", "QueueRate": 'rate, "unshaped" or 0', "Time": "time", "Duration": "time", "Size": "size", "Name": "name", "QueueRef": "queue",
-    "LimitPackets": "whole number", "LimitBytes": "size",
-}  # fmt: skip
+    "Rate": "rate",
+    "QueueRate": 'rate, "unshaped" or 0',
+    "Time": "time",
+    "Duration": "time",
+    "Size": "size",
+    "Name": "name",
+    "QueueRef": "queue",
+    "LimitPackets": "whole number",
+    "LimitBytes": "size",
+}
 _BY_KEY = {
-    "ids": "ids", "queues": "queues", "series": "queues", "size": "sizes", "drain": "true, false or time", "proto": "protocol", "src": "network",
-    "dst": "network", "sport": "port or range", "dport": "port or range", "unmatched": "ignore, error or queue", "overrides": "keys with values",
-}  # fmt: skip
+    "ids": "ids",
+    "queues": "queues",
+    "series": "queues",
+    "size": "sizes",
+    "drain": "true, false or time",
+    "proto": "protocol",
+    "src": "network",
+    "dst": "network",
+    "sport": "port or range",
+    "dport": "port or range",
+    "unmatched": "ignore, error or queue",
+    "overrides": "keys with values",
+}
 
 
 def table(model: type[BaseModel]) -> str:
