@@ -89,11 +89,16 @@ class Mirror {
     }
 
     bool has_free() const { return !free_.empty(); }
-    uint32_t next_free() const { return free_.back(); }
     uint64_t waiting() const { return waiting_; }
 
-    void enqueue(uint32_t queue, uint32_t descriptor, uint32_t len) {
+    // Takes a descriptor for the next offer.
+    uint32_t take() {
+        const uint32_t descriptor = free_.back();
         free_.pop_back();
+        return descriptor;
+    }
+
+    void enqueue(uint32_t queue, uint32_t descriptor, uint32_t len) {
         packets_[descriptor] = {queue, kNone, len};
         auto& [head, tail] = queues_[queue];
         (head == kNone ? head : packets_[tail].next) = descriptor;
@@ -117,7 +122,9 @@ class Mirror {
         if (head == kNone) throw std::runtime_error(who + " sent a packet that it does not have");
         if (head != descriptor)
             throw std::runtime_error(who + " sent descriptor " + std::to_string(descriptor) + " before " + std::to_string(head));
-        if (packets_[head].len != len) throw std::runtime_error(who + " sent a packet with another length");
+        if (packets_[head].len != len)
+            throw std::runtime_error(who + " sent a packet with length " + std::to_string(len) + ", not " +
+                                     std::to_string(packets_[head].len));
         head = packets_[head].next;
         if (head == kNone) tail = kNone;
         free_.push_back(descriptor);
@@ -258,7 +265,7 @@ class Bench {
         if (p.s_enq_valid_i || !mirror_.has_free()) return;
         p.s_enq_valid_i = 1;
         p.s_enq_queue_i = pattern_.next();
-        p.s_enq_desc_i = mirror_.next_free();
+        p.s_enq_desc_i = mirror_.take();
         p.s_enq_len_i = static_cast<uint16_t>(kMinLen + rng_() % (kMaxLen - kMinLen + 1));
     }
 

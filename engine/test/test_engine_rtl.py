@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_engine import assert_clean, constant, frames
 
 from penstock import engine
+from penstock.testjobs import assert_clean, constant, frames
 from penstock.testkit import seed
 
 Job = dict[str, Any]
