@@ -73,6 +73,7 @@ def _packed(values: tuple[int, ...], width: int) -> str:
 
 def random_length(rng: random.Random, longest: int) -> int:
     """Return a frame length: often short, often at the edge of a line, a page or a 4 KiB boundary, up to `longest`."""
+    longest = min(longest, (1 << 14) - 1)  # pst_pkg::len_t
     kind = rng.random()
     if kind < 0.4:
         length = rng.randint(1, 2 * LINE)
@@ -91,9 +92,10 @@ def to_beats(frame: bytes) -> list[int]:
 class AxiMemories:
     """AXI4 memories behind `count` packed ports of `dut`: they check the protocol, and answer late and with gaps.
 
-    `sizes` is each memory's size in bytes, `latency` the least and most cycles from a burst to its answer, `probability`
-    that of each ready and valid in a cycle. A write can be read once its response has been taken, not before, and read
-    data is looked up when it is handed over: who frees a page too early, or reads one too early, gets the wrong bytes.
+    `sizes` is each memory's size in bytes, `latency` the least and most cycles from a burst to its answer (one pair for
+    all, or a list of pairs), `probability` that of each ready and valid in a cycle. A write can be read once its response
+    has been taken, not before, and read data is looked up when it is handed over: who frees a page too early, or reads
+    one too early, gets the wrong bytes.
     """
 
     def __init__(
@@ -101,7 +103,7 @@ class AxiMemories:
         dut,
         sizes: tuple[int, ...],
         rng: random.Random,
-        latency: tuple[int, int] = (1, 1),
+        latency: tuple[int, int] | list[tuple[int, int]] = (1, 1),
         probability: float = 1.0,
         write: bool = True,
         read: bool = True,
@@ -118,6 +120,7 @@ class AxiMemories:
     def reset(self) -> None:
         """Forget what is under way; the contents stay."""
         self.now = 0
+        self.beats_read = 0  # handed over
         self.aw: list[deque] = [deque() for _ in self.sizes]
         self.w: list[deque] = [deque() for _ in self.sizes]
         self.b: list[deque] = [deque() for _ in self.sizes]
@@ -211,8 +214,8 @@ class AxiMemories:
         assert addr + beats * LINE <= self.sizes[m], f"{kind} of {beats} beats at {addr:#x} leaves memory {m}"
         self.bursts.append((kind, m, addr, beats))
 
-    def _due(self) -> int:
-        return self.now + self.rng.randint(*self.latency)
+    def _due(self, m: int) -> int:
+        return self.now + self.rng.randint(*(self.latency[m] if isinstance(self.latency, list) else self.latency))
 
     def _sample(self) -> None:
         dut = self.dut
@@ -238,14 +241,15 @@ class AxiMemories:
                         assert strb == (1 << 64) - 1, "the tests of this block write whole lines"
                         content[line + k] = data
                     resp = 2 if any((m, address) in self.refused for address in content) else 0
-                    due = max(self._due(), self.b[m][-1][0] if self.b[m] else 0)
+                    due = max(self._due(m), self.b[m][-1][0] if self.b[m] else 0)
                     self.b[m].append((due, resp, content))
         if self.read:
             for m in range(self.count):
                 if self.offer_r[m] and int(dut.m_axi_rready_o.value) >> m & 1:
                     self.r[m].popleft()
                     self.offer_r[m] = False
+                    self.beats_read += 1
             for m, (addr, length) in self._channel("ar", self.ready_ar, ("araddr", self.addr_width), ("arlen", 8)):
                 self._burst("ar", m, addr, length + 1)
-                due = self._due()
+                due = self._due(m)
                 self.r[m].extend((due, addr // LINE + k, int(k == length)) for k in range(length + 1))

@@ -194,11 +194,11 @@ async def mixed(dut) -> None:
     device = await begin(dut)
     rng, memories = device.rng, device.memories
     longest = max(device.geometry.page_bytes)
-    for round_number in range(8):
+    for round_number in range(6):
         device.probability, memories.probability = rng.choice((0.3, 0.7, 1.0)), rng.choice((0.3, 0.8, 1.0))
         memories.latency = rng.choice(((1, 1), (5, 60), (30, 40)))
         device.drop, device.hold = rng.choice((0.0, 0.3)), rng.choice((0, device.geometry.descriptors // 2))
-        for _ in range(60):
+        for _ in range(40):
             device.add_random(longest)
         if round_number % 3 == 2:
             await device.run(rng.randint(50, 500))
