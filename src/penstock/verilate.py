@@ -61,7 +61,7 @@ class Build:
 
 def _flags(build: Build) -> list[str]:
     # Hidden symbols and no unique ones: several libraries live in one process and must not share statics.
-    cflags = "-O2 -fPIC -std=c++20 -fvisibility=hidden -fno-gnu-unique -DVL_USER_STOP -DVL_USER_FATAL"
+    cflags = "-fPIC -std=c++20 -fvisibility=hidden -fno-gnu-unique -DVL_USER_STOP -DVL_USER_FATAL"
     cflags += "".join(f" -D{name}={value}" for name, value in sorted(build.defines.items()))
     flags = ["--cc", "--exe", "--build", "-O3", "--x-initial", "fast", "--x-assign", "fast", "--no-timing", "-Wno-fatal", "-Wno-WIDTH"]
     flags += ["-CFLAGS", cflags, "-LDFLAGS", "-shared", "-MAKEFLAGS", "OPT_FAST=-O2 OPT_GLOBAL=-O2 OPT_SLOW=-O1"]
