@@ -2,7 +2,15 @@
 
 import sys
 
-from penstock.cli import main
+
+def _start() -> int:
+    try:
+        from penstock.cli import main  # inside, so that Ctrl-C is quiet from the first moment on
+
+        return main()
+    except KeyboardInterrupt:
+        return 130
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_start())

@@ -41,10 +41,11 @@ def execute(scenario: Path, engine: str, settings: list[str], seed: int | None, 
     try:
         result, folder = carry_out(Request(scenario, settings, seed, out, engine))
     except RunError as error:
-        console().print(
-            f"[bold red]The run failed.[/] {error}" if "[" not in str(error) else f"The run failed. {error}", markup="[" not in str(error)
-        )
+        console().print(f"The run failed. {error}", style="bold red", markup=False)
         raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        console().print("Interrupted before there was a result.")
+        raise typer.Exit(INTERRUPTED) from None
     if json_output:
         print(json.dumps(result, allow_nan=False))
     else:
