@@ -126,7 +126,7 @@ def check_verilator() -> Result:
     findings: list[str] = []
     for top, sources in tops:
         waivers = str(RULES / "verilator.vlt")
-        done = _run("verilator_bin", "--lint-only", "--timing", "-Wall", "--quiet", "--top-module", top, waivers, *_relative(sources))
+        done = _run("verilator", "--lint-only", "--timing", "-Wall", "--quiet", "--top-module", top, waivers, *_relative(sources))
         findings += _findings(done)
     return Result(f"{len(tops)} tops", list(dict.fromkeys(findings)))
 
