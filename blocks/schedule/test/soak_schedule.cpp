@@ -89,7 +89,6 @@ struct Bench {
         top.rst_i = 0;
         now = 0;
         while (!top.init_done_o) tick();
-        for (auto& q : queues) q.time = -(int64_t{1} << 40);    // long ago
         for (uint32_t q = 0; q < queues.size(); q++) configure(q, draw());
         start = now;
         uint64_t pause_until = 0;
