@@ -161,6 +161,8 @@ def _data(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]
         "time": _short((np.arange(points) + 0.5) * interval, 6),
         "queues": queues,
         "dense": len(cloud) > 2000,
+        "decades": _decades(series["cdf_ns"] / 1e9),
+        "peak": int(series["drops"].sum(axis=1).max(initial=0)),
         "shares": _short(series["cdf_share"], 7),
         "cdf": _short(series["cdf_ns"][:, -1] / 1e9),
         "drops": [
@@ -168,6 +170,15 @@ def _data(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]
             for column, reason in enumerate(series["drop_reasons"].tolist())
         ],
     }
+
+
+def _decades(seconds: NDArray[np.float64]) -> list[int]:
+    """Return the powers of ten between which all latencies lie."""
+    positive = seconds[np.isfinite(seconds) & (seconds > 0)]
+    if not positive.size:
+        return [-6, -3]
+    low, high = int(np.floor(np.log10(positive.min()))), int(np.ceil(np.log10(positive.max())))
+    return [low, max(high, low + 1)]
 
 
 def _smooth(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
