@@ -139,8 +139,7 @@ module pst_classify_prefix
 
   logic [15:0] len_d, len_q, total;
   logic [16:0] sum;
-  logic cut_d, cut_q, oversize, take_beat, store_valid, store_ready;
-  logic ev_valid_d;
+  logic oversize, take_beat, ev_valid_d;
   drop_e reason;
   meta_t meta_in, meta_out;
 
@@ -155,22 +154,16 @@ module pst_classify_prefix
     else if (oversize) reason = DropOversize;
     else if (beat_prefix_q.bad) reason = DropBadQueueId;
 
-    // After the cut the buffer sees nothing of the frame, so that its rest cannot wait for room.
-    store_valid = beat_valid_q && !cut_q;
-    beat_ready  = store_ready || cut_q;
-    take_beat   = beat_valid_q && beat_ready;
-
-    len_d      = len_q;
-    cut_d      = cut_q;
+    take_beat  = beat_valid_q && beat_ready;
     ev_valid_d = take_beat && last_q;
-    if (take_beat) begin
-      len_d = last_q ? '0 : total;
-      cut_d = !last_q && oversize;
-    end
+    len_d      = len_q;
+    if (take_beat) len_d = last_q ? '0 : total;
   end
 
   assign meta_in = '{id: beat_prefix_q.id[QueueWidth-1:0], len: total[LenWidth-1:0]};
 
+  // The beat that exceeds MaxFrameBytes ends the frame for the store, which forgets it. Every further beat is then a
+  // discarded frame of its own: it needs the room of one beat, and that is there, for the cut has just given back more.
   pst_frame_fifo #(
       .DataBytes (DataBytes),
       .DepthBeats(BufferBeats),
@@ -179,8 +172,8 @@ module pst_classify_prefix
   ) u_store (
       .clk_i,
       .rst_i,
-      .s_valid_i  (store_valid),
-      .s_ready_o  (store_ready),
+      .s_valid_i  (beat_valid_q),
+      .s_ready_o  (beat_ready),
       .s_data_i   (data_q),
       .s_last_i   (last_q || oversize),
       .s_discard_i(reason != DropNone),
@@ -212,13 +205,11 @@ module pst_classify_prefix
     first_q      <= first_d;
     beat_valid_q <= beat_valid_d;
     len_q        <= len_d;
-    cut_q        <= cut_d;
     ev_valid_o   <= ev_valid_d;
     if (rst_i) begin
       first_q      <= 1'b1;
       beat_valid_q <= 1'b0;
       len_q        <= '0;
-      cut_q        <= 1'b0;
       ev_valid_o   <= 1'b0;
     end
   end
@@ -226,6 +217,7 @@ module pst_classify_prefix
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
+      a_rest_never_waits : assert (!beat_valid_q || len_q <= 16'(MaxFrameBytes) || beat_ready);
       a_prefix_used : assert (!take_prefix || !strip_valid || (take_strip && strip_last));
       a_keep_contiguous : assert (!take_in || (s_axis_tkeep_i & (s_axis_tkeep_i + 1'b1)) == '0);
       a_keep_full : assert (!take_in || s_axis_tlast_i || (&s_axis_tkeep_i));
