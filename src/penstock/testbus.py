@@ -1,5 +1,6 @@
 """Bus masters for cocotb tests: cocotbext-axi on ports that end in _i and _o."""
 
+import logging
 from types import SimpleNamespace
 
 
@@ -13,4 +14,7 @@ def axi_lite_master(dut, prefix: str = "s_axil", reset: bool = True):
     """Return a cocotbext-axi AxiLiteMaster on `dut`; with `reset` it is reset together with the module."""
     from cocotbext.axi import AxiLiteBus, AxiLiteMaster
 
-    return AxiLiteMaster(AxiLiteBus.from_prefix(ports(dut, prefix), prefix), dut.clk_i, dut.rst_i if reset else None)
+    master = AxiLiteMaster(AxiLiteBus.from_prefix(ports(dut, prefix), prefix), dut.clk_i, dut.rst_i if reset else None)
+    master.write_if.log.setLevel(logging.WARNING)  # a line for each access would bury everything else
+    master.read_if.log.setLevel(logging.WARNING)
+    return master
