@@ -29,7 +29,8 @@ class Bench:
         self.requests: deque = deque()  # lengths asked for
         self.frames: deque = deque()  # in order of arrival: queue, frame
         self.grants: deque = deque()  # in the same order: descriptor or None
-        self.to_free: deque = deque()  # pages that have to come back
+        self.refused: list[int] = []  # pages that have to come back
+        self.freed: list[int] = []  # pages that did, possibly before m_enq told why
         self.free = list(range(self.geometry.descriptors))
         self.offer: dict = {"meta": None, "data": None, "gnt": None}
         self.done: list[int] = []  # reasons
@@ -89,7 +90,8 @@ class Bench:
             if offer[key] is not None and int(getattr(dut, f"{name}_ready_o").value):
                 offer[key] = None
         if ready["m_free"] and int(dut.m_free_valid_o.value):
-            assert int(dut.m_free_desc_o.value) == self.to_free.popleft()
+            self.freed.append(int(dut.m_free_desc_o.value))
+            self.free.append(self.freed[-1])
         if ready["m_enq"] and int(dut.m_enq_valid_o.value):
             self._enqueued()
 
@@ -104,21 +106,22 @@ class Bench:
             return
         first = self.geometry.address(desc) // LINE
         words = to_beats(frame)
-        self.free.append(desc)
         if any((0, first + k) in self.memory.refused for k in range(len(words))):
             assert reason == BAD_FRAME
-            self.to_free.append(desc)
+            self.refused.append(desc)
             return
         assert reason == 0 and int(dut.m_enq_desc_o.value) == desc
         stored = [self.memory.lines[0].get(first + k) for k in range(len(words))]
         assert stored == words, f"page {desc} was announced before it held the frame"
+        self.free.append(desc)
 
     async def drain(self, count: int) -> None:
         for _ in range(500 * count):
-            if len(self.done) == count and not self.to_free:
-                return
+            if len(self.done) == count and len(self.freed) == len(self.refused):
+                break
             await self.cycle()
-        raise AssertionError(f"stuck: {len(self.done)} of {count} frames came out")
+        assert len(self.done) == count, f"stuck: {len(self.done)} of {count} frames came out"
+        assert self.freed == self.refused, "pages of refused frames"
 
 
 async def begin(dut) -> Bench:
