@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """The engine on the RTL of the smallest configuration: whole devices, every byte compared."""
 
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ from penstock.testkit import seed
 Job = dict[str, Any]
 MakeJob = Callable[..., Job]
 
+CLOCK_HZ = 220_000_000
 MIX = [(60, 7), (570, 4), (1514, 1)]
 QUEUE_INDEX, QUEUE_RATE, QUEUE_BURST, QUEUE_LIMIT_PACKETS, QUEUE_LIMIT_BYTES, QUEUE_COMMAND = range(0x40, 0x58, 4)
 
@@ -23,6 +25,13 @@ def settings(queue: int, rate: tuple[int, int] = (1, 0), packets: int = 65_535, 
     """Register writes that set one queue; rate is (mantissa, exponent)."""
     values = (queue, rate[1] << 16 | rate[0], 0, packets, size, 1)
     return list(zip((QUEUE_INDEX, QUEUE_RATE, QUEUE_BURST, QUEUE_LIMIT_PACKETS, QUEUE_LIMIT_BYTES, QUEUE_COMMAND), values, strict=True))
+
+
+def rate_code(bps: float) -> tuple[int, int]:
+    """Mantissa and exponent of a rate: period = mantissa * 2^(exponent - 15), in 2^-16 cycles a byte."""
+    period = 8 * CLOCK_HZ / bps * 65_536
+    exponent = math.floor(math.log2(period))
+    return round(period / 2 ** (exponent - 15)), exponent
 
 
 def all_kinds() -> list[Job]:
@@ -47,28 +56,24 @@ def test_all_kinds_of_traffic(tiny_job: MakeJob, valid: int, ready: int) -> None
 
 
 def test_more_than_the_memories_hold(tiny_job: MakeJob) -> None:
-    """The output takes a tenth of what comes: pages run out, and limits bite."""
-    writes = settings(2, packets=3) + settings(4, size=2000)
-    source = {"kind": "poisson", "queues": range(16), "pick": "random", "bps": 50e9, "sizes": MIX}
-    result = engine.run(tiny_job([source], egress_bps=5e9, register_writes=writes))
+    """Two shaped queues run into their limits; later the output takes a tenth of what comes, and pages run out."""
+    writes = settings(2, rate_code(100e6), packets=3) + settings(4, rate_code(100e6), size=2000)
+    first = constant([2, 4], bps=5e9, size=300, stop_cycle=6000)
+    flood = {"kind": "poisson", "queues": range(16), "pick": "random", "bps": 50e9, "sizes": MIX, "start_cycle": 8000}
+    result = engine.run(tiny_job([first, flood], egress_bps=5e9, register_writes=writes))
     assert_clean(result)
-    assert all(result["packets"]["dropped"][reason] for reason in ("no_page", "tail_drop_packets", "tail_drop_bytes"))
+    dropped = result["packets"]["dropped"]
+    assert all(dropped[reason] for reason in ("no_page", "tail_drop_packets", "tail_drop_bytes")), dropped
     assert result["drained"]
 
 
 def test_shaped_queue_keeps_its_rate(tiny_job: MakeJob) -> None:
-    """100 Mbit/s at 220 MHz is 17.6 cycles a byte: mantissa 36,045 (x 2^-11), exponent 20 - 1."""
-    period = 8 * 220e6 / 100e6 * 65536
-    exponent = int(np.log2(period)) - 15 + 15
-    mantissa = round(period / 2.0 ** (exponent - 15))
-    while mantissa > 65_535:
-        exponent, mantissa = exponent + 1, mantissa // 2
     source = constant([6], bps=2e8, size=500)
-    result = engine.run(tiny_job([source], duration_cycles=300_000, register_writes=settings(6, (mantissa, exponent), packets=8)))
+    result = engine.run(tiny_job([source], duration_cycles=300_000, register_writes=settings(6, rate_code(100e6), packets=8)))
     assert_clean(result)
     departures = result["departures"]["cycle"]
     late = departures[len(departures) // 2 :]
-    rate = 500 * 8 * (len(late) - 1) / (late[-1] - late[0]) * 220e6
+    rate = 500 * 8 * (len(late) - 1) / (late[-1] - late[0]) * CLOCK_HZ
     assert rate == pytest.approx(100e6, rel=0.005)
     assert result["packets"]["dropped"]["tail_drop_packets"] > 10
 
