@@ -146,7 +146,7 @@ def check_slang() -> Result:
     tops = _elaborations()
     findings: list[str] = []
     for top, sources in tops:
-        line = " ".join(["slang", "-Wno-unused", "--quiet", "--top", top, *(f'"{name}"' for name in _relative(sources))])
+        line = " ".join(["slang", "-Wno-unused", "--top", top, *(f'"{name}"' for name in _relative(sources))])
         findings += _findings(_run(sys.executable, "-c", _SLANG, line))
     return Result(f"{len(tops)} tops", list(dict.fromkeys(findings)))
 

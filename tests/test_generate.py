@@ -1,0 +1,75 @@
+"""`generate`: the folder stands on its own, lints, elaborates, and its stub test bench runs."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from penstock import configs
+from penstock.errors import UserError
+from penstock.generate import generate
+from penstock.paths import ROOT, tool_environment
+
+CONFIG = "tiny_16"
+
+
+def run(folder: Path, *command: str) -> str:
+    done = subprocess.run(command, cwd=folder, env=tool_environment(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("generated") / "edge"
+    generate(configs.load(CONFIG), out)
+    return out
+
+
+def test_everything_is_there_and_nothing_points_elsewhere(folder: Path) -> None:
+    module = configs.load(CONFIG).module
+    listed = (folder / f"{module}.f").read_text().split()
+    assert listed[-1] == f"rtl/{module}.sv"
+    assert sorted(listed) == sorted(str(path.relative_to(folder)) for path in (folder / "rtl").iterdir())
+    for path in folder.rglob("*"):
+        assert path.is_dir() or str(ROOT) not in path.read_text(), path
+
+
+def test_it_lints_and_elaborates_alone(folder: Path) -> None:
+    module = configs.load(CONFIG).module
+    lint = ("verilator", "--lint-only", "-Wall", "--timing", "verilator.vlt", "-f", f"{module}.f")
+    run(folder, *lint, "--top-module", module)
+    run(folder, *lint, f"tb/{module}_tb.sv", "--top-module", f"{module}_tb")
+
+
+def test_the_stub_test_bench_runs(folder: Path) -> None:
+    module = configs.load(CONFIG).module
+    command = next(line.split() for line in (folder / "README.md").read_text().splitlines() if "--binary" in line)
+    run(folder, *command, "-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0")
+    assert "PASS" in run(folder, f"./obj_dir/V{module}_tb")
+
+
+def test_the_core_file_names_every_source(folder: Path) -> None:
+    from ruamel.yaml import YAML
+
+    module = configs.load(CONFIG).module
+    first, _, rest = (folder / f"{module}.core").read_text().partition("\n")
+    assert first == "CAPI=2:"
+    core = YAML(typ="safe").load(rest)
+    assert core["filesets"]["rtl"]["files"] == (folder / f"{module}.f").read_text().split()
+    assert core["targets"]["lint"]["toplevel"] == module
+    for fileset in core["filesets"].values():
+        for entry in fileset["files"]:
+            assert (folder / (entry if isinstance(entry, str) else next(iter(entry)))).exists()
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(UserError, match="not empty"):
+        generate(configs.load(CONFIG), tmp_path)
+    assert os.listdir(tmp_path) == ["mine.txt"]
+    generate(configs.load(CONFIG), tmp_path, force=True)
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+    with pytest.raises(UserError, match="is a file"):
+        generate(configs.load(CONFIG), tmp_path / "mine.txt")

@@ -1,0 +1,120 @@
+"""`lint`: each check sees its own kind of fault (planted in copies), and says nothing about clean input."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from penstock import library, lint
+from penstock.cli import main
+
+CLEAN = f"""// {lint.SPDX}
+// A register.
+module pst_planted (
+    input  logic clk_i,
+    input  logic d_i,
+    output logic q_o
+);
+
+  always_ff @(posedge clk_i) q_o <= d_i;
+
+endmodule
+"""
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small house with one block of one module, in place of the real one."""
+    rules = lint.RULES
+    shutil.copytree(rules, tmp_path / "lint")
+    rtl = tmp_path / "blocks" / "planted" / "rtl"
+    rtl.mkdir(parents=True)
+    (rtl / "planted.f").write_text("pst_planted.sv\n")
+    (rtl / "pst_planted.sv").write_text(CLEAN)
+    test = rtl.parent / "test" / "test_pst_planted.py"
+    test.parent.mkdir()
+    test.write_text('"""Nothing."""\n')
+    for name in ("penstock", ".ci/run"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"#!/bin/sh\n# {lint.SPDX}\n")
+    shutil.copy(rules.parent / "pyproject.toml", tmp_path)
+    shutil.copy(rules.parent / ".clang-format", tmp_path)
+    monkeypatch.setattr(lint, "ROOT", tmp_path)
+    monkeypatch.setattr(lint, "RULES", tmp_path / "lint")
+    monkeypatch.setattr(lint, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(library, "BLOCKS", tmp_path / "blocks")
+    monkeypatch.setattr(library, "DESIGNS", tmp_path / "designs")
+    monkeypatch.setattr("penstock.configs.DESIGNS", tmp_path / "designs")
+    library.file_lists.cache_clear()
+    library.modules.cache_clear()
+    yield tmp_path
+    library.file_lists.cache_clear()
+    library.modules.cache_clear()
+
+
+def module(house: Path) -> Path:
+    return house / "blocks" / "planted" / "rtl" / "pst_planted.sv"
+
+
+@pytest.mark.parametrize("check", lint.CHECKS)
+def test_a_clean_house_passes(house: Path, check: str) -> None:
+    assert lint.CHECKS[check]().findings == []
+
+
+@pytest.mark.parametrize(
+    ("check", "old", "new"),
+    [
+        ("licence", lint.SPDX, "no licence"),
+        ("verible", "d_i", "dataIn"),
+        ("verible", "d_i;", "d_i;  //" + " word" * 30),
+        ("verilator", "input  logic d_i", "input  logic [1:0] d_i"),
+        ("verilator", "output logic q_o", "output logic [3:0] q_o"),
+        ("slang", "q_o <= d_i", "q_o <= e_i"),
+    ],
+)
+def test_a_planted_fault_is_found(house: Path, check: str, old: str, new: str) -> None:
+    assert old in CLEAN
+    module(house).write_text(CLEAN.replace(old, new))
+    assert lint.CHECKS[check]().findings
+
+
+def test_lists(house: Path) -> None:
+    (module(house).parent / "pst_forgotten.sv").write_text(CLEAN.replace("planted", "forgotten"))
+    assert any("pst_forgotten.sv: stands in no file list" in line for line in lint.check_lists().findings)
+    (house / "blocks" / "planted" / "test" / "test_pst_planted.py").unlink()
+    assert any("has no test" in line for line in lint.check_lists().findings)
+    (house / "lint" / "untested.txt").write_text("pst_planted  # planted\n")
+    assert not any("has no test" in line for line in lint.check_lists().findings)
+    module(house).unlink()
+    assert any("does not exist" in line for line in lint.check_lists().findings)
+
+
+def test_python_and_cpp(house: Path) -> None:
+    (house / "bad.py").write_text("import os\nx = {'a':1}\n")
+    (house / "bad.cpp").write_text(f"// {lint.SPDX}\nint  f( ){{return 1;}}\n")
+    assert any("F401" in line for line in lint.check_ruff().findings)
+    assert lint.check_ruff_format().findings
+    assert lint.check_clang_format().findings
+    lint.fix()
+    assert not lint.check_ruff().findings and not lint.check_ruff_format().findings and not lint.check_clang_format().findings
+
+
+def test_status_and_summary(house: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lint", "--only", "licence", "--only", "lists"]) == 0
+    assert [line.split()[:2] for line in capsys.readouterr().out.splitlines()] == [["ok", "licence"], ["ok", "lists"]]
+    module(house).write_text("module pst_planted; endmodule\n")
+    assert main(["lint", "--only", "licence"]) == 1
+    assert "FAIL licence" in capsys.readouterr().out
+    assert main(["lint", "--only", "licens"]) == 2
+    assert "did you mean 'licence'" in capsys.readouterr().err
+
+
+def test_untracked_files_count_and_ignored_ones_do_not(house: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=house, check=True)
+    (house / ".gitignore").write_text("ignored/\n")
+    (house / "ignored").mkdir()
+    (house / "ignored" / "x.sv").write_text("nothing")
+    assert lint.check_licence().findings == []
+    (house / "new.sv").write_text("nothing")
+    assert len(lint.check_licence().findings) == 1
