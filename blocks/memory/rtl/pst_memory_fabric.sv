@@ -7,7 +7,8 @@
 // Writes and reads are two separate modules and know nothing of each other: who reads what he has written waits for
 // the response (the rx handler does).
 //
-// Latency:    write address 3 cycles, write data 3 to 4, response 1, read address 2, read data 2.
+// Latency:    write address 2 cycles, write data 2 (3 when it comes with its address), response 1, read address 2,
+//             read data 2.
 // Throughput: one burst and one beat per cycle and direction, bursts of a single beat included.
 // Reset:      what is under way is forgotten; the memories have to be reset with it.
 module pst_memory_fabric #(

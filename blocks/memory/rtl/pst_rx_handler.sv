@@ -9,7 +9,7 @@
 //
 // Throughput: one beat per cycle, one single-beat frame per cycle, as long as MaxOutstanding bursts cover the time from
 //             write address to response.
-// Latency:    7 cycles from s_meta to the write address, 1 from the write response to m_enq.
+// Latency:    5 cycles from s_meta to the write address (with a grant after one), 1 from the write response to m_enq.
 // Reset:      frames inside are forgotten; pages, memory and upstream have to be reset with it.
 module pst_rx_handler
   import pst_memory_pkg::pages_t;

@@ -265,6 +265,26 @@ async def single_beat_rate(dut) -> None:
     assert cycles <= frames / 0.95 + 80, f"{frames} frames took {cycles} cycles"
 
 
+@cocotb.test()
+async def idle_latency(dut) -> None:
+    """The cycles that the README promises, for one frame in an idle block: handlers and fabric together."""
+    device = await begin(dut)
+    for _ in range(10):  # after reset the pools take their first request when each has a page to offer
+        await FallingEdge(dut.clk_i)
+    seen: dict[str, int] = {}
+    device.add(1, device.rng.randbytes(LINE))
+    signals = ("s_meta_valid_i", "m_axi_awvalid_o", "m_axi_bvalid_i", "m_enq_valid_o")
+    signals += ("s_deq_valid_i", "m_axi_arvalid_o", "m_axi_rvalid_i", "m_axis_tvalid_o")
+    for cycle in range(100):
+        device.hold = int(cycle < 50)
+        await device.run(1)
+        for name in signals:
+            if int(getattr(dut, name).value):
+                seen.setdefault(name, cycle)
+    cycles = [seen[end] - seen[start] for start, end in zip(signals[::2], signals[1::2], strict=True)]
+    assert cycles == [5 + 2, 1 + 1, 4 + 2, 2 + 1], f"{seen}"
+
+
 GEOMETRIES = {
     "one jumbo memory": Geometry.of((60, 9600)),
     "two alike": Geometry.of((40, 2048), (40, 2048)),
