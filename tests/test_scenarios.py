@@ -2,10 +2,13 @@
 """The ready-made scenarios and captures: every file is valid, and what the documents say about them is true."""
 
 import importlib.util
+import json
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from penstock.schema import PcapTraffic, Scenario
 
 SCENARIOS = ROOT / "scenarios"
 FIRST_LIGHT = SCENARIOS / "first_light.yaml"
+VOICE_P99_NS = 1_000_000  # what a voice frame may wait beside a backlogged download: eight frames of 1,514 byte at 100 Mbit/s
 CAPTURE = SCENARIOS / "captures" / "first_light.pcap"
 
 
@@ -76,3 +80,110 @@ def test_bad_frames_capture_is_up_to_date() -> None:
     maker = tool("make_bad_frames")
     assert maker.capture() == maker.CAPTURE.read_bytes()
     assert Counter(fate for _, _, fate in maker.FRAMES) == {"passed": 40, "runt": 4, "oversize": 2, "bad_queue_id": 4}
+
+
+def run(path: Path, out: Path, *settings: str) -> dict[str, Any]:
+    """Run a scenario as a user does and return its result."""
+    options = [word for setting in settings for word in ("--set", setting)]
+    command = [sys.executable, "-m", "penstock", "run", str(path), "--out", str(out), "--json", *options]
+    done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def environment() -> dict[str, str]:
+    """Return the environment in which `python -m penstock` is found."""
+    import os
+
+    return os.environ | {"PYTHONPATH": str(ROOT / "src")}
+
+
+def queue(result: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return what a result says of one queue."""
+    return next(queue for queue in result["queues"] if queue["name"] == name)
+
+
+def departure_rate(capture: Path, match: dict[str, str], skip: int) -> float:
+    """Return the rate in bit/s of the frames that match in a capture of the device's output, without the first `skip`."""
+    from penstock.schema import Match
+
+    frames = pcap.read(capture)
+    mine = pcap.match_frames(frames, [Match.model_validate(match)]) == 0
+    times, lengths = frames.times_ns[mine][skip:], frames.lengths[mine][skip:]
+    return 8e9 * float(lengths[:-1].sum()) / float(times[-1] - times[0])
+
+
+def check_first_light(result: dict[str, Any], out: Path, rate: float) -> None:
+    """Check that the download was held to `rate`, that nobody else was disturbed, and that the result agrees with the captured output."""
+    bulk = queue(result, "anna-bulk")
+    assert bulk["measured_rate_bps"] == pytest.approx(rate, rel=0.005)
+    left = departure_rate(out / "departures.pcap", {"src": "192.0.2.20", "dst": "198.51.100.11"}, skip=100)
+    assert left == pytest.approx(rate, rel=0.005)
+    assert bulk["latency_ns"]["p99"] > 50e6, "there was no backlog: the test shows nothing"
+    for name in ("anna-voice", "ben-voice"):
+        assert queue(result, name)["latency_ns"]["p99"] < VOICE_P99_NS
+        assert queue(result, name)["out_packets"] == queue(result, name)["in_packets"]
+    assert result["packets"]["dropped"] == {}
+
+
+@pytest.mark.parametrize("rate", [25, 12])
+def test_first_light_start(rate: int, tmp_path: Path) -> None:
+    """The first 0.9 seconds of the demo: the rate follows the number in the scenario, the telephones do not notice."""
+    result = run(FIRST_LIGHT, tmp_path, "duration=0.9 s", "drain=false", f"queues.anna-bulk.rate={rate} Mbit/s")
+    check_first_light(result, tmp_path, rate * 1e6)
+    assert queue(result, "anna-bulk")["in_packets"] > queue(result, "anna-bulk")["out_packets"]
+
+
+@pytest.mark.slow
+def test_first_light(tmp_path: Path) -> None:
+    """The whole demo: all that came leaves, at the rate of each queue."""
+    result = run(FIRST_LIGHT, tmp_path)
+    check_first_light(result, tmp_path, 25e6)
+    assert result["packets"]["in"] == result["packets"]["out"] == 5345
+    assert result["packets"]["queued"] == 0
+    # Ben's pages pass as fast as if Anna did not download anything.
+    alone = run(FIRST_LIGHT, tmp_path / "alone", "queues.anna-bulk.limit_packets=0")
+    for name in ("ben-web", "cleo-video", "dora-web"):
+        shared, free = (queue(r, name)["latency_ns"] for r in (result, alone))
+        assert shared["mean"] < free["mean"] + VOICE_P99_NS
+    # With a short queue the download loses frames, and only the download does.
+    short = run(FIRST_LIGHT, tmp_path / "short", "queues.anna-bulk.limit_packets=200")
+    assert short["packets"]["dropped"] == {"tail_drop_packets": queue(short, "anna-bulk")["drop_packets"]}
+
+
+def test_hello(tmp_path: Path) -> None:
+    """Both queues leave at their own rates."""
+    result = run(SCENARIOS / "hello.yaml", tmp_path)
+    for name, rate in (("slow", 5e6), ("fast", 20e6)):
+        assert queue(result, name)["measured_rate_bps"] == pytest.approx(rate, rel=0.005)
+
+
+def test_bad_frames(tmp_path: Path) -> None:
+    """Every bad frame is counted under its reason, and every good one passes."""
+    result = run(SCENARIOS / "bad_frames.yaml", tmp_path)
+    fates = Counter(fate for _, _, fate in tool("make_bad_frames").FRAMES)
+    assert result["packets"]["out"] == fates.pop("passed")
+    assert result["packets"]["dropped"] == dict(fates)
+
+
+def test_jumbo(tmp_path: Path) -> None:
+    """Frames of 9,600 byte are held to their rate, and those of other queues pass beside them."""
+    result = run(SCENARIOS / "jumbo.yaml", tmp_path)
+    assert queue(result, "backup")["measured_rate_bps"] == pytest.approx(5e9, rel=0.005)
+    assert result["packets"]["dropped"] == {}
+    assert result["packets"]["in"] == result["packets"]["out"]
+
+
+def test_line_rate(tmp_path: Path) -> None:
+    """The device takes and gives smallest frames at 100 Gbit/s (71.4 Gbit/s without what the line adds) with memories of 100 ns."""
+    result = run(SCENARIOS / "line_rate_64.yaml", tmp_path, "device.read_latency_ns=100", "device.write_latency_ns=100")
+    assert result["packets"]["dropped"] == {}
+    assert result["throughput_bps"] > 71.4e9 * 0.98
+
+
+@pytest.mark.slow
+def test_random_262144(tmp_path: Path) -> None:
+    """Every packet to 262,144 queues leaves, in order and unharmed (the run itself fails otherwise)."""
+    result = run(SCENARIOS / "random_262144.yaml", tmp_path)
+    assert result["packets"]["in"] == result["packets"]["out"] > 1_300_000
+    assert result["queues_with_traffic"] > 258_000
