@@ -12,7 +12,6 @@ from penstock.testkit import parameter, run_module, seed
 @cocotb.test()
 async def updates(dut) -> None:
     from cocotb.clock import Clock
-
     from penstock._engine import models
 
     width, tolerance = parameter("TimeWidth", 32), parameter("ToleranceCycles", 1024)
