@@ -166,7 +166,9 @@ def check_clang_format() -> Result:
     files = _relative(_files(*CPP))
     if not files:
         return Result("0 files")
-    return Result(f"{len(files)} files", _findings(_run("clang-format", "--dry-run", "--Werror", *files)))
+    findings = _findings(_run("clang-format", "--dry-run", "--Werror", *files))
+    places = [line.split(": error: ")[0] for line in findings if ": error: " in line]
+    return Result(f"{len(files)} files", [f"{place}: not as clang-format lays it out" for place in places] or findings)
 
 
 def fix() -> None:
