@@ -113,10 +113,10 @@ def test_measured_rate_of_a_queue_that_is_not_backlogged() -> None:
         assert rates(left, rate, 3000, CLOCK, EGRESS, 30)["measured_rate_bps"] == pytest.approx(1_000_000, rel=0.001)
 
 
-@pytest.mark.parametrize("count", [0, 1])
-def test_no_rate_of_a_single_frame(count: int) -> None:
-    """One departure has no rate."""
-    arrays = [np.zeros(count, dtype=np.int64)] * 4
+@pytest.mark.parametrize("count", [0, 1, 9])
+def test_no_rate_of_a_few_frames(count: int) -> None:
+    """A few departures have no rate."""
+    arrays = [np.arange(count, dtype=np.int64)] * 4
     assert rates(Departures(*arrays), 10**6, 0, CLOCK, EGRESS, 0)["measured_rate_bps"] is None
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "penstock.run/1"
 MAX_QUEUES_LISTED = 1000
+MIN_FRAMES_OF_A_RATE = 10  # a few frames, perhaps one burst, say nothing of a rate
 CLOUD_POINTS = 6000  # single packets shown in the report
 CDF_POINTS = 400
 QUEUE_COUNTERS = ("in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes")
@@ -64,7 +65,13 @@ def rates(left: Departures, rate_bps: int | None, burst_bytes: int, clock_hz: in
     whole = int(left.cycle[-1] - left.cycle[0])
     before = np.concatenate([[0], np.cumsum(left.length)])  # bytes that left before frame i
     average = 8 * clock_hz * float(before[-2]) / whole
-    found = {"measured_rate_bps": average, "average_rate_bps": average, "backlogged_rate_bps": None, "backlogged_share": 0.0}
+    enough = len(left.cycle) >= MIN_FRAMES_OF_A_RATE
+    found = {
+        "measured_rate_bps": average if enough else None,
+        "average_rate_bps": average,
+        "backlogged_rate_bps": None,
+        "backlogged_share": 0.0,
+    }
     # Frame i+1 was waiting when frame i left: an idle device could have sent it by then.
     waiting = np.diff(left.cycle) + idle_latency <= left.latency[1:]
     edges = np.flatnonzero(np.diff(np.concatenate([[False], waiting, [False]]).astype(np.int8)))
@@ -79,7 +86,7 @@ def rates(left: Departures, rate_bps: int | None, burst_bytes: int, clock_hz: in
         size = float((before[ends] - before[paced]).sum())
         if cycles:
             found["backlogged_rate_bps"] = 8 * clock_hz * size / cycles
-            if found["backlogged_share"] >= 0.5:
+            if enough and found["backlogged_share"] >= 0.5:
                 found["measured_rate_bps"] = found["backlogged_rate_bps"]
     return {key: round(value, 3) if isinstance(value, float) else value for key, value in found.items()}
 

@@ -21,7 +21,7 @@ DROP_WORDS = {
 def sentences(result: dict[str, Any]) -> list[str]:
     """Return what happened, a line each: what came, what became of it, how long it took."""
     packets, size = result["packets"], result["bytes"]
-    share = f" ({packets['out'] / packets['in']:.1%})" if packets["in"] else ""
+    share = f" ({packets['out'] * 1000 // packets['in'] / 10:.1f} %)" if packets["in"] else ""  # rounded down: 100 % is all
     lines = [
         f"In       {packets['in']:,} packets, {format_bytes(size['in'])}; {format_time_ns(result['device_seconds'] * 1e9)} of device time",
         f"Out      {packets['out']:,} packets{share}, {format_rate(result['throughput_bps'])}",
