@@ -287,7 +287,7 @@ BAD_SCENARIOS: list[tuple[str, str, list[str]]] = [
     ("start after the end", changed("{name: calls,", "{name: calls, start: 1 s,"), ["bad.yaml:9", "`traffic.calls.start`", "200 ms"]),
     ("stop before start", changed("{name: calls,", "{name: calls, start: 2 ms, stop: 1 ms,"), ["bad.yaml:9", "`traffic.calls`", "`stop`"]),
     ("two kinds", changed("{name: calls,", "{name: calls, poisson: {queues: 1, rate: 1 Mbit/s, size: 64},"), ["bad.yaml:9", "exactly one"]),
-    ("size", changed("size: 100", "size: 0"), ["bad.yaml:9", "`traffic.calls.constant.size`", "1 and 16,383"]),
+    ("size", changed("size: 100}}", "size: 0}}"), ["bad.yaml:9", "`traffic.calls.constant.size`", "1 and 16,383"]),
     ("no traffic", SCENARIO.split("traffic:")[0] + "traffic: []\n", ["bad.yaml:7", "`traffic`", "empty"]),
     ("seed", SCENARIO + "seed: -1\n", ["bad.yaml:10", "`seed`", "at least 0"]),
     ("not YAML", "a: [1,", ["bad.yaml:1", "YAML"]),
