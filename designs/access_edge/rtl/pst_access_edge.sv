@@ -18,7 +18,7 @@ module pst_access_edge
     parameter int unsigned               MinFrameBytes = 14,                    // without prefix and FCS, >= 1
     parameter int unsigned               ClockHz = 220_000_000,                 // for software, Hz
     parameter bit                        Shaping = 1'b1,                        // 0: queues take turns, rates are ignored
-    parameter int unsigned               MaxOutstanding = 32,                   // bursts under way at the memories, >= 2
+    parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
     parameter string                     DescRamStyle = "auto",                 // per-descriptor memories
     localparam int unsigned              DataBytes = 64,
