@@ -90,6 +90,11 @@ def test_lists(house: Path) -> None:
     assert any("does not exist" in line for line in lint.check_lists().findings)
 
 
+def test_links(house: Path) -> None:
+    (house / "page.md").write_text("[a](penstock) [b](lint/verible.rules#top) [c](https://example.org/x) [d](gone.md)\n")
+    assert lint.check_links().findings == ["page.md:1: link to gone.md, which does not exist"]
+
+
 def test_python_and_cpp(house: Path) -> None:
     (house / "bad.py").write_text("import os\nx = {'a':1}\n")
     (house / "bad.cpp").write_text(f"// {lint.SPDX}\nint  f( ){{return 1;}}\n")

@@ -1,6 +1,7 @@
 """The checks behind `penstock lint`. Rules and waivers are in lint/; each waiver has its reason there."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -98,6 +99,18 @@ def _untested() -> set[str]:
     return {line for line in lines if line}
 
 
+def check_links() -> Result:
+    """Links between the documents lead somewhere."""
+    findings = []
+    pages = _files(".md")
+    for page in pages:
+        for number, line in enumerate(page.read_text().splitlines(), 1):
+            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
+                if "://" not in target and not target.startswith("mailto:") and not (page.parent / target).exists():
+                    findings.append(f"{os.path.relpath(page, ROOT)}:{number}: link to {target}, which does not exist")
+    return Result(f"{len(pages)} pages", findings)
+
+
 def check_verible() -> Result:
     """Names and style of SystemVerilog that people write."""
     files = _relative(path for path in _files(*SV) if not _generated(path))
@@ -182,6 +195,7 @@ def fix() -> None:
 CHECKS: dict[str, Callable[[], Result]] = {
     "licence": check_licence,
     "lists": check_lists,
+    "links": check_links,
     "verible": check_verible,
     "verilator": check_verilator,
     "slang": check_slang,
