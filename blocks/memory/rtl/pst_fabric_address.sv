@@ -107,7 +107,7 @@ module pst_fabric_address
   always_ff @(posedge clk_i) begin
     if (!rst_i && s_valid_i) begin
       assert (64'(s_addr_i) < pst_memory_pkg::byte_base(bytes_t'(MemBytes), Memories))
-      else $error("pst_fabric_address: address %h is behind the last memory", s_addr_i);
+      else $error("pst_fabric_address: address 0x%0h is behind the last memory", s_addr_i);
     end
   end
 `endif

@@ -50,6 +50,10 @@ module pst_tx_handler
     output logic                    m_axis_tlast_o,
     output logic                    m_axis_tuser_o,
     output logic [QueueWidth-1:0]   m_axis_tid_o,
+    // one pulse per frame, with its last beat
+    output logic                    ev_sent_valid_o,
+    output logic [QueueWidth-1:0]   ev_sent_queue_o,
+    output pst_pkg::len_t           ev_sent_len_o,
     // pages that are free again
     output logic                    m_free_valid_o,
     input  logic                    m_free_ready_i,
@@ -69,6 +73,7 @@ module pst_tx_handler
   } frame_t;
 
   typedef struct packed {
+    pst_pkg::len_t         len;
     logic [QueueWidth-1:0] queue_id;
     logic                  error;
     logic                  last;
@@ -154,10 +159,11 @@ module pst_tx_handler
     beat_d     = frame_done ? '0 : beat_q + beats_t'(taken);
     failed_d   = frame_done ? 1'b0 : taken ? failed : failed_q;
 
+    beat.len      = frame.len;
     beat.queue_id = frame.queue_id;
-    beat.error = last && failed;
-    beat.last  = last;
-    beat.data  = m_axi_rdata_i;
+    beat.error    = last && failed;
+    beat.last     = last;
+    beat.data     = m_axi_rdata_i;
     for (int unsigned k = 0; k < DataBytes; k++) beat.keep[k] = !last || OffsetWidth'(k) <= OffsetWidth'(frame.len - 1'b1);
   end
 
@@ -171,8 +177,11 @@ module pst_tx_handler
       .s_data_i(beat),
       .m_valid_o(m_axis_tvalid_o),
       .m_ready_i(m_axis_tready_i),
-      .m_data_o({m_axis_tid_o, m_axis_tuser_o, m_axis_tlast_o, m_axis_tkeep_o, m_axis_tdata_o})
+      .m_data_o({ev_sent_len_o, m_axis_tid_o, m_axis_tuser_o, m_axis_tlast_o, m_axis_tkeep_o, m_axis_tdata_o})
   );
+
+  assign ev_sent_valid_o = m_axis_tvalid_o && m_axis_tready_i && m_axis_tlast_o;
+  assign ev_sent_queue_o = m_axis_tid_o;
 
   pst_fifo #(
       .Width(DescWidth),

@@ -175,6 +175,9 @@ module memory_loop
   ) u_tx (
       .clk_i,
       .rst_i,
+      .ev_sent_valid_o(),
+      .ev_sent_queue_o(),
+      .ev_sent_len_o(),
       .s_deq_valid_i,
       .s_deq_ready_o,
       .s_deq_queue_i,

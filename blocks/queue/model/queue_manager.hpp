@@ -22,9 +22,9 @@ struct QueuedPacket {
 };
 
 class QueueManager {
-public:
-    static constexpr uint32_t kMaxPackets = 65535;     // largest limit, and the limit after reset
-    static constexpr uint32_t kMaxBytes = 16777215;    // the same in bytes
+  public:
+    static constexpr uint32_t kMaxPackets = 65535;   // largest limit, and the limit after reset
+    static constexpr uint32_t kMaxBytes = 16777215;  // the same in bytes
 
     explicit QueueManager(uint32_t queues) : queues_(queues) {}
 
@@ -68,7 +68,7 @@ public:
     uint32_t packets(uint32_t queue) { return static_cast<uint32_t>(at(queue).packets.size()); }
     uint64_t bytes(uint32_t queue) { return at(queue).bytes; }
 
-private:
+  private:
     struct Queue {
         std::deque<QueuedPacket> packets;
         uint64_t bytes = 0;

@@ -42,8 +42,9 @@ struct Departure {
 };
 
 class Bench {
-public:
-    Bench(std::map<std::string, uint64_t> a) : args(std::move(a)), rng(args["seed"]), queues(args["queues"]), descriptors(args["descriptors"]) {}
+  public:
+    Bench(std::map<std::string, uint64_t> a)
+        : args(std::move(a)), rng(args["seed"]), queues(args["queues"]), descriptors(args["descriptors"]) {}
 
     void run() {
         const uint64_t rounds = args["resets"] + 1;
@@ -53,11 +54,11 @@ public:
             while (dequeues < until) cycle(true);
         }
         drain();
-        std::printf("enqueues=%" PRIu64 " dequeues=%" PRIu64 " drops=%" PRIu64 " cycles=%" PRIu64 " peak=%" PRIu64 " both=%" PRIu64 "\n", enqueues,
-                    dequeues, drops, now, peak, both);
+        std::printf("enqueues=%" PRIu64 " dequeues=%" PRIu64 " drops=%" PRIu64 " cycles=%" PRIu64 " peak=%" PRIu64 " both=%" PRIu64 "\n",
+                    enqueues, dequeues, drops, now, peak, both);
     }
 
-private:
+  private:
     void reset() {
         top->rst_i = 1;
         top->s_enq_valid_i = top->s_deq_valid_i = top->s_cfg_valid_i = 0;
@@ -93,10 +94,14 @@ private:
 
     uint32_t pick() {
         switch (args["pattern"]) {
-            case 1: return 7 % queues;
-            case 2: return (now / 2 + rng() % 3) % queues;
-            case 3: return rng() % 8 ? rng() % std::min<uint32_t>(queues, 5) : rng() % queues;
-            default: return rng() % queues;
+            case 1:
+                return 7 % queues;
+            case 2:
+                return (now / 2 + rng() % 3) % queues;
+            case 3:
+                return rng() % 8 ? rng() % std::min<uint32_t>(queues, 5) : rng() % queues;
+            default:
+                return rng() % queues;
         }
     }
 
@@ -158,8 +163,10 @@ private:
             events.push_back({static_cast<int>(r.reason), offered->queue, offered->length});
             if (r.activated) activations.push_back(offered->queue);
             if (r.reason != penstock::QueueDrop::None && !offered->lost) dropped.push_back(offered->descriptor);
-            if (r.reason == penstock::QueueDrop::None) enqueues++;
-            else drops++;
+            if (r.reason == penstock::QueueDrop::None)
+                enqueues++;
+            else
+                drops++;
             if (top->s_deq_valid_i && deq_queue == offered->queue) both++;
             peak = std::max<uint64_t>(peak, model->packets(offered->queue));
             offered.reset();
@@ -183,8 +190,8 @@ private:
             departures.pop_front();
             if (!top->m_deq_valid_o || top->m_deq_queue_o != d.queue || top->m_deq_desc_o != d.descriptor || top->m_deq_len_o != d.length ||
                 top->m_deq_backlogged_o != d.backlogged)
-                fail(now, "dequeue of queue " + std::to_string(d.queue) + " gave descriptor " + std::to_string(top->m_deq_desc_o) + " length " +
-                              std::to_string(top->m_deq_len_o) + ", model " + std::to_string(d.descriptor) + " length " +
+                fail(now, "dequeue of queue " + std::to_string(d.queue) + " gave descriptor " + std::to_string(top->m_deq_desc_o) +
+                              " length " + std::to_string(top->m_deq_len_o) + ", model " + std::to_string(d.descriptor) + " length " +
                               std::to_string(d.length));
             free.push_back(d.descriptor);
             dequeues++;

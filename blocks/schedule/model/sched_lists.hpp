@@ -10,7 +10,7 @@
 namespace penstock {
 
 class SchedLists {
-public:
+  public:
     explicit SchedLists(uint32_t slots) : wheel_(slots) {}
 
     void place_ready(uint32_t queue) { ready_.push_back(queue); }
@@ -33,7 +33,7 @@ public:
 
     size_t ready() const { return ready_.size(); }
 
-private:
+  private:
     std::deque<uint32_t> ready_;
     std::vector<std::deque<uint32_t>> wheel_;
 };

@@ -221,7 +221,8 @@ module pst_schedule_shaped
   always_ff @(posedge clk_i) begin
     place_credit_q <= place_credit_q - $bits(place_credit_q)'(ready_take || walk) + $bits(place_credit_q)'(no_place_r3)
         + $bits(place_credit_q)'(place_credit_back);
-    out_credit_q <= out_credit_q - $bits(out_credit_q)'(ready_take) + $bits(out_credit_q)'(out_credit_back) + $bits(out_credit_q)'(credit_i);
+    out_credit_q <= out_credit_q - $bits(out_credit_q)'(ready_take) + $bits(out_credit_q)'(out_credit_back)
+        + $bits(out_credit_q)'(credit_i);
     if (rst_i) begin
       place_credit_q <= $bits(place_credit_q)'(PlaceDepth);
       out_credit_q   <= $bits(out_credit_q)'(Credits);

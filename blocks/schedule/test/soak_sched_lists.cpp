@@ -81,9 +81,12 @@ int main(int argc, char** argv) {
             pops++;
         }
         if (taken) {
-            if (top.s_op_splice_i) model.splice(top.s_op_slot_i);
-            else if (top.s_op_wheel_i) model.place_slot(top.s_op_queue_i, top.s_op_slot_i);
-            else model.place_ready(top.s_op_queue_i);
+            if (top.s_op_splice_i)
+                model.splice(top.s_op_slot_i);
+            else if (top.s_op_wheel_i)
+                model.place_slot(top.s_op_queue_i, top.s_op_slot_i);
+            else
+                model.place_ready(top.s_op_queue_i);
             if (!top.s_op_splice_i) in_lists++;
             operations++;
             longest = std::max<uint64_t>(longest, model.ready());

@@ -5,10 +5,9 @@
 // the model computes; never through a closed gate; nobody waits for ever; out-credits are kept.
 //
 // Arguments: queues, packets, seed, shaping (0, 1), load (permille of cycles with an arrival), time_width, tolerance (cycles),
-// gates (1: gates close and open at random), taken (permille of cycles in which the output takes a packet), idle (1: long pauses, longer than the
-// time stamps' range), pattern (0 random, 1 one queue).
-// Prints packets=, cycles=, lateness= (largest, cycles after both the time and the announcement), gate= (largest from opening to service),
-// throughput= (decisions per 1000 cycles while everything is backlogged).
+// gates (1: gates close and open at random), taken (permille of cycles in which the output takes a packet), idle (1: long pauses, longer
+// than the time stamps' range), pattern (0 random, 1 one queue). Prints packets=, cycles=, lateness= (largest, cycles after both the time
+// and the announcement), gate= (largest from opening to service), throughput= (decisions per 1000 cycles while everything is backlogged).
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -25,14 +24,14 @@
 
 namespace {
 
-constexpr uint64_t kSettingDelay = 4;   // from the handshake of a setting to the first m_deq that must respect it
+constexpr uint64_t kSettingDelay = 4;  // from the handshake of a setting to the first m_deq that must respect it
 constexpr uint32_t kCredits = 32;
 
 struct Queue {
-    std::deque<uint32_t> lengths;       // committed packets
+    std::deque<uint32_t> lengths;  // committed packets
     bool in_flight = false;
-    int64_t time = 0;                   // earliest departure time, 2^-16 cycles
-    uint64_t since = 0;                 // backlogged and placed since this cycle
+    int64_t time = 0;    // earliest departure time, 2^-16 cycles
+    uint64_t since = 0;  // backlogged and placed since this cycle
     penstock::ShaperSetting setting;
     bool open = true;
     uint64_t opened = 0;
@@ -44,19 +43,19 @@ struct Bench {
     Vtop top;
     uint64_t now = 0, start = 0, decisions = 0, lateness = 0, gate = 0, offered = 0;
     std::vector<Queue> queues;
-    std::deque<uint32_t> active;        // announced, waiting for the handshake
+    std::deque<uint32_t> active;  // announced, waiting for the handshake
     struct Commit {
         uint64_t cycle;
         uint32_t queue;
     };
-    std::deque<Commit> commits;         // dequeues on their way to the commit
+    std::deque<Commit> commits;  // dequeues on their way to the commit
     struct Setting {
         uint64_t cycle;
         uint32_t queue;
         penstock::ShaperSetting setting;
     };
     std::deque<Setting> settings;
-    uint32_t downstream = 0;            // packets in the output FIFO or on their way to it
+    uint32_t downstream = 0;  // packets in the output FIFO or on their way to it
 
     explicit Bench(std::map<std::string, uint64_t> a) : args(std::move(a)), rng(args["seed"]), queues(args["queues"]) {}
 
@@ -75,9 +74,9 @@ struct Bench {
 
     penstock::ShaperSetting draw() {
         penstock::ShaperSetting s;
-        if (!args["shaping"] || rng() % 8 == 0) return s;    // unshaped
-            s.mantissa = 32768 + rng() % 32768;
-        s.exponent = 8 + rng() % (rng() % 4 ? 9 : 12);    // some cycles to some thousand a packet, now and then beyond the horizon
+        if (!args["shaping"] || rng() % 8 == 0) return s;  // unshaped
+        s.mantissa = 32768 + rng() % 32768;
+        s.exponent = 8 + rng() % (rng() % 4 ? 9 : 12);  // some cycles to some thousand a packet, now and then beyond the horizon
         s.burst = rng() % 2 ? 0 : rng() % (1u << std::min<uint64_t>(14, args["time_width"] - 5));
         return s;
     }
@@ -96,11 +95,14 @@ struct Bench {
             if (args["gates"] && !top.s_cfg_valid_i && rng() % 64 == 0) {
                 const uint32_t q = rng() % queues.size();
                 auto s = queues[q].setting;
-                if (s.mantissa) s.mantissa = 0;
-                else s = draw();
+                if (s.mantissa)
+                    s.mantissa = 0;
+                else
+                    s = draw();
                 offer(q, s);
             }
-            if (args["idle"] && now > pause_until && rng() % 20000 == 0) pause_until = now + (uint64_t{1} << args["time_width"]) * (50 + rng() % 200) / 100;
+            if (args["idle"] && now > pause_until && rng() % 20000 == 0)
+                pause_until = now + (uint64_t{1} << args["time_width"]) * (50 + rng() % 200) / 100;
             cycle(now >= pause_until && rng() % 1000 < args["load"]);
         }
         const double rate = 1000.0 * decisions / (now - start);
@@ -114,8 +116,8 @@ struct Bench {
         for (int i = 0; i < 8; i++) cycle(false);
         for (uint32_t q = 0; q < queues.size(); q++)
             if (!queues[q].lengths.empty()) fail(q, "starves with " + std::to_string(queues[q].lengths.size()) + " packets");
-        std::printf("packets=%" PRIu64 " cycles=%" PRIu64 " lateness=%" PRIu64 " gate=%" PRIu64 " throughput=%d\n", decisions, now, lateness, gate,
-                    static_cast<int>(rate));
+        std::printf("packets=%" PRIu64 " cycles=%" PRIu64 " lateness=%" PRIu64 " gate=%" PRIu64 " throughput=%d\n", decisions, now,
+                    lateness, gate, static_cast<int>(rate));
     }
 
     void offer(uint32_t q, penstock::ShaperSetting s) {
@@ -169,12 +171,16 @@ struct Bench {
             if (!q.setting.mantissa) fail(id, "served through a closed gate");
             const int64_t eligible = args["shaping"] ? penstock::Shaper::eligible_cycle(q.time) : 0;
             if (static_cast<int64_t>(now) - 1 < eligible)
-                fail(id, "served " + std::to_string(eligible - static_cast<int64_t>(now) + 1) + " cycles before its earliest departure time");
+                fail(id,
+                     "served " + std::to_string(eligible - static_cast<int64_t>(now) + 1) + " cycles before its earliest departure time");
             if (downstream >= kCredits) fail(id, "served without a credit");
             const uint64_t due = std::max({static_cast<int64_t>(q.since), eligible, int64_t{0}});
-            // Time spent behind a gate counts from the opening; so does the wait that back-pressure makes, which is left out by light loads only.
-            if (q.opened > due) gate = std::max(gate, now - q.opened);
-            else lateness = std::max(lateness, now - due);
+            // Time spent behind a gate counts from the opening; so does the wait that back-pressure makes, which is left out by light loads
+            // only.
+            if (q.opened > due)
+                gate = std::max(gate, now - q.opened);
+            else
+                lateness = std::max(lateness, now - due);
             q.in_flight = true;
             downstream++;
             commits.push_back({now + 2, id});
@@ -198,7 +204,9 @@ struct Bench {
             q.in_flight = false;
             q.since = now;
             in_fifo++;
-            if (args["shaping"]) q.time = penstock::Shaper::update(decided[top.s_ret_queue_i], q.time, now, top.s_ret_len_i, args["tolerance"], args["time_width"]);
+            if (args["shaping"])
+                q.time = penstock::Shaper::update(decided[top.s_ret_queue_i], q.time, now, top.s_ret_len_i, args["tolerance"],
+                                                  args["time_width"]);
         }
         if (top.m_deq_valid_o) decided[top.m_deq_queue_o] = queues[top.m_deq_queue_o].setting;
         tick();

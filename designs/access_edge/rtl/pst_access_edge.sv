@@ -205,7 +205,9 @@ module pst_access_edge
   logic [1:0] bresp, rresp;
 
   logic enq_valid, enq_ready, deq_valid, deq_ready;
-  queue_id_t enq_queue, deq_queue, tid;
+  queue_id_t enq_queue, deq_queue, tid, sent_queue;
+  logic sent;
+  len_t sent_len;
   desc_id_t enq_desc, deq_desc;
   len_t enq_len, deq_len;
   drop_e enq_reason;
@@ -237,6 +239,7 @@ module pst_access_edge
       .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready), .m_axi_araddr_o(araddr), .m_axi_arlen_o(arlen),
       .m_axi_rvalid_i(rvalid), .m_axi_rready_o(rready), .m_axi_rdata_i(rdata), .m_axi_rresp_i(rresp), .m_axi_rlast_i(rlast),
       .m_axis_tvalid_o, .m_axis_tready_i, .m_axis_tdata_o, .m_axis_tkeep_o, .m_axis_tlast_o, .m_axis_tuser_o, .m_axis_tid_o(tid),
+      .ev_sent_valid_o(sent), .ev_sent_queue_o(sent_queue), .ev_sent_len_o(sent_len),
       .m_free_valid_o(tx_free_valid), .m_free_ready_i(tx_free_ready), .m_free_desc_o(tx_free_desc)
   );
 
@@ -340,7 +343,7 @@ module pst_access_edge
       .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
   ) u_count_out (
       .clk_i, .rst_i,
-      .inc_valid_i(deq_valid && deq_ready), .inc_index_i(deq_queue), .inc_len_i(16'(deq_len)),
+      .inc_valid_i(sent), .inc_index_i(sent_queue), .inc_len_i(16'(sent_len)),
       .s_read_valid_i(read_out_valid), .s_read_ready_o(read_out_ready), .s_read_index_i(read_index),
       .m_read_valid_o(out_valid), .m_read_packets_o(out_packets), .m_read_bytes_o(out_bytes),
       .init_done_o(out_init_done)
