@@ -49,6 +49,8 @@ def test_a_seed_repeats(capsys: pytest.CaptureFixture[str]) -> None:
         (["queue", "--set", "queues=1"], "give 2 to"),
         (["queue", "--set", "packets=many"], "whole number"),
         (["queue", "--set", "packets"], "KEY=VALUE"),
+        (["queue", "--set", "packets=" + "9" * 5000], "give 1 to"),
+        (["queue", "--seed", "99999999999999999999"], "--seed"),
         (["schedule", "--set", "shaping=0"], "shaped"),
     ],
 )

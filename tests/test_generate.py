@@ -73,3 +73,10 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "mine.txt").read_text() == "mine"
     with pytest.raises(UserError, match="is a file"):
         generate(configs.load(CONFIG), tmp_path / "mine.txt")
+
+
+@pytest.mark.parametrize("place", ["/proc/penstock", "mine.txt/below"])
+def test_a_folder_that_cannot_be_made_is_said_in_words(tmp_path: Path, place: str) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(UserError, match="--out .* cannot be written"):
+        generate(configs.load(CONFIG), tmp_path / place)

@@ -311,6 +311,17 @@ BAD_SCENARIOS: list[tuple[str, str, list[str]]] = [
     ("prefixed and map", CAPTURE + "    prefixed: true\n", ["bad.yaml:6", "`traffic.0`", "not both"]),
     ("network", changed("udp}", "udp, src: 10.0.0.300}", CAPTURE), ["bad.yaml:8", "`traffic.0.map.0.match.src`", "10.0.1.0/24"]),
     ("time scale", CAPTURE + "    time_scale: 0\n", ["bad.yaml:9", "`traffic.0.time_scale`", "more than 0"]),
+    ("time scale no number", CAPTURE + "    time_scale: true\n", ["bad.yaml:9", "`traffic.0.time_scale`", "a number"]),
+    ("capture with a zero byte", changed("x.pcap", '"x\\0y"', CAPTURE), ["bad.yaml:6", "`traffic.0.pcap`", "cannot be read"]),
+    ("capture with a long name", changed("x.pcap", "x" * 300, CAPTURE), ["bad.yaml:6", "`traffic.0.pcap`", "too long"]),
+    ("output with a zero byte", SCENARIO + 'output: {pcap: "x\\0y"}\n', ["bad.yaml:10", "`output.pcap`", "name of a file"]),
+    ("output with a long name", SCENARIO + f"output: {{pcap: {'x' * 300}}}\n", ["bad.yaml:10", "`output.pcap`", "name of a file"]),
+    ("very long number", changed("200 ms", "0x" + "f" * 5000), ["bad.yaml:2", "`duration`", "digits"]),
+    (
+        "name where none is known",
+        changed("udp}, queue: bulk", "udp}, queue: nobody", CAPTURE).replace("name: bulk", "rate: 0"),
+        ["this name\n"],
+    ),
 ]
 
 BAD_ARGUMENTS: list[tuple[list[str], list[str]]] = [
@@ -332,9 +343,16 @@ BAD_ARGUMENTS: list[tuple[list[str], list[str]]] = [
     (["run", "s.yaml", "--set", "queues.bulk.rate=1 Tbit/s"], ["--set", "`queues.bulk.rate`", "100 Mbit/s"]),
     (["run", "s.yaml", "--set", "seed"], ["--set seed", "KEY=VALUE"]),
     (["run", "s.yaml", "--set", "duration.x=1"], ["--set", "single value"]),
+    (["run", "s.yaml", "--set", "queues.².rate=1 Mbit/s"], ["--set", "`²`"]),
+    (["run", "s.yaml", "--set", "seed=&a [*a]"], ["--set", "not valid YAML"]),
+    (["run", "s.yaml", "--set", "device.overrides.memories.ddr.pages=9999"], ["--set device.overrides.memories.ddr.pages=9999", "need"]),
     (["run", "s.yaml", "--out", "s.yaml"], ["--out s.yaml", "is a file"]),
     (["run", "s.yaml", "--out", "s.yaml/deeper"], ["--out s.yaml/deeper"]),
     (["run", "s.yaml", "--out", "/proc/no"], ["--out /proc/no", "cannot be written"]),
+    (["run", "x" * 300], ["too long"]),
+    (["run", "s.yaml", "--out", "x" * 300], ["--out", "too long"]),
+    (["run", "s.yaml", "--out", "s.yaml", "--set", "output.pcap=left.pcap"], ["--out s.yaml", "is a file"]),
+    (["report", "x" * 300], ["too long"]),
     (["report", "nothing"], ["nothing", "no such folder"]),
     (["report", "."], ["result.json"]),
     (["report", "s.yaml"], ["s.yaml", "is a file"]),
@@ -370,6 +388,19 @@ def test_bad_arguments(
     """Each mistake on the command line gets one line that names it."""
     check_bad(arguments, words, capsys)
     assert "job" not in fake_engine
+
+
+@pytest.mark.parametrize("arguments", [["report", "out", "--json"], ["--version"]], ids=["much", "little"])
+def test_a_reader_that_leaves_early(place: Path, fake_engine: dict[str, Any], arguments: list[str]) -> None:
+    """`| head -1`: no traceback, neither from the command nor from the interpreter's end, where little output is written."""
+    assert main(["run", "s.yaml", "--out", "out"]) == 0
+    reading, writing = os.pipe()
+    os.close(reading)
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-m", "penstock", *arguments]
+    done = subprocess.run(command, env=environment, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    os.close(writing)
+    assert (done.returncode in (1, 128 + signal.SIGPIPE), done.stderr) == (True, "")
 
 
 def test_random_damage_to_a_scenario_never_raises(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,8 +3,11 @@
 Exit status: 0 done; 1 the run, test or check failed; 2 bad input, said in one sentence on standard error; 130 interrupted.
 """
 
+import errno
 import importlib
+import os
 import pkgutil
+import signal
 import sys
 from typing import Annotated
 
@@ -16,6 +19,12 @@ from penstock.errors import UserError
 
 # The order of the list of commands; what is not named here comes after, by name.
 ORDER = ("demo", "run", "report", "test", "bench", "lint", "synth", "generate")
+
+# Errors of a path that the user gave; any other error of the system is not bad input.
+PATH_ERRORS = (
+    errno.EACCES, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOENT, errno.ENOTDIR, errno.EPERM, errno.EROFS,
+)  # fmt: skip
+MAX_SHOWN = 80  # characters of a path in a message
 
 
 def _load_commands() -> None:
@@ -42,17 +51,35 @@ def _main(
 _load_commands()
 
 
+def _shorten(path: object) -> str:
+    text = str(path)
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
+
+
 def _say(message: str) -> None:
     print(f"penstock: {' '.join(message.split())}", file=sys.stderr)
+
+
+def _quit_quietly() -> int:
+    """Nobody reads standard output any more (`| head`): say nothing, and nothing at the interpreter's end either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 128 + signal.SIGPIPE
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return the exit status."""
     try:
         status = app(args=arguments, prog_name="penstock", standalone_mode=False)
+        sys.stdout.flush()
     except UserError as error:
         _say(str(error))
         return 2
+    except BrokenPipeError:
+        return _quit_quietly()
+    except OSError as error:
+        # What a command does not word itself: a name that is too long, a folder that may not be entered, a disk that is full.
+        _say(f"{_shorten(error.filename)}: {error.strerror}" if error.filename else str(error))
+        return 2 if error.errno in PATH_ERRORS else 1
     except typer.Abort:
         return 130
     except typer.TyperException as error:

@@ -220,7 +220,7 @@ def _with_numbers(kind: str, sizes: dict[str, int]) -> str:
 
 def _path(design: str) -> Path:
     path = DESIGNS / design / "configs.yaml"
-    if not path.exists():
+    if design not in designs():
         raise UserError(f"there is no design {design!r} with configurations{nearest(design, designs())}")
     return path
 
@@ -284,8 +284,8 @@ def _shown(path: Path) -> str:
 def _scalar(text: str, key: str) -> object:
     try:
         return _plain(YAML(typ="safe").load(StringIO(text)))
-    except MarkedYAMLError as error:
-        raise UserError(f"{key}: not YAML: {error.problem}") from None
+    except (MarkedYAMLError, ValueError, RecursionError) as error:  # a list may hold itself
+        raise UserError(f"{key}: not YAML: {getattr(error, 'problem', None) or error}") from None
 
 
 def _child(node: Any, step: str, key: str) -> Any:

@@ -20,7 +20,10 @@ def generate(config: Config, folder: Path, force: bool = False) -> list[Path]:
     if folder.exists() and any(folder.iterdir()) and not force:
         raise UserError(f"{folder} is not empty; give another --out, or --force to write over it")
     rtl = folder / "rtl"
-    rtl.mkdir(parents=True, exist_ok=True)
+    try:
+        rtl.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--out {folder}: cannot be written: {(error.strerror or str(error)).lower()}") from None
     sources = [Path(shutil.copyfile(path, rtl / path.name)) for path in configs.sources(config)]
     wrapper = configs.write_wrapper(config, rtl)
     names = [f"rtl/{path.name}" for path in (*sources, wrapper)]

@@ -222,7 +222,9 @@ def configuration(scenario: Scenario, document: Document) -> "Config":
     try:
         return configs.with_overrides(config, dict(_flat(scenario.device.overrides)))
     except UserError as error:
-        document.fail(("device", "overrides"), f"cannot be used: {error}")
+        # The last one from the command line, if there is one: what stands in the file has mostly been tried before.
+        keys = [key for key in document.settings if key[:2] == ("device", "overrides")]
+        document.fail(keys[-1] if keys else ("device", "overrides"), f"cannot be used: {error}")
 
 
 def line_rate(scenario: Scenario, document: Document, config: "Config", side: str) -> int:

@@ -87,7 +87,7 @@ def set_parameters(module: str, settings: dict[str, str]) -> dict[str, int | str
             snake = [re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower() for name in known.values()]
             raise UserError(f"{module} has no parameter {key!r}{nearest(key, snake)}")
         plain = text.replace("_", "").replace(",", "")
-        if re.fullmatch(r"[0-9]+", plain):
+        if re.fullmatch(r"[0-9]{1,1000}", plain):
             values[known[_plain(key)]] = int(plain)
         elif re.fullmatch(r"[0-9]*'s?[bdhBDH][0-9a-fA-F_]+|[a-z]+", text):
             values[known[_plain(key)]] = text

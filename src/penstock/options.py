@@ -3,6 +3,8 @@
 from penstock.errors import UserError
 from penstock.suggest import nearest
 
+MAX_DIGITS = 1000  # Python refuses to read numbers of some thousand
+
 
 def parse_settings(settings: list[str] | None) -> dict[str, str]:
     """Return the settings by key, the last one of a key wins. Raises UserError for one without `=`."""
@@ -23,7 +25,7 @@ def take_number(settings: dict[str, str], key: str, default: int, least: int, mo
     plain = text.replace("_", "").replace(",", "")
     if not plain.isdecimal():
         raise UserError(f"--set {key}={text}: give a whole number")
-    if not least <= int(plain) <= most:
+    if len(plain) > MAX_DIGITS or not least <= int(plain) <= most:
         raise UserError(f"--set {key}={text}: give {least:,} to {most:,}")
     return int(plain)
 

@@ -5,6 +5,7 @@ Reading is scapy's; what is added is that a cut or damaged file is an error that
 
 import gzip
 import struct
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,14 +40,14 @@ class Frames:
 
 def read(path: Path) -> Frames:
     """Read a pcap or pcapng file of Ethernet frames (gzip is undone). Raises UserError: missing, empty, cut, damaged, other link types."""
-    if path.is_dir():
-        raise UserError(f"{path}: is a folder, not a capture")
     try:
+        if path.is_dir():
+            raise UserError(f"{path}: is a folder, not a capture")
         with _open(path) as file:
             records = _check(path, file)
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such capture") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error, ValueError) as error:  # ValueError: a name with a zero byte
         raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     return _read(path, records)
 

@@ -1,6 +1,8 @@
 """report.html: one self-contained page with the result in words, four plots and a table. Nothing is loaded from the network."""
 
 import json
+import zipfile
+import zlib
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -36,14 +38,16 @@ def rebuild(folder: Path) -> dict[str, Any]:
             series = {key: file[key] for key in file.files}
     except FileNotFoundError:
         raise UserError(f"{folder}: holds no series.npz, which the plots are made from; run the scenario again") from None
-    except (OSError, ValueError, EOFError, KeyError) as error:
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise UserError(f"{folder / 'series.npz'}: cannot be read: {error}") from None
     partial = folder / ".report.html.partial"
     try:
         write_html(partial, result, series)
         os.replace(partial, folder / "report.html")
     except KeyError as error:
-        raise UserError(f"{folder}: series.npz does not belong to result.json: {error} is missing") from None
+        raise UserError(f"{folder}: result.json and series.npz are not whole, or not of the same run: {error} is missing") from None
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        raise UserError(f"{folder}: result.json and series.npz are not whole, or not of the same run: {error}") from None
     except OSError as error:
         raise UserError(f"{folder}: cannot be written: {error.strerror}") from None
     return result
@@ -58,7 +62,7 @@ def read_result(folder: Path) -> dict[str, Any]:
         result = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{folder}: holds no result.json; `penstock run SCENARIO --out {folder}` makes one") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path}: is not a result: {error}") from None
     if not isinstance(result, dict) or result.get("schema") != SCHEMA:
         found = result.get("schema") if isinstance(result, dict) else None

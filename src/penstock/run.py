@@ -14,9 +14,11 @@ from typing import Any
 
 from penstock.errors import UserError
 from penstock.suggest import nearest
+from penstock.units import describe
 
 ENGINES = ("rtl",)
 PLANNED_ENGINES = ("model", "p4")
+MAX_NAME_BYTES = 255  # of a file, on the file systems of Linux
 
 
 class RunError(RuntimeError):
@@ -95,9 +97,11 @@ def _output_pcap(given: str | None, out: Path, document: Any) -> Path | None:
     if given is None:
         return None
     path = out / given
+    if "\0" in given or len(Path(given).name.encode()) > MAX_NAME_BYTES:
+        document.fail(("output", "pcap"), f"must be the name of a file, not {describe(given)}")
     if path.is_dir() or Path(given).name in ("", "..") or path.name in ("result.json", "report.html", "series.npz"):
         document.fail(("output", "pcap"), f'must be the name of a capture file, not "{given}"')
-    if any(parent.is_file() for parent in path.parents):
+    if any(parent.is_file() for parent in {*path.parents} - {out, *out.parents}):  # `out` itself is looked at later
         document.fail(("output", "pcap"), f'names "{given}", but one of its folders is a file')
     return path
 

@@ -1,5 +1,6 @@
 """Reading a scenario: YAML with line numbers, `--set` on top, validation, and errors that say file, line and key."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from penstock.units import describe
 KeyPath = tuple[str | int, ...]
 
 MAX_FILE_BYTES = 16_000_000
+_NUMBER = re.compile(r"[0-9]{1,9}")  # of an item in a list
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,9 @@ def load(path: Path, settings: list[str] | None = None) -> tuple[Scenario, Docum
 
 
 def _read_yaml(path: Path) -> CommentedMap:
-    if path.is_dir():
-        raise UserError(f"{path}: is a folder; a scenario is a YAML file")
     try:
+        if path.is_dir():
+            raise UserError(f"{path}: is a folder; a scenario is a YAML file")
         if path.stat().st_size > MAX_FILE_BYTES:
             raise UserError(f"{path}: is larger than {MAX_FILE_BYTES // 10**6} MB; is this a scenario?")
         text = path.read_text(encoding="utf-8")
@@ -139,8 +141,8 @@ def _apply(document: Document, setting: str) -> None:
     if not equals or not all(parts):
         raise UserError(f'--set {setting}: must read KEY=VALUE, such as --set queues.bulk.rate="5 Mbit/s"')
     try:
-        value = YAML(typ="safe", pure=True).load(value_text)
-    except (YAMLError, ValueError):
+        value = _plain(YAML(typ="safe", pure=True).load(value_text))
+    except (YAMLError, ValueError, RecursionError):  # a list may hold itself
         raise UserError(f"--set {setting}: the value is not valid YAML") from None
     here: Any = document.data
     key: list[str | int] = []
@@ -155,7 +157,7 @@ def _apply(document: Document, setting: str) -> None:
         else:
             raise UserError(f"--set {setting}: `{'.'.join(parts[:index])}` is a single value and has no key `{part}`")
         if last:
-            here[key[-1]] = _plain(value)
+            here[key[-1]] = value
         else:
             here = here[key[-1]]
     document.settings[tuple(key)] = setting
@@ -166,9 +168,9 @@ def _item(items: list[Any], part: str, setting: str, key_text: str) -> int:
     for index, item in enumerate(items):
         if isinstance(item, dict) and item.get("name") == part:
             return index
-    if part.isdigit() and int(part) < len(items):
+    if _NUMBER.fullmatch(part) and int(part) < len(items):
         return int(part)
-    if part.isdigit() or not names:
+    if _NUMBER.fullmatch(part) or not names:
         raise UserError(f"--set {setting}: there is no item `{part}` in {key_text}: the list has {len(items)}, counted from 0")
     raise UserError(f"--set {setting}: there is no item named `{part}` in {key_text}{nearest(part, names)}")
 

@@ -81,6 +81,8 @@ def describe(value: object) -> str:
         return "true" if value else "false"
     if value is None:
         return "empty"
+    if isinstance(value, int) and value.bit_length() > 1000:
+        return "a number of some hundred digits or more"  # Python does not print very long ones
     return _shorten(str(value)) if isinstance(value, (int, float)) else "a mapping" if isinstance(value, dict) else "a list"
 
 

@@ -16,7 +16,7 @@ def bench(
             "--set", metavar="KEY=VALUE", help="queues, descriptors, packets, pattern=random|same|neighbours, shaping=0|1, engine=rtl."
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Measure the queueing core: packets per cycle, or latency in an idle system. Every packet is checked."""
