@@ -316,7 +316,7 @@ BAD_SCENARIOS: list[tuple[str, str, list[str]]] = [
     ("capture with a long name", changed("x.pcap", "x" * 300, CAPTURE), ["bad.yaml:6", "`traffic.0.pcap`", "too long"]),
     ("output with a zero byte", SCENARIO + 'output: {pcap: "x\\0y"}\n', ["bad.yaml:10", "`output.pcap`", "name of a file"]),
     ("output with a long name", SCENARIO + f"output: {{pcap: {'x' * 300}}}\n", ["bad.yaml:10", "`output.pcap`", "name of a file"]),
-    ("very long number", changed("200 ms", "0x" + "f" * 5000), ["bad.yaml:2", "`duration`", "digits"]),
+    ("very long number", changed("{config: demo_64}", "0x" + "f" * 5000), ["bad.yaml:1", "`device`", "digits"]),
     (
         "name where none is known",
         changed("udp}, queue: bulk", "udp}, queue: nobody", CAPTURE).replace("name: bulk", "rate: 0"),
@@ -390,17 +390,16 @@ def test_bad_arguments(
     assert "job" not in fake_engine
 
 
-@pytest.mark.parametrize("arguments", [["report", "out", "--json"], ["--version"]], ids=["much", "little"])
-def test_a_reader_that_leaves_early(place: Path, fake_engine: dict[str, Any], arguments: list[str]) -> None:
-    """`| head -1`: no traceback, neither from the command nor from the interpreter's end, where little output is written."""
+def test_a_reader_that_leaves_early(place: Path, fake_engine: dict[str, Any]) -> None:
+    """`--json | head -1`: no traceback, neither from the command nor at the interpreter's end."""
     assert main(["run", "s.yaml", "--out", "out"]) == 0
     reading, writing = os.pipe()
     os.close(reading)
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    command = [sys.executable, "-m", "penstock", *arguments]
+    command = [sys.executable, "-m", "penstock", "report", "out", "--json"]
     done = subprocess.run(command, env=environment, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     os.close(writing)
-    assert (done.returncode in (1, 128 + signal.SIGPIPE), done.stderr) == (True, "")
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_random_damage_to_a_scenario_never_raises(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,9 +5,7 @@ Exit status: 0 done; 1 the run, test or check failed; 2 bad input, said in one s
 
 import errno
 import importlib
-import os
 import pkgutil
-import signal
 import sys
 from typing import Annotated
 
@@ -60,22 +58,13 @@ def _say(message: str) -> None:
     print(f"penstock: {' '.join(message.split())}", file=sys.stderr)
 
 
-def _quit_quietly() -> int:
-    """Nobody reads standard output any more (`| head`): say nothing, and nothing at the interpreter's end either."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 128 + signal.SIGPIPE
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return the exit status."""
     try:
         status = app(args=arguments, prog_name="penstock", standalone_mode=False)
-        sys.stdout.flush()
     except UserError as error:
         _say(str(error))
         return 2
-    except BrokenPipeError:
-        return _quit_quietly()
     except OSError as error:
         # What a command does not word itself: a name that is too long, a folder that may not be entered, a disk that is full.
         _say(f"{_shorten(error.filename)}: {error.strerror}" if error.filename else str(error))
