@@ -124,6 +124,25 @@ def test_summary_fits_a_screen(place: Path, fake_engine: dict[str, Any], capsys:
         assert "queue full (packets)" in text and "bulk" in text
 
 
+def test_summary_with_everything_fits_a_screen(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """Also when there is something to say of every kind; remarks that have no place are counted."""
+    records = [(0, frame()), (1000, frame(proto=6)), (10**9, frame())]
+    (place / "x.pcap").write_bytes(pcap_bytes(records))
+    queues = "\n".join(f"  - {{id: {n}, name: line-{n}, rate: 1 Mbit/s}}" for n in range(2, 10))
+    (place / "all.yaml").write_text(
+        SCENARIO.replace("traffic:", f"{queues}\n  - {{id: 10, name: shut, rate: 0}}\ntraffic:")
+        + "  - constant: {queues: 2-10, rate: 20 Mbit/s, size: 500}\n"
+        + "  - {pcap: x.pcap, map: [{match: {proto: udp}, queue: 1}, {match: {proto: gre}, queue: 1}]}\n"
+    )
+    assert main(["run", "all.yaml", "--out", "out", "--set", "drain=false"]) == 0
+    text = capsys.readouterr().out
+    for word in ("Dropped", "Queued", "Latency", "Shaped", "Others", "Closed", "more queues", "There are 2 more remarks"):
+        assert word in text
+    assert len(text.splitlines()) == 24
+    notes = json.loads((place / "out" / "result.json").read_text())["notes"]
+    assert len(notes) == 3 and all(note in (place / "out" / "report.html").read_text() for note in notes)
+
+
 def test_capture_notes(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     """Frames that no rule matches are left out and counted in a note; those after the end too."""
     records = [(1000 * i, frame(proto=17 if i % 2 else 6)) for i in range(10)] + [(10**9, frame())]

@@ -42,6 +42,7 @@ def test_memories_are_found(capsys: pytest.CaptureFixture[str]) -> None:
         (["pst_fifo", "--set", "widht=4"], "did you mean 'width'"),
         (["pst_fifo", "--set", "width"], "KEY=VALUE"),
         (["pst_fifo", "--set", "width=four four"], "is no value for width"),
+        (["pst_fifo", "--set", "width=x"], "is no value for width"),
         (["access_edge", "--set", "config=tiny_61"], "did you mean 'tiny_16'"),
     ],
 )

@@ -78,21 +78,24 @@ def parameters_of(module: str) -> dict[str, str]:
 def set_parameters(module: str, settings: dict[str, str]) -> dict[str, int | str]:
     """Return parameter values from `settings`, whose keys may be written as in the source or in snake case (`mem_pages`, `MemPages`).
 
-    Raises UserError for a key that `module` does not have, or a value that is neither a number nor a literal.
+    Raises UserError for a key that `module` does not have, or a value that is neither a number nor a literal; a word is one where the
+    parameter's default is text.
     """
-    known = {_plain(name): name for name in parameters_of(module)}
+    defaults = parameters_of(module)
+    known = {_plain(name): name for name in defaults}
     values: dict[str, int | str] = {}
     for key, text in settings.items():
         if _plain(key) not in known:
             snake = [re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower() for name in known.values()]
             raise UserError(f"{module} has no parameter {key!r}{nearest(key, snake)}")
-        plain = text.replace("_", "").replace(",", "")
+        name, plain = known[_plain(key)], text.replace("_", "").replace(",", "")
+        word = r"|[a-z]+" if defaults[name].startswith('"') else ""
         if re.fullmatch(r"[0-9]{1,1000}", plain):
-            values[known[_plain(key)]] = int(plain)
-        elif re.fullmatch(r"[0-9]*'s?[bdhBDH][0-9a-fA-F_]+|[a-z]+", text):
-            values[known[_plain(key)]] = text
+            values[name] = int(plain)
+        elif re.fullmatch(r"[0-9]*'s?[bdhBDH][0-9a-fA-F_]+" + word, text):
+            values[name] = text
         else:
-            raise UserError(f"{text!r} is no value for {key}: give a number, a literal like 64'h2000_0000, or a word")
+            raise UserError(f"{text!r} is no value for {key}: give a number or a literal like 64'h2000_0000{', or a word' if word else ''}")
     return values
 
 

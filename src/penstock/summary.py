@@ -6,6 +6,8 @@ from typing import Any
 from penstock.units import format_bytes, format_rate, format_time_ns
 
 MAX_ROWS = 10
+MAX_LINES = 24  # of the whole summary
+MAX_NOTES = 2
 
 DROP_WORDS = {
     "runt": "too short",
@@ -79,6 +81,13 @@ def rate_text(bps: float | None, none: str = "-") -> str:
     return none if bps is None else "closed" if bps == 0 else format_rate(bps)
 
 
+def _notes(result: dict[str, Any]) -> list[str]:
+    notes: list[str] = result["notes"]
+    if len(notes) <= MAX_NOTES:
+        return notes
+    return [*notes[: MAX_NOTES - 1], f"There are {len(notes) - MAX_NOTES + 1:,} more remarks in the report."]
+
+
 def show(result: dict[str, Any], folder: Path) -> None:
     """Print the summary on standard output."""
     import shutil
@@ -94,9 +103,11 @@ def show(result: dict[str, Any], folder: Path) -> None:
     head = Text(f"{result['name']}: {state}", style="bold")
     head.append(f"  {result['config']}, {result['cycles']:,} cycles in {result['wall_seconds']:.1f} s{speed}", style="not bold dim")
     screen.print(head, no_wrap=True)
-    for line in sentences(result):
+    said, notes = sentences(result), _notes(result)
+    for line in said:
         screen.print(line, no_wrap=True, overflow="ellipsis", markup=False)
-    shown = rows(result)
+    around = 6 + len(said) + len(notes)  # title, two blank lines, the table's head, what is not in the table, and the report's path
+    shown = rows(result, min(MAX_ROWS, MAX_LINES - around))
     if shown:
         table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", width=width)
         table.add_column("queue", no_wrap=True, overflow="ellipsis")
@@ -118,6 +129,6 @@ def show(result: dict[str, Any], folder: Path) -> None:
         if result["queues_with_traffic"] > len(shown):
             screen.print(f"and {result['queues_with_traffic'] - len(shown):,} more queues", style="dim")
     screen.print()
-    for note in result["notes"][:2]:
+    for note in notes:
         screen.print(note, style="dim", no_wrap=True, overflow="ellipsis", markup=False)
     print(f"Report   {(folder / 'report.html').resolve().as_uri()}")
