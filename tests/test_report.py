@@ -224,6 +224,21 @@ def test_words(folder: Path) -> None:
     assert any("queue full" in line for line in sentences(result))
 
 
+def test_words_of_many_queues(folder: Path) -> None:
+    """What is said of the queues in the list is not said of all; one that waited for its rate is not one that passed by."""
+    result = json.loads((folder / "result.json").read_text())
+    bulk = next(q for q in result["queues"] if q["name"] == "bulk")
+    free = bulk | {"configured_rate_bps": None}
+    few = bulk | {"out_packets": 9}
+    result["queues"] = [kind | {"id": n} for n, kind in enumerate([bulk] * 5 + [free] * 3 + [few])]
+    result["queues_listed"] = result["queues_with_traffic"] = 9
+    shaped, others = observations(result)[:2]
+    assert "5 queues were held" in shaped and "3 queues passed by" in others
+    result["queues_with_traffic"] = 10_000
+    shaped, others = observations(result)[:2]
+    assert "5 of the 9 busiest queues were held" in shaped and "3 of the 9 busiest queues passed by" in others
+
+
 def test_rows_of_many_queues(folder: Path) -> None:
     """Eleven fit; of more the ten busiest are shown."""
     result = json.loads((folder / "result.json").read_text())

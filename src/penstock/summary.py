@@ -48,20 +48,26 @@ def _drops(dropped: dict[str, int]) -> str:
 
 def observations(result: dict[str, Any]) -> list[str]:
     """Return what shaping did, a line each: which queues were held to their rate, how the others fared, which gates were closed."""
-    held = [q for q in result["queues"] if q["configured_rate_bps"] and q["backlogged_share"] >= 0.5 and q["out_packets"] >= 10]
-    free = [q for q in result["queues"] if q not in held and q["latency_ns"]["count"]]
+    backlogged = [q for q in result["queues"] if q["configured_rate_bps"] and q["backlogged_share"] >= 0.5]
+    held = [q for q in backlogged if q["out_packets"] >= 10]
+    slow = {q["id"] for q in backlogged}
+    free = [q for q in result["queues"] if q["id"] not in slow and q["latency_ns"]["count"]]
     closed = [q["name"] for q in result["queues"] if q["configured_rate_bps"] == 0]
+    listed = result["queues_listed"]
+    of_all = (
+        "queues" if listed == result["queues_with_traffic"] else f"of the {listed:,} busiest queues"
+    )  # of the others nothing is known here
     found = []
     if 0 < len(held) <= 3:
         found.append("Shaped   " + ", ".join(f"{q['name']} was held to {format_rate(q['measured_rate_bps'])}" for q in held))
     elif held:
         error = max(abs(q["measured_rate_bps"] / q["configured_rate_bps"] - 1) for q in held)
-        found.append(f"Shaped   {len(held):,} queues were held to their rates, all within {max(error, 0.0001):.2%}")
+        found.append(f"Shaped   {len(held):,} {of_all} were held to their rates, all within {max(error, 0.0001) * 100:.2f} %")
     if held and free:
         medians = sorted(q["latency_ns"]["p50"] for q in free)
         typical, slowest = format_time_ns(medians[len(medians) // 2]), format_time_ns(medians[-1])
         spread = f"{typical}, at most {slowest}" if typical != slowest else typical
-        who = free[0]["name"] if len(free) == 1 else f"{len(free):,} queues"
+        who = free[0]["name"] if len(free) == 1 else f"{len(free):,} {of_all}"
         found.append(f"Others   {who} passed by: median latency {spread}")
     if closed:
         found.append(f"Closed   the gate of {', '.join(closed[:3])}{' and others' if len(closed) > 3 else ''}")
