@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock import configs
+from penstock.cli import main
 from penstock.errors import UserError
 from penstock.generate import generate
 from penstock.paths import ROOT, tool_environment
@@ -73,6 +74,12 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "mine.txt").read_text() == "mine"
     with pytest.raises(UserError, match="is a file"):
         generate(configs.load(CONFIG), tmp_path / "mine.txt")
+
+
+def test_without_a_configuration_it_is_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", "access_edge", "--out", str(tmp_path / "new")]) == 0
+    module = f"pst_access_edge_{configs.names()[0]}"
+    assert module in capsys.readouterr().out and (tmp_path / "new" / f"{module}.f").exists()
 
 
 @pytest.mark.parametrize("place", ["/proc/penstock", "mine.txt/below"])

@@ -13,7 +13,9 @@ def bench(
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="queues, descriptors, packets, pattern=random|same|neighbours, shaping=0|1, engine=rtl."
+            "--set",
+            metavar="KEY=VALUE",
+            help="queues, descriptors, packets, pattern (random, same, neighbours), shaping (1, 0), engine (rtl).",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
