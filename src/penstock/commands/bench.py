@@ -15,7 +15,7 @@ def bench(
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="queues, descriptors, packets, pattern (random, same, neighbours), shaping (1, 0), engine (rtl).",
+            help="queues, descriptors, packets, pattern (random, same, neighbours), shaping (1, 0).",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
