@@ -96,6 +96,23 @@ def test_set(tmp_path: Path, setting: str, path: tuple[str | int, ...], value: A
     assert here == value
 
 
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ([], None),
+        (["traffic.0.constant.rate=4 Gbit/s"], "5.503 Gbit/s on a line of 5.120 Gbit/s"),  # 4 * 88/64, and a quarter of 10 Mbit/s
+        (["traffic.first.constant.pick=each"], "15.13 Gbit/s"),  # eleven sources
+        (["traffic.first.constant.pick=each", "traffic.0.stop=500 us"], None),
+        (["link.ingress=1 Gbit/s"], "on a line of 1 Gbit/s"),
+        (["link.ingress=1 Gbit/s", "link.overhead_bytes=0", "traffic.0.constant.rate=990 Mbit/s"], None),
+    ],
+)
+def test_more_than_the_line_carries_is_said(tmp_path: Path, settings: list[str], words: str | None) -> None:
+    """Sources that together want more than the ingress link are allowed, and a note says so."""
+    notes = plan(tmp_path, settings=settings).notes
+    assert (notes == []) if words is None else (len(notes) == 1 and words in notes[0])
+
+
 def test_later_set_wins(tmp_path: Path) -> None:
     """Values are applied in the order given."""
     assert plan(tmp_path, settings=["seed=2", "seed=3"]).job["seed"] == 3

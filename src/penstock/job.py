@@ -181,6 +181,11 @@ def build(scenario: Scenario, document: Document, config: "Config") -> Plan:
         document.fail(("duration",), f"and the time to drain must be at most {most} together at {clock / 1e6:g} MHz")
     plan = Plan({}, table, np.zeros(0, dtype=np.uint32))
     sources = [_source(entry, ("traffic", index), scenario, document, config, plan) for index, entry in enumerate(scenario.traffic)]
+    line = line_rate(scenario, document, config, "ingress")
+    offered = sum(_line_bits(source, scenario.link.overhead_bytes, clock) for source in sources) * clock / duration
+    if offered > 1.001 * line:
+        most = format_rate(line)
+        plan.notes.append(f"Traffic adds up to {format_rate(offered)} on a line of {most}: what that cannot carry waits or is not sent.")
     reached = np.unique(np.concatenate([source["queues"] for source in sources]))
     plan.touched = reached[reached < config.queues].astype(np.uint32)
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
@@ -191,7 +196,7 @@ def build(scenario: Scenario, document: Document, config: "Config") -> Plan:
         "duration_cycles": duration,
         "drain": bool(scenario.drain),
         "max_cycles": duration + drain,
-        "ingress_bps": line_rate(scenario, document, config, "ingress"),
+        "ingress_bps": line,
         "egress_bps": line_rate(scenario, document, config, "egress"),
         "overhead_bytes": scenario.link.overhead_bytes,
         "register_writes": _register_writes(plan, config),
@@ -278,6 +283,17 @@ def _series(scenario: Scenario, document: Document, plan: Plan) -> list[int]:
         return [int(q) for q in ids]
     named = [q for q in plan.touched.tolist() if plan.settings.is_named(q)] if plan.settings.by_name or plan.touched.size < 1000 else []
     return (named or plan.touched.tolist())[:DEFAULT_SERIES]
+
+
+def _line_bits(source: dict[str, Any], overhead_bytes: int, clock_hz: int) -> float:
+    """Return the bits that a source of a job wants to put on the ingress line, on average where it is random."""
+    if source["kind"] == "frames":
+        return 8.0 * float(source["lengths"].sum() + overhead_bytes * len(source["lengths"]))
+    size = sum(size * weight for size, weight in source["sizes"]) / sum(weight for _, weight in source["sizes"])
+    share = source["on_cycles"] / (source["on_cycles"] + source["off_cycles"]) if "on_cycles" in source else 1.0
+    seconds = (source["stop_cycle"] - source["start_cycle"]) / clock_hz
+    each = len(source["queues"]) if source["pick"] == "each" else 1
+    return float(source["bps"] * each * seconds * share * (size + overhead_bytes) / size)
 
 
 def _source(
