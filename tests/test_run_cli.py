@@ -279,6 +279,12 @@ BAD_SCENARIOS: list[tuple[str, str, list[str]]] = [
     ("unknown key deep", changed("burst", "bursts"), ["bad.yaml:5", "`queues.bulk.bursts`", "'burst'"]),
     ("missing key", changed("duration: 200 ms\n", ""), ["bad.yaml", "`duration`", "missing"]),
     ("twice", SCENARIO + "duration: 1 ms\n", ["bad.yaml:10", "`duration`", "second time"]),
+    ("twice in one line", changed("burst: 3 kB", "burst: 3 kB, burst: 4 kB"), ["bad.yaml:5", "`burst`", "second time"]),
+    (
+        "override without a value",
+        changed("demo_64}", "demo_64, overrides: {memories: {ddr: {pages: {}}}}}"),
+        ["bad.yaml:1", "`device.overrides`", "pages"],
+    ),
     ("not a rate", changed("5 Mbit/s", "fast"), ["bad.yaml:5", "`queues.bulk.rate`", "Mbit/s", '"fast"']),
     ("rate too small", changed("5 Mbit/s", "63 kbit/s"), ["bad.yaml:5", "`queues.bulk.rate`", "64 kbit/s"]),
     ("rate over link", changed("5 Mbit/s", "101 Mbit/s"), ["bad.yaml:5", "`queues.bulk.rate`", "100 Mbit/s"]),

@@ -100,10 +100,13 @@ def test_set(tmp_path: Path, setting: str, path: tuple[str | int, ...], value: A
     ("settings", "words"),
     [
         ([], None),
-        (["traffic.0.constant.rate=4 Gbit/s"], "5.503 Gbit/s on a line of 5.120 Gbit/s"),  # 4 * 88/64, and a quarter of 10 Mbit/s
+        (
+            ["traffic.0.constant.rate=4 Gbit/s"],
+            "5.503 Gbit/s, but the ingress line carries 5.120 Gbit/s",
+        ),  # 4 * 88/64, and some
         (["traffic.first.constant.pick=each"], "15.13 Gbit/s"),  # eleven sources
         (["traffic.first.constant.pick=each", "traffic.0.stop=500 us"], None),
-        (["link.ingress=1 Gbit/s"], "on a line of 1 Gbit/s"),
+        (["link.ingress=1 Gbit/s"], "carries 1 Gbit/s"),
         (["link.ingress=1 Gbit/s", "link.overhead_bytes=0", "traffic.0.constant.rate=990 Mbit/s"], None),
     ],
 )
@@ -111,6 +114,13 @@ def test_more_than_the_line_carries_is_said(tmp_path: Path, settings: list[str],
     """Sources that together want more than the ingress link are allowed, and a note says so."""
     notes = plan(tmp_path, settings=settings).notes
     assert (notes == []) if words is None else (len(notes) == 1 and words in notes[0])
+
+
+def test_a_file_without_a_size_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Devices and the like have size 0; some have no end."""
+    monkeypatch.setattr(scenario, "MAX_FILE_BYTES", 100)
+    with pytest.raises(UserError, match="larger than"):
+        scenario.load(Path("/proc/self/maps"))
 
 
 def test_later_set_wins(tmp_path: Path) -> None:

@@ -184,8 +184,7 @@ def build(scenario: Scenario, document: Document, config: "Config") -> Plan:
     line = line_rate(scenario, document, config, "ingress")
     offered = sum(_line_bits(source, scenario.link.overhead_bytes, clock) for source in sources) * clock / duration
     if offered > 1.001 * line:
-        most = format_rate(line)
-        plan.notes.append(f"Traffic adds up to {format_rate(offered)} on a line of {most}: what that cannot carry waits or is not sent.")
+        plan.notes.append(f"Traffic adds up to {format_rate(offered)}, but the ingress line carries {format_rate(line)}.")
     reached = np.unique(np.concatenate([source["queues"] for source in sources]))
     plan.touched = reached[reached < config.queues].astype(np.uint32)
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
@@ -244,7 +243,7 @@ def line_rate(scenario: Scenario, document: Document, config: "Config", side: st
 
 def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in values.items():
-        if isinstance(value, dict):
+        if isinstance(value, dict) and value:
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value

@@ -86,9 +86,11 @@ def _read_yaml(path: Path) -> CommentedMap:
     try:
         if path.is_dir():
             raise UserError(f"{path}: is a folder; a scenario is a YAML file")
-        if path.stat().st_size > MAX_FILE_BYTES:
+        with path.open("rb") as file:  # a device has no size, and may have no end
+            content = file.read(MAX_FILE_BYTES + 1)
+        if len(content) > MAX_FILE_BYTES:
             raise UserError(f"{path}: is larger than {MAX_FILE_BYTES // 10**6} MB; is this a scenario?")
-        text = path.read_text(encoding="utf-8")
+        text = content.decode("utf-8")
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such file{_similar(path)}") from None
     except UnicodeDecodeError:
@@ -99,7 +101,8 @@ def _read_yaml(path: Path) -> CommentedMap:
         commented = YAML(typ="rt").load(text)
     except DuplicateKeyError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
-        key = text.splitlines()[line - 1].split(":")[0].strip(" -") if line else "a key"
+        found = re.search(r'duplicate key "([^"]*)"', str(error.problem))
+        key = found[1] if found else "a key"
         raise UserError(f"{path}:{line}: `{key}` stands there a second time") from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
