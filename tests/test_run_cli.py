@@ -319,6 +319,8 @@ BAD_SCENARIOS: list[tuple[str, str, list[str]]] = [
     ("a list", "- a\n", ["bad.yaml", "top level"]),
     ("empty file", "", ["bad.yaml", "empty"]),
     ("binary", "\x00\x01\x02", ["bad.yaml", "YAML"]),
+    ("output over the capture", CAPTURE + "output: {pcap: ../x.pcap}\n", ["bad.yaml:9", "`output.pcap`", "which this run reads"]),
+    ("output over the scenario", SCENARIO + "output: {pcap: ../bad.yaml}\n", ["bad.yaml:10", "`output.pcap`", "which this run reads"]),
     ("output folder", SCENARIO + "output: {pcap: .}\n", ["bad.yaml:10", "`output.pcap`"]),
     ("capture missing", changed("x.pcap", "y.pcap", CAPTURE), ["bad.yaml:6", "`traffic.0.pcap`", "y.pcap", "no such capture"]),
     ("capture is a folder", changed("x.pcap", ".", CAPTURE), ["bad.yaml:6", "`traffic.0.pcap`", "folder"]),

@@ -47,7 +47,7 @@ def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
     plan = job.build(described, document, config)
     name = described.name or request.scenario.stem
     out = request.out or Path("results") / name
-    departures = _output_pcap(described.output.pcap, out, document)
+    departures = _output_pcap(described, out, document)
     with _staging(out) as staging:
         plan.job["pcap_out"] = str(staging / "departures.pcap") if departures else None
         raw = _simulate(plan.job, config)
@@ -93,7 +93,8 @@ def _staging(out: Path) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _output_pcap(given: str | None, out: Path, document: Any) -> Path | None:
+def _output_pcap(described: Any, out: Path, document: Any) -> Path | None:
+    given = described.output.pcap
     if given is None:
         return None
     path = out / given
@@ -101,6 +102,9 @@ def _output_pcap(given: str | None, out: Path, document: Any) -> Path | None:
         document.fail(("output", "pcap"), f"must be the name of a file, not {describe(given)}")
     if path.is_dir() or Path(given).name in ("", "..") or path.name in ("result.json", "report.html", "series.npz"):
         document.fail(("output", "pcap"), f'must be the name of a capture file, not "{given}"')
+    read = [document.path.name, *(source.pcap for source in described.traffic if hasattr(source, "pcap"))]
+    if path.resolve() in [(document.path.parent / name).resolve() for name in read]:
+        document.fail(("output", "pcap"), f'names "{given}", which this run reads')
     if any(parent.is_file() for parent in {*path.parents} - {out, *out.parents}):  # `out` itself is looked at later
         document.fail(("output", "pcap"), f'names "{given}", but one of its folders is a file')
     return path
