@@ -6,7 +6,7 @@
 // cycle and stays strictly FIFO.
 //
 // Throughput: one operation and one pop per cycle; a splice takes Stripes cycles.
-// Latency:    operation to m_ready_valid_o 3 cycles.
+// Latency:    operation to m_ready_valid_o 3 cycles; 1 to place on the ready list when no operation is under way.
 // Ordering:   operations take effect in the order in which they are taken.
 // Reset:      empties all lists; a walker then clears the wheel (`Slots` cycles).
 module pst_sched_lists #(
@@ -63,7 +63,8 @@ module pst_sched_lists #(
   } op_t;
 
   op_t op1_q, op2_q;
-  logic op_take;
+  logic op_take, op_direct;
+  queue_t op_queue;                  // of the operation that takes effect
 
   // --- stage 2: what the operation does to slot, ready list and links
 
@@ -85,18 +86,21 @@ module pst_sched_lists #(
   stripe_t append_q, pop_q;          // stripe of the next element to append, to pop
   stripe_t append_d;
 
+  // The ready list needs no slot word: with nothing under way the operation at the port takes effect at once.
+  assign op_direct = s_op_valid_i && s_op_ready_o && !s_op_splice_i && !s_op_wheel_i && !op1_q.valid && !op2_q.valid && !splice_q;
 
   always_comb begin
+    op_queue      = op_direct ? s_op_queue_i : op2_q.queue_id;
     slot_new      = slot_now;
     slot_we       = 1'b0;
     append        = 1'b0;
     append_stripe = append_q;
-    append_head   = op2_q.queue_id;
-    append_tail   = op2_q.queue_id;
+    append_head   = op_queue;
+    append_tail   = op_queue;
     append_d      = append_q;
     link_we       = 1'b0;
     link_waddr    = tail_q[append_q];
-    link_wdata    = op2_q.queue_id;
+    link_wdata    = op_queue;
 
     if (splice_q) begin
       append        = splice_slot_q.full || splice_index_q < splice_slot_q.fill;
@@ -112,13 +116,13 @@ module pst_sched_lists #(
       append_tail = slot_now.tail[0];
     end else if (op2_q.valid && op2_q.wheel) begin
       slot_we = 1'b1;
-      slot_new.tail[slot_now.fill] = op2_q.queue_id;
-      if (!slot_now.full) slot_new.head[slot_now.fill] = op2_q.queue_id;
+      slot_new.tail[slot_now.fill] = op_queue;
+      if (!slot_now.full) slot_new.head[slot_now.fill] = op_queue;
       slot_new.fill = slot_now.fill + 1'b1;
       slot_new.full = slot_now.full || slot_now.fill == '1;
       link_we    = slot_now.full;
       link_waddr = slot_now.tail[slot_now.fill];
-    end else if (op2_q.valid) begin
+    end else if (op2_q.valid || op_direct) begin
       append   = 1'b1;
       append_d = append_q + 1'b1;
     end
@@ -189,7 +193,7 @@ module pst_sched_lists #(
   assign op_take = s_op_valid_i && s_op_ready_o;
 
   always_ff @(posedge clk_i) begin
-    op1_q <= '{valid: op_take, splice: s_op_splice_i, wheel: s_op_wheel_i, queue_id: s_op_queue_i, slot: s_op_slot_i};
+    op1_q <= '{valid: op_take && !op_direct, splice: s_op_splice_i, wheel: s_op_wheel_i, queue_id: s_op_queue_i, slot: s_op_slot_i};
     op2_q <= op1_q;
     if (rst_i) begin
       op1_q.valid <= 1'b0;
