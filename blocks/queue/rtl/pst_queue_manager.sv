@@ -292,7 +292,7 @@ module pst_queue_manager
       .clk_i,
       .we_i(init_q || e_commit), .waddr_i(init_q ? init_queue_q : e3_q.queue_id),
       .wdata_i(init_q ? '0 : {e3_q.packet.desc, enq_new}),
-      .re_i(enq_take), .raddr_i(s_enq_queue_i), .rdata_o({tail_r, enq_r})
+      .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o({tail_r, enq_r})
   );
 
   pst_ram_1r1w #(
@@ -300,7 +300,7 @@ module pst_queue_manager
   ) u_enq_packets (
       .clk_i,
       .we_i(init_q || e_commit), .waddr_i(init_q ? init_queue_q : e3_q.queue_id), .wdata_i(init_q ? '0 : enq_new.packets),
-      .re_i(s_deq_valid_i), .raddr_i(s_deq_queue_i), .rdata_o(enq_packets_r)
+      .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(enq_packets_r)
   );
 
   pst_ram_1r1w #(
@@ -308,7 +308,7 @@ module pst_queue_manager
   ) u_first (
       .clk_i,
       .we_i(accept && was_empty), .waddr_i(e3_q.queue_id), .wdata_i(e3_q.packet),
-      .re_i(s_deq_valid_i), .raddr_i(s_deq_queue_i), .rdata_o(first_r)
+      .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(first_r)
   );
 
   // The packet behind each packet: id and length, so that a head's length is known before it is dequeued.
@@ -317,7 +317,7 @@ module pst_queue_manager
   ) u_next (
       .clk_i,
       .we_i(accept && !was_empty), .waddr_i(tail_now), .wdata_i(e3_q.packet),
-      .re_i(d3_fetch_q), .raddr_i(m_deq_desc_o), .rdata_o(next_r)
+      .re_i(1'b1), .raddr_i(m_deq_desc_o), .rdata_o(next_r)
   );
 
   pst_ram_1r1w #(
@@ -326,7 +326,7 @@ module pst_queue_manager
       .clk_i,
       .we_i(init_q || s_cfg_valid_i), .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
       .wdata_i(init_q ? '1 : {s_cfg_limit_packets_i, s_cfg_limit_bytes_i}),
-      .re_i(enq_take), .raddr_i(s_enq_queue_i), .rdata_o(limit_r)
+      .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o(limit_r)
   );
 
   // --- memories of the dequeue side
@@ -336,7 +336,7 @@ module pst_queue_manager
   ) u_deq (
       .clk_i,
       .we_i(init_q || d_commit), .waddr_i(init_q ? init_queue_q : d2_q.queue_id), .wdata_i(init_q ? '0 : {deq_new, backlogged}),
-      .re_i(s_deq_valid_i), .raddr_i(s_deq_queue_i), .rdata_o({deq_r, head_valid_r})
+      .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o({deq_r, head_valid_r})
   );
 
   pst_ram_1r1w #(
@@ -344,7 +344,7 @@ module pst_queue_manager
   ) u_deq_for_enq (
       .clk_i,
       .we_i(init_q || d_commit), .waddr_i(init_q ? init_queue_q : d2_q.queue_id), .wdata_i(init_q ? '0 : deq_new),
-      .re_i(enq_take), .raddr_i(s_enq_queue_i), .rdata_o(deq_for_enq_r)
+      .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o(deq_for_enq_r)
   );
 
   pst_ram_1r1w #(
@@ -352,7 +352,7 @@ module pst_queue_manager
   ) u_head (
       .clk_i,
       .we_i(d5_fetch_q), .waddr_i(d5_queue_q), .wdata_i(next_r),
-      .re_i(s_deq_valid_i), .raddr_i(s_deq_queue_i), .rdata_o(head_r)
+      .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(head_r)
   );
 
   // --- outputs of the enqueue side

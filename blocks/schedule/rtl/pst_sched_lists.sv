@@ -185,7 +185,7 @@ module pst_sched_lists #(
   ) u_link (
       .clk_i,
       .we_i(link_we), .waddr_i(link_waddr), .wdata_i(link_wdata),
-      .re_i(pop && !pop_last), .raddr_i(m_ready_queue_o), .rdata_o(link_r)
+      .re_i(1'b1), .raddr_i(m_ready_queue_o), .rdata_o(link_r)
   );
 
   // --- stages 0 and 1, the wheel's memory
@@ -255,7 +255,7 @@ module pst_sched_lists #(
     ) u_slots (
         .clk_i,
         .we_i(init_q || slot_we), .waddr_i(init_q ? init_slot_q : op2_q.slot), .wdata_i(init_q ? '0 : slot_new),
-        .re_i(op_take), .raddr_i(s_op_slot_i), .rdata_o(slot_r)
+        .re_i(1'b1), .raddr_i(s_op_slot_i), .rdata_o(slot_r)
     );
   end else begin : g_no_wheel
     assign slot_now       = '0;

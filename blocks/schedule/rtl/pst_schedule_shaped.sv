@@ -235,7 +235,7 @@ module pst_schedule_shaped
   ) u_time (
       .clk_i,
       .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : r3_q.queue_id), .wdata_i(init_q ? '0 : time_wdata),
-      .re_i(ready_take || walk), .raddr_i(walk ? walk_queue_q : ready_queue), .rdata_o(time_b2)
+      .re_i(1'b1), .raddr_i(walk ? walk_queue_q : ready_queue), .rdata_o(time_b2)
   );
 
   pst_ram_1r1w #(
@@ -244,7 +244,7 @@ module pst_schedule_shaped
       .clk_i,
       .we_i(init_q || cfg_take), .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
       .wdata_i(init_q ? shaper_cfg_t'(1) : s_cfg_shaper_i),
-      .re_i(ready_take), .raddr_i(ready_queue), .rdata_o(cfg_b2)
+      .re_i(1'b1), .raddr_i(ready_queue), .rdata_o(cfg_b2)
   );
 
   // --- opening a gate: when no decision with the old setting can be in flight any more, a parked queue becomes active again
@@ -330,7 +330,7 @@ module pst_schedule_shaped
   ) u_time_active (
       .clk_i,
       .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : r3_q.queue_id), .wdata_i(init_q ? '0 : time_wdata),
-      .re_i(act_take), .raddr_i(act_queue), .rdata_o(act_time)
+      .re_i(1'b1), .raddr_i(act_queue), .rdata_o(act_time)
   );
 
   // Both FIFOs are passed by when they are empty: a queue alone comes round sooner.
@@ -409,7 +409,7 @@ module pst_schedule_shaped
     place_ahead  = place_slot_q - cursor_q;
     place_wheel  = !place_due_q && !place_ahead[SlotTimeWidth-1];
     place_target = place_slot_q[SlotWidth-1:0];
-    if (place_ahead >= SlotTimeWidth'(Slots)) place_target = cursor_q[SlotWidth-1:0] - 1'b1;
+    if (|place_ahead[SlotTimeWidth-1:SlotWidth]) place_target = cursor_q[SlotWidth-1:0] - 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
