@@ -180,6 +180,9 @@ module pst_queue_manager
   // --- enqueue, stage 3: decide and commit
 
   logic was_empty, over_packets, over_bytes, accept;
+  logic first_we_q, next_we_q;
+  logic [DescIdWidth-1:0] next_waddr_q;
+  packet_t packet1_q;
   drop_e reason;
 
   always_comb begin
@@ -229,6 +232,12 @@ module pst_queue_manager
     e_commit1_q <= e_commit;
     d_commit1_q <= d_commit;
 
+    // Nobody looks for these two before the second cycle after the commit.
+    first_we_q   <= accept && was_empty;
+    next_we_q    <= accept && !was_empty;
+    next_waddr_q <= tail_now;
+    packet1_q    <= e3_q.packet;
+
     // Does a commit of this cycle (hit1) or of the last one (hit2) touch the queue of the operation that is in stage 1 now
     // and in stage 2 next? And of that which is in stage 3 next (hit3)?
     e_hit1_q  <= e_commit && e3_q.queue_id == e1_q.queue_id;
@@ -257,6 +266,8 @@ module pst_queue_manager
       d2_q.valid  <= 1'b0;
       d_commit1_q <= 1'b0;
       e_commit1_q <= 1'b0;
+      first_we_q  <= 1'b0;
+      next_we_q   <= 1'b0;
     end
   end
 
@@ -307,7 +318,7 @@ module pst_queue_manager
       .Width($bits(packet_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_first (
       .clk_i,
-      .we_i(accept && was_empty), .waddr_i(e3_q.queue_id), .wdata_i(e3_q.packet),
+      .we_i(first_we_q), .waddr_i(e_queue1_q), .wdata_i(packet1_q),
       .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(first_r)
   );
 
@@ -316,7 +327,7 @@ module pst_queue_manager
       .Width($bits(packet_t)), .Depth(Descriptors), .ReadLatency(2), .Style(DescRamStyle)
   ) u_next (
       .clk_i,
-      .we_i(accept && !was_empty), .waddr_i(tail_now), .wdata_i(e3_q.packet),
+      .we_i(next_we_q), .waddr_i(next_waddr_q), .wdata_i(packet1_q),
       .re_i(1'b1), .raddr_i(m_deq_desc_o), .rdata_o(next_r)
   );
 

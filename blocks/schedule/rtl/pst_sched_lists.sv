@@ -6,7 +6,7 @@
 // cycle and stays strictly FIFO.
 //
 // Throughput: one operation and one pop per cycle; a splice takes Stripes cycles.
-// Latency:    operation to m_ready_valid_o 3 cycles; 1 to place on the ready list when no operation is under way.
+// Latency:    operation to m_ready_valid_o 3 cycles; 1 for a direct place when no operation is under way.
 // Ordering:   operations take effect in the order in which they are taken.
 // Reset:      empties all lists; a walker then clears the wheel (`Slots` cycles).
 module pst_sched_lists #(
@@ -25,6 +25,7 @@ module pst_sched_lists #(
     output logic                    s_op_ready_o,
     input  logic                    s_op_splice_i,    // splice slot s_op_slot_i; else place s_op_queue_i
     input  logic                    s_op_wheel_i,     // place in slot s_op_slot_i; else on the ready list
+    input  logic                    s_op_direct_i,    // on the ready list, and at once when no operation is under way (neither of the above)
     input  logic [QueueIdWidth-1:0] s_op_queue_i,
     input  logic [   SlotWidth-1:0] s_op_slot_i,
     // first queue of the ready list
@@ -87,7 +88,7 @@ module pst_sched_lists #(
   stripe_t append_d;
 
   // The ready list needs no slot word: with nothing under way the operation at the port takes effect at once.
-  assign op_direct = s_op_valid_i && s_op_ready_o && !s_op_splice_i && !s_op_wheel_i && !op1_q.valid && !op2_q.valid && !splice_q;
+  assign op_direct = s_op_valid_i && s_op_ready_o && s_op_direct_i && !op1_q.valid && !op2_q.valid && !splice_q;
 
   always_comb begin
     op_queue      = op_direct ? s_op_queue_i : op2_q.queue_id;
@@ -116,8 +117,8 @@ module pst_sched_lists #(
       append_tail = slot_now.tail[0];
     end else if (op2_q.valid && op2_q.wheel) begin
       slot_we = 1'b1;
-      slot_new.tail[slot_now.fill] = op_queue;
-      if (!slot_now.full) slot_new.head[slot_now.fill] = op_queue;
+      slot_new.tail[slot_now.fill] = op2_q.queue_id;
+      if (!slot_now.full) slot_new.head[slot_now.fill] = op2_q.queue_id;
       slot_new.fill = slot_now.fill + 1'b1;
       slot_new.full = slot_now.full || slot_now.fill == '1;
       link_we    = slot_now.full;
@@ -275,6 +276,7 @@ module pst_sched_lists #(
       for (int i = 0; i < Stripes; i++) begin
         assert (!head_valid_q[i] || nonempty_q[i]) else $error("stripe %0d has a head but no element", i);
       end
+      if (op_take && s_op_direct_i) assert (!s_op_wheel_i && !s_op_splice_i) else $error("only a place on the ready list can be direct");
       if (Slots == 0 && op_take) assert (!s_op_wheel_i && !s_op_splice_i) else $error("there is no wheel");
     end
   end

@@ -78,7 +78,7 @@ module pst_schedule_passthrough
   ) u_lists (
       .clk_i, .rst_i,
       .s_op_valid_i(place_valid_q), .s_op_ready_o(unused_op_ready),
-      .s_op_splice_i(1'b0), .s_op_wheel_i(1'b0), .s_op_queue_i(place_queue_q), .s_op_slot_i('0),
+      .s_op_splice_i(1'b0), .s_op_wheel_i(1'b0), .s_op_direct_i(1'b1), .s_op_queue_i(place_queue_q), .s_op_slot_i('0),
       .m_ready_valid_o(ready_valid), .m_ready_ready_i(ready_take), .m_ready_queue_o(ready_queue),
       .init_done_o
   );

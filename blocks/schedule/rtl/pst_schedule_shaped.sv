@@ -427,7 +427,7 @@ module pst_schedule_shaped
   ) u_lists (
       .clk_i, .rst_i,
       .s_op_valid_i(splice_due_q || place_valid_q), .s_op_ready_o(op_ready),
-      .s_op_splice_i(splice_due_q), .s_op_wheel_i(place_wheel),
+      .s_op_splice_i(splice_due_q), .s_op_wheel_i(place_wheel), .s_op_direct_i(place_due_q && !splice_due_q),
       .s_op_queue_i(place_queue_q), .s_op_slot_i(splice_due_q ? cursor_q[SlotWidth-1:0] : place_target),
       .m_ready_valid_o(ready_valid), .m_ready_ready_i(ready_take), .m_ready_queue_o(ready_queue),
       .init_done_o(lists_init_done)
