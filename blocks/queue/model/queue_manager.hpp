@@ -2,7 +2,8 @@
 // Model of pst_queue_manager: FIFO queues of descriptors with limits in packets and bytes.
 //
 // Operations take effect in the order of the calls. The RTL commits a dequeue before an enqueue of the same cycle, so a
-// test bench that calls dequeue() first and enqueue() second in each cycle sees the same decisions, exactly.
+// test bench that calls dequeue() first and enqueue() second in each cycle sees the same decisions, exactly. Limits are looked at
+// two cycles before the commit: what has been dequeued since then is given to enqueue() as `leaving`.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +34,12 @@ class QueueManager {
         bool activated;  // the queue was empty
     };
 
-    // Append one packet, or drop it at the tail: packets before bytes. Throws std::out_of_range for a queue that is not there.
-    Enqueued enqueue(uint32_t queue, uint32_t descriptor, uint32_t length) {
+    // Append one packet, or drop it at the tail: packets before bytes. `leaving_*`: dequeued already, but still counted by the limits.
+    // Throws std::out_of_range for a queue that is not there.
+    Enqueued enqueue(uint32_t queue, uint32_t descriptor, uint32_t length, uint32_t leaving_packets = 0, uint32_t leaving_bytes = 0) {
         Queue& q = at(queue);
-        if (q.packets.size() >= q.limit_packets) return {QueueDrop::TailDropPackets, false};
-        if (q.bytes + length > q.limit_bytes) return {QueueDrop::TailDropBytes, false};
+        if (q.packets.size() + leaving_packets >= q.limit_packets) return {QueueDrop::TailDropPackets, false};
+        if (q.bytes + leaving_bytes + length > q.limit_bytes) return {QueueDrop::TailDropBytes, false};
         q.packets.push_back({descriptor, length});
         q.bytes += length;
         return {QueueDrop::None, q.packets.size() == 1};

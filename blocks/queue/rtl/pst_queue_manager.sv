@@ -2,9 +2,8 @@
 // Queue manager: `Queues` FIFO queues of packet descriptors as linked lists in shared descriptor memory.
 //
 // Throughput: one enqueue and one dequeue per cycle, on any queues, the same one included.
-// Latency:    enqueue to m_active_o / ev_o 3 cycles; dequeue to m_deq_o 3 cycles (DeqLatency).
-// Ordering:   FIFO in each queue. Both pipelines commit in the same stage; when an enqueue and a dequeue of one queue
-//             commit in the same cycle, the dequeue comes first.
+// Latency:    enqueue to m_active_o / ev_o 4 cycles; dequeue to m_deq_o 3 cycles, 1 after s_deq_take_i.
+// Ordering:   FIFO in each queue. When an enqueue and a dequeue of one queue commit in the same cycle, the dequeue comes first.
 // Reset:      forgets every packet; a walker then clears the memories (`Queues` cycles) and raises init_done_o.
 //
 // Each memory has one writer: the enqueue side owns tail and enqueue counters, the dequeue side head and dequeue
@@ -42,9 +41,11 @@ module pst_queue_manager
     output drop_e                        ev_reason_o,
     output logic [QueueIdWidth-1:0]      ev_queue_o,
     output len_t                         ev_len_o,
-    // dequeue of the head packet: never stalls; the queue has a packet, and its last m_deq_o is at least 4 cycles ago
+    // dequeue of the head packet: never stalls; the queue has a packet, no dequeue under way, and its last m_deq_o is at least 4
+    // cycles ago. The caller decides while the memories are read: s_deq_take_i, two cycles later, takes the packet or leaves it
     input  logic                         s_deq_valid_i,
     input  logic [QueueIdWidth-1:0]      s_deq_queue_i,
+    input  logic                         s_deq_take_i,
     output logic                         m_deq_valid_o,
     output logic [QueueIdWidth-1:0]      m_deq_queue_o,
     output logic [DescIdWidth-1:0]       m_deq_desc_o,
@@ -63,11 +64,20 @@ module pst_queue_manager
     $error("pst_queue_manager: Queues (%0d) and Descriptors (%0d) must be at least 2", Queues, Descriptors);
   end
 
-  // Counters run modulo their width; occupancy never exceeds the largest limit, so the difference is unambiguous.
+  // Counters run modulo their width. Occupancy stays below 2^16 packets and 2^24 bytes; what is left below a limit, which may be
+  // lowered to 0 while the queue is full, is a signed number of one and two bits more.
+  localparam int unsigned PacketCountWidth = LimitPacketsWidth + 1;
+  localparam int unsigned ByteCountWidth = LimitBytesWidth + 2;
+
+  typedef struct packed {
+    logic [PacketCountWidth-1:0] packets;
+    logic [ByteCountWidth-1:0]   bytes;
+  } count_t;
+
   typedef struct packed {
     logic [LimitPacketsWidth-1:0] packets;
     logic [LimitBytesWidth-1:0]   bytes;
-  } count_t;
+  } limit_t;
 
   typedef struct packed {
     logic [DescIdWidth-1:0] desc;
@@ -87,9 +97,9 @@ module pst_queue_manager
   } deq_op_t;
 
   localparam int unsigned OutDepth = 16;     // FIFOs to scheduler and page pools
-  localparam int unsigned OutReserve = 6;    // enqueues that may still come after ready has gone low
+  localparam int unsigned OutReserve = 7;    // enqueues that may still come after ready has gone low
 
-  enq_op_t e1_q, e2_q;
+  enq_op_t e1_q, e2_q, e3_q;
   deq_op_t d1_q, d2_q;
 
   // --- clearing walk after reset
@@ -116,65 +126,84 @@ module pst_queue_manager
   assign s_enq_ready_o = room_q && !s_cfg_valid_i;
   assign enq_take = s_enq_valid_i && s_enq_ready_o;
 
-  // --- stage 2: the words as they are now, after forwarding; decision; commit
+  // --- dequeue, stage 2: forward and commit, unless the caller leaves the packet where it is
 
-  logic [DescIdWidth-1:0] tail_r, tail_now;
-  count_t enq_r, enq_now, enq_new, deq_for_enq_r, deq_for_enq, limit_r;
-  logic [LimitPacketsWidth-1:0] enq_packets_r, enq_packets_for_deq;
+  logic [PacketCountWidth-1:0] enq_packets_r, enq_packets_for_deq;
   packet_t first_r, head_r, head_now, next_r;
   count_t deq_r, deq_new;
-  logic head_valid_r, backlogged;
-  count_t occupancy;
-  logic over_packets, over_bytes, accept, was_empty;
-  drop_e reason;
+  logic head_valid_r, backlogged, d_commit;
 
   // Commits of the last two cycles, for reads that were issued before those commits were in the memories.
-  logic e_hit1_q, e_hit2_q, de_hit0_q, de_hit1_q, de_hit2_q, ed_hit1_q, ed_hit2_q;
-  logic e_commit, e_commit1_q;
+  logic e_commit, e_commit1_q, d_commit1_q;
+  logic [QueueIdWidth-1:0] e_queue1_q, d_queue1_q;
   logic [DescIdWidth-1:0] tail1_q, tail2_q;
   count_t enq1_q, enq2_q, deq1_q, deq2_q;
-  logic [QueueIdWidth-1:0] e_queue3_q, d_queue3_q;
-  logic d_valid3_q;
+  logic ed_hit1_q, ed_hit2_q;
 
   always_comb begin
-    // dequeue side: the enqueue of this very cycle comes after it and does not count
+    // The enqueue that commits in this very cycle comes after the dequeue and does not count.
     enq_packets_for_deq = enq_packets_r;
     if (ed_hit2_q) enq_packets_for_deq = enq2_q.packets;
     if (ed_hit1_q) enq_packets_for_deq = enq1_q.packets;
     head_now   = head_valid_r ? head_r : first_r;
-    deq_new    = '{packets: deq_r.packets + 1'b1, bytes: deq_r.bytes + LimitBytesWidth'(head_now.len)};
+    deq_new    = '{packets: deq_r.packets + 1'b1, bytes: deq_r.bytes + ByteCountWidth'(head_now.len)};
     backlogged = enq_packets_for_deq != deq_new.packets;
+    d_commit   = d2_q.valid && s_deq_take_i;
+  end
 
-    // enqueue side: the dequeue of this very cycle counts
-    enq_now  = enq_r;
-    tail_now = tail_r;
+  // --- enqueue, stage 2: forward, and what the counters of the enqueue side may reach at most
+
+  logic [DescIdWidth-1:0] tail_r, tail_s2, tail_s3_q, tail_now;
+  count_t enq_r, enq_s2, enq_s3_q, enq_now, enq_new, deq_for_enq_r, deq_s2;
+  limit_t limit_r;
+  logic e_hit1_q, e_hit2_q, e_hit3_q, de_hit1_q, de_hit2_q;
+  count_t highest_s3_q;
+  logic [PacketCountWidth-1:0] deq_packets_s3_q, deq_packets_next_s3_q;
+  logic deq_meanwhile_q, deq_same_queue_q;
+
+  always_comb begin
+    enq_s2  = enq_r;
+    tail_s2 = tail_r;
     if (e_hit2_q) begin
-      enq_now  = enq2_q;
-      tail_now = tail2_q;
+      enq_s2  = enq2_q;
+      tail_s2 = tail2_q;
     end
     if (e_hit1_q) begin
-      enq_now  = enq1_q;
-      tail_now = tail1_q;
+      enq_s2  = enq1_q;
+      tail_s2 = tail1_q;
     end
-    deq_for_enq = deq_for_enq_r;
-    if (de_hit2_q) deq_for_enq = deq2_q;
-    if (de_hit1_q) deq_for_enq = deq1_q;
-    if (de_hit0_q) deq_for_enq = deq_new;
+    deq_s2 = deq_for_enq_r;
+    if (de_hit2_q) deq_s2 = deq2_q;
+    if (de_hit1_q) deq_s2 = deq1_q;
+  end
 
-    occupancy.packets = enq_now.packets - deq_for_enq.packets;
-    occupancy.bytes   = enq_now.bytes - deq_for_enq.bytes;
-    was_empty    = occupancy.packets == '0;
-    over_packets = occupancy.packets >= limit_r.packets;
-    over_bytes   = {1'b0, occupancy.bytes} + (LimitBytesWidth + 1)'(e2_q.packet.len) > {1'b0, limit_r.bytes};
+  // --- enqueue, stage 3: decide and commit
 
-    reason = e2_q.reason;
-    if (e2_q.reason == DropNone) begin
+  logic was_empty, over_packets, over_bytes, accept;
+  logic first_we_q, next_we_q;
+  logic [DescIdWidth-1:0] next_waddr_q;
+  packet_t packet1_q;
+  drop_e reason;
+
+  always_comb begin
+    enq_now  = e_hit3_q ? enq1_q : enq_s3_q;
+    tail_now = e_hit3_q ? tail1_q : tail_s3_q;
+
+    // Exact: dequeues up to this very cycle count. There is at most one since stage 2, for the queue's next is four cycles away.
+    was_empty = enq_now.packets == (deq_meanwhile_q || (deq_same_queue_q && d_commit) ? deq_packets_next_s3_q : deq_packets_s3_q);
+
+    // Limits look at the dequeues up to stage 2: a packet that leaves in these two cycles still counts.
+    over_packets = $signed(highest_s3_q.packets - enq_now.packets) < 0;
+    over_bytes   = $signed(highest_s3_q.bytes - enq_now.bytes) < 0;
+
+    reason = e3_q.reason;
+    if (e3_q.reason == DropNone) begin
       if (over_bytes) reason = DropTailDropBytes;
       if (over_packets) reason = DropTailDropPackets;
     end
-    accept   = e2_q.valid && reason == DropNone;
+    accept   = e3_q.valid && reason == DropNone;
     e_commit = accept;
-    enq_new  = '{packets: enq_now.packets + 1'b1, bytes: enq_now.bytes + LimitBytesWidth'(e2_q.packet.len)};
+    enq_new  = '{packets: enq_now.packets + 1'b1, bytes: enq_now.bytes + ByteCountWidth'(e3_q.packet.len)};
   end
 
   // --- pipeline registers
@@ -187,38 +216,58 @@ module pst_queue_manager
         reason: s_enq_reason_i
     };
     e2_q <= e1_q;
+    e3_q <= e2_q;
     d1_q <= '{valid: s_deq_valid_i, queue_id: s_deq_queue_i};
     d2_q <= d1_q;
 
     // Results of the commits, one and two cycles ago.
-    tail1_q     <= e2_q.packet.desc;
+    tail1_q     <= e3_q.packet.desc;
     tail2_q     <= tail1_q;
     enq1_q      <= enq_new;
     enq2_q      <= enq1_q;
     deq1_q      <= deq_new;
     deq2_q      <= deq1_q;
-    e_queue3_q  <= e2_q.queue_id;
-    d_queue3_q  <= d2_q.queue_id;
-    d_valid3_q  <= d2_q.valid;
+    e_queue1_q  <= e3_q.queue_id;
+    d_queue1_q  <= d2_q.queue_id;
     e_commit1_q <= e_commit;
+    d_commit1_q <= d_commit;
 
-    // For the operation that is in stage 1 now and in stage 2 next: does a commit of this cycle (hit1), of the
-    // last cycle (hit2), or of its own cycle on the other side (hit0) touch its queue?
-    e_hit1_q  <= e_commit && e2_q.queue_id == e1_q.queue_id;
-    e_hit2_q  <= e_commit1_q && e_queue3_q == e1_q.queue_id;
-    de_hit0_q <= d1_q.valid && d1_q.queue_id == e1_q.queue_id;
-    de_hit1_q <= d2_q.valid && d2_q.queue_id == e1_q.queue_id;
-    de_hit2_q <= d_valid3_q && d_queue3_q == e1_q.queue_id;
-    ed_hit1_q <= e_commit && e2_q.queue_id == d1_q.queue_id;
-    ed_hit2_q <= e_commit1_q && e_queue3_q == d1_q.queue_id;
+    // Nobody looks for these two before the second cycle after the commit.
+    first_we_q   <= accept && was_empty;
+    next_we_q    <= accept && !was_empty;
+    next_waddr_q <= tail_now;
+    packet1_q    <= e3_q.packet;
+
+    // Does a commit of this cycle (hit1) or of the last one (hit2) touch the queue of the operation that is in stage 1 now
+    // and in stage 2 next? And of that which is in stage 3 next (hit3)?
+    e_hit1_q  <= e_commit && e3_q.queue_id == e1_q.queue_id;
+    e_hit2_q  <= e_commit1_q && e_queue1_q == e1_q.queue_id;
+    e_hit3_q  <= e_commit && e3_q.queue_id == e2_q.queue_id;
+    de_hit1_q <= d_commit && d2_q.queue_id == e1_q.queue_id;
+    de_hit2_q <= d_commit1_q && d_queue1_q == e1_q.queue_id;
+    ed_hit1_q <= e_commit && e3_q.queue_id == d1_q.queue_id;
+    ed_hit2_q <= e_commit1_q && e_queue1_q == d1_q.queue_id;
+
+    // Stage 2 to 3.
+    enq_s3_q              <= enq_s2;
+    tail_s3_q             <= tail_s2;
+    highest_s3_q.packets  <= deq_s2.packets + PacketCountWidth'(limit_r.packets) - 1'b1;
+    highest_s3_q.bytes    <= deq_s2.bytes + (ByteCountWidth'(limit_r.bytes) - ByteCountWidth'(e2_q.packet.len));
+    deq_packets_s3_q      <= deq_s2.packets;
+    deq_packets_next_s3_q <= deq_s2.packets + 1'b1;
+    deq_meanwhile_q       <= d_commit && d2_q.queue_id == e2_q.queue_id;
+    deq_same_queue_q      <= d1_q.valid && d1_q.queue_id == e2_q.queue_id;
 
     if (rst_i) begin
       e1_q.valid  <= 1'b0;
       e2_q.valid  <= 1'b0;
+      e3_q.valid  <= 1'b0;
       d1_q.valid  <= 1'b0;
       d2_q.valid  <= 1'b0;
-      d_valid3_q  <= 1'b0;
+      d_commit1_q <= 1'b0;
       e_commit1_q <= 1'b0;
+      first_we_q  <= 1'b0;
+      next_we_q   <= 1'b0;
     end
   end
 
@@ -228,12 +277,12 @@ module pst_queue_manager
   logic [QueueIdWidth-1:0] d4_queue_q, d5_queue_q;
 
   always_ff @(posedge clk_i) begin
-    m_deq_valid_o      <= d2_q.valid;
+    m_deq_valid_o      <= d_commit;
     m_deq_queue_o      <= d2_q.queue_id;
     m_deq_desc_o       <= head_now.desc;
     m_deq_len_o        <= head_now.len;
     m_deq_backlogged_o <= backlogged;
-    d3_fetch_q <= d2_q.valid && backlogged;
+    d3_fetch_q <= d_commit && backlogged;
     d4_fetch_q <= d3_fetch_q;
     d5_fetch_q <= d4_fetch_q;
     d4_queue_q <= m_deq_queue_o;
@@ -252,25 +301,25 @@ module pst_queue_manager
       .Width(DescIdWidth + $bits(count_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_tail (
       .clk_i,
-      .we_i(init_q || e_commit), .waddr_i(init_q ? init_queue_q : e2_q.queue_id),
-      .wdata_i(init_q ? '0 : {e2_q.packet.desc, enq_new}),
-      .re_i(enq_take), .raddr_i(s_enq_queue_i), .rdata_o({tail_r, enq_r})
+      .we_i(init_q || e_commit), .waddr_i(init_q ? init_queue_q : e3_q.queue_id),
+      .wdata_i(init_q ? '0 : {e3_q.packet.desc, enq_new}),
+      .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o({tail_r, enq_r})
   );
 
   pst_ram_1r1w #(
-      .Width(LimitPacketsWidth), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+      .Width(PacketCountWidth), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_enq_packets (
       .clk_i,
-      .we_i(init_q || e_commit), .waddr_i(init_q ? init_queue_q : e2_q.queue_id), .wdata_i(init_q ? '0 : enq_new.packets),
-      .re_i(s_deq_valid_i), .raddr_i(s_deq_queue_i), .rdata_o(enq_packets_r)
+      .we_i(init_q || e_commit), .waddr_i(init_q ? init_queue_q : e3_q.queue_id), .wdata_i(init_q ? '0 : enq_new.packets),
+      .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(enq_packets_r)
   );
 
   pst_ram_1r1w #(
       .Width($bits(packet_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_first (
       .clk_i,
-      .we_i(accept && was_empty), .waddr_i(e2_q.queue_id), .wdata_i(e2_q.packet),
-      .re_i(s_deq_valid_i), .raddr_i(s_deq_queue_i), .rdata_o(first_r)
+      .we_i(first_we_q), .waddr_i(e_queue1_q), .wdata_i(packet1_q),
+      .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(first_r)
   );
 
   // The packet behind each packet: id and length, so that a head's length is known before it is dequeued.
@@ -278,17 +327,17 @@ module pst_queue_manager
       .Width($bits(packet_t)), .Depth(Descriptors), .ReadLatency(2), .Style(DescRamStyle)
   ) u_next (
       .clk_i,
-      .we_i(accept && !was_empty), .waddr_i(tail_now), .wdata_i(e2_q.packet),
-      .re_i(d3_fetch_q), .raddr_i(m_deq_desc_o), .rdata_o(next_r)
+      .we_i(next_we_q), .waddr_i(next_waddr_q), .wdata_i(packet1_q),
+      .re_i(1'b1), .raddr_i(m_deq_desc_o), .rdata_o(next_r)
   );
 
   pst_ram_1r1w #(
-      .Width($bits(count_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+      .Width($bits(limit_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_limit (
       .clk_i,
       .we_i(init_q || s_cfg_valid_i), .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
       .wdata_i(init_q ? '1 : {s_cfg_limit_packets_i, s_cfg_limit_bytes_i}),
-      .re_i(enq_take), .raddr_i(s_enq_queue_i), .rdata_o(limit_r)
+      .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o(limit_r)
   );
 
   // --- memories of the dequeue side
@@ -297,16 +346,16 @@ module pst_queue_manager
       .Width($bits(count_t) + 1), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_deq (
       .clk_i,
-      .we_i(init_q || d2_q.valid), .waddr_i(init_q ? init_queue_q : d2_q.queue_id), .wdata_i(init_q ? '0 : {deq_new, backlogged}),
-      .re_i(s_deq_valid_i), .raddr_i(s_deq_queue_i), .rdata_o({deq_r, head_valid_r})
+      .we_i(init_q || d_commit), .waddr_i(init_q ? init_queue_q : d2_q.queue_id), .wdata_i(init_q ? '0 : {deq_new, backlogged}),
+      .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o({deq_r, head_valid_r})
   );
 
   pst_ram_1r1w #(
       .Width($bits(count_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_deq_for_enq (
       .clk_i,
-      .we_i(init_q || d2_q.valid), .waddr_i(init_q ? init_queue_q : d2_q.queue_id), .wdata_i(init_q ? '0 : deq_new),
-      .re_i(enq_take), .raddr_i(s_enq_queue_i), .rdata_o(deq_for_enq_r)
+      .we_i(init_q || d_commit), .waddr_i(init_q ? init_queue_q : d2_q.queue_id), .wdata_i(init_q ? '0 : deq_new),
+      .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o(deq_for_enq_r)
   );
 
   pst_ram_1r1w #(
@@ -314,7 +363,7 @@ module pst_queue_manager
   ) u_head (
       .clk_i,
       .we_i(d5_fetch_q), .waddr_i(d5_queue_q), .wdata_i(next_r),
-      .re_i(s_deq_valid_i), .raddr_i(s_deq_queue_i), .rdata_o(head_r)
+      .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(head_r)
   );
 
   // --- outputs of the enqueue side
@@ -326,7 +375,7 @@ module pst_queue_manager
       .Width(QueueIdWidth), .Depth(OutDepth)
   ) u_active (
       .clk_i, .rst_i,
-      .s_valid_i(accept && was_empty), .s_ready_o(unused_active_ready), .s_data_i(e2_q.queue_id),
+      .s_valid_i(accept && was_empty), .s_ready_o(unused_active_ready), .s_data_i(e3_q.queue_id),
       .m_valid_o(m_active_valid_o), .m_ready_i(m_active_ready_i), .m_data_o(m_active_queue_o),
       .level_o(active_level)
   );
@@ -335,18 +384,18 @@ module pst_queue_manager
       .Width(DescIdWidth), .Depth(OutDepth)
   ) u_drop (
       .clk_i, .rst_i,
-      .s_valid_i(e2_q.valid && e2_q.reason == DropNone && reason != DropNone), .s_ready_o(unused_drop_ready),
-      .s_data_i(e2_q.packet.desc),
+      .s_valid_i(e3_q.valid && e3_q.reason == DropNone && reason != DropNone), .s_ready_o(unused_drop_ready),
+      .s_data_i(e3_q.packet.desc),
       .m_valid_o(m_drop_valid_o), .m_ready_i(m_drop_ready_i), .m_data_o(m_drop_desc_o),
       .level_o(drop_level)
   );
 
   always_ff @(posedge clk_i) begin
     room_q <= !init_q && int'(active_level) <= OutDepth - OutReserve && int'(drop_level) <= OutDepth - OutReserve;
-    ev_valid_o  <= e2_q.valid;
+    ev_valid_o  <= e3_q.valid;
     ev_reason_o <= reason;
-    ev_queue_o  <= e2_q.queue_id;
-    ev_len_o    <= e2_q.packet.len;
+    ev_queue_o  <= e3_q.queue_id;
+    ev_len_o    <= e3_q.packet.len;
     if (rst_i) begin
       room_q     <= 1'b0;
       ev_valid_o <= 1'b0;
@@ -367,9 +416,9 @@ module pst_queue_manager
         else $error("dequeue of queue %0d before its new head is known", s_deq_queue_i);
       end
       if (enq_take) assert (int'(s_enq_queue_i) < Queues) else $error("enqueue to queue %0d of %0d", s_enq_queue_i, Queues);
-      if (d2_q.valid) assert (enq_packets_for_deq != deq_r.packets) else $error("dequeue from empty queue %0d", d2_q.queue_id);
+      if (d_commit) assert (enq_packets_for_deq != deq_r.packets) else $error("dequeue from empty queue %0d", d2_q.queue_id);
       if (accept && was_empty) assert (unused_active_ready) else $error("active FIFO overflows");
-      if (e2_q.valid && e2_q.reason == DropNone && !accept) assert (unused_drop_ready) else $error("drop FIFO overflows");
+      if (e3_q.valid && e3_q.reason == DropNone && !accept) assert (unused_drop_ready) else $error("drop FIFO overflows");
     end
   end
 `endif

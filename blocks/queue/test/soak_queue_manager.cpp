@@ -77,6 +77,8 @@ class Bench {
         place.assign(queues, -1);
         ready_again.clear();
         offered.reset();
+        taken.reset();
+        deciding.clear();
         // Small limits in some queues, so that tail drop happens, in packets and in bytes.
         for (uint32_t i = 0; i < std::min<uint32_t>(queues, 64); i++) configure(i);
     }
@@ -124,18 +126,25 @@ class Bench {
 
     void cycle(bool traffic) {
         // Queues whose spacing is over may be dequeued again.
-        while (!ready_again.empty() && ready_again.front().first <= now) {
-            add(ready_again.front().second);
-            ready_again.pop_front();
-        }
+        std::erase_if(ready_again, [&](const auto& waiting) {
+            if (waiting.first > now) return false;
+            add(waiting.second);
+            return true;
+        });
         // Phases of filling and draining, so that queues run empty and full.
         const bool filling = (now / 4096) % 2 == 0;
+        // A dequeue starts, and two cycles later takes its packet or leaves it.
         top->s_deq_valid_i = !backlogged.empty() && rng() % 1000 < (filling ? 600 : 980);
+        const bool takes = rng() % 8 != 0;
         uint32_t deq_queue = 0;
         if (top->s_deq_valid_i) {
             deq_queue = take();
             top->s_deq_queue_i = deq_queue;
+            if (!takes) ready_again.push_back({now + kDequeueSpacing + 3, deq_queue});
         }
+        deciding.push_back(takes);
+        top->s_deq_take_i = deciding.size() > 2 ? deciding.front() : 0;
+        if (deciding.size() > 2) deciding.pop_front();
         if (traffic && !offered && rng() % 1000 < (filling ? 980 : 600) && (!free.empty() || rng() % 2)) {
             const bool lost = free.empty() || rng() % 50 == 0;
             offered = Offer{pick(), lost ? 0 : free.back(), static_cast<uint32_t>(14 + rng() % (rng() % 4 ? 1500 : 9587)), lost};
@@ -152,25 +161,36 @@ class Bench {
         top->m_drop_ready_i = rng() % 1000 >= args["stall"];
         top->eval();
 
-        // The model: the dequeue of a cycle comes before its enqueue.
-        if (top->s_deq_valid_i) {
+        // The model: dequeues commit two cycles after their start, enqueues three; in one cycle the dequeue comes first. The limits
+        // still count what was dequeued in the enqueue's last two cycles.
+        Leaving leaving;
+        if (top->s_deq_valid_i && takes) {
             const auto d = model->dequeue(deq_queue);
             departures.push_back({deq_queue, d.packet.descriptor, d.packet.length, d.backlogged, now + 3});
+            leaving = {true, deq_queue, d.packet.length};
         }
-        if (top->s_enq_valid_i && top->s_enq_ready_o) {
-            const auto r = offered->lost ? penstock::QueueManager::Enqueued{static_cast<penstock::QueueDrop>(kNoPage), false}
-                                         : model->enqueue(offered->queue, offered->descriptor, offered->length);
-            events.push_back({static_cast<int>(r.reason), offered->queue, offered->length});
-            if (r.activated) activations.push_back(offered->queue);
-            if (r.reason != penstock::QueueDrop::None && !offered->lost) dropped.push_back(offered->descriptor);
+        if (taken) {
+            uint32_t packets = 0, bytes = 0;
+            for (const Leaving& l : {leaving, leaving_before}) {
+                if (!l.valid || l.queue != taken->queue) continue;
+                packets++;
+                bytes += l.length;
+            }
+            const auto r = taken->lost ? penstock::QueueManager::Enqueued{static_cast<penstock::QueueDrop>(kNoPage), false}
+                                       : model->enqueue(taken->queue, taken->descriptor, taken->length, packets, bytes);
+            events.push_back({static_cast<int>(r.reason), taken->queue, taken->length});
+            if (r.activated) activations.push_back(taken->queue);
+            if (r.reason != penstock::QueueDrop::None && !taken->lost) dropped.push_back(taken->descriptor);
             if (r.reason == penstock::QueueDrop::None)
                 enqueues++;
             else
                 drops++;
-            if (top->s_deq_valid_i && deq_queue == offered->queue) both++;
-            peak = std::max<uint64_t>(peak, model->packets(offered->queue));
-            offered.reset();
+            if (leaving.valid && deq_queue == taken->queue) both++;
+            peak = std::max<uint64_t>(peak, model->packets(taken->queue));
         }
+        leaving_before = leaving;
+        taken.reset();
+        if (top->s_enq_valid_i && top->s_enq_ready_o) taken.swap(offered);
         check();
         tick();
     }
@@ -213,7 +233,7 @@ class Bench {
 
     void drain() {
         const uint64_t limit = now + 64 * descriptors + 100000;
-        while ((free.size() < descriptors || offered) && now < limit) cycle(false);
+        while ((free.size() < descriptors || offered || taken) && now < limit) cycle(false);
         if (free.size() != descriptors) fail(now, std::to_string(descriptors - free.size()) + " descriptors leaked");
     }
 
@@ -242,8 +262,15 @@ class Bench {
     std::deque<Event> events;
     std::deque<Departure> departures;
     std::deque<uint32_t> activations, dropped;
-    std::deque<std::pair<uint64_t, uint32_t>> ready_again;
-    std::optional<Offer> offered;
+    std::vector<std::pair<uint64_t, uint32_t>> ready_again;
+    struct Leaving {
+        bool valid = false;
+        uint32_t queue = 0, length = 0;
+    };
+
+    std::optional<Offer> offered, taken;  // at the port; taken in the last cycle, not yet seen by the model
+    std::deque<bool> deciding;            // whether the dequeues of the last two cycles take their packet
+    Leaving leaving_before;
 };
 
 }  // namespace

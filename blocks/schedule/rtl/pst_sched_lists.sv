@@ -6,7 +6,7 @@
 // cycle and stays strictly FIFO.
 //
 // Throughput: one operation and one pop per cycle; a splice takes Stripes cycles.
-// Latency:    operation to m_ready_valid_o 3 cycles.
+// Latency:    operation to m_ready_valid_o 3 cycles; 1 for a direct place when no operation is under way.
 // Ordering:   operations take effect in the order in which they are taken.
 // Reset:      empties all lists; a walker then clears the wheel (`Slots` cycles).
 module pst_sched_lists #(
@@ -25,6 +25,7 @@ module pst_sched_lists #(
     output logic                    s_op_ready_o,
     input  logic                    s_op_splice_i,    // splice slot s_op_slot_i; else place s_op_queue_i
     input  logic                    s_op_wheel_i,     // place in slot s_op_slot_i; else on the ready list
+    input  logic                    s_op_direct_i,    // on the ready list, and at once when no operation is under way (neither of the above)
     input  logic [QueueIdWidth-1:0] s_op_queue_i,
     input  logic [   SlotWidth-1:0] s_op_slot_i,
     // first queue of the ready list
@@ -63,7 +64,8 @@ module pst_sched_lists #(
   } op_t;
 
   op_t op1_q, op2_q;
-  logic op_take;
+  logic op_take, op_direct;
+  queue_t op_queue;                  // of the operation that takes effect
 
   // --- stage 2: what the operation does to slot, ready list and links
 
@@ -85,18 +87,21 @@ module pst_sched_lists #(
   stripe_t append_q, pop_q;          // stripe of the next element to append, to pop
   stripe_t append_d;
 
+  // The ready list needs no slot word: with nothing under way the operation at the port takes effect at once.
+  assign op_direct = s_op_valid_i && s_op_ready_o && s_op_direct_i && !op1_q.valid && !op2_q.valid && !splice_q;
 
   always_comb begin
+    op_queue      = op_direct ? s_op_queue_i : op2_q.queue_id;
     slot_new      = slot_now;
     slot_we       = 1'b0;
     append        = 1'b0;
     append_stripe = append_q;
-    append_head   = op2_q.queue_id;
-    append_tail   = op2_q.queue_id;
+    append_head   = op_queue;
+    append_tail   = op_queue;
     append_d      = append_q;
     link_we       = 1'b0;
     link_waddr    = tail_q[append_q];
-    link_wdata    = op2_q.queue_id;
+    link_wdata    = op_queue;
 
     if (splice_q) begin
       append        = splice_slot_q.full || splice_index_q < splice_slot_q.fill;
@@ -118,7 +123,7 @@ module pst_sched_lists #(
       slot_new.full = slot_now.full || slot_now.fill == '1;
       link_we    = slot_now.full;
       link_waddr = slot_now.tail[slot_now.fill];
-    end else if (op2_q.valid) begin
+    end else if (op2_q.valid || op_direct) begin
       append   = 1'b1;
       append_d = append_q + 1'b1;
     end
@@ -181,7 +186,7 @@ module pst_sched_lists #(
   ) u_link (
       .clk_i,
       .we_i(link_we), .waddr_i(link_waddr), .wdata_i(link_wdata),
-      .re_i(pop && !pop_last), .raddr_i(m_ready_queue_o), .rdata_o(link_r)
+      .re_i(1'b1), .raddr_i(m_ready_queue_o), .rdata_o(link_r)
   );
 
   // --- stages 0 and 1, the wheel's memory
@@ -189,7 +194,7 @@ module pst_sched_lists #(
   assign op_take = s_op_valid_i && s_op_ready_o;
 
   always_ff @(posedge clk_i) begin
-    op1_q <= '{valid: op_take, splice: s_op_splice_i, wheel: s_op_wheel_i, queue_id: s_op_queue_i, slot: s_op_slot_i};
+    op1_q <= '{valid: op_take && !op_direct, splice: s_op_splice_i, wheel: s_op_wheel_i, queue_id: s_op_queue_i, slot: s_op_slot_i};
     op2_q <= op1_q;
     if (rst_i) begin
       op1_q.valid <= 1'b0;
@@ -251,7 +256,7 @@ module pst_sched_lists #(
     ) u_slots (
         .clk_i,
         .we_i(init_q || slot_we), .waddr_i(init_q ? init_slot_q : op2_q.slot), .wdata_i(init_q ? '0 : slot_new),
-        .re_i(op_take), .raddr_i(s_op_slot_i), .rdata_o(slot_r)
+        .re_i(1'b1), .raddr_i(s_op_slot_i), .rdata_o(slot_r)
     );
   end else begin : g_no_wheel
     assign slot_now       = '0;
@@ -271,6 +276,7 @@ module pst_sched_lists #(
       for (int i = 0; i < Stripes; i++) begin
         assert (!head_valid_q[i] || nonempty_q[i]) else $error("stripe %0d has a head but no element", i);
       end
+      if (op_take && s_op_direct_i) assert (!s_op_wheel_i && !s_op_splice_i) else $error("only a place on the ready list can be direct");
       if (Slots == 0 && op_take) assert (!s_op_wheel_i && !s_op_splice_i) else $error("there is no wheel");
     end
   end

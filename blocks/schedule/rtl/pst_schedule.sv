@@ -24,6 +24,7 @@ module pst_schedule
     // decision, and the queue manager's answer
     output logic                    m_deq_valid_o,
     output logic [QueueIdWidth-1:0] m_deq_queue_o,
+    output logic                    m_deq_take_o,
     input  logic                    s_ret_valid_i,
     input  logic [QueueIdWidth-1:0] s_ret_queue_i,
     input  len_t                    s_ret_len_i,
@@ -47,7 +48,7 @@ module pst_schedule
     pst_schedule_passthrough #(
         .Queues(Queues), .Credits(Credits), .QueueRamStyle(QueueRamStyle)
     ) u_schedule (
-        .clk_i, .rst_i, .s_active_valid_i, .s_active_ready_o, .s_active_queue_i, .m_deq_valid_o, .m_deq_queue_o,
+        .clk_i, .rst_i, .s_active_valid_i, .s_active_ready_o, .s_active_queue_i, .m_deq_valid_o, .m_deq_queue_o, .m_deq_take_o,
         .s_ret_valid_i, .s_ret_queue_i, .s_ret_backlogged_i, .credit_i, .now_o, .init_done_o
     );
     assign s_cfg_ready_o = init_done_o;

@@ -18,6 +18,7 @@ module pst_schedule_passthrough
     input  logic [QueueIdWidth-1:0] s_active_queue_i,
     output logic                    m_deq_valid_o,
     output logic [QueueIdWidth-1:0] m_deq_queue_o,
+    output logic                    m_deq_take_o,
     input  logic                    s_ret_valid_i,
     input  logic [QueueIdWidth-1:0] s_ret_queue_i,
     input  logic                    s_ret_backlogged_i,
@@ -36,6 +37,7 @@ module pst_schedule_passthrough
   logic ret_valid, ret_take, unused_ret_ready, pick_act, place_valid_q, turn_q, unused_op_ready;
 
   assign now_o = now_q;
+  assign m_deq_take_o = 1'b1;    // whatever is popped leaves
   assign ready_take = ready_valid && place_credit_q != '0 && out_credit_q != '0;
   // Returns and activations in turn.
   assign pick_act = s_active_valid_i && (turn_q || !ret_valid);
@@ -76,7 +78,7 @@ module pst_schedule_passthrough
   ) u_lists (
       .clk_i, .rst_i,
       .s_op_valid_i(place_valid_q), .s_op_ready_o(unused_op_ready),
-      .s_op_splice_i(1'b0), .s_op_wheel_i(1'b0), .s_op_queue_i(place_queue_q), .s_op_slot_i('0),
+      .s_op_splice_i(1'b0), .s_op_wheel_i(1'b0), .s_op_direct_i(1'b1), .s_op_queue_i(place_queue_q), .s_op_slot_i('0),
       .m_ready_valid_o(ready_valid), .m_ready_ready_i(ready_take), .m_ready_queue_o(ready_queue),
       .init_done_o
   );

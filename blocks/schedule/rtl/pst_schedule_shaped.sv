@@ -28,9 +28,10 @@ module pst_schedule_shaped
     input  logic                    s_active_valid_i,
     output logic                    s_active_ready_o,
     input  logic [QueueIdWidth-1:0] s_active_queue_i,
-    // decision: dequeue one packet; answered on s_ret DeqLatency cycles later
+    // dequeue of one packet; whether it is taken is decided two cycles later, and what was taken is answered one cycle after that
     output logic                    m_deq_valid_o,
     output logic [QueueIdWidth-1:0] m_deq_queue_o,
+    output logic                    m_deq_take_o,
     input  logic                    s_ret_valid_i,
     input  logic [QueueIdWidth-1:0] s_ret_queue_i,
     input  len_t                    s_ret_len_i,
@@ -48,10 +49,12 @@ module pst_schedule_shaped
   localparam int unsigned SlotShift = $clog2(SlotCycles);
   localparam int unsigned SlotWidth = $clog2(Slots);
   localparam int unsigned SlotTimeWidth = TimeWidth - SlotShift;
-  localparam int unsigned DeqLatency = 3;                    // of pst_queue_manager
   localparam int unsigned PlaceDepth = 32;                   // FIFO before the lists; bounds the decisions in flight
-  localparam int unsigned ParkDelay = 16;                    // cycles after which no decision with an old setting is in flight
+  localparam int unsigned ParkDelay = 16;                    // cycles after which no decision with an old setting is in flight; below 32
 
+  if (ToleranceCycles >= 2 ** (TimeWidth - 4)) begin : g_bad_tolerance
+    $error("pst_schedule: ToleranceCycles is %0d, allowed: below 2^(TimeWidth-4)", ToleranceCycles);
+  end
   if (Slots < 2 || Slots != 2 ** SlotWidth || SlotCycles < 8 || SlotCycles != 2 ** SlotShift) begin : g_bad_wheel
     $error("pst_schedule: Slots (%0d) and SlotCycles (%0d) must be powers of two, at least 2 and 8", Slots, SlotCycles);
   end
@@ -97,42 +100,37 @@ module pst_schedule_shaped
   assign now_o = 32'(now_q);
   assign init_done_o = !init_q && lists_init_done;
 
-  // --- decision pipeline: B0 pop or walk, B1, B2 words read, B3 decided; then the queue manager; then R0..R3
+  // --- decision pipeline: B0 pop or walk, B1, B2 words read (by the queue manager too), B3 decided, R0 answer, R1..R3 time stamp
 
   logic ready_valid, ready_take;
   queue_t ready_queue;
-  op_t b1_q, b2_q, b2_decided;
-  op_t [DeqLatency:0] wait_q;      // wait_q[0] is B3, wait_q[DeqLatency] is R0
-  op_t r1_q, r2_q, r3_q;
+  op_t b1_q, b2_q, b2_decided, b3_q, r0_q, r1_q, r2_q, r3_q;
   shaper_cfg_t cfg_b2;
-  shaper_cfg_t [DeqLatency:0] cfg_q;
+  logic [20:0] period_b3_q, period_r0_q;              // exponent, mantissa
+  logic [27:0] tolerance_q;                           // at B3
+  logic [TimeWidth-1:0] floor_q;                      // at R0: decision less tolerance
   time_t time_b2, time_r3;
   logic backlogged_r1_q, backlogged_r2_q, backlogged_r3_q;
-  logic time_we;
-  time_t time_wdata;
 
-  logic walk_due_q, walk;
+  logic walk_due_q, walk, walk_stale;
   queue_t walk_queue_q;
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
   logic [$clog2(PlaceDepth+1)-1:0] place_credit_q;    // free places in the return FIFO less the operations in flight
   logic [$clog2(Credits+1)-1:0] out_credit_q;
-  logic no_place_r3, out_credit_back, place_credit_back;
-  logic place_ret_valid, place_ret_take;
-  logic walk_stale;
+  logic cfg_take;
 
-  // The walk goes first, at its fixed share. A pop waits for one cycle while the time stamp of its queue or any shaper
-  // setting is being written, because the memories do not define that read.
+  // The walk goes first, at its fixed share. A pop waits while a walk writes a time stamp or a setting is written: it might
+  // read that very word, which the memories do not define.
   assign walk = walk_due_q && place_credit_q != '0;
   assign ready_take = ready_valid && !walk && place_credit_q != '0 && out_credit_q != '0
-      && !(time_we && r3_q.queue_id == ready_queue) && !(s_cfg_valid_i && s_cfg_ready_o);
+      && !(r3_q.valid && r3_q.op == OpWalk) && !cfg_take;
 
   always_comb begin
     walk_stale = 1'b0;
     if (b1_q.valid && b1_q.queue_id == walk_queue_q) walk_stale = 1'b1;
     if (b2_q.valid && b2_q.queue_id == walk_queue_q) walk_stale = 1'b1;
-    for (int i = 0; i <= DeqLatency; i++) begin
-      if (wait_q[i].valid && wait_q[i].queue_id == walk_queue_q) walk_stale = 1'b1;
-    end
+    if (b3_q.valid && b3_q.queue_id == walk_queue_q) walk_stale = 1'b1;
+    if (r0_q.valid && r0_q.queue_id == walk_queue_q) walk_stale = 1'b1;
     if (r1_q.valid && r1_q.queue_id == walk_queue_q) walk_stale = 1'b1;
     if (r2_q.valid && r2_q.queue_id == walk_queue_q) walk_stale = 1'b1;
     if (r3_q.valid && r3_q.queue_id == walk_queue_q) walk_stale = 1'b1;
@@ -166,15 +164,15 @@ module pst_schedule_shaped
         t: '0
     };
     b2_q <= b1_q;
-    wait_q[0] <= b2_decided;
-    cfg_q[0]  <= cfg_b2;
-    for (int i = 1; i <= DeqLatency; i++) begin
-      wait_q[i] <= wait_q[i-1];
-      cfg_q[i]  <= cfg_q[i-1];
-    end
-    r1_q <= wait_q[DeqLatency];
+    b3_q <= b2_decided;
+    r0_q <= b3_q;
+    r1_q <= r0_q;
     r2_q <= r1_q;
     r3_q <= r2_q;
+    period_b3_q     <= {cfg_b2.exponent, cfg_b2.mantissa};
+    period_r0_q     <= period_b3_q;
+    tolerance_q     <= cfg_b2.burst > 28'(ToleranceCycles) ? cfg_b2.burst : 28'(ToleranceCycles);
+    floor_q         <= now_q - TimeWidth'(tolerance_q);
     backlogged_r1_q <= s_ret_backlogged_i;
     backlogged_r2_q <= backlogged_r1_q;
     backlogged_r3_q <= backlogged_r2_q;
@@ -185,28 +183,32 @@ module pst_schedule_shaped
       walk_queue_q <= '0;
       b1_q.valid   <= 1'b0;
       b2_q.valid   <= 1'b0;
-      for (int i = 0; i <= DeqLatency; i++) wait_q[i].valid <= 1'b0;
-      r1_q.valid <= 1'b0;
-      r2_q.valid <= 1'b0;
-      r3_q.valid <= 1'b0;
+      b3_q.valid   <= 1'b0;
+      r0_q.valid   <= 1'b0;
+      r1_q.valid   <= 1'b0;
+      r2_q.valid   <= 1'b0;
+      r3_q.valid   <= 1'b0;
     end
   end
 
-  assign m_deq_valid_o = wait_q[0].valid && wait_q[0].op == OpDequeue;
-  assign m_deq_queue_o = wait_q[0].queue_id;
+  assign m_deq_valid_o = b1_q.valid && b1_q.op == OpDequeue;
+  assign m_deq_queue_o = b1_q.queue_id;
+  assign m_deq_take_o  = b3_q.valid && b3_q.op == OpDequeue;
 
   pst_shaper #(
-      .TimeWidth(TimeWidth), .ToleranceCycles(ToleranceCycles)
+      .TimeWidth(TimeWidth)
   ) u_shaper (
       .clk_i,
-      .now_i(now_q), .time_i(wait_q[DeqLatency].t), .len_i(s_ret_len_i), .cfg_i(cfg_q[DeqLatency]), .time_o(time_r3)
+      .time_i(r0_q.t), .floor_i(floor_q), .len_i(s_ret_len_i), .mantissa_i(period_r0_q[15:0]), .exponent_i(period_r0_q[20:16]),
+      .time_o(time_r3)
   );
 
   // --- R3: write the time stamp, place the queue again
 
   // A walk replaces stamps older than every burst by one that is exactly that old: nothing changes but the wrap-around is put off.
   localparam logic [TimeWidth-1:0] OldAge = TimeWidth'(2 ** (TimeWidth - 3));
-  logic walk_old;
+  logic walk_old, time_we, no_place_r3, place_ret_valid, place_ret_take, out_credit_back;
+  time_t time_wdata;
 
   always_comb begin
     walk_old   = $signed(r3_q.t - {now_q - OldAge, 16'b0}) < 0 && !r3_q.stale;
@@ -215,12 +217,11 @@ module pst_schedule_shaped
     no_place_r3 = r3_q.valid && !(r3_q.op == OpReplace || (r3_q.op == OpDequeue && backlogged_r3_q));
     place_ret_valid = r3_q.valid && !no_place_r3;
     out_credit_back = r3_q.valid && (r3_q.op == OpReplace || r3_q.op == OpPark);
-    place_credit_back = place_ret_take;
   end
 
   always_ff @(posedge clk_i) begin
     place_credit_q <= place_credit_q - $bits(place_credit_q)'(ready_take || walk) + $bits(place_credit_q)'(no_place_r3)
-        + $bits(place_credit_q)'(place_credit_back);
+        + $bits(place_credit_q)'(place_ret_take);
     out_credit_q <= out_credit_q - $bits(out_credit_q)'(ready_take) + $bits(out_credit_q)'(out_credit_back)
         + $bits(out_credit_q)'(credit_i);
     if (rst_i) begin
@@ -234,55 +235,50 @@ module pst_schedule_shaped
   ) u_time (
       .clk_i,
       .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : r3_q.queue_id), .wdata_i(init_q ? '0 : time_wdata),
-      .re_i(ready_take || walk), .raddr_i(walk ? walk_queue_q : ready_queue), .rdata_o(time_b2)
+      .re_i(1'b1), .raddr_i(walk ? walk_queue_q : ready_queue), .rdata_o(time_b2)
   );
 
   pst_ram_1r1w #(
       .Width($bits(shaper_cfg_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_cfg (
       .clk_i,
-      .we_i(init_q || (s_cfg_valid_i && s_cfg_ready_o)), .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
+      .we_i(init_q || cfg_take), .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
       .wdata_i(init_q ? shaper_cfg_t'(1) : s_cfg_shaper_i),
-      .re_i(ready_take), .raddr_i(ready_queue), .rdata_o(cfg_b2)
+      .re_i(1'b1), .raddr_i(ready_queue), .rdata_o(cfg_b2)
   );
 
   // --- opening a gate: when no decision with the old setting can be in flight any more, a parked queue becomes active again
 
-  typedef struct packed {
-    logic   valid;
-    queue_t queue_id;
-  } gate_t;
+  logic gate_busy_q, parked_r, parked_q, unpark, unpark_take, park;
+  queue_t gate_queue_q;
+  logic [4:0] gate_count_q;
 
-  gate_t [ParkDelay-1:0] gate_q;
-  logic parked_r, unpark, unpark_take, gate_move;
-  logic gate_read_q;    // parked_r belongs to the last element
-
-  assign unpark        = gate_q[ParkDelay-1].valid && gate_read_q && parked_r;
-  assign gate_move     = !gate_q[ParkDelay-1].valid || (gate_read_q && (!parked_r || unpark_take));
-  assign s_cfg_ready_o = gate_move && init_done_o;
+  assign park   = r3_q.valid && r3_q.op == OpPark;
+  assign unpark = gate_busy_q && gate_count_q == '0 && parked_q;
+  assign cfg_take = s_cfg_valid_i && s_cfg_ready_o;
+  assign s_cfg_ready_o = !gate_busy_q && init_done_o;
 
   always_ff @(posedge clk_i) begin
-    gate_read_q <= gate_q[ParkDelay-1].valid && !gate_move && !(r3_q.valid && r3_q.op == OpPark);
-    if (gate_move) begin
-      gate_q[0] <= '{valid: s_cfg_valid_i && s_cfg_ready_o && s_cfg_shaper_i.mantissa != '0, queue_id: s_cfg_queue_i};
-      for (int i = 1; i < ParkDelay; i++) gate_q[i] <= gate_q[i-1];
+    if (!gate_busy_q) begin
+      gate_busy_q  <= cfg_take && s_cfg_shaper_i.mantissa != '0;
+      gate_queue_q <= s_cfg_queue_i;
+      gate_count_q <= 5'(ParkDelay + 3);
+    end else if (gate_count_q != '0) begin
+      gate_count_q <= gate_count_q - 1'b1;
+      parked_q     <= parked_r;    // read at count 3
+    end else if (!parked_q || unpark_take) begin
+      gate_busy_q <= 1'b0;
     end
-    if (rst_i) begin
-      gate_read_q <= 1'b0;
-      for (int i = 0; i < ParkDelay; i++) gate_q[i].valid <= 1'b0;
-    end
+    if (rst_i) gate_busy_q <= 1'b0;
   end
 
-  logic park;
-  assign park = r3_q.valid && r3_q.op == OpPark;
-
   pst_ram_1r1w #(
-      .Width(1), .Depth(Queues), .ReadLatency(1), .Style(QueueRamStyle)
+      .Width(1), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_parked (
       .clk_i,
-      .we_i(init_q || park || unpark_take), .waddr_i(init_q ? init_queue_q : park ? r3_q.queue_id : gate_q[ParkDelay-1].queue_id),
+      .we_i(init_q || park || unpark_take), .waddr_i(init_q ? init_queue_q : park ? r3_q.queue_id : gate_queue_q),
       .wdata_i(!init_q && park),
-      .re_i(gate_q[ParkDelay-1].valid && !park), .raddr_i(gate_q[ParkDelay-1].queue_id), .rdata_o(parked_r)
+      .re_i(gate_count_q == 5'd3), .raddr_i(gate_queue_q), .rdata_o(parked_r)
   );
 
   // --- activation: the queue's time stamp, from a second copy of the memory
@@ -304,9 +300,9 @@ module pst_schedule_shaped
 
   // The dequeue that emptied the queue may not have written its time stamp yet: wait for it.
   always_comb begin
-    act_queue  = unpark ? gate_q[ParkDelay-1].queue_id : s_active_queue_i;
+    act_queue  = unpark ? gate_queue_q : s_active_queue_i;
     act_hazard = 1'b0;
-    if (wait_q[DeqLatency].valid && wait_q[DeqLatency].queue_id == act_queue) act_hazard = 1'b1;
+    if (r0_q.valid && r0_q.queue_id == act_queue) act_hazard = 1'b1;
     if (r1_q.valid && r1_q.queue_id == act_queue) act_hazard = 1'b1;
     if (r2_q.valid && r2_q.queue_id == act_queue) act_hazard = 1'b1;
     if (r3_q.valid && r3_q.queue_id == act_queue) act_hazard = 1'b1;
@@ -334,28 +330,35 @@ module pst_schedule_shaped
   ) u_time_active (
       .clk_i,
       .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : r3_q.queue_id), .wdata_i(init_q ? '0 : time_wdata),
-      .re_i(act_take), .raddr_i(act_queue), .rdata_o(act_time)
+      .re_i(1'b1), .raddr_i(act_queue), .rdata_o(act_time)
   );
+
+  // Both FIFOs are passed by when they are empty: a queue alone comes round sooner.
+  place_t place_act_fifo, place_ret_fifo, place_ret_r3;
+  logic act_fifo_valid, ret_fifo_valid, place_ret_any;
+  logic [$clog2(PlaceDepth+1)-1:0] unused_ret_level;
+
+  assign place_act_valid = act_fifo_valid || a2_valid_q;
+  assign place_act       = act_fifo_valid ? place_act_fifo : {a2_queue_q, act_time};
+  assign place_ret_r3    = {r3_q.queue_id, r3_q.op == OpDequeue ? time_r3 : r3_q.t};
+  assign place_ret_any   = ret_fifo_valid || place_ret_valid;
+  assign place_ret       = ret_fifo_valid ? place_ret_fifo : place_ret_r3;
 
   pst_fifo #(
       .Width($bits(place_t)), .Depth(ActiveDepth)
   ) u_place_act (
       .clk_i, .rst_i,
-      .s_valid_i(a2_valid_q), .s_ready_o(unused_act_ready), .s_data_i({a2_queue_q, act_time}),
-      .m_valid_o(place_act_valid), .m_ready_i(place_act_take), .m_data_o(place_act),
+      .s_valid_i(a2_valid_q && (act_fifo_valid || !place_act_take)), .s_ready_o(unused_act_ready), .s_data_i({a2_queue_q, act_time}),
+      .m_valid_o(act_fifo_valid), .m_ready_i(place_act_take), .m_data_o(place_act_fifo),
       .level_o(act_level)
   );
-
-  logic ret_valid;
-  logic [$clog2(PlaceDepth+1)-1:0] unused_ret_level;
 
   pst_fifo #(
       .Width($bits(place_t)), .Depth(PlaceDepth)
   ) u_place_ret (
       .clk_i, .rst_i,
-      .s_valid_i(place_ret_valid), .s_ready_o(unused_ret_ready),
-      .s_data_i({r3_q.queue_id, r3_q.op == OpDequeue ? time_r3 : r3_q.t}),
-      .m_valid_o(ret_valid), .m_ready_i(place_ret_take), .m_data_o(place_ret),
+      .s_valid_i(place_ret_valid && (ret_fifo_valid || !place_ret_take)), .s_ready_o(unused_ret_ready), .s_data_i(place_ret_r3),
+      .m_valid_o(ret_fifo_valid), .m_ready_i(place_ret_take), .m_data_o(place_ret_fifo),
       .level_o(unused_ret_level)
   );
 
@@ -365,16 +368,15 @@ module pst_schedule_shaped
   logic place_valid_q, place_take, pick_act, pick_valid;
   logic place_due_q;
   queue_t place_queue_q;
+  localparam time_t SlotCeil = time_t'((longint'(SlotCycles) << 16) - 1);
   logic [SlotTimeWidth-1:0] place_slot_q;     // first slot that is not before the time
   place_t pick;
-  logic [TimeWidth-1:0] pick_ceil;
 
-  assign pick_act   = place_act_valid && (turn_q || !ret_valid);
-  assign pick_valid = place_act_valid || ret_valid;
+  assign pick_act   = place_act_valid && (turn_q || !place_ret_any);
+  assign pick_valid = place_act_valid || place_ret_any;
   assign pick       = pick_act ? place_act : place_ret;
-  assign pick_ceil  = pick.t[TimeWidth+15:16] + TimeWidth'(pick.t[15:0] != '0);
   assign place_act_take = pick_act && (!place_valid_q || place_take);
-  assign place_ret_take = ret_valid && !pick_act && (!place_valid_q || place_take);
+  assign place_ret_take = place_ret_any && !pick_act && (!place_valid_q || place_take);
 
   logic [SlotTimeWidth-1:0] cursor_q;         // slot that is spliced next
 
@@ -382,8 +384,8 @@ module pst_schedule_shaped
     if (!place_valid_q || place_take) begin
       place_valid_q <= pick_valid;
       place_queue_q <= pick.queue_id;
-      place_due_q   <= $signed(now_q - pick_ceil) >= 0;
-      place_slot_q  <= SlotTimeWidth'((pick_ceil + TimeWidth'(SlotCycles - 1)) >> SlotShift);
+      place_due_q   <= $signed({now_q, 16'b0} - pick.t) >= 0;
+      place_slot_q  <= SlotTimeWidth'((pick.t + SlotCeil) >> (SlotShift + 16));
       if (pick_valid) turn_q <= !pick_act;
     end
     if (rst_i) begin
@@ -407,7 +409,7 @@ module pst_schedule_shaped
     place_ahead  = place_slot_q - cursor_q;
     place_wheel  = !place_due_q && !place_ahead[SlotTimeWidth-1];
     place_target = place_slot_q[SlotWidth-1:0];
-    if (place_ahead >= SlotTimeWidth'(Slots)) place_target = cursor_q[SlotWidth-1:0] - 1'b1;
+    if (|place_ahead[SlotTimeWidth-1:SlotWidth]) place_target = cursor_q[SlotWidth-1:0] - 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
@@ -425,7 +427,7 @@ module pst_schedule_shaped
   ) u_lists (
       .clk_i, .rst_i,
       .s_op_valid_i(splice_due_q || place_valid_q), .s_op_ready_o(op_ready),
-      .s_op_splice_i(splice_due_q), .s_op_wheel_i(place_wheel),
+      .s_op_splice_i(splice_due_q), .s_op_wheel_i(place_wheel), .s_op_direct_i(place_due_q && !splice_due_q),
       .s_op_queue_i(place_queue_q), .s_op_slot_i(splice_due_q ? cursor_q[SlotWidth-1:0] : place_target),
       .m_ready_valid_o(ready_valid), .m_ready_ready_i(ready_take), .m_ready_queue_o(ready_queue),
       .init_done_o(lists_init_done)
@@ -434,9 +436,9 @@ module pst_schedule_shaped
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (s_ret_valid_i == (wait_q[DeqLatency].valid && wait_q[DeqLatency].op == OpDequeue))
-      else $error("the queue manager's answer is not DeqLatency cycles after the dequeue");
-      if (s_ret_valid_i) assert (s_ret_queue_i == wait_q[DeqLatency].queue_id) else $error("answer for another queue");
+      assert (s_ret_valid_i == (r0_q.valid && r0_q.op == OpDequeue))
+      else $error("the queue manager's answer does not follow the decision by one cycle");
+      if (s_ret_valid_i) assert (s_ret_queue_i == r0_q.queue_id) else $error("answer for another queue");
       if (a2_valid_q) assert (unused_act_ready) else $error("activation FIFO overflows");
       if (place_ret_valid) assert (unused_ret_ready) else $error("return FIFO overflows");
       if (s_active_valid_i) assert (int'(s_active_queue_i) < Queues) else $error("active queue out of range");

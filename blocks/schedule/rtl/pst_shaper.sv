@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Arithmetic of one shaper update: the earliest departure time after a packet (GCRA, ITU-T I.371 Annex A).
 //
-//     t = max(t, now - max(burst, ToleranceCycles)) + min((len * mantissa << exponent) >> 15, 2^29 cycles - 2^-16)
+//     t = max(t, floor) + min((len * mantissa << exponent) >> 15, 2^29 cycles - 2^-16)    floor = now - burst
 //
 // Times are TimeWidth bits of cycles and 16 bits of fraction, compared modulo 2^TimeWidth cycles: every time is within
 // 2^(TimeWidth-2) cycles of now, which the scheduler's walk over old time stamps ensures. (2^29 above is 2^(TimeWidth-3).)
@@ -9,46 +9,37 @@
 module pst_shaper
   import pst_pkg::*;
 #(
-    parameter int unsigned TimeWidth = 32,           // bits of a time in cycles, 16 .. 32; below 32 only to see wrap-around in tests
-    parameter int unsigned ToleranceCycles = 1024,   // cell delay variation tolerance, below 2^(TimeWidth-4) cycles
+    parameter int unsigned TimeWidth = 32,    // bits of a time in cycles, 16 .. 32; below 32 only to see wrap-around in tests
     localparam int unsigned StampWidth = TimeWidth + 16
 ) (
-    input  logic        clk_i,
-    input  logic [TimeWidth-1:0] now_i,     // cycles
-    input  logic [StampWidth-1:0] time_i,    // earliest departure time of the packet that leaves
-    input  len_t        len_i,     // its length in bytes
-    input  shaper_cfg_t cfg_i,
-    output logic [StampWidth-1:0] time_o     // earliest departure time of the next packet
+    input  logic                  clk_i,
+    input  logic [StampWidth-1:0] time_i,        // earliest departure time of the packet that leaves
+    input  logic [ TimeWidth-1:0] floor_i,       // cycle before which no credit is kept
+    input  len_t                  len_i,         // the packet's length in bytes
+    input  logic [          15:0] mantissa_i,    // period, see shaper_cfg_t
+    input  logic [           4:0] exponent_i,
+    output logic [StampWidth-1:0] time_o         // earliest departure time of the next packet
 );
 
-  if (TimeWidth < 16 || TimeWidth > 32 || ToleranceCycles >= 2 ** (TimeWidth - 4)) begin : g_bad_time
-    $error("pst_shaper: TimeWidth is %0d, allowed: 16 .. 32; ToleranceCycles is %0d, allowed: below 2^(TimeWidth-4)", TimeWidth,
-           ToleranceCycles);
+  if (TimeWidth < 16 || TimeWidth > 32) begin : g_bad_time
+    $error("pst_shaper: TimeWidth is %0d, allowed: 16 .. 32", TimeWidth);
   end
 
   localparam int unsigned ProductWidth = LenWidth + 16;
   localparam int unsigned IncrementWidth = TimeWidth - 3 + 16;
 
-  // stage 1: product, floor of the time stamp
   logic [ProductWidth-1:0] product_q;
   logic [4:0] exponent_q;
   logic [StampWidth-1:0] base_q, base_q2;
-  logic [27:0] tolerance;
-  logic [TimeWidth-1:0] floor;
-
-  assign tolerance = cfg_i.burst > 28'(ToleranceCycles) ? cfg_i.burst : 28'(ToleranceCycles);
-  assign floor = now_i - TimeWidth'(tolerance);
-
-  // stage 2: increment
   logic [ProductWidth+16-1:0] scaled;
   logic [IncrementWidth-1:0] increment_q;
 
   assign scaled = (ProductWidth + 16)'(({31'b0, product_q} << exponent_q) >> 15);
 
   always_ff @(posedge clk_i) begin
-    product_q  <= len_i * cfg_i.mantissa;
-    exponent_q <= cfg_i.exponent;
-    base_q     <= $signed(time_i - {floor, 16'b0}) < 0 ? {floor, 16'b0} : time_i;
+    product_q  <= len_i * mantissa_i;
+    exponent_q <= exponent_i;
+    base_q     <= $signed(time_i - {floor_i, 16'b0}) < 0 ? {floor_i, 16'b0} : time_i;
 
     increment_q <= |scaled[ProductWidth+15:IncrementWidth] ? '1 : scaled[IncrementWidth-1:0];
     base_q2     <= base_q;

@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
                 top.s_op_valid_i = 1;
                 top.s_op_splice_i = splice;
                 top.s_op_wheel_i = slots && rng() % 4 != 0;
+                top.s_op_direct_i = !splice && !top.s_op_wheel_i && rng() % 4 != 0;
                 // Few slots are busy, so that they get long and meet in the pipeline; all are emptied at the end.
                 top.s_op_slot_i = slots ? (filling && rng() % 2 ? rng() % std::min<uint32_t>(slots, 3) : rng() % slots) : 0;
                 if (!splice) {

@@ -24,7 +24,7 @@
 
 namespace {
 
-constexpr uint64_t kSettingDelay = 4;  // from the handshake of a setting to the first m_deq that must respect it
+constexpr uint64_t kSettingDelay = 4;  // from the handshake of a setting to the first decision that must respect it
 constexpr uint32_t kCredits = 32;
 
 struct Queue {
@@ -44,11 +44,11 @@ struct Bench {
     uint64_t now = 0, start = 0, decisions = 0, lateness = 0, gate = 0, offered = 0;
     std::vector<Queue> queues;
     std::deque<uint32_t> active;  // announced, waiting for the handshake
-    struct Commit {
+    struct Start {
         uint64_t cycle;
         uint32_t queue;
     };
-    std::deque<Commit> commits;  // dequeues on their way to the commit
+    std::deque<Start> started;  // dequeues that are not decided yet, with the cycle of the decision
     struct Setting {
         uint64_t cycle;
         uint32_t queue;
@@ -132,6 +132,25 @@ struct Bench {
         while (top.s_cfg_valid_i) cycle(false);
     }
 
+    // A packet of queue `id` leaves in this cycle: may it?
+    void judge(uint32_t id, const Queue& q) {
+        if (q.lengths.empty()) fail(id, "served although it is empty");
+        if (!q.setting.mantissa) fail(id, "served through a closed gate");
+        const int64_t eligible = args["shaping"] ? penstock::Shaper::eligible_cycle(q.time) : 0;
+        if (static_cast<int64_t>(now) - 1 < eligible)
+            fail(id, "served " + std::to_string(eligible - static_cast<int64_t>(now) + 1) + " cycles before its earliest departure time");
+        if (downstream >= kCredits) fail(id, "served without a credit");
+        // Time behind a gate counts from its opening. The wait that back-pressure makes is in both; light loads leave it out.
+        const uint64_t due = std::max({static_cast<int64_t>(q.since), eligible, int64_t{0}});
+        if (q.opened > due)
+            gate = std::max(gate, now - q.opened);
+        else
+            lateness = std::max(lateness, now - due);
+        downstream++;
+        decisions++;
+        decided[id] = q.setting;
+    }
+
     void cycle(bool arrival) {
         while (!settings.empty() && settings.front().cycle <= now) {
             Queue& q = queues[settings.front().queue];
@@ -139,17 +158,24 @@ struct Bench {
             q.setting = settings.front().setting;
             settings.pop_front();
         }
-        // Commits of this cycle, dequeue before enqueue; the answer is seen in the next one.
+        // A dequeue is decided two cycles after its start and commits at once, before the enqueue of the cycle; the answer is seen in
+        // the next one.
         bool answer = false, backlogged = false;
         uint32_t answer_queue = 0, answer_length = 0;
-        if (!commits.empty() && commits.front().cycle == now) {
-            answer_queue = commits.front().queue;
-            commits.pop_front();
-            Queue& q = queues[answer_queue];
-            answer = true;
-            answer_length = q.lengths.front();
-            q.lengths.pop_front();
-            backlogged = !q.lengths.empty();
+        if (!started.empty() && started.front().cycle == now) {
+            const uint32_t id = started.front().queue;
+            started.pop_front();
+            Queue& q = queues[id];
+            if (top.m_deq_take_o) {
+                judge(id, q);
+                answer = true;
+                answer_queue = id;
+                answer_length = q.lengths.front();
+                q.lengths.pop_front();
+                backlogged = !q.lengths.empty();
+            } else {
+                q.in_flight = false;
+            }
         }
         if (arrival) {
             const uint32_t id = args["pattern"] == 1 ? 3 : rng() % queues.size();
@@ -165,26 +191,10 @@ struct Bench {
 
         if (top.m_deq_valid_o) {
             const uint32_t id = top.m_deq_queue_o;
-            Queue& q = queues[id];
-            if (q.in_flight) fail(id, "served while its last dequeue is in flight");
-            if (q.lengths.empty()) fail(id, "served although it is empty");
-            if (!q.setting.mantissa) fail(id, "served through a closed gate");
-            const int64_t eligible = args["shaping"] ? penstock::Shaper::eligible_cycle(q.time) : 0;
-            if (static_cast<int64_t>(now) - 1 < eligible)
-                fail(id,
-                     "served " + std::to_string(eligible - static_cast<int64_t>(now) + 1) + " cycles before its earliest departure time");
-            if (downstream >= kCredits) fail(id, "served without a credit");
-            const uint64_t due = std::max({static_cast<int64_t>(q.since), eligible, int64_t{0}});
-            // Time spent behind a gate counts from the opening; so does the wait that back-pressure makes, which is left out by light loads
-            // only.
-            if (q.opened > due)
-                gate = std::max(gate, now - q.opened);
-            else
-                lateness = std::max(lateness, now - due);
-            q.in_flight = true;
-            downstream++;
-            commits.push_back({now + 2, id});
-            decisions++;
+            if (queues[id].in_flight) fail(id, "a dequeue starts while the last one is in flight");
+            if (queues[id].lengths.empty()) fail(id, "a dequeue starts although the queue is empty");
+            queues[id].in_flight = true;
+            started.push_back({now + 2, id});
         }
         if (top.credit_i) {
             downstream--;
@@ -205,10 +215,9 @@ struct Bench {
             q.since = now;
             in_fifo++;
             if (args["shaping"])
-                q.time = penstock::Shaper::update(decided[top.s_ret_queue_i], q.time, now, top.s_ret_len_i, args["tolerance"],
+                q.time = penstock::Shaper::update(decided[top.s_ret_queue_i], q.time, now - 1, top.s_ret_len_i, args["tolerance"],
                                                   args["time_width"]);
         }
-        if (top.m_deq_valid_o) decided[top.m_deq_queue_o] = queues[top.m_deq_queue_o].setting;
         tick();
         if (cfg_taken) top.s_cfg_valid_i = 0;
         cfg_taken = false;

@@ -57,7 +57,7 @@ module pst_access_edge_core
     len_t                    len;
   } out_t;
 
-  logic active_valid, active_ready, deq_valid, ret_valid, ret_backlogged;
+  logic active_valid, active_ready, deq_valid, deq_take, ret_valid, ret_backlogged;
   logic [QueueIdWidth-1:0] active_queue, deq_queue, ret_queue;
   logic [DescIdWidth-1:0] ret_desc;
   len_t ret_len;
@@ -78,7 +78,7 @@ module pst_access_edge_core
       .m_active_valid_o(active_valid), .m_active_ready_i(active_ready), .m_active_queue_o(active_queue),
       .m_drop_valid_o, .m_drop_ready_i, .m_drop_desc_o,
       .ev_valid_o, .ev_reason_o, .ev_queue_o, .ev_len_o,
-      .s_deq_valid_i(deq_valid), .s_deq_queue_i(deq_queue),
+      .s_deq_valid_i(deq_valid), .s_deq_queue_i(deq_queue), .s_deq_take_i(deq_take),
       .m_deq_valid_o(ret_valid), .m_deq_queue_o(ret_queue), .m_deq_desc_o(ret_desc), .m_deq_len_o(ret_len),
       .m_deq_backlogged_o(ret_backlogged),
       .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_limit_packets_i, .s_cfg_limit_bytes_i,
@@ -90,7 +90,7 @@ module pst_access_edge_core
   ) u_schedule (
       .clk_i, .rst_i,
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
-      .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue),
+      .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len), .s_ret_backlogged_i(ret_backlogged),
       .credit_i(m_out_valid_o && m_out_ready_i),
       .s_cfg_valid_i(s_cfg_valid_i && init_done_o), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i,
