@@ -36,7 +36,7 @@ def test_stalled_outputs_and_resets(stall: int) -> None:
 
 
 def test_rate() -> None:
-    """One enqueue and one dequeue per cycle: what the bench offers (0.69 of both on average, after the dequeues that it calls off) goes through."""
+    """What the bench offers, 0.69 of an enqueue and of a dequeue per cycle after the dequeues that it calls off, goes through."""
     counts = soak(1000, 3000, pattern=RANDOM, operations=1_000_000)
     assert counts["dequeues"] / counts["cycles"] > 0.68
 

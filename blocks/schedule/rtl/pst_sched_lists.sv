@@ -25,7 +25,7 @@ module pst_sched_lists #(
     output logic                    s_op_ready_o,
     input  logic                    s_op_splice_i,    // splice slot s_op_slot_i; else place s_op_queue_i
     input  logic                    s_op_wheel_i,     // place in slot s_op_slot_i; else on the ready list
-    input  logic                    s_op_direct_i,    // on the ready list, and at once when no operation is under way (neither of the above)
+    input  logic                    s_op_direct_i,    // on the ready list, at once when no operation is under way
     input  logic [QueueIdWidth-1:0] s_op_queue_i,
     input  logic [   SlotWidth-1:0] s_op_slot_i,
     // first queue of the ready list
