@@ -17,7 +17,7 @@ IMIX = [(60, 7), (590, 4), (1514, 1)]  # 64, 594 and 1,518 byte with FCS
 PATTERNS = ("backlogged", "blocked")
 RATES = ("mixed", "equal")
 BURST_CYCLES = 1 << 20  # far beyond any lateness, so that a late packet delays none of its successors
-LATE_CYCLES = 2048  # a queue holds what it may send in this time, and two packets more, so it never runs empty
+LATE_CYCLES = 16_384  # a queue holds what it may send in this time, and two packets more, so it never runs empty
 BLOCKED_LEN = 9600  # byte; at 64 kbit/s a queue that has sent one is blocked for 1.2 s
 CLOSED_GATE = 0
 
