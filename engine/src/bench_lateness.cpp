@@ -87,7 +87,7 @@ class LatenessBench {
         uint32_t next = kNone, len = 0;
     };
     struct Queue {
-        int64_t time = 0;                        // earliest departure of its next packet at the ideal server, 2^-16 cycles
+        int64_t time = 0;                           // earliest departure of its next packet at the ideal server, 2^-16 cycles
         uint32_t ideal_next = kNone, tail = kNone;  // packets that the ideal server has not sent
         uint32_t held = 0;
     };
@@ -124,12 +124,17 @@ class LatenessBench {
         if (paced_) advance_ideal();
         if (p.m_out_valid_o && p.m_out_ready_i) {
             mirror_.departure(p.m_out_queue_o, p.m_out_desc_o, p.m_out_len_o);
+            if (filling_ && !paced_) throw early(p.m_out_queue_o);
             if (paced_) departed(p.m_out_queue_o, p.m_out_desc_o, p.m_out_len_o);
             quiet_ = 0;
         } else if (++quiet_ > kPatience) {
             throw std::runtime_error("no packet has come out for " + std::to_string(kPatience) + " cycles");
         }
         if (now_ % kProgressCycles == 0) report();
+    }
+
+    static std::runtime_error early(uint32_t queue) {
+        return std::runtime_error("queue " + std::to_string(queue) + " sent a packet before its earliest departure time");
     }
 
     void report() {
@@ -176,7 +181,8 @@ class LatenessBench {
         const int64_t start = now() + int64_t{kSetUpCyclesPerQueue} * options_.queues + 50'000;
         for (uint32_t q = 0; q < options_.queues; ++q) {
             if (options_.first(q) < 0) continue;
-            const auto len = static_cast<uint32_t>(kStarterLen - rng_() % 1024);  // times are a multiple of it, so it is not always the same
+            const auto len =
+                static_cast<uint32_t>(kStarterLen - rng_() % 1024);  // times are a multiple of it, so it is not always the same
             const ShaperSetting setting = setting_for(start + options_.first(q), len);
             queues_[q].time = Shaper::update(setting, 0, now(), len);
             configure(q, encode(setting));
@@ -238,7 +244,7 @@ class LatenessBench {
         const int64_t start = link_.send(now(), len);
         const Packet& packet = packets_[descriptor];
         if (packet.ideal < 0) {
-            if (!closed_) throw std::runtime_error("queue " + std::to_string(queue) + " sent a packet before its earliest departure time");
+            if (!closed_) throw early(queue);
         } else {
             --outstanding_;
             const int64_t beyond = link_.cycles_up(start - link_.units(packet.earliest));
@@ -270,7 +276,7 @@ class LatenessBench {
         const int64_t from = now();
         while (departures_ < options_.warm_up + options_.packets) traffic();
         const int64_t cycles = now() - from;
-        // No packet escapes by being late: those whose time has come by now leave, and a worse one takes the place of the best.
+        // No packet escapes by being late: those whose time has come by now leave.
         closed_ = true;
         options_.packets = UINT64_MAX;
         while (outstanding_ > 0) traffic();

@@ -94,7 +94,9 @@ class TestCore:
             self.free.append(pins.m_drop_desc)
         if pins.m_out_valid and pins.m_out_ready:
             assert self.held[pins.m_out_queue], f"queue {pins.m_out_queue} sent a packet that it does not have"
-            assert (pins.m_out_desc, pins.m_out_len) == self.held[pins.m_out_queue].popleft(), f"queue {pins.m_out_queue}: not its oldest packet"
+            assert (pins.m_out_desc, pins.m_out_len) == self.held[pins.m_out_queue].popleft(), (
+                f"queue {pins.m_out_queue}: not its oldest packet"
+            )
             self.free.append(pins.m_out_desc)
             left = Departure(pins.now, pins.m_out_queue, pins.m_out_len)
         return left
