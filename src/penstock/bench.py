@@ -1,8 +1,8 @@
 """Benches: measurements with a fixed meaning, each one JSON object. `penstock bench NAME`.
 
 `queue` and `schedule` keep both sides of queue manager and scheduler busy, without and with shaped queues; `idle-latency` sends single
-packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. All drive `pst_access_edge_core` at its
-descriptor ports and check every packet (engine/src/bench_core.cpp, bench_lateness.hpp). docs/measurements.md has the figures.
+packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. All drive `pst_access_edge_core`
+at its descriptor ports and check every packet (engine/src/bench_core.cpp, bench_lateness.hpp). docs/measurements.md has the figures.
 """
 
 import time

@@ -23,7 +23,7 @@ CLOSED_GATE = 0
 
 
 def settings(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of `_engine.lateness_bench`, and beside them `rate_sum_bps` and `link_load` (of the link's time, overhead included).
+    """Return the options of `_engine.lateness_bench`, and `rate_sum_bps` and `link_load` (share of the link's time, overhead included).
 
     Raises UserError when the smallest rates together are already more than the load asked for.
     """
@@ -111,7 +111,10 @@ def _pareto_mean(exponent: float, least: float, most: float) -> float:
 
 
 def _first_departures(rates: NDArray[np.float64], sizes: list[tuple[int, int]], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return when each queue first may send, in cycles: what is left of a period that one looks into at random (longer ones are met more often)."""
+    """Return when each queue first may send, in cycles: what is left of a period that one looks into at random.
+
+    Longer periods are met more often, so the link's load is the same from the beginning.
+    """
     lengths = np.array([size for size, _ in sizes], dtype=np.float64)
     weights = lengths * [weight for _, weight in sizes]
     met = rng.choice(lengths, size=len(rates), p=weights / weights.sum())
@@ -119,7 +122,7 @@ def _first_departures(rates: NDArray[np.float64], sizes: list[tuple[int, int]], 
 
 
 def _blocked(queues: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return rates and first departures: one queue may send, half of the others have a closed gate, the rest may send only long after the bench."""
+    """Return rates and first departures: one queue may send, half of the others have closed gates, the rest wait for long."""
     chosen = int(rng.integers(queues))
     closed = rng.permutation(queues) % 2 == 0
     far = BLOCKED_LEN * 8 * CLOCK_HZ // MIN_RATE_BPS

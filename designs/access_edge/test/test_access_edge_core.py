@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""Queue manager and scheduler together: fair shares, exact rates, bursts after idle times, resets. docs/verification.md says against which faults."""
+"""Queue manager and scheduler together: fair shares, exact rates, bursts after idle times, resets.
+
+docs/verification.md says against which faults.
+"""
 
 import itertools
 import random
