@@ -73,3 +73,68 @@ def test_a_core_of_another_size_is_caught(monkeypatch: pytest.MonkeyPatch) -> No
 def test_plan_refuses_what_it_does_not_know() -> None:
     with pytest.raises(UserError):
         bench.plan("nonsense", {}, 1)
+
+
+def test_lateness_of_backlogged_queues_is_within_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run(capsys, "lateness", "--set", "queues=128", "--set", "packets=20000", "--set", "size=590")
+    assert set(result["lateness_cycles"]) == {"count", "min", "mean", "p50", "p99", "p99_9", "max"}
+    assert result["lateness_cycles"]["count"] >= 20_000 and result["lateness_cycles"]["p99_9"] <= 440
+    assert result["clock_hz"] == 220_000_000 and result["link_load"] == 0.95
+    assert result["measured_link_load"] == pytest.approx(0.95, abs=0.01)
+    assert result["after_earliest_departure_cycles"]["min"] > 0
+
+
+def test_lateness_among_blocked_queues(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run(capsys, "lateness", "--set", "queues=128", "--set", "packets=500", "--set", "pattern=blocked")
+    assert result["lateness_cycles"]["max"] <= 64
+
+
+def test_few_queues_cannot_fill_the_link(capsys: pytest.CaptureFixture[str]) -> None:
+    """Sixteen queues of at most 1 Gbit/s are less than 95 % of the link, and the result says how much they are."""
+    result = run(capsys, "lateness", "--set", "queues=16", "--set", "packets=1000", "--set", "size=590")
+    assert result["rate_sum_bps"] == 16 * 10**9 and result["link_load"] == pytest.approx(0.16 * 614 / 590, abs=1e-3)
+
+
+@pytest.mark.parametrize("queues", [100, 2048, 262_144, 1_048_576])
+def test_mixed_rates_are_in_range_and_have_the_sum(queues: int) -> None:
+    import numpy as np
+
+    from penstock import lateness
+
+    rates = lateness.mixed_rates(queues, 89e9, np.random.default_rng(1))
+    assert rates.min() >= 64_000 and rates.max() <= 1e9
+    assert rates.sum() == pytest.approx(89e9, rel=1e-5)
+    assert len(np.unique(rates)) > queues / 2
+
+
+def test_rate_codes_are_those_of_the_registers() -> None:
+    import numpy as np
+
+    from penstock import lateness
+    from penstock.registers import rate_code
+
+    rates = np.array([64_000, 100_000, 1_234_567, 10**9, 0], dtype=float)
+    for rate, code in zip(rates, lateness.rate_codes(rates), strict=True):
+        mantissa, exponent = rate_code(int(rate), lateness.CLOCK_HZ)
+        assert (int(code) & 0xFFFF, int(code) >> 16) == (mantissa, exponent)
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [("queues=2000000", "at most"), ("rates=mixd", "did you mean"), ("size=20", "give 60 to"), ("shaping=0", "no key")],
+)
+def test_lateness_refuses_what_it_cannot_do(setting: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "lateness", "--set", setting]) == 2
+    said = capsys.readouterr().err
+    assert words in said and said.count("\n") == 1
+
+
+def test_a_core_that_does_not_shape_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check is alive: a core that does not shape sends before the earliest departure time, and the bench must see it."""
+    from penstock import verilate
+
+    options = bench.plan("lateness", {"queues": "128", "packets": "100"}, 1)
+    open_core = verilate.build_core(128, options["descriptors"], False)
+    monkeypatch.setattr(bench, "prepare", lambda options, report=None: open_core)
+    with pytest.raises(bench.BenchError, match="before its earliest|took too long"):
+        bench.run(options)

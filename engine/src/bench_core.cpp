@@ -4,28 +4,26 @@
 // its length, its event, and that nothing is left or lost at the end.
 #include "bench_core.hpp"
 
-#include <dlfcn.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <deque>
-#include <memory>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "penstock/pins_core.h"
+#include "bench_lateness.hpp"
+#include "core_library.hpp"
+#include "core_mirror.hpp"
 
 namespace nb = nanobind;
 
 namespace penstock {
 namespace {
 
-constexpr uint32_t kNone = ~0u;
 constexpr uint32_t kMinLen = 60, kMaxLen = 1514;  // Ethernet without FCS
 // Per-queue limits after reset are 65,535 packets and 16,777,215 bytes; this many of the largest frames stay below both.
 constexpr uint32_t kBacklogPerQueue = 8192;
@@ -37,121 +35,6 @@ struct Options {
     std::string library, mode, pattern;
     uint32_t queues = 0, descriptors = 0;
     uint64_t packets = 0, seed = 1;
-};
-
-// The verilated core: loaded, reset, and stepped.
-class Core {
-  public:
-    explicit Core(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-        if (!handle_) throw std::runtime_error(dlerror());
-        const auto version = symbol<decltype(&pst_core_pins_version)>("pst_core_pins_version");
-        if (version() != PST_CORE_PINS_VERSION) throw std::runtime_error(path + " was built for another version of pins_core.h");
-        step_ = symbol<decltype(&pst_core_step)>("pst_core_step");
-        error_ = symbol<decltype(&pst_core_error)>("pst_core_error");
-        destroy_ = symbol<decltype(&pst_core_destroy)>("pst_core_destroy");
-        core_ = symbol<decltype(&pst_core_create)>("pst_core_create")();
-        if (!core_) throw std::runtime_error("no memory for the core");
-    }
-    ~Core() {
-        if (core_) destroy_(core_);
-        if (handle_) dlclose(handle_);
-    }
-    Core(const Core&) = delete;
-    Core& operator=(const Core&) = delete;
-
-    pst_core_pins pins{};
-
-    void step() {
-        if (step_(core_, &pins) != 0) throw std::runtime_error(std::string("assertion in the core: ") + error_(core_));
-    }
-
-  private:
-    template <class F>
-    F symbol(const char* name) {
-        auto* found = dlsym(handle_, name);
-        if (!found) throw std::runtime_error(dlerror());
-        return reinterpret_cast<F>(found);
-    }
-
-    void* handle_;
-    pst_core* core_ = nullptr;
-    decltype(&pst_core_step) step_ = nullptr;
-    decltype(&pst_core_error) error_ = nullptr;
-    decltype(&pst_core_destroy) destroy_ = nullptr;
-};
-
-// What the core should hold: a list of descriptors for each queue, and the decisions that are still to be reported.
-class Mirror {
-  public:
-    Mirror(uint32_t queues, uint32_t descriptors) : queues_(queues, {kNone, kNone}), packets_(descriptors) {
-        free_.reserve(descriptors);
-        for (uint32_t d = descriptors; d-- > 0;) free_.push_back(d);
-    }
-
-    bool has_free() const { return !free_.empty(); }
-    uint64_t waiting() const { return waiting_; }
-
-    // Takes a descriptor for the next offer.
-    uint32_t take() {
-        const uint32_t descriptor = free_.back();
-        free_.pop_back();
-        return descriptor;
-    }
-
-    void enqueue(uint32_t queue, uint32_t descriptor, uint32_t len) {
-        packets_[descriptor] = {queue, kNone, len};
-        auto& [head, tail] = queues_[queue];
-        (head == kNone ? head : packets_[tail].next) = descriptor;
-        tail = descriptor;
-        decisions_.push_back({queue, len});
-        ++waiting_;
-    }
-
-    void event(uint32_t queue, uint32_t len, uint32_t reason) {
-        if (reason != 0) throw std::runtime_error("queue " + std::to_string(queue) + " dropped a packet, reason " + std::to_string(reason));
-        if (decisions_.empty()) throw std::runtime_error("an enqueue decision was reported for no packet");
-        if (decisions_.front().queue != queue || decisions_.front().len != len)
-            throw std::runtime_error("an enqueue decision was reported out of order, or with another length");
-        decisions_.pop_front();
-    }
-
-    void departure(uint32_t queue, uint32_t descriptor, uint32_t len) {
-        const std::string who = "queue " + std::to_string(queue);
-        if (queue >= queues_.size() || descriptor >= packets_.size()) throw std::runtime_error(who + ": no such queue or descriptor");
-        auto& [head, tail] = queues_[queue];
-        if (head == kNone) throw std::runtime_error(who + " sent a packet that it does not have");
-        if (head != descriptor)
-            throw std::runtime_error(who + " sent descriptor " + std::to_string(descriptor) + " before " + std::to_string(head));
-        if (packets_[head].len != len)
-            throw std::runtime_error(who + " sent a packet with length " + std::to_string(len) + ", not " +
-                                     std::to_string(packets_[head].len));
-        head = packets_[head].next;
-        if (head == kNone) tail = kNone;
-        free_.push_back(descriptor);
-        --waiting_;
-    }
-
-    void check_empty() const {
-        if (waiting_ != 0) throw std::runtime_error(std::to_string(waiting_) + " packets were lost");
-        if (!decisions_.empty()) throw std::runtime_error("an enqueue decision was not reported");
-    }
-
-  private:
-    struct List {
-        uint32_t head, tail;
-    };
-    struct Packet {
-        uint32_t queue = 0, next = kNone, len = 0;
-    };
-    struct Decision {
-        uint32_t queue, len;
-    };
-
-    std::vector<List> queues_;
-    std::vector<Packet> packets_;
-    std::vector<uint32_t> free_;
-    std::deque<Decision> decisions_;
-    uint64_t waiting_ = 0;
 };
 
 // Which queue is next: any; always the same one; one of four neighbours, which move on by one every 64 packets.
@@ -354,6 +237,8 @@ void bind_bench(nb::module_& m) {
           "neighbours), queues, descriptors, packets, seed. progress(packets, cycles) is called now and then. Returns cycles,\n"
           "packets, and enqueues_per_cycle and dequeues_per_cycle, or latency_cycles (a list). Raises RuntimeError when the\n"
           "core loses, invents, changes or reorders a packet.");
+    m.def("lateness_bench", &lateness_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
+          "Measure how late pst_access_edge_core sends shaped packets; bench_lateness.hpp has the options and the result.");
 }
 
 }  // namespace penstock

@@ -1,7 +1,8 @@
 """Benches: measurements with a fixed meaning, each one JSON object. `penstock bench NAME`.
 
 `queue` and `schedule` keep both sides of queue manager and scheduler busy, without and with shaped queues; `idle-latency` sends single
-packets into an idle system. All drive `pst_access_edge_core` at its descriptor ports and check every packet (engine/src/bench_core.cpp).
+packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. All drive `pst_access_edge_core`
+at its descriptor ports and check every packet (engine/src/bench_core.cpp, bench_lateness.hpp). docs/measurements.md has the figures.
 """
 
 import time
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from penstock import lateness
 from penstock.errors import UserError
 from penstock.options import nothing_left, take_choice, take_number
 from penstock.suggest import nearest
@@ -18,6 +20,7 @@ SCHEMA = "penstock.bench/1"
 ENGINES = ("rtl",)
 PATTERNS = ("random", "same", "neighbours")
 KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping")
+LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine")
 
 Report = Callable[[str], None]
 Progress = Callable[[int, int], None]  # packets out, cycles
@@ -39,6 +42,7 @@ BENCHES = {
     "queue": Bench("packets per cycle in and out, unshaped queues", 1_000_000),
     "schedule": Bench("packets per cycle in and out, every queue shaped, the sum of rates above one packet per cycle", 1_000_000),
     "idle-latency": Bench("cycles from enqueue to decision for single packets in an idle system", 10_000),
+    "lateness": Bench("cycles by which shaped packets leave after an ideal server on the same link", 1_000_000),
 }
 
 
@@ -47,6 +51,8 @@ def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
     if name not in BENCHES:
         raise UserError(f"there is no bench {name!r}{nearest(name, BENCHES)}")
     settings = dict(settings)
+    if name == "lateness":
+        return _plan_lateness(settings, seed)
     queues = take_number(settings, "queues", 262_144, 2, 1 << 22)
     options = {
         "mode": name,
@@ -61,6 +67,34 @@ def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
     nothing_left(settings, KEYS)
     if name == "schedule" and not options["shaping"]:
         raise UserError("bench schedule measures shaped queues, shaping=0 has none; bench queue takes it")
+    return options
+
+
+def _take_size(settings: dict[str, str]) -> int:
+    """Return the one size of all packets in bytes, 0 for IMIX."""
+    if settings.get("size") == "imix":
+        settings.pop("size")
+    return take_number(settings, "size", 0, 60, 9600)
+
+
+def _plan_lateness(settings: dict[str, str], seed: int) -> dict[str, Any]:
+    pattern = take_choice(settings, "pattern", lateness.PATTERNS)
+    blocked = pattern == "blocked"
+    options = {
+        "mode": "lateness",
+        "engine": take_choice(settings, "engine", ENGINES),
+        "queues": take_number(settings, "queues", 262_144, 2, 1 << 21),
+        "packets": take_number(settings, "packets", 20_000 if blocked else BENCHES["lateness"].packets, 1, 1 << 32),
+        "pattern": pattern,
+        "size": _take_size(settings),
+        "shaping": True,
+        "seed": seed,
+    }
+    if not blocked:
+        options |= {"rates": take_choice(settings, "rates", lateness.RATES), "load": take_number(settings, "load", 95, 1, 99)}
+    nothing_left(settings, LATENESS_KEYS)
+    options["given"] = lateness.settings(options)
+    options["descriptors"] = options["given"]["descriptors"]
     return options
 
 
@@ -79,6 +113,8 @@ def run(options: dict[str, Any], progress: Progress | None = None) -> dict[str, 
     from penstock import engine
     from penstock.result import distribution
 
+    if options["mode"] == "lateness":
+        return _run_lateness(options, progress)
     core_options = {key: options[key] for key in ("mode", "pattern", "queues", "descriptors", "packets", "seed")}
     library = prepare(options)
     started = time.monotonic()
@@ -91,3 +127,38 @@ def run(options: dict[str, Any], progress: Progress | None = None) -> dict[str, 
     config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets")}
     wall = round(time.monotonic() - started, 3)
     return {"schema": SCHEMA, "bench": options["mode"], "seed": options["seed"], "config": config, **raw, "wall_seconds": wall}
+
+
+def _run_lateness(options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
+    from penstock import engine
+    from penstock.result import distribution
+
+    given = dict(options["given"])
+    link_load, rate_sum = given.pop("link_load"), given.pop("rate_sum_bps")
+    warm_up = options["packets"] // 10
+    job = {**given, "queues": options["queues"], "packets": options["packets"], "warm_up": warm_up, "seed": options["seed"]}
+    library = prepare(options)
+    started = time.monotonic()
+    try:
+        raw = engine.module().lateness_bench({**job, "library": str(library)}, progress)
+    except RuntimeError as error:
+        raise BenchError(str(error)) from None
+    config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets", "given")}
+    config |= {"size": options["size"] or "imix", "link_bps": given["link_bps"], "overhead_bytes": given["overhead_bytes"]}
+    on_link = raw["bytes"] + options["packets"] * given["overhead_bytes"]
+    return {
+        "schema": SCHEMA,
+        "bench": "lateness",
+        "seed": options["seed"],
+        "config": config,
+        "clock_hz": given["clock_hz"],
+        "rate_sum_bps": rate_sum,
+        "link_load": round(link_load, 4),
+        "measured_link_load": round(on_link * 8 * given["clock_hz"] / given["link_bps"] / raw["cycles"], 4),
+        "cycles": raw["cycles"],
+        "packets": options["packets"],
+        "lateness_cycles": distribution(raw["lateness"]),
+        "after_earliest_departure_cycles": distribution(raw["core"]),
+        "ideal_link_cycles": distribution(raw["ideal"]),
+        "wall_seconds": round(time.monotonic() - started, 3),
+    }

@@ -404,19 +404,26 @@ module pst_schedule_shaped
   assign splice = splice_due_q && op_ready;
   assign place_take = place_valid_q && !splice_due_q && op_ready;
 
-  // A slot that has been spliced meanwhile is due; one beyond the horizon is cut to the last slot of the wheel.
+  // A slot that has been spliced meanwhile is due. Queues beyond the horizon are scattered over the wheel's last half: were they all put in
+  // its last slot, those that came in one go would come back in one go, horizon after horizon, and keep the due ones waiting.
+  localparam logic [SlotWidth-1:0] ScatterStep = SlotWidth'((longint'(2) ** SlotWidth * 316) / 512) | SlotWidth'(1);  // golden section
+  logic [SlotWidth-1:0] scatter_q, far_slot_q;
+
   always_comb begin
     place_ahead  = place_slot_q - cursor_q;
     place_wheel  = !place_due_q && !place_ahead[SlotTimeWidth-1];
     place_target = place_slot_q[SlotWidth-1:0];
-    if (|place_ahead[SlotTimeWidth-1:SlotWidth]) place_target = cursor_q[SlotWidth-1:0] - 1'b1;
+    if (|place_ahead[SlotTimeWidth-1:SlotWidth]) place_target = far_slot_q;
   end
 
   always_ff @(posedge clk_i) begin
     splice_due_q <= init_done_o && !splice && $signed(now_q[TimeWidth-1:SlotShift] - cursor_q) >= 0;
     if (splice) cursor_q <= cursor_q + 1'b1;
     if (!init_done_o) cursor_q <= now_q[TimeWidth-1:SlotShift];
+    if (place_take) scatter_q <= scatter_q + ScatterStep;
+    far_slot_q <= cursor_q[SlotWidth-1:0] - 1'b1 - (scatter_q >> 1);    // a cursor that moves on in this cycle makes it one slot nearer
     if (rst_i) begin
+      scatter_q    <= '0;
       splice_due_q <= 1'b0;
       cursor_q     <= '0;
     end

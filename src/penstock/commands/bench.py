@@ -9,19 +9,20 @@ from penstock.commands import app
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(help="queue, schedule or idle-latency.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="queue, schedule, idle-latency or lateness.", show_default=False)],
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="queues, descriptors, packets, pattern (random, same, neighbours), shaping (1, 0).",
+            help="queues, descriptors, packets, pattern=random|same|neighbours, shaping=0|1, engine=rtl; "
+            "lateness: queues, packets, pattern=backlogged|blocked, rates=mixed|equal, size=imix|BYTES, load=PERCENT.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Measure the queueing core: packets per cycle, or latency in an idle system. Every packet is checked."""
+    """Measure the queueing core: packets per cycle, latency in an idle system, lateness of shaped packets. Every packet is checked."""
     import json
 
     from penstock import bench as benches
@@ -44,7 +45,11 @@ def bench(
     config = result["config"]
     print(f"{name}: {benches.BENCHES[name].summary}")
     print(f"  {config['queues']:,} queues, {config['descriptors']:,} descriptors, {config['pattern']} queues, seed {result['seed']}")
-    if "latency_cycles" in result:
+    if "lateness_cycles" in result:
+        print(f"  load {100 * result['link_load']:.1f} % of the link, measured {100 * result['measured_link_load']:.1f} %")
+        for key in ("lateness_cycles", "after_earliest_departure_cycles", "ideal_link_cycles"):
+            print(f"  {key.replace('_', ' ')}: " + ", ".join(f"{name} {value:g}" for name, value in result[key].items()))
+    elif "latency_cycles" in result:
         print("  latency in cycles: " + ", ".join(f"{key} {value:g}" for key, value in result["latency_cycles"].items()))
     else:
         print(f"  {result['enqueues_per_cycle']:.3f} enqueues and {result['dequeues_per_cycle']:.3f} dequeues per cycle")

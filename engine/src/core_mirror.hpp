@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// What pst_access_edge_core should hold, for benches that check every packet.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace penstock {
+
+inline constexpr uint32_t kNone = ~0u;
+
+// What the core should hold: a list of descriptors for each queue, and the decisions that are still to be reported.
+class Mirror {
+  public:
+    Mirror(uint32_t queues, uint32_t descriptors) : queues_(queues, {kNone, kNone}), packets_(descriptors) {
+        free_.reserve(descriptors);
+        for (uint32_t d = descriptors; d-- > 0;) free_.push_back(d);
+    }
+
+    bool has_free() const { return !free_.empty(); }
+    uint64_t waiting() const { return waiting_; }
+
+    // Takes a descriptor for the next offer.
+    uint32_t take() {
+        const uint32_t descriptor = free_.back();
+        free_.pop_back();
+        return descriptor;
+    }
+
+    void enqueue(uint32_t queue, uint32_t descriptor, uint32_t len) {
+        packets_[descriptor] = {queue, kNone, len};
+        auto& [head, tail] = queues_[queue];
+        (head == kNone ? head : packets_[tail].next) = descriptor;
+        tail = descriptor;
+        decisions_.push_back({queue, len});
+        ++waiting_;
+    }
+
+    void event(uint32_t queue, uint32_t len, uint32_t reason) {
+        if (reason != 0) throw std::runtime_error("queue " + std::to_string(queue) + " dropped a packet, reason " + std::to_string(reason));
+        if (decisions_.empty()) throw std::runtime_error("an enqueue decision was reported for no packet");
+        if (decisions_.front().queue != queue || decisions_.front().len != len)
+            throw std::runtime_error("an enqueue decision was reported out of order, or with another length");
+        decisions_.pop_front();
+    }
+
+    void departure(uint32_t queue, uint32_t descriptor, uint32_t len) {
+        const std::string who = "queue " + std::to_string(queue);
+        if (queue >= queues_.size() || descriptor >= packets_.size()) throw std::runtime_error(who + ": no such queue or descriptor");
+        auto& [head, tail] = queues_[queue];
+        if (head == kNone) throw std::runtime_error(who + " sent a packet that it does not have");
+        if (head != descriptor)
+            throw std::runtime_error(who + " sent descriptor " + std::to_string(descriptor) + " before " + std::to_string(head));
+        if (packets_[head].len != len)
+            throw std::runtime_error(who + " sent a packet with length " + std::to_string(len) + ", not " +
+                                     std::to_string(packets_[head].len));
+        head = packets_[head].next;
+        if (head == kNone) tail = kNone;
+        free_.push_back(descriptor);
+        --waiting_;
+    }
+
+    void check_empty() const {
+        if (waiting_ != 0) throw std::runtime_error(std::to_string(waiting_) + " packets were lost");
+        if (!decisions_.empty()) throw std::runtime_error("an enqueue decision was not reported");
+    }
+
+  private:
+    struct List {
+        uint32_t head, tail;
+    };
+    struct Packet {
+        uint32_t queue = 0, next = kNone, len = 0;
+    };
+    struct Decision {
+        uint32_t queue, len;
+    };
+
+    std::vector<List> queues_;
+    std::vector<Packet> packets_;
+    std::vector<uint32_t> free_;
+    std::deque<Decision> decisions_;
+    uint64_t waiting_ = 0;
+};
+
+}  // namespace penstock

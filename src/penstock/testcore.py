@@ -1,0 +1,134 @@
+"""`pst_access_edge_core` for tests: its library (engine/include/penstock/pins_core.h), driven cycle by cycle from Python and checked.
+
+Half a million cycles per second at most; longer runs are for the benches.
+"""
+
+import ctypes
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from penstock import verilate
+
+U8, U16, U32, U64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
+PINS_VERSION = 1
+MOST_QUIET_CYCLES = 1_000_000
+MOST_PACKETS, MOST_BYTES = 65_535, 16_777_215
+
+
+class CorePins(ctypes.Structure):
+    """struct pst_core_pins."""
+
+    _fields_ = [
+        ("s_enq_queue", U32), ("s_enq_desc", U32), ("s_enq_len", U16), ("s_enq_reason", U8), ("s_enq_valid", U8), ("s_enq_ready", U8),
+        ("m_out_valid", U8), ("m_out_ready", U8), ("m_out_len", U16), ("m_out_queue", U32), ("m_out_desc", U32),
+        ("m_drop_valid", U8), ("m_drop_ready", U8), ("ev_valid", U8), ("ev_reason", U8), ("ev_len", U16), ("ev_queue", U32),
+        ("m_drop_desc", U32), ("s_cfg_shaper", U64), ("s_cfg_queue", U32), ("s_cfg_limit_bytes", U32), ("s_cfg_limit_packets", U16),
+        ("s_cfg_valid", U8), ("s_cfg_ready", U8), ("rst", U8), ("init_done", U8), ("now", U32),
+    ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Departure:
+    """A packet at the output: the cycle (the scheduler's clock, modulo 2^32), and what it is."""
+
+    cycle: int
+    queue: int
+    length: int
+
+
+class TestCore:
+    """The core with a model of its queues: every packet that leaves is the oldest of its queue, unchanged, and nothing else leaves."""
+
+    __test__ = False  # not a test of its own, whatever its name begins with
+
+    def __init__(self, queues: int, descriptors: int, shaping: bool = True) -> None:
+        self.queues, self.descriptors = queues, descriptors
+        self._library = ctypes.CDLL(str(verilate.build_core(queues, descriptors, shaping, assertions=True)))
+        self._library.pst_core_create.restype = self._library.pst_core_error.restype = ctypes.c_void_p
+        assert self._library.pst_core_pins_version() == PINS_VERSION
+        self._core = ctypes.c_void_p(self._library.pst_core_create())
+        self.pins = CorePins()
+        self.reset()
+
+    def close(self) -> None:
+        """Destroy the core."""
+        self._library.pst_core_destroy(self._core)
+
+    def reset(self) -> None:
+        """Reset the core, in mid-traffic too, and forget every packet, as the core must."""
+        self.pins.s_enq_valid = self.pins.s_cfg_valid = 0
+        self.pins.rst = 1
+        for _ in range(2):
+            self._step()
+        self.pins.rst = 0
+        self.pins.m_out_ready = self.pins.m_drop_ready = 1
+        self.held: dict[int, deque[tuple[int, int]]] = defaultdict(deque)
+        self.free = deque(range(self.descriptors))
+        self._decisions: deque[tuple[int, int, int]] = deque()
+        self.accepted = self.dropped = 0
+        for _ in range(10 * self.queues + 1000):
+            self.cycle()
+            if self.pins.init_done:
+                return
+        raise AssertionError("init_done does not rise")
+
+    def _step(self) -> None:
+        failed = self._library.pst_core_step(self._core, ctypes.byref(self.pins))
+        assert not failed, ctypes.string_at(self._library.pst_core_error(self._core))
+
+    def cycle(self) -> Departure | None:
+        """Run one clock cycle, check what comes out, and return the packet that left, if any."""
+        self._step()
+        pins, left = self.pins, None
+        if pins.s_enq_valid and pins.s_enq_ready:
+            self._decisions.append((pins.s_enq_queue, pins.s_enq_desc, pins.s_enq_len))
+            pins.s_enq_valid = 0
+        if pins.ev_valid:
+            queue, descriptor, length = self._decisions.popleft()
+            assert (pins.ev_queue, pins.ev_len) == (queue, length), "a decision about another packet"
+            self.accepted, self.dropped = self.accepted + (pins.ev_reason == 0), self.dropped + (pins.ev_reason != 0)
+            if pins.ev_reason == 0:
+                self.held[queue].append((descriptor, length))
+        if pins.m_drop_valid and pins.m_drop_ready:
+            self.free.append(pins.m_drop_desc)
+        if pins.m_out_valid and pins.m_out_ready:
+            assert self.held[pins.m_out_queue], f"queue {pins.m_out_queue} sent a packet that it does not have"
+            assert (pins.m_out_desc, pins.m_out_len) == self.held[pins.m_out_queue].popleft(), (
+                f"queue {pins.m_out_queue}: not its oldest packet"
+            )
+            self.free.append(pins.m_out_desc)
+            left = Departure(pins.now, pins.m_out_queue, pins.m_out_len)
+        return left
+
+    def configure(self, queue: int, mantissa: int, exponent: int, burst: int = 0) -> None:
+        """Set the shaper of a queue (docs/architecture.md has the code), and no limits."""
+        pins = self.pins
+        pins.s_cfg_valid, pins.s_cfg_queue, pins.s_cfg_shaper = 1, queue, burst << 21 | exponent << 16 | mantissa
+        pins.s_cfg_limit_packets, pins.s_cfg_limit_bytes = MOST_PACKETS, MOST_BYTES
+        self.cycle()
+        while not pins.s_cfg_ready:
+            self.cycle()
+        pins.s_cfg_valid = 0
+
+    def offer(self, queue: int, length: int) -> bool:
+        """Offer a packet unless one is still offered or no descriptor is free; return whether it was."""
+        pins = self.pins
+        if pins.s_enq_valid or not self.free:
+            return False
+        pins.s_enq_valid, pins.s_enq_queue, pins.s_enq_desc, pins.s_enq_len = 1, queue, self.free.popleft(), length
+        return True
+
+    def backlog(self, queue: int, lengths: Iterator[int], packets: int, hold: int = 8) -> list[Departure]:
+        """Keep `hold` packets in `queue` and return the next `packets` that leave it."""
+        left: list[Departure] = []
+        quiet = 0
+        while len(left) < packets:
+            if len(self.held[queue]) + len(self._decisions) < hold:
+                self.offer(queue, next(lengths))
+            departure = self.cycle()
+            quiet = 0 if departure else quiet + 1
+            assert quiet < MOST_QUIET_CYCLES, f"queue {queue} sends nothing"
+            if departure:
+                left.append(departure)
+        return left
