@@ -28,7 +28,7 @@ namespace {
 constexpr uint32_t kStarterLen = 9600;
 constexpr uint32_t kStarterBurst = (1u << 28) - 1;  // longer than the set-up, so that a starter's stamp counts from reset
 constexpr uint32_t kSetUpCyclesPerQueue = 60;
-constexpr uint64_t kPatience = 50'000'000;
+constexpr uint64_t kPatience = 200'000'000;
 constexpr uint64_t kProgressCycles = 1 << 16;
 
 template <class T>
