@@ -15,7 +15,7 @@ module pst_schedule_shaped
     parameter int unsigned Queues = 64,               // >= 2
     parameter int unsigned Slots = 256,               // slots of the wheel, power of two
     parameter int unsigned SlotCycles = 32,           // width of a slot in cycles, power of two, >= 8
-    parameter int unsigned ToleranceCycles = 1024,    // see pst_shaper
+    parameter int unsigned ToleranceCycles = 1024,    // cell delay variation tolerance, below 2^(TimeWidth-4) cycles
     parameter int unsigned WalkCycles = 64,           // one time stamp is looked after per so many cycles
     parameter int unsigned TimeWidth = 32,            // bits of a time in cycles, see pst_shaper
     parameter int unsigned Credits = 32,              // packets that fit downstream
