@@ -99,9 +99,9 @@ def test_few_queues_cannot_fill_the_link(capsys: pytest.CaptureFixture[str]) -> 
 def test_mixed_rates_are_in_range_and_have_the_sum(queues: int) -> None:
     import numpy as np
 
-    from penstock import lateness
+    from penstock.rates import mixed_rates
 
-    rates = lateness.mixed_rates(queues, 89e9, np.random.default_rng(1))
+    rates = mixed_rates(queues, 89e9, 64_000, 1e9, np.random.default_rng(1))
     assert rates.min() >= 64_000 and rates.max() <= 1e9
     assert rates.sum() == pytest.approx(89e9, rel=1e-5)
     assert len(np.unique(rates)) > queues / 2

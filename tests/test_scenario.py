@@ -49,6 +49,40 @@ def test_generated_sources(tmp_path: Path) -> None:
     assert made["ingress_bps"] == 512 * 10_000_000, "the bus of a slow device is slower than the usual line"
 
 
+def test_drawn_rates(tmp_path: Path) -> None:
+    """Each queue of the group has its own rate, their sum is as given, and the seed decides."""
+    text = BASE.replace('"4-9, 12", name: others, rate: 1 Mbit/s', '"4-9, 12", name: others, rates: {least: 1 Mbit/s, most: 9 Mbit/s, sum: 30 Mbit/s}')
+    ids = [4, 5, 6, 7, 8, 9, 12]
+    rates = [plan(tmp_path, text).settings.settings(queue).rate_bps for queue in ids]
+    assert sum(rates) == pytest.approx(30e6, rel=1e-4) and len(set(rates)) == 7
+    assert min(rates) >= 10**6 and max(rates) <= 9 * 10**6
+    assert rates == [plan(tmp_path, text).settings.settings(queue).rate_bps for queue in ids]
+    assert rates != [plan(tmp_path, text, ["seed=2"]).settings.settings(queue).rate_bps for queue in ids]
+    writes = plan(tmp_path, text).job["register_writes"]
+    codes = [value for address, value in writes if address == registers.address("queue_rate")]
+    assert all(registers.shaper_code(rate, 0, 10_000_000) in codes for rate in rates)
+
+
+def test_share_of_the_own_rate(tmp_path: Path) -> None:
+    text = BASE.replace("rate: 1 Gbit/s, size: 64", "rate: 50.5 %, pick: each, size: 64").replace('"bulk, 0-2, others"', "[others, bulk]")
+    source = plan(tmp_path, text).job["sources"][0]
+    assert source["bps_each"].tolist() == [505_000.0] * 7 + [10_100_000.0] and "bps" not in source
+
+
+def test_burst_as_a_time(tmp_path: Path) -> None:
+    """A burst of 5 ms is 12,500 byte at 20 Mbit/s and 625 byte at 1 Mbit/s; it holds for `defaults` too."""
+    found = plan(tmp_path, BASE.replace("burst: 3 kB", "burst: 5 ms").replace("limit_packets: 100", "burst: 5 ms")).settings
+    assert [found.settings(queue).burst_bytes for queue in (3, 4, 20, 0)] == [12_500, 625, 0, 0]
+
+
+def test_lateness_knows_the_shapers(tmp_path: Path) -> None:
+    assert plan(tmp_path).job["lateness"] is None
+    lateness = plan(tmp_path, settings=["report.lateness=1 ms"]).job["lateness"]
+    assert lateness["from_cycle"] == 10_000
+    assert lateness["shapers"][3] == registers.shaper_code(20_000_000, 3000, 10_000_000)
+    assert lateness["shapers"][20] == 0 and lateness["shapers"][0] == 1
+
+
 def test_register_writes(tmp_path: Path) -> None:
     """Every queue that traffic reaches and that differs from reset is written, with its own settings or the defaults."""
     writes = plan(tmp_path).job["register_writes"]

@@ -189,6 +189,30 @@ def test_random_262144(tmp_path: Path) -> None:
     assert result["queues_with_traffic"] > 258_000
 
 
+def lateness_is_kept(result: dict[str, Any]) -> None:
+    """At most 2 us at p99.9, nothing early, and the queues really are backlogged: they got more than they may send."""
+    assert result["early"] == 0 and result["late_and_queued"] < 64
+    assert result["lateness_ns"]["p99_9"] <= 2000
+    assert result["bytes"]["in"] - result["bytes"]["out"] > 0.01 * result["bytes"]["in"]
+
+
+def test_lateness(tmp_path: Path) -> None:
+    """The lateness scenario with 2,048 queues; the contract is the same."""
+    few = ["device.config=edge_2048", "device.overrides={}", "queues.0.ids=0-2047", "duration=4 ms", "report.lateness=2 ms"]
+    times = ["traffic.0.stop=1 ms", "traffic.1.start=1 ms"]
+    result = run(SCENARIOS / "lateness_262144.yaml", tmp_path, *few, *times)
+    lateness_is_kept(result)
+    assert result["lateness_ns"]["count"] > 50_000
+
+
+@pytest.mark.slow
+def test_lateness_262144(tmp_path: Path) -> None:
+    """The lateness contract with 262,144 backlogged queues, in the whole device."""
+    result = run(SCENARIOS / "lateness_262144.yaml", tmp_path)
+    lateness_is_kept(result)
+    assert result["lateness_ns"]["count"] > 700_000
+
+
 def test_end_in_mid_traffic(tmp_path: Path) -> None:
     """A run that ends while frames wait in every queue and at the congested output still accounts for each (it fails otherwise)."""
     result = run(

@@ -15,10 +15,9 @@
 #include <random>
 #include <utility>
 
-#include "blocks/schedule/model/shaper.hpp"
 #include "core_library.hpp"
 #include "core_mirror.hpp"
-#include "link_clock.hpp"
+#include "ideal_server.hpp"
 
 namespace nb = nanobind;
 
@@ -44,12 +43,6 @@ struct Options {
     Array<uint32_t> depth;
 };
 
-ShaperSetting decode(uint64_t code) {
-    return {static_cast<uint32_t>(code & 0xFFFF), static_cast<uint32_t>(code >> 16 & 31), static_cast<uint32_t>(code >> 21)};
-}
-
-uint64_t encode(const ShaperSetting& s) { return uint64_t{s.burst} << 21 | uint64_t{s.exponent} << 16 | s.mantissa; }
-
 // The setting with which a packet of `len` bytes takes about that many cycles.
 ShaperSetting setting_for(int64_t cycles, uint32_t len) {
     const uint64_t period = std::max<uint64_t>(1, (static_cast<uint64_t>(cycles) << Shaper::kFraction) / len);
@@ -66,10 +59,9 @@ class LatenessBench {
           progress_(std::move(progress)),
           core_(options.library),
           mirror_(options.queues, options.descriptors),
-          packets_(options.descriptors),
-          queues_(options.queues),
           link_(options.link_bps, options.clock_hz, options.overhead_bytes),
-          ideal_link_(options.link_bps, options.clock_hz, options.overhead_bytes),
+          ideal_({options.shapers.data(), options.shapers.data() + options.queues}, link_),
+          at_ideal_(options.descriptors),
           rng_(options.seed) {
         for (const auto& size : options.sizes) weights_ += size.second;
     }
@@ -81,17 +73,6 @@ class LatenessBench {
     }
 
   private:
-    // A packet in the core: its earliest departure time, and when the ideal server begins it (units of the link's clock; -1: not yet).
-    struct Packet {
-        int64_t earliest = 0, ideal = -1;
-        uint32_t next = kNone, len = 0;
-    };
-    struct Queue {
-        int64_t time = 0;                           // earliest departure of its next packet at the ideal server, 2^-16 cycles
-        uint32_t ideal_next = kNone, tail = kNone;  // packets that the ideal server has not sent
-        uint32_t held = 0;
-    };
-
     int64_t now() const { return now_; }
 
     void reset() {
@@ -116,12 +97,14 @@ class LatenessBench {
         if (p.now_o != static_cast<uint32_t>(now_)) throw std::runtime_error("the core's clock does not count cycles");
         if (p.s_enq_valid_i && p.s_enq_ready_o) {
             mirror_.enqueue(p.s_enq_queue_i, p.s_enq_desc_i, p.s_enq_len_i);
-            enqueued(p.s_enq_queue_i, p.s_enq_desc_i, p.s_enq_len_i);
+            if (paced_ && ideal_.starved(p.s_enq_queue_i, now_))
+                throw std::runtime_error("queue " + std::to_string(p.s_enq_queue_i) + " ran empty: the core is far too late");
+            if (filling_) at_ideal_[p.s_enq_desc_i] = ideal_.enqueued(now_, p.s_enq_queue_i, p.s_enq_len_i);
             p.s_enq_valid_i = 0;
         }
         if (p.ev_valid_o) mirror_.event(p.ev_queue_o, p.ev_len_o, p.ev_reason_o);
         if (p.m_drop_valid_o) throw std::runtime_error("a page was given back for a packet that nobody dropped");
-        if (paced_) advance_ideal();
+        if (paced_ && !closed_) outstanding_ += ideal_.advance(now_);
         if (p.m_out_valid_o && p.m_out_ready_i) {
             mirror_.departure(p.m_out_queue_o, p.m_out_desc_o, p.m_out_len_o);
             if (filling_ && !paced_) throw early(p.m_out_queue_o);
@@ -184,14 +167,13 @@ class LatenessBench {
             const auto len =
                 static_cast<uint32_t>(kStarterLen - rng_() % 1024);  // times are a multiple of it, so it is not always the same
             const ShaperSetting setting = setting_for(start + options_.first(q), len);
-            queues_[q].time = Shaper::update(setting, 0, now(), len);
-            configure(q, encode(setting));
+            ideal_.set_time(q, Shaper::update(setting, 0, now(), len));
+            configure(q, encode_shaper(setting));
             enqueue(q, len);
         }
         while (mirror_.waiting() > 0) cycle();
         for (int i = 0; i < 64; ++i) cycle();
         for (uint32_t q = 0; q < options_.queues; ++q) configure(q, options_.shapers(q));
-        for (auto& queue : queues_) queue.ideal_next = queue.tail = kNone;
         uint32_t deepest = 0;
         for (uint32_t q = 0; q < options_.queues; ++q) deepest = std::max(deepest, options_.depth(q));
         filling_ = true;
@@ -203,61 +185,30 @@ class LatenessBench {
                 while (core_.pins.s_enq_valid_i) cycle();
             }
         }
-        for (uint32_t q = 0; q < options_.queues; ++q) {
-            if (options_.first(q) >= 0) due_.push(Shaper::eligible_cycle(queues_[q].time), q);
-        }
         for (int i = 0; i < 64; ++i) cycle();
-        if (due_.any_until(now())) throw std::runtime_error("the set-up took too long");
+        if (ideal_.any_due(now())) throw std::runtime_error("the set-up took too long");
         paced_ = true;
-        while (now() < start - 64 && !due_.any_until(now() + 64)) cycle();
-    }
-
-    void enqueued(uint32_t queue, uint32_t descriptor, uint32_t len) {
-        if (!filling_) return;
-        Queue& q = queues_[queue];
-        packets_[descriptor] = {0, -1, kNone, len};
-        if (q.ideal_next == kNone)
-            q.ideal_next = descriptor;
-        else
-            packets_[q.tail].next = descriptor;
-        q.tail = descriptor;
-        ++q.held;
-    }
-
-    // The ideal server takes every packet whose earliest departure time has come.
-    void advance_ideal() {
-        while (!closed_ && due_.any_until(now())) {
-            const auto [cycle, id] = due_.pop();
-            Queue& q = queues_[id];
-            if (q.ideal_next == kNone) throw std::runtime_error("queue " + std::to_string(id) + " ran empty: the core is far too late");
-            Packet& packet = packets_[q.ideal_next];
-            q.ideal_next = packet.next;
-            packet.earliest = cycle;
-            packet.ideal = ideal_link_.send(cycle, packet.len);
-            ++outstanding_;
-            q.time = Shaper::update(decode(options_.shapers(id)), q.time, cycle, packet.len);
-            due_.push(Shaper::eligible_cycle(q.time), id);
-        }
+        while (now() < start - 64 && !ideal_.any_due(now() + 64)) cycle();
     }
 
     void departed(uint32_t queue, uint32_t descriptor, uint32_t len) {
         const int64_t start = link_.send(now(), len);
-        const Packet& packet = packets_[descriptor];
-        if (packet.ideal < 0) {
+        const IdealServer::Packet packet = ideal_.packet(at_ideal_[descriptor]);
+        ideal_.release(at_ideal_[descriptor]);
+        if (packet.start == IdealServer::kNotYet) {
             if (!closed_) throw early(queue);
         } else {
             --outstanding_;
             const int64_t beyond = link_.cycles_up(start - link_.units(packet.earliest));
             if (beyond >= options_.shapers(queue) >> 21) throw std::runtime_error("a packet is later than the queue's burst makes up for");
             if (departures_ >= options_.warm_up && lateness_.size() < options_.packets) {
-                lateness_.push_back(static_cast<uint32_t>(link_.cycles_up(start - packet.ideal)));
+                lateness_.push_back(static_cast<uint32_t>(link_.cycles_up(start - packet.start)));
                 core_late_.push_back(static_cast<uint32_t>(beyond));
-                ideal_late_.push_back(static_cast<uint32_t>(link_.cycles_up(packet.ideal - link_.units(packet.earliest))));
+                ideal_late_.push_back(static_cast<uint32_t>(link_.cycles_up(packet.start - link_.units(packet.earliest))));
                 bytes_ += len;
             }
             ++departures_;
         }
-        --queues_[queue].held;
         refill_.push_back(queue);
     }
 
@@ -299,10 +250,9 @@ class LatenessBench {
     nb::object progress_;
     Core core_;
     Mirror mirror_;
-    std::vector<Packet> packets_;
-    std::vector<Queue> queues_;
-    LinkClock link_, ideal_link_;
-    DueQueues due_;
+    LinkClock link_;
+    IdealServer ideal_;
+    std::vector<uint32_t> at_ideal_;  // packets in the core by descriptor: what the ideal server knows them by
     std::mt19937_64 rng_;
     std::deque<uint32_t> refill_;
     std::vector<uint32_t> lateness_, core_late_, ideal_late_;

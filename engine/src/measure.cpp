@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "lateness.hpp"
+
 namespace penstock::engine {
 
 const std::array<const char*, kDropReasons> kDropNames = {"",          "runt",    "oversize",          "bad_queue_id",
@@ -30,6 +32,15 @@ Measurement::Measurement(const MeasureSettings& settings)
             series_index_[settings_.series_queues[i]] = static_cast<std::int32_t>(i);
     }
     if (!settings_.pcap_out.empty()) pcap_ = std::make_unique<PcapWriter>(settings_.pcap_out);
+}
+
+Measurement::~Measurement() = default;
+
+void Measurement::start(std::int64_t age) {
+    if (!settings_.lateness) return;
+    const LatenessSettings& given = *settings_.lateness;
+    const LinkClock link(given.link_bps, given.clock_hz, given.overhead_bytes);
+    lateness_ = std::make_unique<Lateness>(given.shapers, link, given.from_cycle, age);
 }
 
 // ---- records and lists
@@ -120,6 +131,7 @@ void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
     if (watch) watch->accepted.add(frame.length);
     --undecided_;
     append(lists_[fate.queue].queued, record);
+    if (lateness_ && !is_frozen_) lateness_->enqueued(cycle, fate.queue, record, frame.length);
 }
 
 bool Measurement::matches(const Frame& frame, std::span<const std::uint8_t> bytes) {
@@ -163,6 +175,8 @@ void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::spa
     if (record == kNone)
         return finding(first_bit, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which does not hold it");
     recent_[recent_at_++ % kRecent] = records_[record].frame;
+    if (lateness_ && !is_frozen_ && !lateness_->departed(first_bit, record))
+        finding(first_bit, live_.early, frame_text(records_[record].frame) + " leaves before its earliest departure time");
     const std::uint32_t length = records_[record].frame.length;
     const std::int64_t last_bit = records_[record].last_bit;
     records_[record].next = free_;
@@ -215,6 +229,7 @@ std::size_t Measurement::interval(std::int64_t cycle) {
 void Measurement::freeze(std::int64_t cycle) {
     frozen_ = live_;
     is_frozen_ = true;
+    if (lateness_) lateness_->close(cycle);
     if (settings_.interval_cycles > 0 && cycle > 0) interval(cycle - 1);
 }
 

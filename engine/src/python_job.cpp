@@ -166,7 +166,16 @@ SyntheticSettings synthetic(Table table, const std::string& kind, double clock_h
     const auto queues = table.array<std::uint32_t>("queues", "uint32", keep);
     if (queues.empty()) bad(table.name("queues") + " is empty");
     source.queues.assign(queues.begin(), queues.end());
-    source.cycles_per_byte = 8.0 * clock_hz / table.number("bps", 1e-3, kMaxRate);
+    if (table.has("bps_each")) {
+        for (const double bps : table.array<double>("bps_each", "float64", keep)) {
+            if (!(bps >= 1e-3 && bps <= kMaxRate)) bad(table.name("bps_each") + " is out of range");
+            source.cycles_per_byte_each.push_back(8.0 * clock_hz / bps);
+        }
+        if (source.pick != Pick::Each || source.cycles_per_byte_each.size() != source.queues.size())
+            bad(table.name("bps_each") + " needs pick each and one rate for each queue");
+    } else {
+        source.cycles_per_byte = 8.0 * clock_hz / table.number("bps", 1e-3, kMaxRate);
+    }
     for (nb::handle item : table.list("sizes")) {
         try {
             const auto pair = nb::cast<nb::sequence>(item);
@@ -252,6 +261,18 @@ PythonJob job_from_python(const nb::dict& dict) {
     measure.interval_cycles = table.integer("interval_cycles", 0, kMaxCycles, 0);
     measure.series_queues = queue_list(table, "series_queues", measure.queues, python.keep);
     measure.keep_departures = table.boolean("keep_departures", false);
+    if (table.has("lateness")) {
+        Table lateness(nb::cast<nb::dict>(table.get("lateness")), "lateness.");
+        const auto shapers = lateness.array<std::uint64_t>("shapers", "uint64", python.keep);
+        if (shapers.size() != measure.queues) bad("lateness.shapers has not one element for each queue");
+        measure.lateness = {.shapers = {shapers.begin(), shapers.end()},
+                            .link_bps = static_cast<std::uint64_t>(job.device.egress_bps),
+                            .clock_hz = static_cast<std::uint64_t>(job.device.clock_hz),
+                            .overhead_bytes = job.device.overhead_bytes,
+                            .from_cycle = lateness.integer("from_cycle", 0, kMaxCycles, 0)};
+        if (measure.lateness->link_bps == 0) bad("lateness needs egress_bps");
+        lateness.done();
+    }
     if (table.has("pcap_out")) measure.pcap_out = table.text("pcap_out");
     job.sample_queues = queue_list(table, "sample_queues", measure.queues, python.keep);
     job.setup_writes = register_writes(table, "register_writes", false);

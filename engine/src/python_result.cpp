@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "lateness.hpp"
+
 namespace nb = nanobind;
 using namespace penstock::engine;
 
@@ -95,6 +97,17 @@ nb::list memory_list(const std::vector<MemoryCounts>& memories) {
     return list;
 }
 
+nb::dict lateness_counts(const Lateness& lateness) {
+    std::vector<std::int64_t> cycles;
+    std::vector<std::uint64_t> frames;
+    for (const auto& [late, count] : lateness.counts()) cycles.push_back(late), frames.push_back(count);
+    nb::dict dict;
+    dict["cycles"] = array(std::move(cycles));
+    dict["frames"] = array(std::move(frames));
+    dict["left"] = lateness.left();
+    return dict;
+}
+
 }  // namespace
 
 nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool keep_departures) {
@@ -110,6 +123,10 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     result["order_errors"] = totals.order_errors;
     result["payload_errors"] = totals.payload_errors;
     result["event_errors"] = totals.event_errors;
+    if (measurement.lateness()) {
+        result["early"] = totals.early;
+        result["lateness"] = lateness_counts(*measurement.lateness());
+    }
     result["lost"] = outcome.lost;
     result["counter_mismatches"] = outcome.counter_mismatches;
     result["conservation_ok"] = outcome.conservation_ok;

@@ -43,6 +43,7 @@ class Runner {
     Outcome run() {
         if (set_up()) {
             device_.connect(traffic_.get(), &measurement_);
+            measurement_.start(outcome_.init_cycles);
             in_run_ = true;
             play();
             if (job_.drain && !outcome_.interrupted) drain();

@@ -34,28 +34,31 @@ class Sizes {
     explicit Sizes(const std::vector<std::pair<std::uint32_t, double>>& sizes) {
         double sum = 0, bytes = 0;
         for (const auto& [size, weight] : sizes) {
-            sum += weight;
-            bytes += weight * size;
             bytes_.push_back(size);
-            up_to_.push_back(sum);
+            up_to_.push_back(sum += weight);
+            bytes_up_to_.push_back(bytes += weight * size);
         }
         mean_ = bytes / sum;
     }
     double mean() const { return mean_; }
-    std::uint32_t draw(Random& random) const {
-        if (bytes_.size() == 1) return bytes_.front();
-        const double at = random.uniform() * up_to_.back();
-        const auto found = std::upper_bound(up_to_.begin(), up_to_.end() - 1, at);
-        return bytes_[static_cast<std::size_t>(found - up_to_.begin())];
-    }
+    std::uint32_t draw(Random& random) const { return draw(random, up_to_); }
+    // The frame that one meets who looks at the line at a random time: longer ones more often.
+    std::uint32_t draw_by_bytes(Random& random) const { return draw(random, bytes_up_to_); }
 
   private:
+    std::uint32_t draw(Random& random, const std::vector<double>& up_to) const {
+        if (bytes_.size() == 1) return bytes_.front();
+        const double at = random.uniform() * up_to.back();
+        const auto found = std::upper_bound(up_to.begin(), up_to.end() - 1, at);
+        return bytes_[static_cast<std::size_t>(found - up_to.begin())];
+    }
+
     std::vector<std::uint32_t> bytes_;
-    std::vector<double> up_to_;
+    std::vector<double> up_to_, bytes_up_to_;  // sums of the weights, of weight * bytes
     double mean_ = 0;
 };
 
-// Several queues that share one arrival process, and any Poisson traffic: many independent Poisson processes of one rate
+// Several queues that share one arrival process, and Poisson traffic of equal rates: many independent Poisson processes of one rate
 // are one Poisson process whose every arrival picks a queue at random.
 class Shared final : public Source {
   public:
@@ -101,7 +104,7 @@ class Shared final : public Source {
     std::uint32_t turn_ = 0;
 };
 
-// Constant or on-off traffic with its own clock in every queue; the clocks start at random phases.
+// Traffic with its own clock in every queue; they start as if they had run for long, so the load is the same from the beginning.
 class PerQueue final : public Source {
   public:
     PerQueue(const SyntheticSettings& settings, Random random)
@@ -117,7 +120,7 @@ class PerQueue final : public Source {
         const std::uint32_t index = heap_.top().index;
         frame.queue = settings_.queues[index];
         frame.length = sizes_.draw(random_);
-        double time = heap_.top().time + frame.length * settings_.cycles_per_byte;
+        double time = heap_.top().time + gap(index, frame.length);
         if (settings_.kind == Kind::OnOff) {
             while (time >= on_until_[index] && time < settings_.stop_cycle) {
                 time = std::max(time, on_until_[index] + random_.exponential(settings_.off_cycles));
@@ -129,10 +132,21 @@ class PerQueue final : public Source {
     }
 
   private:
+    double cycles_per_byte(std::uint32_t index) const {
+        return settings_.cycles_per_byte_each.empty() ? settings_.cycles_per_byte : settings_.cycles_per_byte_each[index];
+    }
+    double gap(std::uint32_t index, std::uint32_t length) {
+        if (settings_.kind == Kind::Poisson) return random_.exponential(sizes_.mean() * cycles_per_byte(index));
+        return length * cycles_per_byte(index);
+    }
+    double first_gap(std::uint32_t index) {
+        if (settings_.kind == Kind::Poisson) return gap(index, 0);
+        return random_.uniform() * sizes_.draw_by_bytes(random_) * cycles_per_byte(index);
+    }
     std::vector<TimeHeap::Entry> phases() {
         std::vector<TimeHeap::Entry> entries(settings_.queues.size());
         for (std::uint32_t i = 0; i < entries.size(); ++i) {
-            double time = settings_.start_cycle + random_.uniform() * sizes_.mean() * settings_.cycles_per_byte;
+            double time = settings_.start_cycle + first_gap(i);
             if (settings_.kind == Kind::OnOff) {
                 // Begin on or off as often as in the long run.
                 const double share = settings_.on_cycles / (settings_.on_cycles + settings_.off_cycles);
@@ -163,7 +177,7 @@ std::vector<TimeHeap::Entry> first_arrivals(const std::vector<std::unique_ptr<So
 std::unique_ptr<Source> recorded_source(const RecordedFrames& frames) { return std::make_unique<Recorded>(frames); }
 
 std::unique_ptr<Source> synthetic_source(const SyntheticSettings& settings, Random random) {
-    if (settings.pick == Pick::Each && settings.kind != Kind::Poisson) return std::make_unique<PerQueue>(settings, random);
+    if (settings.pick == Pick::Each && (settings.kind != Kind::Poisson || !settings.cycles_per_byte_each.empty())) return std::make_unique<PerQueue>(settings, random);
     return std::make_unique<Shared>(settings, random);
 }
 

@@ -117,6 +117,29 @@ def test_constant_each_is_exact(stand_in_job: MakeJob) -> None:
     assert len(set((result["departures"]["cycle"] % 1760).tolist())) == 16  # every queue has its own phase
 
 
+@pytest.mark.parametrize("kind", ["constant", "poisson"])
+def test_each_queue_has_its_own_rate(stand_in_job: MakeJob, kind: str) -> None:
+    rates = np.arange(1, 17) * 1e8
+    source = {"kind": kind, "queues": range(16), "pick": "each", "bps_each": rates, "sizes": [(100, 1)]}
+    result = engine.run(stand_in_job([source], duration_cycles=2_000_000, max_cycles=2_200_000, ingress_bps=0))
+    assert_clean(result)
+    expected = 2_000_000 / CLOCK_HZ * rates / 800
+    error = np.abs(result["queue"]["in_packets"] - expected)
+    assert error.max() <= 1 if kind == "constant" else (error < 5 * np.sqrt(expected)).all()
+
+
+@pytest.mark.parametrize("kind", ["constant", "poisson"])
+def test_load_is_the_same_from_the_beginning(stand_in_job: MakeJob, kind: str) -> None:
+    """Sixteen thousand slow sources of mixed sizes, watched for less than a frame's period: as many frames as in the long run."""
+    sizes = [(60, 7), (590, 4), (1514, 1)]
+    mean = sum(size * weight for size, weight in sizes) / 12
+    period = 500_000  # cycles from one frame of a source to its next, on average
+    source = {"kind": kind, "queues": [q for q in range(16)] * 1000, "pick": "each", "sizes": sizes}
+    source["bps_each"] = np.full(16_000, mean * 8 * CLOCK_HZ / period)
+    result = engine.run(stand_in_job([source], duration_cycles=100_000, max_cycles=200_000, ingress_bps=0))
+    assert result["packets"]["in"] == pytest.approx(16_000 / 5, rel=0.08)
+
+
 @pytest.mark.parametrize("pick", ["random", "each", "round_robin"])
 def test_poisson(stand_in_job: MakeJob, pick: str) -> None:
     bps = 8e9 / (16 if pick == "each" else 1)

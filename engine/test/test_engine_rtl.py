@@ -78,6 +78,35 @@ def test_shaped_queue_keeps_its_rate(tiny_job: MakeJob) -> None:
     assert result["packets"]["dropped"]["tail_drop_packets"] > 10
 
 
+def shaped_run(tiny_job: MakeJob, told: tuple[int, int] | None = None) -> Job:
+    """Run one backlogged queue of 100 Mbit/s with lateness measured; `told`: the rate that the ideal server believes in."""
+    rate, unshaped = rate_code(100e6), 1
+    code = (told or rate)[1] << 16 | (told or rate)[0]
+    lateness = {"shapers": [code if queue == 6 else unshaped for queue in range(16)]}
+    writes = settings(6, rate, packets=8)
+    return engine.run(tiny_job([constant([6], bps=2e8, size=500, start_cycle=5000)], duration_cycles=600_000, register_writes=writes, lateness=lateness))
+
+
+def test_lateness_is_what_departures_are_behind_the_period(tiny_job: MakeJob) -> None:
+    """A backlogged queue: frame i may leave i periods of 8,800 cycles, less 1,024 of credit, after the first, which left at once."""
+    result = shaped_run(tiny_job)
+    assert_clean(result)
+    left = result["departures"]["cycle"]
+    behind = left - 8800 * np.arange(len(left)) + 1024 * (np.arange(len(left)) > 0)
+    late = np.repeat(result["lateness"]["cycles"], result["lateness"]["frames"].astype(int))
+    assert len(late) == len(behind) > 60
+    assert np.abs(np.sort(late) - np.sort(behind) - np.median(late - np.sort(behind))).max() <= 24  # the device decides some cycles late
+    assert result["early"] == 0 and late.min() > 0
+
+
+def test_a_shaper_that_is_too_fast_is_found(tiny_job: MakeJob) -> None:
+    """The device shapes at 100 Mbit/s; who believes that 99.9 are set sees frames leave early, who believes 101 sees them late."""
+    fast = shaped_run(tiny_job, rate_code(99.9e6))
+    assert fast["early"] > 50 and any("before its earliest departure time" in words for words in fast["findings"])
+    slow = shaped_run(tiny_job, rate_code(101e6))
+    assert slow["early"] == 0 and slow["lateness"]["cycles"].max() > 50 * 87
+
+
 def test_closed_gate_keeps_frames(tiny_job: MakeJob) -> None:
     """Rate 0 holds a queue without loss; the counters are right although frames stay, and opening it lets them go."""
     source = constant([6, 7], bps=1e9, size=100, stop_cycle=4000)

@@ -6,7 +6,7 @@ no difference.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from penstock import pcap, registers
 from penstock.errors import UserError
+from penstock.rates import mixed_rates
 from penstock.scenario import Document, KeyPath
-from penstock.schema import UNSHAPED, GeneratedTraffic, PcapTraffic, Queue, QueueSet, QueueSettings, Scenario
+from penstock.schema import UNSHAPED, GeneratedTraffic, PcapTraffic, Queue, QueueSet, QueueSettings, Rates, Scenario, Share, TimeAtRate
 from penstock.suggest import nearest
 from penstock.units import PS_PER_SECOND, describe, format_rate, format_time_ns
 
@@ -43,9 +44,14 @@ class Settings:
     """Resolved settings of one queue."""
 
     rate_bps: int | None = None  # None: unshaped; 0: closed gate
-    burst_bytes: int = 0
+    burst: int | TimeAtRate = 0
     limit_packets: int = RESET_LIMIT_PACKETS
     limit_bytes: int = RESET_LIMIT_BYTES
+
+    @property
+    def burst_bytes(self) -> int:
+        """The burst in bytes; 0 where a time is given and there is no rate."""
+        return self.burst if isinstance(self.burst, int) else self.burst.size(self.rate_bps or 0)
 
 
 RESET = Settings()
@@ -74,6 +80,11 @@ class QueueTable:
             self._enter(index, queue)
         self._default = self._resolve(scenario.defaults, RESET, ("defaults",))
         self._resolved = [self._resolve(queue, self._default, ("queues", index)) for index, queue in enumerate(scenario.queues)]
+        self._drawn: dict[int, int] = {}  # bit/s, by queue
+        rng = np.random.default_rng(scenario.seed)
+        for index, queue in enumerate(scenario.queues):
+            if queue.rates is not None:
+                self._draw(index, queue.rates, rng)
         self._flow_names: dict[int, str] = {}
 
     def _enter(self, index: int, queue: Queue) -> None:
@@ -89,23 +100,37 @@ class QueueTable:
                 self._document.fail(("queues", index, "name"), f'is "{queue.name}", which another entry has already')
             self.by_name[queue.name] = queue.ranges
 
-    def _resolve(self, given: QueueSettings, base: Settings, key: KeyPath) -> Settings:
+    def _resolve(self, given: QueueSettings, base: Settings, key: KeyPath, name: str = "rate") -> Settings:
         rate = base.rate_bps if given.rate is None else None if given.rate == UNSHAPED else int(given.rate)
-        burst = base.burst_bytes if given.burst is None else given.burst
-        if rate is not None and rate > self._fastest:
-            self._document.fail((*key, "rate"), f"must be at most the egress link's {format_rate(self._fastest)}, not {format_rate(rate)}")
-        if rate is not None and not self._config.shaping:
-            self._document.fail((*key, "rate"), f"is {format_rate(rate)}, but configuration {self._config.name} has no shapers")
-        if rate:
-            most = registers.MAX_BURST_CYCLES * rate // (8 * self._config.clock_hz)
-            if burst > most:
-                self._document.fail((*key, "burst"), f"must be at most {most:,} byte at {format_rate(rate)}, not {burst:,}")
-        return Settings(
+        burst = base.burst if given.burst is None else given.burst
+        found = Settings(
             rate,
             burst,
             base.limit_packets if given.limit_packets is None else given.limit_packets,
             base.limit_bytes if given.limit_bytes is None else given.limit_bytes,
         )
+        if rate is not None and rate > self._fastest:
+            self._document.fail((*key, name), f"must be at most the egress link's {format_rate(self._fastest)}, not {format_rate(rate)}")
+        if rate is not None and not self._config.shaping:
+            self._document.fail((*key, name), f"is {format_rate(rate)}, but configuration {self._config.name} has no shapers")
+        if rate:
+            most = registers.MAX_BURST_CYCLES * rate // (8 * self._config.clock_hz)
+            if found.burst_bytes > most:
+                self._document.fail((*key, "burst"), f"must be at most {most:,} byte at {format_rate(rate)}, not {found.burst_bytes:,}")
+        return found
+
+    def _draw(self, index: int, rates: Rates, rng: np.random.Generator) -> None:
+        key: KeyPath = ("queues", index, "rates")
+        ids = np.flatnonzero(self._entry_of == index)
+        for name in ("least", "most"):
+            self._resolve(QueueSettings(rate=getattr(rates, name)), replace(self._resolved[index], rate_bps=None), key, name)
+        few = f"{ids.size:,} queue{'s' if ids.size > 1 else ''} of"
+        if rates.sum < ids.size * rates.least or rates.sum > ids.size * rates.most:
+            word, each = ("more", rates.least) if rates.sum < ids.size * rates.least else ("less", rates.most)
+            verb = "are" if ids.size > 1 else "is"
+            self._document.fail((*key, "sum"), f"cannot be: {few} {format_rate(each)} {verb} {word} than {format_rate(rates.sum)}")
+        drawn = np.rint(mixed_rates(ids.size, rates.sum, rates.least, rates.most, rng)).astype(np.int64)
+        self._drawn |= dict(zip(ids.tolist(), drawn.tolist(), strict=True))
 
     def check_id(self, queue: int, key: KeyPath) -> None:
         """Raise UserError unless the configuration has this queue."""
@@ -142,7 +167,8 @@ class QueueTable:
     def settings(self, queue: int) -> Settings:
         """Return the settings of one queue."""
         entry = self._entry_of[queue]
-        return self._resolved[entry] if entry >= 0 else self._default
+        settings = self._resolved[entry] if entry >= 0 else self._default
+        return replace(settings, rate_bps=self._drawn[queue]) if queue in self._drawn else settings
 
     def name_flow(self, queue: int, name: str) -> None:
         """Remember the name of a flow for a queue that has none of its own."""
@@ -205,6 +231,7 @@ def build(scenario: Scenario, document: Document, config: "Config") -> Plan:
         "series_queues": _series(scenario, document, plan),
         "keep_departures": True,
         "ready_permille": 1000,
+        "lateness": _lateness(scenario, plan, config),
         "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),
     }
     return plan
@@ -274,6 +301,16 @@ def _register_writes(plan: Plan, config: "Config") -> list[tuple[int, int]]:
     return writes
 
 
+def _lateness(scenario: Scenario, plan: Plan, config: "Config") -> dict[str, Any] | None:
+    if scenario.report.lateness is None:
+        return None
+    shapers = np.full(config.queues, registers.shaper_code(None, 0, config.clock_hz), dtype=np.uint64)
+    for queue in plan.touched.tolist():
+        settings = plan.settings.settings(queue)
+        shapers[queue] = registers.shaper_code(settings.rate_bps, settings.burst_bytes, config.clock_hz)
+    return {"shapers": shapers, "from_cycle": cycles(scenario.report.lateness, config.clock_hz)}
+
+
 def _series(scenario: Scenario, document: Document, plan: Plan) -> list[int]:
     if scenario.report.series is not None:
         ids = plan.settings.many(scenario.report.series, ("report", "series"))
@@ -292,7 +329,8 @@ def _line_bits(source: dict[str, Any], overhead_bytes: int, clock_hz: int) -> fl
     share = source["on_cycles"] / (source["on_cycles"] + source["off_cycles"]) if "on_cycles" in source else 1.0
     seconds = (source["stop_cycle"] - source["start_cycle"]) / clock_hz
     each = len(source["queues"]) if source["pick"] == "each" else 1
-    return float(source["bps"] * each * seconds * share * (size + overhead_bytes) / size)
+    bps = float(source["bps_each"].sum()) if "bps_each" in source else source["bps"] * each
+    return float(bps * seconds * share * (size + overhead_bytes) / size)
 
 
 def _source(
@@ -310,15 +348,26 @@ def _generator(
     entry: GeneratedTraffic, key: KeyPath, scenario: Scenario, document: Document, config: "Config", plan: Plan
 ) -> dict[str, Any]:
     source, clock = entry.source, config.clock_hz
+    ids = plan.settings.many(source.queues, (*key, entry.kind, "queues"))
     line = line_rate(scenario, document, config, "ingress")
-    if source.rate > line:
-        document.fail((*key, entry.kind, "rate"), f"must be at most the ingress link's {format_rate(line)}, not {format_rate(source.rate)}")
+    rate_key = (*key, entry.kind, "rate")
+    if isinstance(source.rate, Share):
+        own = [plan.settings.settings(queue).rate_bps for queue in ids.tolist()]
+        if not all(own):
+            queue = int(ids[[not rate for rate in own].index(True)])
+            document.fail(rate_key, f"is a share of each queue's own rate, but queue {queue} is unshaped or has a closed gate")
+        bps: dict[str, Any] = {"bps_each": np.array([source.rate.of(rate) for rate in own if rate], dtype=np.float64)}
+        highest = round(bps["bps_each"].max())
+    else:
+        bps, highest = {"bps": source.rate}, source.rate
+    if highest > line:
+        document.fail(rate_key, f"must be at most the ingress link's {format_rate(line)}, not {format_rate(highest)}")
     stop = min(entry.stop, scenario.duration) if entry.stop else scenario.duration
     job: dict[str, Any] = {
         "kind": entry.kind,
-        "queues": plan.settings.many(source.queues, (*key, entry.kind, "queues")),
+        "queues": ids,
         "pick": source.pick,
-        "bps": source.rate,
+        **bps,
         "sizes": [list(pair) for pair in source.size],
         "start_cycle": cycles(entry.start, clock),
         "stop_cycle": cycles(stop, clock),

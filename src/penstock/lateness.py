@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import UserError
+from penstock.rates import equal_rates, mixed_rates
 from penstock.registers import MIN_RATE_BPS
 from penstock.units import format_rate
 
@@ -35,7 +36,9 @@ def settings(options: dict[str, Any]) -> dict[str, Any]:
         link_load = rates[first >= 0].max() / LINK_BPS * (mean + OVERHEAD_BYTES) / mean
     else:
         target = LINK_BPS * options["load"] / 100 * mean / (mean + OVERHEAD_BYTES)
-        rates = mixed_rates(options["queues"], target, rng) if options["rates"] == "mixed" else equal_rates(options["queues"], target)
+        _check_least(options["queues"], target)
+        mixed = options["rates"] == "mixed"
+        rates = (mixed_rates if mixed else equal_rates)(options["queues"], target, MIN_RATE_BPS, LARGEST_RATE_BPS, rng)
         first = _first_departures(rates, sizes, rng)
         link_load = float(rates.sum()) / LINK_BPS * (mean + OVERHEAD_BYTES) / mean
     depth = (2 + rates / 8 / CLOCK_HZ * LATE_CYCLES / min(size for size, _ in sizes)).astype(np.uint32)
@@ -54,39 +57,6 @@ def settings(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def mixed_rates(queues: int, total_bps: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return rates from 64 kbit/s to 1 Gbit/s whose sum is `total_bps`, or as near to it as 1 Gbit/s for every queue comes.
-
-    They are drawn from a Pareto distribution that is cut at both ends, with the exponent that has the right mean: some fast
-    queues, many slow ones.
-    """
-    least, most = float(MIN_RATE_BPS), float(LARGEST_RATE_BPS)
-    _check_least(queues, total_bps)
-    if total_bps >= queues * most:
-        return np.full(queues, most)
-    low, high = -20.0, 20.0
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _pareto_mean(middle, least, most) > total_bps / queues else (low, middle)
-    exponent, share = low if abs(low) > 1e-6 else 1e-6, rng.random(queues)
-    rates = least * (1 - share * (1 - (least / most) ** exponent)) ** (-1 / exponent)
-    for _ in range(100):  # the draw's sum is not yet exact; what the limits cut off goes to the others
-        rates = np.clip(rates, least, most)
-        missing = total_bps - rates.sum()
-        free = (rates < most) if missing > 0 else (rates > least)
-        if abs(missing) < 1e-6 * total_bps or not free.any():
-            break
-        room = (most - rates if missing > 0 else rates - least)[free]
-        rates[free] += missing * room * rates[free] / (room * rates[free]).sum()
-    return np.clip(rates, least, most)
-
-
-def equal_rates(queues: int, total_bps: float) -> NDArray[np.float64]:
-    """Return the same rate for every queue, so that their sum is `total_bps`, but at most 1 Gbit/s."""
-    _check_least(queues, total_bps)
-    return np.full(queues, min(total_bps / queues, float(LARGEST_RATE_BPS)))
-
-
 def rate_codes(rates: NDArray[np.float64]) -> NDArray[np.uint64]:
     """Return `exponent << 16 | mantissa` of each rate in bit/s (docs/architecture.md), 0 (closed gate) for 0."""
     period = 8 * CLOCK_HZ * 65536 / np.where(rates > 0, rates, 1e6)  # 2^-16 cycles per byte
@@ -101,13 +71,6 @@ def _check_least(queues: int, total_bps: float) -> None:
     if queues * MIN_RATE_BPS > total_bps:
         least = f"{queues:,} queues of at least {format_rate(MIN_RATE_BPS)}"
         raise UserError(f"bench lateness: {least} are more than the load; at most {int(total_bps // MIN_RATE_BPS):,} queues")
-
-
-def _pareto_mean(exponent: float, least: float, most: float) -> float:
-    """Mean of the Pareto distribution cut to [least, most]; by a sum, so that no exponent is a special case."""
-    share = (np.arange(20_000) + 0.5) / 20_000
-    exponent = exponent if abs(exponent) > 1e-6 else 1e-6
-    return float((least * (1 - share * (1 - (least / most) ** exponent)) ** (-1 / exponent)).mean())
 
 
 def _first_departures(rates: NDArray[np.float64], sizes: list[tuple[int, int]], rng: np.random.Generator) -> NDArray[np.int64]:

@@ -106,6 +106,12 @@ def burst_cycles(burst_bytes: int, bps: int | None, clock_hz: int) -> int:
     return cycles
 
 
+def shaper_code(rate: int | None, burst: int, clock_hz: int) -> int:
+    """Return a shaper's setting as one word, `burst << 21 | exponent << 16 | mantissa`, for a rate in bit/s and a burst in bytes."""
+    mantissa, exponent = rate_code(rate, clock_hz)
+    return burst_cycles(burst, rate, clock_hz) << 21 | exponent << 16 | mantissa
+
+
 def queue_writes(index: int, rate: int | None, burst: int, limit_packets: int, limit_bytes: int, clock_hz: int) -> list[tuple[int, int]]:
     """Return the (address, value) writes, in order, that give queue `index` all its settings at once.
 

@@ -18,6 +18,10 @@ from penstock.units import format_time_ns
 TEMPLATE = Path(__file__).parent / "templates" / "report.html"
 MAX_TABLE_ROWS = 40
 SMOOTHED_POINTS = 5
+LATENESS = (
+    '<div class="card"><h2>Lateness</h2><p>Share of the packets that left more than so long after an ideal server would have sent them.</p>'
+    '<div class="plot" id="lateness"></div></div>'
+)
 
 Series = dict[str, NDArray[Any]]
 
@@ -93,6 +97,7 @@ def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
         "DROPS": '<div class="plot" id="drops"></div>'
         if len(series["drop_reasons"])
         else '<div class="nothing">Nothing was dropped.</div>',
+        "LATENESS": LATENESS if "late_ns" in series else "",
         "TABLE_NOTE": escape(_table_note(result)),
         "TABLE": _table(rows(result, MAX_TABLE_ROWS)),
         "FOOTER": _footer(result),
@@ -169,11 +174,19 @@ def _data(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]
         "peak": int(series["drops"].sum(axis=1).max(initial=0)),
         "shares": _short(series["cdf_share"], 7),
         "cdf": _short(series["cdf_ns"][:, -1] / 1e9),
+        "lateness": _lateness(series),
         "drops": [
             {"name": DROP_WORDS.get(reason, reason), "count": series["drops"][:, column].tolist()}
             for column, reason in enumerate(series["drop_reasons"].tolist())
         ],
     }
+
+
+def _lateness(series: Series) -> dict[str, list[float | None]]:
+    """Return lateness in seconds and the share of packets that were later, without the last point, which nothing is later than."""
+    if "late_ns" not in series:
+        return {"x": [], "y": []}
+    return {"x": _short(series["late_ns"][:-1] / 1e9), "y": _short(1 - series["late_share"][:-1])}
 
 
 def _decades(seconds: NDArray[np.float64]) -> list[int]:

@@ -57,6 +57,18 @@ def distribution(values: NDArray[Any], scale: float = 1.0) -> dict[str, Any]:
     return {"count": len(values), **{key: round(float(value) * scale, 3) for key, value in numbers.items()}}
 
 
+def counted(values: NDArray[Any], counts: NDArray[Any], scale: float = 1.0) -> dict[str, Any]:
+    """Return the distribution of `values * scale`, ascending, each of which occurred `counts` times."""
+    if not len(values):
+        return distribution(values)
+    up_to = np.cumsum(counts)
+    total = int(up_to[-1])
+    p50, p99, p99_9 = (values[np.searchsorted(up_to, -(-total * per_mille // 1000))] for per_mille in (500, 990, 999))
+    mean = float((values * counts).sum()) / total
+    numbers = {"min": values[0], "mean": mean, "p50": p50, "p99": p99, "p99_9": p99_9, "max": values[-1]}
+    return {"count": total, **{key: round(float(value) * scale, 3) for key, value in numbers.items()}}
+
+
 def rates(left: Departures, rate_bps: int | None, burst_bytes: int, clock_hz: int, egress_bps: int, idle_latency: int) -> dict[str, Any]:
     """Return the rates of one queue in bit/s, None where they do not exist; docs/result.md defines them."""
     none = {"measured_rate_bps": None, "average_rate_bps": None, "backlogged_rate_bps": None, "backlogged_share": 0.0}
@@ -116,6 +128,7 @@ def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, confi
         "bytes": size,
         "throughput_bps": round(8 * size["out"] * clock / int(raw["cycles"]), 3) if raw["cycles"] else 0.0,
         "latency_ns": distribution(left.latency, 1e9 / clock),
+        **_lateness(raw, clock),
         "order_errors": int(raw["order_errors"]),
         "payload_errors": int(raw["payload_errors"]),
         "event_errors": int(raw["event_errors"]),
@@ -150,10 +163,24 @@ def failures(result: dict[str, Any]) -> list[str]:
         ("lost", "packets never came out while younger ones of their queue did"),
         ("event_errors", "events of the device fit no packet"),
         ("counter_mismatches", "counters of the device differ from what the engine saw"),
+        ("early", "packets left before their earliest departure time"),
     ):
-        if result[key]:
+        if result.get(key):
             found.append(f"{result[key]:,} {words}.")
     return found + [f"First findings: {'; '.join(result['findings'][:3])}."] if result["findings"] else found
+
+
+def _lateness(raw: dict[str, Any], clock: int) -> dict[str, Any]:
+    """Return the keys of a run that measured lateness, none of another."""
+    if "lateness" not in raw:
+        return {}
+    values, counts = (np.asarray(raw["lateness"][key]) for key in ("cycles", "frames"))
+    return {
+        "early": int(raw["early"]),
+        "lateness_ns": counted(values, counts, 1e9 / clock),
+        "lateness_cycles": counted(values, counts),
+        "late_and_queued": int(raw["lateness"]["left"]),
+    }
 
 
 def _totals(raw: dict[str, Any]) -> dict[str, Any]:
@@ -240,7 +267,16 @@ def plot_data(raw: dict[str, Any], config: "Config", plan: Plan) -> dict[str, ND
         "cloud": cloud,
         "drop_reasons": np.array(reasons, dtype=str),
         "drops": drops,
+        **_late(raw, scale),
     }
+
+
+def _late(raw: dict[str, Any], scale: float) -> dict[str, NDArray[Any]]:
+    """Return how late how large a share of the frames was at most, where lateness was measured."""
+    if "lateness" not in raw or not len(raw["lateness"]["cycles"]):
+        return {}
+    up_to = np.cumsum(raw["lateness"]["frames"])
+    return {"late_ns": np.asarray(raw["lateness"]["cycles"]) * scale, "late_share": up_to / up_to[-1]}
 
 
 def _or_minus(rate: int | None) -> int:

@@ -7,13 +7,15 @@ Checks that need the device configuration (queue ids, the link rate, burst range
 import ipaddress
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StrictBool, StrictInt, StrictStr, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from penstock.suggest import nearest
-from penstock.units import describe, parse_rate, parse_size, parse_time
+from penstock.units import PS_PER_SECOND, describe, parse_rate, parse_size, parse_time
 
 MIN_RATE_BPS = 64_000
 MAX_LIMIT_PACKETS = 65_535
@@ -25,6 +27,8 @@ IMIX = ((60, 7), (590, 4), (1514, 1))
 
 UNSHAPED = "unshaped"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ -]*")
+_PERCENT = re.compile(r"\s*([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*%\s*")
+MAX_PERCENT = 100_000
 _ID_RANGE = re.compile(r"\s*([0-9]+)\s*(?:-\s*([0-9]+)\s*)?")
 
 IdRange = tuple[int, int]
@@ -43,6 +47,50 @@ def _rate_or_unshaped(value: object) -> int | str:
     return rate
 
 
+@dataclass(frozen=True)
+class Share:
+    """A share of each queue's own rate: `rate: 101 %`."""
+
+    percent: Decimal
+
+    def of(self, bps: int) -> float:
+        """Return that share of a rate, in bit/s."""
+        return float(self.percent * bps / 100)
+
+
+@dataclass(frozen=True)
+class TimeAtRate:
+    """A size given as the time that it takes at the queue's own rate: `burst: 5 ms`."""
+
+    picoseconds: int
+
+    def size(self, bps: int) -> int:
+        """Return the whole bytes that a rate in bit/s carries in that time."""
+        return bps * self.picoseconds // (8 * PS_PER_SECOND)
+
+
+def _burst(value: object) -> int | TimeAtRate:
+    try:
+        return parse_size(value)
+    except ValueError as error:
+        try:
+            return TimeAtRate(parse_time(value))
+        except ValueError:
+            raise ValueError(f'{error}; or the time that it takes at the queue\'s rate, such as "5 ms"') from None
+
+
+def _rate_or_share(value: object) -> "int | Share":
+    match = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        try:
+            return _positive(parse_rate)(value)
+        except ValueError as error:
+            raise ValueError(f'{error}; or a share of the queue\'s own rate such as "105 %"') from None
+    if not 0 < (percent := Decimal(match[1])) <= MAX_PERCENT:
+        raise ValueError(f"must be more than 0 % and at most {MAX_PERCENT:,} %, not {describe(value)}")
+    return Share(percent)
+
+
 def _positive(parse: Any) -> Any:
     def check(value: object) -> int:
         number = parse(value)
@@ -51,6 +99,13 @@ def _positive(parse: Any) -> Any:
         return number
 
     return check
+
+
+def _at_least_64k(value: object) -> int:
+    rate = parse_rate(value)
+    if rate < MIN_RATE_BPS:
+        raise ValueError(f"must be at least 64 kbit/s, not {describe(value)}")
+    return rate
 
 
 def _name(value: object) -> str:
@@ -164,11 +219,14 @@ def _drain(value: object) -> bool | int:
 
 Rate = Annotated[int, BeforeValidator(_positive(parse_rate))]
 QueueRate = Annotated[int | Literal["unshaped"], BeforeValidator(_rate_or_unshaped)]
+RateOrShare = Annotated[int | Share, BeforeValidator(_rate_or_share)]
+LeastRate = Annotated[int, BeforeValidator(_at_least_64k)]
 Time = Annotated[int, BeforeValidator(parse_time)]
 Duration = Annotated[int, BeforeValidator(_positive(parse_time))]
 Size = Annotated[int, BeforeValidator(parse_size)]
 Name = Annotated[str, BeforeValidator(_name)]
 QueueRef = Annotated[int | str, BeforeValidator(_queue_ref)]
+Burst = Annotated[int | TimeAtRate, BeforeValidator(_burst)]
 LimitPackets = Annotated[StrictInt, Field(ge=0, le=MAX_LIMIT_PACKETS)]
 LimitBytes = Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=MAX_LIMIT_BYTES)]
 
@@ -220,9 +278,26 @@ class QueueSettings(Model):
     rate: QueueRate | None = Field(
         None, description='Rate of frame bytes, from 64 kbit/s to the egress link; "unshaped"; or 0, a closed gate that holds all.'
     )
-    burst: Size | None = Field(None, description="Bytes that may leave at once after the queue was idle. 0: packets are strictly paced.")
+    burst: Burst | None = Field(
+        None,
+        description="Bytes that may leave at once after the queue was idle, or the time that they take at its rate. 0: strictly paced.",
+    )
     limit_packets: LimitPackets | None = Field(None, description="Most packets the queue holds; the next one is dropped.")
     limit_bytes: LimitBytes | None = Field(None, description="Most bytes the queue holds.")
+
+
+class Rates(Model):
+    """Rates of a group's queues, drawn at random: a Pareto distribution cut at both ends, with a given sum. Few are fast, many slow."""
+
+    least: LeastRate = Field(description="The smallest rate, 64 kbit/s or more.")
+    most: LeastRate = Field(description="The largest rate, up to the egress link.")
+    sum: Rate = Field(description="Of all queues of the group.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "Rates":
+        if self.least > self.most:
+            raise ValueError("has a `least` that is more than its `most`")
+        return self
 
 
 class Queue(QueueSettings):
@@ -234,6 +309,13 @@ class Queue(QueueSettings):
     )
     name: Name | None = Field(None, description="Name for reports, for `map`, and for `--set queues.NAME.KEY=...`.")
     subscriber: StrictStr | None = Field(None, description="Whose queue it is, for reports.")
+    rates: Rates | None = Field(None, description="In place of `rate`: a rate of its own for each queue of the group.")
+
+    @model_validator(mode="after")
+    def _one_rate(self) -> "Queue":
+        if self.rate is not None and self.rates is not None:
+            raise ValueError("has either `rate` or `rates`, not both")
+        return self
 
     @model_validator(mode="after")
     def _one_id(self) -> "Queue":
@@ -301,10 +383,16 @@ class Steady(Model):
         "round_robin",
         description="`each`: every queue has a source of its own with this rate. Otherwise one source picks a queue for each frame.",
     )
-    rate: Rate = Field(description="Rate of frame bytes.")
+    rate: RateOrShare = Field(description="Rate of frame bytes; with `pick: each` also a share of each queue's own rate, `101 %`.")
     size: Annotated[tuple[tuple[int, int], ...], BeforeValidator(_sizes)] = Field(
         description="Frame size without FCS: `64`, `imix`, or a list of `[size, weight]`."
     )
+
+    @model_validator(mode="after")
+    def _share_of_each(self) -> "Steady":
+        if isinstance(self.rate, Share) and self.pick != "each":
+            raise ValueError("has a `rate` in %, which needs `pick: each`")
+        return self
 
 
 class OnOff(Steady):
@@ -366,6 +454,9 @@ class Report(Model):
         None, description="Queues with a curve of their own (at most 32); unless given, the named queues that get traffic, at most 12."
     )
     interval: Duration | None = Field(None, description="Width of a point in time; a two-hundredth of the duration unless given.")
+    lateness: Time | None = Field(
+        None, description="Measure lateness against an ideal server, for frames that leave after this time; 0 is all."
+    )
 
 
 class Scenario(Model):

@@ -17,10 +17,13 @@ _SECTION = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 # How the types are called in the tables; what is not here is called by its Python type.
 _KINDS = {
     "Rate": "rate",
+    "RateOrShare": "rate, or share in %",
+    "LeastRate": "rate",
     "QueueRate": 'rate, "unshaped" or 0',
     "Time": "time",
     "Duration": "time",
     "Size": "size",
+    "Burst": "size or time",
     "Name": "name",
     "QueueRef": "queue",
     "LimitPackets": "whole number",

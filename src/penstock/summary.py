@@ -35,6 +35,10 @@ def sentences(result: dict[str, Any]) -> list[str]:
     if latency["count"]:
         half, most, worst = (format_time_ns(latency[key]) for key in ("p50", "p99", "max"))
         lines.append(f"Latency  half within {half}, 99 % within {most}, the slowest took {worst}")
+    late = result.get("lateness_ns", {"count": 0})
+    if late["count"]:
+        half, most, worst = (format_time_ns(late[key]) for key in ("p50", "p99_9", "max"))
+        lines.append(f"Late     half within {half}, 99.9 % within {most}, at most {worst}")
     lines += observations(result)
     return lines
 

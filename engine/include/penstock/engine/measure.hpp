@@ -8,12 +8,17 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "penstock/engine/device.hpp"
 #include "penstock/engine/pcap.hpp"
+
+namespace penstock {
+class Lateness;
+}
 
 namespace penstock::engine {
 
@@ -42,6 +47,7 @@ struct Totals {
     std::uint64_t order_errors = 0;     // frames that left before an older one of their queue
     std::uint64_t payload_errors = 0;   // frames that are not, byte for byte, one that the queue holds
     std::uint64_t event_errors = 0;     // events that fit no frame
+    std::uint64_t early = 0;            // frames that left before their earliest departure time (where lateness is measured)
     std::vector<std::string> findings;  // the first errors in words
 };
 
@@ -57,6 +63,15 @@ struct Series {
     std::vector<std::uint64_t> total_in, total_out;  // [interval], bytes of all queues
 };
 
+// What lateness is measured against: shapers (one code for each queue, burst << 21 | exponent << 16 | mantissa), the output link,
+// and the cycle from which departures count.
+struct LatenessSettings {
+    std::vector<std::uint64_t> shapers;
+    std::uint64_t link_bps = 0, clock_hz = 0;
+    std::uint32_t overhead_bytes = 0;
+    std::int64_t from_cycle = 0;
+};
+
 struct MeasureSettings {
     std::uint32_t queues = 0;
     std::uint64_t seed = 1;
@@ -65,12 +80,16 @@ struct MeasureSettings {
     std::vector<std::uint32_t> series_queues;
     bool keep_departures = false;
     std::string pcap_out;  // empty: none
+    std::optional<LatenessSettings> lateness;
 };
 
 class Measurement final : public Observer {
   public:
     explicit Measurement(const MeasureSettings& settings);
+    ~Measurement() override;
 
+    // The clock of the run is on; the device was reset `age` cycles ago.
+    void start(std::int64_t age);
     void arrived(const Frame& frame, std::int64_t last_bit) override;
     void classified(std::int64_t cycle, const Fate& fate) override;
     void enqueued(std::int64_t cycle, const Fate& fate) override;
@@ -91,6 +110,8 @@ class Measurement final : public Observer {
     std::vector<std::int64_t> take_departure_cycle() { return std::move(departure_cycle_); }
     std::vector<std::uint32_t> take_departure_length() { return std::move(departure_length_); }
     const Series& series() const { return series_; }
+    // Null unless the settings ask for it; closed by freeze().
+    const Lateness* lateness() const { return lateness_.get(); }
     // Frames whose fate the device has not told yet.
     std::uint64_t undecided() const { return undecided_; }
     // Frames that younger ones of their queue have overtaken and that never came.
@@ -147,6 +168,7 @@ class Measurement final : public Observer {
     std::vector<std::uint32_t> watched_queues_;
     std::vector<Watched> watched_;
     std::unique_ptr<PcapWriter> pcap_;
+    std::unique_ptr<Lateness> lateness_;
     Totals live_, frozen_;
     std::uint64_t undecided_ = 0;
     bool stop_when_empty_ = false, is_frozen_ = false;
