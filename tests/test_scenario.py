@@ -51,7 +51,9 @@ def test_generated_sources(tmp_path: Path) -> None:
 
 def test_drawn_rates(tmp_path: Path) -> None:
     """Each queue of the group has its own rate, their sum is as given, and the seed decides."""
-    text = BASE.replace('"4-9, 12", name: others, rate: 1 Mbit/s', '"4-9, 12", name: others, rates: {least: 1 Mbit/s, most: 9 Mbit/s, sum: 30 Mbit/s}')
+    text = BASE.replace(
+        '"4-9, 12", name: others, rate: 1 Mbit/s', '"4-9, 12", name: others, rates: {least: 1 Mbit/s, most: 9 Mbit/s, sum: 30 Mbit/s}'
+    )
     ids = [4, 5, 6, 7, 8, 9, 12]
     rates = [plan(tmp_path, text).settings.settings(queue).rate_bps for queue in ids]
     assert sum(rates) == pytest.approx(30e6, rel=1e-4) and len(set(rates)) == 7

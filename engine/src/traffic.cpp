@@ -177,7 +177,8 @@ std::vector<TimeHeap::Entry> first_arrivals(const std::vector<std::unique_ptr<So
 std::unique_ptr<Source> recorded_source(const RecordedFrames& frames) { return std::make_unique<Recorded>(frames); }
 
 std::unique_ptr<Source> synthetic_source(const SyntheticSettings& settings, Random random) {
-    if (settings.pick == Pick::Each && (settings.kind != Kind::Poisson || !settings.cycles_per_byte_each.empty())) return std::make_unique<PerQueue>(settings, random);
+    if (settings.pick == Pick::Each && (settings.kind != Kind::Poisson || !settings.cycles_per_byte_each.empty()))
+        return std::make_unique<PerQueue>(settings, random);
     return std::make_unique<Shared>(settings, random);
 }
 

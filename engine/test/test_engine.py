@@ -134,7 +134,7 @@ def test_load_is_the_same_from_the_beginning(stand_in_job: MakeJob, kind: str) -
     sizes = [(60, 7), (590, 4), (1514, 1)]
     mean = sum(size * weight for size, weight in sizes) / 12
     period = 500_000  # cycles from one frame of a source to its next, on average
-    source = {"kind": kind, "queues": [q for q in range(16)] * 1000, "pick": "each", "sizes": sizes}
+    source = {"kind": kind, "queues": list(range(16)) * 1000, "pick": "each", "sizes": sizes}
     source["bps_each"] = np.full(16_000, mean * 8 * CLOCK_HZ / period)
     result = engine.run(stand_in_job([source], duration_cycles=100_000, max_cycles=200_000, ingress_bps=0))
     assert result["packets"]["in"] == pytest.approx(16_000 / 5, rel=0.08)

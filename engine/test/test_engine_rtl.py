@@ -84,7 +84,9 @@ def shaped_run(tiny_job: MakeJob, told: tuple[int, int] | None = None) -> Job:
     code = (told or rate)[1] << 16 | (told or rate)[0]
     lateness = {"shapers": [code if queue == 6 else unshaped for queue in range(16)]}
     writes = settings(6, rate, packets=8)
-    return engine.run(tiny_job([constant([6], bps=2e8, size=500, start_cycle=5000)], duration_cycles=600_000, register_writes=writes, lateness=lateness))
+    return engine.run(
+        tiny_job([constant([6], bps=2e8, size=500, start_cycle=5000)], duration_cycles=600_000, register_writes=writes, lateness=lateness)
+    )
 
 
 def test_lateness_is_what_departures_are_behind_the_period(tiny_job: MakeJob) -> None:

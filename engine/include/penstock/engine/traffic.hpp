@@ -31,7 +31,7 @@ struct SyntheticSettings {
     Kind kind = Kind::Constant;
     Pick pick = Pick::RoundRobin;
     std::vector<std::uint32_t> queues;
-    std::vector<double> cycles_per_byte_each;  // by queue, with Pick::Each; empty: cycles_per_byte for all
+    std::vector<double> cycles_per_byte_each;             // by queue, with Pick::Each; empty: cycles_per_byte for all
     double cycles_per_byte = 0;                           // of frame bytes; per queue with Pick::Each; OnOff: while on
     std::vector<std::pair<std::uint32_t, double>> sizes;  // bytes, weight (share of frames)
     double start_cycle = 0, stop_cycle = 0;
