@@ -179,22 +179,28 @@ module pst_queue_manager
 
   // --- enqueue, stage 3: decide and commit
 
-  logic was_empty, over_packets, over_bytes, accept;
+  logic was_empty, deq_one, over_packets, over_bytes, accept;
   logic first_we_q, next_we_q;
   logic [DescIdWidth-1:0] next_waddr_q;
   packet_t packet1_q;
   drop_e reason;
+
+  function automatic logic is_empty(count_t enqueued, logic one_more);
+    return one_more ? enqueued.packets == deq_packets_next_s3_q : enqueued.packets == deq_packets_s3_q;
+  endfunction
 
   always_comb begin
     enq_now  = e_hit3_q ? enq1_q : enq_s3_q;
     tail_now = e_hit3_q ? tail1_q : tail_s3_q;
 
     // Exact: dequeues up to this very cycle count. There is at most one since stage 2, for the queue's next is four cycles away.
-    was_empty = enq_now.packets == (deq_meanwhile_q || (deq_same_queue_q && d_commit) ? deq_packets_next_s3_q : deq_packets_s3_q);
+    // The two counts that may be the present one are compared side by side, with either count of dequeues: which ones apply is known late.
+    deq_one   = deq_meanwhile_q || (deq_same_queue_q && d_commit);
+    was_empty = e_hit3_q ? is_empty(enq1_q, deq_one) : is_empty(enq_s3_q, deq_one);
 
     // Limits look at the dequeues up to stage 2: a packet that leaves in these two cycles still counts.
-    over_packets = $signed(highest_s3_q.packets - enq_now.packets) < 0;
-    over_bytes   = $signed(highest_s3_q.bytes - enq_now.bytes) < 0;
+    over_packets = e_hit3_q ? $signed(highest_s3_q.packets - enq1_q.packets) < 0 : $signed(highest_s3_q.packets - enq_s3_q.packets) < 0;
+    over_bytes   = e_hit3_q ? $signed(highest_s3_q.bytes - enq1_q.bytes) < 0 : $signed(highest_s3_q.bytes - enq_s3_q.bytes) < 0;
 
     reason = e3_q.reason;
     if (e3_q.reason == DropNone) begin

@@ -65,6 +65,7 @@ module pst_schedule_shaped
 
   typedef logic [QueueIdWidth-1:0] queue_t;
   typedef logic [TimeWidth+15:0] time_t;    // cycles, 16 bits of fraction
+  typedef logic [TimeWidth-1:0] cycle_t;
 
   typedef enum logic [1:0] {
     OpDequeue,    // the head packet leaves
@@ -78,10 +79,9 @@ module pst_schedule_shaped
     op_e    op;
     logic   stale;    // walk: an older operation on this queue has the time stamp in its hands
     queue_t queue_id;
-    time_t  t;
   } op_t;
 
-  logic [TimeWidth-1:0] now_q;
+  cycle_t now_q;
   logic init_q;
   queue_t init_queue_q;
   logic lists_init_done;
@@ -108,8 +108,11 @@ module pst_schedule_shaped
   shaper_cfg_t cfg_b2;
   logic [20:0] period_b3_q, period_r0_q;              // exponent, mantissa
   logic [27:0] tolerance_q;                           // at B3
-  logic [TimeWidth-1:0] floor_q;                      // at R0: decision less tolerance
-  time_t time_b2, time_r3;
+  cycle_t floor_q;                                    // at R0: decision less tolerance
+  time_t time_b2, time_b3_q, time_r0_q, time_r3;
+  // What is left of the stamp after R0: a walk looks at its cycle, a queue that is too early is placed by the last cycle of its wait.
+  cycle_t cycle_r1_q, cycle_r2_q, cycle_r3_q;
+  cycle_t hold_r3;
   logic backlogged_r1_q, backlogged_r2_q, backlogged_r3_q;
 
   logic walk_due_q, walk, walk_stale;
@@ -137,8 +140,7 @@ module pst_schedule_shaped
   end
 
   always_comb begin
-    b2_decided   = b2_q;
-    b2_decided.t = time_b2;
+    b2_decided = b2_q;
     if (b2_q.op != OpWalk) begin
       if (cfg_b2.mantissa == '0) b2_decided.op = OpPark;
       else if ($signed({now_q, 16'b0} - time_b2) < 0) b2_decided.op = OpReplace;
@@ -160,8 +162,7 @@ module pst_schedule_shaped
         valid: ready_take || walk,
         op: walk ? OpWalk : OpDequeue,
         stale: walk && walk_stale,
-        queue_id: walk ? walk_queue_q : ready_queue,
-        t: '0
+        queue_id: walk ? walk_queue_q : ready_queue
     };
     b2_q <= b1_q;
     b3_q <= b2_decided;
@@ -169,10 +170,15 @@ module pst_schedule_shaped
     r1_q <= r0_q;
     r2_q <= r1_q;
     r3_q <= r2_q;
+    time_b3_q  <= time_b2;
+    time_r0_q  <= time_b3_q;
+    cycle_r1_q <= r0_q.op == OpWalk ? time_r0_q[TimeWidth+15:16] : cycle_t'((time_r0_q - 1'b1) >> 16);
+    cycle_r2_q <= cycle_r1_q;
+    cycle_r3_q <= cycle_r2_q;
     period_b3_q     <= {cfg_b2.exponent, cfg_b2.mantissa};
     period_r0_q     <= period_b3_q;
     tolerance_q     <= cfg_b2.burst > 28'(ToleranceCycles) ? cfg_b2.burst : 28'(ToleranceCycles);
-    floor_q         <= now_q - TimeWidth'(tolerance_q);
+    floor_q         <= now_q - cycle_t'(tolerance_q);
     backlogged_r1_q <= s_ret_backlogged_i;
     backlogged_r2_q <= backlogged_r1_q;
     backlogged_r3_q <= backlogged_r2_q;
@@ -199,21 +205,23 @@ module pst_schedule_shaped
       .TimeWidth(TimeWidth)
   ) u_shaper (
       .clk_i,
-      .time_i(r0_q.t), .floor_i(floor_q), .len_i(s_ret_len_i), .mantissa_i(period_r0_q[15:0]), .exponent_i(period_r0_q[20:16]),
-      .time_o(time_r3)
+      .time_i(time_r0_q), .floor_i(floor_q), .len_i(s_ret_len_i), .mantissa_i(period_r0_q[15:0]), .exponent_i(period_r0_q[20:16]),
+      .time_o(time_r3), .hold_o(hold_r3)
   );
 
   // --- R3: write the time stamp, place the queue again
 
   // A walk replaces stamps older than every burst by one that is exactly that old: nothing changes but the wrap-around is put off.
-  localparam logic [TimeWidth-1:0] OldAge = TimeWidth'(2 ** (TimeWidth - 3));
+  localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
   logic walk_old, time_we, no_place_r3, place_ret_valid, place_ret_take, out_credit_back;
   time_t time_wdata;
+  cycle_t hold_wdata;
 
   always_comb begin
-    walk_old   = $signed(r3_q.t - {now_q - OldAge, 16'b0}) < 0 && !r3_q.stale;
+    walk_old   = $signed(cycle_r3_q - (now_q - OldAge)) < 0 && !r3_q.stale;
     time_we    = r3_q.valid && (r3_q.op == OpDequeue || (r3_q.op == OpWalk && walk_old));
     time_wdata = r3_q.op == OpWalk ? {now_q - OldAge, 16'b0} : time_r3;
+    hold_wdata = r3_q.op == OpWalk ? now_q - OldAge - 1'b1 : hold_r3;
     no_place_r3 = r3_q.valid && !(r3_q.op == OpReplace || (r3_q.op == OpDequeue && backlogged_r3_q));
     place_ret_valid = r3_q.valid && !no_place_r3;
     out_credit_back = r3_q.valid && (r3_q.op == OpReplace || r3_q.op == OpPark);
@@ -281,18 +289,19 @@ module pst_schedule_shaped
       .re_i(gate_count_q == 5'd3), .raddr_i(gate_queue_q), .rdata_o(parked_r)
   );
 
-  // --- activation: the queue's time stamp, from a second copy of the memory
+  // --- activation: until when the queue has to wait, from a memory of its own. That a stamp is before now, and which slot of the wheel
+  // it is in, is known from its last waiting cycle: its fraction need not be stored here, nor carried to the wheel.
 
   localparam int unsigned ActiveDepth = 8;
 
   typedef struct packed {
     queue_t queue_id;
-    time_t  t;
+    cycle_t hold;
   } place_t;
 
   logic act_take, act_hazard, a1_valid_q, a2_valid_q;
   queue_t act_queue, a1_queue_q, a2_queue_q;
-  time_t act_time;
+  cycle_t act_hold;
   logic [$clog2(ActiveDepth+1)-1:0] act_level;
   logic act_room_q, unused_act_ready, unused_ret_ready;
   logic place_act_valid, place_act_take;
@@ -326,35 +335,36 @@ module pst_schedule_shaped
   end
 
   pst_ram_1r1w #(
-      .Width($bits(time_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
-  ) u_time_active (
+      .Width(TimeWidth), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+  ) u_hold (
       .clk_i,
-      .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : r3_q.queue_id), .wdata_i(init_q ? '0 : time_wdata),
-      .re_i(1'b1), .raddr_i(act_queue), .rdata_o(act_time)
+      .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : r3_q.queue_id), .wdata_i(init_q ? '1 : hold_wdata),
+      .re_i(1'b1), .raddr_i(act_queue), .rdata_o(act_hold)
   );
 
   // Both FIFOs are passed by when they are empty: a queue alone comes round sooner.
-  place_t place_act_fifo, place_ret_fifo, place_ret_r3;
+  place_t place_act_fifo, place_act_a2, place_ret_fifo, place_ret_r3;
   logic act_fifo_valid, ret_fifo_valid, place_ret_any;
   logic [$clog2(PlaceDepth+1)-1:0] unused_ret_level;
 
   assign place_act_valid = act_fifo_valid || a2_valid_q;
-  assign place_act       = act_fifo_valid ? place_act_fifo : {a2_queue_q, act_time};
-  assign place_ret_r3    = {r3_q.queue_id, r3_q.op == OpDequeue ? time_r3 : r3_q.t};
+  assign place_act_a2    = {a2_queue_q, act_hold};
+  assign place_act       = act_fifo_valid ? place_act_fifo : place_act_a2;
+  assign place_ret_r3    = {r3_q.queue_id, r3_q.op == OpDequeue ? hold_r3 : cycle_r3_q};
   assign place_ret_any   = ret_fifo_valid || place_ret_valid;
   assign place_ret       = ret_fifo_valid ? place_ret_fifo : place_ret_r3;
 
   pst_fifo #(
-      .Width($bits(place_t)), .Depth(ActiveDepth)
+      .Width($bits(place_t)), .Depth(ActiveDepth), .RegisterOutput(1'b1)
   ) u_place_act (
       .clk_i, .rst_i,
-      .s_valid_i(a2_valid_q && (act_fifo_valid || !place_act_take)), .s_ready_o(unused_act_ready), .s_data_i({a2_queue_q, act_time}),
+      .s_valid_i(a2_valid_q && (act_fifo_valid || !place_act_take)), .s_ready_o(unused_act_ready), .s_data_i(place_act_a2),
       .m_valid_o(act_fifo_valid), .m_ready_i(place_act_take), .m_data_o(place_act_fifo),
       .level_o(act_level)
   );
 
   pst_fifo #(
-      .Width($bits(place_t)), .Depth(PlaceDepth)
+      .Width($bits(place_t)), .Depth(PlaceDepth), .RegisterOutput(1'b1)
   ) u_place_ret (
       .clk_i, .rst_i,
       .s_valid_i(place_ret_valid && (ret_fifo_valid || !place_ret_take)), .s_ready_o(unused_ret_ready), .s_data_i(place_ret_r3),
@@ -368,9 +378,9 @@ module pst_schedule_shaped
   logic place_valid_q, place_take, pick_act, pick_valid;
   logic place_due_q;
   queue_t place_queue_q;
-  localparam time_t SlotCeil = time_t'((longint'(SlotCycles) << 16) - 1);
-  logic [SlotTimeWidth-1:0] place_slot_q;     // first slot that is not before the time
+  logic [SlotTimeWidth-1:0] place_slot_q;     // slot of the last cycle of its wait
   place_t pick;
+  logic pick_due, act_due, ret_due;
 
   assign pick_act   = place_act_valid && (turn_q || !place_ret_any);
   assign pick_valid = place_act_valid || place_ret_any;
@@ -378,14 +388,23 @@ module pst_schedule_shaped
   assign place_act_take = pick_act && (!place_valid_q || place_take);
   assign place_ret_take = place_ret_any && !pick_act && (!place_valid_q || place_take);
 
-  logic [SlotTimeWidth-1:0] cursor_q;         // slot that is spliced next
+  // Each that may be picked is compared with now side by side: which one it is is known late.
+  function automatic logic due(cycle_t hold, cycle_t now);
+    return $signed(hold - now) < 0;
+  endfunction
+
+  assign act_due  = act_fifo_valid ? due(place_act_fifo.hold, now_q) : due(place_act_a2.hold, now_q);
+  assign ret_due  = ret_fifo_valid ? due(place_ret_fifo.hold, now_q) : due(place_ret_r3.hold, now_q);
+  assign pick_due = pick_act ? act_due : ret_due;
+
+  logic [SlotTimeWidth-1:0] cursor_q;         // slot that is spliced next: when it is over
 
   always_ff @(posedge clk_i) begin
     if (!place_valid_q || place_take) begin
       place_valid_q <= pick_valid;
       place_queue_q <= pick.queue_id;
-      place_due_q   <= $signed({now_q, 16'b0} - pick.t) >= 0;
-      place_slot_q  <= SlotTimeWidth'((pick.t + SlotCeil) >> (SlotShift + 16));
+      place_due_q   <= pick_due;
+      place_slot_q  <= pick.hold[TimeWidth-1:SlotShift];
       if (pick_valid) turn_q <= !pick_act;
     end
     if (rst_i) begin
@@ -394,7 +413,7 @@ module pst_schedule_shaped
     end
   end
 
-  // The wheel turns: when the time of the cursor's slot has come the slot is spliced onto the ready list.
+  // The wheel turns: when the cursor's slot is over, whoever waited in it is due, and it is spliced onto the ready list.
   logic splice_due_q, splice;
   logic op_ready;
   logic [SlotTimeWidth-1:0] place_ahead;
@@ -417,15 +436,15 @@ module pst_schedule_shaped
   end
 
   always_ff @(posedge clk_i) begin
-    splice_due_q <= init_done_o && !splice && $signed(now_q[TimeWidth-1:SlotShift] - cursor_q) >= 0;
+    splice_due_q <= init_done_o && !splice && $signed(cursor_q - now_q[TimeWidth-1:SlotShift]) < 0;
     if (splice) cursor_q <= cursor_q + 1'b1;
-    if (!init_done_o) cursor_q <= now_q[TimeWidth-1:SlotShift];
+    if (!init_done_o) cursor_q <= now_q[TimeWidth-1:SlotShift] - 1'b1;
     if (place_take) scatter_q <= scatter_q + ScatterStep;
     far_slot_q <= cursor_q[SlotWidth-1:0] - 1'b1 - (scatter_q >> 1);    // a cursor that moves on in this cycle makes it one slot nearer
     if (rst_i) begin
       scatter_q    <= '0;
       splice_due_q <= 1'b0;
-      cursor_q     <= '0;
+      cursor_q     <= '1;
     end
   end
 

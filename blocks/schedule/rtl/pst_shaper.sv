@@ -18,7 +18,8 @@ module pst_shaper
     input  len_t                  len_i,         // the packet's length in bytes
     input  logic [          15:0] mantissa_i,    // period, see shaper_cfg_t
     input  logic [           4:0] exponent_i,
-    output logic [StampWidth-1:0] time_o         // earliest departure time of the next packet
+    output logic [StampWidth-1:0] time_o,        // earliest departure time of the next packet
+    output logic [ TimeWidth-1:0] hold_o         // last cycle in which that one has to wait: time_o rounded up to cycles, less one
 );
 
   if (TimeWidth < 16 || TimeWidth > 32) begin : g_bad_time
@@ -30,7 +31,7 @@ module pst_shaper
 
   logic [ProductWidth-1:0] product_q;
   logic [4:0] exponent_q;
-  logic [StampWidth-1:0] base_q, base_q2;
+  logic [StampWidth-1:0] base_q, base_q2, base_before_q2;
   logic [ProductWidth+16-1:0] scaled;
   logic [IncrementWidth-1:0] increment_q;
 
@@ -42,9 +43,11 @@ module pst_shaper
     base_q     <= $signed(time_i - {floor_i, 16'b0}) < 0 ? {floor_i, 16'b0} : time_i;
 
     increment_q <= |scaled[ProductWidth+15:IncrementWidth] ? '1 : scaled[IncrementWidth-1:0];
-    base_q2     <= base_q;
+    base_q2        <= base_q;
+    base_before_q2 <= base_q - 1'b1;
 
     time_o <= base_q2 + StampWidth'(increment_q);
+    hold_o <= TimeWidth'((base_before_q2 + StampWidth'(increment_q)) >> 16);
   end
 
 endmodule

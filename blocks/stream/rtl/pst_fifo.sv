@@ -4,10 +4,12 @@
 // Latency 1 cycle. One word per cycle in and out at every depth from 2 on (Depth = 1 takes a word every other cycle).
 // s_ready_o and m_valid_o come from registers only; s_ready_o does not wait for m_ready_i, so a full FIFO takes
 // nothing in the cycle in which a word leaves. Reset empties it; the words themselves are not reset.
+// RegisterOutput = 1: m_data_o comes from a register too, cycle by cycle the same, for one register per bit and a later s_data_i.
 // For deep FIFOs use pst_ram_fifo, which reads block RAM.
 module pst_fifo #(
     parameter int unsigned Width = 32,  // bits per word, >= 1
     parameter int unsigned Depth = 2,   // words, >= 1, any number
+    parameter bit RegisterOutput = 1'b0,
     localparam int unsigned LevelWidth = $clog2(Depth + 1)
 ) (
     input  logic                  clk_i,
@@ -38,7 +40,6 @@ module pst_fifo #(
 
   assign s_ready_o = level_q != LevelWidth'(Depth);
   assign m_valid_o = level_q != '0;
-  assign m_data_o  = mem[raddr_q];
   assign level_o   = level_q;
   assign push      = s_valid_i && s_ready_o;
   assign pop       = m_valid_o && m_ready_i;
@@ -53,13 +54,25 @@ module pst_fifo #(
     if (push) mem[waddr_q] <= s_data_i;
   end
 
+  // raddr_q is where the oldest word is, or with the register the one behind it.
+  if (RegisterOutput) begin : g_register
+    logic [Width-1:0] data_q;
+    always_ff @(posedge clk_i) begin
+      if (pop) data_q <= mem[raddr_q];
+      if (push && (level_q == '0 || (pop && level_q == LevelWidth'(1)))) data_q <= s_data_i;
+    end
+    assign m_data_o = data_q;
+  end else begin : g_direct
+    assign m_data_o = mem[raddr_q];
+  end
+
   always_ff @(posedge clk_i) begin
     if (push) waddr_q <= waddr_q == LastAddr ? '0 : waddr_q + 1'b1;
     if (pop) raddr_q <= raddr_q == LastAddr ? '0 : raddr_q + 1'b1;
     level_q <= level_d;
     if (rst_i) begin
       waddr_q <= '0;
-      raddr_q <= '0;
+      raddr_q <= RegisterOutput && Depth > 1 ? AddrWidth'(1) : '0;
       level_q <= '0;
     end
   end
