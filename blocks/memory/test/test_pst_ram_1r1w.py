@@ -53,7 +53,13 @@ async def random_reads_and_writes(dut) -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"Width": 32, "Depth": 512, "ReadLatency": 1}, {"Width": 7, "Depth": 5, "ReadLatency": 2}, {"Width": 1, "Depth": 1, "ReadLatency": 1}],
+    [
+        {"Width": 32, "Depth": 512, "ReadLatency": 1},
+        {"Width": 7, "Depth": 5, "ReadLatency": 2},
+        {"Width": 1, "Depth": 1, "ReadLatency": 1},
+        {"Width": 49, "Depth": 262144, "ReadLatency": 2},  # its lowest bit is in block RAM
+        {"Width": 147, "Depth": 65536, "ReadLatency": 1},  # its lowest three
+    ],
 )
 def test_pst_ram_1r1w(parameters: dict[str, object]) -> None:
     testkit.run_module("memory", "pst_ram_1r1w", parameters)

@@ -378,7 +378,7 @@ module pst_queue_manager
   logic unused_active_ready, unused_drop_ready;
 
   pst_fifo #(
-      .Width(QueueIdWidth), .Depth(OutDepth)
+      .Width(QueueIdWidth), .Depth(OutDepth), .RegisterOutput(1'b1)
   ) u_active (
       .clk_i, .rst_i,
       .s_valid_i(accept && was_empty), .s_ready_o(unused_active_ready), .s_data_i(e3_q.queue_id),

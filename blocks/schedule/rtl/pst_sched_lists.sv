@@ -138,6 +138,7 @@ module pst_sched_lists #(
   // --- pop; the link of the popped queue leads to its stripe's next head, two cycles later
 
   logic pop, pop_last;
+  logic [Stripes-1:0] last;          // the stripe's head is its only element
   logic link1_q, link2_q;
   stripe_t link_stripe1_q, link_stripe2_q;
   queue_t link_r;
@@ -145,7 +146,11 @@ module pst_sched_lists #(
   assign m_ready_valid_o = head_valid_q[pop_q];
   assign m_ready_queue_o = head_q[pop_q];
   assign pop      = m_ready_valid_o && m_ready_ready_i;
-  assign pop_last = head_q[pop_q] == tail_q[pop_q];    // the stripe has no other element
+  assign pop_last = last[pop_q];
+
+  always_comb begin
+    for (int i = 0; i < Stripes; i++) last[i] = head_q[i] == tail_q[i];
+  end
 
   always_ff @(posedge clk_i) begin
     link1_q        <= pop && !pop_last;

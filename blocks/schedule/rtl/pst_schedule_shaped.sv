@@ -227,11 +227,20 @@ module pst_schedule_shaped
     out_credit_back = r3_q.valid && (r3_q.op == OpReplace || r3_q.op == OpPark);
   end
 
+  // Credits come and go several in a cycle; those that are known late only choose between sums that are ready.
+  logic [$bits(place_credit_q)-1:0] place_credit_sum;
+  logic [$bits(out_credit_q)-1:0] out_credit_sum;
+
+  assign place_credit_sum = place_credit_q + $bits(place_credit_q)'(no_place_r3);
+  assign out_credit_sum   = out_credit_q + $bits(out_credit_q)'(out_credit_back) + $bits(out_credit_q)'(credit_i);
+
   always_ff @(posedge clk_i) begin
-    place_credit_q <= place_credit_q - $bits(place_credit_q)'(ready_take || walk) + $bits(place_credit_q)'(no_place_r3)
-        + $bits(place_credit_q)'(place_ret_take);
-    out_credit_q <= out_credit_q - $bits(out_credit_q)'(ready_take) + $bits(out_credit_q)'(out_credit_back)
-        + $bits(out_credit_q)'(credit_i);
+    case ({ready_take || walk, place_ret_take})
+      2'b10:   place_credit_q <= place_credit_sum - 1'b1;
+      2'b01:   place_credit_q <= place_credit_sum + 1'b1;
+      default: place_credit_q <= place_credit_sum;
+    endcase
+    out_credit_q <= ready_take ? out_credit_sum - 1'b1 : out_credit_sum;
     if (rst_i) begin
       place_credit_q <= $bits(place_credit_q)'(PlaceDepth);
       out_credit_q   <= $bits(out_credit_q)'(Credits);
@@ -299,7 +308,7 @@ module pst_schedule_shaped
     cycle_t hold;
   } place_t;
 
-  logic act_take, act_hazard, a1_valid_q, a2_valid_q;
+  logic act_take, act_hazard, unpark_hazard, a1_valid_q, a2_valid_q;
   queue_t act_queue, a1_queue_q, a2_queue_q;
   cycle_t act_hold;
   logic [$clog2(ActiveDepth+1)-1:0] act_level;
@@ -309,15 +318,20 @@ module pst_schedule_shaped
 
   // The dequeue that emptied the queue may not have written its time stamp yet: wait for it.
   always_comb begin
-    act_queue  = unpark ? gate_queue_q : s_active_queue_i;
-    act_hazard = 1'b0;
-    if (r0_q.valid && r0_q.queue_id == act_queue) act_hazard = 1'b1;
-    if (r1_q.valid && r1_q.queue_id == act_queue) act_hazard = 1'b1;
-    if (r2_q.valid && r2_q.queue_id == act_queue) act_hazard = 1'b1;
-    if (r3_q.valid && r3_q.queue_id == act_queue) act_hazard = 1'b1;
+    act_hazard    = 1'b0;
+    unpark_hazard = 1'b0;
+    if (r0_q.valid && r0_q.queue_id == s_active_queue_i) act_hazard = 1'b1;
+    if (r1_q.valid && r1_q.queue_id == s_active_queue_i) act_hazard = 1'b1;
+    if (r2_q.valid && r2_q.queue_id == s_active_queue_i) act_hazard = 1'b1;
+    if (r3_q.valid && r3_q.queue_id == s_active_queue_i) act_hazard = 1'b1;
+    if (r0_q.valid && r0_q.queue_id == gate_queue_q) unpark_hazard = 1'b1;
+    if (r1_q.valid && r1_q.queue_id == gate_queue_q) unpark_hazard = 1'b1;
+    if (r2_q.valid && r2_q.queue_id == gate_queue_q) unpark_hazard = 1'b1;
+    if (r3_q.valid && r3_q.queue_id == gate_queue_q) unpark_hazard = 1'b1;
   end
 
-  assign unpark_take      = unpark && act_room_q && !act_hazard && !park;
+  assign act_queue        = unpark ? gate_queue_q : s_active_queue_i;
+  assign unpark_take      = unpark && act_room_q && !unpark_hazard && !park;
   assign s_active_ready_o = act_room_q && !act_hazard && !unpark && init_done_o;
   assign act_take         = unpark_take || (s_active_valid_i && s_active_ready_o);
 

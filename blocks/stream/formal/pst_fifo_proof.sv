@@ -6,6 +6,7 @@
 module pst_fifo_proof #(
     parameter int unsigned Width = 2,
     parameter int unsigned Depth = 3,
+    parameter bit RegisterOutput = 1'b0,
     localparam int unsigned LevelWidth = $clog2(Depth + 1)
 ) (
     input logic             clk_i,
@@ -24,7 +25,8 @@ module pst_fifo_proof #(
 
   pst_fifo #(
       .Width(Width),
-      .Depth(Depth)
+      .Depth(Depth),
+      .RegisterOutput(RegisterOutput)
   ) u_dut (
       .clk_i,
       .rst_i,
@@ -68,17 +70,21 @@ module pst_fifo_proof #(
   // The proof starts in reset.
   initial seen_q = 1'b0;
 
+  // Where the oldest word lies: behind an output register the read address is already that of the next one.
+  logic [AddrWidth-1:0] head;
+  assign head = !RegisterOutput ? u_dut.raddr_q : u_dut.raddr_q == '0 ? AddrWidth'(Depth - 1) : u_dut.raddr_q - 1'b1;
+
   // Where the picked word lies.
   logic [AddrWidth:0] place;
   always_comb begin
-    place = (AddrWidth + 1)'(u_dut.raddr_q) + (AddrWidth + 1)'(ahead_q);
+    place = (AddrWidth + 1)'(head) + (AddrWidth + 1)'(ahead_q);
     if (place >= (AddrWidth + 1)'(Depth)) place -= (AddrWidth + 1)'(Depth);
   end
 
   // Where the next word goes.
   logic [AddrWidth:0] next;
   always_comb begin
-    next = (AddrWidth + 1)'(u_dut.raddr_q) + (AddrWidth + 1)'(count_q);
+    next = (AddrWidth + 1)'(head) + (AddrWidth + 1)'(count_q);
     if (next >= (AddrWidth + 1)'(Depth)) next -= (AddrWidth + 1)'(Depth);
   end
 

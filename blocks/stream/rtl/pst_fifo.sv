@@ -36,10 +36,10 @@ module pst_fifo #(
   logic [Width-1:0] mem[Depth];
   logic [AddrWidth-1:0] waddr_q, raddr_q;
   logic [LevelWidth-1:0] level_d, level_q;
-  logic push, pop;
+  logic push, pop, valid_q;
 
   assign s_ready_o = level_q != LevelWidth'(Depth);
-  assign m_valid_o = level_q != '0;
+  assign m_valid_o = valid_q;
   assign level_o   = level_q;
   assign push      = s_valid_i && s_ready_o;
   assign pop       = m_valid_o && m_ready_i;
@@ -59,7 +59,7 @@ module pst_fifo #(
     logic [Width-1:0] data_q;
     always_ff @(posedge clk_i) begin
       if (pop) data_q <= mem[raddr_q];
-      if (push && (level_q == '0 || (pop && level_q == LevelWidth'(1)))) data_q <= s_data_i;
+      if (push && (!valid_q || (pop && level_q == LevelWidth'(1)))) data_q <= s_data_i;
     end
     assign m_data_o = data_q;
   end else begin : g_direct
@@ -70,7 +70,10 @@ module pst_fifo #(
     if (push) waddr_q <= waddr_q == LastAddr ? '0 : waddr_q + 1'b1;
     if (pop) raddr_q <= raddr_q == LastAddr ? '0 : raddr_q + 1'b1;
     level_q <= level_d;
+    if (push) valid_q <= 1'b1;
+    else if (pop && level_q == LevelWidth'(1)) valid_q <= 1'b0;
     if (rst_i) begin
+      valid_q <= 1'b0;
       waddr_q <= '0;
       raddr_q <= RegisterOutput && Depth > 1 ? AddrWidth'(1) : '0;
       level_q <= '0;

@@ -31,6 +31,6 @@ async def full_rate(dut) -> None:
         await full_rate(dut, 200)
 
 
-@pytest.mark.parametrize("width, depth", [(33, 1), (8, 2), (8, 5)])
-def test_pst_fifo(width: int, depth: int) -> None:
-    testkit.run_module("stream", "pst_fifo", {"Width": width, "Depth": depth})
+@pytest.mark.parametrize("width, depth, register", [(33, 1, 0), (8, 2, 0), (8, 5, 0), (8, 1, 1), (33, 5, 1)])
+def test_pst_fifo(width: int, depth: int, register: int) -> None:
+    testkit.run_module("stream", "pst_fifo", {"Width": width, "Depth": depth, "RegisterOutput": register})
