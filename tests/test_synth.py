@@ -1,12 +1,16 @@
 """`synth` on a tiny module: known cells come out, settings arrive in the hardware, wrong names are said in one sentence."""
 
 import json
+import statistics
+from pathlib import Path
 
 import pytest
 
-from penstock import library, synth
+from penstock import expected, library, synth
 from penstock.cli import main
 from penstock.errors import UserError
+
+CORE = "pst_access_edge_core"
 
 
 def area(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
@@ -62,7 +66,7 @@ def test_names() -> None:
     assert library.main_module("access_edge_core") == "pst_access_edge_core"
     assert library.main_module("pst_fifo") == "pst_fifo"
     assert library.sources_of("pst_access_edge_core")[0].stem == "pst_pkg"
-    assert set(library.parameters_of("pst_fifo")) == {"Width", "Depth"}
+    assert set(library.parameters_of("pst_fifo")) == {"Width", "Depth", "RegisterOutput"}
     with pytest.raises(UserError):
         library.main_module("nonsense")
 
@@ -72,3 +76,87 @@ def test_a_design_is_its_named_configuration() -> None:
     assert job.top == "pst_access_edge_tiny_16"
     assert ".Queues       (32)" in job.sources[-1].read_text()
     assert config["name"] == "tiny_16" and config["parameters"] == {"queues": "32"}
+
+
+def test_expectations_name_modules_and_parameters_that_exist() -> None:
+    assert expected.files()
+    for path in expected.files():
+        for module, entries in expected._read(path).items():
+            assert module in library.modules(), f"{path}: {module}"
+            for entry in entries:
+                assert set(entry.parameters) <= set(library.parameters_of(module)), f"{path}: {module}"
+                assert (entry.fmax_mhz is None) == (entry.target == "xcup"), f"{path}: {module}"
+            sizes = [(entry.target, str(entry.parameters)) for entry in entries]
+            assert len(set(sizes)) == len(sizes), f"{path}: {module} has a size twice"
+
+
+def test_the_first_entry_is_the_size_that_is_taken_by_default() -> None:
+    job, config = synth.plan(CORE, "ecp5", {}, [1])
+    assert config["parameters"] == job.parameters == {"Queues": 512, "Descriptors": 2048}
+    assert synth.plan(CORE, "ecp5", {"queues": "1024"}, [1])[0].parameters == {"Queues": 1024, "Descriptors": 2048}
+    assert expected.find(CORE, "ecp5", job.parameters) is not None
+    assert expected.find(CORE, "ecp5", {"Queues": 1024, "Descriptors": 2048}) is None
+
+
+def test_what_is_outside_the_tolerance_is_told_by_its_key() -> None:
+    entry = expected.Expectation(target="ecp5", lut=1000, ff=100, bram=2.5, uram=0, dsp=1, fmax_mhz=130)
+    same = {"lut": 1000, "ff": 100, "bram": 2.5, "uram": 0, "dsp": 1, "fmax_mhz": [100.0, 130.0, 131.0]}
+    assert entry.outside(same) == []
+    assert entry.outside({**same, "lut": 1050, "ff": 95, "fmax_mhz": [122.3, 122.3, 200.0]}) == []
+    assert entry.outside({**same, "lut": 1051, "ff": 94}) == ["lut", "ff"]
+    assert entry.outside({**same, "lut": 949, "bram": 3.0, "uram": 1, "dsp": 0}) == ["lut", "bram", "uram", "dsp"]
+    assert entry.outside({**same, "fmax_mhz": [122.0, 122.0, 200.0]}) == ["fmax_mhz"]
+    assert entry.outside({**same, "fmax_mhz": [122.0]}) == [], "one seed is luck"
+
+
+def test_check_fails_on_what_is_not_expected(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["pst_skid_buffer", "--set", "width=8"]
+    found = area(capsys, *arguments)
+
+    def known(**changes: int) -> None:
+        figures = {key: found[key] for key in ("lut", "ff", "bram", "uram", "dsp")}
+        entry = expected.Expectation(target="xcup", parameters={"Width": 8}, **{**figures, **changes})
+        monkeypatch.setattr(expected, "entries", lambda module, target: [entry] if target == "xcup" else [])
+
+    known()
+    assert area(capsys, *arguments, "--check")["outside"] == []
+    known(ff=found["ff"] + 2, uram=1)
+    assert main(["synth", *arguments]) == 0
+    assert "FF is more than 5% off" in capsys.readouterr().out
+    assert main(["synth", *arguments, "--check", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["outside"] == ["ff", "uram"]
+    assert main(["synth", "pst_skid_buffer", "--set", "width=9", "--check"]) == 2
+    assert "there is one for Width=8" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("[]", "must be a mapping"), ("a: [{target: xcup, lut: 1, ff: 1, bram: 0, luts: 2}]", "luts"), ("a: [", "not YAML")],
+)
+def test_a_file_of_expectations_that_is_not_sound_is_refused(text: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "expected.yaml"
+    path.write_text(text)
+    with pytest.raises(UserError, match=words):
+        expected._read(path)
+
+
+def test_the_core_of_2048_queues_is_as_expected(capsys: pytest.CaptureFixture[str]) -> None:
+    assert area(capsys, CORE, "--check")["config"]["parameters"] == {"Queues": 2048, "Descriptors": 16384}
+
+
+@pytest.mark.slow
+def test_the_core_of_262144_queues_needs_no_more_memory_than_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
+    result = area(capsys, CORE, "--set", "queues=262144", "--set", "descriptors=131072", "--check")
+    assert result["uram"] <= 416 and result["bram"] <= 173
+
+
+@pytest.mark.slow
+def test_the_core_runs_at_120_mhz_on_ecp5(capsys: pytest.CaptureFixture[str]) -> None:
+    result = area(capsys, CORE, "--target", "ecp5", "--seeds", "3", "--check")
+    assert statistics.median(result["fmax_mhz"]) >= 120
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", sorted({module for path in expected.files() for module in expected._read(path)} - {CORE}))
+def test_blocks_are_as_expected(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    area(capsys, module, "--check")

@@ -57,9 +57,9 @@ def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> 
     """Return the job that `what` (a design, a block or a module) means with `settings`, and the `config` part of its report.
 
     A design takes `config=NAME`, one of its named configurations, and changes to it (`queues=512`, `memories.ddr.pages=1024`);
-    everything else takes parameters of its module. Raises UserError.
+    everything else takes parameters of its module, in place of those of the first entry for `target` in `expected.yaml`. Raises UserError.
     """
-    from penstock import configs, library
+    from penstock import configs, expected, library
 
     if what in configs.designs():
         settings = dict(settings)
@@ -69,7 +69,8 @@ def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> 
         job = Job(wrapper.stem, [*configs.sources(config), wrapper], {}, target, seeds)
         return job, {"design": what, "name": config.name, "module": wrapper.stem, "target": target, "parameters": settings}
     top = library.main_module(what)
-    parameters = library.set_parameters(top, settings)
+    usual = next((entry.parameters for entry in expected.entries(top, target)), {})
+    parameters = {**usual, **library.set_parameters(top, settings)}
     job = Job(top, library.sources_of(top), parameters, target, seeds)
     return job, {"module": top, "target": target, "parameters": parameters}
 
@@ -193,6 +194,8 @@ def _tool(command: list[str], log: Path, stage: Callable[[str], str], progress: 
         except BaseException:
             process.kill()
             raise
+    if process.returncode < 0:
+        raise SynthesisError(f"{Path(command[0]).name} was ended by signal {-process.returncode}; was there enough memory?")
     if process.returncode:
         errors = [line for line in "".join(words).splitlines() if "error" in line.lower()]
         raise SynthesisError("\n".join((errors or "".join(words).splitlines())[-20:]) + f"\nThe whole log is {log.relative_to(ROOT)}")

@@ -179,14 +179,15 @@ module pst_queue_manager
 
   // --- enqueue, stage 3: decide and commit
 
-  logic was_empty, deq_one, over_packets, over_bytes, accept;
+  logic was_empty, deq_one, over_packets, over_bytes, drop, accept;
+  logic e3_asks_q;                   // a packet that was not lost upstream
   logic first_we_q, next_we_q;
   logic [DescIdWidth-1:0] next_waddr_q;
   packet_t packet1_q;
   drop_e reason;
 
-  function automatic logic is_empty(count_t enqueued, logic one_more);
-    return one_more ? enqueued.packets == deq_packets_next_s3_q : enqueued.packets == deq_packets_s3_q;
+  function automatic logic is_empty(logic [PacketCountWidth-1:0] enqueued, logic one_more);
+    return one_more ? enqueued == deq_packets_next_s3_q : enqueued == deq_packets_s3_q;
   endfunction
 
   always_comb begin
@@ -196,7 +197,7 @@ module pst_queue_manager
     // Exact: dequeues up to this very cycle count. There is at most one since stage 2, for the queue's next is four cycles away.
     // The two counts that may be the present one are compared side by side, with either count of dequeues: which ones apply is known late.
     deq_one   = deq_meanwhile_q || (deq_same_queue_q && d_commit);
-    was_empty = e_hit3_q ? is_empty(enq1_q, deq_one) : is_empty(enq_s3_q, deq_one);
+    was_empty = e_hit3_q ? is_empty(enq1_q.packets, deq_one) : is_empty(enq_s3_q.packets, deq_one);
 
     // Limits look at the dequeues up to stage 2: a packet that leaves in these two cycles still counts.
     over_packets = e_hit3_q ? $signed(highest_s3_q.packets - enq1_q.packets) < 0 : $signed(highest_s3_q.packets - enq_s3_q.packets) < 0;
@@ -207,7 +208,8 @@ module pst_queue_manager
       if (over_bytes) reason = DropTailDropBytes;
       if (over_packets) reason = DropTailDropPackets;
     end
-    accept   = e3_q.valid && reason == DropNone;
+    drop     = e3_asks_q && (over_packets || over_bytes);
+    accept   = e3_asks_q && !over_packets && !over_bytes;
     e_commit = accept;
     enq_new  = '{packets: enq_now.packets + 1'b1, bytes: enq_now.bytes + ByteCountWidth'(e3_q.packet.len)};
   end
@@ -223,6 +225,7 @@ module pst_queue_manager
     };
     e2_q <= e1_q;
     e3_q <= e2_q;
+    e3_asks_q <= e2_q.valid && e2_q.reason == DropNone;
     d1_q <= '{valid: s_deq_valid_i, queue_id: s_deq_queue_i};
     d2_q <= d1_q;
 
@@ -268,6 +271,7 @@ module pst_queue_manager
       e1_q.valid  <= 1'b0;
       e2_q.valid  <= 1'b0;
       e3_q.valid  <= 1'b0;
+      e3_asks_q   <= 1'b0;
       d1_q.valid  <= 1'b0;
       d2_q.valid  <= 1'b0;
       d_commit1_q <= 1'b0;
@@ -390,8 +394,7 @@ module pst_queue_manager
       .Width(DescIdWidth), .Depth(OutDepth)
   ) u_drop (
       .clk_i, .rst_i,
-      .s_valid_i(e3_q.valid && e3_q.reason == DropNone && reason != DropNone), .s_ready_o(unused_drop_ready),
-      .s_data_i(e3_q.packet.desc),
+      .s_valid_i(drop), .s_ready_o(unused_drop_ready), .s_data_i(e3_q.packet.desc),
       .m_valid_o(m_drop_valid_o), .m_ready_i(m_drop_ready_i), .m_data_o(m_drop_desc_o),
       .level_o(drop_level)
   );
@@ -424,7 +427,7 @@ module pst_queue_manager
       if (enq_take) assert (int'(s_enq_queue_i) < Queues) else $error("enqueue to queue %0d of %0d", s_enq_queue_i, Queues);
       if (d_commit) assert (enq_packets_for_deq != deq_r.packets) else $error("dequeue from empty queue %0d", d2_q.queue_id);
       if (accept && was_empty) assert (unused_active_ready) else $error("active FIFO overflows");
-      if (e3_q.valid && e3_q.reason == DropNone && !accept) assert (unused_drop_ready) else $error("drop FIFO overflows");
+      if (drop) assert (unused_drop_ready) else $error("drop FIFO overflows");
     end
   end
 `endif

@@ -7,6 +7,8 @@ import typer
 
 from penstock.commands import app
 
+_NAMES = {"lut": "LUT", "ff": "FF", "bram": "BRAM", "uram": "URAM", "dsp": "DSP", "fmax_mhz": "Fmax"}
+
 
 class Target(StrEnum):
     """What can be synthesised for."""
@@ -23,30 +25,53 @@ def synth(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter (queues=512), or config=NAME of a design.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Place and route this often, with seeds 1, 2, ... (ecp5).")] = 3,
+    check: Annotated[bool, typer.Option("--check", help="Exit with 1 unless the figures are as expected.yaml says.")] = False,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Synthesise a design, a block or a module, and report area, logic levels and (ecp5) clock frequency."""
-    import json
+    """Synthesise a design, a block or a module, and report area, logic levels and (ecp5) clock frequency.
 
+    Where expected.yaml has an entry for this module, target and size, what it expects stands beside the figures.
+    """
+    import json
+    import statistics
+
+    from penstock import expected
     from penstock import synth as flow
+    from penstock.errors import UserError
     from penstock.options import parse_settings
     from penstock.terminal import progress_line
 
     job, config = flow.plan(what, target.value, parse_settings(settings), list(range(1, seeds + 1)))
+    entry = None if "design" in config else expected.find(job.top, target.value, config["parameters"])
+    if check and entry is None:
+        sizes = [", ".join(f"{k}={v}" for k, v in known.parameters.items()) for known in expected.entries(job.top, target.value)]
+        known = f"; there is one for {' and for '.join(sizes)}" if sizes else ""
+        raise UserError(f"nothing is expected of {job.top} of this size on {target.value}{known}")
+    if check and entry and entry.fmax_mhz and seeds < expected.LEAST_SEEDS:
+        raise UserError(f"--check compares the median of at least {expected.LEAST_SEEDS} seeds")
     try:
         with progress_line(job.top) as line:
             result = flow.run(job, line)
     except flow.SynthesisError as error:
         typer.echo(f"penstock: {job.top} cannot be synthesised:\n{error}", err=True)
         raise typer.Exit(1) from None
+    outside = entry.outside(result) if entry else []
     result = {"schema": flow.SCHEMA, "seed": 1, "config": config, **result}
+    if entry:
+        result |= {"expected": entry.figures(), "outside": outside}
     if json_output:
         print(json.dumps(result))
-        return
+        raise typer.Exit(1 if check and outside else 0)
     settings_text = ", ".join(f"{key} {value}" for key, value in config["parameters"].items())
     print(f"{job.top} on {target.value}{': ' + settings_text if settings_text else ''}")
     print(f"  LUT {result['lut']:,} ({result['lut_memory']:,} as memory)  FF {result['ff']:,}  BRAM {result['bram']:g}  "
           f"URAM {result['uram']:,}  DSP {result['dsp']:,}  logic levels {result['logic_levels']}")  # fmt: skip
     if result["fmax_mhz"]:
         speeds = sorted(result["fmax_mhz"])
-        print(f"  Fmax {speeds[0]:g} to {speeds[-1]:g} MHz, median {speeds[len(speeds) // 2]:g}, over {len(speeds)} seeds")
+        print(f"  Fmax {speeds[0]:g} to {speeds[-1]:g} MHz, median {statistics.median(speeds):g}, over {len(speeds)} seeds")
+    if entry:
+        print("  expected: " + "  ".join(f"{_NAMES[key]} {value:,g}" for key, value in entry.figures().items()))
+        for key in outside:
+            print(f"  {_NAMES[key]} is more than {expected.TOLERANCE[key]:.0%} off; if that is meant, change expected.yaml")
+    if check and outside:
+        raise typer.Exit(1)
