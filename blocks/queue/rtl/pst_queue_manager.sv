@@ -180,7 +180,7 @@ module pst_queue_manager
   // --- enqueue, stage 3: decide and commit
 
   logic was_empty, deq_one, over_packets, over_bytes, drop, accept;
-  logic e3_asks_q;                   // a packet that was not lost upstream
+  logic asks;                        // a packet that was not lost upstream
   logic first_we_q, next_we_q;
   logic [DescIdWidth-1:0] next_waddr_q;
   packet_t packet1_q;
@@ -208,8 +208,9 @@ module pst_queue_manager
       if (over_bytes) reason = DropTailDropBytes;
       if (over_packets) reason = DropTailDropPackets;
     end
-    drop     = e3_asks_q && (over_packets || over_bytes);
-    accept   = e3_asks_q && !over_packets && !over_bytes;
+    asks     = e3_q.valid && e3_q.reason == DropNone;
+    drop     = asks && (over_packets || over_bytes);
+    accept   = asks && !over_packets && !over_bytes;
     e_commit = accept;
     enq_new  = '{packets: enq_now.packets + 1'b1, bytes: enq_now.bytes + ByteCountWidth'(e3_q.packet.len)};
   end
@@ -225,7 +226,6 @@ module pst_queue_manager
     };
     e2_q <= e1_q;
     e3_q <= e2_q;
-    e3_asks_q <= e2_q.valid && e2_q.reason == DropNone;
     d1_q <= '{valid: s_deq_valid_i, queue_id: s_deq_queue_i};
     d2_q <= d1_q;
 
@@ -271,7 +271,6 @@ module pst_queue_manager
       e1_q.valid  <= 1'b0;
       e2_q.valid  <= 1'b0;
       e3_q.valid  <= 1'b0;
-      e3_asks_q   <= 1'b0;
       d1_q.valid  <= 1'b0;
       d2_q.valid  <= 1'b0;
       d_commit1_q <= 1'b0;

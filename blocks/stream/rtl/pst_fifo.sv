@@ -84,6 +84,7 @@ module pst_fifo #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       a_level_in_range : assert (level_q <= LevelWidth'(Depth));
+      a_flag : assert (valid_q == (level_q != '0));
     end
   end
 `endif
