@@ -23,6 +23,7 @@ async def updates(dut) -> None:
         await FallingEdge(dut.clk_i)
         if step >= 3:
             assert int(dut.time_o.value) == expected[step - 3], f"update {step - 3}, seed {seed()}"
+            assert int(dut.hold_o.value) == (expected[step - 3] - 1) % span >> 16, f"update {step - 3}, seed {seed()}"
         mantissa, exponent = rng.choice([0, 1, rng.randrange(32768, 65536)]), rng.randrange(32)
         burst, length = rng.choice([0, rng.randrange(1 << (width - 4))]), rng.randrange(1 << 14)
         now = rng.randrange(1 << (width + 3))
