@@ -44,7 +44,10 @@ def synth(
     job, config = flow.plan(what, target.value, parse_settings(settings), list(range(1, seeds + 1)))
     entry = None if "design" in config else expected.find(job.top, target.value, config["parameters"])
     if check and entry is None:
-        sizes = [", ".join(f"{k}={v}" for k, v in known.parameters.items()) for known in expected.entries(job.top, target.value)]
+        sizes = [
+            ", ".join(f"{k}={v}" for k, v in known.parameters.items()) or "its default parameters"
+            for known in expected.entries(job.top, target.value)
+        ]
         known = f"; there is one for {' and for '.join(sizes)}" if sizes else ""
         raise UserError(f"nothing is expected of {job.top} of this size on {target.value}{known}")
     if check and entry and entry.fmax_mhz and seeds < expected.LEAST_SEEDS:
