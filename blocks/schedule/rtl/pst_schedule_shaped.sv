@@ -211,7 +211,8 @@ module pst_schedule_shaped
 
   // --- R3: write the time stamp, place the queue again
 
-  // A walk replaces stamps older than every burst by one that is exactly that old: nothing changes but the wrap-around is put off.
+  // A walk replaces stamps older than every burst by one that is exactly that old: nothing changes but the wrap-around is put off. So does
+  // parking, for a walk that meets the queue on its way here leaves the stamp to it.
   localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
   logic walk_old, time_we, no_place_r3, place_ret_valid, place_ret_take, out_credit_back;
   time_t time_wdata;
@@ -219,9 +220,9 @@ module pst_schedule_shaped
 
   always_comb begin
     walk_old   = $signed(cycle_r3_q - (now_q - OldAge)) < 0 && !r3_q.stale;
-    time_we    = r3_q.valid && (r3_q.op == OpDequeue || (r3_q.op == OpWalk && walk_old));
-    time_wdata = r3_q.op == OpWalk ? {now_q - OldAge, 16'b0} : time_r3;
-    hold_wdata = r3_q.op == OpWalk ? now_q - OldAge - 1'b1 : hold_r3;
+    time_we    = r3_q.valid && (r3_q.op == OpDequeue || ((r3_q.op == OpWalk || r3_q.op == OpPark) && walk_old));
+    time_wdata = r3_q.op == OpDequeue ? time_r3 : {now_q - OldAge, 16'b0};
+    hold_wdata = r3_q.op == OpDequeue ? hold_r3 : now_q - OldAge - 1'b1;
     no_place_r3 = r3_q.valid && !(r3_q.op == OpReplace || (r3_q.op == OpDequeue && backlogged_r3_q));
     place_ret_valid = r3_q.valid && !no_place_r3;
     out_credit_back = r3_q.valid && (r3_q.op == OpReplace || r3_q.op == OpPark);
