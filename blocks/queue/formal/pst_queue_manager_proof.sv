@@ -250,6 +250,7 @@ module pst_queue_manager_proof
 
       // what the induction needs: sizes
       a_sum : assert (sum == level_t'(Descriptors));
+      a_flags : assert (active_valid == (u_dut.active_level != '0) && drop_valid == (u_dut.drop_level != '0));
       a_in_flight : assert (32'(u_dut.drop_level) + 32'(u_dut.e1_q.valid) + 32'(u_dut.e2_q.valid) + 32'(u_dut.e3_q.valid)
                             <= 32'd13 + 32'(!u_dut.room_q)
                          && 32'(u_dut.active_level) + 32'(u_dut.e1_q.valid) + 32'(u_dut.e2_q.valid) + 32'(u_dut.e3_q.valid)

@@ -84,6 +84,7 @@ module pst_schedule_passthrough_proof #(
       a_out_credit : assert (32'(u_dut.out_credit_q) + 32'(under_way_q) == Credits);
       a_place_credit : assert (32'(u_dut.place_credit_q) + 32'(deq_valid) + 32'(way_q[1]) + 32'(way_q[2]) + 32'(way_q[3])
                                + 32'(u_dut.u_ret.level_q) == 16);
+      a_flag : assert (u_dut.ret_valid == (u_dut.u_ret.level_q != '0));
       a_level : assert (32'(u_dut.u_ret.level_q) <= 2 && u_dut.u_ret.waddr_q == 4'(u_dut.u_ret.raddr_q + 4'(u_dut.u_ret.level_q)));
       // useful work is possible
       c_both : cover (u_dut.ret_valid && active && under_way_q != '0);

@@ -292,7 +292,8 @@ module pst_schedule_shaped_proof
       `PLACES(32'(u_dut.out_credit_q) + 32'(downstream_q) + 32'(asked) == Credits);
       `PLACES(32'(u_dut.u_place_act.level_q) <= 2 && 32'(u_dut.u_place_ret.level_q) <= 2
                          && 3'(u_dut.u_place_act.waddr_q + 3'd1) == 3'(u_dut.u_place_act.raddr_q + 3'(u_dut.u_place_act.level_q))
-                         && u_dut.act_fifo_valid == (u_dut.u_place_act.level_q != '0) && u_dut.ret_fifo_valid == (u_dut.u_place_ret.level_q != '0)
+                         && u_dut.act_fifo_valid == (u_dut.u_place_act.level_q != '0)
+                         && u_dut.ret_fifo_valid == (u_dut.u_place_ret.level_q != '0)
                          && 5'(u_dut.u_place_ret.waddr_q + 5'd1) == 5'(u_dut.u_place_ret.raddr_q + 5'(u_dut.u_place_ret.level_q)));
       for (int k = 1; k < 8; k++) begin
         if (k < 3 && pop[k]) `PLACES(op[k] == Dequeue);
