@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Model of the hierarchy: what becomes of a queue whose own shaper lets its head packet go. See ../HIERARCHY.md.
+//
+// Subscriber, access node and port are gates in a row. A gate that is open and that nobody waits at lets the queue pass and charges the
+// packet to its shaper; else the queue waits there, in its class. When the gate's time comes it lets one queue go: of the highest class,
+// the one that is next in fair order. A queue is at one gate at most.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <queue>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "fair_calendar.hpp"
+#include "shaper.hpp"
+
+namespace penstock {
+
+enum class Level { Subscriber, Node, Port };
+
+// What is let go at one level: a shaper, and the queues that wait, by class (0 first).
+struct Parent {
+    ShaperSetting shaper;
+    int64_t time = 0;  // earliest departure of the next packet, 2^-16 cycles
+    std::vector<FairCalendar> waiting;
+    uint32_t count = 0;  // queues that wait
+
+    bool open(int64_t now) const { return shaper.mantissa != 0 && Shaper::eligible_cycle(time) <= now; }
+    void charge(int64_t now, uint32_t length) { time = Shaper::update(shaper, time, now, length); }
+};
+
+class Hierarchy {
+  public:
+    static constexpr uint32_t kUnitWeight = 64;
+
+    struct Sizes {
+        uint32_t queues_per_subscriber, subscribers, nodes, ports, classes;
+    };
+
+    explicit Hierarchy(const Sizes& sizes)
+        : sizes_(sizes), queues_(sizes.subscribers * sizes.queues_per_subscriber), node_of_(sizes.subscribers), port_of_(sizes.nodes) {
+        for (const uint32_t count : {sizes.subscribers, sizes.nodes, sizes.ports}) {
+            parents_[levels_++].assign(count, Parent{{}, 0, std::vector<FairCalendar>(sizes.classes), 0});
+        }
+    }
+
+    void set_shaper(Level level, uint32_t id, const ShaperSetting& shaper, int64_t now) {
+        at(level, id).shaper = shaper;
+        wake(level, id, now);
+    }
+    // Queues that wait at the old node go on waiting there; what comes after goes to the new one.
+    void set_node(uint32_t subscriber, uint32_t node) { node_of_.at(subscriber) = node; }
+    void set_port(uint32_t node, uint32_t port) { port_of_.at(node) = port; }
+    // `weight`: 1..64, share of the queue's subscriber against others of its node, and of the queue in its subscriber.
+    void set_queue(uint32_t queue, uint32_t cls, uint32_t weight) {
+        if (cls >= sizes_.classes || weight < 1 || weight > kUnitWeight) throw std::invalid_argument("class or weight out of range");
+        queues_.at(queue).cls = cls;
+        queues_.at(queue).weight = weight;
+    }
+
+    // The own shaper of a queue lets its head packet of `length` bytes go. Queues that pass all gates are appended to `left`.
+    void arrive(int64_t now, uint32_t queue, uint32_t length, std::vector<uint32_t>& left) {
+        Queue& q = queues_.at(queue);
+        if (q.here) throw std::logic_error("queue " + std::to_string(queue) + " is in two places");
+        q.here = true;
+        q.length = length;
+        pass(now, queue, Level::Subscriber, left);
+    }
+
+    // When a gate next lets a queue go.
+    std::optional<int64_t> next_time() {
+        while (!due_.empty() && !still(due_.top())) due_.pop();
+        return due_.empty() ? std::nullopt : std::optional(due_.top().time);
+    }
+
+    // Lets go what may go until `now`.
+    void advance(int64_t now, std::vector<uint32_t>& left) {
+        for (auto next = next_time(); next && *next <= now; next = next_time()) {
+            const Due due = due_.top();
+            due_.pop();
+            Parent& parent = at(due.level, due.id);
+            for (auto& waiting : parent.waiting) {
+                if (waiting.empty()) continue;
+                const uint32_t queue = waiting.pop();
+                --parent.count;
+                parent.charge(due.time, queues_[queue].length);
+                if (parent.count > 0) wake(due.level, due.id, due.time);
+                if (due.level == Level::Port)
+                    leave(queue, left);
+                else
+                    pass(due.time, queue, static_cast<Level>(static_cast<int>(due.level) + 1), left);
+                break;
+            }
+        }
+    }
+
+    uint32_t waiting(Level level, uint32_t id) const { return parents_[static_cast<size_t>(level)].at(id).count; }
+
+  private:
+    struct Queue {
+        uint32_t cls = 0, weight = kUnitWeight, length = 0;
+        std::array<uint64_t, 3> finish{};  // tag at each level
+        bool here = false;
+    };
+    struct Due {
+        int64_t time;
+        Level level;
+        uint32_t id;
+        bool operator>(const Due& other) const {
+            return time != other.time ? time > other.time : level != other.level ? level < other.level : id > other.id;
+        }
+    };
+
+    Parent& at(Level level, uint32_t id) { return parents_[static_cast<size_t>(level)].at(id); }
+
+    uint32_t parent_of(Level level, uint32_t queue) const {
+        const uint32_t subscriber = queue / sizes_.queues_per_subscriber;
+        if (level == Level::Subscriber) return subscriber;
+        return level == Level::Node ? node_of_[subscriber] : port_of_[node_of_[subscriber]];
+    }
+
+    void pass(int64_t now, uint32_t queue, Level level, std::vector<uint32_t>& left) {
+        for (int l = static_cast<int>(level); l < 3; ++l) {
+            const uint32_t id = parent_of(static_cast<Level>(l), queue);
+            Parent& parent = at(static_cast<Level>(l), id);
+            if (parent.count > 0 || !parent.open(now)) return wait(now, queue, static_cast<Level>(l), id);
+            parent.charge(now, queues_[queue].length);
+        }
+        leave(queue, left);
+    }
+
+    void leave(uint32_t queue, std::vector<uint32_t>& left) {
+        queues_[queue].here = false;
+        left.push_back(queue);
+    }
+
+    // At its subscriber every queue has a share of its own; above, the queues of one subscriber and class divide one share among those that
+    // use it, which are those whose tag is ahead of virtual time.
+    void wait(int64_t now, uint32_t queue, Level level, uint32_t id) {
+        Parent& parent = at(level, id);
+        Queue& q = queues_[queue];
+        FairCalendar& calendar = parent.waiting[q.cls];
+        uint64_t& finish = q.finish[static_cast<size_t>(level)];
+        finish = calendar.push(queue, finish);
+        uint64_t sharers = 1;
+        if (level != Level::Subscriber) {
+            const uint32_t first = queue / sizes_.queues_per_subscriber * sizes_.queues_per_subscriber;
+            for (uint32_t other = first; other < first + sizes_.queues_per_subscriber; ++other) {
+                const Queue& o = queues_[other];
+                sharers += other != queue && o.cls == q.cls && o.finish[static_cast<size_t>(level)] > calendar.now();
+            }
+        }
+        finish += uint64_t{q.length} * FairCalendar::kUnitsPerByte * sharers * kUnitWeight / q.weight;
+        if (parent.count++ == 0) wake(level, id, now);
+    }
+
+    void wake(Level level, uint32_t id, int64_t now) {
+        const Parent& parent = at(level, id);
+        if (parent.count > 0 && parent.shaper.mantissa != 0) due_.push({std::max(now, Shaper::eligible_cycle(parent.time)), level, id});
+    }
+
+    // A parent is woken anew when its setting changes, so an older entry may not hold any more.
+    bool still(const Due& due) {
+        const Parent& parent = at(due.level, due.id);
+        return parent.count > 0 && parent.open(due.time);
+    }
+
+    Sizes sizes_;
+    std::vector<Queue> queues_;
+    std::vector<uint32_t> node_of_, port_of_;
+    std::array<std::vector<Parent>, 3> parents_;
+    size_t levels_ = 0;
+    std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+};
+
+}  // namespace penstock
