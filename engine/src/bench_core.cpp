@@ -10,14 +10,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "bench_lateness.hpp"
-#include "core_library.hpp"
 #include "core_mirror.hpp"
+#include "core_model_pins.hpp"
 
 namespace nb = nanobind;
 
@@ -35,6 +36,7 @@ struct Options {
     std::string library, mode, pattern;
     uint32_t queues = 0, descriptors = 0;
     uint64_t packets = 0, seed = 1;
+    bool shaping = true;  // of the model; the library has it built in
 };
 
 // Which queue is next: any; always the same one; one of four neighbours, which move on by one every 64 packets.
@@ -69,7 +71,8 @@ class Bench {
     Bench(const Options& options, nb::object progress)
         : options_(options),
           progress_(std::move(progress)),
-          core_(options.library),
+          owned_(make_core(options.library, options.queues, options.descriptors, options.shaping)),
+          core_(*owned_),
           mirror_(options.queues, options.descriptors),
           rng_(options.seed),
           pattern_(options, rng_) {}
@@ -208,7 +211,8 @@ class Bench {
 
     Options options_;
     nb::object progress_;
-    Core core_;
+    std::unique_ptr<Core> owned_;
+    Core& core_;
     Mirror mirror_;
     std::mt19937_64 rng_;
     Pattern pattern_;
@@ -224,6 +228,7 @@ nb::dict core_bench(const nb::dict& given, nb::object progress) {
     options.descriptors = nb::cast<uint32_t>(given["descriptors"]);
     options.packets = nb::cast<uint64_t>(given["packets"]);
     options.seed = nb::cast<uint64_t>(given["seed"]);
+    options.shaping = nb::cast<bool>(given["shaping"]);
     if (options.queues < 2 || options.descriptors < 2 || options.packets < 1)
         throw std::invalid_argument("queues and descriptors must be at least 2, packets at least 1");
     return Bench(options, std::move(progress)).run();
@@ -233,7 +238,8 @@ nb::dict core_bench(const nb::dict& given, nb::object progress) {
 
 void bind_bench(nb::module_& m) {
     m.def("core_bench", &core_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
-          "Run a bench of pst_access_edge_core. Options: library, mode (queue, schedule, idle-latency), pattern (random, same,\n"
+          "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, mode (queue, schedule, idle-latency), "
+          "pattern (random, same,\n"
           "neighbours), queues, descriptors, packets, seed. progress(packets, cycles) is called now and then. Returns cycles,\n"
           "packets, and enqueues_per_cycle and dequeues_per_cycle, or latency_cycles (a list). Raises RuntimeError when the\n"
           "core loses, invents, changes or reorders a packet.");

@@ -12,11 +12,12 @@
 #include <algorithm>
 #include <bit>
 #include <deque>
+#include <memory>
 #include <random>
 #include <utility>
 
-#include "core_library.hpp"
 #include "core_mirror.hpp"
+#include "core_model_pins.hpp"
 #include "ideal_server.hpp"
 
 namespace nb = nanobind;
@@ -57,7 +58,8 @@ class LatenessBench {
     LatenessBench(const Options& options, nb::object progress)
         : options_(options),
           progress_(std::move(progress)),
-          core_(options.library),
+          owned_(make_core(options.library, options.queues, options.descriptors, true)),
+          core_(*owned_),
           mirror_(options.queues, options.descriptors),
           link_(options.link_bps, options.clock_hz, options.overhead_bytes),
           ideal_({options.shapers.data(), options.shapers.data() + options.queues}, link_),
@@ -248,7 +250,8 @@ class LatenessBench {
 
     Options options_;
     nb::object progress_;
-    Core core_;
+    std::unique_ptr<Core> owned_;
+    Core& core_;
     Mirror mirror_;
     LinkClock link_;
     IdealServer ideal_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// A verilated pst_access_edge_core from its shared library (pins_core.h).
+// pst_access_edge_core as benches see it: pins (pins_core.h), a cycle at a time; and the verilated one from its shared library.
 #pragma once
 
 #include <dlfcn.h>
@@ -11,10 +11,18 @@
 
 namespace penstock {
 
-// The verilated core: loaded, reset, and stepped.
 class Core {
   public:
-    explicit Core(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    virtual ~Core() = default;
+    pst_core_pins pins{};
+    // One clock cycle. Throws std::runtime_error when an assertion fails.
+    virtual void step() = 0;
+};
+
+// The verilated core.
+class RtlCore final : public Core {
+  public:
+    explicit RtlCore(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
         if (!handle_) throw std::runtime_error(dlerror());
         const auto version = symbol<decltype(&pst_core_pins_version)>("pst_core_pins_version");
         if (version() != PST_CORE_PINS_VERSION) throw std::runtime_error(path + " was built for another version of pins_core.h");
@@ -24,16 +32,14 @@ class Core {
         core_ = symbol<decltype(&pst_core_create)>("pst_core_create")();
         if (!core_) throw std::runtime_error("no memory for the core");
     }
-    ~Core() {
+    ~RtlCore() override {
         if (core_) destroy_(core_);
         if (handle_) dlclose(handle_);
     }
-    Core(const Core&) = delete;
-    Core& operator=(const Core&) = delete;
+    RtlCore(const RtlCore&) = delete;
+    RtlCore& operator=(const RtlCore&) = delete;
 
-    pst_core_pins pins{};
-
-    void step() {
+    void step() override {
         if (step_(core_, &pins) != 0) throw std::runtime_error(std::string("assertion in the core: ") + error_(core_));
     }
 

@@ -21,15 +21,19 @@ std::string frame_text(const Frame& frame) {
 }
 }  // namespace
 
-Measurement::Measurement(const MeasureSettings& settings)
-    : settings_(settings), lists_(settings.queues), queue_totals_(settings.queues), expected_(kMaxFrameBytes + 64) {
+Measurement::Measurement(const MeasureSettings& settings) : settings_(settings), queues_(settings.queues), expected_(kMaxFrameBytes + 64) {
+    histograms_.resize(1 + settings_.groups);
     records_.reserve(1 << 12);
     series_.interval_cycles = settings_.interval_cycles;
     series_.queues = settings_.series_queues;
-    if (settings_.interval_cycles > 0) {
+    if (settings_.interval_cycles > 0 || !settings_.keep_all) {
         series_index_.assign(settings_.queues, -1);
-        for (std::size_t i = 0; i < settings_.series_queues.size(); ++i)
-            series_index_[settings_.series_queues[i]] = static_cast<std::int32_t>(i);
+        in_series_.assign(settings_.queues / 64 + 1, 0);
+        for (std::size_t i = 0; i < settings_.series_queues.size(); ++i) {
+            const std::uint32_t queue = settings_.series_queues[i];
+            series_index_[queue] = static_cast<std::int32_t>(i);
+            in_series_[queue / 64] |= std::uint64_t{1} << queue % 64;
+        }
     }
     if (!settings_.pcap_out.empty()) pcap_ = std::make_unique<PcapWriter>(settings_.pcap_out);
 }
@@ -76,13 +80,15 @@ void Measurement::finding(std::int64_t cycle, std::uint64_t& counter, const std:
 
 void Measurement::arrived(const Frame& frame, std::int64_t last_bit) {
     const std::uint32_t record = allocate();
-    records_[record] = {frame, last_bit, kNone, false};
+    Record& made = records_[record];
+    made.frame = frame;
+    made.last_bit = last_bit;
+    made.overtaken = false;
     append(arriving_, record);
     ++undecided_;
     live_.in.add(frame.length);
     live_.queued.add(frame.length);
     if (is_frozen_) return;
-    if (frame.queue < settings_.queues) queue_totals_[frame.queue].in.add(frame.length);
     if (settings_.interval_cycles > 0) series_.total_in[interval(last_bit)] += frame.length;
 }
 
@@ -93,7 +99,7 @@ void Measurement::drop(std::int64_t cycle, std::uint32_t record, unsigned reason
     live_.queued.bytes -= frame.length;
     --undecided_;
     if (!is_frozen_) {
-        if (frame.queue < settings_.queues) queue_totals_[frame.queue].drop.add(frame.length);
+        if (frame.queue < settings_.queues) queues_[frame.queue].totals.drop.add(frame.length);
         if (settings_.interval_cycles > 0) ++series_.drops[interval(cycle) * kDropReasons + reason];
     }
     records_[record].next = free_;
@@ -113,11 +119,11 @@ void Measurement::classified(std::int64_t cycle, const Fate& fate) {
         finding(cycle, live_.event_errors, "classify passes " + frame_text(frame) + ", a queue that the device does not have");
         return drop(cycle, record, 3);
     }
-    append(lists_[frame.queue].passed, record);
+    append(queues_[frame.queue].passed, record);
 }
 
 void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
-    const std::uint32_t record = fate.queue < settings_.queues ? pop(lists_[fate.queue].passed) : kNone;
+    const std::uint32_t record = fate.queue < settings_.queues ? pop(queues_[fate.queue].passed) : kNone;
     if (record == kNone)
         return finding(cycle, live_.event_errors, "an enqueue decision on queue " + std::to_string(fate.queue) + " fits no frame");
     const Frame& frame = records_[record].frame;
@@ -130,7 +136,7 @@ void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
     }
     if (watch) watch->accepted.add(frame.length);
     --undecided_;
-    append(lists_[fate.queue].queued, record);
+    append(queues_[fate.queue].queued, record);
     if (lateness_ && !is_frozen_) lateness_->enqueued(cycle, fate.queue, record, frame.length);
 }
 
@@ -140,38 +146,47 @@ bool Measurement::matches(const Frame& frame, std::span<const std::uint8_t> byte
     return std::memcmp(expected_.data(), bytes.data(), bytes.size()) == 0;
 }
 
-bool Measurement::left_before(std::uint32_t queue, std::span<const std::uint8_t> bytes) {
-    return std::any_of(recent_.begin(), recent_.end(),
-                       [&](const Frame& frame) { return frame.queue == queue && frame.length && matches(frame, bytes); });
-}
-
-// Takes the frame with these bytes off its queue: the oldest, unless the device has done something wrong. kNone: the queue does not hold
-// it.
-std::uint32_t Measurement::take_departing(std::uint32_t queue, std::span<const std::uint8_t> bytes, std::int64_t cycle) {
-    List& list = lists_[queue].queued;
-    if (list.head == kNone || matches(records_[list.head].frame, bytes)) return pop(list);
+// Takes the departing frame off its queue: the oldest, unless the device has done something wrong. kNone: the queue does not hold it.
+template <typename Matches>
+std::uint32_t Measurement::take_departing(std::uint32_t queue, std::uint32_t length, std::int64_t cycle, Matches&& matches) {
+    if (queue >= settings_.queues) return kNone;
+    List& list = queues_[queue].queued;
+    if (list.head == kNone || matches(records_[list.head].frame)) return pop(list);
     std::uint32_t before = list.head;
     for (unsigned depth = 0; depth < kSearchDepth && records_[before].next != kNone; ++depth, before = records_[before].next) {
         const std::uint32_t found = records_[before].next;
-        if (!matches(records_[found].frame, bytes)) continue;
+        if (!matches(records_[found].frame)) continue;
         finding(cycle, live_.order_errors, frame_text(records_[found].frame) + " leaves before " + frame_text(records_[list.head].frame));
         for (std::uint32_t older = list.head; older != found; older = records_[older].next) records_[older].overtaken = true;
         records_[before].next = records_[found].next;
         if (list.tail == found) list.tail = before;
         return found;
     }
-    if (left_before(queue, bytes)) return kNone;
+    const auto left_before = [&](const Frame& frame) { return frame.queue == queue && frame.length && matches(frame); };
+    if (std::any_of(recent_.begin(), recent_.end(), left_before)) return kNone;
     finding(cycle, live_.payload_errors,
-            frame_text(records_[list.head].frame) + " comes out changed (" + std::to_string(bytes.size()) + " bytes)");
+            frame_text(records_[list.head].frame) + " comes out changed (" + std::to_string(length) + " bytes)");
     return pop(list);
 }
 
 void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes) {
-    if (!is_frozen_ && pcap_) {
-        const auto nanoseconds = static_cast<std::uint64_t>(static_cast<double>(first_bit) * 1e9 / settings_.clock_hz + 0.5);
-        pcap_->write(nanoseconds, bytes);
+    if (!is_frozen_ && pcap_) pcap_->write(nanoseconds(first_bit), bytes);
+    gone(first_bit, queue, take_departing(queue, static_cast<std::uint32_t>(bytes.size()), first_bit, [&](const Frame& frame) {
+             return matches(frame, bytes);
+         }));
+}
+
+void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length) {
+    const std::uint32_t record =
+        take_departing(queue, length, first_bit, [&](const Frame& frame) { return frame.number == number && frame.length == length; });
+    if (record != kNone && !is_frozen_ && pcap_) {
+        frame_bytes(records_[record].frame, settings_.seed, expected_.data());
+        pcap_->write(nanoseconds(first_bit), {expected_.data(), length});
     }
-    const std::uint32_t record = queue < settings_.queues ? take_departing(queue, bytes, first_bit) : kNone;
+    gone(first_bit, queue, record);
+}
+
+void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_t record) {
     if (record == kNone)
         return finding(first_bit, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which does not hold it");
     recent_[recent_at_++ % kRecent] = records_[record].frame;
@@ -184,24 +199,31 @@ void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::spa
     live_.out.add(length);
     --live_.queued.packets;
     live_.queued.bytes -= length;
-    if (Watched* const watch = watched(queue)) watch->out.add(length);
+    if (Watched* const watch = watched(queue)) {
+        watch->out.add(length);
+        if (is_frozen_) watch->outs.push_back(watch->out);
+    }
     if (is_frozen_) return;
 
     const auto latency = static_cast<std::uint32_t>(std::clamp<std::int64_t>(first_bit - last_bit, 0, 0xFFFF'FFFF));
-    latency_.push_back(latency);
-    latency_queue_.push_back(queue);
-    if (settings_.keep_departures) {
-        departure_cycle_.push_back(first_bit);
-        departure_length_.push_back(length);
+    histograms_[0].add(latency);
+    if (settings_.groups && settings_.group_of[queue] != kNoGroup) histograms_[1 + settings_.group_of[queue]].add(latency);
+    if (settings_.keep_all || in_series(queue)) {
+        latency_.push_back(latency);
+        latency_queue_.push_back(queue);
+        if (settings_.keep_departures) {
+            departure_cycle_.push_back(first_bit);
+            departure_length_.push_back(length);
+        }
     }
-    QueueTotals& totals = queue_totals_[queue];
+    QueueTotals& totals = queues_[queue].totals;
     totals.out.add(length);
     if (totals.first_departure < 0) totals.first_departure = first_bit;
     totals.last_departure = first_bit;
     if (settings_.interval_cycles == 0) return;
     const std::size_t row = interval(first_bit);
     series_.total_out[row] += length;
-    if (series_index_[queue] < 0) return;
+    if (!in_series(queue)) return;
     const std::size_t cell = row * series_.queues.size() + static_cast<std::size_t>(series_index_[queue]);
     series_.bytes[cell] += length;
     ++series_.packets[cell];
@@ -231,6 +253,31 @@ void Measurement::freeze(std::int64_t cycle) {
     is_frozen_ = true;
     if (lateness_) lateness_->close(cycle);
     if (settings_.interval_cycles > 0 && cycle > 0) interval(cycle - 1);
+    // What came is what left, what was lost, and what is still there.
+    queue_in_.resize(settings_.queues);
+    const auto add = [&](const List& list) {
+        for (std::uint32_t record = list.head; record != kNone; record = records_[record].next) {
+            const Frame& frame = records_[record].frame;
+            if (frame.queue < settings_.queues) queue_in_[frame.queue].add(frame.length);
+        }
+    };
+    for (std::uint32_t queue = 0; queue < settings_.queues; ++queue) {
+        const PerQueue& q = queues_[queue];
+        Amount& in = queue_in_[queue];
+        in.packets += q.totals.out.packets + q.totals.drop.packets;
+        in.bytes += q.totals.out.bytes + q.totals.drop.bytes;
+        add(q.passed);
+        add(q.queued);
+    }
+    add(arriving_);
+}
+
+void Measurement::expect(std::uint32_t queue, bool departure) {
+    if (queue >= settings_.queues) return;
+    if (const std::uint32_t head = departure ? queues_[queue].queued.head : kNone; head != kNone)
+        __builtin_prefetch(&records_[head], 1);
+    else
+        __builtin_prefetch(&queues_[queue], 1);
 }
 
 void Measurement::close() {
@@ -240,8 +287,8 @@ void Measurement::close() {
 
 std::uint64_t Measurement::lost() const {
     std::uint64_t count = 0;
-    for (const Lists& lists : lists_)
-        for (std::uint32_t record = lists.queued.head; record != kNone; record = records_[record].next) count += records_[record].overtaken;
+    for (const PerQueue& queue : queues_)
+        for (std::uint32_t record = queue.queued.head; record != kNone; record = records_[record].next) count += records_[record].overtaken;
     return count;
 }
 
@@ -260,8 +307,9 @@ Measurement::Watched* Measurement::watched(std::uint32_t queue) {
 
 DeviceView Measurement::device_view(std::uint32_t queue) const {
     const auto found = std::lower_bound(watched_queues_.begin(), watched_queues_.end(), queue);
+    if (found == watched_queues_.end() || *found != queue) return {};
     const Watched& watch = watched_[static_cast<std::size_t>(found - watched_queues_.begin())];
-    return {watch.accepted, watch.out, watch.drop};
+    return {watch.accepted, watch.out, watch.drop, watch.outs};
 }
 
 }  // namespace penstock::engine

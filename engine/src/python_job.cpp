@@ -91,26 +91,49 @@ constexpr double kMaxRate = 1e15;                             // bit/s
 constexpr std::int64_t kMaxCycles = std::int64_t{1} << 35;    // as far as link time reaches
 constexpr std::int64_t kQuietCycles = std::int64_t{1} << 26;  // longer than a frame of 1,518 bytes takes at 64 kbit/s and 220 MHz
 
-MemorySettings memory_settings(Table table) {
+MemorySettings memory_settings(Table table, PagePool* pool) {
     MemorySettings memory;
     memory.bytes = static_cast<std::uint64_t>(table.integer("bytes", PST_BEAT_BYTES, std::int64_t{1} << 46));
     memory.read_latency = static_cast<std::uint32_t>(table.integer("read_latency", 1, 1'000'000, memory.read_latency));
     memory.write_latency = static_cast<std::uint32_t>(table.integer("write_latency", 1, 1'000'000, memory.write_latency));
     memory.gap_permille = static_cast<std::uint32_t>(table.integer("gap_permille", 0, 999, 0));
+    if (pool) {
+        pool->pages = static_cast<std::uint32_t>(table.integer("pages", 1, 1 << 28));
+        pool->page_bytes = static_cast<std::uint32_t>(table.integer("page_bytes", PST_BEAT_BYTES, 1 << 20));
+    }
     table.done();
     return memory;
 }
 
+// What the model has to know of the device; the RTL knows it.
+void model_settings(Table table, DeviceSettings& device) {
+    device.max_frame_bytes = static_cast<std::uint32_t>(table.integer("max_frame_bytes", 1, 16'383));
+    device.min_frame_bytes = static_cast<std::uint32_t>(table.integer("min_frame_bytes", 1, device.max_frame_bytes));
+    device.shaping = table.boolean("shaping", true);
+    table.done();
+}
+
 void device_settings(Table table, Job& job) {
-    job.device.library = table.text("library");
+    const bool model = table.has("model");
+    if (model == table.has("library")) bad("device.library or device.model: one of them is needed");
+    if (model) {
+        if (!nb::isinstance<nb::dict>(table.get("model"))) bad("device.model is not a dictionary");
+        model_settings(Table(nb::cast<nb::dict>(table.get("model")), "device.model."), job.device);
+    } else {
+        job.device.library = table.text("library");
+        if (job.device.library.empty()) bad("device.library is empty");
+    }
     job.device.clock_hz = table.number("clock_hz", 1.0, 1e12);
     job.measure.queues = static_cast<std::uint32_t>(table.integer("queues", 1, 1 << 24));
     const nb::sequence memories = table.list("memories");
     for (nb::handle memory : memories) {
         const std::string where = "device.memories[" + std::to_string(job.device.memories.size()) + "].";
         if (!nb::isinstance<nb::dict>(memory)) bad(where.substr(0, where.size() - 1) + " is not a dictionary");
-        job.device.memories.push_back(memory_settings(Table(nb::cast<nb::dict>(memory), where)));
+        if (model) job.device.pools.emplace_back();
+        job.device.memories.push_back(
+            memory_settings(Table(nb::cast<nb::dict>(memory), where), model ? &job.device.pools.back() : nullptr));
     }
+    job.device.queues = job.measure.queues;
     table.done();
 }
 
@@ -272,6 +295,14 @@ PythonJob job_from_python(const nb::dict& dict) {
                             .from_cycle = lateness.integer("from_cycle", 0, kMaxCycles, 0)};
         if (measure.lateness->link_bps == 0) bad("lateness needs egress_bps");
         lateness.done();
+    }
+    measure.keep_all = table.boolean("keep_all", true);
+    if (table.has("group_of")) {
+        const auto groups = table.array<std::uint8_t>("group_of", "uint8", python.keep);
+        if (groups.size() != measure.queues) bad("group_of does not have an element for each queue");
+        measure.group_of.assign(groups.begin(), groups.end());
+        for (const std::uint8_t group : groups)
+            if (group != kNoGroup) measure.groups = std::max(measure.groups, group + 1U);
     }
     if (table.has("pcap_out")) measure.pcap_out = table.text("pcap_out");
     job.sample_queues = queue_list(table, "sample_queues", measure.queues, python.keep);

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -29,11 +30,11 @@ nb::object array(std::vector<T> values, std::size_t columns = 0) {
     return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {rows}, owner));
 }
 
-// One column of the queues' totals.
+// One column of a table with a row for each queue.
 template <typename T, typename Field>
-nb::object column(const std::vector<QueueTotals>& totals, Field field) {
-    std::vector<T> values(totals.size());
-    for (std::size_t i = 0; i < totals.size(); ++i) values[i] = field(totals[i]);
+nb::object column(std::size_t queues, Field field) {
+    std::vector<T> values(queues);
+    for (std::size_t i = 0; i < queues; ++i) values[i] = field(static_cast<std::uint32_t>(i));
     return array(std::move(values));
 }
 
@@ -47,16 +48,17 @@ nb::dict amounts(const Totals& totals, std::uint64_t Amount::* what) {
     return dict;
 }
 
-nb::dict queue_arrays(const std::vector<QueueTotals>& totals) {
+nb::dict queue_arrays(const Measurement& m) {
     nb::dict dict;
-    dict["in_packets"] = column<std::uint64_t>(totals, [](const QueueTotals& q) { return q.in.packets; });
-    dict["in_bytes"] = column<std::uint64_t>(totals, [](const QueueTotals& q) { return q.in.bytes; });
-    dict["out_packets"] = column<std::uint64_t>(totals, [](const QueueTotals& q) { return q.out.packets; });
-    dict["out_bytes"] = column<std::uint64_t>(totals, [](const QueueTotals& q) { return q.out.bytes; });
-    dict["drop_packets"] = column<std::uint64_t>(totals, [](const QueueTotals& q) { return q.drop.packets; });
-    dict["drop_bytes"] = column<std::uint64_t>(totals, [](const QueueTotals& q) { return q.drop.bytes; });
-    dict["first_departure"] = column<std::int64_t>(totals, [](const QueueTotals& q) { return q.first_departure; });
-    dict["last_departure"] = column<std::int64_t>(totals, [](const QueueTotals& q) { return q.last_departure; });
+    const std::size_t queues = m.queue_in().size();
+    dict["in_packets"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_in()[q].packets; });
+    dict["in_bytes"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_in()[q].bytes; });
+    dict["out_packets"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).out.packets; });
+    dict["out_bytes"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).out.bytes; });
+    dict["drop_packets"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).drop.packets; });
+    dict["drop_bytes"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).drop.bytes; });
+    dict["first_departure"] = column<std::int64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).first_departure; });
+    dict["last_departure"] = column<std::int64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).last_departure; });
     return dict;
 }
 
@@ -82,6 +84,27 @@ nb::dict series_arrays(const Series& series) {
     }
     dict["drops"] = drops;
     return dict;
+}
+
+nb::list histogram_list(const std::vector<Histogram>& histograms) {
+    nb::list list;
+    for (const Histogram& histogram : histograms) {
+        std::vector<std::uint32_t> values;
+        std::vector<std::uint64_t> frames;
+        for (unsigned bin = 0; bin < histogram.bins().size(); ++bin) {
+            if (!histogram.bins()[bin]) continue;
+            values.push_back(std::min(Histogram::upper(bin), histogram.largest()));
+            frames.push_back(histogram.bins()[bin]);
+        }
+        nb::dict dict;
+        dict["count"] = histogram.count();
+        dict["sum"] = histogram.sum();
+        dict["min"] = histogram.count() ? histogram.least() : 0;
+        dict["values"] = array(std::move(values));
+        dict["frames"] = array(std::move(frames));
+        list.append(dict);
+    }
+    return list;
 }
 
 nb::list memory_list(const std::vector<MemoryCounts>& memories) {
@@ -116,6 +139,7 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     result["cycles"] = outcome.cycles;
     result["init_cycles"] = outcome.init_cycles;
     result["wall_seconds"] = outcome.wall_seconds;
+    result["run_cpu_seconds"] = outcome.run_cpu_seconds;
     result["interrupted"] = outcome.interrupted;
     result["drained"] = outcome.drained;
     result["packets"] = amounts(totals, &Amount::packets);
@@ -140,7 +164,8 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     result["latency_cycles"] = array(measurement.take_latency());
     result["latency_queue"] = array(measurement.take_latency_queue());
     if (keep_departures) result["departures"]["queue"] = result["latency_queue"];
-    result["queue"] = queue_arrays(measurement.queue_totals());
+    result["latency_histograms"] = histogram_list(measurement.histograms());
+    result["queue"] = queue_arrays(measurement);
     if (measurement.series().interval_cycles > 0) result["series"] = series_arrays(measurement.series());
     result["memory"] = memory_list(outcome.memories);
     nb::dict bus;

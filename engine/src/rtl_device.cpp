@@ -13,7 +13,7 @@ constexpr std::int64_t kInitLimit = 50'000'000;     // a walker over a million q
 constexpr std::int64_t kRegisterLimit = 1'000'000;  // the bus is stuck after that
 }  // namespace
 
-RtlDevice::RtlDevice(const RtlSettings& settings)
+RtlDevice::RtlDevice(const DeviceSettings& settings)
     : settings_(settings),
       library_(settings.library),
       device_(nullptr),

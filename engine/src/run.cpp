@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 #include "penstock/engine/run.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 
 #include "penstock/engine/counters.hpp"
+#include "penstock/engine/model_device.hpp"
+#include "penstock/engine/rtl_device.hpp"
 
 namespace penstock::engine {
 
@@ -13,6 +17,12 @@ namespace {
 constexpr std::int64_t kChunk = 2048;       // cycles between two looks at the wall clock
 constexpr std::int64_t kSendingChunk = 32;  // less than a frame takes through a device: the end of a drain is exact
 constexpr std::size_t kWritesAtOnce = 1024;
+double thread_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
 constexpr std::int64_t kForever = std::int64_t{1} << 62;
 
 std::unique_ptr<Merge> make_traffic(const Job& job, std::int64_t end) {
@@ -28,6 +38,11 @@ std::unique_ptr<Merge> make_traffic(const Job& job, std::int64_t end) {
     return std::make_unique<Merge>(std::move(sources), std::move(recorded), end);
 }
 
+std::unique_ptr<Device> make_device(const DeviceSettings& settings) {
+    if (settings.library.empty()) return make_model_device(settings);
+    return std::make_unique<RtlDevice>(settings);
+}
+
 // The steps of a run on one device.
 class Runner {
   public:
@@ -35,7 +50,8 @@ class Runner {
         : job_(job),
           measurement_(measurement),
           poll_(poll),
-          device_(job.device),
+          owned_(make_device(job.device)),
+          device_(*owned_),
           end_(job.duration_cycles.value_or(kForever)),
           limit_(job.max_cycles.value_or(kForever)),
           traffic_(make_traffic(job, end_)) {}
@@ -45,8 +61,10 @@ class Runner {
             device_.connect(traffic_.get(), &measurement_);
             measurement_.start(outcome_.init_cycles);
             in_run_ = true;
+            const double begin = thread_seconds();
             play();
             if (job_.drain && !outcome_.interrupted) drain();
+            outcome_.run_cpu_seconds = thread_seconds() - begin;
         } else {
             device_.connect(nullptr, &measurement_);
         }
@@ -146,7 +164,8 @@ class Runner {
     const Job& job_;
     Measurement& measurement_;
     const Poll& poll_;
-    RtlDevice device_;
+    std::unique_ptr<Device> owned_;
+    Device& device_;
     std::int64_t end_, limit_;
     std::unique_ptr<Merge> traffic_;
     std::size_t next_write_ = 0;

@@ -67,6 +67,8 @@ class Shared final : public Source {
             settings_.cycles_per_byte /= static_cast<double>(settings_.queues.size());
             settings_.pick = Pick::Random;
         }
+        for (std::size_t i = 0; i < settings_.queues.size(); ++i)
+            consecutive_ = consecutive_ && settings_.queues[i] == settings_.queues[0] + i;
         double first = settings_.start_cycle;
         if (settings_.kind == Kind::Poisson) first += gap(0);
         if (settings_.kind == Kind::OnOff) on_until_ = first + random_.exponential(settings_.on_cycles);
@@ -77,7 +79,7 @@ class Shared final : public Source {
         const auto queues = static_cast<std::uint32_t>(settings_.queues.size());
         const std::uint32_t which = settings_.pick == Pick::Random ? random_.below(queues) : turn_;
         turn_ = turn_ + 1 == queues ? 0 : turn_ + 1;
-        frame.queue = settings_.queues[which];
+        frame.queue = consecutive_ ? settings_.queues[0] + which : settings_.queues[which];
         frame.length = sizes_.draw(random_);
         set_next(next_ + gap(frame.length));
     }
@@ -102,6 +104,7 @@ class Shared final : public Source {
     Random random_;
     double on_until_ = 0;
     std::uint32_t turn_ = 0;
+    bool consecutive_ = true;  // the ids are; so a random one needs no look into a large table
 };
 
 // Traffic with its own clock in every queue; they start as if they had run for long, so the load is the same from the beginning.

@@ -1,8 +1,9 @@
 """Benches: measurements with a fixed meaning, each one JSON object. `penstock bench NAME`.
 
 `queue` and `schedule` keep both sides of queue manager and scheduler busy, without and with shaped queues; `idle-latency` sends single
-packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. All drive `pst_access_edge_core`
-at its descriptor ports and check every packet (engine/src/bench_core.cpp, bench_lateness.hpp). docs/measurements.md has the figures.
+packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. They drive `pst_access_edge_core`
+(or, with engine=model, its model) at its descriptor ports and check every packet (engine/src/bench_core.cpp, bench_lateness.hpp).
+`engine` measures how fast an engine is, on a whole device. docs/measurements.md has the figures.
 """
 
 import time
@@ -17,9 +18,10 @@ from penstock.options import nothing_left, take_choice, take_number
 from penstock.suggest import nearest
 
 SCHEMA = "penstock.bench/1"
-ENGINES = ("rtl",)
+ENGINES = ("rtl", "model")
 PATTERNS = ("random", "same", "neighbours")
 KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping")
+ENGINE_KEYS = ("queues", "packets", "size", "load", "engine")
 LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine")
 
 Report = Callable[[str], None]
@@ -42,6 +44,7 @@ BENCHES = {
     "queue": Bench("packets per cycle in and out, unshaped queues", 1_000_000),
     "schedule": Bench("packets per cycle in and out, every queue shaped, the sum of rates above one packet per cycle", 1_000_000),
     "idle-latency": Bench("cycles from enqueue to decision for single packets in an idle system", 10_000),
+    "engine": Bench("packets and cycles of a whole device, every queue shaped, in a second of CPU time", 2_000_000),
     "lateness": Bench("cycles by which shaped packets leave after an ideal server on the same link", 1_000_000),
 }
 
@@ -53,6 +56,8 @@ def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
     settings = dict(settings)
     if name == "lateness":
         return _plan_lateness(settings, seed)
+    if name == "engine":
+        return _plan_engine(settings, seed)
     queues = take_number(settings, "queues", 262_144, 2, 1 << 22)
     options = {
         "mode": name,
@@ -98,11 +103,30 @@ def _plan_lateness(settings: dict[str, str], seed: int) -> dict[str, Any]:
     return options
 
 
-def prepare(options: dict[str, Any], report: Report | None = None) -> Path:
-    """Build what the bench needs, if it is not there, and return the core's library; `report` gets a line for each build."""
-    from penstock import engine, verilate
+def _plan_engine(settings: dict[str, str], seed: int) -> dict[str, Any]:
+    model = settings.get("engine") == "model"
+    options = {
+        "mode": "engine",
+        "engine": take_choice(settings, "engine", ENGINES),
+        "queues": take_number(settings, "queues", 262_144, 16, 1 << 20),
+        "packets": take_number(settings, "packets", BENCHES["engine"].packets if model else 100_000, 1000, 1 << 32),
+        "size": _take_size(settings),
+        "load": take_number(settings, "load", 95, 1, 100),
+        "seed": seed,
+    }
+    nothing_left(settings, ENGINE_KEYS)
+    return options
+
+
+def prepare(options: dict[str, Any], report: Report | None = None) -> Path | None:
+    """Build what the bench needs, if it is not there, and return the library (None: the model); `report` gets a line for each build."""
+    from penstock import bench_engine, engine, verilate
 
     engine.build(report)
+    if options["engine"] == "model":
+        return None
+    if options["mode"] == "engine":
+        return verilate.build_device(bench_engine.configuration(options["queues"]), report)
     return verilate.build_core(options["queues"], options["descriptors"], options["shaping"], report)
 
 
@@ -115,18 +139,35 @@ def run(options: dict[str, Any], progress: Progress | None = None) -> dict[str, 
 
     if options["mode"] == "lateness":
         return _run_lateness(options, progress)
-    core_options = {key: options[key] for key in ("mode", "pattern", "queues", "descriptors", "packets", "seed")}
+    if options["mode"] == "engine":
+        return _run_engine(options, progress)
+    core_options = {key: options[key] for key in ("mode", "pattern", "queues", "descriptors", "packets", "shaping", "seed")}
     library = prepare(options)
     started = time.monotonic()
     try:
-        raw = engine.module().core_bench({**core_options, "library": str(library)}, progress)
+        raw = engine.module().core_bench({**core_options, "library": str(library or "")}, progress)
     except RuntimeError as error:
         raise BenchError(str(error)) from None
     if "latency_cycles" in raw:
         raw["latency_cycles"] = distribution(np.asarray(raw["latency_cycles"]))
     config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets")}
     wall = round(time.monotonic() - started, 3)
-    return {"schema": SCHEMA, "bench": options["mode"], "seed": options["seed"], "config": config, **raw, "wall_seconds": wall}
+    head = {"schema": SCHEMA, "bench": options["mode"], "engine": options["engine"]}
+    return {**head, "seed": options["seed"], "config": config, **raw, "wall_seconds": wall}
+
+
+def _run_engine(options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
+    from penstock import bench_engine
+
+    library = prepare(options)
+    started = time.monotonic()
+    try:
+        found = bench_engine.run(options, library, progress)
+    except RuntimeError as error:
+        raise BenchError(str(error)) from None
+    config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets")} | {"size": options["size"] or "imix"}
+    head = {"schema": SCHEMA, "bench": "engine", "engine": options["engine"], "seed": options["seed"], "config": config}
+    return {**head, **found, "wall_seconds": round(time.monotonic() - started, 3)}
 
 
 def _run_lateness(options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
@@ -140,7 +181,7 @@ def _run_lateness(options: dict[str, Any], progress: Progress | None) -> dict[st
     library = prepare(options)
     started = time.monotonic()
     try:
-        raw = engine.module().lateness_bench({**job, "library": str(library)}, progress)
+        raw = engine.module().lateness_bench({**job, "library": str(library or "")}, progress)
     except RuntimeError as error:
         raise BenchError(str(error)) from None
     config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets", "given")}
@@ -149,6 +190,7 @@ def _run_lateness(options: dict[str, Any], progress: Progress | None) -> dict[st
     return {
         "schema": SCHEMA,
         "bench": "lateness",
+        "engine": options["engine"],
         "seed": options["seed"],
         "config": config,
         "clock_hz": given["clock_hz"],

@@ -33,6 +33,8 @@ INTERVALS = 200
 SAMPLED_QUEUES = 64  # whose counters in the device are read at the end and compared with the engine's
 MIN_ETHERNET_BYTES = 60
 MAX_ENGINE_BYTES = 65_535
+MAX_GROUPS = 64  # whose latencies are kept apart
+MAX_KEPT_FRAMES = 4_000_000  # of longer runs only the frames of the queues with a series are kept one by one
 
 # What the device has after reset; also in docs/architecture.md ("Registers").
 RESET_LIMIT_PACKETS = registers.MAX_LIMIT_PACKETS
@@ -65,6 +67,7 @@ class Plan:
     settings: "QueueTable"
     touched: NDArray[np.uint32]  # ids of the queues that traffic can reach
     notes: list[str] = field(default_factory=list)  # remarks on the input, a sentence each
+    engine: str = "rtl"
 
 
 class QueueTable:
@@ -170,6 +173,28 @@ class QueueTable:
         settings = self._resolved[entry] if entry >= 0 else self._default
         return replace(settings, rate_bps=self._drawn[queue]) if queue in self._drawn else settings
 
+    def groups(self) -> list[int]:
+        """Return the entries of `queues` that are named groups of more than one queue, as far as results can tell them apart."""
+        several = [i for i, q in enumerate(self._entries) if q.name is not None and (len(q.ranges) > 1 or q.ranges[0][0] < q.ranges[0][1])]
+        return several[:MAX_GROUPS]
+
+    def group_of(self) -> NDArray[np.uint8] | None:
+        """Return the group of each queue (a number in `groups`), 255: none; None where there are no groups."""
+        groups = self.groups()
+        if not groups:
+            return None
+        number = np.full(len(self._entries) + 1, 255, dtype=np.uint8)
+        number[groups] = np.arange(len(groups), dtype=np.uint8)
+        return number[self._entry_of]
+
+    def group_name(self, entry: int) -> str:
+        """Return the name of an entry of `queues`."""
+        return str(self._entries[entry].name)
+
+    def group_settings(self, entry: int) -> Settings:
+        """Return the settings of an entry of `queues`."""
+        return self._resolved[entry]
+
     def name_flow(self, queue: int, name: str) -> None:
         """Remember the name of a flow for a queue that has none of its own."""
         self._flow_names.setdefault(queue, name)
@@ -194,8 +219,8 @@ class QueueTable:
         return self._entries[entry].subscriber if entry >= 0 else None
 
 
-def build(scenario: Scenario, document: Document, config: "Config") -> Plan:
-    """Return the plan of a scenario on `config`; the job lacks only `device.library` and `pcap_out`. Raises UserError."""
+def build(scenario: Scenario, document: Document, config: "Config", engine: str = "rtl") -> Plan:
+    """Return the plan of a scenario on `config`; the job lacks only `device.library` (engine rtl) and `pcap_out`. Raises UserError."""
     clock = config.clock_hz
     table = QueueTable(scenario, document, config)
     duration = cycles(scenario.duration, clock)
@@ -205,18 +230,19 @@ def build(scenario: Scenario, document: Document, config: "Config") -> Plan:
     if duration + drain > MAX_CYCLES:
         most = format_time_ns(MAX_CYCLES / clock * 1e9)
         document.fail(("duration",), f"and the time to drain must be at most {most} together at {clock / 1e6:g} MHz")
-    plan = Plan({}, table, np.zeros(0, dtype=np.uint32))
+    plan = Plan({}, table, np.zeros(0, dtype=np.uint32), engine=engine)
     sources = [_source(entry, ("traffic", index), scenario, document, config, plan) for index, entry in enumerate(scenario.traffic)]
     line = line_rate(scenario, document, config, "ingress")
     offered = sum(_line_bits(source, scenario.link.overhead_bytes, clock) for source in sources) * clock / duration
     if offered > 1.001 * line:
         plan.notes.append(f"Traffic adds up to {format_rate(offered)}, but the ingress line carries {format_rate(line)}.")
+    expected = sum(_frames(source, clock) for source in sources)
     reached = np.unique(np.concatenate([source["queues"] for source in sources]))
     plan.touched = reached[reached < config.queues].astype(np.uint32)
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     interval = max(1, interval, (duration + drain) // 20_000)
     plan.job = {
-        "device": _device(scenario, config),
+        "device": _device(scenario, config, engine),
         "seed": scenario.seed,
         "duration_cycles": duration,
         "drain": bool(scenario.drain),
@@ -230,6 +256,8 @@ def build(scenario: Scenario, document: Document, config: "Config") -> Plan:
         "interval_cycles": interval,
         "series_queues": _series(scenario, document, plan),
         "keep_departures": True,
+        "keep_all": expected <= MAX_KEPT_FRAMES,
+        "group_of": table.group_of(),
         "ready_permille": 1000,
         "lateness": _lateness(scenario, plan, config),
         "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),
@@ -276,7 +304,7 @@ def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]
             yield prefix + key, value
 
 
-def _device(scenario: Scenario, config: "Config") -> dict[str, Any]:
+def _device(scenario: Scenario, config: "Config", engine: str) -> dict[str, Any]:
     def latency(ns: int) -> int:
         return max(1, round(ns * config.clock_hz / 1e9))
 
@@ -286,8 +314,19 @@ def _device(scenario: Scenario, config: "Config") -> dict[str, Any]:
         "write_latency": latency(given.write_latency_ns),
         "gap_permille": given.gap_permille,
     }
-    memories = [{"bytes": memory.bytes, **timing} for memory in config.memories]
-    return {"library": "", "clock_hz": config.clock_hz, "queues": config.queues, "memories": memories}
+    device: dict[str, Any] = {"clock_hz": config.clock_hz, "queues": config.queues}
+    if engine == "model":
+        device["model"] = {
+            "max_frame_bytes": config.max_frame_bytes,
+            "min_frame_bytes": config.min_frame_bytes,
+            "shaping": config.shaping,
+        }
+        pools = [{"pages": memory.pages, "page_bytes": memory.page_bytes} for memory in config.memories]
+    else:
+        device["library"] = ""
+        pools = [{} for _ in config.memories]
+    device["memories"] = [{"bytes": memory.bytes, **timing, **pool} for memory, pool in zip(config.memories, pools, strict=True)]
+    return device
 
 
 def _register_writes(plan: Plan, config: "Config") -> list[tuple[int, int]]:
@@ -331,6 +370,14 @@ def _line_bits(source: dict[str, Any], overhead_bytes: int, clock_hz: int) -> fl
     each = len(source["queues"]) if source["pick"] == "each" else 1
     bps = float(source["bps_each"].sum()) if "bps_each" in source else source["bps"] * each
     return float(bps * seconds * share * (size + overhead_bytes) / size)
+
+
+def _frames(source: dict[str, Any], clock_hz: int) -> float:
+    """Return how many frames a source of a job brings, on average where it is random."""
+    if source["kind"] == "frames":
+        return float(len(source["lengths"]))
+    size = sum(size * weight for size, weight in source["sizes"]) / sum(weight for _, weight in source["sizes"])
+    return _line_bits(source, 0, clock_hz) / 8 / size
 
 
 def _source(

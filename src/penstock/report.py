@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from penstock.errors import UserError
 from penstock.result import SCHEMA, failures
-from penstock.summary import DROP_WORDS, rate_text, rows, sentences
+from penstock.summary import DROP_WORDS, by_group, rate_text, rows, sentences
 from penstock.units import format_time_ns
 
 TEMPLATE = Path(__file__).parent / "templates" / "report.html"
@@ -119,6 +119,10 @@ def _tag(result: dict[str, Any], failed: list[str]) -> str:
 
 
 def _table_note(result: dict[str, Any]) -> str:
+    if by_group(result, MAX_TABLE_ROWS):
+        return (
+            "Groups of queues. Rates count frame bytes; the measured rate is that of one queue of the group on average, over the whole run."
+        )
     shown, total = min(len(result["queues"]), MAX_TABLE_ROWS), result["queues_with_traffic"]
     which = f"All {total:,} with traffic." if shown == total else f"The {shown:,} busiest of {total:,} with traffic."
     return which + " Rates count frame bytes; the measured rate of a backlogged queue is taken while it was backlogged."

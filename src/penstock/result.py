@@ -69,6 +69,18 @@ def counted(values: NDArray[Any], counts: NDArray[Any], scale: float = 1.0) -> d
     return {"count": total, **{key: round(float(value) * scale, 3) for key, value in numbers.items()}}
 
 
+def binned(histogram: dict[str, Any], scale: float = 1.0) -> dict[str, Any]:
+    """Return the distribution of a histogram of the engine: percentiles to 1/256, the rest exact."""
+    count = int(histogram["count"])
+    if not count:
+        return distribution(np.zeros(0))
+    values, up_to = np.asarray(histogram["values"]), np.cumsum(np.asarray(histogram["frames"]))
+    ranks = [-(-count * per_mille // 1000) for per_mille in (500, 990, 999)]
+    p50, p99, p99_9 = values[np.searchsorted(up_to, ranks)]
+    numbers = {"min": histogram["min"], "mean": histogram["sum"] / count, "p50": p50, "p99": p99, "p99_9": p99_9, "max": values[-1]}
+    return {"count": count, **{key: round(float(value) * scale, 3) for key, value in numbers.items()}}
+
+
 def rates(left: Departures, rate_bps: int | None, burst_bytes: int, clock_hz: int, egress_bps: int, idle_latency: int) -> dict[str, Any]:
     """Return the rates of one queue in bit/s, None where they do not exist; docs/result.md defines them."""
     none = {"measured_rate_bps": None, "average_rate_bps": None, "backlogged_rate_bps": None, "backlogged_share": 0.0}
@@ -103,6 +115,14 @@ def rates(left: Departures, rate_bps: int | None, burst_bytes: int, clock_hz: in
     return {key: round(value, 3) if isinstance(value, float) else value for key, value in found.items()}
 
 
+def totals_rates(table: dict[str, Any], queue: int, clock_hz: int) -> dict[str, Any]:
+    """Return the rates of a queue whose frames were not kept one by one: its average rate, the last frame taken for one of mean size."""
+    packets, span = int(table["out_packets"][queue]), int(table["last_departure"][queue]) - int(table["first_departure"][queue])
+    average = round(8 * clock_hz * int(table["out_bytes"][queue]) * (packets - 1) / packets / span, 3) if packets > 1 and span > 0 else None
+    measured = average if packets >= MIN_FRAMES_OF_A_RATE else None
+    return {"measured_rate_bps": measured, "average_rate_bps": average, "backlogged_rate_bps": None, "backlogged_share": 0.0}
+
+
 def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, config: "Config", plan: Plan, name: str) -> dict[str, Any]:
     """Return what `result.json` holds."""
     clock = config.clock_hz
@@ -115,7 +135,7 @@ def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, confi
         "penstock": __version__,
         "name": name,
         "description": scenario.description,
-        "engine": "rtl",
+        "engine": plan.engine,
         "config": config.name,
         "seed": scenario.seed,
         "interrupted": bool(raw["interrupted"]),
@@ -127,8 +147,9 @@ def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, confi
         "packets": packets,
         "bytes": size,
         "throughput_bps": round(8 * size["out"] * clock / int(raw["cycles"]), 3) if raw["cycles"] else 0.0,
-        "latency_ns": distribution(left.latency, 1e9 / clock),
+        "latency_ns": _latency(raw, left, 1e9 / clock),
         **_lateness(raw, clock),
+        "groups": _groups(raw, config, plan),
         "order_errors": int(raw["order_errors"]),
         "payload_errors": int(raw["payload_errors"]),
         "event_errors": int(raw["event_errors"]),
@@ -149,6 +170,36 @@ def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, confi
         "memories": [{"name": m.name, **counts} for m, counts in zip(config.memories, raw["memory"], strict=True)],
         "scenario": document.data,
     }
+
+
+def _latency(raw: dict[str, Any], left: Departures, scale: float) -> dict[str, Any]:
+    if len(left.latency) == raw["packets"]["out"] or "latency_histograms" not in raw:
+        return distribution(left.latency, scale)
+    return binned(raw["latency_histograms"][0], scale)
+
+
+def _groups(raw: dict[str, Any], config: "Config", plan: Plan) -> list[dict[str, Any]]:
+    """Return what became of the frames of each named group of queues."""
+    entries, of = plan.settings.groups(), plan.settings.group_of()
+    if of is None:
+        return []
+    table = {key: np.asarray(raw["queue"][key]) for key in QUEUE_COUNTERS}
+    scale = 1e9 / config.clock_hz
+    rows = []
+    for number, entry in enumerate(entries):
+        mine = np.flatnonzero(of == number)
+        sums = {key: int(column[mine].sum()) for key, column in table.items()}
+        seconds = int(raw["cycles"]) / config.clock_hz
+        histograms = raw.get("latency_histograms", [])
+        rows.append({
+            "name": plan.settings.group_name(entry),
+            "queues": len(mine),
+            "configured_rate_bps": plan.settings.group_settings(entry).rate_bps,
+            "mean_rate_bps": round(8 * sums["out_bytes"] / len(mine) / seconds, 3) if seconds else None,
+            **sums,
+            "latency_ns": binned(histograms[1 + number], scale) if len(histograms) > 1 + number else distribution(np.zeros(0)),
+        })  # fmt: skip
+    return rows
 
 
 def failures(result: dict[str, Any]) -> list[str]:
@@ -205,6 +256,7 @@ def _queues(raw: dict[str, Any], left: Departures, config: "Config", plan: Plan)
     order = np.argsort(left.queue, kind="stable")
     sorted_queue = left.queue[order]
     idle = int(left.latency.min()) if len(left.latency) else 0
+    kept = None if plan.job["keep_all"] else set(plan.job["series_queues"])
     rows = []
     for queue in ids.tolist():
         low, high = np.searchsorted(sorted_queue, [queue, queue + 1])
@@ -216,7 +268,11 @@ def _queues(raw: dict[str, Any], left: Departures, config: "Config", plan: Plan)
             "subscriber": plan.settings.subscriber(queue),
             "configured_rate_bps": settings.rate_bps,
             "burst_bytes": settings.burst_bytes,
-            **rates(own, settings.rate_bps, settings.burst_bytes, config.clock_hz, plan.job["egress_bps"], idle),
+            **(
+                rates(own, settings.rate_bps, settings.burst_bytes, config.clock_hz, plan.job["egress_bps"], idle)
+                if kept is None or queue in kept
+                else totals_rates(raw["queue"], queue, config.clock_hz)
+            ),
             **{key: int(column[queue]) for key, column in table.items()},
             "latency_ns": distribution(own.latency, 1e9 / config.clock_hz),
         })  # fmt: skip

@@ -16,8 +16,8 @@ from penstock.errors import UserError
 from penstock.suggest import nearest
 from penstock.units import describe
 
-ENGINES = ("rtl",)
-PLANNED_ENGINES = ("model", "p4")
+ENGINES = ("rtl", "model")
+PLANNED_ENGINES = ("p4",)
 MAX_NAME_BYTES = 255  # of a file, on the file systems of Linux
 
 
@@ -44,7 +44,7 @@ def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
     settings = request.settings + ([f"seed={request.seed}"] if request.seed is not None else [])
     described, document = scenario.load(request.scenario, settings)
     config = job.configuration(described, document)
-    plan = job.build(described, document, config)
+    plan = job.build(described, document, config, request.engine)
     name = described.name or request.scenario.stem
     out = request.out or Path("results") / name
     departures = _output_pcap(described, out, document)
@@ -67,7 +67,7 @@ def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
 def check_engine(engine: str) -> None:
     """Raise UserError unless this engine exists."""
     if engine in PLANNED_ENGINES:
-        raise UserError(f"--engine {engine}: this engine is not available yet; there is rtl")
+        raise UserError(f"--engine {engine}: this engine is not available yet; there are rtl and model")
     if engine not in ENGINES:
         raise UserError(f"--engine {engine}: there is no such engine{nearest(engine, ENGINES)}")
 
@@ -117,7 +117,8 @@ def _simulate(job: dict[str, Any], config: Any) -> dict[str, Any]:
     try:
         with spinner() as report:
             engine.build(report)
-            job["device"]["library"] = str(verilate.build_device(config, report))
+            if "model" not in job["device"]:
+                job["device"]["library"] = str(verilate.build_device(config, report))
         with run_progress(job["duration_cycles"]) as show, _stop_on_signal() as stopped:
 
             def progress(now: dict[str, Any]) -> bool:

@@ -79,11 +79,18 @@ def observations(result: dict[str, Any]) -> list[str]:
 
 
 def rows(result: dict[str, Any], most: int = MAX_ROWS) -> list[dict[str, Any]]:
-    """Return the queues that the table shows: all in order of id where they fit, otherwise the busiest."""
+    """Return the rows of the table: all queues in order of id where they fit; otherwise the named groups, or without those the busiest."""
     queues = result["queues"]
+    if by_group(result, most):
+        return [{**group, "subscriber": None, "measured_rate_bps": group["mean_rate_bps"]} for group in result["groups"]]
     if len(queues) > most + 1:  # the line that says "and 1 more" may as well be that one
         queues = sorted(queues, key=lambda q: -q["in_bytes"])[:most]
     return list(queues)
+
+
+def by_group(result: dict[str, Any], most: int) -> bool:
+    """Tell whether the table shows groups of queues: there are some, and too many queues for `most` rows."""
+    return bool(result.get("groups")) and result["queues_with_traffic"] > most + 1
 
 
 def rate_text(bps: float | None, none: str = "-") -> str:
@@ -117,10 +124,11 @@ def show(result: dict[str, Any], folder: Path) -> None:
     for line in said:
         screen.print(line, no_wrap=True, overflow="ellipsis", markup=False)
     around = 6 + len(said) + len(notes)  # title, two blank lines, the table's head, what is not in the table, and the report's path
-    shown = rows(result, min(MAX_ROWS, MAX_LINES - around))
+    most = min(MAX_ROWS, MAX_LINES - around)
+    shown = rows(result, most)
     if shown:
         table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", width=width)
-        table.add_column("queue", no_wrap=True, overflow="ellipsis")
+        table.add_column("group of queues" if by_group(result, most) else "queue", no_wrap=True, overflow="ellipsis")
         for title in ("configured", "measured", "out", "dropped", "median", "p99"):
             table.add_column(title, justify="right", no_wrap=True)
         for queue in shown:
@@ -136,7 +144,7 @@ def show(result: dict[str, Any], folder: Path) -> None:
             )
         screen.print()
         screen.print(table)
-        if result["queues_with_traffic"] > len(shown):
+        if result["queues_with_traffic"] > len(shown) and not by_group(result, most):
             screen.print(f"and {result['queues_with_traffic'] - len(shown):,} more queues", style="dim")
     screen.print()
     for note in notes:

@@ -9,14 +9,15 @@ from penstock.commands import app
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(help="queue, schedule, idle-latency or lateness.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="queue, schedule, idle-latency, lateness or engine.", show_default=False)],
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="queues, descriptors, packets, pattern=random|same|neighbours, shaping=0|1, engine=rtl; "
-            "lateness: queues, packets, pattern=backlogged|blocked, rates=mixed|equal, size=imix|BYTES, load=PERCENT.",
+            help="queues, descriptors, packets, pattern=random|same|neighbours, shaping=0|1, engine=rtl|model; "
+            "lateness: queues, packets, pattern=backlogged|blocked, rates=mixed|equal, size=imix|BYTES, load=PERCENT; "
+            "engine: queues, packets, size, load, engine.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
@@ -44,6 +45,13 @@ def bench(
         return
     config = result["config"]
     print(f"{name}: {benches.BENCHES[name].summary}")
+    if name == "engine":
+        print(
+            f"  {result['engine']}, {config['queues']:,} queues, {config['size']} at {config['load']} % of the line, seed {result['seed']}"
+        )
+        speed = f"{result['packets_per_cpu_second']:,} packets and {result['cycles_per_cpu_second']:,} cycles"
+        print(f"  {speed} in a second of CPU time ({result['packets']:,} packets, {result['cpu_seconds']:g} s)")
+        return
     print(f"  {config['queues']:,} queues, {config['descriptors']:,} descriptors, {config['pattern']} queues, seed {result['seed']}")
     if "lateness_cycles" in result:
         print(f"  load {100 * result['link_load']:.1f} % of the link, measured {100 * result['measured_link_load']:.1f} %")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // What a device is to the rest of the engine: timed frames go in; frames, and the fate of each, come out; registers are
-// read and written. The RTL (RtlDevice) is one, a functional model is another.
+// read and written. The RTL (RtlDevice) is one, the model (model_device.hpp) another.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,15 @@ struct Fate {
     std::uint8_t reason;  // pst_pkg::drop_e; 0: goes on
 };
 
+struct MemoryCounts {
+    std::uint64_t write_bursts = 0, write_beats = 0, read_bursts = 0, read_beats = 0;
+};
+
+// Cycles in which the input offered a beat, and in which it was taken; the same of the output.
+struct BusCounts {
+    std::int64_t input_offered = 0, input_taken = 0, output_ready = 0, output_taken = 0;
+};
+
 // Is told everything that happens at the device, in order of time; within a cycle in the order of these functions.
 class Observer {
   public:
@@ -41,6 +50,10 @@ class Observer {
     virtual void enqueued(std::int64_t cycle, const Fate& fate) = 0;
     // A frame has left; `first_bit` is the cycle of its first beat.
     virtual void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes) = 0;
+    // The same for a device that handles frames without their bytes: the frame with this number (Frame::number) has left.
+    virtual void departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length) = 0;
+    // A hint, no more: something will soon be told of this queue, the departure of its oldest frame if `departure`.
+    virtual void expect(std::uint32_t queue, bool departure) = 0;
     // The device returns from run() early.
     virtual bool enough() const = 0;
 };
@@ -66,6 +79,8 @@ class Device {
     virtual bool input_idle() const = 0;
     // The source is asked no more, and a frame that has not begun is forgotten.
     virtual void close_input() = 0;
+    virtual MemoryCounts memory_counts(unsigned memory) const = 0;
+    virtual BusCounts bus_counts() const = 0;
 };
 
 }  // namespace penstock::engine

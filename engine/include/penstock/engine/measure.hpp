@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "penstock/engine/device.hpp"
+#include "penstock/engine/histogram.hpp"
+#include "penstock/engine/huge_pages.hpp"
 #include "penstock/engine/pcap.hpp"
 
 namespace penstock {
@@ -32,13 +34,14 @@ struct Amount {
 };
 
 struct QueueTotals {
-    Amount in, out, drop;
+    Amount out, drop;
     std::int64_t first_departure = -1, last_departure = -1;  // cycles, -1: none
 };
 
 // What the device's own counters of a queue should say.
 struct DeviceView {
-    Amount in, out, drop;  // accepted into the queue, departed, dropped at the queue
+    Amount in, out, drop;      // accepted into the queue, departed, dropped at the queue
+    std::vector<Amount> outs;  // `out` after each departure since freeze()
 };
 
 struct Totals {
@@ -72,6 +75,8 @@ struct LatenessSettings {
     std::int64_t from_cycle = 0;
 };
 
+inline constexpr std::uint8_t kNoGroup = 255;
+
 struct MeasureSettings {
     std::uint32_t queues = 0;
     std::uint64_t seed = 1;
@@ -79,6 +84,9 @@ struct MeasureSettings {
     std::int64_t interval_cycles = 0;
     std::vector<std::uint32_t> series_queues;
     bool keep_departures = false;
+    bool keep_all = true;                // latencies (and departures) of all frames; else of the frames of `series_queues` only
+    std::vector<std::uint8_t> group_of;  // by queue: its group, kNoGroup: none; empty: there are no groups
+    unsigned groups = 0;
     std::string pcap_out;  // empty: none
     std::optional<LatenessSettings> lateness;
 };
@@ -94,6 +102,8 @@ class Measurement final : public Observer {
     void classified(std::int64_t cycle, const Fate& fate) override;
     void enqueued(std::int64_t cycle, const Fate& fate) override;
     void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes) override;
+    void departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length) override;
+    void expect(std::uint32_t queue, bool departure) override;
     bool enough() const override { return stop_when_empty_ && live_.queued.packets == 0; }
 
     // The device returns from run() as soon as it is empty.
@@ -104,11 +114,15 @@ class Measurement final : public Observer {
     const Totals& live() const { return live_; }
     // As they were at freeze().
     const Totals& totals() const { return frozen_; }
-    const std::vector<QueueTotals>& queue_totals() const { return queue_totals_; }
+    QueueTotals queue_totals(std::uint32_t queue) const { return queues_[queue].totals; }
+    // What came for each queue until freeze().
+    const std::vector<Amount>& queue_in() const { return queue_in_; }
     std::vector<std::uint32_t> take_latency() { return std::move(latency_); }
     std::vector<std::uint32_t> take_latency_queue() { return std::move(latency_queue_); }
     std::vector<std::int64_t> take_departure_cycle() { return std::move(departure_cycle_); }
     std::vector<std::uint32_t> take_departure_length() { return std::move(departure_length_); }
+    // Latencies in cycles: of all frames, then of each group.
+    const std::vector<Histogram>& histograms() const { return histograms_; }
     const Series& series() const { return series_; }
     // Null unless the settings ask for it; closed by freeze().
     const Lateness* lateness() const { return lateness_.get(); }
@@ -124,7 +138,7 @@ class Measurement final : public Observer {
 
   private:
     static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
-    struct Record {
+    struct alignas(64) Record {
         Frame frame;
         std::int64_t last_bit;
         std::uint32_t next;
@@ -133,11 +147,15 @@ class Measurement final : public Observer {
     struct List {
         std::uint32_t head = kNone, tail = kNone;
     };
-    struct Lists {
+    // One cache line for each queue.
+    struct alignas(64) PerQueue {
         List passed, queued;  // passed by classify; accepted by the queue
+        QueueTotals totals;
     };
+    static_assert(sizeof(PerQueue) == 64);
     struct Watched {
         Amount accepted, out, drop;
+        std::vector<Amount> outs;
     };
 
     std::uint32_t allocate();
@@ -145,26 +163,33 @@ class Measurement final : public Observer {
     std::uint32_t pop(List& list);
     void drop(std::int64_t cycle, std::uint32_t record, unsigned reason);
     bool matches(const Frame& frame, std::span<const std::uint8_t> bytes);
-    bool left_before(std::uint32_t queue, std::span<const std::uint8_t> bytes);
-    std::uint32_t take_departing(std::uint32_t queue, std::span<const std::uint8_t> bytes, std::int64_t cycle);
+    template <typename Matches>
+    std::uint32_t take_departing(std::uint32_t queue, std::uint32_t length, std::int64_t cycle, Matches&& matches);
+    void gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_t record);
     void finding(std::int64_t cycle, std::uint64_t& counter, const std::string& what);
     std::size_t interval(std::int64_t cycle);
+    bool in_series(std::uint32_t queue) const { return in_series_[queue / 64] >> queue % 64 & 1; }
+    std::uint64_t nanoseconds(std::int64_t cycle) const {
+        return static_cast<std::uint64_t>(static_cast<double>(cycle) * 1e9 / settings_.clock_hz + 0.5);
+    }
     Watched* watched(std::uint32_t queue);
 
     MeasureSettings settings_;
-    std::vector<Record> records_;
+    std::vector<Record, HugePages<Record>> records_;
     std::uint32_t free_ = kNone;
     static constexpr std::size_t kRecent = 32;
     std::array<Frame, kRecent> recent_{};  // that left last, to tell a frame that comes twice from one that is changed
     std::size_t recent_at_ = 0;
     List arriving_;  // classify has not spoken yet
-    std::vector<Lists> lists_;
-    std::vector<QueueTotals> queue_totals_;
+    std::vector<PerQueue, HugePages<PerQueue>> queues_;
+    std::vector<Amount> queue_in_;
     std::vector<std::uint8_t> expected_;
     std::vector<std::uint32_t> latency_, latency_queue_, departure_length_;
     std::vector<std::int64_t> departure_cycle_;
+    std::vector<Histogram> histograms_;
     Series series_;
     std::vector<std::int32_t> series_index_;  // by queue, -1: not in the series
+    std::vector<std::uint64_t> in_series_;    // the same as a bit by queue, which stays in the cache
     std::vector<std::uint32_t> watched_queues_;
     std::vector<Watched> watched_;
     std::unique_ptr<PcapWriter> pcap_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "penstock/engine/device.hpp"
 #include "penstock/engine/random.hpp"
 #include "penstock/engine/ring.hpp"
 #include "penstock/pins.h"
@@ -16,10 +17,6 @@ struct MemorySettings {
     std::uint32_t read_latency = 40;   // cycles from the address handshake to the first beat at the earliest, >= 1
     std::uint32_t write_latency = 20;  // cycles from the last beat to the response at the earliest, >= 1
     std::uint32_t gap_permille = 0;    // share of cycles in which it takes and gives nothing, 0..999
-};
-
-struct MemoryCounts {
-    std::uint64_t write_bursts = 0, write_beats = 0, read_bursts = 0, read_beats = 0;
 };
 
 class MemoryModel {

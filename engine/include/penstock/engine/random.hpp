@@ -24,6 +24,10 @@ class Random {
     std::uint32_t below(std::uint32_t limit) { return static_cast<std::uint32_t>((bits() >> 32) * limit >> 32); }
     // True in `permille` of 1,000 calls.
     bool permille(std::uint32_t permille) { return below(1000) < permille; }
+    // What the n-th call of permille() from here on will say, n from 1.
+    bool permille_at(std::uint64_t n, std::uint32_t permille) const {
+        return static_cast<std::uint32_t>((mix(state_ + n * 0x9E37'79B9'7F4A'7C15) >> 32) * 1000 >> 32) < permille;
+    }
     // [0, 1)
     double uniform() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
     // Exponential with the given mean.

@@ -17,8 +17,14 @@ class Ring {
     bool full() const { return tail_ - head_ == Capacity; }
     std::uint32_t size() const { return tail_ - head_; }
     T& front() { return items_[head_ % Capacity]; }
+    const T& front() const { return items_[head_ % Capacity]; }
+    // The n-th from the front.
+    const T& at(std::uint32_t n) const { return items_[(head_ + n) % Capacity]; }
     void push(const T& item) { items_[tail_++ % Capacity] = item; }
-    void pop() { ++head_; }
+    // An empty ring starts over, so that one that holds little stays in few cache lines.
+    void pop() {
+        if (++head_ == tail_) head_ = tail_ = 0;
+    }
 
   private:
     std::array<T, Capacity> items_{};

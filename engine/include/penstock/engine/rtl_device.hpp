@@ -9,23 +9,12 @@
 #include <vector>
 
 #include "penstock/engine/device.hpp"
+#include "penstock/engine/device_settings.hpp"
 #include "penstock/engine/memory_model.hpp"
 #include "penstock/engine/register_master.hpp"
 #include "penstock/pins.h"
 
 namespace penstock::engine {
-
-struct RtlSettings {
-    std::string library;
-    double clock_hz = 0;
-    std::vector<MemorySettings> memories;
-    double ingress_bps = 0, egress_bps = 0;  // 0: as fast as the bus
-    std::uint32_t overhead_bytes = 24;       // a frame, on both links
-    std::uint32_t valid_permille = 1000;     // share of cycles in which the input may start to offer a beat
-    std::uint32_t ready_permille = 1000;     // share of cycles in which the output may be ready
-    std::uint64_t seed = 1;
-    std::int64_t flip_byte = -1;  // self-test: the n-th beat written to memory 0 gets a wrong bit
-};
 
 // The functions of a device's shared library, loaded.
 class DeviceLibrary {
@@ -48,7 +37,7 @@ class DeviceLibrary {
 
 class RtlDevice final : public Device {
   public:
-    explicit RtlDevice(const RtlSettings& settings);
+    explicit RtlDevice(const DeviceSettings& settings);
     ~RtlDevice() override;
 
     void start() override;
@@ -61,12 +50,8 @@ class RtlDevice final : public Device {
     bool input_idle() const override { return !sending_ && !waiting_; }
     void close_input() override;
 
-    const MemoryCounts& memory_counts(unsigned m) const { return memories_[m]->counts(); }
-    // Cycles in which the input offered a beat, and in which it was taken; the same of the output.
-    struct BusCounts {
-        std::int64_t input_offered = 0, input_taken = 0, output_ready = 0, output_taken = 0;
-    };
-    const BusCounts& bus_counts() const { return bus_; }
+    MemoryCounts memory_counts(unsigned m) const override { return memories_[m]->counts(); }
+    BusCounts bus_counts() const override { return bus_; }
 
   private:
     static constexpr std::int64_t kNever = INT64_MAX;
@@ -81,7 +66,7 @@ class RtlDevice final : public Device {
     void report_fates();
     [[noreturn]] void fail(const std::string& what) const;
 
-    RtlSettings settings_;
+    DeviceSettings settings_;
     DeviceLibrary library_;
     pst_device* device_;
     pst_pins pins_{};

@@ -9,8 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "penstock/engine/device_settings.hpp"
 #include "penstock/engine/measure.hpp"
-#include "penstock/engine/rtl_device.hpp"
 #include "penstock/engine/traffic.hpp"
 
 namespace penstock::engine {
@@ -21,7 +21,7 @@ struct RegisterWrite {
 };
 
 struct Job {
-    RtlSettings device;
+    DeviceSettings device;
     MeasureSettings measure;
     std::vector<std::variant<RecordedFrames, SyntheticSettings>> sources;
     std::vector<RegisterWrite> setup_writes, timed_writes;  // timed: in order of time
@@ -47,9 +47,10 @@ struct Outcome {
     std::uint64_t lost = 0, counter_mismatches = 0;
     bool conservation_ok = false;
     double wall_seconds = 0;
+    double run_cpu_seconds = 0;  // of this thread, from the start of the clock to its end
     std::vector<std::string> findings;
     std::vector<MemoryCounts> memories;
-    RtlDevice::BusCounts bus;
+    BusCounts bus;
 };
 
 // Runs the job; `measurement` has the rest of the result. Throws DeviceError, std::invalid_argument, std::runtime_error.

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The access edge as a model: the same device as the RTL, event by event.
+#pragma once
+
+#include <memory>
+
+#include "penstock/engine/device.hpp"
+#include "penstock/engine/device_settings.hpp"
+
+namespace penstock::engine {
+
+// Throws std::invalid_argument for what the model does not know: random gaps at input and output, planted memory faults.
+std::unique_ptr<Device> make_model_device(const DeviceSettings& settings);
+
+}  // namespace penstock::engine

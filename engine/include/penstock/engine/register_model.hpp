@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The register bus and pst_control of the model: when a setting that the engine writes is offered to the core. Reads take their cycles;
+// their values come from the device.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "penstock/engine/core_model.hpp"
+
+namespace penstock::engine {
+
+class RegisterModel {
+  public:
+    explicit RegisterModel(std::uint32_t queues) : queues_(queues) {}
+
+    void write(std::uint32_t address, std::uint32_t value) { pending_.push_back({address, value}); }
+    // All writes are answered; a setting may still be on offer.
+    bool idle() const { return pending_.empty() && !outstanding_; }
+    // Nothing is under way: step() need not be called.
+    bool quiet() const { return idle() && state_ == State::Idle && !command_; }
+
+    // The setting on offer in this cycle, if any.
+    const CoreSetting* offered() const { return state_ == State::Write ? &setting_ : nullptr; }
+    // One cycle; setting_taken: the core takes what is on offer.
+    void step(bool setting_taken);
+
+    std::uint32_t index() const { return index_; }
+    bool refused() const { return refused_; }
+    // The queue whose counters are to be shown from now on.
+    std::optional<std::uint32_t> take_snapshot() { return std::exchange(snapshot_, std::nullopt); }
+
+  private:
+    enum class State { Idle, Write };
+    struct Write {
+        std::uint32_t address, value;
+    };
+
+    void execute(const Write& write);
+
+    std::uint32_t queues_;
+    std::deque<Write> pending_;
+    unsigned outstanding_ = 0;
+    bool held_ = false, responding_ = false;  // a write waits in the register block; its answer is on the bus
+    Write write_{};
+    bool external_ = false;  // the bus waits for the command's answer
+    std::optional<std::uint32_t> command_;
+    State state_ = State::Idle;
+    std::uint32_t index_ = 0, rate_ = 0, burst_ = 0, limit_packets_ = 0, limit_bytes_ = 0;
+    CoreSetting setting_;
+    bool refused_ = false;
+    std::optional<std::uint32_t> snapshot_;
+};
+
+}  // namespace penstock::engine

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The model of pst_access_edge_core behind the pins of the RTL, so that a bench does not know which of the two it drives.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core_library.hpp"
+#include "penstock/engine/core_model.hpp"
+
+namespace penstock {
+
+template <typename Model>
+class ModelCore final : public Core {
+  public:
+    ModelCore(std::uint32_t queues, std::uint32_t descriptors) : model_(queues, descriptors), init_(Model::init_cycles(queues)) {}
+
+    void step() override {
+        pst_core_pins& p = pins;
+        p.s_enq_ready_o = p.m_out_valid_o = p.m_drop_valid_o = p.ev_valid_o = p.s_cfg_ready_o = p.init_done_o = 0;
+        if (p.rst_i) {
+            now_ = 0;
+            return;
+        }
+        p.now_o = static_cast<std::uint32_t>(now_);
+        if (now_ == init_) model_.start(due_ = now_);
+        if (now_ >= init_) run();
+        ++now_;
+    }
+
+  private:
+    void run() {
+        pst_core_pins& p = pins;
+        p.init_done_o = 1;
+        p.s_cfg_ready_o = model_.setting_ready();
+        const bool setting = p.s_cfg_valid_i && p.s_cfg_ready_o;
+        p.s_enq_ready_o = model_.enqueue_ready(setting);
+        if ((p.m_out_valid_o = model_.out_valid(now_))) {
+            p.m_out_queue_o = model_.out().queue;
+            p.m_out_desc_o = model_.out().descriptor;
+            p.m_out_len_o = model_.out().length;
+        }
+        if ((p.m_drop_valid_o = model_.drop_valid())) p.m_drop_desc_o = model_.drop();
+        if ((p.ev_valid_o = model_.event_valid())) {
+            p.ev_queue_o = model_.event().queue;
+            p.ev_reason_o = model_.event().reason;
+            p.ev_len_o = model_.event().length;
+        }
+        const bool enqueue = p.s_enq_valid_i && p.s_enq_ready_o, out = p.m_out_valid_o && p.m_out_ready_i;
+        const bool drop = p.m_drop_valid_o && p.m_drop_ready_i;
+        if (!enqueue && !out && !drop && !setting && now_ < due_) return;
+        const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
+        const CoreSetting written{p.s_cfg_queue_i,         static_cast<std::uint32_t>(p.s_cfg_shaper_i >> 21),
+                                  p.s_cfg_limit_bytes_i,   static_cast<std::uint16_t>(p.s_cfg_shaper_i),
+                                  p.s_cfg_limit_packets_i, static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31)};
+        model_.step(now_, enqueue ? &packet : nullptr, out, drop, setting ? &written : nullptr);
+        due_ = model_.next_event(now_);
+    }
+
+    Model model_;
+    std::int64_t init_, now_ = 0, due_ = 0;
+};
+
+// The core in a library; without one its model.
+inline std::unique_ptr<Core> make_core(const std::string& library, std::uint32_t queues, std::uint32_t descriptors, bool shaping) {
+    if (!library.empty()) return std::make_unique<RtlCore>(library);
+    if (shaping) return std::make_unique<ModelCore<ShapedCore>>(queues, descriptors);
+    return std::make_unique<ModelCore<PassthroughCore>>(queues, descriptors);
+}
+
+}  // namespace penstock

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "penstock/engine/model_device.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <vector>
+
+#include "blocks/memory/model/timed_page_pools.hpp"
+#include "penstock/engine/core_model.hpp"
+#include "penstock/engine/counters.hpp"
+#include "penstock/engine/input_model.hpp"
+#include "penstock/engine/measure.hpp"
+#include "penstock/engine/memory_timing.hpp"
+#include "penstock/engine/register_model.hpp"
+#include "penstock/engine/ring.hpp"
+
+namespace penstock::engine {
+
+namespace {
+
+// Cycles of pst_access_edge and of the set-up, as RtlDevice sees them.
+constexpr std::int64_t kResetCycles = 16;
+constexpr std::int64_t kInitCycles = 2;  // from the last memory that is cleared to init_done_o, the cycle that sees it included
+constexpr std::int64_t kReadCycles = 3;  // of a register
+constexpr std::int64_t kFreeCycles = 1 + pool_timing::kFree;  // from the choice of pst_free_merge to the page allocator
+constexpr std::int64_t kNever = INT64_MAX;
+
+constexpr std::uint32_t kVersion = 0x0001'0000;
+
+template <typename Core>
+class ModelDevice final : public Device {
+  public:
+    explicit ModelDevice(const DeviceSettings& settings)
+        : settings_(settings),
+          input_(settings),
+          pools_(page_counts(settings), page_sizes(settings)),
+          memories_(make_memories(settings)),
+          layout_(make_layout(settings, pools_)),
+          write_(memories_, layout_),
+          read_(memories_, layout_),
+          core_(settings.queues, pools_.descriptors()),
+          registers_(settings.queues),
+          egress_(settings.egress_bps, settings.clock_hz, settings.overhead_bytes),
+          beat_time_(egress_.time(kBeat)),
+          overhead_time_(egress_.time(egress_.overhead())) {}
+
+    void start() override {
+        now_ = kResetCycles + std::max(Core::init_cycles(settings_.queues), settings_.queues) + kInitCycles;
+        origin_ = -kResetCycles;
+        // The scheduler's clock has been running since its own memories were cleared.
+        std::int64_t cycle = Core::init_cycles(settings_.queues);
+        core_.start(cycle);
+        while (cycle < now_ + origin_) {
+            core_.step(cycle, nullptr, false, false, nullptr);
+            cycle = core_.next_event(cycle);
+        }
+        set_core_due(cycle);
+    }
+    void write(std::uint32_t address, std::uint32_t value) override { registers_.write(address, value); }
+    std::uint32_t read(std::uint32_t address) override;
+    void settle() override {
+        while (!registers_.idle()) cycle();
+    }
+    void connect(FrameSource* source, Observer* observer) override;
+    void run(std::int64_t until) override;
+    std::int64_t now() const override { return now_; }
+    bool input_idle() const override { return !input_.has_frame(); }
+    void close_input() override {
+        input_.close(now_);
+        find_arrival();
+    }
+    MemoryCounts memory_counts(unsigned m) const override { return memories_[m].counts; }
+    BusCounts bus_counts() const override {
+        BusCounts counts = input_.counts();
+        counts.output_ready = now_ - not_ready_;
+        counts.output_taken = sent_beats_;
+        return counts;
+    }
+
+  private:
+    static constexpr std::uint32_t kBeat = memory_timing::kBeatBytes;
+    static constexpr unsigned kPrefetch = 4;        // frames before its own arrives, a queue's words are called for
+    static constexpr unsigned kInputFrames = 1024;  // more than the input store has beats
+
+    struct Passed {  // classify has passed it
+        std::uint64_t number;
+        std::int64_t stored;
+        std::uint32_t queue, length;
+    };
+    struct Classified {
+        std::int64_t cycle;
+        Fate fate;
+    };
+    struct Enqueue {
+        std::int64_t from;
+        typename Core::Packet packet;
+    };
+    struct Leaving {
+        std::int64_t first_bit, last_beat;
+        std::uint64_t number;
+        std::uint32_t queue, length;
+    };
+    struct Freed {
+        std::int64_t from;
+        std::uint32_t descriptor;
+    };
+
+    static std::vector<std::uint32_t> page_counts(const DeviceSettings& settings) {
+        std::vector<std::uint32_t> counts;
+        for (const PagePool& pool : settings.pools) counts.push_back(pool.pages);
+        return counts;
+    }
+    static std::vector<std::uint32_t> page_sizes(const DeviceSettings& settings) {
+        std::vector<std::uint32_t> sizes;
+        for (const PagePool& pool : settings.pools) sizes.push_back(pool.page_bytes);
+        return sizes;
+    }
+    static std::vector<MemoryTimes> make_memories(const DeviceSettings& settings) {
+        std::vector<MemoryTimes> memories;
+        for (unsigned m = 0; m < settings.memories.size(); ++m) memories.emplace_back(settings.memories[m], m, settings.seed);
+        return memories;
+    }
+    static std::vector<PageLayout> make_layout(const DeviceSettings& settings, const TimedPagePools& pools) {
+        std::vector<PageLayout> layout;
+        std::uint64_t base = 0;
+        for (unsigned m = 0; m < settings.memories.size(); ++m) {
+            layout.push_back({base, settings.pools[m].page_bytes, pools.base(m)});
+            base += settings.memories[m].bytes;
+        }
+        return layout;
+    }
+
+    void cycle();
+    void set_core_due(std::int64_t cycle) { core_due_ = cycle == kNever ? kNever : cycle - origin_; }
+    void arrivals();
+    void find_arrival() { arrival_ = input_.has_frame() && input_.ready() ? input_.frame().last : kNever; }
+    void find_page();
+    void store_frame();
+    void send(const typename Core::Out& out);
+    std::int64_t next_event() const;
+    std::uint32_t amount(std::uint64_t packets, std::uint64_t bytes, std::uint32_t offset) const;
+
+    DeviceSettings settings_;
+    InputModel input_;
+    TimedPagePools pools_;
+    std::vector<MemoryTimes> memories_;
+    std::vector<PageLayout> layout_;
+    WriteTimes write_;
+    ReadTimes read_;
+    Core core_;
+    RegisterModel registers_;
+    Link egress_;
+    Ticks beat_time_, overhead_time_;
+    Observer* observer_ = nullptr;
+
+    std::int64_t now_ = 0;
+    std::int64_t origin_ = 0;  // the core's clock in cycle 0
+    bool active_ = false;      // the observer was told something in this cycle
+    std::int64_t core_due_ = 0;
+
+    // input: arrival -> classified -> page -> enqueue
+    std::int64_t arrival_ = kNever;
+    Ring<Classified, kInputFrames> classified_;
+    Ring<Passed, kInputFrames> passed_;
+    std::int64_t page_at_ = kNever;  // the frame at the head of passed_ asks for its page
+    std::int64_t granted_ = INT64_MIN / 2, asked_ = INT64_MIN / 2;
+    Ring<Enqueue, 4 * memory_timing::kOutstanding> enqueues_;
+    std::array<Amount, kDropReasons> dropped_{};
+
+    // output
+    Ticks egress_free_ = 0;
+    Ring<Leaving, 2 * memory_timing::kOutstanding> leaving_;
+    Ring<Freed, kInputFrames> sent_pages_;
+    std::int64_t not_ready_ = 0, sent_beats_ = 0;
+
+    // pages on their way back to the pools
+    bool drop_turn_ = false;  // a page dropped at the tail goes before one that was sent
+    Ring<Freed, 4> returning_;
+
+    QueueState snapshot_;
+};
+
+template <typename Core>
+void ModelDevice<Core>::connect(FrameSource* source, Observer* observer) {
+    observer_ = observer;
+    origin_ += now_;
+    if (core_due_ != kNever) core_due_ -= now_;
+    for (MemoryTimes& memory : memories_) memory.set_origin(origin_ + kResetCycles);
+    now_ = 0;
+    egress_free_ = 0;
+    input_.connect(source);
+    find_arrival();
+}
+
+// ---- one cycle
+
+template <typename Core>
+void ModelDevice<Core>::cycle() {
+    active_ = false;
+    if (now_ >= arrival_) arrivals();
+    while (!classified_.empty() && classified_.front().cycle <= now_) {
+        observer_->classified(now_, classified_.front().fate);
+        classified_.pop();
+        active_ = true;
+    }
+    if (!returning_.empty() && returning_.front().from <= now_) {
+        pools_.free(returning_.front().descriptor, now_);
+        returning_.pop();
+    }
+    if (now_ >= page_at_) store_frame();
+
+    // Pages that were sent and pages dropped at the tail go back in turns.
+    const bool sent = !sent_pages_.empty() && sent_pages_.front().from <= now_, dropped = core_.drop_valid();
+    const bool take_drop = dropped && (drop_turn_ || !sent);
+    if (sent || dropped) {
+        returning_.push({now_ + kFreeCycles, take_drop ? core_.drop() : sent_pages_.front().descriptor});
+        if (!take_drop) sent_pages_.pop();
+        drop_turn_ = !take_drop;
+    }
+
+    const CoreSetting* setting = registers_.offered();
+    const bool setting_taken = setting && core_.setting_ready();
+    const bool enqueue = !enqueues_.empty() && enqueues_.front().from <= now_ && core_.enqueue_ready(setting_taken);
+    const bool out = core_.out_valid(now_ + origin_) && read_.ready(now_);
+
+    if (core_.event_valid()) {
+        const auto& packet = core_.event();
+        if (packet.reason) dropped_[packet.reason].add(packet.length);
+        observer_->enqueued(now_, {packet.queue, packet.length, packet.reason});
+        active_ = true;
+    }
+    if (enqueue || out || take_drop || setting_taken || now_ >= core_due_) {
+        if (out) send(core_.out());
+        core_.step(now_ + origin_, enqueue ? &enqueues_.front().packet : nullptr, out, take_drop, setting_taken ? setting : nullptr);
+        if (enqueue) enqueues_.pop();
+        set_core_due(core_.next_event(now_ + origin_));
+    }
+    if (!registers_.quiet()) {
+        registers_.step(setting_taken);
+        if (const auto queue = registers_.take_snapshot()) snapshot_ = core_.queue(*queue);
+    }
+    if (!leaving_.empty() && leaving_.front().last_beat <= now_) {
+        const Leaving& frame = leaving_.front();
+        observer_->departed(frame.first_bit, frame.queue, frame.number, frame.length);
+        leaving_.pop();
+        if (leaving_.size() > 1) observer_->expect(leaving_.at(1).queue, true);
+        active_ = true;
+    }
+    ++now_;
+}
+
+template <typename Core>
+void ModelDevice<Core>::run(std::int64_t until) {
+    while (now_ < until) {
+        cycle();
+        if (active_ && observer_->enough()) return;
+        const std::int64_t next = next_event();
+        if (next > now_) now_ = std::min(next, until);
+    }
+}
+
+// The next cycle in which something may happen.
+template <typename Core>
+std::int64_t ModelDevice<Core>::next_event() const {
+    if (core_due_ <= now_ || !registers_.quiet()) return now_;
+    std::int64_t next = std::min({core_due_, arrival_, page_at_});
+    if (!classified_.empty()) next = std::min(next, classified_.front().cycle);
+    if (!returning_.empty()) next = std::min(next, returning_.front().from);
+    if (!sent_pages_.empty()) next = std::min(next, sent_pages_.front().from);
+    if (!enqueues_.empty()) next = std::min(next, enqueues_.front().from);
+    if (!leaving_.empty()) next = std::min(next, leaving_.front().last_beat);
+    if (const std::int64_t out = core_.next_out(); out != kNever) next = std::min(next, std::max(out - origin_, read_.ready_from()));
+    return std::max(next, now_);
+}
+
+// ---- input
+
+template <typename Core>
+void ModelDevice<Core>::arrivals() {
+    const InputFrame& in = input_.frame();
+    const Frame& frame = in.frame;
+    observer_->arrived(frame, in.last_bit);
+    active_ = true;
+    if (in.reason) dropped_[in.reason].add(frame.length);
+    const auto length = static_cast<std::uint16_t>(frame.length);
+    classified_.push({in.stored + classify_timing::kEvent, {frame.queue, length, in.reason}});
+    if (in.reason == 0) {
+        passed_.push({frame.number, in.stored, frame.queue, frame.length});
+        if (passed_.size() == 1) find_page();
+    }
+    input_.advance();
+    find_arrival();
+    if (const Frame* soon = input_.look_ahead(kPrefetch); soon && soon->queue < settings_.queues) {
+        core_.prefetch(soon->queue);
+        observer_->expect(soon->queue, false);
+    }
+}
+
+// When the frame at the head asks for its page: it is stored, and the grant before is taken.
+template <typename Core>
+void ModelDevice<Core>::find_page() {
+    page_at_ = passed_.empty() ? kNever : std::max({passed_.front().stored + classify_timing::kOffer, granted_, asked_ + 1});
+}
+
+template <typename Core>
+void ModelDevice<Core>::store_frame() {
+    const Passed frame = passed_.front();
+    passed_.pop();
+    asked_ = now_;
+    const auto page = pools_.allocate(frame.length, now_);
+    const int memory = page ? static_cast<int>(pools_.memory_of(*page)) : -1;
+    const std::uint32_t descriptor = page.value_or(0);
+    granted_ = write_.grant(now_ + 1);
+    const std::int64_t from =
+        write_.store(granted_, memory, descriptor, frame.length, [&](std::int64_t cycle) { input_.beat_taken(cycle, frame.stored); });
+    enqueues_.push(
+        {from, {descriptor, frame.queue, static_cast<std::uint16_t>(frame.length), static_cast<std::uint8_t>(page ? 0 : 5), frame.number}});
+    find_page();
+    if (arrival_ == kNever) {
+        input_.retry();
+        find_arrival();
+    }
+}
+
+// ---- output
+
+template <typename Core>
+void ModelDevice<Core>::send(const typename Core::Out& out) {
+    const std::uint32_t descriptor = out.descriptor, length = out.length;
+    std::int64_t first = -1, last = 0;
+    const auto beat = [&](std::int64_t from, std::uint32_t bytes, bool is_last) {
+        const std::int64_t free = egress_free_ >> kTickBits;
+        const std::int64_t cycle = std::max(from, free);
+        if (first < 0) first = cycle;
+        egress_free_ = std::max(egress_free_, ticks(cycle)) + (is_last ? egress_.time(bytes) + overhead_time_ : beat_time_);
+        not_ready_ += std::max<std::int64_t>(0, (egress_free_ >> kTickBits) - cycle - 1);
+        ++sent_beats_;
+        return last = cycle;
+    };
+    const std::int64_t read = read_.fetch(now_, static_cast<int>(pools_.memory_of(descriptor)), descriptor, length, beat);
+    leaving_.push({first, last, out.tag, out.queue, length});
+    sent_pages_.push({read + 1, descriptor});
+    observer_->expect(out.queue, false);
+}
+
+// ---- registers
+
+template <typename Core>
+std::uint32_t ModelDevice<Core>::amount(std::uint64_t packets, std::uint64_t bytes, std::uint32_t offset) const {
+    const std::uint64_t value = offset & 8 ? bytes : packets;
+    return static_cast<std::uint32_t>(offset & 4 ? value >> 32 : value);
+}
+
+template <typename Core>
+std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
+    settle();
+    for (int i = 0; i < kReadCycles; ++i) cycle();
+    if (address >= registers::kDrops && address < registers::kDrops + 16 * kDropReasons) {
+        const Amount& dropped = dropped_[(address - registers::kDrops) / 16];
+        return amount(dropped.packets, dropped.bytes, address % 16);
+    }
+    if (address >= registers::kSnapshot && address < registers::kSnapshot + 0x30) {
+        const QueueState& queue = snapshot_;
+        const std::uint32_t offset = address - registers::kSnapshot;
+        if (offset < 0x10) return amount(queue.accepted_packets, queue.accepted_bytes, offset);
+        if (offset < 0x20) return amount(queue.accepted_packets - queue.packets, queue.accepted_bytes - queue.bytes, offset);
+        return amount(queue.dropped_packets, queue.dropped_bytes, offset);
+    }
+    switch (address) {
+        case registers::kType:
+            return registers::kTypeAccessEdge;
+        case 0x004:
+            return kVersion;
+        case registers::kQueues:
+            return settings_.queues;
+        case 0x00C:
+            return pools_.descriptors();
+        case 0x010:
+            return static_cast<std::uint32_t>(settings_.memories.size());
+        case 0x014:
+            return settings_.max_frame_bytes;
+        case 0x018:
+            return static_cast<std::uint32_t>(settings_.clock_hz);
+        case 0x01C:
+            return settings_.shaping;
+        case registers::kStatus:
+            return 1U | static_cast<std::uint32_t>(!registers_.quiet()) << 1 | static_cast<std::uint32_t>(registers_.refused()) << 2;
+        case registers::kQueueIndex:
+            return registers_.index();
+        default:
+            return 0;
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Device> make_model_device(const DeviceSettings& settings) {
+    if (settings.valid_permille != 1000 || settings.ready_permille != 1000)
+        throw std::invalid_argument("the model has no random gaps at input and output (valid_permille, ready_permille)");
+    if (settings.flip_byte >= 0) throw std::invalid_argument("the model has no bytes in its memories that could be flipped");
+    if (settings.pools.size() != settings.memories.size() || settings.pools.empty())
+        throw std::invalid_argument("the model needs pages and page_bytes of every memory");
+    if (settings.shaping) return std::make_unique<ModelDevice<ShapedCore>>(settings);
+    return std::make_unique<ModelDevice<PassthroughCore>>(settings);
+}
+
+}  // namespace penstock::engine

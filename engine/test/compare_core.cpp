@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Drives the verilated pst_access_edge_core and its model (core_model.hpp) with the same random traffic and compares every port in every
+// cycle. Arguments: library, queues, descriptors, shaping, cycles, seed. Prints what was seen; a difference ends the program with 1.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <random>
+#include <vector>
+
+#include "core_library.hpp"
+#include "penstock/engine/core_model.hpp"
+
+namespace {
+
+using penstock::CoreSetting;
+
+struct Phase {
+    unsigned enqueue, out, drop, setting;  // per mille of the cycles
+    unsigned hot, max_len, reasons;
+    bool low_limits;
+};
+
+template <typename Model>
+int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed, bool skip) {
+    penstock::RtlCore rtl(library);
+    Model model(queues, descriptors);
+    std::mt19937_64 random(seed);
+    const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
+    auto& p = rtl.pins;
+    p.rst_i = 1;
+    for (int i = 0; i < 4; ++i) rtl.step();
+    p.rst_i = 0;
+    std::int64_t now = 0;
+    for (; rtl.step(), !p.init_done_o; ++now) {
+    }
+    // This was the first cycle with init_done_o; the model knows when it is.
+    if (now != Model::init_cycles(queues))
+        return std::printf("init_done_o at cycle %ld, the model says %u\n", now, Model::init_cycles(queues)), 1;
+    model.start(now);
+    model.step(now, nullptr, false, false, nullptr);
+
+    std::deque<std::uint32_t> free;
+    for (std::uint32_t d = 0; d < descriptors; ++d) free.push_back(d);
+    Phase phase{};
+    long in = 0, out = 0, dropped = 0, settings = 0, skipped = 0;
+    std::int64_t due = now + 1;  // the next cycle that the model has to be stepped in
+    const auto draw_setting = [&] {
+        CoreSetting s;
+        s.queue = below(4) ? below(queues) : below(phase.hot);
+        const auto kind = below(16);
+        s.mantissa = kind == 0 && below(2) ? 0 : kind == 1 ? 1 : 32768 + below(32768);
+        s.exponent = kind < 2 ? 0 : below(16) ? below(13) : below(23);
+        s.burst = below(3) ? below(5000) : below(1u << 28);
+        s.limit_packets = phase.low_limits ? below(40) : 65535;
+        s.limit_bytes = phase.low_limits ? below(40'000) : 0xFFFFFF;
+        return s;
+    };
+    for (long n = 1; n < cycles; ++n) {
+        ++now;
+        if (n % 4096 == 1) {
+            const unsigned rates[] = {0, 5, 100, 500, 700, 1000};
+            phase = {rates[below(6)],
+                     rates[1 + below(5)],
+                     rates[1 + below(5)],
+                     below(3) ? below(3) : rates[below(4)],
+                     1 + below(std::min(queues, 8u)),
+                     below(2) ? 64U : 1514U,
+                     below(4) ? 0U : 50U,
+                     below(2) == 0};
+            if (below(6) == 0) phase.out = 0;
+        }
+        if (!p.s_enq_valid_i && !free.empty() && below(1000) < phase.enqueue) {
+            p.s_enq_valid_i = 1;
+            p.s_enq_queue_i = below(2) ? below(queues) : below(phase.hot);
+            p.s_enq_desc_i = free.front();
+            p.s_enq_len_i = static_cast<std::uint16_t>(1 + below(phase.max_len));
+            p.s_enq_reason_i = below(1000) < phase.reasons ? 5 : 0;
+            if (!p.s_enq_reason_i) free.pop_front();
+        }
+        p.m_out_ready_i = below(1000) < phase.out;
+        p.m_drop_ready_i = below(1000) < phase.drop;
+        CoreSetting setting;
+        if (!p.s_cfg_valid_i && below(1000) < phase.setting) {
+            setting = draw_setting();
+            p.s_cfg_valid_i = 1;
+            p.s_cfg_queue_i = setting.queue;
+            p.s_cfg_shaper_i =
+                static_cast<std::uint64_t>(setting.burst) << 21 | static_cast<std::uint64_t>(setting.exponent) << 16 | setting.mantissa;
+            p.s_cfg_limit_packets_i = setting.limit_packets;
+            p.s_cfg_limit_bytes_i = setting.limit_bytes;
+        }
+        rtl.step();
+        const auto differs = [&](const char* what, long a, long b) {
+            std::printf("cycle %ld: %s is %ld in the RTL, %ld in the model (seed %lu)\n", now, what, a, b, seed);
+            return 1;
+        };
+#define EQUAL(what, a, b) \
+    if ((a) != (b)) return differs(what, static_cast<long>(a), static_cast<long>(b))
+        EQUAL("now", p.now_o, static_cast<std::uint32_t>(now));
+        const bool cfg_taken = p.s_cfg_valid_i && model.setting_ready();
+        EQUAL("s_cfg_ready_o", bool(p.s_cfg_ready_o), model.setting_ready());
+        EQUAL("s_enq_ready_o", bool(p.s_enq_ready_o), model.enqueue_ready(cfg_taken));
+        EQUAL("m_out_valid_o", bool(p.m_out_valid_o), model.out_valid(now));
+        if (p.m_out_valid_o) {
+            EQUAL("m_out_queue_o", p.m_out_queue_o, model.out().queue);
+            EQUAL("m_out_desc_o", p.m_out_desc_o, model.out().descriptor);
+            EQUAL("m_out_len_o", p.m_out_len_o, model.out().length);
+        }
+        EQUAL("m_drop_valid_o", bool(p.m_drop_valid_o), model.drop_valid());
+        if (p.m_drop_valid_o) EQUAL("m_drop_desc_o", p.m_drop_desc_o, model.drop());
+        EQUAL("ev_valid_o", bool(p.ev_valid_o), model.event_valid());
+        if (p.ev_valid_o) {
+            EQUAL("ev_queue_o", p.ev_queue_o, model.event().queue);
+            EQUAL("ev_reason_o", p.ev_reason_o, model.event().reason);
+            EQUAL("ev_len_o", p.ev_len_o, model.event().length);
+        }
+        const bool enq_taken = p.s_enq_valid_i && p.s_enq_ready_o, out_taken = p.m_out_valid_o && p.m_out_ready_i;
+        const bool drop_taken = p.m_drop_valid_o && p.m_drop_ready_i;
+        if (enq_taken || out_taken || drop_taken || cfg_taken || now >= due || !skip) {
+            const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
+            if (cfg_taken) {
+                setting = {p.s_cfg_queue_i,         static_cast<std::uint32_t>(p.s_cfg_shaper_i >> 21),
+                           p.s_cfg_limit_bytes_i,   static_cast<std::uint16_t>(p.s_cfg_shaper_i),
+                           p.s_cfg_limit_packets_i, static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31)};
+            }
+            model.step(now, enq_taken ? &packet : nullptr, out_taken, drop_taken, cfg_taken ? &setting : nullptr);
+            due = model.next_event(now);
+        } else {
+            ++skipped;
+        }
+        if (enq_taken) p.s_enq_valid_i = 0, ++in;
+        if (cfg_taken) p.s_cfg_valid_i = 0, ++settings;
+        if (out_taken) free.push_back(p.m_out_desc_o), ++out;
+        if (drop_taken) free.push_back(p.m_drop_desc_o), ++dropped;
+    }
+    std::printf("%ld cycles equal: %ld in, %ld out, %ld dropped, %ld settings, %ld cycles left out\n", cycles, in, out, dropped, settings,
+                skipped);
+    return 0;
+}
+
+}  // namespace
+
+int main(int, char** argv) {
+    const auto queues = static_cast<std::uint32_t>(std::atol(argv[2])), descriptors = static_cast<std::uint32_t>(std::atol(argv[3]));
+    const long cycles = std::atol(argv[5]);
+    const auto seed = static_cast<unsigned long>(std::atol(argv[6]));
+    if (std::atol(argv[4])) return compare<penstock::ShapedCore>(argv[1], queues, descriptors, cycles, seed, true);
+    return compare<penstock::PassthroughCore>(argv[1], queues, descriptors, cycles, seed, true);
+}

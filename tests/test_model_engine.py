@@ -1,0 +1,190 @@
+"""The model is the RTL's twin: the same fate of every frame in the same cycle. And slow rates against closed-form arithmetic."""
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock import bench, configs, engine, job, registers, result, scenario, twins, verilate
+from penstock.paths import BUILD, ROOT
+from penstock.testjobs import assert_clean
+from penstock.testkit import seed
+
+SEEDS = 40
+CORE_CYCLES = 1_500_000
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built() -> None:
+    """The engine, up to date."""
+    engine.build(print)
+
+
+@pytest.fixture(scope="session")
+def compare_core() -> Path:
+    """The program that drives core and model side by side (engine/test/compare_core.cpp)."""
+    source = ROOT / "engine/test/compare_core.cpp"
+    headers = [*(ROOT / "blocks").glob("*/model/*.hpp"), *(ROOT / "engine").rglob("*.h*")]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in [source, *sorted(headers)])).hexdigest()[:16]
+    program = BUILD / "compare_core" / digest
+    if not program.exists():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        made = program.with_suffix(f".{os.getpid()}")
+        command = [os.environ.get("CXX", "c++"), "-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror"]
+        includes = [f"-I{path}" for path in (ROOT, ROOT / "engine/include", ROOT / "engine/src")]
+        subprocess.run([*command, *includes, str(source), "-o", str(made), "-ldl"], check=True)
+        made.rename(program)
+    return program
+
+
+@pytest.mark.parametrize(("queues", "descriptors", "shaping"), [(16, 64, True), (16, 64, False), (2048, 1024, True)])
+def test_core_is_equal_in_every_cycle(compare_core: Path, queues: int, descriptors: int, shaping: bool) -> None:
+    """Queue manager and scheduler: every port in every cycle, with settings written and gates moved in mid-traffic."""
+    library = verilate.build_core(queues, descriptors, shaping, print)
+    for number in range(seed(), seed() + 3):
+        command = [compare_core, library, queues, descriptors, int(shaping), CORE_CYCLES, number]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
+        assert f"{CORE_CYCLES} cycles equal" in done.stdout
+        taken, left, dropped = (int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")[:3])
+        assert taken > 50_000 and left > 50_000 and dropped > 1000, done.stdout
+
+
+@pytest.fixture(scope="session", params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024"])
+def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Config, Path]]:
+    """A configuration and its library."""
+    config = configs.load(request.param)
+    yield config, verilate.build_device(config, print)
+
+
+def both(config: configs.Config, library: Path, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run a random job on both engines."""
+    described, timing = twins.random_job(config, number)
+    one, other = (engine.run(described | {"device": twins.device(config, where, timing)}) for where in (library, None))
+    return one, other
+
+
+def test_devices_are_equal(device: tuple[configs.Config, Path]) -> None:
+    """Whole devices on random jobs: drops with their reasons, and every departure in the same cycle."""
+    config, library = device
+    reasons: set[str] = set()
+    count = SEEDS if config.queues == 16 else SEEDS // 4
+    for number in range(seed(), seed() + count):
+        rtl, model = both(config, library, number)
+        assert twins.differences(rtl, model) == [], f"seed {number}"
+        assert model["findings"] == [], f"seed {number}"
+        reasons |= {reason for reason, packets in rtl["packets"]["dropped"].items() if packets}
+    assert {"tail_drop_packets", "no_page"} <= reasons if config.queues == 16 else "tail_drop_packets" in reasons
+
+
+def test_differences_are_found() -> None:
+    """The comparison itself: one wrong cycle, one frame less, another total."""
+    config = configs.load("tiny_16")
+    described, timing = twins.random_job(config, 1)
+    one, other = (engine.run(described | {"device": twins.device(config, None, timing)}) for _ in range(2))
+    assert twins.differences(one, other) == []
+    other["departures"]["cycle"][3] += 1
+    assert any("departure 3: cycle" in words for words in twins.differences(one, other))
+    other["queue"]["drop_packets"][2] += 1
+    assert any("queue 2: drop_packets" in words for words in twins.differences(one, other))
+
+
+def test_model_checks_what_it_is_given() -> None:
+    config = configs.load("tiny_16")
+    described, timing = twins.random_job(config, 1)
+    given = described | {"device": twins.device(config, None, timing)}
+    with pytest.raises(ValueError, match="no random gaps"):
+        engine.run(given | {"ready_permille": 500})
+    with pytest.raises(ValueError, match="one of them is needed"):
+        engine.run(given | {"device": given["device"] | {"library": "x.so"}})
+
+
+RATES = [64_000, 100_000, 1_000_000, 64_000_000, 1_000_000_000, 10_000_000_000, 99_000_000_000, 100_000_000_000]
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_rates_are_exact(rate: int) -> None:
+    """1,000 consecutive packets of one backlogged queue take the time that the rate says, to 0.1 %; on the model, for slow ones last."""
+    config = configs.load("edge_2048")
+    size = 1500 if rate > 10**9 else 200
+    packets = 1001
+    # At the beginning the tolerance of 1,024 cycles leaves as fast as it comes.
+    offered = min(2.0 * rate, 107e9)
+    first = int(5 + 1.1 * 1024 * rate / (8 * config.clock_hz * size) / (1 - rate / offered))
+    cycles = int((first + packets + 20) * size * 8 * config.clock_hz / rate)
+    source = {"kind": "constant", "queues": [7], "pick": "each", "bps": offered, "sizes": [(size, 1)]}
+    timing = {"read_latency": 44, "write_latency": 22}
+    found = engine.run({
+        "device": twins.device(config, None, timing),
+        "duration_cycles": cycles,
+        "ingress_bps": 0,
+        "egress_bps": 0,
+        "overhead_bytes": 0,
+        "register_writes": registers.queue_writes(7, rate, 0, 8000, 16_777_215, config.clock_hz),
+        "sources": [source],
+        "keep_departures": True,
+    })  # fmt: skip
+    assert_clean(found)
+    left = np.asarray(found["departures"]["cycle"], dtype=np.int64)[first : first + packets]
+    assert len(left) == packets
+    expected = (packets - 1) * size * 8 * config.clock_hz / rate
+    assert abs((left[-1] - left[0]) / expected - 1) < 0.001, f"{rate} bit/s: {left[-1] - left[0]} cycles, not {expected:.0f}"
+
+
+@pytest.mark.parametrize("name", ["queue", "schedule", "idle-latency"])
+def test_benches_find_the_same(name: str) -> None:
+    """A bench on the model gives the figures of the RTL, to the digit."""
+    found = []
+    for which in ("rtl", "model"):
+        result = bench.run(bench.plan(name, {"queues": "16", "descriptors": "64", "packets": "3000", "engine": which}, seed()))
+        assert result["engine"] == result["config"]["engine"] == which
+        found.append({key: value for key, value in result.items() if key not in ("engine", "config", "wall_seconds")})
+    assert found[0] == found[1]
+
+
+def test_lateness_bench_finds_the_same() -> None:
+    found = [bench.run(bench.plan("lateness", {"queues": "200", "packets": "3000", "engine": which}, seed())) for which in ("rtl", "model")]
+    for key in ("lateness_cycles", "after_earliest_departure_cycles", "ideal_link_cycles", "cycles"):
+        assert found[0][key] == found[1][key], key
+
+
+def test_bench_engine() -> None:
+    found = bench.run(bench.plan("engine", {"queues": "2048", "packets": "20000", "engine": "model"}, seed()))
+    assert abs(found["packets"] - 20_000) < 1000 and found["packets_out"] > 15_000
+    assert found["packets_per_cpu_second"] == pytest.approx(found["packets"] / found["cpu_seconds"], rel=0.2)
+
+
+def test_histograms_of_long_runs() -> None:
+    """Latencies in bins agree with the latencies themselves: count, least, mean and largest exactly, percentiles to 1/256."""
+    described, timing = twins.random_job(configs.load("tiny_16"), 3)
+    given = described | {"device": twins.device(configs.load("tiny_16"), None, timing), "series_queues": [1, 2]}
+    raw = engine.run(given)
+    exact, binned = result.distribution(np.asarray(raw["latency_cycles"])), result.binned(raw["latency_histograms"][0])
+    for key in ("count", "min", "mean", "max"):
+        assert exact[key] == binned[key]
+    for key in ("p50", "p99", "p99_9"):
+        assert exact[key] <= binned[key] <= exact[key] * (1 + 1 / 256) + 1
+    few = engine.run(given | {"keep_all": False})
+    queues = np.asarray(raw["latency_queue"])
+    assert np.array_equal(few["latency_cycles"], np.asarray(raw["latency_cycles"])[(queues == 1) | (queues == 2)])
+    assert few["packets"] == raw["packets"]
+
+
+@pytest.mark.slow
+def test_subscribers_are_equal() -> None:
+    """Half a millisecond of scenarios/subscribers_35000.yaml on both engines: 35,000 subscribers, the same departures and drops."""
+    described, document = scenario.load(ROOT / "scenarios/subscribers_35000.yaml", ["duration=500 us"])
+    config = job.configuration(described, document)
+    found = []
+    for name in ("rtl", "model"):
+        plan = job.build(described, document, config, name)
+        if name == "rtl":
+            plan.job["device"]["library"] = str(verilate.build_device(config, print))
+        found.append(engine.run(plan.job))
+    assert twins.differences(*found) == []
+    assert found[0]["packets"]["out"] > 5000 and found[0]["packets"]["dropped"]["tail_drop_packets"] > 0
