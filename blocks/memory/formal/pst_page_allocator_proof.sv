@@ -95,6 +95,7 @@ module pst_page_allocator_proof #(
       a_ring : assert (32'(u_dut.head_q) < Pages && 32'(u_dut.tail_q) == (32'(u_dut.head_q) + 32'(u_dut.stored_q)) % Pages);
       a_sum : assert (32'(free_pages) == Pages - 32'(u_dut.fresh_q) + 32'(u_dut.stored_q) + flying + 32'(u_dut.u_prefetch.level_q));
       a_reserved : assert (32'(u_dut.reserved_q) == flying + 32'(u_dut.u_prefetch.level_q) && 32'(u_dut.reserved_q) <= Depth);
+      a_flag : assert (valid == (u_dut.u_prefetch.level_q != '0));
       a_prefetch : assert (32'(u_dut.u_prefetch.raddr_q) < Depth
                            && 32'(u_dut.u_prefetch.waddr_q) == (32'(u_dut.u_prefetch.raddr_q) + 32'(u_dut.u_prefetch.level_q)) % Depth);
       if (hidden_q != '0) a_coming : assert (valid || (u_dut.pipe_valid_q >> (hidden_q - 1'b1)) != '0);
