@@ -199,7 +199,7 @@ def lateness_is_kept(result: dict[str, Any]) -> None:
 def test_lateness(tmp_path: Path) -> None:
     """The lateness scenario with 2,048 queues; the contract is the same."""
     few = ["device.config=edge_2048", "device.overrides={}", "queues.0.ids=0-2047", "duration=4 ms", "report.lateness=2 ms"]
-    times = ["traffic.0.stop=1 ms", "traffic.1.start=1 ms"]
+    times = ["traffic.0.stop=1 ms", "traffic.1.start=1 ms", "report.series=0-3"]
     result = run(SCENARIOS / "lateness_262144.yaml", tmp_path, *few, *times)
     lateness_is_kept(result)
     assert result["lateness_ns"]["count"] > 50_000
