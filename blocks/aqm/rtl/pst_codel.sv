@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// CoDel (RFC 8289) for `Queues` queues, unrolled: one operation a packet, the RFC's loop is the sequence of operations of a queue.
+//
+// Throughput: one packet per cycle, of any queues; one queue at most every 8 cycles.
+// Latency:    s_look, two cycles later s_take, two cycles after that m_verdict; the state is written 8 cycles after the look.
+// Ordering:   in order.
+// Reset:      every queue below target, and disabled; `Queues` cycles, then init_done_o rises.
+//
+// Times are TimeWidth bits of ticks (a tick is whatever the caller counts, 2^k cycles) and wrap; a state that grows old is marked before
+// its times could be mistaken for others (pst_codel_aging). The README has the transition table, why it equals the RFC's pseudo-code,
+// and the hazards.
+module pst_codel
+  import pst_aqm_pkg::*;
+#(
+    parameter int unsigned Queues = 64,              // >= 2
+    parameter int unsigned TimeWidth = 26,           // bits of a time in ticks, 16 .. 32; below 26 only to see wrap-around in tests
+    parameter int unsigned MaxPacketBytes = 1514,    // no drop while no more than this is left behind the packet
+    parameter bit          Estimate = 1'b0,          // 1: s_take_time_i is the delay itself
+    parameter string       RamStyle = "auto",        // per-queue memories, see pst_ram_1r1w
+    localparam int unsigned QueueIdWidth = $clog2(Queues),
+    localparam int unsigned SettingWidth = TimeWidth - 8
+) (
+    input  logic                    clk_i,
+    input  logic                    rst_i,
+    input  logic [   TimeWidth-1:0] now_i,                 // ticks
+    // the packet at the head of this queue may leave
+    input  logic                    s_look_valid_i,
+    input  logic [QueueIdWidth-1:0] s_look_queue_i,
+    // two cycles later: it does, unless the verdict is to drop it
+    input  logic                    s_take_valid_i,
+    input  logic [   TimeWidth-1:0] s_take_time_i,         // tick in which it was enqueued; Estimate: its delay in ticks
+    input  backlog_t                s_take_left_i,         // bytes behind it in the queue
+    input  logic                    s_take_ect_i,          // it may be marked
+    output logic                    m_verdict_valid_o,
+    output logic [QueueIdWidth-1:0] m_verdict_queue_o,
+    output verdict_e                m_verdict_o,
+    // setting of one queue; taken at once
+    input  logic                    s_cfg_valid_i,
+    input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
+    input  logic                    s_cfg_enable_i,
+    input  logic                    s_cfg_ecn_i,           // mark what may be marked instead of dropping it
+    input  logic [SettingWidth-1:0] s_cfg_target_i,        // ticks
+    input  logic [SettingWidth-1:0] s_cfg_interval_i,      // ticks, at least 1
+    output logic                    init_done_o
+);
+
+  if (Queues < 2) begin : g_bad_size
+    $error("pst_codel: Queues is %0d, must be at least 2", Queues);
+  end
+  if (TimeWidth < 16 || TimeWidth > 32) begin : g_bad_time
+    $error("pst_codel: TimeWidth is %0d, allowed: 16 .. 32", TimeWidth);
+  end
+
+  // Of the clock reading of a round (the RFC's `now`) the lower bits are kept from operation to operation.
+  localparam int unsigned RoundWidth = TimeWidth > 20 ? TimeWidth - 16 : 4;
+  localparam int unsigned AuxWidth = 16 + RoundWidth;
+
+  typedef enum logic [2:0] {
+    Below         = 3'd0,    // first_above_time = 0
+    Above         = 3'd1,    // first_above_time is set
+    Dropping      = 3'd2,    // dropping; first_above_time has passed
+    DroppingBelow = 3'd3,    // dropping; first_above_time = 0 (only after the first drop)
+    Entered       = 3'd4,    // the first packet was dropped, its successor will be sent
+    Loop          = 3'd5     // a packet was dropped while dropping, its successor is judged in the same round
+  } mode_e;
+
+  typedef struct packed {
+    logic                 tag;          // see pst_codel_aging
+    mode_e                mode;
+    logic [15:0]          count;        // RFC: count; while not dropping: count - lastcount
+    logic [AuxWidth-1:0]  aux;          // Above: first_above_time; dropping: lastcount and the lower bits of the round's clock
+    logic [TimeWidth-1:0] drop_next;
+  } state_t;
+
+  typedef struct packed {
+    logic                    enable;
+    logic                    ecn;
+    logic [SettingWidth-1:0] target;
+    logic [SettingWidth-1:0] interval;
+  } cfg_t;
+
+  // --- clearing walk after reset
+
+  logic init_q;
+  logic [QueueIdWidth-1:0] init_queue_q;
+
+  always_ff @(posedge clk_i) begin
+    if (init_q) init_queue_q <= init_queue_q + 1'b1;
+    if (init_q && init_queue_q == QueueIdWidth'(Queues - 1)) init_q <= 1'b0;
+    if (rst_i) begin
+      init_q       <= 1'b1;
+      init_queue_q <= '0;
+    end
+  end
+
+  assign init_done_o = !init_q;
+
+  // --- look: state, setting and mark are read
+
+  // What stage 1 hands on: the next state, and what the control law adds to or takes from `base`.
+  typedef struct packed {
+    logic                    valid;
+    logic [QueueIdWidth-1:0] queue_id;
+    state_t                  state;       // all but drop_next
+    logic [TimeWidth-1:0]    base;
+    logic                    law;         // the control law is applied
+    logic                    back;        // it is taken back
+    logic [SettingWidth-1:0] interval;
+  } late_t;
+
+  state_t state, write_state;
+  cfg_t cfg;
+  logic mark;
+  late_t late, late_q[5];
+  logic [QueueIdWidth-1:0] look_queue_q, take_queue;
+
+  pst_ram_write_first #(
+      .Width($bits(state_t)),
+      .Depth(Queues),
+      .Style(RamStyle)
+  ) u_state (
+      .clk_i,
+      .we_i   (init_q || late_q[4].valid),
+      .waddr_i(init_q ? init_queue_q : late_q[4].queue_id),
+      .wdata_i(init_q ? {1'b1, ($bits(state_t) - 1)'(0)} : write_state),
+      .re_i   (s_look_valid_i),
+      .raddr_i(s_look_queue_i),
+      .rdata_o(state)
+  );
+
+  pst_ram_write_first #(
+      .Width($bits(cfg_t)),
+      .Depth(Queues),
+      .Style(RamStyle)
+  ) u_cfg (
+      .clk_i,
+      .we_i   (init_q || s_cfg_valid_i),
+      .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
+      .wdata_i(init_q ? '0 : {s_cfg_enable_i, s_cfg_ecn_i, s_cfg_target_i, s_cfg_interval_i}),
+      .re_i   (s_look_valid_i),
+      .raddr_i(s_look_queue_i),
+      .rdata_o(cfg)
+  );
+
+  pst_codel_aging #(
+      .Queues,
+      .WriteCycles(8),
+      .RamStyle
+  ) u_aging (
+      .clk_i,
+      .rst_i,
+      .epoch_i      (now_i[TimeWidth-1-:4]),
+      .look_valid_i (s_look_valid_i),
+      .look_queue_i (s_look_queue_i),
+      .mark_o       (mark),
+      .write_valid_i(late_q[4].valid),
+      .write_queue_i(late_q[4].queue_id),
+      .write_tag_i  (late_q[4].state.tag),
+      .clear_i      (init_q),
+      .clear_queue_i(init_queue_q)
+  );
+
+  always_ff @(posedge clk_i) begin
+    look_queue_q <= s_look_queue_i;
+    take_queue   <= look_queue_q;
+  end
+
+  // --- stage 0, with s_take: the differences of times
+
+  typedef struct packed {
+    logic                    valid;
+    logic [QueueIdWidth-1:0] queue_id;
+    state_t                  state;
+    cfg_t                    cfg;
+    logic                    stale;
+    logic [TimeWidth-1:0]    now;          // the RFC's `now`: when the round began
+    logic [TimeWidth-1:0]    delay;
+    logic [TimeWidth-1:0]    lag;          // now - drop_next
+    logic                    first_due;    // now >= first_above_time
+    logic                    backlog;
+    logic                    mark;
+  } op_t;
+
+  op_t op, op_q;
+  logic [RoundWidth-1:0] round;
+  logic [TimeWidth-RoundWidth-1:0] now_high;
+  logic [TimeWidth-1:0] first_lag;
+
+  always_comb begin
+    round       = state.aux[RoundWidth-1:0];
+    now_high    = now_i[TimeWidth-1:RoundWidth] - (TimeWidth - RoundWidth)'(now_i[RoundWidth-1:0] < round);
+    op          = '0;
+    op.valid    = s_take_valid_i;
+    op.queue_id = take_queue;
+    op.state    = state;
+    op.cfg      = cfg;
+    op.stale    = mark == state.tag;
+    op.now      = state.mode == Entered || state.mode == Loop ? {now_high, round} : now_i;
+    op.delay    = Estimate ? s_take_time_i : op.now - s_take_time_i;
+    op.lag      = op.now - state.drop_next;
+    first_lag   = op.now - state.aux[TimeWidth-1:0];
+    op.first_due = !first_lag[TimeWidth-1] || op.stale;
+    op.backlog  = s_take_left_i > backlog_t'(MaxPacketBytes);
+    op.mark     = s_take_ect_i && cfg.ecn;
+  end
+
+  // --- stage 1: the decision
+
+  localparam logic [TimeWidth-1:0] MaxLag = TimeWidth'(1) << (TimeWidth - 4);
+
+  verdict_e verdict, act;
+  logic ok, due, recent, too_late;
+  logic [TimeWidth-1:0] drop_next;
+  logic [15:0] count_up, law_count, law_count_q;
+
+  always_comb begin
+    // RFC: ok_to_drop, but for first_above_time. A delay in the upper half is a packet enqueued after the round began.
+    ok     = !op_q.delay[TimeWidth-1] && op_q.delay >= TimeWidth'(op_q.cfg.target) && op_q.backlog;
+    due    = !op_q.lag[TimeWidth-1] || op_q.stale;
+    recent = !op_q.stale && (op_q.lag[TimeWidth-1] || op_q.lag < TimeWidth'({op_q.cfg.interval, 4'b0}));
+    // A queue that was not served for very long while dropping makes up for no more than MaxLag.
+    too_late  = op_q.stale || (!op_q.lag[TimeWidth-1] && op_q.lag >= MaxLag);
+    drop_next = too_late ? op_q.now - MaxLag : op_q.state.drop_next;
+    count_up  = &op_q.state.count ? op_q.state.count : op_q.state.count + 1'b1;
+    act       = op_q.mark ? VerdictMark : VerdictDrop;
+
+    verdict         = VerdictPass;
+    late            = '0;
+    late.valid      = op_q.valid;
+    late.queue_id   = op_q.queue_id;
+    late.state      = op_q.state;
+    late.state.tag  = op_q.state.tag ^ op_q.stale;
+    late.base       = op_q.state.drop_next;
+    late.interval   = op_q.cfg.interval;
+    law_count       = count_up;
+
+    unique case (op_q.state.mode)
+      Below, Above: begin
+        // Once the last drop is 16 intervals ago its rate is forgotten for good.
+        if (!recent) late.state.count = '0;
+        if (!ok) begin
+          late.state.mode = Below;
+        end else if (op_q.state.mode == Below) begin
+          late.state.mode = Above;
+          late.state.aux  = AuxWidth'(TimeWidth'(op_q.now + TimeWidth'(op_q.cfg.interval)));
+        end else if (op_q.first_due) begin
+          verdict          = act;
+          law_count        = op_q.state.count > 16'd1 && recent ? op_q.state.count : 16'd1;
+          late.law         = 1'b1;
+          late.base        = op_q.now;
+          late.state.mode  = op_q.mark ? Dropping : Entered;
+          late.state.count = law_count;
+          late.state.aux   = {law_count, op_q.now[RoundWidth-1:0]};
+        end
+      end
+      Entered: begin
+        late.state.mode = ok ? Dropping : DroppingBelow;
+        late.base       = drop_next;
+      end
+      default: begin
+        if (op_q.state.mode == DroppingBelow || !ok) begin    // leave the dropping state
+          late.state.mode  = ok ? Above : Below;
+          late.state.count = op_q.state.count - op_q.state.aux[AuxWidth-1-:16];
+          late.state.aux   = AuxWidth'(TimeWidth'(op_q.now + TimeWidth'(op_q.cfg.interval)));
+          // The drop before this packet has advanced drop_next; the RFC does so only if the loop goes on.
+          late.law         = op_q.state.mode == Loop;
+          late.back        = 1'b1;
+          law_count        = op_q.state.count;
+          if (op_q.stale) late.state.count = '0;
+        end else if (due) begin
+          verdict          = act;
+          late.law         = 1'b1;
+          late.base        = drop_next;
+          late.state.mode  = op_q.mark ? Dropping : Loop;
+          late.state.count = count_up;
+          late.state.aux[RoundWidth-1:0] = op_q.now[RoundWidth-1:0];
+        end else begin
+          late.state.mode = Dropping;
+        end
+      end
+    endcase
+
+    if (!op_q.cfg.enable) begin
+      verdict          = VerdictPass;
+      late.state.mode  = Below;
+      late.state.count = '0;
+      late.law         = 1'b0;
+    end
+  end
+
+  // --- stages 2 to 6: the control law, and the write
+
+  logic [27:0] inverse;
+  logic [2:0] shift, shift_q;
+  logic [SettingWidth+27:0] product_q;
+  logic [SettingWidth:0] twice;
+  logic [SettingWidth-1:0] step;
+
+  pst_inverse_sqrt u_inverse_sqrt (
+      .clk_i,
+      .count_i   (law_count_q),
+      .mantissa_o(inverse),
+      .shift_o   (shift)
+  );
+
+  always_comb begin
+    // interval / sqrt(count), rounded to nearest
+    twice = (SettingWidth + 1)'(product_q >> (6'd26 + 6'(shift_q)));
+    step  = late_q[4].law ? SettingWidth'((SettingWidth + 2)'(twice) + 1'b1 >> 1) : '0;
+    write_state           = late_q[4].state;
+    write_state.drop_next = late_q[4].back ? late_q[4].base - TimeWidth'(step) : late_q[4].base + TimeWidth'(step);
+  end
+
+  always_ff @(posedge clk_i) begin
+    op_q        <= op;
+    late_q[0]   <= late;
+    law_count_q <= law_count;
+    for (int i = 1; i < 5; i++) late_q[i] <= late_q[i-1];
+    product_q <= late_q[3].interval * inverse;
+    shift_q   <= shift;
+
+    m_verdict_valid_o <= op_q.valid;
+    m_verdict_queue_o <= op_q.queue_id;
+    m_verdict_o       <= verdict;
+
+    if (rst_i) begin
+      op_q.valid        <= 1'b0;
+      m_verdict_valid_o <= 1'b0;
+      for (int i = 0; i < 5; i++) late_q[i].valid <= 1'b0;
+    end
+  end
+
+`ifndef SYNTHESIS
+  logic [1:0] looked_q;
+  always_ff @(posedge clk_i) begin
+    looked_q <= {looked_q[0], s_look_valid_i};
+    if (!rst_i && init_done_o) begin
+      assert (!s_take_valid_i || looked_q[1])
+      else $error("a packet is taken without a look two cycles before");
+    end
+  end
+`endif
+
+endmodule

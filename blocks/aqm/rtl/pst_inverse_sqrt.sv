@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// 1 / sqrt(count) for CoDel's control law: a table, interpolated with first and second differences.
+//
+//     1 / sqrt(count_i) = mantissa_o * 2^-(27 + shift_o)      at most 2^-24 too much (relative), for every count; exact for 4^k
+//
+// count = m * 4^shift with m in 1 .. 4. The table has 2^27 / sqrt(m), rounded up, for the 8 upper bits of m's fraction; the 6 lower bits
+// interpolate. Never too small, so that interval / sqrt(count) in the middle between two ticks is rounded up for every square.
+// Latency: 3 cycles. Throughput: one per cycle. Reset: nothing to reset.
+module pst_inverse_sqrt (
+    input  logic        clk_i,
+    input  logic [15:0] count_i,       // 1 .. 65,535; 0 counts as 1
+    output logic [27:0] mantissa_o,    // 2^26 .. 2^27
+    output logic [ 2:0] shift_o
+);
+
+  localparam int unsigned IndexWidth = 10;       // 2 bits of m before the point (1, 2 or 3) and 8 behind
+  localparam int unsigned FractionWidth = 6;
+
+  typedef struct packed {
+    logic [27:0] value;
+    logic [17:0] slope;    // first difference, to the next entry
+    logic [10:0] bend;     // second difference
+  } entry_t;
+
+  // 2^27 * sqrt(256 / index), rounded up: the smallest root with root^2 * index >= 2^62
+  function automatic logic [27:0] table_value(input int unsigned index);
+    logic [65:0] root, tried;
+    root = '0;
+    for (int b = 27; b >= 0; b--) begin
+      tried = root | (66'd1 << b);
+      if (tried * tried * 66'(index) < (66'd1 << 62)) root = tried;
+    end
+    return 28'(root + 1'b1);
+  endfunction
+
+  entry_t rom[2**IndexWidth];
+
+  initial begin
+    for (int unsigned i = 0; i < 2 ** IndexWidth; i++) begin
+      rom[i] = '0;
+      if (i >= 256) begin
+        rom[i].value = table_value(i);
+        rom[i].slope = 18'(table_value(i) - table_value(i + 1));
+        rom[i].bend  = 11'(table_value(i) - 2 * table_value(i + 1) + table_value(i + 2));
+      end
+    end
+  end
+
+  logic [15:0] normal;
+  logic [2:0] shift, shift_q, shift_q2;
+  entry_t entry_q;
+  logic [FractionWidth-1:0] fraction, fraction_q;
+  logic [2*FractionWidth-2:0] fold_q;
+  logic [27:0] value_q;
+  logic [18+FractionWidth-1:0] linear_q;
+  logic [11+2*FractionWidth-2:0] curve_q;
+
+  assign fraction = normal[FractionWidth-1:0];
+
+  // The leading one in one of the two upper bits.
+  always_comb begin
+    shift  = '0;
+    normal = 16'd1 << 14;
+    for (int unsigned s = 0; s < 8; s++) begin
+      if (|count_i[2*s+:2]) begin
+        shift  = 3'(s);
+        normal = count_i << (14 - 2 * s);
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    entry_q    <= rom[normal[15-:IndexWidth]];
+    fraction_q <= fraction;
+    fold_q     <= (2 * FractionWidth - 1)'(fraction * (7'd64 - fraction));
+    shift_q    <= shift;
+
+    linear_q   <= entry_q.slope * fraction_q;
+    curve_q    <= entry_q.bend * fold_q;
+    value_q    <= entry_q.value;
+    shift_q2   <= shift_q;
+
+    mantissa_o <= value_q - 28'(linear_q >> FractionWidth) - 28'(curve_q >> (2 * FractionWidth + 1));
+    shift_o    <= shift_q2;
+  end
+
+endmodule
