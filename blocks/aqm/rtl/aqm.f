@@ -5,3 +5,5 @@ pst_ram_write_first.sv
 pst_inverse_sqrt.sv
 pst_codel_aging.sv
 pst_codel.sv
+pst_ecn_detect.sv
+pst_ecn_mark.sv
