@@ -7,3 +7,7 @@ pst_codel_aging.sv
 pst_codel.sv
 pst_ecn_detect.sv
 pst_ecn_mark.sv
+pst_pie_update.sv
+pst_pie.sv
+pst_delay_estimate.sv
+pst_aqm.sv

@@ -143,9 +143,9 @@ module pst_codel
   );
 
   pst_codel_aging #(
-      .Queues,
+      .Queues(Queues),
       .WriteCycles(8),
-      .RamStyle
+      .RamStyle(RamStyle)
   ) u_aging (
       .clk_i,
       .rst_i,

@@ -23,7 +23,9 @@ module pst_ecn_detect (
     return ethertype == TypeVlan || ethertype == TypeServiceVlan;
   endfunction
 
-  logic [15:0] ethertype, first;       // of what is behind the tags; first 16 bits of its header
+  logic [15:0] ethertype;              // of what is behind the tags
+  logic [7:0] lead;                    // first byte of its header
+  logic [1:0] low, high;               // where the second byte has the field: IPv4, IPv6
   logic whole_ipv4, whole_ipv6, ipv6;
   logic [1:0] ecn;
 
@@ -32,21 +34,25 @@ module pst_ecn_detect (
     if (is_tag(word_at(data_i, 12))) tags_o = is_tag(word_at(data_i, 16)) ? 2'd2 : 2'd1;
 
     ethertype  = '0;
-    first      = '0;
+    lead       = '0;
+    low        = '0;
+    high       = '0;
     whole_ipv4 = 1'b0;
     whole_ipv6 = 1'b0;
     for (int unsigned t = 0; t < 3; t++) begin
       if (tags_o == 2'(t)) begin
         ethertype  = word_at(data_i, EthernetBytes - 2 + TagBytes * t);
-        first      = word_at(data_i, EthernetBytes + TagBytes * t);
+        lead       = data_i[8*(EthernetBytes+TagBytes*t)+:8];
+        low        = data_i[8*(EthernetBytes+TagBytes*t+1)+:2];
+        high       = data_i[8*(EthernetBytes+TagBytes*t+1)+4+:2];
         whole_ipv4 = keep_i[EthernetBytes+TagBytes*t+Ipv4Bytes-1];
         whole_ipv6 = keep_i[EthernetBytes+TagBytes*t+Ipv6Bytes-1];
       end
     end
 
-    ipv4_o = ethertype == TypeIpv4 && first[15:12] == 4'd4 && first[11:8] >= 4'd5 && whole_ipv4;
-    ipv6   = ethertype == TypeIpv6 && first[15:12] == 4'd6 && whole_ipv6;
-    ecn    = ipv4_o ? first[1:0] : first[5:4];
+    ipv4_o = ethertype == TypeIpv4 && lead[7:4] == 4'd4 && lead[3:0] >= 4'd5 && whole_ipv4;
+    ipv6   = ethertype == TypeIpv6 && lead[7:4] == 4'd6 && whole_ipv6;
+    ecn    = ipv4_o ? low : high;
     ect_o  = (ipv4_o || ipv6) && (ecn == 2'b01 || ecn == 2'b10);
     ce_o   = (ipv4_o || ipv6) && ecn == 2'b11;
   end

@@ -41,7 +41,7 @@ module pst_inverse_sqrt (
       if (i >= 256) begin
         rom[i].value = table_value(i);
         rom[i].slope = 18'(table_value(i) - table_value(i + 1));
-        rom[i].bend  = 11'(table_value(i) - 2 * table_value(i + 1) + table_value(i + 2));
+        rom[i].bend  = 11'(table_value(i) - table_value(i + 1)) - 11'(table_value(i + 1) - table_value(i + 2));
       end
     end
   end
@@ -50,10 +50,10 @@ module pst_inverse_sqrt (
   logic [2:0] shift, shift_q, shift_q2;
   entry_t entry_q;
   logic [FractionWidth-1:0] fraction, fraction_q;
-  logic [2*FractionWidth-2:0] fold_q;
+  logic [10:0] fold_q;
   logic [27:0] value_q;
   logic [18+FractionWidth-1:0] linear_q;
-  logic [11+2*FractionWidth-2:0] curve_q;
+  logic [21:0] curve_q;
 
   assign fraction = normal[FractionWidth-1:0];
 
@@ -72,7 +72,7 @@ module pst_inverse_sqrt (
   always_ff @(posedge clk_i) begin
     entry_q    <= rom[normal[15-:IndexWidth]];
     fraction_q <= fraction;
-    fold_q     <= (2 * FractionWidth - 1)'(fraction * (7'd64 - fraction));
+    fold_q     <= 11'(fraction) * (11'd64 - 11'(fraction));
     shift_q    <= shift;
 
     linear_q   <= entry_q.slope * fraction_q;

@@ -31,7 +31,7 @@ def test_a_packet_every_cycle(queues: int) -> None:
 
 @pytest.mark.parametrize("estimate", [0, 1])
 def test_settings_pauses_and_resets(estimate: int) -> None:
-    counts = soak(16, 16, estimate, operations=1_000_000, idle=100, settings=3, resets=20)
+    counts = soak(16, 16, estimate, operations=400_000, idle=100, settings=3, resets=20)
     assert min(counts["marked"], counts["dropped"], counts["rounds"]) > 1000
     assert counts["reentries"] > 100
 
@@ -39,7 +39,7 @@ def test_settings_pauses_and_resets(estimate: int) -> None:
 @pytest.mark.parametrize("width", [16, 18])
 def test_rests_longer_than_the_range_of_times(width: int) -> None:
     """Queues rest up to three times the range after which their times would be mistaken for others; none is, in any state."""
-    counts = soak(16, width, operations=1_500_000, pause=3, spacing=200, tick=1)
+    counts = soak(16, width, operations=500_000, pause=3, spacing=200, tick=1)
     assert counts["rested"] > 2 << width
     assert counts["reentries"] > 100
 
