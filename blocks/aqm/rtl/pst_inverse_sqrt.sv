@@ -13,7 +13,7 @@ module pst_inverse_sqrt (
     output logic [ 2:0] shift_o
 );
 
-  localparam int unsigned IndexWidth = 10;       // 2 bits of m before the point (1, 2 or 3) and 8 behind
+  localparam int unsigned IndexWidth = 10;       // 2 bits of m prior the point (1, 2 or 3) and 8 behind
   localparam int unsigned FractionWidth = 6;
 
   typedef struct packed {
@@ -22,26 +22,31 @@ module pst_inverse_sqrt (
     logic [10:0] bend;     // second difference
   } entry_t;
 
-  // 2^27 * sqrt(256 / index), rounded up: the smallest root with root^2 * index >= 2^62
-  function automatic logic [27:0] table_value(input int unsigned index);
-    logic [65:0] root, tried;
-    root = '0;
-    for (int b = 27; b >= 0; b--) begin
-      tried = root | (66'd1 << b);
-      if (tried * tried * 66'(index) < (66'd1 << 62)) root = tried;
-    end
-    return 28'(root + 1'b1);
+  // 2^27 * sqrt(256 / index), rounded up: the smallest root with root^2 * index >= 2^62. Two steps of Newton's from the value of the
+  // index before are exact to less than one; no inner loop, because synthesis limits the turns of loops.
+  function automatic logic [65:0] table_value(input logic [65:0] prior, input logic [65:0] index);
+    logic [65:0] root;
+    root = (prior + (66'd1 << 62) / (index * prior)) >> 1;
+    root = (root + (66'd1 << 62) / (index * root)) >> 1;
+    root = root - 66'd1;
+    if (root * root * index < (66'd1 << 62)) root = root + 66'd1;
+    if (root * root * index < (66'd1 << 62)) root = root + 66'd1;
+    return root;
   endfunction
 
   entry_t rom[2**IndexWidth];
 
   initial begin
+    logic [65:0] here, next, after;
+    here = 66'd1 << 27;
+    next = table_value(here, 66'd257);
     for (int unsigned i = 0; i < 2 ** IndexWidth; i++) begin
       rom[i] = '0;
       if (i >= 256) begin
-        rom[i].value = table_value(i);
-        rom[i].slope = 18'(table_value(i) - table_value(i + 1));
-        rom[i].bend  = 11'(table_value(i) - table_value(i + 1)) - 11'(table_value(i + 1) - table_value(i + 2));
+        after  = table_value(next, 66'(i + 2));
+        rom[i] = '{value: 28'(here), slope: 18'(here - next), bend: 11'((here - next) - (next - after))};
+        here   = next;
+        next   = after;
       end
     end
   end

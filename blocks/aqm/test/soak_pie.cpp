@@ -92,14 +92,17 @@ class Bench {
         const int64_t range = int64_t{1} << args["width"], longest = (range >> 6) - 1;
         if (!top->s_cfg_valid_i && rng() % 1000 < args["settings"]) configure(rng() % queues);
 
-        // Departures: the delay of a queue wanders around its target, so that probabilities rise and fall.
+        // Departures: the delay of a queue wanders above its target for a time, then below, so that probabilities rise and fall.
         top->s_deq_valid_i = rng() % 16 != 0;
         if (top->s_deq_valid_i) {
             const uint32_t queue = pick();
             int64_t& l = level[queue];
-            l = std::clamp<int64_t>(l + static_cast<int64_t>(rng() % (target[queue] + 2)) - target[queue] / 2 + (rng() % 8 == 0), 0,
-                                    rng() % 64 ? 4 * target[queue] : 2 * longest);
-            const uint32_t left = rng() % 32 ? 1 + rng() % 9999 : 0;
+            const int64_t wander = target[queue] / 64 + 1;
+            l += static_cast<int64_t>(rng() % (2 * wander + 1)) - wander;
+            const bool high = now / 262144 % 2 == 0;
+            l = std::clamp<int64_t>(l, high ? 2 * target[queue] : 0, high ? 6 * target[queue] : target[queue]);
+            if (rng() % 65536 == 0) l = rng() % 2 ? 0 : 2 * longest;
+            const uint32_t left = rng() % 4096 ? 1 + rng() % 9999 : 0;
             top->s_deq_queue_i = queue;
             top->s_deq_time_i = static_cast<uint64_t>(args["estimate"] ? l : tick() - l) & (range - 1);
             top->s_deq_left_i = left;

@@ -18,16 +18,16 @@ def soak(queues: int, width: int, update: int, alpha: int, beta: int, estimate: 
 
 @pytest.mark.parametrize("hot", [0, 3])
 def test_an_arrival_and_a_departure_every_cycle(hot: int) -> None:
-    counts = soak(64, 18, 200, 300, 3000, operations=1_500_000, hot=hot)
+    counts = soak(64, 18, 200, 1500, 15_000, operations=1_500_000, hot=hot)
     assert counts["operations"] / counts["cycles"] > 0.999
     assert min(counts["marked"], counts["dropped"]) > 500
     assert counts["meetings"] > (500_000 if hot else 10_000)
 
 
 def test_settings_and_resets() -> None:
-    counts = soak(64, 18, 200, 300, 3000, operations=1_000_000, idle=300, hot=8, settings=1, resets=10)
+    counts = soak(64, 18, 200, 1500, 15_000, operations=1_000_000, idle=300, hot=8, settings=1, resets=10)
     assert counts["updates"] > 64 * 1000
-    assert min(counts["marked"], counts["dropped"]) > 50
+    assert min(counts["marked"], counts["dropped"]) > 20
 
 
 def test_estimated_delay_and_small_gains() -> None:
