@@ -34,8 +34,10 @@ inline void bind_aqm(nanobind::module_& m) {
             },
             nb::arg("queue"), nb::arg("enable"), nb::arg("ecn"), nb::arg("target"), nb::arg("interval"))
         .def(
-            "step", [](Codel& c, uint32_t queue, int64_t now, int64_t time, uint32_t left,
-                       bool ect) { return static_cast<int>(c.step(queue, now, time, left, ect)); },
+            "step",
+            [](Codel& c, uint32_t queue, int64_t now, int64_t time, uint32_t left, bool ect) {
+                return static_cast<int>(c.step(queue, now, time, left, ect));
+            },
             nb::arg("queue"), nb::arg("now"), nb::arg("time"), nb::arg("left"), nb::arg("ect"),
             "Verdict on the head packet: 0 pass, 1 mark, 2 drop (call again for the next packet, in the same round)")
         .def(
@@ -56,12 +58,13 @@ inline void bind_aqm(nanobind::module_& m) {
             },
             nb::arg("queue"), nb::arg("enable"), nb::arg("ecn"), nb::arg("target"), nb::arg("max_burst"))
         .def(
-            "arrive", [](Pie& p, uint32_t queue, uint32_t backlog, bool ect,
-                         uint32_t random) { return static_cast<int>(p.arrive(queue, backlog, ect, random)); },
+            "arrive",
+            [](Pie& p, uint32_t queue, uint32_t backlog, bool ect, uint32_t random) {
+                return static_cast<int>(p.arrive(queue, backlog, ect, random));
+            },
             nb::arg("queue"), nb::arg("backlog"), nb::arg("ect"), nb::arg("random"), "Verdict on an arrival: 0 pass, 1 mark, 2 drop")
         .def("depart", &Pie::depart, nb::arg("queue"), nb::arg("delay"), nb::arg("left"))
         .def(
             "update", [](Pie& p, uint32_t queue) { p.update(queue, p.state(queue).delay); }, nb::arg("queue"), "The periodic update")
-        .def(
-            "probability", [](const Pie& p, uint32_t queue) { return p.state(queue).prob; }, nb::arg("queue"), "In 2^-32");
+        .def("probability", [](const Pie& p, uint32_t queue) { return p.state(queue).prob; }, nb::arg("queue"), "In 2^-32");
 }

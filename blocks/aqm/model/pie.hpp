@@ -37,7 +37,12 @@ class Pie {
 
     Pie(uint32_t queues, int64_t update_ticks = 12891, int64_t alpha = 625, int64_t beta = 6249, uint32_t mean_packet_bytes = 1024,
         int time_width = 26)
-        : settings(queues), states(queues), update_ticks(update_ticks), alpha(alpha), beta(beta), mean_packet(mean_packet_bytes),
+        : settings(queues),
+          states(queues),
+          update_ticks(update_ticks),
+          alpha(alpha),
+          beta(beta),
+          mean_packet(mean_packet_bytes),
           longest((int64_t{1} << (time_width - 6)) - 1) {}
 
     void set(uint32_t queue, const PieSetting& s) { settings.at(queue) = s; }

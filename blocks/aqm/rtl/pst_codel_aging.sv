@@ -6,11 +6,11 @@
 // the mark is the tag that it condemns, and whoever writes the state gives it the other tag.
 //
 // Latency:    stale_o and mark_o 2 cycles after the look. Throughput: a look and a write per cycle; a queue is visited every
-//             11 * Queues cycles, which must be less than 2^(TimeWidth-5) ticks.
+//             12 * Queues cycles, which must be less than 2^(TimeWidth-5) ticks.
 // Reset:      none; the owner clears both memories through clear_i.
 module pst_codel_aging #(
     parameter int unsigned Queues = 64,          // >= 2
-    parameter int unsigned WriteCycles = 8,      // cycles from a look to its write, at most
+    parameter int unsigned WriteCycles = 9,      // cycles from a look to its write, at most
     parameter string       RamStyle = "auto",    // see pst_ram_1r1w
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (

@@ -135,7 +135,7 @@ module pst_pie
   always_ff @(posedge clk_i) begin
     if (walk_q) walk_queue_q <= walk_queue_q == QueueIdWidth'(Queues - 1) ? '0 : walk_queue_q + 1'b1;
     if (walk_q && walk_queue_q == QueueIdWidth'(Queues - 1)) walk_q <= 1'b0;
-    if (!walk_q && !init_q && TimeWidth'(now_i - walk_begun_q) >= TimeWidth'(UpdateTicks)) begin
+    if (!walk_q && walk_valid_q == '0 && !init_q && TimeWidth'(now_i - walk_begun_q) >= TimeWidth'(UpdateTicks)) begin
       walk_q       <= 1'b1;
       walk_begun_q <= walk_begun_q + TimeWidth'(UpdateTicks);
     end
@@ -293,7 +293,8 @@ module pst_pie
 
   always_ff @(posedge clk_i) begin
     if (s_enq_valid_i) random_q <= random_3;
-    e_q      <= '{valid: s_enq_valid_i, queue_id: s_enq_queue_i, brief: s_enq_backlog_i <= backlog_t'(2 * MeanPacketBytes), ect: s_enq_ect_i};
+    e_q      <= '{valid: s_enq_valid_i, queue_id: s_enq_queue_i, ect: s_enq_ect_i,
+                  brief: s_enq_backlog_i <= backlog_t'(2 * MeanPacketBytes)};
     drawn_1_q <= random_q;
     drawn_2_q <= drawn_1_q;
     e_q2     <= e_q;

@@ -117,7 +117,8 @@ def recorded(path: Path, tick_ns: float, seed: int, ect: float = 0.3) -> list[Ar
 
     rng, frames = random.Random(seed), read(path)
     return [
-        (1 + math.floor(time / tick_ns), int(length), rng.random() < ect) for time, length in zip(frames.times_ns, frames.lengths, strict=True)
+        (1 + math.floor(time / tick_ns), int(length), rng.random() < ect)
+        for time, length in zip(frames.times_ns, frames.lengths, strict=True)
     ]
 
 

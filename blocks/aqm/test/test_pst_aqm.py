@@ -128,9 +128,6 @@ async def verdicts(dut) -> None:
 
 @pytest.mark.parametrize("algorithm, estimate", [(0, 0), (0, 1), (1, 1)])
 def test_verdicts(algorithm: int, estimate: int) -> None:
-    run_module(
-        "aqm",
-        "pst_aqm",
-        {"Queues": QUEUES, "Algorithm": algorithm, "Estimate": estimate, "TimeWidth": 20, "TickShift": 2, "UpdateTicks": 40, "Alpha": 60_000,
-         "Beta": 60_000},
-    )  # fmt: skip
+    gains = {"UpdateTicks": 40, "Alpha": 60_000, "Beta": 60_000}
+    times = {"TimeWidth": 20, "TickShift": 2}
+    run_module("aqm", "pst_aqm", {"Queues": QUEUES, "Algorithm": algorithm, "Estimate": estimate, **times, **gains})
