@@ -22,16 +22,16 @@ def soak(queues: int, width: int = 26, estimate: int = 0, **arguments: int) -> d
 
 @pytest.mark.parametrize("queues", [9, 1000])
 def test_a_packet_every_cycle(queues: int) -> None:
-    """Queues as close together as they may be, for millions of packets; rounds of several drops, and re-entries."""
-    counts = soak(queues, pause=0, operations=2_000_000, tick=4)
+    """Queues as close together as they may be; rounds of several drops, and re-entries."""
+    counts = soak(queues, pause=0, operations=1_000_000, tick=4)
     assert counts["operations"] / counts["cycles"] > 0.9, "one look in 16 is not taken"
     assert min(counts["marked"], counts["dropped"], counts["rounds"]) > 10_000
-    assert counts["reentries"] > 1000
+    assert counts["reentries"] > 500
 
 
 @pytest.mark.parametrize("estimate", [0, 1])
 def test_settings_pauses_and_resets(estimate: int) -> None:
-    counts = soak(16, 16, estimate, operations=400_000, idle=100, settings=3, resets=20)
+    counts = soak(16, 16, estimate, operations=200_000, idle=100, settings=3, resets=20)
     assert min(counts["marked"], counts["dropped"], counts["rounds"]) > 1000
     assert counts["reentries"] > 100
 
@@ -39,7 +39,7 @@ def test_settings_pauses_and_resets(estimate: int) -> None:
 @pytest.mark.parametrize("width", [16, 18])
 def test_rests_longer_than_the_range_of_times(width: int) -> None:
     """Queues rest up to three times the range after which their times would be mistaken for others; none is, in any state."""
-    counts = soak(16, width, operations=500_000, pause=3, spacing=200, tick=1)
+    counts = soak(16, width, operations=250_000, pause=3, spacing=200, tick=1)
     assert counts["rested"] > 2 << width
     assert counts["reentries"] > 100
 

@@ -20,8 +20,8 @@ def soak(queues: int, width: int, update: int, alpha: int, beta: int, estimate: 
 def test_an_arrival_and_a_departure_every_cycle(hot: int) -> None:
     counts = soak(64, 18, 200, 1500, 15_000, operations=1_500_000, hot=hot)
     assert counts["operations"] / counts["cycles"] > 0.999
-    assert min(counts["marked"], counts["dropped"]) > 500
-    assert counts["meetings"] > (500_000 if hot else 10_000)
+    assert min(counts["marked"], counts["dropped"]) > 100
+    assert counts["meetings"] > (500_000 if hot else 5_000)
 
 
 def test_settings_and_resets() -> None:
