@@ -94,6 +94,31 @@ def test_long_idle() -> None:
     assert reference.entries - reference.reentries > 3
 
 
+@pytest.mark.parametrize("ecn", [False, True])
+def test_small_numbers(ecn: bool) -> None:
+    """Random arrivals, requests and pauses with intervals of a few ticks: every comparison is met at its boundary, again and again."""
+    rng = random.Random(seed())
+    for _ in range(60):
+        reference, under_test = pair(rng.randrange(1, 4), rng.randrange(3, 20), ecn)
+        interval, now, number = reference.interval, 1, 0
+        for _ in range(2500):
+            now += rng.choice([0, 1, 1, 2, 3, rng.randrange(20 * interval) if rng.random() < 0.05 else 0])
+            for _ in range(rng.choice([0, 0, 1, 2, 2, 3]) if len(reference.packets) < 60 else 0):
+                packet = Packet(number, now, rng.choice([64, 1514, 1514]), rng.random() < 0.4)
+                number += 1
+                reference.enqueue(packet)
+                under_test.enqueue(packet)
+            if rng.random() < 0.8:
+                assert reference.dequeue(now) == under_test.dequeue(now), f"tick {now}, seed {seed()}"
+            if rng.random() < 0.01:
+                while reference.packets:  # runs empty
+                    now += 1
+                    reference.dequeue(now)
+                    under_test.dequeue(now)
+        for expected, got in zip(reference.verdicts, under_test.verdicts, strict=True):
+            assert got == expected, f"model {got}, RFC {expected}, seed {seed()}"
+
+
 @pytest.mark.parametrize("capture", ["first_light.pcap"])
 @pytest.mark.parametrize("megabits, setting", [(20, ACCESS), (30, ACCESS), (30, (860, 17_188)), (60, DATACENTRE)])
 def test_recorded(capture: str, megabits: int, setting: tuple[int, int]) -> None:

@@ -76,6 +76,28 @@ def test_bursts_are_allowed_and_the_probability_decays() -> None:
     assert count["drop"] > 100
 
 
+@pytest.mark.parametrize("gain", [1, 30])
+def test_random_delays(gain: int) -> None:
+    """Delays drawn anew for every update, so that the probability often returns to 0 and rises again, in all its ranges."""
+    rng, draws = random.Random(seed()), models.PieRandom()
+    model = models.Pie(1, 100, 625 * gain, 6249 * gain)
+    model.set(0, True, True, 1000, 300)
+    reference = Pie(1000, 300, 100, 625 * gain * GRID, 6249 * gain * GRID, 1024, True)
+    model.update(0)
+    high = True
+    for update in range(20_000):
+        high ^= rng.random() < 0.02
+        delay = rng.choice([0, 499, 500, rng.randrange(1000)]) if not high else rng.randrange(900, rng.choice([1500, 200_000]))
+        model.depart(0, delay, 1)
+        reference.current_qdelay = delay
+        model.update(0)
+        reference.calculate_drop_prob()
+        assert model.probability(0) * GRID == reference.drop_prob, f"update {update}, seed {seed()}"
+        for _ in range(4):
+            backlog, ect, drawn = rng.choice([2048, 2049]), rng.random() < 0.5, draws.next()
+            assert model.arrive(0, backlog, ect, drawn) == reference.enqueue(backlog, ect, drawn * GRID), f"update {update}, seed {seed()}"
+
+
 @pytest.mark.parametrize("megabits", [10, 20])
 def test_recorded(megabits: int) -> None:
     tick_ns = 256 / 0.220
