@@ -14,6 +14,9 @@ def plan(rng: random.Random, count: int) -> tuple[list[dict], list[dict], int]:
     sent, expected, changed = [], [], 0
     for number in range(count):
         data, ecn = frame(rng)
+        if len(data) >= 192:  # the third beat looks like the first of a frame that may be marked
+            inner = next(inner for inner, field in iter(lambda: frame(rng), None) if field in (ECT0, ECT1) and len(inner) >= 64)
+            data = data[:128] + inner[:64] + data[192:]
         mark = rng.random() < 0.6
         out = remarked(data) if mark and ecn in (ECT0, ECT1) else data
         assert len(out) == len(data)
