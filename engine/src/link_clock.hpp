@@ -49,7 +49,6 @@ class DueQueues {
 
     void push(int64_t cycle, uint32_t queue) { heap_.push({cycle, queue}); }
     bool any_until(int64_t cycle) const { return !heap_.empty() && heap_.top().cycle <= cycle; }
-    int64_t first() const { return heap_.top().cycle; }
 
     Due pop() {
         const Due due = heap_.top();

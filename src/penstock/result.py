@@ -57,20 +57,8 @@ def distribution(values: NDArray[Any], scale: float = 1.0) -> dict[str, Any]:
     return {"count": len(values), **{key: round(float(value) * scale, 3) for key, value in numbers.items()}}
 
 
-def counted(values: NDArray[Any], counts: NDArray[Any], scale: float = 1.0) -> dict[str, Any]:
-    """Return the distribution of `values * scale`, ascending, each of which occurred `counts` times."""
-    if not len(values):
-        return distribution(values)
-    up_to = np.cumsum(counts)
-    total = int(up_to[-1])
-    p50, p99, p99_9 = (values[np.searchsorted(up_to, -(-total * per_mille // 1000))] for per_mille in (500, 990, 999))
-    mean = float((values * counts).sum()) / total
-    numbers = {"min": values[0], "mean": mean, "p50": p50, "p99": p99, "p99_9": p99_9, "max": values[-1]}
-    return {"count": total, **{key: round(float(value) * scale, 3) for key, value in numbers.items()}}
-
-
 def binned(histogram: dict[str, Any], scale: float = 1.0) -> dict[str, Any]:
-    """Return the distribution of a histogram of the engine: percentiles to 1/256, the rest exact."""
+    """Return the distribution of a histogram (values ascending): percentiles to the width of its bins, the rest exact."""
     count = int(histogram["count"])
     if not count:
         return distribution(np.zeros(0))
@@ -225,11 +213,13 @@ def _lateness(raw: dict[str, Any], clock: int) -> dict[str, Any]:
     """Return the keys of a run that measured lateness, none of another."""
     if "lateness" not in raw:
         return {}
-    values, counts = (np.asarray(raw["lateness"][key]) for key in ("cycles", "frames"))
+    values, frames = (np.asarray(raw["lateness"][key], dtype=np.int64) for key in ("cycles", "frames"))
+    least = values[0] if len(values) else 0
+    histogram = {"values": values, "frames": frames, "count": frames.sum(), "min": least, "sum": (values * frames).sum()}
     return {
         "early": int(raw["early"]),
-        "lateness_ns": counted(values, counts, 1e9 / clock),
-        "lateness_cycles": counted(values, counts),
+        "lateness_ns": binned(histogram, 1e9 / clock),
+        "lateness_cycles": binned(histogram),
         "late_and_queued": int(raw["lateness"]["left"]),
     }
 

@@ -8,9 +8,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
-#include <vector>
 
 namespace penstock {
 
@@ -19,8 +19,6 @@ class FairCalendar {
     static constexpr uint64_t kUnitsPerByte = 16;             // of virtual time, at weight 64
     static constexpr uint64_t kRound = 2048 * kUnitsPerByte;  // width of a round
     static constexpr uint32_t kRounds = 64;                   // a start tag beyond them waits in the last one and is looked at again
-
-    explicit FairCalendar(uint32_t rounds = kRounds) : rounds_(rounds) {}
 
     bool empty() const { return count_ == 0; }
     // Virtual time: the beginning of the round in service.
@@ -37,7 +35,7 @@ class FairCalendar {
     // Takes the queue that is next. Not when empty.
     uint32_t pop() {
         for (;;) {
-            auto& list = rounds_[round_ % rounds_.size()];
+            auto& list = rounds_[round_ % kRounds];
             if (list.empty()) {
                 ++round_;
                 continue;
@@ -60,11 +58,11 @@ class FairCalendar {
     };
 
     void place(const Entry& entry) {
-        const uint64_t round = std::min(entry.start / kRound, round_ + rounds_.size() - 1);
-        rounds_[round % rounds_.size()].push_back(entry);
+        const uint64_t round = std::min(entry.start / kRound, round_ + kRounds - 1);
+        rounds_[round % kRounds].push_back(entry);
     }
 
-    std::vector<std::deque<Entry>> rounds_;
+    std::array<std::deque<Entry>, kRounds> rounds_;
     uint64_t round_ = 0, count_ = 0;
 };
 

@@ -42,8 +42,9 @@ class Hierarchy {
 
     explicit Hierarchy(const Sizes& sizes)
         : sizes_(sizes), queues_(sizes.subscribers * sizes.queues_per_subscriber), node_of_(sizes.subscribers), port_of_(sizes.nodes) {
+        size_t level = 0;
         for (const uint32_t count : {sizes.subscribers, sizes.nodes, sizes.ports}) {
-            parents_[levels_++].assign(count, Parent{{}, 0, std::vector<FairCalendar>(sizes.classes), 0});
+            parents_[level++].assign(count, Parent{{}, 0, std::vector<FairCalendar>(sizes.classes), 0});
         }
     }
 
@@ -172,7 +173,6 @@ class Hierarchy {
     std::vector<Queue> queues_;
     std::vector<uint32_t> node_of_, port_of_;
     std::array<std::vector<Parent>, 3> parents_;
-    size_t levels_ = 0;
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
 };
 

@@ -88,6 +88,10 @@ def share_error(sums: Counter[int], weights: dict[int, float]) -> float:
     return max(abs(sums[key] / total - weights[key] / weight) * 100 for key in weights)
 
 
+def always(length: int) -> Callable[[], int]:
+    return lambda: length
+
+
 def any_length(rng: random.Random) -> Callable[[], int]:
     return lambda: rng.choice([60, 590, 1514, 9600])
 
@@ -100,7 +104,7 @@ def test_equal_subscribers_get_equal_bytes(subscribers: int) -> None:
     for subscriber in range(subscribers):
         length = rng.choice([60, 300, 1514, 9600])
         for queue in range(1 + subscriber % 4):
-            net.backlog(4 * subscriber + queue, (lambda size: lambda: size)(length) if rng.random() < 0.5 else any_length(rng))
+            net.backlog(4 * subscriber + queue, always(length) if rng.random() < 0.5 else any_length(rng))
     net.run(40_000_000 if subscribers < 64 else 200_000_000)
     assert share_error(net.bytes_by(net.subscriber, 200_000), dict.fromkeys(range(subscribers), 1)) <= 0.2
 
@@ -112,7 +116,7 @@ def test_equal_queues_of_a_subscriber_get_equal_bytes(level: "models.Level") -> 
     net.shape(level, 0, 10**9)
     lengths = {0: 60, 1: 1514, 2: 590, 4: 1514}  # the last is another subscriber's
     for queue, length in lengths.items():
-        net.backlog(queue, (lambda size: lambda: size)(length))
+        net.backlog(queue, always(length))
     net.run(20_000_000)
     own = net.bytes_by(lambda queue: queue, 1_000_000)
     assert share_error(Counter({q: own[q] for q in (0, 1, 2)}), {0: 1, 1: 1, 2: 1}) <= 0.2
