@@ -32,7 +32,7 @@ class Batcher {
 
     // Sort `words` by their bits from `shift` on; equal keys are not swapped, so where they end is the network's doing.
     void sort(uint32_t* words, int shift) const {
-        for (const auto [low, high] : pairs_) {
+        for (const auto& [low, high] : pairs_) {
             const uint32_t a = words[low], b = words[high];
             const bool swap = a >> shift > b >> shift;
             words[low] = swap ? b : a;
