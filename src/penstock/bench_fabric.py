@@ -6,14 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from penstock import library, verilate
+from penstock import fabric, library, verilate
 from penstock.errors import UserError
 from penstock.options import nothing_left, take_choice, take_number
 
 PATTERNS = ("uniform", "permutation", "hotspot")
-KEYS = ("ports", "stages", "width", "fifo_depth", "classes", "back_pressure", "arbiter", "pattern", "load", "cells")
-PORTS = (2, 4, 8, 16, 32, 64)
-STAGES = (1, 2, 4)
+KEYS = (*fabric.KEYS, "pattern", "load", "cells")
 CELLS = 200_000
 
 Progress = Callable[[int, int], None]
@@ -38,52 +36,9 @@ class Result(ctypes.Structure):
     _fields_ = [*((name, ctypes.c_uint64) for name in _COUNTS), ("error", ctypes.c_char * 200)]
 
 
-def take_size(settings: dict[str, str], key: str, allowed: tuple[int, ...], default: int) -> int:
-    """Take one of a few numbers out of `settings`. Raises UserError that names them."""
-    value = take_number(settings, key, default, 0, 1 << 32)
-    if value not in allowed:
-        raise UserError(f"--set {key}={value}: give {', '.join(map(str, allowed[:-1]))} or {allowed[-1]}")
-    return value
-
-
-def pipeline_cycles(ports: int, stages: int) -> int:
-    """Return the pipeline's latency in cycles by the paper's formula (section 4.2); `ports` a power of two, `stages` its S."""
-    log = ports.bit_length() - 1
-    latency = log + max(log * (log + 1) // 2, 2 * log + 1)
-    return -(-(latency - log) // stages) + -(-(1 + log) // stages) - 1
-
-
-def take_hardware(settings: dict[str, str]) -> dict[str, Any]:
-    """Take the parameters of `pst_fabric` out of `settings`. Raises UserError for those that it refuses."""
-    options = {
-        "ports": take_size(settings, "ports", PORTS, 16),
-        "stages": take_size(settings, "stages", STAGES, 1),
-        "width": take_number(settings, "width", 256, 1, 4096),
-        "fifo_depth": take_number(settings, "fifo_depth", 64, 1, 65536),
-        "classes": take_number(settings, "classes", 1, 1, 256),
-        "back_pressure": take_number(settings, "back_pressure", 0, 0, 1),
-    }
-    usual = int(not options["back_pressure"] or options["classes"] > 1)
-    options["arbiter"] = take_number(settings, "arbiter", usual, 0, 1)
-    if options["classes"] > 1 and not options["arbiter"]:
-        raise UserError(f"--set classes={options['classes']}: more than one class needs the full arbiter, arbiter=1")
-    least = pipeline_cycles(options["ports"], options["stages"]) + 2
-    if options["back_pressure"] and options["fifo_depth"] < least:
-        raise UserError(f"--set fifo_depth={options['fifo_depth']}: give {least} or more with back_pressure=1 (pipeline cycles + 2)")
-    return options
-
-
-def parameters(options: dict[str, Any]) -> dict[str, str]:
-    """Return the parameters of `pst_fabric` for these options."""
-    names = {"ports": "Ports", "stages": "Stages", "width": "Width", "fifo_depth": "FifoDepth", "classes": "Classes"}
-    flags = {"back_pressure": "BackPressure", "arbiter": "Arbiter"}
-    found = {name: str(options[key]) for key, name in names.items()}
-    return found | {name: f"1'b{options[key]}" for key, name in flags.items()}
-
-
 def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
     """Return the options of the bench from `--set` values (`settings` is used up). Raises UserError."""
-    options = {"mode": "fabric", "engine": "rtl", "seed": seed, **take_hardware(settings)}
+    options = {"mode": "fabric", "engine": "rtl", "seed": seed, **fabric.take(settings)}
     if options["width"] < 32:
         raise UserError(f"--set width={options['width']}: give 32 or more, the bench writes a number into each cell")
     options["pattern"] = take_choice(settings, "pattern", PATTERNS)
@@ -101,7 +56,7 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
             top="pst_fabric",
             sources=library.sources_of("pst_fabric"),
             shim=verilate.ENGINE / "src" / "shim_fabric.cpp",
-            parameters=parameters(options),
+            parameters=fabric.parameters(options),
             assertions=False,
         ),
         report,
