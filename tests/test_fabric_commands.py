@@ -92,6 +92,7 @@ def test_wrong_sizes_are_one_sentence_and_status_2(arguments: list[str], words: 
 def test_the_hardware_refuses_them_too(bad: str) -> None:
     from penstock.library import sources_of
 
-    command = ["verilator", "--lint-only", "-Wno-fatal", "--top-module", "pst_fabric", f"-G{bad}", *map(str, sources_of("pst_fabric"))]
+    command = ["verilator", "--lint-only", "-Wno-fatal", "-Werror-USERERROR", "--top-module", "pst_fabric", f"-G{bad}", *map(str, sources_of("pst_fabric"))]
     done = subprocess.run(command, env=tool_environment(), capture_output=True, text=True, check=False)
-    assert done.returncode != 0 and f"pst_fabric: {bad.split('=')[0]}" in done.stderr + done.stdout or "pst_fabric: Width" in done.stderr
+    assert done.returncode != 0
+    assert any(line.startswith("%Error-USERERROR") and "pst_fabric: " in line and f"{bad.split('=')[0]} " in line for line in done.stderr.splitlines())

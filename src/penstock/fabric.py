@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 
 from penstock.errors import UserError
-from penstock.library import set_parameters
 
 PORTS = (2, 4, 8, 16, 32, 64)
 STAGES = (1, 2, 4)
@@ -56,12 +55,9 @@ def take(settings: dict[str, str]) -> dict[str, int]:
 
 
 def parameters(values: Mapping[str, int]) -> dict[str, str]:
-    """Return the parameters of the module for the values of `complete`."""
+    """Return the parameters of the module for the values of `complete` (other keys are left alone)."""
     flags = ("back_pressure", "arbiter")
-    return {name: str(value) for name, value in set_parameters("pst_fabric", {k: str(v) for k, v in values.items() if k not in flags}).items()} | {
-        "BackPressure": f"1'b{values['back_pressure']}",
-        "Arbiter": f"1'b{values['arbiter']}",
-    }
+    return {key.title().replace("_", ""): f"1'b{values[key]}" if key in flags else str(values[key]) for key in KEYS}
 
 
 def check(of_module: Mapping[str, int | str]) -> None:
