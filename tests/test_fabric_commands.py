@@ -56,7 +56,12 @@ def test_the_generated_file_is_the_switch(generated: Path) -> None:
 def test_equal_modules_are_written_once() -> None:
     text = "".join(
         f"module \\pst_{name} (a);\n  input a;\n{body}endmodule\n"
-        for name, body in [("x$top.u_0", "  q\n"), ("x$top.u_1", "  q\n"), ("x$top.u_2", "  r\n"), ("y$top.v", "  \\pst_x$top.u_1 u (a);\n")]
+        for name, body in [
+            ("x$top.u_0", "  q\n"),
+            ("x$top.u_1", "  q\n"),
+            ("x$top.u_2", "  r\n"),
+            ("y$top.v", "  \\pst_x$top.u_1 u (a);\n"),
+        ]
     )
     merged = generate_fabric.merge_equal(text)
     assert [line.split()[1] for line in merged.splitlines() if line.startswith("module")] == ["pst_x", "pst_x_2", "pst_y"]
@@ -92,7 +97,19 @@ def test_wrong_sizes_are_one_sentence_and_status_2(arguments: list[str], words: 
 def test_the_hardware_refuses_them_too(bad: str) -> None:
     from penstock.library import sources_of
 
-    command = ["verilator", "--lint-only", "-Wno-fatal", "-Werror-USERERROR", "--top-module", "pst_fabric", f"-G{bad}", *map(str, sources_of("pst_fabric"))]
+    command = [
+        "verilator",
+        "--lint-only",
+        "-Wno-fatal",
+        "-Werror-USERERROR",
+        "--top-module",
+        "pst_fabric",
+        f"-G{bad}",
+        *map(str, sources_of("pst_fabric")),
+    ]
     done = subprocess.run(command, env=tool_environment(), capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert any(line.startswith("%Error-USERERROR") and "pst_fabric: " in line and f"{bad.split('=')[0]} " in line for line in done.stderr.splitlines())
+    assert any(
+        line.startswith("%Error-USERERROR") and "pst_fabric: " in line and f"{bad.split('=')[0]} " in line
+        for line in done.stderr.splitlines()
+    )

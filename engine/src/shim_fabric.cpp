@@ -116,8 +116,10 @@ class Bench {
                     penstock::put_payload(top().s_cell_data_i, input, job.width, now);
                     top().eval();
                     const uint64_t valid = top().m_cell_valid_o;
-                    if (valid & ~(uint64_t{1} << output)) return fail("a cell for output " + std::to_string(output) + " came out elsewhere");
-                    if (valid && !penstock::is_payload(top().m_cell_data_o, output, job.width, now - waited)) return fail("a cell was changed");
+                    if (valid & ~(uint64_t{1} << output))
+                        return fail("a cell for output " + std::to_string(output) + " came out elsewhere");
+                    if (valid && !penstock::is_payload(top().m_cell_data_o, output, job.width, now - waited))
+                        return fail("a cell was changed");
                     step();
                     if (valid) break;
                     if (waited > 1000) return fail("a cell through the empty switch never came out");
@@ -167,7 +169,8 @@ class Bench {
     bool depart(uint32_t output) {
         const uint64_t id = get_bits(top().m_cell_data_o, output * job.width, 32);
         const std::string name = "output " + std::to_string(output) + ", cell " + std::to_string(id);
-        if (!id || id > sent.size() || !penstock::is_payload(top().m_cell_data_o, output, job.width, id)) return fail(name + ": no such cell");
+        if (!id || id > sent.size() || !penstock::is_payload(top().m_cell_data_o, output, job.width, id))
+            return fail(name + ": no such cell");
         Sent& cell = sent[id - 1];
         if (cell.output != output) return fail(name + ": is for output " + std::to_string(cell.output));
         if (cell.out) return fail(name + ": comes out twice");
@@ -200,7 +203,8 @@ class Bench {
 }  // namespace
 
 // `times` has room for `job->cells` latencies in cycles. Returns 0, or 1 with the error in words.
-PST_EXPORT int pst_fabric_bench(const pst_fabric_job* job, pst_fabric_result* result, uint32_t* times, bool (*progress)(uint64_t, uint64_t)) {
+PST_EXPORT int pst_fabric_bench(const pst_fabric_job* job, pst_fabric_result* result, uint32_t* times,
+                                bool (*progress)(uint64_t, uint64_t)) {
     *result = {};
     return Bench(*job, *result, times).run(progress) ? 0 : 1;
 }

@@ -26,7 +26,8 @@ class Job(ctypes.Structure):
 
 
 _COUNTS = (
-    "pipeline_cycles", "cycles", "offered", "departed", "dropped", "queued", "measured_cycles", "measured_departures", "overtaken", "latencies",
+    "pipeline_cycles", "cycles", "offered", "departed", "dropped", "queued", "measured_cycles", "measured_departures", "overtaken",
+    "latencies",
 )  # fmt: skip
 
 

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 DEVICES = BUILD / "devices"
 ENGINE = ROOT / "engine"
-SHIM_HEADERS = [ENGINE / "include/penstock/pins.h", ENGINE / "include/penstock/pins_core.h", *sorted((ENGINE / "src").glob("shim*.hpp")),
+SHIM_HEADERS = [
+    ENGINE / "include/penstock/pins.h",
+    ENGINE / "include/penstock/pins_core.h",
+    *sorted((ENGINE / "src").glob("shim*.hpp")),
     BLOCKS / "fabric/test/wide_pins.hpp",
 ]
 

@@ -4,10 +4,11 @@
 // Beside the model stand checks that do not need it: every cell leaves once at its own output or is counted as dropped, and cells of one
 // input, output and class keep their order (with the rotating arbiter: while nothing is dropped).
 //
-// Arguments (name=value): ports, width, stages, depth, classes, full, pressure, latency (cycles of the pipeline), cycles, seed, resets. Load,
-// destinations, classes and stalls change every few hundred cycles. Prints cycles=, batches= (with a cell at least), cells=, dropped=,
-// departed=, waited= (cells refused at an input), stalled=, overtaken= (cells that left before an older one of theirs), skipped= (cycles in
-// which an output with cells offered none), fullest= (batches of all inputs at once), widest= (largest difference of levels in a group before any drop).
+// Arguments (name=value): ports, width, stages, depth, classes, full, pressure, latency (cycles of the pipeline), cycles, seed, resets.
+// Load, destinations, classes and stalls change every few hundred cycles. Prints cycles=, batches= (with a cell at least), cells=,
+// dropped=, departed=, waited= (cells refused at an input), stalled=, overtaken= (cells that left before an older one of theirs), skipped=
+// (cycles in which an output with cells offered none), fullest= (batches of all inputs at once), widest= (largest difference of levels in a
+// group before any drop).
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -129,10 +130,14 @@ class Bench {
 
     uint32_t draw_dest(uint32_t input) {
         switch (pattern) {
-            case 0: return (input + hot) % ports;               // a permutation
-            case 1: return hot;                                 // all to one
-            case 2: return rng() % 2 ? hot : rng() % ports;     // a hot spot
-            default: return rng() % ports;
+            case 0:
+                return (input + hot) % ports;  // a permutation
+            case 1:
+                return hot;  // all to one
+            case 2:
+                return rng() % 2 ? hot : rng() % ports;  // a hot spot
+            default:
+                return rng() % ports;
         }
     }
 
@@ -202,7 +207,8 @@ class Bench {
     void judge(uint32_t d, bool ready) {
         const auto choice = model.offer(d);
         const std::string name = "output " + std::to_string(d);
-        if ((top->m_cell_valid_o >> d & 1) != choice.valid) fail(name + (choice.valid ? " offers nothing" : " offers a cell, the model none"));
+        if ((top->m_cell_valid_o >> d & 1) != choice.valid)
+            fail(name + (choice.valid ? " offers nothing" : " offers a cell, the model none"));
         const uint32_t drops = get_bits(top->ev_drop_count_o, d * (dest_width + 1), dest_width + 1);
         if (drops != model.drops(d)) fail(name + " counts " + std::to_string(drops) + " drops, model " + std::to_string(model.drops(d)));
         if (!choice.valid) {
@@ -210,7 +216,8 @@ class Bench {
             return;
         }
         const Cell& cell = model.cell(choice);
-        if (!penstock::is_payload(top->m_cell_data_o, d, width, cell.id)) fail(name + " offers another cell than " + std::to_string(cell.id));
+        if (!penstock::is_payload(top->m_cell_data_o, d, width, cell.id))
+            fail(name + " offers another cell than " + std::to_string(cell.id));
         if (cell.output != d) fail(name + " has a cell for " + std::to_string(cell.output));
         if (!ready) {
             stalled++;
@@ -236,7 +243,8 @@ class Bench {
     std::vector<uint64_t> last;
     uint32_t load = 0, stall = 0, pattern = 0, hot = 0, class_mask = ~0u;
     uint64_t phase = 0, now = 0, next_id = 0, inside = 0;
-    uint64_t batches = 0, cells = 0, dropped = 0, departed = 0, waited = 0, stalled = 0, overtaken = 0, skipped = 0, fullest = 0, widest = 0;
+    uint64_t batches = 0, cells = 0, dropped = 0, departed = 0, waited = 0, stalled = 0, overtaken = 0, skipped = 0, fullest = 0,
+             widest = 0;
     bool in_step = true;  // nothing was dropped since the last reset
 };
 

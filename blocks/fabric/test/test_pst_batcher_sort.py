@@ -56,7 +56,7 @@ async def batches(dut) -> None:
         await FallingEdge(dut.clk_i)
 
 
-@pytest.mark.parametrize("ports, registers", [(2, 0b1), (8, 0b111111), (16, 0b1000100010)])
+@pytest.mark.parametrize("ports, registers", [(8, 0b111111), (16, 0b1000100010)])
 def test_pst_batcher_sort(ports: int, registers: int) -> None:
     key = ports.bit_length()
     run_module("fabric", "pst_batcher_sort", {"Ports": ports, "Width": key + 9, "KeyWidth": key, "Registers": registers})

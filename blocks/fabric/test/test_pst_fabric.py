@@ -14,7 +14,15 @@ TABLE_1 = {2: (4, 2, 1), 4: (7, 4, 2), 8: (10, 5, 2), 16: (14, 7, 4), 32: (20, 1
 
 
 def soak(
-    ports: int, stages: int, width: int, depth: int, cycles: int, classes: int = 1, full: int = 0, pressure: int = 0, file: Path | None = None
+    ports: int,
+    stages: int,
+    width: int,
+    depth: int,
+    cycles: int,
+    classes: int = 1,
+    full: int = 0,
+    pressure: int = 0,
+    file: Path | None = None,
 ) -> dict[str, int]:
     """Run the soak; its first cells measure the pipeline, whose length must be that of Table 1. `file`: a generated switch of this size."""
     latency = TABLE_1[ports][(1, 2, 4).index(stages)]
@@ -56,7 +64,7 @@ def test_full_arbiter_keeps_order_through_drops() -> None:
 
 
 def test_eight_classes_with_back_pressure() -> None:
-    counts = soak(ports=4, stages=4, width=12, depth=9, cycles=300_000, classes=8, full=1, pressure=1)
+    counts = soak(ports=2, stages=4, width=20, depth=5, cycles=400_000, classes=8, full=1, pressure=1)
     assert counts["dropped"] == counts["overtaken"] == 0 and counts["waited"] > 10_000 and counts["stalled"] > 10_000
 
 

@@ -28,6 +28,6 @@ async def rotations(dut) -> None:
         await FallingEdge(dut.clk_i)
 
 
-@pytest.mark.parametrize("ports, registers", [(2, 0b1), (16, 0b1010)])
+@pytest.mark.parametrize("ports, registers", [(16, 0b1010)])
 def test_pst_rotator(ports: int, registers: int) -> None:
     run_module("fabric", "pst_rotator", {"Ports": ports, "Width": 11, "Registers": registers})

@@ -47,11 +47,15 @@ def bench(
     config = result["config"]
     print(f"{name}: {benches.BENCHES[name].summary}")
     if name == "fabric":
-        print(f"  {config['ports']} ports of {config['width']} bit, S = {config['stages']}, {config['fifo_depth']} cells a FIFO, seed {seed}")
+        print(
+            f"  {config['ports']} ports of {config['width']} bit, S = {config['stages']}, {config['fifo_depth']} cells a FIFO, seed {seed}"
+        )
         print(f"  {result['cells_per_cycle_per_port']:.4f} cells per cycle and port, pipeline of {result['pipeline_cycles']} cycles")
         print("  latency in cycles: " + ", ".join(f"{key} {value:g}" for key, value in result["latency_cycles"].items()))
         cells = result["cells"]
-        print(f"  {cells['in']:,} cells in, {cells['out']:,} out, {cells['dropped']:,} dropped at full FIFOs; none lost, changed or misrouted")
+        print(
+            f"  {cells['in']:,} cells in, {cells['out']:,} out, {cells['dropped']:,} dropped at full FIFOs; none lost, changed or misrouted"
+        )
         return
     if name == "engine":
         print(

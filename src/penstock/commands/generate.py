@@ -19,11 +19,15 @@ def generate(
     stages: Annotated[int | None, typer.Option(help="fabric: the paper's S, a register in every S-th pipeline stage; 1, 2 or 4.")] = None,
     fifo_depth: Annotated[int | None, typer.Option(help="fabric: cells of each FIFO.")] = None,
     classes: Annotated[int | None, typer.Option(help="fabric: classes, sent by strict priority.")] = None,
-    back_pressure: Annotated[int | None, typer.Option(help="fabric: 1: cells wait at the input; 0: they are dropped at full FIFOs.")] = None,
+    back_pressure: Annotated[
+        int | None, typer.Option(help="fabric: 1: cells wait at the input; 0: they are dropped at full FIFOs.")
+    ] = None,
     arbiter: Annotated[int | None, typer.Option(help="fabric: 0: rotating; 1: full.")] = None,
 ) -> None:
-    """Write one configuration of a design as a folder of its own (sources, file list, FuseSoC core, stub test bench), or the cell switch `fabric`
-    as one file of plain Verilog."""
+    """Write one configuration of a design as a folder of its own, or the cell switch `fabric` as one file of plain Verilog.
+
+    The folder has sources, file list, FuseSoC core, stub test bench and README.
+    """
     from penstock.errors import UserError
 
     sizes = {
