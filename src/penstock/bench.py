@@ -3,7 +3,8 @@
 `queue` and `schedule` keep both sides of queue manager and scheduler busy, without and with shaped queues; `idle-latency` sends single
 packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. They drive `pst_access_edge_core`
 (or, with engine=model, its model) at its descriptor ports and check every packet (engine/src/bench_core.cpp, bench_lateness.hpp).
-`engine` measures how fast an engine is, on a whole device. docs/measurements.md has the figures.
+`engine` measures how fast an engine is, on a whole device; `fabric` the cell switch (bench_fabric.py).
+docs/measurements.md has the figures.
 """
 
 import time
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock import lateness
+from penstock import bench_fabric, lateness
 from penstock.errors import UserError
 from penstock.options import nothing_left, take_choice, take_number
 from penstock.suggest import nearest
@@ -45,6 +46,7 @@ BENCHES = {
     "schedule": Bench("packets per cycle in and out, every queue shaped, the sum of rates above one packet per cycle", 1_000_000),
     "idle-latency": Bench("cycles from enqueue to decision for single packets in an idle system", 10_000),
     "engine": Bench("packets and cycles of a whole device, every queue shaped, in a second of CPU time", 2_000_000),
+    "fabric": Bench("cells per cycle and latency of the cell switch, all inputs loaded", bench_fabric.CELLS),
     "lateness": Bench("cycles by which shaped packets leave after an ideal server on the same link", 1_000_000),
 }
 
@@ -58,6 +60,8 @@ def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
         return _plan_lateness(settings, seed)
     if name == "engine":
         return _plan_engine(settings, seed)
+    if name == "fabric":
+        return bench_fabric.plan(settings, seed)
     queues = take_number(settings, "queues", 262_144, 2, 1 << 22)
     options = {
         "mode": name,
@@ -122,6 +126,8 @@ def prepare(options: dict[str, Any], report: Report | None = None) -> Path | Non
     """Build what the bench needs, if it is not there, and return the library (None: the model); `report` gets a line for each build."""
     from penstock import bench_engine, engine, verilate
 
+    if options["mode"] == "fabric":
+        return bench_fabric.build(options, report)
     engine.build(report)
     if options["engine"] == "model":
         return None
@@ -141,6 +147,8 @@ def run(options: dict[str, Any], progress: Progress | None = None) -> dict[str, 
         return _run_lateness(options, progress)
     if options["mode"] == "engine":
         return _run_engine(options, progress)
+    if options["mode"] == "fabric":
+        return _run_fabric(options, progress)
     core_options = {key: options[key] for key in ("mode", "pattern", "queues", "descriptors", "packets", "shaping", "seed")}
     library = prepare(options)
     started = time.monotonic()
@@ -168,6 +176,17 @@ def _run_engine(options: dict[str, Any], progress: Progress | None) -> dict[str,
     config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets")} | {"size": options["size"] or "imix"}
     head = {"schema": SCHEMA, "bench": "engine", "engine": options["engine"], "seed": options["seed"], "config": config}
     return {**head, **found, "wall_seconds": round(time.monotonic() - started, 3)}
+
+
+def _run_fabric(options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
+    path = prepare(options)
+    assert path is not None
+    try:
+        found = bench_fabric.run(options, path, progress)
+    except RuntimeError as error:
+        raise BenchError(str(error)) from None
+    config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets", "engine")}
+    return {"schema": SCHEMA, "bench": "fabric", "engine": "rtl", "seed": options["seed"], "config": config, **found}
 
 
 def _run_lateness(options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> 
     A design takes `config=NAME`, one of its named configurations, and changes to it (`queues=512`, `memories.ddr.pages=1024`);
     everything else takes parameters of its module, in place of those of the first entry for `target` in `expected.yaml`. Raises UserError.
     """
-    from penstock import configs, expected, library
+    from penstock import configs, expected, fabric, library
 
     if what in configs.designs():
         settings = dict(settings)
@@ -71,6 +71,8 @@ def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> 
     top = library.main_module(what)
     usual = next((entry.parameters for entry in expected.entries(top, target)), {})
     parameters = {**usual, **library.set_parameters(top, settings)}
+    if top == "pst_fabric":
+        fabric.check(parameters)
     job = Job(top, library.sources_of(top), parameters, target, seeds)
     return job, {"module": top, "target": target, "parameters": parameters}
 
@@ -168,6 +170,11 @@ def _sum(cells: dict[str, int], names: Iterable[str]) -> int:
 def _yosys_stage(log: str) -> str:
     passes = re.findall(r"^[0-9.]+ Executing ([A-Z0-9_]+)", log, re.MULTILINE)
     return f"synthesis, {passes[-1].lower()}" if passes else "reading"
+
+
+def run_tool(command: list[str], log: Path, progress: Progress) -> None:
+    """Run Yosys with a script, in the repository's root; `progress` hears what it does. Raises SynthesisError."""
+    _tool(command, log, _yosys_stage, progress)
 
 
 def _tool(command: list[str], log: Path, stage: Callable[[str], str], progress: Progress) -> None:

@@ -17,14 +17,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.paths import BUILD, DESIGNS, ROOT, read_file_list, tool_environment
+from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, read_file_list, tool_environment
 
 if TYPE_CHECKING:
     from penstock.configs import Config
 
 DEVICES = BUILD / "devices"
 ENGINE = ROOT / "engine"
-SHIM_HEADERS = [ENGINE / "include/penstock/pins.h", ENGINE / "include/penstock/pins_core.h", *sorted((ENGINE / "src").glob("shim*"))]
+SHIM_HEADERS = [
+    ENGINE / "include/penstock/pins.h",
+    ENGINE / "include/penstock/pins_core.h",
+    *sorted((ENGINE / "src").glob("shim*.hpp")),
+    BLOCKS / "fabric/test/wide_pins.hpp",
+]
 
 MAX_MEMORIES = 4  # PST_MAX_MEMORIES in pins.h
 

@@ -7,6 +7,7 @@ module pst_fifo_proof #(
     parameter int unsigned Width = 2,
     parameter int unsigned Depth = 3,
     parameter bit RegisterOutput = 1'b0,
+    parameter bit ReadyOnPop = 1'b0,
     localparam int unsigned LevelWidth = $clog2(Depth + 1)
 ) (
     input logic             clk_i,
@@ -26,7 +27,8 @@ module pst_fifo_proof #(
   pst_fifo #(
       .Width(Width),
       .Depth(Depth),
-      .RegisterOutput(RegisterOutput)
+      .RegisterOutput(RegisterOutput),
+      .ReadyOnPop(ReadyOnPop)
   ) u_dut (
       .clk_i,
       .rst_i,
@@ -93,7 +95,7 @@ module pst_fifo_proof #(
     if (seen_q && !rst_i) begin
       // what a user relies on
       a_level : assert (level == count_q);
-      a_room : assert (s_ready == (count_q != LevelWidth'(Depth)));
+      a_room : assert (s_ready == (count_q != LevelWidth'(Depth) || (ReadyOnPop && m_ready_i)));
       a_words : assert (m_valid == (count_q != '0));
       if (picked_q && ahead_q == '0) a_order : assert (m_valid && m_data == word_q);
       // what the induction needs

@@ -4,12 +4,14 @@
 // Latency 1 cycle. One word per cycle in and out at every depth from 2 on (Depth = 1 takes a word every other cycle).
 // s_ready_o and m_valid_o come from registers only; s_ready_o does not wait for m_ready_i, so a full FIFO takes
 // nothing in the cycle in which a word leaves. Reset empties it; the words themselves are not reset.
+// ReadyOnPop = 1: it does wait; a full FIFO takes a word in the cycle in which one leaves, so full rate at depth 1 too.
 // RegisterOutput = 1: m_data_o comes from a register too, cycle by cycle the same, for one register per bit and a later s_data_i.
 // For deep FIFOs use pst_ram_fifo, which reads block RAM.
 module pst_fifo #(
     parameter int unsigned Width = 32,  // bits per word, >= 1
     parameter int unsigned Depth = 2,   // words, >= 1, any number
     parameter bit RegisterOutput = 1'b0,
+    parameter bit ReadyOnPop = 1'b0,
     localparam int unsigned LevelWidth = $clog2(Depth + 1)
 ) (
     input  logic                  clk_i,
@@ -38,7 +40,7 @@ module pst_fifo #(
   logic [LevelWidth-1:0] level_d, level_q;
   logic push, pop, valid_q;
 
-  assign s_ready_o = level_q != LevelWidth'(Depth);
+  assign s_ready_o = level_q != LevelWidth'(Depth) || (ReadyOnPop && m_ready_i);
   assign m_valid_o = valid_q;
   assign level_o   = level_q;
   assign push      = s_valid_i && s_ready_o;

@@ -8,6 +8,7 @@ FAULTS = {
     "pst_fifo": [
         ("prove_3", "stream/rtl/pst_fifo.sv", "AddrWidth'(Depth - 1)", "AddrWidth'(Depth)"),
         ("prove_4", "stream/rtl/pst_fifo.sv", "if (pop && !push) level_d", "if (pop) level_d"),
+        ("prove_3p", "stream/rtl/pst_fifo.sv", "(ReadyOnPop && m_ready_i)", "ReadyOnPop"),
         ("prove_3r", "stream/rtl/pst_fifo.sv", "|| (pop && level_q == LevelWidth'(1))", ""),
     ],
     "pst_skid_buffer": [

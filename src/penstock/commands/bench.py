@@ -9,7 +9,7 @@ from penstock.commands import app
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(help="queue, schedule, idle-latency, lateness or engine.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="queue, schedule, idle-latency, lateness, engine or fabric.", show_default=False)],
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -17,7 +17,8 @@ def bench(
             metavar="KEY=VALUE",
             help="queues, descriptors, packets, pattern=random|same|neighbours, shaping=0|1, engine=rtl|model; "
             "lateness: queues, packets, pattern=backlogged|blocked, rates=mixed|equal, size=imix|BYTES, load=PERCENT; "
-            "engine: queues, packets, size, load, engine.",
+            "engine: queues, packets, size, load, engine; fabric: ports, stages, width, fifo_depth, classes, back_pressure=0|1, "
+            "arbiter=0|1, pattern=uniform|permutation|hotspot, load=PERCENT, cells.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
@@ -45,6 +46,17 @@ def bench(
         return
     config = result["config"]
     print(f"{name}: {benches.BENCHES[name].summary}")
+    if name == "fabric":
+        print(
+            f"  {config['ports']} ports of {config['width']} bit, S = {config['stages']}, {config['fifo_depth']} cells a FIFO, seed {seed}"
+        )
+        print(f"  {result['cells_per_cycle_per_port']:.4f} cells per cycle and port, pipeline of {result['pipeline_cycles']} cycles")
+        print("  latency in cycles: " + ", ".join(f"{key} {value:g}" for key, value in result["latency_cycles"].items()))
+        cells = result["cells"]
+        print(
+            f"  {cells['in']:,} cells in, {cells['out']:,} out, {cells['dropped']:,} dropped at full FIFOs; none lost, changed or misrouted"
+        )
+        return
     if name == "engine":
         print(
             f"  {result['engine']}, {config['queues']:,} queues, {config['size']} at {config['load']} % of the line, seed {result['seed']}"

@@ -1,4 +1,4 @@
-"""`penstock generate`: one configuration as sources for another project."""
+"""`penstock generate`: one configuration as sources for another project, or the cell switch as one file of Verilog."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,15 +10,56 @@ from penstock.commands import app
 
 @app.command()
 def generate(
-    design: Annotated[str, typer.Argument(help="A folder below designs/, such as access_edge.", show_default=False)],
+    design: Annotated[str, typer.Argument(help="A folder below designs/, such as access_edge; or fabric.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write; made if it is not there.", show_default=False)],
     config: Annotated[str | None, typer.Option("--config", metavar="NAME", help="A named configuration; the first unless given.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty.")] = False,
+    ports: Annotated[int | None, typer.Option(help="fabric: inputs and outputs; 2, 4, .. 64.")] = None,
+    width: Annotated[int | None, typer.Option(help="fabric: bits of a cell.")] = None,
+    stages: Annotated[int | None, typer.Option(help="fabric: the paper's S, a register in every S-th pipeline stage; 1, 2 or 4.")] = None,
+    fifo_depth: Annotated[int | None, typer.Option(help="fabric: cells of each FIFO.")] = None,
+    classes: Annotated[int | None, typer.Option(help="fabric: classes, sent by strict priority.")] = None,
+    back_pressure: Annotated[
+        int | None, typer.Option(help="fabric: 1: cells wait at the input; 0: they are dropped at full FIFOs.")
+    ] = None,
+    arbiter: Annotated[int | None, typer.Option(help="fabric: 0: rotating; 1: full.")] = None,
 ) -> None:
-    """Write sources, file list, FuseSoC core, stub test bench and README of one configuration into a folder of its own."""
+    """Write one configuration of a design as a folder of its own, or the cell switch `fabric` as one file of plain Verilog.
+
+    The folder has sources, file list, FuseSoC core, stub test bench and README.
+    """
+    from penstock.errors import UserError
+
+    sizes = {
+        "ports": ports, "width": width, "stages": stages, "fifo_depth": fifo_depth, "classes": classes, "back_pressure": back_pressure,
+        "arbiter": arbiter,
+    }  # fmt: skip
+    given = {key: value for key, value in sizes.items() if value is not None}
+    if design == "fabric":
+        if config is not None:
+            raise UserError(f"--config {config}: fabric has no named configurations, it takes --ports, --width, --stages")
+        _generate_fabric(given, out, force)
+        return
+    if given:
+        raise UserError(f"--{next(iter(given)).replace('_', '-')} is an option of fabric; {design} takes --config")
     from penstock import configs
     from penstock.generate import generate as write
 
     chosen = configs.load(configs.names(design)[0] if config is None else config, design)
     written = write(chosen, out, force)
     print(f"{len(written)} files of {chosen.module} in {out}; {out / 'README.md'} says how to lint and simulate them")
+
+
+def _generate_fabric(given: dict[str, int], out: Path, force: bool) -> None:
+    from penstock import fabric, generate_fabric
+    from penstock.synth import SynthesisError
+    from penstock.terminal import progress_line
+
+    values = fabric.complete(given)
+    try:
+        with progress_line("fabric") as line:
+            file = generate_fabric.generate(values, out, force, line)
+    except SynthesisError as error:
+        typer.echo(f"penstock: fabric cannot be generated:\n{error}", err=True)
+        raise typer.Exit(1) from None
+    print(f"{file} ({file.stat().st_size / 1e6:.1f} MB), top module pst_fabric")
