@@ -34,13 +34,13 @@ class Run:
     cpu_seconds: float
 
 
-def run_one(setting: Setting, seed: int, stride: int, progress: Callable[[int], bool] | None = None) -> Run:
-    """Run number `stride` of those that `seed` stands for. `progress` gets the slots done since its last call; when it returns False the
+def run_one(setting: Setting, seed: int, number: int, progress: Callable[[int], bool] | None = None) -> Run:
+    """Run number `number` of those that `seed` stands for. `progress` gets the slots done since its last call; when it returns False the
     run ends early, and its result is of the slots until then.
     """
     from penstock import _engine  # built by the caller: workers of a cluster find it beside this file
 
-    simulation = _engine.SwitchSimulation(**setting.engine_arguments(seed << 32 | stride))
+    simulation = _engine.SwitchSimulation(**setting.engine_arguments(seed << 32 | number))
     left = setting.slots
     while left:
         part = min(left, CHUNK_SLOTS)
@@ -60,7 +60,7 @@ def run_one(setting: Setting, seed: int, stride: int, progress: Callable[[int], 
 
 
 def mean_and_ci95(values: Sequence[float | None]) -> tuple[float | None, float | None]:
-    """Return the mean and half the width of its 95 % confidence interval (Student's t); None where there is none (one value: no interval)."""
+    """Return the mean and half the width of its 95 % confidence interval (Student's t); None where there is none."""
     known = [value for value in values if value is not None]
     if not known:
         return None, None

@@ -21,15 +21,16 @@ class Point:
 
     setting: Setting
     seeds: int
+    first: int = 0  # number of the first run
 
 
 def sweep(points: Sequence[Point], seed: int, progress: Progress | None = None, cluster: str | None = None) -> list[dict[str, Any]]:
-    """Return the summary (`measure.summary`) of every point, in order. Run number i of each point gets the i-th seed that `seed` stands for.
+    """Return the summary (`measure.summary`) of every point, in order. Run number i of each point gets the i-th seed that `seed` means.
 
     On this machine: one thread for each core (the engine lets go of the interpreter), stopped by Ctrl-C. `cluster`: address of a Dask
     scheduler, `tcp://host:8786`. Raises UserError when it cannot be reached.
     """
-    tasks = [(point.setting, number) for point in points for number in range(point.seeds)]
+    tasks = [(point.setting, number) for point in points for number in range(point.first, point.first + point.seeds)]
     total = sum(setting.slots for setting, _ in tasks)
     done = 0
 

@@ -8,10 +8,11 @@ def table(result: dict[str, Any]) -> str:
     config, latency, packets = result["config"], result["latency_slots"], result["packets"]
     iterations = f" with {config['iterations']} iterations" if "iterations" in config else ""
     depth = f"FIFOs of {config['depth']:,}" if config["depth"] else "FIFOs without limit"
+    speed = f"{result['slots_per_second'] or 0:,} slots in a CPU second"
     extras = "".join(f", {key} {config[key]:g}" for key in ("rate", "burst", "hot") if key in config)
     lines = [
         f"{config['algorithm']}{iterations}, {config['ports']} x {config['ports']}, {depth}; {config['traffic']} traffic{extras}",
-        f"  {config['seeds']:,} runs of {config['slots']:,} slots, seed {result['seed']}; {result['slots_per_second'] or 0:,} slots in a CPU second",
+        f"  {config['seeds']:,} runs of {config['slots']:,} slots, seed {result['seed']}; {speed}",
         f"  {'latency, slots':<16} {'mean':>12} {'+- 95 %':>10}",
     ]
     for name, value, interval in (
@@ -22,7 +23,7 @@ def table(result: dict[str, Any]) -> str:
         lines.append(f"  {name:<16} {_number(latency[value]):>12} {_number(latency[interval]):>10}")
     lines += [
         f"  throughput {100 * result['throughput']:.2f} %, dropped {100 * result['drop_share']:.3f} %",
-        f"  {packets['arrived']:,} packets came, {packets['sent']:,} left, {packets['dropped']:,} dropped, {packets['queued']:,} wait at the end",
+        f"  {packets['arrived']:,} packets came, {packets['sent']:,} left, {packets['dropped']:,} dropped, {packets['queued']:,} still wait",
     ]
     return "\n".join(lines)
 

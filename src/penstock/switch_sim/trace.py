@@ -1,7 +1,8 @@
-"""Recorded traffic from a text file: one packet a line, `slot,source,destination`, slots ascending from 0, at most one packet for each slot and
-source. A first line `slot,source,destination`, empty lines and what follows a `#` mean nothing.
+"""Recorded traffic from a text file: one packet a line, `slot,source,destination`, slots ascending from 0, at most one packet for each
+slot and source. A first line `slot,source,destination`, empty lines and what follows a `#` mean nothing.
 """
 
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ HEADER = "slot,source,destination"
 MAX_SLOT = 10**12
 
 
+@lru_cache(maxsize=1)  # the runs of a setting play the same file
 def read(path: Path, ports: int) -> NDArray[np.int64]:
     """Return the packets of a file, [packets, 3]: slot, source, destination. Raises UserError that names file and line."""
     packets = []

@@ -1,0 +1,43 @@
+"""The paper's stated numbers beside ours."""
+
+from typing import Any
+
+from penstock.papers.fpga_network_switch import stated
+from penstock.switch_sim.measure import mean_and_ci95
+
+NAMES = {"cprra": "this switch", "pim": "PIM", "edrrm": "EDRRM"}
+
+
+def entry(part: str, what: str, unit: str, paper: float, ours: float | None, ci95: float | None = None, note: str = "") -> dict[str, Any]:
+    """Return one line of the comparison. `difference` is ours over the paper's, less one; None where there is nothing of ours."""
+    difference = None if ours is None else round(ours / paper - 1, 4)
+    return {"part": part, "what": what, "unit": unit, "paper": paper, "ours": ours, "ci95": ci95, "difference": difference, "note": note}
+
+
+def of_latency(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """Worst-case latencies, and the ratio of mean latencies, at full load."""
+    lines = []
+    for traffic, curves in found["curves"].items():
+        full = {name: curves[name][-1] for name in ("cprra", stated.BEST[traffic])}
+        for (name, measured), paper in zip(full.items(), stated.WORST[traffic], strict=True):
+            what = f"worst-case latency at full load, {traffic}, {NAMES[name]}"
+            lines.append(entry("figure 7", what, "slots", paper, measured["worst_mean"], measured["worst_ci95"]))
+        ours, best = full.values()
+        what = f"mean latency at full load, {traffic}: {NAMES[stated.BEST[traffic]]} over this switch"
+        lines.append(entry("figure 7", what, "times", stated.MEAN_RATIO[traffic], round(best["mean"] / ours["mean"], 3)))
+    return lines
+
+
+def of_drops(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """Drops at depth 1, and the depth without drops, uniform traffic at full load."""
+    lines = []
+    for place, name in enumerate(("cprra", stated.BEST["uniform"])):
+        share = next(m for m in found["maps"] if (m["traffic"], m["algorithm"]) == ("uniform", name))["drop_share"][0][-1]
+        what = f"dropped at depth 1, uniform, full load, {NAMES[name]}"
+        lines.append(entry("figure 9", what, "%", 100 * stated.DROP_SHARE[place], round(100 * share, 3)))
+        depths = found["depth_without_drops"][name]
+        mean, ci95 = mean_and_ci95(depths)
+        what = f"FIFO depth without drops, uniform, full load, {NAMES[name]}"
+        note = f"{depths[0]} to {depths[-1]} in {len(depths)} runs"
+        lines.append(entry("figure 9", what, "packets", stated.DEPTH[place], round(mean or 0, 2), round(ci95 or 0, 2), note))
+    return lines
