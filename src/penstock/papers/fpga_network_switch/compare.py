@@ -41,3 +41,39 @@ def of_drops(found: dict[str, Any]) -> list[dict[str, Any]]:
         note = f"{depths[0]} to {depths[-1]} in {len(depths)} runs"
         lines.append(entry("figure 9", what, "packets", stated.DEPTH[place], round(mean or 0, 2), round(ci95 or 0, 2), note))
     return lines
+
+
+def of_area(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Flip-flops at P = 32; nothing where that size was left out."""
+    ours = {(line["ports"], line["stages"]): line["ff"] for line in found}
+    lines = []
+    for stages, paper in stated.FLIP_FLOPS.items():
+        note = "" if (32, stages) in ours else "with --full"
+        lines.append(entry("figure 10", f"flip-flops, P = 32, 256 bit, S = {stages}", "FF", paper, ours.get((32, stages)), note=note))
+    return lines
+
+
+def of_speed(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Clocks at S = 1 relative to that of two ports: devices and widths differ."""
+    ours = {line["ports"]: line["median_mhz"] for line in found if line["stages"] == 1}
+    lines = []
+    for ports in (4, 8, 16):
+        paper = stated.CLOCK_MHZ[256, ports, 1] / stated.CLOCK_MHZ[256, 2, 1]
+        relative = round(ours[ports] / ours[2], 3) if ports in ours else None
+        what = f"clock at P = {ports} over that at P = 2, S = 1 (paper: 256 bit on UltraScale+; ours: 32 bit on ECP5)"
+        lines.append(entry("figure 11", what, "times", round(paper, 3), relative, note="" if ports in ours else "with --full"))
+    return lines
+
+
+def of_rivals(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Aggregate throughput at the paper's clock."""
+    ours = next(line for line in found if line["assumed"])
+    what = f"16 x 16, 512 bit, S = 1, at an assumed {ours['assumed_mhz']} MHz"
+    return [entry("figure 12", what, "Gbit/s", stated.RIVALS[0][2], ours["gbps"], note="the paper's clock, rounded")]
+
+
+def of_table(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Cells of the table that differ."""
+    cells = [(line["cycles"][stages], line["paper"][stages]) for line in found for stages in line["cycles"]]
+    equal = sum(ours == paper for ours, paper in cells)
+    return [entry("table 1", "cells of the table with the paper's number of cycles", "cells", len(cells), equal)]
