@@ -6,8 +6,7 @@ result = simulate(Setting("cprra", ports=16, traffic="uniform", rate=0.9, slots=
 result["latency_slots"]["mean"]
 """
 
+from penstock.switch_sim.runs import SCHEMA, Point, simulate, sweep
 from penstock.switch_sim.setting import ALGORITHMS, SCHEDULERS, TRAFFICS, Setting
-from penstock.switch_sim.simulate import SCHEMA, simulate
-from penstock.switch_sim.sweep import Point, sweep
 
 __all__ = ["ALGORITHMS", "SCHEDULERS", "SCHEMA", "TRAFFICS", "Point", "Setting", "simulate", "sweep"]

@@ -7,7 +7,11 @@ from penstock.papers.fpga_network_switch.compare import NAMES
 
 Card = dict[str, Any]
 
-TRAFFIC_NAMES = {"uniform": "(a) uniform Bernoulli", "bursty": "(b) uniform bursty, mean burst 32", "nonuniform": "(c) non-uniform, p = 0.5"}
+TRAFFIC_NAMES = {
+    "uniform": "(a) uniform Bernoulli",
+    "bursty": "(b) uniform bursty, mean burst 32",
+    "nonuniform": "(c) non-uniform, p = 0.5",
+}
 LABELS = {"cprra": "this switch", "oq": "output-queued (ideal)"}
 RATE = {"title": "input rate", "tickformat": ".2~f"}
 

@@ -41,7 +41,9 @@ _ASSUMED = (
     "There is no open place and route for UltraScale+: bit/s of blocks/fabric assume the clocks that the paper reports for 16 x 16 and "
     "512 bit (110 MHz at S = 1, 102 MHz at S = 4). What is measured is one cell per cycle and port."
 )
-_TABLE = "The formula of sections 4.1 and 4.2. The tests of blocks/fabric measure the same cycles in the hardware, for every P up to 64 and S."
+_TABLE = (
+    "The formula of sections 4.1 and 4.2. The tests of blocks/fabric measure the same cycles in the hardware, for every P up to 64 and S."
+)
 
 CONVENTIONS = {
     "figure 7": [_SLOT, _LENGTH, _SCHEDULERS, _BURSTS],

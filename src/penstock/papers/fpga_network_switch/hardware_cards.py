@@ -27,7 +27,10 @@ def area(found: list[dict[str, Any]]) -> list[Card]:
     rows = [["ports", "S", "flip-flops", "LUTs"]]
     rows += [[f"{line['ports']}", f"{line['stages']}", f"{line['ff']:,}", f"{line['lut']:,}"] for line in found]
     note = "256-bit cells, FIFOs of one cell, UltraScale+ (Yosys)."
-    return [{"title": "Figure 10: flip-flops and LUTs by P and S", "note": note, "plots": plots}, {"title": "", "note": note, "table": rows}]
+    return [
+        {"title": "Figure 10: flip-flops and LUTs by P and S", "note": note, "plots": plots},
+        {"title": "", "note": note, "table": rows},
+    ]
 
 
 def speed(found: list[dict[str, Any]]) -> list[Card]:

@@ -11,6 +11,8 @@ from penstock.errors import UserError
 from penstock.switch_sim.measure import Run, run_one, summary
 from penstock.switch_sim.setting import Setting
 
+SCHEMA = "penstock.switch-sim/1"
+MAX_SEEDS = 100_000
 CONNECT_SECONDS = 10
 Progress = Callable[[int, int], None]  # slots done, slots in all
 
@@ -22,6 +24,16 @@ class Point:
     setting: Setting
     seeds: int
     first: int = 0  # number of the first run
+
+
+def simulate(
+    setting: Setting, seeds: int = 10, seed: int = 1, progress: Progress | None = None, cluster: str | None = None
+) -> dict[str, Any]:
+    """Return the result of `seeds` runs; docs/README.md has its keys. Raises UserError."""
+    if not 1 <= seeds <= MAX_SEEDS:
+        raise UserError(f"--seeds {seeds}: give 1 to {MAX_SEEDS:,}")
+    (measured,) = sweep([Point(setting, seeds)], seed, progress, cluster)
+    return {"schema": SCHEMA, "seed": seed, "config": setting.config() | {"seeds": seeds}, **measured}
 
 
 def sweep(points: Sequence[Point], seed: int, progress: Progress | None = None, cluster: str | None = None) -> list[dict[str, Any]]:
@@ -92,7 +104,7 @@ def _on_cluster(address: str, tasks: list[tuple[Setting, int]], seed: int, count
 
         futures = [client.submit(run_one, setting, seed, number, pure=False) for setting, number in tasks]
         slots = {future.key: setting.slots for future, (setting, _) in zip(futures, tasks, strict=True)}
-        for future in as_completed(futures):
+        for future in as_completed(futures, loop=client.loop):
             if future.status == "error":
                 raise UserError(f"--cluster {address}: a worker failed: {type(future.exception()).__name__}: {future.exception()}")
             count(slots[future.key])
