@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""The slot simulator packet by packet: against plain transcriptions of the papers (switch_reference.py), and against what must always hold."""
+"""The slot simulator packet by packet: against plain transcriptions of the papers (switch_reference.py), and what must always hold."""
 
 import random
 from typing import Any
@@ -206,9 +206,11 @@ def test_groups_fill_evenly_without_drops_and_fall_out_of_step_with_them() -> No
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"ports": 12}, "ports"), ({"ports": 128}, "ports"), ({"rate": 1.5}, "rate"), ({"rate": float("nan")}, "rate"), ({"burst": 0.5}, "burst"),
+        ({"ports": 12}, "ports"), ({"ports": 128}, "ports"), ({"rate": 1.5}, "rate"), ({"rate": float("nan")}, "rate"),
+        ({"burst": 0.5}, "burst"),
         ({"hot": 2.0}, "hot"), ({"iterations": 0}, "iterations"), ({"algorithm": "slip"}, "slip"), ({"traffic": "rush"}, "rush"),
-        ({"traffic": "trace", "trace": np.array([[0, 16, 0]])}, "ports"), ({"traffic": "trace", "trace": np.array([[1, 0, 0], [0, 0, 0]])}, "ascend"),
+        ({"traffic": "trace", "trace": np.array([[0, 16, 0]])}, "ports"),
+        ({"traffic": "trace", "trace": np.array([[1, 0, 0], [0, 0, 0]])}, "ascend"),
     ],
 )  # fmt: skip
 def test_the_engine_refuses_what_makes_no_sense(wrong: Setting, words: str) -> None:

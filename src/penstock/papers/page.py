@@ -1,7 +1,7 @@
 """report.html of a paper: the paper's numbers beside ours, conventions, plots and tables. Self-contained; nothing is loaded.
 
-A card is {"title", "note", and either "plots": [{"traces", "x", "y"}] or "table": [[cell, ...], ...] with its head first}; traces are those of
-plotly, with `colour`, a number, in place of colours.
+A card is {"title", "note", and either "plots": [{"traces", "x", "y"}] or "table": [[cell, ...], ...] with its head first}; traces are
+those of plotly, with `colour`, a number, in place of colours.
 """
 
 import json

@@ -23,7 +23,7 @@ def table(result: dict[str, Any]) -> str:
         lines.append(f"  {name:<16} {_number(latency[value]):>12} {_number(latency[interval]):>10}")
     lines += [
         f"  throughput {100 * result['throughput']:.2f} %, dropped {100 * result['drop_share']:.3f} %",
-        f"  {packets['arrived']:,} packets came, {packets['sent']:,} left, {packets['dropped']:,} dropped, {packets['queued']:,} still wait",
+        f"  {packets['arrived']:,} packets came, {packets['sent']:,} left, {packets['dropped']:,} dropped, {packets['queued']:,} wait",
     ]
     return "\n".join(lines)
 

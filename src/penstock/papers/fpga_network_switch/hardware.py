@@ -10,7 +10,7 @@ from penstock.papers.fpga_network_switch import stated
 
 STAGES = (1, 2, 4)
 AREA_WIDTH = 256  # bits of a cell in figure 10
-SLOPE_WIDTHS = (8, 16)  # what is synthesised instead: every further bit of a cell costs the same
+SLOPE_WIDTHS = (4, 8)  # what is synthesised instead: every further bit of a cell costs the same
 SPEED_WIDTH = 32  # bits of a cell in figure 11: what fits the ECP5 at 8 and 16 ports
 ULTRASCALE_MHZ = {1: 110, 4: 102}  # the paper's clocks at 16 x 16 and 512 bit, assumed for our figures in bit/s
 

@@ -6,7 +6,7 @@ WORST = {"uniform": (375, 1535), "bursty": (2807, 7992), "nonuniform": (310, 721
 MEAN_RATIO = {"uniform": 2.0, "bursty": 1.4, "nonuniform": 6.0}
 # Section 5.1: the best scheduler for each traffic.
 BEST = {"uniform": "pim", "bursty": "pim", "nonuniform": "edrrm"}
-# Section 5.1, uniform traffic, input rate 1: FIFO depth without drops, and share of dropped packets at depth 1: (this switch, best scheduler).
+# Section 5.1, uniform traffic, input rate 1: FIFO depth without drops, and share of drops at depth 1: (this switch, best scheduler).
 DEPTH = (33, 153)
 DROP_SHARE = (0.052, 0.161)
 
