@@ -23,7 +23,7 @@ class FifoGroup {
     void pop(uint32_t fifo) { head_[fifo]++; }
     // False: the FIFO is full.
     bool push(uint32_t fifo, const Cell& cell) {
-        if (size(fifo) > row_mask_ || size(fifo) >= depth_) [[unlikely]] {
+        if (size(fifo) >= room_) [[unlikely]] {
             if (size(fifo) >= depth_) return false;
             grow();
         }
@@ -41,9 +41,10 @@ class FifoGroup {
                 larger[(place & (rows - 1)) * fifos_ + fifo] = cells_[(place & row_mask_) * fifos_ + fifo];
         cells_ = std::move(larger);
         row_mask_ = rows - 1;
+        room_ = rows < depth_ ? rows : depth_;
     }
 
-    uint32_t fifos_, depth_, row_mask_ = 0;
+    uint32_t fifos_, depth_, row_mask_ = 0, room_ = 1;  // room: of what is allocated
     std::unique_ptr<Cell[]> cells_;
     std::array<uint32_t, kMaxFifos> head_{}, tail_{};  // they count on and wrap
 };

@@ -2,26 +2,32 @@
 // Where packets go: one class a pattern, `pick(inputs, destinations, random)` sets the destinations of one slot.
 #pragma once
 
+#include <bit>
+#include <cstring>
+
 #include "coins.hpp"
 
 namespace penstock::switch_sim {
 
-// Every output alike.
+// Every output alike. Each byte of a random word gives as many ports as it has bits for; eight inputs at a time.
 class UniformDestinations {
   public:
-    explicit UniformDestinations(unsigned ports) : ports_(ports), bits_(lowest(ports)), in_word_(64 / bits_) {}
+    explicit UniformDestinations(unsigned ports) : ports_(ports), bits_(lowest(ports)), lanes_(0x0101'0101'0101'0101 * (ports - 1)) {}
 
     void pick(Ports, std::uint8_t* destinations, Random& random) const {
-        for (unsigned first = 0; first < ports_; first += in_word_) {
+        static_assert(std::endian::native == std::endian::little, "else a seed means other traffic");
+        for (unsigned input = 0; input < ports_;) {
             const std::uint64_t word = random.bits();
-            const unsigned end = first + in_word_ < ports_ ? first + in_word_ : ports_;
-            for (unsigned input = first; input < end; ++input)
-                destinations[input] = static_cast<std::uint8_t>(word >> (input - first) * bits_ & (ports_ - 1));
+            for (unsigned shift = 0; shift + bits_ <= 8 && input < ports_; shift += bits_, input += 8) {
+                const std::uint64_t eight = word >> shift & lanes_;
+                std::memcpy(destinations + input, &eight, sizeof eight);  // past the last of fewer than eight inputs there is room
+            }
         }
     }
 
   private:
-    unsigned ports_, bits_, in_word_;
+    unsigned ports_, bits_;
+    std::uint64_t lanes_;
 };
 
 // One output for each input with probability `share`; the others alike. The output of the same number (the paper's non-uniform traffic),

@@ -21,6 +21,7 @@ def paper(
 ) -> None:
     """Make the figures and tables of a paper again, beside the numbers that it states: result.json and report.html."""
     import json
+    import textwrap
 
     from penstock import engine
     from penstock.console import spinner
@@ -48,5 +49,5 @@ def paper(
     for row in rows if len(rows) > 1 else []:
         print(f"  {row[0]:<{width}} {row[1]:>10} {row[2]:>10} {row[3]:>9} {row[4]:>10}  {row[5]}".rstrip())
     for text in result["conventions"]:
-        print(f"  {text}")
+        print(textwrap.fill(text, 120, initial_indent="  ", subsequent_indent="    "))
     print(f"  {folder / 'report.html'}")

@@ -28,7 +28,7 @@ def output_folder(paper: str, out: Path | None) -> Path:
 def make(
     name: str, package: Any, parts: list[Part], options: Options, folder: Path, bar: Callable[[str], Any], line: Callable[[str], Any]
 ) -> dict[str, Any]:
-    """Make `parts` of paper `name`, write the files, and return the result (docs/paper.md has its keys)."""
+    """Make `parts` of paper `name`, write the files, and return the result (docs/papers.md has its keys)."""
     made = package.make(parts, options, bar, line)
     result = {
         "schema": SCHEMA,

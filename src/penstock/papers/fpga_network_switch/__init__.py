@@ -1,6 +1,6 @@
 """Papaphilippou, Meng, Luk: High-Performance FPGA Network Switch Architecture, FPGA 2020.
 
-`penstock paper fpga-network-switch`: its simulations on the slot simulator, its hardware figures from blocks/fabric. docs/paper.md.
+`penstock paper fpga-network-switch`: its simulations on the slot simulator, its hardware figures from blocks/fabric. docs/papers.md.
 """
 
 from collections.abc import Callable
