@@ -45,7 +45,8 @@ def make(parts: list[Part], options: Options, bar: Callable[[str], AbstractConte
             made.stated.extend(compare.of_rivals(found))
             made.cards.extend(hardware_cards.rivals(found))
         else:
-            found = hardware.table()
+            with line(name) as show:
+                found = hardware.table(options, show)
             made.stated.extend(compare.of_table(found))
             made.cards.extend(hardware_cards.table(found))
         made.parts[name] = found

@@ -2,9 +2,9 @@
 
 import statistics
 from collections.abc import Callable
-from math import ceil
 from typing import Any
 
+from penstock.fabric import pipeline_cycles
 from penstock.papers import Options
 from penstock.papers.fpga_network_switch import stated
 
@@ -15,13 +15,6 @@ SPEED_WIDTH = 32  # bits of a cell in figure 11: what fits the ECP5 at 8 and 16 
 ULTRASCALE_MHZ = {1: 110, 4: 102}  # the paper's clocks at 16 x 16 and 512 bit, assumed for our figures in bit/s
 
 Line = Callable[[str], None]
-
-
-def pipeline_cycles(ports: int, stages: int) -> int:
-    """Return the latency of the pipeline in cycles (sections 4.1 and 4.2), `ports` a power of two."""
-    log = ports.bit_length() - 1
-    latency = log + max(log * (log + 1) // 2, 2 * log + 1)
-    return ceil((latency - log) / stages) + ceil((1 + log) / stages) - 1
 
 
 def _synthesise(ports: int, width: int, stages: int, target: str, seeds: int, line: Line) -> dict[str, Any]:
@@ -74,13 +67,25 @@ def rivals() -> list[dict[str, Any]]:
     return found
 
 
-def table() -> list[dict[str, Any]]:
-    """Table 1: the pipeline latency of every size by the formula that the hardware's own checks use, and the port-to-port latency."""
+def _measured_pipeline(ports: int, stages: int, line: Line) -> int:
+    """Return the cycles that a cell takes from the input to its FIFO, in the verilated hardware (`bench fabric` has the same)."""
+    from penstock import bench
+
+    line(f"P {ports}, S {stages}")
+    settings = {"ports": ports, "stages": stages, "width": 32, "fifo_depth": 4, "cells": 1000}
+    found = bench.run(bench.plan("fabric", {key: str(value) for key, value in settings.items()}, 1))
+    return int(found["pipeline_cycles"])
+
+
+def table(options: Options, line: Line) -> list[dict[str, Any]]:
+    """Table 1: the pipeline latency by the formula, in the hardware (small ones; with --full up to 32 ports), and port to port."""
+    measured = (2, 4, 8, 16, 32) if options.full else (2, 4)
     found = []
     for place, ports in enumerate(stated.TABLE_PORTS):
         cycles = {stages: pipeline_cycles(ports, stages) for stages in STAGES}
         found.append({
             "ports": ports, "compulsory_register": ports.bit_length() - 1, "cycles": cycles,
+            "measured": {stages: _measured_pipeline(ports, stages, line) for stages in STAGES} if ports in measured else None,
             "paper": {stages: stated.TABLE[stages][place] for stages in STAGES},
             "port_to_port_ns": round((cycles[4] + 1) / 0.15, 1),  # S = 4 at 150 MHz, as the paper assumes
         })  # fmt: skip
