@@ -66,7 +66,8 @@ def _card(card: dict[str, Any], plots: list[dict[str, Any]]) -> str:
     for plot in card["plots"]:
         key = f"plot{len(plots)}"
         plots.append({"id": key, **{part: plot[part] for part in ("traces", "x", "y")}})
-        drawn.append(f'<div><p>{escape(plot.get("title", ""))}</p><div class="plot" id="{key}"></div></div>')
+        size = "plot tall" if len(plot["traces"]) > 6 else "plot"  # room for the legend
+        drawn.append(f'<div><p>{escape(plot.get("title", ""))}</p><div class="{size}" id="{key}"></div></div>')
     return f'<section class="card wide">{head}<div class="plots">{"".join(drawn)}</div></section>'
 
 

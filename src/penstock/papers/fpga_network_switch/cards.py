@@ -24,7 +24,7 @@ def latency(found: dict[str, Any]) -> list[Card]:
         for place, (name, points) in enumerate(found["curves"][traffic].items()):
             dash = "dot" if name.endswith("-1") else "dash" if name == "oq" else "solid"
             traces.append({
-                "type": "scatter", "mode": "lines+markers", "name": LABELS.get(name, name.upper()), "marker": {"size": 5},
+                "type": "scatter", "mode": "lines+markers", "name": LABELS.get(name, name.upper().replace("ISLIP", "iSLIP")), "marker": {"size": 5},
                 "line": {"dash": dash}, "colour": place if place < 7 else place - 5,
                 "x": [p["rate"] for p in points], "y": [max(p[key], 0.01) if p[key] is not None else None for p in points],
             })  # fmt: skip
@@ -35,7 +35,7 @@ def latency(found: dict[str, Any]) -> list[Card]:
             })  # fmt: skip
         return {"title": TRAFFIC_NAMES[traffic], "traces": traces, "x": RATE, "y": {"title": title, "type": "log"}}
 
-    seeds = f"{found['seeds']} runs a point, {found['seeds_at_full_load']} at rate 1, of {found['slots']:,} slots; -1: one iteration."
+    seeds = f"Runs a point: {found['seeds']}, at rate 1 {found['seeds_at_full_load']}, of {found['slots']:,} slots; -1: one iteration."
     return [
         {
             "title": "Figure 7: average latency by load",
@@ -64,5 +64,5 @@ def drops(found: dict[str, Any]) -> list[Card]:
         }
         for m in found["maps"]
     ]  # fmt: skip
-    note = f"Share of dropped packets, none is the page's own colour. {found['seeds']} runs a point, of {found['slots']:,} slots."
+    note = f"Share of dropped packets, none is the page's own colour. Runs a point: {found['seeds']}, of {found['slots']:,} slots."
     return [{"title": "Figure 9: dropped packets by FIFO depth and load", "note": note, "plots": plots}]
