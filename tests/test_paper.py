@@ -63,7 +63,13 @@ def test_depth_without_drops_is_the_smallest() -> None:
     assert enough["dropped"] == 0 < short["dropped"]
 
 
-def test_table_1() -> None:
+def test_the_hardware_is_as_long_as_table_1_says() -> None:
+    """One size; blocks/fabric/test measures the others."""
+    assert hardware._measured_pipeline(2, 4, print) == stated.TABLE[4][0]
+
+
+def test_table_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hardware, "_measured_pipeline", lambda ports, stages, line: stated.TABLE[stages][ports // 2 - 1])
     found = hardware.table(Options(SEED, False, None), print)
     assert [line["ports"] for line in found if line["measured"]] == [2, 4]
     assert [line["ports"] for line in found] == list(stated.TABLE_PORTS)
