@@ -24,8 +24,8 @@ def latency(found: dict[str, Any]) -> list[Card]:
         for place, (name, points) in enumerate(found["curves"][traffic].items()):
             dash = "dot" if name.endswith("-1") else "dash" if name == "oq" else "solid"
             traces.append({
-                "type": "scatter", "mode": "lines+markers", "name": LABELS.get(name, name.upper().replace("ISLIP", "iSLIP")), "marker": {"size": 5},
-                "line": {"dash": dash}, "colour": place if place < 7 else place - 5,
+                "type": "scatter", "mode": "lines+markers", "name": LABELS.get(name, name.upper().replace("ISLIP", "iSLIP")),
+                "marker": {"size": 5}, "line": {"dash": dash}, "colour": place if place < 7 else place - 5,
                 "x": [p["rate"] for p in points], "y": [max(p[key], 0.01) if p[key] is not None else None for p in points],
             })  # fmt: skip
         if key == "worst_mean":

@@ -23,7 +23,8 @@ _SPEED = """Clocks are nextpnr's for an ECP5 (LFE5U-85F, speed grade 8, out of c
 the paper's: compare how they fall with P and S, not their height. Latency is (pipeline cycles + 1) / clock, throughput width x clock."""
 _ASSUMED = """There is no open place and route for UltraScale+: bit/s of blocks/fabric assume the clocks that the paper reports for 16 x 16
 and 512 bit (110 MHz at S = 1, 102 MHz at S = 4). What is measured is one cell per cycle and port."""
-_TABLE = """The formula of sections 4.1 and 4.2, and the hardware's own cycles for the sizes that are simulated, from a cell's input to its FIFO."""
+_TABLE = """The formula of sections 4.1 and 4.2, and the hardware's own cycles from a cell's input to its FIFO, for the sizes that are
+simulated."""
 
 CONVENTIONS = {
     name: [" ".join(text.split()) for text in texts]
