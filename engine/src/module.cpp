@@ -10,6 +10,7 @@
 #include "models.hpp"
 #include "python_job.hpp"
 #include "python_result.hpp"
+#include "switch_sim/bind.hpp"
 
 namespace nb = nanobind;
 using namespace penstock::engine;
@@ -82,4 +83,5 @@ NB_MODULE(_engine, m) {
           "RuntimeError when the device breaks a protocol or one of its assertions fails.");
     penstock::bind_models(m);
     penstock::bind_bench(m);
+    penstock::bind_switch_sim(m);
 }

@@ -4,6 +4,7 @@
 import hashlib
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 from penstock import configs, engine, verilate
 from penstock.paths import BUILD, ROOT
 from penstock.testkit import seed
+
+sys.path.insert(0, str(Path(__file__).parent))  # for switch_reference: pytest's importlib mode does not do it
 
 Job = dict[str, Any]
 CLOCK_HZ = 220_000_000

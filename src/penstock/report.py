@@ -15,7 +15,7 @@ from penstock.result import SCHEMA, failures
 from penstock.summary import DROP_WORDS, by_group, rate_text, rows, sentences
 from penstock.units import format_time_ns
 
-TEMPLATE = Path(__file__).parent / "templates" / "report.html"
+TEMPLATES = Path(__file__).parent / "templates"
 MAX_TABLE_ROWS = 40
 SMOOTHED_POINTS = 5
 LATENESS = (
@@ -104,10 +104,15 @@ def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
         "DATA": json.dumps(_data(result, series, smooth), allow_nan=False, separators=(",", ":")).replace("</", "<\\/"),
         "PLOTLY": get_plotlyjs().replace("</script", "<\\/script"),
     }
-    page = TEMPLATE.read_text(encoding="utf-8")
-    for key, text in parts.items():  # the library comes last, so that nothing is looked for in it
-        page = page.replace(f"@{key}@", text)
-    path.write_text(page, encoding="utf-8")
+    path.write_text(fill("report.html", parts), encoding="utf-8")
+
+
+def fill(template: str, parts: dict[str, str]) -> str:
+    """Return a page of `templates/` with the house's style and `parts` in it; the last of them may hold anything."""
+    page = (TEMPLATES / template).read_text(encoding="utf-8")
+    for key, text in {"STYLE": (TEMPLATES / "style.css").read_text(encoding="utf-8"), **parts}.items():
+        page = page.replace(f"@{key}@", text)  # the library comes last, so that nothing is looked for in it
+    return page
 
 
 def _tag(result: dict[str, Any], failed: list[str]) -> str:

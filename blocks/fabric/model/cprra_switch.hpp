@@ -13,20 +13,20 @@
 #include <vector>
 
 #include "batcher.hpp"
+#include "fifo_group.hpp"
 
 namespace penstock {
 
 // Which FIFO of its group an output looks at.
 enum class FabricArbiter : uint8_t {
     // The paper's: one FIFO, the next in turn. Order holds while nothing is dropped. When the FIFO is empty although the group is not
-    // (there
-    // were drops), the turn moves on by one FIFO a slot, and that slot sends nothing.
+    // (there were drops), the turn moves on by one FIFO a slot, and that slot sends nothing.
     Rotating = 0,
     // All FIFOs, round robin among those with cells of the oldest batch: never idle while a cell waits, order holds whatever is dropped.
     Full = 1,
 };
 
-// FIFO of any capacity, which grows when `depth` is 0 (infinite).
+// FIFO without limit.
 template <class Word>
 class FabricFifo {
   public:
@@ -62,23 +62,22 @@ class CprraSwitch {
     static constexpr uint32_t kNone = ~0u;  // no cell at this input
 
     // `ports`: 2..64, a power of two. `depth`: cells of each of the P x P FIFOs (and of each class), 0: infinite. `classes`: 1..256, class
-    // 0 is sent first; more than one needs the full arbiter. `network`: cells of one batch for one output stand in the order in which the
-    // sorting network leaves them, as in the hardware; false: in order of their inputs (no figure changes, more than twice as fast).
-    CprraSwitch(uint32_t ports, uint32_t depth, FabricArbiter arbiter = FabricArbiter::Rotating, uint32_t classes = 1, bool network = true)
+    // 0 is sent first; more than one needs the full arbiter.
+    CprraSwitch(uint32_t ports, uint32_t depth, FabricArbiter arbiter = FabricArbiter::Rotating, uint32_t classes = 1)
         : ports_(ports),
           mask_(ports - 1),
           classes_(classes),
-          depth_(depth ? depth : ~0u),
           full_(arbiter == FabricArbiter::Full || classes > 1),
-          network_(network),
           sorter_(ports),
-          fifos_(ports * ports * classes),
           batches_(full_ ? ports * classes : 0),
           served_(ports * classes),
           stored_(ports * classes),
           turn_(ports * classes),
           offset_(ports),
-          level_(ports * classes) {}
+          level_(ports * classes) {
+        groups_.reserve(ports * classes);
+        for (uint32_t group = 0; group < ports * classes; group++) groups_.emplace_back(ports, depth ? depth : ~0u);
+    }
 
     uint32_t ports() const { return ports_; }
     uint32_t classes() const { return classes_; }
@@ -88,23 +87,17 @@ class CprraSwitch {
     template <class Dropped, class Stored>
     void arrive(const uint32_t* dests, const Cell* cells, const uint8_t* of_class, Dropped&& dropped, Stored&& stored) {
         uint32_t words[64];
-        if (network_) {
-            for (uint32_t i = 0; i < ports_; i++) words[i] = dests[i] == kNone ? i : ((ports_ | dests[i]) << 8) | i;
-            sorter_.sort(words, 8);
-        } else {
-            for (uint32_t i = 0; i < ports_; i++) words[i] = dests[i] == kNone ? i : ((ports_ | dests[i]) << 8) | i;
-        }
+        for (uint32_t i = 0; i < ports_; i++) words[i] = dests[i] == kNone ? i : ((ports_ | dests[i]) << 8) | i;
+        sorter_.sort(words, 8);
         for (uint32_t i = 0; i < ports_; i++) {
             if (words[i] >> 8 == 0) continue;
             const uint32_t input = words[i] & 0xff, dest = (words[i] >> 8) & mask_;
             const uint32_t fifo = offset_[dest]++ & mask_;
             const uint32_t group = dest * classes_ + (of_class ? of_class[input] : 0);
-            auto& queue = fifos_[group * ports_ + fifo];
-            if (queue.size() >= depth_) {
+            if (!groups_[group].push(fifo, cells[input])) {
                 dropped(input, dest, cells[input]);
                 continue;
             }
-            queue.push(cells[input]);
             level_[group]++;
             if (full_) stored_[group] |= uint64_t{1} << fifo;
             stored(input, dest, fifo, cells[input]);
@@ -120,6 +113,42 @@ class CprraSwitch {
     template <class Dropped>
     void arrive(const uint32_t* dests, const Cell* cells, const uint8_t* of_class, Dropped&& dropped) {
         arrive(dests, cells, of_class, dropped, [](uint32_t, uint32_t, uint32_t, const Cell&) {});
+    }
+
+    // The first half of a slot for simulations that do not ask which of two cells of one batch comes first: cells go to the FIFOs in order
+    // of their inputs instead of that in which the sorting network leaves them. The same FIFOs get cells and the same number is dropped,
+    // without the cost of sorting. Rotating arbiter only; `inputs` is a mask, `cell_of(input)` makes a cell.
+    template <class CellOf, class Dropped>
+    void arrive_unsorted(uint64_t inputs, const uint8_t* dests, CellOf&& cell_of, Dropped&& dropped) {
+        uint32_t* const offsets = offset_.data();
+        uint32_t* const levels = level_.data();
+        FifoGroup<Cell>* const groups = groups_.data();
+        for (; inputs; inputs &= inputs - 1) {
+            const uint32_t input = static_cast<uint32_t>(std::countr_zero(inputs)), dest = dests[input];
+            if (groups[dest].push(offsets[dest]++ & mask_, cell_of(input))) {
+                levels[dest]++;
+            } else {
+                dropped(input, dest);
+            }
+        }
+    }
+
+    // Second half of a slot for the rotating arbiter, without what hardware with stalls needs: calls departed(output, cell).
+    template <class Departed>
+    void depart_rotating(Departed&& departed) {
+        uint64_t busy = 0;
+        for (uint32_t output = 0; output < ports_; output++) busy |= uint64_t{level_[output] != 0} << output;
+        uint32_t* const levels = level_.data();
+        uint32_t* const turns = turn_.data();
+        FifoGroup<Cell>* const groups = groups_.data();
+        for (; busy; busy &= busy - 1) {
+            const uint32_t output = static_cast<uint32_t>(std::countr_zero(busy));
+            const uint32_t fifo = turns[output]++ & mask_;
+            if (groups[output].empty(fifo)) continue;
+            departed(output, groups[output].front(fifo));
+            groups[output].pop(fifo);
+            levels[output]--;
+        }
     }
 
     // Second half of a slot: every output may send one cell; calls departed(output, class, cell).
@@ -152,13 +181,13 @@ class CprraSwitch {
         const uint32_t group = output * classes_ + of_class;
         if (!level_[group]) return {};
         const uint32_t turn = turn_[group] & mask_;
-        if (!full_) return {!fifos_[group * ports_ + turn].empty(), of_class, group, turn};
+        if (!full_) return {!groups_[group].empty(turn), of_class, group, turn};
         const uint64_t left = batches_[group].front() & ~served_[group];
         const uint64_t ahead = left >> turn << turn;
         return {true, of_class, group, static_cast<uint32_t>(std::countr_zero(ahead ? ahead : left))};
     }
 
-    const Cell& cell(const Choice& choice) const { return fifos_[choice.group * ports_ + choice.fifo].front(); }
+    const Cell& cell(const Choice& choice) const { return groups_[choice.group].front(choice.fifo); }
 
     // End of the slot at `output`, which offered `choice`; `taken`: and it was taken.
     void advance(uint32_t output, const Choice& choice, bool taken) {
@@ -168,7 +197,7 @@ class CprraSwitch {
         }
         if (!taken) return;
         const uint32_t group = choice.group;
-        fifos_[group * ports_ + choice.fifo].pop();
+        groups_[group].pop(choice.fifo);
         level_[group]--;
         turn_[group] = choice.fifo + 1;
         if (!full_) return;
@@ -180,16 +209,14 @@ class CprraSwitch {
     }
 
     // Cells waiting for `output` in one of its FIFOs.
-    uint32_t level(uint32_t output, uint32_t of_class, uint32_t fifo) const {
-        return fifos_[(output * classes_ + of_class) * ports_ + fifo].size();
-    }
+    uint32_t level(uint32_t output, uint32_t of_class, uint32_t fifo) const { return groups_[output * classes_ + of_class].size(fifo); }
     // Cells waiting for `output` in a class.
     uint32_t level(uint32_t output, uint32_t of_class = 0) const { return level_[output * classes_ + of_class]; }
     // FIFO that the next cell for `output` goes to.
     uint32_t offset(uint32_t output) const { return offset_[output] & mask_; }
 
     void clear() {
-        for (auto& fifo : fifos_) fifo.clear();
+        for (auto& group : groups_) group.clear();
         for (auto& batch : batches_) batch.clear();
         for (auto* state : {&turn_, &offset_, &level_}) state->assign(state->size(), 0);
         served_.assign(served_.size(), 0);
@@ -197,10 +224,10 @@ class CprraSwitch {
 
   private:
     uint32_t ports_, mask_;
-    uint32_t classes_, depth_;
-    bool full_, network_;
+    uint32_t classes_;
+    bool full_;
     Batcher sorter_;
-    std::vector<FabricFifo<Cell>> fifos_;        // [output][class][fifo]
+    std::vector<FifoGroup<Cell>> groups_;        // [output][class]
     std::vector<FabricFifo<uint64_t>> batches_;  // [output][class]: for each batch the FIFOs that took a cell of it, oldest first
     std::vector<uint64_t> served_, stored_;      // [output][class]: FIFOs of the oldest batch already served; of the batch under way
     std::vector<uint32_t> turn_, offset_, level_;

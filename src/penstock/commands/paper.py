@@ -1,0 +1,53 @@
+"""`penstock paper`: the figures and tables of a paper, made again."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.commands import app
+
+
+@app.command()
+def paper(
+    name: Annotated[str, typer.Argument(metavar="PAPER", help="fpga-network-switch.", show_default=False)],
+    figure: Annotated[list[int] | None, typer.Option(help="A figure of it; may be given more than once. All parts unless given.")] = None,
+    table: Annotated[list[int] | None, typer.Option(help="A table of it.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="Every point and many runs, instead of a coarse grid.")] = False,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the result; results/PAPER unless given.")] = None,
+    cluster: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to simulate on, such as tcp://host:8786.")] = None,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Make the figures and tables of a paper again, beside the numbers that it states: result.json and report.html."""
+    import json
+    import textwrap
+
+    from penstock import engine
+    from penstock.console import spinner
+    from penstock.papers import Options, plan
+    from penstock.papers.make import make, output_folder
+    from penstock.papers.page import stated_rows
+    from penstock.synth import SynthesisError
+    from penstock.terminal import progress_line, slot_progress
+
+    package, parts = plan(name, figure or [], table or [])
+    folder = output_folder(name, out)
+    with spinner() as building:
+        engine.build(building)
+    try:
+        result = make(name, package, parts, Options(seed, full, cluster), folder, slot_progress, progress_line)
+    except SynthesisError as error:
+        typer.echo(f"penstock: the switch cannot be synthesised:\n{error}", err=True)
+        raise typer.Exit(1) from None
+    if json_output:
+        print(json.dumps(result, allow_nan=False))
+        return
+    print(f"{name}: {', '.join(result['config']['parts'])}")
+    rows = stated_rows(result["stated"])
+    width = max(len(row[0]) for row in rows)
+    for row in rows if len(rows) > 1 else []:
+        print(f"  {row[0]:<{width}} {row[1]:>10} {row[2]:>10} {row[3]:>9} {row[4]:>10}  {row[5]}".rstrip())
+    for text in result["conventions"]:
+        print(textwrap.fill(text, 120, initial_indent="  ", subsequent_indent="    "))
+    print(f"  {folder / 'report.html'}")

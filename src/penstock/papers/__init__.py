@@ -1,0 +1,59 @@
+"""The papers that Penstock builds on, and the commands that make their figures again: one package a paper, listed in `PAPERS`.
+
+A paper's package has `TITLE`, `FIGURES`, `TABLES` (the numbers that can be made) and `make(parts, options, report) -> Made`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.errors import UserError
+from penstock.suggest import nearest
+
+SCHEMA = "penstock.paper/1"
+PAPERS = ("fpga-network-switch",)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a paper's figures are made."""
+
+    seed: int
+    full: bool  # as many points and runs as the paper's plots show; otherwise a coarse grid, in a minute or two
+    cluster: str | None  # Dask scheduler for simulations
+
+
+@dataclass(frozen=True)
+class Part:
+    """A figure or a table, by its number in the paper."""
+
+    kind: str  # figure, table
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.number}"
+
+
+@dataclass(frozen=True)
+class Made:
+    """What came out: the data of each part, the paper's stated numbers beside ours, conventions in words, cards of the page."""
+
+    parts: dict[str, Any]
+    stated: list[dict[str, Any]]
+    conventions: list[str]
+    cards: list[dict[str, Any]]
+
+
+def plan(paper: str, figures: list[int], tables: list[int]) -> tuple[Any, list[Part]]:
+    """Return the package of a paper and the parts that were asked for, all of them when none was named. Raises UserError."""
+    import importlib
+
+    if paper not in PAPERS:
+        raise UserError(f"there is no paper {paper!r}{nearest(paper, PAPERS)}")
+    package = importlib.import_module(f"{__name__}.{paper.replace('-', '_')}")
+    for kind, numbers, known in (("figure", figures, package.FIGURES), ("table", tables, package.TABLES)):
+        for number in numbers:
+            if number not in known:
+                raise UserError(f"--{kind} {number}: {paper} has {kind} {', '.join(map(str, known))} to make again")
+    if not figures and not tables:
+        figures, tables = list(package.FIGURES), list(package.TABLES)
+    return package, [Part("figure", number) for number in sorted(set(figures))] + [Part("table", number) for number in sorted(set(tables))]
