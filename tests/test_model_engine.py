@@ -71,7 +71,7 @@ def test_core_with_codel_is_equal_in_every_cycle(compare_core: Path, estimate: i
         assert marked > 500 and heads > 2000, done.stdout
 
 
-@pytest.fixture(scope="session", params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_codel", "tiny_codel_estimate"])
+@pytest.fixture(scope="session", params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_codel_16", "tiny_estimate_16"])
 def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Config, Path]]:
     """A configuration and its library."""
     config = configs.load(request.param)

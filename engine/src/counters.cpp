@@ -29,8 +29,8 @@ void CounterCheck::compare(const std::string& what, const Amount& device, const 
 }
 
 void CounterCheck::compare_between(const std::string& what, const Amount& device, const Amount& least, const Amount& most) {
-    const bool inside = least.packets <= device.packets && device.packets <= most.packets && least.bytes <= device.bytes &&
-                        device.bytes <= most.bytes;
+    const bool inside =
+        least.packets <= device.packets && device.packets <= most.packets && least.bytes <= device.bytes && device.bytes <= most.bytes;
     if (!inside) compare(what, device, most);
 }
 

@@ -9,9 +9,8 @@
 
 namespace penstock::engine {
 
-const std::array<const char*, kDropReasons> kDropNames = {"",          "runt",    "oversize",          "bad_queue_id",
-                                                          "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes",
-                                                          "aqm"};
+const std::array<const char*, kDropReasons> kDropNames = {
+    "", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm"};
 
 namespace {
 constexpr std::size_t kFindings = 16;    // more words help nobody
@@ -159,7 +158,8 @@ void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
     if (record == kNone) return finding(cycle, live_.event_errors, who + " gives away a frame that it does not hold");
     const std::uint32_t length = records_[record].frame.length;
     if (fate.length != length || (fate.reason != 0 && (fate.reason >= kDropReasons || mark)))
-        finding(cycle, live_.event_errors, who + " gives away " + std::to_string(fate.length) + " bytes, not " + frame_text(records_[record].frame));
+        finding(cycle, live_.event_errors,
+                who + " gives away " + std::to_string(fate.length) + " bytes, not " + frame_text(records_[record].frame));
     Watched* const watch = watched(fate.queue);
     if (fate.reason == 0 || fate.reason >= kDropReasons) {
         leaving_.push_back({fate.queue, mark});

@@ -183,8 +183,8 @@ class ModelDevice final : public Device {
     std::array<Amount, kDropReasons> dropped_{};
 
     // AQM
-    std::vector<Amount> aqm_drop_;        // by queue
-    std::vector<std::uint64_t> marks_;    // by queue
+    std::vector<Amount> aqm_drop_;      // by queue
+    std::vector<std::uint64_t> marks_;  // by queue
     std::uint64_t marked_ = 0;
     Amount snapshot_aqm_drop_;
     std::uint64_t snapshot_marks_ = 0;
@@ -241,7 +241,9 @@ void ModelDevice<Core>::cycle() {
         take_drop = dropped && (turn_ < 1 || !(sent || (head && turn_ < 3)));
         take_head = !take_drop && head && (turn_ < 3 || !(sent || dropped));
         const bool take_sent = !take_drop && !take_head;
-        returning_.push({now_ + kFreeCycles, take_drop ? core_.drop() : take_head ? core_.out().descriptor : sent_pages_.front().descriptor});
+        returning_.push({now_ + kFreeCycles, take_drop   ? core_.drop()
+                                             : take_head ? core_.out().descriptor
+                                                         : sent_pages_.front().descriptor});
         if (take_sent) sent_pages_.pop();
         turn_ = take_sent ? 0 : take_drop ? 1 : 3;
     }
@@ -362,7 +364,9 @@ void ModelDevice<Core>::store_frame() {
     const std::int64_t from =
         write_.store(granted_, memory, descriptor, frame.length, [&](std::int64_t cycle) { input_.beat_taken(cycle, frame.stored); });
     enqueues_.push(
-        {from, {descriptor, frame.queue, static_cast<std::uint16_t>(frame.length), static_cast<std::uint8_t>(page ? 0 : 5), frame.number}, frame.ect});
+        {from,
+         {descriptor, frame.queue, static_cast<std::uint16_t>(frame.length), static_cast<std::uint8_t>(page ? 0 : 5), frame.number},
+         frame.ect});
     find_page();
     if (arrival_ == kNever) {
         input_.retry();
@@ -458,7 +462,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return static_cast<std::uint32_t>(settings_.clock_hz);
         case 0x01C:
             return static_cast<std::uint32_t>(settings_.shaping) | static_cast<std::uint32_t>(settings_.codel) << 1 |
-                   static_cast<std::uint32_t>(settings_.aqm_estimate) << 3 | (settings_.codel ? static_cast<std::uint32_t>(settings_.tick_shift) << 8 : 0);
+                   static_cast<std::uint32_t>(settings_.aqm_estimate) << 3 |
+                   (settings_.codel ? static_cast<std::uint32_t>(settings_.tick_shift) << 8 : 0);
         case registers::kStatus:
             return 1U | static_cast<std::uint32_t>(!registers_.quiet()) << 1 | static_cast<std::uint32_t>(registers_.refused()) << 2;
         case registers::kQueueIndex:

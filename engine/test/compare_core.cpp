@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Drives the verilated pst_access_edge_core and its model (core_model.hpp) with the same random traffic and compares every port in every
-// cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays), cycles, seed. Prints what was seen; a difference ends the program with 1.
+// cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays), cycles, seed.
+// Prints what was seen; a difference ends the program with 1.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -146,9 +147,12 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         if (head_taken || enq_taken || out_taken || drop_taken || cfg_taken || now >= due || !skip) {
             const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
             if (cfg_taken) {
-                setting = {p.s_cfg_queue_i,         static_cast<std::uint32_t>(p.s_cfg_shaper_i >> 21),
-                           p.s_cfg_limit_bytes_i,   static_cast<std::uint16_t>(p.s_cfg_shaper_i),
-                           p.s_cfg_limit_packets_i, static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31),
+                setting = {p.s_cfg_queue_i,
+                           static_cast<std::uint32_t>(p.s_cfg_shaper_i >> 21),
+                           p.s_cfg_limit_bytes_i,
+                           static_cast<std::uint16_t>(p.s_cfg_shaper_i),
+                           p.s_cfg_limit_packets_i,
+                           static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31),
                            offered};
             }
             model.step(now, enq_taken ? &packet : nullptr, out_taken || head_taken, drop_taken, cfg_taken ? &setting : nullptr,

@@ -16,7 +16,18 @@ from penstock.testjobs import frames, ip_frames
 
 Job = dict[str, Any]
 
-TOTALS = ("init_cycles", "cycles", "packets", "marked_packets", "bytes", "drained", "order_errors", "payload_errors", "event_errors", "lost")
+TOTALS = (
+    "init_cycles",
+    "cycles",
+    "packets",
+    "marked_packets",
+    "bytes",
+    "drained",
+    "order_errors",
+    "payload_errors",
+    "event_errors",
+    "lost",
+)
 IMIX = [(60, 7), (590, 4), (1514, 1)]
 
 

@@ -11,7 +11,9 @@ from penstock.testkit import parameter, run_module, seed, start
 REASONS = range(1, parameter("Reasons", 7) + 1)
 
 
-@pytest.mark.parametrize("parameters", [{"PacketWidth": 48, "ByteWidth": 56}, {"PacketWidth": 4, "ByteWidth": 18, "Reasons": 8}], ids=["wide", "wraps"])
+@pytest.mark.parametrize(
+    "parameters", [{"PacketWidth": 48, "ByteWidth": 56}, {"PacketWidth": 4, "ByteWidth": 18, "Reasons": 8}], ids=["wide", "wraps"]
+)
 def test_drop_counters(parameters: dict[str, int]) -> None:
     run_module("count", "pst_drop_counters", parameters)
 

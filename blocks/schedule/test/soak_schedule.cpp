@@ -123,8 +123,8 @@ struct Bench {
         for (int i = 0; i < 8; i++) cycle(false);
         for (uint32_t q = 0; q < queues.size(); q++)
             if (!queues[q].lengths.empty()) fail(q, "starves with " + std::to_string(queues[q].lengths.size()) + " packets");
-        std::printf("packets=%" PRIu64 " cycles=%" PRIu64 " lateness=%" PRIu64 " gate=%" PRIu64 " throughput=%d dropped=%" PRIu64 "\n", decisions,
-                    now, lateness, gate, static_cast<int>(rate), dropped);
+        std::printf("packets=%" PRIu64 " cycles=%" PRIu64 " lateness=%" PRIu64 " gate=%" PRIu64 " throughput=%d dropped=%" PRIu64 "\n",
+                    decisions, now, lateness, gate, static_cast<int>(rate), dropped);
     }
 
     void offer(uint32_t q, penstock::ShaperSetting s) {

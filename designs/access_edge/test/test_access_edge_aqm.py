@@ -142,8 +142,8 @@ def test_codel_is_the_rfcs(estimate: bool) -> None:
 
 @pytest.fixture(scope="module")
 def device() -> Iterator[tuple[configs.Config, Path]]:
-    """The RTL of tiny_codel."""
-    config = configs.load("tiny_codel")
+    """The RTL of tiny_codel_16."""
+    config = configs.load("tiny_codel_16")
     yield config, verilate.build_device(config, print)
 
 
@@ -151,7 +151,9 @@ def test_marks_stand_in_the_frames(device: tuple[configs.Config, Path], tmp_path
     """IPv4 and IPv6 frames of scapy's: those that are marked come out as scapy marks them, checksum and all; all others as they came."""
     config, library = device
     rng = random.Random(seed())
-    sent = [made for made in (ecn_frames.frame(rng)[0] for _ in range(4000)) if config.min_frame_bytes <= len(made) <= config.max_frame_bytes]
+    sent = [
+        made for made in (ecn_frames.frame(rng)[0] for _ in range(4000)) if config.min_frame_bytes <= len(made) <= config.max_frame_bytes
+    ]
     source = {
         "kind": "frames",
         "cycles": np.cumsum([rng.randint(0, 60) for _ in sent]),

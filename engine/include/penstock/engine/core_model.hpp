@@ -70,9 +70,7 @@ class CodelJudge {
     void enqueue(std::int64_t now, std::uint32_t descriptor, bool ect) { packets_[descriptor] = {now >> shift_, ect}; }
     void take(const Taken& taken) { taken_.push(taken); }
     // The packet whose verdict is known in this cycle, or null.
-    Taken* judged(std::int64_t now) {
-        return !taken_.empty() && taken_.front().commit + kTake + 2 == now ? &taken_.front() : nullptr;
-    }
+    Taken* judged(std::int64_t now) { return !taken_.empty() && taken_.front().commit + kTake + 2 == now ? &taken_.front() : nullptr; }
     void pop() { taken_.pop(); }
     // Judges the packet whose setting was read in the last cycle. Settings of this cycle come after this call.
     void step(std::int64_t now) {
@@ -80,8 +78,7 @@ class CodelJudge {
             Taken& t = taken_.at(i);
             if (t.judged || t.commit + kLook + 1 != now) continue;
             const Enqueued& e = packets_[t.descriptor];
-            const std::int64_t time =
-                Estimate ? delay_estimate(t.left + t.length, t.mantissa, t.exponent, shift_) : e.tick;
+            const std::int64_t time = Estimate ? delay_estimate(t.left + t.length, t.mantissa, t.exponent, shift_) : e.tick;
             t.verdict = codel_.step(t.queue, (t.commit + kTake) >> shift_, time, t.left, e.ect);
             t.judged = true;
         }
@@ -114,10 +111,7 @@ class CoreModel {
     };
 
     CoreModel(std::uint32_t queues, std::uint32_t descriptors, const AqmParameters& aqm = {})
-        : records_(queues),
-          manager_(records_.data(), descriptors),
-          schedule_(records_.data(), queues),
-          judge_(queues, descriptors, aqm) {}
+        : records_(queues), manager_(records_.data(), descriptors), schedule_(records_.data(), queues), judge_(queues, descriptors, aqm) {}
 
     static std::uint32_t init_cycles(std::uint32_t queues) { return Schedule<CoreRecord>::init_cycles(queues); }
 
