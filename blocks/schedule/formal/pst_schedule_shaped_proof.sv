@@ -58,7 +58,8 @@ module pst_schedule_shaped_proof
       .s_active_valid_i(active_valid_i), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue_i),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .s_ret_valid_i(ret), .s_ret_queue_i(u_dut.r_q[0].queue_id), .s_ret_len_i(len_i), .s_ret_backlogged_i(backlogged_i),
-      .s_drop_i(drop), .m_period_o(unused_period), .credit_i, .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i(cfg_queue_i), .s_cfg_shaper_i(cfg_i),
+      .s_drop_i(drop), .m_period_o(unused_period), .credit_i,
+      .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i(cfg_queue_i), .s_cfg_shaper_i(cfg_i),
       .now_o(unused_now), .init_done_o(init_done)
   );
 
@@ -430,7 +431,7 @@ module pst_schedule_shaped_proof
       end
 
       // stamps on their way to the lists
-      if (x_in_path) a_path : assert (place_age >= -OldAge && place_age <= Oldest + whole(waited_q) + 16 * Cycle);
+      if (x_in_path) a_path : assert (place_age >= -OldAge && place_age <= Oldest + whole(waited_q) + age_t'(16 + VerdictStages) * Cycle);
       if (u_dut.a1_valid_q && u_dut.a1_queue_q == X) a_a1 : assert (u_dut.u_hold.rdata_q == hold(place_stamp_q));
       if (u_dut.a2_valid_q && u_dut.a2_queue_q == X) a_a2 : assert (u_dut.act_hold == hold(place_stamp_q));
       for (int k = 0; k < 2; k++) begin
