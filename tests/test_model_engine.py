@@ -68,7 +68,7 @@ def test_core_with_codel_is_equal_in_every_cycle(compare_core: Path, estimate: i
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout
         marked, heads = (int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")[4:6])
-        assert marked > 500 and heads > 2000, done.stdout
+        assert marked > 200 and heads > 1000, done.stdout
 
 
 @pytest.fixture(scope="session", params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_codel_16", "tiny_estimate_16"])
@@ -98,7 +98,7 @@ def test_devices_are_equal(device: tuple[configs.Config, Path]) -> None:
         reasons |= {reason for reason, packets in rtl["packets"]["dropped"].items() if packets}
         marked += rtl["marked_packets"]
     assert {"tail_drop_packets", "no_page"} <= reasons if config.queues == 16 else "tail_drop_packets" in reasons
-    assert (marked > 50 and "aqm" in reasons) == (config.aqm != "none")
+    assert (marked > 20 and "aqm" in reasons) == (config.aqm != "none")
 
 
 def test_differences_are_found() -> None:
