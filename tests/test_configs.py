@@ -63,6 +63,9 @@ def test_unknown_names() -> None:
         ("1522", "20000", 5, r"one\.max_frame_bytes: input should be less than or equal to 16383, but it is 20000"),
         ("1522", "1522\n  min_frame_bytes: 1600", 1, "min_frame_bytes is 1,600, which is more than max_frame_bytes, 1,522"),
         ("2048}", "2048}\n    - {name: ddr, bytes: 4096, pages: 1, page_bytes: 64}", 1, "two memories are called ddr"),
+        ("queues: 16", "queues: 16\n  shaping: false\n  aqm: codel", 1, "aqm is codel, which needs shaping: true"),
+        ("queues: 16", "queues: 16\n  aqm_estimate: true", 1, "aqm_estimate is true, but there is no aqm"),
+        ("queues: 16", "queues: 16\n  aqm: red", 4, r"one\.aqm: input should be 'none' or 'codel', but it is 'red'"),
         ("clock_hz: 220_000_000", "clock_hz: 10", 4, r"one\.clock_hz: .* greater than or equal to 1000000"),
         ("{name: ddr, bytes: 1_048_576, pages: 512, page_bytes: 2048}", "{name: ddr}", 7, r"one\.memories\.0\.bytes: is missing"),
     ],
@@ -116,7 +119,7 @@ def test_wrapper_has_every_number_and_every_port(tmp_path: Path) -> None:
         assert number in text
     top = configs.sources(config)[-1].read_text()
     ports = re.findall(r"\b(\w+_[io])\s*,?\s*$", top.split(") (", 1)[1].split(");", 1)[0], re.MULTILINE)
-    assert len(ports) == 79
+    assert len(ports) == 84
     header, body = text.split(");", 1)
     for port in ports:
         assert re.search(rf"\b{port}\b", header) and re.search(rf"\.{port}\b", body), port
