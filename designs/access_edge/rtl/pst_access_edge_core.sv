@@ -92,7 +92,7 @@ module pst_access_edge_core
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len), .s_ret_backlogged_i(ret_backlogged),
-      .credit_i(m_out_valid_o && m_out_ready_i),
+      .s_drop_i(1'b0), .m_period_o(), .credit_i(m_out_valid_o && m_out_ready_i),
       .s_cfg_valid_i(s_cfg_valid_i && init_done_o), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i,
       .now_o, .init_done_o(schedule_init_done)
   );
