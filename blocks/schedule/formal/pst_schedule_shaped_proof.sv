@@ -409,7 +409,7 @@ module pst_schedule_shaped_proof
           end
           // the window: a stamp is never before what is spent
           if (window_q) begin
-            assert (age_t'(pop_stamp_q - spent_q) >= 0 || op[k] == Dequeue && k > 4);
+            assert (age_t'(pop_stamp_q - spent_q) >= 0 || op[k] == Dequeue && k > 4 && picked_q);
             if (k > 4 && k < 7 && op[k] == Dequeue) assert (age_t'(new_stamp_q - spent_q) >= 0);
             if (k >= 7 && op[k] == Dequeue) assert (age_t'(new_stamp_q - spent_q) >= increment_q);
           end
@@ -426,7 +426,7 @@ module pst_schedule_shaped_proof
       end
       if (window_q) begin
         a_window : assert (cleared[X] && age_t'(now - spent_q) < 2 * Oldest + Cycle && age_t'(now - spent_q) >= -OldAge);
-        a_spent : assert (age_t'(stamp_q - spent_q) >= 0 || new_window);
+        a_spent : assert (age_t'(stamp_q - spent_q) >= 0 || (new_window && picked_q));
       end
 
       // stamps on their way to the lists
