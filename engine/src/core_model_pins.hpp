@@ -13,7 +13,9 @@ namespace penstock {
 template <typename Model>
 class ModelCore final : public Core {
   public:
-    ModelCore(std::uint32_t queues, std::uint32_t descriptors) : model_(queues, descriptors), init_(Model::init_cycles(queues)) {}
+    ModelCore(std::uint32_t queues, std::uint32_t descriptors) : model_(queues, descriptors), init_(Model::init_cycles(queues)) {
+        static_assert(!Model::kJudges, "the AQM's pins are not wired here");
+    }
 
     void step() override {
         pst_core_pins& p = pins;
@@ -52,7 +54,7 @@ class ModelCore final : public Core {
         const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
         const CoreSetting written{p.s_cfg_queue_i,         static_cast<std::uint32_t>(p.s_cfg_shaper_i >> 21),
                                   p.s_cfg_limit_bytes_i,   static_cast<std::uint16_t>(p.s_cfg_shaper_i),
-                                  p.s_cfg_limit_packets_i, static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31)};
+                                  p.s_cfg_limit_packets_i, static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31), {}};
         model_.step(now_, enqueue ? &packet : nullptr, out, drop, setting ? &written : nullptr);
         due_ = model_.next_event(now_);
     }

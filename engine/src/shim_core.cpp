@@ -24,15 +24,18 @@ PST_EXPORT int pst_core_step(pst_core* core, pst_core_pins* pins) {
             top.s_enq_desc_i = p.s_enq_desc_i;
             top.s_enq_len_i = p.s_enq_len_i;
             top.s_enq_reason_i = p.s_enq_reason_i;
+            top.s_enq_ect_i = p.s_enq_ect_i;
         }
         top.m_out_ready_i = p.m_out_ready_i;
         top.m_drop_ready_i = p.m_drop_ready_i;
+        top.m_drop_head_ready_i = p.m_drop_head_ready_i;
         top.s_cfg_valid_i = p.s_cfg_valid_i;
         if (p.s_cfg_valid_i) {
             top.s_cfg_queue_i = p.s_cfg_queue_i;
             top.s_cfg_shaper_i = p.s_cfg_shaper_i;
             top.s_cfg_limit_packets_i = p.s_cfg_limit_packets_i;
             top.s_cfg_limit_bytes_i = p.s_cfg_limit_bytes_i;
+            top.s_cfg_aqm_i = p.s_cfg_aqm_i;
         }
     };
     const auto sample = [&] {
@@ -41,6 +44,14 @@ PST_EXPORT int pst_core_step(pst_core* core, pst_core_pins* pins) {
         p.m_out_queue_o = top.m_out_queue_o;
         p.m_out_desc_o = top.m_out_desc_o;
         p.m_out_len_o = top.m_out_len_o;
+        p.m_out_mark_o = top.m_out_mark_o;
+        p.m_drop_head_valid_o = top.m_drop_head_valid_o;
+        p.m_drop_head_desc_o = top.m_drop_head_desc_o;
+        p.ev_deq_valid_o = top.ev_deq_valid_o;
+        p.ev_deq_reason_o = top.ev_deq_reason_o;
+        p.ev_deq_mark_o = top.ev_deq_mark_o;
+        p.ev_deq_queue_o = top.ev_deq_queue_o;
+        p.ev_deq_len_o = top.ev_deq_len_o;
         p.m_drop_valid_o = top.m_drop_valid_o;
         p.m_drop_desc_o = top.m_drop_desc_o;
         p.ev_valid_o = top.ev_valid_o;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Drives the verilated pst_access_edge_core and its model (core_model.hpp) with the same random traffic and compares every port in every
-// cycle. Arguments: library, queues, descriptors, shaping, cycles, seed. Prints what was seen; a difference ends the program with 1.
+// cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays), cycles, seed. Prints what was seen; a difference ends the program with 1.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +15,10 @@ namespace {
 
 using penstock::CoreSetting;
 
+// The library is built with these: ticks so short that thousands of packets meet a delay, and many rounds.
+constexpr int kTickShift = 2;
+constexpr std::uint32_t kMaxPacketBytes = 100;
+
 struct Phase {
     unsigned enqueue, out, drop, setting;  // per mille of the cycles
     unsigned hot, max_len, reasons;
@@ -24,7 +28,7 @@ struct Phase {
 template <typename Model>
 int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed, bool skip) {
     penstock::RtlCore rtl(library);
-    Model model(queues, descriptors);
+    Model model(queues, descriptors, {kTickShift, kMaxPacketBytes});
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
     auto& p = rtl.pins;
@@ -43,7 +47,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
     std::deque<std::uint32_t> free;
     for (std::uint32_t d = 0; d < descriptors; ++d) free.push_back(d);
     Phase phase{};
-    long in = 0, out = 0, dropped = 0, settings = 0, skipped = 0;
+    long in = 0, out = 0, dropped = 0, settings = 0, skipped = 0, marks = 0, heads = 0;
     std::int64_t due = now + 1;  // the next cycle that the model has to be stepped in
     const auto draw_setting = [&] {
         CoreSetting s;
@@ -54,8 +58,10 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         s.burst = below(3) ? below(5000) : below(1u << 28);
         s.limit_packets = phase.low_limits ? below(40) : 65535;
         s.limit_bytes = phase.low_limits ? below(40'000) : 0xFFFFFF;
+        s.aqm = {below(8) != 0, below(2) != 0, below(60), 1 + below(below(4) ? 20 : 2000)};
         return s;
     };
+    penstock::CodelSetting offered;
     for (long n = 1; n < cycles; ++n) {
         ++now;
         if (n % 4096 == 1) {
@@ -76,10 +82,12 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             p.s_enq_desc_i = free.front();
             p.s_enq_len_i = static_cast<std::uint16_t>(1 + below(phase.max_len));
             p.s_enq_reason_i = below(1000) < phase.reasons ? 5 : 0;
+            p.s_enq_ect_i = Model::kJudges && below(3) == 0;
             if (!p.s_enq_reason_i) free.pop_front();
         }
         p.m_out_ready_i = below(1000) < phase.out;
         p.m_drop_ready_i = below(1000) < phase.drop;
+        p.m_drop_head_ready_i = Model::kJudges && below(1000) < phase.drop;
         CoreSetting setting;
         if (!p.s_cfg_valid_i && below(1000) < phase.setting) {
             setting = draw_setting();
@@ -89,6 +97,9 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                 static_cast<std::uint64_t>(setting.burst) << 21 | static_cast<std::uint64_t>(setting.exponent) << 16 | setting.mantissa;
             p.s_cfg_limit_packets_i = setting.limit_packets;
             p.s_cfg_limit_bytes_i = setting.limit_bytes;
+            p.s_cfg_aqm_i = static_cast<std::uint64_t>(setting.aqm.enable) << 37 | static_cast<std::uint64_t>(setting.aqm.ecn) << 36 |
+                            static_cast<std::uint64_t>(setting.aqm.target) << 18 | setting.aqm.interval;
+            offered = setting.aqm;
         }
         rtl.step();
         const auto differs = [&](const char* what, long a, long b) {
@@ -106,6 +117,21 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             EQUAL("m_out_queue_o", p.m_out_queue_o, model.out().queue);
             EQUAL("m_out_desc_o", p.m_out_desc_o, model.out().descriptor);
             EQUAL("m_out_len_o", p.m_out_len_o, model.out().length);
+            EQUAL("m_out_mark_o", bool(p.m_out_mark_o), model.out().mark);
+        }
+        EQUAL("m_drop_head_valid_o", bool(p.m_drop_head_valid_o), model.drop_head_valid(now));
+        if (p.m_drop_head_valid_o) EQUAL("m_drop_head_desc_o", p.m_drop_head_desc_o, model.out().descriptor);
+        if constexpr (Model::kJudges) {
+            const auto* judged = model.judged(now);
+            EQUAL("ev_deq_valid_o", bool(p.ev_deq_valid_o), judged != nullptr);
+            if (judged) {
+                EQUAL("ev_deq_queue_o", p.ev_deq_queue_o, judged->queue);
+                EQUAL("ev_deq_len_o", p.ev_deq_len_o, judged->length);
+                EQUAL("ev_deq_reason_o", p.ev_deq_reason_o, judged->verdict == penstock::AqmVerdict::Drop ? 8 : 0);
+                EQUAL("ev_deq_mark_o", bool(p.ev_deq_mark_o), judged->verdict == penstock::AqmVerdict::Mark);
+                marks += p.ev_deq_mark_o;
+                heads += p.ev_deq_reason_o == 8;
+            }
         }
         EQUAL("m_drop_valid_o", bool(p.m_drop_valid_o), model.drop_valid());
         if (p.m_drop_valid_o) EQUAL("m_drop_desc_o", p.m_drop_desc_o, model.drop());
@@ -116,15 +142,17 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             EQUAL("ev_len_o", p.ev_len_o, model.event().length);
         }
         const bool enq_taken = p.s_enq_valid_i && p.s_enq_ready_o, out_taken = p.m_out_valid_o && p.m_out_ready_i;
-        const bool drop_taken = p.m_drop_valid_o && p.m_drop_ready_i;
-        if (enq_taken || out_taken || drop_taken || cfg_taken || now >= due || !skip) {
+        const bool drop_taken = p.m_drop_valid_o && p.m_drop_ready_i, head_taken = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
+        if (head_taken || enq_taken || out_taken || drop_taken || cfg_taken || now >= due || !skip) {
             const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
             if (cfg_taken) {
                 setting = {p.s_cfg_queue_i,         static_cast<std::uint32_t>(p.s_cfg_shaper_i >> 21),
                            p.s_cfg_limit_bytes_i,   static_cast<std::uint16_t>(p.s_cfg_shaper_i),
-                           p.s_cfg_limit_packets_i, static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31)};
+                           p.s_cfg_limit_packets_i, static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31),
+                           offered};
             }
-            model.step(now, enq_taken ? &packet : nullptr, out_taken, drop_taken, cfg_taken ? &setting : nullptr);
+            model.step(now, enq_taken ? &packet : nullptr, out_taken || head_taken, drop_taken, cfg_taken ? &setting : nullptr,
+                       p.s_enq_ect_i);
             due = model.next_event(now);
         } else {
             ++skipped;
@@ -133,9 +161,10 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         if (cfg_taken) p.s_cfg_valid_i = 0, ++settings;
         if (out_taken) free.push_back(p.m_out_desc_o), ++out;
         if (drop_taken) free.push_back(p.m_drop_desc_o), ++dropped;
+        if (head_taken) free.push_back(p.m_drop_head_desc_o);
     }
-    std::printf("%ld cycles equal: %ld in, %ld out, %ld dropped, %ld settings, %ld cycles left out\n", cycles, in, out, dropped, settings,
-                skipped);
+    std::printf("%ld cycles equal: %ld in, %ld out, %ld dropped, %ld settings, %ld marked, %ld dropped at the head, %ld cycles left out\n",
+                cycles, in, out, dropped, settings, marks, heads, skipped);
     return 0;
 }
 
@@ -145,6 +174,14 @@ int main(int, char** argv) {
     const auto queues = static_cast<std::uint32_t>(std::atol(argv[2])), descriptors = static_cast<std::uint32_t>(std::atol(argv[3]));
     const long cycles = std::atol(argv[5]);
     const auto seed = static_cast<unsigned long>(std::atol(argv[6]));
-    if (std::atol(argv[4])) return compare<penstock::ShapedCore>(argv[1], queues, descriptors, cycles, seed, true);
-    return compare<penstock::PassthroughCore>(argv[1], queues, descriptors, cycles, seed, true);
+    switch (std::atol(argv[4])) {
+        case 0:
+            return compare<penstock::PassthroughCore>(argv[1], queues, descriptors, cycles, seed, true);
+        case 1:
+            return compare<penstock::ShapedCore>(argv[1], queues, descriptors, cycles, seed, true);
+        case 2:
+            return compare<penstock::CodelCore>(argv[1], queues, descriptors, cycles, seed, true);
+        default:
+            return compare<penstock::CodelEstimateCore>(argv[1], queues, descriptors, cycles, seed, true);
+    }
 }

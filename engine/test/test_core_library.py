@@ -21,6 +21,9 @@ class CorePins(ctypes.Structure):
         ("m_drop_valid", U8), ("m_drop_ready", U8), ("ev_valid", U8), ("ev_reason", U8), ("ev_len", U16), ("ev_queue", U32),
         ("m_drop_desc", U32), ("s_cfg_shaper", U64), ("s_cfg_queue", U32), ("s_cfg_limit_bytes", U32), ("s_cfg_limit_packets", U16),
         ("s_cfg_valid", U8), ("s_cfg_ready", U8), ("rst", U8), ("init_done", U8), ("now", U32),
+        ("s_cfg_aqm", U64), ("s_enq_ect", U8), ("m_out_mark", U8), ("m_drop_head_valid", U8), ("m_drop_head_ready", U8),
+        ("m_drop_head_desc", U32), ("ev_deq_queue", U32), ("ev_deq_len", U16), ("ev_deq_valid", U8), ("ev_deq_reason", U8),
+        ("ev_deq_mark", U8),
     ]  # fmt: skip
 
 
@@ -37,7 +40,7 @@ def test_core_library() -> None:
         failed = core.pst_core_step(device, ctypes.byref(pins))
         assert not failed, ctypes.string_at(core.pst_core_error(device))
 
-    assert core.pst_core_pins_version() == 1
+    assert core.pst_core_pins_version() == 2
     pins.rst = 1
     cycle()
     pins.rst = 0

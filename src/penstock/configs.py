@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from io import StringIO
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from ruamel.yaml import YAML
@@ -22,6 +22,7 @@ from penstock.suggest import nearest
 
 PAGE_UNIT_BYTES = 64  # one beat: page sizes are multiples of it
 MEMORY_UNIT_BYTES = 4096  # no AXI4 burst crosses it, so memories are multiples of it
+AQM_CODES = {"none": 0, "codel": 1}  # parameter Aqm, and field `aqm` of the features register
 _NAME = r"^[a-z][a-z0-9_]*$"
 
 Count = Annotated[int, Field(strict=True, ge=1)]
@@ -63,6 +64,8 @@ class Config(BaseModel):
     max_frame_bytes: int = Field(strict=True, ge=1, le=(1 << 14) - 1, description="Largest frame in bytes, without prefix and FCS.")
     min_frame_bytes: int = Field(14, strict=True, ge=1, description="Smallest frame in bytes, without prefix and FCS.")
     shaping: bool = Field(True, strict=True, description="Queues have rates; false: backlogged queues take turns.")
+    aqm: Literal["none", "codel"] = Field("none", description="Active queue management of each queue; needs `shaping`.")
+    aqm_estimate: bool = Field(False, strict=True, description="The AQM's delay is backlog by rate, without a time stamp per frame.")
     memories: tuple[Memory, ...] = Field(min_length=1, max_length=32, description="Where frames wait.")
 
     @field_validator("memories", mode="before")
@@ -76,6 +79,10 @@ class Config(BaseModel):
     def _check(self) -> "Config":
         if self.min_frame_bytes > self.max_frame_bytes:
             raise ValueError(f"min_frame_bytes is {self.min_frame_bytes:,}, which is more than max_frame_bytes, {self.max_frame_bytes:,}")
+        if self.aqm != "none" and not self.shaping:
+            raise ValueError(f"aqm is {self.aqm}, which needs shaping: true")
+        if self.aqm_estimate and self.aqm == "none":
+            raise ValueError("aqm_estimate is true, but there is no aqm")
         names = [memory.name for memory in self.memories]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
@@ -97,6 +104,11 @@ class Config(BaseModel):
     def address_bits(self) -> int:
         """Bits of a byte address over all memories."""
         return max(1, (sum(memory.bytes for memory in self.memories) - 1).bit_length())
+
+    @property
+    def tick_shift(self) -> int:
+        """The AQM's tick is 2^n cycles: between 1 and 2 us."""
+        return (self.clock_hz // 1_000_000).bit_length()
 
     @property
     def module(self) -> str:
@@ -176,6 +188,9 @@ def write_wrapper(config: Config, folder: Path) -> Path:
         "MinFrameBytes": str(config.min_frame_bytes),
         "ClockHz": str(config.clock_hz),
         "Shaping": f"1'b{int(config.shaping)}",
+        "Aqm": str(AQM_CODES[config.aqm]),
+        "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
+        "TickShift": str(config.tick_shift),
     }
     sizes = {"Memories": memories, "AddrWidth": config.address_bits, "DataWidth": 512, "DataBytes": 64}
     ports = [(direction, _with_numbers(kind, sizes), port) for direction, kind, port in _ports(top)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from penstock import verilate
 
 U8, U16, U32, U64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
-PINS_VERSION = 1
+PINS_VERSION = 2
 MOST_QUIET_CYCLES = 1_000_000
 MOST_PACKETS, MOST_BYTES = 65_535, 16_777_215
 
@@ -25,6 +25,9 @@ class CorePins(ctypes.Structure):
         ("m_drop_valid", U8), ("m_drop_ready", U8), ("ev_valid", U8), ("ev_reason", U8), ("ev_len", U16), ("ev_queue", U32),
         ("m_drop_desc", U32), ("s_cfg_shaper", U64), ("s_cfg_queue", U32), ("s_cfg_limit_bytes", U32), ("s_cfg_limit_packets", U16),
         ("s_cfg_valid", U8), ("s_cfg_ready", U8), ("rst", U8), ("init_done", U8), ("now", U32),
+        ("s_cfg_aqm", U64), ("s_enq_ect", U8), ("m_out_mark", U8), ("m_drop_head_valid", U8), ("m_drop_head_ready", U8),
+        ("m_drop_head_desc", U32), ("ev_deq_queue", U32), ("ev_deq_len", U16), ("ev_deq_valid", U8), ("ev_deq_reason", U8),
+        ("ev_deq_mark", U8),
     ]  # fmt: skip
 
 

@@ -138,15 +138,26 @@ def build_device(config: "Config", report: Report | None = None, assertions: boo
     )
 
 
-def build_core(queues: int, descriptors: int, shaping: bool = True, report: Report | None = None, assertions: bool = False) -> Path:
-    """Return the library of `pst_access_edge_core` (queue manager and scheduler) with the ABI of pins_core.h."""
+def build_core(
+    queues: int,
+    descriptors: int,
+    shaping: bool = True,
+    report: Report | None = None,
+    assertions: bool = False,
+    aqm: dict[str, int] | None = None,
+) -> Path:
+    """Return the library of `pst_access_edge_core` (queue manager, scheduler, AQM) with the ABI of pins_core.h.
+
+    `aqm`: its AQM's parameters (`Aqm`, `AqmEstimate`, `TickShift`, `MaxPacketBytes`), none without.
+    """
     return build(
         Build(
             name=f"core_{queues}",
             top="pst_access_edge_core",
             sources=read_file_list(DESIGNS / "access_edge" / "rtl" / "access_edge_core.f"),
             shim=ENGINE / "src" / "shim_core.cpp",
-            parameters={"Queues": str(queues), "Descriptors": str(descriptors), "Shaping": f"1'b{int(shaping)}"},
+            parameters={"Queues": str(queues), "Descriptors": str(descriptors), "Shaping": f"1'b{int(shaping)}"}
+            | {name: str(value) for name, value in (aqm or {}).items()},
             assertions=assertions,
         ),
         report,

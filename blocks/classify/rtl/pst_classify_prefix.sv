@@ -19,6 +19,7 @@ module pst_classify_prefix
     parameter int unsigned MinFrameBytes = 60,     // without prefix and FCS, >= 1
     parameter int unsigned MaxFrameBytes = 9216,   // without prefix and FCS, <= 2^LenWidth - 1
     parameter int unsigned BufferBeats = 512,      // a power of two, at least two of the largest frames
+    parameter bit          DetectEcn = 1'b0,       // m_meta_ect_o is made; DataBytes is 64
     localparam int unsigned QueueWidth = Queues > 1 ? $clog2(Queues) : 1
 ) (
     input  logic                   clk_i,
@@ -35,6 +36,7 @@ module pst_classify_prefix
     input  logic                   m_meta_ready_i,
     output logic [ QueueWidth-1:0] m_meta_queue_o,
     output len_t                   m_meta_len_o,
+    output logic                   m_meta_ect_o,     // ECN-capable (RFC 3168): it may be marked; 0 without DetectEcn
     // beats of passed frames, without prefix; bytes beyond the length mean nothing
     output logic                   m_data_valid_o,
     input  logic                   m_data_ready_i,
@@ -76,6 +78,10 @@ module pst_classify_prefix
     logic [QueueWidth-1:0] id;
     len_t                  len;
   } meta_t;
+
+  if (DetectEcn && DataBytes != 64) begin : g_bad_ecn
+    $error("pst_classify_prefix: DetectEcn needs beats of 64 bytes, not %0d", DataBytes);
+  end
 
   // ---- strip the prefix
   //
@@ -135,13 +141,40 @@ module pst_classify_prefix
     end
   end
 
+  // ---- may it be marked: the frame's first beat says
+
+  logic ect_q;    // of the frame whose beat is in data_q
+
+  if (DetectEcn) begin : g_ecn
+    logic ect, strip_first_q;
+
+    pst_ecn_detect u_ecn (
+        .data_i(strip_data),
+        .keep_i(strip_keep),
+        .ect_o (ect),
+        .ce_o  (),
+        .ipv4_o(),
+        .tags_o()
+    );
+
+    always_ff @(posedge clk_i) begin
+      if (take_strip && strip_first_q) ect_q <= ect;
+      if (take_strip) strip_first_q <= strip_last;
+      if (rst_i) strip_first_q <= 1'b1;
+    end
+  end else begin : g_no_ecn
+    assign ect_q = 1'b0;
+  end
+
   // ---- judge: length so far, reason, and what the buffer is told
 
   logic [15:0] len_d, len_q, total;
   logic [16:0] sum;
   logic oversize, take_beat, ev_valid_d;
   drop_e reason;
+  localparam int unsigned MetaWidth = $bits(meta_t) + 32'(DetectEcn);
   meta_t meta_in, meta_out;
+  logic [MetaWidth-1:0] stored_meta;
 
   always_comb begin
     sum      = 17'(len_q) + 17'(bytes_q);
@@ -168,7 +201,7 @@ module pst_classify_prefix
       .DataBytes (DataBytes),
       .DepthBeats(BufferBeats),
       .MaxFrames (BufferBeats),
-      .MetaWidth ($bits(meta_t))
+      .MetaWidth (MetaWidth)
   ) u_store (
       .clk_i,
       .rst_i,
@@ -177,16 +210,18 @@ module pst_classify_prefix
       .s_data_i   (data_q),
       .s_last_i   (last_q || oversize),
       .s_discard_i(reason != DropNone),
-      .s_meta_i   (meta_in),
+      .s_meta_i   (MetaWidth'({ect_q, meta_in})),
       .m_meta_valid_o,
       .m_meta_ready_i,
-      .m_meta_o   (meta_out),
+      .m_meta_o   (stored_meta),
       .m_data_valid_o,
       .m_data_ready_i,
       .m_data_o,
       .m_data_last_o
   );
 
+  assign meta_out       = stored_meta[$bits(meta_t)-1:0];
+  assign m_meta_ect_o   = DetectEcn && stored_meta[MetaWidth-1];
   assign m_meta_queue_o = meta_out.id;
   assign m_meta_len_o   = meta_out.len;
 

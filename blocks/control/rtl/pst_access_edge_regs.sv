@@ -245,6 +245,9 @@ module pst_access_edge_regs (
         logic queue_limit_packets;
         logic queue_limit_bytes;
         logic queue_command;
+        logic queue_aqm;
+        logic queue_aqm_target;
+        logic queue_aqm_interval;
         struct {
             logic [1:0] packets;
             logic [1:0] bytes;
@@ -257,6 +260,11 @@ module pst_access_edge_regs (
             logic [1:0] packets;
             logic [1:0] bytes;
         } drop;
+        struct {
+            logic [1:0] packets;
+            logic [1:0] bytes;
+        } aqm_drop;
+        logic [1:0] mark_packets;
         struct {
             logic [1:0] packets;
             logic [1:0] bytes;
@@ -285,6 +293,11 @@ module pst_access_edge_regs (
             logic [1:0] packets;
             logic [1:0] bytes;
         } dropped_tail_drop_bytes;
+        struct {
+            logic [1:0] packets;
+            logic [1:0] bytes;
+        } dropped_aqm;
+        logic [1:0] marked_packets;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
     logic decoded_err;
@@ -320,6 +333,9 @@ module pst_access_edge_regs (
         decoded_reg_strb.queue_limit_bytes = cpuif_req_masked & (cpuif_addr == 12'h50);
         decoded_reg_strb.queue_command = cpuif_req_masked & (cpuif_addr == 12'h54) & cpuif_req_is_wr;
         is_external |= cpuif_req_masked & (cpuif_addr == 12'h54) & cpuif_req_is_wr;
+        decoded_reg_strb.queue_aqm = cpuif_req_masked & (cpuif_addr == 12'h58);
+        decoded_reg_strb.queue_aqm_target = cpuif_req_masked & (cpuif_addr == 12'h5c);
+        decoded_reg_strb.queue_aqm_interval = cpuif_req_masked & (cpuif_addr == 12'h60);
         decoded_reg_strb.in.packets[0] = cpuif_req_masked & (cpuif_addr == 12'h80) & !cpuif_req_is_wr;
         decoded_reg_strb.in.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h84) & !cpuif_req_is_wr;
         decoded_reg_strb.in.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h88) & !cpuif_req_is_wr;
@@ -332,6 +348,12 @@ module pst_access_edge_regs (
         decoded_reg_strb.drop.packets[1] = cpuif_req_masked & (cpuif_addr == 12'ha4) & !cpuif_req_is_wr;
         decoded_reg_strb.drop.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'ha8) & !cpuif_req_is_wr;
         decoded_reg_strb.drop.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'hac) & !cpuif_req_is_wr;
+        decoded_reg_strb.aqm_drop.packets[0] = cpuif_req_masked & (cpuif_addr == 12'hb0) & !cpuif_req_is_wr;
+        decoded_reg_strb.aqm_drop.packets[1] = cpuif_req_masked & (cpuif_addr == 12'hb4) & !cpuif_req_is_wr;
+        decoded_reg_strb.aqm_drop.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'hb8) & !cpuif_req_is_wr;
+        decoded_reg_strb.aqm_drop.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'hbc) & !cpuif_req_is_wr;
+        decoded_reg_strb.mark_packets[0] = cpuif_req_masked & (cpuif_addr == 12'hc0) & !cpuif_req_is_wr;
+        decoded_reg_strb.mark_packets[1] = cpuif_req_masked & (cpuif_addr == 12'hc4) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_runt.packets[0] = cpuif_req_masked & (cpuif_addr == 12'h110) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_runt.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h114) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_runt.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h118) & !cpuif_req_is_wr;
@@ -360,6 +382,12 @@ module pst_access_edge_regs (
         decoded_reg_strb.dropped_tail_drop_bytes.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h174) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_tail_drop_bytes.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h178) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_tail_drop_bytes.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h17c) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_aqm.packets[0] = cpuif_req_masked & (cpuif_addr == 12'h180) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_aqm.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h184) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_aqm.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h188) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_aqm.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h18c) & !cpuif_req_is_wr;
+        decoded_reg_strb.marked_packets[0] = cpuif_req_masked & (cpuif_addr == 12'h190) & !cpuif_req_is_wr;
+        decoded_reg_strb.marked_packets[1] = cpuif_req_masked & (cpuif_addr == 12'h194) & !cpuif_req_is_wr;
         decoded_err = '0;
         decoded_req_is_external = is_external;
     end
@@ -427,6 +455,28 @@ module pst_access_edge_regs (
                 logic load_next;
             } bytes;
         } queue_limit_bytes;
+        struct {
+            struct {
+                logic next;
+                logic load_next;
+            } enable;
+            struct {
+                logic next;
+                logic load_next;
+            } ecn;
+        } queue_aqm;
+        struct {
+            struct {
+                logic [17:0] next;
+                logic load_next;
+            } ticks;
+        } queue_aqm_target;
+        struct {
+            struct {
+                logic [17:0] next;
+                logic load_next;
+            } ticks;
+        } queue_aqm_interval;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -459,6 +509,24 @@ module pst_access_edge_regs (
                 logic [31:0] value;
             } bytes;
         } queue_limit_bytes;
+        struct {
+            struct {
+                logic value;
+            } enable;
+            struct {
+                logic value;
+            } ecn;
+        } queue_aqm;
+        struct {
+            struct {
+                logic [17:0] value;
+            } ticks;
+        } queue_aqm_target;
+        struct {
+            struct {
+                logic [17:0] value;
+            } ticks;
+        } queue_aqm_interval;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -614,6 +682,98 @@ module pst_access_edge_regs (
     assign hwif_out.queue_command.req_is_wr = decoded_req_is_wr;
     assign hwif_out.queue_command.wr_data = decoded_wr_data;
     assign hwif_out.queue_command.wr_biten = decoded_wr_biten;
+    // Field: pst_access_edge_regs.queue_aqm.enable
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.queue_aqm.enable.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.queue_aqm && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.queue_aqm.enable.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
+            load_next_c = '1;
+        end
+        field_combo.queue_aqm.enable.next = next_c;
+        field_combo.queue_aqm.enable.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.queue_aqm.enable.value <= 1'h0;
+        end else begin
+            if(field_combo.queue_aqm.enable.load_next) begin
+                field_storage.queue_aqm.enable.value <= field_combo.queue_aqm.enable.next;
+            end
+        end
+    end
+    assign hwif_out.queue_aqm.enable.value = field_storage.queue_aqm.enable.value;
+    // Field: pst_access_edge_regs.queue_aqm.ecn
+    always_comb begin
+        automatic logic [0:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.queue_aqm.ecn.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.queue_aqm && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.queue_aqm.ecn.value & ~decoded_wr_biten[1:1]) | (decoded_wr_data[1:1] & decoded_wr_biten[1:1]);
+            load_next_c = '1;
+        end
+        field_combo.queue_aqm.ecn.next = next_c;
+        field_combo.queue_aqm.ecn.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.queue_aqm.ecn.value <= 1'h0;
+        end else begin
+            if(field_combo.queue_aqm.ecn.load_next) begin
+                field_storage.queue_aqm.ecn.value <= field_combo.queue_aqm.ecn.next;
+            end
+        end
+    end
+    assign hwif_out.queue_aqm.ecn.value = field_storage.queue_aqm.ecn.value;
+    // Field: pst_access_edge_regs.queue_aqm_target.ticks
+    always_comb begin
+        automatic logic [17:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.queue_aqm_target.ticks.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.queue_aqm_target && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.queue_aqm_target.ticks.value & ~decoded_wr_biten[17:0]) | (decoded_wr_data[17:0] & decoded_wr_biten[17:0]);
+            load_next_c = '1;
+        end
+        field_combo.queue_aqm_target.ticks.next = next_c;
+        field_combo.queue_aqm_target.ticks.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.queue_aqm_target.ticks.value <= 18'h0;
+        end else begin
+            if(field_combo.queue_aqm_target.ticks.load_next) begin
+                field_storage.queue_aqm_target.ticks.value <= field_combo.queue_aqm_target.ticks.next;
+            end
+        end
+    end
+    assign hwif_out.queue_aqm_target.ticks.value = field_storage.queue_aqm_target.ticks.value;
+    // Field: pst_access_edge_regs.queue_aqm_interval.ticks
+    always_comb begin
+        automatic logic [17:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.queue_aqm_interval.ticks.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.queue_aqm_interval && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.queue_aqm_interval.ticks.value & ~decoded_wr_biten[17:0]) | (decoded_wr_data[17:0] & decoded_wr_biten[17:0]);
+            load_next_c = '1;
+        end
+        field_combo.queue_aqm_interval.ticks.next = next_c;
+        field_combo.queue_aqm_interval.ticks.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.queue_aqm_interval.ticks.value <= 18'h0;
+        end else begin
+            if(field_combo.queue_aqm_interval.ticks.load_next) begin
+                field_storage.queue_aqm_interval.ticks.value <= field_combo.queue_aqm_interval.ticks.next;
+            end
+        end
+    end
+    assign hwif_out.queue_aqm_interval.ticks.value = field_storage.queue_aqm_interval.ticks.value;
 
     //--------------------------------------------------------------------------
     // Read double-buffers
@@ -675,6 +835,17 @@ module pst_access_edge_regs (
                 logic [63:0] data;
             } bytes;
         } dropped_tail_drop_bytes;
+        struct {
+            struct {
+                logic [63:0] data;
+            } packets;
+            struct {
+                logic [63:0] data;
+            } bytes;
+        } dropped_aqm;
+        struct {
+            logic [63:0] data;
+        } marked_packets;
     } rbuf_storage_t;
     rbuf_storage_t rbuf_storage;
 
@@ -762,6 +933,24 @@ module pst_access_edge_regs (
             rbuf_storage.dropped_tail_drop_bytes.bytes.data[63:56] <= '0;
         end
     end
+    always_ff @(posedge clk) begin
+        if(decoded_reg_strb.dropped_aqm.packets[0] && !decoded_req_is_wr) begin
+            rbuf_storage.dropped_aqm.packets.data[47:0] <= hwif_in.dropped_aqm.packets.value.next;
+            rbuf_storage.dropped_aqm.packets.data[63:48] <= '0;
+        end
+    end
+    always_ff @(posedge clk) begin
+        if(decoded_reg_strb.dropped_aqm.bytes[0] && !decoded_req_is_wr) begin
+            rbuf_storage.dropped_aqm.bytes.data[55:0] <= hwif_in.dropped_aqm.bytes.value.next;
+            rbuf_storage.dropped_aqm.bytes.data[63:56] <= '0;
+        end
+    end
+    always_ff @(posedge clk) begin
+        if(decoded_reg_strb.marked_packets[0] && !decoded_req_is_wr) begin
+            rbuf_storage.marked_packets.data[47:0] <= hwif_in.marked_packets.value.next;
+            rbuf_storage.marked_packets.data[63:48] <= '0;
+        end
+    end
 
     //--------------------------------------------------------------------------
     // Write response
@@ -832,6 +1021,9 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h1c) begin
             readback_data_var[0] = hwif_in.features.shaping.next;
+            readback_data_var[2:1] = hwif_in.features.aqm.next;
+            readback_data_var[3] = hwif_in.features.aqm_estimate.next;
+            readback_data_var[12:8] = hwif_in.features.tick_shift.next;
         end
         if(rd_mux_addr == 12'h20) begin
             readback_data_var[31:0] = 32'h0;
@@ -856,6 +1048,16 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h50) begin
             readback_data_var[31:0] = field_storage.queue_limit_bytes.bytes.value;
+        end
+        if(rd_mux_addr == 12'h58) begin
+            readback_data_var[0] = field_storage.queue_aqm.enable.value;
+            readback_data_var[1] = field_storage.queue_aqm.ecn.value;
+        end
+        if(rd_mux_addr == 12'h5c) begin
+            readback_data_var[17:0] = field_storage.queue_aqm_target.ticks.value;
+        end
+        if(rd_mux_addr == 12'h60) begin
+            readback_data_var[17:0] = field_storage.queue_aqm_interval.ticks.value;
         end
         if(rd_mux_addr == 12'h80) begin
             readback_data_var[31:0] = hwif_in.in.packets.value.next[31:0];
@@ -892,6 +1094,24 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'hac) begin
             readback_data_var[23:0] = hwif_in.drop.bytes.value.next[55:32];
+        end
+        if(rd_mux_addr == 12'hb0) begin
+            readback_data_var[31:0] = hwif_in.aqm_drop.packets.value.next[31:0];
+        end
+        if(rd_mux_addr == 12'hb4) begin
+            readback_data_var[15:0] = hwif_in.aqm_drop.packets.value.next[47:32];
+        end
+        if(rd_mux_addr == 12'hb8) begin
+            readback_data_var[31:0] = hwif_in.aqm_drop.bytes.value.next[31:0];
+        end
+        if(rd_mux_addr == 12'hbc) begin
+            readback_data_var[23:0] = hwif_in.aqm_drop.bytes.value.next[55:32];
+        end
+        if(rd_mux_addr == 12'hc0) begin
+            readback_data_var[31:0] = hwif_in.mark_packets.value.next[31:0];
+        end
+        if(rd_mux_addr == 12'hc4) begin
+            readback_data_var[15:0] = hwif_in.mark_packets.value.next[47:32];
         end
         if(rd_mux_addr == 12'h110) begin
             readback_data_var[31:0] = hwif_in.dropped_runt.packets.value.next[31:0];
@@ -976,6 +1196,24 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h17c) begin
             readback_data_var = rbuf_storage.dropped_tail_drop_bytes.bytes.data[63:32];
+        end
+        if(rd_mux_addr == 12'h180) begin
+            readback_data_var[31:0] = hwif_in.dropped_aqm.packets.value.next[31:0];
+        end
+        if(rd_mux_addr == 12'h184) begin
+            readback_data_var = rbuf_storage.dropped_aqm.packets.data[63:32];
+        end
+        if(rd_mux_addr == 12'h188) begin
+            readback_data_var[31:0] = hwif_in.dropped_aqm.bytes.value.next[31:0];
+        end
+        if(rd_mux_addr == 12'h18c) begin
+            readback_data_var = rbuf_storage.dropped_aqm.bytes.data[63:32];
+        end
+        if(rd_mux_addr == 12'h190) begin
+            readback_data_var[31:0] = hwif_in.marked_packets.value.next[31:0];
+        end
+        if(rd_mux_addr == 12'h194) begin
+            readback_data_var = rbuf_storage.marked_packets.data[63:32];
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr & ~decoded_req_is_external;

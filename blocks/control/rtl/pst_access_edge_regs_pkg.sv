@@ -7,7 +7,7 @@ package pst_access_edge_regs_pkg;
 
     localparam PST_ACCESS_EDGE_REGS_DATA_WIDTH = 32;
     localparam PST_ACCESS_EDGE_REGS_MIN_ADDR_WIDTH = 12;
-    localparam PST_ACCESS_EDGE_REGS_SIZE = 'h180;
+    localparam PST_ACCESS_EDGE_REGS_SIZE = 'h198;
 
     typedef struct {
         logic [31:0] next;
@@ -54,7 +54,22 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__features__shaping__in_t;
 
     typedef struct {
+        logic [1:0] next;
+    } pst_access_edge_regs__features__aqm__in_t;
+
+    typedef struct {
+        logic next;
+    } pst_access_edge_regs__features__aqm_estimate__in_t;
+
+    typedef struct {
+        logic [4:0] next;
+    } pst_access_edge_regs__features__tick_shift__in_t;
+
+    typedef struct {
         pst_access_edge_regs__features__shaping__in_t shaping;
+        pst_access_edge_regs__features__aqm__in_t aqm;
+        pst_access_edge_regs__features__aqm_estimate__in_t aqm_estimate;
+        pst_access_edge_regs__features__tick_shift__in_t tick_shift;
     } pst_access_edge_regs__features__in_t;
 
     typedef struct {
@@ -149,6 +164,35 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__drop__packets__in_t packets;
         pst_access_edge_regs__drop__bytes__in_t bytes;
     } pst_access_edge_regs__drop__in_t;
+
+    typedef struct {
+        logic [47:0] next;
+    } pst_access_edge_regs__aqm_drop__packets__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__aqm_drop__packets__value__in_t value;
+    } pst_access_edge_regs__aqm_drop__packets__in_t;
+
+    typedef struct {
+        logic [55:0] next;
+    } pst_access_edge_regs__aqm_drop__bytes__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__aqm_drop__bytes__value__in_t value;
+    } pst_access_edge_regs__aqm_drop__bytes__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__aqm_drop__packets__in_t packets;
+        pst_access_edge_regs__aqm_drop__bytes__in_t bytes;
+    } pst_access_edge_regs__aqm_drop__in_t;
+
+    typedef struct {
+        logic [47:0] next;
+    } pst_access_edge_regs__mark_packets__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__mark_packets__value__in_t value;
+    } pst_access_edge_regs__mark_packets__in_t;
 
     typedef struct {
         logic [47:0] next;
@@ -298,6 +342,35 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_tail_drop_bytes__in_t;
 
     typedef struct {
+        logic [47:0] next;
+    } pst_access_edge_regs__dropped_aqm__packets__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_aqm__packets__value__in_t value;
+    } pst_access_edge_regs__dropped_aqm__packets__in_t;
+
+    typedef struct {
+        logic [55:0] next;
+    } pst_access_edge_regs__dropped_aqm__bytes__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_aqm__bytes__value__in_t value;
+    } pst_access_edge_regs__dropped_aqm__bytes__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_aqm__packets__in_t packets;
+        pst_access_edge_regs__dropped_aqm__bytes__in_t bytes;
+    } pst_access_edge_regs__dropped_aqm__in_t;
+
+    typedef struct {
+        logic [47:0] next;
+    } pst_access_edge_regs__marked_packets__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__marked_packets__value__in_t value;
+    } pst_access_edge_regs__marked_packets__in_t;
+
+    typedef struct {
         pst_access_edge_regs__queues__in_t queues;
         pst_access_edge_regs__descriptors__in_t descriptors;
         pst_access_edge_regs__memories__in_t memories;
@@ -310,6 +383,8 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__in__in_t in;
         pst_access_edge_regs__out__in_t out;
         pst_access_edge_regs__drop__in_t drop;
+        pst_access_edge_regs__aqm_drop__in_t aqm_drop;
+        pst_access_edge_regs__mark_packets__in_t mark_packets;
         pst_access_edge_regs__dropped_runt__in_t dropped_runt;
         pst_access_edge_regs__dropped_oversize__in_t dropped_oversize;
         pst_access_edge_regs__dropped_bad_queue_id__in_t dropped_bad_queue_id;
@@ -317,6 +392,8 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__dropped_no_page__in_t dropped_no_page;
         pst_access_edge_regs__dropped_tail_drop_packets__in_t dropped_tail_drop_packets;
         pst_access_edge_regs__dropped_tail_drop_bytes__in_t dropped_tail_drop_bytes;
+        pst_access_edge_regs__dropped_aqm__in_t dropped_aqm;
+        pst_access_edge_regs__marked_packets__in_t marked_packets;
     } pst_access_edge_regs__in_t;
 
     typedef struct {
@@ -376,11 +453,43 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__queue_command__out_t;
 
     typedef struct {
+        logic value;
+    } pst_access_edge_regs__queue_aqm__enable__out_t;
+
+    typedef struct {
+        logic value;
+    } pst_access_edge_regs__queue_aqm__ecn__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__queue_aqm__enable__out_t enable;
+        pst_access_edge_regs__queue_aqm__ecn__out_t ecn;
+    } pst_access_edge_regs__queue_aqm__out_t;
+
+    typedef struct {
+        logic [17:0] value;
+    } pst_access_edge_regs__queue_aqm_target__ticks__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__queue_aqm_target__ticks__out_t ticks;
+    } pst_access_edge_regs__queue_aqm_target__out_t;
+
+    typedef struct {
+        logic [17:0] value;
+    } pst_access_edge_regs__queue_aqm_interval__ticks__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__queue_aqm_interval__ticks__out_t ticks;
+    } pst_access_edge_regs__queue_aqm_interval__out_t;
+
+    typedef struct {
         pst_access_edge_regs__queue_index__out_t queue_index;
         pst_access_edge_regs__queue_rate__out_t queue_rate;
         pst_access_edge_regs__queue_burst__out_t queue_burst;
         pst_access_edge_regs__queue_limit_packets__out_t queue_limit_packets;
         pst_access_edge_regs__queue_limit_bytes__out_t queue_limit_bytes;
         pst_access_edge_regs__queue_command__out_t queue_command;
+        pst_access_edge_regs__queue_aqm__out_t queue_aqm;
+        pst_access_edge_regs__queue_aqm_target__out_t queue_aqm_target;
+        pst_access_edge_regs__queue_aqm_interval__out_t queue_aqm_interval;
     } pst_access_edge_regs__out_t;
 endpackage

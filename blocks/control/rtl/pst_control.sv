@@ -17,6 +17,9 @@ module pst_control
     parameter int unsigned MaxFrameBytes = 1522,    // shown in a register
     parameter int unsigned ClockHz = 220_000_000,   // shown in a register, Hz
     parameter bit          Shaping = 1'b1,          // shown in a register
+    parameter int unsigned Aqm = 0,                 // shown in a register: 0 none, 1 CoDel
+    parameter bit          AqmEstimate = 1'b0,      // shown in a register
+    parameter int unsigned TickShift = 8,           // shown in a register, 0..31
     parameter int unsigned PacketWidth = 48,        // of the counters, bits, 1..48
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1
@@ -50,7 +53,8 @@ module pst_control
     output shaper_cfg_t                  m_cfg_shaper_o,
     output logic [LimitPacketsWidth-1:0] m_cfg_limit_packets_o,
     output logic [  LimitBytesWidth-1:0] m_cfg_limit_bytes_o,
-    // reads of the three counter banks; "in" and "drop" answer together
+    output aqm_cfg_t                     m_cfg_aqm_o,
+    // reads of the counter banks; all but "out" answer together
     output logic [         QueueIdW-1:0] m_read_index_o,
     output logic                         m_read_out_valid_o,
     input  logic                         m_read_out_ready_i,
@@ -64,9 +68,13 @@ module pst_control
     input  logic [        ByteWidth-1:0] s_in_bytes_i,
     input  logic [      PacketWidth-1:0] s_drop_packets_i,
     input  logic [        ByteWidth-1:0] s_drop_bytes_i,
-    // frames lost, by reason
-    input  logic [ 7:1][PacketWidth-1:0] dropped_packets_i,
-    input  logic [ 7:1][  ByteWidth-1:0] dropped_bytes_i,
+    input  logic [      PacketWidth-1:0] s_aqm_packets_i,          // dropped by the AQM, not in "drop"
+    input  logic [        ByteWidth-1:0] s_aqm_bytes_i,
+    input  logic [      PacketWidth-1:0] s_mark_packets_i,
+    // frames lost, by reason, and frames marked
+    input  logic [ 8:1][PacketWidth-1:0] dropped_packets_i,
+    input  logic [ 8:1][  ByteWidth-1:0] dropped_bytes_i,
+    input  logic [      PacketWidth-1:0] marked_packets_i,
     // state of the device
     input  logic                         init_done_i
 );
@@ -91,6 +99,7 @@ module pst_control
     shaper_cfg_t                  shaper;
     logic [LimitPacketsWidth-1:0] limit_packets;
     logic [LimitBytesWidth-1:0]   limit_bytes;
+    aqm_cfg_t                     aqm;
   } settings_t;
 
   typedef enum logic [2:0] {
@@ -115,7 +124,8 @@ module pst_control
   logic [QueueIdW-1:0] queue_q, queue_d;
   settings_t settings_q, settings_d, settings;
   count_t out_q, out_d;
-  count_t snap_in_q, snap_in_d, snap_out_q, snap_out_d, snap_drop_q, snap_drop_d;
+  count_t snap_in_q, snap_in_d, snap_out_q, snap_out_d, snap_drop_q, snap_drop_d, snap_aqm_q, snap_aqm_d;
+  logic [PacketWidth-1:0] snap_mark_q, snap_mark_d;
 
   // The limits are 32-bit registers: what the hardware cannot hold becomes the largest value it can.
   always_comb begin
@@ -127,6 +137,10 @@ module pst_control
     settings.shaper.mantissa = hwif_out.queue_rate.mantissa.value;
     settings.limit_packets   = |packets[31:LimitPacketsWidth] ? '1 : packets[LimitPacketsWidth-1:0];
     settings.limit_bytes     = |bytes[31:LimitBytesWidth] ? '1 : bytes[LimitBytesWidth-1:0];
+    settings.aqm.enable      = hwif_out.queue_aqm.enable.value;
+    settings.aqm.ecn         = hwif_out.queue_aqm.ecn.value;
+    settings.aqm.target      = hwif_out.queue_aqm_target.ticks.value;
+    settings.aqm.interval    = hwif_out.queue_aqm_interval.ticks.value;
   end
 
   assign start    = pending_q && state_q == Idle;
@@ -144,6 +158,8 @@ module pst_control
     snap_in_d   = snap_in_q;
     snap_out_d  = snap_out_q;
     snap_drop_d = snap_drop_q;
+    snap_aqm_d  = snap_aqm_q;
+    snap_mark_d = snap_mark_q;
 
     unique case (state_q)
       Write: if (m_cfg_ready_i) state_d = Idle;
@@ -158,7 +174,9 @@ module pst_control
       if (s_in_drop_valid_i) begin
         snap_in_d   = '{packets: s_in_packets_i, bytes: s_in_bytes_i};
         snap_out_d  = out_q;
-        snap_drop_d = '{packets: s_drop_packets_i, bytes: s_drop_bytes_i};
+        snap_drop_d = '{packets: s_drop_packets_i + s_aqm_packets_i, bytes: s_drop_bytes_i + s_aqm_bytes_i};
+        snap_aqm_d  = '{packets: s_aqm_packets_i, bytes: s_aqm_bytes_i};
+        snap_mark_d = s_mark_packets_i;
         state_d     = Idle;
       end
       default: begin  // Idle
@@ -185,6 +203,8 @@ module pst_control
     snap_in_q   <= snap_in_d;
     snap_out_q  <= snap_out_d;
     snap_drop_q <= snap_drop_d;
+    snap_aqm_q  <= snap_aqm_d;
+    snap_mark_q <= snap_mark_d;
     if (rst_i) begin
       state_q     <= Idle;
       refused_q   <= 1'b0;
@@ -192,6 +212,8 @@ module pst_control
       snap_in_q   <= '0;
       snap_out_q  <= '0;
       snap_drop_q <= '0;
+      snap_aqm_q  <= '0;
+      snap_mark_q <= '0;
     end
   end
 
@@ -207,6 +229,7 @@ module pst_control
   assign m_cfg_shaper_o         = settings_q.shaper;
   assign m_cfg_limit_packets_o  = settings_q.limit_packets;
   assign m_cfg_limit_bytes_o    = settings_q.limit_bytes;
+  assign m_cfg_aqm_o            = settings_q.aqm;
   assign m_read_index_o         = queue_q;
   assign m_read_out_valid_o     = state_q == AskOut;
   assign m_read_in_drop_valid_o = state_q == AskInDrop;
@@ -218,6 +241,9 @@ module pst_control
     hwif_in.max_frame_bytes.value.next = MaxFrameBytes;
     hwif_in.clock_hz.value.next        = ClockHz;
     hwif_in.features.shaping.next      = Shaping;
+    hwif_in.features.aqm.next          = 2'(Aqm);
+    hwif_in.features.aqm_estimate.next = AqmEstimate;
+    hwif_in.features.tick_shift.next   = 5'(TickShift);
     hwif_in.status.init_done.next      = init_done_i;
     hwif_in.status.busy.next           = state_q != Idle || pending_q;
     hwif_in.status.refused.next        = refused_q;
@@ -230,6 +256,9 @@ module pst_control
     hwif_in.out.bytes.value.next    = 56'(snap_out_q.bytes);
     hwif_in.drop.packets.value.next = 48'(snap_drop_q.packets);
     hwif_in.drop.bytes.value.next   = 56'(snap_drop_q.bytes);
+    hwif_in.aqm_drop.packets.value.next = 48'(snap_aqm_q.packets);
+    hwif_in.aqm_drop.bytes.value.next   = 56'(snap_aqm_q.bytes);
+    hwif_in.mark_packets.value.next     = 48'(snap_mark_q);
 
     hwif_in.dropped_runt.packets.value.next              = 48'(dropped_packets_i[DropRunt]);
     hwif_in.dropped_runt.bytes.value.next                = 56'(dropped_bytes_i[DropRunt]);
@@ -245,6 +274,9 @@ module pst_control
     hwif_in.dropped_tail_drop_packets.bytes.value.next   = 56'(dropped_bytes_i[DropTailDropPackets]);
     hwif_in.dropped_tail_drop_bytes.packets.value.next   = 48'(dropped_packets_i[DropTailDropBytes]);
     hwif_in.dropped_tail_drop_bytes.bytes.value.next     = 56'(dropped_bytes_i[DropTailDropBytes]);
+    hwif_in.dropped_aqm.packets.value.next               = 48'(dropped_packets_i[DropAqm]);
+    hwif_in.dropped_aqm.bytes.value.next                 = 56'(dropped_bytes_i[DropAqm]);
+    hwif_in.marked_packets.value.next                    = 48'(marked_packets_i);
   end
 
   pst_access_edge_regs u_regs (

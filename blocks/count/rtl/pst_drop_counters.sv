@@ -1,48 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Packets and bytes of the frames lost for each reason, in registers.
 //
-// Throughput: two events per cycle, one from each input, of the same reason or of different ones. Reason DropNone is not counted.
+// Throughput: three events per cycle, one from each input, of the same reason or of different ones. Reason DropNone is not counted.
 // Latency:    an event is in the outputs 2 cycles later. Packets and bytes of one reason always change together.
 // Counters wrap around at their width; reset clears them.
 module pst_drop_counters
   import pst_pkg::*;
 #(
     parameter int unsigned PacketWidth = 48,  // bits, >= 2
-    parameter int unsigned ByteWidth = 56,    // bits, >= 17
-    localparam int unsigned Reasons = 7       // codes 1..Reasons of drop_e
+    parameter int unsigned ByteWidth = 56,    // bits, >= 18
+    parameter int unsigned Reasons = 7        // codes 1..Reasons of drop_e are counted: 7 without an AQM, 8 with
 ) (
     input  logic                                clk_i,
     input  logic                                rst_i,
-    // events of the two places where frames are lost
+    // events of the three places where frames are lost
     input  logic                                ev_a_valid_i,
     input  drop_e                               ev_a_reason_i,
     input  logic [       15:0]                  ev_a_len_i,
     input  logic                                ev_b_valid_i,
     input  drop_e                               ev_b_reason_i,
     input  logic [       15:0]                  ev_b_len_i,
+    input  logic                                ev_c_valid_i,
+    input  drop_e                               ev_c_reason_i,
+    input  logic [       15:0]                  ev_c_len_i,
     // counters by reason
     output logic [  Reasons:1][PacketWidth-1:0] packets_o,
     output logic [  Reasons:1][  ByteWidth-1:0] bytes_o
 );
 
-  if (PacketWidth < 2 || ByteWidth < 17) begin : g_bad_width
-    $error("pst_drop_counters: PacketWidth is %0d (at least 2), ByteWidth is %0d (at least 17)", PacketWidth, ByteWidth);
+  if (PacketWidth < 2 || ByteWidth < 18) begin : g_bad_width
+    $error("pst_drop_counters: PacketWidth is %0d (at least 2), ByteWidth is %0d (at least 18)", PacketWidth, ByteWidth);
   end
 
   for (genvar reason = 1; reason <= Reasons; reason++) begin : g_reason
-    logic hit_a, hit_b;
+    logic hit_a, hit_b, hit_c;
     assign hit_a = ev_a_valid_i && ev_a_reason_i == drop_e'(reason);
     assign hit_b = ev_b_valid_i && ev_b_reason_i == drop_e'(reason);
+    assign hit_c = ev_c_valid_i && ev_c_reason_i == drop_e'(reason);
 
-    // The sum of the two events is registered first, so that the wide adders see one small number.
+    // The sum of the events is registered first, so that the wide adders see one small number.
     logic [            1:0] add_packets_q;
-    logic [           16:0] add_bytes_q;
+    logic [           17:0] add_bytes_q;
     logic [PacketWidth-1:0] packets_q;
     logic [  ByteWidth-1:0] bytes_q;
 
     always_ff @(posedge clk_i) begin
-      add_packets_q <= {1'b0, hit_a} + {1'b0, hit_b};
-      add_bytes_q   <= (hit_a ? {1'b0, ev_a_len_i} : '0) + (hit_b ? {1'b0, ev_b_len_i} : '0);
+      add_packets_q <= 2'(hit_a) + 2'(hit_b) + 2'(hit_c);
+      add_bytes_q   <= (hit_a ? 18'(ev_a_len_i) : '0) + (hit_b ? 18'(ev_b_len_i) : '0) + (hit_c ? 18'(ev_c_len_i) : '0);
       packets_q     <= packets_q + PacketWidth'(add_packets_q);
       bytes_q       <= bytes_q + ByteWidth'(add_bytes_q);
       if (rst_i) begin
@@ -64,6 +68,8 @@ module pst_drop_counters
       else $error("pst_drop_counters: event a has the reason %0d, which does not exist", ev_a_reason_i);
       assert (!(ev_b_valid_i && int'(ev_b_reason_i) > Reasons))
       else $error("pst_drop_counters: event b has the reason %0d, which does not exist", ev_b_reason_i);
+      assert (!(ev_c_valid_i && int'(ev_c_reason_i) > Reasons))
+      else $error("pst_drop_counters: event c has the reason %0d, which does not exist", ev_c_reason_i);
     end
   end
 `endif

@@ -18,35 +18,35 @@ module pst_hierarchy
     parameter int unsigned Nodes = 16,                   // power of two, >= 2
     parameter int unsigned Ports = 2,                    // power of two, >= 2
     parameter int unsigned Classes = 4,                  // 1 .. 8
-    parameter int unsigned Descriptors = 256,            // >= 2
-    parameter int unsigned Credits = 32,                 // packets that may be on their way here
+    parameter int unsigned PayloadWidth = 8,             // bits that go with a packet: its descriptor, its mark
     parameter int unsigned SlotCycles = 32,              // of the timing wheels
     parameter int unsigned ToleranceCycles = 1024,
     parameter int unsigned WalkCycles = 64,              // one time stamp of each level is looked after per so many cycles
     parameter int unsigned TimeWidth = 32,
     parameter string       RamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues),
-    localparam int unsigned DescIdWidth = $clog2(Descriptors),
     localparam int unsigned NodeWidth = $clog2(Nodes),
     localparam int unsigned PortWidth = $clog2(Ports)
 ) (
     input  logic                    clk_i,
     input  logic                    rst_i,
     input  logic [   TimeWidth-1:0] now_i,
-    // packets whose queue may send; at most `Credits` that were not reported taken
+    // packets whose queue may send
     input  logic                    s_packet_valid_i,
+    output logic                    s_packet_ready_o,
     input  logic [QueueIdWidth-1:0] s_packet_queue_i,
-    input  logic [ DescIdWidth-1:0] s_packet_desc_i,
+    input  logic [PayloadWidth-1:0] s_packet_payload_i,
     input  len_t                    s_packet_len_i,
-    output logic                    packet_taken_o,       // one pulse each
-    // packets that leave; done: their queue may send its next one
+    // packets that leave
     output logic                    m_out_valid_o,
     input  logic                    m_out_ready_i,
     output logic [QueueIdWidth-1:0] m_out_queue_o,
-    output logic [ DescIdWidth-1:0] m_out_desc_o,
+    output logic [PayloadWidth-1:0] m_out_payload_o,
     output len_t                    m_out_len_o,
-    output logic                    done_valid_o,
-    output logic [QueueIdWidth-1:0] done_queue_o,
+    // with each of them: its queue may send the next one
+    output logic                    m_done_valid_o,
+    input  logic                    m_done_ready_i,
+    output logic [QueueIdWidth-1:0] m_done_queue_o,
     // settings, each atomic
     input  logic                    s_cfg_valid_i,
     output logic                    s_cfg_ready_o,
@@ -96,10 +96,10 @@ module pst_hierarchy
   } op_e;
 
   typedef struct packed {
-    logic [DescIdWidth-1:0] desc;
-    len_t                   len;
-    class_t                 cls;
-    weight_t                weight;
+    logic [PayloadWidth-1:0] payload;
+    len_t                    len;
+    class_t                  cls;
+    weight_t                 weight;
   } packet_t;
 
   typedef struct packed {
@@ -110,7 +110,7 @@ module pst_hierarchy
     port_t   port;       // OpPort, and from stage 5 on
     round_t  round;      // OpNode, OpPort: of the pick
     tag_t    tag;        // OpSubscriber: of the pick
-    packet_t packet;     // OpNew: desc and len; from stage 3 on
+    packet_t packet;     // OpNew: payload and length; from stage 3 on
   } op_t;
 
   function automatic subscriber_t subscriber_of(queue_t queue_id);
@@ -157,12 +157,9 @@ module pst_hierarchy
   // --- stage 0: which operation is next?
 
   op_t h0, h1_q, h2_q, h2, h3_q, h4_q, h4, h5_q, h6_q, h7_q, h8_q, h9_q;
-  logic issue, walk_due_q, new_valid, new_take, turn_new_q, any_release;
+  logic issue, walk_due_q, new_take, turn_new_q, any_release;
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
-  logic [$clog2(OutDepth+1)-1:0] credit_q;
-  queue_t new_queue;
-  logic [DescIdWidth-1:0] new_desc;
-  len_t new_len;
+  logic [$clog2(OutDepth+1)-1:0] credit_q, done_credit_q;    // places in the two FIFOs at the end less the operations under way
   logic [2:0] release_valid, release_take;    // subscriber, node, port
   subscriber_t subscriber_pick;
   index_t subscriber_pick_index;
@@ -171,37 +168,27 @@ module pst_hierarchy
   queue_t node_pick_queue, port_pick_queue;
   round_t node_pick_round, port_pick_round;
   port_t port_pick;
-  logic unused_new_ready, credit_back, out_take;
-  logic [$clog2(Credits+1)-1:0] unused_new_level;
-  logic [$clog2(OutDepth+1)-1:0] unused_out_level;
-  logic unused_out_ready;
-
-  pst_fifo #(
-      .Width(QueueIdWidth + DescIdWidth + LenWidth), .Depth(Credits)
-  ) u_new (
-      .clk_i, .rst_i,
-      .s_valid_i(s_packet_valid_i), .s_ready_o(unused_new_ready), .s_data_i({s_packet_queue_i, s_packet_desc_i, s_packet_len_i}),
-      .m_valid_o(new_valid), .m_ready_i(new_take), .m_data_o({new_queue, new_desc, new_len}),
-      .level_o(unused_new_level)
-  );
+  logic credit_back;
+  logic [$clog2(OutDepth+1)-1:0] unused_out_level, unused_done_level;
+  logic unused_out_ready, unused_done_ready;
 
   // New packets and those that waited in turn; of the latter the farthest first.
   always_comb begin
     any_release  = release_valid != '0;
-    issue        = gate_room == '1 && credit_q != '0 && init_done_o;
+    issue        = gate_room == '1 && credit_q != '0 && done_credit_q != '0 && init_done_o;
     new_take     = 1'b0;
     release_take = '0;
     h0 = '{valid: 1'b0, op: OpWalk, default: '0};
-    h0.queue_id    = new_queue;
-    h0.packet.desc = new_desc;
-    h0.packet.len  = new_len;
-    h0.node        = node_pick;
-    h0.port        = port_pick;
-    h0.round       = node_pick_round;
-    h0.tag         = subscriber_pick_tag;
+    h0.queue_id       = s_packet_queue_i;
+    h0.packet.payload = s_packet_payload_i;
+    h0.packet.len     = s_packet_len_i;
+    h0.node           = node_pick;
+    h0.port           = port_pick;
+    h0.round          = node_pick_round;
+    h0.tag            = subscriber_pick_tag;
     if (walk_due_q) begin
       h0.valid = gate_room == '1;
-    end else if (issue && new_valid && (turn_new_q || !any_release)) begin
+    end else if (issue && s_packet_valid_i && (turn_new_q || !any_release)) begin
       h0.valid = 1'b1;
       h0.op    = OpNew;
       new_take = 1'b1;
@@ -224,7 +211,7 @@ module pst_hierarchy
     end
   end
 
-  assign packet_taken_o = new_take;
+  assign s_packet_ready_o = new_take;
 
   always_ff @(posedge clk_i) begin
     walk_count_q <= walk_count_q + 1'b1;
@@ -234,12 +221,16 @@ module pst_hierarchy
     end
     if (walk_due_q && h0.valid) walk_due_q <= 1'b0;
     if (new_take || release_take != '0) turn_new_q <= !new_take;
-    credit_q <= credit_q - $bits(credit_q)'(new_take || release_take != '0) + $bits(credit_q)'(credit_back) + $bits(credit_q)'(out_take);
+    credit_q <= credit_q - $bits(credit_q)'(new_take || release_take != '0) + $bits(credit_q)'(credit_back)
+        + $bits(credit_q)'(m_out_valid_o && m_out_ready_i);
+    done_credit_q <= done_credit_q - $bits(credit_q)'(new_take || release_take != '0) + $bits(credit_q)'(credit_back)
+        + $bits(credit_q)'(m_done_valid_o && m_done_ready_i);
     if (rst_i) begin
-      walk_count_q <= '0;
-      walk_due_q   <= 1'b0;
-      turn_new_q   <= 1'b0;
-      credit_q     <= $bits(credit_q)'(OutDepth);
+      walk_count_q  <= '0;
+      walk_due_q    <= 1'b0;
+      turn_new_q    <= 1'b0;
+      credit_q      <= $bits(credit_q)'(OutDepth);
+      done_credit_q <= $bits(credit_q)'(OutDepth);
     end
   end
 
@@ -491,26 +482,31 @@ module pst_hierarchy
 
   // --- stage 9: out
 
-  assign credit_back  = h9_q.valid && h9_q.op != OpWalk && !h9_out_q;
-  assign out_take     = m_out_valid_o && m_out_ready_i;
-  assign done_valid_o = h9_out_q;
-  assign done_queue_o = h9_q.queue_id;
+  assign credit_back = h9_q.valid && h9_q.op != OpWalk && !h9_out_q;
 
-  // Credits see to it that this never overflows.
+  // Credits see to it that these never overflow.
   pst_fifo #(
-      .Width(QueueIdWidth + DescIdWidth + LenWidth), .Depth(OutDepth)
+      .Width(QueueIdWidth + PayloadWidth + LenWidth), .Depth(OutDepth)
   ) u_out (
       .clk_i, .rst_i,
-      .s_valid_i(h9_out_q), .s_ready_o(unused_out_ready), .s_data_i({h9_q.queue_id, h9_q.packet.desc, h9_q.packet.len}),
-      .m_valid_o(m_out_valid_o), .m_ready_i(m_out_ready_i), .m_data_o({m_out_queue_o, m_out_desc_o, m_out_len_o}),
+      .s_valid_i(h9_out_q), .s_ready_o(unused_out_ready), .s_data_i({h9_q.queue_id, h9_q.packet.payload, h9_q.packet.len}),
+      .m_valid_o(m_out_valid_o), .m_ready_i(m_out_ready_i), .m_data_o({m_out_queue_o, m_out_payload_o, m_out_len_o}),
       .level_o(unused_out_level)
+  );
+
+  pst_fifo #(
+      .Width(QueueIdWidth), .Depth(OutDepth)
+  ) u_done (
+      .clk_i, .rst_i,
+      .s_valid_i(h9_out_q), .s_ready_o(unused_done_ready), .s_data_i(h9_q.queue_id),
+      .m_valid_o(m_done_valid_o), .m_ready_i(m_done_ready_i), .m_data_o(m_done_queue_o),
+      .level_o(unused_done_level)
   );
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      if (s_packet_valid_i) assert (unused_new_ready) else $error("more than %0d packets on their way", Credits);
-      if (h9_out_q) assert (unused_out_ready) else $error("output FIFO overflows");
+      if (h9_out_q) assert (unused_out_ready && unused_done_ready) else $error("output FIFO overflows");
     end
   end
 `endif

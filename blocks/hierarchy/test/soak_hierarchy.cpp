@@ -9,7 +9,7 @@
 // Arguments: queues, per_subscriber, nodes, ports, classes, seed, cycles, level, kbps, burst (cycles), tolerance, width (of times),
 // backlog (1: always backlogged, 0: on and off), queues_used (of each subscriber, 0: 1 to all by subscriber), length (0: mixed),
 // weights (1: drawn), priority (1: classes drawn, else all 0), mix (1: rates, gates, moves, classes change at random at all levels),
-// loop (cycles from departure to the next packet), stall (permille of cycles in which the output stalls), idle (1: long pauses).
+// loop (cycles from departure to the next packet), stall (permille of cycles in which the output stalls; done does so, too, when no rate is judged), idle (1: long pauses).
 // Prints packets=, out= (packets per 1000 cycles), latency= (largest of the first packets of queues when nothing is shaped), share=
 // (largest difference of a share from what it should be, 1/10,000 points; subscribers under nodes and ports, queues under a subscriber),
 // used= (rate reached, 1/10,000), wait= (largest wait of a packet of class 0, cycles), early=0.
@@ -32,13 +32,12 @@
 namespace {
 
 constexpr uint64_t kDecision = 64;  // from a pick to the departure, and back to the next pick
-constexpr int kCharge[3] = {5, 3, 1};  // cycles from a gate's decision to done_valid_o
-constexpr uint32_t kCredits = 32;
+constexpr int kCharge[3] = {6, 4, 2};  // cycles from a gate's decision to m_done_o, when that is taken at once
 
 enum What : uint32_t { kQueue, kSubscriber, kNode, kPort };
 
 struct Packet {
-    uint32_t desc, length;
+    uint32_t payload, length;
     uint64_t since;
 };
 
@@ -46,7 +45,7 @@ struct Queue {
     bool inside = false, on = true;
     Packet packet{};
     uint32_t cls = 0, weight = 1, length = 0;
-    uint64_t bytes = 0, offered = 0, left = 0;
+    uint64_t bytes = 0;
 };
 
 struct Parent {
@@ -66,8 +65,9 @@ struct Bench {
     std::vector<Parent> parents[3];
     std::deque<uint32_t> ready;  // queues whose next packet may come
     std::vector<std::pair<uint64_t, uint32_t>> later;
-    uint32_t outstanding = 0, in_out = 0;
-    std::deque<std::pair<uint32_t, Packet>> out;
+    uint32_t offered = 0;  // the queue at the input
+    bool offers = false;
+    std::deque<std::pair<uint32_t, Packet>> out, finished;  // came out, were reported done
     bool judge_rate = true;
 
     explicit Bench(std::map<std::string, uint64_t> a) : args(std::move(a)), rng(args["seed"]), queues(args["queues"]) {}
@@ -136,8 +136,7 @@ struct Bench {
             std::pop_heap(later.begin(), later.end(), std::greater<>());
             later.pop_back();
         }
-        top.s_packet_valid_i = 0;
-        if (top.init_done_o && outstanding < kCredits && !ready.empty() && now >= pause_until) {
+        if (!offers && !ready.empty() && now >= pause_until) {
             const uint32_t id = ready.front();
             ready.pop_front();
             Queue& q = queues[id];
@@ -145,32 +144,25 @@ struct Bench {
                 again(id, 1 + rng() % 2000);  // off for a while
             } else {
                 if (q.inside) fail(id, "bench: a second packet");
-                q.inside = true;
-                q.packet = {static_cast<uint32_t>(rng() % args["descriptors"]), next_length(q), now};
-                q.offered++;
-                outstanding++;
-                top.s_packet_valid_i = 1;
-                top.s_packet_queue_i = id;
-                top.s_packet_desc_i = q.packet.desc;
-                top.s_packet_len_i = q.packet.length;
-                if (args["priority"]) parents[args["level"]][parent(args["level"], id)].waiting[q.cls].push_back(now);
+                q.inside = offers = true;
+                q.packet = {static_cast<uint32_t>(rng() % args["payloads"]), next_length(q), now};
+                offered = id;
+                if (args["priority"] && !args["mix"]) parents[args["level"]][parent(args["level"], id)].waiting[q.cls].push_back(now);
             }
         }
+        top.s_packet_valid_i = offers;
+        top.s_packet_queue_i = offered;
+        top.s_packet_payload_i = queues[offered].packet.payload;
+        top.s_packet_len_i = queues[offered].packet.length;
         top.m_out_ready_i = rng() % 1000 >= args["stall"];
+        top.m_done_ready_i = !judge_rate && args["stall"] ? rng() % 4 != 0 : 1;
         top.now_i = now & ((uint64_t{1} << args["width"]) - 1);
         top.eval();
-        if (top.packet_taken_o) {
-            if (outstanding == 0) fail(0, "a packet is taken that did not come");
-            outstanding--;
-        }
+        if (offers && top.s_packet_ready_o) offers = false;
         if (top.m_out_valid_o && top.m_out_ready_i) {
-            if (out.empty()) fail(top.m_out_queue_o, "a packet leaves that is not done");
-            const auto [id, packet] = out.front();
-            out.pop_front();
-            if (id != top.m_out_queue_o || packet.desc != top.m_out_desc_o || packet.length != top.m_out_len_o)
-                fail(top.m_out_queue_o, "another packet leaves than came");
+            out.push_back({top.m_out_queue_o, {top.m_out_payload_o, top.m_out_len_o, 0}});
         }
-        if (top.done_valid_o) done(top.done_queue_o);
+        if (top.m_done_valid_o && top.m_done_ready_i) done(top.m_done_queue_o);
         tick();
     }
 
@@ -178,10 +170,9 @@ struct Bench {
         Queue& q = queues[id];
         if (!q.inside) fail(id, "done, but it has no packet here");
         q.inside = false;
-        out.push_back({id, q.packet});
+        finished.push_back({id, q.packet});
         packets++;
         if (now >= warm) q.bytes += q.packet.length;
-        q.left++;
         latency = std::max(latency, now - q.packet.since);
         if (q.cls == 0) wait = std::max(wait, now - q.packet.since);
         const int level = static_cast<int>(args["level"]);
@@ -193,7 +184,7 @@ struct Bench {
                 fail(id, "let go " + std::to_string(penstock::Shaper::eligible_cycle(p.time) - charged) + " cycles early");
             p.time = penstock::Shaper::update(p.setting, p.time, charged, q.packet.length, args["tolerance"], args["width"]);
         }
-        if (args["priority"]) {
+        if (args["priority"] && !args["mix"]) {
             auto& mine = p.waiting[q.cls];
             mine.erase(std::find(mine.begin(), mine.end(), q.packet.since));
             for (uint32_t c = 0; c < q.cls; c++) {
@@ -201,6 +192,14 @@ struct Bench {
                     fail(id, "class " + std::to_string(q.cls) + " leaves while class " + std::to_string(c) + " waits for " +
                                  std::to_string(now - p.waiting[c].front()) + " cycles");
             }
+        }
+        while (!out.empty() && !finished.empty()) {
+            const auto [from, packet] = out.front();
+            const auto [queue, expected] = finished.front();
+            if (from != queue || packet.payload != expected.payload || packet.length != expected.length)
+                fail(from, "another packet leaves than came");
+            out.pop_front();
+            finished.pop_front();
         }
         again(id, args["loop"] + (args["loop"] ? rng() % 4 : 0));
     }
@@ -220,8 +219,8 @@ struct Bench {
             return set_queue(q);
         }
         auto& s = parents[level][id].setting;
-        const uint32_t kind = rng() % 4;
-        s = kind == 0 ? penstock::ShaperSetting{0, 0, 0} : kind == 1 ? penstock::ShaperSetting{} : rate(100e3 * (1 << rng() % 8), rng() % 4096);
+        const uint32_t kind = rng() % 10;
+        s = kind == 0 ? penstock::ShaperSetting{0, 0, 0} : kind == 1 ? penstock::ShaperSetting{} : rate(1e6 * (1 << rng() % 8), rng() % 4096);
         if (level == 0) node_of[id] = rng() % node_of_count();
         if (level == 1) port_of[id] = rng() % parents[2].size();
         set_parent(level, id);
@@ -303,12 +302,12 @@ struct Bench {
         const auto inside = [](const Queue& q) { return q.inside; };
         for (uint32_t quiet = 0; quiet < 100 && now < limit; quiet++) {
             later.clear();
-            if (std::any_of(queues.begin(), queues.end(), inside) || outstanding || !out.empty()) quiet = 0;
+            if (std::any_of(queues.begin(), queues.end(), inside) || offers) quiet = 0;
             cycle();
         }
         for (uint32_t q = 0; q < queues.size(); q++)
             if (queues[q].inside) fail(q, "its packet never leaves");
-        if (!out.empty() || outstanding) fail(0, "packets are left");
+        if (out.size() != finished.size()) fail(0, "packets are left");
         std::printf("packets=%" PRIu64 " out=%" PRIu64 " latency=%" PRIu64 " share=%" PRIu64 " used=%" PRIu64 " wait=%" PRIu64 " cycles=%" PRIu64
                     "\n",
                     packets, rated, latency_seen, share, reached, wait_seen, cycles);

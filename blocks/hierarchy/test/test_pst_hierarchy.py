@@ -8,8 +8,8 @@ import pytest
 from penstock.testkit import run_soak, seed
 
 BENCH = Path(__file__).parent / "soak_hierarchy.cpp"
-SMALL = {"Queues": 64, "QueuesPerSubscriber": 4, "Nodes": 2, "Ports": 2, "Classes": 4, "Descriptors": 256}
-EIGHT = {"Queues": 256, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 8, "Descriptors": 256}
+SMALL = {"Queues": 64, "QueuesPerSubscriber": 4, "Nodes": 2, "Ports": 2, "Classes": 4, "PayloadWidth": 8}
+EIGHT = {"Queues": 256, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 8, "PayloadWidth": 8}
 NO_LIMIT = 10**9
 
 
@@ -25,7 +25,7 @@ def soak(parameters: dict[str, int], **arguments: int) -> dict[str, int]:
             "nodes": parameters["Nodes"],
             "ports": parameters["Ports"],
             "classes": parameters["Classes"],
-            "descriptors": parameters["Descriptors"],
+            "payloads": 2 ** parameters["PayloadWidth"],
             "tolerance": parameters.get("ToleranceCycles", 1024),
             "width": parameters.get("TimeWidth", 32),
             "seed": seed(),

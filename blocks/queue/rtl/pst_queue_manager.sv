@@ -16,6 +16,7 @@ module pst_queue_manager
     parameter int unsigned Descriptors = 256,         // >= 2
     parameter string       QueueRamStyle = "auto",    // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",     // per-descriptor memory
+    parameter bit          ReportLeft = 1'b0,         // m_deq_left_o is made: 24 bits more per queue
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned DescIdWidth = $clog2(Descriptors)
 ) (
@@ -51,6 +52,7 @@ module pst_queue_manager
     output logic [DescIdWidth-1:0]       m_deq_desc_o,
     output len_t                         m_deq_len_o,
     output logic                         m_deq_backlogged_o,    // packets are left in the queue
+    output logic [LimitBytesWidth-1:0]   m_deq_left_o,          // one cycle after m_deq_o: bytes left in the queue; 0 without ReportLeft
     // limits of one queue; taken at once, holds enqueues back for this cycle
     input  logic                         s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0]      s_cfg_queue_i,
@@ -278,6 +280,34 @@ module pst_queue_manager
       first_we_q  <= 1'b0;
       next_we_q   <= 1'b0;
     end
+  end
+
+  // --- bytes left behind a dequeued packet: as for the packets, a copy of the enqueue side's count
+
+  if (ReportLeft) begin : g_left
+    logic [LimitBytesWidth-1:0] enq_bytes_r, enq_bytes_for_deq, enq_bytes_q;
+
+    always_comb begin
+      enq_bytes_for_deq = enq_bytes_r;
+      if (ed_hit2_q) enq_bytes_for_deq = enq2_q.bytes[LimitBytesWidth-1:0];
+      if (ed_hit1_q) enq_bytes_for_deq = enq1_q.bytes[LimitBytesWidth-1:0];
+    end
+
+    always_ff @(posedge clk_i) begin
+      enq_bytes_q  <= enq_bytes_for_deq;
+      m_deq_left_o <= enq_bytes_q - deq1_q.bytes[LimitBytesWidth-1:0];
+    end
+
+    pst_ram_1r1w #(
+        .Width(LimitBytesWidth), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
+    ) u_enq_bytes (
+        .clk_i,
+        .we_i(init_q || e_commit), .waddr_i(init_q ? init_queue_q : e3_q.queue_id),
+        .wdata_i(init_q ? '0 : enq_new.bytes[LimitBytesWidth-1:0]),
+        .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(enq_bytes_r)
+    );
+  end else begin : g_no_left
+    assign m_deq_left_o = '0;
   end
 
   // --- dequeue result, and the packet behind it becomes the head

@@ -14,6 +14,7 @@ module pst_schedule_shaped_proof
     parameter int unsigned TimeWidth = 16,
     parameter int unsigned WalkCycles = 16,
     parameter int unsigned ToleranceCycles = 100,
+    parameter int unsigned VerdictStages = 0,            // with some, packets are dropped at will after they were taken
     parameter logic        X = 1'b0,                     // queue whose times are followed
     localparam int unsigned Queues = 2
 ) (
@@ -27,10 +28,12 @@ module pst_schedule_shaped_proof
     input logic        cfg_valid_i,
     input logic        cfg_queue_i,
     input shaper_cfg_t cfg_i,
+    input logic        drop_i,           // the packet in the last stage is dropped
     input logic        pick_i            // a window of the rate begins with this packet
 );
 
   localparam int unsigned Credits = 4;
+  localparam int unsigned Last = 7 + VerdictStages;       // stage that writes the stamp: B1 is 1, R0 is 4
   localparam int unsigned AgeWidth = TimeWidth + 16 + 3;
   typedef logic signed [AgeWidth-1:0] age_t;         // 2^-16 cycles
   typedef logic [TimeWidth+15:0] stamp_t;
@@ -43,18 +46,19 @@ module pst_schedule_shaped_proof
   // No stamp is older than this when the walk comes to it; see a_age.
   localparam age_t Oldest = OldAge + (age_t'(Round + 16) <<< 16);
 
-  logic active_ready, active, deq_valid, deq_queue, deq_take, cfg_ready, cfg, ret, init_done;
+  logic active_ready, active, deq_valid, deq_queue, deq_take, cfg_ready, cfg, ret, drop, sent, init_done;
   logic [31:0] unused_now;
+  logic [20:0] unused_period;
 
   pst_schedule_shaped #(
       .Queues(Queues), .Slots(4), .SlotCycles(8), .ToleranceCycles(ToleranceCycles), .WalkCycles(WalkCycles), .TimeWidth(TimeWidth),
-      .Credits(Credits)
+      .Credits(Credits), .VerdictStages(VerdictStages)
   ) u_dut (
       .clk_i, .rst_i,
       .s_active_valid_i(active_valid_i), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue_i),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
-      .s_ret_valid_i(ret), .s_ret_queue_i(u_dut.r0_q.queue_id), .s_ret_len_i(len_i), .s_ret_backlogged_i(backlogged_i),
-      .credit_i, .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i(cfg_queue_i), .s_cfg_shaper_i(cfg_i),
+      .s_ret_valid_i(ret), .s_ret_queue_i(u_dut.r_q[0].queue_id), .s_ret_len_i(len_i), .s_ret_backlogged_i(backlogged_i),
+      .s_drop_i(drop), .m_period_o(unused_period), .credit_i, .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i(cfg_queue_i), .s_cfg_shaper_i(cfg_i),
       .now_o(unused_now), .init_done_o(init_done)
   );
 
@@ -63,29 +67,35 @@ module pst_schedule_shaped_proof
   assign active = active_valid_i && active_ready;
   assign cfg    = cfg_valid_i && cfg_ready;
 
-  // --- the pipeline as an array: stage 1 is B1, 7 is R3
+  // --- the pipeline as an array: stage 1 is B1, Last is the last R
 
-  logic [7:1] valid, queue_id, walk, stale, pop;    // pop: an operation that was popped from the ready list
-  logic [7:1][1:0] op;
-  assign valid    = {u_dut.r3_q.valid, u_dut.r2_q.valid, u_dut.r1_q.valid, u_dut.r0_q.valid,
-                     u_dut.b3_q.valid, u_dut.b2_q.valid, u_dut.b1_q.valid};
-  assign queue_id = {u_dut.r3_q.queue_id, u_dut.r2_q.queue_id, u_dut.r1_q.queue_id, u_dut.r0_q.queue_id,
-                     u_dut.b3_q.queue_id, u_dut.b2_q.queue_id, u_dut.b1_q.queue_id};
-  assign stale    = {u_dut.r3_q.stale, u_dut.r2_q.stale, u_dut.r1_q.stale, u_dut.r0_q.stale,
-                     u_dut.b3_q.stale, u_dut.b2_q.stale, u_dut.b1_q.stale};
-  assign op       = {2'(u_dut.r3_q.op), 2'(u_dut.r2_q.op), 2'(u_dut.r1_q.op), 2'(u_dut.r0_q.op),
-                     2'(u_dut.b3_q.op), 2'(u_dut.b2_q.op), 2'(u_dut.b1_q.op)};
+  logic [Last:1] valid, queue_id, walk, stale, pop;    // pop: an operation that was popped from the ready list
+  logic [Last:1][1:0] op;
+  logic [Last:5] left;                                 // an operation whose queue is not empty, or was not asked
   always_comb begin
-    for (int k = 1; k < 8; k++) begin
+    {valid[3], valid[2], valid[1]}          = {u_dut.b3_q.valid, u_dut.b2_q.valid, u_dut.b1_q.valid};
+    {queue_id[3], queue_id[2], queue_id[1]} = {u_dut.b3_q.queue_id, u_dut.b2_q.queue_id, u_dut.b1_q.queue_id};
+    {stale[3], stale[2], stale[1]}          = {u_dut.b3_q.stale, u_dut.b2_q.stale, u_dut.b1_q.stale};
+    {op[3], op[2], op[1]}                   = {2'(u_dut.b3_q.op), 2'(u_dut.b2_q.op), 2'(u_dut.b1_q.op)};
+    for (int k = 4; k <= Last; k++) begin
+      valid[k]    = u_dut.r_q[k-4].valid;
+      queue_id[k] = u_dut.r_q[k-4].queue_id;
+      stale[k]    = u_dut.r_q[k-4].stale;
+      op[k]       = 2'(u_dut.r_q[k-4].op);
+    end
+    for (int k = 1; k <= Last; k++) begin
       walk[k] = valid[k] && op[k] == Walk;
       pop[k]  = valid[k] && op[k] != Walk;
     end
+    for (int k = 5; k <= Last; k++) left[k] = op[k] != Dequeue || u_dut.backlogged_q[k-4];
   end
-  assign ret = pop[4] && op[4] == Dequeue;
+  assign ret  = pop[4] && op[4] == Dequeue;
+  assign drop = drop_i && VerdictStages != 0 && pop[Last] && op[Last] == Dequeue;
+  assign sent = pop[Last] && op[Last] == Dequeue && !drop;
 
   // --- the queue manager's side, the lists' side, and the picked queue
 
-    logic seen_q, init_q;
+  logic seen_q, init_q;
   initial seen_q = 1'b0;
   logic [1:0] idle_q, listed_q;
   logic [2:0] downstream_q;
@@ -94,7 +104,7 @@ module pst_schedule_shaped_proof
     seen_q <= 1'b1;
     init_q <= u_dut.lists_init_done;
     if (active) idle_q[active_queue_i] <= 1'b0;
-    if (ret && !backlogged_i) idle_q[u_dut.r0_q.queue_id] <= 1'b1;
+    if (ret && !backlogged_i) idle_q[queue_id[4]] <= 1'b1;
     if (u_dut.u_lists.s_op_valid_i && u_dut.op_ready && !u_dut.u_lists.s_op_splice_i) listed_q[u_dut.u_lists.s_op_queue_i] <= 1'b1;
     if (u_dut.ready_take) listed_q[u_dut.ready_queue] <= 1'b0;
     downstream_q <= downstream_q + 3'(deq_take) - 3'(credit_i);
@@ -148,9 +158,7 @@ module pst_schedule_shaped_proof
       logic [4:0] places;
       places = 5'(idle_q[q]) + 5'(listed_q[q]) + 5'(parked[q]);
       for (int k = 1; k < 5; k++) places += 5'(pop[k] && queue_id[k] == 1'(q));
-      places += 5'(pop[5] && queue_id[5] == 1'(q) && (op[5] != Dequeue || u_dut.backlogged_r1_q));
-      places += 5'(pop[6] && queue_id[6] == 1'(q) && (op[6] != Dequeue || u_dut.backlogged_r2_q));
-      places += 5'(pop[7] && queue_id[7] == 1'(q) && (op[7] != Dequeue || u_dut.backlogged_r3_q));
+      for (int k = 5; k <= Last; k++) places += 5'(pop[k] && queue_id[k] == 1'(q) && left[k]);
       places += 5'(u_dut.a1_valid_q && u_dut.a1_queue_q == 1'(q)) + 5'(u_dut.a2_valid_q && u_dut.a2_queue_q == 1'(q));
       places += 5'(u_dut.place_valid_q && u_dut.place_queue_q == 1'(q));
       for (int k = 0; k < 2; k++) begin
@@ -179,7 +187,7 @@ module pst_schedule_shaped_proof
   logic x_in_act, x_in_ret, x_in_path;
 
   // What left in a window that began with a packet, as a time: that packet's decision less its tolerance, and all increments since.
-  logic window_q;
+  logic window_q, picked_q;     // the window began with the operation that has just passed stage 4
   age_t spent_q;
 
   assign now       = age_t'({wraps_q, u_dut.now_q, 16'b0});
@@ -188,7 +196,7 @@ module pst_schedule_shaped_proof
   assign walk_age  = now - walk_stamp_q;
   assign place_age = now - place_stamp_q;
   assign new_age   = now - new_stamp_q;
-  assign write     = u_dut.time_we && u_dut.r3_q.queue_id == X;
+  assign write     = u_dut.time_we && queue_id[Last] == X;
   assign floor     = now - Cycle - whole(tolerance_q);
   assign base      = age_t'(pop_stamp_q - floor) < 0 ? floor : pop_stamp_q;
 
@@ -198,9 +206,10 @@ module pst_schedule_shaped_proof
     if (u_dut.ready_take && u_dut.ready_queue == X) pop_stamp_q <= stamp_q;
     if (u_dut.walk && u_dut.walk_queue_q == X) walk_stamp_q <= stamp_q;
     // In a long pause the oldest times stop to count: less is spent then, and the claim is the stronger.
-    spent_q <= spent_q + (age_t'(now - spent_q) >= 2 * Oldest ? Cycle : '0) + (write && op[7] == Dequeue ? increment_q : '0);
+    spent_q <= spent_q + (age_t'(now - spent_q) >= 2 * Oldest ? Cycle : '0) + (write && sent ? increment_q : '0);
     if (pop[4] && op[4] == Dequeue && queue_id[4] == X) begin
       new_stamp_q <= base;
+      picked_q    <= pick_i;
       if (pick_i) begin
         window_q <= 1'b1;
         spent_q  <= floor;
@@ -211,8 +220,9 @@ module pst_schedule_shaped_proof
       new_stamp_q <= new_stamp_q + age_t'(u_dut.u_shaper.increment_q);
     end
     if (u_dut.act_take && u_dut.act_queue == X) place_stamp_q <= stamp_q;
-    if (pop[7] && queue_id[7] == X) place_stamp_q <= op[7] == Dequeue ? new_stamp_q : pop_stamp_q;
-    if (write) stamp_q <= op[7] == Dequeue ? new_stamp_q : now - OldAge;
+    if (pop[Last] && queue_id[Last] == X) place_stamp_q <= sent ? new_stamp_q : pop_stamp_q;
+    if (drop && queue_id[Last] == X && picked_q) window_q <= 1'b0;    // it did not leave: no window begins with it
+    if (write) stamp_q <= sent ? new_stamp_q : now - OldAge;
     waited_q <= x_in_path ? waited_q + 1'b1 : '0;
     if (u_dut.init_q && u_dut.init_queue_q == X) stamp_q <= '0;
     if (rst_i) begin
@@ -240,7 +250,7 @@ module pst_schedule_shaped_proof
     hands   = '0;
     in_pipe = '0;
     asked   = '0;
-    for (int k = 1; k < 8; k++) begin
+    for (int k = 1; k <= Last; k++) begin
       if (valid[k] && queue_id[k] == X && !stale[k]) hands = 4'(k);
       in_pipe += 5'(valid[k]);
       if (k < 4 || op[k] != Dequeue) asked += 5'(pop[k]);
@@ -295,11 +305,11 @@ module pst_schedule_shaped_proof
                          && u_dut.act_fifo_valid == (u_dut.u_place_act.level_q != '0)
                          && u_dut.ret_fifo_valid == (u_dut.u_place_ret.level_q != '0)
                          && 5'(u_dut.u_place_ret.waddr_q + 5'd1) == 5'(u_dut.u_place_ret.raddr_q + 5'(u_dut.u_place_ret.level_q)));
-      for (int k = 1; k < 8; k++) begin
+      for (int k = 1; k <= Last; k++) begin
         if (k < 3 && pop[k]) `PLACES(op[k] == Dequeue);
         if (pop[k]) `PLACES(!stale[k]);
         // one walk at a time
-        for (int j = k + 1; j < 8; j++) `PLACES(!(walk[k] && walk[j]));
+        for (int j = k + 1; j <= Last; j++) `PLACES(!(walk[k] && walk[j]));
         if (walk[k]) `PLACES(32'(u_dut.walk_count_q) == k && !u_dut.walk_due_q);
       end
       if (!u_dut.init_done_o) begin
@@ -307,13 +317,11 @@ module pst_schedule_shaped_proof
                          && (!u_dut.init_q || u_dut.now_q == TimeWidth'(u_dut.init_queue_q)));
       end
       // what leaves empty stays idle until its stamp is written: its announcement waits
-      if (pop[5] && op[5] == Dequeue && !u_dut.backlogged_r1_q) `PLACES(idle_q[queue_id[5]]);
-      if (pop[6] && op[6] == Dequeue && !u_dut.backlogged_r2_q) `PLACES(idle_q[queue_id[6]]);
-      if (pop[7] && op[7] == Dequeue && !u_dut.backlogged_r3_q) `PLACES(idle_q[queue_id[7]]);
-      for (int k = 1; k < 8; k++) for (int j = k + 1; j < 8; j++) `PLACES(!(pop[k] && pop[j] && queue_id[k] == queue_id[j]));
+      for (int k = 5; k <= Last; k++) if (pop[k] && !left[k]) `PLACES(idle_q[queue_id[k]]);
+      for (int k = 1; k <= Last; k++) for (int j = k + 1; j <= Last; j++) `PLACES(!(pop[k] && pop[j] && queue_id[k] == queue_id[j]));
       `PLACES(!u_dut.walk_due_q || u_dut.walk_count_q == '0);
 
-      for (int k = 1; k < 8; k++) begin
+      for (int k = 1; k <= Last; k++) begin
         // gates: what will park, or has parked, saw a closed gate
         if (pop[k]) begin
           if (k == 1) `PLACES(u_dut.u_cfg.rdata_q == read1_q);
@@ -342,8 +350,10 @@ module pst_schedule_shaped_proof
 `ifdef PROVE_TIMES
   // A packet of X between its decision and its stamp: the window may have begun with it.
   logic new_window;
-  assign new_window = (pop[5] && op[5] == Dequeue && queue_id[5] == X) || (pop[6] && op[6] == Dequeue && queue_id[6] == X)
-      || (pop[7] && op[7] == Dequeue && queue_id[7] == X);
+  always_comb begin
+    new_window = 1'b0;
+    for (int k = 5; k <= Last; k++) if (pop[k] && op[k] == Dequeue && queue_id[k] == X) new_window = 1'b1;
+  end
 
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) m_prompt : assume (waited_q < TimeWidth'(2 ** (TimeWidth - 4)));
@@ -353,7 +363,7 @@ module pst_schedule_shaped_proof
         a_true_time : assert (($signed({u_dut.now_q, 16'b0} - u_dut.time_b2) < 0) == (pop_age < 0));
       end
       if (u_dut.pick_valid && u_dut.pick.queue_id == X) begin
-        a_true_due : assert (u_dut.pick_due == ((x_in_path ? place_age : op[7] == Dequeue ? new_age : pop_age) >= 0));
+        a_true_due : assert (u_dut.pick_due == ((x_in_path ? place_age : sent ? new_age : pop_age) >= 0));
       end
       if (deq_take && queue_id[3] == X) begin
         a_not_early : assert (pop_age >= Cycle);
@@ -368,7 +378,7 @@ module pst_schedule_shaped_proof
         a_future : assert (age >= -OldAge);
         a_age : assert (age <= Oldest - (age_t'(until_walk) <<< 16) || (hands != '0 && age <= Oldest + (age_t'(hands) <<< 16)));
       end
-      for (int k = 1; k < 8; k++) begin
+      for (int k = 1; k <= Last; k++) begin
         if (pop[k] && queue_id[k] == X) begin
           assert (pop_age >= -OldAge && pop_age <= Oldest + Cycle * age_t'(k + 8));
           assert (age <= pop_age);
@@ -376,9 +386,7 @@ module pst_schedule_shaped_proof
           if (k == 2) assert (u_dut.time_b2 == stamp_t'(pop_stamp_q));
           if (k == 3) assert (u_dut.time_b3_q == stamp_t'(pop_stamp_q));
           if (k == 4) assert (u_dut.time_r0_q == stamp_t'(pop_stamp_q));
-          if (k == 5) assert (u_dut.cycle_r1_q == hold(pop_stamp_q));
-          if (k == 6) assert (u_dut.cycle_r2_q == hold(pop_stamp_q));
-          if (k == 7) assert (u_dut.cycle_r3_q == hold(pop_stamp_q));
+          if (k > 4) assert (u_dut.cycle_q[k-4] == hold(pop_stamp_q));
           if (k >= 3 && op[k] == Dequeue) assert (pop_age >= Cycle * age_t'(k - 2));
           if (k >= 3 && op[k] == Replace) assert (pop_age < Cycle * age_t'(k - 2));
           // the new stamp
@@ -394,32 +402,31 @@ module pst_schedule_shaped_proof
             assert (u_dut.u_shaper.base_q2 == stamp_t'(new_stamp_q) && u_dut.u_shaper.base_before_q2 == stamp_t'(new_stamp_q - 1'b1));
             assert (new_age >= 0 && new_age <= whole(TimeWidth'(MaxBurst + 3)));
           end
-          if (k == 7 && op[7] == Dequeue) begin
-            assert (u_dut.time_r3 == stamp_t'(new_stamp_q) && u_dut.hold_r3 == hold(new_stamp_q));
-            assert (increment_q >= 0 && increment_q < OldAge && new_age > -OldAge && new_age <= whole(TimeWidth'(MaxBurst + 4)));
+          if (k == 7 && op[7] == Dequeue) assert (u_dut.time_r3 == stamp_t'(new_stamp_q) && u_dut.hold_r3 == hold(new_stamp_q));
+          if (k == Last && op[k] == Dequeue) assert (u_dut.time_last == stamp_t'(new_stamp_q) && u_dut.hold_last == hold(new_stamp_q));
+          if (k >= 7 && op[k] == Dequeue) begin
+            assert (increment_q >= 0 && increment_q < OldAge && new_age > -OldAge && new_age <= whole(TimeWidth'(MaxBurst - 3 + k)));
           end
           // the window: a stamp is never before what is spent
           if (window_q) begin
-            assert (age_t'(pop_stamp_q - spent_q) >= 0 || op[k] == Dequeue && k > 4);
+            assert (age_t'(pop_stamp_q - spent_q) >= 0 || op[k] == Dequeue && k > 4 && picked_q);
             if (k > 4 && k < 7 && op[k] == Dequeue) assert (age_t'(new_stamp_q - spent_q) >= 0);
-            if (k == 7 && op[7] == Dequeue) assert (age_t'(new_stamp_q - spent_q) >= increment_q);
+            if (k >= 7 && op[k] == Dequeue) assert (age_t'(new_stamp_q - spent_q) >= increment_q);
           end
         end
         if (walk[k] && queue_id[k] == X && !stale[k]) begin
           assert (walk_stamp_q == stamp_q);
-          for (int j = k + 1; j < 8; j++) assert (!(pop[j] && queue_id[j] == X));
+          for (int j = k + 1; j <= Last; j++) assert (!(pop[j] && queue_id[j] == X));
           if (k == 1) assert (u_dut.u_time.rdata_q == stamp_t'(walk_stamp_q));
           if (k == 2) assert (u_dut.time_b2 == stamp_t'(walk_stamp_q));
           if (k == 3) assert (u_dut.time_b3_q == stamp_t'(walk_stamp_q));
           if (k == 4) assert (u_dut.time_r0_q == stamp_t'(walk_stamp_q));
-          if (k == 5) assert (u_dut.cycle_r1_q == cycle_t'(walk_stamp_q >> 16));
-          if (k == 6) assert (u_dut.cycle_r2_q == cycle_t'(walk_stamp_q >> 16));
-          if (k == 7) assert (u_dut.cycle_r3_q == cycle_t'(walk_stamp_q >> 16));
+          if (k > 4) assert (u_dut.cycle_q[k-4] == cycle_t'(walk_stamp_q >> 16));
         end
       end
       if (window_q) begin
         a_window : assert (cleared[X] && age_t'(now - spent_q) < 2 * Oldest + Cycle && age_t'(now - spent_q) >= -OldAge);
-        a_spent : assert (age_t'(stamp_q - spent_q) >= 0 || new_window);
+        a_spent : assert (age_t'(stamp_q - spent_q) >= 0 || (new_window && picked_q));
       end
 
       // stamps on their way to the lists

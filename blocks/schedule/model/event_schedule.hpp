@@ -19,7 +19,7 @@ namespace schedule_timing {
 inline constexpr int kDecide = 2;          // B2: early, closed, or it leaves; compared with the clock of this cycle
 inline constexpr int kTake = 3;            // B3: the queue manager commits; `now` of the shaper is the clock of this cycle
 inline constexpr int kAnswer = 4;          // R0: the packet goes to the output FIFO, whose reader sees it a cycle later
-inline constexpr int kStamp = 7;           // R3: the new stamp is written, and the queue placed again
+inline constexpr int kStamp = 7;           // R3: the new stamp is written, and the queue placed again; later by VerdictStages
 inline constexpr int kActivate = 2;        // from the announcement to the choice of what is placed
 inline constexpr int kListLatency = 3;     // from an operation on the lists to the queue at the head of the ready list
 inline constexpr int kDirectLatency = 1;   // the same when nothing is under way in the lists and the queue is due
@@ -44,9 +44,12 @@ struct ShaperState {
     bool parked = false;  // waits at its closed gate
 };
 
-template <typename Record>
+// VerdictStages: as in the RTL, cycles after R3 in which it is known whether the packet was dropped.
+template <typename Record, int VerdictStages = 0>
 class ShapedSchedule {
   public:
+    static constexpr int kLast = schedule_timing::kStamp + VerdictStages;  // age in which the stamp is written
+
     ShapedSchedule(Record* records, std::uint32_t queues)
         : records_(records), queues_(queues), wheel_(slots(queues)), used_(slots(queues) / 64), mask_(slots(queues) - 1), link_(queues) {
         // The golden section of the wheel, odd: successive queues beyond the horizon go to slots far from each other.
@@ -68,9 +71,10 @@ class ShapedSchedule {
     bool setting_room() const { return !gate_busy_; }
 
     // One cycle. `queue_manager` gives dequeue(); credit: the output took a packet; setting: settings of this queue are written now (and
-    // have been put into its record by the caller after this call); kNoQueue: none. left(queue, Dequeued): a packet goes to the output.
+    // have been put into its record by the caller after this call); kNoQueue: none. left(queue, Dequeued, ShaperState): a packet was taken
+    // from its queue; drop: the one that was taken kLast - kTake cycles ago is not to be sent, and not charged.
     template <typename Manager, typename Left>
-    void step(std::int64_t now, Manager& manager, bool credit, bool setting, Left&& left) {
+    void step(std::int64_t now, Manager& manager, bool credit, bool setting, Left&& left, bool drop = false) {
         namespace t = schedule_timing;
         if (now > next_tick()) catch_up(now, manager);
         last_step_ = now;
@@ -78,8 +82,8 @@ class ShapedSchedule {
         newly_[now & 3] = 0;
         if ((now & (t::kWalkCycles - 1)) == 0 && last_walk_ != now - 1) walk_due_ = true;
 
-        pipe_ = (pipe_ << 1) & 0xFF;
-        Op* const last = pipe_ >> t::kStamp & 1 ? &op(now, t::kStamp) : nullptr;
+        pipe_ = (pipe_ << 1) & ((2U << kLast) - 1);
+        Op* const last = pipe_ >> kLast & 1 ? &op(now, kLast) : nullptr;
         const bool place_credit_free = place_credit_ != 0;
 
         // B0: the walk or a pop.
@@ -119,15 +123,18 @@ class ShapedSchedule {
                 const auto taken = manager.dequeue(now, o.queue);
                 o.backlogged = taken.backlogged;
                 o.time = next_departure(o, now, taken.length);
-                left(o.queue, taken);
+                left(o.queue, taken, o.setting);
             }
         }
 
-        // R3.
+        // The last stage.
         bool place_ret = false, park = false;
         if (last) {
             if (last->kind == Kind::Dequeue) {
-                records_[last->queue].shaper.time = last->time;
+                if (VerdictStages != 0 && drop)
+                    last->time = records_[last->queue].shaper.time;
+                else
+                    records_[last->queue].shaper.time = last->time;
                 place_ret = last->backlogged;
             } else if (last->kind == Kind::Replace) {
                 place_ret = true;
@@ -251,10 +258,10 @@ class ShapedSchedule {
         }
         last_step_ = from - 1;
         for (std::int64_t cycle = from; cycle < now; cycle = busy() ? cycle + 1 : next_tick())
-            step(cycle, manager, false, false, [](std::uint32_t, const auto&) {});
+            step(cycle, manager, false, false, [](std::uint32_t, const auto&, const auto&) {});
     }
 
-    Op& op(std::int64_t now, int age) { return ops_[(now - age) & 7]; }
+    Op& op(std::int64_t now, int age) { return ops_[(now - age) & (kOps - 1)]; }
 
     // GCRA (model/shaper.hpp).
     static std::int64_t next_departure(const Op& o, std::int64_t now, std::uint32_t length) {
@@ -264,10 +271,10 @@ class ShapedSchedule {
         return std::max(o.time, floor) + static_cast<std::int64_t>(std::min(scaled, kMost));
     }
 
-    // The stamp of this queue is on its way through R0..R3.
+    // The stamp of this queue is on its way from R0 to the last stage.
     bool stamp_in_flight(std::int64_t now, std::uint32_t queue) {
-        if (!(pipe_ & 0xF0)) return false;
-        for (int age = schedule_timing::kAnswer; age <= schedule_timing::kStamp; ++age)
+        if (!(pipe_ >> schedule_timing::kAnswer)) return false;
+        for (int age = schedule_timing::kAnswer; age <= kLast; ++age)
             if (pipe_ >> age & 1 && op(now, age).queue == queue) return true;
         return false;
     }
@@ -353,11 +360,13 @@ class ShapedSchedule {
         place_credit_ += take_ret;
     }
 
+    static constexpr int kOps = VerdictStages == 0 ? 8 : 16;  // more than kLast, a power of two
+
     Record* records_;
     std::uint32_t queues_;
 
     // decisions
-    Op ops_[8] = {};
+    Op ops_[kOps] = {};
     unsigned pipe_ = 0;  // bit n: an operation was popped n cycles ago
     int place_credit_ = schedule_timing::kPlaceDepth, out_credit_ = schedule_timing::kCredits;
     bool walk_due_ = false;
@@ -402,7 +411,7 @@ class PassthroughSchedule {
 
     // As in ShapedSchedule.
     template <typename Manager, typename Left>
-    void step(std::int64_t now, Manager& manager, bool credit, bool, Left&& left) {
+    void step(std::int64_t now, Manager& manager, bool credit, bool, Left&& left, bool = false) {
         namespace t = schedule_timing;
         visible_ += newly_;
         newly_ = 0;
@@ -427,7 +436,7 @@ class PassthroughSchedule {
             Op& o = ops_[(now - t::kTake) & 7];
             const auto taken = manager.dequeue(now, o.queue);
             o.backlogged = taken.backlogged;
-            left(o.queue, taken);
+            left(o.queue, taken, ShaperState{});
         }
 
         // What was chosen a cycle ago goes onto the ready list.

@@ -12,6 +12,7 @@ module pst_schedule
     parameter int unsigned WalkCycles = 64,                              // cycles per time stamp looked after
     parameter int unsigned TimeWidth = 32,                               // bits of a time in cycles, see pst_shaper
     parameter int unsigned Credits = 32,                                 // packets that fit downstream
+    parameter int unsigned VerdictStages = 0,                            // shaped: cycles that a verdict on each packet takes longer
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -29,6 +30,8 @@ module pst_schedule
     input  logic [QueueIdWidth-1:0] s_ret_queue_i,
     input  len_t                    s_ret_len_i,
     input  logic                    s_ret_backlogged_i,
+    input  logic                    s_drop_i,            // shaped: VerdictStages + 3 cycles after the answer, the packet was dropped
+    output logic [            20:0] m_period_o,          // shaped: with the answer, exponent and mantissa of the queue's period
     input  logic                    credit_i,            // a packet was taken downstream
     // shaper of one queue
     input  logic                    s_cfg_valid_i,
@@ -42,7 +45,7 @@ module pst_schedule
   if (Shaping) begin : g_shaped
     pst_schedule_shaped #(
         .Queues(Queues), .Slots(Slots), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles), .WalkCycles(WalkCycles),
-        .TimeWidth(TimeWidth), .Credits(Credits), .QueueRamStyle(QueueRamStyle)
+        .TimeWidth(TimeWidth), .Credits(Credits), .VerdictStages(VerdictStages), .QueueRamStyle(QueueRamStyle)
     ) u_schedule (.*);
   end else begin : g_passthrough
     pst_schedule_passthrough #(
@@ -52,8 +55,9 @@ module pst_schedule
         .s_ret_valid_i, .s_ret_queue_i, .s_ret_backlogged_i, .credit_i, .now_o, .init_done_o
     );
     assign s_cfg_ready_o = init_done_o;
+    assign m_period_o    = '0;
     logic unused;
-    assign unused = &{1'b0, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i};
+    assign unused = &{1'b0, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i, s_drop_i};
   end
 
 endmodule

@@ -19,6 +19,7 @@ module pst_schedule_shaped
     parameter int unsigned WalkCycles = 64,           // one time stamp is looked after per so many cycles
     parameter int unsigned TimeWidth = 32,            // bits of a time in cycles, see pst_shaper
     parameter int unsigned Credits = 32,              // packets that fit downstream
+    parameter int unsigned VerdictStages = 0,         // cycles after R3 in which it is known whether the packet was dropped, 0 .. 5
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -36,6 +37,9 @@ module pst_schedule_shaped
     input  logic [QueueIdWidth-1:0] s_ret_queue_i,
     input  len_t                    s_ret_len_i,
     input  logic                    s_ret_backlogged_i,
+    // VerdictStages + 3 cycles after the answer: the packet is not to be sent. It is not charged; downstream gives its credit back
+    input  logic                    s_drop_i,
+    output logic [            20:0] m_period_o,        // with the answer: exponent and mantissa of the queue's period
     input  logic                    credit_i,          // a packet was taken downstream
     // shaper of one queue
     input  logic                    s_cfg_valid_i,
@@ -51,9 +55,13 @@ module pst_schedule_shaped
   localparam int unsigned SlotTimeWidth = TimeWidth - SlotShift;
   localparam int unsigned PlaceDepth = 32;                   // FIFO before the lists; bounds the decisions in flight
   localparam int unsigned ParkDelay = 16;                    // cycles after which no decision with an old setting is in flight; below 32
+  localparam int unsigned Last = 3 + VerdictStages;          // R stage that writes the time stamp and places the queue again
 
   if (ToleranceCycles >= 2 ** (TimeWidth - 4)) begin : g_bad_tolerance
     $error("pst_schedule: ToleranceCycles is %0d, allowed: below 2^(TimeWidth-4)", ToleranceCycles);
+  end
+  if (VerdictStages > 5) begin : g_bad_stages
+    $error("pst_schedule: VerdictStages is %0d, allowed: 0 .. 5", VerdictStages);
   end
   if (Slots < 2 || Slots != 2 ** SlotWidth || SlotCycles < 8 || SlotCycles != 2 ** SlotShift) begin : g_bad_wheel
     $error("pst_schedule: Slots (%0d) and SlotCycles (%0d) must be powers of two, at least 2 and 8", Slots, SlotCycles);
@@ -100,20 +108,22 @@ module pst_schedule_shaped
   assign now_o = 32'(now_q);
   assign init_done_o = !init_q && lists_init_done;
 
-  // --- decision pipeline: B0 pop or walk, B1, B2 words read (by the queue manager too), B3 decided, R0 answer, R1..R3 time stamp
+  // --- decision pipeline: B0 pop or walk, B1, B2 words read (by the queue manager too), B3 decided, R0 answer, R1..R3 time stamp,
+  // up to R[Last] while somebody else judges the packet
 
   logic ready_valid, ready_take;
   queue_t ready_queue;
-  op_t b1_q, b2_q, b2_decided, b3_q, r0_q, r1_q, r2_q, r3_q;
+  op_t b1_q, b2_q, b2_decided, b3_q, last;
+  op_t [Last:0] r_q;
   shaper_cfg_t cfg_b2;
   logic [20:0] period_b3_q, period_r0_q;              // exponent, mantissa
   logic [27:0] tolerance_q;                           // at B3
   cycle_t floor_q;                                    // at R0: decision less tolerance
-  time_t time_b2, time_b3_q, time_r0_q, time_r3;
+  time_t time_b2, time_b3_q, time_r0_q, time_r3, time_last;
   // What is left of the stamp after R0: a walk looks at its cycle, a queue that is too early is placed by the last cycle of its wait.
-  cycle_t cycle_r1_q, cycle_r2_q, cycle_r3_q;
-  cycle_t hold_r3;
-  logic backlogged_r1_q, backlogged_r2_q, backlogged_r3_q;
+  cycle_t [Last:1] cycle_q;
+  cycle_t hold_r3, hold_last;
+  logic [Last:1] backlogged_q;
 
   logic walk_due_q, walk, walk_stale;
   queue_t walk_queue_q;
@@ -126,17 +136,16 @@ module pst_schedule_shaped
   // read that very word, which the memories do not define.
   assign walk = walk_due_q && place_credit_q != '0;
   assign ready_take = ready_valid && !walk && place_credit_q != '0 && out_credit_q != '0
-      && !(r3_q.valid && r3_q.op == OpWalk) && !cfg_take;
+      && !(last.valid && last.op == OpWalk) && !cfg_take;
 
   always_comb begin
     walk_stale = 1'b0;
     if (b1_q.valid && b1_q.queue_id == walk_queue_q) walk_stale = 1'b1;
     if (b2_q.valid && b2_q.queue_id == walk_queue_q) walk_stale = 1'b1;
     if (b3_q.valid && b3_q.queue_id == walk_queue_q) walk_stale = 1'b1;
-    if (r0_q.valid && r0_q.queue_id == walk_queue_q) walk_stale = 1'b1;
-    if (r1_q.valid && r1_q.queue_id == walk_queue_q) walk_stale = 1'b1;
-    if (r2_q.valid && r2_q.queue_id == walk_queue_q) walk_stale = 1'b1;
-    if (r3_q.valid && r3_q.queue_id == walk_queue_q) walk_stale = 1'b1;
+    for (int k = 0; k <= int'(Last); k++) begin
+      if (r_q[k].valid && r_q[k].queue_id == walk_queue_q) walk_stale = 1'b1;
+    end
   end
 
   always_comb begin
@@ -166,22 +175,20 @@ module pst_schedule_shaped
     };
     b2_q <= b1_q;
     b3_q <= b2_decided;
-    r0_q <= b3_q;
-    r1_q <= r0_q;
-    r2_q <= r1_q;
-    r3_q <= r2_q;
+    r_q[0] <= b3_q;
     time_b3_q  <= time_b2;
     time_r0_q  <= time_b3_q;
-    cycle_r1_q <= r0_q.op == OpWalk ? time_r0_q[TimeWidth+15:16] : cycle_t'((time_r0_q - 1'b1) >> 16);
-    cycle_r2_q <= cycle_r1_q;
-    cycle_r3_q <= cycle_r2_q;
+    cycle_q[1] <= r_q[0].op == OpWalk ? time_r0_q[TimeWidth+15:16] : cycle_t'((time_r0_q - 1'b1) >> 16);
+    backlogged_q[1] <= s_ret_backlogged_i;
+    for (int k = 1; k <= int'(Last); k++) r_q[k] <= r_q[k-1];
+    for (int k = 2; k <= int'(Last); k++) begin
+      cycle_q[k]      <= cycle_q[k-1];
+      backlogged_q[k] <= backlogged_q[k-1];
+    end
     period_b3_q     <= {cfg_b2.exponent, cfg_b2.mantissa};
     period_r0_q     <= period_b3_q;
     tolerance_q     <= cfg_b2.burst > 28'(ToleranceCycles) ? cfg_b2.burst : 28'(ToleranceCycles);
     floor_q         <= now_q - cycle_t'(tolerance_q);
-    backlogged_r1_q <= s_ret_backlogged_i;
-    backlogged_r2_q <= backlogged_r1_q;
-    backlogged_r3_q <= backlogged_r2_q;
 
     if (rst_i) begin
       walk_count_q <= '0;
@@ -190,16 +197,15 @@ module pst_schedule_shaped
       b1_q.valid   <= 1'b0;
       b2_q.valid   <= 1'b0;
       b3_q.valid   <= 1'b0;
-      r0_q.valid   <= 1'b0;
-      r1_q.valid   <= 1'b0;
-      r2_q.valid   <= 1'b0;
-      r3_q.valid   <= 1'b0;
+      for (int k = 0; k <= int'(Last); k++) r_q[k].valid <= 1'b0;
     end
   end
 
   assign m_deq_valid_o = b1_q.valid && b1_q.op == OpDequeue;
   assign m_deq_queue_o = b1_q.queue_id;
   assign m_deq_take_o  = b3_q.valid && b3_q.op == OpDequeue;
+  assign m_period_o    = period_r0_q;
+  assign last          = r_q[Last];
 
   pst_shaper #(
       .TimeWidth(TimeWidth)
@@ -209,30 +215,51 @@ module pst_schedule_shaped
       .time_o(time_r3), .hold_o(hold_r3)
   );
 
-  // --- R3: write the time stamp, place the queue again
+  if (VerdictStages == 0) begin : g_at_once
+    assign time_last = time_r3;
+    assign hold_last = hold_r3;
+  end else begin : g_wait
+    time_t [VerdictStages-1:0] time_q;
+    cycle_t [VerdictStages-1:0] hold_q;
+    always_ff @(posedge clk_i) begin
+      time_q[0] <= time_r3;
+      hold_q[0] <= hold_r3;
+      for (int k = 1; k < int'(VerdictStages); k++) begin
+        time_q[k] <= time_q[k-1];
+        hold_q[k] <= hold_q[k-1];
+      end
+    end
+    assign time_last = time_q[VerdictStages-1];
+    assign hold_last = hold_q[VerdictStages-1];
+  end
 
-  // A walk replaces stamps older than every burst by one that is exactly that old: nothing changes but the wrap-around is put off. So does
-  // parking, for a walk that meets the queue on its way here leaves the stamp to it.
+  // --- R[Last]: write the time stamp, place the queue again
+
+  // A walk replaces stamps older than every burst by one that is exactly that old: nothing changes but the wrap-around is put off. So do
+  // parking and a drop, for a walk that meets the queue on its way here leaves the stamp to them.
   localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
-  logic walk_old, time_we, no_place_r3, place_ret_valid, place_ret_take, out_credit_back;
+  logic walk_old, time_we, no_place, place_ret_valid, place_ret_take, out_credit_back;
+  logic sent, dropped;    // the packet was taken from its queue: it is charged, or not
   time_t time_wdata;
   cycle_t hold_wdata;
 
   always_comb begin
-    walk_old   = $signed(cycle_r3_q - (now_q - OldAge)) < 0 && !r3_q.stale;
-    time_we    = r3_q.valid && (r3_q.op == OpDequeue || ((r3_q.op == OpWalk || r3_q.op == OpPark) && walk_old));
-    time_wdata = r3_q.op == OpDequeue ? time_r3 : {now_q - OldAge, 16'b0};
-    hold_wdata = r3_q.op == OpDequeue ? hold_r3 : now_q - OldAge - 1'b1;
-    no_place_r3 = r3_q.valid && !(r3_q.op == OpReplace || (r3_q.op == OpDequeue && backlogged_r3_q));
-    place_ret_valid = r3_q.valid && !no_place_r3;
-    out_credit_back = r3_q.valid && (r3_q.op == OpReplace || r3_q.op == OpPark);
+    sent       = last.op == OpDequeue && !s_drop_i;
+    dropped    = last.op == OpDequeue && s_drop_i;
+    walk_old   = $signed(cycle_q[Last] - (now_q - OldAge)) < 0 && !last.stale;
+    time_we    = last.valid && (sent || ((last.op == OpWalk || last.op == OpPark || dropped) && walk_old));
+    time_wdata = sent ? time_last : {now_q - OldAge, 16'b0};
+    hold_wdata = sent ? hold_last : now_q - OldAge - 1'b1;
+    no_place   = last.valid && !(last.op == OpReplace || (last.op == OpDequeue && backlogged_q[Last]));
+    place_ret_valid = last.valid && !no_place;
+    out_credit_back = last.valid && (last.op == OpReplace || last.op == OpPark);
   end
 
   // Credits come and go several in a cycle; those that are known late only choose between sums that are ready.
   logic [$bits(place_credit_q)-1:0] place_credit_sum;
   logic [$bits(out_credit_q)-1:0] out_credit_sum;
 
-  assign place_credit_sum = place_credit_q + $bits(place_credit_q)'(no_place_r3);
+  assign place_credit_sum = place_credit_q + $bits(place_credit_q)'(no_place);
   assign out_credit_sum   = out_credit_q + $bits(out_credit_q)'(out_credit_back) + $bits(out_credit_q)'(credit_i);
 
   always_ff @(posedge clk_i) begin
@@ -252,7 +279,7 @@ module pst_schedule_shaped
       .Width($bits(time_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_time (
       .clk_i,
-      .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : r3_q.queue_id), .wdata_i(init_q ? '0 : time_wdata),
+      .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : last.queue_id), .wdata_i(init_q ? '0 : time_wdata),
       .re_i(1'b1), .raddr_i(walk ? walk_queue_q : ready_queue), .rdata_o(time_b2)
   );
 
@@ -271,7 +298,7 @@ module pst_schedule_shaped
   queue_t gate_queue_q;
   logic [4:0] gate_count_q;
 
-  assign park   = r3_q.valid && r3_q.op == OpPark;
+  assign park   = last.valid && last.op == OpPark;
   assign unpark = gate_busy_q && gate_count_q == '0 && parked_q;
   assign cfg_take = s_cfg_valid_i && s_cfg_ready_o;
   assign s_cfg_ready_o = !gate_busy_q && init_done_o;
@@ -294,7 +321,7 @@ module pst_schedule_shaped
       .Width(1), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_parked (
       .clk_i,
-      .we_i(init_q || park || unpark_take), .waddr_i(init_q ? init_queue_q : park ? r3_q.queue_id : gate_queue_q),
+      .we_i(init_q || park || unpark_take), .waddr_i(init_q ? init_queue_q : park ? last.queue_id : gate_queue_q),
       .wdata_i(!init_q && park),
       .re_i(gate_count_q == 5'd3), .raddr_i(gate_queue_q), .rdata_o(parked_r)
   );
@@ -321,14 +348,10 @@ module pst_schedule_shaped
   always_comb begin
     act_hazard    = 1'b0;
     unpark_hazard = 1'b0;
-    if (r0_q.valid && r0_q.queue_id == s_active_queue_i) act_hazard = 1'b1;
-    if (r1_q.valid && r1_q.queue_id == s_active_queue_i) act_hazard = 1'b1;
-    if (r2_q.valid && r2_q.queue_id == s_active_queue_i) act_hazard = 1'b1;
-    if (r3_q.valid && r3_q.queue_id == s_active_queue_i) act_hazard = 1'b1;
-    if (r0_q.valid && r0_q.queue_id == gate_queue_q) unpark_hazard = 1'b1;
-    if (r1_q.valid && r1_q.queue_id == gate_queue_q) unpark_hazard = 1'b1;
-    if (r2_q.valid && r2_q.queue_id == gate_queue_q) unpark_hazard = 1'b1;
-    if (r3_q.valid && r3_q.queue_id == gate_queue_q) unpark_hazard = 1'b1;
+    for (int k = 0; k <= int'(Last); k++) begin
+      if (r_q[k].valid && r_q[k].queue_id == s_active_queue_i) act_hazard = 1'b1;
+      if (r_q[k].valid && r_q[k].queue_id == gate_queue_q) unpark_hazard = 1'b1;
+    end
   end
 
   assign act_queue        = unpark ? gate_queue_q : s_active_queue_i;
@@ -353,21 +376,21 @@ module pst_schedule_shaped
       .Width(TimeWidth), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_hold (
       .clk_i,
-      .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : r3_q.queue_id), .wdata_i(init_q ? '1 : hold_wdata),
+      .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : last.queue_id), .wdata_i(init_q ? '1 : hold_wdata),
       .re_i(1'b1), .raddr_i(act_queue), .rdata_o(act_hold)
   );
 
   // Both FIFOs are passed by when they are empty: a queue alone comes round sooner.
-  place_t place_act_fifo, place_act_a2, place_ret_fifo, place_ret_r3;
+  place_t place_act_fifo, place_act_a2, place_ret_fifo, place_ret_last;
   logic act_fifo_valid, ret_fifo_valid, place_ret_any;
   logic [$clog2(PlaceDepth+1)-1:0] unused_ret_level;
 
   assign place_act_valid = act_fifo_valid || a2_valid_q;
   assign place_act_a2    = {a2_queue_q, act_hold};
   assign place_act       = act_fifo_valid ? place_act_fifo : place_act_a2;
-  assign place_ret_r3    = {r3_q.queue_id, r3_q.op == OpDequeue ? hold_r3 : cycle_r3_q};
+  assign place_ret_last    = {last.queue_id, sent ? hold_last : cycle_q[Last]};
   assign place_ret_any   = ret_fifo_valid || place_ret_valid;
-  assign place_ret       = ret_fifo_valid ? place_ret_fifo : place_ret_r3;
+  assign place_ret       = ret_fifo_valid ? place_ret_fifo : place_ret_last;
 
   pst_fifo #(
       .Width($bits(place_t)), .Depth(ActiveDepth), .RegisterOutput(1'b1)
@@ -382,7 +405,7 @@ module pst_schedule_shaped
       .Width($bits(place_t)), .Depth(PlaceDepth), .RegisterOutput(1'b1)
   ) u_place_ret (
       .clk_i, .rst_i,
-      .s_valid_i(place_ret_valid && (ret_fifo_valid || !place_ret_take)), .s_ready_o(unused_ret_ready), .s_data_i(place_ret_r3),
+      .s_valid_i(place_ret_valid && (ret_fifo_valid || !place_ret_take)), .s_ready_o(unused_ret_ready), .s_data_i(place_ret_last),
       .m_valid_o(ret_fifo_valid), .m_ready_i(place_ret_take), .m_data_o(place_ret_fifo),
       .level_o(unused_ret_level)
   );
@@ -409,7 +432,7 @@ module pst_schedule_shaped
   endfunction
 
   assign act_due  = act_fifo_valid ? due(place_act_fifo.hold, now_q) : due(place_act_a2.hold, now_q);
-  assign ret_due  = ret_fifo_valid ? due(place_ret_fifo.hold, now_q) : due(place_ret_r3.hold, now_q);
+  assign ret_due  = ret_fifo_valid ? due(place_ret_fifo.hold, now_q) : due(place_ret_last.hold, now_q);
   assign pick_due = pick_act ? act_due : ret_due;
 
   logic [SlotTimeWidth-1:0] cursor_q;         // slot that is spliced next: when it is over
@@ -477,9 +500,10 @@ module pst_schedule_shaped
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (s_ret_valid_i == (r0_q.valid && r0_q.op == OpDequeue))
+      assert (s_ret_valid_i == (r_q[0].valid && r_q[0].op == OpDequeue))
       else $error("the queue manager's answer does not follow the decision by one cycle");
-      if (s_ret_valid_i) assert (s_ret_queue_i == r0_q.queue_id) else $error("answer for another queue");
+      if (s_ret_valid_i) assert (s_ret_queue_i == r_q[0].queue_id) else $error("answer for another queue");
+      if (s_drop_i) assert (last.valid && last.op == OpDequeue) else $error("a packet is dropped that was not taken");
       if (a2_valid_q) assert (unused_act_ready) else $error("activation FIFO overflows");
       if (place_ret_valid) assert (unused_ret_ready) else $error("return FIFO overflows");
       if (s_active_valid_i) assert (int'(s_active_queue_i) < Queues) else $error("active queue out of range");

@@ -6,7 +6,8 @@
 //
 // Arguments: queues, packets, seed, shaping (0, 1), load (permille of cycles with an arrival), time_width, tolerance (cycles),
 // gates (1: gates close and open at random), taken (permille of cycles in which the output takes a packet), idle (1: long pauses, longer
-// than the time stamps' range), pattern (0 random, 1 one queue). Prints packets=, cycles=, lateness= (largest, cycles after both the time
+// than the time stamps' range), pattern (0 random, 1 one queue), stages (VerdictStages), drops (permille of packets that are dropped
+// after they were taken: they are not charged). Prints packets=, cycles=, lateness= (largest, cycles after both the time
 // and the announcement), gate= (largest from opening to service), throughput= (decisions per 1000 cycles while everything is backlogged).
 #include <algorithm>
 #include <cinttypes>
@@ -56,6 +57,12 @@ struct Bench {
     };
     std::deque<Setting> settings;
     uint32_t downstream = 0;  // packets in the output FIFO or on their way to it
+    struct Verdict {
+        uint64_t cycle, decided;
+        uint32_t queue, length;
+        bool drop;
+    };
+    std::deque<Verdict> verdicts;  // packets that were taken and are not judged yet
 
     explicit Bench(std::map<std::string, uint64_t> a) : args(std::move(a)), rng(args["seed"]), queues(args["queues"]) {}
 
@@ -83,7 +90,7 @@ struct Bench {
 
     void run() {
         top.rst_i = 1;
-        top.s_active_valid_i = top.s_ret_valid_i = top.s_cfg_valid_i = top.credit_i = 0;
+        top.s_active_valid_i = top.s_ret_valid_i = top.s_cfg_valid_i = top.s_drop_i = top.credit_i = 0;
         for (int i = 0; i < 3; i++) tick();
         top.rst_i = 0;
         now = 0;
@@ -116,8 +123,8 @@ struct Bench {
         for (int i = 0; i < 8; i++) cycle(false);
         for (uint32_t q = 0; q < queues.size(); q++)
             if (!queues[q].lengths.empty()) fail(q, "starves with " + std::to_string(queues[q].lengths.size()) + " packets");
-        std::printf("packets=%" PRIu64 " cycles=%" PRIu64 " lateness=%" PRIu64 " gate=%" PRIu64 " throughput=%d\n", decisions, now,
-                    lateness, gate, static_cast<int>(rate));
+        std::printf("packets=%" PRIu64 " cycles=%" PRIu64 " lateness=%" PRIu64 " gate=%" PRIu64 " throughput=%d dropped=%" PRIu64 "\n", decisions,
+                    now, lateness, gate, static_cast<int>(rate), dropped);
     }
 
     void offer(uint32_t q, penstock::ShaperSetting s) {
@@ -187,6 +194,8 @@ struct Bench {
             }
         }
         top.credit_i = downstream > 0 && rng() % 1000 < args["taken"] && in_fifo > 0;
+        const bool judged = !verdicts.empty() && verdicts.front().cycle == now;
+        top.s_drop_i = judged && verdicts.front().drop;
         top.eval();
 
         if (top.m_deq_valid_o) {
@@ -208,15 +217,25 @@ struct Bench {
             settings.back().cycle = now + kSettingDelay;
             cfg_taken = true;
         }
-        // The answer that is shown now was committed one cycle ago: the shaper's new time is counted from this cycle.
+        // The answer that is shown now was committed one cycle ago: the shaper's new time is counted from this cycle, if the packet is not
+        // dropped. Until that is known the queue must not be looked at.
         if (top.s_ret_valid_i) {
-            Queue& q = queues[top.s_ret_queue_i];
+            const bool drop = args["drops"] && rng() % 1000 < args["drops"];
+            verdicts.push_back({now + (args["shaping"] ? 3 + args["stages"] : 0), now - 1, top.s_ret_queue_i, top.s_ret_len_i, drop});
+            queues[top.s_ret_queue_i].since = now;
+        }
+        if (!verdicts.empty() && verdicts.front().cycle == now) {
+            const Verdict v = verdicts.front();
+            verdicts.pop_front();
+            Queue& q = queues[v.queue];
             q.in_flight = false;
-            q.since = now;
             in_fifo++;
-            if (args["shaping"])
-                q.time = penstock::Shaper::update(decided[top.s_ret_queue_i], q.time, now - 1, top.s_ret_len_i, args["tolerance"],
-                                                  args["time_width"]);
+            if (v.drop) {
+                q.since = now;
+                dropped++;
+            } else if (args["shaping"]) {
+                q.time = penstock::Shaper::update(decided[v.queue], q.time, v.decided, v.length, args["tolerance"], args["time_width"]);
+            }
         }
         tick();
         if (cfg_taken) top.s_cfg_valid_i = 0;
@@ -234,6 +253,7 @@ struct Bench {
     }
 
     uint32_t in_fifo = 0;
+    uint64_t dropped = 0;
     bool active_shown = false, cfg_taken = false;
     std::map<uint32_t, penstock::ShaperSetting> decided;
 };

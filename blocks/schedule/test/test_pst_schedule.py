@@ -27,6 +27,8 @@ def soak(parameters: dict[str, object], **arguments: int) -> dict[str, int]:
             "gates": 0,
             "idle": 0,
             "pattern": 0,
+            "stages": int(parameters.get("VerdictStages", 0)),
+            "drops": 0,
             "packets": 300_000,
             **arguments,
         },
@@ -56,6 +58,17 @@ def test_idle_longer_than_time_stamps() -> None:
     # An old stamp that is taken for one in the future does no more than wait: at light load nothing else makes a queue late.
     counts = soak(WRAPPING, load=10, idle=1, packets=3_000)
     assert counts["lateness"] <= 64, counts
+
+
+@pytest.mark.parametrize("stages", [1, 3])
+@pytest.mark.parametrize("parameters", [SMALL, WRAPPING], ids=["small", "wrapping"])
+def test_dropped_packets_are_not_charged(parameters: dict[str, object], stages: int) -> None:
+    """Packets that somebody else drops after they were taken: no charge, and the queue comes round at once."""
+    counts = soak({**parameters, "VerdictStages": stages}, gates=1, drops=300, packets=200_000)
+    assert counts["dropped"] > 50_000, counts
+    soak({**parameters, "VerdictStages": stages}, load=300, idle=int(parameters is WRAPPING), drops=100, taken=300, packets=50_000)
+    counts = soak({**parameters, "VerdictStages": stages}, load=10, gates=1, drops=300, packets=3_000)
+    assert counts["lateness"] <= 64 and counts["gate"] <= 64, counts
 
 
 def test_back_pressure() -> None:

@@ -15,6 +15,7 @@ enum class Drop : std::uint8_t {
     NoPage = 5,
     TailDropPackets = 6,
     TailDropBytes = 7,
+    Aqm = 8,
 };
 
 }  // namespace penstock

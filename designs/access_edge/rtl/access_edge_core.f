@@ -1,3 +1,5 @@
 -f ../../../blocks/queue/rtl/queue.f
 -f ../../../blocks/schedule/rtl/schedule.f
+-f ../../../blocks/aqm/rtl/aqm.f
+pst_access_edge_judge.sv
 pst_access_edge_core.sv

@@ -18,6 +18,9 @@ module pst_access_edge
     parameter int unsigned               MinFrameBytes = 14,                    // without prefix and FCS, >= 1
     parameter int unsigned               ClockHz = 220_000_000,                 // for software, Hz
     parameter bit                        Shaping = 1'b1,                        // 0: queues take turns, rates are ignored
+    parameter int unsigned               Aqm = 0,                               // active queue management: 0 none, 1 CoDel
+    parameter bit                        AqmEstimate = 1'b0,                    // its delay from backlog and rate, not from time stamps
+    parameter int unsigned               TickShift = 8,                         // its ticks are 2^TickShift cycles
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
     parameter string                     DescRamStyle = "auto",                 // per-descriptor memories
@@ -106,6 +109,12 @@ module pst_access_edge
     output logic [3:0]                         ev_enqueue_reason_o,
     output logic [31:0]                        ev_enqueue_queue_o,
     output logic [15:0]                        ev_enqueue_len_o,
+    // with an AQM: every frame that was taken from its queue is sent, marked or not, or dropped at the head
+    output logic                               ev_dequeue_valid_o,
+    output logic [3:0]                         ev_dequeue_reason_o,
+    output logic                               ev_dequeue_mark_o,
+    output logic [31:0]                        ev_dequeue_queue_o,
+    output logic [15:0]                        ev_dequeue_len_o,
     // time in cycles
     output logic [31:0]                        now_o,
     output logic                               init_done_o
@@ -117,6 +126,9 @@ module pst_access_edge
   localparam int unsigned DescIdWidth  = Descriptors > 1 ? $clog2(Descriptors) : 1;
   // Room for two of the largest frames with their prefix: one is passed on while the next one comes.
   localparam int unsigned BufferBeats  = 1 << $clog2(2 * ((MaxFrameBytes + 4 + DataBytes - 1) / DataBytes) + 2);
+  // With an AQM a bit goes along with the queue id: through the rx handler whether the frame may be marked, through the tx handler whether it is.
+  localparam int unsigned TagWidth     = QueueIdWidth + (Aqm != 0 ? 1 : 0);
+  localparam int unsigned Tags         = Aqm != 0 ? 2 << QueueIdWidth : Queues;
   localparam int unsigned PacketWidth  = 48;
   localparam int unsigned ByteWidth    = 56;
 
@@ -129,15 +141,16 @@ module pst_access_edge
 
   typedef logic [QueueIdWidth-1:0] queue_id_t;
   typedef logic [DescIdWidth-1:0] desc_id_t;
+  typedef logic [TagWidth-1:0] tag_t;
   typedef logic [PacketWidth-1:0] packets_t;
   typedef logic [ByteWidth-1:0] bytes_t;
 
   // ---- initialisation -------------------------------------------------------------------------------------------------
 
-  logic core_init_done, in_init_done, out_init_done, drop_init_done, init_done_q;
+  logic core_init_done, in_init_done, out_init_done, drop_init_done, aqm_init_done, init_done_q;
 
   always_ff @(posedge clk_i) begin
-    init_done_q <= core_init_done && in_init_done && out_init_done && drop_init_done;
+    init_done_q <= core_init_done && in_init_done && out_init_done && drop_init_done && aqm_init_done;
     if (rst_i) init_done_q <= 1'b0;
   end
 
@@ -148,18 +161,21 @@ module pst_access_edge
   logic meta_valid, meta_ready, data_valid, data_ready, data_last, classify_ready;
   queue_id_t meta_queue;
   len_t meta_len;
+  logic meta_ect;
   logic [DataWidth-1:0] data;
   drop_e ev_classify_reason;
 
   assign s_axis_tready_o = classify_ready && init_done_q;
 
   pst_classify_prefix #(
-      .Queues(Queues), .DataBytes(DataBytes), .MinFrameBytes(MinFrameBytes), .MaxFrameBytes(MaxFrameBytes), .BufferBeats(BufferBeats)
+      .Queues(Queues), .DataBytes(DataBytes), .MinFrameBytes(MinFrameBytes), .MaxFrameBytes(MaxFrameBytes), .BufferBeats(BufferBeats),
+      .DetectEcn(Aqm != 0)
   ) u_classify (
       .clk_i, .rst_i,
       .s_axis_tdata_i, .s_axis_tkeep_i, .s_axis_tlast_i, .s_axis_tuser_i,
       .s_axis_tvalid_i(s_axis_tvalid_i && init_done_q), .s_axis_tready_o(classify_ready),
       .m_meta_valid_o(meta_valid), .m_meta_ready_i(meta_ready), .m_meta_queue_o(meta_queue), .m_meta_len_o(meta_len),
+      .m_meta_ect_o(meta_ect),
       .m_data_valid_o(data_valid), .m_data_ready_i(data_ready), .m_data_o(data), .m_data_last_o(data_last),
       .ev_valid_o(ev_classify_valid_o), .ev_reason_o(ev_classify_reason), .ev_queue_o(ev_classify_queue_o),
       .ev_len_o(ev_classify_len_o)
@@ -173,8 +189,8 @@ module pst_access_edge
   len_t req_len;
   desc_id_t gnt_desc, free_desc;
   logic free_valid, free_ready;
-  logic rx_free_valid, rx_free_ready, tx_free_valid, tx_free_ready, drop_valid, drop_ready;
-  desc_id_t rx_free_desc, tx_free_desc, drop_desc;
+  logic rx_free_valid, rx_free_ready, tx_free_valid, tx_free_ready, drop_valid, drop_ready, head_valid, head_ready;
+  desc_id_t rx_free_desc, tx_free_desc, drop_desc, head_desc;
 
   pst_page_pools #(
       .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes)
@@ -185,13 +201,30 @@ module pst_access_edge
       .s_free_valid_i(free_valid), .s_free_ready_o(free_ready), .s_free_desc_i(free_desc)
   );
 
-  // Pages come back from frames that were sent, dropped at the tail, or refused by the memory.
+  // Pages come back from frames that were sent, dropped at the tail, refused by the memory, or dropped at the head.
+  localparam int unsigned FreePorts = Aqm != 0 ? 4 : 3;
+  logic [FreePorts-1:0] frees_valid, frees_ready;
+  logic [FreePorts-1:0][DescIdWidth-1:0] frees_desc;
+
+  assign frees_valid[2:0] = {rx_free_valid, drop_valid, tx_free_valid};
+  assign frees_desc[2:0]  = {rx_free_desc, drop_desc, tx_free_desc};
+  assign {rx_free_ready, drop_ready, tx_free_ready} = frees_ready[2:0];
+
+  if (Aqm != 0) begin : g_free_head
+    assign frees_valid[3] = head_valid;
+    assign frees_desc[3]  = head_desc;
+    assign head_ready     = frees_ready[3];
+  end else begin : g_no_free_head
+    logic unused_head;
+    assign head_ready  = 1'b0;
+    assign unused_head = ^{head_valid, head_desc};
+  end
+
   pst_free_merge #(
-      .Ports(3), .Width(DescIdWidth)
+      .Ports(FreePorts), .Width(DescIdWidth)
   ) u_free (
       .clk_i, .rst_i,
-      .s_free_valid_i({rx_free_valid, drop_valid, tx_free_valid}), .s_free_ready_o({rx_free_ready, drop_ready, tx_free_ready}),
-      .s_free_desc_i({rx_free_desc, drop_desc, tx_free_desc}),
+      .s_free_valid_i(frees_valid), .s_free_ready_o(frees_ready), .s_free_desc_i(frees_desc),
       .m_free_valid_o(free_valid), .m_free_ready_i(free_ready), .m_free_desc_o(free_desc)
   );
 
@@ -205,43 +238,72 @@ module pst_access_edge
   logic [1:0] bresp, rresp;
 
   logic enq_valid, enq_ready, deq_valid, deq_ready;
-  queue_id_t enq_queue, deq_queue, tid, sent_queue;
-  logic sent;
+  queue_id_t enq_queue, deq_queue, tid;
+  tag_t enq_tag, tx_tag, sent_tag;
+  logic sent, deq_mark, tx_valid, tx_ready, tx_last, tx_user;
+  logic [DataWidth-1:0] tx_data;
+  logic [DataBytes-1:0] tx_keep;
   len_t sent_len;
   desc_id_t enq_desc, deq_desc;
   len_t enq_len, deq_len;
   drop_e enq_reason;
 
   pst_rx_handler #(
-      .Queues(Queues), .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes), .MemBytes(MemBytes),
+      .Queues(Tags), .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes), .MemBytes(MemBytes),
       .AddrWidth(AddrWidth), .MaxOutstanding(MaxOutstanding)
   ) u_rx (
       .clk_i, .rst_i,
-      .s_meta_valid_i(meta_valid), .s_meta_ready_o(meta_ready), .s_meta_queue_i(meta_queue), .s_meta_len_i(meta_len),
+      .s_meta_valid_i(meta_valid), .s_meta_ready_o(meta_ready), .s_meta_queue_i(TagWidth'({meta_ect, meta_queue})), .s_meta_len_i(meta_len),
       .s_data_valid_i(data_valid), .s_data_ready_o(data_ready), .s_data_i(data), .s_data_last_i(data_last),
       .m_req_valid_o(req_valid), .m_req_ready_i(req_ready), .m_req_len_o(req_len),
       .s_gnt_valid_i(gnt_valid), .s_gnt_ready_o(gnt_ready), .s_gnt_ok_i(gnt_ok), .s_gnt_desc_i(gnt_desc),
       .m_axi_awvalid_o(awvalid), .m_axi_awready_i(awready), .m_axi_awaddr_o(awaddr), .m_axi_awlen_o(awlen),
       .m_axi_wvalid_o(wvalid), .m_axi_wready_i(wready), .m_axi_wdata_o(wdata), .m_axi_wstrb_o(wstrb), .m_axi_wlast_o(wlast),
       .m_axi_bvalid_i(bvalid), .m_axi_bready_o(bready), .m_axi_bresp_i(bresp),
-      .m_enq_valid_o(enq_valid), .m_enq_ready_i(enq_ready), .m_enq_queue_o(enq_queue), .m_enq_desc_o(enq_desc),
+      .m_enq_valid_o(enq_valid), .m_enq_ready_i(enq_ready), .m_enq_queue_o(enq_tag), .m_enq_desc_o(enq_desc),
       .m_enq_len_o(enq_len), .m_enq_reason_o(enq_reason),
       .m_free_valid_o(rx_free_valid), .m_free_ready_i(rx_free_ready), .m_free_desc_o(rx_free_desc)
   );
 
+  assign enq_queue = enq_tag[QueueIdWidth-1:0];
+
+  logic unused_sent_mark;
+  assign unused_sent_mark = ^sent_tag;
+
   pst_tx_handler #(
-      .Queues(Queues), .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes), .MemBytes(MemBytes),
+      .Queues(Tags), .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes), .MemBytes(MemBytes),
       .AddrWidth(AddrWidth), .MaxOutstanding(MaxOutstanding)
   ) u_tx (
       .clk_i, .rst_i,
-      .s_deq_valid_i(deq_valid), .s_deq_ready_o(deq_ready), .s_deq_queue_i(deq_queue), .s_deq_desc_i(deq_desc),
+      .s_deq_valid_i(deq_valid), .s_deq_ready_o(deq_ready), .s_deq_queue_i(TagWidth'({deq_mark, deq_queue})), .s_deq_desc_i(deq_desc),
       .s_deq_len_i(deq_len),
       .m_axi_arvalid_o(arvalid), .m_axi_arready_i(arready), .m_axi_araddr_o(araddr), .m_axi_arlen_o(arlen),
       .m_axi_rvalid_i(rvalid), .m_axi_rready_o(rready), .m_axi_rdata_i(rdata), .m_axi_rresp_i(rresp), .m_axi_rlast_i(rlast),
-      .m_axis_tvalid_o, .m_axis_tready_i, .m_axis_tdata_o, .m_axis_tkeep_o, .m_axis_tlast_o, .m_axis_tuser_o, .m_axis_tid_o(tid),
-      .ev_sent_valid_o(sent), .ev_sent_queue_o(sent_queue), .ev_sent_len_o(sent_len),
+      .m_axis_tvalid_o(tx_valid), .m_axis_tready_i(tx_ready), .m_axis_tdata_o(tx_data), .m_axis_tkeep_o(tx_keep),
+      .m_axis_tlast_o(tx_last), .m_axis_tuser_o(tx_user), .m_axis_tid_o(tx_tag),
+      .ev_sent_valid_o(sent), .ev_sent_queue_o(sent_tag), .ev_sent_len_o(sent_len),
       .m_free_valid_o(tx_free_valid), .m_free_ready_i(tx_free_ready), .m_free_desc_o(tx_free_desc)
   );
+
+  if (Aqm != 0) begin : g_mark
+    pst_ecn_mark #(
+        .UserWidth(1 + QueueIdWidth)
+    ) u_mark (
+        .clk_i, .rst_i,
+        .s_mark_i(tx_tag[TagWidth-1]),
+        .s_axis_tdata_i(tx_data), .s_axis_tkeep_i(tx_keep), .s_axis_tlast_i(tx_last),
+        .s_axis_tuser_i({tx_user, tx_tag[QueueIdWidth-1:0]}), .s_axis_tvalid_i(tx_valid), .s_axis_tready_o(tx_ready),
+        .m_axis_tdata_o, .m_axis_tkeep_o, .m_axis_tlast_o, .m_axis_tuser_o({m_axis_tuser_o, tid}), .m_axis_tvalid_o, .m_axis_tready_i
+    );
+  end else begin : g_no_mark
+    assign m_axis_tvalid_o = tx_valid;
+    assign tx_ready        = m_axis_tready_i;
+    assign m_axis_tdata_o  = tx_data;
+    assign m_axis_tkeep_o  = tx_keep;
+    assign m_axis_tlast_o  = tx_last;
+    assign m_axis_tuser_o  = tx_user;
+    assign tid             = tx_tag[QueueIdWidth-1:0];
+  end
 
   assign m_axis_tid_o = 32'(tid);
 
@@ -282,49 +344,65 @@ module pst_access_edge
   // ---- queues and scheduler -------------------------------------------------------------------------------------------
 
   logic cfg_valid, cfg_ready, core_cfg_ready;
-  queue_id_t cfg_queue, ev_queue;
+  queue_id_t cfg_queue, ev_queue, ev_deq_queue;
   shaper_cfg_t cfg_shaper;
   logic [LimitPacketsWidth-1:0] cfg_limit_packets;
   logic [LimitBytesWidth-1:0] cfg_limit_bytes;
-  drop_e ev_reason;
-  len_t ev_len;
+  drop_e ev_reason, ev_deq_reason;
+  len_t ev_len, ev_deq_len;
+  aqm_cfg_t cfg_aqm;
 
   assign cfg_ready = core_cfg_ready && init_done_q;
 
   pst_access_edge_core #(
-      .Queues(Queues), .Descriptors(Descriptors), .Shaping(Shaping), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+      .Queues(Queues), .Descriptors(Descriptors), .Shaping(Shaping), .Aqm(Aqm), .AqmEstimate(AqmEstimate), .TickShift(TickShift),
+      .MaxPacketBytes(MaxFrameBytes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
   ) u_core (
       .clk_i, .rst_i,
       .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc),
-      .s_enq_len_i(enq_len), .s_enq_reason_i(enq_reason),
+      .s_enq_len_i(enq_len), .s_enq_reason_i(enq_reason), .s_enq_ect_i(Aqm != 0 && enq_tag[TagWidth-1]),
       .m_out_valid_o(deq_valid), .m_out_ready_i(deq_ready), .m_out_queue_o(deq_queue), .m_out_desc_o(deq_desc), .m_out_len_o(deq_len),
+      .m_out_mark_o(deq_mark),
       .m_drop_valid_o(drop_valid), .m_drop_ready_i(drop_ready), .m_drop_desc_o(drop_desc),
+      .m_drop_head_valid_o(head_valid), .m_drop_head_ready_i(head_ready), .m_drop_head_desc_o(head_desc),
       .ev_valid_o(ev_enqueue_valid_o), .ev_reason_o(ev_reason), .ev_queue_o(ev_queue), .ev_len_o(ev_len),
+      .ev_deq_valid_o(ev_dequeue_valid_o), .ev_deq_reason_o(ev_deq_reason), .ev_deq_mark_o(ev_dequeue_mark_o),
+      .ev_deq_queue_o(ev_deq_queue), .ev_deq_len_o(ev_deq_len),
       .s_cfg_valid_i(cfg_valid && init_done_q), .s_cfg_ready_o(core_cfg_ready), .s_cfg_queue_i(cfg_queue),
       .s_cfg_shaper_i(cfg_shaper), .s_cfg_limit_packets_i(cfg_limit_packets), .s_cfg_limit_bytes_i(cfg_limit_bytes),
+      .s_cfg_aqm_i(cfg_aqm),
       .now_o, .init_done_o(core_init_done)
   );
 
   assign ev_enqueue_reason_o = ev_reason;
   assign ev_enqueue_queue_o  = 32'(ev_queue);
   assign ev_enqueue_len_o    = 16'(ev_len);
+  assign ev_dequeue_reason_o = ev_deq_reason;
+  assign ev_dequeue_queue_o  = 32'(ev_deq_queue);
+  assign ev_dequeue_len_o    = 16'(ev_deq_len);
 
   // ---- counters -------------------------------------------------------------------------------------------------------
 
   queue_id_t read_index;
   logic read_out_valid, read_out_ready, read_in_drop_valid, read_in_ready, read_drop_ready;
-  logic out_valid, in_valid, unused_drop_valid;
+  logic out_valid, in_valid, unused_drop_valid, read_aqm_ready;
+  logic read_all_ready, read_take;    // the counters that are read in one cycle
   packets_t in_packets, out_packets, drop_packets;
   bytes_t in_bytes, out_bytes, drop_bytes;
-  logic [7:1][PacketWidth-1:0] dropped_packets;
-  logic [7:1][ByteWidth-1:0] dropped_bytes;
+  logic [8:1][PacketWidth-1:0] dropped_packets;
+  logic [8:1][ByteWidth-1:0] dropped_bytes;
+  packets_t aqm_packets, mark_packets, marked_packets;
+  bytes_t aqm_bytes;
+
+  assign read_all_ready = read_in_ready && read_drop_ready && read_aqm_ready;
+  assign read_take      = read_in_drop_valid && read_all_ready;
 
   pst_counter_bank #(
       .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
   ) u_count_in (
       .clk_i, .rst_i,
       .inc_valid_i(ev_enqueue_valid_o && ev_reason == DropNone), .inc_index_i(ev_queue), .inc_len_i(16'(ev_len)),
-      .s_read_valid_i(read_in_drop_valid && read_drop_ready), .s_read_ready_o(read_in_ready), .s_read_index_i(read_index),
+      .s_read_valid_i(read_take), .s_read_ready_o(read_in_ready), .s_read_index_i(read_index),
       .m_read_valid_o(in_valid), .m_read_packets_o(in_packets), .m_read_bytes_o(in_bytes),
       .init_done_o(in_init_done)
   );
@@ -334,7 +412,7 @@ module pst_access_edge
   ) u_count_drop (
       .clk_i, .rst_i,
       .inc_valid_i(ev_enqueue_valid_o && ev_reason != DropNone), .inc_index_i(ev_queue), .inc_len_i(16'(ev_len)),
-      .s_read_valid_i(read_in_drop_valid && read_in_ready), .s_read_ready_o(read_drop_ready), .s_read_index_i(read_index),
+      .s_read_valid_i(read_take), .s_read_ready_o(read_drop_ready), .s_read_index_i(read_index),
       .m_read_valid_o(unused_drop_valid), .m_read_packets_o(drop_packets), .m_read_bytes_o(drop_bytes),
       .init_done_o(drop_init_done)
   );
@@ -343,26 +421,74 @@ module pst_access_edge
       .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
   ) u_count_out (
       .clk_i, .rst_i,
-      .inc_valid_i(sent), .inc_index_i(sent_queue), .inc_len_i(16'(sent_len)),
+      .inc_valid_i(sent), .inc_index_i(sent_tag[QueueIdWidth-1:0]), .inc_len_i(16'(sent_len)),
       .s_read_valid_i(read_out_valid), .s_read_ready_o(read_out_ready), .s_read_index_i(read_index),
       .m_read_valid_o(out_valid), .m_read_packets_o(out_packets), .m_read_bytes_o(out_bytes),
       .init_done_o(out_init_done)
   );
 
+  // What the AQM did to each queue: frames dropped at the head, and marks.
+  if (Aqm != 0) begin : g_count_aqm
+    logic unused_aqm_valid, unused_mark_valid, aqm_ready, mark_ready, aqm_done, mark_done;
+    logic [17:0] unused_mark_bytes;
+    packets_t marked_q;
+
+    pst_counter_bank #(
+        .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
+    ) u_count_aqm (
+        .clk_i, .rst_i,
+        .inc_valid_i(ev_dequeue_valid_o && ev_deq_reason != DropNone), .inc_index_i(ev_deq_queue), .inc_len_i(16'(ev_deq_len)),
+        .s_read_valid_i(read_take), .s_read_ready_o(aqm_ready), .s_read_index_i(read_index),
+        .m_read_valid_o(unused_aqm_valid), .m_read_packets_o(aqm_packets), .m_read_bytes_o(aqm_bytes),
+        .init_done_o(aqm_done)
+    );
+
+    pst_counter_bank #(
+        .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(18), .Style(QueueRamStyle)
+    ) u_count_mark (
+        .clk_i, .rst_i,
+        .inc_valid_i(ev_dequeue_valid_o && ev_dequeue_mark_o), .inc_index_i(ev_deq_queue), .inc_len_i('0),
+        .s_read_valid_i(read_take), .s_read_ready_o(mark_ready), .s_read_index_i(read_index),
+        .m_read_valid_o(unused_mark_valid), .m_read_packets_o(mark_packets), .m_read_bytes_o(unused_mark_bytes),
+        .init_done_o(mark_done)
+    );
+
+    always_ff @(posedge clk_i) begin
+      marked_q <= marked_q + packets_t'(ev_dequeue_valid_o && ev_dequeue_mark_o);
+      if (rst_i) marked_q <= '0;
+    end
+
+    assign marked_packets = marked_q;
+    assign read_aqm_ready = aqm_ready && mark_ready;
+    assign aqm_init_done  = aqm_done && mark_done;
+  end else begin : g_no_count_aqm
+    assign aqm_packets        = '0;
+    assign aqm_bytes          = '0;
+    assign mark_packets       = '0;
+    assign marked_packets     = '0;
+    assign dropped_packets[8] = '0;
+    assign dropped_bytes[8]   = '0;
+    assign read_aqm_ready     = 1'b1;
+    assign aqm_init_done      = 1'b1;
+  end
+
+  localparam int unsigned Reasons = Aqm != 0 ? 8 : 7;
+
   pst_drop_counters #(
-      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Reasons(Reasons)
   ) u_dropped (
       .clk_i, .rst_i,
       .ev_a_valid_i(ev_classify_valid_o), .ev_a_reason_i(ev_classify_reason), .ev_a_len_i(ev_classify_len_o),
       .ev_b_valid_i(ev_enqueue_valid_o), .ev_b_reason_i(ev_reason), .ev_b_len_i(16'(ev_len)),
-      .packets_o(dropped_packets), .bytes_o(dropped_bytes)
+      .ev_c_valid_i(ev_dequeue_valid_o), .ev_c_reason_i(ev_deq_reason), .ev_c_len_i(16'(ev_deq_len)),
+      .packets_o(dropped_packets[Reasons:1]), .bytes_o(dropped_bytes[Reasons:1])
   );
 
   // ---- registers ------------------------------------------------------------------------------------------------------
 
   pst_control #(
       .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
-      .Shaping(Shaping), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .Shaping(Shaping), .Aqm(Aqm), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_control (
       .clk_i, .rst_i,
       .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i, .s_axil_awprot_i,
@@ -372,13 +498,15 @@ module pst_access_edge
       .s_axil_rvalid_o, .s_axil_rready_i, .s_axil_rdata_o, .s_axil_rresp_o,
       .m_cfg_valid_o(cfg_valid), .m_cfg_ready_i(cfg_ready), .m_cfg_queue_o(cfg_queue), .m_cfg_shaper_o(cfg_shaper),
       .m_cfg_limit_packets_o(cfg_limit_packets), .m_cfg_limit_bytes_o(cfg_limit_bytes),
+      .m_cfg_aqm_o(cfg_aqm),
       .m_read_index_o(read_index),
       .m_read_out_valid_o(read_out_valid), .m_read_out_ready_i(read_out_ready),
-      .m_read_in_drop_valid_o(read_in_drop_valid), .m_read_in_drop_ready_i(read_in_ready && read_drop_ready),
+      .m_read_in_drop_valid_o(read_in_drop_valid), .m_read_in_drop_ready_i(read_all_ready),
       .s_out_valid_i(out_valid), .s_out_packets_i(out_packets), .s_out_bytes_i(out_bytes),
       .s_in_drop_valid_i(in_valid), .s_in_packets_i(in_packets), .s_in_bytes_i(in_bytes),
       .s_drop_packets_i(drop_packets), .s_drop_bytes_i(drop_bytes),
-      .dropped_packets_i(dropped_packets), .dropped_bytes_i(dropped_bytes),
+      .s_aqm_packets_i(aqm_packets), .s_aqm_bytes_i(aqm_bytes), .s_mark_packets_i(mark_packets),
+      .dropped_packets_i(dropped_packets), .dropped_bytes_i(dropped_bytes), .marked_packets_i(marked_packets),
       .init_done_i(init_done_q)
   );
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Queue manager and scheduler: descriptors go in with their queue, and come out when their queue may send.
+// Queue manager, scheduler and AQM: descriptors go in with their queue, and come out when their queue may send.
+//
+// A packet that the AQM drops was taken from its queue like any other; it goes through the output FIFO to m_drop_head instead of m_out.
 //
 // Throughput: one packet in and one out per cycle less the scheduler's splices. Latency: see the README of the design.
 // Ordering:   FIFO in each queue. Reset: forgets every packet; ready again when init_done_o rises (`Queues` cycles).
@@ -9,6 +11,10 @@ module pst_access_edge_core
     parameter int unsigned Queues = 64,            // >= 2
     parameter int unsigned Descriptors = 256,      // >= 2
     parameter bit          Shaping = 1'b1,         // 0: pass-through scheduler
+    parameter int unsigned Aqm = 0,                // 0: none, 1: CoDel
+    parameter bit          AqmEstimate = 1'b0,     // delay from backlog and rate, no time stamp per packet
+    parameter int unsigned TickShift = 8,          // AQM: a tick is 2^TickShift cycles
+    parameter int unsigned MaxPacketBytes = 1514,  // AQM: no drop while no more than this is left behind the packet
     parameter string       QueueRamStyle = "auto", // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",  // per-descriptor memory
     localparam int unsigned QueueIdWidth = $clog2(Queues),
@@ -23,21 +29,33 @@ module pst_access_edge_core
     input  logic [DescIdWidth-1:0]       s_enq_desc_i,
     input  len_t                         s_enq_len_i,
     input  drop_e                        s_enq_reason_i,
+    input  logic                         s_enq_ect_i,        // it may be marked
     // frames to send
     output logic                         m_out_valid_o,
     input  logic                         m_out_ready_i,
     output logic [QueueIdWidth-1:0]      m_out_queue_o,
     output logic [DescIdWidth-1:0]       m_out_desc_o,
     output len_t                         m_out_len_o,
+    output logic                         m_out_mark_o,       // mark it with Congestion Experienced
     // pages of frames dropped at the tail
     output logic                         m_drop_valid_o,
     input  logic                         m_drop_ready_i,
     output logic [DescIdWidth-1:0]       m_drop_desc_o,
+    // pages of frames dropped at the head by the AQM
+    output logic                         m_drop_head_valid_o,
+    input  logic                         m_drop_head_ready_i,
+    output logic [DescIdWidth-1:0]       m_drop_head_desc_o,
     // one pulse per enqueue decision
     output logic                         ev_valid_o,
     output drop_e                        ev_reason_o,
     output logic [QueueIdWidth-1:0]      ev_queue_o,
     output len_t                         ev_len_o,
+    // with an AQM, one pulse per packet that was taken from its queue: it is sent (DropNone), or dropped at the head
+    output logic                         ev_deq_valid_o,
+    output drop_e                        ev_deq_reason_o,
+    output logic                         ev_deq_mark_o,      // it is sent with a mark
+    output logic [QueueIdWidth-1:0]      ev_deq_queue_o,
+    output len_t                         ev_deq_len_o,
     // all settings of one queue at once
     input  logic                         s_cfg_valid_i,
     output logic                         s_cfg_ready_o,
@@ -45,13 +63,25 @@ module pst_access_edge_core
     input  shaper_cfg_t                  s_cfg_shaper_i,
     input  logic [LimitPacketsWidth-1:0] s_cfg_limit_packets_i,
     input  logic [LimitBytesWidth-1:0]   s_cfg_limit_bytes_i,
+    input  aqm_cfg_t                     s_cfg_aqm_i,
     output logic [31:0]                  now_o,
     output logic                         init_done_o
 );
 
   localparam int unsigned Credits = 32;
+  // Stages that the scheduler waits for a verdict: look with the queue manager's answer (R0), take at R2, verdict at R4 or R6.
+  localparam int unsigned VerdictStages = Aqm == 0 ? 0 : AqmEstimate ? 3 : 1;
+
+  if (Aqm > 1) begin : g_bad_aqm
+    $error("pst_access_edge_core: Aqm is %0d, allowed: 0 (none), 1 (CoDel)", Aqm);
+  end
+  if (Aqm != 0 && !Shaping) begin : g_bad_shaping
+    $error("pst_access_edge_core: an AQM needs the shaped scheduler");
+  end
 
   typedef struct packed {
+    logic                    drop;
+    logic                    mark;
     logic [QueueIdWidth-1:0] queue_id;
     logic [DescIdWidth-1:0]  desc;
     len_t                    len;
@@ -61,17 +91,24 @@ module pst_access_edge_core
   logic [QueueIdWidth-1:0] active_queue, deq_queue, ret_queue;
   logic [DescIdWidth-1:0] ret_desc;
   len_t ret_len;
-  logic queue_init_done, schedule_init_done, cfg_ready, cfg_take;
+  logic [LimitBytesWidth-1:0] ret_left;
+  logic [20:0] ret_period;
+  logic queue_init_done, schedule_init_done, aqm_init_done, cfg_ready, cfg_take;
+  logic judged_valid, judged_drop, judged_mark;
+  logic [QueueIdWidth-1:0] judged_queue;
+  logic [DescIdWidth-1:0] judged_desc;
+  len_t judged_len;
+  logic out_valid, out_take;
   logic unused_out_ready;
   logic [$clog2(Credits+1)-1:0] unused_level;
   out_t out;
 
-  assign init_done_o   = queue_init_done && schedule_init_done;
+  assign init_done_o   = queue_init_done && schedule_init_done && aqm_init_done;
   assign s_cfg_ready_o = cfg_ready && init_done_o;
   assign cfg_take      = s_cfg_valid_i && s_cfg_ready_o;
 
   pst_queue_manager #(
-      .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+      .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle), .ReportLeft(Aqm != 0)
   ) u_queue (
       .clk_i, .rst_i,
       .s_enq_valid_i, .s_enq_ready_o, .s_enq_queue_i, .s_enq_desc_i, .s_enq_len_i, .s_enq_reason_i,
@@ -80,32 +117,79 @@ module pst_access_edge_core
       .ev_valid_o, .ev_reason_o, .ev_queue_o, .ev_len_o,
       .s_deq_valid_i(deq_valid), .s_deq_queue_i(deq_queue), .s_deq_take_i(deq_take),
       .m_deq_valid_o(ret_valid), .m_deq_queue_o(ret_queue), .m_deq_desc_o(ret_desc), .m_deq_len_o(ret_len),
-      .m_deq_backlogged_o(ret_backlogged),
+      .m_deq_backlogged_o(ret_backlogged), .m_deq_left_o(ret_left),
       .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_limit_packets_i, .s_cfg_limit_bytes_i,
       .init_done_o(queue_init_done)
   );
 
   pst_schedule #(
-      .Queues(Queues), .Shaping(Shaping), .Credits(Credits), .QueueRamStyle(QueueRamStyle)
+      .Queues(Queues), .Shaping(Shaping), .Credits(Credits), .VerdictStages(VerdictStages), .QueueRamStyle(QueueRamStyle)
   ) u_schedule (
       .clk_i, .rst_i,
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len), .s_ret_backlogged_i(ret_backlogged),
-      .credit_i(m_out_valid_o && m_out_ready_i),
+      .s_drop_i(judged_drop), .m_period_o(ret_period), .credit_i(out_take),
       .s_cfg_valid_i(s_cfg_valid_i && init_done_o), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i,
       .now_o, .init_done_o(schedule_init_done)
   );
+
+  // --- AQM: every packet that was taken from its queue is judged before the scheduler charges it
+
+  if (Aqm == 0) begin : g_no_aqm
+    assign aqm_init_done   = 1'b1;
+    assign judged_valid    = ret_valid;
+    assign judged_queue    = ret_queue;
+    assign judged_desc     = ret_desc;
+    assign judged_len      = ret_len;
+    assign judged_drop     = 1'b0;
+    assign judged_mark     = 1'b0;
+    assign ev_deq_valid_o  = 1'b0;
+    assign ev_deq_reason_o = DropNone;
+    assign ev_deq_mark_o   = 1'b0;
+    assign ev_deq_queue_o  = '0;
+    assign ev_deq_len_o    = '0;
+
+    logic unused_aqm;
+    assign unused_aqm = ^{s_enq_ect_i, s_cfg_aqm_i, ret_left, ret_period};
+  end else begin : g_aqm
+    pst_access_edge_judge #(
+        .Queues(Queues), .Descriptors(Descriptors), .Estimate(AqmEstimate), .TickShift(TickShift), .MaxPacketBytes(MaxPacketBytes),
+        .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+    ) u_judge (
+        .clk_i, .rst_i,
+        .s_enq_valid_i(s_enq_valid_i && s_enq_ready_o && s_enq_reason_i == DropNone), .s_enq_desc_i, .s_enq_ect_i,
+        .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_desc_i(ret_desc), .s_ret_len_i(ret_len), .s_ret_left_i(ret_left),
+        .s_ret_period_i(ret_period),
+        .m_judged_valid_o(judged_valid), .m_judged_queue_o(judged_queue), .m_judged_desc_o(judged_desc), .m_judged_len_o(judged_len),
+        .m_judged_drop_o(judged_drop), .m_judged_mark_o(judged_mark),
+        .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_aqm_i,
+        .init_done_o(aqm_init_done)
+    );
+
+    assign ev_deq_valid_o  = judged_valid;
+    assign ev_deq_reason_o = judged_drop ? DropAqm : DropNone;
+    assign ev_deq_mark_o   = judged_mark;
+    assign ev_deq_queue_o  = judged_queue;
+    assign ev_deq_len_o    = judged_len;
+  end
 
   // The scheduler counts credits, so this never overflows.
   pst_fifo #(
       .Width($bits(out_t)), .Depth(Credits)
   ) u_out (
       .clk_i, .rst_i,
-      .s_valid_i(ret_valid), .s_ready_o(unused_out_ready), .s_data_i({ret_queue, ret_desc, ret_len}),
-      .m_valid_o(m_out_valid_o), .m_ready_i(m_out_ready_i), .m_data_o(out),
+      .s_valid_i(judged_valid), .s_ready_o(unused_out_ready),
+      .s_data_i({judged_drop, judged_mark, judged_queue, judged_desc, judged_len}),
+      .m_valid_o(out_valid), .m_ready_i(out.drop ? m_drop_head_ready_i : m_out_ready_i), .m_data_o(out),
       .level_o(unused_level)
   );
+
+  assign out_take            = out_valid && (out.drop ? m_drop_head_ready_i : m_out_ready_i);
+  assign m_out_valid_o       = out_valid && !out.drop;
+  assign m_drop_head_valid_o = out_valid && out.drop;
+  assign m_drop_head_desc_o  = out.desc;
+  assign m_out_mark_o        = out.mark;
 
   assign m_out_queue_o = out.queue_id;
   assign m_out_desc_o  = out.desc;
@@ -113,7 +197,7 @@ module pst_access_edge_core
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (!rst_i && ret_valid) assert (unused_out_ready) else $error("output FIFO overflows");
+    if (!rst_i && judged_valid) assert (unused_out_ready) else $error("output FIFO overflows");
   end
 `endif
 

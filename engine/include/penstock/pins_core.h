@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define PST_CORE_PINS_VERSION 1u
+#define PST_CORE_PINS_VERSION 2u
 
 struct pst_core_pins {
     /* stored frames in: reason 0, or why the frame was lost upstream (pst_pkg::drop_e) */
@@ -37,6 +37,17 @@ struct pst_core_pins {
     uint8_t s_cfg_valid_i, s_cfg_ready_o;
     uint8_t rst_i, init_done_o;
     uint32_t now_o;
+    /* AQM: setting is enable << 37 | ecn << 36 | target << 18 | interval, times in ticks */
+    uint64_t s_cfg_aqm_i;
+    uint8_t s_enq_ect_i;  /* the frame may be marked */
+    uint8_t m_out_mark_o; /* the frame is to be marked */
+    /* pages of frames dropped at the head */
+    uint8_t m_drop_head_valid_o, m_drop_head_ready_i;
+    uint32_t m_drop_head_desc_o;
+    /* one pulse per frame that was taken from its queue: sent, marked or not, or dropped */
+    uint32_t ev_deq_queue_o;
+    uint16_t ev_deq_len_o;
+    uint8_t ev_deq_valid_o, ev_deq_reason_o, ev_deq_mark_o;
 };
 
 struct pst_core; /* opaque */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Model of pst_access_edge_core: queue manager, scheduler and output FIFO, equal to the RTL at every port in every cycle.
+// Model of pst_access_edge_core: queue manager, scheduler, AQM and output FIFO, equal to the RTL at every port in every cycle.
 //
 // A cycle is begin(), then looks at what is offered and ready, then end(). Cycles before next_event() may be left out as long as nothing is
 // offered and nothing taken. Time is in cycles since reset.
@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "blocks/aqm/model/codel.hpp"
+#include "blocks/aqm/model/delay_estimate.hpp"
 #include "blocks/queue/model/fast_queue_manager.hpp"
 #include "blocks/schedule/model/event_schedule.hpp"
 #include "penstock/engine/huge_pages.hpp"
@@ -26,22 +28,96 @@ struct CoreSetting {
     std::uint32_t queue = 0, burst = 0, limit_bytes = 0;
     std::uint16_t mantissa = 0, limit_packets = 0;
     std::uint8_t exponent = 0;
+    CodelSetting aqm{};
 };
 
-template <template <typename> class Schedule>
+// What an AQM is built with.
+struct AqmParameters {
+    int tick_shift = 8;  // a tick is 2^tick_shift cycles
+    std::uint32_t max_packet_bytes = 1514;
+};
+
+// No AQM: every packet that is taken from its queue is sent, and known to be with the queue manager's answer.
+struct NoJudge {
+    static constexpr bool kJudges = false;
+    static constexpr int kVerdictStages = 0;
+    NoJudge(std::uint32_t, std::uint32_t, const AqmParameters&) {}
+};
+
+// Model of pst_access_edge_judge: CoDel with a time stamp per packet, or with the delay estimated from backlog and rate.
+template <bool Estimate>
+class CodelJudge {
+  public:
+    static constexpr bool kJudges = true;
+    static constexpr int kVerdictStages = Estimate ? 3 : 1;
+    static constexpr int kLook = Estimate ? 3 : 1;  // cycles from the commit of the dequeue until the setting is read
+    static constexpr int kTake = kLook + 2;         // until the clock is
+
+    struct Taken {
+        std::int64_t commit;
+        std::uint64_t tag;
+        std::uint32_t queue, descriptor, left;
+        std::uint16_t length, mantissa;
+        std::uint8_t exponent;
+        bool judged;
+        AqmVerdict verdict;
+    };
+
+    CodelJudge(std::uint32_t queues, std::uint32_t descriptors, const AqmParameters& parameters)
+        : shift_(parameters.tick_shift), codel_(queues, parameters.max_packet_bytes, Estimate), packets_(descriptors) {}
+
+    void set(std::uint32_t queue, const CodelSetting& setting) { codel_.set(queue, setting); }
+    void enqueue(std::int64_t now, std::uint32_t descriptor, bool ect) { packets_[descriptor] = {now >> shift_, ect}; }
+    void take(const Taken& taken) { taken_.push(taken); }
+    // The packet whose verdict is known in this cycle, or null.
+    Taken* judged(std::int64_t now) {
+        return !taken_.empty() && taken_.front().commit + kTake + 2 == now ? &taken_.front() : nullptr;
+    }
+    void pop() { taken_.pop(); }
+    // Judges the packet whose setting was read in the last cycle. Settings of this cycle come after this call.
+    void step(std::int64_t now) {
+        for (unsigned i = 0; i < taken_.size(); ++i) {
+            Taken& t = taken_.at(i);
+            if (t.judged || t.commit + kLook + 1 != now) continue;
+            const Enqueued& e = packets_[t.descriptor];
+            const std::int64_t time =
+                Estimate ? delay_estimate(t.left + t.length, t.mantissa, t.exponent, shift_) : e.tick;
+            t.verdict = codel_.step(t.queue, (t.commit + kTake) >> shift_, time, t.left, e.ect);
+            t.judged = true;
+        }
+    }
+
+  private:
+    struct Enqueued {
+        std::int64_t tick;
+        bool ect;
+    };
+
+    int shift_;
+    Codel codel_;
+    std::vector<Enqueued> packets_;  // by descriptor
+    SmallFifo<Taken, 16> taken_;
+};
+
+template <template <typename> class Schedule, typename Judge = NoJudge>
 class CoreModel {
   public:
     using Manager = FastQueueManager<CoreRecord>;
     using Packet = Manager::Packet;
+    static constexpr bool kJudges = Judge::kJudges;
     struct Out {
         std::int64_t from;  // first cycle in which it is offered
         std::uint64_t tag;
         std::uint32_t queue, descriptor;
         std::uint16_t length;
+        bool mark, drop;  // drop: it is not sent, its page is freed
     };
 
-    CoreModel(std::uint32_t queues, std::uint32_t descriptors)
-        : records_(queues), manager_(records_.data(), descriptors), schedule_(records_.data(), queues) {}
+    CoreModel(std::uint32_t queues, std::uint32_t descriptors, const AqmParameters& aqm = {})
+        : records_(queues),
+          manager_(records_.data(), descriptors),
+          schedule_(records_.data(), queues),
+          judge_(queues, descriptors, aqm) {}
 
     static std::uint32_t init_cycles(std::uint32_t queues) { return Schedule<CoreRecord>::init_cycles(queues); }
 
@@ -57,22 +133,41 @@ class CoreModel {
     // ---- what can be seen in a cycle before it is stepped
     bool setting_ready() const { return schedule_.setting_room(); }
     bool enqueue_ready(bool setting_taken) const { return manager_.room() && !setting_taken; }
-    bool out_valid(std::int64_t now) const { return !out_.empty() && out_.front().from <= now; }
+    bool out_valid(std::int64_t now) const { return head_valid(now) && !(kJudges && out_.front().drop); }
     Out& out() { return out_.front(); }
     bool drop_valid() { return !manager_.drops().empty(); }
     std::uint32_t drop() { return manager_.drops().front(); }
+    // A page dropped at the head by the AQM; it is out().descriptor.
+    bool drop_head_valid(std::int64_t now) const { return kJudges && head_valid(now) && out_.front().drop; }
+    // The packet that was taken from its queue and is judged in this cycle, or null.
+    const auto* judged(std::int64_t now) { return judge_.judged(now); }
     // The pulse of the last enqueue decision.
     bool event_valid() const { return event_valid_; }
     const Packet& event() const { return event_; }
 
-    // One cycle: what is taken in it. Null: nothing.
-    void step(std::int64_t now, const Packet* enqueue, bool out_taken, bool drop_taken, const CoreSetting* setting) {
+    // One cycle: what is taken in it. Null: nothing. out_taken: the head of the output, be it a packet to send or a page to free; ect: the
+    // packet may be marked.
+    void step(std::int64_t now, const Packet* enqueue, bool out_taken, bool drop_taken, const CoreSetting* setting, bool ect = false) {
         manager_.begin_cycle();
         event_valid_ = false;
         if (out_taken) out_.pop();
-        schedule_.step(now, manager_, out_taken, setting != nullptr, [&](std::uint32_t queue, const Manager::Dequeued& packet) {
-            out_.push({now + kOutLatency, packet.tag, queue, packet.descriptor, packet.length});
-        });
+        bool dropped = false;
+        if constexpr (kJudges) {
+            judge_.step(now);
+            if (const auto* p = judge_.judged(now)) {
+                dropped = p->verdict == AqmVerdict::Drop;
+                out_.push({now + 1, p->tag, p->queue, p->descriptor, p->length, p->verdict == AqmVerdict::Mark, dropped});
+                judge_.pop();
+            }
+        }
+        const auto left = [&](std::uint32_t queue, const Manager::Dequeued& packet, const ShaperState& shaper) {
+            if constexpr (kJudges)
+                judge_.take({now, packet.tag, queue, packet.descriptor, records_[queue].queue.bytes, packet.length, shaper.mantissa,
+                             shaper.exponent, false, AqmVerdict::Pass});
+            else
+                out_.push({now + kOutLatency, packet.tag, queue, packet.descriptor, packet.length, false, false});
+        };
+        schedule_.step(now, manager_, out_taken, setting != nullptr, left, dropped);
         if (drop_taken) manager_.drops().pop();
         manager_.decide(now, [&](const Packet& packet) {
             event_ = packet;
@@ -83,8 +178,13 @@ class CoreModel {
             queue.limit_packets = setting->limit_packets;
             queue.limit_bytes = setting->limit_bytes;
             schedule_.write_setting(now, setting->queue, setting->mantissa, setting->exponent, setting->burst);
+            if constexpr (kJudges) judge_.set(setting->queue, setting->aqm);
         }
-        if (enqueue) manager_.offer(now, *enqueue);
+        if (enqueue) {
+            manager_.offer(now, *enqueue);
+            if constexpr (kJudges)
+                if (enqueue->reason == 0) judge_.enqueue(now, enqueue->descriptor, ect);
+        }
         manager_.end_cycle();
     }
 
@@ -100,15 +200,28 @@ class CoreModel {
     // From the commit to the head of the output FIFO: the answer, and the FIFO.
     static constexpr std::int64_t kOutLatency = schedule_timing::kAnswer - schedule_timing::kTake + 1;
 
+    bool head_valid(std::int64_t now) const { return !out_.empty() && out_.front().from <= now; }
+
     std::vector<CoreRecord, HugePages<CoreRecord>> records_;
     Manager manager_;
     Schedule<CoreRecord> schedule_;
+    [[no_unique_address]] Judge judge_;
     mutable SmallFifo<Out, 64> out_;
     Packet event_{};
     bool event_valid_ = false;
 };
 
-using ShapedCore = CoreModel<ShapedSchedule>;
+template <typename Record>
+using PlainSchedule = ShapedSchedule<Record>;
+template <bool Estimate>
+struct JudgedSchedule {
+    template <typename Record>
+    using Of = ShapedSchedule<Record, CodelJudge<Estimate>::kVerdictStages>;
+};
+
+using ShapedCore = CoreModel<PlainSchedule>;
 using PassthroughCore = CoreModel<PassthroughSchedule>;
+using CodelCore = CoreModel<JudgedSchedule<false>::Of, CodelJudge<false>>;
+using CodelEstimateCore = CoreModel<JudgedSchedule<true>::Of, CodelJudge<true>>;
 
 }  // namespace penstock

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Judges every packet that was taken from its queue: the AQM, what it has to know of each packet, and the packets that wait for it.
+//
+// Of each packet the tick of its enqueueing and whether it may be marked are kept by descriptor: 27 bits, with Estimate one.
+//
+// Throughput: one packet per cycle. Latency: 4 cycles from s_ret to m_judged, with Estimate 6. Ordering: in order.
+// Reset:      forgets all packets and settings; `Queues` cycles, then init_done_o rises.
+module pst_access_edge_judge
+  import pst_pkg::*;
+  import pst_aqm_pkg::*;
+#(
+    parameter int unsigned Queues = 64,              // >= 2
+    parameter int unsigned Descriptors = 256,        // >= 2
+    parameter bit          Estimate = 1'b0,          // delay from backlog and rate, no time stamp per packet
+    parameter int unsigned TickShift = 8,            // a tick is 2^TickShift cycles
+    parameter int unsigned MaxPacketBytes = 1514,    // no drop while no more than this is left behind the packet
+    parameter string       QueueRamStyle = "auto",   // per-queue memories, see pst_ram_1r1w
+    parameter string       DescRamStyle = "auto",    // per-descriptor memory
+    localparam int unsigned QueueIdWidth = $clog2(Queues),
+    localparam int unsigned DescIdWidth = $clog2(Descriptors)
+) (
+    input  logic                       clk_i,
+    input  logic                       rst_i,
+    // a packet is offered to its queue, and taken there
+    input  logic                       s_enq_valid_i,
+    input  logic [DescIdWidth-1:0]     s_enq_desc_i,
+    input  logic                       s_enq_ect_i,         // it may be marked
+    // the queue manager's answer: a packet leaves its queue
+    input  logic                       s_ret_valid_i,
+    input  logic [QueueIdWidth-1:0]    s_ret_queue_i,
+    input  logic [DescIdWidth-1:0]     s_ret_desc_i,
+    input  len_t                       s_ret_len_i,
+    input  logic [LimitBytesWidth-1:0] s_ret_left_i,        // one cycle later: the bytes that it leaves behind
+    input  logic [20:0]                s_ret_period_i,      // exponent and mantissa of its queue's shaper
+    output logic                       m_judged_valid_o,
+    output logic [QueueIdWidth-1:0]    m_judged_queue_o,
+    output logic [DescIdWidth-1:0]     m_judged_desc_o,
+    output len_t                       m_judged_len_o,
+    output logic                       m_judged_drop_o,
+    output logic                       m_judged_mark_o,
+    // setting of one queue; taken at once
+    input  logic                       s_cfg_valid_i,
+    input  logic [QueueIdWidth-1:0]    s_cfg_queue_i,
+    input  aqm_cfg_t                   s_cfg_aqm_i,
+    output logic                       init_done_o
+);
+
+  localparam int unsigned Take = 2;                          // cycles after s_ret in which the packet is shown to the AQM
+  localparam int unsigned Judged = Take + (Estimate ? 4 : 2);
+
+  // --- time
+
+  logic [AqmTimeWidth+TickShift-1:0] cycle_q;
+  logic [AqmTimeWidth-1:0] now;
+
+  always_ff @(posedge clk_i) begin
+    cycle_q <= cycle_q + 1'b1;
+    if (rst_i) cycle_q <= '0;
+  end
+
+  assign now = cycle_q[AqmTimeWidth+TickShift-1:TickShift];
+
+  // --- what is known of a packet: written before it is in its queue, read when it has left it, so never both at once
+
+  logic ect;
+  logic [AqmTimeWidth-1:0] enqueued;
+
+  if (Estimate) begin : g_ect
+    pst_ram_1r1w #(
+        .Width(1), .Depth(Descriptors), .ReadLatency(2), .Style(DescRamStyle)
+    ) u_ect (
+        .clk_i,
+        .we_i(s_enq_valid_i), .waddr_i(s_enq_desc_i), .wdata_i(s_enq_ect_i),
+        .re_i(1'b1), .raddr_i(s_ret_desc_i), .rdata_o(ect)
+    );
+    assign enqueued = '0;
+  end else begin : g_tick
+    pst_ram_1r1w #(
+        .Width(1 + AqmTimeWidth), .Depth(Descriptors), .ReadLatency(2), .Style(DescRamStyle)
+    ) u_tick (
+        .clk_i,
+        .we_i(s_enq_valid_i), .waddr_i(s_enq_desc_i), .wdata_i({s_enq_ect_i, now}),
+        .re_i(1'b1), .raddr_i(s_ret_desc_i), .rdata_o({ect, enqueued})
+    );
+  end
+
+  // --- packets on their way to their verdict
+
+  typedef struct packed {
+    logic [QueueIdWidth-1:0] queue_id;
+    logic [DescIdWidth-1:0]  desc;
+    len_t                    len;
+  } packet_t;
+
+  packet_t [Judged:1] packet_q;
+  logic [Take:1] valid_q;
+  logic [20:0] period_q, period_take_q;
+  logic [LimitBytesWidth-1:0] left_q;
+
+  always_ff @(posedge clk_i) begin
+    packet_q[1] <= {s_ret_queue_i, s_ret_desc_i, s_ret_len_i};
+    for (int k = 2; k <= int'(Judged); k++) packet_q[k] <= packet_q[k-1];
+    period_q      <= s_ret_period_i;
+    period_take_q <= period_q;
+    left_q        <= s_ret_left_i;
+    valid_q       <= rst_i ? '0 : {valid_q[Take-1:1], s_ret_valid_i};
+  end
+
+  // --- the verdict
+
+  verdict_e verdict, unused_enq_verdict;
+  logic [QueueIdWidth-1:0] unused_enq_queue, unused_update_queue;
+  logic unused_enq_valid, unused_update;
+
+  pst_aqm #(
+      .Queues(Queues), .Algorithm(0), .Estimate(Estimate), .TimeWidth(AqmTimeWidth), .TickShift(TickShift),
+      .MaxPacketBytes(MaxPacketBytes), .RamStyle(QueueRamStyle)
+  ) u_aqm (
+      .clk_i, .rst_i, .now_i(now),
+      .s_enq_valid_i(1'b0), .s_enq_queue_i('0), .s_enq_backlog_i('0), .s_enq_ect_i(1'b0),
+      .m_enq_verdict_valid_o(unused_enq_valid), .m_enq_verdict_queue_o(unused_enq_queue), .m_enq_verdict_o(unused_enq_verdict),
+      .s_look_valid_i(s_ret_valid_i), .s_look_queue_i(s_ret_queue_i),
+      .s_take_valid_i(valid_q[Take]), .s_take_time_i(enqueued), .s_take_len_i(packet_q[Take].len), .s_take_left_i(left_q),
+      .s_take_ect_i(ect), .s_take_mantissa_i(period_take_q[15:0]), .s_take_exponent_i(period_take_q[20:16]),
+      .m_deq_verdict_valid_o(m_judged_valid_o), .m_deq_verdict_queue_o(m_judged_queue_o), .m_deq_verdict_o(verdict),
+      .s_cfg_valid_i, .s_cfg_queue_i, .s_cfg_enable_i(s_cfg_aqm_i.enable), .s_cfg_ecn_i(s_cfg_aqm_i.ecn),
+      .s_cfg_target_i(s_cfg_aqm_i.target), .s_cfg_interval_i(s_cfg_aqm_i.interval),
+      .ev_update_valid_o(unused_update), .ev_update_queue_o(unused_update_queue),
+      .init_done_o
+  );
+
+  assign m_judged_desc_o = packet_q[Judged].desc;
+  assign m_judged_len_o  = packet_q[Judged].len;
+  assign m_judged_drop_o = m_judged_valid_o && verdict == VerdictDrop;
+  assign m_judged_mark_o = m_judged_valid_o && verdict == VerdictMark;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && m_judged_valid_o) assert (m_judged_queue_o == packet_q[Judged].queue_id) else $error("verdict for another queue");
+    if (!rst_i) assert (!(s_enq_valid_i && s_ret_valid_i && s_enq_desc_i == s_ret_desc_i)) else $error("a descriptor has two owners");
+  end
+`endif
+
+endmodule
