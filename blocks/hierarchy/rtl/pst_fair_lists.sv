@@ -78,8 +78,7 @@ module pst_fair_lists
   } op_t;
 
   function automatic logic [ListWidth-1:0] list_of(parent_t parent, class_t cls);
-    if (Classes == 1) return ListWidth'(parent);
-    return ListWidth'({parent, cls[(Classes > 1 ? $clog2(Classes) : 1)-1:0]});
+    return (ListWidth'(parent) << $clog2(Classes)) | ListWidth'(cls);
   endfunction
 
   // --- clearing walk
@@ -336,6 +335,9 @@ module pst_fair_lists
   );
 
   assign pick_given = m_pick_valid_o && m_pick_ready_i;
+
+  logic unused;
+  assign unused = &{1'b0, p5_q};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

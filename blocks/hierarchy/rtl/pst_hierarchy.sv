@@ -117,8 +117,8 @@ module pst_hierarchy
     return subscriber_t'(queue_id >> IndexBits);
   endfunction
 
-  function automatic index_t index_of(queue_t queue_id);
-    return IndexBits > 0 ? index_t'(queue_id) : '0;
+  function automatic index_t index_of(index_t low);
+    return IndexBits > 0 ? low : '0;
   endfunction
 
   // --- clearing walk of the memories here
@@ -428,7 +428,7 @@ module pst_hierarchy
   ) u_subscriber_order (
       .clk_i, .rst_i,
       .s_event_valid_i(h5_event_q), .s_event_left_i(h5_q.op == OpSubscriber), .s_event_subscriber_i(subscriber_of(h5_q.queue_id)),
-      .s_event_index_i(index_of(h5_q.queue_id)), .s_event_class_i(h5_q.packet.cls), .s_event_weight_i(h5_q.packet.weight),
+      .s_event_index_i(index_of(index_t'(h5_q.queue_id))), .s_event_class_i(h5_q.packet.cls), .s_event_weight_i(h5_q.packet.weight),
       .s_event_len_i(h5_q.packet.len), .s_event_tag_i(h5_q.tag),
       .s_pick_valid_i(due_valid[0]), .s_pick_ready_o(due_ready[0]), .s_pick_subscriber_i(due_subscriber),
       .m_pick_valid_o(release_valid[0]), .m_pick_ready_i(release_take[0]), .m_pick_subscriber_o(subscriber_pick),
@@ -464,7 +464,7 @@ module pst_hierarchy
       .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
   ) u_node_credit (
       .clk_i, .rst_i,
-      .s_op_subscriber_i(subscriber_of(h0.queue_id)), .s_op_index_i(index_of(h0.queue_id)),
+      .s_op_subscriber_i(subscriber_of(h0.queue_id)), .s_op_index_i(index_of(index_t'(h0.queue_id))),
       .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2.packet.weight), .s_op_round_i(h2_q.round),
       .s_op_picked_i(h6_q.valid && h6_q.op == OpNode), .s_op_len_i(h6_q.packet.len),
       .go_o(node_go), .round_o(node_round), .credit_o(node_credit), .init_done_o(node_credit_init_done)
@@ -474,7 +474,7 @@ module pst_hierarchy
       .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
   ) u_port_credit (
       .clk_i, .rst_i,
-      .s_op_subscriber_i(subscriber_of(h2_q.queue_id)), .s_op_index_i(index_of(h2_q.queue_id)),
+      .s_op_subscriber_i(subscriber_of(h2_q.queue_id)), .s_op_index_i(index_of(index_t'(h2_q.queue_id))),
       .s_op_class_i(h4_q.packet.cls), .s_op_weight_i(h4_q.packet.weight), .s_op_round_i(h4_q.round),
       .s_op_picked_i(h8_q.valid && h8_q.op == OpPort), .s_op_len_i(h8_q.packet.len),
       .go_o(port_go), .round_o(port_round), .credit_o(port_credit), .init_done_o(port_credit_init_done)
@@ -502,6 +502,9 @@ module pst_hierarchy
       .m_valid_o(m_done_valid_o), .m_ready_i(m_done_ready_i), .m_data_o(m_done_queue_o),
       .level_o(unused_done_level)
   );
+
+  logic unused;
+  assign unused = &{1'b0, h9_q, s_cfg_parent_i};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -163,4 +163,7 @@ module pst_round_credit
     );
   end
 
+  logic unused;
+  assign unused = &{1'b0, r5_own_q.cls};
+
 endmodule
