@@ -5,11 +5,13 @@
 #include <cstring>
 
 #include "lateness.hpp"
+#include "penstock/engine/ecn.hpp"
 
 namespace penstock::engine {
 
 const std::array<const char*, kDropReasons> kDropNames = {"",          "runt",    "oversize",          "bad_queue_id",
-                                                          "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes"};
+                                                          "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes",
+                                                          "aqm"};
 
 namespace {
 constexpr std::size_t kFindings = 16;    // more words help nobody
@@ -97,7 +99,6 @@ void Measurement::drop(std::int64_t cycle, std::uint32_t record, unsigned reason
     live_.dropped[reason].add(frame.length);
     --live_.queued.packets;
     live_.queued.bytes -= frame.length;
-    --undecided_;
     if (!is_frozen_) {
         if (frame.queue < settings_.queues) queues_[frame.queue].totals.drop.add(frame.length);
         if (settings_.interval_cycles > 0) ++series_.drops[interval(cycle) * kDropReasons + reason];
@@ -114,9 +115,13 @@ void Measurement::classified(std::int64_t cycle, const Fate& fate) {
         finding(
             cycle, live_.event_errors,
             "classify says queue " + std::to_string(fate.queue) + ", " + std::to_string(fate.length) + " bytes of " + frame_text(frame));
-    if (fate.reason != 0 && fate.reason < kDropReasons) return drop(cycle, record, fate.reason);
+    if (fate.reason != 0 && fate.reason < kDropReasons) {
+        --undecided_;
+        return drop(cycle, record, fate.reason);
+    }
     if (frame.queue >= settings_.queues) {
         finding(cycle, live_.event_errors, "classify passes " + frame_text(frame) + ", a queue that the device does not have");
+        --undecided_;
         return drop(cycle, record, 3);
     }
     append(queues_[frame.queue].passed, record);
@@ -130,19 +135,69 @@ void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
     if (fate.reason >= kDropReasons || fate.length != frame.length)
         finding(cycle, live_.event_errors, "an enqueue decision says " + std::to_string(fate.length) + " bytes of " + frame_text(frame));
     Watched* const watch = watched(fate.queue);
+    --undecided_;
     if (fate.reason != 0 && fate.reason < kDropReasons) {
         if (watch) watch->drop.add(frame.length);
         return drop(cycle, record, fate.reason);
     }
     if (watch) watch->accepted.add(frame.length);
-    --undecided_;
     append(queues_[fate.queue].queued, record);
     if (lateness_ && !is_frozen_) lateness_->enqueued(cycle, fate.queue, record, frame.length);
 }
 
-bool Measurement::matches(const Frame& frame, std::span<const std::uint8_t> bytes) {
+// Frames given away before and not departed yet are in the queue's list still, before the one that is given away now.
+void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
+    if (aqm_.empty()) aqm_.resize(settings_.queues);
+    List* const list = fate.queue < settings_.queues ? &queues_[fate.queue].queued : nullptr;
+    std::uint32_t before = kNone, record = list ? list->head : kNone;
+    for (const Given& given : leaving_) {
+        if (given.queue != fate.queue || record == kNone) continue;
+        before = record;
+        record = records_[record].next;
+    }
+    const std::string who = "queue " + std::to_string(fate.queue);
+    if (record == kNone) return finding(cycle, live_.event_errors, who + " gives away a frame that it does not hold");
+    const std::uint32_t length = records_[record].frame.length;
+    if (fate.length != length || (fate.reason != 0 && (fate.reason >= kDropReasons || mark)))
+        finding(cycle, live_.event_errors, who + " gives away " + std::to_string(fate.length) + " bytes, not " + frame_text(records_[record].frame));
+    Watched* const watch = watched(fate.queue);
+    if (fate.reason == 0 || fate.reason >= kDropReasons) {
+        leaving_.push_back({fate.queue, mark});
+        if (!mark) return;
+        ++live_.marked;
+        if (watch) ++watch->marks;
+        if (!is_frozen_) ++aqm_[fate.queue].marks;
+        return;
+    }
+    (before == kNone ? list->head : records_[before].next) = records_[record].next;
+    if (list->tail == record) list->tail = before;
+    if (watch) {
+        watch->drop.add(length);
+        watch->aqm_drop.add(length);
+    }
+    if (!is_frozen_) ++aqm_[fate.queue].drops;
+    drop(cycle, record, fate.reason);
+}
+
+// The frame that departs is the oldest that was given away; returns whether it was to be marked.
+bool Measurement::take_leaving(std::int64_t cycle, std::uint32_t queue) {
+    if (aqm_.empty()) return false;
+    if (leaving_.empty() || leaving_.front().queue != queue) {
+        finding(cycle, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which has given none away, or not yet");
+        return false;
+    }
+    const bool mark = leaving_.front().mark;
+    leaving_.pop_front();
+    return mark;
+}
+
+bool Measurement::matches(const Frame& frame, std::span<const std::uint8_t> bytes, bool mark) {
     if (frame.length != bytes.size()) return false;
     frame_bytes(frame, settings_.seed, expected_.data());
+    if (mark) {
+        if (!find_ecn(expected_.data(), frame.length).capable()) return false;
+        mark_ce(expected_.data(), frame.length);
+    }
     return std::memcmp(expected_.data(), bytes.data(), bytes.size()) == 0;
 }
 
@@ -171,16 +226,19 @@ std::uint32_t Measurement::take_departing(std::uint32_t queue, std::uint32_t len
 
 void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes) {
     if (!is_frozen_ && pcap_) pcap_->write(nanoseconds(first_bit), bytes);
+    const bool mark = take_leaving(first_bit, queue);
     gone(first_bit, queue, take_departing(queue, static_cast<std::uint32_t>(bytes.size()), first_bit, [&](const Frame& frame) {
-             return matches(frame, bytes);
+             return matches(frame, bytes, mark);
          }));
 }
 
 void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length) {
+    const bool mark = take_leaving(first_bit, queue);
     const std::uint32_t record =
         take_departing(queue, length, first_bit, [&](const Frame& frame) { return frame.number == number && frame.length == length; });
     if (record != kNone && !is_frozen_ && pcap_) {
         frame_bytes(records_[record].frame, settings_.seed, expected_.data());
+        if (mark) mark_ce(expected_.data(), length);
         pcap_->write(nanoseconds(first_bit), {expected_.data(), length});
     }
     gone(first_bit, queue, record);
@@ -309,7 +367,7 @@ DeviceView Measurement::device_view(std::uint32_t queue) const {
     const auto found = std::lower_bound(watched_queues_.begin(), watched_queues_.end(), queue);
     if (found == watched_queues_.end() || *found != queue) return {};
     const Watched& watch = watched_[static_cast<std::size_t>(found - watched_queues_.begin())];
-    return {watch.accepted, watch.out, watch.drop, watch.outs};
+    return {watch.accepted, watch.out, watch.drop, watch.aqm_drop, watch.marks, watch.outs};
 }
 
 }  // namespace penstock::engine

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "blocks/memory/model/timed_page_pools.hpp"
+#include "blocks/stream/model/drop.hpp"
 #include "penstock/engine/core_model.hpp"
 #include "penstock/engine/counters.hpp"
+#include "penstock/engine/ecn.hpp"
 #include "penstock/engine/input_model.hpp"
 #include "penstock/engine/measure.hpp"
 #include "penstock/engine/memory_timing.hpp"
@@ -39,11 +42,17 @@ class ModelDevice final : public Device {
           layout_(make_layout(settings, pools_)),
           write_(memories_, layout_),
           read_(memories_, layout_),
-          core_(settings.queues, pools_.descriptors()),
+          core_(settings.queues, pools_.descriptors(), {settings.tick_shift, settings.max_frame_bytes}),
+          ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
           registers_(settings.queues),
           egress_(settings.egress_bps, settings.clock_hz, settings.overhead_bytes),
           beat_time_(egress_.time(kBeat)),
-          overhead_time_(egress_.time(egress_.overhead())) {}
+          overhead_time_(egress_.time(egress_.overhead())) {
+        if (Core::kJudges) {
+            aqm_drop_.resize(settings.queues);
+            marks_.resize(settings.queues);
+        }
+    }
 
     void start() override {
         now_ = kResetCycles + std::max(Core::init_cycles(settings_.queues), settings_.queues) + kInitCycles;
@@ -87,6 +96,7 @@ class ModelDevice final : public Device {
         std::uint64_t number;
         std::int64_t stored;
         std::uint32_t queue, length;
+        bool ect;
     };
     struct Classified {
         std::int64_t cycle;
@@ -95,6 +105,7 @@ class ModelDevice final : public Device {
     struct Enqueue {
         std::int64_t from;
         typename Core::Packet packet;
+        bool ect;
     };
     struct Leaving {
         std::int64_t first_bit, last_beat;
@@ -138,6 +149,8 @@ class ModelDevice final : public Device {
     void find_page();
     void store_frame();
     void send(const typename Core::Out& out);
+    bool capable(const Frame& frame);
+    std::int64_t output_beat(std::int64_t from, std::int64_t free);
     std::int64_t next_event() const;
     std::uint32_t amount(std::uint64_t packets, std::uint64_t bytes, std::uint32_t offset) const;
 
@@ -149,6 +162,7 @@ class ModelDevice final : public Device {
     WriteTimes write_;
     ReadTimes read_;
     Core core_;
+    std::vector<std::uint8_t> ect_bytes_;  // of a frame that is looked at
     RegisterModel registers_;
     Link egress_;
     Ticks beat_time_, overhead_time_;
@@ -168,6 +182,15 @@ class ModelDevice final : public Device {
     Ring<Enqueue, 4 * memory_timing::kOutstanding> enqueues_;
     std::array<Amount, kDropReasons> dropped_{};
 
+    // AQM
+    std::vector<Amount> aqm_drop_;        // by queue
+    std::vector<std::uint64_t> marks_;    // by queue
+    std::uint64_t marked_ = 0;
+    Amount snapshot_aqm_drop_;
+    std::uint64_t snapshot_marks_ = 0;
+    // The two stages of pst_ecn_mark hold two beats each: when the last two beats have left each of them, and the tx handler.
+    std::int64_t first_out_[2] = {-8, -8}, second_out_[2] = {-8, -8}, marker_in_ = -8;
+
     // output
     Ticks egress_free_ = 0;
     Ring<Leaving, 2 * memory_timing::kOutstanding> leaving_;
@@ -175,7 +198,7 @@ class ModelDevice final : public Device {
     std::int64_t not_ready_ = 0, sent_beats_ = 0;
 
     // pages on their way back to the pools
-    bool drop_turn_ = false;  // a page dropped at the tail goes before one that was sent
+    int turn_ = 3;  // of the merge's ports, the one served last: 0 sent, 1 dropped at the tail, 3 dropped at the head
     Ring<Freed, 4> returning_;
 
     QueueState snapshot_;
@@ -210,13 +233,17 @@ void ModelDevice<Core>::cycle() {
     }
     if (now_ >= page_at_) store_frame();
 
-    // Pages that were sent and pages dropped at the tail go back in turns.
+    // Pages that were sent and pages that were dropped go back in turns.
     const bool sent = !sent_pages_.empty() && sent_pages_.front().from <= now_, dropped = core_.drop_valid();
-    const bool take_drop = dropped && (drop_turn_ || !sent);
-    if (sent || dropped) {
-        returning_.push({now_ + kFreeCycles, take_drop ? core_.drop() : sent_pages_.front().descriptor});
-        if (!take_drop) sent_pages_.pop();
-        drop_turn_ = !take_drop;
+    const bool head = core_.drop_head_valid(now_ + origin_);
+    bool take_drop = false, take_head = false;
+    if (sent || dropped || head) {
+        take_drop = dropped && (turn_ < 1 || !(sent || (head && turn_ < 3)));
+        take_head = !take_drop && head && (turn_ < 3 || !(sent || dropped));
+        const bool take_sent = !take_drop && !take_head;
+        returning_.push({now_ + kFreeCycles, take_drop ? core_.drop() : take_head ? core_.out().descriptor : sent_pages_.front().descriptor});
+        if (take_sent) sent_pages_.pop();
+        turn_ = take_sent ? 0 : take_drop ? 1 : 3;
     }
 
     const CoreSetting* setting = registers_.offered();
@@ -230,15 +257,35 @@ void ModelDevice<Core>::cycle() {
         observer_->enqueued(now_, {packet.queue, packet.length, packet.reason});
         active_ = true;
     }
-    if (enqueue || out || take_drop || setting_taken || now_ >= core_due_) {
+    if constexpr (Core::kJudges) {
+        if (const auto* p = core_.judged(now_ + origin_)) {
+            const bool mark = p->verdict == AqmVerdict::Mark, gone = p->verdict == AqmVerdict::Drop;
+            if (gone) {
+                dropped_[static_cast<unsigned>(Drop::Aqm)].add(p->length);
+                aqm_drop_[p->queue].add(p->length);
+            }
+            marked_ += mark;
+            marks_[p->queue] += mark;
+            observer_->dequeued(now_, {p->queue, p->length, static_cast<std::uint8_t>(gone ? Drop::Aqm : Drop::None)}, mark);
+            active_ = true;
+        }
+    }
+    if (enqueue || out || take_drop || take_head || setting_taken || now_ >= core_due_) {
         if (out) send(core_.out());
-        core_.step(now_ + origin_, enqueue ? &enqueues_.front().packet : nullptr, out, take_drop, setting_taken ? setting : nullptr);
+        core_.step(now_ + origin_, enqueue ? &enqueues_.front().packet : nullptr, out || take_head, take_drop,
+                   setting_taken ? setting : nullptr, enqueue && enqueues_.front().ect);
         if (enqueue) enqueues_.pop();
         set_core_due(core_.next_event(now_ + origin_));
     }
     if (!registers_.quiet()) {
         registers_.step(setting_taken);
-        if (const auto queue = registers_.take_snapshot()) snapshot_ = core_.queue(*queue);
+        if (const auto queue = registers_.take_snapshot()) {
+            snapshot_ = core_.queue(*queue);
+            if constexpr (Core::kJudges) {
+                snapshot_aqm_drop_ = aqm_drop_[*queue];
+                snapshot_marks_ = marks_[*queue];
+            }
+        }
     }
     if (!leaving_.empty() && leaving_.front().last_beat <= now_) {
         const Leaving& frame = leaving_.front();
@@ -286,7 +333,7 @@ void ModelDevice<Core>::arrivals() {
     const auto length = static_cast<std::uint16_t>(frame.length);
     classified_.push({in.stored + classify_timing::kEvent, {frame.queue, length, in.reason}});
     if (in.reason == 0) {
-        passed_.push({frame.number, in.stored, frame.queue, frame.length});
+        passed_.push({frame.number, in.stored, frame.queue, frame.length, capable(frame)});
         if (passed_.size() == 1) find_page();
     }
     input_.advance();
@@ -315,7 +362,7 @@ void ModelDevice<Core>::store_frame() {
     const std::int64_t from =
         write_.store(granted_, memory, descriptor, frame.length, [&](std::int64_t cycle) { input_.beat_taken(cycle, frame.stored); });
     enqueues_.push(
-        {from, {descriptor, frame.queue, static_cast<std::uint16_t>(frame.length), static_cast<std::uint8_t>(page ? 0 : 5), frame.number}});
+        {from, {descriptor, frame.queue, static_cast<std::uint16_t>(frame.length), static_cast<std::uint8_t>(page ? 0 : 5), frame.number}, frame.ect});
     find_page();
     if (arrival_ == kNever) {
         input_.retry();
@@ -331,17 +378,38 @@ void ModelDevice<Core>::send(const typename Core::Out& out) {
     std::int64_t first = -1, last = 0;
     const auto beat = [&](std::int64_t from, std::uint32_t bytes, bool is_last) {
         const std::int64_t free = egress_free_ >> kTickBits;
-        const std::int64_t cycle = std::max(from, free);
+        const std::int64_t cycle = Core::kJudges ? output_beat(from, free) : std::max(from, free);
         if (first < 0) first = cycle;
         egress_free_ = std::max(egress_free_, ticks(cycle)) + (is_last ? egress_.time(bytes) + overhead_time_ : beat_time_);
         not_ready_ += std::max<std::int64_t>(0, (egress_free_ >> kTickBits) - cycle - 1);
         ++sent_beats_;
-        return last = cycle;
+        last = cycle;
+        return Core::kJudges ? marker_in_ : cycle;
     };
     const std::int64_t read = read_.fetch(now_, static_cast<int>(pools_.memory_of(descriptor)), descriptor, length, beat);
     leaving_.push({first, last, out.tag, out.queue, length});
     sent_pages_.push({read + 1, descriptor});
     observer_->expect(out.queue, false);
+}
+
+// Whether the device finds the frame ECN-capable. Synthetic frames are none.
+template <typename Core>
+bool ModelDevice<Core>::capable(const Frame& frame) {
+    if (!Core::kJudges || frame.stored == 0) return false;
+    frame_bytes(frame, settings_.seed, ect_bytes_.data());
+    return find_ecn(ect_bytes_.data(), frame.length).capable();
+}
+
+// A beat that the tx handler offers from cycle `from` on passes pst_ecn_mark: returns when it is taken at the output, which is free from
+// cycle `free` on; marker_in_: when the tx handler is rid of it.
+template <typename Core>
+std::int64_t ModelDevice<Core>::output_beat(std::int64_t from, std::int64_t free) {
+    marker_in_ = std::max({from, marker_in_ + 1, first_out_[0] + 1});
+    const std::int64_t between = std::max({marker_in_ + 1, first_out_[1] + 1, second_out_[0] + 1});
+    const std::int64_t cycle = std::max({between + 1, second_out_[1] + 1, free});
+    first_out_[0] = std::exchange(first_out_[1], between);
+    second_out_[0] = std::exchange(second_out_[1], cycle);
+    return cycle;
 }
 
 // ---- registers
@@ -360,12 +428,18 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         const Amount& dropped = dropped_[(address - registers::kDrops) / 16];
         return amount(dropped.packets, dropped.bytes, address % 16);
     }
-    if (address >= registers::kSnapshot && address < registers::kSnapshot + 0x30) {
+    if (address >= registers::kMarked && address < registers::kMarked + 8) return amount(marked_, 0, address & 4);
+    if (address >= registers::kSnapshot && address < registers::kSnapshot + 0x48) {
         const QueueState& queue = snapshot_;
         const std::uint32_t offset = address - registers::kSnapshot;
         if (offset < 0x10) return amount(queue.accepted_packets, queue.accepted_bytes, offset);
-        if (offset < 0x20) return amount(queue.accepted_packets - queue.packets, queue.accepted_bytes - queue.bytes, offset);
-        return amount(queue.dropped_packets, queue.dropped_bytes, offset);
+        if (offset < 0x20)
+            return amount(queue.accepted_packets - queue.packets - snapshot_aqm_drop_.packets,
+                          queue.accepted_bytes - queue.bytes - snapshot_aqm_drop_.bytes, offset);
+        const Amount& aqm = snapshot_aqm_drop_;
+        if (offset < 0x30) return amount(queue.dropped_packets + aqm.packets, queue.dropped_bytes + aqm.bytes, offset);
+        if (offset < 0x40) return amount(aqm.packets, aqm.bytes, offset);
+        return amount(snapshot_marks_, 0, offset & 4);
     }
     switch (address) {
         case registers::kType:
@@ -383,7 +457,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         case 0x018:
             return static_cast<std::uint32_t>(settings_.clock_hz);
         case 0x01C:
-            return settings_.shaping;
+            return static_cast<std::uint32_t>(settings_.shaping) | static_cast<std::uint32_t>(settings_.codel) << 1 |
+                   static_cast<std::uint32_t>(settings_.aqm_estimate) << 3 | static_cast<std::uint32_t>(settings_.tick_shift) << 8;
         case registers::kStatus:
             return 1U | static_cast<std::uint32_t>(!registers_.quiet()) << 1 | static_cast<std::uint32_t>(registers_.refused()) << 2;
         case registers::kQueueIndex:
@@ -401,6 +476,8 @@ std::unique_ptr<Device> make_model_device(const DeviceSettings& settings) {
     if (settings.flip_byte >= 0) throw std::invalid_argument("the model has no bytes in its memories that could be flipped");
     if (settings.pools.size() != settings.memories.size() || settings.pools.empty())
         throw std::invalid_argument("the model needs pages and page_bytes of every memory");
+    if (settings.codel && settings.aqm_estimate) return std::make_unique<ModelDevice<CodelEstimateCore>>(settings);
+    if (settings.codel) return std::make_unique<ModelDevice<CodelCore>>(settings);
     if (settings.shaping) return std::make_unique<ModelDevice<ShapedCore>>(settings);
     return std::make_unique<ModelDevice<PassthroughCore>>(settings);
 }

@@ -110,6 +110,12 @@ void model_settings(Table table, DeviceSettings& device) {
     device.max_frame_bytes = static_cast<std::uint32_t>(table.integer("max_frame_bytes", 1, 16'383));
     device.min_frame_bytes = static_cast<std::uint32_t>(table.integer("min_frame_bytes", 1, device.max_frame_bytes));
     device.shaping = table.boolean("shaping", true);
+    const std::string aqm = table.has("aqm") ? table.text("aqm") : "none";
+    if (aqm != "none" && aqm != "codel") bad("device.model.aqm is none or codel");
+    device.codel = aqm == "codel";
+    device.aqm_estimate = table.boolean("aqm_estimate", false);
+    device.tick_shift = static_cast<int>(table.integer("tick_shift", 0, 16, 8));
+    if (device.codel && !device.shaping) bad("device.model.aqm needs shaping");
     table.done();
 }
 

@@ -57,6 +57,8 @@ nb::dict queue_arrays(const Measurement& m) {
     dict["out_bytes"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).out.bytes; });
     dict["drop_packets"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).drop.packets; });
     dict["drop_bytes"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).drop.bytes; });
+    dict["aqm_drop_packets"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_aqm_drops(q); });
+    dict["marked_packets"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_marks(q); });
     dict["first_departure"] = column<std::int64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).first_departure; });
     dict["last_departure"] = column<std::int64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).last_departure; });
     return dict;
@@ -144,6 +146,7 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     result["drained"] = outcome.drained;
     result["packets"] = amounts(totals, &Amount::packets);
     result["bytes"] = amounts(totals, &Amount::bytes);
+    result["marked_packets"] = totals.marked;
     result["order_errors"] = totals.order_errors;
     result["payload_errors"] = totals.payload_errors;
     result["event_errors"] = totals.event_errors;

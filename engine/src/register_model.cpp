@@ -7,6 +7,7 @@ namespace penstock::engine {
 
 namespace {
 constexpr std::uint32_t kIndex = 0x40, kRate = 0x44, kBurst = 0x48, kLimitPackets = 0x4C, kLimitBytes = 0x50, kCommand = 0x54;
+constexpr std::uint32_t kAqm = 0x58, kAqmTarget = 0x5C, kAqmInterval = 0x60;
 constexpr std::uint32_t kWrite = 1, kSnapshot = 2, kWriteNext = 3;
 constexpr unsigned kOutstanding = 8;  // as RegisterMaster
 }  // namespace
@@ -27,6 +28,16 @@ void RegisterModel::execute(const Write& write) {
             break;
         case kLimitBytes:
             limit_bytes_ = write.value;
+            break;
+        case kAqm:
+            aqm_.enable = write.value & 1;
+            aqm_.ecn = write.value >> 1 & 1;
+            break;
+        case kAqmTarget:
+            aqm_.target = write.value & 0x3'FFFF;
+            break;
+        case kAqmInterval:
+            aqm_.interval = write.value & 0x3'FFFF;
             break;
         default:
             break;
@@ -50,7 +61,8 @@ void RegisterModel::step(bool setting_taken) {
                         std::min<std::uint32_t>(limit_bytes_, 0xFF'FFFF),
                         static_cast<std::uint16_t>(rate_),
                         static_cast<std::uint16_t>(std::min<std::uint32_t>(limit_packets_, 0xFFFF)),
-                        static_cast<std::uint8_t>(rate_ >> 16 & 31)};
+                        static_cast<std::uint8_t>(rate_ >> 16 & 31),
+                        aqm_};
             state_ = State::Write;
             if (*command_ == kWriteNext) ++index_;
         } else if (!refused_) {

@@ -96,7 +96,7 @@ void RtlDevice::cycle() {
         }
         for (std::size_t m = 0; m < memories_.size(); ++m) memories_[m]->sample(pins_.axi[m], now_);
         registers_.sample(pins_);
-        if (pins_.ev_classify.valid_o | pins_.ev_enqueue.valid_o) report_fates();
+        if (pins_.ev_classify.valid_o | pins_.ev_enqueue.valid_o | pins_.ev_dequeue.valid_o) report_fates();
         bus_.output_ready += pins_.m_axis_tready_i;
         if (pins_.m_axis_tvalid_o | output_held_) {
             output_hold();
@@ -166,6 +166,7 @@ void RtlDevice::report_fates() {
     const auto fate = [](const pst_event_pins& p) { return Fate{p.queue_o, p.len_o, p.reason_o}; };
     if (pins_.ev_classify.valid_o) observer_->classified(now_, fate(pins_.ev_classify));
     if (pins_.ev_enqueue.valid_o) observer_->enqueued(now_, fate(pins_.ev_enqueue));
+    if (pins_.ev_dequeue.valid_o) observer_->dequeued(now_, fate(pins_.ev_dequeue), pins_.ev_dequeue_mark_o);
     active_ = true;
 }
 

@@ -121,6 +121,8 @@ PST_EXPORT int pst_step(pst_device* device, pst_pins* pins) {
         }
         p.ev_classify = {top.ev_classify_queue_o, top.ev_classify_len_o, top.ev_classify_valid_o, top.ev_classify_reason_o};
         p.ev_enqueue = {top.ev_enqueue_queue_o, top.ev_enqueue_len_o, top.ev_enqueue_valid_o, top.ev_enqueue_reason_o};
+        p.ev_dequeue = {top.ev_dequeue_queue_o, top.ev_dequeue_len_o, top.ev_dequeue_valid_o, top.ev_dequeue_reason_o};
+        p.ev_dequeue_mark_o = top.ev_dequeue_mark_o;
         sample_registers(top, p);
         for (unsigned m = 0; m < PST_MEMORIES; ++m) sample_memory(top, m, p.axi[m]);
         p.now_o = top.now_o;

@@ -37,7 +37,7 @@ def job(options: dict[str, Any], library: Path | None) -> dict[str, Any]:
     if library:
         device |= {"library": str(library), "memories": [{"bytes": m.bytes} | timing for m in config.memories]}
     else:
-        device["model"] = {"max_frame_bytes": config.max_frame_bytes, "min_frame_bytes": config.min_frame_bytes, "shaping": config.shaping}
+        device["model"] = configs.model_settings(config)
         device["memories"] = [{"bytes": m.bytes, "pages": m.pages, "page_bytes": m.page_bytes} | timing for m in config.memories]
     cycles = int(options["packets"] * mean * 8 * config.clock_hz / offered)
     source = {"kind": "poisson", "queues": np.arange(config.queues, dtype=np.uint32), "pick": "random", "bps": offered, "sizes": sizes}

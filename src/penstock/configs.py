@@ -164,6 +164,18 @@ def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
         raise UserError(f"{'.'.join(map(str, keys)) or config.name}: {message}") from None
 
 
+def model_settings(config: Config) -> dict[str, Any]:
+    """Return what the model of the device has to be told (key `device.model` of a job)."""
+    return {
+        "max_frame_bytes": config.max_frame_bytes,
+        "min_frame_bytes": config.min_frame_bytes,
+        "shaping": config.shaping,
+        "aqm": config.aqm,
+        "aqm_estimate": config.aqm_estimate,
+        "tick_shift": config.tick_shift,
+    }
+
+
 def sources(config: Config) -> list[Path]:
     """Return the sources of the design, packages first, without the wrapper."""
     return read_file_list(DESIGNS / config.design / "rtl" / f"{config.design}.f")

@@ -17,7 +17,7 @@ from penstock import pcap, registers
 from penstock.errors import UserError
 from penstock.rates import mixed_rates
 from penstock.scenario import Document, KeyPath
-from penstock.schema import UNSHAPED, GeneratedTraffic, PcapTraffic, Queue, QueueSet, QueueSettings, Rates, Scenario, Share, TimeAtRate
+from penstock.schema import UNSHAPED, Aqm, GeneratedTraffic, PcapTraffic, Queue, QueueSet, QueueSettings, Rates, Scenario, Share, TimeAtRate
 from penstock.suggest import nearest
 from penstock.units import PS_PER_SECOND, describe, format_rate, format_time_ns
 
@@ -49,6 +49,7 @@ class Settings:
     burst: int | TimeAtRate = 0
     limit_packets: int = RESET_LIMIT_PACKETS
     limit_bytes: int = RESET_LIMIT_BYTES
+    aqm: registers.Aqm = registers.NO_AQM
 
     @property
     def burst_bytes(self) -> int:
@@ -111,6 +112,7 @@ class QueueTable:
             burst,
             base.limit_packets if given.limit_packets is None else given.limit_packets,
             base.limit_bytes if given.limit_bytes is None else given.limit_bytes,
+            base.aqm if given.aqm is None else self._aqm(given.aqm, (*key, "aqm")),
         )
         if rate is not None and rate > self._fastest:
             self._document.fail((*key, name), f"must be at most the egress link's {format_rate(self._fastest)}, not {format_rate(rate)}")
@@ -121,6 +123,17 @@ class QueueTable:
             if found.burst_bytes > most:
                 self._document.fail((*key, "burst"), f"must be at most {most:,} byte at {format_rate(rate)}, not {found.burst_bytes:,}")
         return found
+
+    def _aqm(self, given: Aqm, key: KeyPath) -> registers.Aqm:
+        if self._config.aqm == "none":
+            self._document.fail(key, f"is set, but configuration {self._config.name} has no AQM")
+        ticks = []
+        for name in ("target", "interval"):
+            try:
+                ticks.append(registers.aqm_ticks(getattr(given, name), self._config.clock_hz, self._config.tick_shift))
+            except UserError as error:
+                self._document.fail((*key, name), f"cannot be: {error}")
+        return registers.Aqm(*ticks, ecn=given.ecn)
 
     def _draw(self, index: int, rates: Rates, rng: np.random.Generator) -> None:
         key: KeyPath = ("queues", index, "rates")
@@ -316,11 +329,9 @@ def _device(scenario: Scenario, config: "Config", engine: str) -> dict[str, Any]
     }
     device: dict[str, Any] = {"clock_hz": config.clock_hz, "queues": config.queues}
     if engine == "model":
-        device["model"] = {
-            "max_frame_bytes": config.max_frame_bytes,
-            "min_frame_bytes": config.min_frame_bytes,
-            "shaping": config.shaping,
-        }
+        from penstock import configs
+
+        device["model"] = configs.model_settings(config)
         pools = [{"pages": memory.pages, "page_bytes": memory.page_bytes} for memory in config.memories]
     else:
         device["library"] = ""
@@ -335,7 +346,13 @@ def _register_writes(plan: Plan, config: "Config") -> list[tuple[int, int]]:
         settings = plan.settings.settings(queue)
         if settings != RESET:
             writes += registers.queue_writes(
-                queue, settings.rate_bps, settings.burst_bytes, settings.limit_packets, settings.limit_bytes, config.clock_hz
+                queue,
+                settings.rate_bps,
+                settings.burst_bytes,
+                settings.limit_packets,
+                settings.limit_bytes,
+                config.clock_hz,
+                None if config.aqm == "none" else settings.aqm,
             )
     return writes
 
@@ -343,6 +360,8 @@ def _register_writes(plan: Plan, config: "Config") -> list[tuple[int, int]]:
 def _lateness(scenario: Scenario, plan: Plan, config: "Config") -> dict[str, Any] | None:
     if scenario.report.lateness is None:
         return None
+    if config.aqm != "none":
+        raise UserError(f"report.lateness: configuration {config.name} has an AQM, whose drops the ideal server does not know")
     shapers = np.full(config.queues, registers.shaper_code(None, 0, config.clock_hz), dtype=np.uint64)
     for queue in plan.touched.tolist():
         settings = plan.settings.settings(queue)

@@ -5,17 +5,20 @@ rate becomes mantissa and exponent is in docs/architecture.md, "Rates as the har
 """
 
 import json
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 
 from penstock.errors import UserError
 from penstock.paths import BLOCKS
-from penstock.units import format_rate
+from penstock.units import PS_PER_SECOND, format_rate, format_time_ns
 
 MIN_RATE_BPS = 64_000
 MAX_RATE_BPS = 100 * 10**9
 MAX_BURST_CYCLES = (1 << 28) - 1
 MAX_LIMIT_PACKETS = (1 << 16) - 1
 MAX_LIMIT_BYTES = (1 << 24) - 1
+MAX_AQM_TICKS = (1 << 18) - 1
 
 CLOSED = (0, 0)  # rate code of a closed gate
 UNSHAPED = (1, 0)
@@ -36,6 +39,7 @@ DROP_REASONS = {
     5: "no_page",
     6: "tail_drop_packets",
     7: "tail_drop_bytes",
+    8: "aqm",
 }
 
 
@@ -112,14 +116,45 @@ def shaper_code(rate: int | None, burst: int, clock_hz: int) -> int:
     return burst_cycles(burst, rate, clock_hz) << 21 | exponent << 16 | mantissa
 
 
-def queue_writes(index: int, rate: int | None, burst: int, limit_packets: int, limit_bytes: int, clock_hz: int) -> list[tuple[int, int]]:
+@dataclass(frozen=True)
+class Aqm:
+    """Active queue management of one queue; times in ticks of the device's AQM, 0 .. 2^18 - 1."""
+
+    target: int
+    interval: int
+    ecn: bool = False  # mark packets that may be marked instead of dropping them
+    enable: bool = True
+
+
+NO_AQM = Aqm(0, 0, enable=False)
+
+
+def aqm_ticks(time_ps: int, clock_hz: int, tick_shift: int) -> int:
+    """Return a time in ticks of 2^tick_shift cycles, rounded, at least 1. Raises UserError for one that the registers cannot hold."""
+    ticks = max(1, round(Fraction(time_ps * clock_hz, PS_PER_SECOND << tick_shift)))
+    if ticks > MAX_AQM_TICKS:
+        most = format_time_ns((MAX_AQM_TICKS << tick_shift) / clock_hz * 1e9)
+        raise UserError(f"a time of the AQM can be at most {most} at {clock_hz / 1e6:g} MHz")
+    return ticks
+
+
+def queue_writes(
+    index: int, rate: int | None, burst: int, limit_packets: int, limit_bytes: int, clock_hz: int, aqm: Aqm | None = None
+) -> list[tuple[int, int]]:
     """Return the (address, value) writes, in order, that give queue `index` all its settings at once.
 
     `rate` in bit/s (None: unshaped, 0: closed gate), `burst` and `limit_bytes` in bytes. Limits beyond what the hardware can hold mean
-    the most it can. Raises UserError for a rate or burst that cannot be set.
+    the most it can. `aqm` is for devices that have one; None leaves its registers alone, for all others.
+    Raises UserError for a rate or burst that cannot be set.
     """
     mantissa, exponent = rate_code(rate, clock_hz)
+    manage = [] if aqm is None else [
+        (address("queue_aqm"), int(aqm.enable) | int(aqm.ecn) << 1),
+        (address("queue_aqm_target"), aqm.target),
+        (address("queue_aqm_interval"), aqm.interval),
+    ]  # fmt: skip
     return [
+        *manage,
         (address("queue_index"), index),
         (address("queue_rate"), exponent << 16 | mantissa),
         (address("queue_burst"), burst_cycles(burst, rate, clock_hz)),

@@ -23,6 +23,7 @@ MIN_FRAMES_OF_A_RATE = 10  # a few frames, perhaps one burst, say nothing of a r
 CLOUD_POINTS = 6000  # single packets shown in the report
 CDF_POINTS = 400
 QUEUE_COUNTERS = ("in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes")
+AQM_COUNTERS = ("aqm_drop_packets", "marked_packets")  # of each queue, where the configuration has an AQM
 TOLERANCE_CYCLES = 1024  # what the shaper makes up for beyond the burst (docs/architecture.md, "Rates as the hardware sees them")
 
 
@@ -134,6 +135,7 @@ def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, confi
         "cycles_per_second": round(int(raw["cycles"]) / wall) if wall > 0 else None,
         "packets": packets,
         "bytes": size,
+        **({"marked_packets": int(raw["marked_packets"])} if config.aqm != "none" else {}),
         "throughput_bps": round(8 * size["out"] * clock / int(raw["cycles"]), 3) if raw["cycles"] else 0.0,
         "latency_ns": _latency(raw, left, 1e9 / clock),
         **_lateness(raw, clock),
@@ -239,7 +241,8 @@ def _lost(totals: dict[str, Any]) -> int:
 
 def _queues(raw: dict[str, Any], left: Departures, config: "Config", plan: Plan) -> tuple[list[dict[str, Any]], int]:
     """Return the busiest queues (by bytes in) and how many had traffic at all."""
-    table = {key: np.asarray(raw["queue"][key]) for key in QUEUE_COUNTERS}
+    counters = QUEUE_COUNTERS if config.aqm == "none" else QUEUE_COUNTERS + AQM_COUNTERS
+    table = {key: np.asarray(raw["queue"][key]) for key in counters}
     had_traffic = np.flatnonzero(table["in_packets"])
     weight = table["in_bytes"][had_traffic]
     ids = np.sort(had_traffic[np.argsort(-weight.astype(np.int64), kind="stable")[:MAX_QUEUES_LISTED]])

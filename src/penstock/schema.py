@@ -272,6 +272,14 @@ class Link(Model):
     )
 
 
+class Aqm(Model):
+    """Active queue management of a queue: CoDel (RFC 8289), in a configuration that has it."""
+
+    target: Duration = Field(5_000_000_000, description="Sojourn time that is tolerated; default 5 ms.")
+    interval: Duration = Field(100_000_000_000, description="How long it may be exceeded before the first drop; default 100 ms.")
+    ecn: StrictBool = Field(False, description="ECN-capable frames are marked instead of dropped.")
+
+
 class QueueSettings(Model):
     """What every queue has. In `defaults` it is meant for all queues that do not say otherwise."""
 
@@ -284,6 +292,7 @@ class QueueSettings(Model):
     )
     limit_packets: LimitPackets | None = Field(None, description="Most packets the queue holds; the next one is dropped.")
     limit_bytes: LimitBytes | None = Field(None, description="Most bytes the queue holds.")
+    aqm: Aqm | None = Field(None, description="Active queue management; `{}` takes the defaults of the RFC. Without it there is none.")
 
 
 class Rates(Model):

@@ -17,6 +17,7 @@ DROP_WORDS = {
     "no_page": "no memory left",
     "tail_drop_packets": "queue full (packets)",
     "tail_drop_bytes": "queue full (bytes)",
+    "aqm": "by the AQM",
 }
 
 
@@ -29,6 +30,8 @@ def sentences(result: dict[str, Any]) -> list[str]:
         f"Out      {packets['out']:,} packets{share}, {format_rate(result['throughput_bps'])}",
         f"Dropped  {_drops(packets['dropped'])}",
     ]
+    if result.get("marked_packets"):
+        lines.append(f"Marked   {result['marked_packets']:,} packets (Congestion Experienced)")
     if packets["queued"]:
         lines.append(f"Queued   {packets['queued']:,} packets were still in the device at the end")
     latency = result["latency_ns"]

@@ -29,6 +29,36 @@ def frames(rng: random.Random, count: int, mean_gap: int = 30) -> Job:
     }
 
 
+def ip_frame(rng: random.Random, length: int, ecn: int) -> bytes:
+    """The first bytes of an IPv4 or IPv6 frame of `length` bytes, up to the end of its IP header, behind up to two VLAN tags."""
+    tags = rng.choice([b"", b"\x81\x00\x00\x05", b"\x88\xa8\x00\x05\x81\x00\x00\x06"])
+    start = rng.randbytes(12) + tags
+    left = length - len(start) - 2
+    if rng.random() < 0.5:
+        return start + b"\x86\xdd" + bytes([0x60, ecn << 4]) + rng.randbytes(2) + (left - 40).to_bytes(2, "big") + rng.randbytes(34)
+    head = bytes([0x45, rng.randrange(64) << 2 | ecn]) + left.to_bytes(2, "big") + rng.randbytes(6)
+    addresses = rng.randbytes(8)
+    words = sum(int.from_bytes((head + addresses)[i : i + 2], "big") for i in range(0, 18, 2))
+    while words >> 16:
+        words = (words & 0xFFFF) + (words >> 16)
+    return start + b"\x08\x00" + head + (~words & 0xFFFF).to_bytes(2, "big") + addresses
+
+
+def ip_frames(rng: random.Random, queues: list[int], count: int, mean_gap: int = 30) -> Job:
+    """A list of IP frames for these queues, most of them ECN-capable."""
+    lengths = [rng.choice([74, 100, 600, 1500]) for _ in range(count)]
+    heads = [ip_frame(rng, length, rng.choice([0, 1, 2, 2, 3])) for length in lengths]
+    return {
+        "kind": "frames",
+        "cycles": np.cumsum([rng.randint(0, 2 * mean_gap) for _ in range(count)]),
+        "queues": np.array([rng.choice(queues) for _ in range(count)], dtype=np.uint32),
+        "offsets": np.cumsum([0, *map(len, heads)])[:-1],
+        "lengths": lengths,
+        "stored": [len(head) for head in heads],
+        "data": np.frombuffer(b"".join(heads), dtype=np.uint8),
+    }
+
+
 def fate(length: int, queue: int, error: int) -> str:
     """What docs/architecture.md says of a frame at the input of a device with 16 queues."""
     if error:

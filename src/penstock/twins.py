@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from penstock import registers
+from penstock import configs, registers
 from penstock.configs import Config
-from penstock.testjobs import frames
+from penstock.testjobs import frames, ip_frames
 
 Job = dict[str, Any]
 
-TOTALS = ("init_cycles", "cycles", "packets", "bytes", "drained", "order_errors", "payload_errors", "event_errors", "lost")
+TOTALS = ("init_cycles", "cycles", "packets", "marked_packets", "bytes", "drained", "order_errors", "payload_errors", "event_errors", "lost")
 IMIX = [(60, 7), (590, 4), (1514, 1)]
 
 
@@ -25,7 +25,7 @@ def device(config: Config, library: Path | None, timing: dict[str, int]) -> Job:
     common: Job = {"clock_hz": config.clock_hz, "queues": config.queues}
     if library:
         return common | {"library": str(library), "memories": [{"bytes": memory.bytes} | timing for memory in config.memories]}
-    sizes = {"max_frame_bytes": config.max_frame_bytes, "min_frame_bytes": config.min_frame_bytes, "shaping": config.shaping}
+    sizes = configs.model_settings(config)
     pools = [{"bytes": memory.bytes, "pages": memory.pages, "page_bytes": memory.page_bytes} | timing for memory in config.memories]
     return common | {"model": sizes, "memories": pools}
 
@@ -37,12 +37,20 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
     low_limits = rng.random() < 0.6
     longest = config.max_frame_bytes
 
+    def aqm() -> registers.Aqm | None:
+        if config.aqm == "none":
+            return None
+        # Short times, so that many rounds of drops fit in a job; a tick is some hundred cycles.
+        return registers.Aqm(rng.choice([0, 1, 2, 8]), rng.choice([1, 1, 2, 5]), rng.random() < 0.6, rng.random() < 0.95)
+
     def settings(queue: int) -> list[tuple[int, int]]:
         kind = rng.random()
         rate = 0 if kind < 0.1 else None if kind < 0.25 else int(10 ** rng.uniform(5, 10.9))
+        if config.aqm != "none" and kind > 0.5:  # so many frames leave that a queue drops again and again
+            rate = int(10 ** rng.uniform(9, 10.3))
         burst = min(rng.choice([0, 0, 2000, 50_000]), registers.MAX_BURST_CYCLES * (rate or 0) // (8 * config.clock_hz))
         limits = (rng.randint(0, 40), rng.randint(0, 60_000)) if low_limits else (65_535, 16_777_215)
-        return registers.queue_writes(queue, rate, burst, *limits, config.clock_hz)
+        return registers.queue_writes(queue, rate, burst, *limits, config.clock_hz, aqm())
 
     writes = [write for queue in queues if rng.random() < 0.8 for write in settings(queue)]
     duration = rng.choice([20_000, 60_000])
@@ -53,6 +61,8 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
     sources: list[Job] = []
     if config.queues == 16:  # `frames` has queue ids that this device does not have
         sources.append(frames(random.Random(seed), rng.choice([50, 500]), mean_gap=rng.choice([3, 30, 80])))
+    if config.aqm != "none":
+        sources.append(ip_frames(random.Random(seed), queues[:3], rng.choice([300, 3000]), mean_gap=rng.choice([5, 15, 40])))
     for _ in range(rng.randint(1, 4)):
         some = [(rng.randint(14, longest), 1) for _ in range(20)]
         source: Job = {

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define PST_PINS_VERSION 1u
+#define PST_PINS_VERSION 2u
 #define PST_MAX_MEMORIES 4
 #define PST_BEAT_BYTES 64
 
@@ -55,6 +55,9 @@ struct pst_pins {
     uint64_t m_axis_tkeep_o;
     /* fates */
     struct pst_event_pins ev_classify, ev_enqueue;
+    /* with an AQM: every frame that was taken from its queue is sent (marked or not), or dropped */
+    struct pst_event_pins ev_dequeue;
+    uint8_t ev_dequeue_mark_o;
     /* registers: AXI4-Lite, 32-bit data, 12-bit byte address */
     uint32_t s_axil_awaddr_i, s_axil_wdata_i, s_axil_araddr_i, s_axil_rdata_o;
     uint8_t s_axil_awvalid_i, s_axil_awready_o, s_axil_wvalid_i, s_axil_wready_o, s_axil_wstrb_i;

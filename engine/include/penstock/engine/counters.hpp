@@ -15,7 +15,7 @@ namespace penstock::engine {
 // Register addresses that the engine itself uses (blocks/control/regs/access_edge.rdl).
 namespace registers {
 inline constexpr std::uint32_t kType = 0x000, kQueues = 0x008, kStatus = 0x024, kQueueIndex = 0x040, kQueueCommand = 0x054;
-inline constexpr std::uint32_t kSnapshot = 0x080, kDrops = 0x100;
+inline constexpr std::uint32_t kSnapshot = 0x080, kDrops = 0x100, kMarked = 0x190;
 inline constexpr std::uint32_t kTypeAccessEdge = 0x5053'5401;
 inline constexpr std::uint32_t kStatusBusy = 1U << 1;
 inline constexpr std::uint32_t kCommandSnapshot = 2;
@@ -34,6 +34,7 @@ class CounterCheck {
     std::uint64_t read64(std::uint32_t address);
     Amount read_amount(std::uint32_t address);
     void compare(const std::string& what, const Amount& device, const Amount& seen);
+    void compare_between(const std::string& what, const Amount& device, const Amount& least, const Amount& most);
     void check_queue(std::uint32_t queue);
 
     Device& device_;

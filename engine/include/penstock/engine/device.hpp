@@ -48,6 +48,8 @@ class Observer {
     virtual void arrived(const Frame& frame, std::int64_t last_bit) = 0;
     virtual void classified(std::int64_t cycle, const Fate& fate) = 0;
     virtual void enqueued(std::int64_t cycle, const Fate& fate) = 0;
+    // With an AQM: a frame was taken from its queue, to be sent, with a mark or without, or to be dropped.
+    virtual void dequeued(std::int64_t cycle, const Fate& fate, bool mark) = 0;
     // A frame has left; `first_bit` is the cycle of its first beat.
     virtual void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes) = 0;
     // The same for a device that handles frames without their bytes: the frame with this number (Frame::number) has left.

@@ -20,6 +20,8 @@ struct DeviceSettings {
     // What the model is to be: the same numbers as of designs/access_edge/configs.yaml.
     std::uint32_t queues = 0, max_frame_bytes = 0, min_frame_bytes = 0;
     bool shaping = true;
+    bool codel = false, aqm_estimate = false;
+    int tick_shift = 8;  // AQM: a tick is 2^tick_shift cycles
     std::vector<PagePool> pools;
     // What the engine is to the device.
     double clock_hz = 0;

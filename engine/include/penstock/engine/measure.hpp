@@ -2,11 +2,13 @@
 // Follows every frame from the input to its fate, and compares every byte that comes out.
 //
 // The device's event ports tell what became of each frame, so nothing is guessed: a frame arrives, classify passes or drops it
-// (in order of arrival), the queue manager enqueues or drops it (in order in each queue), and it departs (in order in each queue).
+// (in order of arrival), the queue manager enqueues or drops it (in order in each queue), and it departs (in order in each queue). With an
+// AQM its queue gives it away before it departs: to be sent, perhaps marked, or to be dropped.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,7 +26,7 @@ class Lateness;
 
 namespace penstock::engine {
 
-inline constexpr unsigned kDropReasons = 8;  // index: pst_pkg::drop_e; 0 is unused
+inline constexpr unsigned kDropReasons = 9;  // index: pst_pkg::drop_e; 0 is unused
 extern const std::array<const char*, kDropReasons> kDropNames;
 
 struct Amount {
@@ -40,13 +42,16 @@ struct QueueTotals {
 
 // What the device's own counters of a queue should say.
 struct DeviceView {
-    Amount in, out, drop;      // accepted into the queue, departed, dropped at the queue
+    Amount in, out, drop;      // accepted into the queue, departed, dropped at the queue or by its AQM
+    Amount aqm_drop;           // dropped by the AQM
+    std::uint64_t marks = 0;   // packets given away with a mark
     std::vector<Amount> outs;  // `out` after each departure since freeze()
 };
 
 struct Totals {
     Amount in, out, queued;
     std::array<Amount, kDropReasons> dropped;
+    std::uint64_t marked = 0;           // packets that their queues have given away with a mark
     std::uint64_t order_errors = 0;     // frames that left before an older one of their queue
     std::uint64_t payload_errors = 0;   // frames that are not, byte for byte, one that the queue holds
     std::uint64_t event_errors = 0;     // events that fit no frame
@@ -101,6 +106,7 @@ class Measurement final : public Observer {
     void arrived(const Frame& frame, std::int64_t last_bit) override;
     void classified(std::int64_t cycle, const Fate& fate) override;
     void enqueued(std::int64_t cycle, const Fate& fate) override;
+    void dequeued(std::int64_t cycle, const Fate& fate, bool mark) override;
     void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes) override;
     void departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length) override;
     void expect(std::uint32_t queue, bool departure) override;
@@ -115,6 +121,9 @@ class Measurement final : public Observer {
     // As they were at freeze().
     const Totals& totals() const { return frozen_; }
     QueueTotals queue_totals(std::uint32_t queue) const { return queues_[queue].totals; }
+    // What the AQM did to a queue until freeze(); packets.
+    std::uint64_t queue_marks(std::uint32_t queue) const { return queue < aqm_.size() ? aqm_[queue].marks : 0; }
+    std::uint64_t queue_aqm_drops(std::uint32_t queue) const { return queue < aqm_.size() ? aqm_[queue].drops : 0; }
     // What came for each queue until freeze().
     const std::vector<Amount>& queue_in() const { return queue_in_; }
     std::vector<std::uint32_t> take_latency() { return std::move(latency_); }
@@ -154,7 +163,8 @@ class Measurement final : public Observer {
     };
     static_assert(sizeof(PerQueue) == 64);
     struct Watched {
-        Amount accepted, out, drop;
+        Amount accepted, out, drop, aqm_drop;
+        std::uint64_t marks = 0;
         std::vector<Amount> outs;
     };
 
@@ -162,7 +172,8 @@ class Measurement final : public Observer {
     void append(List& list, std::uint32_t record);
     std::uint32_t pop(List& list);
     void drop(std::int64_t cycle, std::uint32_t record, unsigned reason);
-    bool matches(const Frame& frame, std::span<const std::uint8_t> bytes);
+    bool matches(const Frame& frame, std::span<const std::uint8_t> bytes, bool mark);
+    bool take_leaving(std::int64_t cycle, std::uint32_t queue);
     template <typename Matches>
     std::uint32_t take_departing(std::uint32_t queue, std::uint32_t length, std::int64_t cycle, Matches&& matches);
     void gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_t record);
@@ -182,6 +193,16 @@ class Measurement final : public Observer {
     std::size_t recent_at_ = 0;
     List arriving_;  // classify has not spoken yet
     std::vector<PerQueue, HugePages<PerQueue>> queues_;
+    // With an AQM: frames that their queues have given away and that have not departed yet, in order; and what it did to each queue.
+    struct Given {
+        std::uint32_t queue;
+        bool mark;
+    };
+    struct AqmCounts {
+        std::uint64_t marks = 0, drops = 0;
+    };
+    std::deque<Given> leaving_;
+    std::vector<AqmCounts> aqm_;
     std::vector<Amount> queue_in_;
     std::vector<std::uint8_t> expected_;
     std::vector<std::uint32_t> latency_, latency_queue_, departure_length_;

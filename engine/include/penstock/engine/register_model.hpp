@@ -49,6 +49,7 @@ class RegisterModel {
     std::optional<std::uint32_t> command_;
     State state_ = State::Idle;
     std::uint32_t index_ = 0, rate_ = 0, burst_ = 0, limit_packets_ = 0, limit_bytes_ = 0;
+    CodelSetting aqm_;
     CoreSetting setting_;
     bool refused_ = false;
     std::optional<std::uint32_t> snapshot_;
