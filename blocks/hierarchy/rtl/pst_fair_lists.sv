@@ -78,7 +78,7 @@ module pst_fair_lists
   } op_t;
 
   function automatic logic [ListWidth-1:0] list_of(parent_t parent, class_t cls);
-    return (ListWidth'(parent) << $clog2(Classes)) | ListWidth'(cls);
+    return ListWidth'(((ListWidth + ClassWidth)'(parent) << $clog2(Classes)) | (ListWidth + ClassWidth)'(cls));
   endfunction
 
   // --- clearing walk
