@@ -87,7 +87,18 @@ def test_queue_writes() -> None:
     writes = registers.queue_writes(7, 100 * 10**6, 3000, 50, 1 << 24, 220_000_000)
     mantissa, exponent = registers.rate_code(100 * 10**6, 220_000_000)
     assert writes == [(0x40, 7), (0x44, exponent << 16 | mantissa), (0x48, 52_800), (0x4C, 50), (0x50, (1 << 24) - 1), (0x54, 1)]
+    managed = registers.queue_writes(7, None, 0, 50, 100, 220_000_000, registers.Aqm(5, 9, ecn=True))
+    assert managed[:3] == [(0x58, 3), (0x5C, 5), (0x60, 9)] and managed[-1] == (0x54, 1)
     assert registers.queue_writes(0, None, 0, 10**6, 10**9, 220_000_000)[1:5] == [(0x44, 1), (0x48, 0), (0x4C, 65_535), (0x50, 16_777_215)]
+
+
+def test_times_of_the_aqm() -> None:
+    """5 and 100 ms in ticks of 256 cycles at 220 MHz, rounded; the longest time that fits, and one more."""
+    assert registers.aqm_ticks(5 * 10**9, 220_000_000, 8) == 4297 and registers.aqm_ticks(10**11, 220_000_000, 8) == 85_938
+    assert registers.aqm_ticks(0, 220_000_000, 8) == 1
+    assert registers.aqm_ticks((1 << 18) * 16 * 10**5 - 10**6, 10_000_000, 4) == (1 << 18) - 1
+    with pytest.raises(UserError, match=r"can be at most 419.4 ms at 10 MHz"):
+        registers.aqm_ticks((1 << 18) * 16 * 10**5, 10_000_000, 4)
 
 
 def test_addresses_are_those_of_the_architecture() -> None:
@@ -96,6 +107,8 @@ def test_addresses_are_those_of_the_architecture() -> None:
         "clock_hz": 0x018, "features": 0x01C, "next": 0x020, "status": 0x024, "queue_index": 0x040, "queue_rate": 0x044,
         "queue_burst": 0x048, "queue_limit_packets": 0x04C, "queue_limit_bytes": 0x050, "queue_command": 0x054, "in_packets": 0x080,
         "in_bytes": 0x088, "out_packets": 0x090, "out_bytes": 0x098, "drop_packets": 0x0A0, "drop_bytes": 0x0A8,
+        "queue_aqm": 0x058, "queue_aqm_target": 0x05C, "queue_aqm_interval": 0x060, "aqm_drop_packets": 0x0B0, "aqm_drop_bytes": 0x0B8,
+        "mark_packets": 0x0C0, "marked_packets": 0x190,
     }  # fmt: skip
     assert {name: registers.address(name) for name in expected} == expected
     for code, reason in registers.DROP_REASONS.items():

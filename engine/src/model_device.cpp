@@ -458,7 +458,7 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return static_cast<std::uint32_t>(settings_.clock_hz);
         case 0x01C:
             return static_cast<std::uint32_t>(settings_.shaping) | static_cast<std::uint32_t>(settings_.codel) << 1 |
-                   static_cast<std::uint32_t>(settings_.aqm_estimate) << 3 | static_cast<std::uint32_t>(settings_.tick_shift) << 8;
+                   static_cast<std::uint32_t>(settings_.aqm_estimate) << 3 | (settings_.codel ? static_cast<std::uint32_t>(settings_.tick_shift) << 8 : 0);
         case registers::kStatus:
             return 1U | static_cast<std::uint32_t>(!registers_.quiet()) << 1 | static_cast<std::uint32_t>(registers_.refused()) << 2;
         case registers::kQueueIndex:

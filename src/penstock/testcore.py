@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from penstock import verilate
+from penstock.registers import NO_AQM, Aqm
 
 U8, U16, U32, U64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
 PINS_VERSION = 3
@@ -46,9 +47,9 @@ class TestCore:
 
     __test__ = False  # not a test of its own, whatever its name begins with
 
-    def __init__(self, queues: int, descriptors: int, shaping: bool = True) -> None:
+    def __init__(self, queues: int, descriptors: int, shaping: bool = True, aqm: dict[str, int] | None = None) -> None:
         self.queues, self.descriptors = queues, descriptors
-        self._library = ctypes.CDLL(str(verilate.build_core(queues, descriptors, shaping, assertions=True)))
+        self._library = ctypes.CDLL(str(verilate.build_core(queues, descriptors, shaping, assertions=True, aqm=aqm)))
         self._library.pst_core_create.restype = self._library.pst_core_error.restype = ctypes.c_void_p
         assert self._library.pst_core_pins_version() == PINS_VERSION
         self._core = ctypes.c_void_p(self._library.pst_core_create())
@@ -66,10 +67,11 @@ class TestCore:
         for _ in range(2):
             self._step()
         self.pins.rst = 0
-        self.pins.m_out_ready = self.pins.m_drop_ready = 1
+        self.pins.m_out_ready = self.pins.m_drop_ready = self.pins.m_drop_head_ready = 1
         self.held: dict[int, deque[tuple[int, int]]] = defaultdict(deque)
         self.free = deque(range(self.descriptors))
         self._decisions: deque[tuple[int, int, int]] = deque()
+        self._given: dict[int, int] = defaultdict(int)  # packets of a queue that it has given away and that have not left yet
         self.accepted = self.dropped = 0
         for _ in range(10 * self.queues + 1000):
             self.cycle()
@@ -96,31 +98,43 @@ class TestCore:
                 self.held[queue].append((descriptor, length))
         if pins.m_drop_valid and pins.m_drop_ready:
             self.free.append(pins.m_drop_desc)
+        if pins.m_drop_head_valid and pins.m_drop_head_ready:
+            self.free.append(pins.m_drop_head_desc)
+        if pins.ev_deq_valid:
+            held, given = self.held[pins.ev_deq_queue], self._given[pins.ev_deq_queue]
+            assert given < len(held) and held[given][1] == pins.ev_deq_len, f"queue {pins.ev_deq_queue} gives away what it does not have"
+            if pins.ev_deq_reason:
+                del held[given]
+            else:
+                self._given[pins.ev_deq_queue] += 1
         if pins.m_out_valid and pins.m_out_ready:
             assert self.held[pins.m_out_queue], f"queue {pins.m_out_queue} sent a packet that it does not have"
             assert (pins.m_out_desc, pins.m_out_len) == self.held[pins.m_out_queue].popleft(), (
                 f"queue {pins.m_out_queue}: not its oldest packet"
             )
             self.free.append(pins.m_out_desc)
+            self._given[pins.m_out_queue] = max(0, self._given[pins.m_out_queue] - 1)
             left = Departure(pins.now, pins.m_out_queue, pins.m_out_len)
         return left
 
-    def configure(self, queue: int, mantissa: int, exponent: int, burst: int = 0) -> None:
-        """Set the shaper of a queue (docs/architecture.md has the code), and no limits."""
+    def configure(self, queue: int, mantissa: int, exponent: int, burst: int = 0, aqm: Aqm = NO_AQM) -> None:
+        """Set the shaper of a queue (docs/architecture.md has the code) and its AQM, and no limits."""
         pins = self.pins
         pins.s_cfg_valid, pins.s_cfg_queue, pins.s_cfg_shaper = 1, queue, burst << 21 | exponent << 16 | mantissa
         pins.s_cfg_limit_packets, pins.s_cfg_limit_bytes = MOST_PACKETS, MOST_BYTES
+        pins.s_cfg_aqm = int(aqm.enable) << 37 | int(aqm.ecn) << 36 | aqm.target << 18 | aqm.interval
         self.cycle()
         while not pins.s_cfg_ready:
             self.cycle()
         pins.s_cfg_valid = 0
 
-    def offer(self, queue: int, length: int) -> bool:
+    def offer(self, queue: int, length: int, ect: bool = False) -> bool:
         """Offer a packet unless one is still offered or no descriptor is free; return whether it was."""
         pins = self.pins
         if pins.s_enq_valid or not self.free:
             return False
         pins.s_enq_valid, pins.s_enq_queue, pins.s_enq_desc, pins.s_enq_len = 1, queue, self.free.popleft(), length
+        pins.s_enq_ect = ect
         return True
 
     def backlog(self, queue: int, lengths: Iterator[int], packets: int, hold: int = 8) -> list[Departure]:

@@ -3,7 +3,7 @@
 //
 // Throughput: one arrival and one departure per cycle.
 // Latency:    s_enq to m_enq_verdict 4 cycles. s_look, two cycles later s_take, then m_deq_verdict after 2 cycles, with Estimate 4.
-//             Two looks at one queue are at least 8 cycles apart, with Estimate 10.
+//             Two looks at one queue are at least 9 cycles apart, with Estimate 11.
 // Ordering:   in order on each side.
 // Reset:      every queue disabled (all packets pass); `Queues` cycles, then init_done_o rises.
 module pst_aqm

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // CoDel (RFC 8289) for `Queues` queues, unrolled: one operation a packet, the RFC's loop is the sequence of operations of a queue.
 //
-// Throughput: one packet per cycle, of any queues; one queue at most every 8 cycles.
-// Latency:    s_look, two cycles later s_take, two cycles after that m_verdict; the state is written 9 cycles after the look.
+// Throughput: one packet per cycle, of any queues; one queue at most every 9 cycles.
+// Latency:    s_look, two cycles later s_take, two cycles after that m_verdict; the state is written 10 cycles after the look.
 // Ordering:   in order.
 // Reset:      every queue below target, and disabled; `Queues` cycles, then init_done_o rises.
 //
@@ -111,7 +111,7 @@ module pst_codel
   state_t state, write_state;
   cfg_t cfg;
   logic mark;
-  late_t late, late_q[6];
+  late_t late, late_q[7];
   logic [QueueIdWidth-1:0] look_queue_q, take_queue;
 
   pst_ram_write_first #(
@@ -121,8 +121,8 @@ module pst_codel
       .Style(RamStyle)
   ) u_state (
       .clk_i,
-      .we_i   (init_q || late_q[5].valid),
-      .waddr_i(init_q ? init_queue_q : late_q[5].queue_id),
+      .we_i   (init_q || late_q[6].valid),
+      .waddr_i(init_q ? init_queue_q : late_q[6].queue_id),
       .wdata_i(init_q ? {1'b1, ($bits(state_t) - 1)'(0)} : write_state),
       .re_i   (s_look_valid_i),
       .raddr_i(s_look_queue_i),
@@ -145,7 +145,7 @@ module pst_codel
 
   pst_codel_aging #(
       .Queues(Queues),
-      .WriteCycles(9),
+      .WriteCycles(10),
       .RamStyle(RamStyle)
   ) u_aging (
       .clk_i,
@@ -154,9 +154,9 @@ module pst_codel
       .look_valid_i (s_look_valid_i),
       .look_queue_i (s_look_queue_i),
       .mark_o       (mark),
-      .write_valid_i(late_q[5].valid),
-      .write_queue_i(late_q[5].queue_id),
-      .write_tag_i  (late_q[5].state.tag),
+      .write_valid_i(late_q[6].valid),
+      .write_queue_i(late_q[6].queue_id),
+      .write_tag_i  (late_q[6].state.tag),
       .clear_i      (init_q),
       .clear_queue_i(init_queue_q)
   );
@@ -289,7 +289,7 @@ module pst_codel
     end
   end
 
-  // --- stages 2 to 7: the control law, and the write
+  // --- stages 2 to 8: the control law, and the write
 
   logic [27:0] inverse;
   logic [2:0] shift, shift_q;
@@ -306,19 +306,19 @@ module pst_codel
 
   always_comb begin
     twice = (SettingWidth + 1)'(product_q >> (6'd26 + 6'(shift_q)));
-    write_state           = late_q[5].state;
-    write_state.drop_next = late_q[5].back ? late_q[5].base - TimeWidth'(step_q) : late_q[5].base + TimeWidth'(step_q);
+    write_state           = late_q[6].state;
+    write_state.drop_next = late_q[6].back ? late_q[6].base - TimeWidth'(step_q) : late_q[6].base + TimeWidth'(step_q);
   end
 
   always_ff @(posedge clk_i) begin
     op_q        <= op;
     late_q[0]   <= late;
     law_count_q <= law_count;
-    for (int i = 1; i < 6; i++) late_q[i] <= late_q[i-1];
-    product_q <= late_q[3].interval * inverse;
+    for (int i = 1; i < 7; i++) late_q[i] <= late_q[i-1];
+    product_q <= late_q[4].interval * inverse;
     shift_q   <= shift;
     // interval / sqrt(count), rounded to nearest
-    step_q    <= late_q[4].law ? SettingWidth'((SettingWidth + 2)'(twice) + 1'b1 >> 1) : '0;
+    step_q    <= late_q[5].law ? SettingWidth'((SettingWidth + 2)'(twice) + 1'b1 >> 1) : '0;
 
     m_verdict_valid_o <= op_q.valid;
     m_verdict_queue_o <= op_q.queue_id;
@@ -327,7 +327,7 @@ module pst_codel
     if (rst_i) begin
       op_q.valid        <= 1'b0;
       m_verdict_valid_o <= 1'b0;
-      for (int i = 0; i < 6; i++) late_q[i].valid <= 1'b0;
+      for (int i = 0; i < 7; i++) late_q[i].valid <= 1'b0;
     end
   end
 

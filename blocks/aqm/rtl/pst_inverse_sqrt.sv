@@ -5,7 +5,7 @@
 //
 // count = m * 4^shift with m in 1 .. 4. The table has 2^27 / sqrt(m), rounded up, for the 8 upper bits of m's fraction; the 6 lower bits
 // interpolate. Never too small, so that interval / sqrt(count) in the middle between two ticks is rounded up for every square.
-// Latency: 3 cycles. Throughput: one per cycle. Reset: nothing to reset.
+// Latency: 4 cycles. Throughput: one per cycle. Reset: nothing to reset.
 module pst_inverse_sqrt (
     input  logic        clk_i,
     input  logic [15:0] count_i,       // 1 .. 65,535; 0 counts as 1
@@ -52,10 +52,10 @@ module pst_inverse_sqrt (
   end
 
   logic [15:0] normal;
-  logic [2:0] shift, shift_q, shift_q2;
-  entry_t entry_q;
-  logic [FractionWidth-1:0] fraction, fraction_q;
-  logic [10:0] fold_q;
+  logic [2:0] shift, shift_q, shift_q2, shift_q3;
+  entry_t word_q, entry_q;    // the first is the table's own register, which a block RAM gives late in its cycle
+  logic [FractionWidth-1:0] fraction, fraction_q, fraction_q2;
+  logic [10:0] fold_q, fold_q2;
   logic [27:0] value_q;
   logic [18+FractionWidth-1:0] linear_q;
   logic [21:0] curve_q;
@@ -75,18 +75,23 @@ module pst_inverse_sqrt (
   end
 
   always_ff @(posedge clk_i) begin
-    entry_q    <= rom[normal[15-:IndexWidth]];
+    word_q     <= rom[normal[15-:IndexWidth]];
     fraction_q <= fraction;
     fold_q     <= 11'(fraction) * (11'd64 - 11'(fraction));
     shift_q    <= shift;
 
-    linear_q   <= entry_q.slope * fraction_q;
-    curve_q    <= entry_q.bend * fold_q;
+    entry_q     <= word_q;
+    fraction_q2 <= fraction_q;
+    fold_q2     <= fold_q;
+    shift_q2    <= shift_q;
+
+    linear_q   <= entry_q.slope * fraction_q2;
+    curve_q    <= entry_q.bend * fold_q2;
     value_q    <= entry_q.value;
-    shift_q2   <= shift_q;
+    shift_q3   <= shift_q2;
 
     mantissa_o <= value_q - 28'(linear_q >> FractionWidth) - 28'(curve_q >> (2 * FractionWidth + 1));
-    shift_o    <= shift_q2;
+    shift_o    <= shift_q3;
   end
 
 endmodule

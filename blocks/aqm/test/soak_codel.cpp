@@ -2,7 +2,7 @@
 // Soak of pst_codel against its model: a packet every cycle (or as often as asked), every verdict compared.
 //
 // Arguments (name=value): queues, width (TimeWidth), estimate, operations, seed, spacing (cycles between two looks at one queue, at
-// least 8), tick (cycles of a tick), idle (permille of cycles without a look), pause (permille of operations after which a queue rests for
+// least 9), tick (cycles of a tick), idle (permille of cycles without a look), pause (permille of operations after which a queue rests for
 // up to three times the range of its times), settings (permille of cycles in which a setting is written), resets.
 // Packets have delays around the target, and now and then no more than one packet behind them.
 // Prints operations=, cycles=, passed=, marked=, dropped=, rounds= (drops that followed a drop in the same round), reentries= (entries

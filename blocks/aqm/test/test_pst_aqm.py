@@ -75,7 +75,7 @@ class Bench:
             if ready:
                 queue = rng.choice(ready)
                 dut.s_look_queue_i.value = queue
-                self.ready_at[queue] = self.cycle + 10
+                self.ready_at[queue] = self.cycle + 11
                 self.looks.append((self.cycle, queue))
             dut.s_take_valid_i.value = 0
             if self.looks and self.looks[0][0] == self.cycle - 2:

@@ -10,7 +10,7 @@ BENCH = Path(__file__).parent / "soak_codel.cpp"
 
 
 def soak(queues: int, width: int = 26, estimate: int = 0, **arguments: int) -> dict[str, int]:
-    defaults = {"seed": seed(), "spacing": 8, "tick": 1, "idle": 0, "pause": 20, "settings": 0, "resets": 0}
+    defaults = {"seed": seed(), "spacing": 9, "tick": 1, "idle": 0, "pause": 20, "settings": 0, "resets": 0}
     return run_soak(
         BENCH,
         "aqm",
@@ -20,7 +20,7 @@ def soak(queues: int, width: int = 26, estimate: int = 0, **arguments: int) -> d
     )
 
 
-@pytest.mark.parametrize("queues", [9, 1000])
+@pytest.mark.parametrize("queues", [10, 1000])
 def test_a_packet_every_cycle(queues: int) -> None:
     """Queues as close together as they may be; rounds of several drops, and re-entries."""
     counts = soak(queues, pause=0, operations=1_000_000, tick=4)

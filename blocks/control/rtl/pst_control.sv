@@ -243,7 +243,7 @@ module pst_control
     hwif_in.features.shaping.next      = Shaping;
     hwif_in.features.aqm.next          = 2'(Aqm);
     hwif_in.features.aqm_estimate.next = AqmEstimate;
-    hwif_in.features.tick_shift.next   = 5'(TickShift);
+    hwif_in.features.tick_shift.next   = Aqm != 0 ? 5'(TickShift) : '0;
     hwif_in.status.init_done.next      = init_done_i;
     hwif_in.status.busy.next           = state_q != Idle || pending_q;
     hwif_in.status.refused.next        = refused_q;

@@ -12,13 +12,14 @@ from penstock.testbus import axi_lite_master
 from penstock.testkit import Stream, parameter, run_module, seed, start, watch_held
 
 OKAY = 0
-CFG_FIELDS = ("queue", "shaper", "limit_packets", "limit_bytes")
+CFG_FIELDS = ("queue", "shaper", "limit_packets", "limit_bytes", "aqm")
 
 
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"Queues": 16, "Descriptors": 64, "Memories": 2, "MaxFrameBytes": 1522, "ClockHz": 220_000_000, "Shaping": 1},
+        {"Queues": 16, "Descriptors": 64, "Memories": 2, "MaxFrameBytes": 1522, "ClockHz": 220_000_000, "Shaping": 1,
+         "Aqm": 1, "AqmEstimate": 1, "TickShift": 8},
         {"Queues": 1000, "Descriptors": 131072, "Memories": 3, "MaxFrameBytes": 9600, "ClockHz": 10_000_000, "Shaping": 0,
          "PacketWidth": 32, "ByteWidth": 40},
     ],
@@ -29,7 +30,7 @@ def test_control(parameters: dict[str, int]) -> None:
 
 
 class Bench:
-    """The module with a bus master, a sink for settings, and three counter banks whose contents change all the time."""
+    """The module with a bus master, a sink for settings, and counter banks whose contents change all the time."""
 
     def __init__(self, dut) -> None:
         self.dut, self.rng = dut, random.Random(seed())
@@ -48,7 +49,7 @@ class Bench:
         dut = self.dut
         for name in ("m_cfg_ready", "m_read_out_ready", "m_read_in_drop_ready", "s_out_valid", "s_in_drop_valid"):
             getattr(dut, f"{name}_i").value = 0
-        dut.dropped_packets_i.value = dut.dropped_bytes_i.value = 0
+        dut.dropped_packets_i.value = dut.dropped_bytes_i.value = dut.marked_packets_i.value = 0
         dut.init_done_i.value = self.init_done
         self.axil = axi_lite_master(dut)
         if stalls:
@@ -64,20 +65,21 @@ class Bench:
             cocotb.start_soon(self.cfg_stream.receive(self.cfg))
 
     async def _banks(self) -> None:
-        """Three counter banks as the device has them: reads steal idle cycles, answers come three cycles later."""
+        """Counter banks as the device has them: reads steal idle cycles, answers come three cycles later."""
         dut, rng = self.dut, self.rng
         answers: dict[str, list[list[tuple[int, int, int]] | None]] = {"out": [None] * 3, "in_drop": [None] * 3}
         while True:
-            for side, banks in (("out", ("out",)), ("in_drop", ("in", "drop"))):
+            for side, banks in (("out", ("out",)), ("in_drop", ("in", "drop", "aqm", "mark"))):
                 answer = answers[side].pop(0)
                 getattr(dut, f"s_{side}_valid_i").value = answer is not None
                 for number, bank in enumerate(banks):
                     _, packets, size = answer[number] if answer else (0, rng.getrandbits(self.widths[0]), rng.getrandbits(self.widths[1]))
                     getattr(dut, f"s_{bank}_packets_i").value = packets
-                    getattr(dut, f"s_{bank}_bytes_i").value = size
+                    if bank != "mark":
+                        getattr(dut, f"s_{bank}_bytes_i").value = size
                 getattr(dut, f"m_read_{side}_ready_i").value = rng.random() >= self.counter_load[side]
             await ReadOnly()
-            for side, banks in (("out", ("out",)), ("in_drop", ("in", "drop"))):
+            for side, banks in (("out", ("out",)), ("in_drop", ("in", "drop", "aqm", "mark"))):
                 taken = int(getattr(dut, f"m_read_{side}_valid_o").value) and int(getattr(dut, f"m_read_{side}_ready_i").value)
                 if not taken or int(dut.rst_i.value):
                     answers[side].append(None)
@@ -120,8 +122,10 @@ async def identity(dut) -> None:
     expected = {
         "type": 0x50535401, "version": 0x00010000, "next": 0,
         "queues": parameter("Queues", 0), "descriptors": parameter("Descriptors", 0), "memories": parameter("Memories", 0),
-        "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0), "features": parameter("Shaping", 0),
+        "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0),
+        "features": parameter("Shaping", 0) | parameter("Aqm", 0) << 1 | parameter("AqmEstimate", 0) << 3 | parameter("TickShift", 0) << 8,
         "queue_index": 0, "queue_rate": 1, "queue_burst": 0, "queue_limit_packets": 65_535, "queue_limit_bytes": 16_777_215,
+        "queue_aqm": 0, "queue_aqm_target": 0, "queue_aqm_interval": 0,
     }  # fmt: skip
     for name, value in expected.items():
         assert await bench.read(name) == value, name
@@ -135,7 +139,7 @@ async def identity(dut) -> None:
     for address in range(0, 0x1000, 4):  # every access is answered, also where there is nothing and where nothing can be read
         answer = await with_timeout(bench.axil.read(address, 4), 100, "us")
         assert answer.resp == OKAY
-        if address >= 0x180:
+        if address >= 0x198:
             assert int.from_bytes(answer.data, "little") == 0
             assert (await with_timeout(bench.axil.write(address, bytes(4)), 100, "us")).resp == OKAY
 
@@ -146,7 +150,8 @@ async def mixed_commands(dut) -> None:
     await bench.start()
     rng = bench.rng
     shadow = {"queue_index": 0, "queue_rate": 1, "queue_burst": 0, "queue_limit_packets": 65_535, "queue_limit_bytes": 16_777_215}
-    masks = {"queue_rate": 0x1FFFFF, "queue_burst": 0xFFFFFFF}
+    shadow |= {"queue_aqm": 0, "queue_aqm_target": 0, "queue_aqm_interval": 0}
+    masks = {"queue_rate": 0x1FFFFF, "queue_burst": 0xFFFFFFF, "queue_aqm": 3, "queue_aqm_target": 0x3FFFF, "queue_aqm_interval": 0x3FFFF}
     expected: list[dict[str, int]] = []
     refused_before = snapshots = 0
     for _ in range(250):
@@ -168,6 +173,10 @@ async def mixed_commands(dut) -> None:
                     "shaper": shadow["queue_burst"] << 21 | shadow["queue_rate"],
                     "limit_packets": min(shadow["queue_limit_packets"], 65_535),
                     "limit_bytes": min(shadow["queue_limit_bytes"], 16_777_215),
+                    "aqm": (shadow["queue_aqm"] & 1) << 37
+                    | (shadow["queue_aqm"] >> 1) << 36
+                    | shadow["queue_aqm_target"] << 18
+                    | shadow["queue_aqm_interval"],
                 }
             )
             shadow["queue_index"] += command == 3
@@ -180,10 +189,14 @@ async def mixed_commands(dut) -> None:
             for name, value in shadow.items():
                 assert await bench.read(name) == value, name
             if not refused and command == 2:
-                for bank in ("out", "in", "drop"):
-                    queue, packets, size = bench.snapshots[-1][bank]
+                last = bench.snapshots[-1]
+                most = [(1 << width) - 1 for width in bench.widths]
+                last["drop"] = (last["drop"][0], *((last["drop"][i + 1] + last["aqm"][i + 1]) & most[i] for i in (0, 1)))
+                for bank, name in (("out", "out"), ("in", "in"), ("drop", "drop"), ("aqm", "aqm_drop")):
+                    queue, packets, size = last[bank]
                     assert queue == shadow["queue_index"]
-                    assert (await bench.read(f"{bank}_packets"), await bench.read(f"{bank}_bytes")) == (packets, size), bank
+                    assert (await bench.read(f"{name}_packets"), await bench.read(f"{name}_bytes")) == (packets, size), bank
+                assert await bench.read("mark_packets") == last["mark"][1]
     await bench.idle()
     assert bench.cfg == expected
     assert len(bench.snapshots) == snapshots

@@ -8,10 +8,10 @@ from cocotb.triggers import FallingEdge
 
 from penstock.testkit import parameter, run_module, seed, start
 
-REASONS = range(1, 8)
+REASONS = range(1, parameter("Reasons", 7) + 1)
 
 
-@pytest.mark.parametrize("parameters", [{"PacketWidth": 48, "ByteWidth": 56}, {"PacketWidth": 4, "ByteWidth": 17}], ids=["wide", "wraps"])
+@pytest.mark.parametrize("parameters", [{"PacketWidth": 48, "ByteWidth": 56}, {"PacketWidth": 4, "ByteWidth": 18, "Reasons": 8}], ids=["wide", "wraps"])
 def test_drop_counters(parameters: dict[str, int]) -> None:
     run_module("count", "pst_drop_counters", parameters)
 
@@ -24,12 +24,12 @@ def read(dut, reason: int) -> tuple[int, int]:
 
 
 @cocotb.test()
-async def two_events_a_cycle(dut) -> None:
+async def three_events_a_cycle(dut) -> None:
     from penstock._engine import models
 
     rng = random.Random(seed())
     dut._log.info(f"PENSTOCK_SEED={seed()}")
-    for port in ("a", "b"):
+    for port in ("a", "b", "c"):
         getattr(dut, f"ev_{port}_valid_i").value = 0
     await start(dut)
     for _ in range(3):
@@ -38,10 +38,10 @@ async def two_events_a_cycle(dut) -> None:
         waiting: list[list[tuple[int, int]]] = [[]]
         for _ in range(1000):
             events = []
-            same = rng.randrange(8)
-            for port in ("a", "b"):
+            same = rng.randrange(len(REASONS) + 1)
+            for port in ("a", "b", "c"):
                 valid = rng.random() < 0.7
-                reason = same if rng.random() < 0.5 else rng.randrange(8)
+                reason = same if rng.random() < 0.5 else rng.randrange(len(REASONS) + 1)
                 length = rng.choice([0, 1, 65535, rng.randrange(65536)])
                 getattr(dut, f"ev_{port}_valid_i").value = valid
                 getattr(dut, f"ev_{port}_reason_i").value = reason
@@ -54,8 +54,8 @@ async def two_events_a_cycle(dut) -> None:
                 model.event(*event)
             for reason in REASONS:
                 assert read(dut, reason) == model.read(reason)
-        dut.rst_i.value = 1  # in mid-traffic: two events are on their way
+        dut.rst_i.value = 1  # in mid-traffic: three events are on their way
         await FallingEdge(dut.clk_i)
         dut.rst_i.value = 0
-        for port in ("a", "b"):
+        for port in ("a", "b", "c"):
             getattr(dut, f"ev_{port}_valid_i").value = 0

@@ -15,7 +15,8 @@ package pst_pkg;
     DropBadFrame        = 4'd4,
     DropNoPage          = 4'd5,
     DropTailDropPackets = 4'd6,
-    DropTailDropBytes   = 4'd7
+    DropTailDropBytes   = 4'd7,
+    DropAqm             = 4'd8
   } drop_e;
 
   localparam int unsigned LimitPacketsWidth = 2;
