@@ -23,8 +23,8 @@ package pst_hierarchy_pkg;
   typedef logic signed [CreditWidth-1:0] credit_t;
 
   // Fair order at a subscriber: virtual time in 1/52.5 byte (at weight 1), modulo 2^22.
-  localparam int unsigned TagWidth = 22;
-  typedef logic [TagWidth-1:0] tag_t;
+  localparam int unsigned FairTagWidth = 22;
+  typedef logic [FairTagWidth-1:0] tag_t;
 
   // What a setting is about.
   typedef enum logic [1:0] {

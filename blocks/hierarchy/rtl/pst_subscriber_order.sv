@@ -186,7 +186,7 @@ module pst_subscriber_order
     );
 
     pst_ram_write_first #(
-        .Width(TagWidth), .Depth(Subscribers), .Style(RamStyle)
+        .Width(FairTagWidth), .Depth(Subscribers), .Style(RamStyle)
     ) u_finish (
         .clk_i,
         .we_i(init_q || (e2_left_q && (QueuesPerSubscriber == 1 || e2_index_q == index_t'(i)))),
@@ -196,7 +196,7 @@ module pst_subscriber_order
   end
 
   pst_ram_write_first #(
-      .Width(TagWidth), .Depth(Subscribers), .Style(RamStyle)
+      .Width(FairTagWidth), .Depth(Subscribers), .Style(RamStyle)
   ) u_now (
       .clk_i,
       .we_i(init_q || e2_left_q), .waddr_i(init_q ? init_subscriber_q : e2_subscriber_q), .wdata_i(init_q ? '0 : e2_tag_q),
@@ -204,7 +204,7 @@ module pst_subscriber_order
   );
 
   pst_fifo #(
-      .Width(SubscriberWidth + IndexWidth + TagWidth), .Depth(PickDepth)
+      .Width(SubscriberWidth + IndexWidth + FairTagWidth), .Depth(PickDepth)
   ) u_out (
       .clk_i, .rst_i,
       .s_valid_i(k5_valid_q), .s_ready_o(unused_ready), .s_data_i({k5_subscriber_q, index_t'(k5_leaf_q.index), k5_now_q + k5_leaf_q.ahead}),
