@@ -51,6 +51,25 @@ class Memory(BaseModel):
         return self
 
 
+class Hierarchy(BaseModel):
+    """What is above the queues: subscriber s has the queues from s * queues_per_subscriber on, subscribers have nodes, nodes have ports."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    queues_per_subscriber: Literal[1, 2, 4, 8] = Field(description="Queues of each subscriber.")
+    nodes: Count = Field(description="Number of access nodes, a power of two, at least 2.")
+    ports: Count = Field(description="Number of ports, a power of two, at least 2.")
+    classes: int = Field(strict=True, ge=1, le=8, description="Number of traffic classes; 0 goes first.")
+
+    @model_validator(mode="after")
+    def _check(self) -> "Hierarchy":
+        for name in ("nodes", "ports"):
+            count = getattr(self, name)
+            if count < 2 or count & (count - 1):
+                raise ValueError(f"{name} must be a power of two and at least 2, not {count:,}")
+        return self
+
+
 class Config(BaseModel):
     """One configuration of the access edge. Limits are those of the hardware and of its registers."""
 
@@ -66,6 +85,7 @@ class Config(BaseModel):
     shaping: bool = Field(True, strict=True, description="Queues have rates; false: backlogged queues take turns.")
     aqm: Literal["none", "codel"] = Field("none", description="Active queue management of each queue; needs `shaping`.")
     aqm_estimate: bool = Field(False, strict=True, description="The AQM's delay is backlog by rate, without a time stamp per frame.")
+    hierarchy: Hierarchy | None = Field(None, description="Subscribers, nodes and ports above the queues; needs `shaping`.")
     memories: tuple[Memory, ...] = Field(min_length=1, max_length=32, description="Where frames wait.")
 
     @field_validator("memories", mode="before")
@@ -83,6 +103,14 @@ class Config(BaseModel):
             raise ValueError(f"aqm is {self.aqm}, which needs shaping: true")
         if self.aqm_estimate and self.aqm == "none":
             raise ValueError("aqm_estimate is true, but there is no aqm")
+        if self.hierarchy:
+            least = 2 * self.hierarchy.queues_per_subscriber
+            if self.queues & (self.queues - 1) or self.queues < least:
+                raise ValueError(f"queues is {self.queues:,}; with a hierarchy it must be a power of two and at least {least}")
+            if not self.shaping:
+                raise ValueError("there is a hierarchy, which needs shaping: true")
+            if max(self.hierarchy.nodes, self.hierarchy.ports) > self.queues:
+                raise ValueError(f"the hierarchy has more nodes or ports than there are queues, {self.queues:,}")
         names = [memory.name for memory in self.memories]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
@@ -203,6 +231,7 @@ def write_wrapper(config: Config, folder: Path) -> Path:
         "Aqm": str(AQM_CODES[config.aqm]),
         "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
         "TickShift": str(config.tick_shift),
+        **_tree_numbers(config),
     }
     sizes = {"Memories": memories, "AddrWidth": config.address_bits, "DataWidth": 512, "DataBytes": 64}
     ports = [(direction, _with_numbers(kind, sizes), port) for direction, kind, port in _ports(top)]
@@ -229,6 +258,20 @@ def write_wrapper(config: Config, folder: Path) -> Path:
     if not path.exists() or path.read_text() != text:  # a build that looks at time stamps has nothing to do
         path.write_text(text)
     return path
+
+
+def _tree_numbers(config: Config) -> dict[str, str]:
+    """Return the parameters of the hierarchy."""
+    tree = config.hierarchy
+    if tree is None:
+        return {"Levels": "1"}
+    return {
+        "Levels": "4",
+        "QueuesPerSubscriber": str(tree.queues_per_subscriber),
+        "Nodes": str(tree.nodes),
+        "Ports": str(tree.ports),
+        "Classes": str(tree.classes),
+    }
 
 
 def _ports(top: Path) -> list[tuple[str, str, str]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock import pcap, registers
+from penstock import pcap, registers, tree
 from penstock.errors import UserError
 from penstock.rates import mixed_rates
 from penstock.scenario import Document, KeyPath
@@ -50,11 +50,26 @@ class Settings:
     limit_packets: int = RESET_LIMIT_PACKETS
     limit_bytes: int = RESET_LIMIT_BYTES
     aqm: registers.Aqm = registers.NO_AQM
+    traffic_class: int = 0
+    weight: int = 1
 
     @property
     def burst_bytes(self) -> int:
         """The burst in bytes; 0 where a time is given and there is no rate."""
         return self.burst if isinstance(self.burst, int) else self.burst.size(self.rate_bps or 0)
+
+    def writes(self, queue: int, config: "Config") -> list[tuple[int, int]]:
+        """Return the register writes that give a queue these settings."""
+        own = registers.queue_writes(
+            queue,
+            self.rate_bps,
+            self.burst_bytes,
+            self.limit_packets,
+            self.limit_bytes,
+            config.clock_hz,
+            None if config.aqm == "none" else self.aqm,
+        )
+        return own + (registers.class_writes(queue, self.traffic_class, self.weight) if config.hierarchy else [])
 
 
 RESET = Settings()
@@ -113,7 +128,10 @@ class QueueTable:
             base.limit_packets if given.limit_packets is None else given.limit_packets,
             base.limit_bytes if given.limit_bytes is None else given.limit_bytes,
             base.aqm if given.aqm is None else self._aqm(given.aqm, (*key, "aqm")),
+            base.traffic_class if given.traffic_class is None else given.traffic_class,
+            base.weight if given.weight is None else given.weight,
         )
+        self._check_class(given, key)
         if rate is not None and rate > self._fastest:
             self._document.fail((*key, name), f"must be at most the egress link's {format_rate(self._fastest)}, not {format_rate(rate)}")
         if rate is not None and not self._config.shaping:
@@ -123,6 +141,19 @@ class QueueTable:
             if found.burst_bytes > most:
                 self._document.fail((*key, "burst"), f"must be at most {most:,} byte at {format_rate(rate)}, not {found.burst_bytes:,}")
         return found
+
+    def _check_class(self, given: QueueSettings, key: KeyPath) -> None:
+        tree = self._config.hierarchy
+        for name in ("traffic_class", "weight"):
+            if getattr(given, name) is not None and tree is None:
+                self._document.fail((*key, name), f"is set, but configuration {self._config.name} has no hierarchy")
+        if tree and given.traffic_class is not None and given.traffic_class >= tree.classes:
+            most = f"0 to {tree.classes - 1}"
+            self._document.fail((*key, "traffic_class"), f"must be {most} in configuration {self._config.name}, not {given.traffic_class}")
+
+    def changed(self, settings: Settings, given: QueueSettings, key: KeyPath) -> Settings:
+        """Return the settings of a queue after a change. Raises UserError for what the configuration cannot have."""
+        return self._resolve(given, settings, key)
 
     def _aqm(self, given: Aqm, key: KeyPath) -> registers.Aqm:
         if self._config.aqm == "none":
@@ -254,6 +285,8 @@ def build(scenario: Scenario, document: Document, config: "Config", engine: str 
     plan.touched = reached[reached < config.queues].astype(np.uint32)
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     interval = max(1, interval, (duration + drain) // 20_000)
+    writes = _register_writes(plan, config)
+    tree_setup, timed = tree.writes(scenario, document, config, table, plan.touched)
     plan.job = {
         "device": _device(scenario, config, engine),
         "seed": scenario.seed,
@@ -263,7 +296,8 @@ def build(scenario: Scenario, document: Document, config: "Config", engine: str 
         "ingress_bps": line,
         "egress_bps": line_rate(scenario, document, config, "egress"),
         "overhead_bytes": scenario.link.overhead_bytes,
-        "register_writes": _register_writes(plan, config),
+        "register_writes": writes + tree_setup,
+        "timed_register_writes": timed,
         "sources": sources,
         "pcap_out": None,
         "interval_cycles": interval,
@@ -272,7 +306,7 @@ def build(scenario: Scenario, document: Document, config: "Config", engine: str 
         "keep_all": expected <= MAX_KEPT_FRAMES,
         "group_of": table.group_of(),
         "ready_permille": 1000,
-        "lateness": _lateness(scenario, plan, config),
+        "lateness": _lateness(scenario, document, plan, config),
         "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),
     }
     return plan
@@ -331,6 +365,8 @@ def _device(scenario: Scenario, config: "Config", engine: str) -> dict[str, Any]
     if engine == "model":
         from penstock import configs
 
+        if config.hierarchy is not None:
+            raise UserError(f"--engine model: configuration {config.name} has a hierarchy, which only the engine rtl has so far")
         device["model"] = configs.model_settings(config)
         pools = [{"pages": memory.pages, "page_bytes": memory.page_bytes} for memory in config.memories]
     else:
@@ -345,21 +381,15 @@ def _register_writes(plan: Plan, config: "Config") -> list[tuple[int, int]]:
     for queue in plan.touched.tolist():
         settings = plan.settings.settings(queue)
         if settings != RESET:
-            writes += registers.queue_writes(
-                queue,
-                settings.rate_bps,
-                settings.burst_bytes,
-                settings.limit_packets,
-                settings.limit_bytes,
-                config.clock_hz,
-                None if config.aqm == "none" else settings.aqm,
-            )
+            writes += settings.writes(queue, config)
     return writes
 
 
-def _lateness(scenario: Scenario, plan: Plan, config: "Config") -> dict[str, Any] | None:
+def _lateness(scenario: Scenario, document: Document, plan: Plan, config: "Config") -> dict[str, Any] | None:
     if scenario.report.lateness is None:
         return None
+    if config.hierarchy is not None or scenario.changes:
+        document.fail(("report", "lateness"), "knows neither a hierarchy nor changes: its ideal server has only the queues' own rates")
     if config.aqm != "none":
         raise UserError(f"report.lateness: configuration {config.name} has an AQM, whose drops the ideal server does not know")
     shapers = np.full(config.queues, registers.shaper_code(None, 0, config.clock_hz), dtype=np.uint64)

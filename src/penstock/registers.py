@@ -24,6 +24,7 @@ CLOSED = (0, 0)  # rate code of a closed gate
 UNSHAPED = (1, 0)
 
 COMMAND_WRITE = 1
+COMMAND_TREE = {"queue": 4, "subscriber": 5, "node": 6, "port": 7}
 COMMAND_SNAPSHOT = 2
 COMMAND_WRITE_NEXT = 3
 STATUS_INIT_DONE = 1 << 0
@@ -136,6 +137,27 @@ def aqm_ticks(time_ps: int, clock_hz: int, tick_shift: int) -> int:
         most = format_time_ns((MAX_AQM_TICKS << tick_shift) / clock_hz * 1e9)
         raise UserError(f"a time of the AQM can be at most {most} at {clock_hz / 1e6:g} MHz")
     return ticks
+
+
+def tree_writes(level: str, index: int, rate: int | None, burst: int, parent: int, clock_hz: int) -> list[tuple[int, int]]:
+    """Return the writes that give a subscriber, node or port its rate (bit/s), burst (byte) and parent at once; see `queue_writes`."""
+    mantissa, exponent = rate_code(rate, clock_hz)
+    return [
+        (address("tree_index"), index),
+        (address("tree_rate"), exponent << 16 | mantissa),
+        (address("tree_burst"), burst_cycles(burst, rate, clock_hz)),
+        (address("tree_parent"), parent),
+        (address("queue_command"), COMMAND_TREE[level]),
+    ]
+
+
+def class_writes(queue: int, traffic_class: int, weight: int) -> list[tuple[int, int]]:
+    """Return the writes that give a queue its class (0..7) and weight (1..8) at once."""
+    return [
+        (address("tree_index"), queue),
+        (address("tree_class"), (weight - 1) << 8 | traffic_class),
+        (address("queue_command"), COMMAND_TREE["queue"]),
+    ]
 
 
 def queue_writes(

@@ -293,6 +293,12 @@ class QueueSettings(Model):
     limit_packets: LimitPackets | None = Field(None, description="Most packets the queue holds; the next one is dropped.")
     limit_bytes: LimitBytes | None = Field(None, description="Most bytes the queue holds.")
     aqm: Aqm | None = Field(None, description="Active queue management; `{}` takes the defaults of the RFC. Without it there is none.")
+    traffic_class: StrictInt | None = Field(
+        None, ge=0, le=7, description="Class under a congested parent, where the configuration has a hierarchy; 0 goes first."
+    )
+    weight: StrictInt | None = Field(
+        None, ge=1, le=8, description="Share among equals: of its subscriber below a node or port, of the queue in its subscriber."
+    )
 
 
 class Rates(Model):
@@ -336,6 +342,66 @@ class Queue(QueueSettings):
     def ranges(self) -> tuple[IdRange, ...]:
         """The queue ids as inclusive ranges."""
         return self.ids if self.ids is not None else ((self.id, self.id),)  # type: ignore[return-value]
+
+
+class Parent(Model):
+    """What subscribers, nodes and ports have in common; for configurations with a hierarchy."""
+
+    id: StrictInt | None = Field(None, ge=0, description="Its id. Either this or `ids`.")
+    ids: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] | None = Field(None, description='Several: `"0-15"`, `[1, 4, "8-11"]`.')
+    rate: QueueRate | None = Field(None, description='Rate of all below it; "unshaped" unless given; 0 is a closed gate.')
+    burst: Burst | None = Field(None, description="Bytes that may leave at once, or the time that they take at its rate.")
+
+    @model_validator(mode="after")
+    def _one_id(self) -> "Parent":
+        if (self.id is None) == (self.ids is None):
+            raise ValueError("needs either `id` or `ids`")
+        return self
+
+    @property
+    def ranges(self) -> tuple[IdRange, ...]:
+        """The ids as inclusive ranges."""
+        return self.ids if self.ids is not None else ((self.id, self.id),)  # type: ignore[return-value]
+
+
+class Subscriber(Parent):
+    """One subscriber, or several with the same settings: the owner of `queues_per_subscriber` queues in a row."""
+
+    node: StrictInt | None = Field(None, ge=0, description="Access node that it is at; 0 unless given.")
+
+
+class Node(Parent):
+    """One access node (OLT, base station), or several with the same settings."""
+
+    port: StrictInt | None = Field(None, ge=0, description="Port that it is at; 0 unless given.")
+
+
+class Port(Parent):
+    """One port, or several with the same settings."""
+
+
+class ChangedSettings(QueueSettings):
+    """What a change may set: of queues all that queues have, of parents their rate and burst, of a subscriber its node, of a node its port."""
+
+    node: StrictInt | None = Field(None, ge=0, description="Of subscribers: they move to this node.")
+    port: StrictInt | None = Field(None, ge=0, description="Of nodes: they move to this port.")
+
+
+class Change(Model):
+    """A setting that changes while traffic flows. What is not named stays as it is."""
+
+    at: Time = Field(description="When, in time of the device.")
+    queues: Annotated[QueueSet, BeforeValidator(_queue_set)] | None = Field(None, description="Queues, by id, range or name.")
+    subscribers: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] | None = Field(None, description="Or subscribers.")
+    nodes: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] | None = Field(None, description="Or nodes.")
+    ports: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] | None = Field(None, description="Or ports.")
+    set: ChangedSettings = Field(description="The new settings.")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "Change":
+        if sum(kind is not None for kind in (self.queues, self.subscribers, self.nodes, self.ports)) != 1:
+            raise ValueError("needs exactly one of `queues`, `subscribers`, `nodes`, `ports`")
+        return self
 
 
 class Match(Model):
@@ -483,6 +549,10 @@ class Scenario(Model):
     link: Link = Field(default_factory=Link, description="The lines.")
     defaults: QueueSettings = Field(default_factory=QueueSettings, description="Settings of all queues that do not say otherwise.")
     queues: tuple[Queue, ...] = Field((), description="Queues with settings or a name.")
+    subscribers: tuple[Subscriber, ...] = Field((), description="Subscribers with a rate or a node of their own.")
+    nodes: tuple[Node, ...] = Field((), description="Access nodes with a rate or a port of their own.")
+    ports: tuple[Port, ...] = Field((), description="Ports with a rate.")
+    changes: tuple[Change, ...] = Field((), description="Settings that change while traffic flows.")
     traffic: tuple[Traffic, ...] = Field(min_length=1, description="Sources; they play side by side.")
     output: Output = Field(default_factory=Output, description="Further files.")
     report: Report = Field(default_factory=Report, description="What the report shows.")

@@ -12,7 +12,7 @@ from penstock import verilate
 from penstock.registers import NO_AQM, Aqm
 
 U8, U16, U32, U64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
-PINS_VERSION = 2
+PINS_VERSION = 3
 MOST_QUIET_CYCLES = 1_000_000
 MOST_PACKETS, MOST_BYTES = 65_535, 16_777_215
 
@@ -28,7 +28,8 @@ class CorePins(ctypes.Structure):
         ("s_cfg_valid", U8), ("s_cfg_ready", U8), ("rst", U8), ("init_done", U8), ("now", U32),
         ("s_cfg_aqm", U64), ("s_enq_ect", U8), ("m_out_mark", U8), ("m_drop_head_valid", U8), ("m_drop_head_ready", U8),
         ("m_drop_head_desc", U32), ("ev_deq_queue", U32), ("ev_deq_len", U16), ("ev_deq_valid", U8), ("ev_deq_reason", U8),
-        ("ev_deq_mark", U8),
+        ("ev_deq_mark", U8), ("s_tree_cfg_shaper", U64), ("s_tree_cfg_id", U32), ("s_tree_cfg_parent", U32), ("s_tree_cfg_what", U8),
+        ("s_tree_cfg_class", U8), ("s_tree_cfg_weight", U8), ("s_tree_cfg_valid", U8), ("s_tree_cfg_ready", U8),
     ]  # fmt: skip
 
 

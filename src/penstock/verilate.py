@@ -150,10 +150,12 @@ def build_core(
     report: Report | None = None,
     assertions: bool = False,
     aqm: dict[str, int] | None = None,
+    tree: dict[str, int] | None = None,
 ) -> Path:
-    """Return the library of `pst_access_edge_core` (queue manager, scheduler, AQM) with the ABI of pins_core.h.
+    """Return the library of `pst_access_edge_core` (queue manager, scheduler, AQM, hierarchy) with the ABI of pins_core.h.
 
     `aqm`: its AQM's parameters (`Aqm`, `AqmEstimate`, `TickShift`, `MaxPacketBytes`), none without.
+    `tree`: its hierarchy's parameters (`Levels`, `QueuesPerSubscriber`, `Nodes`, `Ports`, `Classes`), queues alone without.
     """
     return build(
         Build(
@@ -162,7 +164,7 @@ def build_core(
             sources=read_file_list(DESIGNS / "access_edge" / "rtl" / "access_edge_core.f"),
             shim=ENGINE / "src" / "shim_core.cpp",
             parameters={"Queues": str(queues), "Descriptors": str(descriptors), "Shaping": f"1'b{int(shaping)}"}
-            | {name: str(value) for name, value in (aqm or {}).items()},
+            | {name: str(value) for name, value in {**(aqm or {}), **(tree or {})}.items()},
             assertions=assertions,
         ),
         report,

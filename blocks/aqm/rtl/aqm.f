@@ -1,7 +1,7 @@
 -f ../../stream/rtl/stream.f
 ../../memory/rtl/pst_ram_1r1w.sv
 pst_aqm_pkg.sv
-pst_ram_write_first.sv
+../../memory/rtl/pst_ram_write_first.sv
 pst_inverse_sqrt.sv
 pst_codel_aging.sv
 pst_codel.sv

@@ -239,6 +239,10 @@ module pst_access_edge_regs (
         logic features;
         logic next;
         logic status;
+        logic queues_per_subscriber;
+        logic nodes;
+        logic ports;
+        logic classes;
         logic queue_index;
         logic queue_rate;
         logic queue_burst;
@@ -248,6 +252,11 @@ module pst_access_edge_regs (
         logic queue_aqm;
         logic queue_aqm_target;
         logic queue_aqm_interval;
+        logic tree_index;
+        logic tree_rate;
+        logic tree_burst;
+        logic tree_parent;
+        logic tree_class;
         struct {
             logic [1:0] packets;
             logic [1:0] bytes;
@@ -326,6 +335,10 @@ module pst_access_edge_regs (
         decoded_reg_strb.features = cpuif_req_masked & (cpuif_addr == 12'h1c) & !cpuif_req_is_wr;
         decoded_reg_strb.next = cpuif_req_masked & (cpuif_addr == 12'h20) & !cpuif_req_is_wr;
         decoded_reg_strb.status = cpuif_req_masked & (cpuif_addr == 12'h24) & !cpuif_req_is_wr;
+        decoded_reg_strb.queues_per_subscriber = cpuif_req_masked & (cpuif_addr == 12'h28) & !cpuif_req_is_wr;
+        decoded_reg_strb.nodes = cpuif_req_masked & (cpuif_addr == 12'h2c) & !cpuif_req_is_wr;
+        decoded_reg_strb.ports = cpuif_req_masked & (cpuif_addr == 12'h30) & !cpuif_req_is_wr;
+        decoded_reg_strb.classes = cpuif_req_masked & (cpuif_addr == 12'h34) & !cpuif_req_is_wr;
         decoded_reg_strb.queue_index = cpuif_req_masked & (cpuif_addr == 12'h40);
         decoded_reg_strb.queue_rate = cpuif_req_masked & (cpuif_addr == 12'h44);
         decoded_reg_strb.queue_burst = cpuif_req_masked & (cpuif_addr == 12'h48);
@@ -336,6 +349,11 @@ module pst_access_edge_regs (
         decoded_reg_strb.queue_aqm = cpuif_req_masked & (cpuif_addr == 12'h58);
         decoded_reg_strb.queue_aqm_target = cpuif_req_masked & (cpuif_addr == 12'h5c);
         decoded_reg_strb.queue_aqm_interval = cpuif_req_masked & (cpuif_addr == 12'h60);
+        decoded_reg_strb.tree_index = cpuif_req_masked & (cpuif_addr == 12'h68);
+        decoded_reg_strb.tree_rate = cpuif_req_masked & (cpuif_addr == 12'h6c);
+        decoded_reg_strb.tree_burst = cpuif_req_masked & (cpuif_addr == 12'h70);
+        decoded_reg_strb.tree_parent = cpuif_req_masked & (cpuif_addr == 12'h74);
+        decoded_reg_strb.tree_class = cpuif_req_masked & (cpuif_addr == 12'h78);
         decoded_reg_strb.in.packets[0] = cpuif_req_masked & (cpuif_addr == 12'h80) & !cpuif_req_is_wr;
         decoded_reg_strb.in.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h84) & !cpuif_req_is_wr;
         decoded_reg_strb.in.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h88) & !cpuif_req_is_wr;
@@ -477,6 +495,44 @@ module pst_access_edge_regs (
                 logic load_next;
             } ticks;
         } queue_aqm_interval;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } tree_index;
+        struct {
+            struct {
+                logic [15:0] next;
+                logic load_next;
+            } mantissa;
+            struct {
+                logic [4:0] next;
+                logic load_next;
+            } exponent;
+        } tree_rate;
+        struct {
+            struct {
+                logic [27:0] next;
+                logic load_next;
+            } cycles;
+        } tree_burst;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } tree_parent;
+        struct {
+            struct {
+                logic [7:0] next;
+                logic load_next;
+            } cls;
+            struct {
+                logic [2:0] next;
+                logic load_next;
+            } weight;
+        } tree_class;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -527,6 +583,37 @@ module pst_access_edge_regs (
                 logic [17:0] value;
             } ticks;
         } queue_aqm_interval;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } tree_index;
+        struct {
+            struct {
+                logic [15:0] value;
+            } mantissa;
+            struct {
+                logic [4:0] value;
+            } exponent;
+        } tree_rate;
+        struct {
+            struct {
+                logic [27:0] value;
+            } cycles;
+        } tree_burst;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } tree_parent;
+        struct {
+            struct {
+                logic [7:0] value;
+            } cls;
+            struct {
+                logic [2:0] value;
+            } weight;
+        } tree_class;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -774,6 +861,167 @@ module pst_access_edge_regs (
         end
     end
     assign hwif_out.queue_aqm_interval.ticks.value = field_storage.queue_aqm_interval.ticks.value;
+    // Field: pst_access_edge_regs.tree_index.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.tree_index.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.tree_index && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.tree_index.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.tree_index.value.next = next_c;
+        field_combo.tree_index.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.tree_index.value.value <= 32'h0;
+        end else begin
+            if(field_combo.tree_index.value.load_next) begin
+                field_storage.tree_index.value.value <= field_combo.tree_index.value.next;
+            end
+        end
+    end
+    assign hwif_out.tree_index.value.value = field_storage.tree_index.value.value;
+    // Field: pst_access_edge_regs.tree_rate.mantissa
+    always_comb begin
+        automatic logic [15:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.tree_rate.mantissa.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.tree_rate && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.tree_rate.mantissa.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end
+        field_combo.tree_rate.mantissa.next = next_c;
+        field_combo.tree_rate.mantissa.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.tree_rate.mantissa.value <= 16'h1;
+        end else begin
+            if(field_combo.tree_rate.mantissa.load_next) begin
+                field_storage.tree_rate.mantissa.value <= field_combo.tree_rate.mantissa.next;
+            end
+        end
+    end
+    assign hwif_out.tree_rate.mantissa.value = field_storage.tree_rate.mantissa.value;
+    // Field: pst_access_edge_regs.tree_rate.exponent
+    always_comb begin
+        automatic logic [4:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.tree_rate.exponent.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.tree_rate && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.tree_rate.exponent.value & ~decoded_wr_biten[20:16]) | (decoded_wr_data[20:16] & decoded_wr_biten[20:16]);
+            load_next_c = '1;
+        end
+        field_combo.tree_rate.exponent.next = next_c;
+        field_combo.tree_rate.exponent.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.tree_rate.exponent.value <= 5'h0;
+        end else begin
+            if(field_combo.tree_rate.exponent.load_next) begin
+                field_storage.tree_rate.exponent.value <= field_combo.tree_rate.exponent.next;
+            end
+        end
+    end
+    assign hwif_out.tree_rate.exponent.value = field_storage.tree_rate.exponent.value;
+    // Field: pst_access_edge_regs.tree_burst.cycles
+    always_comb begin
+        automatic logic [27:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.tree_burst.cycles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.tree_burst && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.tree_burst.cycles.value & ~decoded_wr_biten[27:0]) | (decoded_wr_data[27:0] & decoded_wr_biten[27:0]);
+            load_next_c = '1;
+        end
+        field_combo.tree_burst.cycles.next = next_c;
+        field_combo.tree_burst.cycles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.tree_burst.cycles.value <= 28'h0;
+        end else begin
+            if(field_combo.tree_burst.cycles.load_next) begin
+                field_storage.tree_burst.cycles.value <= field_combo.tree_burst.cycles.next;
+            end
+        end
+    end
+    assign hwif_out.tree_burst.cycles.value = field_storage.tree_burst.cycles.value;
+    // Field: pst_access_edge_regs.tree_parent.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.tree_parent.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.tree_parent && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.tree_parent.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.tree_parent.value.next = next_c;
+        field_combo.tree_parent.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.tree_parent.value.value <= 32'h0;
+        end else begin
+            if(field_combo.tree_parent.value.load_next) begin
+                field_storage.tree_parent.value.value <= field_combo.tree_parent.value.next;
+            end
+        end
+    end
+    assign hwif_out.tree_parent.value.value = field_storage.tree_parent.value.value;
+    // Field: pst_access_edge_regs.tree_class.cls
+    always_comb begin
+        automatic logic [7:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.tree_class.cls.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.tree_class && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.tree_class.cls.value & ~decoded_wr_biten[7:0]) | (decoded_wr_data[7:0] & decoded_wr_biten[7:0]);
+            load_next_c = '1;
+        end
+        field_combo.tree_class.cls.next = next_c;
+        field_combo.tree_class.cls.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.tree_class.cls.value <= 8'h0;
+        end else begin
+            if(field_combo.tree_class.cls.load_next) begin
+                field_storage.tree_class.cls.value <= field_combo.tree_class.cls.next;
+            end
+        end
+    end
+    assign hwif_out.tree_class.cls.value = field_storage.tree_class.cls.value;
+    // Field: pst_access_edge_regs.tree_class.weight
+    always_comb begin
+        automatic logic [2:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.tree_class.weight.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.tree_class && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.tree_class.weight.value & ~decoded_wr_biten[10:8]) | (decoded_wr_data[10:8] & decoded_wr_biten[10:8]);
+            load_next_c = '1;
+        end
+        field_combo.tree_class.weight.next = next_c;
+        field_combo.tree_class.weight.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.tree_class.weight.value <= 3'h0;
+        end else begin
+            if(field_combo.tree_class.weight.load_next) begin
+                field_storage.tree_class.weight.value <= field_combo.tree_class.weight.next;
+            end
+        end
+    end
+    assign hwif_out.tree_class.weight.value = field_storage.tree_class.weight.value;
 
     //--------------------------------------------------------------------------
     // Read double-buffers
@@ -1024,6 +1272,7 @@ module pst_access_edge_regs (
             readback_data_var[2:1] = hwif_in.features.aqm.next;
             readback_data_var[3] = hwif_in.features.aqm_estimate.next;
             readback_data_var[12:8] = hwif_in.features.tick_shift.next;
+            readback_data_var[16] = hwif_in.features.hierarchy.next;
         end
         if(rd_mux_addr == 12'h20) begin
             readback_data_var[31:0] = 32'h0;
@@ -1032,6 +1281,19 @@ module pst_access_edge_regs (
             readback_data_var[0] = hwif_in.status.init_done.next;
             readback_data_var[1] = hwif_in.status.busy.next;
             readback_data_var[2] = hwif_in.status.refused.next;
+            readback_data_var[6:4] = hwif_in.status.reason.next;
+        end
+        if(rd_mux_addr == 12'h28) begin
+            readback_data_var[31:0] = hwif_in.queues_per_subscriber.value.next;
+        end
+        if(rd_mux_addr == 12'h2c) begin
+            readback_data_var[31:0] = hwif_in.nodes.value.next;
+        end
+        if(rd_mux_addr == 12'h30) begin
+            readback_data_var[31:0] = hwif_in.ports.value.next;
+        end
+        if(rd_mux_addr == 12'h34) begin
+            readback_data_var[31:0] = hwif_in.classes.value.next;
         end
         if(rd_mux_addr == 12'h40) begin
             readback_data_var[31:0] = field_storage.queue_index.value.value;
@@ -1058,6 +1320,23 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h60) begin
             readback_data_var[17:0] = field_storage.queue_aqm_interval.ticks.value;
+        end
+        if(rd_mux_addr == 12'h68) begin
+            readback_data_var[31:0] = field_storage.tree_index.value.value;
+        end
+        if(rd_mux_addr == 12'h6c) begin
+            readback_data_var[15:0] = field_storage.tree_rate.mantissa.value;
+            readback_data_var[20:16] = field_storage.tree_rate.exponent.value;
+        end
+        if(rd_mux_addr == 12'h70) begin
+            readback_data_var[27:0] = field_storage.tree_burst.cycles.value;
+        end
+        if(rd_mux_addr == 12'h74) begin
+            readback_data_var[31:0] = field_storage.tree_parent.value.value;
+        end
+        if(rd_mux_addr == 12'h78) begin
+            readback_data_var[7:0] = field_storage.tree_class.cls.value;
+            readback_data_var[10:8] = field_storage.tree_class.weight.value;
         end
         if(rd_mux_addr == 12'h80) begin
             readback_data_var[31:0] = hwif_in.in.packets.value.next[31:0];

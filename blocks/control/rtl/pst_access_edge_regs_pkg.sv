@@ -66,10 +66,15 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__features__tick_shift__in_t;
 
     typedef struct {
+        logic next;
+    } pst_access_edge_regs__features__hierarchy__in_t;
+
+    typedef struct {
         pst_access_edge_regs__features__shaping__in_t shaping;
         pst_access_edge_regs__features__aqm__in_t aqm;
         pst_access_edge_regs__features__aqm_estimate__in_t aqm_estimate;
         pst_access_edge_regs__features__tick_shift__in_t tick_shift;
+        pst_access_edge_regs__features__hierarchy__in_t hierarchy;
     } pst_access_edge_regs__features__in_t;
 
     typedef struct {
@@ -85,10 +90,47 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__status__refused__in_t;
 
     typedef struct {
+        logic [2:0] next;
+    } pst_access_edge_regs__status__reason__in_t;
+
+    typedef struct {
         pst_access_edge_regs__status__init_done__in_t init_done;
         pst_access_edge_regs__status__busy__in_t busy;
         pst_access_edge_regs__status__refused__in_t refused;
+        pst_access_edge_regs__status__reason__in_t reason;
     } pst_access_edge_regs__status__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__queues_per_subscriber__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__queues_per_subscriber__value__in_t value;
+    } pst_access_edge_regs__queues_per_subscriber__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__nodes__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__nodes__value__in_t value;
+    } pst_access_edge_regs__nodes__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__ports__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__ports__value__in_t value;
+    } pst_access_edge_regs__ports__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__classes__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__classes__value__in_t value;
+    } pst_access_edge_regs__classes__in_t;
 
     typedef struct {
         logic incr;
@@ -378,6 +420,10 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__clock_hz__in_t clock_hz;
         pst_access_edge_regs__features__in_t features;
         pst_access_edge_regs__status__in_t status;
+        pst_access_edge_regs__queues_per_subscriber__in_t queues_per_subscriber;
+        pst_access_edge_regs__nodes__in_t nodes;
+        pst_access_edge_regs__ports__in_t ports;
+        pst_access_edge_regs__classes__in_t classes;
         pst_access_edge_regs__queue_index__in_t queue_index;
         pst_access_edge_regs__queue_command__in_t queue_command;
         pst_access_edge_regs__in__in_t in;
@@ -482,6 +528,56 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__queue_aqm_interval__out_t;
 
     typedef struct {
+        logic [31:0] value;
+    } pst_access_edge_regs__tree_index__value__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__tree_index__value__out_t value;
+    } pst_access_edge_regs__tree_index__out_t;
+
+    typedef struct {
+        logic [15:0] value;
+    } pst_access_edge_regs__tree_rate__mantissa__out_t;
+
+    typedef struct {
+        logic [4:0] value;
+    } pst_access_edge_regs__tree_rate__exponent__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__tree_rate__mantissa__out_t mantissa;
+        pst_access_edge_regs__tree_rate__exponent__out_t exponent;
+    } pst_access_edge_regs__tree_rate__out_t;
+
+    typedef struct {
+        logic [27:0] value;
+    } pst_access_edge_regs__tree_burst__cycles__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__tree_burst__cycles__out_t cycles;
+    } pst_access_edge_regs__tree_burst__out_t;
+
+    typedef struct {
+        logic [31:0] value;
+    } pst_access_edge_regs__tree_parent__value__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__tree_parent__value__out_t value;
+    } pst_access_edge_regs__tree_parent__out_t;
+
+    typedef struct {
+        logic [7:0] value;
+    } pst_access_edge_regs__tree_class__cls__out_t;
+
+    typedef struct {
+        logic [2:0] value;
+    } pst_access_edge_regs__tree_class__weight__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__tree_class__cls__out_t cls;
+        pst_access_edge_regs__tree_class__weight__out_t weight;
+    } pst_access_edge_regs__tree_class__out_t;
+
+    typedef struct {
         pst_access_edge_regs__queue_index__out_t queue_index;
         pst_access_edge_regs__queue_rate__out_t queue_rate;
         pst_access_edge_regs__queue_burst__out_t queue_burst;
@@ -491,5 +587,10 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__queue_aqm__out_t queue_aqm;
         pst_access_edge_regs__queue_aqm_target__out_t queue_aqm_target;
         pst_access_edge_regs__queue_aqm_interval__out_t queue_aqm_interval;
+        pst_access_edge_regs__tree_index__out_t tree_index;
+        pst_access_edge_regs__tree_rate__out_t tree_rate;
+        pst_access_edge_regs__tree_burst__out_t tree_burst;
+        pst_access_edge_regs__tree_parent__out_t tree_parent;
+        pst_access_edge_regs__tree_class__out_t tree_class;
     } pst_access_edge_regs__out_t;
 endpackage

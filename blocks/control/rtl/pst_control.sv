@@ -10,6 +10,7 @@
 // Reset:     loses a command that is under way, and the snapshot.
 module pst_control
   import pst_pkg::*;
+  import pst_hierarchy_pkg::*;
 #(
     parameter int unsigned Queues = 16,             // >= 2
     parameter int unsigned Descriptors = 64,        // shown in a register
@@ -20,6 +21,11 @@ module pst_control
     parameter int unsigned Aqm = 0,                 // shown in a register: 0 none, 1 CoDel
     parameter bit          AqmEstimate = 1'b0,      // shown in a register
     parameter int unsigned TickShift = 8,           // shown in a register, 0..31
+    parameter int unsigned Levels = 1,              // 1: queues alone; 4: queue, subscriber, node, port
+    parameter int unsigned QueuesPerSubscriber = 4, // Levels = 4
+    parameter int unsigned Nodes = 2,               // Levels = 4
+    parameter int unsigned Ports = 2,               // Levels = 4
+    parameter int unsigned Classes = 4,             // Levels = 4, 1..8
     parameter int unsigned PacketWidth = 48,        // of the counters, bits, 1..48
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1
@@ -54,6 +60,15 @@ module pst_control
     output logic [LimitPacketsWidth-1:0] m_cfg_limit_packets_o,
     output logic [  LimitBytesWidth-1:0] m_cfg_limit_bytes_o,
     output aqm_cfg_t                     m_cfg_aqm_o,
+    // Levels = 4: settings of the hierarchy
+    output logic                         m_tree_cfg_valid_o,
+    input  logic                         m_tree_cfg_ready_i,
+    output setting_e                     m_tree_cfg_what_o,
+    output logic [         QueueIdW-1:0] m_tree_cfg_id_o,
+    output shaper_cfg_t                  m_tree_cfg_shaper_o,
+    output logic [         QueueIdW-1:0] m_tree_cfg_parent_o,
+    output class_t                       m_tree_cfg_class_o,
+    output weight_t                      m_tree_cfg_weight_o,
     // reads of the counter banks; all but "out" answer together
     output logic [         QueueIdW-1:0] m_read_index_o,
     output logic                         m_read_out_valid_o,
@@ -89,6 +104,7 @@ module pst_control
   localparam logic [31:0] CommandWrite     = 32'd1;
   localparam logic [31:0] CommandSnapshot  = 32'd2;
   localparam logic [31:0] CommandWriteNext = 32'd3;
+  localparam logic [31:0] CommandTree      = 32'd4;    // 4 queue, 5 subscriber, 6 node, 7 port
 
   typedef struct packed {
     logic [PacketWidth-1:0] packets;
@@ -102,9 +118,28 @@ module pst_control
     aqm_cfg_t                     aqm;
   } settings_t;
 
+  // Why a command is refused, as in the status register.
+  typedef enum logic [2:0] {
+    RefuseNot,
+    RefuseCommand,
+    RefuseIndex,
+    RefuseParent,
+    RefuseClass
+  } refuse_e;
+
+  typedef struct packed {
+    setting_e            what;
+    logic [QueueIdW-1:0] id;
+    shaper_cfg_t         shaper;
+    logic [QueueIdW-1:0] parent;
+    class_t              cls;
+    weight_t             weight;
+  } tree_t;
+
   typedef enum logic [2:0] {
     Idle,
     Write,     // a setting is offered
+    WriteTree, // a setting of the hierarchy is offered
     AskOut,    // the read of the sent counters is offered
     WaitOut,
     AskInDrop, // the read of the accepted and lost counters is offered
@@ -115,11 +150,13 @@ module pst_control
   pst_access_edge_regs_pkg::pst_access_edge_regs__out_t hwif_out;
 
   state_e state_q, state_d;
-  logic refused_q, refused_d;
+  refuse_e refused_q, refused_d, refuse;
   // A command that has been taken from the bus but not answered.
   logic        pending_q, pending_d;
   logic [31:0] command_q, command_d;
-  logic        start, in_range, is_write;
+  logic        start, is_write, is_tree;
+  tree_t       tree_q, tree_d, tree;
+  logic [31:0] tree_index, tree_parent;
 
   logic [QueueIdW-1:0] queue_q, queue_d;
   settings_t settings_q, settings_d, settings;
@@ -144,8 +181,43 @@ module pst_control
   end
 
   assign start    = pending_q && state_q == Idle;
-  assign in_range = hwif_out.queue_index.value.value < Queues;
   assign is_write = command_q == CommandWrite || command_q == CommandWriteNext;
+  assign is_tree  = Levels > 1 && command_q[31:2] == CommandTree[31:2];
+
+  assign tree_index  = hwif_out.tree_index.value.value;
+  assign tree_parent = hwif_out.tree_parent.value.value;
+  assign tree = '{
+      what: setting_e'(command_q[1:0]),
+      id: tree_index[QueueIdW-1:0],
+      shaper: '{burst: hwif_out.tree_burst.cycles.value, exponent: hwif_out.tree_rate.exponent.value, mantissa: hwif_out.tree_rate.mantissa.value},
+      parent: tree_parent[QueueIdW-1:0],
+      cls: hwif_out.tree_class.cls.value[ClassWidth-1:0],
+      weight: hwif_out.tree_class.weight.value
+  };
+
+  always_comb begin
+    refuse = RefuseNot;
+    if (is_tree) begin
+      unique case (tree.what)
+        SetQueue: begin
+          if (hwif_out.tree_class.cls.value >= 8'(Classes)) refuse = RefuseClass;
+          if (tree_index >= Queues) refuse = RefuseIndex;
+        end
+        SetSubscriber: begin
+          if (tree_parent >= Nodes) refuse = RefuseParent;
+          if (tree_index >= Queues / QueuesPerSubscriber) refuse = RefuseIndex;
+        end
+        SetNode: begin
+          if (tree_parent >= Ports) refuse = RefuseParent;
+          if (tree_index >= Nodes) refuse = RefuseIndex;
+        end
+        default: if (tree_index >= Ports) refuse = RefuseIndex;
+      endcase
+    end else if (hwif_out.queue_index.value.value >= Queues) begin
+      refuse = RefuseIndex;
+    end
+    if (!is_tree && !is_write && command_q != CommandSnapshot) refuse = RefuseCommand;
+  end
 
   always_comb begin
     state_d     = state_q;
@@ -154,6 +226,7 @@ module pst_control
     command_d   = command_q;
     queue_d     = queue_q;
     settings_d  = settings_q;
+    tree_d      = tree_q;
     out_d       = out_q;
     snap_in_d   = snap_in_q;
     snap_out_d  = snap_out_q;
@@ -163,6 +236,7 @@ module pst_control
 
     unique case (state_q)
       Write: if (m_cfg_ready_i) state_d = Idle;
+      WriteTree: if (m_tree_cfg_ready_i) state_d = Idle;
       AskOut: if (m_read_out_ready_i) state_d = WaitOut;
       WaitOut:
       if (s_out_valid_i) begin
@@ -183,8 +257,9 @@ module pst_control
         if (start) begin
           queue_d    = hwif_out.queue_index.value.value[QueueIdW-1:0];
           settings_d = settings;
-          refused_d  = !in_range || !(is_write || command_q == CommandSnapshot);
-          if (!refused_d) state_d = is_write ? Write : AskOut;
+          tree_d     = tree;
+          refused_d  = refuse;
+          if (refuse == RefuseNot) state_d = is_tree ? WriteTree : is_write ? Write : AskOut;
         end
       end
     endcase
@@ -207,7 +282,7 @@ module pst_control
     snap_mark_q <= snap_mark_d;
     if (rst_i) begin
       state_q     <= Idle;
-      refused_q   <= 1'b0;
+      refused_q   <= RefuseNot;
       pending_q   <= 1'b0;
       snap_in_q   <= '0;
       snap_out_q  <= '0;
@@ -221,6 +296,7 @@ module pst_control
     command_q  <= command_d;
     queue_q    <= queue_d;
     settings_q <= settings_d;
+    tree_q     <= tree_d;
     out_q      <= out_d;
   end
 
@@ -230,6 +306,13 @@ module pst_control
   assign m_cfg_limit_packets_o  = settings_q.limit_packets;
   assign m_cfg_limit_bytes_o    = settings_q.limit_bytes;
   assign m_cfg_aqm_o            = settings_q.aqm;
+  assign m_tree_cfg_valid_o     = state_q == WriteTree;
+  assign m_tree_cfg_what_o      = tree_q.what;
+  assign m_tree_cfg_id_o        = tree_q.id;
+  assign m_tree_cfg_shaper_o    = tree_q.shaper;
+  assign m_tree_cfg_parent_o    = tree_q.parent;
+  assign m_tree_cfg_class_o     = tree_q.cls;
+  assign m_tree_cfg_weight_o    = tree_q.weight;
   assign m_read_index_o         = queue_q;
   assign m_read_out_valid_o     = state_q == AskOut;
   assign m_read_in_drop_valid_o = state_q == AskInDrop;
@@ -244,10 +327,16 @@ module pst_control
     hwif_in.features.aqm.next          = 2'(Aqm);
     hwif_in.features.aqm_estimate.next = AqmEstimate;
     hwif_in.features.tick_shift.next   = Aqm != 0 ? 5'(TickShift) : '0;
+    hwif_in.features.hierarchy.next    = Levels > 1;
+    hwif_in.queues_per_subscriber.value.next = Levels > 1 ? QueuesPerSubscriber : 0;
+    hwif_in.nodes.value.next           = Levels > 1 ? Nodes : 0;
+    hwif_in.ports.value.next           = Levels > 1 ? Ports : 0;
+    hwif_in.classes.value.next         = Levels > 1 ? Classes : 0;
     hwif_in.status.init_done.next      = init_done_i;
     hwif_in.status.busy.next           = state_q != Idle || pending_q;
-    hwif_in.status.refused.next        = refused_q;
-    hwif_in.queue_index.value.incr     = start && !refused_d && command_q == CommandWriteNext;
+    hwif_in.status.refused.next        = refused_q != RefuseNot;
+    hwif_in.status.reason.next         = refused_q;
+    hwif_in.queue_index.value.incr     = start && refuse == RefuseNot && command_q == CommandWriteNext;
     hwif_in.queue_command.wr_ack       = start;
 
     hwif_in.in.packets.value.next   = 48'(snap_in_q.packets);

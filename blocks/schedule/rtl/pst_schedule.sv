@@ -13,6 +13,7 @@ module pst_schedule
     parameter int unsigned TimeWidth = 32,                               // bits of a time in cycles, see pst_shaper
     parameter int unsigned Credits = 32,                                 // packets that fit downstream
     parameter int unsigned VerdictStages = 0,                            // shaped: cycles that a verdict on each packet takes longer
+    parameter bit          Gated = 1'b0,                                 // shaped: gates behind it, a queue has one packet there at most
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -33,6 +34,10 @@ module pst_schedule
     input  logic                    s_drop_i,            // shaped: VerdictStages + 3 cycles after the answer, the packet was dropped
     output logic [            20:0] m_period_o,          // shaped: with the answer, exponent and mantissa of the queue's period
     input  logic                    credit_i,            // a packet was taken downstream
+    // Gated: a queue's packet is through the gates
+    input  logic                    s_done_valid_i,
+    output logic                    s_done_ready_o,
+    input  logic [QueueIdWidth-1:0] s_done_queue_i,
     // shaper of one queue
     input  logic                    s_cfg_valid_i,
     output logic                    s_cfg_ready_o,
@@ -45,7 +50,8 @@ module pst_schedule
   if (Shaping) begin : g_shaped
     pst_schedule_shaped #(
         .Queues(Queues), .Slots(Slots), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles), .WalkCycles(WalkCycles),
-        .TimeWidth(TimeWidth), .Credits(Credits), .VerdictStages(VerdictStages), .QueueRamStyle(QueueRamStyle)
+        .TimeWidth(TimeWidth), .Credits(Credits), .VerdictStages(VerdictStages), .Gated(Gated),
+        .QueueRamStyle(QueueRamStyle)
     ) u_schedule (.*);
   end else begin : g_passthrough
     pst_schedule_passthrough #(
@@ -56,8 +62,9 @@ module pst_schedule
     );
     assign s_cfg_ready_o = init_done_o;
     assign m_period_o    = '0;
+    assign s_done_ready_o = 1'b1;
     logic unused;
-    assign unused = &{1'b0, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i, s_drop_i};
+    assign unused = &{1'b0, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i, s_drop_i, s_done_valid_i, s_done_queue_i};
   end
 
 endmodule

@@ -20,6 +20,7 @@ module pst_schedule_shaped
     parameter int unsigned TimeWidth = 32,            // bits of a time in cycles, see pst_shaper
     parameter int unsigned Credits = 32,              // packets that fit downstream
     parameter int unsigned VerdictStages = 0,         // cycles after R3 in which it is known whether the packet was dropped, 0 .. 5
+    parameter bit          Gated = 1'b0,              // gates behind the scheduler: a queue has one packet there at most
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -41,6 +42,10 @@ module pst_schedule_shaped
     input  logic                    s_drop_i,
     output logic [            20:0] m_period_o,        // with the answer: exponent and mantissa of the queue's period
     input  logic                    credit_i,          // a packet was taken downstream
+    // Gated: a queue's packet is through the gates
+    input  logic                    s_done_valid_i,
+    output logic                    s_done_ready_o,
+    input  logic [QueueIdWidth-1:0] s_done_queue_i,
     // shaper of one queue
     input  logic                    s_cfg_valid_i,
     output logic                    s_cfg_ready_o,
@@ -75,24 +80,26 @@ module pst_schedule_shaped
   typedef logic [TimeWidth+15:0] time_t;    // cycles, 16 bits of fraction
   typedef logic [TimeWidth-1:0] cycle_t;
 
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     OpDequeue,    // the head packet leaves
     OpReplace,    // too early: back to the wheel
     OpPark,       // the gate is closed
-    OpWalk        // refresh of an old time stamp
+    OpWalk,       // refresh of an old time stamp
+    OpWait        // its last packet is still at the gates behind
   } op_e;
 
   typedef struct packed {
     logic   valid;
     op_e    op;
     logic   stale;    // walk: an older operation on this queue has the time stamp in its hands
+    logic [1:0] gates;    // Gated: state of its last packet at the gates
     queue_t queue_id;
   } op_t;
 
   cycle_t now_q;
   logic init_q;
   queue_t init_queue_q;
-  logic lists_init_done;
+  logic lists_init_done, gates_init_done;
 
   always_ff @(posedge clk_i) begin
     now_q <= now_q + 1'b1;
@@ -106,7 +113,7 @@ module pst_schedule_shaped
   end
 
   assign now_o = 32'(now_q);
-  assign init_done_o = !init_q && lists_init_done;
+  assign init_done_o = !init_q && lists_init_done && gates_init_done;
 
   // --- decision pipeline: B0 pop or walk, B1, B2 words read (by the queue manager too), B3 decided, R0 answer, R1..R3 time stamp,
   // up to R[Last] while somebody else judges the packet
@@ -131,6 +138,9 @@ module pst_schedule_shaped
   logic [$clog2(PlaceDepth+1)-1:0] place_credit_q;    // free places in the return FIFO less the operations in flight
   logic [$clog2(Credits+1)-1:0] out_credit_q;
   logic cfg_take;
+  logic gates_out, gates_unsure, again_valid, again_take;
+  logic [1:0] gates_state;
+  queue_t again_queue;
 
   // The walk goes first, at its fixed share. A pop waits while a walk writes a time stamp or a setting is written: it might
   // read that very word, which the memories do not define.
@@ -152,8 +162,10 @@ module pst_schedule_shaped
     b2_decided = b2_q;
     if (b2_q.op != OpWalk) begin
       if (cfg_b2.mantissa == '0) b2_decided.op = OpPark;
-      else if ($signed({now_q, 16'b0} - time_b2) < 0) b2_decided.op = OpReplace;
+      else if ($signed({now_q, 16'b0} - time_b2) < 0 || gates_unsure) b2_decided.op = OpReplace;
+      else if (gates_out) b2_decided.op = OpWait;
     end
+    b2_decided.gates = gates_state;
   end
 
   always_ff @(posedge clk_i) begin
@@ -171,6 +183,7 @@ module pst_schedule_shaped
         valid: ready_take || walk,
         op: walk ? OpWalk : OpDequeue,
         stale: walk && walk_stale,
+        gates: '0,
         queue_id: walk ? walk_queue_q : ready_queue
     };
     b2_q <= b1_q;
@@ -236,7 +249,7 @@ module pst_schedule_shaped
   // --- R[Last]: write the time stamp, place the queue again
 
   // A walk replaces stamps older than every burst by one that is exactly that old: nothing changes but the wrap-around is put off. So do
-  // parking and a drop, for a walk that meets the queue on its way here leaves the stamp to them.
+  // parking, waiting and a drop, for a walk that meets the queue on its way here leaves the stamp to them.
   localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
   logic walk_old, time_we, no_place, place_ret_valid, place_ret_take, out_credit_back;
   logic sent, dropped;    // the packet was taken from its queue: it is charged, or not
@@ -247,12 +260,12 @@ module pst_schedule_shaped
     sent       = last.op == OpDequeue && !s_drop_i;
     dropped    = last.op == OpDequeue && s_drop_i;
     walk_old   = $signed(cycle_q[Last] - (now_q - OldAge)) < 0 && !last.stale;
-    time_we    = last.valid && (sent || ((last.op == OpWalk || last.op == OpPark || dropped) && walk_old));
+    time_we    = last.valid && (sent || ((last.op == OpWalk || last.op == OpPark || last.op == OpWait || dropped) && walk_old));
     time_wdata = sent ? time_last : {now_q - OldAge, 16'b0};
     hold_wdata = sent ? hold_last : now_q - OldAge - 1'b1;
     no_place   = last.valid && !(last.op == OpReplace || (last.op == OpDequeue && backlogged_q[Last]));
     place_ret_valid = last.valid && !no_place;
-    out_credit_back = last.valid && (last.op == OpReplace || last.op == OpPark);
+    out_credit_back = last.valid && (last.op == OpReplace || last.op == OpPark || last.op == OpWait);
   end
 
   // Credits come and go several in a cycle; those that are known late only choose between sums that are ready.
@@ -354,10 +367,11 @@ module pst_schedule_shaped
     end
   end
 
-  assign act_queue        = unpark ? gate_queue_q : s_active_queue_i;
+  assign act_queue        = unpark ? gate_queue_q : again_valid ? again_queue : s_active_queue_i;
   assign unpark_take      = unpark && act_room_q && !unpark_hazard && !park;
-  assign s_active_ready_o = act_room_q && !act_hazard && !unpark && init_done_o;
-  assign act_take         = unpark_take || (s_active_valid_i && s_active_ready_o);
+  assign again_take       = again_valid && act_room_q && !unpark;
+  assign s_active_ready_o = act_room_q && !act_hazard && !unpark && !again_valid && init_done_o;
+  assign act_take         = unpark_take || again_take || (s_active_valid_i && s_active_ready_o);
 
   always_ff @(posedge clk_i) begin
     a1_valid_q <= act_take;
@@ -496,6 +510,43 @@ module pst_schedule_shaped
       .m_ready_valid_o(ready_valid), .m_ready_ready_i(ready_take), .m_ready_queue_o(ready_queue),
       .init_done_o(lists_init_done)
   );
+
+  // --- gates behind the scheduler: a queue whose last packet is still there waits; it comes back as an activation
+
+  if (Gated) begin : g_gated
+    logic gates_busy;
+    queue_t done_queue;
+
+    always_comb begin
+      gates_busy = (b1_q.valid && b1_q.queue_id == done_queue) || (b2_q.valid && b2_q.queue_id == done_queue)
+          || (b3_q.valid && b3_q.queue_id == done_queue);
+      for (int k = 0; k <= int'(Last); k++) begin
+        if (r_q[k].valid && r_q[k].queue_id == done_queue) gates_busy = 1'b1;
+      end
+    end
+
+    pst_outstanding #(
+        .Queues(Queues), .RamStyle(QueueRamStyle)
+    ) u_outstanding (
+        .clk_i, .rst_i,
+        .s_look_queue_i(ready_queue), .look_out_o(gates_out), .look_unsure_o(gates_unsure), .look_state_o(gates_state),
+        .s_result_valid_i(last.valid && (sent || last.op == OpWait)), .s_result_sent_i(sent), .s_result_queue_i(last.queue_id),
+        .s_result_state_i(last.gates), .s_busy_i(gates_busy), .done_queue_o(done_queue),
+        .s_done_valid_i, .s_done_ready_o, .s_done_queue_i,
+        .m_again_valid_o(again_valid), .m_again_ready_i(again_take), .m_again_queue_o(again_queue),
+        .init_done_o(gates_init_done)
+    );
+  end else begin : g_open
+    assign gates_out       = 1'b0;
+    assign gates_unsure    = 1'b0;
+    assign gates_state     = '0;
+    assign gates_init_done = 1'b1;
+    assign again_valid     = 1'b0;
+    assign again_queue     = '0;
+    assign s_done_ready_o  = 1'b1;
+    logic unused_gates;
+    assign unused_gates = &{1'b0, again_take, last.gates, s_done_valid_i, s_done_queue_i};
+  end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

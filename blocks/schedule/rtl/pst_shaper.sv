@@ -26,23 +26,19 @@ module pst_shaper
     $error("pst_shaper: TimeWidth is %0d, allowed: 16 .. 32", TimeWidth);
   end
 
-  localparam int unsigned ProductWidth = LenWidth + 16;
   localparam int unsigned IncrementWidth = TimeWidth - 3 + 16;
 
-  logic [ProductWidth-1:0] product_q;
-  logic [4:0] exponent_q;
   logic [StampWidth-1:0] base_q, base_q2, base_before_q2;
-  logic [ProductWidth+16-1:0] scaled;
   logic [IncrementWidth-1:0] increment_q;
 
-  assign scaled = (ProductWidth + 16)'(({31'b0, product_q} << exponent_q) >> 15);
+  pst_shaper_increment #(
+      .TimeWidth(TimeWidth)
+  ) u_increment (
+      .clk_i, .len_i, .mantissa_i, .exponent_i, .increment_o(increment_q)
+  );
 
   always_ff @(posedge clk_i) begin
-    product_q  <= len_i * mantissa_i;
-    exponent_q <= exponent_i;
-    base_q     <= $signed(time_i - {floor_i, 16'b0}) < 0 ? {floor_i, 16'b0} : time_i;
-
-    increment_q <= |scaled[ProductWidth+15:IncrementWidth] ? '1 : scaled[IncrementWidth-1:0];
+    base_q         <= $signed(time_i - {floor_i, 16'b0}) < 0 ? {floor_i, 16'b0} : time_i;
     base_q2        <= base_q;
     base_before_q2 <= base_q - 1'b1;
 

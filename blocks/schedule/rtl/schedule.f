@@ -1,7 +1,9 @@
 -f ../../stream/rtl/stream.f
 ../../memory/rtl/pst_ram_1r1w.sv
 pst_sched_lists.sv
+pst_shaper_increment.sv
 pst_shaper.sv
+pst_outstanding.sv
 pst_schedule_shaped.sv
 pst_schedule_passthrough.sv
 pst_schedule.sv

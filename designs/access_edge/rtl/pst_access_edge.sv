@@ -7,6 +7,7 @@
 // Parameters come from designs/access_edge/configs.yaml through the wrapper that penstock.configs writes.
 module pst_access_edge
   import pst_pkg::*;
+  import pst_hierarchy_pkg::*;
 #(
     parameter int unsigned               Queues = 16,                           // >= 2
     parameter int unsigned               Memories = 1,                          // 1..32
@@ -21,6 +22,11 @@ module pst_access_edge
     parameter int unsigned               Aqm = 0,                               // active queue management: 0 none, 1 CoDel
     parameter bit                        AqmEstimate = 1'b0,                    // its delay from backlog and rate, not from time stamps
     parameter int unsigned               TickShift = 8,                         // its ticks are 2^TickShift cycles
+    parameter int unsigned               Levels = 1,                            // 1: queues alone; 4: queue, subscriber, node, port
+    parameter int unsigned               QueuesPerSubscriber = 4,               // Levels = 4: 1, 2, 4 or 8
+    parameter int unsigned               Nodes = 2,                             // Levels = 4: power of two, >= 2
+    parameter int unsigned               Ports = 2,                             // Levels = 4: power of two, >= 2
+    parameter int unsigned               Classes = 4,                           // Levels = 4: 1 .. 8
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
     parameter string                     DescRamStyle = "auto",                 // per-descriptor memories
@@ -352,11 +358,20 @@ module pst_access_edge
   len_t ev_len, ev_deq_len;
   aqm_cfg_t cfg_aqm;
 
-  assign cfg_ready = core_cfg_ready && init_done_q;
+  logic tree_cfg_valid, tree_cfg_ready, core_tree_cfg_ready;
+  setting_e tree_cfg_what;
+  queue_id_t tree_cfg_id, tree_cfg_parent;
+  shaper_cfg_t tree_cfg_shaper;
+  class_t tree_cfg_class;
+  weight_t tree_cfg_weight;
+
+  assign cfg_ready      = core_cfg_ready && init_done_q;
+  assign tree_cfg_ready = core_tree_cfg_ready && init_done_q;
 
   pst_access_edge_core #(
       .Queues(Queues), .Descriptors(Descriptors), .Shaping(Shaping), .Aqm(Aqm), .AqmEstimate(AqmEstimate), .TickShift(TickShift),
-      .MaxPacketBytes(MaxFrameBytes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+      .MaxPacketBytes(MaxFrameBytes), .Levels(Levels), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports),
+      .Classes(Classes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
   ) u_core (
       .clk_i, .rst_i,
       .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc),
@@ -371,6 +386,9 @@ module pst_access_edge
       .s_cfg_valid_i(cfg_valid && init_done_q), .s_cfg_ready_o(core_cfg_ready), .s_cfg_queue_i(cfg_queue),
       .s_cfg_shaper_i(cfg_shaper), .s_cfg_limit_packets_i(cfg_limit_packets), .s_cfg_limit_bytes_i(cfg_limit_bytes),
       .s_cfg_aqm_i(cfg_aqm),
+      .s_tree_cfg_valid_i(tree_cfg_valid && init_done_q), .s_tree_cfg_ready_o(core_tree_cfg_ready), .s_tree_cfg_what_i(tree_cfg_what),
+      .s_tree_cfg_id_i(tree_cfg_id), .s_tree_cfg_shaper_i(tree_cfg_shaper), .s_tree_cfg_parent_i(tree_cfg_parent),
+      .s_tree_cfg_class_i(tree_cfg_class), .s_tree_cfg_weight_i(tree_cfg_weight),
       .now_o, .init_done_o(core_init_done)
   );
 
@@ -488,7 +506,9 @@ module pst_access_edge
 
   pst_control #(
       .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
-      .Shaping(Shaping), .Aqm(Aqm), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .Shaping(Shaping), .Aqm(Aqm), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Levels(Levels),
+      .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .PacketWidth(PacketWidth),
+      .ByteWidth(ByteWidth)
   ) u_control (
       .clk_i, .rst_i,
       .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i, .s_axil_awprot_i,
@@ -499,6 +519,9 @@ module pst_access_edge
       .m_cfg_valid_o(cfg_valid), .m_cfg_ready_i(cfg_ready), .m_cfg_queue_o(cfg_queue), .m_cfg_shaper_o(cfg_shaper),
       .m_cfg_limit_packets_o(cfg_limit_packets), .m_cfg_limit_bytes_o(cfg_limit_bytes),
       .m_cfg_aqm_o(cfg_aqm),
+      .m_tree_cfg_valid_o(tree_cfg_valid), .m_tree_cfg_ready_i(tree_cfg_ready), .m_tree_cfg_what_o(tree_cfg_what),
+      .m_tree_cfg_id_o(tree_cfg_id), .m_tree_cfg_shaper_o(tree_cfg_shaper), .m_tree_cfg_parent_o(tree_cfg_parent),
+      .m_tree_cfg_class_o(tree_cfg_class), .m_tree_cfg_weight_o(tree_cfg_weight),
       .m_read_index_o(read_index),
       .m_read_out_valid_o(read_out_valid), .m_read_out_ready_i(read_out_ready),
       .m_read_in_drop_valid_o(read_in_drop_valid), .m_read_in_drop_ready_i(read_all_ready),

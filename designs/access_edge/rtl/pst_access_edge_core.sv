@@ -7,6 +7,7 @@
 // Ordering:   FIFO in each queue. Reset: forgets every packet; ready again when init_done_o rises (`Queues` cycles).
 module pst_access_edge_core
   import pst_pkg::*;
+  import pst_hierarchy_pkg::*;
 #(
     parameter int unsigned Queues = 64,            // >= 2
     parameter int unsigned Descriptors = 256,      // >= 2
@@ -15,6 +16,11 @@ module pst_access_edge_core
     parameter bit          AqmEstimate = 1'b0,     // delay from backlog and rate, no time stamp per packet
     parameter int unsigned TickShift = 8,          // AQM: a tick is 2^TickShift cycles
     parameter int unsigned MaxPacketBytes = 1514,  // AQM: no drop while no more than this is left behind the packet
+    parameter int unsigned Levels = 1,             // 1: queues alone; 4: queue, subscriber, node, port
+    parameter int unsigned QueuesPerSubscriber = 4,    // Levels = 4: 1, 2, 4 or 8
+    parameter int unsigned Nodes = 2,              // Levels = 4: power of two, >= 2
+    parameter int unsigned Ports = 2,              // Levels = 4: power of two, >= 2
+    parameter int unsigned Classes = 4,            // Levels = 4: 1 .. 8
     parameter string       QueueRamStyle = "auto", // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",  // per-descriptor memory
     localparam int unsigned QueueIdWidth = $clog2(Queues),
@@ -64,6 +70,15 @@ module pst_access_edge_core
     input  logic [LimitPacketsWidth-1:0] s_cfg_limit_packets_i,
     input  logic [LimitBytesWidth-1:0]   s_cfg_limit_bytes_i,
     input  aqm_cfg_t                     s_cfg_aqm_i,
+    // Levels = 4: settings of the hierarchy, see pst_hierarchy
+    input  logic                         s_tree_cfg_valid_i,
+    output logic                         s_tree_cfg_ready_o,
+    input  setting_e                     s_tree_cfg_what_i,
+    input  logic [QueueIdWidth-1:0]      s_tree_cfg_id_i,
+    input  shaper_cfg_t                  s_tree_cfg_shaper_i,
+    input  logic [QueueIdWidth-1:0]      s_tree_cfg_parent_i,
+    input  class_t                       s_tree_cfg_class_i,
+    input  weight_t                      s_tree_cfg_weight_i,
     output logic [31:0]                  now_o,
     output logic                         init_done_o
 );
@@ -74,6 +89,9 @@ module pst_access_edge_core
 
   if (Aqm > 1) begin : g_bad_aqm
     $error("pst_access_edge_core: Aqm is %0d, allowed: 0 (none), 1 (CoDel)", Aqm);
+  end
+  if ((Levels != 1 && Levels != 4) || (Levels == 4 && !Shaping)) begin : g_bad_levels
+    $error("pst_access_edge_core: Levels is %0d, allowed: 1, or with Shaping 4", Levels);
   end
   if (Aqm != 0 && !Shaping) begin : g_bad_shaping
     $error("pst_access_edge_core: an AQM needs the shaped scheduler");
@@ -98,12 +116,13 @@ module pst_access_edge_core
   logic [QueueIdWidth-1:0] judged_queue;
   logic [DescIdWidth-1:0] judged_desc;
   len_t judged_len;
-  logic out_valid, out_take;
+  logic out_valid, out_take, out_ready, tree_init_done, done_valid, done_ready;
+  logic [QueueIdWidth-1:0] done_queue;
   logic unused_out_ready;
   logic [$clog2(Credits+1)-1:0] unused_level;
   out_t out;
 
-  assign init_done_o   = queue_init_done && schedule_init_done && aqm_init_done;
+  assign init_done_o   = queue_init_done && schedule_init_done && aqm_init_done && tree_init_done;
   assign s_cfg_ready_o = cfg_ready && init_done_o;
   assign cfg_take      = s_cfg_valid_i && s_cfg_ready_o;
 
@@ -123,13 +142,15 @@ module pst_access_edge_core
   );
 
   pst_schedule #(
-      .Queues(Queues), .Shaping(Shaping), .Credits(Credits), .VerdictStages(VerdictStages), .QueueRamStyle(QueueRamStyle)
+      .Queues(Queues), .Shaping(Shaping), .Credits(Credits), .VerdictStages(VerdictStages), .Gated(Levels > 1),
+      .QueueRamStyle(QueueRamStyle)
   ) u_schedule (
       .clk_i, .rst_i,
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len), .s_ret_backlogged_i(ret_backlogged),
       .s_drop_i(judged_drop), .m_period_o(ret_period), .credit_i(out_take),
+      .s_done_valid_i(done_valid), .s_done_ready_o(done_ready), .s_done_queue_i(done_queue),
       .s_cfg_valid_i(s_cfg_valid_i && init_done_o), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i,
       .now_o, .init_done_o(schedule_init_done)
   );
@@ -181,19 +202,47 @@ module pst_access_edge_core
       .clk_i, .rst_i,
       .s_valid_i(judged_valid), .s_ready_o(unused_out_ready),
       .s_data_i({judged_drop, judged_mark, judged_queue, judged_desc, judged_len}),
-      .m_valid_o(out_valid), .m_ready_i(out.drop ? m_drop_head_ready_i : m_out_ready_i), .m_data_o(out),
+      .m_valid_o(out_valid), .m_ready_i(out.drop ? m_drop_head_ready_i : out_ready), .m_data_o(out),
       .level_o(unused_level)
   );
 
-  assign out_take            = out_valid && (out.drop ? m_drop_head_ready_i : m_out_ready_i);
-  assign m_out_valid_o       = out_valid && !out.drop;
+  assign out_take            = out_valid && (out.drop ? m_drop_head_ready_i : out_ready);
   assign m_drop_head_valid_o = out_valid && out.drop;
   assign m_drop_head_desc_o  = out.desc;
-  assign m_out_mark_o        = out.mark;
 
-  assign m_out_queue_o = out.queue_id;
-  assign m_out_desc_o  = out.desc;
-  assign m_out_len_o   = out.len;
+  // --- the gates above the queue
+
+  if (Levels == 1) begin : g_queues_alone
+    assign out_ready          = m_out_ready_i;
+    assign m_out_valid_o      = out_valid && !out.drop;
+    assign m_out_mark_o       = out.mark;
+    assign m_out_queue_o      = out.queue_id;
+    assign m_out_desc_o       = out.desc;
+    assign m_out_len_o        = out.len;
+    assign done_valid         = 1'b0;
+    assign done_queue         = '0;
+    assign s_tree_cfg_ready_o = 1'b1;
+    assign tree_init_done     = 1'b1;
+
+    logic unused_tree;
+    assign unused_tree = ^{s_tree_cfg_valid_i, s_tree_cfg_what_i, s_tree_cfg_id_i, s_tree_cfg_shaper_i, s_tree_cfg_parent_i, s_tree_cfg_class_i,
+                           s_tree_cfg_weight_i, done_ready};
+  end else begin : g_tree
+    pst_hierarchy #(
+        .Queues(Queues), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes),
+        .PayloadWidth(1 + DescIdWidth), .RamStyle(QueueRamStyle)
+    ) u_hierarchy (
+        .clk_i, .rst_i, .now_i(now_o),
+        .s_packet_valid_i(out_valid && !out.drop), .s_packet_ready_o(out_ready), .s_packet_queue_i(out.queue_id),
+        .s_packet_payload_i({out.mark, out.desc}), .s_packet_len_i(out.len),
+        .m_out_valid_o, .m_out_ready_i, .m_out_queue_o, .m_out_payload_o({m_out_mark_o, m_out_desc_o}), .m_out_len_o,
+        .m_done_valid_o(done_valid), .m_done_ready_i(done_ready), .m_done_queue_o(done_queue),
+        .s_cfg_valid_i(s_tree_cfg_valid_i), .s_cfg_ready_o(s_tree_cfg_ready_o), .s_cfg_what_i(s_tree_cfg_what_i),
+        .s_cfg_id_i(s_tree_cfg_id_i), .s_cfg_shaper_i(s_tree_cfg_shaper_i), .s_cfg_parent_i(s_tree_cfg_parent_i),
+        .s_cfg_class_i(s_tree_cfg_class_i), .s_cfg_weight_i(s_tree_cfg_weight_i),
+        .init_done_o(tree_init_done)
+    );
+  end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Model of the hierarchy: what becomes of a queue whose own shaper lets its head packet go. See ../HIERARCHY.md.
+// Model of the hierarchy: what becomes of a queue whose own shaper lets its head packet go. See ../README.md.
 //
 // Subscriber, access node and port are gates in a row. A gate that is open and that nobody waits at lets the queue pass and charges the
 // packet to its shaper; else the queue waits there, in its class. When the gate's time comes it lets one queue go: of the highest class,
 // the one that is next in fair order. A queue is at one gate at most.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -14,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "fair_calendar.hpp"
-#include "shaper.hpp"
+#include "../../schedule/model/shaper.hpp"
+#include "fair_order.hpp"
 
 namespace penstock {
 
@@ -25,8 +26,9 @@ enum class Level { Subscriber, Node, Port };
 struct Parent {
     ShaperSetting shaper;
     int64_t time = 0;  // earliest departure of the next packet, 2^-16 cycles
-    std::vector<FairCalendar> waiting;
-    uint32_t count = 0;  // queues that wait
+    std::vector<FairLists> waiting;  // node and port, by class
+    SubscriberOrder order;           // subscriber
+    uint32_t count = 0;              // queues that wait
 
     bool open(int64_t now) const { return shaper.mantissa != 0 && Shaper::eligible_cycle(time) <= now; }
     void charge(int64_t now, uint32_t length) { time = Shaper::update(shaper, time, now, length); }
@@ -34,8 +36,6 @@ struct Parent {
 
 class Hierarchy {
   public:
-    static constexpr uint32_t kUnitWeight = 64;
-
     struct Sizes {
         uint32_t queues_per_subscriber, subscribers, nodes, ports, classes;
     };
@@ -44,7 +44,7 @@ class Hierarchy {
         : sizes_(sizes), queues_(sizes.subscribers * sizes.queues_per_subscriber), node_of_(sizes.subscribers), port_of_(sizes.nodes) {
         size_t level = 0;
         for (const uint32_t count : {sizes.subscribers, sizes.nodes, sizes.ports}) {
-            parents_[level++].assign(count, Parent{{}, 0, std::vector<FairCalendar>(sizes.classes), 0});
+            parents_[level++].assign(count, Parent{{}, 0, std::vector<FairLists>(sizes.classes), {}, 0});
         }
     }
 
@@ -55,9 +55,9 @@ class Hierarchy {
     // Queues that wait at the old node go on waiting there; what comes after goes to the new one.
     void set_node(uint32_t subscriber, uint32_t node) { node_of_.at(subscriber) = node; }
     void set_port(uint32_t node, uint32_t port) { port_of_.at(node) = port; }
-    // `weight`: 1..64, share of the queue's subscriber against others of its node, and of the queue in its subscriber.
+    // `weight`: 1..8, share of the queue's subscriber against others of its node, and of the queue in its subscriber.
     void set_queue(uint32_t queue, uint32_t cls, uint32_t weight) {
-        if (cls >= sizes_.classes || weight < 1 || weight > kUnitWeight) throw std::invalid_argument("class or weight out of range");
+        if (cls >= sizes_.classes || weight < 1 || weight > kMaxWeight) throw std::invalid_argument("class or weight out of range");
         queues_.at(queue).cls = cls;
         queues_.at(queue).weight = weight;
     }
@@ -83,18 +83,14 @@ class Hierarchy {
             const Due due = due_.top();
             due_.pop();
             Parent& parent = at(due.level, due.id);
-            for (auto& waiting : parent.waiting) {
-                if (waiting.empty()) continue;
-                const uint32_t queue = waiting.pop();
-                --parent.count;
-                parent.charge(due.time, queues_[queue].length);
-                if (parent.count > 0) wake(due.level, due.id, due.time);
-                if (due.level == Level::Port)
-                    leave(queue, left);
-                else
-                    pass(due.time, queue, static_cast<Level>(static_cast<int>(due.level) + 1), left);
-                break;
-            }
+            const uint32_t queue = due.level == Level::Subscriber ? next_of_subscriber(due.id) : next_fair(due.level, parent);
+            --parent.count;
+            parent.charge(due.time, queues_[queue].length);
+            if (parent.count > 0) wake(due.level, due.id, due.time);
+            if (due.level == Level::Port)
+                leave(queue, left);
+            else
+                pass(due.time, queue, static_cast<Level>(static_cast<int>(due.level) + 1), left);
         }
     }
 
@@ -102,8 +98,9 @@ class Hierarchy {
 
   private:
     struct Queue {
-        uint32_t cls = 0, weight = kUnitWeight, length = 0;
-        std::array<uint64_t, 3> finish{};  // tag at each level
+        uint32_t cls = 0, weight = 1, length = 0;
+        uint32_t waiting_class = 0, waiting_weight = 1;  // as they were when it began to wait
+        std::array<RoundCredit, 3> credit;               // at node and port
         bool here = false;
     };
     struct Due {
@@ -138,24 +135,40 @@ class Hierarchy {
         left.push_back(queue);
     }
 
-    // At its subscriber every queue has a share of its own; above, the queues of one subscriber and class divide one share among those that
-    // use it, which are those whose tag is ahead of virtual time.
     void wait(int64_t now, uint32_t queue, Level level, uint32_t id) {
         Parent& parent = at(level, id);
         Queue& q = queues_[queue];
-        FairCalendar& calendar = parent.waiting[q.cls];
-        uint64_t& finish = q.finish[static_cast<size_t>(level)];
-        finish = calendar.push(queue, finish);
-        uint64_t sharers = 1;
-        if (level != Level::Subscriber) {
-            const uint32_t first = queue / sizes_.queues_per_subscriber * sizes_.queues_per_subscriber;
-            for (uint32_t other = first; other < first + sizes_.queues_per_subscriber; ++other) {
-                const Queue& o = queues_[other];
-                sharers += other != queue && o.cls == q.cls && o.finish[static_cast<size_t>(level)] > calendar.now();
-            }
-        }
-        finish += uint64_t{q.length} * FairCalendar::kUnitsPerByte * sharers * kUnitWeight / q.weight;
+        q.waiting_class = q.cls;
+        q.waiting_weight = q.weight;
+        if (level == Level::Subscriber)
+            parent.order.wait(queue % sizes_.queues_per_subscriber, q.cls);
+        else
+            parent.waiting[q.cls].append(queue, q.credit[static_cast<size_t>(level)]);
         if (parent.count++ == 0) wake(level, id, now);
+    }
+
+    uint32_t next_of_subscriber(uint32_t id) {
+        SubscriberOrder& order = at(Level::Subscriber, id).order;
+        const uint32_t index = order.pick();
+        const Queue& q = queues_[id * sizes_.queues_per_subscriber + index];
+        order.leave(index, q.length, q.waiting_weight);
+        return id * sizes_.queues_per_subscriber + index;
+    }
+
+    // Of the highest class the one whose turn it is and that may send more in its round.
+    uint32_t next_fair(Level level, Parent& parent) {
+        auto& lists = *std::find_if(parent.waiting.begin(), parent.waiting.end(), [](const FairLists& l) { return !l.empty(); });
+        for (;;) {
+            const uint32_t queue = lists.pick();
+            Queue& q = queues_[queue];
+            uint32_t sharers = 1;
+            const uint32_t first = queue / sizes_.queues_per_subscriber * sizes_.queues_per_subscriber;
+            for (uint32_t other = first; other < first + sizes_.queues_per_subscriber; ++other)
+                sharers += other != queue && queues_[other].credit[static_cast<size_t>(level)].shares(lists.round(), q.waiting_class);
+            RoundCredit& credit = q.credit[static_cast<size_t>(level)];
+            if (credit.pick(lists.round(), sharers, q.waiting_weight, q.waiting_class, q.length)) return queue;
+            lists.append_again(queue);
+        }
     }
 
     void wake(Level level, uint32_t id, int64_t now) {

@@ -38,7 +38,7 @@ class Network:
         """Set the rate of a subscriber, a node or a port, and its burst in cycles."""
         self.model.set_shaper(level, ident, *rate_code(bps, CLOCK_HZ), burst=burst)
 
-    def backlog(self, queue: int, length: Callable[[], int], cls: int = 0, weight: int = 64, start: int = 0) -> None:
+    def backlog(self, queue: int, length: Callable[[], int], cls: int = 0, weight: int = 1, start: int = 0) -> None:
         """Keep a queue backlogged from cycle `start` on."""
         self.model.set_queue(queue, cls, weight)
         self.sources[queue] = length
@@ -127,7 +127,7 @@ def test_equal_queues_of_a_subscriber_get_equal_bytes(level: "models.Level") -> 
 def test_weights() -> None:
     net, rng = Network(4, per_subscriber=1), random.Random(seed())
     net.shape(Level.NODE, 0, 5 * 10**9)
-    weights = {0: 64, 1: 32, 2: 5, 3: 1}
+    weights = {0: 8, 1: 4, 2: 3, 3: 1}
     for queue, weight in weights.items():
         net.backlog(queue, any_length(rng), weight=weight)
     net.run(40_000_000)

@@ -1,0 +1,12 @@
+-f ../../stream/rtl/stream.f
+../../memory/rtl/pst_ram_1r1w.sv
+../../memory/rtl/pst_ram_write_first.sv
+../../schedule/rtl/pst_sched_lists.sv
+../../schedule/rtl/pst_shaper_increment.sv
+pst_hierarchy_pkg.sv
+pst_timing_wheel.sv
+pst_gate.sv
+pst_fair_lists.sv
+pst_round_credit.sv
+pst_subscriber_order.sv
+pst_hierarchy.sv

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Who waits at the parents of one level, by class and round: picks the next queue of a parent, the highest class first.
+//
+// Each class of a parent has a round and two FIFO lists, of this round and of the next. When the list of this round is empty, the next
+// round begins. Which list a queue joins, and so its share, is decided by what it may still send in its round (pst_round_credit).
+//
+// Throughput: one append per cycle (never stalls); picks use the cycles in between. Latency: pick to m_pick_o 9 cycles.
+// Ordering: FIFO in each list; picks in order. At most one pick of a parent may be under way, until its queue has left or was appended again.
+// Reset: empties the lists; a walker then clears the memories (`Parents * Classes` cycles).
+module pst_fair_lists
+  import pst_hierarchy_pkg::*;
+#(
+    parameter int unsigned Parents = 16,       // >= 2
+    parameter int unsigned Queues = 64,        // >= 2
+    parameter int unsigned Classes = 4,        // 1 .. 8
+    parameter string       RamStyle = "auto",
+    localparam int unsigned ParentWidth = Parents > 1 ? $clog2(Parents) : 1,
+    localparam int unsigned QueueIdWidth = $clog2(Queues)
+) (
+    input  logic                    clk_i,
+    input  logic                    rst_i,
+    // a queue waits from now on; again: it was picked and goes to the next round
+    input  logic                    s_append_valid_i,
+    input  logic                    s_append_again_i,
+    input  logic [ ParentWidth-1:0] s_append_parent_i,
+    input  class_t                  s_append_class_i,
+    input  logic [QueueIdWidth-1:0] s_append_queue_i,
+    input  round_t                  s_append_round_i,     // round in which it was picked last
+    input  logic                    s_append_credit_i,    // it may send more in that round
+    // whose turn is it?
+    input  logic                    s_pick_valid_i,
+    output logic                    s_pick_ready_o,
+    input  logic [ ParentWidth-1:0] s_pick_parent_i,
+    output logic                    m_pick_valid_o,
+    input  logic                    m_pick_ready_i,
+    output logic [ ParentWidth-1:0] m_pick_parent_o,
+    output logic [QueueIdWidth-1:0] m_pick_queue_o,
+    output round_t                  m_pick_round_o,
+    output logic                    init_done_o
+);
+
+  localparam int unsigned CountWidth = QueueIdWidth + 1;
+  localparam int unsigned Lists = Parents * (2 ** $clog2(Classes));
+  localparam int unsigned ListWidth = ParentWidth + $clog2(Classes);
+  localparam int unsigned PickDepth = 8;
+
+  if (Classes < 1 || Classes > 8) begin : g_bad_classes
+    $error("pst_fair_lists: Classes is %0d, allowed: 1 .. 8", Classes);
+  end
+
+  typedef logic [ParentWidth-1:0] parent_t;
+  typedef logic [QueueIdWidth-1:0] queue_t;
+  typedef logic [Classes-1:0] mask_t;
+
+  // Lists 0 and 1 are of even and odd rounds.
+  typedef struct packed {
+    queue_t [1:0]                 head;
+    queue_t [1:0]                 tail;
+    logic [1:0][CountWidth-1:0]   count;
+    round_t                       round;
+  } lists_t;
+
+  typedef enum logic [1:0] {
+    OpAppend,
+    OpPick,     // the head leaves its list
+    OpHead      // the next head, read from the link, is known
+  } op_e;
+
+  typedef struct packed {
+    logic    valid;
+    op_e     op;
+    parent_t parent;
+    class_t  cls;
+    queue_t  queue_id;
+    round_t  round;     // append: picked last; head: the list's
+    logic    credit;    // append
+    logic    again;     // append
+  } op_t;
+
+  function automatic logic [ListWidth-1:0] list_of(parent_t parent, class_t cls);
+    return ListWidth'(((ListWidth + ClassWidth)'(parent) << $clog2(Classes)) | (ListWidth + ClassWidth)'(cls));
+  endfunction
+
+  // --- clearing walk
+
+  logic init_q;
+  logic [ListWidth-1:0] init_list_q;
+
+  always_ff @(posedge clk_i) begin
+    if (init_q) init_list_q <= init_list_q + 1'b1;
+    if (init_q && init_list_q == ListWidth'(Lists - 1)) init_q <= 1'b0;
+    if (rst_i) begin
+      init_q      <= 1'b1;
+      init_list_q <= '0;
+    end
+  end
+
+  assign init_done_o = !init_q;
+
+  // A queue that was never picked is of round 0, so that its word looks old.
+  localparam lists_t Cleared = lists_t'({{(2 * QueueIdWidth + 2 * QueueIdWidth + 2 * CountWidth) {1'b0}}, round_t'(2)});
+
+  // --- a pick first learns the parent's highest class
+
+  logic look, look1_q, look2_q, pick_valid, pick_take;
+  parent_t look1_parent_q, look2_parent_q;
+  mask_t look2_mask;
+  class_t look2_class, pick_class;
+  parent_t pick_parent;
+  logic [$clog2(PickDepth+1)-1:0] credit_q, unused_pick_level, unused_head_level, unused_out_level;
+  logic unused_pick_ready, unused_head_ready, unused_out_ready, pick_given;
+
+  assign s_pick_ready_o = credit_q != '0 && init_done_o;
+  assign look           = s_pick_valid_i && s_pick_ready_o;
+
+  always_comb begin
+    look2_class = '0;
+    for (int c = Classes - 1; c >= 0; c--) if (look2_mask[c]) look2_class = class_t'(c);
+  end
+
+  always_ff @(posedge clk_i) begin
+    look1_q        <= look;
+    look1_parent_q <= s_pick_parent_i;
+    look2_q        <= look1_q;
+    look2_parent_q <= look1_parent_q;
+    credit_q       <= credit_q + $bits(credit_q)'(pick_given) - $bits(credit_q)'(look);
+    if (rst_i) begin
+      look1_q  <= 1'b0;
+      look2_q  <= 1'b0;
+      credit_q <= $bits(credit_q)'(PickDepth);
+    end
+  end
+
+  pst_fifo #(
+      .Width(ParentWidth + ClassWidth), .Depth(PickDepth)
+  ) u_pick (
+      .clk_i, .rst_i,
+      .s_valid_i(look2_q), .s_ready_o(unused_pick_ready), .s_data_i({look2_parent_q, look2_class}),
+      .m_valid_o(pick_valid), .m_ready_i(pick_take), .m_data_o({pick_parent, pick_class}),
+      .level_o(unused_pick_level)
+  );
+
+  // --- operations: an append first, it cannot wait; then heads, then picks
+
+  op_t p0, p1_q, p2_q, p3_q, p4_q, head_op, head_fifo;
+  logic head_valid, head_take;
+  logic hit1_q, hit2_q, hit3_q;
+  lists_t p2_ram, p2_lists, p2_new, p3_lists_q, p4_lists_q, p5_lists_q;
+  mask_t p2_mask_ram, p2_mask, p2_mask_new, p3_mask_q, p4_mask_q, p5_mask_q;
+  logic mask_hit1_q, mask_hit2_q, mask_hit3_q;
+  op_t p5_q;
+
+  always_comb begin
+    p0 = '{
+        valid: s_append_valid_i, op: OpAppend, parent: s_append_parent_i, cls: s_append_class_i, queue_id: s_append_queue_i,
+        round: s_append_round_i, credit: s_append_credit_i, again: s_append_again_i
+    };
+    head_take = 1'b0;
+    pick_take = 1'b0;
+    if (!s_append_valid_i) begin
+      if (head_valid) begin
+        p0        = head_fifo;
+        head_take = 1'b1;
+      end else begin
+        p0        = '{valid: pick_valid, op: OpPick, parent: pick_parent, cls: pick_class, default: '0};
+        pick_take = 1'b1;
+      end
+    end
+  end
+
+  // --- stage 2: change the lists
+
+  logic side, nonempty, link_we, p2_left;
+  queue_t link_waddr, p2_head, link_r;
+
+  always_comb begin
+    p2_lists = p2_ram;
+    if (hit3_q) p2_lists = p5_lists_q;
+    if (hit2_q) p2_lists = p4_lists_q;
+    if (hit1_q) p2_lists = p3_lists_q;
+    p2_mask = p2_mask_ram;
+    if (mask_hit3_q) p2_mask = p5_mask_q;
+    if (mask_hit2_q) p2_mask = p4_mask_q;
+    if (mask_hit1_q) p2_mask = p3_mask_q;
+
+    p2_new     = p2_lists;
+    link_we    = 1'b0;
+    link_waddr = p2_lists.tail[0];
+    side       = p2_lists.round[0];
+    p2_left    = 1'b0;
+    case (p2_q.op)
+      OpAppend: begin
+        // It has had its part of this round: it waits for the next one.
+        if (p2_q.again || (p2_q.round == p2_lists.round && !p2_q.credit)) side = !side;
+        nonempty   = p2_lists.count[side] != '0;
+        link_we    = p2_q.valid && nonempty;
+        link_waddr = p2_lists.tail[side];
+        if (!nonempty) p2_new.head[side] = p2_q.queue_id;
+        p2_new.tail[side]  = p2_q.queue_id;
+        p2_new.count[side] = p2_lists.count[side] + 1'b1;
+      end
+      OpPick: begin
+        nonempty = p2_lists.count[side] != '0;
+        if (!nonempty) begin
+          side         = !side;
+          p2_new.round = p2_lists.round + 1'b1;
+        end
+        p2_new.count[side] = p2_lists.count[side] - 1'b1;
+        p2_left            = p2_lists.count[side] != CountWidth'(1);
+      end
+      default: begin
+        nonempty          = 1'b1;
+        side              = p2_q.round[0];
+        p2_new.head[side] = p2_q.queue_id;
+      end
+    endcase
+    p2_head     = p2_lists.head[side];
+    p2_mask_new = p2_mask;
+    for (int c = 0; c < Classes; c++) begin
+      if (p2_q.cls == class_t'(c)) p2_mask_new[c] = p2_new.count[0] != '0 || p2_new.count[1] != '0;
+    end
+  end
+
+  logic p3_left_q, p4_left_q, p5_left_q;
+  queue_t p3_picked_q;
+  round_t p3_round_q;
+
+  always_ff @(posedge clk_i) begin
+    p1_q <= p0;
+    p2_q <= p1_q;
+    p3_q <= p2_q;
+    p4_q <= p3_q;
+    p5_q <= p4_q;
+    p3_lists_q <= p2_new;
+    p4_lists_q <= p3_lists_q;
+    p5_lists_q <= p4_lists_q;
+    p3_mask_q  <= p2_mask_new;
+    p4_mask_q  <= p3_mask_q;
+    p5_mask_q  <= p4_mask_q;
+    hit1_q      <= p2_q.valid && list_of(p2_q.parent, p2_q.cls) == list_of(p1_q.parent, p1_q.cls);
+    hit2_q      <= p3_q.valid && list_of(p3_q.parent, p3_q.cls) == list_of(p1_q.parent, p1_q.cls);
+    hit3_q      <= p4_q.valid && list_of(p4_q.parent, p4_q.cls) == list_of(p1_q.parent, p1_q.cls);
+    mask_hit1_q <= p2_q.valid && p2_q.parent == p1_q.parent;
+    mask_hit2_q <= p3_q.valid && p3_q.parent == p1_q.parent;
+    mask_hit3_q <= p4_q.valid && p4_q.parent == p1_q.parent;
+    p3_left_q   <= p2_q.valid && p2_q.op == OpPick && p2_left;
+    p3_picked_q <= p2_head;
+    p3_round_q  <= p2_new.round;
+    p4_left_q   <= p3_left_q;
+    p5_left_q   <= p4_left_q;
+    if (rst_i) begin
+      p1_q.valid <= 1'b0;
+      p2_q.valid <= 1'b0;
+      p3_q.valid <= 1'b0;
+      p4_q.valid <= 1'b0;
+      p5_q.valid <= 1'b0;
+      p3_left_q  <= 1'b0;
+      p4_left_q  <= 1'b0;
+      p5_left_q  <= 1'b0;
+    end
+  end
+
+  pst_ram_1r1w #(
+      .Width($bits(lists_t)), .Depth(Lists), .ReadLatency(2), .Style(RamStyle)
+  ) u_lists (
+      .clk_i,
+      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? init_list_q : list_of(p3_q.parent, p3_q.cls)),
+      .wdata_i(init_q ? Cleared : p3_lists_q),
+      .re_i(1'b1), .raddr_i(list_of(p0.parent, p0.cls)), .rdata_o(p2_ram)
+  );
+
+  // Which classes wait: for the operation, and for the look before a pick.
+  pst_ram_1r1w #(
+      .Width(Classes), .Depth(Parents), .ReadLatency(2), .Style(RamStyle)
+  ) u_mask (
+      .clk_i,
+      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? parent_t'(init_list_q) : p3_q.parent), .wdata_i(init_q ? '0 : p3_mask_q),
+      .re_i(1'b1), .raddr_i(p0.parent), .rdata_o(p2_mask_ram)
+  );
+
+  pst_ram_write_first #(
+      .Width(Classes), .Depth(Parents), .Style(RamStyle)
+  ) u_look (
+      .clk_i,
+      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? parent_t'(init_list_q) : p3_q.parent), .wdata_i(init_q ? '0 : p3_mask_q),
+      .re_i(1'b1), .raddr_i(s_pick_parent_i), .rdata_o(look2_mask)
+  );
+
+  // --- stages 3 to 5: the link of the picked queue leads to its list's next head
+
+  logic p3_link_we_q;
+  queue_t p3_link_waddr_q;
+
+  always_ff @(posedge clk_i) begin
+    p3_link_we_q    <= link_we;
+    p3_link_waddr_q <= link_waddr;
+  end
+
+  pst_ram_1r1w #(
+      .Width(QueueIdWidth), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
+  ) u_link (
+      .clk_i,
+      .we_i(p3_link_we_q), .waddr_i(p3_link_waddr_q), .wdata_i(p3_q.queue_id),
+      .re_i(1'b1), .raddr_i(p3_picked_q), .rdata_o(link_r)
+  );
+
+  logic [1:0] p3_side_q, p4_side_q, p5_side_q;    // bit 0: side of the list
+
+  always_ff @(posedge clk_i) begin
+    p3_side_q <= {1'b0, side};
+    p4_side_q <= p3_side_q;
+    p5_side_q <= p4_side_q;
+  end
+
+  always_comb begin
+    head_op = '{valid: 1'b1, op: OpHead, parent: p5_q.parent, cls: p5_q.cls, queue_id: link_r, round: round_t'(p5_side_q), default: '0};
+  end
+
+  pst_fifo #(
+      .Width($bits(op_t)), .Depth(PickDepth)
+  ) u_head (
+      .clk_i, .rst_i,
+      .s_valid_i(p5_left_q), .s_ready_o(unused_head_ready), .s_data_i(head_op),
+      .m_valid_o(head_valid), .m_ready_i(head_take), .m_data_o(head_fifo),
+      .level_o(unused_head_level)
+  );
+
+  pst_fifo #(
+      .Width(ParentWidth + QueueIdWidth + RoundWidth), .Depth(PickDepth)
+  ) u_out (
+      .clk_i, .rst_i,
+      .s_valid_i(p3_q.valid && p3_q.op == OpPick), .s_ready_o(unused_out_ready), .s_data_i({p3_q.parent, p3_picked_q, p3_round_q}),
+      .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i), .m_data_o({m_pick_parent_o, m_pick_queue_o, m_pick_round_o}),
+      .level_o(unused_out_level)
+  );
+
+  assign pick_given = m_pick_valid_o && m_pick_ready_i;
+
+  logic unused;
+  assign unused = &{1'b0, p5_q};
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      if (look2_q) assert (look2_mask != '0) else $error("a pick from parent %0d, where nobody waits", look2_parent_q);
+      if (p2_q.valid && p2_q.op == OpPick)
+        assert (p2_lists.count[0] != '0 || p2_lists.count[1] != '0) else $error("a pick from an empty class of parent %0d", p2_q.parent);
+      if (look2_q) assert (unused_pick_ready) else $error("pick FIFO overflows");
+      if (p5_left_q) assert (unused_head_ready) else $error("head FIFO overflows");
+      if (p3_q.valid && p3_q.op == OpPick) assert (unused_out_ready) else $error("output FIFO overflows");
+      if (s_append_valid_i) assert (int'(s_append_class_i) < Classes) else $error("class %0d of %0d", s_append_class_i, Classes);
+    end
+  end
+`endif
+
+endmodule

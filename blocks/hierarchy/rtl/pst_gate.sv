@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// One level of the hierarchy: the shapers of all its parents, how many queues wait at each, and when a parent may let the next one go.
+//
+// An operation has five cycles. In cycle 0 its parent is named, in 2 the packet's length, in 4 what it is; in that cycle the state is
+// looked at, changed, and the answer given. A packet passes when the parent's time has come and nobody waits; else it waits. Whoever waits
+// is known elsewhere (pst_subscriber_order, pst_fair_lists): here they are counted.
+//
+// A parent with waiting queues is in exactly one place: in the wheel, in the due stages, outside (from m_due_o to its GateLeave or
+// GateAgain), or parked because its gate is closed.
+//
+// Throughput: one operation per cycle while room_o. Ordering: operations in order. Reset: forgets all; a walker clears the memories
+// (`Parents` cycles), shapers are open and unshaped.
+module pst_gate
+  import pst_pkg::*;
+  import pst_hierarchy_pkg::*;
+#(
+    parameter int unsigned Parents = 16,              // >= 2
+    parameter int unsigned MaxWaiting = 64,           // most queues that can wait at one parent
+    parameter int unsigned Slots = 256,               // of the wheel, see pst_timing_wheel
+    parameter int unsigned SlotCycles = 32,           // cycles
+    parameter int unsigned ToleranceCycles = 1024,    // lateness that is made up for, below 2^(TimeWidth-4) cycles
+    parameter int unsigned TimeWidth = 32,            // bits of a time in cycles
+    parameter string       RamStyle = "auto",
+    localparam int unsigned ParentWidth = Parents > 1 ? $clog2(Parents) : 1
+) (
+    input  logic                   clk_i,
+    input  logic                   rst_i,
+    input  logic [  TimeWidth-1:0] now_i,
+    // operation: cycle 0, 2 and 4
+    input  logic                   s_op_valid_i,
+    input  logic                   s_op_walk_i,       // the parent is the walk's, not s_op_parent_i
+    input  logic [ParentWidth-1:0] s_op_parent_i,
+    input  len_t                   s_op_len_i,
+    input  gate_op_e               s_op_i,
+    output logic                   pass_o,            // cycle 4: an asking packet goes on
+    output logic                   wait_o,            // cycle 4: an asking packet waits here
+    output logic                   room_o,            // 16 more operations may come
+    // a parent that may let a queue go
+    output logic                   m_due_valid_o,
+    input  logic                   m_due_ready_i,
+    output logic [ParentWidth-1:0] m_due_parent_o,
+    // shaper of one parent
+    input  logic                   s_cfg_valid_i,
+    output logic                   s_cfg_ready_o,
+    input  logic [ParentWidth-1:0] s_cfg_parent_i,
+    input  shaper_cfg_t            s_cfg_shaper_i,
+    output logic                   init_done_o
+);
+
+  localparam int unsigned CountWidth = $clog2(MaxWaiting + 1);
+  localparam int unsigned IncrementWidth = TimeWidth - 3 + 16;
+  localparam int unsigned PlaceDepth = 32;
+  localparam int unsigned DueDepth = 8;
+
+  if (Parents < 2 || MaxWaiting < 1) begin : g_bad_size
+    $error("pst_gate: Parents (%0d) must be at least 2, MaxWaiting (%0d) at least 1", Parents, MaxWaiting);
+  end
+  if (TimeWidth < 16 || TimeWidth > 32 || ToleranceCycles >= 2 ** (TimeWidth - 4)) begin : g_bad_time
+    $error("pst_gate: TimeWidth (%0d) must be 16 .. 32, ToleranceCycles (%0d) below 2^(TimeWidth-4)", TimeWidth, ToleranceCycles);
+  end
+
+  typedef logic [ParentWidth-1:0] parent_t;
+  typedef logic [TimeWidth+15:0] stamp_t;    // cycles, 16 bits of fraction
+  typedef logic [TimeWidth-1:0] cycle_t;
+
+  typedef struct packed {
+    stamp_t                stamp;    // earliest departure of the next packet
+    logic [CountWidth-1:0] count;    // queues that wait
+  } state_t;
+
+  typedef struct packed {
+    parent_t parent;
+    cycle_t  hold;                   // last cycle in which it has to wait
+  } place_t;
+
+  localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
+
+  // --- clearing walk
+
+  logic init_q, wheel_init_done, cfg_take;
+  parent_t init_parent_q;
+
+  always_ff @(posedge clk_i) begin
+    if (init_q) init_parent_q <= init_parent_q + 1'b1;
+    if (init_q && init_parent_q == parent_t'(Parents - 1)) init_q <= 1'b0;
+    if (rst_i) begin
+      init_q        <= 1'b1;
+      init_parent_q <= '0;
+    end
+  end
+
+  assign init_done_o = !init_q && wheel_init_done;
+
+  // --- cycles 0 to 3: setting and state are read
+
+  parent_t walk_parent_q, c0_parent, c1_parent_q, c2_parent_q, c3_parent_q, c4_parent_q, c5_parent_q, c6_parent_q;
+  logic c1_valid_q, c2_valid_q, c3_valid_q, c4_valid_q, c5_valid_q, c6_valid_q;
+  logic hit1_q, hit2_q, hit3_q;
+  shaper_cfg_t c2_cfg;
+  logic [27:0] c3_tolerance_q;
+  logic c3_closed_q, c4_closed_q;
+  cycle_t c4_floor_q;
+  logic [IncrementWidth-1:0] c4_increment;
+  state_t c4_ram, c4_state, c4_new, c5_state_q, c6_state_q, c7_state_q;
+  stamp_t c4_floor, c4_charged;
+  logic c4_early, c4_place, c5_place_q;
+  cycle_t c5_hold;
+
+  assign c0_parent = s_op_walk_i ? walk_parent_q : s_op_parent_i;
+
+  pst_ram_write_first #(
+      .Width($bits(shaper_cfg_t)), .Depth(Parents), .Style(RamStyle)
+  ) u_cfg (
+      .clk_i,
+      .we_i(init_q || cfg_take), .waddr_i(init_q ? init_parent_q : s_cfg_parent_i),
+      .wdata_i(init_q ? shaper_cfg_t'(1) : s_cfg_shaper_i),
+      .re_i(1'b1), .raddr_i(c0_parent), .rdata_o(c2_cfg)
+  );
+
+  pst_shaper_increment #(
+      .TimeWidth(TimeWidth)
+  ) u_increment (
+      .clk_i, .len_i(s_op_len_i), .mantissa_i(c2_cfg.mantissa), .exponent_i(c2_cfg.exponent), .increment_o(c4_increment)
+  );
+
+  pst_ram_1r1w #(
+      .Width($bits(state_t)), .Depth(Parents), .ReadLatency(2), .Style(RamStyle)
+  ) u_state (
+      .clk_i,
+      .we_i(init_q || c5_valid_q), .waddr_i(init_q ? init_parent_q : c5_parent_q), .wdata_i(init_q ? '0 : c5_state_q),
+      .re_i(1'b1), .raddr_i(c2_parent_q), .rdata_o(c4_ram)
+  );
+
+  // --- cycle 4: decide
+
+  always_comb begin
+    // Operations one to three cycles ahead have written, or write, after this one has read.
+    c4_state = c4_ram;
+    if (hit3_q) c4_state = c7_state_q;
+    if (hit2_q) c4_state = c6_state_q;
+    if (hit1_q) c4_state = c5_state_q;
+
+    c4_floor   = {c4_floor_q, 16'b0};
+    c4_charged = $signed(c4_state.stamp - c4_floor) < 0 ? c4_floor + stamp_t'(c4_increment) : c4_state.stamp + stamp_t'(c4_increment);
+    c4_early   = $signed({now_i, 16'b0} - c4_state.stamp) < 0;
+
+    pass_o   = 1'b0;
+    wait_o   = 1'b0;
+    c4_place = 1'b0;
+    c4_new   = c4_state;
+    case (s_op_i)
+      GateAsk: begin
+        pass_o = !c4_early && !c4_closed_q && c4_state.count == '0;
+        wait_o = !pass_o;
+        if (pass_o) c4_new.stamp = c4_charged;
+        else c4_new.count = c4_state.count + 1'b1;
+        c4_place = wait_o && c4_state.count == '0;
+      end
+      GateLeave: begin
+        c4_new.stamp = c4_charged;
+        c4_new.count = c4_state.count - 1'b1;
+        c4_place     = c4_state.count != CountWidth'(1);
+      end
+      GateAgain: c4_place = 1'b1;
+      GateWalk: if ($signed(c4_state.stamp[TimeWidth+15:16] - (now_i - OldAge)) < 0) c4_new.stamp = {now_i - OldAge, 16'b0};
+      default: ;
+    endcase
+  end
+
+  assign c5_hold = cycle_t'((c5_state_q.stamp - 1'b1) >> 16);
+
+  always_ff @(posedge clk_i) begin
+    c1_valid_q  <= s_op_valid_i;
+    c1_parent_q <= c0_parent;
+    c2_valid_q  <= c1_valid_q;
+    c2_parent_q <= c1_parent_q;
+    c3_valid_q  <= c2_valid_q;
+    c3_parent_q <= c2_parent_q;
+    c4_valid_q  <= c3_valid_q;
+    c4_parent_q <= c3_parent_q;
+    c5_valid_q  <= c4_valid_q;
+    c5_parent_q <= c4_parent_q;
+    c6_valid_q  <= c5_valid_q;
+    c6_parent_q <= c5_parent_q;
+
+    c3_tolerance_q <= c2_cfg.burst > 28'(ToleranceCycles) ? c2_cfg.burst : 28'(ToleranceCycles);
+    c3_closed_q    <= c2_cfg.mantissa == '0;
+    c4_closed_q    <= c3_closed_q;
+    c4_floor_q     <= now_i + 1'b1 - cycle_t'(c3_tolerance_q);
+    hit1_q <= c4_valid_q && c4_parent_q == c3_parent_q;
+    hit2_q <= c5_valid_q && c5_parent_q == c3_parent_q;
+    hit3_q <= c6_valid_q && c6_parent_q == c3_parent_q;
+
+    c5_state_q <= c4_new;
+    c6_state_q <= c5_state_q;
+    c7_state_q <= c6_state_q;
+    c5_place_q <= c4_valid_q && c4_place;
+    if (s_op_valid_i && s_op_walk_i) walk_parent_q <= walk_parent_q == parent_t'(Parents - 1) ? '0 : walk_parent_q + 1'b1;
+    if (rst_i) begin
+      c1_valid_q    <= 1'b0;
+      c2_valid_q    <= 1'b0;
+      c3_valid_q    <= 1'b0;
+      c4_valid_q    <= 1'b0;
+      c5_valid_q    <= 1'b0;
+      c6_valid_q    <= 1'b0;
+      c5_place_q    <= 1'b0;
+      walk_parent_q <= '0;
+    end
+  end
+
+  // --- opening a gate: when no look at the old setting can be under way any more, a parked parent is placed again
+
+  localparam int unsigned OpenCycles = 8;
+
+  logic open_busy_q, parked_r, parked_q, park, unpark, unpark_take;
+  logic [3:0] open_count_q;
+  parent_t open_parent_q;
+  logic d1_valid_q, d2_valid_q, d2_closed, d2_early;
+  parent_t d1_parent_q, d2_parent_q;
+
+  assign park   = d2_valid_q && d2_closed;
+  assign unpark = open_busy_q && open_count_q == '0 && parked_q;
+  assign s_cfg_ready_o = !open_busy_q && init_done_o;
+  assign cfg_take      = s_cfg_valid_i && s_cfg_ready_o;
+
+  always_ff @(posedge clk_i) begin
+    if (!open_busy_q) begin
+      open_busy_q   <= cfg_take && s_cfg_shaper_i.mantissa != '0;
+      open_parent_q <= s_cfg_parent_i;
+      open_count_q  <= 4'(OpenCycles);
+    end else if (open_count_q != '0) begin
+      open_count_q <= open_count_q - 1'b1;
+      parked_q     <= parked_r;    // read at count 3
+    end else if (!parked_q || unpark_take) begin
+      open_busy_q <= 1'b0;
+    end
+    if (rst_i) open_busy_q <= 1'b0;
+  end
+
+  pst_ram_1r1w #(
+      .Width(1), .Depth(Parents), .ReadLatency(2), .Style(RamStyle)
+  ) u_parked (
+      .clk_i,
+      .we_i(init_q || park || unpark_take), .waddr_i(init_q ? init_parent_q : park ? d2_parent_q : open_parent_q), .wdata_i(!init_q && park),
+      .re_i(open_count_q == 4'd3), .raddr_i(open_parent_q), .rdata_o(parked_r)
+  );
+
+  // --- the wheel: parents come from cycle 5, from an opened gate, and from the due stages (it was too early)
+
+  logic place_valid, place_ready, place_pick_back, main_valid, back_valid, back_ready, back_push, back_turn_q, unused_main_ready, unused_back_ready;
+  place_t place, main_place, back_place;
+  logic [$clog2(PlaceDepth+1)-1:0] main_level;
+  logic [$clog2(DueDepth+1)-1:0] back_level, due_level;
+
+  pst_fifo #(
+      .Width($bits(place_t)), .Depth(PlaceDepth)
+  ) u_main (
+      .clk_i, .rst_i,
+      .s_valid_i(c5_place_q), .s_ready_o(unused_main_ready), .s_data_i({c5_parent_q, c5_hold}),
+      .m_valid_o(main_valid), .m_ready_i(place_ready && !unpark && !place_pick_back), .m_data_o(main_place),
+      .level_o(main_level)
+  );
+
+  assign back_ready      = place_ready && !unpark && place_pick_back;
+  assign place_pick_back = back_valid && (back_turn_q || !main_valid);
+  assign place_valid     = unpark || main_valid || back_valid;
+  assign place           = unpark ? place_t'({open_parent_q, now_i - 1'b1}) : place_pick_back ? back_place : main_place;
+  assign unpark_take     = unpark && place_ready && !park;
+
+  always_ff @(posedge clk_i) begin
+    if (place_ready && !unpark) back_turn_q <= !place_pick_back;
+    room_o <= int'(main_level) <= PlaceDepth - 16 && init_done_o;
+    if (rst_i) begin
+      back_turn_q <= 1'b0;
+      room_o      <= 1'b0;
+    end
+  end
+
+  logic wheel_valid, wheel_ready;
+  parent_t wheel_parent;
+
+  pst_timing_wheel #(
+      .Entries(Parents), .Slots(Slots), .SlotCycles(SlotCycles), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
+  ) u_wheel (
+      .clk_i, .rst_i, .now_i,
+      .s_place_valid_i(place_valid && !(unpark && park)), .s_place_ready_o(place_ready), .s_place_id_i(place.parent),
+      .s_place_hold_i(place.hold),
+      .m_due_valid_o(wheel_valid), .m_due_ready_i(wheel_ready), .m_due_id_o(wheel_parent),
+      .init_done_o(wheel_init_done)
+  );
+
+  // --- due: is it time, is the gate open?
+
+  cycle_t d2_hold;
+  logic due_push, unused_due_ready;
+
+  assign wheel_ready = int'(due_level) <= DueDepth - 4 && int'(back_level) <= DueDepth - 4;
+  assign d2_early    = $signed(d2_hold - now_i) >= 0;
+  assign back_push   = d2_valid_q && !d2_closed && d2_early;
+  assign due_push    = d2_valid_q && !d2_closed && !d2_early;
+
+  always_ff @(posedge clk_i) begin
+    d1_valid_q  <= wheel_valid && wheel_ready;
+    d1_parent_q <= wheel_parent;
+    d2_valid_q  <= d1_valid_q;
+    d2_parent_q <= d1_parent_q;
+    if (rst_i) begin
+      d1_valid_q <= 1'b0;
+      d2_valid_q <= 1'b0;
+    end
+  end
+
+  pst_ram_write_first #(
+      .Width(TimeWidth), .Depth(Parents), .Style(RamStyle)
+  ) u_hold (
+      .clk_i,
+      .we_i(init_q || c5_valid_q), .waddr_i(init_q ? init_parent_q : c5_parent_q), .wdata_i(init_q ? '1 : c5_hold),
+      .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o(d2_hold)
+  );
+
+  pst_ram_write_first #(
+      .Width(1), .Depth(Parents), .Style(RamStyle)
+  ) u_closed (
+      .clk_i,
+      .we_i(init_q || cfg_take), .waddr_i(init_q ? init_parent_q : s_cfg_parent_i), .wdata_i(!init_q && s_cfg_shaper_i.mantissa == '0),
+      .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o(d2_closed)
+  );
+
+  pst_fifo #(
+      .Width($bits(place_t)), .Depth(DueDepth)
+  ) u_back (
+      .clk_i, .rst_i,
+      .s_valid_i(back_push), .s_ready_o(unused_back_ready), .s_data_i({d2_parent_q, d2_hold}),
+      .m_valid_o(back_valid), .m_ready_i(back_ready), .m_data_o(back_place),
+      .level_o(back_level)
+  );
+
+  pst_fifo #(
+      .Width(ParentWidth), .Depth(DueDepth)
+  ) u_due (
+      .clk_i, .rst_i,
+      .s_valid_i(due_push), .s_ready_o(unused_due_ready), .s_data_i(d2_parent_q),
+      .m_valid_o(m_due_valid_o), .m_ready_i(m_due_ready_i), .m_data_o(m_due_parent_o),
+      .level_o(due_level)
+  );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      if (c5_place_q) assert (unused_main_ready) else $error("place FIFO overflows");
+      if (back_push) assert (unused_back_ready) else $error("back FIFO overflows");
+      if (due_push) assert (unused_due_ready) else $error("due FIFO overflows");
+      if (c4_valid_q && (s_op_i == GateLeave || s_op_i == GateAgain))
+        assert (c4_state.count != '0) else $error("a queue leaves parent %0d, where nobody waits", c4_parent_q);
+      if (c4_valid_q && s_op_i == GateAsk)
+        assert (c4_state.count != CountWidth'(MaxWaiting)) else $error("more than %0d queues wait at parent %0d", MaxWaiting, c4_parent_q);
+      if (!c4_valid_q) assert (s_op_i == GateNone) else $error("an operation without a parent");
+      if (s_op_valid_i) assert (int'(c0_parent) < Parents) else $error("parent %0d of %0d", c0_parent, Parents);
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The hierarchy: a packet whose queue may send passes three gates in a row, its subscriber, the subscriber's node, the node's port.
+//
+// A gate that is open, and where nobody waits, lets the packet pass and charges it to the parent's shaper. Else the packet waits there. When
+// the parent's time comes it lets one go: of the highest class, the one next in fair order. See the README.
+//
+// One pipeline of ten cycles serves all: packets that ask, and packets that go on from where they waited. A queue has one packet here at most.
+//
+// Throughput: one operation per cycle; a packet that waits costs one more at each level. Latency: 11 cycles when all gates are open.
+// Ordering:   FIFO in each queue, since it has one packet here at most. Reset: forgets all packets; init_done_o rises when the memories are
+// cleared (max(Queues, Nodes * Classes, slots) cycles); everything is unshaped, of class 0, at node 0 and port 0.
+module pst_hierarchy
+  import pst_pkg::*;
+  import pst_hierarchy_pkg::*;
+#(
+    parameter int unsigned Queues = 64,                  // power of two, >= 2 * QueuesPerSubscriber
+    parameter int unsigned QueuesPerSubscriber = 4,      // 1, 2, 4 or 8
+    parameter int unsigned Nodes = 16,                   // power of two, >= 2
+    parameter int unsigned Ports = 2,                    // power of two, >= 2
+    parameter int unsigned Classes = 4,                  // 1 .. 8
+    parameter int unsigned PayloadWidth = 8,             // bits that go with a packet: its descriptor, its mark
+    parameter int unsigned SlotCycles = 32,              // of the timing wheels
+    parameter int unsigned ToleranceCycles = 1024,
+    parameter int unsigned WalkCycles = 64,              // one time stamp of each level is looked after per so many cycles
+    parameter int unsigned TimeWidth = 32,
+    parameter string       RamStyle = "auto",
+    localparam int unsigned QueueIdWidth = $clog2(Queues),
+    localparam int unsigned NodeWidth = $clog2(Nodes),
+    localparam int unsigned PortWidth = $clog2(Ports)
+) (
+    input  logic                    clk_i,
+    input  logic                    rst_i,
+    input  logic [   TimeWidth-1:0] now_i,
+    // packets whose queue may send
+    input  logic                    s_packet_valid_i,
+    output logic                    s_packet_ready_o,
+    input  logic [QueueIdWidth-1:0] s_packet_queue_i,
+    input  logic [PayloadWidth-1:0] s_packet_payload_i,
+    input  len_t                    s_packet_len_i,
+    // packets that leave
+    output logic                    m_out_valid_o,
+    input  logic                    m_out_ready_i,
+    output logic [QueueIdWidth-1:0] m_out_queue_o,
+    output logic [PayloadWidth-1:0] m_out_payload_o,
+    output len_t                    m_out_len_o,
+    // with each of them: its queue may send the next one
+    output logic                    m_done_valid_o,
+    input  logic                    m_done_ready_i,
+    output logic [QueueIdWidth-1:0] m_done_queue_o,
+    // settings, each atomic
+    input  logic                    s_cfg_valid_i,
+    output logic                    s_cfg_ready_o,
+    input  setting_e                s_cfg_what_i,
+    input  logic [QueueIdWidth-1:0] s_cfg_id_i,           // queue, subscriber, node or port
+    input  shaper_cfg_t             s_cfg_shaper_i,       // subscriber, node, port
+    input  logic [QueueIdWidth-1:0] s_cfg_parent_i,       // of a subscriber: node; of a node: port
+    input  class_t                  s_cfg_class_i,        // queue
+    input  weight_t                 s_cfg_weight_i,       // queue: weight less one
+    output logic                    init_done_o
+);
+
+  localparam int unsigned Subscribers = Queues / QueuesPerSubscriber;
+  localparam int unsigned SubscriberWidth = $clog2(Subscribers);
+  localparam int unsigned IndexBits = $clog2(QueuesPerSubscriber);
+  localparam int unsigned IndexWidth = IndexBits > 0 ? IndexBits : 1;
+  localparam int unsigned OutDepth = 32;
+
+  // The horizon is at least eight cycles per parent, so that visits to parents beyond it stay below 1/8 of the cycles.
+  function automatic int unsigned slots(int unsigned parents);
+    return parents > 1024 ? 2 ** $clog2(parents / 4) : 256;
+  endfunction
+
+  if (Queues != 2 ** QueueIdWidth || Subscribers < 2) begin : g_bad_queues
+    $error("pst_hierarchy: Queues (%0d) must be a power of two and at least twice QueuesPerSubscriber (%0d)", Queues, QueuesPerSubscriber);
+  end
+  if (Nodes < 2 || Nodes > Queues || Ports < 2 || Ports > Queues || Nodes != 2 ** NodeWidth || Ports != 2 ** PortWidth) begin : g_bad_nodes
+    $error("pst_hierarchy: Nodes (%0d) and Ports (%0d) must be powers of two, 2 .. Queues", Nodes, Ports);
+  end
+  if (longint'(Subscribers) * WalkCycles >= longint'(2) ** (TimeWidth - 3) || longint'(Nodes) * WalkCycles >= longint'(2) ** (TimeWidth - 3))
+  begin : g_bad_walk
+    $error("pst_hierarchy: WalkCycles (%0d) times the parents of a level must stay below 2^(TimeWidth-3)", WalkCycles);
+  end
+
+  typedef logic [QueueIdWidth-1:0] queue_t;
+  typedef logic [SubscriberWidth-1:0] subscriber_t;
+  typedef logic [IndexWidth-1:0] index_t;
+  typedef logic [NodeWidth-1:0] node_t;
+  typedef logic [PortWidth-1:0] port_t;
+
+  typedef enum logic [2:0] {
+    OpNew,            // asks at all levels
+    OpSubscriber,     // let go by its subscriber, asks at node and port
+    OpNode,           // let go by its node, asks at the port
+    OpPort,           // let go by its port
+    OpWalk            // refreshes an old time stamp of each level
+  } op_e;
+
+  typedef struct packed {
+    logic [PayloadWidth-1:0] payload;
+    len_t                    len;
+    class_t                  cls;
+    weight_t                 weight;
+  } packet_t;
+
+  typedef struct packed {
+    logic    valid;
+    op_e     op;
+    queue_t  queue_id;
+    node_t   node;       // OpNode: where it waited; from stage 3 on: where it asks
+    port_t   port;       // OpPort, and from stage 5 on
+    round_t  round;      // OpNode, OpPort: of the pick
+    tag_t    tag;        // OpSubscriber: of the pick
+    packet_t packet;     // OpNew: payload and length; from stage 3 on
+  } op_t;
+
+  function automatic subscriber_t subscriber_of(queue_t queue_id);
+    return subscriber_t'(queue_id >> IndexBits);
+  endfunction
+
+  function automatic index_t index_of(index_t low);
+    return IndexBits > 0 ? low : '0;
+  endfunction
+
+  // --- clearing walk of the memories here
+
+  logic init_q;
+  queue_t init_queue_q;
+  logic [6:0] part_init_done;
+  logic [2:0] gate_room;
+
+  always_ff @(posedge clk_i) begin
+    if (init_q) init_queue_q <= init_queue_q + 1'b1;
+    if (init_q && init_queue_q == '1) init_q <= 1'b0;
+    if (rst_i) begin
+      init_q       <= 1'b1;
+      init_queue_q <= '0;
+    end
+  end
+
+  assign init_done_o = !init_q && part_init_done == '1;
+
+  // --- settings
+
+  logic cfg_take, subscriber_cfg_ready, node_cfg_ready, port_cfg_ready;
+
+  always_comb begin
+    case (s_cfg_what_i)
+      SetQueue:      s_cfg_ready_o = init_done_o;
+      SetSubscriber: s_cfg_ready_o = init_done_o && subscriber_cfg_ready;
+      SetNode:       s_cfg_ready_o = init_done_o && node_cfg_ready;
+      default:       s_cfg_ready_o = init_done_o && port_cfg_ready;
+    endcase
+  end
+
+  assign cfg_take = s_cfg_valid_i && s_cfg_ready_o;
+
+  // --- stage 0: which operation is next?
+
+  op_t h0, h1_q, h2_q, h2, h3_q, h4_q, h4, h5_q, h6_q, h7_q, h8_q, h9_q;
+  logic issue, walk_due_q, new_take, turn_new_q, any_release;
+  logic [$clog2(WalkCycles)-1:0] walk_count_q;
+  logic [$clog2(OutDepth+1)-1:0] credit_q, done_credit_q;    // places in the two FIFOs at the end less the operations under way
+  logic [2:0] release_valid, release_take;    // subscriber, node, port
+  subscriber_t subscriber_pick;
+  index_t subscriber_pick_index;
+  tag_t subscriber_pick_tag;
+  node_t node_pick;
+  queue_t node_pick_queue, port_pick_queue;
+  round_t node_pick_round, port_pick_round;
+  port_t port_pick;
+  logic credit_back;
+  logic [$clog2(OutDepth+1)-1:0] unused_out_level, unused_done_level;
+  logic unused_out_ready, unused_done_ready;
+
+  // New packets and those that waited in turn; of the latter the farthest first.
+  always_comb begin
+    any_release  = release_valid != '0;
+    issue        = gate_room == '1 && credit_q != '0 && done_credit_q != '0 && init_done_o;
+    new_take     = 1'b0;
+    release_take = '0;
+    h0 = '{valid: 1'b0, op: OpWalk, default: '0};
+    h0.queue_id       = s_packet_queue_i;
+    h0.packet.payload = s_packet_payload_i;
+    h0.packet.len     = s_packet_len_i;
+    h0.node           = node_pick;
+    h0.port           = port_pick;
+    h0.round          = node_pick_round;
+    h0.tag            = subscriber_pick_tag;
+    if (walk_due_q) begin
+      h0.valid = gate_room == '1;
+    end else if (issue && s_packet_valid_i && (turn_new_q || !any_release)) begin
+      h0.valid = 1'b1;
+      h0.op    = OpNew;
+      new_take = 1'b1;
+    end else if (issue && release_valid[2]) begin
+      h0.valid        = 1'b1;
+      h0.op           = OpPort;
+      h0.queue_id     = port_pick_queue;
+      h0.round        = port_pick_round;
+      release_take[2] = 1'b1;
+    end else if (issue && release_valid[1]) begin
+      h0.valid        = 1'b1;
+      h0.op           = OpNode;
+      h0.queue_id     = node_pick_queue;
+      release_take[1] = 1'b1;
+    end else if (issue && release_valid[0]) begin
+      h0.valid        = 1'b1;
+      h0.op           = OpSubscriber;
+      h0.queue_id     = IndexBits > 0 ? queue_t'({subscriber_pick, subscriber_pick_index}) : queue_t'(subscriber_pick);
+      release_take[0] = 1'b1;
+    end
+  end
+
+  assign s_packet_ready_o = new_take;
+
+  always_ff @(posedge clk_i) begin
+    walk_count_q <= walk_count_q + 1'b1;
+    if (walk_count_q == $bits(walk_count_q)'(WalkCycles - 1)) begin
+      walk_count_q <= '0;
+      walk_due_q   <= init_done_o;
+    end
+    if (walk_due_q && h0.valid) walk_due_q <= 1'b0;
+    if (new_take || release_take != '0) turn_new_q <= !new_take;
+    credit_q <= credit_q - $bits(credit_q)'(new_take || release_take != '0) + $bits(credit_q)'(credit_back)
+        + $bits(credit_q)'(m_out_valid_o && m_out_ready_i);
+    done_credit_q <= done_credit_q - $bits(credit_q)'(new_take || release_take != '0) + $bits(credit_q)'(credit_back)
+        + $bits(credit_q)'(m_done_valid_o && m_done_ready_i);
+    if (rst_i) begin
+      walk_count_q  <= '0;
+      walk_due_q    <= 1'b0;
+      turn_new_q    <= 1'b0;
+      credit_q      <= $bits(credit_q)'(OutDepth);
+      done_credit_q <= $bits(credit_q)'(OutDepth);
+    end
+  end
+
+  // --- stage 0 to 2: what is known of queue, subscriber and packet; 2 to 4: of the node
+
+  packet_t h2_held;
+  class_t h2_class;
+  weight_t h2_weight;
+  node_t h2_node;
+  port_t h4_port;
+
+  pst_ram_write_first #(
+      .Width(ClassWidth + 3), .Depth(Queues), .Style(RamStyle)
+  ) u_queue (
+      .clk_i,
+      .we_i(init_q || (cfg_take && s_cfg_what_i == SetQueue)), .waddr_i(init_q ? init_queue_q : s_cfg_id_i),
+      .wdata_i(init_q ? '0 : {s_cfg_class_i, s_cfg_weight_i}),
+      .re_i(1'b1), .raddr_i(h0.queue_id), .rdata_o({h2_class, h2_weight})
+  );
+
+  pst_ram_write_first #(
+      .Width(NodeWidth), .Depth(Subscribers), .Style(RamStyle)
+  ) u_node_of (
+      .clk_i,
+      .we_i(init_q || (cfg_take && s_cfg_what_i == SetSubscriber)),
+      .waddr_i(init_q ? subscriber_t'(init_queue_q) : subscriber_t'(s_cfg_id_i)), .wdata_i(init_q ? '0 : node_t'(s_cfg_parent_i)),
+      .re_i(1'b1), .raddr_i(subscriber_of(h0.queue_id)), .rdata_o(h2_node)
+  );
+
+  pst_ram_write_first #(
+      .Width(PortWidth), .Depth(Nodes), .Style(RamStyle)
+  ) u_port_of (
+      .clk_i,
+      .we_i(init_q || (cfg_take && s_cfg_what_i == SetNode)), .waddr_i(init_q ? node_t'(init_queue_q) : node_t'(s_cfg_id_i)),
+      .wdata_i(init_q ? '0 : port_t'(s_cfg_parent_i)),
+      .re_i(1'b1), .raddr_i(h2.node), .rdata_o(h4_port)
+  );
+
+  // Packets that wait, written when they begin to.
+  logic h9_waits_q;
+
+  pst_ram_1r1w #(
+      .Width($bits(packet_t)), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
+  ) u_held (
+      .clk_i,
+      .we_i(h9_waits_q), .waddr_i(h9_q.queue_id), .wdata_i(h9_q.packet),
+      .re_i(1'b1), .raddr_i(h0.queue_id), .rdata_o(h2_held)
+  );
+
+  always_comb begin
+    h2 = h2_q;
+    if (h2_q.op == OpNew) begin
+      h2.packet.cls    = h2_class;
+      h2.packet.weight = h2_weight;
+    end else begin
+      h2.packet = h2_held;
+    end
+    if (h2_q.op != OpNode) h2.node = h2_node;
+    h4 = h4_q;
+    if (h4_q.op != OpPort) h4.port = h4_port;
+  end
+
+  // --- stage 4, 6, 8: the gates of subscriber, node and port
+
+  gate_op_e h4_op, h6_op, h8_op;
+  logic subscriber_pass, subscriber_wait, node_pass, node_wait, port_pass, port_wait;
+  logic h5_alive_q, h6_alive_q, h7_alive_q, h8_alive_q;               // asks at the next gate
+  logic h5_waits_q, h6_waits_q, h7_waits_q, h8_waits_q;               // a new packet that waits
+  logic h5_event_q, h7_append_q, h9_append_q, h9_out_q;
+  logic node_go, port_go, node_credit, port_credit, h7_credit_q, h9_credit_q;
+  round_t node_round, port_round, h7_round_q, h9_round_q;
+
+  always_comb begin
+    h4_op = GateNone;
+    h6_op = GateNone;
+    h8_op = GateNone;
+    if (h4_q.valid) begin
+      case (h4_q.op)
+        OpNew:        h4_op = GateAsk;
+        OpSubscriber: h4_op = GateLeave;
+        OpWalk:       h4_op = GateWalk;
+        default: ;
+      endcase
+    end
+    if (h6_q.valid) begin
+      if (h6_alive_q) h6_op = GateAsk;
+      if (h6_q.op == OpNode) h6_op = node_go ? GateLeave : GateAgain;
+      if (h6_q.op == OpWalk) h6_op = GateWalk;
+    end
+    if (h8_q.valid) begin
+      if (h8_alive_q) h8_op = GateAsk;
+      if (h8_q.op == OpPort) h8_op = port_go ? GateLeave : GateAgain;
+      if (h8_q.op == OpWalk) h8_op = GateWalk;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    h1_q <= h0;
+    h2_q <= h1_q;
+    h3_q <= h2;
+    h4_q <= h3_q;
+    h5_q <= h4;
+    h6_q <= h5_q;
+    h7_q <= h6_q;
+    h8_q <= h7_q;
+    h9_q <= h8_q;
+
+    h5_alive_q <= h4_op == GateAsk ? subscriber_pass : h4_op == GateLeave;
+    h6_alive_q <= h5_alive_q;
+    h7_alive_q <= h6_op == GateAsk ? node_pass : h6_op == GateLeave;
+    h8_alive_q <= h7_alive_q;
+
+    h5_event_q  <= h4_op == GateLeave || (h4_op == GateAsk && subscriber_wait);
+    h7_append_q <= h6_op == GateAgain || (h6_op == GateAsk && node_wait);
+    h9_append_q <= h8_op == GateAgain || (h8_op == GateAsk && port_wait);
+    h7_round_q  <= node_round;
+    h7_credit_q <= node_credit;
+    h9_round_q  <= port_round;
+    h9_credit_q <= port_credit;
+    h9_out_q    <= h8_op == GateLeave || (h8_op == GateAsk && port_pass);
+
+    h5_waits_q <= h4_op == GateAsk && subscriber_wait;
+    h6_waits_q <= h5_waits_q;
+    h7_waits_q <= h6_waits_q || (h6_q.op == OpNew && h6_op == GateAsk && node_wait);
+    h8_waits_q <= h7_waits_q;
+    h9_waits_q <= h8_waits_q || (h8_q.op == OpNew && h8_op == GateAsk && port_wait);
+    if (rst_i) begin
+      h1_q.valid  <= 1'b0;
+      h2_q.valid  <= 1'b0;
+      h3_q.valid  <= 1'b0;
+      h4_q.valid  <= 1'b0;
+      h5_q.valid  <= 1'b0;
+      h6_q.valid  <= 1'b0;
+      h7_q.valid  <= 1'b0;
+      h8_q.valid  <= 1'b0;
+      h9_q.valid  <= 1'b0;
+      h5_event_q  <= 1'b0;
+      h7_append_q <= 1'b0;
+      h9_append_q <= 1'b0;
+      h9_out_q    <= 1'b0;
+      h5_waits_q  <= 1'b0;
+      h6_waits_q  <= 1'b0;
+      h7_waits_q  <= 1'b0;
+      h8_waits_q  <= 1'b0;
+      h9_waits_q  <= 1'b0;
+    end
+  end
+
+  logic [2:0] due_valid, due_ready;
+  subscriber_t due_subscriber;
+  node_t due_node;
+  port_t due_port;
+
+  pst_gate #(
+      .Parents(Subscribers), .MaxWaiting(QueuesPerSubscriber), .Slots(slots(Subscribers)), .SlotCycles(SlotCycles),
+      .ToleranceCycles(ToleranceCycles), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
+  ) u_subscriber (
+      .clk_i, .rst_i, .now_i,
+      .s_op_valid_i(h0.valid && (h0.op == OpNew || h0.op == OpSubscriber || h0.op == OpWalk)), .s_op_walk_i(h0.op == OpWalk),
+      .s_op_parent_i(subscriber_of(h0.queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .pass_o(subscriber_pass),
+      .wait_o(subscriber_wait), .room_o(gate_room[0]),
+      .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber),
+      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetSubscriber && init_done_o), .s_cfg_ready_o(subscriber_cfg_ready),
+      .s_cfg_parent_i(subscriber_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[0])
+  );
+
+  pst_gate #(
+      .Parents(Nodes), .MaxWaiting(Queues), .Slots(slots(Nodes)), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles),
+      .TimeWidth(TimeWidth), .RamStyle(RamStyle)
+  ) u_node (
+      .clk_i, .rst_i, .now_i,
+      .s_op_valid_i(h2_q.valid && h2_q.op != OpPort), .s_op_walk_i(h2_q.op == OpWalk), .s_op_parent_i(h2.node),
+      .s_op_len_i(h4_q.packet.len), .s_op_i(h6_op), .pass_o(node_pass), .wait_o(node_wait), .room_o(gate_room[1]),
+      .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node),
+      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetNode && init_done_o), .s_cfg_ready_o(node_cfg_ready),
+      .s_cfg_parent_i(node_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[1])
+  );
+
+  pst_gate #(
+      .Parents(Ports), .MaxWaiting(Queues), .Slots(slots(Ports)), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles),
+      .TimeWidth(TimeWidth), .RamStyle(RamStyle)
+  ) u_port (
+      .clk_i, .rst_i, .now_i,
+      .s_op_valid_i(h4_q.valid), .s_op_walk_i(h4_q.op == OpWalk), .s_op_parent_i(h4.port), .s_op_len_i(h6_q.packet.len),
+      .s_op_i(h8_op), .pass_o(port_pass), .wait_o(port_wait), .room_o(gate_room[2]),
+      .m_due_valid_o(due_valid[2]), .m_due_ready_i(due_ready[2]), .m_due_parent_o(due_port),
+      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetPort && init_done_o), .s_cfg_ready_o(port_cfg_ready),
+      .s_cfg_parent_i(port_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[2])
+  );
+
+  // --- who is next
+
+  pst_subscriber_order #(
+      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
+  ) u_subscriber_order (
+      .clk_i, .rst_i,
+      .s_event_valid_i(h5_event_q), .s_event_left_i(h5_q.op == OpSubscriber), .s_event_subscriber_i(subscriber_of(h5_q.queue_id)),
+      .s_event_index_i(index_of(index_t'(h5_q.queue_id))), .s_event_class_i(h5_q.packet.cls), .s_event_weight_i(h5_q.packet.weight),
+      .s_event_len_i(h5_q.packet.len), .s_event_tag_i(h5_q.tag),
+      .s_pick_valid_i(due_valid[0]), .s_pick_ready_o(due_ready[0]), .s_pick_subscriber_i(due_subscriber),
+      .m_pick_valid_o(release_valid[0]), .m_pick_ready_i(release_take[0]), .m_pick_subscriber_o(subscriber_pick),
+      .m_pick_index_o(subscriber_pick_index), .m_pick_tag_o(subscriber_pick_tag), .init_done_o(part_init_done[3])
+  );
+
+  pst_fair_lists #(
+      .Parents(Nodes), .Queues(Queues), .Classes(Classes), .RamStyle(RamStyle)
+  ) u_node_lists (
+      .clk_i, .rst_i,
+      .s_append_valid_i(h7_append_q), .s_append_again_i(h7_q.op == OpNode), .s_append_parent_i(h7_q.node),
+      .s_append_class_i(h7_q.packet.cls), .s_append_queue_i(h7_q.queue_id), .s_append_round_i(h7_round_q), .s_append_credit_i(h7_credit_q),
+      .s_pick_valid_i(due_valid[1]), .s_pick_ready_o(due_ready[1]), .s_pick_parent_i(due_node),
+      .m_pick_valid_o(release_valid[1]), .m_pick_ready_i(release_take[1]), .m_pick_parent_o(node_pick),
+      .m_pick_queue_o(node_pick_queue), .m_pick_round_o(node_pick_round), .init_done_o(part_init_done[4])
+  );
+
+  pst_fair_lists #(
+      .Parents(Ports), .Queues(Queues), .Classes(Classes), .RamStyle(RamStyle)
+  ) u_port_lists (
+      .clk_i, .rst_i,
+      .s_append_valid_i(h9_append_q), .s_append_again_i(h9_q.op == OpPort), .s_append_parent_i(h9_q.port),
+      .s_append_class_i(h9_q.packet.cls), .s_append_queue_i(h9_q.queue_id), .s_append_round_i(h9_round_q), .s_append_credit_i(h9_credit_q),
+      .s_pick_valid_i(due_valid[2]), .s_pick_ready_o(due_ready[2]), .s_pick_parent_i(due_port),
+      .m_pick_valid_o(release_valid[2]), .m_pick_ready_i(release_take[2]), .m_pick_parent_o(port_pick),
+      .m_pick_queue_o(port_pick_queue), .m_pick_round_o(port_pick_round), .init_done_o(part_init_done[5])
+  );
+
+  logic port_credit_init_done, node_credit_init_done;
+  assign part_init_done[6] = port_credit_init_done && node_credit_init_done;
+
+  pst_round_credit #(
+      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
+  ) u_node_credit (
+      .clk_i, .rst_i,
+      .s_op_subscriber_i(subscriber_of(h0.queue_id)), .s_op_index_i(index_of(index_t'(h0.queue_id))),
+      .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2.packet.weight), .s_op_round_i(h2_q.round),
+      .s_op_picked_i(h6_q.valid && h6_q.op == OpNode), .s_op_len_i(h6_q.packet.len),
+      .go_o(node_go), .round_o(node_round), .credit_o(node_credit), .init_done_o(node_credit_init_done)
+  );
+
+  pst_round_credit #(
+      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
+  ) u_port_credit (
+      .clk_i, .rst_i,
+      .s_op_subscriber_i(subscriber_of(h2_q.queue_id)), .s_op_index_i(index_of(index_t'(h2_q.queue_id))),
+      .s_op_class_i(h4_q.packet.cls), .s_op_weight_i(h4_q.packet.weight), .s_op_round_i(h4_q.round),
+      .s_op_picked_i(h8_q.valid && h8_q.op == OpPort), .s_op_len_i(h8_q.packet.len),
+      .go_o(port_go), .round_o(port_round), .credit_o(port_credit), .init_done_o(port_credit_init_done)
+  );
+
+  // --- stage 9: out
+
+  assign credit_back = h9_q.valid && h9_q.op != OpWalk && !h9_out_q;
+
+  // Credits see to it that these never overflow.
+  pst_fifo #(
+      .Width(QueueIdWidth + PayloadWidth + LenWidth), .Depth(OutDepth)
+  ) u_out (
+      .clk_i, .rst_i,
+      .s_valid_i(h9_out_q), .s_ready_o(unused_out_ready), .s_data_i({h9_q.queue_id, h9_q.packet.payload, h9_q.packet.len}),
+      .m_valid_o(m_out_valid_o), .m_ready_i(m_out_ready_i), .m_data_o({m_out_queue_o, m_out_payload_o, m_out_len_o}),
+      .level_o(unused_out_level)
+  );
+
+  pst_fifo #(
+      .Width(QueueIdWidth), .Depth(OutDepth)
+  ) u_done (
+      .clk_i, .rst_i,
+      .s_valid_i(h9_out_q), .s_ready_o(unused_done_ready), .s_data_i(h9_q.queue_id),
+      .m_valid_o(m_done_valid_o), .m_ready_i(m_done_ready_i), .m_data_o(m_done_queue_o),
+      .level_o(unused_done_level)
+  );
+
+  logic unused;
+  assign unused = &{1'b0, h9_q, s_cfg_parent_i};
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      if (h9_out_q) assert (unused_out_ready && unused_done_ready) else $error("output FIFO overflows");
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""pst_hierarchy: every departure judged in a C++ loop: rates, fair shares, priority, gates, moves, conservation."""
+
+from pathlib import Path
+
+import pytest
+
+from penstock.testkit import run_soak, seed
+
+BENCH = Path(__file__).parent / "soak_hierarchy.cpp"
+SMALL = {"Queues": 64, "QueuesPerSubscriber": 4, "Nodes": 2, "Ports": 2, "Classes": 4, "PayloadWidth": 8}
+EIGHT = {"Queues": 256, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 8, "PayloadWidth": 8}
+NO_LIMIT = 10**9
+
+
+def soak(parameters: dict[str, int], **arguments: int) -> dict[str, int]:
+    return run_soak(
+        BENCH,
+        "hierarchy",
+        "pst_hierarchy",
+        parameters,
+        {
+            "queues": parameters["Queues"],
+            "per_subscriber": parameters["QueuesPerSubscriber"],
+            "nodes": parameters["Nodes"],
+            "ports": parameters["Ports"],
+            "classes": parameters["Classes"],
+            "payloads": 2 ** parameters["PayloadWidth"],
+            "tolerance": parameters.get("ToleranceCycles", 1024),
+            "width": parameters.get("TimeWidth", 32),
+            "seed": seed(),
+            "cycles": 1_000_000,
+            "level": 1,
+            "kbps": 2_000_000,
+            "burst": 0,
+            "backlog": 1,
+            "loop": 16,
+            **arguments,
+        },
+    )
+
+
+def test_open_gates_cost_nothing() -> None:
+    """Nothing is shaped: nearly an operation per cycle, and a packet is through in 11 cycles."""
+    counts = soak(SMALL, kbps=NO_LIMIT, level=0, queues_used=4, cycles=60_000)
+    assert counts["out"] >= 950 and counts["latency"] <= 16, counts
+
+
+@pytest.mark.parametrize("level", [0, 1, 2], ids=["subscriber", "node", "port"])
+@pytest.mark.parametrize("parameters", [SMALL, EIGHT], ids=["small", "eight"])
+def test_rates(parameters: dict[str, int], level: int) -> None:
+    """No packet before the shaper's time, and the rate is reached within 0.5 % (and a packet at each end of the window)."""
+    counts = soak(parameters, level=level, kbps=1_000_000, burst=5_000, loop=12, length=600, cycles=1_000_000)
+    assert 9_940 <= counts["used"] <= 10_060, counts
+
+
+@pytest.mark.parametrize("level", [0, 1, 2], ids=["subscriber", "node", "port"])
+def test_priority(level: int) -> None:
+    """No packet of a lower class leaves a parent while one of a higher class has waited there for 64 cycles."""
+    soak(EIGHT, level=level, kbps=2_000_000, priority=1, backlog=0, cycles=500_000)
+
+
+def test_equal_subscribers() -> None:
+    """Whatever their packets' sizes and however many queues they fill; the rest of the error is the window's edge (slow: 0.2 points)."""
+    counts = soak(SMALL, kbps=1_000_000, cycles=6_000_000)
+    assert counts["share"] <= 30_000, counts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", [0, 1])
+def test_shares_in_the_long_run(weights: int) -> None:
+    """At most 0.2 percentage points, for subscribers of a node and for the queues of each."""
+    counts = soak(SMALL, kbps=1_000_000, weights=weights, cycles=120_000_000)
+    assert counts["share"] <= 2_000, counts
+
+
+@pytest.mark.slow
+def test_queues_of_a_subscriber_in_the_long_run() -> None:
+    counts = soak(SMALL, level=0, kbps=1_000_000, weights=2, cycles=40_000_000)
+    assert counts["share"] <= 2_000, counts
+
+
+@pytest.mark.parametrize("parameters", [SMALL, EIGHT], ids=["small", "eight"])
+@pytest.mark.parametrize("backlog", [0, 1])
+def test_settings_change(parameters: dict[str, int], backlog: int) -> None:
+    """Rates, gates, nodes, ports, classes and weights change while packets flow: none is lost, doubled or reordered, and all leave in the end."""
+    soak(parameters, mix=1, priority=1, backlog=backlog, stall=100, cycles=400_000)
+
+
+def test_idle_longer_than_time_stamps() -> None:
+    """Pauses of half to twice the range of the time stamps: no stamp of old is taken for one to come."""
+    wrapping = SMALL | {"TimeWidth": 18, "ToleranceCycles": 100, "WalkCycles": 32}
+    soak(wrapping, level=1, kbps=4_000_000, length=600, idle=1, backlog=0, cycles=1_500_000)
+
+
+def test_a_stalled_output() -> None:
+    soak(SMALL, level=1, kbps=4_000_000, backlog=0, stall=600, cycles=200_000)
