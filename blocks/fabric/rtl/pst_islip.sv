@@ -49,32 +49,34 @@ module pst_islip #(
     return ~(chosen | (chosen - 1'b1));
   endfunction
 
-  // Ports and classes that are still in the game, [iteration].
-  ports_t [Iterations:0] input_free, output_free;
-  ports_t [Iterations:0][Ports-1:0] match;
-  classes_t [Iterations:0][Ports-1:0] level;
-  // of the first iteration
-  ports_t [Ports-1:0] first_grant, first_accept;
+  ports_t input_free, output_free;                                   // not matched yet
+  ports_t [Ports-1:0] grant, accept;                                 // [output]: input, [input]: output
+  classes_t [Ports-1:0] grant_class, accept_class;
+  ports_t [Ports-1:0] first_grant, first_accept;                     // those of the first iteration
   classes_t [Ports-1:0] first_grant_class, first_accept_class;
 
-  assign input_free[0]  = '1;
-  assign output_free[0] = '1;
-  assign match[0]       = '0;
-  assign level[0]       = '0;
-
-  for (genvar n = 0; n < Iterations; n++) begin : g_iteration
-    ports_t [Ports-1:0] grant, accept;          // [output]: input, [input]: output
-    classes_t [Ports-1:0] grant_class, accept_class;
-
-    always_comb begin
+  always_comb begin
+    input_free         = '1;
+    output_free        = '1;
+    match_o            = '0;
+    class_o            = '0;
+    grant              = '0;
+    grant_class        = '0;
+    accept             = '0;
+    accept_class       = '0;
+    first_grant        = '0;
+    first_grant_class  = '0;
+    first_accept       = '0;
+    first_accept_class = '0;
+    for (int n = 0; n < Iterations; n++) begin
       // Grant: each free output takes the first input from its pointer on among those that ask with its highest class.
       for (int j = 0; j < Ports; j++) begin
         automatic ports_t candidates = '0;
         automatic ports_t mask = '0;
         automatic classes_t wanted = '0;
-        for (int i = 0; i < Ports; i++) if (input_free[n][i] && output_free[n][j]) wanted |= request_i[i][j];
+        for (int i = 0; i < Ports; i++) if (input_free[i] && output_free[j]) wanted |= request_i[i][j];
         grant_class[j] = first_class(wanted);
-        for (int i = 0; i < Ports; i++) candidates[i] = input_free[n][i] && (request_i[i][j] & grant_class[j]) != '0;
+        for (int i = 0; i < Ports; i++) candidates[i] = input_free[i] && (request_i[i][j] & grant_class[j]) != '0;
         for (int c = 0; c < Classes; c++) if (grant_class[j][c]) mask |= grant_mask_q[j][c];
         grant[j] = from_pointer(candidates, mask);
       end
@@ -90,24 +92,19 @@ module pst_islip #(
         accept[i] = from_pointer(candidates, mask);
       end
       for (int i = 0; i < Ports; i++) begin
-        match[n+1][i]      = match[n][i] | accept[i];
-        level[n+1][i]      = level[n][i] | accept_class[i];
-        input_free[n+1][i] = input_free[n][i] && accept[i] == '0;
+        match_o[i] |= accept[i];
+        class_o[i] |= accept_class[i];
+        output_free &= ~accept[i];
+        if (accept[i] != '0) input_free[i] = 1'b0;
       end
-      output_free[n+1] = output_free[n];
-      for (int i = 0; i < Ports; i++) output_free[n+1] &= ~accept[i];
-    end
-
-    if (n == 0) begin : g_first
-      assign first_grant        = grant;
-      assign first_grant_class  = grant_class;
-      assign first_accept       = accept;
-      assign first_accept_class = accept_class;
+      if (n == 0) begin
+        first_grant        = grant;
+        first_grant_class  = grant_class;
+        first_accept       = accept;
+        first_accept_class = accept_class;
+      end
     end
   end
-
-  assign match_o = match[Iterations];
-  assign class_o = level[Iterations];
 
   always_comb begin
     grant_mask_d  = grant_mask_q;
@@ -138,7 +135,7 @@ module pst_islip #(
     if (!rst_i) begin
       for (int i = 0; i < Ports; i++) begin
         assert ($onehot0(match_o[i])) else $error("input %0d is matched twice", i);
-        assert (input_free[Iterations][i] == (match_o[i] == '0)) else $error("input %0d is both free and matched", i);
+        assert (input_free[i] == (match_o[i] == '0)) else $error("input %0d is both free and matched", i);
         for (int j = 0; j < Ports; j++) begin
           if (match_o[i][j]) assert ((request_i[i][j] & class_o[i]) != '0) else $error("a match without a request");
           for (int k = 0; k < i; k++) assert (!(match_o[i][j] && match_o[k][j])) else $error("output %0d is matched twice", j);

@@ -30,10 +30,8 @@ module pst_islip_switch #(
     output logic [Ports-1:0]                 m_cell_valid_o,
     input  logic [Ports-1:0]                 m_cell_ready_i,
     output logic [Ports-1:0][Width-1:0]      m_cell_data_o,
-    // a pulse for each cell that was dropped, by source: where it wanted to go
-    output logic [Ports-1:0]                 ev_drop_valid_o,
-    output logic [Ports-1:0][PortWidth-1:0]  ev_drop_dest_o,
-    output logic [Ports-1:0][ClassWidth-1:0] ev_drop_class_o
+    // cells dropped on their way to each output: how many in this cycle (they met the queue one cycle ago)
+    output logic [Ports-1:0][PortWidth:0]    ev_drop_count_o
 );
 
   // From a match to the credit that comes back from the output buffer: pop, read, buffer, leave.
@@ -41,7 +39,7 @@ module pst_islip_switch #(
   localparam int unsigned CreditWidth = $clog2(BufferDepth + 1);
 
   logic [Ports-1:0] full, room, popped;
-  logic [Ports-1:0][Ports-1:0] match, match_q, match_q2;   // [input]: output
+  logic [Ports-1:0][Ports-1:0] match;                      // [input]: output
   logic [Ports-1:0][Classes-1:0] match_class;
   logic [Ports-1:0][Ports-1:0][Classes-1:0] backlogged, request;
   logic [Ports-1:0][Width-1:0] head;
@@ -74,27 +72,27 @@ module pst_islip_switch #(
     );
   end
 
-  always_ff @(posedge clk_i) begin
-    match_q  <= match;
-    match_q2 <= match_q;
-    if (rst_i) begin
-      match_q  <= '0;
-      match_q2 <= '0;
-    end
-  end
-
   for (genvar j = 0; j < Ports; j++) begin : g_output
-    logic matched, arrived;
-    logic [Width-1:0] word;
+    logic matched, matched_q, arrived_q;
+    logic [PortWidth-1:0] from, from_q, from_q2;
 
     always_comb begin
       matched = 1'b0;
-      arrived = 1'b0;
-      word    = '0;
+      from    = '0;
       for (int i = 0; i < Ports; i++) begin
         matched |= match[i][j];
-        arrived |= match_q2[i][j];
-        if (match_q2[i][j]) word |= head[i];
+        if (match[i][j]) from |= PortWidth'(i);
+      end
+    end
+
+    always_ff @(posedge clk_i) begin
+      matched_q <= matched;
+      arrived_q <= matched_q;
+      from_q    <= from;
+      from_q2   <= from_q;
+      if (rst_i) begin
+        matched_q <= 1'b0;
+        arrived_q <= 1'b0;
       end
     end
 
@@ -111,13 +109,13 @@ module pst_islip_switch #(
         .Width(Width), .Depth(BufferDepth)
     ) u_buffer (
         .clk_i, .rst_i,
-        .s_valid_i(arrived), .s_ready_o(buffer_ready), .s_data_i(word),
+        .s_valid_i(arrived_q), .s_ready_o(buffer_ready), .s_data_i(head[from_q2]),
         .m_valid_o(m_cell_valid_o[j]), .m_ready_i(m_cell_ready_i[j]), .m_data_o(m_cell_data_o[j]), .level_o()
     );
 
 `ifndef SYNTHESIS
     always_ff @(posedge clk_i) begin
-      if (!rst_i && arrived) assert (buffer_ready) else $error("the buffer of output %0d overflows", j);
+      if (!rst_i && arrived_q) assert (buffer_ready) else $error("the buffer of output %0d overflows", j);
     end
 `else
     logic unused;
@@ -125,11 +123,18 @@ module pst_islip_switch #(
 `endif
   end
 
+  logic [Ports-1:0][PortWidth:0] drops;
+
+  always_comb begin
+    drops = '0;
+    for (int i = 0; i < Ports; i++) begin
+      if (!BackPressure && s_cell_valid_i[i] && full[i]) drops[s_cell_dest_i[i]] += 1'b1;
+    end
+  end
+
   always_ff @(posedge clk_i) begin
-    ev_drop_valid_o <= BackPressure ? '0 : s_cell_valid_i & full;
-    ev_drop_dest_o  <= s_cell_dest_i;
-    ev_drop_class_o <= s_cell_class_i;
-    if (rst_i) ev_drop_valid_o <= '0;
+    ev_drop_count_o <= drops;
+    if (rst_i) ev_drop_count_o <= '0;
   end
 
 endmodule

@@ -84,7 +84,8 @@ int main(int argc, char** argv) {
     top.rst_i = 0;
 
     std::vector<std::optional<penstock::IslipSwitch::Cell>> offer(ports);
-    std::vector<bool> ready(ports), refused_before(ports);
+    std::vector<bool> ready(ports);
+    std::vector<uint32_t> dropped_before(ports);
     std::vector<uint32_t> favourite(ports);
     uint32_t stalled = ports;
     const uint64_t end = args["cycles"];
@@ -117,16 +118,19 @@ int main(int argc, char** argv) {
             const uint64_t* cell = model.offered(i);
             if (get(top.m_cell_valid_o, i, 1) != (cell != nullptr)) fail("valid of output " + port);
             if (cell && get(top.m_cell_data_o, i, 64) != *cell) fail("cell at output " + port);
-            if (get(top.ev_drop_valid_o, i, 1) != refused_before[i]) fail("drop of source " + port);
+            if (get(top.ev_drop_count_o, i, port_width + 1) != dropped_before[i]) fail("drops at output " + port);
             if (cell && ready[i]) {
                 out++;
                 latency_min = std::min(latency_min, now - (*cell >> 8));
             }
         }
         const auto refused = model.cycle(offer, ready);
+        dropped_before.assign(ports, 0);
         for (uint32_t i = 0; i < ports; i++) {
-            refused_before[i] = refused[i] && !back_pressure;
-            drops += refused_before[i];
+            if (refused[i] && !back_pressure) {
+                drops++;
+                dropped_before[offer[i]->dest]++;
+            }
             if (offer[i] && (!refused[i] || !back_pressure)) {
                 in++;
                 offer[i].reset();
