@@ -10,7 +10,7 @@ module pst_frame_switch #(
     parameter int unsigned DataBytes = 32,         // of a beat, >= 1
     parameter int unsigned Classes = 8,            // >= 1; 0 is the highest
     parameter int unsigned MaxFrameBytes = 9600,   // longer frames are dropped, >= 1
-    parameter int unsigned RoomCells = 512,        // room for each {source, class} at each output: beats, a power of two; BackPressure: >= a frame
+    parameter int unsigned RoomCells = 512,        // beats of room for a source and class at an output, a power of two
     parameter bit          BackPressure = 1'b1,
     parameter int unsigned FifoDepth = 16,         // cells of the cell switch's FIFOs; see there
     parameter bit          Islip = 1'b0,           // cell switch: 0 pst_fabric, 1 pst_islip_switch
@@ -47,10 +47,12 @@ module pst_frame_switch #(
     output logic [Ports-1:0]                  ev_bad_o
 );
 
+  // With BackPressure a frame must fit into its room.
   localparam int unsigned MaxCells = (MaxFrameBytes + DataBytes - 1) / DataBytes;
 
   if (BackPressure && RoomCells < MaxCells) begin : g_bad_room
-    $error("pst_frame_switch: RoomCells is %0d, BackPressure needs at least a frame of %0d byte: %0d cells", RoomCells, MaxFrameBytes, MaxCells);
+    $error("pst_frame_switch: RoomCells is %0d, BackPressure needs at least the beats of a frame of MaxFrameBytes (%0d): %0d",
+           RoomCells, MaxFrameBytes, MaxCells);
   end
 
   localparam int unsigned IndexWidth = MaxCells > 1 ? $clog2(MaxCells) : 1;

@@ -17,40 +17,10 @@
 
 #include "Vtop.h"
 #include "fabric/model/islip.hpp"
+#include "wide_pins.hpp"
 
-namespace {
-
-// Fields of up to 64 bits in Verilator's packed arrays, which are integers or arrays of 32-bit words.
-template <typename Signal>
-void put(Signal& signal, uint32_t index, uint32_t width, uint64_t value) {
-    for (uint32_t bit = 0; bit < width; bit++) {
-        const uint32_t at = index * width + bit;
-        if constexpr (std::is_integral_v<Signal>) {
-            const Signal mask = Signal{1} << at;
-            signal = (value >> bit & 1) ? signal | mask : signal & ~mask;
-        } else {
-            const uint32_t mask = 1u << at % 32;
-            signal[at / 32] = (value >> bit & 1) ? signal[at / 32] | mask : signal[at / 32] & ~mask;
-        }
-    }
-}
-
-template <typename Signal>
-uint64_t get(Signal& signal, uint32_t index, uint32_t width) {
-    uint64_t value = 0;
-    for (uint32_t bit = 0; bit < width; bit++) {
-        const uint32_t at = index * width + bit;
-        uint64_t one;
-        if constexpr (std::is_integral_v<Signal>)
-            one = signal >> at & 1;
-        else
-            one = signal[at / 32] >> at % 32 & 1;
-        value |= one << bit;
-    }
-    return value;
-}
-
-}  // namespace
+using penstock::get_bits;
+using penstock::put_bits;
 
 int main(int argc, char** argv) {
     std::map<std::string, uint64_t> args;
@@ -99,14 +69,14 @@ int main(int argc, char** argv) {
                 if (args["pattern"] == 2) dest = favourite[i];
                 offer[i] = penstock::IslipSwitch::Cell{dest, static_cast<uint32_t>(rng() % classes), now << 8 | i};
             }
-            put(top.s_cell_valid_i, i, 1, offer[i].has_value());
+            put_bits(top.s_cell_valid_i, i, 1, offer[i].has_value());
             if (offer[i]) {
-                put(top.s_cell_dest_i, i, port_width, offer[i]->dest);
-                put(top.s_cell_class_i, i, class_width, offer[i]->cls);
-                put(top.s_cell_data_i, i, 64, offer[i]->data);
+                put_bits(top.s_cell_dest_i, i * port_width, port_width, offer[i]->dest);
+                put_bits(top.s_cell_class_i, i * class_width, class_width, offer[i]->cls);
+                put_bits(top.s_cell_data_i, i * 32, 32, offer[i]->data);
             }
             ready[i] = (i != stalled || now >= end) && rng() % 1000 < args["ready"];
-            put(top.m_cell_ready_i, i, 1, ready[i]);
+            put_bits(top.m_cell_ready_i, i, 1, ready[i]);
         }
         top.clk_i = 0;
         top.eval();
@@ -114,11 +84,11 @@ int main(int argc, char** argv) {
             const std::string port = std::to_string(i);
             const bool full = offer[i] && model.full(i, offer[i]->dest, offer[i]->cls);
             full_cycles += full;
-            if (offer[i] && get(top.s_cell_ready_o, i, 1) != !(back_pressure && full)) fail("ready of source " + port);
+            if (offer[i] && get_bits(top.s_cell_ready_o, i, 1) != !(back_pressure && full)) fail("ready of source " + port);
             const uint64_t* cell = model.offered(i);
-            if (get(top.m_cell_valid_o, i, 1) != (cell != nullptr)) fail("valid of output " + port);
-            if (cell && get(top.m_cell_data_o, i, 64) != *cell) fail("cell at output " + port);
-            if (get(top.ev_drop_count_o, i, port_width + 1) != dropped_before[i]) fail("drops at output " + port);
+            if (get_bits(top.m_cell_valid_o, i, 1) != (cell != nullptr)) fail("valid of output " + port);
+            if (cell && get_bits(top.m_cell_data_o, i * 32, 32) != *cell) fail("cell at output " + port);
+            if (get_bits(top.ev_drop_count_o, i * (port_width + 1), port_width + 1) != dropped_before[i]) fail("drops at output " + port);
             if (cell && ready[i]) {
                 out++;
                 latency_min = std::min(latency_min, now - (*cell >> 8));

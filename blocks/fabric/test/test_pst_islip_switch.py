@@ -11,7 +11,7 @@ BENCH = Path(__file__).parent / "soak_islip_switch.cpp"
 
 
 def soak(ports: int, classes: int, depth: int, iterations: int, back_pressure: int, **arguments: int) -> dict[str, int]:
-    parameters = {"Ports": ports, "Classes": classes, "FifoDepth": depth, "Iterations": iterations, "BackPressure": back_pressure}
+    parameters = {"Ports": ports, "Width": 32, "Classes": classes, "FifoDepth": depth, "Iterations": iterations, "BackPressure": back_pressure}
     settings = {"ports": ports, "classes": classes, "depth": depth, "iterations": iterations, "back_pressure": back_pressure}
     traffic = {"cycles": 20_000, "seed": seed(), "load": 900, "ready": 1000, "pattern": 0, "stalls": 1}
     sources = library.sources_of("pst_islip_switch")
