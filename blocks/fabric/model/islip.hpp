@@ -80,7 +80,7 @@ class IslipSwitch {
         uint64_t data;
     };
 
-    static constexpr uint32_t BufferDepth = 4;
+    static constexpr uint32_t BufferDepth = 5;
 
     IslipSwitch(uint32_t ports, uint32_t classes, uint32_t depth, uint32_t iterations)
         : ports_(ports),
@@ -90,6 +90,7 @@ class IslipSwitch {
           queues_(ports * ports * classes),
           popped_(ports),
           read_(ports),
+          registered_(ports),
           buffers_(ports),
           credits_(ports, BufferDepth) {}
 
@@ -106,7 +107,9 @@ class IslipSwitch {
     uint64_t cells() const {
         uint64_t sum = 0;
         for (const auto& q : queues_) sum += q.size();
-        for (uint32_t port = 0; port < ports_; port++) sum += popped_[port].has_value() + read_[port].has_value() + buffers_[port].size();
+        for (uint32_t port = 0; port < ports_; port++) {
+            sum += popped_[port].has_value() + read_[port].has_value() + registered_[port].has_value() + buffers_[port].size();
+        }
         return sum;
     }
 
@@ -126,7 +129,8 @@ class IslipSwitch {
             credits_[output]++;
         }
         for (uint32_t input = 0; input < ports_; input++) {
-            if (read_[input]) buffers_[read_[input]->dest].push_back(read_[input]->data);
+            if (registered_[input]) buffers_[registered_[input]->dest].push_back(registered_[input]->data);
+            registered_[input] = read_[input];
             read_[input] = popped_[input];
             popped_[input].reset();
             if (match[input]) {
@@ -152,7 +156,7 @@ class IslipSwitch {
     Islip islip_;
     std::vector<std::deque<Cell>> queues_;        // [input][output][class]
     std::vector<std::optional<Cell>> popped_;     // matched in the last cycle, now being read, by input
-    std::vector<std::optional<Cell>> read_;       // read, on its way through the crossbar, by input
+    std::vector<std::optional<Cell>> read_, registered_;  // behind it, in the RAM's two output registers, by input
     std::vector<std::deque<uint64_t>> buffers_;   // by output
     std::vector<uint32_t> credits_;               // room in them
 };

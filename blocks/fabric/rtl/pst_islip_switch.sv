@@ -3,7 +3,7 @@
 //
 // The classic rival of pst_fabric, behind the same ports. Ports x Ports x Classes queues, those of an input in one RAM.
 //
-// Throughput: one cell per port and cycle. Latency: 4 cycles from the cycle in which a cell is taken to that in which it is offered, if nothing is
+// Throughput: one cell per port and cycle. Latency: 5 cycles from the cycle in which a cell is taken to that in which it is offered, if nothing is
 // in its way. Order: FIFO for each source, destination and class; strict priority of class 0 over 1 and so on in every match.
 // BackPressure = 1: s_cell_ready_o is low while the queue of the offered cell is full (it depends on s_cell_dest_i and s_cell_class_i).
 // BackPressure = 0: always ready; a cell that finds its queue full is dropped and reported. Reset loses all cells.
@@ -34,8 +34,8 @@ module pst_islip_switch #(
     output logic [Ports-1:0][PortWidth:0]    ev_drop_count_o
 );
 
-  // From a match to the credit that comes back from the output buffer: pop, read, buffer, leave.
-  localparam int unsigned BufferDepth = 4;
+  // From a match to the credit that comes back from the output buffer: match, read, register, buffer, leave.
+  localparam int unsigned BufferDepth = 5;
   localparam int unsigned CreditWidth = $clog2(BufferDepth + 1);
 
   logic [Ports-1:0] full, room, popped;
@@ -73,8 +73,8 @@ module pst_islip_switch #(
   end
 
   for (genvar j = 0; j < Ports; j++) begin : g_output
-    logic matched, matched_q, arrived_q;
-    logic [PortWidth-1:0] from, from_q, from_q2;
+    logic matched, matched_q, matched_q2, arrived_q, room_q;
+    logic [PortWidth-1:0] from, from_q, from_q2, from_q3;
 
     always_comb begin
       matched = 1'b0;
@@ -86,22 +86,27 @@ module pst_islip_switch #(
     end
 
     always_ff @(posedge clk_i) begin
-      matched_q <= matched;
-      arrived_q <= matched_q;
-      from_q    <= from;
-      from_q2   <= from_q;
+      matched_q  <= matched;
+      matched_q2 <= matched_q;
+      arrived_q  <= matched_q2;
+      from_q     <= from;
+      from_q2    <= from_q;
+      from_q3    <= from_q2;
       if (rst_i) begin
-        matched_q <= 1'b0;
-        arrived_q <= 1'b0;
+        matched_q  <= 1'b0;
+        matched_q2 <= 1'b0;
+        arrived_q  <= 1'b0;
       end
     end
 
     // Room in the buffer for all that is matched and not yet there.
-    assign room[j] = credit_q[j] != '0;
+    assign room[j] = room_q;
 
     always_ff @(posedge clk_i) begin
       credit_q[j] <= credit_q[j] - CreditWidth'(matched) + CreditWidth'(popped[j]);
+      room_q      <= popped[j] || credit_q[j] > CreditWidth'(1) || (room_q && !matched);
       if (rst_i) credit_q[j] <= CreditWidth'(BufferDepth);
+      if (rst_i) room_q <= 1'b1;
     end
 
     logic buffer_ready;
@@ -109,7 +114,7 @@ module pst_islip_switch #(
         .Width(Width), .Depth(BufferDepth)
     ) u_buffer (
         .clk_i, .rst_i,
-        .s_valid_i(arrived_q), .s_ready_o(buffer_ready), .s_data_i(head[from_q2]),
+        .s_valid_i(arrived_q), .s_ready_o(buffer_ready), .s_data_i(head[from_q3]),
         .m_valid_o(m_cell_valid_o[j]), .m_ready_i(m_cell_ready_i[j]), .m_data_o(m_cell_data_o[j]), .level_o()
     );
 

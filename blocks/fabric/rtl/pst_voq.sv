@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Virtual output queues of one input of a crossbar: a FIFO for each output and class, all in one RAM.
 //
-// One cell in and one out per cycle. A cell can be popped from the cycle after its push on; its data are there two cycles after the pop.
+// One cell in and one out per cycle. A cell can be popped from the cycle after its push on; its data are there three cycles after the pop.
 // Order: FIFO for each output and class. Reset empties all; words are not reset.
 // A push to a full queue is ignored: whoever pushes looks at s_full_o. The word of a pop counts until it has been read, a cycle after it.
 module pst_voq #(
@@ -26,7 +26,7 @@ module pst_voq #(
     // pop, one-hot or none; the queue is backlogged
     input  logic [Outputs-1:0]                pop_output_i,
     input  logic [Classes-1:0]                pop_class_i,
-    // its data, two cycles later
+    // its data, three cycles later
     output logic [Width-1:0]                  m_data_o
 );
 
@@ -44,6 +44,7 @@ module pst_voq #(
 
   addr_t [Queues-1:0] write_q, read_q;
   count_t [Queues-1:0] count_q;      // cells that can be popped
+  logic [Queues-1:0] backlogged_q;   // there are some; a register of its own, for a match begins here
   logic [Queues-1:0] full, push, pop, pop_q;
   logic [IdWidth-1:0] push_id, pop_id;
   logic read;
@@ -59,7 +60,7 @@ module pst_voq #(
     pop_id = '0;
     for (int o = 0; o < Outputs; o++) begin
       for (int c = 0; c < Classes; c++) begin
-        backlogged_o[o][c] = count_q[o*Classes+c] != '0;
+        backlogged_o[o][c] = backlogged_q[o*Classes+c];
         pop[o*Classes+c]   = pop_output_i[o] && pop_class_i[c];
       end
     end
@@ -78,17 +79,19 @@ module pst_voq #(
       if (push[q]) write_q[q] <= next_of(write_q[q]);
       if (pop_q[q]) read_q[q] <= next_of(read_q[q]);
       count_q[q] <= count_q[q] + count_t'(push[q]) - count_t'(pop[q]);
+      backlogged_q[q] <= push[q] || count_q[q] > count_t'(1) || (backlogged_q[q] && !pop[q]);
     end
     if (rst_i) begin
-      pop_q   <= '0;
-      write_q <= '0;
-      read_q  <= '0;
-      count_q <= '0;
+      pop_q        <= '0;
+      write_q      <= '0;
+      read_q       <= '0;
+      count_q      <= '0;
+      backlogged_q <= '0;
     end
   end
 
   pst_ram_1r1w #(
-      .Width(Width), .Depth(Queues * 2 ** $clog2(Depth)), .Style(Style)
+      .Width(Width), .Depth(Queues * 2 ** $clog2(Depth)), .ReadLatency(2), .Style(Style)
   ) u_cells (
       .clk_i,
       .we_i   (push != '0),
@@ -109,6 +112,7 @@ module pst_voq #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       for (int q = 0; q < Queues; q++) begin
+        assert (backlogged_q[q] == (count_q[q] != '0)) else $error("queue %0d does not tell whether it has cells", q);
         assert (count_q[q] <= count_t'(Depth)) else $error("queue %0d has too many cells", q);
         assert (!(pop[q] && count_q[q] == '0)) else $error("pop of queue %0d, which is empty", q);
       end
