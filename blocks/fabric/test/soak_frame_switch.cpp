@@ -7,7 +7,8 @@
 // Arguments: ports, data_bytes, classes, max_frame, back_pressure, cycles, seed; load, ready (permille of cycles in which a source offers a beat, an
 // output takes one), stalls (1: outputs stand still from time to time); smallest, largest (bytes of frames); multicast, error, oversize, refused
 // (permille of frames with several destinations, with the error flag, longer than max_frame, without destination); hot (1: all to output 0),
-// high (permille of frames in class 0, the others are in the lowest; 0: classes at random), fan_out (exactly so many destinations; 0: at random).
+// high (permille of frames in class 0, the others are in the lowest; 0: classes at random), fan_out (exactly so many destinations; 0: at random), senders
+// (so many of the sources send; 0: all), turn (1: source i sends to output i + 1 only).
 // Prints frames_in= (copies), frames_out=, lost=, no_room=, bad=, refused=, cell_drops=, cycles=, beats_in=, beats_out=, delay0_max=, delay0_mean=,
 // delay_low_max= (cycles from the last beat in to the first beat out, class 0 and the lowest), gap_max= (cycles that a source waited for ready).
 #include <algorithm>
@@ -123,7 +124,7 @@ int main(int argc, char** argv) {
             return f;
         }
         if (args["high"]) f.cls = chance("high") ? 0 : classes - 1;
-        f.dests = 1ull << (args["hot"] ? 0 : rng() % ports);
+        f.dests = 1ull << (args["hot"] ? 0 : args["turn"] ? (source + 1) % ports : rng() % ports);
         if (chance("multicast")) f.dests |= rng() & ((1ull << ports) - 1);
         while (args["fan_out"] && std::popcount(f.dests) < static_cast<int>(args["fan_out"])) f.dests |= 1ull << rng() % ports;
         if (chance("oversize")) f.bytes = longest + 1 + rng() % (2 * longest);
@@ -141,9 +142,9 @@ int main(int argc, char** argv) {
         bool idle = true;
         for (uint32_t i = 0; i < ports; i++) {
             Sender& s = senders[i];
-            if (!s.frame && !flushing) {
+            if (!s.frame && !flushing && (!args["senders"] || i < args["senders"])) {
                 s.frame = draw(i, false);
-            } else if (!s.frame && flushed[i] < ports * classes && quiet > 200 && (i == 0 || flushed[i - 1] == ports * classes)) {
+            } else if (!s.frame && flushing && flushed[i] < ports * classes && quiet > 200 && (i == 0 || flushed[i - 1] == ports * classes)) {
                 s.frame = draw(i, true);
                 quiet = 0;
             }
