@@ -25,10 +25,10 @@ module pst_frame_reassemble_proof #(
 );
 
   typedef struct packed {
-    logic [7:0] number;
+    logic [3:0] number;
     logic [1:0] index;
     logic       last;
-    logic [4:0] prior;     // frames of this source that were complete before it
+    logic [2:0] prior;     // frames of this source that were complete before it
   } data_t;
 
   typedef struct packed {
@@ -39,17 +39,18 @@ module pst_frame_reassemble_proof #(
     logic                   last;
     logic                   error;
     logic [1:0]             bytes;
+    logic [5:0]             none;
     data_t                  data;
   } cell_t;
 
   // --- sources
 
-  logic [1:0][7:0] number_q;
+  logic [1:0][3:0] number_q;
   logic [1:0][1:0] index_q;
   logic [1:0][NumberWidth-1:0] since_q;   // frames begun after the one of the last cell that arrived
-  logic [1:0][7:0] arrived_q;             // its number
-  logic [1:0][4:0] complete_q;            // frames that the module has kept whole
-  logic [1:0][4:0] complete;              // with that of this cycle
+  logic [1:0][3:0] arrived_q;             // its number
+  logic [1:0][2:0] complete_q;            // frames that the module has kept whole
+  logic [1:0][2:0] complete;              // with that of this cycle
   cell_t s_cell;
   logic arrives, last;
 
@@ -60,7 +61,7 @@ module pst_frame_reassemble_proof #(
     complete = complete_q;
     if (u_dut.commit) complete[u_dut.flow] += 1'b1;
     s_cell = '{source: source_i, cls: 1'b0, number: number_q[source_i][NumberWidth-1:0], index: index_q[source_i], last: last, error: error_i,
-               bytes: 2'd2, data: '{number: number_q[source_i], index: index_q[source_i], last: last, prior: complete[source_i]}};
+               bytes: 2'd2, none: '0, data: '{number: number_q[source_i], index: index_q[source_i], last: last, prior: complete[source_i]}};
   end
 
   always_ff @(posedge clk_i) begin
@@ -121,7 +122,7 @@ module pst_frame_reassemble_proof #(
 
   logic within_q, source_q;
   data_t before_q;
-  logic [1:0][4:0] out_q;
+  logic [1:0][2:0] out_q;
 
   always_ff @(posedge clk_i) begin
     if (m_valid && ready_i) begin
@@ -137,7 +138,7 @@ module pst_frame_reassemble_proof #(
   end
 
   // What may follow a cell of a frame of `source`, or the end of one.
-  function automatic logic follows(logic partway, logic was_source, data_t was, logic source, data_t now, logic [4:0] frames);
+  function automatic logic follows(logic partway, logic was_source, data_t was, logic source, data_t now, logic [2:0] frames);
     if (partway) return source == was_source && now.number == was.number && now.index == was.index + 1'b1 && now.prior == frames;
     return now.index == '0 && now.prior == frames;
   endfunction
@@ -152,17 +153,20 @@ module pst_frame_reassemble_proof #(
       // what a user relies on
       a_ready : assert (s_ready);
       if (m_valid) a_no_torso : assert (follows(within_q, source_q, before_q, m_source, m_cell, out_q[m_source]) && m_last == m_cell.last);
-      c_two : cover (m_valid && ready_i && m_last && out_q[0] == 5'd1 && out_q[1] != '0 && m_cell.index == 2'd2);
-      c_after_loss : cover (m_valid && m_cell.number == 8'd3 && out_q[m_source] == 5'd1);
+      c_two : cover (m_valid && ready_i && m_last && out_q[0] == 3'd1 && out_q[1] != '0 && m_cell.index == 2'd2);
+      c_after_loss : cover (m_valid && m_cell.number == 4'd3 && out_q[m_source] == 3'd1);
     end
   end
 
   // --- what the induction needs: the same along the whole way, from the output backwards
 
   // The chain of each source: after the output register comes the fetched word, after it the room.
+  data_t looked_cell;                            // in the module's first register
+  assign looked_cell = data_t'(u_dut.data_q);
+
   logic out_within, fetched_within, out_source, fetched_source;
   data_t out_cell, fetched_cell;
-  logic [1:0][4:0] out_frames, fetched_frames;   // frames that are out when the register, and the fetched word, have left
+  logic [1:0][2:0] out_frames, fetched_frames;   // frames that are out when the register, and the fetched word, have left
 
   always_comb begin
     out_within = within_q;
@@ -202,7 +206,7 @@ module pst_frame_reassemble_proof #(
       whole     = '0;
       for (int k = 0; k < RoomCells; k++) begin
         automatic logic [1:0] at = u_dut.read_q[f][1:0] + 2'(k);
-        stored[k]         = data_t'(u_dut.u_cells.mem[{1'(f), at}][15:0]);
+        stored[k]         = data_t'(u_dut.u_cells.mem[{1'(f), at}][$bits(data_t)-1:0]);
         first_of_frame[k] = stored[k].index == '0;
         if (3'(k) < committed && first_of_frame[k]) whole += 1'b1;
       end
@@ -210,15 +214,15 @@ module pst_frame_reassemble_proof #(
 
     // The last cell that the module has looked at, or has in its first register.
     logic here;
-    logic [7:0] looked_number;
+    logic [3:0] looked_number;
     assign here = u_dut.cell_valid_q && u_dut.header_q.source == 1'(f);
     // Its true number: what is in the register carries it; before that, the bench remembers what arrived.
-    logic [7:0] looked_q;
+    logic [3:0] looked_q;
     always_ff @(posedge clk_i) begin
       if (here) looked_q <= looked_number;
       if (rst_i) looked_q <= '1;
     end
-    assign looked_number = here ? u_dut.data_q[15:8] : looked_q;
+    assign looked_number = here ? looked_cell.number : looked_q;
 
     always_ff @(posedge clk_i) begin
       if (seen_q && !rst_i) begin
@@ -229,13 +233,14 @@ module pst_frame_reassemble_proof #(
         assert (u_dut.number_q[f] == looked_q[NumberWidth-1:0]);
         // numbers of source and module belong together
         assert (looked_number == arrived_q[f]);
-        assert (number_q[f] == arrived_q[f] + 8'(since_q[f]));
+        assert (number_q[f] == arrived_q[f] + 4'(since_q[f]));
         if (since_q[f] == '0) assert (index_q[f] != '0);
         if (here) begin
-          assert (u_dut.header_q.number == u_dut.data_q[8+:NumberWidth] && u_dut.header_q.index == u_dut.data_q[7:6]);
-          assert (u_dut.header_q.last == u_dut.data_q[5] && u_dut.data_q[4:0] == complete_q[f] && u_dut.header_q.bytes == 2'd2);
-          assert (8'(u_dut.data_q[15:8] - looked_q) < 8'd5);
+          assert (u_dut.header_q.number == looked_cell.number[NumberWidth-1:0] && u_dut.header_q.index == looked_cell.index);
+          assert (u_dut.header_q.last == looked_cell.last && looked_cell.prior == complete_q[f] && u_dut.header_q.bytes == 2'd2);
+          assert (4'(looked_cell.number - looked_q) < 4'd4);
           assert (u_dut.header_q.cls == 1'b0 && u_dut.header_q.index < 2'(MaxCells));
+          assert (u_dut.header_q.last || u_dut.header_q.index < 2'(MaxCells - 1));
           if (!u_dut.header_q.last && since_q[f] == '0) assert (index_q[f] > u_dut.header_q.index);
         end
         assert (index_q[f] < 2'(MaxCells));
@@ -246,12 +251,12 @@ module pst_frame_reassemble_proof #(
             assert (u_dut.u_lasts.mem[{1'(f), at}] == stored[k].last);
             assert (stored[k].index < 2'(MaxCells));
             if (k == 0) assert (follows(mid, 1'(f), fetched_cell, 1'(f), stored[0], fetched_frames[f]));
-            else assert (follows(!stored[k-1].last, 1'(f), stored[k-1], 1'(f), stored[k], stored[k-1].prior + 5'(stored[k-1].last)));
+            else assert (follows(!stored[k-1].last, 1'(f), stored[k-1], 1'(f), stored[k], stored[k-1].prior + 3'(stored[k-1].last)));
             if (3'(k) >= committed) begin
               assert (!stored[k].last && stored[k].number == looked_q && stored[k].prior == complete_q[f]);
               assert (3'(stored[k].index) == 3'(k) - committed);
             end
-            if (3'(k) + 3'd1 == committed) assert (stored[k].last && stored[k].prior + 5'd1 == complete_q[f]);
+            if (3'(k) + 3'd1 == committed) assert (stored[k].last && stored[k].prior + 3'd1 == complete_q[f]);
           end
         end
         if (committed == '0) assert (fetched_frames[f] == complete_q[f] && !mid);
