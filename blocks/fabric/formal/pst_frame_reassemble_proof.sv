@@ -60,8 +60,9 @@ module pst_frame_reassemble_proof #(
   always_comb begin
     complete = complete_q;
     if (u_dut.commit) complete[u_dut.flow] += 1'b1;
-    s_cell = '{source: source_i, cls: 1'b0, number: number_q[source_i][NumberWidth-1:0], index: index_q[source_i], last: last, error: error_i,
-               bytes: 2'd2, none: '0, data: '{number: number_q[source_i], index: index_q[source_i], last: last, prior: complete[source_i]}};
+    s_cell = '{source: source_i, cls: 1'b0, number: number_q[source_i][NumberWidth-1:0], index: index_q[source_i], last: last,
+               error: error_i, bytes: 2'd2, none: '0,
+               data: '{number: number_q[source_i], index: index_q[source_i], last: last, prior: complete[source_i]}};
   end
 
   always_ff @(posedge clk_i) begin

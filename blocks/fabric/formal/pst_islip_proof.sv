@@ -83,8 +83,8 @@ module pst_islip_proof #(
       waited_q <= request_i[0][0][0] && !match[0][0] ? waited_q + 1'b1 : '0;
       if (rst_i) waited_q <= '0;
       if (seen_q && !rst_i) a_served : assert (32'(waited_q) < Served);
+      c_waits : cover (seen_q && waited_q > 2);
     end
-    c_waits : cover (seen_q && waited_q > 2);
   end
 
 endmodule

@@ -11,7 +11,7 @@ namespace penstock {
 
 // iSLIP of McKeown 1999: one matching per call; the pointers are kept from call to call.
 class Islip {
-   public:
+  public:
     struct Choice {
         uint32_t output, cls;
     };
@@ -67,14 +67,14 @@ class Islip {
         return result;
     }
 
-   private:
+  private:
     uint32_t ports_, iterations_;
     std::vector<std::vector<uint32_t>> grant_pointer_, accept_pointer_;  // [port][class]
 };
 
 // pst_islip_switch cycle by cycle; a cell is a number.
 class IslipSwitch {
-   public:
+  public:
     struct Cell {
         uint32_t dest, cls;
         uint64_t data;
@@ -144,21 +144,19 @@ class IslipSwitch {
         return refused;
     }
 
-   private:
-    std::deque<Cell>& queue(uint32_t input, uint32_t output, uint32_t cls) {
-        return queues_[(input * ports_ + output) * classes_ + cls];
-    }
+  private:
+    std::deque<Cell>& queue(uint32_t input, uint32_t output, uint32_t cls) { return queues_[(input * ports_ + output) * classes_ + cls]; }
     const std::deque<Cell>& queue(uint32_t input, uint32_t output, uint32_t cls) const {
         return queues_[(input * ports_ + output) * classes_ + cls];
     }
 
     uint32_t ports_, classes_, depth_;
     Islip islip_;
-    std::vector<std::deque<Cell>> queues_;        // [input][output][class]
-    std::vector<std::optional<Cell>> popped_;     // matched in the last cycle, now being read, by input
+    std::vector<std::deque<Cell>> queues_;                // [input][output][class]
+    std::vector<std::optional<Cell>> popped_;             // matched in the last cycle, now being read, by input
     std::vector<std::optional<Cell>> read_, registered_;  // behind it, in the RAM's two output registers, by input
-    std::vector<std::deque<uint64_t>> buffers_;   // by output
-    std::vector<uint32_t> credits_;               // room in them
+    std::vector<std::deque<uint64_t>> buffers_;           // by output
+    std::vector<uint32_t> credits_;                       // room in them
 };
 
 }  // namespace penstock

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Soak of pst_frame_switch: random frames, every byte checked, every frame accounted for.
 //
-// What must hold, whatever the traffic: a frame comes out whole or not at all, at its destinations only, once each, without another frame in its
-// middle, in order for its source, destination and class; an offer stands until it is taken; frames that went in are out or counted with a reason.
+// What must hold, whatever the traffic: a frame comes out whole or not at all, at its destinations only, once each, without another frame
+// in its middle, in order for its source, destination and class; an offer stands until it is taken; frames that went in are out or counted
+// with a reason.
 //
-// Arguments: ports, data_bytes, classes, max_frame, back_pressure, cycles, seed; load, ready (permille of cycles in which a source offers a beat, an
-// output takes one), stalls (1: outputs stand still from time to time); smallest, largest (bytes of frames); multicast, error, oversize, refused
-// (permille of frames with several destinations, with the error flag, longer than max_frame, without destination); hot (1: all to output 0),
-// high (permille of frames in class 0, the others are in the lowest; 0: classes at random), fan_out (exactly so many destinations; 0: at random), senders
-// (so many of the sources send; 0: all), turn (1: source i sends to output i + 1 only).
-// Prints frames_in= (copies), frames_out=, lost=, no_room=, bad=, refused=, cell_drops=, cycles=, beats_in=, beats_out=, delay0_max=, delay0_mean=,
-// delay_low_max= (cycles from the last beat in to the first beat out, class 0 and the lowest), gap_max= (cycles that a source waited for ready).
+// Arguments: ports, data_bytes, classes, max_frame, back_pressure, cycles, seed; load, ready (permille of cycles in which a source offers a
+// beat, an output takes one), stalls (1: outputs stand still from time to time); smallest, largest (bytes of frames); multicast, error,
+// oversize, refused (permille of frames with several destinations, with the error flag, longer than max_frame, without destination); hot
+// (1: all to output 0), high (permille of frames in class 0, the others are in the lowest; 0: classes at random), fan_out (exactly so many
+// destinations; 0: at random), senders (so many of the sources send; 0: all), turn (1: source i sends to output i + 1 only). Prints
+// frames_in= (copies), frames_out=, lost=, no_room=, bad=, refused=, cell_drops=, cycles=, beats_in=, beats_out=, delay0_max=,
+// delay0_mean=, delay_low_max= (cycles from the last beat in to the first beat out, class 0 and the lowest), gap_max= (cycles that a source
+// waited for ready).
 #include <algorithm>
 #include <bit>
 #include <cinttypes>
@@ -144,7 +146,8 @@ int main(int argc, char** argv) {
             Sender& s = senders[i];
             if (!s.frame && !flushing && (!args["senders"] || i < args["senders"])) {
                 s.frame = draw(i, false);
-            } else if (!s.frame && flushing && flushed[i] < ports * classes && quiet > 200 && (i == 0 || flushed[i - 1] == ports * classes)) {
+            } else if (!s.frame && flushing && flushed[i] < ports * classes && quiet > 200 &&
+                       (i == 0 || flushed[i - 1] == ports * classes)) {
                 s.frame = draw(i, true);
                 quiet = 0;
             }
@@ -242,7 +245,8 @@ int main(int argc, char** argv) {
             const Frame f = found->second;
             if (f.dropped) fail(port + " sends a frame that was to be dropped");
             if (f.source != source || f.cls != cls) fail(port + " tells the wrong source or class");
-            if (f.bytes != r.bytes.size()) fail(port + " sends " + std::to_string(r.bytes.size()) + " of " + std::to_string(f.bytes) + " byte");
+            if (f.bytes != r.bytes.size())
+                fail(port + " sends " + std::to_string(r.bytes.size()) + " of " + std::to_string(f.bytes) + " byte");
             for (uint32_t b = 0; b < f.bytes; b++)
                 if (r.bytes[b] != byte_of(id, b)) fail(port + ": byte " + std::to_string(b) + " of a frame is wrong");
             auto& queue = flow(source, j, cls);
@@ -281,8 +285,8 @@ int main(int argc, char** argv) {
              std::to_string(no_room) + ", bad " + std::to_string(bad) + " do not add up");
     if (back_pressure && bad != bad_sent) fail("bad frames: " + std::to_string(bad) + " of " + std::to_string(bad_sent));
     std::printf("frames_in=%" PRIu64 " frames_out=%" PRIu64 " lost=%" PRIu64 " no_room=%" PRIu64 " bad=%" PRIu64 " refused=%" PRIu64
-                " cell_drops=%" PRIu64 " cycles=%" PRIu64 " beats_in=%" PRIu64 " beats_out=%" PRIu64 " delay0_max=%" PRIu64 " delay0_mean=%" PRIu64
-                " delay_low_max=%" PRIu64 " gap_max=%" PRIu64 "\n",
+                " cell_drops=%" PRIu64 " cycles=%" PRIu64 " beats_in=%" PRIu64 " beats_out=%" PRIu64 " delay0_max=%" PRIu64
+                " delay0_mean=%" PRIu64 " delay_low_max=%" PRIu64 " gap_max=%" PRIu64 "\n",
                 in, out, lost, no_room, bad, refused, cell_drops, now, beats_in, beats_out, delay0_max,
                 delay0_count ? delay0_sum / delay0_count : 0, delay_low_max, gap_max);
     return 0;

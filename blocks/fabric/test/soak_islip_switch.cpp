@@ -111,7 +111,8 @@ int main(int argc, char** argv) {
         if (now > 100 * end + 1000) fail(std::to_string(model.cells()) + " cells do not leave");
     }
     if (in != out + drops) fail("cells in, out and dropped do not add up");
-    std::printf("cells_in=%" PRIu64 " cells_out=%" PRIu64 " drops=%" PRIu64 " cycles=%" PRIu64 " latency_min=%" PRIu64 " full_cycles=%" PRIu64 "\n",
+    std::printf("cells_in=%" PRIu64 " cells_out=%" PRIu64 " drops=%" PRIu64 " cycles=%" PRIu64 " latency_min=%" PRIu64
+                " full_cycles=%" PRIu64 "\n",
                 in, out, drops, now, latency_min, full_cycles);
     return 0;
 }

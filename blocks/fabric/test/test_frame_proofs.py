@@ -19,8 +19,12 @@ FAULTS = {
     "a pointer moves without an accept": (
         "pst_islip", "served_3", ISLIP, "first_accept[i][j] && first_grant_class[j][c]", "first_grant[j][i] && first_grant_class[j][c]"
     ),
-    "a missing cell is not seen": ("pst_frame_reassemble", "find", REASSEMBLE, "open_q[flow] && header_q.index == index_q[flow]", "open_q[flow]"),
-    "a frame that lost its end stays": ("pst_frame_reassemble", "find", REASSEMBLE, "same ? write_q[flow] : commit_q[flow]", "write_q[flow]"),
+    "a missing cell is not seen": (
+        "pst_frame_reassemble", "find", REASSEMBLE, "open_q[flow] && header_q.index == index_q[flow]", "open_q[flow]"
+    ),
+    "a frame that lost its end stays": (
+        "pst_frame_reassemble", "find", REASSEMBLE, "same ? write_q[flow] : commit_q[flow]", "write_q[flow]"
+    ),
     "full room is not seen": ("pst_frame_reassemble", "find", REASSEMBLE, "in_turn && room && !forget", "in_turn && !forget"),
     "a frame is chosen twice": (
         "pst_frame_reassemble", "find", REASSEMBLE, "ptr_t'(start && next_flow_q == flow_t'(f));\n    next", "ptr_t'(0);\n    next"

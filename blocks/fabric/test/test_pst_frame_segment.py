@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import cocotb
 import pytest
-from cocotb.triggers import FallingEdge, ReadOnly
 from axis_pins import axis_bus
+from cocotb.triggers import FallingEdge, ReadOnly
 from cocotbext.axi import AxiStreamFrame, AxiStreamSource
 
 from penstock import library
@@ -58,12 +58,17 @@ async def cells_of_frames(dut) -> None:
     numbers: dict[tuple[int, int], int] = {}
     refused = 0
     for _ in range(150):
-        size = rng.choice([1, width, width + 1, 3 * width, rng.randrange(1, MAX_CELLS * width + 1), MAX_CELLS * width + rng.randrange(1, 50)])
+        size = rng.choice(
+            [1, width, width + 1, 3 * width, rng.randrange(1, MAX_CELLS * width + 1), MAX_CELLS * width + rng.randrange(1, 50)]
+        )
         data = rng.randbytes(size)
         dests, cls, error = rng.choice([1, 2, 8, 5, 15, rng.randrange(16)]), rng.randrange(4), rng.random() < 0.1
         beats = -(-size // width)
         # Class and destinations count at the first beat, the error flag at the last: the other beats carry something else.
-        user = [(cls if b < width else rng.randrange(4)) << 1 | (int(error) if b // width == beats - 1 else rng.randrange(2)) for b in range(size)]
+        user = [
+            (cls if b < width else rng.randrange(4)) << 1 | (int(error) if b // width == beats - 1 else rng.randrange(2))
+            for b in range(size)
+        ]
         dest = [dests if b < width else rng.randrange(16) for b in range(size)]
         await source.send(AxiStreamFrame(data, tuser=user, tdest=dest))
         if dests == 0 or cls >= CLASSES:

@@ -11,7 +11,14 @@ BENCH = Path(__file__).parent / "soak_islip_switch.cpp"
 
 
 def soak(ports: int, classes: int, depth: int, iterations: int, back_pressure: int, **arguments: int) -> dict[str, int]:
-    parameters = {"Ports": ports, "Width": 32, "Classes": classes, "FifoDepth": depth, "Iterations": iterations, "BackPressure": back_pressure}
+    parameters = {
+        "Ports": ports,
+        "Width": 32,
+        "Classes": classes,
+        "FifoDepth": depth,
+        "Iterations": iterations,
+        "BackPressure": back_pressure,
+    }
     settings = {"ports": ports, "classes": classes, "depth": depth, "iterations": iterations, "back_pressure": back_pressure}
     traffic = {"cycles": 20_000, "seed": seed(), "load": 900, "ready": 1000, "pattern": 0, "stalls": 1}
     sources = library.sources_of("pst_islip_switch")
@@ -34,6 +41,6 @@ def test_every_cycle(ports: int, classes: int, depth: int, iterations: int, back
 
 
 def test_full_load_uniform() -> None:
-    """Uniform traffic at full load: with one iteration the pointers part and every port sends in every cycle (section III.B of the paper)."""
+    """Uniform traffic at full load: with one iteration the pointers part and every port sends in every cycle (paper, section III.B)."""
     counts = soak(8, 1, 512, 1, 1, load=1000, cycles=40_000, stalls=0)
     assert counts["cells_out"] > 0.99 * 8 * counts["cycles"]
