@@ -4,10 +4,11 @@ import pytest
 
 from penstock import testkit
 
-TASKS = {
-    "pst_islip": ["match_2", "match_4", "maximal_2", "maximal_4", "served_2", "served_3", "cover_4"],
-    "pst_frame_reassemble": ["prove", "cover"],
-}
+TASKS = [
+    ("pst_islip", ["match_2", "match_4", "maximal_2", "maximal_4", "served_2", "served_3", "cover_4"]),
+    ("pst_frame_reassemble", ["cover"]),
+    pytest.param("pst_frame_reassemble", ["prove"], marks=pytest.mark.slow),
+]
 
 ISLIP, REASSEMBLE = "fabric/rtl/pst_islip.sv", "fabric/rtl/pst_frame_reassemble.sv"
 
@@ -33,9 +34,9 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("module", TASKS)
-def test_proof_passes(module: str) -> None:
-    assert testkit.run_proof("fabric", module, TASKS[module]) == dict.fromkeys(TASKS[module], "PASS")
+@pytest.mark.parametrize("module, tasks", TASKS)
+def test_proof_passes(module: str, tasks: list[str]) -> None:
+    assert testkit.run_proof("fabric", module, tasks) == dict.fromkeys(tasks, "PASS")
 
 
 @pytest.mark.parametrize("name", FAULTS)
