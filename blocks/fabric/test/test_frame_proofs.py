@@ -42,5 +42,6 @@ def test_proof_passes(module: str, tasks: list[str]) -> None:
 @pytest.mark.parametrize("name", FAULTS)
 def test_planted_fault_fails(name: str) -> None:
     module, task, *fault = FAULTS[name]
-    result = testkit.run_proof("fabric", module, [task], tuple(fault))
-    assert result[task] in ("FAIL", "UNKNOWN"), result
+    # A bound that is not kept is found from reset, or by the induction alone.
+    red = {"FAIL", "UNKNOWN"} if task.startswith("served") else {"FAIL"}
+    assert testkit.run_proof("fabric", module, [task], tuple(fault))[task] in red

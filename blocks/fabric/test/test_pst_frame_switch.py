@@ -53,7 +53,9 @@ def test_nothing_is_lost_with_back_pressure(size: str) -> None:
         assert counts["lost"] == counts["no_room"] == counts["cell_drops"] == 0
 
 
-@pytest.mark.parametrize("size", ALL)
+@pytest.mark.parametrize(
+    "size", ["fabric_2", "islip_4", *(pytest.param(size, marks=pytest.mark.slow) for size in ["fabric_4", "fabric_8"])]
+)
 def test_whole_frames_are_lost_without(size: str) -> None:
     """FIFOs far too shallow, and room for fewer than two frames: cells are lost everywhere, and no torso comes out."""
     room = {"fabric_2": 64, "fabric_4": 512, "fabric_8": 128, "islip_4": 32}[size]
@@ -72,7 +74,7 @@ def test_whole_frames_are_lost_without(size: str) -> None:
 
 
 @pytest.mark.parametrize("size", ["fabric_4", "islip_4"])
-@pytest.mark.parametrize("longest", [1, 5, 90])
+@pytest.mark.parametrize("longest", [1, 5, 47])
 def test_full_rate(size: str, longest: int) -> None:
     """Every source sends to one destination of its own: a beat per port and cycle, frames of one beat included."""
     longest *= int(SIZES[size]["DataBytes"])
@@ -88,10 +90,10 @@ def test_multicast_costs_a_slot_for_each_copy(copies: int) -> None:
 
 
 def test_everybody_broadcasts() -> None:
-    """All sources send to all: every output is busy all the time, and no source waits longer than the others' frames take."""
+    """All sources send to all: every output is busy all the time, and a source waits for its own four copies only."""
     counts = soak("fabric_4", True, load=1000, ready=1000, fan_out=4, smallest=60, largest=1500, cycles=60_000)
     assert counts["beats_out"] > 0.9 * 4 * 60_000
-    assert counts["gap_max"] < 4 * 4 * 1500 / 16
+    assert counts["gap_max"] <= 4
 
 
 @pytest.mark.parametrize("size", ["fabric_4", "islip_4"])

@@ -55,9 +55,9 @@ async def same_matching(dut) -> None:
     await start(dut)
     paper = Paper(ports, classes, iterations)
     waiting = [[0] * ports for _ in range(ports)]
-    for cycle in range(3000):
+    for cycle in range(2000):
         await FallingEdge(dut.clk_i)
-        if cycle == 1500:
+        if cycle == 1000:
             dut.request_i.value = 0
             await reset(dut)
             paper = Paper(ports, classes, iterations)
@@ -98,7 +98,7 @@ async def round_robin_when_all_ask(dut) -> None:
         assert sorted(served[cycle][i] for cycle in range(2 * ports, 3 * ports)) == list(range(ports))
 
 
-@pytest.mark.parametrize("ports, classes, iterations", [(2, 1, 1), (4, 1, 1), (4, 1, 2), (6, 3, 3), (8, 2, 8)])
+@pytest.mark.parametrize("ports, classes, iterations", [(2, 1, 1), (4, 1, 2), (6, 3, 3)])
 def test_pst_islip(ports: int, classes: int, iterations: int) -> None:
     sources = library.sources_of("pst_islip")
     run_module("fabric", "pst_islip", {"Ports": ports, "Classes": classes, "Iterations": iterations}, sources=sources)
