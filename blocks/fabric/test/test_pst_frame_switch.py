@@ -16,6 +16,7 @@ SIZES = {  # name: hardware, and what of it the bench must know
     "islip_4": {"Ports": 4, "DataBytes": 32, "Classes": 8, "MaxFrameBytes": 1518, "RoomCells": 64, "FifoDepth": 4, "Islip": "1'b1"},
 }
 ALL = ["fabric_2", "fabric_4", "islip_4", pytest.param("fabric_8", marks=pytest.mark.slow)]
+LOSSY = ["fabric_2", "islip_4", *(pytest.param(size, marks=pytest.mark.slow) for size in ("fabric_4", "fabric_8"))]
 
 
 def soak(size: str, back_pressure: bool, fifo_depth: int | None = None, room: int | None = None, **traffic: int) -> dict[str, int]:
