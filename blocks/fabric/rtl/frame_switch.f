@@ -1,0 +1,4 @@
+-f fabric.f
+-f islip.f
+-f frames.f
+pst_frame_switch.sv
