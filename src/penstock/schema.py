@@ -348,7 +348,9 @@ class Parent(Model):
     """What subscribers, nodes and ports have in common; for configurations with a hierarchy."""
 
     id: StrictInt | None = Field(None, ge=0, description="Its id. Either this or `ids`.")
-    ids: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] | None = Field(None, description='Several: `"0-15"`, `[1, 4, "8-11"]`.')
+    ids: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] | None = Field(
+        None, description='Several: `"0-15"`, `[1, 4, "8-11"]`.'
+    )
     rate: QueueRate | None = Field(None, description='Rate of all below it; "unshaped" unless given; 0 is a closed gate.')
     burst: Burst | None = Field(None, description="Bytes that may leave at once, or the time that they take at its rate.")
 
@@ -381,7 +383,7 @@ class Port(Parent):
 
 
 class ChangedSettings(QueueSettings):
-    """What a change may set: of queues all that queues have, of parents their rate and burst, of a subscriber its node, of a node its port."""
+    """What a change may set: of queues all that they have, of parents rate and burst, of a subscriber its node, of a node its port."""
 
     node: StrictInt | None = Field(None, ge=0, description="Of subscribers: they move to this node.")
     port: StrictInt | None = Field(None, ge=0, description="Of nodes: they move to this port.")

@@ -1,7 +1,7 @@
 """The hierarchy of a scenario, and what changes while traffic flows, as register writes.
 
-Subscribers, nodes and ports get their settings before the clock starts; `changes` of the scenario become writes at their times, each setting
-whole and at once, so that what a change does not name stays as it was.
+Subscribers, nodes and ports get their settings before the clock starts; `changes` of the scenario become writes at their times, each
+setting whole and at once, so that what a change does not name stays as it was.
 """
 
 from dataclasses import dataclass, replace
@@ -104,16 +104,14 @@ class Tree:
     def setup(self) -> Writes:
         """Return the writes before the clock starts."""
         return [
-            write
-            for (level, ident), settings in self._settings.items()
-            for write in settings.writes(level, ident, self._config.clock_hz)
+            write for (level, ident), settings in self._settings.items() for write in settings.writes(level, ident, self._config.clock_hz)
         ]
 
 
 def writes(
     scenario: Scenario, document: Document, config: "Config", table: "QueueTable", touched: NDArray[np.uint32]
 ) -> tuple[Writes, TimedWrites]:
-    """Return the register writes of the hierarchy before the clock starts, and those of all changes: (cycle, address, value). Raises UserError."""
+    """Return the register writes of the hierarchy before the clock starts, and those of changes: (cycle, address, value). Raises UserError."""
     tree = Tree(scenario, document, config)
     setup = tree.setup()
     timed: TimedWrites = []

@@ -189,7 +189,11 @@ module pst_control
   assign tree = '{
       what: setting_e'(command_q[1:0]),
       id: tree_index[QueueIdW-1:0],
-      shaper: '{burst: hwif_out.tree_burst.cycles.value, exponent: hwif_out.tree_rate.exponent.value, mantissa: hwif_out.tree_rate.mantissa.value},
+      shaper: '{
+          burst: hwif_out.tree_burst.cycles.value,
+          exponent: hwif_out.tree_rate.exponent.value,
+          mantissa: hwif_out.tree_rate.mantissa.value
+      },
       parent: tree_parent[QueueIdW-1:0],
       cls: hwif_out.tree_class.cls.value[ClassWidth-1:0],
       weight: hwif_out.tree_class.weight.value

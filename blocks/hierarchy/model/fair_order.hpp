@@ -78,7 +78,8 @@ class SubscriberOrder {
             if (!waits_[i].waits) continue;
             const uint32_t distance = (finish_[i] - now_) & kTagMask;
             const uint32_t mine = distance > kTagMask / 2 ? 0 : distance;
-            if (found == kMaxQueuesPerSubscriber || waits_[i].cls < waits_[found].cls || (waits_[i].cls == waits_[found].cls && mine < ahead)) {
+            if (found == kMaxQueuesPerSubscriber || waits_[i].cls < waits_[found].cls ||
+                (waits_[i].cls == waits_[found].cls && mine < ahead)) {
                 found = i;
                 ahead = mine;
             }

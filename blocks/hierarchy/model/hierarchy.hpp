@@ -25,7 +25,7 @@ enum class Level { Subscriber, Node, Port };
 // What is let go at one level: a shaper, and the queues that wait, by class (0 first).
 struct Parent {
     ShaperSetting shaper;
-    int64_t time = 0;  // earliest departure of the next packet, 2^-16 cycles
+    int64_t time = 0;                // earliest departure of the next packet, 2^-16 cycles
     std::vector<FairLists> waiting;  // node and port, by class
     SubscriberOrder order;           // subscriber
     uint32_t count = 0;              // queues that wait

@@ -241,13 +241,15 @@ module pst_gate
       .Width(1), .Depth(Parents), .ReadLatency(2), .Style(RamStyle)
   ) u_parked (
       .clk_i,
-      .we_i(init_q || park || unpark_take), .waddr_i(init_q ? init_parent_q : park ? d2_parent_q : open_parent_q), .wdata_i(!init_q && park),
+      .we_i(init_q || park || unpark_take), .waddr_i(init_q ? init_parent_q : park ? d2_parent_q : open_parent_q),
+      .wdata_i(!init_q && park),
       .re_i(open_count_q == 4'd3), .raddr_i(open_parent_q), .rdata_o(parked_r)
   );
 
   // --- the wheel: parents come from cycle 5, from an opened gate, and from the due stages (it was too early)
 
-  logic place_valid, place_ready, place_pick_back, main_valid, back_valid, back_ready, back_push, back_turn_q, unused_main_ready, unused_back_ready;
+  logic place_valid, place_ready, place_pick_back, main_valid, back_valid, back_ready, back_push, back_turn_q;
+  logic unused_main_ready, unused_back_ready;
   place_t place, main_place, back_place;
   logic [$clog2(PlaceDepth+1)-1:0] main_level;
   logic [$clog2(DueDepth+1)-1:0] back_level, due_level;

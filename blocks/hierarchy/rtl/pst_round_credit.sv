@@ -76,7 +76,8 @@ module pst_round_credit
 
   // --- cycle 0: read; 2: own word, who else shares
 
-  logic [SubscriberWidth-1:0] r1_subscriber_q, r2_subscriber_q, r3_subscriber_q, r4_subscriber_q, r5_subscriber_q, r6_subscriber_q, r7_subscriber_q;
+  logic [SubscriberWidth-1:0] r1_subscriber_q, r2_subscriber_q, r3_subscriber_q, r4_subscriber_q, r5_subscriber_q, r6_subscriber_q;
+  logic [SubscriberWidth-1:0] r7_subscriber_q;
   index_t r1_index_q, r2_index_q, r3_index_q, r4_index_q, r5_index_q, r6_index_q, r7_index_q;
   word_t [QueuesPerSubscriber-1:0] r2_words;
   word_t r3_own_q, r4_own_q, r5_own_q;

@@ -9,10 +9,10 @@
 // Arguments: queues, per_subscriber, nodes, ports, classes, seed, cycles, level, kbps, burst (cycles), tolerance, width (of times),
 // backlog (1: always backlogged, 0: on and off), queues_used (of each subscriber, 0: 1 to all by subscriber), length (0: mixed),
 // weights (1: drawn), priority (1: classes drawn, else all 0), mix (1: rates, gates, moves, classes change at random at all levels),
-// loop (cycles from departure to the next packet), stall (permille of cycles in which the output stalls; done does so, too, when no rate is judged), idle (1: long pauses).
-// Prints packets=, out= (packets per 1000 cycles), latency= (largest of the first packets of queues when nothing is shaped), share=
-// (largest difference of a share from what it should be, 1/10,000 points; subscribers under nodes and ports, queues under a subscriber),
-// used= (rate reached, 1/10,000), wait= (largest wait of a packet of class 0, cycles), early=0.
+// loop (cycles from departure to the next packet), stall (permille of cycles in which the output stalls; done does so, too, when no rate is
+// judged), idle (1: long pauses). Prints packets=, out= (packets per 1000 cycles), latency= (largest of the first packets of queues when
+// nothing is shaped), share= (largest difference of a share from what it should be, 1/10,000 points; subscribers under nodes and ports,
+// queues under a subscriber), used= (rate reached, 1/10,000), wait= (largest wait of a packet of class 0, cycles), early=0.
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
@@ -31,7 +31,7 @@
 
 namespace {
 
-constexpr uint64_t kDecision = 64;  // from a pick to the departure, and back to the next pick
+constexpr uint64_t kDecision = 64;     // from a pick to the departure, and back to the next pick
 constexpr int kCharge[3] = {6, 4, 2};  // cycles from a gate's decision to m_done_o, when that is taken at once
 
 enum What : uint32_t { kQueue, kSubscriber, kNode, kPort };
@@ -220,7 +220,9 @@ struct Bench {
         }
         auto& s = parents[level][id].setting;
         const uint32_t kind = rng() % 10;
-        s = kind == 0 ? penstock::ShaperSetting{0, 0, 0} : kind == 1 ? penstock::ShaperSetting{} : rate(1e6 * (1 << rng() % 8), rng() % 4096);
+        s = kind == 0   ? penstock::ShaperSetting{0, 0, 0}
+            : kind == 1 ? penstock::ShaperSetting{}
+                        : rate(1e6 * (1 << rng() % 8), rng() % 4096);
         if (level == 0) node_of[id] = rng() % node_of_count();
         if (level == 1) port_of[id] = rng() % parents[2].size();
         set_parent(level, id);
@@ -308,8 +310,8 @@ struct Bench {
         for (uint32_t q = 0; q < queues.size(); q++)
             if (queues[q].inside) fail(q, "its packet never leaves");
         if (out.size() != finished.size()) fail(0, "packets are left");
-        std::printf("packets=%" PRIu64 " out=%" PRIu64 " latency=%" PRIu64 " share=%" PRIu64 " used=%" PRIu64 " wait=%" PRIu64 " cycles=%" PRIu64
-                    "\n",
+        std::printf("packets=%" PRIu64 " out=%" PRIu64 " latency=%" PRIu64 " share=%" PRIu64 " used=%" PRIu64 " wait=%" PRIu64
+                    " cycles=%" PRIu64 "\n",
                     packets, rated, latency_seen, share, reached, wait_seen, cycles);
     }
 

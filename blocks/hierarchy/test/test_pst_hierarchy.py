@@ -83,7 +83,7 @@ def test_queues_of_a_subscriber_in_the_long_run() -> None:
 @pytest.mark.parametrize("parameters", [SMALL, EIGHT], ids=["small", "eight"])
 @pytest.mark.parametrize("backlog", [0, 1])
 def test_settings_change(parameters: dict[str, int], backlog: int) -> None:
-    """Rates, gates, nodes, ports, classes and weights change while packets flow: none is lost, doubled or reordered, and all leave in the end."""
+    """Rates, gates, nodes, ports, classes and weights change while packets flow: none is lost or doubled, and all leave in the end."""
     soak(parameters, mix=1, priority=1, backlog=backlog, stall=100, cycles=400_000)
 
 

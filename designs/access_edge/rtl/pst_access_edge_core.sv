@@ -225,8 +225,8 @@ module pst_access_edge_core
     assign tree_init_done     = 1'b1;
 
     logic unused_tree;
-    assign unused_tree = ^{s_tree_cfg_valid_i, s_tree_cfg_what_i, s_tree_cfg_id_i, s_tree_cfg_shaper_i, s_tree_cfg_parent_i, s_tree_cfg_class_i,
-                           s_tree_cfg_weight_i, done_ready};
+    assign unused_tree = ^{s_tree_cfg_valid_i, s_tree_cfg_what_i, s_tree_cfg_id_i, s_tree_cfg_shaper_i, s_tree_cfg_parent_i,
+                           s_tree_cfg_class_i, s_tree_cfg_weight_i, done_ready};
   end else begin : g_tree
     pst_hierarchy #(
         .Queues(Queues), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes),
