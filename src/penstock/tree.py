@@ -111,7 +111,7 @@ class Tree:
 def writes(
     scenario: Scenario, document: Document, config: "Config", table: "QueueTable", touched: NDArray[np.uint32]
 ) -> tuple[Writes, TimedWrites]:
-    """Return the register writes of the hierarchy before the clock starts, and those of changes: (cycle, address, value). Raises UserError."""
+    """Return the writes of the hierarchy before the clock starts, and those of changes: (cycle, address, value). Raises UserError."""
     tree = Tree(scenario, document, config)
     setup = tree.setup()
     timed: TimedWrites = []
