@@ -76,8 +76,8 @@ module pst_hierarchy
   if (Nodes < 2 || Nodes > Queues || Ports < 2 || Ports > Queues || Nodes != 2 ** NodeWidth || Ports != 2 ** PortWidth) begin : g_bad_nodes
     $error("pst_hierarchy: Nodes (%0d) and Ports (%0d) must be powers of two, 2 .. Queues", Nodes, Ports);
   end
-  if (longint'(WalkCycles) * Subscribers >= longint'(2) ** (TimeWidth - 3) || longint'(WalkCycles) * Nodes >= longint'(2) ** (TimeWidth - 3))
-  begin : g_bad_walk
+  if (longint'(WalkCycles) * Subscribers >= longint'(2) ** (TimeWidth - 3)
+      || longint'(WalkCycles) * Nodes >= longint'(2) ** (TimeWidth - 3)) begin : g_bad_walk
     $error("pst_hierarchy: WalkCycles (%0d) times the parents of a level must stay below 2^(TimeWidth-3)", WalkCycles);
   end
 
