@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -218,17 +219,24 @@ class Fairness : CongestedNodes {
             bytes[tree_.node_of[s.subscriber]] += bytes_of(s);
         }
         double subscribers = 0, queues = 0, all = 0;
+        std::map<size_t, std::pair<double, uint32_t>> by_flows;
         for (const Source& s : sources_) {
             const uint32_t node = tree_.node_of[s.subscriber];
             const double mine = std::max(1.0, bytes_of(s));
             all += mine;
-            subscribers = std::max(subscribers, std::fabs(mine / std::max(1.0, bytes[node]) - s.weight / weights[node]));
+            const double fair = s.weight / weights[node];
+            by_flows[s.flows].first += mine / std::max(1.0, bytes[node]) / fair;
+            ++by_flows[s.flows].second;
+            subscribers = std::max(subscribers, std::fabs(mine / std::max(1.0, bytes[node]) - fair));
             for (size_t k = 0; k < s.flows; ++k)
                 queues = std::max(queues, std::fabs(static_cast<double>(flows_[s.first + k].bytes) / mine - 1.0 / static_cast<double>(s.flows)));
         }
         result["share_error_points"] = 100 * std::max(subscribers, queues);
         result["subscriber_error_points"] = 100 * subscribers;
         result["queue_error_points"] = 100 * queues;
+        nb::dict relative;
+        for (const auto& [flows, sum] : by_flows) relative[std::to_string(flows).c_str()] = sum.first / sum.second;
+        result["share_by_queues"] = relative;
         result["subscribers"] = sources_.size();
         result["bytes"] = static_cast<uint64_t>(all);
     }

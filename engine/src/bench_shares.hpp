@@ -16,7 +16,7 @@ namespace penstock {
 
 // Shares in bytes over `cycles`, after a tenth of that; weights (bool): subscribers have weights 1 to 8. Returns share_error_points (the larger of
 // the two that follow), subscriber_error_points (subscribers of a node), queue_error_points (equal queues of a subscriber), each the largest,
-// in percentage points; flows, subscribers, bytes, packets, cycles; parent_utilisation (the least of all nodes) and parent_utilisation_max.
+// in percentage points; share_by_queues (what a subscriber with that many backlogged queues gets on average, as a multiple of its fair share); flows, subscribers, bytes, packets, cycles; parent_utilisation (the least of all nodes) and parent_utilisation_max.
 nanobind::dict fairness_bench(const nanobind::dict& given, nanobind::object progress);
 
 // Class 0: `voice_bytes` long, `voice_share` of the nodes' rate, at random times (geometric gaps) in the first queue of random subscribers; their other
