@@ -21,7 +21,8 @@ namespace nb = nanobind;
 namespace penstock {
 namespace {
 
-constexpr uint32_t kDepth = 4;  // packets that a backlogged queue holds
+constexpr uint32_t kDepth = 4;             // packets that a backlogged queue holds
+constexpr uint64_t kBurst = 1ull << 20;    // cycles; of the queues' own shapers, so that what they wait for the node costs them no credit
 constexpr std::array<uint32_t, 12> kImix = {60, 60, 60, 60, 60, 60, 60, 590, 590, 590, 590, 1514};
 constexpr std::array<uint32_t, 5> kSizes = {60, 300, 590, 1514, 9600};
 constexpr uint32_t kLargestImix = 1514;
@@ -29,7 +30,7 @@ constexpr uint64_t kLostQuiet = 2'000'000;  // packets that have not come out af
 
 struct Options {
     std::string library;
-    uint32_t queues, descriptors, subscribers, size;
+    uint32_t queues, descriptors, subscribers, congested_nodes, size;
     TreeShape tree;
     double overload, node_rate;
     uint64_t seed;
@@ -39,6 +40,7 @@ struct Options {
           queues(nb::cast<uint32_t>(given["queues"])),
           descriptors(nb::cast<uint32_t>(given["descriptors"])),
           subscribers(nb::cast<uint32_t>(given["subscribers"])),
+          congested_nodes(nb::cast<uint32_t>(given["congested_nodes"])),
           size(nb::cast<uint32_t>(given["size"])),
           tree(TreeShape::from_python(given)),
           overload(nb::cast<double>(given["overload"])),
@@ -84,20 +86,23 @@ class CongestedNodes : protected CoreDriver {
         refill_.push_back(flow);
     }
 
-    // Sources are at different nodes in turn. `first_index`: the first of their queues that is backlogged; `all`: all from there on are.
+    // Sources are at the congested nodes in turn. `first_index`: the first of their queues that is backlogged; `all`: all from there on are.
     void make_flows(uint32_t first_index, bool all, bool weights) {
         const uint32_t per = options_.tree.queues_per_subscriber;
         flow_of_.assign(options_.queues, kNone);
-        for (uint32_t i = 0; i < options_.subscribers; ++i) {
+        for (const uint32_t subscriber : tree_.order) {
+            if (tree_.node_of[subscriber] >= options_.congested_nodes) continue;
+            if (sources_.size() == options_.subscribers) break;
             const uint32_t count = all ? per - first_index : 1 + static_cast<uint32_t>(rng_() % (per - first_index));
             const uint32_t weight = weights ? 1 + static_cast<uint32_t>(rng_() % 8) : 1;
-            sources_.push_back({tree_.order[i], weight, flows_.size(), count});
+            sources_.push_back({subscriber, weight, flows_.size(), count});
             for (uint32_t k = 0; k < count; ++k) {
-                const uint32_t queue = tree_.order[i] * per + first_index + k;
+                const uint32_t queue = subscriber * per + first_index + k;
                 flow_of_[queue] = static_cast<uint32_t>(flows_.size());
                 flows_.push_back({queue, options_.size == 1 ? kSizes[rng_() % kSizes.size()] : options_.size});
             }
         }
+        if (sources_.size() < options_.subscribers) throw std::invalid_argument("there are not so many subscribers below the congested nodes");
     }
 
     // Nodes get their rate; the queues below each are shaped so that they offer `overload` times that, by their weights; subscribers and
@@ -115,7 +120,7 @@ class CongestedNodes : protected CoreDriver {
             const double offered = options_.overload * options_.node_rate * s.weight / weights[node] / static_cast<double>(s.flows);
             for (size_t k = 0; k < s.flows; ++k) {
                 const uint32_t queue = flows_[s.first + k].queue;
-                set_queue(queue, shaper_code(1.0 / offered));
+                set_queue(queue, kBurst << 21 | shaper_code(1.0 / offered));
                 set({.what = TreeWhat::Queue, .id = queue, .cls = cls(k), .weight = static_cast<uint8_t>(s.weight)});
             }
         }
@@ -249,7 +254,7 @@ class Priority : CongestedNodes {
     Priority(const Options& options, uint64_t packets, uint32_t voice_bytes, double voice_share, nb::object progress)
         : CongestedNodes(options, packets, std::move(progress)), packets_(packets), voice_bytes_(voice_bytes), since_(options.descriptors) {
         // Of the traffic of all nodes together, by cycle.
-        const double used = std::min(options.tree.nodes, options.subscribers);
+        const double used = std::min(options.congested_nodes, options.subscribers);
         chance_ = voice_share * options.node_rate * used / voice_bytes;
     }
 
@@ -261,7 +266,7 @@ class Priority : CongestedNodes {
         for (const Source& s : sources_) set({.what = TreeWhat::Queue, .id = voice_queue(s)});
         latencies_.reserve(packets_);
         // Until the backlog is there.
-        const auto warm = static_cast<uint64_t>(10 * kLargestImix * static_cast<double>(flows_.size()) / options_.node_rate / options_.tree.nodes);
+        const auto warm = static_cast<uint64_t>(10 * kLargestImix * static_cast<double>(flows_.size()) / options_.node_rate / options_.congested_nodes);
         for (uint64_t i = 0; i < warm + 10'000; ++i) step(false);
         start();
         while (latencies_.size() < packets_ && offered_ < 2 * packets_) step(offered_ < packets_);

@@ -7,7 +7,8 @@ namespace penstock {
 
 // Nodes whose rate is a part of what the subscribers below them offer. Options of both benches:
 //   library, queues, descriptors, levels (4), queues_per_subscriber, nodes, ports, classes, seed
-//   subscribers     that have traffic, spread over the nodes; each has its own number of backlogged queues, 1 .. queues_per_subscriber
+//   congested_nodes the first so many nodes have traffic
+//   subscribers     that have traffic, spread over these nodes; each has its own number of backlogged queues, 1 .. queues_per_subscriber
 //   overload        what is offered below a node, as a multiple of its rate: the queues' own shapers let through that much
 //   node_rate       byte per cycle
 //   size            0: every packet IMIX; 1: every queue has its own size, up to 9,600 byte; else byte
