@@ -48,13 +48,13 @@ def test_equal_subscribers_have_equal_shares(capsys: pytest.CaptureFixture[str])
     """The window is short: what is left of the error is its edge."""
     result = run(capsys, "fairness", *CORE, *settings(megabytes=1, size=590, congested_nodes=8, subscribers=32, rate=4_000_000_000))
     assert result["share_error_points"] == max(result["subscriber_error_points"], result["queue_error_points"]) <= 0.5
-    assert 0 < result["share_error_points"], "an error of nothing at all is none that was measured"
+    assert result["share_error_points"] > 0, "an error of nothing at all is none that was measured"
     assert 0.995 <= result["parent_utilisation"] <= result["parent_utilisation_max"] <= 1.005
     assert result["subscribers"] == 32 < result["flows"] <= 128
 
 
 def test_a_queue_on_its_way_back_keeps_its_share(capsys: pytest.CaptureFixture[str]) -> None:
-    """At 7 Gbit/s a small packet takes less time than its queue needs to bring the next one: subscribers with one queue get as much as others."""
+    """At 7 Gbit/s a small packet is gone before its queue brings the next one: subscribers with one queue get as much as others."""
     given = settings(megabytes=1, congested_nodes=4, subscribers=32, rate=7_000_000_000, overload=100)
     result = run(capsys, "fairness", *CORE, *given)
     assert set(result["share_by_queues"]) == {"1", "2", "3", "4"}
@@ -66,7 +66,7 @@ def test_the_highest_class_waits_for_one_packet(capsys: pytest.CaptureFixture[st
     latency = result["latency_cycles"]
     assert set(latency) == DISTRIBUTION and latency["count"] == 1500 and result["lost"] == 0
     # It waits for the packet that is being sent, and at times for another one of its class.
-    assert 29 <= latency["p50"] and latency["p99"] <= 1.1 * result["packet_cycles"] and latency["max"] <= 2 * result["packet_cycles"]
+    assert latency["p50"] >= 29 and latency["p99"] <= 1.1 * result["packet_cycles"] and latency["max"] <= 2 * result["packet_cycles"]
     assert 0.995 <= result["parent_utilisation"] <= 1.005
 
 

@@ -213,14 +213,15 @@ nb::dict core_bench(const nb::dict& given, nb::object progress) {
 }  // namespace
 
 void bind_bench(nb::module_& m) {
-    m.def("core_bench", &core_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
-          "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, mode (queue, schedule, idle-latency), "
-          "pattern (random, same,\n"
-          "neighbours), queues, descriptors, packets, seed; levels (1 or 4), queues_per_subscriber, nodes, ports, classes; congested (none, "
-          "or the level).\n"
-          "progress(packets, cycles) is called now and then. Returns cycles,\n"
-          "packets, and enqueues_per_cycle and dequeues_per_cycle, or latency_cycles (a list). Raises RuntimeError when the\n"
-          "core loses, invents, changes or reorders a packet.");
+    m.def(
+        "core_bench", &core_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
+        "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, mode (queue, schedule, idle-latency), "
+        "pattern (random, same,\n"
+        "neighbours), queues, descriptors, packets, seed; levels (1 or 4), queues_per_subscriber, nodes, ports, classes; congested (none, "
+        "or the level).\n"
+        "progress(packets, cycles) is called now and then. Returns cycles,\n"
+        "packets, and enqueues_per_cycle and dequeues_per_cycle, or latency_cycles (a list). Raises RuntimeError when the\n"
+        "core loses, invents, changes or reorders a packet.");
     m.def("lateness_bench", &lateness_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
           "Measure how late pst_access_edge_core sends shaped packets; bench_lateness.hpp has the options and the result.");
     m.def("fairness_bench", &fairness_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),

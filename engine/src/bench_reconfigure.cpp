@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Settings of every kind, changed as fast as the core takes them, while traffic flows at full rate.
 //
-// Rates stay above their load, limits above the backlog, and few gates are closed at a time and soon opened again: the packets that can go are never
-// few, so an output that has nothing, or an enqueue side that takes nothing, stands still because of the core and not because of what was set. Subscribers
-// change their nodes, and nodes their ports, in pairs, so that the load below each stays what it was.
+// Rates stay above their load, limits above the backlog, and few gates are closed at a time and soon opened again: the packets that can go
+// are never few, so an output that has nothing, or an enqueue side that takes nothing, stands still because of the core and not because of
+// what was set. Subscribers change their nodes, and nodes their ports, in pairs, so that the load below each stays what it was.
 #include "bench_reconfigure.hpp"
 
 #include <nanobind/stl/string.h>
@@ -26,10 +26,10 @@ namespace {
 
 constexpr uint32_t kMinLen = 60, kMaxLen = 1514;
 constexpr double kMeanLen = (kMinLen + kMaxLen) / 2.0;
-constexpr uint32_t kWindow = 32;               // cycles
-constexpr uint64_t kLostQuiet = 2'000'000;     // packets that have not come out after so many cycles without one are lost
+constexpr uint32_t kWindow = 32;            // cycles
+constexpr uint64_t kLostQuiet = 2'000'000;  // packets that have not come out after so many cycles without one are lost
 constexpr size_t kClosedQueues = 16, kClosedSubscribers = 4, kClosedNodes = 1;
-constexpr uint32_t kLimit = 60'000;            // packets; limits are drawn between this and the most
+constexpr uint32_t kLimit = 60'000;  // packets; limits are drawn between this and the most
 
 // How long one side stands still; and the longest standstill in each window of the run.
 class Standstills {
@@ -125,7 +125,8 @@ class Reconfigure : CoreDriver {
             shapers_.push_back(shaper(rng_, 1.0 / queues_));
             limits_.push_back(kMostPackets);
             set_queue(queue, shapers_.back());
-            records(TreeWhat::Queue).push_back({.what = TreeWhat::Queue, .id = queue, .cls = static_cast<uint8_t>(draw(rng_, tree_.shape.classes))});
+            records(TreeWhat::Queue)
+                .push_back({.what = TreeWhat::Queue, .id = queue, .cls = static_cast<uint8_t>(draw(rng_, tree_.shape.classes))});
         }
         const auto level = [&](TreeWhat what, size_t count, const std::vector<uint32_t>& parents) {
             for (uint32_t id = 0; id < count; ++id) {
@@ -141,7 +142,8 @@ class Reconfigure : CoreDriver {
     }
 
     void step_offer() {
-        if (may_offer() && mirror_.waiting() < descriptors_ * 7 / 8) offer(draw(rng_, queues_), kMinLen + draw(rng_, kMaxLen - kMinLen + 1));
+        if (may_offer() && mirror_.waiting() < descriptors_ * 7 / 8)
+            offer(draw(rng_, queues_), kMinLen + draw(rng_, kMaxLen - kMinLen + 1));
     }
     void step() {
         step_offer();

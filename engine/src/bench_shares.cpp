@@ -21,8 +21,8 @@ namespace nb = nanobind;
 namespace penstock {
 namespace {
 
-constexpr uint32_t kDepth = 4;             // packets that a backlogged queue holds
-constexpr uint64_t kBurst = 1ull << 20;    // cycles; of the queues' own shapers, so that what they wait for the node costs them no credit
+constexpr uint32_t kDepth = 4;           // packets that a backlogged queue holds
+constexpr uint64_t kBurst = 1ull << 20;  // cycles; of the queues' own shapers, so that what they wait for the node costs them no credit
 constexpr std::array<uint32_t, 12> kImix = {60, 60, 60, 60, 60, 60, 60, 590, 590, 590, 590, 1514};
 constexpr std::array<uint32_t, 5> kSizes = {60, 300, 590, 1514, 9600};
 constexpr uint32_t kLargestImix = 1514;
@@ -86,7 +86,8 @@ class CongestedNodes : protected CoreDriver {
         refill_.push_back(flow);
     }
 
-    // Sources are at the congested nodes in turn. `first_index`: the first of their queues that is backlogged; `all`: all from there on are.
+    // Sources are at the congested nodes in turn. `first_index`: the first of their queues that is backlogged; `all`: all from there on
+    // are.
     void make_flows(uint32_t first_index, bool all, bool weights) {
         const uint32_t per = options_.tree.queues_per_subscriber;
         flow_of_.assign(options_.queues, kNone);
@@ -102,7 +103,8 @@ class CongestedNodes : protected CoreDriver {
                 flows_.push_back({queue, options_.size == 1 ? kSizes[rng_() % kSizes.size()] : options_.size});
             }
         }
-        if (sources_.size() < options_.subscribers) throw std::invalid_argument("there are not so many subscribers below the congested nodes");
+        if (sources_.size() < options_.subscribers)
+            throw std::invalid_argument("there are not so many subscribers below the congested nodes");
     }
 
     // Nodes get their rate; the queues below each are shaped so that they offer `overload` times that, by their weights; subscribers and
@@ -167,7 +169,8 @@ class CongestedNodes : protected CoreDriver {
     uint64_t open_and_drain() {
         refill_.clear();
         for (Flow& flow : flows_) flow_of_[flow.queue] = kNone;
-        for (uint32_t node = 0; node < options_.tree.nodes; ++node) set({.what = TreeWhat::Node, .id = node, .parent = tree_.port_of[node]});
+        for (uint32_t node = 0; node < options_.tree.nodes; ++node)
+            set({.what = TreeWhat::Node, .id = node, .parent = tree_.port_of[node]});
         return drain_and_count(kLostQuiet);
     }
 
@@ -234,7 +237,8 @@ class Fairness : CongestedNodes {
             ++by_flows[s.flows].second;
             subscribers = std::max(subscribers, std::fabs(mine / std::max(1.0, bytes[node]) - fair));
             for (size_t k = 0; k < s.flows; ++k)
-                queues = std::max(queues, std::fabs(static_cast<double>(flows_[s.first + k].bytes) / mine - 1.0 / static_cast<double>(s.flows)));
+                queues =
+                    std::max(queues, std::fabs(static_cast<double>(flows_[s.first + k].bytes) / mine - 1.0 / static_cast<double>(s.flows)));
         }
         result["share_error_points"] = 100 * std::max(subscribers, queues);
         result["subscriber_error_points"] = 100 * subscribers;
@@ -266,7 +270,8 @@ class Priority : CongestedNodes {
         for (const Source& s : sources_) set({.what = TreeWhat::Queue, .id = voice_queue(s)});
         latencies_.reserve(packets_);
         // Until the backlog is there.
-        const auto warm = static_cast<uint64_t>(10 * kLargestImix * static_cast<double>(flows_.size()) / options_.node_rate / options_.congested_nodes);
+        const auto warm =
+            static_cast<uint64_t>(10 * kLargestImix * static_cast<double>(flows_.size()) / options_.node_rate / options_.congested_nodes);
         for (uint64_t i = 0; i < warm + 10'000; ++i) step(false);
         start();
         while (latencies_.size() < packets_ && offered_ < 2 * packets_) step(offered_ < packets_);
@@ -276,7 +281,10 @@ class Priority : CongestedNodes {
         result["lost"] = open_and_drain();
         result["packets"] = packets_;
         result["latency_cycles"] = nb::cast(latencies_);
-        result["packet_cycles"] = std::max(options_.size, options_.size > 1 ? 0 : options_.size ? kSizes.back() : kLargestImix) * code_period(node_code_);
+        result["packet_cycles"] = std::max(options_.size, options_.size > 1 ? 0
+                                                          : options_.size   ? kSizes.back()
+                                                                            : kLargestImix) *
+                                  code_period(node_code_);
         return result;
     }
 
@@ -309,8 +317,8 @@ class Priority : CongestedNodes {
     uint64_t packets_, offered_ = 0;
     uint32_t voice_bytes_;
     double chance_;
-    std::deque<uint32_t> voice_;    // packets of class 0 that are to be offered
-    std::vector<uint64_t> since_;   // by descriptor: when it was taken
+    std::deque<uint32_t> voice_;   // packets of class 0 that are to be offered
+    std::vector<uint64_t> since_;  // by descriptor: when it was taken
     std::vector<uint32_t> latencies_;
 };
 
@@ -324,8 +332,8 @@ nb::dict priority_bench(const nb::dict& given, nb::object progress) {
     const Options options(given);
     if (options.tree.queues_per_subscriber < 2 || options.tree.classes < 2)
         throw std::invalid_argument("priority wants two queues per subscriber and two classes at least");
-    return Priority(options, nb::cast<uint64_t>(given["packets"]), nb::cast<uint32_t>(given["voice_bytes"]), nb::cast<double>(given["voice_share"]),
-                    std::move(progress))
+    return Priority(options, nb::cast<uint64_t>(given["packets"]), nb::cast<uint32_t>(given["voice_bytes"]),
+                    nb::cast<double>(given["voice_share"]), std::move(progress))
         .run();
 }
 

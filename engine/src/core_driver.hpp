@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// What benches of pst_access_edge_core share: it is driven cycle by cycle, and every packet is checked: FIFO order in its queue, its length,
-// its event, and that nothing is left or lost at the end.
+// What benches of pst_access_edge_core share: it is driven cycle by cycle, and every packet is checked: FIFO order in its queue, its
+// length, its event, and that nothing is left or lost at the end.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -30,9 +30,7 @@ inline uint64_t shaper_code(double cycles_per_byte) {
 }
 
 // Cycles per byte that a code stands for.
-inline double code_period(uint64_t code) {
-    return std::ldexp(static_cast<double>(code & 0xFFFF), static_cast<int>(code >> 16 & 31) - 31);
-}
+inline double code_period(uint64_t code) { return std::ldexp(static_cast<double>(code & 0xFFFF), static_cast<int>(code >> 16 & 31) - 31); }
 
 // What a setting of the hierarchy is about (pst_hierarchy_pkg::setting_e).
 enum class TreeWhat : uint8_t { Queue, Subscriber, Node, Port };
@@ -40,9 +38,9 @@ enum class TreeWhat : uint8_t { Queue, Subscriber, Node, Port };
 struct TreeSetting {
     TreeWhat what;
     uint32_t id;
-    uint64_t shaper = kUnshaped;      // subscriber, node, port
-    uint32_t parent = 0;              // of a subscriber its node, of a node its port
-    uint8_t cls = 0, weight = 1;      // queue
+    uint64_t shaper = kUnshaped;  // subscriber, node, port
+    uint32_t parent = 0;          // of a subscriber its node, of a node its port
+    uint8_t cls = 0, weight = 1;  // queue
 };
 
 class CoreDriver {

@@ -37,7 +37,7 @@ struct Tree {
     uint32_t node(uint32_t queue) const { return node_of[subscriber(queue)]; }
 
     TreeShape shape;
-    std::vector<uint32_t> order;    // subscribers as they were dealt: the first `nodes` of them are at different nodes, and so on
+    std::vector<uint32_t> order;  // subscribers as they were dealt: the first `nodes` of them are at different nodes, and so on
     std::vector<uint32_t> node_of, port_of;
 };
 

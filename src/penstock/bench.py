@@ -3,8 +3,8 @@
 `queue` and `schedule` keep both sides of queue manager and scheduler busy, without and with shaped queues; `idle-latency` sends single
 packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. They drive `pst_access_edge_core`
 (or, with engine=model, its model) at its descriptor ports and check every packet (engine/src/bench_core.cpp, bench_lateness.hpp).
-`engine` measures how fast an engine is, on a whole device. `fairness`, `priority` and `reconfigure` are about the hierarchy (bench_tree.py), which the
-first three have with levels=4. docs/measurements.md has the figures.
+`engine` measures how fast an engine is, on a whole device. `fairness`, `priority` and `reconfigure` are about the hierarchy
+(bench_tree.py), which the first three have with levels=4. docs/measurements.md has the figures.
 """
 
 import time
@@ -135,9 +135,7 @@ def prepare(options: dict[str, Any], report: Report | None = None) -> Path | Non
         return None
     if options["mode"] == "engine":
         return verilate.build_device(bench_engine.configuration(options["queues"]), report)
-    return verilate.build_core(
-        options["queues"], options["descriptors"], options["shaping"], report, tree=bench_tree.parameters(options)
-    )
+    return verilate.build_core(options["queues"], options["descriptors"], options["shaping"], report, tree=bench_tree.parameters(options))
 
 
 def run(options: dict[str, Any], progress: Progress | None = None) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The benches of the hierarchy (queue, subscriber, node, port) at the core's descriptor ports: settings and results.
 
-`fairness`: shares of the subscribers below congested nodes, and of a subscriber's queues. `priority`: delay of class 0 below congested nodes.
-`reconfigure`: settings changed while traffic flows at full rate. The measurements are in engine/src/bench_shares.cpp and
+`fairness`: shares of the subscribers below congested nodes, and of a subscriber's queues. `priority`: delay of class 0 below
+congested nodes. `reconfigure`: settings changed while traffic flows at full rate. The measurements are in engine/src/bench_shares.cpp and
 bench_reconfigure.cpp; every packet is checked there. RTL only: the model has no hierarchy yet.
 """
 
@@ -164,9 +164,8 @@ def _reconfigure(module: Any, given: dict[str, Any], progress: Any) -> dict[str,
     """Run with changes and without: what the first stands still longer is because of the changes."""
     from penstock.result import distribution
 
-    half = {**given, "work": given["work"]}
-    with_changes = module.reconfigure_bench({**half, "changes": True}, progress)
-    without = module.reconfigure_bench({**half, "changes": False}, None)
+    with_changes = module.reconfigure_bench({**given, "changes": True}, progress)
+    without = module.reconfigure_bench({**given, "changes": False}, None)
     sides = {}
     excess = []
     for side in ("enqueue", "output"):
@@ -193,7 +192,7 @@ def _reconfigure(module: Any, given: dict[str, Any], progress: Any) -> dict[str,
 
 
 def longer(changed: NDArray[np.int64], plain: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return by how much each of `changed` is longer than its peer: both sorted, the n-th longest beside the n-th longest, never below 0."""
+    """Return by how much each of `changed` is longer than its peer: both sorted, the n-th longest beside the n-th longest; at least 0."""
     return np.maximum(np.sort(changed).astype(np.int64) - np.sort(plain), 0)
 
 
@@ -204,16 +203,21 @@ def lines(result: dict[str, Any]) -> list[str]:
         return f"{key.replace('_', ' ')}: " + ", ".join(f"{name} {value:g}" for name, value in result[key].items())
 
     config = result["config"]
-    tree = f"{config['queues_per_subscriber']} a subscriber, {config['nodes']:,} nodes, {config['ports']:,} ports, {config['classes']} classes"
+    tree = (
+        f"{config['queues_per_subscriber']} a subscriber, {config['nodes']:,} nodes, {config['ports']:,} ports, {config['classes']} classes"
+    )
     told = [f"{config['queues']:,} queues, {tree}, seed {result['seed']}"]
     if result["bench"] == "reconfigure":
-        told += [f"{result['changes_per_second']:,} changes per second at {CLOCK_HZ / 1e6:g} MHz, {result['changes']:,} in {result['cycles']:,} cycles"]
+        told += [
+            f"{result['changes_per_second']:,} changes per second at {CLOCK_HZ / 1e6:g} MHz,"
+            f" {result['changes']:,} in {result['cycles']:,} cycles"
+        ]
         told += [spread("stall_cycles"), spread("ready_cycles")]
         told += [f"{result['dequeues_per_cycle']:.3f} dequeues per cycle, {result['dequeues_per_cycle_without']:.3f} without changes"]
         told += [f"{result['packets']:,} packets, {result['lost']:,} lost, {result['reordered']:,} reordered"]
         return told
-    load = f"{config['congested_nodes']} nodes of {format_rate(config['rate'])}, {config['subscribers']} subscribers, {result['flows']} backlogged queues"
-    told += [f"{load}, {config['overload']} times overload, size {config['size']}"]
+    load = f"{config['congested_nodes']} nodes of {format_rate(config['rate'])}, {config['subscribers']} subscribers"
+    told += [f"{load}, {result['flows']} backlogged queues, {config['overload']} times overload, size {config['size']}"]
     if result["bench"] == "fairness":
         parts = f"subscribers {result['subscriber_error_points']:.3f}, queues of one {result['queue_error_points']:.3f}"
         told += [f"largest error of a share: {result['share_error_points']:.3f} percentage points ({parts})"]

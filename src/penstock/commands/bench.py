@@ -9,7 +9,9 @@ from penstock.commands import app
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(help="queue, schedule, idle-latency, lateness, engine, fairness, priority or reconfigure.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(help="queue, schedule, idle-latency, lateness, engine, fairness, priority or reconfigure.", show_default=False)
+    ],
     settings: Annotated[
         list[str] | None,
         typer.Option(
