@@ -47,11 +47,16 @@ class Mirror {
         decisions_.pop_front();
     }
 
+    // A bench whose result says how many packets were reordered counts them; for others the first one is an error.
+    void count_reordered() { counts_ = true; }
+    uint64_t reordered() const { return reordered_; }
+
     void departure(uint32_t queue, uint32_t descriptor, uint32_t len) {
         const std::string who = "queue " + std::to_string(queue);
         if (queue >= queues_.size() || descriptor >= packets_.size()) throw std::runtime_error(who + ": no such queue or descriptor");
         auto& [head, tail] = queues_[queue];
         if (head == kNone) throw std::runtime_error(who + " sent a packet that it does not have");
+        if (head != descriptor && counts_ && move_to_front(queue, descriptor)) ++reordered_;
         if (head != descriptor)
             throw std::runtime_error(who + " sent descriptor " + std::to_string(descriptor) + " before " + std::to_string(head));
         if (packets_[head].len != len)
@@ -79,11 +84,25 @@ class Mirror {
         uint32_t queue, len;
     };
 
+    // False: the queue does not have it.
+    bool move_to_front(uint32_t queue, uint32_t descriptor) {
+        auto& [head, tail] = queues_[queue];
+        uint32_t before = head;
+        while (before != kNone && packets_[before].next != descriptor) before = packets_[before].next;
+        if (before == kNone) return false;
+        packets_[before].next = packets_[descriptor].next;
+        if (tail == descriptor) tail = before;
+        packets_[descriptor].next = head;
+        head = descriptor;
+        return true;
+    }
+
     std::vector<List> queues_;
     std::vector<Packet> packets_;
     std::vector<uint32_t> free_;
     std::deque<Decision> decisions_;
-    uint64_t waiting_ = 0;
+    uint64_t waiting_ = 0, reordered_ = 0;
+    bool counts_ = false;
 };
 
 }  // namespace penstock

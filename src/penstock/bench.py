@@ -3,8 +3,8 @@
 `queue` and `schedule` keep both sides of queue manager and scheduler busy, without and with shaped queues; `idle-latency` sends single
 packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. They drive `pst_access_edge_core`
 (or, with engine=model, its model) at its descriptor ports and check every packet (engine/src/bench_core.cpp, bench_lateness.hpp).
-`engine` measures how fast an engine is, on a whole device; `fabric` the cell switch (bench_fabric.py).
-docs/measurements.md has the figures.
+`engine` measures how fast an engine is, on a whole device; `fabric` the cell switch (bench_fabric.py). `fairness`, `priority` and
+`reconfigure` are about the hierarchy (bench_tree.py), which the first three have with levels=4. docs/measurements.md has the figures.
 """
 
 import time
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock import bench_fabric, lateness
+from penstock import bench_fabric, bench_tree, lateness
 from penstock.errors import UserError
 from penstock.options import nothing_left, take_choice, take_number
 from penstock.suggest import nearest
@@ -21,7 +21,8 @@ from penstock.suggest import nearest
 SCHEMA = "penstock.bench/1"
 ENGINES = ("rtl", "model")
 PATTERNS = ("random", "same", "neighbours")
-KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping")
+KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "levels", *bench_tree.TREE_KEYS, "congested")
+TREE_BENCHES = ("fairness", "priority", "reconfigure")
 ENGINE_KEYS = ("queues", "packets", "size", "load", "engine")
 LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine")
 
@@ -48,6 +49,9 @@ BENCHES = {
     "engine": Bench("packets and cycles of a whole device, every queue shaped, in a second of CPU time", 2_000_000),
     "fabric": Bench("cells per cycle and latency of the cell switch, all inputs loaded", bench_fabric.CELLS),
     "lateness": Bench("cycles by which shaped packets leave after an ideal server on the same link", 1_000_000),
+    "fairness": Bench("shares of subscribers below congested nodes, and of each one's queues: how far from fair", 0),
+    "priority": Bench("cycles from enqueue to departure of class 0 below congested nodes", 20_000),
+    "reconfigure": Bench("settings changed per second while traffic flows, and for how long it stands still", 0),
 }
 
 
@@ -62,8 +66,10 @@ def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
         return _plan_engine(settings, seed)
     if name == "fabric":
         return bench_fabric.plan(settings, seed)
+    if name in TREE_BENCHES:
+        return bench_tree.plan(name, settings, seed)
     queues = take_number(settings, "queues", 262_144, 2, 1 << 22)
-    options = {
+    options: dict[str, Any] = {
         "mode": name,
         "engine": take_choice(settings, "engine", ENGINES),
         "queues": queues,
@@ -73,6 +79,7 @@ def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
         "shaping": bool(take_number(settings, "shaping", 1, 0, 1)),
         "seed": seed,
     }
+    options |= bench_tree.plan_core(name, settings, options)
     nothing_left(settings, KEYS)
     if name == "schedule" and not options["shaping"]:
         raise UserError("bench schedule measures shaped queues, shaping=0 has none; bench queue takes it")
@@ -133,7 +140,7 @@ def prepare(options: dict[str, Any], report: Report | None = None) -> Path | Non
         return None
     if options["mode"] == "engine":
         return verilate.build_device(bench_engine.configuration(options["queues"]), report)
-    return verilate.build_core(options["queues"], options["descriptors"], options["shaping"], report)
+    return verilate.build_core(options["queues"], options["descriptors"], options["shaping"], report, tree=bench_tree.parameters(options))
 
 
 def run(options: dict[str, Any], progress: Progress | None = None) -> dict[str, Any]:
@@ -149,7 +156,10 @@ def run(options: dict[str, Any], progress: Progress | None = None) -> dict[str, 
         return _run_engine(options, progress)
     if options["mode"] == "fabric":
         return _run_fabric(options, progress)
-    core_options = {key: options[key] for key in ("mode", "pattern", "queues", "descriptors", "packets", "shaping", "seed")}
+    if options["mode"] in TREE_BENCHES:
+        return _run_tree(options, progress)
+    keys = ("mode", "pattern", "queues", "descriptors", "packets", "shaping", "seed", "levels", *bench_tree.TREE_KEYS, "congested")
+    core_options = {key: options[key] for key in keys}
     library = prepare(options)
     started = time.monotonic()
     try:
@@ -158,7 +168,8 @@ def run(options: dict[str, Any], progress: Progress | None = None) -> dict[str, 
         raise BenchError(str(error)) from None
     if "latency_cycles" in raw:
         raw["latency_cycles"] = distribution(np.asarray(raw["latency_cycles"]))
-    config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets")}
+    hidden = ("mode", "seed", "packets", *(bench_tree.TREE_KEYS if options["levels"] == 1 else ()))
+    config = {key: value for key, value in options.items() if key not in hidden and value != ""}
     wall = round(time.monotonic() - started, 3)
     head = {"schema": SCHEMA, "bench": options["mode"], "engine": options["engine"]}
     return {**head, "seed": options["seed"], "config": config, **raw, "wall_seconds": wall}
@@ -187,6 +198,19 @@ def _run_fabric(options: dict[str, Any], progress: Progress | None) -> dict[str,
         raise BenchError(str(error)) from None
     config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets", "engine")}
     return {"schema": SCHEMA, "bench": "fabric", "engine": "rtl", "seed": options["seed"], "config": config, **found}
+
+
+def _run_tree(options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
+    library = prepare(options)
+    assert library is not None
+    started = time.monotonic()
+    try:
+        found = bench_tree.run(options, library, progress)
+    except RuntimeError as error:
+        raise BenchError(str(error)) from None
+    config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets", "work", "cycles")}
+    head = {"schema": SCHEMA, "bench": options["mode"], "engine": options["engine"], "seed": options["seed"], "config": config}
+    return {**head, **found, "wall_seconds": round(time.monotonic() - started, 3)}
 
 
 def _run_lateness(options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:

@@ -30,6 +30,14 @@ def take_number(settings: dict[str, str], key: str, default: int, least: int, mo
     return int(plain)
 
 
+def take_power_of_two(settings: dict[str, str], key: str, default: int, least: int, most: int) -> int:
+    """Take the power of two `key` out of `settings`. Raises UserError when it is none or out of range."""
+    number = take_number(settings, key, default, least, most)
+    if number & (number - 1):
+        raise UserError(f"--set {key}={number}: give a power of two")
+    return number
+
+
 def take_choice(settings: dict[str, str], key: str, choices: tuple[str, ...]) -> str:
     """Take one of `choices` (the first is the default) out of `settings`. Raises UserError for anything else."""
     text = settings.pop(key, choices[0])

@@ -15,6 +15,7 @@ constexpr uint32_t kMaxQueuesPerSubscriber = 8;
 // What a queue may still send in its round at a node or port (pst_round_credit).
 struct RoundCredit {
     static constexpr uint32_t kQuantum = 2048;  // bytes at weight 1
+    static constexpr int32_t kMostQuanta = 4;   // that are kept
     static constexpr uint32_t kRoundMask = (1u << 12) - 1;
     static constexpr int32_t kLeast = -(1 << 17);
 
@@ -25,7 +26,7 @@ struct RoundCredit {
     bool pick(uint32_t now, uint32_t sharers, uint32_t weight, uint32_t new_class, uint32_t length) {
         if (round != now) {
             const auto quantum = static_cast<int32_t>((2 * kQuantum + sharers) / (2 * sharers) * weight);
-            credit = std::min(credit + quantum, quantum);
+            credit = std::min(credit + quantum, kMostQuanta * quantum);
         }
         round = now;
         cls = new_class;

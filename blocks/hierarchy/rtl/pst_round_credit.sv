@@ -3,7 +3,8 @@
 //
 // A queue that is picked in a round it has not sent in gets a quantum: weight * 2,048 byte, divided by the number of its subscriber's queues
 // that share in this round or shared in the last, so that shares are those of subscribers. It goes if it may send anything at all, and what it
-// sends beyond that it owes. Credit that was not used is kept up to one quantum.
+// sends beyond that it owes. Credit that was not used is kept, up to four quanta: a queue has one packet at the gates at a time, so it is often on
+// its way back when a round ends, and would lose its share bit by bit if the rest of it were forfeited.
 //
 // Latency: cycle 0 the queue, 2 class, weight and round, 6 the answer and the length. One operation per cycle; two of one queue at least
 // 8 cycles apart. Reset: a walker clears the memory (`Subscribers` cycles).
@@ -88,7 +89,7 @@ module pst_round_credit
   class_t r3_class_q, r4_class_q, r5_class_q, r6_class_q;
   weight_t r3_weight_q, r4_weight_q;
   round_t r3_round_q, r4_round_q, r5_round_q, r6_round_q;
-  credit_t r5_raised, r5_refilled, r6_credit_q, r6_rest;
+  credit_t r5_raised, r5_most, r5_refilled, r6_credit_q, r6_rest;
   logic r7_we_q;
   word_t r7_word_q;
 
@@ -100,9 +101,10 @@ module pst_round_credit
     r3_sharers = 4'd1;
     for (int i = 0; i < QueuesPerSubscriber; i++) r3_sharers = r3_sharers + 4'(r3_shares_q[i]);
 
-    // A new round: a quantum more, but no more than that is kept.
+    // A new round: a quantum more, but no more than four are kept.
     r5_raised   = r5_own_q.credit + credit_t'(r5_quantum_q);
-    r5_refilled = r5_raised > credit_t'(r5_quantum_q) ? credit_t'(r5_quantum_q) : r5_raised;
+    r5_most     = credit_t'({r5_quantum_q, 2'b00});
+    r5_refilled = r5_raised > r5_most ? r5_most : r5_raised;
 
     r6_rest = go_o ? r6_credit_q - credit_t'(s_op_len_i) : r6_credit_q;
     if (r6_credit_q < 0 && r6_rest >= 0) r6_rest = {1'b1, {CreditWidth-1{1'b0}}};

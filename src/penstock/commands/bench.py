@@ -9,7 +9,9 @@ from penstock.commands import app
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(help="queue, schedule, idle-latency, lateness, engine or fabric.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(help="queue, schedule, idle-latency, lateness, engine, fabric, fairness, priority or reconfigure.", show_default=False)
+    ],
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -18,7 +20,11 @@ def bench(
             help="queues, descriptors, packets, pattern=random|same|neighbours, shaping=0|1, engine=rtl|model; "
             "lateness: queues, packets, pattern=backlogged|blocked, rates=mixed|equal, size=imix|BYTES, load=PERCENT; "
             "engine: queues, packets, size, load, engine; fabric: ports, stages, width, fifo_depth, classes, back_pressure=0|1, "
-            "arbiter=0|1, pattern=uniform|permutation|hotspot, load=PERCENT, cells.",
+            "arbiter=0|1, pattern=uniform|permutation|hotspot, load=PERCENT, cells; "
+            "with levels=4, and fairness, priority, reconfigure: queues_per_subscriber, nodes, ports, classes; "
+            "schedule, levels=4: congested=subscriber|node|port; "
+            "fairness, priority: congested_nodes, subscribers, overload, size=imix|mixed|BYTES, rate; "
+            "fairness: weights=0|1, megabytes (of each subscriber); priority: packets; reconfigure: cycles.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
@@ -36,7 +42,7 @@ def bench(
     try:
         with spinner() as building:
             benches.prepare(options, building)
-        with progress_bar(name, options["packets"]) as progress:
+        with progress_bar(name, options.get("work", options.get("packets", 1))) as progress:
             result = benches.run(options, progress)
     except benches.BenchError as error:
         typer.echo(f"penstock: bench {name} failed: {error} (seed {seed})", err=True)
@@ -63,6 +69,11 @@ def bench(
         )
         speed = f"{result['packets_per_cpu_second']:,} packets and {result['cycles_per_cpu_second']:,} cycles"
         print(f"  {speed} in a second of CPU time ({result['packets']:,} packets, {result['cpu_seconds']:g} s)")
+        return
+    if name in benches.TREE_BENCHES:
+        from penstock import bench_tree
+
+        print("\n".join(f"  {line}" for line in bench_tree.lines(result)))
         return
     print(f"  {config['queues']:,} queues, {config['descriptors']:,} descriptors, {config['pattern']} queues, seed {result['seed']}")
     if "lateness_cycles" in result:

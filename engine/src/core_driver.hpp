@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// What benches of pst_access_edge_core share: it is driven cycle by cycle, and every packet is checked: FIFO order in its queue, its
+// length, its event, and that nothing is left or lost at the end.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "core_mirror.hpp"
+#include "core_model_pins.hpp"
+
+namespace penstock {
+
+inline constexpr uint32_t kMostPackets = 65535, kMostBytes = 0xFFFFFF;  // limits of a queue
+inline constexpr uint64_t kUnshaped = 1, kClosed = 0;                   // shapers' codes
+
+// The shaper's code `exponent << 16 | mantissa` whose period in cycles per byte is nearest; a burst goes to bit 21.
+inline uint64_t shaper_code(double cycles_per_byte) {
+    const double period = std::max(1.0, cycles_per_byte * 65536.0);
+    const int exponent = std::clamp(static_cast<int>(std::floor(std::log2(period))), 0, 31);
+    const auto mantissa = std::clamp<uint64_t>(static_cast<uint64_t>(std::lround(std::ldexp(period, 15 - exponent))), 32768, 65535);
+    return static_cast<uint64_t>(exponent) << 16 | mantissa;
+}
+
+// Cycles per byte that a code stands for.
+inline double code_period(uint64_t code) { return std::ldexp(static_cast<double>(code & 0xFFFF), static_cast<int>(code >> 16 & 31) - 31); }
+
+// What a setting of the hierarchy is about (pst_hierarchy_pkg::setting_e).
+enum class TreeWhat : uint8_t { Queue, Subscriber, Node, Port };
+
+struct TreeSetting {
+    TreeWhat what;
+    uint32_t id;
+    uint64_t shaper = kUnshaped;  // subscriber, node, port
+    uint32_t parent = 0;          // of a subscriber its node, of a node its port
+    uint8_t cls = 0, weight = 1;  // queue
+};
+
+class CoreDriver {
+  public:
+    // `patience`: what the system does in that many cycles without a departure, while packets are waiting, is called a hang.
+    CoreDriver(std::unique_ptr<Core> core, uint32_t queues, uint32_t descriptors, nanobind::object progress, uint64_t patience = 50'000'000)
+        : owned_(std::move(core)), core_(*owned_), mirror_(queues, descriptors), progress_(std::move(progress)), patience_(patience) {}
+    virtual ~CoreDriver() = default;
+
+  protected:
+    static constexpr uint64_t kProgressCycles = 1 << 16;
+
+    virtual void enqueued(uint32_t /*queue*/, uint32_t /*descriptor*/) {}
+    virtual void departed(uint32_t /*queue*/, uint32_t /*descriptor*/, uint32_t /*len*/) {}
+    // What the progress bar shows.
+    virtual uint64_t done() const { return dequeued_; }
+
+    pst_core_pins& pins() { return core_.pins; }
+
+    void reset() {
+        core_.pins.rst_i = 1;
+        for (int i = 0; i < 4; ++i) core_.step();
+        core_.pins.rst_i = 0;
+        core_.pins.m_drop_ready_i = 1;
+        for (uint64_t i = 0; !core_.pins.init_done_o; ++i) {
+            core_.step();
+            if (i > patience_) throw std::runtime_error("init_done_o does not rise");
+        }
+    }
+
+    // One clock cycle: what is offered stays offered until it is taken, and everything that comes out is checked.
+    void cycle() {
+        auto& p = core_.pins;
+        core_.step();
+        ++cycles_;
+        if (p.s_enq_valid_i && p.s_enq_ready_o) {
+            mirror_.enqueue(p.s_enq_queue_i, p.s_enq_desc_i, p.s_enq_len_i);
+            ++enqueued_;
+            p.s_enq_valid_i = 0;
+            enqueued(p.s_enq_queue_i, p.s_enq_desc_i);
+        }
+        if (p.ev_valid_o) mirror_.event(p.ev_queue_o, p.ev_len_o, p.ev_reason_o);
+        if (p.m_drop_valid_o) throw std::runtime_error("a page was given back for a packet that nobody dropped");
+        if (p.m_out_valid_o && p.m_out_ready_i) {
+            mirror_.departure(p.m_out_queue_o, p.m_out_desc_o, p.m_out_len_o);
+            ++dequeued_;
+            quiet_ = 0;
+            departed(p.m_out_queue_o, p.m_out_desc_o, p.m_out_len_o);
+        } else if (mirror_.waiting() && p.m_out_ready_i && ++quiet_ > patience_) {
+            throw std::runtime_error("packets wait, but none has come out for " + std::to_string(patience_) + " cycles");
+        }
+        if (cycles_ % kProgressCycles == 0) report();
+    }
+
+    bool may_offer() { return !core_.pins.s_enq_valid_i && mirror_.has_free(); }
+
+    // Only when may_offer().
+    void offer(uint32_t queue, uint32_t len) {
+        auto& p = core_.pins;
+        p.s_enq_valid_i = 1;
+        p.s_enq_queue_i = queue;
+        p.s_enq_desc_i = mirror_.take();
+        p.s_enq_len_i = static_cast<uint16_t>(len);
+    }
+
+    void set_queue(uint32_t queue, uint64_t shaper) {
+        auto& p = core_.pins;
+        p.s_cfg_queue_i = queue;
+        p.s_cfg_shaper_i = shaper;
+        p.s_cfg_limit_packets_i = kMostPackets;
+        p.s_cfg_limit_bytes_i = kMostBytes;
+        p.s_cfg_valid_i = 1;
+        do {
+            cycle();
+        } while (!p.s_cfg_ready_o);
+        p.s_cfg_valid_i = 0;
+    }
+
+    // Puts a setting of the hierarchy on the pins; it is taken in a cycle with s_tree_cfg_ready_o.
+    void show(const TreeSetting& setting) {
+        auto& p = core_.pins;
+        p.s_tree_cfg_what_i = static_cast<uint8_t>(setting.what);
+        p.s_tree_cfg_id_i = setting.id;
+        p.s_tree_cfg_shaper_i = setting.shaper;
+        p.s_tree_cfg_parent_i = setting.parent;
+        p.s_tree_cfg_class_i = setting.cls;
+        p.s_tree_cfg_weight_i = static_cast<uint8_t>(setting.weight - 1);
+        p.s_tree_cfg_valid_i = 1;
+    }
+
+    void set(const TreeSetting& setting) {
+        show(setting);
+        do {
+            cycle();
+        } while (!core_.pins.s_tree_cfg_ready_o);
+        core_.pins.s_tree_cfg_valid_i = 0;
+    }
+
+    void drain() {
+        core_.pins.m_out_ready_i = 1;
+        while (core_.pins.s_enq_valid_i || mirror_.waiting()) cycle();
+        for (int i = 0; i < 256; ++i) cycle();  // a packet too many would come now
+        mirror_.check_empty();
+    }
+
+    // The same for benches that count what is lost: packets that do not come out while none has come out for `quiet` cycles.
+    uint64_t drain_and_count(uint64_t quiet) {
+        core_.pins.m_out_ready_i = 1;
+        for (quiet_ = 0; quiet_ < quiet && (core_.pins.s_enq_valid_i || mirror_.waiting());) cycle();
+        const uint64_t lost = mirror_.waiting();
+        if (lost == 0) drain();
+        return lost;
+    }
+
+    void report() {
+        if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+        if (!progress_.is_none()) progress_(done(), cycles_);
+    }
+
+    std::unique_ptr<Core> owned_;
+    Core& core_;
+    Mirror mirror_;
+    nanobind::object progress_;
+    uint64_t patience_, cycles_ = 0, enqueued_ = 0, dequeued_ = 0, quiet_ = 0;
+};
+
+}  // namespace penstock

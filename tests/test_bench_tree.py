@@ -1,0 +1,133 @@
+"""Benches of the hierarchy: their keys, what the hardware promises, and that a core that misbehaves fails them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from penstock import bench, bench_tree
+from penstock.cli import main
+
+CORE = ["--set", "queues=256"]
+DISTRIBUTION = {"count", "min", "mean", "p50", "p99", "p99_9", "max"}
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
+    assert main(["bench", *arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def settings(**values: object) -> list[str]:
+    return [part for key, value in values.items() for part in ("--set", f"{key}={value}")]
+
+
+TREE = settings(queues=256, descriptors=4096, levels=4)
+
+
+@pytest.mark.parametrize("name", ["queue", "schedule"])
+def test_open_gates_cost_no_throughput(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    result = run(capsys, name, *TREE, "--set", "packets=20000")
+    assert result["dequeues_per_cycle"] >= 0.68 and result["enqueues_per_cycle"] >= 0.68
+    assert result["config"]["levels"] == 4 and result["config"]["nodes"] == 8
+
+
+@pytest.mark.parametrize(("level", "least"), [("subscriber", 0.5), ("node", 0.25), ("port", 0.12)])
+def test_a_congested_level(level: str, least: float, capsys: pytest.CaptureFixture[str]) -> None:
+    """A parent lets one packet go per 22 cycles or so, and a packet that waits costs the pipeline two operations."""
+    result = run(capsys, "schedule", *TREE, *settings(packets=10000, congested=level))
+    assert least <= result["dequeues_per_cycle"] < 0.85
+    assert result["config"]["congested"] == level
+
+
+def test_idle_latency_is_within_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    latency = run(capsys, "idle-latency", *TREE, "--set", "packets=500")["latency_cycles"]
+    assert latency["count"] == 500 and 16 < latency["max"] <= 32
+
+
+def test_equal_subscribers_have_equal_shares(capsys: pytest.CaptureFixture[str]) -> None:
+    """The window is short: what is left of the error is its edge."""
+    result = run(capsys, "fairness", *CORE, *settings(megabytes=1, size=590, congested_nodes=8, subscribers=32, rate=4_000_000_000))
+    assert result["share_error_points"] == max(result["subscriber_error_points"], result["queue_error_points"]) <= 0.5
+    assert result["share_error_points"] > 0, "an error of nothing at all is none that was measured"
+    assert 0.995 <= result["parent_utilisation"] <= result["parent_utilisation_max"] <= 1.005
+    assert result["subscribers"] == 32 < result["flows"] <= 128
+
+
+def test_a_queue_on_its_way_back_keeps_its_share(capsys: pytest.CaptureFixture[str]) -> None:
+    """At 7 Gbit/s a small packet is gone before its queue brings the next one: subscribers with one queue get as much as others."""
+    given = settings(megabytes=1, congested_nodes=4, subscribers=32, rate=7_000_000_000, overload=100)
+    result = run(capsys, "fairness", *CORE, *given)
+    assert set(result["share_by_queues"]) == {"1", "2", "3", "4"}
+    assert all(0.98 <= share <= 1.02 for share in result["share_by_queues"].values()), result["share_by_queues"]
+
+
+def test_the_highest_class_waits_for_one_packet(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run(capsys, "priority", *CORE, "--set", "packets=1500")
+    latency = result["latency_cycles"]
+    assert set(latency) == DISTRIBUTION and latency["count"] == 1500 and result["lost"] == 0
+    # It waits for the packet that is being sent, and at times for another one of its class.
+    assert latency["p50"] >= 29 and latency["p99"] <= 1.1 * result["packet_cycles"] and latency["max"] <= 2 * result["packet_cycles"]
+    assert 0.995 <= result["parent_utilisation"] <= 1.005
+
+
+def test_changes_while_traffic_flows(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run(capsys, "reconfigure", "--set", "queues=2048", "--set", "cycles=60000")
+    assert set(result["stall_cycles"]) == set(result["ready_cycles"]) == DISTRIBUTION
+    assert result["lost"] == result["reordered"] == 0
+    assert result["stall_cycles"]["max"] <= 16
+    assert result["dequeues_per_cycle"] >= 0.68
+    whats = {"subscriber": "rate burst parent gate", "node": "rate burst parent gate", "port": "rate burst"}
+    kinds = {f"{what} {kind}" for what, words in whats.items() for kind in words.split()}
+    assert set(result["changes_by_kind"]) == kinds | {f"queue {word}" for word in ("rate", "burst", "limit", "gate", "class", "weight")}
+    assert result["changes_per_second"] == pytest.approx(result["changes"] / result["cycles"] * 220e6, rel=1e-6)
+    assert result["changes"] == sum(result["changes_by_kind"].values()) == result["ready_cycles"]["count"]
+
+
+def test_how_much_longer_standstills_are() -> None:
+    assert bench_tree.longer(np.array([5, 0, 2]), np.array([3, 1, 0])).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fairness", *settings(engine="model")], "no hierarchy yet"),
+        (["queue", *settings(levels=4, engine="model")], "no hierarchy yet"),
+        (["queue", *settings(levels=2)], "give 1 (queues alone) or 4"),
+        (["queue", *settings(nodes=4)], "levels=4"),
+        (["queue", *settings(queues=100, levels=4)], "power of two"),
+        (["queue", *settings(levels=4, queues_per_subscriber=3)], "power of two"),
+        (["queue", *settings(levels=4, queues_per_subscriber=16)], "give 1 to 8"),
+        (["queue", *settings(levels=4, nodes=1)], "give 2 to"),
+        (["queue", *settings(levels=4, classes=9)], "give 1 to 8"),
+        (["queue", *settings(levels=4, shaping=0)], "shaped"),
+        (["queue", *settings(levels=4, congested="node")], "only bench schedule"),
+        (["schedule", *settings(levels=4, congested="nod")], "did you mean 'node'"),
+        (["fairness", *settings(rate="fast")], "rate"),
+        (["fairness", *settings(rate="1 Tbit/s")], "give 1 Mbit/s to"),
+        (["fairness", *settings(congested_nodes=100)], "give 1 to"),
+        (["fairness", *settings(sise="imix")], "did you mean 'size'"),
+        (["priority", *settings(classes=1)], "classes=2"),
+        (["reconfigure", *settings(cycles=1)], "give 10,000 to"),
+    ],
+)  # fmt: skip
+def test_wrong_input_is_one_sentence_and_status_2(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", *arguments]) == 2
+    said = capsys.readouterr().err
+    assert words in said and said.count("\n") == 1
+
+
+def test_levels_1_is_what_it_was() -> None:
+    """The same options, and so the same run, as before there was a hierarchy."""
+    options = bench.plan("schedule", {"queues": "64"}, 1)
+    assert options["levels"] == 1 and bench_tree.parameters(options) is None
+    assert options == bench.plan("schedule", {"queues": "64", "levels": "1"}, 1)
+
+
+def test_a_core_with_another_hierarchy_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check is alive: with two queues per subscriber instead of four, shares are those of other subscribers."""
+    from penstock import verilate
+
+    options = bench.plan("fairness", {"queues": "256", "megabytes": "1", "size": "590", "subscribers": "16", "rate": "4 Gbit/s"}, 1)
+    other = verilate.build_core(256, 4096, tree=bench_tree.parameters(options | {"queues_per_subscriber": 2}))
+    monkeypatch.setattr(bench, "prepare", lambda options, report=None: other)
+    assert bench.run(options)["share_error_points"] > 2
