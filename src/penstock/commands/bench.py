@@ -10,7 +10,10 @@ from penstock.commands import app
 @app.command()
 def bench(
     name: Annotated[
-        str, typer.Argument(help="queue, schedule, idle-latency, lateness, engine, fabric, fairness, priority or reconfigure.", show_default=False)
+        str,
+        typer.Argument(
+            help="queue, schedule, idle-latency, lateness, engine, fabric, fairness, priority or reconfigure.", show_default=False
+        ),
     ],
     settings: Annotated[
         list[str] | None,
