@@ -124,10 +124,11 @@ def test_levels_1_is_what_it_was() -> None:
 
 
 def test_a_core_with_another_hierarchy_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check is alive: with two queues per subscriber instead of four, shares are those of other subscribers."""
+    """The check is alive: on a core with four queues per subscriber the bench's pairs of queues have not the shares of subscribers."""
     from penstock import verilate
 
-    options = bench.plan("fairness", {"queues": "256", "megabytes": "1", "size": "590", "subscribers": "16", "rate": "4 Gbit/s"}, 1)
-    other = verilate.build_core(256, 4096, tree=bench_tree.parameters(options | {"queues_per_subscriber": 2}))
-    monkeypatch.setattr(bench, "prepare", lambda options, report=None: other)
+    given = {"queues": "256", "queues_per_subscriber": "2", "nodes": "8", "megabytes": "1", "size": "590", "rate": "4 Gbit/s"}
+    options = bench.plan("fairness", given, 1)
+    four = verilate.build_core(256, 4096, tree=bench_tree.parameters(options | {"queues_per_subscriber": 4}))
+    monkeypatch.setattr(bench, "prepare", lambda options, report=None: four)
     assert bench.run(options)["share_error_points"] > 2
