@@ -2,7 +2,8 @@
 // Who waits at the parents of one level, by class and round: picks the next queue of a parent, the highest class first.
 //
 // Each class of a parent has a round and two FIFO lists, of this round and of the next. When the list of this round is empty, the next
-// round begins. Which list a queue joins, and so its share, is decided by what it may still send in its round (pst_round_credit).
+// round begins; but not within GraceCycles of the last pick, for the queue that was picked then may be on its way back with credit left, and
+// would lose the rest of its round: such a pick finds none, and the parent asks again. Which list a queue joins, and so its share, is decided by what it may still send in its round (pst_round_credit).
 //
 // Throughput: one append per cycle (never stalls); picks use the cycles in between. Latency: pick to m_pick_o 9 cycles.
 // Ordering: FIFO in each list; picks in order. At most one pick of a parent may be under way, until its queue has left or was appended again.
@@ -13,12 +14,14 @@ module pst_fair_lists
     parameter int unsigned Parents = 16,       // >= 2
     parameter int unsigned Queues = 64,        // >= 2
     parameter int unsigned Classes = 4,        // 1 .. 8
+    parameter int unsigned GraceCycles = 64,   // in which a queue comes back with its next packet, a multiple of 8, below 4,096
     parameter string       RamStyle = "auto",
     localparam int unsigned ParentWidth = Parents > 1 ? $clog2(Parents) : 1,
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
     input  logic                    clk_i,
     input  logic                    rst_i,
+    input  logic [            12:0] now_i,                // cycles, modulo 2^13
     // a queue waits from now on; again: it was picked and goes to the next round
     input  logic                    s_append_valid_i,
     input  logic                    s_append_again_i,
@@ -36,6 +39,7 @@ module pst_fair_lists
     output logic [ ParentWidth-1:0] m_pick_parent_o,
     output logic [QueueIdWidth-1:0] m_pick_queue_o,
     output round_t                  m_pick_round_o,
+    output logic                    m_pick_none_o,        // nobody yet: ask again
     output logic                    init_done_o
 );
 
@@ -58,6 +62,7 @@ module pst_fair_lists
     queue_t [1:0]                 tail;
     logic [1:0][CountWidth-1:0]   count;
     round_t                       round;
+    logic [9:0]                   last;     // when a queue was picked last, eight cycles
   } lists_t;
 
   typedef enum logic [1:0] {
@@ -98,7 +103,7 @@ module pst_fair_lists
   assign init_done_o = !init_q;
 
   // A queue that was never picked is of round 0, so that its word looks old.
-  localparam lists_t Cleared = lists_t'({{(2 * QueueIdWidth + 2 * QueueIdWidth + 2 * CountWidth) {1'b0}}, round_t'(2)});
+  localparam lists_t Cleared = lists_t'({{(2 * QueueIdWidth + 2 * QueueIdWidth + 2 * CountWidth) {1'b0}}, round_t'(2), 10'b0});
 
   // --- a pick first learns the parent's highest class
 
@@ -170,7 +175,7 @@ module pst_fair_lists
 
   // --- stage 2: change the lists
 
-  logic side, nonempty, link_we, p2_left;
+  logic side, nonempty, link_we, p2_left, p2_none;
   queue_t link_waddr, p2_head, link_r;
 
   always_comb begin
@@ -188,6 +193,7 @@ module pst_fair_lists
     link_waddr = p2_lists.tail[0];
     side       = p2_lists.round[0];
     p2_left    = 1'b0;
+    p2_none    = 1'b0;
     case (p2_q.op)
       OpAppend: begin
         // It has had its part of this round: it waits for the next one.
@@ -201,12 +207,16 @@ module pst_fair_lists
       end
       OpPick: begin
         nonempty = p2_lists.count[side] != '0;
-        if (!nonempty) begin
-          side         = !side;
-          p2_new.round = p2_lists.round + 1'b1;
+        p2_none  = !nonempty && 10'(now_i[12:3] - p2_lists.last) < 10'(GraceCycles / 8);
+        if (!p2_none) begin
+          if (!nonempty) begin
+            side         = !side;
+            p2_new.round = p2_lists.round + 1'b1;
+          end
+          p2_new.count[side] = p2_lists.count[side] - 1'b1;
+          p2_new.last        = now_i[12:3];
+          p2_left            = p2_lists.count[side] != CountWidth'(1);
         end
-        p2_new.count[side] = p2_lists.count[side] - 1'b1;
-        p2_left            = p2_lists.count[side] != CountWidth'(1);
       end
       default: begin
         nonempty          = 1'b1;
@@ -221,7 +231,7 @@ module pst_fair_lists
     end
   end
 
-  logic p3_left_q, p4_left_q, p5_left_q;
+  logic p3_left_q, p4_left_q, p5_left_q, p3_none_q;
   queue_t p3_picked_q;
   round_t p3_round_q;
 
@@ -245,6 +255,7 @@ module pst_fair_lists
     mask_hit3_q <= p4_q.valid && p4_q.parent == p1_q.parent;
     p3_left_q   <= p2_q.valid && p2_q.op == OpPick && p2_left;
     p3_picked_q <= p2_head;
+    p3_none_q   <= p2_none;
     p3_round_q  <= p2_new.round;
     p4_left_q   <= p3_left_q;
     p5_left_q   <= p4_left_q;
@@ -326,11 +337,11 @@ module pst_fair_lists
   );
 
   pst_fifo #(
-      .Width(ParentWidth + QueueIdWidth + RoundWidth), .Depth(PickDepth)
+      .Width(ParentWidth + QueueIdWidth + RoundWidth + 1), .Depth(PickDepth)
   ) u_out (
       .clk_i, .rst_i,
-      .s_valid_i(p3_q.valid && p3_q.op == OpPick), .s_ready_o(unused_out_ready), .s_data_i({p3_q.parent, p3_picked_q, p3_round_q}),
-      .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i), .m_data_o({m_pick_parent_o, m_pick_queue_o, m_pick_round_o}),
+      .s_valid_i(p3_q.valid && p3_q.op == OpPick), .s_ready_o(unused_out_ready), .s_data_i({p3_q.parent, p3_picked_q, p3_round_q, p3_none_q}),
+      .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i), .m_data_o({m_pick_parent_o, m_pick_queue_o, m_pick_round_o, m_pick_none_o}),
       .level_o(unused_out_level)
   );
 

@@ -109,6 +109,7 @@ module pst_hierarchy
     node_t   node;       // OpNode: where it waited; from stage 3 on: where it asks
     port_t   port;       // OpPort, and from stage 5 on
     round_t  round;      // OpNode, OpPort: of the pick
+    logic    none;       // OpNode, OpPort: the pick found nobody yet
     tag_t    tag;        // OpSubscriber: of the pick
     packet_t packet;     // OpNew: payload and length; from stage 3 on
   } op_t;
@@ -161,6 +162,7 @@ module pst_hierarchy
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
   logic [$clog2(OutDepth+1)-1:0] credit_q, done_credit_q;    // places in the two FIFOs at the end less the operations under way
   logic [2:0] release_valid, release_take;    // subscriber, node, port
+  logic node_pick_none, port_pick_none;
   subscriber_t subscriber_pick;
   index_t subscriber_pick_index;
   tag_t subscriber_pick_tag;
@@ -197,11 +199,13 @@ module pst_hierarchy
       h0.op           = OpPort;
       h0.queue_id     = port_pick_queue;
       h0.round        = port_pick_round;
+      h0.none         = port_pick_none;
       release_take[2] = 1'b1;
     end else if (issue && release_valid[1]) begin
       h0.valid        = 1'b1;
       h0.op           = OpNode;
       h0.queue_id     = node_pick_queue;
+      h0.none         = node_pick_none;
       release_take[1] = 1'b1;
     end else if (issue && release_valid[0]) begin
       h0.valid        = 1'b1;
@@ -317,12 +321,12 @@ module pst_hierarchy
     end
     if (h6_q.valid) begin
       if (h6_alive_q) h6_op = GateAsk;
-      if (h6_q.op == OpNode) h6_op = node_go ? GateLeave : GateAgain;
+      if (h6_q.op == OpNode) h6_op = node_go && !h6_q.none ? GateLeave : GateAgain;
       if (h6_q.op == OpWalk) h6_op = GateWalk;
     end
     if (h8_q.valid) begin
       if (h8_alive_q) h8_op = GateAsk;
-      if (h8_q.op == OpPort) h8_op = port_go ? GateLeave : GateAgain;
+      if (h8_q.op == OpPort) h8_op = port_go && !h8_q.none ? GateLeave : GateAgain;
       if (h8_q.op == OpWalk) h8_op = GateWalk;
     end
   end
@@ -344,8 +348,8 @@ module pst_hierarchy
     h8_alive_q <= h7_alive_q;
 
     h5_event_q  <= h4_op == GateLeave || (h4_op == GateAsk && subscriber_wait);
-    h7_append_q <= h6_op == GateAgain || (h6_op == GateAsk && node_wait);
-    h9_append_q <= h8_op == GateAgain || (h8_op == GateAsk && port_wait);
+    h7_append_q <= (h6_op == GateAgain && !h6_q.none) || (h6_op == GateAsk && node_wait);
+    h9_append_q <= (h8_op == GateAgain && !h8_q.none) || (h8_op == GateAsk && port_wait);
     h7_round_q  <= node_round;
     h7_credit_q <= node_credit;
     h9_round_q  <= port_round;
@@ -438,23 +442,23 @@ module pst_hierarchy
   pst_fair_lists #(
       .Parents(Nodes), .Queues(Queues), .Classes(Classes), .RamStyle(RamStyle)
   ) u_node_lists (
-      .clk_i, .rst_i,
+      .clk_i, .rst_i, .now_i(13'(now_i)),
       .s_append_valid_i(h7_append_q), .s_append_again_i(h7_q.op == OpNode), .s_append_parent_i(h7_q.node),
       .s_append_class_i(h7_q.packet.cls), .s_append_queue_i(h7_q.queue_id), .s_append_round_i(h7_round_q), .s_append_credit_i(h7_credit_q),
       .s_pick_valid_i(due_valid[1]), .s_pick_ready_o(due_ready[1]), .s_pick_parent_i(due_node),
       .m_pick_valid_o(release_valid[1]), .m_pick_ready_i(release_take[1]), .m_pick_parent_o(node_pick),
-      .m_pick_queue_o(node_pick_queue), .m_pick_round_o(node_pick_round), .init_done_o(part_init_done[4])
+      .m_pick_queue_o(node_pick_queue), .m_pick_round_o(node_pick_round), .m_pick_none_o(node_pick_none), .init_done_o(part_init_done[4])
   );
 
   pst_fair_lists #(
       .Parents(Ports), .Queues(Queues), .Classes(Classes), .RamStyle(RamStyle)
   ) u_port_lists (
-      .clk_i, .rst_i,
+      .clk_i, .rst_i, .now_i(13'(now_i)),
       .s_append_valid_i(h9_append_q), .s_append_again_i(h9_q.op == OpPort), .s_append_parent_i(h9_q.port),
       .s_append_class_i(h9_q.packet.cls), .s_append_queue_i(h9_q.queue_id), .s_append_round_i(h9_round_q), .s_append_credit_i(h9_credit_q),
       .s_pick_valid_i(due_valid[2]), .s_pick_ready_o(due_ready[2]), .s_pick_parent_i(due_port),
       .m_pick_valid_o(release_valid[2]), .m_pick_ready_i(release_take[2]), .m_pick_parent_o(port_pick),
-      .m_pick_queue_o(port_pick_queue), .m_pick_round_o(port_pick_round), .init_done_o(part_init_done[5])
+      .m_pick_queue_o(port_pick_queue), .m_pick_round_o(port_pick_round), .m_pick_none_o(port_pick_none), .init_done_o(part_init_done[5])
   );
 
   logic port_credit_init_done, node_credit_init_done;
@@ -466,7 +470,7 @@ module pst_hierarchy
       .clk_i, .rst_i,
       .s_op_subscriber_i(subscriber_of(h0.queue_id)), .s_op_index_i(index_of(index_t'(h0.queue_id))),
       .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2.packet.weight), .s_op_round_i(h2_q.round),
-      .s_op_picked_i(h6_q.valid && h6_q.op == OpNode), .s_op_len_i(h6_q.packet.len),
+      .s_op_picked_i(h6_q.valid && h6_q.op == OpNode && !h6_q.none), .s_op_len_i(h6_q.packet.len),
       .go_o(node_go), .round_o(node_round), .credit_o(node_credit), .init_done_o(node_credit_init_done)
   );
 
@@ -476,7 +480,7 @@ module pst_hierarchy
       .clk_i, .rst_i,
       .s_op_subscriber_i(subscriber_of(h2_q.queue_id)), .s_op_index_i(index_of(index_t'(h2_q.queue_id))),
       .s_op_class_i(h4_q.packet.cls), .s_op_weight_i(h4_q.packet.weight), .s_op_round_i(h4_q.round),
-      .s_op_picked_i(h8_q.valid && h8_q.op == OpPort), .s_op_len_i(h8_q.packet.len),
+      .s_op_picked_i(h8_q.valid && h8_q.op == OpPort && !h8_q.none), .s_op_len_i(h8_q.packet.len),
       .go_o(port_go), .round_o(port_round), .credit_o(port_credit), .init_done_o(port_credit_init_done)
   );
 
