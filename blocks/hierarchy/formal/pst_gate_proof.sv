@@ -310,4 +310,101 @@ module pst_gate_proof
   end
 `endif
 
+`ifdef PROVE_TIMES
+  // --- true times of parent X: its stamp, the one whose hold the due stages read, and what went on in a window that began with a packet, as
+  // a time: that packet's decision less its tolerance, and all increments since
+
+  age_t true_q, d1_true_q, d2_true_q, spent_q, now, age, true_floor, base, increment4;
+  logic [2:0] wraps_q;    // of now_q
+  logic window_q;
+  logic [15:0] since_q, until_walk;    // cycles since the last walk, and until that of X at most
+
+  assign now        = age_t'({wraps_q, now_q, 16'b0});
+  assign age        = now - true_q;
+  assign true_floor = now - age_t'({3'b0, tolerance(read4_q), 16'b0});
+  assign base       = age_t'(true_q - true_floor) < 0 ? true_floor : true_q;
+  assign increment4 = age_t'(increment(len4_q, read4_q));
+  assign until_walk = (u_dut.walk_parent_q == X ? 16'd0 : 16'(WalkCycles)) + 16'(WalkCycles) - since_q;
+
+  always_ff @(posedge clk_i) begin
+    if (now_q == '1) wraps_q <= wraps_q + 1'b1;
+    since_q   <= op_walk_i || !init_done ? '0 : since_q + 1'b1;
+    d1_true_q <= true_q;
+    d2_true_q <= d1_true_q;
+    // In a long pause the oldest times stop to count: less is spent then, and the claim is the stronger.
+    spent_q <= spent_q + (age_t'(now - spent_q) >= 2 * Oldest ? Cycle : '0) + (charge && p4 == X ? increment4 : '0);
+    if (charge && p4 == X) begin
+      true_q <= base + increment4;
+      if (pick_i) begin
+        window_q <= 1'b1;
+        spent_q  <= true_floor + increment4;
+      end
+    end
+    if (op4 && op_i == GateWalk && p4 == X && age > OldAge) true_q <= now - OldAge;
+    if (rst_i) begin
+      wraps_q  <= '0;
+      true_q   <= '0;
+      since_q  <= '0;
+      window_q <= 1'b0;
+    end
+  end
+
+  // The last cycle of the wait for a time.
+  function automatic cycle_t hold(age_t stamp);
+    hold = cycle_t'((stamp - 1'b1) >> 16);
+  endfunction
+
+  // Furthest stage in which a walk comes to X.
+  logic [2:0] walk_at;
+  logic due_there;    // X was found due and has not been let go
+  always_comb begin
+    walk_at = '0;
+    if (walk_q[1] && u_dut.c1_parent_q == X) walk_at = 3'd1;
+    if (walk_q[2] && u_dut.c2_parent_q == X) walk_at = 3'd2;
+    if (walk_q[3] && u_dut.c3_parent_q == X) walk_at = 3'd3;
+    if (walk_q[4] && u_dut.c4_parent_q == X) walk_at = 3'd4;
+    due_there = outside_q[X] || (out_there[0] && out_parent[0] == X) || (out_there[1] && out_parent[1] == X);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (seen_q && !rst_i) begin
+      m_walks : assume (32'(since_q) < WalkCycles && (op_walk_i || 32'(since_q) < WalkCycles - 1));
+      // what a user relies on
+      if (op4 && p4 == X) a_true_time : assert (u_dut.c4_early == (age < 0));
+      if (op4 && p4 == X) a_true_floor : assert (($signed(u_dut.c4_state.stamp - u_dut.c4_floor) < 0) == (age_t'(true_q - true_floor) < 0));
+      if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_true_due : assert (u_dut.d2_early == (now - d2_true_q < 0));
+      if (charge && p4 == X) begin
+        a_not_early : assert (age >= 0);
+        if (window_q) a_rate : assert (age_t'(now - spent_q) >= 0);
+      end
+
+      // what the induction needs
+      if (!init_done) a_first : assert (true_q == '0 && wraps_q == '0 && since_q == '0 && u_dut.walk_parent_q == '0 && !window_q);
+      a_stamp : assert (stamp_q[X] == stamp_t'(true_q));
+      a_future : assert (age >= -OldAge);
+      a_age : assert (age <= Oldest - (age_t'(until_walk) <<< 16) || (walk_at != '0 && age <= Oldest + (age_t'(walk_at) <<< 16)));
+      for (int k = 1; k <= 4; k++) if (walk_q[k]) assert (k == 1 ? u_dut.c1_valid_q : k == 2 ? u_dut.c2_valid_q : k == 3 ? u_dut.c3_valid_q : op4);
+      if (cleared[X] && !(u_dut.c5_valid_q && u_dut.c5_parent_q == X)) a_hold : assert (u_dut.u_hold.u_ram.mem[X] == hold(true_q));
+      if (u_dut.c5_valid_q && u_dut.c5_parent_q == X) a_c5_hold : assert (u_dut.c5_hold == hold(true_q));
+      if (due_there) a_due : assert (age >= 0);
+      if (u_dut.d1_valid_q && u_dut.d1_parent_q == X) begin
+        a_d1 : assert ((u_dut.u_hold.hit_q ? u_dut.u_hold.new_q : u_dut.u_hold.word) == hold(d1_true_q));
+        a_d1_true : assert ((d1_true_q == true_q || (age >= 0 && age_t'(true_q - d1_true_q) >= 0)) && now - d1_true_q <= Oldest + 8 * Cycle
+                            && now - d1_true_q >= -OldAge);
+      end
+      if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) begin
+        a_d2 : assert (u_dut.d2_hold == hold(d2_true_q));
+        a_d2_true : assert ((d2_true_q == true_q || (age >= 0 && age_t'(true_q - d2_true_q) >= 0)) && now - d2_true_q <= Oldest + 9 * Cycle
+                            && now - d2_true_q >= -OldAge);
+      end
+      if (window_q) begin
+        a_window : assert (age_t'(now - spent_q) < 2 * Oldest + Cycle && age_t'(now - spent_q) >= -OldAge);
+        a_spent : assert (age_t'(true_q - spent_q) >= 0);
+      end
+
+      c_rate : cover (charge && p4 == X && window_q);
+    end
+  end
+`endif
+
 endmodule
