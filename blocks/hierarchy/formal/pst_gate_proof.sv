@@ -247,7 +247,8 @@ module pst_gate_proof
 
       // nothing happens before the memories are cleared
       if (!init_done) begin
-        `PLACES(!u_dut.c1_valid_q && !u_dut.c2_valid_q && !u_dut.c3_valid_q && !op4 && !u_dut.c5_valid_q && !u_dut.c6_valid_q && !c7_valid_q);
+        `PLACES(!u_dut.c1_valid_q && !u_dut.c2_valid_q && !u_dut.c3_valid_q && !op4 && !u_dut.c5_valid_q && !u_dut.c6_valid_q
+                && !c7_valid_q);
         `PLACES(count_q == '0 && stamp_q == '0 && !room && room_q == '0 && now_q < 32 && !u_dut.open_busy_q && !u_dut.c5_place_q);
         `PLACES(!u_dut.init_q || now_q == cycle_t'(u_dut.init_parent_q));
       end
@@ -263,7 +264,8 @@ module pst_gate_proof
       if (u_dut.c6_valid_q && !(u_dut.c5_valid_q && u_dut.c5_parent_q == u_dut.c6_parent_q)) begin
         `PLACES(u_dut.c6_state_q == {stamp_q[u_dut.c6_parent_q], count_q[u_dut.c6_parent_q]});
       end
-      if (c7_valid_q && !(u_dut.c5_valid_q && u_dut.c5_parent_q == c7_parent_q) && !(u_dut.c6_valid_q && u_dut.c6_parent_q == c7_parent_q)) begin
+      if (c7_valid_q && !(u_dut.c5_valid_q && u_dut.c5_parent_q == c7_parent_q)
+          && !(u_dut.c6_valid_q && u_dut.c6_parent_q == c7_parent_q)) begin
         `PLACES(u_dut.c7_state_q == {stamp_q[c7_parent_q], count_q[c7_parent_q]});
       end
       `PLACES(!u_dut.c5_place_q || u_dut.c5_valid_q);
@@ -271,7 +273,8 @@ module pst_gate_proof
         `PLACES(u_dut.u_state.rdata_q == {stamp_q[u_dut.c3_parent_q], count_q[u_dut.c3_parent_q]});
       end
       if (op4) begin
-        `PLACES(u_dut.hit1_q == (u_dut.c5_valid_q && u_dut.c5_parent_q == p4) && u_dut.hit2_q == (u_dut.c6_valid_q && u_dut.c6_parent_q == p4)
+        `PLACES(u_dut.hit1_q == (u_dut.c5_valid_q && u_dut.c5_parent_q == p4)
+                && u_dut.hit2_q == (u_dut.c6_valid_q && u_dut.c6_parent_q == p4)
                 && u_dut.hit3_q == (c7_valid_q && c7_parent_q == p4));
         if (!ahead4) `PLACES(u_dut.c4_ram == {stamp_q[p4], count_q[p4]});
       end
@@ -280,11 +283,13 @@ module pst_gate_proof
       if (u_dut.c1_valid_q) `PLACES((u_dut.u_cfg.hit_q ? u_dut.u_cfg.new_q : u_dut.u_cfg.word) == read1_q && 32'(read1_q.burst) < MaxBurst);
       if (u_dut.c2_valid_q) `PLACES(u_dut.c2_cfg == read2_q && 32'(read2_q.burst) < MaxBurst);
       if (u_dut.c3_valid_q) begin
-        `PLACES(u_dut.c3_tolerance_q == 28'(tolerance(read3_q)) && u_dut.c3_closed_q == (read3_q.mantissa == '0) && 32'(read3_q.burst) < MaxBurst);
+        `PLACES(u_dut.c3_tolerance_q == 28'(tolerance(read3_q)) && u_dut.c3_closed_q == (read3_q.mantissa == '0)
+                && 32'(read3_q.burst) < MaxBurst);
         `PLACES(u_dut.u_increment.product_q == len3_q * read3_q.mantissa && u_dut.u_increment.exponent_q == read3_q.exponent);
       end
       if (op4) begin
-        `PLACES(u_dut.c4_floor_q == now_q - tolerance(read4_q) && u_dut.c4_closed_q == (read4_q.mantissa == '0) && 32'(read4_q.burst) < MaxBurst);
+        `PLACES(u_dut.c4_floor_q == now_q - tolerance(read4_q) && u_dut.c4_closed_q == (read4_q.mantissa == '0)
+                && 32'(read4_q.burst) < MaxBurst);
         `PLACES(u_dut.c4_increment == increment(len4_q, read4_q));
       end
 
@@ -383,7 +388,9 @@ module pst_gate_proof
       a_stamp : assert (stamp_q[X] == stamp_t'(true_q));
       a_future : assert (age >= -OldAge);
       a_age : assert (age <= Oldest - (age_t'(until_walk) <<< 16) || (walk_at != '0 && age <= Oldest + (age_t'(walk_at) <<< 16)));
-      for (int k = 1; k <= 4; k++) if (walk_q[k]) assert (k == 1 ? u_dut.c1_valid_q : k == 2 ? u_dut.c2_valid_q : k == 3 ? u_dut.c3_valid_q : op4);
+      for (int k = 1; k <= 4; k++) begin
+        if (walk_q[k]) assert (k == 1 ? u_dut.c1_valid_q : k == 2 ? u_dut.c2_valid_q : k == 3 ? u_dut.c3_valid_q : op4);
+      end
       if (cleared[X] && !(u_dut.c5_valid_q && u_dut.c5_parent_q == X)) a_hold : assert (u_dut.u_hold.u_ram.mem[X] == hold(true_q));
       if (u_dut.c5_valid_q && u_dut.c5_parent_q == X) a_c5_hold : assert (u_dut.c5_hold == hold(true_q));
       if (due_there) a_due : assert (age >= 0);
