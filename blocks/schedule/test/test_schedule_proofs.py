@@ -64,8 +64,8 @@ FAULTS = {
 TIME_FAULTS = {
     "a walk leaves the stamp to a queue that parks": (
         SHAPED,
-        "(last.op == OpWalk || last.op == OpPark || dropped) && walk_old",
-        "(last.op == OpWalk || dropped) && walk_old",
+        "(last.op == OpWalk || last.op == OpPark || last.op == OpWait || dropped) && walk_old",
+        "(last.op == OpWalk || last.op == OpWait || dropped) && walk_old",
     ),
     "times are compared without a sign": (SHAPED, "$signed({now_q, 16'b0} - time_b2) < 0", "{now_q, 16'b0} < time_b2"),
     "the shaper compares without a sign": (SHAPER, "$signed(time_i - {floor_i, 16'b0}) < 0", "time_i < {floor_i, 16'b0}"),
