@@ -4,14 +4,15 @@ import pytest
 
 from penstock import testkit
 
-LISTS, SHAPED, PASSTHROUGH, SHAPER = (
-    f"schedule/rtl/pst_{name}.sv" for name in ("sched_lists", "schedule_shaped", "schedule_passthrough", "shaper")
+LISTS, SHAPED, PASSTHROUGH, SHAPER, OUTSTANDING = (
+    f"schedule/rtl/pst_{name}.sv" for name in ("sched_lists", "schedule_shaped", "schedule_passthrough", "shaper", "outstanding")
 )
 
 TASKS = [
     ("pst_sched_lists", ["places_wheel", "places_ready", "places_never", "sum_wheel", "sum_ready", "links_ready", "cover_wheel"]),
     ("pst_sched_lists", ["links_wheel"]),
     ("pst_schedule_passthrough", ["prove", "cover"]),
+    ("pst_outstanding", ["prove_2", "prove_3", "prove_long", "cover"]),
     ("pst_schedule_shaped", ["places"]),
     ("pst_schedule_shaped", ["places_verdict"]),
     ("pst_schedule_shaped", ["times_0"]),
@@ -46,14 +47,25 @@ FAULTS = {
     "nobody walks over old time stamps": (
         "pst_schedule_shaped", "find", SHAPED, "assign walk = walk_due_q && place_credit_q != '0;", "assign walk = 1'b0;"
     ),
+    "a look does not see the packet that is just getting through": (
+        "pst_outstanding", "find", OUTSTANDING, "(d1_valid_q && d1_queue_q == b1_queue_q) || (d2_valid_q", "(d2_valid_q"
+    ),
+    "a look trusts the word that is written while it is read": (
+        "pst_outstanding", "find", OUTSTANDING, "\n        || (d3_valid_q && d3_queue_q == b1_queue_q)", ""
+    ),
+    "a packet gets through between look and result": ("pst_outstanding", "find", OUTSTANDING, "Depth - 4 && !s_busy_i", "Depth - 4"),
+    "a queue is told again and again": ("pst_outstanding", "find", OUTSTANDING, "told: d2_decision.wants", "told: d2_gates.told"),
+    "a packet that is sent wants to be told": (
+        "pst_outstanding", "find", OUTSTANDING, "else result.wants = !result.wants;", "result.wants = !result.wants;"
+    ),
 }  # fmt: skip
 
 # It takes tens of thousands of cycles until a time is wrong. No bounded search gets there, but the induction does not close.
 TIME_FAULTS = {
     "a walk leaves the stamp to a queue that parks": (
         SHAPED,
-        "(last.op == OpWalk || last.op == OpPark || dropped) && walk_old",
-        "(last.op == OpWalk || dropped) && walk_old",
+        "(last.op == OpWalk || last.op == OpPark || last.op == OpWait || dropped) && walk_old",
+        "(last.op == OpWalk || last.op == OpWait || dropped) && walk_old",
     ),
     "times are compared without a sign": (SHAPED, "$signed({now_q, 16'b0} - time_b2) < 0", "{now_q, 16'b0} < time_b2"),
     "the shaper compares without a sign": (SHAPER, "$signed(time_i - {floor_i, 16'b0}) < 0", "time_i < {floor_i, 16'b0}"),

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Proof bench of pst_gate: a packet passes exactly when the parent's time has come, its gate was open when it was read and nobody waits; every
+// packet that passes or leaves moves the newest stamp to max(stamp, floor) + its increment; a parent with waiting queues is in exactly one
+// place, and parked at a closed or just opening gate only; with true times beside the hardware (as in pst_schedule_shaped_proof): comparisons
+// modulo 2^TimeWidth agree with true ones, nobody leaves before the parent's time, and the increments of the packets that go on in any window,
+// the last one's not counted, are at most its length and the tolerance.
+//
+// Three proofs: PROVE_PLACES asserts places and states; PROVE_TIMES takes these for granted and asserts times; with neither, the rooms of the
+// FIFOs are proved, whoever is pushed.
+module pst_gate_proof
+  import pst_pkg::*;
+  import pst_hierarchy_pkg::*;
+#(
+    parameter int unsigned TimeWidth = 16,
+    parameter int unsigned WalkCycles = 16,
+    parameter int unsigned ToleranceCycles = 100,
+    parameter int unsigned MaxWaiting = 3,
+    parameter logic        X = 1'b0,                 // parent whose true times are followed
+    localparam int unsigned Parents = 2
+) (
+    input logic        clk_i,
+    input logic        rst_i,
+    input logic        op_valid_i,
+    input logic        op_walk_i,
+    input logic        op_parent_i,
+    input len_t        op_len_i,
+    input gate_op_e    op_i,
+    input logic        due_ready_i,
+    input logic        cfg_valid_i,
+    input logic        cfg_parent_i,
+    input shaper_cfg_t cfg_i,
+    input logic        pick_i            // a window of the rate begins with this packet
+);
+
+  localparam int unsigned RoomCycles = 5;    // operations come for so many cycles after room was seen
+  localparam int unsigned AgeWidth = TimeWidth + 16 + 3;
+  typedef logic signed [AgeWidth-1:0] age_t;    // 2^-16 cycles
+  typedef logic [TimeWidth+15:0] stamp_t;
+  typedef logic [TimeWidth-1:0] cycle_t;
+
+  localparam age_t Cycle = age_t'(1) <<< 16;
+  localparam age_t OldAge = age_t'(2 ** (TimeWidth - 3)) <<< 16;
+  localparam int unsigned MaxBurst = 2 ** (TimeWidth - 4);
+  localparam int unsigned Round = Parents * WalkCycles;
+  localparam age_t Oldest = OldAge + (age_t'(Round + 16) <<< 16);
+
+  logic pass, waits, room, due_valid, due_parent, cfg_ready, cfg, init_done;
+  cycle_t now_q;
+
+  pst_gate #(
+      .Parents(Parents), .MaxWaiting(MaxWaiting), .Slots(4), .SlotCycles(8), .ToleranceCycles(ToleranceCycles), .TimeWidth(TimeWidth)
+  ) u_dut (
+      .clk_i, .rst_i, .now_i(now_q),
+      .s_op_valid_i(op_valid_i), .s_op_walk_i(op_walk_i), .s_op_parent_i(op_parent_i), .s_op_len_i(op_len_i), .s_op_i(op_i),
+      .pass_o(pass), .wait_o(waits), .room_o(room),
+      .m_due_valid_o(due_valid), .m_due_ready_i(due_ready_i), .m_due_parent_o(due_parent),
+      .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_parent_i(cfg_parent_i), .s_cfg_shaper_i(cfg_i), .init_done_o(init_done)
+  );
+
+  assign cfg = cfg_valid_i && cfg_ready;
+
+  // --- operations: what they read, and in stage 4 what they are
+
+  shaper_cfg_t [1:0] cfg_q;
+  shaper_cfg_t read1_q, read2_q, read3_q, read4_q;
+  logic [4:1] walk_q;
+  logic [RoomCycles-1:0] room_q;    // room in the last cycles
+  len_t len3_q, len4_q;
+  logic seen_q, op4, p4;
+  initial seen_q = 1'b0;
+  assign op4 = u_dut.c4_valid_q;
+  assign p4  = u_dut.c4_parent_q;
+
+  function automatic logic [TimeWidth+12:0] increment(len_t len, shaper_cfg_t setting);
+    logic [LenWidth+15:0] product;
+    logic [LenWidth+31+15:0] scaled;
+    product   = len * setting.mantissa;
+    scaled    = ({31'b0, product} << setting.exponent) >> 15;
+    increment = |scaled[LenWidth+31+15:TimeWidth+13] ? '1 : scaled[TimeWidth+12:0];
+  endfunction
+
+  function automatic cycle_t tolerance(shaper_cfg_t setting);
+    tolerance = 32'(setting.burst) > ToleranceCycles ? setting.burst[TimeWidth-1:0] : cycle_t'(ToleranceCycles);
+  endfunction
+
+  // --- states as they should be
+
+  stamp_t [1:0] stamp_q;
+  logic [1:0][1:0] count_q;
+  logic [1:0] outside_q, wheel_q;
+  stamp_t floor, charged;
+  logic early, shall_pass, charge, c7_valid_q, c7_parent_q, init_q;
+
+  always_comb begin
+    floor      = {now_q - tolerance(read4_q), 16'b0};
+    charged    = ($signed(stamp_q[p4] - floor) < 0 ? floor : stamp_q[p4]) + stamp_t'(increment(len4_q, read4_q));
+    early      = $signed({now_q, 16'b0} - stamp_q[p4]) < 0;
+    shall_pass = op4 && op_i == GateAsk && !early && read4_q.mantissa != '0 && count_q[p4] == '0;
+    charge     = shall_pass || (op4 && op_i == GateLeave);
+  end
+
+  always_ff @(posedge clk_i) begin
+    seen_q  <= 1'b1;
+    now_q   <= now_q + 1'b1;
+    room_q  <= {room_q[RoomCycles-2:0], room};
+    walk_q  <= {walk_q[3:1], op_walk_i && op_valid_i};
+    read1_q <= cfg && cfg_parent_i == u_dut.c0_parent ? cfg_i : cfg_q[u_dut.c0_parent];
+    read2_q <= read1_q;
+    read3_q <= read2_q;
+    read4_q <= read3_q;
+    len3_q  <= op_len_i;
+    len4_q  <= len3_q;
+    c7_valid_q  <= u_dut.c6_valid_q;
+    c7_parent_q <= u_dut.c6_parent_q;
+    init_q      <= u_dut.wheel_init_done && !rst_i;
+    if (u_dut.init_q) cfg_q[u_dut.init_parent_q] <= shaper_cfg_t'(1);
+    if (cfg) cfg_q[cfg_parent_i] <= cfg_i;
+
+    if (charge) stamp_q[p4] <= charged;
+    if (op4 && op_i == GateWalk && $signed(stamp_q[p4][TimeWidth+15:16] - (now_q - OldAge[TimeWidth+15:16])) < 0) begin
+      stamp_q[p4] <= {now_q - OldAge[TimeWidth+15:16], 16'b0};
+    end
+    if (op4 && op_i == GateAsk && !shall_pass) count_q[p4] <= count_q[p4] + 1'b1;
+    if (op4 && op_i == GateLeave) count_q[p4] <= count_q[p4] - 1'b1;
+
+    if (op4 && (op_i == GateLeave || op_i == GateAgain)) outside_q[p4] <= 1'b0;
+    if (due_valid && due_ready_i) outside_q[due_parent] <= 1'b1;
+    if (u_dut.u_wheel.s_place_valid_i && u_dut.place_ready) wheel_q[u_dut.place.parent] <= 1'b1;
+    if (u_dut.wheel_valid && u_dut.wheel_ready) wheel_q[u_dut.wheel_parent] <= 1'b0;
+    if (rst_i) begin
+      now_q      <= '0;
+      room_q     <= '0;
+      walk_q     <= '0;
+      stamp_q    <= '0;
+      count_q    <= '0;
+      outside_q  <= '0;
+      wheel_q    <= '0;
+      c7_valid_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!seen_q) m_reset_first : assume (rst_i);
+    if (!rst_i) begin
+      // pst_hierarchy: room is looked at up to four cycles before
+      m_room : assume (!op_valid_i || room || room_q[RoomCycles-2:0] != '0);
+      m_walk : assume (!op_walk_i || op_valid_i);
+      m_op : assume (op4 ? (op_i <= GateWalk && (op_i == GateWalk) == walk_q[4]) : op_i == GateNone);
+      // queues: no more than there are; who leaves, or looks again, was let go
+      if (op4 && op_i == GateAsk) m_most : assume (32'(count_q[p4]) < MaxWaiting);
+      if (op4 && (op_i == GateLeave || op_i == GateAgain)) m_outside : assume (outside_q[p4]);
+      // pst_sched_lists: only who was placed is shown; the walk over the slots is short
+      m_wheel : assume (!u_dut.wheel_valid || wheel_q[u_dut.wheel_parent]);
+      m_wheel_init : assume (u_dut.wheel_init_done ? 1'b1 : !u_dut.wheel_valid && !u_dut.place_ready && !init_q && now_q < cycle_t'(16));
+      // software
+      m_burst : assume (32'(cfg_i.burst) < MaxBurst);
+    end
+  end
+
+  // --- places
+
+  logic [1:0] cleared, parked, closed, opening, main_there, back_there, out_there, main_parent, back_parent, out_parent;
+  logic [1:0][4:0] places;
+  logic [3:0] elapsed;
+  assign elapsed = 4'd8 - u_dut.open_count_q;
+  assign opening = {u_dut.open_busy_q && u_dut.open_parent_q, u_dut.open_busy_q && !u_dut.open_parent_q};
+
+  always_comb begin
+    for (int k = 0; k < 2; k++) begin
+      main_there[k]  = 32'(u_dut.main_level) > k;
+      back_there[k]  = 32'(u_dut.back_level) > k;
+      out_there[k]   = 32'(u_dut.due_level) > k;
+      main_parent[k] = u_dut.u_main.mem[5'(32'(u_dut.u_main.raddr_q) + k)][TimeWidth];
+      back_parent[k] = u_dut.u_back.mem[3'(32'(u_dut.u_back.raddr_q) + k)][TimeWidth];
+      out_parent[k]  = u_dut.u_due.mem[3'(32'(u_dut.u_due.raddr_q) + k)];
+    end
+    for (int p = 0; p < 2; p++) begin
+      cleared[p] = !u_dut.init_q || p < 32'(u_dut.init_parent_q);
+      parked[p]  = cleared[p] && u_dut.u_parked.mem[p][0];
+      closed[p]  = cfg_q[p].mantissa == '0;
+      places[p]  = 5'(parked[p]) + 5'(outside_q[p]) + 5'(wheel_q[p]) + 5'(u_dut.c5_place_q && u_dut.c5_parent_q == 1'(p))
+          + 5'(u_dut.d1_valid_q && u_dut.d1_parent_q == 1'(p)) + 5'(u_dut.d2_valid_q && u_dut.d2_parent_q == 1'(p));
+      for (int k = 0; k < 2; k++) begin
+        places[p] += 5'(main_there[k] && main_parent[k] == 1'(p)) + 5'(back_there[k] && back_parent[k] == 1'(p))
+            + 5'(out_there[k] && out_parent[k] == 1'(p));
+      end
+    end
+  end
+
+  // --- rooms of the FIFOs
+
+  logic [7:0] under_way;
+  assign under_way = 8'(u_dut.main_level) + 8'(u_dut.c1_valid_q) + 8'(u_dut.c2_valid_q) + 8'(u_dut.c3_valid_q) + 8'(u_dut.c4_valid_q)
+      + 8'(u_dut.c5_place_q);
+
+`ifdef PROVE_TIMES
+`define PLACES(condition) assume (condition)
+`else
+`ifdef PROVE_PLACES
+`define PLACES(condition) assert (condition)
+`endif
+`endif
+
+`ifndef PLACES
+  always_ff @(posedge clk_i) begin
+    if (seen_q && !rst_i) begin
+      a_main : assert (32'(under_way) <= 22 + RoomCycles && 32'(u_dut.main_level) <= u_dut.PlaceDepth);
+      if (u_dut.c5_place_q) a_main_room : assert (32'(u_dut.main_level) < u_dut.PlaceDepth);
+      if (room) a_room : assert (32'(under_way) <= 22);
+      for (int k = 0; k < RoomCycles; k++) if (room_q[k]) assert (32'(under_way) <= 23 + k);
+      a_due : assert (32'(u_dut.due_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
+      a_back : assert (32'(u_dut.back_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
+      a_flags : assert (u_dut.main_valid == (u_dut.main_level != '0) && u_dut.back_valid == (u_dut.back_level != '0)
+                        && due_valid == (u_dut.due_level != '0));
+    end
+  end
+`else
+  // A read of a state gives the newest but for what the operations ahead of it change.
+  logic ahead3, ahead4;
+  always_comb begin
+    ahead3 = (u_dut.c5_valid_q && u_dut.c5_parent_q == u_dut.c3_parent_q) || (u_dut.c6_valid_q && u_dut.c6_parent_q == u_dut.c3_parent_q);
+    ahead4 = u_dut.hit1_q || u_dut.hit2_q || u_dut.hit3_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (seen_q && !rst_i) begin
+      // what a user relies on
+      if (op4) begin
+        `PLACES(pass == shall_pass && waits == (op_i == GateAsk && !shall_pass));
+        `PLACES(u_dut.c4_state == {stamp_q[p4], count_q[p4]});
+        if (charge) `PLACES(u_dut.c4_new.stamp == charged);
+      end
+      for (int p = 0; p < 2; p++) begin
+        `PLACES(places[p] == 5'(count_q[p] != '0));
+        if (parked[p]) `PLACES(closed[p] || opening[p]);
+        `PLACES(32'(count_q[p]) <= MaxWaiting);
+      end
+      if (u_dut.due_push) `PLACES(!u_dut.d2_closed);
+
+      // what the induction needs: FIFOs
+      `PLACES(u_dut.main_valid == (u_dut.main_level != '0) && u_dut.back_valid == (u_dut.back_level != '0)
+              && due_valid == (u_dut.due_level != '0));
+      `PLACES(u_dut.main_level <= 2 && u_dut.back_level <= 2 && u_dut.due_level <= 2);
+      `PLACES(5'(32'(u_dut.u_main.raddr_q) + 32'(u_dut.main_level)) == u_dut.u_main.waddr_q
+              && 3'(32'(u_dut.u_back.raddr_q) + 32'(u_dut.back_level)) == u_dut.u_back.waddr_q
+              && 3'(32'(u_dut.u_due.raddr_q) + 32'(u_dut.due_level)) == u_dut.u_due.waddr_q);
+
+      // nothing happens before the memories are cleared
+      if (!init_done) begin
+        `PLACES(!u_dut.c1_valid_q && !u_dut.c2_valid_q && !u_dut.c3_valid_q && !op4 && !u_dut.c5_valid_q && !u_dut.c6_valid_q
+                && !c7_valid_q);
+        `PLACES(count_q == '0 && stamp_q == '0 && !room && room_q == '0 && now_q < 32 && !u_dut.open_busy_q && !u_dut.c5_place_q);
+        `PLACES(!u_dut.init_q || now_q == cycle_t'(u_dut.init_parent_q));
+      end
+
+      // states: in the memory, or about to be written
+      for (int p = 0; p < 2; p++) begin
+        if (cleared[p] && !(u_dut.c5_valid_q && u_dut.c5_parent_q == 1'(p))) `PLACES(u_dut.u_state.mem[p] == {stamp_q[p], count_q[p]});
+        if (cleared[p]) begin
+          `PLACES(u_dut.u_cfg.u_ram.mem[p] == cfg_q[p] && u_dut.u_closed.u_ram.mem[p][0] == closed[p] && 32'(cfg_q[p].burst) < MaxBurst);
+        end
+      end
+      if (u_dut.c5_valid_q) `PLACES(u_dut.c5_state_q == {stamp_q[u_dut.c5_parent_q], count_q[u_dut.c5_parent_q]});
+      if (u_dut.c6_valid_q && !(u_dut.c5_valid_q && u_dut.c5_parent_q == u_dut.c6_parent_q)) begin
+        `PLACES(u_dut.c6_state_q == {stamp_q[u_dut.c6_parent_q], count_q[u_dut.c6_parent_q]});
+      end
+      if (c7_valid_q && !(u_dut.c5_valid_q && u_dut.c5_parent_q == c7_parent_q)
+          && !(u_dut.c6_valid_q && u_dut.c6_parent_q == c7_parent_q)) begin
+        `PLACES(u_dut.c7_state_q == {stamp_q[c7_parent_q], count_q[c7_parent_q]});
+      end
+      `PLACES(!u_dut.c5_place_q || u_dut.c5_valid_q);
+      if (u_dut.c3_valid_q && !ahead3) begin
+        `PLACES(u_dut.u_state.rdata_q == {stamp_q[u_dut.c3_parent_q], count_q[u_dut.c3_parent_q]});
+      end
+      if (op4) begin
+        `PLACES(u_dut.hit1_q == (u_dut.c5_valid_q && u_dut.c5_parent_q == p4)
+                && u_dut.hit2_q == (u_dut.c6_valid_q && u_dut.c6_parent_q == p4)
+                && u_dut.hit3_q == (c7_valid_q && c7_parent_q == p4));
+        if (!ahead4) `PLACES(u_dut.c4_ram == {stamp_q[p4], count_q[p4]});
+      end
+
+      // settings on their way
+      if (u_dut.c1_valid_q) `PLACES((u_dut.u_cfg.hit_q ? u_dut.u_cfg.new_q : u_dut.u_cfg.word) == read1_q && 32'(read1_q.burst) < MaxBurst);
+      if (u_dut.c2_valid_q) `PLACES(u_dut.c2_cfg == read2_q && 32'(read2_q.burst) < MaxBurst);
+      if (u_dut.c3_valid_q) begin
+        `PLACES(u_dut.c3_tolerance_q == 28'(tolerance(read3_q)) && u_dut.c3_closed_q == (read3_q.mantissa == '0)
+                && 32'(read3_q.burst) < MaxBurst);
+        `PLACES(u_dut.u_increment.product_q == len3_q * read3_q.mantissa && u_dut.u_increment.exponent_q == read3_q.exponent);
+      end
+      if (op4) begin
+        `PLACES(u_dut.c4_floor_q == now_q - tolerance(read4_q) && u_dut.c4_closed_q == (read4_q.mantissa == '0)
+                && 32'(read4_q.burst) < MaxBurst);
+        `PLACES(u_dut.c4_increment == increment(len4_q, read4_q));
+      end
+
+      // gates: who parks saw a closed gate, in this cycle or the one before
+      if (u_dut.d1_valid_q) begin
+        `PLACES((u_dut.u_closed.hit_q ? u_dut.u_closed.new_q : u_dut.u_closed.word) == closed[u_dut.d1_parent_q]);
+      end
+      if (u_dut.park) `PLACES(closed[u_dut.d2_parent_q] || (opening[u_dut.d2_parent_q] && elapsed == '0));
+      if (u_dut.open_busy_q) begin
+        `PLACES(u_dut.open_count_q <= 4'd8 && !closed[u_dut.open_parent_q]);
+        if (u_dut.open_count_q == 4'd2) `PLACES(u_dut.u_parked.rdata_q[0] == parked[u_dut.open_parent_q]);
+        if (u_dut.open_count_q == 4'd1) `PLACES(u_dut.parked_r == parked[u_dut.open_parent_q]);
+        if (u_dut.open_count_q == 4'd0) `PLACES(u_dut.parked_q == parked[u_dut.open_parent_q]);
+      end
+
+`ifdef PROVE_PLACES
+      // useful work is possible
+      c_leave : cover (op4 && op_i == GateLeave && count_q[p4] == 2'd2);
+      c_forward : cover (shall_pass && u_dut.hit1_q && u_dut.hit2_q && u_dut.hit3_q);
+      c_unpark : cover (u_dut.unpark_take);
+`endif
+    end
+  end
+`endif
+
+`ifdef PROVE_TIMES
+  // --- true times of parent X: its stamp, the one whose hold the due stages read, and what went on in a window that began with a packet, as
+  // a time: that packet's decision less its tolerance, and all increments since
+
+  age_t true_q, d1_true_q, d2_true_q, spent_q, now, age, true_floor, base, increment4;
+  logic [2:0] wraps_q;    // of now_q
+  logic window_q;
+  logic [15:0] since_q, until_walk;    // cycles since the last walk, and until that of X at most
+
+  assign now        = age_t'({wraps_q, now_q, 16'b0});
+  assign age        = now - true_q;
+  assign true_floor = now - age_t'({3'b0, tolerance(read4_q), 16'b0});
+  assign base       = age_t'(true_q - true_floor) < 0 ? true_floor : true_q;
+  assign increment4 = age_t'(increment(len4_q, read4_q));
+  assign until_walk = (u_dut.walk_parent_q == X ? 16'd0 : 16'(WalkCycles)) + 16'(WalkCycles) - since_q;
+
+  always_ff @(posedge clk_i) begin
+    if (now_q == '1) wraps_q <= wraps_q + 1'b1;
+    since_q   <= op_walk_i || !init_done ? '0 : since_q + 1'b1;
+    d1_true_q <= true_q;
+    d2_true_q <= d1_true_q;
+    // In a long pause the oldest times stop to count: less is spent then, and the claim is the stronger.
+    spent_q <= spent_q + (age_t'(now - spent_q) >= 2 * Oldest ? Cycle : '0) + (charge && p4 == X ? increment4 : '0);
+    if (charge && p4 == X) begin
+      true_q <= base + increment4;
+      if (pick_i) begin
+        window_q <= 1'b1;
+        spent_q  <= true_floor + increment4;
+      end
+    end
+    if (op4 && op_i == GateWalk && p4 == X && age > OldAge) true_q <= now - OldAge;
+    if (rst_i) begin
+      wraps_q  <= '0;
+      true_q   <= '0;
+      since_q  <= '0;
+      window_q <= 1'b0;
+    end
+  end
+
+  // The last cycle of the wait for a time.
+  function automatic cycle_t hold(age_t stamp);
+    hold = cycle_t'((stamp - 1'b1) >> 16);
+  endfunction
+
+  // Furthest stage in which a walk comes to X.
+  logic [2:0] walk_at;
+  logic due_there;    // X was found due and has not been let go
+  always_comb begin
+    walk_at = '0;
+    if (walk_q[1] && u_dut.c1_parent_q == X) walk_at = 3'd1;
+    if (walk_q[2] && u_dut.c2_parent_q == X) walk_at = 3'd2;
+    if (walk_q[3] && u_dut.c3_parent_q == X) walk_at = 3'd3;
+    if (walk_q[4] && u_dut.c4_parent_q == X) walk_at = 3'd4;
+    due_there = outside_q[X] || (out_there[0] && out_parent[0] == X) || (out_there[1] && out_parent[1] == X);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (seen_q && !rst_i) begin
+      m_walks : assume (32'(since_q) < WalkCycles && (op_walk_i || 32'(since_q) < WalkCycles - 1));
+      // what a user relies on
+      if (op4 && p4 == X) a_true_time : assert (u_dut.c4_early == (age < 0));
+      if (op4 && p4 == X) a_true_floor : assert (($signed(u_dut.c4_state.stamp - u_dut.c4_floor) < 0) == (age_t'(true_q - true_floor) < 0));
+      if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_true_due : assert (u_dut.d2_early == (now - d2_true_q < 0));
+      if (charge && p4 == X) begin
+        a_not_early : assert (age >= 0);
+        if (window_q) a_rate : assert (age_t'(now - spent_q) >= 0);
+      end
+
+      // what the induction needs
+      if (!init_done) a_first : assert (true_q == '0 && wraps_q == '0 && since_q == '0 && u_dut.walk_parent_q == '0 && !window_q);
+      a_stamp : assert (stamp_q[X] == stamp_t'(true_q));
+      a_future : assert (age >= -OldAge);
+      a_age : assert (age <= Oldest - (age_t'(until_walk) <<< 16) || (walk_at != '0 && age <= Oldest + (age_t'(walk_at) <<< 16)));
+      for (int k = 1; k <= 4; k++) begin
+        if (walk_q[k]) assert (k == 1 ? u_dut.c1_valid_q : k == 2 ? u_dut.c2_valid_q : k == 3 ? u_dut.c3_valid_q : op4);
+      end
+      if (cleared[X] && !(u_dut.c5_valid_q && u_dut.c5_parent_q == X)) a_hold : assert (u_dut.u_hold.u_ram.mem[X] == hold(true_q));
+      if (u_dut.c5_valid_q && u_dut.c5_parent_q == X) a_c5_hold : assert (u_dut.c5_hold == hold(true_q));
+      if (due_there) a_due : assert (age >= 0);
+      if (u_dut.d1_valid_q && u_dut.d1_parent_q == X) begin
+        a_d1 : assert ((u_dut.u_hold.hit_q ? u_dut.u_hold.new_q : u_dut.u_hold.word) == hold(d1_true_q));
+        a_d1_true : assert ((d1_true_q == true_q || (age >= 0 && age_t'(true_q - d1_true_q) >= 0)) && now - d1_true_q <= Oldest + 8 * Cycle
+                            && now - d1_true_q >= -OldAge);
+      end
+      if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) begin
+        a_d2 : assert (u_dut.d2_hold == hold(d2_true_q));
+        a_d2_true : assert ((d2_true_q == true_q || (age >= 0 && age_t'(true_q - d2_true_q) >= 0)) && now - d2_true_q <= Oldest + 9 * Cycle
+                            && now - d2_true_q >= -OldAge);
+      end
+      if (window_q) begin
+        a_window : assert (age_t'(now - spent_q) < 2 * Oldest + Cycle && age_t'(now - spent_q) >= -OldAge);
+        a_spent : assert (age_t'(true_q - spent_q) >= 0);
+      end
+
+      c_rate : cover (charge && p4 == X && window_q);
+    end
+  end
+`endif
+
+endmodule
