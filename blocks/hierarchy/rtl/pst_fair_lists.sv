@@ -340,7 +340,8 @@ module pst_fair_lists
       .Width(ParentWidth + QueueIdWidth + RoundWidth + 1), .Depth(PickDepth)
   ) u_out (
       .clk_i, .rst_i,
-      .s_valid_i(p3_q.valid && p3_q.op == OpPick), .s_ready_o(unused_out_ready), .s_data_i({p3_q.parent, p3_picked_q, p3_round_q, p3_none_q}),
+      .s_valid_i(p3_q.valid && p3_q.op == OpPick), .s_ready_o(unused_out_ready),
+      .s_data_i({p3_q.parent, p3_picked_q, p3_round_q, p3_none_q}),
       .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i), .m_data_o({m_pick_parent_o, m_pick_queue_o, m_pick_round_o, m_pick_none_o}),
       .level_o(unused_out_level)
   );
@@ -348,7 +349,7 @@ module pst_fair_lists
   assign pick_given = m_pick_valid_o && m_pick_ready_i;
 
   logic unused;
-  assign unused = &{1'b0, p5_q};
+  assign unused = &{1'b0, p5_q, now_i[2:0]};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
