@@ -3,7 +3,8 @@
 //
 // Each class of a parent has a round and two FIFO lists, of this round and of the next. When the list of this round is empty, the next
 // round begins; but not within GraceCycles of the last pick, for the queue that was picked then may be on its way back with credit left, and
-// would lose the rest of its round: such a pick finds none, and the parent asks again. Which list a queue joins, and so its share, is decided by what it may still send in its round (pst_round_credit).
+// would lose the rest of its round: such a pick finds none, and the parent asks again. Which list a queue joins, and so its share, is decided
+// by what it may still send in its round (pst_round_credit).
 //
 // Throughput: one append per cycle (never stalls); picks use the cycles in between. Latency: pick to m_pick_o 9 cycles.
 // Ordering: FIFO in each list; picks in order. At most one pick of a parent may be under way, until its queue has left or was appended again.
