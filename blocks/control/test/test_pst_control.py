@@ -12,6 +12,7 @@ from penstock.testbus import axi_lite_master
 from penstock.testkit import Stream, parameter, run_module, seed, start, watch_held
 
 OKAY = 0
+TREE_FIELDS = ("what", "id", "shaper", "parent", "class", "weight")
 CFG_FIELDS = ("queue", "shaper", "limit_packets", "limit_bytes", "aqm")
 
 
@@ -29,6 +30,11 @@ def test_control(parameters: dict[str, int]) -> None:
     run_module("control", "pst_control", parameters)
 
 
+def test_hierarchy() -> None:
+    tree = {"Levels": 4, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3}
+    run_module("control", "pst_control", {"Queues": 64, **tree}, testcase="settings_of_the_hierarchy")
+
+
 class Bench:
     """The module with a bus master, a sink for settings, and counter banks whose contents change all the time."""
 
@@ -41,6 +47,11 @@ class Bench:
         self.cfg_stream = Stream(
             dut.clk_i, dut.m_cfg_valid_o, dut.m_cfg_ready_i, {name: getattr(dut, f"m_cfg_{name}_o") for name in CFG_FIELDS}, 0.2, self.rng
         )
+        self.tree: list[dict[str, int]] = []
+        self.tree_stream = Stream(
+            dut.clk_i, dut.m_tree_cfg_valid_o, dut.m_tree_cfg_ready_i,
+            {name: getattr(dut, f"m_tree_cfg_{name}_o") for name in TREE_FIELDS}, 0.2, self.rng,
+        )  # fmt: skip
         self.snapshots: list[dict[str, tuple[int, int, int]]] = []  # bank: (queue, packets, bytes), as the banks gave them
         self.counter_load = {"out": 0.7, "in_drop": 0.7}  # share of cycles in which the counter banks take no read
         self.init_done = 1
@@ -50,6 +61,7 @@ class Bench:
         for name in ("m_cfg_ready", "m_read_out_ready", "m_read_in_drop_ready", "s_out_valid", "s_in_drop_valid"):
             getattr(dut, f"{name}_i").value = 0
         dut.dropped_packets_i.value = dut.dropped_bytes_i.value = dut.marked_packets_i.value = 0
+        dut.m_tree_cfg_ready_i.value = 0
         dut.init_done_i.value = self.init_done
         self.axil = axi_lite_master(dut)
         if stalls:
@@ -61,6 +73,7 @@ class Bench:
         cocotb.start_soon(
             watch_held(dut.clk_i, dut.rst_i, dut.m_cfg_valid_o, dut.m_cfg_ready_i, {n: getattr(dut, f"m_cfg_{n}_o") for n in CFG_FIELDS})
         )
+        cocotb.start_soon(self.tree_stream.receive(self.tree))
         if drain_cfg:
             cocotb.start_soon(self.cfg_stream.receive(self.cfg))
 
@@ -154,7 +167,7 @@ async def mixed_commands(dut) -> None:
     masks = {"queue_rate": 0x1FFFFF, "queue_burst": 0xFFFFFFF, "queue_aqm": 3, "queue_aqm_target": 0x3FFFF, "queue_aqm_interval": 0x3FFFF}
     expected: list[dict[str, int]] = []
     refused_before = snapshots = 0
-    for _ in range(250):
+    for _ in range(400):
         for name in rng.sample(list(shadow), rng.randrange(len(shadow) + 1)):
             value = rng.choice([0, 1, 65_535, 65_536, 0xFFFFFF, 0x1000000, 0xFFFFFFFF, rng.getrandbits(32)])
             if name == "queue_index":
@@ -271,6 +284,52 @@ async def drop_counters_are_read_whole(dut) -> None:
             since = len(values) - 1
             value = await bench.read(name)
             assert value in values[since:], f"{name}: {value:#x} has halves of two moments"
+
+
+@cocotb.test()
+async def settings_of_the_hierarchy(dut) -> None:
+    """Commands 4 to 7: each setting leaves whole, one that is out of range changes nothing and says why; all are refused without a hierarchy."""
+    bench, rng = Bench(dut), random.Random(seed())
+    await bench.start()
+    levels, per = parameter("Levels", 1), parameter("QueuesPerSubscriber", 4)
+    nodes, ports, classes = parameter("Nodes", 2), parameter("Ports", 2), parameter("Classes", 4)
+    sizes = [bench.queues, bench.queues // per, nodes, ports]
+    assert await bench.read("nodes") == (nodes if levels > 1 else 0)
+    expected, reasons = [], set()
+    for _ in range(150):
+        what = rng.randrange(4)
+        size, parents = sizes[what], [1, nodes, ports, 1][what]
+        index = rng.choice([0, size - 1, size, 2**32 - 1, rng.randrange(size), rng.randrange(size)])
+        parent = rng.choice([0, parents - 1, parents, 2**31, rng.randrange(parents), rng.randrange(parents)])
+        cls, weight = rng.choice([0, classes - 1, classes, 255, rng.randrange(classes)]), rng.randrange(8)
+        mantissa, exponent, burst = rng.getrandbits(16), rng.getrandbits(5), rng.getrandbits(28)
+        values = {
+            "tree_index": index, "tree_parent": parent, "tree_class": weight << 8 | cls,
+            "tree_rate": exponent << 16 | mantissa, "tree_burst": burst,
+        }  # fmt: skip
+        for name in rng.sample(list(values), len(values)):
+            await bench.write(name, values[name])
+        await bench.write("queue_command", 4 + what)
+        status = await bench.idle()
+        reason = 0
+        if levels == 1:
+            reason = 1
+        elif index >= size:
+            reason = 2
+        elif what in (1, 2) and parent >= parents:
+            reason = 3
+        elif what == 0 and cls >= classes:
+            reason = 4
+        assert status >> 4 & 7 == reason and bool(status & registers.STATUS_REFUSED) == (reason != 0), (what, values, hex(status))
+        reasons.add(reason)
+        if not reason:
+            shaper = burst << 21 | exponent << 16 | mantissa
+            expected.append({"what": what, "id": index, "shaper": shaper, "parent": parent, "class": cls, "weight": weight})
+    assert len(bench.tree) == len(expected)
+    for given, wanted in zip(bench.tree, expected, strict=True):
+        meant = {0: ("what", "id", "class", "weight"), 3: ("what", "id", "shaper")}.get(wanted["what"], ("what", "id", "shaper", "parent"))
+        assert {name: given[name] for name in meant} == {name: wanted[name] for name in meant}
+    assert not bench.cfg and reasons == ({1} if levels == 1 else {0, 2, 3, 4})
 
 
 @cocotb.test()
