@@ -288,7 +288,7 @@ async def drop_counters_are_read_whole(dut) -> None:
 
 @cocotb.test()
 async def settings_of_the_hierarchy(dut) -> None:
-    """Commands 4 to 7: each setting leaves whole, one that is out of range changes nothing and says why; all are refused without a hierarchy."""
+    """Commands 4 to 7: each setting leaves whole; one out of range changes nothing and says why; without a hierarchy all are refused."""
     bench, rng = Bench(dut), random.Random(seed())
     await bench.start()
     levels, per = parameter("Levels", 1), parameter("QueuesPerSubscriber", 4)
