@@ -108,7 +108,8 @@ def test_addresses_are_those_of_the_architecture() -> None:
         "queue_burst": 0x048, "queue_limit_packets": 0x04C, "queue_limit_bytes": 0x050, "queue_command": 0x054, "in_packets": 0x080,
         "in_bytes": 0x088, "out_packets": 0x090, "out_bytes": 0x098, "drop_packets": 0x0A0, "drop_bytes": 0x0A8,
         "queue_aqm": 0x058, "queue_aqm_target": 0x05C, "queue_aqm_interval": 0x060, "aqm_drop_packets": 0x0B0, "aqm_drop_bytes": 0x0B8,
-        "mark_packets": 0x0C0, "marked_packets": 0x190,
+        "mark_packets": 0x0C0, "marked_packets": 0x190, "queues_per_subscriber": 0x028, "nodes": 0x02C, "ports": 0x030, "classes": 0x034,
+        "tree_index": 0x068, "tree_rate": 0x06C, "tree_burst": 0x070, "tree_parent": 0x074, "tree_class": 0x078,
     }  # fmt: skip
     assert {name: registers.address(name) for name in expected} == expected
     for code, reason in registers.DROP_REASONS.items():

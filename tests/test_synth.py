@@ -66,7 +66,7 @@ def test_names() -> None:
     assert library.main_module("access_edge_core") == "pst_access_edge_core"
     assert library.main_module("pst_fifo") == "pst_fifo"
     assert library.sources_of("pst_access_edge_core")[0].stem == "pst_pkg"
-    assert set(library.parameters_of("pst_fifo")) == {"Width", "Depth", "RegisterOutput"}
+    assert set(library.parameters_of("pst_fifo")) == {"Width", "Depth", "RegisterOutput", "ReadyOnPop"}
     with pytest.raises(UserError):
         library.main_module("nonsense")
 

@@ -40,7 +40,7 @@ def test_core_library() -> None:
         failed = core.pst_core_step(device, ctypes.byref(pins))
         assert not failed, ctypes.string_at(core.pst_core_error(device))
 
-    assert core.pst_core_pins_version() == 2
+    assert core.pst_core_pins_version() == 3
     pins.rst = 1
     cycle()
     pins.rst = 0

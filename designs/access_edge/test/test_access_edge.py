@@ -281,7 +281,8 @@ async def identity(dut) -> None:
         assert await bench.read(name) == value, name
     await bench.write(registers.address("queue_index"), CONFIG.queues)
     await bench.write(registers.address("queue_command"), registers.COMMAND_WRITE)
-    assert await bench.read("status") == registers.STATUS_INIT_DONE | registers.STATUS_REFUSED
+    index_out_of_range = 2 << 4
+    assert await bench.read("status") == registers.STATUS_INIT_DONE | registers.STATUS_REFUSED | index_out_of_range
     assert dut.m_axi_awsize_o.value == 0o66 and dut.m_axi_arsize_o.value == 0o66
     assert dut.m_axi_awburst_o.value == 0b0101 and dut.m_axi_arburst_o.value == 0b0101
     await bench.compare_counters()
@@ -310,7 +311,7 @@ async def every_byte_and_every_drop(dut) -> None:
             await bench.set_queue(queue)
         await bench.empty()
     for reason, (packets, _) in bench.dropped.items():
-        assert packets, f"no frame was dropped for {reason}"
+        assert packets or reason == "aqm", f"no frame was dropped for {reason}"  # this device has none
     await bench.compare_counters()
     await bench.fill_and_empty()
     await bench.compare_counters()
