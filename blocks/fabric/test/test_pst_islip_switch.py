@@ -43,5 +43,5 @@ def test_every_cycle(ports: int, classes: int, depth: int, iterations: int, back
 def test_full_load_uniform() -> None:
     """Uniform traffic at full load: with one iteration the pointers part and every port sends in every cycle (paper, section III.B)."""
     # The cells that are still queued when traffic ends leave in some hundred cycles more, which count.
-    counts = soak(8, 1, 512, 1, 1, load=1000, cycles=40_000, stalls=0)
-    assert counts["cells_out"] > 0.97 * 8 * counts["cycles"]
+    counts = soak(8, 1, 512, 1, 1, load=1000, cycles=400_000, stalls=0)
+    assert counts["cells_out"] > 0.99 * 8 * counts["cycles"]
