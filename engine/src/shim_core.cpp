@@ -9,6 +9,7 @@
 struct pst_core : penstock::shim::Clocked<Vpst_device> {};
 
 PST_EXPORT uint32_t pst_core_pins_version() { return PST_CORE_PINS_VERSION; }
+PST_EXPORT uint32_t pst_core_pins_bytes() { return sizeof(pst_core_pins); }
 PST_EXPORT pst_core* pst_core_create() { return new (std::nothrow) pst_core; }
 PST_EXPORT void pst_core_destroy(pst_core* core) { delete core; }
 PST_EXPORT const char* pst_core_error(const pst_core* core) { return core->error.c_str(); }

@@ -1,46 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """The library of the core (pins_core.h): what C++ soak tests and benches load."""
 
-import ctypes
 import random
 from collections import defaultdict
 
 from penstock import verilate
+from penstock.testcore import CoreLibrary
 from penstock.testkit import seed
 
-U8, U16, U32, U64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
 QUEUES, DESCRIPTORS = 16, 64
-
-
-class CorePins(ctypes.Structure):
-    """struct pst_core_pins."""
-
-    _fields_ = [
-        ("s_enq_queue", U32), ("s_enq_desc", U32), ("s_enq_len", U16), ("s_enq_reason", U8), ("s_enq_valid", U8), ("s_enq_ready", U8),
-        ("m_out_valid", U8), ("m_out_ready", U8), ("m_out_len", U16), ("m_out_queue", U32), ("m_out_desc", U32),
-        ("m_drop_valid", U8), ("m_drop_ready", U8), ("ev_valid", U8), ("ev_reason", U8), ("ev_len", U16), ("ev_queue", U32),
-        ("m_drop_desc", U32), ("s_cfg_shaper", U64), ("s_cfg_queue", U32), ("s_cfg_limit_bytes", U32), ("s_cfg_limit_packets", U16),
-        ("s_cfg_valid", U8), ("s_cfg_ready", U8), ("rst", U8), ("init_done", U8), ("now", U32),
-        ("s_cfg_aqm", U64), ("s_enq_ect", U8), ("m_out_mark", U8), ("m_drop_head_valid", U8), ("m_drop_head_ready", U8),
-        ("m_drop_head_desc", U32), ("ev_deq_queue", U32), ("ev_deq_len", U16), ("ev_deq_valid", U8), ("ev_deq_reason", U8),
-        ("ev_deq_mark", U8),
-    ]  # fmt: skip
 
 
 def test_core_library() -> None:
     """Packets of all queues go through in order; queue 3 may hold two at most, and its others are dropped and reported."""
     print(f"PENSTOCK_SEED={seed()}")
     rng = random.Random(seed())
-    core = ctypes.CDLL(str(verilate.build_core(QUEUES, DESCRIPTORS, shaping=True, report=print, assertions=True)))
-    core.pst_core_create.restype = core.pst_core_error.restype = ctypes.c_void_p
-    device = ctypes.c_void_p(core.pst_core_create())
-    pins = CorePins()
-
-    def cycle() -> None:
-        failed = core.pst_core_step(device, ctypes.byref(pins))
-        assert not failed, ctypes.string_at(core.pst_core_error(device))
-
-    assert core.pst_core_pins_version() == 3
+    core = CoreLibrary(verilate.build_core(QUEUES, DESCRIPTORS, shaping=True, report=print, assertions=True))
+    pins, cycle = core.pins, core.step
     pins.rst = 1
     cycle()
     pins.rst = 0
@@ -82,4 +58,4 @@ def test_core_library() -> None:
             left += 1
     assert sent == 2000 and left == accepted == 2000 - dropped and dropped > 0
     assert sorted(free) == list(range(DESCRIPTORS))
-    core.pst_core_destroy(device)
+    core.close()

@@ -7,18 +7,18 @@ import ctypes
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from penstock import verilate
 from penstock.registers import NO_AQM, Aqm
 
 U8, U16, U32, U64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
-PINS_VERSION = 3
 MOST_QUIET_CYCLES = 1_000_000
 MOST_PACKETS, MOST_BYTES = 65_535, 16_777_215
 
 
 class CorePins(ctypes.Structure):
-    """struct pst_core_pins."""
+    """struct pst_core_pins, by the one copy of it that is not C++. `CoreLibrary` compares the sizes: a struct too short is memory lost."""
 
     _fields_ = [
         ("s_enq_queue", U32), ("s_enq_desc", U32), ("s_enq_len", U16), ("s_enq_reason", U8), ("s_enq_valid", U8), ("s_enq_ready", U8),
@@ -31,6 +31,29 @@ class CorePins(ctypes.Structure):
         ("ev_deq_mark", U8), ("s_tree_cfg_shaper", U64), ("s_tree_cfg_id", U32), ("s_tree_cfg_parent", U32), ("s_tree_cfg_what", U8),
         ("s_tree_cfg_class", U8), ("s_tree_cfg_weight", U8), ("s_tree_cfg_valid", U8), ("s_tree_cfg_ready", U8),
     ]  # fmt: skip
+
+
+class CoreLibrary:
+    """A core out of its shared library, its pins, and one cycle at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._library = ctypes.CDLL(str(path))
+        self._library.pst_core_create.restype = self._library.pst_core_error.restype = ctypes.c_void_p
+        self._library.pst_core_pins_bytes.restype = U32
+        size = self._library.pst_core_pins_bytes()
+        if size != ctypes.sizeof(CorePins):
+            raise RuntimeError(f"{path}: pst_core_pins has {size} bytes, penstock.testcore.CorePins has {ctypes.sizeof(CorePins)}")
+        self._core = ctypes.c_void_p(self._library.pst_core_create())
+        self.pins = CorePins()
+
+    def step(self) -> None:
+        """Run one clock cycle. Fails with the text of the assertion that failed in the core."""
+        failed = self._library.pst_core_step(self._core, ctypes.byref(self.pins))
+        assert not failed, ctypes.string_at(self._library.pst_core_error(self._core))
+
+    def close(self) -> None:
+        """Destroy the core."""
+        self._library.pst_core_destroy(self._core)
 
 
 @dataclass(frozen=True)
@@ -49,23 +72,20 @@ class TestCore:
 
     def __init__(self, queues: int, descriptors: int, shaping: bool = True, aqm: dict[str, int] | None = None) -> None:
         self.queues, self.descriptors = queues, descriptors
-        self._library = ctypes.CDLL(str(verilate.build_core(queues, descriptors, shaping, assertions=True, aqm=aqm)))
-        self._library.pst_core_create.restype = self._library.pst_core_error.restype = ctypes.c_void_p
-        assert self._library.pst_core_pins_version() == PINS_VERSION
-        self._core = ctypes.c_void_p(self._library.pst_core_create())
-        self.pins = CorePins()
+        self._core = CoreLibrary(verilate.build_core(queues, descriptors, shaping, assertions=True, aqm=aqm))
+        self.pins = self._core.pins
         self.reset()
 
     def close(self) -> None:
         """Destroy the core."""
-        self._library.pst_core_destroy(self._core)
+        self._core.close()
 
     def reset(self) -> None:
         """Reset the core, in mid-traffic too, and forget every packet, as the core must."""
         self.pins.s_enq_valid = self.pins.s_cfg_valid = 0
         self.pins.rst = 1
         for _ in range(2):
-            self._step()
+            self._core.step()
         self.pins.rst = 0
         self.pins.m_out_ready = self.pins.m_drop_ready = self.pins.m_drop_head_ready = 1
         self.held: dict[int, deque[tuple[int, int]]] = defaultdict(deque)
@@ -79,13 +99,9 @@ class TestCore:
                 return
         raise AssertionError("init_done does not rise")
 
-    def _step(self) -> None:
-        failed = self._library.pst_core_step(self._core, ctypes.byref(self.pins))
-        assert not failed, ctypes.string_at(self._library.pst_core_error(self._core))
-
     def cycle(self) -> Departure | None:
         """Run one clock cycle, check what comes out, and return the packet that left, if any."""
-        self._step()
+        self._core.step()
         pins, left = self.pins, None
         if pins.s_enq_valid and pins.s_enq_ready:
             self._decisions.append((pins.s_enq_queue, pins.s_enq_desc, pins.s_enq_len))

@@ -57,6 +57,8 @@ struct pst_core_pins {
 struct pst_core; /* opaque */
 
 uint32_t pst_core_pins_version(void);
+/* sizeof(pst_core_pins), for those who write the struct down in another language */
+uint32_t pst_core_pins_bytes(void);
 struct pst_core* pst_core_create(void);
 void pst_core_destroy(struct pst_core* core);
 /* One clock cycle. 0, or not 0 when an assertion failed: pst_core_error has the words, the core is dead. */
