@@ -51,7 +51,9 @@ UNPROVED_LISTS = {
     "the word written two operations before is not forwarded": ("if (hit2_q) p2_lists = p4_lists_q;", ""),
     "a pick may overtake the next head of its list": ("if (head_valid) begin", "if (head_valid && !pick_valid) begin"),
     "a list that ran empty keeps its old head": ("if (!nonempty) p2_new.head[side] = p2_q.queue_id;", ""),
-    "the classes that wait are not cleared": ("p2_mask_new[c] = p2_new.count[0] != '0", "p2_mask_new[c] = p2_mask[c] || p2_new.count[0] != '0"),
+    "the classes that wait are not cleared": (
+        "p2_mask_new[c] = p2_new.count[0] != '0", "p2_mask_new[c] = p2_mask[c] || p2_new.count[0] != '0"
+    ),
 }  # fmt: skip
 
 
