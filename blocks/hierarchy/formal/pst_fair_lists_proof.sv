@@ -194,7 +194,8 @@ module pst_fair_lists_proof
   always_ff @(posedge clk_i) begin
     if (!seen_q) m_reset_first : assume (rst_i);
     if (append_valid_i && !rst_i) begin
-      m_append : assume (init_done && 32'(append_queue_i) < Queues && at_q[append_queue_i].where == Outside && append_class_i < class_t'(2));
+      m_append : assume (init_done && 32'(append_queue_i) < Queues && at_q[append_queue_i].where == Outside
+                         && append_class_i < class_t'(2));
     end
     // pst_gate: one pick of a parent at a time, and only when somebody waits there
     if (ask && !rst_i) m_ask : assume (!pick_q[pick_parent_i].busy && mask_q[pick_parent_i] != '0);
