@@ -71,7 +71,22 @@ def test_core_with_codel_is_equal_in_every_cycle(compare_core: Path, estimate: i
         assert marked > 200 and heads > 1000, done.stdout
 
 
-@pytest.fixture(scope="session", params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_codel_16", "tiny_estimate_16"])
+PIE = {"Aqm": 2, "TickShift": 2, "UpdateTicks": 50, "Alpha": 20_000, "Beta": 60_000}
+
+
+@pytest.mark.parametrize("estimate", [0, 1])
+def test_core_with_pie_is_equal_in_every_cycle(compare_core: Path, estimate: int) -> None:
+    """The same with PIE, which judges arrivals: its delay line, its updates, and the marks that wait with their packets."""
+    library = verilate.build_core(16, 256, True, print, aqm=PIE | {"AqmEstimate": estimate})
+    for number in range(seed(), seed() + 3):
+        command = [compare_core, library, 16, 256, 4 + estimate, CORE_CYCLES, number]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
+        marked, dropped = (int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")[4:6])
+        assert marked > 200 and dropped > 1000, done.stdout
+
+
+@pytest.fixture(scope="session", params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_codel_16", "tiny_estimate_16", "tiny_pie_16"])
 def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Config, Path]]:
     """A configuration and its library."""
     config = configs.load(request.param)

@@ -42,7 +42,8 @@ class ModelDevice final : public Device {
           layout_(make_layout(settings, pools_)),
           write_(memories_, layout_),
           read_(memories_, layout_),
-          core_(settings.queues, pools_.descriptors(), {settings.tick_shift, settings.max_frame_bytes}),
+          core_(settings.queues, pools_.descriptors(),
+                {settings.tick_shift, settings.max_frame_bytes, settings.pie.update_ticks, settings.pie.alpha, settings.pie.beta}),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
           registers_(settings.queues),
           egress_(settings.egress_bps, settings.clock_hz, settings.overhead_bytes),
@@ -242,7 +243,7 @@ void ModelDevice<Core>::cycle() {
         take_head = !take_drop && head && (turn_ < 3 || !(sent || dropped));
         const bool take_sent = !take_drop && !take_head;
         returning_.push({now_ + kFreeCycles, take_drop   ? core_.drop()
-                                             : take_head ? core_.out().descriptor
+                                             : take_head ? core_.drop_head()
                                                          : sent_pages_.front().descriptor});
         if (take_sent) sent_pages_.pop();
         turn_ = take_sent ? 0 : take_drop ? 1 : 3;
@@ -256,6 +257,7 @@ void ModelDevice<Core>::cycle() {
     if (core_.event_valid()) {
         const auto& packet = core_.event();
         if (packet.reason) dropped_[packet.reason].add(packet.length);
+        if (Core::kArrivals && packet.reason == static_cast<unsigned>(Drop::Aqm)) aqm_drop_[packet.queue].add(packet.length);
         observer_->enqueued(now_, {packet.queue, packet.length, packet.reason});
         active_ = true;
     }
@@ -274,8 +276,8 @@ void ModelDevice<Core>::cycle() {
     }
     if (enqueue || out || take_drop || take_head || setting_taken || now_ >= core_due_) {
         if (out) send(core_.out());
-        core_.step(now_ + origin_, enqueue ? &enqueues_.front().packet : nullptr, out || take_head, take_drop,
-                   setting_taken ? setting : nullptr, enqueue && enqueues_.front().ect);
+        core_.step(now_ + origin_, enqueue ? &enqueues_.front().packet : nullptr, out, take_drop, setting_taken ? setting : nullptr,
+                   enqueue && enqueues_.front().ect, take_head);
         if (enqueue) enqueues_.pop();
         set_core_due(core_.next_event(now_ + origin_));
     }
@@ -436,12 +438,11 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
     if (address >= registers::kSnapshot && address < registers::kSnapshot + 0x48) {
         const QueueState& queue = snapshot_;
         const std::uint32_t offset = address - registers::kSnapshot;
+        const Amount &aqm = snapshot_aqm_drop_, head = Core::kArrivals ? Amount{} : aqm;  // dropped at the head
         if (offset < 0x10) return amount(queue.accepted_packets, queue.accepted_bytes, offset);
         if (offset < 0x20)
-            return amount(queue.accepted_packets - queue.packets - snapshot_aqm_drop_.packets,
-                          queue.accepted_bytes - queue.bytes - snapshot_aqm_drop_.bytes, offset);
-        const Amount& aqm = snapshot_aqm_drop_;
-        if (offset < 0x30) return amount(queue.dropped_packets + aqm.packets, queue.dropped_bytes + aqm.bytes, offset);
+            return amount(queue.accepted_packets - queue.packets - head.packets, queue.accepted_bytes - queue.bytes - head.bytes, offset);
+        if (offset < 0x30) return amount(queue.dropped_packets + head.packets, queue.dropped_bytes + head.bytes, offset);
         if (offset < 0x40) return amount(aqm.packets, aqm.bytes, offset);
         return amount(snapshot_marks_, 0, offset & 4);
     }
@@ -461,9 +462,9 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         case 0x018:
             return static_cast<std::uint32_t>(settings_.clock_hz);
         case 0x01C:
-            return static_cast<std::uint32_t>(settings_.shaping) | static_cast<std::uint32_t>(settings_.codel) << 1 |
+            return static_cast<std::uint32_t>(settings_.shaping) | static_cast<std::uint32_t>(settings_.aqm) << 1 |
                    static_cast<std::uint32_t>(settings_.aqm_estimate) << 3 |
-                   (settings_.codel ? static_cast<std::uint32_t>(settings_.tick_shift) << 8 : 0);
+                   (settings_.aqm != AqmKind::None ? static_cast<std::uint32_t>(settings_.tick_shift) << 8 : 0);
         case registers::kStatus:
             return 1U | static_cast<std::uint32_t>(!registers_.quiet()) << 1 | static_cast<std::uint32_t>(registers_.refused()) << 2;
         case registers::kQueueIndex:
@@ -481,8 +482,10 @@ std::unique_ptr<Device> make_model_device(const DeviceSettings& settings) {
     if (settings.flip_byte >= 0) throw std::invalid_argument("the model has no bytes in its memories that could be flipped");
     if (settings.pools.size() != settings.memories.size() || settings.pools.empty())
         throw std::invalid_argument("the model needs pages and page_bytes of every memory");
-    if (settings.codel && settings.aqm_estimate) return std::make_unique<ModelDevice<CodelEstimateCore>>(settings);
-    if (settings.codel) return std::make_unique<ModelDevice<CodelCore>>(settings);
+    if (settings.aqm == AqmKind::Codel && settings.aqm_estimate) return std::make_unique<ModelDevice<CodelEstimateCore>>(settings);
+    if (settings.aqm == AqmKind::Codel) return std::make_unique<ModelDevice<CodelCore>>(settings);
+    if (settings.aqm == AqmKind::Pie && settings.aqm_estimate) return std::make_unique<ModelDevice<PieEstimateCore>>(settings);
+    if (settings.aqm == AqmKind::Pie) return std::make_unique<ModelDevice<PieCore>>(settings);
     if (settings.shaping) return std::make_unique<ModelDevice<ShapedCore>>(settings);
     return std::make_unique<ModelDevice<PassthroughCore>>(settings);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Drives the verilated pst_access_edge_core and its model (core_model.hpp) with the same random traffic and compares every port in every
-// cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays), cycles, seed.
+// cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays, 4 PIE, 5 PIE with
+// estimated delays), cycles, seed.
 // Prints what was seen; a difference ends the program with 1.
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +20,7 @@ using penstock::CoreSetting;
 // The library is built with these: ticks so short that thousands of packets meet a delay, and many rounds.
 constexpr int kTickShift = 2;
 constexpr std::uint32_t kMaxPacketBytes = 100;
+constexpr int kUpdateTicks = 50, kAlpha = 20'000, kBeta = 60'000;
 
 struct Phase {
     unsigned enqueue, out, drop, setting;  // per mille of the cycles
@@ -29,7 +31,7 @@ struct Phase {
 template <typename Model>
 int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed, bool skip) {
     penstock::RtlCore rtl(library);
-    Model model(queues, descriptors, {kTickShift, kMaxPacketBytes});
+    Model model(queues, descriptors, {kTickShift, kMaxPacketBytes, kUpdateTicks, kAlpha, kBeta});
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
     auto& p = rtl.pins;
@@ -121,7 +123,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             EQUAL("m_out_mark_o", bool(p.m_out_mark_o), model.out().mark);
         }
         EQUAL("m_drop_head_valid_o", bool(p.m_drop_head_valid_o), model.drop_head_valid(now));
-        if (p.m_drop_head_valid_o) EQUAL("m_drop_head_desc_o", p.m_drop_head_desc_o, model.out().descriptor);
+        if (p.m_drop_head_valid_o) EQUAL("m_drop_head_desc_o", p.m_drop_head_desc_o, model.drop_head());
         if constexpr (Model::kJudges) {
             const auto* judged = model.judged(now);
             EQUAL("ev_deq_valid_o", bool(p.ev_deq_valid_o), judged != nullptr);
@@ -141,6 +143,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             EQUAL("ev_queue_o", p.ev_queue_o, model.event().queue);
             EQUAL("ev_reason_o", p.ev_reason_o, model.event().reason);
             EQUAL("ev_len_o", p.ev_len_o, model.event().length);
+            heads += p.ev_reason_o == 8;
         }
         const bool enq_taken = p.s_enq_valid_i && p.s_enq_ready_o, out_taken = p.m_out_valid_o && p.m_out_ready_i;
         const bool drop_taken = p.m_drop_valid_o && p.m_drop_ready_i, head_taken = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
@@ -155,8 +158,8 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                            static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31),
                            offered};
             }
-            model.step(now, enq_taken ? &packet : nullptr, out_taken || head_taken, drop_taken, cfg_taken ? &setting : nullptr,
-                       p.s_enq_ect_i);
+            model.step(now, enq_taken ? &packet : nullptr, out_taken, drop_taken, cfg_taken ? &setting : nullptr, p.s_enq_ect_i,
+                       head_taken);
             due = model.next_event(now);
         } else {
             ++skipped;
@@ -167,7 +170,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         if (drop_taken) free.push_back(p.m_drop_desc_o), ++dropped;
         if (head_taken) free.push_back(p.m_drop_head_desc_o);
     }
-    std::printf("%ld cycles equal: %ld in, %ld out, %ld dropped, %ld settings, %ld marked, %ld dropped at the head, %ld cycles left out\n",
+    std::printf("%ld cycles equal: %ld in, %ld out, %ld dropped, %ld settings, %ld marked, %ld dropped by the AQM, %ld cycles left out\n",
                 cycles, in, out, dropped, settings, marks, heads, skipped);
     return 0;
 }
@@ -185,6 +188,10 @@ int main(int, char** argv) {
             return compare<penstock::ShapedCore>(argv[1], queues, descriptors, cycles, seed, true);
         case 2:
             return compare<penstock::CodelCore>(argv[1], queues, descriptors, cycles, seed, true);
+        case 4:
+            return compare<penstock::PieCore>(argv[1], queues, descriptors, cycles, seed, true);
+        case 5:
+            return compare<penstock::PieEstimateCore>(argv[1], queues, descriptors, cycles, seed, true);
         default:
             return compare<penstock::CodelEstimateCore>(argv[1], queues, descriptors, cycles, seed, true);
     }

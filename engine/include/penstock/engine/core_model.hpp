@@ -14,6 +14,7 @@
 #include "blocks/queue/model/fast_queue_manager.hpp"
 #include "blocks/schedule/model/event_schedule.hpp"
 #include "penstock/engine/huge_pages.hpp"
+#include "penstock/engine/pie_judge.hpp"
 
 namespace penstock {
 
@@ -31,15 +32,9 @@ struct CoreSetting {
     CodelSetting aqm{};
 };
 
-// What an AQM is built with.
-struct AqmParameters {
-    int tick_shift = 8;  // a tick is 2^tick_shift cycles
-    std::uint32_t max_packet_bytes = 1514;
-};
-
 // No AQM: every packet that is taken from its queue is sent, and known to be with the queue manager's answer.
 struct NoJudge {
-    static constexpr bool kJudges = false;
+    static constexpr bool kJudges = false, kArrivals = false;
     static constexpr int kVerdictStages = 0;
     NoJudge(std::uint32_t, std::uint32_t, const AqmParameters&) {}
 };
@@ -48,7 +43,7 @@ struct NoJudge {
 template <bool Estimate>
 class CodelJudge {
   public:
-    static constexpr bool kJudges = true;
+    static constexpr bool kJudges = true, kArrivals = false;
     static constexpr int kVerdictStages = Estimate ? 3 : 1;
     static constexpr int kLook = Estimate ? 3 : 1;  // cycles from the commit of the dequeue until the setting is read
     static constexpr int kTake = kLook + 2;         // until the clock is
@@ -101,7 +96,7 @@ class CoreModel {
   public:
     using Manager = FastQueueManager<CoreRecord>;
     using Packet = Manager::Packet;
-    static constexpr bool kJudges = Judge::kJudges;
+    static constexpr bool kJudges = Judge::kJudges, kArrivals = Judge::kArrivals;  // an AQM; one that judges arrivals
     struct Out {
         std::int64_t from;  // first cycle in which it is offered
         std::uint64_t tag;
@@ -126,24 +121,41 @@ class CoreModel {
 
     // ---- what can be seen in a cycle before it is stepped
     bool setting_ready() const { return schedule_.setting_room(); }
-    bool enqueue_ready(bool setting_taken) const { return manager_.room() && !setting_taken; }
+    bool enqueue_ready(bool setting_taken) const {
+        if constexpr (kArrivals)
+            return judge_.room();
+        else
+            return manager_.room() && !setting_taken;
+    }
     bool out_valid(std::int64_t now) const { return head_valid(now) && !(kJudges && out_.front().drop); }
     Out& out() { return out_.front(); }
     bool drop_valid() { return !manager_.drops().empty(); }
     std::uint32_t drop() { return manager_.drops().front(); }
-    // A page dropped at the head by the AQM; it is out().descriptor.
-    bool drop_head_valid(std::int64_t now) const { return kJudges && head_valid(now) && out_.front().drop; }
+    // A page dropped by the AQM: at the head, or on arrival.
+    bool drop_head_valid(std::int64_t now) {
+        if constexpr (kArrivals)
+            return !judge_.pages().empty();
+        else
+            return kJudges && head_valid(now) && out_.front().drop;
+    }
+    std::uint32_t drop_head() {
+        if constexpr (kArrivals)
+            return judge_.pages().front();
+        else
+            return out_.front().descriptor;
+    }
     // The packet that was taken from its queue and is judged in this cycle, or null.
     const auto* judged(std::int64_t now) { return judge_.judged(now); }
     // The pulse of the last enqueue decision.
     bool event_valid() const { return event_valid_; }
     const Packet& event() const { return event_; }
 
-    // One cycle: what is taken in it. Null: nothing. out_taken: the head of the output, be it a packet to send or a page to free; ect: the
-    // packet may be marked.
-    void step(std::int64_t now, const Packet* enqueue, bool out_taken, bool drop_taken, const CoreSetting* setting, bool ect = false) {
+    // One cycle: what is taken in it. Null: nothing. ect: the packet may be marked; head_taken: the page dropped by the AQM.
+    void step(std::int64_t now, const Packet* enqueue, bool out_taken, bool drop_taken, const CoreSetting* setting, bool ect = false,
+              bool head_taken = false) {
         manager_.begin_cycle();
         event_valid_ = false;
+        if constexpr (!kArrivals) out_taken |= head_taken;  // it stands at the head of the output
         if (out_taken) out_.pop();
         bool dropped = false;
         if constexpr (kJudges) {
@@ -172,9 +184,21 @@ class CoreModel {
             queue.limit_packets = setting->limit_packets;
             queue.limit_bytes = setting->limit_bytes;
             schedule_.write_setting(now, setting->queue, setting->mantissa, setting->exponent, setting->burst);
-            if constexpr (kJudges) judge_.set(setting->queue, setting->aqm);
+            const CodelSetting& aqm = setting->aqm;
+            if constexpr (kArrivals)
+                judge_.set(now, setting->queue, aqm.enable, aqm.ecn, aqm.target, aqm.interval);
+            else if constexpr (kJudges)
+                judge_.set(setting->queue, aqm);
         }
-        if (enqueue) {
+        if constexpr (kArrivals) {
+            if (const auto* judged = manager_.room() && !setting ? judge_.offered(now) : nullptr) {
+                manager_.offer(now, judged->packet);
+                judge_.enqueue(now);
+            }
+            if (head_taken) judge_.pages().pop();
+            if (enqueue) judge_.arrive(now, *enqueue, ect);
+            judge_.end_cycle();
+        } else if (enqueue) {
             manager_.offer(now, *enqueue);
             if constexpr (kJudges)
                 if (enqueue->reason == 0) judge_.enqueue(now, enqueue->descriptor, ect);
@@ -183,7 +207,13 @@ class CoreModel {
     }
 
     // The next cycle after `now` that must be stepped when nothing is offered and nothing taken.
-    std::int64_t next_event(std::int64_t now) const { return manager_.busy() || event_valid_ ? now + 1 : schedule_.next_event(now); }
+    std::int64_t next_event(std::int64_t now) const {
+        if (manager_.busy() || event_valid_) return now + 1;
+        if constexpr (kArrivals)
+            return std::min(judge_.next_event(now), schedule_.next_event(now));
+        else
+            return schedule_.next_event(now);
+    }
     // When the next packet is offered at the output, as far as it is known.
     std::int64_t next_out() const { return out_.empty() ? INT64_MAX : out_.front().from; }
 
@@ -217,5 +247,7 @@ using ShapedCore = CoreModel<PlainSchedule>;
 using PassthroughCore = CoreModel<PassthroughSchedule>;
 using CodelCore = CoreModel<JudgedSchedule<false>::Of, CodelJudge<false>>;
 using CodelEstimateCore = CoreModel<JudgedSchedule<true>::Of, CodelJudge<true>>;
+using PieCore = CoreModel<PlainSchedule, PieJudge<false>>;
+using PieEstimateCore = CoreModel<PlainSchedule, PieJudge<true>>;
 
 }  // namespace penstock

@@ -15,12 +15,19 @@ struct PagePool {
     std::uint32_t pages = 0, page_bytes = 0;
 };
 
+// T_UPDATE in ticks; alpha and beta in 2^-32 per tick.
+struct PieGains {
+    std::int64_t update_ticks = 12891, alpha = 625, beta = 6249;
+};
+
 struct DeviceSettings {
     std::string library;  // of the RTL; empty: the model
     // What the model is to be: the same numbers as of designs/access_edge/configs.yaml.
     std::uint32_t queues = 0, max_frame_bytes = 0, min_frame_bytes = 0;
     bool shaping = true;
-    bool codel = false, aqm_estimate = false;
+    AqmKind aqm = AqmKind::None;
+    bool aqm_estimate = false;
+    PieGains pie;
     int tick_shift = 8;  // AQM: a tick is 2^tick_shift cycles
     std::vector<PagePool> pools;
     // What the engine is to the device.
