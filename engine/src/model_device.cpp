@@ -42,8 +42,7 @@ class ModelDevice final : public Device {
           layout_(make_layout(settings, pools_)),
           write_(memories_, layout_),
           read_(memories_, layout_),
-          core_(settings.queues, pools_.descriptors(),
-                {settings.tick_shift, settings.max_frame_bytes, settings.pie.update_ticks, settings.pie.alpha, settings.pie.beta}),
+          core_(settings.queues, pools_.descriptors(), settings.aqm_parameters),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
           registers_(settings.queues),
           egress_(settings.egress_bps, settings.clock_hz, settings.overhead_bytes),
@@ -464,7 +463,7 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         case 0x01C:
             return static_cast<std::uint32_t>(settings_.shaping) | static_cast<std::uint32_t>(settings_.aqm) << 1 |
                    static_cast<std::uint32_t>(settings_.aqm_estimate) << 3 |
-                   (settings_.aqm != AqmKind::None ? static_cast<std::uint32_t>(settings_.tick_shift) << 8 : 0);
+                   (settings_.aqm != AqmKind::None ? static_cast<std::uint32_t>(settings_.aqm_parameters.tick_shift) << 8 : 0);
         case registers::kStatus:
             return 1U | static_cast<std::uint32_t>(!registers_.quiet()) << 1 | static_cast<std::uint32_t>(registers_.refused()) << 2;
         case registers::kQueueIndex:

@@ -20,7 +20,7 @@ using penstock::CoreSetting;
 // The library is built with these: ticks so short that thousands of packets meet a delay, and many rounds.
 constexpr int kTickShift = 2;
 constexpr std::uint32_t kMaxPacketBytes = 100;
-constexpr int kUpdateTicks = 50, kAlpha = 20'000, kBeta = 60'000;
+constexpr int kUpdateTicks = 10, kAlpha = 20'000, kBeta = 60'000;  // PIE
 
 struct Phase {
     unsigned enqueue, out, drop, setting;  // per mille of the cycles
@@ -62,6 +62,8 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         s.limit_packets = phase.low_limits ? below(40) : 65535;
         s.limit_bytes = phase.low_limits ? below(40'000) : 0xFFFFFF;
         s.aqm = {below(8) != 0, below(2) != 0, below(60), 1 + below(below(4) ? 20 : 2000)};
+        // PIE begins anew when it is turned on, and needs its time to act.
+        if (Model::kArrivals) s.aqm = {below(64) != 0, below(4) != 0, below(60), below(below(8) ? 20 : 2000)};
         return s;
     };
     penstock::CodelSetting offered;
@@ -74,7 +76,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                      rates[1 + below(5)],
                      below(3) ? below(3) : rates[below(4)],
                      1 + below(std::min(queues, 8u)),
-                     below(2) ? 64U : 1514U,
+                     below(Model::kArrivals ? 8 : 2) == 0 ? 64U : 1514U,
                      below(4) ? 0U : 50U,
                      below(2) == 0};
             if (below(6) == 0) phase.out = 0;
@@ -85,7 +87,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             p.s_enq_desc_i = free.front();
             p.s_enq_len_i = static_cast<std::uint16_t>(1 + below(phase.max_len));
             p.s_enq_reason_i = below(1000) < phase.reasons ? 5 : 0;
-            p.s_enq_ect_i = Model::kJudges && below(3) == 0;
+            p.s_enq_ect_i = Model::kJudges && (below(3) == 0) != Model::kArrivals;
             if (!p.s_enq_reason_i) free.pop_front();
         }
         p.m_out_ready_i = below(1000) < phase.out;

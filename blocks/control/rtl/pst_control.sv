@@ -18,7 +18,7 @@ module pst_control
     parameter int unsigned MaxFrameBytes = 1522,    // shown in a register
     parameter int unsigned ClockHz = 220_000_000,   // shown in a register, Hz
     parameter bit          Shaping = 1'b1,          // shown in a register
-    parameter int unsigned Aqm = 0,                 // shown in a register: 0 none, 1 CoDel
+    parameter int unsigned Aqm = 0,                 // shown in a register: 0 none, 1 CoDel, 2 PIE
     parameter bit          AqmEstimate = 1'b0,      // shown in a register
     parameter int unsigned TickShift = 8,           // shown in a register, 0..31
     parameter int unsigned Levels = 1,              // 1: queues alone; 4: queue, subscriber, node, port

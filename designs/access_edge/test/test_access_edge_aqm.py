@@ -140,10 +140,14 @@ def test_codel_is_the_rfcs(estimate: bool) -> None:
     core.close()
 
 
-@pytest.fixture(scope="module")
-def device() -> Iterator[tuple[configs.Config, Path]]:
-    """The RTL of tiny_codel_16."""
-    config = configs.load("tiny_codel_16")
+# A rate for each queue at which its AQM acts, and how many frames it takes.
+MARKING = {"tiny_codel_16": (3 * 10**9, Aqm(2, 2, ecn=True), 4000), "tiny_pie_16": (2 * 10**8, Aqm(20, 10, ecn=True), 9000)}
+
+
+@pytest.fixture(scope="module", params=list(MARKING))
+def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Config, Path]]:
+    """The RTL of a configuration."""
+    config = configs.load(request.param)
     yield config, verilate.build_device(config, print)
 
 
@@ -151,8 +155,9 @@ def test_marks_stand_in_the_frames(device: tuple[configs.Config, Path], tmp_path
     """IPv4 and IPv6 frames of scapy's: those that are marked come out as scapy marks them, checksum and all; all others as they came."""
     config, library = device
     rng = random.Random(seed())
+    rate, aqm, count = MARKING[config.name]
     sent = [
-        made for made in (ecn_frames.frame(rng)[0] for _ in range(4000)) if config.min_frame_bytes <= len(made) <= config.max_frame_bytes
+        made for made in (ecn_frames.frame(rng)[0] for _ in range(count)) if config.min_frame_bytes <= len(made) <= config.max_frame_bytes
     ]
     source = {
         "kind": "frames",
@@ -166,8 +171,16 @@ def test_marks_stand_in_the_frames(device: tuple[configs.Config, Path], tmp_path
     writes = [
         write
         for queue in range(3)
-        for write in registers.queue_writes(queue, 3 * 10**9, 0, 65_535, 16_777_215, config.clock_hz, Aqm(2, 2, ecn=True))
+        for write in registers.queue_writes(queue, rate, 0, 65_535, 16_777_215, config.clock_hz, aqm)
     ]
+    # PIE marks only on its way to a probability of 0.1: it is turned off and on again, so that it goes there often.
+    restarts = [] if config.aqm == "codel" else [
+        (cycle + 1000 * on, *write)
+        for cycle in range(20_000, 30 * count, 20_000)
+        for on in (0, 1)
+        for queue in range(3)
+        for write in registers.queue_writes(queue, rate, 0, 65_535, 16_777_215, config.clock_hz, aqm if on else registers.NO_AQM)
+    ]  # fmt: skip
     results = []
     for where in (library, None):
         found = engine.run({
@@ -175,6 +188,7 @@ def test_marks_stand_in_the_frames(device: tuple[configs.Config, Path], tmp_path
             "duration_cycles": None,
             "drain": True,
             "register_writes": writes,
+            "timed_register_writes": restarts,
             "sources": [source],
             "sample_queues": [0, 1, 2],
             "keep_departures": True,
@@ -186,7 +200,7 @@ def test_marks_stand_in_the_frames(device: tuple[configs.Config, Path], tmp_path
         back = {ecn_frames.remarked(frame) for frame in sent if _ecn(frame) in (1, 2)}
         for data, _ in RawPcapReader(str(tmp_path / "out.pcap")):
             marked["as it came" if data in known else "marked" if data in back else "wrong"] += 1
-        assert marked["wrong"] == 0 and marked["marked"] == found["marked_packets"] > 100, marked
+        assert marked["wrong"] == 0 and marked["marked"] == found["marked_packets"] > (100 if config.aqm == "codel" else 20), marked
         assert found["marked_packets"] == found["queue"]["marked_packets"].sum()
         assert found["packets"]["dropped"]["aqm"] == found["queue"]["aqm_drop_packets"].sum() > 20
         results.append(found)

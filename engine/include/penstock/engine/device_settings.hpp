@@ -7,17 +7,13 @@
 #include <vector>
 
 #include "penstock/engine/memory_model.hpp"
+#include "penstock/engine/pie_judge.hpp"
 
 namespace penstock::engine {
 
 // Memory and pages of the device, for a device that has to know them (the RTL has them built in).
 struct PagePool {
     std::uint32_t pages = 0, page_bytes = 0;
-};
-
-// T_UPDATE in ticks; alpha and beta in 2^-32 per tick.
-struct PieGains {
-    std::int64_t update_ticks = 12891, alpha = 625, beta = 6249;
 };
 
 struct DeviceSettings {
@@ -27,8 +23,7 @@ struct DeviceSettings {
     bool shaping = true;
     AqmKind aqm = AqmKind::None;
     bool aqm_estimate = false;
-    PieGains pie;
-    int tick_shift = 8;  // AQM: a tick is 2^tick_shift cycles
+    AqmParameters aqm_parameters;
     std::vector<PagePool> pools;
     // What the engine is to the device.
     double clock_hz = 0;
