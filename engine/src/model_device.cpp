@@ -180,7 +180,7 @@ class ModelDevice final : public Device {
     std::int64_t page_at_ = kNever;  // the frame at the head of passed_ asks for its page
     std::int64_t granted_ = INT64_MIN / 2, asked_ = INT64_MIN / 2;
     Ring<Enqueue, 4 * memory_timing::kOutstanding> enqueues_;
-    std::array<Amount, kDropReasons> dropped_{};
+    std::array<Amount, kDropReasons> dropped_{}, held_drops_{};
 
     // AQM
     std::vector<Amount> aqm_drop_;      // by queue
@@ -430,7 +430,9 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
     settle();
     for (int i = 0; i < kReadCycles; ++i) cycle();
     if (address >= registers::kDrops && address < registers::kDrops + 16 * kDropReasons) {
-        const Amount& dropped = dropped_[(address - registers::kDrops) / 16];
+        // Reading the lower half of the packets holds packets and bytes of that moment.
+        Amount& dropped = held_drops_[(address - registers::kDrops) / 16];
+        if (address % 16 == 0) dropped = dropped_[(address - registers::kDrops) / 16];
         return amount(dropped.packets, dropped.bytes, address % 16);
     }
     if (address >= registers::kMarked && address < registers::kMarked + 8) return amount(marked_, 0, address & 4);

@@ -42,7 +42,7 @@ class Bench:
         self.dut, self.rng = dut, random.Random(seed())
         dut._log.info(f"PENSTOCK_SEED={seed()}")
         self.queues = parameter("Queues", 16)
-        self.widths = parameter("PacketWidth", 48), parameter("ByteWidth", 56)
+        self.widths = parameter("PacketWidth", 50), parameter("ByteWidth", 56)
         self.cfg: list[dict[str, int]] = []
         self.cfg_stream = Stream(
             dut.clk_i, dut.m_cfg_valid_o, dut.m_cfg_ready_i, {name: getattr(dut, f"m_cfg_{name}_o") for name in CFG_FIELDS}, 0.2, self.rng

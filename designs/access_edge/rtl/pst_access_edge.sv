@@ -138,8 +138,8 @@ module pst_access_edge
   // With an AQM a bit goes along with the queue id: through the rx handler whether the frame may be marked, through the tx handler whether it is.
   localparam int unsigned TagWidth     = QueueIdWidth + (Aqm != 0 ? 1 : 0);
   localparam int unsigned Tags         = Aqm != 0 ? 2 << QueueIdWidth : Queues;
-  localparam int unsigned PacketWidth  = 48;
-  localparam int unsigned ByteWidth    = 56;
+  localparam int unsigned PacketWidth  = 50;    // 87 days of the smallest frames at 100 Gbit/s
+  localparam int unsigned ByteWidth    = 56;    // 66 days at 100 Gbit/s
 
   if (Queues < 2 || Descriptors < 2) begin : g_bad_size
     $error("pst_access_edge: Queues (%0d) and the pages of all memories (%0d) must be at least 2", Queues, Descriptors);
@@ -429,11 +429,12 @@ module pst_access_edge
       .init_done_o(in_init_done)
   );
 
+  // Without the AQM's drops: those are added when they are read.
   pst_counter_bank #(
       .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
   ) u_count_drop (
       .clk_i, .rst_i,
-      .inc_valid_i(ev_enqueue_valid_o && ev_reason != DropNone), .inc_index_i(ev_queue), .inc_len_i(16'(ev_len)),
+      .inc_valid_i(ev_enqueue_valid_o && ev_reason != DropNone && ev_reason != DropAqm), .inc_index_i(ev_queue), .inc_len_i(16'(ev_len)),
       .s_read_valid_i(read_take), .s_read_ready_o(read_drop_ready), .s_read_index_i(read_index),
       .m_read_valid_o(unused_drop_valid), .m_read_packets_o(drop_packets), .m_read_bytes_o(drop_bytes),
       .init_done_o(drop_init_done)
