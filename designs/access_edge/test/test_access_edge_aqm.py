@@ -140,8 +140,8 @@ def test_codel_is_the_rfcs(estimate: bool) -> None:
     core.close()
 
 
-# A rate for each queue at which its AQM acts, and how many frames it takes.
-MARKING = {"tiny_codel_16": (3 * 10**9, Aqm(2, 2, ecn=True), 4000), "tiny_pie_16": (2 * 10**8, Aqm(20, 10, ecn=True), 9000)}
+# A rate for each queue at which its AQM acts, that AQM, how often all frames are sent, and the longest gap between two in cycles.
+MARKING = {"tiny_codel_16": (3 * 10**9, Aqm(2, 2, ecn=True), 1, 60), "tiny_pie_16": (5 * 10**8, Aqm(5, 0, ecn=True), 8, 24)}
 
 
 @pytest.fixture(scope="module", params=list(MARKING))
@@ -155,13 +155,13 @@ def test_marks_stand_in_the_frames(device: tuple[configs.Config, Path], tmp_path
     """IPv4 and IPv6 frames of scapy's: those that are marked come out as scapy marks them, checksum and all; all others as they came."""
     config, library = device
     rng = random.Random(seed())
-    rate, aqm, count = MARKING[config.name]
+    rate, aqm, times, gap = MARKING[config.name]
     sent = [
-        made for made in (ecn_frames.frame(rng)[0] for _ in range(count)) if config.min_frame_bytes <= len(made) <= config.max_frame_bytes
-    ]
+        made for made in (ecn_frames.frame(rng)[0] for _ in range(4000)) if config.min_frame_bytes <= len(made) <= config.max_frame_bytes
+    ] * times
     source = {
         "kind": "frames",
-        "cycles": np.cumsum([rng.randint(0, 60) for _ in sent]),
+        "cycles": np.cumsum([rng.randint(0, gap) for _ in sent]),
         "queues": np.array([rng.randrange(3) for _ in sent], dtype=np.uint32),
         "offsets": np.cumsum([0, *map(len, sent)])[:-1],
         "lengths": [len(frame) for frame in sent],
@@ -176,7 +176,7 @@ def test_marks_stand_in_the_frames(device: tuple[configs.Config, Path], tmp_path
     # PIE marks only on its way to a probability of 0.1: it is turned off and on again, so that it goes there often.
     restarts = [] if config.aqm == "codel" else [
         (cycle + 1000 * on, *write)
-        for cycle in range(20_000, 30 * count, 20_000)
+        for cycle in range(40_000, gap // 2 * len(sent), 40_000)
         for on in (0, 1)
         for queue in range(3)
         for write in registers.queue_writes(queue, rate, 0, 65_535, 16_777_215, config.clock_hz, aqm if on else registers.NO_AQM)
