@@ -362,9 +362,10 @@ async def counters_of_one_moment(dut) -> None:
     bench.source.probability, bench.sink.probability = 0.5, 1.0
     lengths = {0: 100, 1: 61, 2: 1514}
     await bench.set_queue(0, rate=10**9, limit_packets=2)  # most of its frames are dropped, and no others
-    await bench.send(*[(queue, lengths[queue]) for queue in bench.rng.choices([0, 1, 2], weights=[9, 9, 1], k=2500)])
+    frames = [(queue, lengths[queue]) for queue in bench.rng.choices([0, 1, 2], weights=[9, 9, 1], k=2500)]
+    sending = cocotb.start_soon(bench.send(*frames))
     seen: dict[tuple[int, str], set[int]] = defaultdict(set)
-    while bench.sent:
+    while not sending.done():
         pair = [await bench.read("dropped_tail_drop_packets_packets"), await bench.read("dropped_tail_drop_packets_bytes")]
         assert pair[1] == pair[0] * lengths[0], f"tail drops: {pair[0]} packets and {pair[1]} bytes are not of one moment"
         seen[0, "reason"].add(pair[0])
