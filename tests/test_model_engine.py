@@ -86,7 +86,9 @@ def test_core_with_pie_is_equal_in_every_cycle(compare_core: Path, estimate: int
         assert marked > (5 if estimate else 50) and dropped > 1000, done.stdout
 
 
-@pytest.fixture(scope="session", params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_codel_16", "tiny_estimate_16", "tiny_pie_16"])
+@pytest.fixture(
+    scope="session", params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_codel_16", "tiny_estimate_16", "tiny_pie_16"]
+)
 def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Config, Path]]:
     """A configuration and its library."""
     config = configs.load(request.param)

@@ -131,7 +131,11 @@ def test_times_of_the_aqm(algorithm: str, keys: str, ticks: tuple[int, int], tmp
 @pytest.mark.parametrize(
     ("algorithm", "keys", "words"),
     [
-        ("codel", "max_burst: 1 ms", "`queues.one.aqm.max_burst` is set, but configuration demo_codel_64 has CoDel, which has no such time"),
+        (
+            "codel",
+            "max_burst: 1 ms",
+            "`queues.one.aqm.max_burst` is set, but configuration demo_codel_64 has CoDel, which has no such time",
+        ),
         ("pie", "interval: 1 ms", "`queues.one.aqm.interval` is set, but configuration demo_pie_64 has PIE, which has no such time"),
         ("pie", "algorithm: codel", "`queues.one.aqm.algorithm` is codel, but configuration demo_pie_64 has PIE"),
         ("pie", "target: 500 ms", "`queues.one.aqm.target` cannot be: a time of the AQM can be at most 419"),

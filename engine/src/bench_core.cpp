@@ -40,8 +40,8 @@ struct Options {
     AqmKind aqm = AqmKind::None;
 };
 
-// Setting of every queue's AQM, `enable << 37 | ecn << 36 | target << 18 | interval` in ticks of 256 cycles. CoDel's times are so short that
-// it marks packets all the time; PIE has the RFC's, 15 and 150 ms at 220 MHz.
+// Setting of every queue's AQM, `enable << 37 | ecn << 36 | target << 18 | interval` in ticks of 256 cycles. CoDel's times are so short
+// that it marks packets all the time; PIE has the RFC's, 15 and 150 ms at 220 MHz.
 uint64_t aqm_code(AqmKind aqm) {
     if (aqm == AqmKind::None) return 0;
     const uint64_t target = aqm == AqmKind::Codel ? 1 : 12'891, interval = aqm == AqmKind::Codel ? 16 : 128'906;
@@ -237,7 +237,8 @@ nb::dict core_bench(const nb::dict& given, nb::object progress) {
 void bind_bench(nb::module_& m) {
     m.def(
         "core_bench", &core_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
-        "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, aqm (none, codel, pie), mode (queue, schedule, idle-latency), "
+        "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, aqm (none, codel, pie), mode (queue, schedule, "
+        "idle-latency), "
         "pattern (random, same,\n"
         "neighbours), queues, descriptors, packets, seed; levels (1 or 4), queues_per_subscriber, nodes, ports, classes; congested (none, "
         "or the level).\n"

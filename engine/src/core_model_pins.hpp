@@ -63,15 +63,15 @@ class ModelCore final : public Core {
         const bool head = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
         if (!enqueue && !out && !drop && !head && !setting && now_ < due_) return;
         const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
-        const CoreSetting written{p.s_cfg_queue_i,
-                                  static_cast<std::uint32_t>(p.s_cfg_shaper_i >> 21),
-                                  p.s_cfg_limit_bytes_i,
-                                  static_cast<std::uint16_t>(p.s_cfg_shaper_i),
-                                  p.s_cfg_limit_packets_i,
-                                  static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31),
-                                  {(p.s_cfg_aqm_i >> 37 & 1) != 0, (p.s_cfg_aqm_i >> 36 & 1) != 0,
-                                   static_cast<std::uint32_t>(p.s_cfg_aqm_i >> 18 & 0x3'FFFF),
-                                   static_cast<std::uint32_t>(p.s_cfg_aqm_i & 0x3'FFFF)}};
+        const CoreSetting written{
+            p.s_cfg_queue_i,
+            static_cast<std::uint32_t>(p.s_cfg_shaper_i >> 21),
+            p.s_cfg_limit_bytes_i,
+            static_cast<std::uint16_t>(p.s_cfg_shaper_i),
+            p.s_cfg_limit_packets_i,
+            static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31),
+            {(p.s_cfg_aqm_i >> 37 & 1) != 0, (p.s_cfg_aqm_i >> 36 & 1) != 0, static_cast<std::uint32_t>(p.s_cfg_aqm_i >> 18 & 0x3'FFFF),
+             static_cast<std::uint32_t>(p.s_cfg_aqm_i & 0x3'FFFF)}};
         model_.step(now_, enqueue ? &packet : nullptr, out, drop, setting ? &written : nullptr, p.s_enq_ect_i, head);
         due_ = model_.next_event(now_);
     }

@@ -167,7 +167,9 @@ class QueueTable:
         has, names = f"configuration {self._config.name} has {AQM_NAMES[self._config.aqm]}", AQM_TIMES[self._config.aqm]
         if given.algorithm not in (None, self._config.aqm):
             self._document.fail((*key, "algorithm"), f"is {given.algorithm}, but {has}")
-        foreign = next((name for times in AQM_TIMES.values() for name in times if name not in names and getattr(given, name) is not None), None)
+        foreign = next(
+            (name for times in AQM_TIMES.values() for name in times if name not in names and getattr(given, name) is not None), None
+        )
         if foreign:
             self._document.fail((*key, foreign), f"is set, but {has}, which has no such time")
         ticks = []

@@ -228,7 +228,8 @@ module pst_access_edge_core
   end else begin : g_aqm
     pst_access_edge_judge #(
         .Queues(Queues), .Descriptors(Descriptors), .Algorithm(Aqm - 1), .Estimate(AqmEstimate), .TickShift(TickShift),
-        .MaxPacketBytes(MaxPacketBytes), .UpdateTicks(UpdateTicks), .Alpha(Alpha), .Beta(Beta), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+        .MaxPacketBytes(MaxPacketBytes), .UpdateTicks(UpdateTicks), .Alpha(Alpha), .Beta(Beta),
+        .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
     ) u_judge (
         .clk_i, .rst_i,
         .s_arrive_valid_i(arrive_valid), .s_arrive_queue_i(arrive_queue), .s_arrive_backlog_i(arrive_backlog),

@@ -356,7 +356,7 @@ async def rate_gate_and_limits(dut) -> None:
 
 @cocotb.test()
 async def counters_of_one_moment(dut) -> None:
-    """Read while traffic flows, packets and bytes belong together: all frames of a queue have one length, so bytes are packets times length."""
+    """Packets and bytes belong together while traffic flows: all frames of a queue have one length, so bytes are packets times length."""
     bench = Bench(dut)
     await bench.start()
     bench.source.probability, bench.sink.probability = 0.5, 1.0

@@ -168,11 +168,7 @@ def test_marks_stand_in_the_frames(device: tuple[configs.Config, Path], tmp_path
         "stored": [len(frame) for frame in sent],
         "data": np.frombuffer(b"".join(sent), dtype=np.uint8),
     }
-    writes = [
-        write
-        for queue in range(3)
-        for write in registers.queue_writes(queue, rate, 0, 65_535, 16_777_215, config.clock_hz, aqm)
-    ]
+    writes = [write for queue in range(3) for write in registers.queue_writes(queue, rate, 0, 65_535, 16_777_215, config.clock_hz, aqm)]
     # PIE marks only on its way to a probability of 0.1: it is turned off and on again, so that it goes there often.
     restarts = [] if config.aqm == "codel" else [
         (cycle + 1000 * on, *write)

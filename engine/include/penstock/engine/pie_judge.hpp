@@ -26,13 +26,13 @@ struct AqmParameters {
 
 // Cycles of pst_access_edge_arrivals and pst_pie; a change of their pipelines is a change of these.
 namespace pie_timing {
-inline constexpr int kLookup = 2;             // from the handshake to pst_pie
-inline constexpr int kOffer = 7;              // to the queue manager
-inline constexpr int kLeft = 2;               // from a dequeue's commit until its queue's backlog is known at the arrivals
-inline constexpr int kUpdate = 7;             // from an update's reading to its writing
-inline constexpr unsigned kOutDepth = 16;     // judged frames that wait for the queue manager
-inline constexpr unsigned kOutReserve = 8;    // frames that may still come when they have no room
-inline constexpr unsigned kPageDepth = 4;     // pages of dropped frames
+inline constexpr int kLookup = 2;              // from the handshake to pst_pie
+inline constexpr int kOffer = 7;               // to the queue manager
+inline constexpr int kLeft = 2;                // from a dequeue's commit until its queue's backlog is known at the arrivals
+inline constexpr int kUpdate = 7;              // from an update's reading to its writing
+inline constexpr unsigned kOutDepth = 16;      // judged frames that wait for the queue manager
+inline constexpr unsigned kOutReserve = 8;     // frames that may still come when they have no room
+inline constexpr unsigned kPageDepth = 4;      // pages of dropped frames
 inline constexpr std::uint32_t kGuard = 2048;  // two mean packets
 }  // namespace pie_timing
 
