@@ -74,13 +74,22 @@ class Bench:
         for name in ("enq", "deq", "cfg"):
             getattr(self.dut, f"s_{name}_valid_i").value = 0
 
-    async def update(self, enable: bool, delay: int, target: int) -> None:
+    async def reset(self) -> None:
+        """Forget everything: what a script begins with is what the last one left otherwise."""
+        self.dut.rst_i.value = 1
+        for _ in range(3):
+            await self.step()
+        self.dut.rst_i.value = 0
+        while not int(self.dut.init_done_o.value):
+            await self.step()
+
+    async def update(self, delay: int, target: int) -> None:
         """Give queue 0 a setting and a departure, and wait until both have been updated; called when an update has just ended."""
         dut = self.dut
         dut.s_cfg_valid_i.value = dut.s_deq_valid_i.value = 1
-        dut.s_cfg_enable_i.value, dut.s_cfg_target_i.value = int(enable), target
+        dut.s_cfg_target_i.value = target
         dut.s_deq_time_i.value, dut.s_deq_left_i.value = delay, BACKLOG
-        self.model.set(0, enable, True, target, 0)
+        self.model.set(0, True, True, target, 0)
         self.model.depart(0, delay, BACKLOG)
         self.model.update(0)
         await self.step()
@@ -114,17 +123,15 @@ async def edges(dut) -> None:
         getattr(dut, f"s_{name}_valid_i").value = 0
     dut.now_i.value = 0
     dut.s_cfg_queue_i.value = dut.s_deq_queue_i.value = dut.s_cfg_burst_i.value = 0
-    dut.s_cfg_ecn_i.value = dut.s_enq_ect_i.value = 1
+    dut.s_cfg_enable_i.value = dut.s_cfg_ecn_i.value = dut.s_enq_ect_i.value = 1
     dut.s_enq_backlog_i.value = BACKLOG
     await start(dut)
-    bench = Bench(dut)
-    while not int(dut.init_done_o.value):
-        await bench.step()
     for name, script in SCRIPTS.items():
+        bench = Bench(dut)
+        await bench.reset()
         try:
-            await bench.update(False, 0, 0)
             for what, *given in script:
-                await (bench.update(True, *given) if what == "update" else bench.arrive(*given))
+                await (bench.update(*given) if what == "update" else bench.arrive(*given))
         except AssertionError as error:
             raise AssertionError(f"{name}: {error}") from None
 
