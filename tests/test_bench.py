@@ -35,7 +35,7 @@ def test_an_aqm_keeps_the_full_rate(aqm: str, capsys: pytest.CaptureFixture[str]
     for engine in bench.ENGINES:
         result = run(capsys, "queue", *given, "--set", "packets=20000", "--set", f"engine={engine}")
         assert min(result["enqueues_per_cycle"], result["dequeues_per_cycle"]) >= 0.68
-        assert (result["marked"] > 1000) == (aqm == "codel") and result["aqm_dropped"] == 0
+        assert (result["marked"] > 10) == (aqm == "codel") and result["aqm_dropped"] == 0
         latency = run(capsys, "idle-latency", *given, "--set", "packets=500", "--set", f"engine={engine}")["latency_cycles"]
         assert latency["max"] <= 32
         seen.append([result["cycles"], result["marked"], latency])
