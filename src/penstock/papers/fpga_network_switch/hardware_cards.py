@@ -40,6 +40,7 @@ def speed(found: list[dict[str, Any]]) -> list[Card]:
         lines = [line for line in found if line["ports"] == ports]
         traces.append({
             "type": "scatter", "mode": "lines+markers+text", "name": f"P = {ports}", "colour": place, "textposition": "top center",
+            "cliponaxis": False,
             "text": [f"S = {line['stages']}" for line in lines], "x": [line["port_to_port_ns"] for line in lines],
             "y": [line["line_gbps"] for line in lines],
         })  # fmt: skip
