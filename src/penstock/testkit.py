@@ -14,6 +14,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from penstock import verilated_objects
 from penstock.paths import BLOCKS, BUILD, ROOT, block_file_list, read_file_list, tool_environment
 
 
@@ -41,6 +42,7 @@ def run_module(
     build_dir = BUILD / "cocotb" / f"{module}-{digest.hexdigest()[:16]}"
 
     os.environ.update(tool_environment())  # the runner hands its own environment on
+    verilated_objects.lend(build_dir, "cocotb")
     runner = get_runner("verilator")
     runner.build(
         sources=[f for f in files if f.suffix in (".sv", ".v")] + [ROOT / "lint" / "verilator.vlt"],
@@ -51,6 +53,7 @@ def run_module(
         always=False,
         timescale=("1ns", "1ps"),
     )
+    verilated_objects.keep(build_dir, "cocotb")
     results = runner.test(
         hdl_toplevel=module,
         hdl_toplevel_lang="verilog",
@@ -103,8 +106,10 @@ def run_soak(
             str(ROOT / "lint" / "verilator.vlt"),
             *(f"-G{name}={value}" for name, value in parameters.items()), *map(str, files),
         ]  # fmt: skip
+        verilated_objects.lend(build_dir, "soak")
         built = subprocess.run(command, env=tool_environment(), capture_output=True, text=True)
         assert built.returncode == 0, built.stdout + built.stderr
+        verilated_objects.keep(build_dir, "soak")
     call = [str(program), *(f"{name}={value}" for name, value in arguments.items())]
     done = subprocess.run(call, capture_output=True, text=True)
     print(" ".join(call[1:]), done.stdout, done.stderr, sep="\n")
