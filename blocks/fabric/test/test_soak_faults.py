@@ -34,7 +34,7 @@ FAULTS = {
     "a missing cell is not seen": (FRAMES_LOST, "pst_frame_reassemble", "open_q[flow] && header_q.index == index_q[flow]", "open_q[flow]"),
     "full room is not seen": (FRAMES_LOST, "pst_frame_reassemble", "in_turn && room && !forget", "in_turn && !forget"),
     "a frame that was cut off is not counted": (
-        FRAMES_LOST, "pst_frame_reassemble", "1'b1) + (NumberWidth + 1)'(open_q[flow])", "1'b1)"
+        FRAMES_LOST, "pst_frame_reassemble", "- 1'b1)) + (NumberWidth + 1)'(open_q[flow])", "- 1'b1))"
     ),
     "a frame that lost its end stays": (FRAMES_LOST, "pst_frame_reassemble", "same ? write_q[flow] : commit_q[flow]", "write_q[flow]"),
     "an iteration too few": (ISLIP_LOST, "pst_islip", "n < Iterations;", "n < Iterations - 1;"),
