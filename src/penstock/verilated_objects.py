@@ -1,7 +1,7 @@
 """Object files of Verilator's own runtime: the same in every build of a kind, so they are compiled once and lent to the next build.
 
-A kind is a way to call Verilator (`soak`, `cocotb`, `device`), whose options decide how the runtime is compiled. This saves up to nine seconds of
-compiler a build.
+A kind is a way to call Verilator (`soak`, `cocotb`, `device`), whose options decide how the runtime is compiled. This saves up to nine
+seconds of compiler a build.
 """
 
 import importlib.metadata
