@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_frame_segment with credits: every beat goes to each destination of its frame once, numbered without gaps; no destination
-// ever has more cells than it has room for; and a source waits only while that room holds a complete frame, so it never waits for ever.
+// Proof bench of pst_frame_segment with credits: every beat goes to each destination of its frame once, numbered without gaps; no
+// destination ever has more cells than it has room for; and a source waits only while that room holds a complete frame, so never for ever.
 //
-// The bench keeps books of its own by {destination, class}, from the cells alone: cells of the frame under way, and cells of complete frames that
-// were not read yet. The destination reads complete frames only and forgets a frame with an error, as pst_frame_reassemble does (proved there).
-// Room is for MaxCells cells, the least that is allowed. Beats are looked at behind the module's input register.
+// The bench keeps books of its own by {destination, class}, from the cells alone: cells of the frame under way, and cells of complete frames
+// that were not read yet. The destination reads complete frames only and forgets a frame with an error, as pst_frame_reassemble does (proved
+// there). Room is for MaxCells cells, the least that is allowed. Beats are looked at behind the module's input register.
 module pst_frame_segment_proof #(
     localparam int unsigned Ports = 2,
     localparam int unsigned Classes = 3,      // of a width that has a fourth, which is refused
@@ -153,7 +153,8 @@ module pst_frame_segment_proof #(
         a_beat : assert (u_dut.beat_valid && !thrown && sent_cell.data == u_dut.beat.data && sent_cell.bytes == u_dut.beat.bytes);
         a_copy : assert (mask[port] && !done_q[port]);
         a_class : assert (cls == of_class && sent_cell.cls == of_class && sent_cell.source == 1'b1);
-        a_order : assert (sent_cell.index == beat_q && sent_cell.index == open_q[port][cls][1:0] && sent_cell.number == number_q[port][cls]);
+        a_index : assert (sent_cell.index == beat_q && sent_cell.index == open_q[port][cls][1:0]);
+        a_number : assert (sent_cell.number == number_q[port][cls]);
         a_end : assert (sent_cell.last == (u_dut.beat.last || cut) && sent_cell.error == (cut || (u_dut.beat.last && u_dut.beat.error)));
       end
       a_next_beat : assert (u_dut.beat_done || !u_dut.beat_valid || !(thrown || after == mask));
@@ -180,7 +181,10 @@ module pst_frame_segment_proof #(
       if (!u_dut.beat_valid || thrown) assert (done_q == '0);
       if (!first_q && !swallow_q) assert (mask_q == u_dut.dest_q && class_q == u_dut.class_q && mask_q != '0 && class_q < 2'(Classes));
       assert (u_dut.copied_q == (done_q != '0));
-      if (u_dut.copied_q) assert (u_dut.beat_valid && u_dut.left_q == (mask & ~done_q) && (done_q & ~mask) == '0 && u_dut.left_q != '0 && !thrown);
+      if (u_dut.copied_q) begin
+        assert (u_dut.beat_valid && !thrown);
+        assert (u_dut.left_q == (mask & ~done_q) && (done_q & ~mask) == '0 && u_dut.left_q != '0);
+      end
       for (int p = 0; p < Ports; p++) begin
         for (int c = 0; c < Classes; c++) begin
           automatic logic of_frame = !swallow_q && (!first_q || done_q != '0) && mask[p] && of_class == 2'(c);
