@@ -190,11 +190,13 @@ module pst_schedule_shaped
 
   // Packets that get through are watched from the cycle after the look on; those of B1 come off the count.
   always_comb begin
-    b2_gates         = '0;
-    b2_gates.slow    = gates_slow;
-    b2_gates.count   = gates_count - 2'(b2_q.gates.through);
-    b2_gates.state   = gates_state;
-    b2_gates.through = through(b2_q.queue_id);
+    b2_gates = '0;
+    if (Gated) begin
+      b2_gates.slow    = gates_slow;
+      b2_gates.count   = gates_count - 2'(b2_q.gates.through);
+      b2_gates.state   = gates_state;
+      b2_gates.through = through(b2_q.queue_id);
+    end
   end
 
   always_ff @(posedge clk_i) begin
