@@ -111,7 +111,7 @@ module pst_outstanding_proof #(
       out_q   <= '0;
       waits_q <= '0;
       told_q  <= '0;
-      slow_q  <= '0;
+      slow_q  <= '1;
       tell1_q <= 1'b0;
       tell2_q <= 1'b0;
     end
@@ -173,7 +173,7 @@ module pst_outstanding_proof #(
       a_level : assert (32'(u_dut.level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.Depth);
       a_tell : assert ((!tell1_q || u_dut.d1_valid_q) && (!tell2_q || u_dut.d2_valid_q));
       if (!init_done) begin
-        a_idle : assert (32'(u_dut.init_queue_q) < Queues && in_pipe == '0 && out_q == '0 && waits_q == '0 && slow_q == '0
+        a_idle : assert (32'(u_dut.init_queue_q) < Queues && in_pipe == '0 && out_q == '0 && waits_q == '0 && slow_q == '1
                          && !u_dut.d1_valid_q && !u_dut.d2_valid_q && !u_dut.d3_valid_q && u_dut.level == '0);
       end
       a_range : assert (32'(u_dut.d1_queue_q) < Queues || !u_dut.d1_valid_q);

@@ -18,7 +18,7 @@ module pst_outstanding #(
     // decision side: look, in the next cycle nothing, then the answer; later, before the queue's next look, what came of it
     input  logic [QueueIdWidth-1:0] s_look_queue_i,
     output logic [1:0]              look_count_o,       // with the answer: packets that are outstanding
-    output logic                    look_slow_o,        // with the answer: the last one that got through had to wait at a gate
+    output logic                    look_slow_o,        // with the answer: the last one that got through had to wait at a gate, or none has
     output logic [2:0]              look_state_o,       // with the answer: to be given back with the result
     input  logic                    s_result_valid_i,
     input  logic                    s_result_sent_i,    // a packet was sent
@@ -147,7 +147,7 @@ module pst_outstanding #(
       .Width($bits(gates_t)), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
   ) u_gates_look (
       .clk_i,
-      .we_i(init_q || d2_valid_q), .waddr_i(init_q ? init_queue_q : d2_queue_q), .wdata_i(init_q ? '0 : d2_new),
+      .we_i(init_q || d2_valid_q), .waddr_i(init_q ? init_queue_q : d2_queue_q), .wdata_i(init_q ? gates_t'{done: '0, slow: 1'b1} : d2_new),
       .re_i(1'b1), .raddr_i(s_look_queue_i), .rdata_o(b2_ram)
   );
 
