@@ -45,7 +45,7 @@ def test_lateness_is_within_the_contract(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_announced_queues_do_not_wait_for_told_ones(capsys: pytest.CaptureFixture[str]) -> None:
-    """Few nodes: one that was closed stays congested, and its queues wait to be told. The enqueue side once stood still for up to 204 cycles."""
+    """Few nodes: one that was closed stays congested, its queues wait to be told. The enqueue side once stood still for 204 cycles."""
     result = run(capsys, "reconfigure", *CORE, *settings(nodes=8, cycles=300_000), "--seed", "2")
     assert result["lost"] == result["reordered"] == 0
     assert result["enqueue_standstill_cycles"]["with_changes"]["max"] <= 16

@@ -131,11 +131,13 @@ module pst_send_ahead_proof #(
         end
         if (flying[k] && !flight_q[k].drop) begin
           // the oldest one of its queue goes straight on, or the one before it is through
-          assert (2'(flight_q[k].number - issued_q[flight_q[k].queue_id]) < 2'(decided_q[flight_q[k].queue_id] - issued_q[flight_q[k].queue_id]));
+          assert (2'(flight_q[k].number - issued_q[flight_q[k].queue_id])
+                  < 2'(decided_q[flight_q[k].queue_id] - issued_q[flight_q[k].queue_id]));
           assert ((flight_q[k].number == through_q[flight_q[k].queue_id]) == (!turn_ahead[k] || u_dut.through_q[turn_place[k]]));
         end
         for (int j = 0; j < Depth; j++) begin
-          if (j != k && flying[k] && flying[j] && !flight_q[k].drop && !flight_q[j].drop && flight_q[k].queue_id == flight_q[j].queue_id) begin
+          if (j != k && flying[k] && flying[j] && !flight_q[k].drop && !flight_q[j].drop
+              && flight_q[k].queue_id == flight_q[j].queue_id) begin
             assert (flight_q[k].number != flight_q[j].number);
             // FIFO
             assert ((2'(flight_q[k].number - issued_q[flight_q[k].queue_id]) < 2'(flight_q[j].number - issued_q[flight_q[k].queue_id]))
@@ -155,7 +157,9 @@ module pst_send_ahead_proof #(
           assert ((u_dut.data_q[p] == through_q[u_dut.queue_q[p]]) == u_dut.through_q[p]);
         end
         for (int o = 0; o < Places; o++) begin
-          if (o != p && u_dut.here_q[p] && u_dut.here_q[o] && u_dut.queue_q[p] == u_dut.queue_q[o]) assert (u_dut.data_q[p] != u_dut.data_q[o]);
+          if (o != p && u_dut.here_q[p] && u_dut.here_q[o] && u_dut.queue_q[p] == u_dut.queue_q[o]) begin
+            assert (u_dut.data_q[p] != u_dut.data_q[o]);
+          end
         end
       end
 

@@ -302,9 +302,9 @@ module pst_schedule_shaped
     time_we    = last.valid && (sent || ((last.op == OpWalk || last.op == OpPark || last.op == OpWait || dropped) && walk_old));
     time_wdata = sent ? time_last : {now_q - OldAge, 16'b0};
     hold_wdata = sent ? hold_last : now_q - OldAge - 1'b1;
-    // A queue is placed again if it may send its next packet ahead when it comes; else it waits until one is through, unless that is just
-    // happening.
-    ahead_next = last.gates.count - 2'(last.gates.through) == '0 && !last.gates.slow && s_ahead_room_i;
+    // A queue is placed again if it may send its next packet ahead when it comes (the one before this is through by then, if there is
+    // one); else it waits until one is through, unless that is just happening.
+    ahead_next = !last.gates.slow && s_ahead_room_i;
     wants      = 1'b0;
     if (Gated && !through(last.queue_id)) begin
       wants = last.op == OpWait ? !last.gates.through : sent && backlogged_q[Last] && !ahead_next;

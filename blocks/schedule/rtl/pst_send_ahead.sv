@@ -137,7 +137,7 @@ module pst_send_ahead #(
       if (s_decide_valid_i) assert (unused_turn_ready) else $error("more than %0d packets are on their way", Depth);
       if (reserve) assert (taken_q != '1) else $error("queue %0d sends ahead and all places are taken", s_decide_queue_i);
       if (s_packet_valid_i || s_packet_gone_i) assert (turn_valid) else $error("a packet comes that nobody decided on");
-      if (come) assert (queue_q[turn.place] == s_packet_queue_i) else $error("a packet comes to the place of queue %0d", queue_q[turn.place]);
+      if (come) assert (queue_q[turn.place] == s_packet_queue_i) else $error("queue %0d: a packet at another's place", s_packet_queue_i);
     end
   end
 `endif
