@@ -322,7 +322,7 @@ class Reconfigure : CoreDriver {
     std::mt19937_64 rng_, changes_rng_;  // traffic; changes, so that the traffic is the same without them
     Tree tree_;
     std::vector<std::vector<uint32_t>> nodes_;  // by queue: the nodes it has been below since its last packet left
-    std::vector<uint64_t> shapers_;  // of the queues
+    std::vector<uint64_t> shapers_;             // of the queues
     std::vector<uint32_t> limits_;
     std::vector<TreeSetting> records_[4];
     std::deque<uint32_t> closed_queues_, closed_[4];

@@ -13,7 +13,7 @@ module pst_schedule
     parameter int unsigned TimeWidth = 32,                               // bits of a time in cycles, see pst_shaper
     parameter int unsigned Credits = 32,                                 // packets that fit downstream
     parameter int unsigned VerdictStages = 0,                            // shaped: cycles that a verdict on each packet takes longer
-    parameter bit          Gated = 1'b0,                                 // shaped: gates behind it, one packet of a queue there, one to follow
+    parameter bit          Gated = 1'b0,                                 // shaped: gates behind it, one packet of a queue there, one ahead
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (

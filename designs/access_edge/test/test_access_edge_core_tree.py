@@ -22,9 +22,7 @@ SUBSCRIBER, NODE, PORT = 1, 2, 3
 PARENTS = {SUBSCRIBER: (QUEUES // 2, 4), NODE: (4, 2), PORT: (2, 1)}  # how many, and how many parents they may have
 
 
-@pytest.fixture(
-    params=[None, CODEL, pytest.param(CODEL | {"AqmEstimate": 1}, marks=pytest.mark.slow)], ids=["no_aqm", "codel", "estimate"]
-)
+@pytest.fixture(params=[None, CODEL, pytest.param(CODEL | {"AqmEstimate": 1}, marks=pytest.mark.slow)], ids=["no_aqm", "codel", "estimate"])
 def core(request: pytest.FixtureRequest) -> Iterator[TestCore]:
     print(f"PENSTOCK_SEED={seed()}")
     made = TestCore(QUEUES, DESCRIPTORS, aqm=request.param, tree=TREE)
