@@ -24,6 +24,13 @@ class Mirror {
     bool has_free() const { return !free_.empty(); }
     uint64_t waiting() const { return waiting_; }
 
+    // Packets of one queue; walks through them.
+    uint64_t waiting(uint32_t queue) const {
+        uint64_t count = 0;
+        for (uint32_t d = queues_[queue].head; d != kNone; d = packets_[d].next) ++count;
+        return count;
+    }
+
     // Takes a descriptor for the next offer.
     uint32_t take() {
         const uint32_t descriptor = free_.back();

@@ -4,7 +4,7 @@
 packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. They drive `pst_access_edge_core`
 (or, with engine=model, its model) at its descriptor ports and check every packet (engine/src/bench_core.cpp, bench_lateness.hpp).
 `engine` measures how fast an engine is, on a whole device; `fabric` the cell switch (bench_fabric.py). `fairness`, `priority` and
-`reconfigure` are about the hierarchy (bench_tree.py), which the first three have with levels=4. docs/measurements.md has the figures.
+`reconfigure` are about the hierarchy (bench_tree.py), which the first four have with levels=4. docs/measurements.md has the figures.
 """
 
 import time
@@ -26,7 +26,7 @@ AQMS = ("none", *sorted(set(configs.AQM_CODES) - {"none"}))
 TREE_BENCHES = ("fairness", "priority", "reconfigure")
 AQM_TICK_SHIFT = 8  # a tick of 256 cycles, as at 220 MHz
 ENGINE_KEYS = ("queues", "packets", "size", "load", "engine")
-LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine")
+LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine", "levels", *bench_tree.TREE_KEYS)
 
 Report = Callable[[str], None]
 Progress = Callable[[int, int], None]  # packets out, cycles
@@ -113,6 +113,7 @@ def _plan_lateness(settings: dict[str, str], seed: int) -> dict[str, Any]:
     }
     if not blocked:
         options |= {"rates": take_choice(settings, "rates", lateness.RATES), "load": take_number(settings, "load", 95, 1, 99)}
+    options |= bench_tree.take_levels(settings, options)
     nothing_left(settings, LATENESS_KEYS)
     options["given"] = lateness.settings(options)
     options["descriptors"] = options["given"]["descriptors"]
@@ -236,7 +237,8 @@ def _run_lateness(options: dict[str, Any], progress: Progress | None) -> dict[st
         raw = engine.module().lateness_bench({**job, "library": str(library or "")}, progress)
     except RuntimeError as error:
         raise BenchError(str(error)) from None
-    config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets", "given")}
+    hidden = ("mode", "seed", "packets", "given", *(bench_tree.TREE_KEYS if options["levels"] == 1 else ()))
+    config = {key: value for key, value in options.items() if key not in hidden}
     config |= {"size": options["size"] or "imix", "link_bps": given["link_bps"], "overhead_bytes": given["overhead_bytes"]}
     on_link = raw["bytes"] + options["packets"] * given["overhead_bytes"]
     return {

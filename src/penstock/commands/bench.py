@@ -24,7 +24,7 @@ def bench(
             "lateness: queues, packets, pattern=backlogged|blocked, rates=mixed|equal, size=imix|BYTES, load=PERCENT; "
             "engine: queues, packets, size, load, engine; fabric: ports, stages, width, fifo_depth, classes, back_pressure=0|1, "
             "arbiter=0|1, pattern=uniform|permutation|hotspot, load=PERCENT, cells; "
-            "with levels=4, and fairness, priority, reconfigure: queues_per_subscriber, nodes, ports, classes; "
+            "with levels=4 (lateness, too), and fairness, priority, reconfigure: queues_per_subscriber, nodes, ports, classes; "
             "schedule, levels=4: congested=subscriber|node|port; "
             "fairness, priority: congested_nodes, subscribers, overload, size=imix|mixed|BYTES, rate; "
             "fairness: weights=0|1, megabytes (of each subscriber); priority: packets; reconfigure: cycles.",
