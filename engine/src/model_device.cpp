@@ -42,9 +42,9 @@ class ModelDevice final : public Device {
           layout_(make_layout(settings, pools_)),
           write_(memories_, layout_),
           read_(memories_, layout_),
-          core_(settings.queues, pools_.descriptors(), {settings.tick_shift, settings.max_frame_bytes}),
+          core_(settings.queues, pools_.descriptors(), {settings.tick_shift, settings.max_frame_bytes}, settings.tree),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
-          registers_(settings.queues),
+          registers_(settings.queues, settings.gates, settings.tree),
           egress_(settings.egress_bps, settings.clock_hz, settings.overhead_bytes),
           beat_time_(egress_.time(kBeat)),
           overhead_time_(egress_.time(egress_.overhead())) {
@@ -148,7 +148,8 @@ class ModelDevice final : public Device {
     void find_arrival() { arrival_ = input_.has_frame() && input_.ready() ? input_.frame().last : kNever; }
     void find_page();
     void store_frame();
-    void send(const typename Core::Out& out);
+    template <typename Out>
+    void send(const Out& out);
     bool capable(const Frame& frame);
     std::int64_t output_beat(std::int64_t from, std::int64_t free);
     std::int64_t next_event() const;
@@ -202,6 +203,7 @@ class ModelDevice final : public Device {
     Ring<Freed, 4> returning_;
 
     QueueState snapshot_;
+    std::uint32_t snapshot_waiting_ = 0;  // bytes of its packet that waits at a gate; 0: none does
 };
 
 template <typename Core>
@@ -242,7 +244,7 @@ void ModelDevice<Core>::cycle() {
         take_head = !take_drop && head && (turn_ < 3 || !(sent || dropped));
         const bool take_sent = !take_drop && !take_head;
         returning_.push({now_ + kFreeCycles, take_drop   ? core_.drop()
-                                             : take_head ? core_.out().descriptor
+                                             : take_head ? core_.drop_head()
                                                          : sent_pages_.front().descriptor});
         if (take_sent) sent_pages_.pop();
         turn_ = take_sent ? 0 : take_drop ? 1 : 3;
@@ -250,6 +252,8 @@ void ModelDevice<Core>::cycle() {
 
     const CoreSetting* setting = registers_.offered();
     const bool setting_taken = setting && core_.setting_ready();
+    const HierarchySetting* tree_setting = registers_.offered_tree();
+    if (tree_setting && !core_.tree_setting_ready(tree_setting->what)) tree_setting = nullptr;
     const bool enqueue = !enqueues_.empty() && enqueues_.front().from <= now_ && core_.enqueue_ready(setting_taken);
     const bool out = core_.out_valid(now_ + origin_) && read_.ready(now_);
 
@@ -272,17 +276,18 @@ void ModelDevice<Core>::cycle() {
             active_ = true;
         }
     }
-    if (enqueue || out || take_drop || take_head || setting_taken || now_ >= core_due_) {
+    if (enqueue || out || take_drop || take_head || setting_taken || tree_setting || now_ >= core_due_) {
         if (out) send(core_.out());
-        core_.step(now_ + origin_, enqueue ? &enqueues_.front().packet : nullptr, out || take_head, take_drop,
-                   setting_taken ? setting : nullptr, enqueue && enqueues_.front().ect);
+        core_.step(now_ + origin_, enqueue ? &enqueues_.front().packet : nullptr, out, take_drop, setting_taken ? setting : nullptr,
+                   enqueue && enqueues_.front().ect, take_head, tree_setting);
         if (enqueue) enqueues_.pop();
         set_core_due(core_.next_event(now_ + origin_));
     }
     if (!registers_.quiet()) {
-        registers_.step(setting_taken);
+        registers_.step(setting_taken || tree_setting);
         if (const auto queue = registers_.take_snapshot()) {
             snapshot_ = core_.queue(*queue);
+            snapshot_waiting_ = core_.waiting_bytes(*queue);
             if constexpr (Core::kJudges) {
                 snapshot_aqm_drop_ = aqm_drop_[*queue];
                 snapshot_marks_ = marks_[*queue];
@@ -377,7 +382,8 @@ void ModelDevice<Core>::store_frame() {
 // ---- output
 
 template <typename Core>
-void ModelDevice<Core>::send(const typename Core::Out& out) {
+template <typename Out>
+void ModelDevice<Core>::send(const Out& out) {
     const std::uint32_t descriptor = out.descriptor, length = out.length;
     std::int64_t first = -1, last = 0;
     const auto beat = [&](std::int64_t from, std::uint32_t bytes, bool is_last) {
@@ -438,8 +444,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         const std::uint32_t offset = address - registers::kSnapshot;
         if (offset < 0x10) return amount(queue.accepted_packets, queue.accepted_bytes, offset);
         if (offset < 0x20)
-            return amount(queue.accepted_packets - queue.packets - snapshot_aqm_drop_.packets,
-                          queue.accepted_bytes - queue.bytes - snapshot_aqm_drop_.bytes, offset);
+            return amount(queue.accepted_packets - queue.packets - snapshot_aqm_drop_.packets - (snapshot_waiting_ != 0),
+                          queue.accepted_bytes - queue.bytes - snapshot_aqm_drop_.bytes - snapshot_waiting_, offset);
         const Amount& aqm = snapshot_aqm_drop_;
         if (offset < 0x30) return amount(queue.dropped_packets + aqm.packets, queue.dropped_bytes + aqm.bytes, offset);
         if (offset < 0x40) return amount(aqm.packets, aqm.bytes, offset);
@@ -463,9 +469,19 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         case 0x01C:
             return static_cast<std::uint32_t>(settings_.shaping) | static_cast<std::uint32_t>(settings_.codel) << 1 |
                    static_cast<std::uint32_t>(settings_.aqm_estimate) << 3 |
-                   (settings_.codel ? static_cast<std::uint32_t>(settings_.tick_shift) << 8 : 0);
+                   (settings_.codel ? static_cast<std::uint32_t>(settings_.tick_shift) << 8 : 0) |
+                   static_cast<std::uint32_t>(settings_.gates) << 16;
         case registers::kStatus:
-            return 1U | static_cast<std::uint32_t>(!registers_.quiet()) << 1 | static_cast<std::uint32_t>(registers_.refused()) << 2;
+            return 1U | static_cast<std::uint32_t>(!registers_.quiet()) << 1 | static_cast<std::uint32_t>(registers_.refused() != 0) << 2 |
+                   registers_.refused() << 4;
+        case 0x028:
+            return settings_.gates ? settings_.tree.queues_per_subscriber : 0;
+        case 0x02C:
+            return settings_.gates ? settings_.tree.nodes : 0;
+        case 0x030:
+            return settings_.gates ? settings_.tree.ports : 0;
+        case 0x034:
+            return settings_.gates ? settings_.tree.classes : 0;
         case registers::kQueueIndex:
             return registers_.index();
         default:
@@ -481,6 +497,9 @@ std::unique_ptr<Device> make_model_device(const DeviceSettings& settings) {
     if (settings.flip_byte >= 0) throw std::invalid_argument("the model has no bytes in its memories that could be flipped");
     if (settings.pools.size() != settings.memories.size() || settings.pools.empty())
         throw std::invalid_argument("the model needs pages and page_bytes of every memory");
+    if (settings.gates && settings.codel && settings.aqm_estimate) return std::make_unique<ModelDevice<TreeCodelEstimateCore>>(settings);
+    if (settings.gates && settings.codel) return std::make_unique<ModelDevice<TreeCodelCore>>(settings);
+    if (settings.gates) return std::make_unique<ModelDevice<TreeCore>>(settings);
     if (settings.codel && settings.aqm_estimate) return std::make_unique<ModelDevice<CodelEstimateCore>>(settings);
     if (settings.codel) return std::make_unique<ModelDevice<CodelCore>>(settings);
     if (settings.shaping) return std::make_unique<ModelDevice<ShapedCore>>(settings);

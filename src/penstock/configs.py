@@ -194,7 +194,7 @@ def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
 
 def model_settings(config: Config) -> dict[str, Any]:
     """Return what the model of the device has to be told (key `device.model` of a job)."""
-    return {
+    settings: dict[str, Any] = {
         "max_frame_bytes": config.max_frame_bytes,
         "min_frame_bytes": config.min_frame_bytes,
         "shaping": config.shaping,
@@ -202,6 +202,7 @@ def model_settings(config: Config) -> dict[str, Any]:
         "aqm_estimate": config.aqm_estimate,
         "tick_shift": config.tick_shift,
     }
+    return settings | ({"hierarchy": config.hierarchy.model_dump()} if config.hierarchy else {})
 
 
 def sources(config: Config) -> list[Path]:

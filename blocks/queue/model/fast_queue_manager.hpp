@@ -21,6 +21,7 @@ class SmallFifo {
     bool empty() const { return head_ == tail_; }
     unsigned size() const { return tail_ - head_; }
     T& front() { return items_[head_ % Capacity]; }
+    const T& front() const { return items_[head_ % Capacity]; }
     T& at(unsigned index) { return items_[(head_ + index) % Capacity]; }
     void push(const T& item) { items_[tail_++ % Capacity] = item; }
     void pop() { ++head_; }

@@ -33,6 +33,9 @@ inline constexpr int kCredits = 32;        // packets that fit downstream
 inline constexpr int kPlaceDepth = 32;     // shaped: decisions in flight
 inline constexpr int kTurnDepth = 16;      // pass-through: the same
 inline constexpr unsigned kActiveDepth = 8, kActiveRoom = 4;
+inline constexpr int kAgain = 3;           // gated: from the end of a packet at the gates until its queue, if it wants to know, is told
+inline constexpr int kUnsure = 2;          // gated: so many cycles after it a look finds nothing sure
+inline constexpr unsigned kAgainDepth = 8, kAgainRoom = 4;
 }  // namespace schedule_timing
 
 // A queue's shaper: setting and time stamp.
@@ -41,11 +44,14 @@ struct ShaperState {
     std::uint32_t burst = 0;  // cycles
     std::uint16_t mantissa = 1;
     std::uint8_t exponent = 0;
-    bool parked = false;  // waits at its closed gate
+    bool parked : 1 = false;  // waits at its closed gate
+    bool wants : 1 = false;   // gated: waits for the end of its packet at the gates
+    std::uint8_t outstanding : 6 = 0;  // gated: packets that have left the queue but not the gates behind the scheduler
 };
 
-// VerdictStages: as in the RTL, cycles after R3 in which it is known whether the packet was dropped.
-template <typename Record, int VerdictStages = 0>
+// VerdictStages: as in the RTL, cycles after R3 in which it is known whether the packet was dropped. Gated: a queue has one packet at most
+// between the scheduler and the end of the gates behind it (pst_outstanding); done() tells of that end.
+template <typename Record, int VerdictStages = 0, bool Gated = false>
 class ShapedSchedule {
   public:
     static constexpr int kLast = schedule_timing::kStamp + VerdictStages;  // age in which the stamp is written
@@ -69,6 +75,19 @@ class ShapedSchedule {
 
     // Settings of a queue can be written in this cycle.
     bool setting_room() const { return !gate_busy_; }
+
+    // Gated: a packet of this queue is through the gates; before step(). Returns whether that is taken in this cycle.
+    bool done(std::int64_t now, std::uint32_t queue) {
+        if (again_.size() > schedule_timing::kAgainRoom) return false;
+        for (int age = 1; age <= kLast; ++age)
+            if (pipe_ >> (age - 1) & 1 && op(now, age).queue == queue) return false;
+        ShaperState& shaper = records_[queue].shaper;
+        --shaper.outstanding;
+        done_[now & 3] = {now, queue};
+        if (shaper.wants) again_.push({now + schedule_timing::kAgain, queue});
+        shaper.wants = false;
+        return true;
+    }
 
     // One cycle. `queue_manager` gives dequeue(); credit: the output took a packet; setting: settings of this queue are written now (and
     // have been put into its record by the caller after this call); kNoQueue: none. left(queue, Dequeued, ShaperState): a packet was taken
@@ -116,8 +135,10 @@ class ShapedSchedule {
             if (o.kind == Kind::Dequeue) {
                 if (o.setting.mantissa == 0)
                     o.kind = Kind::Park;
-                else if ((now + t::kDecide - t::kTake) * 65'536 < o.time)
+                else if ((now + t::kDecide - t::kTake) * 65'536 < o.time || (Gated && just_done(now - t::kTake, o.queue)))
                     o.kind = Kind::Replace;
+                else if (Gated && o.setting.outstanding != 0)
+                    o.kind = Kind::Wait;
             }
             if (o.kind == Kind::Dequeue) {
                 const auto taken = manager.dequeue(now, o.queue);
@@ -133,14 +154,19 @@ class ShapedSchedule {
             if (last->kind == Kind::Dequeue) {
                 if (VerdictStages != 0 && drop)
                     last->time = records_[last->queue].shaper.time;
-                else
+                else {
                     records_[last->queue].shaper.time = last->time;
+                    if (Gated) ++records_[last->queue].shaper.outstanding;
+                }
                 place_ret = last->backlogged;
             } else if (last->kind == Kind::Replace) {
                 place_ret = true;
                 ++out_credit_;
             } else if (last->kind == Kind::Park) {
                 records_[last->queue].shaper.parked = park = true;
+                ++out_credit_;
+            } else if (Gated && last->kind == Kind::Wait) {
+                records_[last->queue].shaper.wants = true;
                 ++out_credit_;
             }
             place_credit_ += !place_ret;
@@ -153,7 +179,11 @@ class ShapedSchedule {
         const bool unpark = gate_open && records_[gate_queue_].shaper.parked;
         bool unpark_take = false;
         activated_ <<= 1;
-        if (act_room && (unpark || !manager.active().empty())) {
+        if (Gated && act_room && !unpark && !again_.empty() && again_.front().at <= now) {
+            activation_[now & 3] = {records_[again_.front().queue].shaper.time, again_.front().queue};
+            activated_ |= 1;
+            again_.pop();
+        } else if (act_room && (unpark || !manager.active().empty())) {
             const std::uint32_t queue = unpark ? gate_queue_ : manager.active().front();
             if (!stamp_in_flight(now, queue) && !(unpark && park)) {
                 activation_[now & 3] = {records_[queue].shaper.time, queue};
@@ -194,7 +224,7 @@ class ShapedSchedule {
     }
 
   private:
-    enum class Kind : std::uint8_t { Dequeue, Replace, Park, Walk };
+    enum class Kind : std::uint8_t { Dequeue, Replace, Park, Walk, Wait };
     struct Op {
         std::int64_t time;
         std::uint32_t queue;
@@ -204,6 +234,10 @@ class ShapedSchedule {
     };
     struct Place {
         std::int64_t time;
+        std::uint32_t queue;
+    };
+    struct Told {
+        std::int64_t at;
         std::uint32_t queue;
     };
     struct Slot {
@@ -225,7 +259,7 @@ class ShapedSchedule {
     bool busy() const {
         const bool waiting = visible_ != 0 && out_credit_ != 0;
         return pipe_ || waiting || place_valid_ || activated_ & 3 || !place_act_.empty() || !place_ret_.empty() || gate_busy_ ||
-               splice_due_ || !act_room_ || walk_due_ || newly_[0] || newly_[1] || newly_[2] || newly_[3];
+               splice_due_ || !act_room_ || walk_due_ || (Gated && !again_.empty()) || newly_[0] || newly_[1] || newly_[2] || newly_[3];
     }
 
     // The next walk or splice after the last step.
@@ -269,6 +303,13 @@ class ShapedSchedule {
         const std::uint64_t scaled = (std::uint64_t{length} * o.setting.mantissa << o.setting.exponent) >> 15;
         const std::int64_t floor = (now - std::max<std::int64_t>(o.setting.burst, schedule_timing::kTolerance)) * 65'536;
         return std::max(o.time, floor) + static_cast<std::int64_t>(std::min(scaled, kMost));
+    }
+
+    // Its packet was just getting through the gates when it was looked at in cycle `look`.
+    bool just_done(std::int64_t look, std::uint32_t queue) const {
+        for (const Told& done : done_)
+            if (done.queue == queue && done.at <= look && done.at >= look - schedule_timing::kUnsure) return true;
+        return false;
     }
 
     // The stamp of this queue is on its way from R0 to the last stage.
@@ -379,6 +420,10 @@ class ShapedSchedule {
     bool act_room_ = true, gate_busy_ = false;
     std::uint32_t gate_queue_ = 0;
     std::int64_t gate_at_ = 0;
+
+    // packets at the gates behind
+    SmallFifo<Told, schedule_timing::kAgainDepth> again_;
+    Told done_[4] = {{-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}};
 
     // placing
     SmallFifo<Place, schedule_timing::kActiveDepth> place_act_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Model of pst_access_edge_core: queue manager, scheduler, AQM and output FIFO, equal to the RTL at every port in every cycle.
+// Model of pst_access_edge_core: queue manager, scheduler, AQM and output FIFO, equal to the RTL at every port in every cycle. With the
+// hierarchy (Tree) it makes the same decisions in nearly the same cycles (docs/architecture.md, "The model and the hierarchy").
 //
 // A cycle is begin(), then looks at what is offered and ready, then end(). Cycles before next_event() may be left out as long as nothing is
 // offered and nothing taken. Time is in cycles since reset.
@@ -11,6 +12,7 @@
 
 #include "blocks/aqm/model/codel.hpp"
 #include "blocks/aqm/model/delay_estimate.hpp"
+#include "blocks/hierarchy/model/timed_hierarchy.hpp"
 #include "blocks/queue/model/fast_queue_manager.hpp"
 #include "blocks/schedule/model/event_schedule.hpp"
 #include "penstock/engine/huge_pages.hpp"
@@ -96,12 +98,23 @@ class CodelJudge {
     SmallFifo<Taken, 16> taken_;
 };
 
-template <template <typename> class Schedule, typename Judge = NoJudge>
+// No hierarchy: what leaves the output FIFO leaves the core.
+struct NoTree {
+    static constexpr bool kGates = false;
+    NoTree(std::uint32_t, const HierarchySizes&) {}
+};
+
+struct Gates : TimedHierarchy {
+    static constexpr bool kGates = true;
+    using TimedHierarchy::TimedHierarchy;
+};
+
+template <template <typename> class Schedule, typename Judge = NoJudge, typename Tree = NoTree>
 class CoreModel {
   public:
     using Manager = FastQueueManager<CoreRecord>;
     using Packet = Manager::Packet;
-    static constexpr bool kJudges = Judge::kJudges;
+    static constexpr bool kJudges = Judge::kJudges, kGates = Tree::kGates;
     struct Out {
         std::int64_t from;  // first cycle in which it is offered
         std::uint64_t tag;
@@ -110,8 +123,12 @@ class CoreModel {
         bool mark, drop;  // drop: it is not sent, its page is freed
     };
 
-    CoreModel(std::uint32_t queues, std::uint32_t descriptors, const AqmParameters& aqm = {})
-        : records_(queues), manager_(records_.data(), descriptors), schedule_(records_.data(), queues), judge_(queues, descriptors, aqm) {}
+    CoreModel(std::uint32_t queues, std::uint32_t descriptors, const AqmParameters& aqm = {}, const HierarchySizes& tree = {})
+        : records_(queues),
+          manager_(records_.data(), descriptors),
+          schedule_(records_.data(), queues),
+          judge_(queues, descriptors, aqm),
+          tree_(queues, tree) {}
 
     static std::uint32_t init_cycles(std::uint32_t queues) { return Schedule<CoreRecord>::init_cycles(queues); }
 
@@ -120,6 +137,7 @@ class CoreModel {
         std::fill(records_.begin(), records_.end(), CoreRecord{});
         manager_.reset();
         schedule_.start(now);
+        if constexpr (kGates) tree_.reset();
         out_.clear();
         event_valid_ = false;
     }
@@ -127,11 +145,21 @@ class CoreModel {
     // ---- what can be seen in a cycle before it is stepped
     bool setting_ready() const { return schedule_.setting_room(); }
     bool enqueue_ready(bool setting_taken) const { return manager_.room() && !setting_taken; }
-    bool out_valid(std::int64_t now) const { return head_valid(now) && !(kJudges && out_.front().drop); }
-    Out& out() { return out_.front(); }
+    bool out_valid(std::int64_t now) const {
+        if constexpr (kGates) return tree_.out_valid(now);
+        return head_valid(now) && !(kJudges && out_.front().drop);
+    }
+    // The packet that is offered: its fields tag, queue, descriptor, length, mark.
+    const auto& out() {
+        if constexpr (kGates)
+            return tree_.out();
+        else
+            return out_.front();
+    }
     bool drop_valid() { return !manager_.drops().empty(); }
     std::uint32_t drop() { return manager_.drops().front(); }
-    // A page dropped at the head by the AQM; it is out().descriptor.
+    // A page dropped at the head by the AQM.
+    std::uint32_t drop_head() const { return out_.front().descriptor; }
     bool drop_head_valid(std::int64_t now) const { return kJudges && head_valid(now) && out_.front().drop; }
     // The packet that was taken from its queue and is judged in this cycle, or null.
     const auto* judged(std::int64_t now) { return judge_.judged(now); }
@@ -139,12 +167,28 @@ class CoreModel {
     bool event_valid() const { return event_valid_; }
     const Packet& event() const { return event_; }
 
-    // One cycle: what is taken in it. Null: nothing. out_taken: the head of the output, be it a packet to send or a page to free; ect: the
-    // packet may be marked.
-    void step(std::int64_t now, const Packet* enqueue, bool out_taken, bool drop_taken, const CoreSetting* setting, bool ect = false) {
+    // A setting of the hierarchy can be taken.
+    bool tree_setting_ready(HierarchySetting::What what) const {
+        if constexpr (kGates) return tree_.setting_ready(what);
+        return true;
+    }
+
+    // One cycle: what is taken in it. Null: nothing. out_taken: the packet that is offered; head_taken: the page of one dropped at the head;
+    // ect: the packet may be marked.
+    void step(std::int64_t now, const Packet* enqueue, bool out_taken, bool drop_taken, const CoreSetting* setting, bool ect = false,
+              bool head_taken = false, [[maybe_unused]] const HierarchySetting* tree_setting = nullptr) {
         manager_.begin_cycle();
         event_valid_ = false;
-        if (out_taken) out_.pop();
+        bool credit = out_taken || head_taken;
+        if constexpr (kGates) {
+            TimedHierarchy::Packet packet;
+            const bool offered = head_valid(now) && !out_.front().drop;
+            if (offered) packet = {out_.front().tag, out_.front().queue, out_.front().descriptor, out_.front().length, out_.front().mark};
+            const bool done = tree_.done_valid(now) && schedule_.done(now, tree_.done());
+            credit = tree_.step(now, offered ? &packet : nullptr, out_taken, done) || head_taken;
+            if (tree_setting) tree_.set(now, *tree_setting);
+        }
+        if (credit) out_.pop();
         bool dropped = false;
         if constexpr (kJudges) {
             judge_.step(now);
@@ -160,8 +204,9 @@ class CoreModel {
                              shaper.exponent, false, AqmVerdict::Pass});
             else
                 out_.push({now + kOutLatency, packet.tag, queue, packet.descriptor, packet.length, false, false});
+            if constexpr (kGates) tree_.prefetch(queue);
         };
-        schedule_.step(now, manager_, out_taken, setting != nullptr, left, dropped);
+        schedule_.step(now, manager_, credit, setting != nullptr, left, dropped);
         if (drop_taken) manager_.drops().pop();
         manager_.decide(now, [&](const Packet& packet) {
             event_ = packet;
@@ -183,11 +228,28 @@ class CoreModel {
     }
 
     // The next cycle after `now` that must be stepped when nothing is offered and nothing taken.
-    std::int64_t next_event(std::int64_t now) const { return manager_.busy() || event_valid_ ? now + 1 : schedule_.next_event(now); }
+    std::int64_t next_event(std::int64_t now) const {
+        if (manager_.busy() || event_valid_) return now + 1;
+        std::int64_t next = schedule_.next_event(now);
+        if constexpr (kGates) {
+            if (next == now + 1) return next;
+            next = std::min({next, tree_.next_event(now), std::max(tree_.next_done(), now + 1)});
+            if (!out_.empty() && (out_.front().drop || !tree_.blocked())) next = std::min(next, std::max(out_.front().from, now + 1));
+        }
+        return next;
+    }
     // When the next packet is offered at the output, as far as it is known.
-    std::int64_t next_out() const { return out_.empty() ? INT64_MAX : out_.front().from; }
+    std::int64_t next_out() const {
+        if constexpr (kGates) return tree_.next_out();
+        return out_.empty() ? INT64_MAX : out_.front().from;
+    }
 
     const QueueState& queue(std::uint32_t queue) const { return records_[queue].queue; }
+    // Bytes of the packet of this queue that waits at a gate; 0: none does.
+    std::uint32_t waiting_bytes(std::uint32_t queue) const {
+        if constexpr (kGates) return tree_.waits(queue) ? tree_.waiting_length(queue) : 0;
+        return 0;
+    }
     void prefetch(std::uint32_t queue) const { __builtin_prefetch(&records_[queue], 1); }
 
   private:
@@ -200,6 +262,7 @@ class CoreModel {
     Manager manager_;
     Schedule<CoreRecord> schedule_;
     [[no_unique_address]] Judge judge_;
+    [[no_unique_address]] Tree tree_;
     mutable SmallFifo<Out, 64> out_;
     Packet event_{};
     bool event_valid_ = false;
@@ -207,15 +270,22 @@ class CoreModel {
 
 template <typename Record>
 using PlainSchedule = ShapedSchedule<Record>;
-template <bool Estimate>
-struct JudgedSchedule {
+template <typename Judge, bool Gated>
+struct ScheduleFor {
     template <typename Record>
-    using Of = ShapedSchedule<Record, CodelJudge<Estimate>::kVerdictStages>;
+    using Of = ShapedSchedule<Record, Judge::kVerdictStages, Gated>;
 };
 
 using ShapedCore = CoreModel<PlainSchedule>;
 using PassthroughCore = CoreModel<PassthroughSchedule>;
-using CodelCore = CoreModel<JudgedSchedule<false>::Of, CodelJudge<false>>;
-using CodelEstimateCore = CoreModel<JudgedSchedule<true>::Of, CodelJudge<true>>;
+template <typename Judge>
+using JudgedCore = CoreModel<ScheduleFor<Judge, false>::template Of, Judge>;
+template <typename Judge>
+using GatedCore = CoreModel<ScheduleFor<Judge, true>::template Of, Judge, Gates>;
+using CodelCore = JudgedCore<CodelJudge<false>>;
+using CodelEstimateCore = JudgedCore<CodelJudge<true>>;
+using TreeCore = GatedCore<NoJudge>;
+using TreeCodelCore = GatedCore<CodelJudge<false>>;
+using TreeCodelEstimateCore = GatedCore<CodelJudge<true>>;
 
 }  // namespace penstock

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "blocks/hierarchy/model/timed_hierarchy.hpp"
 #include "penstock/engine/memory_model.hpp"
 
 namespace penstock::engine {
@@ -22,6 +23,8 @@ struct DeviceSettings {
     bool shaping = true;
     bool codel = false, aqm_estimate = false;
     int tick_shift = 8;  // AQM: a tick is 2^tick_shift cycles
+    bool gates = false;   // subscribers, nodes and ports above the queues
+    HierarchySizes tree;  // how many
     std::vector<PagePool> pools;
     // What the engine is to the device.
     double clock_hz = 0;

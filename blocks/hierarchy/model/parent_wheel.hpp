@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Model of pst_timing_wheel for long runs: when a parent with waiting packets comes out to be looked at. Empty slots cost nothing.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "../../queue/model/fast_queue_manager.hpp"
+
+namespace penstock {
+
+// Cycles of pst_timing_wheel, from the decision that places a parent.
+namespace wheel_timing {
+inline constexpr int kSlotShift = 5;  // slots of 32 cycles
+inline constexpr int kCompare = 2;    // its time is compared with the clock
+inline constexpr int kDirect = 4;     // it comes out, if its time has come
+inline constexpr int kListed = 6;     // it comes out, if its slot was over meanwhile
+inline constexpr int kSplice = 4;     // from the end of a slot until the first one in it comes out
+}  // namespace wheel_timing
+
+class ParentWheel {
+  public:
+    static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+    explicit ParentWheel(uint32_t parents) : slots_(slot_count(parents)), used_(slots_.size() / 64), link_(parents) {
+        scatter_step_ = static_cast<uint32_t>((slots_.size() * 316 / 512) | 1);  // golden section, as in the RTL
+    }
+
+    // Decided in cycle `decided`: the parent comes out when `time` (2^-16 cycles) has come. Beyond the horizon it comes out early.
+    void place(uint32_t parent, int64_t time, int64_t decided) {
+        namespace t = wheel_timing;
+        const int64_t hold = (time - 1) >> 16;
+        const auto horizon = static_cast<int64_t>(slots_.size()) - 4;
+        const int64_t cursor = (decided + t::kCompare + 1) >> t::kSlotShift;
+        scatter_ += scatter_step_;
+        if (hold < decided + t::kCompare) return push(parent, decided + t::kDirect);
+        int64_t slot = hold >> t::kSlotShift;
+        if (slot < cursor) return push(parent, decided + t::kListed);
+        if (slot > cursor + horizon) slot = cursor + horizon - ((scatter_ & (slots_.size() - 1)) >> 1);
+        Slot& s = slots_[index(slot)];
+        if (s.count++) {
+            link_[s.tail] = parent;
+        } else {
+            s.head = parent;
+            used_[index(slot) >> 6] |= uint64_t{1} << (index(slot) & 63);
+        }
+        s.tail = parent;
+        ++in_slots_;
+        next_slot_ = std::min(next_slot_, slot);
+    }
+
+    // The parent comes out in cycle `from`.
+    void push(uint32_t parent, int64_t from) { direct_.push({from, parent}); }
+
+    // Cycle in which somebody may come out next, after `now`.
+    int64_t next(int64_t now) const {
+        if (ready_) return now + 1;
+        return std::max(now + 1, std::min(slot_end(), direct_.empty() ? kNever : direct_.front().from));
+    }
+
+    // Brings to the way out who is due until `now`, and says whether somebody can be taken in this cycle.
+    bool ready(int64_t now) {
+        for (;;) {
+            const int64_t end = slot_end(), from = direct_.empty() ? kNever : direct_.front().from;
+            if (std::min(end, from) > now) return ready_ != 0;
+            if (from <= end) {
+                append(direct_.front().parent, direct_.front().parent, 1);
+                direct_.pop();
+            } else {
+                splice();
+            }
+        }
+    }
+    uint32_t take() {
+        const uint32_t parent = ready_head_;
+        if (--ready_) ready_head_ = link_[parent];
+        return parent;
+    }
+
+  private:
+    struct Slot {
+        uint32_t head = 0, tail = 0, count = 0;
+    };
+    struct Direct {
+        int64_t from;
+        uint32_t parent;
+    };
+
+    // The horizon is at least eight cycles per parent, as in pst_hierarchy.
+    static size_t slot_count(uint32_t parents) {
+        size_t slots = 256;
+        while (parents > 1024 && slots < parents / 4) slots *= 2;
+        return slots;
+    }
+    size_t index(int64_t slot) const { return static_cast<size_t>(slot) & (slots_.size() - 1); }
+    int64_t slot_end() const {
+        return next_slot_ == kNever ? kNever : ((next_slot_ + 1) << wheel_timing::kSlotShift) + wheel_timing::kSplice;
+    }
+
+    void append(uint32_t head, uint32_t tail, uint32_t count) {
+        if (ready_)
+            link_[ready_tail_] = head;
+        else
+            ready_head_ = head;
+        ready_tail_ = tail;
+        ready_ += count;
+    }
+
+    void splice() {
+        Slot& s = slots_[index(next_slot_)];
+        append(s.head, s.tail, s.count);
+        in_slots_ -= s.count;
+        s.count = 0;
+        used_[index(next_slot_) >> 6] &= ~(uint64_t{1} << (index(next_slot_) & 63));
+        if (in_slots_ == 0) {
+            next_slot_ = kNever;
+            return;
+        }
+        for (++next_slot_;; next_slot_ = (next_slot_ | 63) + 1) {
+            const uint64_t bits = used_[index(next_slot_) >> 6] >> (next_slot_ & 63);
+            if (!bits) continue;
+            next_slot_ += __builtin_ctzll(bits);
+            return;
+        }
+    }
+
+    std::vector<Slot> slots_;
+    std::vector<uint64_t> used_;  // bit by slot: somebody is in it
+    std::vector<uint32_t> link_;
+    uint32_t in_slots_ = 0, ready_ = 0, ready_head_ = 0, ready_tail_ = 0, scatter_ = 0, scatter_step_ = 1;
+    int64_t next_slot_ = kNever;
+    SmallFifo<Direct, 64> direct_;
+};
+
+}  // namespace penstock
