@@ -11,13 +11,15 @@
 
 namespace penstock {
 
-// Cycles of pst_timing_wheel, from the decision that places a parent.
+// Cycles of pst_timing_wheel.
 namespace wheel_timing {
-inline constexpr int kSlotShift = 5;  // slots of 32 cycles
-inline constexpr int kCompare = 2;    // its time is compared with the clock
-inline constexpr int kDirect = 4;     // it comes out, if its time has come
-inline constexpr int kListed = 6;     // it comes out, if its slot was over meanwhile
-inline constexpr int kSplice = 4;     // from the end of a slot until the first one in it comes out
+inline constexpr int kSlotShift = 5;    // slots of 32 cycles
+inline constexpr int kCompare = 2;      // from the decision that places a parent until its time is compared with the clock
+inline constexpr int kSpliceAt = 1;     // a slot that is over is spliced so many cycles after its end,
+inline constexpr int kSpliceEnd = 5;    // and nobody is placed until so many after it,
+inline constexpr int kDirectAgain = 7;  // and not directly until so many after it
+inline constexpr int kDirect = 1;       // from the place until a parent that is due comes out
+inline constexpr int kListed = 3;       // the same through the list, when something else is under way there
 }  // namespace wheel_timing
 
 class ParentWheel {
@@ -31,13 +33,20 @@ class ParentWheel {
     // Decided in cycle `decided`: the parent comes out when `time` (2^-16 cycles) has come. Beyond the horizon it comes out early.
     void place(uint32_t parent, int64_t time, int64_t decided) {
         namespace t = wheel_timing;
-        const int64_t hold = (time - 1) >> 16;
-        const auto horizon = static_cast<int64_t>(slots_.size()) - 4;
-        const int64_t cursor = (decided + t::kCompare + 1) >> t::kSlotShift;
+        const int64_t hold = (time - 1) >> 16, compared = std::max(decided + t::kCompare, last_);
+        int64_t now = compared + 1;
+        constexpr int64_t kSlot = int64_t{1} << t::kSlotShift;
+        if (const int64_t phase = now & (kSlot - 1); phase >= t::kSpliceAt && phase < t::kSpliceEnd) now += t::kSpliceEnd - phase;
+        const int64_t cursor = (now - 1) >> t::kSlotShift;  // slots before it are over
+        direct_from_ = std::max(direct_from_, (cursor << t::kSlotShift) + t::kDirectAgain);
+        last_ = now;
         scatter_ += scatter_step_;
-        if (hold < decided + t::kCompare) return push(parent, decided + t::kDirect);
         int64_t slot = hold >> t::kSlotShift;
-        if (slot < cursor) return push(parent, decided + t::kListed);
+        const bool due = hold < compared;
+        if (due && now >= direct_from_) return push(parent, now + t::kDirect);
+        direct_from_ = std::max(direct_from_, now + t::kListed);
+        if (due || slot < cursor) return push(parent, now + t::kListed);
+        const auto horizon = static_cast<int64_t>(slots_.size()) - 4;
         if (slot > cursor + horizon) slot = cursor + horizon - ((scatter_ & (slots_.size() - 1)) >> 1);
         Slot& s = slots_[index(slot)];
         if (s.count++) {
@@ -96,7 +105,7 @@ class ParentWheel {
     }
     size_t index(int64_t slot) const { return static_cast<size_t>(slot) & (slots_.size() - 1); }
     int64_t slot_end() const {
-        return next_slot_ == kNever ? kNever : ((next_slot_ + 1) << wheel_timing::kSlotShift) + wheel_timing::kSplice;
+        return next_slot_ == kNever ? kNever : ((next_slot_ + 1) << wheel_timing::kSlotShift) + wheel_timing::kSpliceAt + wheel_timing::kListed;
     }
 
     void append(uint32_t head, uint32_t tail, uint32_t count) {
@@ -131,6 +140,7 @@ class ParentWheel {
     std::vector<uint32_t> link_;
     uint32_t in_slots_ = 0, ready_ = 0, ready_head_ = 0, ready_tail_ = 0, scatter_ = 0, scatter_step_ = 1;
     int64_t next_slot_ = kNever;
+    int64_t last_ = -1, direct_from_ = 0;  // cycle of the last place; from which a parent that is due comes out directly
     SmallFifo<Direct, 64> direct_;
 };
 
