@@ -203,7 +203,7 @@ class ModelDevice final : public Device {
     Ring<Freed, 4> returning_;
 
     QueueState snapshot_;
-    std::uint32_t snapshot_waiting_ = 0;  // bytes of its packet that waits at a gate; 0: none does
+    Amount snapshot_waiting_;  // what has left the queue and waits at gates
 };
 
 template <typename Core>
@@ -287,7 +287,8 @@ void ModelDevice<Core>::cycle() {
         registers_.step(setting_taken || tree_setting);
         if (const auto queue = registers_.take_snapshot()) {
             snapshot_ = core_.queue(*queue);
-            snapshot_waiting_ = core_.waiting_bytes(*queue);
+            snapshot_waiting_ = {};
+            core_.waiting(*queue, [&](std::uint32_t bytes) { snapshot_waiting_.add(bytes); });
             if constexpr (Core::kJudges) {
                 snapshot_aqm_drop_ = aqm_drop_[*queue];
                 snapshot_marks_ = marks_[*queue];
@@ -444,8 +445,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         const std::uint32_t offset = address - registers::kSnapshot;
         if (offset < 0x10) return amount(queue.accepted_packets, queue.accepted_bytes, offset);
         if (offset < 0x20)
-            return amount(queue.accepted_packets - queue.packets - snapshot_aqm_drop_.packets - (snapshot_waiting_ != 0),
-                          queue.accepted_bytes - queue.bytes - snapshot_aqm_drop_.bytes - snapshot_waiting_, offset);
+            return amount(queue.accepted_packets - queue.packets - snapshot_aqm_drop_.packets - snapshot_waiting_.packets,
+                          queue.accepted_bytes - queue.bytes - snapshot_aqm_drop_.bytes - snapshot_waiting_.bytes, offset);
         const Amount& aqm = snapshot_aqm_drop_;
         if (offset < 0x30) return amount(queue.dropped_packets + aqm.packets, queue.dropped_bytes + aqm.bytes, offset);
         if (offset < 0x40) return amount(aqm.packets, aqm.bytes, offset);

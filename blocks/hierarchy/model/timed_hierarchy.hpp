@@ -83,6 +83,7 @@ class TimedHierarchy {
     // A queue whose packet is through.
     bool done_valid(int64_t now) const { return !done_.empty() && done_.front().from <= now; }
     uint32_t done() const { return done_.front().queue; }
+    bool done_slow() const { return done_.front().slow; }  // it had to wait
     int64_t next_done() const { return done_.empty() ? ParentWheel::kNever : done_.front().from; }
 
     bool setting_ready(HierarchySetting::What what) const {
@@ -197,6 +198,7 @@ class TimedHierarchy {
     struct Done {
         int64_t from;
         uint32_t queue;
+        bool slow;
     };
 
     Gate& gate_of(unsigned level, uint32_t id) { return level == 0 ? subscribers_[id].gate : groups_[level - 1][id].gate; }
@@ -293,6 +295,7 @@ class TimedHierarchy {
     // A packet asks at the gates from `level` on. `node`: where it is, or was let go (then level is 2). Returns whether it passed them all.
     bool ask(int64_t now, const Packet& packet, unsigned level, uint32_t node) {
         namespace t = hierarchy_timing;
+        const bool slow = level != 0;
         for (; level < 3; ++level) {
             const uint32_t id = level == 0 ? packet.queue >> shift_ : level == 1 ? node : groups_[0][node].above;
             const int64_t decided = now + t::kDecide[level];
@@ -306,7 +309,7 @@ class TimedHierarchy {
             return false;
         }
         out_.push({now + t::kOut, packet});
-        done_.push({now + t::kOut, packet.queue});
+        done_.push({now + t::kOut, packet.queue, slow});
         return true;
     }
 

@@ -15,6 +15,7 @@
 #include "blocks/hierarchy/model/timed_hierarchy.hpp"
 #include "blocks/queue/model/fast_queue_manager.hpp"
 #include "blocks/schedule/model/event_schedule.hpp"
+#include "blocks/schedule/model/send_ahead.hpp"
 #include "penstock/engine/huge_pages.hpp"
 
 namespace penstock {
@@ -104,9 +105,11 @@ struct NoTree {
     NoTree(std::uint32_t, const HierarchySizes&) {}
 };
 
+// pst_hierarchy and what stands before it.
 struct Gates : TimedHierarchy {
     static constexpr bool kGates = true;
     using TimedHierarchy::TimedHierarchy;
+    SendAhead<Packet> ahead;
 };
 
 template <template <typename> class Schedule, typename Judge = NoJudge, typename Tree = NoTree>
@@ -138,6 +141,7 @@ class CoreModel {
         manager_.reset();
         schedule_.start(now);
         if constexpr (kGates) tree_.reset();
+        turns_.clear();
         out_.clear();
         event_valid_ = false;
     }
@@ -179,14 +183,10 @@ class CoreModel {
               bool head_taken = false, [[maybe_unused]] const HierarchySetting* tree_setting = nullptr) {
         manager_.begin_cycle();
         event_valid_ = false;
-        bool credit = out_taken || head_taken;
+        bool credit = out_taken || head_taken, ahead_room = false;
         if constexpr (kGates) {
-            TimedHierarchy::Packet packet;
-            const bool offered = head_valid(now) && !out_.front().drop;
-            if (offered) packet = {out_.front().tag, out_.front().queue, out_.front().descriptor, out_.front().length, out_.front().mark};
-            const bool done = tree_.done_valid(now) && schedule_.done(now, tree_.done());
-            credit = tree_.step(now, offered ? &packet : nullptr, out_taken, done) || head_taken;
-            if (tree_setting) tree_.set(now, *tree_setting);
+            credit = step_tree(now, out_taken, head_taken, tree_setting);
+            ahead_room = schedule_timing::kSendAhead && tree_.ahead.room();
         }
         if (credit) out_.pop();
         bool dropped = false;
@@ -198,15 +198,19 @@ class CoreModel {
                 judge_.pop();
             }
         }
-        const auto left = [&](std::uint32_t queue, const Manager::Dequeued& packet, const ShaperState& shaper) {
+        const auto left = [&](std::uint32_t queue, const Manager::Dequeued& packet, const ShaperState& shaper, [[maybe_unused]] bool ahead,
+                              [[maybe_unused]] bool through) {
             if constexpr (kJudges)
                 judge_.take({now, packet.tag, queue, packet.descriptor, records_[queue].queue.bytes, packet.length, shaper.mantissa,
                              shaper.exponent, false, AqmVerdict::Pass});
             else
                 out_.push({now + kOutLatency, packet.tag, queue, packet.descriptor, packet.length, false, false});
-            if constexpr (kGates) tree_.prefetch(queue);
+            if constexpr (kGates) {
+                tree_.prefetch(queue);
+                turns_.push(ahead ? tree_.ahead.reserve(now, queue, through) : kNoPlace);
+            }
         };
-        schedule_.step(now, manager_, credit, setting != nullptr, left, dropped);
+        schedule_.step(now, manager_, credit, setting != nullptr, left, dropped, ahead_room);
         if (drop_taken) manager_.drops().pop();
         manager_.decide(now, [&](const Packet& packet) {
             event_ = packet;
@@ -234,7 +238,9 @@ class CoreModel {
         if constexpr (kGates) {
             if (next == now + 1) return next;
             next = std::min({next, tree_.next_event(now), std::max(tree_.next_done(), now + 1)});
-            if (!out_.empty() && (out_.front().drop || !tree_.blocked())) next = std::min(next, std::max(out_.front().from, now + 1));
+            const bool straight = !out_.empty() && !out_.front().drop && turns_.front() == kNoPlace;
+            if (!out_.empty() && !(straight && tree_.blocked())) next = std::min(next, std::max(out_.front().from, now + 1));
+            if (!tree_.blocked() && tree_.ahead.busy()) next = now + 1;
         }
         return next;
     }
@@ -245,16 +251,39 @@ class CoreModel {
     }
 
     const QueueState& queue(std::uint32_t queue) const { return records_[queue].queue; }
-    // Bytes of the packet of this queue that waits at a gate; 0: none does.
-    std::uint32_t waiting_bytes(std::uint32_t queue) const {
-        if constexpr (kGates) return tree_.waits(queue) ? tree_.waiting_length(queue) : 0;
-        return 0;
+    // What has left this queue and waits at a gate, or for one that does: calls see(bytes) for each packet.
+    template <typename See>
+    void waiting([[maybe_unused]] std::uint32_t queue, [[maybe_unused]] See&& see) const {
+        if constexpr (kGates) {
+            if (tree_.waits(queue)) see(tree_.waiting_length(queue));
+            if (const auto* packet = tree_.ahead.of(queue)) see(packet->length);
+        }
     }
     void prefetch(std::uint32_t queue) const { __builtin_prefetch(&records_[queue], 1); }
 
   private:
     // From the commit to the head of the output FIFO: the answer, and the FIFO.
     static constexpr std::int64_t kOutLatency = schedule_timing::kAnswer - schedule_timing::kTake + 1;
+
+    // What leaves the output FIFO goes to the hierarchy, in turn with packets that were sent ahead; those that are, to their places. Returns
+    // whether the FIFO's head is taken.
+    bool step_tree(std::int64_t now, bool out_taken, bool head_taken, const HierarchySetting* setting) {
+        tree_.ahead.begin();
+        const bool done = tree_.done_valid(now) && schedule_.done(now, tree_.done(), tree_.done_slow());
+        if (done) tree_.ahead.done(now, tree_.done());
+        const bool head = head_valid(now) && !out_.front().drop, come = head && turns_.front() != kNoPlace, straight = head && !come;
+        TimedHierarchy::Packet packet;
+        if (head) packet = {out_.front().tag, out_.front().queue, out_.front().descriptor, out_.front().length, out_.front().mark};
+        const TimedHierarchy::Packet* const ahead = tree_.ahead.offer(now, straight);
+        const bool taken = tree_.step(now, ahead ? ahead : straight ? &packet : nullptr, out_taken, done);
+        if (taken) tree_.ahead.taken(ahead != nullptr);
+        if (come) tree_.ahead.come(now, turns_.front(), packet);
+        if (head_taken && turns_.front() != kNoPlace) tree_.ahead.drop(turns_.front());
+        if (setting) tree_.set(now, *setting);
+        const bool gone = come || head_taken || (taken && !ahead);
+        if (gone) turns_.pop();
+        return gone;
+    }
 
     bool head_valid(std::int64_t now) const { return !out_.empty() && out_.front().from <= now; }
 
@@ -264,6 +293,7 @@ class CoreModel {
     [[no_unique_address]] Judge judge_;
     [[no_unique_address]] Tree tree_;
     mutable SmallFifo<Out, 64> out_;
+    SmallFifo<int, 64> turns_;  // with a hierarchy, of each packet that has left its queue: its place in `ahead`
     Packet event_{};
     bool event_valid_ = false;
 };
