@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core_library.hpp"
@@ -13,13 +14,14 @@ namespace penstock {
 template <typename Model>
 class ModelCore final : public Core {
   public:
-    ModelCore(std::uint32_t queues, std::uint32_t descriptors) : model_(queues, descriptors), init_(Model::init_cycles(queues)) {
+    ModelCore(std::uint32_t queues, std::uint32_t descriptors, const HierarchySizes& tree = {})
+        : model_(queues, descriptors, {}, tree), init_(Model::init_cycles(queues)) {
         static_assert(!Model::kJudges, "the AQM's pins are not wired here");
     }
 
     void step() override {
         pst_core_pins& p = pins;
-        p.s_enq_ready_o = p.m_out_valid_o = p.m_drop_valid_o = p.ev_valid_o = p.s_cfg_ready_o = p.init_done_o = 0;
+        p.s_enq_ready_o = p.m_out_valid_o = p.m_drop_valid_o = p.ev_valid_o = p.s_cfg_ready_o = p.s_tree_cfg_ready_o = p.init_done_o = 0;
         if (p.rst_i) {
             now_ = 0;
             return;
@@ -48,9 +50,11 @@ class ModelCore final : public Core {
             p.ev_reason_o = model_.event().reason;
             p.ev_len_o = model_.event().length;
         }
+        p.s_tree_cfg_ready_o = model_.tree_setting_ready(static_cast<HierarchySetting::What>(p.s_tree_cfg_what_i));
+        const bool tree_setting = Model::kGates && p.s_tree_cfg_valid_i && p.s_tree_cfg_ready_o;
         const bool enqueue = p.s_enq_valid_i && p.s_enq_ready_o, out = p.m_out_valid_o && p.m_out_ready_i;
         const bool drop = p.m_drop_valid_o && p.m_drop_ready_i;
-        if (!enqueue && !out && !drop && !setting && now_ < due_) return;
+        if (!enqueue && !out && !drop && !setting && !tree_setting && now_ < due_) return;
         const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
         const CoreSetting written{p.s_cfg_queue_i,
                                   static_cast<std::uint32_t>(p.s_cfg_shaper_i >> 21),
@@ -59,7 +63,11 @@ class ModelCore final : public Core {
                                   p.s_cfg_limit_packets_i,
                                   static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31),
                                   {}};
-        model_.step(now_, enqueue ? &packet : nullptr, out, drop, setting ? &written : nullptr);
+        const HierarchySetting tree{static_cast<HierarchySetting::What>(p.s_tree_cfg_what_i), p.s_tree_cfg_id_i,
+                                    {static_cast<std::uint16_t>(p.s_tree_cfg_shaper_i), static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> 16 & 31),
+                                     static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> 21)},
+                                    p.s_tree_cfg_parent_i, p.s_tree_cfg_class_i, static_cast<std::uint8_t>(p.s_tree_cfg_weight_i + 1)};
+        model_.step(now_, enqueue ? &packet : nullptr, out, drop, setting ? &written : nullptr, false, false, tree_setting ? &tree : nullptr);
         due_ = model_.next_event(now_);
     }
 
@@ -67,9 +75,11 @@ class ModelCore final : public Core {
     std::int64_t init_, now_ = 0, due_ = 0;
 };
 
-// The core in a library; without one its model.
-inline std::unique_ptr<Core> make_core(const std::string& library, std::uint32_t queues, std::uint32_t descriptors, bool shaping) {
+// The core in a library; without one its model, with a hierarchy of these sizes or none.
+inline std::unique_ptr<Core> make_core(const std::string& library, std::uint32_t queues, std::uint32_t descriptors, bool shaping,
+                                       const std::optional<HierarchySizes>& tree = {}) {
     if (!library.empty()) return std::make_unique<RtlCore>(library);
+    if (tree) return std::make_unique<ModelCore<TreeCore>>(queues, descriptors, *tree);
     if (shaping) return std::make_unique<ModelCore<ShapedCore>>(queues, descriptors);
     return std::make_unique<ModelCore<PassthroughCore>>(queues, descriptors);
 }

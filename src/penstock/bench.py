@@ -23,7 +23,7 @@ ENGINES = ("rtl", "model")
 PATTERNS = ("random", "same", "neighbours")
 KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "levels", *bench_tree.TREE_KEYS, "congested")
 TREE_BENCHES = ("fairness", "priority", "reconfigure")
-ENGINE_KEYS = ("queues", "packets", "size", "load", "engine")
+ENGINE_KEYS = ("queues", "packets", "size", "load", "engine", "levels")
 LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine")
 
 Report = Callable[[str], None]
@@ -123,8 +123,11 @@ def _plan_engine(settings: dict[str, str], seed: int) -> dict[str, Any]:
         "packets": take_number(settings, "packets", BENCHES["engine"].packets if model else 100_000, 1000, 1 << 32),
         "size": _take_size(settings),
         "load": take_number(settings, "load", 95, 1, 100),
+        "levels": bench_tree.take_levels(settings),
         "seed": seed,
     }
+    if options["levels"] > 1:
+        bench_tree.check_queues(options["queues"])
     nothing_left(settings, ENGINE_KEYS)
     return options
 
@@ -139,7 +142,7 @@ def prepare(options: dict[str, Any], report: Report | None = None) -> Path | Non
     if options["engine"] == "model":
         return None
     if options["mode"] == "engine":
-        return verilate.build_device(bench_engine.configuration(options["queues"]), report)
+        return verilate.build_device(bench_engine.configuration(options), report)
     return verilate.build_core(options["queues"], options["descriptors"], options["shaping"], report, tree=bench_tree.parameters(options))
 
 
@@ -202,7 +205,6 @@ def _run_fabric(options: dict[str, Any], progress: Progress | None) -> dict[str,
 
 def _run_tree(options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
     library = prepare(options)
-    assert library is not None
     started = time.monotonic()
     try:
         found = bench_tree.run(options, library, progress)
