@@ -65,6 +65,8 @@ class FairLists {
         return lists_[round_ & 1].pop(links);
     }
     uint32_t round() const { return round_; }
+    // The list of the last pick has somebody left.
+    bool shortened() const { return lists_[round_ & 1].count != 0; }
 
   private:
     struct List {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "../../queue/model/fast_queue_manager.hpp"
@@ -26,28 +27,26 @@ class ParentWheel {
   public:
     static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-    explicit ParentWheel(uint32_t parents) : slots_(slot_count(parents)), used_(slots_.size() / 64), link_(parents) {
-        scatter_step_ = static_cast<uint32_t>((slots_.size() * 316 / 512) | 1);  // golden section, as in the RTL
-    }
+    // Twice as many slots as the RTL has: a parent is entered here before the slot that is over is emptied.
+    explicit ParentWheel(uint32_t parents)
+        : horizon_(slot_count(parents)), slots_(static_cast<size_t>(2 * horizon_)), used_(slots_.size() / 64), link_(parents) {}
 
     // Decided in cycle `decided`: the parent comes out when `time` (2^-16 cycles) has come. Beyond the horizon it comes out early.
     void place(uint32_t parent, int64_t time, int64_t decided) {
         namespace t = wheel_timing;
         const int64_t hold = (time - 1) >> 16, compared = std::max(decided + t::kCompare, last_);
-        int64_t now = compared + 1;
-        constexpr int64_t kSlot = int64_t{1} << t::kSlotShift;
-        if (const int64_t phase = now & (kSlot - 1); phase >= t::kSpliceAt && phase < t::kSpliceEnd) now += t::kSpliceEnd - phase;
-        const int64_t cursor = (now - 1) >> t::kSlotShift;  // slots before it are over
-        direct_from_ = std::max(direct_from_, (cursor << t::kSlotShift) + t::kDirectAgain);
+        const int64_t now = after_splice(compared + 1), cursor = (now - 1) >> t::kSlotShift;  // slots before it are over
+        direct_from_ = direct_from(now);
+        // As many as were placed until two cycles ago; the step is the golden section.
+        const int64_t scatter = (placed_ - (last_ == now - 1)) * (horizon_ * 316 / 512 | 1) & (horizon_ - 1);
         last_ = now;
-        scatter_ += scatter_step_;
+        ++placed_;
         int64_t slot = hold >> t::kSlotShift;
         const bool due = hold < compared;
         if (due && now >= direct_from_) return push(parent, now + t::kDirect);
         direct_from_ = std::max(direct_from_, now + t::kListed);
         if (due || slot < cursor) return push(parent, now + t::kListed);
-        const auto horizon = static_cast<int64_t>(slots_.size()) - 4;
-        if (slot > cursor + horizon) slot = cursor + horizon - ((scatter_ & (slots_.size() - 1)) >> 1);
+        if (slot >= cursor + horizon_) slot = cursor + horizon_ - 1 - (scatter >> 1);
         Slot& s = slots_[index(slot)];
         if (s.count++) {
             link_[s.tail] = parent;
@@ -60,8 +59,12 @@ class ParentWheel {
         next_slot_ = std::min(next_slot_, slot);
     }
 
-    // The parent comes out in cycle `from`.
-    void push(uint32_t parent, int64_t from) { direct_.push({from, parent}); }
+    // A parent that is due is placed at once, in cycle `now`.
+    void place_due(uint32_t parent, int64_t now) {
+        const int64_t at = after_splice(now);
+        ++placed_;
+        push(parent, at + (at >= direct_from(at) ? wheel_timing::kDirect : wheel_timing::kListed));
+    }
 
     // Cycle in which somebody may come out next, after `now`.
     int64_t next(int64_t now) const {
@@ -98,10 +101,25 @@ class ParentWheel {
     };
 
     // The horizon is at least eight cycles per parent, as in pst_hierarchy.
-    static size_t slot_count(uint32_t parents) {
-        size_t slots = 256;
+    static int64_t slot_count(uint32_t parents) {
+        int64_t slots = 256;
         while (parents > 1024 && slots < parents / 4) slots *= 2;
         return slots;
+    }
+    // The first cycle from `now` on in which nothing is spliced.
+    static int64_t after_splice(int64_t now) {
+        namespace t = wheel_timing;
+        const int64_t phase = now & ((1 << t::kSlotShift) - 1);
+        return phase >= t::kSpliceAt && phase < t::kSpliceEnd ? now + t::kSpliceEnd - phase : now;
+    }
+    int64_t direct_from(int64_t now) const {
+        namespace t = wheel_timing;
+        return std::max(direct_from_, ((now - 1) >> t::kSlotShift << t::kSlotShift) + t::kDirectAgain);
+    }
+    // The parent comes out in cycle `from`.
+    void push(uint32_t parent, int64_t from) {
+        direct_.push({from, parent});
+        for (unsigned n = direct_.size() - 1; n > 0 && direct_.at(n - 1).from > from; --n) std::swap(direct_.at(n - 1), direct_.at(n));
     }
     size_t index(int64_t slot) const { return static_cast<size_t>(slot) & (slots_.size() - 1); }
     int64_t slot_end() const {
@@ -135,10 +153,12 @@ class ParentWheel {
         }
     }
 
+    int64_t horizon_;  // slots
     std::vector<Slot> slots_;
     std::vector<uint64_t> used_;  // bit by slot: somebody is in it
     std::vector<uint32_t> link_;
-    uint32_t in_slots_ = 0, ready_ = 0, ready_head_ = 0, ready_tail_ = 0, scatter_ = 0, scatter_step_ = 1;
+    uint32_t in_slots_ = 0, ready_ = 0, ready_head_ = 0, ready_tail_ = 0;
+    int64_t placed_ = 0;
     int64_t next_slot_ = kNever;
     int64_t last_ = -1, direct_from_ = 0;  // cycle of the last place; from which a parent that is due comes out directly
     SmallFifo<Direct, 64> direct_;

@@ -9,27 +9,30 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "../../queue/model/fast_queue_manager.hpp"
 #include "../../schedule/model/shaper.hpp"
 #include "fair_order.hpp"
+#include "fair_picker.hpp"
 #include "parent_wheel.hpp"
 
 namespace penstock {
 
 // Cycles of pst_hierarchy, pst_gate, pst_fair_lists and pst_subscriber_order; a change of these pipelines is a change here.
 namespace hierarchy_timing {
-inline constexpr int kDecide[3] = {4, 6, 8};  // from the start of an operation until subscriber, node and port decide
+inline constexpr int kRead[3] = {0, 2, 4};    // from the start of an operation until the settings of subscriber, node and port are read
+inline constexpr int kDecide[3] = {4, 6, 8};  // until these decide
 inline constexpr int kOut = 10;               // from there until the packet is offered, and its queue told
 inline constexpr int kBack = 10;              // or until the place of one that waits can be used again
 inline constexpr int kLook = 2;               // from the wheel until the gate is looked at once more
 inline constexpr int kPlaceBack = 1;          // from there as if decided, when it was too early
-inline constexpr int kPick[3] = {9, 10, 10};  // from the wheel until the picked queue can start its operation
-inline constexpr int kListPick = 8;           // from the wheel until a fair list is looked at
+inline constexpr int kPick = 9;               // from the wheel until the picked queue of a subscriber can start its operation
+inline constexpr int kSeen[3] = {1, 0, 0};    // what waits since so many cycles before it comes out of the wheel is not seen by its pick
+inline constexpr int kAppend[3] = {0, 7, 9};  // until a list of those who wait at node or port is changed
 inline constexpr int kOpen = 9;               // from a setting with an open gate until a parked parent is placed
-inline constexpr int kUnpark = 2;             // from there until it comes out of the wheel
+inline constexpr int kUnpark = 1;             // from there until it is placed
 inline constexpr int kWalkCycles = 64;        // one operation in so many is a walk over old stamps, which changes nothing here
 inline constexpr int kTolerance = 1024;       // of a gate, cycles
 inline constexpr unsigned kPlaces = 32;       // operations under way and packets offered
@@ -64,11 +67,10 @@ class TimedHierarchy {
           shift_(static_cast<unsigned>(__builtin_ctz(sizes.queues_per_subscriber))),
           subscribers_(queues >> shift_),
           groups_{std::vector<Group>(sizes.nodes), std::vector<Group>(sizes.ports)},
-          lists_{std::vector<FairLists>(size_t{sizes.nodes} * sizes.classes), std::vector<FairLists>(size_t{sizes.ports} * sizes.classes)},
+          pickers_{FairPicker(sizes.nodes, sizes.classes, queues), FairPicker(sizes.ports, sizes.classes, queues)},
           credits_{std::vector<RoundCredit>(queues), std::vector<RoundCredit>(queues)},
           classes_(queues),
           held_(queues),
-          links_(queues),
           wheels_{ParentWheel(queues >> shift_), ParentWheel(sizes.nodes), ParentWheel(sizes.ports)} {}
 
     void reset() { *this = TimedHierarchy(static_cast<uint32_t>(held_.size()), sizes_); }
@@ -99,7 +101,16 @@ class TimedHierarchy {
         for (unsigned level = 0; level < 3; ++level) {
             if (opening_[level].at <= now) open(level, now);
             // One look a cycle, as the wheel gives them.
-            if (releases_[level].size() < hierarchy_timing::kPicks && wheels_[level].ready(now)) look(level, wheels_[level].take(), now);
+            const int64_t out = now + hierarchy_timing::kSeen[level];
+            if (under_way(level) < hierarchy_timing::kPicks && wheels_[level].ready(out)) look(level, wheels_[level].take(), out);
+        }
+        for (unsigned level = 2; level > 0; --level) {
+            if (!stages_[level].empty() && stages_[level].front().start + hierarchy_timing::kRead[level] <= now) {
+                const Operation operation = stages_[level].front();
+                stages_[level].pop();
+                execute(level, operation);
+            }
+            pickers_[level - 1].step(now);
         }
         const bool taken = start(now, offered);
         if (out_taken) {
@@ -110,7 +121,7 @@ class TimedHierarchy {
         return taken;
     }
 
-    // Only when setting_ready(); after step().
+    // Only when setting_ready(); before step().
     void set(int64_t now, const HierarchySetting& s) {
         using What = HierarchySetting::What;
         if (s.what == What::Queue) {
@@ -134,8 +145,11 @@ class TimedHierarchy {
         int64_t next = ParentWheel::kNever;
         for (unsigned level = 0; level < 3; ++level) {
             next = std::min(next, opening_[level].at);
-            if (releases_[level].size() < hierarchy_timing::kPicks) next = std::min(next, wheels_[level].next(now));
-            if (!releases_[level].empty() && !blocked()) next = std::min(next, releases_[level].front().at);
+            const int seen = hierarchy_timing::kSeen[level];
+            if (under_way(level) < hierarchy_timing::kPicks) next = std::min(next, wheels_[level].next(now + seen) - seen);
+            if (level > 0) next = std::min(next, pickers_[level - 1].next_event(now));
+            if (!stages_[level].empty()) next = std::min(next, stages_[level].front().start + hierarchy_timing::kRead[level]);
+            if (!picks(level).empty() && !blocked()) next = std::min(next, picks(level).front().at);
         }
         return std::max(next, now + 1);
     }
@@ -182,10 +196,14 @@ class TimedHierarchy {
         bool mark : 1 = false, waits : 1 = false;
         uint8_t cls = 0, weight = 1;
     };
-    struct Release {
-        int64_t at;
-        uint32_t parent, queue, round;
-        bool none;  // nobody yet
+    using Pick = FairPicker::Pick;
+    struct Operation {
+        int64_t start;
+        Packet packet;
+        Pick pick;
+        uint32_t above;  // the parent at the level that is next; of the node's stage and before, the node
+        bool picked;     // it is let go at its level
+        bool slow;       // it had to wait
     };
     struct Opening {
         int64_t at = ParentWheel::kNever;
@@ -202,6 +220,9 @@ class TimedHierarchy {
     };
 
     Gate& gate_of(unsigned level, uint32_t id) { return level == 0 ? subscribers_[id].gate : groups_[level - 1][id].gate; }
+    SmallFifo<Pick, 32>& picks(unsigned level) { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
+    const SmallFifo<Pick, 32>& picks(unsigned level) const { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
+    unsigned under_way(unsigned level) const { return level == 0 ? picks_.size() : pickers_[level - 1].under_way(); }
     bool anybody(unsigned level, uint32_t id) const {
         return level == 0 ? !subscribers_[id].order.empty() : groups_[level - 1][id].count != 0;
     }
@@ -211,7 +232,7 @@ class TimedHierarchy {
         Gate& gate = gate_of(level, opening_[level].parent);
         if (gate.parked) {
             gate.parked = false;
-            wheels_[level].push(opening_[level].parent, now + hierarchy_timing::kUnpark);
+            wheels_[level].place_due(opening_[level].parent, now + hierarchy_timing::kUnpark);
         }
         opening_[level].at = ParentWheel::kNever;
     }
@@ -225,95 +246,113 @@ class TimedHierarchy {
             return;
         }
         if (!gate.open(now + t::kLook)) return wheels_[level].place(parent, gate.time, now + t::kPlaceBack);
-        Release release{now + t::kPick[level], parent, 0, 0, false};
-        if (level == 0) {
-            release.queue = (parent << shift_) + subscribers_[parent].order.pick();
-        } else {
-            FairLists* lists = &lists_[level - 1][size_t{parent} * sizes_.classes];
-            while (lists->empty()) ++lists;
-            release.none = lists->in_grace(now + t::kListPick);
-            if (!release.none) release.queue = lists->pick(links_.data(), now + t::kListPick);
-            release.round = lists->round();
-        }
-        __builtin_prefetch(&held_[release.queue], 1);
-        releases_[level].push(release);
+        if (level > 0) return pickers_[level - 1].ask(now, parent);
+        const uint32_t queue = (parent << shift_) + subscribers_[parent].order.pick();
+        __builtin_prefetch(&held_[queue], 1);
+        picks_.push({now + t::kPick, parent, queue, 0, false});
     }
 
     // Stage 0: a walk, a new packet, or one that is let go; new ones and others in turn, of the latter the farthest first.
     bool start(int64_t now, const Packet* offered) {
         namespace t = hierarchy_timing;
-        if ((now & (t::kWalkCycles - 1)) == 0 || places_ == 0 || done_.size() == t::kPlaces) return false;
+        if ((now & (t::kWalkCycles - 1)) == 0 || places_ == 0 || done_.size() + back_.size() + stages_[1].size() + stages_[2].size() >= t::kPlaces)
+            return false;
         int level = 2;
-        while (level >= 0 && (releases_[level].empty() || releases_[level].front().at > now)) --level;
+        while (level >= 0 && (picks(static_cast<unsigned>(level)).empty() || picks(static_cast<unsigned>(level)).front().at > now)) --level;
         if (offered && (new_turn_ || level < 0)) {
             --places_;
             new_turn_ = false;
-            ask(now, *offered, 0, subscribers_[offered->queue >> shift_].node);
+            execute(0, {now, *offered, {}, subscribers_[offered->queue >> shift_].node, false, false});
             return true;
         }
         if (level < 0) return false;
         --places_;
         new_turn_ = true;
-        const Release release = releases_[level].front();
-        releases_[level].pop();
-        let_go(now, static_cast<unsigned>(level), release);
+        auto& from = picks(static_cast<unsigned>(level));
+        const Pick pick = from.front();
+        from.pop();
+        const Operation operation{now, {}, pick, level == 0 ? subscribers_[pick.parent].node : pick.parent, true, true};
+        if (level == 0)
+            execute(0, operation);
+        else
+            stages_[level].push(operation);
         return false;
     }
 
-    void let_go(int64_t now, unsigned level, const Release& release) {
+    // An operation at the gate of one level, in the cycle in which the settings there are read.
+    void execute(unsigned level, const Operation& operation) {
+        if (operation.picked)
+            let_go(level, operation);
+        else
+            ask(level, operation);
+    }
+
+    void let_go(unsigned level, Operation operation) {
         namespace t = hierarchy_timing;
-        const int64_t decided = now + t::kDecide[level];
-        Gate& gate = gate_of(level, release.parent);
-        Held& held = held_[release.queue];
-        if (level > 0 && (release.none || !may_go(level, release))) {
-            if (!release.none) lists_[level - 1][size_t{release.parent} * sizes_.classes + held.cls].append_again(links_.data(), release.queue);
-            wheels_[level].place(release.parent, gate.time, decided);
-            back_.push(now + t::kBack);
-            return;
+        const Pick& pick = operation.pick;
+        const int64_t decided = operation.start + t::kDecide[level];
+        Gate& gate = gate_of(level, pick.parent);
+        Held& held = held_[pick.queue];
+        if (level > 0 && (pick.none || !may_go(level, pick))) {
+            if (!pick.none) pickers_[level - 1].append(operation.start + t::kAppend[level], pick.parent, held.cls, pick.queue, {}, true);
+            wheels_[level].place(pick.parent, gate.time, decided);
+            return give_back(operation.start);
         }
         gate.charge(decided, held.length);
         if (level == 0)
-            subscribers_[release.parent].order.leave(release.queue & (sizes_.queues_per_subscriber - 1), held.length, held.weight);
+            subscribers_[pick.parent].order.leave(pick.queue & (sizes_.queues_per_subscriber - 1), held.length, held.weight);
         else
-            --groups_[level - 1][release.parent].count;
-        if (anybody(level, release.parent)) wheels_[level].place(release.parent, gate.time, decided);
-        const uint32_t node = level == 0 ? subscribers_[release.parent].node : release.parent;
-        if (ask(now, {held.tag, release.queue, held.descriptor, held.length, held.mark}, level + 1, node)) held.waits = false;
+            --groups_[level - 1][pick.parent].count;
+        if (anybody(level, pick.parent)) wheels_[level].place(pick.parent, gate.time, decided);
+        operation.packet = {held.tag, pick.queue, held.descriptor, held.length, held.mark};
+        pass(level, operation);
     }
 
     // Whether the queue that was picked may send in this round.
-    bool may_go(unsigned level, const Release& release) {
-        const Held& held = held_[release.queue];
+    bool may_go(unsigned level, const Pick& pick) {
+        const Held& held = held_[pick.queue];
         auto& credits = credits_[level - 1];
-        const uint32_t first = release.queue & ~(sizes_.queues_per_subscriber - 1);
+        const uint32_t first = pick.queue & ~(sizes_.queues_per_subscriber - 1);
         uint32_t sharers = 1;
         for (uint32_t other = first; other < first + sizes_.queues_per_subscriber; ++other)
-            sharers += other != release.queue && credits[other].shares(release.round, held.cls);
-        return credits[release.queue].pick(release.round, sharers, held.weight, held.cls, held.length);
+            sharers += other != pick.queue && credits[other].shares(pick.round, held.cls);
+        return credits[pick.queue].pick(pick.round, sharers, held.weight, held.cls, held.length);
     }
 
-    // A packet asks at the gates from `level` on. `node`: where it is, or was let go (then level is 2). Returns whether it passed them all.
-    bool ask(int64_t now, const Packet& packet, unsigned level, uint32_t node) {
-        namespace t = hierarchy_timing;
-        const bool slow = level != 0;
-        for (; level < 3; ++level) {
-            const uint32_t id = level == 0 ? packet.queue >> shift_ : level == 1 ? node : groups_[0][node].above;
-            const int64_t decided = now + t::kDecide[level];
-            Gate& gate = gate_of(level, id);
-            if (!anybody(level, id) && gate.open(decided)) {
-                gate.charge(decided, packet.length);
-                continue;
-            }
-            wait(level, id, packet, decided);
-            back_.push(now + t::kBack);
-            return false;
+    void ask(unsigned level, const Operation& operation) {
+        const uint32_t id = level == 0 ? operation.packet.queue >> shift_ : operation.above;
+        const int64_t decided = operation.start + hierarchy_timing::kDecide[level];
+        Gate& gate = gate_of(level, id);
+        if (anybody(level, id) || !gate.open(decided)) {
+            wait(level, id, operation, decided);
+            return give_back(operation.start);
         }
-        out_.push({now + t::kOut, packet});
-        done_.push({now + t::kOut, packet.queue, slow});
-        return true;
+        gate.charge(decided, operation.packet.length);
+        pass(level, operation);
     }
 
-    void wait(unsigned level, uint32_t id, const Packet& packet, int64_t decided) {
+    // The packet is through the gate of `level`.
+    void pass(unsigned level, Operation operation) {
+        namespace t = hierarchy_timing;
+        operation.picked = false;
+        if (level < 2) {
+            if (level == 1) operation.above = groups_[0][operation.above].above;
+            stages_[level + 1].push(operation);
+            return;
+        }
+        if (operation.slow) held_[operation.packet.queue].waits = false;
+        out_.push({operation.start + t::kOut, operation.packet});
+        done_.push({operation.start + t::kOut, operation.packet.queue, operation.slow});
+    }
+
+    // An operation that does not end in a packet: its place can be used again.
+    void give_back(int64_t start) {
+        back_.push(start + hierarchy_timing::kBack);
+        for (unsigned n = back_.size() - 1; n > 0 && back_.at(n - 1) > back_.at(n); --n) std::swap(back_.at(n - 1), back_.at(n));
+    }
+
+    void wait(unsigned level, uint32_t id, const Operation& operation, int64_t decided) {
+        const Packet& packet = operation.packet;
         Held& held = held_[packet.queue];
         if (!held.waits) {
             const Class& own = classes_[packet.queue];
@@ -324,7 +363,7 @@ class TimedHierarchy {
             subscribers_[id].order.wait(packet.queue & (sizes_.queues_per_subscriber - 1), held.cls);
         } else {
             ++groups_[level - 1][id].count;
-            lists_[level - 1][size_t{id} * sizes_.classes + held.cls].append(links_.data(), packet.queue, credits_[level - 1][packet.queue]);
+            pickers_[level - 1].append(operation.start + hierarchy_timing::kAppend[level], id, held.cls, packet.queue, credits_[level - 1][packet.queue], false);
         }
     }
 
@@ -332,13 +371,13 @@ class TimedHierarchy {
     unsigned shift_;  // queue to subscriber
     std::vector<Subscriber> subscribers_;
     std::vector<Group> groups_[2];           // nodes, ports
-    std::vector<FairLists> lists_[2];        // by node or port, and class
+    FairPicker pickers_[2];                  // who waits at nodes and ports
     std::vector<RoundCredit> credits_[2];    // by queue
     std::vector<Class> classes_;             // by queue
     std::vector<Held> held_;                 // by queue
-    std::vector<uint32_t> links_;            // of the fair lists, by queue
     ParentWheel wheels_[3];
-    SmallFifo<Release, 16> releases_[3];
+    SmallFifo<Operation, 16> stages_[3];     // on their way to the gate of this level (none to the subscriber's)
+    SmallFifo<Pick, 32> picks_;  // of subscribers
     Opening opening_[3];
     bool new_turn_ = false;
     unsigned places_ = hierarchy_timing::kPlaces;

@@ -82,7 +82,7 @@ class ShapedSchedule {
     // cycle.
     bool done(std::int64_t now, std::uint32_t queue, bool slow) {
         namespace t = schedule_timing;
-        if (again_.size() > t::kAgainRoom) return false;
+        if (again_.size() > t::kAgainRoom && again_.at(t::kAgainRoom).at <= now) return false;
         for (int age = 1; age <= kLast; ++age) {
             if (!(pipe_ >> (age - 1) & 1) || op(now, age).queue != queue) continue;
             if (!t::kSendAhead) return false;
@@ -95,7 +95,7 @@ class ShapedSchedule {
         ShaperState& shaper = records_[queue].shaper;
         --shaper.outstanding;
         shaper.slow = slow;
-        done_[now & 3] = {now, queue};
+        done_[now & 7] = {now, queue};
         if (shaper.wants) again_.push({now + t::kAgain, queue});
         shaper.wants = false;
         return true;
@@ -331,7 +331,7 @@ class ShapedSchedule {
     }
 
     // A packet of this queue gets through in this cycle.
-    bool just_through(std::int64_t now, std::uint32_t queue) const { return done_[now & 3].at == now && done_[now & 3].queue == queue; }
+    bool just_through(std::int64_t now, std::uint32_t queue) const { return done_[now & 7].at == now && done_[now & 7].queue == queue; }
 
     // Its packet was just getting through the gates when it was looked at in cycle `look`.
     bool just_done(std::int64_t look, std::uint32_t queue) const {
@@ -450,8 +450,8 @@ class ShapedSchedule {
     std::int64_t gate_at_ = 0;
 
     // packets at the gates behind
-    SmallFifo<Told, schedule_timing::kAgainDepth> again_;
-    Told done_[4] = {{-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}};
+    SmallFifo<Told, 2 * schedule_timing::kAgainDepth> again_;
+    Told done_[8] = {{-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}};
     std::int64_t last_again_ = -8;
     bool ahead_room_ = false;  // in the last cycle
 

@@ -274,12 +274,12 @@ class CoreModel {
         const bool head = head_valid(now) && !out_.front().drop, come = head && turns_.front() != kNoPlace, straight = head && !come;
         TimedHierarchy::Packet packet;
         if (head) packet = {out_.front().tag, out_.front().queue, out_.front().descriptor, out_.front().length, out_.front().mark};
+        if (setting) tree_.set(now, *setting);
         const TimedHierarchy::Packet* const ahead = tree_.ahead.offer(now, straight);
         const bool taken = tree_.step(now, ahead ? ahead : straight ? &packet : nullptr, out_taken, done);
         if (taken) tree_.ahead.taken(ahead != nullptr);
         if (come) tree_.ahead.come(now, turns_.front(), packet);
         if (head_taken && turns_.front() != kNoPlace) tree_.ahead.drop(turns_.front());
-        if (setting) tree_.set(now, *setting);
         const bool gone = come || head_taken || (taken && !ahead);
         if (gone) turns_.pop();
         return gone;
