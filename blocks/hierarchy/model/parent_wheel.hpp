@@ -36,14 +36,15 @@ class ParentWheel {
         namespace t = wheel_timing;
         const int64_t hold = (time - 1) >> 16, compared = std::max(decided + t::kCompare, last_);
         const int64_t now = after_splice(compared + 1), cursor = (now - 1) >> t::kSlotShift;  // slots before it are over
-        direct_from_ = direct_from(now);
         // As many as were placed until two cycles ago; the step is the golden section.
         const int64_t scatter = (placed_ - (last_ == now - 1)) * (horizon_ * 316 / 512 | 1) & (horizon_ - 1);
         last_ = now;
+        last_compared_ = compared;
+        direct_before_ = direct_from_;
         ++placed_;
         int64_t slot = hold >> t::kSlotShift;
         const bool due = hold < compared;
-        if (due && now >= direct_from_) return push(parent, now + t::kDirect);
+        if (due && now >= std::max(splice_over(now), direct_from_)) return push(parent, now + t::kDirect);
         direct_from_ = std::max(direct_from_, now + t::kListed);
         if (due || slot < cursor) return push(parent, now + t::kListed);
         if (slot >= cursor + horizon_) slot = cursor + horizon_ - 1 - (scatter >> 1);
@@ -59,11 +60,14 @@ class ParentWheel {
         next_slot_ = std::min(next_slot_, slot);
     }
 
-    // A parent that is due is placed at once, in cycle `now`.
+    // The first cycle from `now` on in which a parent that is due can be handed over: not while another one waits for a splice.
+    int64_t room(int64_t now) const { return now > last_compared_ ? std::max(now, last_) : now; }
+    // It was handed over in cycle `now`, and goes before those that are placed later.
     void place_due(uint32_t parent, int64_t now) {
-        const int64_t at = after_splice(now);
+        const int64_t at = after_splice(now + 1);
+        const int64_t from = std::max(splice_over(at), last_ >= at ? direct_before_ : direct_from_);
         ++placed_;
-        push(parent, at + (at >= direct_from(at) ? wheel_timing::kDirect : wheel_timing::kListed));
+        push(parent, at + (at >= from ? wheel_timing::kDirect : wheel_timing::kListed));
     }
 
     // Cycle in which somebody may come out next, after `now`.
@@ -112,9 +116,10 @@ class ParentWheel {
         const int64_t phase = now & ((1 << t::kSlotShift) - 1);
         return phase >= t::kSpliceAt && phase < t::kSpliceEnd ? now + t::kSpliceEnd - phase : now;
     }
-    int64_t direct_from(int64_t now) const {
+    // When the last splice before `now` lets somebody be placed directly again.
+    static int64_t splice_over(int64_t now) {
         namespace t = wheel_timing;
-        return std::max(direct_from_, ((now - 1) >> t::kSlotShift << t::kSlotShift) + t::kDirectAgain);
+        return ((now - 1) >> t::kSlotShift << t::kSlotShift) + t::kDirectAgain;
     }
     // The parent comes out in cycle `from`.
     void push(uint32_t parent, int64_t from) {
@@ -160,7 +165,8 @@ class ParentWheel {
     uint32_t in_slots_ = 0, ready_ = 0, ready_head_ = 0, ready_tail_ = 0;
     int64_t placed_ = 0;
     int64_t next_slot_ = kNever;
-    int64_t last_ = -1, direct_from_ = 0;  // cycle of the last place; from which a parent that is due comes out directly
+    // Of the last place, its cycle and that of its comparison; from which cycle on a parent that is due comes out directly, and before it.
+    int64_t last_ = -1, last_compared_ = -1, direct_from_ = 0, direct_before_ = 0;
     SmallFifo<Direct, 64> direct_;
 };
 

@@ -32,7 +32,6 @@ inline constexpr int kPick = 9;               // from the wheel until the picked
 inline constexpr int kSeen[3] = {1, 0, 0};    // what waits since so many cycles before it comes out of the wheel is not seen by its pick
 inline constexpr int kAppend[3] = {0, 7, 9};  // until a list of those who wait at node or port is changed
 inline constexpr int kOpen = 9;               // from a setting with an open gate until a parked parent is placed
-inline constexpr int kUnpark = 1;             // from there until it is placed
 inline constexpr int kWalkCycles = 64;        // one operation in so many is a walk over old stamps, which changes nothing here
 inline constexpr int kTolerance = 1024;       // of a gate, cycles
 inline constexpr unsigned kPlaces = 32;       // operations under way and packets offered
@@ -204,6 +203,8 @@ class TimedHierarchy {
         uint32_t above;  // the parent at the level that is next; of the node's stage and before, the node
         bool picked;     // it is let go at its level
         bool slow;       // it had to wait
+
+        bool operator<(const Operation& other) const { return start < other.start; }
     };
     struct Opening {
         int64_t at = ParentWheel::kNever;
@@ -231,8 +232,10 @@ class TimedHierarchy {
     void open(unsigned level, int64_t now) {
         Gate& gate = gate_of(level, opening_[level].parent);
         if (gate.parked) {
+            opening_[level].at = wheels_[level].room(now);
+            if (opening_[level].at > now) return;
             gate.parked = false;
-            wheels_[level].place_due(opening_[level].parent, now + hierarchy_timing::kUnpark);
+            wheels_[level].place_due(opening_[level].parent, now);
         }
         opening_[level].at = ParentWheel::kNever;
     }
@@ -275,7 +278,7 @@ class TimedHierarchy {
         if (level == 0)
             execute(0, operation);
         else
-            stages_[level].push(operation);
+            push_in_order(stages_[level], operation);
         return false;
     }
 
@@ -337,7 +340,7 @@ class TimedHierarchy {
         operation.picked = false;
         if (level < 2) {
             if (level == 1) operation.above = groups_[0][operation.above].above;
-            stages_[level + 1].push(operation);
+            push_in_order(stages_[level + 1], operation);
             return;
         }
         if (operation.slow) held_[operation.packet.queue].waits = false;
@@ -346,9 +349,13 @@ class TimedHierarchy {
     }
 
     // An operation that does not end in a packet: its place can be used again.
-    void give_back(int64_t start) {
-        back_.push(start + hierarchy_timing::kBack);
-        for (unsigned n = back_.size() - 1; n > 0 && back_.at(n - 1) > back_.at(n); --n) std::swap(back_.at(n - 1), back_.at(n));
+    void give_back(int64_t start) { push_in_order(back_, start + hierarchy_timing::kBack); }
+
+    // Operations come to a stage from several sides, but go on in the order of their start.
+    template <typename Fifo, typename Item>
+    static void push_in_order(Fifo& fifo, const Item& item) {
+        fifo.push(item);
+        for (unsigned n = fifo.size() - 1; n > 0 && fifo.at(n) < fifo.at(n - 1); --n) std::swap(fifo.at(n - 1), fifo.at(n));
     }
 
     void wait(unsigned level, uint32_t id, const Operation& operation, int64_t decided) {
