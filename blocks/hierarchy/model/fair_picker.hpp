@@ -43,20 +43,21 @@ class FairPicker {
 
     // A parent came out of its wheel in this cycle: it asks for one of those who wait, of the class that is known to be the highest now.
     void ask(int64_t now, uint32_t parent) {
+        apply(now + picker_timing::kAhead);
         unsigned mask = masks_[parent];
         for (unsigned n = 0; n < kChanges; ++n) {  // newest first: back to what it was
             const Change& change = changes_[(last_change_ - n) % kChanges];
             if (change.start <= now) break;
             if (change.parent == parent) mask = change.before;
         }
-        asks_.push({now + picker_timing::kAsk, parent, static_cast<uint8_t>(__builtin_ctz(mask | 0x80))});
+        asks_.push({now + picker_timing::kAsk, parent, static_cast<uint8_t>(__builtin_ctz(mask))});
     }
 
     // Every cycle in which next_event() says so, or somebody was appended.
     void step(int64_t now) {
         namespace t = picker_timing;
         const int64_t start = now + t::kAhead;
-        while (!appends_.empty() && appends_.front().start <= start) apply();
+        apply(start);
         if (asks_.empty() || asks_.front().start > start || appended_[start % kCycles] == start || head_starts(start)) return;
         const Ask ask = asks_.front();
         asks_.pop();
@@ -100,7 +101,11 @@ class FairPicker {
         uint32_t parent = 0, before = 0;
     };
 
-    void apply() {
+    // The appends until this cycle.
+    void apply(int64_t start) {
+        while (!appends_.empty() && appends_.front().start <= start) apply_first();
+    }
+    void apply_first() {
         const Append& a = appends_.front();
         FairLists& lists = lists_[size_t{a.parent} * classes_ + a.cls];
         if (lists.empty()) change(a.start, a.parent, masks_[a.parent] | 1U << a.cls);
