@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Drives the verilated pst_access_edge_core and its model (core_model.hpp) with the same random traffic and compares every port in every
-// cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays), cycles, seed.
+// cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays, 4 with a
+// hierarchy), cycles, seed.
 // Prints what was seen; a difference ends the program with 1.
 #include <cstdio>
 #include <cstdlib>
@@ -29,6 +30,8 @@ struct Phase {
 
 // With a hierarchy the library is built with these.
 constexpr penstock::HierarchySizes kTree{4, 4, 2, 4};
+// Before any traffic subscribers, nodes and ports get their settings; later only classes and weights change.
+constexpr long kSetup = 4096;
 
 template <typename Model>
 int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed, bool skip) {
@@ -66,17 +69,17 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         s.aqm = {below(8) != 0, below(2) != 0, below(60), 1 + below(below(4) ? 20 : 2000)};
         return s;
     };
-    const auto draw_tree = [&] {
+    const auto draw_tree = [&](bool setup) {
         using What = penstock::HierarchySetting::What;
         penstock::HierarchySetting s;
-        s.what = static_cast<What>(below(4));
+        s.what = static_cast<What>(setup ? below(4) : 0);
         const std::uint32_t counts[] = {queues, queues / kTree.queues_per_subscriber, kTree.nodes, kTree.ports};
         s.id = below(counts[static_cast<int>(s.what)]);
         s.parent = s.what == What::Subscriber ? below(kTree.nodes) : s.what == What::Node ? below(kTree.ports) : 0;
         const auto kind = below(16);
         // About the rate of the traffic, so that each level is congested at times.
         s.shaper.mantissa = kind == 0 && below(2) ? 0 : kind < 6 ? 1 : 32768 + below(32768);
-        s.shaper.exponent = kind < 6 ? 0 : 12 + below(8);
+        s.shaper.exponent = kind < 6 ? 0 : 8 + below(10);
         s.shaper.burst = below(3) ? 0 : below(5000);
         s.cls = static_cast<std::uint8_t>(below(kTree.classes));
         s.weight = static_cast<std::uint8_t>(1 + below(8));
@@ -98,6 +101,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                      below(2) == 0,
                      below(3) ? below(5) : 100U};
             if (below(6) == 0) phase.out = 0;
+            if (Model::kGates && n < kSetup) phase.enqueue = 0, phase.tree = 1000;
         }
         if (!p.s_enq_valid_i && !free.empty() && below(1000) < phase.enqueue) {
             p.s_enq_valid_i = 1;
@@ -125,7 +129,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             offered = setting.aqm;
         }
         if (Model::kGates && !p.s_tree_cfg_valid_i && below(1000) < phase.tree) {
-            tree_offered = draw_tree();
+            tree_offered = draw_tree(n < kSetup);
             p.s_tree_cfg_valid_i = 1;
             p.s_tree_cfg_what_i = static_cast<std::uint8_t>(tree_offered.what);
             p.s_tree_cfg_id_i = tree_offered.id;

@@ -186,7 +186,7 @@ class TimedHierarchy {
         uint32_t above = 0, count = 0;  // port of a node; packets that wait
     };
     struct Class {
-        uint8_t cls = 0, weight = 1;
+        uint8_t cls : 4 = 0, weight : 4 = 1;
     };
     struct Held {  // a packet that waits, with class and weight that it came with
         uint64_t tag = 0;
@@ -201,6 +201,7 @@ class TimedHierarchy {
         Packet packet;
         Pick pick;
         uint32_t above;  // the parent at the level that is next; of the node's stage and before, the node
+        Class own;       // of a queue that asks for the first time
         bool picked;     // it is let go at its level
         bool slow;       // it had to wait
 
@@ -265,7 +266,7 @@ class TimedHierarchy {
         if (offered && (new_turn_ || level < 0)) {
             --places_;
             new_turn_ = false;
-            execute(0, {now, *offered, {}, subscribers_[offered->queue >> shift_].node, false, false});
+            execute(0, {now, *offered, {}, subscribers_[offered->queue >> shift_].node, classes_[offered->queue], false, false});
             return true;
         }
         if (level < 0) return false;
@@ -274,7 +275,7 @@ class TimedHierarchy {
         auto& from = picks(static_cast<unsigned>(level));
         const Pick pick = from.front();
         from.pop();
-        const Operation operation{now, {}, pick, level == 0 ? subscribers_[pick.parent].node : pick.parent, true, true};
+        const Operation operation{now, {}, pick, level == 0 ? subscribers_[pick.parent].node : pick.parent, {}, true, true};
         if (level == 0)
             execute(0, operation);
         else
@@ -362,8 +363,7 @@ class TimedHierarchy {
         const Packet& packet = operation.packet;
         Held& held = held_[packet.queue];
         if (!held.waits) {
-            const Class& own = classes_[packet.queue];
-            held = {packet.tag, packet.descriptor, packet.length, packet.mark, true, own.cls, own.weight};
+            held = {packet.tag, packet.descriptor, packet.length, packet.mark, true, operation.own.cls, operation.own.weight};
         }
         if (!anybody(level, id)) wheels_[level].place(id, gate_of(level, id).time, decided);
         if (level == 0) {
