@@ -115,6 +115,8 @@ def _plan_lateness(settings: dict[str, str], seed: int) -> dict[str, Any]:
 
 
 def _plan_engine(settings: dict[str, str], seed: int) -> dict[str, Any]:
+    from penstock import bench_engine
+
     model = settings.get("engine") == "model"
     options = {
         "mode": "engine",
@@ -123,11 +125,9 @@ def _plan_engine(settings: dict[str, str], seed: int) -> dict[str, Any]:
         "packets": take_number(settings, "packets", BENCHES["engine"].packets if model else 100_000, 1000, 1 << 32),
         "size": _take_size(settings),
         "load": take_number(settings, "load", 95, 1, 100),
-        "levels": bench_tree.take_levels(settings),
         "seed": seed,
     }
-    if options["levels"] > 1:
-        bench_tree.check_queues(options["queues"])
+    options["levels"] = bench_engine.take_levels(settings, options["queues"])
     nothing_left(settings, ENGINE_KEYS)
     return options
 

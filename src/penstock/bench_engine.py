@@ -7,11 +7,23 @@ from typing import Any
 import numpy as np
 
 from penstock import configs, lateness, registers
+from penstock.errors import UserError
+from penstock.options import take_number
 
 LINE_BPS = 100 * 10**9
 OVERHEAD_BYTES = 24
 READ_LATENCY, WRITE_LATENCY = 44, 22  # cycles, the defaults of a scenario (200 and 100 ns)
 LIMIT_PACKETS, LIMIT_BYTES = 64, 100_000
+
+
+def take_levels(settings: dict[str, str], queues: int) -> int:
+    """Take `levels` out of `settings`: 1, or 4 with a hierarchy. Raises UserError for what there is not."""
+    levels = take_number(settings, "levels", 1, 1, 4)
+    if levels not in (1, 4):
+        raise UserError(f"--set levels={levels}: give 1 (queues alone) or 4 (queue, subscriber, node, port)")
+    if levels > 1 and queues & (queues - 1):
+        raise UserError(f"--set queues={queues}: with a hierarchy give a power of two")
+    return levels
 
 
 def configuration(options: dict[str, Any]) -> configs.Config:

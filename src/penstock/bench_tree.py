@@ -28,23 +28,10 @@ VOICE_BYTES, VOICE_SHARE = 200, 0.05
 SUBSCRIBERS_PER_NODE = 4
 
 
-def take_levels(settings: dict[str, str]) -> int:
-    """Take `levels` out of `settings`: 1 or 4. Raises UserError."""
-    levels = take_number(settings, "levels", 1, 1, 4)
-    if levels not in (1, 4):
-        raise UserError(f"--set levels={levels}: give 1 (queues alone) or 4 (queue, subscriber, node, port)")
-    return levels
-
-
-def check_queues(queues: int) -> None:
-    """Raise UserError for a number of queues that no hierarchy has."""
-    if queues & (queues - 1):
-        raise UserError(f"--set queues={queues}: with a hierarchy give a power of two")
-
-
 def take_tree(settings: dict[str, str], queues: int) -> dict[str, int]:
     """Take the sizes of the hierarchy out of `settings`. Raises UserError for what the hardware does not have."""
-    check_queues(queues)
+    if queues & (queues - 1):
+        raise UserError(f"--set queues={queues}: with a hierarchy give a power of two")
     per = take_power_of_two(settings, "queues_per_subscriber", min(4, queues // 2), 1, min(8, queues // 2))
     subscribers = queues // per
     nodes = take_power_of_two(settings, "nodes", max(2, min(64, subscribers // 8)), 2, queues)
@@ -68,7 +55,10 @@ def parameters(options: dict[str, Any]) -> dict[str, int] | None:
 
 def plan_core(name: str, settings: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:
     """Return what the hierarchy adds to the options of the benches `queue`, `schedule` and `idle-latency`: the sizes and `congested`."""
-    if take_levels(settings) == 1:
+    levels = take_number(settings, "levels", 1, 1, 4)
+    if levels not in (1, 4):
+        raise UserError(f"--set levels={levels}: give 1 (queues alone) or 4 (queue, subscriber, node, port)")
+    if levels == 1:
         for key in (*TREE_KEYS, "congested"):
             if key in settings:
                 raise UserError(f"--set {key}: only a core with levels=4 has it")

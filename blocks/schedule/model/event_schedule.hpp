@@ -47,7 +47,7 @@ struct ShaperState {
     std::uint8_t exponent = 0;
     bool parked : 1 = false;  // waits at its closed gate
     bool wants : 1 = false;   // gated: waits for the end of its packet at the gates
-    bool slow : 1 = false;    // gated: the last packet that got through had to wait at a gate
+    bool slow : 1 = true;     // gated: the last packet that got through had to wait at a gate, or none has
     std::uint8_t outstanding : 2 = 0;  // gated: packets that have left the queue but not the gates behind the scheduler
 };
 
