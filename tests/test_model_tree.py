@@ -51,7 +51,9 @@ def nearly_equal(config: configs.Config, library: Path, jobs: list[twins_tree.Tr
         if twins_tree.counts_differ(rtl, model) == 0:  # else other frames may have been dropped
             assert twins_tree.lengths_differ(rtl, model) == [], made.tight
     same = float((np.concatenate(found) == 0).mean())
-    print(f"{equal} of {len(jobs)} jobs equal, {same:.5f} of the departures in the same cycle, counts of {packets} packets differ by {apart}")
+    print(
+        f"{equal} of {len(jobs)} jobs equal, {same:.5f} of the departures in the same cycle, counts of {packets} packets differ by {apart}"
+    )
     assert packets > 20_000
     assert equal >= EQUAL_JOBS * len(jobs)
     assert same >= SAME_CYCLE
@@ -108,8 +110,10 @@ def tree_command(command: int, index: int, parent: int = 0, cls: int = 0) -> lis
 @pytest.mark.parametrize(
     ("command", "index", "parent", "cls", "reason"),
     [
-        (4, 63, 9, 3, 0), (4, 64, 0, 0, 2), (4, 0, 0, 4, 4), (5, 15, 3, 9, 0), (5, 16, 0, 0, 2), (5, 15, 4, 0, 3), (6, 3, 1, 0, 0), (6, 4, 0, 0, 2),
-        (6, 3, 2, 0, 3), (7, 1, 99, 0, 0), (7, 2, 0, 0, 2), (8, 0, 0, 0, 1),
+        (4, 63, 9, 3, 0), (4, 64, 0, 0, 2), (4, 0, 0, 4, 4),
+        (5, 15, 3, 9, 0), (5, 16, 0, 0, 2), (5, 15, 4, 0, 3),
+        (6, 3, 1, 0, 0), (6, 4, 0, 0, 2), (6, 3, 2, 0, 3),
+        (7, 1, 99, 0, 0), (7, 2, 0, 0, 2), (8, 0, 0, 0, 1),
     ],
 )  # fmt: skip
 def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls: int, reason: int) -> None:

@@ -63,11 +63,16 @@ class ModelCore final : public Core {
                                   p.s_cfg_limit_packets_i,
                                   static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31),
                                   {}};
-        const HierarchySetting tree{static_cast<HierarchySetting::What>(p.s_tree_cfg_what_i), p.s_tree_cfg_id_i,
-                                    {static_cast<std::uint16_t>(p.s_tree_cfg_shaper_i), static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> 16 & 31),
-                                     static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> 21)},
-                                    p.s_tree_cfg_parent_i, p.s_tree_cfg_class_i, static_cast<std::uint8_t>(p.s_tree_cfg_weight_i + 1)};
-        model_.step(now_, enqueue ? &packet : nullptr, out, drop, setting ? &written : nullptr, false, false, tree_setting ? &tree : nullptr);
+        const HierarchySetting tree{
+            static_cast<HierarchySetting::What>(p.s_tree_cfg_what_i),
+            p.s_tree_cfg_id_i,
+            {static_cast<std::uint16_t>(p.s_tree_cfg_shaper_i), static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> 16 & 31),
+             static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> 21)},
+            p.s_tree_cfg_parent_i,
+            p.s_tree_cfg_class_i,
+            static_cast<std::uint8_t>(p.s_tree_cfg_weight_i + 1)};
+        model_.step(now_, enqueue ? &packet : nullptr, out, drop, setting ? &written : nullptr, false, false,
+                    tree_setting ? &tree : nullptr);
         due_ = model_.next_event(now_);
     }
 

@@ -243,9 +243,7 @@ void ModelDevice<Core>::cycle() {
         take_drop = dropped && (turn_ < 1 || !(sent || (head && turn_ < 3)));
         take_head = !take_drop && head && (turn_ < 3 || !(sent || dropped));
         const bool take_sent = !take_drop && !take_head;
-        returning_.push({now_ + kFreeCycles, take_drop   ? core_.drop()
-                                             : take_head ? core_.drop_head()
-                                                         : sent_pages_.front().descriptor});
+        returning_.push({now_ + kFreeCycles, take_drop ? core_.drop() : take_head ? core_.drop_head() : sent_pages_.front().descriptor});
         if (take_sent) sent_pages_.pop();
         turn_ = take_sent ? 0 : take_drop ? 1 : 3;
     }

@@ -125,7 +125,8 @@ void model_settings(Table table, DeviceSettings& device) {
         const auto number = [&](const char* key, std::int64_t least, std::int64_t most) {
             return static_cast<std::uint32_t>(sizes.integer(key, least, most));
         };
-        device.tree = {number("queues_per_subscriber", 1, 8), number("nodes", 2, 1 << 22), number("ports", 2, 1 << 22), number("classes", 1, 8)};
+        device.tree = {number("queues_per_subscriber", 1, 8), number("nodes", 2, 1 << 22), number("ports", 2, 1 << 22),
+                       number("classes", 1, 8)};
         if (!std::has_single_bit(device.tree.queues_per_subscriber)) bad("device.model.hierarchy.queues_per_subscriber is 1, 2, 4 or 8");
         sizes.done();
     }

@@ -10,7 +10,7 @@ constexpr std::uint32_t kIndex = 0x40, kRate = 0x44, kBurst = 0x48, kLimitPacket
 constexpr std::uint32_t kAqm = 0x58, kAqmTarget = 0x5C, kAqmInterval = 0x60;
 constexpr std::uint32_t kTreeIndex = 0x68, kTreeRate = 0x6C, kTreeBurst = 0x70, kTreeParent = 0x74, kTreeClass = 0x78;
 constexpr std::uint32_t kWrite = 1, kSnapshot = 2, kWriteNext = 3, kTree = 4;  // kTree to kTree + 3: queue, subscriber, node, port
-constexpr unsigned kOutstanding = 8;  // as RegisterMaster
+constexpr unsigned kOutstanding = 8;                                           // as RegisterMaster
 }  // namespace
 
 void RegisterModel::execute(const Write& write) {

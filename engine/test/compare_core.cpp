@@ -197,8 +197,8 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                            static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31),
                            offered};
             }
-            model.step(now, enq_taken ? &packet : nullptr, out_taken, drop_taken, cfg_taken ? &setting : nullptr,
-                       p.s_enq_ect_i, head_taken, tree_taken ? &tree_offered : nullptr);
+            model.step(now, enq_taken ? &packet : nullptr, out_taken, drop_taken, cfg_taken ? &setting : nullptr, p.s_enq_ect_i, head_taken,
+                       tree_taken ? &tree_offered : nullptr);
             due = model.next_event(now);
         } else {
             ++skipped;

@@ -372,7 +372,8 @@ class Spread(Model):
 
     over: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] = Field(description='Nodes or ports, `"0-127"`.')
     by: Literal["turns", "blocks"] = Field(
-        "turns", description="`turns`: one after the other goes to the next. `blocks`: the first of them to the first, and so on, in equal parts."
+        "turns",
+        description="`turns`: one after the other goes to the next. `blocks`: the first of them to the first, and so on, in equal parts.",
     )
 
     def parents(self, count: int) -> list[int]:

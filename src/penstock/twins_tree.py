@@ -129,4 +129,6 @@ def lengths_differ(one: Job, other: Job) -> list[int]:
 
 def counts_differ(one: Job, other: Job) -> int:
     """Return by how many packets the queues' departures, drops and marks differ, all queues added up."""
-    return int(sum(np.abs(np.asarray(one["queue"][key], dtype=np.int64) - np.asarray(other["queue"][key], dtype=np.int64)).sum() for key in COUNTS))
+    return int(
+        sum(np.abs(np.asarray(one["queue"][key], dtype=np.int64) - np.asarray(other["queue"][key], dtype=np.int64)).sum() for key in COUNTS)
+    )

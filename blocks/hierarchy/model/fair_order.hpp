@@ -37,8 +37,8 @@ struct RoundCredit {
     bool shares(uint32_t now, uint32_t of_class) const { return cls == of_class && (round == now || round == ((now - 1) & kRoundMask)); }
 };
 
-// The queues of one class that wait at a node or port: those of this round, and those of the next (pst_fair_lists). `links`: a word for each
-// queue that belongs to the list it is in; a queue is in one list at most.
+// The queues of one class that wait at a node or port: those of this round, and those of the next (pst_fair_lists). `links`: a word for
+// each queue that belongs to the list it is in; a queue is in one list at most.
 class FairLists {
   public:
     // A round does not end within so many cycles of the last pick, in units of 8: the queue that was picked then may be on its way back.

@@ -81,7 +81,7 @@ class FairPicker {
     unsigned under_way() const { return asks_.size() + picks_.size(); }
 
   private:
-    static constexpr int64_t kCycles = 64;      // that are remembered
+    static constexpr int64_t kCycles = 64;  // that are remembered
     static constexpr unsigned kChanges = 32;
 
     struct Append {
@@ -136,9 +136,9 @@ class FairPicker {
     }
 
     uint32_t classes_;
-    std::vector<FairLists> lists_;   // by parent and class
-    std::vector<uint8_t> masks_;     // by parent: classes that wait
-    std::vector<uint32_t> links_;    // by queue
+    std::vector<FairLists> lists_;  // by parent and class
+    std::vector<uint8_t> masks_;    // by parent: classes that wait
+    std::vector<uint32_t> links_;   // by queue
     SmallFifo<Append, 32> appends_;
     SmallFifo<Ask, 16> asks_;
     SmallFifo<Pick, 32> picks_;

@@ -128,7 +128,8 @@ class ParentWheel {
     }
     size_t index(int64_t slot) const { return static_cast<size_t>(slot) & (slots_.size() - 1); }
     int64_t slot_end() const {
-        return next_slot_ == kNever ? kNever : ((next_slot_ + 1) << wheel_timing::kSlotShift) + wheel_timing::kSpliceAt + wheel_timing::kListed;
+        return next_slot_ == kNever ? kNever
+                                    : ((next_slot_ + 1) << wheel_timing::kSlotShift) + wheel_timing::kSpliceAt + wheel_timing::kListed;
     }
 
     void append(uint32_t head, uint32_t tail, uint32_t count) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Model of pst_hierarchy for long runs: hierarchy.hpp says what becomes of a packet, this one adds when, and allocates nothing.
 //
-// All that an operation decides is decided when it starts, each gate by the clock of the stage in which the RTL decides: at a gate operations
-// come in the order of their start, so nothing can come in between but a setting, which is some cycles earlier here. What the RTL does
-// when several things meet (a full FIFO before a wheel, two operations on one list) is not modelled; docs/architecture.md has by how much
-// the times differ. Time is in cycles without wrap-around.
+// All that an operation decides is decided when it starts, each gate by the clock of the stage in which the RTL decides: at a gate
+// operations come in the order of their start, so nothing can come in between but a setting, which is some cycles earlier here. What the
+// RTL does when several things meet (a full FIFO before a wheel, two operations on one list) is not modelled; docs/architecture.md has by
+// how much the times differ. Time is in cycles without wrap-around.
 #pragma once
 
 #include <algorithm>
@@ -47,9 +47,9 @@ struct HierarchySetting {
     enum class What : uint8_t { Queue, Subscriber, Node, Port };
     What what = What::Queue;
     uint32_t id = 0;
-    ShaperSetting shaper{};      // subscriber, node, port
-    uint32_t parent = 0;         // of a subscriber its node, of a node its port
-    uint8_t cls = 0, weight = 1; // queue
+    ShaperSetting shaper{};       // subscriber, node, port
+    uint32_t parent = 0;          // of a subscriber its node, of a node its port
+    uint8_t cls = 0, weight = 1;  // queue
 };
 
 class TimedHierarchy {
@@ -259,7 +259,8 @@ class TimedHierarchy {
     // Stage 0: a walk, a new packet, or one that is let go; new ones and others in turn, of the latter the farthest first.
     bool start(int64_t now, const Packet* offered) {
         namespace t = hierarchy_timing;
-        if ((now & (t::kWalkCycles - 1)) == 0 || places_ == 0 || done_.size() + back_.size() + stages_[1].size() + stages_[2].size() >= t::kPlaces)
+        if ((now & (t::kWalkCycles - 1)) == 0 || places_ == 0 ||
+            done_.size() + back_.size() + stages_[1].size() + stages_[2].size() >= t::kPlaces)
             return false;
         int level = 2;
         while (level >= 0 && (picks(static_cast<unsigned>(level)).empty() || picks(static_cast<unsigned>(level)).front().at > now)) --level;
@@ -370,21 +371,22 @@ class TimedHierarchy {
             subscribers_[id].order.wait(packet.queue & (sizes_.queues_per_subscriber - 1), held.cls);
         } else {
             ++groups_[level - 1][id].count;
-            pickers_[level - 1].append(operation.start + hierarchy_timing::kAppend[level], id, held.cls, packet.queue, credits_[level - 1][packet.queue], false);
+            pickers_[level - 1].append(operation.start + hierarchy_timing::kAppend[level], id, held.cls, packet.queue,
+                                       credits_[level - 1][packet.queue], false);
         }
     }
 
     HierarchySizes sizes_;
     unsigned shift_;  // queue to subscriber
     std::vector<Subscriber> subscribers_;
-    std::vector<Group> groups_[2];           // nodes, ports
-    FairPicker pickers_[2];                  // who waits at nodes and ports
-    std::vector<RoundCredit> credits_[2];    // by queue
-    std::vector<Class> classes_;             // by queue
-    std::vector<Held> held_;                 // by queue
+    std::vector<Group> groups_[2];         // nodes, ports
+    FairPicker pickers_[2];                // who waits at nodes and ports
+    std::vector<RoundCredit> credits_[2];  // by queue
+    std::vector<Class> classes_;           // by queue
+    std::vector<Held> held_;               // by queue
     ParentWheel wheels_[3];
-    SmallFifo<Operation, 16> stages_[3];     // on their way to the gate of this level (none to the subscriber's)
-    SmallFifo<Pick, 32> picks_;  // of subscribers
+    SmallFifo<Operation, 16> stages_[3];  // on their way to the gate of this level (none to the subscriber's)
+    SmallFifo<Pick, 32> picks_;           // of subscribers
     Opening opening_[3];
     bool new_turn_ = false;
     unsigned places_ = hierarchy_timing::kPlaces;

@@ -45,9 +45,9 @@ struct ShaperState {
     std::uint32_t burst = 0;  // cycles
     std::uint16_t mantissa = 1;
     std::uint8_t exponent = 0;
-    bool parked : 1 = false;  // waits at its closed gate
-    bool wants : 1 = false;   // gated: waits for the end of its packet at the gates
-    bool slow : 1 = true;     // gated: the last packet that got through had to wait at a gate, or none has
+    bool parked : 1 = false;           // waits at its closed gate
+    bool wants : 1 = false;            // gated: waits for the end of its packet at the gates
+    bool slow : 1 = true;              // gated: the last packet that got through had to wait at a gate, or none has
     std::uint8_t outstanding : 2 = 0;  // gated: packets that have left the queue but not the gates behind the scheduler
 };
 
@@ -103,8 +103,8 @@ class ShapedSchedule {
 
     // One cycle. `queue_manager` gives dequeue(); credit: the output took a packet; setting: settings of this queue are written now (and
     // have been put into its record by the caller after this call); kNoQueue: none. left(queue, Dequeued, ShaperState): a packet was taken
-    // from its queue; drop: the one that was taken kLast - kTake cycles ago is not to be sent, and not charged; ahead_room: a packet may be sent
-    // ahead of another one's being through the gates, which left() is told by its last arguments: ahead, and that it is just through.
+    // from its queue; drop: the one that was taken kLast - kTake cycles ago is not to be sent, and not charged; ahead_room: a packet may be
+    // sent ahead of another one's being through the gates, which left() is told by its last arguments: ahead, and that it is just through.
     template <typename Manager, typename Left>
     void step(std::int64_t now, Manager& manager, bool credit, bool setting, Left&& left, bool drop = false, bool ahead_room = false) {
         namespace t = schedule_timing;

@@ -177,8 +177,8 @@ class CoreModel {
         return true;
     }
 
-    // One cycle: what is taken in it. Null: nothing. out_taken: the packet that is offered; head_taken: the page of one dropped at the head;
-    // ect: the packet may be marked.
+    // One cycle: what is taken in it. Null: nothing. out_taken: the packet that is offered; head_taken: the page of one dropped at the
+    // head; ect: the packet may be marked.
     void step(std::int64_t now, const Packet* enqueue, bool out_taken, bool drop_taken, const CoreSetting* setting, bool ect = false,
               bool head_taken = false, [[maybe_unused]] const HierarchySetting* tree_setting = nullptr) {
         manager_.begin_cycle();
@@ -265,8 +265,8 @@ class CoreModel {
     // From the commit to the head of the output FIFO: the answer, and the FIFO.
     static constexpr std::int64_t kOutLatency = schedule_timing::kAnswer - schedule_timing::kTake + 1;
 
-    // What leaves the output FIFO goes to the hierarchy, in turn with packets that were sent ahead; those that are, to their places. Returns
-    // whether the FIFO's head is taken.
+    // What leaves the output FIFO goes to the hierarchy, in turn with packets that were sent ahead; those that are, to their places.
+    // Returns whether the FIFO's head is taken.
     bool step_tree(std::int64_t now, bool out_taken, bool head_taken, const HierarchySetting* setting) {
         tree_.ahead.begin();
         const bool done = tree_.done_valid(now) && schedule_.done(now, tree_.done(), tree_.done_slow());

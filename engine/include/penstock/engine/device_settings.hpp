@@ -22,7 +22,7 @@ struct DeviceSettings {
     std::uint32_t queues = 0, max_frame_bytes = 0, min_frame_bytes = 0;
     bool shaping = true;
     bool codel = false, aqm_estimate = false;
-    int tick_shift = 8;  // AQM: a tick is 2^tick_shift cycles
+    int tick_shift = 8;   // AQM: a tick is 2^tick_shift cycles
     bool gates = false;   // subscribers, nodes and ports above the queues
     HierarchySizes tree;  // how many
     std::vector<PagePool> pools;
