@@ -449,12 +449,6 @@ class ShapedSchedule {
     std::uint32_t gate_queue_ = 0;
     std::int64_t gate_at_ = 0;
 
-    // packets at the gates behind
-    SmallFifo<Told, 2 * schedule_timing::kAgainDepth> again_;
-    Told done_[8] = {{-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}};
-    std::int64_t last_again_ = -8;
-    bool ahead_room_ = false;  // in the last cycle
-
     // placing
     SmallFifo<Place, schedule_timing::kActiveDepth> place_act_;
     SmallFifo<Place, schedule_timing::kPlaceDepth> place_ret_;
@@ -472,6 +466,12 @@ class ShapedSchedule {
     std::uint32_t ready_head_ = 0, ready_tail_ = 0, ready_ = 0;
     std::uint32_t visible_ = 0;    // queues of the ready list that can be popped; the others are on their way
     std::uint32_t newly_[4] = {};  // that can be popped from cycle n mod 4 on
+
+    // packets at the gates behind
+    SmallFifo<Told, 2 * schedule_timing::kAgainDepth> again_;
+    Told done_[8] = {{-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}};
+    std::int64_t last_again_ = -8;
+    bool ahead_room_ = false;  // in the last cycle
 };
 
 template <typename Record>

@@ -293,9 +293,9 @@ class CoreModel {
     [[no_unique_address]] Judge judge_;
     [[no_unique_address]] Tree tree_;
     mutable SmallFifo<Out, 64> out_;
-    SmallFifo<int, 64> turns_;  // with a hierarchy, of each packet that has left its queue: its place in `ahead`
     Packet event_{};
     bool event_valid_ = false;
+    SmallFifo<int, 64> turns_;  // with a hierarchy, of each packet that has left its queue: its place in `ahead`
 };
 
 template <typename Record>
