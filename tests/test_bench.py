@@ -27,6 +27,21 @@ def test_throughput(name: str, pattern: str, capsys: pytest.CaptureFixture[str])
     assert result["config"]["queues"] == 64 and result["schema"] == bench.SCHEMA and result["seed"] == 1
 
 
+@pytest.mark.parametrize("aqm", ["codel", "pie"])
+def test_an_aqm_keeps_the_full_rate(aqm: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every queue with its AQM on; CoDel marks all the time. The model is equal to the RTL in both benches."""
+    given = [*SMALL, "--set", f"aqm={aqm}"]
+    seen = []
+    for engine in bench.ENGINES:
+        result = run(capsys, "queue", *given, "--set", "packets=20000", "--set", f"engine={engine}")
+        assert min(result["enqueues_per_cycle"], result["dequeues_per_cycle"]) >= 0.68
+        assert (result["marked"] > 10) == (aqm == "codel") and result["aqm_dropped"] == 0
+        latency = run(capsys, "idle-latency", *given, "--set", "packets=500", "--set", f"engine={engine}")["latency_cycles"]
+        assert latency["max"] <= 32
+        seen.append([result["cycles"], result["marked"], latency])
+    assert seen[0] == seen[1]
+
+
 def test_idle_latency_is_within_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
     latency = run(capsys, "idle-latency", *SMALL, "--set", "packets=500")["latency_cycles"]
     assert set(latency) == {"count", "min", "mean", "p50", "p99", "p99_9", "max"}
@@ -52,6 +67,8 @@ def test_a_seed_repeats(capsys: pytest.CaptureFixture[str]) -> None:
         (["queue", "--set", "packets=" + "9" * 5000], "give 1 to"),
         (["queue", "--seed", "99999999999999999999"], "--seed"),
         (["schedule", "--set", "shaping=0"], "shaped"),
+        (["queue", "--set", "aqm=pi"], "did you mean 'pie'"),
+        (["queue", "--set", "aqm=pie", "--set", "shaping=0"], "needs the shaped scheduler"),
     ],
 )
 def test_wrong_input_is_one_sentence_and_status_2(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,6 +49,26 @@ def test_the_model_shares_as_fairly(capsys: pytest.CaptureFixture[str]) -> None:
     assert result["packets_out"] > 15_000 and result["config"]["levels"] == 4
 
 
+@pytest.mark.parametrize("name", ["queue", "schedule"])
+@pytest.mark.parametrize(("pattern", "least"), [("neighbours", 0.68), ("same", 1 / 12)])
+def test_few_queues_send_ahead(name: str, pattern: str, least: float, capsys: pytest.CaptureFixture[str]) -> None:
+    """Packets of a queue follow one another at the gates: 12 cycles at most for a queue alone, the full rate for four neighbours."""
+    result = run(capsys, name, *TREE, *settings(pattern=pattern, packets=20_000))
+    assert result["enqueues_per_cycle"] >= least and result["dequeues_per_cycle"] >= least
+
+
+def test_lateness_is_within_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    result = run(capsys, "lateness", *settings(queues=2048, levels=4, packets=50_000))
+    assert result["config"]["levels"] == 4 and result["lateness_cycles"]["p99_9"] <= 440
+
+
+def test_announced_queues_do_not_wait_for_told_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    """Few nodes: one that was closed stays congested, its queues wait to be told. The enqueue side once stood still for 204 cycles."""
+    result = run(capsys, "reconfigure", *CORE, *settings(nodes=8, cycles=300_000), "--seed", "2")
+    assert result["lost"] == result["reordered"] == 0
+    assert result["enqueue_standstill_cycles"]["with_changes"]["max"] <= 16
+
+
 @pytest.mark.parametrize(("level", "least"), [("subscriber", 0.5), ("node", 0.25), ("port", 0.12)])
 def test_a_congested_level(level: str, least: float, capsys: pytest.CaptureFixture[str]) -> None:
     """A parent lets one packet go per 22 cycles or so, and a packet that waits costs the pipeline two operations."""

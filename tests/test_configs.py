@@ -65,7 +65,21 @@ def test_unknown_names() -> None:
         ("2048}", "2048}\n    - {name: ddr, bytes: 4096, pages: 1, page_bytes: 64}", 1, "two memories are called ddr"),
         ("queues: 16", "queues: 16\n  shaping: false\n  aqm: codel", 1, "aqm is codel, which needs shaping: true"),
         ("queues: 16", "queues: 16\n  aqm_estimate: true", 1, "aqm_estimate is true, but there is no aqm"),
-        ("queues: 16", "queues: 16\n  aqm: red", 4, r"one\.aqm: input should be 'none' or 'codel', but it is 'red'"),
+        ("queues: 16", "queues: 16\n  aqm: red", 4, r"one\.aqm: input should be 'none', 'codel' or 'pie', but it is 'red'"),
+        ("queues: 16", "queues: 16\n  aqm: codel\n  pie: {update_us: 20}", 1, "pie is given, but aqm is codel"),
+        ("queues: 16", "queues: 16\n  aqm: pie\n  pie: {update_us: 0}", 5, r"one\.pie\.update_us: .* greater than or equal to 1"),
+        (
+            "queues: 16",
+            "queues: 16\n  aqm: pie\n  pie: {alpha: 14}",
+            1,
+            r"pie\.alpha is 14.0: that is 69,\d* 2\^-32 per tick, allowed: 1 to 65,535",
+        ),
+        (
+            "queues: 16",
+            "queues: 4096\n  aqm: pie\n  pie: {update_us: 15}",
+            1,
+            "update_us is 15, which is too short to calculate 4,096 queues",
+        ),
         ("clock_hz: 220_000_000", "clock_hz: 10", 4, r"one\.clock_hz: .* greater than or equal to 1000000"),
         ("{name: ddr, bytes: 1_048_576, pages: 512, page_bytes: 2048}", "{name: ddr}", 7, r"one\.memories\.0\.bytes: is missing"),
     ],
@@ -126,3 +140,8 @@ def test_wrapper_has_every_number_and_every_port(tmp_path: Path) -> None:
     stamp = path.stat().st_mtime_ns
     configs.write_wrapper(config, tmp_path)
     assert path.stat().st_mtime_ns == stamp, "an unchanged wrapper is not written again"
+
+
+def test_pie_is_the_rfcs() -> None:
+    """RFC 8033's T_UPDATE, alpha and beta (15 ms, 0.125 Hz, 1.25 Hz) at 220 MHz, in ticks of 256 cycles and 2^-32 per tick."""
+    assert configs.load("pie_2048").pie_numbers == {"update_ticks": 12_891, "alpha": 625, "beta": 6247}

@@ -1,5 +1,6 @@
 """`bench fabric`, `generate fabric` and `synth fabric`: figures, files that other tools read, and refusals in words."""
 
+import ctypes
 import json
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock import bench, fabric, generate_fabric
+from penstock import bench, bench_fabric, fabric, generate_fabric
 from penstock.cli import main
 from penstock.paths import BLOCKS, ROOT, tool_environment
 
@@ -25,6 +26,18 @@ def test_bench_of_a_permutation_fills_every_output(capsys: pytest.CaptureFixture
     assert set(result["latency_cycles"]) == {"count", "min", "mean", "p50", "p99", "p99_9", "max"}
     assert result["latency_cycles"]["min"] == 5 and result["cells"]["dropped"] == result["cells"]["queued"] == 0
     assert result["schema"] == bench.SCHEMA and result["seed"] == 1 and result["config"]["stages"] == 2
+
+
+@pytest.mark.parametrize("name", ["Job", "Result"])
+def test_a_struct_of_another_size_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A field that only one of C++ and Python has: refused when the library is loaded, nothing is written past the shorter one's end."""
+    options = bench_fabric.plan({"ports": "4", "stages": "2", "width": "64"}, 1)
+    longer = type(name, (getattr(bench_fabric, name),), {"_fields_": [("more", ctypes.c_uint64)]})
+    path = bench_fabric.build(options)
+    assert bench_fabric.load(path)
+    monkeypatch.setattr(bench_fabric, name, longer)
+    with pytest.raises(RuntimeError, match=f"pst_fabric_{name.lower()} has [0-9]+ bytes, penstock.bench_fabric.{name} has"):
+        bench_fabric.load(path)
 
 
 @pytest.fixture(scope="module")

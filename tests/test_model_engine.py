@@ -80,14 +80,31 @@ def test_core_with_a_hierarchy_is_equal_in_every_cycle(compare_core: Path) -> No
     library = verilate.build_core(64, 256, True, print, tree=TREE)
     left = 0
     for number in range(seed(), seed() + 6):
-        command = [compare_core, library, 64, 256, 4, CORE_CYCLES // 2, number]
+        command = [compare_core, library, 64, 256, 6, CORE_CYCLES // 2, number]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout
         left += int(done.stdout.split(": ")[1].split(", ")[1].split()[0])
     assert left > 20_000
 
 
-@pytest.fixture(scope="session", params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_codel_16", "tiny_estimate_16"])
+PIE = {"Aqm": 2, "TickShift": 2, "UpdateTicks": 10, "Alpha": 20_000, "Beta": 60_000}
+
+
+@pytest.mark.parametrize("estimate", [0, 1])
+def test_core_with_pie_is_equal_in_every_cycle(compare_core: Path, estimate: int) -> None:
+    """The same with PIE, which judges arrivals: its delay line, its updates, and the marks that wait with their packets."""
+    library = verilate.build_core(16, 256, True, print, aqm=PIE | {"AqmEstimate": estimate})
+    for number in range(seed(), seed() + 3):
+        command = [compare_core, library, 16, 256, 4 + estimate, CORE_CYCLES, number]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
+        marked, dropped = (int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")[4:6])
+        assert marked > (5 if estimate else 50) and dropped > 1000, done.stdout
+
+
+@pytest.fixture(
+    scope="session", params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_codel_16", "tiny_estimate_16", "tiny_pie_16"]
+)
 def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Config, Path]]:
     """A configuration and its library."""
     config = configs.load(request.param)
@@ -114,7 +131,8 @@ def test_devices_are_equal(device: tuple[configs.Config, Path]) -> None:
         reasons |= {reason for reason, packets in rtl["packets"]["dropped"].items() if packets}
         marked += rtl["marked_packets"]
     assert {"tail_drop_packets", "no_page"} <= reasons if config.queues == 16 else "tail_drop_packets" in reasons
-    assert (marked > 20 and "aqm" in reasons) == (config.aqm != "none")
+    assert ("aqm" in reasons) == (config.aqm != "none")
+    assert (marked > 20) == (config.aqm == "codel")  # PIE marks too seldom here; test_access_edge_pie.py
 
 
 def test_differences_are_found() -> None:

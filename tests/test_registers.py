@@ -115,3 +115,14 @@ def test_addresses_are_those_of_the_architecture() -> None:
     for code, reason in registers.DROP_REASONS.items():
         assert registers.drop_addresses(reason) == (0x100 + 16 * code, 0x108 + 16 * code)
     assert len(registers.table()) == len(expected) + 2 * len(registers.DROP_REASONS)
+
+
+def test_counters_last_a_month() -> None:
+    """At 100 Gbit/s, all of it for one queue: the smallest frames for the packets, the largest share of the line for the bytes."""
+    month = 31 * 24 * 3600
+    counters = [name for name, entry in registers.table().items() if entry["bytes"] == 8]
+    assert len(counters) == 2 * 4 + 1 + 2 * 8 + 1  # of a queue, by reason, and marks of both
+    for name in counters:
+        ((_, width, _),) = registers.table()[name]["fields"].values()
+        per_second = 100e9 / (84 * 8) if name.endswith("packets") else 100e9 / 8
+        assert 2**width > month * per_second, f"{name} has {width} bits"

@@ -104,6 +104,50 @@ def test_register_writes(tmp_path: Path) -> None:
     assert settings[0]["queue_rate"] == 1
 
 
+AQM_BASE = """\
+device: {{config: demo_{algorithm}_64}}
+duration: 1 ms
+queues: [{{id: 0, name: one, rate: 10 Mbit/s, aqm: {{{keys}}}}}]
+traffic: [{{constant: {{queues: one, rate: 1 Mbit/s, size: 64}}}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "keys", "ticks"),
+    [
+        ("codel", "", (3125, 62_500)),  # 5 ms and 100 ms in ticks of 1.6 us
+        ("codel", "algorithm: codel, target: 16 us, interval: 3.2 ms", (10, 2000)),
+        ("pie", "", (9375, 93_750)),  # 15 ms and 150 ms
+        ("pie", "target: 16 us, max_burst: 3.2 ms, ecn: true", (10, 2000)),
+    ],
+)
+def test_times_of_the_aqm(algorithm: str, keys: str, ticks: tuple[int, int], tmp_path: Path) -> None:
+    """The registers of both algorithms, with the defaults of their RFCs."""
+    writes = dict(plan(tmp_path, AQM_BASE.format(algorithm=algorithm, keys=keys)).job["register_writes"])
+    assert writes[registers.address("queue_aqm")] == (3 if "ecn" in keys else 1)
+    assert (writes[registers.address("queue_aqm_target")], writes[registers.address("queue_aqm_interval")]) == ticks
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "keys", "words"),
+    [
+        (
+            "codel",
+            "max_burst: 1 ms",
+            "`queues.one.aqm.max_burst` is set, but configuration demo_codel_64 has CoDel, which has no such time",
+        ),
+        ("pie", "interval: 1 ms", "`queues.one.aqm.interval` is set, but configuration demo_pie_64 has PIE, which has no such time"),
+        ("pie", "algorithm: codel", "`queues.one.aqm.algorithm` is codel, but configuration demo_pie_64 has PIE"),
+        ("pie", "target: 500 ms", "`queues.one.aqm.target` cannot be: a time of the AQM can be at most 419"),
+    ],
+)
+def test_keys_of_the_other_aqm_are_refused(algorithm: str, keys: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError) as caught:
+        plan(tmp_path, AQM_BASE.format(algorithm=algorithm, keys=keys))
+    said = str(caught.value)
+    assert words in said and "base.yaml:3" in said and "\n" not in said
+
+
 def test_untouched_defaults_write_nothing(tmp_path: Path) -> None:
     """Queues that are as after reset cost no register write."""
     text = BASE.replace("defaults: {limit_packets: 100}\n", "").replace("bulk, 0-2, others", "0-2").replace("[gate, 5]", "1")

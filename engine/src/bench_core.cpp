@@ -37,7 +37,16 @@ struct Options {
     uint32_t queues = 0, descriptors = 0;
     uint64_t packets = 0, seed = 1;
     bool shaping = true;  // of the model; the library has it built in
+    AqmKind aqm = AqmKind::None;
 };
+
+// Setting of every queue's AQM, `enable << 37 | ecn << 36 | target << 18 | interval` in ticks of 256 cycles. CoDel's times are so short
+// that it marks packets all the time; PIE has the RFC's, 15 and 150 ms at 220 MHz.
+uint64_t aqm_code(AqmKind aqm) {
+    if (aqm == AqmKind::None) return 0;
+    const uint64_t target = aqm == AqmKind::Codel ? 1 : 12'891, interval = aqm == AqmKind::Codel ? 16 : 128'906;
+    return uint64_t{3} << 36 | target << 18 | interval;
+}
 
 // Which queue is next: any; always the same one; one of four neighbours, which move on by one every 64 packets.
 class Pattern {
@@ -69,17 +78,24 @@ class Pattern {
 class Bench : CoreDriver {
   public:
     Bench(const Options& options, nb::object progress)
-        : CoreDriver(make_core(options.library, options.queues, options.descriptors, options.shaping, options.tree.sizes()), options.queues,
+        : CoreDriver(make_core(options.library, options.queues, options.descriptors, options.shaping, options.tree.sizes(), options.aqm),
+                     options.queues,
                      options.descriptors, std::move(progress)),
           options_(options),
           rng_(options.seed),
-          pattern_(options, rng_) {}
+          pattern_(options, rng_) {
+        aqm_ = options.aqm != AqmKind::None;
+    }
 
     nb::dict run() {
         reset();
         const std::string& mode = options_.mode;
         if (mode != "queue" && mode != "schedule" && mode != "idle-latency") throw std::invalid_argument("unknown mode " + mode);
-        if (mode == "schedule") set_rates();
+        pins().s_cfg_aqm_i = aqm_code(options_.aqm);
+        if (mode == "schedule")
+            set_rates();
+        else if (aqm_)
+            for (uint32_t queue = 0; queue < options_.queues; ++queue) set_queue(queue, kUnshaped);
         if (options_.tree.levels > 1) set_tree();
         return mode == "idle-latency" ? idle_latency() : throughput();
     }
@@ -163,6 +179,10 @@ class Bench : CoreDriver {
         drain();
         result["total_cycles"] = cycles_;
         result["total_packets"] = enqueued_;
+        if (aqm_) {
+            result["marked"] = marked_;
+            result["aqm_dropped"] = aqm_dropped_;
+        }
         return result;
     }
 
@@ -203,6 +223,9 @@ nb::dict core_bench(const nb::dict& given, nb::object progress) {
     options.packets = nb::cast<uint64_t>(given["packets"]);
     options.seed = nb::cast<uint64_t>(given["seed"]);
     options.shaping = nb::cast<bool>(given["shaping"]);
+    const std::string aqm = nb::cast<std::string>(given["aqm"]);
+    if (aqm != "none" && aqm != "codel" && aqm != "pie") throw std::invalid_argument("unknown AQM " + aqm);
+    options.aqm = aqm == "codel" ? AqmKind::Codel : aqm == "pie" ? AqmKind::Pie : AqmKind::None;
     options.tree = TreeShape::from_python(given);
     options.congested = nb::cast<std::string>(given["congested"]);
     if (options.queues < 2 || options.descriptors < 2 || options.packets < 1)
@@ -215,7 +238,8 @@ nb::dict core_bench(const nb::dict& given, nb::object progress) {
 void bind_bench(nb::module_& m) {
     m.def(
         "core_bench", &core_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
-        "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, mode (queue, schedule, idle-latency), "
+        "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, aqm (none, codel, pie), mode (queue, schedule, "
+        "idle-latency), "
         "pattern (random, same,\n"
         "neighbours), queues, descriptors, packets, seed; levels (1 or 4), queues_per_subscriber, nodes, ports, classes; congested (none, "
         "or the level).\n"

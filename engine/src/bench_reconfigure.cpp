@@ -9,6 +9,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <random>
@@ -27,6 +28,7 @@ namespace {
 constexpr uint32_t kMinLen = 60, kMaxLen = 1514;
 constexpr double kMeanLen = (kMinLen + kMaxLen) / 2.0;
 constexpr uint32_t kWindow = 32;            // cycles
+constexpr uint32_t kShort = 8;              // cycles
 constexpr uint64_t kLostQuiet = 2'000'000;  // packets that have not come out after so many cycles without one are lost
 constexpr size_t kClosedQueues = 16, kClosedSubscribers = 4, kClosedNodes = 1;
 constexpr uint32_t kLimit = 60'000;  // packets; limits are drawn between this and the most
@@ -43,6 +45,7 @@ class Standstills {
         in_window_ = 0;
     }
 
+    uint32_t run() const { return run_; }
     const std::vector<uint32_t>& windows() const { return windows_; }
 
   private:
@@ -69,7 +72,8 @@ class Reconfigure : CoreDriver {
           changes_wanted_(nb::cast<bool>(given["changes"])),
           rng_(nb::cast<uint64_t>(given["seed"])),
           changes_rng_(nb::cast<uint64_t>(given["seed"]) + 1),
-          tree_(TreeShape::from_python(given), queues_, rng_) {
+          tree_(TreeShape::from_python(given), queues_, rng_),
+          nodes_(queues_) {
         if (tree_.shape.levels != 4) throw std::invalid_argument("this bench wants a core with four levels");
         mirror_.count_reordered();
     }
@@ -87,8 +91,9 @@ class Reconfigure : CoreDriver {
             const bool offered = pins().s_enq_valid_i || (step_offer(), pins().s_enq_valid_i);
             cycle();
             taken();
+            if (pins().m_out_valid_o) departed(pins().m_out_queue_o);
             enqueue_side_.cycle(offered && !pins().s_enq_ready_o);
-            output_side_.cycle(!pins().m_out_valid_o && mirror_.waiting() > descriptors_ / 4);
+            output_side_.cycle(!pins().m_out_valid_o && mirror_.waiting() > descriptors_ / 4 && (output_side_.run() < kShort || may_go()));
         }
         const auto span = static_cast<double>(cycles_ - start_);
         nb::dict result;
@@ -109,6 +114,30 @@ class Reconfigure : CoreDriver {
 
   private:
     uint64_t done() const override { return start_ ? std::min(total_, cycles_ - start_) : 0; }
+
+    // More than a quarter of the descriptors wait in queues whose gates are open at all levels. With few queues all that is there may stand
+    // before a gate that was closed for long. Asked in a standstill of kShort cycles only, since it walks through all packets.
+    bool may_go() {
+        uint64_t open = 0;
+        for (uint32_t queue = 0; queue < queues_; ++queue) {
+            bool held = has(closed_queues_, queue) || has(closed(TreeWhat::Subscriber), tree_.subscriber(queue));
+            for (const uint32_t node : nodes_[queue]) held = held || has(closed(TreeWhat::Node), node);
+            if (!held) open += mirror_.waiting(queue);
+        }
+        return open > descriptors_ / 4;
+    }
+
+    static bool has(const std::deque<uint32_t>& ids, uint32_t id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+    std::deque<uint32_t>& closed(TreeWhat what) { return closed_[static_cast<size_t>(what)]; }
+
+    // A packet that stands at a node stays there when its subscriber moves, and its queue waits for it: so a queue's next packet stands
+    // before any node that it has been below since the last one left.
+    void moved(uint32_t subscriber) {
+        const uint32_t per = tree_.shape.queues_per_subscriber;
+        for (uint32_t queue = subscriber * per; queue < (subscriber + 1) * per; ++queue)
+            nodes_[queue].push_back(records(TreeWhat::Subscriber)[subscriber].parent);
+    }
+    void departed(uint32_t queue) { nodes_[queue].assign(1, records(TreeWhat::Subscriber)[tree_.subscriber(queue)].parent); }
 
     static uint32_t draw(std::mt19937_64& rng, size_t below) { return static_cast<uint32_t>(rng() % below); }
 
@@ -137,6 +166,7 @@ class Reconfigure : CoreDriver {
         level(TreeWhat::Subscriber, tree_.subscribers(), tree_.node_of);
         level(TreeWhat::Node, tree_.shape.nodes, tree_.port_of);
         level(TreeWhat::Port, tree_.shape.ports, {});
+        for (uint32_t queue = 0; queue < queues_; ++queue) departed(queue);
         for (const auto& level_records : records_)
             for (const TreeSetting& setting : level_records) set(setting);
     }
@@ -244,6 +274,10 @@ class Reconfigure : CoreDriver {
             case 2: {
                 TreeSetting& other = records(what)[draw(changes_rng_, records(what).size())];
                 std::swap(record.parent, other.parent);
+                if (what == TreeWhat::Subscriber) {
+                    moved(id);
+                    moved(other.id);
+                }
                 partner_.push_back({name + " parent", other});
                 return {name + " parent", shown(what, id)};
             }
@@ -287,7 +321,8 @@ class Reconfigure : CoreDriver {
     bool changes_wanted_;
     std::mt19937_64 rng_, changes_rng_;  // traffic; changes, so that the traffic is the same without them
     Tree tree_;
-    std::vector<uint64_t> shapers_;  // of the queues
+    std::vector<std::vector<uint32_t>> nodes_;  // by queue: the nodes it has been below since its last packet left
+    std::vector<uint64_t> shapers_;             // of the queues
     std::vector<uint32_t> limits_;
     std::vector<TreeSetting> records_[4];
     std::deque<uint32_t> closed_queues_, closed_[4];

@@ -64,7 +64,7 @@ class CoreDriver {
         core_.pins.rst_i = 1;
         for (int i = 0; i < 4; ++i) core_.step();
         core_.pins.rst_i = 0;
-        core_.pins.m_drop_ready_i = 1;
+        core_.pins.m_drop_ready_i = core_.pins.m_drop_head_ready_i = 1;
         for (uint64_t i = 0; !core_.pins.init_done_o; ++i) {
             core_.step();
             if (i > patience_) throw std::runtime_error("init_done_o does not rise");
@@ -82,7 +82,13 @@ class CoreDriver {
             p.s_enq_valid_i = 0;
             enqueued(p.s_enq_queue_i, p.s_enq_desc_i);
         }
-        if (p.ev_valid_o) mirror_.event(p.ev_queue_o, p.ev_len_o, p.ev_reason_o);
+        if (p.ev_valid_o) mirror_.event(p.ev_queue_o, p.ev_len_o, p.ev_reason_o, aqm_);
+        if (p.m_drop_head_valid_o) {
+            if (!aqm_) throw std::runtime_error("a page was given back by an AQM that is not there");
+            mirror_.dropped(p.m_drop_head_desc_o);
+            ++aqm_dropped_;
+        }
+        marked_ += p.ev_deq_valid_o && p.ev_deq_mark_o;
         if (p.m_drop_valid_o) throw std::runtime_error("a page was given back for a packet that nobody dropped");
         if (p.m_out_valid_o && p.m_out_ready_i) {
             mirror_.departure(p.m_out_queue_o, p.m_out_desc_o, p.m_out_len_o);
@@ -104,6 +110,7 @@ class CoreDriver {
         p.s_enq_queue_i = queue;
         p.s_enq_desc_i = mirror_.take();
         p.s_enq_len_i = static_cast<uint16_t>(len);
+        p.s_enq_ect_i = aqm_;
     }
 
     void set_queue(uint32_t queue, uint64_t shaper) {
@@ -165,6 +172,8 @@ class CoreDriver {
     Mirror mirror_;
     nanobind::object progress_;
     uint64_t patience_, cycles_ = 0, enqueued_ = 0, dequeued_ = 0, quiet_ = 0;
+    bool aqm_ = false;  // the core has an AQM; every packet may be marked
+    uint64_t marked_ = 0, aqm_dropped_ = 0;
 };
 
 }  // namespace penstock

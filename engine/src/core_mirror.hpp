@@ -11,6 +11,7 @@
 namespace penstock {
 
 inline constexpr uint32_t kNone = ~0u;
+inline constexpr uint32_t kDropAqm = 8;  // pst_pkg::DropAqm
 
 // What the core should hold: a list of descriptors for each queue, and the decisions that are still to be reported.
 class Mirror {
@@ -22,6 +23,13 @@ class Mirror {
 
     bool has_free() const { return !free_.empty(); }
     uint64_t waiting() const { return waiting_; }
+
+    // Packets of one queue; walks through them.
+    uint64_t waiting(uint32_t queue) const {
+        uint64_t count = 0;
+        for (uint32_t d = queues_[queue].head; d != kNone; d = packets_[d].next) ++count;
+        return count;
+    }
 
     // Takes a descriptor for the next offer.
     uint32_t take() {
@@ -39,8 +47,10 @@ class Mirror {
         ++waiting_;
     }
 
-    void event(uint32_t queue, uint32_t len, uint32_t reason) {
-        if (reason != 0) throw std::runtime_error("queue " + std::to_string(queue) + " dropped a packet, reason " + std::to_string(reason));
+    // aqm_drops: PIE may drop a packet on arrival; dropped() has its page.
+    void event(uint32_t queue, uint32_t len, uint32_t reason, bool aqm_drops = false) {
+        if (reason != 0 && !(aqm_drops && reason == kDropAqm))
+            throw std::runtime_error("queue " + std::to_string(queue) + " dropped a packet, reason " + std::to_string(reason));
         if (decisions_.empty()) throw std::runtime_error("an enqueue decision was reported for no packet");
         if (decisions_.front().queue != queue || decisions_.front().len != len)
             throw std::runtime_error("an enqueue decision was reported out of order, or with another length");
@@ -62,6 +72,19 @@ class Mirror {
         if (packets_[head].len != len)
             throw std::runtime_error(who + " sent a packet with length " + std::to_string(len) + ", not " +
                                      std::to_string(packets_[head].len));
+        head = packets_[head].next;
+        if (head == kNone) tail = kNone;
+        free_.push_back(descriptor);
+        --waiting_;
+    }
+
+    // The AQM dropped a packet, wherever it stood: its page is free.
+    void dropped(uint32_t descriptor) {
+        if (descriptor >= packets_.size()) throw std::runtime_error("a page was given back that does not exist");
+        const uint32_t queue = packets_[descriptor].queue;
+        auto& [head, tail] = queues_[queue];
+        if (head == kNone || (head != descriptor && !move_to_front(queue, descriptor)))
+            throw std::runtime_error("queue " + std::to_string(queue) + " dropped a packet that it does not have");
         head = packets_[head].next;
         if (head == kNone) tail = kNone;
         free_.push_back(descriptor);

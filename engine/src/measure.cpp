@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "blocks/stream/model/drop.hpp"
 #include "lateness.hpp"
 #include "penstock/engine/ecn.hpp"
 
@@ -137,6 +138,11 @@ void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
     --undecided_;
     if (fate.reason != 0 && fate.reason < kDropReasons) {
         if (watch) watch->drop.add(frame.length);
+        if (fate.reason == static_cast<std::uint8_t>(Drop::Aqm)) {  // PIE drops on arrival
+            if (aqm_.empty()) aqm_.resize(settings_.queues);
+            if (watch) watch->aqm_drop.add(frame.length);
+            if (!is_frozen_) ++aqm_[fate.queue].drops;
+        }
         return drop(cycle, record, fate.reason);
     }
     if (watch) watch->accepted.add(frame.length);

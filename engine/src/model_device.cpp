@@ -42,7 +42,7 @@ class ModelDevice final : public Device {
           layout_(make_layout(settings, pools_)),
           write_(memories_, layout_),
           read_(memories_, layout_),
-          core_(settings.queues, pools_.descriptors(), {settings.tick_shift, settings.max_frame_bytes}, settings.tree),
+          core_(settings.queues, pools_.descriptors(), settings.aqm_parameters, settings.tree),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
           registers_(settings.queues, settings.gates, settings.tree),
           egress_(settings.egress_bps, settings.clock_hz, settings.overhead_bytes),
@@ -181,7 +181,7 @@ class ModelDevice final : public Device {
     std::int64_t page_at_ = kNever;  // the frame at the head of passed_ asks for its page
     std::int64_t granted_ = INT64_MIN / 2, asked_ = INT64_MIN / 2;
     Ring<Enqueue, 4 * memory_timing::kOutstanding> enqueues_;
-    std::array<Amount, kDropReasons> dropped_{};
+    std::array<Amount, kDropReasons> dropped_{}, held_drops_{};
 
     // AQM
     std::vector<Amount> aqm_drop_;      // by queue
@@ -258,6 +258,7 @@ void ModelDevice<Core>::cycle() {
     if (core_.event_valid()) {
         const auto& packet = core_.event();
         if (packet.reason) dropped_[packet.reason].add(packet.length);
+        if (Core::kArrivals && packet.reason == static_cast<unsigned>(Drop::Aqm)) aqm_drop_[packet.queue].add(packet.length);
         observer_->enqueued(now_, {packet.queue, packet.length, packet.reason});
         active_ = true;
     }
@@ -434,19 +435,21 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
     settle();
     for (int i = 0; i < kReadCycles; ++i) cycle();
     if (address >= registers::kDrops && address < registers::kDrops + 16 * kDropReasons) {
-        const Amount& dropped = dropped_[(address - registers::kDrops) / 16];
+        // Reading the lower half of the packets holds packets and bytes of that moment.
+        Amount& dropped = held_drops_[(address - registers::kDrops) / 16];
+        if (address % 16 == 0) dropped = dropped_[(address - registers::kDrops) / 16];
         return amount(dropped.packets, dropped.bytes, address % 16);
     }
     if (address >= registers::kMarked && address < registers::kMarked + 8) return amount(marked_, 0, address & 4);
     if (address >= registers::kSnapshot && address < registers::kSnapshot + 0x48) {
         const QueueState& queue = snapshot_;
         const std::uint32_t offset = address - registers::kSnapshot;
+        const Amount &aqm = snapshot_aqm_drop_, head = Core::kArrivals ? Amount{} : aqm;  // dropped at the head
         if (offset < 0x10) return amount(queue.accepted_packets, queue.accepted_bytes, offset);
         if (offset < 0x20)
-            return amount(queue.accepted_packets - queue.packets - snapshot_aqm_drop_.packets - snapshot_waiting_.packets,
-                          queue.accepted_bytes - queue.bytes - snapshot_aqm_drop_.bytes - snapshot_waiting_.bytes, offset);
-        const Amount& aqm = snapshot_aqm_drop_;
-        if (offset < 0x30) return amount(queue.dropped_packets + aqm.packets, queue.dropped_bytes + aqm.bytes, offset);
+            return amount(queue.accepted_packets - queue.packets - head.packets - snapshot_waiting_.packets,
+                          queue.accepted_bytes - queue.bytes - head.bytes - snapshot_waiting_.bytes, offset);
+        if (offset < 0x30) return amount(queue.dropped_packets + head.packets, queue.dropped_bytes + head.bytes, offset);
         if (offset < 0x40) return amount(aqm.packets, aqm.bytes, offset);
         return amount(snapshot_marks_, 0, offset & 4);
     }
@@ -466,9 +469,9 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         case 0x018:
             return static_cast<std::uint32_t>(settings_.clock_hz);
         case 0x01C:
-            return static_cast<std::uint32_t>(settings_.shaping) | static_cast<std::uint32_t>(settings_.codel) << 1 |
+            return static_cast<std::uint32_t>(settings_.shaping) | static_cast<std::uint32_t>(settings_.aqm) << 1 |
                    static_cast<std::uint32_t>(settings_.aqm_estimate) << 3 |
-                   (settings_.codel ? static_cast<std::uint32_t>(settings_.tick_shift) << 8 : 0) |
+                   (settings_.aqm != AqmKind::None ? static_cast<std::uint32_t>(settings_.aqm_parameters.tick_shift) << 8 : 0) |
                    static_cast<std::uint32_t>(settings_.gates) << 16;
         case registers::kStatus:
             return 1U | static_cast<std::uint32_t>(!registers_.quiet()) << 1 | static_cast<std::uint32_t>(registers_.refused() != 0) << 2 |
@@ -496,11 +499,16 @@ std::unique_ptr<Device> make_model_device(const DeviceSettings& settings) {
     if (settings.flip_byte >= 0) throw std::invalid_argument("the model has no bytes in its memories that could be flipped");
     if (settings.pools.size() != settings.memories.size() || settings.pools.empty())
         throw std::invalid_argument("the model needs pages and page_bytes of every memory");
-    if (settings.gates && settings.codel && settings.aqm_estimate) return std::make_unique<ModelDevice<TreeCodelEstimateCore>>(settings);
-    if (settings.gates && settings.codel) return std::make_unique<ModelDevice<TreeCodelCore>>(settings);
+    const bool estimate = settings.aqm_estimate;
+    if (settings.gates && settings.aqm == AqmKind::Codel && estimate) return std::make_unique<ModelDevice<TreeCodelEstimateCore>>(settings);
+    if (settings.gates && settings.aqm == AqmKind::Codel) return std::make_unique<ModelDevice<TreeCodelCore>>(settings);
+    if (settings.gates && settings.aqm == AqmKind::Pie && estimate) return std::make_unique<ModelDevice<TreePieEstimateCore>>(settings);
+    if (settings.gates && settings.aqm == AqmKind::Pie) return std::make_unique<ModelDevice<TreePieCore>>(settings);
     if (settings.gates) return std::make_unique<ModelDevice<TreeCore>>(settings);
-    if (settings.codel && settings.aqm_estimate) return std::make_unique<ModelDevice<CodelEstimateCore>>(settings);
-    if (settings.codel) return std::make_unique<ModelDevice<CodelCore>>(settings);
+    if (settings.aqm == AqmKind::Codel && estimate) return std::make_unique<ModelDevice<CodelEstimateCore>>(settings);
+    if (settings.aqm == AqmKind::Codel) return std::make_unique<ModelDevice<CodelCore>>(settings);
+    if (settings.aqm == AqmKind::Pie && estimate) return std::make_unique<ModelDevice<PieEstimateCore>>(settings);
+    if (settings.aqm == AqmKind::Pie) return std::make_unique<ModelDevice<PieCore>>(settings);
     if (settings.shaping) return std::make_unique<ModelDevice<ShapedCore>>(settings);
     return std::make_unique<ModelDevice<PassthroughCore>>(settings);
 }

@@ -15,7 +15,7 @@
 
 extern "C" {
 
-// Mirrored by bench_fabric.Job and bench_fabric.Result.
+// Written down once more by bench_fabric.Job and bench_fabric.Result, which compare the sizes when they load the library.
 struct pst_fabric_job {
     uint32_t ports, width, classes;
     uint32_t pattern;        // 0 uniform, 1 permutation, 2 half of the cells to output 0
@@ -201,6 +201,10 @@ class Bench {
 };
 
 }  // namespace
+
+// Bytes of the two structs above, for callers that write them down again.
+PST_EXPORT uint32_t pst_fabric_job_bytes() { return sizeof(pst_fabric_job); }
+PST_EXPORT uint32_t pst_fabric_result_bytes() { return sizeof(pst_fabric_result); }
 
 // `times` has room for `job->cells` latencies in cycles. Returns 0, or 1 with the error in words.
 PST_EXPORT int pst_fabric_bench(const pst_fabric_job* job, pst_fabric_result* result, uint32_t* times,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Drives the verilated pst_access_edge_core and its model (core_model.hpp) with the same random traffic and compares every port in every
-// cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays, 4 with a
-// hierarchy), cycles, seed.
+// cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays, 4 PIE, 5 PIE with
+// estimated delays, 6 with a hierarchy, 7 with a hierarchy and CoDel, 8 with a hierarchy and PIE), cycles, seed.
 // Prints what was seen; a difference ends the program with 1.
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +20,7 @@ using penstock::CoreSetting;
 // The library is built with these: ticks so short that thousands of packets meet a delay, and many rounds.
 constexpr int kTickShift = 2;
 constexpr std::uint32_t kMaxPacketBytes = 100;
+constexpr int kUpdateTicks = 10, kAlpha = 20'000, kBeta = 60'000;  // PIE
 
 struct Phase {
     unsigned enqueue, out, drop, setting;  // per mille of the cycles
@@ -36,7 +37,7 @@ constexpr long kSetup = 4096;
 template <typename Model>
 int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed, bool skip) {
     penstock::RtlCore rtl(library);
-    Model model(queues, descriptors, {kTickShift, kMaxPacketBytes}, kTree);
+    Model model(queues, descriptors, {kTickShift, kMaxPacketBytes, kUpdateTicks, kAlpha, kBeta}, kTree);
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
     auto& p = rtl.pins;
@@ -67,6 +68,8 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         s.limit_packets = phase.low_limits ? below(40) : 65535;
         s.limit_bytes = phase.low_limits ? below(40'000) : 0xFFFFFF;
         s.aqm = {below(8) != 0, below(2) != 0, below(60), 1 + below(below(4) ? 20 : 2000)};
+        // PIE begins anew when it is turned on, and needs its time to act.
+        if (Model::kArrivals) s.aqm = {below(64) != 0, below(4) != 0, below(60), below(below(8) ? 20 : 2000)};
         return s;
     };
     const auto draw_tree = [&](bool setup) {
@@ -96,7 +99,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                      rates[1 + below(5)],
                      below(3) ? below(3) : rates[below(4)],
                      1 + below(std::min(queues, 8u)),
-                     below(2) ? 64U : 1514U,
+                     below(Model::kArrivals ? 8 : 2) == 0 ? 64U : 1514U,
                      below(4) ? 0U : 50U,
                      below(2) == 0,
                      below(3) ? below(5) : 100U};
@@ -109,7 +112,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             p.s_enq_desc_i = free.front();
             p.s_enq_len_i = static_cast<std::uint16_t>(1 + below(phase.max_len));
             p.s_enq_reason_i = below(1000) < phase.reasons ? 5 : 0;
-            p.s_enq_ect_i = Model::kJudges && below(3) == 0;
+            p.s_enq_ect_i = Model::kJudges && (below(3) == 0) != Model::kArrivals;
             if (!p.s_enq_reason_i) free.pop_front();
         }
         p.m_out_ready_i = below(1000) < phase.out;
@@ -183,6 +186,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
             EQUAL("ev_queue_o", p.ev_queue_o, model.event().queue);
             EQUAL("ev_reason_o", p.ev_reason_o, model.event().reason);
             EQUAL("ev_len_o", p.ev_len_o, model.event().length);
+            heads += p.ev_reason_o == 8;
         }
         const bool enq_taken = p.s_enq_valid_i && p.s_enq_ready_o, out_taken = p.m_out_valid_o && p.m_out_ready_i;
         const bool drop_taken = p.m_drop_valid_o && p.m_drop_ready_i, head_taken = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
@@ -210,7 +214,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         if (drop_taken) free.push_back(p.m_drop_desc_o), ++dropped;
         if (head_taken) free.push_back(p.m_drop_head_desc_o);
     }
-    std::printf("%ld cycles equal: %ld in, %ld out, %ld dropped, %ld settings, %ld marked, %ld dropped at the head, %ld cycles left out\n",
+    std::printf("%ld cycles equal: %ld in, %ld out, %ld dropped, %ld settings, %ld marked, %ld dropped by the AQM, %ld cycles left out\n",
                 cycles, in, out, dropped, settings, marks, heads, skipped);
     return 0;
 }
@@ -226,10 +230,18 @@ int main(int, char** argv) {
             return compare<penstock::PassthroughCore>(argv[1], queues, descriptors, cycles, seed, true);
         case 1:
             return compare<penstock::ShapedCore>(argv[1], queues, descriptors, cycles, seed, true);
-        case 4:
+        case 6:
             return compare<penstock::TreeCore>(argv[1], queues, descriptors, cycles, seed, true);
         case 2:
             return compare<penstock::CodelCore>(argv[1], queues, descriptors, cycles, seed, true);
+        case 4:
+            return compare<penstock::PieCore>(argv[1], queues, descriptors, cycles, seed, true);
+        case 5:
+            return compare<penstock::PieEstimateCore>(argv[1], queues, descriptors, cycles, seed, true);
+        case 7:
+            return compare<penstock::TreeCodelCore>(argv[1], queues, descriptors, cycles, seed, true);
+        case 8:
+            return compare<penstock::TreePieCore>(argv[1], queues, descriptors, cycles, seed, true);
         default:
             return compare<penstock::CodelEstimateCore>(argv[1], queues, descriptors, cycles, seed, true);
     }

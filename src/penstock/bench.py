@@ -4,7 +4,7 @@
 packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. They drive `pst_access_edge_core`
 (or, with engine=model, its model) at its descriptor ports and check every packet (engine/src/bench_core.cpp, bench_lateness.hpp).
 `engine` measures how fast an engine is, on a whole device; `fabric` the cell switch (bench_fabric.py). `fairness`, `priority` and
-`reconfigure` are about the hierarchy (bench_tree.py), which the first three have with levels=4. docs/measurements.md has the figures.
+`reconfigure` are about the hierarchy (bench_tree.py), which the first four have with levels=4. docs/measurements.md has the figures.
 """
 
 import time
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock import bench_fabric, bench_tree, lateness
+from penstock import bench_fabric, bench_tree, configs, lateness
 from penstock.errors import UserError
 from penstock.options import nothing_left, take_choice, take_number
 from penstock.suggest import nearest
@@ -21,10 +21,12 @@ from penstock.suggest import nearest
 SCHEMA = "penstock.bench/1"
 ENGINES = ("rtl", "model")
 PATTERNS = ("random", "same", "neighbours")
-KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "levels", *bench_tree.TREE_KEYS, "congested")
+KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "aqm", "levels", *bench_tree.TREE_KEYS, "congested")
+AQMS = ("none", *sorted(set(configs.AQM_CODES) - {"none"}))
 TREE_BENCHES = ("fairness", "priority", "reconfigure")
+AQM_TICK_SHIFT = 8  # a tick of 256 cycles, as at 220 MHz
 ENGINE_KEYS = ("queues", "packets", "size", "load", "engine", "levels")
-LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine")
+LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine", "levels", *bench_tree.TREE_KEYS)
 
 Report = Callable[[str], None]
 Progress = Callable[[int, int], None]  # packets out, cycles
@@ -77,8 +79,11 @@ def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
         "packets": take_number(settings, "packets", BENCHES[name].packets, 1, 1 << 40),
         "pattern": take_choice(settings, "pattern", PATTERNS),
         "shaping": bool(take_number(settings, "shaping", 1, 0, 1)),
+        "aqm": take_choice(settings, "aqm", AQMS),
         "seed": seed,
     }
+    if options["aqm"] != "none" and not options["shaping"]:
+        raise UserError(f"--set aqm={options['aqm']}: an AQM needs the shaped scheduler, shaping=1")
     options |= bench_tree.plan_core(name, settings, options)
     nothing_left(settings, KEYS)
     if name == "schedule" and not options["shaping"]:
@@ -108,6 +113,7 @@ def _plan_lateness(settings: dict[str, str], seed: int) -> dict[str, Any]:
     }
     if not blocked:
         options |= {"rates": take_choice(settings, "rates", lateness.RATES), "load": take_number(settings, "load", 95, 1, 99)}
+    options |= bench_tree.take_levels(settings, options)
     nothing_left(settings, LATENESS_KEYS)
     options["given"] = lateness.settings(options)
     options["descriptors"] = options["given"]["descriptors"]
@@ -143,7 +149,11 @@ def prepare(options: dict[str, Any], report: Report | None = None) -> Path | Non
         return None
     if options["mode"] == "engine":
         return verilate.build_device(bench_engine.configuration(options), report)
-    return verilate.build_core(options["queues"], options["descriptors"], options["shaping"], report, tree=bench_tree.parameters(options))
+    code = configs.AQM_CODES[options.get("aqm", "none")]
+    aqm = {"Aqm": code, "TickShift": AQM_TICK_SHIFT} if code else None
+    return verilate.build_core(
+        options["queues"], options["descriptors"], options["shaping"], report, aqm=aqm, tree=bench_tree.parameters(options)
+    )
 
 
 def run(options: dict[str, Any], progress: Progress | None = None) -> dict[str, Any]:
@@ -161,7 +171,7 @@ def run(options: dict[str, Any], progress: Progress | None = None) -> dict[str, 
         return _run_fabric(options, progress)
     if options["mode"] in TREE_BENCHES:
         return _run_tree(options, progress)
-    keys = ("mode", "pattern", "queues", "descriptors", "packets", "shaping", "seed", "levels", *bench_tree.TREE_KEYS, "congested")
+    keys = ("mode", "pattern", "queues", "descriptors", "packets", "shaping", "aqm", "seed", "levels", *bench_tree.TREE_KEYS, "congested")
     core_options = {key: options[key] for key in keys}
     library = prepare(options)
     started = time.monotonic()
@@ -229,7 +239,8 @@ def _run_lateness(options: dict[str, Any], progress: Progress | None) -> dict[st
         raw = engine.module().lateness_bench({**job, "library": str(library or "")}, progress)
     except RuntimeError as error:
         raise BenchError(str(error)) from None
-    config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets", "given")}
+    hidden = ("mode", "seed", "packets", "given", *(bench_tree.TREE_KEYS if options["levels"] == 1 else ()))
+    config = {key: value for key, value in options.items() if key not in hidden}
     config |= {"size": options["size"] or "imix", "link_bps": given["link_bps"], "overhead_bytes": given["overhead_bytes"]}
     on_link = raw["bytes"] + options["packets"] * given["overhead_bytes"]
     return {

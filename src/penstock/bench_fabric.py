@@ -64,6 +64,17 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
     )
 
 
+def load(path: Path) -> ctypes.CDLL:
+    """Return the library of `build`. Raises RuntimeError when its structs are not the ones above."""
+    found = ctypes.CDLL(str(path))
+    for function, struct in ((found.pst_fabric_job_bytes, Job), (found.pst_fabric_result_bytes, Result)):
+        function.restype = ctypes.c_uint32
+        if function() != ctypes.sizeof(struct):
+            here = f"penstock.bench_fabric.{struct.__name__} has {ctypes.sizeof(struct)}"
+            raise RuntimeError(f"{path}: pst_fabric_{struct.__name__.lower()} has {function()} bytes, {here}")
+    return found
+
+
 def run(options: dict[str, Any], path: Path, progress: Progress | None) -> dict[str, Any]:
     """Run the bench and return what it found. Raises RuntimeError when a cell was lost, doubled, changed, misrouted or out of order."""
     import numpy as np
@@ -84,7 +95,7 @@ def run(options: dict[str, Any], path: Path, progress: Progress | None) -> dict[
         return True
 
     started = time.monotonic()
-    failed = ctypes.CDLL(str(path)).pst_fabric_bench(
+    failed = load(path).pst_fabric_bench(
         ctypes.byref(job), ctypes.byref(result), times.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32)), show
     )
     if failed:

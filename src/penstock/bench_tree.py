@@ -53,8 +53,8 @@ def parameters(options: dict[str, Any]) -> dict[str, int] | None:
     return {"Levels": 4} | {name: options[key] for key, name in names.items()}
 
 
-def plan_core(name: str, settings: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:
-    """Return what the hierarchy adds to the options of the benches `queue`, `schedule` and `idle-latency`: the sizes and `congested`."""
+def take_levels(settings: dict[str, str], options: dict[str, Any]) -> dict[str, int]:
+    """Take `levels` and the sizes of the hierarchy out of `settings`; `FLAT` without one. Raises UserError for what there is not."""
     levels = take_number(settings, "levels", 1, 1, 4)
     if levels not in (1, 4):
         raise UserError(f"--set levels={levels}: give 1 (queues alone) or 4 (queue, subscriber, node, port)")
@@ -62,10 +62,17 @@ def plan_core(name: str, settings: dict[str, str], options: dict[str, Any]) -> d
         for key in (*TREE_KEYS, "congested"):
             if key in settings:
                 raise UserError(f"--set {key}: only a core with levels=4 has it")
-        return {**FLAT, "congested": ""}
+        return FLAT
     if not options["shaping"]:
         raise UserError("--set shaping=0: a hierarchy needs the shaped scheduler")
-    tree = take_tree(settings, options["queues"])
+    return take_tree(settings, options["queues"])
+
+
+def plan_core(name: str, settings: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:
+    """Return what the hierarchy adds to the options of the benches `queue`, `schedule` and `idle-latency`: the sizes and `congested`."""
+    tree = take_levels(settings, options)
+    if tree["levels"] == 1:
+        return {**tree, "congested": ""}
     congested = take_choice(settings, "congested", LEVELS) if "congested" in settings else ""
     if congested and (name != "schedule" or options["pattern"] != "random"):
         raise UserError("--set congested: only bench schedule with pattern=random has it")

@@ -22,7 +22,10 @@ from penstock.suggest import nearest
 
 PAGE_UNIT_BYTES = 64  # one beat: page sizes are multiples of it
 MEMORY_UNIT_BYTES = 4096  # no AXI4 burst crosses it, so memories are multiples of it
-AQM_CODES = {"none": 0, "codel": 1}  # parameter Aqm, and field `aqm` of the features register
+AQM_CODES = {"none": 0, "codel": 1, "pie": 2}  # parameter Aqm, and field `aqm` of the features register
+MAX_UPDATE_TICKS = (1 << 18) - 1
+MAX_PIE_GAIN = (1 << 16) - 1  # in 2^-32 per tick
+PIE_WALK_CYCLES = 16  # beside one for each queue: the pipeline of the update
 _NAME = r"^[a-z][a-z0-9_]*$"
 
 Count = Annotated[int, Field(strict=True, ge=1)]
@@ -70,6 +73,16 @@ class Hierarchy(BaseModel):
         return self
 
 
+class Pie(BaseModel):
+    """What all queues share of PIE; by default as RFC 8033 recommends (sections 4.2 and 5.1)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    update_us: Count = Field(15_000, description="T_UPDATE in microseconds: how often a queue's drop probability is calculated.")
+    alpha: float = Field(0.125, gt=0, description="Gain in Hz: how much a delay off its target changes the probability.")
+    beta: float = Field(1.25, gt=0, description="Gain in Hz: how much a delay that changes does.")
+
+
 class Config(BaseModel):
     """One configuration of the access edge. Limits are those of the hardware and of its registers."""
 
@@ -83,8 +96,9 @@ class Config(BaseModel):
     max_frame_bytes: int = Field(strict=True, ge=1, le=(1 << 14) - 1, description="Largest frame in bytes, without prefix and FCS.")
     min_frame_bytes: int = Field(14, strict=True, ge=1, description="Smallest frame in bytes, without prefix and FCS.")
     shaping: bool = Field(True, strict=True, description="Queues have rates; false: backlogged queues take turns.")
-    aqm: Literal["none", "codel"] = Field("none", description="Active queue management of each queue; needs `shaping`.")
+    aqm: Literal["none", "codel", "pie"] = Field("none", description="Active queue management of each queue; needs `shaping`.")
     aqm_estimate: bool = Field(False, strict=True, description="The AQM's delay is backlog by rate, without a time stamp per frame.")
+    pie: Pie = Field(Pie(), description="What all queues share of PIE; needs `aqm: pie`.")
     hierarchy: Hierarchy | None = Field(None, description="Subscribers, nodes and ports above the queues; needs `shaping`.")
     memories: tuple[Memory, ...] = Field(min_length=1, max_length=32, description="Where frames wait.")
 
@@ -103,6 +117,10 @@ class Config(BaseModel):
             raise ValueError(f"aqm is {self.aqm}, which needs shaping: true")
         if self.aqm_estimate and self.aqm == "none":
             raise ValueError("aqm_estimate is true, but there is no aqm")
+        if self.pie != Pie() and self.aqm != "pie":
+            raise ValueError(f"pie is given, but aqm is {self.aqm}")
+        if self.aqm == "pie":
+            self._check_pie()
         if self.hierarchy:
             least = 2 * self.hierarchy.queues_per_subscriber
             if self.queues & (self.queues - 1) or self.queues < least:
@@ -123,6 +141,17 @@ class Config(BaseModel):
             raise ValueError(f"the memories have {self.descriptors:,} pages in all, allowed: 2 to {1 << 24:,}")
         return self
 
+    def _check_pie(self) -> None:
+        for name, value in self.pie_numbers.items():
+            most = MAX_UPDATE_TICKS if name == "update_ticks" else MAX_PIE_GAIN
+            if not 1 <= value <= most:
+                key = "update_us" if name == "update_ticks" else name
+                unit = "ticks" if name == "update_ticks" else "2^-32 per tick"
+                raise ValueError(f"pie.{key} is {getattr(self.pie, key):,}: that is {value:,} {unit}, allowed: 1 to {most:,}")
+        cycles = self.pie_numbers["update_ticks"] << self.tick_shift
+        if cycles < self.queues + PIE_WALK_CYCLES:
+            raise ValueError(f"pie.update_us is {self.pie.update_us:,}, which is too short to calculate {self.queues:,} queues one by one")
+
     @property
     def descriptors(self) -> int:
         """Number of descriptors: the pages of all memories."""
@@ -137,6 +166,17 @@ class Config(BaseModel):
     def tick_shift(self) -> int:
         """The AQM's tick is 2^n cycles: between 1 and 2 us."""
         return (self.clock_hz // 1_000_000).bit_length()
+
+    @property
+    def pie_numbers(self) -> dict[str, int]:
+        """PIE as the hardware has it: T_UPDATE in ticks, gains in 2^-32 per tick."""
+        ticks_per_second = self.clock_hz / (1 << self.tick_shift)
+        gain = (1 << 32) / ticks_per_second
+        return {
+            "update_ticks": round(self.pie.update_us * ticks_per_second / 1e6),
+            "alpha": round(self.pie.alpha * gain),
+            "beta": round(self.pie.beta * gain),
+        }
 
     @property
     def module(self) -> str:
@@ -201,6 +241,7 @@ def model_settings(config: Config) -> dict[str, Any]:
         "aqm": config.aqm,
         "aqm_estimate": config.aqm_estimate,
         "tick_shift": config.tick_shift,
+        **({f"pie_{name}": value for name, value in config.pie_numbers.items()} if config.aqm == "pie" else {}),
     }
     return settings | ({"hierarchy": config.hierarchy.model_dump()} if config.hierarchy else {})
 
@@ -232,6 +273,7 @@ def write_wrapper(config: Config, folder: Path) -> Path:
         "Aqm": str(AQM_CODES[config.aqm]),
         "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
         "TickShift": str(config.tick_shift),
+        **_pie_numbers(config),
         **_tree_numbers(config),
     }
     sizes = {"Memories": memories, "AddrWidth": config.address_bits, "DataWidth": 512, "DataBytes": 64}
@@ -259,6 +301,14 @@ def write_wrapper(config: Config, folder: Path) -> Path:
     if not path.exists() or path.read_text() != text:  # a build that looks at time stamps has nothing to do
         path.write_text(text)
     return path
+
+
+def _pie_numbers(config: Config) -> dict[str, str]:
+    """Return the parameters of PIE, where it is."""
+    if config.aqm != "pie":
+        return {}
+    numbers = config.pie_numbers
+    return {"UpdateTicks": str(numbers["update_ticks"]), "Alpha": str(numbers["alpha"]), "Beta": str(numbers["beta"])}
 
 
 def _tree_numbers(config: Config) -> dict[str, str]:

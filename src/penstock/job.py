@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from penstock.configs import Config
 
 BUS_BITS = 512
+AQM_NAMES = {"codel": "CoDel", "pie": "PIE"}
+# Times of each AQM in the order of the registers, with the defaults of RFC 8289 and RFC 8033, in ps.
+AQM_TIMES = {
+    "codel": {"target": 5 * 10**9, "interval": 100 * 10**9},
+    "pie": {"target": 15 * 10**9, "max_burst": 150 * 10**9},
+}
 DEFAULT_LINE_BPS = 100 * 10**9
 MAX_CYCLES = 2**35  # as far as the engine's time of the lines reaches
 MAX_SERIES = 32
@@ -158,10 +164,19 @@ class QueueTable:
     def _aqm(self, given: Aqm, key: KeyPath) -> registers.Aqm:
         if self._config.aqm == "none":
             self._document.fail(key, f"is set, but configuration {self._config.name} has no AQM")
+        has, names = f"configuration {self._config.name} has {AQM_NAMES[self._config.aqm]}", AQM_TIMES[self._config.aqm]
+        if given.algorithm not in (None, self._config.aqm):
+            self._document.fail((*key, "algorithm"), f"is {given.algorithm}, but {has}")
+        foreign = next(
+            (name for times in AQM_TIMES.values() for name in times if name not in names and getattr(given, name) is not None), None
+        )
+        if foreign:
+            self._document.fail((*key, foreign), f"is set, but {has}, which has no such time")
         ticks = []
-        for name in ("target", "interval"):
+        for name, default in names.items():
+            asked = getattr(given, name)
             try:
-                ticks.append(registers.aqm_ticks(getattr(given, name), self._config.clock_hz, self._config.tick_shift))
+                ticks.append(registers.aqm_ticks(default if asked is None else asked, self._config.clock_hz, self._config.tick_shift))
             except UserError as error:
                 self._document.fail((*key, name), f"cannot be: {error}")
         return registers.Aqm(*ticks, ecn=given.ecn)

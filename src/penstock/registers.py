@@ -121,8 +121,8 @@ def shaper_code(rate: int | None, burst: int, clock_hz: int) -> int:
 class Aqm:
     """Active queue management of one queue; times in ticks of the device's AQM, 0 .. 2^18 - 1."""
 
-    target: int
-    interval: int
+    target: int  # CoDel: TARGET, PIE: QDELAY_REF
+    interval: int  # CoDel: INTERVAL, PIE: MAX_BURST
     ecn: bool = False  # mark packets that may be marked instead of dropping them
     enable: bool = True
 

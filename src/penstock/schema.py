@@ -274,11 +274,13 @@ class Link(Model):
 
 
 class Aqm(Model):
-    """Active queue management of a queue: CoDel (RFC 8289), in a configuration that has it."""
+    """Active queue management of a queue: CoDel (RFC 8289) or PIE (RFC 8033), whichever the configuration has."""
 
-    target: Duration = Field(5_000_000_000, description="Sojourn time that is tolerated; default 5 ms.")
-    interval: Duration = Field(100_000_000_000, description="How long it may be exceeded before the first drop; default 100 ms.")
-    ecn: StrictBool = Field(False, description="ECN-capable frames are marked instead of dropped.")
+    algorithm: Literal["codel", "pie"] | None = Field(None, description="Which one is meant; the configuration must have it.")
+    target: Duration | None = Field(None, description="Delay that is tolerated; default 5 ms with CoDel, 15 ms with PIE.")
+    interval: Duration | None = Field(None, description="CoDel: how long it may be exceeded before the first drop; default 100 ms.")
+    max_burst: Duration | None = Field(None, description="PIE: how long a burst may last before the first drop; default 150 ms.")
+    ecn: StrictBool = Field(False, description="ECN-capable frames are marked instead of dropped (PIE: up to a probability of 0.1).")
 
 
 class QueueSettings(Model):

@@ -70,9 +70,16 @@ class TestCore:
 
     __test__ = False  # not a test of its own, whatever its name begins with
 
-    def __init__(self, queues: int, descriptors: int, shaping: bool = True, aqm: dict[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        queues: int,
+        descriptors: int,
+        shaping: bool = True,
+        aqm: dict[str, int] | None = None,
+        tree: dict[str, int] | None = None,
+    ) -> None:
         self.queues, self.descriptors = queues, descriptors
-        self._core = CoreLibrary(verilate.build_core(queues, descriptors, shaping, assertions=True, aqm=aqm))
+        self._core = CoreLibrary(verilate.build_core(queues, descriptors, shaping, assertions=True, aqm=aqm, tree=tree))
         self.pins = self._core.pins
         self.reset()
 
@@ -82,7 +89,7 @@ class TestCore:
 
     def reset(self) -> None:
         """Reset the core, in mid-traffic too, and forget every packet, as the core must."""
-        self.pins.s_enq_valid = self.pins.s_cfg_valid = 0
+        self.pins.s_enq_valid = self.pins.s_cfg_valid = self.pins.s_tree_cfg_valid = 0
         self.pins.rst = 1
         for _ in range(2):
             self._core.step()
@@ -143,6 +150,16 @@ class TestCore:
         while not pins.s_cfg_ready:
             self.cycle()
         pins.s_cfg_valid = 0
+
+    def configure_parent(self, what: int, number: int, parent: int, mantissa: int, exponent: int, burst: int = 0) -> None:
+        """Set shaper and parent of a subscriber (`what` 1), node (2) or port (3)."""
+        pins = self.pins
+        pins.s_tree_cfg_valid, pins.s_tree_cfg_what, pins.s_tree_cfg_id, pins.s_tree_cfg_parent = 1, what, number, parent
+        pins.s_tree_cfg_shaper = burst << 21 | exponent << 16 | mantissa
+        self.cycle()
+        while not pins.s_tree_cfg_ready:
+            self.cycle()
+        pins.s_tree_cfg_valid = 0
 
     def offer(self, queue: int, length: int, ect: bool = False) -> bool:
         """Offer a packet unless one is still offered or no descriptor is free; return whether it was."""

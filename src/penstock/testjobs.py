@@ -72,7 +72,7 @@ def fate(length: int, queue: int, error: int) -> str:
 
 def assert_clean(result: dict[str, Any]) -> None:
     """Nothing is wrong with this run."""
-    assert result["findings"] == []
+    assert result["findings"] == [], result["findings"]
     for key in ("order_errors", "payload_errors", "event_errors", "lost", "counter_mismatches"):
         assert result[key] == 0, key
     assert result["conservation_ok"] and not result["interrupted"]

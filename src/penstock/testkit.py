@@ -14,6 +14,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from penstock import verilated_objects
 from penstock.paths import BLOCKS, BUILD, ROOT, block_file_list, read_file_list, tool_environment
 
 
@@ -41,6 +42,7 @@ def run_module(
     build_dir = BUILD / "cocotb" / f"{module}-{digest.hexdigest()[:16]}"
 
     os.environ.update(tool_environment())  # the runner hands its own environment on
+    verilated_objects.lend(build_dir, "cocotb")
     runner = get_runner("verilator")
     runner.build(
         sources=[f for f in files if f.suffix in (".sv", ".v")] + [ROOT / "lint" / "verilator.vlt"],
@@ -51,6 +53,7 @@ def run_module(
         always=False,
         timescale=("1ns", "1ps"),
     )
+    verilated_objects.keep(build_dir, "cocotb")
     results = runner.test(
         hdl_toplevel=module,
         hdl_toplevel_lang="verilog",
@@ -70,13 +73,20 @@ def run_module(
 
 
 def run_soak(
-    bench: Path, block: str, module: str, parameters: dict[str, object], arguments: dict[str, int], sources: list[Path] | None = None
+    bench: Path,
+    block: str,
+    module: str,
+    parameters: dict[str, object],
+    arguments: dict[str, int],
+    sources: list[Path] | None = None,
+    optimise: int = 2,
 ) -> dict[str, int]:
     """Compile `module` with the C++ bench `bench` around it, run it, and return the counts that it prints as `name=value`.
 
     The bench's main() takes `name=value` arguments, stops at the first fault with a message and status 1, and prints its counts.
     Assertions of the RTL are on. The build is keyed by sources and parameters; `sources`
-    stand in for the block's own. Raises AssertionError with the bench's output.
+    stand in for the block's own. `optimise`: the compiler's -O for what runs in every cycle; 1 for modules that take minutes to compile.
+    Raises AssertionError with the bench's output.
     """
     import subprocess
 
@@ -92,11 +102,14 @@ def run_soak(
         command = [
             "verilator", "--cc", "--exe", "--build", "--assert", "-O3", "-Wno-fatal", "--x-initial", "unique", "-j", "2",
             "--top-module", module, "--prefix", "Vtop", "-Mdir", str(build_dir), "-o", "soak",
-            "-CFLAGS", f"-O2 -std=c++20 -I{BLOCKS}", str(ROOT / "lint" / "verilator.vlt"),
+            "-CFLAGS", f"-std=c++20 -I{BLOCKS}", "-MAKEFLAGS", f"OPT_FAST=-O{optimise} OPT_GLOBAL=-O2 OPT_SLOW=-O0",
+            str(ROOT / "lint" / "verilator.vlt"),
             *(f"-G{name}={value}" for name, value in parameters.items()), *map(str, files),
         ]  # fmt: skip
+        verilated_objects.lend(build_dir, "soak")
         built = subprocess.run(command, env=tool_environment(), capture_output=True, text=True)
         assert built.returncode == 0, built.stdout + built.stderr
+        verilated_objects.keep(build_dir, "soak")
     call = [str(program), *(f"{name}={value}" for name, value in arguments.items())]
     done = subprocess.run(call, capture_output=True, text=True)
     print(" ".join(call[1:]), done.stdout, done.stderr, sep="\n")

@@ -16,6 +16,7 @@ from penstock.testjobs import frames, ip_frames
 
 Job = dict[str, Any]
 
+FULL_CLOCK_HZ = 220_000_000
 TOTALS = (
     "init_cycles",
     "cycles",
@@ -47,6 +48,7 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
     queues = list(range(config.queues)) if config.queues <= 64 else sorted(rng.sample(range(config.queues), rng.choice([3, 40, 400])))
     low_limits = rng.random() < 0.6
     longest = config.max_frame_bytes
+    pace = config.clock_hz / FULL_CLOCK_HZ  # a slower device has slower lines, so that a job is the same cycle by cycle
 
     def aqm() -> registers.Aqm | None:
         if config.aqm == "none":
@@ -56,9 +58,9 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
 
     def settings(queue: int) -> list[tuple[int, int]]:
         kind = rng.random()
-        rate = 0 if kind < 0.1 else None if kind < 0.25 else int(10 ** rng.uniform(5, 10.9))
+        rate = 0 if kind < 0.1 else None if kind < 0.25 else max(registers.MIN_RATE_BPS, int(pace * 10 ** rng.uniform(5, 10.9)))
         if config.aqm != "none" and kind > 0.5:  # so many frames leave that a queue drops again and again
-            rate = int(10 ** rng.uniform(9, 10.3))
+            rate = int(pace * 10 ** rng.uniform(9, 10.3))
         burst = min(rng.choice([0, 0, 2000, 50_000]), registers.MAX_BURST_CYCLES * (rate or 0) // (8 * config.clock_hz))
         limits = (rng.randint(0, 40), rng.randint(0, 60_000)) if low_limits else (65_535, 16_777_215)
         return registers.queue_writes(queue, rate, burst, *limits, config.clock_hz, aqm())
@@ -80,7 +82,7 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
             "kind": rng.choice(["constant", "poisson", "onoff"]),
             "queues": rng.choice([queues, queues[:1], queues[:3]]),
             "pick": rng.choice(["each", "round_robin", "random"]),
-            "bps": 10 ** rng.uniform(8.5, 11),
+            "bps": pace * 10 ** rng.uniform(8.5, 11),
             "sizes": rng.choice([IMIX, [(60, 1)], some[:1], some, [(61, 1), (64, 1), (65, 1), (124, 1), (125, 1)]]),
         }
         if source["pick"] == "each":
@@ -99,8 +101,8 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
         "drain": rng.random() < 0.6,
         "max_cycles": duration + rng.choice([10_000, 200_000]),
         "quiet_cycles": 50_000,
-        "ingress_bps": rng.choice([100e9, 100e9, 0, 10e9]),
-        "egress_bps": rng.choice([100e9, 100e9, 0, 5e9, 25e9]),
+        "ingress_bps": pace * rng.choice([100e9, 100e9, 0, 10e9]),
+        "egress_bps": pace * rng.choice([100e9, 100e9, 0, 5e9, 25e9]),
         "register_writes": writes,
         "timed_register_writes": timed,
         "sources": sources,

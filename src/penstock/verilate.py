@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from penstock import verilated_objects
 from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, read_file_list, tool_environment
 
 if TYPE_CHECKING:
@@ -107,11 +108,13 @@ def _compile(what: Build, folder: Path, library: Path) -> None:
         "--prefix", "Vpst_device", "--top-module", what.top, "--Mdir", str(folder / "obj"), "-o", "device.so",
         str(waivers), *map(str, [*what.sources, *generated]), str(what.shim),
     ]  # fmt: skip
+    verilated_objects.lend(folder / "obj", "device")
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, check=False)
     (folder / "build.log").write_text(" ".join(command) + "\n\n" + done.stdout + done.stderr)
     if done.returncode:
         lines = [line for line in (done.stderr + done.stdout).splitlines() if "Warning" not in line]
         raise VerilateError(f"{what.name} does not compile ({folder / 'build.log'}):\n" + "\n".join(lines[-30:]))
+    verilated_objects.keep(folder / "obj", "device")
     (folder / "obj" / "device.so").rename(library)
     shutil.rmtree(folder / "obj")  # some 100 MB that nobody reads again
 

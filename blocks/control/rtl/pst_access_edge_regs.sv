@@ -1099,104 +1099,104 @@ module pst_access_edge_regs (
 
     always_ff @(posedge clk) begin
         if(decoded_reg_strb.dropped_runt.packets[0] && !decoded_req_is_wr) begin
-            rbuf_storage.dropped_runt.packets.data[47:0] <= hwif_in.dropped_runt.packets.value.next;
-            rbuf_storage.dropped_runt.packets.data[63:48] <= '0;
+            rbuf_storage.dropped_runt.packets.data[49:0] <= hwif_in.dropped_runt.packets.value.next;
+            rbuf_storage.dropped_runt.packets.data[63:50] <= '0;
         end
     end
     always_ff @(posedge clk) begin
-        if(decoded_reg_strb.dropped_runt.bytes[0] && !decoded_req_is_wr) begin
+        if(decoded_reg_strb.dropped_runt.packets[0] && !decoded_req_is_wr) begin
             rbuf_storage.dropped_runt.bytes.data[55:0] <= hwif_in.dropped_runt.bytes.value.next;
             rbuf_storage.dropped_runt.bytes.data[63:56] <= '0;
         end
     end
     always_ff @(posedge clk) begin
         if(decoded_reg_strb.dropped_oversize.packets[0] && !decoded_req_is_wr) begin
-            rbuf_storage.dropped_oversize.packets.data[47:0] <= hwif_in.dropped_oversize.packets.value.next;
-            rbuf_storage.dropped_oversize.packets.data[63:48] <= '0;
+            rbuf_storage.dropped_oversize.packets.data[49:0] <= hwif_in.dropped_oversize.packets.value.next;
+            rbuf_storage.dropped_oversize.packets.data[63:50] <= '0;
         end
     end
     always_ff @(posedge clk) begin
-        if(decoded_reg_strb.dropped_oversize.bytes[0] && !decoded_req_is_wr) begin
+        if(decoded_reg_strb.dropped_oversize.packets[0] && !decoded_req_is_wr) begin
             rbuf_storage.dropped_oversize.bytes.data[55:0] <= hwif_in.dropped_oversize.bytes.value.next;
             rbuf_storage.dropped_oversize.bytes.data[63:56] <= '0;
         end
     end
     always_ff @(posedge clk) begin
         if(decoded_reg_strb.dropped_bad_queue_id.packets[0] && !decoded_req_is_wr) begin
-            rbuf_storage.dropped_bad_queue_id.packets.data[47:0] <= hwif_in.dropped_bad_queue_id.packets.value.next;
-            rbuf_storage.dropped_bad_queue_id.packets.data[63:48] <= '0;
+            rbuf_storage.dropped_bad_queue_id.packets.data[49:0] <= hwif_in.dropped_bad_queue_id.packets.value.next;
+            rbuf_storage.dropped_bad_queue_id.packets.data[63:50] <= '0;
         end
     end
     always_ff @(posedge clk) begin
-        if(decoded_reg_strb.dropped_bad_queue_id.bytes[0] && !decoded_req_is_wr) begin
+        if(decoded_reg_strb.dropped_bad_queue_id.packets[0] && !decoded_req_is_wr) begin
             rbuf_storage.dropped_bad_queue_id.bytes.data[55:0] <= hwif_in.dropped_bad_queue_id.bytes.value.next;
             rbuf_storage.dropped_bad_queue_id.bytes.data[63:56] <= '0;
         end
     end
     always_ff @(posedge clk) begin
         if(decoded_reg_strb.dropped_bad_frame.packets[0] && !decoded_req_is_wr) begin
-            rbuf_storage.dropped_bad_frame.packets.data[47:0] <= hwif_in.dropped_bad_frame.packets.value.next;
-            rbuf_storage.dropped_bad_frame.packets.data[63:48] <= '0;
+            rbuf_storage.dropped_bad_frame.packets.data[49:0] <= hwif_in.dropped_bad_frame.packets.value.next;
+            rbuf_storage.dropped_bad_frame.packets.data[63:50] <= '0;
         end
     end
     always_ff @(posedge clk) begin
-        if(decoded_reg_strb.dropped_bad_frame.bytes[0] && !decoded_req_is_wr) begin
+        if(decoded_reg_strb.dropped_bad_frame.packets[0] && !decoded_req_is_wr) begin
             rbuf_storage.dropped_bad_frame.bytes.data[55:0] <= hwif_in.dropped_bad_frame.bytes.value.next;
             rbuf_storage.dropped_bad_frame.bytes.data[63:56] <= '0;
         end
     end
     always_ff @(posedge clk) begin
         if(decoded_reg_strb.dropped_no_page.packets[0] && !decoded_req_is_wr) begin
-            rbuf_storage.dropped_no_page.packets.data[47:0] <= hwif_in.dropped_no_page.packets.value.next;
-            rbuf_storage.dropped_no_page.packets.data[63:48] <= '0;
+            rbuf_storage.dropped_no_page.packets.data[49:0] <= hwif_in.dropped_no_page.packets.value.next;
+            rbuf_storage.dropped_no_page.packets.data[63:50] <= '0;
         end
     end
     always_ff @(posedge clk) begin
-        if(decoded_reg_strb.dropped_no_page.bytes[0] && !decoded_req_is_wr) begin
+        if(decoded_reg_strb.dropped_no_page.packets[0] && !decoded_req_is_wr) begin
             rbuf_storage.dropped_no_page.bytes.data[55:0] <= hwif_in.dropped_no_page.bytes.value.next;
             rbuf_storage.dropped_no_page.bytes.data[63:56] <= '0;
         end
     end
     always_ff @(posedge clk) begin
         if(decoded_reg_strb.dropped_tail_drop_packets.packets[0] && !decoded_req_is_wr) begin
-            rbuf_storage.dropped_tail_drop_packets.packets.data[47:0] <= hwif_in.dropped_tail_drop_packets.packets.value.next;
-            rbuf_storage.dropped_tail_drop_packets.packets.data[63:48] <= '0;
+            rbuf_storage.dropped_tail_drop_packets.packets.data[49:0] <= hwif_in.dropped_tail_drop_packets.packets.value.next;
+            rbuf_storage.dropped_tail_drop_packets.packets.data[63:50] <= '0;
         end
     end
     always_ff @(posedge clk) begin
-        if(decoded_reg_strb.dropped_tail_drop_packets.bytes[0] && !decoded_req_is_wr) begin
+        if(decoded_reg_strb.dropped_tail_drop_packets.packets[0] && !decoded_req_is_wr) begin
             rbuf_storage.dropped_tail_drop_packets.bytes.data[55:0] <= hwif_in.dropped_tail_drop_packets.bytes.value.next;
             rbuf_storage.dropped_tail_drop_packets.bytes.data[63:56] <= '0;
         end
     end
     always_ff @(posedge clk) begin
         if(decoded_reg_strb.dropped_tail_drop_bytes.packets[0] && !decoded_req_is_wr) begin
-            rbuf_storage.dropped_tail_drop_bytes.packets.data[47:0] <= hwif_in.dropped_tail_drop_bytes.packets.value.next;
-            rbuf_storage.dropped_tail_drop_bytes.packets.data[63:48] <= '0;
+            rbuf_storage.dropped_tail_drop_bytes.packets.data[49:0] <= hwif_in.dropped_tail_drop_bytes.packets.value.next;
+            rbuf_storage.dropped_tail_drop_bytes.packets.data[63:50] <= '0;
         end
     end
     always_ff @(posedge clk) begin
-        if(decoded_reg_strb.dropped_tail_drop_bytes.bytes[0] && !decoded_req_is_wr) begin
+        if(decoded_reg_strb.dropped_tail_drop_bytes.packets[0] && !decoded_req_is_wr) begin
             rbuf_storage.dropped_tail_drop_bytes.bytes.data[55:0] <= hwif_in.dropped_tail_drop_bytes.bytes.value.next;
             rbuf_storage.dropped_tail_drop_bytes.bytes.data[63:56] <= '0;
         end
     end
     always_ff @(posedge clk) begin
         if(decoded_reg_strb.dropped_aqm.packets[0] && !decoded_req_is_wr) begin
-            rbuf_storage.dropped_aqm.packets.data[47:0] <= hwif_in.dropped_aqm.packets.value.next;
-            rbuf_storage.dropped_aqm.packets.data[63:48] <= '0;
+            rbuf_storage.dropped_aqm.packets.data[49:0] <= hwif_in.dropped_aqm.packets.value.next;
+            rbuf_storage.dropped_aqm.packets.data[63:50] <= '0;
         end
     end
     always_ff @(posedge clk) begin
-        if(decoded_reg_strb.dropped_aqm.bytes[0] && !decoded_req_is_wr) begin
+        if(decoded_reg_strb.dropped_aqm.packets[0] && !decoded_req_is_wr) begin
             rbuf_storage.dropped_aqm.bytes.data[55:0] <= hwif_in.dropped_aqm.bytes.value.next;
             rbuf_storage.dropped_aqm.bytes.data[63:56] <= '0;
         end
     end
     always_ff @(posedge clk) begin
         if(decoded_reg_strb.marked_packets[0] && !decoded_req_is_wr) begin
-            rbuf_storage.marked_packets.data[47:0] <= hwif_in.marked_packets.value.next;
-            rbuf_storage.marked_packets.data[63:48] <= '0;
+            rbuf_storage.marked_packets.data[49:0] <= hwif_in.marked_packets.value.next;
+            rbuf_storage.marked_packets.data[63:50] <= '0;
         end
     end
 
@@ -1342,7 +1342,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = hwif_in.in.packets.value.next[31:0];
         end
         if(rd_mux_addr == 12'h84) begin
-            readback_data_var[15:0] = hwif_in.in.packets.value.next[47:32];
+            readback_data_var[17:0] = hwif_in.in.packets.value.next[49:32];
         end
         if(rd_mux_addr == 12'h88) begin
             readback_data_var[31:0] = hwif_in.in.bytes.value.next[31:0];
@@ -1354,7 +1354,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = hwif_in.out.packets.value.next[31:0];
         end
         if(rd_mux_addr == 12'h94) begin
-            readback_data_var[15:0] = hwif_in.out.packets.value.next[47:32];
+            readback_data_var[17:0] = hwif_in.out.packets.value.next[49:32];
         end
         if(rd_mux_addr == 12'h98) begin
             readback_data_var[31:0] = hwif_in.out.bytes.value.next[31:0];
@@ -1366,7 +1366,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = hwif_in.drop.packets.value.next[31:0];
         end
         if(rd_mux_addr == 12'ha4) begin
-            readback_data_var[15:0] = hwif_in.drop.packets.value.next[47:32];
+            readback_data_var[17:0] = hwif_in.drop.packets.value.next[49:32];
         end
         if(rd_mux_addr == 12'ha8) begin
             readback_data_var[31:0] = hwif_in.drop.bytes.value.next[31:0];
@@ -1378,7 +1378,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = hwif_in.aqm_drop.packets.value.next[31:0];
         end
         if(rd_mux_addr == 12'hb4) begin
-            readback_data_var[15:0] = hwif_in.aqm_drop.packets.value.next[47:32];
+            readback_data_var[17:0] = hwif_in.aqm_drop.packets.value.next[49:32];
         end
         if(rd_mux_addr == 12'hb8) begin
             readback_data_var[31:0] = hwif_in.aqm_drop.bytes.value.next[31:0];
@@ -1390,7 +1390,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = hwif_in.mark_packets.value.next[31:0];
         end
         if(rd_mux_addr == 12'hc4) begin
-            readback_data_var[15:0] = hwif_in.mark_packets.value.next[47:32];
+            readback_data_var[17:0] = hwif_in.mark_packets.value.next[49:32];
         end
         if(rd_mux_addr == 12'h110) begin
             readback_data_var[31:0] = hwif_in.dropped_runt.packets.value.next[31:0];
@@ -1399,7 +1399,7 @@ module pst_access_edge_regs (
             readback_data_var = rbuf_storage.dropped_runt.packets.data[63:32];
         end
         if(rd_mux_addr == 12'h118) begin
-            readback_data_var[31:0] = hwif_in.dropped_runt.bytes.value.next[31:0];
+            readback_data_var = rbuf_storage.dropped_runt.bytes.data[31:0];
         end
         if(rd_mux_addr == 12'h11c) begin
             readback_data_var = rbuf_storage.dropped_runt.bytes.data[63:32];
@@ -1411,7 +1411,7 @@ module pst_access_edge_regs (
             readback_data_var = rbuf_storage.dropped_oversize.packets.data[63:32];
         end
         if(rd_mux_addr == 12'h128) begin
-            readback_data_var[31:0] = hwif_in.dropped_oversize.bytes.value.next[31:0];
+            readback_data_var = rbuf_storage.dropped_oversize.bytes.data[31:0];
         end
         if(rd_mux_addr == 12'h12c) begin
             readback_data_var = rbuf_storage.dropped_oversize.bytes.data[63:32];
@@ -1423,7 +1423,7 @@ module pst_access_edge_regs (
             readback_data_var = rbuf_storage.dropped_bad_queue_id.packets.data[63:32];
         end
         if(rd_mux_addr == 12'h138) begin
-            readback_data_var[31:0] = hwif_in.dropped_bad_queue_id.bytes.value.next[31:0];
+            readback_data_var = rbuf_storage.dropped_bad_queue_id.bytes.data[31:0];
         end
         if(rd_mux_addr == 12'h13c) begin
             readback_data_var = rbuf_storage.dropped_bad_queue_id.bytes.data[63:32];
@@ -1435,7 +1435,7 @@ module pst_access_edge_regs (
             readback_data_var = rbuf_storage.dropped_bad_frame.packets.data[63:32];
         end
         if(rd_mux_addr == 12'h148) begin
-            readback_data_var[31:0] = hwif_in.dropped_bad_frame.bytes.value.next[31:0];
+            readback_data_var = rbuf_storage.dropped_bad_frame.bytes.data[31:0];
         end
         if(rd_mux_addr == 12'h14c) begin
             readback_data_var = rbuf_storage.dropped_bad_frame.bytes.data[63:32];
@@ -1447,7 +1447,7 @@ module pst_access_edge_regs (
             readback_data_var = rbuf_storage.dropped_no_page.packets.data[63:32];
         end
         if(rd_mux_addr == 12'h158) begin
-            readback_data_var[31:0] = hwif_in.dropped_no_page.bytes.value.next[31:0];
+            readback_data_var = rbuf_storage.dropped_no_page.bytes.data[31:0];
         end
         if(rd_mux_addr == 12'h15c) begin
             readback_data_var = rbuf_storage.dropped_no_page.bytes.data[63:32];
@@ -1459,7 +1459,7 @@ module pst_access_edge_regs (
             readback_data_var = rbuf_storage.dropped_tail_drop_packets.packets.data[63:32];
         end
         if(rd_mux_addr == 12'h168) begin
-            readback_data_var[31:0] = hwif_in.dropped_tail_drop_packets.bytes.value.next[31:0];
+            readback_data_var = rbuf_storage.dropped_tail_drop_packets.bytes.data[31:0];
         end
         if(rd_mux_addr == 12'h16c) begin
             readback_data_var = rbuf_storage.dropped_tail_drop_packets.bytes.data[63:32];
@@ -1471,7 +1471,7 @@ module pst_access_edge_regs (
             readback_data_var = rbuf_storage.dropped_tail_drop_bytes.packets.data[63:32];
         end
         if(rd_mux_addr == 12'h178) begin
-            readback_data_var[31:0] = hwif_in.dropped_tail_drop_bytes.bytes.value.next[31:0];
+            readback_data_var = rbuf_storage.dropped_tail_drop_bytes.bytes.data[31:0];
         end
         if(rd_mux_addr == 12'h17c) begin
             readback_data_var = rbuf_storage.dropped_tail_drop_bytes.bytes.data[63:32];
@@ -1483,7 +1483,7 @@ module pst_access_edge_regs (
             readback_data_var = rbuf_storage.dropped_aqm.packets.data[63:32];
         end
         if(rd_mux_addr == 12'h188) begin
-            readback_data_var[31:0] = hwif_in.dropped_aqm.bytes.value.next[31:0];
+            readback_data_var = rbuf_storage.dropped_aqm.bytes.data[31:0];
         end
         if(rd_mux_addr == 12'h18c) begin
             readback_data_var = rbuf_storage.dropped_aqm.bytes.data[63:32];

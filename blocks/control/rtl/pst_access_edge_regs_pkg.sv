@@ -145,7 +145,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__queue_command__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__in__packets__value__in_t;
 
     typedef struct {
@@ -166,7 +166,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__in__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__out__packets__value__in_t;
 
     typedef struct {
@@ -187,7 +187,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__out__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__drop__packets__value__in_t;
 
     typedef struct {
@@ -208,7 +208,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__drop__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__aqm_drop__packets__value__in_t;
 
     typedef struct {
@@ -229,7 +229,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__aqm_drop__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__mark_packets__value__in_t;
 
     typedef struct {
@@ -237,7 +237,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__mark_packets__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__dropped_runt__packets__value__in_t;
 
     typedef struct {
@@ -258,7 +258,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_runt__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__dropped_oversize__packets__value__in_t;
 
     typedef struct {
@@ -279,7 +279,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_oversize__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__dropped_bad_queue_id__packets__value__in_t;
 
     typedef struct {
@@ -300,7 +300,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_bad_queue_id__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__dropped_bad_frame__packets__value__in_t;
 
     typedef struct {
@@ -321,7 +321,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_bad_frame__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__dropped_no_page__packets__value__in_t;
 
     typedef struct {
@@ -342,7 +342,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_no_page__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__dropped_tail_drop_packets__packets__value__in_t;
 
     typedef struct {
@@ -363,7 +363,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_tail_drop_packets__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__dropped_tail_drop_bytes__packets__value__in_t;
 
     typedef struct {
@@ -384,7 +384,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_tail_drop_bytes__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__dropped_aqm__packets__value__in_t;
 
     typedef struct {
@@ -405,7 +405,7 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_aqm__in_t;
 
     typedef struct {
-        logic [47:0] next;
+        logic [49:0] next;
     } pst_access_edge_regs__marked_packets__value__in_t;
 
     typedef struct {

@@ -18,7 +18,7 @@ module pst_control
     parameter int unsigned MaxFrameBytes = 1522,    // shown in a register
     parameter int unsigned ClockHz = 220_000_000,   // shown in a register, Hz
     parameter bit          Shaping = 1'b1,          // shown in a register
-    parameter int unsigned Aqm = 0,                 // shown in a register: 0 none, 1 CoDel
+    parameter int unsigned Aqm = 0,                 // shown in a register: 0 none, 1 CoDel, 2 PIE
     parameter bit          AqmEstimate = 1'b0,      // shown in a register
     parameter int unsigned TickShift = 8,           // shown in a register, 0..31
     parameter int unsigned Levels = 1,              // 1: queues alone; 4: queue, subscriber, node, port
@@ -26,7 +26,7 @@ module pst_control
     parameter int unsigned Nodes = 2,               // Levels = 4
     parameter int unsigned Ports = 2,               // Levels = 4
     parameter int unsigned Classes = 4,             // Levels = 4, 1..8
-    parameter int unsigned PacketWidth = 48,        // of the counters, bits, 1..48
+    parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1
 ) (
@@ -97,8 +97,8 @@ module pst_control
   if (Queues < 2) begin : g_bad_queues
     $error("pst_control: Queues is %0d, allowed: 2 and more", Queues);
   end
-  if (PacketWidth < 1 || PacketWidth > 48 || ByteWidth < 1 || ByteWidth > 56) begin : g_bad_width
-    $error("pst_control: PacketWidth is %0d (1 to 48), ByteWidth is %0d (1 to 56)", PacketWidth, ByteWidth);
+  if (PacketWidth < 1 || PacketWidth > 50 || ByteWidth < 1 || ByteWidth > 56) begin : g_bad_width
+    $error("pst_control: PacketWidth is %0d (1 to 50), ByteWidth is %0d (1 to 56)", PacketWidth, ByteWidth);
   end
 
   localparam logic [31:0] CommandWrite     = 32'd1;
@@ -343,33 +343,33 @@ module pst_control
     hwif_in.queue_index.value.incr     = start && refuse == RefuseNot && command_q == CommandWriteNext;
     hwif_in.queue_command.wr_ack       = start;
 
-    hwif_in.in.packets.value.next   = 48'(snap_in_q.packets);
+    hwif_in.in.packets.value.next   = 50'(snap_in_q.packets);
     hwif_in.in.bytes.value.next     = 56'(snap_in_q.bytes);
-    hwif_in.out.packets.value.next  = 48'(snap_out_q.packets);
+    hwif_in.out.packets.value.next  = 50'(snap_out_q.packets);
     hwif_in.out.bytes.value.next    = 56'(snap_out_q.bytes);
-    hwif_in.drop.packets.value.next = 48'(snap_drop_q.packets);
+    hwif_in.drop.packets.value.next = 50'(snap_drop_q.packets);
     hwif_in.drop.bytes.value.next   = 56'(snap_drop_q.bytes);
-    hwif_in.aqm_drop.packets.value.next = 48'(snap_aqm_q.packets);
+    hwif_in.aqm_drop.packets.value.next = 50'(snap_aqm_q.packets);
     hwif_in.aqm_drop.bytes.value.next   = 56'(snap_aqm_q.bytes);
-    hwif_in.mark_packets.value.next     = 48'(snap_mark_q);
+    hwif_in.mark_packets.value.next     = 50'(snap_mark_q);
 
-    hwif_in.dropped_runt.packets.value.next              = 48'(dropped_packets_i[DropRunt]);
+    hwif_in.dropped_runt.packets.value.next              = 50'(dropped_packets_i[DropRunt]);
     hwif_in.dropped_runt.bytes.value.next                = 56'(dropped_bytes_i[DropRunt]);
-    hwif_in.dropped_oversize.packets.value.next          = 48'(dropped_packets_i[DropOversize]);
+    hwif_in.dropped_oversize.packets.value.next          = 50'(dropped_packets_i[DropOversize]);
     hwif_in.dropped_oversize.bytes.value.next            = 56'(dropped_bytes_i[DropOversize]);
-    hwif_in.dropped_bad_queue_id.packets.value.next      = 48'(dropped_packets_i[DropBadQueueId]);
+    hwif_in.dropped_bad_queue_id.packets.value.next      = 50'(dropped_packets_i[DropBadQueueId]);
     hwif_in.dropped_bad_queue_id.bytes.value.next        = 56'(dropped_bytes_i[DropBadQueueId]);
-    hwif_in.dropped_bad_frame.packets.value.next         = 48'(dropped_packets_i[DropBadFrame]);
+    hwif_in.dropped_bad_frame.packets.value.next         = 50'(dropped_packets_i[DropBadFrame]);
     hwif_in.dropped_bad_frame.bytes.value.next           = 56'(dropped_bytes_i[DropBadFrame]);
-    hwif_in.dropped_no_page.packets.value.next           = 48'(dropped_packets_i[DropNoPage]);
+    hwif_in.dropped_no_page.packets.value.next           = 50'(dropped_packets_i[DropNoPage]);
     hwif_in.dropped_no_page.bytes.value.next             = 56'(dropped_bytes_i[DropNoPage]);
-    hwif_in.dropped_tail_drop_packets.packets.value.next = 48'(dropped_packets_i[DropTailDropPackets]);
+    hwif_in.dropped_tail_drop_packets.packets.value.next = 50'(dropped_packets_i[DropTailDropPackets]);
     hwif_in.dropped_tail_drop_packets.bytes.value.next   = 56'(dropped_bytes_i[DropTailDropPackets]);
-    hwif_in.dropped_tail_drop_bytes.packets.value.next   = 48'(dropped_packets_i[DropTailDropBytes]);
+    hwif_in.dropped_tail_drop_bytes.packets.value.next   = 50'(dropped_packets_i[DropTailDropBytes]);
     hwif_in.dropped_tail_drop_bytes.bytes.value.next     = 56'(dropped_bytes_i[DropTailDropBytes]);
-    hwif_in.dropped_aqm.packets.value.next               = 48'(dropped_packets_i[DropAqm]);
+    hwif_in.dropped_aqm.packets.value.next               = 50'(dropped_packets_i[DropAqm]);
     hwif_in.dropped_aqm.bytes.value.next                 = 56'(dropped_bytes_i[DropAqm]);
-    hwif_in.marked_packets.value.next                    = 48'(marked_packets_i);
+    hwif_in.marked_packets.value.next                    = 50'(marked_packets_i);
   end
 
   pst_access_edge_regs u_regs (

@@ -42,7 +42,7 @@ class Bench:
         self.dut, self.rng = dut, random.Random(seed())
         dut._log.info(f"PENSTOCK_SEED={seed()}")
         self.queues = parameter("Queues", 16)
-        self.widths = parameter("PacketWidth", 48), parameter("ByteWidth", 56)
+        self.widths = parameter("PacketWidth", 50), parameter("ByteWidth", 56)
         self.cfg: list[dict[str, int]] = []
         self.cfg_stream = Stream(
             dut.clk_i, dut.m_cfg_valid_o, dut.m_cfg_ready_i, {name: getattr(dut, f"m_cfg_{name}_o") for name in CFG_FIELDS}, 0.2, self.rng
@@ -260,7 +260,7 @@ async def busy_counters_delay_a_snapshot(dut) -> None:
 
 @cocotb.test()
 async def drop_counters_are_read_whole(dut) -> None:
-    """What is read is a value that the counter once had, although it carries into the upper half every few cycles."""
+    """Packets and bytes are those of one moment, although both carry into the upper half every few cycles."""
     bench = Bench(dut)
     await bench.start()
     history: dict[str, list[int]] = {
@@ -280,10 +280,12 @@ async def drop_counters_are_read_whole(dut) -> None:
 
     cocotb.start_soon(count())
     for _ in range(5):
-        for name, values in history.items():
-            since = len(values) - 1
-            value = await bench.read(name)
-            assert value in values[since:], f"{name}: {value:#x} has halves of two moments"
+        for reason in registers.DROP_REASONS.values():
+            packets, sizes = (history[f"dropped_{reason}_{what}"] for what in ("packets", "bytes"))
+            since = len(packets) - 1
+            read = [await bench.read(f"dropped_{reason}_{what}") for what in ("packets", "bytes")]
+            assert read[0] in packets[since:], f"{reason}: {read[0]:#x} packets have halves of two moments"
+            assert read[1] == sizes[packets.index(read[0], since)], f"{reason}: {read[1]:#x} bytes are not of the packets' moment"
 
 
 @cocotb.test()

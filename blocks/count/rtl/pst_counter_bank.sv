@@ -9,7 +9,7 @@
 // Counters wrap around at their width. Reset clears all of them: a walker takes Entries cycles, then init_done_o rises.
 module pst_counter_bank #(
     parameter int unsigned Entries = 512,      // counters, >= 1
-    parameter int unsigned PacketWidth = 48,   // bits, >= 1
+    parameter int unsigned PacketWidth = 50,   // bits, >= 1
     parameter int unsigned ByteWidth = 56,     // bits, >= 16
     parameter string       Style = "auto",     // of the RAM, see pst_ram_1r1w
     localparam int unsigned IndexWidth = Entries > 1 ? $clog2(Entries) : 1

@@ -7,7 +7,7 @@
 module pst_drop_counters
   import pst_pkg::*;
 #(
-    parameter int unsigned PacketWidth = 48,  // bits, >= 2
+    parameter int unsigned PacketWidth = 50,  // bits, >= 2
     parameter int unsigned ByteWidth = 56,    // bits, >= 18
     parameter int unsigned Reasons = 7        // codes 1..Reasons of drop_e are counted: 7 without an AQM, 8 with
 ) (

@@ -14,7 +14,7 @@ READ_LATENCY = 3
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"Entries": 37, "PacketWidth": 48, "ByteWidth": 56},
+        {"Entries": 37, "PacketWidth": 50, "ByteWidth": 56},
         {"Entries": 64, "PacketWidth": 5, "ByteWidth": 16},  # small enough to wrap around
         {"Entries": 1, "PacketWidth": 32, "ByteWidth": 40},
     ],
@@ -33,7 +33,7 @@ class Bench:
         self.dut, self.rng = dut, random.Random(seed())
         dut._log.info(f"PENSTOCK_SEED={seed()}")
         self.entries = parameter("Entries", 512)
-        self.new_model = lambda: models.CounterBank(self.entries, parameter("PacketWidth", 48), parameter("ByteWidth", 56))
+        self.new_model = lambda: models.CounterBank(self.entries, parameter("PacketWidth", 50), parameter("ByteWidth", 56))
         self.model = self.new_model()
         self.expected: list[tuple[int, int] | None] = [None] * READ_LATENCY
         self.answers = 0

@@ -12,7 +12,7 @@ REASONS = range(1, parameter("Reasons", 7) + 1)
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"PacketWidth": 48, "ByteWidth": 56}, {"PacketWidth": 4, "ByteWidth": 18, "Reasons": 8}], ids=["wide", "wraps"]
+    "parameters", [{"PacketWidth": 50, "ByteWidth": 56}, {"PacketWidth": 4, "ByteWidth": 18, "Reasons": 8}], ids=["wide", "wraps"]
 )
 def test_drop_counters(parameters: dict[str, int]) -> None:
     run_module("count", "pst_drop_counters", parameters)
@@ -20,7 +20,7 @@ def test_drop_counters(parameters: dict[str, int]) -> None:
 
 def read(dut, reason: int) -> tuple[int, int]:
     """Return (packets, bytes) of a reason; the ports are packed arrays from reason 1 on."""
-    packets, size = parameter("PacketWidth", 48), parameter("ByteWidth", 56)
+    packets, size = parameter("PacketWidth", 50), parameter("ByteWidth", 56)
     all_packets, all_bytes = int(dut.packets_o.value), int(dut.bytes_o.value)
     return all_packets >> packets * (reason - 1) & (1 << packets) - 1, all_bytes >> size * (reason - 1) & (1 << size) - 1
 
@@ -35,7 +35,7 @@ async def three_events_a_cycle(dut) -> None:
         getattr(dut, f"ev_{port}_valid_i").value = 0
     await start(dut)
     for _ in range(3):
-        model = models.DropCounters(parameter("PacketWidth", 48), parameter("ByteWidth", 56))
+        model = models.DropCounters(parameter("PacketWidth", 50), parameter("ByteWidth", 56))
         assert all(read(dut, reason) == (0, 0) for reason in REASONS)
         waiting: list[list[tuple[int, int]]] = [[]]
         for _ in range(1000):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock import fabric
+from penstock import fabric, library
 from penstock.testkit import run_soak, seed
 
 BENCH = Path(__file__).parent / "soak_fabric.cpp"
@@ -34,7 +34,9 @@ def soak(
         "ports": ports, "width": width, "stages": stages, "depth": depth, "classes": classes, "full": full, "pressure": pressure,
         "latency": latency, "cycles": cycles, "resets": 5, "seed": seed(),
     }  # fmt: skip
-    return run_soak(BENCH, "fabric", "pst_fabric", {} if file else parameters, arguments, [file] if file else None)
+    optimise = 2 if ports < 32 else 1
+    sources = [file] if file else library.sources_of("pst_fabric")
+    return run_soak(BENCH, "fabric", "pst_fabric", {} if file else parameters, arguments, sources, optimise)
 
 
 def test_the_formula_is_table_1() -> None:
@@ -69,6 +71,7 @@ def test_eight_classes_with_back_pressure() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)  # 64 ports compile for several minutes
 @pytest.mark.parametrize("stages", [1, 2, 4])
 @pytest.mark.parametrize(
     "ports, width, depth, cycles, options",

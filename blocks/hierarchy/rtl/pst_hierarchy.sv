@@ -47,6 +47,7 @@ module pst_hierarchy
     output logic                    m_done_valid_o,
     input  logic                    m_done_ready_i,
     output logic [QueueIdWidth-1:0] m_done_queue_o,
+    output logic                    m_done_slow_o,        // it had to wait at a gate
     // settings, each atomic
     input  logic                    s_cfg_valid_i,
     output logic                    s_cfg_ready_o,
@@ -499,11 +500,11 @@ module pst_hierarchy
   );
 
   pst_fifo #(
-      .Width(QueueIdWidth), .Depth(OutDepth)
+      .Width(QueueIdWidth + 1), .Depth(OutDepth)
   ) u_done (
       .clk_i, .rst_i,
-      .s_valid_i(h9_out_q), .s_ready_o(unused_done_ready), .s_data_i(h9_q.queue_id),
-      .m_valid_o(m_done_valid_o), .m_ready_i(m_done_ready_i), .m_data_o(m_done_queue_o),
+      .s_valid_i(h9_out_q), .s_ready_o(unused_done_ready), .s_data_i({h9_q.queue_id, h9_q.op != OpNew}),
+      .m_valid_o(m_done_valid_o), .m_ready_i(m_done_ready_i), .m_data_o({m_done_queue_o, m_done_slow_o}),
       .level_o(unused_done_level)
   );
 

@@ -54,16 +54,18 @@ inline constexpr unsigned kOutDepth = 16;   // FIFOs to scheduler and page pools
 inline constexpr unsigned kOutReserve = 7;  // enqueues that may still come when they have no room
 }  // namespace queue_timing
 
+struct QueuedPacket {
+    std::uint32_t descriptor, queue;
+    std::uint16_t length;
+    std::uint8_t reason;  // pst_pkg::drop_e; not 0: lost before it came here, only reported
+    std::uint64_t tag;    // what the caller wants to find again when it leaves
+};
+
 // `Record` has a member `queue` of type QueueState.
 template <typename Record>
 class FastQueueManager {
   public:
-    struct Packet {
-        std::uint32_t descriptor, queue;
-        std::uint16_t length;
-        std::uint8_t reason;  // pst_pkg::drop_e; not 0: lost before it came here, only reported
-        std::uint64_t tag;    // what the caller wants to find again when it leaves
-    };
+    using Packet = QueuedPacket;
     struct Dequeued {
         std::uint64_t tag;
         std::uint32_t descriptor;

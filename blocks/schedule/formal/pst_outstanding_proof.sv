@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_outstanding: a look tells exactly whether the queue's packet is outstanding, or that it is unsure, and then the packet
-// has got through within the last cycles; a queue that wants to be told is on its way to m_again exactly once as soon as its packet is through,
-// and never before: no wake-up is lost, none comes twice.
+// Proof bench of pst_outstanding: a look counts exactly the packets that are outstanding; a queue that wants to be told is on its way to
+// m_again exactly once as soon as a packet of its is through, never before, and while it is not there is one: no wake-up is lost, none comes twice.
 //
 // The decision side is that of pst_schedule_shaped: a queue that it has, and that does not wait to be told, is looked at; so many cycles later
-// comes a result, or none (it was too early, its gate was closed, its packet was dropped). Until then nobody is through, see s_busy_i.
+// comes a result, or none (it was too early, its gate was closed, its packet was dropped). Every stage watches who gets through meanwhile.
 module pst_outstanding_proof #(
     parameter int unsigned Queues = 2,
     parameter int unsigned Stages = 3,    // cycles from look to result, >= 3
@@ -15,25 +14,29 @@ module pst_outstanding_proof #(
     input logic                    look_i,
     input logic [QueueIdWidth-1:0] look_queue_i,
     input logic                    act_i,           // with the answer: something comes of it
-    input logic                    busy_i,          // somebody else (a walk) has the queue, too
+    input logic                    ahead_i,         // with the answer: it may send while one packet is outstanding
+    input logic                    want_i,          // with the result: it was sent, and waits
     input logic                    done_valid_i,
     input logic [QueueIdWidth-1:0] done_queue_i,
+    input logic                    done_slow_i,
     input logic                    again_ready_i
 );
 
   typedef logic [QueueIdWidth-1:0] queue_t;
 
-  logic look_out, look_unsure, busy, done_ready, done, again_valid, again, init_done;
-  logic [1:0] look_state;
-  queue_t done_queue, again_queue;
+  logic look_slow, done_ready, done, again_valid, again, init_done, wants;
+  logic [1:0] look_count, count;
+  logic [2:0] look_state;
+  queue_t again_queue;
 
   // --- the decision side: stage 2 has the answer, the last one the result
 
   typedef struct packed {
     logic       valid;
     logic       sent;
-    logic       wants;
-    logic [1:0] state;
+    logic       waits;
+    logic       through;    // a packet got through in a cycle after that of the look
+    logic [2:0] state;
     queue_t     queue_id;
   } look_t;
 
@@ -43,55 +46,96 @@ module pst_outstanding_proof #(
   assign last = look_q[Stages];
 
   always_comb begin
-    answered       = look_q[2];
-    answered.state = look_state;
-    answered.sent  = act_i && !look_unsure && !look_out;
-    answered.wants = act_i && !look_unsure && look_out;
+    count            = look_count - 2'(look_q[2].through);
+    answered         = look_q[2];
+    answered.state   = look_state;
+    answered.through = through(look_q[2].queue_id);
+    answered.sent    = act_i && (count == '0 || (count == 2'd1 && ahead_i));
+    answered.waits   = act_i && !answered.sent;
     in_pipe = '0;
     for (int k = 1; k <= Stages; k++) if (look_q[k].valid) in_pipe[look_q[k].queue_id] = 1'b1;
   end
 
-  assign busy  = in_pipe[done_queue] || busy_i;
+  function automatic logic through(queue_t queue_id);
+    through = done && done_queue_i == queue_id;
+  endfunction
+
   assign done  = done_valid_i && done_ready;
   assign again = again_valid && again_ready_i;
+  assign wants = last.valid && !through(last.queue_id) && (last.waits ? !last.through : last.sent && want_i);
 
   pst_outstanding #(
       .Queues(Queues)
   ) u_dut (
       .clk_i, .rst_i,
-      .s_look_queue_i(look_queue_i), .look_out_o(look_out), .look_unsure_o(look_unsure), .look_state_o(look_state),
-      .s_result_valid_i(last.valid && (last.sent || last.wants)), .s_result_sent_i(last.sent), .s_result_queue_i(last.queue_id),
-      .s_result_state_i(last.state), .s_busy_i(busy), .done_queue_o(done_queue),
-      .s_done_valid_i(done_valid_i), .s_done_ready_o(done_ready), .s_done_queue_i(done_queue_i),
+      .s_look_queue_i(look_queue_i), .look_count_o(look_count), .look_slow_o(look_slow), .look_state_o(look_state),
+      .s_result_valid_i(last.valid && (last.sent || wants)), .s_result_sent_i(last.sent), .s_result_wants_i(wants),
+      .s_result_queue_i(last.queue_id), .s_result_state_i(last.state),
+      .s_done_valid_i(done_valid_i), .s_done_ready_o(done_ready), .s_done_queue_i(done_queue_i), .s_done_slow_i(done_slow_i),
       .m_again_valid_o(again_valid), .m_again_ready_i(again_ready_i), .m_again_queue_o(again_queue), .init_done_o(init_done)
   );
 
-  // --- whose packet is outstanding, who waits to be told; done_q: got through 1, 2, .. cycles ago
+  // --- how many are outstanding, who waits to be told, who waits no more since a packet got through; which of those in D1, D2 tells it
 
-  logic seen_q;
+  logic seen_q, tell, tell1_q, tell2_q;
   initial seen_q = 1'b0;
-  logic [Queues-1:0] out_q, waits_q;
-  logic [4:1][Queues-1:0] done_q;
+  logic [Queues-1:0][1:0] out_q;
+  logic [Queues-1:0] waits_q, told_q, slow_q;
+
+  assign tell = done && waits_q[done_queue_i] && !told_q[done_queue_i];
 
   always_ff @(posedge clk_i) begin
-    seen_q <= 1'b1;
+    seen_q    <= 1'b1;
+    tell1_q   <= tell;
+    tell2_q   <= tell1_q;
     look_q[1] <= '{valid: look_i, queue_id: look_queue_i, default: '0};
     look_q[2] <= look_q[1];
+    look_q[2].through <= through(look_q[1].queue_id);
     look_q[3] <= answered;
-    for (int k = 4; k <= Stages; k++) look_q[k] <= look_q[k-1];
-    done_q <= {done_q[3:1], {Queues{1'b0}}};
-    if (last.valid && last.sent) out_q[last.queue_id] <= 1'b1;
-    if (last.valid && last.wants) waits_q[last.queue_id] <= 1'b1;
-    if (done) begin
-      out_q[done_queue_i]     <= 1'b0;
-      done_q[1][done_queue_i] <= 1'b1;
+    for (int k = 4; k <= Stages; k++) begin
+      look_q[k] <= look_q[k-1];
+      look_q[k].through <= look_q[k-1].through || through(look_q[k-1].queue_id);
     end
-    if (again) waits_q[again_queue] <= 1'b0;
+    for (int q = 0; q < Queues; q++) begin
+      out_q[q] <= out_q[q] + 2'(last.valid && last.sent && last.queue_id == queue_t'(q)) - 2'(through(queue_t'(q)));
+    end
+    if (wants) waits_q[last.queue_id] <= 1'b1;
+    if (tell) told_q[done_queue_i] <= 1'b1;
+    if (done) slow_q[done_queue_i] <= done_slow_i;
+    if (again) begin
+      waits_q[again_queue] <= 1'b0;
+      told_q[again_queue]  <= 1'b0;
+    end
     if (rst_i) begin
       look_q  <= '0;
       out_q   <= '0;
       waits_q <= '0;
-      done_q  <= '0;
+      told_q  <= '0;
+      slow_q  <= '1;
+      tell1_q <= 1'b0;
+      tell2_q <= 1'b0;
+    end
+  end
+
+  // --- where a queue is on the gates' side, what the memories say
+
+  logic [Queues-1:0] in_d1, in_d2, cleared;
+  logic [Queues-1:0][3:0] in_fifo;
+  logic [Queues-1:0][2:0] decision, gates, gates_done;
+  logic [Queues-1:0] wants_mem;
+  always_comb begin
+    for (int q = 0; q < Queues; q++) begin
+      in_d1[q]      = u_dut.d1_valid_q && u_dut.d1_queue_q == queue_t'(q);
+      in_d2[q]      = u_dut.d2_valid_q && u_dut.d2_queue_q == queue_t'(q);
+      decision[q]   = u_dut.u_decision_look.mem[q];
+      gates[q]      = u_dut.u_gates_look.mem[q];
+      gates_done[q] = u_dut.u_gates_done.mem[q];
+      wants_mem[q]  = u_dut.u_wants.mem[q][0];
+      cleared[q]    = !u_dut.init_q || q < 32'(u_dut.init_queue_q);
+      in_fifo[q]    = '0;
+      for (int k = 0; k < u_dut.Depth; k++) begin
+        in_fifo[q] += 4'(k < 32'(u_dut.level) && u_dut.u_again.mem[3'(32'(u_dut.u_again.raddr_q) + k)] == queue_t'(q));
+      end
     end
   end
 
@@ -101,114 +145,100 @@ module pst_outstanding_proof #(
       m_range : assume (32'(look_queue_i) < Queues && 32'(done_queue_i) < Queues);
       // pst_schedule_shaped: it has the queue, once
       if (look_i) m_look : assume (init_done && !in_pipe[look_queue_i] && !waits_q[look_queue_i]);
-      // the gates: they have the queue's packet, maybe before the result is known here
-      if (done_valid_i) m_done : assume (out_q[done_queue_i] || in_pipe[done_queue_i]);
+      // the gates: they have a packet of the queue, and not two in a row
+      if (done_valid_i) m_done : assume (out_q[done_queue_i] != '0 && !in_d1[done_queue_i] && !in_d2[done_queue_i]);
     end
   end
-
-  // --- where a queue is on the gates' side, what the memories say
-
-  logic [Queues-1:0] in_d, cleared;
-  logic [Queues-1:0][4:0] on_way;    // entries in the D stages and in the FIFO
-  logic [Queues-1:0][1:0] decision, gates;
-  always_comb begin
-    for (int q = 0; q < Queues; q++) begin
-      in_d[q]     = (u_dut.d1_valid_q && u_dut.d1_queue_q == queue_t'(q)) || (u_dut.d2_valid_q && u_dut.d2_queue_q == queue_t'(q));
-      on_way[q]   = 5'(u_dut.d1_valid_q && u_dut.d1_queue_q == queue_t'(q)) + 5'(u_dut.d2_valid_q && u_dut.d2_queue_q == queue_t'(q));
-      decision[q] = u_dut.u_decision_look.mem[q];
-      gates[q]    = u_dut.u_gates_look.mem[q];
-      cleared[q]  = !u_dut.init_q || q < 32'(u_dut.init_queue_q);
-      for (int k = 0; k < u_dut.Depth; k++) begin
-        on_way[q] += 5'(k < 32'(u_dut.level) && u_dut.u_again.mem[3'(32'(u_dut.u_again.raddr_q) + k)] == queue_t'(q));
-      end
-    end
-  end
-
-  localparam int unsigned Told = 0, Done = 1;    // bits of gates; of decision: wants, sent
 
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
       // what a user relies on
-      if (look_q[2].valid && !look_unsure) a_look : assert (look_out == out_q[look_q[2].queue_id]);
-      if (look_q[2].valid && look_unsure) begin
-        a_unsure : assert (!out_q[look_q[2].queue_id]
-                           && (done_q[2][look_q[2].queue_id] || done_q[3][look_q[2].queue_id] || done_q[4][look_q[2].queue_id]));
+      if (look_q[2].valid) begin
+        a_look : assert (count == out_q[look_q[2].queue_id]);
+        if (!look_q[2].through) a_slow : assert (look_slow == slow_q[look_q[2].queue_id]);
       end
-      if (again_valid) a_told : assert (waits_q[again_queue] && !out_q[again_queue] && !in_pipe[again_queue]);
+      if (again_valid) a_told : assert (waits_q[again_queue] && told_q[again_queue] && !in_pipe[again_queue]);
       for (int q = 0; q < Queues; q++) begin
-        if (waits_q[q] && !out_q[q]) assert (on_way[q] == 5'd1);
-        if (!waits_q[q]) assert (on_way[q] == 5'(in_d[q]));
-        if (out_q[q]) assert (on_way[q] == '0);
+        if (waits_q[q] && !told_q[q]) assert (out_q[q] != '0 && in_fifo[q] == '0);
+        if (told_q[q]) assert (in_fifo[q] + 4'(tell1_q && in_d1[q]) + 4'(tell2_q && in_d2[q]) == 4'd1);
+        if (!waits_q[q]) assert (in_fifo[q] == '0 && !told_q[q]);
+        assert (out_q[q] <= 2'd2);
       end
-      if (done_valid_i && !busy && init_done) a_taken : assert (done_ready || 32'(u_dut.level) > 4);
+      if (done_valid_i && init_done) a_taken : assert (done_ready || 32'(u_dut.level) > 4);
       if (u_dut.again) a_room : assert (32'(u_dut.level) < u_dut.Depth);
 
       // what the induction needs: the FIFO, the clearing walk
       a_flag : assert (again_valid == (u_dut.level != '0));
       a_fifo : assert (3'(32'(u_dut.u_again.raddr_q) + 32'(u_dut.level)) == u_dut.u_again.waddr_q);
       a_level : assert (32'(u_dut.level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.Depth);
+      a_tell : assert ((!tell1_q || u_dut.d1_valid_q) && (!tell2_q || u_dut.d2_valid_q));
       if (!init_done) begin
-        a_idle : assert (32'(u_dut.init_queue_q) < Queues && in_pipe == '0 && out_q == '0 && waits_q == '0 && in_d == '0
-                         && !u_dut.d3_valid_q && u_dut.level == '0);
+        a_idle : assert (32'(u_dut.init_queue_q) < Queues && in_pipe == '0 && out_q == '0 && waits_q == '0 && slow_q == '1
+                         && !u_dut.d1_valid_q && !u_dut.d2_valid_q && !u_dut.d3_valid_q && u_dut.level == '0);
       end
+      a_range : assert (32'(u_dut.d1_queue_q) < Queues || !u_dut.d1_valid_q);
+      a_range2 : assert (32'(u_dut.d2_queue_q) < Queues || !u_dut.d2_valid_q);
 
       // what the memories say
       for (int q = 0; q < Queues; q++) begin
         if (cleared[q]) begin
-          assert (u_dut.u_decision_done.mem[q] == decision[q] && u_dut.u_gates_done.mem[q] == gates[q]);
-          assert ((decision[q][Done] != gates[q][Done]) == (out_q[q] || in_d[q]));
-          assert ((decision[q][Told] != gates[q][Told]) == (waits_q[q] && (out_q[q] || in_d[q])));
+          assert (gates_done[q][2:1] == gates[q][2:1] && decision[q][0] == wants_mem[q]);
+          assert (2'(decision[q][2:1] - gates[q][2:1]) == out_q[q] + 2'(in_d1[q]) + 2'(in_d2[q]));
+          assert ((wants_mem[q] != gates_done[q][0]) == (waits_q[q] && in_fifo[q] == '0));
+          if (!in_d1[q] && !in_d2[q]) assert (gates[q][0] == slow_q[q]);
         end
-        if (u_dut.init_q && !cleared[q]) assert (!waits_q[q] && !out_q[q]);
         for (int k = 0; k < u_dut.Depth; k++) begin
           if (k < 32'(u_dut.level)) assert (32'(u_dut.u_again.mem[3'(32'(u_dut.u_again.raddr_q) + k)]) < Queues);
         end
         if (in_pipe[q]) assert (!waits_q[q]);
-        if (in_d[q]) assert (!out_q[q]);
-        assert (done_q[1][q] == (u_dut.d1_valid_q && u_dut.d1_queue_q == queue_t'(q))
-                && done_q[2][q] == (u_dut.d2_valid_q && u_dut.d2_queue_q == queue_t'(q))
-                && done_q[3][q] == (u_dut.d3_valid_q && u_dut.d3_queue_q == queue_t'(q)));
-        assert (32'(done_q[1][q]) + 32'(done_q[2][q]) <= 1 && (!out_q[q] || !(done_q[1][q] || done_q[2][q] || done_q[3][q])));
+        assert (!(in_d1[q] && in_d2[q]));
+        if (in_d1[q]) assert (slow_q[q] == u_dut.d1_slow_q);
+        if (in_d2[q]) assert (slow_q[q] == u_dut.d2_slow_q);
+        // two in a row are three cycles apart: D3 is what the memory has
+        if (u_dut.d3_valid_q && u_dut.d3_queue_q == queue_t'(q)) assert (u_dut.d3_new_q == gates[q] && !in_d1[q] && !in_d2[q]);
       end
 
-      // every read sees what is there now, or is known to be unsure
+      // every read sees what is there now, or is known to be replaced
       if (u_dut.d1_valid_q) begin
-        a_d1 : assert (u_dut.u_decision_done.rdata_q == decision[u_dut.d1_queue_q] && u_dut.u_gates_done.rdata_q == gates[u_dut.d1_queue_q]
-                       && 32'(u_dut.d1_queue_q) < Queues);
+        a_d1_done : assert (u_dut.u_gates_done.rdata_q == gates_done[u_dut.d1_queue_q]);
+        a_d1_wants : assert (u_dut.u_wants.rdata_q[0] == (gates_done[u_dut.d1_queue_q][0] ^ tell1_q));
+        if (tell1_q) a_d1_tell : assert (told_q[u_dut.d1_queue_q]);
       end
       if (u_dut.d2_valid_q) begin
-        a_d2 : assert (u_dut.d2_decision == decision[u_dut.d2_queue_q] && u_dut.d2_gates == gates[u_dut.d2_queue_q]
-                       && 32'(u_dut.d2_queue_q) < Queues);
+        a_d2_done : assert ({u_dut.d2_done, u_dut.d2_told} == gates_done[u_dut.d2_queue_q]);
+        a_d2_wants : assert (u_dut.d2_wants == (gates_done[u_dut.d2_queue_q][0] ^ tell2_q));
+        if (tell2_q) a_d2_tell : assert (told_q[u_dut.d2_queue_q]);
       end
       for (int k = 1; k <= Stages; k++) begin
         for (int j = k + 1; j <= Stages; j++) assert (!(look_q[k].valid && look_q[j].valid && look_q[k].queue_id == look_q[j].queue_id));
         if (look_q[k].valid) begin
           assert (32'(look_q[k].queue_id) < Queues);
-          if (k > 2) assert (look_q[k].state == decision[look_q[k].queue_id] && !(look_q[k].sent && look_q[k].wants));
-          else assert (!look_q[k].sent && !look_q[k].wants);
-          if (look_q[k].wants) assert (out_q[look_q[k].queue_id]);
-          if (look_q[k].sent) assert (!out_q[look_q[k].queue_id] && !in_d[look_q[k].queue_id]);
-          if (k > 1) assert (!done_q[1][look_q[k].queue_id]);
-          if (k > 2) assert (!done_q[2][look_q[k].queue_id]);
+          if (k > 2) assert (look_q[k].state == decision[look_q[k].queue_id] && !(look_q[k].sent && look_q[k].waits));
+          else assert (!look_q[k].sent && !look_q[k].waits && (k == 2 || !look_q[k].through));
+          if (look_q[k].waits && !look_q[k].through) assert (out_q[look_q[k].queue_id] != '0);
+          if (look_q[k].sent) assert (out_q[look_q[k].queue_id] <= 2'd1);
         end
       end
       if (look_q[1].valid) begin
         a_b1 : assert (u_dut.b1_queue_q == look_q[1].queue_id && u_dut.u_decision_look.rdata_q == decision[look_q[1].queue_id]);
-        if (!done_q[1][look_q[1].queue_id] && !done_q[2][look_q[1].queue_id] && !done_q[3][look_q[1].queue_id]) begin
+        if (!(u_dut.d3_valid_q && u_dut.d3_queue_q == look_q[1].queue_id)) begin
           a_b1_gates : assert (u_dut.u_gates_look.rdata_q == gates[look_q[1].queue_id]);
         end
       end
       if (look_q[2].valid) begin
         a_b2 : assert (look_state == decision[look_q[2].queue_id]);
-        a_b2_unsure : assert (look_unsure == (done_q[2][look_q[2].queue_id] || done_q[3][look_q[2].queue_id]
-                                              || done_q[4][look_q[2].queue_id]));
-        if (!look_unsure) a_b2_gates : assert (u_dut.b2_gates == gates[look_q[2].queue_id]);
+        a_b2_through : assert (look_q[2].through == in_d1[look_q[2].queue_id]);
+        a_b2_hit : assert (u_dut.hit2_q == in_d2[look_q[2].queue_id]);
+        if (u_dut.hit2_q) a_b2_gates : assert (u_dut.b2_gates == {2'(gates[look_q[2].queue_id][2:1] + 1'b1), slow_q[look_q[2].queue_id]}
+                                               || in_d1[look_q[2].queue_id]);
+        else a_b2_same : assert (u_dut.b2_gates == gates[look_q[2].queue_id]);
       end
 
       // useful work is possible
-      c_told : cover (again && out_q != '0);
-      c_unsure : cover (look_q[2].valid && look_unsure);
-      c_two : cover (u_dut.level == 4'd2);
+      c_told : cover (again && out_q[again_queue] != '0);
+      c_replaced : cover (look_q[2].valid && u_dut.hit4_q);
+      c_ahead : cover (out_q[0] == 2'd2);
+      c_both : cover (u_dut.level == 4'd2);
     end
   end
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Whose packet has left its queue but not yet the gates behind it: such a queue must wait, and is told when its packet is through.
+// Packets that have left their queue but not yet the gates behind it, counted by queue; a queue that waits for them is told when one is through.
 //
-// The decision side owns `sent` and `wants`, the gates' side owns `done` and `told`; all are single bits that toggle. A packet is outstanding
-// while sent differs from done; a queue wants to be told while wants differs from told. So each memory has one writer.
+// The decision side owns `sent` and `wants`, the gates' side owns `done`, `slow` and `told`. sent and done count modulo 4: outstanding are
+// sent - done, two at most. wants and told toggle: a queue wants to be told while they differ. So each memory has one writer.
 //
-// Latency: a look 2 cycles; a packet that is through to m_again_o 4 cycles. Throughput: one look, one write, one packet through per cycle.
+// Latency: a look 2 cycles; a packet that is through to m_again_o 4 cycles. Throughput: one look, one result, one packet through per cycle.
+// A look knows all that was through in its own cycle or before; the decision side itself must watch s_done from the cycle after that, and
+// may not say wants in a cycle in which the queue has a packet through.
 // Reset: nothing is outstanding; a walker clears the memories (`Queues` cycles).
 module pst_outstanding #(
     parameter int unsigned Queues = 64,        // >= 2
@@ -15,19 +17,19 @@ module pst_outstanding #(
     input  logic                    rst_i,
     // decision side: look, in the next cycle nothing, then the answer; later, before the queue's next look, what came of it
     input  logic [QueueIdWidth-1:0] s_look_queue_i,
-    output logic                    look_out_o,         // with the answer: a packet is outstanding
-    output logic                    look_unsure_o,      // with the answer: it is just getting through; look again later
-    output logic [1:0]              look_state_o,       // with the answer: to be given back with the result
+    output logic [1:0]              look_count_o,       // with the answer: packets that are outstanding
+    output logic                    look_slow_o,        // with the answer: the last one that got through had to wait at a gate, or none has
+    output logic [2:0]              look_state_o,       // with the answer: to be given back with the result
     input  logic                    s_result_valid_i,
-    input  logic                    s_result_sent_i,    // a packet was sent; else the queue wants to be told
+    input  logic                    s_result_sent_i,    // a packet was sent
+    input  logic                    s_result_wants_i,   // the queue wants to be told when a packet is through
     input  logic [QueueIdWidth-1:0] s_result_queue_i,
-    input  logic [1:0]              s_result_state_i,
-    input  logic                    s_busy_i,           // the decision side has queue done_queue_o between look and result
-    output logic [QueueIdWidth-1:0] done_queue_o,
-    // gates: a queue's packet is through
+    input  logic [2:0]              s_result_state_i,
+    // gates: a queue's packet is through; the next one of the same queue three cycles later at the earliest
     input  logic                    s_done_valid_i,
     output logic                    s_done_ready_o,
     input  logic [QueueIdWidth-1:0] s_done_queue_i,
+    input  logic                    s_done_slow_i,      // it had to wait
     // a queue that wanted to be told
     output logic                    m_again_valid_o,
     input  logic                    m_again_ready_i,
@@ -40,13 +42,13 @@ module pst_outstanding #(
   typedef logic [QueueIdWidth-1:0] queue_t;
 
   typedef struct packed {
-    logic sent;
-    logic wants;
+    logic [1:0] sent;
+    logic       wants;
   } decision_t;
 
   typedef struct packed {
-    logic done;
-    logic told;
+    logic [1:0] done;
+    logic       slow;
   } gates_t;
 
   logic init_q;
@@ -65,47 +67,58 @@ module pst_outstanding #(
 
   // --- the gates' side: D0 read, D2 write
 
-  logic d0_take, d1_valid_q, d2_valid_q, d3_valid_q, again;
+  logic d0_take, d1_valid_q, d2_valid_q, d3_valid_q, d1_slow_q, d2_slow_q, again, d2_wants, d2_told;
   queue_t d1_queue_q, d2_queue_q, d3_queue_q;
-  decision_t d2_decision;
-  gates_t d2_gates, d2_new;
+  logic [1:0] d2_done;
+  gates_t d2_new, d3_new_q, d4_new_q;
   logic [$clog2(Depth+1)-1:0] level;
   logic unused_ready;
 
-  assign done_queue_o   = s_done_queue_i;
-  assign s_done_ready_o = int'(level) <= Depth - 4 && !s_busy_i && init_done_o;
+  assign s_done_ready_o = int'(level) <= Depth - 4 && init_done_o;
   assign d0_take        = s_done_valid_i && s_done_ready_o;
-  assign d2_new         = '{done: d2_decision.sent, told: d2_decision.wants};
-  assign again          = d2_valid_q && d2_decision.wants != d2_gates.told;
+  assign d2_new         = '{done: d2_done + 1'b1, slow: d2_slow_q};
+  assign again          = d2_valid_q && d2_wants != d2_told;
 
   // --- the decision side
 
   queue_t b1_queue_q;
+  logic hit2_q, hit3_q, hit4_q;
   decision_t b2_decision, result;
-  gates_t b2_gates;
-  logic b2_unsure_q;
+  gates_t b2_ram, b2_gates;
 
-  assign look_out_o    = b2_decision.sent != b2_gates.done;
-  assign look_unsure_o = b2_unsure_q;
-  assign look_state_o  = b2_decision;
+  // What was in D0 when the look was made, or one or two cycles ahead of it, is in D2 to D4 now; the memory did not have it.
+  always_comb begin
+    b2_gates = b2_ram;
+    if (hit4_q) b2_gates = d4_new_q;
+    if (hit3_q) b2_gates = d3_new_q;
+    if (hit2_q) b2_gates = d2_new;
+  end
+
+  assign look_count_o = b2_decision.sent - b2_gates.done;
+  assign look_slow_o  = b2_gates.slow;
+  assign look_state_o = b2_decision;
 
   always_comb begin
-    result = decision_t'(s_result_state_i);
-    if (s_result_sent_i) result.sent = !result.sent;
-    else result.wants = !result.wants;
+    result       = decision_t'(s_result_state_i);
+    result.sent  = result.sent + 2'(s_result_sent_i);
+    result.wants = result.wants ^ s_result_wants_i;
   end
 
   always_ff @(posedge clk_i) begin
     d1_valid_q <= d0_take;
     d1_queue_q <= s_done_queue_i;
+    d1_slow_q  <= s_done_slow_i;
     d2_valid_q <= d1_valid_q;
     d2_queue_q <= d1_queue_q;
+    d2_slow_q  <= d1_slow_q;
     d3_valid_q <= d2_valid_q;
     d3_queue_q <= d2_queue_q;
+    d3_new_q   <= d2_new;
+    d4_new_q   <= d3_new_q;
     b1_queue_q <= s_look_queue_i;
-    // What D0 to D2 were about to write when the look was made, it has not seen.
-    b2_unsure_q <= (d1_valid_q && d1_queue_q == b1_queue_q) || (d2_valid_q && d2_queue_q == b1_queue_q)
-        || (d3_valid_q && d3_queue_q == b1_queue_q);
+    hit2_q     <= d1_valid_q && d1_queue_q == b1_queue_q;
+    hit3_q     <= d2_valid_q && d2_queue_q == b1_queue_q;
+    hit4_q     <= d3_valid_q && d3_queue_q == b1_queue_q;
     if (rst_i) begin
       d1_valid_q <= 1'b0;
       d2_valid_q <= 1'b0;
@@ -114,7 +127,7 @@ module pst_outstanding #(
   end
 
   pst_ram_1r1w #(
-      .Width(2), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
+      .Width($bits(decision_t)), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
   ) u_decision_look (
       .clk_i,
       .we_i(init_q || s_result_valid_i), .waddr_i(init_q ? init_queue_q : s_result_queue_i), .wdata_i(init_q ? '0 : result),
@@ -122,27 +135,28 @@ module pst_outstanding #(
   );
 
   pst_ram_1r1w #(
-      .Width(2), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
-  ) u_decision_done (
+      .Width(1), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
+  ) u_wants (
       .clk_i,
-      .we_i(init_q || s_result_valid_i), .waddr_i(init_q ? init_queue_q : s_result_queue_i), .wdata_i(init_q ? '0 : result),
-      .re_i(1'b1), .raddr_i(s_done_queue_i), .rdata_o(d2_decision)
+      .we_i(init_q || (s_result_valid_i && s_result_wants_i)), .waddr_i(init_q ? init_queue_q : s_result_queue_i),
+      .wdata_i(!init_q && result.wants),
+      .re_i(1'b1), .raddr_i(s_done_queue_i), .rdata_o(d2_wants)
   );
 
   pst_ram_1r1w #(
-      .Width(2), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
+      .Width($bits(gates_t)), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
   ) u_gates_look (
       .clk_i,
-      .we_i(init_q || d2_valid_q), .waddr_i(init_q ? init_queue_q : d2_queue_q), .wdata_i(init_q ? '0 : d2_new),
-      .re_i(1'b1), .raddr_i(s_look_queue_i), .rdata_o(b2_gates)
+      .we_i(init_q || d2_valid_q), .waddr_i(init_q ? init_queue_q : d2_queue_q), .wdata_i(init_q ? gates_t'{done: '0, slow: 1'b1} : d2_new),
+      .re_i(1'b1), .raddr_i(s_look_queue_i), .rdata_o(b2_ram)
   );
 
   pst_ram_1r1w #(
-      .Width(2), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
+      .Width(3), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
   ) u_gates_done (
       .clk_i,
-      .we_i(init_q || d2_valid_q), .waddr_i(init_q ? init_queue_q : d2_queue_q), .wdata_i(init_q ? '0 : d2_new),
-      .re_i(1'b1), .raddr_i(s_done_queue_i), .rdata_o(d2_gates)
+      .we_i(init_q || d2_valid_q), .waddr_i(init_q ? init_queue_q : d2_queue_q), .wdata_i(init_q ? '0 : {d2_new.done, d2_wants}),
+      .re_i(1'b1), .raddr_i(s_done_queue_i), .rdata_o({d2_done, d2_told})
   );
 
   pst_fifo #(
@@ -154,14 +168,16 @@ module pst_outstanding #(
       .level_o(level)
   );
 
-  logic unused;
-  assign unused = &{1'b0, b2_gates.told};
-
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       if (again) assert (unused_ready) else $error("the FIFO of queues to be told overflows");
-      if (d2_valid_q) assert (d2_decision.sent != d2_gates.done) else $error("queue %0d has no packet outstanding", d2_queue_q);
+      if (d0_take) begin
+        assert (!(d1_valid_q && d1_queue_q == s_done_queue_i) && !(d2_valid_q && d2_queue_q == s_done_queue_i))
+        else $error("two packets of queue %0d get through in a row", s_done_queue_i);
+        assert (!(s_result_valid_i && s_result_wants_i && s_result_queue_i == s_done_queue_i))
+        else $error("queue %0d wants to be told of what is getting through", s_done_queue_i);
+      end
     end
   end
 `endif

@@ -13,7 +13,7 @@ module pst_schedule
     parameter int unsigned TimeWidth = 32,                               // bits of a time in cycles, see pst_shaper
     parameter int unsigned Credits = 32,                                 // packets that fit downstream
     parameter int unsigned VerdictStages = 0,                            // shaped: cycles that a verdict on each packet takes longer
-    parameter bit          Gated = 1'b0,                                 // shaped: gates behind it, a queue has one packet there at most
+    parameter bit          Gated = 1'b0,                                 // shaped: gates behind it, one packet of a queue there, one ahead
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -34,10 +34,15 @@ module pst_schedule
     input  logic                    s_drop_i,            // shaped: VerdictStages + 3 cycles after the answer, the packet was dropped
     output logic [            20:0] m_period_o,          // shaped: with the answer, exponent and mantissa of the queue's period
     input  logic                    credit_i,            // a packet was taken downstream
-    // Gated: a queue's packet is through the gates
+    // Gated: with m_deq_take_o, the packet must follow one that is at the gates; only if one cycle before there was room for it
+    output logic                    m_ahead_o,
+    output logic [QueueIdWidth-1:0] m_ahead_queue_o,     // queue of m_deq_take_o
+    input  logic                    s_ahead_room_i,
+    // Gated: a queue's packet is through the gates; it had to wait there
     input  logic                    s_done_valid_i,
     output logic                    s_done_ready_o,
     input  logic [QueueIdWidth-1:0] s_done_queue_i,
+    input  logic                    s_done_slow_i,
     // shaper of one queue
     input  logic                    s_cfg_valid_i,
     output logic                    s_cfg_ready_o,
@@ -62,9 +67,12 @@ module pst_schedule
     );
     assign s_cfg_ready_o = init_done_o;
     assign m_period_o    = '0;
+    assign m_ahead_o     = 1'b0;
+    assign m_ahead_queue_o = '0;
     assign s_done_ready_o = 1'b1;
     logic unused;
-    assign unused = &{1'b0, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i, s_drop_i, s_done_valid_i, s_done_queue_i};
+    assign unused = &{1'b0, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i, s_drop_i, s_done_valid_i, s_done_queue_i,
+                      s_done_slow_i, s_ahead_room_i};
   end
 
 endmodule

@@ -20,7 +20,7 @@ module pst_schedule_shaped
     parameter int unsigned TimeWidth = 32,            // bits of a time in cycles, see pst_shaper
     parameter int unsigned Credits = 32,              // packets that fit downstream
     parameter int unsigned VerdictStages = 0,         // cycles after R3 in which it is known whether the packet was dropped, 0 .. 5
-    parameter bit          Gated = 1'b0,              // gates behind the scheduler: a queue has one packet there at most
+    parameter bit          Gated = 1'b0,              // gates behind the scheduler: a queue has one packet there, and one that follows it
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -42,10 +42,16 @@ module pst_schedule_shaped
     input  logic                    s_drop_i,
     output logic [            20:0] m_period_o,        // with the answer: exponent and mantissa of the queue's period
     input  logic                    credit_i,          // a packet was taken downstream
-    // Gated: a queue's packet is through the gates
+    // Gated: with m_deq_take_o, the queue has a packet at the gates that this one must follow (pst_send_ahead); only if one cycle before
+    // there was room for it
+    output logic                    m_ahead_o,
+    output logic [QueueIdWidth-1:0] m_ahead_queue_o,
+    input  logic                    s_ahead_room_i,
+    // Gated: a queue's packet is through the gates; it had to wait there
     input  logic                    s_done_valid_i,
     output logic                    s_done_ready_o,
     input  logic [QueueIdWidth-1:0] s_done_queue_i,
+    input  logic                    s_done_slow_i,
     // shaper of one queue
     input  logic                    s_cfg_valid_i,
     output logic                    s_cfg_ready_o,
@@ -85,14 +91,22 @@ module pst_schedule_shaped
     OpReplace,    // too early: back to the wheel
     OpPark,       // the gate is closed
     OpWalk,       // refresh of an old time stamp
-    OpWait        // its last packet is still at the gates behind
+    OpWait        // Gated: it may not send before another packet is through the gates behind
   } op_e;
+
+  // What is outstanding at the gates behind: from B2 on, but for `through`.
+  typedef struct packed {
+    logic       through;    // a packet has got through since the look
+    logic       slow;       // the last one that got through before had to wait: do not send ahead
+    logic [1:0] count;      // packets outstanding at the look
+    logic [2:0] state;      // for pst_outstanding
+  } gates_t;
 
   typedef struct packed {
     logic   valid;
     op_e    op;
     logic   stale;    // walk: an older operation on this queue has the time stamp in its hands
-    logic [1:0] gates;    // Gated: state of its last packet at the gates
+    gates_t gates;    // Gated
     queue_t queue_id;
   } op_t;
 
@@ -115,6 +129,10 @@ module pst_schedule_shaped
   assign now_o = 32'(now_q);
   assign init_done_o = !init_q && lists_init_done && gates_init_done;
 
+  function automatic logic through(queue_t queue_id);
+    through = Gated && s_done_valid_i && s_done_ready_o && s_done_queue_i == queue_id;
+  endfunction
+
   // --- decision pipeline: B0 pop or walk, B1, B2 words read (by the queue manager too), B3 decided, R0 answer, R1..R3 time stamp,
   // up to R[Last] while somebody else judges the packet
 
@@ -122,6 +140,7 @@ module pst_schedule_shaped
   queue_t ready_queue;
   op_t b1_q, b2_q, b2_decided, b3_q, last;
   op_t [Last:0] r_q;
+  gates_t b2_gates;
   shaper_cfg_t cfg_b2;
   logic [20:0] period_b3_q, period_r0_q;              // exponent, mantissa
   logic [27:0] tolerance_q;                           // at B3
@@ -138,8 +157,9 @@ module pst_schedule_shaped
   logic [$clog2(PlaceDepth+1)-1:0] place_credit_q;    // free places in the return FIFO less the operations in flight
   logic [$clog2(Credits+1)-1:0] out_credit_q;
   logic cfg_take;
-  logic gates_out, gates_unsure, again_valid, again_take;
-  logic [1:0] gates_state;
+  logic gates_slow, again_valid, again_take;
+  logic [1:0] gates_count;
+  logic [2:0] gates_state;
   queue_t again_queue;
 
   // The walk goes first, at its fixed share. A pop waits while a walk writes a time stamp or a setting is written: it might
@@ -162,10 +182,21 @@ module pst_schedule_shaped
     b2_decided = b2_q;
     if (b2_q.op != OpWalk) begin
       if (cfg_b2.mantissa == '0) b2_decided.op = OpPark;
-      else if ($signed({now_q, 16'b0} - time_b2) < 0 || gates_unsure) b2_decided.op = OpReplace;
-      else if (gates_out) b2_decided.op = OpWait;
+      else if ($signed({now_q, 16'b0} - time_b2) < 0) b2_decided.op = OpReplace;
+      else if (b2_gates.count != '0 && (b2_gates.count != 2'd1 || b2_gates.slow || !s_ahead_room_i)) b2_decided.op = OpWait;
     end
-    b2_decided.gates = gates_state;
+    b2_decided.gates = b2_gates;
+  end
+
+  // Packets that get through are watched from the cycle after the look on; those of B1 come off the count.
+  always_comb begin
+    b2_gates = '0;
+    if (Gated) begin
+      b2_gates.slow    = gates_slow;
+      b2_gates.count   = gates_count - 2'(b2_q.gates.through);
+      b2_gates.state   = gates_state;
+      b2_gates.through = through(b2_q.queue_id);
+    end
   end
 
   always_ff @(posedge clk_i) begin
@@ -189,11 +220,16 @@ module pst_schedule_shaped
     b2_q <= b1_q;
     b3_q <= b2_decided;
     r_q[0] <= b3_q;
+    b2_q.gates.through   <= through(b1_q.queue_id);
+    r_q[0].gates.through <= b3_q.gates.through || through(b3_q.queue_id);
     time_b3_q  <= time_b2;
     time_r0_q  <= time_b3_q;
     cycle_q[1] <= r_q[0].op == OpWalk ? time_r0_q[TimeWidth+15:16] : cycle_t'((time_r0_q - 1'b1) >> 16);
     backlogged_q[1] <= s_ret_backlogged_i;
-    for (int k = 1; k <= int'(Last); k++) r_q[k] <= r_q[k-1];
+    for (int k = 1; k <= int'(Last); k++) begin
+      r_q[k] <= r_q[k-1];
+      r_q[k].gates.through <= r_q[k-1].gates.through || through(r_q[k-1].queue_id);
+    end
     for (int k = 2; k <= int'(Last); k++) begin
       cycle_q[k]      <= cycle_q[k-1];
       backlogged_q[k] <= backlogged_q[k-1];
@@ -217,6 +253,8 @@ module pst_schedule_shaped
   assign m_deq_valid_o = b1_q.valid && b1_q.op == OpDequeue;
   assign m_deq_queue_o = b1_q.queue_id;
   assign m_deq_take_o  = b3_q.valid && b3_q.op == OpDequeue;
+  assign m_ahead_o       = b3_q.gates.count != '0 && !b3_q.gates.through;
+  assign m_ahead_queue_o = b3_q.queue_id;
   assign m_period_o    = period_r0_q;
   assign last          = r_q[Last];
 
@@ -253,6 +291,7 @@ module pst_schedule_shaped
   localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
   logic walk_old, time_we, no_place, place_ret_valid, place_ret_take, out_credit_back;
   logic sent, dropped;    // the packet was taken from its queue: it is charged, or not
+  logic wants, ahead_next;
   time_t time_wdata;
   cycle_t hold_wdata;
 
@@ -263,7 +302,14 @@ module pst_schedule_shaped
     time_we    = last.valid && (sent || ((last.op == OpWalk || last.op == OpPark || last.op == OpWait || dropped) && walk_old));
     time_wdata = sent ? time_last : {now_q - OldAge, 16'b0};
     hold_wdata = sent ? hold_last : now_q - OldAge - 1'b1;
-    no_place   = last.valid && !(last.op == OpReplace || (last.op == OpDequeue && backlogged_q[Last]));
+    // A queue is placed again if it may send its next packet ahead when it comes (the one before this is through by then, if there is
+    // one); else it waits until one is through, unless that is just happening.
+    ahead_next = !last.gates.slow && s_ahead_room_i;
+    wants      = 1'b0;
+    if (Gated && !through(last.queue_id)) begin
+      wants = last.op == OpWait ? !last.gates.through : sent && backlogged_q[Last] && !ahead_next;
+    end
+    no_place   = last.valid && (wants || last.op == OpPark || last.op == OpWalk || (last.op == OpDequeue && !backlogged_q[Last]));
     place_ret_valid = last.valid && !no_place;
     out_credit_back = last.valid && (last.op == OpReplace || last.op == OpPark || last.op == OpWait);
   end
@@ -367,13 +413,18 @@ module pst_schedule_shaped
     end
   end
 
-  assign act_queue        = unpark ? gate_queue_q : again_valid ? again_queue : s_active_queue_i;
+  // Queues that were told and announced ones in turn.
+  logic again, again_turn_q;
+
+  assign again            = again_valid && (again_turn_q || !s_active_valid_i);
+  assign act_queue        = unpark ? gate_queue_q : again ? again_queue : s_active_queue_i;
   assign unpark_take      = unpark && act_room_q && !unpark_hazard && !park;
-  assign again_take       = again_valid && act_room_q && !unpark;
-  assign s_active_ready_o = act_room_q && !act_hazard && !unpark && !again_valid && init_done_o;
+  assign again_take       = again && act_room_q && !unpark;
+  assign s_active_ready_o = act_room_q && !act_hazard && !unpark && !again && init_done_o;
   assign act_take         = unpark_take || again_take || (s_active_valid_i && s_active_ready_o);
 
   always_ff @(posedge clk_i) begin
+    again_turn_q <= !again_take;
     a1_valid_q <= act_take;
     a1_queue_q <= act_queue;
     a2_valid_q <= a1_valid_q;
@@ -383,6 +434,7 @@ module pst_schedule_shaped
       a1_valid_q <= 1'b0;
       a2_valid_q <= 1'b0;
       act_room_q <= 1'b0;
+      again_turn_q <= 1'b0;
     end
   end
 
@@ -511,41 +563,30 @@ module pst_schedule_shaped
       .init_done_o(lists_init_done)
   );
 
-  // --- gates behind the scheduler: a queue whose last packet is still there waits; it comes back as an activation
+  // --- gates behind the scheduler: a queue that has to wait until a packet is through comes back as an activation
 
   if (Gated) begin : g_gated
-    logic gates_busy;
-    queue_t done_queue;
-
-    always_comb begin
-      gates_busy = (b1_q.valid && b1_q.queue_id == done_queue) || (b2_q.valid && b2_q.queue_id == done_queue)
-          || (b3_q.valid && b3_q.queue_id == done_queue);
-      for (int k = 0; k <= int'(Last); k++) begin
-        if (r_q[k].valid && r_q[k].queue_id == done_queue) gates_busy = 1'b1;
-      end
-    end
-
     pst_outstanding #(
         .Queues(Queues), .RamStyle(QueueRamStyle)
     ) u_outstanding (
         .clk_i, .rst_i,
-        .s_look_queue_i(ready_queue), .look_out_o(gates_out), .look_unsure_o(gates_unsure), .look_state_o(gates_state),
-        .s_result_valid_i(last.valid && (sent || last.op == OpWait)), .s_result_sent_i(sent), .s_result_queue_i(last.queue_id),
-        .s_result_state_i(last.gates), .s_busy_i(gates_busy), .done_queue_o(done_queue),
-        .s_done_valid_i, .s_done_ready_o, .s_done_queue_i,
+        .s_look_queue_i(ready_queue), .look_count_o(gates_count), .look_slow_o(gates_slow), .look_state_o(gates_state),
+        .s_result_valid_i(last.valid && (sent || wants)), .s_result_sent_i(sent), .s_result_wants_i(wants),
+        .s_result_queue_i(last.queue_id), .s_result_state_i(last.gates.state),
+        .s_done_valid_i, .s_done_ready_o, .s_done_queue_i, .s_done_slow_i,
         .m_again_valid_o(again_valid), .m_again_ready_i(again_take), .m_again_queue_o(again_queue),
         .init_done_o(gates_init_done)
     );
   end else begin : g_open
-    assign gates_out       = 1'b0;
-    assign gates_unsure    = 1'b0;
+    assign gates_count     = '0;
+    assign gates_slow      = 1'b0;
     assign gates_state     = '0;
     assign gates_init_done = 1'b1;
     assign again_valid     = 1'b0;
     assign again_queue     = '0;
     assign s_done_ready_o  = 1'b1;
     logic unused_gates;
-    assign unused_gates = &{1'b0, again_take, last.gates, s_done_valid_i, s_done_queue_i};
+    assign unused_gates = &{1'b0, again_take, last.gates, s_done_valid_i, s_done_queue_i, s_done_slow_i};
   end
 
 `ifndef SYNTHESIS

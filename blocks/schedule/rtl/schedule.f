@@ -4,6 +4,7 @@ pst_sched_lists.sv
 pst_shaper_increment.sv
 pst_shaper.sv
 pst_outstanding.sv
+pst_send_ahead.sv
 pst_schedule_shaped.sv
 pst_schedule_passthrough.sv
 pst_schedule.sv

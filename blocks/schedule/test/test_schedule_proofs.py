@@ -4,8 +4,9 @@ import pytest
 
 from penstock import testkit
 
-LISTS, SHAPED, PASSTHROUGH, SHAPER, OUTSTANDING = (
-    f"schedule/rtl/pst_{name}.sv" for name in ("sched_lists", "schedule_shaped", "schedule_passthrough", "shaper", "outstanding")
+LISTS, SHAPED, PASSTHROUGH, SHAPER, OUTSTANDING, SEND_AHEAD = (
+    f"schedule/rtl/pst_{name}.sv"
+    for name in ("sched_lists", "schedule_shaped", "schedule_passthrough", "shaper", "outstanding", "send_ahead")
 )
 
 TASKS = [
@@ -13,6 +14,8 @@ TASKS = [
     ("pst_sched_lists", ["links_wheel"]),
     ("pst_schedule_passthrough", ["prove", "cover"]),
     ("pst_outstanding", ["prove_2", "prove_3", "prove_long", "cover"]),
+    ("pst_send_ahead", ["prove_2", "cover"]),
+    pytest.param("pst_send_ahead", ["prove_3"], marks=pytest.mark.slow),
     ("pst_schedule_shaped", ["places"]),
     ("pst_schedule_shaped", ["places_verdict"]),
     ("pst_schedule_shaped", ["times_0"]),
@@ -48,15 +51,25 @@ FAULTS = {
         "pst_schedule_shaped", "find", SHAPED, "assign walk = walk_due_q && place_credit_q != '0;", "assign walk = 1'b0;"
     ),
     "a look does not see the packet that is just getting through": (
-        "pst_outstanding", "find", OUTSTANDING, "(d1_valid_q && d1_queue_q == b1_queue_q) || (d2_valid_q", "(d2_valid_q"
+        "pst_outstanding", "find", OUTSTANDING, "if (hit2_q) b2_gates = d2_new;", ""
     ),
     "a look trusts the word that is written while it is read": (
-        "pst_outstanding", "find", OUTSTANDING, "\n        || (d3_valid_q && d3_queue_q == b1_queue_q)", ""
+        "pst_outstanding", "find", OUTSTANDING, "b2_gates = b2_ram;\n    if (hit4_q) b2_gates = d4_new_q;", "b2_gates = b2_ram;"
     ),
-    "a packet gets through between look and result": ("pst_outstanding", "find", OUTSTANDING, "Depth - 4 && !s_busy_i", "Depth - 4"),
-    "a queue is told again and again": ("pst_outstanding", "find", OUTSTANDING, "told: d2_decision.wants", "told: d2_gates.told"),
-    "a packet that is sent wants to be told": (
-        "pst_outstanding", "find", OUTSTANDING, "else result.wants = !result.wants;", "result.wants = !result.wants;"
+    "a queue is told again and again": ("pst_outstanding", "find", OUTSTANDING, "{d2_new.done, d2_wants}", "{d2_new.done, d2_told}"),
+    "a packet that is sent wants to be told": ("pst_outstanding", "find", OUTSTANDING, "result.wants ^ s_result_wants_i", "!result.wants"),
+    "who wants to be told is written while it is read": (
+        "pst_outstanding", "find", OUTSTANDING, "(s_result_valid_i && s_result_wants_i)", "s_result_valid_i"
+    ),
+    "a packet goes before the one ahead of it is through": ("pst_send_ahead", "find", SEND_AHEAD, "here_q & through_q;", "here_q;"),
+    "who gets through in the cycle of the decision is not seen": (
+        "pst_send_ahead", "find", SEND_AHEAD, "through_q[free] <= s_done_valid_i && s_done_queue_i == s_decide_queue_i;",
+        "through_q[free] <= 1'b0;",
+    ),
+    "a dropped packet keeps its place": ("pst_send_ahead", "find", SEND_AHEAD, "if (dropped) taken_q[turn.place] <= 1'b0;", ""),
+    "room is told although the last place is being taken": ("pst_send_ahead", "find", SEND_AHEAD, "int'(Places) - 2;", "int'(Places) - 1;"),
+    "a packet is taken while one from a place goes": (
+        "pst_send_ahead", "find", SEND_AHEAD, "(!from_place && m_packet_ready_i)", "m_packet_ready_i"
     ),
 }  # fmt: skip
 

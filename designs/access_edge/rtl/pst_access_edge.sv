@@ -19,9 +19,12 @@ module pst_access_edge
     parameter int unsigned               MinFrameBytes = 14,                    // without prefix and FCS, >= 1
     parameter int unsigned               ClockHz = 220_000_000,                 // for software, Hz
     parameter bit                        Shaping = 1'b1,                        // 0: queues take turns, rates are ignored
-    parameter int unsigned               Aqm = 0,                               // active queue management: 0 none, 1 CoDel
+    parameter int unsigned               Aqm = 0,                               // active queue management: 0 none, 1 CoDel, 2 PIE
     parameter bit                        AqmEstimate = 1'b0,                    // its delay from backlog and rate, not from time stamps
     parameter int unsigned               TickShift = 8,                         // its ticks are 2^TickShift cycles
+    parameter int unsigned               UpdateTicks = 12891,                   // PIE: T_UPDATE
+    parameter int unsigned               Alpha = 625,                           // PIE: 2^-32 per tick
+    parameter int unsigned               Beta = 6249,                           // PIE: 2^-32 per tick
     parameter int unsigned               Levels = 1,                            // 1: queues alone; 4: queue, subscriber, node, port
     parameter int unsigned               QueuesPerSubscriber = 4,               // Levels = 4: 1, 2, 4 or 8
     parameter int unsigned               Nodes = 2,                             // Levels = 4: power of two, >= 2
@@ -135,8 +138,8 @@ module pst_access_edge
   // With an AQM a bit goes along with the queue id: through the rx handler whether the frame may be marked, through the tx handler whether it is.
   localparam int unsigned TagWidth     = QueueIdWidth + (Aqm != 0 ? 1 : 0);
   localparam int unsigned Tags         = Aqm != 0 ? 2 << QueueIdWidth : Queues;
-  localparam int unsigned PacketWidth  = 48;
-  localparam int unsigned ByteWidth    = 56;
+  localparam int unsigned PacketWidth  = 50;    // 87 days of the smallest frames at 100 Gbit/s
+  localparam int unsigned ByteWidth    = 56;    // 66 days at 100 Gbit/s
 
   if (Queues < 2 || Descriptors < 2) begin : g_bad_size
     $error("pst_access_edge: Queues (%0d) and the pages of all memories (%0d) must be at least 2", Queues, Descriptors);
@@ -207,7 +210,7 @@ module pst_access_edge
       .s_free_valid_i(free_valid), .s_free_ready_o(free_ready), .s_free_desc_i(free_desc)
   );
 
-  // Pages come back from frames that were sent, dropped at the tail, refused by the memory, or dropped at the head.
+  // Pages come back from frames that were sent, dropped at the tail, refused by the memory, or dropped by the AQM.
   localparam int unsigned FreePorts = Aqm != 0 ? 4 : 3;
   logic [FreePorts-1:0] frees_valid, frees_ready;
   logic [FreePorts-1:0][DescIdWidth-1:0] frees_desc;
@@ -370,7 +373,8 @@ module pst_access_edge
 
   pst_access_edge_core #(
       .Queues(Queues), .Descriptors(Descriptors), .Shaping(Shaping), .Aqm(Aqm), .AqmEstimate(AqmEstimate), .TickShift(TickShift),
-      .MaxPacketBytes(MaxFrameBytes), .Levels(Levels), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports),
+      .MaxPacketBytes(MaxFrameBytes), .UpdateTicks(UpdateTicks), .Alpha(Alpha), .Beta(Beta),
+      .Levels(Levels), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports),
       .Classes(Classes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
   ) u_core (
       .clk_i, .rst_i,
@@ -425,11 +429,12 @@ module pst_access_edge
       .init_done_o(in_init_done)
   );
 
+  // Without the AQM's drops: those are added when they are read.
   pst_counter_bank #(
       .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
   ) u_count_drop (
       .clk_i, .rst_i,
-      .inc_valid_i(ev_enqueue_valid_o && ev_reason != DropNone), .inc_index_i(ev_queue), .inc_len_i(16'(ev_len)),
+      .inc_valid_i(ev_enqueue_valid_o && ev_reason != DropNone && ev_reason != DropAqm), .inc_index_i(ev_queue), .inc_len_i(16'(ev_len)),
       .s_read_valid_i(read_take), .s_read_ready_o(read_drop_ready), .s_read_index_i(read_index),
       .m_read_valid_o(unused_drop_valid), .m_read_packets_o(drop_packets), .m_read_bytes_o(drop_bytes),
       .init_done_o(drop_init_done)
@@ -445,17 +450,19 @@ module pst_access_edge
       .init_done_o(out_init_done)
   );
 
-  // What the AQM did to each queue: frames dropped at the head, and marks.
+  // What the AQM did to each queue: frames dropped at the head (CoDel) or on arrival (PIE), and marks.
   if (Aqm != 0) begin : g_count_aqm
     logic unused_aqm_valid, unused_mark_valid, aqm_ready, mark_ready, aqm_done, mark_done;
     logic [17:0] unused_mark_bytes;
     packets_t marked_q;
+    logic aqm_drop;
+    assign aqm_drop = Aqm == 2 ? ev_enqueue_valid_o && ev_reason == DropAqm : ev_dequeue_valid_o && ev_deq_reason != DropNone;
 
     pst_counter_bank #(
         .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
     ) u_count_aqm (
         .clk_i, .rst_i,
-        .inc_valid_i(ev_dequeue_valid_o && ev_deq_reason != DropNone), .inc_index_i(ev_deq_queue), .inc_len_i(16'(ev_deq_len)),
+        .inc_valid_i(aqm_drop), .inc_index_i(Aqm == 2 ? ev_queue : ev_deq_queue), .inc_len_i(Aqm == 2 ? 16'(ev_len) : 16'(ev_deq_len)),
         .s_read_valid_i(read_take), .s_read_ready_o(aqm_ready), .s_read_index_i(read_index),
         .m_read_valid_o(unused_aqm_valid), .m_read_packets_o(aqm_packets), .m_read_bytes_o(aqm_bytes),
         .init_done_o(aqm_done)

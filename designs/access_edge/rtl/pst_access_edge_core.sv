@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Queue manager, scheduler and AQM: descriptors go in with their queue, and come out when their queue may send.
 //
-// A packet that the AQM drops was taken from its queue like any other; it goes through the output FIFO to m_drop_head instead of m_out.
+// A packet that CoDel drops was taken from its queue like any other; it goes through the output FIFO to m_drop_head instead of m_out.
+// PIE drops a packet before it comes to its queue: its page goes to m_drop_head from there.
 //
 // Throughput: one packet in and one out per cycle less the scheduler's splices. Latency: see the README of the design.
 // Ordering:   FIFO in each queue. Reset: forgets every packet; ready again when init_done_o rises (`Queues` cycles).
 module pst_access_edge_core
   import pst_pkg::*;
+  import pst_aqm_pkg::*;
   import pst_hierarchy_pkg::*;
 #(
     parameter int unsigned Queues = 64,            // >= 2
     parameter int unsigned Descriptors = 256,      // >= 2
     parameter bit          Shaping = 1'b1,         // 0: pass-through scheduler
-    parameter int unsigned Aqm = 0,                // 0: none, 1: CoDel
+    parameter int unsigned Aqm = 0,                // 0: none, 1: CoDel, 2: PIE
     parameter bit          AqmEstimate = 1'b0,     // delay from backlog and rate, no time stamp per packet
     parameter int unsigned TickShift = 8,          // AQM: a tick is 2^TickShift cycles
-    parameter int unsigned MaxPacketBytes = 1514,  // AQM: no drop while no more than this is left behind the packet
+    parameter int unsigned MaxPacketBytes = 1514,  // CoDel: no drop while no more than this is left behind the packet
+    parameter int unsigned UpdateTicks = 12891,    // PIE: T_UPDATE
+    parameter int unsigned Alpha = 625,            // PIE: 2^-32 per tick
+    parameter int unsigned Beta = 6249,            // PIE: 2^-32 per tick
     parameter int unsigned Levels = 1,             // 1: queues alone; 4: queue, subscriber, node, port
     parameter int unsigned QueuesPerSubscriber = 4,    // Levels = 4: 1, 2, 4 or 8
     parameter int unsigned Nodes = 2,              // Levels = 4: power of two, >= 2
@@ -47,7 +52,7 @@ module pst_access_edge_core
     output logic                         m_drop_valid_o,
     input  logic                         m_drop_ready_i,
     output logic [DescIdWidth-1:0]       m_drop_desc_o,
-    // pages of frames dropped at the head by the AQM
+    // pages of frames dropped by the AQM
     output logic                         m_drop_head_valid_o,
     input  logic                         m_drop_head_ready_i,
     output logic [DescIdWidth-1:0]       m_drop_head_desc_o,
@@ -56,7 +61,7 @@ module pst_access_edge_core
     output drop_e                        ev_reason_o,
     output logic [QueueIdWidth-1:0]      ev_queue_o,
     output len_t                         ev_len_o,
-    // with an AQM, one pulse per packet that was taken from its queue: it is sent (DropNone), or dropped at the head
+    // with an AQM, one pulse per packet that was taken from its queue: it is sent (DropNone), or dropped at the head (CoDel)
     output logic                         ev_deq_valid_o,
     output drop_e                        ev_deq_reason_o,
     output logic                         ev_deq_mark_o,      // it is sent with a mark
@@ -85,10 +90,10 @@ module pst_access_edge_core
 
   localparam int unsigned Credits = 32;
   // Stages that the scheduler waits for a verdict: look with the queue manager's answer (R0), take at R2, verdict at R4 or R6.
-  localparam int unsigned VerdictStages = Aqm == 0 ? 0 : AqmEstimate ? 3 : 1;
+  localparam int unsigned VerdictStages = Aqm != 1 ? 0 : AqmEstimate ? 3 : 1;
 
-  if (Aqm > 1) begin : g_bad_aqm
-    $error("pst_access_edge_core: Aqm is %0d, allowed: 0 (none), 1 (CoDel)", Aqm);
+  if (Aqm > 2) begin : g_bad_aqm
+    $error("pst_access_edge_core: Aqm is %0d, allowed: 0 (none), 1 (CoDel), 2 (PIE)", Aqm);
   end
   if ((Levels != 1 && Levels != 4) || (Levels == 4 && !Shaping)) begin : g_bad_levels
     $error("pst_access_edge_core: Levels is %0d, allowed: 1, or with Shaping 4", Levels);
@@ -116,21 +121,67 @@ module pst_access_edge_core
   logic [QueueIdWidth-1:0] judged_queue;
   logic [DescIdWidth-1:0] judged_desc;
   len_t judged_len;
-  logic out_valid, out_take, out_ready, tree_init_done, done_valid, done_ready;
-  logic [QueueIdWidth-1:0] done_queue;
+  logic out_valid, out_take, out_ready, tree_init_done, done_valid, done_ready, done_slow, ahead, ahead_room;
+  logic [QueueIdWidth-1:0] done_queue, ahead_queue;
   logic unused_out_ready;
   logic [$clog2(Credits+1)-1:0] unused_level;
   out_t out;
+  logic enq_valid, enq_ready, enq_ecn, arrive_valid, arrive_ect, arrivals_init_done, head_ready;
+  logic [QueueIdWidth-1:0] enq_queue, arrive_queue;
+  logic [DescIdWidth-1:0] enq_desc;
+  len_t enq_len;
+  drop_e enq_reason;
+  backlog_t arrive_backlog;
+  verdict_e arrive_verdict;
 
-  assign init_done_o   = queue_init_done && schedule_init_done && aqm_init_done && tree_init_done;
+  assign init_done_o   = arrivals_init_done && queue_init_done && schedule_init_done && aqm_init_done && tree_init_done;
   assign s_cfg_ready_o = cfg_ready && init_done_o;
   assign cfg_take      = s_cfg_valid_i && s_cfg_ready_o;
+
+  // --- PIE judges arrivals
+
+  if (Aqm == 2) begin : g_arrivals
+    pst_access_edge_arrivals #(
+        .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle)
+    ) u_arrivals (
+        .clk_i, .rst_i,
+        .s_enq_valid_i, .s_enq_ready_o, .s_enq_queue_i, .s_enq_desc_i, .s_enq_len_i, .s_enq_reason_i, .s_enq_ect_i,
+        .m_judge_valid_o(arrive_valid), .m_judge_queue_o(arrive_queue), .m_judge_backlog_o(arrive_backlog), .m_judge_ect_o(arrive_ect),
+        .s_verdict_i(arrive_verdict),
+        .m_enq_valid_o(enq_valid), .m_enq_ready_i(enq_ready), .m_enq_queue_o(enq_queue), .m_enq_desc_o(enq_desc), .m_enq_len_o(enq_len),
+        .m_enq_reason_o(enq_reason), .m_enq_mark_o(enq_ecn),
+        .m_drop_valid_o(m_drop_head_valid_o), .m_drop_ready_i(m_drop_head_ready_i), .m_drop_desc_o(m_drop_head_desc_o),
+        .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_left_i(ret_left),
+        .init_done_o(arrivals_init_done)
+    );
+    assign head_ready = 1'b1;    // nothing is dropped there
+  end else begin : g_no_arrivals
+    assign enq_valid           = s_enq_valid_i;
+    assign s_enq_ready_o       = enq_ready;
+    assign enq_queue           = s_enq_queue_i;
+    assign enq_desc            = s_enq_desc_i;
+    assign enq_len             = s_enq_len_i;
+    assign enq_reason          = s_enq_reason_i;
+    assign enq_ecn             = s_enq_ect_i;
+    assign arrive_valid        = 1'b0;
+    assign arrive_queue        = '0;
+    assign arrive_backlog      = '0;
+    assign arrive_ect          = 1'b0;
+    assign m_drop_head_valid_o = out_valid && out.drop;
+    assign m_drop_head_desc_o  = out.desc;
+    assign head_ready          = m_drop_head_ready_i;
+    assign arrivals_init_done  = 1'b1;
+
+    logic unused_verdict;
+    assign unused_verdict = ^arrive_verdict;
+  end
 
   pst_queue_manager #(
       .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle), .ReportLeft(Aqm != 0)
   ) u_queue (
       .clk_i, .rst_i,
-      .s_enq_valid_i, .s_enq_ready_o, .s_enq_queue_i, .s_enq_desc_i, .s_enq_len_i, .s_enq_reason_i,
+      .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc), .s_enq_len_i(enq_len),
+      .s_enq_reason_i(enq_reason),
       .m_active_valid_o(active_valid), .m_active_ready_i(active_ready), .m_active_queue_o(active_queue),
       .m_drop_valid_o, .m_drop_ready_i, .m_drop_desc_o,
       .ev_valid_o, .ev_reason_o, .ev_queue_o, .ev_len_o,
@@ -150,7 +201,8 @@ module pst_access_edge_core
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len), .s_ret_backlogged_i(ret_backlogged),
       .s_drop_i(judged_drop), .m_period_o(ret_period), .credit_i(out_take),
-      .s_done_valid_i(done_valid), .s_done_ready_o(done_ready), .s_done_queue_i(done_queue),
+      .m_ahead_o(ahead), .m_ahead_queue_o(ahead_queue), .s_ahead_room_i(ahead_room),
+      .s_done_valid_i(done_valid), .s_done_ready_o(done_ready), .s_done_queue_i(done_queue), .s_done_slow_i(done_slow),
       .s_cfg_valid_i(s_cfg_valid_i && init_done_o), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i,
       .now_o, .init_done_o(schedule_init_done)
   );
@@ -170,16 +222,20 @@ module pst_access_edge_core
     assign ev_deq_mark_o   = 1'b0;
     assign ev_deq_queue_o  = '0;
     assign ev_deq_len_o    = '0;
+    assign arrive_verdict  = VerdictPass;
 
     logic unused_aqm;
-    assign unused_aqm = ^{s_enq_ect_i, s_cfg_aqm_i, ret_left, ret_period};
+    assign unused_aqm = ^{enq_ecn, s_cfg_aqm_i, ret_left, ret_period, arrive_valid, arrive_queue, arrive_backlog, arrive_ect};
   end else begin : g_aqm
     pst_access_edge_judge #(
-        .Queues(Queues), .Descriptors(Descriptors), .Estimate(AqmEstimate), .TickShift(TickShift), .MaxPacketBytes(MaxPacketBytes),
+        .Queues(Queues), .Descriptors(Descriptors), .Algorithm(Aqm - 1), .Estimate(AqmEstimate), .TickShift(TickShift),
+        .MaxPacketBytes(MaxPacketBytes), .UpdateTicks(UpdateTicks), .Alpha(Alpha), .Beta(Beta),
         .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
     ) u_judge (
         .clk_i, .rst_i,
-        .s_enq_valid_i(s_enq_valid_i && s_enq_ready_o && s_enq_reason_i == DropNone), .s_enq_desc_i, .s_enq_ect_i,
+        .s_arrive_valid_i(arrive_valid), .s_arrive_queue_i(arrive_queue), .s_arrive_backlog_i(arrive_backlog),
+        .s_arrive_ect_i(arrive_ect), .m_arrive_verdict_o(arrive_verdict),
+        .s_enq_valid_i(enq_valid && enq_ready && enq_reason == DropNone), .s_enq_desc_i(enq_desc), .s_enq_ecn_i(enq_ecn),
         .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_desc_i(ret_desc), .s_ret_len_i(ret_len), .s_ret_left_i(ret_left),
         .s_ret_period_i(ret_period),
         .m_judged_valid_o(judged_valid), .m_judged_queue_o(judged_queue), .m_judged_desc_o(judged_desc), .m_judged_len_o(judged_len),
@@ -202,13 +258,11 @@ module pst_access_edge_core
       .clk_i, .rst_i,
       .s_valid_i(judged_valid), .s_ready_o(unused_out_ready),
       .s_data_i({judged_drop, judged_mark, judged_queue, judged_desc, judged_len}),
-      .m_valid_o(out_valid), .m_ready_i(out.drop ? m_drop_head_ready_i : out_ready), .m_data_o(out),
+      .m_valid_o(out_valid), .m_ready_i(out.drop ? head_ready : out_ready), .m_data_o(out),
       .level_o(unused_level)
   );
 
-  assign out_take            = out_valid && (out.drop ? m_drop_head_ready_i : out_ready);
-  assign m_drop_head_valid_o = out_valid && out.drop;
-  assign m_drop_head_desc_o  = out.desc;
+  assign out_take = out_valid && (out.drop ? head_ready : out_ready);
 
   // --- the gates above the queue
 
@@ -221,22 +275,43 @@ module pst_access_edge_core
     assign m_out_len_o        = out.len;
     assign done_valid         = 1'b0;
     assign done_queue         = '0;
+    assign done_slow          = 1'b0;
+    assign ahead_room         = 1'b0;
     assign s_tree_cfg_ready_o = 1'b1;
     assign tree_init_done     = 1'b1;
 
     logic unused_tree;
     assign unused_tree = ^{s_tree_cfg_valid_i, s_tree_cfg_what_i, s_tree_cfg_id_i, s_tree_cfg_shaper_i, s_tree_cfg_parent_i,
-                           s_tree_cfg_class_i, s_tree_cfg_weight_i, done_ready};
+                           s_tree_cfg_class_i, s_tree_cfg_weight_i, done_ready, ahead, ahead_queue};
   end else begin : g_tree
+    logic packet_valid, packet_ready, packet_mark;
+    logic [QueueIdWidth-1:0] packet_queue;
+    logic [DescIdWidth-1:0] packet_desc;
+    len_t packet_len;
+
+    // A queue has one packet in the hierarchy at a time; one that was sent ahead of its being through waits here.
+    pst_send_ahead #(
+        .Queues(Queues), .Width(1 + DescIdWidth + LenWidth), .Depth(Credits)
+    ) u_send_ahead (
+        .clk_i, .rst_i,
+        .s_decide_valid_i(deq_take), .s_decide_ahead_i(ahead), .s_decide_queue_i(ahead_queue), .room_o(ahead_room),
+        .s_packet_valid_i(out_valid && !out.drop), .s_packet_ready_o(out_ready), .s_packet_queue_i(out.queue_id),
+        .s_packet_data_i({out.mark, out.desc, out.len}), .s_packet_gone_i(out_take && out.drop),
+        .m_packet_valid_o(packet_valid), .m_packet_ready_i(packet_ready), .m_packet_queue_o(packet_queue),
+        .m_packet_data_o({packet_mark, packet_desc, packet_len}),
+        .s_done_valid_i(done_valid && done_ready), .s_done_queue_i(done_queue)
+    );
+
     pst_hierarchy #(
         .Queues(Queues), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes),
         .PayloadWidth(1 + DescIdWidth), .RamStyle(QueueRamStyle)
     ) u_hierarchy (
         .clk_i, .rst_i, .now_i(now_o),
-        .s_packet_valid_i(out_valid && !out.drop), .s_packet_ready_o(out_ready), .s_packet_queue_i(out.queue_id),
-        .s_packet_payload_i({out.mark, out.desc}), .s_packet_len_i(out.len),
+        .s_packet_valid_i(packet_valid), .s_packet_ready_o(packet_ready), .s_packet_queue_i(packet_queue),
+        .s_packet_payload_i({packet_mark, packet_desc}), .s_packet_len_i(packet_len),
         .m_out_valid_o, .m_out_ready_i, .m_out_queue_o, .m_out_payload_o({m_out_mark_o, m_out_desc_o}), .m_out_len_o,
         .m_done_valid_o(done_valid), .m_done_ready_i(done_ready), .m_done_queue_o(done_queue),
+        .m_done_slow_o(done_slow),
         .s_cfg_valid_i(s_tree_cfg_valid_i), .s_cfg_ready_o(s_tree_cfg_ready_o), .s_cfg_what_i(s_tree_cfg_what_i),
         .s_cfg_id_i(s_tree_cfg_id_i), .s_cfg_shaper_i(s_tree_cfg_shaper_i), .s_cfg_parent_i(s_tree_cfg_parent_i),
         .s_cfg_class_i(s_tree_cfg_class_i), .s_cfg_weight_i(s_tree_cfg_weight_i),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Judges every packet that was taken from its queue: the AQM, what it has to know of each packet, and the packets that wait for it.
 //
-// Of each packet the tick of its enqueueing and whether it may be marked are kept by descriptor: 27 bits, with Estimate one.
+// Of each packet the tick of its enqueueing and its ECN bit are kept by descriptor: 27 bits, with Estimate one. The bit is for CoDel whether
+// the packet may be marked; PIE has judged it on arrival (s_arrive), before it came to its queue, and the bit is whether it is marked.
 //
-// Throughput: one packet per cycle. Latency: 4 cycles from s_ret to m_judged, with Estimate 6. Ordering: in order.
+// Throughput: one packet per cycle. Latency: 4 cycles from s_ret to m_judged, with Estimate 6; 4 from s_arrive. Ordering: in order.
 // Reset:      forgets all packets and settings; `Queues` cycles, then init_done_o rises.
 module pst_access_edge_judge
   import pst_pkg::*;
@@ -11,9 +12,13 @@ module pst_access_edge_judge
 #(
     parameter int unsigned Queues = 64,              // >= 2
     parameter int unsigned Descriptors = 256,        // >= 2
+    parameter int unsigned Algorithm = 0,            // 0: CoDel, 1: PIE
     parameter bit          Estimate = 1'b0,          // delay from backlog and rate, no time stamp per packet
     parameter int unsigned TickShift = 8,            // a tick is 2^TickShift cycles
-    parameter int unsigned MaxPacketBytes = 1514,    // no drop while no more than this is left behind the packet
+    parameter int unsigned MaxPacketBytes = 1514,    // CoDel: no drop while no more than this is left behind the packet
+    parameter int unsigned UpdateTicks = 12891,      // PIE: T_UPDATE
+    parameter int unsigned Alpha = 625,              // PIE: 2^-32 per tick
+    parameter int unsigned Beta = 6249,              // PIE: 2^-32 per tick
     parameter string       QueueRamStyle = "auto",   // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",    // per-descriptor memory
     localparam int unsigned QueueIdWidth = $clog2(Queues),
@@ -21,10 +26,16 @@ module pst_access_edge_judge
 ) (
     input  logic                       clk_i,
     input  logic                       rst_i,
+    // PIE: a packet arrives, and 4 cycles later its verdict comes
+    input  logic                       s_arrive_valid_i,
+    input  logic [QueueIdWidth-1:0]    s_arrive_queue_i,
+    input  backlog_t                   s_arrive_backlog_i,  // bytes in its queue before it
+    input  logic                       s_arrive_ect_i,      // it may be marked
+    output verdict_e                   m_arrive_verdict_o,
     // a packet is offered to its queue, and taken there
     input  logic                       s_enq_valid_i,
     input  logic [DescIdWidth-1:0]     s_enq_desc_i,
-    input  logic                       s_enq_ect_i,         // it may be marked
+    input  logic                       s_enq_ecn_i,         // CoDel: it may be marked; PIE: it is
     // the queue manager's answer: a packet leaves its queue
     input  logic                       s_ret_valid_i,
     input  logic [QueueIdWidth-1:0]    s_ret_queue_i,
@@ -62,16 +73,16 @@ module pst_access_edge_judge
 
   // --- what is known of a packet: written before it is in its queue, read when it has left it, so never both at once
 
-  logic ect;
+  logic ecn;
   logic [AqmTimeWidth-1:0] enqueued;
 
-  if (Estimate) begin : g_ect
+  if (Estimate) begin : g_ecn
     pst_ram_1r1w #(
         .Width(1), .Depth(Descriptors), .ReadLatency(2), .Style(DescRamStyle)
-    ) u_ect (
+    ) u_ecn (
         .clk_i,
-        .we_i(s_enq_valid_i), .waddr_i(s_enq_desc_i), .wdata_i(s_enq_ect_i),
-        .re_i(1'b1), .raddr_i(s_ret_desc_i), .rdata_o(ect)
+        .we_i(s_enq_valid_i), .waddr_i(s_enq_desc_i), .wdata_i(s_enq_ecn_i),
+        .re_i(1'b1), .raddr_i(s_ret_desc_i), .rdata_o(ecn)
     );
     assign enqueued = '0;
   end else begin : g_tick
@@ -79,8 +90,8 @@ module pst_access_edge_judge
         .Width(1 + AqmTimeWidth), .Depth(Descriptors), .ReadLatency(2), .Style(DescRamStyle)
     ) u_tick (
         .clk_i,
-        .we_i(s_enq_valid_i), .waddr_i(s_enq_desc_i), .wdata_i({s_enq_ect_i, now}),
-        .re_i(1'b1), .raddr_i(s_ret_desc_i), .rdata_o({ect, enqueued})
+        .we_i(s_enq_valid_i), .waddr_i(s_enq_desc_i), .wdata_i({s_enq_ecn_i, now}),
+        .re_i(1'b1), .raddr_i(s_ret_desc_i), .rdata_o({ecn, enqueued})
     );
   end
 
@@ -108,20 +119,22 @@ module pst_access_edge_judge
 
   // --- the verdict
 
-  verdict_e verdict, unused_enq_verdict;
+  verdict_e verdict;
   logic [QueueIdWidth-1:0] unused_enq_queue, unused_update_queue;
   logic unused_enq_valid, unused_update;
+  logic [Judged:Take+1] marked_q;
 
   pst_aqm #(
-      .Queues(Queues), .Algorithm(0), .Estimate(Estimate), .TimeWidth(AqmTimeWidth), .TickShift(TickShift),
-      .MaxPacketBytes(MaxPacketBytes), .RamStyle(QueueRamStyle)
+      .Queues(Queues), .Algorithm(Algorithm), .Estimate(Estimate), .TimeWidth(AqmTimeWidth), .TickShift(TickShift),
+      .MaxPacketBytes(MaxPacketBytes), .UpdateTicks(UpdateTicks), .Alpha(Alpha), .Beta(Beta), .RamStyle(QueueRamStyle)
   ) u_aqm (
       .clk_i, .rst_i, .now_i(now),
-      .s_enq_valid_i(1'b0), .s_enq_queue_i('0), .s_enq_backlog_i('0), .s_enq_ect_i(1'b0),
-      .m_enq_verdict_valid_o(unused_enq_valid), .m_enq_verdict_queue_o(unused_enq_queue), .m_enq_verdict_o(unused_enq_verdict),
+      .s_enq_valid_i(s_arrive_valid_i), .s_enq_queue_i(s_arrive_queue_i), .s_enq_backlog_i(s_arrive_backlog_i),
+      .s_enq_ect_i(s_arrive_ect_i),
+      .m_enq_verdict_valid_o(unused_enq_valid), .m_enq_verdict_queue_o(unused_enq_queue), .m_enq_verdict_o(m_arrive_verdict_o),
       .s_look_valid_i(s_ret_valid_i), .s_look_queue_i(s_ret_queue_i),
       .s_take_valid_i(valid_q[Take]), .s_take_time_i(enqueued), .s_take_len_i(packet_q[Take].len), .s_take_left_i(left_q),
-      .s_take_ect_i(ect), .s_take_mantissa_i(period_take_q[15:0]), .s_take_exponent_i(period_take_q[20:16]),
+      .s_take_ect_i(ecn), .s_take_mantissa_i(period_take_q[15:0]), .s_take_exponent_i(period_take_q[20:16]),
       .m_deq_verdict_valid_o(m_judged_valid_o), .m_deq_verdict_queue_o(m_judged_queue_o), .m_deq_verdict_o(verdict),
       .s_cfg_valid_i, .s_cfg_queue_i, .s_cfg_enable_i(s_cfg_aqm_i.enable), .s_cfg_ecn_i(s_cfg_aqm_i.ecn),
       .s_cfg_target_i(s_cfg_aqm_i.target), .s_cfg_interval_i(s_cfg_aqm_i.interval),
@@ -132,7 +145,9 @@ module pst_access_edge_judge
   assign m_judged_desc_o = packet_q[Judged].desc;
   assign m_judged_len_o  = packet_q[Judged].len;
   assign m_judged_drop_o = m_judged_valid_o && verdict == VerdictDrop;
-  assign m_judged_mark_o = m_judged_valid_o && verdict == VerdictMark;
+  assign m_judged_mark_o = m_judged_valid_o && (Algorithm == 0 ? verdict == VerdictMark : marked_q[Judged]);
+
+  always_ff @(posedge clk_i) marked_q <= {marked_q[Judged-1:Take+1], ecn};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

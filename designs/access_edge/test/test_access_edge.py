@@ -209,15 +209,19 @@ class Bench:
             await FallingEdge(self.dut.clk_i)
         raise AssertionError("frames are stuck at the input")
 
+    async def snapshot(self, queue: int) -> None:
+        """Have the counters of a queue read."""
+        await self.write(registers.address("queue_index"), queue)
+        await self.write(registers.address("queue_command"), registers.COMMAND_SNAPSHOT)
+        while await self.read("status") & registers.STATUS_BUSY:
+            pass
+
     async def compare_counters(self) -> None:
         """Compare every counter of the device with what was seen."""
         for reason, expected in self.dropped.items():
             assert [await self.read(f"dropped_{reason}_packets"), await self.read(f"dropped_{reason}_bytes")] == expected, reason
         for queue in range(CONFIG.queues):
-            await self.write(registers.address("queue_index"), queue)
-            await self.write(registers.address("queue_command"), registers.COMMAND_SNAPSHOT)
-            while await self.read("status") & registers.STATUS_BUSY:
-                pass
+            await self.snapshot(queue)
             for bank, counts in self.counts.items():
                 seen = [await self.read(f"{bank}_packets"), await self.read(f"{bank}_bytes")]
                 assert seen == counts[queue], f"queue {queue}, {bank}"
@@ -346,6 +350,35 @@ async def rate_gate_and_limits(dut) -> None:
     assert bench.dropped["tail_drop_bytes"] == [2, 115]
     for queue in (8, 9):
         await bench.set_queue(queue)
+    await bench.empty()
+    await bench.compare_counters()
+
+
+@cocotb.test()
+async def counters_of_one_moment(dut) -> None:
+    """Packets and bytes belong together while traffic flows: all frames of a queue have one length, so bytes are packets times length."""
+    bench = Bench(dut)
+    await bench.start()
+    bench.source.probability, bench.sink.probability = 0.5, 1.0
+    lengths = {0: 100, 1: 61, 2: 1514}
+    await bench.set_queue(0, rate=10**9, limit_packets=2)  # most of its frames are dropped, and no others
+    frames = [(queue, lengths[queue]) for queue in bench.rng.choices([0, 1, 2], weights=[9, 9, 1], k=2500)]
+    sending = cocotb.start_soon(bench.send(*frames))
+    seen: dict[tuple[int, str], set[int]] = defaultdict(set)
+    while not sending.done():
+        pair = [await bench.read("dropped_tail_drop_packets_packets"), await bench.read("dropped_tail_drop_packets_bytes")]
+        assert pair[1] == pair[0] * lengths[0], f"tail drops: {pair[0]} packets and {pair[1]} bytes are not of one moment"
+        seen[0, "reason"].add(pair[0])
+        for queue, length in lengths.items():
+            await bench.snapshot(queue)
+            packets = {bank: await bench.read(f"{bank}_packets") for bank in bench.counts}
+            for bank, count in packets.items():
+                size = await bench.read(f"{bank}_bytes")
+                assert size == count * length, f"queue {queue}, {bank}: {count} packets and {size} bytes are not of one moment"
+                seen[queue, bank].add(count)
+            assert packets["out"] <= packets["in"], f"queue {queue}: more sent than accepted"
+    for which in ((0, "reason"), (0, "in"), (0, "drop"), (1, "in"), (1, "out"), (2, "in"), (2, "out")):
+        assert len(seen[which]) > 10, f"{which} was not read while it changed"
     await bench.empty()
     await bench.compare_counters()
 

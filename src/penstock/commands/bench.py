@@ -20,11 +20,11 @@ def bench(
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="queues, descriptors, packets, pattern=random|same|neighbours, shaping=0|1, engine=rtl|model; "
+            help="queues, descriptors, packets, pattern=random|same|neighbours, shaping=0|1, aqm=none|codel|pie, engine=rtl|model; "
             "lateness: queues, packets, pattern=backlogged|blocked, rates=mixed|equal, size=imix|BYTES, load=PERCENT; "
             "engine: queues, packets, size, load, engine; fabric: ports, stages, width, fifo_depth, classes, back_pressure=0|1, "
             "arbiter=0|1, pattern=uniform|permutation|hotspot, load=PERCENT, cells; "
-            "with levels=4, and fairness, priority, reconfigure: queues_per_subscriber, nodes, ports, classes; "
+            "with levels=4 (lateness, too), and fairness, priority, reconfigure: queues_per_subscriber, nodes, ports, classes; "
             "schedule, levels=4: congested=subscriber|node|port; "
             "fairness, priority: congested_nodes, subscribers, overload, size=imix|mixed|BYTES, rate; "
             "fairness: weights=0|1, megabytes (of each subscriber); priority: packets; reconfigure: cycles.",
@@ -87,4 +87,6 @@ def bench(
         print("  latency in cycles: " + ", ".join(f"{key} {value:g}" for key, value in result["latency_cycles"].items()))
     else:
         print(f"  {result['enqueues_per_cycle']:.3f} enqueues and {result['dequeues_per_cycle']:.3f} dequeues per cycle")
+    if "marked" in result:
+        print(f"  {config['aqm']} on every queue: {result['marked']:,} of {result['total_packets']:,} packets marked")
     print(f"  {result['packets']:,} packets in {result['cycles']:,} cycles, {result['wall_seconds']:g} s; none lost, changed or reordered")

@@ -17,6 +17,7 @@
 #include "blocks/schedule/model/event_schedule.hpp"
 #include "blocks/schedule/model/send_ahead.hpp"
 #include "penstock/engine/huge_pages.hpp"
+#include "penstock/engine/pie_judge.hpp"
 
 namespace penstock {
 
@@ -34,15 +35,9 @@ struct CoreSetting {
     CodelSetting aqm{};
 };
 
-// What an AQM is built with.
-struct AqmParameters {
-    int tick_shift = 8;  // a tick is 2^tick_shift cycles
-    std::uint32_t max_packet_bytes = 1514;
-};
-
 // No AQM: every packet that is taken from its queue is sent, and known to be with the queue manager's answer.
 struct NoJudge {
-    static constexpr bool kJudges = false;
+    static constexpr bool kJudges = false, kArrivals = false;
     static constexpr int kVerdictStages = 0;
     NoJudge(std::uint32_t, std::uint32_t, const AqmParameters&) {}
 };
@@ -51,7 +46,7 @@ struct NoJudge {
 template <bool Estimate>
 class CodelJudge {
   public:
-    static constexpr bool kJudges = true;
+    static constexpr bool kJudges = true, kArrivals = false;
     static constexpr int kVerdictStages = Estimate ? 3 : 1;
     static constexpr int kLook = Estimate ? 3 : 1;  // cycles from the commit of the dequeue until the setting is read
     static constexpr int kTake = kLook + 2;         // until the clock is
@@ -117,7 +112,8 @@ class CoreModel {
   public:
     using Manager = FastQueueManager<CoreRecord>;
     using Packet = Manager::Packet;
-    static constexpr bool kJudges = Judge::kJudges, kGates = Tree::kGates;
+    static constexpr bool kJudges = Judge::kJudges, kArrivals = Judge::kArrivals;  // an AQM; one that judges arrivals
+    static constexpr bool kGates = Tree::kGates;
     struct Out {
         std::int64_t from;  // first cycle in which it is offered
         std::uint64_t tag;
@@ -148,7 +144,12 @@ class CoreModel {
 
     // ---- what can be seen in a cycle before it is stepped
     bool setting_ready() const { return schedule_.setting_room(); }
-    bool enqueue_ready(bool setting_taken) const { return manager_.room() && !setting_taken; }
+    bool enqueue_ready(bool setting_taken) const {
+        if constexpr (kArrivals)
+            return judge_.room();
+        else
+            return manager_.room() && !setting_taken;
+    }
     bool out_valid(std::int64_t now) const {
         if constexpr (kGates) return tree_.out_valid(now);
         return head_valid(now) && !(kJudges && out_.front().drop);
@@ -162,9 +163,19 @@ class CoreModel {
     }
     bool drop_valid() { return !manager_.drops().empty(); }
     std::uint32_t drop() { return manager_.drops().front(); }
-    // A page dropped at the head by the AQM.
-    std::uint32_t drop_head() const { return out_.front().descriptor; }
-    bool drop_head_valid(std::int64_t now) const { return kJudges && head_valid(now) && out_.front().drop; }
+    // A page dropped by the AQM: at the head, or on arrival.
+    bool drop_head_valid(std::int64_t now) {
+        if constexpr (kArrivals)
+            return !judge_.pages().empty();
+        else
+            return kJudges && head_valid(now) && out_.front().drop;
+    }
+    std::uint32_t drop_head() {
+        if constexpr (kArrivals)
+            return judge_.pages().front();
+        else
+            return out_.front().descriptor;
+    }
     // The packet that was taken from its queue and is judged in this cycle, or null.
     const auto* judged(std::int64_t now) { return judge_.judged(now); }
     // The pulse of the last enqueue decision.
@@ -177,15 +188,16 @@ class CoreModel {
         return true;
     }
 
-    // One cycle: what is taken in it. Null: nothing. out_taken: the packet that is offered; head_taken: the page of one dropped at the
-    // head; ect: the packet may be marked.
+    // One cycle: what is taken in it. Null: nothing. out_taken: the packet that is offered; head_taken: the page dropped by the AQM; ect:
+    // the packet may be marked.
     void step(std::int64_t now, const Packet* enqueue, bool out_taken, bool drop_taken, const CoreSetting* setting, bool ect = false,
               bool head_taken = false, [[maybe_unused]] const HierarchySetting* tree_setting = nullptr) {
         manager_.begin_cycle();
         event_valid_ = false;
-        bool credit = out_taken || head_taken, ahead_room = false;
+        const bool head_gone = !kArrivals && head_taken;  // it stands at the head of the output
+        bool credit = out_taken || head_gone, ahead_room = false;
         if constexpr (kGates) {
-            credit = step_tree(now, out_taken, head_taken, tree_setting);
+            credit = step_tree(now, out_taken, head_gone, tree_setting);
             ahead_room = schedule_timing::kSendAhead && tree_.ahead.room();
         }
         if (credit) out_.pop();
@@ -221,9 +233,21 @@ class CoreModel {
             queue.limit_packets = setting->limit_packets;
             queue.limit_bytes = setting->limit_bytes;
             schedule_.write_setting(now, setting->queue, setting->mantissa, setting->exponent, setting->burst);
-            if constexpr (kJudges) judge_.set(setting->queue, setting->aqm);
+            const CodelSetting& aqm = setting->aqm;
+            if constexpr (kArrivals)
+                judge_.set(now, setting->queue, aqm.enable, aqm.ecn, aqm.target, aqm.interval);
+            else if constexpr (kJudges)
+                judge_.set(setting->queue, aqm);
         }
-        if (enqueue) {
+        if constexpr (kArrivals) {
+            if (const auto* judged = manager_.room() && !setting ? judge_.offered(now) : nullptr) {
+                manager_.offer(now, judged->packet);
+                judge_.enqueue(now);
+            }
+            if (head_taken) judge_.pages().pop();
+            if (enqueue) judge_.arrive(now, *enqueue, ect);
+            judge_.end_cycle();
+        } else if (enqueue) {
             manager_.offer(now, *enqueue);
             if constexpr (kJudges)
                 if (enqueue->reason == 0) judge_.enqueue(now, enqueue->descriptor, ect);
@@ -235,6 +259,7 @@ class CoreModel {
     std::int64_t next_event(std::int64_t now) const {
         if (manager_.busy() || event_valid_) return now + 1;
         std::int64_t next = schedule_.next_event(now);
+        if constexpr (kArrivals) next = std::min(next, judge_.next_event(now));
         if constexpr (kGates) {
             if (next == now + 1) return next;
             next = std::min({next, tree_.next_event(now), std::max(tree_.next_done(), now + 1)});
@@ -314,8 +339,12 @@ template <typename Judge>
 using GatedCore = CoreModel<ScheduleFor<Judge, true>::template Of, Judge, Gates>;
 using CodelCore = JudgedCore<CodelJudge<false>>;
 using CodelEstimateCore = JudgedCore<CodelJudge<true>>;
+using PieCore = CoreModel<PlainSchedule, PieJudge<false>>;
+using PieEstimateCore = CoreModel<PlainSchedule, PieJudge<true>>;
 using TreeCore = GatedCore<NoJudge>;
 using TreeCodelCore = GatedCore<CodelJudge<false>>;
 using TreeCodelEstimateCore = GatedCore<CodelJudge<true>>;
+using TreePieCore = GatedCore<PieJudge<false>>;
+using TreePieEstimateCore = GatedCore<PieJudge<true>>;
 
 }  // namespace penstock

@@ -8,6 +8,7 @@
 
 #include "blocks/hierarchy/model/timed_hierarchy.hpp"
 #include "penstock/engine/memory_model.hpp"
+#include "penstock/engine/pie_judge.hpp"
 
 namespace penstock::engine {
 
@@ -21,8 +22,9 @@ struct DeviceSettings {
     // What the model is to be: the same numbers as of designs/access_edge/configs.yaml.
     std::uint32_t queues = 0, max_frame_bytes = 0, min_frame_bytes = 0;
     bool shaping = true;
-    bool codel = false, aqm_estimate = false;
-    int tick_shift = 8;   // AQM: a tick is 2^tick_shift cycles
+    AqmKind aqm = AqmKind::None;
+    bool aqm_estimate = false;
+    AqmParameters aqm_parameters;
     bool gates = false;   // subscribers, nodes and ports above the queues
     HierarchySizes tree;  // how many
     std::vector<PagePool> pools;

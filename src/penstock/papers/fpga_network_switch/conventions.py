@@ -17,8 +17,8 @@ depth differs much between runs. The share at depth 1 does not depend on the len
 _ARBITER = """The paper's switch at finite depth: a packet for a full FIFO is dropped and the write offset moves on all the same; the
 output looks at one FIFO a slot, and when that one is empty while others are not it sends nothing and moves on by one."""
 _AREA = """LUTs and flip-flops are Yosys' for UltraScale+ (synth_xilinx -family xcup), the paper's are Vivado's. FIFOs hold one cell, in
-registers; rotating arbiters. Cells of 4 and 8 bits are synthesised and extended to 256, for every bit costs the same (at P = 8, S = 1 the
-flip-flops are those of the whole synthesis exactly, LUTs 69,438 instead of 69,364)."""
+registers; rotating arbiters. Cells of 4 and 8 bits are synthesised and extended to 256, for every bit costs the same. Flip-flops are those
+of the whole synthesis exactly; so are LUTs at P = 8, S = 1 (69,438, not 69,364), but at P = 4, S = 4 they are 11 % too many."""
 _SPEED = """Clocks are nextpnr's for an ECP5 (LFE5U-85F, speed grade 8, out of context) with narrow cells, an older and slower device than
 the paper's: compare how they fall with P and S, not their height. Latency is (pipeline cycles + 1) / clock, throughput width x clock."""
 _ASSUMED = """There is no open place and route for UltraScale+: bit/s of blocks/fabric assume the clocks that the paper reports for 16 x 16

@@ -23,7 +23,7 @@ def area(found: list[dict[str, Any]]) -> list[Card]:
                 "type": "scatter", "mode": "markers", "name": "the paper's text (S = 1 and 4)", "colour": 7,
                 "marker": {"symbol": "x", "size": 9}, "x": ["32"] * len(stated.FLIP_FLOPS), "y": list(stated.FLIP_FLOPS.values()),
             })  # fmt: skip
-        plots.append({"title": title, "traces": traces, "x": {"title": "ports", "type": "category"}, "y": {"title": title, "type": "log"}})
+        plots.append({"title": title, "traces": traces, "x": {"title": "ports", "type": "category"}, "y": {"title": "", "type": "log"}})
     rows = [["ports", "S", "flip-flops", "LUTs"]]
     rows += [[f"{line['ports']}", f"{line['stages']}", f"{line['ff']:,}", f"{line['lut']:,}"] for line in found]
     note = "256-bit cells, FIFOs of one cell, UltraScale+ (Yosys)."
@@ -40,6 +40,7 @@ def speed(found: list[dict[str, Any]]) -> list[Card]:
         lines = [line for line in found if line["ports"] == ports]
         traces.append({
             "type": "scatter", "mode": "lines+markers+text", "name": f"P = {ports}", "colour": place, "textposition": "top center",
+            "cliponaxis": False,
             "text": [f"S = {line['stages']}" for line in lines], "x": [line["port_to_port_ns"] for line in lines],
             "y": [line["line_gbps"] for line in lines],
         })  # fmt: skip

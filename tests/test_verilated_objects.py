@@ -1,0 +1,36 @@
+"""Objects of Verilator's runtime are lent to the next build of their kind only, and look newer than anything that is written now."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from penstock import verilated_objects
+
+
+def test_what_one_build_made_the_next_one_gets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verilated_objects, "BUILD", tmp_path / "build")
+    first, second, other = (tmp_path / name for name in ("first", "second", "other"))
+    verilated_objects.lend(first, "soak")
+    assert not list(first.iterdir())
+    (first / "verilated.o").write_text("of the first")
+    (first / "Vtop.o").write_text("of one module alone")
+    verilated_objects.keep(first, "soak")
+    verilated_objects.lend(second, "soak")
+    verilated_objects.lend(other, "device")
+    assert [path.name for path in second.iterdir()] == ["verilated.o"] and not list(other.iterdir())
+    assert (second / "verilated.o").read_text() == "of the first" and (second / "verilated.o").stat().st_mtime > time.time() + 3600
+
+
+def test_what_is_there_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that was built before keeps its own objects, and a second build does not replace what is kept."""
+    monkeypatch.setattr(verilated_objects, "BUILD", tmp_path / "build")
+    for text in ("first", "second"):
+        folder = tmp_path / text
+        folder.mkdir()
+        (folder / "verilated.o").write_text(text)
+        verilated_objects.keep(folder, "soak")
+    verilated_objects.lend(tmp_path / "second", "soak")
+    assert (tmp_path / "second" / "verilated.o").read_text() == "second"
+    verilated_objects.lend(tmp_path / "third", "soak")
+    assert (tmp_path / "third" / "verilated.o").read_text() == "first"
