@@ -114,6 +114,8 @@ def _plan_lateness(settings: dict[str, str], seed: int) -> dict[str, Any]:
     if not blocked:
         options |= {"rates": take_choice(settings, "rates", lateness.RATES), "load": take_number(settings, "load", 95, 1, 99)}
     options |= bench_tree.take_levels(settings, options)
+    if options["levels"] > 1 and options["engine"] == "model":
+        raise UserError("--set engine=model: bench lateness takes levels=4 with engine=rtl only")
     nothing_left(settings, LATENESS_KEYS)
     options["given"] = lateness.settings(options)
     options["descriptors"] = options["given"]["descriptors"]
