@@ -79,8 +79,7 @@ class Bench : CoreDriver {
   public:
     Bench(const Options& options, nb::object progress)
         : CoreDriver(make_core(options.library, options.queues, options.descriptors, options.shaping, options.tree.sizes(), options.aqm),
-                     options.queues,
-                     options.descriptors, std::move(progress)),
+                     options.queues, options.descriptors, std::move(progress)),
           options_(options),
           rng_(options.seed),
           pattern_(options, rng_) {

@@ -33,8 +33,8 @@ inline constexpr int kCredits = 32;        // packets that fit downstream
 inline constexpr int kPlaceDepth = 32;     // shaped: decisions in flight
 inline constexpr int kTurnDepth = 16;      // pass-through: the same
 inline constexpr unsigned kActiveDepth = 8, kActiveRoom = 4;
-inline constexpr int kAgain = 3;           // gated: from the end of a packet at the gates until its queue, if it wants to know, is told
-inline constexpr int kUnsure = 2;          // gated, not sending ahead: so many cycles after it a look finds nothing sure
+inline constexpr int kAgain = 3;          // gated: from the end of a packet at the gates until its queue, if it wants to know, is told
+inline constexpr int kUnsure = 2;         // gated, not sending ahead: so many cycles after it a look finds nothing sure
 inline constexpr bool kSendAhead = true;  // gated: the RTL has pst_send_ahead, a queue's next packet may follow one that is at the gates
 inline constexpr unsigned kAgainDepth = 8, kAgainRoom = 4;
 }  // namespace schedule_timing
