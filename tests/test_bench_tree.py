@@ -31,6 +31,24 @@ def test_open_gates_cost_no_throughput(name: str, capsys: pytest.CaptureFixture[
     assert result["config"]["levels"] == 4 and result["config"]["nodes"] == 8
 
 
+@pytest.mark.parametrize("name", ["queue", "schedule", "idle-latency"])
+def test_the_model_finds_the_same(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A bench on the model gives the figures of the RTL, to the digit."""
+    found = [run(capsys, name, *TREE, *settings(packets=2000, engine=which)) for which in ("rtl", "model")]
+    for result in found:
+        for key in ("engine", "config", "wall_seconds"):
+            result.pop(key)
+    assert found[0] == found[1]
+
+
+def test_the_model_shares_as_fairly(capsys: pytest.CaptureFixture[str]) -> None:
+    given = settings(megabytes=1, size=590, congested_nodes=8, subscribers=32, rate=4_000_000_000, engine="model")
+    result = run(capsys, "fairness", *CORE, *given)
+    assert 0 < result["share_error_points"] <= 0.5
+    result = run(capsys, "engine", *settings(queues=2048, levels=4, packets=20_000, engine="model"))
+    assert result["packets_out"] > 15_000 and result["config"]["levels"] == 4
+
+
 @pytest.mark.parametrize("name", ["queue", "schedule"])
 @pytest.mark.parametrize(("pattern", "least"), [("neighbours", 0.68), ("same", 1 / 12)])
 def test_few_queues_send_ahead(name: str, pattern: str, least: float, capsys: pytest.CaptureFixture[str]) -> None:
@@ -110,8 +128,8 @@ def test_how_much_longer_standstills_are() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["fairness", *settings(engine="model")], "no hierarchy yet"),
-        (["queue", *settings(levels=4, engine="model")], "no hierarchy yet"),
+        (["engine", *settings(levels=4, queues=1000)], "power of two"),
+        (["engine", *settings(levels=3)], "give 1 (queues alone) or 4"),
         (["queue", *settings(levels=2)], "give 1 (queues alone) or 4"),
         (["queue", *settings(nodes=4)], "levels=4"),
         (["queue", *settings(queues=100, levels=4)], "power of two"),

@@ -82,10 +82,10 @@ def test_bad_frames_capture_is_up_to_date() -> None:
     assert Counter(fate for _, _, fate in maker.FRAMES) == {"passed": 40, "runt": 4, "oversize": 2, "bad_queue_id": 4}
 
 
-def run(path: Path, out: Path, *settings: str) -> dict[str, Any]:
+def run(path: Path, out: Path, *settings: str, engine: str = "rtl") -> dict[str, Any]:
     """Run a scenario as a user does and return its result."""
     options = [word for setting in settings for word in ("--set", setting)]
-    command = [sys.executable, "-m", "penstock", "run", str(path), "--out", str(out), "--json", *options]
+    command = [sys.executable, "-m", "penstock", "run", str(path), "--engine", engine, "--out", str(out), "--json", *options]
     done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -179,6 +179,45 @@ def test_line_rate(tmp_path: Path) -> None:
     result = run(SCENARIOS / "line_rate_64.yaml", tmp_path)
     assert result["packets"]["dropped"] == {}
     assert result["throughput_bps"] > 71.4e9 * 0.98
+
+
+def test_imix_line_rate(tmp_path: Path) -> None:
+    """IMIX at the line's rate through four shaped levels: nothing is lost, and what goes out is what the line brings."""
+    result = run(SCENARIOS / "imix_line_rate.yaml", tmp_path)
+    assert result["packets"]["dropped"] == {} and result["packets"]["in"] == result["packets"]["out"] > 30_000
+    assert result["throughput_bps"] > 93.7e9 * 0.98
+    assert result["latency_ns"]["max"] > 10_000, "no level ever let anybody wait: the test shows nothing"
+
+
+def access_node_is_as_described(result: dict[str, Any], heavy: float) -> None:
+    """What the scenario says is to be seen. heavy: by how much the shares of heavy subscribers and their neighbours may differ."""
+    groups = {group["name"]: group for group in result["groups"]}
+    for name in ("voice", "video", "business", "best effort", "congested voice", "congested video", "congested business"):
+        assert groups[name]["drop_packets"] == 0, name
+    assert groups["congested best effort"]["drop_packets"] > 0 and groups["heavy best effort"]["drop_packets"] > 0
+    # A packet of 1,514 byte takes 24 us at a congested node; voice waits for what is being sent, and for other voice.
+    assert groups["congested voice"]["latency_ns"]["mean"] < 24_224 and groups["congested voice"]["latency_ns"]["p99"] < 60_000
+    assert groups["voice"]["latency_ns"]["p99"] < 5_000
+    shares = [groups[name]["mean_rate_bps"] for name in ("heavy best effort", "congested best effort")]
+    assert shares[0] == pytest.approx(shares[1], rel=heavy)
+    congested = sum(group["out_bytes"] for name, group in groups.items() if name.startswith(("congested", "heavy")))
+    assert congested * 8 / result["device_seconds"] == pytest.approx(16 * 500e6, rel=0.01)
+
+
+SHORT_QUEUES = ["queues.congested best effort.limit_packets=2", "queues.heavy best effort.limit_packets=2"]
+
+
+def test_access_node(tmp_path: Path) -> None:
+    """The paper's access node with 35,000 subscribers, 60 ms of it, with queues so short that they are full by then."""
+    result = run(SCENARIOS / "access_node.yaml", tmp_path, "duration=60 ms", *SHORT_QUEUES, engine="model")
+    access_node_is_as_described(result, heavy=0.3)
+    assert result["queues_with_traffic"] > 120_000
+
+
+@pytest.mark.slow
+def test_access_node_for_a_second(tmp_path: Path) -> None:
+    """As it stands in the file: 13 million packets."""
+    access_node_is_as_described(run(SCENARIOS / "access_node.yaml", tmp_path, engine="model"), heavy=0.1)
 
 
 @pytest.mark.slow

@@ -93,6 +93,51 @@ def test_a_configuration_without_a_hierarchy(tmp_path: Path) -> None:
             plan(tmp_path, text, "demo_64")
 
 
-def test_the_model_engine_has_none_yet(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="only the engine rtl"):
-        plan(tmp_path, "", engine="model")
+def test_the_model_engine_is_told_of_it(tmp_path: Path) -> None:
+    model = plan(tmp_path, "", engine="model").job["device"]["model"]
+    assert model["hierarchy"] == {"queues_per_subscriber": 4, "nodes": 4, "ports": 2, "classes": 4}
+
+
+def parents(made: job.Plan, command: int) -> dict[int, int]:
+    """Return by id the parents that a plan's writes give subscribers (command 5) or nodes (6)."""
+    writes = made.job["register_writes"]
+    return {writes[i - 4][1]: writes[i - 1][1] for i, write in enumerate(writes) if write == (registers.address("queue_command"), command)}
+
+
+def test_subscribers_are_dealt(tmp_path: Path) -> None:
+    """In turns, and in blocks of as equal size as can be; nodes to ports as well."""
+    given = """
+subscribers:
+  - { ids: 0-4, spread: { over: "1-3" } }
+  - { ids: "5-15", spread: { over: [0, 2, 3], by: blocks } }
+nodes: [{ ids: 0-3, spread: { over: "0-1" } }]
+"""
+    made = plan(tmp_path, given)
+    dealt = parents(made, 5)
+    assert [dealt[i] for i in range(5)] == [1, 2, 3, 1, 2]
+    assert [dealt[i] for i in range(5, 16)] == [0, 0, 0, 0, 2, 2, 2, 2, 3, 3, 3]
+    assert parents(made, 6) == {0: 0, 1: 1, 2: 0, 3: 1}
+
+
+def test_every_fourth_queue(tmp_path: Path) -> None:
+    made = plan(tmp_path, 'queues: [{ ids: "2-15/4", traffic_class: 2 }]\n')
+    touched = [value for where, value in made.job["register_writes"] if where == registers.address("tree_index")]
+    assert touched == [2, 6, 10, 14]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("subscribers: [{ ids: 0-3, spread: { over: 2-4 } }]", "names node 4, but configuration tree_64 has nodes 0 to 3"),
+        ("subscribers: [{ ids: 0-3, node: 1, spread: { over: 2-3 } }]", "has either `node` or `spread`, not both"),
+        ("subscribers: [{ ids: 0-1, spread: { over: 0-2, by: blocks } }]", "deals 2 in blocks to 3; there must be at least as many"),
+        ("subscribers: [{ ids: 0-3, spread: { over: 0-1, by: chance } }]", "turns.*blocks"),
+        ("nodes: [{ ids: 0-3, port: 0, spread: { over: 0-1 } }]", "has either `port` or `spread`, not both"),
+        ("nodes: [{ ids: 0-3, spread: { over: 0-2 } }]", "names port 2, but configuration tree_64 has ports 0 to 1"),
+        ("ports: [{ id: 0, spread: { over: 0-1 } }]", "spread"),
+        ('queues: [{ ids: "0-15/0" }]', "every fourth"),
+    ],
+)
+def test_what_cannot_be_dealt(tmp_path: Path, text: str, sentence: str) -> None:
+    with pytest.raises(UserError, match=sentence.replace("`", ".")):
+        plan(tmp_path, text + "\n")

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core_library.hpp"
@@ -13,11 +14,12 @@ namespace penstock {
 template <typename Model>
 class ModelCore final : public Core {
   public:
-    ModelCore(std::uint32_t queues, std::uint32_t descriptors) : model_(queues, descriptors), init_(Model::init_cycles(queues)) {}
+    ModelCore(std::uint32_t queues, std::uint32_t descriptors, const HierarchySizes& tree = {})
+        : model_(queues, descriptors, {}, tree), init_(Model::init_cycles(queues)) {}
 
     void step() override {
         pst_core_pins& p = pins;
-        p.s_enq_ready_o = p.m_out_valid_o = p.m_drop_valid_o = p.ev_valid_o = p.s_cfg_ready_o = p.init_done_o = 0;
+        p.s_enq_ready_o = p.m_out_valid_o = p.m_drop_valid_o = p.ev_valid_o = p.s_cfg_ready_o = p.s_tree_cfg_ready_o = p.init_done_o = 0;
         p.m_drop_head_valid_o = p.ev_deq_valid_o = 0;
         if (p.rst_i) {
             now_ = 0;
@@ -58,10 +60,12 @@ class ModelCore final : public Core {
             p.ev_reason_o = model_.event().reason;
             p.ev_len_o = model_.event().length;
         }
+        p.s_tree_cfg_ready_o = model_.tree_setting_ready(static_cast<HierarchySetting::What>(p.s_tree_cfg_what_i));
+        const bool tree_setting = Model::kGates && p.s_tree_cfg_valid_i && p.s_tree_cfg_ready_o;
         const bool enqueue = p.s_enq_valid_i && p.s_enq_ready_o, out = p.m_out_valid_o && p.m_out_ready_i;
         const bool drop = p.m_drop_valid_o && p.m_drop_ready_i;
         const bool head = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
-        if (!enqueue && !out && !drop && !head && !setting && now_ < due_) return;
+        if (!enqueue && !out && !drop && !head && !setting && !tree_setting && now_ < due_) return;
         const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
         const CoreSetting written{
             p.s_cfg_queue_i,
@@ -72,7 +76,16 @@ class ModelCore final : public Core {
             static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31),
             {(p.s_cfg_aqm_i >> 37 & 1) != 0, (p.s_cfg_aqm_i >> 36 & 1) != 0, static_cast<std::uint32_t>(p.s_cfg_aqm_i >> 18 & 0x3'FFFF),
              static_cast<std::uint32_t>(p.s_cfg_aqm_i & 0x3'FFFF)}};
-        model_.step(now_, enqueue ? &packet : nullptr, out, drop, setting ? &written : nullptr, p.s_enq_ect_i, head);
+        const HierarchySetting tree{
+            static_cast<HierarchySetting::What>(p.s_tree_cfg_what_i),
+            p.s_tree_cfg_id_i,
+            {static_cast<std::uint16_t>(p.s_tree_cfg_shaper_i), static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> 16 & 31),
+             static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> 21)},
+            p.s_tree_cfg_parent_i,
+            p.s_tree_cfg_class_i,
+            static_cast<std::uint8_t>(p.s_tree_cfg_weight_i + 1)};
+        model_.step(now_, enqueue ? &packet : nullptr, out, drop, setting ? &written : nullptr, p.s_enq_ect_i, head,
+                    tree_setting ? &tree : nullptr);
         due_ = model_.next_event(now_);
     }
 
@@ -80,10 +93,13 @@ class ModelCore final : public Core {
     std::int64_t init_, now_ = 0, due_ = 0;
 };
 
-// The core in a library; without one its model.
+// The core in a library; without one its model, with a hierarchy of these sizes or an AQM.
 inline std::unique_ptr<Core> make_core(const std::string& library, std::uint32_t queues, std::uint32_t descriptors, bool shaping,
-                                       AqmKind aqm = AqmKind::None) {
+                                       const std::optional<HierarchySizes>& tree = {}, AqmKind aqm = AqmKind::None) {
     if (!library.empty()) return std::make_unique<RtlCore>(library);
+    if (tree && aqm == AqmKind::Codel) return std::make_unique<ModelCore<TreeCodelCore>>(queues, descriptors, *tree);
+    if (tree && aqm == AqmKind::Pie) return std::make_unique<ModelCore<TreePieCore>>(queues, descriptors, *tree);
+    if (tree) return std::make_unique<ModelCore<TreeCore>>(queues, descriptors, *tree);
     if (aqm == AqmKind::Codel) return std::make_unique<ModelCore<CodelCore>>(queues, descriptors);
     if (aqm == AqmKind::Pie) return std::make_unique<ModelCore<PieCore>>(queues, descriptors);
     if (shaping) return std::make_unique<ModelCore<ShapedCore>>(queues, descriptors);

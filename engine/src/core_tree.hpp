@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
+
+#include "blocks/hierarchy/model/timed_hierarchy.hpp"
 
 namespace penstock {
 
@@ -19,6 +22,11 @@ struct TreeShape {
     static TreeShape from_python(const nanobind::dict& given) {
         const auto number = [&](const char* key) { return nanobind::cast<uint32_t>(given[key]); };
         return {number("levels"), number("queues_per_subscriber"), number("nodes"), number("ports"), number("classes")};
+    }
+
+    // What the model is told; nothing for a core without a hierarchy.
+    std::optional<HierarchySizes> sizes() const {
+        return levels > 1 ? std::optional(HierarchySizes{queues_per_subscriber, nodes, ports, classes}) : std::nullopt;
     }
 };
 

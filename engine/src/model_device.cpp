@@ -42,9 +42,9 @@ class ModelDevice final : public Device {
           layout_(make_layout(settings, pools_)),
           write_(memories_, layout_),
           read_(memories_, layout_),
-          core_(settings.queues, pools_.descriptors(), settings.aqm_parameters),
+          core_(settings.queues, pools_.descriptors(), settings.aqm_parameters, settings.tree),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
-          registers_(settings.queues),
+          registers_(settings.queues, settings.gates, settings.tree),
           egress_(settings.egress_bps, settings.clock_hz, settings.overhead_bytes),
           beat_time_(egress_.time(kBeat)),
           overhead_time_(egress_.time(egress_.overhead())) {
@@ -148,7 +148,8 @@ class ModelDevice final : public Device {
     void find_arrival() { arrival_ = input_.has_frame() && input_.ready() ? input_.frame().last : kNever; }
     void find_page();
     void store_frame();
-    void send(const typename Core::Out& out);
+    template <typename Out>
+    void send(const Out& out);
     bool capable(const Frame& frame);
     std::int64_t output_beat(std::int64_t from, std::int64_t free);
     std::int64_t next_event() const;
@@ -202,6 +203,7 @@ class ModelDevice final : public Device {
     Ring<Freed, 4> returning_;
 
     QueueState snapshot_;
+    Amount snapshot_waiting_;  // what has left the queue and waits at gates
 };
 
 template <typename Core>
@@ -248,6 +250,8 @@ void ModelDevice<Core>::cycle() {
 
     const CoreSetting* setting = registers_.offered();
     const bool setting_taken = setting && core_.setting_ready();
+    const HierarchySetting* tree_setting = registers_.offered_tree();
+    if (tree_setting && !core_.tree_setting_ready(tree_setting->what)) tree_setting = nullptr;
     const bool enqueue = !enqueues_.empty() && enqueues_.front().from <= now_ && core_.enqueue_ready(setting_taken);
     const bool out = core_.out_valid(now_ + origin_) && read_.ready(now_);
 
@@ -271,17 +275,19 @@ void ModelDevice<Core>::cycle() {
             active_ = true;
         }
     }
-    if (enqueue || out || take_drop || take_head || setting_taken || now_ >= core_due_) {
+    if (enqueue || out || take_drop || take_head || setting_taken || tree_setting || now_ >= core_due_) {
         if (out) send(core_.out());
         core_.step(now_ + origin_, enqueue ? &enqueues_.front().packet : nullptr, out, take_drop, setting_taken ? setting : nullptr,
-                   enqueue && enqueues_.front().ect, take_head);
+                   enqueue && enqueues_.front().ect, take_head, tree_setting);
         if (enqueue) enqueues_.pop();
         set_core_due(core_.next_event(now_ + origin_));
     }
     if (!registers_.quiet()) {
-        registers_.step(setting_taken);
+        registers_.step(setting_taken || tree_setting);
         if (const auto queue = registers_.take_snapshot()) {
             snapshot_ = core_.queue(*queue);
+            snapshot_waiting_ = {};
+            core_.waiting(*queue, [&](std::uint32_t bytes) { snapshot_waiting_.add(bytes); });
             if constexpr (Core::kJudges) {
                 snapshot_aqm_drop_ = aqm_drop_[*queue];
                 snapshot_marks_ = marks_[*queue];
@@ -376,7 +382,8 @@ void ModelDevice<Core>::store_frame() {
 // ---- output
 
 template <typename Core>
-void ModelDevice<Core>::send(const typename Core::Out& out) {
+template <typename Out>
+void ModelDevice<Core>::send(const Out& out) {
     const std::uint32_t descriptor = out.descriptor, length = out.length;
     std::int64_t first = -1, last = 0;
     const auto beat = [&](std::int64_t from, std::uint32_t bytes, bool is_last) {
@@ -440,7 +447,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         const Amount &aqm = snapshot_aqm_drop_, head = Core::kArrivals ? Amount{} : aqm;  // dropped at the head
         if (offset < 0x10) return amount(queue.accepted_packets, queue.accepted_bytes, offset);
         if (offset < 0x20)
-            return amount(queue.accepted_packets - queue.packets - head.packets, queue.accepted_bytes - queue.bytes - head.bytes, offset);
+            return amount(queue.accepted_packets - queue.packets - head.packets - snapshot_waiting_.packets,
+                          queue.accepted_bytes - queue.bytes - head.bytes - snapshot_waiting_.bytes, offset);
         if (offset < 0x30) return amount(queue.dropped_packets + head.packets, queue.dropped_bytes + head.bytes, offset);
         if (offset < 0x40) return amount(aqm.packets, aqm.bytes, offset);
         return amount(snapshot_marks_, 0, offset & 4);
@@ -463,9 +471,19 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         case 0x01C:
             return static_cast<std::uint32_t>(settings_.shaping) | static_cast<std::uint32_t>(settings_.aqm) << 1 |
                    static_cast<std::uint32_t>(settings_.aqm_estimate) << 3 |
-                   (settings_.aqm != AqmKind::None ? static_cast<std::uint32_t>(settings_.aqm_parameters.tick_shift) << 8 : 0);
+                   (settings_.aqm != AqmKind::None ? static_cast<std::uint32_t>(settings_.aqm_parameters.tick_shift) << 8 : 0) |
+                   static_cast<std::uint32_t>(settings_.gates) << 16;
         case registers::kStatus:
-            return 1U | static_cast<std::uint32_t>(!registers_.quiet()) << 1 | static_cast<std::uint32_t>(registers_.refused()) << 2;
+            return 1U | static_cast<std::uint32_t>(!registers_.quiet()) << 1 | static_cast<std::uint32_t>(registers_.refused() != 0) << 2 |
+                   registers_.refused() << 4;
+        case 0x028:
+            return settings_.gates ? settings_.tree.queues_per_subscriber : 0;
+        case 0x02C:
+            return settings_.gates ? settings_.tree.nodes : 0;
+        case 0x030:
+            return settings_.gates ? settings_.tree.ports : 0;
+        case 0x034:
+            return settings_.gates ? settings_.tree.classes : 0;
         case registers::kQueueIndex:
             return registers_.index();
         default:
@@ -481,9 +499,15 @@ std::unique_ptr<Device> make_model_device(const DeviceSettings& settings) {
     if (settings.flip_byte >= 0) throw std::invalid_argument("the model has no bytes in its memories that could be flipped");
     if (settings.pools.size() != settings.memories.size() || settings.pools.empty())
         throw std::invalid_argument("the model needs pages and page_bytes of every memory");
-    if (settings.aqm == AqmKind::Codel && settings.aqm_estimate) return std::make_unique<ModelDevice<CodelEstimateCore>>(settings);
+    const bool estimate = settings.aqm_estimate;
+    if (settings.gates && settings.aqm == AqmKind::Codel && estimate) return std::make_unique<ModelDevice<TreeCodelEstimateCore>>(settings);
+    if (settings.gates && settings.aqm == AqmKind::Codel) return std::make_unique<ModelDevice<TreeCodelCore>>(settings);
+    if (settings.gates && settings.aqm == AqmKind::Pie && estimate) return std::make_unique<ModelDevice<TreePieEstimateCore>>(settings);
+    if (settings.gates && settings.aqm == AqmKind::Pie) return std::make_unique<ModelDevice<TreePieCore>>(settings);
+    if (settings.gates) return std::make_unique<ModelDevice<TreeCore>>(settings);
+    if (settings.aqm == AqmKind::Codel && estimate) return std::make_unique<ModelDevice<CodelEstimateCore>>(settings);
     if (settings.aqm == AqmKind::Codel) return std::make_unique<ModelDevice<CodelCore>>(settings);
-    if (settings.aqm == AqmKind::Pie && settings.aqm_estimate) return std::make_unique<ModelDevice<PieEstimateCore>>(settings);
+    if (settings.aqm == AqmKind::Pie && estimate) return std::make_unique<ModelDevice<PieEstimateCore>>(settings);
     if (settings.aqm == AqmKind::Pie) return std::make_unique<ModelDevice<PieCore>>(settings);
     if (settings.shaping) return std::make_unique<ModelDevice<ShapedCore>>(settings);
     return std::make_unique<ModelDevice<PassthroughCore>>(settings);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // The Python module penstock._engine.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
 
 #include <chrono>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include "bench_core.hpp"
 #include "models.hpp"
@@ -81,6 +83,12 @@ NB_MODULE(_engine, m) {
           "Run a job and return its result; docs/architecture.md, \"The engine\", has the keys. Raises ValueError when the job makes no "
           "sense, "
           "RuntimeError when the device breaks a protocol or one of its assertions fails.");
+    m.def(
+        "read_registers",
+        [](const nb::dict& job, const std::vector<std::uint32_t>& addresses) {
+            return read_registers(penstock::job_from_python(job).job, addresses);
+        },
+        nb::arg("job"), nb::arg("addresses"), "What the device of a job shows in these registers after the job's register_writes");
     penstock::bind_models(m);
     penstock::bind_bench(m);
     penstock::bind_switch_sim(m);

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
@@ -121,6 +122,19 @@ void model_settings(Table table, DeviceSettings& device) {
     built.alpha = table.integer("pie_alpha", 1, 65'535, built.alpha);
     built.beta = table.integer("pie_beta", 1, 65'535, built.beta);
     if (device.aqm != AqmKind::None && !device.shaping) bad("device.model.aqm needs shaping");
+    device.gates = table.has("hierarchy");
+    if (device.gates) {
+        if (!device.shaping) bad("device.model.hierarchy needs shaping");
+        if (!nb::isinstance<nb::dict>(table.get("hierarchy"))) bad("device.model.hierarchy is not a dictionary");
+        Table sizes(nb::cast<nb::dict>(table.get("hierarchy")), "device.model.hierarchy.");
+        const auto number = [&](const char* key, std::int64_t least, std::int64_t most) {
+            return static_cast<std::uint32_t>(sizes.integer(key, least, most));
+        };
+        device.tree = {number("queues_per_subscriber", 1, 8), number("nodes", 2, 1 << 22), number("ports", 2, 1 << 22),
+                       number("classes", 1, 8)};
+        if (!std::has_single_bit(device.tree.queues_per_subscriber)) bad("device.model.hierarchy.queues_per_subscriber is 1, 2, 4 or 8");
+        sizes.done();
+    }
     table.done();
 }
 
@@ -145,6 +159,8 @@ void device_settings(Table table, Job& job) {
             memory_settings(Table(nb::cast<nb::dict>(memory), where), model ? &job.device.pools.back() : nullptr));
     }
     job.device.queues = job.measure.queues;
+    if (job.device.gates && job.device.queues % job.device.tree.queues_per_subscriber != 0)
+        bad("device.queues is no multiple of device.model.hierarchy.queues_per_subscriber");
     table.done();
 }
 

@@ -183,4 +183,14 @@ Outcome run(const Job& job, Measurement& measurement, const Poll& poll) {
     return outcome;
 }
 
+std::vector<std::uint32_t> read_registers(const Job& job, const std::vector<std::uint32_t>& addresses) {
+    const std::unique_ptr<Device> device = make_device(job.device);
+    device->start();
+    for (const RegisterWrite& write : job.setup_writes) device->write(write.address, write.value);
+    device->settle();
+    std::vector<std::uint32_t> values;
+    for (const std::uint32_t address : addresses) values.push_back(device->read(address));
+    return values;
+}
+
 }  // namespace penstock::engine

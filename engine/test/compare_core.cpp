@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Drives the verilated pst_access_edge_core and its model (core_model.hpp) with the same random traffic and compares every port in every
 // cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays, 4 PIE, 5 PIE with
-// estimated delays), cycles, seed.
+// estimated delays, 6 with a hierarchy, 7 with a hierarchy and CoDel, 8 with a hierarchy and PIE), cycles, seed.
 // Prints what was seen; a difference ends the program with 1.
 #include <cstdio>
 #include <cstdlib>
@@ -26,12 +26,18 @@ struct Phase {
     unsigned enqueue, out, drop, setting;  // per mille of the cycles
     unsigned hot, max_len, reasons;
     bool low_limits;
+    unsigned tree;  // per mille of the cycles in which a setting of the hierarchy is offered
 };
+
+// With a hierarchy the library is built with these.
+constexpr penstock::HierarchySizes kTree{4, 4, 2, 4};
+// Before any traffic subscribers, nodes and ports get their settings; later only classes and weights change.
+constexpr long kSetup = 4096;
 
 template <typename Model>
 int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed, bool skip) {
     penstock::RtlCore rtl(library);
-    Model model(queues, descriptors, {kTickShift, kMaxPacketBytes, kUpdateTicks, kAlpha, kBeta});
+    Model model(queues, descriptors, {kTickShift, kMaxPacketBytes, kUpdateTicks, kAlpha, kBeta}, kTree);
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
     auto& p = rtl.pins;
@@ -66,6 +72,23 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         if (Model::kArrivals) s.aqm = {below(64) != 0, below(4) != 0, below(60), below(below(8) ? 20 : 2000)};
         return s;
     };
+    const auto draw_tree = [&](bool setup) {
+        using What = penstock::HierarchySetting::What;
+        penstock::HierarchySetting s;
+        s.what = static_cast<What>(setup ? below(4) : 0);
+        const std::uint32_t counts[] = {queues, queues / kTree.queues_per_subscriber, kTree.nodes, kTree.ports};
+        s.id = below(counts[static_cast<int>(s.what)]);
+        s.parent = s.what == What::Subscriber ? below(kTree.nodes) : s.what == What::Node ? below(kTree.ports) : 0;
+        const auto kind = below(16);
+        // About the rate of the traffic, so that each level is congested at times.
+        s.shaper.mantissa = kind == 0 && below(2) ? 0 : kind < 6 ? 1 : 32768 + below(32768);
+        s.shaper.exponent = kind < 6 ? 0 : 8 + below(10);
+        s.shaper.burst = below(3) ? 0 : below(5000);
+        s.cls = static_cast<std::uint8_t>(below(kTree.classes));
+        s.weight = static_cast<std::uint8_t>(1 + below(8));
+        return s;
+    };
+    penstock::HierarchySetting tree_offered;
     penstock::CodelSetting offered;
     for (long n = 1; n < cycles; ++n) {
         ++now;
@@ -78,8 +101,10 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                      1 + below(std::min(queues, 8u)),
                      below(Model::kArrivals ? 8 : 2) == 0 ? 64U : 1514U,
                      below(4) ? 0U : 50U,
-                     below(2) == 0};
+                     below(2) == 0,
+                     below(3) ? below(5) : 100U};
             if (below(6) == 0) phase.out = 0;
+            if (Model::kGates && n < kSetup) phase.enqueue = 0, phase.tree = 1000;
         }
         if (!p.s_enq_valid_i && !free.empty() && below(1000) < phase.enqueue) {
             p.s_enq_valid_i = 1;
@@ -106,6 +131,17 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                             static_cast<std::uint64_t>(setting.aqm.target) << 18 | setting.aqm.interval;
             offered = setting.aqm;
         }
+        if (Model::kGates && !p.s_tree_cfg_valid_i && below(1000) < phase.tree) {
+            tree_offered = draw_tree(n < kSetup);
+            p.s_tree_cfg_valid_i = 1;
+            p.s_tree_cfg_what_i = static_cast<std::uint8_t>(tree_offered.what);
+            p.s_tree_cfg_id_i = tree_offered.id;
+            p.s_tree_cfg_shaper_i = static_cast<std::uint64_t>(tree_offered.shaper.burst) << 21 | tree_offered.shaper.exponent << 16 |
+                                    tree_offered.shaper.mantissa;
+            p.s_tree_cfg_parent_i = tree_offered.parent;
+            p.s_tree_cfg_class_i = tree_offered.cls;
+            p.s_tree_cfg_weight_i = static_cast<std::uint8_t>(tree_offered.weight - 1);
+        }
         rtl.step();
         const auto differs = [&](const char* what, long a, long b) {
             std::printf("cycle %ld: %s is %ld in the RTL, %ld in the model (seed %lu)\n", now, what, a, b, seed);
@@ -116,6 +152,11 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         EQUAL("now", p.now_o, static_cast<std::uint32_t>(now));
         const bool cfg_taken = p.s_cfg_valid_i && model.setting_ready();
         EQUAL("s_cfg_ready_o", bool(p.s_cfg_ready_o), model.setting_ready());
+        bool tree_taken = false;
+        if constexpr (Model::kGates) {
+            if (p.s_tree_cfg_valid_i) EQUAL("s_tree_cfg_ready_o", bool(p.s_tree_cfg_ready_o), model.tree_setting_ready(tree_offered.what));
+            tree_taken = p.s_tree_cfg_valid_i && p.s_tree_cfg_ready_o;
+        }
         EQUAL("s_enq_ready_o", bool(p.s_enq_ready_o), model.enqueue_ready(cfg_taken));
         EQUAL("m_out_valid_o", bool(p.m_out_valid_o), model.out_valid(now));
         if (p.m_out_valid_o) {
@@ -149,7 +190,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         }
         const bool enq_taken = p.s_enq_valid_i && p.s_enq_ready_o, out_taken = p.m_out_valid_o && p.m_out_ready_i;
         const bool drop_taken = p.m_drop_valid_o && p.m_drop_ready_i, head_taken = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
-        if (head_taken || enq_taken || out_taken || drop_taken || cfg_taken || now >= due || !skip) {
+        if (tree_taken || head_taken || enq_taken || out_taken || drop_taken || cfg_taken || now >= due || !skip) {
             const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
             if (cfg_taken) {
                 setting = {p.s_cfg_queue_i,
@@ -160,14 +201,15 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                            static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31),
                            offered};
             }
-            model.step(now, enq_taken ? &packet : nullptr, out_taken, drop_taken, cfg_taken ? &setting : nullptr, p.s_enq_ect_i,
-                       head_taken);
+            model.step(now, enq_taken ? &packet : nullptr, out_taken, drop_taken, cfg_taken ? &setting : nullptr, p.s_enq_ect_i, head_taken,
+                       tree_taken ? &tree_offered : nullptr);
             due = model.next_event(now);
         } else {
             ++skipped;
         }
         if (enq_taken) p.s_enq_valid_i = 0, ++in;
         if (cfg_taken) p.s_cfg_valid_i = 0, ++settings;
+        if (tree_taken) p.s_tree_cfg_valid_i = 0, ++settings;
         if (out_taken) free.push_back(p.m_out_desc_o), ++out;
         if (drop_taken) free.push_back(p.m_drop_desc_o), ++dropped;
         if (head_taken) free.push_back(p.m_drop_head_desc_o);
@@ -188,12 +230,18 @@ int main(int, char** argv) {
             return compare<penstock::PassthroughCore>(argv[1], queues, descriptors, cycles, seed, true);
         case 1:
             return compare<penstock::ShapedCore>(argv[1], queues, descriptors, cycles, seed, true);
+        case 6:
+            return compare<penstock::TreeCore>(argv[1], queues, descriptors, cycles, seed, true);
         case 2:
             return compare<penstock::CodelCore>(argv[1], queues, descriptors, cycles, seed, true);
         case 4:
             return compare<penstock::PieCore>(argv[1], queues, descriptors, cycles, seed, true);
         case 5:
             return compare<penstock::PieEstimateCore>(argv[1], queues, descriptors, cycles, seed, true);
+        case 7:
+            return compare<penstock::TreeCodelCore>(argv[1], queues, descriptors, cycles, seed, true);
+        case 8:
+            return compare<penstock::TreePieCore>(argv[1], queues, descriptors, cycles, seed, true);
         default:
             return compare<penstock::CodelEstimateCore>(argv[1], queues, descriptors, cycles, seed, true);
     }

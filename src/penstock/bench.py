@@ -25,7 +25,7 @@ KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "aqm
 AQMS = ("none", *sorted(set(configs.AQM_CODES) - {"none"}))
 TREE_BENCHES = ("fairness", "priority", "reconfigure")
 AQM_TICK_SHIFT = 8  # a tick of 256 cycles, as at 220 MHz
-ENGINE_KEYS = ("queues", "packets", "size", "load", "engine")
+ENGINE_KEYS = ("queues", "packets", "size", "load", "engine", "levels")
 LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine", "levels", *bench_tree.TREE_KEYS)
 
 Report = Callable[[str], None]
@@ -114,6 +114,8 @@ def _plan_lateness(settings: dict[str, str], seed: int) -> dict[str, Any]:
     if not blocked:
         options |= {"rates": take_choice(settings, "rates", lateness.RATES), "load": take_number(settings, "load", 95, 1, 99)}
     options |= bench_tree.take_levels(settings, options)
+    if options["levels"] > 1 and options["engine"] == "model":
+        raise UserError("--set engine=model: bench lateness takes levels=4 with engine=rtl only")
     nothing_left(settings, LATENESS_KEYS)
     options["given"] = lateness.settings(options)
     options["descriptors"] = options["given"]["descriptors"]
@@ -121,6 +123,8 @@ def _plan_lateness(settings: dict[str, str], seed: int) -> dict[str, Any]:
 
 
 def _plan_engine(settings: dict[str, str], seed: int) -> dict[str, Any]:
+    from penstock import bench_engine
+
     model = settings.get("engine") == "model"
     options = {
         "mode": "engine",
@@ -131,6 +135,7 @@ def _plan_engine(settings: dict[str, str], seed: int) -> dict[str, Any]:
         "load": take_number(settings, "load", 95, 1, 100),
         "seed": seed,
     }
+    options["levels"] = bench_engine.take_levels(settings, options["queues"])
     nothing_left(settings, ENGINE_KEYS)
     return options
 
@@ -145,7 +150,7 @@ def prepare(options: dict[str, Any], report: Report | None = None) -> Path | Non
     if options["engine"] == "model":
         return None
     if options["mode"] == "engine":
-        return verilate.build_device(bench_engine.configuration(options["queues"]), report)
+        return verilate.build_device(bench_engine.configuration(options), report)
     code = configs.AQM_CODES[options.get("aqm", "none")]
     aqm = {"Aqm": code, "TickShift": AQM_TICK_SHIFT} if code else None
     return verilate.build_core(
@@ -212,7 +217,6 @@ def _run_fabric(options: dict[str, Any], progress: Progress | None) -> dict[str,
 
 def _run_tree(options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
     library = prepare(options)
-    assert library is not None
     started = time.monotonic()
     try:
         found = bench_tree.run(options, library, progress)

@@ -234,7 +234,7 @@ def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
 
 def model_settings(config: Config) -> dict[str, Any]:
     """Return what the model of the device has to be told (key `device.model` of a job)."""
-    return {
+    settings: dict[str, Any] = {
         "max_frame_bytes": config.max_frame_bytes,
         "min_frame_bytes": config.min_frame_bytes,
         "shaping": config.shaping,
@@ -243,6 +243,7 @@ def model_settings(config: Config) -> dict[str, Any]:
         "tick_shift": config.tick_shift,
         **({f"pie_{name}": value for name, value in config.pie_numbers.items()} if config.aqm == "pie" else {}),
     }
+    return settings | ({"hierarchy": config.hierarchy.model_dump()} if config.hierarchy else {})
 
 
 def sources(config: Config) -> list[Path]:

@@ -380,8 +380,6 @@ def _device(scenario: Scenario, config: "Config", engine: str) -> dict[str, Any]
     if engine == "model":
         from penstock import configs
 
-        if config.hierarchy is not None:
-            raise UserError(f"--engine model: configuration {config.name} has a hierarchy, which only the engine rtl has so far")
         device["model"] = configs.model_settings(config)
         pools = [{"pages": memory.pages, "page_bytes": memory.page_bytes} for memory in config.memories]
     else:

@@ -29,7 +29,7 @@ UNSHAPED = "unshaped"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ -]*")
 _PERCENT = re.compile(r"\s*([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*%\s*")
 MAX_PERCENT = 100_000
-_ID_RANGE = re.compile(r"\s*([0-9]+)\s*(?:-\s*([0-9]+)\s*)?")
+_ID_RANGE = re.compile(r"\s*([0-9]{1,10})\s*(?:-\s*([0-9]{1,10})\s*(?:/\s*([0-9]{1,7})\s*)?)?")
 
 IdRange = tuple[int, int]
 QueueSet = tuple[IdRange | str, ...]
@@ -120,9 +120,10 @@ def _id_ranges(value: object) -> tuple[IdRange, ...]:
     for part in [piece for p in parts for piece in (p.split(",") if isinstance(p, str) else [p])]:
         match = _ID_RANGE.fullmatch(str(part)) if isinstance(part, (int, str)) and not isinstance(part, bool) else None
         low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-        if low > high or high >= 2**32:
-            raise ValueError(f'must be queue ids such as 7, "0-15" or [1, 4, "8-11"], not {describe(part)}')
-        ranges.append((low, high))
+        step = int(match[3] or 1) if match else 1
+        if low > high or high >= 2**32 or step == 0 or (step > 1 and high - low >= 2**24):
+            raise ValueError(f'must be queue ids such as 7, "0-15", "0-60/4" (every fourth) or [1, 4, "8-11"], not {describe(part)}')
+        ranges += [(low, high)] if step == 1 else [(ident, ident) for ident in range(low, high + 1, step)]
     if not ranges:
         raise ValueError("must name at least one queue")
     return tuple(ranges)
@@ -322,7 +323,7 @@ class Queue(QueueSettings):
 
     id: StrictInt | None = Field(None, ge=0, description="Queue id. Either this or `ids`.")
     ids: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] | None = Field(
-        None, description='Ids of a group: `"0-15"`, `[1, 4, "8-11"]`.'
+        None, description='Ids of a group: `"0-15"`, `[1, 4, "8-11"]`, `"0-60/4"` (every fourth).'
     )
     name: Name | None = Field(None, description="Name for reports, for `map`, and for `--set queues.NAME.KEY=...`.")
     subscriber: StrictStr | None = Field(None, description="Whose queue it is, for reports.")
@@ -351,7 +352,7 @@ class Parent(Model):
 
     id: StrictInt | None = Field(None, ge=0, description="Its id. Either this or `ids`.")
     ids: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] | None = Field(
-        None, description='Several: `"0-15"`, `[1, 4, "8-11"]`.'
+        None, description='Several: `"0-15"`, `[1, 4, "8-11"]`, `"0-60/4"` (every fourth).'
     )
     rate: QueueRate | None = Field(None, description='Rate of all below it; "unshaped" unless given; 0 is a closed gate.')
     burst: Burst | None = Field(None, description="Bytes that may leave at once, or the time that they take at its rate.")
@@ -368,16 +369,49 @@ class Parent(Model):
         return self.ids if self.ids is not None else ((self.id, self.id),)  # type: ignore[return-value]
 
 
+class Spread(Model):
+    """How several are dealt to those above them: subscribers to access nodes, nodes to ports."""
+
+    over: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] = Field(description='Nodes or ports, `"0-127"`.')
+    by: Literal["turns", "blocks"] = Field(
+        "turns",
+        description="`turns`: one after the other goes to the next. `blocks`: the first of them to the first, and so on, in equal parts.",
+    )
+
+    def parents(self, count: int) -> list[int]:
+        """Return the parents of `count` children, in the order of these. Raises ValueError when blocks would leave a parent without any."""
+        over = [ident for low, high in self.over for ident in range(low, high + 1)]
+        if self.by == "turns":
+            return [over[child % len(over)] for child in range(count)]
+        if count < len(over):
+            raise ValueError(f"deals {count:,} in blocks to {len(over):,}; there must be at least as many as are dealt to")
+        return [over[child * len(over) // count] for child in range(count)]
+
+
 class Subscriber(Parent):
     """One subscriber, or several with the same settings: the owner of `queues_per_subscriber` queues in a row."""
 
     node: StrictInt | None = Field(None, ge=0, description="Access node that it is at; 0 unless given.")
+    spread: Spread | None = Field(None, description="In place of `node`: they are dealt to several nodes.")
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "Subscriber":
+        if self.node is not None and self.spread is not None:
+            raise ValueError("has either `node` or `spread`, not both")
+        return self
 
 
 class Node(Parent):
     """One access node (OLT, base station), or several with the same settings."""
 
     port: StrictInt | None = Field(None, ge=0, description="Port that it is at; 0 unless given.")
+    spread: Spread | None = Field(None, description="In place of `port`: they are dealt to several ports.")
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "Node":
+        if self.port is not None and self.spread is not None:
+            raise ValueError("has either `port` or `spread`, not both")
+        return self
 
 
 class Port(Parent):

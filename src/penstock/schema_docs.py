@@ -31,6 +31,7 @@ _KINDS = {
 }
 _BY_KEY = {
     "ids": "ids",
+    "over": "ids",
     "queues": "queues",
     "series": "queues",
     "size": "sizes",

@@ -63,13 +63,24 @@ class Tree:
         return self._config.queues // tree.queues_per_subscriber if kind == "subscribers" else int(getattr(tree, kind))
 
     def _enter(self, kind: str, entry: Parent, key: KeyPath) -> None:
-        above = entry.node if isinstance(entry, Subscriber) else entry.port if isinstance(entry, Node) else None
-        given = ChangedSettings.model_construct(rate=entry.rate, burst=entry.burst, **({ABOVE[kind]: above} if kind in ABOVE else {}))
         where: KeyPath = (*key, "id" if entry.id is not None else "ids")
-        for ident in self.idents(kind, entry.ranges, where):
+        idents = self.idents(kind, entry.ranges, where)
+        for ident, above in zip(idents, self._above(entry, len(idents), key), strict=True):
             if (LEVELS[kind], ident) in self._settings:
                 self._document.fail(where, f"has {LEVELS[kind]} {ident}, which another entry of `{kind}` has already")
+            given = ChangedSettings.model_construct(rate=entry.rate, burst=entry.burst, **({ABOVE[kind]: above} if kind in ABOVE else {}))
             self.change(kind, ident, given, key)
+
+    def _above(self, entry: Parent, count: int, key: KeyPath) -> list[int | None]:
+        """Return where each of an entry's subscribers or nodes is; None: not said, or a port."""
+        spread = entry.spread if isinstance(entry, Subscriber | Node) else None
+        if spread is None:
+            return [entry.node if isinstance(entry, Subscriber) else entry.port if isinstance(entry, Node) else None] * count
+        self.idents(ABOVE["subscribers" if isinstance(entry, Subscriber) else "nodes"] + "s", spread.over, (*key, "spread", "over"))
+        try:
+            return list(spread.parents(count))
+        except ValueError as error:
+            self._document.fail((*key, "spread"), str(error))
 
     def idents(self, kind: str, ranges: tuple[tuple[int, int], ...], key: KeyPath) -> list[int]:
         """Return the ids of some ranges. Raises UserError for one that the configuration does not have."""

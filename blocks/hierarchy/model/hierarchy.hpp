@@ -41,7 +41,11 @@ class Hierarchy {
     };
 
     explicit Hierarchy(const Sizes& sizes)
-        : sizes_(sizes), queues_(sizes.subscribers * sizes.queues_per_subscriber), node_of_(sizes.subscribers), port_of_(sizes.nodes) {
+        : sizes_(sizes),
+          queues_(sizes.subscribers * sizes.queues_per_subscriber),
+          links_(queues_.size()),
+          node_of_(sizes.subscribers),
+          port_of_(sizes.nodes) {
         size_t level = 0;
         for (const uint32_t count : {sizes.subscribers, sizes.nodes, sizes.ports}) {
             parents_[level++].assign(count, Parent{{}, 0, std::vector<FairLists>(sizes.classes), {}, 0});
@@ -143,7 +147,7 @@ class Hierarchy {
         if (level == Level::Subscriber)
             parent.order.wait(queue % sizes_.queues_per_subscriber, q.cls);
         else
-            parent.waiting[q.cls].append(queue, q.credit[static_cast<size_t>(level)]);
+            parent.waiting[q.cls].append(links_.data(), queue, q.credit[static_cast<size_t>(level)]);
         if (parent.count++ == 0) wake(level, id, now);
     }
 
@@ -159,7 +163,7 @@ class Hierarchy {
     uint32_t next_fair(Level level, Parent& parent) {
         auto& lists = *std::find_if(parent.waiting.begin(), parent.waiting.end(), [](const FairLists& l) { return !l.empty(); });
         for (;;) {
-            const uint32_t queue = lists.pick();
+            const uint32_t queue = lists.pick(links_.data());
             Queue& q = queues_[queue];
             uint32_t sharers = 1;
             const uint32_t first = queue / sizes_.queues_per_subscriber * sizes_.queues_per_subscriber;
@@ -167,7 +171,7 @@ class Hierarchy {
                 sharers += other != queue && queues_[other].credit[static_cast<size_t>(level)].shares(lists.round(), q.waiting_class);
             RoundCredit& credit = q.credit[static_cast<size_t>(level)];
             if (credit.pick(lists.round(), sharers, q.waiting_weight, q.waiting_class, q.length)) return queue;
-            lists.append_again(queue);
+            lists.append_again(links_.data(), queue);
         }
     }
 
@@ -184,7 +188,7 @@ class Hierarchy {
 
     Sizes sizes_;
     std::vector<Queue> queues_;
-    std::vector<uint32_t> node_of_, port_of_;
+    std::vector<uint32_t> links_, node_of_, port_of_;
     std::array<std::vector<Parent>, 3> parents_;
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
 };

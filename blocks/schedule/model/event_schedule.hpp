@@ -33,6 +33,10 @@ inline constexpr int kCredits = 32;        // packets that fit downstream
 inline constexpr int kPlaceDepth = 32;     // shaped: decisions in flight
 inline constexpr int kTurnDepth = 16;      // pass-through: the same
 inline constexpr unsigned kActiveDepth = 8, kActiveRoom = 4;
+inline constexpr int kAgain = 3;          // gated: from the end of a packet at the gates until its queue, if it wants to know, is told
+inline constexpr int kUnsure = 2;         // gated, not sending ahead: so many cycles after it a look finds nothing sure
+inline constexpr bool kSendAhead = true;  // gated: the RTL has pst_send_ahead, a queue's next packet may follow one that is at the gates
+inline constexpr unsigned kAgainDepth = 8, kAgainRoom = 4;
 }  // namespace schedule_timing
 
 // A queue's shaper: setting and time stamp.
@@ -41,11 +45,15 @@ struct ShaperState {
     std::uint32_t burst = 0;  // cycles
     std::uint16_t mantissa = 1;
     std::uint8_t exponent = 0;
-    bool parked = false;  // waits at its closed gate
+    bool parked : 1 = false;           // waits at its closed gate
+    bool wants : 1 = false;            // gated: waits for the end of its packet at the gates
+    bool slow : 1 = true;              // gated: the last packet that got through had to wait at a gate, or none has
+    std::uint8_t outstanding : 2 = 0;  // gated: packets that have left the queue but not the gates behind the scheduler
 };
 
-// VerdictStages: as in the RTL, cycles after R3 in which it is known whether the packet was dropped.
-template <typename Record, int VerdictStages = 0>
+// VerdictStages: as in the RTL, cycles after R3 in which it is known whether the packet was dropped. Gated: a queue has one packet at most
+// between the scheduler and the end of the gates behind it (pst_outstanding); done() tells of that end.
+template <typename Record, int VerdictStages = 0, bool Gated = false>
 class ShapedSchedule {
   public:
     static constexpr int kLast = schedule_timing::kStamp + VerdictStages;  // age in which the stamp is written
@@ -70,11 +78,35 @@ class ShapedSchedule {
     // Settings of a queue can be written in this cycle.
     bool setting_room() const { return !gate_busy_; }
 
+    // Gated: a packet of this queue is through the gates, slow: it had to wait there; before step(). Returns whether that is taken in this
+    // cycle.
+    bool done(std::int64_t now, std::uint32_t queue, bool slow) {
+        namespace t = schedule_timing;
+        if (again_.size() > t::kAgainRoom && again_.at(t::kAgainRoom).at <= now) return false;
+        for (int age = 1; age <= kLast; ++age) {
+            if (!(pipe_ >> (age - 1) & 1) || op(now, age).queue != queue) continue;
+            if (!t::kSendAhead) return false;
+            // It comes off the count until the decision; later the decision stands, but the queue need not wait for it any more.
+            if (age == 1)
+                --op(now, age).setting.outstanding;
+            else
+                (age == t::kDecide ? op(now, age).decided : op(now, age).through) = true;
+        }
+        ShaperState& shaper = records_[queue].shaper;
+        --shaper.outstanding;
+        shaper.slow = slow;
+        done_[now & 7] = {now, queue};
+        if (shaper.wants) again_.push({now + t::kAgain, queue});
+        shaper.wants = false;
+        return true;
+    }
+
     // One cycle. `queue_manager` gives dequeue(); credit: the output took a packet; setting: settings of this queue are written now (and
     // have been put into its record by the caller after this call); kNoQueue: none. left(queue, Dequeued, ShaperState): a packet was taken
-    // from its queue; drop: the one that was taken kLast - kTake cycles ago is not to be sent, and not charged.
+    // from its queue; drop: the one that was taken kLast - kTake cycles ago is not to be sent, and not charged; ahead_room: a packet may be
+    // sent ahead of another one's being through the gates, which left() is told by its last arguments: ahead, and that it is just through.
     template <typename Manager, typename Left>
-    void step(std::int64_t now, Manager& manager, bool credit, bool setting, Left&& left, bool drop = false) {
+    void step(std::int64_t now, Manager& manager, bool credit, bool setting, Left&& left, bool drop = false, bool ahead_room = false) {
         namespace t = schedule_timing;
         if (now > next_tick()) catch_up(now, manager);
         last_step_ = now;
@@ -116,14 +148,16 @@ class ShapedSchedule {
             if (o.kind == Kind::Dequeue) {
                 if (o.setting.mantissa == 0)
                     o.kind = Kind::Park;
-                else if ((now + t::kDecide - t::kTake) * 65'536 < o.time)
+                else if ((now + t::kDecide - t::kTake) * 65'536 < o.time || (Gated && !t::kSendAhead && just_done(now - t::kTake, o.queue)))
                     o.kind = Kind::Replace;
+                else if (Gated && o.setting.outstanding != 0 && (o.setting.outstanding != 1 || o.setting.slow || !ahead_room_))
+                    o.kind = Kind::Wait;
             }
             if (o.kind == Kind::Dequeue) {
                 const auto taken = manager.dequeue(now, o.queue);
                 o.backlogged = taken.backlogged;
                 o.time = next_departure(o, now, taken.length);
-                left(o.queue, taken, o.setting);
+                left(o.queue, taken, o.setting, o.setting.outstanding != 0 && !o.decided, o.through);
             }
         }
 
@@ -133,18 +167,31 @@ class ShapedSchedule {
             if (last->kind == Kind::Dequeue) {
                 if (VerdictStages != 0 && drop)
                     last->time = records_[last->queue].shaper.time;
-                else
+                else {
                     records_[last->queue].shaper.time = last->time;
+                    if (Gated) ++records_[last->queue].shaper.outstanding;
+                }
                 place_ret = last->backlogged;
+                if (Gated && t::kSendAhead && place_ret && !(VerdictStages != 0 && drop) && !just_through(now, last->queue)) {
+                    // Without a packet at the gates ahead of this one the queue's next one may follow it, else it waits to be told.
+                    const bool through = last->decided || last->through;
+                    place_ret = last->setting.outstanding == through && !last->setting.slow && ahead_room;
+                    records_[last->queue].shaper.wants = !place_ret;
+                }
             } else if (last->kind == Kind::Replace) {
                 place_ret = true;
                 ++out_credit_;
             } else if (last->kind == Kind::Park) {
                 records_[last->queue].shaper.parked = park = true;
                 ++out_credit_;
+            } else if (Gated && last->kind == Kind::Wait) {
+                place_ret = last->decided || last->through;
+                records_[last->queue].shaper.wants = !place_ret;
+                ++out_credit_;
             }
             place_credit_ += !place_ret;
         }
+        ahead_room_ = ahead_room;
 
         // A0: an announcement, or a parked queue whose gate has opened.
         const bool act_room = act_room_;
@@ -153,7 +200,14 @@ class ShapedSchedule {
         const bool unpark = gate_open && records_[gate_queue_].shaper.parked;
         bool unpark_take = false;
         activated_ <<= 1;
-        if (act_room && (unpark || !manager.active().empty())) {
+        const bool again = Gated && !again_.empty() && again_.front().at <= now;
+        const bool again_first = again && (!t::kSendAhead || last_again_ != now - 1 || manager.active().empty());
+        if (again_first && act_room && !unpark) {
+            activation_[now & 3] = {records_[again_.front().queue].shaper.time, again_.front().queue};
+            activated_ |= 1;
+            last_again_ = now;
+            again_.pop();
+        } else if (act_room && (unpark || !manager.active().empty())) {
             const std::uint32_t queue = unpark ? gate_queue_ : manager.active().front();
             if (!stamp_in_flight(now, queue) && !(unpark && park)) {
                 activation_[now & 3] = {records_[queue].shaper.time, queue};
@@ -194,16 +248,21 @@ class ShapedSchedule {
     }
 
   private:
-    enum class Kind : std::uint8_t { Dequeue, Replace, Park, Walk };
+    enum class Kind : std::uint8_t { Dequeue, Replace, Park, Walk, Wait };
     struct Op {
         std::int64_t time;
         std::uint32_t queue;
         Kind kind;
         ShaperState setting;  // as it was at the pop
         bool backlogged;
+        bool decided = false, through = false;  // gated: a packet got through in the cycle of the decision, or later
     };
     struct Place {
         std::int64_t time;
+        std::uint32_t queue;
+    };
+    struct Told {
+        std::int64_t at;
         std::uint32_t queue;
     };
     struct Slot {
@@ -225,7 +284,7 @@ class ShapedSchedule {
     bool busy() const {
         const bool waiting = visible_ != 0 && out_credit_ != 0;
         return pipe_ || waiting || place_valid_ || activated_ & 3 || !place_act_.empty() || !place_ret_.empty() || gate_busy_ ||
-               splice_due_ || !act_room_ || walk_due_ || newly_[0] || newly_[1] || newly_[2] || newly_[3];
+               splice_due_ || !act_room_ || walk_due_ || (Gated && !again_.empty()) || newly_[0] || newly_[1] || newly_[2] || newly_[3];
     }
 
     // The next walk or splice after the last step.
@@ -258,7 +317,7 @@ class ShapedSchedule {
         }
         last_step_ = from - 1;
         for (std::int64_t cycle = from; cycle < now; cycle = busy() ? cycle + 1 : next_tick())
-            step(cycle, manager, false, false, [](std::uint32_t, const auto&, const auto&) {});
+            step(cycle, manager, false, false, [](std::uint32_t, const auto&, const auto&, bool, bool) {});
     }
 
     Op& op(std::int64_t now, int age) { return ops_[(now - age) & (kOps - 1)]; }
@@ -269,6 +328,16 @@ class ShapedSchedule {
         const std::uint64_t scaled = (std::uint64_t{length} * o.setting.mantissa << o.setting.exponent) >> 15;
         const std::int64_t floor = (now - std::max<std::int64_t>(o.setting.burst, schedule_timing::kTolerance)) * 65'536;
         return std::max(o.time, floor) + static_cast<std::int64_t>(std::min(scaled, kMost));
+    }
+
+    // A packet of this queue gets through in this cycle.
+    bool just_through(std::int64_t now, std::uint32_t queue) const { return done_[now & 7].at == now && done_[now & 7].queue == queue; }
+
+    // Its packet was just getting through the gates when it was looked at in cycle `look`.
+    bool just_done(std::int64_t look, std::uint32_t queue) const {
+        for (const Told& done : done_)
+            if (done.queue == queue && done.at <= look && done.at >= look - schedule_timing::kUnsure) return true;
+        return false;
     }
 
     // The stamp of this queue is on its way from R0 to the last stage.
@@ -397,6 +466,12 @@ class ShapedSchedule {
     std::uint32_t ready_head_ = 0, ready_tail_ = 0, ready_ = 0;
     std::uint32_t visible_ = 0;    // queues of the ready list that can be popped; the others are on their way
     std::uint32_t newly_[4] = {};  // that can be popped from cycle n mod 4 on
+
+    // packets at the gates behind
+    SmallFifo<Told, 2 * schedule_timing::kAgainDepth> again_;
+    Told done_[8] = {{-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}};
+    std::int64_t last_again_ = -8;
+    bool ahead_room_ = false;  // in the last cycle
 };
 
 template <typename Record>
@@ -411,7 +486,7 @@ class PassthroughSchedule {
 
     // As in ShapedSchedule.
     template <typename Manager, typename Left>
-    void step(std::int64_t now, Manager& manager, bool credit, bool, Left&& left, bool = false) {
+    void step(std::int64_t now, Manager& manager, bool credit, bool, Left&& left, bool = false, bool = false) {
         namespace t = schedule_timing;
         visible_ += newly_;
         newly_ = 0;
@@ -436,7 +511,7 @@ class PassthroughSchedule {
             Op& o = ops_[(now - t::kTake) & 7];
             const auto taken = manager.dequeue(now, o.queue);
             o.backlogged = taken.backlogged;
-            left(o.queue, taken, ShaperState{});
+            left(o.queue, taken, ShaperState{}, false, false);
         }
 
         // What was chosen a cycle ago goes onto the ready list.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Model of pst_access_edge_core: queue manager, scheduler, AQM and output FIFO, equal to the RTL at every port in every cycle.
+// Model of pst_access_edge_core: queue manager, scheduler, AQM and output FIFO, equal to the RTL at every port in every cycle. With the
+// hierarchy (Tree) it makes the same decisions in nearly the same cycles (docs/architecture.md, "The model and the hierarchy").
 //
 // A cycle is begin(), then looks at what is offered and ready, then end(). Cycles before next_event() may be left out as long as nothing is
 // offered and nothing taken. Time is in cycles since reset.
@@ -11,8 +12,10 @@
 
 #include "blocks/aqm/model/codel.hpp"
 #include "blocks/aqm/model/delay_estimate.hpp"
+#include "blocks/hierarchy/model/timed_hierarchy.hpp"
 #include "blocks/queue/model/fast_queue_manager.hpp"
 #include "blocks/schedule/model/event_schedule.hpp"
+#include "blocks/schedule/model/send_ahead.hpp"
 #include "penstock/engine/huge_pages.hpp"
 #include "penstock/engine/pie_judge.hpp"
 
@@ -91,12 +94,26 @@ class CodelJudge {
     SmallFifo<Taken, 16> taken_;
 };
 
-template <template <typename> class Schedule, typename Judge = NoJudge>
+// No hierarchy: what leaves the output FIFO leaves the core.
+struct NoTree {
+    static constexpr bool kGates = false;
+    NoTree(std::uint32_t, const HierarchySizes&) {}
+};
+
+// pst_hierarchy and what stands before it.
+struct Gates : TimedHierarchy {
+    static constexpr bool kGates = true;
+    using TimedHierarchy::TimedHierarchy;
+    SendAhead<Packet> ahead;
+};
+
+template <template <typename> class Schedule, typename Judge = NoJudge, typename Tree = NoTree>
 class CoreModel {
   public:
     using Manager = FastQueueManager<CoreRecord>;
     using Packet = Manager::Packet;
     static constexpr bool kJudges = Judge::kJudges, kArrivals = Judge::kArrivals;  // an AQM; one that judges arrivals
+    static constexpr bool kGates = Tree::kGates;
     struct Out {
         std::int64_t from;  // first cycle in which it is offered
         std::uint64_t tag;
@@ -105,8 +122,12 @@ class CoreModel {
         bool mark, drop;  // drop: it is not sent, its page is freed
     };
 
-    CoreModel(std::uint32_t queues, std::uint32_t descriptors, const AqmParameters& aqm = {})
-        : records_(queues), manager_(records_.data(), descriptors), schedule_(records_.data(), queues), judge_(queues, descriptors, aqm) {}
+    CoreModel(std::uint32_t queues, std::uint32_t descriptors, const AqmParameters& aqm = {}, const HierarchySizes& tree = {})
+        : records_(queues),
+          manager_(records_.data(), descriptors),
+          schedule_(records_.data(), queues),
+          judge_(queues, descriptors, aqm),
+          tree_(queues, tree) {}
 
     static std::uint32_t init_cycles(std::uint32_t queues) { return Schedule<CoreRecord>::init_cycles(queues); }
 
@@ -115,6 +136,8 @@ class CoreModel {
         std::fill(records_.begin(), records_.end(), CoreRecord{});
         manager_.reset();
         schedule_.start(now);
+        if constexpr (kGates) tree_.reset();
+        turns_.clear();
         out_.clear();
         event_valid_ = false;
     }
@@ -127,8 +150,17 @@ class CoreModel {
         else
             return manager_.room() && !setting_taken;
     }
-    bool out_valid(std::int64_t now) const { return head_valid(now) && !(kJudges && out_.front().drop); }
-    Out& out() { return out_.front(); }
+    bool out_valid(std::int64_t now) const {
+        if constexpr (kGates) return tree_.out_valid(now);
+        return head_valid(now) && !(kJudges && out_.front().drop);
+    }
+    // The packet that is offered: its fields tag, queue, descriptor, length, mark.
+    const auto& out() {
+        if constexpr (kGates)
+            return tree_.out();
+        else
+            return out_.front();
+    }
     bool drop_valid() { return !manager_.drops().empty(); }
     std::uint32_t drop() { return manager_.drops().front(); }
     // A page dropped by the AQM: at the head, or on arrival.
@@ -150,13 +182,25 @@ class CoreModel {
     bool event_valid() const { return event_valid_; }
     const Packet& event() const { return event_; }
 
-    // One cycle: what is taken in it. Null: nothing. ect: the packet may be marked; head_taken: the page dropped by the AQM.
+    // A setting of the hierarchy can be taken.
+    bool tree_setting_ready(HierarchySetting::What what) const {
+        if constexpr (kGates) return tree_.setting_ready(what);
+        return true;
+    }
+
+    // One cycle: what is taken in it. Null: nothing. out_taken: the packet that is offered; head_taken: the page dropped by the AQM; ect:
+    // the packet may be marked.
     void step(std::int64_t now, const Packet* enqueue, bool out_taken, bool drop_taken, const CoreSetting* setting, bool ect = false,
-              bool head_taken = false) {
+              bool head_taken = false, [[maybe_unused]] const HierarchySetting* tree_setting = nullptr) {
         manager_.begin_cycle();
         event_valid_ = false;
-        if constexpr (!kArrivals) out_taken |= head_taken;  // it stands at the head of the output
-        if (out_taken) out_.pop();
+        const bool head_gone = !kArrivals && head_taken;  // it stands at the head of the output
+        bool credit = out_taken || head_gone, ahead_room = false;
+        if constexpr (kGates) {
+            credit = step_tree(now, out_taken, head_gone, tree_setting);
+            ahead_room = schedule_timing::kSendAhead && tree_.ahead.room();
+        }
+        if (credit) out_.pop();
         bool dropped = false;
         if constexpr (kJudges) {
             judge_.step(now);
@@ -166,14 +210,19 @@ class CoreModel {
                 judge_.pop();
             }
         }
-        const auto left = [&](std::uint32_t queue, const Manager::Dequeued& packet, const ShaperState& shaper) {
+        const auto left = [&](std::uint32_t queue, const Manager::Dequeued& packet, const ShaperState& shaper, [[maybe_unused]] bool ahead,
+                              [[maybe_unused]] bool through) {
             if constexpr (kJudges)
                 judge_.take({now, packet.tag, queue, packet.descriptor, records_[queue].queue.bytes, packet.length, shaper.mantissa,
                              shaper.exponent, false, AqmVerdict::Pass});
             else
                 out_.push({now + kOutLatency, packet.tag, queue, packet.descriptor, packet.length, false, false});
+            if constexpr (kGates) {
+                tree_.prefetch(queue);
+                turns_.push(ahead ? tree_.ahead.reserve(now, queue, through) : kNoPlace);
+            }
         };
-        schedule_.step(now, manager_, out_taken, setting != nullptr, left, dropped);
+        schedule_.step(now, manager_, credit, setting != nullptr, left, dropped, ahead_room);
         if (drop_taken) manager_.drops().pop();
         manager_.decide(now, [&](const Packet& packet) {
             event_ = packet;
@@ -209,20 +258,57 @@ class CoreModel {
     // The next cycle after `now` that must be stepped when nothing is offered and nothing taken.
     std::int64_t next_event(std::int64_t now) const {
         if (manager_.busy() || event_valid_) return now + 1;
-        if constexpr (kArrivals)
-            return std::min(judge_.next_event(now), schedule_.next_event(now));
-        else
-            return schedule_.next_event(now);
+        std::int64_t next = schedule_.next_event(now);
+        if constexpr (kArrivals) next = std::min(next, judge_.next_event(now));
+        if constexpr (kGates) {
+            if (next == now + 1) return next;
+            next = std::min({next, tree_.next_event(now), std::max(tree_.next_done(), now + 1)});
+            const bool straight = !out_.empty() && !out_.front().drop && turns_.front() == kNoPlace;
+            if (!out_.empty() && !(straight && tree_.blocked())) next = std::min(next, std::max(out_.front().from, now + 1));
+            if (!tree_.blocked() && tree_.ahead.busy()) next = now + 1;
+        }
+        return next;
     }
     // When the next packet is offered at the output, as far as it is known.
-    std::int64_t next_out() const { return out_.empty() ? INT64_MAX : out_.front().from; }
+    std::int64_t next_out() const {
+        if constexpr (kGates) return tree_.next_out();
+        return out_.empty() ? INT64_MAX : out_.front().from;
+    }
 
     const QueueState& queue(std::uint32_t queue) const { return records_[queue].queue; }
+    // What has left this queue and waits at a gate, or for one that does: calls see(bytes) for each packet.
+    template <typename See>
+    void waiting([[maybe_unused]] std::uint32_t queue, [[maybe_unused]] See&& see) const {
+        if constexpr (kGates) {
+            if (tree_.waits(queue)) see(tree_.waiting_length(queue));
+            if (const auto* packet = tree_.ahead.of(queue)) see(packet->length);
+        }
+    }
     void prefetch(std::uint32_t queue) const { __builtin_prefetch(&records_[queue], 1); }
 
   private:
     // From the commit to the head of the output FIFO: the answer, and the FIFO.
     static constexpr std::int64_t kOutLatency = schedule_timing::kAnswer - schedule_timing::kTake + 1;
+
+    // What leaves the output FIFO goes to the hierarchy, in turn with packets that were sent ahead; those that are, to their places.
+    // Returns whether the FIFO's head is taken.
+    bool step_tree(std::int64_t now, bool out_taken, bool head_taken, const HierarchySetting* setting) {
+        tree_.ahead.begin();
+        const bool done = tree_.done_valid(now) && schedule_.done(now, tree_.done(), tree_.done_slow());
+        if (done) tree_.ahead.done(now, tree_.done());
+        const bool head = head_valid(now) && !out_.front().drop, come = head && turns_.front() != kNoPlace, straight = head && !come;
+        TimedHierarchy::Packet packet;
+        if (head) packet = {out_.front().tag, out_.front().queue, out_.front().descriptor, out_.front().length, out_.front().mark};
+        if (setting) tree_.set(now, *setting);
+        const TimedHierarchy::Packet* const ahead = tree_.ahead.offer(now, straight);
+        const bool taken = tree_.step(now, ahead ? ahead : straight ? &packet : nullptr, out_taken, done);
+        if (taken) tree_.ahead.taken(ahead != nullptr);
+        if (come) tree_.ahead.come(now, turns_.front(), packet);
+        if (head_taken && turns_.front() != kNoPlace) tree_.ahead.drop(turns_.front());
+        const bool gone = come || head_taken || (taken && !ahead);
+        if (gone) turns_.pop();
+        return gone;
+    }
 
     bool head_valid(std::int64_t now) const { return !out_.empty() && out_.front().from <= now; }
 
@@ -230,24 +316,35 @@ class CoreModel {
     Manager manager_;
     Schedule<CoreRecord> schedule_;
     [[no_unique_address]] Judge judge_;
+    [[no_unique_address]] Tree tree_;
     mutable SmallFifo<Out, 64> out_;
     Packet event_{};
     bool event_valid_ = false;
+    SmallFifo<int, 64> turns_;  // with a hierarchy, of each packet that has left its queue: its place in `ahead`
 };
 
 template <typename Record>
 using PlainSchedule = ShapedSchedule<Record>;
-template <bool Estimate>
-struct JudgedSchedule {
+template <typename Judge, bool Gated>
+struct ScheduleFor {
     template <typename Record>
-    using Of = ShapedSchedule<Record, CodelJudge<Estimate>::kVerdictStages>;
+    using Of = ShapedSchedule<Record, Judge::kVerdictStages, Gated>;
 };
 
 using ShapedCore = CoreModel<PlainSchedule>;
 using PassthroughCore = CoreModel<PassthroughSchedule>;
-using CodelCore = CoreModel<JudgedSchedule<false>::Of, CodelJudge<false>>;
-using CodelEstimateCore = CoreModel<JudgedSchedule<true>::Of, CodelJudge<true>>;
+template <typename Judge>
+using JudgedCore = CoreModel<ScheduleFor<Judge, false>::template Of, Judge>;
+template <typename Judge>
+using GatedCore = CoreModel<ScheduleFor<Judge, true>::template Of, Judge, Gates>;
+using CodelCore = JudgedCore<CodelJudge<false>>;
+using CodelEstimateCore = JudgedCore<CodelJudge<true>>;
 using PieCore = CoreModel<PlainSchedule, PieJudge<false>>;
 using PieEstimateCore = CoreModel<PlainSchedule, PieJudge<true>>;
+using TreeCore = GatedCore<NoJudge>;
+using TreeCodelCore = GatedCore<CodelJudge<false>>;
+using TreeCodelEstimateCore = GatedCore<CodelJudge<true>>;
+using TreePieCore = GatedCore<PieJudge<false>>;
+using TreePieEstimateCore = GatedCore<PieJudge<true>>;
 
 }  // namespace penstock

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "blocks/hierarchy/model/timed_hierarchy.hpp"
 #include "penstock/engine/memory_model.hpp"
 #include "penstock/engine/pie_judge.hpp"
 
@@ -24,6 +25,8 @@ struct DeviceSettings {
     AqmKind aqm = AqmKind::None;
     bool aqm_estimate = false;
     AqmParameters aqm_parameters;
+    bool gates = false;   // subscribers, nodes and ports above the queues
+    HierarchySizes tree;  // how many
     std::vector<PagePool> pools;
     // What the engine is to the device.
     double clock_hz = 0;

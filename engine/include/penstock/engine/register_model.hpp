@@ -14,7 +14,8 @@ namespace penstock::engine {
 
 class RegisterModel {
   public:
-    explicit RegisterModel(std::uint32_t queues) : queues_(queues) {}
+    // gates: there is a hierarchy, with these sizes.
+    RegisterModel(std::uint32_t queues, bool gates, const HierarchySizes& tree) : queues_(queues), gates_(gates), tree_(tree) {}
 
     void write(std::uint32_t address, std::uint32_t value) { pending_.push_back({address, value}); }
     // All writes are answered; a setting may still be on offer.
@@ -24,23 +25,30 @@ class RegisterModel {
 
     // The setting on offer in this cycle, if any.
     const CoreSetting* offered() const { return state_ == State::Write ? &setting_ : nullptr; }
+    const HierarchySetting* offered_tree() const { return state_ == State::WriteTree ? &tree_setting_ : nullptr; }
     // One cycle; setting_taken: the core takes what is on offer.
     void step(bool setting_taken);
 
     std::uint32_t index() const { return index_; }
-    bool refused() const { return refused_; }
+    // Why the last command was refused, as in the status register; 0: it was not.
+    std::uint32_t refused() const { return static_cast<std::uint32_t>(refused_); }
     // The queue whose counters are to be shown from now on.
     std::optional<std::uint32_t> take_snapshot() { return std::exchange(snapshot_, std::nullopt); }
 
   private:
-    enum class State { Idle, Write };
+    enum class State { Idle, Write, WriteTree };
+    enum class Refused : std::uint32_t { Not, Command, Index, Parent, Class };
     struct Write {
         std::uint32_t address, value;
     };
 
     void execute(const Write& write);
+    Refused check(std::uint32_t command) const;
+    HierarchySetting tree_setting(std::uint32_t command) const;
 
     std::uint32_t queues_;
+    bool gates_;
+    HierarchySizes tree_;
     std::deque<Write> pending_;
     unsigned outstanding_ = 0;
     bool held_ = false, responding_ = false;  // a write waits in the register block; its answer is on the bus
@@ -50,8 +58,10 @@ class RegisterModel {
     State state_ = State::Idle;
     std::uint32_t index_ = 0, rate_ = 0, burst_ = 0, limit_packets_ = 0, limit_bytes_ = 0;
     CodelSetting aqm_;
+    std::uint32_t tree_index_ = 0, tree_rate_ = 1, tree_burst_ = 0, tree_parent_ = 0, tree_class_ = 0;
     CoreSetting setting_;
-    bool refused_ = false;
+    HierarchySetting tree_setting_;
+    Refused refused_ = Refused::Not;
     std::optional<std::uint32_t> snapshot_;
 };
 

@@ -56,4 +56,7 @@ struct Outcome {
 // Runs the job; `measurement` has the rest of the result. Throws DeviceError, std::invalid_argument, std::runtime_error.
 Outcome run(const Job& job, Measurement& measurement, const Poll& poll);
 
+// What the job's device shows in these registers after its set-up writes, before any traffic.
+std::vector<std::uint32_t> read_registers(const Job& job, const std::vector<std::uint32_t>& addresses);
+
 }  // namespace penstock::engine

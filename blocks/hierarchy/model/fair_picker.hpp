@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Model of pst_fair_lists for long runs: who is next of those who wait at the nodes, or at the ports, and in which cycle that is known.
+//
+// One operation on the lists starts in a cycle: an append first, then the next head of a list that a pick has shortened, then a pick. Who
+// is in the lists when a pick starts is known four cycles before, so step() is called so long before.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "../../queue/model/fast_queue_manager.hpp"
+#include "fair_order.hpp"
+
+namespace penstock {
+
+// Cycles of pst_fair_lists.
+namespace picker_timing {
+inline constexpr int kAsk = 6;    // from the wheel until the pick can start
+inline constexpr int kAhead = 4;  // so long before it starts it is known who is in the lists then
+inline constexpr int kClock = 2;  // from its start until the lists are changed
+inline constexpr int kHead = 6;   // from its start until the next head's can start
+inline constexpr int kOut = 4;    // from its start until the picked queue can go to stage 0
+}  // namespace picker_timing
+
+class FairPicker {
+  public:
+    struct Pick {
+        int64_t at;  // cycle in which it can go to stage 0
+        uint32_t parent, queue, round;
+        bool none;  // nobody yet: the parent asks again
+    };
+    static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+    FairPicker(uint32_t parents, uint32_t classes, uint32_t queues)
+        : classes_(classes), lists_(size_t{parents} * classes), masks_(parents), links_(queues) {}
+
+    // A queue waits from cycle `start` on; credit: what it has at this level; again: it was picked and may not go yet.
+    void append(int64_t start, uint32_t parent, uint32_t cls, uint32_t queue, const RoundCredit& credit, bool again) {
+        appends_.push({start, parent, queue, credit, static_cast<uint8_t>(cls), again});
+    }
+
+    // A parent came out of its wheel in this cycle: it asks for one of those who wait, of the class that is known to be the highest now.
+    void ask(int64_t now, uint32_t parent) {
+        apply(now + picker_timing::kAhead);
+        unsigned mask = masks_[parent];
+        for (unsigned n = 0; n < kChanges; ++n) {  // newest first: back to what it was
+            const Change& change = changes_[(last_change_ - n) % kChanges];
+            if (change.start <= now) break;
+            if (change.parent == parent) mask = change.before;
+        }
+        asks_.push({now + picker_timing::kAsk, parent, static_cast<uint8_t>(__builtin_ctz(mask))});
+    }
+
+    // Every cycle in which next_event() says so, or somebody was appended.
+    void step(int64_t now) {
+        namespace t = picker_timing;
+        const int64_t start = now + t::kAhead;
+        apply(start);
+        if (asks_.empty() || asks_.front().start > start || appended_[start % kCycles] == start || head_starts(start)) return;
+        const Ask ask = asks_.front();
+        asks_.pop();
+        FairLists& lists = lists_[size_t{ask.parent} * classes_ + ask.cls];
+        Pick pick{start + t::kOut, ask.parent, 0, 0, lists.in_grace(start + t::kClock)};
+        if (!pick.none) {
+            pick.queue = lists.pick(links_.data(), start + t::kClock);
+            if (lists.shortened()) heads_.push(start + t::kHead);
+            if (lists.empty()) change(start, ask.parent, masks_[ask.parent] & ~(1U << ask.cls));
+        }
+        pick.round = lists.round();
+        picks_.push(pick);
+    }
+    int64_t next_event(int64_t now) const {
+        return asks_.empty() ? kNever : std::max(now + 1, asks_.front().start - picker_timing::kAhead);
+    }
+
+    // Picks on their way to stage 0.
+    SmallFifo<Pick, 32>& picks() { return picks_; }
+    const SmallFifo<Pick, 32>& picks() const { return picks_; }
+    unsigned under_way() const { return asks_.size() + picks_.size(); }
+
+  private:
+    static constexpr int64_t kCycles = 64;  // that are remembered
+    static constexpr unsigned kChanges = 32;
+
+    struct Append {
+        int64_t start;
+        uint32_t parent, queue;
+        RoundCredit credit;
+        uint8_t cls;
+        bool again;
+    };
+    struct Ask {
+        int64_t start;
+        uint32_t parent;
+        uint8_t cls;
+    };
+    struct Change {
+        int64_t start = -1;
+        uint32_t parent = 0, before = 0;
+    };
+
+    // The appends until this cycle.
+    void apply(int64_t start) {
+        while (!appends_.empty() && appends_.front().start <= start) apply_first();
+    }
+    void apply_first() {
+        const Append& a = appends_.front();
+        FairLists& lists = lists_[size_t{a.parent} * classes_ + a.cls];
+        if (lists.empty()) change(a.start, a.parent, masks_[a.parent] | 1U << a.cls);
+        if (a.again)
+            lists.append_again(links_.data(), a.queue);
+        else
+            lists.append(links_.data(), a.queue, a.credit);
+        appended_[a.start % kCycles] = a.start;
+        appends_.pop();
+    }
+
+    void change(int64_t start, uint32_t parent, unsigned mask) {
+        changes_[++last_change_ % kChanges] = {start, parent, masks_[parent]};
+        masks_[parent] = static_cast<uint8_t>(mask);
+    }
+
+    // A head that waits for a cycle without an append starts in this one.
+    bool head_starts(int64_t start) {
+        while (!heads_.empty()) {
+            int64_t at = std::max({heads_.front(), last_head_ + 1, start - kCycles + 1});
+            while (at <= start && appended_[at % kCycles] == at) ++at;
+            if (at > start) return false;
+            last_head_ = at;
+            heads_.pop();
+            if (at == start) return true;
+        }
+        return false;
+    }
+
+    uint32_t classes_;
+    std::vector<FairLists> lists_;  // by parent and class
+    std::vector<uint8_t> masks_;    // by parent: classes that wait
+    std::vector<uint32_t> links_;   // by queue
+    SmallFifo<Append, 32> appends_;
+    SmallFifo<Ask, 16> asks_;
+    SmallFifo<Pick, 32> picks_;
+    SmallFifo<int64_t, 64> heads_;
+    int64_t last_head_ = -1;
+    int64_t appended_[kCycles] = {};
+    Change changes_[kChanges];
+    unsigned last_change_ = 0;
+};
+
+}  // namespace penstock

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Model of pst_timing_wheel for long runs: when a parent with waiting packets comes out to be looked at. Empty slots cost nothing.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "../../queue/model/fast_queue_manager.hpp"
+
+namespace penstock {
+
+// Cycles of pst_timing_wheel.
+namespace wheel_timing {
+inline constexpr int kSlotShift = 5;    // slots of 32 cycles
+inline constexpr int kCompare = 2;      // from the decision that places a parent until its time is compared with the clock
+inline constexpr int kSpliceAt = 1;     // a slot that is over is spliced so many cycles after its end,
+inline constexpr int kSpliceEnd = 5;    // and nobody is placed until so many after it,
+inline constexpr int kDirectAgain = 7;  // and not directly until so many after it
+inline constexpr int kDirect = 1;       // from the place until a parent that is due comes out
+inline constexpr int kListed = 3;       // the same through the list, when something else is under way there
+}  // namespace wheel_timing
+
+class ParentWheel {
+  public:
+    static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+    // Twice as many slots as the RTL has: a parent is entered here before the slot that is over is emptied.
+    explicit ParentWheel(uint32_t parents)
+        : horizon_(slot_count(parents)), slots_(static_cast<size_t>(2 * horizon_)), used_(slots_.size() / 64), link_(parents) {}
+
+    // Decided in cycle `decided`: the parent comes out when `time` (2^-16 cycles) has come. Beyond the horizon it comes out early.
+    void place(uint32_t parent, int64_t time, int64_t decided) {
+        namespace t = wheel_timing;
+        const int64_t hold = (time - 1) >> 16, compared = std::max(decided + t::kCompare, last_);
+        const int64_t now = after_splice(compared + 1), cursor = (now - 1) >> t::kSlotShift;  // slots before it are over
+        // As many as were placed until two cycles ago; the step is the golden section.
+        const int64_t scatter = (placed_ - (last_ == now - 1)) * (horizon_ * 316 / 512 | 1) & (horizon_ - 1);
+        last_ = now;
+        last_compared_ = compared;
+        direct_before_ = direct_from_;
+        ++placed_;
+        int64_t slot = hold >> t::kSlotShift;
+        const bool due = hold < compared;
+        if (due && now >= std::max(splice_over(now), direct_from_)) return push(parent, now + t::kDirect);
+        direct_from_ = std::max(direct_from_, now + t::kListed);
+        if (due || slot < cursor) return push(parent, now + t::kListed);
+        if (slot >= cursor + horizon_) slot = cursor + horizon_ - 1 - (scatter >> 1);
+        Slot& s = slots_[index(slot)];
+        if (s.count++) {
+            link_[s.tail] = parent;
+        } else {
+            s.head = parent;
+            used_[index(slot) >> 6] |= uint64_t{1} << (index(slot) & 63);
+        }
+        s.tail = parent;
+        ++in_slots_;
+        next_slot_ = std::min(next_slot_, slot);
+    }
+
+    // The first cycle from `now` on in which a parent that is due can be handed over: not while another one waits for a splice.
+    int64_t room(int64_t now) const { return now > last_compared_ ? std::max(now, last_) : now; }
+    // It was handed over in cycle `now`, and goes before those that are placed later.
+    void place_due(uint32_t parent, int64_t now) {
+        const int64_t at = after_splice(now + 1);
+        const int64_t from = std::max(splice_over(at), last_ >= at ? direct_before_ : direct_from_);
+        ++placed_;
+        push(parent, at + (at >= from ? wheel_timing::kDirect : wheel_timing::kListed));
+    }
+
+    // Cycle in which somebody may come out next, after `now`.
+    int64_t next(int64_t now) const {
+        if (ready_) return now + 1;
+        return std::max(now + 1, std::min(slot_end(), direct_.empty() ? kNever : direct_.front().from));
+    }
+
+    // Brings to the way out who is due until `now`, and says whether somebody can be taken in this cycle.
+    bool ready(int64_t now) {
+        for (;;) {
+            const int64_t end = slot_end(), from = direct_.empty() ? kNever : direct_.front().from;
+            if (std::min(end, from) > now) return ready_ != 0;
+            if (from <= end) {
+                append(direct_.front().parent, direct_.front().parent, 1);
+                direct_.pop();
+            } else {
+                splice();
+            }
+        }
+    }
+    uint32_t take() {
+        const uint32_t parent = ready_head_;
+        if (--ready_) ready_head_ = link_[parent];
+        return parent;
+    }
+
+  private:
+    struct Slot {
+        uint32_t head = 0, tail = 0, count = 0;
+    };
+    struct Direct {
+        int64_t from;
+        uint32_t parent;
+    };
+
+    // The horizon is at least eight cycles per parent, as in pst_hierarchy.
+    static int64_t slot_count(uint32_t parents) {
+        int64_t slots = 256;
+        while (parents > 1024 && slots < parents / 4) slots *= 2;
+        return slots;
+    }
+    // The first cycle from `now` on in which nothing is spliced.
+    static int64_t after_splice(int64_t now) {
+        namespace t = wheel_timing;
+        const int64_t phase = now & ((1 << t::kSlotShift) - 1);
+        return phase >= t::kSpliceAt && phase < t::kSpliceEnd ? now + t::kSpliceEnd - phase : now;
+    }
+    // When the last splice before `now` lets somebody be placed directly again.
+    static int64_t splice_over(int64_t now) {
+        namespace t = wheel_timing;
+        return ((now - 1) >> t::kSlotShift << t::kSlotShift) + t::kDirectAgain;
+    }
+    // The parent comes out in cycle `from`.
+    void push(uint32_t parent, int64_t from) {
+        direct_.push({from, parent});
+        for (unsigned n = direct_.size() - 1; n > 0 && direct_.at(n - 1).from > from; --n) std::swap(direct_.at(n - 1), direct_.at(n));
+    }
+    size_t index(int64_t slot) const { return static_cast<size_t>(slot) & (slots_.size() - 1); }
+    int64_t slot_end() const {
+        return next_slot_ == kNever ? kNever
+                                    : ((next_slot_ + 1) << wheel_timing::kSlotShift) + wheel_timing::kSpliceAt + wheel_timing::kListed;
+    }
+
+    void append(uint32_t head, uint32_t tail, uint32_t count) {
+        if (ready_)
+            link_[ready_tail_] = head;
+        else
+            ready_head_ = head;
+        ready_tail_ = tail;
+        ready_ += count;
+    }
+
+    void splice() {
+        Slot& s = slots_[index(next_slot_)];
+        append(s.head, s.tail, s.count);
+        in_slots_ -= s.count;
+        s.count = 0;
+        used_[index(next_slot_) >> 6] &= ~(uint64_t{1} << (index(next_slot_) & 63));
+        if (in_slots_ == 0) {
+            next_slot_ = kNever;
+            return;
+        }
+        for (++next_slot_;; next_slot_ = (next_slot_ | 63) + 1) {
+            const uint64_t bits = used_[index(next_slot_) >> 6] >> (next_slot_ & 63);
+            if (!bits) continue;
+            next_slot_ += __builtin_ctzll(bits);
+            return;
+        }
+    }
+
+    int64_t horizon_;  // slots
+    std::vector<Slot> slots_;
+    std::vector<uint64_t> used_;  // bit by slot: somebody is in it
+    std::vector<uint32_t> link_;
+    uint32_t in_slots_ = 0, ready_ = 0, ready_head_ = 0, ready_tail_ = 0;
+    int64_t placed_ = 0;
+    int64_t next_slot_ = kNever;
+    // Of the last place, its cycle and that of its comparison; from which cycle on a parent that is due comes out directly, and before it.
+    int64_t last_ = -1, last_compared_ = -1, direct_from_ = 0, direct_before_ = 0;
+    SmallFifo<Direct, 64> direct_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Model of pst_hierarchy for long runs: hierarchy.hpp says what becomes of a packet, this one adds when, and allocates nothing.
+//
+// All that an operation decides is decided when it starts, each gate by the clock of the stage in which the RTL decides: at a gate
+// operations come in the order of their start, so nothing can come in between but a setting, which is some cycles earlier here. What the
+// RTL does when several things meet (a full FIFO before a wheel, two operations on one list) is not modelled; docs/architecture.md has by
+// how much the times differ. Time is in cycles without wrap-around.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "../../queue/model/fast_queue_manager.hpp"
+#include "../../schedule/model/shaper.hpp"
+#include "fair_order.hpp"
+#include "fair_picker.hpp"
+#include "parent_wheel.hpp"
+
+namespace penstock {
+
+// Cycles of pst_hierarchy, pst_gate, pst_fair_lists and pst_subscriber_order; a change of these pipelines is a change here.
+namespace hierarchy_timing {
+inline constexpr int kRead[3] = {0, 2, 4};    // from the start of an operation until the settings of subscriber, node and port are read
+inline constexpr int kDecide[3] = {4, 6, 8};  // until these decide
+inline constexpr int kOut = 10;               // from there until the packet is offered, and its queue told
+inline constexpr int kBack = 10;              // or until the place of one that waits can be used again
+inline constexpr int kLook = 2;               // from the wheel until the gate is looked at once more
+inline constexpr int kPlaceBack = 1;          // from there as if decided, when it was too early
+inline constexpr int kPick = 9;               // from the wheel until the picked queue of a subscriber can start its operation
+inline constexpr int kSeen[3] = {1, 0, 0};    // what waits since so many cycles before it comes out of the wheel is not seen by its pick
+inline constexpr int kAppend[3] = {0, 7, 9};  // until a list of those who wait at node or port is changed
+inline constexpr int kOpen = 9;               // from a setting with an open gate until a parked parent is placed
+inline constexpr int kWalkCycles = 64;        // one operation in so many is a walk over old stamps, which changes nothing here
+inline constexpr int kTolerance = 1024;       // of a gate, cycles
+inline constexpr unsigned kPlaces = 32;       // operations under way and packets offered
+inline constexpr unsigned kPicks = 12;        // parents under way from the wheel to stage 0, each level
+}  // namespace hierarchy_timing
+
+struct HierarchySizes {
+    uint32_t queues_per_subscriber = 1, nodes = 2, ports = 2, classes = 1;
+};
+
+// A setting of the hierarchy, as pst_hierarchy_pkg::setting_e has them.
+struct HierarchySetting {
+    enum class What : uint8_t { Queue, Subscriber, Node, Port };
+    What what = What::Queue;
+    uint32_t id = 0;
+    ShaperSetting shaper{};       // subscriber, node, port
+    uint32_t parent = 0;          // of a subscriber its node, of a node its port
+    uint8_t cls = 0, weight = 1;  // queue
+};
+
+class TimedHierarchy {
+  public:
+    struct Packet {
+        uint64_t tag;
+        uint32_t queue, descriptor;
+        uint16_t length;
+        bool mark;
+    };
+
+    TimedHierarchy(uint32_t queues, const HierarchySizes& sizes)
+        : sizes_(sizes),
+          shift_(static_cast<unsigned>(__builtin_ctz(sizes.queues_per_subscriber))),
+          subscribers_(queues >> shift_),
+          groups_{std::vector<Group>(sizes.nodes), std::vector<Group>(sizes.ports)},
+          pickers_{FairPicker(sizes.nodes, sizes.classes, queues), FairPicker(sizes.ports, sizes.classes, queues)},
+          credits_{std::vector<RoundCredit>(queues), std::vector<RoundCredit>(queues)},
+          classes_(queues),
+          held_(queues),
+          wheels_{ParentWheel(queues >> shift_), ParentWheel(sizes.nodes), ParentWheel(sizes.ports)} {}
+
+    void reset() { *this = TimedHierarchy(static_cast<uint32_t>(held_.size()), sizes_); }
+
+    // Nothing can start before a packet is taken.
+    bool blocked() const { return places_ == 0 && back_.empty(); }
+
+    // ---- what comes out
+    bool out_valid(int64_t now) const { return !out_.empty() && out_.front().from <= now; }
+    const Packet& out() const { return out_.front().packet; }
+    int64_t next_out() const { return out_.empty() ? ParentWheel::kNever : out_.front().from; }
+    // A queue whose packet is through.
+    bool done_valid(int64_t now) const { return !done_.empty() && done_.front().from <= now; }
+    uint32_t done() const { return done_.front().queue; }
+    bool done_slow() const { return done_.front().slow; }  // it had to wait
+    int64_t next_done() const { return done_.empty() ? ParentWheel::kNever : done_.front().from; }
+
+    bool setting_ready(HierarchySetting::What what) const {
+        return what == HierarchySetting::What::Queue || opening_[static_cast<size_t>(what) - 1].at == ParentWheel::kNever;
+    }
+
+    // One cycle. offered: a packet whose queue may send, or null. Returns whether it was taken.
+    bool step(int64_t now, const Packet* offered, bool out_taken, bool done_taken) {
+        while (!back_.empty() && back_.front() <= now) {
+            back_.pop();
+            ++places_;
+        }
+        for (unsigned level = 0; level < 3; ++level) {
+            if (opening_[level].at <= now) open(level, now);
+            // One look a cycle, as the wheel gives them.
+            const int64_t out = now + hierarchy_timing::kSeen[level];
+            if (under_way(level) < hierarchy_timing::kPicks && wheels_[level].ready(out)) look(level, wheels_[level].take(), out);
+        }
+        for (unsigned level = 2; level > 0; --level) {
+            if (!stages_[level].empty() && stages_[level].front().start + hierarchy_timing::kRead[level] <= now) {
+                const Operation operation = stages_[level].front();
+                stages_[level].pop();
+                execute(level, operation);
+            }
+            pickers_[level - 1].step(now);
+        }
+        const bool taken = start(now, offered);
+        if (out_taken) {
+            out_.pop();
+            ++places_;
+        }
+        if (done_taken) done_.pop();
+        return taken;
+    }
+
+    // Only when setting_ready(); before step().
+    void set(int64_t now, const HierarchySetting& s) {
+        using What = HierarchySetting::What;
+        if (s.what == What::Queue) {
+            classes_[s.id] = {s.cls, s.weight};
+            return;
+        }
+        const unsigned level = static_cast<unsigned>(s.what) - 1;
+        Gate& gate = gate_of(level, s.id);
+        gate.burst = s.shaper.burst;
+        gate.mantissa = static_cast<uint16_t>(s.shaper.mantissa);
+        gate.exponent = static_cast<uint8_t>(s.shaper.exponent);
+        if (level == 0)
+            subscribers_[s.id].node = s.parent;
+        else if (level == 1)
+            groups_[0][s.id].above = s.parent;
+        if (s.shaper.mantissa != 0) opening_[level] = {now + hierarchy_timing::kOpen, s.id};
+    }
+
+    // The next cycle after `now` that must be stepped when nothing is offered and nothing taken.
+    int64_t next_event(int64_t now) const {
+        int64_t next = ParentWheel::kNever;
+        for (unsigned level = 0; level < 3; ++level) {
+            next = std::min(next, opening_[level].at);
+            const int seen = hierarchy_timing::kSeen[level];
+            if (under_way(level) < hierarchy_timing::kPicks) next = std::min(next, wheels_[level].next(now + seen) - seen);
+            if (level > 0) next = std::min(next, pickers_[level - 1].next_event(now));
+            if (!stages_[level].empty()) next = std::min(next, stages_[level].front().start + hierarchy_timing::kRead[level]);
+            if (!picks(level).empty() && !blocked()) next = std::min(next, picks(level).front().at);
+        }
+        return std::max(next, now + 1);
+    }
+
+    // A packet of this queue waits at a gate, and its length.
+    bool waits(uint32_t queue) const { return held_[queue].waits; }
+    uint16_t waiting_length(uint32_t queue) const { return held_[queue].length; }
+    void prefetch(uint32_t queue) const { __builtin_prefetch(&subscribers_[queue >> shift_], 1); }
+
+  private:
+    struct Gate {
+        int64_t time = 0;  // earliest departure of the next packet, 2^-16 cycles
+        uint32_t burst = 0;
+        uint16_t mantissa = 1;
+        uint8_t exponent = 0;
+        bool parked = false;  // packets wait behind the closed gate
+
+        bool open(int64_t now) const { return mantissa != 0 && time <= now * 65'536; }
+        void charge(int64_t now, uint32_t length) {
+            constexpr uint64_t kMost = (uint64_t{1} << 45) - 1;  // 2^29 cycles
+            const uint64_t scaled = (uint64_t{length} * mantissa << exponent) >> 15;
+            const int64_t floor = (now - std::max<int64_t>(burst, hierarchy_timing::kTolerance)) * 65'536;
+            time = std::max(time, floor) + static_cast<int64_t>(std::min(scaled, kMost));
+        }
+    };
+    // All that a packet asks for at open gates: one cache line.
+    struct alignas(64) Subscriber {
+        Gate gate;
+        SubscriberOrder order;
+        uint32_t node = 0;
+    };
+    static_assert(sizeof(Subscriber) == 64);
+    struct Group {  // node or port
+        Gate gate;
+        uint32_t above = 0, count = 0;  // port of a node; packets that wait
+    };
+    struct Class {
+        uint8_t cls : 4 = 0, weight : 4 = 1;
+    };
+    struct Held {  // a packet that waits, with class and weight that it came with
+        uint64_t tag = 0;
+        uint32_t descriptor = 0;
+        uint16_t length = 0;
+        bool mark : 1 = false, waits : 1 = false;
+        uint8_t cls = 0, weight = 1;
+    };
+    using Pick = FairPicker::Pick;
+    struct Operation {
+        int64_t start;
+        Packet packet;
+        Pick pick;
+        uint32_t above;  // the parent at the level that is next; of the node's stage and before, the node
+        Class own;       // of a queue that asks for the first time
+        bool picked;     // it is let go at its level
+        bool slow;       // it had to wait
+
+        bool operator<(const Operation& other) const { return start < other.start; }
+    };
+    struct Opening {
+        int64_t at = ParentWheel::kNever;
+        uint32_t parent = 0;
+    };
+    struct Out {
+        int64_t from;
+        Packet packet;
+    };
+    struct Done {
+        int64_t from;
+        uint32_t queue;
+        bool slow;
+    };
+
+    Gate& gate_of(unsigned level, uint32_t id) { return level == 0 ? subscribers_[id].gate : groups_[level - 1][id].gate; }
+    SmallFifo<Pick, 32>& picks(unsigned level) { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
+    const SmallFifo<Pick, 32>& picks(unsigned level) const { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
+    unsigned under_way(unsigned level) const { return level == 0 ? picks_.size() : pickers_[level - 1].under_way(); }
+    bool anybody(unsigned level, uint32_t id) const {
+        return level == 0 ? !subscribers_[id].order.empty() : groups_[level - 1][id].count != 0;
+    }
+
+    // An opened gate whose parent was parked: it is due at once.
+    void open(unsigned level, int64_t now) {
+        Gate& gate = gate_of(level, opening_[level].parent);
+        if (gate.parked) {
+            opening_[level].at = wheels_[level].room(now);
+            if (opening_[level].at > now) return;
+            gate.parked = false;
+            wheels_[level].place_due(opening_[level].parent, now);
+        }
+        opening_[level].at = ParentWheel::kNever;
+    }
+
+    // A parent came out of its wheel: if its time has come and its gate is open, it picks one of those who wait.
+    void look(unsigned level, uint32_t parent, int64_t now) {
+        namespace t = hierarchy_timing;
+        Gate& gate = gate_of(level, parent);
+        if (gate.mantissa == 0) {
+            gate.parked = true;
+            return;
+        }
+        if (!gate.open(now + t::kLook)) return wheels_[level].place(parent, gate.time, now + t::kPlaceBack);
+        if (level > 0) return pickers_[level - 1].ask(now, parent);
+        const uint32_t queue = (parent << shift_) + subscribers_[parent].order.pick();
+        __builtin_prefetch(&held_[queue], 1);
+        picks_.push({now + t::kPick, parent, queue, 0, false});
+    }
+
+    // Stage 0: a walk, a new packet, or one that is let go; new ones and others in turn, of the latter the farthest first.
+    bool start(int64_t now, const Packet* offered) {
+        namespace t = hierarchy_timing;
+        if ((now & (t::kWalkCycles - 1)) == 0 || places_ == 0 ||
+            done_.size() + back_.size() + stages_[1].size() + stages_[2].size() >= t::kPlaces)
+            return false;
+        int level = 2;
+        while (level >= 0 && (picks(static_cast<unsigned>(level)).empty() || picks(static_cast<unsigned>(level)).front().at > now)) --level;
+        if (offered && (new_turn_ || level < 0)) {
+            --places_;
+            new_turn_ = false;
+            execute(0, {now, *offered, {}, subscribers_[offered->queue >> shift_].node, classes_[offered->queue], false, false});
+            return true;
+        }
+        if (level < 0) return false;
+        --places_;
+        new_turn_ = true;
+        auto& from = picks(static_cast<unsigned>(level));
+        const Pick pick = from.front();
+        from.pop();
+        const Operation operation{now, {}, pick, level == 0 ? subscribers_[pick.parent].node : pick.parent, {}, true, true};
+        if (level == 0)
+            execute(0, operation);
+        else
+            push_in_order(stages_[level], operation);
+        return false;
+    }
+
+    // An operation at the gate of one level, in the cycle in which the settings there are read.
+    void execute(unsigned level, const Operation& operation) {
+        if (operation.picked)
+            let_go(level, operation);
+        else
+            ask(level, operation);
+    }
+
+    void let_go(unsigned level, Operation operation) {
+        namespace t = hierarchy_timing;
+        const Pick& pick = operation.pick;
+        const int64_t decided = operation.start + t::kDecide[level];
+        Gate& gate = gate_of(level, pick.parent);
+        Held& held = held_[pick.queue];
+        if (level > 0 && (pick.none || !may_go(level, pick))) {
+            if (!pick.none) pickers_[level - 1].append(operation.start + t::kAppend[level], pick.parent, held.cls, pick.queue, {}, true);
+            wheels_[level].place(pick.parent, gate.time, decided);
+            return give_back(operation.start);
+        }
+        gate.charge(decided, held.length);
+        if (level == 0)
+            subscribers_[pick.parent].order.leave(pick.queue & (sizes_.queues_per_subscriber - 1), held.length, held.weight);
+        else
+            --groups_[level - 1][pick.parent].count;
+        if (anybody(level, pick.parent)) wheels_[level].place(pick.parent, gate.time, decided);
+        operation.packet = {held.tag, pick.queue, held.descriptor, held.length, held.mark};
+        pass(level, operation);
+    }
+
+    // Whether the queue that was picked may send in this round.
+    bool may_go(unsigned level, const Pick& pick) {
+        const Held& held = held_[pick.queue];
+        auto& credits = credits_[level - 1];
+        const uint32_t first = pick.queue & ~(sizes_.queues_per_subscriber - 1);
+        uint32_t sharers = 1;
+        for (uint32_t other = first; other < first + sizes_.queues_per_subscriber; ++other)
+            sharers += other != pick.queue && credits[other].shares(pick.round, held.cls);
+        return credits[pick.queue].pick(pick.round, sharers, held.weight, held.cls, held.length);
+    }
+
+    void ask(unsigned level, const Operation& operation) {
+        const uint32_t id = level == 0 ? operation.packet.queue >> shift_ : operation.above;
+        const int64_t decided = operation.start + hierarchy_timing::kDecide[level];
+        Gate& gate = gate_of(level, id);
+        if (anybody(level, id) || !gate.open(decided)) {
+            wait(level, id, operation, decided);
+            return give_back(operation.start);
+        }
+        gate.charge(decided, operation.packet.length);
+        pass(level, operation);
+    }
+
+    // The packet is through the gate of `level`.
+    void pass(unsigned level, Operation operation) {
+        namespace t = hierarchy_timing;
+        operation.picked = false;
+        if (level < 2) {
+            if (level == 1) operation.above = groups_[0][operation.above].above;
+            push_in_order(stages_[level + 1], operation);
+            return;
+        }
+        if (operation.slow) held_[operation.packet.queue].waits = false;
+        out_.push({operation.start + t::kOut, operation.packet});
+        done_.push({operation.start + t::kOut, operation.packet.queue, operation.slow});
+    }
+
+    // An operation that does not end in a packet: its place can be used again.
+    void give_back(int64_t start) { push_in_order(back_, start + hierarchy_timing::kBack); }
+
+    // Operations come to a stage from several sides, but go on in the order of their start.
+    template <typename Fifo, typename Item>
+    static void push_in_order(Fifo& fifo, const Item& item) {
+        fifo.push(item);
+        for (unsigned n = fifo.size() - 1; n > 0 && fifo.at(n) < fifo.at(n - 1); --n) std::swap(fifo.at(n - 1), fifo.at(n));
+    }
+
+    void wait(unsigned level, uint32_t id, const Operation& operation, int64_t decided) {
+        const Packet& packet = operation.packet;
+        Held& held = held_[packet.queue];
+        if (!held.waits) {
+            held = {packet.tag, packet.descriptor, packet.length, packet.mark, true, operation.own.cls, operation.own.weight};
+        }
+        if (!anybody(level, id)) wheels_[level].place(id, gate_of(level, id).time, decided);
+        if (level == 0) {
+            subscribers_[id].order.wait(packet.queue & (sizes_.queues_per_subscriber - 1), held.cls);
+        } else {
+            ++groups_[level - 1][id].count;
+            pickers_[level - 1].append(operation.start + hierarchy_timing::kAppend[level], id, held.cls, packet.queue,
+                                       credits_[level - 1][packet.queue], false);
+        }
+    }
+
+    HierarchySizes sizes_;
+    unsigned shift_;  // queue to subscriber
+    std::vector<Subscriber> subscribers_;
+    std::vector<Group> groups_[2];         // nodes, ports
+    FairPicker pickers_[2];                // who waits at nodes and ports
+    std::vector<RoundCredit> credits_[2];  // by queue
+    std::vector<Class> classes_;           // by queue
+    std::vector<Held> held_;               // by queue
+    ParentWheel wheels_[3];
+    SmallFifo<Operation, 16> stages_[3];  // on their way to the gate of this level (none to the subscriber's)
+    SmallFifo<Pick, 32> picks_;           // of subscribers
+    Opening opening_[3];
+    bool new_turn_ = false;
+    unsigned places_ = hierarchy_timing::kPlaces;
+    SmallFifo<int64_t, 64> back_;
+    SmallFifo<Out, 64> out_;
+    SmallFifo<Done, 64> done_;
+};
+
+}  // namespace penstock

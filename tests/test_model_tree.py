@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""Whole devices with a hierarchy on both engines: the model is the RTL's twin but for rare cases of a cycle or two, after which queues may
+go on in another order. docs/architecture.md, "The model and the hierarchy", has the allowed difference, which is tested here."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock import configs, engine, job, registers, scenario, twins, twins_tree, verilate
+from penstock.errors import UserError
+from penstock.testjobs import assert_clean
+from penstock.testkit import seed
+
+TIMING = {"read_latency": 44, "write_latency": 22, "gap_permille": 0}
+JOBS = 24
+# Shares: of jobs that are equal in everything, of departures in the same cycle, and of packets that another fate may befall.
+EQUAL_JOBS, SAME_CYCLE, COUNTS = 0.8, 0.99, 0.001
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built() -> None:
+    """The engine, up to date."""
+    engine.build(print)
+
+
+@pytest.fixture(scope="session")
+def device() -> tuple[configs.Config, Path]:
+    """A configuration and its library."""
+    config = configs.load("tree_2048")
+    return config, verilate.build_device(config, print)
+
+
+def both(config: configs.Config, library: Path, described: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run a job on both engines."""
+    one, other = (engine.run(described | {"device": twins.device(config, where, TIMING)}) for where in (library, None))
+    return one, other
+
+
+def nearly_equal(config: configs.Config, library: Path, jobs: list[twins_tree.TreeJob]) -> None:
+    """Compare the engines on these jobs within what docs/architecture.md allows."""
+    apart, packets, equal, found = 0, 0, 0, []
+    for made in jobs:
+        rtl, model = both(config, library, made.job)
+        assert_clean(model)
+        equal += twins.differences(rtl, model) == []
+        apart += twins_tree.counts_differ(rtl, model)
+        packets += rtl["packets"]["in"]
+        found.append(twins_tree.times(rtl, model))
+        if twins_tree.counts_differ(rtl, model) == 0:  # else other frames may have been dropped
+            assert twins_tree.lengths_differ(rtl, model) == [], made.tight
+    same = float((np.concatenate(found) == 0).mean())
+    print(
+        f"{equal} of {len(jobs)} jobs equal, {same:.5f} of the departures in the same cycle, counts of {packets} packets differ by {apart}"
+    )
+    assert packets > 20_000
+    assert equal >= EQUAL_JOBS * len(jobs)
+    assert same >= SAME_CYCLE
+    assert apart <= COUNTS * packets
+
+
+def test_devices_are_equal_while_parents_keep_their_settings(device: tuple[configs.Config, Path]) -> None:
+    """Departures and drops, each level congested in its turn."""
+    jobs = [twins_tree.TreeJob(device[0], number, changes=False) for number in range(seed(), seed() + JOBS)]
+    assert {made.tight for made in jobs} == set(twins_tree.LEVELS)
+    nearly_equal(*device, jobs)
+
+
+def test_devices_are_equal_when_parents_change(device: tuple[configs.Config, Path]) -> None:
+    """Rates, gates and parents change in mid-traffic."""
+    jobs = [twins_tree.TreeJob(device[0], number) for number in range(seed() + 1000, seed() + 1000 + 2 * JOBS)]
+    nearly_equal(*device, [made for made in jobs if made.job["timed_register_writes"]][: JOBS // 2])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["tree_64", "tree_2048_codel"])
+def test_other_devices_are_equal(name: str) -> None:
+    """At 10 MHz, where a packet takes less cycles; and with CoDel before the hierarchy."""
+    config = configs.load(name.removesuffix("_codel"))
+    if name.endswith("_codel"):
+        config = configs.with_overrides(config, {"aqm": "codel"})
+    library = verilate.build_device(config, print)
+    nearly_equal(config, library, [twins_tree.TreeJob(config, number) for number in range(seed(), seed() + JOBS)])
+
+
+def test_every_comparison_can_fail() -> None:
+    """A run that is not its twin: another rate of a node."""
+    config = configs.load("tree_64")
+    made = twins_tree.TreeJob(config, 3, changes=False)
+    slower = registers.tree_writes("node", 0, 500_000, 0, 0, config.clock_hz)
+    one, other = (
+        engine.run(made.job | {"register_writes": made.job["register_writes"] + more, "device": twins.device(config, None, TIMING)})
+        for more in ([], slower)
+    )
+    assert twins.differences(one, other) != []
+    assert twins_tree.times(one, other).max() > 0
+
+
+def tree_command(command: int, index: int, parent: int = 0, cls: int = 0) -> list[tuple[int, int]]:
+    """Return the writes of one command on the hierarchy."""
+    return [
+        (registers.address("tree_index"), index),
+        (registers.address("tree_parent"), parent),
+        (registers.address("tree_class"), cls),
+        (registers.address("queue_command"), command),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "index", "parent", "cls", "reason"),
+    [
+        (4, 63, 9, 3, 0), (4, 64, 0, 0, 2), (4, 0, 0, 4, 4),
+        (5, 15, 3, 9, 0), (5, 16, 0, 0, 2), (5, 15, 4, 0, 3),
+        (6, 3, 1, 0, 0), (6, 4, 0, 0, 2), (6, 3, 2, 0, 3),
+        (7, 1, 99, 0, 0), (7, 2, 0, 0, 2), (8, 0, 0, 0, 1),
+    ],
+)  # fmt: skip
+def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls: int, reason: int) -> None:
+    """On both engines the same, and as blocks/control/test/test_pst_control.py has them."""
+    config = configs.load("tree_64")
+    writes = tree_command(command, index, parent, cls)
+    where = [registers.address(name) for name in ("status", "type", "features", "queues_per_subscriber", "nodes", "ports", "classes")]
+    described = twins_tree.TreeJob(config, 1).job | {"register_writes": writes}
+    found = [
+        engine.module().read_registers(described | {"device": twins.device(config, library, TIMING)}, where)
+        for library in (verilate.build_device(config, print), None)
+    ]
+    assert found[0] == found[1]
+    assert found[1] == [1 | bool(reason) << 2 | reason << 4, 0x50535401, 1 | 1 << 16, 4, 4, 2, 4]
+
+
+@pytest.mark.parametrize("name", ["fair_shares", "hostile_subscriber", "handover"])
+def test_scenarios_are_equal(name: str) -> None:
+    """What the RTL does with `changes` and gates (tests/test_scenarios.py) the model does, frame by frame."""
+    described, document = scenario.load(configs.ROOT / f"scenarios/{name}.yaml")
+    config = job.configuration(described, document)
+    plans = [job.build(described, document, config, which) for which in ("rtl", "model")]
+    plans[0].job["device"]["library"] = str(verilate.build_device(config, print))
+    one, other = (engine.run(plan.job) for plan in plans)
+    assert one["packets"] == other["packets"]
+    assert np.array_equal(one["departures"]["queue"], other["departures"]["queue"])
+    assert twins_tree.times(one, other).max() <= 64
+
+
+def test_a_wrong_key_is_told() -> None:
+    config = configs.load("tree_64")
+    given = twins.device(config, None, TIMING)
+    given["model"]["hierarchy"]["queues_per_subscriber"] = 3
+    described = twins_tree.TreeJob(config, 1).job
+    with pytest.raises(ValueError, match="queues_per_subscriber is 1, 2, 4 or 8"):
+        engine.run(described | {"device": given})
+    with pytest.raises(ValueError, match="has no hierarchy"):
+        twins_tree.TreeJob(configs.load("edge_2048"), 1)
+    with pytest.raises(UserError, match="must be a power of two"):
+        configs.with_overrides(config, {"queues": 100})
