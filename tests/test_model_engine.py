@@ -71,23 +71,7 @@ def test_core_with_codel_is_equal_in_every_cycle(compare_core: Path, estimate: i
         assert marked > 200 and heads > 1000, done.stdout
 
 
-# As compare_core.cpp has them.
-TREE = {"Levels": 4, "QueuesPerSubscriber": 4, "Nodes": 4, "Ports": 2, "Classes": 4}
-
-
-def test_core_with_a_hierarchy_is_equal_in_every_cycle(compare_core: Path) -> None:
-    """The same with subscribers, nodes and ports, congested ones among them; classes and weights change in mid-traffic."""
-    library = verilate.build_core(64, 256, True, print, tree=TREE)
-    left = 0
-    for number in range(seed(), seed() + 6):
-        command = [compare_core, library, 64, 256, 6, CORE_CYCLES // 2, number]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout
-        left += int(done.stdout.split(": ")[1].split(", ")[1].split()[0])
-    assert left > 20_000
-
-
-PIE = {"Aqm": 2, "TickShift": 2, "UpdateTicks": 10, "Alpha": 20_000, "Beta": 60_000}
+PIE = {"Aqm": 2, "TickShift": 2, "UpdateTicks": 20, "Alpha": 20_000, "Beta": 60_000}
 
 
 @pytest.mark.parametrize("estimate", [0, 1])
@@ -99,7 +83,24 @@ def test_core_with_pie_is_equal_in_every_cycle(compare_core: Path, estimate: int
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout
         marked, dropped = (int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")[4:6])
-        assert marked > (5 if estimate else 50) and dropped > 1000, done.stdout
+        assert marked > (5 if estimate else 20) and dropped > 1000, done.stdout
+
+
+# As compare_core.cpp has them.
+TREE = {"Levels": 4, "QueuesPerSubscriber": 4, "Nodes": 4, "Ports": 2, "Classes": 4}
+
+
+@pytest.mark.parametrize(("kind", "aqm"), [(6, None), (7, AQM), (8, PIE)], ids=["no_aqm", "codel", "pie"])
+def test_core_with_a_hierarchy_is_equal_in_every_cycle(compare_core: Path, kind: int, aqm: dict[str, int] | None) -> None:
+    """The same with subscribers, nodes and ports, congested ones among them; classes and weights change in mid-traffic."""
+    library = verilate.build_core(64, 256, True, print, aqm=aqm, tree=TREE)
+    left = 0
+    for number in range(seed(), seed() + 6):
+        command = [compare_core, library, 64, 256, kind, CORE_CYCLES // 2, number]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
+        left += int(done.stdout.split(": ")[1].split(", ")[1].split()[0])
+    assert left > 20_000
 
 
 @pytest.fixture(

@@ -78,7 +78,7 @@ class Pattern {
 class Bench : CoreDriver {
   public:
     Bench(const Options& options, nb::object progress)
-        : CoreDriver(make_core(options.library, options.queues, options.descriptors, options.shaping, options.tree.sizes(), options.aqm),
+        : CoreDriver(make_core(options.library, options.queues, options.descriptors, options.shaping, options.aqm, options.tree.sizes()),
                      options.queues, options.descriptors, std::move(progress)),
           options_(options),
           rng_(options.seed),

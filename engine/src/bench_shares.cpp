@@ -67,8 +67,8 @@ struct Source {
 class CongestedNodes : protected CoreDriver {
   protected:
     CongestedNodes(const Options& options, uint64_t total, nb::object progress)
-        : CoreDriver(make_core(options.library, options.queues, options.descriptors, true, options.tree.sizes()), options.queues,
-                     options.descriptors, std::move(progress)),
+        : CoreDriver(make_core(options.library, options.queues, options.descriptors, true, AqmKind::None, options.tree.sizes()),
+                     options.queues, options.descriptors, std::move(progress)),
           options_(options),
           rng_(options.seed),
           tree_(options.tree, options.queues, rng_),

@@ -93,9 +93,9 @@ class ModelCore final : public Core {
     std::int64_t init_, now_ = 0, due_ = 0;
 };
 
-// The core in a library; without one its model, with a hierarchy of these sizes or an AQM.
+// The core in a library; without one its model, with an AQM or none, and a hierarchy of these sizes or none.
 inline std::unique_ptr<Core> make_core(const std::string& library, std::uint32_t queues, std::uint32_t descriptors, bool shaping,
-                                       const std::optional<HierarchySizes>& tree = {}, AqmKind aqm = AqmKind::None) {
+                                       AqmKind aqm = AqmKind::None, const std::optional<HierarchySizes>& tree = {}) {
     if (!library.empty()) return std::make_unique<RtlCore>(library);
     if (tree && aqm == AqmKind::Codel) return std::make_unique<ModelCore<TreeCodelCore>>(queues, descriptors, *tree);
     if (tree && aqm == AqmKind::Pie) return std::make_unique<ModelCore<TreePieCore>>(queues, descriptors, *tree);

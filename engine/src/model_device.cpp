@@ -493,23 +493,23 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
 
 }  // namespace
 
+template <typename Judge>
+std::unique_ptr<Device> make_shaped(const DeviceSettings& settings) {
+    if (settings.gates) return std::make_unique<ModelDevice<GatedCore<Judge>>>(settings);
+    return std::make_unique<ModelDevice<JudgedCore<Judge>>>(settings);
+}
+
 std::unique_ptr<Device> make_model_device(const DeviceSettings& settings) {
     if (settings.valid_permille != 1000 || settings.ready_permille != 1000)
         throw std::invalid_argument("the model has no random gaps at input and output (valid_permille, ready_permille)");
     if (settings.flip_byte >= 0) throw std::invalid_argument("the model has no bytes in its memories that could be flipped");
     if (settings.pools.size() != settings.memories.size() || settings.pools.empty())
         throw std::invalid_argument("the model needs pages and page_bytes of every memory");
-    const bool estimate = settings.aqm_estimate;
-    if (settings.gates && settings.aqm == AqmKind::Codel && estimate) return std::make_unique<ModelDevice<TreeCodelEstimateCore>>(settings);
-    if (settings.gates && settings.aqm == AqmKind::Codel) return std::make_unique<ModelDevice<TreeCodelCore>>(settings);
-    if (settings.gates && settings.aqm == AqmKind::Pie && estimate) return std::make_unique<ModelDevice<TreePieEstimateCore>>(settings);
-    if (settings.gates && settings.aqm == AqmKind::Pie) return std::make_unique<ModelDevice<TreePieCore>>(settings);
-    if (settings.gates) return std::make_unique<ModelDevice<TreeCore>>(settings);
-    if (settings.aqm == AqmKind::Codel && estimate) return std::make_unique<ModelDevice<CodelEstimateCore>>(settings);
-    if (settings.aqm == AqmKind::Codel) return std::make_unique<ModelDevice<CodelCore>>(settings);
-    if (settings.aqm == AqmKind::Pie && estimate) return std::make_unique<ModelDevice<PieEstimateCore>>(settings);
-    if (settings.aqm == AqmKind::Pie) return std::make_unique<ModelDevice<PieCore>>(settings);
-    if (settings.shaping) return std::make_unique<ModelDevice<ShapedCore>>(settings);
+    if (settings.aqm == AqmKind::Codel && settings.aqm_estimate) return make_shaped<CodelJudge<true>>(settings);
+    if (settings.aqm == AqmKind::Codel) return make_shaped<CodelJudge<false>>(settings);
+    if (settings.aqm == AqmKind::Pie && settings.aqm_estimate) return make_shaped<PieJudge<true>>(settings);
+    if (settings.aqm == AqmKind::Pie) return make_shaped<PieJudge<false>>(settings);
+    if (settings.shaping) return make_shaped<NoJudge>(settings);
     return std::make_unique<ModelDevice<PassthroughCore>>(settings);
 }
 

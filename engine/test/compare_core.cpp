@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Drives the verilated pst_access_edge_core and its model (core_model.hpp) with the same random traffic and compares every port in every
 // cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays, 4 PIE, 5 PIE with
-// estimated delays, 6 with a hierarchy, 7 with a hierarchy and CoDel, 8 with a hierarchy and PIE), cycles, seed.
+// estimated delays; with a hierarchy 6, with CoDel 7, with PIE 8), cycles, seed.
 // Prints what was seen; a difference ends the program with 1.
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +20,7 @@ using penstock::CoreSetting;
 // The library is built with these: ticks so short that thousands of packets meet a delay, and many rounds.
 constexpr int kTickShift = 2;
 constexpr std::uint32_t kMaxPacketBytes = 100;
-constexpr int kUpdateTicks = 10, kAlpha = 20'000, kBeta = 60'000;  // PIE
+constexpr int kUpdateTicks = 20, kAlpha = 20'000, kBeta = 60'000;  // PIE
 
 struct Phase {
     unsigned enqueue, out, drop, setting;  // per mille of the cycles
@@ -35,7 +35,7 @@ constexpr penstock::HierarchySizes kTree{4, 4, 2, 4};
 constexpr long kSetup = 4096;
 
 template <typename Model>
-int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed, bool skip) {
+int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed) {
     penstock::RtlCore rtl(library);
     Model model(queues, descriptors, {kTickShift, kMaxPacketBytes, kUpdateTicks, kAlpha, kBeta}, kTree);
     std::mt19937_64 random(seed);
@@ -190,7 +190,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         }
         const bool enq_taken = p.s_enq_valid_i && p.s_enq_ready_o, out_taken = p.m_out_valid_o && p.m_out_ready_i;
         const bool drop_taken = p.m_drop_valid_o && p.m_drop_ready_i, head_taken = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
-        if (tree_taken || head_taken || enq_taken || out_taken || drop_taken || cfg_taken || now >= due || !skip) {
+        if (tree_taken || head_taken || enq_taken || out_taken || drop_taken || cfg_taken || now >= due) {
             const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
             if (cfg_taken) {
                 setting = {p.s_cfg_queue_i,
@@ -225,24 +225,25 @@ int main(int, char** argv) {
     const auto queues = static_cast<std::uint32_t>(std::atol(argv[2])), descriptors = static_cast<std::uint32_t>(std::atol(argv[3]));
     const long cycles = std::atol(argv[5]);
     const auto seed = static_cast<unsigned long>(std::atol(argv[6]));
+    const auto run = [&]<typename Model>() { return compare<Model>(argv[1], queues, descriptors, cycles, seed); };
     switch (std::atol(argv[4])) {
         case 0:
-            return compare<penstock::PassthroughCore>(argv[1], queues, descriptors, cycles, seed, true);
+            return run.operator()<penstock::PassthroughCore>();
         case 1:
-            return compare<penstock::ShapedCore>(argv[1], queues, descriptors, cycles, seed, true);
-        case 6:
-            return compare<penstock::TreeCore>(argv[1], queues, descriptors, cycles, seed, true);
+            return run.operator()<penstock::ShapedCore>();
         case 2:
-            return compare<penstock::CodelCore>(argv[1], queues, descriptors, cycles, seed, true);
+            return run.operator()<penstock::CodelCore>();
+        case 3:
+            return run.operator()<penstock::CodelEstimateCore>();
         case 4:
-            return compare<penstock::PieCore>(argv[1], queues, descriptors, cycles, seed, true);
+            return run.operator()<penstock::PieCore>();
         case 5:
-            return compare<penstock::PieEstimateCore>(argv[1], queues, descriptors, cycles, seed, true);
+            return run.operator()<penstock::PieEstimateCore>();
+        case 6:
+            return run.operator()<penstock::TreeCore>();
         case 7:
-            return compare<penstock::TreeCodelCore>(argv[1], queues, descriptors, cycles, seed, true);
-        case 8:
-            return compare<penstock::TreePieCore>(argv[1], queues, descriptors, cycles, seed, true);
+            return run.operator()<penstock::TreeCodelCore>();
         default:
-            return compare<penstock::CodelEstimateCore>(argv[1], queues, descriptors, cycles, seed, true);
+            return run.operator()<penstock::TreePieCore>();
     }
 }

@@ -114,8 +114,6 @@ def _plan_lateness(settings: dict[str, str], seed: int) -> dict[str, Any]:
     if not blocked:
         options |= {"rates": take_choice(settings, "rates", lateness.RATES), "load": take_number(settings, "load", 95, 1, 99)}
     options |= bench_tree.take_levels(settings, options)
-    if options["levels"] > 1 and options["engine"] == "model":
-        raise UserError("--set engine=model: bench lateness takes levels=4 with engine=rtl only")
     nothing_left(settings, LATENESS_KEYS)
     options["given"] = lateness.settings(options)
     options["descriptors"] = options["given"]["descriptors"]
@@ -235,6 +233,7 @@ def _run_lateness(options: dict[str, Any], progress: Progress | None) -> dict[st
     link_load, rate_sum = given.pop("link_load"), given.pop("rate_sum_bps")
     warm_up = options["packets"] // 10
     job = {**given, "queues": options["queues"], "packets": options["packets"], "warm_up": warm_up, "seed": options["seed"]}
+    job |= {key: options[key] for key in bench_tree.FLAT}
     library = prepare(options)
     started = time.monotonic()
     try:

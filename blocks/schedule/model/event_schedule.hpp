@@ -33,9 +33,7 @@ inline constexpr int kCredits = 32;        // packets that fit downstream
 inline constexpr int kPlaceDepth = 32;     // shaped: decisions in flight
 inline constexpr int kTurnDepth = 16;      // pass-through: the same
 inline constexpr unsigned kActiveDepth = 8, kActiveRoom = 4;
-inline constexpr int kAgain = 3;          // gated: from the end of a packet at the gates until its queue, if it wants to know, is told
-inline constexpr int kUnsure = 2;         // gated, not sending ahead: so many cycles after it a look finds nothing sure
-inline constexpr bool kSendAhead = true;  // gated: the RTL has pst_send_ahead, a queue's next packet may follow one that is at the gates
+inline constexpr int kAgain = 3;  // gated: from the end of a packet at the gates until its queue, if it wants to know, is told
 inline constexpr unsigned kAgainDepth = 8, kAgainRoom = 4;
 }  // namespace schedule_timing
 
@@ -85,7 +83,6 @@ class ShapedSchedule {
         if (again_.size() > t::kAgainRoom && again_.at(t::kAgainRoom).at <= now) return false;
         for (int age = 1; age <= kLast; ++age) {
             if (!(pipe_ >> (age - 1) & 1) || op(now, age).queue != queue) continue;
-            if (!t::kSendAhead) return false;
             // It comes off the count until the decision; later the decision stands, but the queue need not wait for it any more.
             if (age == 1)
                 --op(now, age).setting.outstanding;
@@ -95,7 +92,7 @@ class ShapedSchedule {
         ShaperState& shaper = records_[queue].shaper;
         --shaper.outstanding;
         shaper.slow = slow;
-        done_[now & 7] = {now, queue};
+        done_ = {now, queue};
         if (shaper.wants) again_.push({now + t::kAgain, queue});
         shaper.wants = false;
         return true;
@@ -148,7 +145,7 @@ class ShapedSchedule {
             if (o.kind == Kind::Dequeue) {
                 if (o.setting.mantissa == 0)
                     o.kind = Kind::Park;
-                else if ((now + t::kDecide - t::kTake) * 65'536 < o.time || (Gated && !t::kSendAhead && just_done(now - t::kTake, o.queue)))
+                else if ((now + t::kDecide - t::kTake) * 65'536 < o.time)
                     o.kind = Kind::Replace;
                 else if (Gated && o.setting.outstanding != 0 && (o.setting.outstanding != 1 || o.setting.slow || !ahead_room_))
                     o.kind = Kind::Wait;
@@ -172,10 +169,9 @@ class ShapedSchedule {
                     if (Gated) ++records_[last->queue].shaper.outstanding;
                 }
                 place_ret = last->backlogged;
-                if (Gated && t::kSendAhead && place_ret && !(VerdictStages != 0 && drop) && !just_through(now, last->queue)) {
-                    // Without a packet at the gates ahead of this one the queue's next one may follow it, else it waits to be told.
-                    const bool through = last->decided || last->through;
-                    place_ret = last->setting.outstanding == through && !last->setting.slow && ahead_room;
+                if (Gated && place_ret && !(VerdictStages != 0 && drop) && !just_through(now, last->queue)) {
+                    // The queue's next packet may follow this one (the one before this is through by then), or it waits to be told.
+                    place_ret = !last->setting.slow && ahead_room;
                     records_[last->queue].shaper.wants = !place_ret;
                 }
             } else if (last->kind == Kind::Replace) {
@@ -201,7 +197,7 @@ class ShapedSchedule {
         bool unpark_take = false;
         activated_ <<= 1;
         const bool again = Gated && !again_.empty() && again_.front().at <= now;
-        const bool again_first = again && (!t::kSendAhead || last_again_ != now - 1 || manager.active().empty());
+        const bool again_first = again && (last_again_ != now - 1 || manager.active().empty());
         if (again_first && act_room && !unpark) {
             activation_[now & 3] = {records_[again_.front().queue].shaper.time, again_.front().queue};
             activated_ |= 1;
@@ -331,14 +327,7 @@ class ShapedSchedule {
     }
 
     // A packet of this queue gets through in this cycle.
-    bool just_through(std::int64_t now, std::uint32_t queue) const { return done_[now & 7].at == now && done_[now & 7].queue == queue; }
-
-    // Its packet was just getting through the gates when it was looked at in cycle `look`.
-    bool just_done(std::int64_t look, std::uint32_t queue) const {
-        for (const Told& done : done_)
-            if (done.queue == queue && done.at <= look && done.at >= look - schedule_timing::kUnsure) return true;
-        return false;
-    }
+    bool just_through(std::int64_t now, std::uint32_t queue) const { return done_.at == now && done_.queue == queue; }
 
     // The stamp of this queue is on its way from R0 to the last stage.
     bool stamp_in_flight(std::int64_t now, std::uint32_t queue) {
@@ -469,7 +458,7 @@ class ShapedSchedule {
 
     // packets at the gates behind
     SmallFifo<Told, 2 * schedule_timing::kAgainDepth> again_;
-    Told done_[8] = {{-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}, {-8, 0}};
+    Told done_{-1, 0};  // the last packet that got through the gates
     std::int64_t last_again_ = -8;
     bool ahead_room_ = false;  // in the last cycle
 };

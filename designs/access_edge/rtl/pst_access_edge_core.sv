@@ -98,6 +98,9 @@ module pst_access_edge_core
   if ((Levels != 1 && Levels != 4) || (Levels == 4 && !Shaping)) begin : g_bad_levels
     $error("pst_access_edge_core: Levels is %0d, allowed: 1, or with Shaping 4", Levels);
   end
+  if (Aqm == 2 && (longint'(UpdateTicks) << TickShift) < longint'(Queues) + 16) begin : g_bad_update
+    $error("pst_access_edge_core: UpdateTicks is %0d, too short to update all %0d queues, a queue a cycle", UpdateTicks, Queues);
+  end
   if (Aqm != 0 && !Shaping) begin : g_bad_shaping
     $error("pst_access_edge_core: an AQM needs the shaped scheduler");
   end

@@ -112,8 +112,8 @@ class CoreModel {
   public:
     using Manager = FastQueueManager<CoreRecord>;
     using Packet = Manager::Packet;
-    static constexpr bool kJudges = Judge::kJudges, kArrivals = Judge::kArrivals;  // an AQM; one that judges arrivals
-    static constexpr bool kGates = Tree::kGates;
+    // An AQM; one that judges arrivals; a hierarchy.
+    static constexpr bool kJudges = Judge::kJudges, kArrivals = Judge::kArrivals, kGates = Tree::kGates;
     struct Out {
         std::int64_t from;  // first cycle in which it is offered
         std::uint64_t tag;
@@ -188,17 +188,17 @@ class CoreModel {
         return true;
     }
 
-    // One cycle: what is taken in it. Null: nothing. out_taken: the packet that is offered; head_taken: the page dropped by the AQM; ect:
-    // the packet may be marked.
+    // One cycle: what is taken in it. Null: nothing. out_taken: the packet that is offered; head_taken: the page dropped by the AQM;
+    // ect: the packet may be marked.
     void step(std::int64_t now, const Packet* enqueue, bool out_taken, bool drop_taken, const CoreSetting* setting, bool ect = false,
               bool head_taken = false, [[maybe_unused]] const HierarchySetting* tree_setting = nullptr) {
         manager_.begin_cycle();
         event_valid_ = false;
-        const bool head_gone = !kArrivals && head_taken;  // it stands at the head of the output
-        bool credit = out_taken || head_gone, ahead_room = false;
+        const bool at_head = !kArrivals && head_taken;  // that page stands at the head of the output
+        bool credit = out_taken || at_head, ahead_room = false;
         if constexpr (kGates) {
-            credit = step_tree(now, out_taken, head_gone, tree_setting);
-            ahead_room = schedule_timing::kSendAhead && tree_.ahead.room();
+            credit = step_tree(now, out_taken, at_head, tree_setting);
+            ahead_room = tree_.ahead.room();
         }
         if (credit) out_.pop();
         bool dropped = false;
@@ -323,24 +323,22 @@ class CoreModel {
     SmallFifo<int, 64> turns_;  // with a hierarchy, of each packet that has left its queue: its place in `ahead`
 };
 
-template <typename Record>
-using PlainSchedule = ShapedSchedule<Record>;
 template <typename Judge, bool Gated>
 struct ScheduleFor {
     template <typename Record>
     using Of = ShapedSchedule<Record, Judge::kVerdictStages, Gated>;
 };
 
-using ShapedCore = CoreModel<PlainSchedule>;
 using PassthroughCore = CoreModel<PassthroughSchedule>;
 template <typename Judge>
 using JudgedCore = CoreModel<ScheduleFor<Judge, false>::template Of, Judge>;
 template <typename Judge>
 using GatedCore = CoreModel<ScheduleFor<Judge, true>::template Of, Judge, Gates>;
+using ShapedCore = JudgedCore<NoJudge>;
 using CodelCore = JudgedCore<CodelJudge<false>>;
 using CodelEstimateCore = JudgedCore<CodelJudge<true>>;
-using PieCore = CoreModel<PlainSchedule, PieJudge<false>>;
-using PieEstimateCore = CoreModel<PlainSchedule, PieJudge<true>>;
+using PieCore = JudgedCore<PieJudge<false>>;
+using PieEstimateCore = JudgedCore<PieJudge<true>>;
 using TreeCore = GatedCore<NoJudge>;
 using TreeCodelCore = GatedCore<CodelJudge<false>>;
 using TreeCodelEstimateCore = GatedCore<CodelJudge<true>>;
