@@ -293,9 +293,13 @@ def test_ctrl_c_stops_a_run(stand_in_job: MakeJob) -> None:
     import signal
 
     timer = threading.Timer(0.4, lambda: signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     timer.start()
     begin = time.monotonic()
-    result = engine.run(stand_in_job([constant()], duration_cycles=10**10, max_cycles=None))
+    try:
+        result = engine.run(stand_in_job([constant()], duration_cycles=10**10, max_cycles=None))
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert result["interrupted"] and time.monotonic() - begin < 5
     assert result["conservation_ok"]
 
