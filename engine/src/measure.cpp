@@ -154,12 +154,8 @@ void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
 void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
     if (aqm_.empty()) aqm_.resize(settings_.queues);
     List* const list = fate.queue < settings_.queues ? &queues_[fate.queue].queued : nullptr;
-    std::uint32_t before = kNone, record = list ? list->head : kNone;
-    for (const Given& given : leaving_) {
-        if (given.queue != fate.queue || record == kNone) continue;
-        before = record;
-        record = records_[record].next;
-    }
+    const std::uint32_t before = list ? aqm_[fate.queue].given : kNone;
+    const std::uint32_t record = before != kNone ? records_[before].next : list ? list->head : kNone;
     const std::string who = "queue " + std::to_string(fate.queue);
     if (record == kNone) return finding(cycle, live_.event_errors, who + " gives away a frame that it does not hold");
     const std::uint32_t length = records_[record].frame.length;
@@ -168,7 +164,8 @@ void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
                 who + " gives away " + std::to_string(fate.length) + " bytes, not " + frame_text(records_[record].frame));
     Watched* const watch = watched(fate.queue);
     if (fate.reason == 0 || fate.reason >= kDropReasons) {
-        leaving_.push_back({fate.queue, mark});
+        aqm_[fate.queue].given = record;
+        records_[record].mark = mark;
         if (!mark) return;
         ++live_.marked;
         if (watch) ++watch->marks;
@@ -185,16 +182,17 @@ void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
     drop(cycle, record, fate.reason);
 }
 
-// The frame that departs is the oldest that was given away; returns whether it was to be marked.
-bool Measurement::take_leaving(std::int64_t cycle, std::uint32_t queue) {
-    if (aqm_.empty()) return false;
-    if (leaving_.empty() || leaving_.front().queue != queue) {
+bool Measurement::next_is_marked(std::int64_t cycle, std::uint32_t queue) {
+    if (aqm_.empty() || queue >= settings_.queues) return false;
+    if (aqm_[queue].given == kNone) {
         finding(cycle, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which has given none away, or not yet");
         return false;
     }
-    const bool mark = leaving_.front().mark;
-    leaving_.pop_front();
-    return mark;
+    return records_[queues_[queue].queued.head].mark;
+}
+
+void Measurement::forget_given(std::uint32_t queue, std::uint32_t record, std::uint32_t before) {
+    if (!aqm_.empty() && aqm_[queue].given == record) aqm_[queue].given = before;
 }
 
 bool Measurement::matches(const Frame& frame, std::span<const std::uint8_t> bytes, bool mark) {
@@ -212,7 +210,12 @@ template <typename Matches>
 std::uint32_t Measurement::take_departing(std::uint32_t queue, std::uint32_t length, std::int64_t cycle, Matches&& matches) {
     if (queue >= settings_.queues) return kNone;
     List& list = queues_[queue].queued;
-    if (list.head == kNone || matches(records_[list.head].frame)) return pop(list);
+    if (list.head == kNone) return kNone;
+    const std::uint32_t oldest = list.head;
+    if (matches(records_[oldest].frame)) {
+        forget_given(queue, oldest);
+        return pop(list);
+    }
     std::uint32_t before = list.head;
     for (unsigned depth = 0; depth < kSearchDepth && records_[before].next != kNone; ++depth, before = records_[before].next) {
         const std::uint32_t found = records_[before].next;
@@ -221,25 +224,27 @@ std::uint32_t Measurement::take_departing(std::uint32_t queue, std::uint32_t len
         for (std::uint32_t older = list.head; older != found; older = records_[older].next) records_[older].overtaken = true;
         records_[before].next = records_[found].next;
         if (list.tail == found) list.tail = before;
+        forget_given(queue, found, before);
         return found;
     }
     const auto left_before = [&](const Frame& frame) { return frame.queue == queue && frame.length && matches(frame); };
     if (std::any_of(recent_.begin(), recent_.end(), left_before)) return kNone;
     finding(cycle, live_.payload_errors,
             frame_text(records_[list.head].frame) + " comes out changed (" + std::to_string(length) + " bytes)");
+    forget_given(queue, oldest);
     return pop(list);
 }
 
 void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes) {
     if (!is_frozen_ && pcap_) pcap_->write(nanoseconds(first_bit), bytes);
-    const bool mark = take_leaving(first_bit, queue);
+    const bool mark = next_is_marked(first_bit, queue);
     gone(first_bit, queue, take_departing(queue, static_cast<std::uint32_t>(bytes.size()), first_bit, [&](const Frame& frame) {
              return matches(frame, bytes, mark);
          }));
 }
 
 void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length) {
-    const bool mark = take_leaving(first_bit, queue);
+    const bool mark = next_is_marked(first_bit, queue);
     const std::uint32_t record =
         take_departing(queue, length, first_bit, [&](const Frame& frame) { return frame.number == number && frame.length == length; });
     if (record != kNone && !is_frozen_ && pcap_) {

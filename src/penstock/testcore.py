@@ -79,6 +79,7 @@ class TestCore:
         tree: dict[str, int] | None = None,
     ) -> None:
         self.queues, self.descriptors = queues, descriptors
+        self.estimate = bool(aqm and aqm.get("AqmEstimate"))  # delays are estimated, not measured
         self._core = CoreLibrary(verilate.build_core(queues, descriptors, shaping, assertions=True, aqm=aqm, tree=tree))
         self.pins = self._core.pins
         self.reset()

@@ -68,7 +68,11 @@ def test_order_with_gates_rates_and_moves(core: TestCore) -> None:
 
 
 def test_a_queue_alone_beside_closed_gates(core: TestCore) -> None:
-    """12 cycles a packet at most, also while every other queue stands before a closed gate with its first packets."""
+    """12 cycles a packet at most, also while every other queue stands before a closed gate with its first packets.
+
+    With estimated delays the scheduler alone takes 13 (its README, "Verdicts").
+    """
+    most = 13 if core.estimate else 12
     core.backlog(3, itertools.repeat(60), 50)
     for closed in (False, True):
         if closed:
@@ -82,7 +86,7 @@ def test_a_queue_alone_beside_closed_gates(core: TestCore) -> None:
                 core.cycle()
         left = core.backlog(3, itertools.repeat(60), 400)
         cycles = left[-1].cycle - left[0].cycle
-        assert cycles <= 12 * (len(left) - 1), f"{cycles / (len(left) - 1):.1f} cycles a packet, gates closed: {closed}"
+        assert cycles <= most * (len(left) - 1), f"{cycles / (len(left) - 1):.1f} cycles a packet, gates closed: {closed}"
     drain(core)
 
 

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -151,7 +150,7 @@ class Measurement final : public Observer {
         Frame frame;
         std::int64_t last_bit;
         std::uint32_t next;
-        bool overtaken;
+        bool overtaken, mark;  // mark: its queue has given it away with a mark
     };
     struct List {
         std::uint32_t head = kNone, tail = kNone;
@@ -173,7 +172,10 @@ class Measurement final : public Observer {
     std::uint32_t pop(List& list);
     void drop(std::int64_t cycle, std::uint32_t record, unsigned reason);
     bool matches(const Frame& frame, std::span<const std::uint8_t> bytes, bool mark);
-    bool take_leaving(std::int64_t cycle, std::uint32_t queue);
+    // Whether the frame that leaves this queue next was to be marked.
+    bool next_is_marked(std::int64_t cycle, std::uint32_t queue);
+    // This record was taken out of its queue's list, where `before` is before it.
+    void forget_given(std::uint32_t queue, std::uint32_t record, std::uint32_t before = kNone);
     template <typename Matches>
     std::uint32_t take_departing(std::uint32_t queue, std::uint32_t length, std::int64_t cycle, Matches&& matches);
     void gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_t record);
@@ -193,15 +195,12 @@ class Measurement final : public Observer {
     std::size_t recent_at_ = 0;
     List arriving_;  // classify has not spoken yet
     std::vector<PerQueue, HugePages<PerQueue>> queues_;
-    // With an AQM: frames that their queues have given away and that have not departed yet, in order; and what it did to each queue.
-    struct Given {
-        std::uint32_t queue;
-        bool mark;
-    };
+    // With an AQM: what it did to each queue, and the youngest frame that the queue has given away and that has not departed yet. Frames of
+    // a queue depart in the order in which it gives them away; those of several need not, for they may wait at the gates of a hierarchy.
     struct AqmCounts {
         std::uint64_t marks = 0, drops = 0;
+        std::uint32_t given = kNone;
     };
-    std::deque<Given> leaving_;
     std::vector<AqmCounts> aqm_;
     std::vector<Amount> queue_in_;
     std::vector<std::uint8_t> expected_;
