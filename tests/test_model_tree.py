@@ -73,13 +73,15 @@ def test_devices_are_equal_when_parents_change(device: tuple[configs.Config, Pat
     nearly_equal(*device, [made for made in jobs if made.job["timed_register_writes"]][: JOBS // 2])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["tree_64", "tree_2048_codel"])
-def test_other_devices_are_equal(name: str) -> None:
-    """At 10 MHz, where a packet takes less cycles; and with CoDel before the hierarchy."""
-    config = configs.load(name.removesuffix("_codel"))
-    if name.endswith("_codel"):
-        config = configs.with_overrides(config, {"aqm": "codel"})
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("name", "aqm"), [("tree_2048", "codel"), pytest.param("tree_2048", "pie", marks=SLOW), pytest.param("tree_64", "none", marks=SLOW)]
+)
+def test_other_devices_are_equal(name: str, aqm: str) -> None:
+    """With an AQM before the hierarchy; and at 10 MHz, where a packet takes less cycles."""
+    config = configs.with_overrides(configs.load(name), {"aqm": aqm})
     library = verilate.build_device(config, print)
     nearly_equal(config, library, [twins_tree.TreeJob(config, number) for number in range(seed(), seed() + JOBS)])
 
