@@ -52,7 +52,14 @@ def test_core_is_equal_in_every_cycle(compare_core: Path, queues: int, descripto
         assert done.returncode == 0, done.stdout
         assert f"{CORE_CYCLES} cycles equal" in done.stdout
         taken, left, dropped = (int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")[:3])
-        assert taken > 50_000 and left > 50_000 and dropped > 1000, done.stdout
+        assert taken > 50_000 and left > 50_000 and dropped > 1000, counts
+
+
+def compared(program: Path, *arguments: Path | int) -> list[int]:
+    """Run compare_core, which must find no difference, and return what it counted, in its order."""
+    done = subprocess.run(list(map(str, (program, *arguments))), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    return [int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")]
 
 
 # As compare_core.cpp has them; ticks so short that thousands of packets meet a delay.
@@ -64,11 +71,9 @@ def test_core_with_codel_is_equal_in_every_cycle(compare_core: Path, estimate: i
     """The same with CoDel: every verdict in its cycle, with settings of the AQM written in mid-traffic."""
     library = verilate.build_core(16, 256, True, print, aqm=AQM | {"AqmEstimate": estimate})
     for number in range(seed(), seed() + 3):
-        command = [compare_core, library, 16, 256, 2 + estimate, CORE_CYCLES, number]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout
-        marked, heads = (int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")[4:6])
-        assert marked > 200 and heads > 1000, done.stdout
+        counts = compared(compare_core, library, 16, 256, 2 + estimate, CORE_CYCLES, number)
+        marked, heads = counts[4:6]
+        assert marked > 200 and heads > 1000, counts
 
 
 PIE = {"Aqm": 2, "TickShift": 2, "UpdateTicks": 20, "Alpha": 20_000, "Beta": 60_000}
@@ -79,11 +84,9 @@ def test_core_with_pie_is_equal_in_every_cycle(compare_core: Path, estimate: int
     """The same with PIE, which judges arrivals: its delay line, its updates, and the marks that wait with their packets."""
     library = verilate.build_core(16, 256, True, print, aqm=PIE | {"AqmEstimate": estimate})
     for number in range(seed(), seed() + 3):
-        command = [compare_core, library, 16, 256, 4 + estimate, CORE_CYCLES, number]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout
-        marked, dropped = (int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")[4:6])
-        assert marked > (5 if estimate else 20) and dropped > 1000, done.stdout
+        counts = compared(compare_core, library, 16, 256, 4 + estimate, CORE_CYCLES, number)
+        marked, dropped = counts[4:6]
+        assert marked > (5 if estimate else 20) and dropped > 1000, counts
 
 
 # As compare_core.cpp has them.
@@ -96,10 +99,7 @@ def test_core_with_a_hierarchy_is_equal_in_every_cycle(compare_core: Path, kind:
     library = verilate.build_core(64, 256, True, print, aqm=aqm, tree=TREE)
     left = 0
     for number in range(seed(), seed() + 6):
-        command = [compare_core, library, 64, 256, kind, CORE_CYCLES // 2, number]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout
-        left += int(done.stdout.split(": ")[1].split(", ")[1].split()[0])
+        left += compared(compare_core, library, 64, 256, kind, CORE_CYCLES // 2, number)[1]
     assert left > 20_000
 
 

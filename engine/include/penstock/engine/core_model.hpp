@@ -51,15 +51,7 @@ class CodelJudge {
     static constexpr int kLook = Estimate ? 3 : 1;  // cycles from the commit of the dequeue until the setting is read
     static constexpr int kTake = kLook + 2;         // until the clock is
 
-    struct Taken {
-        std::int64_t commit;
-        std::uint64_t tag;
-        std::uint32_t queue, descriptor, left;
-        std::uint16_t length, mantissa;
-        std::uint8_t exponent;
-        bool judged;
-        AqmVerdict verdict;
-    };
+    using Taken = TakenPacket;
 
     CodelJudge(std::uint32_t queues, std::uint32_t descriptors, const AqmParameters& parameters)
         : shift_(parameters.tick_shift), codel_(queues, parameters.max_packet_bytes, Estimate), packets_(descriptors) {}

@@ -24,6 +24,17 @@ struct AqmParameters {
     std::int64_t update_ticks = 12891, alpha = 625, beta = 6249;  // PIE
 };
 
+// A packet that was taken from its queue and goes through pst_access_edge_judge.
+struct TakenPacket {
+    std::int64_t commit;
+    std::uint64_t tag;
+    std::uint32_t queue, descriptor, left;
+    std::uint16_t length, mantissa;
+    std::uint8_t exponent;
+    bool judged;
+    AqmVerdict verdict;
+};
+
 // Cycles of pst_access_edge_arrivals and pst_pie; a change of their pipelines is a change of these.
 namespace pie_timing {
 inline constexpr int kLookup = 2;              // from the handshake to pst_pie
@@ -112,15 +123,7 @@ class PieJudge {
     static constexpr int kVerdictStages = 0;        // the scheduler does not wait
     static constexpr int kTake = Estimate ? 5 : 3;  // cycles from the commit of the dequeue until pst_pie has it
 
-    struct Taken {
-        std::int64_t commit;
-        std::uint64_t tag;
-        std::uint32_t queue, descriptor, left;
-        std::uint16_t length, mantissa;
-        std::uint8_t exponent;
-        bool judged;
-        AqmVerdict verdict;
-    };
+    using Taken = TakenPacket;
     struct Arrived {
         std::int64_t from;  // first cycle in which it is offered to the queue manager
         QueuedPacket packet;
