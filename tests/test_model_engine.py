@@ -42,24 +42,22 @@ def compare_core() -> Path:
     return program
 
 
+def compared(program: Path, library: Path, queues: int, descriptors: int, kind: int, cycles: int, number: int) -> list[int]:
+    """Run compare_core, which must find no difference in so many cycles, and return what it counted, in its order."""
+    command = [program, library, queues, descriptors, kind, cycles, number]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and f"{cycles} cycles equal" in done.stdout, done.stdout
+    return [int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")]
+
+
 @pytest.mark.parametrize(("queues", "descriptors", "shaping"), [(16, 64, True), (16, 64, False), (2048, 1024, True)])
 def test_core_is_equal_in_every_cycle(compare_core: Path, queues: int, descriptors: int, shaping: bool) -> None:
     """Queue manager and scheduler: every port in every cycle, with settings written and gates moved in mid-traffic."""
     library = verilate.build_core(queues, descriptors, shaping, print)
     for number in range(seed(), seed() + 3):
-        command = [compare_core, library, queues, descriptors, int(shaping), CORE_CYCLES, number]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout
-        assert f"{CORE_CYCLES} cycles equal" in done.stdout
-        taken, left, dropped = (int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")[:3])
+        counts = compared(compare_core, library, queues, descriptors, int(shaping), CORE_CYCLES, number)
+        taken, left, dropped = counts[:3]
         assert taken > 50_000 and left > 50_000 and dropped > 1000, counts
-
-
-def compared(program: Path, *arguments: Path | int) -> list[int]:
-    """Run compare_core, which must find no difference, and return what it counted, in its order."""
-    done = subprocess.run(list(map(str, (program, *arguments))), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
-    return [int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")]
 
 
 # As compare_core.cpp has them; ticks so short that thousands of packets meet a delay.
