@@ -21,6 +21,7 @@ module pst_schedule_shaped
     parameter int unsigned Credits = 32,              // packets that fit downstream
     parameter int unsigned VerdictStages = 0,         // cycles after R3 in which it is known whether the packet was dropped, 0 .. 5
     parameter bit          Gated = 1'b0,              // gates behind the scheduler: a queue has one packet there, and one that follows it
+    parameter int unsigned DoneDepth = 32,            // Gated: packets through before done_credits_o says that they are forgotten
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -49,9 +50,10 @@ module pst_schedule_shaped
     input  logic                    s_ahead_room_i,
     // Gated: a queue's packet is through the gates; it had to wait there
     input  logic                    s_done_valid_i,
-    output logic                    s_done_ready_o,
     input  logic [QueueIdWidth-1:0] s_done_queue_i,
     input  logic                    s_done_slow_i,
+    input  logic [QueueIdWidth-1:0] s_done_next_queue_i,    // s_done_queue_i of the next cycle, if s_done_valid_i then
+    output logic [             1:0] done_credits_o,    // of so many of them nothing is kept any more; of at most DoneDepth there is
     // shaper of one queue
     input  logic                    s_cfg_valid_i,
     output logic                    s_cfg_ready_o,
@@ -130,7 +132,7 @@ module pst_schedule_shaped
   assign init_done_o = !init_q && lists_init_done && gates_init_done;
 
   function automatic logic through(queue_t queue_id);
-    through = Gated && s_done_valid_i && s_done_ready_o && s_done_queue_i == queue_id;
+    through = Gated && s_done_valid_i && s_done_queue_i == queue_id;
   endfunction
 
   // --- decision pipeline: B0 pop or walk, B1, B2 words read (by the queue manager too), B3 decided, R0 answer, R1..R3 time stamp,
@@ -292,6 +294,7 @@ module pst_schedule_shaped
   logic walk_old, time_we, no_place, place_ret_valid, place_ret_take, out_credit_back;
   logic sent, dropped;    // the packet was taken from its queue: it is charged, or not
   logic wants, ahead_next;
+  logic last_done_q;      // last's queue is s_done_queue_i: compared a cycle ahead
   time_t time_wdata;
   cycle_t hold_wdata;
 
@@ -306,7 +309,7 @@ module pst_schedule_shaped
     // one); else it waits until one is through, unless that is just happening.
     ahead_next = !last.gates.slow && s_ahead_room_i;
     wants      = 1'b0;
-    if (Gated && !through(last.queue_id)) begin
+    if (Gated && !(s_done_valid_i && last_done_q)) begin
       wants = last.op == OpWait ? !last.gates.through : sent && backlogged_q[Last] && !ahead_next;
     end
     no_place   = last.valid && (wants || last.op == OpPark || last.op == OpWalk || (last.op == OpDequeue && !backlogged_q[Last]));
@@ -319,15 +322,20 @@ module pst_schedule_shaped
   logic [$bits(out_credit_q)-1:0] out_credit_sum;
 
   assign place_credit_sum = place_credit_q + $bits(place_credit_q)'(no_place);
-  assign out_credit_sum   = out_credit_q + $bits(out_credit_q)'(out_credit_back) + $bits(out_credit_q)'(credit_i);
+  assign out_credit_sum   = out_credit_q + $bits(out_credit_q)'(out_credit_back);
 
   always_ff @(posedge clk_i) begin
+    last_done_q <= Gated && s_done_next_queue_i == r_q[Last-1].queue_id;
     case ({ready_take || walk, place_ret_take})
       2'b10:   place_credit_q <= place_credit_sum - 1'b1;
       2'b01:   place_credit_q <= place_credit_sum + 1'b1;
       default: place_credit_q <= place_credit_sum;
     endcase
-    out_credit_q <= ready_take ? out_credit_sum - 1'b1 : out_credit_sum;
+    case ({ready_take, credit_i})
+      2'b10:   out_credit_q <= out_credit_sum - 1'b1;
+      2'b01:   out_credit_q <= out_credit_sum + 1'b1;
+      default: out_credit_q <= out_credit_sum;
+    endcase
     if (rst_i) begin
       place_credit_q <= $bits(place_credit_q)'(PlaceDepth);
       out_credit_q   <= $bits(out_credit_q)'(Credits);
@@ -567,13 +575,13 @@ module pst_schedule_shaped
 
   if (Gated) begin : g_gated
     pst_outstanding #(
-        .Queues(Queues), .RamStyle(QueueRamStyle)
+        .Queues(Queues), .Depth(DoneDepth), .RamStyle(QueueRamStyle)
     ) u_outstanding (
         .clk_i, .rst_i,
         .s_look_queue_i(ready_queue), .look_count_o(gates_count), .look_slow_o(gates_slow), .look_state_o(gates_state),
         .s_result_valid_i(last.valid && (sent || wants)), .s_result_sent_i(sent), .s_result_wants_i(wants),
         .s_result_queue_i(last.queue_id), .s_result_state_i(last.gates.state),
-        .s_done_valid_i, .s_done_ready_o, .s_done_queue_i, .s_done_slow_i,
+        .s_done_valid_i, .s_done_queue_i, .s_done_slow_i, .done_credits_o,
         .m_again_valid_o(again_valid), .m_again_ready_i(again_take), .m_again_queue_o(again_queue),
         .init_done_o(gates_init_done)
     );
@@ -584,9 +592,9 @@ module pst_schedule_shaped
     assign gates_init_done = 1'b1;
     assign again_valid     = 1'b0;
     assign again_queue     = '0;
-    assign s_done_ready_o  = 1'b1;
+    assign done_credits_o  = 2'(s_done_valid_i);
     logic unused_gates;
-    assign unused_gates = &{1'b0, again_take, last.gates, s_done_valid_i, s_done_queue_i, s_done_slow_i};
+    assign unused_gates = &{1'b0, again_take, last.gates, s_done_valid_i, s_done_queue_i, s_done_slow_i, s_done_next_queue_i};
   end
 
 `ifndef SYNTHESIS

@@ -286,14 +286,17 @@ class CoreModel {
     // Returns whether the FIFO's head is taken.
     bool step_tree(std::int64_t now, bool out_taken, bool head_taken, const HierarchySetting* setting) {
         tree_.ahead.begin();
-        const bool done = tree_.done_valid(now) && schedule_.done(now, tree_.done(), tree_.done_slow());
-        if (done) tree_.ahead.done(now, tree_.done());
+        if (schedule_.told()) tree_.told();    // in the last cycle
+        if (tree_.done_valid(now)) {
+            tree_.ahead.done(now, tree_.done());
+            tree_.note_done(now, schedule_.done(now, tree_.done(), tree_.done_slow()));
+        }
         const bool head = head_valid(now) && !out_.front().drop, come = head && turns_.front() != kNoPlace, straight = head && !come;
         TimedHierarchy::Packet packet;
         if (head) packet = {out_.front().tag, out_.front().queue, out_.front().descriptor, out_.front().length, out_.front().mark};
         if (setting) tree_.set(now, *setting);
         const TimedHierarchy::Packet* const ahead = tree_.ahead.offer(now, straight);
-        const bool taken = tree_.step(now, ahead ? ahead : straight ? &packet : nullptr, out_taken, done);
+        const bool taken = tree_.step(now, ahead ? ahead : straight ? &packet : nullptr, out_taken);
         if (taken) tree_.ahead.taken(ahead != nullptr);
         if (come) tree_.ahead.come(now, turns_.front(), packet);
         if (head_taken && turns_.front() != kNoPlace) tree_.ahead.drop(turns_.front());
