@@ -22,22 +22,22 @@ namespace penstock {
 
 // Cycles of pst_hierarchy, pst_gate, pst_fair_lists and pst_subscriber_order; a change of these pipelines is a change here.
 namespace hierarchy_timing {
-inline constexpr int kRead[3] = {1, 3, 5};    // from the start of an operation until the settings of subscriber, node and port are read
-inline constexpr int kDecide[3] = {5, 7, 9};  // until these decide
-inline constexpr int kDone = 10;              // until a packet is through
-inline constexpr int kOut = 11;               // and until it is offered
-inline constexpr int kBack = 11;              // or until the place of one that waits can be used again
-inline constexpr int kForgotten = 3;          // from a packet's being through until its place can, when its queue need not be told
-inline constexpr int kLook = 2;               // from the wheel until the gate is looked at once more
-inline constexpr int kPlaceBack = 1;          // from there as if decided, when it was too early
-inline constexpr int kPick = 9;               // from the wheel until the picked queue of a subscriber can start its operation
-inline constexpr int kSeen[3] = {1, 0, 0};    // what waits since so many cycles before it comes out of the wheel is not seen by its pick
+inline constexpr int kRead[3] = {1, 3, 5};     // from the start of an operation until the settings of subscriber, node and port are read
+inline constexpr int kDecide[3] = {5, 7, 9};   // until these decide
+inline constexpr int kDone = 10;               // until a packet is through
+inline constexpr int kOut = 11;                // and until it is offered
+inline constexpr int kBack = 11;               // or until the place of one that waits can be used again
+inline constexpr int kForgotten = 3;           // from a packet's being through until its place can, when its queue need not be told
+inline constexpr int kLook = 2;                // from the wheel until the gate is looked at once more
+inline constexpr int kPlaceBack = 1;           // from there as if decided, when it was too early
+inline constexpr int kPick = 9;                // from the wheel until the picked queue of a subscriber can start its operation
+inline constexpr int kSeen[3] = {1, 0, 0};     // what waits since so many cycles before it comes out of the wheel is not seen by its pick
 inline constexpr int kAppend[3] = {0, 8, 10};  // until a list of those who wait at node or port is changed
-inline constexpr int kOpen = 9;               // from a setting with an open gate until a parked parent is placed
-inline constexpr int kWalkCycles = 64;        // one operation in so many is a walk over old stamps, which changes nothing here
-inline constexpr int kTolerance = 1024;       // of a gate, cycles
-inline constexpr unsigned kPlaces = 32;       // operations under way and packets offered; the same and queues that are not told yet
-inline constexpr unsigned kPicks = 12;        // parents under way from the wheel to stage 0, each level
+inline constexpr int kOpen = 9;                // from a setting with an open gate until a parked parent is placed
+inline constexpr int kWalkCycles = 64;         // one operation in so many is a walk over old stamps, which changes nothing here
+inline constexpr int kTolerance = 1024;        // of a gate, cycles
+inline constexpr unsigned kPlaces = 32;        // operations under way and packets offered; the same and queues that are not told yet
+inline constexpr unsigned kPicks = 12;         // parents under way from the wheel to stage 0, each level
 }  // namespace hierarchy_timing
 
 struct HierarchySizes {

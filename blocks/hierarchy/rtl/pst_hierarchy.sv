@@ -163,9 +163,7 @@ module pst_hierarchy
   op_t next, h0_q, h1_q, h2_q, h2, h3_q, h4_q, h4, h5_q, h6_q, h7_q, h8_q, h9_q;
   logic issue, room_q, walk_due_q, new_take, turn_new_q, any_release;
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
-  logic [$clog2(OutDepth+1)-1:0] credit_q, credit_sum;                 // places in the FIFO at the end less the operations under way
-  logic [$clog2(DoneCredits+1)-1:0] done_credit_q, done_credit_sum;    // the same of who is told
-  logic credit_any_q, done_credit_any_q;
+  logic out_credit, done_credit;              // a place in the FIFO at the end less the operations under way; the same of who is told
   logic [2:0] release_valid, release_take;    // subscriber, node, port
   logic node_pick_none, port_pick_none;
   subscriber_t subscriber_pick;
@@ -182,7 +180,7 @@ module pst_hierarchy
   // New packets and those that waited in turn; of the latter the farthest first.
   always_comb begin
     any_release  = release_valid != '0;
-    issue        = room_q && credit_any_q && done_credit_any_q;
+    issue        = room_q && out_credit && done_credit;
     new_take     = 1'b0;
     release_take = '0;
     next = '{valid: 1'b0, op: OpWalk, default: '0};
@@ -222,9 +220,18 @@ module pst_hierarchy
 
   assign s_packet_ready_o = new_take;
 
-  // What is known late, whether an operation starts, only chooses between what is ready.
-  assign credit_sum      = credit_q + $bits(credit_q)'(credit_back) + $bits(credit_q)'(m_out_valid_o && m_out_ready_i);
-  assign done_credit_sum = done_credit_q + $bits(done_credit_q)'(credit_back) + $bits(done_credit_q)'(done_credits_i);
+  pst_credits #(
+      .Credits(OutDepth)
+  ) u_out_credit (
+      .clk_i, .rst_i, .take_i(new_take || release_take != '0), .give_i(2'(credit_back) + 2'(m_out_valid_o && m_out_ready_i)),
+      .any_o(out_credit)
+  );
+
+  pst_credits #(
+      .Credits(DoneCredits)
+  ) u_done_credit (
+      .clk_i, .rst_i, .take_i(new_take || release_take != '0), .give_i(2'(credit_back) + done_credits_i), .any_o(done_credit)
+  );
 
   always_ff @(posedge clk_i) begin
     walk_count_q <= walk_count_q + 1'b1;
@@ -235,26 +242,11 @@ module pst_hierarchy
     if (walk_due_q && next.valid) walk_due_q <= 1'b0;
     if (new_take || release_take != '0) turn_new_q <= !new_take;
     room_q <= gate_room == '1 && init_done_o;
-    if (new_take || release_take != '0) begin
-      credit_q          <= credit_sum - 1'b1;
-      credit_any_q      <= credit_sum > $bits(credit_q)'(1);
-      done_credit_q     <= done_credit_sum - 1'b1;
-      done_credit_any_q <= done_credit_sum > $bits(done_credit_q)'(1);
-    end else begin
-      credit_q          <= credit_sum;
-      credit_any_q      <= credit_sum != '0;
-      done_credit_q     <= done_credit_sum;
-      done_credit_any_q <= done_credit_sum != '0;
-    end
     if (rst_i) begin
       walk_count_q  <= '0;
       walk_due_q    <= 1'b0;
       turn_new_q    <= 1'b0;
       room_q        <= 1'b0;
-      credit_any_q  <= 1'b1;
-      done_credit_any_q <= 1'b1;
-      credit_q      <= $bits(credit_q)'(OutDepth);
-      done_credit_q <= $bits(done_credit_q)'(DoneCredits);
     end
   end
 

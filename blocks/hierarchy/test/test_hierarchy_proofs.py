@@ -50,11 +50,11 @@ UNPROVED_LISTS = {
     "the lowest class goes first": (
         "for (int c = Classes - 1; c >= 0; c--) if (look2_mask[c])", "for (int c = 0; c < Classes; c++) if (look2_mask[c])"
     ),
-    "the word written two operations before is not forwarded": ("if (hit2_q) p2_lists = p4_lists_q;", ""),
+    "the word written two operations before is not forwarded": ("hit23_q      <= p1_hit2 ||", "hit23_q      <="),
     "a pick may overtake the next head of its list": ("if (head_valid) begin", "if (head_valid && !pick_valid) begin"),
     "a list that ran empty keeps its old head": ("if (!nonempty) p2_new.head[side] = p2_q.queue_id;", ""),
     "the classes that wait are not cleared": (
-        "p2_mask_new[c] = p2_new.count[0] != '0", "p2_mask_new[c] = p2_mask[c] || p2_new.count[0] != '0"
+        "p2_mask_new[c] = waits;", "p2_mask_new[c] = p2_mask[c] || waits;"
     ),
 }  # fmt: skip
 

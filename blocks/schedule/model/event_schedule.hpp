@@ -33,7 +33,7 @@ inline constexpr int kCredits = 32;        // packets that fit downstream
 inline constexpr int kPlaceDepth = 32;     // shaped: decisions in flight
 inline constexpr int kTurnDepth = 16;      // pass-through: the same
 inline constexpr unsigned kActiveDepth = 8, kActiveRoom = 4;
-inline constexpr int kAgain = 3;  // gated: from the end of a packet at the gates until its queue, if it wants to know, is told
+inline constexpr int kAgain = 3;             // gated: from the end of a packet at the gates until its queue, if it wants to know, is told
 inline constexpr unsigned kAgainDepth = 32;  // gated: queues that are to be told
 }  // namespace schedule_timing
 
@@ -76,7 +76,8 @@ class ShapedSchedule {
     // Settings of a queue can be written in this cycle.
     bool setting_room() const { return !gate_busy_; }
 
-    // Gated: a packet of this queue is through the gates, slow: it had to wait there; before step(). Returns whether the queue is to be told.
+    // Gated: a packet of this queue is through the gates, slow: it had to wait there; before step(). Returns whether the queue is to be
+    // told.
     bool done(std::int64_t now, std::uint32_t queue, bool slow) {
         namespace t = schedule_timing;
         for (int age = 1; age <= kLast; ++age) {

@@ -156,8 +156,7 @@ module pst_schedule_shaped
   logic walk_due_q, walk, walk_stale;
   queue_t walk_queue_q;
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
-  logic [$clog2(PlaceDepth+1)-1:0] place_credit_q;    // free places in the return FIFO less the operations in flight
-  logic [$clog2(Credits+1)-1:0] out_credit_q;
+  logic place_credit, out_credit;                     // a free place in the return FIFO less the operations in flight; one downstream
   logic cfg_take;
   logic gates_slow, again_valid, again_take;
   logic [1:0] gates_count;
@@ -166,8 +165,8 @@ module pst_schedule_shaped
 
   // The walk goes first, at its fixed share. A pop waits while a walk writes a time stamp or a setting is written: it might
   // read that very word, which the memories do not define.
-  assign walk = walk_due_q && place_credit_q != '0;
-  assign ready_take = ready_valid && !walk && place_credit_q != '0 && out_credit_q != '0
+  assign walk = walk_due_q && place_credit;
+  assign ready_take = ready_valid && !walk && place_credit && out_credit
       && !(last.valid && last.op == OpWalk) && !cfg_take;
 
   always_comb begin
@@ -317,30 +316,19 @@ module pst_schedule_shaped
     out_credit_back = last.valid && (last.op == OpReplace || last.op == OpPark || last.op == OpWait);
   end
 
-  // Credits come and go several in a cycle; those that are known late only choose between sums that are ready.
-  logic [$bits(place_credit_q)-1:0] place_credit_sum;
-  logic [$bits(out_credit_q)-1:0] out_credit_sum;
+  always_ff @(posedge clk_i) last_done_q <= Gated && s_done_next_queue_i == r_q[Last-1].queue_id;
 
-  assign place_credit_sum = place_credit_q + $bits(place_credit_q)'(no_place);
-  assign out_credit_sum   = out_credit_q + $bits(out_credit_q)'(out_credit_back);
+  pst_credits #(
+      .Credits(PlaceDepth)
+  ) u_place_credit (
+      .clk_i, .rst_i, .take_i(ready_take || walk), .give_i(2'(no_place) + 2'(place_ret_take)), .any_o(place_credit)
+  );
 
-  always_ff @(posedge clk_i) begin
-    last_done_q <= Gated && s_done_next_queue_i == r_q[Last-1].queue_id;
-    case ({ready_take || walk, place_ret_take})
-      2'b10:   place_credit_q <= place_credit_sum - 1'b1;
-      2'b01:   place_credit_q <= place_credit_sum + 1'b1;
-      default: place_credit_q <= place_credit_sum;
-    endcase
-    case ({ready_take, credit_i})
-      2'b10:   out_credit_q <= out_credit_sum - 1'b1;
-      2'b01:   out_credit_q <= out_credit_sum + 1'b1;
-      default: out_credit_q <= out_credit_sum;
-    endcase
-    if (rst_i) begin
-      place_credit_q <= $bits(place_credit_q)'(PlaceDepth);
-      out_credit_q   <= $bits(out_credit_q)'(Credits);
-    end
-  end
+  pst_credits #(
+      .Credits(Credits)
+  ) u_out_credit (
+      .clk_i, .rst_i, .take_i(ready_take), .give_i(2'(out_credit_back) + 2'(credit_i)), .any_o(out_credit)
+  );
 
   pst_ram_1r1w #(
       .Width($bits(time_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)

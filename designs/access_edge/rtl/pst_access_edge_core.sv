@@ -139,7 +139,10 @@ module pst_access_edge_core
   backlog_t arrive_backlog;
   verdict_e arrive_verdict;
 
-  assign init_done_o   = arrivals_init_done && queue_init_done && schedule_init_done && aqm_init_done && tree_init_done;
+  always_ff @(posedge clk_i) begin
+    init_done_o <= !rst_i && arrivals_init_done && queue_init_done && schedule_init_done && aqm_init_done && tree_init_done;
+  end
+
   assign s_cfg_ready_o = cfg_ready && init_done_o;
   assign cfg_take      = s_cfg_valid_i && s_cfg_ready_o;
 
@@ -259,7 +262,7 @@ module pst_access_edge_core
 
   // The scheduler counts credits, so this never overflows.
   pst_fifo #(
-      .Width($bits(out_t)), .Depth(Credits)
+      .Width($bits(out_t)), .Depth(Credits), .RegisterOutput(1'b1)
   ) u_out (
       .clk_i, .rst_i,
       .s_valid_i(judged_valid), .s_ready_o(unused_out_ready),
@@ -306,7 +309,7 @@ module pst_access_edge_core
         .s_packet_data_i({out.mark, out.desc, out.len}), .s_packet_gone_i(out_take && out.drop),
         .m_packet_valid_o(packet_valid), .m_packet_ready_i(packet_ready), .m_packet_queue_o(packet_queue),
         .m_packet_data_o({packet_mark, packet_desc, packet_len}),
-        .s_done_valid_i(done_valid), .s_done_queue_i(done_queue)
+        .s_done_valid_i(done_valid), .s_done_queue_i(done_queue), .s_done_next_queue_i(done_next_queue)
     );
 
     pst_hierarchy #(

@@ -121,13 +121,14 @@ class CoreModel {
           judge_(queues, descriptors, aqm),
           tree_(queues, tree) {}
 
-    static std::uint32_t init_cycles(std::uint32_t queues) { return Schedule<CoreRecord>::init_cycles(queues); }
+    // Cycles after reset until init_done_o, which is a register.
+    static std::uint32_t init_cycles(std::uint32_t queues) { return Schedule<CoreRecord>::init_cycles(queues) + 1; }
 
     // As after reset; `now` is the first cycle with init_done_o.
     void start(std::int64_t now) {
         std::fill(records_.begin(), records_.end(), CoreRecord{});
         manager_.reset();
-        schedule_.start(now);
+        schedule_.start(now - 1);
         if constexpr (kGates) tree_.reset();
         turns_.clear();
         out_.clear();
@@ -286,7 +287,7 @@ class CoreModel {
     // Returns whether the FIFO's head is taken.
     bool step_tree(std::int64_t now, bool out_taken, bool head_taken, const HierarchySetting* setting) {
         tree_.ahead.begin();
-        if (schedule_.told()) tree_.told();    // in the last cycle
+        if (schedule_.told()) tree_.told();  // in the last cycle
         if (tree_.done_valid(now)) {
             tree_.ahead.done(now, tree_.done());
             tree_.note_done(now, schedule_.done(now, tree_.done(), tree_.done_slow()));
