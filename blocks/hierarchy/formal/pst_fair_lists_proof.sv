@@ -318,7 +318,7 @@ module pst_fair_lists_proof
         // words and masks: in the memory, or on their way there
         if (lists_cleared[l] && !(u_dut.p3_q.valid && l3 == list_t'(l))) assert (u_dut.u_lists.mem[l] == word_q[l]);
       end
-      if (u_dut.p3_q.valid) assert (u_dut.p3_lists_q == word_q[l3] && u_dut.p3_mask_q == mask_q[u_dut.p3_q.parent]);
+      if (u_dut.p3_q.valid) assert (u_dut.p3_lists_q == word_q[l3] && u_dut.p3_mask == mask_q[u_dut.p3_q.parent]);
       if (u_dut.p4_q.valid && !(u_dut.p3_q.valid && l3 == l4)) assert (u_dut.p4_lists_q == word_q[l4]);
       if (u_dut.p4_q.valid && !(u_dut.p3_q.valid && u_dut.p3_q.parent == u_dut.p4_q.parent)) begin
         assert (u_dut.p4_mask_q == mask_q[u_dut.p4_q.parent]);

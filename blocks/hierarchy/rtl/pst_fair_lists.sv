@@ -153,7 +153,7 @@ module pst_fair_lists
   logic p1_hit2, p1_hit3, p1_mask_hit2, p1_mask_hit3;    // two or three operations ahead there is one on the same list, the same parent
   logic hit1_q, hit23_q, mask_hit1_q, mask_hit23_q;
   lists_t p2_ram, p2_lists, p2_ahead_q, p2_new, p3_lists_q, p4_lists_q;
-  mask_t p2_mask_ram, p2_mask, p2_mask_ahead_q, p2_mask_new, p3_mask_q, p4_mask_q;
+  mask_t p2_mask_ram, p2_mask, p2_mask_ahead_q, p3_mask_q, p3_mask, p4_mask_q;
   op_t p5_q;
 
   always_comb begin
@@ -176,12 +176,17 @@ module pst_fair_lists
 
   // --- stage 2: change the lists
 
-  logic side, nonempty, waits, link_we, p2_left, p2_none;
+  logic side, nonempty, waits, p3_waits_q, link_we, p2_left, p2_none;
   queue_t link_waddr, p2_head, link_r;
 
   always_comb begin
+    p3_mask = p3_mask_q;
+    for (int c = 0; c < Classes; c++) if (p3_q.cls == class_t'(c)) p3_mask[c] = p3_waits_q;
+  end
+
+  always_comb begin
     p2_lists = hit1_q ? p3_lists_q : hit23_q ? p2_ahead_q : p2_ram;
-    p2_mask  = mask_hit1_q ? p3_mask_q : mask_hit23_q ? p2_mask_ahead_q : p2_mask_ram;
+    p2_mask  = mask_hit1_q ? p3_mask : mask_hit23_q ? p2_mask_ahead_q : p2_mask_ram;
 
     p2_new     = p2_lists;
     link_we    = 1'b0;
@@ -223,8 +228,6 @@ module pst_fair_lists
     // Somebody still waits in the class: whoever was not picked.
     waits = p2_q.op == OpAppend || p2_lists.count[0] > CountWidth'(1) || p2_lists.count[1] > CountWidth'(1)
         || (p2_lists.count[0] != '0 && p2_lists.count[1] != '0) || (p2_q.op == OpHead || p2_none);
-    p2_mask_new = p2_mask;
-    for (int c = 0; c < Classes; c++) if (p2_q.cls == class_t'(c)) p2_mask_new[c] = waits;
   end
 
   logic p3_left_q, p4_left_q, p5_left_q, p3_none_q;
@@ -244,14 +247,15 @@ module pst_fair_lists
     p5_q <= p4_q;
     p3_lists_q <= p2_new;
     p4_lists_q <= p3_lists_q;
-    p3_mask_q  <= p2_mask_new;
-    p4_mask_q  <= p3_mask_q;
+    p3_mask_q  <= p2_mask;
+    p3_waits_q <= waits;
+    p4_mask_q  <= p3_mask;
     hit1_q       <= p2_q.valid && list_of(p2_q.parent, p2_q.cls) == list_of(p1_q.parent, p1_q.cls);
     hit23_q      <= p1_hit2 || p1_hit3;
     mask_hit1_q  <= p2_q.valid && p2_q.parent == p1_q.parent;
     mask_hit23_q <= p1_mask_hit2 || p1_mask_hit3;
     p2_ahead_q      <= p1_hit2 ? p3_lists_q : p4_lists_q;
-    p2_mask_ahead_q <= p1_mask_hit2 ? p3_mask_q : p4_mask_q;
+    p2_mask_ahead_q <= p1_mask_hit2 ? p3_mask : p4_mask_q;
     p3_left_q   <= p2_q.valid && p2_q.op == OpPick && p2_left;
     p3_picked_q <= p2_head;
     p3_none_q   <= p2_none;
@@ -284,7 +288,7 @@ module pst_fair_lists
       .Width(Classes), .Depth(Parents), .ReadLatency(2), .Style(RamStyle)
   ) u_mask (
       .clk_i,
-      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? parent_t'(init_list_q) : p3_q.parent), .wdata_i(init_q ? '0 : p3_mask_q),
+      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? parent_t'(init_list_q) : p3_q.parent), .wdata_i(init_q ? '0 : p3_mask),
       .re_i(1'b1), .raddr_i(p0.parent), .rdata_o(p2_mask_ram)
   );
 
@@ -292,7 +296,7 @@ module pst_fair_lists
       .Width(Classes), .Depth(Parents), .Style(RamStyle)
   ) u_look (
       .clk_i,
-      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? parent_t'(init_list_q) : p3_q.parent), .wdata_i(init_q ? '0 : p3_mask_q),
+      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? parent_t'(init_list_q) : p3_q.parent), .wdata_i(init_q ? '0 : p3_mask),
       .re_i(1'b1), .raddr_i(s_pick_parent_i), .rdata_o(look2_mask)
   );
 

@@ -127,12 +127,13 @@ module pst_hierarchy
 
   // --- clearing walk of the memories here
 
-  logic init_q;
+  logic init_q, init_done_q;
   queue_t init_queue_q;
   logic [6:0] part_init_done;
   logic [2:0] gate_room;
 
   always_ff @(posedge clk_i) begin
+    init_done_q <= init_done_o && !rst_i;
     if (init_q) init_queue_q <= init_queue_q + 1'b1;
     if (init_q && init_queue_q == '1) init_q <= 1'b0;
     if (rst_i) begin
@@ -149,10 +150,10 @@ module pst_hierarchy
 
   always_comb begin
     case (s_cfg_what_i)
-      SetQueue:      s_cfg_ready_o = init_done_o;
-      SetSubscriber: s_cfg_ready_o = init_done_o && subscriber_cfg_ready;
-      SetNode:       s_cfg_ready_o = init_done_o && node_cfg_ready;
-      default:       s_cfg_ready_o = init_done_o && port_cfg_ready;
+      SetQueue:      s_cfg_ready_o = init_done_q;
+      SetSubscriber: s_cfg_ready_o = init_done_q && subscriber_cfg_ready;
+      SetNode:       s_cfg_ready_o = init_done_q && node_cfg_ready;
+      default:       s_cfg_ready_o = init_done_q && port_cfg_ready;
     endcase
   end
 
@@ -241,7 +242,7 @@ module pst_hierarchy
     end
     if (walk_due_q && next.valid) walk_due_q <= 1'b0;
     if (new_take || release_take != '0) turn_new_q <= !new_take;
-    room_q <= gate_room == '1 && init_done_o;
+    room_q <= gate_room == '1 && init_done_q;
     if (rst_i) begin
       walk_count_q  <= '0;
       walk_due_q    <= 1'b0;
@@ -411,7 +412,7 @@ module pst_hierarchy
       .s_op_parent_i(subscriber_of(h0_q.queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .pass_o(subscriber_pass),
       .wait_o(subscriber_wait), .room_o(gate_room[0]),
       .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber),
-      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetSubscriber && init_done_o), .s_cfg_ready_o(subscriber_cfg_ready),
+      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetSubscriber && init_done_q), .s_cfg_ready_o(subscriber_cfg_ready),
       .s_cfg_parent_i(subscriber_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[0])
   );
 
@@ -423,7 +424,7 @@ module pst_hierarchy
       .s_op_valid_i(h2_q.valid && h2_q.op != OpPort), .s_op_walk_i(h2_q.op == OpWalk), .s_op_parent_i(h2.node),
       .s_op_len_i(h4_q.packet.len), .s_op_i(h6_op), .pass_o(node_pass), .wait_o(node_wait), .room_o(gate_room[1]),
       .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node),
-      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetNode && init_done_o), .s_cfg_ready_o(node_cfg_ready),
+      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetNode && init_done_q), .s_cfg_ready_o(node_cfg_ready),
       .s_cfg_parent_i(node_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[1])
   );
 
@@ -435,7 +436,7 @@ module pst_hierarchy
       .s_op_valid_i(h4_q.valid), .s_op_walk_i(h4_q.op == OpWalk), .s_op_parent_i(h4.port), .s_op_len_i(h6_q.packet.len),
       .s_op_i(h8_op), .pass_o(port_pass), .wait_o(port_wait), .room_o(gate_room[2]),
       .m_due_valid_o(due_valid[2]), .m_due_ready_i(due_ready[2]), .m_due_parent_o(due_port),
-      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetPort && init_done_o), .s_cfg_ready_o(port_cfg_ready),
+      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetPort && init_done_q), .s_cfg_ready_o(port_cfg_ready),
       .s_cfg_parent_i(port_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[2])
   );
 

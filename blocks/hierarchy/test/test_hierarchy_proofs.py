@@ -54,7 +54,7 @@ UNPROVED_LISTS = {
     "a pick may overtake the next head of its list": ("if (head_valid) begin", "if (head_valid && !pick_valid) begin"),
     "a list that ran empty keeps its old head": ("if (!nonempty) p2_new.head[side] = p2_q.queue_id;", ""),
     "the classes that wait are not cleared": (
-        "p2_mask_new[c] = waits;", "p2_mask_new[c] = p2_mask[c] || waits;"
+        "p3_mask[c] = p3_waits_q;", "p3_mask[c] = p3_mask_q[c] || p3_waits_q;"
     ),
 }  # fmt: skip
 

@@ -115,9 +115,10 @@ module pst_schedule_shaped
   cycle_t now_q;
   logic init_q;
   queue_t init_queue_q;
-  logic lists_init_done, gates_init_done;
+  logic lists_init_done, gates_init_done, init_done_q;
 
   always_ff @(posedge clk_i) begin
+    init_done_q <= init_done_o && !rst_i;
     now_q <= now_q + 1'b1;
     if (init_q) init_queue_q <= init_queue_q + 1'b1;
     if (init_q && init_queue_q == QueueIdWidth'(Queues - 1)) init_q <= 1'b0;
@@ -293,7 +294,9 @@ module pst_schedule_shaped
   logic walk_old, time_we, no_place, place_ret_valid, place_ret_take, out_credit_back;
   logic sent, dropped;    // the packet was taken from its queue: it is charged, or not
   logic wants, ahead_next;
-  logic last_done_q;      // last's queue is s_done_queue_i: compared a cycle ahead
+  // Known when the last stage begins: it was too early; it waits for a packet to get through; it took a packet and there are more.
+  logic last_early_q, last_waits_q, last_more_q;
+  logic last_done_q, last_through;    // last's queue is s_done_queue_i; a packet of its is through just now
   time_t time_wdata;
   cycle_t hold_wdata;
 
@@ -306,17 +309,21 @@ module pst_schedule_shaped
     hold_wdata = sent ? hold_last : now_q - OldAge - 1'b1;
     // A queue is placed again if it may send its next packet ahead when it comes (the one before this is through by then, if there is
     // one); else it waits until one is through, unless that is just happening.
-    ahead_next = !last.gates.slow && s_ahead_room_i;
-    wants      = 1'b0;
-    if (Gated && !(s_done_valid_i && last_done_q)) begin
-      wants = last.op == OpWait ? !last.gates.through : sent && backlogged_q[Last] && !ahead_next;
-    end
-    no_place   = last.valid && (wants || last.op == OpPark || last.op == OpWalk || (last.op == OpDequeue && !backlogged_q[Last]));
-    place_ret_valid = last.valid && !no_place;
+    ahead_next   = !last.gates.slow && s_ahead_room_i;
+    last_through = s_done_valid_i && last_done_q;
+    wants        = Gated && !last_through && ((last_waits_q && !last.gates.through) || (last_more_q && !s_drop_i && !ahead_next));
+    place_ret_valid = last_early_q || (last_waits_q && (last_through || last.gates.through))
+        || (last_more_q && (!Gated || last_through || s_drop_i || ahead_next));
+    no_place     = last.valid && !place_ret_valid;
     out_credit_back = last.valid && (last.op == OpReplace || last.op == OpPark || last.op == OpWait);
   end
 
-  always_ff @(posedge clk_i) last_done_q <= Gated && s_done_next_queue_i == r_q[Last-1].queue_id;
+  always_ff @(posedge clk_i) begin
+    last_early_q <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpReplace;
+    last_waits_q <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpWait;
+    last_more_q  <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpDequeue && backlogged_q[Last-1];
+    last_done_q  <= Gated && s_done_next_queue_i == r_q[Last-1].queue_id;
+  end
 
   pst_credits #(
       .Credits(PlaceDepth)
@@ -356,7 +363,7 @@ module pst_schedule_shaped
   assign park   = last.valid && last.op == OpPark;
   assign unpark = gate_busy_q && gate_count_q == '0 && parked_q;
   assign cfg_take = s_cfg_valid_i && s_cfg_ready_o;
-  assign s_cfg_ready_o = !gate_busy_q && init_done_o;
+  assign s_cfg_ready_o = !gate_busy_q && init_done_q;
 
   always_ff @(posedge clk_i) begin
     if (!gate_busy_q) begin
@@ -416,7 +423,7 @@ module pst_schedule_shaped
   assign act_queue        = unpark ? gate_queue_q : again ? again_queue : s_active_queue_i;
   assign unpark_take      = unpark && act_room_q && !unpark_hazard && !park;
   assign again_take       = again && act_room_q && !unpark;
-  assign s_active_ready_o = act_room_q && !act_hazard && !unpark && !again && init_done_o;
+  assign s_active_ready_o = act_room_q && !act_hazard && !unpark && !again && init_done_q;
   assign act_take         = unpark_take || again_take || (s_active_valid_i && s_active_ready_o);
 
   always_ff @(posedge clk_i) begin
@@ -444,7 +451,7 @@ module pst_schedule_shaped
 
   // Both FIFOs are passed by when they are empty: a queue alone comes round sooner.
   place_t place_act_fifo, place_act_a2, place_ret_fifo, place_ret_last;
-  logic act_fifo_valid, ret_fifo_valid, place_ret_any;
+  logic act_fifo_valid, ret_fifo_valid, place_ret_any, place_room, ret_turn;
   logic [$clog2(PlaceDepth+1)-1:0] unused_ret_level;
 
   assign place_act_valid = act_fifo_valid || a2_valid_q;
@@ -467,8 +474,8 @@ module pst_schedule_shaped
       .Width($bits(place_t)), .Depth(PlaceDepth), .RegisterOutput(1'b1)
   ) u_place_ret (
       .clk_i, .rst_i,
-      .s_valid_i(place_ret_valid && (ret_fifo_valid || !place_ret_take)), .s_ready_o(unused_ret_ready), .s_data_i(place_ret_last),
-      .m_valid_o(ret_fifo_valid), .m_ready_i(place_ret_take), .m_data_o(place_ret_fifo),
+      .s_valid_i(place_ret_valid && (ret_fifo_valid || !ret_turn)), .s_ready_o(unused_ret_ready), .s_data_i(place_ret_last),
+      .m_valid_o(ret_fifo_valid), .m_ready_i(ret_turn), .m_data_o(place_ret_fifo),
       .level_o(unused_ret_level)
   );
 
@@ -485,8 +492,10 @@ module pst_schedule_shaped
   assign pick_act   = place_act_valid && (turn_q || !place_ret_any);
   assign pick_valid = place_act_valid || place_ret_any;
   assign pick       = pick_act ? place_act : place_ret;
-  assign place_act_take = pick_act && (!place_valid_q || place_take);
-  assign place_ret_take = place_ret_any && !pick_act && (!place_valid_q || place_take);
+  assign place_room     = !place_valid_q || place_take;
+  assign ret_turn       = place_room && !(place_act_valid && turn_q);    // whether there is a return is known late
+  assign place_act_take = pick_act && place_room;
+  assign place_ret_take = place_ret_any && ret_turn;
 
   // Each that may be picked is compared with now side by side: which one it is is known late.
   function automatic logic due(cycle_t hold, cycle_t now);
@@ -500,7 +509,7 @@ module pst_schedule_shaped
   logic [SlotTimeWidth-1:0] cursor_q;         // slot that is spliced next: when it is over
 
   always_ff @(posedge clk_i) begin
-    if (!place_valid_q || place_take) begin
+    if (place_room) begin
       place_valid_q <= pick_valid;
       place_queue_q <= pick.queue_id;
       place_due_q   <= pick_due;
@@ -582,7 +591,7 @@ module pst_schedule_shaped
     assign again_queue     = '0;
     assign done_credits_o  = 2'(s_done_valid_i);
     logic unused_gates;
-    assign unused_gates = &{1'b0, again_take, last.gates, s_done_valid_i, s_done_queue_i, s_done_slow_i, s_done_next_queue_i};
+    assign unused_gates = &{1'b0, again_take, wants, last.gates, s_done_valid_i, s_done_queue_i, s_done_slow_i, s_done_next_queue_i};
   end
 
 `ifndef SYNTHESIS

@@ -125,7 +125,7 @@ module pst_access_edge_core
   logic [QueueIdWidth-1:0] judged_queue;
   logic [DescIdWidth-1:0] judged_desc;
   len_t judged_len;
-  logic out_valid, out_take, out_ready, tree_init_done, done_valid, done_slow, ahead, ahead_room;
+  logic out_valid, out_take, credit, out_ready, tree_init_done, done_valid, done_slow, ahead, ahead_room;
   logic [1:0] done_credits;
   logic [QueueIdWidth-1:0] done_queue, done_next_queue, ahead_queue;
   logic unused_out_ready;
@@ -208,7 +208,7 @@ module pst_access_edge_core
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len), .s_ret_backlogged_i(ret_backlogged),
-      .s_drop_i(judged_drop), .m_period_o(ret_period), .credit_i(out_take),
+      .s_drop_i(judged_drop), .m_period_o(ret_period), .credit_i(credit),
       .m_ahead_o(ahead), .m_ahead_queue_o(ahead_queue), .s_ahead_room_i(ahead_room),
       .s_done_valid_i(done_valid), .s_done_queue_i(done_queue), .s_done_slow_i(done_slow),
       .s_done_next_queue_i(done_next_queue), .done_credits_o(done_credits),
@@ -287,6 +287,7 @@ module pst_access_edge_core
     assign done_slow          = 1'b0;
     assign done_next_queue    = '0;
     assign ahead_room         = 1'b0;
+    assign credit             = out_take;
     assign s_tree_cfg_ready_o = 1'b1;
     assign tree_init_done     = 1'b1;
 
@@ -298,6 +299,9 @@ module pst_access_edge_core
     logic [QueueIdWidth-1:0] packet_queue;
     logic [DescIdWidth-1:0] packet_desc;
     len_t packet_len;
+
+    // Whether the gates take a packet is known late.
+    always_ff @(posedge clk_i) credit <= out_take && !rst_i;
 
     // A queue has one packet in the hierarchy at a time; one that was sent ahead of its being through waits here.
     pst_send_ahead #(

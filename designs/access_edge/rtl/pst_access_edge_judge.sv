@@ -154,7 +154,7 @@ module pst_access_edge_judge
 
   assign m_judged_desc_o = packet_q[Judged].desc;
   assign m_judged_len_o  = packet_q[Judged].len;
-  assign m_judged_drop_o = m_judged_valid_o && verdict == VerdictDrop;
+  assign m_judged_drop_o = verdict == VerdictDrop;
   assign m_judged_mark_o = m_judged_valid_o && (Algorithm == 0 ? verdict == VerdictMark : marked_q[Judged]);
 
   always_ff @(posedge clk_i) marked_q <= {marked_q[Judged-1:Take+1], ecn};

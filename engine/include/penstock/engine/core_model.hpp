@@ -131,6 +131,7 @@ class CoreModel {
         schedule_.start(now - 1);
         if constexpr (kGates) tree_.reset();
         turns_.clear();
+        credit_ = false;
         out_.clear();
         event_valid_ = false;
     }
@@ -190,10 +191,13 @@ class CoreModel {
         const bool at_head = !kArrivals && head_taken;  // that page stands at the head of the output
         bool credit = out_taken || at_head, ahead_room = false;
         if constexpr (kGates) {
-            credit = step_tree(now, out_taken, at_head, tree_setting);
+            const bool gone = step_tree(now, out_taken, at_head, tree_setting);
+            if (gone) out_.pop();
+            credit = std::exchange(credit_, gone);
             ahead_room = tree_.ahead.room();
+        } else if (credit) {
+            out_.pop();
         }
-        if (credit) out_.pop();
         bool dropped = false;
         if constexpr (kJudges) {
             judge_.step(now);
@@ -254,7 +258,7 @@ class CoreModel {
         std::int64_t next = schedule_.next_event(now);
         if constexpr (kArrivals) next = std::min(next, judge_.next_event(now));
         if constexpr (kGates) {
-            if (next == now + 1) return next;
+            if (next == now + 1 || credit_) return now + 1;
             next = std::min({next, tree_.next_event(now), std::max(tree_.next_done(), now + 1)});
             const bool straight = !out_.empty() && !out_.front().drop && turns_.front() == kNoPlace;
             if (!out_.empty() && !(straight && tree_.blocked())) next = std::min(next, std::max(out_.front().from, now + 1));
@@ -316,6 +320,7 @@ class CoreModel {
     mutable SmallFifo<Out, 64> out_;
     Packet event_{};
     bool event_valid_ = false;
+    bool credit_ = false;       // with a hierarchy: a packet left the output FIFO in the last cycle
     SmallFifo<int, 64> turns_;  // with a hierarchy, of each packet that has left its queue: its place in `ahead`
 };
 
