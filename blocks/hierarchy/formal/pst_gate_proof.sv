@@ -89,7 +89,7 @@ module pst_gate_proof
   logic [1:0][1:0] count_q;
   logic [1:0] outside_q, wheel_q;
   stamp_t floor, charged;
-  logic early, shall_pass, charge, c7_valid_q, c7_parent_q, init_q;
+  logic early, shall_pass, charge, init_q;
 
   always_comb begin
     floor      = {now_q - tolerance(read4_q), 16'b0};
@@ -110,8 +110,6 @@ module pst_gate_proof
     read4_q <= read3_q;
     len3_q  <= op_len_i;
     len4_q  <= len3_q;
-    c7_valid_q  <= u_dut.c6_valid_q;
-    c7_parent_q <= u_dut.c6_parent_q;
     init_q      <= u_dut.wheel_init_done && !rst_i;
     if (u_dut.init_q) cfg_q[u_dut.init_parent_q] <= shaper_cfg_t'(1);
     if (cfg) cfg_q[cfg_parent_i] <= cfg_i;
@@ -125,7 +123,7 @@ module pst_gate_proof
 
     if (op4 && (op_i == GateLeave || op_i == GateAgain)) outside_q[p4] <= 1'b0;
     if (due_valid && due_ready_i) outside_q[due_parent] <= 1'b1;
-    if (u_dut.u_wheel.s_place_valid_i && u_dut.place_ready) wheel_q[u_dut.place.parent] <= 1'b1;
+    if (u_dut.u_wheel.s_place_valid_i && u_dut.place_ready) wheel_q[u_dut.u_wheel.s_place_id_i] <= 1'b1;
     if (u_dut.wheel_valid && u_dut.wheel_ready) wheel_q[u_dut.wheel_parent] <= 1'b0;
     if (rst_i) begin
       now_q      <= '0;
@@ -135,7 +133,6 @@ module pst_gate_proof
       count_q    <= '0;
       outside_q  <= '0;
       wheel_q    <= '0;
-      c7_valid_q <= 1'b0;
     end
   end
 
@@ -217,10 +214,11 @@ module pst_gate_proof
   end
 `else
   // A read of a state gives the newest but for what the operations ahead of it change.
-  logic ahead3, ahead4;
+  logic ahead2, ahead3;
   always_comb begin
-    ahead3 = (u_dut.c5_valid_q && u_dut.c5_parent_q == u_dut.c3_parent_q) || (u_dut.c6_valid_q && u_dut.c6_parent_q == u_dut.c3_parent_q);
-    ahead4 = u_dut.hit1_q || u_dut.hit23_q;
+    ahead2 = (u_dut.c5_valid_q && u_dut.c5_parent_q == u_dut.c2_parent_q) || (u_dut.c6_valid_q && u_dut.c6_parent_q == u_dut.c2_parent_q);
+    ahead3 = (u_dut.c5_valid_q && u_dut.c5_parent_q == u_dut.c3_parent_q) || (u_dut.c6_valid_q && u_dut.c6_parent_q == u_dut.c3_parent_q)
+        || (u_dut.c7_valid_q && u_dut.c7_parent_q == u_dut.c3_parent_q);
   end
 
   always_ff @(posedge clk_i) begin
@@ -250,7 +248,7 @@ module pst_gate_proof
       if (!init_done) begin
         `PLACES(!u_dut.init_done_q);
         `PLACES(!u_dut.c1_valid_q && !u_dut.c2_valid_q && !u_dut.c3_valid_q && !op4 && !u_dut.c5_valid_q && !u_dut.c6_valid_q
-                && !c7_valid_q);
+                && !u_dut.c7_valid_q);
         `PLACES(count_q == '0 && stamp_q == '0 && !room && room_q == '0 && now_q < 32 && !u_dut.open_busy_q && !u_dut.c5_place_q);
         `PLACES(!u_dut.init_q || now_q == cycle_t'(u_dut.init_parent_q));
       end
@@ -266,19 +264,18 @@ module pst_gate_proof
       if (u_dut.c6_valid_q && !(u_dut.c5_valid_q && u_dut.c5_parent_q == u_dut.c6_parent_q)) begin
         `PLACES(u_dut.c6_state_q == {stamp_q[u_dut.c6_parent_q], count_q[u_dut.c6_parent_q]});
       end
-      if (c7_valid_q && !(u_dut.c5_valid_q && u_dut.c5_parent_q == c7_parent_q)
-          && !(u_dut.c6_valid_q && u_dut.c6_parent_q == c7_parent_q)) begin
-        if (op4 && c7_parent_q == p4) `PLACES(u_dut.c4_ahead_q == {stamp_q[p4], count_q[p4]});
+      if (u_dut.c7_valid_q && !(u_dut.c5_valid_q && u_dut.c5_parent_q == u_dut.c7_parent_q)
+          && !(u_dut.c6_valid_q && u_dut.c6_parent_q == u_dut.c7_parent_q)) begin
+        `PLACES(u_dut.c7_state_q == {stamp_q[u_dut.c7_parent_q], count_q[u_dut.c7_parent_q]});
       end
       `PLACES(!u_dut.c5_place_q || u_dut.c5_valid_q);
-      if (u_dut.c3_valid_q && !ahead3) begin
-        `PLACES(u_dut.u_state.rdata_q == {stamp_q[u_dut.c3_parent_q], count_q[u_dut.c3_parent_q]});
+      if (u_dut.c2_valid_q && !ahead2) begin
+        `PLACES(u_dut.u_state.rdata_q == {stamp_q[u_dut.c2_parent_q], count_q[u_dut.c2_parent_q]});
       end
+      if (u_dut.c3_valid_q && !ahead3) `PLACES(u_dut.c3_ram == {stamp_q[u_dut.c3_parent_q], count_q[u_dut.c3_parent_q]});
       if (op4) begin
-        `PLACES(u_dut.hit1_q == (u_dut.c5_valid_q && u_dut.c5_parent_q == p4)
-                && u_dut.hit23_q == ((u_dut.c6_valid_q && u_dut.c6_parent_q == p4) || (c7_valid_q && c7_parent_q == p4)));
-        if (u_dut.c6_valid_q && u_dut.c6_parent_q == p4) `PLACES(u_dut.c4_ahead_q == u_dut.c6_state_q);
-        if (!ahead4) `PLACES(u_dut.c4_ram == {stamp_q[p4], count_q[p4]});
+        `PLACES(u_dut.hit1_q == (u_dut.c5_valid_q && u_dut.c5_parent_q == p4));
+        if (!u_dut.hit1_q) `PLACES(u_dut.c4_base_q == {stamp_q[p4], count_q[p4]});
       end
 
       // settings on their way
@@ -310,7 +307,7 @@ module pst_gate_proof
 `ifdef PROVE_PLACES
       // useful work is possible
       c_leave : cover (op4 && op_i == GateLeave && count_q[p4] == 2'd2);
-      c_forward : cover (shall_pass && u_dut.hit1_q && u_dut.hit23_q);
+      c_forward : cover (shall_pass && u_dut.hit1_q);
       c_unpark : cover (u_dut.unpark_take);
 `endif
     end
@@ -378,7 +375,7 @@ module pst_gate_proof
       m_walks : assume (32'(since_q) < WalkCycles && (op_walk_i || 32'(since_q) < WalkCycles - 1));
       // what a user relies on
       if (op4 && p4 == X) a_true_time : assert (u_dut.c4_early == (age < 0));
-      if (op4 && p4 == X) a_true_floor : assert (u_dut.c4_below == (age_t'(true_q - true_floor) < 0));
+      if (op4 && p4 == X) a_true_floor : assert (($signed(u_dut.c4_cycle - u_dut.c4_floor_q) < 0) == (age_t'(true_q - true_floor) < 0));
       if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_true_due : assert (u_dut.d2_early == (now - d2_true_q < 0));
       if (charge && p4 == X) begin
         a_not_early : assert (age >= 0);

@@ -73,15 +73,6 @@ module pst_gate
     cycle_t  hold;                   // last cycle in which it has to wait
   } place_t;
 
-  function automatic logic below(cycle_t cycle, cycle_t floor);
-    below = $signed(cycle - floor) < 0;
-  endfunction
-
-  // The stamp is later than the beginning of this cycle. That is a whole number, so any fraction may count as a half.
-  function automatic logic early(stamp_t stamp, cycle_t now);
-    early = $signed({now, 1'b0} - {stamp[TimeWidth+15:16], |stamp[15:0]}) < 0;
-  endfunction
-
   localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
 
   // --- clearing walk
@@ -103,18 +94,18 @@ module pst_gate
 
   // --- cycles 0 to 3: setting and state are read
 
-  parent_t walk_parent_q, c0_parent, c1_parent_q, c2_parent_q, c3_parent_q, c4_parent_q, c5_parent_q, c6_parent_q;
-  logic c1_valid_q, c2_valid_q, c3_valid_q, c4_valid_q, c5_valid_q, c6_valid_q;
-  logic hit1_q, hit23_q;
+  parent_t walk_parent_q, c0_parent, c1_parent_q, c2_parent_q, c3_parent_q, c4_parent_q, c5_parent_q, c6_parent_q, c7_parent_q;
+  logic c1_valid_q, c2_valid_q, c3_valid_q, c4_valid_q, c5_valid_q, c6_valid_q, c7_valid_q;
+  logic hit1_q;
   shaper_cfg_t c2_cfg;
   logic [27:0] c3_tolerance_q;
   logic c3_closed_q, c4_closed_q;
   cycle_t c4_floor_q;
   logic [IncrementWidth-1:0] c4_increment;
-  state_t c4_ram, c4_state, c4_new, c4_ahead_q, c5_state_q, c6_state_q;
+  state_t c3_ram, c3_state, c4_base_q, c4_state, c4_new, c5_state_q, c6_state_q, c7_state_q;
   stamp_t c4_from_floor, c4_charged;
   cycle_t c4_cycle;
-  logic c4_early, c4_below, c4_place, c5_place_q;
+  logic c4_early, c4_place, c5_place_q;
   cycle_t c5_hold;
 
   assign c0_parent = s_op_walk_i ? walk_parent_q : s_op_parent_i;
@@ -139,31 +130,29 @@ module pst_gate
   ) u_state (
       .clk_i,
       .we_i(init_q || c5_valid_q), .waddr_i(init_q ? init_parent_q : c5_parent_q), .wdata_i(init_q ? '0 : c5_state_q),
-      .re_i(1'b1), .raddr_i(c2_parent_q), .rdata_o(c4_ram)
+      .re_i(1'b1), .raddr_i(c1_parent_q), .rdata_o(c3_ram)
   );
+
+  // --- cycle 3: operations two to four cycles ahead have written, or write, after this one has read
+
+  always_comb begin
+    c3_state = c3_ram;
+    if (c7_valid_q && c7_parent_q == c3_parent_q) c3_state = c7_state_q;
+    if (c6_valid_q && c6_parent_q == c3_parent_q) c3_state = c6_state_q;
+    if (c5_valid_q && c5_parent_q == c3_parent_q) c3_state = c5_state_q;
+  end
 
   // --- cycle 4: decide
 
   always_comb begin
-    // Operations one to three cycles ahead have written, or write, after this one has read.
-    c4_state = c4_ram;
-    if (hit23_q) c4_state = c4_ahead_q;
-    if (hit1_q) c4_state = c5_state_q;
+    c4_state = hit1_q ? c5_state_q : c4_base_q;    // one cycle ahead
 
-    // max(stamp, floor) + increment. Both sums are there before it is known which one counts, and each state that may be the newest is compared.
+    // max(stamp, floor) + increment. Both sums are there before it is known which one counts.
     c4_cycle      = c4_state.stamp[TimeWidth+15:16];
     c4_from_floor = {c4_floor_q + cycle_t'(c4_increment[IncrementWidth-1:16]), c4_increment[15:0]};
-    c4_below      = below(c4_ram.stamp[16+:TimeWidth], c4_floor_q);
-    c4_early      = early(c4_ram.stamp, now_i);
-    if (hit23_q) begin
-      c4_below = below(c4_ahead_q.stamp[16+:TimeWidth], c4_floor_q);
-      c4_early = early(c4_ahead_q.stamp, now_i);
-    end
-    if (hit1_q) begin
-      c4_below = below(c5_state_q.stamp[16+:TimeWidth], c4_floor_q);
-      c4_early = early(c5_state_q.stamp, now_i);
-    end
-    c4_charged    = c4_below ? c4_from_floor : c4_state.stamp + stamp_t'(c4_increment);
+    c4_charged    = $signed(c4_cycle - c4_floor_q) < 0 ? c4_from_floor : c4_state.stamp + stamp_t'(c4_increment);
+    // Now is a whole number of cycles, so any fraction may count as a half.
+    c4_early      = $signed({now_i, 1'b0} - {c4_cycle, |c4_state.stamp[15:0]}) < 0;
 
     pass_o   = 1'b0;
     wait_o   = 1'b0;
@@ -203,17 +192,19 @@ module pst_gate
     c5_parent_q <= c4_parent_q;
     c6_valid_q  <= c5_valid_q;
     c6_parent_q <= c5_parent_q;
+    c7_valid_q  <= c6_valid_q;
+    c7_parent_q <= c6_parent_q;
 
     c3_tolerance_q <= c2_cfg.burst > 28'(ToleranceCycles) ? c2_cfg.burst : 28'(ToleranceCycles);
     c3_closed_q    <= c2_cfg.mantissa == '0;
     c4_closed_q    <= c3_closed_q;
     c4_floor_q     <= now_i + 1'b1 - cycle_t'(c3_tolerance_q);
-    hit1_q  <= c4_valid_q && c4_parent_q == c3_parent_q;
-    hit23_q <= (c5_valid_q && c5_parent_q == c3_parent_q) || (c6_valid_q && c6_parent_q == c3_parent_q);
-    c4_ahead_q <= c5_valid_q && c5_parent_q == c3_parent_q ? c5_state_q : c6_state_q;
+    hit1_q         <= c4_valid_q && c4_parent_q == c3_parent_q;
 
+    c4_base_q  <= c3_state;
     c5_state_q <= c4_new;
     c6_state_q <= c5_state_q;
+    c7_state_q <= c6_state_q;
     c5_place_q <= c4_valid_q && c4_place;
     if (s_op_valid_i && s_op_walk_i) walk_parent_q <= walk_parent_q == parent_t'(Parents - 1) ? '0 : walk_parent_q + 1'b1;
     if (rst_i) begin
@@ -223,6 +214,7 @@ module pst_gate
       c4_valid_q    <= 1'b0;
       c5_valid_q    <= 1'b0;
       c6_valid_q    <= 1'b0;
+      c7_valid_q    <= 1'b0;
       c5_place_q    <= 1'b0;
       walk_parent_q <= '0;
     end
@@ -286,7 +278,7 @@ module pst_gate
   assign back_ready      = place_ready && !unpark && place_pick_back;
   assign place_pick_back = back_valid && (back_turn_q || !main_valid);
   assign place_valid     = unpark || main_valid || back_valid;
-  assign place           = unpark ? place_t'({open_parent_q, now_i - 1'b1}) : place_pick_back ? back_place : main_place;
+  assign place           = place_pick_back ? back_place : main_place;
   assign unpark_take     = unpark && place_ready && !park;
 
   always_ff @(posedge clk_i) begin
@@ -315,8 +307,9 @@ module pst_gate
       .Entries(Parents), .Slots(Slots), .SlotCycles(SlotCycles), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_wheel (
       .clk_i, .rst_i, .now_slot_i(now_i[TimeWidth-1:$clog2(SlotCycles)]), .turn_i(1'b1), .cursor_o(cursor),
-      .s_place_valid_i(place_valid && !(unpark && park)), .s_place_ready_o(place_ready), .s_place_id_i(place.parent),
-      .s_place_due_i(place_due), .s_place_beyond_i(place_beyond), .s_place_next_i(place_next), .s_place_slot_i(place_slot),
+      .s_place_valid_i(place_valid && !(unpark && park)), .s_place_ready_o(place_ready),
+      .s_place_id_i(unpark ? open_parent_q : place.parent),
+      .s_place_due_i(unpark || place_due), .s_place_beyond_i(place_beyond), .s_place_next_i(place_next), .s_place_slot_i(place_slot),
       .m_due_valid_o(wheel_valid), .m_due_ready_i(wheel_ready), .m_due_id_o(wheel_parent),
       .init_done_o(wheel_init_done)
   );

@@ -14,7 +14,7 @@ TASKS = [
 
 # Found from reset, by a bounded search of the same assertions.
 FAULTS = {
-    "the state written three operations before is not forwarded": ("|| (c6_valid_q && c6_parent_q == c3_parent_q);", "|| 1'b0;"),
+    "the state written three operations before is not forwarded": ("if (c6_valid_q && c6_parent_q == c3_parent_q)", "if (1'b0)"),
     "a parent is placed once more for each queue that waits": ("c4_place = wait_o && c4_state.count == '0;", "c4_place = wait_o;"),
     "a packet passes a closed gate": ("!c4_early && !c4_closed_q && c4_state", "!c4_early && c4_state"),
 }
@@ -28,10 +28,10 @@ SLOW_FAULTS = {
 # induction does not close.
 UNPROVED = {
     "the state written two operations before is not forwarded": (
-        "places", "hit23_q <= (c5_valid_q && c5_parent_q == c3_parent_q) ||", "hit23_q <="
+        "places", "if (c5_valid_q && c5_parent_q == c3_parent_q) c3_state = c5_state_q;", ""
     ),
     "a packet's time is compared without a sign": (
-        "places", "$signed({now, 1'b0} - {stamp[TimeWidth+15:16], |stamp[15:0]}) < 0", "now < stamp[TimeWidth+15:16]"
+        "places", "$signed({now_i, 1'b0} - {c4_cycle, |c4_state.stamp[15:0]}) < 0", "now_i < c4_cycle"
     ),
     "operations may come when the FIFO is too full": ("room", "PlaceDepth - 16 &&", "PlaceDepth - 8 &&"),
     "the due stages take one more than has room": ("room", "int'(due_level) <= DueDepth - 4", "int'(due_level) <= DueDepth - 1"),
