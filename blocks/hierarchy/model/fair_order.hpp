@@ -106,16 +106,17 @@ class SubscriberOrder {
     // The queue (its index) whose turn it is; it waits on until `leave`. Not when nobody waits.
     uint32_t pick() {
         uint32_t found = kMaxQueuesPerSubscriber, ahead = 0;
+        for (uint32_t i = 0; i < kMaxQueuesPerSubscriber; ++i) past_ |= uint32_t{((finish_[i] - now_) & kTagMask) > kTagMask / 2} << i;
         for (uint32_t i = 0; i < kMaxQueuesPerSubscriber; ++i) {
             if (waits_[i] == kNot) continue;
-            const uint32_t distance = (finish_[i] - now_) & kTagMask;
-            const uint32_t mine = distance > kTagMask / 2 ? 0 : distance;
+            const uint32_t mine = past_ >> i & 1 ? 0 : (finish_[i] - now_) & kTagMask;
             if (found == kMaxQueuesPerSubscriber || waits_[i] < waits_[found] || (waits_[i] == waits_[found] && mine < ahead)) {
                 found = i;
                 ahead = mine;
             }
         }
         now_ = (now_ + ahead) & kTagMask;
+        past_ &= ~(1u << found);  // it gets a new tag when it leaves
         return found;
     }
 
@@ -132,6 +133,7 @@ class SubscriberOrder {
     std::array<uint8_t, kMaxQueuesPerSubscriber> waits_{kNot, kNot, kNot, kNot, kNot, kNot, kNot, kNot};  // class of each that waits
     uint32_t now_ : 22 = 0;
     uint32_t count_ : 10 = 0;
+    uint32_t past_ = 0;  // tags that were found in the past, a bit each: tags wrap, and virtual time only goes on
 };
 
 }  // namespace penstock
