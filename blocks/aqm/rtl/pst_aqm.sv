@@ -48,7 +48,7 @@ module pst_aqm
     input  logic [             4:0] s_take_exponent_i,
     output logic                    m_deq_verdict_valid_o,
     output logic [QueueIdWidth-1:0] m_deq_verdict_queue_o,
-    output verdict_e                m_deq_verdict_o,
+    output verdict_e                m_deq_verdict_o,           // VerdictPass when there is none
     // setting of one queue; taken at once
     input  logic                    s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0] s_cfg_queue_i,

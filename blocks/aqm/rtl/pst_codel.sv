@@ -33,7 +33,7 @@ module pst_codel
     input  logic                    s_take_ect_i,          // it may be marked
     output logic                    m_verdict_valid_o,
     output logic [QueueIdWidth-1:0] m_verdict_queue_o,
-    output verdict_e                m_verdict_o,
+    output verdict_e                m_verdict_o,           // VerdictPass when there is none
     // setting of one queue; taken at once
     input  logic                    s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
@@ -322,7 +322,7 @@ module pst_codel
 
     m_verdict_valid_o <= op_q.valid;
     m_verdict_queue_o <= op_q.queue_id;
-    m_verdict_o       <= verdict;
+    m_verdict_o       <= op_q.valid ? verdict : VerdictPass;
 
     if (rst_i) begin
       op_q.valid        <= 1'b0;

@@ -55,7 +55,7 @@ module pst_inverse_sqrt (
   logic [2:0] shift, shift_q, shift_q2, shift_q3;
   entry_t word_q, entry_q;    // the first is the table's own register, which a block RAM gives late in its cycle
   logic [FractionWidth-1:0] fraction, fraction_q, fraction_q2;
-  logic [10:0] fold_q, fold_q2;
+  logic [10:0] fold_q2;
   logic [27:0] value_q;
   logic [18+FractionWidth-1:0] linear_q;
   logic [21:0] curve_q;
@@ -77,12 +77,11 @@ module pst_inverse_sqrt (
   always_ff @(posedge clk_i) begin
     word_q     <= rom[normal[15-:IndexWidth]];
     fraction_q <= fraction;
-    fold_q     <= 11'(fraction) * (11'd64 - 11'(fraction));
     shift_q    <= shift;
 
     entry_q     <= word_q;
     fraction_q2 <= fraction_q;
-    fold_q2     <= fold_q;
+    fold_q2     <= 11'(fraction_q) * (11'd64 - 11'(fraction_q));
     shift_q2    <= shift_q;
 
     linear_q   <= entry_q.slope * fraction_q2;

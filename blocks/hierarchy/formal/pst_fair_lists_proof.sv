@@ -318,15 +318,10 @@ module pst_fair_lists_proof
         // words and masks: in the memory, or on their way there
         if (lists_cleared[l] && !(u_dut.p3_q.valid && l3 == list_t'(l))) assert (u_dut.u_lists.mem[l] == word_q[l]);
       end
-      if (u_dut.p3_q.valid) assert (u_dut.p3_lists_q == word_q[l3] && u_dut.p3_mask_q == mask_q[u_dut.p3_q.parent]);
+      if (u_dut.p3_q.valid) assert (u_dut.p3_lists_q == word_q[l3] && u_dut.p3_mask == mask_q[u_dut.p3_q.parent]);
       if (u_dut.p4_q.valid && !(u_dut.p3_q.valid && l3 == l4)) assert (u_dut.p4_lists_q == word_q[l4]);
-      if (valid5 && !(u_dut.p3_q.valid && l3 == l5) && !(u_dut.p4_q.valid && l4 == l5)) assert (u_dut.p5_lists_q == word_q[l5]);
       if (u_dut.p4_q.valid && !(u_dut.p3_q.valid && u_dut.p3_q.parent == u_dut.p4_q.parent)) begin
         assert (u_dut.p4_mask_q == mask_q[u_dut.p4_q.parent]);
-      end
-      if (valid5 && !(u_dut.p3_q.valid && u_dut.p3_q.parent == u_dut.p5_q.parent)
-          && !(u_dut.p4_q.valid && u_dut.p4_q.parent == u_dut.p5_q.parent)) begin
-        assert (u_dut.p5_mask_q == mask_q[u_dut.p5_q.parent]);
       end
       for (int p = 0; p < 2; p++) begin
         assert (mask_q[p] == mask[p]);
@@ -343,11 +338,17 @@ module pst_fair_lists_proof
         end
       end
       if (effect) begin
-        assert (u_dut.hit1_q == (u_dut.p3_q.valid && l3 == l2) && u_dut.hit2_q == (u_dut.p4_q.valid && l4 == l2)
-                && u_dut.hit3_q == (valid5 && l5 == l2));
+        assert (u_dut.hit1_q == (u_dut.p3_q.valid && l3 == l2));
+        assert (u_dut.hit23_q == ((u_dut.p4_q.valid && l4 == l2) || (valid5 && l5 == l2)));
+        if (u_dut.p4_q.valid && l4 == l2) assert (u_dut.p2_ahead_q == u_dut.p4_lists_q);
+        else if (valid5 && l5 == l2 && !(u_dut.p3_q.valid && l3 == l2)) assert (u_dut.p2_ahead_q == word_q[l2]);
         assert (u_dut.mask_hit1_q == (u_dut.p3_q.valid && u_dut.p3_q.parent == u_dut.p2_q.parent)
-                && u_dut.mask_hit2_q == (u_dut.p4_q.valid && u_dut.p4_q.parent == u_dut.p2_q.parent)
-                && u_dut.mask_hit3_q == (valid5 && u_dut.p5_q.parent == u_dut.p2_q.parent));
+                && u_dut.mask_hit23_q == ((u_dut.p4_q.valid && u_dut.p4_q.parent == u_dut.p2_q.parent)
+                                          || (valid5 && u_dut.p5_q.parent == u_dut.p2_q.parent)));
+        if (u_dut.p4_q.valid && u_dut.p4_q.parent == u_dut.p2_q.parent) assert (u_dut.p2_mask_ahead_q == u_dut.p4_mask_q);
+        else if (valid5 && u_dut.p5_q.parent == u_dut.p2_q.parent && !(u_dut.p3_q.valid && u_dut.p3_q.parent == u_dut.p2_q.parent)) begin
+          assert (u_dut.p2_mask_ahead_q == mask_q[u_dut.p2_q.parent]);
+        end
         a_word : assert (u_dut.p2_lists == word_q[l2] && u_dut.p2_mask == mask_q[u_dut.p2_q.parent]);
       end
       if (u_dut.look1_q) begin

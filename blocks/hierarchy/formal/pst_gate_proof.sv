@@ -32,7 +32,7 @@ module pst_gate_proof
     input logic        pick_i            // a window of the rate begins with this packet
 );
 
-  localparam int unsigned RoomCycles = 5;    // operations come for so many cycles after room was seen
+  localparam int unsigned RoomCycles = 7;    // operations come for so many cycles after room was seen
   localparam int unsigned AgeWidth = TimeWidth + 16 + 3;
   typedef logic signed [AgeWidth-1:0] age_t;    // 2^-16 cycles
   typedef logic [TimeWidth+15:0] stamp_t;
@@ -142,7 +142,7 @@ module pst_gate_proof
   always_ff @(posedge clk_i) begin
     if (!seen_q) m_reset_first : assume (rst_i);
     if (!rst_i) begin
-      // pst_hierarchy: room is looked at up to four cycles before
+      // pst_hierarchy: room is looked at up to six cycles before
       m_room : assume (!op_valid_i || room || room_q[RoomCycles-2:0] != '0);
       m_walk : assume (!op_walk_i || op_valid_i);
       m_op : assume (op4 ? (op_i <= GateWalk && (op_i == GateWalk) == walk_q[4]) : op_i == GateNone);
@@ -219,7 +219,7 @@ module pst_gate_proof
   logic ahead3, ahead4;
   always_comb begin
     ahead3 = (u_dut.c5_valid_q && u_dut.c5_parent_q == u_dut.c3_parent_q) || (u_dut.c6_valid_q && u_dut.c6_parent_q == u_dut.c3_parent_q);
-    ahead4 = u_dut.hit1_q || u_dut.hit2_q || u_dut.hit3_q;
+    ahead4 = u_dut.hit1_q || u_dut.hit23_q;
   end
 
   always_ff @(posedge clk_i) begin
@@ -266,7 +266,7 @@ module pst_gate_proof
       end
       if (c7_valid_q && !(u_dut.c5_valid_q && u_dut.c5_parent_q == c7_parent_q)
           && !(u_dut.c6_valid_q && u_dut.c6_parent_q == c7_parent_q)) begin
-        `PLACES(u_dut.c7_state_q == {stamp_q[c7_parent_q], count_q[c7_parent_q]});
+        if (op4 && c7_parent_q == p4) `PLACES(u_dut.c4_ahead_q == {stamp_q[p4], count_q[p4]});
       end
       `PLACES(!u_dut.c5_place_q || u_dut.c5_valid_q);
       if (u_dut.c3_valid_q && !ahead3) begin
@@ -274,8 +274,8 @@ module pst_gate_proof
       end
       if (op4) begin
         `PLACES(u_dut.hit1_q == (u_dut.c5_valid_q && u_dut.c5_parent_q == p4)
-                && u_dut.hit2_q == (u_dut.c6_valid_q && u_dut.c6_parent_q == p4)
-                && u_dut.hit3_q == (c7_valid_q && c7_parent_q == p4));
+                && u_dut.hit23_q == ((u_dut.c6_valid_q && u_dut.c6_parent_q == p4) || (c7_valid_q && c7_parent_q == p4)));
+        if (u_dut.c6_valid_q && u_dut.c6_parent_q == p4) `PLACES(u_dut.c4_ahead_q == u_dut.c6_state_q);
         if (!ahead4) `PLACES(u_dut.c4_ram == {stamp_q[p4], count_q[p4]});
       end
 
@@ -308,7 +308,7 @@ module pst_gate_proof
 `ifdef PROVE_PLACES
       // useful work is possible
       c_leave : cover (op4 && op_i == GateLeave && count_q[p4] == 2'd2);
-      c_forward : cover (shall_pass && u_dut.hit1_q && u_dut.hit2_q && u_dut.hit3_q);
+      c_forward : cover (shall_pass && u_dut.hit1_q && u_dut.hit23_q);
       c_unpark : cover (u_dut.unpark_take);
 `endif
     end
@@ -376,7 +376,7 @@ module pst_gate_proof
       m_walks : assume (32'(since_q) < WalkCycles && (op_walk_i || 32'(since_q) < WalkCycles - 1));
       // what a user relies on
       if (op4 && p4 == X) a_true_time : assert (u_dut.c4_early == (age < 0));
-      if (op4 && p4 == X) a_true_floor : assert (($signed(u_dut.c4_state.stamp - u_dut.c4_floor) < 0) == (age_t'(true_q - true_floor) < 0));
+      if (op4 && p4 == X) a_true_floor : assert (($signed(u_dut.c4_cycle - u_dut.c4_floor_q) < 0) == (age_t'(true_q - true_floor) < 0));
       if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_true_due : assert (u_dut.d2_early == (now - d2_true_q < 0));
       if (charge && p4 == X) begin
         a_not_early : assert (age >= 0);

@@ -312,9 +312,10 @@ module pst_subscriber_order_proof
     fits = !leaf.valid || leaf.ahead > tag_t'(pick.ahead) || (leaf.ahead == tag_t'(pick.ahead) && leaf.index >= 3'(pick.index));
   endfunction
 
-  leaf_t [7:0] leaf3;
+  leaf_t [7:0] leaf2, leaf3;
   leaf_t [1:0] leaf4;
   leaf_t leaf5;
+  assign leaf2 = u_dut.k2_leaf;
   assign leaf3 = u_dut.k3_leaf_q;
   assign leaf4 = u_dut.k4_leaf_q;
   assign leaf5 = u_dut.k5_leaf_q;
@@ -371,9 +372,10 @@ module pst_subscriber_order_proof
       end
       if (at[2]) begin
         a_k2 : assert (u_dut.k2_now == now_q && u_dut.k2_marked == past_q && u_dut.k2_finish == finish_q
-                       && read2_q[pick_q.index] == {1'b1, pick_q.cls} && u_dut.k2_class == pick_q.cls);
+                       && read2_q[pick_q.index] == {1'b1, pick_q.cls});
         for (int i = 0; i < Indexes; i++) begin
           assert (after(read2_q[i], ahead_q[i], index_t'(i), pick_q));
+          assert (leaf2[i].valid == (read2_q[i] == {1'b1, pick_q.cls}));
           assert (u_dut.k2_waits[i].waits == read2_q[i].waits && (!read2_q[i].waits || u_dut.k2_waits[i].cls == read2_q[i].cls));
         end
       end
@@ -383,8 +385,8 @@ module pst_subscriber_order_proof
         a_k3 : assert (is_it(leaf3[pick_q.index], pick_q));
       end
       if (at[4]) begin
-        for (int h = 0; h < 2; h++) assert (fits(leaf4[h], pick_q) && (!leaf4[h].valid || leaf4[h].index[2] == 1'(h)));
-        a_k4 : assert (is_it(leaf4[3'(pick_q.index) >= 3'd4], pick_q));
+        for (int h = 0; h < 2; h++) assert (fits(leaf4[h], pick_q) && (!leaf4[h].valid || (32'(leaf4[h].index) >= Indexes / 2) == (h == 1)));
+        a_k4 : assert (is_it(leaf4[32'(pick_q.index) >= Indexes / 2], pick_q));
       end
       if (at[5]) a_k5 : assert (is_it(leaf5, pick_q));
       if (at[5:3] != '0) a_now_k : assert (now_k == now_q && past_k == past);

@@ -22,20 +22,22 @@ namespace penstock {
 
 // Cycles of pst_hierarchy, pst_gate, pst_fair_lists and pst_subscriber_order; a change of these pipelines is a change here.
 namespace hierarchy_timing {
-inline constexpr int kRead[3] = {0, 2, 4};    // from the start of an operation until the settings of subscriber, node and port are read
-inline constexpr int kDecide[3] = {4, 6, 8};  // until these decide
-inline constexpr int kOut = 10;               // from there until the packet is offered, and its queue told
-inline constexpr int kBack = 10;              // or until the place of one that waits can be used again
-inline constexpr int kLook = 2;               // from the wheel until the gate is looked at once more
-inline constexpr int kPlaceBack = 1;          // from there as if decided, when it was too early
-inline constexpr int kPick = 9;               // from the wheel until the picked queue of a subscriber can start its operation
-inline constexpr int kSeen[3] = {1, 0, 0};    // what waits since so many cycles before it comes out of the wheel is not seen by its pick
-inline constexpr int kAppend[3] = {0, 7, 9};  // until a list of those who wait at node or port is changed
-inline constexpr int kOpen = 9;               // from a setting with an open gate until a parked parent is placed
-inline constexpr int kWalkCycles = 64;        // one operation in so many is a walk over old stamps, which changes nothing here
-inline constexpr int kTolerance = 1024;       // of a gate, cycles
-inline constexpr unsigned kPlaces = 32;       // operations under way and packets offered
-inline constexpr unsigned kPicks = 12;        // parents under way from the wheel to stage 0, each level
+inline constexpr int kRead[3] = {1, 3, 5};     // from the start of an operation until the settings of subscriber, node and port are read
+inline constexpr int kDecide[3] = {5, 7, 9};   // until these decide
+inline constexpr int kDone = 10;               // until a packet is through
+inline constexpr int kOut = 11;                // and until it is offered
+inline constexpr int kBack = 11;               // or until the place of one that waits can be used again
+inline constexpr int kForgotten = 3;           // from a packet's being through until its place can, when its queue need not be told
+inline constexpr int kLook = 2;                // from the wheel until the gate is looked at once more
+inline constexpr int kPlaceBack = 1;           // from there as if decided, when it was too early
+inline constexpr int kPick = 9;                // from the wheel until the picked queue of a subscriber can start its operation
+inline constexpr int kSeen[3] = {1, 0, 0};     // what waits since so many cycles before it comes out of the wheel is not seen by its pick
+inline constexpr int kAppend[3] = {0, 8, 10};  // until a list of those who wait at node or port is changed
+inline constexpr int kOpen = 9;                // from a setting with an open gate until a parked parent is placed
+inline constexpr int kWalkCycles = 64;         // one operation in so many is a walk over old stamps, which changes nothing here
+inline constexpr int kTolerance = 1024;        // of a gate, cycles
+inline constexpr unsigned kPlaces = 32;        // operations under way and packets offered; the same and queues that are not told yet
+inline constexpr unsigned kPicks = 12;         // parents under way from the wheel to stage 0, each level
 }  // namespace hierarchy_timing
 
 struct HierarchySizes {
@@ -91,11 +93,23 @@ class TimedHierarchy {
         return what == HierarchySetting::What::Queue || opening_[static_cast<size_t>(what) - 1].at == ParentWheel::kNever;
     }
 
+    // It is noted: its queue is to be told, and once more when it was; or it need not be.
+    void note_done(int64_t now, bool to_tell) {
+        done_.pop();
+        if (!to_tell) forgotten_.push(now + hierarchy_timing::kForgotten);
+    }
+    void told() { ++done_places_; }
+
     // One cycle. offered: a packet whose queue may send, or null. Returns whether it was taken.
-    bool step(int64_t now, const Packet* offered, bool out_taken, bool done_taken) {
+    bool step(int64_t now, const Packet* offered, bool out_taken) {
         while (!back_.empty() && back_.front() <= now) {
             back_.pop();
             ++places_;
+            ++done_places_;
+        }
+        while (!forgotten_.empty() && forgotten_.front() <= now) {
+            forgotten_.pop();
+            ++done_places_;
         }
         for (unsigned level = 0; level < 3; ++level) {
             if (opening_[level].at <= now) open(level, now);
@@ -103,20 +117,19 @@ class TimedHierarchy {
             const int64_t out = now + hierarchy_timing::kSeen[level];
             if (under_way(level) < hierarchy_timing::kPicks && wheels_[level].ready(out)) look(level, wheels_[level].take(), out);
         }
-        for (unsigned level = 2; level > 0; --level) {
+        for (unsigned level = 3; level-- > 0;) {
             if (!stages_[level].empty() && stages_[level].front().start + hierarchy_timing::kRead[level] <= now) {
                 const Operation operation = stages_[level].front();
                 stages_[level].pop();
                 execute(level, operation);
             }
-            pickers_[level - 1].step(now);
+            if (level > 0) pickers_[level - 1].step(now);
         }
         const bool taken = start(now, offered);
         if (out_taken) {
             out_.pop();
             ++places_;
         }
-        if (done_taken) done_.pop();
         return taken;
     }
 
@@ -259,33 +272,33 @@ class TimedHierarchy {
     // Stage 0: a walk, a new packet, or one that is let go; new ones and others in turn, of the latter the farthest first.
     bool start(int64_t now, const Packet* offered) {
         namespace t = hierarchy_timing;
-        if ((now & (t::kWalkCycles - 1)) == 0 || places_ == 0 ||
-            done_.size() + back_.size() + stages_[1].size() + stages_[2].size() >= t::kPlaces)
-            return false;
+        if ((now & (t::kWalkCycles - 1)) == 0 || places_ == 0 || done_places_ == 0) return false;
         int level = 2;
         while (level >= 0 && (picks(static_cast<unsigned>(level)).empty() || picks(static_cast<unsigned>(level)).front().at > now)) --level;
         if (offered && (new_turn_ || level < 0)) {
             --places_;
+            --done_places_;
             new_turn_ = false;
-            execute(0, {now, *offered, {}, subscribers_[offered->queue >> shift_].node, classes_[offered->queue], false, false});
+            stages_[0].push({now, *offered, {}, 0, {}, false, false});
             return true;
         }
         if (level < 0) return false;
         --places_;
+        --done_places_;
         new_turn_ = true;
         auto& from = picks(static_cast<unsigned>(level));
         const Pick pick = from.front();
         from.pop();
-        const Operation operation{now, {}, pick, level == 0 ? subscribers_[pick.parent].node : pick.parent, {}, true, true};
-        if (level == 0)
-            execute(0, operation);
-        else
-            push_in_order(stages_[level], operation);
+        push_in_order(stages_[level], Operation{now, {}, pick, pick.parent, {}, true, true});
         return false;
     }
 
     // An operation at the gate of one level, in the cycle in which the settings there are read.
-    void execute(unsigned level, const Operation& operation) {
+    void execute(unsigned level, Operation operation) {
+        if (level == 0) {
+            operation.above = subscribers_[(operation.picked ? operation.pick.queue : operation.packet.queue) >> shift_].node;
+            if (!operation.picked) operation.own = classes_[operation.packet.queue];
+        }
         if (operation.picked)
             let_go(level, operation);
         else
@@ -347,7 +360,7 @@ class TimedHierarchy {
         }
         if (operation.slow) held_[operation.packet.queue].waits = false;
         out_.push({operation.start + t::kOut, operation.packet});
-        done_.push({operation.start + t::kOut, operation.packet.queue, operation.slow});
+        done_.push({operation.start + t::kDone, operation.packet.queue, operation.slow});
     }
 
     // An operation that does not end in a packet: its place can be used again.
@@ -385,12 +398,12 @@ class TimedHierarchy {
     std::vector<Class> classes_;           // by queue
     std::vector<Held> held_;               // by queue
     ParentWheel wheels_[3];
-    SmallFifo<Operation, 16> stages_[3];  // on their way to the gate of this level (none to the subscriber's)
+    SmallFifo<Operation, 16> stages_[3];  // on their way to the gate of this level
     SmallFifo<Pick, 32> picks_;           // of subscribers
     Opening opening_[3];
     bool new_turn_ = false;
-    unsigned places_ = hierarchy_timing::kPlaces;
-    SmallFifo<int64_t, 64> back_;
+    unsigned places_ = hierarchy_timing::kPlaces, done_places_ = hierarchy_timing::kPlaces;
+    SmallFifo<int64_t, 64> back_, forgotten_;  // when places can be used again
     SmallFifo<Out, 64> out_;
     SmallFifo<Done, 64> done_;
 };

@@ -150,10 +150,10 @@ module pst_fair_lists
 
   op_t p0, p1_q, p2_q, p3_q, p4_q, head_op, head_fifo;
   logic head_valid, head_take;
-  logic hit1_q, hit2_q, hit3_q;
-  lists_t p2_ram, p2_lists, p2_new, p3_lists_q, p4_lists_q, p5_lists_q;
-  mask_t p2_mask_ram, p2_mask, p2_mask_new, p3_mask_q, p4_mask_q, p5_mask_q;
-  logic mask_hit1_q, mask_hit2_q, mask_hit3_q;
+  logic p1_hit2, p1_hit3, p1_mask_hit2, p1_mask_hit3;    // two or three operations ahead there is one on the same list, the same parent
+  logic hit1_q, hit23_q, mask_hit1_q, mask_hit23_q;
+  lists_t p2_ram, p2_lists, p2_ahead_q, p2_new, p3_lists_q, p4_lists_q;
+  mask_t p2_mask_ram, p2_mask, p2_mask_ahead_q, p3_mask_q, p3_mask, p4_mask_q;
   op_t p5_q;
 
   always_comb begin
@@ -176,18 +176,17 @@ module pst_fair_lists
 
   // --- stage 2: change the lists
 
-  logic side, nonempty, link_we, p2_left, p2_none;
+  logic side, nonempty, waits, p3_waits_q, link_we, p2_left, p2_none;
   queue_t link_waddr, p2_head, link_r;
 
   always_comb begin
-    p2_lists = p2_ram;
-    if (hit3_q) p2_lists = p5_lists_q;
-    if (hit2_q) p2_lists = p4_lists_q;
-    if (hit1_q) p2_lists = p3_lists_q;
-    p2_mask = p2_mask_ram;
-    if (mask_hit3_q) p2_mask = p5_mask_q;
-    if (mask_hit2_q) p2_mask = p4_mask_q;
-    if (mask_hit1_q) p2_mask = p3_mask_q;
+    p3_mask = p3_mask_q;
+    for (int c = 0; c < Classes; c++) if (p3_q.cls == class_t'(c)) p3_mask[c] = p3_waits_q;
+  end
+
+  always_comb begin
+    p2_lists = hit1_q ? p3_lists_q : hit23_q ? p2_ahead_q : p2_ram;
+    p2_mask  = mask_hit1_q ? p3_mask : mask_hit23_q ? p2_mask_ahead_q : p2_mask_ram;
 
     p2_new     = p2_lists;
     link_we    = 1'b0;
@@ -225,16 +224,20 @@ module pst_fair_lists
         p2_new.head[side] = p2_q.queue_id;
       end
     endcase
-    p2_head     = p2_lists.head[side];
-    p2_mask_new = p2_mask;
-    for (int c = 0; c < Classes; c++) begin
-      if (p2_q.cls == class_t'(c)) p2_mask_new[c] = p2_new.count[0] != '0 || p2_new.count[1] != '0;
-    end
+    p2_head = p2_lists.head[side];
+    // Somebody still waits in the class: whoever was not picked.
+    waits = p2_q.op == OpAppend || p2_lists.count[0] > CountWidth'(1) || p2_lists.count[1] > CountWidth'(1)
+        || (p2_lists.count[0] != '0 && p2_lists.count[1] != '0) || (p2_q.op == OpHead || p2_none);
   end
 
   logic p3_left_q, p4_left_q, p5_left_q, p3_none_q;
   queue_t p3_picked_q;
   round_t p3_round_q;
+
+  assign p1_hit2      = p3_q.valid && list_of(p3_q.parent, p3_q.cls) == list_of(p1_q.parent, p1_q.cls);
+  assign p1_hit3      = p4_q.valid && list_of(p4_q.parent, p4_q.cls) == list_of(p1_q.parent, p1_q.cls);
+  assign p1_mask_hit2 = p3_q.valid && p3_q.parent == p1_q.parent;
+  assign p1_mask_hit3 = p4_q.valid && p4_q.parent == p1_q.parent;
 
   always_ff @(posedge clk_i) begin
     p1_q <= p0;
@@ -244,16 +247,15 @@ module pst_fair_lists
     p5_q <= p4_q;
     p3_lists_q <= p2_new;
     p4_lists_q <= p3_lists_q;
-    p5_lists_q <= p4_lists_q;
-    p3_mask_q  <= p2_mask_new;
-    p4_mask_q  <= p3_mask_q;
-    p5_mask_q  <= p4_mask_q;
-    hit1_q      <= p2_q.valid && list_of(p2_q.parent, p2_q.cls) == list_of(p1_q.parent, p1_q.cls);
-    hit2_q      <= p3_q.valid && list_of(p3_q.parent, p3_q.cls) == list_of(p1_q.parent, p1_q.cls);
-    hit3_q      <= p4_q.valid && list_of(p4_q.parent, p4_q.cls) == list_of(p1_q.parent, p1_q.cls);
-    mask_hit1_q <= p2_q.valid && p2_q.parent == p1_q.parent;
-    mask_hit2_q <= p3_q.valid && p3_q.parent == p1_q.parent;
-    mask_hit3_q <= p4_q.valid && p4_q.parent == p1_q.parent;
+    p3_mask_q  <= p2_mask;
+    p3_waits_q <= waits;
+    p4_mask_q  <= p3_mask;
+    hit1_q       <= p2_q.valid && list_of(p2_q.parent, p2_q.cls) == list_of(p1_q.parent, p1_q.cls);
+    hit23_q      <= p1_hit2 || p1_hit3;
+    mask_hit1_q  <= p2_q.valid && p2_q.parent == p1_q.parent;
+    mask_hit23_q <= p1_mask_hit2 || p1_mask_hit3;
+    p2_ahead_q      <= p1_hit2 ? p3_lists_q : p4_lists_q;
+    p2_mask_ahead_q <= p1_mask_hit2 ? p3_mask : p4_mask_q;
     p3_left_q   <= p2_q.valid && p2_q.op == OpPick && p2_left;
     p3_picked_q <= p2_head;
     p3_none_q   <= p2_none;
@@ -286,7 +288,7 @@ module pst_fair_lists
       .Width(Classes), .Depth(Parents), .ReadLatency(2), .Style(RamStyle)
   ) u_mask (
       .clk_i,
-      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? parent_t'(init_list_q) : p3_q.parent), .wdata_i(init_q ? '0 : p3_mask_q),
+      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? parent_t'(init_list_q) : p3_q.parent), .wdata_i(init_q ? '0 : p3_mask),
       .re_i(1'b1), .raddr_i(p0.parent), .rdata_o(p2_mask_ram)
   );
 
@@ -294,7 +296,7 @@ module pst_fair_lists
       .Width(Classes), .Depth(Parents), .Style(RamStyle)
   ) u_look (
       .clk_i,
-      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? parent_t'(init_list_q) : p3_q.parent), .wdata_i(init_q ? '0 : p3_mask_q),
+      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? parent_t'(init_list_q) : p3_q.parent), .wdata_i(init_q ? '0 : p3_mask),
       .re_i(1'b1), .raddr_i(s_pick_parent_i), .rdata_o(look2_mask)
   );
 

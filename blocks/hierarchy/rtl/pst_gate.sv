@@ -95,14 +95,15 @@ module pst_gate
 
   parent_t walk_parent_q, c0_parent, c1_parent_q, c2_parent_q, c3_parent_q, c4_parent_q, c5_parent_q, c6_parent_q;
   logic c1_valid_q, c2_valid_q, c3_valid_q, c4_valid_q, c5_valid_q, c6_valid_q;
-  logic hit1_q, hit2_q, hit3_q;
+  logic hit1_q, hit23_q;
   shaper_cfg_t c2_cfg;
   logic [27:0] c3_tolerance_q;
   logic c3_closed_q, c4_closed_q;
   cycle_t c4_floor_q;
   logic [IncrementWidth-1:0] c4_increment;
-  state_t c4_ram, c4_state, c4_new, c5_state_q, c6_state_q, c7_state_q;
-  stamp_t c4_floor, c4_charged;
+  state_t c4_ram, c4_state, c4_new, c4_ahead_q, c5_state_q, c6_state_q;
+  stamp_t c4_from_floor, c4_charged;
+  cycle_t c4_cycle;
   logic c4_early, c4_place, c5_place_q;
   cycle_t c5_hold;
 
@@ -136,13 +137,15 @@ module pst_gate
   always_comb begin
     // Operations one to three cycles ahead have written, or write, after this one has read.
     c4_state = c4_ram;
-    if (hit3_q) c4_state = c7_state_q;
-    if (hit2_q) c4_state = c6_state_q;
+    if (hit23_q) c4_state = c4_ahead_q;
     if (hit1_q) c4_state = c5_state_q;
 
-    c4_floor   = {c4_floor_q, 16'b0};
-    c4_charged = $signed(c4_state.stamp - c4_floor) < 0 ? c4_floor + stamp_t'(c4_increment) : c4_state.stamp + stamp_t'(c4_increment);
-    c4_early   = $signed({now_i, 16'b0} - c4_state.stamp) < 0;
+    // max(stamp, floor) + increment. Both sums are there before it is known which one counts; now and floor are whole cycles, so times are
+    // compared in cycles, and a fraction counts as a half.
+    c4_cycle      = c4_state.stamp[TimeWidth+15:16];
+    c4_from_floor = {c4_floor_q + cycle_t'(c4_increment[IncrementWidth-1:16]), c4_increment[15:0]};
+    c4_charged    = $signed(c4_cycle - c4_floor_q) < 0 ? c4_from_floor : c4_state.stamp + stamp_t'(c4_increment);
+    c4_early      = $signed({now_i, 1'b0} - {c4_cycle, |c4_state.stamp[15:0]}) < 0;
 
     pass_o   = 1'b0;
     wait_o   = 1'b0;
@@ -162,7 +165,7 @@ module pst_gate
         c4_place     = c4_state.count != CountWidth'(1);
       end
       GateAgain: c4_place = 1'b1;
-      GateWalk: if ($signed(c4_state.stamp[TimeWidth+15:16] - (now_i - OldAge)) < 0) c4_new.stamp = {now_i - OldAge, 16'b0};
+      GateWalk: if ($signed(c4_cycle - (now_i - OldAge)) < 0) c4_new.stamp = {now_i - OldAge, 16'b0};
       default: ;
     endcase
   end
@@ -187,13 +190,12 @@ module pst_gate
     c3_closed_q    <= c2_cfg.mantissa == '0;
     c4_closed_q    <= c3_closed_q;
     c4_floor_q     <= now_i + 1'b1 - cycle_t'(c3_tolerance_q);
-    hit1_q <= c4_valid_q && c4_parent_q == c3_parent_q;
-    hit2_q <= c5_valid_q && c5_parent_q == c3_parent_q;
-    hit3_q <= c6_valid_q && c6_parent_q == c3_parent_q;
+    hit1_q  <= c4_valid_q && c4_parent_q == c3_parent_q;
+    hit23_q <= (c5_valid_q && c5_parent_q == c3_parent_q) || (c6_valid_q && c6_parent_q == c3_parent_q);
+    c4_ahead_q <= c5_valid_q && c5_parent_q == c3_parent_q ? c5_state_q : c6_state_q;
 
     c5_state_q <= c4_new;
     c6_state_q <= c5_state_q;
-    c7_state_q <= c6_state_q;
     c5_place_q <= c4_valid_q && c4_place;
     if (s_op_valid_i && s_op_walk_i) walk_parent_q <= walk_parent_q == parent_t'(Parents - 1) ? '0 : walk_parent_q + 1'b1;
     if (rst_i) begin

@@ -4,9 +4,9 @@
 // A gate that is open, and where nobody waits, lets the packet pass and charges it to the parent's shaper. Else the packet waits there. When
 // the parent's time comes it lets one go: of the highest class, the one next in fair order. See the README.
 //
-// One pipeline of ten cycles serves all: packets that ask, and packets that go on from where they waited. A queue has one packet here at most.
+// One pipeline of eleven cycles serves all: packets that ask, and packets that go on from where they waited. A queue has one packet here at most.
 //
-// Throughput: one operation per cycle; a packet that waits costs one more at each level. Latency: 11 cycles when all gates are open.
+// Throughput: one operation per cycle; a packet that waits costs one more at each level. Latency: 12 cycles when all gates are open.
 // Ordering:   FIFO in each queue, since it has one packet here at most. Reset: forgets all packets; init_done_o rises when the memories are
 // cleared (max(Queues, Nodes * Classes, slots) cycles); everything is unshaped, of class 0, at node 0 and port 0.
 module pst_hierarchy
@@ -22,6 +22,7 @@ module pst_hierarchy
     parameter int unsigned SlotCycles = 32,              // of the timing wheels
     parameter int unsigned ToleranceCycles = 1024,
     parameter int unsigned WalkCycles = 64,              // one time stamp of each level is looked after per so many cycles
+    parameter int unsigned DoneCredits = 32,             // packets through that whoever is told of them can keep
     parameter int unsigned TimeWidth = 32,
     parameter string       RamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues),
@@ -43,11 +44,12 @@ module pst_hierarchy
     output logic [QueueIdWidth-1:0] m_out_queue_o,
     output logic [PayloadWidth-1:0] m_out_payload_o,
     output len_t                    m_out_len_o,
-    // with each of them: its queue may send the next one
+    // a cycle before each of them: its queue may send the next one
     output logic                    m_done_valid_o,
-    input  logic                    m_done_ready_i,
     output logic [QueueIdWidth-1:0] m_done_queue_o,
     output logic                    m_done_slow_o,        // it had to wait at a gate
+    output logic [QueueIdWidth-1:0] m_done_next_queue_o,  // m_done_queue_o of the next cycle, if m_done_valid_o then
+    input  logic [             1:0] done_credits_i,       // places that are free again for as many of these, of the DoneCredits at reset
     // settings, each atomic
     input  logic                    s_cfg_valid_i,
     output logic                    s_cfg_ready_o,
@@ -125,12 +127,13 @@ module pst_hierarchy
 
   // --- clearing walk of the memories here
 
-  logic init_q;
+  logic init_q, init_done_q;
   queue_t init_queue_q;
   logic [6:0] part_init_done;
   logic [2:0] gate_room;
 
   always_ff @(posedge clk_i) begin
+    init_done_q <= init_done_o && !rst_i;
     if (init_q) init_queue_q <= init_queue_q + 1'b1;
     if (init_q && init_queue_q == '1) init_q <= 1'b0;
     if (rst_i) begin
@@ -147,21 +150,21 @@ module pst_hierarchy
 
   always_comb begin
     case (s_cfg_what_i)
-      SetQueue:      s_cfg_ready_o = init_done_o;
-      SetSubscriber: s_cfg_ready_o = init_done_o && subscriber_cfg_ready;
-      SetNode:       s_cfg_ready_o = init_done_o && node_cfg_ready;
-      default:       s_cfg_ready_o = init_done_o && port_cfg_ready;
+      SetQueue:      s_cfg_ready_o = init_done_q;
+      SetSubscriber: s_cfg_ready_o = init_done_q && subscriber_cfg_ready;
+      SetNode:       s_cfg_ready_o = init_done_q && node_cfg_ready;
+      default:       s_cfg_ready_o = init_done_q && port_cfg_ready;
     endcase
   end
 
   assign cfg_take = s_cfg_valid_i && s_cfg_ready_o;
 
-  // --- stage 0: which operation is next?
+  // --- which operation is next?
 
-  op_t h0, h1_q, h2_q, h2, h3_q, h4_q, h4, h5_q, h6_q, h7_q, h8_q, h9_q;
-  logic issue, walk_due_q, new_take, turn_new_q, any_release;
+  op_t next, h0_q, h1_q, h2_q, h2, h3_q, h4_q, h4, h5_q, h6_q, h7_q, h8_q, h9_q;
+  logic issue, room_q, walk_due_q, new_take, turn_new_q, any_release;
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
-  logic [$clog2(OutDepth+1)-1:0] credit_q, done_credit_q;    // places in the two FIFOs at the end less the operations under way
+  logic out_credit, done_credit;              // a place in the FIFO at the end less the operations under way; the same of who is told
   logic [2:0] release_valid, release_take;    // subscriber, node, port
   logic node_pick_none, port_pick_none;
   subscriber_t subscriber_pick;
@@ -172,51 +175,64 @@ module pst_hierarchy
   round_t node_pick_round, port_pick_round;
   port_t port_pick;
   logic credit_back;
-  logic [$clog2(OutDepth+1)-1:0] unused_out_level, unused_done_level;
-  logic unused_out_ready, unused_done_ready;
+  logic [$clog2(OutDepth+1)-1:0] unused_out_level;
+  logic unused_out_ready;
 
   // New packets and those that waited in turn; of the latter the farthest first.
   always_comb begin
     any_release  = release_valid != '0;
-    issue        = gate_room == '1 && credit_q != '0 && done_credit_q != '0 && init_done_o;
+    issue        = room_q && out_credit && done_credit;
     new_take     = 1'b0;
     release_take = '0;
-    h0 = '{valid: 1'b0, op: OpWalk, default: '0};
-    h0.queue_id       = s_packet_queue_i;
-    h0.packet.payload = s_packet_payload_i;
-    h0.packet.len     = s_packet_len_i;
-    h0.node           = node_pick;
-    h0.port           = port_pick;
-    h0.round          = node_pick_round;
-    h0.tag            = subscriber_pick_tag;
+    next = '{valid: 1'b0, op: OpWalk, default: '0};
+    next.queue_id       = s_packet_queue_i;
+    next.packet.payload = s_packet_payload_i;
+    next.packet.len     = s_packet_len_i;
+    next.node           = node_pick;
+    next.port           = port_pick;
+    next.round          = node_pick_round;
+    next.tag            = subscriber_pick_tag;
     if (walk_due_q) begin
-      h0.valid = gate_room == '1;
+      next.valid = room_q;
     end else if (issue && s_packet_valid_i && (turn_new_q || !any_release)) begin
-      h0.valid = 1'b1;
-      h0.op    = OpNew;
+      next.valid = 1'b1;
+      next.op    = OpNew;
       new_take = 1'b1;
     end else if (issue && release_valid[2]) begin
-      h0.valid        = 1'b1;
-      h0.op           = OpPort;
-      h0.queue_id     = port_pick_queue;
-      h0.round        = port_pick_round;
-      h0.none         = port_pick_none;
+      next.valid        = 1'b1;
+      next.op           = OpPort;
+      next.queue_id     = port_pick_queue;
+      next.round        = port_pick_round;
+      next.none         = port_pick_none;
       release_take[2] = 1'b1;
     end else if (issue && release_valid[1]) begin
-      h0.valid        = 1'b1;
-      h0.op           = OpNode;
-      h0.queue_id     = node_pick_queue;
-      h0.none         = node_pick_none;
+      next.valid        = 1'b1;
+      next.op           = OpNode;
+      next.queue_id     = node_pick_queue;
+      next.none         = node_pick_none;
       release_take[1] = 1'b1;
     end else if (issue && release_valid[0]) begin
-      h0.valid        = 1'b1;
-      h0.op           = OpSubscriber;
-      h0.queue_id     = IndexBits > 0 ? queue_t'({subscriber_pick, subscriber_pick_index}) : queue_t'(subscriber_pick);
+      next.valid        = 1'b1;
+      next.op           = OpSubscriber;
+      next.queue_id     = IndexBits > 0 ? queue_t'({subscriber_pick, subscriber_pick_index}) : queue_t'(subscriber_pick);
       release_take[0] = 1'b1;
     end
   end
 
   assign s_packet_ready_o = new_take;
+
+  pst_credits #(
+      .Credits(OutDepth)
+  ) u_out_credit (
+      .clk_i, .rst_i, .take_i(new_take || release_take != '0), .give_i(2'(credit_back) + 2'(m_out_valid_o && m_out_ready_i)),
+      .any_o(out_credit)
+  );
+
+  pst_credits #(
+      .Credits(DoneCredits)
+  ) u_done_credit (
+      .clk_i, .rst_i, .take_i(new_take || release_take != '0), .give_i(2'(credit_back) + done_credits_i), .any_o(done_credit)
+  );
 
   always_ff @(posedge clk_i) begin
     walk_count_q <= walk_count_q + 1'b1;
@@ -224,18 +240,14 @@ module pst_hierarchy
       walk_count_q <= '0;
       walk_due_q   <= init_done_o;
     end
-    if (walk_due_q && h0.valid) walk_due_q <= 1'b0;
+    if (walk_due_q && next.valid) walk_due_q <= 1'b0;
     if (new_take || release_take != '0) turn_new_q <= !new_take;
-    credit_q <= credit_q - $bits(credit_q)'(new_take || release_take != '0) + $bits(credit_q)'(credit_back)
-        + $bits(credit_q)'(m_out_valid_o && m_out_ready_i);
-    done_credit_q <= done_credit_q - $bits(credit_q)'(new_take || release_take != '0) + $bits(credit_q)'(credit_back)
-        + $bits(credit_q)'(m_done_valid_o && m_done_ready_i);
+    room_q <= gate_room == '1 && init_done_q;
     if (rst_i) begin
       walk_count_q  <= '0;
       walk_due_q    <= 1'b0;
       turn_new_q    <= 1'b0;
-      credit_q      <= $bits(credit_q)'(OutDepth);
-      done_credit_q <= $bits(credit_q)'(OutDepth);
+      room_q        <= 1'b0;
     end
   end
 
@@ -253,7 +265,7 @@ module pst_hierarchy
       .clk_i,
       .we_i(init_q || (cfg_take && s_cfg_what_i == SetQueue)), .waddr_i(init_q ? init_queue_q : s_cfg_id_i),
       .wdata_i(init_q ? '0 : {s_cfg_class_i, s_cfg_weight_i}),
-      .re_i(1'b1), .raddr_i(h0.queue_id), .rdata_o({h2_class, h2_weight})
+      .re_i(1'b1), .raddr_i(h0_q.queue_id), .rdata_o({h2_class, h2_weight})
   );
 
   pst_ram_write_first #(
@@ -262,7 +274,7 @@ module pst_hierarchy
       .clk_i,
       .we_i(init_q || (cfg_take && s_cfg_what_i == SetSubscriber)),
       .waddr_i(init_q ? subscriber_t'(init_queue_q) : subscriber_t'(s_cfg_id_i)), .wdata_i(init_q ? '0 : node_t'(s_cfg_parent_i)),
-      .re_i(1'b1), .raddr_i(subscriber_of(h0.queue_id)), .rdata_o(h2_node)
+      .re_i(1'b1), .raddr_i(subscriber_of(h0_q.queue_id)), .rdata_o(h2_node)
   );
 
   pst_ram_write_first #(
@@ -282,7 +294,7 @@ module pst_hierarchy
   ) u_held (
       .clk_i,
       .we_i(h9_waits_q), .waddr_i(h9_q.queue_id), .wdata_i(h9_q.packet),
-      .re_i(1'b1), .raddr_i(h0.queue_id), .rdata_o(h2_held)
+      .re_i(1'b1), .raddr_i(h0_q.queue_id), .rdata_o(h2_held)
   );
 
   always_comb begin
@@ -333,7 +345,8 @@ module pst_hierarchy
   end
 
   always_ff @(posedge clk_i) begin
-    h1_q <= h0;
+    h0_q <= next;
+    h1_q <= h0_q;
     h2_q <= h1_q;
     h3_q <= h2;
     h4_q <= h3_q;
@@ -363,6 +376,7 @@ module pst_hierarchy
     h8_waits_q <= h7_waits_q;
     h9_waits_q <= h8_waits_q || (h8_q.op == OpNew && h8_op == GateAsk && port_wait);
     if (rst_i) begin
+      h0_q.valid  <= 1'b0;
       h1_q.valid  <= 1'b0;
       h2_q.valid  <= 1'b0;
       h3_q.valid  <= 1'b0;
@@ -394,11 +408,11 @@ module pst_hierarchy
       .ToleranceCycles(ToleranceCycles), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_subscriber (
       .clk_i, .rst_i, .now_i,
-      .s_op_valid_i(h0.valid && (h0.op == OpNew || h0.op == OpSubscriber || h0.op == OpWalk)), .s_op_walk_i(h0.op == OpWalk),
-      .s_op_parent_i(subscriber_of(h0.queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .pass_o(subscriber_pass),
+      .s_op_valid_i(h0_q.valid && (h0_q.op == OpNew || h0_q.op == OpSubscriber || h0_q.op == OpWalk)), .s_op_walk_i(h0_q.op == OpWalk),
+      .s_op_parent_i(subscriber_of(h0_q.queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .pass_o(subscriber_pass),
       .wait_o(subscriber_wait), .room_o(gate_room[0]),
       .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber),
-      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetSubscriber && init_done_o), .s_cfg_ready_o(subscriber_cfg_ready),
+      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetSubscriber && init_done_q), .s_cfg_ready_o(subscriber_cfg_ready),
       .s_cfg_parent_i(subscriber_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[0])
   );
 
@@ -410,7 +424,7 @@ module pst_hierarchy
       .s_op_valid_i(h2_q.valid && h2_q.op != OpPort), .s_op_walk_i(h2_q.op == OpWalk), .s_op_parent_i(h2.node),
       .s_op_len_i(h4_q.packet.len), .s_op_i(h6_op), .pass_o(node_pass), .wait_o(node_wait), .room_o(gate_room[1]),
       .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node),
-      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetNode && init_done_o), .s_cfg_ready_o(node_cfg_ready),
+      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetNode && init_done_q), .s_cfg_ready_o(node_cfg_ready),
       .s_cfg_parent_i(node_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[1])
   );
 
@@ -422,7 +436,7 @@ module pst_hierarchy
       .s_op_valid_i(h4_q.valid), .s_op_walk_i(h4_q.op == OpWalk), .s_op_parent_i(h4.port), .s_op_len_i(h6_q.packet.len),
       .s_op_i(h8_op), .pass_o(port_pass), .wait_o(port_wait), .room_o(gate_room[2]),
       .m_due_valid_o(due_valid[2]), .m_due_ready_i(due_ready[2]), .m_due_parent_o(due_port),
-      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetPort && init_done_o), .s_cfg_ready_o(port_cfg_ready),
+      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetPort && init_done_q), .s_cfg_ready_o(port_cfg_ready),
       .s_cfg_parent_i(port_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[2])
   );
 
@@ -469,7 +483,7 @@ module pst_hierarchy
       .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
   ) u_node_credit (
       .clk_i, .rst_i,
-      .s_op_subscriber_i(subscriber_of(h0.queue_id)), .s_op_index_i(index_of(index_t'(h0.queue_id))),
+      .s_op_subscriber_i(subscriber_of(h0_q.queue_id)), .s_op_index_i(index_of(index_t'(h0_q.queue_id))),
       .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2.packet.weight), .s_op_round_i(h2_q.round),
       .s_op_picked_i(h6_q.valid && h6_q.op == OpNode && !h6_q.none), .s_op_len_i(h6_q.packet.len),
       .go_o(node_go), .round_o(node_round), .credit_o(node_credit), .init_done_o(node_credit_init_done)
@@ -489,7 +503,7 @@ module pst_hierarchy
 
   assign credit_back = h9_q.valid && h9_q.op != OpWalk && !h9_out_q;
 
-  // Credits see to it that these never overflow.
+  // Credits see to it that it never overflows.
   pst_fifo #(
       .Width(QueueIdWidth + PayloadWidth + LenWidth), .Depth(OutDepth)
   ) u_out (
@@ -499,14 +513,10 @@ module pst_hierarchy
       .level_o(unused_out_level)
   );
 
-  pst_fifo #(
-      .Width(QueueIdWidth + 1), .Depth(OutDepth)
-  ) u_done (
-      .clk_i, .rst_i,
-      .s_valid_i(h9_out_q), .s_ready_o(unused_done_ready), .s_data_i({h9_q.queue_id, h9_q.op != OpNew}),
-      .m_valid_o(m_done_valid_o), .m_ready_i(m_done_ready_i), .m_data_o({m_done_queue_o, m_done_slow_o}),
-      .level_o(unused_done_level)
-  );
+  assign m_done_valid_o = h9_out_q;
+  assign m_done_queue_o = h9_q.queue_id;
+  assign m_done_slow_o  = h9_q.op != OpNew;
+  assign m_done_next_queue_o = h8_q.queue_id;
 
   logic unused;
   assign unused = &{1'b0, h9_q, s_cfg_parent_i};
@@ -514,7 +524,7 @@ module pst_hierarchy
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      if (h9_out_q) assert (unused_out_ready && unused_done_ready) else $error("output FIFO overflows");
+      if (h9_out_q) assert (unused_out_ready) else $error("output FIFO overflows");
     end
   end
 `endif

@@ -41,6 +41,7 @@ module pst_subscriber_order
 
   localparam int unsigned PickDepth = 8;
   localparam int unsigned Full = 8;    // the tree below has this many leaves
+  localparam int unsigned Half = QueuesPerSubscriber > 2 ? QueuesPerSubscriber / 2 : 1;
 
   if (QueuesPerSubscriber != 1 && QueuesPerSubscriber != 2 && QueuesPerSubscriber != 4 && QueuesPerSubscriber != 8) begin : g_bad_queues
     $error("pst_subscriber_order: QueuesPerSubscriber is %0d, allowed: 1, 2, 4, 8", QueuesPerSubscriber);
@@ -76,6 +77,13 @@ module pst_subscriber_order
 
   function automatic leaf_t first(leaf_t a, leaf_t b);
     return a.valid && (!b.valid || a.ahead <= b.ahead) ? a : b;
+  endfunction
+
+  // Of half of the leaves, from this one on.
+  function automatic leaf_t first_of(leaf_t [Full-1:0] leaf, int from);
+    if (Half == 4) return first(first(leaf[from], leaf[from+1]), first(leaf[from+2], leaf[from+3]));
+    if (Half == 2) return first(leaf[from], leaf[from+1]);
+    return leaf[from];
   endfunction
 
   logic init_q;
@@ -124,7 +132,7 @@ module pst_subscriber_order
   tag_t [QueuesPerSubscriber-1:0] k2_finish;
   tag_t k2_now, k3_now_q, k4_now_q, k5_now_q, k5_tag;
   logic [QueuesPerSubscriber-1:0] k2_marked, k2_past, k3_past_q, k4_past_q, k5_past_q, k5_past;    // tags in the past
-  class_t k2_class;
+  logic [7:0] k2_classes;
   leaf_t [Full-1:0] k2_leaf, k3_leaf_q;
   leaf_t [1:0] k4_leaf_q;
   leaf_t k5_leaf_q;
@@ -135,11 +143,11 @@ module pst_subscriber_order
   assign look           = s_pick_valid_i && s_pick_ready_o;
 
   always_comb begin
-    k2_class = '1;
-    for (int i = 0; i < QueuesPerSubscriber; i++) if (k2_waits[i].waits && k2_waits[i].cls < k2_class) k2_class = k2_waits[i].cls;
+    k2_classes = '0;
+    for (int i = 0; i < QueuesPerSubscriber; i++) if (k2_waits[i].waits) k2_classes[k2_waits[i].cls] = 1'b1;
     k2_leaf = '0;
     for (int i = 0; i < QueuesPerSubscriber; i++) begin
-      k2_leaf[i].valid = k2_waits[i].waits && k2_waits[i].cls == k2_class;
+      k2_leaf[i].valid = k2_waits[i].waits && (k2_classes & ~(8'hff << k2_waits[i].cls)) == '0;    // no higher class waits
       k2_leaf[i].index = 3'(i);
       k2_past[i]       = k2_marked[i] || $signed(k2_finish[i] - k2_now) < 0;
       k2_leaf[i].ahead = k2_past[i] ? '0 : k2_finish[i] - k2_now;
@@ -164,8 +172,8 @@ module pst_subscriber_order
     k4_subscriber_q <= k3_subscriber_q;
     k4_now_q        <= k3_now_q;
     k4_past_q       <= k3_past_q;
-    k4_leaf_q[0]    <= first(first(k3_leaf_q[0], k3_leaf_q[1]), first(k3_leaf_q[2], k3_leaf_q[3]));
-    k4_leaf_q[1]    <= first(first(k3_leaf_q[4], k3_leaf_q[5]), first(k3_leaf_q[6], k3_leaf_q[7]));
+    k4_leaf_q[0]    <= first_of(k3_leaf_q, 0);
+    k4_leaf_q[1]    <= first_of(k3_leaf_q, Half);
     k5_valid_q      <= k4_valid_q;
     k5_subscriber_q <= k4_subscriber_q;
     k5_now_q        <= k4_now_q;

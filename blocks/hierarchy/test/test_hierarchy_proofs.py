@@ -14,7 +14,7 @@ TASKS = [
 
 # Found from reset, by a bounded search of the same assertions.
 FAULTS = {
-    "the state written three operations before is not forwarded": ("hit3_q <= c6_valid_q &&", "hit3_q <= 1'b0 &&"),
+    "the state written three operations before is not forwarded": ("|| (c6_valid_q && c6_parent_q == c3_parent_q);", "|| 1'b0;"),
     "a parent is placed once more for each queue that waits": ("c4_place = wait_o && c4_state.count == '0;", "c4_place = wait_o;"),
     "a packet passes a closed gate": ("!c4_early && !c4_closed_q && c4_state", "!c4_early && c4_state"),
 }
@@ -27,9 +27,11 @@ SLOW_FAULTS = {
 # It takes tens of thousands of cycles until a time is wrong, and many parents until a FIFO is full. No bounded search gets there, but the
 # induction does not close.
 UNPROVED = {
-    "the state written two operations before is not forwarded": ("places", "if (hit2_q) c4_state = c6_state_q;", ""),
+    "the state written two operations before is not forwarded": (
+        "places", "hit23_q <= (c5_valid_q && c5_parent_q == c3_parent_q) ||", "hit23_q <="
+    ),
     "a packet's time is compared without a sign": (
-        "places", "$signed({now_i, 16'b0} - c4_state.stamp) < 0", "{now_i, 16'b0} < c4_state.stamp"
+        "places", "$signed({now_i, 1'b0} - {c4_cycle, |c4_state.stamp[15:0]}) < 0", "now_i < c4_cycle"
     ),
     "operations may come when the FIFO is too full": ("room", "PlaceDepth - 16 &&", "PlaceDepth - 8 &&"),
     "the due stages take one more than has room": ("room", "int'(due_level) <= DueDepth - 4", "int'(due_level) <= DueDepth - 1"),
@@ -48,11 +50,11 @@ UNPROVED_LISTS = {
     "the lowest class goes first": (
         "for (int c = Classes - 1; c >= 0; c--) if (look2_mask[c])", "for (int c = 0; c < Classes; c++) if (look2_mask[c])"
     ),
-    "the word written two operations before is not forwarded": ("if (hit2_q) p2_lists = p4_lists_q;", ""),
+    "the word written two operations before is not forwarded": ("hit23_q      <= p1_hit2 ||", "hit23_q      <="),
     "a pick may overtake the next head of its list": ("if (head_valid) begin", "if (head_valid && !pick_valid) begin"),
     "a list that ran empty keeps its old head": ("if (!nonempty) p2_new.head[side] = p2_q.queue_id;", ""),
     "the classes that wait are not cleared": (
-        "p2_mask_new[c] = p2_new.count[0] != '0", "p2_mask_new[c] = p2_mask[c] || p2_new.count[0] != '0"
+        "p3_mask[c] = p3_waits_q;", "p3_mask[c] = p3_mask_q[c] || p3_waits_q;"
     ),
 }  # fmt: skip
 

@@ -7,6 +7,7 @@
 module pst_outstanding_proof #(
     parameter int unsigned Queues = 2,
     parameter int unsigned Stages = 3,    // cycles from look to result, >= 3
+    parameter int unsigned Depth = 4,     // credits for packets through
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
     input logic                    clk_i,
@@ -24,8 +25,8 @@ module pst_outstanding_proof #(
 
   typedef logic [QueueIdWidth-1:0] queue_t;
 
-  logic look_slow, done_ready, done, again_valid, again, init_done, wants;
-  logic [1:0] look_count, count;
+  logic look_slow, done, again_valid, again, init_done, wants;
+  logic [1:0] look_count, count, credits;
   logic [2:0] look_state;
   queue_t again_queue;
 
@@ -60,18 +61,18 @@ module pst_outstanding_proof #(
     through = done && done_queue_i == queue_id;
   endfunction
 
-  assign done  = done_valid_i && done_ready;
+  assign done  = done_valid_i;
   assign again = again_valid && again_ready_i;
   assign wants = last.valid && !through(last.queue_id) && (last.waits ? !last.through : last.sent && want_i);
 
   pst_outstanding #(
-      .Queues(Queues)
+      .Queues(Queues), .Depth(Depth)
   ) u_dut (
       .clk_i, .rst_i,
       .s_look_queue_i(look_queue_i), .look_count_o(look_count), .look_slow_o(look_slow), .look_state_o(look_state),
       .s_result_valid_i(last.valid && (last.sent || wants)), .s_result_sent_i(last.sent), .s_result_wants_i(wants),
       .s_result_queue_i(last.queue_id), .s_result_state_i(last.state),
-      .s_done_valid_i(done_valid_i), .s_done_ready_o(done_ready), .s_done_queue_i(done_queue_i), .s_done_slow_i(done_slow_i),
+      .s_done_valid_i(done_valid_i), .s_done_queue_i(done_queue_i), .s_done_slow_i(done_slow_i), .done_credits_o(credits),
       .m_again_valid_o(again_valid), .m_again_ready_i(again_ready_i), .m_again_queue_o(again_queue), .init_done_o(init_done)
   );
 
@@ -81,6 +82,7 @@ module pst_outstanding_proof #(
   initial seen_q = 1'b0;
   logic [Queues-1:0][1:0] out_q;
   logic [Queues-1:0] waits_q, told_q, slow_q;
+  logic [$clog2(Depth+1)-1:0] credit_q;    // packets that may get through before credits come back
 
   assign tell = done && waits_q[done_queue_i] && !told_q[done_queue_i];
 
@@ -99,6 +101,7 @@ module pst_outstanding_proof #(
     for (int q = 0; q < Queues; q++) begin
       out_q[q] <= out_q[q] + 2'(last.valid && last.sent && last.queue_id == queue_t'(q)) - 2'(through(queue_t'(q)));
     end
+    credit_q <= credit_q + $bits(credit_q)'(credits) - $bits(credit_q)'(done);
     if (wants) waits_q[last.queue_id] <= 1'b1;
     if (tell) told_q[done_queue_i] <= 1'b1;
     if (done) slow_q[done_queue_i] <= done_slow_i;
@@ -108,6 +111,7 @@ module pst_outstanding_proof #(
     end
     if (rst_i) begin
       look_q  <= '0;
+      credit_q <= $bits(credit_q)'(Depth);
       out_q   <= '0;
       waits_q <= '0;
       told_q  <= '0;
@@ -123,7 +127,9 @@ module pst_outstanding_proof #(
   logic [Queues-1:0][3:0] in_fifo;
   logic [Queues-1:0][2:0] decision, gates, gates_done;
   logic [Queues-1:0] wants_mem;
+  queue_t fifo[Depth];    // the oldest word is in a register
   always_comb begin
+    for (int k = 0; k < Depth; k++) fifo[k] = k == 0 ? again_queue : u_dut.u_again.mem[$clog2(Depth)'(32'(u_dut.u_again.raddr_q) + k - 1)];
     for (int q = 0; q < Queues; q++) begin
       in_d1[q]      = u_dut.d1_valid_q && u_dut.d1_queue_q == queue_t'(q);
       in_d2[q]      = u_dut.d2_valid_q && u_dut.d2_queue_q == queue_t'(q);
@@ -134,7 +140,7 @@ module pst_outstanding_proof #(
       cleared[q]    = !u_dut.init_q || q < 32'(u_dut.init_queue_q);
       in_fifo[q]    = '0;
       for (int k = 0; k < u_dut.Depth; k++) begin
-        in_fifo[q] += 4'(k < 32'(u_dut.level) && u_dut.u_again.mem[3'(32'(u_dut.u_again.raddr_q) + k)] == queue_t'(q));
+        in_fifo[q] += 4'(k < 32'(u_dut.unused_level) && fifo[k] == queue_t'(q));
       end
     end
   end
@@ -146,7 +152,7 @@ module pst_outstanding_proof #(
       // pst_schedule_shaped: it has the queue, once
       if (look_i) m_look : assume (init_done && !in_pipe[look_queue_i] && !waits_q[look_queue_i]);
       // the gates: they have a packet of the queue, and not two in a row
-      if (done_valid_i) m_done : assume (out_q[done_queue_i] != '0 && !in_d1[done_queue_i] && !in_d2[done_queue_i]);
+      if (done_valid_i) m_done : assume (credit_q != '0 && out_q[done_queue_i] != '0 && !in_d1[done_queue_i] && !in_d2[done_queue_i]);
     end
   end
 
@@ -164,17 +170,16 @@ module pst_outstanding_proof #(
         if (!waits_q[q]) assert (in_fifo[q] == '0 && !told_q[q]);
         assert (out_q[q] <= 2'd2);
       end
-      if (done_valid_i && init_done) a_taken : assert (done_ready || 32'(u_dut.level) > 4);
-      if (u_dut.again) a_room : assert (32'(u_dut.level) < u_dut.Depth);
+      if (u_dut.again) a_room : assert (32'(u_dut.unused_level) < Depth);
 
       // what the induction needs: the FIFO, the clearing walk
-      a_flag : assert (again_valid == (u_dut.level != '0));
-      a_fifo : assert (3'(32'(u_dut.u_again.raddr_q) + 32'(u_dut.level)) == u_dut.u_again.waddr_q);
-      a_level : assert (32'(u_dut.level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.Depth);
+      a_flag : assert (again_valid == (u_dut.unused_level != '0));
+      a_fifo : assert ($clog2(Depth)'(32'(u_dut.u_again.raddr_q) + 32'(u_dut.unused_level) - 1) == u_dut.u_again.waddr_q);
+      a_credit : assert (32'(u_dut.unused_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) + 32'(credit_q) == Depth);
       a_tell : assert ((!tell1_q || u_dut.d1_valid_q) && (!tell2_q || u_dut.d2_valid_q));
       if (!init_done) begin
         a_idle : assert (32'(u_dut.init_queue_q) < Queues && in_pipe == '0 && out_q == '0 && waits_q == '0 && slow_q == '1
-                         && !u_dut.d1_valid_q && !u_dut.d2_valid_q && !u_dut.d3_valid_q && u_dut.level == '0);
+                         && !u_dut.d1_valid_q && !u_dut.d2_valid_q && !u_dut.d3_valid_q && u_dut.unused_level == '0);
       end
       a_range : assert (32'(u_dut.d1_queue_q) < Queues || !u_dut.d1_valid_q);
       a_range2 : assert (32'(u_dut.d2_queue_q) < Queues || !u_dut.d2_valid_q);
@@ -188,7 +193,7 @@ module pst_outstanding_proof #(
           if (!in_d1[q] && !in_d2[q]) assert (gates[q][0] == slow_q[q]);
         end
         for (int k = 0; k < u_dut.Depth; k++) begin
-          if (k < 32'(u_dut.level)) assert (32'(u_dut.u_again.mem[3'(32'(u_dut.u_again.raddr_q) + k)]) < Queues);
+          if (k < 32'(u_dut.unused_level)) assert (32'(fifo[k]) < Queues);
         end
         if (in_pipe[q]) assert (!waits_q[q]);
         assert (!(in_d1[q] && in_d2[q]));
@@ -238,7 +243,7 @@ module pst_outstanding_proof #(
       c_told : cover (again && out_q[again_queue] != '0);
       c_replaced : cover (look_q[2].valid && u_dut.hit4_q);
       c_ahead : cover (out_q[0] == 2'd2);
-      c_both : cover (u_dut.level == 4'd2);
+      c_both : cover (u_dut.unused_level == 4'd2);
     end
   end
 

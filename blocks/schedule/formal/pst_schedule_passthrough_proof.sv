@@ -81,8 +81,9 @@ module pst_schedule_passthrough_proof #(
       a_at_once : assert (u_dut.ready_take == (u_dut.ready_valid && under_way_q != 3'(Credits)));
       a_turn : assert (!refused_q || active_ready);
       // what the induction needs
-      a_out_credit : assert (32'(u_dut.out_credit_q) + 32'(under_way_q) == Credits);
-      a_place_credit : assert (32'(u_dut.place_credit_q) + 32'(deq_valid) + 32'(way_q[1]) + 32'(way_q[2]) + 32'(way_q[3])
+      a_out_credit : assert (32'(u_dut.u_out_credit.count_q) + 32'(under_way_q) == Credits);
+      a_any : assert (u_dut.place_credit == (u_dut.u_place_credit.count_q != '0) && u_dut.out_credit == (u_dut.u_out_credit.count_q != '0));
+      a_place_credit : assert (32'(u_dut.u_place_credit.count_q) + 32'(deq_valid) + 32'(way_q[1]) + 32'(way_q[2]) + 32'(way_q[3])
                                + 32'(u_dut.u_ret.level_q) == 16);
       a_flag : assert (u_dut.ret_valid == (u_dut.u_ret.level_q != '0));
       a_level : assert (32'(u_dut.u_ret.level_q) <= 2 && u_dut.u_ret.waddr_q == 4'(u_dut.u_ret.raddr_q + 4'(u_dut.u_ret.level_q)));

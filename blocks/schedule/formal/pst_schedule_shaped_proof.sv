@@ -285,7 +285,7 @@ module pst_schedule_shaped_proof
 
   // The ready list's first queue could have left, but for the walk.
   logic held, held_q;
-  assign held = u_dut.ready_valid && u_dut.out_credit_q != '0 && !cfg && !u_dut.ready_take;
+  assign held = u_dut.ready_valid && u_dut.out_credit && !cfg && !u_dut.ready_take;
   always_ff @(posedge clk_i) held_q <= held && !rst_i;
 
   always_ff @(posedge clk_i) begin
@@ -299,8 +299,9 @@ module pst_schedule_shaped_proof
       `PLACES((parked[0] ? cfg_q[0].mantissa == '0 || opening[0] : 1'b1) && (parked[1] ? cfg_q[1].mantissa == '0 || opening[1] : 1'b1));
 
       // what the induction needs: credits and FIFOs
-      `PLACES(32'(u_dut.place_credit_q) == 32 - 32'(in_pipe) - 32'(u_dut.u_place_ret.level_q));
-      `PLACES(32'(u_dut.out_credit_q) + 32'(downstream_q) + 32'(asked) == Credits);
+      `PLACES(u_dut.place_credit == (u_dut.u_place_credit.count_q != '0) && u_dut.out_credit == (u_dut.u_out_credit.count_q != '0));
+      `PLACES(32'(u_dut.u_place_credit.count_q) == 32 - 32'(in_pipe) - 32'(u_dut.u_place_ret.level_q));
+      `PLACES(32'(u_dut.u_out_credit.count_q) + 32'(downstream_q) + 32'(asked) == Credits);
       `PLACES(32'(u_dut.u_place_act.level_q) <= 2 && 32'(u_dut.u_place_ret.level_q) <= 2
                          && 3'(u_dut.u_place_act.waddr_q + 3'd1) == 3'(u_dut.u_place_act.raddr_q + 3'(u_dut.u_place_act.level_q))
                          && u_dut.act_fifo_valid == (u_dut.u_place_act.level_q != '0)

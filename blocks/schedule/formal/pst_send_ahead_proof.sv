@@ -17,7 +17,7 @@ module pst_send_ahead_proof #(
     input logic packet_i,        // the FIFO's first packet comes
     input logic ready_i,
     input logic done_i,
-    input logic done_queue_i
+    input logic done_next_queue_i
 );
 
   typedef struct packed {
@@ -26,24 +26,26 @@ module pst_send_ahead_proof #(
     logic [1:0] number;
   } flight_t;
 
-  logic room, room_q, decide, ahead, come, gone, packet_valid, packet_ready, out_valid, out_queue, done, seen_q;
+  logic room, room_q, decide, ahead, come, gone, packet_valid, packet_ready, out_valid, out_queue, done, done_queue_q, seen_q;
   initial seen_q = 1'b0;
   logic [1:0] out_number;
   flight_t flight_q[Depth];      // beside the DUT's FIFO of turns
   flight_t first;
   logic [2:0] level;
+  logic [1:0] oldest;            // slot of the FIFO's oldest word
   logic [Queues-1:0][1:0] decided_q, issued_q, through_q;    // packets of each queue that are not dropped
   logic [Queues-1:0][1:0] outstanding;
   logic [Queues-1:0] at_gates;
 
   assign level        = u_dut.u_turns.level_q;
-  assign first        = flight_q[u_dut.u_turns.raddr_q];
+  assign oldest       = 2'(u_dut.u_turns.waddr_q - 2'(level));
+  assign first        = flight_q[oldest];
   assign packet_valid = packet_i && level != '0 && !first.drop;
   assign gone         = packet_i && level != '0 && first.drop;
   assign come         = packet_valid && packet_ready;
   assign decide       = decide_i && level != 3'(Depth) && (ahead ? room_q && outstanding[decide_queue_i] == 2'd1 : 1'b1);
   assign ahead        = outstanding[decide_queue_i] != '0;
-  assign done         = done_i && at_gates[done_queue_i];
+  assign done         = done_i && at_gates[done_queue_q];
 
   always_comb begin
     for (int q = 0; q < Queues; q++) begin
@@ -60,18 +62,19 @@ module pst_send_ahead_proof #(
       .s_packet_valid_i(packet_valid), .s_packet_ready_o(packet_ready), .s_packet_queue_i(first.queue_id), .s_packet_data_i(first.number),
       .s_packet_gone_i(gone),
       .m_packet_valid_o(out_valid), .m_packet_ready_i(ready_i), .m_packet_queue_o(out_queue), .m_packet_data_o(out_number),
-      .s_done_valid_i(done), .s_done_queue_i(done_queue_i)
+      .s_done_valid_i(done), .s_done_queue_i(done_queue_q), .s_done_next_queue_i(done_next_queue_i)
   );
 
   always_ff @(posedge clk_i) begin
     seen_q <= 1'b1;
+    done_queue_q <= done_next_queue_i;
     room_q <= room && !rst_i;
     if (decide) begin
       flight_q[u_dut.u_turns.waddr_q] <= '{queue_id: decide_queue_i, drop: drop_i, number: decided_q[decide_queue_i]};
       if (!drop_i) decided_q[decide_queue_i] <= decided_q[decide_queue_i] + 1'b1;
     end
     if (out_valid && ready_i) issued_q[out_queue] <= issued_q[out_queue] + 1'b1;
-    if (done) through_q[done_queue_i] <= through_q[done_queue_i] + 1'b1;
+    if (done) through_q[done_queue_q] <= through_q[done_queue_q] + 1'b1;
     if (rst_i) begin
       decided_q <= '0;
       issued_q  <= '0;
@@ -94,7 +97,7 @@ module pst_send_ahead_proof #(
     there  = '0;
     used   = '0;
     for (int k = 0; k < Depth; k++) begin
-      flying[k] = 2'(2'(k) - u_dut.u_turns.raddr_q) < level || level == 3'(Depth);
+      flying[k] = 2'(2'(k) - oldest) < level || level == 3'(Depth);
       {turn_ahead[k], turn_place[k]} = u_dut.u_turns.mem[k];
       for (int p = 0; p < Places; p++) owners[p] += 3'(flying[k] && turn_ahead[k] && 32'(turn_place[k]) == p);
       if (flying[k] && !flight_q[k].drop) there[flight_q[k].queue_id] += 1'b1;
@@ -114,14 +117,18 @@ module pst_send_ahead_proof #(
         a_order : assert (out_number == issued_q[out_queue]);
       end
       if (decide && ahead) a_place : assert (u_dut.taken_q != '1);
-      if (u_dut.go != '0 || (packet_valid && !u_dut.turn.ahead)) a_offered : assert (out_valid);
+      if ((u_dut.here_q & u_dut.through_q) != '0 || (packet_valid && !u_dut.turn.ahead)) a_offered : assert (out_valid);
       for (int q = 0; q < Queues; q++) assert (there[q] == 3'(2'(decided_q[q] - issued_q[q])));
       for (int p = 0; p < Places; p++) assert (owners[p] == 3'(u_dut.taken_q[p]));
 
       // what the induction needs
-      a_fifo : assert (2'(u_dut.u_turns.raddr_q + 2'(level)) == u_dut.u_turns.waddr_q && 32'(level) <= Depth
+      a_fifo : assert (2'(oldest + 1'b1) == u_dut.u_turns.raddr_q && 32'(level) <= Depth
                        && u_dut.turn_valid == (level != '0));
+      if (level != '0) a_first : assert (u_dut.turn == u_dut.u_turns.mem[oldest]);
       a_used : assert (used == 4'(u_dut.used_q));
+      a_pick : assert (u_dut.pick_valid_q == ((u_dut.here_q & u_dut.through_q) != '0));
+      if (u_dut.pick_valid_q) a_may : assert (u_dut.here_q[u_dut.pick_q] && u_dut.through_q[u_dut.pick_q]);
+      for (int p = 0; p < Places; p++) if (u_dut.taken_q[p]) assert (u_dut.match_q[p] == (done_queue_q == u_dut.queue_q[p]));
       if (room_q) a_room : assert (u_dut.taken_q != '1);
       for (int q = 0; q < Queues; q++) assert (outstanding[q] <= 2'd2 && 2'(issued_q[q] - through_q[q]) <= 2'd1
                                               && 2'(issued_q[q] - through_q[q]) <= outstanding[q]);
@@ -141,7 +148,7 @@ module pst_send_ahead_proof #(
             assert (flight_q[k].number != flight_q[j].number);
             // FIFO
             assert ((2'(flight_q[k].number - issued_q[flight_q[k].queue_id]) < 2'(flight_q[j].number - issued_q[flight_q[k].queue_id]))
-                    == (2'(2'(k) - u_dut.u_turns.raddr_q) < 2'(2'(j) - u_dut.u_turns.raddr_q)));
+                    == (2'(2'(k) - oldest) < 2'(2'(j) - oldest)));
           end
         end
         for (int p = 0; p < Places; p++) begin

@@ -33,8 +33,8 @@ inline constexpr int kCredits = 32;        // packets that fit downstream
 inline constexpr int kPlaceDepth = 32;     // shaped: decisions in flight
 inline constexpr int kTurnDepth = 16;      // pass-through: the same
 inline constexpr unsigned kActiveDepth = 8, kActiveRoom = 4;
-inline constexpr int kAgain = 3;  // gated: from the end of a packet at the gates until its queue, if it wants to know, is told
-inline constexpr unsigned kAgainDepth = 8, kAgainRoom = 4;
+inline constexpr int kAgain = 3;             // gated: from the end of a packet at the gates until its queue, if it wants to know, is told
+inline constexpr unsigned kAgainDepth = 32;  // gated: queues that are to be told
 }  // namespace schedule_timing
 
 // A queue's shaper: setting and time stamp.
@@ -76,11 +76,10 @@ class ShapedSchedule {
     // Settings of a queue can be written in this cycle.
     bool setting_room() const { return !gate_busy_; }
 
-    // Gated: a packet of this queue is through the gates, slow: it had to wait there; before step(). Returns whether that is taken in this
-    // cycle.
+    // Gated: a packet of this queue is through the gates, slow: it had to wait there; before step(). Returns whether the queue is to be
+    // told.
     bool done(std::int64_t now, std::uint32_t queue, bool slow) {
         namespace t = schedule_timing;
-        if (again_.size() > t::kAgainRoom && again_.at(t::kAgainRoom).at <= now) return false;
         for (int age = 1; age <= kLast; ++age) {
             if (!(pipe_ >> (age - 1) & 1) || op(now, age).queue != queue) continue;
             // It comes off the count until the decision; later the decision stands, but the queue need not wait for it any more.
@@ -93,10 +92,13 @@ class ShapedSchedule {
         --shaper.outstanding;
         shaper.slow = slow;
         done_ = {now, queue};
-        if (shaper.wants) again_.push({now + t::kAgain, queue});
+        const bool wants = shaper.wants;
+        if (wants) again_.push({now + t::kAgain, queue});
         shaper.wants = false;
-        return true;
+        return wants;
     }
+    // Gated: a queue was told in the last step.
+    bool told() const { return last_again_ == last_step_; }
 
     // One cycle. `queue_manager` gives dequeue(); credit: the output took a packet; setting: settings of this queue are written now (and
     // have been put into its record by the caller after this call); kNoQueue: none. left(queue, Dequeued, ShaperState): a packet was taken
@@ -457,7 +459,7 @@ class ShapedSchedule {
     std::uint32_t newly_[4] = {};  // that can be popped from cycle n mod 4 on
 
     // packets at the gates behind
-    SmallFifo<Told, 2 * schedule_timing::kAgainDepth> again_;
+    SmallFifo<Told, schedule_timing::kAgainDepth> again_;
     Told done_{-1, 0};  // the last packet that got through the gates
     std::int64_t last_again_ = -8;
     bool ahead_room_ = false;  // in the last cycle

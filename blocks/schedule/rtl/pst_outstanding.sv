@@ -4,12 +4,13 @@
 // The decision side owns `sent` and `wants`, the gates' side owns `done`, `slow` and `told`. sent and done count modulo 4: outstanding are
 // sent - done, two at most. wants and told toggle: a queue wants to be told while they differ. So each memory has one writer.
 //
-// Latency: a look 2 cycles; a packet that is through to m_again_o 4 cycles. Throughput: one look, one result, one packet through per cycle.
+// Latency: a look 2 cycles; a packet that is through to m_again_o 3 cycles. Throughput: one look, one result, one packet through per cycle.
 // A look knows all that was through in its own cycle or before; the decision side itself must watch s_done from the cycle after that, and
 // may not say wants in a cycle in which the queue has a packet through.
 // Reset: nothing is outstanding; a walker clears the memories (`Queues` cycles).
 module pst_outstanding #(
     parameter int unsigned Queues = 64,        // >= 2
+    parameter int unsigned Depth = 32,         // most packets through before done_credits_o says that they are forgotten
     parameter string       RamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -27,17 +28,15 @@ module pst_outstanding #(
     input  logic [2:0]              s_result_state_i,
     // gates: a queue's packet is through; the next one of the same queue three cycles later at the earliest
     input  logic                    s_done_valid_i,
-    output logic                    s_done_ready_o,
     input  logic [QueueIdWidth-1:0] s_done_queue_i,
     input  logic                    s_done_slow_i,      // it had to wait
+    output logic [             1:0] done_credits_o,     // of so many packets nothing is kept any more; of at most Depth there is
     // a queue that wanted to be told
     output logic                    m_again_valid_o,
     input  logic                    m_again_ready_i,
     output logic [QueueIdWidth-1:0] m_again_queue_o,
     output logic                    init_done_o
 );
-
-  localparam int unsigned Depth = 8;
 
   typedef logic [QueueIdWidth-1:0] queue_t;
 
@@ -67,17 +66,16 @@ module pst_outstanding #(
 
   // --- the gates' side: D0 read, D2 write
 
-  logic d0_take, d1_valid_q, d2_valid_q, d3_valid_q, d1_slow_q, d2_slow_q, again, d2_wants, d2_told;
+  logic d1_valid_q, d2_valid_q, d3_valid_q, d1_slow_q, d2_slow_q, again, d2_wants, d2_told;
   queue_t d1_queue_q, d2_queue_q, d3_queue_q;
   logic [1:0] d2_done;
   gates_t d2_new, d3_new_q, d4_new_q;
-  logic [$clog2(Depth+1)-1:0] level;
+  logic [$clog2(Depth+1)-1:0] unused_level;
   logic unused_ready;
 
-  assign s_done_ready_o = int'(level) <= Depth - 4 && init_done_o;
-  assign d0_take        = s_done_valid_i && s_done_ready_o;
   assign d2_new         = '{done: d2_done + 1'b1, slow: d2_slow_q};
   assign again          = d2_valid_q && d2_wants != d2_told;
+  assign done_credits_o = 2'(d2_valid_q && !again) + 2'(m_again_valid_o && m_again_ready_i);
 
   // --- the decision side
 
@@ -105,7 +103,7 @@ module pst_outstanding #(
   end
 
   always_ff @(posedge clk_i) begin
-    d1_valid_q <= d0_take;
+    d1_valid_q <= s_done_valid_i;
     d1_queue_q <= s_done_queue_i;
     d1_slow_q  <= s_done_slow_i;
     d2_valid_q <= d1_valid_q;
@@ -160,19 +158,19 @@ module pst_outstanding #(
   );
 
   pst_fifo #(
-      .Width(QueueIdWidth), .Depth(Depth)
+      .Width(QueueIdWidth), .Depth(Depth), .RegisterOutput(1'b1)
   ) u_again (
       .clk_i, .rst_i,
       .s_valid_i(again), .s_ready_o(unused_ready), .s_data_i(d2_queue_q),
       .m_valid_o(m_again_valid_o), .m_ready_i(m_again_ready_i), .m_data_o(m_again_queue_o),
-      .level_o(level)
+      .level_o(unused_level)
   );
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       if (again) assert (unused_ready) else $error("the FIFO of queues to be told overflows");
-      if (d0_take) begin
+      if (s_done_valid_i) begin
         assert (!(d1_valid_q && d1_queue_q == s_done_queue_i) && !(d2_valid_q && d2_queue_q == s_done_queue_i))
         else $error("two packets of queue %0d get through in a row", s_done_queue_i);
         assert (!(s_result_valid_i && s_result_wants_i && s_result_queue_i == s_done_queue_i))

@@ -14,6 +14,7 @@ module pst_schedule
     parameter int unsigned Credits = 32,                                 // packets that fit downstream
     parameter int unsigned VerdictStages = 0,                            // shaped: cycles that a verdict on each packet takes longer
     parameter bit          Gated = 1'b0,                                 // shaped: gates behind it, one packet of a queue there, one ahead
+    parameter int unsigned DoneDepth = 32,                               // Gated: packets through that are not given back by done_credits_o
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -40,9 +41,10 @@ module pst_schedule
     input  logic                    s_ahead_room_i,
     // Gated: a queue's packet is through the gates; it had to wait there
     input  logic                    s_done_valid_i,
-    output logic                    s_done_ready_o,
     input  logic [QueueIdWidth-1:0] s_done_queue_i,
     input  logic                    s_done_slow_i,
+    input  logic [QueueIdWidth-1:0] s_done_next_queue_i, // s_done_queue_i of the next cycle, if s_done_valid_i then
+    output logic [             1:0] done_credits_o,      // of so many of them nothing is kept any more
     // shaper of one queue
     input  logic                    s_cfg_valid_i,
     output logic                    s_cfg_ready_o,
@@ -56,7 +58,7 @@ module pst_schedule
     pst_schedule_shaped #(
         .Queues(Queues), .Slots(Slots), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles), .WalkCycles(WalkCycles),
         .TimeWidth(TimeWidth), .Credits(Credits), .VerdictStages(VerdictStages), .Gated(Gated),
-        .QueueRamStyle(QueueRamStyle)
+        .DoneDepth(DoneDepth), .QueueRamStyle(QueueRamStyle)
     ) u_schedule (.*);
   end else begin : g_passthrough
     pst_schedule_passthrough #(
@@ -69,10 +71,10 @@ module pst_schedule
     assign m_period_o    = '0;
     assign m_ahead_o     = 1'b0;
     assign m_ahead_queue_o = '0;
-    assign s_done_ready_o = 1'b1;
+    assign done_credits_o = 2'(s_done_valid_i);
     logic unused;
     assign unused = &{1'b0, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i, s_drop_i, s_done_valid_i, s_done_queue_i,
-                      s_done_slow_i, s_ahead_room_i};
+                      s_done_slow_i, s_done_next_queue_i, s_ahead_room_i};
   end
 
 endmodule

@@ -32,13 +32,13 @@ module pst_schedule_passthrough
   logic [31:0] now_q;
   logic ready_valid, ready_take;
   logic [QueueIdWidth-1:0] ready_queue, ret_queue, place_queue_q;
-  logic [$clog2(PlaceDepth+1)-1:0] place_credit_q, unused_level;
-  logic [$clog2(Credits+1)-1:0] out_credit_q;
+  logic [$clog2(PlaceDepth+1)-1:0] unused_level;
+  logic place_credit, out_credit;
   logic ret_valid, ret_take, unused_ret_ready, pick_act, place_valid_q, turn_q, unused_op_ready;
 
   assign now_o = now_q;
   assign m_deq_take_o = 1'b1;    // whatever is popped leaves
-  assign ready_take = ready_valid && place_credit_q != '0 && out_credit_q != '0;
+  assign ready_take = ready_valid && place_credit && out_credit;
   // Returns and activations in turn.
   assign pick_act = s_active_valid_i && (turn_q || !ret_valid);
   assign ret_take = ret_valid && !pick_act;
@@ -51,18 +51,25 @@ module pst_schedule_passthrough
     place_valid_q <= pick_act || ret_valid;
     place_queue_q <= pick_act ? s_active_queue_i : ret_queue;
     if (pick_act || ret_valid) turn_q <= !pick_act;
-    place_credit_q <= place_credit_q - $bits(place_credit_q)'(ready_take) + $bits(place_credit_q)'(ret_take)
-        + $bits(place_credit_q)'(s_ret_valid_i && !s_ret_backlogged_i);
-    out_credit_q <= out_credit_q - $bits(out_credit_q)'(ready_take) + $bits(out_credit_q)'(credit_i);
     if (rst_i) begin
-      now_q          <= '0;
-      m_deq_valid_o  <= 1'b0;
-      place_valid_q  <= 1'b0;
-      turn_q         <= 1'b0;
-      place_credit_q <= $bits(place_credit_q)'(PlaceDepth);
-      out_credit_q   <= $bits(out_credit_q)'(Credits);
+      now_q         <= '0;
+      m_deq_valid_o <= 1'b0;
+      place_valid_q <= 1'b0;
+      turn_q        <= 1'b0;
     end
   end
+
+  pst_credits #(
+      .Credits(PlaceDepth)
+  ) u_place_credit (
+      .clk_i, .rst_i, .take_i(ready_take), .give_i(2'(ret_take) + 2'(s_ret_valid_i && !s_ret_backlogged_i)), .any_o(place_credit)
+  );
+
+  pst_credits #(
+      .Credits(Credits)
+  ) u_out_credit (
+      .clk_i, .rst_i, .take_i(ready_take), .give_i(2'(credit_i)), .any_o(out_credit)
+  );
 
   pst_fifo #(
       .Width(QueueIdWidth), .Depth(PlaceDepth)

@@ -21,6 +21,7 @@ module pst_schedule_shaped
     parameter int unsigned Credits = 32,              // packets that fit downstream
     parameter int unsigned VerdictStages = 0,         // cycles after R3 in which it is known whether the packet was dropped, 0 .. 5
     parameter bit          Gated = 1'b0,              // gates behind the scheduler: a queue has one packet there, and one that follows it
+    parameter int unsigned DoneDepth = 32,            // Gated: packets through before done_credits_o says that they are forgotten
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -49,9 +50,10 @@ module pst_schedule_shaped
     input  logic                    s_ahead_room_i,
     // Gated: a queue's packet is through the gates; it had to wait there
     input  logic                    s_done_valid_i,
-    output logic                    s_done_ready_o,
     input  logic [QueueIdWidth-1:0] s_done_queue_i,
     input  logic                    s_done_slow_i,
+    input  logic [QueueIdWidth-1:0] s_done_next_queue_i,    // s_done_queue_i of the next cycle, if s_done_valid_i then
+    output logic [             1:0] done_credits_o,    // of so many of them nothing is kept any more; of at most DoneDepth there is
     // shaper of one queue
     input  logic                    s_cfg_valid_i,
     output logic                    s_cfg_ready_o,
@@ -113,9 +115,10 @@ module pst_schedule_shaped
   cycle_t now_q;
   logic init_q;
   queue_t init_queue_q;
-  logic lists_init_done, gates_init_done;
+  logic lists_init_done, gates_init_done, init_done_q;
 
   always_ff @(posedge clk_i) begin
+    init_done_q <= init_done_o && !rst_i;
     now_q <= now_q + 1'b1;
     if (init_q) init_queue_q <= init_queue_q + 1'b1;
     if (init_q && init_queue_q == QueueIdWidth'(Queues - 1)) init_q <= 1'b0;
@@ -130,7 +133,7 @@ module pst_schedule_shaped
   assign init_done_o = !init_q && lists_init_done && gates_init_done;
 
   function automatic logic through(queue_t queue_id);
-    through = Gated && s_done_valid_i && s_done_ready_o && s_done_queue_i == queue_id;
+    through = Gated && s_done_valid_i && s_done_queue_i == queue_id;
   endfunction
 
   // --- decision pipeline: B0 pop or walk, B1, B2 words read (by the queue manager too), B3 decided, R0 answer, R1..R3 time stamp,
@@ -154,8 +157,7 @@ module pst_schedule_shaped
   logic walk_due_q, walk, walk_stale;
   queue_t walk_queue_q;
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
-  logic [$clog2(PlaceDepth+1)-1:0] place_credit_q;    // free places in the return FIFO less the operations in flight
-  logic [$clog2(Credits+1)-1:0] out_credit_q;
+  logic place_credit, out_credit;                     // a free place in the return FIFO less the operations in flight; one downstream
   logic cfg_take;
   logic gates_slow, again_valid, again_take;
   logic [1:0] gates_count;
@@ -164,8 +166,8 @@ module pst_schedule_shaped
 
   // The walk goes first, at its fixed share. A pop waits while a walk writes a time stamp or a setting is written: it might
   // read that very word, which the memories do not define.
-  assign walk = walk_due_q && place_credit_q != '0;
-  assign ready_take = ready_valid && !walk && place_credit_q != '0 && out_credit_q != '0
+  assign walk = walk_due_q && place_credit;
+  assign ready_take = ready_valid && !walk && place_credit && out_credit
       && !(last.valid && last.op == OpWalk) && !cfg_take;
 
   always_comb begin
@@ -292,6 +294,9 @@ module pst_schedule_shaped
   logic walk_old, time_we, no_place, place_ret_valid, place_ret_take, out_credit_back;
   logic sent, dropped;    // the packet was taken from its queue: it is charged, or not
   logic wants, ahead_next;
+  // Known when the last stage begins: it was too early; it waits for a packet to get through; it took a packet and there are more.
+  logic last_early_q, last_waits_q, last_more_q;
+  logic last_done_q, last_through;    // last's queue is s_done_queue_i; a packet of its is through just now
   time_t time_wdata;
   cycle_t hold_wdata;
 
@@ -304,35 +309,33 @@ module pst_schedule_shaped
     hold_wdata = sent ? hold_last : now_q - OldAge - 1'b1;
     // A queue is placed again if it may send its next packet ahead when it comes (the one before this is through by then, if there is
     // one); else it waits until one is through, unless that is just happening.
-    ahead_next = !last.gates.slow && s_ahead_room_i;
-    wants      = 1'b0;
-    if (Gated && !through(last.queue_id)) begin
-      wants = last.op == OpWait ? !last.gates.through : sent && backlogged_q[Last] && !ahead_next;
-    end
-    no_place   = last.valid && (wants || last.op == OpPark || last.op == OpWalk || (last.op == OpDequeue && !backlogged_q[Last]));
-    place_ret_valid = last.valid && !no_place;
+    ahead_next   = !last.gates.slow && s_ahead_room_i;
+    last_through = s_done_valid_i && last_done_q;
+    wants        = Gated && !last_through && ((last_waits_q && !last.gates.through) || (last_more_q && !s_drop_i && !ahead_next));
+    place_ret_valid = last_early_q || (last_waits_q && (last_through || last.gates.through))
+        || (last_more_q && (!Gated || last_through || s_drop_i || ahead_next));
+    no_place     = last.valid && !place_ret_valid;
     out_credit_back = last.valid && (last.op == OpReplace || last.op == OpPark || last.op == OpWait);
   end
 
-  // Credits come and go several in a cycle; those that are known late only choose between sums that are ready.
-  logic [$bits(place_credit_q)-1:0] place_credit_sum;
-  logic [$bits(out_credit_q)-1:0] out_credit_sum;
-
-  assign place_credit_sum = place_credit_q + $bits(place_credit_q)'(no_place);
-  assign out_credit_sum   = out_credit_q + $bits(out_credit_q)'(out_credit_back) + $bits(out_credit_q)'(credit_i);
-
   always_ff @(posedge clk_i) begin
-    case ({ready_take || walk, place_ret_take})
-      2'b10:   place_credit_q <= place_credit_sum - 1'b1;
-      2'b01:   place_credit_q <= place_credit_sum + 1'b1;
-      default: place_credit_q <= place_credit_sum;
-    endcase
-    out_credit_q <= ready_take ? out_credit_sum - 1'b1 : out_credit_sum;
-    if (rst_i) begin
-      place_credit_q <= $bits(place_credit_q)'(PlaceDepth);
-      out_credit_q   <= $bits(out_credit_q)'(Credits);
-    end
+    last_early_q <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpReplace;
+    last_waits_q <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpWait;
+    last_more_q  <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpDequeue && backlogged_q[Last-1];
+    last_done_q  <= Gated && s_done_next_queue_i == r_q[Last-1].queue_id;
   end
+
+  pst_credits #(
+      .Credits(PlaceDepth)
+  ) u_place_credit (
+      .clk_i, .rst_i, .take_i(ready_take || walk), .give_i(2'(no_place) + 2'(place_ret_take)), .any_o(place_credit)
+  );
+
+  pst_credits #(
+      .Credits(Credits)
+  ) u_out_credit (
+      .clk_i, .rst_i, .take_i(ready_take), .give_i(2'(out_credit_back) + 2'(credit_i)), .any_o(out_credit)
+  );
 
   pst_ram_1r1w #(
       .Width($bits(time_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
@@ -360,7 +363,7 @@ module pst_schedule_shaped
   assign park   = last.valid && last.op == OpPark;
   assign unpark = gate_busy_q && gate_count_q == '0 && parked_q;
   assign cfg_take = s_cfg_valid_i && s_cfg_ready_o;
-  assign s_cfg_ready_o = !gate_busy_q && init_done_o;
+  assign s_cfg_ready_o = !gate_busy_q && init_done_q;
 
   always_ff @(posedge clk_i) begin
     if (!gate_busy_q) begin
@@ -420,7 +423,7 @@ module pst_schedule_shaped
   assign act_queue        = unpark ? gate_queue_q : again ? again_queue : s_active_queue_i;
   assign unpark_take      = unpark && act_room_q && !unpark_hazard && !park;
   assign again_take       = again && act_room_q && !unpark;
-  assign s_active_ready_o = act_room_q && !act_hazard && !unpark && !again && init_done_o;
+  assign s_active_ready_o = act_room_q && !act_hazard && !unpark && !again && init_done_q;
   assign act_take         = unpark_take || again_take || (s_active_valid_i && s_active_ready_o);
 
   always_ff @(posedge clk_i) begin
@@ -448,7 +451,7 @@ module pst_schedule_shaped
 
   // Both FIFOs are passed by when they are empty: a queue alone comes round sooner.
   place_t place_act_fifo, place_act_a2, place_ret_fifo, place_ret_last;
-  logic act_fifo_valid, ret_fifo_valid, place_ret_any;
+  logic act_fifo_valid, ret_fifo_valid, place_ret_any, place_room, ret_turn;
   logic [$clog2(PlaceDepth+1)-1:0] unused_ret_level;
 
   assign place_act_valid = act_fifo_valid || a2_valid_q;
@@ -471,8 +474,8 @@ module pst_schedule_shaped
       .Width($bits(place_t)), .Depth(PlaceDepth), .RegisterOutput(1'b1)
   ) u_place_ret (
       .clk_i, .rst_i,
-      .s_valid_i(place_ret_valid && (ret_fifo_valid || !place_ret_take)), .s_ready_o(unused_ret_ready), .s_data_i(place_ret_last),
-      .m_valid_o(ret_fifo_valid), .m_ready_i(place_ret_take), .m_data_o(place_ret_fifo),
+      .s_valid_i(place_ret_valid && (ret_fifo_valid || !ret_turn)), .s_ready_o(unused_ret_ready), .s_data_i(place_ret_last),
+      .m_valid_o(ret_fifo_valid), .m_ready_i(ret_turn), .m_data_o(place_ret_fifo),
       .level_o(unused_ret_level)
   );
 
@@ -489,8 +492,10 @@ module pst_schedule_shaped
   assign pick_act   = place_act_valid && (turn_q || !place_ret_any);
   assign pick_valid = place_act_valid || place_ret_any;
   assign pick       = pick_act ? place_act : place_ret;
-  assign place_act_take = pick_act && (!place_valid_q || place_take);
-  assign place_ret_take = place_ret_any && !pick_act && (!place_valid_q || place_take);
+  assign place_room     = !place_valid_q || place_take;
+  assign ret_turn       = place_room && !(place_act_valid && turn_q);    // whether there is a return is known late
+  assign place_act_take = pick_act && place_room;
+  assign place_ret_take = place_ret_any && ret_turn;
 
   // Each that may be picked is compared with now side by side: which one it is is known late.
   function automatic logic due(cycle_t hold, cycle_t now);
@@ -504,7 +509,7 @@ module pst_schedule_shaped
   logic [SlotTimeWidth-1:0] cursor_q;         // slot that is spliced next: when it is over
 
   always_ff @(posedge clk_i) begin
-    if (!place_valid_q || place_take) begin
+    if (place_room) begin
       place_valid_q <= pick_valid;
       place_queue_q <= pick.queue_id;
       place_due_q   <= pick_due;
@@ -567,13 +572,13 @@ module pst_schedule_shaped
 
   if (Gated) begin : g_gated
     pst_outstanding #(
-        .Queues(Queues), .RamStyle(QueueRamStyle)
+        .Queues(Queues), .Depth(DoneDepth), .RamStyle(QueueRamStyle)
     ) u_outstanding (
         .clk_i, .rst_i,
         .s_look_queue_i(ready_queue), .look_count_o(gates_count), .look_slow_o(gates_slow), .look_state_o(gates_state),
         .s_result_valid_i(last.valid && (sent || wants)), .s_result_sent_i(sent), .s_result_wants_i(wants),
         .s_result_queue_i(last.queue_id), .s_result_state_i(last.gates.state),
-        .s_done_valid_i, .s_done_ready_o, .s_done_queue_i, .s_done_slow_i,
+        .s_done_valid_i, .s_done_queue_i, .s_done_slow_i, .done_credits_o,
         .m_again_valid_o(again_valid), .m_again_ready_i(again_take), .m_again_queue_o(again_queue),
         .init_done_o(gates_init_done)
     );
@@ -584,9 +589,9 @@ module pst_schedule_shaped
     assign gates_init_done = 1'b1;
     assign again_valid     = 1'b0;
     assign again_queue     = '0;
-    assign s_done_ready_o  = 1'b1;
+    assign done_credits_o  = 2'(s_done_valid_i);
     logic unused_gates;
-    assign unused_gates = &{1'b0, again_take, last.gates, s_done_valid_i, s_done_queue_i, s_done_slow_i};
+    assign unused_gates = &{1'b0, again_take, wants, last.gates, s_done_valid_i, s_done_queue_i, s_done_slow_i, s_done_next_queue_i};
   end
 
 `ifndef SYNTHESIS

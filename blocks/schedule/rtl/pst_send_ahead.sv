@@ -34,7 +34,8 @@ module pst_send_ahead #(
     output logic [Width-1:0]        m_packet_data_o,
     // a queue's packet is through the gates
     input  logic                    s_done_valid_i,
-    input  logic [QueueIdWidth-1:0] s_done_queue_i
+    input  logic [QueueIdWidth-1:0] s_done_queue_i,
+    input  logic [QueueIdWidth-1:0] s_done_next_queue_i     // s_done_queue_i of the next cycle, if s_done_valid_i then
 );
 
   localparam int unsigned PlaceWidth = $clog2(Places);
@@ -52,13 +53,19 @@ module pst_send_ahead #(
     place_t place;
   } turn_t;
 
-  set_t taken_q, here_q, through_q, go, after;    // the place is taken; its packet is here; the one before it is through
+  set_t taken_q, here_q, through_q;    // the place is taken; its packet is here; the one before it is through
+  set_t match_q;                       // s_done_queue_i is its queue
   queue_t queue_q[Places];
   logic [Width-1:0] data_q[Places];
 
   function automatic place_t first(set_t set);
     first = '0;
     for (int k = int'(Places) - 1; k >= 0; k--) if (set[k]) first = place_t'(k);
+  endfunction
+
+  // Round robin.
+  function automatic place_t next(set_t set, place_t last);
+    next = first((set & (set_t'(-2) << last)) != '0 ? set & (set_t'(-2) << last) : set);
   endfunction
 
   // --- decisions: a place is taken
@@ -75,7 +82,7 @@ module pst_send_ahead #(
   assign room_o  = int'(used_q) <= int'(Places) - 2;    // one may be taken in this very cycle
 
   pst_fifo #(
-      .Width($bits(turn_t)), .Depth(Depth)
+      .Width($bits(turn_t)), .Depth(Depth), .RegisterOutput(1'b1)
   ) u_turns (
       .clk_i, .rst_i,
       .s_valid_i(s_decide_valid_i), .s_ready_o(unused_turn_ready), .s_data_i({s_decide_ahead_i, free}),
@@ -85,25 +92,32 @@ module pst_send_ahead #(
 
   // --- packets: into their place, or straight on in turn with those that may leave theirs
 
-  logic straight, from_place, place_turn_q;
-  place_t last_q, pick;
+  logic straight, from_place, place_turn_q, pick_valid_q;
+  place_t last_q, pick_q;    // the place that left last; that may leave next
+  set_t go, go_others;       // may leave in the next cycle; others than pick_q
 
   assign straight   = s_packet_valid_i && !turn.ahead;
-  assign go         = here_q & through_q;
-  assign after      = go & (set_t'(-2) << last_q);           // round robin
-  assign pick       = first(after != '0 ? after : go);
-  assign from_place = go != '0 && (place_turn_q || !straight);
+  assign from_place = pick_valid_q && (place_turn_q || !straight);
   assign come       = s_packet_valid_i && turn.ahead;
   assign leave      = from_place && m_packet_ready_i;
   assign dropped    = s_packet_gone_i && turn.ahead;
 
   assign m_packet_valid_o = from_place || straight;
-  assign m_packet_queue_o = from_place ? queue_q[pick] : s_packet_queue_i;
-  assign m_packet_data_o  = from_place ? data_q[pick] : s_packet_data_i;
+  assign m_packet_queue_o = from_place ? queue_q[pick_q] : s_packet_queue_i;
+  assign m_packet_data_o  = from_place ? data_q[pick_q] : s_packet_data_i;
   assign s_packet_ready_o = turn.ahead || (!from_place && m_packet_ready_i);
 
+  // Who leaves next is known when the cycle begins: whether the last pick leaves, known late, only chooses.
+  assign go        = (here_q | (set_t'(come) << turn.place)) & (through_q | (s_done_valid_i ? match_q : '0));
+  assign go_others = go & ~(set_t'(1) << pick_q);
+
   always_ff @(posedge clk_i) begin
-    for (int k = 0; k < int'(Places); k++) if (s_done_valid_i && s_done_queue_i == queue_q[k]) through_q[k] <= 1'b1;
+    pick_valid_q <= (leave ? go_others : go) != '0;
+    pick_q       <= leave ? next(go_others, pick_q) : next(go, last_q);
+    if (s_done_valid_i) through_q <= through_q | match_q;
+    for (int k = 0; k < int'(Places); k++) begin
+      match_q[k] <= s_done_next_queue_i == (reserve && free == place_t'(k) ? s_decide_queue_i : queue_q[k]);
+    end
     if (reserve) begin
       taken_q[free]   <= 1'b1;
       here_q[free]    <= 1'b0;
@@ -115,9 +129,9 @@ module pst_send_ahead #(
       data_q[turn.place] <= s_packet_data_i;
     end
     if (leave) begin
-      taken_q[pick] <= 1'b0;
-      here_q[pick]  <= 1'b0;
-      last_q        <= pick;
+      taken_q[pick_q] <= 1'b0;
+      here_q[pick_q]  <= 1'b0;
+      last_q          <= pick_q;
     end
     if (dropped) taken_q[turn.place] <= 1'b0;
     used_q <= used_q + $bits(used_q)'(reserve) - $bits(used_q)'(leave) - $bits(used_q)'(dropped);
@@ -127,6 +141,7 @@ module pst_send_ahead #(
       here_q       <= '0;
       used_q       <= '0;
       last_q       <= '0;
+      pick_valid_q <= 1'b0;
       place_turn_q <= 1'b0;
     end
   end

@@ -48,7 +48,7 @@ FAULTS = {
         "pst_schedule_shaped", "find", SHAPED, "place_valid_q && !splice_due_q && op_ready", "place_valid_q && op_ready"
     ),
     "nobody walks over old time stamps": (
-        "pst_schedule_shaped", "find", SHAPED, "assign walk = walk_due_q && place_credit_q != '0;", "assign walk = 1'b0;"
+        "pst_schedule_shaped", "find", SHAPED, "assign walk = walk_due_q && place_credit;", "assign walk = 1'b0;"
     ),
     "a look does not see the packet that is just getting through": (
         "pst_outstanding", "find", OUTSTANDING, "if (hit2_q) b2_gates = d2_new;", ""
@@ -61,7 +61,9 @@ FAULTS = {
     "who wants to be told is written while it is read": (
         "pst_outstanding", "find", OUTSTANDING, "(s_result_valid_i && s_result_wants_i)", "s_result_valid_i"
     ),
-    "a packet goes before the one ahead of it is through": ("pst_send_ahead", "find", SEND_AHEAD, "here_q & through_q;", "here_q;"),
+    "a packet goes before the one ahead of it is through": (
+        "pst_send_ahead", "find", SEND_AHEAD, "& (through_q | (s_done_valid_i ? match_q : '0));", ";"
+    ),
     "who gets through in the cycle of the decision is not seen": (
         "pst_send_ahead", "find", SEND_AHEAD, "through_q[free] <= s_done_valid_i && s_done_queue_i == s_decide_queue_i;",
         "through_q[free] <= 1'b0;",

@@ -61,7 +61,7 @@ module pst_fifo #(
     logic [Width-1:0] data_q;
     always_ff @(posedge clk_i) begin
       if (pop) data_q <= mem[raddr_q];
-      if (push && (!valid_q || (pop && level_q == LevelWidth'(1)))) data_q <= s_data_i;
+      if (!valid_q || (pop && level_q == LevelWidth'(1))) data_q <= s_data_i;    // whether it is pushed is known later
     end
     assign m_data_o = data_q;
   end else begin : g_direct

@@ -89,6 +89,7 @@ module pst_access_edge_core
 );
 
   localparam int unsigned Credits = 32;
+  localparam int unsigned DoneCredits = 32;    // packets through the gates that the scheduler can keep until it has told their queues
   // Stages that the scheduler waits for a verdict: look with the queue manager's answer (R0), take at R2, verdict at R4 or R6.
   localparam int unsigned VerdictStages = Aqm != 1 ? 0 : AqmEstimate ? 3 : 1;
 
@@ -124,8 +125,9 @@ module pst_access_edge_core
   logic [QueueIdWidth-1:0] judged_queue;
   logic [DescIdWidth-1:0] judged_desc;
   len_t judged_len;
-  logic out_valid, out_take, out_ready, tree_init_done, done_valid, done_ready, done_slow, ahead, ahead_room;
-  logic [QueueIdWidth-1:0] done_queue, ahead_queue;
+  logic out_valid, out_take, credit, out_ready, tree_init_done, done_valid, done_slow, ahead, ahead_room;
+  logic [1:0] done_credits;
+  logic [QueueIdWidth-1:0] done_queue, done_next_queue, ahead_queue;
   logic unused_out_ready;
   logic [$clog2(Credits+1)-1:0] unused_level;
   out_t out;
@@ -137,7 +139,10 @@ module pst_access_edge_core
   backlog_t arrive_backlog;
   verdict_e arrive_verdict;
 
-  assign init_done_o   = arrivals_init_done && queue_init_done && schedule_init_done && aqm_init_done && tree_init_done;
+  always_ff @(posedge clk_i) begin
+    init_done_o <= !rst_i && arrivals_init_done && queue_init_done && schedule_init_done && aqm_init_done && tree_init_done;
+  end
+
   assign s_cfg_ready_o = cfg_ready && init_done_o;
   assign cfg_take      = s_cfg_valid_i && s_cfg_ready_o;
 
@@ -197,15 +202,16 @@ module pst_access_edge_core
 
   pst_schedule #(
       .Queues(Queues), .Shaping(Shaping), .Credits(Credits), .VerdictStages(VerdictStages), .Gated(Levels > 1),
-      .QueueRamStyle(QueueRamStyle)
+      .DoneDepth(DoneCredits), .QueueRamStyle(QueueRamStyle)
   ) u_schedule (
       .clk_i, .rst_i,
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len), .s_ret_backlogged_i(ret_backlogged),
-      .s_drop_i(judged_drop), .m_period_o(ret_period), .credit_i(out_take),
+      .s_drop_i(judged_drop), .m_period_o(ret_period), .credit_i(credit),
       .m_ahead_o(ahead), .m_ahead_queue_o(ahead_queue), .s_ahead_room_i(ahead_room),
-      .s_done_valid_i(done_valid), .s_done_ready_o(done_ready), .s_done_queue_i(done_queue), .s_done_slow_i(done_slow),
+      .s_done_valid_i(done_valid), .s_done_queue_i(done_queue), .s_done_slow_i(done_slow),
+      .s_done_next_queue_i(done_next_queue), .done_credits_o(done_credits),
       .s_cfg_valid_i(s_cfg_valid_i && init_done_o), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i,
       .now_o, .init_done_o(schedule_init_done)
   );
@@ -256,7 +262,7 @@ module pst_access_edge_core
 
   // The scheduler counts credits, so this never overflows.
   pst_fifo #(
-      .Width($bits(out_t)), .Depth(Credits)
+      .Width($bits(out_t)), .Depth(Credits), .RegisterOutput(1'b1)
   ) u_out (
       .clk_i, .rst_i,
       .s_valid_i(judged_valid), .s_ready_o(unused_out_ready),
@@ -279,18 +285,23 @@ module pst_access_edge_core
     assign done_valid         = 1'b0;
     assign done_queue         = '0;
     assign done_slow          = 1'b0;
+    assign done_next_queue    = '0;
     assign ahead_room         = 1'b0;
+    assign credit             = out_take;
     assign s_tree_cfg_ready_o = 1'b1;
     assign tree_init_done     = 1'b1;
 
     logic unused_tree;
     assign unused_tree = ^{s_tree_cfg_valid_i, s_tree_cfg_what_i, s_tree_cfg_id_i, s_tree_cfg_shaper_i, s_tree_cfg_parent_i,
-                           s_tree_cfg_class_i, s_tree_cfg_weight_i, done_ready, ahead, ahead_queue};
+                           s_tree_cfg_class_i, s_tree_cfg_weight_i, done_credits, ahead, ahead_queue};
   end else begin : g_tree
     logic packet_valid, packet_ready, packet_mark;
     logic [QueueIdWidth-1:0] packet_queue;
     logic [DescIdWidth-1:0] packet_desc;
     len_t packet_len;
+
+    // Whether the gates take a packet is known late.
+    always_ff @(posedge clk_i) credit <= out_take && !rst_i;
 
     // A queue has one packet in the hierarchy at a time; one that was sent ahead of its being through waits here.
     pst_send_ahead #(
@@ -302,19 +313,19 @@ module pst_access_edge_core
         .s_packet_data_i({out.mark, out.desc, out.len}), .s_packet_gone_i(out_take && out.drop),
         .m_packet_valid_o(packet_valid), .m_packet_ready_i(packet_ready), .m_packet_queue_o(packet_queue),
         .m_packet_data_o({packet_mark, packet_desc, packet_len}),
-        .s_done_valid_i(done_valid && done_ready), .s_done_queue_i(done_queue)
+        .s_done_valid_i(done_valid), .s_done_queue_i(done_queue), .s_done_next_queue_i(done_next_queue)
     );
 
     pst_hierarchy #(
         .Queues(Queues), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes),
-        .PayloadWidth(1 + DescIdWidth), .RamStyle(QueueRamStyle)
+        .PayloadWidth(1 + DescIdWidth), .DoneCredits(DoneCredits), .RamStyle(QueueRamStyle)
     ) u_hierarchy (
         .clk_i, .rst_i, .now_i(now_o),
         .s_packet_valid_i(packet_valid), .s_packet_ready_o(packet_ready), .s_packet_queue_i(packet_queue),
         .s_packet_payload_i({packet_mark, packet_desc}), .s_packet_len_i(packet_len),
         .m_out_valid_o, .m_out_ready_i, .m_out_queue_o, .m_out_payload_o({m_out_mark_o, m_out_desc_o}), .m_out_len_o,
-        .m_done_valid_o(done_valid), .m_done_ready_i(done_ready), .m_done_queue_o(done_queue),
-        .m_done_slow_o(done_slow),
+        .m_done_valid_o(done_valid), .m_done_queue_o(done_queue), .m_done_slow_o(done_slow),
+        .m_done_next_queue_o(done_next_queue), .done_credits_i(done_credits),
         .s_cfg_valid_i(s_tree_cfg_valid_i), .s_cfg_ready_o(s_tree_cfg_ready_o), .s_cfg_what_i(s_tree_cfg_what_i),
         .s_cfg_id_i(s_tree_cfg_id_i), .s_cfg_shaper_i(s_tree_cfg_shaper_i), .s_cfg_parent_i(s_tree_cfg_parent_i),
         .s_cfg_class_i(s_tree_cfg_class_i), .s_cfg_weight_i(s_tree_cfg_weight_i),

@@ -71,26 +71,36 @@ module pst_access_edge_judge
 
   assign now = cycle_q[AqmTimeWidth+TickShift-1:TickShift];
 
-  // --- what is known of a packet: written before it is in its queue, read when it has left it, so never both at once
+  // --- what is known of a packet: written a cycle after it came, before it is in its queue; read when it has left it, so never both at once
 
-  logic ecn;
+  logic ecn, enq_valid_q, enq_ecn_q;
+  logic [DescIdWidth-1:0] enq_desc_q;
   logic [AqmTimeWidth-1:0] enqueued;
+
+  always_ff @(posedge clk_i) begin
+    enq_valid_q <= s_enq_valid_i && !rst_i;
+    enq_desc_q  <= s_enq_desc_i;
+    enq_ecn_q   <= s_enq_ecn_i;
+  end
 
   if (Estimate) begin : g_ecn
     pst_ram_1r1w #(
         .Width(1), .Depth(Descriptors), .ReadLatency(2), .Style(DescRamStyle)
     ) u_ecn (
         .clk_i,
-        .we_i(s_enq_valid_i), .waddr_i(s_enq_desc_i), .wdata_i(s_enq_ecn_i),
+        .we_i(enq_valid_q), .waddr_i(enq_desc_q), .wdata_i(enq_ecn_q),
         .re_i(1'b1), .raddr_i(s_ret_desc_i), .rdata_o(ecn)
     );
     assign enqueued = '0;
   end else begin : g_tick
+    logic [AqmTimeWidth-1:0] enq_now_q;
+    always_ff @(posedge clk_i) enq_now_q <= now;
+
     pst_ram_1r1w #(
         .Width(1 + AqmTimeWidth), .Depth(Descriptors), .ReadLatency(2), .Style(DescRamStyle)
     ) u_tick (
         .clk_i,
-        .we_i(s_enq_valid_i), .waddr_i(s_enq_desc_i), .wdata_i({s_enq_ecn_i, now}),
+        .we_i(enq_valid_q), .waddr_i(enq_desc_q), .wdata_i({enq_ecn_q, enq_now_q}),
         .re_i(1'b1), .raddr_i(s_ret_desc_i), .rdata_o({ecn, enqueued})
     );
   end
@@ -144,7 +154,7 @@ module pst_access_edge_judge
 
   assign m_judged_desc_o = packet_q[Judged].desc;
   assign m_judged_len_o  = packet_q[Judged].len;
-  assign m_judged_drop_o = m_judged_valid_o && verdict == VerdictDrop;
+  assign m_judged_drop_o = verdict == VerdictDrop;
   assign m_judged_mark_o = m_judged_valid_o && (Algorithm == 0 ? verdict == VerdictMark : marked_q[Judged]);
 
   always_ff @(posedge clk_i) marked_q <= {marked_q[Judged-1:Take+1], ecn};
@@ -152,7 +162,7 @@ module pst_access_edge_judge
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i && m_judged_valid_o) assert (m_judged_queue_o == packet_q[Judged].queue_id) else $error("verdict for another queue");
-    if (!rst_i) assert (!(s_enq_valid_i && s_ret_valid_i && s_enq_desc_i == s_ret_desc_i)) else $error("a descriptor has two owners");
+    if (!rst_i) assert (!(enq_valid_q && s_ret_valid_i && enq_desc_q == s_ret_desc_i)) else $error("a descriptor has two owners");
   end
 `endif
 

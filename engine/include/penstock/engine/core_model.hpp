@@ -121,15 +121,17 @@ class CoreModel {
           judge_(queues, descriptors, aqm),
           tree_(queues, tree) {}
 
-    static std::uint32_t init_cycles(std::uint32_t queues) { return Schedule<CoreRecord>::init_cycles(queues); }
+    // Cycles after reset until init_done_o, which is a register.
+    static std::uint32_t init_cycles(std::uint32_t queues) { return Schedule<CoreRecord>::init_cycles(queues) + 1; }
 
     // As after reset; `now` is the first cycle with init_done_o.
     void start(std::int64_t now) {
         std::fill(records_.begin(), records_.end(), CoreRecord{});
         manager_.reset();
-        schedule_.start(now);
+        schedule_.start(now - 1);
         if constexpr (kGates) tree_.reset();
         turns_.clear();
+        credit_ = false;
         out_.clear();
         event_valid_ = false;
     }
@@ -189,10 +191,13 @@ class CoreModel {
         const bool at_head = !kArrivals && head_taken;  // that page stands at the head of the output
         bool credit = out_taken || at_head, ahead_room = false;
         if constexpr (kGates) {
-            credit = step_tree(now, out_taken, at_head, tree_setting);
+            const bool gone = step_tree(now, out_taken, at_head, tree_setting);
+            if (gone) out_.pop();
+            credit = std::exchange(credit_, gone);
             ahead_room = tree_.ahead.room();
+        } else if (credit) {
+            out_.pop();
         }
-        if (credit) out_.pop();
         bool dropped = false;
         if constexpr (kJudges) {
             judge_.step(now);
@@ -253,7 +258,7 @@ class CoreModel {
         std::int64_t next = schedule_.next_event(now);
         if constexpr (kArrivals) next = std::min(next, judge_.next_event(now));
         if constexpr (kGates) {
-            if (next == now + 1) return next;
+            if (next == now + 1 || credit_) return now + 1;
             next = std::min({next, tree_.next_event(now), std::max(tree_.next_done(), now + 1)});
             const bool straight = !out_.empty() && !out_.front().drop && turns_.front() == kNoPlace;
             if (!out_.empty() && !(straight && tree_.blocked())) next = std::min(next, std::max(out_.front().from, now + 1));
@@ -286,14 +291,17 @@ class CoreModel {
     // Returns whether the FIFO's head is taken.
     bool step_tree(std::int64_t now, bool out_taken, bool head_taken, const HierarchySetting* setting) {
         tree_.ahead.begin();
-        const bool done = tree_.done_valid(now) && schedule_.done(now, tree_.done(), tree_.done_slow());
-        if (done) tree_.ahead.done(now, tree_.done());
+        if (schedule_.told()) tree_.told();  // in the last cycle
+        if (tree_.done_valid(now)) {
+            tree_.ahead.done(now, tree_.done());
+            tree_.note_done(now, schedule_.done(now, tree_.done(), tree_.done_slow()));
+        }
         const bool head = head_valid(now) && !out_.front().drop, come = head && turns_.front() != kNoPlace, straight = head && !come;
         TimedHierarchy::Packet packet;
         if (head) packet = {out_.front().tag, out_.front().queue, out_.front().descriptor, out_.front().length, out_.front().mark};
         if (setting) tree_.set(now, *setting);
         const TimedHierarchy::Packet* const ahead = tree_.ahead.offer(now, straight);
-        const bool taken = tree_.step(now, ahead ? ahead : straight ? &packet : nullptr, out_taken, done);
+        const bool taken = tree_.step(now, ahead ? ahead : straight ? &packet : nullptr, out_taken);
         if (taken) tree_.ahead.taken(ahead != nullptr);
         if (come) tree_.ahead.come(now, turns_.front(), packet);
         if (head_taken && turns_.front() != kNoPlace) tree_.ahead.drop(turns_.front());
@@ -312,6 +320,7 @@ class CoreModel {
     mutable SmallFifo<Out, 64> out_;
     Packet event_{};
     bool event_valid_ = false;
+    bool credit_ = false;       // with a hierarchy: a packet left the output FIFO in the last cycle
     SmallFifo<int, 64> turns_;  // with a hierarchy, of each packet that has left its queue: its place in `ahead`
 };
 

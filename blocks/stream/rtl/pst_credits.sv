@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Counter of credits: places that are free somewhere else, less what is on its way there.
+//
+// Whether a credit is taken, and how many come back, is often known last in a cycle: it only chooses between what the count would become.
+// Latency: 1 cycle. Reset: all credits are here.
+module pst_credits #(
+    parameter int unsigned Credits = 32,    // >= 1
+    localparam int unsigned CountWidth = $clog2(Credits + 1)
+) (
+    input  logic       clk_i,
+    input  logic       rst_i,
+    input  logic       take_i,    // one is used; only if any_o
+    input  logic [1:0] give_i,    // so many come back
+    output logic       any_o
+);
+
+  typedef logic [CountWidth-1:0] count_t;
+
+  // Written out, since synthesis would share one adder for all results and add last what is known last.
+  function automatic count_t up(count_t count);
+    for (int i = 0; i < int'(CountWidth); i++) up[i] = count[i] ^ ((count | count_t'({CountWidth{1'b1}} << i)) == '1);
+  endfunction
+
+  function automatic count_t down(count_t count);
+    for (int i = 0; i < int'(CountWidth); i++) down[i] = count[i] ^ ((count & ~count_t'({CountWidth{1'b1}} << i)) == '0);
+  endfunction
+
+  count_t count_q, count_up, count_down;
+  logic one;
+
+  assign count_up   = up(count_q);
+  assign count_down = down(count_q);
+  assign one        = count_q == count_t'(1);
+
+  always_ff @(posedge clk_i) begin
+    case ({give_i, take_i})
+      {2'd0, 1'b0}, {2'd1, 1'b1}: count_q <= count_q;
+      {2'd0, 1'b1}:               count_q <= count_down;
+      {2'd1, 1'b0}, {2'd2, 1'b1}: count_q <= count_up;
+      {2'd2, 1'b0}, {2'd3, 1'b1}: count_q <= up(count_up);
+      default:                    count_q <= up(up(count_up));
+    endcase
+    any_o <= give_i > 2'(take_i) || (any_o && !(one && take_i && give_i == '0));
+    if (rst_i) begin
+      count_q <= count_t'(Credits);
+      any_o   <= 1'b1;
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      assert (any_o == (count_q != '0)) else $error("%0d credits, any_o is %0d", count_q, any_o);
+      assert (any_o || !take_i) else $error("a credit is taken, and there is none");
+      assert (int'(count_q) + int'(give_i) <= int'(Credits) + int'(take_i)) else $error("more than %0d credits", Credits);
+    end
+  end
+`endif
+
+endmodule
