@@ -230,7 +230,7 @@ def test_nobody_starves_among_equals() -> None:
     assert max(sums.values()) - min(sums.values()) <= 4 * 9600
 
 
-@pytest.mark.parametrize("pause", [1_000, 30_000, 50_000, 60_000, 130_000, 150_000])
+@pytest.mark.parametrize("pause", [10_000, 30_000, 50_000, 60_000, 130_000, 150_000])
 def test_a_queue_that_was_idle_goes_next(pause: int) -> None:
     """However many bytes its subscriber's other queue was sent meanwhile: tags of 22 bits wrap after 80 kB."""
     net, at = Network(1), int(cycles(pause, 10**7))
