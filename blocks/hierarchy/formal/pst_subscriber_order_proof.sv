@@ -385,7 +385,9 @@ module pst_subscriber_order_proof
         a_k3 : assert (is_it(leaf3[pick_q.index], pick_q));
       end
       if (at[4]) begin
-        for (int h = 0; h < 2; h++) assert (fits(leaf4[h], pick_q) && (!leaf4[h].valid || (32'(leaf4[h].index) >= Indexes / 2) == (h == 1)));
+        for (int h = 0; h < 2; h++) begin
+          assert (fits(leaf4[h], pick_q) && (!leaf4[h].valid || (32'(leaf4[h].index) >= Indexes / 2) == (h == 1)));
+        end
         a_k4 : assert (is_it(leaf4[32'(pick_q.index) >= Indexes / 2], pick_q));
       end
       if (at[5]) a_k5 : assert (is_it(leaf5, pick_q));

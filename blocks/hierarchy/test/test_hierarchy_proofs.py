@@ -74,7 +74,10 @@ UNPROVED_ORDER = {
 # Found from reset within some 20 cycles.
 FAULTS_OF_CREDIT = {
     "who shared in the last round is forgotten": ("|| r2_words[i].round == s_op_round_i - 1'b1", ""),
-    "a quantum for each pick": ("r6_credit_q <= r5_own_q.round != r5_round_q ? r5_refilled : r5_own_q.credit;", "r6_credit_q <= r5_refilled;"),
+    "a quantum for each pick": (
+        "r6_credit_q <= r5_own_q.round != r5_round_q ? r5_refilled : r5_own_q.credit;",
+        "r6_credit_q <= r5_refilled;",
+    ),
     "who asks is charged": ("r7_we_q   <= s_op_picked_i;", "r7_we_q   <= 1'b1;"),
     "long packets are charged less": ("r6_credit_q - credit_t'(s_op_len_i)", "r6_credit_q - credit_t'(s_op_len_i[12:0])"),
 }
@@ -119,7 +122,7 @@ def test_fault_of_lists_is_not_proved(name: str) -> None:
 
 
 def test_proof_of_order_passes() -> None:
-    tasks = ["order", "tags", "tags_full", "room", "cover"]
+    tasks = ["order", "order_2", "tags", "tags_full", "room", "cover"]
     assert testkit.run_proof("hierarchy", "pst_subscriber_order", tasks) == dict.fromkeys(tasks, "PASS")
 
 
