@@ -376,7 +376,7 @@ module pst_gate_proof
       m_walks : assume (32'(since_q) < WalkCycles && (op_walk_i || 32'(since_q) < WalkCycles - 1));
       // what a user relies on
       if (op4 && p4 == X) a_true_time : assert (u_dut.c4_early == (age < 0));
-      if (op4 && p4 == X) a_true_floor : assert (($signed(u_dut.c4_cycle - u_dut.c4_floor_q) < 0) == (age_t'(true_q - true_floor) < 0));
+      if (op4 && p4 == X) a_true_floor : assert (u_dut.c4_above == (age_t'(true_q - true_floor) > 0));
       if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_true_due : assert (u_dut.d2_early == (now - d2_true_q < 0));
       if (charge && p4 == X) begin
         a_not_early : assert (age >= 0);

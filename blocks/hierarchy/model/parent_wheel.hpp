@@ -47,7 +47,7 @@ class ParentWheel {
         if (due && now >= std::max(splice_over(now), direct_from_)) return push(parent, now + t::kDirect);
         direct_from_ = std::max(direct_from_, now + t::kListed);
         if (due || slot < cursor) return push(parent, now + t::kListed);
-        if (slot >= cursor + horizon_) slot = cursor + horizon_ - 1 - (scatter >> 1);
+        if (slot >= ((compared - 1 - t::kSpliceAt) >> t::kSlotShift) + horizon_) slot = cursor + horizon_ - 1 - (scatter >> 1);
         Slot& s = slots_[index(slot)];
         if (s.count++) {
             link_[s.tail] = parent;

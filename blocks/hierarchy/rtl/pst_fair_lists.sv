@@ -208,11 +208,9 @@ module pst_fair_lists
       OpPick: begin
         nonempty = p2_lists.count[side] != '0;
         p2_none  = !nonempty && 10'(now_i[12:3] - p2_lists.last) < 10'(GraceCycles / 8);
+        if (!nonempty) side = !side;
         if (!p2_none) begin
-          if (!nonempty) begin
-            side         = !side;
-            p2_new.round = p2_lists.round + 1'b1;
-          end
+          if (!nonempty) p2_new.round = p2_lists.round + 1'b1;
           p2_new.count[side] = p2_lists.count[side] - 1'b1;
           p2_new.last        = now_i[12:3];
           p2_left            = p2_lists.count[side] != CountWidth'(1);

@@ -73,6 +73,11 @@ module pst_gate
     cycle_t  hold;                   // last cycle in which it has to wait
   } place_t;
 
+  // The stamp is later than the beginning of a cycle. That is a whole number, so any fraction may count as a half.
+  function automatic logic early(stamp_t stamp, cycle_t now);
+    early = $signed({now, 1'b0} - {stamp[TimeWidth+15:16], |stamp[15:0]}) < 0;
+  endfunction
+
   localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
 
   // --- clearing walk
@@ -104,7 +109,7 @@ module pst_gate
   state_t c4_ram, c4_state, c4_new, c4_ahead_q, c5_state_q, c6_state_q;
   stamp_t c4_from_floor, c4_charged;
   cycle_t c4_cycle;
-  logic c4_early, c4_place, c5_place_q;
+  logic c4_early, c4_above, c4_place, c5_place_q;
   cycle_t c5_hold;
 
   assign c0_parent = s_op_walk_i ? walk_parent_q : s_op_parent_i;
@@ -140,12 +145,13 @@ module pst_gate
     if (hit23_q) c4_state = c4_ahead_q;
     if (hit1_q) c4_state = c5_state_q;
 
-    // max(stamp, floor) + increment. Both sums are there before it is known which one counts; now and floor are whole cycles, so times are
-    // compared in cycles, and a fraction counts as a half.
+    // max(stamp, floor) + increment. Both sums are there before it is known which one counts, and each state that may be the newest is compared.
     c4_cycle      = c4_state.stamp[TimeWidth+15:16];
     c4_from_floor = {c4_floor_q + cycle_t'(c4_increment[IncrementWidth-1:16]), c4_increment[15:0]};
-    c4_charged    = $signed(c4_cycle - c4_floor_q) < 0 ? c4_from_floor : c4_state.stamp + stamp_t'(c4_increment);
-    c4_early      = $signed({now_i, 1'b0} - {c4_cycle, |c4_state.stamp[15:0]}) < 0;
+    c4_above      = hit1_q ? early(c5_state_q.stamp, c4_floor_q) : hit23_q ? early(c4_ahead_q.stamp, c4_floor_q)
+        : early(c4_ram.stamp, c4_floor_q);
+    c4_early      = hit1_q ? early(c5_state_q.stamp, now_i) : hit23_q ? early(c4_ahead_q.stamp, now_i) : early(c4_ram.stamp, now_i);
+    c4_charged    = c4_above ? c4_state.stamp + stamp_t'(c4_increment) : c4_from_floor;
 
     pass_o   = 1'b0;
     wait_o   = 1'b0;
@@ -280,15 +286,25 @@ module pst_gate
     end
   end
 
-  logic wheel_valid, wheel_ready;
+  logic wheel_valid, wheel_ready, place_due, place_beyond;
+  logic [1:0] place_next;
+  logic [$clog2(Slots)-1:0] place_slot;
+  logic [TimeWidth-$clog2(SlotCycles)-1:0] cursor;
   parent_t wheel_parent;
+
+  pst_wheel_when #(
+      .Slots(Slots), .SlotCycles(SlotCycles), .TimeWidth(TimeWidth)
+  ) u_when (
+      .now_i, .cursor_i(cursor), .hold_i(place.hold), .due_o(place_due), .beyond_o(place_beyond), .next_o(place_next),
+      .slot_o(place_slot)
+  );
 
   pst_timing_wheel #(
       .Entries(Parents), .Slots(Slots), .SlotCycles(SlotCycles), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_wheel (
-      .clk_i, .rst_i, .now_i,
+      .clk_i, .rst_i, .now_slot_i(now_i[TimeWidth-1:$clog2(SlotCycles)]), .turn_i(1'b1), .cursor_o(cursor),
       .s_place_valid_i(place_valid && !(unpark && park)), .s_place_ready_o(place_ready), .s_place_id_i(place.parent),
-      .s_place_hold_i(place.hold),
+      .s_place_due_i(place_due), .s_place_beyond_i(place_beyond), .s_place_next_i(place_next), .s_place_slot_i(place_slot),
       .m_due_valid_o(wheel_valid), .m_due_ready_i(wheel_ready), .m_due_id_o(wheel_parent),
       .init_done_o(wheel_init_done)
   );

@@ -106,7 +106,9 @@ module pst_schedule_shaped_proof
     init_q <= u_dut.lists_init_done;
     if (active) idle_q[active_queue_i] <= 1'b0;
     if (ret && !backlogged_i) idle_q[queue_id[4]] <= 1'b1;
-    if (u_dut.u_lists.s_op_valid_i && u_dut.op_ready && !u_dut.u_lists.s_op_splice_i) listed_q[u_dut.u_lists.s_op_queue_i] <= 1'b1;
+    if (u_dut.u_wheel.u_lists.s_op_valid_i && u_dut.u_wheel.op_ready && !u_dut.u_wheel.u_lists.s_op_splice_i) begin
+      listed_q[u_dut.u_wheel.u_lists.s_op_queue_i] <= 1'b1;
+    end
     if (u_dut.ready_take) listed_q[u_dut.ready_queue] <= 1'b0;
     downstream_q <= downstream_q + 3'(deq_take) - 3'(credit_i);
     if (rst_i) begin
@@ -123,7 +125,7 @@ module pst_schedule_shaped_proof
       // pst_sched_lists: a queue is shown only if it was placed and not popped since; the walk over the slots is short
       m_listed : assume (!u_dut.ready_valid || listed_q[u_dut.ready_queue]);
       m_lists_init : assume (u_dut.lists_init_done || (!init_q && u_dut.now_q < TimeWidth'(16)));
-      m_lists_wait : assume (u_dut.lists_init_done || (!u_dut.op_ready && !u_dut.ready_valid));
+      m_lists_wait : assume (u_dut.lists_init_done || (!u_dut.u_wheel.op_ready && !u_dut.ready_valid));
       // pst_queue_manager: announced when it was empty; the output: no credit without a packet; software: a burst in range
       m_idle : assume (!active_valid_i || idle_q[active_queue_i]);
       m_credit : assume (!credit_i || downstream_q != '0);
@@ -161,7 +163,7 @@ module pst_schedule_shaped_proof
       for (int k = 1; k < 5; k++) places += 5'(pop[k] && queue_id[k] == 1'(q));
       for (int k = 5; k <= Last; k++) places += 5'(pop[k] && queue_id[k] == 1'(q) && left[k]);
       places += 5'(u_dut.a1_valid_q && u_dut.a1_queue_q == 1'(q)) + 5'(u_dut.a2_valid_q && u_dut.a2_queue_q == 1'(q));
-      places += 5'(u_dut.place_valid_q && u_dut.place_queue_q == 1'(q));
+      places += 5'(u_dut.u_wheel.place_valid_q && u_dut.u_wheel.place_id_q == 1'(q));
       for (int k = 0; k < 2; k++) begin
         places += 5'(act_there[k] && act_queue[k] == 1'(q)) + 5'(ret_there[k] && ret_queue[k] == 1'(q));
       end
@@ -291,7 +293,7 @@ module pst_schedule_shaped_proof
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
       // what a user relies on
-      `PLACES(!u_dut.u_lists.s_op_direct_i || (!u_dut.u_lists.s_op_wheel_i && !u_dut.u_lists.s_op_splice_i));
+      `PLACES(!u_dut.u_wheel.u_lists.s_op_direct_i || (!u_dut.u_wheel.u_lists.s_op_wheel_i && !u_dut.u_wheel.u_lists.s_op_splice_i));
       `PLACES(!(held && held_q));
       `PLACES(one_place == '1);
       if (deq_take) `PLACES(open3_q);

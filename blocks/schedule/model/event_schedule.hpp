@@ -357,6 +357,7 @@ class ShapedSchedule {
         const bool place_take = place_valid_ && !splice_due_ && op_ready;
         const bool room = !place_valid_ || place_take;
         const std::uint32_t far_slot = far_slot_;
+        const std::int64_t cursor = cursor_;
         far_slot_ = static_cast<std::uint32_t>(cursor_) - 1 - ((scatter_ & mask_) >> 1);
         splice_due_ = !splice && (now >> t::kSlotShift) >= cursor_;
 
@@ -380,7 +381,7 @@ class ShapedSchedule {
                 if (place_due_ || ahead < 0) {
                     append_ready(place_queue_, place_queue_, 1, now + t::kListLatency);
                 } else {
-                    const std::int64_t at = (ahead > static_cast<std::int64_t>(mask_) ? far_slot : place_slot_) & mask_;
+                    const std::int64_t at = (place_far_ ? far_slot : place_slot_) & mask_;
                     Slot& slot = wheel_[at];
                     if (slot.count++) {
                         link_[slot.tail] = place_queue_;
@@ -409,6 +410,7 @@ class ShapedSchedule {
                 place_queue_ = pick.queue;
                 place_due_ = (now << 16) >= pick.time;
                 place_slot_ = (pick.time + ((std::int64_t{1} << (t::kSlotShift + 16)) - 1)) >> (t::kSlotShift + 16);
+                place_far_ = place_slot_ - cursor > static_cast<std::int64_t>(mask_);
                 if (!place_due_) __builtin_prefetch(&wheel_[place_slot_ & mask_], 1);
             }
         }
@@ -443,7 +445,7 @@ class ShapedSchedule {
     // placing
     SmallFifo<Place, schedule_timing::kActiveDepth> place_act_;
     SmallFifo<Place, schedule_timing::kPlaceDepth> place_ret_;
-    bool turn_ = false, place_valid_ = false, place_due_ = false, splice_due_ = false;
+    bool turn_ = false, place_valid_ = false, place_due_ = false, place_far_ = false, splice_due_ = false;
     std::uint32_t place_queue_ = 0, far_slot_ = 0, scatter_ = 0, scatter_step_ = 1;
     std::int64_t place_slot_ = 0;
     std::int64_t cursor_ = 0;                        // slot that is spliced next

@@ -65,7 +65,6 @@ module pst_schedule_shaped
 
   localparam int unsigned SlotShift = $clog2(SlotCycles);
   localparam int unsigned SlotWidth = $clog2(Slots);
-  localparam int unsigned SlotTimeWidth = TimeWidth - SlotShift;
   localparam int unsigned PlaceDepth = 32;                   // FIFO before the lists; bounds the decisions in flight
   localparam int unsigned ParkDelay = 16;                    // cycles after which no decision with an old setting is in flight; below 32
   localparam int unsigned Last = 3 + VerdictStages;          // R stage that writes the time stamp and places the queue again
@@ -404,7 +403,6 @@ module pst_schedule_shaped
   logic [$clog2(ActiveDepth+1)-1:0] act_level;
   logic act_room_q, unused_act_ready, unused_ret_ready;
   logic place_act_valid, place_act_take;
-  place_t place_act, place_ret;
 
   // The dequeue that emptied the queue may not have written its time stamp yet: wait for it.
   always_comb begin
@@ -456,10 +454,8 @@ module pst_schedule_shaped
 
   assign place_act_valid = act_fifo_valid || a2_valid_q;
   assign place_act_a2    = {a2_queue_q, act_hold};
-  assign place_act       = act_fifo_valid ? place_act_fifo : place_act_a2;
-  assign place_ret_last    = {last.queue_id, sent ? hold_last : cycle_q[Last]};
+  assign place_ret_last  = {last.queue_id, sent ? hold_last : cycle_q[Last]};
   assign place_ret_any   = ret_fifo_valid || place_ret_valid;
-  assign place_ret       = ret_fifo_valid ? place_ret_fifo : place_ret_last;
 
   pst_fifo #(
       .Width($bits(place_t)), .Depth(ActiveDepth), .RegisterOutput(1'b1)
@@ -479,92 +475,60 @@ module pst_schedule_shaped
       .level_o(unused_ret_level)
   );
 
-  // --- placing: returns and activations in turn, one register stage, then the lists
+  // --- placing: returns and activations in turn, into the wheel
+
+  typedef struct packed {
+    logic                 due;
+    logic                 beyond;
+    logic [1:0]           next;
+    logic [SlotWidth-1:0] slot;
+  } when_t;
 
   logic turn_q;    // the activation goes first
-  logic place_valid_q, place_take, pick_act, pick_valid;
-  logic place_due_q;
-  queue_t place_queue_q;
-  logic [SlotTimeWidth-1:0] place_slot_q;     // slot of the last cycle of its wait
-  place_t pick;
-  logic pick_due, act_due, ret_due;
+  logic pick_act, pick_valid;
+  queue_t act_id, ret_id;
+  when_t act_when, ret_when, pick_when;
+  logic [TimeWidth-SlotShift-1:0] cursor;
 
-  assign pick_act   = place_act_valid && (turn_q || !place_ret_any);
-  assign pick_valid = place_act_valid || place_ret_any;
-  assign pick       = pick_act ? place_act : place_ret;
-  assign place_room     = !place_valid_q || place_take;
+  assign pick_act       = place_act_valid && (turn_q || !place_ret_any);
+  assign pick_valid     = place_act_valid || place_ret_any;
   assign ret_turn       = place_room && !(place_act_valid && turn_q);    // whether there is a return is known late
   assign place_act_take = pick_act && place_room;
   assign place_ret_take = place_ret_any && ret_turn;
 
-  // Each that may be picked is compared with now side by side: which one it is is known late.
-  function automatic logic due(cycle_t hold, cycle_t now);
-    return $signed(hold - now) < 0;
-  endfunction
-
-  assign act_due  = act_fifo_valid ? due(place_act_fifo.hold, now_q) : due(place_act_a2.hold, now_q);
-  assign ret_due  = ret_fifo_valid ? due(place_ret_fifo.hold, now_q) : due(place_ret_last.hold, now_q);
-  assign pick_due = pick_act ? act_due : ret_due;
-
-  logic [SlotTimeWidth-1:0] cursor_q;         // slot that is spliced next: when it is over
-
   always_ff @(posedge clk_i) begin
-    if (place_room) begin
-      place_valid_q <= pick_valid;
-      place_queue_q <= pick.queue_id;
-      place_due_q   <= pick_due;
-      place_slot_q  <= pick.hold[TimeWidth-1:SlotShift];
-      if (pick_valid) turn_q <= !pick_act;
-    end
-    if (rst_i) begin
-      place_valid_q <= 1'b0;
-      turn_q        <= 1'b0;
-    end
+    if (place_room && pick_valid) turn_q <= !pick_act;
+    if (rst_i) turn_q <= 1'b0;
   end
 
-  // The wheel turns: when the cursor's slot is over, whoever waited in it is due, and it is spliced onto the ready list.
-  logic splice_due_q, splice;
-  logic op_ready;
-  logic [SlotTimeWidth-1:0] place_ahead;
-  logic place_wheel;
-  logic [SlotWidth-1:0] place_target;
+  // Of each that may be placed it is found out side by side when its turn is: which one it is is known late.
+  cycle_t [4:0] hold;
+  when_t [4:0] hold_when;
 
-  assign splice = splice_due_q && op_ready;
-  assign place_take = place_valid_q && !splice_due_q && op_ready;
+  assign hold = {cycle_q[Last], hold_last, place_ret_fifo.hold, act_hold, place_act_fifo.hold};
 
-  // A slot that has been spliced meanwhile is due. Queues beyond the horizon are scattered over the wheel's last half: were they all put in
-  // its last slot, those that came in one go would come back in one go, horizon after horizon, and keep the due ones waiting.
-  localparam logic [SlotWidth-1:0] ScatterStep = SlotWidth'((longint'(2) ** SlotWidth * 316) / 512) | SlotWidth'(1);  // golden section
-  logic [SlotWidth-1:0] scatter_q, far_slot_q;
-
-  always_comb begin
-    place_ahead  = place_slot_q - cursor_q;
-    place_wheel  = !place_due_q && !place_ahead[SlotTimeWidth-1];
-    place_target = place_slot_q[SlotWidth-1:0];
-    if (|place_ahead[SlotTimeWidth-1:SlotWidth]) place_target = far_slot_q;
+  for (genvar k = 0; k < 5; k++) begin : g_when
+    pst_wheel_when #(
+        .Slots(Slots), .SlotCycles(SlotCycles), .TimeWidth(TimeWidth)
+    ) u_when (
+        .now_i(now_q), .cursor_i(cursor), .hold_i(hold[k]), .due_o(hold_when[k].due), .beyond_o(hold_when[k].beyond),
+        .next_o(hold_when[k].next), .slot_o(hold_when[k].slot)
+    );
   end
 
-  always_ff @(posedge clk_i) begin
-    splice_due_q <= init_done_o && !splice && $signed(cursor_q - now_q[TimeWidth-1:SlotShift]) < 0;
-    if (splice) cursor_q <= cursor_q + 1'b1;
-    if (!init_done_o) cursor_q <= now_q[TimeWidth-1:SlotShift] - 1'b1;
-    if (place_take) scatter_q <= scatter_q + ScatterStep;
-    far_slot_q <= cursor_q[SlotWidth-1:0] - 1'b1 - (scatter_q >> 1);    // a cursor that moves on in this cycle makes it one slot nearer
-    if (rst_i) begin
-      scatter_q    <= '0;
-      splice_due_q <= 1'b0;
-      cursor_q     <= '1;
-    end
-  end
+  assign act_when  = act_fifo_valid ? hold_when[0] : hold_when[1];
+  assign ret_when  = ret_fifo_valid ? hold_when[2] : sent ? hold_when[3] : hold_when[4];
+  assign pick_when = pick_act ? act_when : ret_when;
+  assign act_id    = act_fifo_valid ? place_act_fifo.queue_id : a2_queue_q;
+  assign ret_id    = ret_fifo_valid ? place_ret_fifo.queue_id : last.queue_id;
 
-  pst_sched_lists #(
-      .Queues(Queues), .Slots(Slots), .LinkRamStyle(QueueRamStyle)
-  ) u_lists (
-      .clk_i, .rst_i,
-      .s_op_valid_i(splice_due_q || place_valid_q), .s_op_ready_o(op_ready),
-      .s_op_splice_i(splice_due_q), .s_op_wheel_i(place_wheel), .s_op_direct_i(place_due_q && !splice_due_q),
-      .s_op_queue_i(place_queue_q), .s_op_slot_i(splice_due_q ? cursor_q[SlotWidth-1:0] : place_target),
-      .m_ready_valid_o(ready_valid), .m_ready_ready_i(ready_take), .m_ready_queue_o(ready_queue),
+  pst_timing_wheel #(
+      .Entries(Queues), .Slots(Slots), .SlotCycles(SlotCycles), .TimeWidth(TimeWidth), .RamStyle(QueueRamStyle)
+  ) u_wheel (
+      .clk_i, .rst_i, .now_slot_i(now_q[TimeWidth-1:SlotShift]), .turn_i(init_done_o), .cursor_o(cursor),
+      .s_place_valid_i(pick_valid), .s_place_ready_o(place_room), .s_place_id_i(pick_act ? act_id : ret_id),
+      .s_place_due_i(pick_when.due), .s_place_beyond_i(pick_when.beyond), .s_place_next_i(pick_when.next), .s_place_slot_i(pick_when.slot),
+      .m_due_valid_o(ready_valid), .m_due_ready_i(ready_take), .m_due_id_o(ready_queue),
       .init_done_o(lists_init_done)
   );
 

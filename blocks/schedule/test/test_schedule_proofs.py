@@ -4,9 +4,9 @@ import pytest
 
 from penstock import testkit
 
-LISTS, SHAPED, PASSTHROUGH, SHAPER, OUTSTANDING, SEND_AHEAD = (
+LISTS, WHEEL, SHAPED, PASSTHROUGH, SHAPER, OUTSTANDING, SEND_AHEAD = (
     f"schedule/rtl/pst_{name}.sv"
-    for name in ("sched_lists", "schedule_shaped", "schedule_passthrough", "shaper", "outstanding", "send_ahead")
+    for name in ("sched_lists", "timing_wheel", "schedule_shaped", "schedule_passthrough", "shaper", "outstanding", "send_ahead")
 )
 
 TASKS = [
@@ -45,7 +45,7 @@ FAULTS = {
     ),
     "a gate opens before the last queue has parked": ("pst_schedule_shaped", "find", SHAPED, "5'(ParkDelay + 3)", "5'(6)"),
     "a queue is placed in the cycle of a splice": (
-        "pst_schedule_shaped", "find", SHAPED, "place_valid_q && !splice_due_q && op_ready", "place_valid_q && op_ready"
+        "pst_schedule_shaped", "find", WHEEL, "place_valid_q && !splice_due_q && op_ready", "place_valid_q && op_ready"
     ),
     "nobody walks over old time stamps": (
         "pst_schedule_shaped", "find", SHAPED, "assign walk = walk_due_q && place_credit;", "assign walk = 1'b0;"

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// When somebody's turn is, as pst_timing_wheel wants to know it. Beside the wheel, so that it can be known of everyone who may be placed
+// in a cycle before it is known who is.
+//
+// Combinational.
+module pst_wheel_when #(
+    parameter int unsigned Slots = 256,           // of the wheel
+    parameter int unsigned SlotCycles = 32,
+    parameter int unsigned TimeWidth = 32,        // bits of a time in cycles
+    localparam int unsigned SlotShift = $clog2(SlotCycles),
+    localparam int unsigned SlotWidth = $clog2(Slots)
+) (
+    input  logic [          TimeWidth-1:0] now_i,
+    input  logic [TimeWidth-SlotShift-1:0] cursor_i,    // slot that the wheel is at: not after that of now_i
+    input  logic [          TimeWidth-1:0] hold_i,      // last cycle in which it has to wait
+    output logic                           due_o,       // that is over
+    output logic                           beyond_o,    // its slot is beyond the horizon
+    output logic [                    1:0] next_o,      // its slot is cursor_i; the one after that
+    output logic [          SlotWidth-1:0] slot_o
+);
+
+  logic [TimeWidth-SlotShift-1:0] ahead;
+
+  assign ahead  = hold_i[TimeWidth-1:SlotShift] - cursor_i;
+  assign due_o  = $signed(hold_i - now_i) < 0;
+  assign beyond_o = |ahead[TimeWidth-SlotShift-1:SlotWidth];
+  assign next_o = {ahead == $bits(ahead)'(1), ahead == '0};
+  assign slot_o = hold_i[SlotShift+:SlotWidth];
+
+endmodule
