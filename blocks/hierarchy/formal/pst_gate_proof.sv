@@ -170,8 +170,9 @@ module pst_gate_proof
       main_there[k]  = 32'(u_dut.main_level) > k;
       back_there[k]  = 32'(u_dut.back_level) > k;
       out_there[k]   = 32'(u_dut.due_level) > k;
-      main_parent[k] = u_dut.u_main.mem[5'(32'(u_dut.u_main.raddr_q) + k)][TimeWidth];
-      back_parent[k] = u_dut.u_back.mem[3'(32'(u_dut.u_back.raddr_q) + k)][TimeWidth];
+      // the oldest word is in a register
+      main_parent[k] = k == 0 ? u_dut.main_place.parent : u_dut.u_main.mem[5'(32'(u_dut.u_main.raddr_q) + k - 1)][TimeWidth];
+      back_parent[k] = k == 0 ? u_dut.back_place.parent : u_dut.u_back.mem[3'(32'(u_dut.u_back.raddr_q) + k - 1)][TimeWidth];
       out_parent[k]  = u_dut.u_due.mem[3'(32'(u_dut.u_due.raddr_q) + k)];
     end
     for (int p = 0; p < 2; p++) begin
@@ -241,12 +242,13 @@ module pst_gate_proof
       `PLACES(u_dut.main_valid == (u_dut.main_level != '0) && u_dut.back_valid == (u_dut.back_level != '0)
               && due_valid == (u_dut.due_level != '0));
       `PLACES(u_dut.main_level <= 2 && u_dut.back_level <= 2 && u_dut.due_level <= 2);
-      `PLACES(5'(32'(u_dut.u_main.raddr_q) + 32'(u_dut.main_level)) == u_dut.u_main.waddr_q
-              && 3'(32'(u_dut.u_back.raddr_q) + 32'(u_dut.back_level)) == u_dut.u_back.waddr_q
+      `PLACES(5'(32'(u_dut.u_main.raddr_q) + 32'(u_dut.main_level) - 1) == u_dut.u_main.waddr_q
+              && 3'(32'(u_dut.u_back.raddr_q) + 32'(u_dut.back_level) - 1) == u_dut.u_back.waddr_q
               && 3'(32'(u_dut.u_due.raddr_q) + 32'(u_dut.due_level)) == u_dut.u_due.waddr_q);
 
       // nothing happens before the memories are cleared
       if (!init_done) begin
+        `PLACES(!u_dut.init_done_q);
         `PLACES(!u_dut.c1_valid_q && !u_dut.c2_valid_q && !u_dut.c3_valid_q && !op4 && !u_dut.c5_valid_q && !u_dut.c6_valid_q
                 && !c7_valid_q);
         `PLACES(count_q == '0 && stamp_q == '0 && !room && room_q == '0 && now_q < 32 && !u_dut.open_busy_q && !u_dut.c5_place_q);
@@ -376,7 +378,7 @@ module pst_gate_proof
       m_walks : assume (32'(since_q) < WalkCycles && (op_walk_i || 32'(since_q) < WalkCycles - 1));
       // what a user relies on
       if (op4 && p4 == X) a_true_time : assert (u_dut.c4_early == (age < 0));
-      if (op4 && p4 == X) a_true_floor : assert (u_dut.c4_above == (age_t'(true_q - true_floor) > 0));
+      if (op4 && p4 == X) a_true_floor : assert (u_dut.c4_below == (age_t'(true_q - true_floor) < 0));
       if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_true_due : assert (u_dut.d2_early == (now - d2_true_q < 0));
       if (charge && p4 == X) begin
         a_not_early : assert (age >= 0);

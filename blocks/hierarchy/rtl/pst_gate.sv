@@ -73,7 +73,11 @@ module pst_gate
     cycle_t  hold;                   // last cycle in which it has to wait
   } place_t;
 
-  // The stamp is later than the beginning of a cycle. That is a whole number, so any fraction may count as a half.
+  function automatic logic below(cycle_t cycle, cycle_t floor);
+    below = $signed(cycle - floor) < 0;
+  endfunction
+
+  // The stamp is later than the beginning of this cycle. That is a whole number, so any fraction may count as a half.
   function automatic logic early(stamp_t stamp, cycle_t now);
     early = $signed({now, 1'b0} - {stamp[TimeWidth+15:16], |stamp[15:0]}) < 0;
   endfunction
@@ -82,12 +86,13 @@ module pst_gate
 
   // --- clearing walk
 
-  logic init_q, wheel_init_done, cfg_take;
+  logic init_q, init_done_q, wheel_init_done, cfg_take;
   parent_t init_parent_q;
 
   always_ff @(posedge clk_i) begin
     if (init_q) init_parent_q <= init_parent_q + 1'b1;
     if (init_q && init_parent_q == parent_t'(Parents - 1)) init_q <= 1'b0;
+    init_done_q <= init_done_o && !rst_i;
     if (rst_i) begin
       init_q        <= 1'b1;
       init_parent_q <= '0;
@@ -109,7 +114,7 @@ module pst_gate
   state_t c4_ram, c4_state, c4_new, c4_ahead_q, c5_state_q, c6_state_q;
   stamp_t c4_from_floor, c4_charged;
   cycle_t c4_cycle;
-  logic c4_early, c4_above, c4_place, c5_place_q;
+  logic c4_early, c4_below, c4_place, c5_place_q;
   cycle_t c5_hold;
 
   assign c0_parent = s_op_walk_i ? walk_parent_q : s_op_parent_i;
@@ -148,10 +153,17 @@ module pst_gate
     // max(stamp, floor) + increment. Both sums are there before it is known which one counts, and each state that may be the newest is compared.
     c4_cycle      = c4_state.stamp[TimeWidth+15:16];
     c4_from_floor = {c4_floor_q + cycle_t'(c4_increment[IncrementWidth-1:16]), c4_increment[15:0]};
-    c4_above      = hit1_q ? early(c5_state_q.stamp, c4_floor_q) : hit23_q ? early(c4_ahead_q.stamp, c4_floor_q)
-        : early(c4_ram.stamp, c4_floor_q);
-    c4_early      = hit1_q ? early(c5_state_q.stamp, now_i) : hit23_q ? early(c4_ahead_q.stamp, now_i) : early(c4_ram.stamp, now_i);
-    c4_charged    = c4_above ? c4_state.stamp + stamp_t'(c4_increment) : c4_from_floor;
+    c4_below      = below(c4_ram.stamp[16+:TimeWidth], c4_floor_q);
+    c4_early      = early(c4_ram.stamp, now_i);
+    if (hit23_q) begin
+      c4_below = below(c4_ahead_q.stamp[16+:TimeWidth], c4_floor_q);
+      c4_early = early(c4_ahead_q.stamp, now_i);
+    end
+    if (hit1_q) begin
+      c4_below = below(c5_state_q.stamp[16+:TimeWidth], c4_floor_q);
+      c4_early = early(c5_state_q.stamp, now_i);
+    end
+    c4_charged    = c4_below ? c4_from_floor : c4_state.stamp + stamp_t'(c4_increment);
 
     pass_o   = 1'b0;
     wait_o   = 1'b0;
@@ -228,7 +240,7 @@ module pst_gate
 
   assign park   = d2_valid_q && d2_closed;
   assign unpark = open_busy_q && open_count_q == '0 && parked_q;
-  assign s_cfg_ready_o = !open_busy_q && init_done_o;
+  assign s_cfg_ready_o = !open_busy_q && init_done_q;
   assign cfg_take      = s_cfg_valid_i && s_cfg_ready_o;
 
   always_ff @(posedge clk_i) begin
@@ -263,7 +275,7 @@ module pst_gate
   logic [$clog2(DueDepth+1)-1:0] back_level, due_level;
 
   pst_fifo #(
-      .Width($bits(place_t)), .Depth(PlaceDepth)
+      .Width($bits(place_t)), .Depth(PlaceDepth), .RegisterOutput(1'b1)
   ) u_main (
       .clk_i, .rst_i,
       .s_valid_i(c5_place_q), .s_ready_o(unused_main_ready), .s_data_i({c5_parent_q, c5_hold}),
@@ -279,7 +291,7 @@ module pst_gate
 
   always_ff @(posedge clk_i) begin
     if (place_ready && !unpark) back_turn_q <= !place_pick_back;
-    room_o <= int'(main_level) <= PlaceDepth - 16 && init_done_o;
+    room_o <= int'(main_level) <= PlaceDepth - 16 && init_done_q;
     if (rst_i) begin
       back_turn_q <= 1'b0;
       room_o      <= 1'b0;
@@ -347,7 +359,7 @@ module pst_gate
   );
 
   pst_fifo #(
-      .Width($bits(place_t)), .Depth(DueDepth)
+      .Width($bits(place_t)), .Depth(DueDepth), .RegisterOutput(1'b1)
   ) u_back (
       .clk_i, .rst_i,
       .s_valid_i(back_push), .s_ready_o(unused_back_ready), .s_data_i({d2_parent_q, d2_hold}),

@@ -398,7 +398,7 @@ class ShapedSchedule {
         const bool act = activated_ >> t::kActivate & 1;
         const bool act_fifo = !place_act_.empty(), ret_fifo = !place_ret_.empty();
         const bool any_act = act_fifo || act, any_ret = ret_fifo || place_ret;
-        const bool pick_act = any_act && (turn_ || !any_ret);
+        const bool pick_act = any_act && (turn_ || !ret_fifo);
         const bool take_act = pick_act && room, take_ret = any_ret && !pick_act && room;
         if (room) {
             place_valid_ = any_act || any_ret;

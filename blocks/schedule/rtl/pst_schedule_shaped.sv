@@ -490,9 +490,10 @@ module pst_schedule_shaped
   when_t act_when, ret_when, pick_when;
   logic [TimeWidth-SlotShift-1:0] cursor;
 
-  assign pick_act       = place_act_valid && (turn_q || !place_ret_any);
+  // In turn; but whether somebody returns in this very cycle is known late, so an activation does not wait for that.
+  assign pick_act       = place_act_valid && (turn_q || !ret_fifo_valid);
   assign pick_valid     = place_act_valid || place_ret_any;
-  assign ret_turn       = place_room && !(place_act_valid && turn_q);    // whether there is a return is known late
+  assign ret_turn       = place_room && !pick_act;
   assign place_act_take = pick_act && place_room;
   assign place_ret_take = place_ret_any && ret_turn;
 

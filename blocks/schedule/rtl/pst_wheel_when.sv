@@ -19,12 +19,18 @@ module pst_wheel_when #(
     output logic [          SlotWidth-1:0] slot_o
 );
 
-  logic [TimeWidth-SlotShift-1:0] ahead;
+  typedef logic [TimeWidth-SlotShift-1:0] slot_t;
 
-  assign ahead  = hold_i[TimeWidth-1:SlotShift] - cursor_i;
-  assign due_o  = $signed(hold_i - now_i) < 0;
-  assign beyond_o = |ahead[TimeWidth-SlotShift-1:SlotWidth];
-  assign next_o = {ahead == $bits(ahead)'(1), ahead == '0};
-  assign slot_o = hold_i[SlotShift+:SlotWidth];
+  slot_t slot, before_horizon;
+
+  assign slot           = hold_i[TimeWidth-1:SlotShift];
+  assign before_horizon = slot - (cursor_i + slot_t'(Slots));
+  assign due_o    = $signed(hold_i - now_i) < 0;
+  assign beyond_o = !before_horizon[TimeWidth-SlotShift-1];    // a slot that is not due is before it, or beyond
+  assign next_o   = {slot == cursor_i + 1'b1, slot == cursor_i};
+  assign slot_o   = slot[SlotWidth-1:0];
+
+  logic unused;
+  assign unused = ^before_horizon;
 
 endmodule
