@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 
 namespace penstock {
@@ -96,32 +97,29 @@ class SubscriberOrder {
   public:
     static constexpr uint32_t kTagMask = (1u << 22) - 1;
 
-    bool empty() const { return count_ == 0; }
+    bool empty() const { return std::bit_cast<uint64_t>(waits_) == ~uint64_t{0}; }
 
-    void wait(uint32_t index, uint32_t cls) {
-        waits_[index] = static_cast<uint8_t>(cls);
-        ++count_;
-    }
+    void wait(uint32_t index, uint32_t cls) { waits_[index] = static_cast<uint8_t>(cls); }
 
     // The queue (its index) whose turn it is; it waits on until `leave`. Not when nobody waits.
     uint32_t pick() {
         uint32_t found = kMaxQueuesPerSubscriber, ahead = 0;
+        for (uint32_t i = 0; i < kMaxQueuesPerSubscriber; ++i) past_ |= uint32_t{((finish_[i] - now_) & kTagMask) > kTagMask / 2} << i;
         for (uint32_t i = 0; i < kMaxQueuesPerSubscriber; ++i) {
             if (waits_[i] == kNot) continue;
-            const uint32_t distance = (finish_[i] - now_) & kTagMask;
-            const uint32_t mine = distance > kTagMask / 2 ? 0 : distance;
+            const uint32_t mine = past_ >> i & 1 ? 0 : (finish_[i] - now_) & kTagMask;
             if (found == kMaxQueuesPerSubscriber || waits_[i] < waits_[found] || (waits_[i] == waits_[found] && mine < ahead)) {
                 found = i;
                 ahead = mine;
             }
         }
         now_ = (now_ + ahead) & kTagMask;
+        past_ &= ~(1u << found);  // it gets a new tag when it leaves
         return found;
     }
 
     void leave(uint32_t index, uint32_t length, uint32_t weight) {
         waits_[index] = kNot;
-        --count_;
         finish_[index] = (now_ + ((length * (840 / weight)) >> 4)) & kTagMask;
     }
 
@@ -131,7 +129,7 @@ class SubscriberOrder {
     std::array<uint32_t, kMaxQueuesPerSubscriber> finish_{};
     std::array<uint8_t, kMaxQueuesPerSubscriber> waits_{kNot, kNot, kNot, kNot, kNot, kNot, kNot, kNot};  // class of each that waits
     uint32_t now_ : 22 = 0;
-    uint32_t count_ : 10 = 0;
+    uint32_t past_ : 8 = 0;  // tags that were found in the past, a bit each: tags wrap, and virtual time only goes on
 };
 
 }  // namespace penstock

@@ -145,7 +145,7 @@ module pst_round_credit
 
     r6_credit_q <= r5_own_q.round != r5_round_q ? r5_refilled : r5_own_q.credit;
     // credit + quantum > 0, without waiting for the sum
-    go_o        <= r5_own_q.round != r5_round_q ? ~r5_own_q.credit < credit_t'(r5_quantum_q) : r5_own_q.credit > 0;
+    go_o        <= r5_own_q.round != r5_round_q ? r5_own_q.credit > -credit_t'(r5_quantum_q) : r5_own_q.credit > 0;
     round_o     <= r5_own_q.round;
     credit_o    <= r5_own_q.credit > 0;
     r6_class_q  <= r5_class_q;

@@ -2,7 +2,7 @@
 // Which of a subscriber's waiting queues is next: of the highest class, the one that has had the least (start-time fair queueing).
 //
 // A queue's tag is where its last packet ended in the subscriber's virtual time, which is where the last packet that was let go began. A tag
-// in the past counts as now.
+// in the past counts as now. Tags wrap, so who was found in the past is marked, and stays there until it is picked: virtual time only goes on.
 //
 // Throughput: one event and one pick per cycle. Latency: pick to m_pick_o 7 cycles. Ordering: picks in order; at most one of a subscriber may
 // be under way, until its queue has left. Reset: a walker clears the memories (`Subscribers` cycles).
@@ -105,7 +105,7 @@ module pst_subscriber_order
   logic e1_left_q, e2_left_q;
   subscriber_t e1_subscriber_q, e2_subscriber_q;
   index_t e1_index_q, e2_index_q;
-  tag_t e1_tag_q, e2_tag_q, e2_finish_q;
+  tag_t e1_tag_q, e2_finish_q;
   logic [LenWidth+9:0] e1_product_q;
 
   always_ff @(posedge clk_i) begin
@@ -117,7 +117,6 @@ module pst_subscriber_order
     e2_left_q       <= e1_left_q;
     e2_subscriber_q <= e1_subscriber_q;
     e2_index_q      <= e1_index_q;
-    e2_tag_q        <= e1_tag_q;
     e2_finish_q     <= e1_tag_q + tag_t'(e1_product_q >> 4);
     if (rst_i) begin
       e1_left_q <= 1'b0;
@@ -131,7 +130,8 @@ module pst_subscriber_order
   subscriber_t k1_subscriber_q, k2_subscriber_q, k3_subscriber_q, k4_subscriber_q, k5_subscriber_q;
   wait_t [QueuesPerSubscriber-1:0] k2_waits;
   tag_t [QueuesPerSubscriber-1:0] k2_finish;
-  tag_t k2_now, k3_now_q, k4_now_q, k5_now_q;
+  tag_t k2_now, k3_now_q, k4_now_q, k5_now_q, k5_tag;
+  logic [QueuesPerSubscriber-1:0] k2_marked, k2_past, k3_past_q, k4_past_q, k5_past_q, k5_past;    // tags in the past
   logic [7:0] k2_classes;
   leaf_t [Full-1:0] k2_leaf, k3_leaf_q;
   leaf_t [1:0] k4_leaf_q;
@@ -149,8 +149,13 @@ module pst_subscriber_order
     for (int i = 0; i < QueuesPerSubscriber; i++) begin
       k2_leaf[i].valid = k2_waits[i].waits && (k2_classes & ~(8'hff << k2_waits[i].cls)) == '0;    // no higher class waits
       k2_leaf[i].index = 3'(i);
-      k2_leaf[i].ahead = $signed(k2_finish[i] - k2_now) < 0 ? '0 : k2_finish[i] - k2_now;
+      k2_past[i]       = k2_marked[i] || $signed(k2_finish[i] - k2_now) < 0;
+      k2_leaf[i].ahead = k2_past[i] ? '0 : k2_finish[i] - k2_now;
     end
+    // The queue that was picked gets a new tag when it leaves.
+    k5_tag  = k5_now_q + k5_leaf_q.ahead;
+    k5_past = k5_past_q;
+    for (int i = 0; i < QueuesPerSubscriber; i++) if (k5_leaf_q.index == 3'(i)) k5_past[i] = 1'b0;
   end
 
   always_ff @(posedge clk_i) begin
@@ -161,15 +166,18 @@ module pst_subscriber_order
     k3_valid_q      <= k2_valid_q;
     k3_subscriber_q <= k2_subscriber_q;
     k3_now_q        <= k2_now;
+    k3_past_q       <= k2_past;
     k3_leaf_q       <= k2_leaf;
     k4_valid_q      <= k3_valid_q;
     k4_subscriber_q <= k3_subscriber_q;
     k4_now_q        <= k3_now_q;
+    k4_past_q       <= k3_past_q;
     k4_leaf_q[0]    <= first_of(k3_leaf_q, 0);
     k4_leaf_q[1]    <= first_of(k3_leaf_q, Half);
     k5_valid_q      <= k4_valid_q;
     k5_subscriber_q <= k4_subscriber_q;
     k5_now_q        <= k4_now_q;
+    k5_past_q       <= k4_past_q;
     k5_leaf_q       <= first(k4_leaf_q[0], k4_leaf_q[1]);
     credit_q <= credit_q + $bits(credit_q)'(m_pick_valid_o && m_pick_ready_i) - $bits(credit_q)'(look);
     if (rst_i) begin
@@ -204,18 +212,18 @@ module pst_subscriber_order
   end
 
   pst_ram_write_first #(
-      .Width(FairTagWidth), .Depth(Subscribers), .Style(RamStyle)
+      .Width(FairTagWidth + QueuesPerSubscriber), .Depth(Subscribers), .Style(RamStyle)
   ) u_now (
       .clk_i,
-      .we_i(init_q || e2_left_q), .waddr_i(init_q ? init_subscriber_q : e2_subscriber_q), .wdata_i(init_q ? '0 : e2_tag_q),
-      .re_i(1'b1), .raddr_i(s_pick_subscriber_i), .rdata_o(k2_now)
+      .we_i(init_q || k5_valid_q), .waddr_i(init_q ? init_subscriber_q : k5_subscriber_q), .wdata_i(init_q ? '0 : {k5_tag, k5_past}),
+      .re_i(1'b1), .raddr_i(s_pick_subscriber_i), .rdata_o({k2_now, k2_marked})
   );
 
   pst_fifo #(
       .Width(SubscriberWidth + IndexWidth + FairTagWidth), .Depth(PickDepth)
   ) u_out (
       .clk_i, .rst_i,
-      .s_valid_i(k5_valid_q), .s_ready_o(unused_ready), .s_data_i({k5_subscriber_q, index_t'(k5_leaf_q.index), k5_now_q + k5_leaf_q.ahead}),
+      .s_valid_i(k5_valid_q), .s_ready_o(unused_ready), .s_data_i({k5_subscriber_q, index_t'(k5_leaf_q.index), k5_tag}),
       .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i), .m_data_o({m_pick_subscriber_o, m_pick_index_o, m_pick_tag_o}),
       .level_o(unused_level)
   );

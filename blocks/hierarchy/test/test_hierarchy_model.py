@@ -228,3 +228,16 @@ def test_nobody_starves_among_equals() -> None:
     net.run(12_000_000)
     sums = net.bytes_by(net.subscriber, 1_000_000)
     assert max(sums.values()) - min(sums.values()) <= 4 * 9600
+
+
+@pytest.mark.parametrize("pause", [10_000, 30_000, 50_000, 60_000, 130_000, 150_000])
+def test_a_queue_that_was_idle_goes_next(pause: int) -> None:
+    """However many bytes its subscriber's other queue was sent meanwhile: tags of 22 bits wrap after 80 kB."""
+    net, at = Network(1), int(cycles(pause, 10**7))
+    net.shape(Level.SUBSCRIBER, 0, 10**7)
+    net.backlog(0, always(1000))
+    net.once(1, 1000, 10)
+    net.run(at)
+    net.once(1, 1000, at)
+    net.run(at + int(cycles(3_100, 10**7)))
+    assert 1 in [queue for cycle, queue, _ in net.departures if cycle >= at][:2]

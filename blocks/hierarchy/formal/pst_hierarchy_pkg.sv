@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The package of the hierarchy with short tags, for the proof of the order at a subscriber only: with the short lengths of schedule/formal they
+// have as many bits more than a packet costs as the real ones, for which pst_subscriber_order.sby proves tags, too.
+package pst_hierarchy_pkg;
+
+  // Class of a queue: 0 goes first. Weight less one: shares are proportional to 1..8.
+  localparam int unsigned ClassWidth = 3;
+  typedef logic [ClassWidth-1:0] class_t;
+  typedef logic [2:0] weight_t;
+
+  // What happens at one gate.
+  typedef enum logic [2:0] {
+    GateNone,     // nothing: the packet waits below, or has passed already
+    GateAsk,      // may the packet pass?
+    GateLeave,    // a packet that waited goes on
+    GateAgain,    // it was looked at and goes on waiting
+    GateWalk      // an old time stamp is refreshed
+  } gate_op_e;
+
+  // Fair order at nodes and ports: rounds of a parent's class, and what a queue may still send in its round, in bytes.
+  localparam int unsigned RoundWidth = 12;
+  localparam int unsigned CreditWidth = 18;
+  typedef logic [RoundWidth-1:0] round_t;
+  typedef logic signed [CreditWidth-1:0] credit_t;
+
+  // Fair order at a subscriber: virtual time in 1/52.5 byte (at weight 1), modulo 2^10.
+  localparam int unsigned FairTagWidth = 10;
+  typedef logic [FairTagWidth-1:0] tag_t;
+
+  // What a setting is about.
+  typedef enum logic [1:0] {
+    SetQueue,         // class and weight
+    SetSubscriber,    // shaper and node
+    SetNode,          // shaper and port
+    SetPort           // shaper
+  } setting_e;
+
+endpackage
