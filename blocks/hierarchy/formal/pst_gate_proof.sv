@@ -94,7 +94,7 @@ module pst_gate_proof
   always_comb begin
     floor      = {now_q - tolerance(read4_q), 16'b0};
     charged    = ($signed(stamp_q[p4] - floor) < 0 ? floor : stamp_q[p4]) + stamp_t'(increment(len4_q, read4_q));
-    early      = $signed({now_q, 16'b0} - stamp_q[p4]) < 0;
+    early      = $signed(now_q - stamp_q[p4][16+:TimeWidth]) < 0 || (now_q == stamp_q[p4][16+:TimeWidth] && stamp_q[p4][15:0] != '0);
     shall_pass = op4 && op_i == GateAsk && !early && read4_q.mantissa != '0 && count_q[p4] == '0;
     charge     = shall_pass || (op4 && op_i == GateLeave);
   end

@@ -147,12 +147,11 @@ module pst_gate
   always_comb begin
     c4_state = hit1_q ? c5_state_q : c4_base_q;    // one cycle ahead
 
-    // max(stamp, floor) + increment. Both sums are there before it is known which one counts.
+    // max(stamp, floor) + increment. Both sums are there before it is known which one counts; now and floor are whole cycles.
     c4_cycle      = c4_state.stamp[TimeWidth+15:16];
     c4_from_floor = {c4_floor_q + cycle_t'(c4_increment[IncrementWidth-1:16]), c4_increment[15:0]};
     c4_charged    = $signed(c4_cycle - c4_floor_q) < 0 ? c4_from_floor : c4_state.stamp + stamp_t'(c4_increment);
-    // Now is a whole number of cycles, so any fraction may count as a half.
-    c4_early      = $signed({now_i, 1'b0} - {c4_cycle, |c4_state.stamp[15:0]}) < 0;
+    c4_early      = $signed(now_i - c4_cycle) < 0 || (now_i == c4_cycle && c4_state.stamp[15:0] != '0);
 
     pass_o   = 1'b0;
     wait_o   = 1'b0;

@@ -33,7 +33,7 @@ UNPROVED = {
         "places", "if (c5_valid_q && c5_parent_q == c3_parent_q) c3_state = c5_state_q;", ""
     ),
     "a packet's time is compared without a sign": (
-        "places", "$signed({now_i, 1'b0} - {c4_cycle, |c4_state.stamp[15:0]}) < 0", "now_i < c4_cycle"
+        "places", "$signed(now_i - c4_cycle) < 0 ||", "now_i < c4_cycle ||"
     ),
     "operations may come when the FIFO is too full": ("room", "PlaceDepth - 16 &&", "PlaceDepth - 8 &&"),
     "the due stages take one more than has room": ("room", "int'(due_level) <= DueDepth - 4", "int'(due_level) <= DueDepth - 1"),
