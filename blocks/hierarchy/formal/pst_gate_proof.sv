@@ -278,17 +278,21 @@ module pst_gate_proof
         if (!u_dut.hit1_q) `PLACES(u_dut.c4_base_q == {stamp_q[p4], count_q[p4]});
       end
 
+      // walks
+      `PLACES((!u_dut.c1_valid_q || u_dut.c1_walk_q == walk_q[1]) && (!u_dut.c2_valid_q || u_dut.c2_walk_q == walk_q[2])
+              && (!u_dut.c3_valid_q || u_dut.c3_walk_q == walk_q[3]) && (!op4 || u_dut.c4_walk_q == walk_q[4]));
+
       // settings on their way
       if (u_dut.c1_valid_q) `PLACES((u_dut.u_cfg.hit_q ? u_dut.u_cfg.new_q : u_dut.u_cfg.word) == read1_q && 32'(read1_q.burst) < MaxBurst);
       if (u_dut.c2_valid_q) `PLACES(u_dut.c2_cfg == read2_q && 32'(read2_q.burst) < MaxBurst);
       if (u_dut.c3_valid_q) begin
-        `PLACES(u_dut.c3_tolerance_q == 28'(tolerance(read3_q)) && u_dut.c3_closed_q == (read3_q.mantissa == '0)
-                && 32'(read3_q.burst) < MaxBurst);
+        `PLACES(u_dut.c3_tolerance_q == (walk_q[3] ? OldAge[TimeWidth+15:16] : tolerance(read3_q)));
+        `PLACES(u_dut.c3_closed_q == (read3_q.mantissa == '0) && 32'(read3_q.burst) < MaxBurst);
         `PLACES(u_dut.u_increment.product_q == len3_q * read3_q.mantissa && u_dut.u_increment.exponent_q == read3_q.exponent);
       end
       if (op4) begin
-        `PLACES(u_dut.c4_floor_q == now_q - tolerance(read4_q) && u_dut.c4_closed_q == (read4_q.mantissa == '0)
-                && 32'(read4_q.burst) < MaxBurst);
+        `PLACES(u_dut.c4_floor_q == now_q - (walk_q[4] ? OldAge[TimeWidth+15:16] : tolerance(read4_q)));
+        `PLACES(u_dut.c4_closed_q == (read4_q.mantissa == '0) && 32'(read4_q.burst) < MaxBurst);
         `PLACES(u_dut.c4_increment == increment(len4_q, read4_q));
       end
 
@@ -375,7 +379,9 @@ module pst_gate_proof
       m_walks : assume (32'(since_q) < WalkCycles && (op_walk_i || 32'(since_q) < WalkCycles - 1));
       // what a user relies on
       if (op4 && p4 == X) a_true_time : assert (u_dut.c4_early == (age < 0));
-      if (op4 && p4 == X) a_true_floor : assert (($signed(u_dut.c4_cycle - u_dut.c4_floor_q) < 0) == (age_t'(true_q - true_floor) < 0));
+      if (op4 && p4 == X && op_i != GateWalk) begin
+        a_true_floor : assert (($signed(u_dut.c4_cycle - u_dut.c4_floor_q) < 0) == (age_t'(true_q - true_floor) < 0));
+      end
       if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_true_due : assert (u_dut.d2_early == (now - d2_true_q < 0));
       if (charge && p4 == X) begin
         a_not_early : assert (age >= 0);

@@ -98,15 +98,18 @@ module pst_gate
   logic c1_valid_q, c2_valid_q, c3_valid_q, c4_valid_q, c5_valid_q, c6_valid_q, c7_valid_q;
   logic hit1_q;
   shaper_cfg_t c2_cfg;
-  logic [27:0] c3_tolerance_q;
-  logic c3_closed_q, c4_closed_q;
+  logic [27:0] c2_tolerance;
+  cycle_t c3_tolerance_q;
+  logic c1_walk_q, c2_walk_q, c3_walk_q, c4_walk_q, c3_closed_q, c4_closed_q;
   cycle_t c4_floor_q;
   logic [IncrementWidth-1:0] c4_increment;
   state_t c3_ram, c3_state, c4_base_q, c4_state, c4_new, c5_state_q, c6_state_q, c7_state_q;
-  stamp_t c4_from_floor, c4_charged;
+  stamp_t c4_from_floor, c4_sum;
   cycle_t c4_cycle;
-  logic c4_early, c4_place, c5_place_q;
+  logic c4_early, c4_below, c4_charge, c4_place, c5_place_q;
   cycle_t c5_hold;
+
+  assign c2_tolerance = c2_cfg.burst > 28'(ToleranceCycles) ? c2_cfg.burst : 28'(ToleranceCycles);
 
   assign c0_parent = s_op_walk_i ? walk_parent_q : s_op_parent_i;
 
@@ -147,31 +150,39 @@ module pst_gate
   always_comb begin
     c4_state = hit1_q ? c5_state_q : c4_base_q;    // one cycle ahead
 
-    // max(stamp, floor) + increment. Both sums are there before it is known which one counts; now and floor are whole cycles.
+    // max(stamp, floor) + increment; a walk does not let a stamp get older than its floor. Both sums are there before it is known which one
+    // counts; now and floor are whole cycles.
     c4_cycle      = c4_state.stamp[TimeWidth+15:16];
-    c4_from_floor = {c4_floor_q + cycle_t'(c4_increment[IncrementWidth-1:16]), c4_increment[15:0]};
-    c4_charged    = $signed(c4_cycle - c4_floor_q) < 0 ? c4_from_floor : c4_state.stamp + stamp_t'(c4_increment);
+    c4_from_floor = {c4_floor_q, 16'b0} + (c4_walk_q ? '0 : stamp_t'(c4_increment));
+    c4_sum        = c4_state.stamp + stamp_t'(c4_increment);
+    c4_below      = $signed(c4_cycle - c4_floor_q) < 0;
     c4_early      = $signed(now_i - c4_cycle) < 0 || (now_i == c4_cycle && c4_state.stamp[15:0] != '0);
 
-    pass_o   = 1'b0;
-    wait_o   = 1'b0;
-    c4_place = 1'b0;
-    c4_new   = c4_state;
+    pass_o    = 1'b0;
+    wait_o    = 1'b0;
+    c4_place  = 1'b0;
+    c4_charge = 1'b0;
+    c4_new    = c4_state;
     case (s_op_i)
       GateAsk: begin
         pass_o = !c4_early && !c4_closed_q && c4_state.count == '0;
         wait_o = !pass_o;
-        if (pass_o) c4_new.stamp = c4_charged;
-        else c4_new.count = c4_state.count + 1'b1;
-        c4_place = wait_o && c4_state.count == '0;
+        if (wait_o) c4_new.count = c4_state.count + 1'b1;
+        c4_charge = pass_o;
+        c4_place  = wait_o && c4_state.count == '0;
       end
       GateLeave: begin
-        c4_new.stamp = c4_charged;
         c4_new.count = c4_state.count - 1'b1;
+        c4_charge    = 1'b1;
         c4_place     = c4_state.count != CountWidth'(1);
       end
       GateAgain: c4_place = 1'b1;
-      GateWalk: if ($signed(c4_cycle - (now_i - OldAge)) < 0) c4_new.stamp = {now_i - OldAge, 16'b0};
+      GateWalk: c4_charge = c4_below;
+      default: ;
+    endcase
+    case ({c4_charge, c4_below})
+      2'b11:   c4_new.stamp = c4_from_floor;
+      2'b10:   c4_new.stamp = c4_sum;
       default: ;
     endcase
   end
@@ -194,10 +205,14 @@ module pst_gate
     c7_valid_q  <= c6_valid_q;
     c7_parent_q <= c6_parent_q;
 
-    c3_tolerance_q <= c2_cfg.burst > 28'(ToleranceCycles) ? c2_cfg.burst : 28'(ToleranceCycles);
+    c1_walk_q      <= s_op_walk_i;
+    c2_walk_q      <= c1_walk_q;
+    c3_walk_q      <= c2_walk_q;
+    c4_walk_q      <= c3_walk_q;
+    c3_tolerance_q <= c2_walk_q ? OldAge : cycle_t'(c2_tolerance);
     c3_closed_q    <= c2_cfg.mantissa == '0;
     c4_closed_q    <= c3_closed_q;
-    c4_floor_q     <= now_i + 1'b1 - cycle_t'(c3_tolerance_q);
+    c4_floor_q     <= now_i + 1'b1 - c3_tolerance_q;
     hit1_q         <= c4_valid_q && c4_parent_q == c3_parent_q;
 
     c4_base_q  <= c3_state;
