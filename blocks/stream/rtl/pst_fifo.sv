@@ -60,8 +60,8 @@ module pst_fifo #(
   if (RegisterOutput) begin : g_register
     logic [Width-1:0] data_q;
     always_ff @(posedge clk_i) begin
-      if (pop) data_q <= mem[raddr_q];
-      if (!valid_q || (pop && level_q == LevelWidth'(1))) data_q <= s_data_i;    // whether it is pushed is known later
+      // Where the next word comes from is known early, whether it is wanted late; whether there is one says valid_q.
+      if (!valid_q || pop) data_q <= level_q <= LevelWidth'(1) ? s_data_i : mem[raddr_q];
     end
     assign m_data_o = data_q;
   end else begin : g_direct
