@@ -71,7 +71,7 @@ def test_announced_queues_do_not_wait_for_told_ones(capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize(("level", "least"), [("subscriber", 0.5), ("node", 0.25), ("port", 0.12)])
 def test_a_congested_level(level: str, least: float, capsys: pytest.CaptureFixture[str]) -> None:
-    """A parent lets one packet go per 22 cycles or so, and a packet that waits costs the pipeline two operations."""
+    """A parent lets one packet go per 25 cycles or so, and a packet that waits costs the pipeline two operations."""
     result = run(capsys, "schedule", *TREE, *settings(packets=10000, congested=level))
     assert least <= result["dequeues_per_cycle"] < 0.85
     assert result["config"]["congested"] == level
