@@ -178,7 +178,7 @@ module pst_hierarchy
   logic [$clog2(OutDepth+1)-1:0] unused_out_level;
   logic unused_out_ready;
 
-  // New packets and those that waited in turn; of the latter the farthest first.
+  // New packets and those that waited in turn; of the latter the farthest first. From here to the addresses of the memories is a cycle.
   always_comb begin
     any_release  = release_valid != '0;
     issue        = room_q && out_credit && done_credit;

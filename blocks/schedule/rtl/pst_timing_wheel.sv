@@ -63,14 +63,14 @@ module pst_timing_wheel #(
 
   always_ff @(posedge clk_i) begin
     if (s_place_ready_o) begin
-      place_valid_q <= s_place_valid_i;
-      place_id_q    <= s_place_id_i;
-      place_due_q   <= s_place_due_i;
-      place_beyond_q   <= s_place_beyond_i;
-      place_next_q  <= s_place_next_i;
-      place_slot_q  <= s_place_slot_i;
+      place_valid_q  <= s_place_valid_i;
+      place_id_q     <= s_place_id_i;
+      place_due_q    <= s_place_due_i;
+      place_beyond_q <= s_place_beyond_i;
+      place_next_q   <= s_place_next_i;
+      place_slot_q   <= s_place_slot_i;
     end
-    moved_q <= s_place_ready_o ? 2'(splice) : moved_q + 2'(splice);
+    moved_q      <= s_place_ready_o ? 2'(splice) : moved_q + 2'(splice);
     splice_due_q <= turn_i && init_done_o && !splice && $signed(cursor_q - now_slot_i) < 0;
     if (splice) cursor_q <= cursor_q + 1'b1;
     if (!turn_i || !init_done_o) cursor_q <= now_slot_i - 1'b1;
