@@ -57,6 +57,7 @@ module pst_fair_lists_proof
     queue_t [1:0]    head;
     queue_t [1:0]    tail;
     logic [1:0][2:0] count;
+    logic [1:0]      nonempty;
     round_t          round;
     logic [9:0]      last;
   } lists_t;
@@ -65,7 +66,7 @@ module pst_fair_lists_proof
   localparam logic [1:0] OpAppend = 2'd0;
   localparam logic [1:0] OpPick = 2'd1;
   localparam logic [1:0] OpHead = 2'd2;
-  localparam lists_t Cleared = lists_t'({14'b0, round_t'(2), 10'b0});
+  localparam lists_t Cleared = lists_t'({16'b0, round_t'(2), 10'b0});
 
   logic pick_ready, out_valid, out_parent, out_none, init_done;
   queue_t out_queue;
@@ -308,7 +309,7 @@ module pst_fair_lists_proof
             end
           end
           // the word
-          assert (word_q[l].count[s] == 3'(count_q[l][s]));
+          assert (word_q[l].count[s] == 3'(count_q[l][s]) && word_q[l].nonempty[s] == (count_q[l][s] != '0));
           if (count_q[l][s] != '0) assert (word_q[l].tail[s] == list_q[l][s][count_q[l][s]-1'b1]);
           if (count_q[l][s] != '0 && !(pending_q[l/2] && pending_list_q[l/2] == list_t'(l) && pending_side_q[l/2] == 1'(s))) begin
             assert (word_q[l].head[s] == list_q[l][s][0]);

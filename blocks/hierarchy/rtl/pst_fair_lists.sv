@@ -62,6 +62,7 @@ module pst_fair_lists
     queue_t [1:0]                 head;
     queue_t [1:0]                 tail;
     logic [1:0][CountWidth-1:0]   count;
+    logic [1:0]                   nonempty; // count is not 0: is looked at first
     round_t                       round;
     logic [9:0]                   last;     // when a queue was picked last, eight cycles
   } lists_t;
@@ -104,7 +105,7 @@ module pst_fair_lists
   assign init_done_o = !init_q;
 
   // A queue that was never picked is of round 0, so that its word looks old.
-  localparam lists_t Cleared = lists_t'({{(2 * QueueIdWidth + 2 * QueueIdWidth + 2 * CountWidth) {1'b0}}, round_t'(2), 10'b0});
+  localparam lists_t Cleared = lists_t'({{(2 * QueueIdWidth + 2 * QueueIdWidth + 2 * CountWidth + 2) {1'b0}}, round_t'(2), 10'b0});
 
   // --- a pick first learns the parent's highest class
 
@@ -198,22 +199,24 @@ module pst_fair_lists
       OpAppend: begin
         // It has had its part of this round: it waits for the next one.
         if (p2_q.again || (p2_q.round == p2_lists.round && !p2_q.credit)) side = !side;
-        nonempty   = p2_lists.count[side] != '0;
+        nonempty   = p2_lists.nonempty[side];
         link_we    = p2_q.valid && nonempty;
         link_waddr = p2_lists.tail[side];
         if (!nonempty) p2_new.head[side] = p2_q.queue_id;
-        p2_new.tail[side]  = p2_q.queue_id;
-        p2_new.count[side] = p2_lists.count[side] + 1'b1;
+        p2_new.tail[side]     = p2_q.queue_id;
+        p2_new.count[side]    = p2_lists.count[side] + 1'b1;
+        p2_new.nonempty[side] = 1'b1;
       end
       OpPick: begin
-        nonempty = p2_lists.count[side] != '0;
+        nonempty = p2_lists.nonempty[side];
         p2_none  = !nonempty && 10'(now_i[12:3] - p2_lists.last) < 10'(GraceCycles / 8);
         if (!nonempty) side = !side;
         if (!p2_none) begin
           if (!nonempty) p2_new.round = p2_lists.round + 1'b1;
-          p2_new.count[side] = p2_lists.count[side] - 1'b1;
-          p2_new.last        = now_i[12:3];
-          p2_left            = p2_lists.count[side] != CountWidth'(1);
+          p2_left               = p2_lists.count[side] != CountWidth'(1);
+          p2_new.count[side]    = p2_lists.count[side] - 1'b1;
+          p2_new.nonempty[side] = p2_left;
+          p2_new.last           = now_i[12:3];
         end
       end
       default: begin
@@ -225,7 +228,7 @@ module pst_fair_lists
     p2_head = p2_lists.head[side];
     // Somebody still waits in the class: whoever was not picked.
     waits = p2_q.op == OpAppend || p2_lists.count[0] > CountWidth'(1) || p2_lists.count[1] > CountWidth'(1)
-        || (p2_lists.count[0] != '0 && p2_lists.count[1] != '0) || (p2_q.op == OpHead || p2_none);
+        || p2_lists.nonempty == '1 || (p2_q.op == OpHead || p2_none);
   end
 
   logic p3_left_q, p4_left_q, p5_left_q, p3_none_q;
@@ -357,7 +360,7 @@ module pst_fair_lists
     if (!rst_i) begin
       if (look2_q) assert (look2_mask != '0) else $error("a pick from parent %0d, where nobody waits", look2_parent_q);
       if (p2_q.valid && p2_q.op == OpPick)
-        assert (p2_lists.count[0] != '0 || p2_lists.count[1] != '0) else $error("a pick from an empty class of parent %0d", p2_q.parent);
+        assert (p2_lists.nonempty != '0) else $error("a pick from an empty class of parent %0d", p2_q.parent);
       if (look2_q) assert (unused_pick_ready) else $error("pick FIFO overflows");
       if (p5_left_q) assert (unused_head_ready) else $error("head FIFO overflows");
       if (p3_q.valid && p3_q.op == OpPick) assert (unused_out_ready) else $error("output FIFO overflows");

@@ -17,7 +17,7 @@ TASKS = [
 # Found from reset, by a bounded search of the same assertions.
 FAULTS = {
     "the state written three operations before is not forwarded": ("if (c6_valid_q && c6_parent_q == c3_parent_q)", "if (1'b0)"),
-    "a parent is placed once more for each queue that waits": ("c4_place = wait_o && c4_state.count == '0;", "c4_place = wait_o;"),
+    "a parent is placed once more for each queue that waits": ("c4_place  = wait_o && c4_state.count == '0;", "c4_place  = wait_o;"),
     "a packet passes a closed gate": ("!c4_early && !c4_closed_q && c4_state", "!c4_early && c4_state"),
 }
 
