@@ -301,6 +301,11 @@ module pst_schedule_shaped_proof
       `PLACES((parked[0] ? cfg_q[0].mantissa == '0 || opening[0] : 1'b1) && (parked[1] ? cfg_q[1].mantissa == '0 || opening[1] : 1'b1));
 
       // what the induction needs: credits and FIFOs
+      // what is known when the last stage begins
+      `PLACES(u_dut.last_early_q == (u_dut.last.valid && u_dut.last.op == Replace) && !u_dut.last_waits_q);
+      `PLACES(u_dut.last.op <= Walk || !u_dut.last.valid);
+      `PLACES(u_dut.last_more_q == (u_dut.last.valid && u_dut.last.op == Dequeue && u_dut.backlogged_q[Last-4]));
+      `PLACES(!u_dut.init_done_q || u_dut.init_done_o);
       `PLACES(u_dut.place_credit == (u_dut.u_place_credit.count_q != '0) && u_dut.out_credit == (u_dut.u_out_credit.count_q != '0));
       `PLACES(32'(u_dut.u_place_credit.count_q) == 32 - 32'(in_pipe) - 32'(u_dut.u_place_ret.level_q));
       `PLACES(32'(u_dut.u_out_credit.count_q) + 32'(downstream_q) + 32'(asked) == Credits);
@@ -369,8 +374,8 @@ module pst_schedule_shaped_proof
       if (pop[2] && queue_id[2] == X) begin
         a_true_time : assert (($signed({u_dut.now_q, 16'b0} - u_dut.time_b2) < 0) == (pop_age < 0));
       end
-      if (u_dut.pick_valid && u_dut.pick.queue_id == X) begin
-        a_true_due : assert (u_dut.pick_due == ((x_in_path ? place_age : sent ? new_age : pop_age) >= 0));
+      if (u_dut.pick_valid && u_dut.u_wheel.s_place_id_i == X) begin
+        a_true_due : assert (u_dut.pick_when.due == ((x_in_path ? place_age : sent ? new_age : pop_age) >= 0));
       end
       if (deq_take && queue_id[3] == X) begin
         a_not_early : assert (pop_age >= Cycle);
