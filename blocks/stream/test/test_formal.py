@@ -9,7 +9,7 @@ FAULTS = {
         ("prove_3", "stream/rtl/pst_fifo.sv", "AddrWidth'(Depth - 1)", "AddrWidth'(Depth)"),
         ("prove_4", "stream/rtl/pst_fifo.sv", "if (pop && !push) level_d", "if (pop) level_d"),
         ("prove_3p", "stream/rtl/pst_fifo.sv", "(ReadyOnPop && m_ready_i)", "ReadyOnPop"),
-        ("prove_3r", "stream/rtl/pst_fifo.sv", "|| (pop && level_q == LevelWidth'(1))", ""),
+        ("prove_3r", "stream/rtl/pst_fifo.sv", "level_q <= LevelWidth'(1) ? s_data_i", "level_q == '0 ? s_data_i"),
     ],
     "pst_skid_buffer": [
         ("prove", "stream/rtl/pst_skid_buffer.sv", "skid_valid_q ? skid_data_q : s_data_i", "s_data_i"),
