@@ -228,7 +228,7 @@ module pst_fair_lists
     p2_head = p2_lists.head[side];
     // Somebody still waits in the class: whoever was not picked.
     waits = p2_q.op == OpAppend || p2_lists.count[0] > CountWidth'(1) || p2_lists.count[1] > CountWidth'(1)
-        || p2_lists.nonempty == '1 || (p2_q.op == OpHead || p2_none);
+        || p2_lists.nonempty == '1 || p2_q.op == OpHead || p2_none;
   end
 
   logic p3_left_q, p4_left_q, p5_left_q, p3_none_q;
