@@ -2,12 +2,17 @@
 // Who waits at the parents of one level, by class and round: picks the next queue of a parent, the highest class first.
 //
 // Each class of a parent has a round and two FIFO lists, of this round and of the next. When the list of this round is empty, the next
-// round begins; but not within GraceCycles of the last pick, for the queue that was picked then may be on its way back with credit left, and
-// would lose the rest of its round: such a pick finds none, and the parent asks again. Which list a queue joins, and so its share, is decided
-// by what it may still send in its round (pst_round_credit).
+// round begins; but not within GraceCycles of a queue's leaving with credit for more, for it may be on its way back, and would lose the
+// rest of its round: such a pick finds none, and the parent asks again. Which list a queue joins, and so its share, is decided by what it
+// may still send in its round (pst_round_credit).
 //
-// Throughput: one append per cycle (never stalls); picks use the cycles in between. Latency: pick to m_pick_o 9 cycles.
-// Ordering: FIFO in each list; picks in order. At most one pick of a parent may be under way, until its queue has left or was appended again.
+// A pick may ask for a train of 2^n queues. It gets them one after the other, fewer if the list has no more. A train is one operation on the
+// lists: the links lead from one of its queues to the next.
+//
+// Throughput: one append per cycle (never stalls); picks use the cycles in between, a train gives a queue every two cycles, two trains side by
+// side one per cycle. Latency: pick to m_pick_o 9 cycles.
+// Ordering: FIFO in each list; the queues of a train in the list's order; singles in the order of picks. At most one pick of a parent may be
+// under way, until the last queue of its train has left or was appended again.
 // Reset: empties the lists; a walker then clears the memories (`Parents * Classes` cycles).
 module pst_fair_lists
   import pst_hierarchy_pkg::*;
@@ -16,6 +21,7 @@ module pst_fair_lists
     parameter int unsigned Queues = 64,        // >= 2
     parameter int unsigned Classes = 4,        // 1 .. 8
     parameter int unsigned GraceCycles = 64,   // in which a queue comes back with its next packet, a multiple of 8, below 4,096
+    parameter int unsigned TrainLog = 4,       // log2 of the longest train, 0 .. 4
     parameter string       RamStyle = "auto",
     localparam int unsigned ParentWidth = Parents > 1 ? $clog2(Parents) : 1,
     localparam int unsigned QueueIdWidth = $clog2(Queues)
@@ -31,16 +37,20 @@ module pst_fair_lists
     input  logic [QueueIdWidth-1:0] s_append_queue_i,
     input  round_t                  s_append_round_i,     // round in which it was picked last
     input  logic                    s_append_credit_i,    // it may send more in that round
+    // a queue of s_append_parent_i and s_append_class_i left, and may send more in its round
+    input  logic                    s_left_valid_i,
     // whose turn is it?
     input  logic                    s_pick_valid_i,
     output logic                    s_pick_ready_o,
     input  logic [ ParentWidth-1:0] s_pick_parent_i,
+    input  train_t                  s_pick_train_i,       // in the next cycle: log2 of how many
     output logic                    m_pick_valid_o,
     input  logic                    m_pick_ready_i,
     output logic [ ParentWidth-1:0] m_pick_parent_o,
     output logic [QueueIdWidth-1:0] m_pick_queue_o,
     output round_t                  m_pick_round_o,
     output logic                    m_pick_none_o,        // nobody yet: ask again
+    output logic                    m_pick_last_o,        // of the train
     output logic                    init_done_o
 );
 
@@ -48,14 +58,18 @@ module pst_fair_lists
   localparam int unsigned Lists = Parents * (2 ** $clog2(Classes));
   localparam int unsigned ListWidth = ParentWidth + $clog2(Classes);
   localparam int unsigned PickDepth = 8;
+  localparam int unsigned TrainMost = 2 ** TrainLog;
+  localparam int unsigned OutDepth = TrainLog > 2 ? 2 * TrainMost : 8;
 
-  if (Classes < 1 || Classes > 8) begin : g_bad_classes
-    $error("pst_fair_lists: Classes is %0d, allowed: 1 .. 8", Classes);
+  if (Classes < 1 || Classes > 8 || TrainLog > 4) begin : g_bad_classes
+    $error("pst_fair_lists: Classes is %0d, allowed: 1 .. 8; TrainLog is %0d, allowed: 0 .. 4", Classes, TrainLog);
   end
 
   typedef logic [ParentWidth-1:0] parent_t;
   typedef logic [QueueIdWidth-1:0] queue_t;
   typedef logic [Classes-1:0] mask_t;
+  typedef logic [TrainLog:0] number_t;    // of queues in a train
+  typedef logic [$clog2(OutDepth+1)-1:0] credit_count_t;
 
   // Lists 0 and 1 are of even and odd rounds.
   typedef struct packed {
@@ -63,8 +77,9 @@ module pst_fair_lists
     queue_t [1:0]                 tail;
     logic [1:0][CountWidth-1:0]   count;
     logic [1:0]                   nonempty; // count is not 0: is looked at first
+    number_t [1:0]                most;     // the longest train: as many as there are, or TrainMost; not after a pick
+    logic [1:0]                   all;      // that is all of them
     round_t                       round;
-    logic [9:0]                   last;     // when a queue was picked last, eight cycles
   } lists_t;
 
   typedef enum logic [1:0] {
@@ -82,7 +97,12 @@ module pst_fair_lists
     round_t  round;     // append: picked last; head: the list's
     logic    credit;    // append
     logic    again;     // append
+    train_t  train;     // pick: asked for
   } op_t;
+
+  function automatic number_t few(logic [CountWidth:0] count);
+    return count >= (CountWidth + 1)'(TrainMost) ? number_t'(TrainMost) : number_t'(count);
+  endfunction
 
   function automatic logic [ListWidth-1:0] list_of(parent_t parent, class_t cls);
     return ListWidth'(((ListWidth + ClassWidth)'(parent) << $clog2(Classes)) | (ListWidth + ClassWidth)'(cls));
@@ -105,19 +125,36 @@ module pst_fair_lists
   assign init_done_o = !init_q;
 
   // A queue that was never picked is of round 0, so that its word looks old.
-  localparam lists_t Cleared = lists_t'({{(2 * QueueIdWidth + 2 * QueueIdWidth + 2 * CountWidth + 2) {1'b0}}, round_t'(2), 10'b0});
+  localparam lists_t Cleared = lists_t'({{$bits(lists_t) - RoundWidth{1'b0}}, round_t'(2)});
+
+  typedef struct packed {
+    logic    valid;
+    parent_t parent;
+    class_t  cls;
+    logic    side;
+    round_t  round;
+    number_t links;     // that are still to be read
+    logic    head;      // the last one is the list's next head
+  } walk_t;             // along the links of a train
+
+  op_t p0, p1_q, p2_q, p3_q, p4_q, head_op, head_fifo;
+  walk_t p3_walk, p4_walk_q, p5_walk_q, p5_next;
+  logic p3_pick_q, p5_more;
+  number_t p3_number_q;
 
   // --- a pick first learns the parent's highest class
 
-  logic look, look1_q, look2_q, pick_valid, pick_take;
+  logic look, look1_q, look2_q, pick_valid, pick_take, pick_blocked, pick_room_q;
   parent_t look1_parent_q, look2_parent_q;
   mask_t look2_mask;
   class_t look2_class, pick_class;
   parent_t pick_parent;
-  logic [$clog2(PickDepth+1)-1:0] credit_q, unused_pick_level, unused_head_level, unused_out_level;
+  train_t look2_train_q, pick_train;
+  credit_count_t credit_q, back_q, unused_out_level;    // places in u_out; those that come back
+  logic [$clog2(PickDepth+1)-1:0] pick_level, unused_head_level;
   logic unused_pick_ready, unused_head_ready, unused_out_ready, pick_given;
 
-  assign s_pick_ready_o = credit_q != '0 && init_done_o;
+  assign s_pick_ready_o = credit_q >> TrainLog != '0 && pick_room_q && init_done_o;
   assign look           = s_pick_valid_i && s_pick_ready_o;
 
   always_comb begin
@@ -130,37 +167,42 @@ module pst_fair_lists
     look1_parent_q <= s_pick_parent_i;
     look2_q        <= look1_q;
     look2_parent_q <= look1_parent_q;
-    credit_q       <= credit_q + $bits(credit_q)'(pick_given) - $bits(credit_q)'(look);
+    look2_train_q  <= s_pick_train_i;
+    // As many as the longest train needs, until it is known how long it is.
+    credit_q    <= credit_q + back_q + credit_count_t'(pick_given) - (look ? credit_count_t'(TrainMost) : '0);
+    back_q      <= (look1_q ? credit_count_t'(TrainMost) - (credit_count_t'(1) << s_pick_train_i) : '0)
+        + (p3_pick_q ? (credit_count_t'(1) << p3_q.train) - credit_count_t'(p3_number_q) : '0);
+    pick_room_q <= int'(pick_level) <= PickDepth - 4;
     if (rst_i) begin
-      look1_q  <= 1'b0;
-      look2_q  <= 1'b0;
-      credit_q <= $bits(credit_q)'(PickDepth);
+      look1_q     <= 1'b0;
+      look2_q     <= 1'b0;
+      credit_q    <= credit_count_t'(OutDepth);
+      back_q      <= '0;
+      pick_room_q <= 1'b0;
     end
   end
 
   pst_fifo #(
-      .Width(ParentWidth + ClassWidth), .Depth(PickDepth)
+      .Width(ParentWidth + ClassWidth + $bits(train_t)), .Depth(PickDepth)
   ) u_pick (
       .clk_i, .rst_i,
-      .s_valid_i(look2_q), .s_ready_o(unused_pick_ready), .s_data_i({look2_parent_q, look2_class}),
-      .m_valid_o(pick_valid), .m_ready_i(pick_take), .m_data_o({pick_parent, pick_class}),
-      .level_o(unused_pick_level)
+      .s_valid_i(look2_q), .s_ready_o(unused_pick_ready), .s_data_i({look2_parent_q, look2_class, look2_train_q}),
+      .m_valid_o(pick_valid), .m_ready_i(pick_take), .m_data_o({pick_parent, pick_class, pick_train}),
+      .level_o(pick_level)
   );
 
   // --- operations: an append first, it cannot wait; then heads, then picks
 
-  op_t p0, p1_q, p2_q, p3_q, p4_q, head_op, head_fifo;
   logic head_valid, head_take;
   logic p1_hit2, p1_hit3, p1_mask_hit2, p1_mask_hit3;    // two or three operations ahead there is one on the same list, the same parent
   logic hit1_q, hit23_q, mask_hit1_q, mask_hit23_q;
   lists_t p2_ram, p2_lists, p2_ahead_q, p2_new, p3_lists_q, p4_lists_q;
   mask_t p2_mask_ram, p2_mask, p2_mask_ahead_q, p3_mask_q, p3_mask, p4_mask_q;
-  op_t p5_q;
 
   always_comb begin
     p0 = '{
         valid: s_append_valid_i, op: OpAppend, parent: s_append_parent_i, cls: s_append_class_i, queue_id: s_append_queue_i,
-        round: s_append_round_i, credit: s_append_credit_i, again: s_append_again_i
+        round: s_append_round_i, credit: s_append_credit_i, again: s_append_again_i, train: '0
     };
     head_take = 1'b0;
     pick_take = 1'b0;
@@ -169,8 +211,10 @@ module pst_fair_lists
         p0        = head_fifo;
         head_take = 1'b1;
       end else begin
-        p0        = '{valid: pick_valid, op: OpPick, parent: pick_parent, cls: pick_class, default: '0};
-        pick_take = 1'b1;
+        p0 = '{
+            valid: pick_valid && !pick_blocked, op: OpPick, parent: pick_parent, cls: pick_class, train: pick_train, default: '0
+        };
+        pick_take = !pick_blocked;
       end
     end
   end
@@ -178,7 +222,9 @@ module pst_fair_lists
   // --- stage 2: change the lists
 
   logic side, nonempty, waits, p3_waits_q, link_we, p2_left, p2_none;
+  number_t p2_wanted, p2_number;
   queue_t link_waddr, p2_head, link_r;
+  logic [9:0] p2_last;
 
   always_comb begin
     p3_mask = p3_mask_q;
@@ -195,6 +241,8 @@ module pst_fair_lists
     side       = p2_lists.round[0];
     p2_left    = 1'b0;
     p2_none    = 1'b0;
+    p2_wanted  = number_t'(1);
+    p2_number  = number_t'(1);
     case (p2_q.op)
       OpAppend: begin
         // It has had its part of this round: it waits for the next one.
@@ -206,23 +254,28 @@ module pst_fair_lists
         p2_new.tail[side]     = p2_q.queue_id;
         p2_new.count[side]    = p2_lists.count[side] + 1'b1;
         p2_new.nonempty[side] = 1'b1;
+        p2_new.most[side]     = few({1'b0, p2_lists.count[side]} + 1'b1);
+        p2_new.all[side]      = p2_lists.count[side] < CountWidth'(TrainMost);
       end
       OpPick: begin
         nonempty = p2_lists.nonempty[side];
-        p2_none  = !nonempty && 10'(now_i[12:3] - p2_lists.last) < 10'(GraceCycles / 8);
+        p2_none  = !nonempty && 10'(now_i[12:3] - p2_last) < 10'(GraceCycles / 8);
         if (!nonempty) side = !side;
         if (!p2_none) begin
           if (!nonempty) p2_new.round = p2_lists.round + 1'b1;
-          p2_left               = p2_lists.count[side] != CountWidth'(1);
-          p2_new.count[side]    = p2_lists.count[side] - 1'b1;
+          p2_wanted             = number_t'(1) << p2_q.train;
+          p2_number             = p2_wanted >= p2_lists.most[side] ? p2_lists.most[side] : p2_wanted;
+          p2_left               = !(p2_lists.all[side] && p2_wanted >= p2_lists.most[side]);
+          p2_new.count[side]    = p2_lists.count[side] - CountWidth'(p2_number);
           p2_new.nonempty[side] = p2_left;
-          p2_new.last           = now_i[12:3];
         end
       end
       default: begin
         nonempty          = 1'b1;
         side              = p2_q.round[0];
         p2_new.head[side] = p2_q.queue_id;
+        p2_new.most[side] = few({1'b0, p2_lists.count[side]});
+        p2_new.all[side]  = p2_lists.count[side] <= CountWidth'(TrainMost);
       end
     endcase
     p2_head = p2_lists.head[side];
@@ -231,7 +284,7 @@ module pst_fair_lists
         || p2_lists.nonempty == '1 || p2_q.op == OpHead || p2_none;
   end
 
-  logic p3_left_q, p4_left_q, p5_left_q, p3_none_q;
+  logic p3_left_q, p3_side_q, p3_none_q;
   queue_t p3_picked_q;
   round_t p3_round_q;
 
@@ -245,7 +298,6 @@ module pst_fair_lists
     p2_q <= p1_q;
     p3_q <= p2_q;
     p4_q <= p3_q;
-    p5_q <= p4_q;
     p3_lists_q <= p2_new;
     p4_lists_q <= p3_lists_q;
     p3_mask_q  <= p2_mask;
@@ -257,21 +309,23 @@ module pst_fair_lists
     mask_hit23_q <= p1_mask_hit2 || p1_mask_hit3;
     p2_ahead_q      <= p1_hit2 ? p3_lists_q : p4_lists_q;
     p2_mask_ahead_q <= p1_mask_hit2 ? p3_mask : p4_mask_q;
-    p3_left_q   <= p2_q.valid && p2_q.op == OpPick && p2_left;
+    p3_pick_q   <= p2_q.valid && p2_q.op == OpPick;
+    p3_left_q   <= p2_left;
+    p3_side_q   <= side;
+    p3_number_q <= p2_number;
     p3_picked_q <= p2_head;
     p3_none_q   <= p2_none;
     p3_round_q  <= p2_new.round;
-    p4_left_q   <= p3_left_q;
-    p5_left_q   <= p4_left_q;
+    p4_walk_q   <= p5_more ? p5_next : p3_walk;
+    p5_walk_q   <= p4_walk_q;
     if (rst_i) begin
       p1_q.valid <= 1'b0;
       p2_q.valid <= 1'b0;
       p3_q.valid <= 1'b0;
       p4_q.valid <= 1'b0;
-      p5_q.valid <= 1'b0;
-      p3_left_q  <= 1'b0;
-      p4_left_q  <= 1'b0;
-      p5_left_q  <= 1'b0;
+      p3_pick_q  <= 1'b0;
+      p4_walk_q.valid <= 1'b0;
+      p5_walk_q.valid <= 1'b0;
     end
   end
 
@@ -282,6 +336,16 @@ module pst_fair_lists
       .we_i(init_q || p3_q.valid), .waddr_i(init_q ? init_list_q : list_of(p3_q.parent, p3_q.cls)),
       .wdata_i(init_q ? Cleared : p3_lists_q),
       .re_i(1'b1), .raddr_i(list_of(p0.parent, p0.cls)), .rdata_o(p2_ram)
+  );
+
+  // When a queue left that may be on its way back, in eight cycles. It left some cycles before its parent's next pick.
+  pst_ram_1r1w #(
+      .Width(10), .Depth(Lists), .ReadLatency(2), .Style(RamStyle)
+  ) u_last (
+      .clk_i,
+      .we_i(init_q || s_left_valid_i), .waddr_i(init_q ? init_list_q : list_of(s_append_parent_i, s_append_class_i)),
+      .wdata_i(init_q ? '0 : now_i[12:3]),
+      .re_i(1'b1), .raddr_i(list_of(p0.parent, p0.cls)), .rdata_o(p2_last)
   );
 
   // Which classes wait: for the operation, and for the look before a pick.
@@ -301,10 +365,28 @@ module pst_fair_lists
       .re_i(1'b1), .raddr_i(s_pick_parent_i), .rdata_o(look2_mask)
   );
 
-  // --- stages 3 to 5: the link of the picked queue leads to its list's next head
+  // --- stages 3 to 5: the link of the picked queue leads to the next one of its train, which goes through stage 3 again, or to its list's
+  // next head
 
   logic p3_link_we_q;
-  queue_t p3_link_waddr_q;
+  queue_t p3_link_waddr_q, p3_given;
+
+  // A pick starts when stage 3 is its own three cycles later.
+  assign pick_blocked = (p2_q.valid && p2_q.op == OpPick && p2_q.train != '0) || (p4_walk_q.valid && p4_walk_q.links > number_t'(2));
+
+  always_comb begin
+    p5_more       = p5_walk_q.valid && p5_walk_q.links != number_t'(1);
+    p5_next       = p5_walk_q;
+    p5_next.links = p5_walk_q.links - 1'b1;
+    p3_walk       = '{
+        valid: p3_pick_q, parent: p3_q.parent, cls: p3_q.cls, side: p3_side_q, round: p3_round_q, links: p3_number_q, head: p3_left_q
+    };
+    p3_given      = p5_more ? link_r : p3_picked_q;
+    head_op       = '{
+        valid: 1'b1, op: OpHead, parent: p5_walk_q.parent, cls: p5_walk_q.cls, queue_id: link_r, round: round_t'(p5_walk_q.side),
+        default: '0
+    };
+  end
 
   always_ff @(posedge clk_i) begin
     p3_link_we_q    <= link_we;
@@ -316,44 +398,36 @@ module pst_fair_lists
   ) u_link (
       .clk_i,
       .we_i(p3_link_we_q), .waddr_i(p3_link_waddr_q), .wdata_i(p3_q.queue_id),
-      .re_i(1'b1), .raddr_i(p3_picked_q), .rdata_o(link_r)
+      .re_i(1'b1), .raddr_i(p3_given), .rdata_o(link_r)
   );
-
-  logic [1:0] p3_side_q, p4_side_q, p5_side_q;    // bit 0: side of the list
-
-  always_ff @(posedge clk_i) begin
-    p3_side_q <= {1'b0, side};
-    p4_side_q <= p3_side_q;
-    p5_side_q <= p4_side_q;
-  end
-
-  always_comb begin
-    head_op = '{valid: 1'b1, op: OpHead, parent: p5_q.parent, cls: p5_q.cls, queue_id: link_r, round: round_t'(p5_side_q), default: '0};
-  end
 
   pst_fifo #(
       .Width($bits(op_t)), .Depth(PickDepth)
   ) u_head (
       .clk_i, .rst_i,
-      .s_valid_i(p5_left_q), .s_ready_o(unused_head_ready), .s_data_i(head_op),
+      .s_valid_i(p5_walk_q.valid && p5_walk_q.head && !p5_more), .s_ready_o(unused_head_ready), .s_data_i(head_op),
       .m_valid_o(head_valid), .m_ready_i(head_take), .m_data_o(head_fifo),
       .level_o(unused_head_level)
   );
 
   pst_fifo #(
-      .Width(ParentWidth + QueueIdWidth + RoundWidth + 1), .Depth(PickDepth)
+      .Width(ParentWidth + QueueIdWidth + RoundWidth + 2), .Depth(OutDepth)
   ) u_out (
       .clk_i, .rst_i,
-      .s_valid_i(p3_q.valid && p3_q.op == OpPick), .s_ready_o(unused_out_ready),
-      .s_data_i({p3_q.parent, p3_picked_q, p3_round_q, p3_none_q}),
-      .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i), .m_data_o({m_pick_parent_o, m_pick_queue_o, m_pick_round_o, m_pick_none_o}),
+      .s_valid_i(p3_pick_q || p5_more), .s_ready_o(unused_out_ready),
+      .s_data_i({
+          p5_more ? p5_walk_q.parent : p3_q.parent, p3_given, p5_more ? p5_walk_q.round : p3_round_q, !p5_more && p3_none_q,
+          p5_more ? p5_walk_q.links == number_t'(2) : p3_number_q == number_t'(1)
+      }),
+      .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i),
+      .m_data_o({m_pick_parent_o, m_pick_queue_o, m_pick_round_o, m_pick_none_o, m_pick_last_o}),
       .level_o(unused_out_level)
   );
 
   assign pick_given = m_pick_valid_o && m_pick_ready_i;
 
   logic unused;
-  assign unused = &{1'b0, p5_q, now_i[2:0]};
+  assign unused = &{1'b0, p4_q, now_i[2:0]};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
@@ -362,8 +436,9 @@ module pst_fair_lists
       if (p2_q.valid && p2_q.op == OpPick)
         assert (p2_lists.nonempty != '0) else $error("a pick from an empty class of parent %0d", p2_q.parent);
       if (look2_q) assert (unused_pick_ready) else $error("pick FIFO overflows");
-      if (p5_left_q) assert (unused_head_ready) else $error("head FIFO overflows");
-      if (p3_q.valid && p3_q.op == OpPick) assert (unused_out_ready) else $error("output FIFO overflows");
+      if (p5_walk_q.valid && p5_walk_q.head && !p5_more) assert (unused_head_ready) else $error("head FIFO overflows");
+      if (p3_pick_q || p5_more) assert (unused_out_ready) else $error("output FIFO overflows");
+      assert (!(p3_pick_q && p5_more)) else $error("a pick meets a train");
       if (s_append_valid_i) assert (int'(s_append_class_i) < Classes) else $error("class %0d of %0d", s_append_class_i, Classes);
     end
   end

@@ -5,8 +5,9 @@
 // looked at, changed, and the answer given. A packet passes when the parent's time has come and nobody waits; else it waits. Whoever waits
 // is known elsewhere (pst_subscriber_order, pst_fair_lists): here they are counted.
 //
-// A parent with waiting queues is in exactly one place: in the wheel, in the due stages, outside (from m_due_o to its GateLeave or
-// GateAgain), or parked because its gate is closed.
+// A parent that is far behind its time lets a train of packets go at once: so many that the last one would not be early were they all of
+// the largest size. A parent with waiting queues is in exactly one place: in the wheel, in the due stages, outside (from m_due_o to the
+// GateLeave or GateAgain of its train's last packet), or parked because its gate is closed.
 //
 // Throughput: one operation per cycle while room_o. Ordering: operations in order. Reset: forgets all; a walker clears the memories
 // (`Parents` cycles), shapers are open and unshaped.
@@ -19,6 +20,7 @@ module pst_gate
     parameter int unsigned Slots = 256,               // of the wheel, see pst_timing_wheel
     parameter int unsigned SlotCycles = 32,           // cycles
     parameter int unsigned ToleranceCycles = 1024,    // lateness that is made up for, below 2^(TimeWidth-4) cycles
+    parameter int unsigned TrainLog = 4,              // log2 of the longest train, 0 .. 4
     parameter int unsigned TimeWidth = 32,            // bits of a time in cycles
     parameter string       RamStyle = "auto",
     localparam int unsigned ParentWidth = Parents > 1 ? $clog2(Parents) : 1
@@ -32,6 +34,7 @@ module pst_gate
     input  logic [ParentWidth-1:0] s_op_parent_i,
     input  len_t                   s_op_len_i,
     input  gate_op_e               s_op_i,
+    input  logic                   s_op_last_i,       // GateLeave, GateAgain: of the parent's train
     output logic                   pass_o,            // cycle 4: an asking packet goes on
     output logic                   wait_o,            // cycle 4: an asking packet waits here
     output logic                   room_o,            // 16 more operations may come
@@ -39,6 +42,7 @@ module pst_gate
     output logic                   m_due_valid_o,
     input  logic                   m_due_ready_i,
     output logic [ParentWidth-1:0] m_due_parent_o,
+    output train_t                 m_due_train_o,     // in the cycle after it was taken: log2 of how many it may let go
     // shaper of one parent
     input  logic                   s_cfg_valid_i,
     output logic                   s_cfg_ready_o,
@@ -174,9 +178,9 @@ module pst_gate
       GateLeave: begin
         c4_new.count = c4_state.count - 1'b1;
         c4_charge    = 1'b1;
-        c4_place     = c4_state.count != CountWidth'(1);
+        c4_place     = s_op_last_i && c4_state.count != CountWidth'(1);
       end
-      GateAgain: c4_place = 1'b1;
+      GateAgain: c4_place = s_op_last_i;
       GateWalk: c4_charge = c4_below;
       default: ;
     endcase
@@ -328,7 +332,7 @@ module pst_gate
       .init_done_o(wheel_init_done)
   );
 
-  // --- due: is it time, is the gate open?
+  // --- due: is it time, is the gate open? And how long a train?
 
   cycle_t d2_hold;
   logic due_push, unused_due_ready;
@@ -382,6 +386,84 @@ module pst_gate
       .m_valid_o(m_due_valid_o), .m_ready_i(m_due_ready_i), .m_data_o(m_due_parent_o),
       .level_o(due_level)
   );
+
+  if (TrainLog == 0) begin : g_single
+    assign m_due_train_o = '0;
+  end else begin : g_train
+    // The largest packet's time at the parent's rate, for 2^LenWidth byte, in whole cycles and more than it is; and the longest train that
+    // the tolerance allows. Who needs SpanMost cycles or more is slow enough without trains.
+    localparam int unsigned SpanWidth = 13;
+    localparam int unsigned LateWidth = SpanWidth + TrainLog;
+    typedef logic [LateWidth-1:0] late_t;
+    typedef struct packed {
+      train_t               most;
+      logic [SpanWidth-1:0] span;
+    } rule_t;
+
+    // log2 of the longest train whose last packet is not early, were all before it of the largest size.
+    function automatic train_t longest(logic [SpanWidth-1:0] span, late_t late);
+      longest = '0;
+      for (int k = 1; k <= int'(TrainLog); k++) if ((late_t'(span) << k) - late_t'(span) <= late) longest = train_t'(k);
+    endfunction
+
+    function automatic late_t late_of(logic [31:0] cycles);
+      return |(cycles >> LateWidth) ? '1 : late_t'(cycles);
+    endfunction
+
+    logic [46:0] scaled;
+    logic t1_valid_q, t1_slow_q, t2_valid_q, d3_push_q, given_q, unused_train_ready, unused_train_valid;
+    logic [SpanWidth-1:0] t1_span_q;
+    late_t t1_late_q, d3_late_q;
+    parent_t t1_parent_q, t2_parent_q;
+    rule_t t2_rule_q, d2_rule, d3_rule_q;
+    train_t d3_longest;
+    logic [$clog2(DueDepth+2)-1:0] unused_train_level;
+
+    assign scaled = (47'(s_cfg_shaper_i.mantissa) << s_cfg_shaper_i.exponent) >> (31 - LenWidth);
+
+    always_ff @(posedge clk_i) begin
+      t1_valid_q  <= cfg_take;
+      t1_parent_q <= s_cfg_parent_i;
+      t1_slow_q   <= |(scaled >> SpanWidth);
+      t1_span_q   <= SpanWidth'(scaled) + 1'b1;
+      t1_late_q   <= late_of(s_cfg_shaper_i.burst > 28'(ToleranceCycles) ? 32'(s_cfg_shaper_i.burst) : ToleranceCycles);
+      t2_valid_q  <= t1_valid_q;
+      t2_parent_q <= t1_parent_q;
+      t2_rule_q   <= '{most: t1_slow_q || t1_span_q == '0 ? '0 : longest(t1_span_q, t1_late_q), span: t1_span_q};
+
+      d3_push_q <= due_push;
+      d3_rule_q <= d2_rule;
+      d3_late_q <= late_of(32'(now_i - d2_hold - 1'b1));
+      given_q   <= m_due_valid_o && m_due_ready_i;
+      if (rst_i) begin
+        t1_valid_q <= 1'b0;
+        t2_valid_q <= 1'b0;
+        d3_push_q  <= 1'b0;
+        given_q    <= 1'b0;
+      end
+    end
+
+    pst_ram_write_first #(
+        .Width($bits(rule_t)), .Depth(Parents), .Style(RamStyle)
+    ) u_rule (
+        .clk_i,
+        .we_i(init_q || t2_valid_q), .waddr_i(init_q ? init_parent_q : t2_parent_q),
+        .wdata_i(init_q ? rule_t'{most: longest(SpanWidth'(1), late_of(ToleranceCycles)), span: SpanWidth'(1)} : t2_rule_q),
+        .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o(d2_rule)
+    );
+
+    assign d3_longest = longest(d3_rule_q.span, d3_late_q);
+
+    // Filled a cycle after u_due, and emptied a cycle after it.
+    pst_fifo #(
+        .Width($bits(train_t)), .Depth(DueDepth + 1)
+    ) u_train (
+        .clk_i, .rst_i,
+        .s_valid_i(d3_push_q), .s_ready_o(unused_train_ready), .s_data_i(d3_longest < d3_rule_q.most ? d3_longest : d3_rule_q.most),
+        .m_valid_o(unused_train_valid), .m_ready_i(given_q), .m_data_o(m_due_train_o),
+        .level_o(unused_train_level)
+    );
+  end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -21,6 +21,7 @@ module pst_hierarchy
     parameter int unsigned PayloadWidth = 8,             // bits that go with a packet: its descriptor, its mark
     parameter int unsigned SlotCycles = 32,              // of the timing wheels
     parameter int unsigned ToleranceCycles = 1024,
+    parameter int unsigned TrainLog = 4,                 // log2 of the packets that a node or port that is behind its time lets go at once
     parameter int unsigned WalkCycles = 64,              // one time stamp of each level is looked after per so many cycles
     parameter int unsigned DoneCredits = 32,             // packets through that whoever is told of them can keep
     parameter int unsigned TimeWidth = 32,
@@ -113,6 +114,7 @@ module pst_hierarchy
     port_t   port;       // OpPort, and from stage 5 on
     round_t  round;      // OpNode, OpPort: of the pick
     logic    none;       // OpNode, OpPort: the pick found nobody yet
+    logic    last;       // OpNode, OpPort: of its parent's train
     tag_t    tag;        // OpSubscriber: of the pick
     packet_t packet;     // OpNew: payload and length; from stage 3 on
   } op_t;
@@ -166,7 +168,7 @@ module pst_hierarchy
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
   logic out_credit, done_credit;              // a place in the FIFO at the end less the operations under way; the same of who is told
   logic [2:0] release_valid, release_take;    // subscriber, node, port
-  logic node_pick_none, port_pick_none;
+  logic node_pick_none, port_pick_none, node_pick_last, port_pick_last;
   subscriber_t subscriber_pick;
   index_t subscriber_pick_index;
   tag_t subscriber_pick_tag;
@@ -204,12 +206,14 @@ module pst_hierarchy
       next.queue_id     = port_pick_queue;
       next.round        = port_pick_round;
       next.none         = port_pick_none;
+      next.last         = port_pick_last;
       release_take[2] = 1'b1;
     end else if (issue && release_valid[1]) begin
       next.valid        = 1'b1;
       next.op           = OpNode;
       next.queue_id     = node_pick_queue;
       next.none         = node_pick_none;
+      next.last         = node_pick_last;
       release_take[1] = 1'b1;
     end else if (issue && release_valid[0]) begin
       next.valid        = 1'b1;
@@ -316,8 +320,8 @@ module pst_hierarchy
   logic subscriber_pass, subscriber_wait, node_pass, node_wait, port_pass, port_wait;
   logic h5_alive_q, h6_alive_q, h7_alive_q, h8_alive_q;               // asks at the next gate
   logic h5_waits_q, h6_waits_q, h7_waits_q, h8_waits_q;               // a new packet that waits
-  logic h5_event_q, h7_append_q, h9_append_q, h9_out_q;
-  logic node_go, port_go, node_credit, port_credit, h7_credit_q, h9_credit_q;
+  logic h5_event_q, h7_append_q, h9_append_q, h9_out_q, h7_left_q, h9_left_q;
+  logic node_go, port_go, node_credit, port_credit, h7_credit_q, h9_credit_q, node_more, port_more;
   round_t node_round, port_round, h7_round_q, h9_round_q;
 
   always_comb begin
@@ -364,6 +368,8 @@ module pst_hierarchy
     h5_event_q  <= h4_op == GateLeave || (h4_op == GateAsk && subscriber_wait);
     h7_append_q <= (h6_op == GateAgain && !h6_q.none) || (h6_op == GateAsk && node_wait);
     h9_append_q <= (h8_op == GateAgain && !h8_q.none) || (h8_op == GateAsk && port_wait);
+    h7_left_q   <= h6_op == GateLeave;
+    h9_left_q   <= h8_op == GateLeave;
     h7_round_q  <= node_round;
     h7_credit_q <= node_credit;
     h9_round_q  <= port_round;
@@ -389,6 +395,8 @@ module pst_hierarchy
       h5_event_q  <= 1'b0;
       h7_append_q <= 1'b0;
       h9_append_q <= 1'b0;
+      h7_left_q   <= 1'b0;
+      h9_left_q   <= 1'b0;
       h9_out_q    <= 1'b0;
       h5_waits_q  <= 1'b0;
       h6_waits_q  <= 1'b0;
@@ -402,40 +410,41 @@ module pst_hierarchy
   subscriber_t due_subscriber;
   node_t due_node;
   port_t due_port;
+  train_t node_train, port_train, unused_train;
 
   pst_gate #(
       .Parents(Subscribers), .MaxWaiting(QueuesPerSubscriber), .Slots(slots(Subscribers)), .SlotCycles(SlotCycles),
-      .ToleranceCycles(ToleranceCycles), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
+      .ToleranceCycles(ToleranceCycles), .TrainLog(0), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_subscriber (
       .clk_i, .rst_i, .now_i,
       .s_op_valid_i(h0_q.valid && (h0_q.op == OpNew || h0_q.op == OpSubscriber || h0_q.op == OpWalk)), .s_op_walk_i(h0_q.op == OpWalk),
-      .s_op_parent_i(subscriber_of(h0_q.queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .pass_o(subscriber_pass),
-      .wait_o(subscriber_wait), .room_o(gate_room[0]),
-      .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber),
+      .s_op_parent_i(subscriber_of(h0_q.queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .s_op_last_i(1'b1),
+      .pass_o(subscriber_pass), .wait_o(subscriber_wait), .room_o(gate_room[0]),
+      .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber), .m_due_train_o(unused_train),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetSubscriber && init_done_q), .s_cfg_ready_o(subscriber_cfg_ready),
       .s_cfg_parent_i(subscriber_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[0])
   );
 
   pst_gate #(
       .Parents(Nodes), .MaxWaiting(Queues), .Slots(slots(Nodes)), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles),
-      .TimeWidth(TimeWidth), .RamStyle(RamStyle)
+      .TrainLog(TrainLog), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_node (
       .clk_i, .rst_i, .now_i,
       .s_op_valid_i(h2_q.valid && h2_q.op != OpPort), .s_op_walk_i(h2_q.op == OpWalk), .s_op_parent_i(h2.node),
-      .s_op_len_i(h4_q.packet.len), .s_op_i(h6_op), .pass_o(node_pass), .wait_o(node_wait), .room_o(gate_room[1]),
-      .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node),
+      .s_op_len_i(h4_q.packet.len), .s_op_i(h6_op), .s_op_last_i(h6_q.last), .pass_o(node_pass), .wait_o(node_wait), .room_o(gate_room[1]),
+      .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node), .m_due_train_o(node_train),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetNode && init_done_q), .s_cfg_ready_o(node_cfg_ready),
       .s_cfg_parent_i(node_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[1])
   );
 
   pst_gate #(
       .Parents(Ports), .MaxWaiting(Queues), .Slots(slots(Ports)), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles),
-      .TimeWidth(TimeWidth), .RamStyle(RamStyle)
+      .TrainLog(TrainLog), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_port (
       .clk_i, .rst_i, .now_i,
       .s_op_valid_i(h4_q.valid), .s_op_walk_i(h4_q.op == OpWalk), .s_op_parent_i(h4.port), .s_op_len_i(h6_q.packet.len),
-      .s_op_i(h8_op), .pass_o(port_pass), .wait_o(port_wait), .room_o(gate_room[2]),
-      .m_due_valid_o(due_valid[2]), .m_due_ready_i(due_ready[2]), .m_due_parent_o(due_port),
+      .s_op_i(h8_op), .s_op_last_i(h8_q.last), .pass_o(port_pass), .wait_o(port_wait), .room_o(gate_room[2]),
+      .m_due_valid_o(due_valid[2]), .m_due_ready_i(due_ready[2]), .m_due_parent_o(due_port), .m_due_train_o(port_train),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetPort && init_done_q), .s_cfg_ready_o(port_cfg_ready),
       .s_cfg_parent_i(port_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[2])
   );
@@ -455,25 +464,29 @@ module pst_hierarchy
   );
 
   pst_fair_lists #(
-      .Parents(Nodes), .Queues(Queues), .Classes(Classes), .RamStyle(RamStyle)
+      .Parents(Nodes), .Queues(Queues), .Classes(Classes), .TrainLog(TrainLog), .RamStyle(RamStyle)
   ) u_node_lists (
       .clk_i, .rst_i, .now_i(13'(now_i)),
       .s_append_valid_i(h7_append_q), .s_append_again_i(h7_q.op == OpNode), .s_append_parent_i(h7_q.node),
       .s_append_class_i(h7_q.packet.cls), .s_append_queue_i(h7_q.queue_id), .s_append_round_i(h7_round_q), .s_append_credit_i(h7_credit_q),
-      .s_pick_valid_i(due_valid[1]), .s_pick_ready_o(due_ready[1]), .s_pick_parent_i(due_node),
+      .s_left_valid_i(h7_left_q && node_more),
+      .s_pick_valid_i(due_valid[1]), .s_pick_ready_o(due_ready[1]), .s_pick_parent_i(due_node), .s_pick_train_i(node_train),
       .m_pick_valid_o(release_valid[1]), .m_pick_ready_i(release_take[1]), .m_pick_parent_o(node_pick),
-      .m_pick_queue_o(node_pick_queue), .m_pick_round_o(node_pick_round), .m_pick_none_o(node_pick_none), .init_done_o(part_init_done[4])
+      .m_pick_queue_o(node_pick_queue), .m_pick_round_o(node_pick_round), .m_pick_none_o(node_pick_none),
+      .m_pick_last_o(node_pick_last), .init_done_o(part_init_done[4])
   );
 
   pst_fair_lists #(
-      .Parents(Ports), .Queues(Queues), .Classes(Classes), .RamStyle(RamStyle)
+      .Parents(Ports), .Queues(Queues), .Classes(Classes), .TrainLog(TrainLog), .RamStyle(RamStyle)
   ) u_port_lists (
       .clk_i, .rst_i, .now_i(13'(now_i)),
       .s_append_valid_i(h9_append_q), .s_append_again_i(h9_q.op == OpPort), .s_append_parent_i(h9_q.port),
       .s_append_class_i(h9_q.packet.cls), .s_append_queue_i(h9_q.queue_id), .s_append_round_i(h9_round_q), .s_append_credit_i(h9_credit_q),
-      .s_pick_valid_i(due_valid[2]), .s_pick_ready_o(due_ready[2]), .s_pick_parent_i(due_port),
+      .s_left_valid_i(h9_left_q && port_more),
+      .s_pick_valid_i(due_valid[2]), .s_pick_ready_o(due_ready[2]), .s_pick_parent_i(due_port), .s_pick_train_i(port_train),
       .m_pick_valid_o(release_valid[2]), .m_pick_ready_i(release_take[2]), .m_pick_parent_o(port_pick),
-      .m_pick_queue_o(port_pick_queue), .m_pick_round_o(port_pick_round), .m_pick_none_o(port_pick_none), .init_done_o(part_init_done[5])
+      .m_pick_queue_o(port_pick_queue), .m_pick_round_o(port_pick_round), .m_pick_none_o(port_pick_none),
+      .m_pick_last_o(port_pick_last), .init_done_o(part_init_done[5])
   );
 
   logic port_credit_init_done, node_credit_init_done;
@@ -486,7 +499,7 @@ module pst_hierarchy
       .s_op_subscriber_i(subscriber_of(h0_q.queue_id)), .s_op_index_i(index_of(index_t'(h0_q.queue_id))),
       .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2.packet.weight), .s_op_round_i(h2_q.round),
       .s_op_picked_i(h6_q.valid && h6_q.op == OpNode && !h6_q.none), .s_op_len_i(h6_q.packet.len),
-      .go_o(node_go), .round_o(node_round), .credit_o(node_credit), .init_done_o(node_credit_init_done)
+      .go_o(node_go), .round_o(node_round), .credit_o(node_credit), .more_o(node_more), .init_done_o(node_credit_init_done)
   );
 
   pst_round_credit #(
@@ -496,7 +509,7 @@ module pst_hierarchy
       .s_op_subscriber_i(subscriber_of(h2_q.queue_id)), .s_op_index_i(index_of(index_t'(h2_q.queue_id))),
       .s_op_class_i(h4_q.packet.cls), .s_op_weight_i(h4_q.packet.weight), .s_op_round_i(h4_q.round),
       .s_op_picked_i(h8_q.valid && h8_q.op == OpPort && !h8_q.none), .s_op_len_i(h8_q.packet.len),
-      .go_o(port_go), .round_o(port_round), .credit_o(port_credit), .init_done_o(port_credit_init_done)
+      .go_o(port_go), .round_o(port_round), .credit_o(port_credit), .more_o(port_more), .init_done_o(port_credit_init_done)
   );
 
   // --- stage 9: out

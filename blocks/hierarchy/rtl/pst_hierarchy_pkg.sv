@@ -16,6 +16,9 @@ package pst_hierarchy_pkg;
     GateWalk      // an old time stamp is refreshed
   } gate_op_e;
 
+  // log2 of how many packets a parent may let go at once.
+  typedef logic [2:0] train_t;
+
   // Fair order at nodes and ports: rounds of a parent's class, and what a queue may still send in its round, in bytes.
   localparam int unsigned RoundWidth = 12;
   localparam int unsigned CreditWidth = 18;

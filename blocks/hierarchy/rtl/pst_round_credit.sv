@@ -33,6 +33,8 @@ module pst_round_credit
     output logic                       go_o,               // a pick may go
     output round_t                     round_o,            // round in which the queue was picked last
     output logic                       credit_o,           // it may send more in that round
+    // cycle 7
+    output logic                       more_o,             // a pick that went: the queue may send more in its round, or owes nothing
     output logic                       init_done_o
 );
 
@@ -166,6 +168,8 @@ module pst_round_credit
         .re_i(1'b1), .raddr_i(s_op_subscriber_i), .rdata_o(r2_words[i])
     );
   end
+
+  assign more_o = !r7_word_q.credit[CreditWidth-1];
 
   logic unused;
   assign unused = &{1'b0, r5_own_q.cls};
