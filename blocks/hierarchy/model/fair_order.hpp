@@ -42,7 +42,7 @@ struct RoundCredit {
 // each queue that belongs to the list it is in; a queue is in one list at most.
 class FairLists {
   public:
-    // A round does not end within so many cycles of the last pick, in units of 8: the queue that was picked then may be on its way back.
+    // A round does not end within so many cycles, in units of 8, of a queue's leaving with credit for more: it may be on its way back.
     static constexpr uint32_t kGrace = 64 / 8, kGraceMask = (1u << 10) - 1;
 
     bool empty() const { return lists_[0].count == 0 && lists_[1].count == 0; }
@@ -60,11 +60,12 @@ class FairLists {
     }
 
     // Takes the queue whose turn it is. Not when empty.
-    uint32_t pick(const uint32_t* links, int64_t now = 0) {
+    uint32_t pick(const uint32_t* links) {
         if (lists_[round_ & 1].count == 0) round_ = (round_ + 1) & RoundCredit::kRoundMask;
-        last_ = static_cast<uint32_t>(now >> 3) & kGraceMask;
         return lists_[round_ & 1].pop(links);
     }
+    // A queue left with credit for more.
+    void left(int64_t now) { last_ = static_cast<uint32_t>(now >> 3) & kGraceMask; }
     uint32_t round() const { return round_; }
     // The list of the last pick has somebody left.
     bool shortened() const { return lists_[round_ & 1].count != 0; }
@@ -89,7 +90,7 @@ class FairLists {
 
     std::array<List, 2> lists_;
     uint32_t round_ = 2;  // a queue that was never picked is of round 0
-    uint32_t last_ = 0;   // when a queue was picked last, in 8 cycles
+    uint32_t last_ = 0;   // when a queue left with credit for more, in 8 cycles
 };
 
 // The queues that wait at a subscriber (pst_subscriber_order): start-time fair queueing (Goyal, Vin, Cheng, 1996) over at most eight.

@@ -2,7 +2,8 @@
 // Model of pst_fair_lists for long runs: who is next of those who wait at the nodes, or at the ports, and in which cycle that is known.
 //
 // One operation on the lists starts in a cycle: an append first, then the next head of a list that a pick has shortened, then a pick. Who
-// is in the lists when a pick starts is known four cycles before, so step() is called so long before.
+// is in the lists when a pick starts is known four cycles before, so step() is called so long before. A train is one pick; it gives a queue
+// every two cycles, so that two trains are under way side by side.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +21,9 @@ namespace picker_timing {
 inline constexpr int kAsk = 6;    // from the wheel until the pick can start
 inline constexpr int kAhead = 4;  // so long before it starts it is known who is in the lists then
 inline constexpr int kClock = 2;  // from its start until the lists are changed
-inline constexpr int kHead = 6;   // from its start until the next head's can start
+inline constexpr int kHead = 6;   // from its start until the next head's can start, and kNext more for each other queue of a train
 inline constexpr int kOut = 4;    // from its start until the picked queue can go to stage 0
+inline constexpr int kNext = 2;   // and until the next one of its train
 }  // namespace picker_timing
 
 class FairPicker {
@@ -30,6 +32,9 @@ class FairPicker {
         int64_t at;  // cycle in which it can go to stage 0
         uint32_t parent, queue, round;
         bool none;  // nobody yet: the parent asks again
+        bool last;  // of its train
+
+        bool operator<(const Pick& other) const { return at < other.at; }
     };
     static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
@@ -41,8 +46,12 @@ class FairPicker {
         appends_.push({start, parent, queue, credit, static_cast<uint8_t>(cls), again});
     }
 
-    // A parent came out of its wheel in this cycle: it asks for one of those who wait, of the class that is known to be the highest now.
-    void ask(int64_t now, uint32_t parent) {
+    // A queue of this parent and class left in cycle `now`, and may send more in its round.
+    void left(int64_t now, uint32_t parent, uint32_t cls) { lists_[size_t{parent} * classes_ + cls].left(now); }
+
+    // A parent came out of its wheel in this cycle: it asks for a train of those who wait, of the class that is known to be the highest
+    // now.
+    void ask(int64_t now, uint32_t parent, unsigned train) {
         apply(now + picker_timing::kAhead);
         unsigned mask = masks_[parent];
         for (unsigned n = 0; n < kChanges; ++n) {  // newest first: back to what it was
@@ -50,7 +59,8 @@ class FairPicker {
             if (change.start <= now) break;
             if (change.parent == parent) mask = change.before;
         }
-        asks_.push({now + picker_timing::kAsk, parent, static_cast<uint8_t>(__builtin_ctz(mask))});
+        asks_.push({now + picker_timing::kAsk, parent, train, static_cast<uint8_t>(__builtin_ctz(mask))});
+        asked_ += train;
     }
 
     // Every cycle in which next_event() says so, or somebody was appended.
@@ -59,26 +69,38 @@ class FairPicker {
         const int64_t start = now + t::kAhead;
         apply(start);
         if (asks_.empty() || asks_.front().start > start || appended_[start % kCycles] == start || head_starts(start)) return;
+        if (blocked_[start & 1] >= start) return;
         const Ask ask = asks_.front();
         asks_.pop();
+        asked_ -= ask.train;
         FairLists& lists = lists_[size_t{ask.parent} * classes_ + ask.cls];
-        Pick pick{start + t::kOut, ask.parent, 0, 0, lists.in_grace(start + t::kClock)};
+        Pick pick{start + t::kOut, ask.parent, 0, lists.round(), lists.in_grace(start + t::kClock), true};
+        unsigned given = 1;
         if (!pick.none) {
-            pick.queue = lists.pick(links_.data(), start + t::kClock);
-            if (lists.shortened()) heads_.push(start + t::kHead);
+            for (;; ++given, pick.at += t::kNext) {
+                pick.queue = lists.pick(links_.data());
+                pick.round = lists.round();
+                pick.last = given == ask.train || !lists.shortened();
+                picks_.push_in_order(pick);
+                if (pick.last) break;
+            }
+            if (lists.shortened()) heads_.push_in_order(start + t::kHead + t::kNext * (given - 1));
             if (lists.empty()) change(start, ask.parent, masks_[ask.parent] & ~(1U << ask.cls));
+        } else {
+            picks_.push_in_order(pick);
         }
-        pick.round = lists.round();
-        picks_.push(pick);
+        // Another pick of every other cycle: not while a train is in its links.
+        if (ask.train > 1) blocked_[start & 1] = start + t::kNext * (given > 2 ? given - 1 : 1);
     }
     int64_t next_event(int64_t now) const {
         return asks_.empty() ? kNever : std::max(now + 1, asks_.front().start - picker_timing::kAhead);
     }
 
     // Picks on their way to stage 0.
-    SmallFifo<Pick, 32>& picks() { return picks_; }
-    const SmallFifo<Pick, 32>& picks() const { return picks_; }
-    unsigned under_way() const { return asks_.size() + picks_.size(); }
+    SmallFifo<Pick, 64>& picks() { return picks_; }
+    const SmallFifo<Pick, 64>& picks() const { return picks_; }
+    // Queues asked for, and picked.
+    unsigned under_way() const { return asked_ + picks_.size(); }
 
   private:
     static constexpr int64_t kCycles = 64;  // that are remembered
@@ -94,6 +116,7 @@ class FairPicker {
     struct Ask {
         int64_t start;
         uint32_t parent;
+        unsigned train;  // how many at most
         uint8_t cls;
     };
     struct Change {
@@ -140,10 +163,12 @@ class FairPicker {
     std::vector<uint8_t> masks_;    // by parent: classes that wait
     std::vector<uint32_t> links_;   // by queue
     SmallFifo<Append, 32> appends_;
-    SmallFifo<Ask, 16> asks_;
-    SmallFifo<Pick, 32> picks_;
+    SmallFifo<Ask, 32> asks_;
+    unsigned asked_ = 0;  // queues
+    SmallFifo<Pick, 64> picks_;
     SmallFifo<int64_t, 64> heads_;
     int64_t last_head_ = -1;
+    int64_t blocked_[2] = {-1, -1};  // until when no pick starts in even and odd cycles
     int64_t appended_[kCycles] = {};
     Change changes_[kChanges];
     unsigned last_change_ = 0;

@@ -102,6 +102,8 @@ class ParentWheel {
     struct Direct {
         int64_t from;
         uint32_t parent;
+
+        bool operator<(const Direct& other) const { return from < other.from; }
     };
 
     // The horizon is at least eight cycles per parent, as in pst_hierarchy.
@@ -122,10 +124,7 @@ class ParentWheel {
         return ((now - 1) >> t::kSlotShift << t::kSlotShift) + t::kDirectAgain;
     }
     // The parent comes out in cycle `from`.
-    void push(uint32_t parent, int64_t from) {
-        direct_.push({from, parent});
-        for (unsigned n = direct_.size() - 1; n > 0 && direct_.at(n - 1).from > from; --n) std::swap(direct_.at(n - 1), direct_.at(n));
-    }
+    void push(uint32_t parent, int64_t from) { direct_.push_in_order({from, parent}); }
     size_t index(int64_t slot) const { return static_cast<size_t>(slot) & (slots_.size() - 1); }
     int64_t slot_end() const {
         return next_slot_ == kNever ? kNever

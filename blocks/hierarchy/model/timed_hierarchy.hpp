@@ -37,7 +37,11 @@ inline constexpr int kOpen = 9;                // from a setting with an open ga
 inline constexpr int kWalkCycles = 64;         // one operation in so many is a walk over old stamps, which changes nothing here
 inline constexpr int kTolerance = 1024;        // of a gate, cycles
 inline constexpr unsigned kPlaces = 32;        // operations under way and packets offered; the same and queues that are not told yet
-inline constexpr unsigned kPicks = 12;         // parents under way from the wheel to stage 0, each level
+inline constexpr unsigned kPicks[3] = {12, 20, 20};  // queues that are asked for or picked, when a parent asks, at most
+inline constexpr unsigned kTrainLog = 4;             // of a node or port that is behind its time
+inline constexpr int64_t kLargest = 1 << 14;         // bytes of a packet that a train is made for
+inline constexpr int64_t kSpanMost = 1 << 13;        // cycles of such a packet, and who needs as many lets no trains go
+inline constexpr int kSeenCredit = 7;                // cycles from one pick's operation to that which sees what the first left of credit
 }  // namespace hierarchy_timing
 
 struct HierarchySizes {
@@ -115,7 +119,7 @@ class TimedHierarchy {
             if (opening_[level].at <= now) open(level, now);
             // One look a cycle, as the wheel gives them.
             const int64_t out = now + hierarchy_timing::kSeen[level];
-            if (under_way(level) < hierarchy_timing::kPicks && wheels_[level].ready(out)) look(level, wheels_[level].take(), out);
+            if (under_way(level) < hierarchy_timing::kPicks[level] && wheels_[level].ready(out)) look(level, wheels_[level].take(), out);
         }
         for (unsigned level = 3; level-- > 0;) {
             if (!stages_[level].empty() && stages_[level].front().start + hierarchy_timing::kRead[level] <= now) {
@@ -147,8 +151,9 @@ class TimedHierarchy {
         gate.exponent = static_cast<uint8_t>(s.shaper.exponent);
         if (level == 0)
             subscribers_[s.id].node = s.parent;
-        else if (level == 1)
-            groups_[0][s.id].above = s.parent;
+        else
+            groups_[level - 1][s.id].set_train();
+        if (level == 1) groups_[0][s.id].above = s.parent;
         if (s.shaper.mantissa != 0) opening_[level] = {now + hierarchy_timing::kOpen, s.id};
     }
 
@@ -158,7 +163,7 @@ class TimedHierarchy {
         for (unsigned level = 0; level < 3; ++level) {
             next = std::min(next, opening_[level].at);
             const int seen = hierarchy_timing::kSeen[level];
-            if (under_way(level) < hierarchy_timing::kPicks) next = std::min(next, wheels_[level].next(now + seen) - seen);
+            if (under_way(level) < hierarchy_timing::kPicks[level]) next = std::min(next, wheels_[level].next(now + seen) - seen);
             if (level > 0) next = std::min(next, pickers_[level - 1].next_event(now));
             if (!stages_[level].empty()) next = std::min(next, stages_[level].front().start + hierarchy_timing::kRead[level]);
             if (!picks(level).empty() && !blocked()) next = std::min(next, picks(level).front().at);
@@ -180,12 +185,12 @@ class TimedHierarchy {
         bool parked = false;  // packets wait behind the closed gate
 
         bool open(int64_t now) const { return mantissa != 0 && time <= now * 65'536; }
-        void charge(int64_t now, uint32_t length) {
+        int64_t tolerance() const { return std::max<int64_t>(burst, hierarchy_timing::kTolerance); }
+        int64_t increment(int64_t length) const {
             constexpr uint64_t kMost = (uint64_t{1} << 45) - 1;  // 2^29 cycles
-            const uint64_t scaled = (uint64_t{length} * mantissa << exponent) >> 15;
-            const int64_t floor = (now - std::max<int64_t>(burst, hierarchy_timing::kTolerance)) * 65'536;
-            time = std::max(time, floor) + static_cast<int64_t>(std::min(scaled, kMost));
+            return static_cast<int64_t>(std::min((static_cast<uint64_t>(length) * mantissa << exponent) >> 15, kMost));
         }
+        void charge(int64_t now, uint32_t length) { time = std::max(time, (now - tolerance()) * 65'536) + increment(length); }
     };
     // All that a packet asks for at open gates: one cache line.
     struct alignas(64) Subscriber {
@@ -197,6 +202,20 @@ class TimedHierarchy {
     struct Group {  // node or port
         Gate gate;
         uint32_t above = 0, count = 0;  // port of a node; packets that wait
+        int64_t span = 1;               // cycles of the largest packet, and more than it takes
+        unsigned most = 4;              // log2 of the longest train that the tolerance allows
+
+        void set_train() {
+            span = (gate.increment(hierarchy_timing::kLargest) >> 16) + 1;
+            most = span >= hierarchy_timing::kSpanMost ? 0 : longest(gate.tolerance());
+        }
+        // log2 of the longest train of the largest packets whose last one is not early, when the first is so late.
+        unsigned longest(int64_t late) const {
+            unsigned log = 0;
+            while (log < hierarchy_timing::kTrainLog && ((int64_t{2} << log) - 1) * span <= late) ++log;
+            return log;
+        }
+        unsigned train(int64_t now) const { return 1U << std::min(most, longest(now - 1 - ((gate.time - 1) >> 16))); }
     };
     struct Class {
         uint8_t cls : 4 = 0, weight : 4 = 1;
@@ -220,6 +239,12 @@ class TimedHierarchy {
 
         bool operator<(const Operation& other) const { return start < other.start; }
     };
+    struct Recent {  // what a queue's credit was when an operation that picked it started
+        int64_t start = -hierarchy_timing::kSeenCredit;
+        uint32_t queue = 0;
+        RoundCredit before{};
+    };
+    static constexpr unsigned kRecent = 8;
     struct Opening {
         int64_t at = ParentWheel::kNever;
         uint32_t parent = 0;
@@ -235,8 +260,8 @@ class TimedHierarchy {
     };
 
     Gate& gate_of(unsigned level, uint32_t id) { return level == 0 ? subscribers_[id].gate : groups_[level - 1][id].gate; }
-    SmallFifo<Pick, 32>& picks(unsigned level) { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
-    const SmallFifo<Pick, 32>& picks(unsigned level) const { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
+    SmallFifo<Pick, 64>& picks(unsigned level) { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
+    const SmallFifo<Pick, 64>& picks(unsigned level) const { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
     unsigned under_way(unsigned level) const { return level == 0 ? picks_.size() : pickers_[level - 1].under_way(); }
     bool anybody(unsigned level, uint32_t id) const {
         return level == 0 ? !subscribers_[id].order.empty() : groups_[level - 1][id].count != 0;
@@ -263,10 +288,10 @@ class TimedHierarchy {
             return;
         }
         if (!gate.open(now + t::kLook)) return wheels_[level].place(parent, gate.time, now + t::kPlaceBack);
-        if (level > 0) return pickers_[level - 1].ask(now, parent);
+        if (level > 0) return pickers_[level - 1].ask(now, parent, groups_[level - 1][parent].train(now + t::kLook));
         const uint32_t queue = (parent << shift_) + subscribers_[parent].order.pick();
         __builtin_prefetch(&held_[queue], 1);
-        picks_.push({now + t::kPick, parent, queue, 0, false});
+        picks_.push({now + t::kPick, parent, queue, 0, false, true});
     }
 
     // Stage 0: a walk, a new packet, or one that is let go; new ones and others in turn, of the latter the farthest first.
@@ -289,7 +314,7 @@ class TimedHierarchy {
         auto& from = picks(static_cast<unsigned>(level));
         const Pick pick = from.front();
         from.pop();
-        push_in_order(stages_[level], Operation{now, {}, pick, pick.parent, {}, true, true});
+        stages_[level].push_in_order({now, {}, pick, pick.parent, {}, true, true});
         return false;
     }
 
@@ -311,9 +336,9 @@ class TimedHierarchy {
         const int64_t decided = operation.start + t::kDecide[level];
         Gate& gate = gate_of(level, pick.parent);
         Held& held = held_[pick.queue];
-        if (level > 0 && (pick.none || !may_go(level, pick))) {
+        if (level > 0 && (pick.none || !may_go(level, operation.start, pick))) {
             if (!pick.none) pickers_[level - 1].append(operation.start + t::kAppend[level], pick.parent, held.cls, pick.queue, {}, true);
-            wheels_[level].place(pick.parent, gate.time, decided);
+            if (pick.last) wheels_[level].place(pick.parent, gate.time, decided);
             return give_back(operation.start);
         }
         gate.charge(decided, held.length);
@@ -321,20 +346,30 @@ class TimedHierarchy {
             subscribers_[pick.parent].order.leave(pick.queue & (sizes_.queues_per_subscriber - 1), held.length, held.weight);
         else
             --groups_[level - 1][pick.parent].count;
-        if (anybody(level, pick.parent)) wheels_[level].place(pick.parent, gate.time, decided);
+        if (pick.last && anybody(level, pick.parent)) wheels_[level].place(pick.parent, gate.time, decided);
         operation.packet = {held.tag, pick.queue, held.descriptor, held.length, held.mark};
         pass(level, operation);
     }
 
     // Whether the queue that was picked may send in this round.
-    bool may_go(unsigned level, const Pick& pick) {
+    bool may_go(unsigned level, int64_t start, const Pick& pick) {
         const Held& held = held_[pick.queue];
         auto& credits = credits_[level - 1];
+        auto& recent = recent_[level - 1];
         const uint32_t first = pick.queue & ~(sizes_.queues_per_subscriber - 1);
         uint32_t sharers = 1;
-        for (uint32_t other = first; other < first + sizes_.queues_per_subscriber; ++other)
-            sharers += other != pick.queue && credits[other].shares(pick.round, held.cls);
-        return credits[pick.queue].pick(pick.round, sharers, held.weight, held.cls, held.length);
+        for (uint32_t other = first; other < first + sizes_.queues_per_subscriber; ++other) {
+            if (other == pick.queue) continue;
+            RoundCredit seen = credits[other];
+            for (const Recent& r : recent)
+                if (r.queue == other && start - r.start < hierarchy_timing::kSeenCredit) seen = r.before;
+            sharers += seen.shares(pick.round, held.cls);
+        }
+        recent[next_recent_[level - 1]++ % kRecent] = {start, pick.queue, credits[pick.queue]};
+        const bool go = credits[pick.queue].pick(pick.round, sharers, held.weight, held.cls, held.length);
+        if (go && credits[pick.queue].credit >= 0)
+            pickers_[level - 1].left(start + hierarchy_timing::kAppend[level], pick.parent, held.cls);
+        return go;
     }
 
     void ask(unsigned level, const Operation& operation) {
@@ -355,7 +390,7 @@ class TimedHierarchy {
         operation.picked = false;
         if (level < 2) {
             if (level == 1) operation.above = groups_[0][operation.above].above;
-            push_in_order(stages_[level + 1], operation);
+            stages_[level + 1].push_in_order(operation);
             return;
         }
         if (operation.slow) held_[operation.packet.queue].waits = false;
@@ -364,14 +399,7 @@ class TimedHierarchy {
     }
 
     // An operation that does not end in a packet: its place can be used again.
-    void give_back(int64_t start) { push_in_order(back_, start + hierarchy_timing::kBack); }
-
-    // Operations come to a stage from several sides, but go on in the order of their start.
-    template <typename Fifo, typename Item>
-    static void push_in_order(Fifo& fifo, const Item& item) {
-        fifo.push(item);
-        for (unsigned n = fifo.size() - 1; n > 0 && fifo.at(n) < fifo.at(n - 1); --n) std::swap(fifo.at(n - 1), fifo.at(n));
-    }
+    void give_back(int64_t start) { back_.push_in_order(start + hierarchy_timing::kBack); }
 
     void wait(unsigned level, uint32_t id, const Operation& operation, int64_t decided) {
         const Packet& packet = operation.packet;
@@ -395,11 +423,13 @@ class TimedHierarchy {
     std::vector<Group> groups_[2];         // nodes, ports
     FairPicker pickers_[2];                // who waits at nodes and ports
     std::vector<RoundCredit> credits_[2];  // by queue
-    std::vector<Class> classes_;           // by queue
-    std::vector<Held> held_;               // by queue
+    Recent recent_[2][kRecent];
+    unsigned next_recent_[2] = {0, 0};
+    std::vector<Class> classes_;  // by queue
+    std::vector<Held> held_;      // by queue
     ParentWheel wheels_[3];
     SmallFifo<Operation, 16> stages_[3];  // on their way to the gate of this level
-    SmallFifo<Pick, 32> picks_;           // of subscribers
+    SmallFifo<Pick, 64> picks_;           // of subscribers
     Opening opening_[3];
     bool new_turn_ = false;
     unsigned places_ = hierarchy_timing::kPlaces, done_places_ = hierarchy_timing::kPlaces;

@@ -223,6 +223,7 @@ module pst_fair_lists
 
   logic side, nonempty, waits, p3_waits_q, link_we, p2_left, p2_none;
   number_t p2_wanted, p2_number;
+  logic [1:0] p2_leaves;
   queue_t link_waddr, p2_head, link_r;
   logic [9:0] p2_last;
 
@@ -241,8 +242,10 @@ module pst_fair_lists
     side       = p2_lists.round[0];
     p2_left    = 1'b0;
     p2_none    = 1'b0;
-    p2_wanted  = number_t'(1);
+    p2_wanted  = number_t'(1) << p2_q.train;
     p2_number  = number_t'(1);
+    // Of the lists that it might be, before it is known which: is somebody left?
+    for (int i = 0; i < 2; i++) p2_leaves[i] = p2_lists.nonempty[i] && !(p2_lists.all[i] && p2_wanted >= p2_lists.most[i]);
     case (p2_q.op)
       OpAppend: begin
         // It has had its part of this round: it waits for the next one.
@@ -263,9 +266,8 @@ module pst_fair_lists
         if (!nonempty) side = !side;
         if (!p2_none) begin
           if (!nonempty) p2_new.round = p2_lists.round + 1'b1;
-          p2_wanted             = number_t'(1) << p2_q.train;
           p2_number             = p2_wanted >= p2_lists.most[side] ? p2_lists.most[side] : p2_wanted;
-          p2_left               = !(p2_lists.all[side] && p2_wanted >= p2_lists.most[side]);
+          p2_left               = p2_leaves[side];
           p2_new.count[side]    = p2_lists.count[side] - CountWidth'(p2_number);
           p2_new.nonempty[side] = p2_left;
         end
@@ -280,8 +282,7 @@ module pst_fair_lists
     endcase
     p2_head = p2_lists.head[side];
     // Somebody still waits in the class: whoever was not picked.
-    waits = p2_q.op == OpAppend || p2_lists.count[0] > CountWidth'(1) || p2_lists.count[1] > CountWidth'(1)
-        || p2_lists.nonempty == '1 || p2_q.op == OpHead || p2_none;
+    waits = p2_q.op == OpAppend || p2_leaves != '0 || p2_lists.nonempty == '1 || p2_q.op == OpHead || p2_none;
   end
 
   logic p3_left_q, p3_side_q, p3_none_q;

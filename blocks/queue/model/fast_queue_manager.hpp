@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace penstock {
@@ -24,6 +25,11 @@ class SmallFifo {
     const T& front() const { return items_[head_ % Capacity]; }
     T& at(unsigned index) { return items_[(head_ + index) % Capacity]; }
     void push(const T& item) { items_[tail_++ % Capacity] = item; }
+    // Behind all that are not greater.
+    void push_in_order(const T& item) {
+        push(item);
+        for (unsigned n = size() - 1; n > 0 && at(n) < at(n - 1); --n) std::swap(at(n - 1), at(n));
+    }
     void pop() { ++head_; }
     void clear() { head_ = tail_ = 0; }
 
