@@ -24,6 +24,7 @@ inline constexpr int kClock = 2;  // from its start until the lists are changed
 inline constexpr int kHead = 6;   // from its start until the next head's can start, and kNext more for each other queue of a train
 inline constexpr int kOut = 4;    // from its start until the picked queue can go to stage 0
 inline constexpr int kNext = 2;   // and until the next one of its train
+inline constexpr unsigned kTrainMost = 16, kPlaces = 32;  // queues of a train; picked queues that wait for stage 0, when all are there
 }  // namespace picker_timing
 
 class FairPicker {
@@ -60,7 +61,6 @@ class FairPicker {
             if (change.parent == parent) mask = change.before;
         }
         asks_.push({now + picker_timing::kAsk, parent, train, static_cast<uint8_t>(__builtin_ctz(mask))});
-        asked_ += train;
     }
 
     // Every cycle in which next_event() says so, or somebody was appended.
@@ -69,10 +69,9 @@ class FairPicker {
         const int64_t start = now + t::kAhead;
         apply(start);
         if (asks_.empty() || asks_.front().start > start || appended_[start % kCycles] == start || head_starts(start)) return;
-        if (blocked_[start & 1] >= start) return;
         const Ask ask = asks_.front();
+        if (blocked_[start & 1] >= start || picks_.size() + (ask.train > 1 ? t::kTrainMost : 1) > t::kPlaces) return;
         asks_.pop();
-        asked_ -= ask.train;
         FairLists& lists = lists_[size_t{ask.parent} * classes_ + ask.cls];
         Pick pick{start + t::kOut, ask.parent, 0, lists.round(), lists.in_grace(start + t::kClock), true};
         unsigned given = 1;
@@ -99,8 +98,8 @@ class FairPicker {
     // Picks on their way to stage 0.
     SmallFifo<Pick, 64>& picks() { return picks_; }
     const SmallFifo<Pick, 64>& picks() const { return picks_; }
-    // Queues asked for, and picked.
-    unsigned under_way() const { return asked_ + picks_.size(); }
+    // Parents that have asked.
+    unsigned under_way() const { return asks_.size(); }
 
   private:
     static constexpr int64_t kCycles = 64;  // that are remembered
@@ -164,7 +163,6 @@ class FairPicker {
     std::vector<uint32_t> links_;   // by queue
     SmallFifo<Append, 32> appends_;
     SmallFifo<Ask, 32> asks_;
-    unsigned asked_ = 0;  // queues
     SmallFifo<Pick, 64> picks_;
     SmallFifo<int64_t, 64> heads_;
     int64_t last_head_ = -1;

@@ -37,11 +37,11 @@ inline constexpr int kOpen = 9;                // from a setting with an open ga
 inline constexpr int kWalkCycles = 64;         // one operation in so many is a walk over old stamps, which changes nothing here
 inline constexpr int kTolerance = 1024;        // of a gate, cycles
 inline constexpr unsigned kPlaces = 32;        // operations under way and packets offered; the same and queues that are not told yet
-inline constexpr unsigned kPicks[3] = {12, 20, 20};  // queues that are asked for or picked, when a parent asks, at most
-inline constexpr unsigned kTrainLog = 4;             // of a node or port that is behind its time
-inline constexpr int64_t kLargest = 1 << 14;         // bytes of a packet that a train is made for
-inline constexpr int64_t kSpanMost = 1 << 13;        // cycles of such a packet, and who needs as many lets no trains go
-inline constexpr int kSeenCredit = 7;                // cycles from one pick's operation to that which sees what the first left of credit
+inline constexpr unsigned kPicks = 12;         // parents that have asked and are not answered, each level
+inline constexpr unsigned kTrainLog = 4;       // of a node or port that is behind its time
+inline constexpr int64_t kLargest = 1 << 14;   // bytes of a packet that a train is made for
+inline constexpr int64_t kSpanMost = 1 << 13;  // cycles of such a packet, and who needs as many lets no trains go
+inline constexpr int kSeenCredit = 7;          // cycles from one pick's operation to that which sees what the first left of credit
 }  // namespace hierarchy_timing
 
 struct HierarchySizes {
@@ -119,7 +119,7 @@ class TimedHierarchy {
             if (opening_[level].at <= now) open(level, now);
             // One look a cycle, as the wheel gives them.
             const int64_t out = now + hierarchy_timing::kSeen[level];
-            if (under_way(level) < hierarchy_timing::kPicks[level] && wheels_[level].ready(out)) look(level, wheels_[level].take(), out);
+            if (under_way(level) < hierarchy_timing::kPicks && wheels_[level].ready(out)) look(level, wheels_[level].take(), out);
         }
         for (unsigned level = 3; level-- > 0;) {
             if (!stages_[level].empty() && stages_[level].front().start + hierarchy_timing::kRead[level] <= now) {
@@ -163,7 +163,7 @@ class TimedHierarchy {
         for (unsigned level = 0; level < 3; ++level) {
             next = std::min(next, opening_[level].at);
             const int seen = hierarchy_timing::kSeen[level];
-            if (under_way(level) < hierarchy_timing::kPicks[level]) next = std::min(next, wheels_[level].next(now + seen) - seen);
+            if (under_way(level) < hierarchy_timing::kPicks) next = std::min(next, wheels_[level].next(now + seen) - seen);
             if (level > 0) next = std::min(next, pickers_[level - 1].next_event(now));
             if (!stages_[level].empty()) next = std::min(next, stages_[level].front().start + hierarchy_timing::kRead[level]);
             if (!picks(level).empty() && !blocked()) next = std::min(next, picks(level).front().at);

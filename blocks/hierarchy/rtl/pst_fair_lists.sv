@@ -144,7 +144,7 @@ module pst_fair_lists
 
   // --- a pick first learns the parent's highest class
 
-  logic look, look1_q, look2_q, pick_valid, pick_take, pick_blocked, pick_room_q;
+  logic look, look1_q, look2_q, pick_valid, pick_take, pick_start, pick_room_q;
   parent_t look1_parent_q, look2_parent_q;
   mask_t look2_mask;
   class_t look2_class, pick_class;
@@ -154,7 +154,7 @@ module pst_fair_lists
   logic [$clog2(PickDepth+1)-1:0] pick_level, unused_head_level;
   logic unused_pick_ready, unused_head_ready, unused_out_ready, pick_given;
 
-  assign s_pick_ready_o = credit_q >> TrainLog != '0 && pick_room_q && init_done_o;
+  assign s_pick_ready_o = pick_room_q && init_done_o;
   assign look           = s_pick_valid_i && s_pick_ready_o;
 
   always_comb begin
@@ -168,10 +168,9 @@ module pst_fair_lists
     look2_q        <= look1_q;
     look2_parent_q <= look1_parent_q;
     look2_train_q  <= s_pick_train_i;
-    // As many as the longest train needs, until it is known how long it is.
-    credit_q    <= credit_q + back_q + credit_count_t'(pick_given) - (look ? credit_count_t'(TrainMost) : '0);
-    back_q      <= (look1_q ? credit_count_t'(TrainMost) - (credit_count_t'(1) << s_pick_train_i) : '0)
-        + (p3_pick_q ? (credit_count_t'(1) << p3_q.train) - credit_count_t'(p3_number_q) : '0);
+    // As many as are asked for, until it is known how many there are.
+    credit_q    <= credit_q + back_q + credit_count_t'(pick_given) - (pick_valid && pick_take ? credit_count_t'(1) << pick_train : '0);
+    back_q      <= p3_pick_q ? (credit_count_t'(1) << p3_q.train) - credit_count_t'(p3_number_q) : '0;
     pick_room_q <= int'(pick_level) <= PickDepth - 4;
     if (rst_i) begin
       look1_q     <= 1'b0;
@@ -211,10 +210,8 @@ module pst_fair_lists
         p0        = head_fifo;
         head_take = 1'b1;
       end else begin
-        p0 = '{
-            valid: pick_valid && !pick_blocked, op: OpPick, parent: pick_parent, cls: pick_class, train: pick_train, default: '0
-        };
-        pick_take = !pick_blocked;
+        p0        = '{valid: pick_valid && pick_start, op: OpPick, parent: pick_parent, cls: pick_class, train: pick_train, default: '0};
+        pick_take = pick_start;
       end
     end
   end
@@ -372,8 +369,9 @@ module pst_fair_lists
   logic p3_link_we_q;
   queue_t p3_link_waddr_q, p3_given;
 
-  // A pick starts when stage 3 is its own three cycles later.
-  assign pick_blocked = (p2_q.valid && p2_q.op == OpPick && p2_q.train != '0) || (p4_walk_q.valid && p4_walk_q.links > number_t'(2));
+  // A pick starts when it has its places in u_out, and stage 3 three cycles later.
+  assign pick_start = (pick_train == '0 ? credit_q != '0 : credit_q >> TrainLog != '0)
+      && !(p2_q.valid && p2_q.op == OpPick && p2_q.train != '0) && !(p4_walk_q.valid && p4_walk_q.links > number_t'(2));
 
   always_comb begin
     p5_more       = p5_walk_q.valid && p5_walk_q.links != number_t'(1);
