@@ -29,6 +29,7 @@ constexpr uint32_t kMinLen = 60, kMaxLen = 1514;  // Ethernet without FCS
 // Per-queue limits after reset are 65,535 packets and 16,777,215 bytes; this many of the largest frames stay below both.
 constexpr uint32_t kBacklogPerQueue = 8192;
 constexpr double kMeanLen = (kMinLen + kMaxLen) / 2.0;
+constexpr uint64_t kCongestedBurst = 20'000;  // cycles; of parents that are fast enough to let trains of packets go at once
 
 struct Options {
     std::string library, mode, pattern;
@@ -127,7 +128,7 @@ class Bench : CoreDriver {
                 if (shaped) setting.shaper = drawn_shaper(part);
                 if (options_.congested == name) {
                     congested_.push_back(setting);
-                    congested_.back().shaper = shaper_code(1.0 / part / kMeanLen);
+                    congested_.back().shaper = kCongestedBurst << 21 | shaper_code(1.0 / part / kMeanLen);
                     setting.shaper = kClosed;
                 }
                 set(setting);

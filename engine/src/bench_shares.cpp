@@ -22,6 +22,7 @@ namespace penstock {
 namespace {
 
 constexpr uint32_t kDepth = 4;           // packets that a backlogged queue holds
+constexpr uint64_t kNodeBurst = 20'000;  // cycles; a node's that is fast enough to let trains of packets go at once
 constexpr uint64_t kBurst = 1ull << 20;  // cycles; of the queues' own shapers, so that what they wait for the node costs them no credit
 constexpr std::array<uint32_t, 12> kImix = {60, 60, 60, 60, 60, 60, 60, 590, 590, 590, 590, 1514};
 constexpr std::array<uint32_t, 5> kSizes = {60, 300, 590, 1514, 9600};
@@ -73,7 +74,7 @@ class CongestedNodes : protected CoreDriver {
           rng_(options.seed),
           tree_(options.tree, options.queues, rng_),
           total_(total),
-          node_code_(shaper_code(1.0 / options.node_rate)),
+          node_code_(kNodeBurst << 21 | shaper_code(1.0 / options.node_rate)),
           node_bytes_(options.tree.nodes) {}
 
     uint64_t done() const override { return measuring_ ? std::min(total_, cycles_ - start_) : 0; }

@@ -23,7 +23,7 @@ LEVELS = ("subscriber", "node", "port")
 FLAT = {"levels": 1, "queues_per_subscriber": 1, "nodes": 1, "ports": 1, "classes": 1}
 MOST_QUEUES = 1 << 21
 MIXED_SIZES = 1  # what the engine calls sizes by queue; 0: IMIX
-LARGEST_RATE_BPS = 20 * 10**9
+LARGEST_RATE_BPS = 100 * 10**9
 VOICE_BYTES, VOICE_SHARE = 200, 0.05
 SUBSCRIBERS_PER_NODE = 4
 

@@ -32,7 +32,7 @@
 
 namespace {
 
-constexpr uint64_t kDecision = 64;     // from a pick to the departure, and back to the next pick
+constexpr uint64_t kDecision = 128;    // from a pick to the departure of the last packet of a train, while other trains leave, too
 constexpr int kCharge[3] = {5, 3, 1};  // cycles from a gate's decision to m_done_o
 
 enum What : uint32_t { kQueue, kSubscriber, kNode, kPort };
