@@ -56,8 +56,25 @@ def test_rates(parameters: dict[str, int], level: int) -> None:
 
 @pytest.mark.parametrize("level", [0, 1, 2], ids=["subscriber", "node", "port"])
 def test_priority(level: int) -> None:
-    """No packet of a lower class leaves a parent while one of a higher class has waited there for 64 cycles."""
+    """No packet of a lower class leaves a parent while one of a higher class has waited there for 128 cycles."""
     soak(EIGHT, level=level, kbps=2_000_000, priority=1, backlog=0, cycles=500_000)
+
+
+@pytest.mark.parametrize(
+    ("level", "gbps", "length"), [(2, 100, 300), (1, 20, 200), (1, 10, 64)], ids=["port_300", "node_200", "node_64"]
+)
+def test_small_packets_fill_fast_links(level: int, gbps: int, length: int) -> None:
+    """A node or port that is behind its time lets up to 16 packets go at once, none before its time, and so reaches its rate."""
+    many = SMALL | {"Queues": 1024, "Nodes": 4}
+    counts = soak(many, level=level, kbps=gbps * 1_000_000, burst=40_000, length=length, queues_used=4, loop=12, cycles=300_000)
+    assert counts["used"] >= 9_940, counts
+
+
+@pytest.mark.parametrize("burst", [0, 2_000, 20_000])
+@pytest.mark.parametrize("level", [1, 2], ids=["node", "port"])
+def test_trains_keep_times_and_classes(level: int, burst: int) -> None:
+    """Packets of 60 to 9,600 byte at 20 Gbit/s: no packet of a train is early, and none of a lower class goes before one that waits."""
+    soak(EIGHT, level=level, kbps=20_000_000, burst=burst, priority=1, backlog=burst % 3 > 0, loop=12, cycles=300_000)
 
 
 def test_equal_subscribers() -> None:
