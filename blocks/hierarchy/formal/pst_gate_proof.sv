@@ -5,6 +5,9 @@
 // modulo 2^TimeWidth agree with true ones, nobody leaves before the parent's time, and the increments of the packets that go on in any window,
 // the last one's not counted, are at most its length and the tolerance.
 //
+// Trains: a parent gets its own train, as long as its rule, its lateness when it was looked at and its tolerance allow, and no longer; so
+// nobody leaves before the parent's time within a train either, while the parent keeps its setting.
+//
 // Three proofs: PROVE_PLACES asserts places and states; PROVE_TIMES takes these for granted and asserts times; with neither, the rooms of the
 // FIFOs are proved, whoever is pushed.
 module pst_gate_proof
@@ -15,6 +18,7 @@ module pst_gate_proof
     parameter int unsigned WalkCycles = 16,
     parameter int unsigned ToleranceCycles = 100,
     parameter int unsigned MaxWaiting = 3,
+    parameter int unsigned TrainLog = 2,
     parameter logic        X = 1'b0,                 // parent whose true times are followed
     localparam int unsigned Parents = 2
 ) (
@@ -25,6 +29,7 @@ module pst_gate_proof
     input logic        op_parent_i,
     input len_t        op_len_i,
     input gate_op_e    op_i,
+    input logic        op_last_i,
     input logic        due_ready_i,
     input logic        cfg_valid_i,
     input logic        cfg_parent_i,
@@ -46,14 +51,17 @@ module pst_gate_proof
 
   logic pass, waits, room, due_valid, due_parent, cfg_ready, cfg, init_done;
   cycle_t now_q;
+  train_t due_train;
 
   pst_gate #(
-      .Parents(Parents), .MaxWaiting(MaxWaiting), .Slots(4), .SlotCycles(8), .ToleranceCycles(ToleranceCycles), .TimeWidth(TimeWidth)
+      .Parents(Parents), .MaxWaiting(MaxWaiting), .Slots(4), .SlotCycles(8), .ToleranceCycles(ToleranceCycles), .TrainLog(TrainLog),
+      .TimeWidth(TimeWidth)
   ) u_dut (
       .clk_i, .rst_i, .now_i(now_q),
       .s_op_valid_i(op_valid_i), .s_op_walk_i(op_walk_i), .s_op_parent_i(op_parent_i), .s_op_len_i(op_len_i), .s_op_i(op_i),
-      .pass_o(pass), .wait_o(waits), .room_o(room),
+      .s_op_last_i(op_last_i), .pass_o(pass), .wait_o(waits), .room_o(room),
       .m_due_valid_o(due_valid), .m_due_ready_i(due_ready_i), .m_due_parent_o(due_parent),
+      .m_due_train_o(due_train),
       .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_parent_i(cfg_parent_i), .s_cfg_shaper_i(cfg_i), .init_done_o(init_done)
   );
 
@@ -82,6 +90,55 @@ module pst_gate_proof
   function automatic cycle_t tolerance(shaper_cfg_t setting);
     tolerance = 32'(setting.burst) > ToleranceCycles ? setting.burst[TimeWidth-1:0] : cycle_t'(ToleranceCycles);
   endfunction
+
+  // --- trains as they should be
+
+  localparam int unsigned SpanWidth = 13;
+  typedef logic [31:0] whole_t;    // cycles
+
+  typedef struct packed {
+    train_t               most;
+    logic [SpanWidth-1:0] span;
+  } rule_t;
+
+  // More than any packet takes at the parent's rate: what 2^LenWidth byte take, less its fraction, and a cycle.
+  function automatic whole_t span(shaper_cfg_t setting);
+    logic [63:0] product;
+    product = 64'(2 ** LenWidth) * 64'(setting.mantissa);
+    span    = whole_t'((product << setting.exponent) >> 31) + 1;
+  endfunction
+
+  // All but the last packet of a train of 2^result take so long at most, and no longer train does.
+  function automatic train_t longest(whole_t span, whole_t cycles);
+    longest = '0;
+    for (int k = 1; k <= TrainLog; k++) if ((2 ** k - 1) * span <= cycles) longest = train_t'(k);
+  endfunction
+
+  function automatic logic slow(shaper_cfg_t setting);
+    slow = span(setting) >= 2 ** SpanWidth;
+  endfunction
+
+  function automatic rule_t rule(shaper_cfg_t setting);
+    rule = '{most: slow(setting) ? '0 : longest(span(setting), whole_t'(tolerance(setting))), span: SpanWidth'(span(setting))};
+  endfunction
+
+  logic d3_parent_q, given_parent_q;
+  logic [1:0][TrainLog:0] members_q;    // of the train that is outside, that have left or been looked at
+  train_t [1:0] granted_q;              // trains, as they were found
+  train_t [1:0] told_q, told;           // trains, as users are told
+  always_comb begin
+    told = told_q;
+    if (u_dut.g_train.given_q) told[given_parent_q] = due_train;
+  end
+
+  always_ff @(posedge clk_i) begin
+    d3_parent_q    <= u_dut.d2_parent_q;
+    given_parent_q <= due_parent;
+    told_q         <= told;
+    if (u_dut.g_train.d3_push_q) granted_q[d3_parent_q] <= u_dut.g_train.u_train.s_data_i;
+    if (op4 && (op_i == GateLeave || op_i == GateAgain)) members_q[p4] <= op_last_i ? '0 : members_q[p4] + 1'b1;
+    if (rst_i) members_q <= '0;
+  end
 
   // --- states as they should be
 
@@ -121,7 +178,7 @@ module pst_gate_proof
     if (op4 && op_i == GateAsk && !shall_pass) count_q[p4] <= count_q[p4] + 1'b1;
     if (op4 && op_i == GateLeave) count_q[p4] <= count_q[p4] - 1'b1;
 
-    if (op4 && (op_i == GateLeave || op_i == GateAgain)) outside_q[p4] <= 1'b0;
+    if (op4 && (op_i == GateLeave || op_i == GateAgain) && op_last_i) outside_q[p4] <= 1'b0;
     if (due_valid && due_ready_i) outside_q[due_parent] <= 1'b1;
     if (u_dut.u_wheel.s_place_valid_i && u_dut.place_ready) wheel_q[u_dut.u_wheel.s_place_id_i] <= 1'b1;
     if (u_dut.wheel_valid && u_dut.wheel_ready) wheel_q[u_dut.wheel_parent] <= 1'b0;
@@ -143,9 +200,14 @@ module pst_gate_proof
       m_room : assume (!op_valid_i || room || room_q[RoomCycles-2:0] != '0);
       m_walk : assume (!op_walk_i || op_valid_i);
       m_op : assume (op4 ? (op_i <= GateWalk && (op_i == GateWalk) == walk_q[4]) : op_i == GateNone);
-      // queues: no more than there are; who leaves, or looks again, was let go
+      // queues: no more than there are; who leaves, or looks again, was let go; so many as the train is long, or fewer, and those that are
+      // still to come wait
       if (op4 && op_i == GateAsk) m_most : assume (32'(count_q[p4]) < MaxWaiting);
-      if (op4 && (op_i == GateLeave || op_i == GateAgain)) m_outside : assume (outside_q[p4]);
+      if (op4 && (op_i == GateLeave || op_i == GateAgain)) begin
+        m_outside : assume (outside_q[p4]);
+        m_train : assume (op_last_i || 32'(members_q[p4]) + 1 < 1 << told[p4]);
+        m_next : assume (op_last_i || op_i == GateAgain || count_q[p4] != 2'd1);
+      end
       // pst_sched_lists: only who was placed is shown; the walk over the slots is short
       m_wheel : assume (!u_dut.wheel_valid || wheel_q[u_dut.wheel_parent]);
       m_wheel_init : assume (u_dut.wheel_init_done ? 1'b1 : !u_dut.wheel_valid && !u_dut.place_ready && !init_q && now_q < cycle_t'(16));
@@ -208,11 +270,28 @@ module pst_gate_proof
       for (int k = 0; k < RoomCycles; k++) if (room_q[k]) assert (32'(under_way) <= 23 + k);
       a_due : assert (32'(u_dut.due_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
       a_back : assert (32'(u_dut.back_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
+      a_train : assert (8'(u_dut.g_train.unused_train_level) + 8'(u_dut.g_train.d3_push_q) == 8'(u_dut.due_level) + 8'(u_dut.g_train.given_q));
+      if (u_dut.g_train.d3_push_q) a_train_room : assert (u_dut.g_train.unused_train_ready && u_dut.due_level != '0);
+      if (u_dut.g_train.given_q) a_train_there : assert (u_dut.g_train.unused_train_valid);
+      a_train_flag : assert (u_dut.g_train.unused_train_valid == (u_dut.g_train.unused_train_level != '0));
       a_flags : assert (u_dut.main_valid == (u_dut.main_level != '0) && u_dut.back_valid == (u_dut.back_level != '0)
                         && due_valid == (u_dut.due_level != '0));
     end
   end
 `else
+  // Settings on their way to the rules; where the trains are that have been found, and whose.
+  logic [1:0] ruling1, ruling2, train_parent;
+  logic [2:0][3:0] train_addr;
+  always_comb begin
+    for (int p = 0; p < 2; p++) begin
+      ruling1[p] = u_dut.g_train.t1_valid_q && u_dut.g_train.t1_parent_q == 1'(p);
+      ruling2[p] = u_dut.g_train.t2_valid_q && u_dut.g_train.t2_parent_q == 1'(p);
+    end
+    train_addr[0] = u_dut.g_train.u_train.raddr_q;
+    for (int k = 1; k < 3; k++) train_addr[k] = 32'(train_addr[k-1]) == u_dut.DueDepth ? '0 : train_addr[k-1] + 1'b1;
+    train_parent = u_dut.g_train.given_q ? {out_parent[0], given_parent_q} : out_parent;
+  end
+
   // A read of a state gives the newest but for what the operations ahead of it change.
   logic ahead2, ahead3;
   always_comb begin
@@ -236,7 +315,34 @@ module pst_gate_proof
       end
       if (u_dut.due_push) `PLACES(!u_dut.d2_closed);
 
+      // a parent's train is the one that was found for it
+      if (u_dut.g_train.given_q) `PLACES(u_dut.g_train.unused_train_valid && due_train == granted_q[given_parent_q]);
+      for (int p = 0; p < 2; p++) begin
+        if (outside_q[p]) `PLACES(told[p] == granted_q[p] && 32'(granted_q[p]) <= TrainLog && 32'(members_q[p]) < 1 << granted_q[p]);
+        if (!outside_q[p]) `PLACES(members_q[p] == '0);
+      end
+
+      // rules: of the newest setting, two cycles after it
+      for (int p = 0; p < 2; p++) begin
+        if (ruling1[p]) begin
+          `PLACES(u_dut.g_train.t1_span_q == SpanWidth'(span(cfg_q[p])) && 32'(u_dut.g_train.t1_late_q) == 32'(tolerance(cfg_q[p])));
+          `PLACES((u_dut.g_train.t1_slow_q || u_dut.g_train.t1_span_q == '0) == slow(cfg_q[p]));
+        end
+        if (ruling2[p] && !ruling1[p]) `PLACES(u_dut.g_train.t2_rule_q == rule(cfg_q[p]));
+        if (cleared[p] && !ruling1[p] && !ruling2[p]) `PLACES(u_dut.g_train.u_rule.u_ram.mem[p] == rule(cfg_q[p]));
+      end
+
       // what the induction needs: FIFOs
+      if (u_dut.g_train.given_q) `PLACES(outside_q[given_parent_q]);
+      if (u_dut.g_train.d3_push_q) `PLACES(u_dut.due_level != '0 && out_parent[1'(32'(u_dut.due_level) - 1)] == d3_parent_q);
+      `PLACES(u_dut.g_train.unused_train_valid == (u_dut.g_train.unused_train_level != '0));
+      `PLACES(8'(u_dut.g_train.unused_train_level) + 8'(u_dut.g_train.d3_push_q) == 8'(u_dut.due_level) + 8'(u_dut.g_train.given_q));
+      `PLACES(u_dut.g_train.u_train.waddr_q == train_addr[2'(u_dut.g_train.unused_train_level)] && 32'(train_addr[0]) <= u_dut.DueDepth);
+      for (int k = 0; k < 2; k++) begin
+        if (32'(u_dut.g_train.unused_train_level) > k) begin
+          `PLACES(u_dut.g_train.u_train.mem[train_addr[k]] == granted_q[train_parent[k]] && 32'(granted_q[train_parent[k]]) <= TrainLog);
+        end
+      end
       `PLACES(u_dut.main_valid == (u_dut.main_level != '0) && u_dut.back_valid == (u_dut.back_level != '0)
               && due_valid == (u_dut.due_level != '0));
       `PLACES(u_dut.main_level <= 2 && u_dut.back_level <= 2 && u_dut.due_level <= 2);
@@ -251,6 +357,7 @@ module pst_gate_proof
                 && !u_dut.c7_valid_q);
         `PLACES(count_q == '0 && stamp_q == '0 && !room && room_q == '0 && now_q < 32 && !u_dut.open_busy_q && !u_dut.c5_place_q);
         `PLACES(!u_dut.init_q || now_q == cycle_t'(u_dut.init_parent_q));
+        `PLACES(!u_dut.g_train.t1_valid_q && !u_dut.g_train.t2_valid_q);
       end
 
       // states: in the memory, or about to be written
@@ -313,6 +420,7 @@ module pst_gate_proof
       c_leave : cover (op4 && op_i == GateLeave && count_q[p4] == 2'd2);
       c_forward : cover (shall_pass && u_dut.hit1_q);
       c_unpark : cover (u_dut.unpark_take);
+      c_train : cover (op4 && op_i == GateLeave && op_last_i && members_q[p4] == 1);
 `endif
     end
   end
@@ -374,8 +482,35 @@ module pst_gate_proof
     due_there = outside_q[X] || (out_there[0] && out_parent[0] == X) || (out_there[1] && out_parent[1] == X);
   end
 
+  // Trains of X. Settings: cycles since the last one; steady, if none came after X was looked at, and none so late before that the rule was an
+  // older one's.
+  logic [2:0] quiet_q;
+  whole_t d3_late;
+  logic steady_q, d3_there;
+  shaper_cfg_t own;
+  age_t d3_age_q, own_span, to_come;    // lateness that was found; what those of the train that have not left take at most
+  assign own      = cfg_q[X];
+  assign own_span = age_t'({span(own)[SpanWidth-1:0], 16'b0});
+  assign d3_late  = whole_t'(u_dut.g_train.d3_late_q);
+  assign d3_there = u_dut.g_train.d3_push_q && d3_parent_q == X;
+  assign to_come  = age_t'((1 << granted_q[X]) - 1 - 32'(members_q[X])) * own_span;
+
+  always_ff @(posedge clk_i) begin
+    d3_age_q <= now - d2_true_q;
+    if (quiet_q != '1) quiet_q <= quiet_q + 1'b1;
+    if (u_dut.wheel_valid && u_dut.wheel_ready && u_dut.wheel_parent == X) steady_q <= !ruling1[X];
+    if (cfg && cfg_parent_i == X) begin
+      quiet_q  <= '0;
+      steady_q <= 1'b0;
+    end
+    if (rst_i) quiet_q <= '1;
+  end
+
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
+      // software: a setting that comes while a train is outside, or so late before that it may have been found by the old one, is not looked
+      // at: its later packets may be early, by what they take at the new rate. First ones never are.
+      if (charge && p4 == X && op_i == GateLeave && members_q[X] != '0) m_steady : assume (steady_q);
       m_walks : assume (32'(since_q) < WalkCycles && (op_walk_i || 32'(since_q) < WalkCycles - 1));
       // what a user relies on
       if (op4 && p4 == X) a_true_time : assert (u_dut.c4_early == (age < 0));
@@ -398,7 +533,36 @@ module pst_gate_proof
       end
       if (cleared[X] && !(u_dut.c5_valid_q && u_dut.c5_parent_q == X)) a_hold : assert (u_dut.u_hold.u_ram.mem[X] == hold(true_q));
       if (u_dut.c5_valid_q && u_dut.c5_parent_q == X) a_c5_hold : assert (u_dut.c5_hold == hold(true_q));
-      if (due_there) a_due : assert (age >= 0);
+      if (due_there && members_q[X] == '0) a_due : assert (age >= 0);
+
+      // trains: the rule is the setting's
+      a_ruling : assert (ruling1[X] == (quiet_q == 3'd0) && (ruling1[X] || ruling2[X] == (quiet_q == 3'd1)));
+      if (u_dut.c1_valid_q && u_dut.c1_parent_q == X) a_read1 : assert (read1_q == own);
+      if (u_dut.c2_valid_q && u_dut.c2_parent_q == X && quiet_q >= 3'd1) a_read2 : assert (read2_q == own);
+      if (u_dut.c3_valid_q && u_dut.c3_parent_q == X && quiet_q >= 3'd2) a_read3 : assert (read3_q == own);
+      if (op4 && p4 == X && quiet_q >= 3'd3) a_read4 : assert (read4_q == own);
+      if (u_dut.d1_valid_q && u_dut.d1_parent_q == X && steady_q) begin
+        a_rule1 : assert ((u_dut.g_train.u_rule.hit_q ? u_dut.g_train.u_rule.new_q : u_dut.g_train.u_rule.word) == rule(own) && quiet_q >= 3'd2);
+      end
+      if (u_dut.d2_valid_q && u_dut.d2_parent_q == X && steady_q) a_rule2 : assert (u_dut.g_train.d2_rule == rule(own) && quiet_q >= 3'd3);
+      if (due_there && steady_q) a_quiet : assert (quiet_q >= 3'd4);
+
+      // and the train not longer than the lateness that was found, and the tolerance, allow: exactly the longest
+      if (op4 && p4 == X) a_span : assert (slow(read4_q) || increment4 <= age_t'({span(read4_q)[SpanWidth-1:0], 16'b0}));
+      if (u_dut.d1_valid_q && u_dut.d1_parent_q == X) a_d1_same : assert (d1_true_q == true_q || age >= OldAge);
+      if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_d2_same : assert (d2_true_q == true_q || age >= OldAge);
+      if (d3_there) begin
+        a_d3_age : assert (d3_age_q >= 0 && (d3_age_q <= age || age >= OldAge) && d3_age_q <= Oldest + 10 * Cycle);
+        a_d3_late : assert (d3_late == whole_t'(d3_age_q >>> 16));
+        if (steady_q) begin
+          a_rule3 : assert (u_dut.g_train.d3_rule_q == rule(own));
+          a_train : assert (u_dut.g_train.u_train.s_data_i == (slow(own) ? '0 : longest(span(own), d3_late < tolerance(own) ? d3_late : whole_t'(tolerance(own)))));
+        end
+      end
+      if (due_there && !d3_there && steady_q) begin
+        a_to_come : assert (to_come <= age && to_come <= age_t'({3'b0, tolerance(own), 16'b0}));
+        a_not_slow : assert (granted_q[X] == '0 || !slow(own));
+      end
       if (u_dut.d1_valid_q && u_dut.d1_parent_q == X) begin
         a_d1 : assert ((u_dut.u_hold.hit_q ? u_dut.u_hold.new_q : u_dut.u_hold.word) == hold(d1_true_q));
         a_d1_true : assert ((d1_true_q == true_q || (age >= 0 && age_t'(true_q - d1_true_q) >= 0)) && now - d1_true_q <= Oldest + 8 * Cycle
