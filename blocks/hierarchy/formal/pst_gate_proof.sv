@@ -122,6 +122,26 @@ module pst_gate_proof
     rule = '{most: slow(setting) ? '0 : longest(span(setting), whole_t'(tolerance(setting))), span: SpanWidth'(span(setting))};
   endfunction
 
+  // Settings: their rules, cycles since the last one (to 7); steady, if none came after the parent was looked at last, and none so late before
+  // that the rule was an older one's.
+  rule_t [1:0] rule_q;
+  logic [1:0][2:0] quiet_q;
+  logic [1:0] steady_q;
+
+  always_ff @(posedge clk_i) begin
+    for (int p = 0; p < 2; p++) begin
+      if (quiet_q[p] != '1) quiet_q[p] <= quiet_q[p] + 1'b1;
+    end
+    if (u_dut.wheel_valid && u_dut.wheel_ready) steady_q[u_dut.wheel_parent] <= quiet_q[u_dut.wheel_parent] != '0;
+    if (u_dut.init_q) rule_q[u_dut.init_parent_q] <= rule(shaper_cfg_t'(1));
+    if (cfg) begin
+      rule_q[cfg_parent_i]   <= rule(cfg_i);
+      quiet_q[cfg_parent_i]  <= '0;
+      steady_q[cfg_parent_i] <= 1'b0;
+    end
+    if (rst_i) quiet_q <= '1;
+  end
+
   logic d3_parent_q, given_parent_q;
   logic [1:0][TrainLog:0] members_q;    // of the train that is outside, that have left or been looked at
   train_t [1:0] granted_q;              // trains, as they were found
@@ -147,10 +167,17 @@ module pst_gate_proof
   logic [1:0] outside_q, wheel_q;
   stamp_t floor, charged;
   logic early, shall_pass, charge, init_q;
+  logic [TimeWidth+12:0] increment4;
+
+`ifdef PROVE_TIMES
+  assign increment4 = u_dut.c4_increment;    // times need not know how it is computed
+`else
+  assign increment4 = increment(len4_q, read4_q);
+`endif
 
   always_comb begin
     floor      = {now_q - tolerance(read4_q), 16'b0};
-    charged    = ($signed(stamp_q[p4] - floor) < 0 ? floor : stamp_q[p4]) + stamp_t'(increment(len4_q, read4_q));
+    charged    = ($signed(stamp_q[p4] - floor) < 0 ? floor : stamp_q[p4]) + stamp_t'(increment4);
     early      = $signed(now_q - stamp_q[p4][16+:TimeWidth]) < 0 || (now_q == stamp_q[p4][16+:TimeWidth] && stamp_q[p4][15:0] != '0);
     shall_pass = op4 && op_i == GateAsk && !early && read4_q.mantissa != '0 && count_q[p4] == '0;
     charge     = shall_pass || (op4 && op_i == GateLeave);
@@ -282,6 +309,7 @@ module pst_gate_proof
   // Settings on their way to the rules; where the trains are that have been found, and whose.
   logic [1:0] ruling1, ruling2, train_parent;
   logic [2:0][3:0] train_addr;
+  train_t d3_longest;
   always_comb begin
     for (int p = 0; p < 2; p++) begin
       ruling1[p] = u_dut.g_train.t1_valid_q && u_dut.g_train.t1_parent_q == 1'(p);
@@ -289,6 +317,7 @@ module pst_gate_proof
     end
     train_addr[0] = u_dut.g_train.u_train.raddr_q;
     for (int k = 1; k < 3; k++) train_addr[k] = 32'(train_addr[k-1]) == u_dut.DueDepth ? '0 : train_addr[k-1] + 1'b1;
+    d3_longest   = longest(whole_t'(u_dut.g_train.d3_rule_q.span), whole_t'(u_dut.g_train.d3_late_q));
     train_parent = u_dut.g_train.given_q ? {out_parent[0], given_parent_q} : out_parent;
   end
 
@@ -322,15 +351,44 @@ module pst_gate_proof
         if (!outside_q[p]) `PLACES(members_q[p] == '0);
       end
 
-      // rules: of the newest setting, two cycles after it
+      // the rule a parent is looked at by is the setting's, and long enough for each of its packets; the train is the longest within it
       for (int p = 0; p < 2; p++) begin
-        if (ruling1[p]) begin
-          `PLACES(u_dut.g_train.t1_span_q == SpanWidth'(span(cfg_q[p])) && 32'(u_dut.g_train.t1_late_q) == 32'(tolerance(cfg_q[p])));
-          `PLACES((u_dut.g_train.t1_slow_q || u_dut.g_train.t1_span_q == '0) == slow(cfg_q[p]));
+        if (cleared[p]) begin
+`ifdef PROVE_PLACES
+          assert (rule_q[p] == rule(cfg_q[p]));
+`endif
+          `PLACES(rule_q[p].most <= longest(whole_t'(rule_q[p].span), whole_t'(tolerance(cfg_q[p]))));
         end
-        if (ruling2[p] && !ruling1[p]) `PLACES(u_dut.g_train.t2_rule_q == rule(cfg_q[p]));
-        if (cleared[p] && !ruling1[p] && !ruling2[p]) `PLACES(u_dut.g_train.u_rule.u_ram.mem[p] == rule(cfg_q[p]));
       end
+      if (op4 && quiet_q[p4] >= 3'd3 && rule_q[p4].most != '0) `PLACES(increment4 <= {rule_q[p4].span, 16'b0});
+      if (u_dut.g_train.d3_push_q && steady_q[d3_parent_q]) `PLACES(u_dut.g_train.d3_rule_q == rule_q[d3_parent_q]);
+      `PLACES(u_dut.g_train.u_train.s_data_i == (d3_longest < u_dut.g_train.d3_rule_q.most ? d3_longest : u_dut.g_train.d3_rule_q.most));
+
+      // what the induction needs: rules on their way to the memory and from there, settings on their way
+      for (int p = 0; p < 2; p++) begin
+        `PLACES(ruling1[p] == (quiet_q[p] == 3'd0) && (ruling1[p] || ruling2[p] == (quiet_q[p] == 3'd1)));
+`ifdef PROVE_PLACES
+        if (ruling1[p]) begin
+          assert (u_dut.g_train.t1_span_q == SpanWidth'(span(cfg_q[p])) && 32'(u_dut.g_train.t1_late_q) == 32'(tolerance(cfg_q[p])));
+          assert ((u_dut.g_train.t1_slow_q || u_dut.g_train.t1_span_q == '0) == slow(cfg_q[p]));
+        end
+`endif
+        if (ruling2[p] && !ruling1[p]) `PLACES(u_dut.g_train.t2_rule_q == rule_q[p]);
+        if (cleared[p] && !ruling1[p] && !ruling2[p]) `PLACES(u_dut.g_train.u_rule.u_ram.mem[p] == rule_q[p]);
+        if (u_dut.d1_valid_q && u_dut.d1_parent_q == 1'(p) && steady_q[p]) begin
+          `PLACES((u_dut.g_train.u_rule.hit_q ? u_dut.g_train.u_rule.new_q : u_dut.g_train.u_rule.word) == rule_q[p] && quiet_q[p] >= 3'd2);
+        end
+        if (u_dut.d2_valid_q && u_dut.d2_parent_q == 1'(p) && steady_q[p]) begin
+          `PLACES(u_dut.g_train.d2_rule == rule_q[p] && quiet_q[p] >= 3'd3);
+        end
+        if ((outside_q[p] || (out_there[0] && out_parent[0] == 1'(p)) || (out_there[1] && out_parent[1] == 1'(p))) && steady_q[p]) begin
+          `PLACES(quiet_q[p] >= 3'd4);
+        end
+      end
+      if (u_dut.c1_valid_q) `PLACES(read1_q == cfg_q[u_dut.c1_parent_q]);
+      if (u_dut.c2_valid_q && quiet_q[u_dut.c2_parent_q] >= 3'd1) `PLACES(read2_q == cfg_q[u_dut.c2_parent_q]);
+      if (u_dut.c3_valid_q && quiet_q[u_dut.c3_parent_q] >= 3'd2) `PLACES(read3_q == cfg_q[u_dut.c3_parent_q]);
+      if (op4 && quiet_q[p4] >= 3'd3) `PLACES(read4_q == cfg_q[p4]);
 
       // what the induction needs: FIFOs
       if (u_dut.g_train.given_q) `PLACES(outside_q[given_parent_q]);
@@ -395,12 +453,14 @@ module pst_gate_proof
       if (u_dut.c3_valid_q) begin
         `PLACES(u_dut.c3_tolerance_q == (walk_q[3] ? OldAge[TimeWidth+15:16] : tolerance(read3_q)));
         `PLACES(u_dut.c3_closed_q == (read3_q.mantissa == '0) && 32'(read3_q.burst) < MaxBurst);
-        `PLACES(u_dut.u_increment.product_q == len3_q * read3_q.mantissa && u_dut.u_increment.exponent_q == read3_q.exponent);
+`ifdef PROVE_PLACES
+        assert (u_dut.u_increment.product_q == len3_q * read3_q.mantissa && u_dut.u_increment.exponent_q == read3_q.exponent);
+`endif
       end
       if (op4) begin
         `PLACES(u_dut.c4_floor_q == now_q - (walk_q[4] ? OldAge[TimeWidth+15:16] : tolerance(read4_q)));
         `PLACES(u_dut.c4_closed_q == (read4_q.mantissa == '0) && 32'(read4_q.burst) < MaxBurst);
-        `PLACES(u_dut.c4_increment == increment(len4_q, read4_q));
+        `PLACES(u_dut.c4_increment == increment4);
       end
 
       // gates: who parks saw a closed gate, in this cycle or the one before
@@ -430,7 +490,7 @@ module pst_gate_proof
   // --- true times of parent X: its stamp, the one whose hold the due stages read, and what went on in a window that began with a packet, as
   // a time: that packet's decision less its tolerance, and all increments since
 
-  age_t true_q, d1_true_q, d2_true_q, spent_q, now, age, true_floor, base, increment4;
+  age_t true_q, d1_true_q, d2_true_q, spent_q, now, age, true_floor, base, charged4;
   logic [2:0] wraps_q;    // of now_q
   logic window_q;
   logic [15:0] since_q, until_walk;    // cycles since the last walk, and until that of X at most
@@ -439,7 +499,7 @@ module pst_gate_proof
   assign age        = now - true_q;
   assign true_floor = now - age_t'({3'b0, tolerance(read4_q), 16'b0});
   assign base       = age_t'(true_q - true_floor) < 0 ? true_floor : true_q;
-  assign increment4 = age_t'(increment(len4_q, read4_q));
+  assign charged4   = age_t'(increment4);
   assign until_walk = (u_dut.walk_parent_q == X ? 16'd0 : 16'(WalkCycles)) + 16'(WalkCycles) - since_q;
 
   always_ff @(posedge clk_i) begin
@@ -448,12 +508,12 @@ module pst_gate_proof
     d1_true_q <= true_q;
     d2_true_q <= d1_true_q;
     // In a long pause the oldest times stop to count: less is spent then, and the claim is the stronger.
-    spent_q <= spent_q + (age_t'(now - spent_q) >= 2 * Oldest ? Cycle : '0) + (charge && p4 == X ? increment4 : '0);
+    spent_q <= spent_q + (age_t'(now - spent_q) >= 2 * Oldest ? Cycle : '0) + (charge && p4 == X ? charged4 : '0);
     if (charge && p4 == X) begin
-      true_q <= base + increment4;
+      true_q <= base + charged4;
       if (pick_i) begin
         window_q <= 1'b1;
-        spent_q  <= true_floor + increment4;
+        spent_q  <= true_floor + charged4;
       end
     end
     if (op4 && op_i == GateWalk && p4 == X && age > OldAge) true_q <= now - OldAge;
@@ -482,35 +542,19 @@ module pst_gate_proof
     due_there = outside_q[X] || (out_there[0] && out_parent[0] == X) || (out_there[1] && out_parent[1] == X);
   end
 
-  // Trains of X. Settings: cycles since the last one; steady, if none came after X was looked at, and none so late before that the rule was an
-  // older one's.
-  logic [2:0] quiet_q;
-  whole_t d3_late;
-  logic steady_q, d3_there;
-  shaper_cfg_t own;
-  age_t d3_age_q, own_span, to_come;    // lateness that was found; what those of the train that have not left take at most
-  assign own      = cfg_q[X];
-  assign own_span = age_t'({span(own)[SpanWidth-1:0], 16'b0});
-  assign d3_late  = whole_t'(u_dut.g_train.d3_late_q);
+  // Trains of X: the lateness that was found; what those packets of a train that have not left take at most.
+  logic d3_there;
+  age_t d3_age_q, to_come;
   assign d3_there = u_dut.g_train.d3_push_q && d3_parent_q == X;
-  assign to_come  = age_t'((1 << granted_q[X]) - 1 - 32'(members_q[X])) * own_span;
+  assign to_come  = age_t'((1 << granted_q[X]) - 1 - 32'(members_q[X])) * age_t'({rule_q[X].span, 16'b0});
 
-  always_ff @(posedge clk_i) begin
-    d3_age_q <= now - d2_true_q;
-    if (quiet_q != '1) quiet_q <= quiet_q + 1'b1;
-    if (u_dut.wheel_valid && u_dut.wheel_ready && u_dut.wheel_parent == X) steady_q <= !ruling1[X];
-    if (cfg && cfg_parent_i == X) begin
-      quiet_q  <= '0;
-      steady_q <= 1'b0;
-    end
-    if (rst_i) quiet_q <= '1;
-  end
+  always_ff @(posedge clk_i) d3_age_q <= now - d2_true_q;
 
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
       // software: a setting that comes while a train is outside, or so late before that it may have been found by the old one, is not looked
       // at: its later packets may be early, by what they take at the new rate. First ones never are.
-      if (charge && p4 == X && op_i == GateLeave && members_q[X] != '0) m_steady : assume (steady_q);
+      if (charge && p4 == X && op_i == GateLeave && members_q[X] != '0) m_steady : assume (steady_q[X]);
       m_walks : assume (32'(since_q) < WalkCycles && (op_walk_i || 32'(since_q) < WalkCycles - 1));
       // what a user relies on
       if (op4 && p4 == X) a_true_time : assert (u_dut.c4_early == (age < 0));
@@ -535,33 +579,16 @@ module pst_gate_proof
       if (u_dut.c5_valid_q && u_dut.c5_parent_q == X) a_c5_hold : assert (u_dut.c5_hold == hold(true_q));
       if (due_there && members_q[X] == '0) a_due : assert (age >= 0);
 
-      // trains: the rule is the setting's
-      a_ruling : assert (ruling1[X] == (quiet_q == 3'd0) && (ruling1[X] || ruling2[X] == (quiet_q == 3'd1)));
-      if (u_dut.c1_valid_q && u_dut.c1_parent_q == X) a_read1 : assert (read1_q == own);
-      if (u_dut.c2_valid_q && u_dut.c2_parent_q == X && quiet_q >= 3'd1) a_read2 : assert (read2_q == own);
-      if (u_dut.c3_valid_q && u_dut.c3_parent_q == X && quiet_q >= 3'd2) a_read3 : assert (read3_q == own);
-      if (op4 && p4 == X && quiet_q >= 3'd3) a_read4 : assert (read4_q == own);
-      if (u_dut.d1_valid_q && u_dut.d1_parent_q == X && steady_q) begin
-        a_rule1 : assert ((u_dut.g_train.u_rule.hit_q ? u_dut.g_train.u_rule.new_q : u_dut.g_train.u_rule.word) == rule(own) && quiet_q >= 3'd2);
-      end
-      if (u_dut.d2_valid_q && u_dut.d2_parent_q == X && steady_q) a_rule2 : assert (u_dut.g_train.d2_rule == rule(own) && quiet_q >= 3'd3);
-      if (due_there && steady_q) a_quiet : assert (quiet_q >= 3'd4);
-
-      // and the train not longer than the lateness that was found, and the tolerance, allow: exactly the longest
-      if (op4 && p4 == X) a_span : assert (slow(read4_q) || increment4 <= age_t'({span(read4_q)[SpanWidth-1:0], 16'b0}));
+      // trains: the lateness is what it was found to be, and has room for all that are to come
       if (u_dut.d1_valid_q && u_dut.d1_parent_q == X) a_d1_same : assert (d1_true_q == true_q || age >= OldAge);
       if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_d2_same : assert (d2_true_q == true_q || age >= OldAge);
       if (d3_there) begin
         a_d3_age : assert (d3_age_q >= 0 && (d3_age_q <= age || age >= OldAge) && d3_age_q <= Oldest + 10 * Cycle);
-        a_d3_late : assert (d3_late == whole_t'(d3_age_q >>> 16));
-        if (steady_q) begin
-          a_rule3 : assert (u_dut.g_train.d3_rule_q == rule(own));
-          a_train : assert (u_dut.g_train.u_train.s_data_i == (slow(own) ? '0 : longest(span(own), d3_late < tolerance(own) ? d3_late : whole_t'(tolerance(own)))));
-        end
+        a_d3_late : assert (age_t'(u_dut.g_train.d3_late_q) == d3_age_q >>> 16);
       end
-      if (due_there && !d3_there && steady_q) begin
-        a_to_come : assert (to_come <= age && to_come <= age_t'({3'b0, tolerance(own), 16'b0}));
-        a_not_slow : assert (granted_q[X] == '0 || !slow(own));
+      if (due_there && !d3_there && steady_q[X]) begin
+        a_granted : assert (granted_q[X] <= rule_q[X].most);
+        a_to_come : assert (to_come <= age && to_come <= age_t'({tolerance(cfg_q[X]), 16'b0}));
       end
       if (u_dut.d1_valid_q && u_dut.d1_parent_q == X) begin
         a_d1 : assert ((u_dut.u_hold.hit_q ? u_dut.u_hold.new_q : u_dut.u_hold.word) == hold(d1_true_q));
