@@ -9,7 +9,7 @@
 // nobody leaves before the parent's time within a train either, while the parent keeps its setting.
 //
 // Three proofs: PROVE_PLACES asserts places and states; PROVE_TIMES takes these for granted and asserts times; with neither, the rooms of the
-// FIFOs are proved, whoever is pushed.
+// FIFOs are proved, whoever is pushed. A search from reset has SINGLES: without trains it is done in seconds, not minutes.
 module pst_gate_proof
   import pst_pkg::*;
   import pst_hierarchy_pkg::*;
@@ -232,6 +232,9 @@ module pst_gate_proof
       if (op4 && op_i == GateAsk) m_most : assume (32'(count_q[p4]) < MaxWaiting);
       if (op4 && (op_i == GateLeave || op_i == GateAgain)) begin
         m_outside : assume (outside_q[p4]);
+`ifdef SINGLES
+        m_single : assume (op_last_i);
+`endif
         m_train : assume (op_last_i || 32'(members_q[p4]) + 1 < 1 << told[p4]);
         m_next : assume (op_last_i || op_i == GateAgain || count_q[p4] != 2'd1);
       end
@@ -344,6 +347,7 @@ module pst_gate_proof
       end
       if (u_dut.due_push) `PLACES(!u_dut.d2_closed);
 
+`ifndef SINGLES
       // a parent's train is the one that was found for it
       if (u_dut.g_train.given_q) `PLACES(u_dut.g_train.unused_train_valid && due_train == granted_q[given_parent_q]);
       for (int p = 0; p < 2; p++) begin
@@ -390,7 +394,7 @@ module pst_gate_proof
       if (u_dut.c3_valid_q && quiet_q[u_dut.c3_parent_q] >= 3'd2) `PLACES(read3_q == cfg_q[u_dut.c3_parent_q]);
       if (op4 && quiet_q[p4] >= 3'd3) `PLACES(read4_q == cfg_q[p4]);
 
-      // what the induction needs: FIFOs
+      // what the induction needs: the FIFO of trains goes with that of parents
       if (u_dut.g_train.given_q) `PLACES(outside_q[given_parent_q]);
       if (u_dut.g_train.d3_push_q) `PLACES(u_dut.due_level != '0 && out_parent[1'(32'(u_dut.due_level) - 1)] == d3_parent_q);
       `PLACES(u_dut.g_train.unused_train_valid == (u_dut.g_train.unused_train_level != '0));
@@ -401,6 +405,9 @@ module pst_gate_proof
           `PLACES(u_dut.g_train.u_train.mem[train_addr[k]] == granted_q[train_parent[k]] && 32'(granted_q[train_parent[k]]) <= TrainLog);
         end
       end
+`endif
+
+      // what the induction needs: FIFOs
       `PLACES(u_dut.main_valid == (u_dut.main_level != '0) && u_dut.back_valid == (u_dut.back_level != '0)
               && due_valid == (u_dut.due_level != '0));
       `PLACES(u_dut.main_level <= 2 && u_dut.back_level <= 2 && u_dut.due_level <= 2);
