@@ -300,7 +300,8 @@ module pst_gate_proof
       for (int k = 0; k < RoomCycles; k++) if (room_q[k]) assert (32'(under_way) <= 23 + k);
       a_due : assert (32'(u_dut.due_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
       a_back : assert (32'(u_dut.back_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
-      a_train : assert (8'(u_dut.g_train.unused_train_level) + 8'(u_dut.g_train.d3_push_q) == 8'(u_dut.due_level) + 8'(u_dut.g_train.given_q));
+      a_train : assert (8'(u_dut.g_train.unused_train_level) + 8'(u_dut.g_train.d3_push_q)
+                        == 8'(u_dut.due_level) + 8'(u_dut.g_train.given_q));
       if (u_dut.g_train.d3_push_q) a_train_room : assert (u_dut.g_train.unused_train_ready && u_dut.due_level != '0);
       if (u_dut.g_train.given_q) a_train_there : assert (u_dut.g_train.unused_train_valid);
       a_train_flag : assert (u_dut.g_train.unused_train_valid == (u_dut.g_train.unused_train_level != '0));

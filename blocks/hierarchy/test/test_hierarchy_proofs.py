@@ -44,7 +44,7 @@ UNPROVED = {
     "a train is one packet longer than it may be": (
         "places", "(late_t'(span) << k) - late_t'(span) <= late", "(late_t'(span) << k) - 2 * late_t'(span) <= late"
     ),
-    "a parent gets the next one's train": ("places", ".m_ready_i(given_q), .m_data_o(m_due_train_o)", ".m_ready_i(m_due_valid_o && m_due_ready_i), .m_data_o(m_due_train_o)"),
+    "a parent gets the next one's train": ("places", ".m_ready_i(given_q)", ".m_ready_i(m_due_valid_o && m_due_ready_i)"),
     "the due stages take one more than has room": ("room", "int'(due_level) <= DueDepth - 4", "int'(due_level) <= DueDepth - 1"),
 }  # fmt: skip
 
