@@ -5,8 +5,11 @@
 // modulo 2^TimeWidth agree with true ones, nobody leaves before the parent's time, and the increments of the packets that go on in any window,
 // the last one's not counted, are at most its length and the tolerance.
 //
+// Trains: a parent gets its own train, as long as its rule, its lateness when it was looked at and its tolerance allow, and no longer; so
+// nobody leaves before the parent's time within a train either, while the parent keeps its setting.
+//
 // Three proofs: PROVE_PLACES asserts places and states; PROVE_TIMES takes these for granted and asserts times; with neither, the rooms of the
-// FIFOs are proved, whoever is pushed.
+// FIFOs are proved, whoever is pushed. A search from reset has SINGLES: without trains it is done in seconds, not minutes.
 module pst_gate_proof
   import pst_pkg::*;
   import pst_hierarchy_pkg::*;
@@ -15,6 +18,7 @@ module pst_gate_proof
     parameter int unsigned WalkCycles = 16,
     parameter int unsigned ToleranceCycles = 100,
     parameter int unsigned MaxWaiting = 3,
+    parameter int unsigned TrainLog = 2,
     parameter logic        X = 1'b0,                 // parent whose true times are followed
     localparam int unsigned Parents = 2
 ) (
@@ -25,6 +29,7 @@ module pst_gate_proof
     input logic        op_parent_i,
     input len_t        op_len_i,
     input gate_op_e    op_i,
+    input logic        op_last_i,
     input logic        due_ready_i,
     input logic        cfg_valid_i,
     input logic        cfg_parent_i,
@@ -46,14 +51,17 @@ module pst_gate_proof
 
   logic pass, waits, room, due_valid, due_parent, cfg_ready, cfg, init_done;
   cycle_t now_q;
+  train_t due_train;
 
   pst_gate #(
-      .Parents(Parents), .MaxWaiting(MaxWaiting), .Slots(4), .SlotCycles(8), .ToleranceCycles(ToleranceCycles), .TimeWidth(TimeWidth)
+      .Parents(Parents), .MaxWaiting(MaxWaiting), .Slots(4), .SlotCycles(8), .ToleranceCycles(ToleranceCycles), .TrainLog(TrainLog),
+      .TimeWidth(TimeWidth)
   ) u_dut (
       .clk_i, .rst_i, .now_i(now_q),
       .s_op_valid_i(op_valid_i), .s_op_walk_i(op_walk_i), .s_op_parent_i(op_parent_i), .s_op_len_i(op_len_i), .s_op_i(op_i),
-      .pass_o(pass), .wait_o(waits), .room_o(room),
+      .s_op_last_i(op_last_i), .pass_o(pass), .wait_o(waits), .room_o(room),
       .m_due_valid_o(due_valid), .m_due_ready_i(due_ready_i), .m_due_parent_o(due_parent),
+      .m_due_train_o(due_train),
       .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_parent_i(cfg_parent_i), .s_cfg_shaper_i(cfg_i), .init_done_o(init_done)
   );
 
@@ -83,6 +91,75 @@ module pst_gate_proof
     tolerance = 32'(setting.burst) > ToleranceCycles ? setting.burst[TimeWidth-1:0] : cycle_t'(ToleranceCycles);
   endfunction
 
+  // --- trains as they should be
+
+  localparam int unsigned SpanWidth = 13;
+  typedef logic [31:0] whole_t;    // cycles
+
+  typedef struct packed {
+    train_t               most;
+    logic [SpanWidth-1:0] span;
+  } rule_t;
+
+  // More than any packet takes at the parent's rate: what 2^LenWidth byte take, less its fraction, and a cycle.
+  function automatic whole_t span(shaper_cfg_t setting);
+    logic [63:0] product;
+    product = 64'(2 ** LenWidth) * 64'(setting.mantissa);
+    span    = whole_t'((product << setting.exponent) >> 31) + 1;
+  endfunction
+
+  // All but the last packet of a train of 2^result take so long at most, and no longer train does.
+  function automatic train_t longest(whole_t span, whole_t cycles);
+    longest = '0;
+    for (int k = 1; k <= TrainLog; k++) if ((2 ** k - 1) * span <= cycles) longest = train_t'(k);
+  endfunction
+
+  function automatic logic slow(shaper_cfg_t setting);
+    slow = span(setting) >= 2 ** SpanWidth;
+  endfunction
+
+  function automatic rule_t rule(shaper_cfg_t setting);
+    rule = '{most: slow(setting) ? '0 : longest(span(setting), whole_t'(tolerance(setting))), span: SpanWidth'(span(setting))};
+  endfunction
+
+  // Settings: their rules, cycles since the last one (to 7); steady, if none came after the parent was looked at last, and none so late before
+  // that the rule was an older one's.
+  rule_t [1:0] rule_q;
+  logic [1:0][2:0] quiet_q;
+  logic [1:0] steady_q;
+
+  always_ff @(posedge clk_i) begin
+    for (int p = 0; p < 2; p++) begin
+      if (quiet_q[p] != '1) quiet_q[p] <= quiet_q[p] + 1'b1;
+    end
+    if (u_dut.wheel_valid && u_dut.wheel_ready) steady_q[u_dut.wheel_parent] <= quiet_q[u_dut.wheel_parent] != '0;
+    if (u_dut.init_q) rule_q[u_dut.init_parent_q] <= rule(shaper_cfg_t'(1));
+    if (cfg) begin
+      rule_q[cfg_parent_i]   <= rule(cfg_i);
+      quiet_q[cfg_parent_i]  <= '0;
+      steady_q[cfg_parent_i] <= 1'b0;
+    end
+    if (rst_i) quiet_q <= '1;
+  end
+
+  logic d3_parent_q, given_parent_q;
+  logic [1:0][TrainLog:0] members_q;    // of the train that is outside, that have left or been looked at
+  train_t [1:0] granted_q;              // trains, as they were found
+  train_t [1:0] told_q, told;           // trains, as users are told
+  always_comb begin
+    told = told_q;
+    if (u_dut.g_train.given_q) told[given_parent_q] = due_train;
+  end
+
+  always_ff @(posedge clk_i) begin
+    d3_parent_q    <= u_dut.d2_parent_q;
+    given_parent_q <= due_parent;
+    told_q         <= told;
+    if (u_dut.g_train.d3_push_q) granted_q[d3_parent_q] <= u_dut.g_train.u_train.s_data_i;
+    if (op4 && (op_i == GateLeave || op_i == GateAgain)) members_q[p4] <= op_last_i ? '0 : members_q[p4] + 1'b1;
+    if (rst_i) members_q <= '0;
+  end
+
   // --- states as they should be
 
   stamp_t [1:0] stamp_q;
@@ -90,10 +167,17 @@ module pst_gate_proof
   logic [1:0] outside_q, wheel_q;
   stamp_t floor, charged;
   logic early, shall_pass, charge, init_q;
+  logic [TimeWidth+12:0] increment4;
+
+`ifdef PROVE_TIMES
+  assign increment4 = u_dut.c4_increment;    // times need not know how it is computed
+`else
+  assign increment4 = increment(len4_q, read4_q);
+`endif
 
   always_comb begin
     floor      = {now_q - tolerance(read4_q), 16'b0};
-    charged    = ($signed(stamp_q[p4] - floor) < 0 ? floor : stamp_q[p4]) + stamp_t'(increment(len4_q, read4_q));
+    charged    = ($signed(stamp_q[p4] - floor) < 0 ? floor : stamp_q[p4]) + stamp_t'(increment4);
     early      = $signed(now_q - stamp_q[p4][16+:TimeWidth]) < 0 || (now_q == stamp_q[p4][16+:TimeWidth] && stamp_q[p4][15:0] != '0);
     shall_pass = op4 && op_i == GateAsk && !early && read4_q.mantissa != '0 && count_q[p4] == '0;
     charge     = shall_pass || (op4 && op_i == GateLeave);
@@ -121,7 +205,7 @@ module pst_gate_proof
     if (op4 && op_i == GateAsk && !shall_pass) count_q[p4] <= count_q[p4] + 1'b1;
     if (op4 && op_i == GateLeave) count_q[p4] <= count_q[p4] - 1'b1;
 
-    if (op4 && (op_i == GateLeave || op_i == GateAgain)) outside_q[p4] <= 1'b0;
+    if (op4 && (op_i == GateLeave || op_i == GateAgain) && op_last_i) outside_q[p4] <= 1'b0;
     if (due_valid && due_ready_i) outside_q[due_parent] <= 1'b1;
     if (u_dut.u_wheel.s_place_valid_i && u_dut.place_ready) wheel_q[u_dut.u_wheel.s_place_id_i] <= 1'b1;
     if (u_dut.wheel_valid && u_dut.wheel_ready) wheel_q[u_dut.wheel_parent] <= 1'b0;
@@ -143,9 +227,17 @@ module pst_gate_proof
       m_room : assume (!op_valid_i || room || room_q[RoomCycles-2:0] != '0);
       m_walk : assume (!op_walk_i || op_valid_i);
       m_op : assume (op4 ? (op_i <= GateWalk && (op_i == GateWalk) == walk_q[4]) : op_i == GateNone);
-      // queues: no more than there are; who leaves, or looks again, was let go
+      // queues: no more than there are; who leaves, or looks again, was let go; so many as the train is long, or fewer, and those that are
+      // still to come wait
       if (op4 && op_i == GateAsk) m_most : assume (32'(count_q[p4]) < MaxWaiting);
-      if (op4 && (op_i == GateLeave || op_i == GateAgain)) m_outside : assume (outside_q[p4]);
+      if (op4 && (op_i == GateLeave || op_i == GateAgain)) begin
+        m_outside : assume (outside_q[p4]);
+`ifdef SINGLES
+        m_single : assume (op_last_i);
+`endif
+        m_train : assume (op_last_i || 32'(members_q[p4]) + 1 < 1 << told[p4]);
+        m_next : assume (op_last_i || op_i == GateAgain || count_q[p4] != 2'd1);
+      end
       // pst_sched_lists: only who was placed is shown; the walk over the slots is short
       m_wheel : assume (!u_dut.wheel_valid || wheel_q[u_dut.wheel_parent]);
       m_wheel_init : assume (u_dut.wheel_init_done ? 1'b1 : !u_dut.wheel_valid && !u_dut.place_ready && !init_q && now_q < cycle_t'(16));
@@ -208,11 +300,31 @@ module pst_gate_proof
       for (int k = 0; k < RoomCycles; k++) if (room_q[k]) assert (32'(under_way) <= 23 + k);
       a_due : assert (32'(u_dut.due_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
       a_back : assert (32'(u_dut.back_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
+      a_train : assert (8'(u_dut.g_train.unused_train_level) + 8'(u_dut.g_train.d3_push_q)
+                        == 8'(u_dut.due_level) + 8'(u_dut.g_train.given_q));
+      if (u_dut.g_train.d3_push_q) a_train_room : assert (u_dut.g_train.unused_train_ready && u_dut.due_level != '0);
+      if (u_dut.g_train.given_q) a_train_there : assert (u_dut.g_train.unused_train_valid);
+      a_train_flag : assert (u_dut.g_train.unused_train_valid == (u_dut.g_train.unused_train_level != '0));
       a_flags : assert (u_dut.main_valid == (u_dut.main_level != '0) && u_dut.back_valid == (u_dut.back_level != '0)
                         && due_valid == (u_dut.due_level != '0));
     end
   end
 `else
+  // Settings on their way to the rules; where the trains are that have been found, and whose.
+  logic [1:0] ruling1, ruling2, train_parent;
+  logic [2:0][3:0] train_addr;
+  train_t d3_longest;
+  always_comb begin
+    for (int p = 0; p < 2; p++) begin
+      ruling1[p] = u_dut.g_train.t1_valid_q && u_dut.g_train.t1_parent_q == 1'(p);
+      ruling2[p] = u_dut.g_train.t2_valid_q && u_dut.g_train.t2_parent_q == 1'(p);
+    end
+    train_addr[0] = u_dut.g_train.u_train.raddr_q;
+    for (int k = 1; k < 3; k++) train_addr[k] = 32'(train_addr[k-1]) == u_dut.DueDepth ? '0 : train_addr[k-1] + 1'b1;
+    d3_longest   = longest(whole_t'(u_dut.g_train.d3_rule_q.span), whole_t'(u_dut.g_train.d3_late_q));
+    train_parent = u_dut.g_train.given_q ? {out_parent[0], given_parent_q} : out_parent;
+  end
+
   // A read of a state gives the newest but for what the operations ahead of it change.
   logic ahead2, ahead3;
   always_comb begin
@@ -236,6 +348,66 @@ module pst_gate_proof
       end
       if (u_dut.due_push) `PLACES(!u_dut.d2_closed);
 
+`ifndef SINGLES
+      // a parent's train is the one that was found for it
+      if (u_dut.g_train.given_q) `PLACES(u_dut.g_train.unused_train_valid && due_train == granted_q[given_parent_q]);
+      for (int p = 0; p < 2; p++) begin
+        if (outside_q[p]) `PLACES(told[p] == granted_q[p] && 32'(granted_q[p]) <= TrainLog && 32'(members_q[p]) < 1 << granted_q[p]);
+        if (!outside_q[p]) `PLACES(members_q[p] == '0);
+      end
+
+      // the rule a parent is looked at by is the setting's, and long enough for each of its packets; the train is the longest within it
+      for (int p = 0; p < 2; p++) begin
+        if (cleared[p]) begin
+`ifdef PROVE_PLACES
+          assert (rule_q[p] == rule(cfg_q[p]));
+`endif
+          `PLACES(rule_q[p].most <= longest(whole_t'(rule_q[p].span), whole_t'(tolerance(cfg_q[p]))));
+        end
+      end
+      if (op4 && quiet_q[p4] >= 3'd3 && rule_q[p4].most != '0) `PLACES(increment4 <= {rule_q[p4].span, 16'b0});
+      if (u_dut.g_train.d3_push_q && steady_q[d3_parent_q]) `PLACES(u_dut.g_train.d3_rule_q == rule_q[d3_parent_q]);
+      `PLACES(u_dut.g_train.u_train.s_data_i == (d3_longest < u_dut.g_train.d3_rule_q.most ? d3_longest : u_dut.g_train.d3_rule_q.most));
+
+      // what the induction needs: rules on their way to the memory and from there, settings on their way
+      for (int p = 0; p < 2; p++) begin
+        `PLACES(ruling1[p] == (quiet_q[p] == 3'd0) && (ruling1[p] || ruling2[p] == (quiet_q[p] == 3'd1)));
+`ifdef PROVE_PLACES
+        if (ruling1[p]) begin
+          assert (u_dut.g_train.t1_span_q == SpanWidth'(span(cfg_q[p])) && 32'(u_dut.g_train.t1_late_q) == 32'(tolerance(cfg_q[p])));
+          assert ((u_dut.g_train.t1_slow_q || u_dut.g_train.t1_span_q == '0) == slow(cfg_q[p]));
+        end
+`endif
+        if (ruling2[p] && !ruling1[p]) `PLACES(u_dut.g_train.t2_rule_q == rule_q[p]);
+        if (cleared[p] && !ruling1[p] && !ruling2[p]) `PLACES(u_dut.g_train.u_rule.u_ram.mem[p] == rule_q[p]);
+        if (u_dut.d1_valid_q && u_dut.d1_parent_q == 1'(p) && steady_q[p]) begin
+          `PLACES((u_dut.g_train.u_rule.hit_q ? u_dut.g_train.u_rule.new_q : u_dut.g_train.u_rule.word) == rule_q[p] && quiet_q[p] >= 3'd2);
+        end
+        if (u_dut.d2_valid_q && u_dut.d2_parent_q == 1'(p) && steady_q[p]) begin
+          `PLACES(u_dut.g_train.d2_rule == rule_q[p] && quiet_q[p] >= 3'd3);
+        end
+        if ((outside_q[p] || (out_there[0] && out_parent[0] == 1'(p)) || (out_there[1] && out_parent[1] == 1'(p))) && steady_q[p]) begin
+          `PLACES(quiet_q[p] >= 3'd4);
+        end
+      end
+      if (u_dut.c1_valid_q) `PLACES(read1_q == cfg_q[u_dut.c1_parent_q]);
+      if (u_dut.c2_valid_q && quiet_q[u_dut.c2_parent_q] >= 3'd1) `PLACES(read2_q == cfg_q[u_dut.c2_parent_q]);
+      if (u_dut.c3_valid_q && quiet_q[u_dut.c3_parent_q] >= 3'd2) `PLACES(read3_q == cfg_q[u_dut.c3_parent_q]);
+      if (op4 && quiet_q[p4] >= 3'd3) `PLACES(read4_q == cfg_q[p4]);
+
+      // what the induction needs: the FIFO of trains goes with that of parents
+      if (u_dut.g_train.given_q) `PLACES(outside_q[given_parent_q]);
+      if (u_dut.g_train.d3_push_q) `PLACES(u_dut.due_level != '0 && out_parent[1'(32'(u_dut.due_level) - 1)] == d3_parent_q);
+      `PLACES(u_dut.g_train.unused_train_valid == (u_dut.g_train.unused_train_level != '0));
+      `PLACES(8'(u_dut.g_train.unused_train_level) + 8'(u_dut.g_train.d3_push_q) == 8'(u_dut.due_level) + 8'(u_dut.g_train.given_q));
+      `PLACES(u_dut.g_train.u_train.waddr_q == train_addr[2'(u_dut.g_train.unused_train_level)] && 32'(train_addr[0]) <= u_dut.DueDepth);
+      for (int k = 0; k < 2; k++) begin
+        if (32'(u_dut.g_train.unused_train_level) > k) begin
+          `PLACES(u_dut.g_train.u_train.mem[train_addr[k]] == granted_q[train_parent[k]] && 32'(granted_q[train_parent[k]]) <= TrainLog);
+        end
+      end
+`endif
+
       // what the induction needs: FIFOs
       `PLACES(u_dut.main_valid == (u_dut.main_level != '0) && u_dut.back_valid == (u_dut.back_level != '0)
               && due_valid == (u_dut.due_level != '0));
@@ -251,6 +423,7 @@ module pst_gate_proof
                 && !u_dut.c7_valid_q);
         `PLACES(count_q == '0 && stamp_q == '0 && !room && room_q == '0 && now_q < 32 && !u_dut.open_busy_q && !u_dut.c5_place_q);
         `PLACES(!u_dut.init_q || now_q == cycle_t'(u_dut.init_parent_q));
+        `PLACES(!u_dut.g_train.t1_valid_q && !u_dut.g_train.t2_valid_q);
       end
 
       // states: in the memory, or about to be written
@@ -288,12 +461,14 @@ module pst_gate_proof
       if (u_dut.c3_valid_q) begin
         `PLACES(u_dut.c3_tolerance_q == (walk_q[3] ? OldAge[TimeWidth+15:16] : tolerance(read3_q)));
         `PLACES(u_dut.c3_closed_q == (read3_q.mantissa == '0) && 32'(read3_q.burst) < MaxBurst);
-        `PLACES(u_dut.u_increment.product_q == len3_q * read3_q.mantissa && u_dut.u_increment.exponent_q == read3_q.exponent);
+`ifdef PROVE_PLACES
+        assert (u_dut.u_increment.product_q == len3_q * read3_q.mantissa && u_dut.u_increment.exponent_q == read3_q.exponent);
+`endif
       end
       if (op4) begin
         `PLACES(u_dut.c4_floor_q == now_q - (walk_q[4] ? OldAge[TimeWidth+15:16] : tolerance(read4_q)));
         `PLACES(u_dut.c4_closed_q == (read4_q.mantissa == '0) && 32'(read4_q.burst) < MaxBurst);
-        `PLACES(u_dut.c4_increment == increment(len4_q, read4_q));
+        `PLACES(u_dut.c4_increment == increment4);
       end
 
       // gates: who parks saw a closed gate, in this cycle or the one before
@@ -313,6 +488,7 @@ module pst_gate_proof
       c_leave : cover (op4 && op_i == GateLeave && count_q[p4] == 2'd2);
       c_forward : cover (shall_pass && u_dut.hit1_q);
       c_unpark : cover (u_dut.unpark_take);
+      c_train : cover (op4 && op_i == GateLeave && op_last_i && members_q[p4] == 1);
 `endif
     end
   end
@@ -322,7 +498,7 @@ module pst_gate_proof
   // --- true times of parent X: its stamp, the one whose hold the due stages read, and what went on in a window that began with a packet, as
   // a time: that packet's decision less its tolerance, and all increments since
 
-  age_t true_q, d1_true_q, d2_true_q, spent_q, now, age, true_floor, base, increment4;
+  age_t true_q, d1_true_q, d2_true_q, spent_q, now, age, true_floor, base, charged4;
   logic [2:0] wraps_q;    // of now_q
   logic window_q;
   logic [15:0] since_q, until_walk;    // cycles since the last walk, and until that of X at most
@@ -331,7 +507,7 @@ module pst_gate_proof
   assign age        = now - true_q;
   assign true_floor = now - age_t'({3'b0, tolerance(read4_q), 16'b0});
   assign base       = age_t'(true_q - true_floor) < 0 ? true_floor : true_q;
-  assign increment4 = age_t'(increment(len4_q, read4_q));
+  assign charged4   = age_t'(increment4);
   assign until_walk = (u_dut.walk_parent_q == X ? 16'd0 : 16'(WalkCycles)) + 16'(WalkCycles) - since_q;
 
   always_ff @(posedge clk_i) begin
@@ -340,12 +516,12 @@ module pst_gate_proof
     d1_true_q <= true_q;
     d2_true_q <= d1_true_q;
     // In a long pause the oldest times stop to count: less is spent then, and the claim is the stronger.
-    spent_q <= spent_q + (age_t'(now - spent_q) >= 2 * Oldest ? Cycle : '0) + (charge && p4 == X ? increment4 : '0);
+    spent_q <= spent_q + (age_t'(now - spent_q) >= 2 * Oldest ? Cycle : '0) + (charge && p4 == X ? charged4 : '0);
     if (charge && p4 == X) begin
-      true_q <= base + increment4;
+      true_q <= base + charged4;
       if (pick_i) begin
         window_q <= 1'b1;
-        spent_q  <= true_floor + increment4;
+        spent_q  <= true_floor + charged4;
       end
     end
     if (op4 && op_i == GateWalk && p4 == X && age > OldAge) true_q <= now - OldAge;
@@ -374,8 +550,19 @@ module pst_gate_proof
     due_there = outside_q[X] || (out_there[0] && out_parent[0] == X) || (out_there[1] && out_parent[1] == X);
   end
 
+  // Trains of X: the lateness that was found; what those packets of a train that have not left take at most.
+  logic d3_there;
+  age_t d3_age_q, to_come;
+  assign d3_there = u_dut.g_train.d3_push_q && d3_parent_q == X;
+  assign to_come  = age_t'((1 << granted_q[X]) - 1 - 32'(members_q[X])) * age_t'({rule_q[X].span, 16'b0});
+
+  always_ff @(posedge clk_i) d3_age_q <= now - d2_true_q;
+
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
+      // software: a setting that comes while a train is outside, or so late before that it may have been found by the old one, is not looked
+      // at: its later packets may be early, by what they take at the new rate. First ones never are.
+      if (charge && p4 == X && op_i == GateLeave && members_q[X] != '0) m_steady : assume (steady_q[X]);
       m_walks : assume (32'(since_q) < WalkCycles && (op_walk_i || 32'(since_q) < WalkCycles - 1));
       // what a user relies on
       if (op4 && p4 == X) a_true_time : assert (u_dut.c4_early == (age < 0));
@@ -398,7 +585,19 @@ module pst_gate_proof
       end
       if (cleared[X] && !(u_dut.c5_valid_q && u_dut.c5_parent_q == X)) a_hold : assert (u_dut.u_hold.u_ram.mem[X] == hold(true_q));
       if (u_dut.c5_valid_q && u_dut.c5_parent_q == X) a_c5_hold : assert (u_dut.c5_hold == hold(true_q));
-      if (due_there) a_due : assert (age >= 0);
+      if (due_there && members_q[X] == '0) a_due : assert (age >= 0);
+
+      // trains: the lateness is what it was found to be, and has room for all that are to come
+      if (u_dut.d1_valid_q && u_dut.d1_parent_q == X) a_d1_same : assert (d1_true_q == true_q || age >= OldAge);
+      if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_d2_same : assert (d2_true_q == true_q || age >= OldAge);
+      if (d3_there) begin
+        a_d3_age : assert (d3_age_q >= 0 && (d3_age_q <= age || age >= OldAge) && d3_age_q <= Oldest + 10 * Cycle);
+        a_d3_late : assert (age_t'(u_dut.g_train.d3_late_q) == d3_age_q >>> 16);
+      end
+      if (due_there && !d3_there && steady_q[X]) begin
+        a_granted : assert (granted_q[X] <= rule_q[X].most);
+        a_to_come : assert (to_come <= age && to_come <= age_t'({tolerance(cfg_q[X]), 16'b0}));
+      end
       if (u_dut.d1_valid_q && u_dut.d1_parent_q == X) begin
         a_d1 : assert ((u_dut.u_hold.hit_q ? u_dut.u_hold.new_q : u_dut.u_hold.word) == hold(d1_true_q));
         a_d1_true : assert ((d1_true_q == true_q || (age >= 0 && age_t'(true_q - d1_true_q) >= 0)) && now - d1_true_q <= Oldest + 8 * Cycle

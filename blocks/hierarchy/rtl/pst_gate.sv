@@ -414,12 +414,14 @@ module pst_gate
     logic t1_valid_q, t1_slow_q, t2_valid_q, d3_push_q, given_q, unused_train_ready, unused_train_valid;
     logic [SpanWidth-1:0] t1_span_q;
     late_t t1_late_q, d3_late_q;
+    cycle_t d2_late;
     parent_t t1_parent_q, t2_parent_q;
     rule_t t2_rule_q, d2_rule, d3_rule_q;
     train_t d3_longest;
     logic [$clog2(DueDepth+2)-1:0] unused_train_level;
 
-    assign scaled = (47'(s_cfg_shaper_i.mantissa) << s_cfg_shaper_i.exponent) >> (31 - LenWidth);
+    assign d2_late = now_i - d2_hold - 1'b1;    // modulo 2^TimeWidth
+    assign scaled  = (47'(s_cfg_shaper_i.mantissa) << s_cfg_shaper_i.exponent) >> (31 - LenWidth);
 
     always_ff @(posedge clk_i) begin
       t1_valid_q  <= cfg_take;
@@ -433,7 +435,7 @@ module pst_gate
 
       d3_push_q <= due_push;
       d3_rule_q <= d2_rule;
-      d3_late_q <= late_of(32'(now_i - d2_hold - 1'b1));
+      d3_late_q <= late_of(32'(d2_late));
       given_q   <= m_due_valid_o && m_due_ready_i;
       if (rst_i) begin
         t1_valid_q <= 1'b0;

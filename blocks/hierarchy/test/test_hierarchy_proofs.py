@@ -22,7 +22,7 @@ FAULTS = {
 }
 
 SLOW_FAULTS = {
-    "a parent is lost when a queue leaves": ("c4_place     = c4_state.count != CountWidth'(1);", "c4_place     = 1'b0;"),
+    "a parent is lost when a queue leaves": ("c4_place     = s_op_last_i && c4_state.count != CountWidth'(1);", "c4_place     = 1'b0;"),
     "a gate opens before the last parent has parked": ("4'(OpenCycles)", "4'(3)"),
 }
 
@@ -36,11 +36,22 @@ UNPROVED = {
         "places", "$signed(now_i - c4_cycle) < 0 ||", "now_i < c4_cycle ||"
     ),
     "operations may come when the FIFO is too full": ("room", "PlaceDepth - 16 &&", "PlaceDepth - 8 &&"),
+    "any queue of a train places its parent": ("places", "c4_place     = s_op_last_i && c4_state", "c4_place     = c4_state"),
+    "trains are as long as the tolerance does not allow": (
+        "places", "d3_longest < d3_rule_q.most ? d3_longest : d3_rule_q.most", "d3_longest"
+    ),
+    "the largest packet's time is rounded down": ("places", "SpanWidth'(scaled) + 1'b1;", "SpanWidth'(scaled);"),
+    "a train is one packet longer than it may be": (
+        "places", "(late_t'(span) << k) - late_t'(span) <= late", "(late_t'(span) << k) - 2 * late_t'(span) <= late"
+    ),
+    "a parent gets the next one's train": ("places", ".m_ready_i(given_q)", ".m_ready_i(m_due_valid_o && m_due_ready_i)"),
     "the due stages take one more than has room": ("room", "int'(due_level) <= DueDepth - 4", "int'(due_level) <= DueDepth - 1"),
 }  # fmt: skip
 
 UNPROVED_TIMES = {
     "a due parent's time is compared without a sign": ("$signed(d2_hold - now_i) >= 0", "d2_hold >= now_i"),
+    "a train may be a cycle longer than the parent is late": ("late_of(32'(d2_late))", "late_of(32'(d2_late) + 1)"),
+    "a wrapped time is taken for great lateness": ("late_of(32'(d2_late))", "late_of({16'b0, now_i} - {16'b0, d2_hold} - 1)"),
     "a parent waits a cycle too short": (
         "(c5_state_q.stamp - 1'b1) >> 16",
         "(c5_state_q.stamp - (stamp_t'(1) << 16)) >> 16",
