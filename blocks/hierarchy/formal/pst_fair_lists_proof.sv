@@ -589,11 +589,12 @@ module pst_fair_lists_proof
         for (int l = 0; l < Lists; l++) assert (word_q[l] == Cleared);
       end
     end
-    c_both : cover (give && out_queue == queue_t'(2) && count_q[0][0] != '0 && count_q[1][1] != '0);
-    // a train of all that wait but one
-    c_chain : cover (effect && u_dut.p2_q.op == OpHead && 32'(pick_q[p2].number) == TrainMost - 1 + 32'(TrainLog == 1));
-    // two trains side by side
-    if (TrainLog > 1) c_two : cover (u_dut.p4_walk_q.valid && u_dut.p4_walk_q.links > 1 && walk5_more);
+    if (seen_q && !rst_i && init_done) begin
+      // a train of two, and somebody is left
+      c_chain : cover (effect && u_dut.p2_q.op == OpHead && 32'(pick_q[p2].number) == 2);
+      // two trains side by side
+      if (TrainLog > 1) c_two : cover (u_dut.p4_walk_q.valid && u_dut.p4_walk_q.links > 1 && walk5_more);
+    end
   end
 
 endmodule
