@@ -99,6 +99,7 @@ FAULTS_OF_CREDIT = {
 
 UNPROVED_CREDIT = {
     "a queue goes with nothing left": ("r5_own_q.credit > -credit_t'(r5_quantum_q)", "~r5_own_q.credit < credit_t'(r5_quantum_q)"),
+    "a queue that spent just what it had is said to have nothing": ("= !r7_word_q.credit[CreditWidth-1];", "= r7_word_q.credit > 0;"),
     "credit is kept without limit": ("r5_raised > r5_most ? r5_most : r5_raised", "r5_raised"),
     "parts of a quantum are rounded down": ("4'd3: return PartWidth'((Quantum * 2 + 3) / 6);", "4'd3: return PartWidth'(Quantum / 3);"),
 }
