@@ -88,7 +88,8 @@ class FairPicker {
         } else {
             picks_.push_in_order(pick);
         }
-        // Another pick of every other cycle: not while a train is in its links.
+        // No pick in the next cycle, and of those of every other cycle not while a train is in its links.
+        blocked_[~start & 1] = std::max(blocked_[~start & 1], start + 1);
         if (ask.train > 1) blocked_[start & 1] = start + t::kNext * (given > 2 ? given - 1 : 1);
     }
     int64_t next_event(int64_t now) const {

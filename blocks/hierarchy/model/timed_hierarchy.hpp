@@ -27,7 +27,8 @@ inline constexpr int kDecide[3] = {5, 7, 9};   // until these decide
 inline constexpr int kDone = 10;               // until a packet is through
 inline constexpr int kOut = 11;                // and until it is offered
 inline constexpr int kBack = 11;               // or until the place of one that waits can be used again
-inline constexpr int kForgotten = 3;           // from a packet's being through until its place can, when its queue need not be told
+inline constexpr int kForgotten = 4;           // from a packet's being through until its place can, when its queue need not be told
+inline constexpr int kTold = 1;                // the same from the cycle after that in which it was told
 inline constexpr int kLook = 2;                // from the wheel until the gate is looked at once more
 inline constexpr int kPlaceBack = 1;           // from there as if decided, when it was too early
 inline constexpr int kPick = 9;                // from the wheel until the picked queue of a subscriber can start its operation
@@ -100,9 +101,9 @@ class TimedHierarchy {
     // It is noted: its queue is to be told, and once more when it was; or it need not be.
     void note_done(int64_t now, bool to_tell) {
         done_.pop();
-        if (!to_tell) forgotten_.push(now + hierarchy_timing::kForgotten);
+        if (!to_tell) forgotten_.push_in_order(now + hierarchy_timing::kForgotten);
     }
-    void told() { ++done_places_; }
+    void told(int64_t now) { forgotten_.push_in_order(now + hierarchy_timing::kTold); }
 
     // One cycle. offered: a packet whose queue may send, or null. Returns whether it was taken.
     bool step(int64_t now, const Packet* offered, bool out_taken) {

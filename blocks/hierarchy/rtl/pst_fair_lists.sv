@@ -77,7 +77,7 @@ module pst_fair_lists
     queue_t [1:0]                 tail;
     logic [1:0][CountWidth-1:0]   count;
     logic [1:0]                   nonempty; // count is not 0: is looked at first
-    number_t [1:0]                most;     // the longest train: as many as there are, or TrainMost; not after a pick
+    number_t [1:0]                most;     // the longest train: as many as there are, or TrainMost; not between a pick and its OpHead
     logic [1:0]                   all;      // that is all of them
     round_t                       round;
   } lists_t;
@@ -99,10 +99,6 @@ module pst_fair_lists
     logic    again;     // append
     train_t  train;     // pick: asked for
   } op_t;
-
-  function automatic number_t few(logic [CountWidth:0] count);
-    return count >= (CountWidth + 1)'(TrainMost) ? number_t'(TrainMost) : number_t'(count);
-  endfunction
 
   function automatic logic [ListWidth-1:0] list_of(parent_t parent, class_t cls);
     return ListWidth'(((ListWidth + ClassWidth)'(parent) << $clog2(Classes)) | (ListWidth + ClassWidth)'(cls));
@@ -139,7 +135,7 @@ module pst_fair_lists
 
   op_t p0, p1_q, p2_q, p3_q, p4_q, head_op, head_fifo;
   walk_t p3_walk, p4_walk_q, p5_walk_q, p5_next;
-  logic p3_pick_q, p5_more;
+  logic p1_pick_q, p3_pick_q, p3_side_q, p3_none_q, p5_more;
   number_t p3_number_q;
 
   // --- a pick first learns the parent's highest class
@@ -169,7 +165,7 @@ module pst_fair_lists
     look2_parent_q <= look1_parent_q;
     look2_train_q  <= s_pick_train_i;
     // As many as are asked for, until it is known how many there are.
-    credit_q    <= credit_q + back_q + credit_count_t'(pick_given) - (pick_valid && pick_take ? credit_count_t'(1) << pick_train : '0);
+    credit_q    <= credit_q + back_q + credit_count_t'(pick_given) - (p1_pick_q ? credit_count_t'(1) << p1_q.train : '0);
     back_q      <= p3_pick_q ? (credit_count_t'(1) << p3_q.train) - credit_count_t'(p3_number_q) : '0;
     pick_room_q <= int'(pick_level) <= PickDepth - 4;
     if (rst_i) begin
@@ -195,7 +191,7 @@ module pst_fair_lists
   logic head_valid, head_take;
   logic p1_hit2, p1_hit3, p1_mask_hit2, p1_mask_hit3;    // two or three operations ahead there is one on the same list, the same parent
   logic hit1_q, hit23_q, mask_hit1_q, mask_hit23_q;
-  lists_t p2_ram, p2_lists, p2_ahead_q, p2_new, p3_lists_q, p4_lists_q;
+  lists_t p2_ram, p2_lists, p2_ahead_q, p2_new, p3_lists_q, p3_lists, p4_lists_q;
   mask_t p2_mask_ram, p2_mask, p2_mask_ahead_q, p3_mask_q, p3_mask, p4_mask_q;
 
   always_comb begin
@@ -221,8 +217,19 @@ module pst_fair_lists
   logic side, nonempty, waits, p3_waits_q, link_we, p2_left, p2_none;
   number_t p2_wanted, p2_number;
   logic [1:0] p2_leaves;
+  logic more_than_train;
   queue_t link_waddr, p2_head, link_r;
   logic [9:0] p2_last;
+
+  // How many there are is added up a stage later: a pick does not look at it.
+  always_comb begin
+    p3_lists = p3_lists_q;
+    case (p3_q.op)
+      OpAppend: p3_lists.count[p3_side_q] = p3_lists_q.count[p3_side_q] + 1'b1;
+      OpPick:   p3_lists.count[p3_side_q] = p3_lists_q.count[p3_side_q] - CountWidth'(p3_none_q ? '0 : p3_number_q);
+      default: ;
+    endcase
+  end
 
   always_comb begin
     p3_mask = p3_mask_q;
@@ -230,7 +237,7 @@ module pst_fair_lists
   end
 
   always_comb begin
-    p2_lists = hit1_q ? p3_lists_q : hit23_q ? p2_ahead_q : p2_ram;
+    p2_lists = hit1_q ? p3_lists : hit23_q ? p2_ahead_q : p2_ram;
     p2_mask  = mask_hit1_q ? p3_mask : mask_hit23_q ? p2_mask_ahead_q : p2_mask_ram;
 
     p2_new     = p2_lists;
@@ -243,19 +250,20 @@ module pst_fair_lists
     p2_number  = number_t'(1);
     // Of the lists that it might be, before it is known which: is somebody left?
     for (int i = 0; i < 2; i++) p2_leaves[i] = p2_lists.nonempty[i] && !(p2_lists.all[i] && p2_wanted >= p2_lists.most[i]);
+    more_than_train = 1'b0;
     case (p2_q.op)
       OpAppend: begin
         // It has had its part of this round: it waits for the next one.
         if (p2_q.again || (p2_q.round == p2_lists.round && !p2_q.credit)) side = !side;
-        nonempty   = p2_lists.nonempty[side];
+        nonempty        = p2_lists.nonempty[side];
+        more_than_train = p2_lists.most[side] == number_t'(TrainMost);
         link_we    = p2_q.valid && nonempty;
         link_waddr = p2_lists.tail[side];
         if (!nonempty) p2_new.head[side] = p2_q.queue_id;
         p2_new.tail[side]     = p2_q.queue_id;
-        p2_new.count[side]    = p2_lists.count[side] + 1'b1;
         p2_new.nonempty[side] = 1'b1;
-        p2_new.most[side]     = few({1'b0, p2_lists.count[side]} + 1'b1);
-        p2_new.all[side]      = p2_lists.count[side] < CountWidth'(TrainMost);
+        p2_new.most[side]     = !nonempty ? number_t'(1) : more_than_train ? number_t'(TrainMost) : p2_lists.most[side] + 1'b1;
+        p2_new.all[side]      = !nonempty || (p2_lists.all[side] && !more_than_train);
       end
       OpPick: begin
         nonempty = p2_lists.nonempty[side];
@@ -265,7 +273,6 @@ module pst_fair_lists
           if (!nonempty) p2_new.round = p2_lists.round + 1'b1;
           p2_number             = p2_wanted >= p2_lists.most[side] ? p2_lists.most[side] : p2_wanted;
           p2_left               = p2_leaves[side];
-          p2_new.count[side]    = p2_lists.count[side] - CountWidth'(p2_number);
           p2_new.nonempty[side] = p2_left;
         end
       end
@@ -273,8 +280,8 @@ module pst_fair_lists
         nonempty          = 1'b1;
         side              = p2_q.round[0];
         p2_new.head[side] = p2_q.queue_id;
-        p2_new.most[side] = few({1'b0, p2_lists.count[side]});
         p2_new.all[side]  = p2_lists.count[side] <= CountWidth'(TrainMost);
+        p2_new.most[side] = p2_new.all[side] ? number_t'(p2_lists.count[side]) : number_t'(TrainMost);
       end
     endcase
     p2_head = p2_lists.head[side];
@@ -282,7 +289,7 @@ module pst_fair_lists
     waits = p2_q.op == OpAppend || p2_leaves != '0 || p2_lists.nonempty == '1 || p2_q.op == OpHead || p2_none;
   end
 
-  logic p3_left_q, p3_side_q, p3_none_q;
+  logic p3_left_q;
   queue_t p3_picked_q;
   round_t p3_round_q;
 
@@ -292,12 +299,13 @@ module pst_fair_lists
   assign p1_mask_hit3 = p4_q.valid && p4_q.parent == p1_q.parent;
 
   always_ff @(posedge clk_i) begin
-    p1_q <= p0;
+    p1_q      <= p0;
+    p1_pick_q <= pick_valid && pick_take;
     p2_q <= p1_q;
     p3_q <= p2_q;
     p4_q <= p3_q;
     p3_lists_q <= p2_new;
-    p4_lists_q <= p3_lists_q;
+    p4_lists_q <= p3_lists;
     p3_mask_q  <= p2_mask;
     p3_waits_q <= waits;
     p4_mask_q  <= p3_mask;
@@ -305,7 +313,7 @@ module pst_fair_lists
     hit23_q      <= p1_hit2 || p1_hit3;
     mask_hit1_q  <= p2_q.valid && p2_q.parent == p1_q.parent;
     mask_hit23_q <= p1_mask_hit2 || p1_mask_hit3;
-    p2_ahead_q      <= p1_hit2 ? p3_lists_q : p4_lists_q;
+    p2_ahead_q      <= p1_hit2 ? p3_lists : p4_lists_q;
     p2_mask_ahead_q <= p1_mask_hit2 ? p3_mask : p4_mask_q;
     p3_pick_q   <= p2_q.valid && p2_q.op == OpPick;
     p3_left_q   <= p2_left;
@@ -318,6 +326,7 @@ module pst_fair_lists
     p5_walk_q   <= p4_walk_q;
     if (rst_i) begin
       p1_q.valid <= 1'b0;
+      p1_pick_q  <= 1'b0;
       p2_q.valid <= 1'b0;
       p3_q.valid <= 1'b0;
       p4_q.valid <= 1'b0;
@@ -332,7 +341,7 @@ module pst_fair_lists
   ) u_lists (
       .clk_i,
       .we_i(init_q || p3_q.valid), .waddr_i(init_q ? init_list_q : list_of(p3_q.parent, p3_q.cls)),
-      .wdata_i(init_q ? Cleared : p3_lists_q),
+      .wdata_i(init_q ? Cleared : p3_lists),
       .re_i(1'b1), .raddr_i(list_of(p0.parent, p0.cls)), .rdata_o(p2_ram)
   );
 
@@ -369,8 +378,8 @@ module pst_fair_lists
   logic p3_link_we_q;
   queue_t p3_link_waddr_q, p3_given;
 
-  // A pick starts when it has its places in u_out, and stage 3 three cycles later.
-  assign pick_start = (pick_train == '0 ? credit_q != '0 : credit_q >> TrainLog != '0)
+  // A pick starts when it has its places in u_out, and stage 3 three cycles later. The last one's places are taken in the cycle after it.
+  assign pick_start = !p1_pick_q && (pick_train == '0 ? credit_q != '0 : credit_q >> TrainLog != '0)
       && !(p2_q.valid && p2_q.op == OpPick && p2_q.train != '0) && !(p4_walk_q.valid && p4_walk_q.links > number_t'(2));
 
   always_comb begin

@@ -177,6 +177,7 @@ module pst_hierarchy
   round_t node_pick_round, port_pick_round;
   port_t port_pick;
   logic credit_back;
+  logic [1:0] done_credits_q;
   logic [$clog2(OutDepth+1)-1:0] unused_out_level;
   logic unused_out_ready;
 
@@ -235,7 +236,7 @@ module pst_hierarchy
   pst_credits #(
       .Credits(DoneCredits)
   ) u_done_credit (
-      .clk_i, .rst_i, .take_i(new_take || release_take != '0), .give_i(2'(credit_back) + done_credits_i), .any_o(done_credit)
+      .clk_i, .rst_i, .take_i(new_take || release_take != '0), .give_i(2'(credit_back) + done_credits_q), .any_o(done_credit)
   );
 
   always_ff @(posedge clk_i) begin
@@ -247,11 +248,13 @@ module pst_hierarchy
     if (walk_due_q && next.valid) walk_due_q <= 1'b0;
     if (new_take || release_take != '0) turn_new_q <= !new_take;
     room_q <= gate_room == '1 && init_done_q;
+    done_credits_q <= done_credits_i;
     if (rst_i) begin
       walk_count_q  <= '0;
       walk_due_q    <= 1'b0;
       turn_new_q    <= 1'b0;
       room_q        <= 1'b0;
+      done_credits_q <= '0;
     end
   end
 

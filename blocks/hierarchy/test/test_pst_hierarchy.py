@@ -60,9 +60,7 @@ def test_priority(level: int) -> None:
     soak(EIGHT, level=level, kbps=2_000_000, priority=1, backlog=0, cycles=500_000)
 
 
-@pytest.mark.parametrize(
-    ("level", "gbps", "length"), [(2, 100, 300), (1, 20, 200), (1, 10, 64)], ids=["port_300", "node_200", "node_64"]
-)
+@pytest.mark.parametrize(("level", "gbps", "length"), [(2, 100, 300), (1, 20, 200), (1, 10, 64)], ids=["port_300", "node_200", "node_64"])
 def test_small_packets_fill_fast_links(level: int, gbps: int, length: int) -> None:
     """A node or port that is behind its time lets up to 16 packets go at once, none before its time, and so reaches its rate."""
     many = SMALL | {"Queues": 1024, "Nodes": 4}

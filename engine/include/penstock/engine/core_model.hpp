@@ -291,7 +291,7 @@ class CoreModel {
     // Returns whether the FIFO's head is taken.
     bool step_tree(std::int64_t now, bool out_taken, bool head_taken, const HierarchySetting* setting) {
         tree_.ahead.begin();
-        if (schedule_.told()) tree_.told();  // in the last cycle
+        if (schedule_.told()) tree_.told(now);  // in the last cycle
         if (tree_.done_valid(now)) {
             tree_.ahead.done(now, tree_.done());
             tree_.note_done(now, schedule_.done(now, tree_.done(), tree_.done_slow()));
