@@ -327,7 +327,8 @@ module pst_fair_lists_proof
           + 4'(u_dut.p2_q.valid && u_dut.p2_q.op == OpPick && p2 == 1'(p));
       walks[p] = 4'(u_dut.p3_pick_q && p3 == 1'(p)) + 4'(u_dut.p4_walk_q.valid && p4 == 1'(p)) + 4'(u_dut.p5_walk_q.valid && p5 == 1'(p));
       heads[p] = 4'(u_dut.p3_pick_q && u_dut.p3_left_q && p3 == 1'(p))
-          + 4'(u_dut.p4_walk_q.valid && u_dut.p4_walk_q.head && p4 == 1'(p)) + 4'(u_dut.p5_walk_q.valid && u_dut.p5_walk_q.head && p5 == 1'(p))
+          + 4'(u_dut.p4_walk_q.valid && u_dut.p4_walk_q.head && p4 == 1'(p))
+          + 4'(u_dut.p5_walk_q.valid && u_dut.p5_walk_q.head && p5 == 1'(p))
           + 4'(head_there[0] && head_word[0].parent == 1'(p)) + 4'(head_there[1] && head_word[1].parent == 1'(p))
           + 4'(u_dut.p1_q.valid && u_dut.p1_q.op == OpHead && u_dut.p1_q.parent == 1'(p))
           + 4'(u_dut.p2_q.valid && u_dut.p2_q.op == OpHead && p2 == 1'(p));
@@ -421,7 +422,8 @@ module pst_fair_lists_proof
           if (count_q[l][s] != '0) assert (word_q[l].tail[s] == list_q[l][s][count_q[l][s]-1'b1]);
           if (count_q[l][s] != '0 && !(pending_q[l/2] && pending_list_q[l/2] == list_t'(l) && pending_side_q[l/2] == 1'(s))) begin
             assert (word_q[l].head[s] == list_q[l][s][0]);
-            assert (word_q[l].most[s] == few(count_q[l][s], count_t'(TrainMost)) && word_q[l].all[s] == (count_q[l][s] <= count_t'(TrainMost)));
+            assert (word_q[l].most[s] == few(count_q[l][s], count_t'(TrainMost))
+                    && word_q[l].all[s] == (count_q[l][s] <= count_t'(TrainMost)));
           end
         end
         assert (word_q[l].round == round_q[l]);
@@ -465,7 +467,8 @@ module pst_fair_lists_proof
         assert (pick_q[u_dut.look2_parent_q].cls == (read2_q[0] ? class_t'(0) : class_t'(1)));
       end
       for (int k = 0; k < 2; k++) begin
-        if (ask_there[k]) assert (ask_word[k].cls == pick_q[ask_word[k].parent].cls && ask_word[k].train == pick_q[ask_word[k].parent].asked);
+        if (ask_there[k]) assert (ask_word[k].cls == pick_q[ask_word[k].parent].cls
+                                  && ask_word[k].train == pick_q[ask_word[k].parent].asked);
       end
       if (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick) begin
         assert (u_dut.p1_q.cls == pick_q[l1[1]].cls && u_dut.p1_q.train == pick_q[l1[1]].asked);
@@ -489,7 +492,8 @@ module pst_fair_lists_proof
         assert (walks[p] == 4'(pick_q[p].walk));
         assert (heads[p] == 4'(pending_q[p]));
         assert (pick_q[p].cls < class_t'(2) && 32'(pick_q[p].asked) <= TrainLog);
-        assert (pick_q[p].given <= pick_q[p].pushed && pick_q[p].pushed <= pick_q[p].number && 32'(pick_q[p].number) <= 32'd1 << pick_q[p].asked);
+        assert (pick_q[p].given <= pick_q[p].pushed && pick_q[p].pushed <= pick_q[p].number
+                && 32'(pick_q[p].number) <= 32'd1 << pick_q[p].asked);
         if (!pick_q[p].busy) assert (pick_q[p].given == pick_q[p].number && !(u_dut.p4_walk_q.valid && p4 == 1'(p)));
         if (pick_q[p].busy && pick_q[p].done) begin
           assert (pick_q[p].given != pick_q[p].number && (pick_q[p].walk || pick_q[p].pushed == pick_q[p].number));
@@ -502,7 +506,9 @@ module pst_fair_lists_proof
         if (pick_q[p].walk && pick_q[p].none) assert (!pending_q[p]);
         if (pick_q[p].walk && !pick_q[p].none) begin
           for (int k = 0; k < TrainMost; k++) begin
-            if (k >= 32'(pick_q[p].pushed) && k + 1 < 32'(pick_q[p].number)) assert (u_dut.u_link.mem[pick_q[p].queues[k]] == pick_q[p].queues[(k+1)%TrainMost]);
+            if (k >= 32'(pick_q[p].pushed) && k + 1 < 32'(pick_q[p].number)) begin
+              assert (u_dut.u_link.mem[pick_q[p].queues[k]] == pick_q[p].queues[(k+1)%TrainMost]);
+            end
             if (k >= 32'(pick_q[p].pushed) && k + 1 == 32'(pick_q[p].number) && pending_q[p]) begin
               assert (u_dut.u_link.mem[pick_q[p].queues[k]] == list_q[pending_list_q[p]][pending_side_q[p]][0]);
             end
@@ -527,13 +533,15 @@ module pst_fair_lists_proof
         if (u_dut.p3_left_q) assert (l3 == pending_list_q[p3] && u_dut.p3_side_q == pending_side_q[p3]);
       end
       if (u_dut.p4_walk_q.valid) begin
-        assert (pick_q[p4].busy && u_dut.p4_walk_q.links != '0 && pick_q[p4].pushed != '0 && 32'(u_dut.p4_walk_q.links) + 32'(pick_q[p4].pushed) == 32'(pick_q[p4].number) + 1
+        assert (pick_q[p4].busy && u_dut.p4_walk_q.links != '0 && pick_q[p4].pushed != '0
+                && 32'(u_dut.p4_walk_q.links) + 32'(pick_q[p4].pushed) == 32'(pick_q[p4].number) + 1
                 && u_dut.p4_walk_q.round == pick_q[p4].round && u_dut.p4_walk_q.head == pending_q[p4] && u_dut.p4_walk_q.cls < class_t'(2));
         if (pending_q[p4]) assert (list_of(p4, u_dut.p4_walk_q.cls) == pending_list_q[p4] && u_dut.p4_walk_q.side == pending_side_q[p4]);
         if (u_dut.p4_walk_q.links != number_t'(1) || pending_q[p4]) assert (u_dut.u_link.rdata_q == next[p4]);
       end
       if (u_dut.p5_walk_q.valid) begin
-        assert (u_dut.p5_walk_q.links != '0 && pick_q[p5].pushed != '0 && 32'(u_dut.p5_walk_q.links) + 32'(pick_q[p5].pushed) == 32'(pick_q[p5].number) + 1
+        assert (u_dut.p5_walk_q.links != '0 && pick_q[p5].pushed != '0
+                && 32'(u_dut.p5_walk_q.links) + 32'(pick_q[p5].pushed) == 32'(pick_q[p5].number) + 1
                 && u_dut.p5_walk_q.round == pick_q[p5].round && u_dut.p5_walk_q.head == pending_q[p5] && u_dut.p5_walk_q.cls < class_t'(2));
         if (pending_q[p5]) assert (list_of(p5, u_dut.p5_walk_q.cls) == pending_list_q[p5] && u_dut.p5_walk_q.side == pending_side_q[p5]);
         if (u_dut.p5_walk_q.links != number_t'(1) || pending_q[p5]) assert (u_dut.link_r == next[p5]);
