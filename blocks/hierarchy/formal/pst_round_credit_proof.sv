@@ -44,7 +44,7 @@ module pst_round_credit_proof
 
   typedef turn_t [Indexes-1:0] turns_t;
 
-  logic go, credit_left, init_done;
+  logic go, credit_left, more, init_done;
   round_t round_last;
 
   pst_round_credit #(
@@ -54,7 +54,7 @@ module pst_round_credit_proof
       .s_op_subscriber_i(op_subscriber_i), .s_op_index_i(op_index_i),
       .s_op_class_i(op_class_i), .s_op_weight_i(op_weight_i), .s_op_round_i(op_round_i),
       .s_op_picked_i(op_picked_i), .s_op_len_i(op_len_i),
-      .go_o(go), .round_o(round_last), .credit_o(credit_left), .init_done_o(init_done)
+      .go_o(go), .round_o(round_last), .credit_o(credit_left), .more_o(more), .init_done_o(init_done)
   );
 
   logic seen_q, x_q;    // the subscriber, any
@@ -100,6 +100,7 @@ module pst_round_credit_proof
     picked   = op_picked_i && own[6];
   end
 
+  logic went_q;             // the queue was picked, and went, in the last cycle
   logic given_q;            // the queue was given a quantum,
   round_t given_round_q;    // in this round last
 
@@ -124,6 +125,7 @@ module pst_round_credit_proof
     turn5_q    <= turn4_q;
     turn6_q    <= turn5_q;
     if (op_picked_i && subscriber_q[6] == x_q) turns_q[index_q[6]] <= turn6_q;
+    went_q <= picked && may_go;
     if (picked) begin
       credit_q <= rest;
       if (refill) begin
@@ -136,6 +138,7 @@ module pst_round_credit_proof
       credit_q <= '0;
       fresh_q  <= '0;
       given_q  <= 1'b0;
+      went_q   <= 1'b0;
     end
   end
 
@@ -187,6 +190,8 @@ module pst_round_credit_proof
         a_answer : assert (round_last == turns_q[y_q].round && credit_left == (credit_q > 0));
         a_go : assert (go == may_go);
       end
+      // a queue that went may send more in its round, or has sent just what it might
+      if (went_q) a_more : assert (more == (credit_q >= 0));
       a_bounds : assert (credit_q <= Most && credit_q >= Least);
       if (picked && refill) begin
         a_once : assert (!given_q || given_round_q != turn6_q.round);
