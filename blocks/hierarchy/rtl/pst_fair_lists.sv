@@ -165,8 +165,8 @@ module pst_fair_lists
     look2_parent_q <= look1_parent_q;
     look2_train_q  <= s_pick_train_i;
     // As many as are asked for, until it is known how many there are.
-    credit_q    <= credit_q + back_q + credit_count_t'(pick_given) - (p1_pick_q ? credit_count_t'(1) << p1_q.train : '0);
-    back_q      <= p3_pick_q ? (credit_count_t'(1) << p3_q.train) - credit_count_t'(p3_number_q) : '0;
+    credit_q    <= credit_q + back_q - (p1_pick_q ? credit_count_t'(1) << p1_q.train : '0);
+    back_q      <= (p3_pick_q ? (credit_count_t'(1) << p3_q.train) - credit_count_t'(p3_number_q) : '0) + credit_count_t'(pick_given);
     pick_room_q <= int'(pick_level) <= PickDepth - 4;
     if (rst_i) begin
       look1_q     <= 1'b0;
