@@ -391,7 +391,7 @@ module pst_gate
     assign m_due_train_o = '0;
   end else begin : g_train
     // The largest packet's time at the parent's rate, for 2^LenWidth byte, in whole cycles and more than it is; and the longest train that
-    // the tolerance allows. Who needs SpanMost cycles or more is slow enough without trains.
+    // the tolerance allows. Who needs 2^SpanWidth cycles or more is slow enough without trains.
     localparam int unsigned SpanWidth = 13;
     localparam int unsigned LateWidth = SpanWidth + TrainLog;
     typedef logic [LateWidth-1:0] late_t;
