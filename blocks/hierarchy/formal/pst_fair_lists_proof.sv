@@ -259,7 +259,8 @@ module pst_fair_lists_proof
     l5_q           <= l4;
     valid5_q       <= u_dut.p4_q.valid;
     if (effect) begin
-      word_q[l2] <= u_dut.p2_new;
+      word_q[l2]       <= u_dut.p2_new;
+      word_q[l2].count <= count_d[l2];    // added up in stage 3
       mask_q[p2][u_dut.p2_q.cls[0]] <= count_d[l2] != '0;
     end
     if (left_valid_i) last_q[list_of(append_parent_i, append_class_i)] <= now_i[12:3];
@@ -332,10 +333,9 @@ module pst_fair_lists_proof
           + 4'(head_there[0] && head_word[0].parent == 1'(p)) + 4'(head_there[1] && head_word[1].parent == 1'(p))
           + 4'(u_dut.p1_q.valid && u_dut.p1_q.op == OpHead && u_dut.p1_q.parent == 1'(p))
           + 4'(u_dut.p2_q.valid && u_dut.p2_q.op == OpHead && p2 == 1'(p));
-      // places in the output FIFO that a pick holds: as many as were asked for, until it is known how many there are
+      // places in the output FIFO that a pick holds: from stage 2 on, as many as were asked for, until it is known how many there are
       reserved[p] = pick_q[p].busy && pick_q[p].done ? 32'(pick_q[p].number) - 32'(pick_q[p].given) : '0;
-      if ((u_dut.p1_q.valid && u_dut.p1_q.op == OpPick && u_dut.p1_q.parent == 1'(p))
-          || (u_dut.p2_q.valid && u_dut.p2_q.op == OpPick && p2 == 1'(p)) || (u_dut.p3_pick_q && p3 == 1'(p))) begin
+      if ((u_dut.p2_q.valid && u_dut.p2_q.op == OpPick && p2 == 1'(p)) || (u_dut.p3_pick_q && p3 == 1'(p))) begin
         reserved[p] = 32'd1 << pick_q[p].asked;
       end
     end
@@ -431,7 +431,7 @@ module pst_fair_lists_proof
         if (lists_cleared[l] && !(u_dut.p3_q.valid && l3 == list_t'(l))) assert (u_dut.u_lists.mem[l] == word_q[l]);
         if (lists_cleared[l]) assert (u_dut.u_last.mem[l] == last_q[l]);
       end
-      if (u_dut.p3_q.valid) assert (u_dut.p3_lists_q == word_q[l3] && u_dut.p3_mask == mask_q[p3]);
+      if (u_dut.p3_q.valid) assert (u_dut.p3_lists == word_q[l3] && u_dut.p3_mask == mask_q[p3]);
       if (u_dut.p4_q.valid && !(u_dut.p3_q.valid && l3 == l4)) assert (u_dut.p4_lists_q == word_q[l4]);
       if (u_dut.p4_q.valid && !(u_dut.p3_q.valid && p3 == l4[1])) assert (u_dut.p4_mask_q == mask_q[l4[1]]);
       for (int p = 0; p < 2; p++) begin
@@ -481,6 +481,7 @@ module pst_fair_lists_proof
       if (u_dut.p4_q.valid) assert (u_dut.p4_q.cls < class_t'(2));
       if (u_dut.p1_q.valid && u_dut.p1_q.op == OpAppend) assert (32'(u_dut.p1_q.queue_id) < Queues);
       if (u_dut.p2_q.valid && u_dut.p2_q.op == OpAppend) assert (32'(u_dut.p2_q.queue_id) < Queues);
+      assert (u_dut.p1_pick_q == (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick));
       assert (u_dut.p3_pick_q == (u_dut.p3_q.valid && u_dut.p3_q.op == OpPick));
       if (u_dut.p3_link_we_q && !u_dut.init_q) begin
         assert (u_dut.p3_q.valid && u_dut.p3_q.op == OpAppend && at_q[u_dut.p3_link_waddr_q].where == InList);
@@ -589,11 +590,13 @@ module pst_fair_lists_proof
         end
       end
       assert (32'(u_dut.u_out.level_q) == 32'(pick_q[0].pushed) - 32'(pick_q[0].given) + 32'(pick_q[1].pushed) - 32'(pick_q[1].given));
+      if (u_dut.p1_pick_q) assert (32'(u_dut.credit_q) >= 32'd1 << u_dut.p1_q.train);
       a_credits : assert (32'(u_dut.credit_q) + 32'(u_dut.back_q) + reserved[0] + reserved[1] == OutDepth);
       // nothing happens before the memories are cleared
       if (!init_done) begin
         assert (count_q == '0 && !u_dut.p1_q.valid && !u_dut.p2_q.valid && !u_dut.p3_q.valid && !u_dut.p4_q.valid && !valid5_q
-                && !u_dut.p4_walk_q.valid && !u_dut.p5_walk_q.valid && !pick_q[0].busy && !pick_q[1].busy && pending_q == '0 && last_q == '0);
+                && !u_dut.p4_walk_q.valid && !u_dut.p5_walk_q.valid && !pick_q[0].busy && !pick_q[1].busy && pending_q == '0
+                && last_q == '0);
         for (int l = 0; l < Lists; l++) assert (word_q[l] == Cleared);
       end
     end

@@ -61,7 +61,8 @@ UNPROVED_TIMES = {
 # The proof of the lists is one induction in parts.
 PARTS_OF_LISTS = ["0", "1", "2", "3", "4", "named"]
 
-# Each costs the proof of the lists its induction, with all assertions at once; "FAIL" would need some 15 cycles from reset, which take minutes.
+# Each costs the proof of the lists its induction, with all assertions at once; "FAIL" would need some 15 cycles from reset, which take
+# minutes.
 UNPROVED_LISTS = {
     "the lowest class goes first": (
         "for (int c = Classes - 1; c >= 0; c--) if (look2_mask[c])", "for (int c = 0; c < Classes; c++) if (look2_mask[c])"
@@ -73,9 +74,9 @@ UNPROVED_LISTS = {
         "p3_mask[c] = p3_waits_q;", "p3_mask[c] = p3_mask_q[c] || p3_waits_q;"
     ),
     "a train is taken for the whole list too early": (
-        "p2_lists.count[side] < CountWidth'(TrainMost);", "p2_lists.count[side] <= CountWidth'(TrainMost);"
+        "(p2_lists.all[side] && !more_than_train);", "p2_lists.all[side];"
     ),
-    "a train leaves a queue too many in the count": ("CountWidth'(p2_number);", "CountWidth'(p2_number) + CountWidth'(p2_wanted > 1);"),
+    "a train leaves a queue too many in the count": ("p3_none_q ? '0 : p3_number_q", "p3_none_q ? '0 : number_t'(1)"),
     "the last of a train is marked too early": ("p5_walk_q.links == number_t'(2) :", "p5_walk_q.links <= number_t'(3) :"),
     "a next head after a train that took all": ("head: p3_left_q", "head: p3_left_q || p3_number_q > number_t'(1)"),
     "places that a short train does not need are lost": ("credit_q + back_q + credit", "credit_q + credit"),
