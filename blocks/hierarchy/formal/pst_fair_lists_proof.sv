@@ -603,8 +603,8 @@ module pst_fair_lists_proof
     if (seen_q && !rst_i && init_done) begin
       // a train of two, and somebody is left
       c_chain : cover (effect && u_dut.p2_q.op == OpHead && 32'(pick_q[p2].number) == 2);
-      // two trains side by side
-      if (TrainLog > 1) c_two : cover (u_dut.p4_walk_q.valid && u_dut.p4_walk_q.links > 1 && walk5_more);
+      // another pick's queue between those of a train
+      if (TrainLog > 1) c_between : cover (u_dut.p4_walk_q.valid && walk5_more && p4 != p5);
     end
   end
 
