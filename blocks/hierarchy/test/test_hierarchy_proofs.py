@@ -62,29 +62,30 @@ UNPROVED_TIMES = {
 PARTS_OF_LISTS = ["0", "1", "2", "3", "4", "named"]
 
 # Each costs the proof of the lists its induction, with all assertions at once; "FAIL" would need some 15 cycles from reset, which take
-# minutes.
+# minutes. Trains of two are quicker than trains of four, where they show the fault.
 UNPROVED_LISTS = {
     "the lowest class goes first": (
-        "for (int c = Classes - 1; c >= 0; c--) if (look2_mask[c])", "for (int c = 0; c < Classes; c++) if (look2_mask[c])"
+        "whole_short", "for (int c = Classes - 1; c >= 0; c--) if (look2_mask[c])", "for (int c = 0; c < Classes; c++) if (look2_mask[c])"
     ),
-    "the word written two operations before is not forwarded": ("hit23_q      <= p1_hit2 ||", "hit23_q      <="),
-    "a pick may overtake the next head of its list": ("if (head_valid) begin", "if (head_valid && !pick_valid) begin"),
-    "a list that ran empty keeps its old head": ("if (!nonempty) p2_new.head[side] = p2_q.queue_id;", ""),
+    "the word written two operations before is not forwarded": ("whole_short", "hit23_q      <= p1_hit2 ||", "hit23_q      <="),
+    "a pick may overtake the next head of its list": ("whole_short", "if (head_valid) begin", "if (head_valid && !pick_valid) begin"),
+    "a list that ran empty keeps its old head": ("whole_short", "if (!nonempty) p2_new.head[side] = p2_q.queue_id;", ""),
     "the classes that wait are not cleared": (
-        "p3_mask[c] = p3_waits_q;", "p3_mask[c] = p3_mask_q[c] || p3_waits_q;"
+        "whole_short", "p3_mask[c] = p3_waits_q;", "p3_mask[c] = p3_mask_q[c] || p3_waits_q;"
     ),
-    "a train is taken for the whole list too early": (
-        "(p2_lists.all[side] && !more_than_train);", "p2_lists.all[side];"
+    "a train leaves a queue too many in the count": ("whole_short", "p3_none_q ? '0 : p3_number_q", "p3_none_q ? '0 : number_t'(1)"),
+    "the last of a train is marked too early": ("whole", "p5_walk_q.links == number_t'(2) :", "p5_walk_q.links <= number_t'(3) :"),
+    "places that a short train does not need are lost": (
+        "whole_short", "(credit_count_t'(1) << p3_q.train) - credit_count_t'(p3_number_q) : '0", "'0 : '0"
     ),
-    "a train leaves a queue too many in the count": ("p3_none_q ? '0 : p3_number_q", "p3_none_q ? '0 : number_t'(1)"),
-    "the last of a train is marked too early": ("p5_walk_q.links == number_t'(2) :", "p5_walk_q.links <= number_t'(3) :"),
-    "a next head after a train that took all": ("head: p3_left_q", "head: p3_left_q || p3_number_q > number_t'(1)"),
-    "places that a short train does not need are lost": ("credit_q + back_q + credit", "credit_q + credit"),
 }  # fmt: skip
 
 SLOW_UNPROVED_LISTS = {
-    "a pick may meet a long train": (" && !(p4_walk_q.valid && p4_walk_q.links > number_t'(2));", ";"),
-    "a pick may meet the second queue of a train": (" && !(p2_q.valid && p2_q.op == OpPick && p2_q.train != '0)", ""),
+    "a train is taken for the whole list too early": ("whole_short", "(p2_lists.all[side] && !more_than_train);", "p2_lists.all[side];"),
+    "a next head after a train that took all": ("whole", "head: p3_left_q", "head: p3_left_q || p3_number_q > number_t'(1)"),
+    "a pick starts before the last one's places are taken": ("whole", "pick_start = !p1_pick_q && ", "pick_start = "),
+    "a pick may meet a long train": ("whole", " && !(p4_walk_q.valid && p4_walk_q.links > number_t'(2));", ";"),
+    "a pick may meet the second queue of a train": ("whole_short", " && !(p2_q.valid && p2_q.op == OpPick && p2_q.train != '0)", ""),
 }
 
 # The order at a subscriber. Time and tags need dozens of packets until they are wrong, so here, too, the induction does not close.
@@ -146,9 +147,7 @@ def test_proof_of_lists_passes() -> None:
 
 @pytest.mark.parametrize("name", [*UNPROVED_LISTS, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_UNPROVED_LISTS)])
 def test_fault_of_lists_is_not_proved(name: str) -> None:
-    # Three queues are more than a train of two.
-    task = "whole_short" if name == "a train is taken for the whole list too early" else "whole"
-    fault = (UNPROVED_LISTS | SLOW_UNPROVED_LISTS)[name]
+    task, *fault = (UNPROVED_LISTS | SLOW_UNPROVED_LISTS)[name]
     assert testkit.run_proof("hierarchy", "pst_fair_lists", [task], (LISTS, *fault)) == {task: "UNKNOWN"}
 
 
