@@ -83,7 +83,6 @@ UNPROVED_LISTS = {
 SLOW_UNPROVED_LISTS = {
     "a train is taken for the whole list too early": ("whole_short", "(p2_lists.all[side] && !more_than_train);", "p2_lists.all[side];"),
     "a next head after a train that took all": ("whole", "head: p3_left_q", "head: p3_left_q || p3_number_q > number_t'(1)"),
-    "a pick starts before the last one's places are taken": ("whole", "pick_start = !p1_pick_q && ", "pick_start = "),
     "a pick may meet a long train": ("whole", " && !(p4_walk_q.valid && p4_walk_q.links > number_t'(2));", ";"),
     "a pick may meet the second queue of a train": ("whole_short", " && !(p2_q.valid && p2_q.op == OpPick && p2_q.train != '0)", ""),
 }
