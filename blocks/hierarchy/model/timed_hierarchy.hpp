@@ -298,10 +298,13 @@ class TimedHierarchy {
     // Stage 0: a walk, a new packet, or one that is let go; new ones and others in turn, of the latter the farthest first.
     bool start(int64_t now, const Packet* offered) {
         namespace t = hierarchy_timing;
-        if ((now & (t::kWalkCycles - 1)) == 0 || places_ == 0 || done_places_ == 0) return false;
+        // The last place is kept back, and that which was taken in the last cycle is seen to be taken in the next.
+        const unsigned least = last_start_ == now - 1 ? 1 : 2;
+        if ((now & (t::kWalkCycles - 1)) == 0 || places_ < least || done_places_ < least) return false;
         int level = 2;
         while (level >= 0 && (picks(static_cast<unsigned>(level)).empty() || picks(static_cast<unsigned>(level)).front().at > now)) --level;
         if (offered && (new_turn_ || level < 0)) {
+            last_start_ = now;
             --places_;
             --done_places_;
             new_turn_ = false;
@@ -309,6 +312,7 @@ class TimedHierarchy {
             return true;
         }
         if (level < 0) return false;
+        last_start_ = now;
         --places_;
         --done_places_;
         new_turn_ = true;
@@ -433,6 +437,7 @@ class TimedHierarchy {
     SmallFifo<Pick, 64> picks_;           // of subscribers
     Opening opening_[3];
     bool new_turn_ = false;
+    int64_t last_start_ = -2;  // when an operation started last that is not a walk
     unsigned places_ = hierarchy_timing::kPlaces, done_places_ = hierarchy_timing::kPlaces;
     SmallFifo<int64_t, 64> back_, forgotten_;  // when places can be used again
     SmallFifo<Out, 64> out_;

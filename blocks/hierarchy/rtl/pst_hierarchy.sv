@@ -227,16 +227,16 @@ module pst_hierarchy
   assign s_packet_ready_o = new_take;
 
   pst_credits #(
-      .Credits(OutDepth)
+      .Credits(OutDepth), .Late(1'b1)
   ) u_out_credit (
-      .clk_i, .rst_i, .take_i(new_take || release_take != '0), .give_i(2'(credit_back) + 2'(m_out_valid_o && m_out_ready_i)),
+      .clk_i, .rst_i, .take_i(h0_q.valid && h0_q.op != OpWalk), .give_i(2'(credit_back) + 2'(m_out_valid_o && m_out_ready_i)),
       .any_o(out_credit)
   );
 
   pst_credits #(
-      .Credits(DoneCredits)
+      .Credits(DoneCredits), .Late(1'b1)
   ) u_done_credit (
-      .clk_i, .rst_i, .take_i(new_take || release_take != '0), .give_i(2'(credit_back) + done_credits_q), .any_o(done_credit)
+      .clk_i, .rst_i, .take_i(h0_q.valid && h0_q.op != OpWalk), .give_i(2'(credit_back) + done_credits_q), .any_o(done_credit)
   );
 
   always_ff @(posedge clk_i) begin

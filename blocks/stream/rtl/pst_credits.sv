@@ -5,11 +5,12 @@
 // Latency: 1 cycle. Reset: all credits are here.
 module pst_credits #(
     parameter int unsigned Credits = 32,    // >= 1
+    parameter bit          Late = 1'b0,     // take_i says what was used in the cycle before, so the last credit is kept back
     localparam int unsigned CountWidth = $clog2(Credits + 1)
 ) (
     input  logic       clk_i,
     input  logic       rst_i,
-    input  logic       take_i,    // one is used; only if any_o
+    input  logic       take_i,    // one is used; only if any_o (in the cycle before, if Late)
     input  logic [1:0] give_i,    // so many come back
     output logic       any_o
 );
@@ -25,22 +26,26 @@ module pst_credits #(
     for (int i = 0; i < int'(CountWidth); i++) down[i] = count[i] ^ ((count & ~count_t'({CountWidth{1'b1}} << i)) == '0);
   endfunction
 
-  count_t count_q, count_up, count_down;
+  count_t count_q, count_d, count_up, count_down;
   logic one;
 
   assign count_up   = up(count_q);
   assign count_down = down(count_q);
   assign one        = count_q == count_t'(1);
 
-  always_ff @(posedge clk_i) begin
+  always_comb begin
     case ({give_i, take_i})
-      {2'd0, 1'b0}, {2'd1, 1'b1}: count_q <= count_q;
-      {2'd0, 1'b1}:               count_q <= count_down;
-      {2'd1, 1'b0}, {2'd2, 1'b1}: count_q <= count_up;
-      {2'd2, 1'b0}, {2'd3, 1'b1}: count_q <= up(count_up);
-      default:                    count_q <= up(up(count_up));
+      {2'd0, 1'b0}, {2'd1, 1'b1}: count_d = count_q;
+      {2'd0, 1'b1}:               count_d = count_down;
+      {2'd1, 1'b0}, {2'd2, 1'b1}: count_d = count_up;
+      {2'd2, 1'b0}, {2'd3, 1'b1}: count_d = up(count_up);
+      default:                    count_d = up(up(count_up));
     endcase
-    any_o <= give_i > 2'(take_i) || (any_o && !(one && take_i && give_i == '0));
+  end
+
+  always_ff @(posedge clk_i) begin
+    count_q <= count_d;
+    any_o   <= Late ? count_d > count_t'(1) : give_i > 2'(take_i) || (any_o && !(one && take_i && give_i == '0));
     if (rst_i) begin
       count_q <= count_t'(Credits);
       any_o   <= 1'b1;
@@ -50,8 +55,8 @@ module pst_credits #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (any_o == (count_q != '0)) else $error("%0d credits, any_o is %0d", count_q, any_o);
-      assert (any_o || !take_i) else $error("a credit is taken, and there is none");
+      assert (any_o == (count_q > count_t'(Late))) else $error("%0d credits, any_o is %0d", count_q, any_o);
+      assert (count_q != '0 || !take_i) else $error("a credit is taken, and there is none");
       assert (int'(count_q) + int'(give_i) <= int'(Credits) + int'(take_i)) else $error("more than %0d credits", Credits);
     end
   end
