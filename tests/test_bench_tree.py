@@ -85,7 +85,7 @@ def test_a_congested_level(level: str, least: float, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("size", [200, "imix"])
 def test_small_packets_fill_a_congested_link(size: int | str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A node of 100 Gbit/s sends a packet of 200 byte in 3.5 cycles: it keeps its rate, its subscribers share it. The model finds the same."""
+    """A node of 100 Gbit/s sends a packet of 200 byte in 3.5 cycles: it keeps its rate, it is shared fairly. The model finds the same."""
     given = settings(queues=2048, congested_nodes=1, nodes=8, subscribers=64, rate="100 Gbit/s", size=size, megabytes=1)
     result = on_both_engines(capsys, "fairness", *given)
     assert 0.995 <= result["parent_utilisation"] <= 1.005
