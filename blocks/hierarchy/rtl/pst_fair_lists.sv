@@ -217,7 +217,9 @@ module pst_fair_lists
   logic side, nonempty, waits, p3_waits_q, link_we, p2_left, p2_none;
   number_t p2_wanted, p2_number;
   logic [1:0] p2_leaves;
-  logic more_than_train;
+  logic more_than_train, head_side, head_all, grows;
+  logic [CountWidth-1:0] known_count, ahead_count;
+  number_t head_number;
   queue_t link_waddr, p2_head, link_r;
   logic [9:0] p2_last;
 
@@ -234,6 +236,21 @@ module pst_fair_lists
   always_comb begin
     p3_mask = p3_mask_q;
     for (int c = 0; c < Classes; c++) if (p3_q.cls == class_t'(c)) p3_mask[c] = p3_waits_q;
+  end
+
+  // OpHead: how many there are now. Of those ahead of it in stage 3 only an append may be to its list; that is not added up yet.
+  always_comb begin
+    head_side   = p2_q.round[0];
+    known_count = hit23_q ? p2_ahead_q.count[head_side] : p2_ram.count[head_side];
+    ahead_count = p3_lists_q.count[head_side];
+    grows       = p3_q.op == OpAppend && p3_side_q == head_side;
+    if (hit1_q) begin
+      head_all    = grows ? ahead_count < CountWidth'(TrainMost) : ahead_count <= CountWidth'(TrainMost);
+      head_number = number_t'(ahead_count) + number_t'(grows);
+    end else begin
+      head_all    = known_count <= CountWidth'(TrainMost);
+      head_number = number_t'(known_count);
+    end
   end
 
   always_comb begin
@@ -280,8 +297,8 @@ module pst_fair_lists
         nonempty          = 1'b1;
         side              = p2_q.round[0];
         p2_new.head[side] = p2_q.queue_id;
-        p2_new.all[side]  = p2_lists.count[side] <= CountWidth'(TrainMost);
-        p2_new.most[side] = p2_new.all[side] ? number_t'(p2_lists.count[side]) : number_t'(TrainMost);
+        p2_new.all[side]  = head_all;
+        p2_new.most[side] = head_all ? head_number : number_t'(TrainMost);
       end
     endcase
     p2_head = p2_lists.head[side];
@@ -443,6 +460,7 @@ module pst_fair_lists
       if (look2_q) assert (look2_mask != '0) else $error("a pick from parent %0d, where nobody waits", look2_parent_q);
       if (p2_q.valid && p2_q.op == OpPick)
         assert (p2_lists.nonempty != '0) else $error("a pick from an empty class of parent %0d", p2_q.parent);
+      if (p2_q.valid && p2_q.op == OpHead && hit1_q) assert (p3_q.op != OpPick) else $error("a next head follows a pick at once");
       if (look2_q) assert (unused_pick_ready) else $error("pick FIFO overflows");
       if (p5_walk_q.valid && p5_walk_q.head && !p5_more) assert (unused_head_ready) else $error("head FIFO overflows");
       if (p3_pick_q || p5_more) assert (unused_out_ready) else $error("output FIFO overflows");
