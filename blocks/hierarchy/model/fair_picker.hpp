@@ -24,7 +24,8 @@ inline constexpr int kClock = 2;  // from its start until the lists are changed
 inline constexpr int kHead = 6;   // from its start until the next head's can start, and kNext more for each other queue of a train
 inline constexpr int kOut = 4;    // from its start until the picked queue can go to stage 0
 inline constexpr int kNext = 2;   // and until the next one of its train
-inline constexpr unsigned kTrainMost = 16, kPlaces = 32;  // queues of a train; picked queues that wait for stage 0, when all are there
+inline constexpr unsigned kTrainLog = 4, kTrainMost = 1U << kTrainLog,
+                          kPlaces = 2 * kTrainMost;  // queues of a train; picked queues that wait for stage 0, when all are there
 }  // namespace picker_timing
 
 class FairPicker {

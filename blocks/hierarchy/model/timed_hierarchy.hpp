@@ -39,10 +39,10 @@ inline constexpr int kWalkCycles = 64;         // one operation in so many is a 
 inline constexpr int kTolerance = 1024;        // of a gate, cycles
 inline constexpr unsigned kPlaces = 32;        // operations under way and packets offered; the same and queues that are not told yet
 inline constexpr unsigned kPicks = 12;         // parents that have asked and are not answered, each level
-inline constexpr unsigned kTrainLog = 4;       // of a node or port that is behind its time
-inline constexpr int64_t kLargest = 1 << 14;   // bytes of a packet that a train is made for
-inline constexpr int64_t kSpanMost = 1 << 13;  // cycles of such a packet, and who needs as many lets no trains go
-inline constexpr int kSeenCredit = 7;          // cycles from one pick's operation to that which sees what the first left of credit
+inline constexpr unsigned kTrainLog = picker_timing::kTrainLog;  // of a node or port that is behind its time
+inline constexpr int64_t kLargest = 1 << 14;                     // bytes of a packet that a train is made for
+inline constexpr int64_t kSpanMost = 1 << 13;                    // cycles of such a packet, and who needs as many lets no trains go
+inline constexpr int kSeenCredit = 7;  // cycles from one pick's operation to that which sees what the first left of credit
 }  // namespace hierarchy_timing
 
 struct HierarchySizes {
@@ -202,9 +202,9 @@ class TimedHierarchy {
     static_assert(sizeof(Subscriber) == 64);
     struct Group {  // node or port
         Gate gate;
-        uint32_t above = 0, count = 0;  // port of a node; packets that wait
-        int64_t span = 1;               // cycles of the largest packet, and more than it takes
-        unsigned most = 4;              // log2 of the longest train that the tolerance allows
+        uint32_t above = 0, count = 0;                // port of a node; packets that wait
+        int64_t span = 1;                             // cycles of the largest packet, and more than it takes
+        unsigned most = hierarchy_timing::kTrainLog;  // log2 of the longest train that the tolerance allows
 
         void set_train() {
             span = (gate.increment(hierarchy_timing::kLargest) >> 16) + 1;

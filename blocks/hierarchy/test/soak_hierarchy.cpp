@@ -4,7 +4,7 @@
 // Always judged: a queue has one packet inside at most, what leaves is what came in, once; credits are kept. At the level `level` (0
 // subscriber, 1 node, 2 port) the parents are shaped to `kbps` at 220 MHz: no packet is charged before the earliest departure time that
 // the shaper's model computes, unless settings change (mix=1). When priority=1: no packet of a lower class leaves a parent while one of
-// a higher class has waited there for longer than `kDecision` cycles.
+// a higher class has waited there for longer than `decision` cycles: from a pick to its departure, and back to the next pick.
 //
 // Arguments: queues, per_subscriber, nodes, ports, classes, seed, cycles, level, kbps, burst (cycles), tolerance, width (of times),
 // backlog (1: always backlogged, 0: on and off), queues_used (of each subscriber, 0: 1 to all by subscriber), length (0: mixed),
@@ -32,7 +32,6 @@
 
 namespace {
 
-constexpr uint64_t kDecision = 128;    // from a pick to the departure of the last packet of a train, while other trains leave, too
 constexpr int kCharge[3] = {5, 3, 1};  // cycles from a gate's decision to m_done_o
 
 enum What : uint32_t { kQueue, kSubscriber, kNode, kPort };
@@ -195,7 +194,7 @@ struct Bench {
             auto& mine = p.waiting[q.cls];
             mine.erase(std::find(mine.begin(), mine.end(), q.packet.since));
             for (uint32_t c = 0; c < q.cls; c++) {
-                if (!p.waiting[c].empty() && now - p.waiting[c].front() > kDecision)
+                if (!p.waiting[c].empty() && now - p.waiting[c].front() > args["decision"])
                     fail(id, "class " + std::to_string(q.cls) + " leaves while class " + std::to_string(c) + " waits for " +
                                  std::to_string(now - p.waiting[c].front()) + " cycles");
             }
