@@ -30,8 +30,8 @@ module pst_aqm
     // a packet arrives at its queue
     input  logic                    s_enq_valid_i,
     input  logic [QueueIdWidth-1:0] s_enq_queue_i,
-    input  backlog_t                s_enq_backlog_i,        // bytes in its queue before it
     input  logic                    s_enq_ect_i,            // it may be marked
+    input  backlog_t                s_enq_backlog_i,        // two cycles later: bytes in its queue before it
     output logic                    m_enq_verdict_valid_o,
     output logic [QueueIdWidth-1:0] m_enq_verdict_queue_o,
     output verdict_e                m_enq_verdict_o,
@@ -191,8 +191,8 @@ module pst_aqm
         .now_i,
         .s_enq_valid_i,
         .s_enq_queue_i,
-        .s_enq_backlog_i,
         .s_enq_ect_i,
+        .s_enq_backlog_i,
         .m_verdict_valid_o(m_enq_verdict_valid_o),
         .m_verdict_queue_o(m_enq_verdict_queue_o),
         .m_verdict_o      (m_enq_verdict_o),

@@ -29,8 +29,8 @@ module pst_pie
     // a packet arrives
     input  logic                    s_enq_valid_i,
     input  logic [QueueIdWidth-1:0] s_enq_queue_i,
-    input  backlog_t                s_enq_backlog_i,       // bytes in its queue before it
     input  logic                    s_enq_ect_i,           // it may be marked
+    input  backlog_t                s_enq_backlog_i,       // two cycles later: bytes in its queue before it
     output logic                    m_verdict_valid_o,
     output logic [QueueIdWidth-1:0] m_verdict_queue_o,
     output verdict_e                m_verdict_o,
@@ -229,11 +229,11 @@ module pst_pie
   typedef struct packed {
     logic                    valid;
     logic [QueueIdWidth-1:0] queue_id;
-    logic                    brief;      // no more than two packets are queued
     logic                    ect;
   } enq_t;
 
   enq_t e_q, e_q2, e_q3;
+  logic brief_q;    // e_q3: no more than two packets are queued
   share_t share, share_q;
   logic [31:0] random_q, random_1, random_2, random_3, drawn_1_q, drawn_2_q;
   logic [AccuWidth-1:0] accu, accu_q, accu_now, accu_sum, accu_new, accu_1_q, accu_2_q, accu_3_q;
@@ -285,7 +285,7 @@ module pst_pie
     hit      = (drawn_q && accu_sum >= AccuLow) || accu_sum >= AccuHigh;
     verdict  = VerdictPass;
     accu_new = accu_now;
-    if (share_q.active && !e_q3.brief) begin
+    if (share_q.active && !brief_q) begin
       accu_new = hit ? '0 : accu_sum;
       if (hit) verdict = share_q.ecn && e_q3.ect && share_q.prob <= Tenth ? VerdictMark : VerdictDrop;
     end
@@ -293,12 +293,12 @@ module pst_pie
 
   always_ff @(posedge clk_i) begin
     if (s_enq_valid_i) random_q <= random_3;
-    e_q      <= '{valid: s_enq_valid_i, queue_id: s_enq_queue_i, ect: s_enq_ect_i,
-                  brief: s_enq_backlog_i <= backlog_t'(2 * MeanPacketBytes)};
+    e_q      <= '{valid: s_enq_valid_i, queue_id: s_enq_queue_i, ect: s_enq_ect_i};
     drawn_1_q <= random_q;
     drawn_2_q <= drawn_1_q;
     e_q2     <= e_q;
     e_q3     <= e_q2;
+    brief_q  <= s_enq_backlog_i <= backlog_t'(2 * MeanPacketBytes);
     share_q  <= share;
     accu_q   <= accu;
     drawn_q  <= drawn_2_q < share.prob;

@@ -45,6 +45,7 @@ class Bench {
     }
 
   private:
+    static constexpr int kBacklog = 2;    // cycles after its arrival a packet's backlog is given
     static constexpr int kReadAhead = 7;  // cycles between the update's reading and its writing
 
     int64_t tick() const { return static_cast<int64_t>(now / args.at("tick")); }
@@ -60,6 +61,7 @@ class Bench {
         random = {};
         events.clear();
         expected.clear();
+        backlogs.clear();
         level.assign(queues, 0);
         updated.assign(queues, 0);
         recent.assign(3, queues);
@@ -134,7 +136,7 @@ class Bench {
             const uint32_t queue = pick(), backlog = rng() % 16 ? 2048 + rng() % 3 : rng() % 100000;
             const bool ect = rng() % 2;
             top->s_enq_queue_i = queue;
-            top->s_enq_backlog_i = backlog;
+            backlogs.push_back({now + kBacklog, backlog});
             top->s_enq_ect_i = ect;
             const auto verdict = model->arrive(queue, backlog, ect, random.next());
             expected.push_back({now + 4, queue, static_cast<int>(verdict)});
@@ -146,6 +148,12 @@ class Bench {
             recent.push_back(queues);
         }
         recent.pop_front();
+        if (!backlogs.empty() && backlogs.front().first == now) {
+            top->s_enq_backlog_i = backlogs.front().second;
+            backlogs.pop_front();
+        } else {
+            top->s_enq_backlog_i = rng();
+        }
         top->eval();
         if (!expected.empty() && expected.front().due == now) {
             const auto e = expected.front();
@@ -193,6 +201,7 @@ class Bench {
     std::unique_ptr<penstock::Pie> model;
     penstock::PieRandom random;
     std::deque<Event> events;
+    std::deque<std::pair<int64_t, uint32_t>> backlogs;
     std::deque<Verdict> expected;
     std::vector<int64_t> level, updated;
     std::map<uint32_t, int64_t> target;

@@ -30,6 +30,7 @@ class Bench:
         self.departures: list[tuple[int, int, int, int]] = []  # cycle in which it counts for an update, queue, delay, left
         self.departed: list[tuple[int, int, int]] = []  # due, queue, verdict
         self.arrived: list[tuple[int, int, int]] = []
+        self.backlogs = [0, 0]  # of the last two arrivals
         self.counts = {"departures": [0, 0, 0], "arrivals": [0, 0, 0]}
 
     async def configure(self) -> None:
@@ -85,7 +86,9 @@ class Bench:
                     self.take(queue)
             arriving, backlog, ect = rng.randrange(QUEUES), rng.choice([2048, 2049, 9999]), rng.random() < 0.5
             dut.s_enq_valid_i.value, dut.s_enq_queue_i.value = 1, arriving
-            dut.s_enq_backlog_i.value, dut.s_enq_ect_i.value = backlog, int(ect)
+            dut.s_enq_ect_i.value = int(ect)
+            self.backlogs.append(backlog)
+            dut.s_enq_backlog_i.value = self.backlogs.pop(0)  # that of the arrival two cycles ago
             await ReadOnly()
             while self.departures and self.departures[0][0] + 7 <= self.cycle:
                 _, *departure = self.departures.pop(0)

@@ -5,7 +5,7 @@
 // The AQM's guard asks for the bytes in the queue. One bit per queue tells whether its latest departure left more than GuardBytes behind:
 // that is never more than what is there now, so nothing is dropped that the guard protects.
 //
-// Throughput: one frame per cycle. Latency: 7 cycles. Ordering: in order.
+// Throughput: one frame per cycle. Latency: 5 cycles. Ordering: in order.
 // Reset:      forgets all frames; `Queues` cycles, then init_done_o rises.
 module pst_access_edge_arrivals
   import pst_pkg::*;
@@ -31,8 +31,8 @@ module pst_access_edge_arrivals
     // to the AQM, which never stalls; its verdict comes 4 cycles later
     output logic                       m_judge_valid_o,
     output logic [QueueIdWidth-1:0]    m_judge_queue_o,
-    output backlog_t                   m_judge_backlog_o,   // 0 or the largest number
     output logic                       m_judge_ect_o,
+    output backlog_t                   m_judge_backlog_o,   // two cycles later: 0 or the largest number
     input  verdict_e                   s_verdict_i,
     // to the queue manager
     output logic                       m_enq_valid_o,
@@ -53,8 +53,7 @@ module pst_access_edge_arrivals
     output logic                       init_done_o
 );
 
-  localparam int unsigned Lookup = 2;               // cycles until the bit of the queue is there
-  localparam int unsigned Judged = Lookup + 4;      // until the verdict is
+  localparam int unsigned Judged = 4;               // cycles until the verdict is there
   localparam int unsigned OutDepth = 16;
   localparam int unsigned OutReserve = Judged + 2;  // frames that may still come after ready has gone low
   localparam int unsigned PageDepth = 4;
@@ -64,7 +63,6 @@ module pst_access_edge_arrivals
     logic [DescIdWidth-1:0]  desc;
     len_t                    len;
     drop_e                   reason;
-    logic                    ect;
   } frame_t;
 
   typedef struct packed {
@@ -111,15 +109,15 @@ module pst_access_edge_arrivals
   assign s_enq_ready_o = room_q;
 
   always_ff @(posedge clk_i) begin
-    line_q[1] <= '{queue_id: s_enq_queue_i, desc: s_enq_desc_i, len: s_enq_len_i, reason: s_enq_reason_i, ect: s_enq_ect_i};
+    line_q[1] <= '{queue_id: s_enq_queue_i, desc: s_enq_desc_i, len: s_enq_len_i, reason: s_enq_reason_i};
     for (int k = 2; k <= int'(Judged); k++) line_q[k] <= line_q[k-1];
     valid_q <= rst_i ? '0 : {valid_q[Judged-1:1], s_enq_valid_i && s_enq_ready_o};
   end
 
-  assign m_judge_valid_o   = valid_q[Lookup] && line_q[Lookup].reason == DropNone;
-  assign m_judge_queue_o   = line_q[Lookup].queue_id;
+  assign m_judge_valid_o   = s_enq_valid_i && s_enq_ready_o && s_enq_reason_i == DropNone;
+  assign m_judge_queue_o   = s_enq_queue_i;
+  assign m_judge_ect_o     = s_enq_ect_i;
   assign m_judge_backlog_o = {BacklogWidth{long_queue}};
-  assign m_judge_ect_o     = line_q[Lookup].ect;
 
   // --- frames with their verdict
 

@@ -154,7 +154,7 @@ module pst_access_edge_core
     ) u_arrivals (
         .clk_i, .rst_i,
         .s_enq_valid_i, .s_enq_ready_o, .s_enq_queue_i, .s_enq_desc_i, .s_enq_len_i, .s_enq_reason_i, .s_enq_ect_i,
-        .m_judge_valid_o(arrive_valid), .m_judge_queue_o(arrive_queue), .m_judge_backlog_o(arrive_backlog), .m_judge_ect_o(arrive_ect),
+        .m_judge_valid_o(arrive_valid), .m_judge_queue_o(arrive_queue), .m_judge_ect_o(arrive_ect), .m_judge_backlog_o(arrive_backlog),
         .s_verdict_i(arrive_verdict),
         .m_enq_valid_o(enq_valid), .m_enq_ready_i(enq_ready), .m_enq_queue_o(enq_queue), .m_enq_desc_o(enq_desc), .m_enq_len_o(enq_len),
         .m_enq_reason_o(enq_reason), .m_enq_mark_o(enq_ecn),
@@ -242,8 +242,8 @@ module pst_access_edge_core
         .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
     ) u_judge (
         .clk_i, .rst_i,
-        .s_arrive_valid_i(arrive_valid), .s_arrive_queue_i(arrive_queue), .s_arrive_backlog_i(arrive_backlog),
-        .s_arrive_ect_i(arrive_ect), .m_arrive_verdict_o(arrive_verdict),
+        .s_arrive_valid_i(arrive_valid), .s_arrive_queue_i(arrive_queue), .s_arrive_ect_i(arrive_ect),
+        .s_arrive_backlog_i(arrive_backlog), .m_arrive_verdict_o(arrive_verdict),
         .s_enq_valid_i(enq_valid && enq_ready && enq_reason == DropNone), .s_enq_desc_i(enq_desc), .s_enq_ecn_i(enq_ecn),
         .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_desc_i(ret_desc), .s_ret_len_i(ret_len), .s_ret_left_i(ret_left),
         .s_ret_period_i(ret_period),

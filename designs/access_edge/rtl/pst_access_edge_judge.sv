@@ -4,7 +4,8 @@
 // Of each packet the tick of its enqueueing and its ECN bit are kept by descriptor: 27 bits, with Estimate one. The bit is for CoDel whether
 // the packet may be marked; PIE has judged it on arrival (s_arrive), before it came to its queue, and the bit is whether it is marked.
 //
-// Throughput: one packet per cycle. Latency: 4 cycles from s_ret to m_judged, with Estimate 6; 4 from s_arrive. Ordering: in order.
+// Throughput: one packet per cycle. Latency: CoDel 4 cycles from s_ret to m_judged, with Estimate 6; PIE 2, and 4 from s_arrive.
+// Ordering:   in order.
 // Reset:      forgets all packets and settings; `Queues` cycles, then init_done_o rises.
 module pst_access_edge_judge
   import pst_pkg::*;
@@ -29,8 +30,8 @@ module pst_access_edge_judge
     // PIE: a packet arrives, and 4 cycles later its verdict comes
     input  logic                       s_arrive_valid_i,
     input  logic [QueueIdWidth-1:0]    s_arrive_queue_i,
-    input  backlog_t                   s_arrive_backlog_i,  // bytes in its queue before it
     input  logic                       s_arrive_ect_i,      // it may be marked
+    input  backlog_t                   s_arrive_backlog_i,  // two cycles later: bytes in its queue before it
     output verdict_e                   m_arrive_verdict_o,
     // a packet is offered to its queue, and taken there
     input  logic                       s_enq_valid_i,
@@ -57,7 +58,7 @@ module pst_access_edge_judge
 );
 
   localparam int unsigned Take = 2;                          // cycles after s_ret in which the packet is shown to the AQM
-  localparam int unsigned Judged = Take + (Estimate ? 4 : 2);
+  localparam int unsigned Judged = Take + (Algorithm == 1 ? 0 : Estimate ? 4 : 2);    // in which what becomes of it is known
 
   // --- time
 
@@ -130,38 +131,39 @@ module pst_access_edge_judge
   // --- the verdict
 
   verdict_e verdict;
-  logic [QueueIdWidth-1:0] unused_enq_queue, unused_update_queue;
+  logic verdict_valid;
+  logic [QueueIdWidth-1:0] verdict_queue, unused_enq_queue, unused_update_queue;
   logic unused_enq_valid, unused_update;
-  logic [Judged:Take+1] marked_q;
 
   pst_aqm #(
       .Queues(Queues), .Algorithm(Algorithm), .Estimate(Estimate), .TimeWidth(AqmTimeWidth), .TickShift(TickShift),
       .MaxPacketBytes(MaxPacketBytes), .UpdateTicks(UpdateTicks), .Alpha(Alpha), .Beta(Beta), .RamStyle(QueueRamStyle)
   ) u_aqm (
       .clk_i, .rst_i, .now_i(now),
-      .s_enq_valid_i(s_arrive_valid_i), .s_enq_queue_i(s_arrive_queue_i), .s_enq_backlog_i(s_arrive_backlog_i),
-      .s_enq_ect_i(s_arrive_ect_i),
+      .s_enq_valid_i(s_arrive_valid_i), .s_enq_queue_i(s_arrive_queue_i), .s_enq_ect_i(s_arrive_ect_i),
+      .s_enq_backlog_i(s_arrive_backlog_i),
       .m_enq_verdict_valid_o(unused_enq_valid), .m_enq_verdict_queue_o(unused_enq_queue), .m_enq_verdict_o(m_arrive_verdict_o),
       .s_look_valid_i(s_ret_valid_i), .s_look_queue_i(s_ret_queue_i),
       .s_take_valid_i(valid_q[Take]), .s_take_time_i(enqueued), .s_take_len_i(packet_q[Take].len), .s_take_left_i(left_q),
       .s_take_ect_i(ecn), .s_take_mantissa_i(period_take_q[15:0]), .s_take_exponent_i(period_take_q[20:16]),
-      .m_deq_verdict_valid_o(m_judged_valid_o), .m_deq_verdict_queue_o(m_judged_queue_o), .m_deq_verdict_o(verdict),
+      .m_deq_verdict_valid_o(verdict_valid), .m_deq_verdict_queue_o(verdict_queue), .m_deq_verdict_o(verdict),
       .s_cfg_valid_i, .s_cfg_queue_i, .s_cfg_enable_i(s_cfg_aqm_i.enable), .s_cfg_ecn_i(s_cfg_aqm_i.ecn),
       .s_cfg_target_i(s_cfg_aqm_i.target), .s_cfg_interval_i(s_cfg_aqm_i.interval),
       .ev_update_valid_o(unused_update), .ev_update_queue_o(unused_update_queue),
       .init_done_o
   );
 
-  assign m_judged_desc_o = packet_q[Judged].desc;
-  assign m_judged_len_o  = packet_q[Judged].len;
-  assign m_judged_drop_o = verdict == VerdictDrop;
-  assign m_judged_mark_o = m_judged_valid_o && (Algorithm == 0 ? verdict == VerdictMark : marked_q[Judged]);
-
-  always_ff @(posedge clk_i) marked_q <= {marked_q[Judged-1:Take+1], ecn};
+  // What PIE has let in goes: of its departure PIE only takes note.
+  assign m_judged_valid_o = Algorithm == 1 ? valid_q[Take] : verdict_valid;
+  assign m_judged_queue_o = packet_q[Judged].queue_id;
+  assign m_judged_desc_o  = packet_q[Judged].desc;
+  assign m_judged_len_o   = packet_q[Judged].len;
+  assign m_judged_drop_o  = verdict == VerdictDrop;
+  assign m_judged_mark_o  = m_judged_valid_o && (Algorithm == 1 ? ecn : verdict == VerdictMark);
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (!rst_i && m_judged_valid_o) assert (m_judged_queue_o == packet_q[Judged].queue_id) else $error("verdict for another queue");
+    if (!rst_i && Algorithm == 0 && verdict_valid) assert (verdict_queue == m_judged_queue_o) else $error("verdict for another queue");
     if (!rst_i) assert (!(enq_valid_q && s_ret_valid_i && enq_desc_q == s_ret_desc_i)) else $error("a descriptor has two owners");
   end
 `endif

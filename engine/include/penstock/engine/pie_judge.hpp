@@ -37,12 +37,12 @@ struct TakenPacket {
 
 // Cycles of pst_access_edge_arrivals and pst_pie; a change of their pipelines is a change of these.
 namespace pie_timing {
-inline constexpr int kLookup = 2;              // from the handshake to pst_pie
-inline constexpr int kOffer = 7;               // to the queue manager
+inline constexpr int kOffer = 5;               // from the handshake, with which it comes to pst_pie, to the queue manager
+inline constexpr int kPassed = 3;              // from a dequeue's commit to the output FIFO
 inline constexpr int kLeft = 2;                // from a dequeue's commit until its queue's backlog is known at the arrivals
 inline constexpr int kUpdate = 7;              // from an update's reading to its writing
 inline constexpr unsigned kOutDepth = 16;      // judged frames that wait for the queue manager
-inline constexpr unsigned kOutReserve = 8;     // frames that may still come when they have no room
+inline constexpr unsigned kOutReserve = 6;     // frames that may still come when they have no room
 inline constexpr unsigned kPageDepth = 4;      // pages of dropped frames
 inline constexpr std::uint32_t kGuard = 2048;  // two mean packets
 }  // namespace pie_timing
@@ -144,14 +144,14 @@ class PieJudge {
         if (!room_ || !pages_.empty()) return now + 1;
         std::int64_t next = INT64_MAX;
         if (!line_.empty()) next = line_.front().from;
-        if (!taken_.empty()) next = std::min(next, taken_.front().commit + kTake + 2);
+        if (!taken_.empty()) next = std::min(next, taken_.front().commit + pie_timing::kPassed);
         return std::max(next, now + 1);
     }
     void arrive(std::int64_t now, const QueuedPacket& packet, bool ect) {
         Arrived a{now + pie_timing::kOffer, packet, false, false};
         if (packet.reason == 0) {
             const std::uint32_t backlog = long_[packet.queue] ? UINT32_MAX : 0;
-            const AqmVerdict verdict = pie_.arrive(now + pie_timing::kLookup, packet.queue, backlog, ect);
+            const AqmVerdict verdict = pie_.arrive(now, packet.queue, backlog, ect);
             a.mark = verdict == AqmVerdict::Mark;
             a.drop = verdict == AqmVerdict::Drop;
             if (a.drop) a.packet.reason = 8;
@@ -182,13 +182,15 @@ class PieJudge {
                                             : ((taken.commit + kTake) >> shift_) - e.tick;
         pie_.depart(taken.commit + kTake + 1, taken.queue, delay, taken.left);
     }
-    Taken* judged(std::int64_t now) { return !taken_.empty() && taken_.front().commit + kTake + 2 == now ? &taken_.front() : nullptr; }
+    Taken* judged(std::int64_t now) {
+        return !taken_.empty() && taken_.front().commit + pie_timing::kPassed == now ? &taken_.front() : nullptr;
+    }
     void pop() { taken_.pop(); }
 
     // The beginning of a cycle.
     void step(std::int64_t now) {
         for (; !left_.empty() && left_.front().cycle <= now; left_.pop()) long_[left_.front().queue] = left_.front().is_long;
-        pie_.advance(now + pie_timing::kLookup - pie_timing::kUpdate);
+        pie_.advance(now - pie_timing::kUpdate);
         unsigned level = 0;
         while (level < line_.size() && line_.at(level).from <= now) ++level;
         room_next_ = level <= pie_timing::kOutDepth - pie_timing::kOutReserve;
