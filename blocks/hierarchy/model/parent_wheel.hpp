@@ -16,7 +16,7 @@ namespace penstock {
 namespace wheel_timing {
 inline constexpr int kSlotShift = 5;    // slots of 32 cycles
 inline constexpr int kCompare = 2;      // from the decision that places a parent until its time is compared with the clock
-inline constexpr int kSpliceAt = 1;     // a slot that is over is spliced so many cycles after its end,
+inline constexpr int kSpliceAt = 1;     // a slot that is over and has somebody is spliced so many cycles after its end,
 inline constexpr int kSpliceEnd = 5;    // and nobody is placed until so many after it,
 inline constexpr int kDirectAgain = 7;  // and not directly until so many after it
 inline constexpr int kDirect = 1;       // from the place until a parent that is due comes out
@@ -35,7 +35,7 @@ class ParentWheel {
     void place(uint32_t parent, int64_t time, int64_t decided) {
         namespace t = wheel_timing;
         const int64_t hold = (time - 1) >> 16, compared = std::max(decided + t::kCompare, last_);
-        const int64_t now = after_splice(compared + 1), cursor = (now - 1) >> t::kSlotShift;  // slots before it are over
+        const int64_t now = after_splice(compared + 1), cursor = (now - 1 - t::kSpliceAt - 1) >> t::kSlotShift;  // a cycle ago
         // As many as were placed until two cycles ago; the step is the golden section.
         const int64_t scatter = (placed_ - (last_ == now - 1)) * (horizon_ * 316 / 512 | 1) & (horizon_ - 1);
         last_ = now;
@@ -112,16 +112,21 @@ class ParentWheel {
         while (parents > 1024 && slots < parents / 4) slots *= 2;
         return slots;
     }
+    // The last slot that was over before `now` had somebody in it, so it is spliced. Who is placed later is not placed there.
+    bool spliced(int64_t now) const {
+        const int64_t slot = ((now - 1) >> wheel_timing::kSlotShift) - 1;
+        return slots_[index(slot)].count != 0 || slot == spliced_;
+    }
     // The first cycle from `now` on in which nothing is spliced.
-    static int64_t after_splice(int64_t now) {
+    int64_t after_splice(int64_t now) const {
         namespace t = wheel_timing;
         const int64_t phase = now & ((1 << t::kSlotShift) - 1);
-        return phase >= t::kSpliceAt && phase < t::kSpliceEnd ? now + t::kSpliceEnd - phase : now;
+        return phase >= t::kSpliceAt && phase < t::kSpliceEnd && spliced(now) ? now + t::kSpliceEnd - phase : now;
     }
     // When the last splice before `now` lets somebody be placed directly again.
-    static int64_t splice_over(int64_t now) {
+    int64_t splice_over(int64_t now) const {
         namespace t = wheel_timing;
-        return ((now - 1) >> t::kSlotShift << t::kSlotShift) + t::kDirectAgain;
+        return spliced(now) ? ((now - 1) >> t::kSlotShift << t::kSlotShift) + t::kDirectAgain : 0;
     }
     // The parent comes out in cycle `from`.
     void push(uint32_t parent, int64_t from) { direct_.push_in_order({from, parent}); }
@@ -145,6 +150,7 @@ class ParentWheel {
         append(s.head, s.tail, s.count);
         in_slots_ -= s.count;
         s.count = 0;
+        spliced_ = next_slot_;
         used_[index(next_slot_) >> 6] &= ~(uint64_t{1} << (index(next_slot_) & 63));
         if (in_slots_ == 0) {
             next_slot_ = kNever;
@@ -164,7 +170,7 @@ class ParentWheel {
     std::vector<uint32_t> link_;
     uint32_t in_slots_ = 0, ready_ = 0, ready_head_ = 0, ready_tail_ = 0;
     int64_t placed_ = 0;
-    int64_t next_slot_ = kNever;
+    int64_t next_slot_ = kNever, spliced_ = kNever;  // slots that have somebody: the first, and the last before it
     // Of the last place, its cycle and that of its comparison; from which cycle on a parent that is due comes out directly, and before it.
     int64_t last_ = -1, last_compared_ = -1, direct_from_ = 0, direct_before_ = 0;
     SmallFifo<Direct, 64> direct_;

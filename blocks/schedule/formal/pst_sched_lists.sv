@@ -19,6 +19,8 @@ module pst_sched_lists #(
     input  logic                    s_op_direct_i,
     input  logic [QueueIdWidth-1:0] s_op_queue_i,
     input  logic [   SlotWidth-1:0] s_op_slot_i,
+    input  logic [   SlotWidth-1:0] s_peek_slot_i,
+    output logic                    peek_any_o,
     output logic                    m_ready_valid_o,
     input  logic                    m_ready_ready_i,
     output logic [QueueIdWidth-1:0] m_ready_queue_o,
@@ -26,17 +28,19 @@ module pst_sched_lists #(
 );
 
   // Registers, for an undriven wire might be something else for each of its readers.
-  logic op_ready_q, ready_valid_q, init_done_q, any_op_ready, any_ready_valid, any_init_done;
+  logic op_ready_q, ready_valid_q, peek_any_q, init_done_q, any_op_ready, any_ready_valid, any_peek_any, any_init_done;
   logic [QueueIdWidth-1:0] ready_queue_q, any_ready_queue;
 
   always_ff @(posedge clk_i) begin
     op_ready_q    <= any_op_ready;
     ready_valid_q <= any_ready_valid;
     ready_queue_q <= any_ready_queue;
+    peek_any_q    <= any_peek_any;
     init_done_q   <= any_init_done;
   end
 
   assign s_op_ready_o    = op_ready_q;
+  assign peek_any_o      = peek_any_q;
   assign m_ready_valid_o = ready_valid_q;
   assign m_ready_queue_o = ready_queue_q;
   assign init_done_o     = init_done_q;

@@ -281,8 +281,8 @@ class ShapedSchedule {
     // The next cycle matters.
     bool busy() const {
         const bool waiting = visible_ != 0 && out_credit_ != 0;
-        return pipe_ || waiting || place_valid_ || activated_ & 3 || !place_act_.empty() || !place_ret_.empty() || gate_busy_ ||
-               splice_due_ || !act_room_ || walk_due_ || (Gated && !again_.empty()) || newly_[0] || newly_[1] || newly_[2] || newly_[3];
+        return pipe_ || waiting || place_valid_ || activated_ & 3 || !place_act_.empty() || !place_ret_.empty() || gate_busy_ || over_ ||
+               !act_room_ || walk_due_ || (Gated && !again_.empty()) || newly_[0] || newly_[1] || newly_[2] || newly_[3];
     }
 
     // The next walk or splice after the last step.
@@ -331,11 +331,11 @@ class ShapedSchedule {
     // A packet of this queue gets through in this cycle.
     bool just_through(std::int64_t now, std::uint32_t queue) const { return done_.at == now && done_.queue == queue; }
 
-    // The stamp of this queue is on its way from R0 to the last stage.
+    // The stamp of this queue is on its way from R0 to the last stage; a walk's counts when it is written.
     bool stamp_in_flight(std::int64_t now, std::uint32_t queue) {
         if (!(pipe_ >> schedule_timing::kAnswer)) return false;
         for (int age = schedule_timing::kAnswer; age <= kLast; ++age)
-            if (pipe_ >> age & 1 && op(now, age).queue == queue) return true;
+            if (pipe_ >> age & 1 && op(now, age).queue == queue && (op(now, age).kind != Kind::Walk || age == kLast)) return true;
         return false;
     }
 
@@ -349,31 +349,34 @@ class ShapedSchedule {
         newly_[visible & 3] += count;
     }
 
-    // Returns and activations in turn, one register stage, then the lists; a splice goes before a place.
+    // Returns and activations in turn, one register stage, then the lists; a splice goes before a place, and a slot that is empty is not
+    // spliced.
     void place(std::int64_t now, const Op* last, bool place_ret) {
         namespace t = schedule_timing;
         const bool op_ready = now >= lists_free_;
-        const bool splice = splice_due_ && op_ready;
-        const bool place_take = place_valid_ && !splice_due_ && op_ready;
+        const bool move = over_ && op_ready, splice = move && any_;
+        const bool place_take = place_valid_ && !(over_ && any_) && op_ready;
         const bool room = !place_valid_ || place_take;
         const std::uint32_t far_slot = far_slot_;
         const std::int64_t cursor = cursor_;
         far_slot_ = static_cast<std::uint32_t>(cursor_) - 1 - ((scatter_ & mask_) >> 1);
-        splice_due_ = !splice && (now >> t::kSlotShift) >= cursor_;
+        over_ = !move && moved_ != now - 1 && (now >> t::kSlotShift) >= cursor_;
+        any_ = wheel_[cursor_ & mask_].count || (place_valid_ && !place_due_ && place_slot_ == cursor_);
+        if (move) {
+            moved_ = now;
+            ++cursor_;
+        }
 
         if (splice) {
-            Slot& slot = wheel_[cursor_ & mask_];
-            if (slot.count) {
-                __builtin_prefetch(&records_[slot.head]);
-                append_ready(slot.head, slot.tail, slot.count, now + t::kListLatency);
-                slot.count = 0;
-                used_[(cursor_ & mask_) >> 6] &= ~(std::uint64_t{1} << (cursor_ & 63));
-            }
+            Slot& slot = wheel_[cursor & mask_];
+            __builtin_prefetch(&records_[slot.head]);
+            append_ready(slot.head, slot.tail, slot.count, now + t::kListLatency);
+            slot.count = 0;
+            used_[(cursor & mask_) >> 6] &= ~(std::uint64_t{1} << (cursor & 63));
             lists_free_ = now + t::kSpliceCycles;
             direct_from_ = now + t::kSpliceUnderWay;
-            ++cursor_;
         } else if (place_take) {
-            const std::int64_t ahead = place_slot_ - cursor_;
+            const std::int64_t ahead = place_slot_ - cursor;
             if (place_due_ && now >= direct_from_) {
                 append_ready(place_queue_, place_queue_, 1, now + t::kDirectLatency);
             } else {
@@ -445,10 +448,11 @@ class ShapedSchedule {
     // placing
     SmallFifo<Place, schedule_timing::kActiveDepth> place_act_;
     SmallFifo<Place, schedule_timing::kPlaceDepth> place_ret_;
-    bool turn_ = false, place_valid_ = false, place_due_ = false, place_far_ = false, splice_due_ = false;
+    bool turn_ = false, place_valid_ = false, place_due_ = false, place_far_ = false;
     std::uint32_t place_queue_ = 0, far_slot_ = 0, scatter_ = 0, scatter_step_ = 1;
     std::int64_t place_slot_ = 0;
-    std::int64_t cursor_ = 0;                        // slot that is spliced next
+    bool over_ = false, any_ = false;                // the slot that is spliced next is over; somebody is in it
+    std::int64_t cursor_ = 0, moved_ = -1;           // that slot; when the cursor came to it
     std::int64_t lists_free_ = 0, direct_from_ = 0;  // cycles from which an operation, a direct place, is taken
 
     // lists

@@ -28,6 +28,9 @@ module pst_sched_lists #(
     input  logic                    s_op_direct_i,    // on the ready list, at once when no operation is under way
     input  logic [QueueIdWidth-1:0] s_op_queue_i,
     input  logic [   SlotWidth-1:0] s_op_slot_i,
+    // one cycle later: somebody was placed in this slot before and it has not been spliced since; undefined if one of these was in that very cycle
+    input  logic [   SlotWidth-1:0] s_peek_slot_i,
+    output logic                    peek_any_o,
     // first queue of the ready list
     output logic                    m_ready_valid_o,
     input  logic                    m_ready_ready_i,
@@ -263,6 +266,15 @@ module pst_sched_lists #(
         .we_i(init_q || slot_we), .waddr_i(init_q ? init_slot_q : op2_q.slot), .wdata_i(init_q ? '0 : slot_new),
         .re_i(1'b1), .raddr_i(s_op_slot_i), .rdata_o(slot_r)
     );
+
+    pst_ram_1r1w #(
+        .Width(1), .Depth(Slots), .Style(SlotRamStyle)
+    ) u_any (
+        .clk_i,
+        .we_i(init_q || (op_take && (s_op_splice_i || s_op_wheel_i))), .waddr_i(init_q ? init_slot_q : s_op_slot_i),
+        .wdata_i(!init_q && !s_op_splice_i),
+        .re_i(1'b1), .raddr_i(s_peek_slot_i), .rdata_o(peek_any_o)
+    );
   end else begin : g_no_wheel
     assign slot_now       = '0;
     assign splice_q       = 1'b0;
@@ -270,8 +282,9 @@ module pst_sched_lists #(
     assign splice_slot_q  = '0;
     assign init_done_o    = 1'b1;
     assign s_op_ready_o   = 1'b1;
+    assign peek_any_o     = 1'b0;
     logic unused;
-    assign unused = &{1'b0, slot_new, slot_we, op2_q.slot};
+    assign unused = &{1'b0, slot_new, slot_we, op2_q.slot, s_peek_slot_i};
   end
 
 `ifndef SYNTHESIS

@@ -34,7 +34,7 @@ module pst_schedule_passthrough
   logic [QueueIdWidth-1:0] ready_queue, ret_queue, place_queue_q;
   logic [$clog2(PlaceDepth+1)-1:0] unused_level;
   logic place_credit, out_credit;
-  logic ret_valid, ret_take, unused_ret_ready, pick_act, place_valid_q, turn_q, unused_op_ready;
+  logic ret_valid, ret_take, unused_ret_ready, pick_act, place_valid_q, turn_q, unused_op_ready, unused_any;
 
   assign now_o = now_q;
   assign m_deq_take_o = 1'b1;    // whatever is popped leaves
@@ -86,6 +86,7 @@ module pst_schedule_passthrough
       .clk_i, .rst_i,
       .s_op_valid_i(place_valid_q), .s_op_ready_o(unused_op_ready),
       .s_op_splice_i(1'b0), .s_op_wheel_i(1'b0), .s_op_direct_i(1'b1), .s_op_queue_i(place_queue_q), .s_op_slot_i('0),
+      .s_peek_slot_i('0), .peek_any_o(unused_any),
       .m_ready_valid_o(ready_valid), .m_ready_ready_i(ready_take), .m_ready_queue_o(ready_queue),
       .init_done_o
   );

@@ -404,13 +404,15 @@ module pst_schedule_shaped
   logic act_room_q, unused_act_ready, unused_ret_ready;
   logic place_act_valid, place_act_take;
 
-  // The dequeue that emptied the queue may not have written its time stamp yet: wait for it.
+  // The dequeue that emptied the queue may not have written its time stamp yet: wait for it. A walk only must not write it just now.
   always_comb begin
     act_hazard    = 1'b0;
     unpark_hazard = 1'b0;
     for (int k = 0; k <= int'(Last); k++) begin
-      if (r_q[k].valid && r_q[k].queue_id == s_active_queue_i) act_hazard = 1'b1;
-      if (r_q[k].valid && r_q[k].queue_id == gate_queue_q) unpark_hazard = 1'b1;
+      if (r_q[k].valid && (r_q[k].op != OpWalk || k == int'(Last))) begin
+        if (r_q[k].queue_id == s_active_queue_i) act_hazard = 1'b1;
+        if (r_q[k].queue_id == gate_queue_q) unpark_hazard = 1'b1;
+      end
     end
   end
 

@@ -3,7 +3,8 @@
 //
 // Beyond the horizon (Slots * SlotCycles) it comes out early, scattered over the wheel's last half: whoever takes it looks at its time again.
 //
-// Throughput: one place and one due per cycle less the splices (four cycles per slot). Latency: 3 cycles at least, once due.
+// Throughput: one place and one due per cycle less the splices (four cycles per slot that has somebody; empty ones cost nothing).
+// Latency: 1 cycle when it is due and nothing is under way; 3 with the slot's end or behind others, and up to 6 beside a splice.
 // Ordering:   slot by slot, in the order of placing within a slot.
 // Reset:      empties the wheel; a walker then clears it (`Slots` cycles).
 module pst_timing_wheel #(
@@ -46,20 +47,25 @@ module pst_timing_wheel #(
     $error("pst_timing_wheel: Slots * SlotCycles must stay below 2^(TimeWidth-2) cycles");
   end
 
-  logic place_valid_q, place_due_q, place_beyond_q, place_take, place_wheel;
+  logic place_valid_q, place_due_q, place_beyond_q, place_take, place_wheel, place_cursor;
   logic [1:0] place_next_q, moved_q;    // moved_q: slots that the cursor has moved on since
   logic [IdWidth-1:0] place_id_q;
   logic [SlotTimeWidth-1:0] cursor_q;
   logic [SlotWidth-1:0] place_slot_q, scatter_q, far_slot_q;
-  logic splice_due_q, splice, op_ready;
+  logic over_q, any_q, splice_due, move, op_ready;    // the cursor's slot is over; somebody is in it
+  logic peek_valid_q, peek_any, placed_q;             // peek_any is of the cursor's slot; somebody was placed there since the cursor came
 
-  assign splice          = splice_due_q && op_ready;
-  assign place_take      = place_valid_q && !splice_due_q && op_ready;
+  assign splice_due      = over_q && any_q;
+  assign move            = over_q && op_ready;
+  assign place_take      = place_valid_q && !splice_due && op_ready;
   assign s_place_ready_o = !place_valid_q || place_take;
   assign cursor_o        = cursor_q;
 
   // A slot that has been spliced meanwhile is due: nobody waits here while more than two are.
   assign place_wheel = !place_due_q && !(moved_q != '0 && place_next_q[0]) && !(moved_q[1] && place_next_q[1]);
+
+  // It may go to the cursor's slot. Whoever comes when over_q is set is due there.
+  assign place_cursor = place_valid_q && place_wheel && (moved_q == '0 ? place_next_q[0] : moved_q != 2'd1 || place_next_q[1]);
 
   always_ff @(posedge clk_i) begin
     if (s_place_ready_o) begin
@@ -70,16 +76,21 @@ module pst_timing_wheel #(
       place_next_q   <= s_place_next_i;
       place_slot_q   <= s_place_slot_i;
     end
-    moved_q      <= s_place_ready_o ? 2'(splice) : moved_q + 2'(splice);
-    splice_due_q <= turn_i && init_done_o && !splice && $signed(cursor_q - now_slot_i) < 0;
-    if (splice) cursor_q <= cursor_q + 1'b1;
+    moved_q      <= s_place_ready_o ? 2'(move) : moved_q + 2'(move);
+    over_q       <= turn_i && init_done_o && !move && peek_valid_q && $signed(cursor_q - now_slot_i) < 0;
+    any_q        <= peek_any || placed_q || place_cursor;
+    peek_valid_q <= turn_i && init_done_o && !move;
+    placed_q     <= !move && (placed_q || (place_cursor && place_take));
+    if (move) cursor_q <= cursor_q + 1'b1;
     if (!turn_i || !init_done_o) cursor_q <= now_slot_i - 1'b1;
     if (place_take) scatter_q <= scatter_q + ScatterStep;
     far_slot_q <= cursor_q[SlotWidth-1:0] - 1'b1 - (scatter_q >> 1);    // a cursor that moves on in this cycle makes it one slot nearer
     if (rst_i) begin
       place_valid_q <= 1'b0;
       scatter_q     <= '0;
-      splice_due_q  <= 1'b0;
+      over_q        <= 1'b0;
+      peek_valid_q  <= 1'b0;
+      placed_q      <= 1'b0;
       cursor_q      <= '1;
     end
   end
@@ -88,16 +99,17 @@ module pst_timing_wheel #(
       .Queues(Entries), .Slots(Slots), .LinkRamStyle(RamStyle)
   ) u_lists (
       .clk_i, .rst_i,
-      .s_op_valid_i(splice_due_q || place_valid_q), .s_op_ready_o(op_ready),
-      .s_op_splice_i(splice_due_q), .s_op_wheel_i(place_wheel), .s_op_direct_i(place_due_q && !splice_due_q),
-      .s_op_queue_i(place_id_q), .s_op_slot_i(splice_due_q ? cursor_q[SlotWidth-1:0] : place_beyond_q ? far_slot_q : place_slot_q),
+      .s_op_valid_i(splice_due || place_valid_q), .s_op_ready_o(op_ready),
+      .s_op_splice_i(splice_due), .s_op_wheel_i(place_wheel), .s_op_direct_i(place_due_q && !splice_due),
+      .s_op_queue_i(place_id_q), .s_op_slot_i(splice_due ? cursor_q[SlotWidth-1:0] : place_beyond_q ? far_slot_q : place_slot_q),
+      .s_peek_slot_i(cursor_q[SlotWidth-1:0]), .peek_any_o(peek_any),
       .m_ready_valid_o(m_due_valid_o), .m_ready_ready_i(m_due_ready_i), .m_ready_queue_o(m_due_id_o),
       .init_done_o
   );
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (!rst_i && place_valid_q && !s_place_ready_o && splice) begin
+    if (!rst_i && place_valid_q && !s_place_ready_o && move) begin
       assert (!moved_q[1]) else $error("a place waits while three slots are spliced");
     end
   end

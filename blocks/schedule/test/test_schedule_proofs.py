@@ -40,12 +40,15 @@ FAULTS = {
         "pst_schedule_passthrough", "find", PASSTHROUGH, "(s_ret_valid_i && !s_ret_backlogged_i)", "(1'b0)"
     ),
     "an announcement does not wait for the time stamp": (
-        "pst_schedule_shaped", "find", SHAPED, "if (r_q[k].valid && r_q[k].queue_id == s_active_queue_i) act_hazard",
-        "if (k != 2 && r_q[k].valid && r_q[k].queue_id == s_active_queue_i) act_hazard",
+        "pst_schedule_shaped", "find", SHAPED, "if (r_q[k].queue_id == s_active_queue_i) act_hazard",
+        "if (k != 2 && r_q[k].queue_id == s_active_queue_i) act_hazard",
+    ),
+    "an announcement reads the time stamp that a walk writes": (
+        "pst_schedule_shaped", "find", SHAPED, "(r_q[k].op != OpWalk || k == int'(Last))", "(r_q[k].op != OpWalk)"
     ),
     "a gate opens before the last queue has parked": ("pst_schedule_shaped", "find", SHAPED, "5'(ParkDelay + 3)", "5'(6)"),
     "a queue is placed in the cycle of a splice": (
-        "pst_schedule_shaped", "find", WHEEL, "place_valid_q && !splice_due_q && op_ready", "place_valid_q && op_ready"
+        "pst_schedule_shaped", "find", WHEEL, "place_valid_q && !splice_due && op_ready", "place_valid_q && op_ready"
     ),
     "nobody walks over old time stamps": (
         "pst_schedule_shaped", "find", SHAPED, "assign walk = walk_due_q && place_credit;", "assign walk = 1'b0;"
