@@ -20,7 +20,6 @@ module pst_timing_wheel #(
     input  logic [  IdWidth-1:0] s_place_id_i,
     input  logic                 s_place_due_i,
     input  logic                 s_place_beyond_i,
-    input  logic [          1:0] s_place_next_i,
     input  logic [$clog2(Slots)-1:0] s_place_slot_i,
     output logic                 m_due_valid_o,
     input  logic                 m_due_ready_i,

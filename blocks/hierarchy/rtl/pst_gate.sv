@@ -309,7 +309,6 @@ module pst_gate
   end
 
   logic wheel_valid, wheel_ready, place_due, place_beyond;
-  logic [1:0] place_next;
   logic [$clog2(Slots)-1:0] place_slot;
   logic [TimeWidth-$clog2(SlotCycles)-1:0] cursor;
   parent_t wheel_parent;
@@ -317,7 +316,7 @@ module pst_gate
   pst_wheel_when #(
       .Slots(Slots), .SlotCycles(SlotCycles), .TimeWidth(TimeWidth)
   ) u_when (
-      .now_i, .cursor_i(cursor), .hold_i(place.hold), .due_o(place_due), .beyond_o(place_beyond), .next_o(place_next),
+      .now_i, .cursor_i(cursor), .hold_i(place.hold), .due_o(place_due), .beyond_o(place_beyond),
       .slot_o(place_slot)
   );
 
@@ -327,7 +326,7 @@ module pst_gate
       .clk_i, .rst_i, .now_slot_i(now_i[TimeWidth-1:$clog2(SlotCycles)]), .turn_i(1'b1), .cursor_o(cursor),
       .s_place_valid_i(place_valid && !(unpark && park)), .s_place_ready_o(place_ready),
       .s_place_id_i(unpark ? open_parent_q : place.parent),
-      .s_place_due_i(unpark || place_due), .s_place_beyond_i(place_beyond), .s_place_next_i(place_next), .s_place_slot_i(place_slot),
+      .s_place_due_i(unpark || place_due), .s_place_beyond_i(place_beyond), .s_place_slot_i(place_slot),
       .m_due_valid_o(wheel_valid), .m_due_ready_i(wheel_ready), .m_due_id_o(wheel_parent),
       .init_done_o(wheel_init_done)
   );

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Proof bench of pst_sched_lists: every queue is always in exactly one place (outside, with an operation under way, on the ready
-// list or in one slot), lists are FIFO, a splice keeps all and their order, and the ready list shows its first queue at once.
+// list or in one slot), lists are FIFO, a splice keeps all and their order, the ready list shows its first queue at once, and a peek at a slot
+// says whether it has somebody.
 //
 // Each list is kept beside the DUT as an array in its order, the ready list as a ring whose positions have the stripe as their lower
 // bits, and each queue's place as a map back into these arrays. The inductive invariant says how links, heads and tails encode
@@ -23,6 +24,7 @@ module pst_sched_lists_proof #(
     input logic                    op_direct_i,
     input logic [QueueIdWidth-1:0] op_queue_i,
     input logic [   SlotWidth-1:0] op_slot_i,
+    input logic [   SlotWidth-1:0] peek_slot_i,
     input logic                    ready_i
 );
 
@@ -54,7 +56,7 @@ module pst_sched_lists_proof #(
     logic         full;
   } slot_t;
 
-  logic op_ready, ready_valid, take, pop, init_done;
+  logic op_ready, ready_valid, peek_any, take, pop, init_done;
   queue_t ready_queue;
 
   pst_sched_lists #(
@@ -62,7 +64,7 @@ module pst_sched_lists_proof #(
   ) u_dut (
       .clk_i, .rst_i,
       .s_op_valid_i(op_valid_i), .s_op_ready_o(op_ready), .s_op_splice_i(op_splice_i), .s_op_wheel_i(op_wheel_i),
-      .s_op_direct_i(op_direct_i), .s_op_queue_i(op_queue_i), .s_op_slot_i(op_slot_i),
+      .s_op_direct_i(op_direct_i), .s_op_queue_i(op_queue_i), .s_op_slot_i(op_slot_i), .s_peek_slot_i(peek_slot_i), .peek_any_o(peek_any),
       .m_ready_valid_o(ready_valid), .m_ready_ready_i(ready_i), .m_ready_queue_o(ready_queue), .init_done_o(init_done)
   );
 
@@ -271,9 +273,31 @@ module pst_sched_lists_proof #(
     assign word1 = slot_t'(u_dut.g_wheel.we1_q && u_dut.g_wheel.slot_id1_q == u_dut.op1_q.slot ? u_dut.g_wheel.slot1_q
                                                                                              : u_dut.g_wheel.u_slots.rdata_q);
 
+    // Whether somebody is in a slot when the operations under way have taken effect.
+    logic [Slots-1:0] any;
+    always_comb begin
+      for (int s = 0; s < Slots; s++) begin
+        any[s] = level_q[s] != '0;
+        if (u_dut.op2_q.valid && u_dut.op2_q.slot == SlotWidth'(s)) any[s] = !u_dut.op2_q.splice && (u_dut.op2_q.wheel || any[s]);
+        if (u_dut.op1_q.valid && u_dut.op1_q.slot == SlotWidth'(s)) any[s] = !u_dut.op1_q.splice && (u_dut.op1_q.wheel || any[s]);
+      end
+    end
+
+    logic peeked_q, any_q;    // a peek's answer counts; what it has to be
+    always_ff @(posedge clk_i) begin
+      peeked_q <= !rst_i && init_done && !(take && (op_splice_i || op_wheel_i) && op_slot_i == peek_slot_i);
+      any_q    <= any[peek_slot_i];
+      if (seen_q && !rst_i && Part == 2 && peeked_q) a_peek : assert (peek_any == any_q);
+    end
+
     always_ff @(posedge clk_i) begin
       if (seen_q && !rst_i && Part == 2) begin
         for (int s = 0; s < Slots; s++) begin
+          if (u_dut.g_wheel.init_q) begin
+            assert (SlotWidth'(s) >= u_dut.g_wheel.init_slot_q || !u_dut.g_wheel.u_any.mem[s]);
+          end else begin
+            assert (u_dut.g_wheel.u_any.mem[s] == any[s]);
+          end
           if (u_dut.g_wheel.init_q) begin
             assert (level_q[s] == '0 && (SlotWidth'(s) >= u_dut.g_wheel.init_slot_q || u_dut.g_wheel.u_slots.mem[s] == '0));
           end else begin

@@ -68,7 +68,7 @@ class ShapedSchedule {
     // As after a reset whose memories are cleared; `now` is the first cycle that is stepped.
     void start(std::int64_t now) {
         *this = ShapedSchedule(records_, queues_);
-        cursor_ = (now - 1) >> schedule_timing::kSlotShift;
+        cursor_ = ((now - 1) >> schedule_timing::kSlotShift) + 1;
         last_walk_ = now - 1;
         last_step_ = now - 1;
     }
@@ -360,12 +360,9 @@ class ShapedSchedule {
         const std::uint32_t far_slot = far_slot_;
         const std::int64_t cursor = cursor_;
         far_slot_ = static_cast<std::uint32_t>(cursor_) - 1 - ((scatter_ & mask_) >> 1);
-        over_ = !move && moved_ != now - 1 && (now >> t::kSlotShift) >= cursor_;
+        over_ = !move && (now >> t::kSlotShift) >= cursor_;
         any_ = wheel_[cursor_ & mask_].count || (place_valid_ && !place_due_ && place_slot_ == cursor_);
-        if (move) {
-            moved_ = now;
-            ++cursor_;
-        }
+        cursor_ += move;
 
         if (splice) {
             Slot& slot = wheel_[cursor & mask_];
@@ -452,7 +449,7 @@ class ShapedSchedule {
     std::uint32_t place_queue_ = 0, far_slot_ = 0, scatter_ = 0, scatter_step_ = 1;
     std::int64_t place_slot_ = 0;
     bool over_ = false, any_ = false;                // the slot that is spliced next is over; somebody is in it
-    std::int64_t cursor_ = 0, moved_ = -1;           // that slot; when the cursor came to it
+    std::int64_t cursor_ = 0;                        // that slot
     std::int64_t lists_free_ = 0, direct_from_ = 0;  // cycles from which an operation, a direct place, is taken
 
     // lists

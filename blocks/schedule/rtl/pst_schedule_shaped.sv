@@ -482,7 +482,6 @@ module pst_schedule_shaped
   typedef struct packed {
     logic                 due;
     logic                 beyond;
-    logic [1:0]           next;
     logic [SlotWidth-1:0] slot;
   } when_t;
 
@@ -515,7 +514,7 @@ module pst_schedule_shaped
         .Slots(Slots), .SlotCycles(SlotCycles), .TimeWidth(TimeWidth)
     ) u_when (
         .now_i(now_q), .cursor_i(cursor), .hold_i(hold[k]), .due_o(hold_when[k].due), .beyond_o(hold_when[k].beyond),
-        .next_o(hold_when[k].next), .slot_o(hold_when[k].slot)
+        .slot_o(hold_when[k].slot)
     );
   end
 
@@ -530,7 +529,7 @@ module pst_schedule_shaped
   ) u_wheel (
       .clk_i, .rst_i, .now_slot_i(now_q[TimeWidth-1:SlotShift]), .turn_i(init_done_o), .cursor_o(cursor),
       .s_place_valid_i(pick_valid), .s_place_ready_o(place_room), .s_place_id_i(pick_act ? act_id : ret_id),
-      .s_place_due_i(pick_when.due), .s_place_beyond_i(pick_when.beyond), .s_place_next_i(pick_when.next), .s_place_slot_i(pick_when.slot),
+      .s_place_due_i(pick_when.due), .s_place_beyond_i(pick_when.beyond), .s_place_slot_i(pick_when.slot),
       .m_due_valid_o(ready_valid), .m_due_ready_i(ready_take), .m_due_id_o(ready_queue),
       .init_done_o(lists_init_done)
   );

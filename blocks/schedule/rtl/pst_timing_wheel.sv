@@ -28,7 +28,6 @@ module pst_timing_wheel #(
     input  logic [      IdWidth-1:0] s_place_id_i,
     input  logic                     s_place_due_i,        // of pst_wheel_when, with this cycle's time and cursor_o
     input  logic                     s_place_beyond_i,
-    input  logic [              1:0] s_place_next_i,
     input  logic [    SlotWidth-1:0] s_place_slot_i,
     output logic                     m_due_valid_o,
     input  logic                     m_due_ready_i,
@@ -47,13 +46,12 @@ module pst_timing_wheel #(
     $error("pst_timing_wheel: Slots * SlotCycles must stay below 2^(TimeWidth-2) cycles");
   end
 
-  logic place_valid_q, place_due_q, place_beyond_q, place_take, place_wheel, place_cursor;
-  logic [1:0] place_next_q, moved_q;    // moved_q: slots that the cursor has moved on since
+  logic place_valid_q, place_due_q, place_beyond_q, place_take, place_cursor;
   logic [IdWidth-1:0] place_id_q;
   logic [SlotTimeWidth-1:0] cursor_q;
   logic [SlotWidth-1:0] place_slot_q, scatter_q, far_slot_q;
   logic over_q, any_q, splice_due, move, op_ready;    // the cursor's slot is over; somebody is in it
-  logic peek_valid_q, peek_any, placed_q;             // peek_any is of the cursor's slot; somebody was placed there since the cursor came
+  logic peek_any, placed_q;                           // of that slot, a cycle ago; somebody was placed there just then
 
   assign splice_due      = over_q && any_q;
   assign move            = over_q && op_ready;
@@ -61,11 +59,9 @@ module pst_timing_wheel #(
   assign s_place_ready_o = !place_valid_q || place_take;
   assign cursor_o        = cursor_q;
 
-  // A slot that has been spliced meanwhile is due: nobody waits here while more than two are.
-  assign place_wheel = !place_due_q && !(moved_q != '0 && place_next_q[0]) && !(moved_q[1] && place_next_q[1]);
-
-  // It may go to the cursor's slot. Whoever comes when over_q is set is due there.
-  assign place_cursor = place_valid_q && place_wheel && (moved_q == '0 ? place_next_q[0] : moved_q != 2'd1 || place_next_q[1]);
+  // It goes to the cursor's slot. That is left within few cycles of its end, so nobody waits here whose slot the cursor leaves, and whoever
+  // comes then is due.
+  assign place_cursor = place_valid_q && !place_due_q && !place_beyond_q && place_slot_q == cursor_q[SlotWidth-1:0];
 
   always_ff @(posedge clk_i) begin
     if (s_place_ready_o) begin
@@ -73,24 +69,19 @@ module pst_timing_wheel #(
       place_id_q     <= s_place_id_i;
       place_due_q    <= s_place_due_i;
       place_beyond_q <= s_place_beyond_i;
-      place_next_q   <= s_place_next_i;
       place_slot_q   <= s_place_slot_i;
     end
-    moved_q      <= s_place_ready_o ? 2'(move) : moved_q + 2'(move);
-    over_q       <= turn_i && init_done_o && !move && peek_valid_q && $signed(cursor_q - now_slot_i) < 0;
-    any_q        <= peek_any || placed_q || place_cursor;
-    peek_valid_q <= turn_i && init_done_o && !move;
-    placed_q     <= !move && (placed_q || (place_cursor && place_take));
+    over_q   <= turn_i && init_done_o && !move && $signed(cursor_q - now_slot_i) < 0;
+    any_q    <= peek_any || placed_q || place_cursor;
+    placed_q <= place_cursor;
     if (move) cursor_q <= cursor_q + 1'b1;
-    if (!turn_i || !init_done_o) cursor_q <= now_slot_i - 1'b1;
+    if (!turn_i || !init_done_o) cursor_q <= now_slot_i;
     if (place_take) scatter_q <= scatter_q + ScatterStep;
     far_slot_q <= cursor_q[SlotWidth-1:0] - 1'b1 - (scatter_q >> 1);    // a cursor that moves on in this cycle makes it one slot nearer
     if (rst_i) begin
       place_valid_q <= 1'b0;
       scatter_q     <= '0;
       over_q        <= 1'b0;
-      peek_valid_q  <= 1'b0;
-      placed_q      <= 1'b0;
       cursor_q      <= '1;
     end
   end
@@ -100,7 +91,7 @@ module pst_timing_wheel #(
   ) u_lists (
       .clk_i, .rst_i,
       .s_op_valid_i(splice_due || place_valid_q), .s_op_ready_o(op_ready),
-      .s_op_splice_i(splice_due), .s_op_wheel_i(place_wheel), .s_op_direct_i(place_due_q && !splice_due),
+      .s_op_splice_i(splice_due), .s_op_wheel_i(!place_due_q), .s_op_direct_i(place_due_q && !splice_due),
       .s_op_queue_i(place_id_q), .s_op_slot_i(splice_due ? cursor_q[SlotWidth-1:0] : place_beyond_q ? far_slot_q : place_slot_q),
       .s_peek_slot_i(cursor_q[SlotWidth-1:0]), .peek_any_o(peek_any),
       .m_ready_valid_o(m_due_valid_o), .m_ready_ready_i(m_due_ready_i), .m_ready_queue_o(m_due_id_o),
@@ -109,9 +100,7 @@ module pst_timing_wheel #(
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (!rst_i && place_valid_q && !s_place_ready_o && move) begin
-      assert (!moved_q[1]) else $error("a place waits while three slots are spliced");
-    end
+    if (!rst_i && move) assert (!place_cursor) else $error("the cursor leaves a slot that somebody is to be placed in");
   end
 `endif
 

@@ -15,7 +15,6 @@ module pst_wheel_when #(
     input  logic [          TimeWidth-1:0] hold_i,      // last cycle in which it has to wait
     output logic                           due_o,       // that is over
     output logic                           beyond_o,    // its slot is beyond the horizon
-    output logic [                    1:0] next_o,      // its slot is cursor_i; the one after that
     output logic [          SlotWidth-1:0] slot_o
 );
 
@@ -27,7 +26,6 @@ module pst_wheel_when #(
   assign before_horizon = slot - (cursor_i + slot_t'(Slots));
   assign due_o    = $signed(hold_i - now_i) < 0;
   assign beyond_o = !before_horizon[TimeWidth-SlotShift-1];    // a slot that is not due is before it, or beyond
-  assign next_o   = {slot == cursor_i + 1'b1, slot == cursor_i};
   assign slot_o   = slot[SlotWidth-1:0];
 
   logic unused;

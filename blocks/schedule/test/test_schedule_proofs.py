@@ -12,6 +12,7 @@ LISTS, WHEEL, SHAPED, PASSTHROUGH, SHAPER, OUTSTANDING, SEND_AHEAD = (
 TASKS = [
     ("pst_sched_lists", ["places_wheel", "places_ready", "places_never", "sum_wheel", "sum_ready", "links_ready", "cover_wheel"]),
     ("pst_sched_lists", ["links_wheel"]),
+    ("pst_timing_wheel", ["prove", "cover"]),
     ("pst_schedule_passthrough", ["prove", "cover"]),
     ("pst_outstanding", ["prove_2", "prove_3", "prove_long", "cover"]),
     ("pst_send_ahead", ["prove_2", "cover"]),
@@ -33,6 +34,24 @@ FAULTS = {
     "a splice does not move the turn": (
         "pst_sched_lists", "find_wheel", LISTS, "append_d = append_q + splice_slot_q.fill;", "append_d = append_q;"
     ),
+    "a slot keeps its mark when it is spliced": (
+        "pst_sched_lists", "find_wheel", LISTS, ".wdata_i(!init_q && !s_op_splice_i)", ".wdata_i(!init_q)"
+    ),
+    "a slot that somebody is placed in is not marked": (
+        "pst_sched_lists", "find_wheel", LISTS, "op_take && (s_op_splice_i || s_op_wheel_i)", "op_take && s_op_splice_i"
+    ),
+    "the cursor leaves who came to its slot after it": (
+        "pst_timing_wheel", "find", WHEEL, "peek_any || placed_q || place_cursor", "peek_any || place_cursor"
+    ),
+    "the cursor leaves who comes in its slot's last cycle": (
+        "pst_timing_wheel", "find", WHEEL, "peek_any || placed_q || place_cursor", "peek_any || placed_q"
+    ),
+    "a slot is left before it is over": (
+        "pst_timing_wheel", "find", WHEEL, "$signed(cursor_q - now_slot_i) < 0", "$signed(cursor_q - now_slot_i) <= 0"
+    ),
+    "who is beyond the horizon comes to the cursor's slot": (
+        "pst_timing_wheel", "find", WHEEL, "cursor_q[SlotWidth-1:0] - 1'b1 -", "cursor_q[SlotWidth-1:0] -"
+    ),
     "a return is taken while an announcement is placed": (
         "pst_schedule_passthrough", "find", PASSTHROUGH, "ret_valid && !pick_act;", "ret_valid;"
     ),
@@ -42,9 +61,6 @@ FAULTS = {
     "an announcement does not wait for the time stamp": (
         "pst_schedule_shaped", "find", SHAPED, "if (r_q[k].queue_id == s_active_queue_i) act_hazard",
         "if (k != 2 && r_q[k].queue_id == s_active_queue_i) act_hazard",
-    ),
-    "an announcement reads the time stamp that a walk writes": (
-        "pst_schedule_shaped", "find", SHAPED, "(r_q[k].op != OpWalk || k == int'(Last))", "(r_q[k].op != OpWalk)"
     ),
     "a gate opens before the last queue has parked": ("pst_schedule_shaped", "find", SHAPED, "5'(ParkDelay + 3)", "5'(6)"),
     "a queue is placed in the cycle of a splice": (
@@ -84,6 +100,11 @@ TIME_FAULTS = {
         SHAPED,
         "(last.op == OpWalk || last.op == OpPark || last.op == OpWait || dropped) && walk_old",
         "(last.op == OpWalk || last.op == OpWait || dropped) && walk_old",
+    ),
+    "an announcement reads the time stamp that a walk writes": (
+        SHAPED,
+        "(r_q[k].op != OpWalk || k == int'(Last))",
+        "(r_q[k].op != OpWalk)",
     ),
     "times are compared without a sign": (SHAPED, "$signed({now_q, 16'b0} - time_b2) < 0", "{now_q, 16'b0} < time_b2"),
     "the shaper compares without a sign": (SHAPER, "$signed(time_i - {floor_i, 16'b0}) < 0", "time_i < {floor_i, 16'b0}"),
