@@ -50,12 +50,12 @@ module pst_timing_wheel #(
   logic [IdWidth-1:0] place_id_q;
   logic [SlotTimeWidth-1:0] cursor_q;
   logic [SlotWidth-1:0] place_slot_q, scatter_q, far_slot_q;
-  logic over_q, any_q, splice_due, move, op_ready;    // the cursor's slot is over; somebody is in it
-  logic peek_any, placed_q;                           // of that slot, a cycle ago; somebody was placed there just then
+  logic over, over_q, splice_due_q, move, op_ready;    // the cursor's slot is over; and somebody is in it
+  logic peek_any, placed_q;                            // somebody was in it a cycle ago; was to be placed there then
 
-  assign splice_due      = over_q && any_q;
+  assign over            = turn_i && init_done_o && !move && $signed(cursor_q - now_slot_i) < 0;
   assign move            = over_q && op_ready;
-  assign place_take      = place_valid_q && !splice_due && op_ready;
+  assign place_take      = place_valid_q && !splice_due_q && op_ready;
   assign s_place_ready_o = !place_valid_q || place_take;
   assign cursor_o        = cursor_q;
 
@@ -71,9 +71,9 @@ module pst_timing_wheel #(
       place_beyond_q <= s_place_beyond_i;
       place_slot_q   <= s_place_slot_i;
     end
-    over_q   <= turn_i && init_done_o && !move && $signed(cursor_q - now_slot_i) < 0;
-    any_q    <= peek_any || placed_q || place_cursor;
-    placed_q <= place_cursor;
+    over_q       <= over;
+    splice_due_q <= over && (peek_any || placed_q || place_cursor);
+    placed_q     <= place_cursor;
     if (move) cursor_q <= cursor_q + 1'b1;
     if (!turn_i || !init_done_o) cursor_q <= now_slot_i;
     if (place_take) scatter_q <= scatter_q + ScatterStep;
@@ -82,6 +82,7 @@ module pst_timing_wheel #(
       place_valid_q <= 1'b0;
       scatter_q     <= '0;
       over_q        <= 1'b0;
+      splice_due_q  <= 1'b0;
       cursor_q      <= '1;
     end
   end
@@ -90,9 +91,9 @@ module pst_timing_wheel #(
       .Queues(Entries), .Slots(Slots), .LinkRamStyle(RamStyle)
   ) u_lists (
       .clk_i, .rst_i,
-      .s_op_valid_i(splice_due || place_valid_q), .s_op_ready_o(op_ready),
-      .s_op_splice_i(splice_due), .s_op_wheel_i(!place_due_q), .s_op_direct_i(place_due_q && !splice_due),
-      .s_op_queue_i(place_id_q), .s_op_slot_i(splice_due ? cursor_q[SlotWidth-1:0] : place_beyond_q ? far_slot_q : place_slot_q),
+      .s_op_valid_i(splice_due_q || place_valid_q), .s_op_ready_o(op_ready),
+      .s_op_splice_i(splice_due_q), .s_op_wheel_i(!place_due_q), .s_op_direct_i(place_due_q && !splice_due_q),
+      .s_op_queue_i(place_id_q), .s_op_slot_i(splice_due_q ? cursor_q[SlotWidth-1:0] : place_beyond_q ? far_slot_q : place_slot_q),
       .s_peek_slot_i(cursor_q[SlotWidth-1:0]), .peek_any_o(peek_any),
       .m_ready_valid_o(m_due_valid_o), .m_ready_ready_i(m_due_ready_i), .m_ready_queue_o(m_due_id_o),
       .init_done_o

@@ -64,7 +64,7 @@ FAULTS = {
     ),
     "a gate opens before the last queue has parked": ("pst_schedule_shaped", "find", SHAPED, "5'(ParkDelay + 3)", "5'(6)"),
     "a queue is placed in the cycle of a splice": (
-        "pst_schedule_shaped", "find", WHEEL, "place_valid_q && !splice_due && op_ready", "place_valid_q && op_ready"
+        "pst_schedule_shaped", "find", WHEEL, "place_valid_q && !splice_due_q && op_ready", "place_valid_q && op_ready"
     ),
     "nobody walks over old time stamps": (
         "pst_schedule_shaped", "find", SHAPED, "assign walk = walk_due_q && place_credit;", "assign walk = 1'b0;"
