@@ -3,7 +3,6 @@
 `python -m penstock.engine` builds. docs/architecture.md ("The engine") has the keys of a job and of its result.
 """
 
-import fcntl
 import hashlib
 import importlib
 import os
@@ -15,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from penstock.paths import BLOCKS, BUILD, ROOT
+from penstock.paths import BLOCKS, BUILD, ROOT, alone_in
 
 BUILD_DIR = BUILD / "engine"
 PACKAGE = Path(__file__).resolve().parent
@@ -69,9 +68,7 @@ def build(report: Callable[[str], None] | None = None) -> None:
     """
     if _up_to_date(_stamp()):
         return
-    BUILD_DIR.mkdir(parents=True, exist_ok=True)
-    with (BUILD_DIR / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone_in(BUILD_DIR):
         stamp = _stamp()
         if _up_to_date(stamp):
             return

@@ -1,7 +1,10 @@
 """Where things are: every path the workbench uses is derived here."""
 
+import fcntl
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,6 +23,15 @@ def tool_environment() -> dict[str, str]:
     # The wheel's makefile lacks the compiler option for precompiled headers, which large designs use.
     env["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include"
     return env
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Make `folder`, and let no other process that asks for the same work there meanwhile."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def read_file_list(path: Path) -> list[Path]:

@@ -3,7 +3,6 @@
 Targets: `xcup` (Xilinx UltraScale+; area only, no open place and route) and `ecp5` (LFE5U-85F, speed grade 8, out of context).
 """
 
-import fcntl
 import hashlib
 import json
 import re
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock.paths import BUILD, ROOT, tool_environment
+from penstock.paths import BUILD, ROOT, alone_in, tool_environment
 
 SCHEMA = "penstock.synth/1"
 TARGET_MHZ = 250  # what the placer is asked for; more than any block reaches, so that it never stops early
@@ -85,9 +84,7 @@ def run(job: Job, progress: Progress | None = None) -> dict[str, Any]:
     carry element that a carry runs through. Raises SynthesisError.
     """
     folder = job.folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone_in(folder):
         cells, levels = _synthesise(job, folder, progress or (lambda _: None))
         if job.target == "xcup":
             return {**_xcup_area(cells), "fmax_mhz": [], "logic_levels": levels}

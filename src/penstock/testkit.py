@@ -15,7 +15,7 @@ import subprocess
 from pathlib import Path
 
 from penstock import verilated_objects
-from penstock.paths import BLOCKS, BUILD, ROOT, block_file_list, read_file_list, tool_environment
+from penstock.paths import BLOCKS, BUILD, ROOT, alone_in, block_file_list, read_file_list, tool_environment
 
 
 def seed() -> int:
@@ -42,18 +42,19 @@ def run_module(
     build_dir = BUILD / "cocotb" / f"{module}-{digest.hexdigest()[:16]}"
 
     os.environ.update(tool_environment())  # the runner hands its own environment on
-    verilated_objects.lend(build_dir, "cocotb")
     runner = get_runner("verilator")
-    runner.build(
-        sources=[f for f in files if f.suffix in (".sv", ".v")] + [ROOT / "lint" / "verilator.vlt"],
-        hdl_toplevel=module,
-        parameters=parameters,
-        build_dir=build_dir,
-        build_args=["--assert", "-Wno-fatal", "-Werror-USERERROR", "-Wno-WIDTH", "--x-initial", "unique", "-O3"],
-        always=False,
-        timescale=("1ns", "1ps"),
-    )
-    verilated_objects.keep(build_dir, "cocotb")
+    with alone_in(build_dir):
+        verilated_objects.lend(build_dir, "cocotb")
+        runner.build(
+            sources=[f for f in files if f.suffix in (".sv", ".v")] + [ROOT / "lint" / "verilator.vlt"],
+            hdl_toplevel=module,
+            parameters=parameters,
+            build_dir=build_dir,
+            build_args=["--assert", "-Wno-fatal", "-Werror-USERERROR", "-Wno-WIDTH", "--x-initial", "unique", "-O3"],
+            always=False,
+            timescale=("1ns", "1ps"),
+        )
+        verilated_objects.keep(build_dir, "cocotb")
     results = runner.test(
         hdl_toplevel=module,
         hdl_toplevel_lang="verilog",
@@ -97,19 +98,19 @@ def run_soak(
         digest.update(path.read_bytes())
     build_dir = BUILD / "soak" / f"{bench.stem}-{digest.hexdigest()[:16]}"
     program = build_dir / "soak"
-    build_dir.mkdir(parents=True, exist_ok=True)
-    if not program.exists():
-        command = [
-            "verilator", "--cc", "--exe", "--build", "--assert", "-O3", "-Wno-fatal", "--x-initial", "unique", "-j", "2",
-            "--top-module", module, "--prefix", "Vtop", "-Mdir", str(build_dir), "-o", "soak",
-            "-CFLAGS", f"-std=c++20 -I{BLOCKS}", "-MAKEFLAGS", f"OPT_FAST=-O{optimise} OPT_GLOBAL=-O2 OPT_SLOW=-O0",
-            str(ROOT / "lint" / "verilator.vlt"),
-            *(f"-G{name}={value}" for name, value in parameters.items()), *map(str, files),
-        ]  # fmt: skip
-        verilated_objects.lend(build_dir, "soak")
-        built = subprocess.run(command, env=tool_environment(), capture_output=True, text=True)
-        assert built.returncode == 0, built.stdout + built.stderr
-        verilated_objects.keep(build_dir, "soak")
+    command = [
+        "verilator", "--cc", "--exe", "--build", "--assert", "-O3", "-Wno-fatal", "--x-initial", "unique", "-j", "2",
+        "--top-module", module, "--prefix", "Vtop", "-Mdir", str(build_dir), "-o", "soak",
+        "-CFLAGS", f"-std=c++20 -I{BLOCKS}", "-MAKEFLAGS", f"OPT_FAST=-O{optimise} OPT_GLOBAL=-O2 OPT_SLOW=-O0",
+        str(ROOT / "lint" / "verilator.vlt"),
+        *(f"-G{name}={value}" for name, value in parameters.items()), *map(str, files),
+    ]  # fmt: skip
+    with alone_in(build_dir):
+        if not program.exists():
+            verilated_objects.lend(build_dir, "soak")
+            built = subprocess.run(command, env=tool_environment(), capture_output=True, text=True)
+            assert built.returncode == 0, built.stdout + built.stderr
+            verilated_objects.keep(build_dir, "soak")
     call = [str(program), *(f"{name}={value}" for name, value in arguments.items())]
     done = subprocess.run(call, capture_output=True, text=True)
     print(" ".join(call[1:]), done.stdout, done.stderr, sep="\n")

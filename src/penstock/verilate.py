@@ -4,7 +4,6 @@ A library is keyed by a hash of everything that goes into it (sources, configura
 build/devices/<hash>/, so asking again for the same device costs some milliseconds.
 """
 
-import fcntl
 import hashlib
 import importlib.metadata
 import json
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock import verilated_objects
-from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, read_file_list, tool_environment
+from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, read_file_list, tool_environment
 
 if TYPE_CHECKING:
     from penstock.configs import Config
@@ -85,9 +84,7 @@ def build(what: Build, report: Report | None = None) -> Path:
     library = folder / f"{what.name}.so"
     if library.exists():
         return library
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone_in(folder):
         if not library.exists():
             if report:
                 report(f"Compiling {what.name} (about half a minute, once)")

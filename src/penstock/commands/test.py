@@ -11,6 +11,12 @@ from penstock.commands import app
 def test(
     context: typer.Context,
     slow: Annotated[bool, typer.Option("--slow", help="Run the long tests as well.")] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", min=1, help="Files under test at a time; default: one for each core, or 1 when something is given to pytest."
+        ),
+    ] = None,
 ) -> None:
     """Run the tests: blocks, designs, engine and workbench. What else is given goes to pytest (-k NAME, -x, a file, ...)."""
     import os
@@ -30,5 +36,7 @@ def test(
     arguments = [absolute(argument) for argument in context.args]
     os.chdir(ROOT)
     sys.stdout.flush()
-    command = [sys.executable, "-m", "pytest", *(["-m", ""] if slow else []), *arguments]
+    jobs = jobs or (1 if arguments else len(os.sched_getaffinity(0)))
+    side_by_side = ["-n", str(jobs), "--dist", "loadfile"] if jobs > 1 else []
+    command = [sys.executable, "-m", "pytest", *side_by_side, *(["-m", ""] if slow else []), *arguments]
     os.execve(sys.executable, command, tool_environment())
