@@ -90,8 +90,10 @@ module pst_access_edge_core
 
   localparam int unsigned Credits = 32;
   localparam int unsigned DoneCredits = 32;    // packets through the gates that the scheduler can keep until it has told their queues
-  // Stages that the scheduler waits for a verdict: look with the queue manager's answer (R0), take at R2, verdict at R4 or R6.
-  localparam int unsigned VerdictStages = Aqm != 1 ? 0 : AqmEstimate ? 3 : 1;
+  // Stages until a verdict is there: look with the queue manager's answer (R0), take at R2, verdict at R4 or R6. The scheduler waits so long, and with
+  // gates behind it one longer than R4: a queue that comes round faster than they take its packets, every 11 cycles, has to wait to be told.
+  localparam int unsigned JudgedStages = Aqm != 1 ? 0 : AqmEstimate ? 3 : 1;
+  localparam int unsigned VerdictStages = Levels > 1 && JudgedStages == 1 ? 2 : JudgedStages;
 
   if (Aqm > 2) begin : g_bad_aqm
     $error("pst_access_edge_core: Aqm is %0d, allowed: 0 (none), 1 (CoDel), 2 (PIE)", Aqm);
@@ -121,7 +123,7 @@ module pst_access_edge_core
   logic [LimitBytesWidth-1:0] ret_left;
   logic [20:0] ret_period;
   logic queue_init_done, schedule_init_done, aqm_init_done, cfg_ready, cfg_take;
-  logic judged_valid, judged_drop, judged_mark;
+  logic judged_valid, judged_drop, judged_drop_q, judged_mark;
   logic [QueueIdWidth-1:0] judged_queue;
   logic [DescIdWidth-1:0] judged_desc;
   len_t judged_len;
@@ -208,7 +210,7 @@ module pst_access_edge_core
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len), .s_ret_backlogged_i(ret_backlogged),
-      .s_drop_i(judged_drop), .m_period_o(ret_period), .credit_i(credit),
+      .s_drop_i(VerdictStages == JudgedStages ? judged_drop : judged_drop_q), .m_period_o(ret_period), .credit_i(credit),
       .m_ahead_o(ahead), .m_ahead_queue_o(ahead_queue), .s_ahead_room_i(ahead_room),
       .s_done_valid_i(done_valid), .s_done_queue_i(done_queue), .s_done_slow_i(done_slow),
       .s_done_next_queue_i(done_next_queue), .done_credits_o(done_credits),
@@ -259,6 +261,8 @@ module pst_access_edge_core
     assign ev_deq_queue_o  = judged_queue;
     assign ev_deq_len_o    = judged_len;
   end
+
+  always_ff @(posedge clk_i) judged_drop_q <= judged_drop && !rst_i;
 
   // The scheduler counts credits, so this never overflows.
   pst_fifo #(

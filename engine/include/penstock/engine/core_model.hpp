@@ -99,6 +99,11 @@ struct Gates : TimedHierarchy {
     SendAhead<Packet> ahead;
 };
 
+// With a hierarchy the scheduler waits a cycle longer than CoDel takes: a queue shall not come round faster than the gates take its
+// packets.
+template <typename Judge>
+inline constexpr bool kPaced = Judge::kVerdictStages == 1;
+
 template <template <typename> class Schedule, typename Judge = NoJudge, typename Tree = NoTree>
 class CoreModel {
   public:
@@ -219,7 +224,8 @@ class CoreModel {
                 turns_.push(ahead ? tree_.ahead.reserve(now, queue, through) : kNoPlace);
             }
         };
-        schedule_.step(now, manager_, credit, setting != nullptr, left, dropped, ahead_room);
+        schedule_.step(now, manager_, credit, setting != nullptr, left,
+                       kGates && kPaced<Judge> ? std::exchange(dropped_, dropped) : dropped, ahead_room);
         if (drop_taken) manager_.drops().pop();
         manager_.decide(now, [&](const Packet& packet) {
             event_ = packet;
@@ -320,6 +326,7 @@ class CoreModel {
     mutable SmallFifo<Out, 64> out_;
     Packet event_{};
     bool event_valid_ = false;
+    bool dropped_ = false;      // with a hierarchy: the packet judged in the last cycle was dropped
     bool credit_ = false;       // with a hierarchy: a packet left the output FIFO in the last cycle
     SmallFifo<int, 64> turns_;  // with a hierarchy, of each packet that has left its queue: its place in `ahead`
 };
@@ -327,7 +334,7 @@ class CoreModel {
 template <typename Judge, bool Gated>
 struct ScheduleFor {
     template <typename Record>
-    using Of = ShapedSchedule<Record, Judge::kVerdictStages, Gated>;
+    using Of = ShapedSchedule<Record, Judge::kVerdictStages + (Gated && kPaced<Judge>), Gated>;
 };
 
 using PassthroughCore = CoreModel<PassthroughSchedule>;
