@@ -155,6 +155,21 @@ def test_report_data(folder: Path) -> None:
     assert data["drops"][0]["name"] == "queue full (packets)" and sum(data["drops"][0]["count"]) > 0
 
 
+def test_subscribers_have_a_column(folder: Path) -> None:
+    """When the queues have any: where there is no hierarchy nobody wonders about an empty column."""
+    heads = [re.findall(r"<th[^>]*>(.*?)</th>", (folder / "report.html").read_text())]
+    path = folder / "result.json"
+    result = json.loads(path.read_text())
+    result["queues"][0]["subscriber"] = "house <7>"
+    path.write_text(json.dumps(result))
+    assert main(["report", str(folder)]) == 0
+    page = (folder / "report.html").read_text()
+    heads.append(re.findall(r"<th[^>]*>(.*?)</th>", page))
+    assert heads[1] == ["queue", "subscriber", *heads[0][1:]] and heads[0][:2] == ["queue", "configured"]
+    lines = [re.findall(r"<td[^>]*>(.*?)</td>", line) for line in re.findall(r"<tr>(<td>.*?)</tr>", page)]
+    assert lines[0][1] == "house &lt;7&gt;" and {len(line) for line in lines} == {len(heads[1])}
+
+
 def test_report_is_rebuilt(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`report DIR` makes the same page from result.json and series.npz."""
     before = (folder / "report.html").read_bytes()

@@ -134,8 +134,10 @@ def _table_note(result: dict[str, Any]) -> str:
 
 
 def _table(queues: list[dict[str, Any]]) -> str:
-    heads = ["queue", "subscriber", "configured", "measured", "in", "out", "dropped", "median", "p99", "slowest"]
-    lines = ["".join(f'<th class="{"left" if h == "subscriber" else ""}">{h}</th>' for h in heads)]
+    owned = any(queue["subscriber"] for queue in queues)  # groups of queues, and devices without a hierarchy, have none
+    names = '<th>queue</th><th class="left">subscriber</th>' if owned else "<th>queue</th>"
+    heads = ["configured", "measured", "in", "out", "dropped", "median", "p99", "slowest"]
+    lines = [names + "".join(f"<th>{head}</th>" for head in heads)]
     for queue in queues:
         latency = queue["latency_ns"]
         times = [format_time_ns(latency[key]) if latency["count"] else "-" for key in ("p50", "p99", "max")]
@@ -144,7 +146,7 @@ def _table(queues: list[dict[str, Any]]) -> str:
             rate_text(queue["configured_rate_bps"], "unshaped"), rate_text(measured) if measured else "-",
             f"{queue['in_packets']:,}", f"{queue['out_packets']:,}", f"{queue['drop_packets']:,}", *times,
         ]  # fmt: skip
-        names = f'<td>{escape(queue["name"])}</td><td class="left">{escape(queue["subscriber"] or "")}</td>'
+        names = f"<td>{escape(queue['name'])}</td>" + (f'<td class="left">{escape(queue["subscriber"] or "")}</td>' if owned else "")
         lines.append(names + "".join(f"<td>{escape(cell)}</td>" for cell in cells))
     return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
 
