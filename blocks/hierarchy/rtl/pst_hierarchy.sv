@@ -164,10 +164,9 @@ module pst_hierarchy
   // --- which operation is next?
 
   op_t next, h0_q, h1_q, h2_q, h2, h3_q, h4_q, h4, h5_q, h6_q, h7_q, h8_q, h9_q;
-  logic issue_q, room_q, walk_due_q, new_take, turn_new_q, any_release;
+  logic issue, room_q, walk_due_q, new_take, turn_new_q, any_release;
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
-  // In the next cycle: a place in the FIFO at the end less the operations under way; the same of who is told.
-  logic out_credit, done_credit;
+  logic out_credit, done_credit;              // a place in the FIFO at the end less the operations under way; the same of who is told
   logic [2:0] release_valid, release_take;    // subscriber, node, port
   logic node_pick_none, port_pick_none, node_pick_last, port_pick_last;
   subscriber_t subscriber_pick;
@@ -181,11 +180,11 @@ module pst_hierarchy
   logic [1:0] done_credits_q;
   logic [$clog2(OutDepth+1)-1:0] unused_out_level;
   logic unused_out_ready;
-  logic [1:0] unused_credit;
 
   // New packets and those that waited in turn; of the latter the farthest first. From here to the addresses of the memories is a cycle.
   always_comb begin
     any_release  = release_valid != '0;
+    issue        = room_q && out_credit && done_credit;
     new_take     = 1'b0;
     release_take = '0;
     next = '{valid: 1'b0, op: OpWalk, default: '0};
@@ -198,11 +197,11 @@ module pst_hierarchy
     next.tag            = subscriber_pick_tag;
     if (walk_due_q) begin
       next.valid = room_q;
-    end else if (issue_q && s_packet_valid_i && (turn_new_q || !any_release)) begin
+    end else if (issue && s_packet_valid_i && (turn_new_q || !any_release)) begin
       next.valid = 1'b1;
       next.op    = OpNew;
       new_take = 1'b1;
-    end else if (issue_q && release_valid[2]) begin
+    end else if (issue && release_valid[2]) begin
       next.valid        = 1'b1;
       next.op           = OpPort;
       next.queue_id     = port_pick_queue;
@@ -210,14 +209,14 @@ module pst_hierarchy
       next.none         = port_pick_none;
       next.last         = port_pick_last;
       release_take[2] = 1'b1;
-    end else if (issue_q && release_valid[1]) begin
+    end else if (issue && release_valid[1]) begin
       next.valid        = 1'b1;
       next.op           = OpNode;
       next.queue_id     = node_pick_queue;
       next.none         = node_pick_none;
       next.last         = node_pick_last;
       release_take[1] = 1'b1;
-    end else if (issue_q && release_valid[0]) begin
+    end else if (issue && release_valid[0]) begin
       next.valid        = 1'b1;
       next.op           = OpSubscriber;
       next.queue_id     = IndexBits > 0 ? queue_t'({subscriber_pick, subscriber_pick_index}) : queue_t'(subscriber_pick);
@@ -231,14 +230,13 @@ module pst_hierarchy
       .Credits(OutDepth), .Late(1'b1)
   ) u_out_credit (
       .clk_i, .rst_i, .take_i(h0_q.valid && h0_q.op != OpWalk), .give_i(2'(credit_back) + 2'(m_out_valid_o && m_out_ready_i)),
-      .any_o(unused_credit[0]), .any_next_o(out_credit)
+      .any_o(out_credit)
   );
 
   pst_credits #(
       .Credits(DoneCredits), .Late(1'b1)
   ) u_done_credit (
-      .clk_i, .rst_i, .take_i(h0_q.valid && h0_q.op != OpWalk), .give_i(2'(credit_back) + done_credits_q), .any_o(unused_credit[1]),
-      .any_next_o(done_credit)
+      .clk_i, .rst_i, .take_i(h0_q.valid && h0_q.op != OpWalk), .give_i(2'(credit_back) + done_credits_q), .any_o(done_credit)
   );
 
   always_ff @(posedge clk_i) begin
@@ -249,15 +247,13 @@ module pst_hierarchy
     end
     if (walk_due_q && next.valid) walk_due_q <= 1'b0;
     if (new_take || release_take != '0) turn_new_q <= !new_take;
-    room_q  <= gate_room == '1 && init_done_q;
-    issue_q <= gate_room == '1 && init_done_q && out_credit && done_credit;
+    room_q <= gate_room == '1 && init_done_q;
     done_credits_q <= done_credits_i;
     if (rst_i) begin
       walk_count_q  <= '0;
       walk_due_q    <= 1'b0;
       turn_new_q    <= 1'b0;
       room_q        <= 1'b0;
-      issue_q       <= 1'b0;
       done_credits_q <= '0;
     end
   end

@@ -33,7 +33,6 @@ module pst_schedule_passthrough
   logic ready_valid, ready_take;
   logic [QueueIdWidth-1:0] ready_queue, ret_queue, place_queue_q;
   logic [$clog2(PlaceDepth+1)-1:0] unused_level;
-  logic [1:0] unused_any_next;
   logic place_credit, out_credit;
   logic ret_valid, ret_take, unused_ret_ready, pick_act, place_valid_q, turn_q, unused_op_ready, unused_any;
 
@@ -63,15 +62,13 @@ module pst_schedule_passthrough
   pst_credits #(
       .Credits(PlaceDepth)
   ) u_place_credit (
-      .clk_i, .rst_i, .take_i(ready_take), .give_i(2'(ret_take) + 2'(s_ret_valid_i && !s_ret_backlogged_i)),
-      .any_o(place_credit), .any_next_o(unused_any_next[0])
+      .clk_i, .rst_i, .take_i(ready_take), .give_i(2'(ret_take) + 2'(s_ret_valid_i && !s_ret_backlogged_i)), .any_o(place_credit)
   );
 
   pst_credits #(
       .Credits(Credits)
   ) u_out_credit (
-      .clk_i, .rst_i, .take_i(ready_take), .give_i(2'(credit_i)),
-      .any_o(out_credit), .any_next_o(unused_any_next[1])
+      .clk_i, .rst_i, .take_i(ready_take), .give_i(2'(credit_i)), .any_o(out_credit)
   );
 
   pst_fifo #(

@@ -158,7 +158,6 @@ module pst_schedule_shaped
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
   logic place_credit, out_credit;                     // a free place in the return FIFO less the operations in flight; one downstream
   logic cfg_take;
-  logic [1:0] unused_any_next;
   logic gates_slow, again_valid, again_take;
   logic [1:0] gates_count;
   logic [2:0] gates_state;
@@ -328,15 +327,13 @@ module pst_schedule_shaped
   pst_credits #(
       .Credits(PlaceDepth)
   ) u_place_credit (
-      .clk_i, .rst_i, .take_i(ready_take || walk), .give_i(2'(no_place) + 2'(place_ret_take)),
-      .any_o(place_credit), .any_next_o(unused_any_next[0])
+      .clk_i, .rst_i, .take_i(ready_take || walk), .give_i(2'(no_place) + 2'(place_ret_take)), .any_o(place_credit)
   );
 
   pst_credits #(
       .Credits(Credits)
   ) u_out_credit (
-      .clk_i, .rst_i, .take_i(ready_take), .give_i(2'(out_credit_back) + 2'(credit_i)),
-      .any_o(out_credit), .any_next_o(unused_any_next[1])
+      .clk_i, .rst_i, .take_i(ready_take), .give_i(2'(out_credit_back) + 2'(credit_i)), .any_o(out_credit)
   );
 
   pst_ram_1r1w #(

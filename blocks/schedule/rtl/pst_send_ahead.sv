@@ -63,9 +63,9 @@ module pst_send_ahead #(
     for (int k = int'(Places) - 1; k >= 0; k--) if (set[k]) first = place_t'(k);
   endfunction
 
-  // Round robin: the next one behind somebody; `behind`: who is behind him.
-  function automatic place_t next(set_t set, set_t behind);
-    next = first((set & behind) != '0 ? set & behind : set);
+  // Round robin.
+  function automatic place_t next(set_t set, place_t last);
+    next = first((set & (set_t'(-2) << last)) != '0 ? set & (set_t'(-2) << last) : set);
   endfunction
 
   // --- decisions: a place is taken
@@ -93,9 +93,8 @@ module pst_send_ahead #(
   // --- packets: into their place, or straight on in turn with those that may leave theirs
 
   logic straight, from_place, place_turn_q, pick_valid_q;
-  place_t pick_q;            // the place that may leave next
+  place_t last_q, pick_q;    // the place that left last; that may leave next
   set_t go, go_others;       // may leave in the next cycle; others than pick_q
-  set_t behind_pick, behind_last_q;    // behind pick_q; behind the place that left last, known as a set from the beginning
 
   assign straight   = s_packet_valid_i && !turn.ahead;
   assign from_place = pick_valid_q && (place_turn_q || !straight);
@@ -111,11 +110,10 @@ module pst_send_ahead #(
   // Who leaves next is known when the cycle begins: whether the last pick leaves, known late, only chooses.
   assign go        = (here_q | (set_t'(come) << turn.place)) & (through_q | (s_done_valid_i ? match_q : '0));
   assign go_others = go & ~(set_t'(1) << pick_q);
-  assign behind_pick = set_t'(-2) << pick_q;
 
   always_ff @(posedge clk_i) begin
     pick_valid_q <= (leave ? go_others : go) != '0;
-    pick_q       <= leave ? next(go_others, behind_pick) : next(go, behind_last_q);
+    pick_q       <= leave ? next(go_others, pick_q) : next(go, last_q);
     if (s_done_valid_i) through_q <= through_q | match_q;
     for (int k = 0; k < int'(Places); k++) begin
       match_q[k] <= s_done_next_queue_i == (reserve && free == place_t'(k) ? s_decide_queue_i : queue_q[k]);
@@ -133,7 +131,7 @@ module pst_send_ahead #(
     if (leave) begin
       taken_q[pick_q] <= 1'b0;
       here_q[pick_q]  <= 1'b0;
-      behind_last_q   <= behind_pick;
+      last_q          <= pick_q;
     end
     if (dropped) taken_q[turn.place] <= 1'b0;
     used_q <= used_q + $bits(used_q)'(reserve) - $bits(used_q)'(leave) - $bits(used_q)'(dropped);
@@ -142,7 +140,7 @@ module pst_send_ahead #(
       taken_q      <= '0;
       here_q       <= '0;
       used_q       <= '0;
-      behind_last_q <= set_t'(-2);
+      last_q       <= '0;
       pick_valid_q <= 1'b0;
       place_turn_q <= 1'b0;
     end

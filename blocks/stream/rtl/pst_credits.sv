@@ -12,8 +12,7 @@ module pst_credits #(
     input  logic       rst_i,
     input  logic       take_i,    // one is used; only if any_o (in the cycle before, if Late)
     input  logic [1:0] give_i,    // so many come back
-    output logic       any_o,
-    output logic       any_next_o    // any_o of the next cycle, unless it is reset: for a register that says more
+    output logic       any_o
 );
 
   typedef logic [CountWidth-1:0] count_t;
@@ -44,11 +43,9 @@ module pst_credits #(
     endcase
   end
 
-  assign any_next_o = Late ? count_d > count_t'(1) : give_i > 2'(take_i) || (any_o && !(one && take_i && give_i == '0));
-
   always_ff @(posedge clk_i) begin
     count_q <= count_d;
-    any_o   <= any_next_o;
+    any_o   <= Late ? count_d > count_t'(1) : give_i > 2'(take_i) || (any_o && !(one && take_i && give_i == '0));
     if (rst_i) begin
       count_q <= count_t'(Credits);
       any_o   <= 1'b1;
