@@ -35,7 +35,7 @@ class ParentWheel {
     void place(uint32_t parent, int64_t time, int64_t decided) {
         namespace t = wheel_timing;
         const int64_t hold = (time - 1) >> 16, compared = std::max(decided + t::kCompare, last_);
-        const int64_t now = after_splice(compared + 1), cursor = (now - 1 - t::kSpliceAt - 1) >> t::kSlotShift;  // a cycle ago
+        const int64_t now = after_splice(compared + 1), cursor = (now - 1 - t::kSpliceAt - 1) >> t::kSlotShift;  // as it was a cycle ago
         // As many as were placed until two cycles ago; the step is the golden section.
         const int64_t scatter = (placed_ - (last_ == now - 1)) * (horizon_ * 316 / 512 | 1) & (horizon_ - 1);
         last_ = now;
