@@ -28,6 +28,7 @@ inline void bind_hierarchy(nanobind::module_& m) {
             nb::arg("level"), nb::arg("id"), nb::arg("mantissa"), nb::arg("exponent"), nb::arg("burst") = 0, nb::arg("now") = 0)
         .def("set_node", &Hierarchy::set_node, nb::arg("subscriber"), nb::arg("node"))
         .def("set_port", &Hierarchy::set_port, nb::arg("node"), nb::arg("port"))
+        .def("set_weight", &Hierarchy::set_weight, nb::arg("subscriber"), nb::arg("weight"))
         .def("set_queue", &Hierarchy::set_queue, nb::arg("queue"), nb::arg("cls"), nb::arg("weight") = 1)
         .def(
             "arrive",

@@ -12,20 +12,21 @@ namespace penstock {
 constexpr uint32_t kMaxWeight = 8;
 constexpr uint32_t kMaxQueuesPerSubscriber = 8;
 
-// What a queue may still send in its round at a node or port (pst_round_credit).
+// What a subscriber may still send of one class in its round at a node or port (pst_round_credit). A subscriber has as many of these as it
+// can have queues; a word says itself of which class it is.
 struct RoundCredit {
-    static constexpr uint32_t kQuantum = 2048;  // bytes at weight 1
-    static constexpr int32_t kMostQuanta = 4;   // that are kept
+    static constexpr int32_t kQuantum = 2048;  // bytes at weight 1
+    static constexpr int32_t kMostQuanta = 4;  // that are kept
     static constexpr uint32_t kRoundMask = (1u << 12) - 1;
     static constexpr int32_t kLeast = -(1 << 17);
 
     int32_t credit = 0;  // bytes
     uint16_t round = 0, cls = 0;
 
-    // The queue is picked in round `now`; `sharers`: queues of its subscriber and class that share, itself included. May it go?
-    bool pick(uint32_t now, uint32_t sharers, uint32_t weight, uint32_t new_class, uint32_t length) {
+    // A queue of class `new_class` is picked in round `now` of its node or port; `weight`: of the subscriber. May it go?
+    bool pick(uint32_t now, uint32_t weight, uint32_t new_class, uint32_t length) {
         if (round != now) {
-            const auto quantum = static_cast<int32_t>((2 * kQuantum + sharers) / (2 * sharers) * weight);
+            const auto quantum = kQuantum * static_cast<int32_t>(weight);
             credit = std::min(credit + quantum, kMostQuanta * quantum);
         }
         round = static_cast<uint16_t>(now);
@@ -35,11 +36,32 @@ struct RoundCredit {
         return go;
     }
 
-    bool shares(uint32_t now, uint32_t of_class) const { return cls == of_class && (round == now || round == ((now - 1) & kRoundMask)); }
+    struct Place;
+    // Which of a subscriber's `count` words is that of class `of_class`: the first that says so, else the word with the number of the queue
+    // that asks, and what was in it is forgotten. `word(i)` gives a word.
+    template <class Word>
+    static Place find(uint32_t count, uint32_t of_class, uint32_t index, Word word);
+
+  private:
+    static constexpr uint16_t kNoRound = 0xFFFF;
 };
 
-// The queues of one class that wait at a node or port: those of this round, and those of the next (pst_fair_lists). `links`: a word for
-// each queue that belongs to the list it is in; a queue is in one list at most.
+struct RoundCredit::Place {
+    uint32_t index;
+    RoundCredit word;
+};
+
+template <class Word>
+RoundCredit::Place RoundCredit::find(uint32_t count, uint32_t of_class, uint32_t index, Word word) {
+    for (uint32_t i = 0; i < count; ++i)
+        if (const RoundCredit found = word(i); found.cls == of_class) return {i, found};
+    RoundCredit fresh;
+    fresh.round = kNoRound;
+    return {index, fresh};
+}
+
+// The subscribers of one class that wait at a node or port, each by one of its queues: those of this round, and those of the next
+// (pst_fair_lists). `links`: a word for each queue that belongs to the list it is in; a queue is in one list at most.
 class FairLists {
   public:
     // A round does not end within so many cycles, in units of 8, of a queue's leaving with credit for more: it may be on its way back.
@@ -93,44 +115,78 @@ class FairLists {
     uint32_t last_ = 0;   // when a queue left with credit for more, in 8 cycles
 };
 
-// The queues that wait at a subscriber (pst_subscriber_order): start-time fair queueing (Goyal, Vin, Cheng, 1996) over at most eight.
-class SubscriberOrder {
+// Which of a subscriber's queues is next (pst_sibling_order): of one class, the one that has had the least, in bytes by weight. A queue has
+// had what it has sent to the gates, the packet that waits there included. What is kept is by how much each is behind the one of its class
+// that has had the most, kMost at most: so nothing wraps, and a queue that was idle is not paid for more than a largest packet or so.
+class SiblingOrder {
   public:
-    static constexpr uint32_t kTagMask = (1u << 22) - 1;
+    static constexpr uint32_t kMost = (1u << 20) - 1;  // 1/52.5 byte at weight 1, 20 kB
 
-    bool empty() const { return std::bit_cast<uint64_t>(waits_) == ~uint64_t{0}; }
-
-    void wait(uint32_t index, uint32_t cls) { waits_[index] = static_cast<uint8_t>(cls); }
-
-    // The queue (its index) whose turn it is; it waits on until `leave`. Not when nobody waits.
-    uint32_t pick() {
-        uint32_t found = kMaxQueuesPerSubscriber, ahead = 0;
-        for (uint32_t i = 0; i < kMaxQueuesPerSubscriber; ++i) past_ |= uint32_t{((finish_[i] - now_) & kTagMask) > kTagMask / 2} << i;
-        for (uint32_t i = 0; i < kMaxQueuesPerSubscriber; ++i) {
-            if (waits_[i] == kNot) continue;
-            const uint32_t mine = past_ >> i & 1 ? 0 : (finish_[i] - now_) & kTagMask;
-            if (found == kMaxQueuesPerSubscriber || waits_[i] < waits_[found] || (waits_[i] == waits_[found] && mine < ahead)) {
-                found = i;
-                ahead = mine;
-            }
+    // A packet of queue `index` comes to the gates.
+    void charge(uint32_t index, uint32_t cls, uint32_t length, uint32_t weight) {
+        const uint32_t cost = length * (840 / weight) >> 4, mine = words_[index] & kMost;
+        if (cost > mine) {
+            const uint32_t step = cost - mine;
+            for (uint32_t& word : words_)
+                if (word >> kClassAt == cls) word = cls << kClassAt | std::min((word & kMost) + step, kMost);
         }
-        now_ = (now_ + ahead) & kTagMask;
-        past_ &= ~(1u << found);  // it gets a new tag when it leaves
+        words_[index] = cls << kClassAt | (cost > mine ? 0 : mine - cost);
+    }
+
+    // Of two queues of one class, does `a` go before `b`?
+    bool before(uint32_t a, uint32_t b) const {
+        const uint32_t behind_a = words_[a] & kMost, behind_b = words_[b] & kMost;
+        return behind_a != behind_b ? behind_a > behind_b : a < b;
+    }
+
+    // The first of the queues `candidates`, a bit each, none of which may be 0 altogether.
+    uint32_t first(uint32_t candidates) const {
+        auto found = static_cast<uint32_t>(std::countr_zero(candidates));
+        for (candidates &= candidates - 1; candidates; candidates &= candidates - 1) {
+            const auto next = static_cast<uint32_t>(std::countr_zero(candidates));
+            if (before(next, found)) found = next;
+        }
         return found;
     }
 
-    void leave(uint32_t index, uint32_t length, uint32_t weight) {
-        waits_[index] = kNot;
-        finish_[index] = (now_ + ((length * (840 / weight)) >> 4)) & kTagMask;
+  private:
+    static constexpr unsigned kClassAt = 24;
+
+    std::array<uint32_t, kMaxQueuesPerSubscriber> words_{};  // class, and how far behind
+};
+
+// The queues that wait at their subscriber (pst_subscriber_queues), and which of them its next pick takes: of the highest class, the one
+// that has had the least when a queue last began to wait or left.
+class SubscriberQueues {
+  public:
+    bool empty() const { return waiting() == 0; }
+    uint32_t next() const { return next_; }
+
+    void wait(uint32_t index, uint32_t cls, const SiblingOrder& order) {
+        classes_[index] = static_cast<uint8_t>(cls);
+        choose(order);
+    }
+    void leave(uint32_t index, const SiblingOrder& order) {
+        classes_[index] = kNot;
+        choose(order);
     }
 
   private:
     static constexpr uint8_t kNot = 0xFF;
 
-    std::array<uint32_t, kMaxQueuesPerSubscriber> finish_{};
-    std::array<uint8_t, kMaxQueuesPerSubscriber> waits_{kNot, kNot, kNot, kNot, kNot, kNot, kNot, kNot};  // class of each that waits
-    uint32_t now_ : 22 = 0;
-    uint32_t past_ : 8 = 0;  // tags that were found in the past, a bit each: tags wrap, and virtual time only goes on
+    uint32_t waiting() const { return of_class(kNot) ^ 0xFF; }
+    uint32_t of_class(uint8_t cls) const {
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < kMaxQueuesPerSubscriber; ++i) found |= uint32_t{classes_[i] == cls} << i;
+        return found;
+    }
+    void choose(const SiblingOrder& order) {
+        const uint8_t highest = *std::min_element(classes_.begin(), classes_.end());
+        if (highest != kNot) next_ = static_cast<uint8_t>(order.first(of_class(highest)));
+    }
+
+    std::array<uint8_t, kMaxQueuesPerSubscriber> classes_{kNot, kNot, kNot, kNot, kNot, kNot, kNot, kNot};  // of each that waits
+    uint8_t next_ = 0;
 };
 
 }  // namespace penstock

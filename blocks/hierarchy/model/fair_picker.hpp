@@ -22,7 +22,8 @@ inline constexpr int kAsk = 6;    // from the wheel until the pick can start
 inline constexpr int kAhead = 4;  // so long before it starts it is known who is in the lists then
 inline constexpr int kClock = 2;  // from its start until the lists are changed
 inline constexpr int kHead = 6;   // from its start until the next head's can start, and kNext more for each other queue of a train
-inline constexpr int kOut = 4;    // from its start until the picked queue can go to stage 0
+inline constexpr int kOut = 5;    // from its start until the picked queue can go to stage 0
+inline constexpr int kStand = 9;  // so long before that it is known which of its subscriber's queues it is
 inline constexpr int kNext = 2;   // and until the next one of its train
 inline constexpr unsigned kTrainLog = 4, kTrainMost = 1U << kTrainLog,
                           kPlaces = 2 * kTrainMost;  // queues of a train; picked queues that wait for stage 0, when all are there
@@ -31,10 +32,10 @@ inline constexpr unsigned kTrainLog = 4, kTrainMost = 1U << kTrainLog,
 class FairPicker {
   public:
     struct Pick {
-        int64_t at;  // cycle in which it can go to stage 0
-        uint32_t parent, queue, round;
-        bool none;  // nobody yet: the parent asks again
-        bool last;  // of its train
+        int64_t at;                     // cycle in which it can go to stage 0
+        uint32_t parent, queue, round;  // queue: until it is known which, the one that stands in the list
+        bool none;                      // nobody yet: the parent asks again
+        bool last;                      // of its train
 
         bool operator<(const Pick& other) const { return at < other.at; }
     };
@@ -94,12 +95,24 @@ class FairPicker {
         if (ask.train > 1) blocked_[start & 1] = start + t::kNext * (given > 2 ? given - 1 : 1);
     }
     int64_t next_event(int64_t now) const {
-        return asks_.empty() ? kNever : std::max(now + 1, asks_.front().start - picker_timing::kAhead);
+        int64_t next = asks_.empty() ? kNever : asks_.front().start - picker_timing::kAhead;
+        if (known_ < picks_.size()) next = std::min(next, picks_.at(known_).at - picker_timing::kStand);
+        return std::max(now + 1, next);
+    }
+
+    // `next` of a queue that stands in a list: which of its subscriber's queues goes in its place. After step().
+    template <class Next>
+    void stand(int64_t now, Next next) {
+        for (; known_ < picks_.size() && picks_.at(known_).at - picker_timing::kStand <= now; ++known_)
+            if (Pick& pick = picks_.at(known_); !pick.none) pick.queue = next(pick.queue);
     }
 
     // Picks on their way to stage 0.
-    SmallFifo<Pick, 64>& picks() { return picks_; }
     const SmallFifo<Pick, 64>& picks() const { return picks_; }
+    void pop() {
+        picks_.pop();
+        --known_;
+    }
     // Parents that have asked.
     unsigned under_way() const { return asks_.size(); }
 
@@ -166,6 +179,7 @@ class FairPicker {
     SmallFifo<Append, 32> appends_;
     SmallFifo<Ask, 32> asks_;
     SmallFifo<Pick, 64> picks_;
+    unsigned known_ = 0;  // of these, the first
     SmallFifo<int64_t, 64> heads_;
     int64_t last_head_ = -1;
     int64_t blocked_[2] = {-1, -1};  // until when no pick starts in even and odd cycles

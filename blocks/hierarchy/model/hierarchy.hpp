@@ -2,8 +2,9 @@
 // Model of the hierarchy: what becomes of a queue whose own shaper lets its head packet go. See ../README.md.
 //
 // Subscriber, access node and port are gates in a row. A gate that is open and that nobody waits at lets the queue pass and charges the
-// packet to its shaper; else the queue waits there, in its class. When the gate's time comes it lets one queue go: of the highest class,
-// the one that is next in fair order. A queue is at one gate at most.
+// packet to its shaper; else the queue waits there, in its class. When the gate's time comes it lets one queue go: of the highest class, of
+// the subscriber whose turn it is, the queue that has had the least. A queue is at one gate at most; of a subscriber's queues that wait in
+// one class at one node or port, one stands in the list there for all.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,7 @@ struct Parent {
     ShaperSetting shaper;
     int64_t time = 0;                // earliest departure of the next packet, 2^-16 cycles
     std::vector<FairLists> waiting;  // node and port, by class
-    SubscriberOrder order;           // subscriber
+    SubscriberQueues queues;         // subscriber
     uint32_t count = 0;              // queues that wait
 
     bool open(int64_t now) const { return shaper.mantissa != 0 && Shaper::eligible_cycle(time) <= now; }
@@ -44,7 +45,7 @@ class Hierarchy {
         : sizes_(sizes),
           queues_(sizes.subscribers * sizes.queues_per_subscriber),
           links_(queues_.size()),
-          node_of_(sizes.subscribers),
+          subscribers_(sizes.subscribers),
           port_of_(sizes.nodes) {
         size_t level = 0;
         for (const uint32_t count : {sizes.subscribers, sizes.nodes, sizes.ports}) {
@@ -57,9 +58,14 @@ class Hierarchy {
         wake(level, id, now);
     }
     // Queues that wait at the old node go on waiting there; what comes after goes to the new one.
-    void set_node(uint32_t subscriber, uint32_t node) { node_of_.at(subscriber) = node; }
+    void set_node(uint32_t subscriber, uint32_t node) { subscribers_.at(subscriber).node = node; }
     void set_port(uint32_t node, uint32_t port) { port_of_.at(node) = port; }
-    // `weight`: 1..8, share of the queue's subscriber against others of its node, and of the queue in its subscriber.
+    // `weight`: 1..8, share of a subscriber against others of its node or port.
+    void set_weight(uint32_t subscriber, uint32_t weight) {
+        if (weight < 1 || weight > kMaxWeight) throw std::invalid_argument("weight out of range");
+        subscribers_.at(subscriber).weight = weight;
+    }
+    // `weight`: 1..8, share of a queue against others of its subscriber.
     void set_queue(uint32_t queue, uint32_t cls, uint32_t weight) {
         if (cls >= sizes_.classes || weight < 1 || weight > kMaxWeight) throw std::invalid_argument("class or weight out of range");
         queues_.at(queue).cls = cls;
@@ -72,6 +78,7 @@ class Hierarchy {
         if (q.here) throw std::logic_error("queue " + std::to_string(queue) + " is in two places");
         q.here = true;
         q.length = length;
+        subscribers_[subscriber_of(queue)].order.charge(index_of(queue), q.cls, length, q.weight);
         pass(now, queue, Level::Subscriber, left);
     }
 
@@ -103,9 +110,14 @@ class Hierarchy {
   private:
     struct Queue {
         uint32_t cls = 0, weight = 1, length = 0;
-        uint32_t waiting_class = 0, waiting_weight = 1;  // as they were when it began to wait
-        std::array<RoundCredit, 3> credit;               // at node and port
         bool here = false;
+        std::optional<Level> waits;  // where, in which class, at which parent
+        uint32_t waiting_class = 0, waiting_parent = 0;
+    };
+    struct Subscriber {
+        uint32_t node = 0, weight = 1;
+        SiblingOrder order;
+        std::array<std::array<RoundCredit, kMaxQueuesPerSubscriber>, 3> credits;  // at node and port
     };
     struct Due {
         int64_t time;
@@ -118,10 +130,36 @@ class Hierarchy {
 
     Parent& at(Level level, uint32_t id) { return parents_[static_cast<size_t>(level)].at(id); }
 
+    uint32_t subscriber_of(uint32_t queue) const { return queue / sizes_.queues_per_subscriber; }
+    uint32_t index_of(uint32_t queue) const { return queue % sizes_.queues_per_subscriber; }
     uint32_t parent_of(Level level, uint32_t queue) const {
-        const uint32_t subscriber = queue / sizes_.queues_per_subscriber;
+        const uint32_t subscriber = subscriber_of(queue);
         if (level == Level::Subscriber) return subscriber;
-        return level == Level::Node ? node_of_[subscriber] : port_of_[node_of_[subscriber]];
+        return level == Level::Node ? subscribers_[subscriber].node : port_of_[subscribers_[subscriber].node];
+    }
+
+    // The queues of its subscriber that wait where this one does, or did, in its class, without itself: a bit each.
+    uint32_t beside(Level level, uint32_t queue) const {
+        const Queue& q = queues_[queue];
+        const uint32_t first = queue - index_of(queue);
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < sizes_.queues_per_subscriber; ++i) {
+            const Queue& other = queues_[first + i];
+            found |= uint32_t{first + i != queue && other.waits == level && other.waiting_class == q.waiting_class &&
+                              other.waiting_parent == q.waiting_parent}
+                     << i;
+        }
+        return found;
+    }
+    // Of these the one that goes first.
+    uint32_t first_of(uint32_t queue, uint32_t candidates) const {
+        return queue - index_of(queue) + subscribers_[subscriber_of(queue)].order.first(candidates);
+    }
+    std::array<RoundCredit, kMaxQueuesPerSubscriber>& credits(Level level, uint32_t queue) {
+        return subscribers_[subscriber_of(queue)].credits[static_cast<size_t>(level)];
+    }
+    RoundCredit::Place credit_of(Level level, uint32_t queue, uint32_t cls) {
+        return RoundCredit::find(sizes_.queues_per_subscriber, cls, index_of(queue), [&](uint32_t i) { return credits(level, queue)[i]; });
     }
 
     void pass(int64_t now, uint32_t queue, Level level, std::vector<uint32_t>& left) {
@@ -142,36 +180,41 @@ class Hierarchy {
     void wait(int64_t now, uint32_t queue, Level level, uint32_t id) {
         Parent& parent = at(level, id);
         Queue& q = queues_[queue];
+        q.waits = level;
         q.waiting_class = q.cls;
-        q.waiting_weight = q.weight;
+        q.waiting_parent = id;
         if (level == Level::Subscriber)
-            parent.order.wait(queue % sizes_.queues_per_subscriber, q.cls);
-        else
-            parent.waiting[q.cls].append(links_.data(), queue, q.credit[static_cast<size_t>(level)]);
+            parent.queues.wait(index_of(queue), q.cls, subscribers_[id].order);
+        else if (beside(level, queue) == 0)
+            parent.waiting[q.cls].append(links_.data(), queue, credit_of(level, queue, q.cls).word);
         if (parent.count++ == 0) wake(level, id, now);
     }
 
     uint32_t next_of_subscriber(uint32_t id) {
-        SubscriberOrder& order = at(Level::Subscriber, id).order;
-        const uint32_t index = order.pick();
-        const Queue& q = queues_[id * sizes_.queues_per_subscriber + index];
-        order.leave(index, q.length, q.waiting_weight);
+        SubscriberQueues& waiting = at(Level::Subscriber, id).queues;
+        const uint32_t index = waiting.next();
+        waiting.leave(index, subscribers_[id].order);
+        queues_[id * sizes_.queues_per_subscriber + index].waits.reset();
         return id * sizes_.queues_per_subscriber + index;
     }
 
-    // Of the highest class the one whose turn it is and that may send more in its round.
+    // Of the highest class the subscriber whose turn it is and that may send more in its round; of its queues the one that has had the
+    // least.
     uint32_t next_fair(Level level, Parent& parent) {
         auto& lists = *std::find_if(parent.waiting.begin(), parent.waiting.end(), [](const FairLists& l) { return !l.empty(); });
         for (;;) {
-            const uint32_t queue = lists.pick(links_.data());
+            const uint32_t stands = lists.pick(links_.data()), queue = first_of(stands, beside(level, stands) | 1u << index_of(stands));
+            const uint32_t others = beside(level, queue);
             Queue& q = queues_[queue];
-            uint32_t sharers = 1;
-            const uint32_t first = queue / sizes_.queues_per_subscriber * sizes_.queues_per_subscriber;
-            for (uint32_t other = first; other < first + sizes_.queues_per_subscriber; ++other)
-                sharers += other != queue && queues_[other].credit[static_cast<size_t>(level)].shares(lists.round(), q.waiting_class);
-            RoundCredit& credit = q.credit[static_cast<size_t>(level)];
-            if (credit.pick(lists.round(), sharers, q.waiting_weight, q.waiting_class, q.length)) return queue;
-            lists.append_again(links_.data(), queue);
+            auto [place, credit] = credit_of(level, queue, q.waiting_class);
+            const bool go = credit.pick(lists.round(), subscribers_[subscriber_of(queue)].weight, q.waiting_class, q.length);
+            credits(level, queue)[place] = credit;
+            if (go) {
+                q.waits.reset();
+                if (others) lists.append(links_.data(), first_of(queue, others), credit);
+                return queue;
+            }
+            lists.append_again(links_.data(), first_of(queue, others | 1u << index_of(queue)));
         }
     }
 
@@ -188,7 +231,9 @@ class Hierarchy {
 
     Sizes sizes_;
     std::vector<Queue> queues_;
-    std::vector<uint32_t> links_, node_of_, port_of_;
+    std::vector<uint32_t> links_;
+    std::vector<Subscriber> subscribers_;
+    std::vector<uint32_t> port_of_;
     std::array<std::vector<Parent>, 3> parents_;
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
 };

@@ -20,7 +20,7 @@
 
 namespace penstock {
 
-// Cycles of pst_hierarchy, pst_gate, pst_fair_lists and pst_subscriber_order; a change of these pipelines is a change here.
+// Cycles of pst_hierarchy, pst_gate, pst_fair_lists and pst_subscriber_queues; a change of these pipelines is a change here.
 namespace hierarchy_timing {
 inline constexpr int kRead[3] = {1, 3, 5};     // from the start of an operation until the settings of subscriber, node and port are read
 inline constexpr int kDecide[3] = {5, 7, 9};   // until these decide
@@ -31,9 +31,9 @@ inline constexpr int kForgotten = 4;           // from a packet's being through 
 inline constexpr int kTold = 1;                // the same from the cycle after that in which it was told
 inline constexpr int kLook = 2;                // from the wheel until the gate is looked at once more
 inline constexpr int kPlaceBack = 1;           // from there as if decided, when it was too early
-inline constexpr int kPick = 9;                // from the wheel until the picked queue of a subscriber can start its operation
+inline constexpr int kPick = 8;                // from the wheel until the picked queue of a subscriber can start its operation
 inline constexpr int kSeen[3] = {1, 0, 0};     // what waits since so many cycles before it comes out of the wheel is not seen by its pick
-inline constexpr int kAppend[3] = {0, 8, 10};  // until a list of those who wait at node or port is changed
+inline constexpr int kAppend[3] = {0, 9, 11};  // until a list of those who wait at node or port is changed
 inline constexpr int kOpen = 9;                // from a setting with an open gate until a parked parent is placed
 inline constexpr int kWalkCycles = 64;         // one operation in so many is a walk over old stamps, which changes nothing here
 inline constexpr int kTolerance = 1024;        // of a gate, cycles
@@ -128,7 +128,9 @@ class TimedHierarchy {
                 stages_[level].pop();
                 execute(level, operation);
             }
-            if (level > 0) pickers_[level - 1].step(now);
+            if (level == 0) continue;
+            pickers_[level - 1].step(now);
+            pickers_[level - 1].stand(now, [this](uint32_t queue) { return queue - index_of(queue) + held_[queue].next; });
         }
         const bool taken = start(now, offered);
         if (out_taken) {
@@ -150,10 +152,12 @@ class TimedHierarchy {
         gate.burst = s.shaper.burst;
         gate.mantissa = static_cast<uint16_t>(s.shaper.mantissa);
         gate.exponent = static_cast<uint8_t>(s.shaper.exponent);
-        if (level == 0)
+        if (level == 0) {
             subscribers_[s.id].node = s.parent;
-        else
+            subscribers_[s.id].weight = s.weight;
+        } else {
             groups_[level - 1][s.id].set_train();
+        }
         if (level == 1) groups_[0][s.id].above = s.parent;
         if (s.shaper.mantissa != 0) opening_[level] = {now + hierarchy_timing::kOpen, s.id};
     }
@@ -196,7 +200,9 @@ class TimedHierarchy {
     // All that a packet asks for at open gates: one cache line.
     struct alignas(64) Subscriber {
         Gate gate;
-        SubscriberOrder order;
+        SiblingOrder order;
+        SubscriberQueues queues;
+        uint8_t weight = 1;
         uint32_t node = 0;
     };
     static_assert(sizeof(Subscriber) == 64);
@@ -221,12 +227,13 @@ class TimedHierarchy {
     struct Class {
         uint8_t cls : 4 = 0, weight : 4 = 1;
     };
-    struct Held {  // a packet that waits, with class and weight that it came with
+    struct Held {  // a packet that waits, with the class that it came with
         uint64_t tag = 0;
         uint32_t descriptor = 0;
         uint16_t length = 0;
         bool mark : 1 = false, waits : 1 = false;
-        uint8_t cls = 0, weight = 1;
+        uint8_t cls : 4 = 0, level : 2 = 0;      // 1 node, 2 port: it waits there
+        uint32_t parent : 29 = 0, next : 3 = 0;  // at this one; which of its subscriber's queues that wait with it goes first
     };
     using Pick = FairPicker::Pick;
     struct Operation {
@@ -240,10 +247,17 @@ class TimedHierarchy {
 
         bool operator<(const Operation& other) const { return start < other.start; }
     };
-    struct Recent {  // what a queue's credit was when an operation that picked it started
+    // Stages of the RTL see what a memory held some cycles ago: a word of credit before the pick that started then, and how much a
+    // subscriber's queues had had before the packet that started then.
+    struct RecentCredit {
         int64_t start = -hierarchy_timing::kSeenCredit;
-        uint32_t queue = 0;
+        uint32_t word = 0;
         RoundCredit before{};
+    };
+    struct RecentOrder {
+        int64_t start = -1;
+        uint32_t subscriber = 0;
+        SiblingOrder before{};
     };
     static constexpr unsigned kRecent = 8;
     struct Opening {
@@ -261,11 +275,10 @@ class TimedHierarchy {
     };
 
     Gate& gate_of(unsigned level, uint32_t id) { return level == 0 ? subscribers_[id].gate : groups_[level - 1][id].gate; }
-    SmallFifo<Pick, 64>& picks(unsigned level) { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
     const SmallFifo<Pick, 64>& picks(unsigned level) const { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
     unsigned under_way(unsigned level) const { return level == 0 ? picks_.size() : pickers_[level - 1].under_way(); }
     bool anybody(unsigned level, uint32_t id) const {
-        return level == 0 ? !subscribers_[id].order.empty() : groups_[level - 1][id].count != 0;
+        return level == 0 ? !subscribers_[id].queues.empty() : groups_[level - 1][id].count != 0;
     }
 
     // An opened gate whose parent was parked: it is due at once.
@@ -290,7 +303,7 @@ class TimedHierarchy {
         }
         if (!gate.open(now + t::kLook)) return wheels_[level].place(parent, gate.time, now + t::kPlaceBack);
         if (level > 0) return pickers_[level - 1].ask(now, parent, groups_[level - 1][parent].train(now + t::kLook));
-        const uint32_t queue = (parent << shift_) + subscribers_[parent].order.pick();
+        const uint32_t queue = (parent << shift_) + subscribers_[parent].queues.next();
         __builtin_prefetch(&held_[queue], 1);
         picks_.push({now + t::kPick, parent, queue, 0, false, true});
     }
@@ -316,9 +329,11 @@ class TimedHierarchy {
         --places_;
         --done_places_;
         new_turn_ = true;
-        auto& from = picks(static_cast<unsigned>(level));
-        const Pick pick = from.front();
-        from.pop();
+        const Pick pick = picks(static_cast<unsigned>(level)).front();
+        if (level == 0)
+            picks_.pop();
+        else
+            pickers_[level - 1].pop();
         stages_[level].push_in_order({now, {}, pick, pick.parent, {}, true, true});
         return false;
     }
@@ -327,7 +342,10 @@ class TimedHierarchy {
     void execute(unsigned level, Operation operation) {
         if (level == 0) {
             operation.above = subscribers_[(operation.picked ? operation.pick.queue : operation.packet.queue) >> shift_].node;
-            if (!operation.picked) operation.own = classes_[operation.packet.queue];
+            if (!operation.picked) {
+                operation.own = classes_[operation.packet.queue];
+                charge(operation);
+            }
         }
         if (operation.picked)
             let_go(level, operation);
@@ -341,14 +359,26 @@ class TimedHierarchy {
         const int64_t decided = operation.start + t::kDecide[level];
         Gate& gate = gate_of(level, pick.parent);
         Held& held = held_[pick.queue];
-        if (level > 0 && (pick.none || !may_go(level, operation.start, pick))) {
-            if (!pick.none) pickers_[level - 1].append(operation.start + t::kAppend[level], pick.parent, held.cls, pick.queue, {}, true);
-            if (pick.last) wheels_[level].place(pick.parent, gate.time, decided);
-            return give_back(operation.start);
+        if (level > 0) {
+            RoundCredit credit;
+            const bool go = !pick.none && may_go(level, operation.start, pick, credit);
+            if (!pick.none) {
+                if (go) held.level = 0;
+                const uint32_t waiting = beside(level, pick.queue, held.cls, pick.parent) | uint32_t{!go} << index_of(pick.queue);
+                if (waiting) {
+                    choose(pick.queue, waiting, operation.start);
+                    const uint32_t stands = pick.queue - index_of(pick.queue) + static_cast<uint32_t>(__builtin_ctz(waiting));
+                    pickers_[level - 1].append(operation.start + t::kAppend[level], pick.parent, held.cls, stands, credit, !go);
+                }
+            }
+            if (!go) {
+                if (pick.last) wheels_[level].place(pick.parent, gate.time, decided);
+                return give_back(operation.start);
+            }
         }
         gate.charge(decided, held.length);
         if (level == 0)
-            subscribers_[pick.parent].order.leave(pick.queue & (sizes_.queues_per_subscriber - 1), held.length, held.weight);
+            subscribers_[pick.parent].queues.leave(index_of(pick.queue), subscribers_[pick.parent].order);
         else
             --groups_[level - 1][pick.parent].count;
         if (pick.last && anybody(level, pick.parent)) wheels_[level].place(pick.parent, gate.time, decided);
@@ -356,24 +386,68 @@ class TimedHierarchy {
         pass(level, operation);
     }
 
-    // Whether the queue that was picked may send in this round.
-    bool may_go(unsigned level, int64_t start, const Pick& pick) {
-        const Held& held = held_[pick.queue];
-        auto& credits = credits_[level - 1];
-        auto& recent = recent_[level - 1];
-        const uint32_t first = pick.queue & ~(sizes_.queues_per_subscriber - 1);
-        uint32_t sharers = 1;
-        for (uint32_t other = first; other < first + sizes_.queues_per_subscriber; ++other) {
-            if (other == pick.queue) continue;
-            RoundCredit seen = credits[other];
-            for (const Recent& r : recent)
-                if (r.queue == other && start - r.start < hierarchy_timing::kSeenCredit) seen = r.before;
-            sharers += seen.shares(pick.round, held.cls);
+    uint32_t index_of(uint32_t queue) const { return queue & (sizes_.queues_per_subscriber - 1); }
+
+    // A packet comes to the gates: its queue has had so much more.
+    void charge(const Operation& operation) {
+        if (sizes_.queues_per_subscriber == 1) return;
+        const uint32_t id = operation.packet.queue >> shift_;
+        SiblingOrder& order = subscribers_[id].order;
+        recent_orders_[next_order_++ % kRecent] = {operation.start, id, order};
+        order.charge(index_of(operation.packet.queue), operation.own.cls, operation.packet.length, operation.own.weight);
+    }
+    // Queues of the subscriber of `queue` that wait together, a bit each: the one that has had the least, as an operation sees it, goes
+    // first.
+    void choose(uint32_t queue, uint32_t waiting, int64_t start) {
+        const uint32_t id = queue >> shift_;
+        const SiblingOrder* seen = &subscribers_[id].order;
+        int64_t first = ParentWheel::kNever;
+        for (const RecentOrder& r : recent_orders_) {
+            if (r.subscriber == id && r.start > start && r.start < first) {
+                first = r.start;
+                seen = &r.before;
+            }
         }
-        recent[next_recent_[level - 1]++ % kRecent] = {start, pick.queue, credits[pick.queue]};
-        const bool go = credits[pick.queue].pick(pick.round, sharers, held.weight, held.cls, held.length);
-        if (go && credits[pick.queue].credit >= 0)
-            pickers_[level - 1].left(start + hierarchy_timing::kAppend[level], pick.parent, held.cls);
+        const uint32_t next = seen->first(waiting);
+        for (; waiting; waiting &= waiting - 1) held_[(id << shift_) + static_cast<uint32_t>(__builtin_ctz(waiting))].next = next & 7;
+    }
+    // The other queues of its subscriber that wait at this node or port in this class, a bit each.
+    uint32_t beside(unsigned level, uint32_t queue, uint32_t cls, uint32_t parent) const {
+        if (sizes_.queues_per_subscriber == 1) return 0;
+        const uint32_t first = queue - index_of(queue);
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < sizes_.queues_per_subscriber; ++i) {
+            const Held& other = held_[first + i];
+            found |= uint32_t{first + i != queue && other.level == level && other.cls == cls && other.parent == parent} << i;
+        }
+        return found;
+    }
+
+    // A subscriber's credit in a class, as an operation sees it.
+    RoundCredit::Place credit_of(unsigned level, int64_t start, uint32_t queue, uint32_t cls) const {
+        const auto& credits = credits_[level - 1];
+        const uint32_t first = queue - index_of(queue);
+        return RoundCredit::find(sizes_.queues_per_subscriber, cls, index_of(queue), [&](uint32_t i) {
+            RoundCredit seen = credits[first + i];
+            int64_t oldest = ParentWheel::kNever;
+            for (const RecentCredit& r : recent_[level - 1]) {
+                if (r.word == first + i && start - r.start < hierarchy_timing::kSeenCredit && r.start < oldest) {
+                    oldest = r.start;
+                    seen = r.before;
+                }
+            }
+            return seen;
+        });
+    }
+    // Whether the queue that was picked may send in this round, and what is left then.
+    bool may_go(unsigned level, int64_t start, const Pick& pick, RoundCredit& credit) {
+        const Held& held = held_[pick.queue];
+        auto [place, seen] = credit_of(level, start, pick.queue, held.cls);
+        const uint32_t word = pick.queue - index_of(pick.queue) + place;
+        const bool go = seen.pick(pick.round, subscribers_[pick.queue >> shift_].weight, held.cls, held.length);
+        recent_[level - 1][next_recent_[level - 1]++ % kRecent] = {start, word, credits_[level - 1][word]};
+        credit = credits_[level - 1][word] = seen;
+        if (go && credit.credit >= 0) pickers_[level - 1].left(start + hierarchy_timing::kAppend[level], pick.parent, held.cls);
         return go;
     }
 
@@ -410,16 +484,21 @@ class TimedHierarchy {
         const Packet& packet = operation.packet;
         Held& held = held_[packet.queue];
         if (!held.waits) {
-            held = {packet.tag, packet.descriptor, packet.length, packet.mark, true, operation.own.cls, operation.own.weight};
+            held = {packet.tag, packet.descriptor, packet.length, packet.mark, true, operation.own.cls, 0, 0, 0};
         }
         if (!anybody(level, id)) wheels_[level].place(id, gate_of(level, id).time, decided);
         if (level == 0) {
-            subscribers_[id].order.wait(packet.queue & (sizes_.queues_per_subscriber - 1), held.cls);
-        } else {
-            ++groups_[level - 1][id].count;
-            pickers_[level - 1].append(operation.start + hierarchy_timing::kAppend[level], id, held.cls, packet.queue,
-                                       credits_[level - 1][packet.queue], false);
+            subscribers_[id].queues.wait(index_of(packet.queue), held.cls, subscribers_[id].order);
+            return;
         }
+        ++groups_[level - 1][id].count;
+        held.level = static_cast<uint8_t>(level);
+        held.parent = id & ((1U << 29) - 1);
+        const uint32_t others = beside(level, packet.queue, held.cls, id);
+        choose(packet.queue, others | 1U << index_of(packet.queue), operation.start);
+        if (others) return;  // one of them stands in the list
+        pickers_[level - 1].append(operation.start + hierarchy_timing::kAppend[level], id, held.cls, packet.queue,
+                                   credit_of(level, operation.start, packet.queue, held.cls).word, false);
     }
 
     HierarchySizes sizes_;
@@ -427,9 +506,10 @@ class TimedHierarchy {
     std::vector<Subscriber> subscribers_;
     std::vector<Group> groups_[2];         // nodes, ports
     FairPicker pickers_[2];                // who waits at nodes and ports
-    std::vector<RoundCredit> credits_[2];  // by queue
-    Recent recent_[2][kRecent];
-    unsigned next_recent_[2] = {0, 0};
+    std::vector<RoundCredit> credits_[2];  // as many for a subscriber as it has queues
+    RecentCredit recent_[2][kRecent];
+    RecentOrder recent_orders_[kRecent];
+    unsigned next_recent_[2] = {0, 0}, next_order_ = 0;
     std::vector<Class> classes_;  // by queue
     std::vector<Held> held_;      // by queue
     ParentWheel wheels_[3];

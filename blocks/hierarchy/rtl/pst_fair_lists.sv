@@ -9,8 +9,10 @@
 // A pick may ask for a train of 2^n queues. It gets them one after the other, fewer if the list has no more. A train is one operation on the
 // lists: the links lead from one of its queues to the next.
 //
+// A queue in a list may stand for several that wait together (pst_siblings): which of them goes is looked up when it leaves the list.
+//
 // Throughput: one append per cycle (never stalls); picks use the cycles in between, a train gives a queue every two cycles, two trains side by
-// side one per cycle. Latency: pick to m_pick_o 9 cycles.
+// side one per cycle. Latency: pick to m_pick_o 10 cycles.
 // Ordering: FIFO in each list; the queues of a train in the list's order; singles in the order of picks. At most one pick of a parent may be
 // under way, until the last queue of its train has left or was appended again.
 // Reset: empties the lists; a walker then clears the memories (`Parents * Classes` cycles).
@@ -44,6 +46,9 @@ module pst_fair_lists
     output logic                    s_pick_ready_o,
     input  logic [ ParentWidth-1:0] s_pick_parent_i,
     input  train_t                  s_pick_train_i,       // in the next cycle: log2 of how many
+    // a queue leaves its list: which one goes for it, in the next cycle
+    output logic [QueueIdWidth-1:0] m_look_queue_o,
+    input  logic [QueueIdWidth-1:0] m_look_queue_i,
     output logic                    m_pick_valid_o,
     input  logic                    m_pick_ready_i,
     output logic [ ParentWidth-1:0] m_pick_parent_o,
@@ -413,10 +418,26 @@ module pst_fair_lists
     };
   end
 
+  // What was picked, without the queue that goes.
+  typedef struct packed {
+    parent_t parent;
+    round_t  round;
+    logic    none;
+    logic    last;
+  } pick_t;
+
+  pick_t p4_pick_q;
+  logic p4_given_q;
+
   always_ff @(posedge clk_i) begin
     p3_link_we_q    <= link_we;
     p3_link_waddr_q <= link_waddr;
+    p4_given_q      <= (p3_pick_q || p5_more) && !rst_i;
+    p4_pick_q       <= p5_more ? '{parent: p5_walk_q.parent, round: p5_walk_q.round, none: 1'b0, last: p5_walk_q.links == number_t'(2)}
+                               : '{parent: p3_q.parent, round: p3_round_q, none: p3_none_q, last: p3_number_q == number_t'(1)};
   end
+
+  assign m_look_queue_o = p3_given;
 
   pst_ram_1r1w #(
       .Width(QueueIdWidth), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
@@ -439,13 +460,9 @@ module pst_fair_lists
       .Width(ParentWidth + QueueIdWidth + RoundWidth + 2), .Depth(OutDepth)
   ) u_out (
       .clk_i, .rst_i,
-      .s_valid_i(p3_pick_q || p5_more), .s_ready_o(unused_out_ready),
-      .s_data_i({
-          p5_more ? p5_walk_q.parent : p3_q.parent, p3_given, p5_more ? p5_walk_q.round : p3_round_q, !p5_more && p3_none_q,
-          p5_more ? p5_walk_q.links == number_t'(2) : p3_number_q == number_t'(1)
-      }),
+      .s_valid_i(p4_given_q), .s_ready_o(unused_out_ready), .s_data_i({p4_pick_q, m_look_queue_i}),
       .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i),
-      .m_data_o({m_pick_parent_o, m_pick_queue_o, m_pick_round_o, m_pick_none_o, m_pick_last_o}),
+      .m_data_o({m_pick_parent_o, m_pick_round_o, m_pick_none_o, m_pick_last_o, m_pick_queue_o}),
       .level_o(unused_out_level)
   );
 
@@ -463,7 +480,7 @@ module pst_fair_lists
       if (p2_q.valid && p2_q.op == OpHead && hit1_q) assert (p3_q.op != OpPick) else $error("a next head follows a pick at once");
       if (look2_q) assert (unused_pick_ready) else $error("pick FIFO overflows");
       if (p5_walk_q.valid && p5_walk_q.head && !p5_more) assert (unused_head_ready) else $error("head FIFO overflows");
-      if (p3_pick_q || p5_more) assert (unused_out_ready) else $error("output FIFO overflows");
+      if (p4_given_q) assert (unused_out_ready) else $error("output FIFO overflows");
       assert (!(p3_pick_q && p5_more)) else $error("a pick meets a train");
       if (s_append_valid_i) assert (int'(s_append_class_i) < Classes) else $error("class %0d of %0d", s_append_class_i, Classes);
     end

@@ -59,7 +59,7 @@ module pst_hierarchy
     input  shaper_cfg_t             s_cfg_shaper_i,       // subscriber, node, port
     input  logic [QueueIdWidth-1:0] s_cfg_parent_i,       // of a subscriber: node; of a node: port
     input  class_t                  s_cfg_class_i,        // queue
-    input  weight_t                 s_cfg_weight_i,       // queue: weight less one
+    input  weight_t                 s_cfg_weight_i,       // queue, subscriber: weight less one
     output logic                    init_done_o
 );
 
@@ -103,7 +103,6 @@ module pst_hierarchy
     logic [PayloadWidth-1:0] payload;
     len_t                    len;
     class_t                  cls;
-    weight_t                 weight;
   } packet_t;
 
   typedef struct packed {
@@ -115,9 +114,20 @@ module pst_hierarchy
     round_t  round;      // OpNode, OpPort: of the pick
     logic    none;       // OpNode, OpPort: the pick found nobody yet
     logic    last;       // OpNode, OpPort: of its parent's train
-    tag_t    tag;        // OpSubscriber: of the pick
+    weight_t weight;     // from stage 3 on: of the subscriber
     packet_t packet;     // OpNew: payload and length; from stage 3 on
   } op_t;
+
+  // A queue that joins the lists of a node or port, or one that has left.
+  typedef struct packed {
+    logic        more;          // it left, and its subscriber may send more in its round
+    logic        again;
+    queue_t      parent;
+    class_t      cls;
+    subscriber_t subscriber;
+    round_t      round;         // in which its subscriber was picked last
+    logic        credit;        // and may send more
+  } list_op_t;
 
   function automatic subscriber_t subscriber_of(queue_t queue_id);
     return subscriber_t'(queue_id >> IndexBits);
@@ -127,11 +137,15 @@ module pst_hierarchy
     return IndexBits > 0 ? low : '0;
   endfunction
 
+  function automatic queue_t queue_of(subscriber_t subscriber, index_t index);
+    return IndexBits > 0 ? queue_t'({subscriber, index}) : queue_t'(subscriber);
+  endfunction
+
   // --- clearing walk of the memories here
 
   logic init_q, init_done_q;
   queue_t init_queue_q;
-  logic [6:0] part_init_done;
+  logic [9:0] part_init_done;
   logic [2:0] gate_room;
 
   always_ff @(posedge clk_i) begin
@@ -171,7 +185,6 @@ module pst_hierarchy
   logic node_pick_none, port_pick_none, node_pick_last, port_pick_last;
   subscriber_t subscriber_pick;
   index_t subscriber_pick_index;
-  tag_t subscriber_pick_tag;
   node_t node_pick;
   queue_t node_pick_queue, port_pick_queue;
   round_t node_pick_round, port_pick_round;
@@ -194,7 +207,6 @@ module pst_hierarchy
     next.node           = node_pick;
     next.port           = port_pick;
     next.round          = node_pick_round;
-    next.tag            = subscriber_pick_tag;
     if (walk_due_q) begin
       next.valid = room_q;
     end else if (issue && s_packet_valid_i && (turn_new_q || !any_release)) begin
@@ -219,7 +231,7 @@ module pst_hierarchy
     end else if (issue && release_valid[0]) begin
       next.valid        = 1'b1;
       next.op           = OpSubscriber;
-      next.queue_id     = IndexBits > 0 ? queue_t'({subscriber_pick, subscriber_pick_index}) : queue_t'(subscriber_pick);
+      next.queue_id     = queue_of(subscriber_pick, subscriber_pick_index);
       release_take[0] = 1'b1;
     end
   end
@@ -262,7 +274,7 @@ module pst_hierarchy
 
   packet_t h2_held;
   class_t h2_class;
-  weight_t h2_weight;
+  weight_t h2_weight, h2_subscriber_weight;
   node_t h2_node;
   port_t h4_port;
 
@@ -276,12 +288,13 @@ module pst_hierarchy
   );
 
   pst_ram_write_first #(
-      .Width(NodeWidth), .Depth(Subscribers), .Style(RamStyle)
+      .Width(NodeWidth + $bits(weight_t)), .Depth(Subscribers), .Style(RamStyle)
   ) u_node_of (
       .clk_i,
       .we_i(init_q || (cfg_take && s_cfg_what_i == SetSubscriber)),
-      .waddr_i(init_q ? subscriber_t'(init_queue_q) : subscriber_t'(s_cfg_id_i)), .wdata_i(init_q ? '0 : node_t'(s_cfg_parent_i)),
-      .re_i(1'b1), .raddr_i(subscriber_of(h0_q.queue_id)), .rdata_o(h2_node)
+      .waddr_i(init_q ? subscriber_t'(init_queue_q) : subscriber_t'(s_cfg_id_i)),
+      .wdata_i(init_q ? '0 : {node_t'(s_cfg_parent_i), s_cfg_weight_i}),
+      .re_i(1'b1), .raddr_i(subscriber_of(h0_q.queue_id)), .rdata_o({h2_node, h2_subscriber_weight})
   );
 
   pst_ram_write_first #(
@@ -306,12 +319,11 @@ module pst_hierarchy
 
   always_comb begin
     h2 = h2_q;
-    if (h2_q.op == OpNew) begin
-      h2.packet.cls    = h2_class;
-      h2.packet.weight = h2_weight;
-    end else begin
+    h2.weight = h2_subscriber_weight;
+    if (h2_q.op == OpNew)
+      h2.packet.cls = h2_class;
+    else
       h2.packet = h2_held;
-    end
     if (h2_q.op != OpNode) h2.node = h2_node;
     h4 = h4_q;
     if (h4_q.op != OpPort) h4.port = h4_port;
@@ -323,9 +335,10 @@ module pst_hierarchy
   logic subscriber_pass, subscriber_wait, node_pass, node_wait, port_pass, port_wait;
   logic h5_alive_q, h6_alive_q, h7_alive_q, h8_alive_q;               // asks at the next gate
   logic h5_waits_q, h6_waits_q, h7_waits_q, h8_waits_q;               // a new packet that waits
-  logic h5_event_q, h7_append_q, h9_append_q, h9_out_q, h7_left_q, h9_left_q;
-  logic node_go, port_go, node_credit, port_credit, h7_credit_q, h9_credit_q, node_more, port_more;
+  logic h5_wait_q, h5_left_q, h7_wait_q, h7_again_q, h7_left_q, h9_wait_q, h9_again_q, h9_left_q, h9_out_q;
+  logic node_go, port_go, node_credit, port_credit, h7_credit_q, h9_credit_q, node_more, port_more, node_left_credit, port_left_credit;
   round_t node_round, port_round, h7_round_q, h9_round_q;
+  list_op_t h8_node_q, h10_port_q;
 
   always_comb begin
     h4_op = GateNone;
@@ -368,16 +381,31 @@ module pst_hierarchy
     h7_alive_q <= h6_op == GateAsk ? node_pass : h6_op == GateLeave;
     h8_alive_q <= h7_alive_q;
 
-    h5_event_q  <= h4_op == GateLeave || (h4_op == GateAsk && subscriber_wait);
-    h7_append_q <= (h6_op == GateAgain && !h6_q.none) || (h6_op == GateAsk && node_wait);
-    h9_append_q <= (h8_op == GateAgain && !h8_q.none) || (h8_op == GateAsk && port_wait);
+    h5_wait_q   <= h4_op == GateAsk && subscriber_wait;
+    h5_left_q   <= h4_op == GateLeave;
+    h7_wait_q   <= h6_op == GateAsk && node_wait;
+    h7_again_q  <= h6_op == GateAgain && !h6_q.none;
     h7_left_q   <= h6_op == GateLeave;
+    h9_wait_q   <= h8_op == GateAsk && port_wait;
+    h9_again_q  <= h8_op == GateAgain && !h8_q.none;
     h9_left_q   <= h8_op == GateLeave;
     h7_round_q  <= node_round;
     h7_credit_q <= node_credit;
     h9_round_q  <= port_round;
     h9_credit_q <= port_credit;
     h9_out_q    <= h8_op == GateLeave || (h8_op == GateAsk && port_pass);
+
+    // To the lists, a cycle after the event: what a pick has left counts for the queue that follows it.
+    h8_node_q <= '{
+        more: h7_left_q && node_more, again: h7_again_q, parent: queue_t'(h7_q.node), cls: h7_q.packet.cls,
+        subscriber: subscriber_of(h7_q.queue_id), round: h7_left_q ? h7_q.round : h7_round_q,
+        credit: h7_left_q ? node_left_credit : h7_credit_q
+    };
+    h10_port_q <= '{
+        more: h9_left_q && port_more, again: h9_again_q, parent: queue_t'(h9_q.port), cls: h9_q.packet.cls,
+        subscriber: subscriber_of(h9_q.queue_id), round: h9_left_q ? h9_q.round : h9_round_q,
+        credit: h9_left_q ? port_left_credit : h9_credit_q
+    };
 
     h5_waits_q <= h4_op == GateAsk && subscriber_wait;
     h6_waits_q <= h5_waits_q;
@@ -395,12 +423,17 @@ module pst_hierarchy
       h7_q.valid  <= 1'b0;
       h8_q.valid  <= 1'b0;
       h9_q.valid  <= 1'b0;
-      h5_event_q  <= 1'b0;
-      h7_append_q <= 1'b0;
-      h9_append_q <= 1'b0;
+      h5_wait_q   <= 1'b0;
+      h5_left_q   <= 1'b0;
+      h7_wait_q   <= 1'b0;
+      h7_again_q  <= 1'b0;
       h7_left_q   <= 1'b0;
+      h9_wait_q   <= 1'b0;
+      h9_again_q  <= 1'b0;
       h9_left_q   <= 1'b0;
       h9_out_q    <= 1'b0;
+      h8_node_q.more  <= 1'b0;
+      h10_port_q.more <= 1'b0;
       h5_waits_q  <= 1'b0;
       h6_waits_q  <= 1'b0;
       h7_waits_q  <= 1'b0;
@@ -454,26 +487,87 @@ module pst_hierarchy
 
   // --- who is next
 
-  pst_subscriber_order #(
+  // Which of a subscriber's queues goes before which, for each operation: at its subscriber (stage 5), node (7) and port (9).
+  typedef logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] before_t;
+  before_t h5_before;
+  before_t [9:6] before_q;
+
+  if (QueuesPerSubscriber == 1) begin : g_no_siblings
+    assign h5_before         = '0;
+    assign part_init_done[7] = 1'b1;
+
+    logic unused_weight;
+    assign unused_weight = &{1'b0, h2_weight};
+  end else begin : g_siblings
+    pst_sibling_order #(
+        .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
+    ) u_sibling_order (
+        .clk_i, .rst_i,
+        .s_op_valid_i(h0_q.valid), .s_op_charge_i(h0_q.op == OpNew), .s_op_subscriber_i(subscriber_of(h0_q.queue_id)),
+        .s_op_index_i(index_of(index_t'(h0_q.queue_id))), .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2_weight),
+        .s_op_len_i(h2.packet.len), .before_o(h5_before), .init_done_o(part_init_done[7])
+    );
+  end
+
+  always_ff @(posedge clk_i) before_q <= {before_q[8:6], h5_before};
+
+  pst_subscriber_queues #(
       .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
-  ) u_subscriber_order (
+  ) u_subscriber_queues (
       .clk_i, .rst_i,
-      .s_event_valid_i(h5_event_q), .s_event_left_i(h5_q.op == OpSubscriber), .s_event_subscriber_i(subscriber_of(h5_q.queue_id)),
-      .s_event_index_i(index_of(index_t'(h5_q.queue_id))), .s_event_class_i(h5_q.packet.cls), .s_event_weight_i(h5_q.packet.weight),
-      .s_event_len_i(h5_q.packet.len), .s_event_tag_i(h5_q.tag),
+      .s_op_valid_i(h2_q.valid), .s_op_subscriber_i(subscriber_of(h2_q.queue_id)),
+      .s_event_waits_i(h5_wait_q), .s_event_left_i(h5_left_q), .s_event_index_i(index_of(index_t'(h5_q.queue_id))),
+      .s_event_class_i(h5_q.packet.cls), .s_event_before_i(h5_before),
       .s_pick_valid_i(due_valid[0]), .s_pick_ready_o(due_ready[0]), .s_pick_subscriber_i(due_subscriber),
       .m_pick_valid_o(release_valid[0]), .m_pick_ready_i(release_take[0]), .m_pick_subscriber_o(subscriber_pick),
-      .m_pick_index_o(subscriber_pick_index), .m_pick_tag_o(subscriber_pick_tag), .init_done_o(part_init_done[3])
+      .m_pick_index_o(subscriber_pick_index), .init_done_o(part_init_done[3])
+  );
+
+  logic node_append, port_append;
+  index_t node_append_index, port_append_index, node_look_index, port_look_index;
+  queue_t node_look, port_look;
+  subscriber_t node_look_q, port_look_q;
+
+  always_ff @(posedge clk_i) begin
+    node_look_q <= subscriber_of(node_look);
+    port_look_q <= subscriber_of(port_look);
+  end
+
+  pst_siblings #(
+      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .ParentWidth(NodeWidth), .RamStyle(RamStyle)
+  ) u_node_siblings (
+      .clk_i, .rst_i,
+      .s_op_valid_i(h4_q.valid), .s_op_subscriber_i(subscriber_of(h4_q.queue_id)),
+      .s_event_waits_i(h7_wait_q), .s_event_left_i(h7_left_q), .s_event_again_i(h7_again_q),
+      .s_event_index_i(index_of(index_t'(h7_q.queue_id))), .s_event_class_i(h7_q.packet.cls), .s_event_parent_i(h7_q.node),
+      .s_event_before_i(before_q[7]),
+      .m_append_valid_o(node_append), .m_append_index_o(node_append_index),
+      .s_look_subscriber_i(subscriber_of(node_look)), .s_look_index_i(index_of(index_t'(node_look))), .m_look_index_o(node_look_index),
+      .init_done_o(part_init_done[8])
+  );
+
+  pst_siblings #(
+      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .ParentWidth(PortWidth), .RamStyle(RamStyle)
+  ) u_port_siblings (
+      .clk_i, .rst_i,
+      .s_op_valid_i(h6_q.valid), .s_op_subscriber_i(subscriber_of(h6_q.queue_id)),
+      .s_event_waits_i(h9_wait_q), .s_event_left_i(h9_left_q), .s_event_again_i(h9_again_q),
+      .s_event_index_i(index_of(index_t'(h9_q.queue_id))), .s_event_class_i(h9_q.packet.cls), .s_event_parent_i(h9_q.port),
+      .s_event_before_i(before_q[9]),
+      .m_append_valid_o(port_append), .m_append_index_o(port_append_index),
+      .s_look_subscriber_i(subscriber_of(port_look)), .s_look_index_i(index_of(index_t'(port_look))), .m_look_index_o(port_look_index),
+      .init_done_o(part_init_done[9])
   );
 
   pst_fair_lists #(
       .Parents(Nodes), .Queues(Queues), .Classes(Classes), .TrainLog(TrainLog), .RamStyle(RamStyle)
   ) u_node_lists (
       .clk_i, .rst_i, .now_i(13'(now_i)),
-      .s_append_valid_i(h7_append_q), .s_append_again_i(h7_q.op == OpNode), .s_append_parent_i(h7_q.node),
-      .s_append_class_i(h7_q.packet.cls), .s_append_queue_i(h7_q.queue_id), .s_append_round_i(h7_round_q), .s_append_credit_i(h7_credit_q),
-      .s_left_valid_i(h7_left_q && node_more),
+      .s_append_valid_i(node_append), .s_append_again_i(h8_node_q.again), .s_append_parent_i(node_t'(h8_node_q.parent)),
+      .s_append_class_i(h8_node_q.cls), .s_append_queue_i(queue_of(h8_node_q.subscriber, node_append_index)),
+      .s_append_round_i(h8_node_q.round), .s_append_credit_i(h8_node_q.credit), .s_left_valid_i(h8_node_q.more),
       .s_pick_valid_i(due_valid[1]), .s_pick_ready_o(due_ready[1]), .s_pick_parent_i(due_node), .s_pick_train_i(node_train),
+      .m_look_queue_o(node_look), .m_look_queue_i(queue_of(node_look_q, node_look_index)),
       .m_pick_valid_o(release_valid[1]), .m_pick_ready_i(release_take[1]), .m_pick_parent_o(node_pick),
       .m_pick_queue_o(node_pick_queue), .m_pick_round_o(node_pick_round), .m_pick_none_o(node_pick_none),
       .m_pick_last_o(node_pick_last), .init_done_o(part_init_done[4])
@@ -483,10 +577,11 @@ module pst_hierarchy
       .Parents(Ports), .Queues(Queues), .Classes(Classes), .TrainLog(TrainLog), .RamStyle(RamStyle)
   ) u_port_lists (
       .clk_i, .rst_i, .now_i(13'(now_i)),
-      .s_append_valid_i(h9_append_q), .s_append_again_i(h9_q.op == OpPort), .s_append_parent_i(h9_q.port),
-      .s_append_class_i(h9_q.packet.cls), .s_append_queue_i(h9_q.queue_id), .s_append_round_i(h9_round_q), .s_append_credit_i(h9_credit_q),
-      .s_left_valid_i(h9_left_q && port_more),
+      .s_append_valid_i(port_append), .s_append_again_i(h10_port_q.again), .s_append_parent_i(port_t'(h10_port_q.parent)),
+      .s_append_class_i(h10_port_q.cls), .s_append_queue_i(queue_of(h10_port_q.subscriber, port_append_index)),
+      .s_append_round_i(h10_port_q.round), .s_append_credit_i(h10_port_q.credit), .s_left_valid_i(h10_port_q.more),
       .s_pick_valid_i(due_valid[2]), .s_pick_ready_o(due_ready[2]), .s_pick_parent_i(due_port), .s_pick_train_i(port_train),
+      .m_look_queue_o(port_look), .m_look_queue_i(queue_of(port_look_q, port_look_index)),
       .m_pick_valid_o(release_valid[2]), .m_pick_ready_i(release_take[2]), .m_pick_parent_o(port_pick),
       .m_pick_queue_o(port_pick_queue), .m_pick_round_o(port_pick_round), .m_pick_none_o(port_pick_none),
       .m_pick_last_o(port_pick_last), .init_done_o(part_init_done[5])
@@ -500,9 +595,10 @@ module pst_hierarchy
   ) u_node_credit (
       .clk_i, .rst_i,
       .s_op_subscriber_i(subscriber_of(h0_q.queue_id)), .s_op_index_i(index_of(index_t'(h0_q.queue_id))),
-      .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2.packet.weight), .s_op_round_i(h2_q.round),
+      .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2.weight), .s_op_round_i(h2_q.round),
       .s_op_picked_i(h6_q.valid && h6_q.op == OpNode && !h6_q.none), .s_op_len_i(h6_q.packet.len),
-      .go_o(node_go), .round_o(node_round), .credit_o(node_credit), .more_o(node_more), .init_done_o(node_credit_init_done)
+      .go_o(node_go), .round_o(node_round), .credit_o(node_credit), .left_credit_o(node_left_credit),
+      .more_o(node_more), .init_done_o(node_credit_init_done)
   );
 
   pst_round_credit #(
@@ -510,9 +606,10 @@ module pst_hierarchy
   ) u_port_credit (
       .clk_i, .rst_i,
       .s_op_subscriber_i(subscriber_of(h2_q.queue_id)), .s_op_index_i(index_of(index_t'(h2_q.queue_id))),
-      .s_op_class_i(h4_q.packet.cls), .s_op_weight_i(h4_q.packet.weight), .s_op_round_i(h4_q.round),
+      .s_op_class_i(h4_q.packet.cls), .s_op_weight_i(h4_q.weight), .s_op_round_i(h4_q.round),
       .s_op_picked_i(h8_q.valid && h8_q.op == OpPort && !h8_q.none), .s_op_len_i(h8_q.packet.len),
-      .go_o(port_go), .round_o(port_round), .credit_o(port_credit), .more_o(port_more), .init_done_o(port_credit_init_done)
+      .go_o(port_go), .round_o(port_round), .credit_o(port_credit), .left_credit_o(port_left_credit),
+      .more_o(port_more), .init_done_o(port_credit_init_done)
   );
 
   // --- stage 9: out

@@ -2,7 +2,7 @@
 // Types of the hierarchy. Sizes are parameters of its modules.
 package pst_hierarchy_pkg;
 
-  // Class of a queue: 0 goes first. Weight less one: shares are proportional to 1..8.
+  // Class of a queue: 0 goes first. Weight less one, of a queue in its subscriber or of a subscriber: shares are proportional to 1..8.
   localparam int unsigned ClassWidth = 3;
   typedef logic [ClassWidth-1:0] class_t;
   typedef logic [2:0] weight_t;
@@ -25,14 +25,14 @@ package pst_hierarchy_pkg;
   typedef logic [RoundWidth-1:0] round_t;
   typedef logic signed [CreditWidth-1:0] credit_t;
 
-  // Fair order at a subscriber: virtual time in 1/52.5 byte (at weight 1), modulo 2^22.
-  localparam int unsigned FairTagWidth = 22;
-  typedef logic [FairTagWidth-1:0] tag_t;
+  // Fair order within a subscriber: how far a queue is behind the one of its class that has had the most, in 1/52.5 byte (at weight 1).
+  localparam int unsigned BehindWidth = 20;
+  typedef logic [BehindWidth-1:0] behind_t;
 
   // What a setting is about.
   typedef enum logic [1:0] {
     SetQueue,         // class and weight
-    SetSubscriber,    // shaper and node
+    SetSubscriber,    // shaper, node and weight
     SetNode,          // shaper and port
     SetPort           // shaper
   } setting_e;

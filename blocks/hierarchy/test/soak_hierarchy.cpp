@@ -8,12 +8,12 @@
 //
 // Arguments: queues, per_subscriber, nodes, ports, classes, seed, cycles, level, kbps, burst (cycles), tolerance, width (of times),
 // backlog (1: always backlogged, 0: on and off), queues_used (of each subscriber, 0: 1 to all by subscriber), length (0: mixed),
-// weights (1: drawn), priority (1: classes drawn, else all 0), mix (1: rates, gates, moves, classes change at random at all levels),
-// loop (cycles from departure to the next packet), stall (permille of cycles in which the output stalls; when no rate is judged credits for
-// packets through come late, too), idle (1: long pauses). Prints packets=, out= (packets per 1000 cycles), latency= (largest of the first
-// packets of queues when nothing is shaped), share= (largest difference of a share from what it should be, 1/10,000 points; subscribers
-// under nodes and ports, queues under a subscriber), used= (rate reached, 1/10,000), wait= (largest wait of a packet of class 0, cycles),
-// early=0.
+// weights (1: of subscribers and queues drawn), priority (1: classes drawn, else all 0), mix (1: rates, gates, moves, classes change at
+// random at all levels), loop (cycles from departure to the next packet), stall (permille of cycles in which the output stalls; when no
+// rate is judged credits for packets through come late, too), idle (1: long pauses). Prints packets=, out= (packets per 1000 cycles),
+// latency= (largest of the first packets of queues when nothing is shaped), share= (largest difference of a share from what its weight
+// says, 1/10,000 points: subscribers under nodes and ports, and the queues of each subscriber), used= (rate reached, 1/10,000), wait=
+// (largest wait of a packet of class 0, cycles), early=0.
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
@@ -48,8 +48,26 @@ struct Queue {
     uint64_t bytes = 0;
 };
 
+// What each of several was sent, and the largest difference of its share from that by its weight.
+struct Shares {
+    double bytes = 0, weights = 0;
+    std::vector<std::pair<double, double>> each;
+
+    void add(double own, double weight) {
+        bytes += own;
+        weights += weight;
+        each.push_back({own, weight});
+    }
+    double error() const {
+        double worst = 0;
+        for (const auto& [own, weight] : each) worst = std::max(worst, std::fabs(own / std::max(1.0, bytes) - weight / weights));
+        return worst;
+    }
+};
+
 struct Parent {
     penstock::ShaperSetting setting;
+    uint32_t weight = 1;  // of a subscriber
     int64_t time = 0;
     uint64_t bytes = 0;
     std::vector<std::deque<uint64_t>> waiting;  // by class: when it came
@@ -120,7 +138,7 @@ struct Bench {
     }
     void set_parent(int level, uint32_t id) {
         const uint32_t above = level == 0 ? node_of[id] : level == 1 ? port_of[id] : 0;
-        set(kSubscriber + level, id, parents[level][id].setting, above, 0, 1);
+        set(kSubscriber + level, id, parents[level][id].setting, above, 0, parents[level][id].weight);
     }
     void set_queue(uint32_t q) { set(kQueue, q, {}, 0, queues[q].cls, queues[q].weight); }
 
@@ -229,7 +247,7 @@ struct Bench {
         s = kind == 0   ? penstock::ShaperSetting{0, 0, 0}
             : kind == 1 ? penstock::ShaperSetting{}
                         : rate(1e6 * (1 << rng() % 8), rng() % 4096);
-        if (level == 0) node_of[id] = rng() % node_of_count();
+        if (level == 0) node_of[id] = rng() % node_of_count(), parents[0][id].weight = 1 + rng() % 8;
         if (level == 1) port_of[id] = rng() % parents[2].size();
         set_parent(level, id);
     }
@@ -257,6 +275,7 @@ struct Bench {
         for (uint32_t s = 0; s < subscribers; s++) {
             node_of[s] = s % args["nodes"];
             if (level == 0) parents[0][s].setting = rate(static_cast<double>(args["kbps"]), args["burst"]);
+            if (args["weights"]) parents[0][s].weight = 1 + rng() % 8;
             set_parent(0, s);
         }
         for (uint32_t n = 0; n < args["nodes"]; n++) {
@@ -272,11 +291,10 @@ struct Bench {
         for (uint32_t s = 0; s < subscribers; s++) {
             static constexpr uint32_t kLengths[] = {60, 300, 1514, 9600};
             used[s] = args["queues_used"] ? args["queues_used"] : 1 + s % args["per_subscriber"];
-            const uint32_t weight = args["weights"] ? 1 + rng() % 8 : 1;
             for (uint32_t i = 0; i < used[s]; i++) {
                 const uint32_t id = s * args["per_subscriber"] + i;
                 Queue& q = queues[id];
-                q.weight = args["weights"] == 2 ? 1 + rng() % 8 : weight;
+                if (args["weights"]) q.weight = 1 + rng() % 8;
                 q.cls = args["priority"] ? rng() % args["classes"] : 0;
                 q.length = args["length"] ? args["length"] : rng() % 2 ? kLengths[rng() % 4] : 0;
                 set_queue(id);
@@ -325,25 +343,16 @@ struct Bench {
     uint64_t share_error(int level, const std::vector<uint32_t>& used) {
         double worst = 0;
         for (uint32_t p = 0; p < parents[level].size(); p++) {
-            std::map<uint32_t, double> got, weight;
-            double total = 0, weights = 0;
-            for (uint32_t q = 0; q < queues.size(); q++) {
-                if (parent(level, q) != p || q % args["per_subscriber"] >= used[subscriber(q)]) continue;
-                const uint32_t key = level == 0 ? q : subscriber(q);
-                got[key] += queues[q].bytes;
-                weight[key] = queues[q].weight;
-                total += queues[q].bytes;
+            Shares subscribers;
+            for (uint32_t s = 0; s < node_of.size(); s++) {
+                if (parent(level, s * args["per_subscriber"]) != p) continue;
+                Shares own;
+                for (uint32_t q = s * args["per_subscriber"]; q < s * args["per_subscriber"] + used[s]; q++)
+                    own.add(static_cast<double>(queues[q].bytes), queues[q].weight);
+                subscribers.add(own.bytes, parents[0][s].weight);
+                worst = std::max(worst, own.error());
             }
-            for (const auto& [key, w] : weight) weights += w;
-            for (const auto& [key, bytes] : got) worst = std::max(worst, std::fabs(bytes / total - weight[key] / weights));
-            if (level == 0) continue;
-            for (uint32_t s = 0; s < node_of.size(); s++) {  // equal queues of each subscriber, as shares of what the subscriber got
-                if (parent(level, s * args["per_subscriber"]) != p || used[s] < 2) continue;
-                for (uint32_t i = 0; i < used[s]; i++) {
-                    const double mine = queues[s * args["per_subscriber"] + i].bytes / std::max(1.0, got[s]);
-                    worst = std::max(worst, std::fabs(mine - 1.0 / used[s]));
-                }
-            }
+            if (level > 0) worst = std::max(worst, subscribers.error());
         }
         return static_cast<uint64_t>(worst * 1e6);
     }

@@ -24,6 +24,7 @@ class SmallFifo {
     T& front() { return items_[head_ % Capacity]; }
     const T& front() const { return items_[head_ % Capacity]; }
     T& at(unsigned index) { return items_[(head_ + index) % Capacity]; }
+    const T& at(unsigned index) const { return items_[(head_ + index) % Capacity]; }
     void push(const T& item) { items_[tail_++ % Capacity] = item; }
     // Behind all that are not greater.
     void push_in_order(const T& item) {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Which of a subscriber's queues goes before which: of one class, the one that has had the least, in bytes by weight.
+//
+// A queue has had what it has sent to the gates, the packet that waits there included. What is kept of it is by how much it is behind the one of
+// its class that has had the most, in 1/52.5 byte at weight 1, and no more than 2^20 - 1 of these (20 kB): a packet either brings its queue
+// closer to the first one, or makes it the first and all others of its class fall behind. So nothing wraps, and a queue that was idle is paid
+// for a largest packet or so at most.
+//
+// Latency: cycle 0 the queue, 2 class, weight and length, 5 before_o, of the state after this operation. Throughput: one operation per cycle.
+// Reset: a walker clears the memory (`Subscribers` cycles): all queues have had the same.
+module pst_sibling_order
+  import pst_pkg::*;
+  import pst_hierarchy_pkg::*;
+#(
+    parameter int unsigned Subscribers = 16,           // >= 2
+    parameter int unsigned QueuesPerSubscriber = 4,    // 2, 4 or 8
+    parameter string       RamStyle = "auto",
+    localparam int unsigned SubscriberWidth = $clog2(Subscribers),
+    localparam int unsigned IndexWidth = $clog2(QueuesPerSubscriber)
+) (
+    input  logic                                                        clk_i,
+    input  logic                                                        rst_i,
+    // cycle 0
+    input  logic                                                        s_op_valid_i,
+    input  logic                                                        s_op_charge_i,        // a packet comes; else it is a look
+    input  logic [    SubscriberWidth-1:0]                              s_op_subscriber_i,
+    input  logic [         IndexWidth-1:0]                              s_op_index_i,
+    // cycle 2
+    input  class_t                                                      s_op_class_i,
+    input  weight_t                                                     s_op_weight_i,        // less one
+    input  len_t                                                        s_op_len_i,
+    // cycle 5
+    output logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] before_o,                 // [a][b]: a before b, if they are of one class
+    output logic                                                        init_done_o
+);
+
+  localparam int unsigned Q = QueuesPerSubscriber;
+
+  if (Q != 2 && Q != 4 && Q != 8) begin : g_bad_queues
+    $error("pst_sibling_order: QueuesPerSubscriber is %0d, allowed: 2, 4, 8", Q);
+  end
+
+  typedef struct packed {
+    class_t  cls;       // of its last packet
+    behind_t behind;
+  } word_t;
+
+  // 840 / weight is whole for 1..8.
+  function automatic logic [9:0] per_weight(weight_t weight);
+    case (weight)
+      3'd0: return 10'd840;
+      3'd1: return 10'd420;
+      3'd2: return 10'd280;
+      3'd3: return 10'd210;
+      3'd4: return 10'd168;
+      3'd5: return 10'd140;
+      3'd6: return 10'd120;
+      default: return 10'd105;
+    endcase
+  endfunction
+
+  // a + b - c, where it is not negative, at most all ones.
+  function automatic behind_t saturated(behind_t a, behind_t b, behind_t c);
+    logic [BehindWidth+1:0] sum;
+    sum = (BehindWidth + 2)'(a) + (BehindWidth + 2)'(b) - (BehindWidth + 2)'(c);
+    return sum[BehindWidth] ? '1 : sum[BehindWidth-1:0];
+  endfunction
+
+  logic [3:1] charge_q;
+  logic [3:1][IndexWidth-1:0] index_q;
+  class_t c3_class_q;
+  logic [LenWidth+9:0] c3_product_q;
+  behind_t c3_cost, c3_own;
+  logic c3_passes;
+  word_t [Q-1:0] c3_words, c3_new, c4_words;
+
+  assign c3_cost   = behind_t'(c3_product_q >> 4);
+  assign c3_own    = c3_words[index_q[3]].behind;
+  assign c3_passes = c3_cost > c3_own;    // it has had the most now
+
+  always_comb begin
+    c3_new = c3_words;
+    for (int i = 0; i < int'(Q); i++) begin
+      if (charge_q[3] && index_q[3] == IndexWidth'(i)) begin
+        c3_new[i].cls    = c3_class_q;
+        c3_new[i].behind = c3_passes ? '0 : c3_own - c3_cost;
+      end else if (charge_q[3] && c3_passes && c3_words[i].cls == c3_class_q) begin
+        c3_new[i].behind = saturated(c3_words[i].behind, c3_cost, c3_own);
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    charge_q     <= {charge_q[2:1], s_op_valid_i && s_op_charge_i};
+    index_q      <= {index_q[2:1], s_op_index_i};
+    c3_class_q   <= s_op_class_i;
+    c3_product_q <= s_op_len_i * per_weight(s_op_weight_i);
+    for (int a = 0; a < int'(Q); a++) begin
+      for (int b = 0; b < int'(Q); b++) begin
+        before_o[a][b] <= a < b ? c4_words[a].behind >= c4_words[b].behind : c4_words[a].behind > c4_words[b].behind;
+      end
+    end
+    if (rst_i) charge_q <= '0;
+  end
+
+  pst_ram_modify #(
+      .Width($bits(c3_words)), .Depth(Subscribers), .Style(RamStyle)
+  ) u_words (
+      .clk_i, .rst_i,
+      .valid_i(s_op_valid_i), .addr_i(s_op_subscriber_i), .word_o(c3_words), .we_i(charge_q[3]), .word_i(c3_new), .word_q_o(c4_words),
+      .init_done_o
+  );
+
+endmodule

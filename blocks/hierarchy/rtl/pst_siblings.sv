@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// One of a subscriber's queues stands in a list for all that wait at a node or port: when it is appended, and which of them goes when it is picked.
+//
+// Of the queues of one subscriber that wait at one parent in one class, one stands in the parent's list (or was picked there) and the others wait
+// beside it. So a subscriber has one turn in a round, however many queues it has. Which of them goes is chosen whenever one of them begins to
+// wait, leaves or may not go yet: the one that has had the least. When it has left, another that waits stands in the list.
+//
+// Latency: cycle 0 the queue, 3 the event, 4 m_append_o; what is chosen then counts for looks from cycle 5 on. A look takes a cycle.
+// Throughput: one event and one look per cycle. Reset: as pst_waiting_queues.
+module pst_siblings
+  import pst_hierarchy_pkg::*;
+#(
+    parameter int unsigned Subscribers = 16,           // >= 2
+    parameter int unsigned QueuesPerSubscriber = 4,    // 1, 2, 4 or 8
+    parameter int unsigned ParentWidth = 4,            // bits of a parent's number
+    parameter string       RamStyle = "auto",
+    localparam int unsigned SubscriberWidth = $clog2(Subscribers),
+    localparam int unsigned IndexWidth = QueuesPerSubscriber > 1 ? $clog2(QueuesPerSubscriber) : 1
+) (
+    input  logic                                                    clk_i,
+    input  logic                                                    rst_i,
+    // cycle 0
+    input  logic                                                    s_op_valid_i,
+    input  logic [    SubscriberWidth-1:0]                          s_op_subscriber_i,
+    // cycle 3: at most one of
+    input  logic                                                    s_event_waits_i,     // a queue begins to wait
+    input  logic                                                    s_event_left_i,      // one that was picked leaves
+    input  logic                                                    s_event_again_i,     // one that was picked may not go yet
+    input  logic [         IndexWidth-1:0]                          s_event_index_i,
+    input  class_t                                                  s_event_class_i,
+    input  logic [        ParentWidth-1:0]                          s_event_parent_i,
+    input  logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] s_event_before_i,    // of pst_sibling_order
+    // cycle 4
+    output logic                                                    m_append_valid_o,
+    output logic [         IndexWidth-1:0]                          m_append_index_o,
+    // of a queue that stands in a list: which one goes, in the next cycle
+    input  logic [    SubscriberWidth-1:0]                          s_look_subscriber_i,
+    input  logic [         IndexWidth-1:0]                          s_look_index_i,
+    output logic [         IndexWidth-1:0]                          m_look_index_o,
+    output logic                                                    init_done_o
+);
+
+  localparam int unsigned Q = QueuesPerSubscriber;
+
+  if (Q == 1) begin : g_single
+    always_ff @(posedge clk_i) m_append_valid_o <= (s_event_waits_i || s_event_again_i) && !rst_i;
+    assign m_append_index_o = '0;
+    assign m_look_index_o   = '0;
+    assign init_done_o      = 1'b1;
+
+    logic unused;
+    assign unused = &{1'b0, s_op_valid_i, s_op_subscriber_i, s_event_left_i, s_event_index_i, s_event_class_i, s_event_parent_i,
+                      s_event_before_i, s_look_subscriber_i, s_look_index_i};
+  end else begin : g_siblings
+    typedef logic [IndexWidth-1:0] index_t;
+    typedef logic [SubscriberWidth-1:0] subscriber_t;
+
+    logic [Q-1:0] c3_beside, c3_waiting, c4_waiting_q, c5_waiting_q, unused_waits;
+    class_t [Q-1:0] unused_classes;
+    logic [Q-1:0][Q-1:0] c4_before_q;
+    index_t c3_stands, c4_first, c5_first_q;
+    subscriber_t [5:1] subscriber_q;
+
+    // Those that wait together after the event. Any of them may stand in the list.
+    always_comb begin
+      c3_waiting = c3_beside;
+      if (!s_event_left_i) c3_waiting[s_event_index_i] = 1'b1;
+      c3_stands = '0;
+      for (int i = int'(Q) - 1; i >= 0; i--) if (c3_waiting[i]) c3_stands = index_t'(i);
+      if (s_event_waits_i) c3_stands = s_event_index_i;
+    end
+
+    // The one that no other goes before.
+    always_comb begin
+      c4_first = '0;
+      for (int a = 0; a < int'(Q); a++) begin
+        logic first;
+        first = c4_waiting_q[a];
+        for (int b = 0; b < int'(Q); b++) if (b != a && c4_waiting_q[b] && c4_before_q[b][a]) first = 1'b0;
+        if (first) c4_first |= index_t'(a);
+      end
+    end
+
+    always_ff @(posedge clk_i) begin
+      m_append_valid_o <= s_event_again_i || (s_event_waits_i && c3_beside == '0) || (s_event_left_i && c3_beside != '0);
+      m_append_index_o <= c3_stands;
+      c4_waiting_q     <= s_event_waits_i || s_event_left_i || s_event_again_i ? c3_waiting : '0;
+      c4_before_q      <= s_event_before_i;
+      c5_waiting_q     <= c4_waiting_q;
+      c5_first_q       <= c4_first;
+      subscriber_q     <= {subscriber_q[4:1], s_op_subscriber_i};
+      if (rst_i) begin
+        m_append_valid_o <= 1'b0;
+        c4_waiting_q     <= '0;
+        c5_waiting_q     <= '0;
+      end
+    end
+
+    pst_waiting_queues #(
+        .Subscribers(Subscribers), .QueuesPerSubscriber(Q), .ParentWidth(ParentWidth), .RamStyle(RamStyle)
+    ) u_waiting (
+        .clk_i, .rst_i,
+        .s_op_valid_i, .s_op_subscriber_i, .s_event_waits_i, .s_event_left_i, .s_event_index_i, .s_event_class_i, .s_event_parent_i,
+        .beside_o(c3_beside), .waits_o(unused_waits), .classes_o(unused_classes), .init_done_o
+    );
+
+    // Which one goes: a word for each queue, all of those that wait together written at once. What does not wait is never looked up.
+    index_t [Q-1:0] next;
+    logic [Q-1:0] hit_q;
+    index_t new_q, look_index_q;
+
+    for (genvar i = 0; i < Q; i++) begin : g_next
+      pst_ram_1r1w #(
+          .Width(IndexWidth), .Depth(Subscribers), .Style(RamStyle)
+      ) u_next (
+          .clk_i,
+          .we_i(c5_waiting_q[i]), .waddr_i(subscriber_q[5]), .wdata_i(c5_first_q),
+          .re_i(1'b1), .raddr_i(s_look_subscriber_i), .rdata_o(next[i])
+      );
+    end
+
+    always_ff @(posedge clk_i) begin
+      look_index_q <= s_look_index_i;
+      new_q        <= c5_first_q;
+      hit_q        <= subscriber_q[5] == s_look_subscriber_i ? c5_waiting_q : '0;
+    end
+
+    assign m_look_index_o = hit_q[look_index_q] ? new_q : next[look_index_q];
+  end
+
+endmodule

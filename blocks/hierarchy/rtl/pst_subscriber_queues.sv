@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Which of a subscriber's waiting queues is next: of the highest class, the one that has had the least.
+//
+// The next one is chosen anew whenever a queue begins to wait or leaves, so a pick reads it from a memory.
+//
+// Throughput: one event and one pick per cycle. Latency: pick to m_pick_o 5 cycles. Ordering: picks in order; a pick sees the events of its own
+// cycle (3) and before; at most one of a subscriber may be under way, until its queue has left, and only when a queue waits.
+// Reset: a walker clears the memories (`Subscribers` cycles).
+module pst_subscriber_queues
+  import pst_hierarchy_pkg::*;
+#(
+    parameter int unsigned Subscribers = 16,           // >= 2
+    parameter int unsigned QueuesPerSubscriber = 4,    // 1, 2, 4 or 8
+    parameter string       RamStyle = "auto",
+    localparam int unsigned SubscriberWidth = $clog2(Subscribers),
+    localparam int unsigned IndexWidth = QueuesPerSubscriber > 1 ? $clog2(QueuesPerSubscriber) : 1
+) (
+    input  logic                                                        clk_i,
+    input  logic                                                        rst_i,
+    // cycle 0
+    input  logic                                                        s_op_valid_i,
+    input  logic [    SubscriberWidth-1:0]                              s_op_subscriber_i,
+    // cycle 3
+    input  logic                                                        s_event_waits_i,     // a queue waits from now on
+    input  logic                                                        s_event_left_i,      // or has left
+    input  logic [         IndexWidth-1:0]                              s_event_index_i,
+    input  class_t                                                      s_event_class_i,
+    input  logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] s_event_before_i,        // of pst_sibling_order
+    // which is next?
+    input  logic                                                        s_pick_valid_i,
+    output logic                                                        s_pick_ready_o,
+    input  logic [    SubscriberWidth-1:0]                              s_pick_subscriber_i,
+    output logic                                                        m_pick_valid_o,
+    input  logic                                                        m_pick_ready_i,
+    output logic [    SubscriberWidth-1:0]                              m_pick_subscriber_o,
+    output logic [         IndexWidth-1:0]                              m_pick_index_o,
+    output logic                                                        init_done_o
+);
+
+  localparam int unsigned Q = QueuesPerSubscriber;
+  localparam int unsigned PickDepth = 8;
+
+  typedef logic [SubscriberWidth-1:0] subscriber_t;
+  typedef logic [IndexWidth-1:0] index_t;
+
+  if (Q != 1 && Q != 2 && Q != 4 && Q != 8) begin : g_bad_queues
+    $error("pst_subscriber_queues: QueuesPerSubscriber is %0d, allowed: 1, 2, 4, 8", Q);
+  end
+
+  // --- a pick waits for two cycles, so that what was chosen after events until its own cycle is there; then it reads
+
+  logic look, unused_ready;
+  logic [4:1] look_q;
+  subscriber_t [4:1] look_subscriber_q;
+  index_t look_index;
+  logic [$clog2(PickDepth+1)-1:0] credit_q, unused_level;
+
+  assign s_pick_ready_o = credit_q != '0 && init_done_o;
+  assign look           = s_pick_valid_i && s_pick_ready_o;
+
+  always_ff @(posedge clk_i) begin
+    look_q            <= {look_q[3:1], look};
+    look_subscriber_q <= {look_subscriber_q[3:1], s_pick_subscriber_i};
+    credit_q          <= credit_q + $bits(credit_q)'(m_pick_valid_o && m_pick_ready_i) - $bits(credit_q)'(look);
+    if (rst_i) begin
+      look_q   <= '0;
+      credit_q <= $bits(credit_q)'(PickDepth);
+    end
+  end
+
+  pst_fifo #(
+      .Width(SubscriberWidth + IndexWidth), .Depth(PickDepth)
+  ) u_out (
+      .clk_i, .rst_i,
+      .s_valid_i(look_q[4]), .s_ready_o(unused_ready), .s_data_i({look_subscriber_q[4], look_index}),
+      .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i), .m_data_o({m_pick_subscriber_o, m_pick_index_o}),
+      .level_o(unused_level)
+  );
+
+  // --- who is next, after each event
+
+  if (Q == 1) begin : g_single
+    assign look_index  = '0;
+    assign init_done_o = 1'b1;
+
+    logic unused;
+    assign unused = &{1'b0, s_op_valid_i, s_op_subscriber_i, s_event_waits_i, s_event_left_i, s_event_index_i, s_event_class_i,
+                      s_event_before_i};
+  end else begin : g_queues
+    logic [Q-1:0] unused_beside, c4_waits, c4_first;
+    class_t [Q-1:0] c4_classes;
+    logic [Q-1:0][Q-1:0] c4_before_q;
+    logic c4_event_q, c5_event_q;
+    index_t c4_index, c5_index_q;
+    subscriber_t [5:1] subscriber_q;
+    logic init_q, waiting_init_done;
+    subscriber_t init_subscriber_q;
+
+    // A queue is first if no other that waits goes before it: one of a higher class, or of its own that has had less.
+    always_comb begin
+      c4_index = '0;
+      for (int a = 0; a < int'(Q); a++) begin
+        c4_first[a] = c4_waits[a];
+        for (int b = 0; b < int'(Q); b++) begin
+          if (b != a && c4_waits[b] && (c4_classes[b] < c4_classes[a] || (c4_classes[b] == c4_classes[a] && c4_before_q[b][a])))
+            c4_first[a] = 1'b0;
+        end
+        if (c4_first[a]) c4_index |= index_t'(a);
+      end
+    end
+
+    always_ff @(posedge clk_i) begin
+      subscriber_q <= {subscriber_q[4:1], s_op_subscriber_i};
+      c4_event_q   <= s_event_waits_i || s_event_left_i;
+      c4_before_q  <= s_event_before_i;
+      c5_event_q   <= c4_event_q;
+      c5_index_q   <= c4_index;
+      if (init_q) init_subscriber_q <= init_subscriber_q + 1'b1;
+      if (init_q && init_subscriber_q == subscriber_t'(Subscribers - 1)) init_q <= 1'b0;
+      if (rst_i) begin
+        c4_event_q        <= 1'b0;
+        c5_event_q        <= 1'b0;
+        init_q            <= 1'b1;
+        init_subscriber_q <= '0;
+      end
+    end
+
+    assign init_done_o = !init_q && waiting_init_done;
+
+    pst_waiting_queues #(
+        .Subscribers(Subscribers), .QueuesPerSubscriber(Q), .RamStyle(RamStyle)
+    ) u_waiting (
+        .clk_i, .rst_i,
+        .s_op_valid_i, .s_op_subscriber_i, .s_event_waits_i, .s_event_left_i, .s_event_index_i, .s_event_class_i, .s_event_parent_i('0),
+        .beside_o(unused_beside), .waits_o(c4_waits), .classes_o(c4_classes), .init_done_o(waiting_init_done)
+    );
+
+    pst_ram_write_first #(
+        .Width(IndexWidth), .Depth(Subscribers), .Style(RamStyle)
+    ) u_next (
+        .clk_i,
+        .we_i(init_q || c5_event_q), .waddr_i(init_q ? init_subscriber_q : subscriber_q[5]), .wdata_i(init_q ? '0 : c5_index_q),
+        .re_i(1'b1), .raddr_i(look_subscriber_q[2]), .rdata_o(look_index)
+    );
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && look_q[4]) a_pick_has_its_place : assert (unused_ready) else $error("output FIFO overflows");
+  end
+`endif
+
+endmodule

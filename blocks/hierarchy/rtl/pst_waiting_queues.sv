@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Which of a subscriber's queues wait at one level, each in its class, and at nodes and ports each at one parent.
+//
+// Latency: cycle 0 the subscriber, 3 the event and who waits beside that queue, 4 all that wait after it. Throughput: one event per cycle.
+// Reset: a walker clears the memory (`Subscribers` cycles): nobody waits.
+module pst_waiting_queues
+  import pst_hierarchy_pkg::*;
+#(
+    parameter int unsigned Subscribers = 16,           // >= 2
+    parameter int unsigned QueuesPerSubscriber = 4,    // 2, 4 or 8
+    parameter int unsigned ParentWidth = 1,            // bits of a parent's number
+    parameter string       RamStyle = "auto",
+    localparam int unsigned SubscriberWidth = $clog2(Subscribers),
+    localparam int unsigned IndexWidth = $clog2(QueuesPerSubscriber)
+) (
+    input  logic                                          clk_i,
+    input  logic                                          rst_i,
+    // cycle 0
+    input  logic                                          s_op_valid_i,
+    input  logic   [    SubscriberWidth-1:0]              s_op_subscriber_i,
+    // cycle 3: a queue begins to wait, or leaves, or (neither) its queue, class and parent are looked up
+    input  logic                                          s_event_waits_i,
+    input  logic                                          s_event_left_i,
+    input  logic   [         IndexWidth-1:0]              s_event_index_i,
+    input  class_t                                        s_event_class_i,
+    input  logic   [        ParentWidth-1:0]              s_event_parent_i,
+    output logic   [QueuesPerSubscriber-1:0]              beside_o,            // other queues that wait in its class at its parent
+    // cycle 4
+    output logic   [QueuesPerSubscriber-1:0]              waits_o,
+    output class_t [QueuesPerSubscriber-1:0]              classes_o,           // of those that wait
+    output logic                                          init_done_o
+);
+
+  localparam int unsigned Q = QueuesPerSubscriber;
+
+  typedef struct packed {
+    logic                   waits;
+    class_t                 cls;
+    logic [ParentWidth-1:0] parent;
+  } word_t;
+
+  word_t [Q-1:0] words, words_new, words_q;
+
+  always_comb begin
+    words_new = words;
+    for (int i = 0; i < int'(Q); i++) begin
+      beside_o[i] = words[i].waits && s_event_index_i != IndexWidth'(i) && words[i].cls == s_event_class_i
+          && words[i].parent == s_event_parent_i;
+      if (s_event_index_i == IndexWidth'(i)) begin
+        if (s_event_waits_i) words_new[i] = '{waits: 1'b1, cls: s_event_class_i, parent: s_event_parent_i};
+        if (s_event_left_i) words_new[i].waits = 1'b0;
+      end
+      waits_o[i]   = words_q[i].waits;
+      classes_o[i] = words_q[i].cls;
+    end
+  end
+
+  pst_ram_modify #(
+      .Width($bits(words)), .Depth(Subscribers), .Style(RamStyle)
+  ) u_words (
+      .clk_i, .rst_i,
+      .valid_i(s_op_valid_i), .addr_i(s_op_subscriber_i), .word_o(words), .we_i(s_event_waits_i || s_event_left_i), .word_i(words_new),
+      .word_q_o(words_q), .init_done_o
+  );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      if (s_event_waits_i) a_waits_once : assert (!words[s_event_index_i].waits) else $error("a queue waits twice");
+      if (s_event_left_i) a_leaves_what_waits : assert (words[s_event_index_i].waits) else $error("a queue leaves that does not wait");
+    end
+  end
+`endif
+
+endmodule
