@@ -129,7 +129,7 @@ def test_changes_while_traffic_flows(capsys: pytest.CaptureFixture[str]) -> None
     assert result["lost"] == result["reordered"] == 0
     assert result["stall_cycles"]["max"] <= 16
     assert result["dequeues_per_cycle"] >= 0.68
-    whats = {"subscriber": "rate burst parent gate", "node": "rate burst parent gate", "port": "rate burst"}
+    whats = {"subscriber": "rate burst parent gate weight", "node": "rate burst parent gate", "port": "rate burst"}
     kinds = {f"{what} {kind}" for what, words in whats.items() for kind in words.split()}
     assert set(result["changes_by_kind"]) == kinds | {f"queue {word}" for word in ("rate", "burst", "limit", "gate", "class", "weight")}
     assert result["changes_per_second"] == pytest.approx(result["changes"] / result["cycles"] * 220e6, rel=1e-6)

@@ -27,7 +27,7 @@ def plan(tmp_path: Path, text: str, config: str = "tree_64", engine: str = "rtl"
 
 def test_parents_are_set_before_the_clock_starts(tmp_path: Path) -> None:
     given = """
-subscribers: [{ ids: 1-2, rate: 2 Mbit/s, burst: 1 kB, node: 3 }]
+subscribers: [{ ids: 1-2, rate: 2 Mbit/s, burst: 1 kB, node: 3 }, { id: 4, weight: 8 }]
 nodes: [{ id: 3, rate: 0, port: 1 }]
 ports: [{ id: 1, rate: 1 Mbit/s }]
 """
@@ -35,11 +35,13 @@ ports: [{ id: 1, rate: 1 Mbit/s }]
     expected = [
         *registers.tree_writes("subscriber", 1, 2_000_000, 1000, 3, CLOCK),
         *registers.tree_writes("subscriber", 2, 2_000_000, 1000, 3, CLOCK),
+        *registers.tree_writes("subscriber", 4, None, 0, 0, CLOCK, 8),
         *registers.tree_writes("node", 3, 0, 0, 1, CLOCK),
         *registers.tree_writes("port", 1, 1_000_000, 0, 0, CLOCK),
     ]
     assert writes == expected
-    assert expected[:5] == [(0x68, 1), (0x6C, expected[1][1]), (0x70, 40_000), (0x74, 3), (0x54, 5)]
+    assert expected[:6] == [(0x68, 1), (0x6C, expected[1][1]), (0x70, 40_000), (0x74, 3), (0x78, 0), (0x54, 5)]
+    assert expected[16:18] == [(0x78, 7 << 8), (0x54, 5)]
 
 
 def test_class_and_weight_go_with_the_queue(tmp_path: Path) -> None:
@@ -51,16 +53,18 @@ def test_changes_keep_what_they_do_not_name(tmp_path: Path) -> None:
     """In the order of their times, whatever their order in the file."""
     given = """
 queues: [{ id: 5, name: voice, rate: 1 Mbit/s, limit_packets: 7 }]
-subscribers: [{ id: 1, rate: 2 Mbit/s, node: 3 }]
+subscribers: [{ id: 1, rate: 2 Mbit/s, node: 3, weight: 2 }]
 changes:
   - { at: 200 us, subscribers: 1, set: { node: 2 } }
   - { at: 100 us, subscribers: 1, set: { rate: 0 } }
+  - { at: 250 us, subscribers: 1, set: { weight: 4 } }
   - { at: 300 us, queues: voice, set: { rate: 3 Mbit/s, traffic_class: 1 } }
 """
     timed = plan(tmp_path, given).job["timed_register_writes"]
     expected = [
-        *((1000, *write) for write in registers.tree_writes("subscriber", 1, 0, 0, 3, CLOCK)),
-        *((2000, *write) for write in registers.tree_writes("subscriber", 1, 0, 0, 2, CLOCK)),
+        *((1000, *write) for write in registers.tree_writes("subscriber", 1, 0, 0, 3, CLOCK, 2)),
+        *((2000, *write) for write in registers.tree_writes("subscriber", 1, 0, 0, 2, CLOCK, 2)),
+        *((2500, *write) for write in registers.tree_writes("subscriber", 1, 0, 0, 2, CLOCK, 4)),
         *((3000, *write) for write in registers.queue_writes(5, 3_000_000, 0, 7, 16_777_215, CLOCK)),
         *((3000, *write) for write in registers.class_writes(5, 1, 1)),
     ]
@@ -74,6 +78,7 @@ changes:
         ("subscribers: [{ id: 0, node: 4 }]", "is 4, but configuration tree_64 has nodes 0 to 3"),
         ("subscribers: [{ id: 16, node: 0 }]", "subscribers 0 to 15"),
         ("ports: [{ id: 0, rate: 1 Mbit/s }, { ids: 0-1, rate: 2 Mbit/s }]", "which another entry of `ports` has already"),
+        ("subscribers: [{ id: 0, weight: 9 }]", "subscribers.0.weight. must be at most 8, not 9"),
         ("queues: [{ id: 0, traffic_class: 4 }]", "must be 0 to 3 in configuration tree_64, not 4"),
         ("changes: [{ at: 1 us, nodes: 0, set: { weight: 2 } }]", "is nothing that nodes have; they have burst, port, rate"),
         ("changes: [{ at: 1 us, queues: 0, set: { node: 1 } }]", "is nothing that queues have"),
@@ -100,8 +105,12 @@ def test_the_model_engine_is_told_of_it(tmp_path: Path) -> None:
 
 def parents(made: job.Plan, command: int) -> dict[int, int]:
     """Return by id the parents that a plan's writes give subscribers (command 5) or nodes (6)."""
-    writes = made.job["register_writes"]
-    return {writes[i - 4][1]: writes[i - 1][1] for i, write in enumerate(writes) if write == (registers.address("queue_command"), command)}
+    found, held = {}, {}
+    for where, value in made.job["register_writes"]:
+        held[where] = value
+        if (where, value) == (registers.address("queue_command"), command):
+            found[held[registers.address("tree_index")]] = held[registers.address("tree_parent")]
+    return found
 
 
 def test_subscribers_are_dealt(tmp_path: Path) -> None:

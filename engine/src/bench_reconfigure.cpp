@@ -264,7 +264,7 @@ class Reconfigure : CoreDriver {
             record.weight = static_cast<uint8_t>(1 + draw(changes_rng_, 8));
             return {"queue weight", record};
         }
-        switch (changes_rng_() % (what == TreeWhat::Port ? 2 : 4)) {
+        switch (changes_rng_() % (what == TreeWhat::Port ? 2 : what == TreeWhat::Node ? 4 : 5)) {
             case 0:
                 record.shaper = (record.shaper >> 21 << 21) | shaper_of(what);
                 return {name + " rate", shown(what, id)};
@@ -281,6 +281,9 @@ class Reconfigure : CoreDriver {
                 partner_.push_back({name + " parent", other});
                 return {name + " parent", shown(what, id)};
             }
+            case 4:
+                record.weight = static_cast<uint8_t>(1 + draw(changes_rng_, 8));
+                return {name + " weight", shown(what, id)};
             default:
                 auto& closed = closed_[static_cast<size_t>(what)];
                 if (closed.size() >= (what == TreeWhat::Node ? kClosedNodes : kClosedSubscribers)) {

@@ -119,12 +119,12 @@ class CongestedNodes : protected CoreDriver {
             set({.what = TreeWhat::Node, .id = node, .shaper = node_code_, .parent = tree_.port_of[node]});
         for (const Source& s : sources_) {
             const uint32_t node = tree_.node_of[s.subscriber];
-            set({.what = TreeWhat::Subscriber, .id = s.subscriber, .parent = node});
+            set({.what = TreeWhat::Subscriber, .id = s.subscriber, .parent = node, .weight = static_cast<uint8_t>(s.weight)});
             const double offered = options_.overload * options_.node_rate * s.weight / weights[node] / static_cast<double>(s.flows);
             for (size_t k = 0; k < s.flows; ++k) {
                 const uint32_t queue = flows_[s.first + k].queue;
                 set_queue(queue, kBurst << 21 | shaper_code(1.0 / offered));
-                set({.what = TreeWhat::Queue, .id = queue, .cls = cls(k), .weight = static_cast<uint8_t>(s.weight)});
+                set({.what = TreeWhat::Queue, .id = queue, .cls = cls(k)});
             }
         }
         pins().m_out_ready_i = 1;

@@ -29,7 +29,7 @@ constexpr std::int64_t kReadCycles = 3;  // of a register
 constexpr std::int64_t kFreeCycles = 1 + pool_timing::kFree;  // from the choice of pst_free_merge to the page allocator
 constexpr std::int64_t kNever = INT64_MAX;
 
-constexpr std::uint32_t kVersion = 0x0001'0000;
+constexpr std::uint32_t kVersion = 0x0001'0001;
 
 template <typename Core>
 class ModelDevice final : public Device {

@@ -139,20 +139,22 @@ def aqm_ticks(time_ps: int, clock_hz: int, tick_shift: int) -> int:
     return ticks
 
 
-def tree_writes(level: str, index: int, rate: int | None, burst: int, parent: int, clock_hz: int) -> list[tuple[int, int]]:
-    """Return the writes that give a subscriber, node or port its rate (bit/s), burst (byte) and parent at once; see `queue_writes`."""
+def tree_writes(level: str, index: int, rate: int | None, burst: int, parent: int, clock_hz: int, weight: int = 1) -> list[tuple[int, int]]:
+    """Return the writes that give a subscriber, node or port its rate (bit/s), burst (byte) and parent at once, and a subscriber its weight
+    (1..8); see `queue_writes`."""
     mantissa, exponent = rate_code(rate, clock_hz)
     return [
         (address("tree_index"), index),
         (address("tree_rate"), exponent << 16 | mantissa),
         (address("tree_burst"), burst_cycles(burst, rate, clock_hz)),
         (address("tree_parent"), parent),
+        *([(address("tree_class"), (weight - 1) << 8)] if level == "subscriber" else []),
         (address("queue_command"), COMMAND_TREE[level]),
     ]
 
 
 def class_writes(queue: int, traffic_class: int, weight: int) -> list[tuple[int, int]]:
-    """Return the writes that give a queue its class (0..7) and weight (1..8) at once."""
+    """Return the writes that give a queue its class (0..7) and its weight (1..8) in its subscriber at once."""
     return [
         (address("tree_index"), queue),
         (address("tree_class"), (weight - 1) << 8 | traffic_class),

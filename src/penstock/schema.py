@@ -300,7 +300,7 @@ class QueueSettings(Model):
         None, ge=0, le=7, description="Class under a congested parent, where the configuration has a hierarchy; 0 goes first."
     )
     weight: StrictInt | None = Field(
-        None, ge=1, le=8, description="Share among equals: of its subscriber below a node or port, of the queue in its subscriber."
+        None, ge=1, le=8, description="Share among the queues of its subscriber that are of its class; 1 unless given."
     )
 
 
@@ -391,6 +391,9 @@ class Spread(Model):
 class Subscriber(Parent):
     """One subscriber, or several with the same settings: the owner of `queues_per_subscriber` queues in a row."""
 
+    weight: StrictInt | None = Field(
+        None, ge=1, le=8, description="Share among subscribers below a congested node or port, in each class; 1 unless given."
+    )
     node: StrictInt | None = Field(None, ge=0, description="Access node that it is at; 0 unless given.")
     spread: Spread | None = Field(None, description="In place of `node`: they are dealt to several nodes.")
 
@@ -419,7 +422,7 @@ class Port(Parent):
 
 
 class ChangedSettings(QueueSettings):
-    """What a change may set: of queues all that they have, of parents rate and burst, of a subscriber its node, of a node its port."""
+    """What a change may set: of queues all that they have, of parents rate and burst, of a subscriber its node and weight, of a node its port."""
 
     node: StrictInt | None = Field(None, ge=0, description="Of subscribers: they move to this node.")
     port: StrictInt | None = Field(None, ge=0, description="Of nodes: they move to this port.")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LEVELS = {"subscribers": "subscriber", "nodes": "node", "ports": "port"}
 ABOVE = {"subscribers": "node", "nodes": "port"}
-OF_PARENTS = {"rate", "burst"}
+OF_PARENTS = {"subscribers": {"rate", "burst", "node", "weight"}, "nodes": {"rate", "burst", "port"}, "ports": {"rate", "burst"}}
 
 Writes = list[tuple[int, int]]
 TimedWrites = list[tuple[int, int, int]]
@@ -35,11 +35,12 @@ class ParentSettings:
     rate_bps: int | None = None  # None: unshaped; 0: closed gate
     burst: int | TimeAtRate = 0
     parent: int = 0
+    weight: int = 1  # of a subscriber
 
     def writes(self, level: str, index: int, clock_hz: int) -> Writes:
         """Return the register writes that give `index` of `level` these settings. Raises UserError for what cannot be set."""
         burst = self.burst if isinstance(self.burst, int) else self.burst.size(self.rate_bps or 0)
-        return registers.tree_writes(level, index, self.rate_bps, burst, self.parent, clock_hz)
+        return registers.tree_writes(level, index, self.rate_bps, burst, self.parent, clock_hz, self.weight)
 
 
 class Tree:
@@ -68,7 +69,12 @@ class Tree:
         for ident, above in zip(idents, self._above(entry, len(idents), key), strict=True):
             if (LEVELS[kind], ident) in self._settings:
                 self._document.fail(where, f"has {LEVELS[kind]} {ident}, which another entry of `{kind}` has already")
-            given = ChangedSettings.model_construct(rate=entry.rate, burst=entry.burst, **({ABOVE[kind]: above} if kind in ABOVE else {}))
+            given = ChangedSettings.model_construct(
+                rate=entry.rate,
+                burst=entry.burst,
+                weight=entry.weight if isinstance(entry, Subscriber) else None,
+                **({ABOVE[kind]: above} if kind in ABOVE else {}),
+            )
             self.change(kind, ident, given, key)
 
     def _above(self, entry: Parent, count: int, key: KeyPath) -> list[int | None]:
@@ -98,6 +104,7 @@ class Tree:
             old,
             rate_bps=old.rate_bps if given.rate is None else None if given.rate == UNSHAPED else int(given.rate),
             burst=old.burst if given.burst is None else given.burst,
+            weight=old.weight if given.weight is None else given.weight,
         )
         above = ABOVE.get(kind)
         if above and (parent := getattr(given, above)) is not None:
@@ -150,6 +157,6 @@ def _check(change: Change, document: Document, key: KeyPath) -> None:
     if not given:
         document.fail((*key, "set"), "is empty")
     kind = next(kind for kind in ("queues", *LEVELS) if getattr(change, kind) is not None)
-    allowed = set(ChangedSettings.model_fields) - {"node", "port"} if kind == "queues" else OF_PARENTS | {ABOVE.get(kind, "rate")}
+    allowed = set(ChangedSettings.model_fields) - {"node", "port"} if kind == "queues" else OF_PARENTS[kind]
     for name in given - allowed:
         document.fail((*key, "set", name), f"is nothing that {kind} have; they have {', '.join(sorted(allowed))}")

@@ -78,7 +78,8 @@ class TreeJob:
         rate = None
         if self.tight in (level, "all"):
             rate = int(min(100e9, max(registers.MIN_RATE_BPS, self._offered / share * self._rng.uniform(0.2, 1.2))))
-        return registers.tree_writes(level, index, rate, 0, self._rng.randrange(above), self._config.clock_hz)
+        weight = self._rng.randint(1, 8) if self._rng.random() < 0.5 else 1
+        return registers.tree_writes(level, index, rate, 0, self._rng.randrange(above), self._config.clock_hz, weight)
 
     def _changes(self, duration: int) -> list[tuple[int, int, int]]:
         rng = self._rng
