@@ -33,6 +33,7 @@ class Network:
         self.departures: list[tuple[int, int, int]] = []  # cycle, queue, length
         self._heads: dict[int, int] = {}
         self._coming: list[tuple[int, int]] = []
+        self._pace: dict[int, tuple[float, float]] = {}  # of a queue that is not backlogged: when its next packet may come, cycles per byte
 
     def shape(self, level: "models.Level", ident: int, bps: int, burst: int = 0) -> None:
         """Set the rate of a subscriber, a node or a port, and its burst in cycles."""
@@ -43,6 +44,11 @@ class Network:
         self.model.set_queue(queue, cls, weight)
         self.sources[queue] = length
         heapq.heappush(self._coming, (start, queue))
+
+    def pace(self, queue: int, length: Callable[[], int], bps: int, cls: int = 0, weight: int = 1) -> None:
+        """Have a queue send at a rate, or at less when it is held up."""
+        self.backlog(queue, length, cls, weight)
+        self._pace[queue] = (0, cycles(1, bps))
 
     def once(self, queue: int, length: int, at: int) -> None:
         """Have one packet in a queue at a cycle."""
@@ -66,8 +72,14 @@ class Network:
                     self._heads[queue] = length
                     left += self.model.arrive(now, queue, length)
             for queue in left:
-                self.departures.append((now, queue, self._heads.pop(queue)))
-                heapq.heappush(self._coming, (now + LOOP_CYCLES, queue))
+                length = self._heads.pop(queue)
+                self.departures.append((now, queue, length))
+                ready = now + LOOP_CYCLES
+                if queue in self._pace:
+                    due, per_byte = self._pace[queue]
+                    self._pace[queue] = (due + length * per_byte, per_byte)
+                    ready = max(ready, int(self._pace[queue][0]))
+                heapq.heappush(self._coming, (ready, queue))
 
     def bytes_by(self, key: Callable[[int], int], since: int = 0) -> Counter[int]:
         """Return the bytes that left, by what `key` makes of the queue."""
@@ -122,6 +134,70 @@ def test_equal_queues_of_a_subscriber_get_equal_bytes(level: "models.Level") -> 
     assert share_error(Counter({q: own[q] for q in (0, 1, 2)}), {0: 1, 1: 1, 2: 1}) <= 0.2
     if level != Level.SUBSCRIBER:
         assert share_error(net.bytes_by(net.subscriber, 1_000_000), {0: 1, 1: 1}) <= 0.2
+
+
+@pytest.mark.parametrize("level", [Level.NODE, Level.PORT])
+@pytest.mark.parametrize("per_subscriber", [2, 4, 8])
+def test_what_a_slow_queue_leaves_is_for_its_siblings(level: "models.Level", per_subscriber: int) -> None:
+    """Two equal subscribers, one with slow queues beside its backlogged one: each gets half, the slow ones all that they want."""
+    net, slow = Network(2, per_subscriber), range(1, per_subscriber)
+    net.shape(level, 0, 10**9)
+    net.backlog(0, always(1514))
+    net.backlog(per_subscriber, always(1514))
+    for queue in slow:
+        net.pace(queue, always(200), 2 * 10**7)
+    net.run(60_000_000)
+    sums = net.bytes_by(net.subscriber, 1_000_000)
+    assert share_error(sums, {0: 1, 1: 1}) <= 0.05
+    own = net.bytes_by(lambda queue: queue, 1_000_000)
+    for queue in slow:
+        assert own[queue] / sum(own.values()) == pytest.approx(0.02, rel=0.01)
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_shares_of_any_mix(number: int) -> None:
+    """Subscribers with weights, one to eight queues each with weights of their own, backlogged or slow: weighted max-min at both levels."""
+    rng = random.Random(seed() * 1000 + number)
+    level, per = rng.choice([Level.NODE, Level.PORT]), rng.choice([1, 2, 4, 8])
+    subscribers, bps = rng.randint(2, 12), rng.choice([2, 10]) * 10**8
+    net = Network(subscribers, per)
+    net.shape(level, 0, bps)
+    wants, weights = {}, {}
+    for subscriber in range(subscribers):
+        weights[subscriber] = rng.randint(1, 8)
+        net.model.set_weight(subscriber, weights[subscriber])
+        for queue in range(subscriber * per, subscriber * per + rng.randint(1, per)):
+            weight, length = rng.randint(1, 8), rng.choice([always(60), always(590), always(1514), any_length(rng)])
+            if rng.random() < 0.5:
+                net.backlog(queue, length, weight=weight)
+                wants[queue] = (float(bps), weight)
+            else:
+                rate = rng.choice([0.002, 0.02, 0.1]) * bps
+                net.pace(queue, length, int(rate), weight=weight)
+                wants[queue] = (rate, weight)
+    net.run(int(cycles(25_000_000, bps)))
+    own = net.bytes_by(lambda queue: queue, int(cycles(500_000, bps)))
+    expected = {}
+    offered = {s: sum(want for queue, (want, _) in wants.items() if queue // per == s) for s in weights}
+    for subscriber, rate in max_min(bps, {s: (offered[s], weights[s]) for s in weights}).items():
+        expected |= max_min(rate, {queue: both for queue, both in wants.items() if queue // per == subscriber})
+    scale = sum(own.values()) / min(bps, sum(offered.values()))
+    errors = {queue: abs(own[queue] - rate * scale) / sum(own.values()) * 100 for queue, rate in expected.items()}
+    assert max(errors.values()) <= 0.2, (errors, wants, weights)
+
+
+def max_min(capacity: float, wants: dict[int, tuple[float, int]]) -> dict[int, float]:
+    """Share by weight; what one does not want is for the others. `wants`: rate and weight by name."""
+    found: dict[int, float] = {}
+    while wants:
+        level = capacity / sum(weight for _, weight in wants.values())
+        content = {name: want for name, (want, weight) in wants.items() if want <= level * weight}
+        if not content:
+            return found | {name: level * weight for name, (_, weight) in wants.items()}
+        found |= content
+        capacity = max(0.0, capacity - sum(content.values()))
+        wants = {name: both for name, both in wants.items() if name not in content}
+    return found
 
 
 def test_weights() -> None:
