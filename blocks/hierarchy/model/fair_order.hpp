@@ -11,6 +11,8 @@ namespace penstock {
 
 constexpr uint32_t kMaxWeight = 8;
 constexpr uint32_t kMaxQueuesPerSubscriber = 8;
+// How often a subscriber whose turn it is lets others go first, because that of its queues which has had the least has just left.
+constexpr uint8_t kPatience = 2;
 
 // What a subscriber may still send of one class in its round at a node or port (pst_round_credit). A subscriber has as many of these as it
 // can have queues; a word says itself of which class it is.
@@ -124,13 +126,18 @@ class SiblingOrder {
 
     // A packet of queue `index` comes to the gates.
     void charge(uint32_t index, uint32_t cls, uint32_t length, uint32_t weight) {
-        const uint32_t cost = length * (840 / weight) >> 4, mine = words_[index] & kMost;
-        if (cost > mine) {
-            const uint32_t step = cost - mine;
+        const uint32_t more = cost(length, weight), mine = words_[index] & kMost;
+        if (more > mine) {
+            const uint32_t step = more - mine;
             for (uint32_t& word : words_)
                 if (word >> kClassAt == cls) word = cls << kClassAt | std::min((word & kMost) + step, kMost);
         }
-        words_[index] = cls << kClassAt | (cost > mine ? 0 : mine - cost);
+        words_[index] = cls << kClassAt | (more > mine ? 0 : mine - more);
+    }
+
+    // Would queue `a`, had it one more packet such as this one, go before `b`?
+    bool again_before(uint32_t a, uint32_t b, uint32_t length, uint32_t weight) const {
+        return (words_[a] & kMost) > (words_[b] & kMost) + cost(length, weight);
     }
 
     // Of two queues of one class, does `a` go before `b`?
@@ -151,6 +158,8 @@ class SiblingOrder {
 
   private:
     static constexpr unsigned kClassAt = 24;
+
+    static uint32_t cost(uint32_t length, uint32_t weight) { return length * (840 / weight) >> 4; }
 
     std::array<uint32_t, kMaxQueuesPerSubscriber> words_{};  // class, and how far behind
 };

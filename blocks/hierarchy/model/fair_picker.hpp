@@ -36,6 +36,7 @@ class FairPicker {
         uint32_t parent, queue, round;  // queue: until it is known which, the one that stands in the list
         bool none;                      // nobody yet: the parent asks again
         bool last;                      // of its train
+        uint8_t hold = 0;               // not 0: it holds back, so often
 
         bool operator<(const Pick& other) const { return at < other.at; }
     };
@@ -100,11 +101,11 @@ class FairPicker {
         return std::max(now + 1, next);
     }
 
-    // `next` of a queue that stands in a list: which of its subscriber's queues goes in its place. After step().
-    template <class Next>
-    void stand(int64_t now, Next next) {
+    // `choose` gives a pick of a queue that stands in a list that of its subscriber's queues which goes in its place. After step().
+    template <class Choose>
+    void stand(int64_t now, Choose choose) {
         for (; known_ < picks_.size() && picks_.at(known_).at - picker_timing::kStand <= now; ++known_)
-            if (Pick& pick = picks_.at(known_); !pick.none) pick.queue = next(pick.queue);
+            if (Pick& pick = picks_.at(known_); !pick.none) choose(pick);
     }
 
     // Picks on their way to stage 0.

@@ -130,7 +130,11 @@ class TimedHierarchy {
             }
             if (level == 0) continue;
             pickers_[level - 1].step(now);
-            pickers_[level - 1].stand(now, [this](uint32_t queue) { return queue - index_of(queue) + held_[queue].next; });
+            pickers_[level - 1].stand(now, [this](Pick& pick) {
+                const Held& stands = held_[pick.queue];
+                pick.queue = pick.queue - index_of(pick.queue) + stands.next;
+                pick.hold = stands.hold;
+            });
         }
         const bool taken = start(now, offered);
         if (out_taken) {
@@ -144,6 +148,7 @@ class TimedHierarchy {
     void set(int64_t now, const HierarchySetting& s) {
         using What = HierarchySetting::What;
         if (s.what == What::Queue) {
+            recent_weights_[next_weight_++ % kRecent] = {now, s.id, classes_[s.id].weight};
             classes_[s.id] = {s.cls, s.weight};
             return;
         }
@@ -232,8 +237,9 @@ class TimedHierarchy {
         uint32_t descriptor = 0;
         uint16_t length = 0;
         bool mark : 1 = false, waits : 1 = false;
-        uint8_t cls : 4 = 0, level : 2 = 0;      // 1 node, 2 port: it waits there
-        uint32_t parent : 29 = 0, next : 3 = 0;  // at this one; which of its subscriber's queues that wait with it goes first
+        uint8_t cls : 4 = 0, level : 2 = 0;   // 1 node, 2 port: it waits there
+        uint32_t parent : 27 = 0;             // at this one
+        uint32_t next : 3 = 0, hold : 2 = 0;  // which of its subscriber's queues that wait with it goes first, and how often it holds back
     };
     using Pick = FairPicker::Pick;
     struct Operation {
@@ -258,6 +264,10 @@ class TimedHierarchy {
         int64_t start = -1;
         uint32_t subscriber = 0;
         SiblingOrder before{};
+    };
+    struct RecentWeight {
+        int64_t at = -1;
+        uint32_t queue = 0, before = 1;
     };
     static constexpr unsigned kRecent = 8;
     struct Opening {
@@ -361,14 +371,16 @@ class TimedHierarchy {
         Held& held = held_[pick.queue];
         if (level > 0) {
             RoundCredit credit;
-            const bool go = !pick.none && may_go(level, operation.start, pick, credit);
+            const bool go = !pick.none && !pick.hold && may_go(level, operation.start, pick, credit);
             if (!pick.none) {
                 if (go) held.level = 0;
                 const uint32_t waiting = beside(level, pick.queue, held.cls, pick.parent) | uint32_t{!go} << index_of(pick.queue);
                 if (waiting) {
-                    choose(pick.queue, waiting, operation.start);
+                    choose(pick.queue, waiting, operation.start, go, pick.hold ? pick.hold - 1U : 0);
                     const uint32_t stands = pick.queue - index_of(pick.queue) + static_cast<uint32_t>(__builtin_ctz(waiting));
-                    pickers_[level - 1].append(operation.start + t::kAppend[level], pick.parent, held.cls, stands, credit, !go);
+                    if (pick.hold) credit.credit = 1;  // it goes on waiting in this round
+                    pickers_[level - 1].append(operation.start + t::kAppend[level], pick.parent, held.cls, stands, credit,
+                                               !go && !pick.hold);
                 }
             }
             if (!go) {
@@ -388,6 +400,18 @@ class TimedHierarchy {
 
     uint32_t index_of(uint32_t queue) const { return queue & (sizes_.queues_per_subscriber - 1); }
 
+    // The weight of a queue as an operation has read it.
+    uint32_t weight_of(uint32_t queue, int64_t start) const {
+        uint32_t weight = classes_[queue].weight;
+        int64_t first = ParentWheel::kNever;
+        for (const RecentWeight& r : recent_weights_) {
+            if (r.queue == queue && r.at > start + hierarchy_timing::kRead[0] && r.at < first) {
+                first = r.at;
+                weight = r.before;
+            }
+        }
+        return weight;
+    }
     // A packet comes to the gates: its queue has had so much more.
     void charge(const Operation& operation) {
         if (sizes_.queues_per_subscriber == 1) return;
@@ -398,7 +422,8 @@ class TimedHierarchy {
     }
     // Queues of the subscriber of `queue` that wait together, a bit each: the one that has had the least, as an operation sees it, goes
     // first.
-    void choose(uint32_t queue, uint32_t waiting, int64_t start) {
+    // `left`: `queue` has left; if it would go again before that one, it is waited for.
+    void choose(uint32_t queue, uint32_t waiting, int64_t start, bool left, uint32_t hold) {
         const uint32_t id = queue >> shift_;
         const SiblingOrder* seen = &subscribers_[id].order;
         int64_t first = ParentWheel::kNever;
@@ -409,7 +434,12 @@ class TimedHierarchy {
             }
         }
         const uint32_t next = seen->first(waiting);
-        for (; waiting; waiting &= waiting - 1) held_[(id << shift_) + static_cast<uint32_t>(__builtin_ctz(waiting))].next = next & 7;
+        if (left && seen->again_before(index_of(queue), next, held_[queue].length, weight_of(queue, start))) hold = kPatience;
+        for (; waiting; waiting &= waiting - 1) {
+            Held& held = held_[(id << shift_) + static_cast<uint32_t>(__builtin_ctz(waiting))];
+            held.next = next & 7;
+            held.hold = hold & 3;
+        }
     }
     // The other queues of its subscriber that wait at this node or port in this class, a bit each.
     uint32_t beside(unsigned level, uint32_t queue, uint32_t cls, uint32_t parent) const {
@@ -484,7 +514,7 @@ class TimedHierarchy {
         const Packet& packet = operation.packet;
         Held& held = held_[packet.queue];
         if (!held.waits) {
-            held = {packet.tag, packet.descriptor, packet.length, packet.mark, true, operation.own.cls, 0, 0, 0};
+            held = {packet.tag, packet.descriptor, packet.length, packet.mark, true, operation.own.cls, 0, 0, 0, 0};
         }
         if (!anybody(level, id)) wheels_[level].place(id, gate_of(level, id).time, decided);
         if (level == 0) {
@@ -493,9 +523,9 @@ class TimedHierarchy {
         }
         ++groups_[level - 1][id].count;
         held.level = static_cast<uint8_t>(level);
-        held.parent = id & ((1U << 29) - 1);
+        held.parent = id & ((1U << 27) - 1);
         const uint32_t others = beside(level, packet.queue, held.cls, id);
-        choose(packet.queue, others | 1U << index_of(packet.queue), operation.start);
+        choose(packet.queue, others | 1U << index_of(packet.queue), operation.start, false, 0);
         if (others) return;  // one of them stands in the list
         pickers_[level - 1].append(operation.start + hierarchy_timing::kAppend[level], id, held.cls, packet.queue,
                                    credit_of(level, operation.start, packet.queue, held.cls).word, false);
@@ -509,7 +539,8 @@ class TimedHierarchy {
     std::vector<RoundCredit> credits_[2];  // as many for a subscriber as it has queues
     RecentCredit recent_[2][kRecent];
     RecentOrder recent_orders_[kRecent];
-    unsigned next_recent_[2] = {0, 0}, next_order_ = 0;
+    RecentWeight recent_weights_[kRecent];
+    unsigned next_recent_[2] = {0, 0}, next_order_ = 0, next_weight_ = 0;
     std::vector<Class> classes_;  // by queue
     std::vector<Held> held_;      // by queue
     ParentWheel wheels_[3];

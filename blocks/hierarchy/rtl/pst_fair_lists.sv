@@ -46,9 +46,10 @@ module pst_fair_lists
     output logic                    s_pick_ready_o,
     input  logic [ ParentWidth-1:0] s_pick_parent_i,
     input  train_t                  s_pick_train_i,       // in the next cycle: log2 of how many
-    // a queue leaves its list: which one goes for it, in the next cycle
+    // a queue leaves its list: in the next cycle which one goes for it, and whether that one still holds back
     output logic [QueueIdWidth-1:0] m_look_queue_o,
     input  logic [QueueIdWidth-1:0] m_look_queue_i,
+    input  patience_t               m_look_hold_i,
     output logic                    m_pick_valid_o,
     input  logic                    m_pick_ready_i,
     output logic [ ParentWidth-1:0] m_pick_parent_o,
@@ -56,6 +57,7 @@ module pst_fair_lists
     output round_t                  m_pick_round_o,
     output logic                    m_pick_none_o,        // nobody yet: ask again
     output logic                    m_pick_last_o,        // of the train
+    output patience_t               m_pick_hold_o,        // as looked up
     output logic                    init_done_o
 );
 
@@ -457,12 +459,12 @@ module pst_fair_lists
   );
 
   pst_fifo #(
-      .Width(ParentWidth + QueueIdWidth + RoundWidth + 2), .Depth(OutDepth)
+      .Width(ParentWidth + QueueIdWidth + RoundWidth + 2 + $bits(patience_t)), .Depth(OutDepth)
   ) u_out (
       .clk_i, .rst_i,
-      .s_valid_i(p4_given_q), .s_ready_o(unused_out_ready), .s_data_i({p4_pick_q, m_look_queue_i}),
+      .s_valid_i(p4_given_q), .s_ready_o(unused_out_ready), .s_data_i({p4_pick_q, m_look_hold_i, m_look_queue_i}),
       .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i),
-      .m_data_o({m_pick_parent_o, m_pick_round_o, m_pick_none_o, m_pick_last_o, m_pick_queue_o}),
+      .m_data_o({m_pick_parent_o, m_pick_round_o, m_pick_none_o, m_pick_last_o, m_pick_hold_o, m_pick_queue_o}),
       .level_o(unused_out_level)
   );
 

@@ -114,6 +114,7 @@ module pst_hierarchy
     round_t  round;      // OpNode, OpPort: of the pick
     logic    none;       // OpNode, OpPort: the pick found nobody yet
     logic    last;       // OpNode, OpPort: of its parent's train
+    patience_t hold;     // OpNode, OpPort: not 0: it holds back
     weight_t weight;     // from stage 3 on: of the subscriber
     packet_t packet;     // OpNew: payload and length; from stage 3 on
   } op_t;
@@ -183,6 +184,7 @@ module pst_hierarchy
   logic out_credit, done_credit;              // a place in the FIFO at the end less the operations under way; the same of who is told
   logic [2:0] release_valid, release_take;    // subscriber, node, port
   logic node_pick_none, port_pick_none, node_pick_last, port_pick_last;
+  patience_t node_pick_hold, port_pick_hold;
   subscriber_t subscriber_pick;
   index_t subscriber_pick_index;
   node_t node_pick;
@@ -220,6 +222,7 @@ module pst_hierarchy
       next.round        = port_pick_round;
       next.none         = port_pick_none;
       next.last         = port_pick_last;
+      next.hold         = port_pick_hold;
       release_take[2] = 1'b1;
     end else if (issue && release_valid[1]) begin
       next.valid        = 1'b1;
@@ -227,6 +230,7 @@ module pst_hierarchy
       next.queue_id     = node_pick_queue;
       next.none         = node_pick_none;
       next.last         = node_pick_last;
+      next.hold         = node_pick_hold;
       release_take[1] = 1'b1;
     end else if (issue && release_valid[0]) begin
       next.valid        = 1'b1;
@@ -335,6 +339,7 @@ module pst_hierarchy
   logic subscriber_pass, subscriber_wait, node_pass, node_wait, port_pass, port_wait;
   logic h5_alive_q, h6_alive_q, h7_alive_q, h8_alive_q;               // asks at the next gate
   logic h5_waits_q, h6_waits_q, h7_waits_q, h8_waits_q;               // a new packet that waits
+  logic h6_stays_q, h8_stays_q;    // a pick that found nobody yet, or that holds back
   logic h5_wait_q, h5_left_q, h7_wait_q, h7_again_q, h7_left_q, h9_wait_q, h9_again_q, h9_left_q, h9_out_q;
   logic node_go, port_go, node_credit, port_credit, h7_credit_q, h9_credit_q, node_more, port_more, node_left_credit, port_left_credit;
   round_t node_round, port_round, h7_round_q, h9_round_q;
@@ -354,12 +359,12 @@ module pst_hierarchy
     end
     if (h6_q.valid) begin
       if (h6_alive_q) h6_op = GateAsk;
-      if (h6_q.op == OpNode) h6_op = node_go && !h6_q.none ? GateLeave : GateAgain;
+      if (h6_q.op == OpNode) h6_op = node_go && !h6_stays_q ? GateLeave : GateAgain;
       if (h6_q.op == OpWalk) h6_op = GateWalk;
     end
     if (h8_q.valid) begin
       if (h8_alive_q) h8_op = GateAsk;
-      if (h8_q.op == OpPort) h8_op = port_go && !h8_q.none ? GateLeave : GateAgain;
+      if (h8_q.op == OpPort) h8_op = port_go && !h8_stays_q ? GateLeave : GateAgain;
       if (h8_q.op == OpWalk) h8_op = GateWalk;
     end
   end
@@ -381,6 +386,8 @@ module pst_hierarchy
     h7_alive_q <= h6_op == GateAsk ? node_pass : h6_op == GateLeave;
     h8_alive_q <= h7_alive_q;
 
+    h6_stays_q <= h5_q.none || h5_q.hold != '0;
+    h8_stays_q <= h7_q.none || h7_q.hold != '0;
     h5_wait_q   <= h4_op == GateAsk && subscriber_wait;
     h5_left_q   <= h4_op == GateLeave;
     h7_wait_q   <= h6_op == GateAsk && node_wait;
@@ -397,14 +404,14 @@ module pst_hierarchy
 
     // To the lists, a cycle after the event: what a pick has left counts for the queue that follows it.
     h8_node_q <= '{
-        more: h7_left_q && node_more, again: h7_again_q, parent: queue_t'(h7_q.node), cls: h7_q.packet.cls,
+        more: h7_left_q && node_more, again: h7_again_q && h7_q.hold == '0, parent: queue_t'(h7_q.node), cls: h7_q.packet.cls,
         subscriber: subscriber_of(h7_q.queue_id), round: h7_left_q ? h7_q.round : h7_round_q,
-        credit: h7_left_q ? node_left_credit : h7_credit_q
+        credit: h7_left_q ? node_left_credit : h7_again_q || h7_credit_q
     };
     h10_port_q <= '{
-        more: h9_left_q && port_more, again: h9_again_q, parent: queue_t'(h9_q.port), cls: h9_q.packet.cls,
+        more: h9_left_q && port_more, again: h9_again_q && h9_q.hold == '0, parent: queue_t'(h9_q.port), cls: h9_q.packet.cls,
         subscriber: subscriber_of(h9_q.queue_id), round: h9_left_q ? h9_q.round : h9_round_q,
-        credit: h9_left_q ? port_left_credit : h9_credit_q
+        credit: h9_left_q ? port_left_credit : h9_again_q || h9_credit_q
     };
 
     h5_waits_q <= h4_op == GateAsk && subscriber_wait;
@@ -491,9 +498,12 @@ module pst_hierarchy
   typedef logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] before_t;
   before_t h5_before;
   before_t [9:6] before_q;
+  logic [QueuesPerSubscriber-1:0] h5_repeat;
+  logic [9:6][QueuesPerSubscriber-1:0] repeat_q;
 
   if (QueuesPerSubscriber == 1) begin : g_no_siblings
     assign h5_before         = '0;
+    assign h5_repeat         = '0;
     assign part_init_done[7] = 1'b1;
 
     logic unused_weight;
@@ -505,11 +515,14 @@ module pst_hierarchy
         .clk_i, .rst_i,
         .s_op_valid_i(h0_q.valid), .s_op_charge_i(h0_q.op == OpNew), .s_op_subscriber_i(subscriber_of(h0_q.queue_id)),
         .s_op_index_i(index_of(index_t'(h0_q.queue_id))), .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2_weight),
-        .s_op_len_i(h2.packet.len), .before_o(h5_before), .init_done_o(part_init_done[7])
+        .s_op_len_i(h2.packet.len), .before_o(h5_before), .again_o(h5_repeat), .init_done_o(part_init_done[7])
     );
   end
 
-  always_ff @(posedge clk_i) before_q <= {before_q[8:6], h5_before};
+  always_ff @(posedge clk_i) begin
+    before_q <= {before_q[8:6], h5_before};
+    repeat_q <= {repeat_q[8:6], h5_repeat};
+  end
 
   pst_subscriber_queues #(
       .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
@@ -525,6 +538,7 @@ module pst_hierarchy
 
   logic node_append, port_append;
   index_t node_append_index, port_append_index, node_look_index, port_look_index;
+  patience_t node_look_hold, port_look_hold;
   queue_t node_look, port_look;
   subscriber_t node_look_q, port_look_q;
 
@@ -540,9 +554,10 @@ module pst_hierarchy
       .s_op_valid_i(h4_q.valid), .s_op_subscriber_i(subscriber_of(h4_q.queue_id)),
       .s_event_waits_i(h7_wait_q), .s_event_left_i(h7_left_q), .s_event_again_i(h7_again_q),
       .s_event_index_i(index_of(index_t'(h7_q.queue_id))), .s_event_class_i(h7_q.packet.cls), .s_event_parent_i(h7_q.node),
-      .s_event_before_i(before_q[7]),
+      .s_event_before_i(before_q[7]), .s_event_repeat_i(repeat_q[7]), .s_event_hold_i(h7_q.hold),
       .m_append_valid_o(node_append), .m_append_index_o(node_append_index),
       .s_look_subscriber_i(subscriber_of(node_look)), .s_look_index_i(index_of(index_t'(node_look))), .m_look_index_o(node_look_index),
+      .m_look_hold_o(node_look_hold),
       .init_done_o(part_init_done[8])
   );
 
@@ -553,9 +568,10 @@ module pst_hierarchy
       .s_op_valid_i(h6_q.valid), .s_op_subscriber_i(subscriber_of(h6_q.queue_id)),
       .s_event_waits_i(h9_wait_q), .s_event_left_i(h9_left_q), .s_event_again_i(h9_again_q),
       .s_event_index_i(index_of(index_t'(h9_q.queue_id))), .s_event_class_i(h9_q.packet.cls), .s_event_parent_i(h9_q.port),
-      .s_event_before_i(before_q[9]),
+      .s_event_before_i(before_q[9]), .s_event_repeat_i(repeat_q[9]), .s_event_hold_i(h9_q.hold),
       .m_append_valid_o(port_append), .m_append_index_o(port_append_index),
       .s_look_subscriber_i(subscriber_of(port_look)), .s_look_index_i(index_of(index_t'(port_look))), .m_look_index_o(port_look_index),
+      .m_look_hold_o(port_look_hold),
       .init_done_o(part_init_done[9])
   );
 
@@ -567,10 +583,10 @@ module pst_hierarchy
       .s_append_class_i(h8_node_q.cls), .s_append_queue_i(queue_of(h8_node_q.subscriber, node_append_index)),
       .s_append_round_i(h8_node_q.round), .s_append_credit_i(h8_node_q.credit), .s_left_valid_i(h8_node_q.more),
       .s_pick_valid_i(due_valid[1]), .s_pick_ready_o(due_ready[1]), .s_pick_parent_i(due_node), .s_pick_train_i(node_train),
-      .m_look_queue_o(node_look), .m_look_queue_i(queue_of(node_look_q, node_look_index)),
+      .m_look_queue_o(node_look), .m_look_queue_i(queue_of(node_look_q, node_look_index)), .m_look_hold_i(node_look_hold),
       .m_pick_valid_o(release_valid[1]), .m_pick_ready_i(release_take[1]), .m_pick_parent_o(node_pick),
       .m_pick_queue_o(node_pick_queue), .m_pick_round_o(node_pick_round), .m_pick_none_o(node_pick_none),
-      .m_pick_last_o(node_pick_last), .init_done_o(part_init_done[4])
+      .m_pick_last_o(node_pick_last), .m_pick_hold_o(node_pick_hold), .init_done_o(part_init_done[4])
   );
 
   pst_fair_lists #(
@@ -581,10 +597,10 @@ module pst_hierarchy
       .s_append_class_i(h10_port_q.cls), .s_append_queue_i(queue_of(h10_port_q.subscriber, port_append_index)),
       .s_append_round_i(h10_port_q.round), .s_append_credit_i(h10_port_q.credit), .s_left_valid_i(h10_port_q.more),
       .s_pick_valid_i(due_valid[2]), .s_pick_ready_o(due_ready[2]), .s_pick_parent_i(due_port), .s_pick_train_i(port_train),
-      .m_look_queue_o(port_look), .m_look_queue_i(queue_of(port_look_q, port_look_index)),
+      .m_look_queue_o(port_look), .m_look_queue_i(queue_of(port_look_q, port_look_index)), .m_look_hold_i(port_look_hold),
       .m_pick_valid_o(release_valid[2]), .m_pick_ready_i(release_take[2]), .m_pick_parent_o(port_pick),
       .m_pick_queue_o(port_pick_queue), .m_pick_round_o(port_pick_round), .m_pick_none_o(port_pick_none),
-      .m_pick_last_o(port_pick_last), .init_done_o(part_init_done[5])
+      .m_pick_last_o(port_pick_last), .m_pick_hold_o(port_pick_hold), .init_done_o(part_init_done[5])
   );
 
   logic port_credit_init_done, node_credit_init_done;
@@ -596,7 +612,7 @@ module pst_hierarchy
       .clk_i, .rst_i,
       .s_op_subscriber_i(subscriber_of(h0_q.queue_id)), .s_op_index_i(index_of(index_t'(h0_q.queue_id))),
       .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2.weight), .s_op_round_i(h2_q.round),
-      .s_op_picked_i(h6_q.valid && h6_q.op == OpNode && !h6_q.none), .s_op_len_i(h6_q.packet.len),
+      .s_op_picked_i(h6_q.valid && h6_q.op == OpNode && !h6_stays_q), .s_op_len_i(h6_q.packet.len),
       .go_o(node_go), .round_o(node_round), .credit_o(node_credit), .left_credit_o(node_left_credit),
       .more_o(node_more), .init_done_o(node_credit_init_done)
   );
@@ -607,7 +623,7 @@ module pst_hierarchy
       .clk_i, .rst_i,
       .s_op_subscriber_i(subscriber_of(h2_q.queue_id)), .s_op_index_i(index_of(index_t'(h2_q.queue_id))),
       .s_op_class_i(h4_q.packet.cls), .s_op_weight_i(h4_q.weight), .s_op_round_i(h4_q.round),
-      .s_op_picked_i(h8_q.valid && h8_q.op == OpPort && !h8_q.none), .s_op_len_i(h8_q.packet.len),
+      .s_op_picked_i(h8_q.valid && h8_q.op == OpPort && !h8_stays_q), .s_op_len_i(h8_q.packet.len),
       .go_o(port_go), .round_o(port_round), .credit_o(port_credit), .left_credit_o(port_left_credit),
       .more_o(port_more), .init_done_o(port_credit_init_done)
   );

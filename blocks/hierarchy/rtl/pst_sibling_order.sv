@@ -6,6 +6,8 @@
 // closer to the first one, or makes it the first and all others of its class fall behind. So nothing wraps, and a queue that was idle is paid
 // for a largest packet or so at most.
 //
+// Of the queue itself it is told, too, before whom it would go if it had one more packet such as this one.
+//
 // Latency: cycle 0 the queue, 2 class, weight and length, 5 before_o, of the state after this operation. Throughput: one operation per cycle.
 // Reset: a walker clears the memory (`Subscribers` cycles): all queues have had the same.
 module pst_sibling_order
@@ -31,6 +33,7 @@ module pst_sibling_order
     input  len_t                                                        s_op_len_i,
     // cycle 5
     output logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] before_o,                 // [a][b]: a before b, if they are of one class
+    output logic [QueuesPerSubscriber-1:0]                              again_o,              // of a look: its next packet before b's
     output logic                                                        init_done_o
 );
 
@@ -70,7 +73,7 @@ module pst_sibling_order
   logic [3:1][IndexWidth-1:0] index_q;
   class_t c3_class_q;
   logic [LenWidth+9:0] c3_product_q;
-  behind_t c3_cost, c3_own;
+  behind_t c3_cost, c3_own, c4_cost_q, c4_own_q;
   logic c3_passes;
   word_t [Q-1:0] c3_words, c3_new, c4_words;
 
@@ -95,6 +98,9 @@ module pst_sibling_order
     index_q      <= {index_q[2:1], s_op_index_i};
     c3_class_q   <= s_op_class_i;
     c3_product_q <= s_op_len_i * per_weight(s_op_weight_i);
+    c4_cost_q <= c3_cost;
+    c4_own_q  <= c3_own;
+    for (int b = 0; b < int'(Q); b++) again_o[b] <= (BehindWidth + 1)'(c4_own_q) > (BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q);
     for (int a = 0; a < int'(Q); a++) begin
       for (int b = 0; b < int'(Q); b++) begin
         before_o[a][b] <= a < b ? c4_words[a].behind >= c4_words[b].behind : c4_words[a].behind > c4_words[b].behind;

@@ -3,7 +3,8 @@
 //
 // Of the queues of one subscriber that wait at one parent in one class, one stands in the parent's list (or was picked there) and the others wait
 // beside it. So a subscriber has one turn in a round, however many queues it has. Which of them goes is chosen whenever one of them begins to
-// wait, leaves or may not go yet: the one that has had the least. When it has left, another that waits stands in the list.
+// wait, leaves or may not go yet: the one that has had the least. When it has left, another that waits stands in the list. A queue that has left
+// and would go before those that wait, were it back with such a packet, is waited for: the next `Patience` picks of its subscriber hold back.
 //
 // Latency: cycle 0 the queue, 3 the event, 4 m_append_o; what is chosen then counts for looks from cycle 5 on. A look takes a cycle.
 // Throughput: one event and one look per cycle. Reset: as pst_waiting_queues.
@@ -30,13 +31,16 @@ module pst_siblings
     input  class_t                                                  s_event_class_i,
     input  logic [        ParentWidth-1:0]                          s_event_parent_i,
     input  logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] s_event_before_i,    // of pst_sibling_order
+    input  logic [QueuesPerSubscriber-1:0]                          s_event_repeat_i,    // the same: it would go again before these
+    input  patience_t                                               s_event_hold_i,      // of one that may not go yet: as looked up
     // cycle 4
     output logic                                                    m_append_valid_o,
     output logic [         IndexWidth-1:0]                          m_append_index_o,
-    // of a queue that stands in a list: which one goes, in the next cycle
+    // of a queue that stands in a list: which one goes, in the next cycle, and how often it still holds back
     input  logic [    SubscriberWidth-1:0]                          s_look_subscriber_i,
     input  logic [         IndexWidth-1:0]                          s_look_index_i,
     output logic [         IndexWidth-1:0]                          m_look_index_o,
+    output patience_t                                               m_look_hold_o,
     output logic                                                    init_done_o
 );
 
@@ -46,11 +50,12 @@ module pst_siblings
     always_ff @(posedge clk_i) m_append_valid_o <= (s_event_waits_i || s_event_again_i) && !rst_i;
     assign m_append_index_o = '0;
     assign m_look_index_o   = '0;
+    assign m_look_hold_o    = '0;
     assign init_done_o      = 1'b1;
 
     logic unused;
     assign unused = &{1'b0, s_op_valid_i, s_op_subscriber_i, s_event_left_i, s_event_index_i, s_event_class_i, s_event_parent_i,
-                      s_event_before_i, s_look_subscriber_i, s_look_index_i};
+                      s_event_before_i, s_event_repeat_i, s_event_hold_i, s_look_subscriber_i, s_look_index_i};
   end else begin : g_siblings
     typedef logic [IndexWidth-1:0] index_t;
     typedef logic [SubscriberWidth-1:0] subscriber_t;
@@ -58,8 +63,17 @@ module pst_siblings
     logic [Q-1:0] c3_beside, c3_waiting, c4_waiting_q, c5_waiting_q, unused_waits;
     class_t [Q-1:0] unused_classes;
     logic [Q-1:0][Q-1:0] c4_before_q;
-    index_t c3_stands, c4_first, c5_first_q;
+    logic [Q-1:0] c4_repeat_q;
+    index_t c3_stands, c4_first;
+    patience_t c4_hold_q;
     subscriber_t [5:1] subscriber_q;
+
+    typedef struct packed {
+      patience_t hold;
+      index_t    first;
+    } next_t;
+
+    next_t c5_next_q;
 
     // Those that wait together after the event. Any of them may stand in the list.
     always_comb begin
@@ -70,7 +84,7 @@ module pst_siblings
       if (s_event_waits_i) c3_stands = s_event_index_i;
     end
 
-    // The one that no other goes before.
+    // The one that no other goes before. (c4_repeat_q is of a queue that has left, 0 otherwise; c4_hold_q of one that may not go.)
     always_comb begin
       c4_first = '0;
       for (int a = 0; a < int'(Q); a++) begin
@@ -86,8 +100,10 @@ module pst_siblings
       m_append_index_o <= c3_stands;
       c4_waiting_q     <= s_event_waits_i || s_event_left_i || s_event_again_i ? c3_waiting : '0;
       c4_before_q      <= s_event_before_i;
+      c4_repeat_q      <= s_event_left_i ? s_event_repeat_i : '0;
+      c4_hold_q        <= s_event_again_i && s_event_hold_i != '0 ? s_event_hold_i - 1'b1 : '0;
       c5_waiting_q     <= c4_waiting_q;
-      c5_first_q       <= c4_first;
+      c5_next_q        <= '{hold: c4_repeat_q[c4_first] ? Patience : c4_hold_q, first: c4_first};
       subscriber_q     <= {subscriber_q[4:1], s_op_subscriber_i};
       if (rst_i) begin
         m_append_valid_o <= 1'b0;
@@ -105,27 +121,28 @@ module pst_siblings
     );
 
     // Which one goes: a word for each queue, all of those that wait together written at once. What does not wait is never looked up.
-    index_t [Q-1:0] next;
+    next_t [Q-1:0] next;
     logic [Q-1:0] hit_q;
-    index_t new_q, look_index_q;
+    next_t new_q;
+    index_t look_index_q;
 
     for (genvar i = 0; i < Q; i++) begin : g_next
       pst_ram_1r1w #(
-          .Width(IndexWidth), .Depth(Subscribers), .Style(RamStyle)
+          .Width($bits(next_t)), .Depth(Subscribers), .Style(RamStyle)
       ) u_next (
           .clk_i,
-          .we_i(c5_waiting_q[i]), .waddr_i(subscriber_q[5]), .wdata_i(c5_first_q),
+          .we_i(c5_waiting_q[i]), .waddr_i(subscriber_q[5]), .wdata_i(c5_next_q),
           .re_i(1'b1), .raddr_i(s_look_subscriber_i), .rdata_o(next[i])
       );
     end
 
     always_ff @(posedge clk_i) begin
       look_index_q <= s_look_index_i;
-      new_q        <= c5_first_q;
+      new_q        <= c5_next_q;
       hit_q        <= subscriber_q[5] == s_look_subscriber_i ? c5_waiting_q : '0;
     end
 
-    assign m_look_index_o = hit_q[look_index_q] ? new_q : next[look_index_q];
+    assign {m_look_hold_o, m_look_index_o} = hit_q[look_index_q] ? new_q : next[look_index_q];
   end
 
 endmodule
