@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """Devices and jobs for the tests of the engine."""
 
-import hashlib
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from penstock import configs, engine, verilate
-from penstock.paths import BUILD, ROOT
+from penstock import configs, engine, teststand, verilate
 from penstock.testkit import seed
 
 sys.path.insert(0, str(Path(__file__).parent))  # for switch_reference: pytest's importlib mode does not do it
@@ -25,16 +21,7 @@ LINE_BPS = 100e9
 @pytest.fixture(scope="session")
 def stand_in() -> str:
     """The library of the stand-in device (stand_in.cpp)."""
-    source, header = Path(__file__).parent / "stand_in.cpp", ROOT / "engine/include/penstock/pins.h"
-    digest = hashlib.sha256(source.read_bytes() + header.read_bytes()).hexdigest()[:16]
-    library = BUILD / "stand_in" / f"{digest}.so"
-    if not library.exists():
-        library.parent.mkdir(parents=True, exist_ok=True)
-        made = library.with_suffix(f".{os.getpid()}")
-        command = [os.environ.get("CXX", "c++"), "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
-        subprocess.run([*command, f"-I{ROOT / 'engine/include'}", str(source), "-o", str(made)], check=True)
-        made.rename(library)
-    return str(library)
+    return teststand.library()
 
 
 @pytest.fixture
@@ -43,7 +30,7 @@ def stand_in_job(stand_in: str) -> Callable[..., Job]:
 
     def make(sources: list[Job], fault: int = 0, parameter: int = 0, **keys: Any) -> Job:
         job: Job = {
-            "device": {"library": stand_in, "clock_hz": CLOCK_HZ, "queues": 16, "memories": [{"bytes": 65536}]},
+            "device": {"library": stand_in, "clock_hz": CLOCK_HZ, "queues": 16, "memories": [{"bytes": teststand.MEMORY_BYTES}]},
             "seed": seed(),
             "duration_cycles": 20_000,
             "drain": True,

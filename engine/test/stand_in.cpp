@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // A device that loops frames through, to test the engine itself: it implements pins.h without any hardware, and does
 // on request what no device should do. Register 0x800 chooses the fault, register 0x804 has its parameter.
+//
+// The fate of single frames can be dictated besides. Register 0x810 chooses a frame (they are counted from 1 as they come), those behind it
+// say what becomes of it: 0x814 cycles from its last beat in to its first beat out (all bits: it stays), 0x818 the reason for which it is
+// dropped (1 to 4 by classify, 5 to 8 by its queue), 0x81C what an AQM says when it comes to its turn (enum Verdict), 0x820 a byte that
+// changes in it (offset << 8 | value), as many as one likes. Register 0x808 is 1 in a device with an AQM: it reports what queues give away.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <limits>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "penstock/pins.h"
@@ -31,17 +40,34 @@ enum Fault : std::uint32_t {
     kLast = 13,          // wlast comes too early
     kTruncate = 14,      // the n-th frame loses its last byte
     kDropValid = 15,     // valid falls before the output was ready
+    // counters that count double
+    kMiscountAqm = 16,         // what the AQM dropped, by reason
+    kMiscountQueueAqm = 17,    // what it dropped of a queue
+    kMiscountQueueDrops = 18,  // all drops of a queue
+    kMiscountQueueIn = 19,     // what a queue has accepted
+    kMiscountMarks = 20,       // marks of the device
+    kMiscountQueueMarks = 21,  // marks of a queue
+};
+
+enum Verdict : std::uint32_t { kSend = 0, kMark = 1, kDrop = 2 };
+
+constexpr std::uint32_t kStays = ~std::uint32_t{0};
+constexpr std::uint8_t kAqmDrop = 8;
+
+struct Dictated {
+    std::uint32_t delay = kLatency, reason = 0, verdict = kSend;
+    std::vector<std::pair<std::uint32_t, std::uint8_t>> patches;
 };
 
 struct Stored {
     std::vector<std::uint8_t> bytes;
-    std::uint32_t queue = 0;
+    std::uint32_t queue = 0, verdict = kSend;
     std::int64_t due = 0;
 };
 
 struct Counts {
     std::uint64_t packets = 0, bytes = 0;
-    void add(std::size_t length) { ++packets, bytes += length; }
+    void add(std::size_t length, bool twice = false) { packets += 1 + twice, bytes += (1 + twice) * length; }
 };
 
 }  // namespace
@@ -52,9 +78,13 @@ struct pst_device {
     std::vector<std::uint8_t> coming;
     std::deque<Stored> stored;
     std::deque<pst_event_pins> classify, enqueue;
-    std::array<Counts, 8> drops;
-    std::array<Counts, kQueues> in, out;
-    std::uint64_t accepted = 0;
+    std::array<Counts, 9> drops;
+    std::array<Counts, kQueues> in, out, dropped, aqm_dropped;
+    std::array<std::uint64_t, kQueues> marks{};
+    std::map<std::uint64_t, Dictated> dictated;
+    std::uint64_t come = 0, accepted = 0, marked = 0;
+    std::uint32_t chosen_frame = 0;
+    bool has_aqm = false, given = false;  // given: the first stored frame has been reported as given away
     std::size_t sent = 0;  // bytes of the first stored frame
     bool write_answer = false, read_answer = false, offered = false;
     bool aw_done = false, w_done = false;
@@ -65,32 +95,72 @@ struct pst_device {
         for (int i = 0; i < 4; ++i) frame.queue = frame.queue << 8 | coming[i];
         frame.bytes.assign(coming.begin() + 4, coming.end());
         coming.clear();
-        frame.due = now + kLatency;
+        const auto found = dictated.find(++come);
+        const Dictated order = found == dictated.end() ? Dictated{} : found->second;
+        frame.due = order.delay == kStays ? std::numeric_limits<std::int64_t>::max() : now + order.delay;
+        frame.verdict = order.verdict;
         const std::size_t length = frame.bytes.size();
-        const std::uint8_t reason = bad ? 4 : length < kMinFrame ? 1 : length > kMaxFrame ? 2 : frame.queue >= kQueues ? 3 : 0;
-        classify.push_back({frame.queue, static_cast<std::uint16_t>(length), 1, reason});
-        if (reason) {
-            drops[reason].add(length);
-            if (fault == kMiscount && reason == 1) drops[reason].add(length);
-            return;
+        const std::uint32_t natural = bad ? 4 : length < kMinFrame ? 1 : length > kMaxFrame ? 2 : frame.queue >= kQueues ? 3 : 0;
+        const auto reason = static_cast<std::uint8_t>(order.reason ? order.reason : natural);
+        const auto event = [&](std::uint8_t why) { return pst_event_pins{frame.queue, static_cast<std::uint16_t>(length), 1, why}; };
+        classify.push_back(event(reason <= 4 ? reason : 0));
+        if (reason > 4) {
+            enqueue.push_back(event(reason));
+            drop(frame.queue, length, reason);
+        } else if (reason) {
+            drops[reason].add(length, fault == kMiscount && reason == 1);
         }
+        if (reason) return;
         const bool chosen = ++accepted == parameter;
-        if (!(chosen && fault == kNoEvent)) enqueue.push_back({frame.queue, static_cast<std::uint16_t>(length), 1, 0});
-        in[frame.queue].add(length);
+        if (!(chosen && fault == kNoEvent)) enqueue.push_back(event(0));
+        in[frame.queue].add(length, fault == kMiscountQueueIn);
+        for (const auto& [offset, value] : order.patches) frame.bytes[offset] = value;
         if (chosen && fault == kAssertion) error = "assertion of the stand-in";
         if (chosen && fault == kLose) return;
         if (chosen && fault == kCorrupt) frame.bytes[length / 2] ^= 0x10;
         if (chosen && fault == kTruncate) frame.bytes.pop_back();
-        if (chosen && fault == kDuplicate) stored.push_back(frame);
-        stored.push_back(frame);
+        if (chosen && fault == kDuplicate) store(frame);
+        store(frame);
         if (accepted == parameter + 1 && fault == kReorder && stored.size() >= 2) {
             std::swap(stored[stored.size() - 1].bytes, stored[stored.size() - 2].bytes);
             std::swap(stored[stored.size() - 1].queue, stored[stored.size() - 2].queue);
         }
     }
 
+    // Frames leave in order of the cycles in which they are due.
+    void store(const Stored& frame) {
+        const auto later = [](std::int64_t due, const Stored& other) { return due < other.due; };
+        stored.insert(std::upper_bound(stored.begin(), stored.end(), frame.due, later), frame);
+    }
+
+    void drop(std::uint32_t queue, std::size_t length, std::uint8_t reason) {
+        const bool aqm = reason == kAqmDrop;
+        drops[reason].add(length, fault == kMiscountAqm && aqm);
+        dropped[queue].add(length, fault == kMiscountQueueDrops);
+        if (aqm) aqm_dropped[queue].add(length, fault == kMiscountQueueAqm);
+    }
+
+    // The turn of the first stored frame: its queue gives it away.
+    void give(pst_pins& p) {
+        p.ev_dequeue.valid_o = has_aqm && !given && !stored.empty() && stored.front().due <= now;
+        if (!p.ev_dequeue.valid_o) return;
+        const Stored& frame = stored.front();
+        const auto length = static_cast<std::uint16_t>(frame.bytes.size());
+        p.ev_dequeue = {frame.queue, length, 1, frame.verdict == kDrop ? kAqmDrop : std::uint8_t{0}};
+        p.ev_dequeue_mark_o = frame.verdict == kMark;
+        if (frame.verdict == kMark) {
+            marked += fault == kMiscountMarks ? 2 : 1;
+            marks[frame.queue] += fault == kMiscountQueueMarks ? 2 : 1;
+        }
+        given = frame.verdict != kDrop;
+        if (given) return;
+        drop(frame.queue, length, kAqmDrop);
+        stored.pop_front();
+    }
+
     void offer(pst_pins& p) {
-        p.m_axis_tvalid_o = !stored.empty() && stored.front().due <= now && !(fault == kDropValid && offered);
+        const bool turn = !stored.empty() && stored.front().due <= now && (given || !has_aqm);
+        p.m_axis_tvalid_o = turn && !(fault == kDropValid && offered);
         if (!p.m_axis_tvalid_o) return;
         const Stored& frame = stored.front();
         const std::size_t left = frame.bytes.size() - sent;
@@ -108,11 +178,10 @@ struct pst_device {
     void sent_beat(const pst_pins& p) {
         sent += 64;
         if (!p.m_axis_tlast_o) return;
-        Counts& counts = out[stored.front().queue];
-        counts.add(stored.front().bytes.size());
-        if (fault == kMiscountQueue) counts.add(stored.front().bytes.size());
+        out[stored.front().queue].add(stored.front().bytes.size(), fault == kMiscountQueue);
         stored.pop_front();
         sent = 0;
+        given = false;
     }
 
     void misuse_memory(pst_axi_pins& p) {
@@ -139,7 +208,11 @@ struct pst_device {
         if (address == 0x008) return kQueues;
         if (address >= 0x080 && address < 0x090) return part(in[index]);
         if (address >= 0x090 && address < 0x0A0) return part(out[index]);
-        if (address >= 0x110 && address < 0x180) return part(drops[(address - 0x100) / 16]);
+        if (address >= 0x0A0 && address < 0x0B0) return part(dropped[index]);
+        if (address >= 0x0B0 && address < 0x0C0) return part(aqm_dropped[index]);
+        if (address >= 0x0C0 && address < 0x0C8) return part({marks[index], 0});
+        if (address >= 0x110 && address < 0x190) return part(drops[(address - 0x100) / 16]);
+        if (address >= 0x190 && address < 0x198) return part({marked, 0});
         return 0;
     }
 
@@ -147,6 +220,12 @@ struct pst_device {
         if (address == 0x040) index = value;
         if (address == 0x800) fault = value;
         if (address == 0x804) parameter = value;
+        if (address == 0x808) has_aqm = value;
+        if (address == 0x810) chosen_frame = value;
+        if (address == 0x814) dictated[chosen_frame].delay = value;
+        if (address == 0x818) dictated[chosen_frame].reason = value;
+        if (address == 0x81C) dictated[chosen_frame].verdict = value;
+        if (address == 0x820) dictated[chosen_frame].patches.emplace_back(value >> 8, static_cast<std::uint8_t>(value));
     }
 
     static void pulse(std::deque<pst_event_pins>& events, pst_event_pins& pins) {
@@ -163,6 +242,7 @@ struct pst_device {
         p.s_axis_tready_o = 1;
         pulse(enqueue, p.ev_enqueue);
         pulse(classify, p.ev_classify);
+        give(p);
         offer(p);
         p.s_axil_awready_o = p.s_axil_wready_o = p.s_axil_awvalid_i && p.s_axil_wvalid_i && !write_answer;
         p.s_axil_arready_o = !read_answer;
