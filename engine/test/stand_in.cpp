@@ -85,7 +85,7 @@ struct pst_device {
     std::uint64_t come = 0, accepted = 0, marked = 0;
     std::uint32_t chosen_frame = 0;
     bool has_aqm = false, given = false;  // given: the first stored frame has been reported as given away
-    std::size_t sent = 0;  // bytes of the first stored frame
+    std::size_t sent = 0;                 // bytes of the first stored frame
     bool write_answer = false, read_answer = false, offered = false;
     bool aw_done = false, w_done = false;
     std::string error;

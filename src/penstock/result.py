@@ -101,7 +101,7 @@ def rates(left: Departures, rate_bps: int | None, burst_bytes: int, clock_hz: in
             found["backlogged_rate_bps"] = 8 * clock_hz * size / cycles
             if enough and found["backlogged_share"] >= 0.5:
                 found["measured_rate_bps"] = found["backlogged_rate_bps"]
-    return {key: round(value, 3) if isinstance(value, float) else value for key, value in found.items()}
+    return {key: round(value, 3) if key.endswith("_bps") and value is not None else value for key, value in found.items()}
 
 
 def totals_rates(table: dict[str, Any], queue: int, clock_hz: int) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """The result of a run in the terminal: one screen, plain words."""
 
+from fractions import Fraction
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +70,9 @@ def observations(result: dict[str, Any]) -> list[str]:
     if 0 < len(held) <= 3:
         found.append("Shaped   " + ", ".join(f"{q['name']} was held to {format_rate(q['measured_rate_bps'])}" for q in held))
     elif held:
-        error = max(abs(q["measured_rate_bps"] / q["configured_rate_bps"] - 1) for q in held)
-        found.append(f"Shaped   {len(held):,} {of_all} were held to their rates, all within {max(error, 0.0001) * 100:.2f} %")
+        error = max(abs(Fraction(q["measured_rate_bps"]) / q["configured_rate_bps"] - 1) for q in held)
+        percent = max(1, ceil(error * 10_000)) / 100  # rounded up: all are within it
+        found.append(f"Shaped   {len(held):,} {of_all} were held to their rates, all within {percent:.2f} %")
     if held and free:
         medians = sorted(q["latency_ns"]["p50"] for q in free)
         typical, slowest = format_time_ns(medians[len(medians) // 2]), format_time_ns(medians[-1])

@@ -34,9 +34,7 @@ def with_aqm() -> Writes:
     return [(0x808, 1)]
 
 
-def dictate(
-    frame: int, delay: int | None = None, reason: int = 0, verdict: int = SEND, patches: Iterable[tuple[int, int]] = ()
-) -> Writes:
+def dictate(frame: int, delay: int | None = None, reason: int = 0, verdict: int = SEND, patches: Iterable[tuple[int, int]] = ()) -> Writes:
     """Return the register writes that say what becomes of a frame (from 1, as they come).
 
     `delay`: cycles from its last beat in to its first beat out; `reason`: code of the drop reason, 1 to 4 by classify, 5 to 8 by its
