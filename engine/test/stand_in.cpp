@@ -47,9 +47,17 @@ enum Fault : std::uint32_t {
     kMiscountQueueIn = 19,     // what a queue has accepted
     kMiscountMarks = 20,       // marks of the device
     kMiscountQueueMarks = 21,  // marks of a queue
+    kMiscountBytes = 22,       // bytes that left a queue, not the packets
+    kMiscountHigh = 23,        // the upper half of the drop counter of runts is 1
+    // events
+    kNotGiven = 24,        // the n-th frame leaves without having been given away
+    kClassifyLength = 25,  // the events of the n-th frame tell a byte too few
+    kEnqueueLength = 26,
+    kDequeueLength = 27,
+    kClassifyQueue = 28,  // or name another queue
 };
 
-enum Verdict : std::uint32_t { kSend = 0, kMark = 1, kDrop = 2 };
+enum Verdict : std::uint32_t { kSend = 0, kMark = 1, kDrop = 2, kMarkAndDrop = 3 };
 
 constexpr std::uint32_t kStays = ~std::uint32_t{0};
 constexpr std::uint8_t kAqmDrop = 8;
@@ -62,6 +70,7 @@ struct Dictated {
 struct Stored {
     std::vector<std::uint8_t> bytes;
     std::uint32_t queue = 0, verdict = kSend;
+    std::uint64_t number = 0;  // of the accepted ones
     std::int64_t due = 0;
 };
 
@@ -102,17 +111,23 @@ struct pst_device {
         const std::size_t length = frame.bytes.size();
         const std::uint32_t natural = bad ? 4 : length < kMinFrame ? 1 : length > kMaxFrame ? 2 : frame.queue >= kQueues ? 3 : 0;
         const auto reason = static_cast<std::uint8_t>(order.reason ? order.reason : natural);
-        const auto event = [&](std::uint8_t why) { return pst_event_pins{frame.queue, static_cast<std::uint16_t>(length), 1, why}; };
-        classify.push_back(event(reason <= 4 ? reason : 0));
+        frame.number = accepted + !reason;
+        const bool chosen = !reason && frame.number == parameter;
+        const auto event = [&](std::uint8_t why, Fault wrong) {
+            const std::size_t told = length - (chosen && fault == wrong);
+            return pst_event_pins{frame.queue, static_cast<std::uint16_t>(told), 1, why};
+        };
+        classify.push_back(event(reason <= 4 ? reason : 0, kClassifyLength));
+        if (chosen && fault == kClassifyQueue) ++classify.back().queue_o;
         if (reason > 4) {
-            enqueue.push_back(event(reason));
+            enqueue.push_back(event(reason, kEnqueueLength));
             drop(frame.queue, length, reason);
         } else if (reason) {
             drops[reason].add(length, fault == kMiscount && reason == 1);
         }
         if (reason) return;
-        const bool chosen = ++accepted == parameter;
-        if (!(chosen && fault == kNoEvent)) enqueue.push_back(event(0));
+        ++accepted;
+        if (!(chosen && fault == kNoEvent)) enqueue.push_back(event(0, kEnqueueLength));
         in[frame.queue].add(length, fault == kMiscountQueueIn);
         for (const auto& [offset, value] : order.patches) frame.bytes[offset] = value;
         if (chosen && fault == kAssertion) error = "assertion of the stand-in";
@@ -142,17 +157,24 @@ struct pst_device {
 
     // The turn of the first stored frame: its queue gives it away.
     void give(pst_pins& p) {
-        p.ev_dequeue.valid_o = has_aqm && !given && !stored.empty() && stored.front().due <= now;
-        if (!p.ev_dequeue.valid_o) return;
+        p.ev_dequeue.valid_o = false;
+        if (!has_aqm || given || stored.empty() || stored.front().due > now) return;
         const Stored& frame = stored.front();
-        const auto length = static_cast<std::uint16_t>(frame.bytes.size());
-        p.ev_dequeue = {frame.queue, length, 1, frame.verdict == kDrop ? kAqmDrop : std::uint8_t{0}};
-        p.ev_dequeue_mark_o = frame.verdict == kMark;
+        const std::size_t length = frame.bytes.size();
+        const bool chosen = frame.number == parameter;
+        if (chosen && fault == kNotGiven) {
+            given = true;
+            return;
+        }
+        const bool dropped_now = frame.verdict == kDrop || frame.verdict == kMarkAndDrop;
+        const auto told = static_cast<std::uint16_t>(length - (chosen && fault == kDequeueLength));
+        p.ev_dequeue = {frame.queue, told, 1, dropped_now ? kAqmDrop : std::uint8_t{0}};
+        p.ev_dequeue_mark_o = frame.verdict == kMark || frame.verdict == kMarkAndDrop;
         if (frame.verdict == kMark) {
             marked += fault == kMiscountMarks ? 2 : 1;
             marks[frame.queue] += fault == kMiscountQueueMarks ? 2 : 1;
         }
-        given = frame.verdict != kDrop;
+        given = !dropped_now;
         if (given) return;
         drop(frame.queue, length, kAqmDrop);
         stored.pop_front();
@@ -179,6 +201,7 @@ struct pst_device {
         sent += 64;
         if (!p.m_axis_tlast_o) return;
         out[stored.front().queue].add(stored.front().bytes.size(), fault == kMiscountQueue);
+        if (fault == kMiscountBytes) ++out[stored.front().queue].bytes;
         stored.pop_front();
         sent = 0;
         given = false;
@@ -202,7 +225,9 @@ struct pst_device {
     std::uint32_t read(std::uint32_t address) const {
         const auto part = [&](const Counts& c) {
             const std::uint64_t value = address & 8 ? c.bytes : c.packets;
-            return static_cast<std::uint32_t>(address & 4 ? value >> 32 : value);
+            const bool high = address & 4;
+            if (high && fault == kMiscountHigh && address == 0x114) return std::uint32_t{1};
+            return static_cast<std::uint32_t>(high ? value >> 32 : value);
         };
         if (address == 0x000) return 0x5053'5401;
         if (address == 0x008) return kQueues;

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from penstock.paths import BUILD, ROOT, alone_in
 
-SEND, MARK, DROP = range(3)  # enum Verdict of stand_in.cpp
+SEND, MARK, DROP, MARK_AND_DROP = range(4)  # enum Verdict of stand_in.cpp
 STAYS = 0xFFFF_FFFF  # as a delay: the frame never leaves
 MEMORY_BYTES = 65_536  # of its one memory, which it does not use
 

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""What the engine measures, against arithmetic by hand, and what its checks must find, on the stand-in device.
+
+At 125 MHz and 1 Gbit/s a byte takes a cycle on the line and a frame 24 more, so a frame that begins in cycle S has its last bit at S + L.
+tests/test_hand_computed.py has a whole run.
+"""
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock import engine, teststand
+from penstock.testjobs import assert_clean, constant
+from penstock.testkit import seed
+from penstock.teststand import DROP, MARK, MARK_AND_DROP, STAYS
+
+Job = dict[str, Any]
+MakeJob = Callable[..., Job]
+
+CLOCK_HZ = 125_000_000
+# enum Fault of stand_in.cpp
+MISCOUNT_AQM, MISCOUNT_QUEUE_AQM, MISCOUNT_QUEUE_DROPS, MISCOUNT_QUEUE_IN, MISCOUNT_MARKS, MISCOUNT_QUEUE_MARKS = range(16, 22)
+MISCOUNT_BYTES, MISCOUNT_HIGH, NOT_GIVEN, CLASSIFY_LENGTH, ENQUEUE_LENGTH, DEQUEUE_LENGTH, CLASSIFY_QUEUE = range(22, 29)
+
+
+def recorded(frames: list[tuple[int, int, int]], content: list[bytes] | None = None) -> Job:
+    """A source of frames (queue, first bit on the line, bytes); `content`: what they begin with, else noise."""
+    queues, starts, lengths = (np.array(column, dtype=np.int64) for column in zip(*frames, strict=True))
+    stored = [len(data) for data in content] if content else [0] * len(frames)
+    data = np.frombuffer(b"".join(content or []) + b"\0", dtype=np.uint8)
+    offsets = np.cumsum([0, *stored])[:-1]
+    return {"kind": "frames", "cycles": starts, "queues": queues, "offsets": offsets, "lengths": lengths, "stored": stored, "data": data}
+
+
+def run(make: MakeJob, source: Job, orders: list[tuple[int, int]], fault: int = 0, parameter: int = 0, **keys: Any) -> Job:
+    """Run a job at 125 MHz between lines of 1 Gbit/s; `orders` are register writes of `teststand`."""
+    job = make([source], fault, parameter, **({"ingress_bps": 1e9, "egress_bps": 1e9, "sample_queues": list(range(16))} | keys))
+    job["device"] |= {"clock_hz": keys.pop("clock_hz", CLOCK_HZ)}
+    job.pop("clock_hz", None)
+    job["register_writes"] += orders
+    return engine.run(job)
+
+
+# ---- the device's counters and events
+
+
+# Queue 3: accepted, but dropped by the AQM when its turn comes; dropped by the AQM on arrival; at the tail; sent; sent with a mark.
+IPV4 = bytes.fromhex("020000000001 020000000002 0800 450200560000000040116693 0A000001 0A000002")
+AQM_FRAMES = recorded([(3, 400 * i, 100 + i) for i in range(5)], [b"", b"", b"", b"", IPV4])
+AQM_ORDERS = [
+    *teststand.with_aqm(),
+    *teststand.dictate(1, verdict=DROP),
+    *teststand.dictate(2, reason=8),
+    *teststand.dictate(3, reason=6),
+    *teststand.dictate(5, verdict=MARK, patches=[(15, 3), (25, 0x92)]),
+]
+
+
+def test_a_device_with_an_aqm_is_measured(stand_in_job: MakeJob) -> None:
+    result = run(stand_in_job, AQM_FRAMES, AQM_ORDERS)
+    assert_clean(result)
+    assert result["packets"]["dropped"]["aqm"] == 2 and result["bytes"]["dropped"]["aqm"] == 100 + 101
+    assert result["packets"]["dropped"]["tail_drop_packets"] == 1 and result["bytes"]["out"] == 103 + 104
+    table = {key: int(column[3]) for key, column in result["queue"].items()}
+    assert (table["aqm_drop_packets"], table["drop_packets"], table["drop_bytes"], table["marked_packets"]) == (2, 3, 303, 1)
+    assert result["marked_packets"] == 1
+
+
+COUNTS = "{}: the device counts {} packets, {} bytes, the engine has seen {} packets, {} bytes"
+
+
+@pytest.mark.parametrize(
+    ("fault", "findings"),
+    [
+        (MISCOUNT_AQM, [("drop counter aqm", 4, 402, 2, 201)]),
+        # Of three drops four are the AQM's: two comparisons fail, the second one by a difference below 0.
+        (MISCOUNT_QUEUE_AQM, [("queue 3 dropped by the AQM", 4, 402, 2, 201), ("queue 3 dropped, but not by the AQM", -1, -99, 1, 102)]),
+        (MISCOUNT_QUEUE_DROPS, [("queue 3 dropped", 6, 606, 3, 303), ("queue 3 dropped, but not by the AQM", 4, 405, 1, 102)]),
+        (MISCOUNT_QUEUE_IN, [("queue 3 in", 6, 614, 3, 307)]),
+        (MISCOUNT_MARKS, [("marked packets", 2, 0, 1, 0)]),
+        (MISCOUNT_QUEUE_MARKS, [("queue 3 marked", 2, 0, 1, 0)]),
+        (MISCOUNT_BYTES, [("queue 3 out", 2, 209, 2, 207)]),
+        (MISCOUNT_HIGH, [("drop counter runt", 1 << 32, 0, 0, 0)]),
+    ],
+)
+def test_every_counter_is_compared(stand_in_job: MakeJob, fault: int, findings: list[tuple[str, int, int, int, int]]) -> None:
+    """Each counter of the device is wrong alone, and that is said and nothing else."""
+    result = run(stand_in_job, AQM_FRAMES, AQM_ORDERS, fault)
+    words = [COUNTS.format(name, *(number % (1 << 64) for number in numbers)) for name, *numbers in findings]
+    assert result["findings"] == words
+    assert result["counter_mismatches"] == len(words) and not result["conservation_ok"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (NOT_GIVEN, ["cycle 923: a frame leaves queue 3, which has given none away, or not yet"]),
+        (CLASSIFY_LENGTH, ["cycle 904: classify says queue 3, 102 bytes of frame 2 (queue 3, 103 bytes)"]),
+        (CLASSIFY_QUEUE, ["cycle 904: classify says queue 4, 103 bytes of frame 2 (queue 3, 103 bytes)"]),
+        (ENQUEUE_LENGTH, ["cycle 904: an enqueue decision says 102 bytes of frame 2 (queue 3, 103 bytes)"]),
+        (DEQUEUE_LENGTH, ["cycle 923: queue 3 gives away 102 bytes, not frame 2 (queue 3, 103 bytes)"]),
+    ],
+)
+def test_every_event_is_checked(stand_in_job: MakeJob, fault: int, words: list[str]) -> None:
+    """The third frame, of 103 byte: its last bit comes in cycle 903, its event a cycle later, its turn 20 after it came."""
+    source = recorded([(3, 400 * i, 101 + i) for i in range(4)])
+    result = run(stand_in_job, source, teststand.with_aqm(), fault, 3)
+    assert result["findings"][:1] == words and result["event_errors"] == 1 and not result["conservation_ok"]
+
+
+def test_a_mark_on_a_dropped_frame_is_found(stand_in_job: MakeJob) -> None:
+    result = run(stand_in_job, recorded([(3, 0, 100)]), [*teststand.with_aqm(), *teststand.dictate(1, verdict=MARK_AND_DROP)])
+    assert result["event_errors"] == 1 and "gives away" in result["findings"][0]
+
+
+# ---- marks
+
+
+def ipv4(tos: int, *, ihl: int = 5) -> bytes:
+    """A header whose checksum is 0x1234 whatever the rest says: the engine must change it by the difference."""
+    return bytes([0x40 | ihl, tos]) + bytes(8) + b"\x12\x34" + bytes(8)
+
+
+ADDRESSES = bytes.fromhex("020000000001 020000000002")
+TAG, OUTER = bytes.fromhex("8100 0005"), bytes.fromhex("88A8 0006")
+V4, V6 = b"\x08\x00", b"\x86\xdd"
+
+
+def ipv6(first: int, second: int) -> bytes:
+    return bytes([first, second]) + bytes(38)
+
+
+# What the frame begins with; what a right mark changes, as (offset, value); None: it may not be marked.
+HEADS: dict[str, tuple[bytes, list[tuple[int, int]] | None]] = {
+    "ect0": (ADDRESSES + V4 + ipv4(0x02), [(15, 0x03), (25, 0x33)]),
+    "ect1": (ADDRESSES + V4 + ipv4(0x01), [(15, 0x03), (25, 0x32)]),
+    "ect1_with_dscp": (ADDRESSES + V4 + ipv4(0xB9), [(15, 0xBB), (25, 0x32)]),
+    "tagged": (ADDRESSES + TAG + V4 + ipv4(0x02), [(19, 0x03), (29, 0x33)]),
+    "two_tags": (ADDRESSES + OUTER + TAG + V4 + ipv4(0x02), [(23, 0x03), (33, 0x33)]),
+    "ipv6_ect0": (ADDRESSES + V6 + ipv6(0x60, 0x20), [(15, 0x30)]),
+    "ipv6_ect1_with_class": (ADDRESSES + V6 + ipv6(0x6B, 0x9F), [(15, 0xBF)]),
+    "ipv6_two_tags": (ADDRESSES + OUTER + TAG + V6 + ipv6(0x60, 0x10), [(23, 0x30)]),
+    "not_capable": (ADDRESSES + V4 + ipv4(0x00), None),
+    "marked_before": (ADDRESSES + V4 + ipv4(0x03), None),
+    "three_tags": (ADDRESSES + OUTER + TAG + TAG + V4 + ipv4(0x02), None),
+    "no_ip": (ADDRESSES + b"\x88\xb5" + ipv4(0x02), None),
+    "bad_version": (ADDRESSES + V4 + b"\x55" + ipv4(0x02)[1:], None),
+    "short_header": (ADDRESSES + V4 + ipv4(0x02, ihl=4), None),
+    "ipv6_not_capable": (ADDRESSES + V6 + ipv6(0x60, 0x00), None),
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_marks(stand_in_job: MakeJob, name: str) -> None:
+    """A mark that is right passes; one on a frame that may not be marked, or that changes nothing or another byte, is an error."""
+    head, patches = HEADS[name]
+    source = recorded([(3, 0, 100)], [head + bytes(100 - len(head))])
+    bare = run(stand_in_job, source, [*teststand.with_aqm(), *teststand.dictate(1, verdict=MARK)])
+    assert bare["marked_packets"] == 1 and bare["payload_errors"] == 1 and bare["packets"]["out"] == 1
+    if patches is None:
+        return
+    for extra, errors in (([], 0), ([(99, 1)], 1)):
+        result = run(stand_in_job, source, [*teststand.with_aqm(), *teststand.dictate(1, verdict=MARK, patches=patches + extra)])
+        assert result["payload_errors"] == errors, result["findings"]
+    unsaid = run(stand_in_job, source, [*teststand.with_aqm(), *teststand.dictate(1, patches=patches)])
+    assert unsaid["payload_errors"] == 1
+
+
+# ---- times
+
+
+UNSHAPED, CLOSED = 1, 0
+TEN_CYCLES_A_BYTE = 19 << 16 | 40_960  # 10 * 2^16 in units of 2^-16 cycles: 40,960 * 2^(19 - 15)
+
+
+def lateness_run(make: MakeJob, frames: list[tuple[int, int, int, int]], end: int, from_cycle: int = 0) -> Job:
+    """Frames are (queue, first bit, bytes, cycles from last bit to first bit); the output line has 800 Mbit/s: 1.25 cycles a byte."""
+    orders = [write for n, frame in enumerate(frames, 1) for write in teststand.dictate(n, frame[3])]
+    shapers = np.array([UNSHAPED, TEN_CYCLES_A_BYTE, CLOSED] + 13 * [UNSHAPED], dtype=np.uint64)
+    keys = {"egress_bps": 8e8, "duration_cycles": end, "max_cycles": end, "drain": False}
+    source = recorded([frame[:3] for frame in frames])
+    return run(make, source, orders, lateness={"shapers": shapers, "from_cycle": from_cycle}, **keys)
+
+
+LATE_FRAMES = [
+    (0, 0, 501, 21),  # enqueued in cycle 502, sent in 522: 20 late
+    (0, 525, 100, 21),  # the ideal server's line is free at 502 + 525 * 1.25 = 1158.25, the device's at 1178.25: 19.75, so 20
+    (0, 10_000, 100, 1),  # leaves in the cycle of its enqueueing: 0
+    (0, 20_000, 100, 31),  # 30
+    (1, 30_000, 200, 40),  # 39; the next of this queue may leave 2,000 cycles later, less 1,024: at 30,201 + 976 = 31,177
+    (1, 30_300, 200, 700),  # leaves in 31,200: 23
+    (0, 40_000, 100, STAYS),  # enqueued in 40,101: at the end, in 50,000, 9,899 late
+    (2, 41_000, 100, STAYS),  # a closed gate: never late
+]
+
+
+def test_lateness(stand_in_job: MakeJob) -> None:
+    result = lateness_run(stand_in_job, LATE_FRAMES, 50_000)
+    assert_clean(result)
+    found = dict(zip(result["lateness"]["cycles"].tolist(), result["lateness"]["frames"].tolist(), strict=True))
+    assert found == {0: 1, 20: 2, 23: 1, 30: 1, 39: 1, 9899: 1} and result["lateness"]["left"] == 1 and result["early"] == 0
+
+
+@pytest.mark.parametrize(("from_cycle", "frames"), [(20_131, 4), (20_132, 3)])
+def test_lateness_begins_with_the_cycle_that_is_asked_for(stand_in_job: MakeJob, from_cycle: int, frames: int) -> None:
+    """The fourth frame leaves in cycle 20,131."""
+    result = lateness_run(stand_in_job, LATE_FRAMES, 50_000, from_cycle)
+    assert result["lateness"]["frames"].sum() == frames
+
+
+@pytest.mark.parametrize(("wait", "early"), [(677, 0), (676, 1)])
+def test_the_earliest_departure_time_is_exact(stand_in_job: MakeJob, wait: int, early: int) -> None:
+    """The second frame of the shaped queue comes in 30,500 and may leave in 31,177, not before."""
+    frames = [*LATE_FRAMES[4:5], (1, 30_300, 200, wait)]
+    result = lateness_run(stand_in_job, frames, 50_000)
+    assert result["early"] == early and (result["findings"] == []) == (early == 0)
+
+
+def test_latencies_in_bins(stand_in_job: MakeJob) -> None:
+    """Below 512 cycles each has its own bin; up to 1,024 two share one, up to 2,048 four; a bin is known by its largest, or the largest."""
+    waits = [1, 511, 512, 513, 514, 1023, 1024, 1027, 1028, 2047, 2048, 3001]
+    source = recorded([(i % 16, 8000 * i, 60) for i in range(len(waits))])
+    orders = [write for n, wait in enumerate(waits, 1) for write in teststand.dictate(n, wait)]
+    result = run(stand_in_job, source, orders, duration_cycles=100_000)
+    assert result["latency_cycles"].tolist() == waits
+    (histogram,) = result["latency_histograms"]
+    assert histogram["values"].tolist() == [1, 511, 513, 515, 1023, 1027, 1031, 2047, 2055, 3001]
+    assert histogram["frames"].tolist() == [1, 1, 2, 1, 1, 2, 1, 1, 1, 1]
+    assert histogram["count"] == 12 and histogram["sum"] == sum(waits) and histogram["min"] == 1
+
+
+def test_capture_beyond_a_second(stand_in_job: MakeJob, tmp_path: Path) -> None:
+    """At 1 MHz and 8 Mbit/s, a byte a microsecond: 999,998 us, 1 s, 2 s and 123,456 us. Nanoseconds are those of the second."""
+    source = recorded([(3, 999_898, 60), (3, 999_958, 20), (3, 2_123_376, 60)])
+    orders = [*teststand.dictate(1, 40), *teststand.dictate(2, 22), *teststand.dictate(3, 20)]
+    keys = {"clock_hz": 1_000_000, "ingress_bps": 8e6, "egress_bps": 0, "overhead_bytes": 0, "duration_cycles": 2_200_000}
+    result = run(stand_in_job, source, orders, **keys, max_cycles=2_300_000, pcap_out=str(tmp_path / "out.pcap"))
+    assert result["departures"]["cycle"].tolist() == [999_998, 1_000_000, 2_123_456]
+    file, at, times = (tmp_path / "out.pcap").read_bytes(), 24, []
+    while at < len(file):
+        seconds, nanoseconds, stored, _ = struct.unpack("=IIII", file[at : at + 16])
+        times.append((seconds, nanoseconds))
+        at += 16 + stored
+    assert times == [(0, 999_998_000), (1, 0), (2, 123_456_000)]
+
+
+def test_beats_are_counted(stand_in_job: MakeJob) -> None:
+    """At the input a frame has its queue id in front, not at the output: 60, 61, 124, 1522 byte are 1, 2, 2, 24 and 1, 1, 2, 24 beats."""
+    source = recorded([(3, 0, 60), (3, 2000, 61), (3, 4000, 124), (3, 6000, 1522)])
+    result = run(stand_in_job, source, [], egress_bps=0, drain=False)
+    assert result["bus"] == {"input_offered": 29, "input_taken": 29, "output_ready": result["cycles"], "output_taken": 28}
+
+
+# ---- traffic; where there is no line at the input, a frame comes in the cycle of its arrival
+
+FREE = {"ingress_bps": 0, "egress_bps": 0}
+
+
+def test_constant_traffic_stops_before_its_end(stand_in_job: MakeJob) -> None:
+    """At 1 Gbit/s 100 byte come every 100 cycles: 300, 400, ... 900; the second beat comes a cycle later, the frame leaves 20 after it."""
+    source = constant([3], bps=1e9, size=100, start_cycle=300, stop_cycle=1000)
+    result = run(stand_in_job, source, [], **FREE)
+    assert result["departures"]["cycle"].tolist() == [321, 421, 521, 621, 721, 821, 921]
+    assert result["latency_cycles"].tolist() == 7 * [21]
+    assert run(stand_in_job, constant([3], bps=1e9, size=100), [], duration_cycles=1000, **FREE)["packets"]["in"] == 10
+
+
+def test_queues_take_turns_in_their_order(stand_in_job: MakeJob) -> None:
+    result = run(stand_in_job, constant([9, 3, 5], bps=1e9, size=100), [], duration_cycles=1000, **FREE)
+    assert result["departures"]["queue"].tolist() == [9, 3, 5, 9, 3, 5, 9, 3, 5, 9]
+
+
+def test_the_end_of_recorded_and_of_other_traffic(stand_in_job: MakeJob) -> None:
+    """What is recorded for a time before the end is sent, however long the line takes; other traffic only what has begun on the line."""
+    keys = {"duration_cycles": 10_000, "max_cycles": 40_000}
+    frames = recorded([(3, 9999, 100)] * 50 + [(3, 10_000, 100)])
+    assert run(stand_in_job, frames, [], **keys)["packets"]["in"] == 50
+    # Ten times the line's rate: frames begin in 0, 124, ... 9,920.
+    assert run(stand_in_job, constant([3], bps=1e10, size=100), [], **keys)["packets"]["in"] == 81
+
+
+def test_sources_are_independent(stand_in_job: MakeJob) -> None:
+    """Two equal sources do not send at the same times."""
+    print(f"PENSTOCK_SEED={seed()}")
+    source = {"kind": "poisson", "queues": [1], "pick": "random", "bps": 1e8, "sizes": [(100, 1)]}
+    job = stand_in_job([source, source | {"queues": [2]}], duration_cycles=400_000, max_cycles=500_000, **FREE)
+    result = engine.run(job)
+    times = [result["departures"]["cycle"][result["departures"]["queue"] == queue] for queue in (1, 2)]
+    common = np.isin(times[0], times[1]).mean()
+    assert len(times[0]) > 50 and common < 0.2, common
+
+
+def test_on_off_sources_begin_as_in_the_long_run(stand_in_job: MakeJob) -> None:
+    """Sixteen thousand sources, on for a quarter of the time, watched for a tenth of a pause: as many frames as in the long run."""
+    print(f"PENSTOCK_SEED={seed()}")
+    period = 200_000  # cycles from one frame of a source to its next while it is on
+    source = {"kind": "onoff", "queues": list(range(16)) * 1000, "pick": "each", "bps": 8 * 100 * CLOCK_HZ / period, "sizes": [(100, 1)]}
+    source |= {"on_cycles": 1_000_000, "off_cycles": 3_000_000}
+    result = run(stand_in_job, source, [], duration_cycles=100_000, max_cycles=200_000, **FREE)
+    assert result["packets"]["in"] == pytest.approx(16_000 / 4 / 2, rel=0.15)  # half a period
