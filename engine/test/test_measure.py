@@ -269,6 +269,15 @@ def test_constant_traffic_stops_before_its_end(stand_in_job: MakeJob) -> None:
     assert run(stand_in_job, constant([3], bps=1e9, size=100), [], duration_cycles=1000, **FREE)["packets"]["in"] == 10
 
 
+def test_constant_traffic_keeps_its_rate_frame_by_frame(stand_in_job: MakeJob) -> None:
+    """Each frame takes its own time at 1 Gbit/s, a byte a cycle: after 60 byte the next one comes 60 cycles later, after 500 byte 500."""
+    source = constant([3], bps=1e9) | {"sizes": [(60, 1), (500, 1)]}
+    result = run(stand_in_job, source, [], **FREE)
+    begins = result["departures"]["cycle"] - result["latency_cycles"].astype(np.int64)
+    lengths = result["departures"]["length"]
+    assert set(lengths.tolist()) == {60, 500} and np.diff(begins).tolist() == lengths[:-1].tolist()
+
+
 def test_queues_take_turns_in_their_order(stand_in_job: MakeJob) -> None:
     result = run(stand_in_job, constant([9, 3, 5], bps=1e9, size=100), [], duration_cycles=1000, **FREE)
     assert result["departures"]["queue"].tolist() == [9, 3, 5, 9, 3, 5, 9, 3, 5, 9]

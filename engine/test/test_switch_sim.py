@@ -187,6 +187,19 @@ def test_one_iteration_of_rrm_saturates_at_63_percent() -> None:
     assert throughput("rrm", 1, rate=0.66) < 0.62
 
 
+def test_long_latencies_are_counted() -> None:
+    """Both inputs send to output 0 in each of 10,000 slots: packet n comes in slot n / 2 and leaves in slot n. Bins are right to 1/256."""
+    packets = np.array([(slot, source, 0) for slot in range(10_000) for source in range(2)], dtype=np.int64)
+    found = simulate(20_000, algorithm="oq", ports=2, traffic="trace", trace=packets).result()
+    waits = sorted(n - n // 2 for n in range(20_000))
+    assert found["sent"] == 20_000 and found["latency_sum"] == sum(waits)
+    values, counts = (np.asarray(found[key]) for key in ("latency_values", "latency_packets"))
+    assert counts.sum() == 20_000 and values[-1] == waits[-1] == 10_000
+    told = np.repeat(values, counts.astype(int))
+    assert np.all(told >= waits) and np.all(told <= np.array(waits) * (1 + 1 / 256))
+    assert np.array_equal(told[told < 4096], [wait for wait in waits if wait < 4096])
+
+
 def test_the_paths_with_and_without_sorting_measure_the_same() -> None:
     """Kept packets go through the sorting network; the figures are those of the fast path."""
     for depth in (0, 1, 4):
