@@ -126,7 +126,8 @@ def test_devices_are_equal(device: tuple[configs.Config, Path]) -> None:
     for number in range(seed(), seed() + count):
         rtl, model = both(config, library, number)
         assert twins.differences(rtl, model) == [], f"seed {number}"
-        assert model["findings"] == [], f"seed {number}"
+        for one in (rtl, model):  # what a run itself reports: its own counters, order, bytes, conservation
+            assert one["findings"] == [] and one["conservation_ok"], f"seed {number}"
         reasons |= {reason for reason, packets in rtl["packets"]["dropped"].items() if packets}
         marked += rtl["marked_packets"]
     assert {"tail_drop_packets", "no_page"} <= reasons if config.queues == 16 else "tail_drop_packets" in reasons
@@ -239,4 +240,6 @@ def test_subscribers_are_equal() -> None:
             plan.job["device"]["library"] = str(verilate.build_device(config, print))
         found.append(engine.run(plan.job))
     assert twins.differences(*found) == []
+    for one in found:
+        assert_clean(one)
     assert found[0]["packets"]["out"] > 5000 and found[0]["packets"]["dropped"]["tail_drop_packets"] > 0

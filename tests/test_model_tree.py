@@ -43,7 +43,8 @@ def nearly_equal(config: configs.Config, library: Path, jobs: list[twins_tree.Tr
     apart, packets, equal, found = 0, 0, 0, []
     for made in jobs:
         rtl, model = both(config, library, made.job)
-        assert_clean(model)
+        for one in (rtl, model):
+            assert_clean(one)
         equal += twins.differences(rtl, model) == []
         apart += twins_tree.counts_differ(rtl, model)
         packets += rtl["packets"]["in"]
@@ -140,6 +141,8 @@ def test_scenarios_are_equal(name: str) -> None:
     plans = [job.build(described, document, config, which) for which in ("rtl", "model")]
     plans[0].job["device"]["library"] = str(verilate.build_device(config, print))
     one, other = (engine.run(plan.job) for plan in plans)
+    for run in (one, other):
+        assert_clean(run)
     assert one["packets"] == other["packets"]
     assert np.array_equal(one["departures"]["queue"], other["departures"]["queue"])
     assert twins_tree.times(one, other).max() <= 64
