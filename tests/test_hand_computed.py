@@ -13,6 +13,7 @@ import struct
 import sys
 from fractions import Fraction
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from stand_in import pcap_bytes
 from penstock import engine, teststand
 from penstock.cli import main
 from penstock.teststand import DROP, MARK, SEND, STAYS
+
+Run = dict[str, Any]
 
 CLOCK = 125_000_000
 NS = 8  # a cycle
@@ -135,36 +138,43 @@ def orders() -> list[tuple[int, int]]:
     return writes
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The run: `raw` (of the engine), `result`, `series`, `page`, `said` (the terminal) and `capture` (bytes)."""
-    place = tmp_path_factory.mktemp("by_hand")
-    (place / "s.yaml").write_text(SCENARIO)
-    records = [(NS * start, struct.pack(">I", queue) + content(59_974 if start == 59_960 else start, n)) for queue, start, n in arrivals()]
+def carry_out(place: Path, patch: pytest.MonkeyPatch, text: str, records: list[tuple[int, bytes]], writes: list[tuple[int, int]]) -> Run:
+    """Run a scenario that plays `records` (ns, bytes), on a device that is told `writes`."""
+    (place / "s.yaml").write_text(text)
     (place / "in.pcap").write_bytes(pcap_bytes(records))
     real, seen = engine.run, {}
 
     def with_orders(job: dict[str, Any], progress: Any = None) -> dict[str, Any]:
-        seen["raw"] = real(job | {"register_writes": job["register_writes"] + orders()}, progress)
+        seen["raw"] = real(job | {"register_writes": job["register_writes"] + writes}, progress)
         return seen["raw"]
 
     engine.build(print)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "run", with_orders)
-        patch.setattr("penstock.verilate.build_device", lambda config, report=None: teststand.library())
-        patch.setenv("COLUMNS", "120")
-        said = _said(["run", str(place / "s.yaml"), "--out", str(place / "out")], patch)
+    patch.setattr(engine, "run", with_orders)
+    patch.setattr("penstock.verilate.build_device", lambda config, report=None: teststand.library())
+    patch.setenv("COLUMNS", "120")
+    said = _said(["run", str(place / "s.yaml"), "--out", str(place / "out")], patch)
     out = place / "out"
     with np.load(out / "series.npz") as file:
         series = {key: file[key] for key in file.files}
+    page = (out / "report.html").read_text()
     return {
         "raw": seen["raw"],
         "result": json.loads((out / "result.json").read_text()),
         "series": series,
-        "page": (out / "report.html").read_text(),
+        "page": page,
+        "data": json.loads(re.search(r"const data = (\{.*\});\n", page)[1]),  # type: ignore[index]
         "said": said,
-        "capture": (out / "out.pcap").read_bytes(),
     }
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The run: `raw` (of the engine), `result`, `series`, `page`, `data` (of its plots), `said` (the terminal) and `capture` (bytes)."""
+    place = tmp_path_factory.mktemp("by_hand")
+    records = [(NS * start, struct.pack(">I", queue) + content(59_974 if start == 59_960 else start, n)) for queue, start, n in arrivals()]
+    with pytest.MonkeyPatch.context() as patch:
+        found = carry_out(place, patch, SCENARIO, records, orders())
+    return found | {"capture": (place / "out" / "out.pcap").read_bytes()}
 
 
 def _said(arguments: list[str], patch: pytest.MonkeyPatch) -> list[str]:
@@ -178,7 +188,7 @@ def _said(arguments: list[str], patch: pytest.MonkeyPatch) -> list[str]:
 # ---- result.json
 
 
-def test_nothing_is_wrong(run: dict[str, Any]) -> None:
+def test_nothing_is_wrong(run: Run) -> None:
     result = run["result"]
     assert result["findings"] == [] and result["notes"] == [] and not result["interrupted"] and not result["drained"]
     for key in ("order_errors", "payload_errors", "event_errors", "lost", "counter_mismatches"):
@@ -186,7 +196,7 @@ def test_nothing_is_wrong(run: dict[str, Any]) -> None:
     assert result["conservation"] == {"ok": True, "packets_missing": 0, "bytes_missing": 0}
 
 
-def test_totals(run: dict[str, Any]) -> None:
+def test_totals(run: Run) -> None:
     result = run["result"]
     assert result["cycles"] == CYCLES and result["clock_hz"] == CLOCK and result["device_seconds"] == 0.0008
     # out: 12 of bulk, 11 of gold, 10 of silver, 10 of bronze, 5 of voice, 1 of the pair. In: these, 3 queued and 16 dropped.
@@ -222,7 +232,7 @@ LATENCIES = {
 }
 
 
-def test_latencies(run: dict[str, Any]) -> None:
+def test_latencies(run: Run) -> None:
     # The sum of all is 902,647 cycles; the 25th of 49 is 15,136, the 49th 51,432.
     expected = {"count": 49, "min": 160, "mean": 147_370.939, "p50": 121_088, "p99": 411_456, "p99_9": 411_456, "max": 411_456}
     assert run["result"]["latency_ns"] == expected
@@ -244,7 +254,7 @@ def test_latencies(run: dict[str, Any]) -> None:
     assert queue[7]["count"] == 1 and queue[7]["mean"] == queue[7]["p50"] == 264
 
 
-def test_queues(run: dict[str, Any]) -> None:
+def test_queues(run: Run) -> None:
     keys = ("in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes", "aqm_drop_packets", "marked_packets")
     counts = {
         0: ("bulk", 12, 6000, 12, 6000, 0, 0, 0, 0),
@@ -261,7 +271,7 @@ def test_queues(run: dict[str, Any]) -> None:
     assert [row["burst_bytes"] for row in run["result"]["queues"]] == [0, 0, 900, 0, 0, 0, 0, 0]
 
 
-def test_rates(run: dict[str, Any]) -> None:
+def test_rates(run: Run) -> None:
     rows = run["result"]["queues"]
     assert [row["configured_rate_bps"] for row in rows] == [100_000_000, 50_000_000, 40_000_000, 20_000_000, None, 0, None, None]
     # 10^9 bit a second are a byte a cycle. Average: without the last frame, from first to last departure.
@@ -287,7 +297,7 @@ def test_rates(run: dict[str, Any]) -> None:
         assert row["average_rate_bps"] is row["measured_rate_bps"] is row["backlogged_rate_bps"] is None
 
 
-def test_groups(run: dict[str, Any]) -> None:
+def test_groups(run: Run) -> None:
     single = {"count": 1} | dict.fromkeys(("min", "mean", "p50", "p99", "p99_9", "max"), 264)
     (pair,) = run["result"]["groups"]
     assert pair == {
@@ -308,7 +318,7 @@ def test_groups(run: dict[str, Any]) -> None:
 # ---- series.npz
 
 
-def test_series(run: dict[str, Any]) -> None:
+def test_series(run: Run) -> None:
     """Four intervals of 30,000 cycles, the last of which is cut by the end of the run."""
     series, none = run["series"], np.nan
     assert series["interval_ns"] == 240_000 and series["queues"].tolist() == [0, 2, 4, 5]
@@ -322,7 +332,7 @@ def test_series(run: dict[str, Any]) -> None:
     np.testing.assert_array_equal(series["latency_max_ns"], highest)
 
 
-def test_drops_over_time(run: dict[str, Any]) -> None:
+def test_drops_over_time(run: Run) -> None:
     """An event comes a cycle after the last bit; an AQM drops at the frame's turn."""
     assert run["series"]["drop_reasons"].tolist() == REASONS
     assert run["series"]["drops"].T.tolist() == [
@@ -337,7 +347,7 @@ def test_drops_over_time(run: dict[str, Any]) -> None:
     ]
 
 
-def test_cdf(run: dict[str, Any]) -> None:
+def test_cdf(run: Run) -> None:
     """Nearest rank at 200 shares from 0 up to 0.99 and at 200 from 1 - 10^-2 to 1 - 10^-6; voice in full, then all packets."""
     share, found = run["series"]["cdf_share"], run["series"]["cdf_ns"]
     assert share[:200] == pytest.approx([0.00495 * i for i in range(200)])
@@ -349,7 +359,7 @@ def test_cdf(run: dict[str, Any]) -> None:
     assert np.isnan(found[:, 3]).all()
 
 
-def test_cloud(run: dict[str, Any]) -> None:
+def test_cloud(run: Run) -> None:
     """So few frames are all shown."""
     leaves = {0: BULK_LEAVES, 2: SILVER_LEAVES, 4: [20_344, 29_240, 70_430, 89_999, 95_131]}
     expected = [
@@ -360,7 +370,7 @@ def test_cloud(run: dict[str, Any]) -> None:
     assert run["series"]["cloud"].tolist() == expected
 
 
-def test_series_of_the_engine(run: dict[str, Any]) -> None:
+def test_series_of_the_engine(run: Run) -> None:
     """The engine's own time series, which long runs are drawn from."""
     series = run["raw"]["series"]
     assert series["interval_cycles"] == 30_000 and series["queues"].tolist() == [0, 2, 4, 5]
@@ -384,7 +394,7 @@ def test_series_of_the_engine(run: dict[str, Any]) -> None:
     assert queue["last_departure"].tolist() == [55520, 56700, 63950, 60000, 95131, -1, -1, 61647] + 8 * [-1]
 
 
-def test_capture(run: dict[str, Any]) -> None:
+def test_capture(run: Run) -> None:
     """Every frame that left, byte for byte with its mark, at the time of its first bit to the nanosecond."""
     file = run["capture"]
     assert struct.unpack("=IHHIIII", file[:24]) == (0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
@@ -430,7 +440,7 @@ TABLE = [
 ]
 
 
-def test_summary(run: dict[str, Any]) -> None:
+def test_summary(run: Run) -> None:
     """The terminal's 120 columns cut one line off."""
     said = run["said"]
     assert said[0].startswith("by hand: done  tiny_codel_16, 100,000 cycles in ")
@@ -441,7 +451,7 @@ def test_summary(run: dict[str, Any]) -> None:
     assert said[21].startswith("Report   file://") and len(said) == 22
 
 
-def test_page(run: dict[str, Any]) -> None:
+def test_page(run: Run) -> None:
     page = run["page"]
     words = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page)
     assert [f"{unescape(word):<9}{unescape(rest)}" for word, rest in words] == WORDS
@@ -457,9 +467,9 @@ def short(values: list[float], digits: int) -> list[float]:
     return [float(f"{value:.{digits}g}") for value in values]
 
 
-def test_plots(run: dict[str, Any]) -> None:
+def test_plots(run: Run) -> None:
     """The numbers in the page: seconds and bit/s with four digits."""
-    data = json.loads(re.search(r"const data = (\{.*\});\n", run["page"])[1])  # type: ignore[index]
+    data = run["data"]
     assert data["end"] == 0.0008 and data["peak"] == 9  # nine drops in the third interval
     assert data["time"] == short([0.00012, 0.00036, 0.0006, 0.00084], 6)  # middles of the intervals
     assert [(queue["name"], queue["configured"]) for queue in data["queues"]] == [
@@ -478,3 +488,78 @@ def test_plots(run: dict[str, Any]) -> None:
     names = ["too short", "too long", "for a queue that does not exist", "marked as bad", "no memory left"]
     assert [drop["name"] for drop in data["drops"]] == [*names, "queue full (packets)", "queue full (bytes)", "by the AQM"]
     assert [drop["count"] for drop in data["drops"]] == run["series"]["drops"].T.tolist()
+
+
+# ---- a long run, of which not every frame is kept
+
+
+@pytest.fixture(scope="module")
+def long_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The same run as if 68 frames were too many to keep them one by one, and eight queues too many to list them all."""
+    records = [(NS * start, struct.pack(">I", queue) + content(59_974 if start == 59_960 else start, n)) for queue, start, n in arrivals()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("penstock.job.MAX_KEPT_FRAMES", 68)
+        patch.setattr("penstock.result.MAX_QUEUES_LISTED", 4)
+        return carry_out(tmp_path_factory.mktemp("by_hand"), patch, SCENARIO, records, orders())
+
+
+def test_a_long_run_has_the_same_totals(run: Run, long_run: Run) -> None:
+    for key in ("packets", "bytes", "marked_packets", "throughput_bps", "groups", "queues_with_traffic"):
+        assert long_run["result"][key] == run["result"][key], key
+    assert len(run["raw"]["latency_cycles"]) == 49 and len(long_run["raw"]["latency_cycles"]) == 12 + 10 + 5
+
+
+def test_latencies_of_a_long_run_come_from_bins(long_run: Run) -> None:
+    """15,136 cycles are in the bin of 32 cycles up to 15,167; all else is exact."""
+    expected = {"count": 49, "min": 160, "mean": 147_370.939, "p50": 8 * 15_167, "p99": 411_456, "p99_9": 411_456, "max": 411_456}
+    assert long_run["result"]["latency_ns"] == expected
+
+
+def test_the_busiest_queues_are_listed(long_run: Run) -> None:
+    """By what came: 6,000, 4,886, 3,000 and 2,750 byte; gold and the pair have no series, so only their average rates are known."""
+    rows = {row["id"]: row for row in long_run["result"]["queues"]}
+    assert list(rows) == [0, 1, 2, 7] and long_run["result"]["queues_listed"] == 4
+    assert rows[0]["backlogged_rate_bps"] == pytest.approx(10**9 * 4500 / 45_900, abs=0.0005)
+    # 11 frames of 250 byte, the last of which is left out, in 50,000 cycles
+    assert rows[1]["measured_rate_bps"] == rows[1]["average_rate_bps"] == 50_000_000 and rows[1]["backlogged_rate_bps"] is None
+    assert rows[1]["latency_ns"]["count"] == 0 and rows[7]["average_rate_bps"] is None
+    assert "Shaped   bulk was held to 98.04 Mbit/s, silver was held to 39.47 Mbit/s" in long_run["said"]
+    assert "and 4 more queues" in long_run["said"]
+    assert "The 4 busiest of 8 with traffic." in long_run["page"]
+
+
+# ---- lateness
+
+LATE = """\
+device:
+  config: tiny_16
+  overrides: {clock_hz: 125_000_000, memories: [{name: ddr, bytes: 65_536, pages: 32, page_bytes: 1536}]}
+duration: 80 us
+drain: false
+link: {ingress: 1 Gbit/s, egress: 1 Gbit/s}
+traffic: [{pcap: in.pcap, prefixed: true}]
+report: {lateness: 0}
+"""
+
+
+@pytest.fixture(scope="module")
+def late_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Five frames of an unshaped queue, enqueued a cycle after their last bit, leave 20, 30, 0 and 50 cycles later; one stays for 5,899."""
+    records = [(NS * 1000 * i, struct.pack(">I", 3) + bytes(100)) for i in range(5)]
+    writes = [write for n, delay in enumerate((21, 31, 1, 51, STAYS), 1) for write in teststand.dictate(n, delay)]
+    with pytest.MonkeyPatch.context() as patch:
+        return carry_out(tmp_path_factory.mktemp("late"), patch, LATE, records, writes)
+
+
+def test_lateness(late_run: Run) -> None:
+    result, series = late_run["result"], late_run["series"]
+    cycles = {"count": 5, "min": 0, "mean": 1199.8, "p50": 30, "p99": 5899, "p99_9": 5899, "max": 5899}
+    assert result["lateness_cycles"] == cycles
+    nanoseconds = {"count": 5, "min": 0, "mean": 9598.4, "p50": 240, "p99": 47_192, "p99_9": 47_192, "max": 47_192}
+    assert result["lateness_ns"] == nanoseconds and result["early"] == 0 and result["late_and_queued"] == 1
+    assert series["late_ns"].tolist() == [0, 160, 240, 400, 47_192]
+    assert series["late_share"].tolist() == [0.2, 0.4, 0.6, 0.8, 1.0]
+    assert "Late     half within 240 ns, 99.9 % within 47.19 us, at most 47.19 us" in late_run["said"]
+    # More than so much late: four of five, ... and one.
+    assert late_run["data"]["lateness"] == {"x": [0, 1.6e-7, 2.4e-7, 4e-7], "y": [0.8, 0.6, 0.4, 0.2]}
+    assert "Share of the packets that left more than so long after" in late_run["page"]
