@@ -89,8 +89,9 @@ def summary(setting: Setting, runs: Sequence[Run]) -> dict[str, Any]:
     cpu_seconds = sum(run.cpu_seconds for run in runs)
     return {
         "latency_slots": {key: round(value, 4) if value is not None else None for key, value in latency.items()},
-        "throughput": round(packets["sent"] / (slots * setting.ports), 6),
-        "drop_share": round(packets["dropped"] / packets["arrived"], 6) if packets["arrived"] else 0.0,
+        # Rounded down and up to six digits: 1 is all, and 0 is none.
+        "throughput": packets["sent"] * 10**6 // (slots * setting.ports) / 10**6,
+        "drop_share": -(-packets["dropped"] * 10**6 // packets["arrived"]) / 10**6 if packets["arrived"] else 0.0,
         "packets": packets,
         "slots_per_second": round(slots / cpu_seconds) if cpu_seconds else None,
     }

@@ -1,5 +1,7 @@
 """A result in words and columns."""
 
+from fractions import Fraction
+from math import ceil, floor
 from typing import Any
 
 
@@ -21,8 +23,10 @@ def table(result: dict[str, Any]) -> str:
         ("worst of a run", "worst_mean", "worst_ci95"),
     ):
         lines.append(f"  {name:<16} {_number(latency[value]):>12} {_number(latency[interval]):>10}")
+    # Rounded down and up: 100 % is all, and 0 is none.
+    throughput, dropped = Fraction(str(result["throughput"])), Fraction(str(result["drop_share"]))
     lines += [
-        f"  throughput {100 * result['throughput']:.2f} %, dropped {100 * result['drop_share']:.3f} %",
+        f"  throughput {floor(10_000 * throughput) / 100:.2f} %, dropped {ceil(100_000 * dropped) / 1000:.3f} %",
         f"  {packets['arrived']:,} packets came, {packets['sent']:,} left, {packets['dropped']:,} dropped, {packets['queued']:,} wait",
     ]
     return "\n".join(lines)
