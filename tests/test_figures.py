@@ -97,6 +97,15 @@ def test_curves_are_smoothed_in_the_middle_and_at_the_ends() -> None:
     assert report._smooth(np.array([1.0, 2.0, 6.0]), 1).tolist() == [1.0, 2.0, 6.0]
 
 
+def test_the_slowest_packet_is_shown() -> None:
+    """Of 1,000 packets 50 are chosen evenly, number 0 and number 999 among them; number 500 is not, but is the slowest."""
+    cycle = np.arange(1000, dtype=np.int64)
+    latency = np.where(cycle == 500, 77, cycle % 50)
+    cloud = result._cloud(result.Departures(cycle, 0 * cycle, 0 * cycle, latency), 3, 50, 8.0)
+    assert len(cloud) == 51 and cloud[0].tolist() == [0, 0, 3] and cloud[-1].tolist() == [8 * 999, 8 * 49, 3]
+    assert [8 * 500, 8 * 77, 3] in cloud.tolist()
+
+
 # ---- jobs
 
 SCENARIO = """\

@@ -50,7 +50,7 @@ queues:
   - {ids: 6-7, name: pair}
 traffic:
   - {pcap: in.pcap, prefixed: true}
-report: {series: [bulk, silver, voice, gate], interval: 240 us}
+report: {series: [bulk, silver, voice, gate, bronze], interval: 240 us}
 output: {pcap: out.pcap}
 """
 
@@ -321,14 +321,26 @@ def test_groups(run: Run) -> None:
 def test_series(run: Run) -> None:
     """Four intervals of 30,000 cycles, the last of which is cut by the end of the run."""
     series, none = run["series"], np.nan
-    assert series["interval_ns"] == 240_000 and series["queues"].tolist() == [0, 2, 4, 5]
-    assert series["names"].tolist() == ["bulk", "silver", "voice", "gate"]
-    assert series["rates_bps"].tolist() == [100_000_000, 40_000_000, -1, 0]
-    assert series["bytes_out"].tolist() == [[3000, 1500, 264, 0], [3000, 1200, 0, 0], [0, 300, 600, 0], [0, 0, 96, 0]]
-    # Cycles: bulk 63,260 / 6 and 226,896 / 6; silver 25,000 / 5, 132,968 / 4, 51,432; voice 320 / 2, 129 / 2, 35.
-    mean = [[63_260 / 6 * 8, 40_000, 1280, none], [302_528, 265_936, none, none], [none, 411_456, 516, none], [none, none, 280, none]]
+    assert series["interval_ns"] == 240_000 and series["queues"].tolist() == [0, 2, 4, 5, 3]
+    assert series["names"].tolist() == ["bulk", "silver", "voice", "gate", "bronze"]
+    assert series["rates_bps"].tolist() == [100_000_000, 40_000_000, -1, 0, 20_000_000]
+    left = [[3000, 1500, 264, 0, 400], [3000, 1200, 0, 0, 500], [0, 300, 600, 0, 100], [0, 0, 96, 0, 0]]
+    assert series["bytes_out"].tolist() == left
+    # Cycles: bulk 63,260 / 6 and 226,896 / 6; silver 25,000 / 5, 132,968 / 4, 51,432; voice 320 / 2, 129 / 2, 35; bronze 30,988 / 4,
+    # 109,824 / 5, 50.
+    mean = [
+        [63_260 / 6 * 8, 40_000, 1280, none, 61_976],
+        [302_528, 265_936, none, none, 175_718.4],
+        [none, 411_456, 516, none, 400],
+        [none, none, 280, none, none],
+    ]
     np.testing.assert_allclose(series["latency_mean_ns"], mean, rtol=1e-12)
-    highest = [[174_400, 120_416, 2240, none], [394_048, 353_248, none, none], [none, 411_456, 792, none], [none, none, 280, none]]
+    highest = [
+        [174_400, 120_416, 2240, none, 121_088],
+        [394_048, 353_248, none, none, 278_720],
+        [none, 411_456, 792, none, 400],
+        [none, none, 280, none, none],
+    ]
     np.testing.assert_array_equal(series["latency_max_ns"], highest)
 
 
@@ -353,7 +365,7 @@ def test_cdf(run: Run) -> None:
     assert share[:200] == pytest.approx([0.00495 * i for i in range(200)])
     assert (1 - share[200:]) == pytest.approx([10 ** (-2 - 4 * i / 199) for i in range(200)], rel=1e-6)
     everybody = sorted(value for values in LATENCIES.values() for value in values)
-    for column, values in ((0, LATENCIES[0]), (1, LATENCIES[2]), (2, sorted(LATENCIES[4])), (4, everybody)):
+    for column, values in ((0, LATENCIES[0]), (1, LATENCIES[2]), (2, sorted(LATENCIES[4])), (4, sorted(LATENCIES[3])), (5, everybody)):
         expected = [NS * values[max(0, math.ceil(Fraction(part) * len(values)) - 1)] for part in share.tolist()]
         assert found[:, column].tolist() == expected, column
     assert np.isnan(found[:, 3]).all()
@@ -361,10 +373,10 @@ def test_cdf(run: Run) -> None:
 
 def test_cloud(run: Run) -> None:
     """So few frames are all shown."""
-    leaves = {0: BULK_LEAVES, 2: SILVER_LEAVES, 4: [20_344, 29_240, 70_430, 89_999, 95_131]}
+    leaves = {0: BULK_LEAVES, 2: SILVER_LEAVES, 4: [20_344, 29_240, 70_430, 89_999, 95_131], 3: [*BRONZE_LEAVES, 53_400, 60_000]}
     expected = [
         [NS * cycle, NS * latency, column]
-        for column, queue in enumerate((0, 2, 4))
+        for column, queue in ((0, 0), (1, 2), (2, 4), (4, 3))
         for cycle, latency in zip(leaves[queue], LATENCIES[queue], strict=True)
     ]
     assert run["series"]["cloud"].tolist() == expected
@@ -373,11 +385,12 @@ def test_cloud(run: Run) -> None:
 def test_series_of_the_engine(run: Run) -> None:
     """The engine's own time series, which long runs are drawn from."""
     series = run["raw"]["series"]
-    assert series["interval_cycles"] == 30_000 and series["queues"].tolist() == [0, 2, 4, 5]
+    assert series["interval_cycles"] == 30_000 and series["queues"].tolist() == [0, 2, 4, 5, 3]
     assert series["bytes"].tolist() == run["series"]["bytes_out"].tolist()
-    assert series["packets"].tolist() == [[6, 5, 2, 0], [6, 4, 0, 0], [0, 1, 2, 0], [0, 0, 1, 0]]
-    assert series["latency_max"].tolist() == [[21_800, 15_052, 280, 0], [49_256, 44_156, 0, 0], [0, 51_432, 99, 0], [0, 0, 35, 0]]
-    mean = [[63_260 / 6, 5000, 160, 0], [37_816, 33_242, 0, 0], [0, 51_432, 64.5, 0], [0, 0, 35, 0]]
+    assert series["packets"].tolist() == [[6, 5, 2, 0, 4], [6, 4, 0, 0, 5], [0, 1, 2, 0, 1], [0, 0, 1, 0, 0]]
+    most = [[21_800, 15_052, 280, 0, 15_136], [49_256, 44_156, 0, 0, 34_840], [0, 51_432, 99, 0, 50], [0, 0, 35, 0, 0]]
+    assert series["latency_max"].tolist() == most
+    mean = [[63_260 / 6, 5000, 160, 0, 7747], [37_816, 33_242, 0, 0, 21_964.8], [0, 51_432, 64.5, 0, 50], [0, 0, 35, 0, 0]]
     np.testing.assert_allclose(series["latency_mean"], mean, rtol=1e-12)
     # gold and bronze besides: 5 and 4 frames in the first interval, 6 and 5 in the second; bronze's last frame and the pair's in the third.
     assert series["out_bytes"].tolist() == [3000 + 1500 + 264 + 1250 + 400, 3000 + 1200 + 1500 + 500, 300 + 600 + 100 + 1514, 96]
@@ -476,9 +489,15 @@ def test_plots(run: Run) -> None:
         ("bulk", 100_000_000),
         ("silver", 40_000_000),
         ("voice", -1),
+        ("bronze", 20_000_000),
     ]
     # 3000 byte in 240 us are 100 Mbit/s.
-    assert [queue["rate"] for queue in data["queues"]] == [[1e8, 1e8, 0, 0], [5e7, 4e7, 1e7, 0], [8.8e6, 0, 2e7, 3.2e6]]
+    assert [queue["rate"] for queue in data["queues"]] == [
+        [1e8, 1e8, 0, 0],
+        [5e7, 4e7, 1e7, 0],
+        [8.8e6, 0, 2e7, 3.2e6],
+        [1.333e7, 1.667e7, 3.333e6, 0],
+    ]
     voice = data["queues"][2]["points"]
     assert voice["x"] == short([NS * 1e-9 * cycle for cycle in (20_344, 29_240, 70_430, 89_999, 95_131)], 6)
     assert voice["y"] == short([NS * 1e-9 * cycles for cycles in LATENCIES[4]], 4)
@@ -506,7 +525,7 @@ def long_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_a_long_run_has_the_same_totals(run: Run, long_run: Run) -> None:
     for key in ("packets", "bytes", "marked_packets", "throughput_bps", "groups", "queues_with_traffic"):
         assert long_run["result"][key] == run["result"][key], key
-    assert len(run["raw"]["latency_cycles"]) == 49 and len(long_run["raw"]["latency_cycles"]) == 12 + 10 + 5
+    assert len(run["raw"]["latency_cycles"]) == 49 and len(long_run["raw"]["latency_cycles"]) == 12 + 10 + 5 + 10
 
 
 def test_latencies_of_a_long_run_come_from_bins(long_run: Run) -> None:
