@@ -256,6 +256,14 @@ def test_bench_lateness_reports_the_load_that_it_measured(fake_module: dict[str,
     assert asked["warm_up"] == 100 and asked["packets"] == 1000 and asked["library"] == ""
 
 
+def test_bench_lateness_counts_bytes_of_its_cycles() -> None:
+    """2,000 packets of 590 byte and 24 of overhead left in the measured cycles; what is looked at after them is no load of theirs."""
+    settings = {"queues": "128", "packets": "2000", "size": "590", "engine": "model"}
+    found = bench.run(bench.plan("lateness", settings, testkit.seed()))
+    assert found["lateness_cycles"]["count"] > 2000
+    assert found["measured_link_load"] == round(2000 * 614 * 8 * 220e6 / 100e9 / found["cycles"], 4)
+
+
 def test_bench_reconfigure_counts_changes_of_device_time(fake_module: dict[str, Any]) -> None:
     """Five changes in 1,100 cycles at 220 MHz are a million a second; standstills are what changes add, the longer of both sides."""
     raw = {"lost": 0, "reordered": 0, "ready": [10, 20], "cycles": 1100, "packets": 9, "enqueues_per_cycle": 0.9}

@@ -210,7 +210,7 @@ class LatenessBench {
                 lateness_.push_back(static_cast<uint32_t>(link_.cycles_up(start - packet.start)));
                 core_late_.push_back(static_cast<uint32_t>(beyond));
                 ideal_late_.push_back(static_cast<uint32_t>(link_.cycles_up(packet.start - link_.units(packet.earliest))));
-                bytes_ += len;
+                if (!closed_) bytes_ += len;  // what leaves after the measured cycles is no load of theirs
             }
             ++departures_;
         }
