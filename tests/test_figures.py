@@ -34,6 +34,28 @@ def test_percentiles_of_bins() -> None:
     assert found == {"count": 100, "min": 18, "mean": 27.82, "p50": 20, "p99": 40, "p99_9": 60, "max": 60}
 
 
+def test_a_histogram_of_nothing() -> None:
+    nothing = {"count": 0} | dict.fromkeys(("min", "mean", "p50", "p99", "p99_9", "max"))
+    assert result.binned({"values": [], "frames": [], "count": 0, "sum": 0, "min": 0}) == nothing
+
+
+def test_two_frames_have_an_average_rate() -> None:
+    """1,000 byte from cycle 100 up to cycle 300 at 1 MHz: 40 Mbit/s; two frames of one cycle have none."""
+    for cycles, rate in (([100, 300], 40_000_000), ([100, 100], None)):
+        arrays = (np.array(column, dtype=np.int64) for column in (cycles, [0, 0], [1000, 7], [20, 20]))
+        found = result.rates(result.Departures(*arrays), None, 0, 1_000_000, 10**9, 20)
+        assert (found["average_rate_bps"], found["measured_rate_bps"], found["backlogged_share"]) == (rate, None, 0)
+
+
+def test_a_queue_as_fast_as_the_line_has_no_burst() -> None:
+    """Its burst would take for ever to leave: all of its backlog counts. 20 frames of 125 byte, one each 1,000 cycles of 1 us: 1 Mbit/s."""
+    cycle = 1000 * np.arange(1, 21)
+    left = result.Departures(cycle, 0 * cycle, 0 * cycle + 125, cycle + 10)
+    for rate, egress in ((1_000_000, 1_000_000), (1_000_000, 1_005_000), (2_000_000, 1_000_000)):
+        found = result.rates(left, rate, 10**9, 1_000_000, egress, 10)
+        assert found["backlogged_rate_bps"] == found["measured_rate_bps"] == 1_000_000
+
+
 def test_rate_of_a_queue_whose_frames_were_not_kept() -> None:
     """21 frames of 2,100 byte in 4,000 cycles of 10 ns: without the last one 2,000 byte in 40 us."""
     columns = {"out_packets": [21, 9, 1, 0], "out_bytes": [2100, 900, 100, 0], "first_departure": [50, 50, 50, -1]}

@@ -582,3 +582,27 @@ def test_lateness(late_run: Run) -> None:
     # More than so much late: four of five, ... and one.
     assert late_run["data"]["lateness"] == {"x": [0, 1.6e-7, 2.4e-7, 4e-7], "y": [0.8, 0.6, 0.4, 0.2]}
     assert "Share of the packets that left more than so long after" in late_run["page"]
+
+
+# ---- nothing leaves
+
+
+def test_a_run_that_nothing_leaves(tmp_path: Path) -> None:
+    """One frame stays: no rate, no latency, no curve, and no division by what is not there."""
+    text = LATE.replace("report: {lateness: 0}\n", "")
+    with pytest.MonkeyPatch.context() as patch:
+        found = carry_out(tmp_path, patch, text, [(0, struct.pack(">I", 3) + bytes(100))], teststand.dictate(1, STAYS))
+    result, series = found["result"], found["series"]
+    assert result["packets"] == {"in": 1, "out": 0, "queued": 1, "dropped": {}} and result["throughput_bps"] == 0
+    nothing = {"count": 0} | dict.fromkeys(("min", "mean", "p50", "p99", "p99_9", "max"))
+    assert result["latency_ns"] == result["queues"][0]["latency_ns"] == nothing and "lateness_ns" not in result
+    assert result["queues"][0]["average_rate_bps"] is None and result["queues"][0]["backlogged_share"] == 0
+    assert series["cloud"].shape == (0, 3) and series["drops"].shape == (200, 0) and not series["bytes_out"].any()
+    assert np.isnan(series["cdf_ns"]).all() and "late_ns" not in series
+    assert found["said"][1:5] == [
+        "In       1 packets, 100 byte; 80 us of device time",
+        "Out      0 packets (0.0 %), 0 bit/s",
+        "Dropped  nothing",
+        "Queued   1 packets were still in the device at the end",
+    ]
+    assert found["data"]["queues"] == [] and found["data"]["peak"] == 0 and "Nothing was dropped." in found["page"]
