@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from stand_in import frame, pcap_bytes
 
-from penstock import bench, bench_engine, bench_tree, job, lateness, report, result, scenario, summary, testkit
+from penstock import bench, bench_engine, bench_tree, job, lateness, registers, report, result, scenario, summary, testkit
+from penstock.errors import UserError
 from penstock.papers.fpga_network_switch import compare
 from penstock.rates import mixed_rates
 from penstock.switch_sim import Setting, measure
@@ -100,6 +101,20 @@ def test_all_rates_are_within_the_error_that_is_said(rates: list[float], percent
     found = good() | {"queues_listed": 4, "queues_with_traffic": 4}
     found["queues"] = [row | {"id": n, "name": f"q{n}", "measured_rate_bps": rate * 1e6} for n, rate in enumerate(rates)]
     assert summary.observations(found) == [f"Shaped   4 queues were held to their rates, all within {percent} %"]
+
+
+def test_who_was_held_to_its_rate() -> None:
+    """Who was backlogged for half of the time, with ten frames; up to three are named."""
+    row = {"configured_rate_bps": 10**6, "measured_rate_bps": 10**6, "out_packets": 10, "latency_ns": {"count": 10, "p50": 1}}
+    found = good() | {"queues_listed": 4, "queues_with_traffic": 4}
+
+    def said(*shares: float) -> str:
+        found["queues"] = [row | {"id": n, "name": f"q{n}", "backlogged_share": share} for n, share in enumerate(shares)]
+        return summary.observations(found)[0]
+
+    assert said(0.5, 1, 1) == "Shaped   " + ", ".join(f"q{n} was held to 1 Mbit/s" for n in range(3))
+    assert said(0.499999, 1, 1) == "Shaped   q1 was held to 1 Mbit/s, q2 was held to 1 Mbit/s"
+    assert said(1, 1, 1, 1) == "Shaped   4 queues were held to their rates, all within 0.01 %"
 
 
 @pytest.mark.parametrize("key", ["order_errors", "payload_errors", "lost", "event_errors", "counter_mismatches", "early"])
@@ -236,6 +251,24 @@ def test_load_of_bench_lateness() -> None:
     )
 
 
+def test_depth_of_bench_lateness_is_for_the_smallest_packets() -> None:
+    """What 16,384 cycles let through in packets of 60 byte, and two more."""
+    options = {"seed": 1, "size": 0, "pattern": "backlogged", "rates": "equal", "load": 50, "queues": 1000}
+    mean = (60 * 7 + 590 * 4 + 1514) / 12
+    rate = 50e9 * mean / (mean + 24) / 1000
+    assert lateness.settings(options)["depth"].tolist() == 1000 * [int(2 + rate / 8 / 220e6 * 16_384 / 60)]
+
+
+def test_load_of_one_queue_among_blocked_ones() -> None:
+    """One of a hundred sends at 1 Gbit/s: with 24 byte for each 590, 1.0407 % of the line. Half of the others never send."""
+    options = {"seed": 1, "size": 590, "pattern": "blocked", "queues": 100}
+    given = lateness.settings(options)
+    assert given["link_load"] == pytest.approx(0.01 * 614 / 590)
+    assert sorted(given["first"].tolist()).count(0) == 1 and given["first"].tolist().count(-1) in (49, 50)
+    # 9,600 byte at 64 kbit/s are 1.2 s
+    assert set(given["first"].tolist()) == {-1, 0, 264_000_000}
+
+
 def test_longer_frames_are_met_more_often() -> None:
     """At a random time a line carries 1,514 byte 1,514 / (7 * 60) times as often as 60, of which there are seven times as many frames."""
     print(f"PENSTOCK_SEED={testkit.seed()}")
@@ -334,6 +367,18 @@ def test_bench_engine_divides_by_its_own_time(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr("penstock.engine.run", lambda job, progress, wrong=wrong: raw | wrong | {"findings": ["this"]})
         with pytest.raises(RuntimeError, match="this"):
             bench_engine.run(options, None, None)
+
+
+# ---- settings
+
+
+def test_limits_are_those_of_the_registers() -> None:
+    """What a burst may have in bytes is said rightly: 2^28 - 1 cycles at a byte in 176 cycles."""
+    assert (registers.MAX_BURST_CYCLES, registers.MAX_AQM_TICKS) == (2**28 - 1, 2**18 - 1)
+    assert (registers.MAX_LIMIT_PACKETS, registers.MAX_LIMIT_BYTES) == (2**16 - 1, 2**24 - 1)
+    assert registers.burst_cycles(1_525_201, 10_000_000, 220_000_000) == 176 * 1_525_201
+    with pytest.raises(UserError, match="a burst at 10 Mbit/s can have at most 1,525,201 byte, not 1,525,202"):
+        registers.burst_cycles(1_525_202, 10_000_000, 220_000_000)
 
 
 # ---- the slot simulator

@@ -298,9 +298,9 @@ def test_sources_are_independent(stand_in_job: MakeJob) -> None:
     source = {"kind": "poisson", "queues": [1], "pick": "random", "bps": 1e8, "sizes": [(100, 1)]}
     job = stand_in_job([source, source | {"queues": [2]}], duration_cycles=400_000, max_cycles=500_000, **FREE)
     result = engine.run(job)
-    times = [result["departures"]["cycle"][result["departures"]["queue"] == queue] for queue in (1, 2)]
-    common = np.isin(times[0], times[1]).mean()
-    assert len(times[0]) > 50 and common < 0.2, common
+    one, other = (result["departures"]["cycle"][result["departures"]["queue"] == queue] for queue in (1, 2))
+    together = (np.abs(one[:, None] - other[None, :]).min(axis=1) <= 8).mean()  # what comes at once leaves one after the other
+    assert len(one) > 50 and together < 0.2, together  # one in a hundred, by chance
 
 
 def test_on_off_sources_begin_as_in_the_long_run(stand_in_job: MakeJob) -> None:
