@@ -422,7 +422,7 @@ class Port(Parent):
 
 
 class ChangedSettings(QueueSettings):
-    """What a change may set: of queues all that they have, of parents rate and burst, of a subscriber its node and weight, of a node its port."""
+    """What a change may set: all of a queue; rate and burst of a parent, also node and weight of a subscriber, and the port of a node."""
 
     node: StrictInt | None = Field(None, ge=0, description="Of subscribers: they move to this node.")
     port: StrictInt | None = Field(None, ge=0, description="Of nodes: they move to this port.")

@@ -32,9 +32,9 @@ module pst_sibling_order
     input  weight_t                                                     s_op_weight_i,        // less one
     input  len_t                                                        s_op_len_i,
     // cycle 5
-    output logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] before_o,                 // [a][b]: a before b, if they are of one class
-    output logic [QueuesPerSubscriber-1:0]                              again_o,              // of a look: its next packet before b's
-    output logic                                                        init_done_o
+    output logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] before_o,    // [a][b]: a before b, if they are of one class
+    output logic [QueuesPerSubscriber-1:0]                          again_o,     // [b], of a look: with one more such packet still before b
+    output logic                                                    init_done_o
 );
 
   localparam int unsigned Q = QueuesPerSubscriber;
@@ -100,7 +100,8 @@ module pst_sibling_order
     c3_product_q <= s_op_len_i * per_weight(s_op_weight_i);
     c4_cost_q <= c3_cost;
     c4_own_q  <= c3_own;
-    for (int b = 0; b < int'(Q); b++) again_o[b] <= (BehindWidth + 1)'(c4_own_q) > (BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q);
+    for (int b = 0; b < int'(Q); b++)
+      again_o[b] <= (BehindWidth + 1)'(c4_own_q) > (BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q);
     for (int a = 0; a < int'(Q); a++) begin
       for (int b = 0; b < int'(Q); b++) begin
         before_o[a][b] <= a < b ? c4_words[a].behind >= c4_words[b].behind : c4_words[a].behind > c4_words[b].behind;
