@@ -39,7 +39,10 @@ def both(config: configs.Config, library: Path, described: dict[str, Any]) -> tu
 
 
 def nearly_equal(config: configs.Config, library: Path, jobs: list[twins_tree.TreeJob]) -> None:
-    """Compare the engines on these jobs within what docs/architecture.md allows."""
+    """Compare the engines on these jobs within what docs/architecture.md allows.
+
+    A setting that is written in the very cycle in which its parent is looked at may shift a whole job by some cycles, so such jobs count whole.
+    """
     apart, packets, equal, found = 0, 0, 0, []
     for made in jobs:
         rtl, model = both(config, library, made.job)
@@ -48,10 +51,11 @@ def nearly_equal(config: configs.Config, library: Path, jobs: list[twins_tree.Tr
         equal += twins.differences(rtl, model) == []
         apart += twins_tree.counts_differ(rtl, model)
         packets += rtl["packets"]["in"]
-        found.append(twins_tree.times(rtl, model))
+        if not made.job["timed_register_writes"]:
+            found.append(twins_tree.times(rtl, model))
         if twins_tree.counts_differ(rtl, model) == 0:  # else other frames may have been dropped
             assert twins_tree.lengths_differ(rtl, model) == [], made.tight
-    same = float((np.concatenate(found) == 0).mean())
+    same = float((np.concatenate(found) == 0).mean()) if found else 1.0
     print(
         f"{equal} of {len(jobs)} jobs equal, {same:.5f} of the departures in the same cycle, counts of {packets} packets differ by {apart}"
     )
