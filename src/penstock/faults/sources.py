@@ -1,0 +1,166 @@
+"""Which files there are, and which of them can change the outcome of a test.
+
+A result is kept as long as nothing has changed that could change it. The answer here may name a file too many, never one too few:
+
+- a test of the workbench (tests/), of a design or of the engine may read everything of hardware and engine; a block's test, its block and
+  those that a file of it names, in turn;
+- of Python, the files that the test imports, directly or through others (they are read, not run: an import inside a function counts);
+- a test file only matters to those that import it; Markdown only to a test that names it.
+"""
+
+import ast
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+# What is made, not written.
+SKIPPED = {".git", ".venv", "build", "results", "__pycache__", ".pytest_cache", ".ruff_cache"}
+_MADE = re.compile(r"\.(so|so\.new|pyc)$")
+# Modules of the workbench that find hardware by name: whoever imports one may read all of it.
+_FINDERS = {f"src/penstock/{name}.py" for name in ("library", "configs", "verilate", "lint", "synth")}
+_ENGINE = "src/penstock/engine.py"
+
+
+def files_of(root: Path) -> list[str]:
+    """Return every source of the project below `root`, as a path from there, sorted."""
+    return sorted(_walk(root, ""))
+
+
+def _walk(root: Path, folder: str) -> Iterator[str]:
+    with os.scandir(root / folder) as entries:
+        for entry in entries:
+            path = f"{folder}{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in SKIPPED:
+                    yield from _walk(root, f"{path}/")
+            elif entry.is_file() and not _MADE.search(entry.name):
+                yield path
+
+
+class Sources:
+    """The sources below `root`, read once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files = files_of(root)
+        self._known = set(self.files)
+        self._digests: dict[str, bytes] = {}
+        self._imports: dict[str, set[str]] = {}
+        self._texts: dict[str, str] = {}
+
+    def digest(self, files: Iterable[str]) -> str:
+        """Return a hash of the names and contents of `files`."""
+        total = hashlib.sha256()
+        for file in sorted(files):
+            if file not in self._digests:
+                self._digests[file] = hashlib.sha256((self.root / file).read_bytes()).digest() if file in self._known else b"none"
+            total.update(file.encode() + b"\0" + self._digests[file])
+        return total.hexdigest()
+
+    def that_matter_to(self, tests: Iterable[str]) -> set[str]:
+        """Return the files that can change the outcome of these tests (pytest's names)."""
+        found: set[str] = set()
+        for file in sorted({test.partition("::")[0] for test in tests}):
+            found |= self._of_test(file)
+        return found
+
+    def _of_test(self, test: str) -> set[str]:
+        python = self._imported_by(test)
+        folder = test.split("/")
+        common = {file for file in self.files if "/" not in file or file.startswith(("lint/", "tools/"))}
+        common |= {file for file in self.files if file.startswith("src/") and not file.endswith(".py")}
+        hardware = {file for file in self.files if file.startswith(("blocks/", "designs/"))}
+        if folder[0] == "blocks" and not python & _FINDERS:
+            blocks = self._blocks_named_by(folder[1])
+            hardware = {file for file in hardware if file.split("/")[1] in blocks and file.startswith("blocks/")} | {
+                file for file in hardware if file.split("/")[2] == "model" and _ENGINE in python
+            }
+        found = common | hardware
+        if folder[0] != "blocks" or python & {_ENGINE, *_FINDERS}:
+            found |= {file for file in self.files if file.startswith("engine/")}
+        if folder[0] == "tests":
+            found |= {file for file in self.files if file.startswith(("tests/", "scenarios/"))}
+        if ".md" in self._text(test) or "docs" in self._text(test):
+            found |= {file for file in self.files if file.endswith(".md")}
+        else:
+            found = {file for file in found if not file.endswith(".md")}
+        if "faults.yaml" not in self._text(test):
+            found = {file for file in found if not file.endswith("faults.yaml")}
+        found = {file for file in found if not (Path(file).name.startswith("test_") and file.endswith(".py"))}
+        return found | python
+
+    def _text(self, file: str) -> str:
+        if file not in self._texts:
+            self._texts[file] = (self.root / file).read_text(errors="replace")
+        return self._texts[file]
+
+    # --- blocks that a block builds on
+
+    @cached_property
+    def _modules(self) -> dict[str, str]:
+        """The block of each module."""
+        return {Path(file).stem: file.split("/")[1] for file in self.files if re.fullmatch(r"blocks/\w+/rtl/pst_\w+\.sv", file)}
+
+    @cached_property
+    def _named(self) -> dict[str, set[str]]:
+        """The blocks that each block's own files name: by a path through their folder, or by a module."""
+        blocks = {file.split("/")[1] for file in self.files if file.startswith("blocks/")}
+        path, module = re.compile(r"\b(" + "|".join(sorted(blocks)) + r")/"), re.compile(r"\bpst_\w+")
+        named: dict[str, set[str]] = {block: set() for block in blocks}
+        for file in self.files:
+            if file.startswith("blocks/") and not file.endswith((".md", ".yaml")):
+                text = self._text(file)
+                words = {self._modules[word] for word in set(module.findall(text)) if word in self._modules}
+                named[file.split("/")[1]] |= words | set(path.findall(text))
+        return named
+
+    def _blocks_named_by(self, block: str) -> set[str]:
+        found, todo = {block}, [block]
+        while todo:
+            for other in self._named.get(todo.pop(), set()) - found:
+                found.add(other)
+                todo.append(other)
+        return found
+
+    # --- what a Python file imports
+
+    def _imported_by(self, test: str) -> set[str]:
+        """Return the Python files that `test` imports, in turn, itself and the conftest files above it among them."""
+        above = [str(parent / "conftest.py") for parent in Path(test).parents]
+        todo = [test, *(file for file in above if file in self._known)]
+        found: set[str] = set()
+        while todo:
+            file = todo.pop()
+            if file not in found:
+                found.add(file)
+                todo += self._imports_of(file)
+        return found
+
+    def _imports_of(self, file: str) -> set[str]:
+        if file in self._imports:
+            return self._imports[file]
+        names: set[str] = set()
+        for node in ast.walk(ast.parse(self._text(file), file)):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        if "-m" in self._text(file) and '"penstock"' in self._text(file):  # runs the command line in a process of its own
+            names.add("penstock.cli")
+        found = {path for name in names for path in self._files_of_module(name, Path(file).parent)}
+        if file == "src/penstock/cli.py":  # imports every command, whatever is there
+            found |= {path for path in self.files if path.startswith("src/penstock/commands/") and path.endswith(".py")}
+        self._imports[file] = found
+        return found
+
+    def _files_of_module(self, name: str, folder: Path) -> set[str]:
+        """Return the files of module `name`: of the workbench, or beside the file that imports it, or anywhere among test helpers."""
+        parts = name.split(".")
+        packages = {"src/" + "/".join(parts[:n]) + "/__init__.py" for n in range(1, len(parts) + 1)}
+        found = {"src/" + "/".join(parts) + ".py", *packages, str(folder / f"{name}.py")} & self._known
+        if len(parts) == 1:
+            found |= {path for path in self.files if path.endswith(f"/{name}.py") and "/test" in f"/{path}"}
+        return found
