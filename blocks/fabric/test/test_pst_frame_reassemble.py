@@ -1,5 +1,6 @@
 """pst_frame_reassemble alone: mixed cells of several sources and classes, cells missing anywhere, too little room; the fate of all."""
 
+import itertools
 import random
 from collections import defaultdict, deque
 
@@ -122,6 +123,48 @@ async def whole_frames_only(dut) -> None:
     assert counted == fates, f"the module counts {counted}, must be {fates}"
     assert delivered > 100 and fates["lost"] > 20 and fates["bad"] > 5
     assert fates["no_room"] > 5 or room > 2 * MAX_CELLS
+
+
+@cocotb.test()
+async def turns_of_single_cells(dut) -> None:
+    """Frames of one cell leave one a cycle; the sources of a class take turns all the same, and no lower class goes before a higher one."""
+    width, ports = parameter("DataBytes", 4), parameter("Ports", 2)
+    rng, port_bits, frames = random.Random(seed()), (ports - 1).bit_length(), 12
+    for name in ("s_cell_valid_i", "s_cell_data_i", "m_axis_tready_i"):
+        getattr(dut, name).value = 0
+    await start(dut)
+    for classes in ([0], [2], [0, 1, 2]):
+        cells = [(source, cls, number) for cls in classes for number in range(frames) for source in range(ports)]
+        rng.shuffle(cells)
+        cells.sort(key=lambda cell: cell[2])
+        for source, cls, number in cells:
+            word = cell_word(width, port_bits, source, cls, number, 0, True, False, rng.randbytes(width))
+            dut.s_cell_valid_i.value, dut.s_cell_data_i.value = 1, word
+            await FallingEdge(dut.clk_i)
+        dut.s_cell_valid_i.value = 0
+        for _ in range(5):
+            await FallingEdge(dut.clk_i)
+        dut.m_axis_tready_i.value = 1
+        order = []
+        for _ in cells:
+            await ReadOnly()
+            assert int(dut.m_axis_tvalid_o.value), "a cycle without a beat"
+            order.append((int(dut.m_axis_tuser_o.value), int(dut.m_axis_tid_o.value)))
+            await FallingEdge(dut.clk_i)
+        dut.m_axis_tready_i.value = 0
+        await ReadOnly()
+        assert not int(dut.m_axis_tvalid_o.value)
+        await FallingEdge(dut.clk_i)
+        # The first frames were chosen while the others were still to come.
+        chosen, settled = order[:3], order[3:]
+        assert settled == sorted(settled, key=lambda frame: frame[0])
+        for cls in classes:
+            turns = [source for which, source in settled if which == cls]
+            left = [frames - sum((cls, source) == first for first in chosen) for source in range(ports)]
+            # One after the other, as long as all have a frame left.
+            whole = turns[: ports * min(left) - ports]
+            assert all(then == (now + 1) % ports for now, then in itertools.pairwise(whole)), f"class {cls}: {turns}"
+            assert len(whole) > 2 * ports
 
 
 @pytest.mark.parametrize("ports, data_bytes, room", [(2, 4, 16), (4, 2, 64)])

@@ -112,7 +112,8 @@ class AxiMemories:
         self.write, self.read = write, read
         self.count = len(sizes)
         self.lines: list[dict[int, int]] = [{} for _ in sizes]
-        self.refused: set[tuple[int, int]] = set()  # (memory, line): accesses are answered with SLVERR
+        self.refused: set[tuple[int, int]] = set()  # (memory, line): accesses are answered with `error`
+        self.error = 2  # SLVERR; 3: DECERR
         self.bursts: list[tuple[str, int, int, int]] = []  # every burst: "aw" or "ar", memory, address, beats
         self.addr_width = len(dut.m_axi_awaddr_o if write else dut.m_axi_araddr_o) // self.count
         self.reset()
@@ -181,7 +182,7 @@ class AxiMemories:
                     _, line, is_last = queue[0]
                     # A line that nobody wrote reads as something that no frame contains by chance.
                     data |= self.lines[m].get(line, WORD ^ line) << 512 * m
-                    resp |= (2 if (m, line) in self.refused else 0) << 2 * m
+                    resp |= (self.error if (m, line) in self.refused else 0) << 2 * m
                     last |= is_last << m
             dut.m_axi_rvalid_i.value = sum(int(offered) << m for m, offered in enumerate(self.offer_r))
             dut.m_axi_rdata_i.value = data
@@ -240,7 +241,7 @@ class AxiMemories:
                         assert last == (k == count - 1), f"wlast at beat {k} of {count}"
                         assert strb == (1 << 64) - 1, "the tests of this block write whole lines"
                         content[line + k] = data
-                    resp = 2 if any((m, address) in self.refused for address in content) else 0
+                    resp = self.error if any((m, address) in self.refused for address in content) else 0
                     due = max(self._due(m), self.b[m][-1][0] if self.b[m] else 0)
                     self.b[m].append((due, resp, content))
         if self.read:

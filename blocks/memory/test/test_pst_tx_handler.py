@@ -109,6 +109,7 @@ async def mixed(dut) -> None:
         bench.probability, bench.memory.probability = rng.choice((0.3, 0.8, 1.0)), rng.choice((0.3, 0.8, 1.0))
         bench.memory.latency = rng.choice(((1, 2), (5, 60)))
         bench.memory.refused = {(0, rng.randrange(sum(bench.geometry.mem_bytes) // LINE)) for _ in range(40)}
+        bench.memory.error = 2 + step % 2  # SLVERR, DECERR
         bench.done = 0
         for _ in range(40):
             bench.add()

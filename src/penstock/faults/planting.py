@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from penstock.faults.register import Fault
-from penstock.faults.sources import Sources
+from penstock.faults.sources import Sources, files_of
 from penstock.paths import BUILD, ROOT, tool_environment
 
 KILLED, SURVIVED, STALE, BROKEN = OUTCOMES = ("killed", "survived", "stale", "broken")
@@ -149,15 +149,15 @@ class Laboratory:
         if self._ready:
             return
         self.copy.mkdir(parents=True, exist_ok=True)
-        for file in set(Sources(self.copy).files) - set(self.sources.files):
+        for file in set(files_of(self.copy)) - set(self.sources.files):
             (self.copy / file).unlink()
-        for file in self.sources.files:
-            here, there = self.root / file, self.copy / file
-            data = here.read_bytes()
+        for file, data in self.sources.data.items():
+            there = self.copy / file
             if not there.is_file() or there.read_bytes() != data:
                 there.parent.mkdir(parents=True, exist_ok=True)
                 there.write_bytes(data)
-                there.chmod(here.stat().st_mode)
+                with contextlib.suppress(OSError):
+                    there.chmod((self.root / file).stat().st_mode)
         self._lend_devices()
         self._ready = True
 

@@ -41,13 +41,13 @@ def _walk(root: Path, folder: str) -> Iterator[str]:
 
 
 class Sources:
-    """The sources below `root`, read once."""
+    """The sources below `root` as they are at one moment: whoever edits them meanwhile changes nothing here."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
         self.files = files_of(root)
+        self.data = {file: (root / file).read_bytes() for file in self.files}
         self._known = set(self.files)
-        self._digests: dict[str, bytes] = {}
+        self._digests = {file: hashlib.sha256(data).digest() for file, data in self.data.items()}
         self._imports: dict[str, set[str]] = {}
         self._texts: dict[str, str] = {}
 
@@ -55,9 +55,7 @@ class Sources:
         """Return a hash of the names and contents of `files`."""
         total = hashlib.sha256()
         for file in sorted(files):
-            if file not in self._digests:
-                self._digests[file] = hashlib.sha256((self.root / file).read_bytes()).digest() if file in self._known else b"none"
-            total.update(file.encode() + b"\0" + self._digests[file])
+            total.update(file.encode() + b"\0" + self._digests.get(file, b"none"))
         return total.hexdigest()
 
     def that_matter_to(self, tests: Iterable[str]) -> set[str]:
@@ -94,7 +92,7 @@ class Sources:
 
     def _text(self, file: str) -> str:
         if file not in self._texts:
-            self._texts[file] = (self.root / file).read_text(errors="replace")
+            self._texts[file] = self.data.get(file, b"").decode(errors="replace")
         return self._texts[file]
 
     # --- blocks that a block builds on
