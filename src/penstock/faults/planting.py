@@ -36,6 +36,7 @@ _OTHER_REASON = re.compile(
     r"|ModuleNotFoundError|NameError|Failed: Timeout)\b"
 )
 _GREEN, _RED = 0, 1  # pytest's exit status
+_BROKEN_ENGINE = 3  # pytest's own for what breaks outside of the tests
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,11 @@ class Laboratory:
             # A file of byte code is told from its source by whole seconds and size: too coarse for what is planted here.
             "PYTHONDONTWRITEBYTECODE": "1",
         }
+        if self.sources.need_engine(tests):
+            with (self.folder / "log").open("wb") as log:
+                command = [sys.executable, "-m", "penstock.engine"]
+                if _call(command, cwd=self.copy, env=environment, log=log, keep_open=self._lock):
+                    return _BROKEN_ENGINE, ["EngineBuildError: the engine does not compile"]
         options = ["-x", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *(["-m", ""] if slow else [])]
         with (self.folder / "log").open("wb") as log:
             status = _call(

@@ -47,7 +47,6 @@ def tried(faults: Sequence[Fault], again: bool = False) -> dict[str, Outcome]:
                     raise
                 outcomes[fault.id] = found
                 progress.update(bar, completed=number)
-                screen.print(
-                    f"  {found.outcome} {fault.id} ({found.seconds:.0f} s){': ' + found.words if found.words else ''}", markup=False
-                )
+                reason = f": {found.words}" if found.outcome != planting.KILLED else ""
+                screen.print(f"  {found.outcome} {fault.id} ({found.seconds:.0f} s){reason}", markup=False)
     return outcomes

@@ -40,6 +40,10 @@ def _walk(root: Path, folder: str) -> Iterator[str]:
                 yield path
 
 
+def _files_of(tests: Iterable[str]) -> list[str]:
+    return sorted({test.partition("::")[0] for test in tests})
+
+
 class Sources:
     """The sources below `root` as they are at one moment: whoever edits them meanwhile changes nothing here."""
 
@@ -60,10 +64,11 @@ class Sources:
 
     def that_matter_to(self, tests: Iterable[str]) -> set[str]:
         """Return the files that can change the outcome of these tests (pytest's names)."""
-        found: set[str] = set()
-        for file in sorted({test.partition("::")[0] for test in tests}):
-            found |= self._of_test(file)
-        return found
+        return set().union(*(self._of_test(file) for file in _files_of(tests)))
+
+    def need_engine(self, tests: Iterable[str]) -> bool:
+        """Return whether one of these tests uses the engine or the models that are bound with it."""
+        return any(_ENGINE in self._imported_by(file) for file in _files_of(tests))
 
     def _of_test(self, test: str) -> set[str]:
         python = self._imported_by(test)
@@ -148,6 +153,8 @@ class Sources:
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         if "-m" in self._text(file) and '"penstock"' in self._text(file):  # runs the command line in a process of its own
             names.add("penstock.cli")
+        if any(name.startswith("penstock._engine") for name in names):
+            names.add("penstock.engine")  # builds it
         found = {path for name in names for path in self._files_of_module(name, Path(file).parent)}
         if file == "src/penstock/cli.py":  # imports every command, whatever is there
             found |= {path for path in self.files if path.startswith("src/penstock/commands/") and path.endswith(".py")}
