@@ -4,7 +4,7 @@
 // Arguments (name=value): queues, width (TimeWidth), estimate, operations, seed, spacing (cycles between two looks at one queue, at
 // least 9), tick (cycles of a tick), idle (permille of cycles without a look), pause (permille of operations after which a queue rests for
 // up to three times the range of its times), settings (permille of cycles in which a setting is written), resets, steady (so many
-// operations every queue stays above its target, with intervals of a thousand ticks: drops and marks go on and on).
+// operations every queue stays above its target, with intervals of 2,000 ticks: drops and marks go on and on).
 // Packets have delays around the target, and now and then no more than one packet behind them.
 // Prints operations=, cycles=, passed=, marked=, dropped=, rounds= (drops that followed a drop in the same round), reentries= (entries
 // with count above 1), rested= (longest rest in ticks), fullest= (longest run of cycles with a packet each),
@@ -89,7 +89,7 @@ class Bench {
         s.interval = 1 + rng() % std::min(span - 1, longest[rng() % 4]);
         if (args["steady"]) {
             s.enable = true;
-            s.interval = 1000;  // count is at its end before drop_next comes to lag far behind: then each step of it is seen
+            s.interval = 2000;  // drop_next has hardly fallen behind when count comes to its end, so a wrong step of it is soon seen
         }
         s.target = rng() % (s.interval + 1);
         top->s_cfg_valid_i = 1;
