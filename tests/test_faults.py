@@ -19,6 +19,7 @@ from penstock.cli import main
 from penstock.errors import UserError
 from penstock.faults import docs, planting, progress, register
 from penstock.faults.register import Fault
+from penstock.faults.sources import Sources
 from penstock.testkit import seed
 
 PROJECT = """\
@@ -316,6 +317,28 @@ def test_places(capsys: pytest.CaptureFixture[str]) -> None:
     assert {*register.chosen(faults, "blocks")} >= {*register.chosen(faults, "stream")}
     with pytest.raises(UserError, match="there are no faults of 'stram'"):
         register.chosen(faults, "stram")
+
+
+def test_what_matters_to_a_test() -> None:
+    """Its block, the blocks below it, what it imports; not the blocks beside it, other tests, or pages that it does not read."""
+    sources = Sources(paths.ROOT)
+    matter = sources.that_matter_to(["blocks/queue/test/test_pst_queue_manager.py::test_rate"])
+    for file in (
+        *("queue/rtl/pst_queue_manager.sv", "queue/test/soak_queue_manager.cpp", "queue/model/queue_manager.hpp"),
+        *("memory/rtl/pst_ram_1r1w.sv", "stream/rtl/pst_fifo.sv", "queue/test/test_pst_queue_manager.py"),
+    ):
+        assert f"blocks/{file}" in matter
+    assert {"src/penstock/testkit.py", "lint/verilator.vlt", "pyproject.toml"} <= matter
+    assert not any(file.startswith(("blocks/hierarchy", "blocks/memory/test", "designs", "engine", "docs", "tests")) for file in matter)
+    assert "blocks/queue/README.md" not in matter and "blocks/queue/test/test_queue_proofs.py" not in matter
+    assert not sources.need_engine(["blocks/queue/test/test_pst_queue_manager.py"])
+    # The models come with the engine, whoever imports it; the command line imports everything.
+    drops = ["blocks/count/test/test_pst_drop_counters.py"]
+    assert {"engine/src/module.cpp", "blocks/hierarchy/model/bind.hpp"} <= sources.that_matter_to(drops) and sources.need_engine(drops)
+    bench = sources.that_matter_to(["tests/test_bench.py"])
+    assert {"src/penstock/commands/bench.py", "src/penstock/bench_tree.py", "blocks/hierarchy/rtl/pst_gate.sv"} <= bench
+    # What a switch's tests look up by name may be anywhere.
+    assert "blocks/fabric/rtl/pst_voq.sv" in sources.that_matter_to(["blocks/fabric/test/test_pst_islip_switch.py"])
 
 
 def test_no_fault_is_stale() -> None:

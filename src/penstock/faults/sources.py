@@ -22,6 +22,7 @@ _MADE = re.compile(r"\.(so|so\.new|pyc)$")
 # Modules of the workbench that find hardware by name: whoever imports one may read all of it.
 _FINDERS = {f"src/penstock/{name}.py" for name in ("library", "configs", "verilate", "lint", "synth")}
 _ENGINE = "src/penstock/engine.py"
+_OF_ALL = {"CMakeLists.txt", "pyproject.toml", "requirements.txt"}
 
 
 def files_of(root: Path) -> list[str]:
@@ -36,7 +37,7 @@ def _walk(root: Path, folder: str) -> Iterator[str]:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in SKIPPED:
                     yield from _walk(root, f"{path}/")
-            elif entry.is_file() and not _MADE.search(entry.name):
+            elif entry.is_file() and not _MADE.search(entry.name) and entry.name not in SKIPPED:  # a worktree's .git is a file
                 yield path
 
 
@@ -73,16 +74,20 @@ class Sources:
     def _of_test(self, test: str) -> set[str]:
         python = self._imported_by(test)
         folder = test.split("/")
-        common = {file for file in self.files if "/" not in file or file.startswith(("lint/", "tools/"))}
-        common |= {file for file in self.files if file.startswith("src/") and not file.endswith(".py")}
+        block = folder[0] == "blocks"
+        common = {file for file in self.files if file in _OF_ALL or file.startswith(("lint/", "tools/"))}
+        if not block:
+            common |= {file for file in self.files if "/" not in file or (file.startswith("src/") and not file.endswith(".py"))}
         hardware = {file for file in self.files if file.startswith(("blocks/", "designs/"))}
-        if folder[0] == "blocks" and not python & _FINDERS:
+        if block and not python & _FINDERS:
             blocks = self._blocks_named_by(folder[1])
-            hardware = {file for file in hardware if file.split("/")[1] in blocks and file.startswith("blocks/")} | {
-                file for file in hardware if file.split("/")[2] == "model" and _ENGINE in python
+            hardware = {
+                file
+                for file in hardware
+                if file.startswith("blocks/") and (self._is_of(file, folder[1], blocks) or (_ENGINE in python and "/model/" in file))
             }
         found = common | hardware
-        if folder[0] != "blocks" or python & {_ENGINE, *_FINDERS}:
+        if not block or python & {_ENGINE, *_FINDERS}:
             found |= {file for file in self.files if file.startswith("engine/")}
         if folder[0] == "tests":
             found |= {file for file in self.files if file.startswith(("tests/", "scenarios/"))}
@@ -94,6 +99,11 @@ class Sources:
             found = {file for file in found if not file.endswith("faults.yaml")}
         found = {file for file in found if not (Path(file).name.startswith("test_") and file.endswith(".py"))}
         return found | python
+
+    def _is_of(self, file: str, block: str, blocks: set[str]) -> bool:
+        """Return whether `file` is of `block`, or of one of `blocks` and not of its tests (unless they are named)."""
+        _, other, room, *_ = file.split("/")
+        return other == block or (other in blocks and (room != "test" or f"{other}/test" in self._named_tests))
 
     def _text(self, file: str) -> str:
         if file not in self._texts:
@@ -119,6 +129,12 @@ class Sources:
                 words = {self._modules[word] for word in set(module.findall(text)) if word in self._modules}
                 named[file.split("/")[1]] |= words | set(path.findall(text))
         return named
+
+    @cached_property
+    def _named_tests(self) -> set[str]:
+        """The test folders (`fabric/test`) that some file of a block names."""
+        texts = (self._text(file) for file in self.files if file.startswith("blocks/") and not file.endswith((".md", ".yaml")))
+        return {name for text in texts for name in re.findall(r"\b(\w+/test)\b", text)}
 
     def _blocks_named_by(self, block: str) -> set[str]:
         found, todo = {block}, [block]
