@@ -57,9 +57,7 @@ class House:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.write(
-            "pyproject.toml", '[tool.pytest.ini_options]\npythonpath = ["src"]\naddopts = "--import-mode=importlib -m \'not slow\'"\n'
-        )
+        self.write("pyproject.toml", PROJECT)
         self.write("src/arithmetic.py", SOURCE)
         self.write("tests/test_arithmetic.py", TEST)
         self.write("README.md", "Arithmetic.\n")
