@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from penstock.faults.register import Fault
+from penstock.faults.register import Fault, Stale
 from penstock.faults.sources import Sources, files_of
 from penstock.paths import BUILD, ROOT, tool_environment
 
@@ -71,12 +71,12 @@ class Laboratory:
     # --- what is kept
 
     def outcome_of(self, fault: Fault) -> Outcome | None:
-        """Return the kept outcome of `fault`, if nothing has changed since; what is stale is always known."""
+        """Return the kept outcome of `fault`, if nothing has changed since; what is stale is always known, what is broken never."""
         reason = fault.stale(self.root)
         if reason:
             return Outcome(STALE, "", 0.0, reason)
         kept = self._kept.get(fault.id)
-        return kept if kept and kept.key == self._key(fault) else None
+        return kept if kept and kept.outcome != BROKEN and kept.key == self._key(fault) else None
 
     def _key(self, fault: Fault) -> str:
         files = self.sources.that_matter_to(fault.tests) | set(fault.files)
@@ -99,7 +99,10 @@ class Laboratory:
         started = time.monotonic()
         self._make_ready()
         key = self._key(fault)
-        outcome, words = self._red_without(fault) or self._with(fault)
+        try:
+            outcome, words = self._red_without(fault) or self._with(fault)
+        except Stale as error:  # the sources have changed since this command began
+            outcome, words = STALE, str(error)
         kept = Outcome(outcome, key, round(time.monotonic() - started, 1), words)
         self._kept[fault.id] = kept
         self._save()

@@ -54,6 +54,7 @@ class Sources:
         self._known = set(self.files)
         self._digests = {file: hashlib.sha256(data).digest() for file, data in self.data.items()}
         self._imports: dict[str, set[str]] = {}
+        self._matter: dict[str, set[str]] = {}
         self._texts: dict[str, str] = {}
 
     def digest(self, files: Iterable[str]) -> str:
@@ -65,7 +66,12 @@ class Sources:
 
     def that_matter_to(self, tests: Iterable[str]) -> set[str]:
         """Return the files that can change the outcome of these tests (pytest's names)."""
-        return set().union(*(self._of_test(file) for file in _files_of(tests)))
+        found: set[str] = set()
+        for file in _files_of(tests):
+            if file not in self._matter:
+                self._matter[file] = self._of_test(file)
+            found |= self._matter[file]
+        return found
 
     def need_engine(self, tests: Iterable[str]) -> bool:
         """Return whether one of these tests uses the engine or the models that are bound with it."""
