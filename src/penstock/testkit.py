@@ -12,6 +12,7 @@ import random
 import re
 import shutil
 import subprocess
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from penstock import verilated_objects
@@ -62,22 +63,29 @@ def run_module(
         except Exception as error:
             raise BuildError(f"{module} {parameters} does not compile: {error}") from error
         verilated_objects.keep(build_dir, "cocotb")
-    results = runner.test(
-        hdl_toplevel=module,
-        hdl_toplevel_lang="verilog",
-        test_module=test_file.stem,
-        test_dir=test_file.parent,
-        build_dir=build_dir,
-        results_xml=str(build_dir / f"results-{os.getpid()}.xml"),
-        testcase=testcase,
-        extra_env={
-            "PYTHONPATH": os.pathsep.join([str(test_file.parent), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
-            "PENSTOCK_PARAMETERS": json.dumps({k: str(v) for k, v in parameters.items()}),
-        },
-    )
+    results, status = build_dir / f"results-{os.getpid()}.xml", None
+    try:
+        runner.test(
+            hdl_toplevel=module,
+            hdl_toplevel_lang="verilog",
+            test_module=test_file.stem,
+            test_dir=test_file.parent,
+            build_dir=build_dir,
+            results_xml=str(results),
+            testcase=testcase,
+            extra_env={
+                "PYTHONPATH": os.pathsep.join([str(test_file.parent), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
+                "PENSTOCK_PARAMETERS": json.dumps({k: str(v) for k, v in parameters.items()}),
+            },
+        )
+    except SystemExit as error:  # cocotb's way to say that a test failed, or that the simulation ended before its tests
+        status = error.code
+    assert results.exists(), f"{module} {parameters}: the simulation ended before its tests did (PENSTOCK_SEED={seed()})"
     tests, failures = get_results(results)
     assert tests > 0, f"{module}: no cocotb test ran"
-    assert failures == 0, f"{module} {parameters}: {failures} of {tests} cocotb tests failed (PENSTOCK_SEED={seed()})"
+    cases = ElementTree.parse(results).iter("testcase")
+    failed = [str(case.get("name")) for case in cases if case.find("failure") is not None or case.find("error") is not None]
+    assert failures == 0 and not status, f"{module} {parameters}: {', '.join(failed) or status} failed (PENSTOCK_SEED={seed()})"
 
 
 def run_soak(
