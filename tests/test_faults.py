@@ -209,23 +209,25 @@ def test_another_seed_is_another_outcome(house: House, runs: list[list[str]], mo
     assert house.outcomes() == {"src:add-subtracts": "killed"} and len(runs) == 4
 
 
-def test_stopped_at_any_time_it_goes_on(house: House, runs: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("planted", [False, True])
+def test_stopped_at_any_time_it_goes_on(house: House, runs: list[list[str]], monkeypatch: pytest.MonkeyPatch, planted: bool) -> None:
     """Ctrl-C in the second fault: the first one's outcome is kept, and what is still planted in the copy does not count."""
     house.register(UNSEEN, {})
     call = planting._call
 
     def interrupted(*arguments: object, **keys: object) -> int:
-        if len(runs) == 3:
+        if len(runs) == 2 + planted:
             raise KeyboardInterrupt
         return call(*arguments, **keys)
 
     monkeypatch.setattr(planting, "_call", interrupted)
     assert main(["faults"]) == 130
     monkeypatch.setattr(planting, "_call", call)
-    assert "a - b" in (house.root / "build/faults/copy/src/arithmetic.py").read_text()
+    assert ("a - b" in (house.root / "build/faults/copy/src/arithmetic.py").read_text()) == planted
     house.register({"name": "not-seen", "replace": "2 * a", "with": "a * 2"}, UNSEEN)
     assert house.outcomes() == {"src:not-seen": "survived", "src:double-squares": "survived"}
-    assert len(runs) == 4  # the outcome of the other is known
+    # The outcome of the other is known; whether this one's test passes without a fault is, if it was planted.
+    assert len(runs) == 4
 
 
 WAITS = """\
