@@ -247,7 +247,7 @@ def opened(waiting: Callable[[], None] = lambda: None) -> Iterator[Laboratory]:
 
 
 def _call(command: list[str], *, cwd: Path, env: dict[str, str], log: object, keep_open: int | None) -> int:
-    """Run `command` in a process group of its own and end all of it with this call, however this call ends.
+    """Run `command` in a session of its own and end all of that with this call, however this call ends.
 
     The child holds the lock, too: should this process be killed outright, the next one waits until the tests have ended.
     """
@@ -265,11 +265,27 @@ def _call(command: list[str], *, cwd: Path, env: dict[str, str], log: object, ke
             signal.signal(number, leave)
         return child.wait()
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
+        _end_session(child.pid)
         child.wait()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _end_session(leader: int) -> None:
+    """Kill every process of a session. Its process groups are not enough to go by: ninja gives each compiler one of its own."""
+    while True:
+        found = []
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                state, _, _, session = path.read_text().rpartition(")")[2].split()[:4]
+                if int(session) == leader and state not in "ZX":
+                    found.append(int(path.parent.name))
+        if not found:
+            return
+        for process in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        time.sleep(0.01)
 
 
 def seed() -> int | None:
