@@ -12,10 +12,15 @@ import random
 import re
 import shutil
 import subprocess
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from penstock import verilated_objects
 from penstock.paths import BLOCKS, BUILD, ROOT, alone_in, block_file_list, read_file_list, tool_environment
+
+
+class BuildError(RuntimeError):
+    """What a test runs on does not compile: no verdict on its behaviour, and so no test of it (`penstock faults` tells the two apart)."""
 
 
 def seed() -> int:
@@ -29,7 +34,7 @@ def run_module(
     """Build `module` of `block` with `parameters` and run the calling file's cocotb tests on it (all, or `testcase`).
 
     The build folder is keyed by module, parameters and sources, so a second run does not compile again.
-    Raises AssertionError when a cocotb test fails.
+    Raises AssertionError when a cocotb test fails, BuildError when the module does not compile.
     """
     from cocotb_tools.runner import get_results, get_runner
 
@@ -45,32 +50,42 @@ def run_module(
     runner = get_runner("verilator")
     with alone_in(build_dir):
         verilated_objects.lend(build_dir, "cocotb")
-        runner.build(
-            sources=[f for f in files if f.suffix in (".sv", ".v")] + [ROOT / "lint" / "verilator.vlt"],
-            hdl_toplevel=module,
-            parameters=parameters,
-            build_dir=build_dir,
-            build_args=["--assert", "-Wno-fatal", "-Werror-USERERROR", "-Wno-WIDTH", "--x-initial", "unique", "-O3"],
-            always=False,
-            timescale=("1ns", "1ps"),
-        )
+        try:
+            runner.build(
+                sources=[f for f in files if f.suffix in (".sv", ".v")] + [ROOT / "lint" / "verilator.vlt"],
+                hdl_toplevel=module,
+                parameters=parameters,
+                build_dir=build_dir,
+                build_args=["--assert", "-Wno-fatal", "-Werror-USERERROR", "-Wno-WIDTH", "--x-initial", "unique", "-O3"],
+                always=False,
+                timescale=("1ns", "1ps"),
+            )
+        except Exception as error:
+            raise BuildError(f"{module} {parameters} does not compile: {error}") from error
         verilated_objects.keep(build_dir, "cocotb")
-    results = runner.test(
-        hdl_toplevel=module,
-        hdl_toplevel_lang="verilog",
-        test_module=test_file.stem,
-        test_dir=test_file.parent,
-        build_dir=build_dir,
-        results_xml=str(build_dir / f"results-{os.getpid()}.xml"),
-        testcase=testcase,
-        extra_env={
-            "PYTHONPATH": os.pathsep.join([str(test_file.parent), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
-            "PENSTOCK_PARAMETERS": json.dumps({k: str(v) for k, v in parameters.items()}),
-        },
-    )
+    results, status = build_dir / f"results-{os.getpid()}.xml", None
+    try:
+        runner.test(
+            hdl_toplevel=module,
+            hdl_toplevel_lang="verilog",
+            test_module=test_file.stem,
+            test_dir=test_file.parent,
+            build_dir=build_dir,
+            results_xml=str(results),
+            testcase=testcase,
+            extra_env={
+                "PYTHONPATH": os.pathsep.join([str(test_file.parent), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
+                "PENSTOCK_PARAMETERS": json.dumps({k: str(v) for k, v in parameters.items()}),
+            },
+        )
+    except SystemExit as error:  # cocotb's way to say that a test failed, or that the simulation ended before its tests
+        status = error.code
+    assert results.exists(), f"{module} {parameters}: the simulation ended before its tests did (PENSTOCK_SEED={seed()})"
     tests, failures = get_results(results)
     assert tests > 0, f"{module}: no cocotb test ran"
-    assert failures == 0, f"{module} {parameters}: {failures} of {tests} cocotb tests failed (PENSTOCK_SEED={seed()})"
+    cases = ElementTree.parse(results).iter("testcase")
+    failed = [str(case.get("name")) for case in cases if case.find("failure") is not None or case.find("error") is not None]
+    assert failures == 0 and not status, f"{module} {parameters}: {', '.join(failed) or status} failed (PENSTOCK_SEED={seed()})"
 
 
 def run_soak(
@@ -87,7 +102,7 @@ def run_soak(
     The bench's main() takes `name=value` arguments, stops at the first fault with a message and status 1, and prints its counts.
     Assertions of the RTL are on. The build is keyed by sources and parameters; `sources`
     stand in for the block's own. `optimise`: the compiler's -O for what runs in every cycle; 1 for modules that take minutes to compile.
-    Raises AssertionError with the bench's output.
+    Raises AssertionError with the bench's output, BuildError when it does not compile.
     """
     import subprocess
 
@@ -109,7 +124,8 @@ def run_soak(
         if not program.exists():
             verilated_objects.lend(build_dir, "soak")
             built = subprocess.run(command, env=tool_environment(), capture_output=True, text=True)
-            assert built.returncode == 0, built.stdout + built.stderr
+            if built.returncode:
+                raise BuildError(f"{module} {parameters} with {bench.name} does not compile:\n{built.stdout}{built.stderr}")
             verilated_objects.keep(build_dir, "soak")
     call = [str(program), *(f"{name}={value}" for name, value in arguments.items())]
     done = subprocess.run(call, capture_output=True, text=True)
@@ -192,10 +208,11 @@ class Stream:
 
 
 def run_proof(block: str, module: str, tasks: list[str] | None = None, fault: tuple[str, str, str] | None = None) -> dict[str, str]:
-    """Run `blocks/<block>/formal/<module>.sby` (all tasks or `tasks`) and return the status of each: PASS, FAIL, UNKNOWN or ERROR.
+    """Run `blocks/<block>/formal/<module>.sby` (all tasks or `tasks`) and return the status of each: PASS, FAIL or UNKNOWN.
 
     `fault` plants one: (source file under blocks/, text that stands there once, text instead). The proof runs on a copy of the
     RTL, so nobody else sees the fault. A proof is worth something when it passes without its faults and fails with each.
+    Raises BuildError when a proof cannot be run.
     """
     blocks = BUILD / "formal" / f"{module}-{hashlib.sha256(repr((tasks, fault)).encode()).hexdigest()[:8]}-{os.getpid()}" / "blocks"
     for folder in ("rtl", "formal"):
@@ -212,7 +229,8 @@ def run_proof(block: str, module: str, tasks: list[str] | None = None, fault: tu
         cwd=blocks / block / "formal", env=tool_environment(), capture_output=True, text=True, check=False,
     )  # fmt: skip
     status = dict(re.findall(rf"\[{module}_?(\w*)\] DONE \((\w+), ", done.stdout))
-    assert status, f"{module}: the proof did not run:\n{done.stdout}{done.stderr}"
+    if not status or "ERROR" in status.values():
+        raise BuildError(f"{module}: the proof does not run: {status}\n{done.stdout}{done.stderr}")
     if all(result == "PASS" for result in status.values()):
         shutil.rmtree(blocks.parent)
     return status

@@ -3,10 +3,12 @@
 //
 // Arguments (name=value): queues, width (TimeWidth), estimate, operations, seed, spacing (cycles between two looks at one queue, at
 // least 9), tick (cycles of a tick), idle (permille of cycles without a look), pause (permille of operations after which a queue rests for
-// up to three times the range of its times), settings (permille of cycles in which a setting is written), resets.
+// up to three times the range of its times), settings (permille of cycles in which a setting is written), resets, steady (so many
+// operations every queue stays above its target, with intervals of 2,000 ticks: drops and marks go on and on).
 // Packets have delays around the target, and now and then no more than one packet behind them.
 // Prints operations=, cycles=, passed=, marked=, dropped=, rounds= (drops that followed a drop in the same round), reentries= (entries
-// with count above 1), rested= (longest rest in ticks), fullest= (longest run of cycles with a packet each).
+// with count above 1), rested= (longest rest in ticks), fullest= (longest run of cycles with a packet each),
+// saturated= (drops and marks while count is as large as it can be).
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -46,8 +48,8 @@ class Bench {
             while (operations < until) cycle();
         }
         std::printf("operations=%" PRIu64 " cycles=%" PRIu64 " passed=%" PRIu64 " marked=%" PRIu64 " dropped=%" PRIu64 " rounds=%" PRIu64
-                    " reentries=%" PRIu64 " rested=%" PRIu64 " fullest=%" PRIu64 "\n",
-                    operations, now, verdicts[0], verdicts[1], verdicts[2], in_rounds, reentries, rested, fullest);
+                    " reentries=%" PRIu64 " rested=%" PRIu64 " fullest=%" PRIu64 " saturated=%" PRIu64 "\n",
+                    operations, now, verdicts[0], verdicts[1], verdicts[2], in_rounds, reentries, rested, fullest, saturated);
     }
 
   private:
@@ -85,6 +87,10 @@ class Bench {
         s.ecn = rng() % 2;
         const uint32_t longest[] = {6, 40, 250, span - 1};
         s.interval = 1 + rng() % std::min(span - 1, longest[rng() % 4]);
+        if (args["steady"]) {
+            s.enable = true;
+            s.interval = 2000;  // drop_next has hardly fallen behind when count comes to its end, so a wrong step of it is soon seen
+        }
         s.target = rng() % (s.interval + 1);
         top->s_cfg_valid_i = 1;
         top->s_cfg_queue_i = queue;
@@ -162,12 +168,14 @@ class Bench {
         int64_t delay = static_cast<int64_t>(s.target) + (rng() % 4 ? rng() % (s.interval + 1) : rng() % 2);
         if (rng() % (queue % 3 ? 40 : 400) == 0) delay -= 1 + rng() % (s.interval + 2);
         if (rng() % 4096 == 0) delay = rng() % (range / 2);
+        const bool steady = operations < args["steady"];
+        if (steady) delay = s.target + rng() % 2;
         delay = std::max<int64_t>(delay, 0);
         const auto before = model->state(queue);
         // A round's packets were there when it began; now and then one comes later.
         const bool in_round = before.mode == penstock::Codel::Mode::Entered || before.mode == penstock::Codel::Mode::Loop;
-        const int64_t time = args["estimate"] ? delay : (in_round && rng() % 256 ? before.round : tick) - delay;
-        const uint32_t left = rng() % 64 ? kMaxPacketBytes + 1 + rng() % 4000 : kMaxPacketBytes - rng() % 3;
+        const int64_t time = args["estimate"] ? delay : (in_round && (steady || rng() % 256) ? before.round : tick) - delay;
+        const uint32_t left = steady || rng() % 64 ? kMaxPacketBytes + 1 + rng() % 4000 : kMaxPacketBytes - rng() % 3;
         const bool ect = rng() % 3 == 0;
         const auto verdict = model->step(queue, tick, time, left, ect);
         const auto& after = model->state(queue);
@@ -178,6 +186,7 @@ class Bench {
         verdicts[static_cast<int>(verdict)]++;
         in_rounds += verdict == penstock::AqmVerdict::Drop && before.mode == penstock::Codel::Mode::Loop;
         reentries += verdict != penstock::AqmVerdict::Pass && before.mode == penstock::Codel::Mode::Above && after.count > 1;
+        saturated += verdict != penstock::AqmVerdict::Pass && before.count == 0xFFFF && before.mode != penstock::Codel::Mode::Above;
         operations++;
         top->s_take_valid_i = 1;
         top->s_take_time_i = static_cast<uint64_t>(time) & (range - 1);
@@ -214,7 +223,7 @@ class Bench {
     std::mt19937 rng;
     uint32_t queues;
     int width;
-    uint64_t now = 0, operations = 0, verdicts[3] = {}, in_rounds = 0, reentries = 0, rested = 0, full = 0, fullest = 0;
+    uint64_t now = 0, operations = 0, verdicts[3] = {}, in_rounds = 0, reentries = 0, rested = 0, full = 0, fullest = 0, saturated = 0;
     std::unique_ptr<penstock::Codel> model;
     std::vector<penstock::CodelSetting> settings;
     std::vector<int64_t> last;

@@ -3,7 +3,7 @@
 //
 // Arguments (name=value): queues, width (TimeWidth), update (UpdateTicks), alpha, beta, operations, seed, tick (cycles of a tick), idle
 // (permille of cycles without an arrival), hot (number of queues that take most of the arrivals, so that neighbours meet), settings
-// (permille of cycles in which a setting is written), resets.
+// (permille of cycles in which a setting is written), resets, allowance (updates that the longest burst allowance lasts).
 // Prints operations=, cycles=, passed=, marked=, dropped=, updates=, meetings= (arrivals of one queue within three cycles).
 #include <algorithm>
 #include <cinttypes>
@@ -78,7 +78,7 @@ class Bench {
         s.enable = rng() % 16 != 0;
         s.ecn = rng() % 2;
         s.target = 1 + rng() % (span / 2);
-        s.max_burst = rng() % std::min<uint32_t>(span, 4 * args["update"]);
+        s.max_burst = rng() % std::min<uint64_t>(span, args["allowance"] * args["update"]);
         top->s_cfg_valid_i = 1;
         top->s_cfg_queue_i = queue;
         top->s_cfg_enable_i = s.enable;

@@ -10,7 +10,7 @@ BENCH = Path(__file__).parent / "soak_codel.cpp"
 
 
 def soak(queues: int, width: int = 26, estimate: int = 0, **arguments: int) -> dict[str, int]:
-    defaults = {"seed": seed(), "spacing": 9, "tick": 1, "idle": 0, "pause": 20, "settings": 0, "resets": 0}
+    defaults = {"seed": seed(), "spacing": 9, "tick": 1, "idle": 0, "pause": 20, "settings": 0, "resets": 0, "steady": 0}
     return run_soak(
         BENCH,
         "aqm",
@@ -42,6 +42,12 @@ def test_rests_longer_than_the_range_of_times(width: int) -> None:
     counts = soak(16, width, operations=250_000, pause=3, spacing=200, tick=1)
     assert counts["rested"] > 2 << width
     assert counts["reentries"] > 100
+
+
+def test_count_stays_at_its_end() -> None:
+    """Drops and marks that go on until the 16 bits of count are full, and on; then the queues may leave."""
+    counts = soak(2, operations=270_000, steady=240_000, pause=0)
+    assert counts["saturated"] > 5_000
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ BENCH = Path(__file__).parent / "soak_pie.cpp"
 
 
 def soak(queues: int, width: int, update: int, alpha: int, beta: int, estimate: int = 0, **arguments: int) -> dict[str, int]:
-    defaults = {"seed": seed(), "tick": 1, "idle": 0, "hot": 0, "settings": 0, "resets": 0}
+    defaults = {"seed": seed(), "tick": 1, "idle": 0, "hot": 0, "settings": 0, "resets": 0, "allowance": 4}
     shape = {"Queues": queues, "TimeWidth": width, "UpdateTicks": update, "Alpha": alpha, "Beta": beta, "Estimate": estimate}
     given = {"queues": queues, "width": width, "update": update, "alpha": alpha, "beta": beta, "estimate": estimate}
     return run_soak(BENCH, "aqm", "pst_pie", shape, {**given, **defaults, **arguments})
@@ -28,6 +28,12 @@ def test_settings_and_resets() -> None:
     counts = soak(64, 18, 200, 1500, 15_000, operations=1_000_000, idle=300, hot=8, settings=1, resets=10)
     assert counts["updates"] > 64 * 1000
     assert min(counts["marked"], counts["dropped"]) > 20
+
+
+def test_burst_allowance() -> None:
+    """It lasts long enough for the probability to rise far meanwhile; nothing is dropped before its end."""
+    counts = soak(64, 20, 100, 6000, 60_000, operations=600_000, hot=3, allowance=40, resets=20)
+    assert min(counts["marked"], counts["dropped"]) > 100
 
 
 def test_estimated_delay_and_small_gains() -> None:

@@ -109,6 +109,15 @@ class Bench:
         answer = await with_timeout(self.axil.write(registers.address(name), value.to_bytes(4, "little")), 100, "us")
         assert answer.resp == OKAY
 
+    async def write_bytes(self, name: str, value: int, strobes: int) -> None:
+        """Write the bytes of a register that `strobes` says; `value` is what the bus carries, in the other bytes too."""
+        bus = self.axil.write_if
+        address, data = bus.aw_channel._transaction_obj(), bus.w_channel._transaction_obj()
+        address.awaddr, address.awprot, data.wdata, data.wstrb = registers.address(name), 0, value, strobes
+        await bus.aw_channel.send(address)
+        await bus.w_channel.send(data)
+        assert int((await with_timeout(bus.b_channel.recv(), 100, "us")).bresp) == OKAY
+
     async def read(self, name: str) -> int:
         """Read a register, the lower half of a long one first."""
         entry = registers.table()[name]
@@ -214,6 +223,34 @@ async def mixed_commands(dut) -> None:
     assert bench.cfg == expected
     assert len(bench.snapshots) == snapshots
     assert len(expected) > 50 and snapshots > 20 and refused_before > 10
+
+
+@cocotb.test()
+async def narrow_writes(dut) -> None:
+    """Bytes without a strobe carry anything: a register keeps its own there, and in a command they are zero."""
+    bench = Bench(dut)
+    await bench.start()
+    rng, expected, refused_commands = bench.rng, [], 0
+    limits = {"queue_limit_packets": 65_535, "queue_limit_bytes": 16_777_215}
+    for _ in range(60):
+        for name in limits:
+            value, strobes = rng.getrandbits(32), rng.randrange(16)
+            await bench.write_bytes(name, value, strobes)
+            mask = sum(0xFF << 8 * byte for byte in range(4) if strobes >> byte & 1)
+            limits[name] = limits[name] & ~mask | value & mask
+            assert await bench.read(name) == limits[name], f"{name}: strobes {strobes:04b}"
+        command, strobes = rng.choice([(1, 1), (1, 15), (1, 14), (1, 0), (0, 1), (1, 8), (1, 3)])
+        noise = rng.choice([0, rng.getrandbits(24) << 8])
+        mask = sum(0xFF << 8 * byte for byte in range(4) if strobes >> byte & 1)
+        written = (noise | command) & mask
+        await bench.write_bytes("queue_command", noise | command, strobes)
+        refused = bool(await bench.idle() & registers.STATUS_REFUSED)
+        assert refused == (written != 1), f"command {noise | command:#x}, strobes {strobes:04b}"
+        refused_commands += refused
+        if not refused:
+            expected.append((min(limits["queue_limit_packets"], 65_535), min(limits["queue_limit_bytes"], 16_777_215)))
+    assert [(setting["limit_packets"], setting["limit_bytes"]) for setting in bench.cfg] == expected
+    assert len(expected) > 5 and refused_commands > 5
 
 
 @cocotb.test()

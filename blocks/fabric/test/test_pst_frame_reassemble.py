@@ -1,5 +1,6 @@
 """pst_frame_reassemble alone: mixed cells of several sources and classes, cells missing anywhere, too little room; the fate of all."""
 
+import itertools
 import random
 from collections import defaultdict, deque
 
@@ -122,6 +123,57 @@ async def whole_frames_only(dut) -> None:
     assert counted == fates, f"the module counts {counted}, must be {fates}"
     assert delivered > 100 and fates["lost"] > 20 and fates["bad"] > 5
     assert fates["no_room"] > 5 or room > 2 * MAX_CELLS
+
+
+@cocotb.test()
+async def turns_of_single_cells(dut) -> None:
+    """Frames of one cell leave one a cycle; the sources of a class take turns all the same, whatever higher classes send meanwhile."""
+    width, ports = parameter("DataBytes", 4), parameter("Ports", 2)
+    rng, port_bits, frames = random.Random(seed()), (ports - 1).bit_length(), 12
+    numbers: dict[tuple[int, int], int] = defaultdict(lambda: -1)
+
+    def offer(source: int, cls: int) -> None:
+        numbers[source, cls] += 1
+        word = cell_word(width, port_bits, source, cls, numbers[source, cls], 0, True, False, rng.randbytes(width))
+        dut.s_cell_valid_i.value, dut.s_cell_data_i.value = 1, word
+
+    for name in ("s_cell_valid_i", "s_cell_data_i", "m_axis_tready_i"):
+        getattr(dut, name).value = 0
+    await start(dut)
+    for classes, interrupted in (([0], 0.0), ([2], 0.0), ([0, 1, 2], 0.0), ([1], 0.4), ([2], 0.4)):
+        for cls in classes:
+            for _ in range(frames):
+                for source in rng.sample(range(ports), ports):
+                    offer(source, cls)
+                    await FallingEdge(dut.clk_i)
+        dut.s_cell_valid_i.value = 0
+        for _ in range(5):
+            await FallingEdge(dut.clk_i)
+        dut.m_axis_tready_i.value = 1
+        order, expected = [], len(classes) * frames * ports
+        while len(order) < expected:
+            dut.s_cell_valid_i.value = 0
+            if rng.random() < interrupted and len(order) < expected - 10:
+                offer(rng.randrange(ports), 0)
+                expected += 1
+            await ReadOnly()
+            assert int(dut.m_axis_tvalid_o.value), "a cycle without a beat"
+            order.append((int(dut.m_axis_tuser_o.value), int(dut.m_axis_tid_o.value)))
+            await FallingEdge(dut.clk_i)
+        dut.s_cell_valid_i.value = dut.m_axis_tready_i.value = 0
+        await ReadOnly()
+        assert not int(dut.m_axis_tvalid_o.value)
+        await FallingEdge(dut.clk_i)
+        # The first frames were chosen while others were still to come.
+        chosen, settled = order[:3], order[3:]
+        assert interrupted or settled == sorted(settled, key=lambda frame: frame[0]), "a lower class goes first"
+        for cls in classes:
+            turns = [source for which, source in settled if which == cls]
+            left = [frames - sum((cls, source) == first for first in chosen) for source in range(ports)]
+            # One after the other, as long as all have a frame left.
+            whole = turns[: ports * min(left) - ports]
+            assert all(then == (now + 1) % ports for now, then in itertools.pairwise(whole)), f"class {cls}: {turns}"
+            assert len(whole) > 2 * ports
 
 
 @pytest.mark.parametrize("ports, data_bytes, room", [(2, 4, 16), (4, 2, 64)])

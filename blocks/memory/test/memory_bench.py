@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 LINE = 64  # bytes of a beat
 WORD = (1 << 512) - 1
+ALL_BYTES = (1 << LINE) - 1  # strobes of a line
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,14 @@ def to_beats(frame: bytes) -> list[int]:
     return [int.from_bytes(frame[at : at + LINE], "little") for at in range(0, len(frame), LINE)]
 
 
+def merged(old: int, new: int, strobes: int) -> int:
+    """Return the line `old` with those bytes of `new` whose strobe is set."""
+    if strobes == ALL_BYTES:
+        return new
+    mask = sum(0xFF << 8 * byte for byte in range(LINE) if strobes >> byte & 1)
+    return old & ~mask | new & mask
+
+
 class AxiMemories:
     """AXI4 memories behind `count` packed ports of `dut`: they check the protocol, and answer late and with gaps.
 
@@ -112,7 +121,9 @@ class AxiMemories:
         self.write, self.read = write, read
         self.count = len(sizes)
         self.lines: list[dict[int, int]] = [{} for _ in sizes]
-        self.refused: set[tuple[int, int]] = set()  # (memory, line): accesses are answered with SLVERR
+        self.refused: set[tuple[int, int]] = set()  # (memory, line): accesses are answered with `error`
+        self.error = 2  # SLVERR; 3: DECERR
+        self.whole_lines = True  # the handlers write nothing else; without, bytes without a strobe stay
         self.bursts: list[tuple[str, int, int, int]] = []  # every burst: "aw" or "ar", memory, address, beats
         self.addr_width = len(dut.m_axi_awaddr_o if write else dut.m_axi_araddr_o) // self.count
         self.reset()
@@ -181,7 +192,7 @@ class AxiMemories:
                     _, line, is_last = queue[0]
                     # A line that nobody wrote reads as something that no frame contains by chance.
                     data |= self.lines[m].get(line, WORD ^ line) << 512 * m
-                    resp |= (2 if (m, line) in self.refused else 0) << 2 * m
+                    resp |= (self.error if (m, line) in self.refused else 0) << 2 * m
                     last |= is_last << m
             dut.m_axi_rvalid_i.value = sum(int(offered) << m for m, offered in enumerate(self.offer_r))
             dut.m_axi_rdata_i.value = data
@@ -225,7 +236,8 @@ class AxiMemories:
                     _, resp, content = self.b[m].popleft()
                     self.offer_b[m] = False
                     if resp == 0:
-                        self.lines[m].update(content)
+                        for line, (data, strb) in content.items():
+                            self.lines[m][line] = merged(self.lines[m].get(line, 0), data, strb)
             for m, (addr, length) in self._channel("aw", self.ready_aw, ("awaddr", self.addr_width), ("awlen", 8)):
                 self._burst("aw", m, addr, length + 1)
                 self.aw[m].append((addr // LINE, length + 1))
@@ -238,9 +250,9 @@ class AxiMemories:
                     for k in range(count):
                         data, strb, last = self.w[m].popleft()
                         assert last == (k == count - 1), f"wlast at beat {k} of {count}"
-                        assert strb == (1 << 64) - 1, "the tests of this block write whole lines"
-                        content[line + k] = data
-                    resp = 2 if any((m, address) in self.refused for address in content) else 0
+                        assert not self.whole_lines or strb == ALL_BYTES, "not a whole line is written"
+                        content[line + k] = data, strb
+                    resp = self.error if any((m, address) in self.refused for address in content) else 0
                     due = max(self._due(m), self.b[m][-1][0] if self.b[m] else 0)
                     self.b[m].append((due, resp, content))
         if self.read:

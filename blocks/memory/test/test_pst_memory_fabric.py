@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, RisingEdge
-from memory_bench import LINE, AxiMemories, Geometry
+from memory_bench import ALL_BYTES, LINE, AxiMemories, Geometry, merged
 
 from penstock import testkit
 
@@ -29,6 +29,7 @@ class Bench:
         self.dut, self.rng = dut, random.Random(testkit.seed())
         self.sizes = Geometry.under_test().mem_bytes
         self.memories = AxiMemories(dut, self.sizes, self.rng)
+        self.memories.whole_lines = False
         self.expected: list[dict[int, int]] = [{} for _ in self.sizes]
         self.tasks: list = []
         for m, size in enumerate(self.sizes):
@@ -49,18 +50,19 @@ class Bench:
     def write(self, traffic: Traffic, m: int, longest: int) -> None:
         line, beats = self.burst(m, False, longest)
         traffic.aw.append({"addr": sum(self.sizes[:m]) + line * LINE, "len": beats - 1})
-        words = [self.rng.getrandbits(512) for _ in range(beats)]
-        traffic.w.extend({"data": word, "strb": (1 << 64) - 1, "last": int(k == beats - 1)} for k, word in enumerate(words))
+        words = [(self.rng.getrandbits(512), self.rng.choice([ALL_BYTES, self.rng.getrandbits(LINE)])) for _ in range(beats)]
+        traffic.w.extend({"data": word, "strb": strobes, "last": int(k == beats - 1)} for k, (word, strobes) in enumerate(words))
         refused = any((m, line + k) in self.memories.refused for k in range(beats))
-        traffic.b.append({"resp": 2 if refused else 0})
+        traffic.b.append({"resp": self.memories.error if refused else 0})
         if not refused:
-            self.expected[m].update({line + k: word for k, word in enumerate(words)})
+            for k, (word, strobes) in enumerate(words):
+                self.expected[m][line + k] = merged(self.expected[m].get(line + k, 0), word, strobes)
 
     def read(self, traffic: Traffic, m: int, longest: int) -> None:
         line, beats = self.burst(m, True, longest)
         traffic.ar.append({"addr": sum(self.sizes[:m]) + line * LINE, "len": beats - 1})
         for k in range(beats):
-            resp = 2 if (m, line + k) in self.memories.refused else 0
+            resp = self.memories.error if (m, line + k) in self.memories.refused else 0
             traffic.r.append({"data": self.memories.lines[m][line + k], "resp": resp, "last": int(k == beats - 1)})
 
     def start(self, traffic: Traffic, probability: float) -> tuple[list, list]:
@@ -120,6 +122,7 @@ async def mixed(dut) -> None:
     for step in range(4):
         bench.memories.latency = [rng.choice(((1, 1), (5, 60), (40, 50))) for _ in bench.sizes]
         bench.memories.probability = rng.choice((0.4, 0.9, 1.0))
+        bench.memories.error = 2 + step % 2  # SLVERR, DECERR
         traffic = Traffic()
         for _ in range(80):
             bench.write(traffic, rng.randrange(len(bench.sizes)), rng.choice((1, 8, 64)))
@@ -137,7 +140,8 @@ async def mixed(dut) -> None:
             for _ in range(2):
                 await FallingEdge(dut.clk_i)
             dut.rst_i.value = 0
-            bench.expected = [{} for _ in bench.sizes]
+            # What the memories took before the reset is there.
+            bench.expected = [dict(lines) for lines in bench.memories.lines]
         else:
             await bench.run(traffic, rng.choice((0.5, 1.0)), 20000)
 

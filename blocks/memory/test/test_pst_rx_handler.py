@@ -19,7 +19,7 @@ class Bench:
 
     def __init__(self, dut, rng: random.Random) -> None:
         self.dut, self.rng, self.geometry = dut, rng, Geometry.under_test()
-        self.probability, self.no_page = 1.0, 0.0
+        self.probability, self.no_page, self.free_probability = 1.0, 0.0, 1.0
         self.memory = AxiMemories(dut, (sum(self.geometry.mem_bytes),), rng, read=False)
         self.forget()
 
@@ -76,6 +76,7 @@ class Bench:
         for name, key in (("s_meta", "meta"), ("s_data", "data"), ("s_gnt", "gnt")):
             getattr(dut, f"{name}_valid_i").value = int(offer[key] is not None)
         ready = {name: self._chance() for name in ("m_req", "m_enq", "m_free")}
+        ready["m_free"] &= self.rng.random() < self.free_probability
         for name, chance in ready.items():
             getattr(dut, f"{name}_ready_i").value = int(chance)
         await ReadOnly()
@@ -145,6 +146,7 @@ async def mixed(dut) -> None:
         bench.memory.latency = rng.choice(((1, 2), (5, 60)))
         bench.no_page = rng.choice((0.0, 0.3))
         bench.memory.refused = {(0, rng.randrange(sum(bench.geometry.mem_bytes) // LINE)) for _ in range(40)}
+        bench.memory.error = 2 + step % 2  # SLVERR, DECERR
         bench.done.clear()
         count = 40
         for _ in range(count):
@@ -161,6 +163,21 @@ async def mixed(dut) -> None:
             bench.forget()
         else:
             await bench.drain(count)
+
+
+@cocotb.test()
+async def every_write_refused(dut) -> None:
+    """A run of write errors while pages are taken back slowly: each page comes back, none is lost on the way."""
+    bench = await begin(dut)
+    bench.memory.refused = {(0, line) for line in range(sum(bench.geometry.mem_bytes) // LINE)}
+    for probability in (0.05, 0.3):
+        bench.free_probability = probability
+        bench.done.clear()
+        for _ in range(60):
+            bench.add(bench.rng.randbytes(bench.rng.randint(1, 2 * LINE)))
+        await bench.drain(60)
+        assert bench.done.count(BAD_FRAME) > 20
+    assert sorted(bench.free) == list(range(bench.geometry.descriptors)), "a page is lost, or is there twice"
 
 
 @cocotb.test()

@@ -18,7 +18,7 @@ class Bench:
 
     def __init__(self, dut, rng: random.Random) -> None:
         self.dut, self.rng, self.geometry = dut, rng, Geometry.under_test()
-        self.probability = 1.0
+        self.probability = self.free_probability = 1.0
         size = sum(self.geometry.mem_bytes)
         self.memory = AxiMemories(dut, (size,), rng, write=False)
         self.memory.lines[0] = {line: rng.getrandbits(512) for line in range(size // LINE)}
@@ -53,7 +53,7 @@ class Bench:
             self.offer = self.todo.popleft()
             dut.s_deq_queue_i.value, dut.s_deq_desc_i.value, dut.s_deq_len_i.value = self.offer
         dut.s_deq_valid_i.value = int(self.offer is not None)
-        out_ready, free_ready = self._chance(), self._chance()
+        out_ready, free_ready = self._chance(), self._chance() and self.rng.random() < self.free_probability
         dut.m_axis_tready_i.value, dut.m_free_ready_i.value = int(out_ready), int(free_ready)
         beats_read = self.memory.beats_read
         await ReadOnly()
@@ -109,6 +109,7 @@ async def mixed(dut) -> None:
         bench.probability, bench.memory.probability = rng.choice((0.3, 0.8, 1.0)), rng.choice((0.3, 0.8, 1.0))
         bench.memory.latency = rng.choice(((1, 2), (5, 60)))
         bench.memory.refused = {(0, rng.randrange(sum(bench.geometry.mem_bytes) // LINE)) for _ in range(40)}
+        bench.memory.error = 2 + step % 2  # SLVERR, DECERR
         bench.done = 0
         for _ in range(40):
             bench.add()
@@ -127,6 +128,20 @@ async def mixed(dut) -> None:
                 break
             await bench.cycle()
         assert bench.done == 40 and not bench.freeing, f"stuck after {bench.done} frames"
+
+
+@cocotb.test()
+async def slow_pools(dut) -> None:
+    """Frames of one beat, one a cycle, while pages are taken back slowly: each comes back, none is lost on the way."""
+    bench = await begin(dut)
+    bench.free_probability = 0.1
+    for _ in range(100):
+        bench.add(LINE)
+    for _ in range(5000):
+        if bench.done == 100 and not bench.freeing:
+            break
+        await bench.cycle()
+    assert bench.done == 100 and not bench.freeing, f"{len(bench.freeing)} pages did not come back after {bench.done} frames"
 
 
 @cocotb.test()

@@ -2,7 +2,8 @@
 // Soak of pst_queue_manager against its model: mixed enqueues and dequeues, one of each per cycle where the ports allow it.
 //
 // Arguments (name=value): queues, descriptors, operations, seed, pattern (0 random queues, 1 one queue, 2 neighbours,
-// 3 a few hot queues), stall (permille of cycles in which the m_ streams are not taken), resets (number of resets in mid-traffic).
+// 3 a few hot queues), stall (permille of cycles in which the m_ streams are not taken), resets (number of resets in mid-traffic),
+// left (the module reports the bytes left), fill (first one queue is filled to what its counters hold, and its limits change meanwhile).
 // Prints enqueues=, dequeues=, drops=, cycles=, peak=, both= (cycles in which both ports worked on one queue).
 #include <cinttypes>
 #include <cstdio>
@@ -38,7 +39,7 @@ struct Event {
 struct Departure {
     uint32_t queue, descriptor, length;
     bool backlogged;
-    uint64_t due;
+    uint64_t left, due;
 };
 
 class Bench {
@@ -50,6 +51,7 @@ class Bench {
         const uint64_t rounds = args["resets"] + 1;
         for (uint64_t round = 0; round < rounds; round++) {
             reset();
+            if (args["fill"]) fill();
             const uint64_t until = dequeues + args["operations"] / rounds;
             while (dequeues < until) cycle(true);
         }
@@ -79,12 +81,35 @@ class Bench {
         offered.reset();
         taken.reset();
         deciding.clear();
+        left.reset();
         // Small limits in some queues, so that tail drop happens, in packets and in bytes.
         for (uint32_t i = 0; i < std::min<uint32_t>(queues, 64); i++) configure(i);
     }
 
-    void configure(uint32_t queue) {
-        const uint32_t packets = 1 + rng() % 24, bytes = rng() % 2 ? 16777215 : 2000 + rng() % 30000;
+    // One queue full of short packets up to the largest limit in packets, and full of long ones up to the largest in bytes; lower limits
+    // then let nothing in, however much more is in the queue.
+    void fill() {
+        const uint32_t queue = 7 % queues, most = penstock::QueueManager::kMaxPackets, largest = penstock::QueueManager::kMaxBytes;
+        for (const uint32_t length : {60u, 16383u}) {
+            configure(queue, most, largest);
+            holding = length;
+            const auto full = [&] { return length == 60 ? model->packets(queue) == most : model->bytes(queue) + length > largest; };
+            for (const uint64_t until = now + 200000; !full();) {
+                cycle(true);
+                if (now > until) fail(now, "the queue does not become full");
+            }
+            for (const auto& [packets, bytes] : {std::pair{0u, largest}, {most, 0u}, {1u, 1u}, {most / 2, largest / 2}, {most, largest}}) {
+                configure(queue, packets, bytes);
+                for (int i = 0; i < 100; i++) cycle(true);
+            }
+            holding = 0;
+            drain();
+        }
+    }
+
+    void configure(uint32_t queue) { configure(queue, 1 + rng() % 24, rng() % 2 ? 16777215 : 2000 + rng() % 30000); }
+
+    void configure(uint32_t queue, uint32_t packets, uint32_t bytes) {
         top->s_cfg_valid_i = 1;
         top->s_cfg_queue_i = queue;
         top->s_cfg_limit_packets_i = packets;
@@ -95,6 +120,7 @@ class Bench {
     }
 
     uint32_t pick() {
+        if (holding) return 7 % queues;
         switch (args["pattern"]) {
             case 1:
                 return 7 % queues;
@@ -134,7 +160,7 @@ class Bench {
         // Phases of filling and draining, so that queues run empty and full.
         const bool filling = (now / 4096) % 2 == 0;
         // A dequeue starts, and two cycles later takes its packet or leaves it.
-        top->s_deq_valid_i = !backlogged.empty() && rng() % 1000 < (filling ? 600 : 980);
+        top->s_deq_valid_i = !holding && !backlogged.empty() && rng() % 1000 < (filling ? 600 : 980);
         const bool takes = rng() % 8 != 0;
         uint32_t deq_queue = 0;
         if (top->s_deq_valid_i) {
@@ -147,7 +173,8 @@ class Bench {
         if (deciding.size() > 2) deciding.pop_front();
         if (traffic && !offered && rng() % 1000 < (filling ? 980 : 600) && (!free.empty() || rng() % 2)) {
             const bool lost = free.empty() || rng() % 50 == 0;
-            offered = Offer{pick(), lost ? 0 : free.back(), static_cast<uint32_t>(14 + rng() % (rng() % 4 ? 1500 : 9587)), lost};
+            const uint32_t length = holding ? holding : 14 + rng() % (rng() % 4 ? 1500 : 9587);
+            offered = Offer{pick(), lost ? 0 : free.back(), length, lost};
             if (!lost) free.pop_back();
         }
         top->s_enq_valid_i = offered.has_value();
@@ -166,7 +193,7 @@ class Bench {
         Leaving leaving;
         if (top->s_deq_valid_i && takes) {
             const auto d = model->dequeue(deq_queue);
-            departures.push_back({deq_queue, d.packet.descriptor, d.packet.length, d.backlogged, now + 3});
+            departures.push_back({deq_queue, d.packet.descriptor, d.packet.length, d.backlogged, model->bytes(deq_queue), now + 3});
             leaving = {true, deq_queue, d.packet.length};
         }
         if (taken) {
@@ -205,8 +232,10 @@ class Bench {
                 fail(now, "decision on queue " + std::to_string(e.queue) + ": reason " + std::to_string(top->ev_reason_o) + ", model " +
                               std::to_string(e.reason));
         }
+        std::optional<uint64_t> answered;
         if (!departures.empty() && departures.front().due == now) {
             const Departure d = departures.front();
+            answered = d.left;
             departures.pop_front();
             if (!top->m_deq_valid_o || top->m_deq_queue_o != d.queue || top->m_deq_desc_o != d.descriptor || top->m_deq_len_o != d.length ||
                 top->m_deq_backlogged_o != d.backlogged)
@@ -219,6 +248,9 @@ class Bench {
         } else if (top->m_deq_valid_o) {
             fail(now, "an answer without a dequeue");
         }
+        if (left && (args["left"] ? *left : 0) != top->m_deq_left_o)
+            fail(now, std::to_string(top->m_deq_left_o) + " byte left, model " + std::to_string(*left));
+        left = answered;
         if (top->m_active_valid_o && top->m_active_ready_i) {
             if (activations.empty() || activations.front() != top->m_active_queue_o) fail(now, "wrong queue announced as active");
             activations.pop_front();
@@ -269,6 +301,8 @@ class Bench {
     };
 
     std::optional<Offer> offered, taken;  // at the port; taken in the last cycle, not yet seen by the model
+    uint32_t holding = 0;                 // nothing is dequeued, and all packets have this length
+    std::optional<uint64_t> left;         // bytes left behind the dequeue of the last cycle
     std::deque<bool> deciding;            // whether the dequeues of the last two cycles take their packet
     Leaving leaving_before;
 };

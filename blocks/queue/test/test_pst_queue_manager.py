@@ -10,13 +10,13 @@ BENCH = Path(__file__).parent / "soak_queue_manager.cpp"
 RANDOM, SAME, NEIGHBOURS, HOT = 0, 1, 2, 3
 
 
-def soak(queues: int, descriptors: int, **arguments: int) -> dict[str, int]:
+def soak(queues: int, descriptors: int, left: int = 0, **arguments: int) -> dict[str, int]:
     return run_soak(
         BENCH,
         "queue",
         "pst_queue_manager",
-        {"Queues": queues, "Descriptors": descriptors},
-        {"queues": queues, "descriptors": descriptors, "seed": seed(), "stall": 0, "resets": 0, **arguments},
+        {"Queues": queues, "Descriptors": descriptors, "ReportLeft": f"1'b{left}"},
+        {"queues": queues, "descriptors": descriptors, "left": left, "seed": seed(), "stall": 0, "resets": 0, "fill": 0, **arguments},
     )
 
 
@@ -27,6 +27,17 @@ def test_mixed_operations(queues: int, descriptors: int, pattern: int) -> None:
     assert counts["dequeues"] >= 1_000_000
     assert counts["drops"] > 1000, "tail drop was not exercised"
     assert pattern == RANDOM and queues > 16 or counts["both"] > 300, "enqueue and dequeue hardly ever met on one queue"
+
+
+def test_counters_at_their_ends() -> None:
+    """65,535 packets, and 16,777,215 byte, in one queue, whose limits go down to nothing meanwhile."""
+    counts = soak(16, 66_000, left=1, pattern=SAME, operations=150_000, fill=1)
+    assert counts["peak"] == 65_535
+
+
+@pytest.mark.parametrize("pattern", [SAME, HOT])
+def test_bytes_left(pattern: int) -> None:
+    soak(16, 64, left=1, pattern=pattern, operations=300_000)
 
 
 @pytest.mark.parametrize("stall", [300, 900])

@@ -7,8 +7,9 @@
 // Arguments: queues, packets, seed, shaping (0, 1), load (permille of cycles with an arrival), time_width, tolerance (cycles),
 // gates (1: gates close and open at random), taken (permille of cycles in which the output takes a packet), idle (1: long pauses, longer
 // than the time stamps' range), pattern (0 random, 1 one queue), stages (VerdictStages), drops (permille of packets that are dropped
-// after they were taken: they are not charged). Prints packets=, cycles=, lateness= (largest, cycles after both the time
-// and the announcement), gate= (largest from opening to service), throughput= (decisions per 1000 cycles while everything is backlogged).
+// after they were taken: they are not charged), slow (not 0: every queue has this exponent of the period). Prints packets=, cycles=,
+// lateness= (largest, cycles after both the time and the announcement), gate= (largest from opening to service), throughput= (decisions per
+// 1000 cycles while everything is backlogged).
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -81,6 +82,7 @@ struct Bench {
 
     penstock::ShaperSetting draw() {
         penstock::ShaperSetting s;
+        if (args["slow"]) return {49152, static_cast<uint32_t>(args["slow"]), 0};
         if (!args["shaping"] || rng() % 8 == 0) return s;  // unshaped
         s.mantissa = 32768 + rng() % 32768;
         s.exponent = 8 + rng() % (rng() % 4 ? 9 : 12);  // some cycles to some thousand a packet, now and then beyond the horizon

@@ -29,6 +29,7 @@ def soak(parameters: dict[str, object], **arguments: int) -> dict[str, int]:
             "pattern": 0,
             "stages": int(parameters.get("VerdictStages", 0)),
             "drops": 0,
+            "slow": 0,
             "packets": 300_000,
             **arguments,
         },
@@ -50,6 +51,12 @@ def test_lateness_at_light_load() -> None:
     """Alone on the output, a queue leaves within two slots of its earliest departure time, and 64 cycles after its gate opens."""
     counts = soak(SMALL, load=10, gates=1, packets=30_000)
     assert counts["lateness"] <= 64 and counts["gate"] <= 64, counts
+
+
+def test_many_slow_queues_wait_within_the_horizon() -> None:
+    """The wheel grows with the queues: 16,384 of them wait for long, and those that are due do not wait for visits to the others."""
+    counts = soak({"Queues": 16_384}, slow=21, load=250, packets=60_000)
+    assert counts["lateness"] <= 100, counts
 
 
 def test_idle_longer_than_time_stamps() -> None:
