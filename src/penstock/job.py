@@ -40,6 +40,8 @@ SAMPLED_QUEUES = 64  # whose counters in the device are read at the end and comp
 MIN_ETHERNET_BYTES = 60
 MAX_ENGINE_BYTES = 65_535
 MAX_GROUPS = 64  # whose latencies are kept apart
+MAX_NAMED_QUEUES = 1 << 26  # in all lists of queues of a scenario together
+MAX_PLAYED_FRAMES = 20_000_000  # of one capture, repetitions counted
 MAX_KEPT_FRAMES = 4_000_000  # of longer runs only the frames of the queues with a series are kept one by one
 
 # What the device has after reset; also in docs/architecture.md ("Registers").
@@ -111,6 +113,7 @@ class QueueTable:
             if queue.rates is not None:
                 self._draw(index, queue.rates, rng)
         self._flow_names: dict[int, str] = {}
+        self._named_left = MAX_NAMED_QUEUES
 
     def _enter(self, index: int, queue: Queue) -> None:
         key: KeyPath = ("queues", index, "id" if queue.id is not None else "ids")
@@ -216,6 +219,9 @@ class QueueTable:
         for reference in references:
             for low, high in self._named(reference, key) if isinstance(reference, str) else (reference,):
                 self.check_id(high, key)
+                self._named_left -= high - low + 1
+                if self._named_left < 0:
+                    self._document.fail(key, f"and the lists before it name more than {MAX_NAMED_QUEUES:,} queues, so most of them often")
                 parts.append(np.arange(low, high + 1, dtype=np.uint32))
         ids = np.concatenate(parts)
         _, first = np.unique(ids, return_index=True)
@@ -514,6 +520,8 @@ def _capture(entry: PcapTraffic, key: KeyPath, scenario: Scenario, document: Doc
     period = max(span * len(frames) / max(1, len(frames) - 1), on_line)
     end_ns = scenario.duration / 1000 - entry.start / 1000
     repeats = min(entry.repeat, int(end_ns // period) + 1)
+    if len(used) * repeats > MAX_PLAYED_FRAMES:
+        document.fail((*key, "repeat"), f"plays {len(used) * repeats:,} frames of {shown}, allowed: {MAX_PLAYED_FRAMES:,}; take fewer")
     all_times = (times[None, :] + period * np.arange(repeats)[:, None]).ravel() + entry.start / 1000
     at = np.floor(all_times * (config.clock_hz / 1e9)).astype(np.int64)
     keep = at < cycles(scenario.duration, config.clock_hz)
