@@ -42,7 +42,7 @@ def test_reads_what_was_written(tmp_path: Path, write: Any, packed: bool) -> Non
     path.write_bytes(gzip.compress(write(RECORDS)) if packed else write(RECORDS))
     frames = pcap.read(path)
     assert frames.times_ns.tolist() == [at - RECORDS[0][0] for at, _ in RECORDS]
-    assert frames.data == [data for _, data in RECORDS]
+    assert [frames.frame(i) for i in range(len(frames))] == [data for _, data in RECORDS]
     assert frames.lengths.tolist() == [len(data) for _, data in RECORDS]
 
 
@@ -60,7 +60,7 @@ def test_snap_length(tmp_path: Path) -> None:
     path = tmp_path / "x.pcap"
     path.write_bytes(pcap_bytes([(0, frame()[:64])], lengths=[1514]))
     frames = pcap.read(path)
-    assert (frames.lengths.tolist(), len(frames.data[0])) == ([1514], 64)
+    assert (frames.lengths.tolist(), len(frames.frame(0))) == ([1514], 64)
 
 
 def test_out_of_order_is_sorted(tmp_path: Path) -> None:
@@ -136,6 +136,13 @@ def test_missing_and_folder(tmp_path: Path) -> None:
             pcap.read(path)
 
 
+def frames_of(data: list[bytes]) -> pcap.Frames:
+    """Return frames of one moment."""
+    stored = np.array([len(one) for one in data], dtype=np.int32)
+    offsets = np.cumsum([0, *stored[:-1]], dtype=np.int64)
+    return pcap.Frames(np.zeros(len(data), dtype=np.int64), stored, offsets, stored, bytearray(b"".join(data)))
+
+
 def vlan(data: bytes) -> bytes:
     """Return a frame with a VLAN tag."""
     return data[:12] + b"\x81\x00\x00\x07" + data[12:]
@@ -174,7 +181,7 @@ def ipv6(sport: int) -> bytes:
 )
 def test_match(data: bytes, rule: dict[str, Any], hit: bool) -> None:
     """Each field counts, VLAN tags and IPv6 are looked through, and what is cut does not match."""
-    frames = pcap.Frames(np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int32), [data, data])
+    frames = frames_of([data, data])
     assert pcap.match_frames(frames, [Match.model_validate(rule)]).tolist() == [0 if hit else -1] * 2
 
 
@@ -189,10 +196,10 @@ def test_first_rule_decides_and_memory_of_flows_is_right() -> None:
     for _ in range(2000):
         proto, sport, dport, host = int(rng.choice([6, 17])), *(int(n) for n in rng.integers(1, 6, 3))
         data.append(frame(proto, "10.0.0.1", f"10.0.0.{host}", sport, dport, int(rng.integers(60, 90))))
-    frames = pcap.Frames(np.zeros(len(data), dtype=np.int64), np.zeros(len(data), dtype=np.int32), data)
+    frames = frames_of(data)
     found = pcap.match_frames(frames, rules)
     for one, index in zip(data, found.tolist(), strict=True):
-        alone = pcap.Frames(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int32), [one])
+        alone = frames_of([one])
         hits = [i for i, rule in enumerate(rules) if pcap.match_frames(alone, [rule])[0] == 0]
         assert index == (hits[0] if hits else -1)
     assert set(found.tolist()) == {-1, 0, 1, 2, 3}

@@ -149,8 +149,8 @@ def test_capture_notes(place: Path, fake_engine: dict[str, Any], capsys: pytest.
     (place / "x.pcap").write_bytes(pcap_bytes(records))
     shown = result_of(capsys, "run", "c.yaml")
     assert shown["packets"]["in"] == 5
-    assert any("5 of 11 frames" in note for note in shown["notes"]) and any(
-        "1 frames of x.pcap come after the end" in note for note in shown["notes"]
+    assert any("5 of 10 frames" in note for note in shown["notes"]) and any(
+        "x.pcap goes on after the end of the run" in note for note in shown["notes"]
     )
 
 
