@@ -6,6 +6,7 @@ threads. A process that is killed cannot do that: for it a minder, started with 
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,6 +35,9 @@ for number in (signal.SIGTERM, signal.SIGKILL):
             pass
     time.sleep(1)
 """
+
+# A child waits until the minder knows it: one whose command is killed in between begins nothing.
+_GATE = 'read -r _ && exec "$@" </dev/null'
 
 
 class Stopped(RuntimeError):
@@ -76,20 +80,23 @@ _GROUPS = _Groups()
 
 
 @contextlib.contextmanager
-def _started(command: Sequence[str], **options: object) -> Iterator[subprocess.Popen[str]]:
+def _started(command: Sequence[str], env: Mapping[str, str] | None, **options: object) -> Iterator[subprocess.Popen[str]]:
     """Yield a running program; whatever happens, nothing of its group is left afterwards."""
+    name = Path(command[0]).name
     if _GROUPS.stopping:
-        raise Stopped(f"{Path(command[0]).name} was not started: the command ends")
-    try:
-        process = subprocess.Popen(command, process_group=0, **options)  # type: ignore[call-overload]
-    except FileNotFoundError:
-        raise UserError(
-            f"the program {command[0]} is not there; remove .venv and start again, so that ./penstock sets it up anew"
-        ) from None
+        raise Stopped(f"{name} was not started: the command ends")
+    path = (env or os.environ).get("PATH")
+    if not shutil.which(command[0], path=path):
+        raise UserError(f"the program {command[0]} is not there; remove .venv, and ./penstock sets it up anew")
+    gate = ["/bin/sh", "-c", _GATE, "sh", *command]
+    process = subprocess.Popen(gate, process_group=0, stdin=subprocess.PIPE, env=env, **options)  # type: ignore[call-overload]
     try:
         _GROUPS.enter(process.pid)
         if _GROUPS.stopping:
-            raise Stopped(f"{Path(command[0]).name} was ended with the command")
+            raise Stopped(f"{name} was ended with the command")
+        with process.stdin as go:
+            go.write("\n")
+        process.stdin = None
         yield process
     except BaseException:
         _end(process)
@@ -120,8 +127,8 @@ def run(
     Raises UserError when there is no such program, Stopped when `end_all` was called.
     """
     pipe = subprocess.PIPE
-    options = {"cwd": cwd, "env": env, "stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, "text": True, "errors": "replace"}
-    with _started(command, **options) as process:
+    options = {"cwd": cwd, "stdout": pipe, "stderr": pipe, "text": True, "errors": "replace"}
+    with _started(command, env, **options) as process:
         while True:
             try:
                 out, err = process.communicate(timeout=TICK_SECONDS)
@@ -136,7 +143,7 @@ def run(
 
 def hand_over(command: Sequence[str], env: Mapping[str, str] | None = None) -> int:
     """Run a program that speaks for itself on this terminal and return its exit status; Ctrl-C is passed on."""
-    with _started(command, env=env, stdin=subprocess.DEVNULL) as process:
+    with _started(command, env, text=True) as process:
         try:
             return process.wait()
         except KeyboardInterrupt:

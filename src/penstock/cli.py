@@ -111,7 +111,7 @@ def _refuse_empty(arguments: list[str]) -> None:
         return
     for before, argument in zip(["", *arguments], arguments, strict=False):
         if not argument.strip():
-            raise UserError(f"{before + ' ' if before.startswith('-') else ''}{argument!r}: is empty; give a value or leave it out")
+            raise UserError(f"{before + ' ' if before.startswith('-') else ''}'': is empty; give a value or leave it out")
         if argument.startswith("--") and argument.endswith("="):
             raise UserError(f"{argument}: has no value; give one or leave it out")
 

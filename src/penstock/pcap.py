@@ -70,7 +70,7 @@ def read(path: Path, until_ns: int | None = None, report: Report | None = None) 
         with open_file(path, "a capture") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
-            file: BinaryIO = gzip.open(raw) if packed else raw  # type: ignore[assignment]
+            file: BinaryIO = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
             return _collect(path, _Source(path, file), until_ns, report)
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such capture") from None
