@@ -230,7 +230,7 @@ def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
             known = [] if not isinstance(target, dict) else [k for k in target if k not in ("name", "design")]
             raise UserError(f"{key}: there is no such setting of a configuration{nearest(last, known) if known else ''}")
         target[last] = _scalar(value, key) if isinstance(value, str) else value
-    if values["hierarchy"] and (left := [name for name, given in values["hierarchy"].items() if given is None]):
+    if isinstance(values["hierarchy"], dict) and (left := [name for name, given in values["hierarchy"].items() if given is None]):
         raise UserError(f"hierarchy.{left[0]}: is missing; {config.name} has no hierarchy of its own, so all its settings are needed")
     try:
         return Config.model_validate(values)

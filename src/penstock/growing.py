@@ -20,8 +20,8 @@ def growing(out: Path) -> Iterator[Path]:
 
     So an older result is there until then. What calls that were killed have left behind is removed: nobody holds its lock.
     """
-    made = not out.exists()
     try:
+        made = not out.exists()
         out.mkdir(parents=True, exist_ok=True)
         grown = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=out))
     except FileExistsError:

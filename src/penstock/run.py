@@ -84,11 +84,9 @@ def _output_pcap(described: Any, out: Path, document: Any) -> Path | None:
     path = out / given
     if "\0" in given or len(Path(given).name.encode()) > MAX_NAME_BYTES:
         document.fail(("output", "pcap"), f"must be the name of a file, not {describe(given)}")
-    if (
-        (path.exists() and not path.is_file())
-        or Path(given).name in ("", "..")
-        or path.name in ("result.json", "report.html", "series.npz")
-    ):
+    taken = path.name in ("result.json", "report.html", "series.npz")
+    there = path.resolve()  # `out` need not be there yet, and `..` leads out of it
+    if taken or (there.exists() and not there.is_file()) or Path(given).name in ("", ".."):
         document.fail(("output", "pcap"), f'must be the name of a capture file, not "{given}"')
     read = [document.path.name, *(source.pcap for source in described.traffic if hasattr(source, "pcap"))]
     if path.resolve() in [(document.path.parent / name).resolve() for name in read]:

@@ -108,8 +108,10 @@ def _read_yaml(path: Path) -> CommentedMap:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise UserError(f"{path}{f':{mark.line + 1}' if mark else ''}: is not valid YAML: {error.problem or error.context}") from None
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}: is not valid YAML: {str(error).splitlines()[0] if str(error) else 'nested too deep'}") from None
+    except RecursionError:
+        raise UserError(f"{path}: is nested too deep for a scenario") from None
+    except (YAMLError, ValueError) as error:
+        raise UserError(f"{path}: is not valid YAML: {(str(error).splitlines() or ['nobody says why'])[0]}") from None
     if commented is None:
         raise UserError(f"{path}: is empty; docs/scenario.md says what a scenario holds")
     if not isinstance(commented, CommentedMap):
