@@ -63,7 +63,7 @@ def test_cold_start(tmp_path: Path, lent: bool) -> None:
 
     for engine in ("model", "rtl"):
         result = json.loads(call("run", "s.yaml", "--engine", engine, "--json", "--out", engine))
-        assert result["packets"]["in"] == 2 and result["conservation_ok"] is not False
+        assert result["packets"]["in"] == 2 and result["conservation"]["ok"]
     assert json.loads(call("synth", "stream", "--json"))["lut"] > 0
     call(
         "test",

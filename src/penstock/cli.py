@@ -23,7 +23,7 @@ import typer
 
 from penstock import __version__, commands
 from penstock.commands import app
-from penstock.errors import UserError
+from penstock.errors import ToolError, UserError
 
 # The order of the list of commands; what is not named here comes after, by name.
 ORDER = ("demo", "run", "report", "test", "bench", "switch-sim", "paper", "lint", "synth", "generate")
@@ -162,6 +162,9 @@ def _run(arguments: list[str]) -> int:
     except UserError as error:
         _say(str(error))
         return 2
+    except ToolError as error:
+        print(f"penstock: {error}", file=sys.stderr)
+        return 1
     except typer.Abort:
         return INTERRUPTED
     except typer.TyperException as error:

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from penstock import children
+from penstock.errors import ToolError
 from penstock.paths import BLOCKS, BUILD, ROOT, alone_in
 
 BUILD_DIR = BUILD / "engine"
@@ -22,7 +23,7 @@ PACKAGE = Path(__file__).resolve().parent
 Progress = Callable[[dict[str, Any]], bool | None]
 
 
-class EngineBuildError(RuntimeError):
+class EngineBuildError(ToolError):
     """The C++ module did not compile; the message ends with the compiler's words."""
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock import children
+from penstock.errors import ToolError
 from penstock.paths import BUILD, ROOT, alone_in, tool_environment
 
 SCHEMA = "penstock.synth/1"
@@ -30,7 +31,7 @@ _DEPTH_CELLS = {"xcup": "t:LUT* t:MUXF* t:CARRY4 t:CARRY8 t:INV", "ecp5": "t:LUT
 Progress = Callable[[str], None]
 
 
-class SynthesisError(RuntimeError):
+class SynthesisError(ToolError):
     """A tool refused the design; the message ends with its words."""
 
 

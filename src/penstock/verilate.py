@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock import children, verilated_objects
+from penstock.errors import ToolError
 from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, plain, read_file_list, tool_environment
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ MAX_MEMORIES = 4  # PST_MAX_MEMORIES in pins.h
 Report = Callable[[str], None]
 
 
-class VerilateError(RuntimeError):
+class VerilateError(ToolError):
     """Verilator or the C++ compiler refused the device; the message ends with their words."""
 
 

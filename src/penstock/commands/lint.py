@@ -16,6 +16,7 @@ def lint(
     import sys
 
     from penstock import lint as rules
+    from penstock.console import working
     from penstock.errors import UserError
     from penstock.suggest import nearest
     from penstock.terminal import progress_line
@@ -24,7 +25,8 @@ def lint(
         if name not in rules.CHECKS:
             raise UserError(f"there is no check {name!r}{nearest(name, rules.CHECKS)}")
     if fix:
-        rules.fix()
+        with working("Laying out Python and C++"):
+            rules.fix()
     chosen = [name for name in rules.CHECKS if not only or name in only]
     failed = 0
     with progress_line("lint") as report:
