@@ -262,7 +262,7 @@ def test_units_are_never_cut_off(place: Path, fake_engine: dict[str, Any], capsy
     table = [line.split()[-9:] for line in lines if line.count("Mbit/s") == 2 and "123,456,789" in line]
     assert table == [["12.35", "Mbit/s", "12.35", "Mbit/s", "123,456,789", "98,765,432", "123.5", "us", "123.5", "us"][-9:]] * 2
     assert "M cycles/s" in lines[0] or "cycles in" in lines[0]
-    assert "…" not in "".join(lines) and all(len(line) <= 80 for line in lines[:-1] if "123,456,789" not in line)
+    assert "…" not in "".join(lines) and all(len(line) <= 80 for line in lines[:-1])
 
 
 def test_older_result_survives(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
