@@ -93,6 +93,11 @@ def test_equal_modules_are_written_once() -> None:
         (["bench", "fabric", "--set", "back_pressure=1", "--set", "fifo_depth=15"], "give 16 or more"),
         (["bench", "fabric", "--set", "classes=8", "--set", "arbiter=0"], "full arbiter"),
         (["generate", "fabric", "--ports", "3", "--out", "/tmp/x"], "ports=3: give 2"),
+        (
+            ["generate", "fabric", "--classes", "99", "--out", "/tmp/x"],
+            "classes=99: 16 x 16 ports of 99 classes are 25,344 FIFOs, too many",
+        ),
+        (["generate", "fabric", "--ports", "64", "--classes", "2", "--out", "/tmp/x"], "give at most 1 with these ports"),
         (["generate", "fabric", "--config", "tiny_16", "--out", "/tmp/x"], "no named configurations"),
         (["generate", "access_edge", "--ports", "4", "--out", "/tmp/x"], "option of fabric"),
         (["synth", "fabric", "--set", "ports=12"], "ports=12: give 2"),

@@ -42,7 +42,7 @@ def test_reads_what_was_written(tmp_path: Path, write: Any, packed: bool) -> Non
     path.write_bytes(gzip.compress(write(RECORDS)) if packed else write(RECORDS))
     frames = pcap.read(path)
     assert frames.times_ns.tolist() == [at - RECORDS[0][0] for at, _ in RECORDS]
-    assert frames.data == [data for _, data in RECORDS]
+    assert [frames.frame(i) for i in range(len(frames))] == [data for _, data in RECORDS]
     assert frames.lengths.tolist() == [len(data) for _, data in RECORDS]
 
 
@@ -60,7 +60,7 @@ def test_snap_length(tmp_path: Path) -> None:
     path = tmp_path / "x.pcap"
     path.write_bytes(pcap_bytes([(0, frame()[:64])], lengths=[1514]))
     frames = pcap.read(path)
-    assert (frames.lengths.tolist(), len(frames.data[0])) == ([1514], 64)
+    assert (frames.lengths.tolist(), len(frames.frame(0))) == ([1514], 64)
 
 
 def test_out_of_order_is_sorted(tmp_path: Path) -> None:
@@ -69,6 +69,100 @@ def test_out_of_order_is_sorted(tmp_path: Path) -> None:
     path.write_bytes(pcap_bytes([(5_000, frame(size=70)), (1_000, frame(size=80))]))
     frames = pcap.read(path)
     assert (frames.times_ns.tolist(), frames.lengths.tolist()) == ([0, 4_000], [80, 70])
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_only_what_is_wanted_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Any, packed: bool) -> None:
+    """A second of a long capture: what comes later is not read (here it is damaged), and what is early but late in the file is."""
+    monkeypatch.setattr(pcap, "CHUNK_BYTES", 64)
+    records = [(10**18 + at * 10**6, frame(size=60 + at % 7)) for at in (0, 400, 300, 999, 1000, 1001, 1500, 2000, 500, 2001, 3000)]
+    whole = write(records) + b"damaged" * 100
+    path = tmp_path / "x.pcap"
+    path.write_bytes(gzip.compress(whole) if packed else whole)
+    with pytest.raises(UserError):
+        pcap.read(path)
+    frames = pcap.read(path, 10**9)
+    assert frames.times_ns.tolist() == [at * 10**6 for at in (0, 300, 400, 500, 999, 1000)] and not frames.whole
+    assert [len(frames.frame(i)) for i in range(6)] == [60 + at % 7 for at in (0, 300, 400, 500, 999, 1000)]
+    path.write_bytes(write(records[:5]))
+    assert pcap.read(path, 10**9).whole and len(pcap.read(path, 10**9)) == 5
+    assert not pcap.read(path, 10**9 - 1).whole
+
+
+def test_disorder_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file whose time stands still just after the window is not read for ever."""
+    monkeypatch.setattr(pcap, "DISORDER_FRAMES", 3)
+    path = tmp_path / "x.pcap"
+    path.write_bytes(pcap_bytes([(0, frame()), *[(2000, frame())] * 4]) + b"damaged")
+    frames = pcap.read(path, 1000)
+    assert len(frames) == 1 and not frames.whole
+
+
+@pytest.mark.parametrize(("limit", "value"), [("MAX_FRAMES", 10), ("MAX_BYTES", 1000)])
+def test_a_capture_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int) -> None:
+    """A few packed bytes may be very many frames; the sentence says what to do."""
+    monkeypatch.setattr(pcap, limit, value)
+    path = tmp_path / "x.pcap"
+    path.write_bytes(gzip.compress(pcap_bytes([(0, frame(size=60))] * 30)))
+    with pytest.raises(UserError, match="holds more than .* frames or .* GB in the time that is played: take a shorter duration"):
+        pcap.read(path, 10**9)
+
+
+def test_packed_zeros_are_no_frames(tmp_path: Path) -> None:
+    """Sixteen zeros would be the header of a record of no bytes: the first one is refused."""
+    path = tmp_path / "x.pcap"
+    for head, words in ((b"", "neither a pcap nor"), (pcap_bytes([]), "record 1 claims to store 0 of 0 byte")):
+        path.write_bytes(gzip.compress(head + bytes(10_000_000)))
+        with pytest.raises(UserError, match=words):
+            pcap.read(path, 10**9)
+
+
+def test_a_long_capture_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pcap, "REPORT_RECORDS", 8)
+    path = tmp_path / "x.pcap"
+    path.write_bytes(pcap_bytes(RECORDS))
+    heard: list[str] = []
+    pcap.read(path, None, heard.append)
+    assert heard == [f"Reading x.pcap: {count} frames, 0 MB" for count in (8, 16)]
+
+
+@pytest.mark.parametrize(
+    ("options", "nanoseconds"),
+    [
+        (b"", 1000),  # microseconds, unless it is said otherwise
+        (struct.pack("<HHB3x", 9, 1, 3), 1_000_000),
+        (struct.pack("<HHB3x", 9, 1, 0x80 | 10), 10**9 / 1024),
+        (struct.pack("<HHB3xHHq", 9, 1, 9, 14, 8, 5), 1),
+        (struct.pack("<HHHxx", 2, 2, 0x4141) + struct.pack("<HHB3x", 9, 1, 6) + struct.pack("<HH", 0, 0), 1000),
+    ],
+)
+def test_units_of_time(tmp_path: Path, options: bytes, nanoseconds: float) -> None:
+    """Each interface of a pcapng file has its own: options if_tsresol and if_tsoffset."""
+    head = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    plain, other = block(1, struct.pack("<HHIHHB3x", 1, 0, 0, 9, 1, 9)), block(1, struct.pack("<HHI", 1, 0, 0) + options)
+    data = frame()
+
+    def packet(interface: int, ticks: int) -> bytes:
+        return block(6, struct.pack("<IIIII", interface, 0, ticks, len(data), len(data)) + data)
+
+    offset = 5 * 10**9 if b"\x0e\0\x08\0" in options else 0
+    path = tmp_path / "x.pcap"
+    path.write_bytes(head + plain + other + packet(0, 0) + packet(1, 1024))
+    assert pcap.read(path).times_ns.tolist() == [0, round(1024 * nanoseconds) + offset]
+    path.write_bytes(head + plain + packet(1, 0))
+    with pytest.raises(UserError, match="record 1 is not whole, or of an interface that is not described"):
+        pcap.read(path)
+
+
+def test_simple_packets(tmp_path: Path) -> None:
+    """They have no time: they follow their predecessors at once; the interface's snap length says what is stored."""
+    head = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)) + block(1, struct.pack("<HHI", 1, 0, 64))
+    data = frame(size=100)
+    path = tmp_path / "x.pcap"
+    path.write_bytes(head + block(6, struct.pack("<IIIII", 0, 0, 7, 100, 100) + data) + block(3, struct.pack("<I", 100) + data[:64]))
+    frames = pcap.read(path)
+    assert (frames.times_ns.tolist(), frames.lengths.tolist(), frames.stored.tolist()) == ([0, 0], [100, 100], [100, 64])
 
 
 @pytest.mark.parametrize("write", WRITERS)
@@ -136,6 +230,13 @@ def test_missing_and_folder(tmp_path: Path) -> None:
             pcap.read(path)
 
 
+def frames_of(data: list[bytes]) -> pcap.Frames:
+    """Return frames of one moment."""
+    stored = np.array([len(one) for one in data], dtype=np.int32)
+    offsets = np.cumsum([0, *stored[:-1]], dtype=np.int64)
+    return pcap.Frames(np.zeros(len(data), dtype=np.int64), stored, offsets, stored, bytearray(b"".join(data)))
+
+
 def vlan(data: bytes) -> bytes:
     """Return a frame with a VLAN tag."""
     return data[:12] + b"\x81\x00\x00\x07" + data[12:]
@@ -174,7 +275,7 @@ def ipv6(sport: int) -> bytes:
 )
 def test_match(data: bytes, rule: dict[str, Any], hit: bool) -> None:
     """Each field counts, VLAN tags and IPv6 are looked through, and what is cut does not match."""
-    frames = pcap.Frames(np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int32), [data, data])
+    frames = frames_of([data, data])
     assert pcap.match_frames(frames, [Match.model_validate(rule)]).tolist() == [0 if hit else -1] * 2
 
 
@@ -189,10 +290,10 @@ def test_first_rule_decides_and_memory_of_flows_is_right() -> None:
     for _ in range(2000):
         proto, sport, dport, host = int(rng.choice([6, 17])), *(int(n) for n in rng.integers(1, 6, 3))
         data.append(frame(proto, "10.0.0.1", f"10.0.0.{host}", sport, dport, int(rng.integers(60, 90))))
-    frames = pcap.Frames(np.zeros(len(data), dtype=np.int64), np.zeros(len(data), dtype=np.int32), data)
+    frames = frames_of(data)
     found = pcap.match_frames(frames, rules)
     for one, index in zip(data, found.tolist(), strict=True):
-        alone = pcap.Frames(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int32), [one])
+        alone = frames_of([one])
         hits = [i for i, rule in enumerate(rules) if pcap.match_frames(alone, [rule])[0] == 0]
         assert index == (hits[0] if hits else -1)
     assert set(found.tolist()) == {-1, 0, 1, 2, 3}

@@ -3,6 +3,8 @@
 
 import json
 import re
+import struct
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +209,22 @@ def test_damaged_results(folder: Path, capsys: pytest.CaptureFixture[str], file:
     captured = capsys.readouterr()
     assert words in captured.err and len(captured.err.splitlines()) == 1 and captured.out == ""
     assert (folder / "report.html").read_bytes() == before
+
+
+def test_packed_series_are_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A few kB that would be as many GB are refused before they are unpacked, and so is an array that claims to be large."""
+    with (folder / "series.npz").open("wb") as file:
+        np.savez_compressed(file, queues=np.zeros(10_000_000))
+    assert (folder / "series.npz").stat().st_size < 200_000
+    monkeypatch.setattr(report, "MAX_SERIES_BYTES", 50_000_000)
+    assert main(["report", str(folder)]) == 2
+    assert "it holds 80 MB, allowed: 50" in capsys.readouterr().err
+    head = np.lib.format.magic(1, 0) + struct.pack("<H", 118)
+    head += f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({10**14},), }}".ljust(117).encode() + b"\n"
+    with zipfile.ZipFile(folder / "series.npz", "w") as packed:
+        packed.writestr("queues.npy", head)
+    assert main(["report", str(folder)]) == 2
+    assert "series.npz: cannot be read: " in capsys.readouterr().err
 
 
 def test_series_file(folder: Path) -> None:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -149,8 +150,8 @@ def test_capture_notes(place: Path, fake_engine: dict[str, Any], capsys: pytest.
     (place / "x.pcap").write_bytes(pcap_bytes(records))
     shown = result_of(capsys, "run", "c.yaml")
     assert shown["packets"]["in"] == 5
-    assert any("5 of 11 frames" in note for note in shown["notes"]) and any(
-        "1 frames of x.pcap come after the end" in note for note in shown["notes"]
+    assert any("5 of 10 frames" in note for note in shown["notes"]) and any(
+        "x.pcap goes on after the end of the run" in note for note in shown["notes"]
     )
 
 
@@ -244,6 +245,26 @@ def test_interrupt(place: Path, fake_engine: dict[str, Any], monkeypatch: pytest
     assert "interrupted" in capsys.readouterr().out
 
 
+def test_units_are_never_cut_off(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """On 80 columns names are shortened, and lines are broken; every number has its unit."""
+    from penstock import summary
+
+    assert main(["run", "s.yaml", "--out", "out"]) == 0
+    capsys.readouterr()
+    result = json.loads((place / "out" / "result.json").read_text())
+    result["name"] = "a name that is long " * 6
+    for queue in result["queues"]:
+        queue |= {"name": "a queue whose name is long " * 4, "configured_rate_bps": 12_345_678, "measured_rate_bps": 12_345_678.9}
+        queue |= {"out_packets": 123_456_789, "drop_packets": 98_765_432, "backlogged_share": 1.0}
+        queue["latency_ns"] = dict.fromkeys(("min", "mean", "p50", "p99", "p99_9", "max"), 123_456.7) | {"count": 5}
+    summary.show(result, place)
+    lines = capsys.readouterr().out.splitlines()
+    table = [line.split()[-9:] for line in lines if line.count("Mbit/s") == 2 and "123,456,789" in line]
+    assert table == [["12.35", "Mbit/s", "12.35", "Mbit/s", "123,456,789", "98,765,432", "123.5", "us", "123.5", "us"][-9:]] * 2
+    assert "M cycles/s" in lines[0] or "cycles in" in lines[0]
+    assert "…" not in "".join(lines) and all(len(line) <= 80 for line in lines[:-1])
+
+
 def test_older_result_survives(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     """A run that fails half way leaves the older result as it was, and no rubbish."""
     assert main(["run", "s.yaml", "--out", "out"]) == 0
@@ -274,6 +295,9 @@ def changed(old: str, new: str, text: str = SCENARIO) -> str:
 
 
 # Each case: what stands in bad.yaml, further arguments, and the words that must be in the message (file or option, key, what is allowed).
+# A kilobyte that would be 10^10 words.
+BOMB = "a0: &a0 [" + "x, " * 10 + "x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10))
+
 BAD_SCENARIOS: list[tuple[str, str, list[str]]] = [
     ("unknown key", changed("duration:", "duratoin:"), ["bad.yaml:2", "`duratoin`", "did you mean 'duration'"]),
     ("unknown key deep", changed("burst", "bursts"), ["bad.yaml:5", "`queues.bulk.bursts`", "'burst'"]),
@@ -309,6 +333,35 @@ BAD_SCENARIOS: list[tuple[str, str, list[str]]] = [
     ("no shapers", changed("demo_64", "pass_2048"), ["bad.yaml:5", "`queues.bulk.rate`", "no shapers"]),
     ("time without unit", changed("200 ms", "200"), ["bad.yaml:2", "`duration`", "ms"]),
     ("too long", changed("200 ms", "100 min"), ["bad.yaml:2", "`duration`", "at most"]),
+    ("empty rate", changed("rate: 5 Mbit/s", "rate: null"), ["bad.yaml:5", "`queues.bulk.rate`", "is empty", '"unshaped"']),
+    ("nothing as a rate", changed("rate: 5 Mbit/s", "rate: "), ["bad.yaml:5", "`queues.bulk.rate`", "is empty", '"unshaped"']),
+    ("empty duration", changed("duration: 200 ms", "duration: ~"), ["bad.yaml:2", "`duration`", "is empty; give a value"]),
+    ("empty aqm", changed("rate: 5 Mbit/s,", "aqm: ,"), ["bad.yaml:5", "`queues.bulk.aqm`", "is empty"]),
+    ("empty override", changed("demo_64}", "demo_64, overrides: {queues: }}"), ["bad.yaml:1", "`device.overrides`", "queues: is empty"]),
+    (
+        "half a hierarchy",
+        changed("demo_64}", "demo_64, overrides: {hierarchy: {nodes: 4, ports: 2}}}"),
+        ["bad.yaml:1", "`device.overrides`", "hierarchy.queues_per_subscriber: is missing", "demo_64 has no hierarchy"],
+    ),
+    (
+        "a hierarchy's wrong number",
+        changed("demo_64}", "demo_64, overrides: {hierarchy: {nodes: 3, ports: 2, queues_per_subscriber: 2, classes: 2}}}"),
+        ["bad.yaml:1", "`device.overrides`", "hierarchy: nodes must be a power of two and at least 2, not 3"],
+    ),
+    ("override of another kind", changed("demo_64}", "demo_64, overrides: {aqm: [1]}}"), ["bad.yaml:1", "aqm: must be one of 'none'"]),
+    ("aliases of aliases", BOMB, ["bad.yaml: ", "more than 1,000,000 keys and values", "aliases"]),
+    ("an alias of itself", "a: &a [*a]\n", ["bad.yaml:1", "`a` is not a known key"]),
+    ("deep", "a: " + "[" * 5000, ["bad.yaml", "nested too deep"]),
+    (
+        "ids one by one",
+        changed("queues: voice", 'queues: "0-4194303/2"'),
+        ["bad.yaml:9", "`traffic.calls.constant.queues`", "more than 1,048,576 ids one by one"],
+    ),
+    (
+        "ids in many lists",
+        changed("queues: voice", '["0-1048575/2", "0-1048575/2", "0-1048575/2"]').replace("{[", "{queues: ["),
+        ["bad.yaml:9", "more than 1,048,576 ids one by one"],
+    ),
     ("start after the end", changed("{name: calls,", "{name: calls, start: 1 s,"), ["bad.yaml:9", "`traffic.calls.start`", "200 ms"]),
     ("stop before start", changed("{name: calls,", "{name: calls, start: 2 ms, stop: 1 ms,"), ["bad.yaml:9", "`traffic.calls`", "`stop`"]),
     ("two kinds", changed("{name: calls,", "{name: calls, poisson: {queues: 1, rate: 1 Mbit/s, size: 64},"), ["bad.yaml:9", "exactly one"]),
@@ -395,6 +448,17 @@ BAD_ARGUMENTS: list[tuple[list[str], list[str]]] = [
     (["run", "s.yaml", "--set", "queues.bulk.rate=1 bit/s"], ["--set", "`queues.bulk.rate`", "64 kbit/s"]),
     (["run", "s.yaml", "--set", "queues.bulk.rate=1 Tbit/s"], ["--set", "`queues.bulk.rate`", "100 Mbit/s"]),
     (["run", "s.yaml", "--set", "seed"], ["--set seed", "KEY=VALUE"]),
+    (["run", "s.yaml", "--set", "queues.bulk.rate="], ["--set queues.bulk.rate=: has no value"]),
+    (["run", "s.yaml", "--set", "queues.bulk.rate= "], ["has no value"]),
+    (["run", "s.yaml", "--set", "queues.bulk.rate=null"], ["--set queues.bulk.rate=null: `queues.bulk.rate` is empty", '"unshaped"']),
+    (["run", "s.yaml", "--set", "a=" + BOMB.replace("\n", ", ").join("{}")], ["not valid YAML"]),
+    (["run", "fifo"], ["fifo: is a pipe, not a scenario"]),
+    (["run", "/dev/zero"], ["/dev/zero: is a device, not a scenario"]),
+    (["run", "c.yaml", "--set", "traffic.0.pcap=fifo"], ["fifo: is a pipe, not a capture"]),
+    (["run", "c.yaml", "--set", "traffic.0.pcap=/dev/zero"], ["/dev/zero: is a device, not a capture"]),
+    (["run", "s.yaml", "--set", "output.pcap=../fifo", "--out", "o"], ["`output.pcap`", "must be the name of a capture file"]),
+    (["switch-sim", "--algorithm", "oq", "--traffic", "trace", "--trace", "fifo", "--ports", "2"], ["fifo: is a pipe, not a trace"]),
+    (["report", "odd"], ["odd/result.json: is a pipe, not a result"]),
     (["run", "s.yaml", "--set", "duration.x=1"], ["--set", "single value"]),
     (["run", "s.yaml", "--set", "queues.².rate=1 Mbit/s"], ["--set", "`²`"]),
     (["run", "s.yaml", "--set", "seed=&a [*a]"], ["--set", "not valid YAML"]),
@@ -413,14 +477,20 @@ BAD_ARGUMENTS: list[tuple[list[str], list[str]]] = [
 ]
 
 
+def said(capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """Return what was said, without the lines that tell a log on a slow machine what is being done."""
+    captured = capsys.readouterr()
+    return captured.out, "".join(line for line in captured.err.splitlines(keepends=True) if not re.search(r" \.\.\. \d+ s$", line))
+
+
 def check_bad(arguments: list[str], words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Run and expect exit status 2, nothing on standard output, and one line with the words on standard error."""
     assert main(arguments) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert len(captured.err.splitlines()) == 1, captured.err
+    out, err = said(capsys)
+    assert out == ""
+    assert len(err.splitlines()) == 1, err
     for word in words:
-        assert word in captured.err
+        assert word in err
 
 
 @pytest.mark.parametrize(("text", "words"), [case[1:] for case in BAD_SCENARIOS], ids=[case[0] for case in BAD_SCENARIOS])
@@ -439,6 +509,9 @@ def test_bad_arguments(
     place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
 ) -> None:
     """Each mistake on the command line gets one line that names it."""
+    (place / "odd").mkdir()
+    for name in ("fifo", "odd/result.json"):
+        os.mkfifo(place / name)
     check_bad(arguments, words, capsys)
     assert "job" not in fake_engine
 
@@ -453,6 +526,49 @@ def test_a_reader_that_leaves_early(place: Path, fake_engine: dict[str, Any]) ->
     done = subprocess.run(command, env=environment, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_every_key_with_every_kind_of_value(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    """Whatever stands at a key, what is wrong is said in our words, not in those of the library that finds it."""
+    from penstock.schema import Scenario
+
+    foreign = ("input", "should be", "valid integer", "value error", "pydantic", "_error", "unable to", "traceback")
+    values = [
+        "null",
+        "true",
+        "-1",
+        "3.5",
+        "1e400",
+        ".nan",
+        "x",
+        '""',
+        "[]",
+        "[1]",
+        "{}",
+        "{a: 1}",
+        "[[1, 2]]",
+        "2024-01-01",
+        "0x" + "f" * 50,
+    ]
+    keys = [
+        *Scenario.model_fields,
+        *(f"queues.bulk.{key}" for key in ("id", "rate", "burst", "limit_packets", "limit_bytes", "aqm", "name")),
+    ]
+    keys += [
+        f"device.overrides.{key}" for key in ("queues", "clock_hz", "aqm", "pie", "hierarchy", "memories", "memories.ddr.pages", "shaping")
+    ]
+    keys += [f"traffic.flood.constant.{key}" for key in ("queues", "pick", "rate", "size")] + [
+        "device.config",
+        "link.egress",
+        "report.series",
+    ]
+    for key in keys:
+        for value in values:
+            status = main(["run", "s.yaml", "--out", "out", "--set", f"{key}={value}"])
+            _, err = said(capsys)
+            assert status in (0, 2), (key, value, err)
+            if status:
+                assert len(err.splitlines()) == 1 and not any(word in err.lower() for word in foreign), (key, value, err)
 
 
 def test_random_damage_to_a_scenario_never_raises(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """Reading scenarios: values, --set, and what becomes of them in a job."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,12 @@ traffic:
 """
 
 
-def plan(tmp_path: Path, text: str = BASE, settings: list[str] | None = None) -> job.Plan:
+def plan(tmp_path: Path, text: str = BASE, settings: list[str] | None = None, engine: str = "rtl") -> job.Plan:
     """Return the plan of a scenario's text."""
     path = tmp_path / "base.yaml"
     path.write_text(text)
     read, document = scenario.load(path, settings)
-    return job.build(read, document, job.configuration(read, document))
+    return job.build(read, document, job.configuration(read, document), engine)
 
 
 def test_generated_sources(tmp_path: Path) -> None:
@@ -197,7 +198,7 @@ def test_more_than_the_line_carries_is_said(tmp_path: Path, settings: list[str],
 
 
 def test_a_file_without_a_size_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Devices and the like have size 0; some have no end."""
+    """Files of the kernel have size 0, and some have no end."""
     monkeypatch.setattr(scenario, "MAX_FILE_BYTES", 100)
     with pytest.raises(UserError, match="larger than"):
         scenario.load(Path("/proc/self/maps"))
@@ -218,6 +219,25 @@ def test_overrides(tmp_path: Path) -> None:
     """Numbers of the configuration can be changed; memories by name."""
     made = plan(tmp_path, settings=["device.overrides.queues=32", "device.overrides.memories.ddr.pages=1024"])
     assert made.job["device"]["queues"] == 32
+
+
+def test_a_hierarchy_as_an_override(tmp_path: Path) -> None:
+    """Above queues that have none, and changed where there is one."""
+    settings = {"queues_per_subscriber": 2, "nodes": 4, "ports": 2, "classes": 3}
+    made = plan(tmp_path, settings=[f"device.overrides.hierarchy={json.dumps(settings)}"], engine="model")
+    assert made.job["device"]["model"]["hierarchy"] == settings
+    made = plan(tmp_path, settings=[*(f"device.overrides.hierarchy.{key}={value}" for key, value in settings.items())], engine="model")
+    assert made.job["device"]["model"]["hierarchy"] == settings
+
+
+def test_lists_of_queues_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranges are short to write; what they name together is bounded."""
+    monkeypatch.setattr(job, "MAX_NAMED_QUEUES", 100)
+    text = "device: {config: demo_64}\nduration: 2 ms\ntraffic:\n"
+    source = "  - constant: {queues: 0-63, rate: 1 Mbit/s, size: 100}\n"
+    assert plan(tmp_path, text + source).touched.size == 64
+    with pytest.raises(UserError, match="more than 100 queues"):
+        plan(tmp_path, text + source + source)
 
 
 def test_many_queues_are_quick(tmp_path: Path) -> None:

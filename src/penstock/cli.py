@@ -1,19 +1,29 @@
 """The command line: `python -m penstock`, and `./penstock` once the launcher has set everything up.
 
-Exit status: 0 done; 1 the run, test or check failed; 2 bad input, said in one sentence on standard error; 130 interrupted.
+Exit status: 0 done; 1 the run, test or check failed; 2 bad input, said in one sentence on standard error; 130 interrupted (Ctrl-C, SIGTERM,
+SIGHUP).
 """
 
+import contextlib
 import errno
 import importlib
+import os
 import pkgutil
+import signal
 import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
 from typing import Annotated
 
 import typer
 
 from penstock import __version__, commands
 from penstock.commands import app
-from penstock.errors import UserError
+from penstock.errors import ToolError, UserError
 
 # The order of the list of commands; what is not named here comes after, by name.
 ORDER = ("demo", "run", "report", "test", "bench", "switch-sim", "paper", "lint", "synth", "generate")
@@ -23,6 +33,9 @@ PATH_ERRORS = (
     errno.EACCES, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOENT, errno.ENOTDIR, errno.EPERM, errno.EROFS,
 )  # fmt: skip
 MAX_SHOWN = 80  # characters of a path in a message
+MAX_SENTENCE = 600  # characters of a message: what is longer is cut in the middle
+CALM_SECONDS = 1.0  # after a signal, in which a further one does not disturb the tidying up
+INTERRUPTED = 130
 
 
 def _load_commands() -> None:
@@ -55,22 +68,105 @@ def _shorten(path: object) -> str:
 
 
 def _say(message: str) -> None:
-    print(f"penstock: {' '.join(message.split())}", file=sys.stderr)
+    text = " ".join(message.split())
+    if len(text) > MAX_SENTENCE:
+        text = f"{text[: MAX_SENTENCE // 2]} ... {text[-MAX_SENTENCE // 2 :]}"
+    with contextlib.suppress(OSError):  # the terminal is gone
+        print(f"penstock: {text}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP do what Ctrl-C does: an exception, on whose way children end and what is half made goes."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    first = 0.0  # when the first one came
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        nonlocal first
+        now = time.monotonic()
+        calm = now - first < CALM_SECONDS
+        first = first or now
+        if not calm:
+            raise KeyboardInterrupt
+
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        handler = signal.getsignal(number)
+        started_loud = handler not in (signal.SIG_IGN, None)  # nohup and background jobs ignore some: that stays
+        if started_loud:
+            before[number] = handler
+            signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _refuse_empty(arguments: list[str]) -> None:
+    """Raise UserError for an empty value, such as `--out ""`: a variable of the caller's script that is not set, never what is meant."""
+    if arguments[:1] == ["test"]:  # what it gets is pytest's
+        return
+    for before, argument in zip(["", *arguments], arguments, strict=False):
+        if not argument.strip():
+            raise UserError(f"{before + ' ' if before.startswith('-') else ''}'': is empty; give a value or leave it out")
+        if argument.startswith("--") and argument.endswith("="):
+            raise UserError(f"{argument}: has no value; give one or leave it out")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return the exit status."""
+    """Run one command and return the exit status. Nothing but that comes out: no exception, no traceback."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
+        with _signals():
+            status = _run(arguments)
+            sys.stdout.flush()  # a full disk shows here
+        return status
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return 1
+    except OSError as error:
+        # What a command does not word itself: a name that is too long, a folder that may not be entered, a disk that is full.
+        _say(f"{_shorten(error.filename)}: {error.strerror}" if error.filename else str(error.strerror or error))
+        return 2 if error.errno in PATH_ERRORS else 1
+    except MemoryError:
+        _say("there is not enough memory for this")
+        return 1
+    except Exception as error:
+        if os.environ.get("PENSTOCK_TRACEBACK"):
+            raise
+        _say(_own_fault(error))
+        return 1
+
+
+def _own_fault(error: Exception) -> str:
+    """Return the sentence about an error that nobody has foreseen; where it came from goes into a file."""
+    from penstock.paths import BUILD
+
+    name, text = type(error).__name__, "".join(traceback.format_exception(error))
+    what = f"this should not happen: {name}: {(str(error).splitlines() or ['no words'])[0]}"
+    for folder in (BUILD, Path(os.environ.get("TMPDIR", "/tmp"))):
+        with contextlib.suppress(OSError):
+            (folder / "error.log").write_text(text)
+            return f"{what}; please report it with {folder / 'error.log'}"
+    return f"{what}; please report it with what PENSTOCK_TRACEBACK=1 shows"
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        _refuse_empty(arguments)
         status = app(args=arguments, prog_name="penstock", standalone_mode=False)
     except UserError as error:
         _say(str(error))
         return 2
-    except OSError as error:
-        # What a command does not word itself: a name that is too long, a folder that may not be entered, a disk that is full.
-        _say(f"{_shorten(error.filename)}: {error.strerror}" if error.filename else str(error))
-        return 2 if error.errno in PATH_ERRORS else 1
+    except ToolError as error:
+        print(f"penstock: {error}", file=sys.stderr)
+        return 1
     except typer.Abort:
-        return 130
+        return INTERRUPTED
     except typer.TyperException as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message())

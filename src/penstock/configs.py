@@ -19,6 +19,7 @@ from ruamel.yaml.error import MarkedYAMLError
 from penstock.errors import UserError
 from penstock.paths import DESIGNS, ROOT, read_file_list
 from penstock.suggest import nearest
+from penstock.wording import words
 
 PAGE_UNIT_BYTES = 64  # one beat: page sizes are multiples of it
 MEMORY_UNIT_BYTES = 4096  # no AXI4 burst crosses it, so memories are multiples of it
@@ -218,6 +219,10 @@ def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
     values: dict[str, Any] = config.model_dump()
     for key, value in overrides.items():
         *parents, last = key.split(".")
+        if value is None or value == "":
+            raise UserError(f"{key}: is empty; give a value")
+        if parents == ["hierarchy"] and values["hierarchy"] is None:
+            values["hierarchy"] = dict.fromkeys(Hierarchy.model_fields)  # all of them have to come
         target: Any = values
         for step in parents:
             target = _child(target, step, key)
@@ -225,6 +230,8 @@ def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
             known = [] if not isinstance(target, dict) else [k for k in target if k not in ("name", "design")]
             raise UserError(f"{key}: there is no such setting of a configuration{nearest(last, known) if known else ''}")
         target[last] = _scalar(value, key) if isinstance(value, str) else value
+    if isinstance(values["hierarchy"], dict) and (left := [name for name, given in values["hierarchy"].items() if given is None]):
+        raise UserError(f"hierarchy.{left[0]}: is missing; {config.name} has no hierarchy of its own, so all its settings are needed")
     try:
         return Config.model_validate(values)
     except ValidationError as error:
@@ -376,11 +383,7 @@ def _plain(node: Any) -> Any:
 def _first(error: ValidationError) -> tuple[list[str | int], str]:
     """Return where the first error is, and what it says in one sentence."""
     first = error.errors()[0]
-    message = {"missing": "is missing", "extra_forbidden": "is not a setting of a configuration"}.get(first["type"])
-    if message is None:
-        message = first["msg"].removeprefix("Value error, ")
-        if first["type"] != "value_error":
-            message = f"{message[0].lower()}{message[1:]}, but it is {first['input']!r}"
+    message = "is not a setting of a configuration" if first["type"] == "extra_forbidden" else words(first)
     return list(first["loc"]), message
 
 

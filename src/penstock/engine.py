@@ -7,13 +7,14 @@ import hashlib
 import importlib
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from penstock import children
+from penstock.errors import ToolError
 from penstock.paths import BLOCKS, BUILD, ROOT, alone_in
 
 BUILD_DIR = BUILD / "engine"
@@ -22,7 +23,7 @@ PACKAGE = Path(__file__).resolve().parent
 Progress = Callable[[dict[str, Any]], bool | None]
 
 
-class EngineBuildError(RuntimeError):
+class EngineBuildError(ToolError):
     """The C++ module did not compile; the message ends with the compiler's words."""
 
 
@@ -47,10 +48,26 @@ def _up_to_date(stamp: str) -> bool:
 
 
 def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = children.run(command)
     if done.returncode:
         lines = (done.stdout + done.stderr).splitlines()
         raise EngineBuildError(f"{' '.join(command)} failed:\n" + "\n".join(lines[-60:]))
+
+
+def _forget_another_place() -> None:
+    """Remove what CMake has built for another folder: the repository was moved or copied, and CMake refuses to go on there."""
+    cache = BUILD_DIR / "CMakeCache.txt"
+    if not cache.exists():
+        return
+    text = cache.read_text(errors="replace")
+    places = {"CMAKE_HOME_DIRECTORY:INTERNAL": ROOT, "CMAKE_CACHEFILE_DIR:INTERNAL": BUILD_DIR}
+    if all(f"{key}={place}\n" in text for key, place in places.items()):
+        return
+    for path in BUILD_DIR.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != "lock":
+            path.unlink()
 
 
 def _tool(name: str) -> str:
@@ -74,13 +91,15 @@ def build(report: Callable[[str], None] | None = None) -> None:
             return
         if report:
             report("Building the engine (about half a minute, once)")
+        _forget_another_place()
         ninja = _tool("ninja")
         _run([
             _tool("cmake"), "-S", str(ROOT), "-B", str(BUILD_DIR), "-G", "Ninja",
             f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-DPython_EXECUTABLE={sys.executable}",
         ])  # fmt: skip
         _run([_tool("cmake"), "--build", str(BUILD_DIR), "-j", str(min(2, os.cpu_count() or 1))])
-        (BUILD_DIR / "stamp").write_text(stamp)
+        (BUILD_DIR / "stamp.new").write_text(stamp)
+        (BUILD_DIR / "stamp.new").rename(BUILD_DIR / "stamp")
         importlib.invalidate_caches()
 
 

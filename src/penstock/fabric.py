@@ -10,6 +10,7 @@ STAGES = (1, 2, 4)
 DEFAULTS = {"ports": 16, "stages": 1, "width": 256, "fifo_depth": 64, "classes": 1, "back_pressure": 0}  # arbiter: see complete()
 RANGES = {"width": (1, 4096), "fifo_depth": (1, 65536), "classes": (1, 256), "back_pressure": (0, 1), "arbiter": (0, 1)}
 KEYS = (*DEFAULTS, "arbiter")
+MAX_ELABORATED_FIFOS = 4096  # one for each input, output and class; Yosys takes 0.4 MB for each and more, and has 4 GB in all
 
 
 def pipeline_cycles(ports: int, stages: int) -> int:
@@ -38,6 +39,15 @@ def complete(given: Mapping[str, int]) -> dict[str, int]:
     if values["back_pressure"] and values["fifo_depth"] < least:
         raise UserError(f"fifo_depth={values['fifo_depth']}: give {least} or more with back_pressure=1 (pipeline cycles + 2)")
     return values
+
+
+def check_elaboration(values: Mapping[str, int]) -> None:
+    """Raise UserError for a switch that has more FIFOs than Yosys can elaborate one by one in its memory."""
+    fifos = values["ports"] ** 2 * values["classes"]
+    if fifos > MAX_ELABORATED_FIFOS:
+        most = MAX_ELABORATED_FIFOS // values["ports"] ** 2
+        many = f"{values['ports']} x {values['ports']} ports of {values['classes']} classes are {fifos:,} FIFOs"
+        raise UserError(f"classes={values['classes']}: {many}, too many for Yosys' memory; give at most {most} with these ports")
 
 
 def take(settings: dict[str, str]) -> dict[str, int]:

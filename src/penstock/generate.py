@@ -7,6 +7,7 @@ from pathlib import Path
 from penstock import __version__, configs
 from penstock.configs import Config
 from penstock.errors import UserError
+from penstock.growing import PARTIAL, growing
 from penstock.paths import ROOT
 
 DEVICE_TYPE = {"access_edge": 0x5053_5401}  # what register 0 of each design reads as (docs/architecture.md, "Registers")
@@ -15,30 +16,33 @@ INIT_SLACK_CYCLES = 10_000  # the stub test bench allows one cycle a queue and a
 
 def generate(config: Config, folder: Path, force: bool = False) -> list[Path]:
     """Write everything into `folder` and return what was written. Raises UserError when the folder is not empty and `force` is not set."""
+    check_folder(folder, force)
+    with growing(folder) as grown:
+        rtl = grown / "rtl"
+        rtl.mkdir()
+        sources = [Path(shutil.copyfile(path, rtl / path.name)) for path in configs.sources(config)]
+        wrapper = configs.write_wrapper(config, rtl)
+        names = [f"rtl/{path.name}" for path in (*sources, wrapper)]
+        texts = {
+            f"{config.module}.f": "".join(f"{name}\n" for name in names),
+            f"{config.module}.core": _core_file(config, names),
+            f"tb/{config.module}_tb.sv": _test_bench(config, wrapper.read_text()),
+            "README.md": _readme(config),
+            "verilator.vlt": (ROOT / "lint" / "verilator.vlt").read_text(),
+            "LICENSE": (ROOT / "LICENSE").read_text(),
+        }
+        for name, text in texts.items():
+            (grown / name).parent.mkdir(exist_ok=True)
+            (grown / name).write_text(text)
+    return [folder / name for name in (*names, *texts)]
+
+
+def check_folder(folder: Path, force: bool) -> None:
+    """Raise UserError unless a folder can be written: it is none, it is empty, or `force` is set."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; --out names a folder")
-    if folder.exists() and any(folder.iterdir()) and not force:
+    if folder.exists() and not force and any(not path.name.startswith(PARTIAL) for path in folder.iterdir()):
         raise UserError(f"{folder} is not empty; give another --out, or --force to write over it")
-    rtl = folder / "rtl"
-    try:
-        rtl.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"--out {folder}: cannot be written: {(error.strerror or str(error)).lower()}") from None
-    sources = [Path(shutil.copyfile(path, rtl / path.name)) for path in configs.sources(config)]
-    wrapper = configs.write_wrapper(config, rtl)
-    names = [f"rtl/{path.name}" for path in (*sources, wrapper)]
-    texts = {
-        f"{config.module}.f": "".join(f"{name}\n" for name in names),
-        f"{config.module}.core": _core_file(config, names),
-        f"tb/{config.module}_tb.sv": _test_bench(config, wrapper.read_text()),
-        "README.md": _readme(config),
-        "verilator.vlt": (ROOT / "lint" / "verilator.vlt").read_text(),
-        "LICENSE": (ROOT / "LICENSE").read_text(),
-    }
-    for name, text in texts.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
-    return [*sources, wrapper, *(folder / name for name in texts)]
 
 
 def _core_file(config: Config, names: list[str]) -> str:

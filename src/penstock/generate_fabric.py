@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from penstock import __version__, fabric, synth
-from penstock.errors import UserError
+from penstock.generate import check_folder
+from penstock.growing import growing
 from penstock.library import sources_of
 from penstock.paths import BUILD, ROOT
 
@@ -20,16 +21,11 @@ _MODULE = re.compile(r"^module (\\\S+ |\w+)\s*\(.*?^endmodule\n", re.MULTILINE |
 def generate(values: Mapping[str, int], folder: Path, force: bool = False, progress: Callable[[str], None] | None = None) -> Path:
     """Write the switch with `values` (of `fabric.complete`) into `folder` and return the file. Raises UserError, SynthesisError."""
     file = folder / f"pst_fabric_{values['ports']}x{values['width']}.v"
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"{folder} is a file; --out names a folder")
-    if folder.exists() and any(folder.iterdir()) and not force:
-        raise UserError(f"{folder} is not empty; give another --out, or --force to write over it")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"--out {folder}: cannot be written: {(error.strerror or str(error)).lower()}") from None
-    text = _elaborate(values, progress or (lambda _: None))
-    file.write_text(_header(values) + merge_equal(text))
+    check_folder(folder, force)
+    fabric.check_elaboration(values)
+    with growing(folder) as grown:
+        text = _elaborate(values, progress or (lambda _: None))
+        (grown / file.name).write_text(_header(values) + merge_equal(text))
     return file
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock import pcap, registers, tree
+from penstock.console import working
 from penstock.errors import UserError
 from penstock.rates import mixed_rates
 from penstock.scenario import Document, KeyPath
@@ -40,6 +41,8 @@ SAMPLED_QUEUES = 64  # whose counters in the device are read at the end and comp
 MIN_ETHERNET_BYTES = 60
 MAX_ENGINE_BYTES = 65_535
 MAX_GROUPS = 64  # whose latencies are kept apart
+MAX_NAMED_QUEUES = 1 << 26  # in all lists of queues of a scenario together
+MAX_PLAYED_FRAMES = 20_000_000  # of one capture, repetitions counted
 MAX_KEPT_FRAMES = 4_000_000  # of longer runs only the frames of the queues with a series are kept one by one
 
 # What the device has after reset; also in docs/architecture.md ("Registers").
@@ -111,6 +114,7 @@ class QueueTable:
             if queue.rates is not None:
                 self._draw(index, queue.rates, rng)
         self._flow_names: dict[int, str] = {}
+        self._named_left = MAX_NAMED_QUEUES
 
     def _enter(self, index: int, queue: Queue) -> None:
         key: KeyPath = ("queues", index, "id" if queue.id is not None else "ids")
@@ -216,6 +220,9 @@ class QueueTable:
         for reference in references:
             for low, high in self._named(reference, key) if isinstance(reference, str) else (reference,):
                 self.check_id(high, key)
+                self._named_left -= high - low + 1
+                if self._named_left < 0:
+                    self._document.fail(key, f"and the lists before it name more than {MAX_NAMED_QUEUES:,} queues, so most of them often")
                 parts.append(np.arange(low, high + 1, dtype=np.uint32))
         ids = np.concatenate(parts)
         _, first = np.unique(ids, return_index=True)
@@ -490,21 +497,26 @@ def _capture(entry: PcapTraffic, key: KeyPath, scenario: Scenario, document: Doc
     path = Path(entry.pcap)
     path = path if path.is_absolute() else document.path.parent / path
     shown = path.name
-    try:
-        frames = pcap.read(path)
-    except UserError as error:
-        document.fail((*key, "pcap"), f"names {error}")
-    if entry.prefixed:
-        used, queues, data, lengths = _prefixed(frames, shown, plan)
-    else:
-        used, queues = _mapped(entry, key, frames, shown, document, plan)
-        data, lengths = [frames.data[i] for i in used], frames.lengths[used]
+    end_ns = (scenario.duration - entry.start) / 1000
+    with working(f"Reading {shown}") as report:
+        try:
+            frames = pcap.read(path, int(end_ns / entry.time_scale) + 1, report)
+        except UserError as error:
+            document.fail((*key, "pcap"), f"names {error}")
+        report(f"Looking for the queues of {len(frames):,} frames of {shown}")
+        if entry.prefixed:
+            used, queues, lengths = _prefixed(frames, shown, plan)
+        else:
+            used, queues = _mapped(entry, key, frames, shown, document, plan)
+            lengths = frames.lengths[used]
+    skipped = 4 if entry.prefixed else 0
     if len(used) and lengths.max() > MAX_ENGINE_BYTES:
         short = np.flatnonzero(lengths <= MAX_ENGINE_BYTES)
         plan.notes.append(f"{len(used) - len(short):,} frames of {shown} are longer than {MAX_ENGINE_BYTES:,} byte and were left out.")
-        used, queues, lengths, data = used[short], queues[short], lengths[short], [data[i] for i in short]
+        used, queues, lengths = used[short], queues[short], lengths[short]
     if not len(used):
-        document.fail((*key, "prefixed" if entry.prefixed else "map"), f"matches none of the {len(frames):,} frames of {shown}")
+        read = "" if frames.whole else " in the time that is played"
+        document.fail((*key, "prefixed" if entry.prefixed else "map"), f"matches none of the {len(frames):,} frames of {shown}{read}")
     if entry.pad:
         lengths = np.maximum(lengths, MIN_ETHERNET_BYTES)
     times = frames.times_ns[used] * entry.time_scale
@@ -512,16 +524,17 @@ def _capture(entry: PcapTraffic, key: KeyPath, scenario: Scenario, document: Doc
     # Repetitions follow each other at the mean distance of the frames, and not faster than the line.
     on_line = float(lengths.sum() + len(used) * scenario.link.overhead_bytes) * 8e9 / line_rate(scenario, document, config, "ingress")
     period = max(span * len(frames) / max(1, len(frames) - 1), on_line)
-    end_ns = scenario.duration / 1000 - entry.start / 1000
-    repeats = min(entry.repeat, int(end_ns // period) + 1)
+    repeats = min(entry.repeat, int(end_ns // period) + 1) if frames.whole else 1
+    if len(used) * repeats > MAX_PLAYED_FRAMES:
+        document.fail((*key, "repeat"), f"plays {len(used) * repeats:,} frames of {shown}, allowed: {MAX_PLAYED_FRAMES:,}; take fewer")
     all_times = (times[None, :] + period * np.arange(repeats)[:, None]).ravel() + entry.start / 1000
     at = np.floor(all_times * (config.clock_hz / 1e9)).astype(np.int64)
     keep = at < cycles(scenario.duration, config.clock_hz)
     late = len(used) * entry.repeat - int(keep.sum())
-    if late:
+    if not frames.whole:
+        plan.notes.append(f"{shown} goes on after the end of the run; the frames there were left out.")
+    elif late:
         plan.notes.append(f"{late:,} frames of {shown} come after the end of the run and were left out.")
-    stored = np.array([len(frame) for frame in data], dtype=np.int32)
-    offsets = np.concatenate([[0], np.cumsum(stored, dtype=np.int64)[:-1]])
 
     def tiled(array: NDArray[Any]) -> NDArray[Any]:
         return np.tile(array, repeats)[keep]
@@ -530,21 +543,20 @@ def _capture(entry: PcapTraffic, key: KeyPath, scenario: Scenario, document: Doc
         "kind": "frames",
         "cycles": at[keep],
         "queues": tiled(queues),
-        "offsets": tiled(offsets),
+        "offsets": tiled(frames.offsets[used] + skipped),
         "lengths": tiled(lengths.astype(np.int32)),
-        "stored": tiled(stored),
-        "data": np.frombuffer(b"".join(data), dtype=np.uint8),
+        "stored": tiled(frames.stored[used] - np.int32(skipped)),
+        "data": np.frombuffer(frames.buffer, dtype=np.uint8),
     }
 
 
-def _prefixed(frames: pcap.Frames, shown: str, plan: Plan) -> tuple[NDArray[np.int64], NDArray[np.uint32], list[bytes], NDArray[np.int32]]:
+def _prefixed(frames: pcap.Frames, shown: str, plan: Plan) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int32]]:
     """Take the queue id off the front of each frame; ids are not checked, the device drops and counts what it does not have."""
-    whole = [i for i, frame in enumerate(frames.data) if len(frame) >= 4 and frames.lengths[i] > 4]
-    if len(whole) < len(frames):
-        plan.notes.append(f"{len(frames) - len(whole):,} frames of {shown} are too short to carry a queue id and were left out.")
-    used = np.array(whole, dtype=np.int64)
-    queues = np.array([int.from_bytes(frames.data[i][:4], "big") for i in whole], dtype=np.uint32)
-    return used, queues, [frames.data[i][4:] for i in whole], frames.lengths[used] - 4
+    used = np.flatnonzero((frames.stored >= 4) & (frames.lengths > 4))
+    if len(used) < len(frames):
+        plan.notes.append(f"{len(frames) - len(used):,} frames of {shown} are too short to carry a queue id and were left out.")
+    queues = np.array([int.from_bytes(frames.frame(i)[:4], "big") for i in used.tolist()], dtype=np.uint32)
+    return used, queues, frames.lengths[used] - 4
 
 
 def _mapped(

@@ -5,11 +5,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from penstock import library
+from penstock import children, library
 from penstock.paths import BUILD, ROOT, read_file_list, tool_environment
 
 RULES = ROOT / "lint"
@@ -31,7 +32,7 @@ def _files(*suffixes: str) -> list[Path]:
     listing = None
     if shutil.which("git") and (ROOT / ".git").exists():
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        listing = children.run(command, cwd=ROOT)
     if listing is not None and listing.returncode == 0:
         paths: Iterable[Path] = (ROOT / name for name in listing.stdout.split("\0") if name)
     else:
@@ -49,7 +50,16 @@ def _relative(paths: Iterable[Path]) -> list[str]:
 
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=ROOT, env=tool_environment(), capture_output=True, text=True, check=False)
+    return children.run(command, cwd=ROOT, env=tool_environment())
+
+
+progress: dict[str, str] = {}  # of the checks that run now and take long: how far each is, for whoever shows it
+
+
+def _counted(check: str, tops: list[tuple[str, list[Path]]]) -> Iterator[tuple[str, list[Path]]]:
+    for number, top in enumerate(tops):
+        progress[check] = f"{check} {number} of {len(tops)}"
+        yield top
 
 
 def _findings(done: subprocess.CompletedProcess[str]) -> list[str]:
@@ -137,7 +147,7 @@ def check_verilator() -> Result:
     """Verilator's warnings, all of them."""
     tops = _elaborations()
     findings: list[str] = []
-    for top, sources in tops:
+    for top, sources in _counted("verilator", tops):
         waivers = str(RULES / "verilator.vlt")
         done = _run("verilator", "--lint-only", "--timing", "-Wall", "--quiet", "--top-module", top, waivers, *_relative(sources))
         findings += _findings(done)
@@ -158,7 +168,7 @@ def check_slang() -> Result:
     """A second, stricter reader elaborates the same tops (and is the one that synthesis uses)."""
     tops = _elaborations()
     findings: list[str] = []
-    for top, sources in tops:
+    for top, sources in _counted("slang", tops):
         line = " ".join(["slang", "-Wno-unused", "--top", top, *(f'"{name}"' for name in _relative(sources))])
         findings += _findings(_run(sys.executable, "-c", _SLANG, line))
     return Result(f"{len(tops)} tops", list(dict.fromkeys(findings)))
@@ -182,6 +192,35 @@ def check_clang_format() -> Result:
     findings = _findings(_run("clang-format", "--dry-run", "--Werror", *files))
     places = [line.split(": error: ")[0] for line in findings if ": error: " in line]
     return Result(f"{len(files)} files", [f"{place}: not as clang-format lays it out" for place in places] or findings)
+
+
+def run(names: Iterable[str], report: Callable[[str], None]) -> Iterator[tuple[str, Result]]:
+    """Yield the results of the checks, two of them at work at a time; `report` hears twice a second which, and how far they are.
+
+    Ctrl-C ends what they have started.
+    """
+    waiting, under_way = list(names), set[str]()
+    progress.clear()
+
+    def work(name: str) -> Result:
+        under_way.add(name)
+        try:
+            return CHECKS[name]()
+        finally:
+            under_way.discard(name)
+
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        results = {name: pool.submit(work, name) for name in waiting}
+        try:
+            for name, result in results.items():
+                while not wait([result], timeout=0.5).done:
+                    report(", ".join(progress.get(check, check) for check in sorted(under_way)))
+                yield name, result.result()
+        except BaseException:
+            children.end_all()
+            pool.shutdown(cancel_futures=True)
+            children.begin_again()
+            raise
 
 
 def fix() -> None:

@@ -11,7 +11,7 @@ def parse_settings(settings: list[str] | None) -> dict[str, str]:
     found = {}
     for setting in settings or []:
         key, equals, value = setting.partition("=")
-        if not equals or not key or not value:
+        if not equals or not key.strip() or not value.strip():
             raise UserError(f"--set {setting!r}: give KEY=VALUE")
         found[key.strip()] = value.strip()
     return found

@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import UserError
+from penstock.files import open_file, read_text
 from penstock.result import SCHEMA, failures
 from penstock.summary import DROP_WORDS, by_group, rate_text, rows, sentences
 from penstock.units import format_time_ns
 
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_TABLE_ROWS = 40
+MAX_RESULT_BYTES = 200_000_000
+MAX_SERIES_BYTES = 1_000_000_000  # unpacked
 SMOOTHED_POINTS = 5
 LATENESS = (
     '<div class="card"><h2>Lateness</h2><p>Share of the packets that left more than so long after an ideal server would have sent them.</p>'
@@ -38,11 +41,10 @@ def rebuild(folder: Path) -> dict[str, Any]:
 
     result = read_result(folder)
     try:
-        with np.load(folder / "series.npz", allow_pickle=False) as file:
-            series = {key: file[key] for key in file.files}
+        series = _read_series(folder / "series.npz")
     except FileNotFoundError:
         raise UserError(f"{folder}: holds no series.npz, which the plots are made from; run the scenario again") from None
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except (OSError, ValueError, EOFError, KeyError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
         raise UserError(f"{folder / 'series.npz'}: cannot be read: {error}") from None
     partial = folder / ".report.html.partial"
     try:
@@ -57,13 +59,24 @@ def rebuild(folder: Path) -> dict[str, Any]:
     return result
 
 
+def _read_series(path: Path) -> Series:
+    with open_file(path, "the series of a result") as file:
+        with zipfile.ZipFile(file) as packed:
+            size = sum(entry.file_size for entry in packed.infolist())
+        if size > MAX_SERIES_BYTES:  # a few kB can be packed that are as many GB
+            raise ValueError(f"it holds {size / 1e6:,.0f} MB, allowed: {MAX_SERIES_BYTES // 10**6:,}")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as arrays:
+            return {key: arrays[key] for key in arrays.files}
+
+
 def read_result(folder: Path) -> dict[str, Any]:
     """Return `result.json` of a folder. Raises UserError."""
     path = folder / "result.json"
     if not folder.is_dir():
         raise UserError(f"{folder}: {'is a file' if folder.exists() else 'there is no such folder'}; `report` takes the folder of a result")
     try:
-        result = json.loads(path.read_text(encoding="utf-8"))
+        result = json.loads(read_text(path, "a result", MAX_RESULT_BYTES))
     except FileNotFoundError:
         raise UserError(f"{folder}: holds no result.json; `penstock run SCENARIO --out {folder}` makes one") from None
     except (OSError, ValueError, RecursionError) as error:

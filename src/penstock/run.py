@@ -1,10 +1,8 @@
 """One run from scenario file to result folder."""
 
 import json
-import os
 import shutil
 import signal
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +10,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from penstock.console import working
 from penstock.errors import UserError
+from penstock.growing import growing
 from penstock.suggest import nearest
 from penstock.units import describe
 
@@ -42,25 +42,25 @@ def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
 
     check_engine(request.engine)
     settings = request.settings + ([f"seed={request.seed}"] if request.seed is not None else [])
-    described, document = scenario.load(request.scenario, settings)
-    config = job.configuration(described, document)
+    with working(f"Reading {request.scenario.name}"):
+        described, document = scenario.load(request.scenario, settings)
+        config = job.configuration(described, document)
     plan = job.build(described, document, config, request.engine)
     name = described.name or request.scenario.stem
     out = request.out or Path("results") / name
     departures = _output_pcap(described, out, document)
-    with _staging(out) as staging:
-        plan.job["pcap_out"] = str(staging / "departures.pcap") if departures else None
+    with growing(out) as grown:
+        plan.job["pcap_out"] = str(grown / "departures.pcap") if departures else None
         raw = _simulate(plan.job, config)
-        found = result.summarise(raw, described, document, config, plan, name)
-        series = result.plot_data(raw, config, plan)
-        write_json(staging / "result.json", found)
-        report.write_series(staging / "series.npz", series)
-        report.write_html(staging / "report.html", found, series)
-        if departures:
-            departures.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(staging / "departures.pcap", departures)
-        for file in ("series.npz", "report.html", "result.json"):
-            os.replace(staging / file, out / file)
+        with working("Writing the result"):
+            found = result.summarise(raw, described, document, config, plan, name)
+            series = result.plot_data(raw, config, plan)
+            report.write_series(grown / "series.npz", series)
+            report.write_html(grown / "report.html", found, series)
+            write_json(grown / "result.json", found)
+            if departures:
+                departures.parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(grown / "departures.pcap", departures)
     return found, out
 
 
@@ -77,22 +77,6 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
     path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
-@contextmanager
-def _staging(out: Path) -> Iterator[Path]:
-    """Yield a folder inside `out` in which files grow; they are moved out when whole, so an older result is there until then."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=".partial-", dir=out))
-    except FileExistsError:
-        raise UserError(f"--out {out}: is a file, not a folder") from None
-    except OSError as error:
-        raise UserError(f"--out {out}: cannot be written: {(error.strerror or str(error)).lower()}") from None
-    try:
-        yield staging
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
 def _output_pcap(described: Any, out: Path, document: Any) -> Path | None:
     given = described.output.pcap
     if given is None:
@@ -100,7 +84,9 @@ def _output_pcap(described: Any, out: Path, document: Any) -> Path | None:
     path = out / given
     if "\0" in given or len(Path(given).name.encode()) > MAX_NAME_BYTES:
         document.fail(("output", "pcap"), f"must be the name of a file, not {describe(given)}")
-    if path.is_dir() or Path(given).name in ("", "..") or path.name in ("result.json", "report.html", "series.npz"):
+    taken = path.name in ("result.json", "report.html", "series.npz")
+    there = path.resolve()  # `out` need not be there yet, and `..` leads out of it
+    if taken or (there.exists() and not there.is_file()) or Path(given).name in ("", ".."):
         document.fail(("output", "pcap"), f'must be the name of a capture file, not "{given}"')
     read = [document.path.name, *(source.pcap for source in described.traffic if hasattr(source, "pcap"))]
     if path.resolve() in [(document.path.parent / name).resolve() for name in read]:
@@ -132,7 +118,7 @@ def _simulate(job: dict[str, Any], config: Any) -> dict[str, Any]:
 
 @contextmanager
 def _stop_on_signal() -> Iterator[Callable[[], bool]]:
-    """Turn the first Ctrl-C (or SIGTERM) into a flag, so that the run ends at a clean point; a second Ctrl-C stops at once."""
+    """Turn the first Ctrl-C (or SIGTERM, SIGHUP) into a flag, so that the run ends at a clean point; a second Ctrl-C stops at once."""
     seen = False
 
     def remember(_number: int, _frame: FrameType | None) -> None:
@@ -140,7 +126,7 @@ def _stop_on_signal() -> Iterator[Callable[[], bool]]:
         seen = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield lambda: seen
     finally:

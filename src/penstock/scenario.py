@@ -13,13 +13,16 @@ from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from penstock.errors import UserError
-from penstock.schema import Scenario
+from penstock.files import read_text
+from penstock.schema import Scenario, bounded_lists
 from penstock.suggest import nearest
 from penstock.units import describe
+from penstock.wording import words
 
 KeyPath = tuple[str | int, ...]
 
-MAX_FILE_BYTES = 16_000_000
+MAX_FILE_BYTES = 2_000_000  # some 20 s to read
+MAX_NODES = 1_000_000  # keys and values, counted again wherever an alias (`*name`) repeats them
 _NUMBER = re.compile(r"[0-9]{1,9}")  # of an item in a list
 
 
@@ -72,31 +75,29 @@ def _step(here: Any, part: str | int) -> Any:
 def load(path: Path, settings: list[str] | None = None) -> tuple[Scenario, Document]:
     """Read and validate a scenario; `settings` are `KEY=VALUE` texts applied in order. Raises UserError."""
     commented = _read_yaml(path)
-    data = _plain(commented)
+    try:
+        data = _plain(commented)
+    except (ValueError, RecursionError) as error:  # a list may hold itself
+        raise UserError(f"{path}: {error if isinstance(error, ValueError) else 'is nested too deep, or an alias holds itself'}") from None
     document = Document(path, data, commented, {})
     for setting in settings or []:
         _apply(document, setting)
     try:
-        return Scenario.model_validate(data), document
+        with bounded_lists():
+            return Scenario.model_validate(data), document
     except ValidationError as error:
         _explain(document, error)
 
 
 def _read_yaml(path: Path) -> CommentedMap:
     try:
-        if path.is_dir():
-            raise UserError(f"{path}: is a folder; a scenario is a YAML file")
-        with path.open("rb") as file:  # a device has no size, and may have no end
-            content = file.read(MAX_FILE_BYTES + 1)
-        if len(content) > MAX_FILE_BYTES:
-            raise UserError(f"{path}: is larger than {MAX_FILE_BYTES // 10**6} MB; is this a scenario?")
-        text = content.decode("utf-8")
+        text = read_text(path, "a scenario", MAX_FILE_BYTES)
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such file{_similar(path)}") from None
     except UnicodeDecodeError:
         raise UserError(f"{path}: is not a text file; a scenario is a YAML file") from None
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     try:
         commented = YAML(typ="rt").load(text)
     except DuplicateKeyError as error:
@@ -107,8 +108,10 @@ def _read_yaml(path: Path) -> CommentedMap:
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise UserError(f"{path}{f':{mark.line + 1}' if mark else ''}: is not valid YAML: {error.problem or error.context}") from None
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise UserError(f"{path}: is not valid YAML: {str(error).splitlines()[0] if str(error) else 'nested too deep'}") from None
+    except RecursionError:
+        raise UserError(f"{path}: is nested too deep for a scenario") from None
+    except (YAMLError, ValueError) as error:
+        raise UserError(f"{path}: is not valid YAML: {(str(error).splitlines() or ['nobody says why'])[0]}") from None
     if commented is None:
         raise UserError(f"{path}: is empty; docs/scenario.md says what a scenario holds")
     if not isinstance(commented, CommentedMap):
@@ -125,17 +128,29 @@ def _similar(path: Path) -> str:
 
 
 def _plain(node: Any) -> Any:
-    """Return YAML data as plain dicts, lists and scalars (ruamel's round-trip scalars are subclasses that would leak into JSON)."""
-    if isinstance(node, Mapping):
-        return {str(k) if not isinstance(k, (bool, type(None))) else describe(k): _plain(v) for k, v in node.items()}
-    if isinstance(node, (list, CommentedSeq)):
-        return [_plain(item) for item in node]
-    if node is None or isinstance(node, bool):
-        return node
-    for kind in (int, float, str):
-        if isinstance(node, kind):
-            return kind(node)
-    return str(node)  # dates and the like: validation then says what is expected
+    """Return YAML data as plain dicts, lists and scalars (ruamel's round-trip scalars are subclasses that would leak into JSON).
+
+    Raises ValueError for more than MAX_NODES of them: aliases of aliases become very many.
+    """
+    left = MAX_NODES
+
+    def copy(node: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise ValueError(f"it holds more than {MAX_NODES:,} keys and values, or aliases (`*name`) repeat them that often")
+        if isinstance(node, Mapping):
+            return {str(k) if not isinstance(k, (bool, type(None))) else describe(k): copy(v) for k, v in node.items()}
+        if isinstance(node, (list, CommentedSeq)):
+            return [copy(item) for item in node]
+        if node is None or isinstance(node, bool):
+            return node
+        for kind in (int, float, str):
+            if isinstance(node, kind):
+                return kind(node)
+        return str(node)  # dates and the like: validation then says what is expected
+
+    return copy(node)
 
 
 def _apply(document: Document, setting: str) -> None:
@@ -143,6 +158,8 @@ def _apply(document: Document, setting: str) -> None:
     parts = [part.strip() for part in key_text.split(".")]
     if not equals or not all(parts):
         raise UserError(f'--set {setting}: must read KEY=VALUE, such as --set queues.bulk.rate="5 Mbit/s"')
+    if not value_text.strip():
+        raise UserError(f"--set {setting}: has no value; write KEY=VALUE")
     try:
         value = _plain(YAML(typ="safe", pure=True).load(value_text))
     except (YAMLError, ValueError, RecursionError):  # a list may hold itself
@@ -188,39 +205,9 @@ def _explain(document: Document, error: ValidationError) -> NoReturn:
     context = first.get("ctx") or {}
     if first["type"] == "unknown_key":
         document.fail((*key, context["key"]), f"is not a known key{context['hint']}")
-    if first["type"] == "value_error":
-        document.fail(key, str(context["error"]))
-    document.fail(key, _words(first["type"], context, first.get("input")))
-
-
-def _words(kind: str, context: dict[str, Any], value: Any) -> str:
-    shown = describe(value)
-    if kind == "missing":
-        return "is missing"
-    if kind.startswith("int"):
-        return f"must be a whole number, not {shown}"
-    if kind.startswith(("float", "finite")):
-        return f"must be a number, not {shown}"
-    if kind.startswith("string"):
-        return f"must be text, not {shown}"
-    if kind.startswith("bool"):
-        return f"must be true or false, not {shown}"
-    if kind == "literal_error":
-        return f"must be one of {context.get('expected', '')}, not {shown}"
-    if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than"):
-        word = {"greater_than_equal": "at least", "less_than_equal": "at most", "greater_than": "more than", "less_than": "less than"}[kind]
-        return f"must be {word} {_number(next(iter(context.values())))}, not {shown}"
-    if kind in ("model_type", "model_attributes_type", "dict_type"):
-        return f"must be keys with values, not {shown}"
-    if kind in ("list_type", "tuple_type"):
-        return f"must be a list, not {shown}"
-    if kind == "too_short":
-        return "must not be empty"
-    return f"is not valid ({shown})"
-
-
-def _number(limit: float) -> str:
-    return f"{int(limit):,}" if limit == int(limit) else str(limit)
+    if first["type"] == "empty_value":
+        document.fail((*key, context["key"]), f"is empty; {context['hint']}")
+    document.fail(key, words(first))
 
 
 def _at(data: Any, key: KeyPath) -> Any:

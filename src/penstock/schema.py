@@ -6,7 +6,9 @@ Checks that need the device configuration (queue ids, the link rate, burst range
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -31,8 +33,21 @@ _PERCENT = re.compile(r"\s*([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*%\s*")
 MAX_PERCENT = 100_000
 _ID_RANGE = re.compile(r"\s*([0-9]{1,10})\s*(?:-\s*([0-9]{1,10})\s*(?:/\s*([0-9]{1,7})\s*)?)?")
 
+MAX_LISTED = 1 << 20  # ids with gaps between them, in one scenario; a range without a step counts once
+_listed_left: ContextVar[int] = ContextVar("_listed_left", default=MAX_LISTED)
+
 IdRange = tuple[int, int]
 QueueSet = tuple[IdRange | str, ...]
+
+
+@contextmanager
+def bounded_lists() -> Iterator[None]:
+    """Let what is validated inside list at most MAX_LISTED ids one by one."""
+    before = _listed_left.set(MAX_LISTED)
+    try:
+        yield
+    finally:
+        _listed_left.reset(before)
 
 
 def _rate_or_unshaped(value: object) -> int | str:
@@ -123,6 +138,11 @@ def _id_ranges(value: object) -> tuple[IdRange, ...]:
         step = int(match[3] or 1) if match else 1
         if low > high or high >= 2**32 or step == 0 or (step > 1 and high - low >= 2**24):
             raise ValueError(f'must be queue ids such as 7, "0-15", "0-60/4" (every fourth) or [1, 4, "8-11"], not {describe(part)}')
+        _listed_left.set(_listed_left.get() - (1 if step == 1 else (high - low) // step + 1))
+        if _listed_left.get() < 0:
+            raise ValueError(
+                f"lists more than {MAX_LISTED:,} ids one by one (with all that stand before it); ranges without a step are one"
+            )
         ranges += [(low, high)] if step == 1 else [(ident, ident) for ident in range(low, high + 1, step)]
     if not ranges:
         raise ValueError("must name at least one queue")
@@ -233,7 +253,7 @@ LimitBytes = Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=MAX_LIMI
 
 
 class Model(BaseModel):
-    """Base of all parts: an unknown key is an error that names the nearest known one."""
+    """Base of all parts: an unknown key is an error that names the nearest known one, and so is one without a value."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
@@ -246,6 +266,10 @@ class Model(BaseModel):
                     raise PydanticCustomError(
                         "unknown_key", "is not a known key{hint}", {"key": key, "hint": nearest(str(key), cls.model_fields)}
                     )
+            for key, value in data.items():
+                if value is None:
+                    word = ' or write "unshaped" for no limit' if key == "rate" and issubclass(cls, (QueueSettings, Parent)) else ""
+                    raise PydanticCustomError("empty_value", "is empty; {hint}", {"key": key, "hint": f"give a value, leave it out{word}"})
         return data
 
 

@@ -10,6 +10,7 @@ from penstock.units import format_bytes, format_rate, format_time_ns
 MAX_ROWS = 10
 MAX_LINES = 24  # of the whole summary
 MAX_NOTES = 2
+LEAST_NAME = 8  # characters of a queue's name in the table, however narrow the screen
 
 DROP_WORDS = {
     "runt": "too short",
@@ -114,45 +115,55 @@ def _notes(result: dict[str, Any]) -> list[str]:
 def show(result: dict[str, Any], folder: Path) -> None:
     """Print the summary on standard output."""
     import shutil
+    import textwrap
 
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     width = max(80, min(120, shutil.get_terminal_size().columns))
     screen = Console(highlight=False, width=width)
     state = "interrupted" if result["interrupted"] else "done"
     speed = f", {result['cycles_per_second'] / 1e6:.2f} M cycles/s" if result["cycles_per_second"] else ""
-    head = Text(f"{result['name']}: {state}", style="bold")
-    head.append(f"  {result['config']}, {result['cycles']:,} cycles in {result['wall_seconds']:.1f} s{speed}", style="not bold dim")
-    screen.print(head, no_wrap=True)
-    said, notes = sentences(result), _notes(result)
+    name, head = f"{result['name']}: {state}", f"  {result['config']}, {result['cycles']:,} cycles in {result['wall_seconds']:.1f} s{speed}"
+    if len(name) + len(head) > width:  # the description is shortened, never a number or its unit
+        name = f"{result['name'][: max(8, width - len(head) - len(state) - 5)]}...: {state}"
+    screen.print(Text(name, style="bold").append(head, style="not bold dim"), no_wrap=True, overflow="ignore", crop=False)
+    said = [line for sentence in sentences(result) for line in textwrap.wrap(sentence, width, subsequent_indent=" " * 9)]
+    notes = _notes(result)
     for line in said:
-        screen.print(line, no_wrap=True, overflow="ellipsis", markup=False)
+        screen.print(line, no_wrap=True, overflow="ignore", crop=False, markup=False)
     around = 6 + len(said) + len(notes)  # title, two blank lines, the table's head, what is not in the table, and the report's path
-    most = min(MAX_ROWS, MAX_LINES - around)
+    most = max(3, min(MAX_ROWS, MAX_LINES - around))
     shown = rows(result, most)
     if shown:
-        table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim", width=width)
-        table.add_column("group of queues" if by_group(result, most) else "queue", no_wrap=True, overflow="ellipsis")
-        for title in ("configured", "measured", "out", "dropped", "median", "p99"):
-            table.add_column(title, justify="right", no_wrap=True)
-        for queue in shown:
-            latency = queue["latency_ns"]
-            table.add_row(
-                queue["name"],
-                rate_text(queue["configured_rate_bps"], "unshaped"),
-                rate_text(queue["measured_rate_bps"]) if queue["measured_rate_bps"] else "-",
-                f"{queue['out_packets']:,}",
-                f"{queue['drop_packets']:,}",
-                format_time_ns(latency["p50"]) if latency["count"] else "-",
-                format_time_ns(latency["p99"]) if latency["count"] else "-",
-            )
         screen.print()
-        screen.print(table)
+        for number, line in enumerate(_table(shown, "group of queues" if by_group(result, most) else "queue", width)):
+            screen.print(line, no_wrap=True, overflow="ignore", crop=False, markup=False, style="" if number else "dim")
         if result["queues_with_traffic"] > len(shown) and not by_group(result, most):
             screen.print(f"and {result['queues_with_traffic'] - len(shown):,} more queues", style="dim")
     screen.print()
     for note in notes:
         screen.print(note, style="dim", no_wrap=True, overflow="ellipsis", markup=False)
     print(f"Report   {(folder / 'report.html').resolve().as_uri()}")
+
+
+def _table(shown: list[dict[str, Any]], first: str, width: int) -> list[str]:
+    """Return the lines of the table, its head first. Only names are shortened where they do not fit; a number keeps its unit."""
+    cells = [[first, "configured", "measured", "out", "dropped", "median", "p99"]]
+    for queue in shown:
+        latency = queue["latency_ns"]
+        cells.append([
+            queue["name"],
+            rate_text(queue["configured_rate_bps"], "unshaped"),
+            rate_text(queue["measured_rate_bps"]) if queue["measured_rate_bps"] else "-",
+            f"{queue['out_packets']:,}",
+            f"{queue['drop_packets']:,}",
+            *(format_time_ns(latency[key]) if latency["count"] else "-" for key in ("p50", "p99")),
+        ])  # fmt: skip
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    widths[0] = max(LEAST_NAME, min(widths[0], width - sum(widths[1:]) - len(widths) + 1))
+    lines = []
+    for name, *numbers in cells:
+        fitting = name if len(name) <= widths[0] else f"{name[: widths[0] - 3]}..."
+        lines.append(" ".join([f"{fitting:<{widths[0]}}", *(f"{text:>{wide}}" for text, wide in zip(numbers, widths[1:], strict=True))]))
+    return lines

@@ -6,15 +6,14 @@ Targets: `xcup` (Xilinx UltraScale+; area only, no open place and route) and `ec
 import hashlib
 import json
 import re
-import selectors
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from penstock import children
+from penstock.errors import ToolError
 from penstock.paths import BUILD, ROOT, alone_in, tool_environment
 
 SCHEMA = "penstock.synth/1"
@@ -32,7 +31,7 @@ _DEPTH_CELLS = {"xcup": "t:LUT* t:MUXF* t:CARRY4 t:CARRY8 t:INV", "ecp5": "t:LUT
 Progress = Callable[[str], None]
 
 
-class SynthesisError(RuntimeError):
+class SynthesisError(ToolError):
     """A tool refused the design; the message ends with its words."""
 
 
@@ -177,32 +176,15 @@ def run_tool(command: list[str], log: Path, progress: Progress) -> None:
 def _tool(command: list[str], log: Path, stage: Callable[[str], str], progress: Progress) -> None:
     """Run one of the tools in the repository's root; say every half second where its log has come to."""
     log.unlink(missing_ok=True)
-    environment = tool_environment()
     command[0] = str(Path(sys.executable).parent / command[0])
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        assert process.stdout is not None
-        try:
-            words: list[str] = []
-            shown = 0.0
-            with selectors.DefaultSelector() as selector:
-                selector.register(process.stdout, selectors.EVENT_READ)
-                while True:
-                    if selector.select(timeout=0.5):
-                        line = process.stdout.readline()
-                        if not line:
-                            break
-                        words.append(line)
-                    if time.monotonic() - shown > 0.5:
-                        shown = time.monotonic()
-                        progress(stage(_tail(log)))
-        except BaseException:
-            process.kill()
-            raise
-    if process.returncode < 0:
-        raise SynthesisError(f"{Path(command[0]).name} was ended by signal {-process.returncode}; was there enough memory?")
-    if process.returncode:
-        errors = [line for line in "".join(words).splitlines() if "error" in line.lower()]
-        raise SynthesisError("\n".join((errors or "".join(words).splitlines())[-20:]) + f"\nThe whole log is {log.relative_to(ROOT)}")
+    done = children.run(command, cwd=ROOT, env=tool_environment(), tick=lambda: progress(stage(_tail(log))))
+    name, words = Path(command[0]).name, done.stdout + done.stderr
+    if done.returncode < 0 or "bad_alloc" in words:
+        ended = "ran out of memory" if done.returncode >= 0 else f"was ended by signal {-done.returncode}; was there enough memory?"
+        raise SynthesisError(f"{name} {ended}\nThe whole log is {log.relative_to(ROOT)}")
+    if done.returncode:
+        errors = [line for line in words.splitlines() if "error" in line.lower()]
+        raise SynthesisError("\n".join((errors or words.splitlines())[-20:]) + f"\nThe whole log is {log.relative_to(ROOT)}")
 
 
 def _tail(log: Path) -> str:

@@ -13,10 +13,12 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from penstock import verilated_objects
-from penstock.paths import BLOCKS, BUILD, ROOT, alone_in, block_file_list, read_file_list, tool_environment
+from penstock.paths import BLOCKS, BUILD, ROOT, alone_in, block_file_list, plain, read_file_list, tool_environment
 
 
 class BuildError(RuntimeError):
@@ -36,7 +38,13 @@ def run_module(
     The build folder is keyed by module, parameters and sources, so a second run does not compile again.
     Raises AssertionError when a cocotb test fails, BuildError when the module does not compile.
     """
-    from cocotb_tools.runner import get_results, get_runner
+    from cocotb_tools.runner import Verilator, get_results
+
+    class Runner(Verilator):
+        """Takes paths that make can take, cocotb's own among them."""
+
+        def _build_command(self) -> list[list[str]]:
+            return [[word.replace(str(ROOT), str(plain(ROOT))) for word in command] for command in super()._build_command()]
 
     test_file = Path(inspect.stack()[1].filename).resolve()
     files = sources or read_file_list(block_file_list(block))
@@ -47,8 +55,8 @@ def run_module(
     build_dir = BUILD / "cocotb" / f"{module}-{digest.hexdigest()[:16]}"
 
     os.environ.update(tool_environment())  # the runner hands its own environment on
-    runner = get_runner("verilator")
-    with alone_in(build_dir):
+    runner = Runner()
+    with alone_in(build_dir), _whole(build_dir):
         verilated_objects.lend(build_dir, "cocotb")
         try:
             runner.build(
@@ -88,6 +96,19 @@ def run_module(
     assert failures == 0 and not status, f"{module} {parameters}: {', '.join(failed) or status} failed (PENSTOCK_SEED={seed()})"
 
 
+@contextmanager
+def _whole(build_dir: Path) -> Iterator[None]:
+    """Empty a build folder first in which a build was killed: what it has half made, precompiled headers most of all, is no use."""
+    unfinished = build_dir / "unfinished"
+    if unfinished.exists():
+        for path in build_dir.iterdir():
+            if path.name not in ("lock", "unfinished"):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    unfinished.touch()
+    yield
+    unfinished.unlink()
+
+
 def run_soak(
     bench: Path,
     block: str,
@@ -115,12 +136,12 @@ def run_soak(
     program = build_dir / "soak"
     command = [
         "verilator", "--cc", "--exe", "--build", "--assert", "-O3", "-Wno-fatal", "--x-initial", "unique", "-j", "2",
-        "--top-module", module, "--prefix", "Vtop", "-Mdir", str(build_dir), "-o", "soak",
-        "-CFLAGS", f"-std=c++20 -I{BLOCKS}", "-MAKEFLAGS", f"OPT_FAST=-O{optimise} OPT_GLOBAL=-O2 OPT_SLOW=-O0",
-        str(ROOT / "lint" / "verilator.vlt"),
-        *(f"-G{name}={value}" for name, value in parameters.items()), *map(str, files),
+        "--top-module", module, "--prefix", "Vtop", "-Mdir", str(plain(build_dir)), "-o", "soak",
+        "-CFLAGS", f"-std=c++20 -I{plain(BLOCKS)}", "-MAKEFLAGS", f"OPT_FAST=-O{optimise} OPT_GLOBAL=-O2 OPT_SLOW=-O0",
+        *(f"-G{name}={value}" for name, value in parameters.items()),
+        *(str(plain(path)) for path in [ROOT / "lint" / "verilator.vlt", *files]),
     ]  # fmt: skip
-    with alone_in(build_dir):
+    with alone_in(build_dir), _whole(build_dir):
         if not program.exists():
             verilated_objects.lend(build_dir, "soak")
             built = subprocess.run(command, env=tool_environment(), capture_output=True, text=True)

@@ -9,15 +9,15 @@ import importlib.metadata
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock import verilated_objects
-from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, read_file_list, tool_environment
+from penstock import children, verilated_objects
+from penstock.errors import ToolError
+from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, plain, read_file_list, tool_environment
 
 if TYPE_CHECKING:
     from penstock.configs import Config
@@ -36,7 +36,7 @@ MAX_MEMORIES = 4  # PST_MAX_MEMORIES in pins.h
 Report = Callable[[str], None]
 
 
-class VerilateError(RuntimeError):
+class VerilateError(ToolError):
     """Verilator or the C++ compiler refused the device; the message ends with their words."""
 
 
@@ -93,27 +93,35 @@ def build(what: Build, report: Report | None = None) -> Path:
 
 
 def _compile(what: Build, folder: Path, library: Path) -> None:
-    generated = []
+    for old in folder.glob(".partial-*"):  # of a build that was killed: its precompiled headers would be half ones
+        shutil.rmtree(old, ignore_errors=True)
     for name, text in what.generated.items():
         (folder / name).write_text(text)
-        generated.append(folder / name)
-    environment = tool_environment()
-    waivers = ROOT / "lint" / "verilator.vlt"
-    command = [
-        str(shutil.which("verilator", path=environment["PATH"])), *_flags(what), "-j", str(min(2, os.cpu_count() or 1)),
-        "-CFLAGS", f"-I{ENGINE / 'include'} -I{ENGINE / 'src'}",
-        "--prefix", "Vpst_device", "--top-module", what.top, "--Mdir", str(folder / "obj"), "-o", "device.so",
-        str(waivers), *map(str, [*what.sources, *generated]), str(what.shim),
+    work = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
+    try:
+        verilated_objects.lend(work, "device")
+        command = _command(what, folder, work)
+        done = children.run(command, env=tool_environment(), cwd=folder)
+        (folder / "build.log").write_text(" ".join(command) + "\n\n" + done.stdout + done.stderr)
+        if done.returncode:
+            lines = [line for line in (done.stderr + done.stdout).splitlines() if "Warning" not in line]
+            raise VerilateError(f"{what.name} does not compile ({folder / 'build.log'}):\n" + "\n".join(lines[-30:]))
+        verilated_objects.keep(work, "device")
+        (work / "device.so").rename(library)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)  # some 100 MB that nobody reads again
+
+
+def _command(what: Build, folder: Path, work: Path) -> list[str]:
+    """Return the call of Verilator, in paths that make can take."""
+    verilator = shutil.which("verilator", path=tool_environment()["PATH"])
+    sources = [ROOT / "lint" / "verilator.vlt", *what.sources, *(folder / name for name in what.generated), what.shim]
+    return [
+        str(verilator), *_flags(what), "-j", str(min(2, os.cpu_count() or 1)),
+        "-CFLAGS", f"-I{plain(ENGINE / 'include')} -I{plain(ENGINE / 'src')}",
+        "--prefix", "Vpst_device", "--top-module", what.top, "--Mdir", str(plain(work)), "-o", "device.so",
+        *(str(plain(path)) for path in sources),
     ]  # fmt: skip
-    verilated_objects.lend(folder / "obj", "device")
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, check=False)
-    (folder / "build.log").write_text(" ".join(command) + "\n\n" + done.stdout + done.stderr)
-    if done.returncode:
-        lines = [line for line in (done.stderr + done.stdout).splitlines() if "Warning" not in line]
-        raise VerilateError(f"{what.name} does not compile ({folder / 'build.log'}):\n" + "\n".join(lines[-30:]))
-    verilated_objects.keep(folder / "obj", "device")
-    (folder / "obj" / "device.so").rename(library)
-    shutil.rmtree(folder / "obj")  # some 100 MB that nobody reads again
 
 
 def build_device(config: "Config", report: Report | None = None, assertions: bool = False) -> Path:

@@ -20,5 +20,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="Packet queueing hardware, and the workbench that runs it.",
 )

@@ -14,21 +14,23 @@ def lint(
 ) -> None:
     """Check SystemVerilog, C++ and Python: one line a check, every finding is fatal."""
     import sys
-    from concurrent.futures import ThreadPoolExecutor
 
     from penstock import lint as rules
+    from penstock.console import working
     from penstock.errors import UserError
     from penstock.suggest import nearest
+    from penstock.terminal import progress_line
 
     for name in only or []:
         if name not in rules.CHECKS:
             raise UserError(f"there is no check {name!r}{nearest(name, rules.CHECKS)}")
     if fix:
-        rules.fix()
-    chosen = {name: check for name, check in rules.CHECKS.items() if not only or name in only}
+        with working("Laying out Python and C++"):
+            rules.fix()
+    chosen = [name for name in rules.CHECKS if not only or name in only]
     failed = 0
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        for name, result in zip(chosen, pool.map(lambda check: check(), chosen.values()), strict=True):
+    with progress_line("lint") as report:
+        for name, result in rules.run(chosen, report):
             for finding in result.findings:
                 print(finding)
             failed += bool(result.findings)

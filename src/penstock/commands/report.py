@@ -16,10 +16,12 @@ def report(
     """Rebuild report.html from result.json and series.npz, and show the summary."""
     import json
 
+    from penstock.console import working
     from penstock.report import rebuild
     from penstock.summary import show
 
-    result = rebuild(folder)
+    with working("Writing the report"):
+        result = rebuild(folder)
     if json_output:
         print(json.dumps(result, allow_nan=False))
     else:

@@ -23,7 +23,7 @@ def test(
     import sys
     from pathlib import Path
 
-    from penstock import engine
+    from penstock import children, engine
     from penstock.paths import ROOT, tool_environment
 
     engine.build(lambda line: print(f"penstock: {line}", file=sys.stderr))
@@ -39,4 +39,6 @@ def test(
     jobs = jobs or (1 if arguments else len(os.sched_getaffinity(0)))
     side_by_side = ["-n", str(jobs), "--dist", "loadfile"] if jobs > 1 else []
     command = [sys.executable, "-m", "pytest", *side_by_side, *(["-m", ""] if slow else []), *arguments]
-    os.execve(sys.executable, command, tool_environment())
+    if {"--pdb", "--trace"} & set(arguments):  # the debugger needs the terminal
+        os.execve(sys.executable, command, tool_environment())
+    raise typer.Exit(children.hand_over(command, tool_environment()))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import UserError
+from penstock.growing import growing
 from penstock.papers import SCHEMA, Options, Part
 from penstock.papers.page import page
 
@@ -39,6 +40,7 @@ def make(
         "conventions": made.conventions,
         "parts": made.parts,
     }
-    (folder / "result.json").write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    (folder / "report.html").write_text(page(result, made.cards), encoding="utf-8")
+    with growing(folder) as grown:
+        (grown / "result.json").write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        (grown / "report.html").write_text(page(result, made.cards), encoding="utf-8")
     return result

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.errors import UserError
+from penstock.files import read_text
 
 HEADER = "slot,source,destination"
 MAX_SLOT = 10**12
+MAX_FILE_BYTES = 200_000_000
 
 
 @lru_cache(maxsize=1)  # the runs of a setting play the same file
@@ -20,11 +22,11 @@ def read(path: Path, ports: int) -> NDArray[np.int64]:
     packets = []
     sources: set[int] = set()  # of the packets in the slot of the line before
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+        text = read_text(path, "a trace", MAX_FILE_BYTES)
     except UnicodeDecodeError:
         raise UserError(f"{path}: is not a text file") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].strip()
         if not words or (not packets and words.replace(" ", "").lower() == HEADER):
