@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import resource
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,7 +32,25 @@ def alone_in(folder: Path) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+        begin = cpu_seconds()
+        try:
+            yield
+        finally:
+            _building[0] += cpu_seconds() - begin
+
+
+_building = [0.0]
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of its children that have ended."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def building_seconds() -> float:
+    """Return how much of that was spent inside of `alone_in`: what is built once."""
+    return _building[0]
 
 
 def read_file_list(path: Path) -> list[Path]:
