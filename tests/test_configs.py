@@ -42,6 +42,14 @@ def test_every_configuration_is_sound() -> None:
     assert not configs.load("pass_2048").shaping
 
 
+@pytest.mark.parametrize("queues", [64, 2048, 262_144])
+def test_codel_and_hierarchy_together(queues: int) -> None:
+    """`tree_codel_N` is `tree_N` and CoDel: nothing else differs, so what one shows the other has beside it."""
+    alone, together = (configs.load(f"{name}_{queues}").model_dump(exclude={"name", "description"}) for name in ("tree", "tree_codel"))
+    assert (alone.pop("aqm"), together.pop("aqm")) == ("none", "codel")
+    assert together == alone
+
+
 def test_unknown_names() -> None:
     with pytest.raises(UserError, match="there is no configuration 'tiny16' of access_edge; did you mean 'tiny_16'"):
         configs.load("tiny16")

@@ -95,6 +95,26 @@ def test_links(house: Path) -> None:
     assert lint.check_links().findings == ["page.md:1: link to gone.md, which does not exist"]
 
 
+def test_messages_name_their_own_module(house: Path) -> None:
+    """At elaboration, in every form; what an assertion says in simulation comes with its place."""
+    text = CLEAN.replace("endmodule", '  if (D < 1) begin : g_bad\n    $error("pst_planted: D is %0d", D);\n  end\n\nendmodule')
+    module(house).write_text(text.replace("q_o <= d_i;", 'begin\n    q_o <= d_i;\n    assert (d_i) else $error("no data");\n  end'))
+    assert lint.check_messages() == lint.Result("1 messages")
+    name = '"pst_planted: '
+    for old, new in (
+        (name, '"pst_plant: '),
+        (name, '"'),
+        (name, '"pst_planted '),
+        (name + 'D is %0d", D', ""),
+        (f"$error({name}", '$fatal(1, "'),
+    ):
+        assert old in text
+        module(house).write_text(text.replace(old, new))
+        assert lint.check_messages().findings == [
+            "blocks/planted/rtl/pst_planted.sv:12: a message of pst_planted does not begin with `pst_planted: `"
+        ], new
+
+
 def test_python_and_cpp(house: Path) -> None:
     (house / "bad.py").write_text("import os\nx = {'a':1}\n")
     (house / "bad.cpp").write_text(f"// {lint.SPDX}\nint  f( ){{return 1;}}\n")

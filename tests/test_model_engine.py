@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import random
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from penstock import bench, configs, engine, job, registers, result, scenario, t
 from penstock.paths import BUILD, ROOT
 from penstock.testjobs import assert_clean
 from penstock.testkit import seed
+from penstock.twins import IMIX
 
 SEEDS = 40
 CORE_CYCLES = 1_500_000
@@ -133,6 +135,37 @@ def test_devices_are_equal(device: tuple[configs.Config, Path]) -> None:
     assert {"tail_drop_packets", "no_page"} <= reasons if config.queues == 16 else "tail_drop_packets" in reasons
     assert ("aqm" in reasons) == (config.aqm != "none")
     assert (marked > 20) == (config.aqm == "codel")  # PIE marks too seldom here; test_access_edge_pie.py
+
+
+def test_frames_under_way_are_the_same_at_any_cut_off() -> None:
+    """A clock of 10 MHz under a line of 100 Gbit/s, and memories so slow that the input store is full: wherever the run is cut off, both
+    engines count the same frames, those too that the device has taken and that wait before the store."""
+    config = configs.load("tiny_16")
+    library = verilate.build_device(config, print)
+    rng = random.Random(seed())
+    sizes = [[(60, 1)], [(60, 1), (61, 1), (124, 1), (125, 1)], [(60, 2), (13, 1)], [(60, 9), (13, 1), (1523, 1)], IMIX]
+    full = 0
+    for cut in range(1200, 1320):
+        timing = {"read_latency": 44, "write_latency": rng.choice([120, 200]), "gap_permille": rng.choice([0, 0, 300])}
+        job = {
+            "seed": seed() + cut,
+            "duration_cycles": cut,
+            "drain": False,
+            "ingress_bps": 100e9,
+            "egress_bps": 100e9,
+            # Each interrupts the run, and what has been counted then is not to be counted again.
+            "timed_register_writes": [(cycle, registers.address("queue_index"), 0) for cycle in range(cut - 60, cut, 7)],
+            "sources": [{"kind": "poisson", "queues": range(16), "pick": "random", "bps": 80e9, "sizes": rng.choice(sizes)}],
+            "sample_queues": range(16),
+            "keep_departures": True,
+        }
+        rtl, model = (
+            engine.run(job | {"device": twins.device(config, where, timing) | {"clock_hz": 10_000_000}}) for where in (library, None)
+        )
+        assert twins.differences(rtl, model) == [], f"cut off at cycle {cut}, seed {seed()}"
+        assert rtl["findings"] == model["findings"] == [] and rtl["conservation_ok"] and model["conservation_ok"]
+        full += rtl["bus"]["input_offered"] - rtl["bus"]["input_taken"] > 100  # the store had no room for so many cycles
+    assert full > 20, f"the store was full in {full} of 120 runs only, seed {seed()}"
 
 
 def test_differences_are_found() -> None:

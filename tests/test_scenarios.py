@@ -189,6 +189,21 @@ def test_imix_line_rate(tmp_path: Path) -> None:
     assert result["latency_ns"]["max"] > 10_000, "no level ever let anybody wait: the test shows nothing"
 
 
+@pytest.mark.parametrize("config", ["tree_codel_64", "tree_codel_2048"])
+def test_household(config: str, tmp_path: Path) -> None:
+    """CoDel below a full household: its download waits as CoDel wants, the one without CoDel as long as its buffer is."""
+    settings = [f"device.config={config}"] + (["duration=6 s"] if config != "tree_codel_64" else [])
+    result = run(SCENARIOS / "household.yaml", tmp_path, *settings, engine="model")
+    for name in ("anna-call", "ben-call"):  # a packet of 1,500 byte takes 1.2 ms at 10 Mbit/s
+        assert queue(result, name)["drop_packets"] == 0 and queue(result, name)["latency_ns"]["max"] < 2_500_000
+    anna, ben = (queue(result, f"{name}-download") for name in ("anna", "ben"))
+    assert result["packets"]["dropped"] == {"aqm": anna["drop_packets"], "tail_drop_packets": ben["drop_packets"]}
+    assert ben["latency_ns"]["p99"] == pytest.approx(300 * 1500 * 8 / 9.5e6 * 1e9, rel=0.02)
+    assert 5e6 < anna["latency_ns"]["p50"] < 0.15 * ben["latency_ns"]["p50"] and anna["latency_ns"]["max"] < 100e6
+    for download in (anna, ben):  # what the call leaves, whole: CoDel costs no throughput
+        assert download["measured_rate_bps"] == pytest.approx(9.5e6, rel=0.01)
+
+
 def access_node_is_as_described(result: dict[str, Any], heavy: float) -> None:
     """What the scenario says is to be seen. heavy: by how much the shares of heavy subscribers and their neighbours may differ."""
     groups = {group["name"]: group for group in result["groups"]}

@@ -15,7 +15,8 @@ InputModel::InputModel(const DeviceSettings& settings)
       depth_(std::bit_ceil(2 * ((settings.max_frame_bytes + kPrefixBytes + kBeatBytes - 1) / kBeatBytes) + 2)),
       link_(settings.ingress_bps, settings.clock_hz, settings.overhead_bytes),
       link_is_slower_(link_.time(kBeatBytes) >= ticks(1)),
-      read_(depth_, INT64_MIN / 2) {}
+      stored_(2 * depth_),
+      read_(2 * depth_, INT64_MIN / 2) {}
 
 void InputModel::connect(FrameSource* source) {
     source_ = source;
@@ -26,10 +27,10 @@ void InputModel::connect(FrameSource* source) {
     fetch();
 }
 
-void InputModel::close(std::int64_t now) {
+void InputModel::close(std::int64_t now, unsigned told) {
     source_ = nullptr;
-    look_count_ = 0;
-    if (has_frame_ && !(timed_ && next_.first < now)) has_frame_ = false;
+    look_count_ = told > 0 ? told - 1 : 0;
+    if (has_frame_ && told == 0 && !(timed_ && next_.first < now)) has_frame_ = false;
 }
 
 void InputModel::refill() {
@@ -75,7 +76,7 @@ bool InputModel::time_unhindered(std::uint32_t in, std::uint32_t out) {
     const auto brought = [&](std::uint32_t bytes) { return cycle_ceil(link_start_ + link_.time(bytes)); };
     const std::int64_t offered = std::max(brought(std::min(next_.frame.length, kBeatBytes - kPrefixBytes)), last_in_ + 1);
     const std::int64_t first = std::max(offered, last_strip_);
-    if (last_push_ > first + 1 || read_[(written_ + out - 1) & (depth_ - 1)] >= first) return false;
+    if (last_push_ > first + 1 || free_at(written_ + out - 1) >= first) return false;
     std::int64_t taken = first;
     if (in > 1) {
         if (in > 2) taken = std::max(brought((in - 1) * kBeatBytes - kPrefixBytes), first + in - 2);
@@ -88,63 +89,42 @@ bool InputModel::time_unhindered(std::uint32_t in, std::uint32_t out) {
     next_.beats = out;
     counts_.input_taken += in;
     counts_.input_offered += in + first - offered;
-    for (std::uint32_t beat = 0; beat < out; ++beat) read_[written_++ & (depth_ - 1)] = kUnknown;
+    for (std::uint32_t beat = 0; beat < out; ++beat, ++written_) {
+        stored_[slot(written_)] = next_.stored;
+        read_[slot(written_)] = kUnknown;
+    }
     timed_ = true;
     return true;
 }
 
-// Beat by beat: the bus, the strip stage (a beat leaves it when the next one of its frame comes, the last one a cycle later), the stage
-// that measures, the store.
 void InputModel::time() {
-    const std::uint32_t length = next_.frame.length, bytes = length + kPrefixBytes;
-    const std::uint32_t in = (bytes + kBeatBytes - 1) / kBeatBytes, out = std::max(1U, (length + kBeatBytes - 1) / kBeatBytes);
+    const std::uint32_t bytes = next_.frame.length + kPrefixBytes;
+    const std::uint32_t in = (bytes + kBeatBytes - 1) / kBeatBytes, out = std::max(1U, (next_.frame.length + kBeatBytes - 1) / kBeatBytes);
     if (time_unhindered(in, out)) return;
-    const std::uint32_t kept = max_bytes_ / kBeatBytes + 1;  // beats that are stored of a frame that is too long, at most
-    std::int64_t taken = last_in_, strip = last_strip_, push = last_push_;
-    std::uint64_t at = written_;
+    Way way{last_in_, last_strip_, last_push_, written_};
     BusCounts counts = counts_;
     std::int64_t first = 0;
-    // The stage that measures and the store take the next beat.
-    const auto store = [&](std::uint32_t beat) {
-        strip = std::max(strip, push);
-        std::int64_t free = INT64_MIN / 2;
-        if (beat < kept) free = read_[at++ & (depth_ - 1)];
-        push = std::max(strip, free) + 1;
-        return free != kUnknown;
-    };
-    for (std::uint32_t k = 0; k < in; ++k) {
-        const std::int64_t brought = cycle_ceil(link_start_ + link_.time(std::min((k + 1) * kBeatBytes, bytes) - kPrefixBytes));
-        const std::int64_t offered = std::max(brought, taken + 1);
-        // The first beat waits for the last one of the frame before to leave the strip stage, the others take the one before them along.
-        taken = std::max(offered, k == 0 ? strip : push);
-        if (k == 0) first = taken;
-        ++counts.input_taken;
-        counts.input_offered += taken - offered + 1;
-        if (k == 0) continue;
-        strip = taken;
-        if (!store(k - 1)) return;
-    }
-    if (out == in || in == 1) {  // the last beat holds something of its own
-        strip = taken + 1;
-        if (!store(in - 1)) return;
-    }
+    if (!pass(next_.frame, link_start_, way, first, counts, [&](std::uint64_t at) { return free_at(at); })) return;
     counts_ = counts;
-    last_in_ = next_.last = taken;
-    last_strip_ = strip;
-    last_push_ = next_.stored = push;
+    last_in_ = next_.last = way.in;
+    last_strip_ = way.strip;
+    last_push_ = next_.stored = way.push;
     next_.first = first;
     next_.beats = out;
     if (next_.reason == 0) {
-        for (; written_ < at; ++written_) read_[written_ & (depth_ - 1)] = kUnknown;
+        for (; written_ < way.at; ++written_) {
+            stored_[slot(written_)] = way.push;
+            read_[slot(written_)] = kUnknown;
+        }
     }
     timed_ = true;
 }
 
 // The store's output: read into its register, moved on to the output, taken.
-void InputModel::beat_taken(std::int64_t cycle, std::int64_t stored) {
-    read_at_ = std::max(stored + 1, advance_at_);
+void InputModel::beat_taken(std::int64_t cycle) {
+    read_at_ = next_read();
     advance_at_ = std::max(read_at_ + 1, taken_at_[(taken_ + 1) & 1]);
-    read_[taken_ & (depth_ - 1)] = read_at_;
+    read_[slot(taken_)] = read_at_;
     taken_at_[taken_ & 1] = cycle;
     ++taken_;
 }

@@ -74,9 +74,9 @@ class ModelDevice final : public Device {
     void connect(FrameSource* source, Observer* observer) override;
     void run(std::int64_t until) override;
     std::int64_t now() const override { return now_; }
-    bool input_idle() const override { return !input_.has_frame(); }
+    bool input_idle() const override { return input_.frames() <= told_; }
     void close_input() override {
-        input_.close(now_);
+        input_.close(now_, told_);
         find_arrival();
     }
     MemoryCounts memory_counts(unsigned m) const override { return memories_[m].counts; }
@@ -145,6 +145,7 @@ class ModelDevice final : public Device {
     void cycle();
     void set_core_due(std::int64_t cycle) { core_due_ = cycle == kNever ? kNever : cycle - origin_; }
     void arrivals();
+    void tell_taken();
     void find_arrival() { arrival_ = input_.has_frame() && input_.ready() ? input_.frame().last : kNever; }
     void find_page();
     void store_frame();
@@ -176,6 +177,7 @@ class ModelDevice final : public Device {
 
     // input: arrival -> classified -> page -> enqueue
     std::int64_t arrival_ = kNever;
+    unsigned told_ = 0;  // frames from the next one on that have arrived already, as far as the observer knows
     Ring<Classified, kInputFrames> classified_;
     Ring<Passed, kInputFrames> passed_;
     std::int64_t page_at_ = kNever;  // the frame at the head of passed_ asks for its page
@@ -223,7 +225,7 @@ void ModelDevice<Core>::connect(FrameSource* source, Observer* observer) {
 template <typename Core>
 void ModelDevice<Core>::cycle() {
     active_ = false;
-    if (now_ >= arrival_) arrivals();
+    while (now_ >= arrival_) arrivals();
     while (!classified_.empty() && classified_.front().cycle <= now_) {
         observer_->classified(now_, classified_.front().fate);
         classified_.pop();
@@ -312,6 +314,7 @@ void ModelDevice<Core>::run(std::int64_t until) {
         const std::int64_t next = next_event();
         if (next > now_) now_ = std::min(next, until);
     }
+    tell_taken();
 }
 
 // The next cycle in which something may happen.
@@ -334,7 +337,10 @@ template <typename Core>
 void ModelDevice<Core>::arrivals() {
     const InputFrame& in = input_.frame();
     const Frame& frame = in.frame;
-    observer_->arrived(frame, in.last_bit);
+    if (told_ > 0)
+        --told_;
+    else
+        observer_->arrived(frame, in.last_bit);
     active_ = true;
     if (in.reason) dropped_[in.reason].add(frame.length);
     const auto length = static_cast<std::uint16_t>(frame.length);
@@ -349,6 +355,20 @@ void ModelDevice<Core>::arrivals() {
         core_.prefetch(soon->queue);
         observer_->expect(soon->queue, false);
     }
+}
+
+// At the end of a run of cycles: frames that the device has taken, but that cannot be followed any further until the store has room.
+// Whoever counts the frames under way now counts these.
+template <typename Core>
+void ModelDevice<Core>::tell_taken() {
+    while (arrival_ < now_) arrivals();
+    if (arrival_ != kNever) return;
+    unsigned count = 0;
+    input_.taken_before(now_, [&](const Frame& frame, std::int64_t last_bit) {
+        if (++count <= told_) return;
+        observer_->arrived(frame, last_bit);
+        ++told_;
+    });
 }
 
 // When the frame at the head asks for its page: it is stored, and the grant before is taken.
@@ -367,7 +387,7 @@ void ModelDevice<Core>::store_frame() {
     const std::uint32_t descriptor = page.value_or(0);
     granted_ = write_.grant(now_ + 1);
     const std::int64_t from =
-        write_.store(granted_, memory, descriptor, frame.length, [&](std::int64_t cycle) { input_.beat_taken(cycle, frame.stored); });
+        write_.store(granted_, memory, descriptor, frame.length, [&](std::int64_t cycle) { input_.beat_taken(cycle); });
     enqueues_.push(
         {from,
          {descriptor, frame.queue, static_cast<std::uint16_t>(frame.length), static_cast<std::uint8_t>(page ? 0 : 5), frame.number},

@@ -121,6 +121,28 @@ def check_links() -> Result:
     return Result(f"{len(pages)} pages", findings)
 
 
+def check_messages() -> Result:
+    """What a module says of its parameters at elaboration begins with the module's own name: tools show the text, not always the place."""
+    from pyslang import syntax
+
+    findings: list[str] = []
+    messages = 0
+    for path in _files(*SV):
+        tree = syntax.SyntaxTree.fromText(path.read_text())  # must outlive everything that is taken from it
+        for module in tree.root.members if tree.root.kind == syntax.SyntaxKind.CompilationUnit else [tree.root]:
+            if module.kind != syntax.SyntaxKind.ModuleDeclaration:
+                continue
+            name, tasks = module.header.name.value, []
+            module.visit(lambda node, tasks=tasks: tasks.append(node) if node.kind == syntax.SyntaxKind.ElabSystemTask else None)
+            messages += len(tasks)
+            for task in tasks:
+                text = re.search(r'"([^"]*)', str(task.arguments))
+                if text is None or not text[1].startswith(f"{name}: "):
+                    line = tree.sourceManager.getLineNumber(task.sourceRange.start)
+                    findings.append(f"{os.path.relpath(path, ROOT)}:{line}: a message of {name} does not begin with `{name}: `")
+    return Result(f"{messages} messages", findings)
+
+
 def check_verible() -> Result:
     """Names and style of SystemVerilog that people write."""
     files = _relative(path for path in _files(*SV) if not _generated(path))
@@ -235,6 +257,7 @@ CHECKS: dict[str, Callable[[], Result]] = {
     "licence": check_licence,
     "lists": check_lists,
     "links": check_links,
+    "messages": check_messages,
     "verible": check_verible,
     "verilator": check_verilator,
     "slang": check_slang,

@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import os
 import re
+import resource
 import sys
 import tempfile
 import time
@@ -77,7 +78,25 @@ def alone_in(folder: Path) -> Iterator[None]:
         raise UserError(f"{_shown(folder)}: cannot be written: {(error.strerror or str(error)).lower()}{_whose(folder)}") from None
     with lock:
         _take(lock.fileno(), folder)
-        yield
+        begin = cpu_seconds()
+        try:
+            yield
+        finally:
+            _building[0] += cpu_seconds() - begin
+
+
+_building = [0.0]
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of its children that have ended."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def building_seconds() -> float:
+    """Return how much of that was spent inside of `alone_in`: what is built once."""
+    return _building[0]
 
 
 def _take(lock: int, folder: Path) -> None:

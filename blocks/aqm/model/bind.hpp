@@ -13,6 +13,7 @@ inline void bind_aqm(nanobind::module_& m) {
     using penstock::Codel;
     using penstock::Pie;
     using penstock::PieRandom;
+    namespace pie_defaults = penstock::pie_defaults;
     m.def(
         "inverse_sqrt",
         [](uint32_t count) {
@@ -48,9 +49,17 @@ inline void bind_aqm(nanobind::module_& m) {
             },
             nb::arg("queue"), "(mode, count, lastcount, drop_next)");
     nb::class_<PieRandom>(m, "PieRandom", "The device's random numbers").def(nb::init<>()).def("next", &PieRandom::next);
+    nb::dict defaults;
+    defaults["update_ticks"] = pie_defaults::kUpdateTicks;
+    defaults["alpha"] = pie_defaults::kAlpha;
+    defaults["beta"] = pie_defaults::kBeta;
+    defaults["mean_packet_bytes"] = pie_defaults::kMeanPacketBytes;
+    m.attr("pie_defaults") = defaults;
     nb::class_<Pie>(m, "Pie", "PIE for a number of queues; times in ticks, probabilities in 2^-32")
-        .def(nb::init<uint32_t, int64_t, int64_t, int64_t, uint32_t, int>(), nb::arg("queues"), nb::arg("update_ticks") = 12891,
-             nb::arg("alpha") = 625, nb::arg("beta") = 6249, nb::arg("mean_packet_bytes") = 1024, nb::arg("time_width") = 26)
+        .def(nb::init<uint32_t, int64_t, int64_t, int64_t, uint32_t, int>(), nb::arg("queues"),
+             nb::arg("update_ticks") = pie_defaults::kUpdateTicks, nb::arg("alpha") = pie_defaults::kAlpha,
+             nb::arg("beta") = pie_defaults::kBeta, nb::arg("mean_packet_bytes") = pie_defaults::kMeanPacketBytes,
+             nb::arg("time_width") = 26)
         .def(
             "set",
             [](Pie& p, uint32_t queue, bool enable, bool ecn, uint32_t target, uint32_t max_burst) {

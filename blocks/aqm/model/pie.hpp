@@ -27,6 +27,14 @@ struct PieRandom {
     }
 };
 
+// What RFC 8033 recommends (sections 4.2 and 5.1), where a tick is 2^8 cycles at 220 MHz: as pst_aqm_pkg has it.
+namespace pie_defaults {
+inline constexpr int64_t kUpdateTicks = 12891;      // T_UPDATE: 15 ms
+inline constexpr int64_t kAlpha = 625;              // 0.125 Hz, in 2^-32 per tick
+inline constexpr int64_t kBeta = 6247;              // 1.25 Hz, in 2^-32 per tick
+inline constexpr uint32_t kMeanPacketBytes = 1024;  // MEAN_PKTSIZE
+}  // namespace pie_defaults
+
 class Pie {
   public:
     struct State {
@@ -35,8 +43,8 @@ class Pie {
         int64_t delay_old = 0, burst = 0, delay = 0;
     };
 
-    Pie(uint32_t queues, int64_t update_ticks = 12891, int64_t alpha = 625, int64_t beta = 6249, uint32_t mean_packet_bytes = 1024,
-        int time_width = 26)
+    explicit Pie(uint32_t queues, int64_t update_ticks = pie_defaults::kUpdateTicks, int64_t alpha = pie_defaults::kAlpha,
+                 int64_t beta = pie_defaults::kBeta, uint32_t mean_packet_bytes = pie_defaults::kMeanPacketBytes, int time_width = 26)
         : settings(queues),
           states(queues),
           update_ticks(update_ticks),

@@ -16,10 +16,10 @@ module pst_aqm
     parameter int unsigned TimeWidth = 26,            // bits of a time in ticks, 16 .. 32
     parameter int unsigned TickShift = 8,             // a tick is 2^TickShift cycles (only Estimate needs to know)
     parameter int unsigned MaxPacketBytes = 1514,     // CoDel: no drop while no more than this is left behind the packet
-    parameter int unsigned MeanPacketBytes = 1024,    // PIE: no drop while no more than two of these are queued
-    parameter int unsigned UpdateTicks = 12891,       // PIE: T_UPDATE
-    parameter int unsigned Alpha = 625,               // PIE: 2^-32 per tick
-    parameter int unsigned Beta = 6249,               // PIE: 2^-32 per tick
+    parameter int unsigned MeanPacketBytes = PieMeanPacketBytes, // PIE: no drop while no more than two of these are queued
+    parameter int unsigned UpdateTicks = PieUpdateTicks, // PIE: T_UPDATE
+    parameter int unsigned Alpha = PieAlpha,          // PIE: 2^-32 per tick
+    parameter int unsigned Beta = PieBeta,            // PIE: 2^-32 per tick
     parameter string       RamStyle = "auto",         // per-queue memories, see pst_ram_1r1w
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned SettingWidth = TimeWidth - 8

@@ -13,10 +13,10 @@ module pst_pie
 #(
     parameter int unsigned Queues = 64,              // >= 2
     parameter int unsigned TimeWidth = 26,           // bits of a time in ticks, 16 .. 32
-    parameter int unsigned UpdateTicks = 12891,      // T_UPDATE; a tick of 2^8 cycles at 220 MHz: 15 ms
-    parameter int unsigned Alpha = 625,              // 2^-32 per tick: 0.125 Hz
-    parameter int unsigned Beta = 6249,              // 2^-32 per tick: 1.25 Hz
-    parameter int unsigned MeanPacketBytes = 1024,   // no drop while no more than two of these are queued
+    parameter int unsigned UpdateTicks = PieUpdateTicks, // T_UPDATE; a tick of 2^8 cycles at 220 MHz: 15 ms
+    parameter int unsigned Alpha = PieAlpha,         // 2^-32 per tick: 0.125 Hz
+    parameter int unsigned Beta = PieBeta,           // 2^-32 per tick: 1.25 Hz
+    parameter int unsigned MeanPacketBytes = PieMeanPacketBytes, // no drop while no more than two of these are queued
     parameter bit          Estimate = 1'b0,          // 1: s_deq_time_i is the delay itself
     parameter logic [31:0] Seed = 32'h2545F491,      // of the random numbers, not 0
     parameter string       RamStyle = "auto",        // per-queue memories, see pst_ram_1r1w

@@ -3,12 +3,14 @@
 //
 // Probabilities are in 2^-32. The controller's gains are in 2^-32 per tick of delay; what the auto-tuning shifts out is rounded down.
 // Latency: 5 cycles. Throughput: one per cycle. Reset: nothing to reset.
-module pst_pie_update #(
+module pst_pie_update
+  import pst_aqm_pkg::*;
+#(
     parameter int unsigned DelayWidth = 20,      // bits of a delay in ticks
     parameter int unsigned BurstWidth = 18,      // bits of a burst allowance in ticks
-    parameter int unsigned UpdateTicks = 12891,  // T_UPDATE in ticks, below 2^BurstWidth
-    parameter int unsigned Alpha = 625,          // 2^-32 per tick, 1 .. 65,535
-    parameter int unsigned Beta = 6249           // 2^-32 per tick, 1 .. 65,535
+    parameter int unsigned UpdateTicks = PieUpdateTicks,  // T_UPDATE in ticks, below 2^BurstWidth
+    parameter int unsigned Alpha = PieAlpha,     // 2^-32 per tick, 1 .. 65,535
+    parameter int unsigned Beta = PieBeta        // 2^-32 per tick, 1 .. 65,535
 ) (
     input  logic                  clk_i,
     input  logic [          31:0] prob_i,

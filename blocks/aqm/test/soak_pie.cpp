@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Soak of pst_pie against its model: an arrival and a departure every cycle, every verdict and every update compared.
 //
-// Arguments (name=value): queues, width (TimeWidth), update (UpdateTicks), alpha, beta, operations, seed, tick (cycles of a tick), idle
-// (permille of cycles without an arrival), hot (number of queues that take most of the arrivals, so that neighbours meet), settings
-// (permille of cycles in which a setting is written), resets, allowance (updates that the longest burst allowance lasts).
-// Prints operations=, cycles=, passed=, marked=, dropped=, updates=, meetings= (arrivals of one queue within three cycles).
+// Arguments (name=value): queues, width (TimeWidth), update (UpdateTicks), alpha, beta, mean (MeanPacketBytes), operations, seed, tick
+// (cycles of a tick), idle (permille of cycles without an arrival), hot (number of queues that take most of the arrivals, so that
+// neighbours meet), settings (permille of cycles in which a setting is written), resets, allowance (updates that the longest burst
+// allowance lasts). Prints operations=, cycles=, passed=, marked=, dropped=, updates=, meetings= (arrivals of one queue within three cycles).
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
@@ -57,7 +57,8 @@ class Bench {
         top->rst_i = 0;
         while (!top->init_done_o) step();
         begun = tick();
-        model = std::make_unique<penstock::Pie>(queues, args["update"], args["alpha"], args["beta"], 1024, static_cast<int>(args["width"]));
+        model = std::make_unique<penstock::Pie>(queues, args["update"], args["alpha"], args["beta"], args["mean"],
+                                                static_cast<int>(args["width"]));
         random = {};
         events.clear();
         expected.clear();
@@ -133,7 +134,7 @@ class Bench {
             if (updated[queue] > due || updated[queue] + 1 < due) fail(now, "queue " + std::to_string(queue) + " is updated out of turn");
         }
         if (top->s_enq_valid_i) {
-            const uint32_t queue = pick(), backlog = rng() % 16 ? 2048 + rng() % 3 : rng() % 100000;
+            const uint32_t queue = pick(), backlog = rng() % 16 ? 2 * args["mean"] + rng() % 3 : rng() % 100000;
             const bool ect = rng() % 2;
             top->s_enq_queue_i = queue;
             backlogs.push_back({now + kBacklog, backlog});

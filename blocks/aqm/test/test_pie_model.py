@@ -12,6 +12,7 @@ from penstock import engine
 from penstock.testkit import seed
 
 models = engine.module().models
+ALPHA, BETA, MEAN = (models.pie_defaults[name] for name in ("alpha", "beta", "mean_packet_bytes"))
 CAPTURES = Path(__file__).resolve().parents[3] / "scenarios" / "captures"
 UPDATE, TARGET, BURST = 12_891, 12_891, 128_906  # 15 ms, 15 ms, 150 ms in ticks of 1.16 us
 
@@ -20,7 +21,7 @@ def run(arrivals: list[Arrival], ticks_per_byte: float, ecn: bool) -> dict[str, 
     """Both judge every arrival, the packet they agree upon goes into one queue; an update every 15 ms."""
     model, draws = models.Pie(1), models.PieRandom()
     model.set(0, True, ecn, TARGET, BURST)
-    reference = Pie(TARGET, BURST, UPDATE, 625 * GRID, 6249 * GRID, 1024, ecn)
+    reference = Pie(TARGET, BURST, UPDATE, ALPHA * GRID, BETA * GRID, MEAN, ecn)
     model.update(0)  # enabled with the first
     queue: deque[tuple[int, int]] = deque()
     backlog, free, due = 0, 0.0, UPDATE
@@ -80,9 +81,9 @@ def test_bursts_are_allowed_and_the_probability_decays() -> None:
 def test_random_delays(gain: int) -> None:
     """Delays drawn anew for every update, so that the probability often returns to 0 and rises again, in all its ranges."""
     rng, draws = random.Random(seed()), models.PieRandom()
-    model = models.Pie(1, 100, 625 * gain, 6249 * gain)
+    model = models.Pie(1, 100, ALPHA * gain, BETA * gain)
     model.set(0, True, True, 1000, 300)
-    reference = Pie(1000, 300, 100, 625 * gain * GRID, 6249 * gain * GRID, 1024, True)
+    reference = Pie(1000, 300, 100, ALPHA * gain * GRID, BETA * gain * GRID, MEAN, True)
     model.update(0)
     high = True
     for update in range(20_000):

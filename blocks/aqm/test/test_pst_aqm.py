@@ -10,6 +10,7 @@ from penstock.testkit import parameter, run_module, seed, start
 
 QUEUES, PASS, DROP = 16, 0, 2
 TICK = 4  # cycles
+MEAN = 600  # bytes of a packet, as PIE has it
 
 
 class Bench:
@@ -22,7 +23,7 @@ class Bench:
         self.algorithm, self.estimate = parameter("Algorithm", 0), parameter("Estimate", 0)
         self.models, self.draws = models, models.PieRandom()
         self.codel = models.Codel(QUEUES, 1514, bool(self.estimate), 20)
-        self.pie = models.Pie(QUEUES, 40, 60_000, 60_000, 1024, 20)
+        self.pie = models.Pie(QUEUES, 40, 60_000, 60_000, MEAN, 20)
         self.cycle = 0
         self.ready_at = [0] * QUEUES
         self.target = [0] * QUEUES
@@ -84,7 +85,7 @@ class Bench:
                 if rng.random() < 0.9:
                     dut.s_take_valid_i.value = 1
                     self.take(queue)
-            arriving, backlog, ect = rng.randrange(QUEUES), rng.choice([2048, 2049, 9999]), rng.random() < 0.5
+            arriving, backlog, ect = rng.randrange(QUEUES), rng.choice([2 * MEAN, 2 * MEAN + 1, 9999]), rng.random() < 0.5
             dut.s_enq_valid_i.value, dut.s_enq_queue_i.value = 1, arriving
             dut.s_enq_ect_i.value = int(ect)
             self.backlogs.append(backlog)
@@ -131,6 +132,6 @@ async def verdicts(dut) -> None:
 
 @pytest.mark.parametrize("algorithm, estimate", [(0, 0), (0, 1), (1, 1)])
 def test_verdicts(algorithm: int, estimate: int) -> None:
-    gains = {"UpdateTicks": 40, "Alpha": 60_000, "Beta": 60_000}
+    gains = {"UpdateTicks": 40, "Alpha": 60_000, "Beta": 60_000, "MeanPacketBytes": MEAN}
     times = {"TimeWidth": 20, "TickShift": 2}
     run_module("aqm", "pst_aqm", {"Queues": QUEUES, "Algorithm": algorithm, "Estimate": estimate, **times, **gains})

@@ -367,6 +367,15 @@ module pst_schedule_shaped_proof
     for (int k = 5; k <= Last; k++) if (pop[k] && op[k] == Dequeue && queue_id[k] == X) new_window = 1'b1;
   end
 
+  // The new stamp waits for the verdict, stage by stage; of the first stage and the last it is said below.
+  for (genvar k = 8; k < int'(Last); k++) begin : g_wait
+    always_ff @(posedge clk_i) begin
+      if (seen_q && !rst_i && pop[k] && op[k] == Dequeue && queue_id[k] == X) begin
+        assert (u_dut.g_wait.time_q[k-8] == stamp_t'(new_stamp_q) && u_dut.g_wait.hold_q[k-8] == hold(new_stamp_q));
+      end
+    end
+  end
+
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) m_prompt : assume (waited_q < TimeWidth'(2 ** (TimeWidth - 4)));
     if (seen_q && !rst_i) begin
@@ -392,7 +401,7 @@ module pst_schedule_shaped_proof
       end
       for (int k = 1; k <= Last; k++) begin
         if (pop[k] && queue_id[k] == X) begin
-          assert (pop_age >= -OldAge && pop_age <= Oldest + Cycle * age_t'(k + 8));
+          assert (pop_age >= -OldAge && pop_age <= Oldest + Cycle * age_t'(k + 8 + VerdictStages));
           assert (age <= pop_age);
           if (k == 1) assert (u_dut.u_time.rdata_q == stamp_t'(pop_stamp_q));
           if (k == 2) assert (u_dut.time_b2 == stamp_t'(pop_stamp_q));
@@ -442,7 +451,9 @@ module pst_schedule_shaped_proof
       end
 
       // stamps on their way to the lists
-      if (x_in_path) a_path : assert (place_age >= -OldAge && place_age <= Oldest + whole(waited_q) + age_t'(16 + VerdictStages) * Cycle);
+      if (x_in_path) begin
+        a_path : assert (place_age >= -OldAge && place_age <= Oldest + whole(waited_q) + age_t'(16 + 2 * VerdictStages) * Cycle);
+      end
       if (u_dut.a1_valid_q && u_dut.a1_queue_q == X) a_a1 : assert (u_dut.u_hold.rdata_q == hold(place_stamp_q));
       if (u_dut.a2_valid_q && u_dut.a2_queue_q == X) a_a2 : assert (u_dut.act_hold == hold(place_stamp_q));
       for (int k = 0; k < 2; k++) begin

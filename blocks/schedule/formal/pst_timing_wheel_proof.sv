@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Proof bench of pst_timing_wheel: its cursor leaves no slot in which somebody is without splicing it, never goes past the present slot,
-// and nobody is placed in a slot that it has left.
+// and nobody is placed in a slot that it has left. The register before the lists hands over each id that it takes, once and unchanged, and
+// nothing else; what the lists show goes out as it is.
 //
 // The lists are those of pst_sched_lists.sv (anything at all); of one slot, picked by the solver, it is kept whether somebody is there. What is
 // assumed of a peek, pst_sched_lists.sby proves. Whoever places an entry asks pst_wheel_when, which is in the bench, for any last cycle of
@@ -13,7 +14,7 @@ module pst_timing_wheel_proof #(
     input logic                 clk_i,
     input logic                 rst_i,
     input logic                 place_valid_i,
-    input logic                 place_id_i,
+    input logic [1:0]           place_id_i,
     input logic [TimeWidth-1:0] place_hold_i,
     input logic                 due_ready_i
 );
@@ -26,7 +27,8 @@ module pst_timing_wheel_proof #(
   cycle_t now_q;
   logic [1:0] picked;    // the slot that is looked at, any one
 
-  logic place_ready, due, beyond, due_valid, due_id, init_done;
+  logic place_ready, due, beyond, due_valid, init_done;
+  logic [1:0] due_id;
   logic [1:0] slot;
   slot_time_t cursor;
 
@@ -37,7 +39,7 @@ module pst_timing_wheel_proof #(
   );
 
   pst_timing_wheel #(
-      .Entries(2), .Slots(Slots), .SlotCycles(SlotCycles), .TimeWidth(TimeWidth)
+      .Entries(4), .Slots(Slots), .SlotCycles(SlotCycles), .TimeWidth(TimeWidth)
   ) u_dut (
       .clk_i, .rst_i, .now_slot_i(now_q[TimeWidth-1:3]), .turn_i(turn_q), .cursor_o(cursor),
       .s_place_valid_i(place_valid_i), .s_place_ready_o(place_ready), .s_place_id_i(place_id_i), .s_place_due_i(due),
@@ -54,6 +56,8 @@ module pst_timing_wheel_proof #(
   logic [1:0] hold_q;                        // cycles for which a splice keeps the lists from other operations
   cycle_t place_hold_q;                      // of the entry in the wheel's register
   logic place_far_q;
+  logic held_q;                              // one was taken and is not in the lists yet, with this id
+  logic [1:0] held_id_q;
   slot_time_t behind, ahead, present;        // the cursor behind the present slot; that entry's slot ahead of the cursor
   cycle_t late;
 
@@ -80,10 +84,16 @@ module pst_timing_wheel_proof #(
       place_hold_q <= place_hold_i;
       place_far_q  <= beyond;
     end
+    if (op && !op_splice) held_q <= 1'b0;
+    if (place_valid_i && place_ready) begin
+      held_q    <= 1'b1;
+      held_id_q <= place_id_i;
+    end
     if (rst_i) begin
       now_q  <= '0;
       turn_q <= 1'b0;
       here_q <= 1'b0;
+      held_q <= 1'b0;
       hold_q <= '0;
     end
   end
@@ -107,7 +117,12 @@ module pst_timing_wheel_proof #(
       if (op && !op_splice && !op_wheel) a_due : assert (late[TimeWidth-1] && !place_far_q);
       if (op_wheel && !place_far_q) a_slot : assert (ahead < slot_time_t'(Slots) && u_dut.u_lists.s_op_slot_i == place_hold_q[4:3]);
       if (op_wheel && place_far_q) a_far : assert (u_dut.u_lists.s_op_slot_i != cursor[1:0] && ahead >= slot_time_t'(Slots - 2));
+      if (op && !op_splice) a_id : assert (held_q && u_dut.u_lists.s_op_queue_i == held_id_q);
+      if (place_valid_i && place_ready && held_q) a_room : assert (op && !op_splice);
+      a_shown : assert (due_valid == u_dut.u_lists.m_ready_valid_o && u_dut.u_lists.m_ready_ready_i == due_ready_i &&
+                        due_id == u_dut.u_lists.m_ready_queue_o);
       // what the induction needs
+      a_held : assert (u_dut.place_valid_q == held_q);
       a_behind : assert (behind <= 1);
       if (!turn_q) a_empty : assert (!here_q && !u_dut.place_valid_q && !u_dut.over_q && hold_q == '0);
     end
@@ -116,6 +131,7 @@ module pst_timing_wheel_proof #(
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
       c_skip : cover (turn_q && u_dut.move && !op_splice && here_q);
+      c_held : cover (place_valid_i && place_ready && op && !op_splice && place_id_i != held_id_q);    // one goes, the next comes
       c_last : cover (op_splice && op_here && $past(place_ready) && here_q && changed_q);    // somebody came in the last cycle
     end
   end

@@ -70,17 +70,17 @@ module pst_schedule_shaped
   localparam int unsigned Last = 3 + VerdictStages;          // R stage that writes the time stamp and places the queue again
 
   if (ToleranceCycles >= 2 ** (TimeWidth - 4)) begin : g_bad_tolerance
-    $error("pst_schedule: ToleranceCycles is %0d, allowed: below 2^(TimeWidth-4)", ToleranceCycles);
+    $error("pst_schedule_shaped: ToleranceCycles is %0d, allowed: below 2^(TimeWidth-4)", ToleranceCycles);
   end
   if (VerdictStages > 5) begin : g_bad_stages
-    $error("pst_schedule: VerdictStages is %0d, allowed: 0 .. 5", VerdictStages);
+    $error("pst_schedule_shaped: VerdictStages is %0d, allowed: 0 .. 5", VerdictStages);
   end
   if (Slots < 2 || Slots != 2 ** SlotWidth || SlotCycles < 8 || SlotCycles != 2 ** SlotShift) begin : g_bad_wheel
-    $error("pst_schedule: Slots (%0d) and SlotCycles (%0d) must be powers of two, at least 2 and 8", Slots, SlotCycles);
+    $error("pst_schedule_shaped: Slots (%0d) and SlotCycles (%0d) must be powers of two, at least 2 and 8", Slots, SlotCycles);
   end
   if (longint'(Slots) * SlotCycles >= longint'(2) ** (TimeWidth - 2) || longint'(Queues) * WalkCycles >= longint'(2) ** (TimeWidth - 3))
   begin : g_bad_time
-    $error("pst_schedule: Slots * SlotCycles must stay below 2^(TimeWidth-2) and Queues * WalkCycles below 2^(TimeWidth-3) cycles");
+    $error("pst_schedule_shaped: Slots * SlotCycles must stay below 2^(TimeWidth-2) and Queues * WalkCycles below 2^(TimeWidth-3) cycles");
   end
 
   typedef logic [QueueIdWidth-1:0] queue_t;

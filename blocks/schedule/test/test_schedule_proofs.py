@@ -24,14 +24,18 @@ TASKS = [
     ("pst_send_ahead", "prove_2"),
     ("pst_send_ahead", "cover"),
     ("pst_schedule_shaped", "places"),
-    ("pst_schedule_shaped", "places_verdict"),
+    ("pst_schedule_shaped", "places_verdict_2"),
     ("pst_schedule_shaped", "times_0"),
 ]
 SLOW = [
     ("pst_send_ahead", "prove_3"),
     ("pst_schedule_shaped", "times_1"),
-    ("pst_schedule_shaped", "times_verdict"),
     ("pst_schedule_shaped", "cover"),
+    ("pst_schedule_shaped", "places_verdict_1"),
+    ("pst_schedule_shaped", "places_verdict_3"),
+    ("pst_schedule_shaped", "times_verdict_1"),
+    ("pst_schedule_shaped", "times_verdict_2"),
+    ("pst_schedule_shaped", "times_verdict_3"),
 ]
 
 

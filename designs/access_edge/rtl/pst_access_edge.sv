@@ -22,9 +22,9 @@ module pst_access_edge
     parameter int unsigned               Aqm = 0,                               // active queue management: 0 none, 1 CoDel, 2 PIE
     parameter bit                        AqmEstimate = 1'b0,                    // its delay from backlog and rate, not from time stamps
     parameter int unsigned               TickShift = 8,                         // its ticks are 2^TickShift cycles
-    parameter int unsigned               UpdateTicks = 12891,                   // PIE: T_UPDATE
-    parameter int unsigned               Alpha = 625,                           // PIE: 2^-32 per tick
-    parameter int unsigned               Beta = 6249,                           // PIE: 2^-32 per tick
+    parameter int unsigned               UpdateTicks = pst_aqm_pkg::PieUpdateTicks, // PIE: T_UPDATE
+    parameter int unsigned               Alpha = pst_aqm_pkg::PieAlpha,         // PIE: 2^-32 per tick
+    parameter int unsigned               Beta = pst_aqm_pkg::PieBeta,           // PIE: 2^-32 per tick
     parameter int unsigned               Levels = 1,                            // 1: queues alone; 4: queue, subscriber, node, port
     parameter int unsigned               QueuesPerSubscriber = 4,               // Levels = 4: 1, 2, 4 or 8
     parameter int unsigned               Nodes = 2,                             // Levels = 4: power of two, >= 2

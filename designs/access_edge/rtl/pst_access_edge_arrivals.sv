@@ -13,7 +13,6 @@ module pst_access_edge_arrivals
 #(
     parameter int unsigned Queues = 64,              // >= 2
     parameter int unsigned Descriptors = 256,        // >= 2
-    parameter int unsigned GuardBytes = 2048,        // nothing is dropped while no more than this is queued
     parameter string       QueueRamStyle = "auto",   // per-queue memory, see pst_ram_1r1w
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned DescIdWidth = $clog2(Descriptors)
@@ -57,6 +56,7 @@ module pst_access_edge_arrivals
   localparam int unsigned OutDepth = 16;
   localparam int unsigned OutReserve = Judged + 2;  // frames that may still come after ready has gone low
   localparam int unsigned PageDepth = 4;
+  localparam int unsigned GuardBytes = 2 * PieMeanPacketBytes;  // nothing is dropped while no more than this is queued
 
   typedef struct packed {
     logic [QueueIdWidth-1:0] queue_id;

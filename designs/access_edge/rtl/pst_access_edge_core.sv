@@ -18,9 +18,9 @@ module pst_access_edge_core
     parameter bit          AqmEstimate = 1'b0,     // delay from backlog and rate, no time stamp per packet
     parameter int unsigned TickShift = 8,          // AQM: a tick is 2^TickShift cycles
     parameter int unsigned MaxPacketBytes = 1514,  // CoDel: no drop while no more than this is left behind the packet
-    parameter int unsigned UpdateTicks = 12891,    // PIE: T_UPDATE
-    parameter int unsigned Alpha = 625,            // PIE: 2^-32 per tick
-    parameter int unsigned Beta = 6249,            // PIE: 2^-32 per tick
+    parameter int unsigned UpdateTicks = PieUpdateTicks, // PIE: T_UPDATE
+    parameter int unsigned Alpha = PieAlpha,       // PIE: 2^-32 per tick
+    parameter int unsigned Beta = PieBeta,         // PIE: 2^-32 per tick
     parameter int unsigned Levels = 1,             // 1: queues alone; 4: queue, subscriber, node, port
     parameter int unsigned QueuesPerSubscriber = 4,    // Levels = 4: 1, 2, 4 or 8
     parameter int unsigned Nodes = 2,              // Levels = 4: power of two, >= 2

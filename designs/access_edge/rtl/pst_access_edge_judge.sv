@@ -17,9 +17,9 @@ module pst_access_edge_judge
     parameter bit          Estimate = 1'b0,          // delay from backlog and rate, no time stamp per packet
     parameter int unsigned TickShift = 8,            // a tick is 2^TickShift cycles
     parameter int unsigned MaxPacketBytes = 1514,    // CoDel: no drop while no more than this is left behind the packet
-    parameter int unsigned UpdateTicks = 12891,      // PIE: T_UPDATE
-    parameter int unsigned Alpha = 625,              // PIE: 2^-32 per tick
-    parameter int unsigned Beta = 6249,              // PIE: 2^-32 per tick
+    parameter int unsigned UpdateTicks = PieUpdateTicks, // PIE: T_UPDATE
+    parameter int unsigned Alpha = PieAlpha,         // PIE: 2^-32 per tick
+    parameter int unsigned Beta = PieBeta,           // PIE: 2^-32 per tick
     parameter string       QueueRamStyle = "auto",   // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",    // per-descriptor memory
     localparam int unsigned QueueIdWidth = $clog2(Queues),

@@ -11,6 +11,7 @@ from penstock.commands import app
 def test(
     context: typer.Context,
     slow: Annotated[bool, typer.Option("--slow", help="Run the long tests as well.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run what fits into five minutes, and say what is left out.")] = False,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -24,8 +25,11 @@ def test(
     from pathlib import Path
 
     from penstock import children, engine
+    from penstock.errors import UserError
     from penstock.paths import ROOT, tool_environment
 
+    if slow and quick:
+        raise UserError("--slow runs all tests and --quick as many as fit into five minutes: give one of them")
     engine.build(lambda line: print(f"penstock: {line}", file=sys.stderr))
 
     def absolute(argument: str) -> str:
@@ -38,7 +42,7 @@ def test(
     sys.stdout.flush()
     jobs = jobs or (1 if arguments else len(os.sched_getaffinity(0)))
     side_by_side = ["-n", str(jobs), "--dist", "loadfile"] if jobs > 1 else []
-    command = [sys.executable, "-m", "pytest", *side_by_side, *(["-m", ""] if slow else []), *arguments]
+    command = [sys.executable, "-m", "pytest", *side_by_side, *(["-m", ""] if slow else []), *(["--quick"] if quick else []), *arguments]
     if {"--pdb", "--trace"} & set(arguments):  # the debugger needs the terminal
         os.execve(sys.executable, command, tool_environment())
     raise typer.Exit(children.hand_over(command, tool_environment()))

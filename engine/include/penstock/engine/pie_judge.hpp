@@ -21,7 +21,7 @@ enum class AqmKind { None = 0, Codel = 1, Pie = 2 };  // as parameter Aqm of the
 struct AqmParameters {
     int tick_shift = 8;  // a tick is 2^tick_shift cycles
     std::uint32_t max_packet_bytes = 1514;
-    std::int64_t update_ticks = 12891, alpha = 625, beta = 6249;  // PIE
+    std::int64_t update_ticks = pie_defaults::kUpdateTicks, alpha = pie_defaults::kAlpha, beta = pie_defaults::kBeta;  // PIE
 };
 
 // A packet that was taken from its queue and goes through pst_access_edge_judge.
@@ -37,14 +37,14 @@ struct TakenPacket {
 
 // Cycles of pst_access_edge_arrivals and pst_pie; a change of their pipelines is a change of these.
 namespace pie_timing {
-inline constexpr int kOffer = 5;               // from the handshake, with which it comes to pst_pie, to the queue manager
-inline constexpr int kPassed = 3;              // from a dequeue's commit to the output FIFO
-inline constexpr int kLeft = 2;                // from a dequeue's commit until its queue's backlog is known at the arrivals
-inline constexpr int kUpdate = 7;              // from an update's reading to its writing
-inline constexpr unsigned kOutDepth = 16;      // judged frames that wait for the queue manager
-inline constexpr unsigned kOutReserve = 6;     // frames that may still come when they have no room
-inline constexpr unsigned kPageDepth = 4;      // pages of dropped frames
-inline constexpr std::uint32_t kGuard = 2048;  // two mean packets
+inline constexpr int kOffer = 5;            // from the handshake, with which it comes to pst_pie, to the queue manager
+inline constexpr int kPassed = 3;           // from a dequeue's commit to the output FIFO
+inline constexpr int kLeft = 2;             // from a dequeue's commit until its queue's backlog is known at the arrivals
+inline constexpr int kUpdate = 7;           // from an update's reading to its writing
+inline constexpr unsigned kOutDepth = 16;   // judged frames that wait for the queue manager
+inline constexpr unsigned kOutReserve = 6;  // frames that may still come when they have no room
+inline constexpr unsigned kPageDepth = 4;   // pages of dropped frames
+inline constexpr std::uint32_t kGuard = 2 * pie_defaults::kMeanPacketBytes;
 }  // namespace pie_timing
 
 // PIE of all queues against the clock: when each is updated, and what it is updated with.

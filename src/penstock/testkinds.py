@@ -1,0 +1,256 @@
+"""Pytest plugin: what kind each test is of, what it costs, and which ones `--quick` runs. The root's conftest.py loads it.
+
+A kind is found from what a test calls, itself or through helpers beside it, never from a list of names; it is a mark, so `-m proof` works.
+The cost of a test is the CPU time that it took when it last passed here, without what was built for it; every run keeps it, in
+build/test-times.json. `--quick` leaves the kinds out that take long by their nature and fills `QUICK_SECONDS` with the rest: of each test
+function its cheapest variant first, then the cheapest of all others.
+"""
+
+import fcntl
+import inspect
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any
+
+import pytest
+
+from penstock import paths
+
+QUICK_SECONDS = 400.0  # of CPU: 200 s on two cores, when the work is dealt evenly
+FILE_SECONDS = 150.0  # of one file, whose tests run one after the other
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`words`: for people; `calls`, `says`: names and words in a test that give it away; `quick`: --quick may run it."""
+
+    name: str
+    words: str
+    seconds: float  # assumed until it was measured
+    quick: bool
+    calls: frozenset[str] = frozenset()
+    says: frozenset[str] = frozenset()
+
+
+# The first that fits.
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("slow", "marked slow: minutes each", 300, False),
+        Kind("proof", "proofs", 60, False, frozenset({"run_proof"})),
+        Kind("synthesis", "of synthesis", 60, False, says=frozenset({"synth"})),
+        Kind("soak", "soaks of a module in C++", 8, True, frozenset({"run_soak"})),
+        Kind("simulation", "simulations of a module in cocotb", 8, True, frozenset({"run_module"})),
+        Kind("device", "of whole devices and cores in RTL", 15, True, frozenset({"build_device", "build_core", "TestCore", "bench"})),
+        Kind("software", "of models, engine and workbench", 0.1, True),
+    )
+}
+
+
+# ---- kinds
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _of_the_tests(function: object) -> bool:
+    """Whether `function` is written in Python beside the tests: not the workbench's, nor of a library."""
+    return inspect.isfunction(function) and not function.__module__.startswith(("penstock.", "_pytest", "cocotb"))
+
+
+def mentioned(functions: Iterable[Callable[..., Any] | None]) -> tuple[set[str], set[str]]:
+    """Return the names that `functions` use, and their words: theirs and those of the functions and classes beside them that they use."""
+    names: set[str] = set()
+    words: set[str] = set()
+    waiting = [inspect.unwrap(function) for function in functions if function]
+    seen: set[object] = set()
+    while waiting:
+        function = waiting.pop()
+        if function in seen or not isinstance(function, FunctionType):
+            continue
+        seen.add(function)
+        codes = list(_codes(function.__code__))
+        used = {name for code in codes for name in code.co_names}
+        names |= used
+        words |= {constant for code in codes for constant in code.co_consts if isinstance(constant, str)}
+        for name in used:
+            found = function.__globals__.get(name)
+            if isinstance(found, type) and not found.__module__.startswith("penstock."):
+                waiting += [member for member in vars(found).values() if inspect.isfunction(member)]
+            elif _of_the_tests(found):
+                waiting.append(found)
+    return names, words
+
+
+def kind_of(item: pytest.Item) -> str:
+    """Return the kind of a collected test: by its marks, its code, and its fixtures'."""
+    if item.get_closest_marker("slow"):
+        return "slow"
+    fixtures = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+    used = [definition.func for definitions in fixtures.values() for definition in definitions if _of_the_tests(definition.func)]
+    names, words = mentioned([getattr(item, "function", None), *used])
+    return next((kind.name for kind in KINDS.values() if kind.calls & names or kind.says & words), "software")
+
+
+# ---- what --quick runs
+
+
+@dataclass(frozen=True)
+class Collected:
+    """A collected test, as far as the choice needs to know it; `function`: its id without parameters."""
+
+    name: str
+    function: str
+    file: str
+    kind: str
+
+
+def choose(tests: Iterable[Collected], times: Mapping[str, float]) -> set[str]:
+    """Return the names of the tests that --quick runs."""
+    candidates = [test for test in tests if KINDS[test.kind].quick]
+    cost = {test.name: times.get(test.name, KINDS[test.kind].seconds) for test in candidates}
+    candidates.sort(key=lambda test: (cost[test.name], test.name))
+    functions: set[str] = set()
+    first, others = [], []
+    for test in candidates:
+        (others if test.function in functions else first).append(test)
+        functions.add(test.function)
+    chosen: set[str] = set()
+    total, by_file = 0.0, Counter[str]()
+    for test in [*first, *others]:
+        seconds = cost[test.name]
+        if total + seconds <= QUICK_SECONDS and by_file[test.file] + seconds <= FILE_SECONDS:
+            chosen.add(test.name)
+            total += seconds
+            by_file[test.file] += seconds
+    return chosen
+
+
+def summary(all_of: Mapping[str, int], left_out: Mapping[str, int], expected_seconds: float, measured: int, chosen: int) -> list[str]:
+    """Return in lines what --quick has left out, by kind, and how to run it."""
+    lines = [f"--quick leaves out {sum(left_out.values()):,} of {sum(all_of.values()):,} tests:"]
+    for name, kind in KINDS.items():
+        if left_out.get(name):
+            how = "./penstock test --slow" if name == "slow" else f'./penstock test -m "{name} and not slow"'
+            lines.append(f"  {left_out[name]:5,} of {all_of[name]:5,}  {kind.words:35}  {how}")
+    lines.append("All but those marked slow: ./penstock test; all: ./penstock test --slow.")
+    lines.append(
+        f"The {chosen:,} that ran should take {expected_seconds / 2:.0f} s on two cores when nothing is to be built"
+        f" ({measured:,} of them were measured here before)."
+    )
+    return lines
+
+
+# ---- times
+
+
+def times_file() -> Any:
+    """Return where times are kept."""
+    return paths.BUILD / "test-times.json"
+
+
+def read_times() -> dict[str, float]:
+    """Return the CPU seconds of each test that has passed here; nothing, when the file is not there or not readable."""
+    try:
+        found = json.loads(times_file().read_text())
+        return {str(name): float(seconds) for name, seconds in found.items()}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
+
+
+def keep_times(new: Mapping[str, float]) -> None:
+    """Add times to those that are kept; several runs may do it at once."""
+    if not new:
+        return
+    file = times_file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # Of tests whose file is gone nobody asks any more.
+        kept = {name: seconds for name, seconds in read_times().items() if (paths.ROOT / name.split("::")[0]).exists()}
+        part = file.with_suffix(f".{os.getpid()}")
+        part.write_text(json.dumps(kept | {name: round(seconds, 2) for name, seconds in new.items()}, indent=0, sort_keys=True))
+        part.replace(file)
+
+
+# ---- hooks
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """--quick."""
+    parser.addoption("--quick", action="store_true", help="run what fits into a few minutes, and say what is left out")
+
+
+class _Plugin:
+    """The plugin's state; in the controller of several processes, and in each of them."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.quick = config.getoption("quick")
+        self.worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+        # All processes must choose the same: they have the controller's times.
+        self.times: dict[str, float] = self.worker["times"] if self.worker else read_times()
+        self.measured: dict[str, float] = {}
+        self.summary: list[str] = []
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput["times"] = self.times
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        self.summary = self.summary or getattr(node, "workeroutput", {}).get("quick", [])
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+        kinds = {item.nodeid: kind_of(item) for item in items}
+        for item in items:
+            if kinds[item.nodeid] != "slow":
+                item.add_marker(kinds[item.nodeid])
+        collected = list(items)
+        yield  # -k and -m
+        if not self.quick:
+            return
+        tests = [Collected(item.nodeid, item.nodeid.split("[")[0], item.nodeid.split("::")[0], kinds[item.nodeid]) for item in items]
+        chosen = choose(tests, self.times)
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
+        items[:] = [item for item in items if item.nodeid in chosen]
+        all_of = Counter(kinds[item.nodeid] for item in collected)
+        left_out = all_of - Counter(kinds[item.nodeid] for item in items)
+        expected = sum(self.times.get(name, KINDS[kinds[name]].seconds) for name in chosen)
+        self.summary = summary(all_of, left_out, expected, len(chosen & self.times.keys()), len(chosen))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        begin, built = paths.cpu_seconds(), paths.building_seconds()
+        yield
+        item.user_properties.append(("cpu_seconds", paths.cpu_seconds() - begin - (paths.building_seconds() - built)))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed and not self.worker:
+            self.measured[report.nodeid] = dict(report.user_properties)["cpu_seconds"]
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.worker:
+            session.config.workeroutput["quick"] = self.summary  # type: ignore[attr-defined]
+        else:
+            keep_times(self.measured)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        for line in self.summary:
+            terminalreporter.write_line(line)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make each kind a mark."""
+    for kind in KINDS.values():
+        if kind.name != "slow":  # pyproject.toml has it
+            config.addinivalue_line("markers", f"{kind.name}: {kind.words}")
+    config.pluginmanager.register(_Plugin(config), "penstock-kinds")
