@@ -30,8 +30,9 @@ FLOOD_PACKETS = 64  # that a flooded queue holds
 MOST_QUEUES = 32  # with a curve in series.npz
 POINTS = 200  # in time
 NS = 10**9
-# Configurations, their clocks in Hz, and the slowest and fastest node that is drawn, in bit/s.
-DEVICES = {"tree_64": (10_000_000, 10 * 10**6, 80 * 10**6), "tree_2048": (220_000_000, 200 * 10**6, 2 * 10**9)}
+# Configurations, their clocks in Hz, and the slowest and fastest node that is drawn, in bit/s: a queue's next packet is at the gates 25
+# cycles after one has left, and a parent that sends a small packet in less goes on with another queue.
+DEVICES = {"tree_64": (10_000_000, 5 * 10**6, 40 * 10**6), "tree_2048": (220_000_000, 100 * 10**6, 900 * 10**6)}
 TOLERANCE_CYCLES = 1024  # of the shapers: what they make up for (docs/architecture.md, "Rates as the hardware sees them")
 
 
@@ -118,7 +119,10 @@ class Mix:
                 below = sum(min(node.rate, 2 * rate) for node in nodes.values() if node.parent == ident)
                 unbounded = any(node.parent == ident and node.rate == inf for node in nodes.values())
                 if below and (unbounded or rng.random() < 0.5):
-                    port.rate = self._round(below * rng.uniform(0.4, 1.2))
+                    port.rate = self._round(min(1.5 * rate, below * rng.uniform(0.4, 1.2)))
+                    for node in nodes.values():
+                        if node.parent == ident and node.rate != inf:
+                            node.burst = self._burst(node.rate)
         count = rng.randint(2, max(2, min(8, MOST_QUEUES // self.per_subscriber)))
         subscribers = {ident: Branch(rng.choice(places), self._weight() if SUBSCRIBER_WEIGHTS else 1) for ident in range(count)}
         if self.kind == "random":

@@ -103,7 +103,7 @@ def at_most(mix: Mix, found: Sequence[Error], share: float, edge: float) -> None
 
 
 def edges(mix: Mix) -> float:
-    """What a window shorter than the contract's may hold more: at each edge a packet and the heaviest one's part of a round, and a burst."""
+    """What a window shorter than the contract's may hold more: at each edge a packet and the heaviest one's part of a round, a burst."""
     heaviest = max(of.weight for of in (*mix.tree.queues.values(), *mix.tree.subscribers.values()))
     return 3 * mix.largest + 4 * QUANTUM * heaviest + max((flow.most for flow in mix.flows), default=0)
 
