@@ -107,8 +107,8 @@ def _between_subscribers(tree: Tree, wants: Mapping[int, float], left: Room) -> 
     node = {subscriber: tree.subscribers[subscriber].parent for subscriber in use}
     port = {subscriber: tree.nodes[node[subscriber]].parent for subscriber in use}
     given = dict.fromkeys(use, 0.0)
-    scale = max(use.values())
-    scale = SMALL * (1.0 if scale == inf else scale)
+    most = [max(use.values()), *(room for level in left for room in level.values() if room != inf)]
+    scale = SMALL * min(max(most[1:], default=1.0), 1.0 if most[0] == inf else most[0])
 
     def may_grow(subscriber: int) -> bool:
         full = min(left[1][node[subscriber]], left[2][port[subscriber]]) <= scale

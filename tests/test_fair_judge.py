@@ -70,6 +70,13 @@ def test_classes_go_in_order() -> None:
     assert given(tree(queues, {0: Branch(rate=40)}), q0=30) == pytest.approx([30, 10, 60, 0])
 
 
+def test_wants_without_measure() -> None:
+    """What is wanted may be far above all rates."""
+    made = tree({0: Leaf(0), 4: Leaf(1)}, {1: Branch(weight=3)}, nodes={0: Branch(rate=1)})
+    assert max_min(made, {0: 1e12, 4: 1e12}) == pytest.approx({0: 0.25, 4: 0.75})
+    assert given(made) == pytest.approx([0.25, 0.75])
+
+
 def test_what_nothing_bounds_is_refused() -> None:
     with pytest.raises(ValueError, match="nothing bounds"):
         max_min(tree({0: Leaf(0)}, nodes={0: Branch()}), {0: inf})
