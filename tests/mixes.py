@@ -19,13 +19,10 @@ import numpy as np
 from fair_judge import Branch, Fluid, Leaf, Tree, max_min
 from numpy.typing import NDArray
 
-from penstock.schema import Subscriber
-
 KINDS = ("backlogged", "siblings", "random")
 LARGEST, LARGEST_JUMBO = 1514, 9600
 SIZES = (60, 64, 200, 300, 590, 1000, 1514)
 IMIX = [[60, 7], [590, 4], [1514, 1]]
-SUBSCRIBER_WEIGHTS = "weight" in Subscriber.model_fields
 FLOOD_PACKETS = 64  # that a flooded queue holds
 MOST_QUEUES = 32  # with a curve in series.npz
 POINTS = 200  # in time
@@ -124,7 +121,7 @@ class Mix:
                         if node.parent == ident and node.rate != inf:
                             node.burst = self._burst(node.rate)
         count = rng.randint(2, max(2, min(8, MOST_QUEUES // self.per_subscriber)))
-        subscribers = {ident: Branch(rng.choice(places), self._weight() if SUBSCRIBER_WEIGHTS else 1) for ident in range(count)}
+        subscribers = {ident: Branch(rng.choice(places), self._weight()) for ident in range(count)}
         if self.kind == "random":
             for subscriber in subscribers.values():
                 if rng.random() < 0.3:
@@ -374,8 +371,7 @@ class Unsteady(Mix):
             if of == "queues":
                 choices += [{"weight": self._weight()}, {"cls": rng.randrange(4)}]
             if of == "subscribers":
-                choices += [{"parent": rng.choice(sorted(self.tree.nodes))}]
-                choices += [{"weight": self._weight()}] if SUBSCRIBER_WEIGHTS else []
+                choices += [{"parent": rng.choice(sorted(self.tree.nodes))}, {"weight": self._weight()}]
             if of == "nodes" and len(self.tree.nodes) > 1:
                 choices += [{"parent": rng.randrange(2)}]
             settings = rng.choice(choices)

@@ -28,7 +28,7 @@ def loaded(**keys: Any) -> dict[str, Any]:
         "duration": "100 ms",
         "drain": False,
         "queues": [{"ids": "0-7", "limit_packets": 10}, {"ids": "8-15", "limit_bytes": 4000}],
-        "subscribers": [{"ids": "0-1", "node": 0}, {"id": 2, "node": 2, "rate": "5 Mbit/s"}, {"id": 3, "node": 2}],
+        "subscribers": [{"ids": "0-1", "node": 0}, {"id": 2, "node": 2, "rate": "5 Mbit/s", "weight": 3}, {"id": 3, "node": 2}],
         "nodes": [{"id": 0, "rate": "10 Mbit/s"}, {"id": 2, "port": 1}],
         "traffic": [
             {"poisson": {"queues": "0-7", "rate": "20 Mbit/s", "size": "imix", "pick": "random"}},
@@ -80,6 +80,7 @@ def test_settings_stand_in_the_rows(tmp_path: Path) -> None:
     result = result_of(loaded(), tmp_path)
     assert {row["id"]: row["configured_rate_bps"] for row in result["subscribers"]} == {0: None, 1: None, 2: 5_000_000, 3: None}
     assert {row["id"]: row["node"] for row in result["subscribers"]} == {0: 0, 1: 0, 2: 2, 3: 2}
+    assert {row["id"]: row["weight"] for row in result["subscribers"]} == {0: 1, 1: 1, 2: 3, 3: 1}
     assert {row["id"]: (row["port"], row["configured_rate_bps"]) for row in result["nodes"]} == {0: (0, 10_000_000), 2: (1, None)}
     assert {row["id"]: row["configured_rate_bps"] for row in result["ports"]} == {0: None, 1: None}
 

@@ -33,7 +33,8 @@ class Parents:
         """Return what `result.json` says of the settings of one of them."""
         settings = self.tree.settings(kind, ident)
         above = {"subscribers": "node", "nodes": "port"}.get(kind)
-        return {"id": ident, **({above: settings.parent} if above else {}), "configured_rate_bps": settings.rate_bps}
+        weight = {"weight": settings.weight} if kind == "subscribers" else {}
+        return {"id": ident, **({above: settings.parent} if above else {}), **weight, "configured_rate_bps": settings.rate_bps}
 
 
 def parents(scenario: Scenario, document: Document, config: "Config") -> Parents | None:
