@@ -199,12 +199,14 @@ class Bucket:
         self.credit = min(self.credit, self.most)
         return (self.credit + time) * of.rate
 
-    def spend(self, of: Leaf | Branch, time: float, amount: float) -> None:
-        """Charge what was sent in a time."""
+    def spend(self, of: Leaf | Branch, time: float, amount: float, tolerance: float) -> None:
+        """Charge what was sent in a time. What is sent without a rate leaves no credit for a rate that comes."""
         self.credit += time
         if of.rate != inf:
             self.credit -= amount / of.rate if of.rate else 0.0
             self.credit = min(self.credit, self.most)
+        elif amount > 0:
+            self.credit = min(self.credit, tolerance)
 
 
 @dataclass
@@ -219,8 +221,9 @@ class Fluid:
     backlog: dict[int, float] = field(default_factory=dict)
     carried: dict[int, float] = field(default_factory=dict)
     dropped: dict[int, float] = field(default_factory=dict)
-    cuts: int = 0  # how often a burst was cut because a queue was full
+    cuts: int = 0  # how often a burst was cut because a queue was full, once until that queue has run empty
     _buckets: dict[tuple[str, int], Bucket] = field(default_factory=dict)
+    _full: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for totals in (self.backlog, self.carried, self.dropped):
@@ -235,7 +238,9 @@ class Fluid:
     def step(self, time: float, arrivals: Mapping[int, float], bursts: Mapping[int, float] | None = None) -> None:
         """Let time pass, in which so much arrives evenly, and so much at once when it begins."""
         self._arrive(bursts or {})
-        self.cuts += self._cut()
+        full = self._cut()
+        self.cuts += len(full - self._full)
+        self._full |= full
         self._arrive(arrivals)
         wants = {}
         for queue, backlog in self.backlog.items():
@@ -251,22 +256,24 @@ class Fluid:
             self.backlog[queue] -= amount
             self.carried[queue] += amount
             sums["queue", queue] = amount
+            if self.backlog[queue] <= SMALL:
+                self._full.discard(queue)
             for kind, ident in zip(("subscriber", "node", "port"), self.tree.way(queue), strict=True):
                 sums[kind, ident] = sums.get((kind, ident), 0.0) + amount
         for kind, level in (("queue", self.tree.queues), *self._all()):
             for ident, branch in level.items():
-                self._bucket(kind, ident).spend(branch, time, sums.get((kind, ident), 0.0))
+                self._bucket(kind, ident).spend(branch, time, sums.get((kind, ident), 0.0), self.tolerance)
         self._cut()
 
     def _arrive(self, amounts: Mapping[int, float]) -> None:
         for queue, amount in amounts.items():
             self.backlog[queue] += amount
 
-    def _cut(self) -> int:
-        """Drop what is over the limits, and return of how many queues."""
-        over = [queue for queue, leaf in self.tree.queues.items() if self.backlog[queue] > leaf.limit]
+    def _cut(self) -> set[int]:
+        """Drop what is over the limits, and return of which queues."""
+        over = {queue for queue, leaf in self.tree.queues.items() if self.backlog[queue] > leaf.limit}
         for queue in over:
             limit = self.tree.queues[queue].limit
             self.dropped[queue] += self.backlog[queue] - limit
             self.backlog[queue] = limit
-        return len(over)
+        return over

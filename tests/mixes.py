@@ -10,7 +10,7 @@ that change.
 import copy
 import random
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,8 @@ KINDS = ("backlogged", "siblings", "random")
 LARGEST, LARGEST_JUMBO = 1514, 9600
 SIZES = (60, 64, 200, 300, 590, 1000, 1514)
 IMIX = [[60, 7], [590, 4], [1514, 1]]
-FLOOD_PACKETS = 64  # that a flooded queue holds
+FLOOD_PACKETS = 64  # that a flooded queue holds at least
+QUANTUM = 2048  # bytes that a subscriber of weight 1 may send in its turn at a congested parent
 MOST_QUEUES = 32  # with a curve in series.npz
 POINTS = 200  # in time
 NS = 10**9
@@ -73,7 +74,7 @@ class Arrivals:
 
 @dataclass
 class Mix:
-    """A tree with loads. `megabytes`: what the slowest congested parent carries in the run."""
+    """A tree with loads. `megabytes`: what its slowest node or port carries in the run."""
 
     seed: int
     kind: str
@@ -93,14 +94,17 @@ class Mix:
         self.tree = self._tree(slowest, fastest)
         self.flows = self._flows()
         self._load()
-        tightest = min(branch.rate for level in self.tree.levels()[1:] for branch in level.values())
-        self.seconds = self.megabytes * 1e6 / tightest
+        self.seconds = self.megabytes * 1e6 / self._pace()
         self.arrivals = self._bursts(self.seconds)
+
+    def _pace(self) -> float:
+        """The rate at which `megabytes` are sent."""
+        return min(branch.rate for level in self.tree.levels()[1:] for branch in level.values())
 
     # ---- the tree
 
     def _weight(self) -> int:
-        return self.rng.choice([1, 1, 2, 3, 8]) if self.weighted else 1
+        return self.rng.choice([1, 1, 2] if self.plain else [1, 1, 2, 3, 8]) if self.weighted else 1
 
     def _tree(self, slowest: float, fastest: float) -> Tree:
         rng = self.rng
@@ -128,14 +132,26 @@ class Mix:
                     subscriber.rate = self._round(rate * rng.uniform(0.05, 0.7))
                     subscriber.burst = self._burst(subscriber.rate)
         queues = {}
-        for subscriber in subscribers:
-            queues |= self._queues(subscriber)
+        for ident, subscriber in subscribers.items():
+            own = self._queues(ident)
+            if subscriber.rate != inf:  # see `judged`
+                own = {queue: replace(leaf, cls=3) for queue, leaf in own.items()}
+            queues |= own
         if self.kind == "random":
             for leaf in queues.values():
                 if rng.random() < 0.25:
                     leaf.rate = self._round(rate * rng.uniform(0.03, 0.5))
                     leaf.burst = self._burst(leaf.rate)
         return Tree(queues, subscribers, nodes, ports)
+
+    def judged(self, subscriber: int) -> bool:
+        """Tell whether each of a subscriber's queues is judged, or their sum alone.
+
+        A packet that waits at a congested node or port has passed its subscriber, where its queue has no other one meanwhile. So where
+        the subscriber's own rate is used up as well it goes to the queues that wait there: to lower classes, to larger packets.
+        """
+        node = self.tree.nodes[self.tree.subscribers[subscriber].parent]
+        return self.tree.subscribers[subscriber].rate == inf or min(node.rate, self.tree.ports[node.parent].rate) == inf
 
     def _burst(self, rate: float) -> float:
         """A burst that makes up for what a congested parent holds back (the hierarchy's README): for a round of its children."""
@@ -209,6 +225,9 @@ class Mix:
                 flow.rate *= 1.3
             if not close:
                 break
+        for flow in self.flows:
+            if flow.kind == "flooded" and share[flow.queue] >= 0.999 * flow.rate:  # it gets all that it wants
+                flow.kind = "steady"
 
     def _bursts(self, seconds: float) -> Arrivals:
         """Bursts at the rate of the line, their bytes and the pauses between them Pareto-distributed."""
@@ -219,7 +238,7 @@ class Mix:
             weights = np.array([weight for _, weight in flow.sizes], dtype=float)
             count = max(1, int(flow.rate * seconds / flow.mean_size))
             length = draw.choice(sizes, size=count, p=weights / weights.sum())
-            bursts = np.minimum(flow.mean_size * (1 + draw.pareto(1.3, size=count)), flow.most)
+            bursts = np.minimum(max(flow.mean_size, flow.most / 10) * (1 + draw.pareto(1.3, size=count)), flow.most)
             pauses = 1 + np.minimum(draw.pareto(1.5, size=count), 20)
             # A burst's first frame comes after its pause, the others with it; pauses are as long as the rate wants them.
             ends = np.cumsum(bursts)
@@ -248,9 +267,10 @@ class Mix:
         overrides: dict[str, Any] = {}
         if self.per_subscriber != 4:
             overrides["hierarchy"] = {"queues_per_subscriber": self.per_subscriber}
-        if self.jumbo:
-            pages = 4096 if self.device == "tree_64" else 16384
-            overrides |= {"max_frame_bytes": LARGEST_JUMBO, "memories": {"ddr": {"bytes": pages * 9600 // 4096 * 4096, "page_bytes": 9600}}}
+        pages = 1024 + sum(self._limit(flow) for flow in self.flows)
+        if not self.plain:
+            pages, page = -(-pages // 64) * 64, 9600 if self.jumbo else 2048
+            overrides |= {"max_frame_bytes": self.largest, "memories": {"ddr": {"bytes": pages * page, "pages": pages, "page_bytes": page}}}
         return {
             "seed": self.seed,
             "device": {"config": self.device, **({"overrides": overrides} if overrides else {})},
@@ -273,8 +293,15 @@ class Mix:
     def _queue(self, flow: Flow) -> dict[str, Any]:
         leaf = self.tree.queues[flow.queue]
         entry: dict[str, Any] = {"id": flow.queue, "traffic_class": leaf.cls, "weight": int(leaf.weight)}
-        entry["limit_packets"] = FLOOD_PACKETS if flow.kind == "flooded" else 1000
+        entry["limit_packets"] = self._limit(flow)
         return entry | rate_of(leaf)
+
+    def _limit(self, flow: Flow) -> int:
+        """Packets that a queue may hold: one that is to be backlogged must not run empty in its subscriber's turn at a parent."""
+        if flow.kind != "flooded":
+            return 1000
+        turn = 2.5 * QUANTUM * self.tree.subscribers[self.tree.queues[flow.queue].subscriber].weight
+        return max(FLOOD_PACKETS, int(turn / min(size for size, _ in flow.sizes)))
 
     def _parent(self, ident: int, branch: Branch, above: str) -> dict[str, Any]:
         entry: dict[str, Any] = {"id": ident, **({above: branch.parent} if above else {})}
@@ -333,6 +360,13 @@ class Unsteady(Mix):
         super().__post_init__()
         self.changes = self._changes()
 
+    def judged(self, subscriber: int) -> bool:
+        """Tell whether each of a subscriber's queues is judged: nodes and ports get rates in mid-run."""
+        return self.tree.subscribers[subscriber].rate == inf
+
+    def _pace(self) -> float:
+        return 2 * self.slowest
+
     def _queues(self, subscriber: int) -> dict[int, Leaf]:
         queues = super()._queues(subscriber)
         return dict(list(queues.items())[:1]) if self.one_queue else queues
@@ -350,7 +384,7 @@ class Unsteady(Mix):
             leaf.limit = float(rng.choice([50_000, 100_000, 200_000]))
             fair = max(share[flow.queue], fastest / len(self.flows))
             flow.rate = min(fair * rng.choice([0.1, 0.5, 0.9, 1.3, 2.5, 4]) * (1 if leaf.cls == 3 else 0.4), 2 * self.slowest)
-            flow.most = rng.choice([5_000, 20_000, 50_000])
+            flow.most = rng.choice([10_000, 20_000, 50_000])
             if flow.kind != "bursty":
                 flow.phases = [(0.0, 1.0)] if flow.kind == "flooded" else self._phases()
 
@@ -368,14 +402,17 @@ class Unsteady(Mix):
             old = getattr(self.tree, of)[ident]
             rates = [0.0] if of in ("queues", "subscribers") else []
             choices: list[dict[str, float]] = [{"rate": rng.choice([*rates, self._round(self.slowest * rng.uniform(0.3, 3))])}]
+            if of == "subscribers" and old.rate == inf:  # its gate closes, but it gets no rate of its own (`judged`)
+                choices = [{"rate": 0.0}]
             if of == "queues":
-                choices += [{"weight": self._weight()}, {"cls": rng.randrange(4)}]
+                unshaped = self.tree.subscribers[self.tree.queues[ident].subscriber].rate == inf
+                choices += [{"weight": self._weight()}, *([{"cls": rng.randrange(4)}] if unshaped else [])]
             if of == "subscribers":
                 choices += [{"parent": rng.choice(sorted(self.tree.nodes))}, {"weight": self._weight()}]
             if of == "nodes" and len(self.tree.nodes) > 1:
                 choices += [{"parent": rng.randrange(2)}]
             settings = rng.choice(choices)
-            if old.burst == 0 and of in ("queues", "subscribers") and "rate" in settings:
+            if old.burst == 0 and of == "queues" and "rate" in settings:
                 old.burst = self._burst(self.slowest)
             found.append(Change(at * self.seconds, of, ident, settings))
             if settings.get("rate") == 0:  # it opens again
@@ -391,6 +428,9 @@ class Unsteady(Mix):
                 times = {"start": f"{round(since * self.seconds * NS)} ns", "stop": f"{round(until * self.seconds * NS)} ns"}
                 made["traffic"].append({"constant": load, **times})
         return made | {"changes": [change.entry() for change in self.changes]}
+
+    def _limit(self, flow: Flow) -> int:
+        return int(self.tree.queues[flow.queue].limit / min(size for size, _ in flow.sizes))
 
     def _queue(self, flow: Flow) -> dict[str, Any]:
         return super()._queue(flow) | {"limit_packets": 65_535, "limit_bytes": int(self.tree.queues[flow.queue].limit)}

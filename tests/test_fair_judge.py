@@ -168,9 +168,12 @@ def test_fluid_drops_of_a_burst_what_is_over_the_limit() -> None:
     """70 at once are 20 too many; 70 that come in the second in which 100 are sent are not."""
     fluid = Fluid(tree({0: Leaf(0, limit=50)}))
     fluid.step(1, {}, {0: 70})
-    assert fluid.carried == {0: 50} and fluid.dropped == {0: 20}
+    assert fluid.carried == {0: 50} and fluid.dropped == {0: 20} and fluid.cuts == 1
     fluid.step(1, {0: 70})
-    assert fluid.carried == {0: 120} and fluid.dropped == {0: 20}
+    assert fluid.carried == {0: 120} and fluid.dropped == {0: 20} and fluid.cuts == 1
+    for _ in range(3):
+        fluid.step(0.1, {}, {0: 100})  # full three times, but never empty in between
+    assert fluid.cuts == 2
 
 
 def test_credit_is_time() -> None:
@@ -180,6 +183,15 @@ def test_credit_is_time() -> None:
     fluid.tree.queues[0].rate = 20
     fluid.step(1, {0: 1000})
     assert fluid.carried[0] == pytest.approx(20 + 30)
+
+
+def test_no_credit_is_left_of_what_was_sent_without_a_rate() -> None:
+    fluid = Fluid(tree({0: Leaf(0, burst=30)}), tolerance=0.5)
+    for amount in (10, 10, 0, 0):
+        fluid.step(1, {0: amount})
+    fluid.tree.queues[0].rate = 10  # at rest for 2 s, and half a second of tolerance
+    fluid.step(1, {0: 1000})
+    assert fluid.carried[0] == pytest.approx(20 + 10 + 25)
 
 
 def test_fluid_goes_on_when_rates_and_places_change() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import fair_judge
 import numpy as np
 import pytest
-from mixes import KINDS, LARGEST, POINTS, Mix, Unsteady
+from mixes import KINDS, LARGEST, POINTS, QUANTUM, Mix, Unsteady
 from numpy.typing import NDArray
 
 from penstock import run
@@ -23,7 +23,6 @@ WARM_UP = POINTS // 5
 # The contract: 0.20 percentage points of the congested parent in any mix over 50 MB; all queues backlogged, 0.02 points and a largest
 # frame at each edge of the window.
 ANY_MIX, BACKLOGGED, CONTRACT_BYTES = 0.0020, 0.0002, 50e6
-QUANTUM = 2048  # bytes that a weight of 1 may send in a round of a congested parent
 
 
 @dataclass
@@ -90,7 +89,8 @@ def errors(mix: Mix, found: Outcome, first: int = WARM_UP, last: int = POINTS - 
         of = min(room[1][branch.parent], room[2][mix.tree.nodes[branch.parent].parent])
         off = {queue: sent[queue] - fair[queue] for queue in own}
         found_errors.append(Error(sum(off.values()), of, f"subscriber {subscriber}"))
-        found_errors += [Error(amount, of, f"queue {queue}") for queue, amount in off.items()]
+        if mix.judged(subscriber):
+            found_errors += [Error(amount, of, f"queue {queue}") for queue, amount in off.items()]
     return found_errors
 
 
@@ -105,7 +105,7 @@ def at_most(mix: Mix, found: Sequence[Error], share: float, edge: float) -> None
 def edges(mix: Mix) -> float:
     """What a window shorter than the contract's may hold more: at each edge a packet and the heaviest one's part of a round, a burst."""
     heaviest = max(of.weight for of in (*mix.tree.queues.values(), *mix.tree.subscribers.values()))
-    return 3 * mix.largest + 4 * QUANTUM * heaviest + max((flow.most for flow in mix.flows), default=0)
+    return 6 * mix.largest + 4 * QUANTUM * heaviest + max((flow.most for flow in mix.flows), default=0)
 
 
 def seeds(count: int, slow: int = 0) -> list[Any]:
@@ -151,7 +151,7 @@ def unsteady(mix: Unsteady, found: Outcome) -> None:
     # A burst that is cut at a full queue leaves it with a frame more or less than the fluid.
     bound = edges(mix) - max(flow.most for flow in mix.flows) + 2 * LARGEST * cuts
     owner = np.array([mix.tree.queues[flow.queue].subscriber for flow in mix.flows])
-    columns = {f"queue {flow.queue}": off[:, column] for column, flow in enumerate(mix.flows)}
+    columns = {f"queue {flow.queue}": off[:, i] for i, flow in enumerate(mix.flows) if mix.judged(owner[i])}
     columns |= {f"subscriber {ident}": off[:, owner == ident].sum(axis=1) for ident in set(owner.tolist())}
     who = max(columns, key=lambda name: np.abs(columns[name]).max())
     worst = float(np.abs(columns[who]).max())
