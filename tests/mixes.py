@@ -91,7 +91,7 @@ class Mix:
         self.jumbo = self.rng.random() < 0.25 and not self.plain
         self.largest = LARGEST_JUMBO if self.jumbo else LARGEST
         self.weighted = self.rng.random() < 0.6
-        self.tree = self._tree(slowest, fastest)
+        self.tree = self._tree(fastest / 2 if self.plain else slowest, fastest)
         self.flows = self._flows()
         self._load()
         self.seconds = self.megabytes * 1e6 / self._pace()
@@ -360,6 +360,13 @@ class Unsteady(Mix):
         super().__post_init__()
         self.changes = self._changes()
 
+    def _tree(self, slowest: float, fastest: float) -> Tree:
+        tree = super()._tree(slowest, fastest)
+        for node in tree.nodes.values():  # any port may become congested
+            if node.rate != inf:
+                node.burst = self._burst(node.rate)
+        return tree
+
     def judged(self, subscriber: int) -> bool:
         """Tell whether each of a subscriber's queues is judged: nodes and ports get rates in mid-run."""
         return self.tree.subscribers[subscriber].rate == inf
@@ -412,7 +419,7 @@ class Unsteady(Mix):
             if of == "nodes" and len(self.tree.nodes) > 1:
                 choices += [{"parent": rng.randrange(2)}]
             settings = rng.choice(choices)
-            if old.burst == 0 and of == "queues" and "rate" in settings:
+            if old.burst == 0 and of in ("queues", "nodes") and "rate" in settings:
                 old.burst = self._burst(self.slowest)
             found.append(Change(at * self.seconds, of, ident, settings))
             if settings.get("rate") == 0:  # it opens again

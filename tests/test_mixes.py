@@ -175,7 +175,7 @@ def test_on_the_rtl(kind: str, number: int, tmp_path: Path) -> None:
     if kind == "unsteady":
         changing = Unsteady(number, megabytes=0.5, device="tree_64", plain=True)
         return unsteady(changing, carry_out(changing, tmp_path, "rtl"))
-    mix = Mix(number, kind, megabytes=2, device="tree_64", plain=True)
+    mix = Mix(number, kind, megabytes=1, device="tree_64", plain=True)
     return at_most(mix, errors(mix, carry_out(mix, tmp_path, "rtl")), ANY_MIX, edges(mix))
 
 
