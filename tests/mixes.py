@@ -94,8 +94,14 @@ class Mix:
         self.tree = self._tree(fastest / 2 if self.plain else slowest, fastest)
         self.flows = self._flows()
         self._load()
-        self.seconds = self.megabytes * 1e6 / self._pace()
-        self.arrivals = self._bursts(self.seconds)
+        self.rest = self._rest()
+        self.seconds = self.rest + self.megabytes * 1e6 / self._pace()
+        self.arrivals = self._bursts(self.seconds - self.rest)
+        self.arrivals.ns += int(self.rest * NS)
+
+    def _rest(self) -> float:
+        """The time before anything comes."""
+        return 0.0
 
     def _pace(self) -> float:
         """The rate at which `megabytes` are sent."""
@@ -362,14 +368,19 @@ class Unsteady(Mix):
 
     def _tree(self, slowest: float, fastest: float) -> Tree:
         tree = super()._tree(slowest, fastest)
-        for node in tree.nodes.values():  # any port may become congested
-            if node.rate != inf:
-                node.burst = self._burst(node.rate)
+        for node in tree.nodes.values():  # what `judged` says of subscribers is true of a node with a rate below a port with one as well
+            if tree.ports[node.parent].rate != inf:
+                node.rate, node.burst = inf, 0.0
         return tree
 
     def judged(self, subscriber: int) -> bool:
         """Tell whether each of a subscriber's queues is judged: nodes and ports get rates in mid-run."""
         return self.tree.subscribers[subscriber].rate == inf
+
+    def _rest(self) -> float:
+        """As long as all bursts take to be there: how long the device has been at rest when a run begins is not known."""
+        parents = [branch for level in self.tree.levels() for branch in level.values()]
+        return max([0.0, *(of.burst / of.rate for of in (*parents, *self.tree.queues.values()) if of.rate not in (0, inf))])
 
     def _pace(self) -> float:
         return 2 * self.slowest
@@ -395,6 +406,9 @@ class Unsteady(Mix):
             if flow.kind != "bursty":
                 flow.phases = [(0.0, 1.0)] if flow.kind == "flooded" else self._phases()
 
+    def _at(self, part: float) -> float:
+        return self.rest + part * (self.seconds - self.rest)
+
     def _phases(self) -> list[tuple[float, float]]:
         """When a load is there, in parts of the run."""
         edges = sorted(self.rng.uniform(0, 0.95) for _ in range(2 * self.rng.randint(1, 3)))
@@ -416,14 +430,18 @@ class Unsteady(Mix):
                 choices += [{"weight": self._weight()}, *([{"cls": rng.randrange(4)}] if unshaped else [])]
             if of == "subscribers":
                 choices += [{"parent": rng.choice(sorted(self.tree.nodes))}, {"weight": self._weight()}]
-            if of == "nodes" and len(self.tree.nodes) > 1:
-                choices += [{"parent": rng.randrange(2)}]
+            if of in ("nodes", "ports") and old.rate == inf:  # either nodes have rates or their port, from the first to the last moment
+                choices = []
+            if of == "nodes":
+                choices += [{"parent": port} for port, branch in self.tree.ports.items() if inf in (old.rate, branch.rate)]
+            if not choices:
+                continue
             settings = rng.choice(choices)
-            if old.burst == 0 and of in ("queues", "nodes") and "rate" in settings:
-                old.burst = self._burst(self.slowest)
-            found.append(Change(at * self.seconds, of, ident, settings))
+            if old.rate == inf and of == "queues" and settings.get("rate"):
+                settings["burst"] = self._burst(self.slowest)
+            found.append(Change(self._at(at), of, ident, settings))
             if settings.get("rate") == 0:  # it opens again
-                found.append(Change((at + rng.uniform(0.02, 0.3) * (0.95 - at)) * self.seconds, of, ident, {"rate": old.rate}))
+                found.append(Change(self._at(at + rng.uniform(0.02, 0.3) * (0.95 - at)), of, ident, {"rate": old.rate}))
         return sorted(found, key=lambda change: change.at)
 
     def scenario(self, folder: Path) -> dict[str, Any]:
@@ -432,7 +450,7 @@ class Unsteady(Mix):
         for flow in self.flows:
             for since, until in flow.phases:
                 load = {"queues": flow.queue, "rate": f"{round(flow.rate * 8)} bit/s", "size": flow.sizes}
-                times = {"start": f"{round(since * self.seconds * NS)} ns", "stop": f"{round(until * self.seconds * NS)} ns"}
+                times = {"start": f"{round(self._at(since) * NS)} ns", "stop": f"{round(self._at(until) * NS)} ns"}
                 made["traffic"].append({"constant": load, **times})
         return made | {"changes": [change.entry() for change in self.changes]}
 
@@ -451,7 +469,7 @@ class Unsteady(Mix):
         points = int(self.seconds / width)
         ends = np.arange(1, points + 1) * width
         grid = np.arange(0, ends[-1], 6 * LARGEST / (2 * self.slowest))
-        phases = [edge * self.seconds for flow in self.flows for phase in flow.phases for edge in phase]
+        phases = [self._at(edge) for flow in self.flows for phase in flow.phases for edge in phase]
         changes = [change.at for change in self.changes]
         edges = np.unique(np.concatenate([[0.0], grid, ends, self.arrivals.ns / NS, phases, changes]))
         edges = edges[edges <= ends[-1]]
@@ -461,7 +479,7 @@ class Unsteady(Mix):
             at = np.searchsorted(edges, self.arrivals.ns[mine] / NS)
             bursts[:, column] = np.bincount(at, weights=self.arrivals.length[mine], minlength=len(edges))
             for since, until in flow.phases:
-                overlap = np.minimum(edges[1:], until * self.seconds) - np.maximum(edges[:-1], since * self.seconds)
+                overlap = np.minimum(edges[1:], self._at(until)) - np.maximum(edges[:-1], self._at(since))
                 coming[:-1, column] += flow.rate * overlap.clip(min=0)
         judge, todo = Fluid(copy.deepcopy(self.tree), TOLERANCE_CYCLES / self.clock_hz), list(self.changes)
         for flow in self.flows:  # one packet of a full queue is at the gates
