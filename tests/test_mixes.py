@@ -103,9 +103,9 @@ def at_most(mix: Mix, found: Sequence[Error], share: float, edge: float) -> None
 
 
 def edges(mix: Mix) -> float:
-    """What a window shorter than the contract's may hold more: at each edge a packet and the heaviest one's part of a round, a burst."""
+    """What a window shorter than the contract's may hold more: packets of some queues, the heaviest one's part of rounds, a burst."""
     heaviest = max(of.weight for of in (*mix.tree.queues.values(), *mix.tree.subscribers.values()))
-    return 6 * mix.largest + 4 * QUANTUM * heaviest + max((flow.most for flow in mix.flows), default=0)
+    return 12 * mix.largest + 4 * QUANTUM * heaviest + max((flow.most for flow in mix.flows), default=0)
 
 
 def seeds(count: int, slow: int = 0) -> list[Any]:
