@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bench_lateness.hpp"
+#include "bench_mixes.hpp"
 #include "bench_reconfigure.hpp"
 #include "bench_shares.hpp"
 #include "core_driver.hpp"
@@ -248,6 +249,8 @@ void bind_bench(nb::module_& m) {
         "core loses, invents, changes or reorders a packet.");
     m.def("lateness_bench", &lateness_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
           "Measure how late pst_access_edge_core sends shaped packets; bench_lateness.hpp has the options and the result.");
+    m.def("mix_bench", &mix_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
+          "Measure shares below congested nodes with queues of all kinds; bench_mixes.hpp has the options and the result.");
     m.def("fairness_bench", &fairness_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
           "Measure the shares below congested nodes; bench_shares.hpp has the options and the result.");
     m.def("priority_bench", &priority_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),

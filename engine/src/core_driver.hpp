@@ -40,7 +40,7 @@ struct TreeSetting {
     uint32_t id;
     uint64_t shaper = kUnshaped;  // subscriber, node, port
     uint32_t parent = 0;          // of a subscriber its node, of a node its port
-    uint8_t cls = 0, weight = 1;  // queue
+    uint8_t cls = 0, weight = 1;  // queue; subscriber: its weight
 };
 
 class CoreDriver {

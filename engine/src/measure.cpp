@@ -25,6 +25,7 @@ std::string frame_text(const Frame& frame) {
 
 Measurement::Measurement(const MeasureSettings& settings) : settings_(settings), queues_(settings.queues), expected_(kMaxFrameBytes + 64) {
     histograms_.resize(1 + settings_.groups);
+    if (settings_.tree.queues_per_subscriber) tree_ = std::make_unique<TreeTally>(settings_.tree);
     records_.reserve(1 << 12);
     series_.interval_cycles = settings_.interval_cycles;
     series_.queues = settings_.series_queues;
@@ -91,6 +92,7 @@ void Measurement::arrived(const Frame& frame, std::int64_t last_bit) {
     live_.in.add(frame.length);
     live_.queued.add(frame.length);
     if (is_frozen_) return;
+    if (tree_ && frame.queue < settings_.queues) tree_->arrived(last_bit, frame.queue, frame.length);
     if (settings_.interval_cycles > 0) series_.total_in[interval(last_bit)] += frame.length;
 }
 
@@ -101,6 +103,7 @@ void Measurement::drop(std::int64_t cycle, std::uint32_t record, unsigned reason
     live_.queued.bytes -= frame.length;
     if (!is_frozen_) {
         if (frame.queue < settings_.queues) queues_[frame.queue].totals.drop.add(frame.length);
+        if (tree_ && frame.queue < settings_.queues) tree_->dropped(cycle, frame.queue, frame.length, reason);
         if (settings_.interval_cycles > 0) ++series_.drops[interval(cycle) * kDropReasons + reason];
     }
     records_[record].next = free_;
@@ -277,6 +280,7 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
     const auto latency = static_cast<std::uint32_t>(std::clamp<std::int64_t>(first_bit - last_bit, 0, 0xFFFF'FFFF));
     histograms_[0].add(latency);
     if (settings_.groups && settings_.group_of[queue] != kNoGroup) histograms_[1 + settings_.group_of[queue]].add(latency);
+    if (tree_) tree_->departed(first_bit, queue, length, latency);
     if (settings_.keep_all || in_series(queue)) {
         latency_.push_back(latency);
         latency_queue_.push_back(queue);
@@ -327,7 +331,9 @@ void Measurement::freeze(std::int64_t cycle) {
     const auto add = [&](const List& list) {
         for (std::uint32_t record = list.head; record != kNone; record = records_[record].next) {
             const Frame& frame = records_[record].frame;
-            if (frame.queue < settings_.queues) queue_in_[frame.queue].add(frame.length);
+            if (frame.queue >= settings_.queues) continue;
+            queue_in_[frame.queue].add(frame.length);
+            if (tree_) tree_->left_over(cycle, frame.queue, frame.length);
         }
     };
     for (std::uint32_t queue = 0; queue < settings_.queues; ++queue) {

@@ -88,25 +88,48 @@ nb::dict series_arrays(const Series& series) {
     return dict;
 }
 
+nb::dict histogram_dict(const Histogram& histogram) {
+    std::vector<std::uint32_t> values;
+    std::vector<std::uint64_t> frames;
+    for (unsigned bin = 0; bin < histogram.bins().size(); ++bin) {
+        if (!histogram.bins()[bin]) continue;
+        values.push_back(std::min(Histogram::upper(bin), histogram.largest()));
+        frames.push_back(histogram.bins()[bin]);
+    }
+    nb::dict dict;
+    dict["count"] = histogram.count();
+    dict["sum"] = histogram.sum();
+    dict["min"] = histogram.count() ? histogram.least() : 0;
+    dict["values"] = array(std::move(values));
+    dict["frames"] = array(std::move(frames));
+    return dict;
+}
+
 nb::list histogram_list(const std::vector<Histogram>& histograms) {
     nb::list list;
-    for (const Histogram& histogram : histograms) {
-        std::vector<std::uint32_t> values;
-        std::vector<std::uint64_t> frames;
-        for (unsigned bin = 0; bin < histogram.bins().size(); ++bin) {
-            if (!histogram.bins()[bin]) continue;
-            values.push_back(std::min(Histogram::upper(bin), histogram.largest()));
-            frames.push_back(histogram.bins()[bin]);
-        }
-        nb::dict dict;
-        dict["count"] = histogram.count();
-        dict["sum"] = histogram.sum();
-        dict["min"] = histogram.count() ? histogram.least() : 0;
-        dict["values"] = array(std::move(values));
-        dict["frames"] = array(std::move(frames));
-        list.append(dict);
-    }
+    for (const Histogram& histogram : histograms) list.append(histogram_dict(histogram));
     return list;
+}
+
+// One level of the hierarchy: arrays with an element for each member, and the latencies of those that frames have left from.
+nb::dict level_arrays(const LevelTally& level) {
+    const auto both = [&](auto amount) {
+        nb::dict dict;
+        dict["packets"] = column<std::uint64_t>(level.rows.size(), [&](std::uint32_t i) { return amount(level.rows[i]).packets; });
+        dict["bytes"] = column<std::uint64_t>(level.rows.size(), [&](std::uint32_t i) { return amount(level.rows[i]).bytes; });
+        return dict;
+    };
+    nb::dict dict, dropped, latency;
+    dict["in"] = both([](const LevelTally::Row& row) { return row.in; });
+    dict["out"] = both([](const LevelTally::Row& row) { return row.out; });
+    dict["queued"] = both([](const LevelTally::Row& row) { return row.queued; });
+    for (unsigned reason = 1; reason < kDropReasons; ++reason)
+        dropped[kDropNames[reason]] = both([=](const LevelTally::Row& row) { return row.dropped[reason]; });
+    dict["dropped"] = dropped;
+    for (std::size_t i = 0; i < level.latency.size(); ++i)
+        if (level.latency[i]) latency[nb::int_(i)] = histogram_dict(*level.latency[i]);
+    dict["latency"] = level.latency.empty() ? nb::object(nb::none()) : nb::object(latency);
+    return dict;
 }
 
 nb::list memory_list(const std::vector<MemoryCounts>& memories) {
@@ -169,6 +192,13 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     if (keep_departures) result["departures"]["queue"] = result["latency_queue"];
     result["latency_histograms"] = histogram_list(measurement.histograms());
     result["queue"] = queue_arrays(measurement);
+    if (const TreeTally* const tree = measurement.tree()) {
+        nb::dict levels;
+        levels["subscribers"] = level_arrays(tree->levels()[0]);
+        levels["nodes"] = level_arrays(tree->levels()[1]);
+        levels["ports"] = level_arrays(tree->levels()[2]);
+        result["tree"] = levels;
+    }
     if (measurement.series().interval_cycles > 0) result["series"] = series_arrays(measurement.series());
     result["memory"] = memory_list(outcome.memories);
     nb::dict bus;

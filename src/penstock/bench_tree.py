@@ -1,6 +1,7 @@
 """The benches of the hierarchy (queue, subscriber, node, port) at the core's descriptor ports: settings and results.
 
-`fairness`: shares of the subscribers below congested nodes, and of a subscriber's queues. `priority`: delay of class 0 below
+`fairness`: shares of the subscribers below congested nodes, and of a subscriber's queues, all backlogged or mixed with others
+(bench_mixes.py). `priority`: delay of class 0 below
 congested nodes. `reconfigure`: settings changed while traffic flows at full rate. The measurements are in engine/src/bench_shares.cpp and
 bench_reconfigure.cpp; every packet is checked there. With engine=model its model is measured, whose times below congested
 parents differ a little from the RTL's (docs/architecture.md).
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock import bench_mixes
 from penstock.errors import UserError
 from penstock.options import nothing_left, take_choice, take_number, take_power_of_two
 from penstock.units import format_rate, parse_rate
@@ -19,6 +21,7 @@ from penstock.units import format_rate, parse_rate
 CLOCK_HZ = 220_000_000
 TREE_KEYS = ("queues_per_subscriber", "nodes", "ports", "classes")
 SHARE_KEYS = ("queues", *TREE_KEYS, "congested_nodes", "subscribers", "overload", "size", "rate", "engine")
+MIXES = ("backlogged", "siblings", "random")
 LEVELS = ("subscriber", "node", "port")
 FLAT = {"levels": 1, "queues_per_subscriber": 1, "nodes": 1, "ports": 1, "classes": 1}
 MOST_QUEUES = 1 << 21
@@ -83,6 +86,12 @@ def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
     """Return the options of bench `name` (fairness, priority, reconfigure). Raises UserError for what is unknown or out of range."""
     engine = take_choice(settings, "engine", ("rtl", "model"))
     queues = take_number(settings, "queues", 2048, 16, MOST_QUEUES)
+    mix = take_choice(settings, "mix", MIXES) if name == "fairness" else MIXES[0]
+    if mix != MIXES[0]:  # subscribers have many queues, of any sizes, and weights, unless told otherwise
+        for key, value in {"queues_per_subscriber": str(min(8, queues // 2)), "size": "mixed", "weights": "1"}.items():
+            settings.setdefault(key, value)
+        if "overload" in settings:
+            raise UserError(f"--set overload: with mix={mix} backlogged queues offer as much as they can; mix=backlogged takes it")
     tree = take_tree(settings, queues)
     options: dict[str, Any] = {"mode": name, "engine": engine, "queues": queues, "descriptors": max(queues, 4096), **tree}
     options |= {"shaping": True, "seed": seed}
@@ -97,11 +106,14 @@ def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
         options["packets"] = options["work"] = take_number(settings, "packets", 20_000, 100, 1 << 32)
         nothing_left(settings, (*SHARE_KEYS, "packets"))
         return options
+    options["mix"] = mix
     options["weights"] = take_number(settings, "weights", 0, 0, 1)
     options["megabytes"] = take_number(settings, "megabytes", 4, 1, 100_000)
     per_node = -(-options["subscribers"] // options["congested_nodes"])
     options["work"] = round(options["megabytes"] * 1e6 * per_node / node_rate(options))
-    nothing_left(settings, (*SHARE_KEYS, "weights", "megabytes"))
+    nothing_left(settings, (*SHARE_KEYS, "mix", "weights", "megabytes"))
+    if mix != MIXES[0]:
+        del options["overload"]
     return options
 
 
@@ -150,6 +162,10 @@ def run(options: dict[str, Any], library: Path | None, progress: Any) -> dict[st
     given = {**options, "library": str(library or "")}
     if options["mode"] == "reconfigure":
         return _reconfigure(module, given, progress)
+    if options.get("mix", MIXES[0]) != MIXES[0]:
+        plan = bench_mixes.draw(options, node_rate(options))
+        found = bench_mixes.errors(plan, module.mix_bench({**given, **plan.for_engine(), "cycles": options["work"]}, progress))
+        return {key: round(value, 6) if isinstance(value, float) else value for key, value in found.items()}
     given |= {"node_rate": node_rate(options), "size": {"imix": 0, "mixed": MIXED_SIZES}.get(options["size"], options["size"])}
     given["overload"] = float(options["overload"])
     if options["mode"] == "fairness":
@@ -217,7 +233,10 @@ def lines(result: dict[str, Any]) -> list[str]:
         told += [f"{result['packets']:,} packets, {result['lost']:,} lost, {result['reordered']:,} reordered"]
         return told
     load = f"{config['congested_nodes']} nodes of {format_rate(config['rate'])}, {config['subscribers']} subscribers"
-    told += [f"{load}, {result['flows']} backlogged queues, {config['overload']} times overload, size {config['size']}"]
+    if config.get("mix", MIXES[0]) == MIXES[0]:
+        told += [f"{load}, {result['flows']} backlogged queues, {config['overload']} times overload, size {config['size']}"]
+    else:
+        told += [f"{load}, {result['flows']} queues, {result['backlogged']} of them backlogged, mix {config['mix']}, size {config['size']}"]
     if result["bench"] == "fairness":
         parts = f"subscribers {result['subscriber_error_points']:.3f}, queues of one {result['queue_error_points']:.3f}"
         told += [f"largest error of a share: {result['share_error_points']:.3f} percentage points ({parts})"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock import pcap, registers, tree
+from penstock import pcap, registers, tree, tree_rows
 from penstock.console import working
 from penstock.errors import UserError
 from penstock.rates import mixed_rates
@@ -93,6 +93,7 @@ class Plan:
     touched: NDArray[np.uint32]  # ids of the queues that traffic can reach
     notes: list[str] = field(default_factory=list)  # remarks on the input, a sentence each
     engine: str = "rtl"
+    parents: tree_rows.Parents | None = None  # of a configuration with a hierarchy
 
 
 class QueueTable:
@@ -308,6 +309,7 @@ def build(scenario: Scenario, document: Document, config: "Config", engine: str 
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     interval = max(1, interval, (duration + drain) // 20_000)
     writes = _register_writes(plan, config)
+    plan.parents = tree_rows.parents(scenario, document, config)
     tree_setup, timed = tree.writes(scenario, document, config, table, plan.touched)
     plan.job = {
         "device": _device(scenario, config, engine),
@@ -327,6 +329,7 @@ def build(scenario: Scenario, document: Document, config: "Config", engine: str 
         "keep_departures": True,
         "keep_all": expected <= MAX_KEPT_FRAMES,
         "group_of": table.group_of(),
+        **({"tree": plan.parents.places} if plan.parents else {}),
         "ready_permille": 1000,
         "lateness": _lateness(scenario, document, plan, config),
         "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),

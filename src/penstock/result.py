@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock import __version__
+from penstock import __version__, tree_rows
 from penstock.job import Plan
 from penstock.scenario import Document
 from penstock.schema import Scenario
@@ -156,6 +156,7 @@ def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, confi
         "queues_with_traffic": with_traffic,
         "queues_listed": len(queues),
         "queues": queues,
+        **tree_rows.rows(raw, plan.parents, clock),
         "device": config.model_dump(mode="json"),
         "memories": [{"name": m.name, **counts} for m, counts in zip(config.memories, raw["memory"], strict=True)],
         "scenario": document.data,

@@ -119,6 +119,10 @@ class Tree:
         self._settings[LEVELS[kind], ident] = new
         return writes
 
+    def settings(self, kind: str, ident: int) -> ParentSettings:
+        """Return the settings of a subscriber, node or port."""
+        return self._settings.get((LEVELS[kind], ident), ParentSettings())
+
     def setup(self) -> Writes:
         """Return the writes before the clock starts."""
         return [

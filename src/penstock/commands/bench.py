@@ -27,7 +27,8 @@ def bench(
             "with levels=4 (lateness, too), and fairness, priority, reconfigure: queues_per_subscriber, nodes, ports, classes; "
             "schedule, levels=4: congested=subscriber|node|port; "
             "fairness, priority: congested_nodes, subscribers, overload, size=imix|mixed|BYTES, rate; "
-            "fairness: weights=0|1, megabytes (of each subscriber); priority: packets; reconfigure: cycles.",
+            "fairness: mix=backlogged|siblings|random, weights=0|1, megabytes (of each subscriber); "
+            "priority: packets; reconfigure: cycles.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,

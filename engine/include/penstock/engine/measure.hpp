@@ -18,6 +18,7 @@
 #include "penstock/engine/histogram.hpp"
 #include "penstock/engine/huge_pages.hpp"
 #include "penstock/engine/pcap.hpp"
+#include "penstock/engine/tree_tally.hpp"
 
 namespace penstock {
 class Lateness;
@@ -25,14 +26,7 @@ class Lateness;
 
 namespace penstock::engine {
 
-inline constexpr unsigned kDropReasons = 9;  // index: pst_pkg::drop_e; 0 is unused
 extern const std::array<const char*, kDropReasons> kDropNames;
-
-struct Amount {
-    std::uint64_t packets = 0, bytes = 0;
-    void add(std::uint32_t length) { ++packets, bytes += length; }
-    bool operator==(const Amount&) const = default;
-};
 
 struct QueueTotals {
     Amount out, drop;
@@ -93,6 +87,7 @@ struct MeasureSettings {
     unsigned groups = 0;
     std::string pcap_out;  // empty: none
     std::optional<LatenessSettings> lateness;
+    TreePlaces tree;  // of a device with a hierarchy
 };
 
 class Measurement final : public Observer {
@@ -132,6 +127,8 @@ class Measurement final : public Observer {
     // Latencies in cycles: of all frames, then of each group.
     const std::vector<Histogram>& histograms() const { return histograms_; }
     const Series& series() const { return series_; }
+    // Null unless the settings have a tree.
+    const TreeTally* tree() const { return tree_.get(); }
     // Null unless the settings ask for it; closed by freeze().
     const Lateness* lateness() const { return lateness_.get(); }
     // Frames whose fate the device has not told yet.
@@ -214,6 +211,7 @@ class Measurement final : public Observer {
     std::vector<Watched> watched_;
     std::unique_ptr<PcapWriter> pcap_;
     std::unique_ptr<Lateness> lateness_;
+    std::unique_ptr<TreeTally> tree_;
     Totals live_, frozen_;
     std::uint64_t undecided_ = 0;
     bool stop_when_empty_ = false, is_frozen_ = false;

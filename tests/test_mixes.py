@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""Random trees and loads, drawn from a seed, against the judge: what each queue and subscriber is sent at each moment.
+
+The product is used through a scenario and what it writes (result.json, series.npz), and nothing else of it. PENSTOCK_SEED draws others.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import fair_judge
+import numpy as np
+import pytest
+from mixes import KINDS, LARGEST, POINTS, QUANTUM, Mix, Unsteady
+from numpy.typing import NDArray
+
+from penstock import run
+from penstock.testkit import seed
+
+WARM_UP = POINTS // 5
+# The contract: 0.20 percentage points of the congested parent in any mix over 50 MB; all queues backlogged, 0.02 points and a largest
+# frame at each edge of the window.
+ANY_MIX, BACKLOGGED, CONTRACT_BYTES = 0.0020, 0.0002, 50e6
+
+
+@dataclass
+class Outcome:
+    """What a run has written."""
+
+    result: dict[str, Any]
+    carried: NDArray[np.int64]  # bytes of each flow, up to the end of each point in time
+
+
+def carry_out(mix: Mix, folder: Path, engine: str = "model") -> Outcome:
+    """Run the mix's scenario."""
+    scenario, out = folder / "mix.yaml", folder / "out"
+    scenario.write_text(json.dumps(mix.scenario(folder)))
+    result, _ = run.carry_out(run.Request(scenario, out=out, engine=engine))
+    series = np.load(out / "series.npz")
+    assert series["queues"].tolist() == [flow.queue for flow in mix.flows]
+    found = Outcome(result, np.cumsum(series["bytes_out"], axis=0))
+    check_rows(mix, found)
+    return found
+
+
+def check_rows(mix: Mix, found: Outcome) -> None:
+    """The rows agree with the curves, and no parent carries more than its rate."""
+    assert found.result["conservation"]["ok"] and found.result["findings"] == []
+    assert set(found.result["packets"]["dropped"]) <= {"tail_drop_packets", "tail_drop_bytes"}
+    sent = dict.fromkeys(mix.tree.subscribers, 0)
+    for flow, total in zip(mix.flows, found.carried[-1].tolist(), strict=True):
+        sent[mix.tree.queues[flow.queue].subscriber] += total
+    rows = {row["id"]: row for row in found.result["subscribers"]}
+    assert {ident: row["bytes"]["out"] for ident, row in rows.items()} == {ident: sent[ident] for ident in rows}
+    assert sum(row["bytes"]["out"] for row in rows.values()) == found.result["bytes"]["out"]
+    if getattr(mix, "changes", []):
+        return
+    for kind, level in zip(("subscribers", "nodes", "ports"), mix.tree.levels(), strict=True):
+        for row in found.result[kind]:
+            branch = level[row["id"]]
+            most = branch.rate * mix.seconds + branch.burst + 2 * mix.largest
+            assert row["bytes"]["out"] <= most * 1.0001, f"{mix}: {kind} {row['id']} carries more than its rate"
+
+
+@dataclass
+class Error:
+    """How far a subscriber, or one of its queues, is from its share."""
+
+    off: float  # bytes
+    of: float  # bytes that its congested parent carries in the time
+    who: str
+
+    @property
+    def points(self) -> float:
+        return 100 * abs(self.off) / self.of
+
+
+def errors(mix: Mix, found: Outcome, first: int = WARM_UP, last: int = POINTS - 1) -> list[Error]:
+    """Compare what was carried between two points in time with weighted max-min by class of what was offered then."""
+    since, until = (point * mix.interval_ns / 1e9 for point in (first, last))
+    sent = dict(zip((flow.queue for flow in mix.flows), (found.carried[last - 1] - found.carried[first - 1]).tolist(), strict=True))
+    wants, room = mix.wants(since, until), fair_judge.rooms(mix.tree, until - since)
+    fair = fair_judge.max_min(mix.tree, wants, room)
+    found_errors = []
+    for subscriber, branch in mix.tree.subscribers.items():
+        own = [queue for queue in sent if mix.tree.queues[queue].subscriber == subscriber]
+        of = min(room[1][branch.parent], room[2][mix.tree.nodes[branch.parent].parent])
+        off = {queue: sent[queue] - fair[queue] for queue in own}
+        found_errors.append(Error(sum(off.values()), of, f"subscriber {subscriber}"))
+        if mix.judged(subscriber):
+            found_errors += [Error(amount, of, f"queue {queue}") for queue, amount in off.items()]
+    return found_errors
+
+
+def at_most(mix: Mix, found: Sequence[Error], share: float, edge: float) -> None:
+    """Assert that no error is more than a share of what the parent carries and what the edges of the window are worth."""
+    worst = max(found, key=lambda error: abs(error.off) - share * error.of)
+    text = f"{worst.who} is {worst.points:.3f} points off, {worst.off:,.0f} of {worst.of:,.0f} byte"
+    print(f"{mix.kind} {mix.seed}: {text}")
+    assert abs(worst.off) <= share * worst.of + edge, f"{mix.kind} mix, seed {mix.seed}: {text}"
+
+
+def edges(mix: Mix) -> float:
+    """What a window shorter than the contract's may hold more: packets of some queues, the heaviest one's part of rounds, a burst."""
+    heaviest = max(of.weight for of in (*mix.tree.queues.values(), *mix.tree.subscribers.values()))
+    return 12 * mix.largest + 4 * QUANTUM * heaviest + max((flow.most for flow in mix.flows), default=0)
+
+
+def seeds(count: int, slow: int = 0) -> list[Any]:
+    """Seeds of the default suite, and after them those of slow tests."""
+    first = 1000 * seed()
+    numbers = [pytest.param(first + number, marks=[pytest.mark.slow] if number >= count else []) for number in range(count + slow)]
+    return [pytest.param(*number.values, marks=number.marks, id=str(number.values[0])) for number in numbers]
+
+
+@pytest.mark.parametrize("number", seeds(20, 100))
+def test_backlogged_queues(number: int, tmp_path: Path) -> None:
+    """All queues always have packets: shares are exact but for the edges of the window."""
+    mix = Mix(number, "backlogged", megabytes=10)
+    at_most(mix, errors(mix, carry_out(mix, tmp_path)), BACKLOGGED, 2 * mix.largest)
+
+
+@pytest.mark.parametrize("number", seeds(30, 120))
+def test_a_backlogged_queue_beside_any_siblings(number: int, tmp_path: Path) -> None:
+    """Slow, half-idle and bursty siblings take nothing of the subscriber's share but what they are sent."""
+    mix = Mix(number, "siblings", megabytes=10)
+    at_most(mix, errors(mix, carry_out(mix, tmp_path)), ANY_MIX, edges(mix))
+
+
+@pytest.mark.parametrize("number", seeds(30, 120))
+def test_any_tree_and_load(number: int, tmp_path: Path) -> None:
+    """Rates at all levels, classes, weights, and queues from idle to flooded."""
+    mix = Mix(number, "random", megabytes=10)
+    at_most(mix, errors(mix, carry_out(mix, tmp_path)), ANY_MIX, edges(mix))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("number", seeds(2, 40))
+def test_over_50_megabytes(kind: str, number: int, tmp_path: Path) -> None:
+    """The contract's window, without anything for its edges."""
+    mix = Mix(number + 500, kind, megabytes=1.3 * CONTRACT_BYTES / 1e6)
+    at_most(mix, errors(mix, carry_out(mix, tmp_path)), ANY_MIX, 0)
+
+
+def unsteady(mix: Unsteady, found: Outcome) -> None:
+    """Compare what each queue and subscriber has been sent, at every point in time, with the fluid."""
+    fluid, cuts = mix.fluid()
+    off = found.carried[: len(fluid)] - fluid
+    # A burst that is cut at a full queue leaves it with a frame more or less than the fluid.
+    bound = edges(mix) - max(flow.most for flow in mix.flows) + 2 * LARGEST * cuts
+    owner = np.array([mix.tree.queues[flow.queue].subscriber for flow in mix.flows])
+    columns = {f"queue {flow.queue}": off[:, i] for i, flow in enumerate(mix.flows) if mix.judged(owner[i])}
+    columns |= {f"subscriber {ident}": off[:, owner == ident].sum(axis=1) for ident in set(owner.tolist())}
+    who = max(columns, key=lambda name: np.abs(columns[name]).max())
+    worst = float(np.abs(columns[who]).max())
+    text = f"{who} is {worst:,.0f} byte off, {bound:,.0f} are allowed"
+    print(f"unsteady {mix.seed}: {text}; {cuts} bursts cut, {len(mix.changes)} changes")
+    assert worst <= bound, f"unsteady mix, seed {mix.seed}: {text}"
+
+
+@pytest.mark.parametrize("number", seeds(40, 200))
+def test_loads_and_settings_that_change(number: int, tmp_path: Path) -> None:
+    """At every moment each queue has been sent what the fluid says, but for a few frames and a round of its parent."""
+    mix = Unsteady(number)
+    unsteady(mix, carry_out(mix, tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [*KINDS, "unsteady"])
+@pytest.mark.parametrize("number", seeds(3))
+def test_on_the_rtl(kind: str, number: int, tmp_path: Path) -> None:
+    """The same on the hardware, for shorter times."""
+    if kind == "unsteady":
+        changing = Unsteady(number, megabytes=0.5, device="tree_64", plain=True)
+        return unsteady(changing, carry_out(changing, tmp_path, "rtl"))
+    mix = Mix(number, kind, megabytes=1, device="tree_64", plain=True)
+    return at_most(mix, errors(mix, carry_out(mix, tmp_path, "rtl")), ANY_MIX, edges(mix))
+
+
+def test_mixes_are_of_all_kinds(tmp_path: Path) -> None:
+    """What was promised is drawn, and a seed always draws the same."""
+    drawn = [Mix(number, kind, megabytes=1) for kind in KINDS for number in range(40)]
+    changing = [Unsteady(number, megabytes=1) for number in range(60)]
+    assert {mix.per_subscriber for mix in drawn} == {1, 2, 4, 8} and {mix.jumbo for mix in drawn} == {False, True}
+    assert {flow.kind for mix in drawn for flow in mix.flows} == {"flooded", "steady", "bursty"}
+    assert {leaf.cls for mix in drawn for leaf in mix.tree.queues.values()} == {0, 1, 2, 3}
+    assert {leaf.weight for mix in drawn for leaf in mix.tree.queues.values()} >= {1, 2, 3, 8}
+    for level in range(3):
+        rates = {branch.rate < np.inf for mix in drawn for branch in mix.tree.levels()[level].values()}
+        assert rates == {False, True}
+    assert {change.of for mix in changing for change in mix.changes} == {"queues", "subscribers", "nodes", "ports"}
+    assert {"rate", "weight", "cls", "parent"} <= {key for mix in changing for change in mix.changes for key in change.settings}
+    assert any(change.settings.get("rate") == 0 for mix in changing for change in mix.changes)
+    for first, second in ((Mix(7, "random"), Mix(7, "random")), (Unsteady(7), Unsteady(7))):
+        assert first.scenario(tmp_path) == second.scenario(tmp_path)
+        assert first.arrivals.ns.tolist() == second.arrivals.ns.tolist()

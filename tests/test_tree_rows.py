@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""The rows of subscribers, nodes and ports in result.json: sums of what the queues have, wherever their subscriber was at the time."""
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from penstock import configs, engine, run, twins, twins_tree
+
+LEVELS = ("subscribers", "nodes", "ports")
+
+
+def result_of(scenario: dict[str, Any], folder: Path, which: str = "model") -> dict[str, Any]:
+    """Run a scenario and return its result."""
+    path = folder / "scenario.yaml"
+    path.write_text(yaml.safe_dump(scenario))
+    return run.carry_out(run.Request(path, out=folder / "out", engine=which))[0]
+
+
+def loaded(**keys: Any) -> dict[str, Any]:
+    """Two nodes at two ports; one node is congested, and queues drop for both limits."""
+    return {
+        "device": {"config": "tree_64"},
+        "duration": "100 ms",
+        "drain": False,
+        "queues": [{"ids": "0-7", "limit_packets": 10}, {"ids": "8-15", "limit_bytes": 4000}],
+        "subscribers": [{"ids": "0-1", "node": 0}, {"id": 2, "node": 2, "rate": "5 Mbit/s", "weight": 3}, {"id": 3, "node": 2}],
+        "nodes": [{"id": 0, "rate": "10 Mbit/s"}, {"id": 2, "port": 1}],
+        "traffic": [
+            {"poisson": {"queues": "0-7", "rate": "20 Mbit/s", "size": "imix", "pick": "random"}},
+            {"poisson": {"queues": "8-14", "rate": "20 Mbit/s", "size": [[100, 1], [1500, 2]], "pick": "random"}},
+            {"constant": {"queues": 3, "rate": "100 kbit/s", "size": 2000}},  # longer than the device takes
+        ],
+        **keys,
+    }
+
+
+def rows_of(result: dict[str, Any], kind: str) -> dict[int, dict[str, Any]]:
+    return {row["id"]: row for row in result[kind]}
+
+
+@pytest.mark.parametrize("which", ["model", pytest.param("rtl", marks=pytest.mark.slow)])
+def test_rows_are_the_sums_of_their_queues(which: str, tmp_path: Path) -> None:
+    result = result_of(loaded(), tmp_path, which)
+    below: dict[tuple[str, int], list[dict[str, Any]]] = defaultdict(list)
+    for queue in result["queues"]:
+        subscriber = queue["id"] // 4
+        for member in (("subscribers", subscriber), ("nodes", 2 * (subscriber // 2)), ("ports", subscriber // 2)):
+            below[member].append(queue)
+    assert set(below) == {(kind, row["id"]) for kind in LEVELS for row in result[kind]}
+    for (kind, ident), queues in below.items():
+        row = rows_of(result, kind)[ident]
+        for unit in ("packets", "bytes"):
+            came, left, lost = (sum(queue[f"{way}_{unit}"] for queue in queues) for way in ("in", "out", "drop"))
+            counts = row[unit]
+            assert (counts["in"], counts["out"], sum(counts["dropped"].values())) == (came, left, lost)
+            assert counts["queued"] == came - left - lost
+        assert row["throughput_bps"] == pytest.approx(8 * row["bytes"]["out"] / result["device_seconds"], abs=0.001)
+        delay, parts = row["latency_ns"], [queue["latency_ns"] for queue in queues if queue["latency_ns"]["count"]]
+        assert delay["count"] == sum(part["count"] for part in parts) == row["packets"]["out"]
+        assert delay["min"] == min(part["min"] for part in parts) and delay["max"] == max(part["max"] for part in parts)
+        assert delay["mean"] == pytest.approx(sum(part["mean"] * part["count"] for part in parts) / delay["count"], abs=0.01)
+        assert min(part["p50"] for part in parts) <= delay["p50"] <= max(part["p50"] for part in parts) * (1 + 1 / 256)
+    for unit in ("packets", "bytes"):
+        for kind in LEVELS:
+            dropped: dict[str, int] = defaultdict(int)
+            for row in result[kind]:
+                for reason, count in row[unit]["dropped"].items():
+                    dropped[reason] += count
+            assert dropped == result[unit]["dropped"], kind
+    reasons = {ident: set(row["packets"]["dropped"]) for ident, row in rows_of(result, "nodes").items()}
+    assert reasons == {0: {"tail_drop_packets", "oversize"}, 2: {"tail_drop_bytes"}}
+
+
+def test_settings_stand_in_the_rows(tmp_path: Path) -> None:
+    result = result_of(loaded(), tmp_path)
+    assert {row["id"]: row["configured_rate_bps"] for row in result["subscribers"]} == {0: None, 1: None, 2: 5_000_000, 3: None}
+    assert {row["id"]: row["node"] for row in result["subscribers"]} == {0: 0, 1: 0, 2: 2, 3: 2}
+    assert {row["id"]: row["weight"] for row in result["subscribers"]} == {0: 1, 1: 1, 2: 3, 3: 1}
+    assert {row["id"]: (row["port"], row["configured_rate_bps"]) for row in result["nodes"]} == {0: (0, 10_000_000), 2: (1, None)}
+    assert {row["id"]: row["configured_rate_bps"] for row in result["ports"]} == {0: None, 1: None}
+
+
+def test_a_frame_counts_where_its_subscriber_is(tmp_path: Path) -> None:
+    """A frame every 10 ms, the first in the first 10 ms; from 82 ms on, at other nodes: a subscriber moves, and a node with its own.
+
+    The gate of node 0 is closed up to then: what has come to it leaves from node 1.
+    """
+    moves = [{"at": "82 ms", "subscribers": 0, "set": {"node": 1}}, {"at": "82 ms", "nodes": 2, "set": {"port": 1}}]
+    scenario = {
+        "device": {"config": "tree_64"},
+        "duration": "160 ms",
+        "subscribers": [{"id": 0, "node": 0, "rate": 0}, {"id": 1, "node": 2}],
+        "nodes": [{"id": 1, "port": 1}],
+        "changes": [*moves, {"at": "84 ms", "subscribers": 0, "set": {"rate": "unshaped"}}],
+        "traffic": [{"constant": {"queues": queue, "rate": "800 kbit/s", "size": 1000}} for queue in (0, 4)],
+    }
+    result = result_of(scenario, tmp_path)
+    nodes, ports = rows_of(result, "nodes"), rows_of(result, "ports")
+    assert {ident: row["packets"]["in"] for ident, row in nodes.items()} == {0: 9, 1: 7, 2: 16}
+    assert {ident: row["packets"]["out"] for ident, row in nodes.items()} == {0: 0, 1: 16, 2: 16}
+    assert {ident: row["packets"]["in"] for ident, row in ports.items()} == {0: 18, 1: 14}
+    assert {ident: row["packets"]["out"] for ident, row in ports.items()} == {0: 9, 1: 23}
+    assert nodes[0]["latency_ns"]["count"] == 0 and nodes[0]["latency_ns"]["max"] is None
+    assert nodes[1]["latency_ns"]["max"] == pytest.approx(84e6, rel=0.01) and nodes[2]["latency_ns"]["max"] < 1e6
+    assert [row["node"] for row in result["subscribers"]] == [0, 2], "where they were when the run began"
+
+
+def test_no_rows_without_a_hierarchy(tmp_path: Path) -> None:
+    scenario = {
+        "device": {"config": "demo_64"},
+        "duration": "1 ms",
+        "traffic": [{"constant": {"queues": 0, "rate": "100 Mbit/s", "size": 100}}],
+    }
+    assert not set(LEVELS) & set(result_of(scenario, tmp_path))
+
+
+def test_a_level_of_many_has_no_latencies(tmp_path: Path) -> None:
+    """4,096 subscribers: their histograms would take 200 MB."""
+    scenario = {
+        "device": {"config": "tree_2048", "overrides": {"queues": 16384}},
+        "duration": "1 ms",
+        "traffic": [
+            {"constant": {"queues": "8000-15999/8", "rate": "20 Gbit/s", "size": 100}},
+            {"constant": {"queues": "0-7999/8", "rate": "10 Gbit/s", "size": 100}},
+        ],
+    }
+    result = result_of(scenario, tmp_path)
+    assert [row["id"] for row in result["subscribers"]] == list(range(2000, 4000, 2)), "the busiest ones"
+    assert {row["latency_ns"] for row in result["subscribers"]} == {None}
+    (node,) = result["nodes"]
+    assert node["latency_ns"]["count"] == node["packets"]["out"] == result["packets"]["out"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"node_of": np.zeros(3, dtype=np.uint32)}, "node_of does not have each subscriber's node"),
+        ({"node_of": np.full(16, 4, dtype=np.uint32)}, "node_of names 4, which is not there"),
+        ({"port_of": np.full(4, 2, dtype=np.uint32)}, "port_of names 2, which is not there"),
+        ({"moves": [(0, False, 16, 0)]}, "moves names 16"),
+        ({"moves": [(0, True, 0, 2)]}, "moves names 2"),
+        ({"moves": [0]}, "moves is not a list of"),
+        ({"roots": 1}, "tree.roots is not a key"),
+    ],
+)
+def test_the_engine_refuses_places_that_cannot_be(change: dict[str, Any], words: str) -> None:
+    config = configs.load("tree_64")
+    places = {"node_of": np.zeros(16, dtype=np.uint32), "port_of": np.zeros(4, dtype=np.uint32), "moves": []}
+    tree = {"queues_per_subscriber": 4, "ports": 2, **places} | change
+    job = twins_tree.TreeJob(config, 1, changes=False).job | {"device": twins.device(config, None, {}), "tree": tree}
+    with pytest.raises(ValueError, match=words):
+        engine.run(job)
