@@ -100,20 +100,23 @@ UNPROVED_ORDER = {
 
 # Found from reset within some 20 cycles.
 FAULTS_OF_CREDIT = {
-    "who shared in the last round is forgotten": ("|| r2_words[i].round == s_op_round_i - 1'b1", ""),
-    "a quantum for each pick": (
-        "r6_credit_q <= r5_own_q.round != r5_round_q ? r5_refilled : r5_own_q.credit;",
-        "r6_credit_q <= r5_refilled;",
-    ),
-    "who asks is charged": ("r7_we_q   <= s_op_picked_i;", "r7_we_q   <= 1'b1;"),
+    "a quantum for each pick": ("r6_credit_q <= r5_again_q ? r5_own_q.credit : r5_refilled;", "r6_credit_q <= r5_refilled;"),
+    "a packet that asks is charged": ("r7_we_q   <= s_op_picked_i;", "r7_we_q   <= 1'b1;"),
     "long packets are charged less": ("r6_credit_q - credit_t'(s_op_len_i)", "r6_credit_q - credit_t'(s_op_len_i[12:0])"),
 }
 
 UNPROVED_CREDIT = {
-    "a queue goes with nothing left": ("r5_own_q.credit > -credit_t'(r5_quantum_q)", "~r5_own_q.credit < credit_t'(r5_quantum_q)"),
-    "a queue that spent just what it had is said to have nothing": ("= !r7_word_q.credit[CreditWidth-1];", "= r7_word_q.credit > 0;"),
+    "a queue goes with nothing left": ("r5_own_q.credit > -credit_t'(r5_quantum_q)", "r5_own_q.credit >= -credit_t'(r5_quantum_q)"),
+    "a subscriber that spent just what it had is said to owe": ("= !r7_word_q.credit[CreditWidth-1];", "= r7_word_q.credit > 0;"),
+    "a subscriber that spent just what it had may send more": ("= more_o && r7_word_q.credit != '0;", "= more_o;"),
     "credit is kept without limit": ("r5_raised > r5_most ? r5_most : r5_raised", "r5_raised"),
-    "parts of a quantum are rounded down": ("4'd3: return PartWidth'((Quantum * 2 + 3) / 6);", "4'd3: return PartWidth'(Quantum / 3);"),
+    "a class without a word has another one's credit": ("if (!r4_known_q) r5_own_q.credit <= '0;", ""),
+    "a class without a word has another one's round": ("r5_again_q   <= r4_known_q && ", "r5_again_q   <= "),
+    "a class without a word has nothing": ("r5_own_q.credit > 0 || !r5_known_q", "r5_own_q.credit > 0"),
+    "a class takes a word although it has one": ("if (r3_match_q[i]) r3_place = index_t'(i);", ""),
+    "a class takes the first word": ("r3_place = r3_index_q;", "r3_place = '0;"),
+    "weights do not count": ("(QuantumLog + 4)'(r3_weight_q) + 1'b1", "(QuantumLog + 4)'(1'b1)"),
+    "the greatest weight has no quantum": ("(QuantumLog + 4)'(r3_weight_q) + 1'b1", "(QuantumLog + 4)'(r3_weight_q + 1'b1)"),
 }
 
 
