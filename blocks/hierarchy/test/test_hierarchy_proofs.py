@@ -116,7 +116,7 @@ UNPROVED_CREDIT = {
     "a class takes a word although it has one": ("if (r3_match_q[i]) r3_place = index_t'(i);", ""),
     "a class takes the first word": ("r3_place = r3_index_q;", "r3_place = '0;"),
     "weights do not count": ("(QuantumLog + 4)'(r3_weight_q) + 1'b1", "(QuantumLog + 4)'(1'b1)"),
-    "the greatest weight has no quantum": ("(QuantumLog + 4)'(r3_weight_q) + 1'b1", "(QuantumLog + 4)'(r3_weight_q + 1'b1)"),
+    "weights above 4 count for less": ("(QuantumLog + 4)'(r3_weight_q) + 1'b1", "(QuantumLog + 4)'(r3_weight_q[1:0]) + 1'b1"),
 }
 
 

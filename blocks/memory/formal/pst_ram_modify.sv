@@ -24,14 +24,15 @@ module pst_ram_modify #(
   logic [3:1] valid_q;
   logic [3:1][AddrWidth-1:0] addr_q;
   logic [Width-1:0] word_q, any_word, any_word_q;
-  logic any_done, init_q;
+  logic any_done, done_q, init_q;
 
   always_ff @(posedge clk_i) begin
     valid_q    <= {valid_q[2:1], valid_i};
     addr_q     <= {addr_q[2:1], addr_i};
     word_q     <= word_i;
-    any_word_q <= any_word;    // a register, for an undriven wire might be something else for each of its readers
-    if (any_done) init_q <= 1'b0;
+    any_word_q <= any_word;    // registers, for an undriven wire might be something else for each of its readers
+    done_q     <= any_done;
+    if (done_q) init_q <= 1'b0;
     if (valid_q[3] && we_i) mem_q[addr_q[3]] <= word_i;
     if (rst_i) begin
       valid_q <= '0;
