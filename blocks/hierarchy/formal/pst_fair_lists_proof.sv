@@ -2,7 +2,7 @@
 // Proof bench of pst_fair_lists: every queue is in exactly one place, lists are FIFO, and priority: what a pick gives is of the highest class
 // that waited at its parent when the pick was asked for, the oldest of the list whose turn it is, a train as many as were asked for or all that
 // there are, in the list's order. Only what was appended less than three cycles before may have come too late. Which queue goes for one that leaves
-// its list is looked up outside: any at all, and that one is handed out in its place.
+// its list is looked up outside, and whether that one holds back: any at all, and that is handed out in its place.
 //
 // Beside the hardware stand the lists as plain arrays. An append or a pick takes effect in stage 2, in the order of stage 0; the word of a list
 // (`word_q`), the classes that wait (`mask_q`) and the arrays change there. A pick's queues stand in `pick_q` from then on, until each is given.
@@ -30,6 +30,7 @@ module pst_fair_lists_proof
     input logic                    pick_parent_i,
     input train_t                  pick_train_i,
     input logic [QueueIdWidth-1:0] look_queue_i,
+    input patience_t               look_hold_i,
     input logic                    out_ready_i
 );
 
@@ -67,7 +68,8 @@ module pst_fair_lists_proof
     number_t                pushed;    // these are in the FIFO, the last one perhaps on its way there,
     number_t                given;     // and these have left it
     queue_t [TrainMost-1:0] queues;    // that leave the list,
-    queue_t [TrainMost-1:0] looked;    // and what goes for each
+    queue_t [TrainMost-1:0] looked;    // and what goes for each,
+    patience_t [TrainMost-1:0] holds;  // and holds back
   } pick_t;
 
   // as pst_fair_lists has them
@@ -104,6 +106,7 @@ module pst_fair_lists_proof
     round_t round;
     logic   none;
     logic   last;
+    patience_t hold;
     queue_t queue_id;
   } out_t;
 
@@ -123,6 +126,7 @@ module pst_fair_lists_proof
 
   logic pick_ready, out_valid, out_parent, out_none, out_last, init_done;
   queue_t out_queue, look;
+  patience_t out_hold;
   round_t out_round;
 
   pst_fair_lists #(
@@ -133,7 +137,7 @@ module pst_fair_lists_proof
       .s_append_class_i(append_class_i), .s_append_queue_i(append_queue_i), .s_append_round_i(append_round_i),
       .s_append_credit_i(append_credit_i), .s_left_valid_i(left_valid_i),
       .s_pick_valid_i(pick_valid_i), .s_pick_ready_o(pick_ready), .s_pick_parent_i(pick_parent_i), .s_pick_train_i(pick_train_i),
-      .m_look_queue_o(look), .m_look_queue_i(look_queue_i),
+      .m_look_queue_o(look), .m_look_queue_i(look_queue_i), .m_look_hold_i(look_hold_i), .m_pick_hold_o(out_hold),
       .m_pick_valid_o(out_valid), .m_pick_ready_i(out_ready_i), .m_pick_parent_o(out_parent), .m_pick_queue_o(out_queue),
       .m_pick_round_o(out_round), .m_pick_none_o(out_none), .m_pick_last_o(out_last), .init_done_o(init_done)
   );
@@ -243,6 +247,7 @@ module pst_fair_lists_proof
     end
     if (u_dut.p4_given_q) begin
       pick_d[p_look].looked[TrainLog'(stored[p_look])] = look_queue_i;
+      pick_d[p_look].holds[TrainLog'(stored[p_look])] = look_hold_i;
       out_index_d[u_dut.u_out.waddr_q] = stored[p_look];
       out_at_d[p_look][TrainLog'(stored[p_look])] = u_dut.u_out.waddr_q;
     end
@@ -381,7 +386,8 @@ module pst_fair_lists_proof
       if (give) begin
         a_given : assert (pick_q[out_parent].busy && pick_q[out_parent].done && out_none == pick_q[out_parent].none
                           && out_round == pick_q[out_parent].round
-                          && out_queue == pick_q[out_parent].looked[TrainLog'(pick_q[out_parent].given)]);
+                          && out_queue == pick_q[out_parent].looked[TrainLog'(pick_q[out_parent].given)]
+                          && out_hold == pick_q[out_parent].holds[TrainLog'(pick_q[out_parent].given)]);
         a_last : assert (out_last == (32'(pick_q[out_parent].given) + 1 == 32'(pick_q[out_parent].number)) && (!out_none || out_last));
       end
       if ((u_dut.p3_pick_q && !pick_q[p3].none) || walk5_more) begin
@@ -595,7 +601,8 @@ module pst_fair_lists_proof
                   && out_at_q[out_word[k].parent][TrainLog'(out_index_q[k])] == 3'(k));
           assert (out_word[k].none == pick_q[out_word[k].parent].none && out_word[k].round == pick_q[out_word[k].parent].round
                   && out_word[k].last == (32'(out_index_q[k]) + 1 == 32'(pick_q[out_word[k].parent].number)));
-          assert (out_word[k].queue_id == pick_q[out_word[k].parent].looked[TrainLog'(out_index_q[k])]);
+          assert (out_word[k].queue_id == pick_q[out_word[k].parent].looked[TrainLog'(out_index_q[k])]
+                  && out_word[k].hold == pick_q[out_word[k].parent].holds[TrainLog'(out_index_q[k])]);
         end
       end
       for (int p = 0; p < 2; p++) begin

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Proof bench of pst_sibling_order: by how much each queue is behind the one of its class that has had the most, against whole numbers that cannot
-// wrap; and which queue goes before which.
+// wrap; which queue goes before which; and of a look, before which its queue would still go with
+// one more packet.
 //
 // One subscriber, any, is followed. A packet brings its queue closer to the first, by what it costs; or it makes its queue the first, and all
 // others of its class fall behind by the rest, to as much as its word can say. pst_ram_modify is its contract here.
@@ -35,6 +36,7 @@ module pst_sibling_order_proof
   } word_t;
 
   before_t order;
+  logic [Indexes-1:0] again;
   logic init_done;
 
   pst_sibling_order #(
@@ -42,7 +44,8 @@ module pst_sibling_order_proof
   ) u_dut (
       .clk_i, .rst_i,
       .s_op_valid_i(op_valid_i), .s_op_charge_i(op_charge_i), .s_op_subscriber_i(op_subscriber_i), .s_op_index_i(op_index_i),
-      .s_op_class_i(op_class_i), .s_op_weight_i(op_weight_i), .s_op_len_i(op_len_i), .before_o(order), .init_done_o(init_done)
+      .s_op_class_i(op_class_i), .s_op_weight_i(op_weight_i), .s_op_len_i(op_len_i), .before_o(order),
+      .again_o(again), .init_done_o(init_done)
   );
 
   logic seen_q, x_q;    // the subscriber, any
@@ -90,7 +93,7 @@ module pst_sibling_order_proof
   logic [5:1] subscriber_q;
   logic [5:1][IndexWidth-1:0] index_q;
   class_t class3_q;
-  number_t cost3_q, rest;    // rest: by so much the queue is behind after its packet, or before all others
+  number_t cost3_q, cost4_q, cost5_q, rest;    // rest: by so much the queue is behind after its packet, or before all others
 
   always_comb begin
     for (int k = 1; k <= 5; k++) own[k] = valid_q[k] && subscriber_q[k] == x_q;
@@ -120,6 +123,8 @@ module pst_sibling_order_proof
     behind_q     <= behind_d;
     classes_q    <= classes_d;
     behind5_q    <= behind_q;
+    cost4_q      <= cost3_q;
+    cost5_q      <= cost4_q;
     if (rst_i) begin
       valid_q   <= '0;
       behind_q  <= '0;
@@ -139,6 +144,9 @@ module pst_sibling_order_proof
       // what a user relies on: five cycles after an operation its subscriber's queues are in order
       if (own[5]) a_order : assert (order == order_of(behind5_q));
       if (own[5]) a_ordered : assert (ordered(order));
+      if (own[5] && !charge_q[5]) begin
+        for (int i = 0; i < Indexes; i++) assert (again[i] == (behind5_q[index_q[5]] > behind5_q[i] + cost5_q));
+      end
       for (int i = 0; i < Indexes; i++) begin
         assert (behind_q[i] >= 0 && behind_q[i] <= Most && behind5_q[i] >= 0 && behind5_q[i] <= Most);
         // what the induction needs
@@ -150,7 +158,8 @@ module pst_sibling_order_proof
         if (valid_q[k]) assert (u_dut.u_words.addr_q[k] == subscriber_q[k] && u_dut.index_q[k] == index_q[k]);
         assert (u_dut.charge_q[k] == (valid_q[k] && charge_q[k]));
       end
-      if (valid_q[3]) a_cost : assert (u_dut.c3_class_q == class3_q && number_t'(u_dut.c3_product_q >> 4) == cost3_q);
+      if (own[4] && !charge_q[4]) a_look : assert (number_t'(u_dut.c4_own_q) == behind_q[index_q[4]] && number_t'(u_dut.c4_cost_q) == cost4_q);
+      if (valid_q[3]) a_cost : assert (u_dut.c3_class_q == class3_q && number_t'(u_dut.c3_product_q >> 4) == cost3_q && cost3_q >= 0 && cost3_q <= Most);
       if (!init_done) a_init : assert (valid_q == '0 && behind_q == '0 && classes_q == '0);
 
       // useful work is possible: one goes before the first, another is as far behind as can be

@@ -106,10 +106,13 @@ FAULTS_OF_SIBLINGS = {
     "a look in the cycle of the write has the old queue": (SIBLINGS, "hit_q[look_index_q] ? new_q : next[look_index_q]", "next[look_index_q]"),
     "a look has another subscriber's queue": (SIBLINGS, "subscriber_q[5] == s_look_subscriber_i ? c5_waiting_q : '0", "c5_waiting_q"),
     "the one that has had the most goes": (SIBLINGS, "c4_before_q[b][a]", "c4_before_q[a][b]"),
-    "the choice is not written for all": (SIBLINGS, ".we_i(c5_waiting_q[i])", ".we_i(c5_waiting_q[i] && c5_first_q == index_t'(i))"),
+    "the choice is not written for all": (SIBLINGS, ".we_i(c5_waiting_q[i])", ".we_i(c5_waiting_q[i] && c5_next_q.first == index_t'(i))"),
     "none is chosen when one has left": (
         SIBLINGS, "s_event_waits_i || s_event_left_i || s_event_again_i ? c3_waiting", "s_event_waits_i || s_event_again_i ? c3_waiting"
     ),
+    "a queue that waits is waited for": (SIBLINGS, "s_event_left_i ? s_event_repeat_i : '0;", "s_event_repeat_i;"),
+    "it holds back for ever": (SIBLINGS, "s_event_hold_i - 1'b1 : '0;", "s_event_hold_i : '0;"),
+    "it holds back for a queue that would go after it": (SIBLINGS, "c4_repeat_q[c4_first] ? Patience", "c4_repeat_q != '0 ? Patience"),
 }  # fmt: skip
 
 # Which of a subscriber's queues is picked.
@@ -140,6 +143,12 @@ FAULTS_OF_ORDER = {
     "of two that are equal neither goes first": ("c4_words[a].behind >= c4_words[b].behind :", "c4_words[a].behind > c4_words[b].behind :"),
     "a look is charged": ("s_op_valid_i && s_op_charge_i}", "s_op_valid_i}"),
     "weights do not count": ("per_weight(s_op_weight_i)", "per_weight('0)"),
+    "before whom a queue would go again forgets its next packet": (
+        "(BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q)", "(BehindWidth + 1)'(c4_words[b].behind)"
+    ),
+    "before whom a queue would go again wraps": (
+        "(BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q)", "(BehindWidth + 1)'(behind_t'(c4_words[b].behind + c4_cost_q))"
+    ),
     "a queue keeps its old class": ("c3_new[i].cls    = c3_class_q;", ""),
 }  # fmt: skip
 
