@@ -77,11 +77,12 @@ UNPROVED_LISTS = {
         "whole_short", "p3_mask[c] = p3_waits_q;", "p3_mask[c] = p3_mask_q[c] || p3_waits_q;"
     ),
     "a train leaves a queue too many in the count": ("whole_short", "p3_none_q ? '0 : p3_number_q", "p3_none_q ? '0 : number_t'(1)"),
-    "the last of a train is marked too early": ("whole", "p5_walk_q.links == number_t'(2) :", "p5_walk_q.links <= number_t'(3) :"),
+    "the last of a train is marked too early": ("whole", "last: p5_walk_q.links == number_t'(2)}", "last: p5_walk_q.links <= number_t'(3)}"),
     "places that a short train does not need are lost": (
         "whole_short", "(credit_count_t'(1) << p3_q.train) - credit_count_t'(p3_number_q) : '0", "'0 : '0"
     ),
     "a train's first queue is looked up for all of it": ("whole_short", "assign m_look_queue_o = p3_given;", "assign m_look_queue_o = p3_picked_q;"),
+    "who holds back is forgotten": ("whole_short", "{p4_pick_q, m_look_hold_i, m_look_queue_i}", "{p4_pick_q, patience_t'(0), m_look_queue_i}"),
     "a queue is handed out before the look-up has answered": ("whole_short", ".s_valid_i(p4_given_q)", ".s_valid_i(p3_pick_q || p5_more)"),
 }  # fmt: skip
 
