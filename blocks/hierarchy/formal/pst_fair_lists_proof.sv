@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Proof bench of pst_fair_lists: every queue is in exactly one place, lists are FIFO, and priority: what a pick gives is of the highest class
 // that waited at its parent when the pick was asked for, the oldest of the list whose turn it is, a train as many as were asked for or all that
-// there are, in the list's order. Only what was appended less than three cycles before may have come too late.
+// there are, in the list's order. Only what was appended less than three cycles before may have come too late. Which queue goes for one that leaves
+// its list is looked up outside, and whether that one holds back: any at all, and that is handed out in its place.
 //
 // Beside the hardware stand the lists as plain arrays. An append or a pick takes effect in stage 2, in the order of stage 0; the word of a list
 // (`word_q`), the classes that wait (`mask_q`) and the arrays change there. A pick's queues stand in `pick_q` from then on, until each is given.
@@ -28,6 +29,8 @@ module pst_fair_lists_proof
     input logic                    pick_valid_i,
     input logic                    pick_parent_i,
     input train_t                  pick_train_i,
+    input logic [QueueIdWidth-1:0] look_queue_i,
+    input patience_t               look_hold_i,
     input logic                    out_ready_i
 );
 
@@ -62,9 +65,11 @@ module pst_fair_lists_proof
     logic                   none;
     round_t                 round;
     number_t                number;    // of its queues,
-    number_t                pushed;    // these are in the FIFO,
+    number_t                pushed;    // these are in the FIFO, the last one perhaps on its way there,
     number_t                given;     // and these have left it
-    queue_t [TrainMost-1:0] queues;
+    queue_t [TrainMost-1:0] queues;    // that leave the list,
+    queue_t [TrainMost-1:0] looked;    // and what goes for each,
+    patience_t [TrainMost-1:0] holds;  // and holds back
   } pick_t;
 
   // as pst_fair_lists has them
@@ -98,10 +103,11 @@ module pst_fair_lists_proof
 
   typedef struct packed {
     logic   parent;
-    queue_t queue_id;
     round_t round;
     logic   none;
     logic   last;
+    patience_t hold;
+    queue_t queue_id;
   } out_t;
 
   localparam logic [1:0] OpAppend = 2'd0;
@@ -119,7 +125,8 @@ module pst_fair_lists_proof
   endfunction
 
   logic pick_ready, out_valid, out_parent, out_none, out_last, init_done;
-  queue_t out_queue;
+  queue_t out_queue, look;
+  patience_t out_hold;
   round_t out_round;
 
   pst_fair_lists #(
@@ -130,6 +137,7 @@ module pst_fair_lists_proof
       .s_append_class_i(append_class_i), .s_append_queue_i(append_queue_i), .s_append_round_i(append_round_i),
       .s_append_credit_i(append_credit_i), .s_left_valid_i(left_valid_i),
       .s_pick_valid_i(pick_valid_i), .s_pick_ready_o(pick_ready), .s_pick_parent_i(pick_parent_i), .s_pick_train_i(pick_train_i),
+      .m_look_queue_o(look), .m_look_queue_i(look_queue_i), .m_look_hold_i(look_hold_i), .m_pick_hold_o(out_hold),
       .m_pick_valid_o(out_valid), .m_pick_ready_i(out_ready_i), .m_pick_parent_o(out_parent), .m_pick_queue_o(out_queue),
       .m_pick_round_o(out_round), .m_pick_none_o(out_none), .m_pick_last_o(out_last), .init_done_o(init_done)
   );
@@ -155,7 +163,7 @@ module pst_fair_lists_proof
   number_t [OutDepth-1:0] out_index_q, out_index_d;       // output FIFO's address: of a pick's queues it is this one
   logic [1:0][TrainMost-1:0][2:0] out_at_q, out_at_d;     // and the way back
 
-  logic effect, side, turn, none, p2, p3, p4, p5, p_out;  // parents of the stages
+  logic effect, side, turn, none, p2, p3, p4, p5, p_out, p_look;  // parents of the stages
   list_t l1, l2, l3, l4, l5_q;
   logic valid5_q, walk5_more;
   count_t wanted, number;
@@ -170,7 +178,14 @@ module pst_fair_lists_proof
   assign p4         = u_dut.p4_walk_q.parent;
   assign p5         = u_dut.p5_walk_q.parent;
   assign p_out      = walk5_more ? p5 : p3;
+  assign p_look     = u_dut.p4_pick_q.parent;
   assign walk5_more = u_dut.p5_walk_q.valid && u_dut.p5_walk_q.links != number_t'(1);
+
+  // Those in the FIFO: one may be being looked up.
+  number_t [1:0] stored;
+  always_comb begin
+    for (int p = 0; p < 2; p++) stored[p] = pick_q[p].pushed - number_t'(u_dut.p4_given_q && p_look == 1'(p));
+  end
 
   always_comb begin
     at_d           = at_q;
@@ -188,7 +203,7 @@ module pst_fair_lists_proof
     wanted         = count_t'(1) << pick_q[p2].asked;
     number         = count_t'(1);
     if (give) begin
-      if (!pick_q[out_parent].none) at_d[out_queue].where = Outside;
+      if (!pick_q[out_parent].none) at_d[pick_q[out_parent].queues[TrainLog'(pick_q[out_parent].given)]].where = Outside;
       pick_d[out_parent].given = pick_q[out_parent].given + 1'b1;
       if (pick_d[out_parent].given == pick_q[out_parent].number) pick_d[out_parent].busy = 1'b0;
     end
@@ -229,8 +244,12 @@ module pst_fair_lists_proof
     end
     if (u_dut.p3_pick_q || walk5_more) begin
       pick_d[p_out].pushed = pick_q[p_out].pushed + 1'b1;
-      out_index_d[u_dut.u_out.waddr_q] = pick_q[p_out].pushed;
-      out_at_d[p_out][TrainLog'(pick_q[p_out].pushed)] = u_dut.u_out.waddr_q;
+    end
+    if (u_dut.p4_given_q) begin
+      pick_d[p_look].looked[TrainLog'(stored[p_look])] = look_queue_i;
+      pick_d[p_look].holds[TrainLog'(stored[p_look])] = look_hold_i;
+      out_index_d[u_dut.u_out.waddr_q] = stored[p_look];
+      out_at_d[p_look][TrainLog'(stored[p_look])] = u_dut.u_out.waddr_q;
     end
     if (u_dut.p5_walk_q.valid && !walk5_more) pick_d[p5].walk = 1'b0;
     if (effect && u_dut.p2_q.op == OpHead) pending_d[p2] = 1'b0;
@@ -367,8 +386,12 @@ module pst_fair_lists_proof
       if (give) begin
         a_given : assert (pick_q[out_parent].busy && pick_q[out_parent].done && out_none == pick_q[out_parent].none
                           && out_round == pick_q[out_parent].round
-                          && (out_none || out_queue == pick_q[out_parent].queues[TrainLog'(pick_q[out_parent].given)]));
+                          && out_queue == pick_q[out_parent].looked[TrainLog'(pick_q[out_parent].given)]
+                          && out_hold == pick_q[out_parent].holds[TrainLog'(pick_q[out_parent].given)]);
         a_last : assert (out_last == (32'(pick_q[out_parent].given) + 1 == 32'(pick_q[out_parent].number)) && (!out_none || out_last));
+      end
+      if ((u_dut.p3_pick_q && !pick_q[p3].none) || walk5_more) begin
+        a_look : assert (look == pick_q[p_out].queues[TrainLog'(pick_q[p_out].pushed)] && pick_q[p_out].pushed < pick_q[p_out].number);
       end
       if (effect && u_dut.p2_q.op == OpPick) begin
         a_priority : assert (u_dut.p2_q.cls == pick_q[p2].cls);
@@ -381,7 +404,7 @@ module pst_fair_lists_proof
       a_meet : assert (!(u_dut.p3_pick_q && walk5_more));
       if (u_dut.look2_q) a_pick_room : assert (32'(u_dut.u_pick.level_q) < 8);
       if (u_dut.p5_walk_q.valid && u_dut.p5_walk_q.head && !walk5_more) a_head_room : assert (32'(u_dut.u_head.level_q) < 8);
-      if (u_dut.p3_pick_q || walk5_more) a_out_room : assert (32'(u_dut.u_out.level_q) < OutDepth);
+      if (u_dut.p4_given_q) a_out_room : assert (32'(u_dut.u_out.level_q) < OutDepth);
 
       // one place: the arrays and the map agree
       for (int q = 0; q < Queues; q++) begin
@@ -493,7 +516,7 @@ module pst_fair_lists_proof
         assert (walks[p] == 4'(pick_q[p].walk));
         assert (heads[p] == 4'(pending_q[p]));
         assert (pick_q[p].cls < class_t'(2) && 32'(pick_q[p].asked) <= TrainLog);
-        assert (pick_q[p].given <= pick_q[p].pushed && pick_q[p].pushed <= pick_q[p].number
+        assert (pick_q[p].given <= stored[p] && stored[p] <= pick_q[p].pushed && pick_q[p].pushed <= pick_q[p].number
                 && 32'(pick_q[p].number) <= 32'd1 << pick_q[p].asked);
         if (!pick_q[p].busy) assert (pick_q[p].given == pick_q[p].number && !(u_dut.p4_walk_q.valid && p4 == 1'(p)));
         if (pick_q[p].busy && pick_q[p].done) begin
@@ -574,28 +597,33 @@ module pst_fair_lists_proof
       for (int k = 0; k < OutDepth; k++) begin
         if (out_there[k]) begin
           assert (pick_q[out_word[k].parent].busy && pick_q[out_word[k].parent].done
-                  && out_index_q[k] >= pick_q[out_word[k].parent].given && out_index_q[k] < pick_q[out_word[k].parent].pushed
+                  && out_index_q[k] >= pick_q[out_word[k].parent].given && out_index_q[k] < stored[out_word[k].parent]
                   && out_at_q[out_word[k].parent][TrainLog'(out_index_q[k])] == 3'(k));
           assert (out_word[k].none == pick_q[out_word[k].parent].none && out_word[k].round == pick_q[out_word[k].parent].round
                   && out_word[k].last == (32'(out_index_q[k]) + 1 == 32'(pick_q[out_word[k].parent].number)));
-          if (!out_word[k].none) assert (out_word[k].queue_id == pick_q[out_word[k].parent].queues[TrainLog'(out_index_q[k])]);
+          assert (out_word[k].queue_id == pick_q[out_word[k].parent].looked[TrainLog'(out_index_q[k])]
+                  && out_word[k].hold == pick_q[out_word[k].parent].holds[TrainLog'(out_index_q[k])]);
         end
       end
       for (int p = 0; p < 2; p++) begin
         for (int k = 0; k < TrainMost; k++) begin
-          if (k >= 32'(pick_q[p].given) && k < 32'(pick_q[p].pushed)) begin
+          if (k >= 32'(pick_q[p].given) && k < 32'(stored[p])) begin
             assert (out_there[out_at_q[p][k]] && out_word[out_at_q[p][k]].parent == 1'(p) && 32'(out_index_q[out_at_q[p][k]]) == k);
-            if (k + 1 < 32'(pick_q[p].pushed)) assert (ahead(out_at_q[p][k]) < ahead(out_at_q[p][(k+1)%TrainMost]));
+            if (k + 1 < 32'(stored[p])) assert (ahead(out_at_q[p][k]) < ahead(out_at_q[p][(k+1)%TrainMost]));
           end
         end
       end
-      assert (32'(u_dut.u_out.level_q) == 32'(pick_q[0].pushed) - 32'(pick_q[0].given) + 32'(pick_q[1].pushed) - 32'(pick_q[1].given));
+      assert (32'(u_dut.u_out.level_q) == 32'(stored[0]) - 32'(pick_q[0].given) + 32'(stored[1]) - 32'(pick_q[1].given));
+      if (u_dut.p4_given_q) begin
+        assert (pick_q[p_look].busy && pick_q[p_look].done && pick_q[p_look].pushed != '0 && u_dut.p4_pick_q.round == pick_q[p_look].round
+                && u_dut.p4_pick_q.none == pick_q[p_look].none && u_dut.p4_pick_q.last == (pick_q[p_look].pushed == pick_q[p_look].number));
+      end
       if (u_dut.p1_pick_q) assert (32'(u_dut.credit_q) >= 32'd1 << u_dut.p1_q.train);
       a_credits : assert (32'(u_dut.credit_q) + 32'(u_dut.back_q) + reserved[0] + reserved[1] == OutDepth);
       // nothing happens before the memories are cleared
       if (!init_done) begin
         assert (count_q == '0 && !u_dut.p1_q.valid && !u_dut.p2_q.valid && !u_dut.p3_q.valid && !u_dut.p4_q.valid && !valid5_q
-                && !u_dut.p4_walk_q.valid && !u_dut.p5_walk_q.valid && !pick_q[0].busy && !pick_q[1].busy && pending_q == '0
+                && !u_dut.p4_walk_q.valid && !u_dut.p5_walk_q.valid && !u_dut.p4_given_q && !pick_q[0].busy && !pick_q[1].busy && pending_q == '0
                 && last_q == '0);
         for (int l = 0; l < Lists; l++) assert (word_q[l] == Cleared);
       end

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The package of the hierarchy with short tags, for the proof of the order at a subscriber only: with the short lengths of schedule/formal they
-// have as many bits more than a packet costs as the real ones, for which pst_subscriber_order.sby proves tags, too.
+// The package of the hierarchy with short numbers in pst_sibling_order, for the proof of four queues only: with the short lengths of
+// schedule/formal they have as many bits as what a packet costs, and one more.
 package pst_hierarchy_pkg;
 
-  // Class of a queue: 0 goes first. Weight less one: shares are proportional to 1..8.
+  // Class of a queue: 0 goes first. Weight less one, of a queue in its subscriber or of a subscriber: shares are proportional to 1..8.
   localparam int unsigned ClassWidth = 3;
   typedef logic [ClassWidth-1:0] class_t;
   typedef logic [2:0] weight_t;
@@ -26,14 +26,19 @@ package pst_hierarchy_pkg;
   typedef logic [RoundWidth-1:0] round_t;
   typedef logic signed [CreditWidth-1:0] credit_t;
 
-  // Fair order at a subscriber: virtual time in 1/52.5 byte (at weight 1), modulo 2^10.
-  localparam int unsigned FairTagWidth = 10;
-  typedef logic [FairTagWidth-1:0] tag_t;
+  // Fair order within a subscriber: how far a queue is behind the one of its class that has had the most, in 1/52.5 byte (at weight 1).
+  localparam int unsigned BehindWidth = 9;
+  typedef logic [BehindWidth-1:0] behind_t;
+
+  // How often a subscriber whose turn it is lets others go first, because that of its queues which has had the least has just left and is likely to be
+  // on its way back.
+  typedef logic [1:0] patience_t;
+  localparam patience_t Patience = 2'd2;
 
   // What a setting is about.
   typedef enum logic [1:0] {
     SetQueue,         // class and weight
-    SetSubscriber,    // shaper and node
+    SetSubscriber,    // shaper, node and weight
     SetNode,          // shaper and port
     SetPort           // shaper
   } setting_e;

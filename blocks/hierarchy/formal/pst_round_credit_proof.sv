@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_round_credit: what a queue may still send is exact, in bytes, through any number of rounds and packets; a quantum once in
-// a round, divided by those that share when the queue is looked up; it goes exactly when its credit is positive then; more than four quanta are
-// never kept; credit never wraps.
+// Proof bench of pst_round_credit: what a subscriber may still send of a class is exact, in bytes, through any number of rounds and packets; a
+// quantum of its weight once in a round; a pick goes exactly when the credit is positive then; more than four quanta are never kept; credit never
+// wraps.
 //
-// One queue, any, is followed: beside the hardware stands its credit as a wide number, and round and class of all queues of its subscriber. They
-// change in cycle 6 of a pick. The invariant says how memory and pipeline encode them. An operation whose queue was picked since it was looked
-// up is stale: nothing is said of it, and it is not picked.
+// One subscriber, any, is followed: beside the hardware stand its words, with credit as a wide number. A pick changes one of them in its cycle 6:
+// that of its class, or if there is none that of its queue's number. What an operation finds (`found*_q`) is of its cycle 0. The invariant says how
+// memory and pipeline encode both. An operation is stale if its class was picked since, or its word was taken by another class.
 module pst_round_credit_proof
   import pst_pkg::*;
   import pst_hierarchy_pkg::*;
@@ -25,16 +25,25 @@ module pst_round_credit_proof
 );
 
   typedef logic [IndexWidth-1:0] index_t;
-  typedef logic signed [31:0] bytes_t;
+  typedef logic signed [23:0] bytes_t;
 
   localparam bytes_t Quantum = 2048;
   localparam bytes_t Most = 4 * 8 * Quantum;         // four quanta at weight 8
   localparam bytes_t Least = 2 - (1 << LenWidth);    // the last byte of credit, and the longest packet
 
   typedef struct packed {
-    round_t round;
+    bytes_t credit;
+    round_t round;     // in which the class was picked last
     class_t cls;
-  } turn_t;                                          // the round a queue was picked in last, and its class then
+  } account_t;
+  typedef account_t [Indexes-1:0] accounts_t;
+
+  typedef struct packed {
+    logic   known;     // the class has a word
+    index_t place;     // which; else the one that it takes
+    bytes_t credit;
+    round_t round;
+  } found_t;
 
   typedef struct packed {    // as pst_round_credit has it
     credit_t credit;
@@ -42,9 +51,7 @@ module pst_round_credit_proof
     class_t  cls;
   } word_t;
 
-  typedef turn_t [Indexes-1:0] turns_t;
-
-  logic go, credit_left, more, init_done;
+  logic go, credit_left, left_credit, more, init_done;
   round_t round_last;
 
   pst_round_credit #(
@@ -54,186 +61,277 @@ module pst_round_credit_proof
       .s_op_subscriber_i(op_subscriber_i), .s_op_index_i(op_index_i),
       .s_op_class_i(op_class_i), .s_op_weight_i(op_weight_i), .s_op_round_i(op_round_i),
       .s_op_picked_i(op_picked_i), .s_op_len_i(op_len_i),
-      .go_o(go), .round_o(round_last), .credit_o(credit_left), .more_o(more), .init_done_o(init_done)
+      .go_o(go), .round_o(round_last), .credit_o(credit_left), .left_credit_o(left_credit), .more_o(more), .init_done_o(init_done)
   );
 
   logic seen_q, x_q;    // the subscriber, any
-  index_t y_q;          // the queue's index
+  class_t y_q;          // a class, any
   initial seen_q = 1'b0;
 
-  // --- what a pick is worth
+  // --- what is found, and what a pick is worth
 
-  // A quantum's part, rounded: half up.
-  function automatic bytes_t part(logic [3:0] sharers);
-    part = '0;
-    for (int n = 1; n <= 8; n++) if (32'(sharers) == n) part = (2 * Quantum + n) / (2 * n);
+  function automatic found_t find(accounts_t accounts, class_t cls, index_t index);
+    find = '{known: 1'b0, place: index, credit: '0, round: '0};
+    for (int i = Indexes - 1; i >= 0; i--) begin
+      if (accounts[i].cls == cls) find = '{known: 1'b1, place: index_t'(i), credit: accounts[i].credit, round: accounts[i].round};
+    end
   endfunction
 
-  logic [6:1] subscriber_q, fresh_q, stale_q;    // by cycle; fresh: looked up when the memory was cleared
+  logic [6:1] own, fresh_q;     // of the subscriber that is followed; looked up when the memory was cleared
+  logic [6:4] stale_q, again_q; // its class was picked, or its word taken, since it was looked up; its class was picked
   logic [6:1][IndexWidth-1:0] index_q;
-  logic [6:0] own, old;                          // of the queue that is followed; it was picked since
-  turns_t turns_q, read1_q, read2_q;             // as they are; as they were when the operation was looked up
-  bytes_t credit_q;
-  logic [3:0] sharers, sharers3_q;
-  bytes_t part4_q, quantum5_q, quantum6_q, refilled, credit, rest;
-  weight_t weight3_q, weight4_q;
-  turn_t turn3_q, turn4_q, turn5_q, turn6_q;
+  accounts_t accounts_q, accounts_d, read1_q, read2_q, read3_q;
+  found_t found3_q, found4_q, found5_q, found6_q;
+  class_t [6:3] class_q;
+  round_t [6:3] round_q;
+  weight_t [6:3] weight_q;
+  bytes_t quantum, refilled, credit, rest;
   logic refill, may_go, picked;
 
   always_comb begin
-    own[0] = op_subscriber_i == x_q && op_index_i == y_q;
-    old[0] = 1'b0;
-    for (int k = 1; k <= 6; k++) begin
-      own[k] = subscriber_q[k] == x_q && index_q[k] == y_q;
-      old[k] = stale_q[k];
-    end
-    sharers = 4'd1;
-    for (int i = 0; i < Indexes; i++) begin
-      if (index_t'(i) != index_q[2] && read2_q[i].cls == op_class_i
-          && (read2_q[i].round == op_round_i || read2_q[i].round == round_t'(op_round_i - 1'b1))) sharers += 1;
-    end
-    refill   = turns_q[y_q].round != turn6_q.round;
-    refilled = credit_q + quantum6_q > 4 * quantum6_q ? 4 * quantum6_q : credit_q + quantum6_q;
-    credit   = refill ? refilled : credit_q;
+    quantum  = Quantum * (bytes_t'({1'b0, weight_q[6]}) + 1);
+    refill   = !found6_q.known || found6_q.round != round_q[6];
+    refilled = found6_q.credit + quantum > 4 * quantum ? 4 * quantum : found6_q.credit + quantum;
+    credit   = refill ? refilled : found6_q.credit;
     may_go   = credit > 0;
     rest     = may_go ? credit - bytes_t'({1'b0, op_len_i}) : credit;
     picked   = op_picked_i && own[6];
+    accounts_d = accounts_q;
+    if (picked) accounts_d[found6_q.place] = '{credit: rest, round: round_q[6], cls: class_q[6]};
   end
 
-  logic went_q;             // the queue was picked, and went, in the last cycle
-  logic given_q;            // the queue was given a quantum,
-  round_t given_round_q;    // in this round last
+  // The class is known in cycle 3: it may have been picked in any of the three cycles before.
+  class_t [2:0] last_class_q;
+  index_t [2:0] last_place_q;
+  logic [2:0] last_picked_q;
+  logic [5:3] hits, takes;      // the pick of this cycle is of the operation's class; has its word
+  logic again3, stale3;
+
+  always_comb begin
+    again3 = 1'b0;
+    stale3 = 1'b0;
+    for (int k = 0; k < 3; k++) begin
+      if (last_picked_q[k] && last_class_q[k] == class_q[3]) again3 = 1'b1;
+      if (last_picked_q[k] && found3_q.known && found3_q.place == last_place_q[k]) stale3 = 1'b1;
+    end
+    for (int k = 3; k <= 5; k++) hits[k] = picked && class_q[k] == class_q[6];
+    takes[3] = picked && found3_q.known && found3_q.place == found6_q.place;
+    takes[4] = picked && found4_q.known && found4_q.place == found6_q.place;
+    takes[5] = picked && found5_q.known && found5_q.place == found6_q.place;
+  end
+
+  logic picked_q;           // the subscriber was picked in the last cycle,
+  bytes_t rest_q;           // and may still send so much
+  logic given_q;            // the class was given a quantum,
+  round_t given_round_q;    // in this round last; and its word was not taken since
+  found_t now;              // what the class finds now
+
+  assign now = find(accounts_q, y_q, '0);
 
   always_ff @(posedge clk_i) begin
-    seen_q <= 1'b1;
-    x_q    <= x_q;
-    y_q    <= y_q;
-    subscriber_q <= {subscriber_q[5:1], op_subscriber_i};
-    index_q      <= {index_q[5:1], op_index_i};
-    fresh_q      <= {fresh_q[5:1], init_done};
-    for (int k = 1; k <= 6; k++) stale_q[k] <= own[k-1] && (old[k-1] || picked);
-    read1_q    <= turns_q;
-    read2_q    <= read1_q;
-    sharers3_q <= sharers;
-    part4_q    <= part(sharers3_q);
-    quantum5_q <= part4_q * bytes_t'({1'b0, weight4_q} + 4'd1);
-    quantum6_q <= quantum5_q;
-    weight3_q  <= op_weight_i;
-    weight4_q  <= weight3_q;
-    turn3_q    <= '{round: op_round_i, cls: op_class_i};
-    turn4_q    <= turn3_q;
-    turn5_q    <= turn4_q;
-    turn6_q    <= turn5_q;
-    if (op_picked_i && subscriber_q[6] == x_q) turns_q[index_q[6]] <= turn6_q;
-    went_q <= picked && may_go;
-    if (picked) begin
-      credit_q <= rest;
-      if (refill) begin
-        given_q       <= 1'b1;
-        given_round_q <= turn6_q.round;
-      end
+    seen_q  <= 1'b1;
+    x_q     <= x_q;
+    y_q     <= y_q;
+    own     <= {own[5:1], op_subscriber_i == x_q};
+    index_q <= {index_q[5:1], op_index_i};
+    fresh_q <= {fresh_q[5:1], init_done};
+    again_q <= {again_q[5:4], again3} | hits;
+    stale_q <= {stale_q[5:4], again3 || stale3} | hits | takes;
+    last_picked_q <= {last_picked_q[1:0], picked};
+    last_class_q  <= {last_class_q[1:0], class_q[6]};
+    last_place_q  <= {last_place_q[1:0], found6_q.place};
+    read1_q <= accounts_q;
+    read2_q <= read1_q;
+    read3_q <= read2_q;
+    found3_q <= find(read2_q, op_class_i, index_q[2]);
+    found4_q <= found3_q;
+    found5_q <= found4_q;
+    found6_q <= found5_q;
+    class_q  <= {class_q[5:3], op_class_i};
+    round_q  <= {round_q[5:3], op_round_i};
+    weight_q <= {weight_q[5:3], op_weight_i};
+    accounts_q <= accounts_d;
+    picked_q   <= picked;
+    rest_q     <= rest;
+    if (picked && class_q[6] == y_q && refill) begin
+      given_q       <= 1'b1;
+      given_round_q <= round_q[6];
+    end else if (picked && class_q[6] != y_q && now.known && now.place == found6_q.place) begin
+      given_q <= 1'b0;
     end
     if (rst_i) begin
-      turns_q  <= '0;
-      credit_q <= '0;
-      fresh_q  <= '0;
-      given_q  <= 1'b0;
-      went_q   <= 1'b0;
+      accounts_q    <= '0;
+      fresh_q       <= '0;
+      given_q       <= 1'b0;
+      picked_q      <= 1'b0;
+      last_picked_q <= '0;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (!seen_q) m_reset_first : assume (rst_i);
     if (!rst_i && op_picked_i) m_fresh : assume (fresh_q[6]);
-    if (!rst_i && picked) m_apart : assume (!stale_q[6]);
+    if (!rst_i && picked) m_apart : assume (!again_q[6]);
   end
 
   // --- memory and pipeline
 
-  word_t [Indexes-1:0] mem, read;
+  function automatic word_t encoded(account_t account);
+    encoded = '{credit: credit_t'(account.credit), round: account.round, cls: account.cls};
+  endfunction
+
+  word_t [Indexes-1:0] mem, read, words2, words3;
   logic [Indexes-1:0] written;    // in this cycle
+  word_t word4, word5, word7;
   logic cleared;
 
   for (genvar i = 0; i < Indexes; i++) begin : g_memories
     assign mem[i]  = u_dut.g_index[i].u_word.u_ram.mem[x_q];
     assign read[i] = u_dut.g_index[i].u_word.hit_q ? u_dut.g_index[i].u_word.new_q : u_dut.g_index[i].u_word.word;
   end
-
-  word_t [Indexes-1:0] words2;
-  word_t word3, word4, word5, word7, own_word;
   assign words2 = u_dut.r2_words;
-  assign word3  = u_dut.r3_own_q;
+  assign words3 = u_dut.r3_words_q;
   assign word4  = u_dut.r4_own_q;
   assign word5  = u_dut.r5_own_q;
   assign word7  = u_dut.r7_word_q;
 
   always_comb begin
-    cleared  = !u_dut.init_q || x_q < u_dut.init_subscriber_q;
-    own_word = '{credit: credit_t'(credit_q), round: turns_q[y_q].round, cls: turns_q[y_q].cls};
-    for (int i = 0; i < Indexes; i++) written[i] = u_dut.r7_we_q && u_dut.r7_subscriber_q == x_q && u_dut.r7_index_q == index_t'(i);
+    cleared = !u_dut.init_q || x_q < u_dut.init_subscriber_q;
+    for (int i = 0; i < Indexes; i++) written[i] = u_dut.r7_we_q && u_dut.r7_subscriber_q == x_q && u_dut.r7_place_q == index_t'(i);
   end
 
-  logic [6:1] r_subscriber;
-  logic [6:1][IndexWidth-1:0] r_index;
+  logic [6:1] r_subscriber, sure;
   assign r_subscriber = {u_dut.r6_subscriber_q, u_dut.r5_subscriber_q, u_dut.r4_subscriber_q, u_dut.r3_subscriber_q, u_dut.r2_subscriber_q,
                          u_dut.r1_subscriber_q};
-  assign r_index = {u_dut.r6_index_q, u_dut.r5_index_q, u_dut.r4_index_q, u_dut.r3_index_q, u_dut.r2_index_q, u_dut.r1_index_q};
+  assign sure = own & fresh_q;    // operation k is of the subscriber and can be relied on
 
-  // Operation k is of the followed queue and can be relied on.
-  logic [6:1] sure;
-  assign sure = own[6:1] & fresh_q & ~stale_q;
+  // What is found is in bounds, and one of the words.
+  function automatic logic good(found_t found);
+    good = found.credit <= Most && found.credit >= Least && (found.known || found.credit == '0);
+  endfunction
+
+  function automatic logic same(found_t a, found_t b);
+    same = a.known == b.known && (!a.known || a == b);
+  endfunction
+
+  // A class that was not picked since has no word that was not found; if its word was taken, it has not been given a quantum since.
+  function automatic logic kept(found_t found, class_t cls, logic again, logic stale);
+    kept = 1'b1;
+    if (!again) begin
+      for (int i = 0; i < Indexes; i++) if (accounts_q[i].cls == cls && !(found.known && index_t'(i) >= found.place)) kept = 1'b0;
+      if (stale && cls == y_q && given_q) kept = 1'b0;
+    end
+  endfunction
+
+  // The same of the class that is followed, for an operation in cycle `cycle` whose class is not known yet.
+  function automatic logic kept_yet(accounts_t read, int cycle);
+    found_t found;
+    logic again, stale;
+    found = find(read, y_q, '0);
+    again = 1'b0;
+    stale = 1'b0;
+    for (int k = 0; k < 3; k++) begin
+      if (k < cycle && last_picked_q[k]) begin
+        if (last_class_q[k] == y_q) again = 1'b1;
+        if (found.known && last_place_q[k] == found.place) stale = 1'b1;
+      end
+    end
+    kept_yet = kept(found, y_q, again, stale);
+  endfunction
 
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
       // what a user relies on
       if (sure[6]) begin
-        a_answer : assert (round_last == turns_q[y_q].round && credit_left == (credit_q > 0));
+        a_answer : assert (credit_left == (found6_q.credit > 0 || !found6_q.known) && (!found6_q.known || round_last == found6_q.round));
         a_go : assert (go == may_go);
+        // what was found is still true
+        if (!stale_q[6]) a_now : assert (same(found6_q, find(accounts_q, class_q[6], found6_q.place)));
       end
-      // a queue that went may send more in its round, or has sent just what it might
-      if (went_q) a_more : assert (more == (credit_q >= 0));
-      a_bounds : assert (credit_q <= Most && credit_q >= Least);
-      if (picked && refill) begin
-        a_once : assert (!given_q || given_round_q != turn6_q.round);
-        a_most : assert (credit <= 4 * quantum6_q && credit <= credit_q + quantum6_q);
+      if (picked_q) a_left : assert (more == (rest_q >= 0) && left_credit == (rest_q > 0));
+      if (picked) begin
+        a_bounds : assert (rest <= Most && rest >= Least);
+        if (refill) a_most : assert (credit <= 4 * quantum && credit <= found6_q.credit + quantum);
+        if (refill && class_q[6] == y_q) a_once : assert (!given_q || given_round_q != round_q[6]);
+        // other classes' words are left alone, unless the class has none and takes one; it has one from now on
+        for (int i = 0; i < Indexes; i++) begin
+          if (accounts_d[i] != accounts_q[i]) assert (index_t'(i) == found6_q.place);
+        end
+        if (!found6_q.known) a_takes : assert (found6_q.place == index_q[6]);
       end
 
       // what the induction needs
-      if (given_q) a_given : assert (given_round_q == turns_q[y_q].round);
-      if (cleared) begin
-        for (int i = 0; i < Indexes; i++) begin
-          if (written[i]) assert (word7[RoundWidth+ClassWidth-1:0] == turns_q[i] && (index_t'(i) != y_q || word7 == own_word));
-          else assert (mem[i][RoundWidth+ClassWidth-1:0] == turns_q[i] && (index_t'(i) != y_q || mem[i] == own_word));
+      if (given_q) a_given : assert (now.known && given_round_q == now.round);
+      for (int i = 0; i < Indexes; i++) begin
+        assert (accounts_q[i].credit <= Most && accounts_q[i].credit >= Least);
+        if (cleared) begin
+          if (written[i]) assert (word7 == encoded(accounts_q[i]));
+          else assert (mem[i] == encoded(accounts_q[i]));
+        end
+        if (sure[1]) assert (read[i] == encoded(read1_q[i]) && read1_q[i].credit <= Most && read1_q[i].credit >= Least);
+        if (sure[2]) assert (words2[i] == encoded(read2_q[i]) && read2_q[i].credit <= Most && read2_q[i].credit >= Least);
+        if (sure[3]) assert (words3[i] == encoded(read3_q[i]) && u_dut.r3_match_q[i] == (read3_q[i].cls == class_q[3]));
+        // what has changed since is known
+        if (sure[1] && read1_q[i] != accounts_q[i]) assert (last_picked_q[0] && last_place_q[0] == index_t'(i));
+        if (sure[2] && read2_q[i] != accounts_q[i]) begin
+          assert ((last_picked_q[0] && last_place_q[0] == index_t'(i)) || (last_picked_q[1] && last_place_q[1] == index_t'(i)));
+        end
+        if (sure[3] && read3_q[i] != accounts_q[i]) begin
+          assert ((last_picked_q[0] && last_place_q[0] == index_t'(i)) || (last_picked_q[1] && last_place_q[1] == index_t'(i))
+                  || (last_picked_q[2] && last_place_q[2] == index_t'(i)));
         end
       end
-      for (int i = 0; i < Indexes; i++) begin
-        if (own[1] && fresh_q[1]) assert (read[i][RoundWidth+ClassWidth-1:0] == read1_q[i]);
-        if (own[2] && fresh_q[2]) assert (words2[i][RoundWidth+ClassWidth-1:0] == read2_q[i]);
+      if (last_picked_q[0]) assert (accounts_q[last_place_q[0]].cls == last_class_q[0]);
+      if (last_picked_q[1] && !(last_picked_q[0] && last_place_q[0] == last_place_q[1])) begin
+        assert (accounts_q[last_place_q[1]].cls == last_class_q[1]);
       end
-      if (sure[1]) a_read1 : assert (read[y_q] == own_word);
-      if (sure[2]) a_read2 : assert (words2[y_q] == own_word);
-      if (sure[3]) a_word3 : assert (word3 == own_word);
-      if (sure[4]) a_word4 : assert (word4 == own_word);
-      if (sure[5]) a_word5 : assert (word5 == own_word);
-      if (own[3] && fresh_q[3]) a_sharers : assert (u_dut.r3_sharers == sharers3_q);
-      if (fresh_q[3]) a_least : assert (sharers3_q != '0 && 32'(sharers3_q) <= Indexes);
-      if (own[4] && fresh_q[4]) a_part : assert (bytes_t'({1'b0, u_dut.r4_part_q}) == part4_q);
-      if (fresh_q[4]) a_part_range : assert (part4_q > 0 && part4_q <= Quantum);
-      if (own[5] && fresh_q[5]) a_quantum : assert (bytes_t'({1'b0, u_dut.r5_quantum_q}) == quantum5_q);
-      if (fresh_q[5]) a_quantum5 : assert (quantum5_q > 0 && quantum5_q <= 8 * Quantum);
-      if (fresh_q[6]) a_quantum6 : assert (quantum6_q > 0 && quantum6_q <= 8 * Quantum);
-      if (sure[6]) a_credit : assert (bytes_t'(u_dut.r6_credit_q) == credit);
-      for (int k = 1; k <= 6; k++) if (fresh_q[k]) assert (r_subscriber[k] == subscriber_q[k] && r_index[k] == index_q[k]);
-      if (fresh_q[3]) a_stage3 : assert ({u_dut.r3_round_q, u_dut.r3_class_q} == turn3_q && u_dut.r3_weight_q == weight3_q);
-      if (fresh_q[4]) a_stage4 : assert ({u_dut.r4_round_q, u_dut.r4_class_q} == turn4_q && u_dut.r4_weight_q == weight4_q);
-      if (fresh_q[5]) a_stage5 : assert ({u_dut.r5_round_q, u_dut.r5_class_q} == turn5_q);
-      if (fresh_q[6]) a_stage6 : assert ({u_dut.r6_round_q, u_dut.r6_class_q} == turn6_q);
+      if (last_picked_q[2] && !(last_picked_q[0] && last_place_q[0] == last_place_q[2])
+          && !(last_picked_q[1] && last_place_q[1] == last_place_q[2])) begin
+        assert (accounts_q[last_place_q[2]].cls == last_class_q[2]);
+      end
+      if (sure[1]) a_kept1 : assert (kept_yet(read1_q, 1));
+      if (sure[2]) a_kept2 : assert (kept_yet(read2_q, 2));
+      if (sure[3]) a_kept3 : assert (kept_yet(read3_q, 3));
+      if (sure[4]) a_kept4 : assert (kept(found4_q, class_q[4], again_q[4], stale_q[4]));
+      if (sure[5]) a_kept5 : assert (kept(found5_q, class_q[5], again_q[5], stale_q[5]));
+      if (sure[6]) a_kept6 : assert (kept(found6_q, class_q[6], again_q[6], stale_q[6]));
+      for (int k = 1; k <= 6; k++) if (fresh_q[k]) assert (own[k] == (r_subscriber[k] == x_q));
+      if (sure[1]) a_index1 : assert (u_dut.r1_index_q == index_q[1]);
+      if (sure[2]) a_index2 : assert (u_dut.r2_index_q == index_q[2]);
+      if (sure[3]) a_index3 : assert (u_dut.r3_index_q == index_q[3] && found3_q == find(read3_q, class_q[3], index_q[3]) && good(found3_q));
+      if (sure[4]) begin
+        a_word4 : assert (u_dut.r4_known_q == found4_q.known && u_dut.r4_place_q == found4_q.place
+                          && (found4_q.known || found4_q.place == index_q[4]) && good(found4_q)
+                          && (!found4_q.known || word4 == encoded('{credit: found4_q.credit, round: found4_q.round, cls: class_q[4]})));
+      end
+      if (sure[5]) begin
+        a_word5 : assert (u_dut.r5_known_q == found5_q.known && u_dut.r5_place_q == found5_q.place
+                          && (found5_q.known || found5_q.place == index_q[5]) && good(found5_q)
+                          && word5.credit == credit_t'(found5_q.credit) && (!found5_q.known || word5.round == found5_q.round)
+                          && u_dut.r5_again_q == (found5_q.known && found5_q.round == round_q[5]));
+      end
+      if (sure[6]) begin
+        a_word6 : assert (bytes_t'(u_dut.r6_credit_q) == credit && u_dut.r6_place_q == found6_q.place && good(found6_q)
+                          && (found6_q.known || found6_q.place == index_q[6]));
+      end
+      // stale or still true
+      if (sure[4] && !stale_q[4]) a_now4 : assert (same(found4_q, find(accounts_q, class_q[4], found4_q.place)));
+      if (sure[5] && !stale_q[5]) a_now5 : assert (same(found5_q, find(accounts_q, class_q[5], found5_q.place)));
+      if (fresh_q[3]) a_stage3 : assert (u_dut.r3_round_q == round_q[3] && u_dut.r3_class_q == class_q[3] && u_dut.r3_weight_q == weight_q[3]);
+      if (fresh_q[4]) a_stage4 : assert (u_dut.r4_round_q == round_q[4] && u_dut.r4_class_q == class_q[4]
+                                         && 32'(u_dut.r4_quantum_q) == (32'(weight_q[4]) + 1) * 2048);
+      if (fresh_q[5]) a_stage5 : assert (u_dut.r5_round_q == round_q[5] && u_dut.r5_class_q == class_q[5]
+                                         && 32'(u_dut.r5_quantum_q) == (32'(weight_q[5]) + 1) * 2048);
+      if (fresh_q[6]) a_stage6 : assert (u_dut.r6_round_q == round_q[6] && u_dut.r6_class_q == class_q[6]);
       // nothing happens before the memory is cleared
-      if (!init_done) a_init : assert (fresh_q == '0 && turns_q == '0 && credit_q == '0 && !u_dut.r7_we_q && !given_q);
+      if (!init_done) begin
+        a_init : assert (fresh_q == '0 && accounts_q == '0 && !u_dut.r7_we_q && !given_q && !picked_q && last_picked_q == '0);
+      end
 
-      // useful work is possible: a debt is paid back over a round, in company
-      c_debt : cover (picked && given_q && credit_q < 0 && may_go && quantum6_q < Quantum);
-      c_stay : cover (picked && given_q && !refill && !may_go);
+      // useful work is possible: a debt is paid back over a round; a word is taken; two classes have one each
+      c_debt : cover (picked && given_q && class_q[6] == y_q && found6_q.credit < 0 && may_go);
+      c_stay : cover (picked && given_q && class_q[6] == y_q && !refill && !may_go);
+      c_two : cover (picked && given_q && y_q == class_t'(1) && class_q[6] == class_t'(2) && found6_q.known);
     end
   end
 

@@ -6,8 +6,11 @@ from penstock import testkit
 
 GATE = "hierarchy/rtl/pst_gate.sv"
 LISTS = "hierarchy/rtl/pst_fair_lists.sv"
-ORDER = "hierarchy/rtl/pst_subscriber_order.sv"
 CREDIT = "hierarchy/rtl/pst_round_credit.sv"
+WAITING = "hierarchy/rtl/pst_waiting_queues.sv"
+SIBLINGS = "hierarchy/rtl/pst_siblings.sv"
+QUEUES = "hierarchy/rtl/pst_subscriber_queues.sv"
+ORDER = "hierarchy/rtl/pst_sibling_order.sv"
 
 TASKS = [
     ["places", "room", "cover"],
@@ -74,10 +77,13 @@ UNPROVED_LISTS = {
         "whole_short", "p3_mask[c] = p3_waits_q;", "p3_mask[c] = p3_mask_q[c] || p3_waits_q;"
     ),
     "a train leaves a queue too many in the count": ("whole_short", "p3_none_q ? '0 : p3_number_q", "p3_none_q ? '0 : number_t'(1)"),
-    "the last of a train is marked too early": ("whole", "p5_walk_q.links == number_t'(2) :", "p5_walk_q.links <= number_t'(3) :"),
+    "the last of a train is marked too early": ("whole", "last: p5_walk_q.links == number_t'(2)}", "last: p5_walk_q.links <= number_t'(3)}"),
     "places that a short train does not need are lost": (
         "whole_short", "(credit_count_t'(1) << p3_q.train) - credit_count_t'(p3_number_q) : '0", "'0 : '0"
     ),
+    "a train's first queue is looked up for all of it": ("whole_short", "assign m_look_queue_o = p3_given;", "assign m_look_queue_o = p3_picked_q;"),
+    "who holds back is forgotten": ("whole_short", "{p4_pick_q, m_look_hold_i, m_look_queue_i}", "{p4_pick_q, patience_t'(0), m_look_queue_i}"),
+    "a queue is handed out before the look-up has answered": ("whole_short", ".s_valid_i(p4_given_q)", ".s_valid_i(p3_pick_q || p5_more)"),
 }  # fmt: skip
 
 SLOW_UNPROVED_LISTS = {
@@ -87,33 +93,90 @@ SLOW_UNPROVED_LISTS = {
     "a pick may meet the second queue of a train": ("whole_short", " && !(p2_q.valid && p2_q.op == OpPick && p2_q.train != '0)", ""),
 }
 
-# The order at a subscriber. Time and tags need dozens of packets until they are wrong, so here, too, the induction does not close.
-UNPROVED_ORDER = {
-    "classes are not looked at": ("order", "k2_waits[i].waits && (k2_classes & ~(8'hff << k2_waits[i].cls)) == '0;", "k2_waits[i].waits;"),
-    "who is in the past is not marked": ("order", "k2_marked[i] || $signed", "$signed"),
-    "tags are compared without a sign": ("order", "$signed(k2_finish[i] - k2_now) < 0", "k2_finish[i] < k2_now"),
-    "virtual time stands still": ("order", "{k5_tag, k5_past}", "{k5_now_q, k5_past}"),
-    "a queue that has left is picked again": ("order", "{!s_event_left_i, s_event_class_i}", "{1'b1, s_event_class_i}"),
-    "the greatest tag goes": ("order", "a.ahead <= b.ahead", "a.ahead >= b.ahead"),
+# Of the queues that wait together one stands in the list.
+FAULTS_OF_SIBLINGS = {
+    "a queue is appended although another stands": (SIBLINGS, "(s_event_waits_i && c3_beside == '0)", "s_event_waits_i"),
+    "parents are not looked at": (WAITING, "\n          && words[i].parent == s_event_parent_i;", ";"),
+    "classes are not looked at": (WAITING, " && words[i].cls == s_event_class_i\n", "\n"),
+    "a queue that has left still waits": (WAITING, "if (s_event_left_i) words_new[i].waits = 1'b0;", ""),
+    "the next one is not appended when one has left": (SIBLINGS, " || (s_event_left_i && c3_beside != '0);", ";"),
+    "one that may not go yet is not appended again": (SIBLINGS, "s_event_again_i || (s_event_waits_i", "(s_event_waits_i"),
+    "a queue that has left is appended": (
+        SIBLINGS, "if (!s_event_left_i) c3_waiting[s_event_index_i] = 1'b1;", "c3_waiting[s_event_index_i] = 1'b1;"
+    ),
+    "a look in the cycle of the write has the old queue": (SIBLINGS, "hit_q[look_index_q] ? new_q : next[look_index_q]", "next[look_index_q]"),
+    "a look has another subscriber's queue": (SIBLINGS, "subscriber_q[5] == s_look_subscriber_i ? c5_waiting_q : '0", "c5_waiting_q"),
+    "the one that has had the most goes": (SIBLINGS, "c4_before_q[b][a]", "c4_before_q[a][b]"),
+    "the choice is not written for all": (SIBLINGS, ".we_i(c5_waiting_q[i])", ".we_i(c5_waiting_q[i] && c5_next_q.first == index_t'(i))"),
+    "none is chosen when one has left": (
+        SIBLINGS, "s_event_waits_i || s_event_left_i || s_event_again_i ? c3_waiting", "s_event_waits_i || s_event_again_i ? c3_waiting"
+    ),
+    "a queue that waits is waited for": (SIBLINGS, "s_event_left_i ? s_event_repeat_i : '0;", "s_event_repeat_i;"),
+    "it holds back for ever": (SIBLINGS, "s_event_hold_i - 1'b1 : '0;", "s_event_hold_i : '0;"),
+    "it holds back for a queue that would go after it": (SIBLINGS, "c4_repeat_q[c4_first] ? Patience", "c4_repeat_q != '0 ? Patience"),
+}  # fmt: skip
+
+# Which of a subscriber's queues is picked.
+FAULTS_OF_QUEUES = {
+    "classes are not looked at": (QUEUES, "(c4_classes[b] < c4_classes[a] || (c4_classes[b] == c4_classes[a] && c4_before_q[b][a]))", "c4_before_q[b][a]"),
+    "the lowest class goes first": (QUEUES, "c4_classes[b] < c4_classes[a] ||", "c4_classes[b] > c4_classes[a] ||"),
+    "queues of other classes are compared": (QUEUES, "(c4_classes[b] == c4_classes[a] && c4_before_q[b][a])", "c4_before_q[b][a]"),
+    "queues that do not wait are compared": (QUEUES, "b != a && c4_waits[b] &&", "b != a &&"),
+    "the order is read the wrong way": (QUEUES, "c4_before_q[b][a]", "c4_before_q[a][b]"),
+    "none is chosen when a queue has left": (QUEUES, "c4_event_q   <= s_event_waits_i || s_event_left_i;", "c4_event_q   <= s_event_waits_i;"),
+    "a queue that has left still waits": (WAITING, "if (s_event_left_i) words_new[i].waits = 1'b0;", ""),
+    "a pick reads a cycle too early": (QUEUES, ".raddr_i(look_subscriber_q[2])", ".raddr_i(look_subscriber_q[1])"),
+    "a pick takes what was chosen for another subscriber": (QUEUES, ".waddr_i(init_q ? init_subscriber_q : subscriber_q[5])", ".waddr_i(subscriber_q[4])"),
+}  # fmt: skip
+
+UNPROVED_QUEUES = {
     "more picks than the FIFO holds": ("room", "$bits(credit_q)'(PickDepth);", "$bits(credit_q)'(PickDepth + 1);"),
+    "a pick leaves its place behind": ("room", "credit_q + $bits(credit_q)'(m_pick_valid_o && m_pick_ready_i)", "credit_q + $bits(credit_q)'(m_pick_valid_o)"),
+}  # fmt: skip
+
+# By how much a queue is behind.
+FAULTS_OF_ORDER = {
+    "classes are not looked at": ("c3_passes && c3_words[i].cls == c3_class_q", "c3_passes"),
+    "the others do not fall behind": ("else if (charge_q[3] && c3_passes && ", "else if (1'b0 && "),
+    "what the queue was behind is not counted": (": c3_own - c3_cost;", ": '0;"),
+    "the others fall behind by the whole packet": ("saturated(c3_words[i].behind, c3_cost, c3_own)", "saturated(c3_words[i].behind, c3_cost, '0)"),
+    "the order is the wrong way": ("c4_words[a].behind >= c4_words[b].behind :", "c4_words[a].behind <= c4_words[b].behind :"),
+    "of two that are equal neither goes first": ("c4_words[a].behind >= c4_words[b].behind :", "c4_words[a].behind > c4_words[b].behind :"),
+    "a look is charged": ("s_op_valid_i && s_op_charge_i}", "s_op_valid_i}"),
+    "weights do not count": ("per_weight(s_op_weight_i)", "per_weight('0)"),
+    "before whom a queue would go again forgets its next packet": (
+        "(BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q)", "(BehindWidth + 1)'(c4_words[b].behind)"
+    ),
+    "before whom a queue would go again wraps": (
+        "(BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q)", "(BehindWidth + 1)'(behind_t'(c4_words[b].behind + c4_cost_q))"
+    ),
+    "a queue keeps its old class": ("c3_new[i].cls    = c3_class_q;", ""),
+}  # fmt: skip
+
+# It takes many packets until a queue is so far behind.
+UNPROVED_ORDER = {
+    "being far behind wraps": ("prove_4", "sum[BehindWidth] ? '1 : sum", "sum"),
 }
 
 # Found from reset within some 20 cycles.
 FAULTS_OF_CREDIT = {
-    "who shared in the last round is forgotten": ("|| r2_words[i].round == s_op_round_i - 1'b1", ""),
-    "a quantum for each pick": (
-        "r6_credit_q <= r5_own_q.round != r5_round_q ? r5_refilled : r5_own_q.credit;",
-        "r6_credit_q <= r5_refilled;",
-    ),
-    "who asks is charged": ("r7_we_q   <= s_op_picked_i;", "r7_we_q   <= 1'b1;"),
+    "a quantum for each pick": ("r6_credit_q <= r5_again_q ? r5_own_q.credit : r5_refilled;", "r6_credit_q <= r5_refilled;"),
+    "a packet that asks is charged": ("r7_we_q   <= s_op_picked_i;", "r7_we_q   <= 1'b1;"),
     "long packets are charged less": ("r6_credit_q - credit_t'(s_op_len_i)", "r6_credit_q - credit_t'(s_op_len_i[12:0])"),
 }
 
 UNPROVED_CREDIT = {
-    "a queue goes with nothing left": ("r5_own_q.credit > -credit_t'(r5_quantum_q)", "~r5_own_q.credit < credit_t'(r5_quantum_q)"),
-    "a queue that spent just what it had is said to have nothing": ("= !r7_word_q.credit[CreditWidth-1];", "= r7_word_q.credit > 0;"),
+    "a queue goes with nothing left": ("r5_own_q.credit > -credit_t'(r5_quantum_q)", "r5_own_q.credit >= -credit_t'(r5_quantum_q)"),
+    "a subscriber that spent just what it had is said to owe": ("= !r7_word_q.credit[CreditWidth-1];", "= r7_word_q.credit > 0;"),
+    "a subscriber that spent just what it had may send more": ("= more_o && r7_word_q.credit != '0;", "= more_o;"),
     "credit is kept without limit": ("r5_raised > r5_most ? r5_most : r5_raised", "r5_raised"),
-    "parts of a quantum are rounded down": ("4'd3: return PartWidth'((Quantum * 2 + 3) / 6);", "4'd3: return PartWidth'(Quantum / 3);"),
+    "a class without a word has another one's credit": ("if (!r4_known_q) r5_own_q.credit <= '0;", ""),
+    "a class without a word has another one's round": ("r5_again_q   <= r4_known_q && ", "r5_again_q   <= "),
+    "a class without a word has nothing": ("r5_own_q.credit > 0 || !r5_known_q", "r5_own_q.credit > 0"),
+    "a class takes a word although it has one": ("if (r3_match_q[i]) r3_place = index_t'(i);", ""),
+    "a class takes the first word": ("r3_place = r3_index_q;", "r3_place = '0;"),
+    "weights do not count": ("(QuantumLog + 4)'(r3_weight_q) + 1'b1", "(QuantumLog + 4)'(1'b1)"),
+    "weights above 4 count for less": ("(QuantumLog + 4)'(r3_weight_q) + 1'b1", "(QuantumLog + 4)'(r3_weight_q[1:0]) + 1'b1"),
 }
 
 
@@ -150,20 +213,46 @@ def test_fault_of_lists_is_not_proved(name: str) -> None:
     assert testkit.run_proof("hierarchy", "pst_fair_lists", [task], (LISTS, *fault)) == {task: "UNKNOWN"}
 
 
+def test_proof_of_siblings_passes() -> None:
+    tasks = ["prove_4", "prove_2", "cover"]
+    assert testkit.run_proof("hierarchy", "pst_siblings", tasks) == dict.fromkeys(tasks, "PASS")
+
+
+@pytest.mark.parametrize("name", FAULTS_OF_SIBLINGS)
+def test_fault_of_siblings_fails(name: str) -> None:
+    assert testkit.run_proof("hierarchy", "pst_siblings", ["find"], FAULTS_OF_SIBLINGS[name]) == {"find": "FAIL"}
+
+
+def test_proof_of_subscriber_queues_passes() -> None:
+    tasks = ["prove_4", "prove_2", "room", "cover"]
+    assert testkit.run_proof("hierarchy", "pst_subscriber_queues", tasks) == dict.fromkeys(tasks, "PASS")
+
+
+@pytest.mark.parametrize("name", FAULTS_OF_QUEUES)
+def test_fault_of_subscriber_queues_fails(name: str) -> None:
+    assert testkit.run_proof("hierarchy", "pst_subscriber_queues", ["find"], FAULTS_OF_QUEUES[name]) == {"find": "FAIL"}
+
+
+@pytest.mark.parametrize("name", UNPROVED_QUEUES)
+def test_fault_of_subscriber_queues_is_not_proved(name: str) -> None:
+    task, *fault = UNPROVED_QUEUES[name]
+    assert testkit.run_proof("hierarchy", "pst_subscriber_queues", [task], (QUEUES, *fault)) == {task: "UNKNOWN"}
+
+
 def test_proof_of_order_passes() -> None:
-    tasks = ["order", "order_2", "tags", "tags_full", "room", "cover"]
-    assert testkit.run_proof("hierarchy", "pst_subscriber_order", tasks) == dict.fromkeys(tasks, "PASS")
+    tasks = ["prove_4", "prove_2", "cover"]
+    assert testkit.run_proof("hierarchy", "pst_sibling_order", tasks) == dict.fromkeys(tasks, "PASS")
+
+
+@pytest.mark.parametrize("name", FAULTS_OF_ORDER)
+def test_fault_of_order_fails(name: str) -> None:
+    assert testkit.run_proof("hierarchy", "pst_sibling_order", ["find"], (ORDER, *FAULTS_OF_ORDER[name])) == {"find": "FAIL"}
 
 
 @pytest.mark.parametrize("name", UNPROVED_ORDER)
 def test_fault_of_order_is_not_proved(name: str) -> None:
     task, *fault = UNPROVED_ORDER[name]
-    assert testkit.run_proof("hierarchy", "pst_subscriber_order", [task], (ORDER, *fault)) == {task: "UNKNOWN"}
-
-
-def test_fault_of_order_fails() -> None:
-    _, *fault = UNPROVED_ORDER["classes are not looked at"]
-    assert testkit.run_proof("hierarchy", "pst_subscriber_order", ["find"], (ORDER, *fault)) == {"find": "FAIL"}
+    assert testkit.run_proof("hierarchy", "pst_sibling_order", [task], (ORDER, *fault)) == {task: "UNKNOWN"}
 
 
 def test_proof_of_credit_passes() -> None:
