@@ -147,14 +147,16 @@ FAULTS_OF_ORDER = {
     "before whom a queue would go again forgets its next packet": (
         "(BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q)", "(BehindWidth + 1)'(c4_words[b].behind)"
     ),
-    "before whom a queue would go again wraps": (
-        "(BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q)", "(BehindWidth + 1)'(behind_t'(c4_words[b].behind + c4_cost_q))"
-    ),
     "a queue keeps its old class": ("c3_new[i].cls    = c3_class_q;", ""),
 }  # fmt: skip
 
 # It takes many packets until a queue is so far behind.
 UNPROVED_ORDER = {
+    "before whom a queue would go again wraps": (
+        "prove_4",
+        "(BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q)",
+        "(BehindWidth + 1)'(behind_t'(c4_words[b].behind + c4_cost_q))",
+    ),
     "being far behind wraps": ("prove_4", "sum[BehindWidth] ? '1 : sum", "sum"),
 }
 
