@@ -4,7 +4,8 @@
 // Arguments (name=value): queues, width (TimeWidth), update (UpdateTicks), alpha, beta, mean (MeanPacketBytes), operations, seed, tick
 // (cycles of a tick), idle (permille of cycles without an arrival), hot (number of queues that take most of the arrivals, so that
 // neighbours meet), settings (permille of cycles in which a setting is written), resets, allowance (updates that the longest burst
-// allowance lasts). Prints operations=, cycles=, passed=, marked=, dropped=, updates=, meetings= (arrivals of one queue within three cycles).
+// allowance lasts). Prints operations=, cycles=, passed=, marked=, dropped=, updates=, meetings= (arrivals of one queue within three
+// cycles).
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>

@@ -623,7 +623,8 @@ module pst_fair_lists_proof
       // nothing happens before the memories are cleared
       if (!init_done) begin
         assert (count_q == '0 && !u_dut.p1_q.valid && !u_dut.p2_q.valid && !u_dut.p3_q.valid && !u_dut.p4_q.valid && !valid5_q
-                && !u_dut.p4_walk_q.valid && !u_dut.p5_walk_q.valid && !u_dut.p4_given_q && !pick_q[0].busy && !pick_q[1].busy && pending_q == '0
+                && !u_dut.p4_walk_q.valid && !u_dut.p5_walk_q.valid && !u_dut.p4_given_q && !pick_q[0].busy
+                    && !pick_q[1].busy && pending_q == '0
                 && last_q == '0);
         for (int l = 0; l < Lists; l++) assert (word_q[l] == Cleared);
       end

@@ -30,10 +30,8 @@ package pst_hierarchy_pkg;
   localparam int unsigned BehindWidth = 9;
   typedef logic [BehindWidth-1:0] behind_t;
 
-  // How often a subscriber whose turn it is lets others go first, because that of its queues which has had the least has just left and is likely to be
-  // on its way back.
+  // How often a subscriber whose turn it is still lets others go first, because that of its queues which has had the least has just left.
   typedef logic [1:0] patience_t;
-  localparam patience_t Patience = 2'd2;
 
   // What a setting is about.
   typedef enum logic [1:0] {

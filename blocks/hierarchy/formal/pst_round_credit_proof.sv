@@ -298,7 +298,8 @@ module pst_round_credit_proof
       for (int k = 1; k <= 6; k++) if (fresh_q[k]) assert (own[k] == (r_subscriber[k] == x_q));
       if (sure[1]) a_index1 : assert (u_dut.r1_index_q == index_q[1]);
       if (sure[2]) a_index2 : assert (u_dut.r2_index_q == index_q[2]);
-      if (sure[3]) a_index3 : assert (u_dut.r3_index_q == index_q[3] && found3_q == find(read3_q, class_q[3], index_q[3]) && good(found3_q));
+      if (sure[3]) a_index3 : assert (u_dut.r3_index_q == index_q[3] && found3_q == find(read3_q, class_q[3], index_q[3])
+          && good(found3_q));
       if (sure[4]) begin
         a_word4 : assert (u_dut.r4_known_q == found4_q.known && u_dut.r4_place_q == found4_q.place
                           && (found4_q.known || found4_q.place == index_q[4]) && good(found4_q)
@@ -317,7 +318,8 @@ module pst_round_credit_proof
       // stale or still true
       if (sure[4] && !stale_q[4]) a_now4 : assert (same(found4_q, find(accounts_q, class_q[4], found4_q.place)));
       if (sure[5] && !stale_q[5]) a_now5 : assert (same(found5_q, find(accounts_q, class_q[5], found5_q.place)));
-      if (fresh_q[3]) a_stage3 : assert (u_dut.r3_round_q == round_q[3] && u_dut.r3_class_q == class_q[3] && u_dut.r3_weight_q == weight_q[3]);
+      if (fresh_q[3]) a_stage3 : assert (u_dut.r3_round_q == round_q[3] && u_dut.r3_class_q == class_q[3]
+          && u_dut.r3_weight_q == weight_q[3]);
       if (fresh_q[4]) a_stage4 : assert (u_dut.r4_round_q == round_q[4] && u_dut.r4_class_q == class_q[4]
                                          && 32'(u_dut.r4_quantum_q) == (32'(weight_q[4]) + 1) * 2048);
       if (fresh_q[5]) a_stage5 : assert (u_dut.r5_round_q == round_q[5] && u_dut.r5_class_q == class_q[5]

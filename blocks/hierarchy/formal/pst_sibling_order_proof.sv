@@ -158,8 +158,10 @@ module pst_sibling_order_proof
         if (valid_q[k]) assert (u_dut.u_words.addr_q[k] == subscriber_q[k] && u_dut.index_q[k] == index_q[k]);
         assert (u_dut.charge_q[k] == (valid_q[k] && charge_q[k]));
       end
-      if (own[4] && !charge_q[4]) a_look : assert (number_t'(u_dut.c4_own_q) == behind_q[index_q[4]] && number_t'(u_dut.c4_cost_q) == cost4_q);
-      if (valid_q[3]) a_cost : assert (u_dut.c3_class_q == class3_q && number_t'(u_dut.c3_product_q >> 4) == cost3_q && cost3_q >= 0 && cost3_q <= Most);
+      if (own[4] && !charge_q[4]) a_look : assert (number_t'(u_dut.c4_own_q) == behind_q[index_q[4]]
+          && number_t'(u_dut.c4_cost_q) == cost4_q);
+      if (valid_q[3]) a_cost : assert (u_dut.c3_class_q == class3_q && number_t'(u_dut.c3_product_q >> 4) == cost3_q
+          && cost3_q >= 0 && cost3_q <= Most);
       if (!init_done) a_init : assert (valid_q == '0 && behind_q == '0 && classes_q == '0);
 
       // useful work is possible: one goes before the first, another is as far behind as can be

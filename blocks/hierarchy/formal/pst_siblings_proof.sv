@@ -30,6 +30,8 @@ module pst_siblings_proof
     input logic [IndexWidth-1:0]           look_index_i
 );
 
+  localparam patience_t Patience = 2'd2;    // of pst_siblings
+
   typedef logic [IndexWidth-1:0] index_t;
   typedef logic [Indexes-1:0] set_t;
   typedef logic [Indexes-1:0][Indexes-1:0] before_t;
@@ -240,7 +242,8 @@ module pst_siblings_proof
       if (group5_q != '0) a_first5 : assert (group5_q[first5_q]);
       if (stands_q == Listed) a_listed : assert (group_q[who_q] && group5_q[who_q] && group_q[first5_q]);
       if (stands_q == Looking) begin
-        a_looking : assert (group_q[first6_q] && (u_dut.g_siblings.hit_q[who_q] ? u_dut.g_siblings.new_q : read[who_q]) == {hold6_q, first6_q}
+        a_looking : assert (group_q[first6_q]
+            && (u_dut.g_siblings.hit_q[who_q] ? u_dut.g_siblings.new_q : read[who_q]) == {hold6_q, first6_q}
                             && u_dut.g_siblings.look_index_q == who_q);
       end
       if (stands_q == Picked) a_picked : assert (group_q[who_q]);

@@ -244,7 +244,8 @@ module pst_subscriber_queues_proof
       a_words : assert (u_dut.g_queues.u_waiting.u_words.mem_q[x_q] == words_q);
       a_valid : assert (u_dut.g_queues.u_waiting.u_words.valid_q == valid_q);
       for (int k = 1; k <= 3; k++) begin
-        if (valid_q[k]) assert (u_dut.g_queues.u_waiting.u_words.addr_q[k] == subscriber_q[k] && u_dut.g_queues.subscriber_q[k] == subscriber_q[k]);
+        if (valid_q[k]) assert (u_dut.g_queues.u_waiting.u_words.addr_q[k] == subscriber_q[k]
+            && u_dut.g_queues.subscriber_q[k] == subscriber_q[k]);
       end
       if (mine4_q) begin
         a_four : assert (u_dut.g_queues.c4_event_q && u_dut.g_queues.subscriber_q[4] == x_q && u_dut.g_queues.u_waiting.words_q == words_q
@@ -252,7 +253,8 @@ module pst_subscriber_queues_proof
       end else begin
         a_none4 : assert (!(u_dut.g_queues.c4_event_q && u_dut.g_queues.subscriber_q[4] == x_q) && first4_q == first5_q);
       end
-      if (mine5_q) a_five : assert (u_dut.g_queues.c5_event_q && u_dut.g_queues.subscriber_q[5] == x_q && u_dut.g_queues.c5_index_q == first5_q);
+      if (mine5_q) a_five : assert (u_dut.g_queues.c5_event_q && u_dut.g_queues.subscriber_q[5] == x_q
+          && u_dut.g_queues.c5_index_q == first5_q);
       else a_none5 : assert (!(u_dut.g_queues.c5_event_q && u_dut.g_queues.subscriber_q[5] == x_q) && (!cleared || mem == first5_q));
       if (at[1]) a_at1 : assert (first4_q == pick_q);
       if (at[2]) a_at2 : assert (first5_q == pick_q);
@@ -260,7 +262,8 @@ module pst_subscriber_queues_proof
       if (at[4]) a_at4 : assert (u_dut.look_index == pick_q);
       for (int k = 0; k < 8; k++) if (at_out[k]) assert (out_bits[k][IndexWidth-1:0] == pick_q);
       if (!init_done) begin
-        a_init : assert (valid_q == '0 && words_q == '0 && under_way == '0 && !busy_q && !mine4_q && !mine5_q && first4_q == '0 && first5_q == '0
+        a_init : assert (valid_q == '0 && words_q == '0 && under_way == '0 && !busy_q && !mine4_q && !mine5_q
+            && first4_q == '0 && first5_q == '0
                          && !u_dut.g_queues.c4_event_q && !u_dut.g_queues.c5_event_q);
       end
 

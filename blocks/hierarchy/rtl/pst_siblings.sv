@@ -45,6 +45,7 @@ module pst_siblings
 );
 
   localparam int unsigned Q = QueuesPerSubscriber;
+  localparam patience_t Patience = 2'd2;
 
   if (Q == 1) begin : g_single
     always_ff @(posedge clk_i) m_append_valid_o <= (s_event_waits_i || s_event_again_i) && !rst_i;

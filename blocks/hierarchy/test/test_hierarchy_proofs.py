@@ -77,12 +77,18 @@ UNPROVED_LISTS = {
         "whole_short", "p3_mask[c] = p3_waits_q;", "p3_mask[c] = p3_mask_q[c] || p3_waits_q;"
     ),
     "a train leaves a queue too many in the count": ("whole_short", "p3_none_q ? '0 : p3_number_q", "p3_none_q ? '0 : number_t'(1)"),
-    "the last of a train is marked too early": ("whole", "last: p5_walk_q.links == number_t'(2)}", "last: p5_walk_q.links <= number_t'(3)}"),
+    "the last of a train is marked too early": (
+        "whole", "last: p5_walk_q.links == number_t'(2)}", "last: p5_walk_q.links <= number_t'(3)}"
+    ),
     "places that a short train does not need are lost": (
         "whole_short", "(credit_count_t'(1) << p3_q.train) - credit_count_t'(p3_number_q) : '0", "'0 : '0"
     ),
-    "a train's first queue is looked up for all of it": ("whole_short", "assign m_look_queue_o = p3_given;", "assign m_look_queue_o = p3_picked_q;"),
-    "who holds back is forgotten": ("whole_short", "{p4_pick_q, m_look_hold_i, m_look_queue_i}", "{p4_pick_q, patience_t'(0), m_look_queue_i}"),
+    "a train's first queue is looked up for all of it": (
+        "whole_short", "assign m_look_queue_o = p3_given;", "assign m_look_queue_o = p3_picked_q;"
+    ),
+    "who holds back is forgotten": (
+        "whole_short", "{p4_pick_q, m_look_hold_i, m_look_queue_i}", "{p4_pick_q, patience_t'(0), m_look_queue_i}"
+    ),
     "a queue is handed out before the look-up has answered": ("whole_short", ".s_valid_i(p4_given_q)", ".s_valid_i(p3_pick_q || p5_more)"),
 }  # fmt: skip
 
@@ -104,7 +110,9 @@ FAULTS_OF_SIBLINGS = {
     "a queue that has left is appended": (
         SIBLINGS, "if (!s_event_left_i) c3_waiting[s_event_index_i] = 1'b1;", "c3_waiting[s_event_index_i] = 1'b1;"
     ),
-    "a look in the cycle of the write has the old queue": (SIBLINGS, "hit_q[look_index_q] ? new_q : next[look_index_q]", "next[look_index_q]"),
+    "a look in the cycle of the write has the old queue": (
+        SIBLINGS, "hit_q[look_index_q] ? new_q : next[look_index_q]", "next[look_index_q]"
+    ),
     "a look has another subscriber's queue": (SIBLINGS, "subscriber_q[5] == s_look_subscriber_i ? c5_waiting_q : '0", "c5_waiting_q"),
     "the one that has had the most goes": (SIBLINGS, "c4_before_q[b][a]", "c4_before_q[a][b]"),
     "the choice is not written for all": (SIBLINGS, ".we_i(c5_waiting_q[i])", ".we_i(c5_waiting_q[i] && c5_next_q.first == index_t'(i))"),
@@ -118,20 +126,28 @@ FAULTS_OF_SIBLINGS = {
 
 # Which of a subscriber's queues is picked.
 FAULTS_OF_QUEUES = {
-    "classes are not looked at": (QUEUES, "(c4_classes[b] < c4_classes[a] || (c4_classes[b] == c4_classes[a] && c4_before_q[b][a]))", "c4_before_q[b][a]"),
+    "classes are not looked at": (
+        QUEUES, "(c4_classes[b] < c4_classes[a] || (c4_classes[b] == c4_classes[a] && c4_before_q[b][a]))", "c4_before_q[b][a]"
+    ),
     "the lowest class goes first": (QUEUES, "c4_classes[b] < c4_classes[a] ||", "c4_classes[b] > c4_classes[a] ||"),
     "queues of other classes are compared": (QUEUES, "(c4_classes[b] == c4_classes[a] && c4_before_q[b][a])", "c4_before_q[b][a]"),
     "queues that do not wait are compared": (QUEUES, "b != a && c4_waits[b] &&", "b != a &&"),
     "the order is read the wrong way": (QUEUES, "c4_before_q[b][a]", "c4_before_q[a][b]"),
-    "none is chosen when a queue has left": (QUEUES, "c4_event_q   <= s_event_waits_i || s_event_left_i;", "c4_event_q   <= s_event_waits_i;"),
+    "none is chosen when a queue has left": (
+        QUEUES, "c4_event_q   <= s_event_waits_i || s_event_left_i;", "c4_event_q   <= s_event_waits_i;"
+    ),
     "a queue that has left still waits": (WAITING, "if (s_event_left_i) words_new[i].waits = 1'b0;", ""),
     "a pick reads a cycle too early": (QUEUES, ".raddr_i(look_subscriber_q[2])", ".raddr_i(look_subscriber_q[1])"),
-    "a pick takes what was chosen for another subscriber": (QUEUES, ".waddr_i(init_q ? init_subscriber_q : subscriber_q[5])", ".waddr_i(subscriber_q[4])"),
+    "a pick takes what was chosen for another subscriber": (
+        QUEUES, ".waddr_i(init_q ? init_subscriber_q : subscriber_q[5])", ".waddr_i(subscriber_q[4])"
+    ),
 }  # fmt: skip
 
 UNPROVED_QUEUES = {
     "more picks than the FIFO holds": ("room", "$bits(credit_q)'(PickDepth);", "$bits(credit_q)'(PickDepth + 1);"),
-    "a pick leaves its place behind": ("room", "credit_q + $bits(credit_q)'(m_pick_valid_o && m_pick_ready_i)", "credit_q + $bits(credit_q)'(m_pick_valid_o)"),
+    "a pick leaves its place behind": (
+        "room", "credit_q + $bits(credit_q)'(m_pick_valid_o && m_pick_ready_i)", "credit_q + $bits(credit_q)'(m_pick_valid_o)"
+    ),
 }  # fmt: skip
 
 # By how much a queue is behind.
@@ -139,7 +155,9 @@ FAULTS_OF_ORDER = {
     "classes are not looked at": ("c3_passes && c3_words[i].cls == c3_class_q", "c3_passes"),
     "the others do not fall behind": ("else if (charge_q[3] && c3_passes && ", "else if (1'b0 && "),
     "what the queue was behind is not counted": (": c3_own - c3_cost;", ": '0;"),
-    "the others fall behind by the whole packet": ("saturated(c3_words[i].behind, c3_cost, c3_own)", "saturated(c3_words[i].behind, c3_cost, '0)"),
+    "the others fall behind by the whole packet": (
+        "saturated(c3_words[i].behind, c3_cost, c3_own)", "saturated(c3_words[i].behind, c3_cost, '0)"
+    ),
     "the order is the wrong way": ("c4_words[a].behind >= c4_words[b].behind :", "c4_words[a].behind <= c4_words[b].behind :"),
     "of two that are equal neither goes first": ("c4_words[a].behind >= c4_words[b].behind :", "c4_words[a].behind > c4_words[b].behind :"),
     "a look is charged": ("s_op_valid_i && s_op_charge_i}", "s_op_valid_i}"),
@@ -147,14 +165,16 @@ FAULTS_OF_ORDER = {
     "before whom a queue would go again forgets its next packet": (
         "(BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q)", "(BehindWidth + 1)'(c4_words[b].behind)"
     ),
-    "before whom a queue would go again wraps": (
-        "(BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q)", "(BehindWidth + 1)'(behind_t'(c4_words[b].behind + c4_cost_q))"
-    ),
     "a queue keeps its old class": ("c3_new[i].cls    = c3_class_q;", ""),
 }  # fmt: skip
 
 # It takes many packets until a queue is so far behind.
 UNPROVED_ORDER = {
+    "before whom a queue would go again wraps": (
+        "prove_4",
+        "(BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q)",
+        "(BehindWidth + 1)'(behind_t'(c4_words[b].behind + c4_cost_q))",
+    ),
     "being far behind wraps": ("prove_4", "sum[BehindWidth] ? '1 : sum", "sum"),
 }
 
