@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""Loads the plugin that knows what kind each test is of, and which ones --quick runs."""
+"""Loads the plugin that knows what kind each test is of, and which ones --quick runs; sees to it that signals reach what tests start."""
+
+import signal
 
 from penstock.testkinds import pytest_addoption, pytest_configure
 
 __all__ = ["pytest_addoption", "pytest_configure"]
+
+# A shell ignores SIGINT in what it runs in the background, nohup SIGHUP, and children inherit that: tests that end commands so would wait
+# for ever.
+for number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
