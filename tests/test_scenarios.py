@@ -55,7 +55,7 @@ def test_capture_is_as_described() -> None:
     assert CAPTURE.stat().st_size < 1_000_000
     frames = pcap.read(CAPTURE)
     assert np.all(np.diff(frames.times_ns) >= 0)
-    stored = np.array([len(data) for data in frames.data])
+    stored = frames.stored
     assert np.array_equal(stored, np.minimum(frames.lengths, recorder.SNAP_BYTES))
     assert frames.lengths.max() == 1514, "offloads were on: these are not the frames of a line"
     assert recorder.table(CAPTURE) in (CAPTURE.parent / "README.md").read_text()
@@ -70,7 +70,7 @@ def test_first_light_maps_every_downstream_frame() -> None:
     rules = pcap.match_frames(frames, [rule.match for rule in source.map])
     owner = {queue.name: queue.subscriber for queue in read.queues}
     names = {b"\xc6\x33\x64" + bytes([10 + n]): name for n, name in enumerate(["Anna", "Ben", "Cleo", "Dora"], start=1)}
-    for data, rule in zip(frames.data, rules, strict=True):
+    for data, rule in zip(map(frames.frame, range(len(frames.stored))), rules, strict=True):
         mapped = owner[source.map[rule].queue] if rule >= 0 else None
         assert mapped == names.get(data[30:34])
 
