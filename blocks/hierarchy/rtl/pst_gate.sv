@@ -3,7 +3,7 @@
 //
 // An operation has five cycles. In cycle 0 its parent is named, in 2 the packet's length, in 4 what it is; in that cycle the state is
 // looked at, changed, and the answer given. A packet passes when the parent's time has come and nobody waits; else it waits. Whoever waits
-// is known elsewhere (pst_subscriber_order, pst_fair_lists): here they are counted.
+// is known elsewhere (pst_subscriber_queues, pst_siblings, pst_fair_lists): here they are counted.
 //
 // A parent that is far behind its time lets a train of packets go at once: so many that the last one would not be early were they all of
 // the largest size. A parent with waiting queues is in exactly one place: in the wheel, in the due stages, outside (from m_due_o to the

@@ -339,7 +339,7 @@ module pst_hierarchy
   logic subscriber_pass, subscriber_wait, node_pass, node_wait, port_pass, port_wait;
   logic h5_alive_q, h6_alive_q, h7_alive_q, h8_alive_q;               // asks at the next gate
   logic h5_waits_q, h6_waits_q, h7_waits_q, h8_waits_q;               // a new packet that waits
-  logic h6_stays_q, h8_stays_q;    // a pick that found nobody yet, or that holds back
+  logic h6_stays_q, h8_stays_q;    // a pick that found no queue yet, or that holds back
   logic h5_wait_q, h5_left_q, h7_wait_q, h7_again_q, h7_left_q, h9_wait_q, h9_again_q, h9_left_q, h9_out_q;
   logic node_go, port_go, node_credit, port_credit, h7_credit_q, h9_credit_q, node_more, port_more, node_left_credit, port_left_credit;
   round_t node_round, port_round, h7_round_q, h9_round_q;

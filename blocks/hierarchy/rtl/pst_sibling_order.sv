@@ -6,7 +6,7 @@
 // closer to the first one, or makes it the first and all others of its class fall behind. So nothing wraps, and a queue that was idle is paid
 // for a largest packet or so at most.
 //
-// Of the queue itself it is told, too, before whom it would go if it had one more packet such as this one.
+// Of the operation's own queue it also says before which others it would go, had it one more packet such as this one.
 //
 // Latency: cycle 0 the queue, 2 class, weight and length, 5 before_o, of the state after this operation. Throughput: one operation per cycle.
 // Reset: a walker clears the memory (`Subscribers` cycles): all queues have had the same.

@@ -77,7 +77,7 @@ module pst_subscriber_queues
       .level_o(unused_level)
   );
 
-  // --- who is next, after each event
+  // --- which queue is next, after each event
 
   if (Q == 1) begin : g_single
     assign look_index  = '0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Which of a subscriber's queues wait at one level, each in its class, and at nodes and ports each at one parent.
 //
-// Latency: cycle 0 the subscriber, 3 the event and who waits beside that queue, 4 all that wait after it. Throughput: one event per cycle.
-// Reset: a walker clears the memory (`Subscribers` cycles): nobody waits.
+// Latency: cycle 0 the subscriber, 3 the event and which queues wait beside that one, 4 all that wait after it. Throughput: one event per cycle.
+// Reset: a walker clears the memory (`Subscribers` cycles): no queue waits.
 module pst_waiting_queues
   import pst_hierarchy_pkg::*;
 #(
