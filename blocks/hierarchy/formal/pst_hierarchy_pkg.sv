@@ -21,8 +21,8 @@ package pst_hierarchy_pkg;
   typedef logic [2:0] train_t;
 
   // Fair order at nodes and ports: rounds of a parent's class, and what a queue may still send in its round, in bytes.
-  localparam int unsigned RoundWidth = 12;
-  localparam int unsigned CreditWidth = 18;
+  localparam int unsigned RoundWidth = 6;
+  localparam int unsigned CreditWidth = 17;
   typedef logic [RoundWidth-1:0] round_t;
   typedef logic signed [CreditWidth-1:0] credit_t;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Proof bench of pst_round_credit: what a subscriber may still send of a class is exact, in bytes, through any number of rounds and packets; a
-// quantum of its weight once in a round; a pick goes exactly when the credit is positive then; more than four quanta are never kept; credit never
+// quantum of its weight once in a round; a pick goes exactly when the credit is positive then; four quanta are never kept; credit never
 // wraps.
 //
 // One subscriber, any, is followed: beside the hardware stand its words, with credit as a wide number. A pick changes one of them in its cycle 6:
@@ -28,7 +28,7 @@ module pst_round_credit_proof
   typedef logic signed [23:0] bytes_t;
 
   localparam bytes_t Quantum = 2048;
-  localparam bytes_t Most = 4 * 8 * Quantum;         // four quanta at weight 8
+  localparam bytes_t Most = 4 * 8 * Quantum - 1;     // four quanta at weight 8, less a byte
   localparam bytes_t Least = 2 - (1 << LenWidth);    // the last byte of credit, and the longest packet
 
   typedef struct packed {
@@ -91,7 +91,7 @@ module pst_round_credit_proof
   always_comb begin
     quantum  = Quantum * (bytes_t'({1'b0, weight_q[6]}) + 1);
     refill   = !found6_q.known || found6_q.round != round_q[6];
-    refilled = found6_q.credit + quantum > 4 * quantum ? 4 * quantum : found6_q.credit + quantum;
+    refilled = found6_q.credit + quantum >= 4 * quantum ? 4 * quantum - 1 : found6_q.credit + quantum;
     credit   = refill ? refilled : found6_q.credit;
     may_go   = credit > 0;
     rest     = may_go ? credit - bytes_t'({1'b0, op_len_i}) : credit;
@@ -251,7 +251,7 @@ module pst_round_credit_proof
       if (picked_q) a_left : assert (more == (rest_q >= 0) && left_credit == (rest_q > 0));
       if (picked) begin
         a_bounds : assert (rest <= Most && rest >= Least);
-        if (refill) a_most : assert (credit <= 4 * quantum && credit <= found6_q.credit + quantum);
+        if (refill) a_most : assert (credit < 4 * quantum && credit <= found6_q.credit + quantum);
         if (refill && class_q[6] == y_q) a_once : assert (!given_q || given_round_q != round_q[6]);
         // other classes' words are left alone, unless the class has none and takes one; it has one from now on
         for (int i = 0; i < Indexes; i++) begin
@@ -321,9 +321,9 @@ module pst_round_credit_proof
       if (fresh_q[3]) a_stage3 : assert (u_dut.r3_round_q == round_q[3] && u_dut.r3_class_q == class_q[3]
           && u_dut.r3_weight_q == weight_q[3]);
       if (fresh_q[4]) a_stage4 : assert (u_dut.r4_round_q == round_q[4] && u_dut.r4_class_q == class_q[4]
-                                         && 32'(u_dut.r4_quantum_q) == (32'(weight_q[4]) + 1) * 2048);
+                                         && u_dut.r4_weight_q == weight_q[4] && 32'(u_dut.r4_quantum_q) == (32'(weight_q[4]) + 1) * 2048);
       if (fresh_q[5]) a_stage5 : assert (u_dut.r5_round_q == round_q[5] && u_dut.r5_class_q == class_q[5]
-                                         && 32'(u_dut.r5_quantum_q) == (32'(weight_q[5]) + 1) * 2048);
+                                         && u_dut.r5_weight_q == weight_q[5] && 32'(u_dut.r5_quantum_q) == (32'(weight_q[5]) + 1) * 2048);
       if (fresh_q[6]) a_stage6 : assert (u_dut.r6_round_q == round_q[6] && u_dut.r6_class_q == class_q[6]);
       // nothing happens before the memory is cleared
       if (!init_done) begin

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Proof bench of pst_siblings: of the queues of a subscriber that wait together, at one parent in one class, exactly one stands in the parent's
 // list, is picked, or is being appended; none is appended twice. A look gives a queue that waits there, and when it was chosen none of the others
-// went before it; and it is said to hold back when one that has left would go again before it, so often as it was told.
+// went before it; and it is said to hold back when one that has left would go again before it, so often as it was told. A queue that begins to
+// wait while others of its subscriber wait at another parent waits alone.
 //
-// One group, any, is followed: a subscriber, a class and a parent. Beside the hardware stand the subscriber's queues that wait, which of them
+// One group, any, is followed: of a subscriber those of a class that wait at a parent together, or one queue while it waits alone. Beside the hardware stand the subscriber's queues that wait, which of them
 // stands in the list, and which is to go. They change with what is seen at the ports. The invariant says how memories and pipeline encode them.
 // pst_ram_modify is its contract here.
 module pst_siblings_proof
@@ -37,9 +38,9 @@ module pst_siblings_proof
   typedef logic [Indexes-1:0][Indexes-1:0] before_t;
 
   typedef struct packed {    // as pst_waiting_queues has it
+    logic   alone;
     logic   waits;
     class_t cls;
-    logic   parent;
   } word_t;
 
   typedef enum logic [1:0] {
@@ -67,12 +68,17 @@ module pst_siblings_proof
   );
 
   logic seen_q, x_q, parent_q;    // subscriber,
-  class_t class_q;                // class and parent, any
+  class_t class_q;                // class and parent, any;
+  logic alone_q;                  // or it is one that waits alone:
+  index_t single_q;               // this one, any
   initial seen_q = 1'b0;
 
   // --- the group as it should be
 
   word_t [Indexes-1:0] words_q, words_d;
+  set_t parents_q, parents_d;             // of each that waits
+  logic together_q, together_d;           // parent of those that do not wait alone
+  logic alone;                            // the queue of this event waits alone, or will
   set_t group_q, group_d, group5_q;       // that wait together: now; as of the events two cycles ago and before
   stands_e stands_q, stands_d;
   index_t who_q, who_d;                   // stands, or was picked
@@ -94,6 +100,13 @@ module pst_siblings_proof
     end
   endfunction
 
+  function automatic set_t group_of(word_t [Indexes-1:0] words, set_t parents);
+    for (int i = 0; i < Indexes; i++) begin
+      group_of[i] = words[i].waits && words[i].alone == alone_q
+          && (alone_q ? index_t'(i) == single_q : words[i].cls == class_q && parents[i] == parent_q);
+    end
+  endfunction
+
   // Of any two one goes before the other, and there is no ring.
   function automatic logic ordered(before_t order);
     ordered = 1'b1;
@@ -110,13 +123,30 @@ module pst_siblings_proof
   always_comb begin
     happens     = event_waits_i || event_left_i || event_again_i;
     mine        = happens && subscriber_q[3] == x_q;
-    group_event = mine && event_class_i == class_q && event_parent_i == parent_q;
-    words_d  = words_q;
+    alone       = words_q[event_index_i].alone;
+    together_d  = together_q;
+    if (event_waits_i) begin
+      alone = 1'b0;
+      if (mine) together_d = event_parent_i;
+      for (int i = 0; i < Indexes; i++) begin
+        if (words_q[i].waits && !words_q[i].alone) begin
+          if (parents_q[i] != event_parent_i) alone = 1'b1;
+          together_d = together_q;
+        end
+      end
+    end
+    group_event = mine && alone == alone_q
+        && (alone_q ? event_index_i == single_q : event_class_i == class_q && event_parent_i == parent_q);
+    words_d   = words_q;
+    parents_d = parents_q;
     stands_d = stands_q;
     who_d    = who_q;
-    if (mine && event_waits_i) words_d[event_index_i] = '{waits: 1'b1, cls: event_class_i, parent: event_parent_i};
+    if (mine && event_waits_i) begin
+      words_d[event_index_i]   = '{alone: alone, waits: 1'b1, cls: event_class_i};
+      parents_d[event_index_i] = event_parent_i;
+    end
     if (mine && event_left_i) words_d[event_index_i].waits = 1'b0;
-    for (int i = 0; i < Indexes; i++) group_d[i] = words_d[i].waits && words_d[i].cls == class_q && words_d[i].parent == parent_q;
+    group_d = group_of(words_d, parents_d);
     // what is seen at the ports
     if (e4_q && append) begin
       stands_d = Listed;
@@ -138,9 +168,13 @@ module pst_siblings_proof
     x_q      <= x_q;
     class_q  <= class_q;
     parent_q <= parent_q;
+    alone_q  <= alone_q;
+    single_q <= single_q;
     valid_q      <= {valid_q[2:1], op_valid_i};
     subscriber_q <= {subscriber_q[2:1], op_subscriber_i};
     words_q  <= words_d;
+    parents_q  <= parents_d;
+    together_q <= together_d;
     group_q  <= group_d;
     group5_q <= group_q;
     stands_q <= stands_d;
@@ -164,6 +198,7 @@ module pst_siblings_proof
     if (rst_i) begin
       valid_q  <= '0;
       words_q  <= '0;
+      together_q <= 1'b0;
       group_q  <= '0;
       group5_q <= '0;
       stands_q <= Nothing;
@@ -182,7 +217,8 @@ module pst_siblings_proof
       m_event : assume (2'(event_waits_i) + 2'(event_left_i) + 2'(event_again_i) <= 2'd1 && (!happens || valid_q[3]));
       if (mine && event_waits_i) m_wait : assume (!words_q[event_index_i].waits);
       if (mine && !event_waits_i) begin
-        m_left : assume (words_q[event_index_i] == {1'b1, event_class_i, event_parent_i});
+        m_left : assume (words_q[event_index_i].waits && words_q[event_index_i].cls == event_class_i
+                         && parents_q[event_index_i] == event_parent_i);
         if (group_event) m_picked : assume (stands_q == Picked && event_index_i == who_q);
       end
       // of pst_sibling_order
@@ -217,9 +253,10 @@ module pst_siblings_proof
       if (stands_q == Looking) a_look : assert (look_index == first6_q && look_hold == hold6_q && group_q[look_index]);
 
       // what the induction needs
-      a_words : assert (u_dut.g_siblings.u_waiting.u_words.mem_q[x_q] == words_q);
+      a_words : assert (u_dut.g_siblings.u_waiting.u_words.mem_q[x_q] == {together_q, words_q});
+      a_group : assert (group_q == group_of(words_q, parents_q));
       for (int i = 0; i < Indexes; i++) begin
-        assert (group_q[i] == (words_q[i].waits && words_q[i].cls == class_q && words_q[i].parent == parent_q));
+        if (words_q[i].waits && !words_q[i].alone) assert (parents_q[i] == together_q);
         if (group5_q[i] && !e5_q) assert (mem[i] == next_t'({hold5_q, first5_q}));
       end
       a_valid : assert (u_dut.g_siblings.u_waiting.u_words.valid_q == valid_q);
@@ -247,9 +284,10 @@ module pst_siblings_proof
                             && u_dut.g_siblings.look_index_q == who_q);
       end
       if (stands_q == Picked) a_picked : assert (group_q[who_q]);
-      if (!init_done) a_init : assert (valid_q == '0 && words_q == '0 && stands_q == Nothing && !e4_q && !e5_q && !mine4_q && !mine5_q);
+      if (!init_done) a_init : assert (valid_q == '0 && words_q == '0 && !together_q && stands_q == Nothing && !e4_q && !e5_q && !mine4_q && !mine5_q);
 
       // useful work is possible: another one goes than the one that stands; the next one is appended when it has left
+      c_alone : cover (alone_q && stands_q == Looking);
       c_hold : cover (stands_q == Looking && look_hold == Patience);
       c_other : cover (stands_q == Looking && look_index != who_q);
       c_next : cover (e4_q && append && stands_q == Nothing && group5_q != group_q && (group5_q & ~group_q) != '0);

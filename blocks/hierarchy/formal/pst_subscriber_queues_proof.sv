@@ -32,7 +32,6 @@ module pst_subscriber_queues_proof
   typedef struct packed {    // as pst_waiting_queues has it
     logic   waits;
     class_t cls;
-    logic   parent;
   } word_t;
   typedef word_t [Indexes-1:0] words_t;
 
@@ -165,7 +164,7 @@ module pst_subscriber_queues_proof
     mine    = happens && subscriber_q[3] == x_q;
     words_d = words_q;
     first_d = first4_q;
-    if (mine && event_waits_i) words_d[event_index_i] = '{waits: 1'b1, cls: event_class_i, parent: 1'b0};
+    if (mine && event_waits_i) words_d[event_index_i] = '{waits: 1'b1, cls: event_class_i};
     if (mine && event_left_i) words_d[event_index_i].waits = 1'b0;
     if (mine) first_d = first_of(words_d, event_before_i);
   end
@@ -248,7 +247,7 @@ module pst_subscriber_queues_proof
             && u_dut.g_queues.subscriber_q[k] == subscriber_q[k]);
       end
       if (mine4_q) begin
-        a_four : assert (u_dut.g_queues.c4_event_q && u_dut.g_queues.subscriber_q[4] == x_q && u_dut.g_queues.u_waiting.words_q == words_q
+        a_four : assert (u_dut.g_queues.c4_event_q && u_dut.g_queues.subscriber_q[4] == x_q && u_dut.g_queues.u_waiting.kept_q == words_q
                          && u_dut.g_queues.c4_before_q == before4_q && ordered(before4_q) && first4_q == first_of(words_q, before4_q));
       end else begin
         a_none4 : assert (!(u_dut.g_queues.c4_event_q && u_dut.g_queues.subscriber_q[4] == x_q) && first4_q == first5_q);

@@ -19,8 +19,8 @@ constexpr uint8_t kPatience = 2;
 struct RoundCredit {
     static constexpr int32_t kQuantum = 2048;  // bytes at weight 1
     static constexpr int32_t kMostQuanta = 4;  // that are kept
-    static constexpr uint32_t kRoundMask = (1u << 12) - 1;
-    static constexpr int32_t kLeast = -(1 << 17);
+    static constexpr uint32_t kRoundMask = (1u << 6) - 1;
+    static constexpr int32_t kLeast = -(1 << 16);
 
     int32_t credit = 0;  // bytes
     uint16_t round = 0, cls = 0;
@@ -29,7 +29,7 @@ struct RoundCredit {
     bool pick(uint32_t now, uint32_t weight, uint32_t new_class, uint32_t length) {
         if (round != now) {
             const auto quantum = kQuantum * static_cast<int32_t>(weight);
-            credit = std::min(credit + quantum, kMostQuanta * quantum);
+            credit = std::min(credit + quantum, kMostQuanta * quantum - 1);
         }
         round = static_cast<uint16_t>(now);
         cls = static_cast<uint16_t>(new_class);

@@ -113,6 +113,7 @@ class Hierarchy {
         bool here = false;
         std::optional<Level> waits;  // where, in which class, at which parent
         uint32_t waiting_class = 0, waiting_parent = 0;
+        bool alone = false;  // when it began to wait, others of its subscriber waited at another parent of this level
     };
     struct Subscriber {
         uint32_t node = 0, weight = 1;
@@ -138,15 +139,17 @@ class Hierarchy {
         return level == Level::Node ? subscribers_[subscriber].node : port_of_[subscribers_[subscriber].node];
     }
 
-    // The queues of its subscriber that wait where this one does, or did, in its class, without itself: a bit each.
+    // The queues of its subscriber that wait where this one does, or did, in its class, without itself: a bit each. None when it waits
+    // alone: others waited at another parent when it came.
     uint32_t beside(Level level, uint32_t queue) const {
         const Queue& q = queues_[queue];
         const uint32_t first = queue - index_of(queue);
         uint32_t found = 0;
+        if (q.alone) return found;
         for (uint32_t i = 0; i < sizes_.queues_per_subscriber; ++i) {
             const Queue& other = queues_[first + i];
             found |= uint32_t{first + i != queue && other.waits == level && other.waiting_class == q.waiting_class &&
-                              other.waiting_parent == q.waiting_parent}
+                              !other.alone}
                      << i;
         }
         return found;
@@ -183,6 +186,12 @@ class Hierarchy {
         q.waits = level;
         q.waiting_class = q.cls;
         q.waiting_parent = id;
+        q.alone = false;
+        if (level != Level::Subscriber) {
+            const uint32_t first = queue - index_of(queue);
+            q.alone = std::any_of(queues_.begin() + first, queues_.begin() + first + sizes_.queues_per_subscriber,
+                                  [&](const Queue& other) { return other.waits == level && !other.alone && other.waiting_parent != id; });
+        }
         if (level == Level::Subscriber)
             parent.queues.wait(index_of(queue), q.cls, subscribers_[id].order);
         else if (beside(level, queue) == 0)

@@ -238,8 +238,9 @@ class TimedHierarchy {
         uint16_t length = 0;
         bool mark : 1 = false, waits : 1 = false;
         uint8_t cls : 4 = 0, level : 2 = 0;   // 1 node, 2 port: it waits there
-        uint32_t parent : 27 = 0;             // at this one
+        uint32_t parent : 26 = 0;             // at this one
         uint32_t next : 3 = 0, hold : 2 = 0;  // which of its subscriber's queues that wait with it goes first, and how often it holds back
+        bool alone : 1 = false;               // when it came, others of its subscriber waited at another parent of this level
     };
     using Pick = FairPicker::Pick;
     struct Operation {
@@ -374,7 +375,7 @@ class TimedHierarchy {
             const bool go = !pick.none && !pick.hold && may_go(level, operation.start, pick, credit);
             if (!pick.none) {
                 if (go) held.level = 0;
-                const uint32_t waiting = beside(level, pick.queue, held.cls, pick.parent) | uint32_t{!go} << index_of(pick.queue);
+                const uint32_t waiting = beside(level, pick.queue, held.cls) | uint32_t{!go} << index_of(pick.queue);
                 if (waiting) {
                     choose(pick.queue, waiting, operation.start, go, pick.hold ? pick.hold - 1U : 0);
                     const uint32_t stands = pick.queue - index_of(pick.queue) + static_cast<uint32_t>(__builtin_ctz(waiting));
@@ -441,16 +442,26 @@ class TimedHierarchy {
             held.hold = hold & 3;
         }
     }
-    // The other queues of its subscriber that wait at this node or port in this class, a bit each.
-    uint32_t beside(unsigned level, uint32_t queue, uint32_t cls, uint32_t parent) const {
-        if (sizes_.queues_per_subscriber == 1) return 0;
+    // The other queues of its subscriber that wait with this one at its node or port in this class, a bit each. None when it waits alone.
+    uint32_t beside(unsigned level, uint32_t queue, uint32_t cls) const {
+        if (held_[queue].alone) return 0;
         const uint32_t first = queue - index_of(queue);
         uint32_t found = 0;
         for (uint32_t i = 0; i < sizes_.queues_per_subscriber; ++i) {
             const Held& other = held_[first + i];
-            found |= uint32_t{first + i != queue && other.level == level && other.cls == cls && other.parent == parent} << i;
+            found |= uint32_t{first + i != queue && other.level == level && other.cls == cls && !other.alone} << i;
         }
         return found;
+    }
+
+    // Those of its subscriber's queues that wait together at this level do so at another parent.
+    bool waits_elsewhere(unsigned level, uint32_t queue, uint32_t parent) const {
+        const uint32_t first = queue - index_of(queue);
+        for (uint32_t i = 0; i < sizes_.queues_per_subscriber; ++i) {
+            const Held& other = held_[first + i];
+            if (first + i != queue && other.level == level && !other.alone) return other.parent != parent;
+        }
+        return false;
     }
 
     // A subscriber's credit in a class, as an operation sees it.
@@ -523,8 +534,9 @@ class TimedHierarchy {
         }
         ++groups_[level - 1][id].count;
         held.level = static_cast<uint8_t>(level);
-        held.parent = id & ((1U << 27) - 1);
-        const uint32_t others = beside(level, packet.queue, held.cls, id);
+        held.parent = id & ((1U << 26) - 1);
+        held.alone = waits_elsewhere(level, packet.queue, held.parent);
+        const uint32_t others = beside(level, packet.queue, held.cls);
         choose(packet.queue, others | 1U << index_of(packet.queue), operation.start, false, 0);
         if (others) return;  // one of them stands in the list
         pickers_[level - 1].append(operation.start + hierarchy_timing::kAppend[level], id, held.cls, packet.queue,

@@ -67,6 +67,8 @@ module pst_hierarchy
   localparam int unsigned SubscriberWidth = $clog2(Subscribers);
   localparam int unsigned IndexBits = $clog2(QueuesPerSubscriber);
   localparam int unsigned IndexWidth = IndexBits > 0 ? IndexBits : 1;
+  // Narrow words of few subscribers would leave a block RAM nearly empty.
+  localparam string NarrowStyle = RamStyle == "auto" && Subscribers <= 512 ? "distributed" : RamStyle;
   localparam int unsigned OutDepth = 32;
 
   // The horizon is at least eight cycles per parent, so that visits to parents beyond it stay below 1/8 of the cycles.
@@ -292,7 +294,7 @@ module pst_hierarchy
   );
 
   pst_ram_write_first #(
-      .Width(NodeWidth + $bits(weight_t)), .Depth(Subscribers), .Style(RamStyle)
+      .Width(NodeWidth + $bits(weight_t)), .Depth(Subscribers), .Style(NarrowStyle)
   ) u_node_of (
       .clk_i,
       .we_i(init_q || (cfg_take && s_cfg_what_i == SetSubscriber)),
@@ -525,7 +527,7 @@ module pst_hierarchy
   end
 
   pst_subscriber_queues #(
-      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
+      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(NarrowStyle)
   ) u_subscriber_queues (
       .clk_i, .rst_i,
       .s_op_valid_i(h2_q.valid), .s_op_subscriber_i(subscriber_of(h2_q.queue_id)),

@@ -80,7 +80,9 @@ module pst_round_credit
   class_t r3_class_q, r4_class_q, r5_class_q, r6_class_q;
   weight_t r3_weight_q;
   round_t r3_round_q, r4_round_q, r5_round_q, r6_round_q;
-  credit_t r5_raised, r5_most, r5_refilled, r6_credit_q, r6_rest;
+  logic signed [CreditWidth:0] r5_raised;
+  weight_t r4_weight_q, r5_weight_q;
+  credit_t r5_most, r5_refilled, r6_credit_q, r6_rest;
   logic r7_we_q;
   word_t r7_word_q;
 
@@ -88,10 +90,10 @@ module pst_round_credit
     r3_place = r3_index_q;
     for (int i = int'(Q) - 1; i >= 0; i--) if (r3_match_q[i]) r3_place = index_t'(i);
 
-    // A new round: a quantum more, but no more than four are kept.
-    r5_raised   = r5_own_q.credit + credit_t'(r5_quantum_q);
-    r5_most     = credit_t'({r5_quantum_q, 2'b00});
-    r5_refilled = r5_raised > r5_most ? r5_most : r5_raised;
+    // A new round: a quantum more, but less than four of them are kept.
+    r5_raised   = (CreditWidth + 1)'(r5_own_q.credit) + (CreditWidth + 1)'(r5_quantum_q);
+    r5_most     = credit_t'({r5_weight_q, {QuantumLog + 2{1'b1}}});
+    r5_refilled = r5_raised > (CreditWidth + 1)'(r5_most) ? r5_most : credit_t'(r5_raised);
 
     r6_rest = go_o ? r6_credit_q - credit_t'(s_op_len_i) : r6_credit_q;
     if (r6_credit_q < 0 && r6_rest >= 0) r6_rest = {1'b1, {CreditWidth-1{1'b0}}};
@@ -123,6 +125,7 @@ module pst_round_credit
     r4_known_q   <= r3_match_q != '0;
     r4_own_q     <= r3_words_q[Q == 1 ? '0 : r3_place];
     r4_quantum_q <= ((QuantumLog + 4)'(r3_weight_q) + 1'b1) << QuantumLog;
+    r4_weight_q  <= r3_weight_q;
     r4_class_q   <= r3_class_q;
     r4_round_q   <= r3_round_q;
 
@@ -131,6 +134,7 @@ module pst_round_credit
     r5_known_q   <= r4_known_q;
     r5_again_q   <= r4_known_q && r4_own_q.round == r4_round_q;
     r5_quantum_q <= r4_quantum_q;
+    r5_weight_q  <= r4_weight_q;
     r5_class_q   <= r4_class_q;
     r5_round_q   <= r4_round_q;
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Which of a subscriber's queues wait at one level, each in its class, and at nodes and ports each at one parent.
+// Which of a subscriber's queues wait at one level, each in its class, and at nodes and ports at which parent.
+//
+// Queues of a subscriber wait at two parents only after it has moved, while packets wait at the old one. The parent is kept once for those
+// that wait together; a queue that comes to another one meanwhile waits alone until it leaves.
 //
 // Latency: cycle 0 the subscriber, 3 the event and which queues wait beside that one, 4 all that wait after it. Throughput: one event per cycle.
 // Reset: a walker clears the memory (`Subscribers` cycles): no queue waits.
@@ -8,10 +11,11 @@ module pst_waiting_queues
 #(
     parameter int unsigned Subscribers = 16,           // >= 2
     parameter int unsigned QueuesPerSubscriber = 4,    // 2, 4 or 8
-    parameter int unsigned ParentWidth = 1,            // bits of a parent's number
+    parameter int unsigned ParentWidth = 0,            // bits of a parent's number; 0: each subscriber has one parent of its own here
     parameter string       RamStyle = "auto",
     localparam int unsigned SubscriberWidth = $clog2(Subscribers),
-    localparam int unsigned IndexWidth = $clog2(QueuesPerSubscriber)
+    localparam int unsigned IndexWidth = $clog2(QueuesPerSubscriber),
+    localparam int unsigned ParentPort = ParentWidth > 0 ? ParentWidth : 1
 ) (
     input  logic                                          clk_i,
     input  logic                                          rst_i,
@@ -23,7 +27,7 @@ module pst_waiting_queues
     input  logic                                          s_event_left_i,
     input  logic   [         IndexWidth-1:0]              s_event_index_i,
     input  class_t                                        s_event_class_i,
-    input  logic   [        ParentWidth-1:0]              s_event_parent_i,
+    input  logic   [         ParentPort-1:0]              s_event_parent_i,
     output logic   [QueuesPerSubscriber-1:0]              beside_o,            // other queues that wait in its class at its parent
     // cycle 4
     output logic   [QueuesPerSubscriber-1:0]              waits_o,
@@ -34,33 +38,59 @@ module pst_waiting_queues
   localparam int unsigned Q = QueuesPerSubscriber;
 
   typedef struct packed {
-    logic                   waits;
-    class_t                 cls;
-    logic [ParentWidth-1:0] parent;
+    logic   alone;    // not kept where there is one parent
+    logic   waits;
+    class_t cls;
   } word_t;
 
+  localparam int unsigned KeptWidth = $bits(word_t) - (ParentWidth > 0 ? 0 : 1);
+  typedef logic [KeptWidth-1:0] kept_t;
+
+  typedef struct packed {
+    logic [ParentPort-1:0] parent;    // of those that wait, but for those that wait alone
+    kept_t [Q-1:0]         queues;
+  } group_t;
+
+  localparam int unsigned GroupWidth = $bits(kept_t) * Q + ParentWidth;
+
+  logic [GroupWidth-1:0] kept, kept_q;
+  group_t group, group_new, group_q;
   word_t [Q-1:0] words, words_new, words_q;
+  logic together, alone;    // any other waits with the group; this one would wait alone
+
+  assign group   = group_t'(kept);
+  assign group_q = group_t'(kept_q);
 
   always_comb begin
-    words_new = words;
+    together = 1'b0;
     for (int i = 0; i < int'(Q); i++) begin
-      beside_o[i] = words[i].waits && s_event_index_i != IndexWidth'(i) && words[i].cls == s_event_class_i
-          && words[i].parent == s_event_parent_i;
+      words[i] = word_t'(group.queues[i]);
+      if (words[i].waits && !words[i].alone) together = 1'b1;
+    end
+    alone = ParentWidth != 0 && together && group.parent != s_event_parent_i;
+    group_new = group;
+    if (s_event_waits_i && !together) group_new.parent = s_event_parent_i;
+    for (int i = 0; i < int'(Q); i++) begin
+      beside_o[i]  = words[i].waits && !words[i].alone && s_event_index_i != IndexWidth'(i) && words[i].cls == s_event_class_i
+          && !(s_event_waits_i ? alone : words[s_event_index_i].alone);
+      words_new[i] = words[i];
       if (s_event_index_i == IndexWidth'(i)) begin
-        if (s_event_waits_i) words_new[i] = '{waits: 1'b1, cls: s_event_class_i, parent: s_event_parent_i};
+        if (s_event_waits_i) words_new[i] = '{alone: alone, waits: 1'b1, cls: s_event_class_i};
         if (s_event_left_i) words_new[i].waits = 1'b0;
       end
+      group_new.queues[i] = kept_t'(words_new[i]);
+      words_q[i]   = word_t'(group_q.queues[i]);
       waits_o[i]   = words_q[i].waits;
       classes_o[i] = words_q[i].cls;
     end
   end
 
   pst_ram_modify #(
-      .Width($bits(words)), .Depth(Subscribers), .Style(RamStyle)
+      .Width(GroupWidth), .Depth(Subscribers), .Style(RamStyle)
   ) u_words (
       .clk_i, .rst_i,
-      .valid_i(s_op_valid_i), .addr_i(s_op_subscriber_i), .word_o(words), .we_i(s_event_waits_i || s_event_left_i), .word_i(words_new),
-      .word_q_o(words_q), .init_done_o
+      .valid_i(s_op_valid_i), .addr_i(s_op_subscriber_i), .word_o(kept), .we_i(s_event_waits_i || s_event_left_i),
+      .word_i(GroupWidth'(group_new)), .word_q_o(kept_q), .init_done_o
   );
 
 `ifndef SYNTHESIS
