@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock import testkit
+from penstock.testing import testkit
 
 GATE = "hierarchy/rtl/pst_gate.sv"
 LISTS = "hierarchy/rtl/pst_fair_lists.sv"
