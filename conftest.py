@@ -3,7 +3,7 @@
 
 import signal
 
-from penstock.testkinds import pytest_addoption, pytest_configure
+from penstock.testing.testkinds import pytest_addoption, pytest_configure
 
 __all__ = ["pytest_addoption", "pytest_configure"]
 

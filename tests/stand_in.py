@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock import registers
+from penstock.designs import registers
 
 PASS_CYCLES = 40  # what the stand-in takes for a frame that need not wait
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from penstock import bench
-from penstock.cli import main
+from penstock.benches import bench
+from penstock.command_line.app import main
 from penstock.errors import UserError
 
 SMALL = ["--set", "queues=64", "--set", "descriptors=256"]
@@ -79,7 +79,7 @@ def test_wrong_input_is_one_sentence_and_status_2(arguments: list[str], words: s
 
 def test_a_core_of_another_size_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check is alive: a core with half of the queues folds two queues into one, and the bench must see it."""
-    from penstock import verilate
+    from penstock.hardware import verilate
 
     half = verilate.build_core(32, 256, True)
     monkeypatch.setattr(bench, "prepare", lambda options, report=None: half)
@@ -116,7 +116,7 @@ def test_few_queues_cannot_fill_the_link(capsys: pytest.CaptureFixture[str]) -> 
 def test_mixed_rates_are_in_range_and_have_the_sum(queues: int) -> None:
     import numpy as np
 
-    from penstock.rates import mixed_rates
+    from penstock.basics.rates import mixed_rates
 
     rates = mixed_rates(queues, 89e9, 64_000, 1e9, np.random.default_rng(1))
     assert rates.min() >= 64_000 and rates.max() <= 1e9
@@ -127,8 +127,8 @@ def test_mixed_rates_are_in_range_and_have_the_sum(queues: int) -> None:
 def test_rate_codes_are_those_of_the_registers() -> None:
     import numpy as np
 
-    from penstock import lateness
-    from penstock.registers import rate_code
+    from penstock.benches import lateness
+    from penstock.designs.registers import rate_code
 
     rates = np.array([64_000, 100_000, 1_234_567, 10**9, 0], dtype=float)
     for rate, code in zip(rates, lateness.rate_codes(rates), strict=True):
@@ -148,7 +148,7 @@ def test_lateness_refuses_what_it_cannot_do(setting: str, words: str, capsys: py
 
 def test_a_core_that_does_not_shape_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check is alive: a core that does not shape sends before the earliest departure time, and the bench must see it."""
-    from penstock import verilate
+    from penstock.hardware import verilate
 
     options = bench.plan("lateness", {"queues": "128", "packets": "100"}, 1)
     open_core = verilate.build_core(128, options["descriptors"], False)

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from fair_judge import Branch, Leaf, Tree, max_min
 
-from penstock import bench, bench_mixes, bench_tree
-from penstock.bench_mixes import Plan, Queue, Subscriber
-from penstock.cli import main
-from penstock.testkit import seed
+from penstock.benches import bench, bench_mixes, bench_tree
+from penstock.benches.bench_mixes import Plan, Queue, Subscriber
+from penstock.command_line.app import main
+from penstock.testing.testkit import seed
 
 # The core that other tests have built: four queues a subscriber.
 CORE = {"queues": "256", "queues_per_subscriber": "4", "megabytes": "1", "rate": "4 Gbit/s"}

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from penstock import bench, bench_tree
-from penstock.cli import main
+from penstock.benches import bench, bench_tree
+from penstock.command_line.app import main
 
 CORE = ["--set", "queues=256"]
 DISTRIBUTION = {"count", "min", "mean", "p50", "p99", "p99_9", "max"}
@@ -181,7 +181,7 @@ def test_levels_1_is_what_it_was() -> None:
 
 def test_a_core_with_another_hierarchy_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check is alive: on a core with four queues per subscriber the bench's pairs of queues have not the shares of subscribers."""
-    from penstock import verilate
+    from penstock.hardware import verilate
 
     given = {"queues": "256", "queues_per_subscriber": "2", "nodes": "8", "megabytes": "1", "size": "590", "rate": "4 Gbit/s"}
     options = bench.plan("fairness", given, 1)

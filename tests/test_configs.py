@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock import configs
+from penstock.designs import configs
 from penstock.errors import UserError
 
 GOOD = """\

@@ -17,16 +17,22 @@ from typing import Any
 
 import pytest
 
-from penstock import children, cli, console, engine, growing, lint, paths, terminal, verilate
+from penstock import paths
+from penstock.basics import children, growing
+from penstock.command_line import app as cli
+from penstock.command_line import console, terminal
+from penstock.engine import engine
 from penstock.errors import UserError
+from penstock.hardware import lint, verilate
 from penstock.paths import ROOT
 
 # A command that runs a tool which runs tools of its own, as make runs compilers.
 HANGS = """
     import sys
-    from penstock import children, cli
+    from penstock.basics import children
+    from penstock.command_line import app as cli
     from penstock.commands import app
-    from penstock.growing import growing
+    from penstock.basics.growing import growing
     from pathlib import Path
 
     @app.command()
@@ -107,7 +113,7 @@ def test_handing_over_passes_ctrl_c_on(tmp_path: Path) -> None:
         tmp_path,
         f"""
         import sys
-        from penstock import children
+        from penstock.basics import children
         sys.exit(children.hand_over(["sh", "-c", {words!r}]))
         """,
     )
@@ -170,7 +176,7 @@ def test_a_closed_standard_error_leaves_json_alone(tmp_path: Path) -> None:
         textwrap.dedent("""
         import penstock.__main__ as entry
         entry._open_standard_files()
-        from penstock.console import console, spinner
+        from penstock.command_line.console import console, spinner
         with spinner() as say:
             say("Compiling")
         console().print("a remark")

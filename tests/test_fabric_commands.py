@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock import bench, bench_fabric, fabric, generate_fabric
-from penstock.cli import main
+from penstock.benches import bench, bench_fabric
+from penstock.command_line.app import main
+from penstock.hardware import fabric, generate_fabric
 from penstock.paths import BLOCKS, ROOT, tool_environment
 
 sys.path.insert(0, str(BLOCKS / "fabric" / "test"))
@@ -36,7 +37,7 @@ def test_a_struct_of_another_size_is_refused(name: str, monkeypatch: pytest.Monk
     path = bench_fabric.build(options)
     assert bench_fabric.load(path)
     monkeypatch.setattr(bench_fabric, name, longer)
-    with pytest.raises(RuntimeError, match=f"pst_fabric_{name.lower()} has [0-9]+ bytes, penstock.bench_fabric.{name} has"):
+    with pytest.raises(RuntimeError, match=f"pst_fabric_{name.lower()} has [0-9]+ bytes, penstock.benches.bench_fabric.{name} has"):
         bench_fabric.load(path)
 
 
@@ -113,7 +114,7 @@ def test_wrong_sizes_are_one_sentence_and_status_2(arguments: list[str], words: 
 
 @pytest.mark.parametrize("bad", ["Ports=6", "Ports=128", "Stages=3", "FifoDepth=0", "Classes=0"])
 def test_the_hardware_refuses_them_too(bad: str) -> None:
-    from penstock.library import sources_of
+    from penstock.hardware.library import sources_of
 
     command = [
         "verilator",

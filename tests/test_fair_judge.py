@@ -7,7 +7,7 @@ from math import inf
 import pytest
 from fair_judge import Branch, Fluid, Leaf, Tree, max_min, split, why_not_max_min
 
-from penstock.testkit import seed
+from penstock.testing.testkit import seed
 
 
 def tree(queues: dict[int, Leaf], subscribers: dict[int, Branch] | None = None, **levels: dict[int, Branch]) -> Tree:

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 
 from penstock import paths
-from penstock.cli import main
+from penstock.command_line.app import main
 from penstock.errors import UserError
 from penstock.faults import docs, planting, progress, register
 from penstock.faults.register import Fault
 from penstock.faults.sources import Sources
-from penstock.testkit import seed
+from penstock.testing.testkit import seed
 
 PROJECT = """\
 [tool.pytest.ini_options]
@@ -250,7 +250,7 @@ def test_a_signal_ends_the_tests_too(house: House, number: signal.Signals, tmp_p
     house.write("tests/test_arithmetic.py", WAITS)
     house.register({})
     script = (
-        "import sys; from pathlib import Path; from penstock.faults import planting, register; from penstock.cli import main\n"
+        "import sys; from pathlib import Path; from penstock.faults import planting, register; from penstock.command_line.app import main\n"
         f"register.ROOT = planting.ROOT = Path({str(tmp_path)!r}); planting.BUILD = register.ROOT / 'build'\n"
         "sys.exit(main(['faults']))"
     )
@@ -331,7 +331,7 @@ def test_what_matters_to_a_test() -> None:
         *("memory/rtl/pst_ram_1r1w.sv", "stream/rtl/pst_fifo.sv", "queue/test/test_pst_queue_manager.py"),
     ):
         assert f"blocks/{file}" in matter
-    assert {"src/penstock/testkit.py", "lint/verilator.vlt", "pyproject.toml"} <= matter
+    assert {"src/penstock/testing/testkit.py", "lint/verilator.vlt", "pyproject.toml"} <= matter
     assert not any(file.startswith(("blocks/hierarchy", "blocks/memory/test", "designs", "engine", "docs", "tests")) for file in matter)
     assert "blocks/queue/README.md" not in matter and "blocks/queue/test/test_queue_proofs.py" not in matter
     assert not sources.need_engine(["blocks/queue/test/test_pst_queue_manager.py"])
@@ -339,7 +339,7 @@ def test_what_matters_to_a_test() -> None:
     drops = ["blocks/count/test/test_pst_drop_counters.py"]
     assert {"engine/src/module.cpp", "blocks/hierarchy/model/bind.hpp"} <= sources.that_matter_to(drops) and sources.need_engine(drops)
     bench = sources.that_matter_to(["tests/test_bench.py"])
-    assert {"src/penstock/commands/bench.py", "src/penstock/bench_tree.py", "blocks/hierarchy/rtl/pst_gate.sv"} <= bench
+    assert {"src/penstock/commands/bench.py", "src/penstock/benches/bench_tree.py", "blocks/hierarchy/rtl/pst_gate.sv"} <= bench
     # What a switch's tests look up by name may be anywhere.
     assert "blocks/fabric/rtl/pst_voq.sv" in sources.that_matter_to(["blocks/fabric/test/test_pst_islip_switch.py"])
 

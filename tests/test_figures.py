@@ -9,12 +9,17 @@ import numpy as np
 import pytest
 from stand_in import frame, pcap_bytes
 
-from penstock import bench, bench_engine, bench_tree, job, lateness, registers, report, result, scenario, summary, testkit
+from penstock.basics.rates import mixed_rates
+from penstock.benches import bench, bench_engine, bench_tree, lateness
+from penstock.designs import registers
+from penstock.engine import result
 from penstock.errors import UserError
 from penstock.papers.fpga_network_switch import compare
-from penstock.rates import mixed_rates
+from penstock.reports import report, summary
+from penstock.scenarios import job, scenario
 from penstock.switch_sim import Setting, measure
 from penstock.switch_sim.table import table
+from penstock.testing import testkit
 
 # ---- results
 
@@ -295,8 +300,8 @@ def fake_module(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
         return SimpleNamespace(**{name: answer(name) for name in seen if name != "jobs"})
 
-    monkeypatch.setattr("penstock.engine.module", module)
-    monkeypatch.setattr("penstock.engine.build", lambda report=None: None)
+    monkeypatch.setattr("penstock.engine.engine.module", module)
+    monkeypatch.setattr("penstock.engine.engine.build", lambda report=None: None)
     return seen
 
 
@@ -356,7 +361,7 @@ def test_bench_engine_divides_by_its_own_time(monkeypatch: pytest.MonkeyPatch) -
         "packets": {"in": 1000, "out": 700, "queued": 100, "dropped": {"no_page": 150, "runt": 50}},
     }  # fmt: skip
     jobs = []
-    monkeypatch.setattr("penstock.engine.run", lambda job, progress: jobs.append(job) or raw)
+    monkeypatch.setattr("penstock.engine.engine.run", lambda job, progress: jobs.append(job) or raw)
     options = {"levels": 1, "queues": 64, "seed": 1, "size": 1000, "load": 50, "packets": 1000}
     found = bench_engine.run(options, None, None)
     assert (found["packets_per_cpu_second"], found["cycles_per_cpu_second"]) == (4000, 200_000)
@@ -364,7 +369,7 @@ def test_bench_engine_divides_by_its_own_time(monkeypatch: pytest.MonkeyPatch) -
     # half of the line with 24 byte of overhead: 50 / 1.024 Gbit/s, a packet of 1,000 byte each 36.045 cycles of 220 MHz
     assert jobs[0]["sources"][0]["bps"] == pytest.approx(50e9 / 1.024) and jobs[0]["duration_cycles"] == 36_044
     for wrong in ({"conservation_ok": False}, {"order_errors": 1}, {"payload_errors": 1}):
-        monkeypatch.setattr("penstock.engine.run", lambda job, progress, wrong=wrong: raw | wrong | {"findings": ["this"]})
+        monkeypatch.setattr("penstock.engine.engine.run", lambda job, progress, wrong=wrong: raw | wrong | {"findings": ["this"]})
         with pytest.raises(RuntimeError, match="this"):
             bench_engine.run(options, None, None)
 
@@ -409,7 +414,7 @@ def test_a_packet_in_many_is_seen() -> None:
 
 def test_percentiles_of_a_run_are_nearest_ranks(tmp_path: Path) -> None:
     """Both inputs send to output 0 in each of 25 slots: packet n waits n - n // 2 slots; of 50 the 49.5th, so the 50th, waits 25."""
-    from penstock import engine
+    from penstock.engine import engine
 
     engine.build(print)
     (tmp_path / "trace").write_text("".join(f"{slot},{source},0\n" for slot in range(25) for source in range(2)))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from penstock import configs
-from penstock.cli import main
+from penstock.command_line.app import main
+from penstock.designs import configs
 from penstock.errors import UserError
-from penstock.generate import generate
+from penstock.hardware.generate import generate
 from penstock.paths import ROOT, tool_environment
 
 CONFIG = "tiny_16"

@@ -20,9 +20,10 @@ import numpy as np
 import pytest
 from stand_in import pcap_bytes
 
-from penstock import engine, teststand
-from penstock.cli import main
-from penstock.teststand import DROP, MARK, SEND, STAYS
+from penstock.command_line.app import main
+from penstock.engine import engine
+from penstock.testing import teststand
+from penstock.testing.teststand import DROP, MARK, SEND, STAYS
 
 Run = dict[str, Any]
 
@@ -150,7 +151,7 @@ def carry_out(place: Path, patch: pytest.MonkeyPatch, text: str, records: list[t
 
     engine.build(print)
     patch.setattr(engine, "run", with_orders)
-    patch.setattr("penstock.verilate.build_device", lambda config, report=None: teststand.library())
+    patch.setattr("penstock.hardware.verilate.build_device", lambda config, report=None: teststand.library())
     patch.setenv("COLUMNS", "120")
     said = _said(["run", str(place / "s.yaml"), "--out", str(place / "out")], patch)
     out = place / "out"
@@ -517,8 +518,8 @@ def long_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The same run as if 68 frames were too many to keep them one by one, and eight queues too many to list them all."""
     records = [(NS * start, struct.pack(">I", queue) + content(59_974 if start == 59_960 else start, n)) for queue, start, n in arrivals()]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("penstock.job.MAX_KEPT_FRAMES", 68)
-        patch.setattr("penstock.result.MAX_QUEUES_LISTED", 4)
+        patch.setattr("penstock.scenarios.job.MAX_KEPT_FRAMES", 68)
+        patch.setattr("penstock.engine.result.MAX_QUEUES_LISTED", 4)
         return carry_out(tmp_path_factory.mktemp("by_hand"), patch, SCENARIO, records, orders())
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock import library, lint
-from penstock.cli import main
+from penstock.command_line.app import main
+from penstock.hardware import library, lint
 
 CLEAN = f"""// {lint.SPDX}
 // A register.
@@ -45,7 +45,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(lint, "BUILD", tmp_path / "build")
     monkeypatch.setattr(library, "BLOCKS", tmp_path / "blocks")
     monkeypatch.setattr(library, "DESIGNS", tmp_path / "designs")
-    monkeypatch.setattr("penstock.configs.DESIGNS", tmp_path / "designs")
+    monkeypatch.setattr("penstock.designs.configs.DESIGNS", tmp_path / "designs")
     library.file_lists.cache_clear()
     library.modules.cache_clear()
     yield tmp_path

@@ -16,8 +16,8 @@ import pytest
 from mixes import KINDS, LARGEST, POINTS, QUANTUM, Mix, Unsteady
 from numpy.typing import NDArray
 
-from penstock import run
-from penstock.testkit import seed
+from penstock.engine import run
+from penstock.testing.testkit import seed
 
 WARM_UP = POINTS // 5
 # The contract: 0.20 percentage points of the congested parent in any mix over 50 MB; all queues backlogged, 0.02 points and a largest

@@ -11,11 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from penstock import bench, configs, engine, job, registers, result, scenario, twins, verilate
+from penstock.benches import bench
+from penstock.designs import configs, registers
+from penstock.engine import engine, result
+from penstock.hardware import verilate
 from penstock.paths import BUILD, ROOT
-from penstock.testjobs import assert_clean
-from penstock.testkit import seed
-from penstock.twins import IMIX
+from penstock.scenarios import job, scenario
+from penstock.testing import twins
+from penstock.testing.testjobs import assert_clean
+from penstock.testing.testkit import seed
+from penstock.testing.twins import IMIX
 
 SEEDS = 40
 CORE_CYCLES = 1_500_000

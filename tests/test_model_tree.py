@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from penstock import configs, engine, job, registers, scenario, twins, twins_tree, verilate
+from penstock.designs import configs, registers
+from penstock.engine import engine
 from penstock.errors import UserError
-from penstock.testjobs import assert_clean
-from penstock.testkit import seed
+from penstock.hardware import verilate
+from penstock.scenarios import job, scenario
+from penstock.testing import twins, twins_tree
+from penstock.testing.testjobs import assert_clean
+from penstock.testing.testkit import seed
 
 TIMING = {"read_latency": 44, "write_latency": 22, "gap_permille": 0}
 JOBS = 24

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from penstock.cli import main
+from penstock.command_line.app import main
 from penstock.papers import Options
 from penstock.papers.fpga_network_switch import compare, hardware, hardware_cards, simulations, stated
 from penstock.papers.page import number, page

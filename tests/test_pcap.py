@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from stand_in import frame, pcap_bytes
 
-from penstock import pcap, testkit
 from penstock.errors import UserError
-from penstock.schema import Match
+from penstock.scenarios import pcap
+from penstock.scenarios.schema import Match
+from penstock.testing import testkit
 
 RECORDS = [(1_000_000_000_000 + 1_500 * i, frame(size=60 + i)) for i in range(20)]
 

@@ -8,19 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from penstock import testkinds
-from penstock.cli import main
+from penstock.command_line.app import main
 from penstock.paths import ROOT
-from penstock.testkinds import FILE_SECONDS, KINDS, QUICK_SECONDS, Collected, choose
+from penstock.testing import testkinds
+from penstock.testing.testkinds import FILE_SECONDS, KINDS, QUICK_SECONDS, Collected, choose
 
 CONFTEST = """
 from pathlib import Path
 
-from penstock import paths, testkinds
+from penstock import paths
+from penstock.testing import testkinds
 
 paths.ROOT = Path(__file__).parent
 paths.BUILD = paths.ROOT / "build"
-from penstock.testkinds import pytest_addoption, pytest_configure
+from penstock.testing.testkinds import pytest_addoption, pytest_configure
 """
 
 TESTS = """
@@ -144,7 +145,8 @@ def test_what_takes_long_by_its_nature_is_out() -> None:
 
 def test_this_suite_has_tests_of_each_kind(request: pytest.FixtureRequest) -> None:
     """What the kinds look for is what the test kit's functions are called."""
-    from penstock import testkit, verilate
+    from penstock.hardware import verilate
+    from penstock.testing import testkit
 
     for kind, owner in (("proof", testkit), ("soak", testkit), ("simulation", testkit)):
         assert all(hasattr(owner, name) for name in KINDS[kind].calls)

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
-from penstock import registers
+from penstock.designs import registers
 from penstock.errors import UserError
-from penstock.testkit import seed
+from penstock.testing.testkit import seed
 
 LOW, HIGH = 64_000, 100 * 10**9
 

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from penstock import report, testkit
-from penstock.cli import main
-from penstock.result import Departures, distribution, rates
-from penstock.summary import observations, rows, sentences
+from penstock.command_line.app import main
+from penstock.engine.result import Departures, distribution, rates
+from penstock.reports import report
+from penstock.reports.summary import observations, rows, sentences
+from penstock.testing import testkit
 
 CLOCK = 10_000_000
 EGRESS = 100_000_000

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from stand_in import frame, pcap_bytes
 
-from penstock.cli import main
+from penstock.command_line.app import main
 from penstock.paths import ROOT
 
 SCENARIO = """\
@@ -223,9 +223,9 @@ def test_missing_packets_are_found_here_too(place: Path, fake_engine: dict[str, 
 
 def test_interrupt(place: Path, fake_engine: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Ctrl-C in the run: the result up to there is written and marked, status 130."""
-    import penstock.console
+    import penstock.command_line.console
 
-    original = penstock.console.run_progress
+    original = penstock.command_line.console.run_progress
 
     def interrupted(total: int) -> Any:
         from contextlib import contextmanager
@@ -237,7 +237,7 @@ def test_interrupt(place: Path, fake_engine: dict[str, Any], monkeypatch: pytest
 
         return wrapper()
 
-    monkeypatch.setattr(penstock.console, "run_progress", interrupted)
+    monkeypatch.setattr(penstock.command_line.console, "run_progress", interrupted)
     handler = signal.getsignal(signal.SIGINT)
     assert main(["run", "s.yaml", "--out", "out"]) == 130
     assert signal.getsignal(signal.SIGINT) is handler
@@ -247,7 +247,7 @@ def test_interrupt(place: Path, fake_engine: dict[str, Any], monkeypatch: pytest
 
 def test_units_are_never_cut_off(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     """On 80 columns names are shortened, and lines are broken; every number has its unit."""
-    from penstock import summary
+    from penstock.reports import summary
 
     assert main(["run", "s.yaml", "--out", "out"]) == 0
     capsys.readouterr()
@@ -530,7 +530,7 @@ def test_a_reader_that_leaves_early(place: Path, fake_engine: dict[str, Any]) ->
 
 def test_every_key_with_every_kind_of_value(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever stands at a key, what is wrong is said in our words, not in those of the library that finds it."""
-    from penstock.schema import Scenario
+    from penstock.scenarios.schema import Scenario
 
     foreign = ("input", "should be", "valid integer", "value error", "pydantic", "_error", "unable to", "traceback")
     values = [
@@ -573,8 +573,9 @@ def test_every_key_with_every_kind_of_value(place: Path, fake_engine: dict[str, 
 
 def test_random_damage_to_a_scenario_never_raises(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     """Scenarios with random characters changed either load or give one line and status 2."""
-    from penstock import job, scenario, testkit
     from penstock.errors import UserError
+    from penstock.scenarios import job, scenario
+    from penstock.testing import testkit
 
     rng = np.random.default_rng(testkit.seed())
     letters = list("abz019 :-{}[],.\"'\n\t#&*!|>%@é")
@@ -593,7 +594,7 @@ def test_random_damage_to_a_scenario_never_raises(place: Path, fake_engine: dict
 def test_help_is_quick_and_heavy_libraries_stay_out() -> None:
     """--help loads none of the libraries that cost time."""
     code = (
-        "import sys; from penstock.cli import main; main(['--help']);"
+        "import sys; from penstock.command_line.app import main; main(['--help']);"
         "sys.exit(any(m in sys.modules for m in ('numpy', 'plotly', 'pydantic', 'scapy', 'ruamel.yaml', 'dpkt')))"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}

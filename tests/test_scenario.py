@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from penstock import job, registers, scenario, schema_docs
+from penstock.designs import registers
 from penstock.errors import UserError
 from penstock.paths import ROOT
-from penstock.schema import IMIX
+from penstock.scenarios import job, scenario, schema_docs
+from penstock.scenarios.schema import IMIX
 
 BASE = """\
 name: base
@@ -256,6 +257,6 @@ def test_series_by_name(tmp_path: Path) -> None:
 
 
 def test_scenario_reference_is_fresh() -> None:
-    """The tables of docs/scenario.md are those of the models; `python -m penstock.schema_docs` writes them."""
+    """The tables of docs/scenario.md are those of the models; `python -m penstock.scenarios.schema_docs` writes them."""
     path = ROOT / "docs" / "scenario.md"
     assert schema_docs.updated(path.read_text()) == path.read_text()

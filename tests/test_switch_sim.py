@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from penstock.cli import main
+from penstock.command_line.app import main
 from penstock.errors import UserError
 from penstock.switch_sim import ALGORITHMS, TRAFFICS, Point, Setting, measure, simulate, sweep
 from penstock.switch_sim.trace import read

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock import expected, library, synth
-from penstock.cli import main
+from penstock.command_line.app import main
 from penstock.errors import UserError
+from penstock.hardware import expected, library, synth
 
 CORE = "pst_access_edge_core"
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock import configs, job, registers, scenario
+from penstock.designs import configs, registers
 from penstock.errors import UserError
+from penstock.scenarios import job, scenario
 
 HEAD = """name: tree
 description: A test.

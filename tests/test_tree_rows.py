@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 import yaml
 
-from penstock import configs, engine, run, twins, twins_tree
+from penstock.designs import configs
+from penstock.engine import engine, run
+from penstock.testing import twins, twins_tree
 
 LEVELS = ("subscribers", "nodes", "ports")
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from penstock import units
+from penstock.basics import units
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock import verilated_objects
+from penstock.hardware import verilated_objects
 
 
 def test_what_one_build_made_the_next_one_gets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

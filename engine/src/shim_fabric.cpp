@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Bench of a verilated pst_fabric (class Vpst_device), compiled with it: traffic at all inputs, every cell judged at the outputs.
 //
-// The whole loop is in the library, so a call is a run: src/penstock/bench_fabric.py gives the job and reads the result.
+// The whole loop is in the library, so a call is a run: src/penstock/benches/bench_fabric.py gives the job and reads the result.
 #include <bit>
 #include <cstdint>
 #include <cstdio>

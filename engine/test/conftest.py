@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from penstock import configs, engine, teststand, verilate
-from penstock.testkit import seed
+from penstock.designs import configs
+from penstock.engine import engine
+from penstock.hardware import verilate
+from penstock.testing import teststand
+from penstock.testing.testkit import seed
 
 sys.path.insert(0, str(Path(__file__).parent))  # for switch_reference: pytest's importlib mode does not do it
 

@@ -4,9 +4,9 @@
 import random
 from collections import defaultdict
 
-from penstock import verilate
-from penstock.testcore import CoreLibrary
-from penstock.testkit import seed
+from penstock.hardware import verilate
+from penstock.testing.testcore import CoreLibrary
+from penstock.testing.testkit import seed
 
 QUEUES, DESCRIPTORS = 16, 64
 

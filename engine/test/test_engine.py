@@ -14,9 +14,9 @@ import dpkt
 import numpy as np
 import pytest
 
-from penstock import engine
-from penstock.testjobs import assert_clean, constant, fate, frames
-from penstock.testkit import seed
+from penstock.engine import engine
+from penstock.testing.testjobs import assert_clean, constant, fate, frames
+from penstock.testing.testkit import seed
 
 Job = dict[str, Any]
 MakeJob = Callable[..., Job]

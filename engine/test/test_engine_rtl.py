@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from penstock import engine
-from penstock.testjobs import assert_clean, constant, frames
-from penstock.testkit import seed
+from penstock.engine import engine
+from penstock.testing.testjobs import assert_clean, constant, frames
+from penstock.testing.testkit import seed
 
 Job = dict[str, Any]
 MakeJob = Callable[..., Job]

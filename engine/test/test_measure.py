@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from penstock import engine, teststand
-from penstock.testjobs import assert_clean, constant
-from penstock.testkit import seed
-from penstock.teststand import DROP, MARK, MARK_AND_DROP, STAYS
+from penstock.engine import engine
+from penstock.testing import teststand
+from penstock.testing.testjobs import assert_clean, constant
+from penstock.testing.testkit import seed
+from penstock.testing.teststand import DROP, MARK, MARK_AND_DROP, STAYS
 
 Job = dict[str, Any]
 MakeJob = Callable[..., Job]

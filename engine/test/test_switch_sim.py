@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import switch_reference as reference
 
-from penstock import engine
-from penstock.testkit import seed as run_seed
+from penstock.engine import engine
+from penstock.testing.testkit import seed as run_seed
 
 Setting = dict[str, Any]
 DETERMINISTIC = ("oq", "cprra", "rrm", "islip", "drrm", "edrrm")

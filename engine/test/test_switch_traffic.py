@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from penstock import engine
-from penstock.testkit import seed as run_seed
+from penstock.engine import engine
+from penstock.testing.testkit import seed as run_seed
 
 SLOTS = 30_000
 SIGMAS = 5.0

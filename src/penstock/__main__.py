@@ -6,7 +6,7 @@ import sys
 
 
 def _take_signals() -> None:
-    """Let Ctrl-C end the process without a word while it only loads; `penstock.cli.main` takes it over for the command itself.
+    """Let Ctrl-C end the process without a word while it only loads; `penstock.command_line.app.main` takes it over for the command itself.
 
     The launcher ignores it until here, since Python answers one during its own start with a traceback.
     """
@@ -30,7 +30,7 @@ def _open_standard_files() -> None:
 
 def _start() -> int:
     try:
-        from penstock.cli import main
+        from penstock.command_line.app import main
 
         return main()
     except KeyboardInterrupt:

@@ -113,7 +113,7 @@ def on_off(rng: random.Random, bursts: int, burst: int, gap: float, pause: float
 
 def recorded(path: Path, tick_ns: float, seed: int, ect: float = 0.3) -> list[Arrival]:
     """The frames of a capture, at their times; whether each is ECN-capable is drawn."""
-    from penstock.pcap import read
+    from penstock.scenarios.pcap import read
 
     rng, frames = random.Random(seed), read(path)
     return [

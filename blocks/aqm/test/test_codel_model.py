@@ -7,8 +7,8 @@ import pytest
 from codel_bottleneck import ModelQueue, closed_loop, counts, on_off, open_loop, poisson, recorded
 from rfc8289 import CodelQueue, Packet
 
-from penstock import engine
-from penstock.testkit import seed
+from penstock.engine import engine
+from penstock.testing.testkit import seed
 
 models = engine.module().models
 CAPTURES = Path(__file__).resolve().parents[3] / "scenarios" / "captures"

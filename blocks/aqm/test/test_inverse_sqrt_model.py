@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from penstock import engine
+from penstock.engine import engine
 
 models = engine.module().models
 

@@ -2,7 +2,8 @@
 
 from fractions import Fraction
 
-from penstock import configs, engine
+from penstock.designs import configs
+from penstock.engine import engine
 
 TICK = Fraction(1 << 8, 220_000_000)  # seconds
 # RFC 8033, sections 4.2 and 5.1: T_UPDATE 15 ms, alpha 0.125 Hz, beta 1.25 Hz.

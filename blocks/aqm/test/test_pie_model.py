@@ -8,8 +8,8 @@ import pytest
 from codel_bottleneck import Arrival, on_off, poisson, recorded
 from rfc8033 import GRID, Pie
 
-from penstock import engine
-from penstock.testkit import seed
+from penstock.engine import engine
+from penstock.testing.testkit import seed
 
 models = engine.module().models
 ALPHA, BETA, MEAN = (models.pie_defaults[name] for name in ("alpha", "beta", "mean_packet_bytes"))

@@ -6,7 +6,7 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, ReadOnly
 
-from penstock.testkit import parameter, run_module, seed, start
+from penstock.testing.testkit import parameter, run_module, seed, start
 
 QUEUES, PASS, DROP = 16, 0, 2
 TICK = 4  # cycles

@@ -7,7 +7,7 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from penstock.testkit import parameter, run_module, seed
+from penstock.testing.testkit import parameter, run_module, seed
 
 
 def setting(rng: random.Random) -> tuple[int, int, int]:
@@ -38,7 +38,7 @@ def test_estimates(width: int, shift: int) -> None:
 
 
 def test_model_is_backlog_times_period() -> None:
-    from penstock import engine
+    from penstock.engine import engine
 
     models, rng = engine.module().models, random.Random(seed())
     for _ in range(20_000):
@@ -49,8 +49,8 @@ def test_model_is_backlog_times_period() -> None:
 
 def test_delay_of_a_known_rate() -> None:
     """100,000 byte at 10 Mbit/s are 80 ms."""
-    from penstock import engine
-    from penstock.registers import rate_code
+    from penstock.designs.registers import rate_code
+    from penstock.engine import engine
 
     ticks = engine.module().models.delay_estimate(100_000, *rate_code(10_000_000, 220_000_000))
     assert abs(ticks * 256 / 220e6 - 0.080) < 1e-5

@@ -5,7 +5,7 @@ import random
 import cocotb
 from cocotb.triggers import Timer
 
-from penstock.testkit import run_module, seed
+from penstock.testing.testkit import run_module, seed
 
 
 @cocotb.test()

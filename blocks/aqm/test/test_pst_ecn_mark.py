@@ -4,7 +4,7 @@ import random
 
 import cocotb
 
-from penstock.testkit import Stream, run_module, seed, start
+from penstock.testing.testkit import Stream, run_module, seed, start
 
 
 def plan(rng: random.Random, count: int) -> tuple[list[dict], list[dict], int]:

@@ -3,7 +3,7 @@
 import cocotb
 from cocotb.triggers import FallingEdge
 
-from penstock.testkit import run_module
+from penstock.testing.testkit import run_module
 
 
 @cocotb.test()

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock import engine
-from penstock.testkit import run_soak, seed
+from penstock.engine import engine
+from penstock.testing.testkit import run_soak, seed
 
 BENCH = Path(__file__).parent / "soak_pie.cpp"
 DEFAULTS = engine.module().models.pie_defaults

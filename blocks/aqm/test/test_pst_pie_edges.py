@@ -10,8 +10,8 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from penstock import engine
-from penstock.testkit import run_module, start
+from penstock.engine import engine
+from penstock.testing.testkit import run_module, start
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock import engine
+from penstock.engine import engine
 
 SIZES = {"queues": 1000, "min_frame_bytes": 60, "max_frame_bytes": 1514}
 PASSED, RUNT, OVERSIZE, BAD_QUEUE_ID, BAD_FRAME = range(5)  # pst_pkg::drop_e

@@ -8,7 +8,7 @@ import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, FallingEdge, ReadOnly, RisingEdge, with_timeout
 
-from penstock import testkit
+from penstock.testing import testkit
 
 PREFIX = 4
 
@@ -274,7 +274,7 @@ async def reset_in_traffic(dut) -> None:
     ids=["64-byte-beats", "16-byte-beats"],
 )
 def test_pst_classify_prefix(parameters: dict[str, int]) -> None:
-    from penstock import engine
+    from penstock.engine import engine
 
     engine.build()
     testkit.run_module("classify", "pst_classify_prefix", parameters)

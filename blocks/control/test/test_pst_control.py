@@ -7,9 +7,9 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, ReadOnly, with_timeout
 
-from penstock import registers
-from penstock.testbus import axi_lite_master
-from penstock.testkit import Stream, parameter, run_module, seed, start, watch_held
+from penstock.designs import registers
+from penstock.testing.testbus import axi_lite_master
+from penstock.testing.testkit import Stream, parameter, run_module, seed, start, watch_held
 
 OKAY = 0
 TREE_FIELDS = ("what", "id", "shaper", "parent", "class", "weight")

@@ -6,7 +6,7 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, ReadOnly
 
-from penstock.testkit import parameter, run_module, seed, start
+from penstock.testing.testkit import parameter, run_module, seed, start
 
 READ_LATENCY = 3
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock import testkit
+from penstock.testing import testkit
 
 
 @pytest.mark.parametrize("task", ["prove_2_1", "prove_2_4", "cover_2_4"])

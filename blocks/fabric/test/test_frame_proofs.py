@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock import testkit
+from penstock.testing import testkit
 
 TASKS = [
     *(("pst_islip", task) for task in ("match_2", "match_4", "maximal_2", "maximal_4", "served_2", "served_3", "cover_4")),

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock import fabric, library
-from penstock.testkit import run_soak, seed
+from penstock.hardware import fabric, library
+from penstock.testing.testkit import run_soak, seed
 
 BENCH = Path(__file__).parent / "soak_fabric.cpp"
 

@@ -10,8 +10,8 @@ from axis_pins import axis_bus
 from cocotb.triggers import FallingEdge, ReadOnly
 from cocotbext.axi import AxiStreamSink
 
-from penstock import library
-from penstock.testkit import parameter, run_module, seed, start
+from penstock.hardware import library
+from penstock.testing.testkit import parameter, run_module, seed, start
 
 CLASSES, MAX_CELLS, NUMBER_WIDTH = 3, 20, 4
 

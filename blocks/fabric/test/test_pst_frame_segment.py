@@ -9,8 +9,8 @@ from axis_pins import axis_bus
 from cocotb.triggers import FallingEdge, ReadOnly
 from cocotbext.axi import AxiStreamFrame, AxiStreamSource
 
-from penstock import library
-from penstock.testkit import parameter, run_module, seed, start, watch_held
+from penstock.hardware import library
+from penstock.testing.testkit import parameter, run_module, seed, start, watch_held
 
 PORTS, CLASSES, CREDITS, MAX_CELLS, NUMBER_WIDTH = 4, 3, 24, 20, 4
 

@@ -6,8 +6,8 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, ReadOnly
 
-from penstock import library
-from penstock.testkit import parameter, reset, run_module, seed, start
+from penstock.hardware import library
+from penstock.testing.testkit import parameter, reset, run_module, seed, start
 
 
 class Paper:

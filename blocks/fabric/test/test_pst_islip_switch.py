@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock import library
-from penstock.testkit import run_soak, seed
+from penstock.hardware import library
+from penstock.testing.testkit import run_soak, seed
 
 BENCH = Path(__file__).parent / "soak_islip_switch.cpp"
 

@@ -8,7 +8,7 @@ import test_pst_fabric
 import test_pst_frame_switch
 import test_pst_islip_switch
 
-from penstock import library
+from penstock.hardware import library
 
 CELLS_LOST = partial(test_pst_fabric.soak, ports=4, stages=4, width=20, depth=3, cycles=50_000)
 CELLS_IN_ORDER = partial(CELLS_LOST, full=1)

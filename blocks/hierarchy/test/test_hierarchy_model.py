@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from penstock import engine
-from penstock.registers import rate_code
-from penstock.testkit import seed
+from penstock.designs.registers import rate_code
+from penstock.engine import engine
+from penstock.testing.testkit import seed
 
 models = engine.module().models
 Level = models.Level

@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock import testkit
+from penstock.testing import testkit
 
 # Only trains of more than two queues show these. Of such trains there is no proof that is short enough to be a test, but with a fault its
 # induction fails at once.

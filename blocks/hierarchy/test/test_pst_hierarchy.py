@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.testkit import run_soak, seed
+from penstock.testing.testkit import run_soak, seed
 
 BENCH = Path(__file__).parent / "soak_hierarchy.cpp"
 SMALL = {"Queues": 64, "QueuesPerSubscriber": 4, "Nodes": 2, "Ports": 2, "Classes": 4, "PayloadWidth": 8}

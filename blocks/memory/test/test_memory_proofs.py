@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock import testkit
+from penstock.testing import testkit
 
 
 @pytest.mark.parametrize("task", ["prove_3", "prove_4", "cover_6"])

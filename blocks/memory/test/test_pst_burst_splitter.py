@@ -6,7 +6,7 @@ import cocotb
 import pytest
 from memory_bench import LINE, Geometry, random_length
 
-from penstock import testkit
+from penstock.testing import testkit
 
 
 def bursts(address: int, length: int) -> list[tuple[int, int, int]]:

@@ -8,7 +8,7 @@ import pytest
 from cocotb.triggers import FallingEdge, RisingEdge
 from memory_bench import ALL_BYTES, LINE, AxiMemories, Geometry, merged
 
-from penstock import testkit
+from penstock.testing import testkit
 
 
 @dataclass

@@ -8,7 +8,7 @@ import pytest
 from cocotb.triggers import FallingEdge, ReadOnly
 from memory_bench import Geometry, random_length
 
-from penstock import testkit
+from penstock.testing import testkit
 
 LATEST = 5  # cycles from a free to the first request that must see the page: ReadLatency + 3
 

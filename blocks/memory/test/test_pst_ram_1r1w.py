@@ -7,7 +7,7 @@ import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge
 
-from penstock import testkit
+from penstock.testing import testkit
 
 
 @cocotb.test()

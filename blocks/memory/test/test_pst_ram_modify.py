@@ -6,7 +6,7 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from penstock import testkit
+from penstock.testing import testkit
 
 
 @cocotb.test()

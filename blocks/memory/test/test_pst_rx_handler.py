@@ -8,7 +8,7 @@ import pytest
 from cocotb.triggers import FallingEdge, ReadOnly
 from memory_bench import LINE, AxiMemories, Geometry, random_length, to_beats
 
-from penstock import testkit
+from penstock.testing import testkit
 
 NO_PAGE, BAD_FRAME = 5, 4  # pst_pkg::drop_e
 QUEUES = 64

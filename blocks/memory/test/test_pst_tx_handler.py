@@ -8,7 +8,7 @@ import pytest
 from cocotb.triggers import FallingEdge, ReadOnly
 from memory_bench import LINE, AxiMemories, Geometry, random_length
 
-from penstock import testkit
+from penstock.testing import testkit
 
 QUEUES = 64
 

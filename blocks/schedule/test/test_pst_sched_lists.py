@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.testkit import run_soak, seed
+from penstock.testing.testkit import run_soak, seed
 
 BENCH = Path(__file__).parent / "soak_sched_lists.cpp"
 

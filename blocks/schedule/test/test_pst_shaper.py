@@ -6,7 +6,7 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge
 
-from penstock.testkit import parameter, run_module, seed
+from penstock.testing.testkit import parameter, run_module, seed
 
 
 @cocotb.test()

@@ -6,7 +6,7 @@ import cocotb
 import pytest
 from cocotb.triggers import Timer
 
-from penstock import testkit
+from penstock.testing import testkit
 
 
 @cocotb.test()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from penstock import testkit
+from penstock.testing import testkit
 
 TASKS = [
     ("pst_sched_lists", "places_wheel"),

@@ -5,7 +5,7 @@ import random
 import cocotb
 import pytest
 
-from penstock import testkit
+from penstock.testing import testkit
 
 
 @cocotb.test()

@@ -7,7 +7,7 @@ import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, ReadOnly
 
-from penstock import testkit
+from penstock.testing import testkit
 
 LATENCY = 3  # cycles from a committing write to m_valid_o
 PREFETCH = 2  # words that stand outside the RAM

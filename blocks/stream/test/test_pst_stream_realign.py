@@ -7,7 +7,7 @@ import pytest
 from cocotb.clock import Clock
 from cocotb.triggers import FallingEdge, ReadOnly, RisingEdge, with_timeout
 
-from penstock import testkit
+from penstock.testing import testkit
 
 Frame = tuple[bytes, int]  # bytes, tuser at the last beat
 

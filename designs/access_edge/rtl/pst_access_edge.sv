@@ -4,7 +4,7 @@
 // Ordering:   FIFO in each queue.
 // Throughput: one 64-byte beat per cycle in and out; see the README for packets per second and latency.
 // Reset:      forgets every frame, setting and counter. Until init_done_o no frame is taken and settings wait.
-// Parameters come from designs/access_edge/configs.yaml through the wrapper that penstock.configs writes.
+// Parameters come from designs/access_edge/configs.yaml through the wrapper that penstock.designs.configs writes.
 module pst_access_edge
   import pst_pkg::*;
   import pst_hierarchy_pkg::*;

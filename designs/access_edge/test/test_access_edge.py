@@ -10,10 +10,10 @@ from collections import defaultdict, deque
 import cocotb
 from cocotb.triggers import FallingEdge, ReadOnly, with_timeout
 
-from penstock import configs, registers
+from penstock.designs import configs, registers
 from penstock.paths import BLOCKS, BUILD
-from penstock.testbus import axi_lite_master
-from penstock.testkit import Stream, run_module, seed, start, watch_held
+from penstock.testing.testbus import axi_lite_master
+from penstock.testing.testkit import Stream, run_module, seed, start, watch_held
 
 sys.path.insert(0, str(BLOCKS / "memory" / "test"))  # the AXI4 memories of the memory block's tests
 

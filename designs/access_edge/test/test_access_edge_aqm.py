@@ -12,12 +12,15 @@ import numpy as np
 import pytest
 from scapy.utils import RawPcapReader
 
-from penstock import configs, engine, registers, twins, verilate
+from penstock.designs import configs, registers
+from penstock.designs.registers import Aqm, rate_code
+from penstock.engine import engine
+from penstock.hardware import verilate
 from penstock.paths import BLOCKS
-from penstock.registers import Aqm, rate_code
-from penstock.testcore import TestCore
-from penstock.testjobs import assert_clean
-from penstock.testkit import seed
+from penstock.testing import twins
+from penstock.testing.testcore import TestCore
+from penstock.testing.testjobs import assert_clean
+from penstock.testing.testkit import seed
 
 sys.path.insert(0, str(BLOCKS / "aqm" / "test"))
 

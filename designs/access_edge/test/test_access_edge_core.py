@@ -12,10 +12,10 @@ from fractions import Fraction
 
 import pytest
 
-from penstock import engine
-from penstock.registers import rate_code
-from penstock.testcore import TestCore
-from penstock.testkit import seed
+from penstock.designs.registers import rate_code
+from penstock.engine import engine
+from penstock.testing.testcore import TestCore
+from penstock.testing.testkit import seed
 
 CLOCK_HZ = 220_000_000
 QUEUES, DESCRIPTORS = 16, 64

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from penstock.registers import Aqm
-from penstock.testcore import TestCore
-from penstock.testkit import seed
+from penstock.designs.registers import Aqm
+from penstock.testing.testcore import TestCore
+from penstock.testing.testkit import seed
 
 QUEUES, DESCRIPTORS = 16, 128
 TREE = {"Levels": 4, "QueuesPerSubscriber": 2, "Nodes": 4, "Ports": 2, "Classes": 4}

@@ -7,7 +7,7 @@
         \"\"\"First line: what the command does (shown in the list of commands).\"\"\"
         from penstock import something_heavy      # imports that cost time belong here, so that --help stays fast
 
-Bad input raises `penstock.errors.UserError(sentence)`: `penstock.cli` prints it as one line and ends with status 2. Any other
+Bad input raises `penstock.errors.UserError(sentence)`: `penstock.command_line.app` prints it as one line and ends with status 2. Any other
 failure of the thing that was asked for raises `typer.Exit(1)` after its message. With `--json` a command prints one JSON object
 on standard output and nothing else there; progress goes to standard error.
 """

@@ -37,10 +37,10 @@ def bench(
     """Measure the queueing core: packets per cycle, latency in an idle system, lateness of shaped packets. Every packet is checked."""
     import json
 
-    from penstock import bench as benches
-    from penstock.console import spinner
-    from penstock.options import parse_settings
-    from penstock.terminal import progress_bar
+    from penstock.benches import bench as benches
+    from penstock.command_line.console import spinner
+    from penstock.command_line.options import parse_settings
+    from penstock.command_line.terminal import progress_bar
 
     options = benches.plan(name, parse_settings(settings), seed)
     try:
@@ -75,7 +75,7 @@ def bench(
         print(f"  {speed} in a second of CPU time ({result['packets']:,} packets, {result['cpu_seconds']:g} s)")
         return
     if name in benches.TREE_BENCHES:
-        from penstock import bench_tree
+        from penstock.benches import bench_tree
 
         print("\n".join(f"  {line}" for line in bench_tree.lines(result)))
         return

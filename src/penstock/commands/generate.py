@@ -42,8 +42,8 @@ def generate(
         return
     if given:
         raise UserError(f"--{next(iter(given)).replace('_', '-')} is an option of fabric; {design} takes --config")
-    from penstock import configs
-    from penstock.generate import generate as write
+    from penstock.designs import configs
+    from penstock.hardware.generate import generate as write
 
     chosen = configs.load(configs.names(design)[0] if config is None else config, design)
     written = write(chosen, out, force)
@@ -51,9 +51,9 @@ def generate(
 
 
 def _generate_fabric(given: dict[str, int], out: Path, force: bool) -> None:
-    from penstock import fabric, generate_fabric
-    from penstock.synth import SynthesisError
-    from penstock.terminal import progress_line
+    from penstock.command_line.terminal import progress_line
+    from penstock.hardware import fabric, generate_fabric
+    from penstock.hardware.synth import SynthesisError
 
     values = fabric.complete(given)
     try:

@@ -15,11 +15,11 @@ def lint(
     """Check SystemVerilog, C++ and Python: one line a check, every finding is fatal."""
     import sys
 
-    from penstock import lint as rules
-    from penstock.console import working
+    from penstock.basics.suggest import nearest
+    from penstock.command_line.console import working
+    from penstock.command_line.terminal import progress_line
     from penstock.errors import UserError
-    from penstock.suggest import nearest
-    from penstock.terminal import progress_line
+    from penstock.hardware import lint as rules
 
     for name in only or []:
         if name not in rules.CHECKS:

@@ -23,13 +23,13 @@ def paper(
     import json
     import textwrap
 
-    from penstock import engine
-    from penstock.console import spinner
+    from penstock.command_line.console import spinner
+    from penstock.command_line.terminal import progress_line, slot_progress
+    from penstock.engine import engine
+    from penstock.hardware.synth import SynthesisError
     from penstock.papers import Options, plan
     from penstock.papers.make import make, output_folder
     from penstock.papers.page import stated_rows
-    from penstock.synth import SynthesisError
-    from penstock.terminal import progress_line, slot_progress
 
     package, parts = plan(name, figure or [], table or [])
     folder = output_folder(name, out)

@@ -16,9 +16,9 @@ def report(
     """Rebuild report.html from result.json and series.npz, and show the summary."""
     import json
 
-    from penstock.console import working
-    from penstock.report import rebuild
-    from penstock.summary import show
+    from penstock.command_line.console import working
+    from penstock.reports.report import rebuild
+    from penstock.reports.summary import show
 
     with working("Writing the report"):
         result = rebuild(folder)

@@ -35,10 +35,10 @@ def execute(scenario: Path, engine: str, settings: list[str], seed: int | None, 
     """Carry out a run, show it, and leave with its exit status unless that is 0."""
     import json
 
-    from penstock.console import console
-    from penstock.result import failures
-    from penstock.run import Request, RunError, carry_out
-    from penstock.summary import show
+    from penstock.command_line.console import console
+    from penstock.engine.result import failures
+    from penstock.engine.run import Request, RunError, carry_out
+    from penstock.reports.summary import show
 
     try:
         result, folder = carry_out(Request(scenario, settings, seed, out, engine))
@@ -56,7 +56,7 @@ def execute(scenario: Path, engine: str, settings: list[str], seed: int | None, 
 
 
 def _leave(result: dict[str, Any], failed: list[str]) -> None:
-    from penstock.console import console
+    from penstock.command_line.console import console
 
     for sentence in failed:
         console().print(f"FAILED: {sentence}", style="bold red", markup=False)

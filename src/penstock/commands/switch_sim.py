@@ -31,11 +31,11 @@ def switch_sim(
     """
     import json
 
-    from penstock import engine
-    from penstock.console import spinner
+    from penstock.command_line.console import spinner
+    from penstock.command_line.terminal import slot_progress
+    from penstock.engine import engine
     from penstock.switch_sim import Setting, simulate
     from penstock.switch_sim.table import table
-    from penstock.terminal import slot_progress
 
     setting = Setting(algorithm, iterations, ports, traffic, rate, burst, hot, slots, depth, trace)
     with spinner() as building:

@@ -35,11 +35,11 @@ def synth(
     import json
     import statistics
 
-    from penstock import expected
-    from penstock import synth as flow
+    from penstock.command_line.options import parse_settings
+    from penstock.command_line.terminal import progress_line
     from penstock.errors import UserError
-    from penstock.options import parse_settings
-    from penstock.terminal import progress_line
+    from penstock.hardware import expected
+    from penstock.hardware import synth as flow
 
     job, config = flow.plan(what, target.value, parse_settings(settings), list(range(1, seeds + 1)))
     entry = None if "design" in config else expected.find(job.top, target.value, config["parameters"])

@@ -24,7 +24,8 @@ def test(
     import sys
     from pathlib import Path
 
-    from penstock import children, engine
+    from penstock.basics import children
+    from penstock.engine import engine
     from penstock.errors import UserError
     from penstock.paths import ROOT, tool_environment
 

@@ -217,7 +217,7 @@ class Laboratory:
         }
         if self.sources.need_engine(tests):
             with (self.folder / "log").open("wb") as log:
-                command = [sys.executable, "-m", "penstock.engine"]
+                command = [sys.executable, "-m", "penstock.engine.engine"]
                 if _call(command, cwd=self.copy, env=environment, log=log, keep_open=self._lock):
                     return _BROKEN_ENGINE, ["EngineBuildError: the engine does not compile"]
         options = ["-x", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *(["-m", ""] if slow else [])]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from penstock.console import console
+from penstock.command_line.console import console
 from penstock.faults import planting
 from penstock.faults.planting import Outcome
 from penstock.faults.register import Fault

@@ -9,10 +9,10 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+from penstock.basics.suggest import nearest
 from penstock.errors import UserError
 from penstock.faults.sources import files_of
 from penstock.paths import ROOT
-from penstock.suggest import nearest
 
 FILE_NAME = "faults.yaml"
 MAX_BYTES = 1 << 20  # of one file: the largest that somebody writes by hand has some ten thousand

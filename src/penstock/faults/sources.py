@@ -21,7 +21,7 @@ SKIPPED = {".git", ".venv", "build", "results", "__pycache__", ".pytest_cache", 
 _MADE = re.compile(r"\.(so|so\.new|pyc)$")
 # Modules of the workbench that find hardware by name: whoever imports one may read all of it.
 _FINDERS = {f"src/penstock/{name}.py" for name in ("library", "configs", "verilate", "lint", "synth")}
-_ENGINE = "src/penstock/engine.py"
+_ENGINE = "src/penstock/engine/engine.py"
 _OF_ALL = {"CMakeLists.txt", "pyproject.toml", "requirements.txt"}
 
 
@@ -174,11 +174,11 @@ class Sources:
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         if "-m" in self._text(file) and '"penstock"' in self._text(file):  # runs the command line in a process of its own
-            names.add("penstock.cli")
+            names.add("penstock.command_line.app")
         if any(name.startswith("penstock._engine") for name in names):
-            names.add("penstock.engine")  # builds it
+            names.add("penstock.engine.engine")  # builds it
         found = {path for name in names for path in self._files_of_module(name, Path(file).parent)}
-        if file == "src/penstock/cli.py":  # imports every command, whatever is there
+        if file == "src/penstock/command_line/app.py":  # imports every command, whatever is there
             found |= {path for path in self.files if path.startswith("src/penstock/commands/") and path.endswith(".py")}
         self._imports[file] = found
         return found

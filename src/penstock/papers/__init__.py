@@ -6,8 +6,8 @@ A paper's package has `TITLE`, `FIGURES`, `TABLES` (the numbers that can be made
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.basics.suggest import nearest
 from penstock.errors import UserError
-from penstock.suggest import nearest
 
 SCHEMA = "penstock.paper/1"
 PAPERS = ("fpga-network-switch",)

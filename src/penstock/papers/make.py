@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from penstock.basics.growing import growing
 from penstock.errors import UserError
-from penstock.growing import growing
 from penstock.papers import SCHEMA, Options, Part
 from penstock.papers.page import page
 

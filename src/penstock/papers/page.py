@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from penstock import __version__
-from penstock.report import fill
+from penstock.reports.report import fill
 
 
 def page(result: dict[str, Any], cards: list[dict[str, Any]]) -> str:

@@ -60,7 +60,7 @@ def sweep(points: Sequence[Point], seed: int, progress: Progress | None = None, 
 def _on_this_machine(tasks: list[tuple[Setting, int]], seed: int, count: Callable[[int], None]) -> list[Run]:
     from concurrent.futures import ThreadPoolExecutor, wait
 
-    from penstock import engine
+    from penstock.engine import engine
 
     engine.module()
     stop = threading.Event()

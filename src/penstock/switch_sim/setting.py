@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from penstock.basics.suggest import nearest
 from penstock.errors import UserError
-from penstock.suggest import nearest
 from penstock.switch_sim import trace
 
 SCHEDULERS = ("pim", "rrm", "islip", "drrm", "edrrm")  # those of an input-queued switch, which iterate

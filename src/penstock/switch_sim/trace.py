@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.basics.files import read_text
 from penstock.errors import UserError
-from penstock.files import read_text
 
 HEADER = "slot,source,destination"
 MAX_SLOT = 10**12

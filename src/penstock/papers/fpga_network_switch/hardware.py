@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
-from penstock.fabric import pipeline_cycles
+from penstock.hardware.fabric import pipeline_cycles
 from penstock.papers import Options
 from penstock.papers.fpga_network_switch import stated
 
@@ -18,7 +18,7 @@ Line = Callable[[str], None]
 
 
 def _synthesise(ports: int, width: int, stages: int, target: str, seeds: int, line: Line) -> dict[str, Any]:
-    from penstock import synth
+    from penstock.hardware import synth
 
     # FIFOs of one cell in registers and the rotating arbiter, as in the paper (section 5.2).
     settings = {"ports": ports, "width": width, "stages": stages, "fifodepth": 1, "arbiter": 0, "backpressure": 0}
@@ -69,7 +69,7 @@ def rivals() -> list[dict[str, Any]]:
 
 def _measured_pipeline(ports: int, stages: int, line: Line) -> int:
     """Return the cycles that a cell takes from the input to its FIFO, in the verilated hardware (`bench fabric` has the same)."""
-    from penstock import bench
+    from penstock.benches import bench
 
     line(f"P {ports}, S {stages}")
     settings = {"ports": ports, "stages": stages, "width": 32, "fifo_depth": 4, "cells": 1000}

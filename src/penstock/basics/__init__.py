@@ -1,0 +1,1 @@
+"""What every room uses: units, files, child processes, the wording of messages."""

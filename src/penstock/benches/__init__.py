@@ -1,0 +1,1 @@
+"""Benches: measurements with a fixed meaning."""

@@ -1,0 +1,1 @@
+"""The command line: options, progress, and the application that `./penstock` hands over to."""

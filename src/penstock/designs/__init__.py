@@ -1,0 +1,1 @@
+"""Designs: their named configurations, and their registers for software."""

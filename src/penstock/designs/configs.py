@@ -1,0 +1,424 @@
+"""Named configurations of a design: `designs/<design>/configs.yaml` read, checked, and turned into a SystemVerilog wrapper.
+
+Every number of the hardware is here once. `load` gives a configuration, `with_overrides` a changed one, `write_wrapper` the module
+`pst_<design>_<name>` with the numbers in it, which lint, simulation, synthesis and `generate` use. Bad input raises UserError.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import MarkedYAMLError
+
+from penstock.basics.suggest import nearest
+from penstock.basics.wording import words
+from penstock.errors import UserError
+from penstock.paths import DESIGNS, ROOT, read_file_list
+
+PAGE_UNIT_BYTES = 64  # one beat: page sizes are multiples of it
+MEMORY_UNIT_BYTES = 4096  # no AXI4 burst crosses it, so memories are multiples of it
+AQM_CODES = {"none": 0, "codel": 1, "pie": 2}  # parameter Aqm, and field `aqm` of the features register
+MAX_UPDATE_TICKS = (1 << 18) - 1
+MAX_PIE_GAIN = (1 << 16) - 1  # in 2^-32 per tick
+PIE_WALK_CYCLES = 16  # beside one for each queue: the pipeline of the update
+_NAME = r"^[a-z][a-z0-9_]*$"
+
+Count = Annotated[int, Field(strict=True, ge=1)]
+
+
+class Memory(BaseModel):
+    """One packet memory: descriptors `base .. base + pages - 1` are its pages, one frame takes one page."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=_NAME, description="Name in reports.")
+    bytes: Count = Field(description="Size of the memory in bytes, a multiple of 4,096.")
+    pages: Count = Field(description="Number of pages.")
+    page_bytes: Count = Field(description="Bytes of a page, a multiple of 64: the largest frame that it holds.")
+
+    @model_validator(mode="after")
+    def _check(self) -> "Memory":
+        if self.page_bytes % PAGE_UNIT_BYTES:
+            raise ValueError(f"memory {self.name} has pages of {self.page_bytes:,} bytes, which is not a multiple of {PAGE_UNIT_BYTES}")
+        if self.bytes % MEMORY_UNIT_BYTES:
+            raise ValueError(f"memory {self.name} has {self.bytes:,} bytes, which is not a multiple of {MEMORY_UNIT_BYTES:,}")
+        needed = self.pages * self.page_bytes
+        if needed > self.bytes:
+            pages = f"{self.pages:,} pages of {self.page_bytes:,} bytes"
+            raise ValueError(f"memory {self.name} has {self.bytes:,} bytes, but its {pages} need {needed:,}")
+        return self
+
+
+class Hierarchy(BaseModel):
+    """What is above the queues: subscriber s has the queues from s * queues_per_subscriber on, subscribers have nodes, nodes have ports."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    queues_per_subscriber: Literal[1, 2, 4, 8] = Field(description="Queues of each subscriber.")
+    nodes: Count = Field(description="Number of access nodes, a power of two, at least 2.")
+    ports: Count = Field(description="Number of ports, a power of two, at least 2.")
+    classes: int = Field(strict=True, ge=1, le=8, description="Number of traffic classes; 0 goes first.")
+
+    @model_validator(mode="after")
+    def _check(self) -> "Hierarchy":
+        for name in ("nodes", "ports"):
+            count = getattr(self, name)
+            if count < 2 or count & (count - 1):
+                raise ValueError(f"{name} must be a power of two and at least 2, not {count:,}")
+        return self
+
+
+class Pie(BaseModel):
+    """What all queues share of PIE; by default as RFC 8033 recommends (sections 4.2 and 5.1)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    update_us: Count = Field(15_000, description="T_UPDATE in microseconds: how often a queue's drop probability is calculated.")
+    alpha: float = Field(0.125, gt=0, description="Gain in Hz: how much a delay off its target changes the probability.")
+    beta: float = Field(1.25, gt=0, description="Gain in Hz: how much a delay that changes does.")
+
+
+class Config(BaseModel):
+    """One configuration of the access edge. Limits are those of the hardware and of its registers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=_NAME, description="Name; the wrapper is called `pst_<design>_<name>`.")
+    design: str = Field("access_edge", pattern=_NAME, description="Folder below `designs/`.")
+    description: str = Field(description="One line for people.")
+    queues: int = Field(strict=True, ge=2, le=1 << 24, description="Number of queues.")
+    clock_hz: int = Field(strict=True, ge=1_000_000, le=500_000_000, description="Clock in Hz.")
+    max_frame_bytes: int = Field(strict=True, ge=1, le=(1 << 14) - 1, description="Largest frame in bytes, without prefix and FCS.")
+    min_frame_bytes: int = Field(14, strict=True, ge=1, description="Smallest frame in bytes, without prefix and FCS.")
+    shaping: bool = Field(True, strict=True, description="Queues have rates; false: backlogged queues take turns.")
+    aqm: Literal["none", "codel", "pie"] = Field("none", description="Active queue management of each queue; needs `shaping`.")
+    aqm_estimate: bool = Field(False, strict=True, description="The AQM's delay is backlog by rate, without a time stamp per frame.")
+    pie: Pie = Field(Pie(), description="What all queues share of PIE; needs `aqm: pie`.")
+    hierarchy: Hierarchy | None = Field(None, description="Subscribers, nodes and ports above the queues; needs `shaping`.")
+    memories: tuple[Memory, ...] = Field(min_length=1, max_length=32, description="Where frames wait.")
+
+    @field_validator("memories", mode="before")
+    @classmethod
+    def _as_list(cls, value: object) -> object:
+        if not isinstance(value, (list, tuple)):
+            raise ValueError("must be a list of memories, each with name, bytes, pages and page_bytes")
+        return value
+
+    @model_validator(mode="after")
+    def _check(self) -> "Config":
+        if self.min_frame_bytes > self.max_frame_bytes:
+            raise ValueError(f"min_frame_bytes is {self.min_frame_bytes:,}, which is more than max_frame_bytes, {self.max_frame_bytes:,}")
+        if self.aqm != "none" and not self.shaping:
+            raise ValueError(f"aqm is {self.aqm}, which needs shaping: true")
+        if self.aqm_estimate and self.aqm == "none":
+            raise ValueError("aqm_estimate is true, but there is no aqm")
+        if self.pie != Pie() and self.aqm != "pie":
+            raise ValueError(f"pie is given, but aqm is {self.aqm}")
+        if self.aqm == "pie":
+            self._check_pie()
+        if self.hierarchy:
+            least = 2 * self.hierarchy.queues_per_subscriber
+            if self.queues & (self.queues - 1) or self.queues < least:
+                raise ValueError(f"queues is {self.queues:,}; with a hierarchy it must be a power of two and at least {least}")
+            if not self.shaping:
+                raise ValueError("there is a hierarchy, which needs shaping: true")
+            if max(self.hierarchy.nodes, self.hierarchy.ports) > self.queues:
+                raise ValueError(f"the hierarchy has more nodes or ports than there are queues, {self.queues:,}")
+        names = [memory.name for memory in self.memories]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice:
+            raise ValueError(f"two memories are called {twice}")
+        largest = max(memory.page_bytes for memory in self.memories)
+        if largest < self.max_frame_bytes:
+            sizes = f"max_frame_bytes is {self.max_frame_bytes:,}, the largest page has {largest:,}"
+            raise ValueError(f"no memory has a page for the largest frame: {sizes}")
+        if not 2 <= self.descriptors <= 1 << 24:
+            raise ValueError(f"the memories have {self.descriptors:,} pages in all, allowed: 2 to {1 << 24:,}")
+        return self
+
+    def _check_pie(self) -> None:
+        for name, value in self.pie_numbers.items():
+            most = MAX_UPDATE_TICKS if name == "update_ticks" else MAX_PIE_GAIN
+            if not 1 <= value <= most:
+                key = "update_us" if name == "update_ticks" else name
+                unit = "ticks" if name == "update_ticks" else "2^-32 per tick"
+                raise ValueError(f"pie.{key} is {getattr(self.pie, key):,}: that is {value:,} {unit}, allowed: 1 to {most:,}")
+        cycles = self.pie_numbers["update_ticks"] << self.tick_shift
+        if cycles < self.queues + PIE_WALK_CYCLES:
+            raise ValueError(f"pie.update_us is {self.pie.update_us:,}, which is too short to calculate {self.queues:,} queues one by one")
+
+    @property
+    def descriptors(self) -> int:
+        """Number of descriptors: the pages of all memories."""
+        return sum(memory.pages for memory in self.memories)
+
+    @property
+    def address_bits(self) -> int:
+        """Bits of a byte address over all memories."""
+        return max(1, (sum(memory.bytes for memory in self.memories) - 1).bit_length())
+
+    @property
+    def tick_shift(self) -> int:
+        """The AQM's tick is 2^n cycles: between 1 and 2 us."""
+        return (self.clock_hz // 1_000_000).bit_length()
+
+    @property
+    def pie_numbers(self) -> dict[str, int]:
+        """PIE as the hardware has it: T_UPDATE in ticks, gains in 2^-32 per tick."""
+        ticks_per_second = self.clock_hz / (1 << self.tick_shift)
+        gain = (1 << 32) / ticks_per_second
+        return {
+            "update_ticks": round(self.pie.update_us * ticks_per_second / 1e6),
+            "alpha": round(self.pie.alpha * gain),
+            "beta": round(self.pie.beta * gain),
+        }
+
+    @property
+    def module(self) -> str:
+        """Name of the wrapper's module."""
+        return f"pst_{self.design}_{self.name}"
+
+
+def designs() -> list[str]:
+    """Return the names of the designs that have configurations."""
+    return sorted(path.parent.name for path in DESIGNS.glob("*/configs.yaml"))
+
+
+def names(design: str = "access_edge") -> list[str]:
+    """Return the names of the configurations of `design`, in the order of its file."""
+    return list(_document(_path(design)))
+
+
+def load(name: str, design: str = "access_edge") -> Config:
+    """Return the configuration `name`. Raises UserError when there is none, or when it is not sound (file, line and key)."""
+    path = _path(design)
+    document = _document(path)
+    if name not in document:
+        raise UserError(f"there is no configuration {name!r} of {design}{nearest(name, document)}")
+    entry = document[name]
+    if not isinstance(entry, Mapping):
+        raise UserError(f"{_where(path, document, [name])}: {name} must be a mapping with queues, clock_hz, max_frame_bytes and memories")
+    try:
+        return Config.model_validate({**_plain(entry), "name": name, "design": design})
+    except ValidationError as error:
+        keys, message = _first(error)
+        raise UserError(f"{_where(path, document, [name, *keys])}: {'.'.join(map(str, [name, *keys]))}: {message}") from None
+
+
+def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
+    """Return `config` with values replaced by key: `queues`, or `memories.ddr.pages` (a memory by name or by number).
+
+    Values may be text, which is read as YAML. The name stays: builds are keyed by content, not by name. Raises UserError.
+    """
+    values: dict[str, Any] = config.model_dump()
+    for key, value in overrides.items():
+        *parents, last = key.split(".")
+        if value is None or value == "":
+            raise UserError(f"{key}: is empty; give a value")
+        if parents == ["hierarchy"] and values["hierarchy"] is None:
+            values["hierarchy"] = dict.fromkeys(Hierarchy.model_fields)  # all of them have to come
+        target: Any = values
+        for step in parents:
+            target = _child(target, step, key)
+        if not isinstance(target, dict) or last not in target or last in ("name", "design"):
+            known = [] if not isinstance(target, dict) else [k for k in target if k not in ("name", "design")]
+            raise UserError(f"{key}: there is no such setting of a configuration{nearest(last, known) if known else ''}")
+        target[last] = _scalar(value, key) if isinstance(value, str) else value
+    if isinstance(values["hierarchy"], dict) and (left := [name for name, given in values["hierarchy"].items() if given is None]):
+        raise UserError(f"hierarchy.{left[0]}: is missing; {config.name} has no hierarchy of its own, so all its settings are needed")
+    try:
+        return Config.model_validate(values)
+    except ValidationError as error:
+        keys, message = _first(error)
+        raise UserError(f"{'.'.join(map(str, keys)) or config.name}: {message}") from None
+
+
+def model_settings(config: Config) -> dict[str, Any]:
+    """Return what the model of the device has to be told (key `device.model` of a job)."""
+    settings: dict[str, Any] = {
+        "max_frame_bytes": config.max_frame_bytes,
+        "min_frame_bytes": config.min_frame_bytes,
+        "shaping": config.shaping,
+        "aqm": config.aqm,
+        "aqm_estimate": config.aqm_estimate,
+        "tick_shift": config.tick_shift,
+        **({f"pie_{name}": value for name, value in config.pie_numbers.items()} if config.aqm == "pie" else {}),
+    }
+    return settings | ({"hierarchy": config.hierarchy.model_dump()} if config.hierarchy else {})
+
+
+def sources(config: Config) -> list[Path]:
+    """Return the sources of the design, packages first, without the wrapper."""
+    return read_file_list(DESIGNS / config.design / "rtl" / f"{config.design}.f")
+
+
+def write_wrapper(config: Config, folder: Path) -> Path:
+    """Write `pst_<design>_<name>.sv` into `folder`: the design's top module with the numbers in it, every port passed through."""
+    top = DESIGNS / config.design / "rtl" / f"pst_{config.design}.sv"
+    memories = len(config.memories)
+
+    def packed(width: int, values: list[int]) -> str:
+        return "{" + ", ".join(f"{width}'d{value}" for value in reversed(values)) + "}"
+
+    numbers = {
+        "Queues": str(config.queues),
+        "Memories": str(memories),
+        "MemPages": packed(32, [memory.pages for memory in config.memories]),
+        "MemPageBytes": packed(32, [memory.page_bytes for memory in config.memories]),
+        "MemBytes": packed(64, [memory.bytes for memory in config.memories]),
+        "AddrWidth": str(config.address_bits),
+        "MaxFrameBytes": str(config.max_frame_bytes),
+        "MinFrameBytes": str(config.min_frame_bytes),
+        "ClockHz": str(config.clock_hz),
+        "Shaping": f"1'b{int(config.shaping)}",
+        "Aqm": str(AQM_CODES[config.aqm]),
+        "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
+        "TickShift": str(config.tick_shift),
+        **_pie_numbers(config),
+        **_tree_numbers(config),
+    }
+    sizes = {"Memories": memories, "AddrWidth": config.address_bits, "DataWidth": 512, "DataBytes": 64}
+    ports = [(direction, _with_numbers(kind, sizes), port) for direction, kind, port in _ports(top)]
+    width = max(len(kind) for _, kind, _ in ports)
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1",
+        f"// {config.description}.",
+        f"// Written by penstock.designs.configs from the configuration {config.name}; do not edit.",
+        f"module {config.module} (",
+        ",\n".join(f"    {direction:6} {kind:{width}} {port}" for direction, kind, port in ports),
+        ");",
+        "",
+        f"  pst_{config.design} #(",
+        ",\n".join(f"      .{key:13}({value})" for key, value in numbers.items()),
+        f"  ) u_{config.design} (",
+        ",\n".join(f"      .{port}" for _, _, port in ports),
+        "  );",
+        "",
+        "endmodule",
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{config.module}.sv"
+    text = "\n".join(lines) + "\n"
+    if not path.exists() or path.read_text() != text:  # a build that looks at time stamps has nothing to do
+        path.write_text(text)
+    return path
+
+
+def _pie_numbers(config: Config) -> dict[str, str]:
+    """Return the parameters of PIE, where it is."""
+    if config.aqm != "pie":
+        return {}
+    numbers = config.pie_numbers
+    return {"UpdateTicks": str(numbers["update_ticks"]), "Alpha": str(numbers["alpha"]), "Beta": str(numbers["beta"])}
+
+
+def _tree_numbers(config: Config) -> dict[str, str]:
+    """Return the parameters of the hierarchy."""
+    tree = config.hierarchy
+    if tree is None:
+        return {"Levels": "1"}
+    return {
+        "Levels": "4",
+        "QueuesPerSubscriber": str(tree.queues_per_subscriber),
+        "Nodes": str(tree.nodes),
+        "Ports": str(tree.ports),
+        "Classes": str(tree.classes),
+    }
+
+
+def _ports(top: Path) -> list[tuple[str, str, str]]:
+    """Return (direction, type, name) of each port of the module in `top`; its header has one port per line."""
+    header = top.read_text().split(") (", 1)[1].split(");", 1)[0]
+    found = re.findall(r"^\s*(input|output)\s+(logic(?:\s*\[[^\]]*\])*)\s+(\w+)\s*,?\s*(?://.*)?$", header, re.MULTILINE)
+    lines = [line for line in header.splitlines() if line.strip() and not line.strip().startswith("//")]
+    assert len(found) == len(lines), f"{top.name}: a port's line could not be read"
+    return [(direction, re.sub(r"\s+", " ", kind).replace("[ ", "["), port) for direction, kind, port in found]
+
+
+def _with_numbers(kind: str, sizes: dict[str, int]) -> str:
+    """Return a port's type with its sizes as numbers: `[AddrWidth-1:0]` becomes `[27:0]`."""
+    return re.sub(r"(\w+)-1:", lambda match: f"{sizes[match[1]] - 1}:", kind)
+
+
+def _path(design: str) -> Path:
+    path = DESIGNS / design / "configs.yaml"
+    if design not in designs():
+        raise UserError(f"there is no design {design!r} with configurations{nearest(design, designs())}")
+    return path
+
+
+@cache
+def _read(path: Path, _modified: int) -> CommentedMap:
+    try:
+        document = YAML().load(path.read_text())
+    except MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise UserError(f"{_shown(path)}{line}: not YAML: {error.problem}") from None
+    if not isinstance(document, CommentedMap):
+        raise UserError(f"{_shown(path)}: must be a mapping from names to configurations")
+    return document
+
+
+def _document(path: Path) -> CommentedMap:
+    return _read(path, path.stat().st_mtime_ns)
+
+
+def _plain(node: Any) -> Any:
+    """Return a YAML node as plain dicts, lists and scalars, so that strict types hold."""
+    if isinstance(node, Mapping):
+        return {str(key): _plain(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_plain(value) for value in node]
+    if isinstance(node, bool) or node is None:
+        return node
+    return next((kind(node) for kind in (int, float, str) if isinstance(node, kind)), node)
+
+
+def _first(error: ValidationError) -> tuple[list[str | int], str]:
+    """Return where the first error is, and what it says in one sentence."""
+    first = error.errors()[0]
+    message = "is not a setting of a configuration" if first["type"] == "extra_forbidden" else words(first)
+    return list(first["loc"]), message
+
+
+def _where(path: Path, document: CommentedMap, keys: list[str | int]) -> str:
+    """Return `file:line` of the innermost of `keys` that the document has."""
+    node: Any = document
+    line = 0
+    for key in keys:
+        try:
+            position = node.lc.key(key) if isinstance(node, Mapping) else node.lc.item(key)
+            node = node[key]
+        except (AttributeError, KeyError, IndexError, TypeError):
+            break
+        line = position[0] + 1
+    return f"{_shown(path)}:{line}" if line else _shown(path)
+
+
+def _shown(path: Path) -> str:
+    return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def _scalar(text: str, key: str) -> object:
+    try:
+        return _plain(YAML(typ="safe").load(StringIO(text)))
+    except (MarkedYAMLError, ValueError, RecursionError) as error:  # a list may hold itself
+        raise UserError(f"{key}: not YAML: {getattr(error, 'problem', None) or error}") from None
+
+
+def _child(node: Any, step: str, key: str) -> Any:
+    """Return the part of a configuration that `step` names; memories may be named or numbered."""
+    if isinstance(node, dict) and step in node:
+        return node[step]
+    if isinstance(node, (list, tuple)):
+        found = [entry for number, entry in enumerate(node) if step in (entry["name"], str(number))]
+        if found:
+            return found[0]
+        raise UserError(f"{key}: there is no memory {step!r}{nearest(step, [entry['name'] for entry in node])}")
+    raise UserError(f"{key}: there is no such setting of a configuration")

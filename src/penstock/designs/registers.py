@@ -1,0 +1,188 @@
+"""Registers of the access edge for software: addresses by name, and settings as the hardware wants them.
+
+The addresses come from `blocks/control/regs/access_edge.json`, which tools/generate_registers.py makes from the SystemRDL. How a
+rate becomes mantissa and exponent is in docs/architecture.md, "Rates as the hardware sees them".
+"""
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+
+from penstock.basics.units import PS_PER_SECOND, format_rate, format_time_ns
+from penstock.errors import UserError
+from penstock.paths import BLOCKS
+
+MIN_RATE_BPS = 64_000
+MAX_RATE_BPS = 100 * 10**9
+MAX_BURST_CYCLES = (1 << 28) - 1
+MAX_LIMIT_PACKETS = (1 << 16) - 1
+MAX_LIMIT_BYTES = (1 << 24) - 1
+MAX_AQM_TICKS = (1 << 18) - 1
+
+CLOSED = (0, 0)  # rate code of a closed gate
+UNSHAPED = (1, 0)
+
+COMMAND_WRITE = 1
+COMMAND_TREE = {"queue": 4, "subscriber": 5, "node": 6, "port": 7}
+COMMAND_SNAPSHOT = 2
+COMMAND_WRITE_NEXT = 3
+STATUS_INIT_DONE = 1 << 0
+STATUS_BUSY = 1 << 1
+STATUS_REFUSED = 1 << 2
+
+# JSON names of the drop reasons, by the code that the hardware has for them.
+DROP_REASONS = {
+    1: "runt",
+    2: "oversize",
+    3: "bad_queue_id",
+    4: "bad_frame",
+    5: "no_page",
+    6: "tail_drop_packets",
+    7: "tail_drop_bytes",
+    8: "aqm",
+}
+
+
+@cache
+def table() -> dict[str, dict]:
+    """Return each register's `address`, size in `bytes` and `fields` ({name: [lowest bit, width, value after reset or None]})."""
+    return json.loads((BLOCKS / "control" / "regs" / "access_edge.json").read_text())
+
+
+def address(name: str) -> int:
+    """Return the byte address of a register; a register of 8 bytes has its lower half there. Raises KeyError for an unknown name."""
+    return table()[name]["address"]
+
+
+def drop_addresses(reason: str) -> tuple[int, int]:
+    """Return the addresses of the device's packet and byte counter for a drop reason (each 8 bytes, lower half first)."""
+    return address(f"dropped_{reason}_packets"), address(f"dropped_{reason}_bytes")
+
+
+def rate_code(bps: int | None, clock_hz: int) -> tuple[int, int]:
+    """Return (mantissa, exponent) of a rate in bit/s of frame bytes; None: unshaped, 0: closed gate.
+
+    The rate of the code differs from `bps` by at most 2^-16 of it. Raises UserError outside 64 kbit/s .. 100 Gbit/s, and when the
+    clock is so slow or so fast that no code is near.
+    """
+    if bps is None:
+        return UNSHAPED
+    if bps == 0:
+        return CLOSED
+    if not MIN_RATE_BPS <= bps <= MAX_RATE_BPS:
+        allowed = f"{format_rate(MIN_RATE_BPS)} to {format_rate(MAX_RATE_BPS)}"
+        raise UserError(f"a queue's rate must be {allowed}, 0 (closed gate) or unshaped, not {bps:,} bit/s")
+    # period = above / below in 2^-16 cycles per byte = mantissa * 2^(exponent - 15)
+    above, below = 8 * clock_hz << 16, bps
+    exponent = max(0, (above // below).bit_length() - 1)
+    above, below = (above << 15, below << exponent)
+    mantissa = above // below
+    # The larger neighbour is taken when it is nearer in rate: x/m - 1 > 1 - x/(m+1) with x = above/below.
+    if above * (2 * mantissa + 1) > 2 * mantissa * (mantissa + 1) * below:
+        mantissa += 1
+    if mantissa == 1 << 16:
+        mantissa, exponent = 1 << 15, exponent + 1
+    if not 1 << 15 <= mantissa < 1 << 16 or exponent > 31:
+        raise UserError(f"a rate of {format_rate(bps)} cannot be set at a clock of {clock_hz:,} Hz")
+    return mantissa, exponent
+
+
+def code_rate(mantissa: int, exponent: int, clock_hz: int) -> float | None:
+    """Return the rate in bit/s that a code stands for: None when it is unshaped, 0.0 for a closed gate."""
+    if mantissa == 0:
+        return 0.0
+    if (mantissa, exponent) == UNSHAPED:
+        return None
+    return (8 * clock_hz << 31) / (mantissa << exponent)
+
+
+def burst_cycles(burst_bytes: int, bps: int | None, clock_hz: int) -> int:
+    """Return a burst in cycles: the time that `burst_bytes` take at the rate. 0 for an unshaped queue and a closed gate.
+
+    Raises UserError for a burst that takes longer than 2^28 - 1 cycles.
+    """
+    if not bps or burst_bytes == 0:
+        return 0
+    cycles = (2 * 8 * burst_bytes * clock_hz + bps) // (2 * bps)
+    if cycles > MAX_BURST_CYCLES:
+        most = MAX_BURST_CYCLES * bps // (8 * clock_hz)
+        raise UserError(f"a burst at {format_rate(bps)} can have at most {most:,} byte, not {burst_bytes:,}")
+    return cycles
+
+
+def shaper_code(rate: int | None, burst: int, clock_hz: int) -> int:
+    """Return a shaper's setting as one word, `burst << 21 | exponent << 16 | mantissa`, for a rate in bit/s and a burst in bytes."""
+    mantissa, exponent = rate_code(rate, clock_hz)
+    return burst_cycles(burst, rate, clock_hz) << 21 | exponent << 16 | mantissa
+
+
+@dataclass(frozen=True)
+class Aqm:
+    """Active queue management of one queue; times in ticks of the device's AQM, 0 .. 2^18 - 1."""
+
+    target: int  # CoDel: TARGET, PIE: QDELAY_REF
+    interval: int  # CoDel: INTERVAL, PIE: MAX_BURST
+    ecn: bool = False  # mark packets that may be marked instead of dropping them
+    enable: bool = True
+
+
+NO_AQM = Aqm(0, 0, enable=False)
+
+
+def aqm_ticks(time_ps: int, clock_hz: int, tick_shift: int) -> int:
+    """Return a time in ticks of 2^tick_shift cycles, rounded, at least 1. Raises UserError for one that the registers cannot hold."""
+    ticks = max(1, round(Fraction(time_ps * clock_hz, PS_PER_SECOND << tick_shift)))
+    if ticks > MAX_AQM_TICKS:
+        most = format_time_ns((MAX_AQM_TICKS << tick_shift) / clock_hz * 1e9)
+        raise UserError(f"a time of the AQM can be at most {most} at {clock_hz / 1e6:g} MHz")
+    return ticks
+
+
+def tree_writes(level: str, index: int, rate: int | None, burst: int, parent: int, clock_hz: int, weight: int = 1) -> list[tuple[int, int]]:
+    """Return the writes that give a subscriber, node or port its rate (bit/s), burst (byte) and parent at once, and a subscriber its weight
+    (1..8); see `queue_writes`."""
+    mantissa, exponent = rate_code(rate, clock_hz)
+    return [
+        (address("tree_index"), index),
+        (address("tree_rate"), exponent << 16 | mantissa),
+        (address("tree_burst"), burst_cycles(burst, rate, clock_hz)),
+        (address("tree_parent"), parent),
+        *([(address("tree_class"), (weight - 1) << 8)] if level == "subscriber" else []),
+        (address("queue_command"), COMMAND_TREE[level]),
+    ]
+
+
+def class_writes(queue: int, traffic_class: int, weight: int) -> list[tuple[int, int]]:
+    """Return the writes that give a queue its class (0..7) and its weight (1..8) in its subscriber at once."""
+    return [
+        (address("tree_index"), queue),
+        (address("tree_class"), (weight - 1) << 8 | traffic_class),
+        (address("queue_command"), COMMAND_TREE["queue"]),
+    ]
+
+
+def queue_writes(
+    index: int, rate: int | None, burst: int, limit_packets: int, limit_bytes: int, clock_hz: int, aqm: Aqm | None = None
+) -> list[tuple[int, int]]:
+    """Return the (address, value) writes, in order, that give queue `index` all its settings at once.
+
+    `rate` in bit/s (None: unshaped, 0: closed gate), `burst` and `limit_bytes` in bytes. Limits beyond what the hardware can hold mean
+    the most it can. `aqm` is for devices that have one; None leaves its registers alone, for all others.
+    Raises UserError for a rate or burst that cannot be set.
+    """
+    mantissa, exponent = rate_code(rate, clock_hz)
+    manage = [] if aqm is None else [
+        (address("queue_aqm"), int(aqm.enable) | int(aqm.ecn) << 1),
+        (address("queue_aqm_target"), aqm.target),
+        (address("queue_aqm_interval"), aqm.interval),
+    ]  # fmt: skip
+    return [
+        *manage,
+        (address("queue_index"), index),
+        (address("queue_rate"), exponent << 16 | mantissa),
+        (address("queue_burst"), burst_cycles(burst, rate, clock_hz)),
+        (address("queue_limit_packets"), min(limit_packets, MAX_LIMIT_PACKETS)),
+        (address("queue_limit_bytes"), min(limit_bytes, MAX_LIMIT_BYTES)),
+        (address("queue_command"), COMMAND_WRITE),
+    ]

@@ -1,0 +1,356 @@
+"""From the engine's raw result to `result.json` and the data of the plots. docs/result.md describes every key.
+
+Distributions are {count, min, mean, p50, p99, p99_9, max}; percentiles are values that occurred (nearest rank).
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock import __version__
+from penstock.engine import tree_rows
+from penstock.scenarios.job import Plan
+from penstock.scenarios.scenario import Document
+from penstock.scenarios.schema import Scenario
+
+if TYPE_CHECKING:
+    from penstock.designs.configs import Config
+
+SCHEMA = "penstock.run/1"
+MAX_QUEUES_LISTED = 1000
+MIN_FRAMES_OF_A_RATE = 10  # a few frames, perhaps one burst, say nothing of a rate
+CLOUD_POINTS = 6000  # single packets shown in the report
+CDF_POINTS = 400
+QUEUE_COUNTERS = ("in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes")
+AQM_COUNTERS = ("aqm_drop_packets", "marked_packets")  # of each queue, where the configuration has an AQM
+TOLERANCE_CYCLES = 1024  # what the shaper makes up for beyond the burst (docs/architecture.md, "Rates as the hardware sees them")
+
+
+@dataclass(frozen=True)
+class Departures:
+    """All frames that left, in order; arrays have one element a frame."""
+
+    cycle: NDArray[np.int64]
+    queue: NDArray[np.int64]
+    length: NDArray[np.int64]
+    latency: NDArray[np.int64]  # cycles
+
+    @classmethod
+    def of(cls, raw: dict[str, Any]) -> "Departures":
+        """Take them out of the engine's result."""
+        left = raw["departures"]
+        arrays = (left["cycle"], left["queue"], left["length"], raw["latency_cycles"])
+        return cls(*(np.asarray(array).astype(np.int64) for array in arrays))
+
+    def only(self, chosen: NDArray[Any]) -> "Departures":
+        """Return some of them, by index or mask."""
+        return Departures(self.cycle[chosen], self.queue[chosen], self.length[chosen], self.latency[chosen])
+
+
+def distribution(values: NDArray[Any], scale: float = 1.0) -> dict[str, Any]:
+    """Return the distribution of `values * scale`; without values all but `count` is None."""
+    if not len(values):
+        return {"count": 0, **dict.fromkeys(("min", "mean", "p50", "p99", "p99_9", "max"))}
+    ranks = [-(-len(values) * per_mille // 1000) - 1 for per_mille in (500, 990, 999)]
+    p50, p99, p99_9 = np.partition(values, ranks)[ranks]
+    numbers = {"min": values.min(), "mean": values.mean(dtype=np.float64), "p50": p50, "p99": p99, "p99_9": p99_9, "max": values.max()}
+    return {"count": len(values), **{key: round(float(value) * scale, 3) for key, value in numbers.items()}}
+
+
+def binned(histogram: dict[str, Any], scale: float = 1.0) -> dict[str, Any]:
+    """Return the distribution of a histogram (values ascending): percentiles to the width of its bins, the rest exact."""
+    count = int(histogram["count"])
+    if not count:
+        return distribution(np.zeros(0))
+    values, up_to = np.asarray(histogram["values"]), np.cumsum(np.asarray(histogram["frames"]))
+    ranks = [-(-count * per_mille // 1000) for per_mille in (500, 990, 999)]
+    p50, p99, p99_9 = values[np.searchsorted(up_to, ranks)]
+    numbers = {"min": histogram["min"], "mean": histogram["sum"] / count, "p50": p50, "p99": p99, "p99_9": p99_9, "max": values[-1]}
+    return {"count": count, **{key: round(float(value) * scale, 3) for key, value in numbers.items()}}
+
+
+def rates(left: Departures, rate_bps: int | None, burst_bytes: int, clock_hz: int, egress_bps: int, idle_latency: int) -> dict[str, Any]:
+    """Return the rates of one queue in bit/s, None where they do not exist; docs/result.md defines them."""
+    none = {"measured_rate_bps": None, "average_rate_bps": None, "backlogged_rate_bps": None, "backlogged_share": 0.0}
+    if len(left.cycle) < 2 or left.cycle[-1] == left.cycle[0]:
+        return none
+    whole = int(left.cycle[-1] - left.cycle[0])
+    before = np.concatenate([[0], np.cumsum(left.length)])  # bytes that left before frame i
+    average = 8 * clock_hz * float(before[-2]) / whole
+    enough = len(left.cycle) >= MIN_FRAMES_OF_A_RATE
+    found = {
+        "measured_rate_bps": average if enough else None,
+        "average_rate_bps": average,
+        "backlogged_rate_bps": None,
+        "backlogged_share": 0.0,
+    }
+    # Frame i+1 was waiting when frame i left: an idle device could have sent it by then.
+    waiting = np.diff(left.cycle) + idle_latency <= left.latency[1:]
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], waiting, [False]]).astype(np.int8)))
+    starts, ends = edges[0::2], edges[1::2]  # frames starts[k]..ends[k] left one after the other without the queue running empty
+    found["backlogged_share"] = round(float((left.cycle[ends] - left.cycle[starts]).sum()) / whole, 6)
+    if rate_bps:
+        burst = max(burst_bytes, TOLERANCE_CYCLES * rate_bps / (8 * clock_hz))
+        # The burst leaves at the rate of the line while credit comes in at the queue's own.
+        credit = burst / (1 - rate_bps / egress_bps) if rate_bps < 0.99 * egress_bps else 0
+        paced = np.minimum(np.searchsorted(before, before[starts] + credit), ends)
+        cycles = float((left.cycle[ends] - left.cycle[paced]).sum())
+        size = float((before[ends] - before[paced]).sum())
+        if cycles:
+            found["backlogged_rate_bps"] = 8 * clock_hz * size / cycles
+            if enough and found["backlogged_share"] >= 0.5:
+                found["measured_rate_bps"] = found["backlogged_rate_bps"]
+    return {key: round(value, 3) if key.endswith("_bps") and value is not None else value for key, value in found.items()}
+
+
+def totals_rates(table: dict[str, Any], queue: int, clock_hz: int) -> dict[str, Any]:
+    """Return the rates of a queue whose frames were not kept one by one: its average rate, the last frame taken for one of mean size."""
+    packets, span = int(table["out_packets"][queue]), int(table["last_departure"][queue]) - int(table["first_departure"][queue])
+    average = round(8 * clock_hz * int(table["out_bytes"][queue]) * (packets - 1) / packets / span, 3) if packets > 1 and span > 0 else None
+    measured = average if packets >= MIN_FRAMES_OF_A_RATE else None
+    return {"measured_rate_bps": measured, "average_rate_bps": average, "backlogged_rate_bps": None, "backlogged_share": 0.0}
+
+
+def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, config: "Config", plan: Plan, name: str) -> dict[str, Any]:
+    """Return what `result.json` holds."""
+    clock = config.clock_hz
+    left = Departures.of(raw)
+    packets, size = _totals(raw["packets"]), _totals(raw["bytes"])
+    queues, with_traffic = _queues(raw, left, config, plan)
+    wall = float(raw["wall_seconds"])
+    return {
+        "schema": SCHEMA,
+        "penstock": __version__,
+        "name": name,
+        "description": scenario.description,
+        "engine": plan.engine,
+        "config": config.name,
+        "seed": scenario.seed,
+        "interrupted": bool(raw["interrupted"]),
+        "cycles": int(raw["cycles"]),
+        "clock_hz": clock,
+        "device_seconds": int(raw["cycles"]) / clock,
+        "wall_seconds": round(wall, 3),
+        "cycles_per_second": round(int(raw["cycles"]) / wall) if wall > 0 else None,
+        "packets": packets,
+        "bytes": size,
+        **({"marked_packets": int(raw["marked_packets"])} if config.aqm != "none" else {}),
+        "throughput_bps": round(8 * size["out"] * clock / int(raw["cycles"]), 3) if raw["cycles"] else 0.0,
+        "latency_ns": _latency(raw, left, 1e9 / clock),
+        **_lateness(raw, clock),
+        "groups": _groups(raw, config, plan),
+        "order_errors": int(raw["order_errors"]),
+        "payload_errors": int(raw["payload_errors"]),
+        "event_errors": int(raw["event_errors"]),
+        "lost": int(raw["lost"]),
+        "counter_mismatches": int(raw["counter_mismatches"]),
+        "drained": bool(raw["drained"]),
+        "conservation": {
+            "ok": bool(raw["conservation_ok"]) and _lost(packets) == 0 and _lost(size) == 0,
+            "packets_missing": _lost(packets),
+            "bytes_missing": _lost(size),
+        },
+        "findings": list(raw["findings"]),
+        "notes": plan.notes,
+        "queues_with_traffic": with_traffic,
+        "queues_listed": len(queues),
+        "queues": queues,
+        **tree_rows.rows(raw, plan.parents, clock),
+        "device": config.model_dump(mode="json"),
+        "memories": [{"name": m.name, **counts} for m, counts in zip(config.memories, raw["memory"], strict=True)],
+        "scenario": document.data,
+    }
+
+
+def _latency(raw: dict[str, Any], left: Departures, scale: float) -> dict[str, Any]:
+    if len(left.latency) == raw["packets"]["out"] or "latency_histograms" not in raw:
+        return distribution(left.latency, scale)
+    return binned(raw["latency_histograms"][0], scale)
+
+
+def _groups(raw: dict[str, Any], config: "Config", plan: Plan) -> list[dict[str, Any]]:
+    """Return what became of the frames of each named group of queues."""
+    entries, of = plan.settings.groups(), plan.settings.group_of()
+    if of is None:
+        return []
+    table = {key: np.asarray(raw["queue"][key]) for key in QUEUE_COUNTERS}
+    scale = 1e9 / config.clock_hz
+    rows = []
+    for number, entry in enumerate(entries):
+        mine = np.flatnonzero(of == number)
+        sums = {key: int(column[mine].sum()) for key, column in table.items()}
+        seconds = int(raw["cycles"]) / config.clock_hz
+        histograms = raw.get("latency_histograms", [])
+        rows.append({
+            "name": plan.settings.group_name(entry),
+            "queues": len(mine),
+            "configured_rate_bps": plan.settings.group_settings(entry).rate_bps,
+            "mean_rate_bps": round(8 * sums["out_bytes"] / len(mine) / seconds, 3) if seconds else None,
+            **sums,
+            "latency_ns": binned(histograms[1 + number], scale) if len(histograms) > 1 + number else distribution(np.zeros(0)),
+        })  # fmt: skip
+    return rows
+
+
+def failures(result: dict[str, Any]) -> list[str]:
+    """Return what went wrong inside the device or the engine, a sentence each; a good run has none."""
+    found = []
+    if not result["conservation"]["ok"]:
+        missing = f"{result['conservation']['packets_missing']:,} packets and {result['conservation']['bytes_missing']:,} byte"
+        found.append(f"Conservation is broken: in - (out + dropped + queued) is {missing}.")
+    for key, words in (
+        ("order_errors", "packets left their queue out of order"),
+        ("payload_errors", "packets left with other bytes than they came with"),
+        ("lost", "packets never came out while younger ones of their queue did"),
+        ("event_errors", "events of the device fit no packet"),
+        ("counter_mismatches", "counters of the device differ from what the engine saw"),
+        ("early", "packets left before their earliest departure time"),
+    ):
+        if result.get(key):
+            found.append(f"{result[key]:,} {words}.")
+    return found + [f"First findings: {'; '.join(result['findings'][:3])}."] if result["findings"] else found
+
+
+def _lateness(raw: dict[str, Any], clock: int) -> dict[str, Any]:
+    """Return the keys of a run that measured lateness, none of another."""
+    if "lateness" not in raw:
+        return {}
+    values, frames = (np.asarray(raw["lateness"][key], dtype=np.int64) for key in ("cycles", "frames"))
+    least = values[0] if len(values) else 0
+    histogram = {"values": values, "frames": frames, "count": frames.sum(), "min": least, "sum": (values * frames).sum()}
+    return {
+        "early": int(raw["early"]),
+        "lateness_ns": binned(histogram, 1e9 / clock),
+        "lateness_cycles": binned(histogram),
+        "late_and_queued": int(raw["lateness"]["left"]),
+    }
+
+
+def _totals(raw: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "in": int(raw["in"]),
+        "out": int(raw["out"]),
+        "queued": int(raw["queued"]),
+        "dropped": {reason: int(count) for reason, count in raw["dropped"].items() if count},
+    }
+
+
+def _lost(totals: dict[str, Any]) -> int:
+    return int(totals["in"] - totals["out"] - totals["queued"] - sum(totals["dropped"].values()))
+
+
+def _queues(raw: dict[str, Any], left: Departures, config: "Config", plan: Plan) -> tuple[list[dict[str, Any]], int]:
+    """Return the busiest queues (by bytes in) and how many had traffic at all."""
+    counters = QUEUE_COUNTERS if config.aqm == "none" else QUEUE_COUNTERS + AQM_COUNTERS
+    table = {key: np.asarray(raw["queue"][key]) for key in counters}
+    had_traffic = np.flatnonzero(table["in_packets"])
+    weight = table["in_bytes"][had_traffic]
+    ids = np.sort(had_traffic[np.argsort(-weight.astype(np.int64), kind="stable")[:MAX_QUEUES_LISTED]])
+    order = np.argsort(left.queue, kind="stable")
+    sorted_queue = left.queue[order]
+    idle = int(left.latency.min()) if len(left.latency) else 0
+    kept = None if plan.job["keep_all"] else set(plan.job["series_queues"])
+    rows = []
+    for queue in ids.tolist():
+        low, high = np.searchsorted(sorted_queue, [queue, queue + 1])
+        own = left.only(order[low:high])
+        settings = plan.settings.settings(queue)
+        rows.append({
+            "id": queue,
+            "name": plan.settings.name(queue),
+            "subscriber": plan.settings.subscriber(queue),
+            "configured_rate_bps": settings.rate_bps,
+            "burst_bytes": settings.burst_bytes,
+            **(
+                rates(own, settings.rate_bps, settings.burst_bytes, config.clock_hz, plan.job["egress_bps"], idle)
+                if kept is None or queue in kept
+                else totals_rates(raw["queue"], queue, config.clock_hz)
+            ),
+            **{key: int(column[queue]) for key, column in table.items()},
+            "latency_ns": distribution(own.latency, 1e9 / config.clock_hz),
+        })  # fmt: skip
+    return rows, len(had_traffic)
+
+
+def plot_data(raw: dict[str, Any], config: "Config", plan: Plan) -> dict[str, NDArray[Any]]:
+    """Return the arrays of `series.npz`; docs/result.md describes them."""
+    left = Departures.of(raw)
+    scale = 1e9 / config.clock_hz
+    interval = int(plan.job["interval_cycles"])
+    points = max(1, -(-int(raw["cycles"]) // interval))
+    ids = plan.job["series_queues"]
+    bytes_out = np.zeros((points, len(ids)), dtype=np.int64)
+    mean = np.full((points, len(ids)), np.nan)
+    highest = np.full((points, len(ids)), np.nan)
+    cdf = np.full((CDF_POINTS, len(ids) + 1), np.nan)
+    shares = _cdf_shares()
+    if len(left.latency):
+        cdf[:, -1] = np.quantile(left.latency, shares, method="inverted_cdf") * scale
+    clouds = []
+    for column, queue in enumerate(ids):
+        own = left.only(left.queue == queue)
+        if not len(own.cycle):
+            continue
+        slot = np.minimum(own.cycle // interval, points - 1)
+        bytes_out[:, column] = np.bincount(slot, weights=own.length, minlength=points).astype(np.int64)
+        count = np.bincount(slot, minlength=points)
+        some = count > 0
+        mean[some, column] = np.bincount(slot, weights=own.latency, minlength=points)[some] / count[some] * scale
+        peaks = np.zeros(points)
+        np.maximum.at(peaks, slot, own.latency * scale)
+        highest[some, column] = peaks[some]
+        cdf[:, column] = np.quantile(own.latency, shares, method="inverted_cdf") * scale
+        clouds.append(_cloud(own, column, max(50, CLOUD_POINTS // len(ids)), scale))
+    cloud = np.concatenate(clouds) if clouds else np.zeros((0, 3))
+    reasons, drops = _drops(raw, points)
+    return {
+        "interval_ns": np.array(interval * scale),
+        "queues": np.array(ids, dtype=np.int64),
+        "names": np.array([plan.settings.name(queue) for queue in ids], dtype=str),
+        "rates_bps": np.array([_or_minus(plan.settings.settings(queue).rate_bps) for queue in ids], dtype=np.int64),
+        "bytes_out": bytes_out,
+        "latency_mean_ns": mean,
+        "latency_max_ns": highest,
+        "cdf_share": shares,
+        "cdf_ns": cdf,
+        "cloud": cloud,
+        "drop_reasons": np.array(reasons, dtype=str),
+        "drops": drops,
+        **_late(raw, scale),
+    }
+
+
+def _late(raw: dict[str, Any], scale: float) -> dict[str, NDArray[Any]]:
+    """Return how late how large a share of the frames was at most, where lateness was measured."""
+    if "lateness" not in raw or not len(raw["lateness"]["cycles"]):
+        return {}
+    up_to = np.cumsum(raw["lateness"]["frames"])
+    return {"late_ns": np.asarray(raw["lateness"]["cycles"]) * scale, "late_share": up_to / up_to[-1]}
+
+
+def _or_minus(rate: int | None) -> int:
+    return -1 if rate is None else rate
+
+
+def _cdf_shares() -> NDArray[np.float64]:
+    """Shares 0..1, half of the points in the upper hundredth, where the tail is."""
+    return np.concatenate([np.linspace(0, 0.99, CDF_POINTS // 2, endpoint=False), 1 - np.logspace(-2, -6, CDF_POINTS // 2)])
+
+
+def _cloud(own: Departures, column: int, most: int, scale: float) -> NDArray[np.float64]:
+    """Return rows (time in ns, latency in ns, column) of evenly chosen frames and of the slowest one."""
+    chosen = np.unique(np.append(np.linspace(0, len(own.cycle) - 1, min(most, len(own.cycle))).astype(np.int64), np.argmax(own.latency)))
+    return np.stack([own.cycle[chosen] * scale, own.latency[chosen] * scale, np.full(len(chosen), float(column))], axis=1)
+
+
+def _drops(raw: dict[str, Any], points: int) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the reasons that occurred and their counts, [point][reason]."""
+    series = raw.get("series", {}).get("drops", {})
+    reasons = [reason for reason, count in raw["packets"]["dropped"].items() if count]
+    drops = np.zeros((points, len(reasons)), dtype=np.int64)
+    for column, reason in enumerate(reasons):
+        counts = np.asarray(series.get(reason, []), dtype=np.int64)[:points]
+        drops[: len(counts), column] = counts
+    return reasons, drops

@@ -1,0 +1,137 @@
+"""One run from scenario file to result folder."""
+
+import json
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from penstock.basics.growing import growing
+from penstock.basics.suggest import nearest
+from penstock.basics.units import describe
+from penstock.command_line.console import working
+from penstock.errors import UserError
+
+ENGINES = ("rtl", "model")
+PLANNED_ENGINES = ("p4",)
+MAX_NAME_BYTES = 255  # of a file, on the file systems of Linux
+
+
+class RunError(RuntimeError):
+    """The run could not be carried out, and not for bad input: a build failed, or the device broke a protocol. Exit status 1."""
+
+
+@dataclass
+class Request:
+    """What was asked for on the command line."""
+
+    scenario: Path
+    settings: list[str] = field(default_factory=list)
+    seed: int | None = None
+    out: Path | None = None
+    engine: str = "rtl"
+
+
+def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
+    """Run a scenario and write its result; return what is in `result.json` and the folder. Raises UserError, RunError."""
+    from penstock.engine import result
+    from penstock.reports import report
+    from penstock.scenarios import job, scenario
+
+    check_engine(request.engine)
+    settings = request.settings + ([f"seed={request.seed}"] if request.seed is not None else [])
+    with working(f"Reading {request.scenario.name}"):
+        described, document = scenario.load(request.scenario, settings)
+        config = job.configuration(described, document)
+    plan = job.build(described, document, config, request.engine)
+    name = described.name or request.scenario.stem
+    out = request.out or Path("results") / name
+    departures = _output_pcap(described, out, document)
+    with growing(out) as grown:
+        plan.job["pcap_out"] = str(grown / "departures.pcap") if departures else None
+        raw = _simulate(plan.job, config)
+        with working("Writing the result"):
+            found = result.summarise(raw, described, document, config, plan, name)
+            series = result.plot_data(raw, config, plan)
+            report.write_series(grown / "series.npz", series)
+            report.write_html(grown / "report.html", found, series)
+            write_json(grown / "result.json", found)
+            if departures:
+                departures.parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(grown / "departures.pcap", departures)
+    return found, out
+
+
+def check_engine(engine: str) -> None:
+    """Raise UserError unless this engine exists."""
+    if engine in PLANNED_ENGINES:
+        raise UserError(f"--engine {engine}: this engine is not available yet; there are rtl and model")
+    if engine not in ENGINES:
+        raise UserError(f"--engine {engine}: there is no such engine{nearest(engine, ENGINES)}")
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a result as JSON text."""
+    path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+def _output_pcap(described: Any, out: Path, document: Any) -> Path | None:
+    given = described.output.pcap
+    if given is None:
+        return None
+    path = out / given
+    if "\0" in given or len(Path(given).name.encode()) > MAX_NAME_BYTES:
+        document.fail(("output", "pcap"), f"must be the name of a file, not {describe(given)}")
+    taken = path.name in ("result.json", "report.html", "series.npz")
+    there = path.resolve()  # `out` need not be there yet, and `..` leads out of it
+    if taken or (there.exists() and not there.is_file()) or Path(given).name in ("", ".."):
+        document.fail(("output", "pcap"), f'must be the name of a capture file, not "{given}"')
+    read = [document.path.name, *(source.pcap for source in described.traffic if hasattr(source, "pcap"))]
+    if path.resolve() in [(document.path.parent / name).resolve() for name in read]:
+        document.fail(("output", "pcap"), f'names "{given}", which this run reads')
+    if any(parent.is_file() for parent in {*path.parents} - {out, *out.parents}):  # `out` itself is looked at later
+        document.fail(("output", "pcap"), f'names "{given}", but one of its folders is a file')
+    return path
+
+
+def _simulate(job: dict[str, Any], config: Any) -> dict[str, Any]:
+    from penstock.command_line.console import run_progress, spinner
+    from penstock.engine import engine
+    from penstock.hardware import verilate
+
+    try:
+        with spinner() as report:
+            engine.build(report)
+            if "model" not in job["device"]:
+                job["device"]["library"] = str(verilate.build_device(config, report))
+        with run_progress(job["duration_cycles"]) as show, _stop_on_signal() as stopped:
+
+            def progress(now: dict[str, Any]) -> bool:
+                show(now)
+                return not stopped()
+
+            return engine.run(job, progress)
+    except (RuntimeError, ValueError) as error:
+        raise RunError(str(error)) from error
+
+
+@contextmanager
+def _stop_on_signal() -> Iterator[Callable[[], bool]]:
+    """Turn the first Ctrl-C (or SIGTERM, SIGHUP) into a flag, so that the run ends at a clean point; a second Ctrl-C stops at once."""
+    seen = False
+
+    def remember(_number: int, _frame: FrameType | None) -> None:
+        nonlocal seen
+        seen = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield lambda: seen
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

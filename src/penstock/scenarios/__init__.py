@@ -1,0 +1,1 @@
+"""Scenarios: what a file may say, how it is read, and the job that the engine gets."""

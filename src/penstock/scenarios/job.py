@@ -1,0 +1,599 @@
+"""From a scenario and a device configuration to a job of the engine (keys: docs/architecture.md, "The engine").
+
+Here are the checks that need the configuration: queue ids, rates against the link, bursts, and what captures hold. Times become clock
+cycles (rounded down), settings become register writes. Only queues that traffic can reach are written: the settings of the others make
+no difference.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.basics.rates import mixed_rates
+from penstock.basics.suggest import nearest
+from penstock.basics.units import PS_PER_SECOND, describe, format_rate, format_time_ns
+from penstock.command_line.console import working
+from penstock.designs import registers
+from penstock.engine import tree_rows
+from penstock.errors import UserError
+from penstock.scenarios import pcap, tree
+from penstock.scenarios.scenario import Document, KeyPath
+from penstock.scenarios.schema import (
+    UNSHAPED,
+    Aqm,
+    GeneratedTraffic,
+    PcapTraffic,
+    Queue,
+    QueueSet,
+    QueueSettings,
+    Rates,
+    Scenario,
+    Share,
+    TimeAtRate,
+)
+
+if TYPE_CHECKING:
+    from penstock.designs.configs import Config
+
+BUS_BITS = 512
+AQM_NAMES = {"codel": "CoDel", "pie": "PIE"}
+# Times of each AQM in the order of the registers, with the defaults of RFC 8289 and RFC 8033, in ps.
+AQM_TIMES = {
+    "codel": {"target": 5 * 10**9, "interval": 100 * 10**9},
+    "pie": {"target": 15 * 10**9, "max_burst": 150 * 10**9},
+}
+DEFAULT_LINE_BPS = 100 * 10**9
+MAX_CYCLES = 2**35  # as far as the engine's time of the lines reaches
+MAX_SERIES = 32
+DEFAULT_SERIES = 12
+INTERVALS = 200
+SAMPLED_QUEUES = 64  # whose counters in the device are read at the end and compared with the engine's
+MIN_ETHERNET_BYTES = 60
+MAX_ENGINE_BYTES = 65_535
+MAX_GROUPS = 64  # whose latencies are kept apart
+MAX_NAMED_QUEUES = 1 << 26  # in all lists of queues of a scenario together
+MAX_PLAYED_FRAMES = 20_000_000  # of one capture, repetitions counted
+MAX_KEPT_FRAMES = 4_000_000  # of longer runs only the frames of the queues with a series are kept one by one
+
+# What the device has after reset; also in docs/architecture.md ("Registers").
+RESET_LIMIT_PACKETS = registers.MAX_LIMIT_PACKETS
+RESET_LIMIT_BYTES = registers.MAX_LIMIT_BYTES
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Resolved settings of one queue."""
+
+    rate_bps: int | None = None  # None: unshaped; 0: closed gate
+    burst: int | TimeAtRate = 0
+    limit_packets: int = RESET_LIMIT_PACKETS
+    limit_bytes: int = RESET_LIMIT_BYTES
+    aqm: registers.Aqm = registers.NO_AQM
+    traffic_class: int = 0
+    weight: int = 1
+
+    @property
+    def burst_bytes(self) -> int:
+        """The burst in bytes; 0 where a time is given and there is no rate."""
+        return self.burst if isinstance(self.burst, int) else self.burst.size(self.rate_bps or 0)
+
+    def writes(self, queue: int, config: "Config") -> list[tuple[int, int]]:
+        """Return the register writes that give a queue these settings."""
+        own = registers.queue_writes(
+            queue,
+            self.rate_bps,
+            self.burst_bytes,
+            self.limit_packets,
+            self.limit_bytes,
+            config.clock_hz,
+            None if config.aqm == "none" else self.aqm,
+        )
+        return own + (registers.class_writes(queue, self.traffic_class, self.weight) if config.hierarchy else [])
+
+
+RESET = Settings()
+
+
+@dataclass
+class Plan:
+    """A job for the engine and what is needed to explain its result."""
+
+    job: dict[str, Any]
+    settings: "QueueTable"
+    touched: NDArray[np.uint32]  # ids of the queues that traffic can reach
+    notes: list[str] = field(default_factory=list)  # remarks on the input, a sentence each
+    engine: str = "rtl"
+    parents: tree_rows.Parents | None = None  # of a configuration with a hierarchy
+
+
+class QueueTable:
+    """Settings and names of all queues: `scenario.queues` on top of `scenario.defaults`."""
+
+    def __init__(self, scenario: Scenario, document: Document, config: "Config") -> None:
+        self._document, self._config = document, config
+        self._fastest = min(line_rate(scenario, document, config, "egress"), registers.MAX_RATE_BPS)
+        self.by_name: dict[str, tuple[tuple[int, int], ...]] = {}
+        self._entries = scenario.queues
+        self._entry_of = np.full(config.queues, -1, dtype=np.int32)
+        for index, queue in enumerate(scenario.queues):
+            self._enter(index, queue)
+        self._default = self._resolve(scenario.defaults, RESET, ("defaults",))
+        self._resolved = [self._resolve(queue, self._default, ("queues", index)) for index, queue in enumerate(scenario.queues)]
+        self._drawn: dict[int, int] = {}  # bit/s, by queue
+        rng = np.random.default_rng(scenario.seed)
+        for index, queue in enumerate(scenario.queues):
+            if queue.rates is not None:
+                self._draw(index, queue.rates, rng)
+        self._flow_names: dict[int, str] = {}
+        self._named_left = MAX_NAMED_QUEUES
+
+    def _enter(self, index: int, queue: Queue) -> None:
+        key: KeyPath = ("queues", index, "id" if queue.id is not None else "ids")
+        for low, high in queue.ranges:
+            self.check_id(high, key)
+            taken = np.flatnonzero(self._entry_of[low : high + 1] >= 0)
+            if taken.size:
+                self._document.fail(key, f"has queue {low + int(taken[0])}, which another entry of `queues` has already")
+            self._entry_of[low : high + 1] = index
+        if queue.name is not None:
+            if queue.name in self.by_name:
+                self._document.fail(("queues", index, "name"), f'is "{queue.name}", which another entry has already')
+            self.by_name[queue.name] = queue.ranges
+
+    def _resolve(self, given: QueueSettings, base: Settings, key: KeyPath, name: str = "rate") -> Settings:
+        rate = base.rate_bps if given.rate is None else None if given.rate == UNSHAPED else int(given.rate)
+        burst = base.burst if given.burst is None else given.burst
+        found = Settings(
+            rate,
+            burst,
+            base.limit_packets if given.limit_packets is None else given.limit_packets,
+            base.limit_bytes if given.limit_bytes is None else given.limit_bytes,
+            base.aqm if given.aqm is None else self._aqm(given.aqm, (*key, "aqm")),
+            base.traffic_class if given.traffic_class is None else given.traffic_class,
+            base.weight if given.weight is None else given.weight,
+        )
+        self._check_class(given, key)
+        if rate is not None and rate > self._fastest:
+            self._document.fail((*key, name), f"must be at most the egress link's {format_rate(self._fastest)}, not {format_rate(rate)}")
+        if rate is not None and not self._config.shaping:
+            self._document.fail((*key, name), f"is {format_rate(rate)}, but configuration {self._config.name} has no shapers")
+        if rate:
+            most = registers.MAX_BURST_CYCLES * rate // (8 * self._config.clock_hz)
+            if found.burst_bytes > most:
+                self._document.fail((*key, "burst"), f"must be at most {most:,} byte at {format_rate(rate)}, not {found.burst_bytes:,}")
+        return found
+
+    def _check_class(self, given: QueueSettings, key: KeyPath) -> None:
+        tree = self._config.hierarchy
+        for name in ("traffic_class", "weight"):
+            if getattr(given, name) is not None and tree is None:
+                self._document.fail((*key, name), f"is set, but configuration {self._config.name} has no hierarchy")
+        if tree and given.traffic_class is not None and given.traffic_class >= tree.classes:
+            most = f"0 to {tree.classes - 1}"
+            self._document.fail((*key, "traffic_class"), f"must be {most} in configuration {self._config.name}, not {given.traffic_class}")
+
+    def changed(self, settings: Settings, given: QueueSettings, key: KeyPath) -> Settings:
+        """Return the settings of a queue after a change. Raises UserError for what the configuration cannot have."""
+        return self._resolve(given, settings, key)
+
+    def _aqm(self, given: Aqm, key: KeyPath) -> registers.Aqm:
+        if self._config.aqm == "none":
+            self._document.fail(key, f"is set, but configuration {self._config.name} has no AQM")
+        has, names = f"configuration {self._config.name} has {AQM_NAMES[self._config.aqm]}", AQM_TIMES[self._config.aqm]
+        if given.algorithm not in (None, self._config.aqm):
+            self._document.fail((*key, "algorithm"), f"is {given.algorithm}, but {has}")
+        foreign = next(
+            (name for times in AQM_TIMES.values() for name in times if name not in names and getattr(given, name) is not None), None
+        )
+        if foreign:
+            self._document.fail((*key, foreign), f"is set, but {has}, which has no such time")
+        ticks = []
+        for name, default in names.items():
+            asked = getattr(given, name)
+            try:
+                ticks.append(registers.aqm_ticks(default if asked is None else asked, self._config.clock_hz, self._config.tick_shift))
+            except UserError as error:
+                self._document.fail((*key, name), f"cannot be: {error}")
+        return registers.Aqm(*ticks, ecn=given.ecn)
+
+    def _draw(self, index: int, rates: Rates, rng: np.random.Generator) -> None:
+        key: KeyPath = ("queues", index, "rates")
+        ids = np.flatnonzero(self._entry_of == index)
+        for name in ("least", "most"):
+            self._resolve(QueueSettings(rate=getattr(rates, name)), replace(self._resolved[index], rate_bps=None), key, name)
+        few = f"{ids.size:,} queue{'s' if ids.size > 1 else ''} of"
+        if rates.sum < ids.size * rates.least or rates.sum > ids.size * rates.most:
+            word, each = ("more", rates.least) if rates.sum < ids.size * rates.least else ("less", rates.most)
+            verb = "are" if ids.size > 1 else "is"
+            self._document.fail((*key, "sum"), f"cannot be: {few} {format_rate(each)} {verb} {word} than {format_rate(rates.sum)}")
+        drawn = np.rint(mixed_rates(ids.size, rates.sum, rates.least, rates.most, rng)).astype(np.int64)
+        self._drawn |= dict(zip(ids.tolist(), drawn.tolist(), strict=True))
+
+    def check_id(self, queue: int, key: KeyPath) -> None:
+        """Raise UserError unless the configuration has this queue."""
+        if queue >= self._config.queues:
+            most = self._config.queues - 1
+            self._document.fail(key, f"names queue {queue}, but configuration {self._config.name} has queues 0 to {most:,}")
+
+    def single(self, reference: int | str, key: KeyPath) -> int:
+        """Return the id of one queue, given by id or name."""
+        if isinstance(reference, int):
+            self.check_id(reference, key)
+            return reference
+        ranges = self._named(reference, key)
+        if len(ranges) != 1 or ranges[0][0] != ranges[0][1]:
+            self._document.fail(key, f'is "{reference}", which is a group of queues; one queue is needed here')
+        return ranges[0][0]
+
+    def many(self, references: QueueSet, key: KeyPath) -> NDArray[np.uint32]:
+        """Return the ids of a set of queues, in the order given and once each."""
+        parts = []
+        for reference in references:
+            for low, high in self._named(reference, key) if isinstance(reference, str) else (reference,):
+                self.check_id(high, key)
+                self._named_left -= high - low + 1
+                if self._named_left < 0:
+                    self._document.fail(key, f"and the lists before it name more than {MAX_NAMED_QUEUES:,} queues, so most of them often")
+                parts.append(np.arange(low, high + 1, dtype=np.uint32))
+        ids = np.concatenate(parts)
+        _, first = np.unique(ids, return_index=True)
+        return ids[np.sort(first)]
+
+    def _named(self, name: str, key: KeyPath) -> tuple[tuple[int, int], ...]:
+        if name not in self.by_name:
+            self._document.fail(key, f'is "{name}", but no entry of `queues` has this name{nearest(name, self.by_name)}')
+        return self.by_name[name]
+
+    def settings(self, queue: int) -> Settings:
+        """Return the settings of one queue."""
+        entry = self._entry_of[queue]
+        settings = self._resolved[entry] if entry >= 0 else self._default
+        return replace(settings, rate_bps=self._drawn[queue]) if queue in self._drawn else settings
+
+    def groups(self) -> list[int]:
+        """Return the entries of `queues` that are named groups of more than one queue, as far as results can tell them apart."""
+        several = [i for i, q in enumerate(self._entries) if q.name is not None and (len(q.ranges) > 1 or q.ranges[0][0] < q.ranges[0][1])]
+        return several[:MAX_GROUPS]
+
+    def group_of(self) -> NDArray[np.uint8] | None:
+        """Return the group of each queue (a number in `groups`), 255: none; None where there are no groups."""
+        groups = self.groups()
+        if not groups:
+            return None
+        number = np.full(len(self._entries) + 1, 255, dtype=np.uint8)
+        number[groups] = np.arange(len(groups), dtype=np.uint8)
+        return number[self._entry_of]
+
+    def group_name(self, entry: int) -> str:
+        """Return the name of an entry of `queues`."""
+        return str(self._entries[entry].name)
+
+    def group_settings(self, entry: int) -> Settings:
+        """Return the settings of an entry of `queues`."""
+        return self._resolved[entry]
+
+    def name_flow(self, queue: int, name: str) -> None:
+        """Remember the name of a flow for a queue that has none of its own."""
+        self._flow_names.setdefault(queue, name)
+
+    def name(self, queue: int) -> str:
+        """Return how a queue is called in reports."""
+        entry = self._entry_of[queue]
+        name = self._entries[entry].name if entry >= 0 else None
+        if name is None:
+            return self._flow_names.get(queue, f"queue {queue}")
+        low, high = self._entries[entry].ranges[0]
+        return name if len(self._entries[entry].ranges) == 1 and low == high else f"{name} {queue}"
+
+    def is_named(self, queue: int) -> bool:
+        """Tell whether somebody gave this queue a name."""
+        entry = self._entry_of[queue]
+        return queue in self._flow_names or (entry >= 0 and self._entries[entry].name is not None)
+
+    def subscriber(self, queue: int) -> str | None:
+        """Return whose queue it is."""
+        entry = self._entry_of[queue]
+        return self._entries[entry].subscriber if entry >= 0 else None
+
+
+def build(scenario: Scenario, document: Document, config: "Config", engine: str = "rtl") -> Plan:
+    """Return the plan of a scenario on `config`; the job lacks only `device.library` (engine rtl) and `pcap_out`. Raises UserError."""
+    clock = config.clock_hz
+    table = QueueTable(scenario, document, config)
+    duration = cycles(scenario.duration, clock)
+    if duration < 1:
+        document.fail(("duration",), "must be at least one clock cycle")
+    drain = duration if scenario.drain is True else cycles(scenario.drain, clock) if scenario.drain else 0
+    if duration + drain > MAX_CYCLES:
+        most = format_time_ns(MAX_CYCLES / clock * 1e9)
+        document.fail(("duration",), f"and the time to drain must be at most {most} together at {clock / 1e6:g} MHz")
+    plan = Plan({}, table, np.zeros(0, dtype=np.uint32), engine=engine)
+    sources = [_source(entry, ("traffic", index), scenario, document, config, plan) for index, entry in enumerate(scenario.traffic)]
+    line = line_rate(scenario, document, config, "ingress")
+    offered = sum(_line_bits(source, scenario.link.overhead_bytes, clock) for source in sources) * clock / duration
+    if offered > 1.001 * line:
+        plan.notes.append(f"Traffic adds up to {format_rate(offered)}, but the ingress line carries {format_rate(line)}.")
+    expected = sum(_frames(source, clock) for source in sources)
+    reached = np.unique(np.concatenate([source["queues"] for source in sources]))
+    plan.touched = reached[reached < config.queues].astype(np.uint32)
+    interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
+    interval = max(1, interval, (duration + drain) // 20_000)
+    writes = _register_writes(plan, config)
+    plan.parents = tree_rows.parents(scenario, document, config)
+    tree_setup, timed = tree.writes(scenario, document, config, table, plan.touched)
+    plan.job = {
+        "device": _device(scenario, config, engine),
+        "seed": scenario.seed,
+        "duration_cycles": duration,
+        "drain": bool(scenario.drain),
+        "max_cycles": duration + drain,
+        "ingress_bps": line,
+        "egress_bps": line_rate(scenario, document, config, "egress"),
+        "overhead_bytes": scenario.link.overhead_bytes,
+        "register_writes": writes + tree_setup,
+        "timed_register_writes": timed,
+        "sources": sources,
+        "pcap_out": None,
+        "interval_cycles": interval,
+        "series_queues": _series(scenario, document, plan),
+        "keep_departures": True,
+        "keep_all": expected <= MAX_KEPT_FRAMES,
+        "group_of": table.group_of(),
+        **({"tree": plan.parents.places} if plan.parents else {}),
+        "ready_permille": 1000,
+        "lateness": _lateness(scenario, document, plan, config),
+        "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),
+    }
+    return plan
+
+
+def cycles(picoseconds: int, clock_hz: int) -> int:
+    """Return a time in whole clock cycles, rounded down."""
+    return picoseconds * clock_hz // PS_PER_SECOND
+
+
+def configuration(scenario: Scenario, document: Document) -> "Config":
+    """Return the device configuration that a scenario names, with its overrides. Raises UserError."""
+    from penstock.designs import configs
+
+    name = scenario.device.config
+    if name not in configs.names():
+        document.fail(("device", "config"), f'names "{name}", but the configurations are {", ".join(configs.names())}')
+    config = configs.load(name)
+    try:
+        return configs.with_overrides(config, dict(_flat(scenario.device.overrides)))
+    except UserError as error:
+        # The last one from the command line, if there is one: what stands in the file has mostly been tried before.
+        keys = [key for key in document.settings if key[:2] == ("device", "overrides")]
+        document.fail(keys[-1] if keys else ("device", "overrides"), f"cannot be used: {error}")
+
+
+def line_rate(scenario: Scenario, document: Document, config: "Config", side: str) -> int:
+    """Return the rate of the line at one side (`ingress`, `egress`) in bit/s."""
+    bus = BUS_BITS * config.clock_hz
+    given: int | None = getattr(scenario.link, side)
+    if given is not None and given > bus:
+        carries = f"{format_rate(bus)}, the {BUS_BITS} bit a cycle of {config.name} at {config.clock_hz / 1e6:g} MHz"
+        document.fail(("link", side), f"must be at most {carries}, not {format_rate(given)}")
+    return given or min(DEFAULT_LINE_BPS, bus)
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def _device(scenario: Scenario, config: "Config", engine: str) -> dict[str, Any]:
+    def latency(ns: int) -> int:
+        return max(1, round(ns * config.clock_hz / 1e9))
+
+    given = scenario.device
+    timing = {
+        "read_latency": latency(given.read_latency_ns),
+        "write_latency": latency(given.write_latency_ns),
+        "gap_permille": given.gap_permille,
+    }
+    device: dict[str, Any] = {"clock_hz": config.clock_hz, "queues": config.queues}
+    if engine == "model":
+        from penstock.designs import configs
+
+        device["model"] = configs.model_settings(config)
+        pools = [{"pages": memory.pages, "page_bytes": memory.page_bytes} for memory in config.memories]
+    else:
+        device["library"] = ""
+        pools = [{} for _ in config.memories]
+    device["memories"] = [{"bytes": memory.bytes, **timing, **pool} for memory, pool in zip(config.memories, pools, strict=True)]
+    return device
+
+
+def _register_writes(plan: Plan, config: "Config") -> list[tuple[int, int]]:
+    writes: list[tuple[int, int]] = []
+    for queue in plan.touched.tolist():
+        settings = plan.settings.settings(queue)
+        if settings != RESET:
+            writes += settings.writes(queue, config)
+    return writes
+
+
+def _lateness(scenario: Scenario, document: Document, plan: Plan, config: "Config") -> dict[str, Any] | None:
+    if scenario.report.lateness is None:
+        return None
+    if config.hierarchy is not None or scenario.changes:
+        document.fail(("report", "lateness"), "knows neither a hierarchy nor changes: its ideal server has only the queues' own rates")
+    if config.aqm != "none":
+        raise UserError(f"report.lateness: configuration {config.name} has an AQM, whose drops the ideal server does not know")
+    shapers = np.full(config.queues, registers.shaper_code(None, 0, config.clock_hz), dtype=np.uint64)
+    for queue in plan.touched.tolist():
+        settings = plan.settings.settings(queue)
+        shapers[queue] = registers.shaper_code(settings.rate_bps, settings.burst_bytes, config.clock_hz)
+    return {"shapers": shapers, "from_cycle": cycles(scenario.report.lateness, config.clock_hz)}
+
+
+def _series(scenario: Scenario, document: Document, plan: Plan) -> list[int]:
+    if scenario.report.series is not None:
+        ids = plan.settings.many(scenario.report.series, ("report", "series"))
+        if ids.size > MAX_SERIES:
+            document.fail(("report", "series"), f"must name at most {MAX_SERIES} queues, not {ids.size:,}")
+        return [int(q) for q in ids]
+    named = [q for q in plan.touched.tolist() if plan.settings.is_named(q)] if plan.settings.by_name or plan.touched.size < 1000 else []
+    return (named or plan.touched.tolist())[:DEFAULT_SERIES]
+
+
+def _line_bits(source: dict[str, Any], overhead_bytes: int, clock_hz: int) -> float:
+    """Return the bits that a source of a job wants to put on the ingress line, on average where it is random."""
+    if source["kind"] == "frames":
+        return 8.0 * float(source["lengths"].sum() + overhead_bytes * len(source["lengths"]))
+    size = sum(size * weight for size, weight in source["sizes"]) / sum(weight for _, weight in source["sizes"])
+    share = source["on_cycles"] / (source["on_cycles"] + source["off_cycles"]) if "on_cycles" in source else 1.0
+    seconds = (source["stop_cycle"] - source["start_cycle"]) / clock_hz
+    each = len(source["queues"]) if source["pick"] == "each" else 1
+    bps = float(source["bps_each"].sum()) if "bps_each" in source else source["bps"] * each
+    return float(bps * seconds * share * (size + overhead_bytes) / size)
+
+
+def _frames(source: dict[str, Any], clock_hz: int) -> float:
+    """Return how many frames a source of a job brings, on average where it is random."""
+    if source["kind"] == "frames":
+        return float(len(source["lengths"]))
+    size = sum(size * weight for size, weight in source["sizes"]) / sum(weight for _, weight in source["sizes"])
+    return _line_bits(source, 0, clock_hz) / 8 / size
+
+
+def _source(
+    entry: PcapTraffic | GeneratedTraffic, key: KeyPath, scenario: Scenario, document: Document, config: "Config", plan: Plan
+) -> dict[str, Any]:
+    if entry.start >= scenario.duration:
+        end = format_time_ns(scenario.duration / 1000)
+        document.fail((*key, "start"), f"is {format_time_ns(entry.start / 1000)}, which is not before the end of the run at {end}")
+    if isinstance(entry, PcapTraffic):
+        return _capture(entry, key, scenario, document, config, plan)
+    return _generator(entry, key, scenario, document, config, plan)
+
+
+def _generator(
+    entry: GeneratedTraffic, key: KeyPath, scenario: Scenario, document: Document, config: "Config", plan: Plan
+) -> dict[str, Any]:
+    source, clock = entry.source, config.clock_hz
+    ids = plan.settings.many(source.queues, (*key, entry.kind, "queues"))
+    line = line_rate(scenario, document, config, "ingress")
+    rate_key = (*key, entry.kind, "rate")
+    if isinstance(source.rate, Share):
+        own = [plan.settings.settings(queue).rate_bps for queue in ids.tolist()]
+        if not all(own):
+            queue = int(ids[[not rate for rate in own].index(True)])
+            document.fail(rate_key, f"is a share of each queue's own rate, but queue {queue} is unshaped or has a closed gate")
+        bps: dict[str, Any] = {"bps_each": np.array([source.rate.of(rate) for rate in own if rate], dtype=np.float64)}
+        highest = round(bps["bps_each"].max())
+    else:
+        bps, highest = {"bps": source.rate}, source.rate
+    if highest > line:
+        document.fail(rate_key, f"must be at most the ingress link's {format_rate(line)}, not {format_rate(highest)}")
+    stop = min(entry.stop, scenario.duration) if entry.stop else scenario.duration
+    job: dict[str, Any] = {
+        "kind": entry.kind,
+        "queues": ids,
+        "pick": source.pick,
+        **bps,
+        "sizes": [list(pair) for pair in source.size],
+        "start_cycle": cycles(entry.start, clock),
+        "stop_cycle": cycles(stop, clock),
+    }
+    if entry.onoff:
+        job |= {"on_cycles": max(1, cycles(entry.onoff.on, clock)), "off_cycles": max(1, cycles(entry.onoff.off, clock))}
+    return job
+
+
+def _capture(entry: PcapTraffic, key: KeyPath, scenario: Scenario, document: Document, config: "Config", plan: Plan) -> dict[str, Any]:
+    path = Path(entry.pcap)
+    path = path if path.is_absolute() else document.path.parent / path
+    shown = path.name
+    end_ns = (scenario.duration - entry.start) / 1000
+    with working(f"Reading {shown}") as report:
+        try:
+            frames = pcap.read(path, int(end_ns / entry.time_scale) + 1, report)
+        except UserError as error:
+            document.fail((*key, "pcap"), f"names {error}")
+        report(f"Looking for the queues of {len(frames):,} frames of {shown}")
+        if entry.prefixed:
+            used, queues, lengths = _prefixed(frames, shown, plan)
+        else:
+            used, queues = _mapped(entry, key, frames, shown, document, plan)
+            lengths = frames.lengths[used]
+    skipped = 4 if entry.prefixed else 0
+    if len(used) and lengths.max() > MAX_ENGINE_BYTES:
+        short = np.flatnonzero(lengths <= MAX_ENGINE_BYTES)
+        plan.notes.append(f"{len(used) - len(short):,} frames of {shown} are longer than {MAX_ENGINE_BYTES:,} byte and were left out.")
+        used, queues, lengths = used[short], queues[short], lengths[short]
+    if not len(used):
+        read = "" if frames.whole else " in the time that is played"
+        document.fail((*key, "prefixed" if entry.prefixed else "map"), f"matches none of the {len(frames):,} frames of {shown}{read}")
+    if entry.pad:
+        lengths = np.maximum(lengths, MIN_ETHERNET_BYTES)
+    times = frames.times_ns[used] * entry.time_scale
+    span = float(frames.times_ns[-1]) * entry.time_scale
+    # Repetitions follow each other at the mean distance of the frames, and not faster than the line.
+    on_line = float(lengths.sum() + len(used) * scenario.link.overhead_bytes) * 8e9 / line_rate(scenario, document, config, "ingress")
+    period = max(span * len(frames) / max(1, len(frames) - 1), on_line)
+    repeats = min(entry.repeat, int(end_ns // period) + 1) if frames.whole else 1
+    if len(used) * repeats > MAX_PLAYED_FRAMES:
+        document.fail((*key, "repeat"), f"plays {len(used) * repeats:,} frames of {shown}, allowed: {MAX_PLAYED_FRAMES:,}; take fewer")
+    all_times = (times[None, :] + period * np.arange(repeats)[:, None]).ravel() + entry.start / 1000
+    at = np.floor(all_times * (config.clock_hz / 1e9)).astype(np.int64)
+    keep = at < cycles(scenario.duration, config.clock_hz)
+    late = len(used) * entry.repeat - int(keep.sum())
+    if not frames.whole:
+        plan.notes.append(f"{shown} goes on after the end of the run; the frames there were left out.")
+    elif late:
+        plan.notes.append(f"{late:,} frames of {shown} come after the end of the run and were left out.")
+
+    def tiled(array: NDArray[Any]) -> NDArray[Any]:
+        return np.tile(array, repeats)[keep]
+
+    return {
+        "kind": "frames",
+        "cycles": at[keep],
+        "queues": tiled(queues),
+        "offsets": tiled(frames.offsets[used] + skipped),
+        "lengths": tiled(lengths.astype(np.int32)),
+        "stored": tiled(frames.stored[used] - np.int32(skipped)),
+        "data": np.frombuffer(frames.buffer, dtype=np.uint8),
+    }
+
+
+def _prefixed(frames: pcap.Frames, shown: str, plan: Plan) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int32]]:
+    """Take the queue id off the front of each frame; ids are not checked, the device drops and counts what it does not have."""
+    used = np.flatnonzero((frames.stored >= 4) & (frames.lengths > 4))
+    if len(used) < len(frames):
+        plan.notes.append(f"{len(frames) - len(used):,} frames of {shown} are too short to carry a queue id and were left out.")
+    queues = np.array([int.from_bytes(frames.frame(i)[:4], "big") for i in used.tolist()], dtype=np.uint32)
+    return used, queues, frames.lengths[used] - 4
+
+
+def _mapped(
+    entry: PcapTraffic, key: KeyPath, frames: pcap.Frames, shown: str, document: Document, plan: Plan
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    targets = []
+    for index, rule in enumerate(entry.map):
+        targets.append(plan.settings.single(rule.queue, (*key, "map", index, "queue")))
+        if rule.name:
+            plan.settings.name_flow(targets[-1], rule.name)
+    fallback = plan.settings.single(entry.unmatched, (*key, "unmatched")) if entry.unmatched not in ("ignore", "error") else None
+    rules = pcap.match_frames(frames, [rule.match for rule in entry.map])
+    missed = np.flatnonzero(rules < 0)
+    if missed.size and entry.unmatched == "error":
+        document.fail((*key, "unmatched"), f"is {describe('error')}, and frame {missed[0] + 1} of {shown} matches no rule")
+    if missed.size and fallback is None:
+        plan.notes.append(f"{missed.size:,} of {len(frames):,} frames of {shown} match no rule and were left out.")
+    hit = np.bincount(rules[rules >= 0], minlength=len(entry.map))
+    for index in np.flatnonzero(hit == 0):
+        plan.notes.append(f"Rule {document.key_text((*key, 'map', int(index)))} matches no frame of {shown}.")
+    queues = np.array([*targets, 0 if fallback is None else fallback], dtype=np.uint32)[rules]  # -1 takes the last
+    used = np.arange(len(frames)) if fallback is not None else np.flatnonzero(rules >= 0)
+    return used, queues[used]

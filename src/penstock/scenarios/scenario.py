@@ -1,0 +1,216 @@
+"""Reading a scenario: YAML with line numbers, `--set` on top, validation, and errors that say file, line and key."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.constructor import DuplicateKeyError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from penstock.basics.files import read_text
+from penstock.basics.suggest import nearest
+from penstock.basics.units import describe
+from penstock.basics.wording import words
+from penstock.errors import UserError
+from penstock.scenarios.schema import Scenario, bounded_lists
+
+KeyPath = tuple[str | int, ...]
+
+MAX_FILE_BYTES = 2_000_000  # some 20 s to read
+MAX_NODES = 1_000_000  # keys and values, counted again wherever an alias (`*name`) repeats them
+_NUMBER = re.compile(r"[0-9]{1,9}")  # of an item in a list
+
+
+@dataclass(frozen=True)
+class Document:
+    """A scenario file as it was read: its data with the `--set` values in place, and where each key stands."""
+
+    path: Path
+    data: dict[str, Any]
+    commented: Any
+    settings: dict[KeyPath, str]
+
+    def fail(self, key: KeyPath, message: str) -> NoReturn:
+        """Raise the UserError `FILE:LINE: KEY message`; a key that came by `--set` names that instead of file and line."""
+        for length in range(len(key), 0, -1):
+            setting = self.settings.get(key[:length])
+            if setting is not None:
+                raise UserError(f"--set {setting}: {self.key_text(key)} {message}")
+        line = self._line(key)
+        raise UserError(f"{self.path}{f':{line}' if line else ''}: {self.key_text(key)} {message}".replace("  ", " "))
+
+    def key_text(self, key: KeyPath) -> str:
+        """Return a key as `--set` takes it, list items by their name where they have one: `queues.bulk.rate`."""
+        words: list[str] = []
+        here: Any = self.data
+        for part in key:
+            here = _step(here, part)
+            name = here.get("name") if isinstance(part, int) and isinstance(here, dict) else None
+            words.append(name if isinstance(name, str) and name else str(part))
+        return "`" + ".".join(words) + "`" if words else "the scenario"
+
+    def _line(self, key: KeyPath) -> int | None:
+        here, line = self.commented, None
+        for part in key:
+            try:
+                position = here.lc.key(part) if isinstance(here, CommentedMap) else here.lc.item(part)
+                line, here = position[0] + 1, here[part]
+            except (KeyError, IndexError, TypeError, AttributeError):
+                break
+        return line
+
+
+def _step(here: Any, part: str | int) -> Any:
+    try:
+        return here[part]
+    except (KeyError, IndexError, TypeError):
+        return None
+
+
+def load(path: Path, settings: list[str] | None = None) -> tuple[Scenario, Document]:
+    """Read and validate a scenario; `settings` are `KEY=VALUE` texts applied in order. Raises UserError."""
+    commented = _read_yaml(path)
+    try:
+        data = _plain(commented)
+    except (ValueError, RecursionError) as error:  # a list may hold itself
+        raise UserError(f"{path}: {error if isinstance(error, ValueError) else 'is nested too deep, or an alias holds itself'}") from None
+    document = Document(path, data, commented, {})
+    for setting in settings or []:
+        _apply(document, setting)
+    try:
+        with bounded_lists():
+            return Scenario.model_validate(data), document
+    except ValidationError as error:
+        _explain(document, error)
+
+
+def _read_yaml(path: Path) -> CommentedMap:
+    try:
+        text = read_text(path, "a scenario", MAX_FILE_BYTES)
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such file{_similar(path)}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: is not a text file; a scenario is a YAML file") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        commented = YAML(typ="rt").load(text)
+    except DuplicateKeyError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        found = re.search(r'duplicate key "([^"]*)"', str(error.problem))
+        key = found[1] if found else "a key"
+        raise UserError(f"{path}:{line}: `{key}` stands there a second time") from None
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise UserError(f"{path}{f':{mark.line + 1}' if mark else ''}: is not valid YAML: {error.problem or error.context}") from None
+    except RecursionError:
+        raise UserError(f"{path}: is nested too deep for a scenario") from None
+    except (YAMLError, ValueError) as error:
+        raise UserError(f"{path}: is not valid YAML: {(str(error).splitlines() or ['nobody says why'])[0]}") from None
+    if commented is None:
+        raise UserError(f"{path}: is empty; docs/scenario.md says what a scenario holds")
+    if not isinstance(commented, CommentedMap):
+        raise UserError(f"{path}: is not a scenario: its top level must be keys with values, such as `duration: 20 ms`")
+    return commented
+
+
+def _similar(path: Path) -> str:
+    try:
+        names = [p.name for p in path.parent.iterdir() if p.suffix in (".yaml", ".yml")]
+    except OSError:
+        return ""
+    return nearest(path.name, names) if names else ""
+
+
+def _plain(node: Any) -> Any:
+    """Return YAML data as plain dicts, lists and scalars (ruamel's round-trip scalars are subclasses that would leak into JSON).
+
+    Raises ValueError for more than MAX_NODES of them: aliases of aliases become very many.
+    """
+    left = MAX_NODES
+
+    def copy(node: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise ValueError(f"it holds more than {MAX_NODES:,} keys and values, or aliases (`*name`) repeat them that often")
+        if isinstance(node, Mapping):
+            return {str(k) if not isinstance(k, (bool, type(None))) else describe(k): copy(v) for k, v in node.items()}
+        if isinstance(node, (list, CommentedSeq)):
+            return [copy(item) for item in node]
+        if node is None or isinstance(node, bool):
+            return node
+        for kind in (int, float, str):
+            if isinstance(node, kind):
+                return kind(node)
+        return str(node)  # dates and the like: validation then says what is expected
+
+    return copy(node)
+
+
+def _apply(document: Document, setting: str) -> None:
+    key_text, equals, value_text = setting.partition("=")
+    parts = [part.strip() for part in key_text.split(".")]
+    if not equals or not all(parts):
+        raise UserError(f'--set {setting}: must read KEY=VALUE, such as --set queues.bulk.rate="5 Mbit/s"')
+    if not value_text.strip():
+        raise UserError(f"--set {setting}: has no value; write KEY=VALUE")
+    try:
+        value = _plain(YAML(typ="safe", pure=True).load(value_text))
+    except (YAMLError, ValueError, RecursionError):  # a list may hold itself
+        raise UserError(f"--set {setting}: the value is not valid YAML") from None
+    here: Any = document.data
+    key: list[str | int] = []
+    for index, part in enumerate(parts):
+        last = index == len(parts) - 1
+        if isinstance(here, list):
+            key.append(_item(here, part, setting, key_text))
+        elif isinstance(here, dict):
+            key.append(part)
+            if not last and here.get(part) is None:
+                here[part] = {}
+        else:
+            raise UserError(f"--set {setting}: `{'.'.join(parts[:index])}` is a single value and has no key `{part}`")
+        if last:
+            here[key[-1]] = value
+        else:
+            here = here[key[-1]]
+    document.settings[tuple(key)] = setting
+
+
+def _item(items: list[Any], part: str, setting: str, key_text: str) -> int:
+    names = [item.get("name") for item in items if isinstance(item, dict) and isinstance(item.get("name"), str)]
+    for index, item in enumerate(items):
+        if isinstance(item, dict) and item.get("name") == part:
+            return index
+    if _NUMBER.fullmatch(part) and int(part) < len(items):
+        return int(part)
+    if _NUMBER.fullmatch(part) or not names:
+        raise UserError(f"--set {setting}: there is no item `{part}` in {key_text}: the list has {len(items)}, counted from 0")
+    raise UserError(f"--set {setting}: there is no item named `{part}` in {key_text}{nearest(part, names)}")
+
+
+def _explain(document: Document, error: ValidationError) -> NoReturn:
+    """Raise the UserError for the first thing that is wrong."""
+    first = error.errors()[0]
+    key: KeyPath = tuple(part for part in first["loc"] if not str(part).startswith("$"))
+    # Below a single value there are no keys: what follows in the path are the members of a union.
+    while len(key) > 1 and not isinstance(_at(document.data, key[:-1]), (dict, list)):
+        key = key[:-1]
+    context = first.get("ctx") or {}
+    if first["type"] == "unknown_key":
+        document.fail((*key, context["key"]), f"is not a known key{context['hint']}")
+    if first["type"] == "empty_value":
+        document.fail((*key, context["key"]), f"is empty; {context['hint']}")
+    document.fail(key, words(first))
+
+
+def _at(data: Any, key: KeyPath) -> Any:
+    for part in key:
+        data = _step(data, part)
+    return data

@@ -1,0 +1,127 @@
+"""Writes the tables of docs/scenario.md from the models: `python -m penstock.scenarios.schema_docs`. A test compares."""
+
+import re
+import types
+import typing
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from penstock.paths import ROOT
+from penstock.scenarios import schema
+
+PAGE = ROOT / "docs" / "scenario.md"
+_SECTION = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+# How the types are called in the tables; what is not here is called by its Python type.
+_KINDS = {
+    "Rate": "rate",
+    "RateOrShare": "rate, or share in %",
+    "LeastRate": "rate",
+    "QueueRate": 'rate, "unshaped" or 0',
+    "Time": "time",
+    "Duration": "time",
+    "Size": "size",
+    "Burst": "size or time",
+    "Name": "name",
+    "QueueRef": "queue",
+    "LimitPackets": "whole number",
+    "LimitBytes": "size",
+}
+_BY_KEY = {
+    "ids": "ids",
+    "over": "ids",
+    "queues": "queues",
+    "series": "queues",
+    "size": "sizes",
+    "drain": "true, false or time",
+    "proto": "protocol",
+    "src": "network",
+    "dst": "network",
+    "sport": "port or range",
+    "dport": "port or range",
+    "unmatched": "ignore, error or queue",
+    "overrides": "keys with values",
+}
+
+
+def table(model: type[BaseModel]) -> str:
+    """Return the Markdown table of one model."""
+    hints = typing.get_type_hints(model, include_extras=True)
+    lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for key, field in model.model_fields.items():
+        lines.append(f"| `{key}` | {_kind(key, hints[key], field)} | {_default(field)} | {field.description} |")
+    return "\n".join(lines) + "\n"
+
+
+def _kind(key: str, hint: Any, field: FieldInfo) -> str:
+    if key in _BY_KEY and not _models(hint):
+        return _BY_KEY[key]
+    options = [option for option in typing.get_args(hint) if option is not type(None)] if _is_union(hint) else [hint]
+    for name, word in _KINDS.items():
+        if getattr(schema, name) in options:
+            return word + _range(field, hint)
+    models = _models(hint)
+    if models:
+        return ("list of " if typing.get_origin(hint) is tuple else "") + " or ".join(
+            f"[{m.__name__}](#{m.__name__.lower()})" for m in models
+        )
+    bare = _strip(options[0])
+    if typing.get_origin(bare) is typing.Literal:
+        return ", ".join(f"`{value}`" for value in typing.get_args(bare))
+    return {int: "whole number", float: "number", str: "text", bool: "true or false"}.get(bare, str(bare)) + _range(field, hint)
+
+
+def _is_union(hint: Any) -> bool:
+    return typing.get_origin(hint) in (typing.Union, types.UnionType)
+
+
+def _strip(hint: Any) -> Any:
+    return _strip(typing.get_args(hint)[0]) if typing.get_origin(hint) is typing.Annotated else hint
+
+
+def _models(hint: Any) -> list[type[BaseModel]]:
+    """Return the models in a type, in order."""
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        return [hint]
+    return (
+        [model for part in typing.get_args(hint) if part is not types.NoneType for model in _models(part)] if typing.get_args(hint) else []
+    )
+
+
+def _range(field: FieldInfo, hint: Any) -> str:
+    limits = {}
+    nested = [item for part in _metadata(hint) for item in getattr(part, "metadata", [part])]
+    for item in [*field.metadata, *nested]:
+        for name in ("ge", "gt", "le", "lt"):
+            if getattr(item, name, None) is not None:
+                limits[name] = getattr(item, name)
+    low, high = limits.get("ge", limits.get("gt")), limits.get("le", limits.get("lt"))
+    if low is not None and high is not None:
+        return f", {'more than ' if 'gt' in limits else ''}{low:,} to {int(high):,}"
+    return f", at least {low:,}" if low else ""
+
+
+def _metadata(hint: Any) -> list[Any]:
+    if typing.get_origin(hint) is typing.Annotated:
+        return [*hint.__metadata__, *_metadata(typing.get_args(hint)[0])]
+    return [item for part in typing.get_args(hint) for item in _metadata(part)]
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.default
+    if value is None or value == "" or value == () or field.default_factory is not None:
+        return ""
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def updated(text: str) -> str:
+    """Return the page with all its tables written anew. Raises AttributeError for a table of a model that is not there."""
+    return _SECTION.sub(lambda match: match[1] + "\n" + table(getattr(schema, match[2])) + "\n" + match[3], text)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(updated(PAGE.read_text()))

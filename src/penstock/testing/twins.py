@@ -1,0 +1,131 @@
+"""Random jobs for two engines and the comparison of their results: tests that the model is the RTL's twin.
+
+A job has everything that a device meets: limits, all rates, closed gates that open while traffic flows, bursts, overload, frames of
+all lengths, bad ones among them, slow lines, memories with other latencies and with gaps.
+"""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from penstock.designs import configs, registers
+from penstock.designs.configs import Config
+from penstock.testing.testjobs import frames, ip_frames
+
+Job = dict[str, Any]
+
+FULL_CLOCK_HZ = 220_000_000
+TOTALS = (
+    "init_cycles",
+    "cycles",
+    "packets",
+    "marked_packets",
+    "bytes",
+    "drained",
+    "order_errors",
+    "payload_errors",
+    "event_errors",
+    "lost",
+)
+IMIX = [(60, 7), (590, 4), (1514, 1)]
+
+
+def device(config: Config, library: Path | None, timing: dict[str, int]) -> Job:
+    """Return key `device` of a job: the RTL in `library`, or without one the model."""
+    common: Job = {"clock_hz": config.clock_hz, "queues": config.queues}
+    if library:
+        return common | {"library": str(library), "memories": [{"bytes": memory.bytes} | timing for memory in config.memories]}
+    sizes = configs.model_settings(config)
+    pools = [{"bytes": memory.bytes, "pages": memory.pages, "page_bytes": memory.page_bytes} | timing for memory in config.memories]
+    return common | {"model": sizes, "memories": pools}
+
+
+def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
+    """Return a job without its device, and the timing of its memories."""
+    rng = random.Random(seed)
+    queues = list(range(config.queues)) if config.queues <= 64 else sorted(rng.sample(range(config.queues), rng.choice([3, 40, 400])))
+    low_limits = rng.random() < 0.6
+    longest = config.max_frame_bytes
+    pace = config.clock_hz / FULL_CLOCK_HZ  # a slower device has slower lines, so that a job is the same cycle by cycle
+
+    def aqm() -> registers.Aqm | None:
+        if config.aqm == "none":
+            return None
+        # Short times, so that many rounds of drops fit in a job; a tick is some hundred cycles.
+        return registers.Aqm(rng.choice([0, 1, 2, 8]), rng.choice([1, 1, 2, 5]), rng.random() < 0.6, rng.random() < 0.95)
+
+    def settings(queue: int) -> list[tuple[int, int]]:
+        kind = rng.random()
+        rate = 0 if kind < 0.1 else None if kind < 0.25 else max(registers.MIN_RATE_BPS, int(pace * 10 ** rng.uniform(5, 10.9)))
+        if config.aqm != "none" and kind > 0.5:  # so many frames leave that a queue drops again and again
+            rate = int(pace * 10 ** rng.uniform(9, 10.3))
+        burst = min(rng.choice([0, 0, 2000, 50_000]), registers.MAX_BURST_CYCLES * (rate or 0) // (8 * config.clock_hz))
+        limits = (rng.randint(0, 40), rng.randint(0, 60_000)) if low_limits else (65_535, 16_777_215)
+        return registers.queue_writes(queue, rate, burst, *limits, config.clock_hz, aqm())
+
+    writes = [write for queue in queues if rng.random() < 0.8 for write in settings(queue)]
+    duration = rng.choice([20_000, 60_000])
+    timed = []
+    for _ in range(rng.choice([0, 0, 10, 60])):
+        cycle = rng.randrange(duration)
+        timed += [(cycle, *write) for write in settings(rng.choice(queues))]
+    sources: list[Job] = []
+    if config.queues == 16:  # `frames` has queue ids that this device does not have
+        sources.append(frames(random.Random(seed), rng.choice([50, 500]), mean_gap=rng.choice([3, 30, 80])))
+    if config.aqm != "none":
+        sources.append(ip_frames(random.Random(seed), queues[:3], rng.choice([300, 3000]), mean_gap=rng.choice([5, 15, 40])))
+    for _ in range(rng.randint(1, 4)):
+        some = [(rng.randint(14, longest), 1) for _ in range(20)]
+        source: Job = {
+            "kind": rng.choice(["constant", "poisson", "onoff"]),
+            "queues": rng.choice([queues, queues[:1], queues[:3]]),
+            "pick": rng.choice(["each", "round_robin", "random"]),
+            "bps": pace * 10 ** rng.uniform(8.5, 11),
+            "sizes": rng.choice([IMIX, [(60, 1)], some[:1], some, [(61, 1), (64, 1), (65, 1), (124, 1), (125, 1)]]),
+        }
+        if source["pick"] == "each":
+            source["bps"] /= len(source["queues"])
+        if source["kind"] == "onoff":
+            source |= {"on_cycles": rng.choice([50, 500, 5000]), "off_cycles": rng.choice([50, 500, 5000])}
+        sources.append(source)
+    timing = {
+        "read_latency": rng.choice([5, 44, 44, 200]),
+        "write_latency": rng.choice([2, 22, 22, 120]),
+        "gap_permille": rng.choice([0, 0, 0, 100, 400]),
+    }
+    job = {
+        "seed": seed,
+        "duration_cycles": duration,
+        "drain": rng.random() < 0.6,
+        "max_cycles": duration + rng.choice([10_000, 200_000]),
+        "quiet_cycles": 50_000,
+        "ingress_bps": pace * rng.choice([100e9, 100e9, 0, 10e9]),
+        "egress_bps": pace * rng.choice([100e9, 100e9, 0, 5e9, 25e9]),
+        "register_writes": writes,
+        "timed_register_writes": timed,
+        "sources": sources,
+        "sample_queues": queues[:16],
+        "keep_departures": True,
+    }
+    return job, timing
+
+
+def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """Return in words where two results differ: totals, drops, every departure with its cycle, and latencies."""
+    found = [f"{key}: {one[key]} and {other[key]}" for key in TOTALS if one[key] != other[key]]
+    columns = {key: (one["departures"][key], other["departures"][key]) for key in ("cycle", "queue", "length")}
+    columns["latency"] = (one["latency_cycles"], other["latency_cycles"])
+    for key, (a, b) in columns.items():
+        count = min(len(a), len(b))
+        differ = np.flatnonzero(np.asarray(a[:count]) != np.asarray(b[:count]))
+        if differ.size:
+            found.append(f"departure {differ[0]}: {key} is {a[differ[0]]} and {b[differ[0]]}")
+        elif len(a) != len(b):
+            found.append(f"{len(a)} and {len(b)} departures")
+    for key, column in one["queue"].items():
+        differ = np.flatnonzero(np.asarray(column) != np.asarray(other["queue"][key]))
+        if differ.size:
+            found.append(f"queue {differ[0]}: {key} is {column[differ[0]]} and {other['queue'][key][differ[0]]}")
+    return found

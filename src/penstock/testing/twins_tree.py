@@ -1,0 +1,135 @@
+"""Random jobs for two engines with a hierarchy, and by how much their results differ: tests of how near the model is to the RTL.
+
+A job loads subscribers, nodes and ports below or above their rates, with classes and weights, and changes their settings, gates among
+them, while traffic flows.
+"""
+
+import random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.designs import configs, registers
+
+Job = dict[str, Any]
+Writes = list[tuple[int, int]]
+
+IMIX = [(60, 7), (590, 4), (1514, 1)]
+COUNTS = ("out_packets", "drop_packets", "aqm_drop_packets", "marked_packets")
+LEVELS = ("none", "subscriber", "node", "port", "all")
+
+
+class TreeJob:
+    """One random job; `tight`: the level that is congested at times, one of LEVELS."""
+
+    def __init__(self, config: configs.Config, seed: int, changes: bool = True) -> None:
+        if config.hierarchy is None:
+            raise ValueError(f"configuration {config.name} has no hierarchy")
+        self._config, self._tree, self._rng = config, config.hierarchy, random.Random(seed)
+        rng, per = self._rng, config.hierarchy.queues_per_subscriber
+        self._scale = config.clock_hz / 220e6
+        count = min(rng.choice([4, 16, 64, 256]), config.queues // 2)
+        among = config.queues if rng.random() < 0.5 else 2 * count
+        self.queues = sorted(rng.sample(range(among), count))
+        self._subscribers = sorted({queue // per for queue in self.queues})
+        self._nodes = min(rng.choice([1, 2, 4]), self._tree.nodes)
+        self.tight = rng.choice(LEVELS)
+        self._offered = rng.choice([20e9, 60e9, 90e9]) * self._scale
+        duration = rng.choice([40_000, 100_000])
+        writes = [write for queue in self.queues for write in self._queue(queue)]
+        for level, count in (("subscriber", 0), ("node", self._nodes), ("port", self._tree.ports)):
+            for index in self._subscribers if level == "subscriber" else range(count):
+                writes += self._parent(level, index)
+        self.job: Job = {
+            "seed": seed,
+            "duration_cycles": duration,
+            "drain": True,
+            "max_cycles": 4 * duration,
+            "quiet_cycles": 50_000,
+            "ingress_bps": 100e9 * self._scale,
+            "egress_bps": rng.choice([0, 100e9, 40e9]) * self._scale,
+            "register_writes": writes,
+            "timed_register_writes": self._changes(duration) if changes else [],
+            "sources": [self._source()],
+            "sample_queues": self.queues[:16],
+            "keep_departures": True,
+        }
+
+    def _queue(self, queue: int) -> Writes:
+        rng, config = self._rng, self._config
+        rate = None if rng.random() < 0.5 else int(10 ** rng.uniform(7.5, 9.5) * self._scale)
+        aqm = registers.Aqm(rng.choice([1, 4, 20]), rng.choice([5, 40]), rng.random() < 0.5)
+        limits = rng.choice([10, 40, 400]), registers.MAX_LIMIT_BYTES
+        own = registers.queue_writes(queue, rate, 0, *limits, config.clock_hz, None if config.aqm == "none" else aqm)
+        return own + self._class(queue)
+
+    def _class(self, queue: int) -> Writes:
+        rng = self._rng
+        return registers.class_writes(
+            queue,
+            rng.randrange(self._tree.classes) if rng.random() < 0.7 else 0,
+            rng.randint(1, 8) if rng.random() < 0.5 else 1,
+        )
+
+    def _parent(self, level: str, index: int) -> Writes:
+        share = {"subscriber": len(self._subscribers), "node": self._nodes, "port": self._tree.ports}[level]
+        above = {"subscriber": self._nodes, "node": self._tree.ports, "port": 1}[level]
+        rate = None
+        if self.tight in (level, "all"):
+            rate = int(min(100e9, max(registers.MIN_RATE_BPS, self._offered / share * self._rng.uniform(0.2, 1.2))))
+        weight = self._rng.randint(1, 8) if self._rng.random() < 0.5 else 1
+        return registers.tree_writes(level, index, rate, 0, self._rng.randrange(above), self._config.clock_hz, weight)
+
+    def _changes(self, duration: int) -> list[tuple[int, int, int]]:
+        rng = self._rng
+        timed = []
+        for _ in range(rng.choice([0, 0, 0, 10, 40])):
+            level = rng.choice(["queue", "subscriber", "node", "port"])
+            if level == "queue":
+                writes = self._class(rng.choice(self.queues))
+            else:
+                counts = {"node": self._nodes, "port": self._tree.ports}
+                writes = self._parent(level, rng.choice(self._subscribers) if level == "subscriber" else rng.randrange(counts[level]))
+                if rng.random() < 0.2:  # a closed gate
+                    writes = [(where, 0 if where == writes[1][0] else value) for where, value in writes]
+            cycle = rng.randrange(duration)
+            timed += [(cycle, *write) for write in writes]
+        return timed
+
+    def _source(self) -> Job:
+        rng = self._rng
+        sizes = rng.choice([IMIX, [(60, 1)], [(1514, 1)], [(64, 1), (200, 1)]])
+        kind = rng.choice(["poisson", "constant", "onoff"])
+        source = {"kind": kind, "queues": self.queues, "pick": rng.choice(["random", "round_robin"]), "bps": self._offered, "sizes": sizes}
+        return source | ({"on_cycles": 2000, "off_cycles": 1000} if kind == "onoff" else {})
+
+
+def times(one: Job, other: Job) -> NDArray[np.int64]:
+    """Return by how many cycles the n-th departure of a queue differs, for all departures of all queues that both have."""
+    columns = [(np.asarray(run["departures"]["queue"]), np.asarray(run["departures"]["cycle"], dtype=np.int64)) for run in (one, other)]
+    found = [np.zeros(0, dtype=np.int64)]
+    for queue in np.unique(columns[0][0]):
+        a, b = (cycles[queues == queue] for queues, cycles in columns)
+        common = min(len(a), len(b))
+        found.append(np.abs(a[:common] - b[:common]))
+    return np.concatenate(found)
+
+
+def lengths_differ(one: Job, other: Job) -> list[int]:
+    """Return the queues whose departures do not have the same lengths in the same order, as far as both go."""
+    columns = [(np.asarray(run["departures"]["queue"]), np.asarray(run["departures"]["length"])) for run in (one, other)]
+    found = []
+    for queue in np.unique(columns[0][0]):
+        a, b = (lengths[queues == queue] for queues, lengths in columns)
+        common = min(len(a), len(b))
+        if not np.array_equal(a[:common], b[:common]):
+            found.append(int(queue))
+    return found
+
+
+def counts_differ(one: Job, other: Job) -> int:
+    """Return by how many packets the queues' departures, drops and marks differ, all queues added up."""
+    return int(
+        sum(np.abs(np.asarray(one["queue"][key], dtype=np.int64) - np.asarray(other["queue"][key], dtype=np.int64)).sum() for key in COUNTS)
+    )
