@@ -414,11 +414,11 @@ void ModelDevice<Core>::send(const Out& out) {
     const std::uint32_t descriptor = out.descriptor, length = out.length;
     std::int64_t first = -1, last = 0;
     const auto beat = [&](std::int64_t from, std::uint32_t bytes, bool is_last) {
-        const std::int64_t free = egress_free_ >> kTickBits;
+        const auto free = static_cast<std::int64_t>(egress_free_ >> kTickBits);
         const std::int64_t cycle = Core::kJudges ? output_beat(from, free) : std::max(from, free);
         if (first < 0) first = cycle;
         egress_free_ = std::max(egress_free_, ticks(cycle)) + (is_last ? egress_.time(bytes) + overhead_time_ : beat_time_);
-        not_ready_ += std::max<std::int64_t>(0, (egress_free_ >> kTickBits) - cycle - 1);
+        not_ready_ += std::max<std::int64_t>(0, static_cast<std::int64_t>(egress_free_ >> kTickBits) - cycle - 1);
         ++sent_beats_;
         last = cycle;
         return Core::kJudges ? marker_in_ : cycle;

@@ -156,7 +156,7 @@ class PythonSession {
     // Runs until cycle `until`, or until the device is empty and has been offered nothing more. Returns the cycle.
     std::int64_t advance(std::int64_t until, bool until_empty, nb::object progress) {
         running();
-        if (until < session_.now() || until > kLastCycle) throw nb::value_error("the clock goes on, up to 2^46 cycles");
+        if (until < session_.now() || until > kMaxCycles) throw nb::value_error("the clock goes on, up to 2^46 cycles");
         Reporter reporter(std::move(progress));
         bool stopped = false;
         {
@@ -203,8 +203,7 @@ class PythonSession {
     }
 
   private:
-    static constexpr std::int64_t kSendingChunk = 32;                    // less than a frame takes through a device
-    static constexpr std::int64_t kLastCycle = std::int64_t{1} << 46;
+    static constexpr std::int64_t kSendingChunk = 32;  // less than a frame takes through a device
 
     void open() const {
         if (ended_) throw std::invalid_argument("the session has ended");

@@ -47,7 +47,7 @@ AQM_TIMES = {
     "pie": {"target": 15 * 10**9, "max_burst": 150 * 10**9},
 }
 DEFAULT_LINE_BPS = 100 * 10**9
-MAX_CYCLES = 2**35  # as far as the engine's time of the lines reaches
+MAX_CYCLES = 2**46  # as far as the engine's clock reaches (kMaxCycles)
 MAX_SERIES = 32
 DEFAULT_SERIES = 12
 INTERVALS = 200
