@@ -45,6 +45,7 @@ NB_MODULE(_engine, m) {
             return read_registers(penstock::job_from_python(job).job, addresses);
         },
         nb::arg("job"), nb::arg("addresses"), "What the device of a job shows in these registers after the job's register_writes");
+    nb::set_leak_warnings(false);  // a session that is open when Python ends is none
     penstock::bind_session(m);
     penstock::bind_models(m);
     penstock::bind_bench(m);
