@@ -146,8 +146,8 @@ class PythonSession {
         }
         std::uint64_t first = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            const std::uint64_t number = offer(cycles.data()[i], queues.data()[i],
-                                               {data.data() + offsets.data()[i], data.data() + offsets.data()[i + 1]}, false);
+            const std::uint64_t number =
+                offer(cycles.data()[i], queues.data()[i], {data.data() + offsets.data()[i], data.data() + offsets.data()[i + 1]}, false);
             if (i == 0) first = number;
         }
         return first;

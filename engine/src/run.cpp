@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 
-
 namespace penstock::engine {
 
 namespace {
@@ -66,8 +65,13 @@ class Runner {
     bool keep_going(const char* phase) {
         const Totals& t = measurement_.live();
         const std::uint64_t dropped = t.in.packets - t.out.packets - t.queued.packets;
-        const Progress progress{
-            phase, session_.started() ? session_.now() : 0, job_.duration_cycles.value_or(0), t.in.packets, t.out.packets, dropped, t.queued.packets};
+        const Progress progress{phase,
+                                session_.started() ? session_.now() : 0,
+                                job_.duration_cycles.value_or(0),
+                                t.in.packets,
+                                t.out.packets,
+                                dropped,
+                                t.queued.packets};
         if (!poll_(progress)) interrupted_ = true;
         return !interrupted_;
     }

@@ -23,8 +23,7 @@ Session::Session(const DeviceSettings& settings, Measurement& measurement)
 
 void Session::open() {
     device_->start();
-    if (device_->read(registers::kType) != registers::kTypeAccessEdge)
-        throw DeviceError("the type register is not that of an access edge");
+    if (device_->read(registers::kType) != registers::kTypeAccessEdge) throw DeviceError("the type register is not that of an access edge");
     if (const auto queues = device_->read(registers::kQueues); queues != settings_.queues)
         throw std::invalid_argument("the device has " + std::to_string(queues) + " queues, the job " + std::to_string(settings_.queues));
 }

@@ -94,7 +94,7 @@ class OfferedFrames final : public FrameSource {
     static constexpr std::size_t kKept = 64;
     static bool later(const Offered& a, const Offered& b);
 
-    std::vector<Offered> waiting_;  // a heap by arrival, and by number where these are equal
+    std::vector<Offered> waiting_;                                        // a heap by arrival, and by number where these are equal
     std::unordered_map<std::uint64_t, std::vector<std::uint8_t>> bytes_;  // by number
     std::deque<std::uint64_t> forgotten_;
     std::uint64_t next_ = 0;
