@@ -37,7 +37,7 @@ def lend_environment(clone: Path) -> None:
     shutil.copy(Path(sys.prefix) / "pyvenv.cfg", environment)
     (environment / "lib").symlink_to(Path(sys.prefix) / "lib")
     requirements = (clone / "requirements.txt").read_text()
-    (environment / ".penstock-installed").write_text(f"root {clone}\n{requirements}")
+    (environment / ".penstock-installed").write_text(f"root {clone}\nimported from {clone}/src\n{requirements}")
 
 
 @pytest.mark.slow

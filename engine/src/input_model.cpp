@@ -24,7 +24,7 @@ void InputModel::connect(FrameSource* source) {
     last_in_ = -1;
     look_count_ = 0;
     has_frame_ = false;
-    fetch();
+    fetch(0);
 }
 
 void InputModel::close(std::int64_t now, unsigned told) {
@@ -33,20 +33,19 @@ void InputModel::close(std::int64_t now, unsigned told) {
     if (has_frame_ && told == 0 && !(timed_ && next_.first < now)) has_frame_ = false;
 }
 
-void InputModel::refill() {
+void InputModel::refill(std::int64_t now) {
     while (source_ && look_count_ < kLook) {
         Frame& frame = look_[(look_at_ + look_count_) % kLook];
-        if (!source_->next(frame, fetch_free_)) {
-            source_ = nullptr;
-            return;
-        }
+        const Answer answer = source_->next(frame, fetch_free_, now, ask_again_);
+        if (answer == Answer::End) source_ = nullptr;
+        if (answer != Answer::Frame) return;
         fetch_free_ = std::max(frame.arrival, fetch_free_) + link_.frame_time(frame.length);
         ++look_count_;
     }
 }
 
-void InputModel::fetch() {
-    if (look_count_ < kLook / 2) refill();
+void InputModel::fetch(std::int64_t now) {
+    if (look_count_ < kLook / 2) refill(now);
     has_frame_ = look_count_ != 0;
     timed_ = false;
     if (!has_frame_) return;
@@ -59,8 +58,6 @@ void InputModel::fetch() {
     next_.last_bit = cycle_ceil(link_start_ + link_.time(next_.frame.length));
     time();
 }
-
-void InputModel::advance() { fetch(); }
 
 std::uint8_t InputModel::fate(const Frame& frame) const {
     if (frame.error) return 4;

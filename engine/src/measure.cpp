@@ -99,6 +99,7 @@ void Measurement::arrived(const Frame& frame, std::int64_t last_bit) {
 void Measurement::drop(std::int64_t cycle, std::uint32_t record, unsigned reason) {
     const Frame& frame = records_[record].frame;
     live_.dropped[reason].add(frame.length);
+    if (listener_) listener_->dropped(frame, cycle, reason);
     --live_.queued.packets;
     live_.queued.bytes -= frame.length;
     if (!is_frozen_) {
@@ -266,6 +267,7 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
         finding(first_bit, live_.early, frame_text(records_[record].frame) + " leaves before its earliest departure time");
     const std::uint32_t length = records_[record].frame.length;
     const std::int64_t last_bit = records_[record].last_bit;
+    if (listener_) listener_->left(records_[record].frame, last_bit, first_bit, records_[record].mark);
     records_[record].next = free_;
     free_ = record;
     live_.out.add(length);

@@ -146,6 +146,10 @@ class ModelDevice final : public Device {
     void set_core_due(std::int64_t cycle) { core_due_ = cycle == kNever ? kNever : cycle - origin_; }
     void arrivals();
     void tell_taken();
+    void ask() {
+        input_.ask(now_);
+        find_arrival();
+    }
     void find_arrival() { arrival_ = input_.has_frame() && input_.ready() ? input_.frame().last : kNever; }
     void find_page();
     void store_frame();
@@ -224,6 +228,7 @@ void ModelDevice<Core>::connect(FrameSource* source, Observer* observer) {
 
 template <typename Core>
 void ModelDevice<Core>::cycle() {
+    if (input_.asking() && (active_ || now_ >= input_.ask_again())) ask();
     active_ = false;
     while (now_ >= arrival_) arrivals();
     while (!classified_.empty() && classified_.front().cycle <= now_) {
@@ -308,6 +313,7 @@ void ModelDevice<Core>::cycle() {
 
 template <typename Core>
 void ModelDevice<Core>::run(std::int64_t until) {
+    if (input_.asking()) ask();
     while (now_ < until) {
         cycle();
         if (active_ && observer_->enough()) return;
@@ -322,6 +328,7 @@ template <typename Core>
 std::int64_t ModelDevice<Core>::next_event() const {
     if (core_due_ <= now_ || !registers_.quiet()) return now_;
     std::int64_t next = std::min({core_due_, arrival_, page_at_});
+    if (input_.asking()) next = active_ ? now_ : std::min(next, input_.ask_again());
     if (!classified_.empty()) next = std::min(next, classified_.front().cycle);
     if (!returning_.empty()) next = std::min(next, returning_.front().from);
     if (!sent_pages_.empty()) next = std::min(next, sent_pages_.front().from);
@@ -349,7 +356,7 @@ void ModelDevice<Core>::arrivals() {
         passed_.push({frame.number, in.stored, frame.queue, frame.length, capable(frame)});
         if (passed_.size() == 1) find_page();
     }
-    input_.advance();
+    input_.advance(now_);
     find_arrival();
     if (const Frame* soon = input_.look_ahead(kPrefetch); soon && soon->queue < settings_.queues) {
         core_.prefetch(soon->queue);
@@ -407,11 +414,11 @@ void ModelDevice<Core>::send(const Out& out) {
     const std::uint32_t descriptor = out.descriptor, length = out.length;
     std::int64_t first = -1, last = 0;
     const auto beat = [&](std::int64_t from, std::uint32_t bytes, bool is_last) {
-        const std::int64_t free = egress_free_ >> kTickBits;
+        const auto free = static_cast<std::int64_t>(egress_free_ >> kTickBits);
         const std::int64_t cycle = Core::kJudges ? output_beat(from, free) : std::max(from, free);
         if (first < 0) first = cycle;
         egress_free_ = std::max(egress_free_, ticks(cycle)) + (is_last ? egress_.time(bytes) + overhead_time_ : beat_time_);
-        not_ready_ += std::max<std::int64_t>(0, (egress_free_ >> kTickBits) - cycle - 1);
+        not_ready_ += std::max<std::int64_t>(0, static_cast<std::int64_t>(egress_free_ >> kTickBits) - cycle - 1);
         ++sent_beats_;
         last = cycle;
         return Core::kJudges ? marker_in_ : cycle;

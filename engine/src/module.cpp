@@ -3,15 +3,15 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
-#include <optional>
-#include <stdexcept>
+#include <functional>
 #include <vector>
 
 #include "bench_core.hpp"
 #include "models.hpp"
 #include "python_job.hpp"
+#include "python_progress.hpp"
 #include "python_result.hpp"
+#include "python_session.hpp"
 #include "switch_sim/bind.hpp"
 
 namespace nb = nanobind;
@@ -19,54 +19,10 @@ using namespace penstock::engine;
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr auto kPeriod = std::chrono::milliseconds(100);
-
-nb::dict progress_to_python(const Progress& p) {
-    nb::dict dict;
-    dict["phase"] = p.phase;
-    dict["cycles"] = p.cycles;
-    dict["duration_cycles"] = p.duration_cycles;
-    dict["packets_in"] = p.packets_in;
-    dict["packets_out"] = p.packets_out;
-    dict["dropped"] = p.dropped;
-    dict["queued"] = p.queued;
-    return dict;
-}
-
-// True: the exception is a Ctrl-C, which ends the run but not the result.
-bool is_interrupt(const nb::python_error& error) { return error.matches(PyExc_KeyboardInterrupt); }
-
-// About ten times a second: lets Python handle signals, and tells it how far the run is. False: stop.
-class Reporter {
-  public:
-    explicit Reporter(nb::object progress) : progress_(std::move(progress)) {}
-
-    bool operator()(const Progress& p) {
-        const auto now = Clock::now();
-        if (now < next_) return true;
-        next_ = now + kPeriod;
-        nb::gil_scoped_acquire gil;
-        try {
-            if (PyErr_CheckSignals() != 0) throw nb::python_error();
-            if (progress_.is_none()) return true;
-            const nb::object answer = progress_(progress_to_python(p));
-            return answer.is_none() || nb::cast<bool>(nb::bool_(answer));
-        } catch (nb::python_error& error) {
-            if (!is_interrupt(error)) throw;
-            return false;
-        }
-    }
-
-  private:
-    nb::object progress_;
-    Clock::time_point next_ = Clock::now();
-};
-
 nb::dict run_job(const nb::dict& dict, nb::object progress) {
     penstock::PythonJob python = penstock::job_from_python(dict);
     Measurement measurement(python.job.measure);
-    Reporter reporter(std::move(progress));
+    penstock::Reporter reporter(std::move(progress));
     Outcome outcome;
     {
         nb::gil_scoped_release no_gil;
@@ -89,6 +45,8 @@ NB_MODULE(_engine, m) {
             return read_registers(penstock::job_from_python(job).job, addresses);
         },
         nb::arg("job"), nb::arg("addresses"), "What the device of a job shows in these registers after the job's register_writes");
+    nb::set_leak_warnings(false);  // a session that is open when Python ends is none
+    penstock::bind_session(m);
     penstock::bind_models(m);
     penstock::bind_bench(m);
     penstock::bind_switch_sim(m);

@@ -89,7 +89,6 @@ class Table {
 };
 
 constexpr double kMaxRate = 1e15;                             // bit/s
-constexpr std::int64_t kMaxCycles = std::int64_t{1} << 35;    // as far as link time reaches
 constexpr std::int64_t kQuietCycles = std::int64_t{1} << 26;  // longer than a frame of 1,518 bytes takes at 64 kbit/s and 220 MHz
 
 MemorySettings memory_settings(Table table, PagePool* pool) {

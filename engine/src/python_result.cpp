@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 #include "python_result.hpp"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "lateness.hpp"
+#include "python_array.hpp"
 
 namespace nb = nanobind;
 using namespace penstock::engine;
@@ -19,23 +18,12 @@ namespace penstock {
 
 namespace {
 
-// A NumPy array that owns the vector's memory.
-template <typename T>
-nb::object array(std::vector<T> values, std::size_t columns = 0) {
-    auto owned = std::make_unique<std::vector<T>>(std::move(values));
-    const std::size_t rows = columns ? owned->size() / columns : owned->size();
-    T* const data = owned->data();
-    nb::capsule owner(owned.release(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    if (columns) return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<2>>(data, {rows, columns}, owner));
-    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {rows}, owner));
-}
-
 // One column of a table with a row for each queue.
 template <typename T, typename Field>
 nb::object column(std::size_t queues, Field field) {
     std::vector<T> values(queues);
     for (std::size_t i = 0; i < queues; ++i) values[i] = field(static_cast<std::uint32_t>(i));
-    return array(std::move(values));
+    return to_array(std::move(values));
 }
 
 nb::dict amounts(const Totals& totals, std::uint64_t Amount::* what) {
@@ -70,19 +58,19 @@ nb::dict series_arrays(const Series& series) {
     std::vector<double> mean(series.latency_sum.size());
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] = series.packets[i] ? series.latency_sum[i] / series.packets[i] : 0.0;
     dict["interval_cycles"] = series.interval_cycles;
-    dict["queues"] = array(series.queues);
+    dict["queues"] = to_array(series.queues);
     if (queues) {
-        dict["bytes"] = array(series.bytes, queues);
-        dict["packets"] = array(series.packets, queues);
-        dict["latency_max"] = array(series.latency_max, queues);
-        dict["latency_mean"] = array(std::move(mean), queues);
+        dict["bytes"] = to_array(series.bytes, queues);
+        dict["packets"] = to_array(series.packets, queues);
+        dict["latency_max"] = to_array(series.latency_max, queues);
+        dict["latency_mean"] = to_array(std::move(mean), queues);
     }
-    dict["in_bytes"] = array(series.total_in);
-    dict["out_bytes"] = array(series.total_out);
+    dict["in_bytes"] = to_array(series.total_in);
+    dict["out_bytes"] = to_array(series.total_out);
     for (unsigned reason = 1; reason < kDropReasons; ++reason) {
         std::vector<std::uint64_t> values(rows);
         for (std::size_t row = 0; row < rows; ++row) values[row] = series.drops[row * kDropReasons + reason];
-        drops[kDropNames[reason]] = array(std::move(values));
+        drops[kDropNames[reason]] = to_array(std::move(values));
     }
     dict["drops"] = drops;
     return dict;
@@ -100,8 +88,8 @@ nb::dict histogram_dict(const Histogram& histogram) {
     dict["count"] = histogram.count();
     dict["sum"] = histogram.sum();
     dict["min"] = histogram.count() ? histogram.least() : 0;
-    dict["values"] = array(std::move(values));
-    dict["frames"] = array(std::move(frames));
+    dict["values"] = to_array(std::move(values));
+    dict["frames"] = to_array(std::move(frames));
     return dict;
 }
 
@@ -150,13 +138,30 @@ nb::dict lateness_counts(const Lateness& lateness) {
     std::vector<std::uint64_t> frames;
     for (const auto& [late, count] : lateness.counts()) cycles.push_back(late), frames.push_back(count);
     nb::dict dict;
-    dict["cycles"] = array(std::move(cycles));
-    dict["frames"] = array(std::move(frames));
+    dict["cycles"] = to_array(std::move(cycles));
+    dict["frames"] = to_array(std::move(frames));
     dict["left"] = lateness.left();
     return dict;
 }
 
+void add_totals(nb::dict& result, const Totals& totals) {
+    result["packets"] = amounts(totals, &Amount::packets);
+    result["bytes"] = amounts(totals, &Amount::bytes);
+    result["marked_packets"] = totals.marked;
+    result["order_errors"] = totals.order_errors;
+    result["payload_errors"] = totals.payload_errors;
+    result["event_errors"] = totals.event_errors;
+}
+
 }  // namespace
+
+nb::dict totals_to_python(const Totals& totals, const Measurement& measurement) {
+    nb::dict result;
+    add_totals(result, totals);
+    result["findings"] = totals.findings;
+    result["latency_histogram"] = histogram_dict(measurement.histograms()[0]);
+    return result;
+}
 
 nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool keep_departures) {
     const Totals& totals = measurement.totals();
@@ -167,12 +172,7 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     result["run_cpu_seconds"] = outcome.run_cpu_seconds;
     result["interrupted"] = outcome.interrupted;
     result["drained"] = outcome.drained;
-    result["packets"] = amounts(totals, &Amount::packets);
-    result["bytes"] = amounts(totals, &Amount::bytes);
-    result["marked_packets"] = totals.marked;
-    result["order_errors"] = totals.order_errors;
-    result["payload_errors"] = totals.payload_errors;
-    result["event_errors"] = totals.event_errors;
+    add_totals(result, totals);
     if (measurement.lateness()) {
         result["early"] = totals.early;
         result["lateness"] = lateness_counts(*measurement.lateness());
@@ -183,12 +183,12 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     result["findings"] = outcome.findings;
     if (keep_departures) {
         nb::dict departures;
-        departures["cycle"] = array(measurement.take_departure_cycle());
-        departures["length"] = array(measurement.take_departure_length());
+        departures["cycle"] = to_array(measurement.take_departure_cycle());
+        departures["length"] = to_array(measurement.take_departure_length());
         result["departures"] = departures;
     }
-    result["latency_cycles"] = array(measurement.take_latency());
-    result["latency_queue"] = array(measurement.take_latency_queue());
+    result["latency_cycles"] = to_array(measurement.take_latency());
+    result["latency_queue"] = to_array(measurement.take_latency_queue());
     if (keep_departures) result["departures"]["queue"] = result["latency_queue"];
     result["latency_histograms"] = histogram_list(measurement.histograms());
     result["queue"] = queue_arrays(measurement);

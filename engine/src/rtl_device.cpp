@@ -73,6 +73,7 @@ std::uint32_t RtlDevice::read(std::uint32_t address) {
 }
 
 void RtlDevice::run(std::int64_t until) {
+    if (asking_) fetch();
     while (now_ < until) {
         cycle();
         if (active_ && observer_->enough()) return;
@@ -80,6 +81,7 @@ void RtlDevice::run(std::int64_t until) {
 }
 
 void RtlDevice::cycle() {
+    if (asking_ && (active_ || now_ >= ask_again_)) fetch();
     active_ = false;
     if (!pins_.s_axis_tvalid_i && now_ >= beat_cycle_) offer_beat();
     pins_.m_axis_tready_i =
@@ -110,7 +112,9 @@ void RtlDevice::cycle() {
 
 // Asks the source for the next frame.
 void RtlDevice::fetch() {
-    waiting_ = source_ && source_->next(frame_, link_free_);
+    const Answer answer = source_ ? source_->next(frame_, link_free_, now_, ask_again_) : Answer::End;
+    waiting_ = answer == Answer::Frame;
+    asking_ = answer == Answer::NotYet;
     beat_cycle_ = kNever;
     if (!waiting_) return;
     link_start_ = std::max(frame_.arrival, link_free_);
@@ -122,6 +126,7 @@ void RtlDevice::fetch() {
 
 void RtlDevice::close_input() {
     source_ = nullptr;
+    asking_ = false;
     if (waiting_) beat_cycle_ = kNever;
     waiting_ = false;
 }

@@ -6,10 +6,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "penstock/engine/counters.hpp"
-#include "penstock/engine/model_device.hpp"
-#include "penstock/engine/rtl_device.hpp"
-
 namespace penstock::engine {
 
 namespace {
@@ -38,90 +34,82 @@ std::unique_ptr<Merge> make_traffic(const Job& job, std::int64_t end) {
     return std::make_unique<Merge>(std::move(sources), std::move(recorded), end);
 }
 
-std::unique_ptr<Device> make_device(const DeviceSettings& settings) {
-    if (settings.library.empty()) return make_model_device(settings);
-    return std::make_unique<RtlDevice>(settings);
-}
-
-// The steps of a run on one device.
+// A run: a loop over a session.
 class Runner {
   public:
     Runner(const Job& job, Measurement& measurement, const Poll& poll)
         : job_(job),
           measurement_(measurement),
           poll_(poll),
-          owned_(make_device(job.device)),
-          device_(*owned_),
+          session_(job.device, measurement),
           end_(job.duration_cycles.value_or(kForever)),
           limit_(job.max_cycles.value_or(kForever)),
           traffic_(make_traffic(job, end_)) {}
 
     Outcome run() {
+        double cpu_seconds = 0;
         if (set_up()) {
-            device_.connect(traffic_.get(), &measurement_);
-            measurement_.start(outcome_.init_cycles);
-            in_run_ = true;
+            session_.start(*traffic_);
             const double begin = thread_seconds();
             play();
-            if (job_.drain && !outcome_.interrupted) drain();
-            outcome_.run_cpu_seconds = thread_seconds() - begin;
-        } else {
-            device_.connect(nullptr, &measurement_);
+            if (job_.drain && !interrupted_) drain();
+            cpu_seconds = thread_seconds() - begin;
         }
-        finish();
-        return std::move(outcome_);
+        Outcome outcome = session_.end(job_.sample_queues, traffic_->exhausted());
+        outcome.interrupted = interrupted_;
+        outcome.run_cpu_seconds = cpu_seconds;
+        return outcome;
     }
 
   private:
     bool keep_going(const char* phase) {
         const Totals& t = measurement_.live();
         const std::uint64_t dropped = t.in.packets - t.out.packets - t.queued.packets;
-        const Progress progress{
-            phase, in_run_ ? device_.now() : 0, job_.duration_cycles.value_or(0), t.in.packets, t.out.packets, dropped, t.queued.packets};
-        if (!poll_(progress)) outcome_.interrupted = true;
-        return !outcome_.interrupted;
+        const Progress progress{phase,
+                                session_.started() ? session_.now() : 0,
+                                job_.duration_cycles.value_or(0),
+                                t.in.packets,
+                                t.out.packets,
+                                dropped,
+                                t.queued.packets};
+        if (!poll_(progress)) interrupted_ = true;
+        return !interrupted_;
     }
 
     bool set_up() {
-        device_.start();
-        if (device_.read(registers::kType) != registers::kTypeAccessEdge)
-            throw DeviceError("the type register is not that of an access edge");
-        if (const auto queues = device_.read(registers::kQueues); queues != job_.measure.queues)
-            throw std::invalid_argument("the device has " + std::to_string(queues) + " queues, the job " +
-                                        std::to_string(job_.measure.queues));
+        session_.open();
         bool go_on = keep_going("init");
         for (std::size_t i = 0; i < job_.setup_writes.size() && go_on;) {
             for (std::size_t n = 0; n < kWritesAtOnce && i < job_.setup_writes.size(); ++n, ++i)
-                device_.write(job_.setup_writes[i].address, job_.setup_writes[i].value);
-            device_.settle();
+                session_.write(job_.setup_writes[i].address, job_.setup_writes[i].value);
+            session_.settle();
             go_on = keep_going("init");
         }
-        outcome_.init_cycles = device_.now();
         return go_on;
     }
 
     // Runs on by at most `chunk` cycles, not beyond `until`, and does the register writes whose time has come.
     void advance(std::int64_t until, std::int64_t chunk = kChunk) {
-        while (next_write_ < job_.timed_writes.size() && job_.timed_writes[next_write_].cycle <= device_.now()) {
-            device_.write(job_.timed_writes[next_write_].address, job_.timed_writes[next_write_].value);
+        while (next_write_ < job_.timed_writes.size() && job_.timed_writes[next_write_].cycle <= session_.now()) {
+            session_.write(job_.timed_writes[next_write_].address, job_.timed_writes[next_write_].value);
             ++next_write_;
         }
         if (next_write_ < job_.timed_writes.size()) until = std::min(until, job_.timed_writes[next_write_].cycle);
-        device_.run(std::min(until, device_.now() + chunk));
+        session_.advance(std::min(until, session_.now() + chunk));
     }
 
-    bool all_sent() const { return traffic_->exhausted() && device_.input_idle(); }
+    bool all_sent() const { return traffic_->exhausted() && session_.input_idle(); }
 
     // Until the duration is over. Without a duration: until all recorded frames are sent.
     void play() {
         const std::int64_t until = std::min(end_, limit_);
-        while (device_.now() < until && !(end_ == kForever && all_sent()) && keep_going("run")) advance(until);
+        while (session_.now() < until && !(end_ == kForever && all_sent()) && keep_going("run")) advance(until);
     }
 
     void drain() {
-        std::int64_t quiet_since = device_.now();
+        std::int64_t quiet_since = session_.now();
         std::uint64_t seen = 0;
-        while (device_.now() < limit_) {
+        while (session_.now() < limit_) {
             if (all_sent()) {
                 measurement_.stop_when_empty(true);
                 if (measurement_.enough()) break;
@@ -129,48 +117,23 @@ class Runner {
             advance(limit_, all_sent() ? kChunk : kSendingChunk);
             const Totals& t = measurement_.live();
             const std::uint64_t happened = t.in.packets + t.out.packets + (t.in.packets - t.queued.packets);
-            if (happened != seen) quiet_since = device_.now();
+            if (happened != seen) quiet_since = session_.now();
             seen = happened;
             const bool more_to_come = !traffic_->exhausted() || next_write_ < job_.timed_writes.size();
-            if (!more_to_come && device_.now() - quiet_since >= job_.quiet_cycles) break;
+            if (!more_to_come && session_.now() - quiet_since >= job_.quiet_cycles) break;
             if (!keep_going("drain")) break;
         }
         measurement_.stop_when_empty(false);
     }
 
-    void finish() {
-        outcome_.cycles = device_.now();
-        outcome_.drained = all_sent() && measurement_.live().queued.packets == 0;
-        outcome_.bus = device_.bus_counts();
-        for (unsigned m = 0; m < job_.device.memories.size(); ++m) outcome_.memories.push_back(device_.memory_counts(m));
-        measurement_.freeze(outcome_.cycles);
-        outcome_.lost = measurement_.lost();
-
-        device_.close_input();
-        CounterCheck check(device_, measurement_);
-        outcome_.counter_mismatches = check.run(job_.sample_queues);
-        measurement_.close();
-
-        const Totals& t = measurement_.totals();
-        Amount accounted{t.out.packets + t.queued.packets, t.out.bytes + t.queued.bytes};
-        for (const Amount& amount : t.dropped) accounted.packets += amount.packets, accounted.bytes += amount.bytes;
-        outcome_.conservation_ok = accounted == t.in && t.event_errors == 0 && outcome_.lost == 0 && outcome_.counter_mismatches == 0;
-        outcome_.findings = t.findings;
-        if (outcome_.lost)
-            outcome_.findings.push_back(std::to_string(outcome_.lost) + " frames never came out, younger ones of their queues did");
-        outcome_.findings.insert(outcome_.findings.end(), check.findings().begin(), check.findings().end());
-    }
-
     const Job& job_;
     Measurement& measurement_;
     const Poll& poll_;
-    std::unique_ptr<Device> owned_;
-    Device& device_;
+    Session session_;
     std::int64_t end_, limit_;
     std::unique_ptr<Merge> traffic_;
     std::size_t next_write_ = 0;
-    bool in_run_ = false;  // the clock of the run is on
-    Outcome outcome_;
+    bool interrupted_ = false;
 };
 
 }  // namespace
@@ -184,12 +147,13 @@ Outcome run(const Job& job, Measurement& measurement, const Poll& poll) {
 }
 
 std::vector<std::uint32_t> read_registers(const Job& job, const std::vector<std::uint32_t>& addresses) {
-    const std::unique_ptr<Device> device = make_device(job.device);
-    device->start();
-    for (const RegisterWrite& write : job.setup_writes) device->write(write.address, write.value);
-    device->settle();
+    Measurement measurement(job.measure);
+    Session session(job.device, measurement);
+    session.open();
+    for (const RegisterWrite& write : job.setup_writes) session.write(write.address, write.value);
+    session.settle();
     std::vector<std::uint32_t> values;
-    for (const std::uint32_t address : addresses) values.push_back(device->read(address));
+    for (const std::uint32_t address : addresses) values.push_back(session.read(address));
     return values;
 }
 

@@ -210,7 +210,7 @@ Merge::Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> rec
       heap_(first_arrivals(sources_)),
       end_(std::min(static_cast<double>(end), Source::kNever)) {}
 
-bool Merge::next(Frame& frame, Ticks link_free) {
+Answer Merge::next(Frame& frame, Ticks link_free, std::int64_t, std::int64_t&) {
     const bool late = static_cast<double>(link_free) >= end_ * static_cast<double>(ticks(1));
     while (!exhausted_ && !heap_.empty()) {
         const TimeHeap::Entry first = heap_.top();
@@ -225,10 +225,10 @@ bool Merge::next(Frame& frame, Ticks link_free) {
         frame.number = number_++;
         source.take(frame);
         heap_.move_top(source.next_arrival());
-        return true;
+        return Answer::Frame;
     }
     exhausted_ = true;
-    return false;
+    return Answer::End;
 }
 
 }  // namespace penstock::engine

@@ -6,6 +6,7 @@ no difference.
 """
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.schema import (
     UNSHAPED,
     Aqm,
+    Device,
     GeneratedTraffic,
     PcapTraffic,
     Queue,
@@ -32,6 +34,7 @@ from penstock.scenarios.schema import (
     QueueSettings,
     Rates,
     Scenario,
+    Setup,
     Share,
     TimeAtRate,
 )
@@ -47,7 +50,7 @@ AQM_TIMES = {
     "pie": {"target": 15 * 10**9, "max_burst": 150 * 10**9},
 }
 DEFAULT_LINE_BPS = 100 * 10**9
-MAX_CYCLES = 2**35  # as far as the engine's time of the lines reaches
+MAX_CYCLES = 2**46  # as far as the engine's clock reaches (kMaxCycles)
 MAX_SERIES = 32
 DEFAULT_SERIES = 12
 INTERVALS = 200
@@ -113,7 +116,7 @@ class Plan:
 class QueueTable:
     """Settings and names of all queues: `scenario.queues` on top of `scenario.defaults`."""
 
-    def __init__(self, scenario: Scenario, document: Document, config: "Config") -> None:
+    def __init__(self, scenario: Setup, document: Document, config: "Config") -> None:
         self._document, self._config = document, config
         self._fastest = min(line_rate(scenario, document, config, "egress"), registers.MAX_RATE_BPS)
         self.by_name: dict[str, tuple[tuple[int, int], ...]] = {}
@@ -176,9 +179,12 @@ class QueueTable:
             most = f"0 to {tree.classes - 1}"
             self._document.fail((*key, "traffic_class"), f"must be {most} in configuration {self._config.name}, not {given.traffic_class}")
 
-    def changed(self, settings: Settings, given: QueueSettings, key: KeyPath) -> Settings:
-        """Return the settings of a queue after a change. Raises UserError for what the configuration cannot have."""
-        return self._resolve(given, settings, key)
+    def changed(self, settings: Settings, given: QueueSettings, key: KeyPath, document: Document | None = None) -> Settings:
+        """Return the settings of a queue after a change, which stands at `key` of `document` (the scenario, unless given). Raises UserError
+        for what the configuration cannot have."""
+        table = copy(self)
+        table._document = document or self._document
+        return table._resolve(given, settings, key)
 
     def _aqm(self, given: Aqm, key: KeyPath) -> registers.Aqm:
         if self._config.aqm == "none":
@@ -326,7 +332,7 @@ def build(scenario: Scenario, document: Document, config: "Config", engine: str 
     plan.parents = tree_rows.parents(scenario, document, config)
     tree_setup, timed = tree.writes(scenario, document, config, table, plan.touched)
     plan.job = {
-        "device": _device(scenario, config, engine),
+        "device": device_settings(scenario.device, config, engine),
         "seed": scenario.seed,
         "duration_cycles": duration,
         "drain": bool(scenario.drain),
@@ -356,7 +362,7 @@ def cycles(picoseconds: int, clock_hz: int) -> int:
     return picoseconds * clock_hz // PS_PER_SECOND
 
 
-def configuration(scenario: Scenario, document: Document) -> "Config":
+def configuration(scenario: Setup, document: Document) -> "Config":
     """Return the device configuration that a scenario names, with its overrides. Raises UserError."""
     from penstock.designs import configs
 
@@ -372,7 +378,7 @@ def configuration(scenario: Scenario, document: Document) -> "Config":
         document.fail(keys[-1] if keys else ("device", "overrides"), f"cannot be used: {error}")
 
 
-def line_rate(scenario: Scenario, document: Document, config: "Config", side: str) -> int:
+def line_rate(scenario: Setup, document: Document, config: "Config", side: str) -> int:
     """Return the rate of the line at one side (`ingress`, `egress`) in bit/s."""
     bus = BUS_BITS * config.clock_hz
     given: int | None = getattr(scenario.link, side)
@@ -390,11 +396,12 @@ def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]
             yield prefix + key, value
 
 
-def _device(scenario: Scenario, config: "Config", engine: str) -> dict[str, Any]:
+def device_settings(given: Device, config: "Config", engine: str) -> dict[str, Any]:
+    """Return key `device` of a job; on the RTL its `library` is empty still."""
+
     def latency(ns: int) -> int:
         return max(1, round(ns * config.clock_hz / 1e9))
 
-    given = scenario.device
     timing = {
         "read_latency": latency(given.read_latency_ns),
         "write_latency": latency(given.write_latency_ns),

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.constructor import DuplicateKeyError
@@ -20,6 +20,7 @@ from penstock.errors import UserError
 from penstock.scenarios.schema import Scenario, bounded_lists
 
 KeyPath = tuple[str | int, ...]
+Checked = TypeVar("Checked", bound=BaseModel)
 
 MAX_FILE_BYTES = 2_000_000  # some 20 s to read
 MAX_NODES = 1_000_000  # keys and values, counted again wherever an alias (`*name`) repeats them
@@ -30,10 +31,11 @@ _NUMBER = re.compile(r"[0-9]{1,9}")  # of an item in a list
 class Document:
     """A scenario file as it was read: its data with the `--set` values in place, and where each key stands."""
 
-    path: Path
+    path: Path | None  # None: it is no file, but values given to a function
     data: dict[str, Any]
     commented: Any
     settings: dict[KeyPath, str]
+    where: str = ""  # what the values are of, in front of each key: `queue(3)`
 
     def fail(self, key: KeyPath, message: str) -> NoReturn:
         """Raise the UserError `FILE:LINE: KEY message`; a key that came by `--set` names that instead of file and line."""
@@ -41,12 +43,14 @@ class Document:
             setting = self.settings.get(key[:length])
             if setting is not None:
                 raise UserError(f"--set {setting}: {self.key_text(key)} {message}")
+        if self.path is None:
+            raise UserError(f"{self.key_text(key)} {message}")
         line = self._line(key)
         raise UserError(f"{self.path}{f':{line}' if line else ''}: {self.key_text(key)} {message}".replace("  ", " "))
 
     def key_text(self, key: KeyPath) -> str:
         """Return a key as `--set` takes it, list items by their name where they have one: `queues.bulk.rate`."""
-        words: list[str] = []
+        words: list[str] = [self.where] if self.where else []
         here: Any = self.data
         for part in key:
             here = _step(here, part)
@@ -85,6 +89,16 @@ def load(path: Path, settings: list[str] | None = None) -> tuple[Scenario, Docum
     try:
         with bounded_lists():
             return Scenario.model_validate(data), document
+    except ValidationError as error:
+        _explain(document, error)
+
+
+def check(model: type[Checked], data: Mapping[str, Any], where: str = "") -> tuple[Checked, Document]:
+    """Validate what a scenario says in a part of it (`model`) without a file. `where`: what the values are of. Raises UserError."""
+    document = Document(None, dict(data), None, {}, where)
+    try:
+        with bounded_lists():
+            return model.model_validate(document.data), document
     except ValidationError as error:
         _explain(document, error)
 

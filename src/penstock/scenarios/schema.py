@@ -600,17 +600,10 @@ class Report(Model):
     )
 
 
-class Scenario(Model):
-    """The keys of the file."""
+class Setup(Model):
+    """What the device is, and how it is set before anything comes."""
 
-    name: Name | None = Field(None, description="Name of the scenario and of its results' folder; the file's name unless given.")
-    description: StrictStr = Field("", description="One or two sentences; they head the report.")
     device: Device = Field(description="The hardware.")
-    duration: Duration = Field(description="How long traffic comes; the device's time, not yours.")
-    drain: Annotated[bool | int, BeforeValidator(_drain)] = Field(
-        True,
-        description="Go on after `duration` until the device is empty: true (for as long again at most), a time (at most that), or false.",
-    )
     seed: StrictInt = Field(1, ge=0, le=2**32 - 1, description="Of everything random. The same seed repeats a run to the bit.")
     link: Link = Field(default_factory=Link, description="The lines.")
     defaults: QueueSettings = Field(default_factory=QueueSettings, description="Settings of all queues that do not say otherwise.")
@@ -618,6 +611,18 @@ class Scenario(Model):
     subscribers: tuple[Subscriber, ...] = Field((), description="Subscribers with a rate or a node of their own.")
     nodes: tuple[Node, ...] = Field((), description="Access nodes with a rate or a port of their own.")
     ports: tuple[Port, ...] = Field((), description="Ports with a rate.")
+
+
+class Scenario(Setup):
+    """The keys of the file."""
+
+    name: Name | None = Field(None, description="Name of the scenario and of its results' folder; the file's name unless given.")
+    description: StrictStr = Field("", description="One or two sentences; they head the report.")
+    duration: Duration = Field(description="How long traffic comes; the device's time, not yours.")
+    drain: Annotated[bool | int, BeforeValidator(_drain)] = Field(
+        True,
+        description="Go on after `duration` until the device is empty: true (for as long again at most), a time (at most that), or false.",
+    )
     changes: tuple[Change, ...] = Field((), description="Settings that change while traffic flows.")
     traffic: tuple[Traffic, ...] = Field(min_length=1, description="Sources; they play side by side.")
     output: Output = Field(default_factory=Output, description="Further files.")

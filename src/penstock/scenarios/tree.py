@@ -14,7 +14,7 @@ from penstock.basics.units import PS_PER_SECOND
 from penstock.designs import registers
 from penstock.errors import UserError
 from penstock.scenarios.scenario import Document, KeyPath
-from penstock.scenarios.schema import UNSHAPED, Change, ChangedSettings, Node, Parent, Scenario, Subscriber, TimeAtRate
+from penstock.scenarios.schema import UNSHAPED, ChangedSettings, Node, Parent, Scenario, Setup, Subscriber, TimeAtRate
 
 if TYPE_CHECKING:
     from penstock.designs.configs import Config, Hierarchy
@@ -46,7 +46,7 @@ class ParentSettings:
 class Tree:
     """The parents of a scenario and their settings, which change in the order of time."""
 
-    def __init__(self, scenario: Scenario, document: Document, config: "Config") -> None:
+    def __init__(self, scenario: Setup, document: Document, config: "Config") -> None:
         self._document, self._config = document, config
         self._settings: dict[tuple[str, int], ParentSettings] = {}
         for kind in LEVELS:
@@ -97,8 +97,10 @@ class Tree:
                 self._document.fail(key, f"names {LEVELS[kind]} {high}, but configuration {name} has {kind} 0 to {most:,}")
         return [ident for low, high in ranges for ident in range(low, high + 1)]
 
-    def change(self, kind: str, ident: int, given: ChangedSettings, key: KeyPath) -> Writes:
-        """Change the settings of one parent, and return the register writes that do it. Raises UserError."""
+    def change(self, kind: str, ident: int, given: ChangedSettings, key: KeyPath, document: Document | None = None) -> Writes:
+        """Change the settings of one parent, and return the register writes that do it. The change stands at `key` of `document` (the
+        scenario, unless given). Raises UserError."""
+        document = document or self._document
         old = self._settings.get((LEVELS[kind], ident), ParentSettings())
         new = replace(
             old,
@@ -110,12 +112,12 @@ class Tree:
         if above and (parent := getattr(given, above)) is not None:
             most = self.count(f"{above}s", key) - 1
             if parent > most:
-                self._document.fail((*key, above), f"is {parent}, but configuration {self._config.name} has {above}s 0 to {most:,}")
+                document.fail((*key, above), f"is {parent}, but configuration {self._config.name} has {above}s 0 to {most:,}")
             new = replace(new, parent=parent)
         try:
             writes = new.writes(LEVELS[kind], ident, self._config.clock_hz)
         except UserError as error:
-            self._document.fail((*key, "burst" if "burst" in str(error) else "rate"), f"cannot be: {error}")
+            document.fail((*key, "burst" if "burst" in str(error) else "rate"), f"cannot be: {error}")
         self._settings[LEVELS[kind], ident] = new
         return writes
 
@@ -141,7 +143,8 @@ def writes(
     reached = set(touched.tolist())
     for index in sorted(range(len(scenario.changes)), key=lambda i: scenario.changes[i].at):
         change, key = scenario.changes[index], ("changes", index)
-        _check(change, document, key)
+        kind = next(kind for kind in ("queues", *LEVELS) if getattr(change, kind) is not None)
+        check_settings(change.set, kind, document, (*key, "set"))
         at = change.at * config.clock_hz // PS_PER_SECOND
         if change.queues is not None:
             for queue in table.many(change.queues, (*key, "queues")).tolist():
@@ -149,18 +152,15 @@ def writes(
                 if queue in reached:
                     timed += [(at, *write) for write in current[queue].writes(queue, config)]
             continue
-        kind = next(kind for kind in LEVELS if getattr(change, kind) is not None)
         for ident in tree.idents(kind, getattr(change, kind), (*key, kind)):
             timed += [(at, *write) for write in tree.change(kind, ident, change.set, (*key, "set"))]
     return setup, timed
 
 
-def _check(change: Change, document: Document, key: KeyPath) -> None:
-    """Raise UserError for settings that what is changed does not have."""
-    given = change.set.model_fields_set
-    if not given:
-        document.fail((*key, "set"), "is empty")
-    kind = next(kind for kind in ("queues", *LEVELS) if getattr(change, kind) is not None)
+def check_settings(given: ChangedSettings, kind: str, document: Document, key: KeyPath) -> None:
+    """Raise UserError for settings that what is changed (`queues`, `subscribers`, `nodes`, `ports`) does not have."""
+    if not given.model_fields_set:
+        document.fail(key, "is empty")
     allowed = set(ChangedSettings.model_fields) - {"node", "port"} if kind == "queues" else OF_PARENTS[kind]
-    for name in given - allowed:
-        document.fail((*key, "set", name), f"is nothing that {kind} have; they have {', '.join(sorted(allowed))}")
+    for name in given.model_fields_set - allowed:
+        document.fail((*key, name), f"is nothing that {kind} have; they have {', '.join(sorted(allowed))}")

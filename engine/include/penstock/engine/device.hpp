@@ -16,12 +16,23 @@ class DeviceError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// What a source says when it is asked for a frame.
+enum class Answer : std::uint8_t {
+    Frame,
+    NotYet,  // what comes next depends on what is still to happen
+    End,     // there is none, nor will be
+};
+
 // Gives frames in the order of their arrival.
 class FrameSource {
   public:
+    static constexpr std::int64_t kNever = INT64_MAX;
+
     virtual ~FrameSource() = default;
-    // The next frame, for an ingress link that is free from `link_free` on. False: there is none, nor will be.
-    virtual bool next(Frame& frame, Ticks link_free) = 0;
+    // The next frame, for an ingress link that is free from `link_free` on; the device asks in its cycle `now`, and may do so long before
+    // the frame arrives: only the source knows how far it may look ahead. After NotYet no frame arrives before cycle `again`, and the
+    // device asks again in that cycle, in the one after each in which the observer was told something, and when run() is called.
+    virtual Answer next(Frame& frame, Ticks link_free, std::int64_t now, std::int64_t& again) = 0;
 };
 
 // One pulse of an event port.

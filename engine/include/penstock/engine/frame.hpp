@@ -12,11 +12,13 @@ namespace penstock::engine {
 inline constexpr std::uint32_t kMaxFrameBytes = 65'535;
 inline constexpr std::uint32_t kPrefixBytes = 4;
 
-// Link time: 2^-28 cycles. 2^35 cycles (two and a half minutes at 220 MHz) fit in 63 bits.
-using Ticks = std::int64_t;
+// Link time: 2^-28 cycles, so that a link's rate is right over a long run.
+__extension__ typedef __int128 Ticks;
 inline constexpr int kTickBits = 28;
-inline constexpr Ticks ticks(std::int64_t cycle) { return cycle << kTickBits; }
-inline constexpr std::int64_t cycle_ceil(Ticks t) { return (t + (Ticks{1} << kTickBits) - 1) >> kTickBits; }
+inline constexpr Ticks ticks(std::int64_t cycle) { return Ticks{cycle} << kTickBits; }
+inline constexpr std::int64_t cycle_ceil(Ticks t) { return static_cast<std::int64_t>((t + (Ticks{1} << kTickBits) - 1) >> kTickBits); }
+// The last cycle of a run: shapers keep their times in 2^-16 cycles. Four days at 220 MHz.
+inline constexpr std::int64_t kMaxCycles = std::int64_t{1} << 46;
 
 struct Frame {
     std::uint64_t number = 0;            // counts the frames of a run
@@ -60,7 +62,7 @@ class Link {
         : per_byte_(bps > 0 ? 8.0 * clock_hz / bps * static_cast<double>(Ticks{1} << kTickBits) : 0.0), overhead_(overhead_bytes) {}
 
     // Time that `bytes` take.
-    Ticks time(std::uint32_t bytes) const { return static_cast<Ticks>(per_byte_ * bytes); }
+    Ticks time(std::uint32_t bytes) const { return static_cast<std::int64_t>(per_byte_ * bytes); }
     Ticks frame_time(std::uint32_t bytes) const { return time(bytes + overhead_); }
     std::uint32_t overhead() const { return overhead_; }
 

@@ -35,6 +35,10 @@ class InputModel {
     explicit InputModel(const DeviceSettings& settings);
 
     void connect(FrameSource* source);
+    // There is no next frame, but the source may know of one later: ask() from cycle ask_again() on.
+    bool asking() const { return source_ && !has_frame_; }
+    std::int64_t ask_again() const { return ask_again_; }
+    void ask(std::int64_t now) { fetch(now); }
     // No more frames but the first `told` that are to come, or the one whose first beat has been taken before cycle `now`.
     void close(std::int64_t now, unsigned told);
     bool has_frame() const { return has_frame_; }
@@ -44,8 +48,8 @@ class InputModel {
     InputFrame& frame() { return next_; }
     // The times of the next frame are known. They are not while the store is too full to tell.
     bool ready() const { return timed_; }
-    // Goes on to the next frame.
-    void advance();
+    // Goes on to the next frame; it is cycle `now`.
+    void advance(std::int64_t now) { fetch(now); }
     // A beat of the store is taken in cycle `cycle` (in order).
     void beat_taken(std::int64_t cycle);
     // Tries once more, after beat_taken().
@@ -65,8 +69,8 @@ class InputModel {
   private:
     static constexpr unsigned kLook = 16;
 
-    void refill();
-    void fetch();
+    void refill(std::int64_t now);
+    void fetch(std::int64_t now);
     void time();
     // Where the beats have got to: the last one taken from the bus, out of the strip stage, out of the stage behind it; beats written.
     struct Way {
@@ -83,6 +87,7 @@ class InputModel {
     Link link_;
     bool link_is_slower_;  // than the bus: a beat takes a cycle at least
     FrameSource* source_ = nullptr;
+    std::int64_t ask_again_ = 0;
     std::array<Frame, kLook> look_;  // fetched ahead: the link's times do not depend on the device
     unsigned look_at_ = 0, look_count_ = 0;
     Ticks fetch_free_ = 0, link_free_ = 0, link_start_ = 0;

@@ -90,6 +90,16 @@ struct MeasureSettings {
     TreePlaces tree;  // of a device with a hierarchy
 };
 
+// Is told what became of each frame.
+class FrameListener {
+  public:
+    virtual ~FrameListener() = default;
+    // It has left; `last_bit`: the link had brought it, `first_bit`: its first beat left. `mark`: it was to be marked with ECN's CE.
+    virtual void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark) = 0;
+    // It was dropped for `reason`, an index of kDropNames.
+    virtual void dropped(const Frame& frame, std::int64_t cycle, unsigned reason) = 0;
+};
+
 class Measurement final : public Observer {
   public:
     explicit Measurement(const MeasureSettings& settings);
@@ -106,6 +116,8 @@ class Measurement final : public Observer {
     void expect(std::uint32_t queue, bool departure) override;
     bool enough() const override { return stop_when_empty_ && live_.queued.packets == 0; }
 
+    // Null: none. It outlives the measurement.
+    void listen(FrameListener* listener) { listener_ = listener; }
     // The device returns from run() as soon as it is empty.
     void stop_when_empty(bool stop) { stop_when_empty_ = stop; }
     // Nothing that comes after this counts as part of the run; frames are followed on for the device's counters.
@@ -215,6 +227,7 @@ class Measurement final : public Observer {
     Totals live_, frozen_;
     std::uint64_t undecided_ = 0;
     bool stop_when_empty_ = false, is_frozen_ = false;
+    FrameListener* listener_ = nullptr;
 };
 
 }  // namespace penstock::engine

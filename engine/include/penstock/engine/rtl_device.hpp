@@ -83,6 +83,8 @@ class RtlDevice final : public Device {
     // input
     Frame frame_;                           // on the link or next on it
     bool waiting_ = false;                  // frame_ is next, not yet begun
+    bool asking_ = false;                   // the source has said that it does not know yet,
+    std::int64_t ask_again_ = 0;            // and that it may in this cycle
     bool sending_ = false;                  // frame_ is being handed over
     Ticks link_free_ = 0, link_start_ = 0;  // of the ingress link, as if the device never stalled
     std::int64_t beat_cycle_ = kNever;      // the link has brought the next beat

@@ -11,14 +11,10 @@
 
 #include "penstock/engine/device_settings.hpp"
 #include "penstock/engine/measure.hpp"
+#include "penstock/engine/session.hpp"
 #include "penstock/engine/traffic.hpp"
 
 namespace penstock::engine {
-
-struct RegisterWrite {
-    std::int64_t cycle;  // of the run; set-up writes come before the clock starts
-    std::uint32_t address, value;
-};
 
 struct Job {
     DeviceSettings device;
@@ -39,19 +35,6 @@ struct Progress {
 };
 // Called every few milliseconds; false stops the run.
 using Poll = std::function<bool(const Progress&)>;
-
-struct Outcome {
-    std::int64_t cycles = 0, init_cycles = 0;
-    bool interrupted = false;
-    bool drained = false;  // nothing was left in the device
-    std::uint64_t lost = 0, counter_mismatches = 0;
-    bool conservation_ok = false;
-    double wall_seconds = 0;
-    double run_cpu_seconds = 0;  // of this thread, from the start of the clock to its end
-    std::vector<std::string> findings;
-    std::vector<MemoryCounts> memories;
-    BusCounts bus;
-};
 
 // Runs the job; `measurement` has the rest of the result. Throws DeviceError, std::invalid_argument, std::runtime_error.
 Outcome run(const Job& job, Measurement& measurement, const Poll& poll);

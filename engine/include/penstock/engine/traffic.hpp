@@ -80,7 +80,7 @@ class TimeHeap {
 class Merge final : public FrameSource {
   public:
     Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> recorded, std::int64_t end);
-    bool next(Frame& frame, Ticks link_free) override;
+    Answer next(Frame& frame, Ticks link_free, std::int64_t now, std::int64_t& again) override;
     bool exhausted() const { return exhausted_; }
     // No more frames from here on.
     void stop() { exhausted_ = true; }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// A device held open: frames are offered, the clock is advanced, and registers are read and written in between, as long as anybody likes.
+// A run (run.hpp) is a loop over a session; so is whatever decides what to send by what has come out.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "penstock/engine/device.hpp"
+#include "penstock/engine/device_settings.hpp"
+#include "penstock/engine/measure.hpp"
+
+namespace penstock::engine {
+
+struct RegisterWrite {
+    std::int64_t cycle;  // of the run; set-up writes come before the clock starts
+    std::uint32_t address, value;
+};
+
+struct Outcome {
+    std::int64_t cycles = 0, init_cycles = 0;
+    bool interrupted = false;
+    bool drained = false;  // nothing was left in the device
+    std::uint64_t lost = 0, counter_mismatches = 0;
+    bool conservation_ok = false;
+    double wall_seconds = 0;
+    double run_cpu_seconds = 0;  // of this thread, from the start of the clock to its end
+    std::vector<std::string> findings;
+    std::vector<MemoryCounts> memories;
+    BusCounts bus;
+};
+
+class Session {
+  public:
+    // `measurement` outlives the session. Throws DeviceError, std::invalid_argument, std::runtime_error.
+    Session(const DeviceSettings& settings, Measurement& measurement);
+
+    // Reset and initialisation; registers may be written and read from here on.
+    void open();
+    // The clock starts at 0, and the source, which outlives the session, is asked for frames. Once, after open().
+    void start(FrameSource& source);
+    bool started() const { return started_; }
+
+    void write(std::uint32_t address, std::uint32_t value) { device_->write(address, value); }
+    void settle() { device_->settle(); }
+    std::uint32_t read(std::uint32_t address) { return device_->read(address); }
+
+    // Runs until cycle `until`, or until the device is empty where the measurement stops then.
+    void advance(std::int64_t until) { device_->run(until); }
+    // Cycles of the clock; before start() those since reset.
+    std::int64_t now() const { return device_->now(); }
+    // No frame is on its way into the device, or next on the link.
+    bool input_idle() const { return device_->input_idle(); }
+
+    // Ends the session: nothing comes in any more, the frames under way get their fate, and the device's own counters (of `sample_queues`
+    // and of all drops) are compared with what was seen. The result is of the moment before. `sent`: the source has no more frames.
+    Outcome end(std::span<const std::uint32_t> sample_queues, bool sent);
+
+  private:
+    DeviceSettings settings_;
+    Measurement& measurement_;
+    std::unique_ptr<Device> device_;
+    std::int64_t init_cycles_ = 0;
+    bool started_ = false;
+};
+
+// Frames that are offered one by one, in any order of their arrivals. The device is told of a frame when the clock reaches its arrival, or
+// is about to, so one that is offered later may come before it.
+class OfferedFrames final : public FrameSource {
+  public:
+    // A frame of these bytes for `queue` that arrives in cycle `cycle` of the clock, not before
+    // now. Returns its number, which counts from 0. Throws std::invalid_argument.
+    std::uint64_t offer(std::int64_t cycle, std::uint32_t queue, std::vector<std::uint8_t> bytes, bool error = false);
+    // The device may look ahead to this cycle: nothing more will be offered that arrives before it.
+    void look_ahead(std::int64_t cycle) { horizon_ = cycle; }
+    // No more frames are offered.
+    void close() { closed_ = true; }
+    bool empty() const { return waiting_.empty(); }
+    // The frame has had its fate: its bytes are not needed any more.
+    void forget(std::uint64_t number);
+
+    Answer next(Frame& frame, Ticks link_free, std::int64_t now, std::int64_t& again) override;
+
+  private:
+    struct Offered {
+        std::int64_t cycle;
+        Frame frame;
+    };
+    static constexpr std::size_t kKept = 64;
+    static bool later(const Offered& a, const Offered& b);
+
+    std::vector<Offered> waiting_;                                        // a heap by arrival, and by number where these are equal
+    std::unordered_map<std::uint64_t, std::vector<std::uint8_t>> bytes_;  // by number
+    std::deque<std::uint64_t> forgotten_;
+    std::uint64_t next_ = 0;
+    std::int64_t horizon_ = 0;
+    bool closed_ = false;
+};
+
+}  // namespace penstock::engine

@@ -1,0 +1,74 @@
+"""What a device is and how it is set, without a scenario file: the same keys, checked by the same code."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from penstock.designs.configs import Config
+from penstock.errors import UserError
+from penstock.scenarios import job, schema, tree
+from penstock.scenarios.scenario import Document, check
+
+SAMPLED_QUEUES = 64  # whose counters in the device are compared with what was seen, at the end
+
+Writes = list[tuple[int, int]]
+LEVELS = {"queue": "queues", "subscriber": "subscribers", "node": "nodes", "port": "ports"}
+
+
+class Setup:
+    """The keys of a scenario that say what a device is, and the settings of its queues and parents as they change."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        """Raises UserError that names the key."""
+        self._given, document = check(schema.Setup, given)
+        self._document: Document = document
+        self.config: Config = job.configuration(self._given, document)
+        self._queues = job.QueueTable(self._given, document, self.config)
+        self._tree = tree.Tree(self._given, document, self.config)
+        self._changed: dict[int, job.Settings] = {}
+
+    def job(self, library: str | None) -> dict[str, Any]:
+        """Return the settings of an engine's session; `library`: of the RTL, None for the model."""
+        config, given = self.config, self._given
+        device = job.device_settings(given.device, config, "rtl" if library else "model")
+        if library:
+            device["library"] = library
+        sampled = np.unique(np.linspace(0, config.queues - 1, min(config.queues, SAMPLED_QUEUES)).astype(int))
+        return {
+            "device": device,
+            "seed": given.seed,
+            "ingress_bps": job.line_rate(given, self._document, config, "ingress"),
+            "egress_bps": job.line_rate(given, self._document, config, "egress"),
+            "overhead_bytes": given.link.overhead_bytes,
+            "sample_queues": sampled.tolist(),
+            "sources": [],
+            "keep_all": False,
+        }
+
+    def first_writes(self) -> Writes:
+        """Return the register writes before the clock starts."""
+        if self._given.defaults.model_fields_set:
+            queues = range(self.config.queues)
+        else:
+            queues = sorted({queue for entry in self._given.queues for low, high in entry.ranges for queue in range(low, high + 1)})
+        set_up = [write for queue in queues for write in self._queues.settings(queue).writes(queue, self.config)]
+        return set_up + self._tree.setup()
+
+    def check_index(self, level: str, index: int) -> None:
+        """Raise UserError unless the device has this queue, subscriber, node or port."""
+        count = self.config.queues if level == "queue" else self._tree.count(LEVELS[level], (f"{level}({index})",))
+        if not 0 <= index < count:
+            most = count - 1
+            raise UserError(f"configuration {self.config.name} has {LEVELS[level]} 0 to {most:,}, and no {level} {index}")
+
+    def writes(self, level: str, index: int, settings: Mapping[str, Any]) -> Writes:
+        """Return the register writes that change the settings of one queue, subscriber, node or port. Raises UserError."""
+        where = f"{level}({index})"
+        given, document = check(schema.ChangedSettings, settings, where)
+        tree.check_settings(given, LEVELS[level], document, ())
+        if level == "queue":
+            old = self._changed.get(index) or self._queues.settings(index)
+            self._changed[index] = self._queues.changed(old, given, (), document)
+            return self._changed[index].writes(index, self.config)
+        return self._tree.change(LEVELS[level], index, given, (), document)
