@@ -143,6 +143,7 @@ module pst_fair_lists_proof
   );
 
   logic seen_q, ask, give;
+  logic [12:0] clock_q;    // what it will be
   initial seen_q = 1'b0;
   assign ask  = pick_valid_i && pick_ready;
   assign give = out_valid && out_ready_i;
@@ -263,6 +264,7 @@ module pst_fair_lists_proof
 
   always_ff @(posedge clk_i) begin
     seen_q         <= 1'b1;
+    clock_q        <= now_i + 1'b1;
     at_q           <= at_d;
     list_q         <= list_d;
     count_q        <= count_d;
@@ -300,6 +302,7 @@ module pst_fair_lists_proof
 
   always_ff @(posedge clk_i) begin
     if (!seen_q) m_reset_first : assume (rst_i);
+    else m_clock : assume (now_i == clock_q);
     if (append_valid_i && !rst_i) begin
       m_append : assume (init_done && 32'(append_queue_i) < Queues && at_q[append_queue_i].where == Outside
                          && append_class_i < class_t'(2));
@@ -468,6 +471,7 @@ module pst_fair_lists_proof
         if (!(u_dut.p3_q.valid && l3 == l1) && !(u_dut.p4_q.valid && l4 == l1)) assert (u_dut.u_lists.rdata_q == word_q[l1]);
         if (!(u_dut.p3_q.valid && p3 == l1[1]) && !(u_dut.p4_q.valid && l4[1] == l1[1])) assert (u_dut.u_mask.rdata_q == mask_q[l1[1]]);
         if (u_dut.p1_q.op == OpPick) assert (u_dut.u_last.rdata_q == last_q[l1]);
+        assert (u_dut.p1_next_q == now_i + 1'b1);
       end
       if (effect) begin
         assert (u_dut.hit1_q == (u_dut.p3_q.valid && l3 == l2));
@@ -479,7 +483,7 @@ module pst_fair_lists_proof
         if (u_dut.p4_q.valid && l4[1] == p2) assert (u_dut.p2_mask_ahead_q == u_dut.p4_mask_q);
         else if (valid5_q && l5_q[1] == p2 && !(u_dut.p3_q.valid && p3 == p2)) assert (u_dut.p2_mask_ahead_q == mask_q[p2]);
         a_word : assert (u_dut.p2_lists == word_q[l2] && u_dut.p2_mask == mask_q[p2]);
-        if (u_dut.p2_q.op == OpPick) a_grace : assert (u_dut.p2_last == last_q[l2]);
+        if (u_dut.p2_q.op == OpPick) a_grace : assert (u_dut.p2_recent_q == (10'(now_i[12:3] - last_q[l2]) < 10'd8));
       end
       if (u_dut.look1_q) begin
         assert ((u_dut.u_look.hit_q ? u_dut.u_look.new_q : u_dut.u_look.word) == read1_q && read1_q != '0);

@@ -148,9 +148,7 @@ class Hierarchy {
         if (q.alone) return found;
         for (uint32_t i = 0; i < sizes_.queues_per_subscriber; ++i) {
             const Queue& other = queues_[first + i];
-            found |= uint32_t{first + i != queue && other.waits == level && other.waiting_class == q.waiting_class &&
-                              !other.alone}
-                     << i;
+            found |= uint32_t{first + i != queue && other.waits == level && other.waiting_class == q.waiting_class && !other.alone} << i;
         }
         return found;
     }

@@ -30,7 +30,7 @@ module pst_fair_lists
 ) (
     input  logic                    clk_i,
     input  logic                    rst_i,
-    input  logic [            12:0] now_i,                // cycles, modulo 2^13
+    input  logic [            12:0] now_i,                // cycles, modulo 2^13: one more in each
     // a queue waits from now on; again: it was picked and goes to the next round
     input  logic                    s_append_valid_i,
     input  logic                    s_append_again_i,
@@ -228,7 +228,9 @@ module pst_fair_lists
   logic [CountWidth-1:0] known_count, ahead_count;
   number_t head_number;
   queue_t link_waddr, p2_head, link_r;
-  logic [9:0] p2_last;
+  logic [9:0] p1_last;
+  logic [12:0] p1_next_q;    // the clock of the next cycle
+  logic p2_recent_q;         // a queue left with credit for more within GraceCycles
 
   // How many there are is added up a stage later: a pick does not look at it.
   always_comb begin
@@ -291,7 +293,7 @@ module pst_fair_lists
       end
       OpPick: begin
         nonempty = p2_lists.nonempty[side];
-        p2_none  = !nonempty && 10'(now_i[12:3] - p2_last) < 10'(GraceCycles / 8);
+        p2_none  = !nonempty && p2_recent_q;
         if (!nonempty) side = !side;
         if (!p2_none) begin
           if (!nonempty) p2_new.round = p2_lists.round + 1'b1;
@@ -371,13 +373,18 @@ module pst_fair_lists
 
   // When a queue left that may be on its way back, in eight cycles. It left some cycles before its parent's next pick.
   pst_ram_1r1w #(
-      .Width(10), .Depth(Lists), .ReadLatency(2), .Style(RamStyle)
+      .Width(10), .Depth(Lists), .Style(RamStyle)
   ) u_last (
       .clk_i,
       .we_i(init_q || s_left_valid_i), .waddr_i(init_q ? init_list_q : list_of(s_append_parent_i, s_append_class_i)),
       .wdata_i(init_q ? '0 : now_i[12:3]),
-      .re_i(1'b1), .raddr_i(list_of(p0.parent, p0.cls)), .rdata_o(p2_last)
+      .re_i(1'b1), .raddr_i(list_of(p0.parent, p0.cls)), .rdata_o(p1_last)
   );
+
+  always_ff @(posedge clk_i) begin
+    p1_next_q   <= now_i + 13'd2;
+    p2_recent_q <= 10'(p1_next_q[12:3] - p1_last) < 10'(GraceCycles / 8);
+  end
 
   // Which classes wait: for the operation, and for the look before a pick.
   pst_ram_1r1w #(
