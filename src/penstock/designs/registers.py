@@ -1,6 +1,6 @@
 """Registers of the access edge for software: addresses by name, and settings as the hardware wants them.
 
-The addresses come from `blocks/control/regs/access_edge.json`, which tools/generate_registers.py makes from the SystemRDL. How a
+The addresses come from `designs/access_edge/regs/access_edge.json`, which tools/generate_registers.py makes from the SystemRDL. How a
 rate becomes mantissa and exponent is in docs/architecture.md, "Rates as the hardware sees them".
 """
 
@@ -11,7 +11,7 @@ from functools import cache
 
 from penstock.basics.units import PS_PER_SECOND, format_rate, format_time_ns
 from penstock.errors import UserError
-from penstock.paths import BLOCKS
+from penstock.paths import DESIGNS
 
 MIN_RATE_BPS = 64_000
 MAX_RATE_BPS = 100 * 10**9
@@ -47,7 +47,7 @@ DROP_REASONS = {
 @cache
 def table() -> dict[str, dict]:
     """Return each register's `address`, size in `bytes` and `fields` ({name: [lowest bit, width, value after reset or None]})."""
-    return json.loads((BLOCKS / "control" / "regs" / "access_edge.json").read_text())
+    return json.loads((DESIGNS / "access_edge" / "regs" / "access_edge.json").read_text())
 
 
 def address(name: str) -> int:

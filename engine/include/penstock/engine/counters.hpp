@@ -12,7 +12,7 @@
 
 namespace penstock::engine {
 
-// Register addresses that the engine itself uses (blocks/control/regs/access_edge.rdl).
+// Register addresses that the engine itself uses (designs/access_edge/regs/access_edge.rdl).
 namespace registers {
 inline constexpr std::uint32_t kType = 0x000, kQueues = 0x008, kStatus = 0x024, kQueueIndex = 0x040, kQueueCommand = 0x054;
 inline constexpr std::uint32_t kSnapshot = 0x080, kDrops = 0x100, kMarked = 0x190;
