@@ -15,11 +15,9 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from penstock.basics.files import read_text
 from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
-from penstock.basics.wording import words
 from penstock.errors import UserError
 from penstock.scenarios.schema import Scenario, bounded_lists
-
-KeyPath = tuple[str | int, ...]
+from penstock.settings.where import KeyPath, first_error, step
 
 MAX_FILE_BYTES = 2_000_000  # some 20 s to read
 MAX_NODES = 1_000_000  # keys and values, counted again wherever an alias (`*name`) repeats them
@@ -49,7 +47,7 @@ class Document:
         words: list[str] = []
         here: Any = self.data
         for part in key:
-            here = _step(here, part)
+            here = step(here, part)
             name = here.get("name") if isinstance(part, int) and isinstance(here, dict) else None
             words.append(name if isinstance(name, str) and name else str(part))
         return "`" + ".".join(words) + "`" if words else "the scenario"
@@ -63,13 +61,6 @@ class Document:
             except (KeyError, IndexError, TypeError, AttributeError):
                 break
         return line
-
-
-def _step(here: Any, part: str | int) -> Any:
-    try:
-        return here[part]
-    except (KeyError, IndexError, TypeError):
-        return None
 
 
 def load(path: Path, settings: list[str] | None = None) -> tuple[Scenario, Document]:
@@ -197,20 +188,4 @@ def _item(items: list[Any], part: str, setting: str, key_text: str) -> int:
 
 def _explain(document: Document, error: ValidationError) -> NoReturn:
     """Raise the UserError for the first thing that is wrong."""
-    first = error.errors()[0]
-    key: KeyPath = tuple(part for part in first["loc"] if not str(part).startswith("$"))
-    # Below a single value there are no keys: what follows in the path are the members of a union.
-    while len(key) > 1 and not isinstance(_at(document.data, key[:-1]), (dict, list)):
-        key = key[:-1]
-    context = first.get("ctx") or {}
-    if first["type"] == "unknown_key":
-        document.fail((*key, context["key"]), f"is not a known key{context['hint']}")
-    if first["type"] == "empty_value":
-        document.fail((*key, context["key"]), f"is empty; {context['hint']}")
-    document.fail(key, words(first))
-
-
-def _at(data: Any, key: KeyPath) -> Any:
-    for part in key:
-        data = _step(data, part)
-    return data
+    document.fail(*first_error(error, document.data))
