@@ -135,7 +135,7 @@ def tree_command(command: int, index: int, parent: int = 0, cls: int = 0) -> lis
     ],
 )  # fmt: skip
 def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls: int, reason: int) -> None:
-    """On both engines the same, and as blocks/control/test/test_pst_control.py has them."""
+    """On both engines the same, and as designs/access_edge/test/test_pst_control.py has them."""
     config = configs.load("tree_64")
     writes = tree_command(command, index, parent, cls)
     where = [registers.address(name) for name in ("status", "type", "features", "queues_per_subscriber", "nodes", "ports", "classes")]

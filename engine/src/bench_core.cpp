@@ -129,7 +129,7 @@ class Bench : CoreDriver {
                 if (shaped) setting.shaper = drawn_shaper(part);
                 if (options_.congested == name) {
                     congested_.push_back(setting);
-                    congested_.back().shaper = kCongestedBurst << 21 | shaper_code(1.0 / part / kMeanLen);
+                    congested_.back().shaper = kCongestedBurst << settings::kBurstAt | shaper_code(1.0 / part / kMeanLen);
                     setting.shaper = kClosed;
                 }
                 set(setting);

@@ -134,7 +134,7 @@ class LatenessBench {
         auto& p = core_.pins;
         p.s_cfg_queue_i = queue;
         p.s_cfg_shaper_i = shaper;
-        p.s_cfg_limit_packets_i = 65535;
+        p.s_cfg_limit_packets_i = settings::kMostLimitPackets;
         p.s_cfg_limit_bytes_i = 0xFFFFFF;
         p.s_cfg_valid_i = 1;
         do cycle();
@@ -205,7 +205,8 @@ class LatenessBench {
         } else {
             --outstanding_;
             const int64_t beyond = link_.cycles_up(start - link_.units(packet.earliest));
-            if (beyond >= options_.shapers(queue) >> 21) throw std::runtime_error("a packet is later than the queue's burst makes up for");
+            if (beyond >= options_.shapers(queue) >> settings::kBurstAt)
+                throw std::runtime_error("a packet is later than the queue's burst makes up for");
             if (departures_ >= options_.warm_up && lateness_.size() < options_.packets) {
                 lateness_.push_back(static_cast<uint32_t>(link_.cycles_up(start - packet.start)));
                 core_late_.push_back(static_cast<uint32_t>(beyond));

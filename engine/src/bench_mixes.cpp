@@ -27,7 +27,7 @@ constexpr uint64_t kLostQuiet = 2'000'000;  // packets that have not come out af
 
 // Of a pair (cycles per byte, burst in cycles).
 uint64_t shaper_of(double cycles_per_byte, uint64_t burst) {
-    return cycles_per_byte > 0 ? burst << 21 | shaper_code(cycles_per_byte) : kUnshaped;
+    return cycles_per_byte > 0 ? burst << settings::kBurstAt | shaper_code(cycles_per_byte) : kUnshaped;
 }
 
 struct Flow {

@@ -31,7 +31,8 @@ constexpr uint32_t kWindow = 32;            // cycles
 constexpr uint32_t kShort = 8;              // cycles
 constexpr uint64_t kLostQuiet = 2'000'000;  // packets that have not come out after so many cycles without one are lost
 constexpr size_t kClosedQueues = 16, kClosedSubscribers = 4, kClosedNodes = 1;
-constexpr uint32_t kLimit = 60'000;  // packets; limits are drawn between this and the most
+constexpr uint64_t kRate = (uint64_t{1} << settings::kBurstAt) - 1;  // a shaper's code without its burst
+constexpr uint32_t kLimit = 60'000;                                  // packets; limits are drawn between this and the most
 
 // How long one side stands still; and the longest standstill in each window of the run.
 class Standstills {
@@ -215,11 +216,11 @@ class Reconfigure : CoreDriver {
         uint64_t code = 0;
         switch (changes_rng_() % 4) {
             case 0:
-                shapers_[queue] = (shapers_[queue] >> 21 << 21) | shaper(changes_rng_, 1.0 / queues_);
+                shapers_[queue] = (shapers_[queue] >> settings::kBurstAt << settings::kBurstAt) | shaper(changes_rng_, 1.0 / queues_);
                 kind = "queue rate";
                 break;
             case 1:
-                shapers_[queue] = (shapers_[queue] & 0x1FFFFF) | uint64_t{draw(changes_rng_, 1 << 20)} << 21;
+                shapers_[queue] = (shapers_[queue] & kRate) | uint64_t{draw(changes_rng_, 1 << 20)} << settings::kBurstAt;
                 kind = "queue burst";
                 break;
             case 2:
@@ -266,10 +267,10 @@ class Reconfigure : CoreDriver {
         }
         switch (changes_rng_() % (what == TreeWhat::Port ? 2 : what == TreeWhat::Node ? 4 : 5)) {
             case 0:
-                record.shaper = (record.shaper >> 21 << 21) | shaper_of(what);
+                record.shaper = (record.shaper >> settings::kBurstAt << settings::kBurstAt) | shaper_of(what);
                 return {name + " rate", shown(what, id)};
             case 1:
-                record.shaper = (record.shaper & 0x1FFFFF) | uint64_t{draw(changes_rng_, 1 << 20)} << 21;
+                record.shaper = (record.shaper & kRate) | uint64_t{draw(changes_rng_, 1 << 20)} << settings::kBurstAt;
                 return {name + " burst", shown(what, id)};
             case 2: {
                 TreeSetting& other = records(what)[draw(changes_rng_, records(what).size())];

@@ -74,7 +74,7 @@ class CongestedNodes : protected CoreDriver {
           rng_(options.seed),
           tree_(options.tree, options.queues, rng_),
           total_(total),
-          node_code_(kNodeBurst << 21 | shaper_code(1.0 / options.node_rate)),
+          node_code_(kNodeBurst << settings::kBurstAt | shaper_code(1.0 / options.node_rate)),
           node_bytes_(options.tree.nodes) {}
 
     uint64_t done() const override { return measuring_ ? std::min(total_, cycles_ - start_) : 0; }
@@ -123,7 +123,7 @@ class CongestedNodes : protected CoreDriver {
             const double offered = options_.overload * options_.node_rate * s.weight / weights[node] / static_cast<double>(s.flows);
             for (size_t k = 0; k < s.flows; ++k) {
                 const uint32_t queue = flows_[s.first + k].queue;
-                set_queue(queue, kBurst << 21 | shaper_code(1.0 / offered));
+                set_queue(queue, kBurst << settings::kBurstAt | shaper_code(1.0 / offered));
                 set({.what = TreeWhat::Queue, .id = queue, .cls = cls(k)});
             }
         }

@@ -13,24 +13,30 @@
 #include <string>
 #include <utility>
 
+#include "blocks/stream/model/settings.hpp"
 #include "core_mirror.hpp"
 #include "core_model_pins.hpp"
 
 namespace penstock {
 
-inline constexpr uint32_t kMostPackets = 65535, kMostBytes = 0xFFFFFF;  // limits of a queue
-inline constexpr uint64_t kUnshaped = 1, kClosed = 0;                   // shapers' codes
+inline constexpr uint32_t kMostPackets = settings::kMostLimitPackets, kMostBytes = settings::kMostLimitBytes;  // limits of a queue
+inline constexpr uint64_t kUnshaped = 1, kClosed = 0;                                                          // shapers' codes
 
-// The shaper's code `exponent << 16 | mantissa` whose period in cycles per byte is nearest; a burst goes to bit 21.
+// The shaper's code (pst_pkg::shaper_cfg_t, without a burst) whose period in cycles per byte is nearest.
 inline uint64_t shaper_code(double cycles_per_byte) {
     const double period = std::max(1.0, cycles_per_byte * 65536.0);
-    const int exponent = std::clamp(static_cast<int>(std::floor(std::log2(period))), 0, 31);
-    const auto mantissa = std::clamp<uint64_t>(static_cast<uint64_t>(std::lround(std::ldexp(period, 15 - exponent))), 32768, 65535);
-    return static_cast<uint64_t>(exponent) << 16 | mantissa;
+    constexpr int kMostExponent = settings::kMostExponent;
+    const int exponent = std::clamp(static_cast<int>(std::floor(std::log2(period))), 0, kMostExponent);
+    const auto mantissa = static_cast<uint64_t>(std::lround(std::ldexp(period, 15 - exponent)));
+    return static_cast<uint64_t>(exponent) << settings::kExponentAt |
+           std::clamp<uint64_t>(mantissa, settings::kLeastMantissa, settings::kMostMantissa);
 }
 
 // Cycles per byte that a code stands for.
-inline double code_period(uint64_t code) { return std::ldexp(static_cast<double>(code & 0xFFFF), static_cast<int>(code >> 16 & 31) - 31); }
+inline double code_period(uint64_t code) {
+    const auto exponent = static_cast<int>(code >> settings::kExponentAt & settings::kMostExponent);
+    return std::ldexp(static_cast<double>(code & settings::kMostMantissa), exponent - 31);
+}
 
 // What a setting of the hierarchy is about (pst_hierarchy_pkg::setting_e).
 enum class TreeWhat : uint8_t { Queue, Subscriber, Node, Port };

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "blocks/stream/model/settings.hpp"
 #include "core_library.hpp"
 #include "penstock/engine/core_model.hpp"
 
@@ -67,23 +68,23 @@ class ModelCore final : public Core {
         const bool head = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
         if (!enqueue && !out && !drop && !head && !setting && !tree_setting && now_ < due_) return;
         const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
-        const CoreSetting written{
-            p.s_cfg_queue_i,
-            static_cast<std::uint32_t>(p.s_cfg_shaper_i >> 21),
-            p.s_cfg_limit_bytes_i,
-            static_cast<std::uint16_t>(p.s_cfg_shaper_i),
-            p.s_cfg_limit_packets_i,
-            static_cast<std::uint8_t>(p.s_cfg_shaper_i >> 16 & 31),
-            {(p.s_cfg_aqm_i >> 37 & 1) != 0, (p.s_cfg_aqm_i >> 36 & 1) != 0, static_cast<std::uint32_t>(p.s_cfg_aqm_i >> 18 & 0x3'FFFF),
-             static_cast<std::uint32_t>(p.s_cfg_aqm_i & 0x3'FFFF)}};
-        const HierarchySetting tree{
-            static_cast<HierarchySetting::What>(p.s_tree_cfg_what_i),
-            p.s_tree_cfg_id_i,
-            {static_cast<std::uint16_t>(p.s_tree_cfg_shaper_i), static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> 16 & 31),
-             static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> 21)},
-            p.s_tree_cfg_parent_i,
-            p.s_tree_cfg_class_i,
-            static_cast<std::uint8_t>(p.s_tree_cfg_weight_i + 1)};
+        const CoreSetting written{p.s_cfg_queue_i,
+                                  static_cast<std::uint32_t>(p.s_cfg_shaper_i >> settings::kBurstAt),
+                                  p.s_cfg_limit_bytes_i,
+                                  static_cast<std::uint16_t>(p.s_cfg_shaper_i),
+                                  p.s_cfg_limit_packets_i,
+                                  static_cast<std::uint8_t>(p.s_cfg_shaper_i >> settings::kExponentAt & settings::kMostExponent),
+                                  {(p.s_cfg_aqm_i >> settings::kAqmEnableAt & 1) != 0, (p.s_cfg_aqm_i >> settings::kAqmEcnAt & 1) != 0,
+                                   static_cast<std::uint32_t>(p.s_cfg_aqm_i >> settings::kAqmTargetAt & settings::kMostAqmTicks),
+                                   static_cast<std::uint32_t>(p.s_cfg_aqm_i & settings::kMostAqmTicks)}};
+        const HierarchySetting tree{static_cast<HierarchySetting::What>(p.s_tree_cfg_what_i),
+                                    p.s_tree_cfg_id_i,
+                                    {static_cast<std::uint16_t>(p.s_tree_cfg_shaper_i),
+                                     static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> settings::kExponentAt & settings::kMostExponent),
+                                     static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> settings::kBurstAt)},
+                                    p.s_tree_cfg_parent_i,
+                                    p.s_tree_cfg_class_i,
+                                    static_cast<std::uint8_t>(p.s_tree_cfg_weight_i + 1)};
         model_.step(now_, enqueue ? &packet : nullptr, out, drop, setting ? &written : nullptr, p.s_enq_ect_i, head,
                     tree_setting ? &tree : nullptr);
         due_ = model_.next_event(now_);

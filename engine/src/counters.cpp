@@ -16,9 +16,10 @@ std::uint64_t CounterCheck::read64(std::uint32_t address) {
     return low | static_cast<std::uint64_t>(device_.read(address + 4)) << 32;
 }
 
-Amount CounterCheck::read_amount(std::uint32_t address) {
-    const std::uint64_t packets = read64(address);
-    return {packets, read64(address + 8)};
+// The packets first: reading them may hold the bytes.
+Amount CounterCheck::read_amount(std::uint32_t packets, std::uint32_t bytes) {
+    const std::uint64_t count = read64(packets);
+    return {count, read64(bytes)};
 }
 
 void CounterCheck::compare(const std::string& what, const Amount& device, const Amount& seen) {
@@ -39,9 +40,10 @@ std::uint64_t CounterCheck::run(std::span<const std::uint32_t> queues) {
     while ((measurement_.undecided() || !device_.input_idle()) && device_.now() < limit) device_.run(device_.now() + 64);
     device_.run(device_.now() + kPipeline);
     for (unsigned reason = 1; reason < kDropReasons; ++reason)
-        compare(std::string("drop counter ") + kDropNames[reason], read_amount(registers::kDrops + 16 * reason),
+        compare(std::string("drop counter ") + kDropNames[reason],
+                read_amount(access_edge::kDropCounters[reason].packets, access_edge::kDropCounters[reason].bytes),
                 measurement_.live().dropped[reason]);
-    compare("marked packets", {read64(registers::kMarked), 0}, {measurement_.live().marked, 0});
+    compare("marked packets", {read64(registers::kMarkedPackets), 0}, {measurement_.live().marked, 0});
     for (const std::uint32_t queue : queues) check_queue(queue);
     return mismatches_;
 }
@@ -50,14 +52,15 @@ void CounterCheck::check_queue(std::uint32_t queue) {
     // With an AQM frames may be taken from the queue meanwhile: what was counted is between what was seen before and after.
     const DeviceView before = measurement_.device_view(queue);
     device_.write(registers::kQueueIndex, queue);
-    device_.write(registers::kQueueCommand, registers::kCommandSnapshot);
-    while (device_.read(registers::kStatus) & registers::kStatusBusy) {
+    device_.write(registers::kQueueCommand, access_edge::values::kCommandSnapshot);
+    while (access_edge::fields::kStatusBusy.of(device_.read(registers::kStatus))) {
     }
     const DeviceView after = measurement_.device_view(queue);
-    const Amount in = read_amount(registers::kSnapshot);
-    const Amount out = read_amount(registers::kSnapshot + 0x10);
-    const Amount drop = read_amount(registers::kSnapshot + 0x20), aqm_drop = read_amount(registers::kSnapshot + 0x30);
-    const Amount marks{read64(registers::kSnapshot + 0x40), 0};
+    const Amount in = read_amount(registers::kInPackets, registers::kInBytes);
+    const Amount out = read_amount(registers::kOutPackets, registers::kOutBytes);
+    const Amount drop = read_amount(registers::kDropPackets, registers::kDropBytes);
+    const Amount aqm_drop = read_amount(registers::kAqmDropPackets, registers::kAqmDropBytes);
+    const Amount marks{read64(registers::kMarkPackets), 0};
     // A packet that the device has counted as sent may still be on its way to the output, and others may have left since.
     const std::int64_t limit = device_.now() + kPatience;
     DeviceView now = measurement_.device_view(queue);

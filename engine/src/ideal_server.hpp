@@ -12,16 +12,21 @@
 #include <vector>
 
 #include "blocks/schedule/model/shaper.hpp"
+#include "blocks/stream/model/settings.hpp"
 #include "core_mirror.hpp"
 #include "link_clock.hpp"
 
 namespace penstock {
 
-// A shaper as one word: burst << 21 | exponent << 16 | mantissa.
+// A shaper as one word, as pst_pkg::shaper_cfg_t.
 inline ShaperSetting decode_shaper(uint64_t code) {
-    return {static_cast<uint32_t>(code & 0xFFFF), static_cast<uint32_t>(code >> 16 & 31), static_cast<uint32_t>(code >> 21)};
+    return {static_cast<uint32_t>(code & settings::kMostMantissa),
+            static_cast<uint32_t>(code >> settings::kExponentAt & settings::kMostExponent),
+            static_cast<uint32_t>(code >> settings::kBurstAt)};
 }
-inline uint64_t encode_shaper(const ShaperSetting& s) { return uint64_t{s.burst} << 21 | uint64_t{s.exponent} << 16 | s.mantissa; }
+inline uint64_t encode_shaper(const ShaperSetting& s) {
+    return uint64_t{s.burst} << settings::kBurstAt | uint64_t{s.exponent} << settings::kExponentAt | s.mantissa;
+}
 
 class IdealServer {
   public:

@@ -10,9 +10,6 @@
 
 namespace penstock::engine {
 
-const std::array<const char*, kDropReasons> kDropNames = {
-    "", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm"};
-
 namespace {
 constexpr std::size_t kFindings = 16;    // more words help nobody
 constexpr unsigned kSearchDepth = 4096;  // how far behind the head a frame is looked for

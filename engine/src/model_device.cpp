@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -28,8 +29,6 @@ constexpr std::int64_t kInitCycles = 2;  // from the last memory that is cleared
 constexpr std::int64_t kReadCycles = 3;  // of a register
 constexpr std::int64_t kFreeCycles = 1 + pool_timing::kFree;  // from the choice of pst_free_merge to the page allocator
 constexpr std::int64_t kNever = INT64_MAX;
-
-constexpr std::uint32_t kVersion = 0x0001'0001;
 
 template <typename Core>
 class ModelDevice final : public Device {
@@ -158,7 +157,8 @@ class ModelDevice final : public Device {
     bool capable(const Frame& frame);
     std::int64_t output_beat(std::int64_t from, std::int64_t free);
     std::int64_t next_event() const;
-    std::uint32_t amount(std::uint64_t packets, std::uint64_t bytes, std::uint32_t offset) const;
+    // What a register of a counter shows; none: it is not one.
+    std::optional<std::uint32_t> counter(std::uint32_t address);
 
     DeviceSettings settings_;
     InputModel input_;
@@ -451,65 +451,81 @@ std::int64_t ModelDevice<Core>::output_beat(std::int64_t from, std::int64_t free
 
 // ---- registers
 
+// The half of a counter of 8 bytes that is read, if it is this one.
+std::optional<std::uint32_t> half(std::uint32_t address, std::uint32_t counter, std::uint64_t value) {
+    if (address == counter) return static_cast<std::uint32_t>(value);
+    if (address == counter + 4) return static_cast<std::uint32_t>(value >> 32);
+    return {};
+}
+
 template <typename Core>
-std::uint32_t ModelDevice<Core>::amount(std::uint64_t packets, std::uint64_t bytes, std::uint32_t offset) const {
-    const std::uint64_t value = offset & 8 ? bytes : packets;
-    return static_cast<std::uint32_t>(offset & 4 ? value >> 32 : value);
+std::optional<std::uint32_t> ModelDevice<Core>::counter(std::uint32_t address) {
+    for (unsigned reason = 1; reason < kDropReasons; ++reason) {
+        const access_edge::DropCounters& at = access_edge::kDropCounters[reason];
+        // Reading the lower half of the packets holds packets and bytes of that moment.
+        if (address == at.packets) held_drops_[reason] = dropped_[reason];
+        if (const auto found = half(address, at.packets, held_drops_[reason].packets)) return found;
+        if (const auto found = half(address, at.bytes, held_drops_[reason].bytes)) return found;
+    }
+    const QueueState& queue = snapshot_;
+    const Amount &aqm = snapshot_aqm_drop_, head = Core::kArrivals ? Amount{} : aqm;  // dropped at the head
+    const struct {
+        std::uint32_t at;
+        std::uint64_t value;
+    } counters[] = {
+        {registers::kInPackets, queue.accepted_packets},
+        {registers::kInBytes, queue.accepted_bytes},
+        {registers::kOutPackets, queue.accepted_packets - queue.packets - head.packets - snapshot_waiting_.packets},
+        {registers::kOutBytes, queue.accepted_bytes - queue.bytes - head.bytes - snapshot_waiting_.bytes},
+        {registers::kDropPackets, queue.dropped_packets + head.packets},
+        {registers::kDropBytes, queue.dropped_bytes + head.bytes},
+        {registers::kAqmDropPackets, aqm.packets},
+        {registers::kAqmDropBytes, aqm.bytes},
+        {registers::kMarkPackets, snapshot_marks_},
+        {registers::kMarkedPackets, marked_},
+    };
+    for (const auto& counter : counters)
+        if (const auto found = half(address, counter.at, counter.value)) return found;
+    return {};
 }
 
 template <typename Core>
 std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
+    namespace fields = access_edge::fields;
     settle();
     for (int i = 0; i < kReadCycles; ++i) cycle();
-    if (address >= registers::kDrops && address < registers::kDrops + 16 * kDropReasons) {
-        // Reading the lower half of the packets holds packets and bytes of that moment.
-        Amount& dropped = held_drops_[(address - registers::kDrops) / 16];
-        if (address % 16 == 0) dropped = dropped_[(address - registers::kDrops) / 16];
-        return amount(dropped.packets, dropped.bytes, address % 16);
-    }
-    if (address >= registers::kMarked && address < registers::kMarked + 8) return amount(marked_, 0, address & 4);
-    if (address >= registers::kSnapshot && address < registers::kSnapshot + 0x48) {
-        const QueueState& queue = snapshot_;
-        const std::uint32_t offset = address - registers::kSnapshot;
-        const Amount &aqm = snapshot_aqm_drop_, head = Core::kArrivals ? Amount{} : aqm;  // dropped at the head
-        if (offset < 0x10) return amount(queue.accepted_packets, queue.accepted_bytes, offset);
-        if (offset < 0x20)
-            return amount(queue.accepted_packets - queue.packets - head.packets - snapshot_waiting_.packets,
-                          queue.accepted_bytes - queue.bytes - head.bytes - snapshot_waiting_.bytes, offset);
-        if (offset < 0x30) return amount(queue.dropped_packets + head.packets, queue.dropped_bytes + head.bytes, offset);
-        if (offset < 0x40) return amount(aqm.packets, aqm.bytes, offset);
-        return amount(snapshot_marks_, 0, offset & 4);
-    }
+    if (const auto found = counter(address)) return *found;
     switch (address) {
         case registers::kType:
-            return registers::kTypeAccessEdge;
-        case 0x004:
-            return kVersion;
+            return access_edge::resets::kTypeValue;
+        case registers::kVersion:
+            return access_edge::resets::kVersionValue;
         case registers::kQueues:
             return settings_.queues;
-        case 0x00C:
+        case registers::kDescriptors:
             return pools_.descriptors();
-        case 0x010:
+        case registers::kMemories:
             return static_cast<std::uint32_t>(settings_.memories.size());
-        case 0x014:
+        case registers::kMaxFrameBytes:
             return settings_.max_frame_bytes;
-        case 0x018:
+        case registers::kClockHz:
             return static_cast<std::uint32_t>(settings_.clock_hz);
-        case 0x01C:
-            return static_cast<std::uint32_t>(settings_.shaping) | static_cast<std::uint32_t>(settings_.aqm) << 1 |
-                   static_cast<std::uint32_t>(settings_.aqm_estimate) << 3 |
-                   (settings_.aqm != AqmKind::None ? static_cast<std::uint32_t>(settings_.aqm_parameters.tick_shift) << 8 : 0) |
-                   static_cast<std::uint32_t>(settings_.gates) << 16;
+        case registers::kFeatures: {
+            const int tick = settings_.aqm != AqmKind::None ? settings_.aqm_parameters.tick_shift : 0;
+            return fields::kFeaturesShaping.at(settings_.shaping) | fields::kFeaturesAqm.at(static_cast<std::uint32_t>(settings_.aqm)) |
+                   fields::kFeaturesAqmEstimate.at(settings_.aqm_estimate) |
+                   fields::kFeaturesTickShift.at(static_cast<std::uint32_t>(tick)) | fields::kFeaturesHierarchy.at(settings_.gates);
+        }
         case registers::kStatus:
-            return 1U | static_cast<std::uint32_t>(!registers_.quiet()) << 1 | static_cast<std::uint32_t>(registers_.refused() != 0) << 2 |
-                   registers_.refused() << 4;
-        case 0x028:
+            return fields::kStatusInitDone.at(1) | fields::kStatusBusy.at(!registers_.quiet()) |
+                   fields::kStatusRefused.at(registers_.refused() != 0) | fields::kStatusReason.at(registers_.refused());
+        case registers::kQueuesPerSubscriber:
             return settings_.gates ? settings_.tree.queues_per_subscriber : 0;
-        case 0x02C:
+        case registers::kNodes:
             return settings_.gates ? settings_.tree.nodes : 0;
-        case 0x030:
+        case registers::kPorts:
             return settings_.gates ? settings_.tree.ports : 0;
-        case 0x034:
+        case registers::kClasses:
             return settings_.gates ? settings_.tree.classes : 0;
         case registers::kQueueIndex:
             return registers_.index();

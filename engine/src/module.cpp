@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // The Python module penstock._engine.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <functional>
+#include <tuple>
 #include <vector>
 
 #include "bench_core.hpp"
+#include "core_driver.hpp"
+#include "ideal_server.hpp"
 #include "models.hpp"
 #include "python_job.hpp"
 #include "python_progress.hpp"
@@ -46,6 +50,20 @@ NB_MODULE(_engine, m) {
         },
         nb::arg("job"), nb::arg("addresses"), "What the device of a job shows in these registers after the job's register_writes");
     nb::set_leak_warnings(false);  // a session that is open when Python ends is none
+    m.def("shaper_code", &penstock::shaper_code, nb::arg("cycles_per_byte"), "A shaper's code as one word, without a burst");
+    m.def(
+        "encode_shaper",
+        [](std::uint32_t mantissa, std::uint32_t exponent, std::uint32_t burst) {
+            return penstock::encode_shaper({mantissa, exponent, burst});
+        },
+        nb::arg("mantissa"), nb::arg("exponent"), nb::arg("burst"), "A shaper's setting as one word");
+    m.def(
+        "decode_shaper",
+        [](std::uint64_t code) {
+            const penstock::ShaperSetting setting = penstock::decode_shaper(code);
+            return std::tuple(setting.mantissa, setting.exponent, setting.burst);
+        },
+        nb::arg("code"), "(mantissa, exponent, burst) of a shaper's word");
     penstock::bind_session(m);
     penstock::bind_models(m);
     penstock::bind_bench(m);

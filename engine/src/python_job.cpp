@@ -11,6 +11,8 @@
 #include <limits>
 #include <string>
 
+#include "blocks/stream/model/settings.hpp"
+
 namespace nb = nanobind;
 using namespace penstock::engine;
 
@@ -107,7 +109,7 @@ MemorySettings memory_settings(Table table, PagePool* pool) {
 
 // What the model has to know of the device; the RTL knows it.
 void model_settings(Table table, DeviceSettings& device) {
-    device.max_frame_bytes = static_cast<std::uint32_t>(table.integer("max_frame_bytes", 1, 16'383));
+    device.max_frame_bytes = static_cast<std::uint32_t>(table.integer("max_frame_bytes", 1, settings::kMostLength));
     device.min_frame_bytes = static_cast<std::uint32_t>(table.integer("min_frame_bytes", 1, device.max_frame_bytes));
     device.shaping = table.boolean("shaping", true);
     const std::string aqm = table.has("aqm") ? table.text("aqm") : "none";
@@ -130,7 +132,7 @@ void model_settings(Table table, DeviceSettings& device) {
             return static_cast<std::uint32_t>(sizes.integer(key, least, most));
         };
         device.tree = {number("queues_per_subscriber", 1, 8), number("nodes", 2, 1 << 22), number("ports", 2, 1 << 22),
-                       number("classes", 1, 8)};
+                       number("classes", 1, settings::kMostTrafficClass + 1)};
         if (!std::has_single_bit(device.tree.queues_per_subscriber)) bad("device.model.hierarchy.queues_per_subscriber is 1, 2, 4 or 8");
         sizes.done();
     }

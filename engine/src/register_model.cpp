@@ -3,56 +3,58 @@
 
 #include <algorithm>
 
+#include "blocks/stream/model/settings.hpp"
+
 namespace penstock::engine {
 
 namespace {
-constexpr std::uint32_t kIndex = 0x40, kRate = 0x44, kBurst = 0x48, kLimitPackets = 0x4C, kLimitBytes = 0x50, kCommand = 0x54;
-constexpr std::uint32_t kAqm = 0x58, kAqmTarget = 0x5C, kAqmInterval = 0x60;
-constexpr std::uint32_t kTreeIndex = 0x68, kTreeRate = 0x6C, kTreeBurst = 0x70, kTreeParent = 0x74, kTreeClass = 0x78;
-constexpr std::uint32_t kWrite = 1, kSnapshot = 2, kWriteNext = 3, kTree = 4;  // kTree to kTree + 3: queue, subscriber, node, port
-constexpr unsigned kOutstanding = 8;                                           // as RegisterMaster
+namespace registers = access_edge::registers;
+namespace fields = access_edge::fields;
+namespace values = access_edge::values;
+constexpr std::uint32_t kTree = values::kCommandTreeQueue;  // and three more: subscriber, node, port
+constexpr unsigned kOutstanding = 8;                        // as RegisterMaster
 }  // namespace
 
 void RegisterModel::execute(const Write& write) {
     switch (write.address) {
-        case kIndex:
+        case registers::kQueueIndex:
             index_ = write.value;
             break;
-        case kRate:
+        case registers::kQueueRate:
             rate_ = write.value;
             break;
-        case kBurst:
+        case registers::kQueueBurst:
             burst_ = write.value;
             break;
-        case kLimitPackets:
+        case registers::kQueueLimitPackets:
             limit_packets_ = write.value;
             break;
-        case kLimitBytes:
+        case registers::kQueueLimitBytes:
             limit_bytes_ = write.value;
             break;
-        case kAqm:
-            aqm_.enable = write.value & 1;
-            aqm_.ecn = write.value >> 1 & 1;
+        case registers::kQueueAqm:
+            aqm_.enable = fields::kQueueAqmEnable.of(write.value);
+            aqm_.ecn = fields::kQueueAqmEcn.of(write.value);
             break;
-        case kAqmTarget:
-            aqm_.target = write.value & 0x3'FFFF;
+        case registers::kQueueAqmTarget:
+            aqm_.target = fields::kQueueAqmTargetTicks.of(write.value);
             break;
-        case kAqmInterval:
-            aqm_.interval = write.value & 0x3'FFFF;
+        case registers::kQueueAqmInterval:
+            aqm_.interval = fields::kQueueAqmIntervalTicks.of(write.value);
             break;
-        case kTreeIndex:
+        case registers::kTreeIndex:
             tree_index_ = write.value;
             break;
-        case kTreeRate:
+        case registers::kTreeRate:
             tree_rate_ = write.value;
             break;
-        case kTreeBurst:
+        case registers::kTreeBurst:
             tree_burst_ = write.value;
             break;
-        case kTreeParent:
+        case registers::kTreeParent:
             tree_parent_ = write.value;
             break;
-        case kTreeClass:
+        case registers::kTreeClass:
             tree_class_ = write.value;
             break;
         default:
@@ -72,19 +74,20 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
         if (tree_index_ >= count) return Refused::Index;
         if (what == What::Subscriber && tree_parent_ >= tree_.nodes) return Refused::Parent;
         if (what == What::Node && tree_parent_ >= tree_.ports) return Refused::Parent;
-        return what == What::Queue && (tree_class_ & 0xFF) >= tree_.classes ? Refused::Class : Refused::Not;
+        return what == What::Queue && fields::kTreeClassCls.of(tree_class_) >= tree_.classes ? Refused::Class : Refused::Not;
     }
-    if (command != kWrite && command != kWriteNext && command != kSnapshot) return Refused::Command;
+    if (command != values::kCommandWrite && command != values::kCommandWriteNext && command != values::kCommandSnapshot)
+        return Refused::Command;
     return index_ >= queues_ ? Refused::Index : Refused::Not;
 }
 
 HierarchySetting RegisterModel::tree_setting(std::uint32_t command) const {
     return {static_cast<HierarchySetting::What>(command & 3),
             tree_index_,
-            {tree_rate_ & 0xFFFF, tree_rate_ >> 16 & 31, tree_burst_ & 0x0FFF'FFFF},
+            {fields::kTreeRateMantissa.of(tree_rate_), fields::kTreeRateExponent.of(tree_rate_), fields::kTreeBurstCycles.of(tree_burst_)},
             tree_parent_,
-            static_cast<std::uint8_t>(tree_class_),
-            static_cast<std::uint8_t>((tree_class_ >> 8 & 7) + 1)};
+            static_cast<std::uint8_t>(fields::kTreeClassCls.of(tree_class_)),
+            static_cast<std::uint8_t>(fields::kTreeClassWeight.of(tree_class_) + 1)};
 }
 
 void RegisterModel::step(bool setting_taken) {
@@ -96,21 +99,21 @@ void RegisterModel::step(bool setting_taken) {
     const bool start = command_ && state_ == State::Idle;
     if (setting_taken) state_ = State::Idle;
     if (start) {
-        const bool writes = *command_ == kWrite || *command_ == kWriteNext;
+        const bool writes = *command_ == values::kCommandWrite || *command_ == values::kCommandWriteNext;
         refused_ = check(*command_);
         if (refused_ == Refused::Not && *command_ >= kTree) {
             tree_setting_ = tree_setting(*command_);
             state_ = State::WriteTree;
         } else if (refused_ == Refused::Not && writes) {
             setting_ = {index_,
-                        burst_ & 0x0FFF'FFFF,
-                        std::min<std::uint32_t>(limit_bytes_, 0xFF'FFFF),
-                        static_cast<std::uint16_t>(rate_),
-                        static_cast<std::uint16_t>(std::min<std::uint32_t>(limit_packets_, 0xFFFF)),
-                        static_cast<std::uint8_t>(rate_ >> 16 & 31),
+                        fields::kQueueBurstCycles.of(burst_),
+                        std::min<std::uint32_t>(limit_bytes_, settings::kMostLimitBytes),
+                        static_cast<std::uint16_t>(fields::kQueueRateMantissa.of(rate_)),
+                        static_cast<std::uint16_t>(std::min<std::uint32_t>(limit_packets_, settings::kMostLimitPackets)),
+                        static_cast<std::uint8_t>(fields::kQueueRateExponent.of(rate_)),
                         aqm_};
             state_ = State::Write;
-            if (*command_ == kWriteNext) ++index_;
+            if (*command_ == values::kCommandWriteNext) ++index_;
         } else if (refused_ == Refused::Not) {
             snapshot_ = index_;
         }
@@ -120,7 +123,7 @@ void RegisterModel::step(bool setting_taken) {
     }
     if (accept) {
         held_ = false;
-        if (write_.address == kCommand) {
+        if (write_.address == registers::kQueueCommand) {
             command_ = write_.value;
             external_ = true;
         } else {

@@ -63,7 +63,7 @@ class DropCounters {
 
   private:
     Counter counter_;
-    std::array<Count, 9> counts_{};
+    std::array<Count, kDropKinds> counts_{};
 };
 
 }  // namespace penstock

@@ -3,9 +3,9 @@
 package pst_hierarchy_pkg;
 
   // Class of a queue: 0 goes first. Weight less one, of a queue in its subscriber or of a subscriber: shares are proportional to 1..8.
-  localparam int unsigned ClassWidth = 3;
+  localparam int unsigned ClassWidth = pst_pkg::TrafficClassWidth;
   typedef logic [ClassWidth-1:0] class_t;
-  typedef logic [2:0] weight_t;
+  typedef logic [pst_pkg::WeightWidth-1:0] weight_t;
 
   // What happens at one gate.
   typedef enum logic [2:0] {

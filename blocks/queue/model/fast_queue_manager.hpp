@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "../../stream/model/settings.hpp"
+
 namespace penstock {
 
 inline constexpr std::uint32_t kNoPacket = 0xFFFF'FFFF;
@@ -44,10 +46,10 @@ struct QueueState {
     std::uint32_t head = kNoPacket, tail = kNoPacket;  // descriptors
     std::uint32_t accepted_packets = 0;                // since reset, modulo 2^32
     std::uint16_t packets = 0;                         // in the queue
-    std::uint16_t limit_packets = 65'535;
+    std::uint16_t limit_packets = settings::kMostLimitPackets;
     std::uint64_t accepted_bytes = 0;
     std::uint32_t bytes = 0;  // in the queue
-    std::uint32_t limit_bytes = 16'777'215;
+    std::uint32_t limit_bytes = settings::kMostLimitBytes;
     std::uint64_t dropped_bytes = 0;
     std::uint32_t dropped_packets = 0;
     std::uint32_t reserved = 0;

@@ -12,10 +12,17 @@
 #include <string>
 #include <unordered_map>
 
+#include "../../stream/model/drop.hpp"
+#include "../../stream/model/settings.hpp"
+
 namespace penstock {
 
-// Drop reasons of pst_pkg::drop_e that a queue manager can find.
-enum class QueueDrop : uint8_t { None = 0, TailDropPackets = 6, TailDropBytes = 7 };
+// Drop reasons that a queue manager can find.
+enum class QueueDrop : uint8_t {
+    None = static_cast<uint8_t>(Drop::None),
+    TailDropPackets = static_cast<uint8_t>(Drop::TailDropPackets),
+    TailDropBytes = static_cast<uint8_t>(Drop::TailDropBytes)
+};
 
 struct QueuedPacket {
     uint32_t descriptor;
@@ -24,8 +31,8 @@ struct QueuedPacket {
 
 class QueueManager {
   public:
-    static constexpr uint32_t kMaxPackets = 65535;   // largest limit, and the limit after reset
-    static constexpr uint32_t kMaxBytes = 16777215;  // the same in bytes
+    static constexpr uint32_t kMaxPackets = settings::kMostLimitPackets;  // largest limit, and the limit after reset
+    static constexpr uint32_t kMaxBytes = settings::kMostLimitBytes;      // the same in bytes
 
     explicit QueueManager(uint32_t queues) : queues_(queues) {}
 

@@ -2,6 +2,6 @@
 -f ../../../blocks/classify/rtl/classify.f
 -f ../../../blocks/memory/rtl/memory.f
 -f ../../../blocks/count/rtl/count.f
--f ../../../blocks/control/rtl/control.f
+-f access_edge_control.f
 -f access_edge_core.f
 pst_access_edge.sv

@@ -411,8 +411,8 @@ module pst_access_edge
   logic read_all_ready, read_take;    // the counters that are read in one cycle
   packets_t in_packets, out_packets, drop_packets;
   bytes_t in_bytes, out_bytes, drop_bytes;
-  logic [8:1][PacketWidth-1:0] dropped_packets;
-  logic [8:1][ByteWidth-1:0] dropped_bytes;
+  logic [DropLast:1][PacketWidth-1:0] dropped_packets;
+  logic [DropLast:1][ByteWidth-1:0] dropped_bytes;
   packets_t aqm_packets, mark_packets, marked_packets;
   bytes_t aqm_bytes;
 
@@ -491,13 +491,13 @@ module pst_access_edge
     assign aqm_bytes          = '0;
     assign mark_packets       = '0;
     assign marked_packets     = '0;
-    assign dropped_packets[8] = '0;
-    assign dropped_bytes[8]   = '0;
+    assign dropped_packets[DropAqm] = '0;
+    assign dropped_bytes[DropAqm] = '0;
     assign read_aqm_ready     = 1'b1;
     assign aqm_init_done      = 1'b1;
   end
 
-  localparam int unsigned Reasons = Aqm != 0 ? 8 : 7;
+  localparam int unsigned Reasons = Aqm != 0 ? 32'(DropAqm) : 32'(DropTailDropBytes);
 
   pst_drop_counters #(
       .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Reasons(Reasons)

@@ -16,14 +16,14 @@ from typing import Any
 from penstock.basics.suggest import nearest
 from penstock.benches import bench_fabric, bench_tree, lateness
 from penstock.command_line.options import nothing_left, take_choice, take_number
-from penstock.designs import configs
+from penstock.designs import registers
 from penstock.errors import UserError
 
 SCHEMA = "penstock.bench/1"
 ENGINES = ("rtl", "model")
 PATTERNS = ("random", "same", "neighbours")
 KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "aqm", "levels", *bench_tree.TREE_KEYS, "congested")
-AQMS = ("none", *sorted(set(configs.AQM_CODES) - {"none"}))
+AQMS = ("none", *sorted(set(registers.AQM_CODES) - {"none"}))
 TREE_BENCHES = ("fairness", "priority", "reconfigure")
 AQM_TICK_SHIFT = 8  # a tick of 256 cycles, as at 220 MHz
 ENGINE_KEYS = ("queues", "packets", "size", "load", "engine", "levels")
@@ -152,7 +152,7 @@ def prepare(options: dict[str, Any], report: Report | None = None) -> Path | Non
         return None
     if options["mode"] == "engine":
         return verilate.build_device(bench_engine.configuration(options), report)
-    code = configs.AQM_CODES[options.get("aqm", "none")]
+    code = registers.AQM_CODES[options.get("aqm", "none")]
     aqm = {"Aqm": code, "TickShift": AQM_TICK_SHIFT} if code else None
     return verilate.build_core(
         options["queues"], options["descriptors"], options["shaping"], report, aqm=aqm, tree=bench_tree.parameters(options)

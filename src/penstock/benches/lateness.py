@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from penstock.basics.rates import equal_rates, mixed_rates
 from penstock.basics.units import format_rate
-from penstock.designs.registers import MIN_RATE_BPS
+from penstock.designs.registers import BURST_AT, EXPONENT_AT, MANTISSA_BITS, MIN_MANTISSA, MIN_RATE_BPS
 from penstock.errors import UserError
 
 CLOCK_HZ = 220_000_000
@@ -49,7 +49,7 @@ def settings(options: dict[str, Any]) -> dict[str, Any]:
         "clock_hz": CLOCK_HZ,
         "overhead_bytes": OVERHEAD_BYTES,
         "sizes": sizes,
-        "shapers": rate_codes(rates) | np.uint64(BURST_CYCLES << 21),
+        "shapers": rate_codes(rates) | np.uint64(BURST_CYCLES << BURST_AT),
         "first": first,
         "depth": depth,
         "rate_sum_bps": round(float(rates.sum())),
@@ -58,13 +58,13 @@ def settings(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def rate_codes(rates: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Return `exponent << 16 | mantissa` of each rate in bit/s (docs/architecture.md), 0 (closed gate) for 0."""
+    """Return exponent and mantissa in one word of each rate in bit/s (docs/architecture.md), 0 (closed gate) for 0."""
     period = 8 * CLOCK_HZ * 65536 / np.where(rates > 0, rates, 1e6)  # 2^-16 cycles per byte
     exponent = np.floor(np.log2(period)).astype(np.int64)
-    mantissa = np.rint(np.ldexp(period, 15 - exponent)).astype(np.int64)
-    carry = mantissa == 1 << 16
-    mantissa, exponent = np.where(carry, 1 << 15, mantissa), exponent + carry
-    return np.where(rates > 0, exponent << 16 | mantissa, CLOSED_GATE).astype(np.uint64)
+    mantissa = np.rint(np.ldexp(period, MANTISSA_BITS - 1 - exponent)).astype(np.int64)
+    carry = mantissa == 1 << MANTISSA_BITS
+    mantissa, exponent = np.where(carry, MIN_MANTISSA, mantissa), exponent + carry
+    return np.where(rates > 0, exponent << EXPONENT_AT | mantissa, CLOSED_GATE).astype(np.uint64)
 
 
 def _check_least(queues: int, total_bps: float) -> None:

@@ -18,12 +18,12 @@ from ruamel.yaml.error import MarkedYAMLError
 
 from penstock.basics.suggest import nearest
 from penstock.basics.wording import words
+from penstock.designs import registers
 from penstock.errors import UserError
 from penstock.paths import DESIGNS, ROOT, read_file_list
 
 PAGE_UNIT_BYTES = 64  # one beat: page sizes are multiples of it
 MEMORY_UNIT_BYTES = 4096  # no AXI4 burst crosses it, so memories are multiples of it
-AQM_CODES = {"none": 0, "codel": 1, "pie": 2}  # parameter Aqm, and field `aqm` of the features register
 MAX_UPDATE_TICKS = (1 << 18) - 1
 MAX_PIE_GAIN = (1 << 16) - 1  # in 2^-32 per tick
 PIE_WALK_CYCLES = 16  # beside one for each queue: the pipeline of the update
@@ -63,7 +63,7 @@ class Hierarchy(BaseModel):
     queues_per_subscriber: Literal[1, 2, 4, 8] = Field(description="Queues of each subscriber.")
     nodes: Count = Field(description="Number of access nodes, a power of two, at least 2.")
     ports: Count = Field(description="Number of ports, a power of two, at least 2.")
-    classes: int = Field(strict=True, ge=1, le=8, description="Number of traffic classes; 0 goes first.")
+    classes: int = Field(strict=True, ge=1, le=registers.MAX_CLASS + 1, description="Number of traffic classes; 0 goes first.")
 
     @model_validator(mode="after")
     def _check(self) -> "Hierarchy":
@@ -94,7 +94,7 @@ class Config(BaseModel):
     description: str = Field(description="One line for people.")
     queues: int = Field(strict=True, ge=2, le=1 << 24, description="Number of queues.")
     clock_hz: int = Field(strict=True, ge=1_000_000, le=500_000_000, description="Clock in Hz.")
-    max_frame_bytes: int = Field(strict=True, ge=1, le=(1 << 14) - 1, description="Largest frame in bytes, without prefix and FCS.")
+    max_frame_bytes: int = Field(strict=True, ge=1, le=registers.MAX_LENGTH, description="Largest frame in bytes, without prefix and FCS.")
     min_frame_bytes: int = Field(14, strict=True, ge=1, description="Smallest frame in bytes, without prefix and FCS.")
     shaping: bool = Field(True, strict=True, description="Queues have rates; false: backlogged queues take turns.")
     aqm: Literal["none", "codel", "pie"] = Field("none", description="Active queue management of each queue; needs `shaping`.")
@@ -277,7 +277,7 @@ def write_wrapper(config: Config, folder: Path) -> Path:
         "MinFrameBytes": str(config.min_frame_bytes),
         "ClockHz": str(config.clock_hz),
         "Shaping": f"1'b{int(config.shaping)}",
-        "Aqm": str(AQM_CODES[config.aqm]),
+        "Aqm": str(registers.AQM_CODES[config.aqm]),
         "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
         "TickShift": str(config.tick_shift),
         **_pie_numbers(config),

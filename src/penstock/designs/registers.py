@@ -1,58 +1,89 @@
 """Registers of the access edge for software: addresses by name, and settings as the hardware wants them.
 
-The addresses come from `blocks/control/regs/access_edge.json`, which tools/generate_registers.py makes from the SystemRDL. How a
-rate becomes mantissa and exponent is in docs/architecture.md, "Rates as the hardware sees them".
+Addresses, fields, named values, drop reasons and ranges come from `designs/access_edge/regs/access_edge.json`, which
+tools/generate_contract.py makes from the SystemRDL and the contract files. How a rate becomes mantissa and exponent is in
+docs/architecture.md, "Rates as the hardware sees them".
 """
 
 import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 from penstock.basics.units import PS_PER_SECOND, format_rate, format_time_ns
 from penstock.errors import UserError
-from penstock.paths import BLOCKS
+from penstock.paths import DESIGNS
 
-MIN_RATE_BPS = 64_000
-MAX_RATE_BPS = 100 * 10**9
-MAX_BURST_CYCLES = (1 << 28) - 1
-MAX_LIMIT_PACKETS = (1 << 16) - 1
-MAX_LIMIT_BYTES = (1 << 24) - 1
-MAX_AQM_TICKS = (1 << 18) - 1
+
+@cache
+def contract() -> dict[str, dict[str, Any]]:
+    """Return what hardware and software have agreed on: `registers`, `enums`, `reasons`, `settings`, `rates`."""
+    return json.loads((DESIGNS / "access_edge" / "regs" / "access_edge.json").read_text())
+
+
+def most(setting: str) -> int:
+    """Return the largest value of a setting of the contract (`burst`, `limit_packets`, ...)."""
+    return contract()["settings"][setting]["most"]
+
+
+MIN_RATE_BPS: int = contract()["rates"]["least_bps"]
+MAX_RATE_BPS: int = contract()["rates"]["most_bps"]
+MAX_LENGTH = most("length")
+MAX_BURST_CYCLES = most("burst")
+MAX_LIMIT_PACKETS = most("limit_packets")
+MAX_LIMIT_BYTES = most("limit_bytes")
+MAX_AQM_TICKS = most("aqm_ticks")
+MAX_CLASS = most("traffic_class")
+MAX_WEIGHT = most("weight_less_one") + 1
+
+MANTISSA_BITS: int = contract()["settings"]["mantissa"]["width"]
+MIN_MANTISSA: int = contract()["settings"]["mantissa"]["least"]  # of a rate; less are a closed gate and unshaped
+MAX_EXPONENT = most("exponent")
+# A shaper as one word: burst, exponent, mantissa, which begins at bit 0.
+EXPONENT_AT = MANTISSA_BITS
+BURST_AT: int = MANTISSA_BITS + contract()["settings"]["exponent"]["width"]
 
 CLOSED = (0, 0)  # rate code of a closed gate
 UNSHAPED = (1, 0)
 
-COMMAND_WRITE = 1
-COMMAND_TREE = {"queue": 4, "subscriber": 5, "node": 6, "port": 7}
-COMMAND_SNAPSHOT = 2
-COMMAND_WRITE_NEXT = 3
-STATUS_INIT_DONE = 1 << 0
-STATUS_BUSY = 1 << 1
-STATUS_REFUSED = 1 << 2
+_COMMANDS: dict[str, int] = contract()["enums"]["command"]
+COMMAND_WRITE = _COMMANDS["write"]
+COMMAND_TREE = {level: _COMMANDS[f"tree_{level}"] for level in ("queue", "subscriber", "node", "port")}
+COMMAND_SNAPSHOT = _COMMANDS["snapshot"]
+COMMAND_WRITE_NEXT = _COMMANDS["write_next"]
+AQM_CODES: dict[str, int] = contract()["enums"]["aqm_kind"]
 
-# JSON names of the drop reasons, by the code that the hardware has for them.
-DROP_REASONS = {
-    1: "runt",
-    2: "oversize",
-    3: "bad_queue_id",
-    4: "bad_frame",
-    5: "no_page",
-    6: "tail_drop_packets",
-    7: "tail_drop_bytes",
-    8: "aqm",
-}
+# JSON names of the drop reasons, by the code that the hardware has for them; and how reports call them.
+DROP_REASONS: dict[int, str] = {entry["number"]: name for name, entry in contract()["reasons"].items()}
+DROP_WORDS: dict[str, str] = {name: entry["words"] for name, entry in contract()["reasons"].items()}
 
 
-@cache
-def table() -> dict[str, dict]:
+def table() -> dict[str, dict[str, Any]]:
     """Return each register's `address`, size in `bytes` and `fields` ({name: [lowest bit, width, value after reset or None]})."""
-    return json.loads((BLOCKS / "control" / "regs" / "access_edge.json").read_text())
+    return contract()["registers"]
 
 
 def address(name: str) -> int:
     """Return the byte address of a register; a register of 8 bytes has its lower half there. Raises KeyError for an unknown name."""
     return table()[name]["address"]
+
+
+def word(name: str, **values: int) -> int:
+    """Return the value of a register from those of its fields; what is left out is 0. Raises ValueError for what a field cannot hold."""
+    fields = table()[name]["fields"]
+    total = 0
+    for field, value in values.items():
+        low, width, _ = fields[field]
+        if not 0 <= value < 1 << width:
+            raise ValueError(f"{name}.{field} holds 0 to {(1 << width) - 1:,}, not {value:,}")
+        total |= value << low
+    return total
+
+
+STATUS_INIT_DONE = word("status", init_done=1)
+STATUS_BUSY = word("status", busy=1)
+STATUS_REFUSED = word("status", refused=1)
 
 
 def drop_addresses(reason: str) -> tuple[int, int]:
@@ -76,14 +107,14 @@ def rate_code(bps: int | None, clock_hz: int) -> tuple[int, int]:
     # period = above / below in 2^-16 cycles per byte = mantissa * 2^(exponent - 15)
     above, below = 8 * clock_hz << 16, bps
     exponent = max(0, (above // below).bit_length() - 1)
-    above, below = (above << 15, below << exponent)
+    above, below = (above << MANTISSA_BITS - 1, below << exponent)
     mantissa = above // below
     # The larger neighbour is taken when it is nearer in rate: x/m - 1 > 1 - x/(m+1) with x = above/below.
     if above * (2 * mantissa + 1) > 2 * mantissa * (mantissa + 1) * below:
         mantissa += 1
-    if mantissa == 1 << 16:
-        mantissa, exponent = 1 << 15, exponent + 1
-    if not 1 << 15 <= mantissa < 1 << 16 or exponent > 31:
+    if mantissa == 1 << MANTISSA_BITS:
+        mantissa, exponent = MIN_MANTISSA, exponent + 1
+    if not MIN_MANTISSA <= mantissa < 1 << MANTISSA_BITS or exponent > MAX_EXPONENT:
         raise UserError(f"a rate of {format_rate(bps)} cannot be set at a clock of {clock_hz:,} Hz")
     return mantissa, exponent
 
@@ -112,9 +143,9 @@ def burst_cycles(burst_bytes: int, bps: int | None, clock_hz: int) -> int:
 
 
 def shaper_code(rate: int | None, burst: int, clock_hz: int) -> int:
-    """Return a shaper's setting as one word, `burst << 21 | exponent << 16 | mantissa`, for a rate in bit/s and a burst in bytes."""
+    """Return a shaper's setting as one word (burst, exponent, mantissa) for a rate in bit/s and a burst in bytes."""
     mantissa, exponent = rate_code(rate, clock_hz)
-    return burst_cycles(burst, rate, clock_hz) << 21 | exponent << 16 | mantissa
+    return burst_cycles(burst, rate, clock_hz) << BURST_AT | exponent << EXPONENT_AT | mantissa
 
 
 @dataclass(frozen=True)
@@ -145,10 +176,10 @@ def tree_writes(level: str, index: int, rate: int | None, burst: int, parent: in
     mantissa, exponent = rate_code(rate, clock_hz)
     return [
         (address("tree_index"), index),
-        (address("tree_rate"), exponent << 16 | mantissa),
+        (address("tree_rate"), word("tree_rate", mantissa=mantissa, exponent=exponent)),
         (address("tree_burst"), burst_cycles(burst, rate, clock_hz)),
         (address("tree_parent"), parent),
-        *([(address("tree_class"), (weight - 1) << 8)] if level == "subscriber" else []),
+        *([(address("tree_class"), word("tree_class", weight=weight - 1))] if level == "subscriber" else []),
         (address("queue_command"), COMMAND_TREE[level]),
     ]
 
@@ -157,7 +188,7 @@ def class_writes(queue: int, traffic_class: int, weight: int) -> list[tuple[int,
     """Return the writes that give a queue its class (0..7) and its weight (1..8) in its subscriber at once."""
     return [
         (address("tree_index"), queue),
-        (address("tree_class"), (weight - 1) << 8 | traffic_class),
+        (address("tree_class"), word("tree_class", cls=traffic_class, weight=weight - 1)),
         (address("queue_command"), COMMAND_TREE["queue"]),
     ]
 
@@ -173,14 +204,14 @@ def queue_writes(
     """
     mantissa, exponent = rate_code(rate, clock_hz)
     manage = [] if aqm is None else [
-        (address("queue_aqm"), int(aqm.enable) | int(aqm.ecn) << 1),
+        (address("queue_aqm"), word("queue_aqm", enable=int(aqm.enable), ecn=int(aqm.ecn))),
         (address("queue_aqm_target"), aqm.target),
         (address("queue_aqm_interval"), aqm.interval),
     ]  # fmt: skip
     return [
         *manage,
         (address("queue_index"), index),
-        (address("queue_rate"), exponent << 16 | mantissa),
+        (address("queue_rate"), word("queue_rate", mantissa=mantissa, exponent=exponent)),
         (address("queue_burst"), burst_cycles(burst, rate, clock_hz)),
         (address("queue_limit_packets"), min(limit_packets, MAX_LIMIT_PACKETS)),
         (address("queue_limit_bytes"), min(limit_bytes, MAX_LIMIT_BYTES)),

@@ -9,6 +9,8 @@ from penstock.designs.configs import Config
 from penstock.errors import UserError
 from penstock.scenarios import job, schema, tree
 from penstock.scenarios.scenario import Document, check
+from penstock.settings import plain
+from penstock.settings.queues import Settings
 
 SAMPLED_QUEUES = 64  # whose counters in the device are compared with what was seen, at the end
 
@@ -26,7 +28,8 @@ class Setup:
         self.config: Config = job.configuration(self._given, document)
         self._queues = job.QueueTable(self._given, document, self.config)
         self._tree = tree.Tree(self._given, document, self.config)
-        self._changed: dict[int, job.Settings] = {}
+        self._egress_bps = job.line_rate(self._given, document, self.config, "egress")
+        self._changed: dict[int, Settings] = {}
 
     def job(self, library: str | None) -> dict[str, Any]:
         """Return the settings of an engine's session; `library`: of the RTL, None for the model."""
@@ -39,7 +42,7 @@ class Setup:
             "device": device,
             "seed": given.seed,
             "ingress_bps": job.line_rate(given, self._document, config, "ingress"),
-            "egress_bps": job.line_rate(given, self._document, config, "egress"),
+            "egress_bps": self._egress_bps,
             "overhead_bytes": given.link.overhead_bytes,
             "sample_queues": sampled.tolist(),
             "sources": [],
@@ -64,11 +67,10 @@ class Setup:
 
     def writes(self, level: str, index: int, settings: Mapping[str, Any]) -> Writes:
         """Return the register writes that change the settings of one queue, subscriber, node or port. Raises UserError."""
-        where = f"{level}({index})"
-        given, document = check(schema.ChangedSettings, settings, where)
-        tree.check_settings(given, LEVELS[level], document, ())
-        if level == "queue":
-            old = self._changed.get(index) or self._queues.settings(index)
-            self._changed[index] = self._queues.changed(old, given, (), document)
-            return self._changed[index].writes(index, self.config)
-        return self._tree.change(LEVELS[level], index, given, (), document)
+        if level != "queue":
+            return plain.parent_writes(self.config, LEVELS[level], index, settings, self._tree)
+        if not settings:
+            raise UserError(f"queues[{index}]: is empty")
+        old = self._changed.get(index) or self._queues.settings(index)
+        self._changed[index] = plain.queue_settings(self.config, settings, ("queues", index), old, self._egress_bps)
+        return self._changed[index].writes(index, self.config)

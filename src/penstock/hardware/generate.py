@@ -6,12 +6,12 @@ from pathlib import Path
 
 from penstock import __version__
 from penstock.basics.growing import PARTIAL, growing
-from penstock.designs import configs
+from penstock.designs import configs, registers
 from penstock.designs.configs import Config
 from penstock.errors import UserError
 from penstock.paths import ROOT
 
-DEVICE_TYPE = {"access_edge": 0x5053_5401}  # what register 0 of each design reads as (docs/architecture.md, "Registers")
+DEVICE_TYPE = {"access_edge": registers.table()["type"]["fields"]["value"][2]}  # what register 0 of each design reads as
 INIT_SLACK_CYCLES = 10_000  # the stub test bench allows one cycle a queue and a descriptor for initialisation, and this much more
 
 

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from penstock.basics.files import open_file, read_text
 from penstock.basics.units import format_time_ns
+from penstock.designs.registers import DROP_WORDS
 from penstock.engine.result import SCHEMA, failures
 from penstock.errors import UserError
-from penstock.reports.summary import DROP_WORDS, by_group, rate_text, rows, sentences
+from penstock.reports.summary import by_group, rate_text, rows, sentences
 
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_TABLE_ROWS = 40

@@ -6,22 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from penstock.basics.units import format_bytes, format_rate, format_time_ns
+from penstock.designs.registers import DROP_WORDS
 
 MAX_ROWS = 10
 MAX_LINES = 24  # of the whole summary
 MAX_NOTES = 2
 LEAST_NAME = 8  # characters of a queue's name in the table, however narrow the screen
-
-DROP_WORDS = {
-    "runt": "too short",
-    "oversize": "too long",
-    "bad_queue_id": "for a queue that does not exist",
-    "bad_frame": "marked as bad",
-    "no_page": "no memory left",
-    "tail_drop_packets": "queue full (packets)",
-    "tail_drop_bytes": "queue full (bytes)",
-    "aqm": "by the AQM",
-}
 
 
 def sentences(result: dict[str, Any]) -> list[str]:

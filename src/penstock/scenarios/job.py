@@ -6,7 +6,6 @@ no difference.
 """
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +23,6 @@ from penstock.errors import UserError
 from penstock.scenarios import pcap, tree
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.schema import (
-    UNSHAPED,
-    Aqm,
     Device,
     GeneratedTraffic,
     PcapTraffic,
@@ -36,20 +33,12 @@ from penstock.scenarios.schema import (
     Scenario,
     Setup,
     Share,
-    TimeAtRate,
 )
+from penstock.settings.queues import BUS_BITS, RESET, Settings, check_id, default_line, fastest, resolved
 
 if TYPE_CHECKING:
     from penstock.designs.configs import Config
 
-BUS_BITS = 512
-AQM_NAMES = {"codel": "CoDel", "pie": "PIE"}
-# Times of each AQM in the order of the registers, with the defaults of RFC 8289 and RFC 8033, in ps.
-AQM_TIMES = {
-    "codel": {"target": 5 * 10**9, "interval": 100 * 10**9},
-    "pie": {"target": 15 * 10**9, "max_burst": 150 * 10**9},
-}
-DEFAULT_LINE_BPS = 100 * 10**9
 MAX_CYCLES = 2**46  # as far as the engine's clock reaches (kMaxCycles)
 MAX_SERIES = 32
 DEFAULT_SERIES = 12
@@ -61,44 +50,6 @@ MAX_GROUPS = 64  # whose latencies are kept apart
 MAX_NAMED_QUEUES = 1 << 26  # in all lists of queues of a scenario together
 MAX_PLAYED_FRAMES = 20_000_000  # of one capture, repetitions counted
 MAX_KEPT_FRAMES = 4_000_000  # of longer runs only the frames of the queues with a series are kept one by one
-
-# What the device has after reset; also in docs/architecture.md ("Registers").
-RESET_LIMIT_PACKETS = registers.MAX_LIMIT_PACKETS
-RESET_LIMIT_BYTES = registers.MAX_LIMIT_BYTES
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Resolved settings of one queue."""
-
-    rate_bps: int | None = None  # None: unshaped; 0: closed gate
-    burst: int | TimeAtRate = 0
-    limit_packets: int = RESET_LIMIT_PACKETS
-    limit_bytes: int = RESET_LIMIT_BYTES
-    aqm: registers.Aqm = registers.NO_AQM
-    traffic_class: int = 0
-    weight: int = 1
-
-    @property
-    def burst_bytes(self) -> int:
-        """The burst in bytes; 0 where a time is given and there is no rate."""
-        return self.burst if isinstance(self.burst, int) else self.burst.size(self.rate_bps or 0)
-
-    def writes(self, queue: int, config: "Config") -> list[tuple[int, int]]:
-        """Return the register writes that give a queue these settings."""
-        own = registers.queue_writes(
-            queue,
-            self.rate_bps,
-            self.burst_bytes,
-            self.limit_packets,
-            self.limit_bytes,
-            config.clock_hz,
-            None if config.aqm == "none" else self.aqm,
-        )
-        return own + (registers.class_writes(queue, self.traffic_class, self.weight) if config.hierarchy else [])
-
-
-RESET = Settings()
 
 
 @dataclass
@@ -118,7 +69,7 @@ class QueueTable:
 
     def __init__(self, scenario: Setup, document: Document, config: "Config") -> None:
         self._document, self._config = document, config
-        self._fastest = min(line_rate(scenario, document, config, "egress"), registers.MAX_RATE_BPS)
+        self._fastest = fastest(line_rate(scenario, document, config, "egress"))
         self.by_name: dict[str, tuple[tuple[int, int], ...]] = {}
         self._entries = scenario.queues
         self._entry_of = np.full(config.queues, -1, dtype=np.int32)
@@ -148,63 +99,11 @@ class QueueTable:
             self.by_name[queue.name] = queue.ranges
 
     def _resolve(self, given: QueueSettings, base: Settings, key: KeyPath, name: str = "rate") -> Settings:
-        rate = base.rate_bps if given.rate is None else None if given.rate == UNSHAPED else int(given.rate)
-        burst = base.burst if given.burst is None else given.burst
-        found = Settings(
-            rate,
-            burst,
-            base.limit_packets if given.limit_packets is None else given.limit_packets,
-            base.limit_bytes if given.limit_bytes is None else given.limit_bytes,
-            base.aqm if given.aqm is None else self._aqm(given.aqm, (*key, "aqm")),
-            base.traffic_class if given.traffic_class is None else given.traffic_class,
-            base.weight if given.weight is None else given.weight,
-        )
-        self._check_class(given, key)
-        if rate is not None and rate > self._fastest:
-            self._document.fail((*key, name), f"must be at most the egress link's {format_rate(self._fastest)}, not {format_rate(rate)}")
-        if rate is not None and not self._config.shaping:
-            self._document.fail((*key, name), f"is {format_rate(rate)}, but configuration {self._config.name} has no shapers")
-        if rate:
-            most = registers.MAX_BURST_CYCLES * rate // (8 * self._config.clock_hz)
-            if found.burst_bytes > most:
-                self._document.fail((*key, "burst"), f"must be at most {most:,} byte at {format_rate(rate)}, not {found.burst_bytes:,}")
-        return found
+        return resolved(given, base, self._config, self._fastest, key, self._document.fail, name)
 
-    def _check_class(self, given: QueueSettings, key: KeyPath) -> None:
-        tree = self._config.hierarchy
-        for name in ("traffic_class", "weight"):
-            if getattr(given, name) is not None and tree is None:
-                self._document.fail((*key, name), f"is set, but configuration {self._config.name} has no hierarchy")
-        if tree and given.traffic_class is not None and given.traffic_class >= tree.classes:
-            most = f"0 to {tree.classes - 1}"
-            self._document.fail((*key, "traffic_class"), f"must be {most} in configuration {self._config.name}, not {given.traffic_class}")
-
-    def changed(self, settings: Settings, given: QueueSettings, key: KeyPath, document: Document | None = None) -> Settings:
-        """Return the settings of a queue after a change, which stands at `key` of `document` (the scenario, unless given). Raises UserError
-        for what the configuration cannot have."""
-        table = copy(self)
-        table._document = document or self._document
-        return table._resolve(given, settings, key)
-
-    def _aqm(self, given: Aqm, key: KeyPath) -> registers.Aqm:
-        if self._config.aqm == "none":
-            self._document.fail(key, f"is set, but configuration {self._config.name} has no AQM")
-        has, names = f"configuration {self._config.name} has {AQM_NAMES[self._config.aqm]}", AQM_TIMES[self._config.aqm]
-        if given.algorithm not in (None, self._config.aqm):
-            self._document.fail((*key, "algorithm"), f"is {given.algorithm}, but {has}")
-        foreign = next(
-            (name for times in AQM_TIMES.values() for name in times if name not in names and getattr(given, name) is not None), None
-        )
-        if foreign:
-            self._document.fail((*key, foreign), f"is set, but {has}, which has no such time")
-        ticks = []
-        for name, default in names.items():
-            asked = getattr(given, name)
-            try:
-                ticks.append(registers.aqm_ticks(default if asked is None else asked, self._config.clock_hz, self._config.tick_shift))
-            except UserError as error:
-                self._document.fail((*key, name), f"cannot be: {error}")
-        return registers.Aqm(*ticks, ecn=given.ecn)
+    def changed(self, settings: Settings, given: QueueSettings, key: KeyPath) -> Settings:
+        """Return the settings of a queue after a change. Raises UserError for what the configuration cannot have."""
+        return self._resolve(given, settings, key)
 
     def _draw(self, index: int, rates: Rates, rng: np.random.Generator) -> None:
         key: KeyPath = ("queues", index, "rates")
@@ -221,9 +120,7 @@ class QueueTable:
 
     def check_id(self, queue: int, key: KeyPath) -> None:
         """Raise UserError unless the configuration has this queue."""
-        if queue >= self._config.queues:
-            most = self._config.queues - 1
-            self._document.fail(key, f"names queue {queue}, but configuration {self._config.name} has queues 0 to {most:,}")
+        check_id(queue, self._config, key, self._document.fail)
 
     def single(self, reference: int | str, key: KeyPath) -> int:
         """Return the id of one queue, given by id or name."""
@@ -385,7 +282,7 @@ def line_rate(scenario: Setup, document: Document, config: "Config", side: str) 
     if given is not None and given > bus:
         carries = f"{format_rate(bus)}, the {BUS_BITS} bit a cycle of {config.name} at {config.clock_hz / 1e6:g} MHz"
         document.fail(("link", side), f"must be at most {carries}, not {format_rate(given)}")
-    return given or min(DEFAULT_LINE_BPS, bus)
+    return given or default_line(config)
 
 
 def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

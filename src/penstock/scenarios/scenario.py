@@ -15,11 +15,10 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from penstock.basics.files import read_text
 from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
-from penstock.basics.wording import words
 from penstock.errors import UserError
 from penstock.scenarios.schema import Scenario, bounded_lists
+from penstock.settings.where import KeyPath, first_error, step
 
-KeyPath = tuple[str | int, ...]
 Checked = TypeVar("Checked", bound=BaseModel)
 
 MAX_FILE_BYTES = 2_000_000  # some 20 s to read
@@ -35,7 +34,6 @@ class Document:
     data: dict[str, Any]
     commented: Any
     settings: dict[KeyPath, str]
-    where: str = ""  # what the values are of, in front of each key: `queue(3)`
 
     def fail(self, key: KeyPath, message: str) -> NoReturn:
         """Raise the UserError `FILE:LINE: KEY message`; a key that came by `--set` names that instead of file and line."""
@@ -50,10 +48,10 @@ class Document:
 
     def key_text(self, key: KeyPath) -> str:
         """Return a key as `--set` takes it, list items by their name where they have one: `queues.bulk.rate`."""
-        words: list[str] = [self.where] if self.where else []
+        words: list[str] = []
         here: Any = self.data
         for part in key:
-            here = _step(here, part)
+            here = step(here, part)
             name = here.get("name") if isinstance(part, int) and isinstance(here, dict) else None
             words.append(name if isinstance(name, str) and name else str(part))
         return "`" + ".".join(words) + "`" if words else "the scenario"
@@ -67,13 +65,6 @@ class Document:
             except (KeyError, IndexError, TypeError, AttributeError):
                 break
         return line
-
-
-def _step(here: Any, part: str | int) -> Any:
-    try:
-        return here[part]
-    except (KeyError, IndexError, TypeError):
-        return None
 
 
 def load(path: Path, settings: list[str] | None = None) -> tuple[Scenario, Document]:
@@ -93,9 +84,9 @@ def load(path: Path, settings: list[str] | None = None) -> tuple[Scenario, Docum
         _explain(document, error)
 
 
-def check(model: type[Checked], data: Mapping[str, Any], where: str = "") -> tuple[Checked, Document]:
-    """Validate what a scenario says in a part of it (`model`) without a file. `where`: what the values are of. Raises UserError."""
-    document = Document(None, dict(data), None, {}, where)
+def check(model: type[Checked], data: Mapping[str, Any]) -> tuple[Checked, Document]:
+    """Validate what a scenario says in a part of it (`model`) without a file. Raises UserError."""
+    document = Document(None, dict(data), None, {})
     try:
         with bounded_lists():
             return model.model_validate(document.data), document
@@ -211,20 +202,4 @@ def _item(items: list[Any], part: str, setting: str, key_text: str) -> int:
 
 def _explain(document: Document, error: ValidationError) -> NoReturn:
     """Raise the UserError for the first thing that is wrong."""
-    first = error.errors()[0]
-    key: KeyPath = tuple(part for part in first["loc"] if not str(part).startswith("$"))
-    # Below a single value there are no keys: what follows in the path are the members of a union.
-    while len(key) > 1 and not isinstance(_at(document.data, key[:-1]), (dict, list)):
-        key = key[:-1]
-    context = first.get("ctx") or {}
-    if first["type"] == "unknown_key":
-        document.fail((*key, context["key"]), f"is not a known key{context['hint']}")
-    if first["type"] == "empty_value":
-        document.fail((*key, context["key"]), f"is empty; {context['hint']}")
-    document.fail(key, words(first))
-
-
-def _at(data: Any, key: KeyPath) -> Any:
-    for part in key:
-        data = _step(data, part)
-    return data
+    document.fail(*first_error(error, document.data))

@@ -2,7 +2,8 @@
 
 docs/scenario.md is generated from these models (`penstock.scenarios.schema_docs`). Rates are bit/s, times picoseconds, sizes bytes once
 validated.
-Checks that need the device configuration (queue ids, the link rate, burst ranges) are in `penstock.scenarios.job`.
+Settings of queues and parents are those of `penstock.settings.given`. Checks that need the device configuration (queue ids, the link rate,
+burst ranges) are in `penstock.settings` and in `penstock.scenarios.job`.
 """
 
 import ipaddress
@@ -12,23 +13,27 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, StrictBool, StrictInt, StrictStr, Tag, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, StrictStr, Tag, model_validator
 
-from penstock.basics.suggest import nearest
-from penstock.basics.units import PS_PER_SECOND, describe, parse_rate, parse_size, parse_time
+from penstock.basics.units import describe, parse_rate, parse_size, parse_time
+from penstock.designs import registers
+from penstock.settings.given import (
+    Burst,
+    ChangedSettings,
+    Duration,
+    Model,
+    QueueRate,
+    QueueSettings,
+    positive,
+)
 
-MIN_RATE_BPS = 64_000
-MAX_LIMIT_PACKETS = 65_535
-MAX_LIMIT_BYTES = 16_777_215
-MAX_FRAME_BYTES = 16_383  # what a length field of 14 bits can say; the device itself drops what is over its own limit
+MAX_FRAME_BYTES = registers.MAX_LENGTH  # what a length field can say; the device itself drops what is over its own limit
 
 # Simple IMIX, 7:4:1. The usual sizes 64, 594 and 1,518 byte count the 4 byte of the FCS, which Penstock's frames do not have.
 IMIX = ((60, 7), (590, 4), (1514, 1))
 
-UNSHAPED = "unshaped"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ -]*")
 _PERCENT = re.compile(r"\s*([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*%\s*")
 MAX_PERCENT = 100_000
@@ -51,18 +56,6 @@ def bounded_lists() -> Iterator[None]:
         _listed_left.reset(before)
 
 
-def _rate_or_unshaped(value: object) -> int | str:
-    if isinstance(value, str) and value.strip() == UNSHAPED:
-        return UNSHAPED
-    try:
-        rate = parse_rate(value)
-    except ValueError as error:
-        raise ValueError(f'{error}; or "unshaped", or 0 for a closed gate') from None
-    if 0 < rate < MIN_RATE_BPS:
-        raise ValueError(f"must be at least 64 kbit/s (or 0 for a closed gate), not {describe(value)}")
-    return rate
-
-
 @dataclass(frozen=True)
 class Share:
     """A share of each queue's own rate: `rate: 101 %`."""
@@ -74,32 +67,11 @@ class Share:
         return float(self.percent * bps / 100)
 
 
-@dataclass(frozen=True)
-class TimeAtRate:
-    """A size given as the time that it takes at the queue's own rate: `burst: 5 ms`."""
-
-    picoseconds: int
-
-    def size(self, bps: int) -> int:
-        """Return the whole bytes that a rate in bit/s carries in that time."""
-        return bps * self.picoseconds // (8 * PS_PER_SECOND)
-
-
-def _burst(value: object) -> int | TimeAtRate:
-    try:
-        return parse_size(value)
-    except ValueError as error:
-        try:
-            return TimeAtRate(parse_time(value))
-        except ValueError:
-            raise ValueError(f'{error}; or the time that it takes at the queue\'s rate, such as "5 ms"') from None
-
-
 def _rate_or_share(value: object) -> "int | Share":
     match = _PERCENT.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         try:
-            return _positive(parse_rate)(value)
+            return positive(parse_rate)(value)
         except ValueError as error:
             raise ValueError(f'{error}; or a share of the queue\'s own rate such as "105 %"') from None
     if not 0 < (percent := Decimal(match[1])) <= MAX_PERCENT:
@@ -107,19 +79,9 @@ def _rate_or_share(value: object) -> "int | Share":
     return Share(percent)
 
 
-def _positive(parse: Any) -> Any:
-    def check(value: object) -> int:
-        number = parse(value)
-        if number == 0:
-            raise ValueError(f"must be more than 0, not {describe(value)}")
-        return number
-
-    return check
-
-
 def _at_least_64k(value: object) -> int:
     rate = parse_rate(value)
-    if rate < MIN_RATE_BPS:
+    if rate < registers.MIN_RATE_BPS:
         raise ValueError(f"must be at least 64 kbit/s, not {describe(value)}")
     return rate
 
@@ -234,44 +196,18 @@ def _drain(value: object) -> bool | int:
     if isinstance(value, bool):
         return value
     try:
-        return _positive(parse_time)(value)
+        return positive(parse_time)(value)
     except ValueError:
         raise ValueError(f'must be true, false or a time such as "20 ms", not {describe(value)}') from None
 
 
-Rate = Annotated[int, BeforeValidator(_positive(parse_rate))]
-QueueRate = Annotated[int | Literal["unshaped"], BeforeValidator(_rate_or_unshaped)]
+Rate = Annotated[int, BeforeValidator(positive(parse_rate))]
 RateOrShare = Annotated[int | Share, BeforeValidator(_rate_or_share)]
 LeastRate = Annotated[int, BeforeValidator(_at_least_64k)]
 Time = Annotated[int, BeforeValidator(parse_time)]
-Duration = Annotated[int, BeforeValidator(_positive(parse_time))]
 Size = Annotated[int, BeforeValidator(parse_size)]
 Name = Annotated[str, BeforeValidator(_name)]
 QueueRef = Annotated[int | str, BeforeValidator(_queue_ref)]
-Burst = Annotated[int | TimeAtRate, BeforeValidator(_burst)]
-LimitPackets = Annotated[StrictInt, Field(ge=0, le=MAX_LIMIT_PACKETS)]
-LimitBytes = Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=MAX_LIMIT_BYTES)]
-
-
-class Model(BaseModel):
-    """Base of all parts: an unknown key is an error that names the nearest known one, and so is one without a value."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_keys(cls, data: Any) -> Any:
-        if isinstance(data, Mapping):
-            for key in data:
-                if key not in cls.model_fields:
-                    raise PydanticCustomError(
-                        "unknown_key", "is not a known key{hint}", {"key": key, "hint": nearest(str(key), cls.model_fields)}
-                    )
-            for key, value in data.items():
-                if value is None:
-                    word = ' or write "unshaped" for no limit' if key == "rate" and issubclass(cls, (QueueSettings, Parent)) else ""
-                    raise PydanticCustomError("empty_value", "is empty; {hint}", {"key": key, "hint": f"give a value, leave it out{word}"})
-        return data
 
 
 class Device(Model):
@@ -295,37 +231,6 @@ class Link(Model):
     egress: Rate | None = Field(None, description="Line rate at the output; the same unless given.")
     overhead_bytes: StrictInt = Field(
         24, ge=0, le=100, description="What a frame costs on the line besides its bytes; Ethernet: preamble 8, FCS 4, gap 12."
-    )
-
-
-class Aqm(Model):
-    """Active queue management of a queue: CoDel (RFC 8289) or PIE (RFC 8033), whichever the configuration has."""
-
-    algorithm: Literal["codel", "pie"] | None = Field(None, description="Which one is meant; the configuration must have it.")
-    target: Duration | None = Field(None, description="Delay that is tolerated; default 5 ms with CoDel, 15 ms with PIE.")
-    interval: Duration | None = Field(None, description="CoDel: how long it may be exceeded before the first drop; default 100 ms.")
-    max_burst: Duration | None = Field(None, description="PIE: how long a burst may last before the first drop; default 150 ms.")
-    ecn: StrictBool = Field(False, description="ECN-capable frames are marked instead of dropped (PIE: up to a probability of 0.1).")
-
-
-class QueueSettings(Model):
-    """What every queue has. In `defaults` it is meant for all queues that do not say otherwise."""
-
-    rate: QueueRate | None = Field(
-        None, description='Rate of frame bytes, from 64 kbit/s to the egress link; "unshaped"; or 0, a closed gate that holds all.'
-    )
-    burst: Burst | None = Field(
-        None,
-        description="Bytes that may leave at once after the queue was idle, or the time that they take at its rate. 0: strictly paced.",
-    )
-    limit_packets: LimitPackets | None = Field(None, description="Most packets the queue holds; the next one is dropped.")
-    limit_bytes: LimitBytes | None = Field(None, description="Most bytes the queue holds.")
-    aqm: Aqm | None = Field(None, description="Active queue management; `{}` takes the defaults of the RFC. Without it there is none.")
-    traffic_class: StrictInt | None = Field(
-        None, ge=0, le=7, description="Class under a congested parent, where the configuration has a hierarchy; 0 goes first."
-    )
-    weight: StrictInt | None = Field(
-        None, ge=1, le=8, description="Share among the queues of its subscriber that are of its class; 1 unless given."
     )
 
 
@@ -375,6 +280,8 @@ class Queue(QueueSettings):
 class Parent(Model):
     """What subscribers, nodes and ports have in common; for configurations with a hierarchy."""
 
+    may_be_unshaped: ClassVar[bool] = True
+
     id: StrictInt | None = Field(None, ge=0, description="Its id. Either this or `ids`.")
     ids: Annotated[tuple[IdRange, ...], BeforeValidator(_id_ranges)] | None = Field(
         None, description='Several: `"0-15"`, `[1, 4, "8-11"]`, `"0-60/4"` (every fourth).'
@@ -417,7 +324,10 @@ class Subscriber(Parent):
     """One subscriber, or several with the same settings: the owner of `queues_per_subscriber` queues in a row."""
 
     weight: StrictInt | None = Field(
-        None, ge=1, le=8, description="Share among subscribers below a congested node or port, in each class; 1 unless given."
+        None,
+        ge=1,
+        le=registers.MAX_WEIGHT,
+        description="Share among subscribers below a congested node or port, in each class; 1 unless given.",
     )
     node: StrictInt | None = Field(None, ge=0, description="Access node that it is at; 0 unless given.")
     spread: Spread | None = Field(None, description="In place of `node`: they are dealt to several nodes.")
@@ -444,13 +354,6 @@ class Node(Parent):
 
 class Port(Parent):
     """One port, or several with the same settings."""
-
-
-class ChangedSettings(QueueSettings):
-    """What a change may set: all of a queue; rate and burst of a parent, also node and weight of a subscriber, and the port of a node."""
-
-    node: StrictInt | None = Field(None, ge=0, description="Of subscribers: they move to this node.")
-    port: StrictInt | None = Field(None, ge=0, description="Of nodes: they move to this port.")
 
 
 class Change(Model):

@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 
 from penstock.paths import ROOT
 from penstock.scenarios import schema
+from penstock.settings import given
 
 PAGE = ROOT / "docs" / "scenario.md"
 _SECTION = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -60,7 +61,7 @@ def _kind(key: str, hint: Any, field: FieldInfo) -> str:
         return _BY_KEY[key]
     options = [option for option in typing.get_args(hint) if option is not type(None)] if _is_union(hint) else [hint]
     for name, word in _KINDS.items():
-        if getattr(schema, name) in options:
+        if _named(name) in options:
             return word + _range(field, hint)
     models = _models(hint)
     if models:
@@ -71,6 +72,11 @@ def _kind(key: str, hint: Any, field: FieldInfo) -> str:
     if typing.get_origin(bare) is typing.Literal:
         return ", ".join(f"`{value}`" for value in typing.get_args(bare))
     return {int: "whole number", float: "number", str: "text", bool: "true or false"}.get(bare, str(bare)) + _range(field, hint)
+
+
+def _named(name: str) -> Any:
+    """Return a type or a model of scenarios, or of the settings in them."""
+    return getattr(schema, name) if hasattr(schema, name) else getattr(given, name)
 
 
 def _is_union(hint: Any) -> bool:
@@ -120,7 +126,7 @@ def _default(field: FieldInfo) -> str:
 
 def updated(text: str) -> str:
     """Return the page with all its tables written anew. Raises AttributeError for a table of a model that is not there."""
-    return _SECTION.sub(lambda match: match[1] + "\n" + table(getattr(schema, match[2])) + "\n" + match[3], text)
+    return _SECTION.sub(lambda match: match[1] + "\n" + table(_named(match[2])) + "\n" + match[3], text)
 
 
 if __name__ == "__main__":

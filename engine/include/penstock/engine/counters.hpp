@@ -7,18 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "penstock/access_edge.hpp"
 #include "penstock/engine/device.hpp"
 #include "penstock/engine/measure.hpp"
 
 namespace penstock::engine {
 
-// Register addresses that the engine itself uses (blocks/control/regs/access_edge.rdl).
+// What the engine itself reads and writes.
 namespace registers {
-inline constexpr std::uint32_t kType = 0x000, kQueues = 0x008, kStatus = 0x024, kQueueIndex = 0x040, kQueueCommand = 0x054;
-inline constexpr std::uint32_t kSnapshot = 0x080, kDrops = 0x100, kMarked = 0x190;
-inline constexpr std::uint32_t kTypeAccessEdge = 0x5053'5401;
-inline constexpr std::uint32_t kStatusBusy = 1U << 1;
-inline constexpr std::uint32_t kCommandSnapshot = 2;
+using namespace access_edge::registers;
+inline constexpr std::uint32_t kTypeAccessEdge = access_edge::resets::kTypeValue;
 }  // namespace registers
 
 class CounterCheck {
@@ -32,7 +30,7 @@ class CounterCheck {
 
   private:
     std::uint64_t read64(std::uint32_t address);
-    Amount read_amount(std::uint32_t address);
+    Amount read_amount(std::uint32_t packets, std::uint32_t bytes);
     void compare(const std::string& what, const Amount& device, const Amount& seen);
     void compare_between(const std::string& what, const Amount& device, const Amount& least, const Amount& most);
     void check_queue(std::uint32_t queue);

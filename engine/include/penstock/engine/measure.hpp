@@ -26,8 +26,6 @@ class Lateness;
 
 namespace penstock::engine {
 
-extern const std::array<const char*, kDropReasons> kDropNames;
-
 struct QueueTotals {
     Amount out, drop;
     std::int64_t first_departure = -1, last_departure = -1;  // cycles, -1: none

@@ -12,10 +12,16 @@
 #include "blocks/aqm/model/delay_estimate.hpp"
 #include "blocks/aqm/model/pie.hpp"
 #include "blocks/queue/model/fast_queue_manager.hpp"
+#include "penstock/access_edge.hpp"
 
 namespace penstock {
 
-enum class AqmKind { None = 0, Codel = 1, Pie = 2 };  // as parameter Aqm of the RTL
+// As parameter Aqm of the RTL, and in the register of features.
+enum class AqmKind {
+    None = access_edge::values::kAqmKindNone,
+    Codel = access_edge::values::kAqmKindCodel,
+    Pie = access_edge::values::kAqmKindPie,
+};
 
 // What an AQM is built with.
 struct AqmParameters {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "penstock/access_edge.hpp"
 #include "penstock/engine/core_model.hpp"
 
 namespace penstock::engine {
@@ -37,7 +38,13 @@ class RegisterModel {
 
   private:
     enum class State { Idle, Write, WriteTree };
-    enum class Refused : std::uint32_t { Not, Command, Index, Parent, Class };
+    enum class Refused : std::uint32_t {
+        Not = access_edge::values::kRefusalAccepted,
+        Command = access_edge::values::kRefusalNoCommand,
+        Index = access_edge::values::kRefusalBadIndex,
+        Parent = access_edge::values::kRefusalBadParent,
+        Class = access_edge::values::kRefusalBadClass,
+    };
     struct Write {
         std::uint32_t address, value;
     };
@@ -56,9 +63,13 @@ class RegisterModel {
     bool external_ = false;  // the bus waits for the command's answer
     std::optional<std::uint32_t> command_;
     State state_ = State::Idle;
-    std::uint32_t index_ = 0, rate_ = 0, burst_ = 0, limit_packets_ = 0, limit_bytes_ = 0;
+    // Registers as they are after reset.
+    std::uint32_t index_ = 0, burst_ = 0, tree_index_ = 0, tree_burst_ = 0, tree_parent_ = 0, tree_class_ = 0;
+    std::uint32_t rate_ = access_edge::fields::kQueueRateMantissa.at(access_edge::resets::kQueueRateMantissa);
+    std::uint32_t limit_packets_ = access_edge::resets::kQueueLimitPacketsPackets;
+    std::uint32_t limit_bytes_ = access_edge::resets::kQueueLimitBytesBytes;
     CodelSetting aqm_;
-    std::uint32_t tree_index_ = 0, tree_rate_ = 1, tree_burst_ = 0, tree_parent_ = 0, tree_class_ = 0;
+    std::uint32_t tree_rate_ = access_edge::fields::kTreeRateMantissa.at(access_edge::resets::kTreeRateMantissa);
     CoreSetting setting_;
     HierarchySetting tree_setting_;
     Refused refused_ = Refused::Not;

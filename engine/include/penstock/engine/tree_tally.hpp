@@ -13,11 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "penstock/access_edge.hpp"
 #include "penstock/engine/histogram.hpp"
 
 namespace penstock::engine {
 
-inline constexpr unsigned kDropReasons = 9;  // index: pst_pkg::drop_e; 0 is unused
+using access_edge::kDropNames;
+using access_edge::kDropReasons;  // index: pst_pkg::drop_e; 0 is unused
 
 struct Amount {
     std::uint64_t packets = 0, bytes = 0;

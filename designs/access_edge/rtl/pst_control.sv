@@ -11,6 +11,7 @@
 module pst_control
   import pst_pkg::*;
   import pst_hierarchy_pkg::*;
+  import pst_access_edge_values_pkg::*;
 #(
     parameter int unsigned Queues = 16,             // >= 2
     parameter int unsigned Descriptors = 64,        // shown in a register
@@ -87,8 +88,8 @@ module pst_control
     input  logic [        ByteWidth-1:0] s_aqm_bytes_i,
     input  logic [      PacketWidth-1:0] s_mark_packets_i,
     // frames lost, by reason, and frames marked
-    input  logic [ 8:1][PacketWidth-1:0] dropped_packets_i,
-    input  logic [ 8:1][  ByteWidth-1:0] dropped_bytes_i,
+    input  logic [DropLast:1][PacketWidth-1:0] dropped_packets_i,
+    input  logic [DropLast:1][ByteWidth-1:0] dropped_bytes_i,
     input  logic [      PacketWidth-1:0] marked_packets_i,
     // state of the device
     input  logic                         init_done_i
@@ -101,10 +102,7 @@ module pst_control
     $error("pst_control: PacketWidth is %0d (1 to 50), ByteWidth is %0d (1 to 56)", PacketWidth, ByteWidth);
   end
 
-  localparam logic [31:0] CommandWrite     = 32'd1;
-  localparam logic [31:0] CommandSnapshot  = 32'd2;
-  localparam logic [31:0] CommandWriteNext = 32'd3;
-  localparam logic [31:0] CommandTree      = 32'd4;    // 4 queue, 5 subscriber, 6 node, 7 port
+  localparam logic [31:0] FirstTreeCommand = CommandTreeQueue;  // and three more: subscriber, node, port
 
   typedef struct packed {
     logic [PacketWidth-1:0] packets;
@@ -117,15 +115,6 @@ module pst_control
     logic [LimitBytesWidth-1:0]   limit_bytes;
     aqm_cfg_t                     aqm;
   } settings_t;
-
-  // Why a command is refused, as in the status register.
-  typedef enum logic [2:0] {
-    RefuseNot,
-    RefuseCommand,
-    RefuseIndex,
-    RefuseParent,
-    RefuseClass
-  } refuse_e;
 
   typedef struct packed {
     setting_e            what;
@@ -150,7 +139,7 @@ module pst_control
   pst_access_edge_regs_pkg::pst_access_edge_regs__out_t hwif_out;
 
   state_e state_q, state_d;
-  refuse_e refused_q, refused_d, refuse;
+  refusal_e refused_q, refused_d, refuse;
   // A command that has been taken from the bus but not answered.
   logic        pending_q, pending_d;
   logic [31:0] command_q, command_d;
@@ -182,7 +171,7 @@ module pst_control
 
   assign start    = pending_q && state_q == Idle;
   assign is_write = command_q == CommandWrite || command_q == CommandWriteNext;
-  assign is_tree  = Levels > 1 && command_q[31:2] == CommandTree[31:2];
+  assign is_tree  = Levels > 1 && command_q[31:2] == FirstTreeCommand[31:2];
 
   assign tree_index  = hwif_out.tree_index.value.value;
   assign tree_parent = hwif_out.tree_parent.value.value;
@@ -200,27 +189,27 @@ module pst_control
   };
 
   always_comb begin
-    refuse = RefuseNot;
+    refuse = RefusalAccepted;
     if (is_tree) begin
       unique case (tree.what)
         SetQueue: begin
-          if (hwif_out.tree_class.cls.value >= 8'(Classes)) refuse = RefuseClass;
-          if (tree_index >= Queues) refuse = RefuseIndex;
+          if (hwif_out.tree_class.cls.value >= 8'(Classes)) refuse = RefusalBadClass;
+          if (tree_index >= Queues) refuse = RefusalBadIndex;
         end
         SetSubscriber: begin
-          if (tree_parent >= Nodes) refuse = RefuseParent;
-          if (tree_index >= Queues / QueuesPerSubscriber) refuse = RefuseIndex;
+          if (tree_parent >= Nodes) refuse = RefusalBadParent;
+          if (tree_index >= Queues / QueuesPerSubscriber) refuse = RefusalBadIndex;
         end
         SetNode: begin
-          if (tree_parent >= Ports) refuse = RefuseParent;
-          if (tree_index >= Nodes) refuse = RefuseIndex;
+          if (tree_parent >= Ports) refuse = RefusalBadParent;
+          if (tree_index >= Nodes) refuse = RefusalBadIndex;
         end
-        default: if (tree_index >= Ports) refuse = RefuseIndex;
+        default: if (tree_index >= Ports) refuse = RefusalBadIndex;
       endcase
     end else if (hwif_out.queue_index.value.value >= Queues) begin
-      refuse = RefuseIndex;
+      refuse = RefusalBadIndex;
     end
-    if (!is_tree && !is_write && command_q != CommandSnapshot) refuse = RefuseCommand;
+    if (!is_tree && !is_write && command_q != CommandSnapshot) refuse = RefusalNoCommand;
   end
 
   always_comb begin
@@ -263,7 +252,7 @@ module pst_control
           settings_d = settings;
           tree_d     = tree;
           refused_d  = refuse;
-          if (refuse == RefuseNot) state_d = is_tree ? WriteTree : is_write ? Write : AskOut;
+          if (refuse == RefusalAccepted) state_d = is_tree ? WriteTree : is_write ? Write : AskOut;
         end
       end
     endcase
@@ -286,7 +275,7 @@ module pst_control
     snap_mark_q <= snap_mark_d;
     if (rst_i) begin
       state_q     <= Idle;
-      refused_q   <= RefuseNot;
+      refused_q   <= RefusalAccepted;
       pending_q   <= 1'b0;
       snap_in_q   <= '0;
       snap_out_q  <= '0;
@@ -338,9 +327,9 @@ module pst_control
     hwif_in.classes.value.next         = Levels > 1 ? Classes : 0;
     hwif_in.status.init_done.next      = init_done_i;
     hwif_in.status.busy.next           = state_q != Idle || pending_q;
-    hwif_in.status.refused.next        = refused_q != RefuseNot;
+    hwif_in.status.refused.next        = refused_q != RefusalAccepted;
     hwif_in.status.reason.next         = refused_q;
-    hwif_in.queue_index.value.incr     = start && refuse == RefuseNot && command_q == CommandWriteNext;
+    hwif_in.queue_index.value.incr     = start && refuse == RefusalAccepted && command_q == CommandWriteNext;
     hwif_in.queue_command.wr_ack       = start;
 
     hwif_in.in.packets.value.next   = 50'(snap_in_q.packets);

@@ -8,6 +8,7 @@ import pytest
 from cocotb.triggers import FallingEdge, ReadOnly, with_timeout
 
 from penstock.designs import registers
+from penstock.hardware import library
 from penstock.testing.testbus import axi_lite_master
 from penstock.testing.testkit import Stream, parameter, run_module, seed, start, watch_held
 
@@ -27,12 +28,12 @@ CFG_FIELDS = ("queue", "shaper", "limit_packets", "limit_bytes", "aqm")
     ids=["16-queues", "1000-queues"],
 )  # fmt: skip
 def test_control(parameters: dict[str, int]) -> None:
-    run_module("control", "pst_control", parameters)
+    run_module("access_edge", "pst_control", parameters, sources=library.sources_of("pst_control"))
 
 
 def test_hierarchy() -> None:
     tree = {"Levels": 4, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3}
-    run_module("control", "pst_control", {"Queues": 64, **tree}, testcase="settings_of_the_hierarchy")
+    run_module("access_edge", "pst_control", {"Queues": 64, **tree}, "settings_of_the_hierarchy", sources=library.sources_of("pst_control"))
 
 
 class Bench:

@@ -1,5 +1,0 @@
--f ../../stream/rtl/stream.f
-../../hierarchy/rtl/pst_hierarchy_pkg.sv
-pst_access_edge_regs_pkg.sv
-pst_access_edge_regs.sv
-pst_control.sv

@@ -1,0 +1,6 @@
+-f ../../../blocks/stream/rtl/stream.f
+../../../blocks/hierarchy/rtl/pst_hierarchy_pkg.sv
+pst_access_edge_values_pkg.sv
+pst_access_edge_regs_pkg.sv
+pst_access_edge_regs.sv
+pst_control.sv

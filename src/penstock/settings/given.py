@@ -1,0 +1,132 @@
+"""What may be said of the settings of a queue, a subscriber, a node or a port: keys, units and ranges, whoever says it.
+
+Scenarios hold these models, and `penstock.settings.plain` takes the same as plain values. Rates are bit/s, times picoseconds, sizes bytes
+once validated. Checks that need the device configuration are in `penstock.settings.queues` and `penstock.settings.parents`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, model_validator
+from pydantic_core import PydanticCustomError
+
+from penstock.basics.suggest import nearest
+from penstock.basics.units import PS_PER_SECOND, describe, format_rate, parse_rate, parse_size, parse_time
+from penstock.designs.registers import MAX_CLASS, MAX_LIMIT_BYTES, MAX_LIMIT_PACKETS, MAX_WEIGHT, MIN_RATE_BPS
+
+UNSHAPED = "unshaped"
+
+
+def _rate_or_unshaped(value: object) -> int | str:
+    if isinstance(value, str) and value.strip() == UNSHAPED:
+        return UNSHAPED
+    try:
+        rate = parse_rate(value)
+    except ValueError as error:
+        raise ValueError(f'{error}; or "unshaped", or 0 for a closed gate') from None
+    if 0 < rate < MIN_RATE_BPS:
+        raise ValueError(f"must be at least {format_rate(MIN_RATE_BPS)} (or 0 for a closed gate), not {describe(value)}")
+    return rate
+
+
+@dataclass(frozen=True)
+class TimeAtRate:
+    """A size given as the time that it takes at the queue's own rate: `burst: 5 ms`."""
+
+    picoseconds: int
+
+    def size(self, bps: int) -> int:
+        """Return the whole bytes that a rate in bit/s carries in that time."""
+        return bps * self.picoseconds // (8 * PS_PER_SECOND)
+
+
+def _burst(value: object) -> int | TimeAtRate:
+    try:
+        return parse_size(value)
+    except ValueError as error:
+        try:
+            return TimeAtRate(parse_time(value))
+        except ValueError:
+            raise ValueError(f'{error}; or the time that it takes at the queue\'s rate, such as "5 ms"') from None
+
+
+def positive(parse: Any) -> Any:
+    """Return a parser that refuses 0."""
+
+    def check(value: object) -> int:
+        number = parse(value)
+        if number == 0:
+            raise ValueError(f"must be more than 0, not {describe(value)}")
+        return number
+
+    return check
+
+
+QueueRate = Annotated[int | Literal["unshaped"], BeforeValidator(_rate_or_unshaped)]
+Duration = Annotated[int, BeforeValidator(positive(parse_time))]
+Burst = Annotated[int | TimeAtRate, BeforeValidator(_burst)]
+LimitPackets = Annotated[StrictInt, Field(ge=0, le=MAX_LIMIT_PACKETS)]
+LimitBytes = Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=MAX_LIMIT_BYTES)]
+
+
+class Model(BaseModel):
+    """Base of all parts: an unknown key is an error that names the nearest known one, and so is one without a value."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    may_be_unshaped: ClassVar[bool] = False  # its `rate` is that of a shaper
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_keys(cls, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            for key in data:
+                if key not in cls.model_fields:
+                    raise PydanticCustomError(
+                        "unknown_key", "is not a known key{hint}", {"key": key, "hint": nearest(str(key), cls.model_fields)}
+                    )
+            for key, value in data.items():
+                if value is None:
+                    word = ' or write "unshaped" for no limit' if key == "rate" and cls.may_be_unshaped else ""
+                    raise PydanticCustomError("empty_value", "is empty; {hint}", {"key": key, "hint": f"give a value, leave it out{word}"})
+        return data
+
+
+class Aqm(Model):
+    """Active queue management of a queue: CoDel (RFC 8289) or PIE (RFC 8033), whichever the configuration has."""
+
+    algorithm: Literal["codel", "pie"] | None = Field(None, description="Which one is meant; the configuration must have it.")
+    target: Duration | None = Field(None, description="Delay that is tolerated; default 5 ms with CoDel, 15 ms with PIE.")
+    interval: Duration | None = Field(None, description="CoDel: how long it may be exceeded before the first drop; default 100 ms.")
+    max_burst: Duration | None = Field(None, description="PIE: how long a burst may last before the first drop; default 150 ms.")
+    ecn: StrictBool = Field(False, description="ECN-capable frames are marked instead of dropped (PIE: up to a probability of 0.1).")
+
+
+class QueueSettings(Model):
+    """What every queue has. In `defaults` it is meant for all queues that do not say otherwise."""
+
+    may_be_unshaped: ClassVar[bool] = True
+
+    rate: QueueRate | None = Field(
+        None, description='Rate of frame bytes, from 64 kbit/s to the egress link; "unshaped"; or 0, a closed gate that holds all.'
+    )
+    burst: Burst | None = Field(
+        None,
+        description="Bytes that may leave at once after the queue was idle, or the time that they take at its rate. 0: strictly paced.",
+    )
+    limit_packets: LimitPackets | None = Field(None, description="Most packets the queue holds; the next one is dropped.")
+    limit_bytes: LimitBytes | None = Field(None, description="Most bytes the queue holds.")
+    aqm: Aqm | None = Field(None, description="Active queue management; `{}` takes the defaults of the RFC. Without it there is none.")
+    traffic_class: StrictInt | None = Field(
+        None, ge=0, le=MAX_CLASS, description="Class under a congested parent, where the configuration has a hierarchy; 0 goes first."
+    )
+    weight: StrictInt | None = Field(
+        None, ge=1, le=MAX_WEIGHT, description="Share among the queues of its subscriber that are of its class; 1 unless given."
+    )
+
+
+class ChangedSettings(QueueSettings):
+    """What a change may set: all of a queue; rate and burst of a parent, also node and weight of a subscriber, and the port of a node."""
+
+    node: StrictInt | None = Field(None, ge=0, description="Of subscribers: they move to this node.")
+    port: StrictInt | None = Field(None, ge=0, description="Of nodes: they move to this port.")

@@ -1,0 +1,101 @@
+"""Settings of subscribers, nodes and ports, which change in the order of time; checked against the configuration, written to registers."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from penstock.designs import registers
+from penstock.errors import UserError
+from penstock.settings.given import UNSHAPED, ChangedSettings, TimeAtRate
+from penstock.settings.where import Fail, KeyPath
+
+if TYPE_CHECKING:
+    from penstock.designs.configs import Config, Hierarchy
+
+LEVELS = {"subscribers": "subscriber", "nodes": "node", "ports": "port"}
+ABOVE = {"subscribers": "node", "nodes": "port"}
+_OF_PARENTS = {"subscribers": {"rate", "burst", "node", "weight"}, "nodes": {"rate", "burst", "port"}, "ports": {"rate", "burst"}}
+
+Writes = list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class ParentSettings:
+    """Settings of a subscriber, node or port; what it has after reset."""
+
+    rate_bps: int | None = None  # None: unshaped; 0: closed gate
+    burst: int | TimeAtRate = 0
+    parent: int = 0
+    weight: int = 1  # of a subscriber
+
+    def writes(self, level: str, index: int, clock_hz: int) -> Writes:
+        """Return the register writes that give `index` of `level` these settings. Raises UserError for what cannot be set."""
+        burst = self.burst if isinstance(self.burst, int) else self.burst.size(self.rate_bps or 0)
+        return registers.tree_writes(level, index, self.rate_bps, burst, self.parent, clock_hz, self.weight)
+
+
+class Parents:
+    """The parents of a device and their settings. `fail` is called for what the configuration cannot have."""
+
+    def __init__(self, config: "Config", fail: Fail) -> None:
+        self._config, self._fail = config, fail
+        self._settings: dict[tuple[str, int], ParentSettings] = {}
+
+    def _tree(self, key: KeyPath) -> "Hierarchy":
+        if self._config.hierarchy is None:
+            self._fail(key, f"is there, but configuration {self._config.name} has no hierarchy")
+        return self._config.hierarchy
+
+    def count(self, kind: str, key: KeyPath) -> int:
+        """Return how many subscribers, nodes or ports there are."""
+        tree = self._tree(key)
+        return self._config.queues // tree.queues_per_subscriber if kind == "subscribers" else int(getattr(tree, kind))
+
+    def idents(self, kind: str, ranges: tuple[tuple[int, int], ...], key: KeyPath) -> list[int]:
+        """Return the ids of some ranges. Fails for one that the configuration does not have."""
+        most = self.count(kind, key) - 1
+        for _, high in ranges:
+            if high > most:
+                name = self._config.name
+                self._fail(key, f"names {LEVELS[kind]} {high}, but configuration {name} has {kind} 0 to {most:,}")
+        return [ident for low, high in ranges for ident in range(low, high + 1)]
+
+    def change(self, kind: str, ident: int, given: ChangedSettings, key: KeyPath) -> Writes:
+        """Change the settings of one parent, and return the register writes that do it."""
+        old = self._settings.get((LEVELS[kind], ident), ParentSettings())
+        new = replace(
+            old,
+            rate_bps=old.rate_bps if given.rate is None else None if given.rate == UNSHAPED else int(given.rate),
+            burst=old.burst if given.burst is None else given.burst,
+            weight=old.weight if given.weight is None else given.weight,
+        )
+        above = ABOVE.get(kind)
+        if above and (parent := getattr(given, above)) is not None:
+            most = self.count(f"{above}s", key) - 1
+            if parent > most:
+                self._fail((*key, above), f"is {parent}, but configuration {self._config.name} has {above}s 0 to {most:,}")
+            new = replace(new, parent=parent)
+        try:
+            writes = new.writes(LEVELS[kind], ident, self._config.clock_hz)
+        except UserError as error:
+            self._fail((*key, "burst" if "burst" in str(error) else "rate"), f"cannot be: {error}")
+        self._settings[LEVELS[kind], ident] = new
+        return writes
+
+    def settings(self, kind: str, ident: int) -> ParentSettings:
+        """Return the settings of a subscriber, node or port."""
+        return self._settings.get((LEVELS[kind], ident), ParentSettings())
+
+    def setup(self) -> Writes:
+        """Return the writes of all that have settings."""
+        return [
+            write for (level, ident), settings in self._settings.items() for write in settings.writes(level, ident, self._config.clock_hz)
+        ]
+
+
+def check_names(kind: str, given: ChangedSettings, key: KeyPath, fail: Fail) -> None:
+    """Call `fail` for settings that what is changed does not have. `kind`: `queues`, `subscribers`, `nodes` or `ports`."""
+    if not given.model_fields_set:
+        fail(key, "is empty")
+    allowed = set(ChangedSettings.model_fields) - {"node", "port"} if kind == "queues" else _OF_PARENTS[kind]
+    for name in sorted(given.model_fields_set - allowed):
+        fail((*key, name), f"is nothing that {kind} have; they have {', '.join(sorted(allowed))}")

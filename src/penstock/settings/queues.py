@@ -1,0 +1,134 @@
+"""Settings of one queue: resolved against what it had before, checked against the configuration, and written to registers."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.basics.units import format_rate
+from penstock.designs import registers
+from penstock.errors import UserError
+from penstock.settings.given import UNSHAPED, Aqm, QueueSettings, TimeAtRate
+from penstock.settings.where import Fail, KeyPath
+
+if TYPE_CHECKING:
+    from penstock.designs.configs import Config
+
+AQM_NAMES = {"codel": "CoDel", "pie": "PIE"}
+# Times of each AQM in the order of the registers, with the defaults of RFC 8289 and RFC 8033, in ps.
+AQM_TIMES = {
+    "codel": {"target": 5 * 10**9, "interval": 100 * 10**9},
+    "pie": {"target": 15 * 10**9, "max_burst": 150 * 10**9},
+}
+BUS_BITS = 512
+DEFAULT_LINE_BPS = 100 * 10**9
+
+# What the device has after reset.
+RESET_LIMIT_PACKETS: int = registers.table()["queue_limit_packets"]["fields"]["packets"][2]
+RESET_LIMIT_BYTES: int = registers.table()["queue_limit_bytes"]["fields"]["bytes"][2]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Resolved settings of one queue."""
+
+    rate_bps: int | None = None  # None: unshaped; 0: closed gate
+    burst: int | TimeAtRate = 0
+    limit_packets: int = RESET_LIMIT_PACKETS
+    limit_bytes: int = RESET_LIMIT_BYTES
+    aqm: registers.Aqm = registers.NO_AQM
+    traffic_class: int = 0
+    weight: int = 1
+
+    @property
+    def burst_bytes(self) -> int:
+        """The burst in bytes; 0 where a time is given and there is no rate."""
+        return self.burst if isinstance(self.burst, int) else self.burst.size(self.rate_bps or 0)
+
+    def writes(self, queue: int, config: "Config") -> list[tuple[int, int]]:
+        """Return the register writes that give a queue these settings."""
+        own = registers.queue_writes(
+            queue,
+            self.rate_bps,
+            self.burst_bytes,
+            self.limit_packets,
+            self.limit_bytes,
+            config.clock_hz,
+            None if config.aqm == "none" else self.aqm,
+        )
+        return own + (registers.class_writes(queue, self.traffic_class, self.weight) if config.hierarchy else [])
+
+
+RESET = Settings()
+
+
+def resolved(
+    given: QueueSettings, base: Settings, config: "Config", fastest_bps: int, key: KeyPath, fail: Fail, rate_key: str = "rate"
+) -> Settings:
+    """Return `base` with what is given. Calls `fail` for what the configuration cannot have.
+
+    `fastest_bps`: the egress link's rate. `key`: where the settings stand, and `rate_key`, where the rate does below that.
+    """
+    rate = base.rate_bps if given.rate is None else None if given.rate == UNSHAPED else int(given.rate)
+    found = Settings(
+        rate,
+        base.burst if given.burst is None else given.burst,
+        base.limit_packets if given.limit_packets is None else given.limit_packets,
+        base.limit_bytes if given.limit_bytes is None else given.limit_bytes,
+        base.aqm if given.aqm is None else _aqm(given.aqm, config, (*key, "aqm"), fail),
+        base.traffic_class if given.traffic_class is None else given.traffic_class,
+        base.weight if given.weight is None else given.weight,
+    )
+    _check_class(given, config, key, fail)
+    if rate is not None and rate > fastest_bps:
+        fail((*key, rate_key), f"must be at most the egress link's {format_rate(fastest_bps)}, not {format_rate(rate)}")
+    if rate is not None and not config.shaping:
+        fail((*key, rate_key), f"is {format_rate(rate)}, but configuration {config.name} has no shapers")
+    if rate:
+        most = registers.MAX_BURST_CYCLES * rate // (8 * config.clock_hz)
+        if found.burst_bytes > most:
+            fail((*key, "burst"), f"must be at most {most:,} byte at {format_rate(rate)}, not {found.burst_bytes:,}")
+    return found
+
+
+def check_id(queue: int, config: "Config", key: KeyPath, fail: Fail) -> None:
+    """Call `fail` unless the configuration has this queue."""
+    if queue >= config.queues:
+        fail(key, f"names queue {queue}, but configuration {config.name} has queues 0 to {config.queues - 1:,}")
+
+
+def fastest(line_bps: int) -> int:
+    """Return the highest rate of a queue in front of an egress link of `line_bps`."""
+    return min(line_bps, registers.MAX_RATE_BPS)
+
+
+def default_line(config: "Config") -> int:
+    """Return the rate of a link that nobody has said anything about, in bit/s."""
+    return min(DEFAULT_LINE_BPS, BUS_BITS * config.clock_hz)
+
+
+def _check_class(given: QueueSettings, config: "Config", key: KeyPath, fail: Fail) -> None:
+    tree = config.hierarchy
+    for name in ("traffic_class", "weight"):
+        if getattr(given, name) is not None and tree is None:
+            fail((*key, name), f"is set, but configuration {config.name} has no hierarchy")
+    if tree and given.traffic_class is not None and given.traffic_class >= tree.classes:
+        most = f"0 to {tree.classes - 1}"
+        fail((*key, "traffic_class"), f"must be {most} in configuration {config.name}, not {given.traffic_class}")
+
+
+def _aqm(given: Aqm, config: "Config", key: KeyPath, fail: Fail) -> registers.Aqm:
+    if config.aqm == "none":
+        fail(key, f"is set, but configuration {config.name} has no AQM")
+    has, names = f"configuration {config.name} has {AQM_NAMES[config.aqm]}", AQM_TIMES[config.aqm]
+    if given.algorithm not in (None, config.aqm):
+        fail((*key, "algorithm"), f"is {given.algorithm}, but {has}")
+    foreign = next((name for times in AQM_TIMES.values() for name in times if name not in names and getattr(given, name) is not None), None)
+    if foreign:
+        fail((*key, foreign), f"is set, but {has}, which has no such time")
+    ticks = []
+    for name, default in names.items():
+        asked = getattr(given, name)
+        try:
+            ticks.append(registers.aqm_ticks(default if asked is None else asked, config.clock_hz, config.tick_shift))
+        except UserError as error:
+            fail((*key, name), f"cannot be: {error}")
+    return registers.Aqm(*ticks, ecn=given.ecn)

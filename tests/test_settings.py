@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""Settings from plain values: the same register writes as from a scenario, and errors that name the path of the value."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from penstock.designs import configs, registers
+from penstock.errors import UserError
+from penstock.scenarios import job, scenario
+from penstock.settings import plain
+from penstock.settings.parents import Parents
+from penstock.settings.queues import Settings
+from penstock.settings.where import fail, path_text
+from penstock.testing.testkit import seed
+
+TREE = configs.load("tree_codel_64")
+
+
+def drawn(rng: random.Random, tree: bool) -> dict[str, Any]:
+    """Return random settings of a queue, each written in one of the ways that there are."""
+    rate = rng.choice(["unshaped", 0, "5 Mbit/s", rng.randint(64_000, 5 * 10**9), f"{rng.randint(1, 900)} Mbps"])
+    every: dict[str, Any] = {
+        "rate": rate,
+        "burst": rng.choice([0, "3 kB", rng.randint(0, 1500), "50 us"]),
+        "limit_packets": rng.randint(0, 65_535),
+        "limit_bytes": rng.choice([0, "64 kB", rng.randint(0, 16_777_215)]),
+        "aqm": {"target": f"{rng.randint(1, 20)} ms", "ecn": rng.random() < 0.5},
+        **({"traffic_class": rng.randrange(4), "weight": rng.randint(1, 8)} if tree else {}),
+    }
+    return {key: value for key, value in every.items() if rng.random() < 0.7}
+
+
+def written(folder: Path, document: dict[str, Any]) -> list[tuple[int, int]]:
+    """Return the register writes of a scenario."""
+    path = folder / "scenario.yaml"
+    with path.open("w") as file:
+        YAML().dump(document, file)
+    read, found = scenario.load(path)
+    return list(job.build(read, found, job.configuration(read, found)).job["register_writes"])
+
+
+def test_the_same_writes_as_a_scenario(tmp_path: Path) -> None:
+    rng = random.Random(seed())
+    print(f"PENSTOCK_SEED={seed()}")
+    for _ in range(40):
+        config = rng.choice([TREE, configs.load("demo_codel_64")])
+        queue, values = rng.randrange(64), drawn(rng, config.hierarchy is not None)
+        traffic = [{"constant": {"queues": queue, "rate": "1 Mbit/s", "size": 100}}]
+        document = {"device": {"config": config.name}, "duration": "1 ms", "queues": [{"id": queue, **values}], "traffic": traffic}
+        writes = written(tmp_path, document)
+        assert writes == (plain.queue_writes(config, queue, values) if plain.queue_settings(config, values) != Settings() else []), values
+
+
+def test_parents_as_in_a_scenario(tmp_path: Path) -> None:
+    kinds = {
+        "subscribers": {"rate": "100 Mbit/s", "burst": "3 kB", "node": 3, "weight": 5},
+        "nodes": {"rate": 0, "port": 1},
+        "ports": {"rate": "1 Gbit/s", "burst": "5 us"},
+    }
+    traffic = [{"constant": {"queues": 0, "rate": "1 Mbit/s", "size": 100}}]
+    for kind, values in kinds.items():
+        document = {"device": {"config": TREE.name}, "duration": "1 ms", kind: [{"id": 1, **values}], "traffic": traffic}
+        assert written(tmp_path, document) == plain.parent_writes(TREE, kind, 1, values)
+
+
+def test_writes_by_hand() -> None:
+    """A class and a weight, at 10 MHz: 16 cycles per byte at 5 Mbit/s; 3 kB take 48,000 cycles."""
+    writes = plain.queue_writes(TREE, 3, {"rate": "5 Mbit/s", "burst": "3 kB", "weight": 2, "class": 1})
+    values = {name: value for address, value in writes for name in registers.table() if registers.address(name) == address}
+    assert values["queue_index"] == values["tree_index"] == 3 and values["queue_rate"] == 20 << 16 | 32_768
+    assert (values["queue_burst"], values["tree_class"]) == (48_000, 1 << 8 | 1)
+    assert [value for address, value in writes if address == registers.address("queue_command")] == [1, 4]
+
+
+def test_changes_of_parents_add_up() -> None:
+    parents = Parents(TREE, fail)
+    plain.parent_writes(TREE, "subscribers", 2, {"rate": "2 Mbit/s", "node": 3}, parents)
+    writes = dict(plain.parent_writes(TREE, "subscribers", 2, {"weight": 4}, parents))
+    assert writes[registers.address("tree_parent")] == 3 and writes[registers.address("tree_class")] == 3 << 8
+    assert writes == dict(plain.parent_writes(TREE, "subscribers", 2, {"rate": "2 Mbit/s", "node": 3, "weight": 4}))
+
+
+def test_what_is_not_named_stays() -> None:
+    base = plain.queue_settings(TREE, {"rate": "5 Mbit/s", "limit_packets": 7})
+    changed = plain.queue_settings(TREE, {"weight": 3}, base=base)
+    assert (changed.rate_bps, changed.limit_packets, changed.weight) == (5_000_000, 7, 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"rate": "5 Mbitt"}, r'queues\[3\]\.rate: must be a rate with one of the units .*, not "5 Mbitt"'),
+        ({"rate": 63_999}, r"queues\[3\]\.rate: must be at least 64 kbit/s \(or 0 for a closed gate\), not 63999"),
+        ({"rate": "6 Gbit/s"}, r"queues\[3\]\.rate: must be at most the egress link's 5.120 Gbit/s, not 6 Gbit/s"),
+        ({"rate": None}, r"queues\[3\]\.rate: is empty; .* \"unshaped\""),
+        ({"rat": 5}, r"queues\[3\]\.rat: is not a known key; did you mean 'rate'"),
+        ({"rate": 64_000, "burst": "3 MB"}, r"queues\[3\]\.burst: must be at most 214,748 byte at 64 kbit/s, not 3,000,000"),
+        ({"class": 4}, r"queues\[3\]\.class: must be 0 to 3 in configuration tree_codel_64, not 4"),
+        ({"class": 8}, r"queues\[3\]\.class: must be at most 7, not 8"),
+        ({"traffic_class": 4}, r"queues\[3\]\.traffic_class: must be 0 to 3"),
+        ({"class": 1, "traffic_class": 1}, r"queues\[3\]\.class: is the same as traffic_class, which is there, too"),
+        ({"weight": 9}, r"queues\[3\]\.weight: must be at most 8, not 9"),
+        ({"weight": 0}, r"queues\[3\]\.weight: must be at least 1, not 0"),
+        ({"weight": True}, r"queues\[3\]\.weight: must be a whole number, not true"),
+        ({"limit_packets": 65_536}, r"queues\[3\]\.limit_packets: must be at most 65,535, not 65536"),
+        ({"limit_bytes": "17 MB"}, r"queues\[3\]\.limit_bytes: must be at most 16,777,215"),
+        ({"aqm": {"target": "5"}}, r"queues\[3\]\.aqm\.target: must be a time"),
+        ({"aqm": {"max_burst": "5 ms"}}, r"queues\[3\]\.aqm\.max_burst: is set, but configuration tree_codel_64 has CoDel"),
+        ({"aqm": {"target": "10 s"}}, r"queues\[3\]\.aqm\.target: cannot be: a time of the AQM can be at most 419.4 ms"),
+        ([1], r"queues\[3\]: must be keys with values, not a list"),
+    ],
+)  # fmt: skip
+def test_bad_values_are_told_by_their_path(values: Any, message: str) -> None:
+    with pytest.raises(UserError, match=f"^{message}"):
+        plain.queue_writes(TREE, 3, values)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: plain.queue_writes(TREE, 64, {}), r"queues\[64\]: names queue 64, but configuration tree_codel_64 has queues 0 to 63"),
+        (lambda: plain.queue_writes(TREE, -1, {}), "queues: an id must be a whole number from 0 on, not -1"),
+        (lambda: plain.queue_writes(configs.load("demo_64"), 0, {"class": 1}), r"queues\[0\]\.class: is set, but .* has no"),
+        (lambda: plain.queue_writes(configs.load("pass_2048"), 0, {"rate": "1 Mbit/s"}), r"queues\[0\]\.rate: is 1 Mbit/s, but .* no"),
+        (lambda: plain.queue_writes(TREE, 3, {"rate": "2 Mbit/s"}, line_bps=10**6), r"queues\[3\]\.rate: must be at most the egress"),
+        (lambda: plain.parent_writes(TREE, "subscribers", 16, {"rate": 0}), r"subscribers\[16\]: names subscriber 16, but .* 0 to 15"),
+        (lambda: plain.parent_writes(TREE, "subscribers", 1, {"node": 4}), r"subscribers\[1\]\.node: is 4, but .* has nodes 0 to 3"),
+        (lambda: plain.parent_writes(TREE, "nodes", 1, {"weight": 2}), r"nodes\[1\]\.weight: is nothing that nodes have; .* rate"),
+        (lambda: plain.parent_writes(TREE, "nodes", 1, {"class": 2}), r"nodes\[1\]\.class: is nothing that nodes have"),
+        (lambda: plain.parent_writes(TREE, "ports", 1, {}), r"ports\[1\]: is empty"),
+        (lambda: plain.parent_writes(TREE, "port", 1, {"rate": 0}), "\"port\" is nothing that a hierarchy has; did you mean 'ports'"),
+        (lambda: plain.parent_writes(configs.load("demo_64"), "ports", 1, {"rate": 0}), r"ports\[1\]: is there, but .* has no hierarchy"),
+    ],
+)  # fmt: skip
+def test_what_the_configuration_does_not_have(call: Any, message: str) -> None:
+    with pytest.raises(UserError, match=f"^{message}"):
+        call()
+
+
+def test_nothing_is_changed_by_what_is_refused() -> None:
+    parents = Parents(TREE, fail)
+    plain.parent_writes(TREE, "nodes", 1, {"rate": "2 Mbit/s"}, parents)
+    for values in ({"rate": "1 Mbit/s", "port": 9}, {"rate": 64_000, "burst": "30 MB"}):
+        with pytest.raises(UserError):
+            plain.parent_writes(TREE, "nodes", 1, values, parents)
+    assert parents.settings("nodes", 1).rate_bps == 2_000_000
+
+
+def test_paths() -> None:
+    assert [path_text(key) for key in ((), ("queues", 3, "rate"), ("rate",), ("a", "b", 0, 1))] == [
+        "",
+        "queues[3].rate",
+        "rate",
+        "a.b[0][1]",
+    ]
