@@ -36,8 +36,7 @@ def sweep(
 
     from penstock.console import console
     from penstock.errors import UserError
-    from penstock.sweeps import Request, make
-    from penstock.sweeps.make import Interrupted
+    from penstock.sweeps.make import Interrupted, Request, make
     from penstock.sweeps.page import parameters
     from penstock.sweeps.spec import Plot
 

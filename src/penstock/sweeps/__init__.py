@@ -12,7 +12,3 @@ goes on where it was. The tables and the page are made from what is kept.
     curves.py   curves of a plot                  page.py     report.html
     make.py     the whole
 """
-
-from penstock.sweeps.make import SCHEMA, Request, make
-
-__all__ = ["SCHEMA", "Request", "make"]

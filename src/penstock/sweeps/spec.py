@@ -116,14 +116,14 @@ def _check(sweep: Any, document: Document) -> None:
         document.fail(("engines",), "has no meaning for switch-sim, which is a model alone")
     if "seed" in (getattr(sweep, kind) if kind == "switch-sim" else ()):
         document.fail((kind, "seed"), "stands beside `switch-sim`: write `seeds: 1..8`")
-    own: dict[str, tuple[str | int, ...]] = {key: ("set", key) for key in sweep.set}
+    places: list[tuple[str | int, ...]] = [("set", key) for key in sweep.set]
     for number, grid in enumerate(sweep.grids):
         for key in grid:
-            if key in own:
+            if key in sweep.set:
                 document.fail(("grids", number, key), "stands in `set`, too, which holds in each grid")
-        own |= {key: ("grids", number, key) for key in grid}
-    for key, place in own.items():
-        _check_key(key, place, kind, sweep, document)
+            places.append(("grids", number, key))
+    for place in places:
+        _check_key(str(place[-1]), place, kind, sweep, document)
     runs = sum(math.prod(map(len, grid.values())) for grid in grids(sweep)) * max(1, len(sweep.seeds)) * max(1, len(sweep.engines))
     if runs > MAX_RUNS:
         document.fail(("grids",) if sweep.grids else ("set",), f"makes {runs:,} runs with seeds and engines, allowed: {MAX_RUNS:,}")

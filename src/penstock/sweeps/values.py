@@ -14,7 +14,7 @@ _NUMBER = r"-?[0-9]{1,18}(?:\.[0-9]{1,12})?"
 _RANGE = re.compile(
     rf"({_NUMBER})\s*\.\.\s*({_NUMBER})\s*(?!step\b|factor\b)([A-Za-zµ%][A-Za-z/]*)?(?:\s*\b(step|factor)\s+({_NUMBER}))?\s*"
 )
-_LOOKS_LIKE_ONE = re.compile(r"\s*[-+.0-9]\S*\s*\.\.")
+_LOOKS_LIKE_ONE = re.compile(r"\s*-?[0-9]\S*?\s*\.\.")
 _FORMS = '"1..8", "0.1..0.9 step 0.1", "64..4096 factor 2" or "5..20 Mbit/s step 5"'
 
 
