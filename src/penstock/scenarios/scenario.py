@@ -28,12 +28,13 @@ _NUMBER = re.compile(r"[0-9]{1,9}")  # of an item in a list
 
 @dataclass(frozen=True)
 class Document:
-    """A scenario file as it was read: its data with the `--set` values in place, and where each key stands."""
+    """A file as it was read, mostly a scenario: its data with the `--set` values in place, and where each key stands."""
 
     path: Path | None  # None: it is no file, but values given to a function
     data: dict[str, Any]
     commented: Any
     settings: dict[KeyPath, str]
+    what: str = "scenario"
 
     def fail(self, key: KeyPath, message: str) -> NoReturn:
         """Raise the UserError `FILE:LINE: KEY message`; a key that came by `--set` names that instead of file and line."""
@@ -54,7 +55,7 @@ class Document:
             here = step(here, part)
             name = here.get("name") if isinstance(part, int) and isinstance(here, dict) else None
             words.append(name if isinstance(name, str) and name else str(part))
-        return "`" + ".".join(words) + "`" if words else "the scenario"
+        return "`" + ".".join(words) + "`" if words else f"the {self.what}"
 
     def _line(self, key: KeyPath) -> int | None:
         here, line = self.commented, None
@@ -69,19 +70,14 @@ class Document:
 
 def load(path: Path, settings: list[str] | None = None) -> tuple[Scenario, Document]:
     """Read and validate a scenario; `settings` are `KEY=VALUE` texts applied in order. Raises UserError."""
-    commented = _read_yaml(path)
-    try:
-        data = _plain(commented)
-    except (ValueError, RecursionError) as error:  # a list may hold itself
-        raise UserError(f"{path}: {error if isinstance(error, ValueError) else 'is nested too deep, or an alias holds itself'}") from None
-    document = Document(path, data, commented, {})
+    document = read(path, "scenario", "docs/scenario.md", "duration: 20 ms")
     for setting in settings or []:
         _apply(document, setting)
     try:
         with bounded_lists():
-            return Scenario.model_validate(data), document
+            return Scenario.model_validate(document.data), document
     except ValidationError as error:
-        _explain(document, error)
+        explain(document, error)
 
 
 def check(model: type[Checked], data: Mapping[str, Any]) -> tuple[Checked, Document]:
@@ -91,16 +87,27 @@ def check(model: type[Checked], data: Mapping[str, Any]) -> tuple[Checked, Docum
         with bounded_lists():
             return model.model_validate(document.data), document
     except ValidationError as error:
-        _explain(document, error)
+        explain(document, error)
 
 
-def _read_yaml(path: Path) -> CommentedMap:
+def read(path: Path, what: str, page: str, example: str) -> Document:
+    """Read a YAML file whose top level is keys with values. Raises UserError, in which `what` is what the file should be, `page` the
+    document that describes it, and `example` one of its lines.
+    """
+    commented = _read_yaml(path, what, page, example)
     try:
-        text = read_text(path, "a scenario", MAX_FILE_BYTES)
+        return Document(path, _plain(commented), commented, {}, what)
+    except (ValueError, RecursionError) as error:  # a list may hold itself
+        raise UserError(f"{path}: {error if isinstance(error, ValueError) else 'is nested too deep, or an alias holds itself'}") from None
+
+
+def _read_yaml(path: Path, what: str, page: str, example: str) -> CommentedMap:
+    try:
+        text = read_text(path, f"a {what}", MAX_FILE_BYTES)
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such file{_similar(path)}") from None
     except UnicodeDecodeError:
-        raise UserError(f"{path}: is not a text file; a scenario is a YAML file") from None
+        raise UserError(f"{path}: is not a text file; a {what} is a YAML file") from None
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
         raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     try:
@@ -114,13 +121,13 @@ def _read_yaml(path: Path) -> CommentedMap:
         mark = error.problem_mark or error.context_mark
         raise UserError(f"{path}{f':{mark.line + 1}' if mark else ''}: is not valid YAML: {error.problem or error.context}") from None
     except RecursionError:
-        raise UserError(f"{path}: is nested too deep for a scenario") from None
+        raise UserError(f"{path}: is nested too deep for a {what}") from None
     except (YAMLError, ValueError) as error:
         raise UserError(f"{path}: is not valid YAML: {(str(error).splitlines() or ['nobody says why'])[0]}") from None
     if commented is None:
-        raise UserError(f"{path}: is empty; docs/scenario.md says what a scenario holds")
+        raise UserError(f"{path}: is empty; {page} says what a {what} holds")
     if not isinstance(commented, CommentedMap):
-        raise UserError(f"{path}: is not a scenario: its top level must be keys with values, such as `duration: 20 ms`")
+        raise UserError(f"{path}: is not a {what}: its top level must be keys with values, such as `{example}`")
     return commented
 
 
@@ -200,6 +207,6 @@ def _item(items: list[Any], part: str, setting: str, key_text: str) -> int:
     raise UserError(f"--set {setting}: there is no item named `{part}` in {key_text}{nearest(part, names)}")
 
 
-def _explain(document: Document, error: ValidationError) -> NoReturn:
+def explain(document: Document, error: ValidationError) -> NoReturn:
     """Raise the UserError for the first thing that is wrong."""
     document.fail(*first_error(error, document.data))

@@ -1,0 +1,65 @@
+"""Hashes of what a result depends on besides its settings: the sources of Penstock, and input files.
+
+Two sets of sources are the same when every file below `src`, `engine`, `blocks` and `designs` that can change a figure has the same
+content: Python, C++, SystemVerilog, register maps, configurations, file lists; and the pinned tools. Tests and documents do not count.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+from penstock.paths import ROOT
+
+FOLDERS = ("src", "engine", "blocks", "designs")
+FILES = ("CMakeLists.txt", "requirements.txt")
+SUFFIXES = {".py", ".cpp", ".hpp", ".h", ".in", ".sv", ".svh", ".v", ".vh", ".f", ".rdl", ".yaml", ".p4"}
+LEFT_OUT = {"test", "formal", "__pycache__"}  # folders
+NO_SOURCES = {"faults.yaml", "expected.yaml"}
+DIGITS = 12
+INSIDE = "@/"  # before the path of a file of the repository, whose place differs from machine to machine
+
+_known: dict[Path, tuple[tuple[int, int, int], str]] = {}
+
+
+def fingerprint(root: Path = ROOT) -> str:
+    """Return DIGITS hex digits that stand for the sources. Files that have not changed since the last call are not read again."""
+    total = hashlib.sha256()
+    for path in _sources(root):
+        total.update(f"{path.relative_to(root)}\0{digest(path)}\n".encode())
+    return total.hexdigest()[:DIGITS]
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file's content, or `missing` when it cannot be read."""
+    try:
+        found = path.stat()
+        stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+        known = _known.get(path)
+        if known is None or known[0] != stamp:
+            with path.open("rb") as file:
+                known = stamp, hashlib.file_digest(file, "sha256").hexdigest()
+            _known[path] = known
+    except OSError:
+        return "missing"
+    return known[1]
+
+
+def portable(path: Path) -> str:
+    """Return a path as it is given to other machines: of a file in the repository the path below it."""
+    path = path.resolve()
+    return INSIDE + str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
+
+
+def resolved(text: str) -> Path:
+    """Return the path on this machine that `portable` stands for."""
+    return ROOT / text.removeprefix(INSIDE) if text.startswith(INSIDE) else Path(text)
+
+
+def _sources(root: Path) -> list[Path]:
+    found = [root / name for name in FILES]
+    for top in FOLDERS:
+        for folder, folders, names in os.walk(root / top):
+            folders[:] = [name for name in folders if name not in LEFT_OUT and not name.startswith(".")]
+            kept = (name for name in names if not name.startswith(".") and name not in NO_SOURCES)
+            found += [Path(folder, name) for name in kept if os.path.splitext(name)[1] in SUFFIXES]
+    return sorted(found)
