@@ -155,7 +155,7 @@ def test_workers_with_other_sources_are_refused(workers: SimpleNamespace, tmp_pa
 COMPILES = """
 import sys, time
 from pathlib import Path
-from penstock import paths, verilate
+from penstock.hardware import verilate
 from penstock.paths import ROOT
 
 verilate.DEVICES = Path(sys.argv[1])

@@ -175,6 +175,10 @@ class Sources:
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         if "-m" in self._text(file) and '"penstock"' in self._text(file):  # runs the command line in a process of its own
             names.add("penstock.command_line.app")
+        if file == "src/penstock/__init__.py":  # loads what it is asked for,
+            names = set()
+        if "penstock" in names:  # by those who import it as a whole
+            names.add("penstock.devices.device")
         if any(name.startswith("penstock._engine") for name in names):
             names.add("penstock.engine.engine")  # builds it
         found = {path for name in names for path in self._files_of_module(name, Path(file).parent)}
