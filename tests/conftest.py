@@ -17,7 +17,7 @@ import sweeping
 @pytest.fixture
 def fake_engine(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Put the stand-in in the engine's place. The returned dict gets the `job`; its `change` may alter the raw result."""
-    from penstock.engine.engine import engine
+    from penstock.engine import engine
     from penstock.hardware import verilate
 
     seen: dict[str, Any] = {}

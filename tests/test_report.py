@@ -13,6 +13,7 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.engine.result import Departures, distribution, rates
+from penstock.paths import ROOT
 from penstock.reports import report
 from penstock.reports.summary import observations, rows, sentences
 from penstock.testing import testkit
@@ -238,14 +239,14 @@ def test_series_file(folder: Path) -> None:
     assert series["cdf_ns"].shape == (len(series["cdf_share"]), queues + 1)
     assert series["drops"].shape == (points, len(series["drop_reasons"])) and series["cloud"].shape[1] == 3
     assert series["rates_bps"].tolist() == [5_000_000, -1, 0]
-    described = (report.TEMPLATES.parents[2] / "docs" / "result.md").read_text()
+    described = (ROOT / "docs" / "result.md").read_text()
     assert all(f"`{key}`" in described for key in series)
 
 
 def test_every_key_is_described(folder: Path) -> None:
     """docs/result.md has each key of result.json and of its queues."""
     result = json.loads((folder / "result.json").read_text())
-    described = (report.TEMPLATES.parents[2] / "docs" / "result.md").read_text()
+    described = (ROOT / "docs" / "result.md").read_text()
     assert [key for key in (*result, *result["queues"][0]) if f"`{key}`" not in described] == []
 
 

@@ -284,7 +284,9 @@ module pst_siblings_proof
                             && u_dut.g_siblings.look_index_q == who_q);
       end
       if (stands_q == Picked) a_picked : assert (group_q[who_q]);
-      if (!init_done) a_init : assert (valid_q == '0 && words_q == '0 && !together_q && stands_q == Nothing && !e4_q && !e5_q && !mine4_q && !mine5_q);
+      if (!init_done) begin
+        a_init : assert (valid_q == '0 && words_q == '0 && !together_q && stands_q == Nothing && !e4_q && !e5_q && !mine4_q && !mine5_q);
+      end
 
       // useful work is possible: another one goes than the one that stands; the next one is appended when it has left
       c_alone : cover (alone_q && stands_q == Looking);

@@ -478,7 +478,7 @@ module pst_fair_lists
   assign pick_given = m_pick_valid_o && m_pick_ready_i;
 
   logic unused;
-  assign unused = &{1'b0, p4_q, now_i[2:0]};
+  assign unused = &{1'b0, p4_q, p1_next_q[2:0]};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -93,6 +93,9 @@ module pst_waiting_queues
       .word_i(GroupWidth'(group_new)), .word_q_o(kept_q), .init_done_o
   );
 
+  logic unused;
+  assign unused = &{1'b0, group_q, group_new};
+
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin

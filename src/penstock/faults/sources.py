@@ -20,7 +20,10 @@ from pathlib import Path
 SKIPPED = {".git", ".venv", "build", "results", "__pycache__", ".pytest_cache", ".ruff_cache"}
 _MADE = re.compile(r"\.(so|so\.new|pyc)$")
 # Modules of the workbench that find hardware by name: whoever imports one may read all of it.
-_FINDERS = {f"src/penstock/{name}.py" for name in ("library", "configs", "verilate", "lint", "synth")}
+_FINDERS = {
+    *(f"src/penstock/hardware/{name}.py" for name in ("library", "verilate", "lint", "synth")),
+    "src/penstock/designs/configs.py",
+}
 _ENGINE = "src/penstock/engine/engine.py"
 _OF_ALL = {"CMakeLists.txt", "pyproject.toml", "requirements.txt"}
 
@@ -171,14 +174,14 @@ class Sources:
         for node in ast.walk(ast.parse(self._text(file), file)):
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
+                if "penstock" in names:  # as a whole: `penstock.open` and all that it needs
+                    names.add("penstock.devices.device")
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         if "-m" in self._text(file) and '"penstock"' in self._text(file):  # runs the command line in a process of its own
             names.add("penstock.command_line.app")
-        if file == "src/penstock/__init__.py":  # loads what it is asked for,
+        if file == "src/penstock/__init__.py":  # loads what it is asked for, and no more
             names = set()
-        if "penstock" in names:  # by those who import it as a whole
-            names.add("penstock.devices.device")
         if any(name.startswith("penstock._engine") for name in names):
             names.add("penstock.engine.engine")  # builds it
         found = {path for name in names for path in self._files_of_module(name, Path(file).parent)}
