@@ -487,6 +487,9 @@ def test_the_example_of_the_guide(tmp_path: Path, capsys: pytest.CaptureFixture[
     folder = ROOT / "scenarios/sweeps"
     for name in ("one_queue.yaml", "codel_target.yaml"):
         assert f"```yaml\n{(folder / name).read_text()}```" in guide
+    other = write(tmp_path, re.findall(r"```yaml\n(bench: .*?)```", guide, re.DOTALL)[0])
+    described, document = spec.load(other)
+    check(described, points(described, tmp_path), document)
     out = without_processes(folder / "codel_target.yaml", tmp_path / "out")
     result = json.loads((out / "result.json").read_text())
     assert result["runs"] == 36 and result["failed"] == 0 and f"{result['runs']} runs" in guide

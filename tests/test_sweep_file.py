@@ -7,7 +7,11 @@ import pytest
 from sweeping import SMALL, Calls, write
 
 from penstock.command_line.app import main
+from penstock.errors import UserError
 from penstock.paths import ROOT
+from penstock.sweeps import spec
+from penstock.sweeps.point import points
+from penstock.sweeps.values import MAX_RUNS
 
 
 @pytest.mark.parametrize(
@@ -37,7 +41,6 @@ from penstock.paths import ROOT
         ("bench: queue\nset: { queues: 64 }\ngrids:\n- { queues: 32 }", ":4: `grids.0.queues` stands in `set`, too"),
         ("bench: queue\nset: { queues: 64, queues: 32 }", ":2: `queues` stands there a second time"),
         ("bench: queue\nset: { queues: 1..100, packets: 1..101 }", ":2: `set` makes 10,100 runs with seeds and engines, allowed: 10,000"),
-        ("bench: queue\nengines: [rtl, model]\nseeds: 1..1000\nset: { queues: 64..69 }", ":4: `set` makes 12,000 runs"),
         ("bench: queue\nseeds: 0..100000000", ":2: `seeds` has more than 10,000 values"),
         ("bench: queue\nseeds: one", ':2: `seeds` must be whole numbers from 0 to 4,294,967,295, such as 1..8 or [1, 5], not "one"'),
         ("bench: queue\nseeds: [4294967296]", ":2: `seeds` must be whole numbers"),
@@ -90,6 +93,15 @@ def test_bad_files_are_refused_with_a_sentence(
         and said.err.count("\n") == 1
     )
     assert not calls.made and not (tmp_path / "out").exists()
+
+
+def test_a_sweep_is_bounded(tmp_path: Path) -> None:
+    """Seeds, engines and all grids count; what is allowed is just allowed."""
+    text = "bench: queue\nengines: [rtl, model]\nseeds: 1..1000\ngrids:\n- { queues: 64 }\n- { queues: 2..5 }\n"
+    sweep, _ = spec.load(write(tmp_path, text))
+    assert sum(map(len, points(sweep, tmp_path))) == MAX_RUNS
+    with pytest.raises(UserError, match=r":4: `grids` makes 12,000 runs with seeds and engines, allowed: 10,000"):
+        spec.load(write(tmp_path, text + "- { packets: 5 }\n"))
 
 
 def test_bad_options_are_refused(calls: Calls, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
