@@ -28,6 +28,7 @@ from penstock.errors import UserError
 from penstock.hardware import verilate
 from penstock.paths import ROOT
 from penstock.sweeps import build, cluster, sources, spec, table
+from penstock.sweeps.check import check
 from penstock.sweeps.make import Request, make
 from penstock.sweeps.point import Point, points
 from penstock.testing.testkit import seed
