@@ -264,7 +264,8 @@ class Device:
 def open(config: str | Mapping[str, Any], *, engine: Literal["rtl", "model"] = "model", assertions: bool = False, **setup: Any) -> Device:
     """Open a device and return it; use it in a `with`, which ends it and raises Fault if it did anything wrong.
 
-    `config` is the name of a configuration (`demo_64`; designs/access_edge/configs.yaml has them all), or what a scenario says under `device`.
+    `config` is the name of a configuration (`demo_64`; designs/access_edge/configs.yaml has them all), or what a scenario says under
+    `device`.
     `engine`: `model`, fast, or `rtl`, the hardware itself, which takes a minute or more to build the first time (`assertions`: with those
     in the sources). `setup` has the keys of a scenario that say what the device is and how it is set: `seed`, `link`, `defaults`, `queues`,
     `subscribers`, `nodes`, `ports`. Raises UserError.
