@@ -24,9 +24,9 @@ from penstock.designs import registers
 from penstock.devices.records import Dropped, Received
 from penstock.devices.setup import Setup
 from penstock.errors import UserError
+from penstock.scenarios.job import MAX_CYCLES
+from penstock.scenarios.job import MAX_ENGINE_BYTES as MAX_FRAME_BYTES
 
-MAX_FRAME_BYTES = 65_535
-MAX_CYCLES = 1 << 46  # of the engine's clock
 SNAPSHOT_READS = 10_000  # of the status, until a snapshot is there
 
 

@@ -12,8 +12,6 @@ from penstock.scenarios.scenario import Document, check
 from penstock.settings import plain
 from penstock.settings.queues import Settings
 
-SAMPLED_QUEUES = 64  # whose counters in the device are compared with what was seen, at the end
-
 Writes = list[tuple[int, int]]
 LEVELS = {"queue": "queues", "subscriber": "subscribers", "node": "nodes", "port": "ports"}
 
@@ -37,7 +35,7 @@ class Setup:
         device = job.device_settings(given.device, config, "rtl" if library else "model")
         if library:
             device["library"] = library
-        sampled = np.unique(np.linspace(0, config.queues - 1, min(config.queues, SAMPLED_QUEUES)).astype(int))
+        sampled = np.unique(np.linspace(0, config.queues - 1, min(config.queues, job.SAMPLED_QUEUES)).astype(int))
         return {
             "device": device,
             "seed": given.seed,

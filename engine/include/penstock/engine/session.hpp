@@ -73,8 +73,8 @@ class Session {
 // is about to, so one that is offered later may come before it.
 class OfferedFrames final : public FrameSource {
   public:
-    // A frame of these bytes for `queue` that arrives in cycle `cycle` of the clock, not before
-    // now. Returns its number, which counts from 0. Throws std::invalid_argument.
+    // A frame of these bytes for `queue` that arrives in cycle `cycle` of the clock, not before now. Returns its number, which counts
+    // from 0. Throws std::invalid_argument.
     std::uint64_t offer(std::int64_t cycle, std::uint32_t queue, std::vector<std::uint8_t> bytes, bool error = false);
     // The device may look ahead to this cycle: nothing more will be offered that arrives before it.
     void look_ahead(std::int64_t cycle) { horizon_ = cycle; }
@@ -91,7 +91,7 @@ class OfferedFrames final : public FrameSource {
         std::int64_t cycle;
         Frame frame;
     };
-    static constexpr std::size_t kKept = 64;
+    static constexpr std::size_t kKept = 64;  // more than a measurement remembers of those that left last
     static bool later(const Offered& a, const Offered& b);
 
     std::vector<Offered> waiting_;                                        // a heap by arrival, and by number where these are equal
