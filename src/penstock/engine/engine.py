@@ -15,7 +15,7 @@ from typing import Any
 
 from penstock.basics import children
 from penstock.errors import ToolError
-from penstock.paths import BLOCKS, BUILD, ROOT, alone_in
+from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in
 
 BUILD_DIR = BUILD / "engine"
 PACKAGE = Path(__file__).resolve().parents[1]  # `penstock`, where the module `_engine` goes
@@ -29,7 +29,7 @@ class EngineBuildError(ToolError):
 
 def _sources() -> Iterator[Path]:
     yield ROOT / "CMakeLists.txt"
-    for folder in (ROOT / "engine", *sorted(BLOCKS.glob("*/model"))):
+    for folder in (ROOT / "engine", *sorted(BLOCKS.glob("*/model")), *sorted(DESIGNS.glob("*/model")), *sorted(DESIGNS.glob("*/bench"))):
         for path in sorted(folder.rglob("*")):
             if path.suffix in (".hpp", ".h", ".cpp", ".in") and not path.name.startswith(("test_", "shim")):
                 yield path
