@@ -60,7 +60,8 @@ class FrameFabric {
     bool ready(uint32_t, uint32_t dest, uint32_t klass) const { return !(nearly_full_[dest] >> klass & 1); }
     uint64_t outputs() const { return outputs_; }  // those that offer a cell
     uint32_t drop_count(uint32_t output) const { return drops_[output]; }
-    bool idle() const { return inside_ == 0 && !nearly_any_ && !dropping_; }
+    // A cell that is dropped leaves a full FIFO behind, so cells are inside while the drop is shown.
+    bool idle() const { return inside_ == 0 && !nearly_any_; }
 
     // The clock edge: send() what was valid and ready, then edge(), then take() of every output that offers a cell, then finish().
     void send(const FrameCell& cell) {

@@ -52,7 +52,8 @@ class FrameIslip {
     bool ready(uint32_t source, uint32_t dest, uint32_t klass) const { return !back_pressure_ || !full(source, dest, klass); }
     uint64_t outputs() const { return crossing_outputs_[slot_]; }  // those that offer a cell
     uint32_t drop_count(uint32_t output) const { return drops_[output]; }
-    bool idle() const { return inside_ == 0 && !popping_ && !dropping_; }
+    // What was popped is still inside while its place is read; so is what fills a queue while a drop is shown.
+    bool idle() const { return inside_ == 0; }
 
     // The clock edge: send() what was valid and ready, then edge(), then take() of every output that offers a cell, then finish().
     void send(const FrameCell& cell) {

@@ -48,11 +48,9 @@ class FrameReassemble {
     uint32_t lost() const { return lost_; }
     bool no_room() const { return no_room_; }
     bool bad() const { return bad_; }
-    // No frame is complete, nothing is on its way and no event is shown: without a cell nothing changes.
-    bool idle() const {
-        return !has_cell_ && !waiting_classes_ && !next_valid_ && !fetched_ && !out_.valid && !credit_.valid && !lost_ && !no_room_ &&
-               !bad_;
-    }
+    // No frame is complete, nothing is on its way and no event is shown: without a cell nothing changes. (A credit is shown together with a
+    // fetched word, and a next frame is a complete one.)
+    bool idle() const { return !has_cell_ && !waiting_classes_ && !fetched_ && !out_.valid && !lost_ && !no_room_ && !bad_; }
 
     // The clock edge: `cell` is what the cell switch offers (null: nothing), `ready` is m_axis_tready_i.
     void clock(const FrameCell* cell, bool ready) {

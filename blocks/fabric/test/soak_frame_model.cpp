@@ -15,14 +15,30 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <new>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "Vtop.h"
 #include "fabric/model/frame_switch.hpp"
 #include "fabric/test/wide_pins.hpp"
 #include "verilated.h"
+
+namespace {
+
+uint64_t allocations = 0;
+
+}  // namespace
+
+void* operator new(size_t bytes) {
+    allocations++;
+    if (void* memory = std::malloc(bytes)) return memory;
+    throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace {
 
@@ -62,13 +78,13 @@ struct Source {
 
 // All input pins of a cycle.
 struct Pins {
-    decltype(Vtop::s_axis_tdata_i) data;
-    decltype(Vtop::s_axis_tkeep_i) keep;
-    decltype(Vtop::s_axis_tlast_i) last;
-    decltype(Vtop::s_axis_tdest_i) dest;
-    decltype(Vtop::s_axis_tuser_i) user;
-    decltype(Vtop::s_axis_tvalid_i) valid;
-    decltype(Vtop::m_axis_tready_i) ready;
+    std::remove_reference_t<decltype(Vtop::s_axis_tdata_i)> data;
+    std::remove_reference_t<decltype(Vtop::s_axis_tkeep_i)> keep;
+    std::remove_reference_t<decltype(Vtop::s_axis_tlast_i)> last;
+    std::remove_reference_t<decltype(Vtop::s_axis_tdest_i)> dest;
+    std::remove_reference_t<decltype(Vtop::s_axis_tuser_i)> user;
+    std::remove_reference_t<decltype(Vtop::s_axis_tvalid_i)> valid;
+    std::remove_reference_t<decltype(Vtop::m_axis_tready_i)> ready;
 };
 
 class Bench {
@@ -284,7 +300,9 @@ class Bench {
         if (model.idle() && !beats && rng() % 2) {
             skipped++;
         } else {
+            const uint64_t before = allocations;
             model.clock(in, ready);
+            if (allocations != before) fail("the model takes memory");
         }
         step();
         now++;
