@@ -20,7 +20,7 @@ SIZES = {  # every parameter at two values at least, for each cell switch with a
     "fabric_loses": (4, 4, 3, 60, 8, 0, 1, 0, 4, 1, 2),
     "islip_keeps": (4, 8, 3, 97, 16, 1, 2, 1, 1, 2, 1),
     "islip_loses": (2, 12, 8, 30, 4, 0, 1, 1, 1, 1, 16),
-    "fabric_2": (2, 12, 8, 30, 4, 1, 6, 0, 1, 1, 1),
+    "fabric_2": (2, 12, 1, 30, 4, 1, 6, 0, 1, 1, 1),
 }
 SLOW = {
     "fabric_2_loses": (2, 32, 1, 1518, 64, 0, 3, 0, 1, 1, 16),
