@@ -10,7 +10,7 @@ from penstock.designs.access_edge.job import EdgePlan, build
 from penstock.designs.access_edge.scenario import Scenario
 
 from penstock.designs import registers
-from penstock.designs.design import Design, Table
+from penstock.designs.design import Design, Stub, Table
 from penstock.scenarios.scenario import Document
 
 
@@ -77,6 +77,24 @@ class AccessEdge(Design):
     def hardware(self, result: dict[str, Any]) -> str:
         """Return the number of queues."""
         return f"{result['device']['queues']:,} queues"
+
+    def stub(self, config: Config) -> Stub:
+        """Return the stub test bench."""
+        from penstock.designs.access_edge import generated
+
+        return generated.stub(config)
+
+    def facts(self, config: Config) -> str:
+        """Return queues, frames, memories."""
+        from penstock.designs.access_edge import generated
+
+        return generated.facts(config)
+
+    def use(self, config: Config) -> str:
+        """Return how its ports are used."""
+        from penstock.designs.access_edge import generated
+
+        return generated.use(config)
 
     def drop_words(self) -> Mapping[str, str]:
         """Return words for drop reasons."""

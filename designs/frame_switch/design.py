@@ -11,7 +11,7 @@ from penstock.designs.frame_switch.config import Config
 from penstock.designs.frame_switch.job import SwitchPlan, build
 from penstock.designs.frame_switch.scenario import Scenario
 
-from penstock.designs.design import Design, Table
+from penstock.designs.design import Design, Stub, Table
 from penstock.paths import BLOCKS
 from penstock.scenarios.scenario import Document
 
@@ -95,6 +95,24 @@ class FrameSwitch(Design):
         """Return ports, classes and cell switch."""
         device = result["device"]
         return f"{device['ports']} ports, {device['classes']} classes, {device['scheduler']}"
+
+    def stub(self, config: Config) -> Stub:
+        """Return the stub test bench."""
+        from penstock.designs.frame_switch import generated
+
+        return generated.stub(config)
+
+    def facts(self, config: Config) -> str:
+        """Return ports, classes, cell switch."""
+        from penstock.designs.frame_switch import generated
+
+        return generated.facts(config)
+
+    def use(self, config: Config) -> str:
+        """Return how its ports are used."""
+        from penstock.designs.frame_switch import generated
+
+        return generated.use(config)
 
     def drop_words(self) -> Mapping[str, str]:
         """Return words for drop reasons."""

@@ -62,6 +62,16 @@ class Table:
     more: str = ""  # what is not in the table, one line
 
 
+@dataclass(frozen=True)
+class Stub:
+    """What a design adds to the stub test bench that `penstock generate` writes: SystemVerilog, indented as there."""
+
+    words: str  # what it does, in a few words
+    used: tuple[str, ...]  # outputs that it looks at
+    declarations: str  # of the module
+    body: str  # of its initial block, after reset: inputs change at the falling edge of clk_i
+
+
 class Design(ABC):
     """One design. Functions that check something raise UserError: one sentence that says what, where, and what is allowed."""
 
@@ -119,6 +129,18 @@ class Design(ABC):
     @abstractmethod
     def hardware(self, result: dict[str, Any]) -> str:
         """Return the configuration's sizes in a few words: `64 queues`."""
+
+    @abstractmethod
+    def stub(self, config: Any) -> Stub:
+        """Return what the stub test bench of a configuration does."""
+
+    @abstractmethod
+    def facts(self, config: Any) -> str:
+        """Return tables of a configuration's numbers, Markdown, for the README of a generated folder."""
+
+    @abstractmethod
+    def use(self, config: Any) -> str:
+        """Return how its ports are used, a few sentences, for the same page."""
 
     def drop_words(self) -> Mapping[str, str]:
         """Return words for drop reasons, where they have other ones than their names."""
