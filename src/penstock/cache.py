@@ -138,12 +138,12 @@ def _folders(kind: Path) -> list[Path]:
 
 
 def _size(folder: Path) -> int:
-    """Return what a folder takes on the disk; what goes away meanwhile counts for nothing."""
+    """Return the bytes of all files in a folder; what goes away meanwhile counts for nothing."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
             with contextlib.suppress(OSError):
-                total += os.lstat(os.path.join(place, name)).st_blocks * 512
+                total += os.lstat(os.path.join(place, name)).st_size
     return total
 
 
