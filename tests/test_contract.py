@@ -91,7 +91,7 @@ def test_a_change_of_a_source_reaches_every_language(root: Path) -> None:
     stale = {path.as_posix() for path in files.stale(root)}
     regs = "designs/access_edge/regs"
     wanted = ["blocks/stream/rtl/pst_pkg.sv", "blocks/stream/model/settings.hpp", f"{regs}/widths.rdl", f"{regs}/access_edge.json"]
-    wanted += ["designs/access_edge/rtl/pst_access_edge_regs.sv", "engine/include/penstock/access_edge.hpp", "docs/registers.md"]
+    wanted += ["designs/access_edge/rtl/pst_access_edge_regs.sv", "designs/access_edge/model/access_edge.hpp", "docs/registers.md"]
     assert stale >= set(wanted)
     files.generate(root, root)
     assert json.loads((root / regs / "access_edge.json").read_text())["registers"]["queue_burst"]["fields"]["cycles"][1] == 29
@@ -128,13 +128,13 @@ def test_drop_reasons_are_the_same_everywhere() -> None:
         assert {key: int(number) for key, number in re.findall(r"Drop(\w+) += 4'd(\d+)", package)} == wanted
     header = (ROOT / "blocks/stream/model/drop.hpp").read_text()
     assert {key: int(number) for key, number in re.findall(r"    (\w+) = (\d+),", header)} == wanted
-    device = (ROOT / "engine/include/penstock/access_edge.hpp").read_text()
+    device = (ROOT / "designs/access_edge/model/access_edge.hpp").read_text()
     names = re.search(r"kDropNames = \{(.*?)\}", device, re.DOTALL)
     assert names is not None and json.loads(f"[{names[1]}]") == ["", *REASONS] and "kDropReasons = 9;" in device
 
 
 def test_engine_has_the_registers_of_the_data(made: Path) -> None:
-    text = (made / "engine/include/penstock/access_edge.hpp").read_text()
+    text = (made / "designs/access_edge/model/access_edge.hpp").read_text()
     fields = {key: (int(low), int(width)) for key, low, width in re.findall(r"Field k(\w+)\{(\d+), (\d+)\}", text)}
     part = text[text.index("namespace registers {") : text.index("// Where a field")]
     addresses = {key: int(value, 16) for key, value in re.findall(r"k(\w+) = (0x\w+);", part)}
@@ -177,7 +177,7 @@ def test_another_device_has_its_own(root: Path) -> None:
         ("KindRing", "5"),
         ("KindStar", "6"),
     ]
-    header = (root / "engine/include/penstock/switch.hpp").read_text()
+    header = (root / "designs/switch/model/switch.hpp").read_text()
     assert "kDropReasons = 13;" in header and header.count('""') == 10 and header.count("{0, 0}") == 10
     assert "## In the switch" in (root / "docs/reasons.md").read_text() and "0x384" not in (root / "docs/registers_switch.md").read_text()
     for path, text in before.items():

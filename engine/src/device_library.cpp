@@ -25,7 +25,9 @@ DeviceLibrary::DeviceLibrary(const std::string& path) : handle_(dlopen(path.c_st
         if (version != PST_PINS_VERSION)
             throw std::runtime_error(path + " has version " + std::to_string(version) + " of the pins, the engine " +
                                      std::to_string(PST_PINS_VERSION));
-        memories = symbol<decltype(&pst_memories)>(handle_, "pst_memories", path)();
+        symbol<decltype(&pst_describe)>(handle_, "pst_describe", path)(&shape);
+        if (!shape.inputs || !shape.outputs || !shape.beat_bytes || shape.beat_bytes > PST_BEAT_BYTES)
+            throw std::runtime_error(path + " describes a device without inputs, outputs or beats");
         create = symbol<decltype(&pst_create)>(handle_, "pst_create", path);
         destroy = symbol<decltype(&pst_destroy)>(handle_, "pst_destroy", path);
         step = symbol<decltype(&pst_step)>(handle_, "pst_step", path);

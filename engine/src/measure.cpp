@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "blocks/stream/model/drop.hpp"
-#include "lateness.hpp"
 #include "penstock/engine/ecn.hpp"
+#include "penstock/engine/lateness.hpp"
 
 namespace penstock::engine {
 
@@ -20,15 +20,18 @@ std::string frame_text(const Frame& frame) {
 }
 }  // namespace
 
-Measurement::Measurement(const MeasureSettings& settings) : settings_(settings), queues_(settings.queues), expected_(kMaxFrameBytes + 64) {
+Measurement::Measurement(const MeasureSettings& settings)
+    : settings_(settings), queues_(settings.device.queues), expected_(kMaxFrameBytes + 64) {
     histograms_.resize(1 + settings_.groups);
+    for (std::size_t reason = 1; reason < settings_.device.drop_reasons.size() && reason < kMostReasons; ++reason)
+        if (!settings_.device.drop_reasons[reason].empty()) known_ |= 1U << reason;
     if (settings_.tree.queues_per_subscriber) tree_ = std::make_unique<TreeTally>(settings_.tree);
     records_.reserve(1 << 12);
     series_.interval_cycles = settings_.interval_cycles;
     series_.queues = settings_.series_queues;
     if (settings_.interval_cycles > 0 || !settings_.keep_all) {
-        series_index_.assign(settings_.queues, -1);
-        in_series_.assign(settings_.queues / 64 + 1, 0);
+        series_index_.assign(settings_.device.queues, -1);
+        in_series_.assign(settings_.device.queues / 64 + 1, 0);
         for (std::size_t i = 0; i < settings_.series_queues.size(); ++i) {
             const std::uint32_t queue = settings_.series_queues[i];
             series_index_[queue] = static_cast<std::int32_t>(i);
@@ -89,7 +92,7 @@ void Measurement::arrived(const Frame& frame, std::int64_t last_bit) {
     live_.in.add(frame.length);
     live_.queued.add(frame.length);
     if (is_frozen_) return;
-    if (tree_ && frame.queue < settings_.queues) tree_->arrived(last_bit, frame.queue, frame.length);
+    if (tree_ && frame.queue < settings_.device.queues) tree_->arrived(last_bit, frame.queue, frame.length);
     if (settings_.interval_cycles > 0) series_.total_in[interval(last_bit)] += frame.length;
 }
 
@@ -100,9 +103,9 @@ void Measurement::drop(std::int64_t cycle, std::uint32_t record, unsigned reason
     --live_.queued.packets;
     live_.queued.bytes -= frame.length;
     if (!is_frozen_) {
-        if (frame.queue < settings_.queues) queues_[frame.queue].totals.drop.add(frame.length);
-        if (tree_ && frame.queue < settings_.queues) tree_->dropped(cycle, frame.queue, frame.length, reason);
-        if (settings_.interval_cycles > 0) ++series_.drops[interval(cycle) * kDropReasons + reason];
+        if (frame.queue < settings_.device.queues) queues_[frame.queue].totals.drop.add(frame.length);
+        if (tree_ && frame.queue < settings_.device.queues) tree_->dropped(cycle, frame.queue, frame.length, reason);
+        if (settings_.interval_cycles > 0) ++series_.drops[interval(cycle) * kMostReasons + reason];
     }
     records_[record].next = free_;
     free_ = record;
@@ -112,35 +115,35 @@ void Measurement::classified(std::int64_t cycle, const Fate& fate) {
     const std::uint32_t record = pop(arriving_);
     if (record == kNone) return finding(cycle, live_.event_errors, "classify speaks of a frame that has not arrived");
     const Frame& frame = records_[record].frame;
-    if (fate.reason >= kDropReasons || fate.queue != frame.queue || fate.length != frame.length)
+    if (!known(fate.reason) || fate.queue != frame.queue || fate.length != frame.length)
         finding(
             cycle, live_.event_errors,
             "classify says queue " + std::to_string(fate.queue) + ", " + std::to_string(fate.length) + " bytes of " + frame_text(frame));
-    if (fate.reason != 0 && fate.reason < kDropReasons) {
+    if (fate.reason != 0 && known(fate.reason)) {
         --undecided_;
         return drop(cycle, record, fate.reason);
     }
-    if (frame.queue >= settings_.queues) {
+    if (frame.queue >= settings_.device.queues) {
         finding(cycle, live_.event_errors, "classify passes " + frame_text(frame) + ", a queue that the device does not have");
         --undecided_;
-        return drop(cycle, record, 3);
+        return drop(cycle, record, static_cast<unsigned>(Drop::BadQueueId));
     }
     append(queues_[frame.queue].passed, record);
 }
 
 void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
-    const std::uint32_t record = fate.queue < settings_.queues ? pop(queues_[fate.queue].passed) : kNone;
+    const std::uint32_t record = fate.queue < settings_.device.queues ? pop(queues_[fate.queue].passed) : kNone;
     if (record == kNone)
         return finding(cycle, live_.event_errors, "an enqueue decision on queue " + std::to_string(fate.queue) + " fits no frame");
     const Frame& frame = records_[record].frame;
-    if (fate.reason >= kDropReasons || fate.length != frame.length)
+    if (!known(fate.reason) || fate.length != frame.length)
         finding(cycle, live_.event_errors, "an enqueue decision says " + std::to_string(fate.length) + " bytes of " + frame_text(frame));
     Watched* const watch = watched(fate.queue);
     --undecided_;
-    if (fate.reason != 0 && fate.reason < kDropReasons) {
+    if (fate.reason != 0 && known(fate.reason)) {
         if (watch) watch->drop.add(frame.length);
         if (fate.reason == static_cast<std::uint8_t>(Drop::Aqm)) {  // PIE drops on arrival
-            if (aqm_.empty()) aqm_.resize(settings_.queues);
+            if (aqm_.empty()) aqm_.resize(settings_.device.queues);
             if (watch) watch->aqm_drop.add(frame.length);
             if (!is_frozen_) ++aqm_[fate.queue].drops;
         }
@@ -153,18 +156,18 @@ void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
 
 // Frames given away before and not departed yet are in the queue's list still, before the one that is given away now.
 void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
-    if (aqm_.empty()) aqm_.resize(settings_.queues);
-    List* const list = fate.queue < settings_.queues ? &queues_[fate.queue].queued : nullptr;
+    if (aqm_.empty()) aqm_.resize(settings_.device.queues);
+    List* const list = fate.queue < settings_.device.queues ? &queues_[fate.queue].queued : nullptr;
     const std::uint32_t before = list ? aqm_[fate.queue].given : kNone;
     const std::uint32_t record = before != kNone ? records_[before].next : list ? list->head : kNone;
     const std::string who = "queue " + std::to_string(fate.queue);
     if (record == kNone) return finding(cycle, live_.event_errors, who + " gives away a frame that it does not hold");
     const std::uint32_t length = records_[record].frame.length;
-    if (fate.length != length || (fate.reason != 0 && (fate.reason >= kDropReasons || mark)))
+    if (fate.length != length || (fate.reason != 0 && (!known(fate.reason) || mark)))
         finding(cycle, live_.event_errors,
                 who + " gives away " + std::to_string(fate.length) + " bytes, not " + frame_text(records_[record].frame));
     Watched* const watch = watched(fate.queue);
-    if (fate.reason == 0 || fate.reason >= kDropReasons) {
+    if (fate.reason == 0 || !known(fate.reason)) {
         aqm_[fate.queue].given = record;
         records_[record].mark = mark;
         if (!mark) return;
@@ -184,7 +187,7 @@ void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
 }
 
 bool Measurement::next_is_marked(std::int64_t cycle, std::uint32_t queue) {
-    if (aqm_.empty() || queue >= settings_.queues) return false;
+    if (aqm_.empty() || queue >= settings_.device.queues) return false;
     if (aqm_[queue].given == kNone) {
         finding(cycle, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which has given none away, or not yet");
         return false;
@@ -209,7 +212,7 @@ bool Measurement::matches(const Frame& frame, std::span<const std::uint8_t> byte
 // Takes the departing frame off its queue: the oldest, unless the device has done something wrong. kNone: the queue does not hold it.
 template <typename Matches>
 std::uint32_t Measurement::take_departing(std::uint32_t queue, std::uint32_t length, std::int64_t cycle, Matches&& matches) {
-    if (queue >= settings_.queues) return kNone;
+    if (queue >= settings_.device.queues) return kNone;
     List& list = queues_[queue].queued;
     if (list.head == kNone) return kNone;
     const std::uint32_t oldest = list.head;
@@ -221,6 +224,10 @@ std::uint32_t Measurement::take_departing(std::uint32_t queue, std::uint32_t len
     for (unsigned depth = 0; depth < kSearchDepth && records_[before].next != kNone; ++depth, before = records_[before].next) {
         const std::uint32_t found = records_[before].next;
         if (!matches(records_[found].frame)) continue;
+        if (settings_.device.silent_loss) {
+            while (list.head != found) drop(cycle, pop(list), *settings_.device.silent_loss);
+            return pop(list);
+        }
         finding(cycle, live_.order_errors, frame_text(records_[found].frame) + " leaves before " + frame_text(records_[list.head].frame));
         for (std::uint32_t older = list.head; older != found; older = records_[older].next) records_[older].overtaken = true;
         records_[before].next = records_[found].next;
@@ -314,10 +321,15 @@ std::size_t Measurement::interval(std::int64_t cycle) {
     series_.packets.resize(cells);
     series_.latency_max.resize(cells);
     series_.latency_sum.resize(cells);
-    series_.drops.resize((row + 1) * kDropReasons);
+    series_.drops.resize((row + 1) * kMostReasons);
     series_.total_in.resize(row + 1);
     series_.total_out.resize(row + 1);
     return row;
+}
+
+void Measurement::lose_the_rest(std::int64_t cycle) {
+    for (PerQueue& queue : queues_)
+        while (queue.queued.head != kNone) drop(cycle, pop(queue.queued), *settings_.device.silent_loss);
 }
 
 void Measurement::freeze(std::int64_t cycle) {
@@ -326,16 +338,16 @@ void Measurement::freeze(std::int64_t cycle) {
     if (lateness_) lateness_->close(cycle);
     if (settings_.interval_cycles > 0 && cycle > 0) interval(cycle - 1);
     // What came is what left, what was lost, and what is still there.
-    queue_in_.resize(settings_.queues);
+    queue_in_.resize(settings_.device.queues);
     const auto add = [&](const List& list) {
         for (std::uint32_t record = list.head; record != kNone; record = records_[record].next) {
             const Frame& frame = records_[record].frame;
-            if (frame.queue >= settings_.queues) continue;
+            if (frame.queue >= settings_.device.queues) continue;
             queue_in_[frame.queue].add(frame.length);
             if (tree_) tree_->left_over(cycle, frame.queue, frame.length);
         }
     };
-    for (std::uint32_t queue = 0; queue < settings_.queues; ++queue) {
+    for (std::uint32_t queue = 0; queue < settings_.device.queues; ++queue) {
         const PerQueue& q = queues_[queue];
         Amount& in = queue_in_[queue];
         in.packets += q.totals.out.packets + q.totals.drop.packets;
@@ -347,7 +359,7 @@ void Measurement::freeze(std::int64_t cycle) {
 }
 
 void Measurement::expect(std::uint32_t queue, bool departure) {
-    if (queue >= settings_.queues) return;
+    if (queue >= settings_.device.queues) return;
     if (const std::uint32_t head = departure ? queues_[queue].queued.head : kNone; head != kNone)
         __builtin_prefetch(&records_[head], 1);
     else

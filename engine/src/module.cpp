@@ -8,9 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "bench_core.hpp"
-#include "core_driver.hpp"
-#include "ideal_server.hpp"
+#include "blocks/schedule/model/shaper_code.hpp"
+#include "designs.hpp"
 #include "models.hpp"
 #include "python_job.hpp"
 #include "python_progress.hpp"
@@ -66,6 +65,6 @@ NB_MODULE(_engine, m) {
         nb::arg("code"), "(mantissa, exponent, burst) of a shaper's word");
     penstock::bind_session(m);
     penstock::bind_models(m);
-    penstock::bind_bench(m);
+    penstock::bind_designs(m);
     penstock::bind_switch_sim(m);
 }

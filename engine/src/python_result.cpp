@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "lateness.hpp"
+#include "penstock/engine/lateness.hpp"
 #include "python_array.hpp"
 
 namespace nb = nanobind;
@@ -26,12 +26,19 @@ nb::object column(std::size_t queues, Field field) {
     return to_array(std::move(values));
 }
 
-nb::dict amounts(const Totals& totals, std::uint64_t Amount::* what) {
+// Does `add` for each drop reason that the device has: its number and its name.
+template <typename Add>
+void each_reason(const Statement& device, Add&& add) {
+    for (unsigned reason = 1; reason < device.drop_reasons.size(); ++reason)
+        if (!device.drop_reasons[reason].empty()) add(reason, device.drop_reasons[reason].c_str());
+}
+
+nb::dict amounts(const Statement& device, const Totals& totals, std::uint64_t Amount::* what) {
     nb::dict dict, dropped;
     dict["in"] = totals.in.*what;
     dict["out"] = totals.out.*what;
     dict["queued"] = totals.queued.*what;
-    for (unsigned reason = 1; reason < kDropReasons; ++reason) dropped[kDropNames[reason]] = totals.dropped[reason].*what;
+    each_reason(device, [&](unsigned reason, const char* name) { dropped[name] = totals.dropped[reason].*what; });
     dict["dropped"] = dropped;
     return dict;
 }
@@ -52,7 +59,7 @@ nb::dict queue_arrays(const Measurement& m) {
     return dict;
 }
 
-nb::dict series_arrays(const Series& series) {
+nb::dict series_arrays(const Statement& device, const Series& series) {
     nb::dict dict, drops;
     const std::size_t queues = series.queues.size(), rows = series.total_out.size();
     std::vector<double> mean(series.latency_sum.size());
@@ -67,11 +74,11 @@ nb::dict series_arrays(const Series& series) {
     }
     dict["in_bytes"] = to_array(series.total_in);
     dict["out_bytes"] = to_array(series.total_out);
-    for (unsigned reason = 1; reason < kDropReasons; ++reason) {
+    each_reason(device, [&](unsigned reason, const char* name) {
         std::vector<std::uint64_t> values(rows);
-        for (std::size_t row = 0; row < rows; ++row) values[row] = series.drops[row * kDropReasons + reason];
-        drops[kDropNames[reason]] = to_array(std::move(values));
-    }
+        for (std::size_t row = 0; row < rows; ++row) values[row] = series.drops[row * kMostReasons + reason];
+        drops[name] = to_array(std::move(values));
+    });
     dict["drops"] = drops;
     return dict;
 }
@@ -100,7 +107,7 @@ nb::list histogram_list(const std::vector<Histogram>& histograms) {
 }
 
 // One level of the hierarchy: arrays with an element for each member, and the latencies of those that frames have left from.
-nb::dict level_arrays(const LevelTally& level) {
+nb::dict level_arrays(const Statement& device, const LevelTally& level) {
     const auto both = [&](auto amount) {
         nb::dict dict;
         dict["packets"] = column<std::uint64_t>(level.rows.size(), [&](std::uint32_t i) { return amount(level.rows[i]).packets; });
@@ -111,8 +118,9 @@ nb::dict level_arrays(const LevelTally& level) {
     dict["in"] = both([](const LevelTally::Row& row) { return row.in; });
     dict["out"] = both([](const LevelTally::Row& row) { return row.out; });
     dict["queued"] = both([](const LevelTally::Row& row) { return row.queued; });
-    for (unsigned reason = 1; reason < kDropReasons; ++reason)
-        dropped[kDropNames[reason]] = both([=](const LevelTally::Row& row) { return row.dropped[reason]; });
+    each_reason(device, [&](unsigned reason, const char* name) {
+        dropped[name] = both([=](const LevelTally::Row& row) { return row.dropped[reason]; });
+    });
     dict["dropped"] = dropped;
     for (std::size_t i = 0; i < level.latency.size(); ++i)
         if (level.latency[i]) latency[nb::int_(i)] = histogram_dict(*level.latency[i]);
@@ -144,9 +152,9 @@ nb::dict lateness_counts(const Lateness& lateness) {
     return dict;
 }
 
-void add_totals(nb::dict& result, const Totals& totals) {
-    result["packets"] = amounts(totals, &Amount::packets);
-    result["bytes"] = amounts(totals, &Amount::bytes);
+void add_totals(nb::dict& result, const Statement& device, const Totals& totals) {
+    result["packets"] = amounts(device, totals, &Amount::packets);
+    result["bytes"] = amounts(device, totals, &Amount::bytes);
     result["marked_packets"] = totals.marked;
     result["order_errors"] = totals.order_errors;
     result["payload_errors"] = totals.payload_errors;
@@ -157,7 +165,7 @@ void add_totals(nb::dict& result, const Totals& totals) {
 
 nb::dict totals_to_python(const Totals& totals, const Measurement& measurement) {
     nb::dict result;
-    add_totals(result, totals);
+    add_totals(result, measurement.device(), totals);
     result["findings"] = totals.findings;
     result["latency_histogram"] = histogram_dict(measurement.histograms()[0]);
     return result;
@@ -172,7 +180,7 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     result["run_cpu_seconds"] = outcome.run_cpu_seconds;
     result["interrupted"] = outcome.interrupted;
     result["drained"] = outcome.drained;
-    add_totals(result, totals);
+    add_totals(result, measurement.device(), totals);
     if (measurement.lateness()) {
         result["early"] = totals.early;
         result["lateness"] = lateness_counts(*measurement.lateness());
@@ -194,12 +202,12 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     result["queue"] = queue_arrays(measurement);
     if (const TreeTally* const tree = measurement.tree()) {
         nb::dict levels;
-        levels["subscribers"] = level_arrays(tree->levels()[0]);
-        levels["nodes"] = level_arrays(tree->levels()[1]);
-        levels["ports"] = level_arrays(tree->levels()[2]);
+        levels["subscribers"] = level_arrays(measurement.device(), tree->levels()[0]);
+        levels["nodes"] = level_arrays(measurement.device(), tree->levels()[1]);
+        levels["ports"] = level_arrays(measurement.device(), tree->levels()[2]);
         result["tree"] = levels;
     }
-    if (measurement.series().interval_cycles > 0) result["series"] = series_arrays(measurement.series());
+    if (measurement.series().interval_cycles > 0) result["series"] = series_arrays(measurement.device(), measurement.series());
     result["memory"] = memory_list(outcome.memories);
     nb::dict bus;
     bus["input_offered"] = outcome.bus.input_offered;

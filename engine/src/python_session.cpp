@@ -96,8 +96,9 @@ class PythonSession {
     explicit PythonSession(const nb::dict& settings)
         : python_(job_from_python(settings)),
           measurement_(python_.job.measure),
-          fates_(frames_, python_.job.device.seed),
-          session_(python_.job.device, measurement_) {
+          frames_(python_.job.device->statement().inputs),
+          fates_(frames_, python_.job.environment.seed),
+          session_(*python_.job.device, python_.job.environment, measurement_) {
         const Job& job = python_.job;
         if (!job.sources.empty() || !job.timed_writes.empty() || job.duration_cycles || job.max_cycles || job.drain)
             throw nb::value_error("a session has no sources, timed writes, duration or drain: that is what its caller decides");
@@ -112,7 +113,7 @@ class PythonSession {
     void start() {
         open();
         if (session_.started()) throw std::invalid_argument("the session has started already");
-        session_.start(frames_);
+        session_.start(frames_.sources());
     }
     void write(std::uint32_t address, std::uint32_t value) {
         open();
@@ -123,16 +124,16 @@ class PythonSession {
         nb::gil_scoped_release no_gil;
         return session_.read(address);
     }
-    std::uint64_t offer(std::int64_t cycle, std::uint32_t queue, const nb::bytes& bytes, bool error) {
+    std::uint64_t offer(std::int64_t cycle, std::uint32_t queue, const nb::bytes& bytes, bool error, unsigned input) {
         running();
         const auto* const first = reinterpret_cast<const std::uint8_t*>(bytes.c_str());
-        return offer(cycle, queue, std::vector<std::uint8_t>(first, first + bytes.size()), error);
+        return offer(cycle, input, queue, std::vector<std::uint8_t>(first, first + bytes.size()), error);
     }
     // Returns the number of the first one.
     std::uint64_t offer_many(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& cycles,
                              const nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& queues,
                              const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& offsets,
-                             const nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& data) {
+                             const nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& data, unsigned input) {
         running();
         const std::size_t n = cycles.size();
         if (n == 0 || queues.size() != n || offsets.size() != n + 1)
@@ -146,8 +147,8 @@ class PythonSession {
         }
         std::uint64_t first = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            const std::uint64_t number =
-                offer(cycles.data()[i], queues.data()[i], {data.data() + offsets.data()[i], data.data() + offsets.data()[i + 1]}, false);
+            const std::uint64_t number = offer(cycles.data()[i], input, queues.data()[i],
+                                               {data.data() + offsets.data()[i], data.data() + offsets.data()[i + 1]}, false);
             if (i == 0) first = number;
         }
         return first;
@@ -212,9 +213,9 @@ class PythonSession {
         open();
         if (!session_.started()) throw std::invalid_argument("the session has not started");
     }
-    std::uint64_t offer(std::int64_t cycle, std::uint32_t queue, std::vector<std::uint8_t> bytes, bool error) {
+    std::uint64_t offer(std::int64_t cycle, unsigned input, std::uint32_t queue, std::vector<std::uint8_t> bytes, bool error) {
         if (cycle < session_.now()) throw nb::value_error("a frame cannot arrive in the past");
-        return frames_.offer(cycle, queue, std::move(bytes), error);
+        return frames_.offer(cycle, input, queue, std::move(bytes), error);
     }
 
     PythonJob python_;
@@ -236,10 +237,11 @@ void bind_session(nb::module_& m) {
         .def("start", &PythonSession::start, "Start the clock; before that the device is set up.")
         .def("write", &PythonSession::write, nb::arg("address"), nb::arg("value"), "Write a register; done before the next read.")
         .def("read", &PythonSession::read, nb::arg("address"), "Read a register; the clock goes on meanwhile.")
-        .def("offer", nb::overload_cast<std::int64_t, std::uint32_t, const nb::bytes&, bool>(&PythonSession::offer), nb::arg("cycle"),
-             nb::arg("queue"), nb::arg("data"), nb::arg("error") = false,
+        .def("offer", nb::overload_cast<std::int64_t, std::uint32_t, const nb::bytes&, bool, unsigned>(&PythonSession::offer),
+             nb::arg("cycle"), nb::arg("queue"), nb::arg("data"), nb::arg("error") = false, nb::arg("input") = 0,
              "Offer a frame that arrives in `cycle`, now or later; returns its number.")
         .def("offer_many", &PythonSession::offer_many, nb::arg("cycles"), nb::arg("queues"), nb::arg("offsets"), nb::arg("data"),
+             nb::arg("input") = 0,
              "Offer frames: the bytes of the i-th are data[offsets[i]:offsets[i + 1]]; returns the number of the first, the others follow.")
         .def("advance", &PythonSession::advance, nb::arg("until"), nb::arg("until_empty") = false, nb::arg("progress") = nb::none(),
              "Run until this cycle, or until the device is empty and nothing more is offered; returns the cycle.")

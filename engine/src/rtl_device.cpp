@@ -11,24 +11,48 @@ namespace {
 constexpr std::int64_t kResetCycles = 16;
 constexpr std::int64_t kInitLimit = 50'000'000;     // a walker over a million queues needs a fiftieth of it
 constexpr std::int64_t kRegisterLimit = 1'000'000;  // the bus is stuck after that
+
+// Each port draws from a sequence of its own.
+constexpr std::uint64_t kInputSequence = 0x494E, kOutputSequence = 0x4F55'54, kNextPort = std::uint64_t{1} << 32;
+
+void same(const char* what, std::size_t library, std::size_t job) {
+    if (library != job)
+        throw std::invalid_argument("the device has " + std::to_string(library) + " " + what + ", the job " + std::to_string(job));
+}
 }  // namespace
 
-RtlDevice::RtlDevice(const DeviceSettings& settings)
-    : settings_(settings),
-      library_(settings.library),
+RtlDevice::RtlDevice(const std::string& library, std::unique_ptr<PinFace> face, unsigned inputs, unsigned outputs,
+                     const Environment& environment)
+    : environment_(environment),
+      library_(library),
+      face_(std::move(face)),
+      head_(face_->head_bytes()),
+      beat_(library_.shape.beat_bytes),
       device_(nullptr),
-      ingress_(settings.ingress_bps, settings.clock_hz, settings.overhead_bytes),
-      egress_(settings.egress_bps, settings.clock_hz, settings.overhead_bytes),
-      input_random_(settings.seed, 0x494E),
-      output_random_(settings.seed, 0x4F55'54),
-      input_(kPrefixBytes + kMaxFrameBytes + 2 * PST_BEAT_BYTES),
-      output_(kMaxFrameBytes + 1 + PST_BEAT_BYTES) {
-    if (library_.memories != settings_.memories.size())
-        throw std::invalid_argument("the device has " + std::to_string(library_.memories) + " memories, the job " +
-                                    std::to_string(settings_.memories.size()));
-    for (unsigned m = 0; m < settings_.memories.size(); ++m)
-        memories_.push_back(std::make_unique<MemoryModel>(settings_.memories[m], m, settings_.seed));
-    if (settings_.flip_byte >= 0) memories_[0]->flip_byte(settings_.flip_byte);
+      in_pins_(library_.shape.inputs),
+      out_pins_(library_.shape.outputs),
+      events_(library_.shape.events),
+      axi_(library_.shape.memories),
+      ingress_(environment.ingress_bps, environment.clock_hz, environment.overhead_bytes),
+      egress_(environment.egress_bps, environment.clock_hz, environment.overhead_bytes) {
+    same("memories", library_.shape.memories, environment_.memories.size());
+    same("inputs", library_.shape.inputs, inputs);
+    same("outputs", library_.shape.outputs, outputs);
+    pins_.in = in_pins_.data();
+    pins_.out = out_pins_.data();
+    pins_.ev = events_.data();
+    pins_.axi = axi_.data();
+    for (unsigned i = 0; i < inputs; ++i) {
+        inputs_.push_back({.random = Random(environment_.seed, kInputSequence + i * kNextPort)});
+        inputs_.back().data.resize(head_ + kMaxFrameBytes + 2 * PST_BEAT_BYTES);
+    }
+    for (unsigned o = 0; o < outputs; ++o) {
+        outputs_.push_back({.random = Random(environment_.seed, kOutputSequence + o * kNextPort)});
+        outputs_.back().data.resize(kMaxFrameBytes + 1 + PST_BEAT_BYTES);
+    }
+    for (unsigned m = 0; m < environment_.memories.size(); ++m)
+        memories_.push_back(std::make_unique<MemoryModel>(environment_.memories[m], m, environment_.seed));
+    if (environment_.flip_byte >= 0 && !memories_.empty()) memories_[0]->flip_byte(environment_.flip_byte);
     device_ = library_.create();
     if (!device_) throw std::bad_alloc();
 }
@@ -38,6 +62,10 @@ RtlDevice::~RtlDevice() {
 }
 
 void RtlDevice::fail(const std::string& what) const { throw DeviceError("cycle " + std::to_string(now_) + ": " + what); }
+
+std::string RtlDevice::port(const char* name, std::size_t number, std::size_t of) const {
+    return of == 1 ? name : std::string(name) + "[" + std::to_string(number) + "]";
+}
 
 void RtlDevice::start() {
     pins_.rst_i = 1;
@@ -49,13 +77,16 @@ void RtlDevice::start() {
     }
 }
 
-void RtlDevice::connect(FrameSource* source, Observer* observer) {
-    source_ = source;
+void RtlDevice::connect(std::span<FrameSource* const> sources, Observer* observer) {
     observer_ = observer;
     now_ = 0;
     bus_ = {};
-    egress_free_ = link_free_ = 0;
-    fetch();
+    for (Output& output : outputs_) output.free = 0;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        inputs_[i].source = i < sources.size() ? sources[i] : nullptr;
+        inputs_[i].link_free = 0;
+        fetch(inputs_[i]);
+    }
 }
 
 void RtlDevice::settle() {
@@ -73,7 +104,8 @@ std::uint32_t RtlDevice::read(std::uint32_t address) {
 }
 
 void RtlDevice::run(std::int64_t until) {
-    if (asking_) fetch();
+    for (Input& input : inputs_)
+        if (input.asking) fetch(input);
     while (now_ < until) {
         cycle();
         if (active_ && observer_->enough()) return;
@@ -81,28 +113,35 @@ void RtlDevice::run(std::int64_t until) {
 }
 
 void RtlDevice::cycle() {
-    if (asking_ && (active_ || now_ >= ask_again_)) fetch();
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        Input& input = inputs_[i];
+        if (input.asking && (active_ || now_ >= input.ask_again)) fetch(input);
+        if (!in_pins_[i].tvalid_i && now_ >= input.beat_cycle) offer_beat(input, in_pins_[i]);
+    }
     active_ = false;
-    if (!pins_.s_axis_tvalid_i && now_ >= beat_cycle_) offer_beat();
-    pins_.m_axis_tready_i =
-        egress_free_ < ticks(now_ + 1) && (settings_.ready_permille >= 1000 || output_random_.permille(settings_.ready_permille));
-    for (std::size_t m = 0; m < memories_.size(); ++m) memories_[m]->drive(pins_.axi[m], now_);
+    for (std::size_t o = 0; o < outputs_.size(); ++o)
+        out_pins_[o].tready_i = outputs_[o].free < ticks(now_ + 1) &&
+                                (environment_.ready_permille >= 1000 || outputs_[o].random.permille(environment_.ready_permille));
+    for (std::size_t m = 0; m < memories_.size(); ++m) memories_[m]->drive(axi_[m], now_);
     registers_.drive(pins_);
 
     if (library_.step(device_, &pins_)) fail(library_.error(device_));
 
     if (!pins_.rst_i) {
-        if (pins_.s_axis_tvalid_i) {
+        for (std::size_t i = 0; i < inputs_.size(); ++i) {
+            if (!in_pins_[i].tvalid_i) continue;
             ++bus_.input_offered;
-            if (pins_.s_axis_tready_o) input_taken();
+            if (in_pins_[i].tready_o) input_taken(inputs_[i], in_pins_[i]);
         }
-        for (std::size_t m = 0; m < memories_.size(); ++m) memories_[m]->sample(pins_.axi[m], now_);
+        for (std::size_t m = 0; m < memories_.size(); ++m) memories_[m]->sample(axi_[m], now_);
         registers_.sample(pins_);
-        if (pins_.ev_classify.valid_o | pins_.ev_enqueue.valid_o | pins_.ev_dequeue.valid_o) report_fates();
-        bus_.output_ready += pins_.m_axis_tready_i;
-        if (pins_.m_axis_tvalid_o | output_held_) {
-            output_hold();
-            if (pins_.m_axis_tvalid_o && pins_.m_axis_tready_i) output_taken();
+        report_events();
+        for (std::size_t o = 0; o < outputs_.size(); ++o) {
+            const pst_output_pins& pins = out_pins_[o];
+            bus_.output_ready += pins.tready_i;
+            if (!(pins.tvalid_o | outputs_[o].held)) continue;
+            output_hold(outputs_[o], pins);
+            if (pins.tvalid_o && pins.tready_i) output_taken(outputs_[o], static_cast<unsigned>(o));
         }
     }
     ++now_;
@@ -111,108 +150,108 @@ void RtlDevice::cycle() {
 // ---- input
 
 // Asks the source for the next frame.
-void RtlDevice::fetch() {
-    const Answer answer = source_ ? source_->next(frame_, link_free_, now_, ask_again_) : Answer::End;
-    waiting_ = answer == Answer::Frame;
-    asking_ = answer == Answer::NotYet;
-    beat_cycle_ = kNever;
-    if (!waiting_) return;
-    link_start_ = std::max(frame_.arrival, link_free_);
-    link_free_ = link_start_ + ingress_.frame_time(frame_.length);
-    input_bytes_ = kPrefixBytes + frame_.length;
-    input_at_ = 0;
-    beat_cycle_ = cycle_ceil(link_start_ + ingress_.time(std::min(frame_.length, PST_BEAT_BYTES - kPrefixBytes)));
+void RtlDevice::fetch(Input& input) {
+    const Answer answer = input.source ? input.source->next(input.frame, input.link_free, now_, input.ask_again) : Answer::End;
+    input.waiting = answer == Answer::Frame;
+    input.asking = answer == Answer::NotYet;
+    input.beat_cycle = kNever;
+    if (!input.waiting) return;
+    input.link_start = std::max(input.frame.arrival, input.link_free);
+    input.link_free = input.link_start + ingress_.frame_time(input.frame.length);
+    input.bytes = head_ + input.frame.length;
+    input.at = 0;
+    input.beat_cycle = cycle_ceil(input.link_start + ingress_.time(std::min(input.frame.length, beat_ - head_)));
 }
 
 void RtlDevice::close_input() {
-    source_ = nullptr;
-    asking_ = false;
-    if (waiting_) beat_cycle_ = kNever;
-    waiting_ = false;
+    for (Input& input : inputs_) {
+        input.source = nullptr;
+        input.asking = false;
+        if (input.waiting) input.beat_cycle = kNever;
+        input.waiting = false;
+    }
 }
 
-void RtlDevice::load() {
-    for (unsigned i = 0; i < kPrefixBytes; ++i) input_[i] = static_cast<std::uint8_t>(frame_.queue >> (24 - 8 * i));
-    frame_bytes(frame_, settings_.seed, input_.data() + kPrefixBytes);
-    waiting_ = false;
-    sending_ = true;
+bool RtlDevice::input_idle() const {
+    return std::none_of(inputs_.begin(), inputs_.end(), [](const Input& input) { return input.sending || input.waiting; });
 }
 
-void RtlDevice::offer_beat() {
-    if (settings_.valid_permille < 1000 && !input_random_.permille(settings_.valid_permille)) return;
-    if (waiting_) load();
-    const std::uint32_t bytes = std::min<std::uint32_t>(PST_BEAT_BYTES, input_bytes_ - input_at_);
-    std::memcpy(pins_.s_axis_tdata_i, input_.data() + input_at_, PST_BEAT_BYTES);
-    pins_.s_axis_tkeep_i = ~std::uint64_t{0} >> (PST_BEAT_BYTES - bytes);
-    pins_.s_axis_tlast_i = input_at_ + bytes == input_bytes_;
-    pins_.s_axis_tuser_i = pins_.s_axis_tlast_i && frame_.error;
-    pins_.s_axis_tvalid_i = 1;
+void RtlDevice::load(Input& input) {
+    face_->write_head(input.frame, input.data.data());
+    frame_bytes(input.frame, environment_.seed, input.data.data() + head_);
+    input.waiting = false;
+    input.sending = true;
 }
 
-void RtlDevice::input_taken() {
+void RtlDevice::offer_beat(Input& input, pst_input_pins& pins) {
+    if (environment_.valid_permille < 1000 && !input.random.permille(environment_.valid_permille)) return;
+    if (input.waiting) load(input);
+    const std::uint32_t bytes = std::min<std::uint32_t>(beat_, input.bytes - input.at);
+    std::memcpy(pins.tdata_i, input.data.data() + input.at, PST_BEAT_BYTES);
+    pins.tkeep_i = bytes == 0 ? 0 : ~std::uint64_t{0} >> (64 - bytes);
+    pins.tlast_i = input.at + bytes == input.bytes;
+    pins.tdest_i = face_->dest(input.frame);
+    pins.tuser_i = face_->user(input.frame, input.at == 0, pins.tlast_i);
+    pins.tvalid_i = 1;
+}
+
+void RtlDevice::input_taken(Input& input, pst_input_pins& pins) {
     ++bus_.input_taken;
-    pins_.s_axis_tvalid_i = 0;
-    input_at_ += PST_BEAT_BYTES;
-    if (!pins_.s_axis_tlast_i) {
-        const std::uint32_t brought = std::min(input_at_ + PST_BEAT_BYTES, input_bytes_) - kPrefixBytes;
-        beat_cycle_ = cycle_ceil(link_start_ + ingress_.time(brought));
+    pins.tvalid_i = 0;
+    input.at += beat_;
+    if (!pins.tlast_i) {
+        const std::uint32_t brought = std::min(input.at + beat_, input.bytes) - head_;
+        input.beat_cycle = cycle_ceil(input.link_start + ingress_.time(brought));
         return;
     }
-    sending_ = false;
-    observer_->arrived(frame_, cycle_ceil(link_start_ + ingress_.time(frame_.length)));
+    input.sending = false;
+    face_->arrived(input.frame, cycle_ceil(input.link_start + ingress_.time(input.frame.length)), now_, *observer_);
     active_ = true;
-    fetch();
+    fetch(input);
 }
 
-// ---- fates and output
+// ---- events and output
 
-void RtlDevice::report_fates() {
+void RtlDevice::report_events() {
+    if (std::none_of(events_.begin(), events_.end(), [](const pst_event_pins& event) { return event.valid_o; })) return;
     if (!observer_) fail("an event before the first frame");
-    const auto fate = [](const pst_event_pins& p) { return Fate{p.queue_o, p.len_o, p.reason_o}; };
-    if (pins_.ev_classify.valid_o) observer_->classified(now_, fate(pins_.ev_classify));
-    if (pins_.ev_enqueue.valid_o) observer_->enqueued(now_, fate(pins_.ev_enqueue));
-    if (pins_.ev_dequeue.valid_o) observer_->dequeued(now_, fate(pins_.ev_dequeue), pins_.ev_dequeue_mark_o);
-    active_ = true;
+    active_ |= face_->events(now_, events_, *observer_);
 }
 
 // A source that has raised valid holds valid and payload until ready.
-void RtlDevice::output_hold() {
-    const pst_pins& p = pins_;
-    if (output_held_ &&
-        !(p.m_axis_tvalid_o && p.m_axis_tkeep_o == held_keep_ && p.m_axis_tid_o == held_tid_ &&
-          static_cast<bool>(p.m_axis_tlast_o) == held_last_ && std::memcmp(p.m_axis_tdata_o, held_data_.data(), PST_BEAT_BYTES) == 0))
-        fail("m_axis changed before it was taken");
-    output_held_ = p.m_axis_tvalid_o && !p.m_axis_tready_i;
-    if (!output_held_) return;
-    held_keep_ = p.m_axis_tkeep_o;
-    held_tid_ = p.m_axis_tid_o;
-    held_last_ = p.m_axis_tlast_o;
-    std::memcpy(held_data_.data(), p.m_axis_tdata_o, PST_BEAT_BYTES);
+void RtlDevice::output_hold(Output& output, const pst_output_pins& p) {
+    const pst_output_pins& held = output.before;
+    if (output.held && !(p.tvalid_o && p.tkeep_o == held.tkeep_o && p.tid_o == held.tid_o && p.tlast_o == held.tlast_o &&
+                         std::memcmp(p.tdata_o, held.tdata_o, PST_BEAT_BYTES) == 0))
+        fail(port("m_axis", static_cast<std::size_t>(&output - outputs_.data()), outputs_.size()) + " changed before it was taken");
+    output.held = p.tvalid_o && !p.tready_i;
+    if (output.held) output.before = p;
 }
 
-void RtlDevice::output_taken() {
-    const pst_pins& p = pins_;
+void RtlDevice::output_taken(Output& output, unsigned number) {
+    const pst_output_pins& p = out_pins_[number];
+    const auto bad = [&](const std::string& what) { fail(port("m_axis", number, outputs_.size()) + what); };
     if (!observer_) fail("output before the first frame");
     ++bus_.output_taken;
-    const std::uint64_t keep = p.m_axis_tkeep_o;
-    if (keep == 0 || (keep & (keep + 1)) != 0) fail("m_axis_tkeep is not contiguous from bit 0");
-    if (!p.m_axis_tlast_o && keep != ~std::uint64_t{0}) fail("m_axis_tkeep has a gap before the last beat");
+    const std::uint64_t keep = p.tkeep_o, all = ~std::uint64_t{0} >> (64 - beat_);
+    if (keep == 0 || (keep & (keep + 1)) != 0 || keep > all) bad("_tkeep is not contiguous from bit 0");
+    if (!p.tlast_o && keep != all) bad("_tkeep has a gap before the last beat");
     const auto bytes = static_cast<std::uint32_t>(std::popcount(keep));
-    if (output_bytes_ == 0) {
-        first_bit_ = now_;
-        output_queue_ = p.m_axis_tid_o;
-    } else if (p.m_axis_tid_o != output_queue_) {
-        fail("m_axis_tid changes inside a frame");
+    if (output.bytes == 0) {
+        output.first_bit = now_;
+        output.id = p.tid_o;
+    } else if (p.tid_o != output.id) {
+        bad("_tid changes inside a frame");
     }
-    if (output_bytes_ + bytes > kMaxFrameBytes) fail("a frame at the output has no end");
-    std::memcpy(output_.data() + output_bytes_, p.m_axis_tdata_o, PST_BEAT_BYTES);
-    output_bytes_ += bytes;
-    egress_free_ = std::max(egress_free_, ticks(now_)) + egress_.time(bytes) + (p.m_axis_tlast_o ? egress_.time(egress_.overhead()) : 0);
-    if (!p.m_axis_tlast_o) return;
-    if (p.m_axis_tuser_o) fail("m_axis_tuser reports a memory error, but the memories gave none");
-    observer_->departed(first_bit_, output_queue_, {output_.data(), output_bytes_});
+    if (output.bytes + bytes > kMaxFrameBytes) bad(": a frame has no end");
+    std::memcpy(output.data.data() + output.bytes, p.tdata_o, PST_BEAT_BYTES);
+    output.bytes += bytes;
+    output.free = std::max(output.free, ticks(now_)) + egress_.time(bytes) + (p.tlast_o ? egress_.time(egress_.overhead()) : 0);
+    if (!p.tlast_o) return;
+    if (const char* wrong = face_->fault(p.tuser_o)) bad(std::string("_tuser ") + wrong);
+    observer_->departed(output.first_bit, face_->queue(number, output.id, p.tuser_o), {output.data.data(), output.bytes});
     active_ = true;
-    output_bytes_ = 0;
+    output.bytes = 0;
 }
 
 }  // namespace penstock::engine

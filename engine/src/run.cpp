@@ -21,17 +21,20 @@ double thread_seconds() {
 
 constexpr std::int64_t kForever = std::int64_t{1} << 62;
 
-std::unique_ptr<Merge> make_traffic(const Job& job, std::int64_t end) {
+// What comes to one input; frames are numbered in turns over all inputs.
+std::unique_ptr<Merge> make_traffic(const Job& job, unsigned input, std::int64_t end) {
     std::vector<std::unique_ptr<Source>> sources;
     std::vector<bool> recorded;
-    for (const auto& source : job.sources) {
-        recorded.push_back(std::holds_alternative<RecordedFrames>(source));
+    for (std::size_t i = 0; i < job.sources.size(); ++i) {
+        const JobSource& source = job.sources[i];
+        if (source.input != input) continue;
+        recorded.push_back(std::holds_alternative<RecordedFrames>(source.frames));
         if (recorded.back())
-            sources.push_back(recorded_source(std::get<RecordedFrames>(source)));
+            sources.push_back(recorded_source(std::get<RecordedFrames>(source.frames)));
         else
-            sources.push_back(synthetic_source(std::get<SyntheticSettings>(source), Random(job.device.seed, 0x5000 + sources.size())));
+            sources.push_back(synthetic_source(std::get<SyntheticSettings>(source.frames), Random(job.environment.seed, 0x5000 + i)));
     }
-    return std::make_unique<Merge>(std::move(sources), std::move(recorded), end);
+    return std::make_unique<Merge>(std::move(sources), std::move(recorded), end, input, job.device->statement().inputs);
 }
 
 // A run: a loop over a session.
@@ -41,21 +44,24 @@ class Runner {
         : job_(job),
           measurement_(measurement),
           poll_(poll),
-          session_(job.device, measurement),
+          session_(*job.device, job.environment, measurement),
           end_(job.duration_cycles.value_or(kForever)),
-          limit_(job.max_cycles.value_or(kForever)),
-          traffic_(make_traffic(job, end_)) {}
+          limit_(job.max_cycles.value_or(kForever)) {
+        for (unsigned input = 0; input < job.device->statement().inputs; ++input) traffic_.push_back(make_traffic(job, input, end_));
+    }
 
     Outcome run() {
         double cpu_seconds = 0;
         if (set_up()) {
-            session_.start(*traffic_);
+            std::vector<FrameSource*> sources;
+            for (const auto& traffic : traffic_) sources.push_back(traffic.get());
+            session_.start(sources);
             const double begin = thread_seconds();
             play();
             if (job_.drain && !interrupted_) drain();
             cpu_seconds = thread_seconds() - begin;
         }
-        Outcome outcome = session_.end(job_.sample_queues, traffic_->exhausted());
+        Outcome outcome = session_.end(job_.sample_queues, exhausted());
         outcome.interrupted = interrupted_;
         outcome.run_cpu_seconds = cpu_seconds;
         return outcome;
@@ -98,7 +104,10 @@ class Runner {
         session_.advance(std::min(until, session_.now() + chunk));
     }
 
-    bool all_sent() const { return traffic_->exhausted() && session_.input_idle(); }
+    bool exhausted() const {
+        return std::all_of(traffic_.begin(), traffic_.end(), [](const auto& traffic) { return traffic->exhausted(); });
+    }
+    bool all_sent() const { return exhausted() && session_.input_idle(); }
 
     // Until the duration is over. Without a duration: until all recorded frames are sent.
     void play() {
@@ -119,8 +128,11 @@ class Runner {
             const std::uint64_t happened = t.in.packets + t.out.packets + (t.in.packets - t.queued.packets);
             if (happened != seen) quiet_since = session_.now();
             seen = happened;
-            const bool more_to_come = !traffic_->exhausted() || next_write_ < job_.timed_writes.size();
-            if (!more_to_come && session_.now() - quiet_since >= job_.quiet_cycles) break;
+            const bool more_to_come = !exhausted() || next_write_ < job_.timed_writes.size();
+            if (!more_to_come && session_.now() - quiet_since >= job_.quiet_cycles) {
+                if (measurement_.device().silent_loss) measurement_.lose_the_rest(session_.now());
+                break;
+            }
             if (!keep_going("drain")) break;
         }
         measurement_.stop_when_empty(false);
@@ -131,7 +143,7 @@ class Runner {
     const Poll& poll_;
     Session session_;
     std::int64_t end_, limit_;
-    std::unique_ptr<Merge> traffic_;
+    std::vector<std::unique_ptr<Merge>> traffic_;  // by input
     std::size_t next_write_ = 0;
     bool interrupted_ = false;
 };
@@ -148,7 +160,7 @@ Outcome run(const Job& job, Measurement& measurement, const Poll& poll) {
 
 std::vector<std::uint32_t> read_registers(const Job& job, const std::vector<std::uint32_t>& addresses) {
     Measurement measurement(job.measure);
-    Session session(job.device, measurement);
+    Session session(*job.device, job.environment, measurement);
     session.open();
     for (const RegisterWrite& write : job.setup_writes) session.write(write.address, write.value);
     session.settle();

@@ -204,11 +204,14 @@ void TimeHeap::sift_down(std::size_t at) {
     entries_[at] = moved;
 }
 
-Merge::Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> recorded, std::int64_t end)
+Merge::Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> recorded, std::int64_t end, std::uint64_t first,
+             std::uint64_t step)
     : sources_(std::move(sources)),
       recorded_(std::move(recorded)),
       heap_(first_arrivals(sources_)),
-      end_(std::min(static_cast<double>(end), Source::kNever)) {}
+      end_(std::min(static_cast<double>(end), Source::kNever)),
+      number_(first),
+      step_(step) {}
 
 Answer Merge::next(Frame& frame, Ticks link_free, std::int64_t, std::int64_t&) {
     const bool late = static_cast<double>(link_free) >= end_ * static_cast<double>(ticks(1));
@@ -222,8 +225,9 @@ Answer Merge::next(Frame& frame, Ticks link_free, std::int64_t, std::int64_t&) {
         Source& source = *sources_[first.index];
         frame = Frame{};
         frame.arrival = static_cast<Ticks>(first.time * static_cast<double>(ticks(1)));
-        frame.number = number_++;
+        frame.number = std::exchange(number_, number_ + step_);
         source.take(frame);
+        frame.address = frame.queue;
         heap_.move_top(source.next_arrival());
         return Answer::Frame;
     }

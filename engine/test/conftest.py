@@ -33,7 +33,13 @@ def stand_in_job(stand_in: str) -> Callable[..., Job]:
 
     def make(sources: list[Job], fault: int = 0, parameter: int = 0, **keys: Any) -> Job:
         job: Job = {
-            "device": {"library": stand_in, "clock_hz": CLOCK_HZ, "queues": 16, "memories": [{"bytes": teststand.MEMORY_BYTES}]},
+            "device": {
+                "design": "access_edge",
+                "library": stand_in,
+                "clock_hz": CLOCK_HZ,
+                "queues": 16,
+                "memories": [{"bytes": teststand.MEMORY_BYTES}],
+            },
             "seed": seed(),
             "duration_cycles": 20_000,
             "drain": True,
@@ -64,9 +70,8 @@ def tiny_job(tiny: tuple[configs.Config, str]) -> Callable[..., Job]:
     timing = {"read_latency": 40, "write_latency": 25, "gap_permille": 100}
 
     def make(sources: list[Job], **keys: Any) -> Job:
-        memories = [{"bytes": memory.bytes} | timing for memory in config.memories]
         job: Job = {
-            "device": {"library": library, "clock_hz": config.clock_hz, "queues": config.queues, "memories": memories},
+            "device": configs.device(config, library, timing),
             "seed": seed(),
             "duration_cycles": 30_000,
             "drain": True,

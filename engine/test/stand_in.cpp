@@ -115,7 +115,7 @@ struct pst_device {
         const bool chosen = !reason && frame.number == parameter;
         const auto event = [&](std::uint8_t why, Fault wrong) {
             const std::size_t told = length - (chosen && fault == wrong);
-            return pst_event_pins{frame.queue, static_cast<std::uint16_t>(told), 1, why};
+            return pst_event_pins{frame.queue, static_cast<std::uint16_t>(told), 1, why, 0};
         };
         classify.push_back(event(reason <= 4 ? reason : 0, kClassifyLength));
         if (chosen && fault == kClassifyQueue) ++classify.back().queue_o;
@@ -157,7 +157,7 @@ struct pst_device {
 
     // The turn of the first stored frame: its queue gives it away.
     void give(pst_pins& p) {
-        p.ev_dequeue.valid_o = false;
+        p.ev[2].valid_o = false;
         if (!has_aqm || given || stored.empty() || stored.front().due > now) return;
         const Stored& frame = stored.front();
         const std::size_t length = frame.bytes.size();
@@ -168,8 +168,8 @@ struct pst_device {
         }
         const bool dropped_now = frame.verdict == kDrop || frame.verdict == kMarkAndDrop;
         const auto told = static_cast<std::uint16_t>(length - (chosen && fault == kDequeueLength));
-        p.ev_dequeue = {frame.queue, told, 1, dropped_now ? kAqmDrop : std::uint8_t{0}};
-        p.ev_dequeue_mark_o = frame.verdict == kMark || frame.verdict == kMarkAndDrop;
+        p.ev[2] = {frame.queue, told, 1, dropped_now ? kAqmDrop : std::uint8_t{0}, 0};
+        p.ev[2].mark_o = frame.verdict == kMark || frame.verdict == kMarkAndDrop;
         if (frame.verdict == kMark) {
             marked += fault == kMiscountMarks ? 2 : 1;
             marks[frame.queue] += fault == kMiscountQueueMarks ? 2 : 1;
@@ -182,24 +182,24 @@ struct pst_device {
 
     void offer(pst_pins& p) {
         const bool turn = !stored.empty() && stored.front().due <= now && (given || !has_aqm);
-        p.m_axis_tvalid_o = turn && !(fault == kDropValid && offered);
-        if (!p.m_axis_tvalid_o) return;
+        p.out->tvalid_o = turn && !(fault == kDropValid && offered);
+        if (!p.out->tvalid_o) return;
         const Stored& frame = stored.front();
         const std::size_t left = frame.bytes.size() - sent;
         const std::size_t bytes = left < 64 ? left : 64;
-        std::memset(p.m_axis_tdata_o, 0xEE, 64);
-        std::memcpy(p.m_axis_tdata_o, frame.bytes.data() + sent, bytes);
-        if (fault == kChangeData && offered) p.m_axis_tdata_o[0] ^= 1;
-        p.m_axis_tkeep_o = ~std::uint64_t{0} >> (64 - bytes);
-        if (fault == kKeepHole) p.m_axis_tkeep_o &= ~std::uint64_t{2};
-        p.m_axis_tlast_o = bytes == left;
-        p.m_axis_tuser_o = 0;
-        p.m_axis_tid_o = frame.queue;
+        std::memset(p.out->tdata_o, 0xEE, 64);
+        std::memcpy(p.out->tdata_o, frame.bytes.data() + sent, bytes);
+        if (fault == kChangeData && offered) p.out->tdata_o[0] ^= 1;
+        p.out->tkeep_o = ~std::uint64_t{0} >> (64 - bytes);
+        if (fault == kKeepHole) p.out->tkeep_o &= ~std::uint64_t{2};
+        p.out->tlast_o = bytes == left;
+        p.out->tuser_o = 0;
+        p.out->tid_o = frame.queue;
     }
 
     void sent_beat(const pst_pins& p) {
         sent += 64;
-        if (!p.m_axis_tlast_o) return;
+        if (!p.out->tlast_o) return;
         out[stored.front().queue].add(stored.front().bytes.size(), fault == kMiscountQueue);
         if (fault == kMiscountBytes) ++out[stored.front().queue].bytes;
         stored.pop_front();
@@ -264,9 +264,9 @@ struct pst_device {
         // outputs of this cycle
         p.init_done_o = 1;
         p.now_o = static_cast<std::uint32_t>(now);
-        p.s_axis_tready_o = 1;
-        pulse(enqueue, p.ev_enqueue);
-        pulse(classify, p.ev_classify);
+        p.in->tready_o = 1;
+        pulse(enqueue, p.ev[1]);
+        pulse(classify, p.ev[0]);
         give(p);
         offer(p);
         p.s_axil_awready_o = p.s_axil_wready_o = p.s_axil_awvalid_i && p.s_axil_wvalid_i && !write_answer;
@@ -282,13 +282,13 @@ struct pst_device {
         if (p.s_axil_arvalid_i && p.s_axil_arready_o) read_value = read(p.s_axil_araddr_i), read_answer = true;
         if (p.axi[0].awvalid_o && p.axi[0].awready_i) aw_done = true;
         if (p.axi[0].wvalid_o && p.axi[0].wready_i) w_done = true;
-        if (p.m_axis_tvalid_o && p.m_axis_tready_i) sent_beat(p);
-        offered = p.m_axis_tvalid_o && !p.m_axis_tready_i;
-        if (!p.rst_i && p.s_axis_tvalid_i) {
-            const auto* bytes = reinterpret_cast<const std::uint8_t*>(p.s_axis_tdata_i);
+        if (p.out->tvalid_o && p.out->tready_i) sent_beat(p);
+        offered = p.out->tvalid_o && !p.out->tready_i;
+        if (!p.rst_i && p.in->tvalid_i) {
+            const auto* bytes = reinterpret_cast<const std::uint8_t*>(p.in->tdata_i);
             for (int i = 0; i < 64; ++i)
-                if (p.s_axis_tkeep_i >> i & 1) coming.push_back(bytes[i]);
-            if (p.s_axis_tlast_i) take_frame(p.s_axis_tuser_i);
+                if (p.in->tkeep_i >> i & 1) coming.push_back(bytes[i]);
+            if (p.in->tlast_i) take_frame(p.in->tuser_i);
         }
         ++now;
     }
@@ -296,7 +296,7 @@ struct pst_device {
 
 extern "C" {
 uint32_t pst_pins_version() { return PST_PINS_VERSION; }
-uint32_t pst_memories() { return 1; }
+void pst_describe(pst_shape* shape) { *shape = {1, 1, 3, 1, PST_BEAT_BYTES}; }
 pst_device* pst_create() { return new pst_device; }
 void pst_destroy(pst_device* device) { delete device; }
 const char* pst_error(const pst_device* device) { return device->error.c_str(); }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
  *
- * C ABI of one device: all pins of the wrapper pst_access_edge_<name> in a plain struct, and one function that
- * advances one clock cycle. A shared library exports it: a verilated device through shim.cpp, or any other program
- * that behaves like one at its pins (engine/test has such a stand-in).
+ * C ABI of one device: all its pins in plain structs, and one function that advances one clock cycle. A shared library exports it: a
+ * verilated device through the shim of its design, or any other program that behaves like one at its pins (engine/test has such a
+ * stand-in). How many ports, events and memories there are is said by pst_describe; what a design's fields mean is in its README.
  *
  * One call of pst_step is one clock cycle: the inputs (_i) are applied while the clock is low, the outputs (_o) are
  * sampled when everything combinational has settled, then comes the rising edge. So a handshake of this cycle is
- * `valid && ready` after the call, whoever drives which side. Payload outputs mean something only with their valid,
+ * `valid && ready` after the call, whichever side drives which. Payload outputs mean something only with their valid,
  * and are copied only then; payload inputs are read only with their valid.
  */
 #ifndef PENSTOCK_PINS_H
@@ -18,9 +18,22 @@
 extern "C" {
 #endif
 
-#define PST_PINS_VERSION 2u
-#define PST_MAX_MEMORIES 4
-#define PST_BEAT_BYTES 64
+#define PST_PINS_VERSION 3u
+#define PST_BEAT_BYTES 64 /* of the widest stream; a narrower one uses the first bytes */
+
+/* One AXI4-Stream input and output; byte 0 is the lowest byte of word 0. */
+struct pst_input_pins {
+    uint32_t tdata_i[16];
+    uint64_t tkeep_i;
+    uint32_t tdest_i, tuser_i;
+    uint8_t tvalid_i, tlast_i, tready_o;
+};
+struct pst_output_pins {
+    uint32_t tdata_o[16];
+    uint64_t tkeep_o;
+    uint32_t tid_o, tuser_o;
+    uint8_t tvalid_o, tlast_o, tready_i;
+};
 
 /* One 512-bit AXI4 port of the device, for one memory. The device is the master. */
 struct pst_axi_pins {
@@ -34,45 +47,39 @@ struct pst_axi_pins {
     uint8_t rvalid_i, rready_o, rresp_i, rlast_i, rid_i;
 };
 
-/* One pulse that tells the fate of one frame. */
+/* One event port: a pulse that tells the fate of one frame, or of as many as `len_o` says; the design says which. */
 struct pst_event_pins {
     uint32_t queue_o;
     uint16_t len_o;
-    uint8_t valid_o, reason_o;
+    uint8_t valid_o, reason_o, mark_o;
 };
 
+/* How many of each a device has, and how wide its streams are. */
+struct pst_shape {
+    uint32_t inputs, outputs, events, memories; /* inputs and outputs at least 1 */
+    uint32_t beat_bytes;                        /* 1..PST_BEAT_BYTES */
+};
+
+/* The arrays have as many elements as the shape says; they belong to the caller of pst_step. */
 struct pst_pins {
-    /* frames in: AXI4-Stream, byte 0 is the lowest byte of word 0 */
-    uint32_t s_axis_tdata_i[16];
-    uint64_t s_axis_tkeep_i;
-    uint8_t s_axis_tvalid_i, s_axis_tlast_i, s_axis_tuser_i, s_axis_tready_o;
-    /* frames out */
-    uint8_t m_axis_tvalid_o, m_axis_tlast_o, m_axis_tuser_o, m_axis_tready_i;
+    struct pst_input_pins* in;
+    struct pst_output_pins* out;
+    struct pst_event_pins* ev;
+    struct pst_axi_pins* axi;
     uint8_t rst_i, init_done_o;
-    uint32_t m_axis_tid_o;
     uint32_t now_o;
-    uint32_t m_axis_tdata_o[16];
-    uint64_t m_axis_tkeep_o;
-    /* fates */
-    struct pst_event_pins ev_classify, ev_enqueue;
-    /* with an AQM: every frame that was taken from its queue is sent (marked or not), or dropped */
-    struct pst_event_pins ev_dequeue;
-    uint8_t ev_dequeue_mark_o;
-    /* registers: AXI4-Lite, 32-bit data, 12-bit byte address */
+    /* registers: AXI4-Lite, 32-bit data, 12-bit byte address; a device without any leaves them alone */
     uint32_t s_axil_awaddr_i, s_axil_wdata_i, s_axil_araddr_i, s_axil_rdata_o;
     uint8_t s_axil_awvalid_i, s_axil_awready_o, s_axil_wvalid_i, s_axil_wready_o, s_axil_wstrb_i;
     uint8_t s_axil_bvalid_o, s_axil_bready_i, s_axil_bresp_o;
     uint8_t s_axil_arvalid_i, s_axil_arready_o, s_axil_rvalid_o, s_axil_rready_i, s_axil_rresp_o;
-    /* memories; those that the device does not have stay zero */
-    struct pst_axi_pins axi[PST_MAX_MEMORIES];
 };
 
 struct pst_device; /* opaque */
 
 /* PST_PINS_VERSION of the library. */
 uint32_t pst_pins_version(void);
-/* Number of memories, 1..PST_MAX_MEMORIES. */
-uint32_t pst_memories(void);
+void pst_describe(struct pst_shape* shape);
 /* A device before reset, or null when there is no memory for it. Several may live side by side. */
 struct pst_device* pst_create(void);
 void pst_destroy(struct pst_device* device);

@@ -67,12 +67,7 @@ def job(options: dict[str, Any], library: Path | None) -> dict[str, Any]:
     ]
     writes += tree_writes(config, offered, rng)
     timing = {"read_latency": READ_LATENCY, "write_latency": WRITE_LATENCY}
-    device: dict[str, Any] = {"clock_hz": config.clock_hz, "queues": config.queues}
-    if library:
-        device |= {"library": str(library), "memories": [{"bytes": m.bytes} | timing for m in config.memories]}
-    else:
-        device["model"] = configs.model_settings(config)
-        device["memories"] = [{"bytes": m.bytes, "pages": m.pages, "page_bytes": m.page_bytes} | timing for m in config.memories]
+    device = configs.device(config, str(library) if library else None, timing)
     cycles = int(options["packets"] * mean * 8 * config.clock_hz / offered)
     source = {"kind": "poisson", "queues": np.arange(config.queues, dtype=np.uint32), "pick": "random", "bps": offered, "sizes": sizes}
     return {

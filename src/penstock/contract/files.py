@@ -46,7 +46,7 @@ def generate(root: Path, into: Path) -> list[Path]:
         enums = {name: values for name, (_, values) in named.items()}
         write(f"{folder}/rtl/pst_{device.design}_values_pkg.sv", rtl.values(device, named))
         write(f"{folder}/regs/{device.design}.json", data(device, common, table, enums))
-        write(f"engine/include/penstock/{device.design}.hpp", cpp.device(device, table, enums))
+        write(f"{folder}/model/{device.design}.hpp", cpp.device(device, table, enums))
         write(device.page, pages.registers(top, device, common))
     return written
 

@@ -253,6 +253,15 @@ def model_settings(config: Config) -> dict[str, Any]:
     return settings | ({"hierarchy": config.hierarchy.model_dump()} if config.hierarchy else {})
 
 
+def device(config: Config, library: str | None, timing: Mapping[str, int]) -> dict[str, Any]:
+    """Return key `device` of a job: the RTL in `library` (may be filled in later), None: the model. `timing` is that of every memory."""
+    common = {"design": config.design, "clock_hz": config.clock_hz, "queues": config.queues}
+    if library is not None:
+        return common | {"library": library, "memories": [{"bytes": memory.bytes, **timing} for memory in config.memories]}
+    pools = [{"bytes": memory.bytes, "pages": memory.pages, "page_bytes": memory.page_bytes, **timing} for memory in config.memories]
+    return common | {"model": model_settings(config), "memories": pools}
+
+
 def sources(config: Config) -> list[Path]:
     """Return the sources of the design, packages first, without the wrapper."""
     return read_file_list(DESIGNS / config.design / "rtl" / f"{config.design}.f")

@@ -17,7 +17,7 @@ import penstock
 from penstock import cache
 from penstock.basics import children, machine
 from penstock.errors import ToolError
-from penstock.paths import BLOCKS, BUILD, INSTALLED, PACKAGE, ROOT, alone_in, tool_environment
+from penstock.paths import BLOCKS, BUILD, DESIGNS, INSTALLED, PACKAGE, ROOT, alone_in, tool_environment
 
 BUILD_DIR = BUILD / "engine"
 
@@ -30,7 +30,7 @@ class EngineBuildError(ToolError):
 
 def _sources() -> Iterator[Path]:
     yield ROOT / "CMakeLists.txt"
-    for folder in (ROOT / "engine", *sorted(BLOCKS.glob("*/model"))):
+    for folder in (ROOT / "engine", *sorted(BLOCKS.glob("*/model")), *sorted(DESIGNS.glob("*/model")), *sorted(DESIGNS.glob("*/bench"))):
         for path in sorted(folder.rglob("*")):
             if path.suffix in (".hpp", ".h", ".cpp", ".in") and not path.name.startswith(("test_", "shim")):
                 yield path

@@ -28,12 +28,10 @@ DEVICES = BUILD / "devices"
 ENGINE = ROOT / "engine"
 SHIM_HEADERS = [
     ENGINE / "include/penstock/pins.h",
-    ENGINE / "include/penstock/pins_core.h",
+    *sorted(DESIGNS.glob("*/bench/*.h")),
     *sorted((ENGINE / "src").glob("shim*.hpp")),
     BLOCKS / "fabric/test/wide_pins.hpp",
 ]
-
-MAX_MEMORIES = 4  # PST_MAX_MEMORIES in pins.h
 
 Report = Callable[[str], None]
 
@@ -123,7 +121,7 @@ def _command(what: Build, folder: Path, work: Path) -> list[str]:
     sources = [ROOT / "lint" / "verilator.vlt", *what.sources, *(folder / name for name in what.generated), what.shim]
     return [
         str(verilator), *_flags(what), "-j", str(min(2, os.cpu_count() or 1)),
-        "-CFLAGS", f"-I{plain(ENGINE / 'include')} -I{plain(ENGINE / 'src')}",
+        "-CFLAGS", f"-I{plain(ROOT)} -I{plain(ENGINE / 'include')} -I{plain(ENGINE / 'src')}",
         "--prefix", "Vpst_device", "--top-module", what.top, "--Mdir", str(plain(work)), "-o", "device.so",
         *(str(plain(path)) for path in sources),
     ]  # fmt: skip
@@ -137,8 +135,6 @@ def build_device(config: "Config", report: Report | None = None, assertions: boo
     from penstock.designs import configs
 
     memories = len(config.memories)
-    if memories > MAX_MEMORIES:
-        raise VerilateError(f"{config.name} has {memories} memories; the engine can carry {MAX_MEMORIES}")
     with tempfile.TemporaryDirectory() as folder:
         wrapper = configs.write_wrapper(config, Path(folder))
         generated = {wrapper.name: wrapper.read_text()}
@@ -147,7 +143,7 @@ def build_device(config: "Config", report: Report | None = None, assertions: boo
             name=config.module,
             top=config.module,
             sources=configs.sources(config),
-            shim=ENGINE / "src" / "shim.cpp",
+            shim=DESIGNS / config.design / "model" / "shim.cpp",
             defines={"PST_MEMORIES": memories, "PST_ADDR_WIDTH": config.address_bits},
             generated=generated,
             assertions=assertions,
@@ -175,7 +171,7 @@ def build_core(
             name=f"core_{queues}",
             top="pst_access_edge_core",
             sources=read_file_list(DESIGNS / "access_edge" / "rtl" / "access_edge_core.f"),
-            shim=ENGINE / "src" / "shim_core.cpp",
+            shim=DESIGNS / "access_edge" / "bench" / "shim_core.cpp",
             parameters={"Queues": str(queues), "Descriptors": str(descriptors), "Shaping": f"1'b{int(shaping)}"}
             | {name: str(value) for name, value in {**(aqm or {}), **(tree or {})}.items()},
             assertions=assertions,

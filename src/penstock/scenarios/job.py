@@ -304,17 +304,9 @@ def device_settings(given: Device, config: "Config", engine: str) -> dict[str, A
         "write_latency": latency(given.write_latency_ns),
         "gap_permille": given.gap_permille,
     }
-    device: dict[str, Any] = {"clock_hz": config.clock_hz, "queues": config.queues}
-    if engine == "model":
-        from penstock.designs import configs
+    from penstock.designs import configs
 
-        device["model"] = configs.model_settings(config)
-        pools = [{"pages": memory.pages, "page_bytes": memory.page_bytes} for memory in config.memories]
-    else:
-        device["library"] = ""
-        pools = [{} for _ in config.memories]
-    device["memories"] = [{"bytes": memory.bytes, **timing, **pool} for memory, pool in zip(config.memories, pools, strict=True)]
-    return device
+    return configs.device(config, None if engine == "model" else "", timing)
 
 
 def _register_writes(plan: Plan, config: "Config") -> list[tuple[int, int]]:

@@ -34,12 +34,7 @@ IMIX = [(60, 7), (590, 4), (1514, 1)]
 
 def device(config: Config, library: Path | None, timing: dict[str, int]) -> Job:
     """Return key `device` of a job: the RTL in `library`, or without one the model."""
-    common: Job = {"clock_hz": config.clock_hz, "queues": config.queues}
-    if library:
-        return common | {"library": str(library), "memories": [{"bytes": memory.bytes} | timing for memory in config.memories]}
-    sizes = configs.model_settings(config)
-    pools = [{"bytes": memory.bytes, "pages": memory.pages, "page_bytes": memory.page_bytes} | timing for memory in config.memories]
-    return common | {"model": sizes, "memories": pools}
+    return configs.device(config, str(library) if library else None, timing)
 
 
 def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:

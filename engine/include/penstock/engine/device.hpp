@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // What a device is to the rest of the engine: timed frames go in; frames, and the fate of each, come out; registers are
-// read and written. The RTL (RtlDevice) is one, the model (model_device.hpp) another.
+// read and written. The RTL (RtlDevice) is one, the model of a design another.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ struct MemoryCounts {
     std::uint64_t write_bursts = 0, write_beats = 0, read_bursts = 0, read_beats = 0;
 };
 
-// Cycles in which the input offered a beat, and in which it was taken; the same of the output.
+// Cycles in which an input offered a beat, and in which it was taken; the same of the outputs; summed over all ports.
 struct BusCounts {
     std::int64_t input_offered = 0, input_taken = 0, output_ready = 0, output_taken = 0;
 };
@@ -82,15 +82,15 @@ class Device {
     virtual std::uint32_t read(std::uint32_t address) = 0;
     // Waits until all writes are done.
     virtual void settle() = 0;
-    // The clock starts at 0 here. `source` and `observer` outlive the device or are connected anew.
-    virtual void connect(FrameSource* source, Observer* observer) = 0;
+    // The clock starts at 0 here. A source for each input, null: none; sources and `observer` outlive the device or are connected anew.
+    virtual void connect(std::span<FrameSource* const> sources, Observer* observer) = 0;
     // Runs until cycle `until`, or until the observer has enough.
     virtual void run(std::int64_t until) = 0;
     // Cycles since connect().
     virtual std::int64_t now() const = 0;
-    // No frame is on its way into the device, or next on the link.
+    // No frame is on its way into the device, or next on a link.
     virtual bool input_idle() const = 0;
-    // The source is asked no more, and a frame that has not begun is forgotten.
+    // The sources are asked no more, and a frame that has not begun is forgotten.
     virtual void close_input() = 0;
     virtual MemoryCounts memory_counts(unsigned memory) const = 0;
     virtual BusCounts bus_counts() const = 0;

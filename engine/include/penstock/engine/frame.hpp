@@ -10,7 +10,6 @@
 namespace penstock::engine {
 
 inline constexpr std::uint32_t kMaxFrameBytes = 65'535;
-inline constexpr std::uint32_t kPrefixBytes = 4;
 
 // Link time: 2^-28 cycles, so that a link's rate is right over a long run.
 __extension__ typedef __int128 Ticks;
@@ -26,12 +25,13 @@ struct Frame {
     const std::uint8_t* data = nullptr;  // `stored` bytes of it; the rest is synthetic
     std::uint32_t stored = 0;
     std::uint32_t queue = 0;
-    std::uint32_t length = 0;  // bytes without queue-id prefix and FCS, at most kMaxFrameBytes
-    bool error = false;        // arrives with its error flag set
+    std::uint32_t length = 0;   // bytes without queue-id prefix and FCS, at most kMaxFrameBytes
+    bool error = false;         // arrives with its error flag set
+    std::uint32_t address = 0;  // queue id that a synthetic frame shows: all copies of a frame show the same
 };
 
 // Writes the `frame.length` bytes of the frame to `to`, which must have room for 8 more. Nothing needs to be remembered of a
-// synthetic frame: its bytes follow from the seed, its number and its queue. It starts like an Ethernet frame (addresses that
+// synthetic frame: its bytes follow from the seed, its number and its address. It starts like an Ethernet frame (addresses that
 // are locally administered and hold the queue id, EtherType 0x88B5 for local experiments), the rest is noise.
 inline void frame_bytes(const Frame& frame, std::uint64_t seed, std::uint8_t* to) {
     const std::uint32_t stored = frame.stored < frame.length ? frame.stored : frame.length;
@@ -46,7 +46,7 @@ inline void frame_bytes(const Frame& frame, std::uint64_t seed, std::uint8_t* to
         std::memcpy(to + at, &word, 8);
     }
     if (stored == 0 && frame.length >= 14) {
-        const auto q = frame.queue;
+        const auto q = frame.address;
         const auto byte = [q](int shift) { return static_cast<std::uint8_t>(q >> shift); };
         const std::uint8_t header[14] = {0x02, 0x00,     byte(24), byte(16), byte(8), byte(0), 0x02,
                                          0x01, byte(24), byte(16), byte(8),  byte(0), 0x88,    0xB5};

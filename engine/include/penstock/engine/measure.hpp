@@ -41,7 +41,7 @@ struct DeviceView {
 
 struct Totals {
     Amount in, out, queued;
-    std::array<Amount, kDropReasons> dropped;
+    std::array<Amount, kMostReasons> dropped;
     std::uint64_t marked = 0;           // packets that their queues have given away with a mark
     std::uint64_t order_errors = 0;     // frames that left before an older one of their queue
     std::uint64_t payload_errors = 0;   // frames that are not, byte for byte, one that the queue holds
@@ -74,7 +74,7 @@ struct LatenessSettings {
 inline constexpr std::uint8_t kNoGroup = 255;
 
 struct MeasureSettings {
-    std::uint32_t queues = 0;
+    Statement device;  // what it says of itself
     std::uint64_t seed = 1;
     double clock_hz = 0;
     std::int64_t interval_cycles = 0;
@@ -94,7 +94,7 @@ class FrameListener {
     virtual ~FrameListener() = default;
     // It has left; `last_bit`: the link had brought it, `first_bit`: its first beat left. `mark`: it was to be marked with ECN's CE.
     virtual void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark) = 0;
-    // It was dropped for `reason`, an index of kDropNames.
+    // It was dropped for `reason`, a number of the device's statement.
     virtual void dropped(const Frame& frame, std::int64_t cycle, unsigned reason) = 0;
 };
 
@@ -114,10 +114,13 @@ class Measurement final : public Observer {
     void expect(std::uint32_t queue, bool departure) override;
     bool enough() const override { return stop_when_empty_ && live_.queued.packets == 0; }
 
+    const Statement& device() const { return settings_.device; }
     // Null: none. It outlives the measurement.
     void listen(FrameListener* listener) { listener_ = listener; }
     // The device returns from run() as soon as it is empty.
     void stop_when_empty(bool stop) { stop_when_empty_ = stop; }
+    // Nothing more will leave: what is there was lost without an event. Of a device whose statement has a silent loss.
+    void lose_the_rest(std::int64_t cycle);
     // Nothing that comes after this counts as part of the run; frames are followed on for the device's counters.
     void freeze(std::int64_t cycle);
 
@@ -188,6 +191,7 @@ class Measurement final : public Observer {
     void gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_t record);
     void finding(std::int64_t cycle, std::uint64_t& counter, const std::string& what);
     std::size_t interval(std::int64_t cycle);
+    bool known(unsigned reason) const { return reason < kMostReasons && (known_ >> reason & 1); }
     bool in_series(std::uint32_t queue) const { return in_series_[queue / 64] >> queue % 64 & 1; }
     std::uint64_t nanoseconds(std::int64_t cycle) const {
         return static_cast<std::uint64_t>(static_cast<double>(cycle) * 1e9 / settings_.clock_hz + 0.5);
@@ -224,6 +228,7 @@ class Measurement final : public Observer {
     std::unique_ptr<TreeTally> tree_;
     Totals live_, frozen_;
     std::uint64_t undecided_ = 0;
+    std::uint32_t known_ = 1;  // a bit for each drop reason of the device, and for "goes on"
     bool stop_when_empty_ = false, is_frozen_ = false;
     FrameListener* listener_ = nullptr;
 };

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// A device that is driven pin by pin through the C ABI of pins.h: bus models around a shared library.
+// A device that is driven pin by pin through the C ABI of pins.h: bus models around a shared library, and the face of its design.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "penstock/engine/device.hpp"
-#include "penstock/engine/device_settings.hpp"
+#include "penstock/engine/environment.hpp"
 #include "penstock/engine/memory_model.hpp"
+#include "penstock/engine/pin_face.hpp"
 #include "penstock/engine/register_master.hpp"
 #include "penstock/pins.h"
 
@@ -29,7 +29,7 @@ class DeviceLibrary {
     decltype(&pst_destroy) destroy;
     decltype(&pst_step) step;
     decltype(&pst_error) error;
-    unsigned memories;
+    pst_shape shape{};
 
   private:
     void* handle_;
@@ -37,17 +37,18 @@ class DeviceLibrary {
 
 class RtlDevice final : public Device {
   public:
-    explicit RtlDevice(const DeviceSettings& settings);
+    // Throws std::runtime_error when the library does not load, std::invalid_argument when it has other ports than `statement` says.
+    RtlDevice(const std::string& library, std::unique_ptr<PinFace> face, unsigned inputs, unsigned outputs, const Environment& environment);
     ~RtlDevice() override;
 
     void start() override;
     void write(std::uint32_t address, std::uint32_t value) override { registers_.write(address, value); }
     std::uint32_t read(std::uint32_t address) override;
     void settle() override;
-    void connect(FrameSource* source, Observer* observer) override;
+    void connect(std::span<FrameSource* const> sources, Observer* observer) override;
     void run(std::int64_t until) override;
     std::int64_t now() const override { return now_; }
-    bool input_idle() const override { return !sending_ && !waiting_; }
+    bool input_idle() const override;
     void close_input() override;
 
     MemoryCounts memory_counts(unsigned m) const override { return memories_[m]->counts(); }
@@ -56,52 +57,62 @@ class RtlDevice final : public Device {
   private:
     static constexpr std::int64_t kNever = INT64_MAX;
 
+    // An input: the link in front of it, and the frame that it brings.
+    struct Input {
+        Random random;
+        FrameSource* source = nullptr;
+        Frame frame{};                        // on the link or next on it
+        bool waiting = false;                 // frame is next, not yet begun
+        bool asking = false;                  // the source has said that it does not know yet,
+        std::int64_t ask_again = 0;           // and that it may in this cycle
+        bool sending = false;                 // frame is being handed over
+        Ticks link_free = 0, link_start = 0;  // of the link, as if the device never stalled
+        std::int64_t beat_cycle = kNever;     // the link has brought the next beat
+        std::uint32_t at = 0, bytes = 0;
+        std::vector<std::uint8_t> data{};  // head and frame
+    };
+    // An output: the link behind it, and the frame that it takes away.
+    struct Output {
+        Random random;
+        Ticks free = 0;
+        std::int64_t first_bit = 0;
+        std::uint32_t id = 0;
+        std::vector<std::uint8_t> data{};
+        std::size_t bytes = 0;
+        bool held = false;  // offered and not taken in the cycle before, and what it was
+        pst_output_pins before{};
+    };
+
     void cycle();
-    void fetch();
-    void load();
-    void offer_beat();
-    void input_taken();
-    void output_taken();
-    void output_hold();
-    void report_fates();
+    void fetch(Input& input);
+    void load(Input& input);
+    void offer_beat(Input& input, pst_input_pins& pins);
+    void input_taken(Input& input, pst_input_pins& pins);
+    void output_taken(Output& output, unsigned number);
+    void output_hold(Output& output, const pst_output_pins& pins);
+    void report_events();
+    std::string port(const char* name, std::size_t number, std::size_t of) const;
     [[noreturn]] void fail(const std::string& what) const;
 
-    DeviceSettings settings_;
+    Environment environment_;
     DeviceLibrary library_;
+    std::unique_ptr<PinFace> face_;
+    std::uint32_t head_, beat_;
     pst_device* device_;
+    std::vector<pst_input_pins> in_pins_;
+    std::vector<pst_output_pins> out_pins_;
+    std::vector<pst_event_pins> events_;
+    std::vector<pst_axi_pins> axi_;
     pst_pins pins_{};
     std::vector<std::unique_ptr<MemoryModel>> memories_;
     RegisterMaster registers_;
     Link ingress_, egress_;
-    Random input_random_, output_random_;
-    FrameSource* source_ = nullptr;
+    std::vector<Input> inputs_;
+    std::vector<Output> outputs_;
     Observer* observer_ = nullptr;
     std::int64_t now_ = 0;
     BusCounts bus_;
     bool active_ = false;  // the observer was told something in this cycle
-
-    // input
-    Frame frame_;                           // on the link or next on it
-    bool waiting_ = false;                  // frame_ is next, not yet begun
-    bool asking_ = false;                   // the source has said that it does not know yet,
-    std::int64_t ask_again_ = 0;            // and that it may in this cycle
-    bool sending_ = false;                  // frame_ is being handed over
-    Ticks link_free_ = 0, link_start_ = 0;  // of the ingress link, as if the device never stalled
-    std::int64_t beat_cycle_ = kNever;      // the link has brought the next beat
-    std::uint32_t input_at_ = 0, input_bytes_ = 0;
-    std::vector<std::uint8_t> input_;  // prefix and frame
-
-    // output
-    Ticks egress_free_ = 0;
-    std::int64_t first_bit_ = 0;
-    std::uint32_t output_queue_ = 0;
-    std::vector<std::uint8_t> output_;
-    std::size_t output_bytes_ = 0;
-    bool output_held_ = false;
-    std::array<std::uint32_t, 16> held_data_{};
-    std::uint64_t held_keep_ = 0;
-    std::uint32_t held_tid_ = 0;
-    bool held_last_ = false;
 };
 
 }  // namespace penstock::engine

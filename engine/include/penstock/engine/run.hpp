@@ -4,22 +4,29 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "penstock/engine/device_settings.hpp"
 #include "penstock/engine/measure.hpp"
 #include "penstock/engine/session.hpp"
 #include "penstock/engine/traffic.hpp"
 
 namespace penstock::engine {
 
+// Frames that come to one input.
+struct JobSource {
+    std::variant<RecordedFrames, SyntheticSettings> frames;
+    unsigned input = 0;
+};
+
 struct Job {
-    DeviceSettings device;
+    std::shared_ptr<const DeviceKind> device;
+    Environment environment;
     MeasureSettings measure;
-    std::vector<std::variant<RecordedFrames, SyntheticSettings>> sources;
+    std::vector<JobSource> sources;
     std::vector<RegisterWrite> setup_writes, timed_writes;  // timed: in order of time
     std::vector<std::uint32_t> sample_queues;
     std::optional<std::int64_t> duration_cycles;  // none: until the recorded frames are sent

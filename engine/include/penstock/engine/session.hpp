@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "penstock/engine/design.hpp"
 #include "penstock/engine/device.hpp"
-#include "penstock/engine/device_settings.hpp"
 #include "penstock/engine/measure.hpp"
 
 namespace penstock::engine {
@@ -37,13 +37,13 @@ struct Outcome {
 
 class Session {
   public:
-    // `measurement` outlives the session. Throws DeviceError, std::invalid_argument, std::runtime_error.
-    Session(const DeviceSettings& settings, Measurement& measurement);
+    // `kind` and `measurement` outlive the session. Throws DeviceError, std::invalid_argument, std::runtime_error.
+    Session(const DeviceKind& kind, const Environment& environment, Measurement& measurement);
 
     // Reset and initialisation; registers may be written and read from here on.
     void open();
-    // The clock starts at 0, and the source, which outlives the session, is asked for frames. Once, after open().
-    void start(FrameSource& source);
+    // The clock starts at 0, and the sources, one for each input, which outlive the session, are asked for frames. Once, after open().
+    void start(std::span<FrameSource* const> sources);
     bool started() const { return started_; }
 
     void write(std::uint32_t address, std::uint32_t value) { device_->write(address, value); }
@@ -54,15 +54,16 @@ class Session {
     void advance(std::int64_t until) { device_->run(until); }
     // Cycles of the clock; before start() those since reset.
     std::int64_t now() const { return device_->now(); }
-    // No frame is on its way into the device, or next on the link.
+    // No frame is on its way into the device, or next on a link.
     bool input_idle() const { return device_->input_idle(); }
 
     // Ends the session: nothing comes in any more, the frames under way get their fate, and the device's own counters (of `sample_queues`
-    // and of all drops) are compared with what was seen. The result is of the moment before. `sent`: the source has no more frames.
+    // and of all drops) are compared with what was seen. The result is of the moment before. `sent`: the sources have no more frames.
     Outcome end(std::span<const std::uint32_t> sample_queues, bool sent);
 
   private:
-    DeviceSettings settings_;
+    const DeviceKind& kind_;
+    std::size_t memories_;
     Measurement& measurement_;
     std::unique_ptr<Device> device_;
     std::int64_t init_cycles_ = 0;
@@ -71,30 +72,45 @@ class Session {
 
 // Frames that are offered one by one, in any order of their arrivals. The device is told of a frame when the clock reaches its arrival, or
 // is about to, so one that is offered later may come before it.
-class OfferedFrames final : public FrameSource {
+class OfferedFrames {
   public:
-    // A frame of these bytes for `queue` that arrives in cycle `cycle` of the clock, not before now. Returns its number, which counts
-    // from 0. Throws std::invalid_argument.
-    std::uint64_t offer(std::int64_t cycle, std::uint32_t queue, std::vector<std::uint8_t> bytes, bool error = false);
+    explicit OfferedFrames(unsigned inputs);
+    OfferedFrames(const OfferedFrames&) = delete;
+    OfferedFrames& operator=(const OfferedFrames&) = delete;
+
+    // For Session::start(): one for each input.
+    std::vector<FrameSource*> sources();
+    // A frame of these bytes for `queue` that arrives at `input` in cycle `cycle` of the clock, not before now. Returns its number, which
+    // counts from 0 over all inputs. Throws std::invalid_argument.
+    std::uint64_t offer(std::int64_t cycle, unsigned input, std::uint32_t queue, std::vector<std::uint8_t> bytes, bool error = false);
     // The device may look ahead to this cycle: nothing more will be offered that arrives before it.
     void look_ahead(std::int64_t cycle) { horizon_ = cycle; }
     // No more frames are offered.
     void close() { closed_ = true; }
-    bool empty() const { return waiting_.empty(); }
+    bool empty() const;
     // The frame has had its fate: its bytes are not needed any more.
     void forget(std::uint64_t number);
-
-    Answer next(Frame& frame, Ticks link_free, std::int64_t now, std::int64_t& again) override;
 
   private:
     struct Offered {
         std::int64_t cycle;
         Frame frame;
+        bool later(const Offered& than) const { return cycle != than.cycle ? cycle > than.cycle : frame.number > than.frame.number; }
+    };
+    class Input final : public FrameSource {
+      public:
+        explicit Input(const OfferedFrames& all) : all_(all) {}
+        Answer next(Frame& frame, Ticks link_free, std::int64_t now, std::int64_t& again) override;
+        void push(const Offered& offered);
+        bool empty() const { return waiting_.empty(); }
+
+      private:
+        const OfferedFrames& all_;
+        std::vector<Offered> waiting_;  // a heap by arrival, and by number where these are equal
     };
     static constexpr std::size_t kKept = 64;  // more than a measurement remembers of those that left last
-    static bool later(const Offered& a, const Offered& b);
 
-    std::vector<Offered> waiting_;                                        // a heap by arrival, and by number where these are equal
+    std::vector<Input> inputs_;
     std::unordered_map<std::uint64_t, std::vector<std::uint8_t>> bytes_;  // by number
     std::deque<std::uint64_t> forgotten_;
     std::uint64_t next_ = 0;

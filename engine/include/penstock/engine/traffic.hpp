@@ -75,11 +75,13 @@ class TimeHeap {
     std::vector<Entry> entries_;
 };
 
-// All sources of a run, in order of arrival. Synthetic traffic that has not begun on the ingress link at the cycle `end` is
+// All sources of an input, in order of arrival. Synthetic traffic that has not begun on its link at the cycle `end` is
 // not sent; recorded frames are all sent that arrive before `end`.
 class Merge final : public FrameSource {
   public:
-    Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> recorded, std::int64_t end);
+    // Frames are numbered `first`, `first` + `step`, ...
+    Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> recorded, std::int64_t end, std::uint64_t first,
+          std::uint64_t step);
     Answer next(Frame& frame, Ticks link_free, std::int64_t now, std::int64_t& again) override;
     bool exhausted() const { return exhausted_; }
     // No more frames from here on.
@@ -90,7 +92,7 @@ class Merge final : public FrameSource {
     std::vector<bool> recorded_;
     TimeHeap heap_;
     double end_;
-    std::uint64_t number_ = 0;
+    std::uint64_t number_, step_;
     bool exhausted_ = false;
 };
 

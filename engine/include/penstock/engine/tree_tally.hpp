@@ -13,13 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "penstock/access_edge.hpp"
+#include "penstock/engine/design.hpp"
 #include "penstock/engine/histogram.hpp"
 
 namespace penstock::engine {
-
-using access_edge::kDropNames;
-using access_edge::kDropReasons;  // index: pst_pkg::drop_e; 0 is unused
 
 struct Amount {
     std::uint64_t packets = 0, bytes = 0;
@@ -43,7 +40,7 @@ struct TreePlaces {
 struct LevelTally {
     struct Row {
         Amount in, out, queued;
-        std::array<Amount, kDropReasons> dropped;
+        std::array<Amount, kMostReasons> dropped;
     };
     // A level of more members has no latencies: each of these histograms takes 51 kB.
     static constexpr std::size_t kMostHistograms = 2048;

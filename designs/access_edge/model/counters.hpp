@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "penstock/access_edge.hpp"
+#include "designs/access_edge/model/access_edge.hpp"
 #include "penstock/engine/device.hpp"
 #include "penstock/engine/measure.hpp"
 

@@ -3,7 +3,7 @@
 #include <new>
 
 #include "Vpst_device.h"
-#include "penstock/pins_core.h"
+#include "designs/access_edge/bench/pins_core.h"
 #include "shim_model.hpp"
 
 struct pst_core : penstock::shim::Clocked<Vpst_device> {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-#include "penstock/engine/input_model.hpp"
+#include "designs/access_edge/model/input_model.hpp"
 
 #include <algorithm>
 #include <bit>

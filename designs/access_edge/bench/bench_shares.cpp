@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // The benches of what a congested node does: shares of its subscribers, and the delay of the highest class.
-#include "bench_shares.hpp"
+#include "designs/access_edge/bench/bench_shares.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "core_driver.hpp"
-#include "core_tree.hpp"
+#include "designs/access_edge/bench/core_driver.hpp"
+#include "designs/access_edge/bench/core_tree.hpp"
 
 namespace nb = nanobind;
 

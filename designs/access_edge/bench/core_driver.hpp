@@ -14,29 +14,13 @@
 #include <utility>
 
 #include "blocks/stream/model/settings.hpp"
-#include "core_mirror.hpp"
-#include "core_model_pins.hpp"
+#include "designs/access_edge/bench/core_mirror.hpp"
+#include "designs/access_edge/bench/core_model_pins.hpp"
 
 namespace penstock {
 
 inline constexpr uint32_t kMostPackets = settings::kMostLimitPackets, kMostBytes = settings::kMostLimitBytes;  // limits of a queue
 inline constexpr uint64_t kUnshaped = 1, kClosed = 0;                                                          // shapers' codes
-
-// The shaper's code (pst_pkg::shaper_cfg_t, without a burst) whose period in cycles per byte is nearest.
-inline uint64_t shaper_code(double cycles_per_byte) {
-    const double period = std::max(1.0, cycles_per_byte * 65536.0);
-    constexpr int kMostExponent = settings::kMostExponent;
-    const int exponent = std::clamp(static_cast<int>(std::floor(std::log2(period))), 0, kMostExponent);
-    const auto mantissa = static_cast<uint64_t>(std::lround(std::ldexp(period, 15 - exponent)));
-    return static_cast<uint64_t>(exponent) << settings::kExponentAt |
-           std::clamp<uint64_t>(mantissa, settings::kLeastMantissa, settings::kMostMantissa);
-}
-
-// Cycles per byte that a code stands for.
-inline double code_period(uint64_t code) {
-    const auto exponent = static_cast<int>(code >> settings::kExponentAt & settings::kMostExponent);
-    return std::ldexp(static_cast<double>(code & settings::kMostMantissa), exponent - 31);
-}
 
 // What a setting of the hierarchy is about (pst_hierarchy_pkg::setting_e).
 enum class TreeWhat : uint8_t { Queue, Subscriber, Node, Port };

@@ -8,7 +8,7 @@
 #include "shim_model.hpp"
 #include "shim_ports.hpp"
 
-static_assert(PST_MEMORIES >= 1 && PST_MEMORIES <= PST_MAX_MEMORIES);
+static_assert(PST_MEMORIES >= 1);
 static_assert(PST_ADDR_WIDTH >= 12 && PST_ADDR_WIDTH <= 64);
 
 using namespace penstock::shim;
@@ -88,7 +88,7 @@ void sample_registers(const Vpst_device& top, pst_pins& p) {
 }  // namespace
 
 PST_EXPORT uint32_t pst_pins_version() { return PST_PINS_VERSION; }
-PST_EXPORT uint32_t pst_memories() { return PST_MEMORIES; }
+PST_EXPORT void pst_describe(pst_shape* shape) { *shape = {1, 1, 3, PST_MEMORIES, PST_BEAT_BYTES}; }
 PST_EXPORT pst_device* pst_create() { return new (std::nothrow) pst_device; }
 PST_EXPORT void pst_destroy(pst_device* device) { delete device; }
 PST_EXPORT const char* pst_error(const pst_device* device) { return device->error.c_str(); }
@@ -97,32 +97,34 @@ PST_EXPORT int pst_step(pst_device* device, pst_pins* pins) {
     Vpst_device& top = *device->top;
     pst_pins& p = *pins;
     const auto drive = [&] {
+        const pst_input_pins& in = *p.in;
         top.rst_i = p.rst_i;
-        top.s_axis_tvalid_i = p.s_axis_tvalid_i;
-        if (p.s_axis_tvalid_i) {
-            write_beat(top.s_axis_tdata_i, 0, p.s_axis_tdata_i);
-            top.s_axis_tkeep_i = p.s_axis_tkeep_i;
-            top.s_axis_tlast_i = p.s_axis_tlast_i;
-            top.s_axis_tuser_i = p.s_axis_tuser_i;
+        top.s_axis_tvalid_i = in.tvalid_i;
+        if (in.tvalid_i) {
+            write_beat(top.s_axis_tdata_i, 0, in.tdata_i);
+            top.s_axis_tkeep_i = in.tkeep_i;
+            top.s_axis_tlast_i = in.tlast_i;
+            top.s_axis_tuser_i = in.tuser_i;
         }
-        top.m_axis_tready_i = p.m_axis_tready_i;
+        top.m_axis_tready_i = p.out->tready_i;
         drive_registers(top, p);
         for (unsigned m = 0; m < PST_MEMORIES; ++m) drive_memory(top, m, p.axi[m]);
     };
     const auto sample = [&] {
-        p.s_axis_tready_o = top.s_axis_tready_o;
-        p.m_axis_tvalid_o = top.m_axis_tvalid_o;
-        if (p.m_axis_tvalid_o) {
-            read_beat(top.m_axis_tdata_o, 0, p.m_axis_tdata_o);
-            p.m_axis_tkeep_o = top.m_axis_tkeep_o;
-            p.m_axis_tlast_o = top.m_axis_tlast_o;
-            p.m_axis_tuser_o = top.m_axis_tuser_o;
-            p.m_axis_tid_o = top.m_axis_tid_o;
+        pst_output_pins& out = *p.out;
+        p.in->tready_o = top.s_axis_tready_o;
+        out.tvalid_o = top.m_axis_tvalid_o;
+        if (out.tvalid_o) {
+            read_beat(top.m_axis_tdata_o, 0, out.tdata_o);
+            out.tkeep_o = top.m_axis_tkeep_o;
+            out.tlast_o = top.m_axis_tlast_o;
+            out.tuser_o = top.m_axis_tuser_o;
+            out.tid_o = top.m_axis_tid_o;
         }
-        p.ev_classify = {top.ev_classify_queue_o, top.ev_classify_len_o, top.ev_classify_valid_o, top.ev_classify_reason_o};
-        p.ev_enqueue = {top.ev_enqueue_queue_o, top.ev_enqueue_len_o, top.ev_enqueue_valid_o, top.ev_enqueue_reason_o};
-        p.ev_dequeue = {top.ev_dequeue_queue_o, top.ev_dequeue_len_o, top.ev_dequeue_valid_o, top.ev_dequeue_reason_o};
-        p.ev_dequeue_mark_o = top.ev_dequeue_mark_o;
+        // Classify, enqueue, dequeue: PinEvent of pin_face.hpp.
+        p.ev[0] = {top.ev_classify_queue_o, top.ev_classify_len_o, top.ev_classify_valid_o, top.ev_classify_reason_o, 0};
+        p.ev[1] = {top.ev_enqueue_queue_o, top.ev_enqueue_len_o, top.ev_enqueue_valid_o, top.ev_enqueue_reason_o, 0};
+        p.ev[2] = {top.ev_dequeue_queue_o, top.ev_dequeue_len_o, top.ev_dequeue_valid_o, top.ev_dequeue_reason_o, top.ev_dequeue_mark_o};
         sample_registers(top, p);
         for (unsigned m = 0; m < PST_MEMORIES; ++m) sample_memory(top, m, p.axi[m]);
         p.now_o = top.now_o;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Benches of pst_access_edge_core (queue manager, scheduler, output FIFO, hierarchy) at its descriptor ports: how many packets
 // per cycle it takes and gives, and how long a single packet needs. Every packet is checked (core_driver.hpp).
-#include "bench_core.hpp"
+#include "designs/access_edge/bench/bench_core.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "bench_lateness.hpp"
-#include "bench_mixes.hpp"
-#include "bench_reconfigure.hpp"
-#include "bench_shares.hpp"
-#include "core_driver.hpp"
-#include "core_tree.hpp"
+#include "designs/access_edge/bench/bench_lateness.hpp"
+#include "designs/access_edge/bench/bench_mixes.hpp"
+#include "designs/access_edge/bench/bench_reconfigure.hpp"
+#include "designs/access_edge/bench/bench_shares.hpp"
+#include "designs/access_edge/bench/core_driver.hpp"
+#include "designs/access_edge/bench/core_tree.hpp"
 
 namespace nb = nanobind;
 

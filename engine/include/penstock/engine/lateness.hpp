@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ideal_server.hpp"
+#include "penstock/engine/ideal_server.hpp"
 
 namespace penstock {
 

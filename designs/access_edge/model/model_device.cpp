@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-#include "penstock/engine/model_device.hpp"
+#include "designs/access_edge/model/model_device.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,13 +10,13 @@
 
 #include "blocks/memory/model/timed_page_pools.hpp"
 #include "blocks/stream/model/drop.hpp"
-#include "penstock/engine/core_model.hpp"
-#include "penstock/engine/counters.hpp"
+#include "designs/access_edge/model/core_model.hpp"
+#include "designs/access_edge/model/counters.hpp"
+#include "designs/access_edge/model/input_model.hpp"
+#include "designs/access_edge/model/register_model.hpp"
 #include "penstock/engine/ecn.hpp"
-#include "penstock/engine/input_model.hpp"
 #include "penstock/engine/measure.hpp"
 #include "penstock/engine/memory_timing.hpp"
-#include "penstock/engine/register_model.hpp"
 #include "penstock/engine/ring.hpp"
 
 namespace penstock::engine {
@@ -70,7 +70,7 @@ class ModelDevice final : public Device {
     void settle() override {
         while (!registers_.idle()) cycle();
     }
-    void connect(FrameSource* source, Observer* observer) override;
+    void connect(std::span<FrameSource* const> sources, Observer* observer) override;
     void run(std::int64_t until) override;
     std::int64_t now() const override { return now_; }
     bool input_idle() const override { return input_.frames() <= told_; }
@@ -187,7 +187,7 @@ class ModelDevice final : public Device {
     std::int64_t page_at_ = kNever;  // the frame at the head of passed_ asks for its page
     std::int64_t granted_ = INT64_MIN / 2, asked_ = INT64_MIN / 2;
     Ring<Enqueue, 4 * memory_timing::kOutstanding> enqueues_;
-    std::array<Amount, kDropReasons> dropped_{}, held_drops_{};
+    std::array<Amount, access_edge::kDropReasons> dropped_{}, held_drops_{};
 
     // AQM
     std::vector<Amount> aqm_drop_;      // by queue
@@ -213,14 +213,14 @@ class ModelDevice final : public Device {
 };
 
 template <typename Core>
-void ModelDevice<Core>::connect(FrameSource* source, Observer* observer) {
+void ModelDevice<Core>::connect(std::span<FrameSource* const> sources, Observer* observer) {
     observer_ = observer;
     origin_ += now_;
     if (core_due_ != kNever) core_due_ -= now_;
     for (MemoryTimes& memory : memories_) memory.set_origin(origin_ + kResetCycles);
     now_ = 0;
     egress_free_ = 0;
-    input_.connect(source);
+    input_.connect(sources.empty() ? nullptr : sources.front());
     find_arrival();
 }
 
@@ -460,7 +460,7 @@ std::optional<std::uint32_t> half(std::uint32_t address, std::uint32_t counter, 
 
 template <typename Core>
 std::optional<std::uint32_t> ModelDevice<Core>::counter(std::uint32_t address) {
-    for (unsigned reason = 1; reason < kDropReasons; ++reason) {
+    for (unsigned reason = 1; reason < access_edge::kDropReasons; ++reason) {
         const access_edge::DropCounters& at = access_edge::kDropCounters[reason];
         // Reading the lower half of the packets holds packets and bytes of that moment.
         if (address == at.packets) held_drops_[reason] = dropped_[reason];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-#include "penstock/engine/register_model.hpp"
+#include "designs/access_edge/model/register_model.hpp"
 
 #include <algorithm>
 

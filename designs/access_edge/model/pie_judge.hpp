@@ -12,7 +12,7 @@
 #include "blocks/aqm/model/delay_estimate.hpp"
 #include "blocks/aqm/model/pie.hpp"
 #include "blocks/queue/model/fast_queue_manager.hpp"
-#include "penstock/access_edge.hpp"
+#include "designs/access_edge/model/access_edge.hpp"
 
 namespace penstock {
 

@@ -2,7 +2,7 @@
 // The lateness bench. To begin in the middle of things, with the first departures of all queues spread over their periods, each
 // queue first sends one long packet at a rate that puts its time stamp where its first measured packet shall be; then it gets its own
 // settings and its backlog. All of that is over before the first of those times comes.
-#include "bench_lateness.hpp"
+#include "designs/access_edge/bench/bench_lateness.hpp"
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -17,10 +17,10 @@
 #include <random>
 #include <utility>
 
-#include "core_mirror.hpp"
-#include "core_model_pins.hpp"
-#include "core_tree.hpp"
-#include "ideal_server.hpp"
+#include "designs/access_edge/bench/core_mirror.hpp"
+#include "designs/access_edge/bench/core_model_pins.hpp"
+#include "designs/access_edge/bench/core_tree.hpp"
+#include "penstock/engine/ideal_server.hpp"
 
 namespace nb = nanobind;
 

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "penstock/engine/ideal_server.hpp"
+
 namespace penstock {
 
-inline constexpr uint32_t kNone = ~0u;
 inline constexpr uint32_t kDropAqm = 8;  // pst_pkg::DropAqm
 
 // What the core should hold: a list of descriptors for each queue, and the decisions that are still to be reported.

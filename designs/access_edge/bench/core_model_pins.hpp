@@ -7,8 +7,8 @@
 #include <string>
 
 #include "blocks/stream/model/settings.hpp"
-#include "core_library.hpp"
-#include "penstock/engine/core_model.hpp"
+#include "designs/access_edge/bench/core_library.hpp"
+#include "designs/access_edge/model/core_model.hpp"
 
 namespace penstock {
 

@@ -4,7 +4,7 @@
 // Rates stay above their load, limits above the backlog, and few gates are closed at a time and soon opened again: the packets that can go
 // are never few, so an output that has nothing, or an enqueue side that takes nothing, stands still because of the core and not because of
 // what was set. Subscribers change their nodes, and nodes their ports, in pairs, so that the load below each stays what it was.
-#include "bench_reconfigure.hpp"
+#include "designs/access_edge/bench/bench_reconfigure.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "core_driver.hpp"
-#include "core_tree.hpp"
+#include "designs/access_edge/bench/core_driver.hpp"
+#include "designs/access_edge/bench/core_tree.hpp"
 
 namespace nb = nanobind;
 

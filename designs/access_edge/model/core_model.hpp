@@ -16,8 +16,8 @@
 #include "blocks/queue/model/fast_queue_manager.hpp"
 #include "blocks/schedule/model/event_schedule.hpp"
 #include "blocks/schedule/model/send_ahead.hpp"
+#include "designs/access_edge/model/pie_judge.hpp"
 #include "penstock/engine/huge_pages.hpp"
-#include "penstock/engine/pie_judge.hpp"
 
 namespace penstock {
 

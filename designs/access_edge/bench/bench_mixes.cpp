@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Shares below congested nodes, with queues from idle to flooded.
-#include "bench_mixes.hpp"
+#include "designs/access_edge/bench/bench_mixes.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "core_driver.hpp"
-#include "core_tree.hpp"
+#include "designs/access_edge/bench/core_driver.hpp"
+#include "designs/access_edge/bench/core_tree.hpp"
 
 namespace nb = nanobind;
 

@@ -7,8 +7,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "designs/access_edge/model/device_settings.hpp"
+#include "designs/access_edge/model/pin_face.hpp"
 #include "penstock/engine/device.hpp"
-#include "penstock/engine/device_settings.hpp"
 
 namespace penstock::engine {
 

@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "designs/access_edge/model/device_settings.hpp"
 #include "penstock/engine/device.hpp"
-#include "penstock/engine/device_settings.hpp"
 
 namespace penstock::engine {
 

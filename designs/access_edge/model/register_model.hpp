@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "penstock/access_edge.hpp"
-#include "penstock/engine/core_model.hpp"
+#include "designs/access_edge/model/access_edge.hpp"
+#include "designs/access_edge/model/core_model.hpp"
 
 namespace penstock::engine {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "penstock/pins_core.h"
+#include "designs/access_edge/bench/pins_core.h"
 
 namespace penstock {
 

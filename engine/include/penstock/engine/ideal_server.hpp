@@ -11,22 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "blocks/schedule/model/shaper.hpp"
-#include "blocks/stream/model/settings.hpp"
-#include "core_mirror.hpp"
-#include "link_clock.hpp"
+#include "blocks/schedule/model/shaper_code.hpp"
+#include "penstock/engine/link_clock.hpp"
 
 namespace penstock {
 
-// A shaper as one word, as pst_pkg::shaper_cfg_t.
-inline ShaperSetting decode_shaper(uint64_t code) {
-    return {static_cast<uint32_t>(code & settings::kMostMantissa),
-            static_cast<uint32_t>(code >> settings::kExponentAt & settings::kMostExponent),
-            static_cast<uint32_t>(code >> settings::kBurstAt)};
-}
-inline uint64_t encode_shaper(const ShaperSetting& s) {
-    return uint64_t{s.burst} << settings::kBurstAt | uint64_t{s.exponent} << settings::kExponentAt | s.mantissa;
-}
+inline constexpr uint32_t kNone = ~0u;  // no packet
 
 class IdealServer {
   public:

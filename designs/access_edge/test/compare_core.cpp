@@ -10,8 +10,8 @@
 #include <random>
 #include <vector>
 
-#include "core_library.hpp"
-#include "penstock/engine/core_model.hpp"
+#include "designs/access_edge/bench/core_library.hpp"
+#include "designs/access_edge/model/core_model.hpp"
 
 namespace {
 

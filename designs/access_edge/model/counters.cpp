@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-#include "penstock/engine/counters.hpp"
+#include "designs/access_edge/model/counters.hpp"
 
 namespace penstock::engine {
 
@@ -39,8 +39,8 @@ std::uint64_t CounterCheck::run(std::span<const std::uint32_t> queues) {
     const std::int64_t limit = device_.now() + kPatience;
     while ((measurement_.undecided() || !device_.input_idle()) && device_.now() < limit) device_.run(device_.now() + 64);
     device_.run(device_.now() + kPipeline);
-    for (unsigned reason = 1; reason < kDropReasons; ++reason)
-        compare(std::string("drop counter ") + kDropNames[reason],
+    for (unsigned reason = 1; reason < access_edge::kDropReasons; ++reason)
+        compare(std::string("drop counter ") + access_edge::kDropNames[reason],
                 read_amount(access_edge::kDropCounters[reason].packets, access_edge::kDropCounters[reason].bytes),
                 measurement_.live().dropped[reason]);
     compare("marked packets", {read64(registers::kMarkedPackets), 0}, {measurement_.live().marked, 0});

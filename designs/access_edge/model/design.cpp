@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "designs/access_edge/model/design.hpp"
+
+#include <bit>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "blocks/stream/model/settings.hpp"
+#include "designs/access_edge/bench/bench_core.hpp"
+#include "designs/access_edge/model/access_edge.hpp"
+#include "designs/access_edge/model/counters.hpp"
+#include "designs/access_edge/model/device_settings.hpp"
+#include "designs/access_edge/model/model_device.hpp"
+#include "designs/access_edge/model/pin_face.hpp"
+#include "penstock/engine/rtl_device.hpp"
+
+namespace penstock {
+
+using namespace engine;
+
+namespace {
+
+class AccessEdge final : public DeviceKind {
+  public:
+    explicit AccessEdge(AccessEdgeSettings settings) : settings_(std::move(settings)) {
+        statement_.queues = settings_.queues;
+        statement_.drop_reasons.assign(std::begin(access_edge::kDropNames), std::end(access_edge::kDropNames));
+    }
+
+    const Statement& statement() const override { return statement_; }
+    std::unique_ptr<Device> make(const Environment& environment) const override {
+        if (settings_.library.empty()) return make_model_device(DeviceSettings{settings_, environment});
+        return std::make_unique<RtlDevice>(settings_.library, std::make_unique<AccessEdgeFace>(), 1, 1, environment);
+    }
+    void identify(Device& device) const override {
+        if (device.read(registers::kType) != registers::kTypeAccessEdge)
+            throw DeviceError("the type register is not that of an access edge");
+        if (const auto queues = device.read(registers::kQueues); queues != settings_.queues)
+            throw std::invalid_argument("the device has " + std::to_string(queues) + " queues, the job " +
+                                        std::to_string(settings_.queues));
+    }
+    CounterReport check_counters(Device& device, const Measurement& measurement, std::span<const std::uint32_t> queues) const override {
+        CounterCheck check(device, measurement);
+        const std::uint64_t mismatches = check.run(queues);
+        return {mismatches, check.findings()};
+    }
+
+  private:
+    AccessEdgeSettings settings_;
+    Statement statement_;
+};
+
+MemorySettings memory_settings(Table table, PagePool* pool) {
+    MemorySettings memory;
+    memory.bytes = static_cast<std::uint64_t>(table.integer("bytes", PST_BEAT_BYTES, std::int64_t{1} << 46));
+    memory.read_latency = static_cast<std::uint32_t>(table.integer("read_latency", 1, 1'000'000, memory.read_latency));
+    memory.write_latency = static_cast<std::uint32_t>(table.integer("write_latency", 1, 1'000'000, memory.write_latency));
+    memory.gap_permille = static_cast<std::uint32_t>(table.integer("gap_permille", 0, 999, 0));
+    if (pool) {
+        pool->pages = static_cast<std::uint32_t>(table.integer("pages", 1, 1 << 28));
+        pool->page_bytes = static_cast<std::uint32_t>(table.integer("page_bytes", PST_BEAT_BYTES, 1 << 20));
+    }
+    table.done();
+    return memory;
+}
+
+// What the model has to know of the device; the RTL knows it.
+void model_settings(Table table, AccessEdgeSettings& device) {
+    device.max_frame_bytes = static_cast<std::uint32_t>(table.integer("max_frame_bytes", 1, settings::kMostLength));
+    device.min_frame_bytes = static_cast<std::uint32_t>(table.integer("min_frame_bytes", 1, device.max_frame_bytes));
+    device.shaping = table.boolean("shaping", true);
+    const std::string aqm = table.has("aqm") ? table.text("aqm") : "none";
+    if (aqm != "none" && aqm != "codel" && aqm != "pie") bad_job("device.model.aqm is none, codel or pie");
+    device.aqm = aqm == "codel" ? AqmKind::Codel : aqm == "pie" ? AqmKind::Pie : AqmKind::None;
+    device.aqm_estimate = table.boolean("aqm_estimate", false);
+    AqmParameters& built = device.aqm_parameters;
+    built.max_packet_bytes = device.max_frame_bytes;
+    built.tick_shift = static_cast<int>(table.integer("tick_shift", 0, 16, built.tick_shift));
+    built.update_ticks = table.integer("pie_update_ticks", 1, (1 << 18) - 1, built.update_ticks);
+    built.alpha = table.integer("pie_alpha", 1, 65'535, built.alpha);
+    built.beta = table.integer("pie_beta", 1, 65'535, built.beta);
+    if (device.aqm != AqmKind::None && !device.shaping) bad_job("device.model.aqm needs shaping");
+    device.gates = table.has("hierarchy");
+    if (device.gates) {
+        if (!device.shaping) bad_job("device.model.hierarchy needs shaping");
+        Table sizes = table.table("hierarchy");
+        const auto number = [&](const char* key, std::int64_t least, std::int64_t most) {
+            return static_cast<std::uint32_t>(sizes.integer(key, least, most));
+        };
+        device.tree = {number("queues_per_subscriber", 1, 8), number("nodes", 2, 1 << 22), number("ports", 2, 1 << 22),
+                       number("classes", 1, settings::kMostTrafficClass + 1)};
+        if (!std::has_single_bit(device.tree.queues_per_subscriber))
+            bad_job("device.model.hierarchy.queues_per_subscriber is 1, 2, 4 or 8");
+        sizes.done();
+    }
+    table.done();
+}
+
+}  // namespace
+
+std::shared_ptr<const DeviceKind> access_edge_kind(Table& device, Environment& environment) {
+    AccessEdgeSettings settings;
+    const bool model = device.has("model");
+    if (model == device.has("library")) bad_job("device.library or device.model: one of them is needed");
+    if (model) {
+        model_settings(device.table("model"), settings);
+    } else {
+        settings.library = device.text("library");
+        if (settings.library.empty()) bad_job("device.library is empty");
+    }
+    settings.queues = static_cast<std::uint32_t>(device.integer("queues", 1, 1 << 24));
+    for (Table& memory : device.tables("memories")) {
+        if (model) settings.pools.emplace_back();
+        environment.memories.push_back(memory_settings(memory, model ? &settings.pools.back() : nullptr));
+    }
+    if (settings.gates && settings.queues % settings.tree.queues_per_subscriber != 0)
+        bad_job("device.queues is no multiple of device.model.hierarchy.queues_per_subscriber");
+    return std::make_shared<AccessEdge>(std::move(settings));
+}
+
+void bind_access_edge(nanobind::module_& m) { bind_bench(m); }
+
+}  // namespace penstock

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// An access edge as a job describes it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "blocks/hierarchy/model/timed_hierarchy.hpp"
+#include "designs/access_edge/model/pie_judge.hpp"
+#include "penstock/engine/environment.hpp"
+
+namespace penstock::engine {
+
+// Memory and pages of the device, for the model, which has to know them (the RTL has them built in).
+struct PagePool {
+    std::uint32_t pages = 0, page_bytes = 0;
+};
+
+struct AccessEdgeSettings {
+    std::string library;  // of the RTL; empty: the model
+    std::uint32_t queues = 0;
+    // What the model is to be: the same numbers as of designs/access_edge/configs.yaml.
+    std::uint32_t max_frame_bytes = 0, min_frame_bytes = 0;
+    bool shaping = true;
+    AqmKind aqm = AqmKind::None;
+    bool aqm_estimate = false;
+    AqmParameters aqm_parameters;
+    bool gates = false;   // subscribers, nodes and ports above the queues
+    HierarchySizes tree;  // how many
+    std::vector<PagePool> pools;
+};
+
+// The model's: what it is, and what is around it.
+struct DeviceSettings : AccessEdgeSettings, Environment {};
+
+}  // namespace penstock::engine

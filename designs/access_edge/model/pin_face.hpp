@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The access edge at its pins: a queue id in front of each frame, tid says which queue it left, three event ports tell the fate of each.
+#pragma once
+
+#include "penstock/engine/pin_face.hpp"
+
+namespace penstock::engine {
+
+inline constexpr std::uint32_t kPrefixBytes = 4;  // queue id, most significant byte first
+
+class AccessEdgeFace final : public PinFace {
+  public:
+    std::uint32_t head_bytes() const override { return kPrefixBytes; }
+    void write_head(const Frame& frame, std::uint8_t* to) const override {
+        for (unsigned i = 0; i < kPrefixBytes; ++i) to[i] = static_cast<std::uint8_t>(frame.queue >> (24 - 8 * i));
+    }
+    std::uint32_t user(const Frame& frame, bool, bool last) const override { return last && frame.error; }
+    std::uint32_t queue(unsigned, std::uint32_t id, std::uint32_t) const override { return id; }
+    const char* fault(std::uint32_t user) const override { return user ? "reports a memory error, but the memories gave none" : nullptr; }
+    void arrived(const Frame& frame, std::int64_t last_bit, std::int64_t, Observer& observer) const override {
+        observer.arrived(frame, last_bit);
+    }
+    bool events(std::int64_t now, std::span<const pst_event_pins> events, Observer& observer) override {
+        const auto fate = [](const pst_event_pins& p) { return Fate{p.queue_o, p.len_o, p.reason_o}; };
+        if (events[kClassify].valid_o) observer.classified(now, fate(events[kClassify]));
+        if (events[kEnqueue].valid_o) observer.enqueued(now, fate(events[kEnqueue]));
+        if (events[kDequeue].valid_o) observer.dequeued(now, fate(events[kDequeue]), events[kDequeue].mark_o);
+        return true;
+    }
+
+  private:
+    enum PinEvent : unsigned { kClassify, kEnqueue, kDequeue };  // as shim_access_edge.cpp has them
+};
+
+}  // namespace penstock::engine

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// How a design's frames look at its pins: what stands in front of a frame or beside its beats, which queue an output belongs to, and what
+// its events mean. RtlDevice does the rest.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "penstock/engine/device.hpp"
+#include "penstock/pins.h"
+
+namespace penstock::engine {
+
+class PinFace {
+  public:
+    static constexpr std::uint32_t kMostHead = 4;
+
+    virtual ~PinFace() = default;
+    // Bytes in front of each frame, at most kMostHead.
+    virtual std::uint32_t head_bytes() const { return 0; }
+    virtual void write_head(const Frame&, std::uint8_t*) const {}
+    // Fields of a frame's beats.
+    virtual std::uint32_t dest(const Frame&) const { return 0; }
+    virtual std::uint32_t user(const Frame& frame, bool first, bool last) const = 0;
+    // The queue of a frame that leaves.
+    virtual std::uint32_t queue(unsigned output, std::uint32_t id, std::uint32_t user) const = 0;
+    // What `user` of an output's last beat says is wrong, or null.
+    virtual const char* fault(std::uint32_t user) const = 0;
+    // The last beat of a frame was taken: tells the observer, of each of its copies where it has several destinations.
+    virtual void arrived(const Frame& frame, std::int64_t last_bit, std::int64_t now, Observer& observer) const = 0;
+    // All event ports of a cycle in which one is valid. True: the observer was told something.
+    virtual bool events(std::int64_t now, std::span<const pst_event_pins> events, Observer& observer) = 0;
+};
+
+}  // namespace penstock::engine
