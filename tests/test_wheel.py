@@ -7,6 +7,7 @@ import re
 import stat
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from email.parser import Parser
@@ -46,11 +47,15 @@ print(json.dumps({"devices": devices, "lists": lists, "engine": compiled, "shims
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build it as pip does, with the pinned back end of this environment and without the registry."""
-    folder = tmp_path_factory.mktemp("wheel")
+    return wheel_of(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+def wheel_of(what: Path, folder: Path) -> Path:
+    """Build the wheel of a folder or of an archive of sources, and return it."""
     command = [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check"]
-    done = subprocess.run([*command, "-w", str(folder), str(ROOT)], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, "-w", str(folder), str(what)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    (found,) = folder.iterdir()
+    (found,) = folder.glob("*.whl")
     return found
 
 
@@ -114,6 +119,20 @@ def test_an_installation_computes_what_a_checkout_does(site: Path) -> None:
         )
     finally:
         changed.write_text(text)
+
+
+def test_the_wheel_of_an_archive_of_sources(wheel: Path, tmp_path: Path) -> None:
+    """It is the same to the byte; the archive has tests and tools, as those who build from it may want to run them."""
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)], cwd=ROOT, check=True)
+    (archive,) = tmp_path.iterdir()
+    with tarfile.open(archive) as file:
+        names = {name.partition("/")[2] for name in file.getnames()}
+    assert {"tests/test_wheel.py", "tools/wheel_metadata.py", "penstock", "conftest.py", "blocks/stream/faults.yaml"} <= names
+    assert not [name for name in names if name.startswith(("build/", ".venv/", "results/")) or name.endswith((".so", ".pyc"))]
+    with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(wheel_of(archive, tmp_path / "wheel")) as other:
+        assert sorted(one.namelist()) == sorted(other.namelist())
+        for name in one.namelist():
+            assert one.read(name) == other.read(name), name
 
 
 def test_scenarios_and_documents_are_there(site: Path) -> None:
