@@ -182,6 +182,13 @@ def test_a_cache_that_cannot_be_written(site: Path) -> None:
     )
 
 
+def test_a_limit_that_makes_no_sense(site: Path) -> None:
+    """Is said before anything is compiled."""
+    done = ask(site, "-m", "penstock", "switch-sim", "--algorithm", "oq", env={"PENSTOCK_CACHE_LIMIT": "much"})
+    assert done.returncode == 2 and done.stderr.startswith("penstock: PENSTOCK_CACHE_LIMIT: must be a size"), done.stderr
+    assert not list((site.parent / "cache").glob("*/engine/*/CMakeCache.txt"))
+
+
 def test_what_needs_no_compiler(site: Path) -> None:
     """Sources for another project, from a folder in which nothing is; nothing is written beside the package."""
     before = snapshot(site)

@@ -107,6 +107,7 @@ def build(report: Callable[[str], None] | None = None) -> None:
     if _up_to_date(stamp):
         return
     folder = _folder(stamp)
+    cache.limit()  # one that makes no sense is said before the compiler runs
     with alone_in(folder):
         stamp = _stamp()
         if _up_to_date(stamp):
