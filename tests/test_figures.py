@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from penstock.designs.access_edge import job
+from penstock.designs.access_edge import report as edge_report
+from penstock.designs.access_edge import result as edge_result
 from stand_in import frame, pcap_bytes
 
 from penstock.basics.rates import mixed_rates
@@ -16,7 +19,8 @@ from penstock.engine import result
 from penstock.errors import UserError
 from penstock.papers.fpga_network_switch import compare
 from penstock.reports import report, summary
-from penstock.scenarios import job, scenario
+from penstock.scenarios import scenario
+from penstock.scenarios.device import configuration
 from penstock.switch_sim import Setting, measure
 from penstock.switch_sim.table import table
 from penstock.testing import testkit
@@ -49,7 +53,7 @@ def test_two_frames_have_an_average_rate() -> None:
     """1,000 byte from cycle 100 up to cycle 300 at 1 MHz: 40 Mbit/s; two frames of one cycle have none."""
     for cycles, rate in (([100, 300], 40_000_000), ([100, 100], None)):
         arrays = (np.array(column, dtype=np.int64) for column in (cycles, [0, 0], [1000, 7], [20, 20]))
-        found = result.rates(result.Departures(*arrays), None, 0, 1_000_000, 10**9, 20)
+        found = edge_result.rates(result.Departures(*arrays), None, 0, 1_000_000, 10**9, 20)
         assert (found["average_rate_bps"], found["measured_rate_bps"], found["backlogged_share"]) == (rate, None, 0)
 
 
@@ -58,7 +62,7 @@ def test_a_queue_as_fast_as_the_line_has_no_burst() -> None:
     cycle = 1000 * np.arange(1, 21)
     left = result.Departures(cycle, 0 * cycle, 0 * cycle + 125, cycle + 10)
     for rate, egress in ((1_000_000, 1_000_000), (1_000_000, 1_005_000), (2_000_000, 1_000_000)):
-        found = result.rates(left, rate, 10**9, 1_000_000, egress, 10)
+        found = edge_result.rates(left, rate, 10**9, 1_000_000, egress, 10)
         assert found["backlogged_rate_bps"] == found["measured_rate_bps"] == 1_000_000
 
 
@@ -66,7 +70,7 @@ def test_rate_of_a_queue_whose_frames_were_not_kept() -> None:
     """21 frames of 2,100 byte in 4,000 cycles of 10 ns: without the last one 2,000 byte in 40 us."""
     columns = {"out_packets": [21, 9, 1, 0], "out_bytes": [2100, 900, 100, 0], "first_departure": [50, 50, 50, -1]}
     columns["last_departure"] = [4050, 850, 50, -1]
-    found = [result.totals_rates(columns, queue, 100_000_000) for queue in range(4)]
+    found = [edge_result.totals_rates(columns, queue, 100_000_000) for queue in range(4)]
     assert [rates["average_rate_bps"] for rates in found] == [400_000_000, 800_000_000, None, None]
     assert [rates["measured_rate_bps"] for rates in found] == [400_000_000, None, None, None]  # nine frames say nothing
 
@@ -83,6 +87,7 @@ def good() -> dict[str, Any]:
         "queues": [],
         "queues_listed": 0,
         "queues_with_traffic": 0,
+        "config": "demo_64",
     }
 
 
@@ -105,7 +110,7 @@ def test_all_rates_are_within_the_error_that_is_said(rates: list[float], percent
     row = {"configured_rate_bps": 100_000_000, "backlogged_share": 1.0, "out_packets": 10, "latency_ns": {"count": 10, "p50": 1}}
     found = good() | {"queues_listed": 4, "queues_with_traffic": 4}
     found["queues"] = [row | {"id": n, "name": f"q{n}", "measured_rate_bps": rate * 1e6} for n, rate in enumerate(rates)]
-    assert summary.observations(found) == [f"Shaped   4 queues were held to their rates, all within {percent} %"]
+    assert edge_report.sentences(found) == [f"Shaped   4 queues were held to their rates, all within {percent} %"]
 
 
 def test_who_was_held_to_its_rate() -> None:
@@ -115,7 +120,7 @@ def test_who_was_held_to_its_rate() -> None:
 
     def said(*shares: float) -> str:
         found["queues"] = [row | {"id": n, "name": f"q{n}", "backlogged_share": share} for n, share in enumerate(shares)]
-        return summary.observations(found)[0]
+        return edge_report.sentences(found)[0]
 
     assert said(0.5, 1, 1) == "Shaped   " + ", ".join(f"q{n} was held to 1 Mbit/s" for n in range(3))
     assert said(0.499999, 1, 1) == "Shaped   q1 was held to 1 Mbit/s, q2 was held to 1 Mbit/s"
@@ -161,7 +166,7 @@ def plan(tmp_path: Path, traffic: str, *settings: str) -> dict[str, Any]:
     """Return the job of a scenario at 10 MHz."""
     (tmp_path / "s.yaml").write_text(SCENARIO.format(traffic=traffic))
     described, document = scenario.load(tmp_path / "s.yaml", list(settings))
-    return job.build(described, document, job.configuration(described, document)).job
+    return job.build(described, document, configuration(described, document)).job
 
 
 @pytest.mark.parametrize(

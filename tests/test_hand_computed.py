@@ -518,8 +518,8 @@ def long_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """The same run as if 68 frames were too many to keep them one by one, and eight queues too many to list them all."""
     records = [(NS * start, struct.pack(">I", queue) + content(59_974 if start == 59_960 else start, n)) for queue, start, n in arrivals()]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("penstock.scenarios.job.MAX_KEPT_FRAMES", 68)
-        patch.setattr("penstock.engine.result.MAX_QUEUES_LISTED", 4)
+        patch.setattr("penstock.designs.access_edge.job.MAX_KEPT_FRAMES", 68)
+        patch.setattr("penstock.designs.access_edge.result.MAX_QUEUES_LISTED", 4)
         return carry_out(tmp_path_factory.mktemp("by_hand"), patch, SCENARIO, records, orders())
 
 

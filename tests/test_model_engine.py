@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from penstock.designs.access_edge import job
 
 from penstock.benches import bench
 from penstock.designs import configs, registers
 from penstock.engine import engine, result
 from penstock.hardware import verilate
 from penstock.paths import BUILD, ROOT
-from penstock.scenarios import job, scenario
+from penstock.scenarios import scenario
+from penstock.scenarios.device import configuration
 from penstock.testing import twins
 from penstock.testing.testjobs import assert_clean
 from penstock.testing.testkit import seed
@@ -111,20 +113,20 @@ def test_core_with_a_hierarchy_is_equal_in_every_cycle(compare_core: Path, kind:
 @pytest.fixture(
     scope="session", params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_codel_16", "tiny_estimate_16", "tiny_pie_16"]
 )
-def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Config, Path]]:
+def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Configuration, Path]]:
     """A configuration and its library."""
     config = configs.load(request.param)
     yield config, verilate.build_device(config, print)
 
 
-def both(config: configs.Config, library: Path, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def both(config: configs.Configuration, library: Path, number: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run a random job on both engines."""
     described, timing = twins.random_job(config, number)
     one, other = (engine.run(described | {"device": twins.device(config, where, timing)}) for where in (library, None))
     return one, other
 
 
-def test_devices_are_equal(device: tuple[configs.Config, Path]) -> None:
+def test_devices_are_equal(device: tuple[configs.Configuration, Path]) -> None:
     """Whole devices on random jobs: drops with their reasons, and every departure in the same cycle."""
     config, library = device
     reasons: set[str] = set()
@@ -270,7 +272,7 @@ def test_histograms_of_long_runs() -> None:
 def test_subscribers_are_equal() -> None:
     """Half a millisecond of scenarios/subscribers_35000.yaml on both engines: 35,000 subscribers, the same departures and drops."""
     described, document = scenario.load(ROOT / "scenarios/subscribers_35000.yaml", ["duration=500 us"])
-    config = job.configuration(described, document)
+    config = configuration(described, document)
     found = []
     for name in ("rtl", "model"):
         plan = job.build(described, document, config, name)

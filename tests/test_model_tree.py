@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from penstock.designs.access_edge import job
 
 from penstock.designs import configs, registers
 from penstock.engine import engine
 from penstock.errors import UserError
 from penstock.hardware import verilate
-from penstock.scenarios import job, scenario
+from penstock.scenarios import scenario
+from penstock.scenarios.device import configuration
 from penstock.testing import twins, twins_tree
 from penstock.testing.testjobs import assert_clean
 from penstock.testing.testkit import seed
@@ -30,19 +32,19 @@ def built() -> None:
 
 
 @pytest.fixture(scope="session")
-def device() -> tuple[configs.Config, Path]:
+def device() -> tuple[configs.Configuration, Path]:
     """A configuration and its library."""
     config = configs.load("tree_2048")
     return config, verilate.build_device(config, print)
 
 
-def both(config: configs.Config, library: Path, described: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def both(config: configs.Configuration, library: Path, described: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Run a job on both engines."""
     one, other = (engine.run(described | {"device": twins.device(config, where, TIMING)}) for where in (library, None))
     return one, other
 
 
-def nearly_equal(config: configs.Config, library: Path, jobs: list[twins_tree.TreeJob]) -> None:
+def nearly_equal(config: configs.Configuration, library: Path, jobs: list[twins_tree.TreeJob]) -> None:
     """Compare the engines on these jobs within what docs/architecture.md allows.
 
     A setting that is written in the very cycle in which its parent is looked at may shift a whole job, so such jobs count whole.
@@ -70,14 +72,14 @@ def nearly_equal(config: configs.Config, library: Path, jobs: list[twins_tree.Tr
     assert apart <= COUNTS * packets
 
 
-def test_devices_are_equal_while_parents_keep_their_settings(device: tuple[configs.Config, Path]) -> None:
+def test_devices_are_equal_while_parents_keep_their_settings(device: tuple[configs.Configuration, Path]) -> None:
     """Departures and drops, each level congested in its turn."""
     jobs = [twins_tree.TreeJob(device[0], number, changes=False) for number in range(seed(), seed() + JOBS)]
     assert {made.tight for made in jobs} == set(twins_tree.LEVELS)
     nearly_equal(*device, jobs)
 
 
-def test_devices_are_equal_when_parents_change(device: tuple[configs.Config, Path]) -> None:
+def test_devices_are_equal_when_parents_change(device: tuple[configs.Configuration, Path]) -> None:
     """Rates, gates and parents change in mid-traffic."""
     jobs = [twins_tree.TreeJob(device[0], number) for number in range(seed() + 1000, seed() + 1000 + 2 * JOBS)]
     nearly_equal(*device, [made for made in jobs if made.job["timed_register_writes"]][: JOBS // 2])
@@ -154,7 +156,7 @@ def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls:
 def test_scenarios_are_equal(name: str, settings: list[str]) -> None:
     """What the RTL does with `changes` and gates (tests/test_scenarios.py) the model does, frame by frame."""
     described, document = scenario.load(configs.ROOT / f"scenarios/{name}.yaml", settings)
-    config = job.configuration(described, document)
+    config = configuration(described, document)
     plans = [job.build(described, document, config, which) for which in ("rtl", "model")]
     plans[0].job["device"]["library"] = str(verilate.build_device(config, print))
     one, other = (engine.run(plan.job) for plan in plans)

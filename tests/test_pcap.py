@@ -12,7 +12,7 @@ from stand_in import frame, pcap_bytes
 
 from penstock.errors import UserError
 from penstock.scenarios import pcap
-from penstock.scenarios.schema import Match
+from penstock.scenarios.common import Match
 from penstock.testing import testkit
 
 RECORDS = [(1_000_000_000_000 + 1_500 * i, frame(size=60 + i)) for i in range(20)]

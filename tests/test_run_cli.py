@@ -530,7 +530,7 @@ def test_a_reader_that_leaves_early(place: Path, fake_engine: dict[str, Any]) ->
 
 def test_every_key_with_every_kind_of_value(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever stands at a key, what is wrong is said in our words, not in those of the library that finds it."""
-    from penstock.scenarios.schema import Scenario
+    from penstock.designs.access_edge.scenario import Scenario
 
     foreign = ("input", "should be", "valid integer", "value error", "pydantic", "_error", "unable to", "traceback")
     values = [
@@ -573,8 +573,11 @@ def test_every_key_with_every_kind_of_value(place: Path, fake_engine: dict[str, 
 
 def test_random_damage_to_a_scenario_never_raises(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     """Scenarios with random characters changed either load or give one line and status 2."""
+    from penstock.designs.access_edge import job
+
     from penstock.errors import UserError
-    from penstock.scenarios import job, scenario
+    from penstock.scenarios import scenario
+    from penstock.scenarios.device import configuration
     from penstock.testing import testkit
 
     rng = np.random.default_rng(testkit.seed())
@@ -586,7 +589,7 @@ def test_random_damage_to_a_scenario_never_raises(place: Path, fake_engine: dict
         (place / "bad.yaml").write_text("".join(text))
         try:
             read, document = scenario.load(place / "bad.yaml")
-            job.build(read, document, job.configuration(read, document))
+            job.build(read, document, configuration(read, document))
         except UserError as error:
             assert str(error) and "Traceback" not in str(error)
 

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from penstock.designs.access_edge import job
 
+from penstock.designs import design as designs
 from penstock.designs import registers
 from penstock.errors import UserError
 from penstock.paths import ROOT
-from penstock.scenarios import job, scenario, schema_docs
-from penstock.scenarios.schema import IMIX
+from penstock.scenarios import scenario, schema_docs
+from penstock.scenarios.common import IMIX
+from penstock.scenarios.device import configuration
 
 BASE = """\
 name: base
@@ -36,7 +39,7 @@ def plan(tmp_path: Path, text: str = BASE, settings: list[str] | None = None, en
     path = tmp_path / "base.yaml"
     path.write_text(text)
     read, document = scenario.load(path, settings)
-    return job.build(read, document, job.configuration(read, document), engine)
+    return job.build(read, document, configuration(read, document), engine)
 
 
 def test_generated_sources(tmp_path: Path) -> None:
@@ -256,7 +259,8 @@ def test_series_by_name(tmp_path: Path) -> None:
         plan(tmp_path, settings=["report.series=0-40"])
 
 
-def test_scenario_reference_is_fresh() -> None:
-    """The tables of docs/scenario.md are those of the models; `python -m penstock.scenarios.schema_docs` writes them."""
-    path = ROOT / "docs" / "scenario.md"
-    assert schema_docs.updated(path.read_text()) == path.read_text()
+@pytest.mark.parametrize("name", designs.names())
+def test_scenario_reference_is_fresh(name: str) -> None:
+    """The tables of each design's page are those of its models; `python -m penstock.scenarios.schema_docs` writes them."""
+    path = ROOT / designs.load(name).page
+    assert schema_docs.updated(path.read_text(), name) == path.read_text()

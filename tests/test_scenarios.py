@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from penstock.designs.access_edge.scenario import PcapTraffic, Scenario
 
 from penstock.paths import ROOT
 from penstock.scenarios import pcap, scenario
-from penstock.scenarios.schema import PcapTraffic, Scenario
 
 SCENARIOS = ROOT / "scenarios"
 FIRST_LIGHT = SCENARIOS / "first_light.yaml"
@@ -105,7 +105,7 @@ def queue(result: dict[str, Any], name: str) -> dict[str, Any]:
 
 def departure_rate(capture: Path, match: dict[str, str], skip: int) -> float:
     """Return the rate in bit/s of the frames that match in a capture of the device's output, without the first `skip`."""
-    from penstock.scenarios.schema import Match
+    from penstock.scenarios.common import Match
 
     frames = pcap.read(capture)
     mine = pcap.match_frames(frames, [Match.model_validate(match)]) == 0

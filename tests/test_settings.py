@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from penstock.designs.access_edge import job
 from ruamel.yaml import YAML
 
 from penstock.designs import configs, registers
 from penstock.errors import UserError
-from penstock.scenarios import job, scenario
+from penstock.scenarios import scenario
+from penstock.scenarios.device import configuration
 from penstock.settings import plain
 from penstock.settings.parents import Parents
 from penstock.settings.queues import Settings
@@ -40,7 +42,7 @@ def written(folder: Path, document: dict[str, Any]) -> list[tuple[int, int]]:
     with path.open("w") as file:
         YAML().dump(document, file)
     read, found = scenario.load(path)
-    return list(job.build(read, found, job.configuration(read, found)).job["register_writes"])
+    return list(job.build(read, found, configuration(read, found)).job["register_writes"])
 
 
 def test_the_same_writes_as_a_scenario(tmp_path: Path) -> None:

@@ -4,10 +4,11 @@
 from pathlib import Path
 
 import pytest
+from penstock.designs.access_edge import job
 
 from penstock.designs import configs, registers
 from penstock.errors import UserError
-from penstock.scenarios import job, scenario
+from penstock.scenarios import scenario
 
 HEAD = """name: tree
 description: A test.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from penstock.designs.access_edge import config as configuration
 
 from penstock.designs import configs
 from penstock.engine import engine
@@ -57,21 +58,21 @@ def stand_in_job(stand_in: str) -> Callable[..., Job]:
 
 
 @pytest.fixture(scope="session")
-def tiny() -> tuple[configs.Config, str]:
+def tiny() -> tuple[configs.Configuration, str]:
     """The configuration tiny_16 and its library, assertions on."""
     config = configs.load("tiny_16")
     return config, str(verilate.build_device(config, print, assertions=True))
 
 
 @pytest.fixture
-def tiny_job(tiny: tuple[configs.Config, str]) -> Callable[..., Job]:
+def tiny_job(tiny: tuple[configs.Configuration, str]) -> Callable[..., Job]:
     """Make a job for the RTL in the configuration tiny_16."""
     config, library = tiny
     timing = {"read_latency": 40, "write_latency": 25, "gap_permille": 100}
 
     def make(sources: list[Job], **keys: Any) -> Job:
         job: Job = {
-            "device": configs.device(config, library, timing),
+            "device": configuration.device(config, library, timing),
             "seed": seed(),
             "duration_cycles": 30_000,
             "drain": True,

@@ -23,7 +23,7 @@ def native() -> Any:
     return engine.module()
 
 
-def drawn_frames(rng: random.Random, config: configs.Config, until: int) -> list[Frame]:
+def drawn_frames(rng: random.Random, config: configs.Configuration, until: int) -> list[Frame]:
     """Frames of all kinds, in order of time; now and then nothing, now and then many at once."""
     found: list[Frame] = []
     cycle = 0
@@ -90,7 +90,7 @@ def same(one: Job, other: Job) -> None:
         assert one[key] == other[key], key
 
 
-def check_session_against_run(native: Any, config: configs.Config, library: str | None, number: int) -> None:
+def check_session_against_run(native: Any, config: configs.Configuration, library: str | None, number: int) -> None:
     rng = random.Random(number)
     job, timing = twins.random_job(config, number)
     job |= {"device": twins.device(config, library, timing), "drain": False, "max_cycles": None}
@@ -120,12 +120,12 @@ def test_session_on_the_model(native: Any, name: str, part: int) -> None:
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_session_on_the_rtl(native: Any, tiny: tuple[configs.Config, str], number: int) -> None:
+def test_session_on_the_rtl(native: Any, tiny: tuple[configs.Configuration, str], number: int) -> None:
     print(f"PENSTOCK_SEED={seed()}")
     check_session_against_run(native, tiny[0], tiny[1], seed() + number)
 
 
-def answer(native: Any, config: configs.Config, library: str | None, number: int, step: int) -> list[tuple[int, ...]]:
+def answer(native: Any, config: configs.Configuration, library: str | None, number: int, step: int) -> list[tuple[int, ...]]:
     """Each frame that leaves is answered by one or two others after a while, as acknowledgements let a sender go on. Returns departures."""
     rng = random.Random(number)
     job, timing = twins.random_job(config, number)
@@ -151,7 +151,7 @@ def answer(native: Any, config: configs.Config, library: str | None, number: int
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_what_comes_in_depends_on_what_went_out(native: Any, tiny: tuple[configs.Config, str], number: int) -> None:
+def test_what_comes_in_depends_on_what_went_out(native: Any, tiny: tuple[configs.Configuration, str], number: int) -> None:
     """Model and RTL agree to the cycle, although neither can know what will be offered."""
     print(f"PENSTOCK_SEED={seed()}")
     step = random.Random(seed() + number).choice([1, 13, 64, 1000])

@@ -148,13 +148,13 @@ MARKING = {"tiny_codel_16": (3 * 10**9, Aqm(2, 2, ecn=True), 1, 60), "tiny_pie_1
 
 
 @pytest.fixture(scope="module", params=list(MARKING))
-def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Config, Path]]:
+def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Configuration, Path]]:
     """The RTL of a configuration."""
     config = configs.load(request.param)
     yield config, verilate.build_device(config, print)
 
 
-def test_marks_stand_in_the_frames(device: tuple[configs.Config, Path], tmp_path: Path) -> None:
+def test_marks_stand_in_the_frames(device: tuple[configs.Configuration, Path], tmp_path: Path) -> None:
     """IPv4 and IPv6 frames of scapy's: those that are marked come out as scapy marks them, checksum and all; all others as they came."""
     config, library = device
     rng = random.Random(seed())

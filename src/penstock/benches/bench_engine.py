@@ -9,6 +9,7 @@ import numpy as np
 from penstock.benches import lateness
 from penstock.command_line.options import take_number
 from penstock.designs import configs, registers
+from penstock.designs.access_edge.config import device as configuration_device
 from penstock.errors import UserError
 
 LINE_BPS = 100 * 10**9
@@ -27,7 +28,7 @@ def take_levels(settings: dict[str, str], queues: int) -> int:
     return levels
 
 
-def configuration(options: dict[str, Any]) -> configs.Config:
+def configuration(options: dict[str, Any]) -> configs.Configuration:
     """Return the configuration edge_262144, or with levels=4 tree_262144, with that many queues."""
     name, queues = ("tree_262144" if options["levels"] > 1 else "edge_262144"), options["queues"]
     overrides: dict[str, Any] = {"queues": queues}
@@ -36,7 +37,7 @@ def configuration(options: dict[str, Any]) -> configs.Config:
     return configs.with_overrides(configs.load(name), overrides)
 
 
-def tree_writes(config: configs.Config, offered: float, rng: np.random.Generator) -> list[tuple[int, int]]:
+def tree_writes(config: configs.Configuration, offered: float, rng: np.random.Generator) -> list[tuple[int, int]]:
     """Return the writes that deal subscribers to nodes and nodes to ports in turn, each with twice to four times its mean load."""
     tree = config.hierarchy
     if tree is None:
@@ -67,7 +68,7 @@ def job(options: dict[str, Any], library: Path | None) -> dict[str, Any]:
     ]
     writes += tree_writes(config, offered, rng)
     timing = {"read_latency": READ_LATENCY, "write_latency": WRITE_LATENCY}
-    device = configs.device(config, str(library) if library else None, timing)
+    device = configuration_device(config, str(library) if library else None, timing)
     cycles = int(options["packets"] * mean * 8 * config.clock_hz / offered)
     source = {"kind": "poisson", "queues": np.arange(config.queues, dtype=np.uint32), "pick": "random", "bps": offered, "sizes": sizes}
     return {

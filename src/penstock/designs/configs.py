@@ -9,203 +9,53 @@ from collections.abc import Mapping
 from functools import cache
 from io import StringIO
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError
 
 from penstock.basics.suggest import nearest
 from penstock.basics.wording import words
-from penstock.designs import registers
+from penstock.designs import design as designs
+from penstock.designs.design import Configuration
 from penstock.errors import UserError
 from penstock.paths import DESIGNS, ROOT, read_file_list
 
-PAGE_UNIT_BYTES = 64  # one beat: page sizes are multiples of it
-MEMORY_UNIT_BYTES = 4096  # no AXI4 burst crosses it, so memories are multiples of it
-MAX_UPDATE_TICKS = (1 << 18) - 1
-MAX_PIE_GAIN = (1 << 16) - 1  # in 2^-32 per tick
-PIE_WALK_CYCLES = 16  # beside one for each queue: the pipeline of the update
-_NAME = r"^[a-z][a-z0-9_]*$"
-
-Count = Annotated[int, Field(strict=True, ge=1)]
+Config = TypeVar("Config", bound=Configuration)
 
 
-class Memory(BaseModel):
-    """One packet memory: descriptors `base .. base + pages - 1` are its pages, one frame takes one page."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str = Field(pattern=_NAME, description="Name in reports.")
-    bytes: Count = Field(description="Size of the memory in bytes, a multiple of 4,096.")
-    pages: Count = Field(description="Number of pages.")
-    page_bytes: Count = Field(description="Bytes of a page, a multiple of 64: the largest frame that it holds.")
-
-    @model_validator(mode="after")
-    def _check(self) -> "Memory":
-        if self.page_bytes % PAGE_UNIT_BYTES:
-            raise ValueError(f"memory {self.name} has pages of {self.page_bytes:,} bytes, which is not a multiple of {PAGE_UNIT_BYTES}")
-        if self.bytes % MEMORY_UNIT_BYTES:
-            raise ValueError(f"memory {self.name} has {self.bytes:,} bytes, which is not a multiple of {MEMORY_UNIT_BYTES:,}")
-        needed = self.pages * self.page_bytes
-        if needed > self.bytes:
-            pages = f"{self.pages:,} pages of {self.page_bytes:,} bytes"
-            raise ValueError(f"memory {self.name} has {self.bytes:,} bytes, but its {pages} need {needed:,}")
-        return self
+def names(design: str | None = None) -> list[str]:
+    """Return the names of the configurations of `design`, in the order of its file, or of all designs."""
+    return [name for each in ([design] if design else designs.names()) for name in _document(_path(each))]
 
 
-class Hierarchy(BaseModel):
-    """What is above the queues: subscriber s has the queues from s * queues_per_subscriber on, subscribers have nodes, nodes have ports."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    queues_per_subscriber: Literal[1, 2, 4, 8] = Field(description="Queues of each subscriber.")
-    nodes: Count = Field(description="Number of access nodes, a power of two, at least 2.")
-    ports: Count = Field(description="Number of ports, a power of two, at least 2.")
-    classes: int = Field(strict=True, ge=1, le=registers.MAX_CLASS + 1, description="Number of traffic classes; 0 goes first.")
-
-    @model_validator(mode="after")
-    def _check(self) -> "Hierarchy":
-        for name in ("nodes", "ports"):
-            count = getattr(self, name)
-            if count < 2 or count & (count - 1):
-                raise ValueError(f"{name} must be a power of two and at least 2, not {count:,}")
-        return self
+def design_of(name: str) -> str:
+    """Return the design that has a configuration of this name. Raises UserError when none has, or several have."""
+    having = [design for design in designs.names() if name in names(design)]
+    if len(having) > 1:
+        raise UserError(f"{name!r} is a configuration of {' and of '.join(having)}; say which design")
+    if not having:
+        raise UserError(f"there is no configuration {name!r}{nearest(name, names())}")
+    return having[0]
 
 
-class Pie(BaseModel):
-    """What all queues share of PIE; by default as RFC 8033 recommends (sections 4.2 and 5.1)."""
+def load(name: str, design: str | None = None) -> Any:
+    """Return the configuration `name`, of any design unless one is given.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    update_us: Count = Field(15_000, description="T_UPDATE in microseconds: how often a queue's drop probability is calculated.")
-    alpha: float = Field(0.125, gt=0, description="Gain in Hz: how much a delay off its target changes the probability.")
-    beta: float = Field(1.25, gt=0, description="Gain in Hz: how much a delay that changes does.")
-
-
-class Config(BaseModel):
-    """One configuration of the access edge. Limits are those of the hardware and of its registers."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str = Field(pattern=_NAME, description="Name; the wrapper is called `pst_<design>_<name>`.")
-    design: str = Field("access_edge", pattern=_NAME, description="Folder below `designs/`.")
-    description: str = Field(description="One line for people.")
-    queues: int = Field(strict=True, ge=2, le=1 << 24, description="Number of queues.")
-    clock_hz: int = Field(strict=True, ge=1_000_000, le=500_000_000, description="Clock in Hz.")
-    max_frame_bytes: int = Field(strict=True, ge=1, le=registers.MAX_LENGTH, description="Largest frame in bytes, without prefix and FCS.")
-    min_frame_bytes: int = Field(14, strict=True, ge=1, description="Smallest frame in bytes, without prefix and FCS.")
-    shaping: bool = Field(True, strict=True, description="Queues have rates; false: backlogged queues take turns.")
-    aqm: Literal["none", "codel", "pie"] = Field("none", description="Active queue management of each queue; needs `shaping`.")
-    aqm_estimate: bool = Field(False, strict=True, description="The AQM's delay is backlog by rate, without a time stamp per frame.")
-    pie: Pie = Field(Pie(), description="What all queues share of PIE; needs `aqm: pie`.")
-    hierarchy: Hierarchy | None = Field(None, description="Subscribers, nodes and ports above the queues; needs `shaping`.")
-    memories: tuple[Memory, ...] = Field(min_length=1, max_length=32, description="Where frames wait.")
-
-    @field_validator("memories", mode="before")
-    @classmethod
-    def _as_list(cls, value: object) -> object:
-        if not isinstance(value, (list, tuple)):
-            raise ValueError("must be a list of memories, each with name, bytes, pages and page_bytes")
-        return value
-
-    @model_validator(mode="after")
-    def _check(self) -> "Config":
-        if self.min_frame_bytes > self.max_frame_bytes:
-            raise ValueError(f"min_frame_bytes is {self.min_frame_bytes:,}, which is more than max_frame_bytes, {self.max_frame_bytes:,}")
-        if self.aqm != "none" and not self.shaping:
-            raise ValueError(f"aqm is {self.aqm}, which needs shaping: true")
-        if self.aqm_estimate and self.aqm == "none":
-            raise ValueError("aqm_estimate is true, but there is no aqm")
-        if self.pie != Pie() and self.aqm != "pie":
-            raise ValueError(f"pie is given, but aqm is {self.aqm}")
-        if self.aqm == "pie":
-            self._check_pie()
-        if self.hierarchy:
-            least = 2 * self.hierarchy.queues_per_subscriber
-            if self.queues & (self.queues - 1) or self.queues < least:
-                raise ValueError(f"queues is {self.queues:,}; with a hierarchy it must be a power of two and at least {least}")
-            if not self.shaping:
-                raise ValueError("there is a hierarchy, which needs shaping: true")
-            if max(self.hierarchy.nodes, self.hierarchy.ports) > self.queues:
-                raise ValueError(f"the hierarchy has more nodes or ports than there are queues, {self.queues:,}")
-        names = [memory.name for memory in self.memories]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice:
-            raise ValueError(f"two memories are called {twice}")
-        largest = max(memory.page_bytes for memory in self.memories)
-        if largest < self.max_frame_bytes:
-            sizes = f"max_frame_bytes is {self.max_frame_bytes:,}, the largest page has {largest:,}"
-            raise ValueError(f"no memory has a page for the largest frame: {sizes}")
-        if not 2 <= self.descriptors <= 1 << 24:
-            raise ValueError(f"the memories have {self.descriptors:,} pages in all, allowed: 2 to {1 << 24:,}")
-        return self
-
-    def _check_pie(self) -> None:
-        for name, value in self.pie_numbers.items():
-            most = MAX_UPDATE_TICKS if name == "update_ticks" else MAX_PIE_GAIN
-            if not 1 <= value <= most:
-                key = "update_us" if name == "update_ticks" else name
-                unit = "ticks" if name == "update_ticks" else "2^-32 per tick"
-                raise ValueError(f"pie.{key} is {getattr(self.pie, key):,}: that is {value:,} {unit}, allowed: 1 to {most:,}")
-        cycles = self.pie_numbers["update_ticks"] << self.tick_shift
-        if cycles < self.queues + PIE_WALK_CYCLES:
-            raise ValueError(f"pie.update_us is {self.pie.update_us:,}, which is too short to calculate {self.queues:,} queues one by one")
-
-    @property
-    def descriptors(self) -> int:
-        """Number of descriptors: the pages of all memories."""
-        return sum(memory.pages for memory in self.memories)
-
-    @property
-    def address_bits(self) -> int:
-        """Bits of a byte address over all memories."""
-        return max(1, (sum(memory.bytes for memory in self.memories) - 1).bit_length())
-
-    @property
-    def tick_shift(self) -> int:
-        """The AQM's tick is 2^n cycles: between 1 and 2 us."""
-        return (self.clock_hz // 1_000_000).bit_length()
-
-    @property
-    def pie_numbers(self) -> dict[str, int]:
-        """PIE as the hardware has it: T_UPDATE in ticks, gains in 2^-32 per tick."""
-        ticks_per_second = self.clock_hz / (1 << self.tick_shift)
-        gain = (1 << 32) / ticks_per_second
-        return {
-            "update_ticks": round(self.pie.update_us * ticks_per_second / 1e6),
-            "alpha": round(self.pie.alpha * gain),
-            "beta": round(self.pie.beta * gain),
-        }
-
-    @property
-    def module(self) -> str:
-        """Name of the wrapper's module."""
-        return f"pst_{self.design}_{self.name}"
-
-
-def designs() -> list[str]:
-    """Return the names of the designs that have configurations."""
-    return sorted(path.parent.name for path in DESIGNS.glob("*/configs.yaml"))
-
-
-def names(design: str = "access_edge") -> list[str]:
-    """Return the names of the configurations of `design`, in the order of its file."""
-    return list(_document(_path(design)))
-
-
-def load(name: str, design: str = "access_edge") -> Config:
-    """Return the configuration `name`. Raises UserError when there is none, or when it is not sound (file, line and key)."""
+    Raises UserError when there is none, or when it is not sound (file, line and key).
+    """
+    design = design or design_of(name)
     path = _path(design)
     document = _document(path)
     if name not in document:
         raise UserError(f"there is no configuration {name!r} of {design}{nearest(name, document)}")
     entry = document[name]
     if not isinstance(entry, Mapping):
-        raise UserError(f"{_where(path, document, [name])}: {name} must be a mapping with queues, clock_hz, max_frame_bytes and memories")
+        raise UserError(f"{_where(path, document, [name])}: {name} must be a mapping from settings to values")
     try:
-        return Config.model_validate({**_plain(entry), "name": name, "design": design})
+        return designs.load(design).configuration.model_validate({**_plain(entry), "name": name, "design": design})
     except ValidationError as error:
         keys, message = _first(error)
         raise UserError(f"{_where(path, document, [name, *keys])}: {'.'.join(map(str, [name, *keys]))}: {message}") from None
@@ -217,12 +67,14 @@ def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
     Values may be text, which is read as YAML. The name stays: builds are keyed by content, not by name. Raises UserError.
     """
     values: dict[str, Any] = config.model_dump()
+    begun: list[str] = []  # parts that the configuration did not have
     for key, value in overrides.items():
         *parents, last = key.split(".")
         if value is None or value == "":
             raise UserError(f"{key}: is empty; give a value")
-        if parents == ["hierarchy"] and values["hierarchy"] is None:
-            values["hierarchy"] = dict.fromkeys(Hierarchy.model_fields)  # all of them have to come
+        if len(parents) == 1 and values.get(parents[0], 0) is None and (part := _part(config, parents[0])):
+            values[parents[0]] = dict.fromkeys(part.model_fields)  # all of them have to come
+            begun.append(parents[0])
         target: Any = values
         for step in parents:
             target = _child(target, step, key)
@@ -230,69 +82,31 @@ def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
             known = [] if not isinstance(target, dict) else [k for k in target if k not in ("name", "design")]
             raise UserError(f"{key}: there is no such setting of a configuration{nearest(last, known) if known else ''}")
         target[last] = _scalar(value, key) if isinstance(value, str) else value
-    if isinstance(values["hierarchy"], dict) and (left := [name for name, given in values["hierarchy"].items() if given is None]):
-        raise UserError(f"hierarchy.{left[0]}: is missing; {config.name} has no hierarchy of its own, so all its settings are needed")
+    for part in begun:
+        if left := [name for name, given in values[part].items() if given is None]:
+            raise UserError(f"{part}.{left[0]}: is missing; {config.name} has no {part} of its own, so all its settings are needed")
     try:
-        return Config.model_validate(values)
+        return type(config).model_validate(values)
     except ValidationError as error:
         keys, message = _first(error)
         raise UserError(f"{'.'.join(map(str, keys)) or config.name}: {message}") from None
 
 
-def model_settings(config: Config) -> dict[str, Any]:
-    """Return what the model of the device has to be told (key `device.model` of a job)."""
-    settings: dict[str, Any] = {
-        "max_frame_bytes": config.max_frame_bytes,
-        "min_frame_bytes": config.min_frame_bytes,
-        "shaping": config.shaping,
-        "aqm": config.aqm,
-        "aqm_estimate": config.aqm_estimate,
-        "tick_shift": config.tick_shift,
-        **({f"pie_{name}": value for name, value in config.pie_numbers.items()} if config.aqm == "pie" else {}),
-    }
-    return settings | ({"hierarchy": config.hierarchy.model_dump()} if config.hierarchy else {})
+def _part(config: Configuration, key: str) -> type[BaseModel] | None:
+    """Return the model of an optional part of a configuration, `hierarchy: Hierarchy | None`; None: it is no such part."""
+    kinds = [kind for kind in get_args(type(config).model_fields[key].annotation) if isinstance(kind, type) and issubclass(kind, BaseModel)]
+    return kinds[0] if kinds else None
 
 
-def device(config: Config, library: str | None, timing: Mapping[str, int]) -> dict[str, Any]:
-    """Return key `device` of a job: the RTL in `library` (may be filled in later), None: the model. `timing` is that of every memory."""
-    common = {"design": config.design, "clock_hz": config.clock_hz, "queues": config.queues}
-    if library is not None:
-        return common | {"library": library, "memories": [{"bytes": memory.bytes, **timing} for memory in config.memories]}
-    pools = [{"bytes": memory.bytes, "pages": memory.pages, "page_bytes": memory.page_bytes, **timing} for memory in config.memories]
-    return common | {"model": model_settings(config), "memories": pools}
-
-
-def sources(config: Config) -> list[Path]:
+def sources(config: Configuration) -> list[Path]:
     """Return the sources of the design, packages first, without the wrapper."""
     return read_file_list(DESIGNS / config.design / "rtl" / f"{config.design}.f")
 
 
-def write_wrapper(config: Config, folder: Path) -> Path:
+def write_wrapper(config: Configuration, folder: Path) -> Path:
     """Write `pst_<design>_<name>.sv` into `folder`: the design's top module with the numbers in it, every port passed through."""
-    top = DESIGNS / config.design / "rtl" / f"pst_{config.design}.sv"
-    memories = len(config.memories)
-
-    def packed(width: int, values: list[int]) -> str:
-        return "{" + ", ".join(f"{width}'d{value}" for value in reversed(values)) + "}"
-
-    numbers = {
-        "Queues": str(config.queues),
-        "Memories": str(memories),
-        "MemPages": packed(32, [memory.pages for memory in config.memories]),
-        "MemPageBytes": packed(32, [memory.page_bytes for memory in config.memories]),
-        "MemBytes": packed(64, [memory.bytes for memory in config.memories]),
-        "AddrWidth": str(config.address_bits),
-        "MaxFrameBytes": str(config.max_frame_bytes),
-        "MinFrameBytes": str(config.min_frame_bytes),
-        "ClockHz": str(config.clock_hz),
-        "Shaping": f"1'b{int(config.shaping)}",
-        "Aqm": str(registers.AQM_CODES[config.aqm]),
-        "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
-        "TickShift": str(config.tick_shift),
-        **_pie_numbers(config),
-        **_tree_numbers(config),
-    }
-    sizes = {"Memories": memories, "AddrWidth": config.address_bits, "DataWidth": 512, "DataBytes": 64}
+    design = designs.load(config.design)
+    top, numbers, sizes = design.top, design.parameters(config), design.widths(config)
     ports = [(direction, _with_numbers(kind, sizes), port) for direction, kind, port in _ports(top)]
     width = max(len(kind) for _, kind, _ in ports)
     lines = [
@@ -319,28 +133,6 @@ def write_wrapper(config: Config, folder: Path) -> Path:
     return path
 
 
-def _pie_numbers(config: Config) -> dict[str, str]:
-    """Return the parameters of PIE, where it is."""
-    if config.aqm != "pie":
-        return {}
-    numbers = config.pie_numbers
-    return {"UpdateTicks": str(numbers["update_ticks"]), "Alpha": str(numbers["alpha"]), "Beta": str(numbers["beta"])}
-
-
-def _tree_numbers(config: Config) -> dict[str, str]:
-    """Return the parameters of the hierarchy."""
-    tree = config.hierarchy
-    if tree is None:
-        return {"Levels": "1"}
-    return {
-        "Levels": "4",
-        "QueuesPerSubscriber": str(tree.queues_per_subscriber),
-        "Nodes": str(tree.nodes),
-        "Ports": str(tree.ports),
-        "Classes": str(tree.classes),
-    }
-
-
 def _ports(top: Path) -> list[tuple[str, str, str]]:
     """Return (direction, type, name) of each port of the module in `top`; its header has one port per line."""
     header = top.read_text().split(") (", 1)[1].split(");", 1)[0]
@@ -351,14 +143,19 @@ def _ports(top: Path) -> list[tuple[str, str, str]]:
 
 
 def _with_numbers(kind: str, sizes: dict[str, int]) -> str:
-    """Return a port's type with its sizes as numbers: `[AddrWidth-1:0]` becomes `[27:0]`."""
-    return re.sub(r"(\w+)-1:", lambda match: f"{sizes[match[1]] - 1}:", kind)
+    """Return a port's type with its sizes as numbers: `[AddrWidth-1:0]` becomes `[27:0]`, `[8*DataBytes-1:0]` `[255:0]`."""
+
+    def number(match: re.Match[str]) -> str:
+        factor, size, less = match.groups()
+        return f"[{int(factor or 1) * (sizes[size] if size in sizes else int(size)) - int(less or 0)}:"
+
+    return re.sub(r"\[(?:(\d+)\*)?(\w+)(?:-(\d+))?:", number, kind)
 
 
 def _path(design: str) -> Path:
     path = DESIGNS / design / "configs.yaml"
-    if design not in designs():
-        raise UserError(f"there is no design {design!r} with configurations{nearest(design, designs())}")
+    if design not in designs.names():
+        raise UserError(f"there is no design {design!r} with configurations{nearest(design, designs.names())}")
     return path
 
 

@@ -24,8 +24,8 @@ from penstock.designs import registers
 from penstock.devices.records import Dropped, Received
 from penstock.devices.setup import Setup
 from penstock.errors import UserError
-from penstock.scenarios.job import MAX_CYCLES
-from penstock.scenarios.job import MAX_ENGINE_BYTES as MAX_FRAME_BYTES
+from penstock.scenarios.traffic import MAX_CYCLES
+from penstock.scenarios.traffic import MAX_ENGINE_BYTES as MAX_FRAME_BYTES
 
 SNAPSHOT_READS = 10_000  # of the status, until a snapshot is there
 

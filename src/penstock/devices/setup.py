@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from penstock.designs.configs import Config
+from penstock.designs.access_edge import job, tree
+from penstock.designs.access_edge import scenario as schema
+from penstock.designs.access_edge.config import Config
 from penstock.errors import UserError
-from penstock.scenarios import job, schema, tree
+from penstock.scenarios.device import configuration
 from penstock.scenarios.scenario import Document, check
 from penstock.settings import plain
 from penstock.settings.queues import Settings
@@ -23,7 +25,7 @@ class Setup:
         """Raises UserError that names the key."""
         self._given, document = check(schema.Setup, given)
         self._document: Document = document
-        self.config: Config = job.configuration(self._given, document)
+        self.config: Config = configuration(self._given, document)
         self._queues = job.QueueTable(self._given, document, self.config)
         self._tree = tree.Tree(self._given, document, self.config)
         self._egress_bps = job.line_rate(self._given, document, self.config, "egress")

@@ -1,31 +1,33 @@
-"""From the engine's raw result to `result.json` and the data of the plots. docs/result.md describes every key.
+"""From the engine's raw result to `result.json` and the data of the plots: what all designs share. docs/result.md describes every key.
 
 Distributions are {count, min, mean, p50, p99, p99_9, max}; percentiles are values that occurred (nearest rank).
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock import __version__
-from penstock.engine import tree_rows
-from penstock.scenarios.job import Plan
+from penstock.designs.design import Configuration, Plan
+from penstock.scenarios.common import CommonScenario
 from penstock.scenarios.scenario import Document
-from penstock.scenarios.schema import Scenario
-
-if TYPE_CHECKING:
-    from penstock.designs.configs import Config
 
 SCHEMA = "penstock.run/1"
-MAX_QUEUES_LISTED = 1000
-MIN_FRAMES_OF_A_RATE = 10  # a few frames, perhaps one burst, say nothing of a rate
 CLOUD_POINTS = 6000  # single packets shown in the report
 CDF_POINTS = 400
-QUEUE_COUNTERS = ("in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes")
-AQM_COUNTERS = ("aqm_drop_packets", "marked_packets")  # of each queue, where the configuration has an AQM
-TOLERANCE_CYCLES = 1024  # what the shaper makes up for beyond the burst (docs/architecture.md, "Rates as the hardware sees them")
+
+
+@dataclass(frozen=True)
+class Curves:
+    """What has a curve of its own in the report."""
+
+    ids: Sequence[int]
+    names: Sequence[str]
+    rates_bps: Sequence[int | None]
+    of: NDArray[np.int64] | None = None  # by queue: the id of its curve; None: queues are their own
 
 
 @dataclass(frozen=True)
@@ -71,54 +73,19 @@ def binned(histogram: dict[str, Any], scale: float = 1.0) -> dict[str, Any]:
     return {"count": count, **{key: round(float(value) * scale, 3) for key, value in numbers.items()}}
 
 
-def rates(left: Departures, rate_bps: int | None, burst_bytes: int, clock_hz: int, egress_bps: int, idle_latency: int) -> dict[str, Any]:
-    """Return the rates of one queue in bit/s, None where they do not exist; docs/result.md defines them."""
-    none = {"measured_rate_bps": None, "average_rate_bps": None, "backlogged_rate_bps": None, "backlogged_share": 0.0}
-    if len(left.cycle) < 2 or left.cycle[-1] == left.cycle[0]:
-        return none
-    whole = int(left.cycle[-1] - left.cycle[0])
-    before = np.concatenate([[0], np.cumsum(left.length)])  # bytes that left before frame i
-    average = 8 * clock_hz * float(before[-2]) / whole
-    enough = len(left.cycle) >= MIN_FRAMES_OF_A_RATE
-    found = {
-        "measured_rate_bps": average if enough else None,
-        "average_rate_bps": average,
-        "backlogged_rate_bps": None,
-        "backlogged_share": 0.0,
-    }
-    # Frame i+1 was waiting when frame i left: an idle device could have sent it by then.
-    waiting = np.diff(left.cycle) + idle_latency <= left.latency[1:]
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], waiting, [False]]).astype(np.int8)))
-    starts, ends = edges[0::2], edges[1::2]  # frames starts[k]..ends[k] left one after the other without the queue running empty
-    found["backlogged_share"] = round(float((left.cycle[ends] - left.cycle[starts]).sum()) / whole, 6)
-    if rate_bps:
-        burst = max(burst_bytes, TOLERANCE_CYCLES * rate_bps / (8 * clock_hz))
-        # The burst leaves at the rate of the line while credit comes in at the queue's own.
-        credit = burst / (1 - rate_bps / egress_bps) if rate_bps < 0.99 * egress_bps else 0
-        paced = np.minimum(np.searchsorted(before, before[starts] + credit), ends)
-        cycles = float((left.cycle[ends] - left.cycle[paced]).sum())
-        size = float((before[ends] - before[paced]).sum())
-        if cycles:
-            found["backlogged_rate_bps"] = 8 * clock_hz * size / cycles
-            if enough and found["backlogged_share"] >= 0.5:
-                found["measured_rate_bps"] = found["backlogged_rate_bps"]
-    return {key: round(value, 3) if key.endswith("_bps") and value is not None else value for key, value in found.items()}
-
-
-def totals_rates(table: dict[str, Any], queue: int, clock_hz: int) -> dict[str, Any]:
-    """Return the rates of a queue whose frames were not kept one by one: its average rate, the last frame taken for one of mean size."""
-    packets, span = int(table["out_packets"][queue]), int(table["last_departure"][queue]) - int(table["first_departure"][queue])
-    average = round(8 * clock_hz * int(table["out_bytes"][queue]) * (packets - 1) / packets / span, 3) if packets > 1 and span > 0 else None
-    measured = average if packets >= MIN_FRAMES_OF_A_RATE else None
-    return {"measured_rate_bps": measured, "average_rate_bps": average, "backlogged_rate_bps": None, "backlogged_share": 0.0}
-
-
-def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, config: "Config", plan: Plan, name: str) -> dict[str, Any]:
-    """Return what `result.json` holds."""
+def summary(
+    raw: dict[str, Any],
+    scenario: CommonScenario,
+    document: Document,
+    config: Configuration,
+    plan: Plan,
+    name: str,
+    own: dict[str, Any],
+) -> dict[str, Any]:
+    """Return what `result.json` holds: the keys of every design, and those of one (`own`)."""
     clock = config.clock_hz
     left = Departures.of(raw)
     packets, size = _totals(raw["packets"]), _totals(raw["bytes"])
-    queues, with_traffic = _queues(raw, left, config, plan)
     wall = float(raw["wall_seconds"])
     return {
         "schema": SCHEMA,
@@ -126,6 +93,7 @@ def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, confi
         "name": name,
         "description": scenario.description,
         "engine": plan.engine,
+        "design": config.design,
         "config": config.name,
         "seed": scenario.seed,
         "interrupted": bool(raw["interrupted"]),
@@ -136,11 +104,9 @@ def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, confi
         "cycles_per_second": round(int(raw["cycles"]) / wall) if wall > 0 else None,
         "packets": packets,
         "bytes": size,
-        **({"marked_packets": int(raw["marked_packets"])} if config.aqm != "none" else {}),
         "throughput_bps": round(8 * size["out"] * clock / int(raw["cycles"]), 3) if raw["cycles"] else 0.0,
         "latency_ns": _latency(raw, left, 1e9 / clock),
         **_lateness(raw, clock),
-        "groups": _groups(raw, config, plan),
         "order_errors": int(raw["order_errors"]),
         "payload_errors": int(raw["payload_errors"]),
         "event_errors": int(raw["event_errors"]),
@@ -154,12 +120,8 @@ def summarise(raw: dict[str, Any], scenario: Scenario, document: Document, confi
         },
         "findings": list(raw["findings"]),
         "notes": plan.notes,
-        "queues_with_traffic": with_traffic,
-        "queues_listed": len(queues),
-        "queues": queues,
-        **tree_rows.rows(raw, plan.parents, clock),
+        **own,
         "device": config.model_dump(mode="json"),
-        "memories": [{"name": m.name, **counts} for m, counts in zip(config.memories, raw["memory"], strict=True)],
         "scenario": document.data,
     }
 
@@ -168,30 +130,6 @@ def _latency(raw: dict[str, Any], left: Departures, scale: float) -> dict[str, A
     if len(left.latency) == raw["packets"]["out"] or "latency_histograms" not in raw:
         return distribution(left.latency, scale)
     return binned(raw["latency_histograms"][0], scale)
-
-
-def _groups(raw: dict[str, Any], config: "Config", plan: Plan) -> list[dict[str, Any]]:
-    """Return what became of the frames of each named group of queues."""
-    entries, of = plan.settings.groups(), plan.settings.group_of()
-    if of is None:
-        return []
-    table = {key: np.asarray(raw["queue"][key]) for key in QUEUE_COUNTERS}
-    scale = 1e9 / config.clock_hz
-    rows = []
-    for number, entry in enumerate(entries):
-        mine = np.flatnonzero(of == number)
-        sums = {key: int(column[mine].sum()) for key, column in table.items()}
-        seconds = int(raw["cycles"]) / config.clock_hz
-        histograms = raw.get("latency_histograms", [])
-        rows.append({
-            "name": plan.settings.group_name(entry),
-            "queues": len(mine),
-            "configured_rate_bps": plan.settings.group_settings(entry).rate_bps,
-            "mean_rate_bps": round(8 * sums["out_bytes"] / len(mine) / seconds, 3) if seconds else None,
-            **sums,
-            "latency_ns": binned(histograms[1 + number], scale) if len(histograms) > 1 + number else distribution(np.zeros(0)),
-        })  # fmt: skip
-    return rows
 
 
 def failures(result: dict[str, Any]) -> list[str]:
@@ -241,46 +179,15 @@ def _lost(totals: dict[str, Any]) -> int:
     return int(totals["in"] - totals["out"] - totals["queued"] - sum(totals["dropped"].values()))
 
 
-def _queues(raw: dict[str, Any], left: Departures, config: "Config", plan: Plan) -> tuple[list[dict[str, Any]], int]:
-    """Return the busiest queues (by bytes in) and how many had traffic at all."""
-    counters = QUEUE_COUNTERS if config.aqm == "none" else QUEUE_COUNTERS + AQM_COUNTERS
-    table = {key: np.asarray(raw["queue"][key]) for key in counters}
-    had_traffic = np.flatnonzero(table["in_packets"])
-    weight = table["in_bytes"][had_traffic]
-    ids = np.sort(had_traffic[np.argsort(-weight.astype(np.int64), kind="stable")[:MAX_QUEUES_LISTED]])
-    order = np.argsort(left.queue, kind="stable")
-    sorted_queue = left.queue[order]
-    idle = int(left.latency.min()) if len(left.latency) else 0
-    kept = None if plan.job["keep_all"] else set(plan.job["series_queues"])
-    rows = []
-    for queue in ids.tolist():
-        low, high = np.searchsorted(sorted_queue, [queue, queue + 1])
-        own = left.only(order[low:high])
-        settings = plan.settings.settings(queue)
-        rows.append({
-            "id": queue,
-            "name": plan.settings.name(queue),
-            "subscriber": plan.settings.subscriber(queue),
-            "configured_rate_bps": settings.rate_bps,
-            "burst_bytes": settings.burst_bytes,
-            **(
-                rates(own, settings.rate_bps, settings.burst_bytes, config.clock_hz, plan.job["egress_bps"], idle)
-                if kept is None or queue in kept
-                else totals_rates(raw["queue"], queue, config.clock_hz)
-            ),
-            **{key: int(column[queue]) for key, column in table.items()},
-            "latency_ns": distribution(own.latency, 1e9 / config.clock_hz),
-        })  # fmt: skip
-    return rows, len(had_traffic)
-
-
-def plot_data(raw: dict[str, Any], config: "Config", plan: Plan) -> dict[str, NDArray[Any]]:
+def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Curves) -> dict[str, NDArray[Any]]:
     """Return the arrays of `series.npz`; docs/result.md describes them."""
     left = Departures.of(raw)
+    if curves.of is not None:
+        left = replace(left, queue=curves.of[left.queue])
     scale = 1e9 / config.clock_hz
     interval = int(plan.job["interval_cycles"])
     points = max(1, -(-int(raw["cycles"]) // interval))
-    ids = plan.job["series_queues"]
+    ids = curves.ids
     bytes_out = np.zeros((points, len(ids)), dtype=np.int64)
     mean = np.full((points, len(ids)), np.nan)
     highest = np.full((points, len(ids)), np.nan)
@@ -289,8 +196,10 @@ def plot_data(raw: dict[str, Any], config: "Config", plan: Plan) -> dict[str, ND
     if len(left.latency):
         cdf[:, -1] = np.quantile(left.latency, shares, method="inverted_cdf") * scale
     clouds = []
+    frames = np.zeros(len(ids), dtype=np.int64)
     for column, queue in enumerate(ids):
         own = left.only(left.queue == queue)
+        frames[column] = len(own.cycle)
         if not len(own.cycle):
             continue
         slot = np.minimum(own.cycle // interval, points - 1)
@@ -308,14 +217,15 @@ def plot_data(raw: dict[str, Any], config: "Config", plan: Plan) -> dict[str, ND
     return {
         "interval_ns": np.array(interval * scale),
         "queues": np.array(ids, dtype=np.int64),
-        "names": np.array([plan.settings.name(queue) for queue in ids], dtype=str),
-        "rates_bps": np.array([_or_minus(plan.settings.settings(queue).rate_bps) for queue in ids], dtype=np.int64),
+        "names": np.array(curves.names, dtype=str),
+        "rates_bps": np.array([_or_minus(rate) for rate in curves.rates_bps], dtype=np.int64),
         "bytes_out": bytes_out,
         "latency_mean_ns": mean,
         "latency_max_ns": highest,
         "cdf_share": shares,
         "cdf_ns": cdf,
         "cloud": cloud,
+        "frames": frames,
         "drop_reasons": np.array(reasons, dtype=str),
         "drops": drops,
         **_late(raw, scale),

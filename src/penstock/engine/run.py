@@ -40,14 +40,17 @@ def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
     """Run a scenario and write its result; return what is in `result.json` and the folder. Raises UserError, RunError."""
     from penstock.engine import result
     from penstock.reports import report
-    from penstock.scenarios import job, scenario
+    from penstock.scenarios import scenario
+    from penstock.scenarios.device import configuration, design_of
 
     check_engine(request.engine)
     settings = request.settings + ([f"seed={request.seed}"] if request.seed is not None else [])
     with working(f"Reading {request.scenario.name}"):
-        described, document = scenario.load(request.scenario, settings)
-        config = job.configuration(described, document)
-    plan = job.build(described, document, config, request.engine)
+        document = scenario.open_file(request.scenario, settings)
+        design = design_of(document)
+        described = scenario.validated(design.scenario, document)
+        config = configuration(described, document)
+    plan = design.plan(described, document, config, request.engine)
     name = described.name or request.scenario.stem
     out = request.out or Path("results") / name
     departures = _output_pcap(described, out, document)
@@ -55,8 +58,8 @@ def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
         plan.job["pcap_out"] = str(grown / "departures.pcap") if departures else None
         raw = _simulate(plan.job, config)
         with working("Writing the result"):
-            found = result.summarise(raw, described, document, config, plan, name)
-            series = result.plot_data(raw, config, plan)
+            found = result.summary(raw, described, document, config, plan, name, design.own_result(raw, config, plan))
+            series = design.plot_data(raw, config, plan)
             report.write_series(grown / "series.npz", series)
             report.write_html(grown / "report.html", found, series)
             write_json(grown / "result.json", found)

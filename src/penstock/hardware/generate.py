@@ -7,7 +7,7 @@ from pathlib import Path
 from penstock import __version__
 from penstock.basics.growing import PARTIAL, growing
 from penstock.designs import configs, registers
-from penstock.designs.configs import Config
+from penstock.designs.access_edge.config import Config
 from penstock.errors import UserError
 from penstock.paths import ROOT
 

@@ -157,8 +157,9 @@ def _elaborations() -> list[tuple[str, list[Path]]]:
     folder = BUILD / "lint"
     folder.mkdir(parents=True, exist_ok=True)
     from penstock.designs import configs
+    from penstock.designs import design as designs
 
-    for design in configs.designs():
+    for design in designs.names():
         for name in configs.names(design):
             config = configs.load(name, design)
             wrapper = configs.write_wrapper(config, folder)

@@ -60,9 +60,10 @@ def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> 
     everything else takes parameters of its module, in place of those of the first entry for `target` in `expected.yaml`. Raises UserError.
     """
     from penstock.designs import configs
+    from penstock.designs import design as designs
     from penstock.hardware import expected, fabric, library
 
-    if what in configs.designs():
+    if what in designs.names():
         settings = dict(settings)
         config = configs.load(settings.pop("config", configs.names(what)[0]), what)
         config = configs.with_overrides(config, settings)

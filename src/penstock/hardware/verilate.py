@@ -22,7 +22,7 @@ from penstock.hardware import verilated_objects
 from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, plain, read_file_list, tool_environment
 
 if TYPE_CHECKING:
-    from penstock.designs.configs import Config
+    from penstock.designs.design import Configuration
 
 DEVICES = BUILD / "devices"
 ENGINE = ROOT / "engine"
@@ -127,14 +127,14 @@ def _command(what: Build, folder: Path, work: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def build_device(config: "Config", report: Report | None = None, assertions: bool = False) -> Path:
+def build_device(config: "Configuration", report: Report | None = None, assertions: bool = False) -> Path:
     """Return the library of a device in this configuration, with the ABI of pins.h.
 
     With `assertions` those of the RTL are on: a failure ends the run and says where. Raises VerilateError.
     """
     from penstock.designs import configs
+    from penstock.designs import design as designs
 
-    memories = len(config.memories)
     with tempfile.TemporaryDirectory() as folder:
         wrapper = configs.write_wrapper(config, Path(folder))
         generated = {wrapper.name: wrapper.read_text()}
@@ -144,7 +144,7 @@ def build_device(config: "Config", report: Report | None = None, assertions: boo
             top=config.module,
             sources=configs.sources(config),
             shim=DESIGNS / config.design / "model" / "shim.cpp",
-            defines={"PST_MEMORIES": memories, "PST_ADDR_WIDTH": config.address_bits},
+            defines=designs.load(config.design).defines(config),
             generated=generated,
             assertions=assertions,
         ),

@@ -3,6 +3,7 @@
 import json
 import zipfile
 import zlib
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,10 @@ from numpy.typing import NDArray
 
 from penstock.basics.files import open_file, read_text
 from penstock.basics.units import format_time_ns
-from penstock.designs.registers import DROP_WORDS
+from penstock.designs.design import Table
 from penstock.engine.result import SCHEMA, failures
 from penstock.errors import UserError
-from penstock.reports.summary import by_group, rate_text, rows, sentences
+from penstock.reports.summary import design_of, sentences
 
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_TABLE_ROWS = 40
@@ -92,11 +93,13 @@ def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
     """Write the page."""
     from plotly.offline import get_plotlyjs
 
+    design = design_of(result)
+    table = design.table(result, MAX_TABLE_ROWS, short=False)
     interval_ns = float(series["interval_ns"])
     points = len(series["bytes_out"])
     smooth = SMOOTHED_POINTS if points >= 10 * SMOOTHED_POINTS else 1
     failed = failures(result)
-    in_plot = sum(q["out_packets"] for q in result["queues"] if q["id"] in set(series["queues"].tolist()))
+    in_plot = int(series["frames"].sum()) if "frames" in series else 0
     parts = {
         "TITLE": escape(result["name"]),
         "TAG": _tag(result, failed),
@@ -112,8 +115,10 @@ def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
         if len(series["drop_reasons"])
         else '<div class="nothing">Nothing was dropped.</div>',
         "LATENESS": LATENESS if "late_ns" in series else "",
-        "TABLE_NOTE": escape(_table_note(result)),
-        "TABLE": _table(rows(result, MAX_TABLE_ROWS)),
+        "CURVE": escape(design.curves(result)),
+        "TABLE_TITLE": escape(table.title),
+        "TABLE_NOTE": escape(table.note),
+        "TABLE": _table(table),
         "FOOTER": _footer(result),
         "DATA": json.dumps(_data(result, series, smooth), allow_nan=False, separators=(",", ":")).replace("</", "<\\/"),
         "PLOTLY": get_plotlyjs().replace("</script", "<\\/script"),
@@ -137,44 +142,25 @@ def _tag(result: dict[str, Any], failed: list[str]) -> str:
     return '<span class="tag good">every packet accounted for, order and bytes intact</span>'
 
 
-def _table_note(result: dict[str, Any]) -> str:
-    if by_group(result, MAX_TABLE_ROWS):
-        return (
-            "Groups of queues. Rates count frame bytes; the measured rate is that of one queue of the group on average, over the whole run."
-        )
-    shown, total = min(len(result["queues"]), MAX_TABLE_ROWS), result["queues_with_traffic"]
-    which = f"All {total:,} with traffic." if shown == total else f"The {shown:,} busiest of {total:,} with traffic."
-    return which + " Rates count frame bytes; the measured rate of a backlogged queue is taken while it was backlogged."
+def _table(table: Table) -> str:
+    def line(tag: str, cells: Sequence[str]) -> str:
+        # The first column is words by style; the others of `left` say so.
+        kinds = ["" if not 0 < column < table.left else ' class="left"' for column in range(len(cells))]
+        return "<tr>" + "".join(f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True)) + "</tr>"
 
-
-def _table(queues: list[dict[str, Any]]) -> str:
-    owned = any(queue["subscriber"] for queue in queues)  # groups of queues, and devices without a hierarchy, have none
-    names = '<th>queue</th><th class="left">subscriber</th>' if owned else "<th>queue</th>"
-    heads = ["configured", "measured", "in", "out", "dropped", "median", "p99", "slowest"]
-    lines = [names + "".join(f"<th>{head}</th>" for head in heads)]
-    for queue in queues:
-        latency = queue["latency_ns"]
-        times = [format_time_ns(latency[key]) if latency["count"] else "-" for key in ("p50", "p99", "max")]
-        measured = queue["measured_rate_bps"]
-        cells = [
-            rate_text(queue["configured_rate_bps"], "unshaped"), rate_text(measured) if measured else "-",
-            f"{queue['in_packets']:,}", f"{queue['out_packets']:,}", f"{queue['drop_packets']:,}", *times,
-        ]  # fmt: skip
-        names = f"<td>{escape(queue['name'])}</td>" + (f'<td class="left">{escape(queue["subscriber"] or "")}</td>' if owned else "")
-        lines.append(names + "".join(f"<td>{escape(cell)}</td>" for cell in cells))
-    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+    return "<table>" + line("th", table.heads) + "".join(line("td", row) for row in table.rows) + "</table>"
 
 
 def _footer(result: dict[str, Any]) -> str:
-    device = result["device"]
     speed = f" ({result['cycles_per_second'] / 1e6:.2f} million a second)" if result["cycles_per_second"] else ""
     cost = f"{result['cycles']:,} clock cycles simulated in {result['wall_seconds']:.1f} s{speed}."
-    hardware = f"Configuration {result['config']}: {device['queues']:,} queues at {result['clock_hz'] / 1e6:g} MHz."
+    hardware = f"Configuration {result['config']}: {design_of(result).hardware(result)} at {result['clock_hz'] / 1e6:g} MHz."
     lines = [*result["notes"], f"{hardware} Seed {result['seed']}. {cost} Penstock {result['penstock']}, engine {result['engine']}."]
     return "".join(f"<p>{escape(line)}</p>" for line in lines)
 
 
 def _data(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]:
+    words = design_of(result).drop_words()
     interval = float(series["interval_ns"]) / 1e9
     points = len(series["bytes_out"])
     cloud = series["cloud"]
@@ -201,7 +187,7 @@ def _data(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]
         "cdf": _short(series["cdf_ns"][:, -1] / 1e9),
         "lateness": _lateness(series),
         "drops": [
-            {"name": DROP_WORDS.get(reason, reason), "count": series["drops"][:, column].tolist()}
+            {"name": words.get(reason, reason), "count": series["drops"][:, column].tolist()}
             for column, reason in enumerate(series["drop_reasons"].tolist())
         ],
     }

@@ -1,12 +1,12 @@
 """The result of a run in the terminal: one screen, plain words."""
 
-from fractions import Fraction
-from math import ceil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from penstock.basics.units import format_bytes, format_rate, format_time_ns
-from penstock.designs.registers import DROP_WORDS
+from penstock.designs import configs
+from penstock.designs.design import Design, Table, load
 
 MAX_ROWS = 10
 MAX_LINES = 24  # of the whole summary
@@ -21,7 +21,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
     lines = [
         f"In       {packets['in']:,} packets, {format_bytes(size['in'])}; {format_time_ns(result['device_seconds'] * 1e9)} of device time",
         f"Out      {packets['out']:,} packets{share}, {format_rate(result['throughput_bps'])}",
-        f"Dropped  {_drops(packets['dropped'])}",
+        f"Dropped  {_drops(packets['dropped'], design_of(result).drop_words())}",
     ]
     if result.get("marked_packets"):
         lines.append(f"Marked   {result['marked_packets']:,} packets (Congestion Experienced)")
@@ -35,64 +35,19 @@ def sentences(result: dict[str, Any]) -> list[str]:
     if late["count"]:
         half, most, worst = (format_time_ns(late[key]) for key in ("p50", "p99_9", "max"))
         lines.append(f"Late     half within {half}, 99.9 % within {most}, at most {worst}")
-    lines += observations(result)
-    return lines
+    return lines + design_of(result).sentences(result)
 
 
-def _drops(dropped: dict[str, int]) -> str:
+def design_of(result: dict[str, Any]) -> Design:
+    """Return the design that a result is of; results of before there were several do not name it. Raises UserError."""
+    return load(result["design"] if "design" in result else configs.design_of(result["config"]))
+
+
+def _drops(dropped: dict[str, int], words: Mapping[str, str]) -> str:
     if not dropped:
         return "nothing"
-    parts = [f"{count:,} {DROP_WORDS.get(reason, reason)}" for reason, count in sorted(dropped.items(), key=lambda item: -item[1])]
+    parts = [f"{count:,} {words.get(reason, reason)}" for reason, count in sorted(dropped.items(), key=lambda item: -item[1])]
     return f"{sum(dropped.values()):,} packets: {', '.join(parts)}"
-
-
-def observations(result: dict[str, Any]) -> list[str]:
-    """Return what shaping did, a line each: which queues were held to their rate, how the others fared, which gates were closed."""
-    backlogged = [q for q in result["queues"] if q["configured_rate_bps"] and q["backlogged_share"] >= 0.5]
-    held = [q for q in backlogged if q["out_packets"] >= 10]
-    slow = {q["id"] for q in backlogged}
-    free = [q for q in result["queues"] if q["id"] not in slow and q["latency_ns"]["count"]]
-    closed = [q["name"] for q in result["queues"] if q["configured_rate_bps"] == 0]
-    listed = result["queues_listed"]
-    of_all = (
-        "queues" if listed == result["queues_with_traffic"] else f"of the {listed:,} busiest queues"
-    )  # of the others nothing is known here
-    found = []
-    if 0 < len(held) <= 3:
-        found.append("Shaped   " + ", ".join(f"{q['name']} was held to {format_rate(q['measured_rate_bps'])}" for q in held))
-    elif held:
-        error = max(abs(Fraction(q["measured_rate_bps"]) / q["configured_rate_bps"] - 1) for q in held)
-        percent = max(1, ceil(error * 10_000)) / 100  # rounded up: all are within it
-        found.append(f"Shaped   {len(held):,} {of_all} were held to their rates, all within {percent:.2f} %")
-    if held and free:
-        medians = sorted(q["latency_ns"]["p50"] for q in free)
-        typical, slowest = format_time_ns(medians[len(medians) // 2]), format_time_ns(medians[-1])
-        spread = f"{typical}, at most {slowest}" if typical != slowest else typical
-        who = free[0]["name"] if len(free) == 1 else f"{len(free):,} {of_all}"
-        found.append(f"Others   {who} passed by: median latency {spread}")
-    if closed:
-        found.append(f"Closed   the gate of {', '.join(closed[:3])}{' and others' if len(closed) > 3 else ''}")
-    return found
-
-
-def rows(result: dict[str, Any], most: int = MAX_ROWS) -> list[dict[str, Any]]:
-    """Return the rows of the table: all queues in order of id where they fit; otherwise the named groups, or without those the busiest."""
-    queues = result["queues"]
-    if by_group(result, most):
-        return [{**group, "subscriber": None, "measured_rate_bps": group["mean_rate_bps"]} for group in result["groups"]]
-    if len(queues) > most + 1:  # the line that says "and 1 more" may as well be that one
-        queues = sorted(queues, key=lambda q: -q["in_bytes"])[:most]
-    return list(queues)
-
-
-def by_group(result: dict[str, Any], most: int) -> bool:
-    """Tell whether the table shows groups of queues: there are some, and too many queues for `most` rows."""
-    return bool(result.get("groups")) and result["queues_with_traffic"] > most + 1
-
-
-def rate_text(bps: float | None, none: str = "-") -> str:
-    """Return a rate, or `none`."""
-    return none if bps is None else "closed" if bps == 0 else format_rate(bps)
 
 
 def _notes(result: dict[str, Any]) -> list[str]:
@@ -124,32 +79,22 @@ def show(result: dict[str, Any], folder: Path) -> None:
         screen.print(line, no_wrap=True, overflow="ignore", crop=False, markup=False)
     around = 6 + len(said) + len(notes)  # title, two blank lines, the table's head, what is not in the table, and the report's path
     most = max(3, min(MAX_ROWS, MAX_LINES - around))
-    shown = rows(result, most)
-    if shown:
+    table = design_of(result).table(result, most, short=True)
+    if table.rows:
         screen.print()
-        for number, line in enumerate(_table(shown, "group of queues" if by_group(result, most) else "queue", width)):
+        for number, line in enumerate(_table(table, width)):
             screen.print(line, no_wrap=True, overflow="ignore", crop=False, markup=False, style="" if number else "dim")
-        if result["queues_with_traffic"] > len(shown) and not by_group(result, most):
-            screen.print(f"and {result['queues_with_traffic'] - len(shown):,} more queues", style="dim")
+        if table.more:
+            screen.print(table.more, style="dim")
     screen.print()
     for note in notes:
         screen.print(note, style="dim", no_wrap=True, overflow="ellipsis", markup=False)
     print(f"Report   {(folder / 'report.html').resolve().as_uri()}")
 
 
-def _table(shown: list[dict[str, Any]], first: str, width: int) -> list[str]:
+def _table(table: Table, width: int) -> list[str]:
     """Return the lines of the table, its head first. Only names are shortened where they do not fit; a number keeps its unit."""
-    cells = [[first, "configured", "measured", "out", "dropped", "median", "p99"]]
-    for queue in shown:
-        latency = queue["latency_ns"]
-        cells.append([
-            queue["name"],
-            rate_text(queue["configured_rate_bps"], "unshaped"),
-            rate_text(queue["measured_rate_bps"]) if queue["measured_rate_bps"] else "-",
-            f"{queue['out_packets']:,}",
-            f"{queue['drop_packets']:,}",
-            *(format_time_ns(latency[key]) if latency["count"] else "-" for key in ("p50", "p99")),
-        ])  # fmt: skip
+    cells = [table.heads, *table.rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     widths[0] = max(LEAST_NAME, min(widths[0], width - sum(widths[1:]) - len(widths) + 1))
     lines = []

@@ -20,7 +20,7 @@ from penstock.basics.files import open_file
 from penstock.errors import UserError
 
 if TYPE_CHECKING:
-    from penstock.scenarios.schema import Match
+    from penstock.scenarios.common import Match
 
 ETHERNET = 1
 MAX_RECORD_BYTES = 1 << 20

@@ -16,7 +16,7 @@ from penstock.basics.files import read_text
 from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
 from penstock.errors import UserError
-from penstock.scenarios.schema import Scenario, bounded_lists
+from penstock.scenarios.common import bounded_lists
 from penstock.settings.where import KeyPath, first_error, step
 
 Checked = TypeVar("Checked", bound=BaseModel)
@@ -68,26 +68,35 @@ class Document:
         return line
 
 
-def load(path: Path, settings: list[str] | None = None) -> tuple[Scenario, Document]:
-    """Read and validate a scenario; `settings` are `KEY=VALUE` texts applied in order. Raises UserError."""
+def open_file(path: Path, settings: list[str] | None = None) -> Document:
+    """Read a scenario; `settings` are `KEY=VALUE` texts applied in order. Raises UserError."""
     document = read(path, "scenario", "docs/scenario.md", "duration: 20 ms")
     for setting in settings or []:
         _apply(document, setting)
+    return document
+
+
+def validated(model: type[Checked], document: Document) -> Checked:
+    """Return what a document says as `model`. Raises UserError."""
     try:
         with bounded_lists():
-            return Scenario.model_validate(document.data), document
+            return model.model_validate(document.data)
     except ValidationError as error:
         explain(document, error)
+
+
+def load(path: Path, settings: list[str] | None = None) -> tuple[Any, Document]:
+    """Read a scenario and validate it as its design wants it. Raises UserError."""
+    from penstock.scenarios.device import design_of
+
+    document = open_file(path, settings)
+    return validated(design_of(document).scenario, document), document
 
 
 def check(model: type[Checked], data: Mapping[str, Any]) -> tuple[Checked, Document]:
     """Validate what a scenario says in a part of it (`model`) without a file. Raises UserError."""
     document = Document(None, dict(data), None, {})
-    try:
-        with bounded_lists():
-            return model.model_validate(document.data), document
-    except ValidationError as error:
-        explain(document, error)
+    return validated(model, document), document
 
 
 def read(path: Path, what: str, page: str, example: str) -> Document:

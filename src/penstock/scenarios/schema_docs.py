@@ -1,5 +1,9 @@
-"""Writes the tables of docs/scenario.md from the models: `python -m penstock.scenarios.schema_docs`. A test compares."""
+"""Writes the tables of the pages on scenarios from the models: `python -m penstock.scenarios.schema_docs`. A test compares.
 
+Each design has its page (Design.page) and its models, `designs/<design>/scenario.py`.
+"""
+
+import importlib
 import re
 import types
 import typing
@@ -8,11 +12,11 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from penstock.designs import design as designs
 from penstock.paths import ROOT
-from penstock.scenarios import schema
+from penstock.scenarios import common
 from penstock.settings import given
 
-PAGE = ROOT / "docs" / "scenario.md"
 _SECTION = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 # How the types are called in the tables; what is not here is called by its Python type.
@@ -75,8 +79,14 @@ def _kind(key: str, hint: Any, field: FieldInfo) -> str:
 
 
 def _named(name: str) -> Any:
-    """Return a type or a model of scenarios, or of the settings in them."""
-    return getattr(schema, name) if hasattr(schema, name) else getattr(given, name)
+    """Return a type of scenarios, or of the settings in them."""
+    return getattr(common, name) if hasattr(common, name) else getattr(given, name)
+
+
+def _model(name: str, design: str) -> Any:
+    """Return a model of a design's scenarios, of all scenarios, or of the settings in them."""
+    models = importlib.import_module(f"penstock.designs.{design}.scenario")
+    return getattr(models, name) if hasattr(models, name) else _named(name)
 
 
 def _is_union(hint: Any) -> bool:
@@ -124,10 +134,12 @@ def _default(field: FieldInfo) -> str:
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
-def updated(text: str) -> str:
-    """Return the page with all its tables written anew. Raises AttributeError for a table of a model that is not there."""
-    return _SECTION.sub(lambda match: match[1] + "\n" + table(_named(match[2])) + "\n" + match[3], text)
+def updated(text: str, design: str) -> str:
+    """Return a design's page with all its tables written anew. Raises AttributeError for a table of a model that is not there."""
+    return _SECTION.sub(lambda match: match[1] + "\n" + table(_model(match[2], design)) + "\n" + match[3], text)
 
 
 if __name__ == "__main__":
-    PAGE.write_text(updated(PAGE.read_text()))
+    for name in designs.names():
+        page = ROOT / designs.load(name).page
+        page.write_text(updated(page.read_text(), name))

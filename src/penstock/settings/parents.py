@@ -9,7 +9,7 @@ from penstock.settings.given import UNSHAPED, ChangedSettings, TimeAtRate
 from penstock.settings.where import Fail, KeyPath
 
 if TYPE_CHECKING:
-    from penstock.designs.configs import Config, Hierarchy
+    from penstock.designs.access_edge.config import Config, Hierarchy
 
 LEVELS = {"subscribers": "subscriber", "nodes": "node", "ports": "port"}
 ABOVE = {"subscribers": "node", "nodes": "port"}

@@ -23,7 +23,7 @@ from penstock.settings.where import KeyPath, first_error
 from penstock.settings.where import fail as fail_plainly
 
 if TYPE_CHECKING:
-    from penstock.designs.configs import Config
+    from penstock.designs.access_edge.config import Config
 
 _SHORT = {"class": "traffic_class"}
 

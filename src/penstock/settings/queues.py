@@ -10,7 +10,7 @@ from penstock.settings.given import UNSHAPED, Aqm, QueueSettings, TimeAtRate
 from penstock.settings.where import Fail, KeyPath
 
 if TYPE_CHECKING:
-    from penstock.designs.configs import Config
+    from penstock.designs.access_edge.config import Config
 
 AQM_NAMES = {"codel": "CoDel", "pie": "PIE"}
 # Times of each AQM in the order of the registers, with the defaults of RFC 8289 and RFC 8033, in ps.

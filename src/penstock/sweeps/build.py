@@ -42,6 +42,7 @@ def _build(point: Point, report: Callable[[str], None]) -> None:
         bench.prepare(bench.plan(point.target, parse_settings([*engine, *point.texts()]), point.seed or 1), report)
     else:
         from penstock.hardware import verilate
-        from penstock.scenarios import job, scenario
+        from penstock.scenarios import scenario
+        from penstock.scenarios.device import configuration
 
-        verilate.build_device(job.configuration(*scenario.load(resolved(point.target), point.texts())), report)
+        verilate.build_device(configuration(*scenario.load(resolved(point.target), point.texts())), report)

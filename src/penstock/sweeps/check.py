@@ -51,10 +51,11 @@ def _validate(point: Point) -> None:
         engine = [f"engine={point.engine}"] if point.engine else []
         bench.plan(point.target, parse_settings([*engine, *point.texts()]), point.seed or 1)
     elif point.kind == "run":
-        from penstock.scenarios import job, scenario
+        from penstock.scenarios import scenario
+        from penstock.scenarios.device import configuration
 
         described, document = scenario.load(resolved(point.target), point.texts())
-        job.configuration(described, document)
+        configuration(described, document)
     else:
         _validate_switch(point.options())
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from penstock.designs import configs, registers
-from penstock.designs.configs import Config
+from penstock.designs import registers
+from penstock.designs.access_edge.config import Config
+from penstock.designs.access_edge.config import device as configuration_device
 from penstock.testing.testjobs import frames, ip_frames
 
 Job = dict[str, Any]
@@ -34,7 +35,7 @@ IMIX = [(60, 7), (590, 4), (1514, 1)]
 
 def device(config: Config, library: Path | None, timing: dict[str, int]) -> Job:
     """Return key `device` of a job: the RTL in `library`, or without one the model."""
-    return configs.device(config, str(library) if library else None, timing)
+    return configuration_device(config, str(library) if library else None, timing)
 
 
 def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:

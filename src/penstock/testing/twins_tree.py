@@ -23,7 +23,7 @@ LEVELS = ("none", "subscriber", "node", "port", "all")
 class TreeJob:
     """One random job; `tight`: the level that is congested at times, one of LEVELS."""
 
-    def __init__(self, config: configs.Config, seed: int, changes: bool = True) -> None:
+    def __init__(self, config: configs.Configuration, seed: int, changes: bool = True) -> None:
         if config.hierarchy is None:
             raise ValueError(f"configuration {config.name} has no hierarchy")
         self._config, self._tree, self._rng = config, config.hierarchy, random.Random(seed)

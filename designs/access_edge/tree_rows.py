@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from penstock.designs.access_edge.scenario import Scenario
 
 from penstock.basics.units import PS_PER_SECOND
 from penstock.scenarios.scenario import Document
-from penstock.scenarios.schema import Scenario
 
 if TYPE_CHECKING:
-    from penstock.designs.configs import Config
-    from penstock.scenarios.tree import Tree
+    from penstock.designs.access_edge.config import Config
+    from penstock.designs.access_edge.tree import Tree
 
 MAX_ROWS = 1000  # of a level
 LEVELS = ("subscribers", "nodes", "ports")
@@ -39,7 +39,7 @@ class Parents:
 
 def parents(scenario: Scenario, document: Document, config: "Config") -> Parents | None:
     """Return the parents of a scenario, None for a configuration without a hierarchy. Raises UserError."""
-    from penstock.scenarios.tree import Tree
+    from penstock.designs.access_edge.tree import Tree
 
     if config.hierarchy is None:
         return None

@@ -5,24 +5,15 @@ cycles (rounded down), settings become register writes. Only queues that traffic
 no difference.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from penstock.basics.rates import mixed_rates
-from penstock.basics.suggest import nearest
-from penstock.basics.units import PS_PER_SECOND, describe, format_rate, format_time_ns
-from penstock.command_line.console import working
-from penstock.designs import registers
-from penstock.engine import tree_rows
-from penstock.errors import UserError
-from penstock.scenarios import pcap, tree
-from penstock.scenarios.scenario import Document, KeyPath
-from penstock.scenarios.schema import (
+from penstock.designs.access_edge import config as configuration
+from penstock.designs.access_edge import tree, tree_rows
+from penstock.designs.access_edge.config import Config
+from penstock.designs.access_edge.scenario import (
     Device,
     GeneratedTraffic,
     PcapTraffic,
@@ -32,42 +23,53 @@ from penstock.scenarios.schema import (
     Rates,
     Scenario,
     Setup,
-    Share,
+)
+
+from penstock.basics.rates import mixed_rates
+from penstock.basics.suggest import nearest
+from penstock.basics.units import format_rate
+from penstock.designs import registers
+from penstock.designs.design import Plan
+from penstock.errors import UserError
+from penstock.scenarios import pcap, traffic
+from penstock.scenarios.common import Share
+from penstock.scenarios.scenario import Document, KeyPath
+from penstock.scenarios.traffic import (
+    INTERVALS,
+    MAX_KEPT_FRAMES,
+    Chosen,
+    capture,
+    check_start,
+    cycles,
+    frame_count,
+    generator,
+    line_bits,
+    matched,
+    span,
 )
 from penstock.settings.queues import BUS_BITS, RESET, Settings, check_id, default_line, fastest, resolved
 
-if TYPE_CHECKING:
-    from penstock.designs.configs import Config
-
-MAX_CYCLES = 2**46  # as far as the engine's clock reaches (kMaxCycles)
 MAX_SERIES = 32
 DEFAULT_SERIES = 12
-INTERVALS = 200
 SAMPLED_QUEUES = 64  # whose counters in the device are read at the end and compared with the engine's
-MIN_ETHERNET_BYTES = 60
-MAX_ENGINE_BYTES = 65_535
 MAX_GROUPS = 64  # whose latencies are kept apart
 MAX_NAMED_QUEUES = 1 << 26  # in all lists of queues of a scenario together
-MAX_PLAYED_FRAMES = 20_000_000  # of one capture, repetitions counted
-MAX_KEPT_FRAMES = 4_000_000  # of longer runs only the frames of the queues with a series are kept one by one
+PREFIX_BYTES = 4  # the queue id in front of a frame
 
 
-@dataclass
-class Plan:
+@dataclass(kw_only=True)
+class EdgePlan(Plan):
     """A job for the engine and what is needed to explain its result."""
 
-    job: dict[str, Any]
     settings: "QueueTable"
-    touched: NDArray[np.uint32]  # ids of the queues that traffic can reach
-    notes: list[str] = field(default_factory=list)  # remarks on the input, a sentence each
-    engine: str = "rtl"
+    touched: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, dtype=np.uint32))  # ids of the queues that traffic can reach
     parents: tree_rows.Parents | None = None  # of a configuration with a hierarchy
 
 
 class QueueTable:
     """Settings and names of all queues: `scenario.queues` on top of `scenario.defaults`."""
 
-    def __init__(self, scenario: Setup, document: Document, config: "Config") -> None:
+    def __init__(self, scenario: Setup, document: Document, config: Config) -> None:
         self._document, self._config = document, config
         self._fastest = fastest(line_rate(scenario, document, config, "egress"))
         self.by_name: dict[str, tuple[tuple[int, int], ...]] = {}
@@ -203,24 +205,18 @@ class QueueTable:
         return self._entries[entry].subscriber if entry >= 0 else None
 
 
-def build(scenario: Scenario, document: Document, config: "Config", engine: str = "rtl") -> Plan:
+def build(scenario: Scenario, document: Document, config: Config, engine: str = "rtl") -> EdgePlan:
     """Return the plan of a scenario on `config`; the job lacks only `device.library` (engine rtl) and `pcap_out`. Raises UserError."""
     clock = config.clock_hz
     table = QueueTable(scenario, document, config)
-    duration = cycles(scenario.duration, clock)
-    if duration < 1:
-        document.fail(("duration",), "must be at least one clock cycle")
-    drain = duration if scenario.drain is True else cycles(scenario.drain, clock) if scenario.drain else 0
-    if duration + drain > MAX_CYCLES:
-        most = format_time_ns(MAX_CYCLES / clock * 1e9)
-        document.fail(("duration",), f"and the time to drain must be at most {most} together at {clock / 1e6:g} MHz")
-    plan = Plan({}, table, np.zeros(0, dtype=np.uint32), engine=engine)
+    duration, drain = span(scenario, document, clock)
+    plan = EdgePlan({}, engine=engine, settings=table)
     sources = [_source(entry, ("traffic", index), scenario, document, config, plan) for index, entry in enumerate(scenario.traffic)]
     line = line_rate(scenario, document, config, "ingress")
-    offered = sum(_line_bits(source, scenario.link.overhead_bytes, clock) for source in sources) * clock / duration
+    offered = sum(line_bits(source, scenario.link.overhead_bytes, clock) for source in sources) * clock / duration
     if offered > 1.001 * line:
         plan.notes.append(f"Traffic adds up to {format_rate(offered)}, but the ingress line carries {format_rate(line)}.")
-    expected = sum(_frames(source, clock) for source in sources)
+    expected = sum(frame_count(source, clock) for source in sources)
     reached = np.unique(np.concatenate([source["queues"] for source in sources]))
     plan.touched = reached[reached < config.queues].astype(np.uint32)
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
@@ -254,46 +250,7 @@ def build(scenario: Scenario, document: Document, config: "Config", engine: str 
     return plan
 
 
-def cycles(picoseconds: int, clock_hz: int) -> int:
-    """Return a time in whole clock cycles, rounded down."""
-    return picoseconds * clock_hz // PS_PER_SECOND
-
-
-def configuration(scenario: Setup, document: Document) -> "Config":
-    """Return the device configuration that a scenario names, with its overrides. Raises UserError."""
-    from penstock.designs import configs
-
-    name = scenario.device.config
-    if name not in configs.names():
-        document.fail(("device", "config"), f'names "{name}", but the configurations are {", ".join(configs.names())}')
-    config = configs.load(name)
-    try:
-        return configs.with_overrides(config, dict(_flat(scenario.device.overrides)))
-    except UserError as error:
-        # The last one from the command line, if there is one: what stands in the file has mostly been tried before.
-        keys = [key for key in document.settings if key[:2] == ("device", "overrides")]
-        document.fail(keys[-1] if keys else ("device", "overrides"), f"cannot be used: {error}")
-
-
-def line_rate(scenario: Setup, document: Document, config: "Config", side: str) -> int:
-    """Return the rate of the line at one side (`ingress`, `egress`) in bit/s."""
-    bus = BUS_BITS * config.clock_hz
-    given: int | None = getattr(scenario.link, side)
-    if given is not None and given > bus:
-        carries = f"{format_rate(bus)}, the {BUS_BITS} bit a cycle of {config.name} at {config.clock_hz / 1e6:g} MHz"
-        document.fail(("link", side), f"must be at most {carries}, not {format_rate(given)}")
-    return given or default_line(config)
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        if isinstance(value, dict) and value:
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield prefix + key, value
-
-
-def device_settings(given: Device, config: "Config", engine: str) -> dict[str, Any]:
+def device_settings(given: Device, config: Config, engine: str) -> dict[str, Any]:
     """Return key `device` of a job; on the RTL its `library` is empty still."""
 
     def latency(ns: int) -> int:
@@ -304,12 +261,10 @@ def device_settings(given: Device, config: "Config", engine: str) -> dict[str, A
         "write_latency": latency(given.write_latency_ns),
         "gap_permille": given.gap_permille,
     }
-    from penstock.designs import configs
-
-    return configs.device(config, None if engine == "model" else "", timing)
+    return configuration.device(config, None if engine == "model" else "", timing)
 
 
-def _register_writes(plan: Plan, config: "Config") -> list[tuple[int, int]]:
+def _register_writes(plan: EdgePlan, config: Config) -> list[tuple[int, int]]:
     writes: list[tuple[int, int]] = []
     for queue in plan.touched.tolist():
         settings = plan.settings.settings(queue)
@@ -318,7 +273,7 @@ def _register_writes(plan: Plan, config: "Config") -> list[tuple[int, int]]:
     return writes
 
 
-def _lateness(scenario: Scenario, document: Document, plan: Plan, config: "Config") -> dict[str, Any] | None:
+def _lateness(scenario: Scenario, document: Document, plan: EdgePlan, config: Config) -> dict[str, Any] | None:
     if scenario.report.lateness is None:
         return None
     if config.hierarchy is not None or scenario.changes:
@@ -332,7 +287,7 @@ def _lateness(scenario: Scenario, document: Document, plan: Plan, config: "Confi
     return {"shapers": shapers, "from_cycle": cycles(scenario.report.lateness, config.clock_hz)}
 
 
-def _series(scenario: Scenario, document: Document, plan: Plan) -> list[int]:
+def _series(scenario: Scenario, document: Document, plan: EdgePlan) -> list[int]:
     if scenario.report.series is not None:
         ids = plan.settings.many(scenario.report.series, ("report", "series"))
         if ids.size > MAX_SERIES:
@@ -342,41 +297,32 @@ def _series(scenario: Scenario, document: Document, plan: Plan) -> list[int]:
     return (named or plan.touched.tolist())[:DEFAULT_SERIES]
 
 
-def _line_bits(source: dict[str, Any], overhead_bytes: int, clock_hz: int) -> float:
-    """Return the bits that a source of a job wants to put on the ingress line, on average where it is random."""
-    if source["kind"] == "frames":
-        return 8.0 * float(source["lengths"].sum() + overhead_bytes * len(source["lengths"]))
-    size = sum(size * weight for size, weight in source["sizes"]) / sum(weight for _, weight in source["sizes"])
-    share = source["on_cycles"] / (source["on_cycles"] + source["off_cycles"]) if "on_cycles" in source else 1.0
-    seconds = (source["stop_cycle"] - source["start_cycle"]) / clock_hz
-    each = len(source["queues"]) if source["pick"] == "each" else 1
-    bps = float(source["bps_each"].sum()) if "bps_each" in source else source["bps"] * each
-    return float(bps * seconds * share * (size + overhead_bytes) / size)
-
-
-def _frames(source: dict[str, Any], clock_hz: int) -> float:
-    """Return how many frames a source of a job brings, on average where it is random."""
-    if source["kind"] == "frames":
-        return float(len(source["lengths"]))
-    size = sum(size * weight for size, weight in source["sizes"]) / sum(weight for _, weight in source["sizes"])
-    return _line_bits(source, 0, clock_hz) / 8 / size
+def line_rate(scenario: Setup, document: Document, config: Config, side: str) -> int:
+    """Return the rate of the line at one side (`ingress`, `egress`) in bit/s."""
+    return traffic.line_rate(scenario, document, config, side, BUS_BITS, default_line(config))
 
 
 def _source(
-    entry: PcapTraffic | GeneratedTraffic, key: KeyPath, scenario: Scenario, document: Document, config: "Config", plan: Plan
+    entry: PcapTraffic | GeneratedTraffic, key: KeyPath, scenario: Scenario, document: Document, config: Config, plan: EdgePlan
 ) -> dict[str, Any]:
-    if entry.start >= scenario.duration:
-        end = format_time_ns(scenario.duration / 1000)
-        document.fail((*key, "start"), f"is {format_time_ns(entry.start / 1000)}, which is not before the end of the run at {end}")
-    if isinstance(entry, PcapTraffic):
-        return _capture(entry, key, scenario, document, config, plan)
-    return _generator(entry, key, scenario, document, config, plan)
+    check_start(entry, key, scenario, document)
+    if isinstance(entry, GeneratedTraffic):
+        return _generator(entry, key, scenario, document, config, plan)
+
+    def choose(frames: pcap.Frames, shown: str) -> Chosen:
+        if entry.prefixed:
+            return _prefixed(frames, shown, plan)
+        used, queues = _mapped(entry, key, frames, shown, document, plan)
+        return used, queues, frames.lengths[used]
+
+    line = line_rate(scenario, document, config, "ingress")
+    return capture(entry, key, scenario, document, config, plan.notes, line, choose, PREFIX_BYTES if entry.prefixed else 0)
 
 
 def _generator(
-    entry: GeneratedTraffic, key: KeyPath, scenario: Scenario, document: Document, config: "Config", plan: Plan
+    entry: GeneratedTraffic, key: KeyPath, scenario: Scenario, document: Document, config: Config, plan: EdgePlan
 ) -> dict[str, Any]:
-    source, clock = entry.source, config.clock_hz
+    source = entry.source
     ids = plan.settings.many(source.queues, (*key, entry.kind, "queues"))
     line = line_rate(scenario, document, config, "ingress")
     rate_key = (*key, entry.kind, "rate")
@@ -391,89 +337,20 @@ def _generator(
         bps, highest = {"bps": source.rate}, source.rate
     if highest > line:
         document.fail(rate_key, f"must be at most the ingress link's {format_rate(line)}, not {format_rate(highest)}")
-    stop = min(entry.stop, scenario.duration) if entry.stop else scenario.duration
-    job: dict[str, Any] = {
-        "kind": entry.kind,
-        "queues": ids,
-        "pick": source.pick,
-        **bps,
-        "sizes": [list(pair) for pair in source.size],
-        "start_cycle": cycles(entry.start, clock),
-        "stop_cycle": cycles(stop, clock),
-    }
-    if entry.onoff:
-        job |= {"on_cycles": max(1, cycles(entry.onoff.on, clock)), "off_cycles": max(1, cycles(entry.onoff.off, clock))}
-    return job
+    return generator(entry, scenario, config, ids, source.pick, bps)
 
 
-def _capture(entry: PcapTraffic, key: KeyPath, scenario: Scenario, document: Document, config: "Config", plan: Plan) -> dict[str, Any]:
-    path = Path(entry.pcap)
-    path = path if path.is_absolute() else document.path.parent / path
-    shown = path.name
-    end_ns = (scenario.duration - entry.start) / 1000
-    with working(f"Reading {shown}") as report:
-        try:
-            frames = pcap.read(path, int(end_ns / entry.time_scale) + 1, report)
-        except UserError as error:
-            document.fail((*key, "pcap"), f"names {error}")
-        report(f"Looking for the queues of {len(frames):,} frames of {shown}")
-        if entry.prefixed:
-            used, queues, lengths = _prefixed(frames, shown, plan)
-        else:
-            used, queues = _mapped(entry, key, frames, shown, document, plan)
-            lengths = frames.lengths[used]
-    skipped = 4 if entry.prefixed else 0
-    if len(used) and lengths.max() > MAX_ENGINE_BYTES:
-        short = np.flatnonzero(lengths <= MAX_ENGINE_BYTES)
-        plan.notes.append(f"{len(used) - len(short):,} frames of {shown} are longer than {MAX_ENGINE_BYTES:,} byte and were left out.")
-        used, queues, lengths = used[short], queues[short], lengths[short]
-    if not len(used):
-        read = "" if frames.whole else " in the time that is played"
-        document.fail((*key, "prefixed" if entry.prefixed else "map"), f"matches none of the {len(frames):,} frames of {shown}{read}")
-    if entry.pad:
-        lengths = np.maximum(lengths, MIN_ETHERNET_BYTES)
-    times = frames.times_ns[used] * entry.time_scale
-    span = float(frames.times_ns[-1]) * entry.time_scale
-    # Repetitions follow each other at the mean distance of the frames, and not faster than the line.
-    on_line = float(lengths.sum() + len(used) * scenario.link.overhead_bytes) * 8e9 / line_rate(scenario, document, config, "ingress")
-    period = max(span * len(frames) / max(1, len(frames) - 1), on_line)
-    repeats = min(entry.repeat, int(end_ns // period) + 1) if frames.whole else 1
-    if len(used) * repeats > MAX_PLAYED_FRAMES:
-        document.fail((*key, "repeat"), f"plays {len(used) * repeats:,} frames of {shown}, allowed: {MAX_PLAYED_FRAMES:,}; take fewer")
-    all_times = (times[None, :] + period * np.arange(repeats)[:, None]).ravel() + entry.start / 1000
-    at = np.floor(all_times * (config.clock_hz / 1e9)).astype(np.int64)
-    keep = at < cycles(scenario.duration, config.clock_hz)
-    late = len(used) * entry.repeat - int(keep.sum())
-    if not frames.whole:
-        plan.notes.append(f"{shown} goes on after the end of the run; the frames there were left out.")
-    elif late:
-        plan.notes.append(f"{late:,} frames of {shown} come after the end of the run and were left out.")
-
-    def tiled(array: NDArray[Any]) -> NDArray[Any]:
-        return np.tile(array, repeats)[keep]
-
-    return {
-        "kind": "frames",
-        "cycles": at[keep],
-        "queues": tiled(queues),
-        "offsets": tiled(frames.offsets[used] + skipped),
-        "lengths": tiled(lengths.astype(np.int32)),
-        "stored": tiled(frames.stored[used] - np.int32(skipped)),
-        "data": np.frombuffer(frames.buffer, dtype=np.uint8),
-    }
-
-
-def _prefixed(frames: pcap.Frames, shown: str, plan: Plan) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int32]]:
+def _prefixed(frames: pcap.Frames, shown: str, plan: EdgePlan) -> Chosen:
     """Take the queue id off the front of each frame; ids are not checked, the device drops and counts what it does not have."""
-    used = np.flatnonzero((frames.stored >= 4) & (frames.lengths > 4))
+    used = np.flatnonzero((frames.stored >= PREFIX_BYTES) & (frames.lengths > PREFIX_BYTES))
     if len(used) < len(frames):
         plan.notes.append(f"{len(frames) - len(used):,} frames of {shown} are too short to carry a queue id and were left out.")
-    queues = np.array([int.from_bytes(frames.frame(i)[:4], "big") for i in used.tolist()], dtype=np.uint32)
-    return used, queues, frames.lengths[used] - 4
+    queues = np.array([int.from_bytes(frames.frame(i)[:PREFIX_BYTES], "big") for i in used.tolist()], dtype=np.uint32)
+    return used, queues, frames.lengths[used] - PREFIX_BYTES
 
 
 def _mapped(
-    entry: PcapTraffic, key: KeyPath, frames: pcap.Frames, shown: str, document: Document, plan: Plan
+    entry: PcapTraffic, key: KeyPath, frames: pcap.Frames, shown: str, document: Document, plan: EdgePlan
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     targets = []
     for index, rule in enumerate(entry.map):
@@ -481,15 +358,6 @@ def _mapped(
         if rule.name:
             plan.settings.name_flow(targets[-1], rule.name)
     fallback = plan.settings.single(entry.unmatched, (*key, "unmatched")) if entry.unmatched not in ("ignore", "error") else None
-    rules = pcap.match_frames(frames, [rule.match for rule in entry.map])
-    missed = np.flatnonzero(rules < 0)
-    if missed.size and entry.unmatched == "error":
-        document.fail((*key, "unmatched"), f"is {describe('error')}, and frame {missed[0] + 1} of {shown} matches no rule")
-    if missed.size and fallback is None:
-        plan.notes.append(f"{missed.size:,} of {len(frames):,} frames of {shown} match no rule and were left out.")
-    hit = np.bincount(rules[rules >= 0], minlength=len(entry.map))
-    for index in np.flatnonzero(hit == 0):
-        plan.notes.append(f"Rule {document.key_text((*key, 'map', int(index)))} matches no frame of {shown}.")
-    queues = np.array([*targets, 0 if fallback is None else fallback], dtype=np.uint32)[rules]  # -1 takes the last
-    used = np.arange(len(frames)) if fallback is not None else np.flatnonzero(rules >= 0)
-    return used, queues[used]
+    unmatched = None if fallback is not None else str(entry.unmatched)
+    used, rules = matched(frames, [rule.match for rule in entry.map], key, unmatched, shown, document, plan.notes)
+    return used, np.array([*targets, 0 if fallback is None else fallback], dtype=np.uint32)[rules]  # -1 takes the last

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from penstock.designs.access_edge.scenario import Node, Parent, Scenario, Setup, Subscriber
 
 from penstock.basics.units import PS_PER_SECOND
 from penstock.scenarios.scenario import Document
-from penstock.scenarios.schema import Node, Parent, Scenario, Setup, Subscriber
 from penstock.settings.given import ChangedSettings
 from penstock.settings.parents import ABOVE, LEVELS, Parents, Writes, check_names
 from penstock.settings.where import KeyPath
 
 if TYPE_CHECKING:
-    from penstock.designs.configs import Config
-    from penstock.scenarios.job import QueueTable
+    from penstock.designs.access_edge.config import Config
+    from penstock.designs.access_edge.job import QueueTable
 
 TimedWrites = list[tuple[int, int, int]]
 

@@ -1,0 +1,86 @@
+"""The access edge, as the workbench knows it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+from penstock.designs.access_edge import config as configuration
+from penstock.designs.access_edge.config import Config
+from penstock.designs.access_edge.job import EdgePlan, build
+from penstock.designs.access_edge.scenario import Scenario
+
+from penstock.designs import registers
+from penstock.designs.design import Design, Table
+from penstock.scenarios.scenario import Document
+
+
+class AccessEdge(Design):
+    """Shaped queues below subscribers, access nodes and ports."""
+
+    name = "access_edge"
+    words = "access edge"
+    page = "docs/scenario.md"
+    configuration = Config
+    scenario = Scenario
+
+    def parameters(self, config: Config) -> dict[str, str]:
+        """Return the parameters of pst_access_edge."""
+        return configuration.parameters(config)
+
+    def widths(self, config: Config) -> dict[str, int]:
+        """Return what stands in the widths of its ports."""
+        return {"Memories": len(config.memories), "AddrWidth": config.address_bits, "DataWidth": 512, "DataBytes": 64}
+
+    def defines(self, config: Config) -> dict[str, int]:
+        """Return the macros of its shim."""
+        return {"PST_MEMORIES": len(config.memories), "PST_ADDR_WIDTH": config.address_bits}
+
+    def device(self, config: Config, library: str | None, timing: Mapping[str, int]) -> dict[str, Any]:
+        """Return key `device` of a job."""
+        return configuration.device(config, library, timing)
+
+    def plan(self, scenario: Scenario, document: Document, config: Config, engine: str) -> EdgePlan:
+        """Return the plan of a scenario. Raises UserError."""
+        return build(scenario, document, config, engine)
+
+    def own_result(self, raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, Any]:
+        """Return queues, groups and levels."""
+        from penstock.designs.access_edge import result
+
+        return result.own(raw, config, plan)
+
+    def plot_data(self, raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, NDArray[Any]]:
+        """Return curves of the queues with a series."""
+        from penstock.engine.result import Curves, plot_data
+
+        ids = plan.job["series_queues"]
+        settings = plan.settings
+        rates = [settings.settings(queue).rate_bps for queue in ids]
+        return plot_data(raw, config, plan, Curves(ids, [settings.name(queue) for queue in ids], rates))
+
+    def sentences(self, result: dict[str, Any]) -> list[str]:
+        """Return what marking and shaping did."""
+        from penstock.designs.access_edge import report
+
+        return report.sentences(result)
+
+    def table(self, result: dict[str, Any], most: int, short: bool) -> Table:
+        """Return the table of queues, or of groups of them."""
+        from penstock.designs.access_edge import report
+
+        return report.table(result, most, short)
+
+    def curves(self, result: dict[str, Any]) -> str:
+        """Return what has a curve."""
+        return "queue"
+
+    def hardware(self, result: dict[str, Any]) -> str:
+        """Return the number of queues."""
+        return f"{result['device']['queues']:,} queues"
+
+    def drop_words(self) -> Mapping[str, str]:
+        """Return words for drop reasons."""
+        return registers.DROP_WORDS
+
+
+DESIGN = AccessEdge()

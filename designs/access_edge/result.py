@@ -1,0 +1,129 @@
+"""What a run of an access edge says beyond what every run says: its queues, groups of queues, and the levels above them."""
+
+from typing import Any
+
+import numpy as np
+from penstock.designs.access_edge import tree_rows
+from penstock.designs.access_edge.config import Config
+from penstock.designs.access_edge.job import EdgePlan
+
+from penstock.engine.result import Departures, binned, distribution
+
+MAX_QUEUES_LISTED = 1000
+MIN_FRAMES_OF_A_RATE = 10  # a few frames, perhaps one burst, say nothing of a rate
+QUEUE_COUNTERS = ("in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes")
+AQM_COUNTERS = ("aqm_drop_packets", "marked_packets")  # of each queue, where the configuration has an AQM
+TOLERANCE_CYCLES = 1024  # what the shaper makes up for beyond the burst (docs/architecture.md, "Rates as the hardware sees them")
+
+
+def rates(left: Departures, rate_bps: int | None, burst_bytes: int, clock_hz: int, egress_bps: int, idle_latency: int) -> dict[str, Any]:
+    """Return the rates of one queue in bit/s, None where they do not exist; docs/result.md defines them."""
+    none = {"measured_rate_bps": None, "average_rate_bps": None, "backlogged_rate_bps": None, "backlogged_share": 0.0}
+    if len(left.cycle) < 2 or left.cycle[-1] == left.cycle[0]:
+        return none
+    whole = int(left.cycle[-1] - left.cycle[0])
+    before = np.concatenate([[0], np.cumsum(left.length)])  # bytes that left before frame i
+    average = 8 * clock_hz * float(before[-2]) / whole
+    enough = len(left.cycle) >= MIN_FRAMES_OF_A_RATE
+    found = {
+        "measured_rate_bps": average if enough else None,
+        "average_rate_bps": average,
+        "backlogged_rate_bps": None,
+        "backlogged_share": 0.0,
+    }
+    # Frame i+1 was waiting when frame i left: an idle device could have sent it by then.
+    waiting = np.diff(left.cycle) + idle_latency <= left.latency[1:]
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], waiting, [False]]).astype(np.int8)))
+    starts, ends = edges[0::2], edges[1::2]  # frames starts[k]..ends[k] left one after the other without the queue running empty
+    found["backlogged_share"] = round(float((left.cycle[ends] - left.cycle[starts]).sum()) / whole, 6)
+    if rate_bps:
+        burst = max(burst_bytes, TOLERANCE_CYCLES * rate_bps / (8 * clock_hz))
+        # The burst leaves at the rate of the line while credit comes in at the queue's own.
+        credit = burst / (1 - rate_bps / egress_bps) if rate_bps < 0.99 * egress_bps else 0
+        paced = np.minimum(np.searchsorted(before, before[starts] + credit), ends)
+        cycles = float((left.cycle[ends] - left.cycle[paced]).sum())
+        size = float((before[ends] - before[paced]).sum())
+        if cycles:
+            found["backlogged_rate_bps"] = 8 * clock_hz * size / cycles
+            if enough and found["backlogged_share"] >= 0.5:
+                found["measured_rate_bps"] = found["backlogged_rate_bps"]
+    return {key: round(value, 3) if key.endswith("_bps") and value is not None else value for key, value in found.items()}
+
+
+def totals_rates(table: dict[str, Any], queue: int, clock_hz: int) -> dict[str, Any]:
+    """Return the rates of a queue whose frames were not kept one by one: its average rate, the last frame taken for one of mean size."""
+    packets, span = int(table["out_packets"][queue]), int(table["last_departure"][queue]) - int(table["first_departure"][queue])
+    average = round(8 * clock_hz * int(table["out_bytes"][queue]) * (packets - 1) / packets / span, 3) if packets > 1 and span > 0 else None
+    measured = average if packets >= MIN_FRAMES_OF_A_RATE else None
+    return {"measured_rate_bps": measured, "average_rate_bps": average, "backlogged_rate_bps": None, "backlogged_share": 0.0}
+
+
+def own(raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, Any]:
+    """Return what `result.json` holds of an access edge besides the keys of every design."""
+    queues, with_traffic = _queues(raw, Departures.of(raw), config, plan)
+    return {
+        **({"marked_packets": int(raw["marked_packets"])} if config.aqm != "none" else {}),
+        "groups": _groups(raw, config, plan),
+        "queues_with_traffic": with_traffic,
+        "queues_listed": len(queues),
+        "queues": queues,
+        **tree_rows.rows(raw, plan.parents, config.clock_hz),
+        "memories": [{"name": m.name, **counts} for m, counts in zip(config.memories, raw["memory"], strict=True)],
+    }
+
+
+def _groups(raw: dict[str, Any], config: Config, plan: EdgePlan) -> list[dict[str, Any]]:
+    """Return what became of the frames of each named group of queues."""
+    entries, of = plan.settings.groups(), plan.settings.group_of()
+    if of is None:
+        return []
+    table = {key: np.asarray(raw["queue"][key]) for key in QUEUE_COUNTERS}
+    scale = 1e9 / config.clock_hz
+    rows = []
+    for number, entry in enumerate(entries):
+        mine = np.flatnonzero(of == number)
+        sums = {key: int(column[mine].sum()) for key, column in table.items()}
+        seconds = int(raw["cycles"]) / config.clock_hz
+        histograms = raw.get("latency_histograms", [])
+        rows.append({
+            "name": plan.settings.group_name(entry),
+            "queues": len(mine),
+            "configured_rate_bps": plan.settings.group_settings(entry).rate_bps,
+            "mean_rate_bps": round(8 * sums["out_bytes"] / len(mine) / seconds, 3) if seconds else None,
+            **sums,
+            "latency_ns": binned(histograms[1 + number], scale) if len(histograms) > 1 + number else distribution(np.zeros(0)),
+        })  # fmt: skip
+    return rows
+
+
+def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePlan) -> tuple[list[dict[str, Any]], int]:
+    """Return the busiest queues (by bytes in) and how many had traffic at all."""
+    counters = QUEUE_COUNTERS if config.aqm == "none" else QUEUE_COUNTERS + AQM_COUNTERS
+    table = {key: np.asarray(raw["queue"][key]) for key in counters}
+    had_traffic = np.flatnonzero(table["in_packets"])
+    weight = table["in_bytes"][had_traffic]
+    ids = np.sort(had_traffic[np.argsort(-weight.astype(np.int64), kind="stable")[:MAX_QUEUES_LISTED]])
+    order = np.argsort(left.queue, kind="stable")
+    sorted_queue = left.queue[order]
+    idle = int(left.latency.min()) if len(left.latency) else 0
+    kept = None if plan.job["keep_all"] else set(plan.job["series_queues"])
+    rows = []
+    for queue in ids.tolist():
+        low, high = np.searchsorted(sorted_queue, [queue, queue + 1])
+        own = left.only(order[low:high])
+        settings = plan.settings.settings(queue)
+        rows.append({
+            "id": queue,
+            "name": plan.settings.name(queue),
+            "subscriber": plan.settings.subscriber(queue),
+            "configured_rate_bps": settings.rate_bps,
+            "burst_bytes": settings.burst_bytes,
+            **(
+                rates(own, settings.rate_bps, settings.burst_bytes, config.clock_hz, plan.job["egress_bps"], idle)
+                if kept is None or queue in kept
+                else totals_rates(raw["queue"], queue, config.clock_hz)
+            ),
+            **{key: int(column[queue]) for key, column in table.items()},
+            "latency_ns": distribution(own.latency, 1e9 / config.clock_hz),
+        })  # fmt: skip
+    return rows, len(had_traffic)

@@ -1,0 +1,275 @@
+"""The scenario of an access edge as typed models: what a scenario file may say, with units, ranges and defaults.
+
+docs/scenario.md is generated from these models (`penstock.scenarios.schema_docs`). Rates are bit/s, times picoseconds, sizes bytes once
+validated.
+Settings of queues and parents are those of `penstock.settings.given`. Checks that need the device configuration (queue ids, the link rate,
+burst ranges) are in `penstock.settings` and in `penstock.designs.access_edge.job`.
+"""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, StrictStr, Tag, model_validator
+
+from penstock.designs import registers
+from penstock.scenarios.common import (
+    Capture,
+    CommonDevice,
+    CommonScenario,
+    CommonSetup,
+    Generated,
+    IdRange,
+    LeastRate,
+    Match,
+    Name,
+    Pace,
+    QueueRef,
+    QueueSet,
+    Rate,
+    RateOrShare,
+    Share,
+    Time,
+    frames_without_rule,
+    id_ranges,
+    queue_set,
+    traffic_kind,
+)
+from penstock.settings.given import Burst, ChangedSettings, Duration, Model, QueueRate, QueueSettings
+
+
+class Device(CommonDevice):
+    """The hardware: a named configuration, and how its memories behave in this run."""
+
+    read_latency_ns: StrictInt = Field(200, ge=0, le=100_000, description="Time from a memory's read request to its first data.")
+    write_latency_ns: StrictInt = Field(100, ge=0, le=100_000, description="Time from the last written data to its confirmation.")
+    gap_permille: StrictInt = Field(0, ge=0, le=900, description="Share of cycles in which a memory takes and gives nothing.")
+
+
+class Rates(Model):
+    """Rates of a group's queues, drawn at random: a Pareto distribution cut at both ends, with a given sum. Few are fast, many slow."""
+
+    least: LeastRate = Field(description="The smallest rate, 64 kbit/s or more.")
+    most: LeastRate = Field(description="The largest rate, up to the egress link.")
+    sum: Rate = Field(description="Of all queues of the group.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "Rates":
+        if self.least > self.most:
+            raise ValueError("has a `least` that is more than its `most`")
+        return self
+
+
+class Queue(QueueSettings):
+    """One queue, or a group of queues with the same settings."""
+
+    id: StrictInt | None = Field(None, ge=0, description="Queue id. Either this or `ids`.")
+    ids: Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)] | None = Field(
+        None, description='Ids of a group: `"0-15"`, `[1, 4, "8-11"]`, `"0-60/4"` (every fourth).'
+    )
+    name: Name | None = Field(None, description="Name for reports, for `map`, and for `--set queues.NAME.KEY=...`.")
+    subscriber: StrictStr | None = Field(None, description="Whose queue it is, for reports.")
+    rates: Rates | None = Field(None, description="In place of `rate`: a rate of its own for each queue of the group.")
+
+    @model_validator(mode="after")
+    def _one_rate(self) -> "Queue":
+        if self.rate is not None and self.rates is not None:
+            raise ValueError("has either `rate` or `rates`, not both")
+        return self
+
+    @model_validator(mode="after")
+    def _one_id(self) -> "Queue":
+        if (self.id is None) == (self.ids is None):
+            raise ValueError("needs either `id` or `ids`")
+        return self
+
+    @property
+    def ranges(self) -> tuple[IdRange, ...]:
+        """The queue ids as inclusive ranges."""
+        return self.ids if self.ids is not None else ((self.id, self.id),)  # type: ignore[return-value]
+
+
+class Parent(Model):
+    """What subscribers, nodes and ports have in common; for configurations with a hierarchy."""
+
+    may_be_unshaped: ClassVar[bool] = True
+
+    id: StrictInt | None = Field(None, ge=0, description="Its id. Either this or `ids`.")
+    ids: Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)] | None = Field(
+        None, description='Several: `"0-15"`, `[1, 4, "8-11"]`, `"0-60/4"` (every fourth).'
+    )
+    rate: QueueRate | None = Field(None, description='Rate of all below it; "unshaped" unless given; 0 is a closed gate.')
+    burst: Burst | None = Field(None, description="Bytes that may leave at once, or the time that they take at its rate.")
+
+    @model_validator(mode="after")
+    def _one_id(self) -> "Parent":
+        if (self.id is None) == (self.ids is None):
+            raise ValueError("needs either `id` or `ids`")
+        return self
+
+    @property
+    def ranges(self) -> tuple[IdRange, ...]:
+        """The ids as inclusive ranges."""
+        return self.ids if self.ids is not None else ((self.id, self.id),)  # type: ignore[return-value]
+
+
+class Spread(Model):
+    """How several are dealt to those above them: subscribers to access nodes, nodes to ports."""
+
+    over: Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)] = Field(description='Nodes or ports, `"0-127"`.')
+    by: Literal["turns", "blocks"] = Field(
+        "turns",
+        description="`turns`: one after the other goes to the next. `blocks`: the first of them to the first, and so on, in equal parts.",
+    )
+
+    def parents(self, count: int) -> list[int]:
+        """Return the parents of `count` children, in the order of these. Raises ValueError when blocks would leave a parent without any."""
+        over = [ident for low, high in self.over for ident in range(low, high + 1)]
+        if self.by == "turns":
+            return [over[child % len(over)] for child in range(count)]
+        if count < len(over):
+            raise ValueError(f"deals {count:,} in blocks to {len(over):,}; there must be at least as many as are dealt to")
+        return [over[child * len(over) // count] for child in range(count)]
+
+
+class Subscriber(Parent):
+    """One subscriber, or several with the same settings: the owner of `queues_per_subscriber` queues in a row."""
+
+    weight: StrictInt | None = Field(
+        None,
+        ge=1,
+        le=registers.MAX_WEIGHT,
+        description="Share among subscribers below a congested node or port, in each class; 1 unless given.",
+    )
+    node: StrictInt | None = Field(None, ge=0, description="Access node that it is at; 0 unless given.")
+    spread: Spread | None = Field(None, description="In place of `node`: they are dealt to several nodes.")
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "Subscriber":
+        if self.node is not None and self.spread is not None:
+            raise ValueError("has either `node` or `spread`, not both")
+        return self
+
+
+class Node(Parent):
+    """One access node (OLT, base station), or several with the same settings."""
+
+    port: StrictInt | None = Field(None, ge=0, description="Port that it is at; 0 unless given.")
+    spread: Spread | None = Field(None, description="In place of `port`: they are dealt to several ports.")
+
+    @model_validator(mode="after")
+    def _one_place(self) -> "Node":
+        if self.port is not None and self.spread is not None:
+            raise ValueError("has either `port` or `spread`, not both")
+        return self
+
+
+class Port(Parent):
+    """One port, or several with the same settings."""
+
+
+class Change(Model):
+    """A setting that changes while traffic flows. What is not named stays as it is."""
+
+    at: Time = Field(description="When, in time of the device.")
+    queues: Annotated[QueueSet, BeforeValidator(queue_set)] | None = Field(None, description="Queues, by id, range or name.")
+    subscribers: Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)] | None = Field(None, description="Or subscribers.")
+    nodes: Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)] | None = Field(None, description="Or nodes.")
+    ports: Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)] | None = Field(None, description="Or ports.")
+    set: ChangedSettings = Field(description="The new settings.")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "Change":
+        if sum(kind is not None for kind in (self.queues, self.subscribers, self.nodes, self.ports)) != 1:
+            raise ValueError("needs exactly one of `queues`, `subscribers`, `nodes`, `ports`")
+        return self
+
+
+class Rule(Model):
+    """One rule of a map. The first rule that matches a frame decides."""
+
+    match: Match = Field(description="Which frames; `{}` is all.")
+    queue: QueueRef = Field(description="Id or name of the queue they go to.")
+    name: Name | None = Field(None, description="Name of the flow, for reports.")
+
+
+class PcapTraffic(Capture):
+    """Frames of a capture (pcap or pcapng, Ethernet), at recorded or scaled times."""
+
+    map: tuple[Rule, ...] = Field((), description="Rules from header fields to queues.")
+    unmatched: Annotated[int | str, BeforeValidator(frames_without_rule)] = Field(
+        "ignore", description='Frames that no rule matches: "ignore" leaves them out, "error" refuses the file, a queue takes them.'
+    )
+    prefixed: StrictBool = Field(False, description="Frames carry the 32-bit queue id in front already; then there is no `map`.")
+
+    @model_validator(mode="after")
+    def _map_or_prefix(self) -> "PcapTraffic":
+        if self.prefixed and (self.map or self.unmatched != "ignore"):
+            raise ValueError("has either `prefixed: true` or rules (`map`, `unmatched`), not both")
+        if not self.prefixed and not self.map and self.unmatched == "ignore":
+            raise ValueError("needs `map`, `prefixed: true`, or a queue as `unmatched`")
+        return self
+
+
+class Steady(Pace):
+    """A source that does not pause: `constant` sends at equal distances, `poisson` at exponentially distributed ones."""
+
+    queues: Annotated[QueueSet, BeforeValidator(queue_set)] = Field(description='Ids, ranges or names: `"0-262143"`, `[bulk, 7]`.')
+    pick: Literal["each", "round_robin", "random"] = Field(
+        "round_robin",
+        description="`each`: every queue has a source of its own with this rate. Otherwise one source picks a queue for each frame.",
+    )
+    rate: RateOrShare = Field(description="Rate of frame bytes; with `pick: each` also a share of each queue's own rate, `101 %`.")
+
+    @model_validator(mode="after")
+    def _share_of_each(self) -> "Steady":
+        if isinstance(self.rate, Share) and self.pick != "each":
+            raise ValueError("has a `rate` in %, which needs `pick: each`")
+        return self
+
+
+class OnOff(Steady):
+    """A source that sends at `rate` during bursts; lengths of bursts and pauses are exponentially distributed."""
+
+    on: Duration = Field(description="Mean length of a burst.")
+    off: Duration = Field(description="Mean length of a pause.")
+
+
+class GeneratedTraffic(Generated):
+    """Frames made by the engine, with random bytes; exactly one of `constant`, `poisson`, `onoff`."""
+
+    constant: Steady | None = Field(None, description="Frames at equal distances.")
+    poisson: Steady | None = Field(None, description="Frames at random distances.")
+    onoff: OnOff | None = Field(None, description="Bursts and pauses.")
+
+
+Traffic = Annotated[Annotated[PcapTraffic, Tag("$pcap")] | Annotated[GeneratedTraffic, Tag("$generated")], Discriminator(traffic_kind)]
+
+
+class Report(Model):
+    """What the report shows."""
+
+    series: Annotated[QueueSet, BeforeValidator(queue_set)] | None = Field(
+        None, description="Queues with a curve of their own (at most 32); unless given, the named queues that get traffic, at most 12."
+    )
+    interval: Duration | None = Field(None, description="Width of a point in time; a two-hundredth of the duration unless given.")
+    lateness: Time | None = Field(
+        None, description="Measure lateness against an ideal server, for frames that leave after this time; 0 is all."
+    )
+
+
+class Setup(CommonSetup):
+    """What the device is, and how it is set before anything comes."""
+
+    device: Device = Field(description="The hardware.")
+    defaults: QueueSettings = Field(default_factory=QueueSettings, description="Settings of all queues that do not say otherwise.")
+    queues: tuple[Queue, ...] = Field((), description="Queues with settings or a name.")
+    subscribers: tuple[Subscriber, ...] = Field((), description="Subscribers with a rate or a node of their own.")
+    nodes: tuple[Node, ...] = Field((), description="Access nodes with a rate or a port of their own.")
+    ports: tuple[Port, ...] = Field((), description="Ports with a rate.")
+
+
+class Scenario(Setup, CommonScenario):
+    """The keys of the file."""
+
+    changes: tuple[Change, ...] = Field((), description="Settings that change while traffic flows.")
+    traffic: tuple[Traffic, ...] = Field(min_length=1, description="Sources; they play side by side.")
+    report: Report = Field(default_factory=Report, description="What the report shows.")

@@ -1,0 +1,138 @@
+"""What the workbench must know of a design: `designs/<design>/design.py` has an object DESIGN of a subclass of Design.
+
+`load` finds it by the folder's name; nothing in the workbench names a design.
+"""
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from penstock.basics.suggest import nearest
+from penstock.errors import UserError
+from penstock.paths import DESIGNS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from penstock.scenarios.common import CommonScenario
+    from penstock.scenarios.scenario import Document
+
+NAME = r"^[a-z][a-z0-9_]*$"
+
+
+class Configuration(BaseModel):
+    """What configurations of all designs have. Subclasses add the numbers of the hardware, with their limits."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=NAME, description="Name; the wrapper is called `pst_<design>_<name>`.")
+    design: str = Field(pattern=NAME, description="Folder below `designs/`.")
+    description: str = Field(description="One line for people.")
+    clock_hz: int = Field(strict=True, ge=1_000_000, le=500_000_000, description="Clock in Hz.")
+
+    @property
+    def module(self) -> str:
+        """Name of the wrapper's module."""
+        return f"pst_{self.design}_{self.name}"
+
+
+@dataclass
+class Plan:
+    """A job for the engine and what is needed to explain its result. Designs add to it."""
+
+    job: dict[str, Any]
+    notes: list[str] = field(default_factory=list)  # remarks on the input, a sentence each
+    engine: str = "rtl"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a result: a row has as many cells as there are heads. The first `left` columns are words, the others numbers."""
+
+    title: str
+    note: str
+    heads: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    left: int = 1
+    more: str = ""  # what is not in the table, one line
+
+
+class Design(ABC):
+    """One design. Functions that check something raise UserError: one sentence that says what, where, and what is allowed."""
+
+    name: str  # of the folder
+    words: str  # in reports: "access edge"
+    page: str  # the document on its scenarios
+    configuration: type[Configuration]
+    scenario: "type[CommonScenario]"  # the keys of a scenario file for it
+
+    @property
+    def top(self) -> Path:
+        """The file of the top module pst_<design>."""
+        return DESIGNS / self.name / "rtl" / f"pst_{self.name}.sv"
+
+    @abstractmethod
+    def parameters(self, config: Any) -> dict[str, str]:
+        """Return the parameters of the top module in this configuration, as SystemVerilog."""
+
+    @abstractmethod
+    def widths(self, config: Any) -> dict[str, int]:
+        """Return what stands in the widths of the top module's ports: `[AddrWidth-1:0]`."""
+
+    @abstractmethod
+    def defines(self, config: Any) -> dict[str, int]:
+        """Return the macros that `model/shim.cpp` is compiled with."""
+
+    @abstractmethod
+    def device(self, config: Any, library: str | None, timing: Mapping[str, int]) -> dict[str, Any]:
+        """Return key `device` of a job: the RTL in `library`, None: the model. `timing` is that of every memory."""
+
+    @abstractmethod
+    def plan(self, scenario: Any, document: "Document", config: Any, engine: str) -> Plan:
+        """Return the plan of a scenario; on the RTL the job's `device.library` is empty still."""
+
+    @abstractmethod
+    def own_result(self, raw: dict[str, Any], config: Any, plan: Any) -> dict[str, Any]:
+        """Return what `result.json` holds besides the keys of every design (penstock.engine.result)."""
+
+    @abstractmethod
+    def plot_data(self, raw: dict[str, Any], config: Any, plan: Any) -> "dict[str, NDArray[Any]]":
+        """Return the arrays of `series.npz`."""
+
+    @abstractmethod
+    def sentences(self, result: dict[str, Any]) -> list[str]:
+        """Return what happened, a line each, beside what is said of every device; they begin with one word."""
+
+    @abstractmethod
+    def table(self, result: dict[str, Any], most: int, short: bool) -> Table:
+        """Return the table of a result with at most `most` rows; `short`: for the terminal."""
+
+    @abstractmethod
+    def curves(self, result: dict[str, Any]) -> str:
+        """Return what has a curve in the report: `queue`."""
+
+    @abstractmethod
+    def hardware(self, result: dict[str, Any]) -> str:
+        """Return the configuration's sizes in a few words: `64 queues`."""
+
+    def drop_words(self) -> Mapping[str, str]:
+        """Return words for drop reasons, where they have other ones than their names."""
+        return {}
+
+
+def names() -> list[str]:
+    """Return the names of the designs that there are."""
+    return sorted(path.parent.name for path in DESIGNS.glob("*/design.py"))
+
+
+def load(name: str) -> Design:
+    """Return a design. Raises UserError."""
+    if name not in names():
+        raise UserError(f"there is no design {name!r}{nearest(name, names())}")
+    design: Design = importlib.import_module(f"penstock.designs.{name}.design").DESIGN
+    return design

@@ -1,0 +1,49 @@
+"""Which device a scenario is about: design and configuration."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from penstock.basics.units import describe
+from penstock.designs import configs
+from penstock.designs import design as designs
+from penstock.designs.design import Configuration, Design
+from penstock.errors import UserError
+from penstock.scenarios.scenario import Document
+
+
+def design_of(document: Document) -> Design:
+    """Return the design that key `device` of a scenario names, or else its configuration; checks nothing else. Raises UserError."""
+    given = document.data.get("device")
+    device = given if isinstance(given, dict) else {}
+    if (name := device.get("design")) is not None:
+        if name not in designs.names():
+            document.fail(("device", "design"), f"names {describe(name)}, but the designs are {', '.join(designs.names())}")
+        return designs.load(name)
+    name = device.get("config")
+    having = [design for design in designs.names() if name in configs.names(design)]
+    if len(having) > 1:
+        document.fail(("device", "config"), f'names "{name}", of which there is one in {" and one in ".join(having)}; add `design`')
+    # Of a name that does not exist the first design speaks: its own checks say what is wrong.
+    return designs.load(having[0] if having else designs.names()[0])
+
+
+def configuration(scenario: Any, document: Document) -> Any:
+    """Return the device configuration that a scenario names, with its overrides. Raises UserError."""
+    name, design = scenario.device.config, scenario.device.design
+    if name not in configs.names(design):
+        document.fail(("device", "config"), f'names "{name}", but the configurations are {", ".join(configs.names(design))}')
+    config: Configuration = configs.load(name, design)
+    try:
+        return configs.with_overrides(config, dict(_flat(scenario.device.overrides)))
+    except UserError as error:
+        # The last one from the command line, if there is one: what stands in the file has mostly been tried before.
+        keys = [key for key in document.settings if key[:2] == ("device", "overrides")]
+        document.fail(keys[-1] if keys else ("device", "overrides"), f"cannot be used: {error}")
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value

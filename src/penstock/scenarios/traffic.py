@@ -1,0 +1,193 @@
+"""Sources of a scenario made into those of the engine's job: what all designs share.
+
+Times become clock cycles (rounded down). Designs say which queues frames are for.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.basics.units import PS_PER_SECOND, describe, format_rate, format_time_ns
+from penstock.command_line.console import working
+from penstock.designs.design import Configuration
+from penstock.errors import UserError
+from penstock.scenarios import pcap
+from penstock.scenarios.common import Capture, CommonScenario, CommonSetup, Generated, Match
+from penstock.scenarios.scenario import Document, KeyPath
+
+MAX_CYCLES = 2**46  # as far as the engine's clock reaches (kMaxCycles)
+INTERVALS = 200
+MIN_ETHERNET_BYTES = 60
+MAX_ENGINE_BYTES = 65_535
+MAX_PLAYED_FRAMES = 20_000_000  # of one capture, repetitions counted
+MAX_KEPT_FRAMES = 4_000_000  # of longer runs only the frames of the queues with a series are kept one by one
+
+Chosen = tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int32]]  # frames of a capture, their queues, their lengths
+
+
+def cycles(picoseconds: int, clock_hz: int) -> int:
+    """Return a time in whole clock cycles, rounded down."""
+    return picoseconds * clock_hz // PS_PER_SECOND
+
+
+def span(scenario: CommonScenario, document: Document, clock: int) -> tuple[int, int]:
+    """Return how many cycles traffic comes, and how many the device has to run empty. Raises UserError."""
+    duration = cycles(scenario.duration, clock)
+    if duration < 1:
+        document.fail(("duration",), "must be at least one clock cycle")
+    drain = duration if scenario.drain is True else cycles(scenario.drain, clock) if scenario.drain else 0
+    if duration + drain > MAX_CYCLES:
+        most = format_time_ns(MAX_CYCLES / clock * 1e9)
+        document.fail(("duration",), f"and the time to drain must be at most {most} together at {clock / 1e6:g} MHz")
+    return duration, drain
+
+
+def line_rate(scenario: CommonSetup, document: Document, config: Configuration, side: str, bus_bits: int, otherwise: int) -> int:
+    """Return the rate of the line at each port of one side (`ingress`, `egress`) in bit/s; `otherwise`: where none is given."""
+    bus = bus_bits * config.clock_hz
+    given: int | None = getattr(scenario.link, side)
+    if given is not None and given > bus:
+        carries = f"{format_rate(bus)}, the {bus_bits} bit a cycle of {config.name} at {config.clock_hz / 1e6:g} MHz"
+        document.fail(("link", side), f"must be at most {carries}, not {format_rate(given)}")
+    return given or otherwise
+
+
+def line_bits(source: dict[str, Any], overhead_bytes: int, clock_hz: int) -> float:
+    """Return the bits that a source of a job wants to put on the ingress line, on average where it is random."""
+    if source["kind"] == "frames":
+        return 8.0 * float(source["lengths"].sum() + overhead_bytes * len(source["lengths"]))
+    size = sum(size * weight for size, weight in source["sizes"]) / sum(weight for _, weight in source["sizes"])
+    share = source["on_cycles"] / (source["on_cycles"] + source["off_cycles"]) if "on_cycles" in source else 1.0
+    seconds = (source["stop_cycle"] - source["start_cycle"]) / clock_hz
+    each = len(source["queues"]) if source["pick"] == "each" else 1
+    bps = float(source["bps_each"].sum()) if "bps_each" in source else source["bps"] * each
+    return float(bps * seconds * share * (size + overhead_bytes) / size)
+
+
+def frame_count(source: dict[str, Any], clock_hz: int) -> float:
+    """Return how many frames a source of a job brings, on average where it is random."""
+    if source["kind"] == "frames":
+        return float(len(source["lengths"]))
+    size = sum(size * weight for size, weight in source["sizes"]) / sum(weight for _, weight in source["sizes"])
+    return line_bits(source, 0, clock_hz) / 8 / size
+
+
+def check_start(entry: Capture | Generated, key: KeyPath, scenario: CommonScenario, document: Document) -> None:
+    """Raise UserError for a source that begins after the end of the run."""
+    if entry.start >= scenario.duration:
+        end = format_time_ns(scenario.duration / 1000)
+        document.fail((*key, "start"), f"is {format_time_ns(entry.start / 1000)}, which is not before the end of the run at {end}")
+
+
+def generator(
+    entry: Generated, scenario: CommonScenario, config: Configuration, queues: NDArray[np.uint32], pick: str, bps: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the job's source for an entry that the engine makes frames for; `bps`: its key `bps` or `bps_each`."""
+    source, clock = entry.source, config.clock_hz
+    stop = min(entry.stop, scenario.duration) if entry.stop else scenario.duration
+    job: dict[str, Any] = {
+        "kind": entry.kind,
+        "queues": queues,
+        "pick": pick,
+        **bps,
+        "sizes": [list(pair) for pair in source.size],
+        "start_cycle": cycles(entry.start, clock),
+        "stop_cycle": cycles(stop, clock),
+    }
+    if entry.onoff:
+        job |= {"on_cycles": max(1, cycles(entry.onoff.on, clock)), "off_cycles": max(1, cycles(entry.onoff.off, clock))}
+    return job
+
+
+def capture(
+    entry: Capture,
+    key: KeyPath,
+    scenario: CommonScenario,
+    document: Document,
+    config: Configuration,
+    notes: list[str],
+    line: int,
+    choose: Callable[[pcap.Frames, str], Chosen],
+    skipped: int = 0,
+) -> dict[str, Any]:
+    """Return the job's source for a capture. `choose(frames, name)` says which of its frames are taken, for which queues, and their lengths
+    without the first `skipped` bytes; `line`: rate of the line in bit/s. Raises UserError.
+    """
+    path = Path(entry.pcap)
+    path = path if path.is_absolute() or document.path is None else document.path.parent / path
+    shown = path.name
+    end_ns = (scenario.duration - entry.start) / 1000
+    with working(f"Reading {shown}") as report:
+        try:
+            frames = pcap.read(path, int(end_ns / entry.time_scale) + 1, report)
+        except UserError as error:
+            document.fail((*key, "pcap"), f"names {error}")
+        report(f"Looking for the queues of {len(frames):,} frames of {shown}")
+        used, queues, lengths = choose(frames, shown)
+    if len(used) and lengths.max() > MAX_ENGINE_BYTES:
+        short = np.flatnonzero(lengths <= MAX_ENGINE_BYTES)
+        notes.append(f"{len(used) - len(short):,} frames of {shown} are longer than {MAX_ENGINE_BYTES:,} byte and were left out.")
+        used, queues, lengths = used[short], queues[short], lengths[short]
+    if not len(used):
+        read = "" if frames.whole else " in the time that is played"
+        document.fail((*key, "prefixed" if skipped else "map"), f"matches none of the {len(frames):,} frames of {shown}{read}")
+    if entry.pad:
+        lengths = np.maximum(lengths, MIN_ETHERNET_BYTES)
+    times = frames.times_ns[used] * entry.time_scale
+    length = float(frames.times_ns[-1]) * entry.time_scale
+    # Repetitions follow each other at the mean distance of the frames, and not faster than the line.
+    on_line = float(lengths.sum() + len(used) * scenario.link.overhead_bytes) * 8e9 / line
+    period = max(length * len(frames) / max(1, len(frames) - 1), on_line)
+    repeats = min(entry.repeat, int(end_ns // period) + 1) if frames.whole else 1
+    if len(used) * repeats > MAX_PLAYED_FRAMES:
+        document.fail((*key, "repeat"), f"plays {len(used) * repeats:,} frames of {shown}, allowed: {MAX_PLAYED_FRAMES:,}; take fewer")
+    all_times = (times[None, :] + period * np.arange(repeats)[:, None]).ravel() + entry.start / 1000
+    at = np.floor(all_times * (config.clock_hz / 1e9)).astype(np.int64)
+    keep = at < cycles(scenario.duration, config.clock_hz)
+    late = len(used) * entry.repeat - int(keep.sum())
+    if not frames.whole:
+        notes.append(f"{shown} goes on after the end of the run; the frames there were left out.")
+    elif late:
+        notes.append(f"{late:,} frames of {shown} come after the end of the run and were left out.")
+
+    def tiled(array: NDArray[Any]) -> NDArray[Any]:
+        return np.tile(array, repeats)[keep]
+
+    return {
+        "kind": "frames",
+        "cycles": at[keep],
+        "queues": tiled(queues),
+        "offsets": tiled(frames.offsets[used] + skipped),
+        "lengths": tiled(lengths.astype(np.int32)),
+        "stored": tiled(frames.stored[used] - np.int32(skipped)),
+        "data": np.frombuffer(frames.buffer, dtype=np.uint8),
+    }
+
+
+def matched(
+    frames: pcap.Frames,
+    matches: Sequence[Match],
+    key: KeyPath,
+    unmatched: str | None,
+    shown: str,
+    document: Document,
+    notes: list[str],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the frames that are taken and the number of the rule that each one matches, -1: none.
+
+    `unmatched`: "ignore" leaves these out, "error" refuses them, None takes them. Raises UserError.
+    """
+    rules = pcap.match_frames(frames, list(matches))
+    missed = np.flatnonzero(rules < 0)
+    if missed.size and unmatched == "error":
+        document.fail((*key, "unmatched"), f"is {describe('error')}, and frame {missed[0] + 1} of {shown} matches no rule")
+    if missed.size and unmatched == "ignore":
+        notes.append(f"{missed.size:,} of {len(frames):,} frames of {shown} match no rule and were left out.")
+    hit = np.bincount(rules[rules >= 0], minlength=len(matches))
+    for index in np.flatnonzero(hit == 0):
+        notes.append(f"Rule {document.key_text((*key, 'map', int(index)))} matches no frame of {shown}.")
+    used = np.arange(len(frames)) if unmatched is None else np.flatnonzero(rules >= 0)
+    return used, rules[used]
