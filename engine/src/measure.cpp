@@ -329,7 +329,7 @@ std::size_t Measurement::interval(std::int64_t cycle) {
 
 void Measurement::lose_the_rest(std::int64_t cycle) {
     for (PerQueue& queue : queues_)
-        while (queue.queued.head != kNone) drop(cycle, pop(queue.queued), *settings_.device.silent_loss);
+        for (; queue.queued.head != kNone; ++lost_at_the_end_) drop(cycle, pop(queue.queued), *settings_.device.silent_loss);
 }
 
 void Measurement::freeze(std::int64_t cycle) {

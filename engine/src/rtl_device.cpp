@@ -32,9 +32,7 @@ RtlDevice::RtlDevice(const std::string& library, std::unique_ptr<PinFace> face, 
       in_pins_(library_.shape.inputs),
       out_pins_(library_.shape.outputs),
       events_(library_.shape.events),
-      axi_(library_.shape.memories),
-      ingress_(environment.ingress_bps, environment.clock_hz, environment.overhead_bytes),
-      egress_(environment.egress_bps, environment.clock_hz, environment.overhead_bytes) {
+      axi_(library_.shape.memories) {
     same("memories", library_.shape.memories, environment_.memories.size());
     same("inputs", library_.shape.inputs, inputs);
     same("outputs", library_.shape.outputs, outputs);
@@ -42,14 +40,15 @@ RtlDevice::RtlDevice(const std::string& library, std::unique_ptr<PinFace> face, 
     pins_.out = out_pins_.data();
     pins_.ev = events_.data();
     pins_.axi = axi_.data();
-    for (unsigned i = 0; i < inputs; ++i) {
-        inputs_.push_back({.random = Random(environment_.seed, kInputSequence + i * kNextPort)});
-        inputs_.back().data.resize(head_ + kMaxFrameBytes + 2 * PST_BEAT_BYTES);
-    }
-    for (unsigned o = 0; o < outputs; ++o) {
-        outputs_.push_back({.random = Random(environment_.seed, kOutputSequence + o * kNextPort)});
-        outputs_.back().data.resize(kMaxFrameBytes + 1 + PST_BEAT_BYTES);
-    }
+    const Link ingress(environment.ingress_bps, environment.clock_hz, environment.overhead_bytes);
+    const Link egress(environment.egress_bps, environment.clock_hz, environment.overhead_bytes);
+    for (unsigned i = 0; i < inputs; ++i)
+        inputs_.push_back({LinkInput(ingress, head_, beat_), Random(environment_.seed, kInputSequence + i * kNextPort),
+                           std::vector<std::uint8_t>(head_ + kMaxFrameBytes + 2 * PST_BEAT_BYTES)});
+    for (unsigned o = 0; o < outputs; ++o)
+        outputs_.push_back({.link = LinkOutput(egress),
+                            .random = Random(environment_.seed, kOutputSequence + o * kNextPort),
+                            .data = std::vector<std::uint8_t>(kMaxFrameBytes + 1 + PST_BEAT_BYTES)});
     for (unsigned m = 0; m < environment_.memories.size(); ++m)
         memories_.push_back(std::make_unique<MemoryModel>(environment_.memories[m], m, environment_.seed));
     if (environment_.flip_byte >= 0 && !memories_.empty()) memories_[0]->flip_byte(environment_.flip_byte);
@@ -81,12 +80,8 @@ void RtlDevice::connect(std::span<FrameSource* const> sources, Observer* observe
     observer_ = observer;
     now_ = 0;
     bus_ = {};
-    for (Output& output : outputs_) output.free = 0;
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-        inputs_[i].source = i < sources.size() ? sources[i] : nullptr;
-        inputs_[i].link_free = 0;
-        fetch(inputs_[i]);
-    }
+    for (Output& output : outputs_) output.link.restart();
+    for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i].link.connect(i < sources.size() ? sources[i] : nullptr);
 }
 
 void RtlDevice::settle() {
@@ -105,7 +100,7 @@ std::uint32_t RtlDevice::read(std::uint32_t address) {
 
 void RtlDevice::run(std::int64_t until) {
     for (Input& input : inputs_)
-        if (input.asking) fetch(input);
+        if (input.link.asking()) input.link.fetch(now_);
     while (now_ < until) {
         cycle();
         if (active_ && observer_->enough()) return;
@@ -115,12 +110,12 @@ void RtlDevice::run(std::int64_t until) {
 void RtlDevice::cycle() {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
         Input& input = inputs_[i];
-        if (input.asking && (active_ || now_ >= input.ask_again)) fetch(input);
-        if (!in_pins_[i].tvalid_i && now_ >= input.beat_cycle) offer_beat(input, in_pins_[i]);
+        if (input.link.asking() && (active_ || now_ >= input.link.ask_again())) input.link.fetch(now_);
+        if (!in_pins_[i].tvalid_i && now_ >= input.link.beat_cycle()) offer_beat(input, in_pins_[i]);
     }
     active_ = false;
     for (std::size_t o = 0; o < outputs_.size(); ++o)
-        out_pins_[o].tready_i = outputs_[o].free < ticks(now_ + 1) &&
+        out_pins_[o].tready_i = outputs_[o].link.ready(now_) &&
                                 (environment_.ready_permille >= 1000 || outputs_[o].random.permille(environment_.ready_permille));
     for (std::size_t m = 0; m < memories_.size(); ++m) memories_[m]->drive(axi_[m], now_);
     registers_.drive(pins_);
@@ -149,65 +144,38 @@ void RtlDevice::cycle() {
 
 // ---- input
 
-// Asks the source for the next frame.
-void RtlDevice::fetch(Input& input) {
-    const Answer answer = input.source ? input.source->next(input.frame, input.link_free, now_, input.ask_again) : Answer::End;
-    input.waiting = answer == Answer::Frame;
-    input.asking = answer == Answer::NotYet;
-    input.beat_cycle = kNever;
-    if (!input.waiting) return;
-    input.link_start = std::max(input.frame.arrival, input.link_free);
-    input.link_free = input.link_start + ingress_.frame_time(input.frame.length);
-    input.bytes = head_ + input.frame.length;
-    input.at = 0;
-    input.beat_cycle = cycle_ceil(input.link_start + ingress_.time(std::min(input.frame.length, beat_ - head_)));
-}
-
 void RtlDevice::close_input() {
-    for (Input& input : inputs_) {
-        input.source = nullptr;
-        input.asking = false;
-        if (input.waiting) input.beat_cycle = kNever;
-        input.waiting = false;
-    }
+    for (Input& input : inputs_) input.link.close();
 }
 
 bool RtlDevice::input_idle() const {
-    return std::none_of(inputs_.begin(), inputs_.end(), [](const Input& input) { return input.sending || input.waiting; });
-}
-
-void RtlDevice::load(Input& input) {
-    face_->write_head(input.frame, input.data.data());
-    frame_bytes(input.frame, environment_.seed, input.data.data() + head_);
-    input.waiting = false;
-    input.sending = true;
+    return std::all_of(inputs_.begin(), inputs_.end(), [](const Input& input) { return input.link.idle(); });
 }
 
 void RtlDevice::offer_beat(Input& input, pst_input_pins& pins) {
     if (environment_.valid_permille < 1000 && !input.random.permille(environment_.valid_permille)) return;
-    if (input.waiting) load(input);
-    const std::uint32_t bytes = std::min<std::uint32_t>(beat_, input.bytes - input.at);
-    std::memcpy(pins.tdata_i, input.data.data() + input.at, PST_BEAT_BYTES);
+    const Frame& frame = input.link.frame();
+    const std::uint32_t at = input.link.at(), bytes = input.link.beat_bytes();
+    if (at == 0) {
+        face_->write_head(frame, input.data.data());
+        frame_bytes(frame, environment_.seed, input.data.data() + head_);
+        input.link.begin();
+    }
+    std::memcpy(pins.tdata_i, input.data.data() + at, PST_BEAT_BYTES);
     pins.tkeep_i = bytes == 0 ? 0 : ~std::uint64_t{0} >> (64 - bytes);
-    pins.tlast_i = input.at + bytes == input.bytes;
-    pins.tdest_i = face_->dest(input.frame);
-    pins.tuser_i = face_->user(input.frame, input.at == 0, pins.tlast_i);
+    pins.tlast_i = input.link.last();
+    pins.tdest_i = face_->dest(frame);
+    pins.tuser_i = face_->user(frame, at == 0, pins.tlast_i);
     pins.tvalid_i = 1;
 }
 
 void RtlDevice::input_taken(Input& input, pst_input_pins& pins) {
     ++bus_.input_taken;
     pins.tvalid_i = 0;
-    input.at += beat_;
-    if (!pins.tlast_i) {
-        const std::uint32_t brought = std::min(input.at + beat_, input.bytes) - head_;
-        input.beat_cycle = cycle_ceil(input.link_start + ingress_.time(brought));
-        return;
-    }
-    input.sending = false;
-    face_->arrived(input.frame, cycle_ceil(input.link_start + ingress_.time(input.frame.length)), now_, *observer_);
+    if (!input.link.taken()) return;
+    face_->arrived(input.link.frame(), input.link.last_bit(), now_, *observer_);
     active_ = true;
-    fetch(input);
+    input.link.fetch(now_);
 }
 
 // ---- events and output
@@ -246,7 +214,7 @@ void RtlDevice::output_taken(Output& output, unsigned number) {
     if (output.bytes + bytes > kMaxFrameBytes) bad(": a frame has no end");
     std::memcpy(output.data.data() + output.bytes, p.tdata_o, PST_BEAT_BYTES);
     output.bytes += bytes;
-    output.free = std::max(output.free, ticks(now_)) + egress_.time(bytes) + (p.tlast_o ? egress_.time(egress_.overhead()) : 0);
+    output.link.taken(now_, bytes, p.tlast_o);
     if (!p.tlast_o) return;
     if (const char* wrong = face_->fault(p.tuser_o)) bad(std::string("_tuser ") + wrong);
     observer_->departed(output.first_bit, face_->queue(number, output.id, p.tuser_o), {output.data.data(), output.bytes});

@@ -121,6 +121,8 @@ class Measurement final : public Observer {
     void stop_when_empty(bool stop) { stop_when_empty_ = stop; }
     // Nothing more will leave: what is there was lost without an event. Of a device whose statement has a silent loss.
     void lose_the_rest(std::int64_t cycle);
+    // How many frames that were.
+    std::uint64_t lost_at_the_end() const { return lost_at_the_end_; }
     // Nothing that comes after this counts as part of the run; frames are followed on for the device's counters.
     void freeze(std::int64_t cycle);
 
@@ -227,7 +229,7 @@ class Measurement final : public Observer {
     std::unique_ptr<Lateness> lateness_;
     std::unique_ptr<TreeTally> tree_;
     Totals live_, frozen_;
-    std::uint64_t undecided_ = 0;
+    std::uint64_t undecided_ = 0, lost_at_the_end_ = 0;
     std::uint32_t known_ = 1;  // a bit for each drop reason of the device, and for "goes on"
     bool stop_when_empty_ = false, is_frozen_ = false;
     FrameListener* listener_ = nullptr;

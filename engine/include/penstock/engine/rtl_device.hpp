@@ -9,6 +9,7 @@
 
 #include "penstock/engine/device.hpp"
 #include "penstock/engine/environment.hpp"
+#include "penstock/engine/link_ports.hpp"
 #include "penstock/engine/memory_model.hpp"
 #include "penstock/engine/pin_face.hpp"
 #include "penstock/engine/register_master.hpp"
@@ -55,37 +56,23 @@ class RtlDevice final : public Device {
     BusCounts bus_counts() const override { return bus_; }
 
   private:
-    static constexpr std::int64_t kNever = INT64_MAX;
-
-    // An input: the link in front of it, and the frame that it brings.
     struct Input {
+        LinkInput link;
         Random random;
-        FrameSource* source = nullptr;
-        Frame frame{};                        // on the link or next on it
-        bool waiting = false;                 // frame is next, not yet begun
-        bool asking = false;                  // the source has said that it does not know yet,
-        std::int64_t ask_again = 0;           // and that it may in this cycle
-        bool sending = false;                 // frame is being handed over
-        Ticks link_free = 0, link_start = 0;  // of the link, as if the device never stalled
-        std::int64_t beat_cycle = kNever;     // the link has brought the next beat
-        std::uint32_t at = 0, bytes = 0;
-        std::vector<std::uint8_t> data{};  // head and frame
+        std::vector<std::uint8_t> data;  // head and frame
     };
-    // An output: the link behind it, and the frame that it takes away.
     struct Output {
+        LinkOutput link;
         Random random;
-        Ticks free = 0;
+        std::vector<std::uint8_t> data;  // of the frame that leaves
+        std::size_t bytes = 0;
         std::int64_t first_bit = 0;
         std::uint32_t id = 0;
-        std::vector<std::uint8_t> data{};
-        std::size_t bytes = 0;
         bool held = false;  // offered and not taken in the cycle before, and what it was
         pst_output_pins before{};
     };
 
     void cycle();
-    void fetch(Input& input);
-    void load(Input& input);
     void offer_beat(Input& input, pst_input_pins& pins);
     void input_taken(Input& input, pst_input_pins& pins);
     void output_taken(Output& output, unsigned number);
@@ -106,7 +93,6 @@ class RtlDevice final : public Device {
     pst_pins pins_{};
     std::vector<std::unique_ptr<MemoryModel>> memories_;
     RegisterMaster registers_;
-    Link ingress_, egress_;
     std::vector<Input> inputs_;
     std::vector<Output> outputs_;
     Observer* observer_ = nullptr;

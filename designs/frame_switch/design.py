@@ -1,0 +1,106 @@
+"""The frame switch, as the workbench knows it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from penstock.designs.frame_switch import config as configuration
+from penstock.designs.frame_switch.config import Config
+from penstock.designs.frame_switch.job import SwitchPlan, build
+from penstock.designs.frame_switch.scenario import Scenario
+
+from penstock.designs.design import Design, Table
+from penstock.paths import BLOCKS
+from penstock.scenarios.scenario import Document
+
+
+class FrameSwitch(Design):
+    """P inputs and P outputs, frames with classes and several destinations."""
+
+    name = "frame_switch"
+    words = "frame switch"
+    page = "docs/scenario-frame-switch.md"
+    configuration = Config
+    scenario = Scenario
+
+    @property
+    def top(self) -> Path:
+        """The file of pst_frame_switch, which is a block's."""
+        return BLOCKS / "fabric" / "rtl" / "pst_frame_switch.sv"
+
+    def parameters(self, config: Config) -> dict[str, str]:
+        """Return the parameters of pst_frame_switch."""
+        return configuration.parameters(config)
+
+    def widths(self, config: Config) -> dict[str, int]:
+        """Return what stands in the widths of its ports."""
+        return {
+            "Ports": config.ports,
+            "DataBytes": config.data_bytes,
+            "PortWidth": (config.ports - 1).bit_length(),
+            "ClassWidth": max(1, (config.classes - 1).bit_length()),
+            "NumberWidth": config.number_width,
+        }
+
+    def defines(self, config: Config) -> dict[str, int]:
+        """Return the macros of its shim."""
+        return {
+            "PST_PORTS": config.ports,
+            "PST_DATA_BYTES": config.data_bytes,
+            "PST_CLASSES": config.classes,
+            "PST_NUMBER_WIDTH": config.number_width,
+        }
+
+    def device(self, config: Config, library: str | None, timing: Mapping[str, int]) -> dict[str, Any]:
+        """Return key `device` of a job without groups of destinations; there are no memories for `timing`."""
+        return configuration.device(config, library, [])
+
+    def plan(self, scenario: Scenario, document: Document, config: Config, engine: str) -> SwitchPlan:
+        """Return the plan of a scenario. Raises UserError."""
+        return build(scenario, document, config, engine)
+
+    def own_result(self, raw: dict[str, Any], config: Config, plan: SwitchPlan) -> dict[str, Any]:
+        """Return outputs by class, inputs and flows."""
+        from penstock.designs.frame_switch import result
+
+        return result.own(raw, config, plan)
+
+    def plot_data(self, raw: dict[str, Any], config: Config, plan: SwitchPlan) -> dict[str, NDArray[Any]]:
+        """Return a curve for each output."""
+        from penstock.engine.result import Curves, plot_data
+
+        output_of = np.arange(config.flows) // config.classes % config.ports
+        ids = list(range(config.ports))
+        return plot_data(raw, config, plan, Curves(ids, [f"output {port}" for port in ids], [None] * len(ids), output_of))
+
+    def sentences(self, result: dict[str, Any]) -> list[str]:
+        """Return how full the outputs were."""
+        from penstock.designs.frame_switch import report
+
+        return report.sentences(result)
+
+    def table(self, result: dict[str, Any], most: int, short: bool) -> Table:
+        """Return the table of outputs by class."""
+        from penstock.designs.frame_switch import report
+
+        return report.table(result, most, short)
+
+    def curves(self, result: dict[str, Any]) -> str:
+        """Return what has a curve."""
+        return "output"
+
+    def hardware(self, result: dict[str, Any]) -> str:
+        """Return ports, classes and cell switch."""
+        device = result["device"]
+        return f"{device['ports']} ports, {device['classes']} classes, {device['scheduler']}"
+
+    def drop_words(self) -> Mapping[str, str]:
+        """Return words for drop reasons."""
+        from penstock.designs.frame_switch.report import DROP_WORDS
+
+        return DROP_WORDS
+
+
+DESIGN = FrameSwitch()

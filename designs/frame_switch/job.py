@@ -1,0 +1,157 @@
+"""From a scenario of a frame switch to a job of the engine.
+
+What the engine calls a queue is a flow here: source, destination and class (Config.flow); a number beyond them is a group of destinations.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from penstock.designs.frame_switch.config import Config, device
+from penstock.designs.frame_switch.scenario import GeneratedTraffic, PcapTraffic, Rule, Scenario, Steady, Way, numbers
+
+from penstock.basics.units import format_rate
+from penstock.designs.design import Plan
+from penstock.errors import UserError
+from penstock.scenarios import pcap
+from penstock.scenarios.common import Share
+from penstock.scenarios.scenario import Document, KeyPath
+from penstock.scenarios.traffic import (
+    INTERVALS,
+    MAX_KEPT_FRAMES,
+    Chosen,
+    capture,
+    check_start,
+    cycles,
+    frame_count,
+    generator,
+    line_bits,
+    line_rate,
+    matched,
+    span,
+)
+
+DEFAULT_LINE_BPS = 100_000_000_000
+QUIET_CYCLES = 100_000  # without a departure: nothing more leaves
+
+
+@dataclass(kw_only=True)
+class SwitchPlan(Plan):
+    """A job and what is needed to explain its result."""
+
+    config: Config
+    groups: list[dict[str, int]] = field(default_factory=list)
+    after: int = 0  # cycle from which rates are measured
+    end: int = 0  # of the traffic
+
+    def way(self, source: int, outputs: list[int], traffic_class: int) -> int:
+        """Return the number of the flow, or of the group of several destinations."""
+        if len(outputs) == 1:
+            return self.config.flow(source, outputs[0], traffic_class)
+        group = {"source": source, "class": traffic_class, "destinations": sum(1 << output for output in outputs)}
+        if group not in self.groups:
+            self.groups.append(group)
+        return self.config.flows + self.groups.index(group)
+
+
+def build(scenario: Scenario, document: Document, config: Config, engine: str) -> SwitchPlan:
+    """Return the plan of a scenario; on the RTL the job's `device.library` is empty still. Raises UserError."""
+    clock = config.clock_hz
+    duration, drain = span(scenario, document, clock)
+    plan = SwitchPlan(job={}, engine=engine, config=config, after=cycles(scenario.report.after, clock), end=duration)
+    if plan.after >= duration:
+        document.fail(("report", "after"), "must be before the end of the traffic")
+    bus = 8 * config.data_bytes
+    default = min(DEFAULT_LINE_BPS, bus * clock)
+    ingress, egress = (line_rate(scenario, document, config, side, bus, default) for side in ("ingress", "egress"))
+    sources: list[dict[str, Any]] = []
+    for index, entry in enumerate(scenario.traffic):
+        check_start(entry, ("traffic", index), scenario, document)
+        make = _capture if isinstance(entry, PcapTraffic) else _generated
+        sources += make(entry, ("traffic", index), scenario, document, plan, ingress)
+    for port in range(config.ports):
+        bits = sum(line_bits(source, scenario.link.overhead_bytes, clock) for source in sources if source["input"] == port)
+        if (offered := bits * clock / duration) > 1.001 * ingress:
+            plan.notes.append(f"Traffic at input {port} adds up to {format_rate(offered)}, but its line carries {format_rate(ingress)}.")
+    interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
+    expected = sum(frame_count(source, clock) for source in sources)
+    if expected > MAX_KEPT_FRAMES:
+        raise UserError(
+            f"the traffic is some {expected:,.0f} frames; a frame switch takes {MAX_KEPT_FRAMES:,} in a run, so make it shorter"
+        )
+    plan.job = {
+        "device": device(config, None if engine == "model" else "", plan.groups),
+        "seed": scenario.seed,
+        "duration_cycles": duration,
+        "drain": bool(scenario.drain),
+        "max_cycles": duration + drain,
+        "quiet_cycles": QUIET_CYCLES,
+        "ingress_bps": ingress,
+        "egress_bps": egress,
+        "overhead_bytes": scenario.link.overhead_bytes,
+        "sources": sources,
+        "pcap_out": None,
+        "interval_cycles": max(1, interval, (duration + drain) // 20_000),
+        "keep_departures": True,
+    }
+    return plan
+
+
+def _outputs(way: Way, key: KeyPath, document: Document, config: Config) -> list[int]:
+    """Return the outputs of an entry. Raises UserError for one, or for a class, that the configuration does not have."""
+    outputs = numbers(way.outputs)
+    if max(outputs) >= config.ports:
+        document.fail((*key, "outputs"), f"names output {max(outputs)}, but {config.name} has outputs 0 to {config.ports - 1}")
+    if way.traffic_class >= config.classes:
+        document.fail((*key, "traffic_class"), f"is {way.traffic_class}, but {config.name} has classes 0 to {config.classes - 1}")
+    return outputs
+
+
+def _check_input(port: int, key: KeyPath, document: Document, config: Config) -> None:
+    if port >= config.ports:
+        document.fail(key, f"names input {port}, but {config.name} has inputs 0 to {config.ports - 1}")
+
+
+def _numbers(plan: SwitchPlan, source: int, way: Way, outputs: list[int]) -> NDArray[np.uint32]:
+    """Return the flows of an entry, or its group."""
+    ways = [outputs] if way.multicast else [[output] for output in outputs]
+    return np.array([plan.way(source, each, way.traffic_class) for each in ways], dtype=np.uint32)
+
+
+def _generated(
+    entry: GeneratedTraffic, key: KeyPath, scenario: Scenario, document: Document, plan: SwitchPlan, line: int
+) -> list[dict[str, Any]]:
+    steady: Steady = entry.source
+    config, where = plan.config, (*key, entry.kind)
+    outputs = _outputs(steady, where, document, config)
+    bps = steady.rate
+    if isinstance(bps, Share):
+        mean = sum(size * weight for size, weight in steady.size) / sum(weight for _, weight in steady.size)
+        bps = round(bps.of(line) * mean / (mean + scenario.link.overhead_bytes))
+    if bps > line:
+        document.fail((*where, "rate"), f"must be at most the input's {format_rate(line)}, not {format_rate(bps)}")
+    sources = []
+    for port in numbers(entry.inputs):
+        _check_input(port, (*key, "inputs"), document, config)
+        queues = _numbers(plan, port, steady, outputs)
+        sources.append({**generator(entry, scenario, config, queues, steady.pick, {"bps": bps}), "input": port})
+    return sources
+
+
+def _capture(entry: PcapTraffic, key: KeyPath, scenario: Scenario, document: Document, plan: SwitchPlan, line: int) -> list[dict[str, Any]]:
+    config = plan.config
+    _check_input(entry.input, (*key, "input"), document, config)
+
+    def target(index: int, rule: Rule) -> int:
+        outputs = _outputs(rule, (*key, "map", index), document, config)
+        return int(_numbers(plan, entry.input, rule, outputs)[0])
+
+    targets = np.array([target(index, rule) for index, rule in enumerate(entry.map)], dtype=np.uint32)
+
+    def choose(frames: pcap.Frames, shown: str) -> Chosen:
+        used, rules = matched(frames, [rule.match for rule in entry.map], key, entry.unmatched, shown, document, plan.notes)
+        return used, targets[rules], frames.lengths[used]
+
+    source = capture(entry, key, scenario, document, config, plan.notes, line, choose)
+    return [{**source, "input": entry.input}]

@@ -1,0 +1,60 @@
+"""What a run of a frame switch says beyond what every run says: flows, outputs by class, inputs."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from penstock.designs.frame_switch.config import Config
+from penstock.designs.frame_switch.job import SwitchPlan
+
+from penstock.engine.result import Departures, distribution
+
+COUNTERS = ("in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes")
+
+
+def own(raw: dict[str, Any], config: Config, plan: SwitchPlan) -> dict[str, Any]:
+    """Return the keys of a frame switch; designs/frame_switch/README.md describes them.
+
+    A frame with several destinations counts once for each of them, from its arrival on.
+    """
+    left = Departures.of(raw)
+    flows = np.arange(config.flows)
+    source, output, traffic_class = flows // config.classes // config.ports, flows // config.classes % config.ports, flows % config.classes
+    of_output = output * config.classes + traffic_class
+
+    def rows(number: NDArray[np.int64], names: list[dict[str, int]]) -> list[dict[str, Any]]:
+        return [name | _row(raw, left, config, plan, number, index) for index, name in enumerate(names)]
+
+    outputs = rows(
+        of_output, [{"output": n // config.classes, "traffic_class": n % config.classes} for n in range(config.ports * config.classes)]
+    )
+    return {
+        "measured_from_cycle": plan.after,
+        "outputs": [row for row in outputs if row["in_packets"]],
+        "inputs": [row for row in rows(source, [{"input": n} for n in range(config.ports)]) if row["in_packets"]],
+        "flows": [
+            row
+            for row in rows(
+                flows,
+                [{"input": int(source[n]), "output": int(output[n]), "traffic_class": int(traffic_class[n])} for n in range(config.flows)],
+            )
+            if row["in_packets"]
+        ],
+    }
+
+
+def _row(raw: dict[str, Any], left: Departures, config: Config, plan: SwitchPlan, number: NDArray[np.int64], index: int) -> dict[str, Any]:
+    """Return what became of the frames of the flows whose `number` is `index`."""
+    mine = np.flatnonzero(number == index)
+    sums = {key: int(np.asarray(raw["queue"][key])[mine].sum()) for key in COUNTERS}
+    chosen = left.only(np.flatnonzero(number[left.queue] == index))
+    window = (chosen.cycle >= plan.after) & (chosen.cycle < min(plan.end, int(raw["cycles"])))
+    cycles = min(plan.end, int(raw["cycles"])) - plan.after
+    size, frames = int(chosen.length[window].sum()), int(window.sum())
+    overhead = plan.job["overhead_bytes"]
+    return {
+        **sums,
+        "throughput_bps": round(8 * size * config.clock_hz / cycles, 3) if cycles > 0 else None,
+        "line_share": round(8 * (size + overhead * frames) * config.clock_hz / cycles / plan.job["egress_bps"], 6) if cycles > 0 else None,
+        "latency_ns": distribution(chosen.latency, 1e9 / config.clock_hz),
+    }

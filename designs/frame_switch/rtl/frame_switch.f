@@ -1,0 +1,1 @@
+-f ../../../blocks/fabric/rtl/frame_switch.f

@@ -1,0 +1,101 @@
+"""The scenario of a frame switch as typed models: what a scenario file may say, with units, ranges and defaults.
+
+docs/scenario-frame-switch.md is generated from these models (`penstock.scenarios.schema_docs`).
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, model_validator
+
+from penstock.scenarios.common import (
+    Capture,
+    CommonScenario,
+    Generated,
+    IdRange,
+    Match,
+    Name,
+    Pace,
+    RateOrShare,
+    Time,
+    id_ranges,
+    traffic_kind,
+)
+from penstock.settings.given import Duration, Model
+
+Ports = Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)]
+
+
+def numbers(ranges: tuple[IdRange, ...]) -> list[int]:
+    """Return the ports of some ranges, in their order and once each."""
+    return list(dict.fromkeys(port for low, high in ranges for port in range(low, high + 1)))
+
+
+class Way(Model):
+    """Where frames go."""
+
+    outputs: Ports = Field(description='Outputs, `3`, `"0-3"` or `[1, "4-6"]`.')
+    multicast: StrictBool = Field(False, description="Each frame goes to all of `outputs`; otherwise to one of them.")
+    traffic_class: StrictInt = Field(0, ge=0, description="Class of the frames; 0 goes first.")
+
+
+class Rule(Way):
+    """One rule of a map. The first rule that matches a frame decides."""
+
+    match: Match = Field(description="Which frames; `{}` is all.")
+    name: Name | None = Field(None, description="Name, for people.")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "Rule":
+        if not self.multicast and len(numbers(self.outputs)) > 1:
+            raise ValueError("has several `outputs`, which needs `multicast: true`")
+        return self
+
+
+class PcapTraffic(Capture):
+    """Frames of a capture (pcap or pcapng, Ethernet) at one input, at recorded or scaled times."""
+
+    input: StrictInt = Field(ge=0, description="Input that they come to.")
+    map: tuple[Rule, ...] = Field(min_length=1, description="Rules from header fields to outputs.")
+    unmatched: Literal["ignore", "error"] = Field(
+        "ignore", description='Frames that no rule matches: "ignore" leaves them out, "error" refuses the file.'
+    )
+
+
+class Steady(Way, Pace):
+    """A source that does not pause: `constant` sends at equal distances, `poisson` at exponentially distributed ones."""
+
+    pick: Literal["round_robin", "random"] = Field("random", description="How one of `outputs` is chosen for each frame.")
+    rate: RateOrShare = Field(description="Rate of frame bytes at each input; `100 %` fills the line, with what a frame costs there.")
+
+
+class OnOff(Steady):
+    """A source that sends at `rate` during bursts; lengths of bursts and pauses are exponentially distributed."""
+
+    on: Duration = Field(description="Mean length of a burst.")
+    off: Duration = Field(description="Mean length of a pause.")
+
+
+class GeneratedTraffic(Generated):
+    """Frames made by the engine, with random bytes, at each of several inputs; exactly one of `constant`, `poisson`, `onoff`."""
+
+    inputs: Ports = Field(description="Inputs; each has a source of its own.")
+    constant: Steady | None = Field(None, description="Frames at equal distances.")
+    poisson: Steady | None = Field(None, description="Frames at random distances.")
+    onoff: OnOff | None = Field(None, description="Bursts and pauses.")
+
+
+Traffic = Annotated[Annotated[PcapTraffic, Tag("$pcap")] | Annotated[GeneratedTraffic, Tag("$generated")], Discriminator(traffic_kind)]
+
+
+class Report(Model):
+    """What the report shows."""
+
+    interval: Duration | None = Field(None, description="Width of a point in time; a two-hundredth of the duration unless given.")
+    after: Time = Field(0, description="Rates are measured from this time on, to the end of the traffic.")
+
+
+class Scenario(CommonScenario):
+    """The keys of the file."""
+
+    traffic: tuple[Traffic, ...] = Field(min_length=1, description="Sources; they play side by side.")
+    report: Report = Field(default_factory=Report, description="What the report shows.")

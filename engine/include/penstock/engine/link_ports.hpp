@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The links at a device's ports, beat by beat: one in front of an input, which brings the frames of a source, and one behind an output.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "penstock/engine/device.hpp"
+#include "penstock/engine/frame.hpp"
+
+namespace penstock::engine {
+
+// The input's side asks for frames and hands them over in beats; a beat is there when the link has brought it.
+class LinkInput {
+  public:
+    static constexpr std::int64_t kNever = INT64_MAX;
+
+    // `head`: bytes in front of each frame, which cost no time on the link; `beat`: bytes of a beat, more than that.
+    LinkInput(const Link& link, std::uint32_t head, std::uint32_t beat) : link_(link), head_(head), beat_(beat) {}
+
+    void connect(FrameSource* source) {
+        source_ = source;
+        link_free_ = 0;
+        fetch(0);
+    }
+    // The source is asked no more, and a frame that has not begun is forgotten.
+    void close() {
+        source_ = nullptr;
+        asking_ = false;
+        if (waiting_) beat_cycle_ = kNever;
+        waiting_ = false;
+    }
+    // No frame is on its way in, or next.
+    bool idle() const { return !sending_ && !waiting_; }
+    // The source has said that it does not know yet, and may in this cycle.
+    bool asking() const { return asking_; }
+    std::int64_t ask_again() const { return ask_again_; }
+    // Asks the source for the next frame.
+    void fetch(std::int64_t now) {
+        const Answer answer = source_ ? source_->next(frame_, link_free_, now, ask_again_) : Answer::End;
+        waiting_ = answer == Answer::Frame;
+        asking_ = answer == Answer::NotYet;
+        beat_cycle_ = kNever;
+        if (!waiting_) return;
+        start_ = std::max(frame_.arrival, link_free_);
+        link_free_ = start_ + link_.frame_time(frame_.length);
+        at_ = 0;
+        beat_cycle_ = cycle_ceil(start_ + link_.time(std::min(frame_.length, beat_ - head_)));
+    }
+
+    // The next beat: when it may be offered, and which part of head and frame it is.
+    std::int64_t beat_cycle() const { return beat_cycle_; }
+    const Frame& frame() const { return frame_; }
+    std::uint32_t at() const { return at_; }
+    std::uint32_t beat_bytes() const { return std::min(beat_, head_ + frame_.length - at_); }
+    bool last() const { return at_ + beat_bytes() == head_ + frame_.length; }
+    // When the link has brought all of the frame.
+    std::int64_t last_bit() const { return cycle_ceil(start_ + link_.time(frame_.length)); }
+
+    // The first beat is offered.
+    void begin() {
+        waiting_ = false;
+        sending_ = true;
+    }
+    // The beat was taken. True: it was the frame's last one; then fetch() is to follow.
+    bool taken() {
+        if (last()) {
+            sending_ = false;
+            return true;
+        }
+        at_ += beat_;
+        beat_cycle_ = cycle_ceil(start_ + link_.time(at_ + beat_bytes() - head_));
+        return false;
+    }
+
+  private:
+    Link link_;
+    std::uint32_t head_, beat_;
+    FrameSource* source_ = nullptr;
+    Frame frame_;           // on the link or next on it
+    bool waiting_ = false;  // frame_ is next, not yet begun
+    bool asking_ = false;
+    bool sending_ = false;  // frame_ is being handed over
+    std::int64_t ask_again_ = 0;
+    Ticks link_free_ = 0, start_ = 0;   // as if the device never stalled
+    std::int64_t beat_cycle_ = kNever;  // the link has brought the next beat
+    std::uint32_t at_ = 0;
+};
+
+// The output's side: when the link takes a beat.
+class LinkOutput {
+  public:
+    explicit LinkOutput(const Link& link) : link_(link) {}
+
+    void restart() { free_ = 0; }
+    bool ready(std::int64_t now) const { return free_ < ticks(now + 1); }
+    // The first cycle in which it is ready.
+    std::int64_t ready_from() const { return static_cast<std::int64_t>(free_ >> kTickBits); }
+    void taken(std::int64_t now, std::uint32_t bytes, bool last) {
+        free_ = std::max(free_, ticks(now)) + link_.time(bytes) + (last ? link_.time(link_.overhead()) : 0);
+    }
+
+  private:
+    Link link_;
+    Ticks free_ = 0;
+};
+
+}  // namespace penstock::engine
