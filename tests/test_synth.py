@@ -28,6 +28,18 @@ def test_area_follows_the_parameters(capsys: pytest.CaptureFixture[str]) -> None
     assert small["fmax_mhz"] == [] and small["bram"] == small["uram"] == small["dsp"] == 0 and small["logic_levels"] >= 1
 
 
+def test_sources_and_results_in_different_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tools see one folder only, and the sources of an installation are not in it: the figures are the same."""
+    usual = area(capsys, "pst_skid_buffer", "--set", "width=8", "--target", "ecp5", "--seeds", "1")
+    monkeypatch.setattr(synth, "BUILD", tmp_path / "a cache")
+    monkeypatch.setattr(synth, "HERE", tmp_path / "a cache")
+    assert area(capsys, "pst_skid_buffer", "--set", "width=8", "--target", "ecp5", "--seeds", "1") == usual
+    assert list((tmp_path / "a cache").glob("synth/*/sources/blocks/stream/rtl/pst_skid_buffer.sv"))
+    assert list((tmp_path / "a cache").glob("synth/*/seed1.json"))
+
+
 def test_place_and_route_gives_a_frequency_for_each_seed(capsys: pytest.CaptureFixture[str]) -> None:
     result = area(capsys, "pst_skid_buffer", "--set", "width=4", "--target", "ecp5", "--seeds", "2")
     assert len(result["fmax_mhz"]) == 2

@@ -1,4 +1,4 @@
-"""Entry of `python -m penstock`."""
+"""Entry of `python -m penstock`, and of the command `penstock` of an installation."""
 
 import os
 import signal
@@ -37,9 +37,14 @@ def _start() -> int:
         return 130
 
 
-if __name__ == "__main__":
+def command() -> int:
+    """Run the command line in a process of its own and return the exit status; what an installation's `penstock` calls."""
     _take_signals()
     _open_standard_files()
     status = _start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: Ctrl-C while the interpreter ends would only be a traceback
-    sys.exit(status)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(command())

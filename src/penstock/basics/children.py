@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from penstock.errors import UserError
+from penstock.paths import INSTALLED
 
 GRACE_SECONDS = 2.0  # between SIGTERM, at which compilers and make remove what is half done, and SIGKILL
 TICK_SECONDS = 0.5
@@ -88,7 +89,8 @@ def _started(command: Sequence[str], env: Mapping[str, str] | None, **options: o
         raise Stopped(f"{name} was not started: the command ends")
     path = (env or os.environ).get("PATH")
     if not shutil.which(command[0], path=path):
-        raise UserError(f"the program {command[0]} is not there; remove .venv, and ./penstock sets it up anew")
+        again = "install penstock again" if INSTALLED else "remove .venv, and ./penstock sets it up anew"
+        raise UserError(f"the program {command[0]} is not there; {again}")
     gate = ["/bin/sh", "-c", _GATE, "sh", *command]
     process = subprocess.Popen(gate, process_group=0, stdin=subprocess.PIPE, env=env, **options)  # type: ignore[call-overload]
     try:

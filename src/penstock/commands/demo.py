@@ -17,9 +17,11 @@ def demo(
     import sys
 
     from penstock.commands.run import execute
-    from penstock.paths import ROOT
+    from penstock.paths import COMMAND, INSTALLED, ROOT
 
     print("A recorded capture (web, DNS, video, voice, a download) now passes through the access edge's SystemVerilog.", file=sys.stderr)
-    execute(ROOT / "scenarios" / "first_light.yaml", "rtl", [], None, out, json_output)
+    scenario = Path("scenarios") / "first_light.yaml"
+    execute(ROOT / scenario, "rtl", [], None, out, json_output)
     if not json_output:
-        print('Next: ./penstock run scenarios/first_light.yaml --set queues.anna-bulk.rate="12 Mbit/s"')
+        shown = ROOT / scenario if INSTALLED else scenario
+        print(f'Next: {COMMAND} run {shown} --set queues.anna-bulk.rate="12 Mbit/s"')

@@ -24,7 +24,9 @@ def faults(
 
     from penstock.faults import planting, progress, register
     from penstock.faults.summary import SCHEMA, lines, listing, summary
+    from penstock.paths import need_checkout
 
+    need_checkout("faults")
     found = register.chosen(register.read(), place)
     head = {"schema": SCHEMA, "seed": planting.seed(), "config": {"place": place}}
     if only_list:

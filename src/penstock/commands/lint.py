@@ -19,6 +19,9 @@ def lint(
     from penstock.command_line.console import working
     from penstock.command_line.terminal import progress_line
     from penstock.errors import UserError
+    from penstock.paths import need_checkout
+
+    need_checkout("lint")
     from penstock.hardware import lint as rules
 
     for name in only or []:

@@ -27,8 +27,9 @@ def test(
     from penstock.basics import children
     from penstock.engine import engine
     from penstock.errors import UserError
-    from penstock.paths import ROOT, tool_environment
+    from penstock.paths import ROOT, need_checkout, tool_environment
 
+    need_checkout("test")
     if slow and quick:
         raise UserError("--slow runs all tests and --quick as many as fit into five minutes: give one of them")
     engine.build(lambda line: print(f"penstock: {line}", file=sys.stderr))

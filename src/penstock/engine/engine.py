@@ -13,12 +13,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from penstock.basics import children
+import penstock
+from penstock import cache
+from penstock.basics import children, machine
 from penstock.errors import ToolError
-from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in
+from penstock.paths import BLOCKS, BUILD, DESIGNS, INSTALLED, PACKAGE, ROOT, alone_in, tool_environment
 
 BUILD_DIR = BUILD / "engine"
-PACKAGE = Path(__file__).resolve().parents[1]  # `penstock`, where the module `_engine` goes
 
 Progress = Callable[[dict[str, Any]], bool | None]
 
@@ -36,15 +37,29 @@ def _sources() -> Iterator[Path]:
 
 
 def _stamp() -> str:
-    digest = hashlib.sha256(sys.version.encode())
+    digest = hashlib.sha256(f"{sys.version}\0{BUILD_DIR}".encode())
     for path in _sources():
-        digest.update(str(path).encode() + b"\0" + path.read_bytes())
+        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 
+def _folder(stamp: str) -> Path:
+    """Return where it is built: in the user's cache each version of the sources, and each Python, has a folder of its own."""
+    return BUILD_DIR / stamp[:16] if INSTALLED else BUILD_DIR
+
+
+def _module_folder(stamp: str) -> Path:
+    """Return where the module goes: into the package, but beside an installed one it would be a file that pip knows nothing of."""
+    return _folder(stamp) if INSTALLED else PACKAGE
+
+
 def _up_to_date(stamp: str) -> bool:
-    file = BUILD_DIR / "stamp"
-    return file.exists() and file.read_text() == stamp and any(PACKAGE.glob("_engine*.so"))
+    file = _folder(stamp) / "stamp"
+    if not (file.exists() and file.read_text() == stamp and any(_module_folder(stamp).glob("_engine*.so")) and cache.hold(file.parent)):
+        return False
+    if INSTALLED and str(file.parent) not in penstock.__path__:
+        penstock.__path__.append(str(file.parent))
+    return True
 
 
 def _run(command: list[str]) -> None:
@@ -54,25 +69,30 @@ def _run(command: list[str]) -> None:
         raise EngineBuildError(f"{' '.join(command)} failed:\n" + "\n".join(lines[-60:]))
 
 
-def _forget_another_place() -> None:
+def _forget_another_place(folder: Path) -> None:
     """Remove what CMake has built for another folder: the repository was moved or copied, and CMake refuses to go on there."""
-    cache = BUILD_DIR / "CMakeCache.txt"
-    if not cache.exists():
+    known = folder / "CMakeCache.txt"
+    if not known.exists():
         return
-    text = cache.read_text(errors="replace")
-    places = {"CMAKE_HOME_DIRECTORY:INTERNAL": ROOT, "CMAKE_CACHEFILE_DIR:INTERNAL": BUILD_DIR}
+    text = known.read_text(errors="replace")
+    places = {"CMAKE_HOME_DIRECTORY:INTERNAL": ROOT, "CMAKE_CACHEFILE_DIR:INTERNAL": folder}
     if all(f"{key}={place}\n" in text for key, place in places.items()):
         return
-    for path in BUILD_DIR.iterdir():
+    _clear(folder)
+
+
+def _clear(folder: Path, keep: str = "") -> None:
+    """Remove what is in `folder` but for its lock and files that begin with `keep`."""
+    for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
-        elif path.name != "lock":
+        elif path.name != "lock" and not (keep and path.name.startswith(keep)):
             path.unlink()
 
 
 def _tool(name: str) -> str:
     beside = Path(sys.executable).parent / name
-    found = str(beside) if beside.exists() else shutil.which(name)
+    found = str(beside) if beside.exists() else shutil.which(name, path=tool_environment()["PATH"])
     if not found:
         raise EngineBuildError(f"{name} is not installed; it is in requirements.txt")
     return found
@@ -83,24 +103,32 @@ def build(report: Callable[[str], None] | None = None) -> None:
 
     Safe to call from several processes at once. Raises EngineBuildError. A module that this process has already imported stays the old one.
     """
-    if _up_to_date(_stamp()):
+    stamp = _stamp()
+    if _up_to_date(stamp):
         return
-    with alone_in(BUILD_DIR):
+    folder = _folder(stamp)
+    cache.limit()  # one that makes no sense is said before the compiler runs
+    with alone_in(folder):
         stamp = _stamp()
         if _up_to_date(stamp):
             return
+        machine.need("engine", os.environ)
         if report:
             report("Building the engine (about half a minute, once)")
-        _forget_another_place()
+        _forget_another_place(folder)
         ninja = _tool("ninja")
         _run([
-            _tool("cmake"), "-S", str(ROOT), "-B", str(BUILD_DIR), "-G", "Ninja",
+            _tool("cmake"), "-S", str(ROOT), "-B", str(folder), "-G", "Ninja", f"-DPENSTOCK_MODULE_FOLDER={_module_folder(stamp)}",
             f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-DPython_EXECUTABLE={sys.executable}",
         ])  # fmt: skip
-        _run([_tool("cmake"), "--build", str(BUILD_DIR), "-j", str(min(2, os.cpu_count() or 1))])
-        (BUILD_DIR / "stamp.new").write_text(stamp)
-        (BUILD_DIR / "stamp.new").rename(BUILD_DIR / "stamp")
+        _run([_tool("cmake"), "--build", str(folder), "-j", str(min(2, os.cpu_count() or 1))])
+        if INSTALLED:
+            _clear(folder, keep="_engine")  # its sources never change: what CMake has made is of no use any more
+        (folder / "stamp.new").write_text(stamp)
+        (folder / "stamp.new").rename(folder / "stamp")
         importlib.invalidate_caches()
+        _up_to_date(stamp)
+    cache.tidy()
 
 
 def module() -> ModuleType:

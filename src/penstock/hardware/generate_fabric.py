@@ -12,7 +12,7 @@ from penstock.basics.growing import growing
 from penstock.hardware import fabric, synth
 from penstock.hardware.generate import check_folder
 from penstock.hardware.library import sources_of
-from penstock.paths import BUILD, ROOT
+from penstock.paths import BUILD, alone_in
 
 # Modules that stay; the others are dissolved in them.
 KEPT = ("pst_batcher_sort", "pst_fabric_offsets", "pst_rotator", "pst_fabric_output", "pst_batch_arbiter", "pst_fifo", "pst_ram_1r1w")
@@ -32,10 +32,14 @@ def generate(values: Mapping[str, int], folder: Path, force: bool = False, progr
 
 def _elaborate(values: Mapping[str, int], progress: Callable[[str], None]) -> str:
     work = BUILD / "generate" / "-".join(f"{key}{value}" for key, value in values.items())
-    work.mkdir(parents=True, exist_ok=True)
-    here = work.relative_to(ROOT)
+    with alone_in(work):
+        return _elaborate_in(work, values, progress)
+
+
+def _elaborate_in(work: Path, values: Mapping[str, int], progress: Callable[[str], None]) -> str:
+    here = work.relative_to(synth.HERE)
     settings = " ".join(f"-G {name}={value}" for name, value in fabric.parameters(values).items())
-    sources = " ".join(str(path.relative_to(ROOT)) for path in sources_of("pst_fabric"))
+    sources = synth.within(work, sources_of("pst_fabric"))
     script = [
         f"read_slang --threads 1 --keep-hierarchy --top pst_fabric {settings} {sources}",
         *(f"setattr -mod -set keep_hierarchy 1 {name}$*" for name in KEPT),

@@ -6,17 +6,19 @@ Targets: `xcup` (Xilinx UltraScale+; area only, no open place and route) and `ec
 import hashlib
 import json
 import re
-import sys
+import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from penstock import cache
 from penstock.basics import children
 from penstock.errors import ToolError
-from penstock.paths import BUILD, ROOT, alone_in, tool_environment
+from penstock.paths import BUILD, ROOT, alone_in, shown, tool_environment
 
 SCHEMA = "penstock.synth/1"
+HERE = ROOT if BUILD.is_relative_to(ROOT) else BUILD  # where the tools run: they see the current folder and what is below it
 TARGET_MHZ = 250  # what the placer is asked for; more than any block reaches, so that it never stops early
 
 # Sizes of cells in the units of the report. LUT RAM of UltraScale+ counts the LUTs that it occupies; a block RAM is 36 Kbit.
@@ -88,15 +90,29 @@ def run(job: Job, progress: Progress | None = None) -> dict[str, Any]:
     with alone_in(folder):
         cells, levels = _synthesise(job, folder, progress or (lambda _: None))
         if job.target == "xcup":
-            return {**_xcup_area(cells), "fmax_mhz": [], "logic_levels": levels}
-        return {**_ecp5_area(cells), **_place(job, folder, progress or (lambda _: None)), "logic_levels": levels}
+            found: dict[str, Any] = {**_xcup_area(cells), "fmax_mhz": [], "logic_levels": levels}
+        else:
+            found = {**_ecp5_area(cells), **_place(job, folder, progress or (lambda _: None)), "logic_levels": levels}
+    cache.tidy()
+    return found
+
+
+def within(folder: Path, sources: Iterable[Path]) -> str:
+    """Return the paths of sources from HERE, as the tools take them; those of an installation are copied into `folder`."""
+    found = []
+    for path in sources:
+        if not path.is_relative_to(HERE):
+            copy = folder / "sources" / path.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            path = Path(shutil.copyfile(path, copy))
+        found.append(str(path.relative_to(HERE)))
+    return " ".join(found)
 
 
 def _synthesise(job: Job, folder: Path, progress: Progress) -> tuple[dict[str, int], int]:
-    # yowasp tools see the current folder and what is below it, so every path is relative to the repository.
-    here = folder.relative_to(ROOT)
+    here = folder.relative_to(HERE)
     settings = " ".join(f"-G{name}={_literal(value)}" for name, value in job.parameters.items())
-    sources = " ".join(str(path.relative_to(ROOT)) for path in job.sources)
+    sources = within(folder, job.sources)
     flow = {
         "xcup": f"synth_xilinx -family xcup -uram -noiopad -flatten -top {job.top}",
         "ecp5": f"synth_ecp5 -top {job.top} -json {here}/netlist.json",
@@ -121,7 +137,7 @@ def _literal(value: int | str) -> str:
 
 
 def _place(job: Job, folder: Path, progress: Progress) -> dict[str, Any]:
-    here = folder.relative_to(ROOT)
+    here = folder.relative_to(HERE)
     speeds: list[float] = []
     for seed in job.seeds:
         report = folder / f"seed{seed}.json"
@@ -171,22 +187,23 @@ def _yosys_stage(log: str) -> str:
 
 
 def run_tool(command: list[str], log: Path, progress: Progress) -> None:
-    """Run Yosys with a script, in the repository's root; `progress` hears what it does. Raises SynthesisError."""
+    """Run Yosys with a script, in HERE; `progress` hears what it does. Raises SynthesisError."""
     _tool(command, log, _yosys_stage, progress)
 
 
 def _tool(command: list[str], log: Path, stage: Callable[[str], str], progress: Progress) -> None:
-    """Run one of the tools in the repository's root; say every half second where its log has come to."""
+    """Run one of the tools in HERE; say every half second where its log has come to."""
     log.unlink(missing_ok=True)
-    command[0] = str(Path(sys.executable).parent / command[0])
-    done = children.run(command, cwd=ROOT, env=tool_environment(), tick=lambda: progress(stage(_tail(log))))
+    env = tool_environment()
+    command[0] = shutil.which(command[0], path=env["PATH"]) or command[0]
+    done = children.run(command, cwd=HERE, env=env, tick=lambda: progress(stage(_tail(log))))
     name, words = Path(command[0]).name, done.stdout + done.stderr
     if done.returncode < 0 or "bad_alloc" in words:
         ended = "ran out of memory" if done.returncode >= 0 else f"was ended by signal {-done.returncode}; was there enough memory?"
-        raise SynthesisError(f"{name} {ended}\nThe whole log is {log.relative_to(ROOT)}")
+        raise SynthesisError(f"{name} {ended}\nThe whole log is {shown(log)}")
     if done.returncode:
         errors = [line for line in words.splitlines() if "error" in line.lower()]
-        raise SynthesisError("\n".join((errors or words.splitlines())[-20:]) + f"\nThe whole log is {log.relative_to(ROOT)}")
+        raise SynthesisError("\n".join((errors or words.splitlines())[-20:]) + f"\nThe whole log is {shown(log)}")
 
 
 def _tail(log: Path) -> str:

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.basics import children
+from penstock import cache
+from penstock.basics import children, machine
 from penstock.errors import ToolError
 from penstock.hardware import verilated_objects
 from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, plain, read_file_list, tool_environment
@@ -81,13 +82,15 @@ def build(what: Build, report: Report | None = None) -> Path:
     """
     folder = DEVICES / what.key()
     library = folder / f"{what.name}.so"
-    if library.exists():
+    if library.exists() and cache.hold(folder):
         return library
     with alone_in(folder):
         if not library.exists():
             if report:
                 report(f"Compiling {what.name} (about half a minute, once)")
             _compile(what, folder, library)
+        cache.hold(folder)
+    cache.tidy()
     return library
 
 
@@ -96,6 +99,7 @@ def _compile(what: Build, folder: Path, library: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
     for name, text in what.generated.items():
         (folder / name).write_text(text)
+    machine.need("device", tool_environment())
     work = Path(tempfile.mkdtemp(prefix=".partial-", dir=folder))
     try:
         verilated_objects.lend(work, "device")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.basics import children
-from penstock.paths import ROOT
+from penstock.paths import PACKAGE, ROOT
 from penstock.sweeps.point import Point
 from penstock.sweeps.sources import fingerprint
 
@@ -62,7 +62,7 @@ def execute(task: Task, tick: Callable[[], None], folder: Path | None = None) ->
 
 
 def _environment() -> dict[str, str]:
-    own = {"PYTHONPATH": str(ROOT / "src"), "PYTHONSAFEPATH": "1", "PYTHONUTF8": "1"}
+    own = {"PYTHONPATH": str(PACKAGE.parent), "PYTHONSAFEPATH": "1", "PYTHONUTF8": "1"}
     return {key: value for key, value in os.environ.items() if key != "PENSTOCK_TAKE_INTERRUPTS"} | own
 
 

@@ -8,12 +8,12 @@ import hashlib
 import os
 from pathlib import Path
 
-from penstock.paths import ROOT
+from penstock.paths import INSTALLED, PACKAGE, ROOT
 
 FOLDERS = ("src", "engine", "blocks", "designs")
 FILES = ("CMakeLists.txt", "requirements.txt")
 SUFFIXES = {".py", ".cpp", ".hpp", ".h", ".in", ".sv", ".svh", ".v", ".vh", ".f", ".rdl", ".yaml", ".p4"}
-LEFT_OUT = {"test", "formal", "__pycache__"}  # folders
+LEFT_OUT = {"test", "formal", "__pycache__", "_tree"}  # folders; _tree: an installation's hardware, which counts as the repository's
 NO_SOURCES = {"faults.yaml", "expected.yaml"}
 DIGITS = 12
 INSIDE = "@/"  # before the path of a file of the repository, whose place differs from machine to machine
@@ -24,8 +24,8 @@ _known: dict[Path, tuple[tuple[int, int, int], str]] = {}
 def fingerprint(root: Path = ROOT) -> str:
     """Return DIGITS hex digits that stand for the sources. Files that have not changed since the last call are not read again."""
     total = hashlib.sha256()
-    for path in _sources(root):
-        total.update(f"{path.relative_to(root)}\0{digest(path)}\n".encode())
+    for name, path in _sources(root):
+        total.update(f"{name}\0{digest(path)}\n".encode())
     return total.hexdigest()[:DIGITS]
 
 
@@ -55,11 +55,16 @@ def resolved(text: str) -> Path:
     return ROOT / text.removeprefix(INSIDE) if text.startswith(INSIDE) else Path(text)
 
 
-def _sources(root: Path) -> list[Path]:
-    found = [root / name for name in FILES]
-    for top in FOLDERS:
-        for folder, folders, names in os.walk(root / top):
+def _sources(root: Path) -> list[tuple[str, Path]]:
+    """Return names and paths; an installation names its files as a checkout does, so that one can work for the other."""
+    found = [(name, root / name) for name in FILES]
+    places = {top: root / top for top in FOLDERS}
+    if INSTALLED and root == ROOT:
+        places["src"] = PACKAGE.parent
+    for top, place in places.items():
+        for folder, folders, names in os.walk(place / "penstock" if top == "src" else place):
             folders[:] = [name for name in folders if name not in LEFT_OUT and not name.startswith(".")]
             kept = (name for name in names if not name.startswith(".") and name not in NO_SOURCES)
-            found += [Path(folder, name) for name in kept if os.path.splitext(name)[1] in SUFFIXES]
+            inside = os.path.join(top, os.path.relpath(folder, place))
+            found += [(os.path.normpath(f"{inside}/{name}"), Path(folder, name)) for name in kept if os.path.splitext(name)[1] in SUFFIXES]
     return sorted(found)
