@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from penstock.designs.access_edge.bench import benches
+from penstock.designs.access_edge.bench.core import build_core
 
 from penstock.benches import bench
 from penstock.command_line.app import main
@@ -17,7 +19,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
 
 
 @pytest.mark.parametrize("name", ["queue", "schedule"])
-@pytest.mark.parametrize("pattern", bench.PATTERNS)
+@pytest.mark.parametrize("pattern", benches.PATTERNS)
 def test_throughput(name: str, pattern: str, capsys: pytest.CaptureFixture[str]) -> None:
     result = run(capsys, name, *SMALL, "--set", "packets=20000", "--set", f"pattern={pattern}")
     assert result["packets"] == 20000
@@ -32,7 +34,7 @@ def test_an_aqm_keeps_the_full_rate(aqm: str, capsys: pytest.CaptureFixture[str]
     """Every queue with its AQM on; CoDel marks all the time. The model is equal to the RTL in both benches."""
     given = [*SMALL, "--set", f"aqm={aqm}"]
     seen = []
-    for engine in bench.ENGINES:
+    for engine in benches.ENGINES:
         result = run(capsys, "queue", *given, "--set", "packets=20000", "--set", f"engine={engine}")
         assert min(result["enqueues_per_cycle"], result["dequeues_per_cycle"]) >= 0.68
         assert (result["marked"] > 10) == (aqm == "codel") and result["aqm_dropped"] == 0
@@ -79,9 +81,7 @@ def test_wrong_input_is_one_sentence_and_status_2(arguments: list[str], words: s
 
 def test_a_core_of_another_size_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check is alive: a core with half of the queues folds two queues into one, and the bench must see it."""
-    from penstock.hardware import verilate
-
-    half = verilate.build_core(32, 256, True)
+    half = build_core(32, 256, True)
     monkeypatch.setattr(bench, "prepare", lambda options, report=None: half)
     with pytest.raises(bench.BenchError, match="queue|decision"):
         bench.run(bench.plan("queue", {"queues": "64", "descriptors": "256", "packets": "2000"}, 1))
@@ -126,9 +126,8 @@ def test_mixed_rates_are_in_range_and_have_the_sum(queues: int) -> None:
 
 def test_rate_codes_are_those_of_the_registers() -> None:
     import numpy as np
-
-    from penstock.benches import lateness
-    from penstock.designs.registers import rate_code
+    from penstock.designs.access_edge.bench import lateness
+    from penstock.designs.access_edge.registers import rate_code
 
     rates = np.array([64_000, 100_000, 1_234_567, 10**9, 0], dtype=float)
     for rate, code in zip(rates, lateness.rate_codes(rates), strict=True):
@@ -148,10 +147,9 @@ def test_lateness_refuses_what_it_cannot_do(setting: str, words: str, capsys: py
 
 def test_a_core_that_does_not_shape_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check is alive: a core that does not shape sends before the earliest departure time, and the bench must see it."""
-    from penstock.hardware import verilate
 
     options = bench.plan("lateness", {"queues": "128", "packets": "100"}, 1)
-    open_core = verilate.build_core(128, options["descriptors"], False)
+    open_core = build_core(128, options["descriptors"], False)
     monkeypatch.setattr(bench, "prepare", lambda options, report=None: open_core)
     with pytest.raises(bench.BenchError, match="before its earliest|took too long"):
         bench.run(options)

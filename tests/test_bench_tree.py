@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from penstock.designs.access_edge.bench import bench_tree
 
-from penstock.benches import bench, bench_tree
+from penstock.benches import bench
 from penstock.command_line.app import main
 
 CORE = ["--set", "queues=256"]
@@ -181,10 +182,10 @@ def test_levels_1_is_what_it_was() -> None:
 
 def test_a_core_with_another_hierarchy_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check is alive: on a core with four queues per subscriber the bench's pairs of queues have not the shares of subscribers."""
-    from penstock.hardware import verilate
+    from penstock.designs.access_edge.bench.core import build_core
 
     given = {"queues": "256", "queues_per_subscriber": "2", "nodes": "8", "megabytes": "1", "size": "590", "rate": "4 Gbit/s"}
     options = bench.plan("fairness", given, 1)
-    four = verilate.build_core(256, 4096, tree=bench_tree.parameters(options | {"queues_per_subscriber": 4}))
+    four = build_core(256, 4096, tree=bench_tree.parameters(options | {"queues_per_subscriber": 4}))
     monkeypatch.setattr(bench, "prepare", lambda options, report=None: four)
     assert bench.run(options)["share_error_points"] > 2

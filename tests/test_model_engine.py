@@ -10,19 +10,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penstock.designs.access_edge import job
+from penstock.designs.access_edge import job, registers
+from penstock.designs.access_edge.bench.core import build_core
+from penstock.designs.access_edge.testing import twins
+from penstock.designs.access_edge.testing.twins import IMIX
 
 from penstock.benches import bench
-from penstock.designs import configs, registers
+from penstock.designs import configs
 from penstock.engine import engine, result
 from penstock.hardware import verilate
 from penstock.paths import BUILD, ROOT
 from penstock.scenarios import scenario
 from penstock.scenarios.device import configuration
-from penstock.testing import twins
 from penstock.testing.testjobs import assert_clean
 from penstock.testing.testkit import seed
-from penstock.testing.twins import IMIX
 
 SEEDS = 40
 CORE_CYCLES = 1_500_000
@@ -62,7 +63,7 @@ def compared(program: Path, library: Path, queues: int, descriptors: int, kind: 
 @pytest.mark.parametrize(("queues", "descriptors", "shaping"), [(16, 64, True), (16, 64, False), (2048, 1024, True)])
 def test_core_is_equal_in_every_cycle(compare_core: Path, queues: int, descriptors: int, shaping: bool) -> None:
     """Queue manager and scheduler: every port in every cycle, with settings written and gates moved in mid-traffic."""
-    library = verilate.build_core(queues, descriptors, shaping, print)
+    library = build_core(queues, descriptors, shaping, print)
     for number in range(seed(), seed() + 3):
         counts = compared(compare_core, library, queues, descriptors, int(shaping), CORE_CYCLES, number)
         taken, left, dropped = counts[:3]
@@ -76,7 +77,7 @@ AQM = {"Aqm": 1, "TickShift": 2, "MaxPacketBytes": 100}
 @pytest.mark.parametrize("estimate", [0, 1])
 def test_core_with_codel_is_equal_in_every_cycle(compare_core: Path, estimate: int) -> None:
     """The same with CoDel: every verdict in its cycle, with settings of the AQM written in mid-traffic."""
-    library = verilate.build_core(16, 256, True, print, aqm=AQM | {"AqmEstimate": estimate})
+    library = build_core(16, 256, True, print, aqm=AQM | {"AqmEstimate": estimate})
     for number in range(seed(), seed() + 3):
         counts = compared(compare_core, library, 16, 256, 2 + estimate, CORE_CYCLES, number)
         marked, heads = counts[4:6]
@@ -89,7 +90,7 @@ PIE = {"Aqm": 2, "TickShift": 2, "UpdateTicks": 20, "Alpha": 20_000, "Beta": 60_
 @pytest.mark.parametrize("estimate", [0, 1])
 def test_core_with_pie_is_equal_in_every_cycle(compare_core: Path, estimate: int) -> None:
     """The same with PIE, which judges arrivals: its delay line, its updates, and the marks that wait with their packets."""
-    library = verilate.build_core(16, 256, True, print, aqm=PIE | {"AqmEstimate": estimate})
+    library = build_core(16, 256, True, print, aqm=PIE | {"AqmEstimate": estimate})
     for number in range(seed(), seed() + 3):
         counts = compared(compare_core, library, 16, 256, 4 + estimate, CORE_CYCLES, number)
         marked, dropped = counts[4:6]
@@ -103,7 +104,7 @@ TREE = {"Levels": 4, "QueuesPerSubscriber": 4, "Nodes": 4, "Ports": 2, "Classes"
 @pytest.mark.parametrize(("kind", "aqm"), [(6, None), (7, AQM), (8, PIE)], ids=["no_aqm", "codel", "pie"])
 def test_core_with_a_hierarchy_is_equal_in_every_cycle(compare_core: Path, kind: int, aqm: dict[str, int] | None) -> None:
     """The same with subscribers, nodes and ports, congested ones among them; classes and weights change in mid-traffic."""
-    library = verilate.build_core(64, 256, True, print, aqm=aqm, tree=TREE)
+    library = build_core(64, 256, True, print, aqm=aqm, tree=TREE)
     left = 0
     for number in range(seed(), seed() + 6):
         left += compared(compare_core, library, 64, 256, kind, CORE_CYCLES // 2, number)[1]

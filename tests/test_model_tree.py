@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penstock.designs.access_edge import job
+from penstock.designs.access_edge import job, registers
+from penstock.designs.access_edge.testing import twins, twins_tree
 
-from penstock.designs import configs, registers
+from penstock.designs import configs
 from penstock.engine import engine
 from penstock.errors import UserError
 from penstock.hardware import verilate
 from penstock.scenarios import scenario
 from penstock.scenarios.device import configuration
-from penstock.testing import twins, twins_tree
 from penstock.testing.testjobs import assert_clean
 from penstock.testing.testkit import seed
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock.devices.records import Received
+from penstock.library.records import Received
 from penstock.paths import ROOT
 from penstock.testing.testkit import seed
 

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from penstock.designs.access_edge import job
+from penstock.designs.access_edge import job, registers
+from penstock.designs.access_edge.settings import plain
+from penstock.designs.access_edge.settings.parents import Parents
+from penstock.designs.access_edge.settings.queues import Settings
 from ruamel.yaml import YAML
 
-from penstock.designs import configs, registers
+from penstock.basics.where import fail, path_text
+from penstock.designs import configs
 from penstock.errors import UserError
 from penstock.scenarios import scenario
 from penstock.scenarios.device import configuration
-from penstock.settings import plain
-from penstock.settings.parents import Parents
-from penstock.settings.queues import Settings
-from penstock.settings.where import fail, path_text
 from penstock.testing.testkit import seed
 
 TREE = configs.load("tree_codel_64")

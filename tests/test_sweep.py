@@ -156,8 +156,8 @@ def test_workers_with_other_sources_are_refused(workers: SimpleNamespace, tmp_pa
 COMPILES = """
 import sys, time
 from pathlib import Path
+from penstock.designs.access_edge.bench.core import build_core
 from penstock.hardware import verilate
-from penstock.paths import ROOT
 
 verilate.DEVICES = Path(sys.argv[1])
 def compile(what, folder, library):
@@ -166,7 +166,7 @@ def compile(what, folder, library):
     time.sleep(0.5)
     library.write_text("")
 verilate._compile = compile
-print(verilate.build_core(64, 64))
+print(build_core(64, 64))
 """
 
 

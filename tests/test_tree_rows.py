@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from penstock.designs.access_edge.testing import twins, twins_tree
 
 from penstock.designs import configs
 from penstock.engine import engine, run
-from penstock.testing import twins, twins_tree
 
 LEVELS = ("subscribers", "nodes", "ports")
 

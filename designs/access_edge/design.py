@@ -5,12 +5,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 from penstock.designs.access_edge import config as configuration
+from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.job import EdgePlan, build
 from penstock.designs.access_edge.scenario import Scenario
 
-from penstock.designs import registers
-from penstock.designs.design import Design, Stub, Table
+from penstock.designs.design import Bench, Design, Stub, Table
 from penstock.scenarios.scenario import Document
 
 
@@ -20,6 +20,7 @@ class AccessEdge(Design):
     name = "access_edge"
     words = "access edge"
     page = "docs/scenario.md"
+    models = ("scenario", "settings.given")
     configuration = Config
     scenario = Scenario
 
@@ -95,6 +96,19 @@ class AccessEdge(Design):
         from penstock.designs.access_edge import generated
 
         return generated.use(config)
+
+    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
+        """Return an access edge held open. Raises UserError."""
+        from penstock.designs.access_edge.held import AccessEdgeDevice
+        from penstock.designs.access_edge.setup import Setup
+
+        return AccessEdgeDevice(Setup(given), engine, assertions)
+
+    def benches(self) -> Mapping[str, Bench]:
+        """Return the benches of its core and of the whole device."""
+        from penstock.designs.access_edge.bench.benches import BENCHES
+
+        return BENCHES
 
     def drop_words(self) -> Mapping[str, str]:
         """Return words for drop reasons."""

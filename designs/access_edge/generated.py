@@ -1,8 +1,8 @@
 """What the folder of a generated access edge says and tries: its stub test bench, the numbers in its README."""
 
+from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.config import Config
 
-from penstock.designs import registers
 from penstock.designs.design import Stub
 
 DEVICE_TYPE = registers.table()["type"]["fields"]["value"][2]  # what register 0 reads as

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from penstock.designs.access_edge import config as configuration
-from penstock.designs.access_edge import tree, tree_rows
+from penstock.designs.access_edge import registers, tree, tree_rows
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.scenario import (
     Device,
@@ -24,11 +24,11 @@ from penstock.designs.access_edge.scenario import (
     Scenario,
     Setup,
 )
+from penstock.designs.access_edge.settings.queues import BUS_BITS, RESET, Settings, check_id, default_line, fastest, resolved
 
 from penstock.basics.rates import mixed_rates
 from penstock.basics.suggest import nearest
 from penstock.basics.units import format_rate
-from penstock.designs import registers
 from penstock.designs.design import Plan
 from penstock.errors import UserError
 from penstock.scenarios import pcap, traffic
@@ -47,7 +47,6 @@ from penstock.scenarios.traffic import (
     matched,
     span,
 )
-from penstock.settings.queues import BUS_BITS, RESET, Settings, check_id, default_line, fastest, resolved
 
 MAX_SERIES = 32
 DEFAULT_SERIES = 12

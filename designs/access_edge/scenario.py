@@ -1,16 +1,18 @@
 """The scenario of an access edge as typed models: what a scenario file may say, with units, ranges and defaults.
 
 docs/scenario.md is generated from these models (`penstock.scenarios.schema_docs`). Rates are bit/s, times picoseconds, sizes bytes once
-validated.
-Settings of queues and parents are those of `penstock.settings.given`. Checks that need the device configuration (queue ids, the link rate,
-burst ranges) are in `penstock.settings` and in `penstock.designs.access_edge.job`.
+validated. Settings of queues and parents are those of `settings/given.py`. Checks that need the device configuration (queue ids, the link
+rate, burst ranges) are in `settings/` and in `job.py`.
 """
 
 from typing import Annotated, ClassVar, Literal
 
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.settings.given import Burst, ChangedSettings, QueueRate, QueueSettings
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, StrictStr, Tag, model_validator
 
-from penstock.designs import registers
+from penstock.basics.models import Duration, Model
+from penstock.basics.units import describe, parse_rate
 from penstock.scenarios.common import (
     Capture,
     CommonDevice,
@@ -18,7 +20,6 @@ from penstock.scenarios.common import (
     CommonSetup,
     Generated,
     IdRange,
-    LeastRate,
     Match,
     Name,
     Pace,
@@ -33,7 +34,16 @@ from penstock.scenarios.common import (
     queue_set,
     traffic_kind,
 )
-from penstock.settings.given import Burst, ChangedSettings, Duration, Model, QueueRate, QueueSettings
+
+
+def _at_least_64k(value: object) -> int:
+    rate = parse_rate(value)
+    if rate < registers.MIN_RATE_BPS:
+        raise ValueError(f"must be at least 64 kbit/s, not {describe(value)}")
+    return rate
+
+
+LeastRate = Annotated[int, BeforeValidator(_at_least_64k)]
 
 
 class Device(CommonDevice):

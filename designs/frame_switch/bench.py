@@ -44,8 +44,10 @@ def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
 
 def prepare(options: dict[str, Any], report: Callable[[str], None] | None) -> Path | None:
     """Build the device and return its library; None: the model."""
+    from penstock.engine import engine
     from penstock.hardware import verilate
 
+    engine.build(report)
     return None if options["engine"] == "model" else verilate.build_device(configs.load(options["config"], "frame_switch"), report)
 
 

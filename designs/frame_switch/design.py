@@ -114,6 +114,12 @@ class FrameSwitch(Design):
 
         return generated.use(config)
 
+    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
+        """Return a frame switch held open. Raises UserError."""
+        from penstock.designs.frame_switch.held import FrameSwitchDevice
+
+        return FrameSwitchDevice(given, engine, assertions)
+
     def benches(self) -> Mapping[str, Bench]:
         """Return `bench switch`."""
         from penstock.designs.frame_switch.bench import SWITCH

@@ -15,7 +15,7 @@ from penstock.basics.units import format_rate
 from penstock.designs.design import Plan
 from penstock.errors import UserError
 from penstock.scenarios import pcap
-from penstock.scenarios.common import Share
+from penstock.scenarios.common import CommonSetup, Share
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
     INTERVALS,
@@ -62,9 +62,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
     plan = SwitchPlan(job={}, engine=engine, config=config, after=cycles(scenario.report.after, clock), end=duration)
     if plan.after >= duration:
         document.fail(("report", "after"), "must be before the end of the traffic")
-    bus = 8 * config.data_bytes
-    default = min(DEFAULT_LINE_BPS, bus * clock)
-    ingress, egress = (line_rate(scenario, document, config, side, bus, default) for side in ("ingress", "egress"))
+    ingress, egress = lines(scenario, document, config)
     sources: list[dict[str, Any]] = []
     for index, entry in enumerate(scenario.traffic):
         check_start(entry, ("traffic", index), scenario, document)
@@ -96,6 +94,13 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         "keep_departures": True,
     }
     return plan
+
+
+def lines(scenario: CommonSetup, document: Document, config: Config) -> tuple[int, int]:
+    """Return the rates of the lines at each input and at each output in bit/s. Raises UserError."""
+    bus = 8 * config.data_bytes
+    default = min(DEFAULT_LINE_BPS, bus * config.clock_hz)
+    return tuple(line_rate(scenario, document, config, side, bus, default) for side in ("ingress", "egress"))  # type: ignore[return-value]
 
 
 def _outputs(way: Way, key: KeyPath, document: Document, config: Config) -> list[int]:

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, model_validator
 
+from penstock.basics.models import Duration, Model
 from penstock.scenarios.common import (
     Capture,
     CommonScenario,
@@ -20,7 +21,6 @@ from penstock.scenarios.common import (
     id_ranges,
     traffic_kind,
 )
-from penstock.settings.given import Duration, Model
 
 Ports = Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)]
 

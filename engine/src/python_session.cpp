@@ -2,6 +2,8 @@
 #include "python_session.hpp"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -29,6 +31,7 @@ class Fates final : public FrameListener {
   public:
     explicit Fates(OfferedFrames& frames, std::uint64_t seed) : frames_(frames), seed_(seed) {}
 
+    void arrived(const Frame& frame) override { frames_.hold(frame.number); }
     void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark) override {
         left_.number.push_back(frame.number);
         left_.cycle.push_back(first_bit);
@@ -186,6 +189,7 @@ class PythonSession {
     nb::dict take_left() { return fates_.take_left(); }
     nb::dict take_dropped() { return fates_.take_dropped(); }
     nb::dict totals() const { return totals_to_python(ended_ ? measurement_.totals() : measurement_.live(), measurement_); }
+    const std::vector<std::string>& drop_reasons() const { return measurement_.device().drop_reasons; }
     std::int64_t now() const { return session_.started() ? session_.now() : 0; }
     bool started() const { return session_.started(); }
 
@@ -249,6 +253,7 @@ void bind_session(nb::module_& m) {
         .def("take_dropped", &PythonSession::take_dropped, "Columns of the frames that were dropped since the last call.")
         .def("totals", &PythonSession::totals, "Packets and bytes in, out, queued and dropped by reason so far, and what went wrong.")
         .def("end", &PythonSession::end, "End the session and return its result, as a run's.")
+        .def_prop_ro("drop_reasons", &PythonSession::drop_reasons, "Names of the device's drop reasons by number; empty: it has none.")
         .def_prop_ro("now", &PythonSession::now)
         .def_prop_ro("started", &PythonSession::started);
 }

@@ -4,8 +4,9 @@
 import random
 from collections import defaultdict
 
-from penstock.hardware import verilate
-from penstock.testing.testcore import CoreLibrary
+from penstock.designs.access_edge.bench.core import build_core
+from penstock.designs.access_edge.testing.testcore import CoreLibrary
+
 from penstock.testing.testkit import seed
 
 QUEUES, DESCRIPTORS = 16, 64
@@ -15,7 +16,7 @@ def test_core_library() -> None:
     """Packets of all queues go through in order; queue 3 may hold two at most, and its others are dropped and reported."""
     print(f"PENSTOCK_SEED={seed()}")
     rng = random.Random(seed())
-    core = CoreLibrary(verilate.build_core(QUEUES, DESCRIPTORS, shaping=True, report=print, assertions=True))
+    core = CoreLibrary(build_core(QUEUES, DESCRIPTORS, shaping=True, report=print, assertions=True))
     pins, cycle = core.pins, core.step
     pins.rst = 1
     cycle()

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from penstock.designs.access_edge.testing import twins
 
 from penstock.designs import configs
 from penstock.engine import engine
-from penstock.testing import twins
 from penstock.testing.testkit import seed
 
 Job = dict[str, Any]

@@ -9,8 +9,9 @@ __version__ = "0.1.0"
 __all__ = ["Device", "Fault", "UserError", "__version__", "open"]
 
 if TYPE_CHECKING:
-    from penstock.devices.device import Device, Fault, open
     from penstock.errors import UserError
+    from penstock.library.device import Device, Fault
+    from penstock.library.open import open
 
 
 def __getattr__(name: str) -> Any:
@@ -19,8 +20,12 @@ def __getattr__(name: str) -> Any:
         from penstock.errors import UserError
 
         return UserError
+    if name == "open":
+        from penstock.library import open as opening
+
+        return opening.open
     if name in __all__:
-        from penstock.devices import device
+        from penstock.library import device
 
         return getattr(device, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-// Shares below congested nodes with queues of all kinds, as penstock.benches.bench_mixes has drawn them. Options:
+// Shares below congested nodes with queues of all kinds, as penstock.designs.access_edge.bench.bench_mixes has drawn them. Options:
 //   library, queues, descriptors, levels (4), queues_per_subscriber, nodes, ports, classes, seed (of lengths and bursts), cycles (that are
 //   measured, after a tenth of that)
 //   tree    {nodes: [(id, cycles per byte, burst in cycles)], subscribers: [(id, node, weight, cycles per byte, burst)]}: those that have

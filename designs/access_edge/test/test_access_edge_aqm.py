@@ -10,15 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.registers import Aqm, rate_code
+from penstock.designs.access_edge.testing import twins
+from penstock.designs.access_edge.testing.testcore import TestCore
 from scapy.utils import RawPcapReader
 
-from penstock.designs import configs, registers
-from penstock.designs.registers import Aqm, rate_code
+from penstock.designs import configs
 from penstock.engine import engine
 from penstock.hardware import verilate
 from penstock.paths import BLOCKS
-from penstock.testing import twins
-from penstock.testing.testcore import TestCore
 from penstock.testing.testjobs import assert_clean
 from penstock.testing.testkit import seed
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
+from penstock.designs.access_edge.registers import rate_code
+from penstock.designs.access_edge.testing.testcore import TestCore
 
-from penstock.designs.registers import rate_code
 from penstock.engine import engine
-from penstock.testing.testcore import TestCore
 from penstock.testing.testkit import seed
 
 CLOCK_HZ = 220_000_000

@@ -7,9 +7,10 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from penstock.designs.registers import Aqm, rate_code
+from penstock.designs.access_edge.registers import Aqm, rate_code
+from penstock.designs.access_edge.testing.testcore import TestCore
+
 from penstock.paths import BLOCKS
-from penstock.testing.testcore import TestCore
 from penstock.testing.testkit import seed
 
 sys.path.insert(0, str(BLOCKS / "aqm" / "test"))

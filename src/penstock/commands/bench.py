@@ -55,43 +55,5 @@ def bench(
     if json_output:
         print(json.dumps(result))
         return
-    config = result["config"]
-    print(f"{name}: {benches.summary(name)}")
-    if name in benches.own():
-        print("\n".join(f"  {line}" for line in benches.own()[name].lines(result)))
-        return
-    if name == "fabric":
-        print(
-            f"  {config['ports']} ports of {config['width']} bit, S = {config['stages']}, {config['fifo_depth']} cells a FIFO, seed {seed}"
-        )
-        print(f"  {result['cells_per_cycle_per_port']:.4f} cells per cycle and port, pipeline of {result['pipeline_cycles']} cycles")
-        print("  latency in cycles: " + ", ".join(f"{key} {value:g}" for key, value in result["latency_cycles"].items()))
-        cells = result["cells"]
-        print(
-            f"  {cells['in']:,} cells in, {cells['out']:,} out, {cells['dropped']:,} dropped at full FIFOs; none lost, changed or misrouted"
-        )
-        return
-    if name == "engine":
-        print(
-            f"  {result['engine']}, {config['queues']:,} queues, {config['size']} at {config['load']} % of the line, seed {result['seed']}"
-        )
-        speed = f"{result['packets_per_cpu_second']:,} packets and {result['cycles_per_cpu_second']:,} cycles"
-        print(f"  {speed} in a second of CPU time ({result['packets']:,} packets, {result['cpu_seconds']:g} s)")
-        return
-    if name in benches.TREE_BENCHES:
-        from penstock.benches import bench_tree
-
-        print("\n".join(f"  {line}" for line in bench_tree.lines(result)))
-        return
-    print(f"  {config['queues']:,} queues, {config['descriptors']:,} descriptors, {config['pattern']} queues, seed {result['seed']}")
-    if "lateness_cycles" in result:
-        print(f"  load {100 * result['link_load']:.1f} % of the link, measured {100 * result['measured_link_load']:.1f} %")
-        for key in ("lateness_cycles", "after_earliest_departure_cycles", "ideal_link_cycles"):
-            print(f"  {key.replace('_', ' ')}: " + ", ".join(f"{name} {value:g}" for name, value in result[key].items()))
-    elif "latency_cycles" in result:
-        print("  latency in cycles: " + ", ".join(f"{key} {value:g}" for key, value in result["latency_cycles"].items()))
-    else:
-        print(f"  {result['enqueues_per_cycle']:.3f} enqueues and {result['dequeues_per_cycle']:.3f} dequeues per cycle")
-    if "marked" in result:
-        print(f"  {config['aqm']} on every queue: {result['marked']:,} of {result['total_packets']:,} packets marked")
-    print(f"  {result['packets']:,} packets in {result['cycles']:,} cycles, {result['wall_seconds']:g} s; none lost, changed or reordered")
+    found = benches.benches()[name]
+    print("\n".join([f"{name}: {found.summary}", *(f"  {line}" for line in found.lines(result))]))

@@ -90,6 +90,7 @@ class Design(ABC):
     name: str  # of the folder
     words: str  # in reports: "access edge"
     page: str  # the document on its scenarios
+    models: tuple[str, ...] = ("scenario",)  # its modules with models that the page has tables of
     configuration: type[Configuration]
     scenario: "type[CommonScenario]"  # the keys of a scenario file for it
 
@@ -153,6 +154,10 @@ class Design(ABC):
     @abstractmethod
     def use(self, config: Any) -> str:
         """Return how its ports are used, a few sentences, for the same page."""
+
+    @abstractmethod
+    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
+        """Return a device held open (penstock.library.device.Device); `given` has the keys of a scenario that say what it is."""
 
     def benches(self) -> Mapping[str, Bench]:
         """Return its own benches by name."""

@@ -175,7 +175,7 @@ class Sources:
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
                 if "penstock" in names:  # as a whole: `penstock.open` and all that it needs
-                    names.add("penstock.devices.device")
+                    names.add("penstock.library.open")
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         if "-m" in self._text(file) and '"penstock"' in self._text(file):  # runs the command line in a process of its own

@@ -19,7 +19,7 @@ from penstock import cache
 from penstock.basics import children, machine
 from penstock.errors import ToolError
 from penstock.hardware import verilated_objects
-from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, plain, read_file_list, tool_environment
+from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, plain, tool_environment
 
 if TYPE_CHECKING:
     from penstock.designs.design import Configuration
@@ -146,34 +146,6 @@ def build_device(config: "Configuration", report: Report | None = None, assertio
             shim=DESIGNS / config.design / "model" / "shim.cpp",
             defines=designs.load(config.design).defines(config),
             generated=generated,
-            assertions=assertions,
-        ),
-        report,
-    )
-
-
-def build_core(
-    queues: int,
-    descriptors: int,
-    shaping: bool = True,
-    report: Report | None = None,
-    assertions: bool = False,
-    aqm: dict[str, int] | None = None,
-    tree: dict[str, int] | None = None,
-) -> Path:
-    """Return the library of `pst_access_edge_core` (queue manager, scheduler, AQM, hierarchy) with the ABI of pins_core.h.
-
-    `aqm`: its AQM's parameters (`Aqm`, `AqmEstimate`, `TickShift`, `MaxPacketBytes`), none without.
-    `tree`: its hierarchy's parameters (`Levels`, `QueuesPerSubscriber`, `Nodes`, `Ports`, `Classes`), queues alone without.
-    """
-    return build(
-        Build(
-            name=f"core_{queues}",
-            top="pst_access_edge_core",
-            sources=read_file_list(DESIGNS / "access_edge" / "rtl" / "access_edge_core.f"),
-            shim=DESIGNS / "access_edge" / "bench" / "shim_core.cpp",
-            parameters={"Queues": str(queues), "Descriptors": str(descriptors), "Shaping": f"1'b{int(shaping)}"}
-            | {name: str(value) for name, value in {**(aqm or {}), **(tree or {})}.items()},
             assertions=assertions,
         ),
         report,

@@ -14,15 +14,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, model_validator
 
+from penstock.basics.models import Duration, Model, positive
 from penstock.basics.units import describe, parse_rate, parse_size, parse_time
-from penstock.designs import registers
-from penstock.settings.given import (
-    Duration,
-    Model,
-    positive,
-)
 
-MAX_FRAME_BYTES = registers.MAX_LENGTH  # what a length field can say; the device itself drops what is over its own limit
+MAX_FRAME_BYTES = (1 << 14) - 1  # what a length field can say (blocks/stream/contract.yaml); devices drop what is over their own limit
 
 # Simple IMIX, 7:4:1. The usual sizes 64, 594 and 1,518 byte count the 4 byte of the FCS, which Penstock's frames do not have.
 IMIX = ((60, 7), (590, 4), (1514, 1))
@@ -70,13 +65,6 @@ def _rate_or_share(value: object) -> "int | Share":
     if not 0 < (percent := Decimal(match[1])) <= MAX_PERCENT:
         raise ValueError(f"must be more than 0 % and at most {MAX_PERCENT:,} %, not {describe(value)}")
     return Share(percent)
-
-
-def _at_least_64k(value: object) -> int:
-    rate = parse_rate(value)
-    if rate < registers.MIN_RATE_BPS:
-        raise ValueError(f"must be at least 64 kbit/s, not {describe(value)}")
-    return rate
 
 
 def _name(value: object) -> str:
@@ -196,7 +184,6 @@ def _drain(value: object) -> bool | int:
 
 Rate = Annotated[int, BeforeValidator(positive(parse_rate))]
 RateOrShare = Annotated[int | Share, BeforeValidator(_rate_or_share)]
-LeastRate = Annotated[int, BeforeValidator(_at_least_64k)]
 Time = Annotated[int, BeforeValidator(parse_time)]
 Size = Annotated[int, BeforeValidator(parse_size)]
 Name = Annotated[str, BeforeValidator(_name)]

@@ -15,9 +15,9 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from penstock.basics.files import read_text
 from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
+from penstock.basics.where import KeyPath, first_error, step
 from penstock.errors import UserError
 from penstock.scenarios.common import bounded_lists
-from penstock.settings.where import KeyPath, first_error, step
 
 Checked = TypeVar("Checked", bound=BaseModel)
 

@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from penstock.basics import models
 from penstock.designs import design as designs
 from penstock.paths import ROOT
 from penstock.scenarios import common
-from penstock.settings import given
 
 _SECTION = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -78,15 +78,23 @@ def _kind(key: str, hint: Any, field: FieldInfo) -> str:
     return {int: "whole number", float: "number", str: "text", bool: "true or false"}.get(bare, str(bare)) + _range(field, hint)
 
 
+def _own(design: str) -> list[Any]:
+    """Return the modules with a design's own models."""
+    return [importlib.import_module(f"penstock.designs.{design}.{module}") for module in designs.load(design).models]
+
+
+def _found(name: str, places: list[Any]) -> Any:
+    return next(getattr(place, name) for place in places if hasattr(place, name))
+
+
 def _named(name: str) -> Any:
-    """Return a type of scenarios, or of the settings in them."""
-    return getattr(common, name) if hasattr(common, name) else getattr(given, name)
+    """Return a type of scenarios, of all designs or of one."""
+    return _found(name, [common, models, *(place for design in designs.names() for place in _own(design))])
 
 
 def _model(name: str, design: str) -> Any:
-    """Return a model of a design's scenarios, of all scenarios, or of the settings in them."""
-    models = importlib.import_module(f"penstock.designs.{design}.scenario")
-    return getattr(models, name) if hasattr(models, name) else _named(name)
+    """Return a model of a design's scenarios, or of all scenarios. Raises StopIteration for one that is not there."""
+    return _found(name, [*_own(design), common, models])
 
 
 def _is_union(hint: Any) -> bool:
@@ -135,7 +143,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def updated(text: str, design: str) -> str:
-    """Return a design's page with all its tables written anew. Raises AttributeError for a table of a model that is not there."""
+    """Return a design's page with all its tables written anew. Raises StopIteration for a table of a model that is not there."""
     return _SECTION.sub(lambda match: match[1] + "\n" + table(_model(match[2], design)) + "\n" + match[3], text)
 
 

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictStr, ValidationError, create_model
 
+from penstock.basics.models import Model
 from penstock.basics.units import describe
 from penstock.scenarios.common import Name
 from penstock.scenarios.scenario import Document, explain, read
-from penstock.settings.given import Model
 from penstock.sweeps.values import MAX_RUNS, seeds, values
 
 MAX_GRIDS = 1000

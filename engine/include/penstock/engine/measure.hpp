@@ -92,6 +92,8 @@ struct MeasureSettings {
 class FrameListener {
   public:
     virtual ~FrameListener() = default;
+    // It has arrived; a frame with several destinations once for each of its copies, each of which has a fate of its own.
+    virtual void arrived(const Frame& frame) = 0;
     // It has left; `last_bit`: the link had brought it, `first_bit`: its first beat left. `mark`: it was to be marked with ECN's CE.
     virtual void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark) = 0;
     // It was dropped for `reason`, a number of the device's statement.

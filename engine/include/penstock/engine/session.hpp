@@ -88,7 +88,8 @@ class OfferedFrames {
     // No more frames are offered.
     void close() { closed_ = true; }
     bool empty() const;
-    // The frame has had its fate: its bytes are not needed any more.
+    // A copy of the frame has arrived, and has had its fate: after the last one its bytes are not needed any more.
+    void hold(std::uint64_t number);
     void forget(std::uint64_t number);
 
   private:
@@ -111,7 +112,11 @@ class OfferedFrames {
     static constexpr std::size_t kKept = 64;  // more than a measurement remembers of those that left last
 
     std::vector<Input> inputs_;
-    std::unordered_map<std::uint64_t, std::vector<std::uint8_t>> bytes_;  // by number
+    struct Bytes {
+        std::vector<std::uint8_t> bytes;
+        unsigned copies = 0;  // that have arrived and have not had their fate
+    };
+    std::unordered_map<std::uint64_t, Bytes> bytes_;  // by number
     std::deque<std::uint64_t> forgotten_;
     std::uint64_t next_ = 0;
     std::int64_t horizon_ = 0;

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from penstock.designs.access_edge import registers
 
-from penstock.designs import configs, registers
+from penstock.designs import configs
 
 Job = dict[str, Any]
 Writes = list[tuple[int, int]]

@@ -1,19 +1,17 @@
-"""What may be said of the settings of a queue, a subscriber, a node or a port: keys, units and ranges, whoever says it.
+"""What may be said of the settings of a queue, a subscriber, a node or a port: keys, units and ranges.
 
-Scenarios hold these models, and `penstock.settings.plain` takes the same as plain values. Rates are bit/s, times picoseconds, sizes bytes
-once validated. Checks that need the device configuration are in `penstock.settings.queues` and `penstock.settings.parents`.
+Scenarios hold these models, and `plain.py` takes the same as plain values. Rates are bit/s, times picoseconds, sizes bytes once validated.
+Checks that need the device configuration are in `queues.py` and `parents.py`.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, model_validator
-from pydantic_core import PydanticCustomError
+from penstock.designs.access_edge.registers import MAX_CLASS, MAX_LIMIT_BYTES, MAX_LIMIT_PACKETS, MAX_WEIGHT, MIN_RATE_BPS
+from pydantic import BeforeValidator, Field, StrictBool, StrictInt
 
-from penstock.basics.suggest import nearest
+from penstock.basics.models import Duration, Model
 from penstock.basics.units import PS_PER_SECOND, describe, format_rate, parse_rate, parse_size, parse_time
-from penstock.designs.registers import MAX_CLASS, MAX_LIMIT_BYTES, MAX_LIMIT_PACKETS, MAX_WEIGHT, MIN_RATE_BPS
 
 UNSHAPED = "unshaped"
 
@@ -51,45 +49,10 @@ def _burst(value: object) -> int | TimeAtRate:
             raise ValueError(f'{error}; or the time that it takes at the queue\'s rate, such as "5 ms"') from None
 
 
-def positive(parse: Any) -> Any:
-    """Return a parser that refuses 0."""
-
-    def check(value: object) -> int:
-        number = parse(value)
-        if number == 0:
-            raise ValueError(f"must be more than 0, not {describe(value)}")
-        return number
-
-    return check
-
-
 QueueRate = Annotated[int | Literal["unshaped"], BeforeValidator(_rate_or_unshaped)]
-Duration = Annotated[int, BeforeValidator(positive(parse_time))]
 Burst = Annotated[int | TimeAtRate, BeforeValidator(_burst)]
 LimitPackets = Annotated[StrictInt, Field(ge=0, le=MAX_LIMIT_PACKETS)]
 LimitBytes = Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=MAX_LIMIT_BYTES)]
-
-
-class Model(BaseModel):
-    """Base of all parts: an unknown key is an error that names the nearest known one, and so is one without a value."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
-    may_be_unshaped: ClassVar[bool] = False  # its `rate` is that of a shaper
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_keys(cls, data: Any) -> Any:
-        if isinstance(data, Mapping):
-            for key in data:
-                if key not in cls.model_fields:
-                    raise PydanticCustomError(
-                        "unknown_key", "is not a known key{hint}", {"key": key, "hint": nearest(str(key), cls.model_fields)}
-                    )
-            for key, value in data.items():
-                if value is None:
-                    word = ' or write "unshaped" for no limit' if key == "rate" and cls.may_be_unshaped else ""
-                    raise PydanticCustomError("empty_value", "is empty; {hint}", {"key": key, "hint": f"give a value, leave it out{word}"})
-        return data
 
 
 class Aqm(Model):

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.settings.given import UNSHAPED, Aqm, QueueSettings, TimeAtRate
+
 from penstock.basics.units import format_rate
-from penstock.designs import registers
+from penstock.basics.where import Fail, KeyPath
 from penstock.errors import UserError
-from penstock.settings.given import UNSHAPED, Aqm, QueueSettings, TimeAtRate
-from penstock.settings.where import Fail, KeyPath
 
 if TYPE_CHECKING:
     from penstock.designs.access_edge.config import Config

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.designs.registers import DROP_REASONS
-
 
 @dataclass(frozen=True)
 class Frame:
@@ -59,7 +57,7 @@ class Received:
         if not -len(self) <= index < len(self):
             raise IndexError(f"there are {len(self)} frames, not one with index {index}")
         index %= len(self)
-        row = {name: column[index].item() for name, column in self.columns.items() if name != "length"}
+        row = {name: self.columns[name][index].item() for name in ("number", "queue", "time_ns", "latency_ns", "marked")}
         return Frame(data=self._data[self._offsets[index] : self._offsets[index + 1]], **row)
 
     def __iter__(self) -> Iterator[Frame]:
@@ -69,8 +67,9 @@ class Received:
 class Dropped:
     """The frames that were dropped, in the order in which they were."""
 
-    def __init__(self, raw: dict[str, NDArray[Any]], clock_hz: int) -> None:
-        names = np.array([DROP_REASONS.get(code, "") for code in range(max(DROP_REASONS) + 1)])
+    def __init__(self, raw: dict[str, NDArray[Any]], clock_hz: int, reasons: list[str]) -> None:
+        """`reasons`: their names by number."""
+        names = np.array(reasons)
         self.columns: dict[str, NDArray[Any]] = {
             "number": raw["number"],
             "queue": raw["queue"],

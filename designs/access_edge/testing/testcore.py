@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock.designs.registers import NO_AQM, Aqm
-from penstock.hardware import verilate
+from penstock.designs.access_edge.bench import core
+from penstock.designs.access_edge.registers import NO_AQM, Aqm
 
 U8, U16, U32, U64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
 MOST_QUIET_CYCLES = 1_000_000
@@ -42,7 +42,7 @@ class CoreLibrary:
         self._library.pst_core_pins_bytes.restype = U32
         size = self._library.pst_core_pins_bytes()
         if size != ctypes.sizeof(CorePins):
-            raise RuntimeError(f"{path}: pst_core_pins has {size} bytes, penstock.testing.testcore.CorePins has {ctypes.sizeof(CorePins)}")
+            raise RuntimeError(f"{path}: pst_core_pins has {size} bytes, CorePins of testcore.py has {ctypes.sizeof(CorePins)}")
         self._core = ctypes.c_void_p(self._library.pst_core_create())
         self.pins = CorePins()
 
@@ -80,7 +80,7 @@ class TestCore:
     ) -> None:
         self.queues, self.descriptors = queues, descriptors
         self.estimate = bool(aqm and aqm.get("AqmEstimate"))  # delays are estimated, not measured
-        self._core = CoreLibrary(verilate.build_core(queues, descriptors, shaping, assertions=True, aqm=aqm, tree=tree))
+        self._core = CoreLibrary(core.build_core(queues, descriptors, shaping, assertions=True, aqm=aqm, tree=tree))
         self.pins = self._core.pins
         self.reset()
 

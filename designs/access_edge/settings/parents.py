@@ -3,10 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from penstock.designs import registers
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.settings.given import UNSHAPED, ChangedSettings, TimeAtRate
+
+from penstock.basics.where import Fail, KeyPath
 from penstock.errors import UserError
-from penstock.settings.given import UNSHAPED, ChangedSettings, TimeAtRate
-from penstock.settings.where import Fail, KeyPath
 
 if TYPE_CHECKING:
     from penstock.designs.access_edge.config import Config, Hierarchy

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from penstock.benches import lateness
-from penstock.command_line.options import take_number
-from penstock.designs import configs, registers
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.bench import lateness
 from penstock.designs.access_edge.config import device as configuration_device
+
+from penstock.command_line.options import take_number
+from penstock.designs import configs
 from penstock.errors import UserError
 
 LINE_BPS = 100 * 10**9

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from penstock.designs import registers
+from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.config import device as configuration_device
+
 from penstock.testing.testjobs import frames, ip_frames
 
 Job = dict[str, Any]

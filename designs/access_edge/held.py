@@ -1,0 +1,144 @@
+"""An access edge held open, for notebooks and tests of one's own: queues and parents that are set, frames for queues.
+
+Everything that a scenario says of a device can be said here, in the same words and units (docs/scenario.md), and is checked by the same
+code.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Self, SupportsBytes
+
+import numpy as np
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.config import Config
+from penstock.designs.access_edge.setup import Setup
+
+from penstock.errors import UserError
+from penstock.library.device import MAX_FRAME_BYTES, Device, built
+
+SNAPSHOT_READS = 10_000  # of the status, until a snapshot is there
+
+
+class Member:
+    """A queue, subscriber, node or port of a device, to be set. What is not named keeps its setting."""
+
+    def __init__(self, device: "AccessEdgeDevice", level: str, index: int) -> None:
+        self._device, self.level, self.index = device, level, index
+
+    def set(self, **settings: Any) -> Self:
+        """Set at once what is named, by the keys of a scenario: a queue's `rate`, `burst`, `limit_packets`, `limit_bytes`, `aqm`,
+        `traffic_class` and `weight`; `rate`, `burst`, `node` and `weight` of a subscriber; `rate`, `burst` and `port` of a node; `rate` and
+        `burst` of a port. Raises UserError."""
+        self._device.write_all(self._device.setup.writes(self.level, self.index, settings))
+        return self
+
+    def counters(self) -> dict[str, int]:
+        """Return a queue's own counters in the device (packets and bytes in, out, dropped, dropped by the AQM; packets marked)."""
+        if self.level != "queue":
+            raise UserError(f"{self.level}({self.index}) has no counters of its own in the device; queues have")
+        return self._device.snapshot(self.index)
+
+
+class AccessEdgeDevice(Device):
+    """An access edge held open."""
+
+    config: Config
+
+    def __init__(self, setup: Setup, engine: str, assertions: bool = False) -> None:
+        """Build the device unless it is there already. `engine` is `rtl` or `model`. Raises UserError, penstock.errors.ToolError."""
+        super().__init__(setup.config, setup.job(built(setup.config, engine, assertions)))
+        self.setup = setup
+        self.write_all(setup.first_writes())
+
+    # ---- settings and registers
+
+    def queue(self, index: int) -> Member:
+        """Return queue `index`, 0 and more. Raises UserError for one that the device does not have."""
+        return self._member("queue", index)
+
+    def subscriber(self, index: int) -> Member:
+        """Return a subscriber of a device with a hierarchy. Raises UserError."""
+        return self._member("subscriber", index)
+
+    def node(self, index: int) -> Member:
+        """Return an access node. Raises UserError."""
+        return self._member("node", index)
+
+    def port(self, index: int) -> Member:
+        """Return a port. Raises UserError."""
+        return self._member("port", index)
+
+    def _member(self, level: str, index: int) -> Member:
+        self.setup.check_index(level, index)
+        return Member(self, level, index)
+
+    def write(self, register: str, value: int) -> None:
+        """Write a register by its name in docs/registers.md. Done before the next read. Raises UserError for an unknown one."""
+        self.write_all([(self._address(register), value)])
+
+    def read(self, register: str) -> int:
+        """Read a register of 4 or 8 bytes by its name. The clock goes on for some cycles meanwhile. Raises UserError."""
+        address = self._address(register)
+        value: int = self._do(self._session.read, address)
+        if registers.table()[register]["bytes"] == 8:
+            value |= self._do(self._session.read, address + 4) << 32
+        return value
+
+    def write_all(self, writes: Iterable[tuple[int, int]]) -> None:
+        """Write registers by (address, value), in order."""
+        for address, value in writes:
+            self._do(self._session.write, address, value)
+
+    def snapshot(self, queue: int) -> dict[str, int]:
+        """Return the counters of one queue, all of one moment."""
+        self.write("queue_index", queue)
+        self.write("queue_command", registers.COMMAND_SNAPSHOT)
+        for _ in range(SNAPSHOT_READS):
+            if not self.read("status") & registers.STATUS_BUSY:
+                break
+        names = ("in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes")
+        manages = ("aqm_drop_packets", "aqm_drop_bytes", "mark_packets") if self.config.aqm != "none" else ()
+        return {name: self.read(name) for name in (*names, *manages)}
+
+    @staticmethod
+    def _address(register: str) -> int:
+        if register not in registers.table():
+            raise UserError(f"the device has no register {register!r}; docs/registers.md lists them")
+        return registers.address(register)
+
+    # ---- frames
+
+    def send(self, frame: SupportsBytes | bytes, queue: int, at: str | int | None = None, error: bool = False) -> int:
+        """Let a frame arrive at the device for `queue`; return its number, by which it is known when it leaves.
+
+        `frame` is bytes without FCS, or what `bytes()` makes such of (a Scapy packet). It arrives now, or at a later time `at` ("3 ms", or
+        cycles of the clock); frames may be sent in any order of their times. `error`: damaged on the way. The device answers for bad frames
+        as hardware does: it drops and counts them. Raises UserError.
+        """
+        self._check_queue(queue)
+        return self._offer(frame, queue, at, error)
+
+    def send_all(self, frames: Iterable[SupportsBytes | bytes], queues: Iterable[int], cycles: Iterable[int] | None = None) -> range:
+        """Send many frames at once; return their numbers. `queues` has an element for each, and so has `cycles`, the times of their arrival
+        in cycles of the clock (all of them now, one behind the other on the line, unless given). Raises UserError."""
+        data = [bytes(frame) for frame in frames]
+        to = np.asarray(list(queues), dtype=np.int64)
+        if not data:
+            return range(0)
+        self._start()
+        at = np.full(len(data), self.now_cycles) if cycles is None else np.asarray(list(cycles), dtype=np.int64)
+        if len(to) != len(data) or len(at) != len(data):
+            raise UserError(f"there are {len(data):,} frames, {len(to):,} queues and {len(at):,} times; each frame needs one of each")
+        for queue in (int(to.min()), int(to.max())):
+            self._check_queue(queue)
+        if at.min() < self.now_cycles:
+            raise UserError(f"a frame cannot arrive at cycle {at.min():,}: it is cycle {self.now_cycles:,} already")
+        if max(map(len, data)) > MAX_FRAME_BYTES:
+            raise UserError(f"a frame has at most {MAX_FRAME_BYTES:,} byte, not {max(map(len, data)):,}")
+        offsets = np.cumsum([0, *map(len, data)], dtype=np.int64)
+        joined = np.frombuffer(b"".join(data) + b"\0", dtype=np.uint8)
+        first = self._do(self._session.offer_many, at, to.astype(np.uint32), offsets, joined)
+        return range(first, first + len(data))
+
+    def _check_queue(self, queue: int) -> None:
+        if not 0 <= queue < 1 << 32:
+            raise UserError(f"a frame's queue is a number of 32 bits, not {queue:,}")
