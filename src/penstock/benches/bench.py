@@ -2,9 +2,10 @@
 
 `queue` and `schedule` keep both sides of queue manager and scheduler busy, without and with shaped queues; `idle-latency` sends single
 packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. They drive `pst_access_edge_core`
-(or, with engine=model, its model) at its descriptor ports and check every packet (engine/src/bench_core.cpp, bench_lateness.hpp).
-`engine` measures how fast an engine is, on a whole device; `fabric` the cell switch (bench_fabric.py). `fairness`, `priority` and
-`reconfigure` are about the hierarchy (bench_tree.py), which the first four have with levels=4. docs/measurements.md has the figures.
+(or, with engine=model, its model) at its descriptor ports and check every packet (bench_core.cpp and bench_lateness.hpp of
+designs/access_edge/bench). `engine` measures how fast an engine is, on a whole device; `fabric` the cell switch (bench_fabric.py).
+`fairness`, `priority` and `reconfigure` are about the hierarchy (bench_tree.py), which the first four have with levels=4.
+docs/measurements.md has the figures.
 """
 
 import time
