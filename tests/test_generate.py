@@ -21,15 +21,24 @@ def run(folder: Path, *command: str) -> str:
     return done.stdout
 
 
+# One of each design; the switch smaller than it is, so that it compiles fast.
+CHOSEN = {CONFIG: {}, "switch_4": {"ports": 2, "data_bytes": 8, "classes": 1, "room_cells": 256}}
+
+
+@pytest.fixture(scope="module", params=CHOSEN)
+def module(request: pytest.FixtureRequest) -> str:
+    return str(configs.load(request.param).module)
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("generated") / "edge"
-    generate(configs.load(CONFIG), out)
+def folder(tmp_path_factory: pytest.TempPathFactory, module: str) -> Path:
+    out = tmp_path_factory.mktemp("generated") / "of_its_own"
+    (name,) = (name for name in CHOSEN if configs.load(name).module == module)
+    generate(configs.with_overrides(configs.load(name), CHOSEN[name]), out)
     return out
 
 
-def test_everything_is_there_and_nothing_points_elsewhere(folder: Path) -> None:
-    module = configs.load(CONFIG).module
+def test_everything_is_there_and_nothing_points_elsewhere(folder: Path, module: str) -> None:
     listed = (folder / f"{module}.f").read_text().split()
     assert listed[-1] == f"rtl/{module}.sv"
     assert sorted(listed) == sorted(str(path.relative_to(folder)) for path in (folder / "rtl").iterdir())
@@ -37,24 +46,21 @@ def test_everything_is_there_and_nothing_points_elsewhere(folder: Path) -> None:
         assert path.is_dir() or str(ROOT) not in path.read_text(), path
 
 
-def test_it_lints_and_elaborates_alone(folder: Path) -> None:
-    module = configs.load(CONFIG).module
+def test_it_lints_and_elaborates_alone(folder: Path, module: str) -> None:
     lint = ("verilator", "--lint-only", "-Wall", "--timing", "verilator.vlt", "-f", f"{module}.f")
     run(folder, *lint, "--top-module", module)
     run(folder, *lint, f"tb/{module}_tb.sv", "--top-module", f"{module}_tb")
 
 
-def test_the_stub_test_bench_runs(folder: Path) -> None:
-    module = configs.load(CONFIG).module
+def test_the_stub_test_bench_runs(folder: Path, module: str) -> None:
     command = next(line.split() for line in (folder / "README.md").read_text().splitlines() if "--binary" in line)
     run(folder, *command, "-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0")
     assert "PASS" in run(folder, f"./obj_dir/V{module}_tb")
 
 
-def test_the_core_file_names_every_source(folder: Path) -> None:
+def test_the_core_file_names_every_source(folder: Path, module: str) -> None:
     from ruamel.yaml import YAML
 
-    module = configs.load(CONFIG).module
     first, _, rest = (folder / f"{module}.core").read_text().partition("\n")
     assert first == "CAPI=2:"
     core = YAML(typ="safe").load(rest)

@@ -11,7 +11,7 @@ from penstock.designs.frame_switch.config import Config
 from penstock.designs.frame_switch.job import SwitchPlan, build
 from penstock.designs.frame_switch.scenario import Scenario
 
-from penstock.designs.design import Design, Stub, Table
+from penstock.designs.design import Bench, Design, Stub, Table
 from penstock.paths import BLOCKS
 from penstock.scenarios.scenario import Document
 
@@ -113,6 +113,12 @@ class FrameSwitch(Design):
         from penstock.designs.frame_switch import generated
 
         return generated.use(config)
+
+    def benches(self) -> Mapping[str, Bench]:
+        """Return `bench switch`."""
+        from penstock.designs.frame_switch.bench import SWITCH
+
+        return {"switch": SWITCH}
 
     def drop_words(self) -> Mapping[str, str]:
         """Return words for drop reasons."""

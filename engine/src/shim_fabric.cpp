@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../../blocks/fabric/test/wide_pins.hpp"
+#include "../../blocks/fabric/model/wide_pins.hpp"
 #include "Vpst_device.h"
 #include "shim_model.hpp"
 

@@ -22,7 +22,7 @@
 
 #include "Vtop.h"
 #include "fabric/model/fabric.hpp"
-#include "fabric/test/wide_pins.hpp"
+#include "fabric/model/wide_pins.hpp"
 #include "verilated.h"
 
 namespace {

@@ -23,7 +23,7 @@
 
 #include "Vtop.h"
 #include "fabric/model/frame_switch.hpp"
-#include "fabric/test/wide_pins.hpp"
+#include "fabric/model/wide_pins.hpp"
 #include "verilated.h"
 
 namespace {

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "Vtop.h"
-#include "wide_pins.hpp"
+#include "fabric/model/wide_pins.hpp"
 
 using penstock::get_bits;
 using penstock::put_bits;

@@ -17,7 +17,7 @@
 
 #include "Vtop.h"
 #include "fabric/model/islip.hpp"
-#include "wide_pins.hpp"
+#include "fabric/model/wide_pins.hpp"
 
 using penstock::get_bits;
 using penstock::put_bits;

@@ -6,7 +6,7 @@
 #include <new>
 
 #include "Vpst_device.h"
-#include "blocks/fabric/test/wide_pins.hpp"
+#include "blocks/fabric/model/wide_pins.hpp"
 #include "penstock/pins.h"
 #include "shim_model.hpp"
 #include "shim_ports.hpp"

@@ -4,8 +4,8 @@
 packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. They drive `pst_access_edge_core`
 (or, with engine=model, its model) at its descriptor ports and check every packet (bench_core.cpp and bench_lateness.hpp of
 designs/access_edge/bench). `engine` measures how fast an engine is, on a whole device; `fabric` the cell switch (bench_fabric.py).
-`fairness`, `priority` and `reconfigure` are about the hierarchy (bench_tree.py), which the first four have with levels=4.
-docs/measurements.md has the figures.
+`fairness`, `priority` and `reconfigure` are about the hierarchy (bench_tree.py), which the first four have with levels=4. Designs bring
+benches of their own (Design.benches). docs/measurements.md has the figures.
 """
 
 import time
@@ -17,6 +17,7 @@ from typing import Any
 from penstock.basics.suggest import nearest
 from penstock.benches import bench_fabric, bench_tree, lateness
 from penstock.command_line.options import nothing_left, take_choice, take_number
+from penstock.designs import design as designs
 from penstock.designs import registers
 from penstock.errors import UserError
 
@@ -59,11 +60,23 @@ BENCHES = {
 }
 
 
+def own() -> dict[str, designs.Bench]:
+    """Return the benches that designs bring, by name."""
+    return {name: bench for design in designs.names() for name, bench in designs.load(design).benches().items()}
+
+
+def summary(name: str) -> str:
+    """Return what a bench measures."""
+    return BENCHES[name].summary if name in BENCHES else own()[name].summary
+
+
 def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
     """Return the options of bench `name` from `--set` values. Raises UserError for what is unknown or out of range."""
-    if name not in BENCHES:
-        raise UserError(f"there is no bench {name!r}{nearest(name, BENCHES)}")
+    if name not in BENCHES and name not in own():
+        raise UserError(f"there is no bench {name!r}{nearest(name, [*BENCHES, *own()])}")
     settings = dict(settings)
+    if name in own():
+        return {"mode": name, **own()[name].plan(settings, seed)}
     if name == "lateness":
         return _plan_lateness(settings, seed)
     if name == "engine":
@@ -149,6 +162,8 @@ def prepare(options: dict[str, Any], report: Report | None = None) -> Path | Non
     if options["mode"] == "fabric":
         return bench_fabric.build(options, report)
     engine.build(report)
+    if options["mode"] in own():
+        return own()[options["mode"]].prepare(options, report)
     if options["engine"] == "model":
         return None
     if options["mode"] == "engine":
@@ -167,6 +182,8 @@ def run(options: dict[str, Any], progress: Progress | None = None) -> dict[str, 
     from penstock.engine import engine
     from penstock.engine.result import distribution
 
+    if options["mode"] in own():
+        return _run_own(options, progress)
     if options["mode"] == "lateness":
         return _run_lateness(options, progress)
     if options["mode"] == "engine":
@@ -190,6 +207,18 @@ def run(options: dict[str, Any], progress: Progress | None = None) -> dict[str, 
     wall = round(time.monotonic() - started, 3)
     head = {"schema": SCHEMA, "bench": options["mode"], "engine": options["engine"]}
     return {**head, "seed": options["seed"], "config": config, **raw, "wall_seconds": wall}
+
+
+def _run_own(options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
+    library = prepare(options)
+    started = time.monotonic()
+    try:
+        found = own()[options["mode"]].run(options, library, progress)
+    except RuntimeError as error:
+        raise BenchError(str(error)) from None
+    config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets", "engine")}
+    head = {"schema": SCHEMA, "bench": options["mode"], "engine": options["engine"], "seed": options["seed"], "config": config}
+    return {**head, **found, "wall_seconds": round(time.monotonic() - started, 3)}
 
 
 def _run_engine(options: dict[str, Any], progress: Progress | None) -> dict[str, Any]:

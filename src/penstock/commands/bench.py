@@ -12,7 +12,7 @@ def bench(
     name: Annotated[
         str,
         typer.Argument(
-            help="queue, schedule, idle-latency, lateness, engine, fabric, fairness, priority or reconfigure.", show_default=False
+            help="queue, schedule, idle-latency, lateness, engine, fabric, fairness, priority, reconfigure or switch.", show_default=False
         ),
     ],
     settings: Annotated[
@@ -28,7 +28,8 @@ def bench(
             "schedule, levels=4: congested=subscriber|node|port; "
             "fairness, priority: congested_nodes, subscribers, overload, size=imix|mixed|BYTES, rate; "
             "fairness: mix=backlogged|siblings|random, weights=0|1, megabytes (of each subscriber); "
-            "priority: packets; reconfigure: cycles.",
+            "priority: packets; reconfigure: cycles; "
+            "switch: config, pattern=uniform|permutation|hotspot, load=PERCENT, size=imix|BYTES, packets, engine.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
@@ -55,7 +56,10 @@ def bench(
         print(json.dumps(result))
         return
     config = result["config"]
-    print(f"{name}: {benches.BENCHES[name].summary}")
+    print(f"{name}: {benches.summary(name)}")
+    if name in benches.own():
+        print("\n".join(f"  {line}" for line in benches.own()[name].lines(result)))
+        return
     if name == "fabric":
         print(
             f"  {config['ports']} ports of {config['width']} bit, S = {config['stages']}, {config['fifo_depth']} cells a FIFO, seed {seed}"

@@ -5,7 +5,7 @@
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,6 +70,18 @@ class Stub:
     used: tuple[str, ...]  # outputs that it looks at
     declarations: str  # of the module
     body: str  # of its initial block, after reset: inputs change at the falling edge of clk_i
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A bench of a design's own: `penstock bench NAME`. Functions raise UserError, and RuntimeError when the hardware does wrong."""
+
+    summary: str  # what it measures
+    packets: int  # how many it takes unless told otherwise
+    plan: Callable[[dict[str, str], int], dict[str, Any]]  # options of `--set` values and a seed; at least engine, config, seed, packets
+    prepare: Callable[[dict[str, Any], Callable[[str], None] | None], Path | None]  # what must be built: the library, None: the model
+    run: Callable[[dict[str, Any], Path | None, Callable[[int, int], None] | None], dict[str, Any]]  # the figures
+    lines: Callable[[dict[str, Any]], list[str]]  # of a result, for people
 
 
 class Design(ABC):
@@ -141,6 +153,10 @@ class Design(ABC):
     @abstractmethod
     def use(self, config: Any) -> str:
         """Return how its ports are used, a few sentences, for the same page."""
+
+    def benches(self) -> Mapping[str, Bench]:
+        """Return its own benches by name."""
+        return {}
 
     def drop_words(self) -> Mapping[str, str]:
         """Return words for drop reasons, where they have other ones than their names."""

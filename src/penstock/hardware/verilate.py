@@ -30,7 +30,7 @@ SHIM_HEADERS = [
     ENGINE / "include/penstock/pins.h",
     *sorted(DESIGNS.glob("*/bench/*.h")),
     *sorted((ENGINE / "src").glob("shim*.hpp")),
-    BLOCKS / "fabric/test/wide_pins.hpp",
+    BLOCKS / "fabric/model/wide_pins.hpp",
 ]
 
 Report = Callable[[str], None]
