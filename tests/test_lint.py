@@ -46,6 +46,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(library, "BLOCKS", tmp_path / "blocks")
     monkeypatch.setattr(library, "DESIGNS", tmp_path / "designs")
     monkeypatch.setattr("penstock.designs.configs.DESIGNS", tmp_path / "designs")
+    monkeypatch.setattr("penstock.designs.design.DESIGNS", tmp_path / "designs")
     library.file_lists.cache_clear()
     library.modules.cache_clear()
     yield tmp_path

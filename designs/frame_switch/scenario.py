@@ -3,13 +3,14 @@
 docs/scenario-frame-switch.md is generated from these models (`penstock.scenarios.schema_docs`).
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, model_validator
 
 from penstock.basics.models import Duration, Model
 from penstock.scenarios.common import (
     Capture,
+    CommonDevice,
     CommonScenario,
     Generated,
     IdRange,
@@ -28,6 +29,14 @@ Ports = Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)]
 def numbers(ranges: tuple[IdRange, ...]) -> list[int]:
     """Return the ports of some ranges, in their order and once each."""
     return list(dict.fromkeys(port for low, high in ranges for port in range(low, high + 1)))
+
+
+class Device(CommonDevice):
+    """The hardware: a named configuration."""
+
+    overrides: dict[str, Any] = Field(
+        default_factory=dict, description="Other numbers for this run: keys of the configuration. On the RTL it is built anew."
+    )
 
 
 class Way(Model):
@@ -97,5 +106,6 @@ class Report(Model):
 class Scenario(CommonScenario):
     """The keys of the file."""
 
+    device: Device = Field(description="The hardware.")
     traffic: tuple[Traffic, ...] = Field(min_length=1, description="Sources; they play side by side.")
     report: Report = Field(default_factory=Report, description="What the report shows.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""The library of the core (pins_core.h): what C++ soak tests and benches load."""
+"""The library of the core (designs/access_edge/bench/pins_core.h): what C++ soak tests and benches load."""
 
 import random
 from collections import defaultdict

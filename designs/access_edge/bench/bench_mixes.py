@@ -1,8 +1,8 @@
 """`bench fairness` with mixes of queues: what is drawn, and how far the shares are from weighted max-min.
 
 `siblings`: each subscriber has a backlogged queue beside slow, half-idle and bursty ones. `random`: rates of nodes, subscribers and
-queues, classes, and queues of all kinds are drawn as well. The measurement is in engine/src/bench_mixes.cpp; a seed draws the same on both
-engines.
+queues, classes, and queues of all kinds are drawn as well. The measurement is in designs/access_edge/bench/bench_mixes.cpp; a seed
+draws the same on both engines.
 """
 
 import random

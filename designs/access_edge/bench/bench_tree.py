@@ -1,10 +1,9 @@
 """The benches of the hierarchy (queue, subscriber, node, port) at the core's descriptor ports: settings and results.
 
 `fairness`: shares of the subscribers below congested nodes, and of a subscriber's queues, all backlogged or mixed with others
-(bench_mixes.py). `priority`: delay of class 0 below
-congested nodes. `reconfigure`: settings changed while traffic flows at full rate. The measurements are in engine/src/bench_shares.cpp and
-bench_reconfigure.cpp; every packet is checked there. With engine=model its model is measured, whose times below congested
-parents differ a little from the RTL's (docs/architecture.md).
+(bench_mixes.py). `priority`: delay of class 0 below congested nodes. `reconfigure`: settings changed while traffic flows at full rate. The
+measurements are in designs/access_edge/bench (bench_shares.cpp, bench_reconfigure.cpp); every packet is checked there. With engine=model
+its model is measured, whose times below congested parents differ a little from the RTL's (docs/architecture.md).
 """
 
 from pathlib import Path

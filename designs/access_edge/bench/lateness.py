@@ -1,4 +1,7 @@
-"""The settings of `bench lateness`: rates of all queues, sizes, first departures. The measurement is in engine/src/bench_lateness.hpp."""
+"""The settings of `bench lateness`: rates of all queues, sizes, first departures.
+
+The measurement is in designs/access_edge/bench/bench_lateness.hpp.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`pst_access_edge_core` for tests: its library (engine/include/penstock/pins_core.h), driven cycle by cycle from Python and checked.
+"""`pst_access_edge_core` for tests: its library (designs/access_edge/bench/pins_core.h), driven cycle by cycle from Python and checked.
 
 Half a million cycles per second at most; longer runs are for the benches.
 """

@@ -204,9 +204,9 @@ class Link(Model):
     """The lines at both ends of the device."""
 
     ingress: Rate | None = Field(
-        None, description="Line rate at the input; unless given 100 Gbit/s, or 512 bit a clock cycle of the device where that is less."
+        None, description="Line rate at each input; unless given 100 Gbit/s, or a beat in each clock cycle where that is less."
     )
-    egress: Rate | None = Field(None, description="Line rate at the output; the same unless given.")
+    egress: Rate | None = Field(None, description="Line rate at each output; the same unless given.")
     overhead_bytes: StrictInt = Field(
         24, ge=0, le=100, description="What a frame costs on the line besides its bytes; Ethernet: preamble 8, FCS 4, gap 12."
     )

@@ -37,6 +37,11 @@ _KINDS = {
 _BY_KEY = {
     "ids": "ids",
     "over": "ids",
+    "subscribers": "ids",
+    "nodes": "ids",
+    "ports": "ids",
+    "inputs": "ports",
+    "outputs": "ports",
     "queues": "queues",
     "series": "queues",
     "size": "sizes",
@@ -61,7 +66,7 @@ def table(model: type[BaseModel]) -> str:
 
 
 def _kind(key: str, hint: Any, field: FieldInfo) -> str:
-    if key in _BY_KEY and not _models(hint):
+    if key in _BY_KEY and not _models(hint) and typing.get_origin(_strip(hint)) is not typing.Literal:
         return _BY_KEY[key]
     options = [option for option in typing.get_args(hint) if option is not type(None)] if _is_union(hint) else [hint]
     for name, word in _KINDS.items():
