@@ -20,6 +20,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from penstock.designs.access_edge.bench import core
 from sweeping import GRID, SMALL, TIMES, Calls, drawn, kept, rows_of, sweep, without_processes, without_times, write
 
 from penstock.command_line.app import main
@@ -191,7 +192,7 @@ def test_devices_are_built_once_and_before(monkeypatch: pytest.MonkeyPatch, tmp_
         return Path("core.so")
 
     monkeypatch.setattr(engine, "build", lambda report=None: built.append("engine"))
-    monkeypatch.setattr(verilate, "build_core", build_core)
+    monkeypatch.setattr(core, "build_core", build_core)
     text = "bench: queue\nengines: [rtl, model]\nseeds: 1..3\nset: { queues: [64, 128] }\n"
     sweep, _ = spec.load(write(tmp_path, text))
     (grid,) = points(sweep, tmp_path)
