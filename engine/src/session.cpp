@@ -69,7 +69,7 @@ std::uint64_t OfferedFrames::offer(std::int64_t cycle, unsigned input, std::uint
     if (input >= inputs_.size())
         throw std::invalid_argument("the device has no input " + std::to_string(input) + ": there are " + std::to_string(inputs_.size()));
     const std::uint64_t number = next_++;
-    const std::vector<std::uint8_t>& kept = bytes_.emplace(number, std::move(bytes)).first->second;
+    const std::vector<std::uint8_t>& kept = kept_.emplace(number, Kept{std::move(bytes)}).first->second.bytes;
     const auto length = static_cast<std::uint32_t>(kept.size());
     inputs_[input].push({cycle, {number, ticks(cycle), kept.data(), length, queue, length, error, queue}});
     return number;
@@ -81,9 +81,10 @@ bool OfferedFrames::empty() const {
 
 // The measurement compares with those that left last, to tell a frame that comes twice from one that is changed.
 void OfferedFrames::forget(std::uint64_t number) {
+    if (--kept_.at(number).copies) return;
     forgotten_.push_back(number);
     if (forgotten_.size() <= kKept) return;
-    bytes_.erase(forgotten_.front());
+    kept_.erase(forgotten_.front());
     forgotten_.pop_front();
 }
 

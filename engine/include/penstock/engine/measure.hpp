@@ -92,6 +92,8 @@ struct MeasureSettings {
 class FrameListener {
   public:
     virtual ~FrameListener() = default;
+    // It has arrived, or a copy of it has: one of several destinations does so as often, and has as many fates.
+    virtual void arrived(const Frame&) {}
     // It has left; `last_bit`: the link had brought it, `first_bit`: its first beat left. `mark`: it was to be marked with ECN's CE.
     virtual void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark) = 0;
     // It was dropped for `reason`, a number of the device's statement.

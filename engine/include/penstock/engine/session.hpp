@@ -88,7 +88,9 @@ class OfferedFrames {
     // No more frames are offered.
     void close() { closed_ = true; }
     bool empty() const;
-    // The frame has had its fate: its bytes are not needed any more.
+    // The frame has arrived, or a copy of it: its bytes are needed until each copy has had its fate.
+    void remember(std::uint64_t number) { ++kept_.at(number).copies; }
+    // The frame has had its fate, or a copy of it.
     void forget(std::uint64_t number);
 
   private:
@@ -108,10 +110,14 @@ class OfferedFrames {
         const OfferedFrames& all_;
         std::vector<Offered> waiting_;  // a heap by arrival, and by number where these are equal
     };
+    struct Kept {
+        std::vector<std::uint8_t> bytes;
+        std::uint32_t copies = 0;  // that have arrived and had no fate yet
+    };
     static constexpr std::size_t kKept = 64;  // more than a measurement remembers of those that left last
 
     std::vector<Input> inputs_;
-    std::unordered_map<std::uint64_t, std::vector<std::uint8_t>> bytes_;  // by number
+    std::unordered_map<std::uint64_t, Kept> kept_;  // by number
     std::deque<std::uint64_t> forgotten_;
     std::uint64_t next_ = 0;
     std::int64_t horizon_ = 0;
