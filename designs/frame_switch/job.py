@@ -13,7 +13,6 @@ from penstock.designs.frame_switch.scenario import GeneratedTraffic, PcapTraffic
 
 from penstock.basics.units import format_rate
 from penstock.designs.design import Plan
-from penstock.errors import UserError
 from penstock.scenarios import pcap
 from penstock.scenarios.common import Share
 from penstock.scenarios.scenario import Document, KeyPath
@@ -77,9 +76,8 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     expected = sum(frame_count(source, clock) for source in sources)
     if expected > MAX_KEPT_FRAMES:
-        raise UserError(
-            f"the traffic is some {expected:,.0f} frames; a frame switch takes {MAX_KEPT_FRAMES:,} in a run, so make it shorter"
-        )
+        most = f"a frame switch takes {MAX_KEPT_FRAMES:,} in a run, so make it shorter"
+        document.fail(("duration",), f"makes it some {expected:,.0f} frames; {most}")
     plan.job = {
         "device": device(config, None if engine == "model" else "", plan.groups),
         "seed": scenario.seed,
