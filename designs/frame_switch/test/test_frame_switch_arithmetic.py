@@ -34,6 +34,11 @@ def configuration(name: str, **overrides: object) -> Config:
     return configs.with_overrides(configs.load(name), overrides)
 
 
+def words(value: object) -> str | None:
+    """Return a part of a test's name for the overrides of a configuration."""
+    return "_".join(f"{key}_{each}" for key, each in value.items()) or "plain" if isinstance(value, dict) else None
+
+
 def run(config: Config, sources: list[Any], groups: Iterable[dict[str, int]] = (), **keys: Any) -> dict[str, Any]:
     job = {"ingress_bps": LINE, "egress_bps": LINE, "overhead_bytes": OVERHEAD, "sources": sources, "keep_departures": True}
     return engine.run(job | {"device": twins_switch.device(config, None, list(groups))} | keys)
@@ -150,7 +155,7 @@ def is_part(some: list[int], of: list[int]) -> bool:
     return all(any(each == other for other in rest) for each in some)
 
 
-@pytest.mark.parametrize(("name", "overrides"), [("lossy_4", {}), ("islip_4", {"back_pressure": False, "fifo_depth": 2})])
+@pytest.mark.parametrize(("name", "overrides"), [("lossy_4", {}), ("islip_4", {"back_pressure": False, "fifo_depth": 2})], ids=words)
 def test_losses_add_up(name: str, overrides: dict[str, Any]) -> None:
     """Without back-pressure: what does not come out is lost, to the last frame of each flow, when the run has been drained."""
     config = configuration(name, **overrides)
@@ -302,9 +307,10 @@ def test_lone_latency_is_what_the_page_says() -> None:
         ("switch_4", {"classes": 1}), ("lossy_4", {}), ("switch_8", {}), ("switch_8", {"stages": 4}), ("islip_4", {}), ("islip_8", {}),
         ("islip_4", {"data_bytes": 16, "room_cells": 128}),
     ],
+    ids=words,
 )  # fmt: skip
-@pytest.mark.parametrize("ingress_bps", [0, 10e9, 25e9, 100e9])
-def test_lone_frames(name: str, overrides: dict[str, Any], ingress_bps: float) -> None:
+@pytest.mark.parametrize("gbps", [0, 10, 25, 100])
+def test_lone_frames(name: str, overrides: dict[str, Any], gbps: int) -> None:
     """A beat goes in when the link has brought it and the copies of the one before are on their way, lowest output first."""
     config = configuration(name, **overrides)
     lengths = [1, 2, 63, 64, 65, 127, 128, 129, 640, 1521, 1522, twins_switch.longest(config)]
@@ -313,10 +319,10 @@ def test_lone_frames(name: str, overrides: dict[str, Any], ingress_bps: float) -
     sent = [(length, at) for length in lengths for at in range(len(masks))]
     cycles = [4000 * (1 + index) for index in range(len(sent))]
     source = frame_list(1, cycles, [config.flows + at for _, at in sent], [length for length, _ in sent])
-    result = run(config, [source], groups, ingress_bps=ingress_bps, egress_bps=0)
+    result = run(config, [source], groups, ingress_bps=gbps * 1e9, egress_bps=0)
     assert_clean(result)
     expected: list[tuple[int, int, int, int]] = []
-    per_byte = Fraction(8 * config.clock_hz, int(ingress_bps)) if ingress_bps else Fraction(0)
+    per_byte = Fraction(8 * config.clock_hz, gbps * 10**9) if gbps else Fraction(0)
     for (length, at), arrival in zip(sent, cycles, strict=True):
         to = [output for output in range(config.ports) if masks[at] >> output & 1]
         taken = -len(to)

@@ -308,6 +308,7 @@ def test_hot_output(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
         hot, beside = result["outputs"]
         assert (hot["output"], beside["output"]) == (0, 1)
         reference = next(row for row in alone["outputs"] if row["output"] == 1)
+        assert beside["line_share"] == pytest.approx(0.6, rel=0.03)  # as the file says, with what a frame costs on the line
         assert beside["out_packets"] == beside["in_packets"] and beside["drop_packets"] == 0
         assert beside["throughput_bps"] == pytest.approx(reference["throughput_bps"], rel=0.005)
         assert beside["latency_ns"]["max"] < reference["latency_ns"]["max"] + 50
