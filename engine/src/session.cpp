@@ -10,6 +10,11 @@ namespace penstock::engine {
 Session::Session(const DeviceKind& kind, const Environment& environment, Measurement& measurement)
     : kind_(kind), memories_(environment.memories.size()), measurement_(measurement), device_(kind.make(environment)) {}
 
+Device& Session::registers() const {
+    if (!kind_.statement().registers) throw std::invalid_argument("the device has no registers");
+    return *device_;
+}
+
 void Session::open() {
     device_->start();
     kind_.identify(*device_);

@@ -29,6 +29,7 @@ class FrameSwitchKind final : public DeviceKind {
           flows_(settings.ports, settings.classes, settings.max_cells() * settings.data_bytes, std::move(groups)) {
         statement_.queues = flows_.count();
         statement_.inputs = statement_.outputs = settings.ports;
+        statement_.registers = false;
         statement_.drop_reasons.resize(kLostInSwitch + 1);
         statement_.drop_reasons[static_cast<unsigned>(Drop::Oversize)] = "oversize";
         statement_.drop_reasons[static_cast<unsigned>(Drop::BadQueueId)] = "bad_queue_id";

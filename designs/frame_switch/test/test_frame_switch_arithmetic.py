@@ -201,6 +201,18 @@ def test_frames_that_stay_are_lost_only_after_a_drain() -> None:
     assert drained["bytes"]["dropped"]["lost_in_switch"] == 4 * 1280
 
 
+def test_a_torso_is_lost_though_nothing_follows_it() -> None:
+    """One frame from each input meets FIFOs of two cells. No younger frame tells of those that miss a cell, neither the device nor us."""
+    config = configuration("lossy_4", fifo_depth=2)
+    bursts = [frame_list(source, [100], [config.flow(source, 0, 1)], [1522]) for source in range(config.ports)]
+    keys = {"ingress_bps": 0, "duration_cycles": 1000, "drain": True, "max_cycles": 20_000, "quiet_cycles": 1000}
+    result = run(config, bursts, **keys)
+    assert_clean(result)
+    packets = result["packets"]
+    assert packets["in"] == 4 == packets["out"] + packets["dropped"]["lost_in_switch"] and packets["out"] < 4
+    assert packets["queued"] == 0 and result["drained"]
+
+
 def most_of_line(config: Config, size: int) -> Fraction:
     """How full equal frames can make a line that takes them from the bus: a beat per cycle at most, and only when it has sent the one
     before in or before that cycle. What is left of a cycle between two frames is lost to the line when the bus is late."""

@@ -128,9 +128,18 @@ def test_a_library_of_another_device() -> None:
         engine.run(given)
 
 
-def test_there_are_no_registers() -> None:
-    given = job() | {"register_writes": [(0, 1)]}
-    assert "a frame switch has no registers" in refused(given)
+@pytest.mark.parametrize("name", ["model", "rtl"])
+def test_there_are_no_registers(name: str) -> None:
+    from penstock import _engine
+
+    library = str(verilate.build_device(CONFIG, print)) if name == "rtl" else None
+    given = job() | {"device": twins_switch.device(CONFIG, library, GROUPS)}
+    for key, write in (("register_writes", (0, 1)), ("timed_register_writes", (100, 0, 1))):
+        assert refused(given | {key: [write]}) == "the device has no registers"
+    held = _engine.Session({"device": given["device"], "sources": []})
+    for use in (lambda: held.read(0), lambda: held.write(0, 1)):
+        with pytest.raises(ValueError, match="the device has no registers"):
+            use()
 
 
 def test_sessions_say_which_input() -> None:

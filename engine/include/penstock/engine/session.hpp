@@ -46,9 +46,10 @@ class Session {
     void start(std::span<FrameSource* const> sources);
     bool started() const { return started_; }
 
-    void write(std::uint32_t address, std::uint32_t value) { device_->write(address, value); }
+    // Both throw std::invalid_argument where the device has no registers.
+    void write(std::uint32_t address, std::uint32_t value) { registers().write(address, value); }
     void settle() { device_->settle(); }
-    std::uint32_t read(std::uint32_t address) { return device_->read(address); }
+    std::uint32_t read(std::uint32_t address) { return registers().read(address); }
 
     // Runs until cycle `until`, or until the device is empty where the measurement stops then.
     void advance(std::int64_t until) { device_->run(until); }
@@ -62,6 +63,8 @@ class Session {
     Outcome end(std::span<const std::uint32_t> sample_queues, bool sent);
 
   private:
+    Device& registers() const;
+
     const DeviceKind& kind_;
     std::size_t memories_;
     Measurement& measurement_;
