@@ -13,12 +13,13 @@ from penstock.designs.frame_switch.scenario import GeneratedTraffic, PcapTraffic
 
 from penstock.basics.units import format_rate
 from penstock.designs.design import Plan
-from penstock.errors import UserError
 from penstock.scenarios import pcap
 from penstock.scenarios.common import CommonSetup, Share
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
     INTERVALS,
+    MAX_CYCLES,
+    MAX_ENGINE_BYTES,
     MAX_KEPT_FRAMES,
     Chosen,
     capture,
@@ -33,7 +34,7 @@ from penstock.scenarios.traffic import (
 )
 
 DEFAULT_LINE_BPS = 100_000_000_000
-QUIET_CYCLES = 100_000  # without a departure: nothing more leaves
+QUIET_CYCLES = 1000  # and the time of two longest frames on the slower line, without anything coming or leaving: nothing more leaves
 
 
 @dataclass(kw_only=True)
@@ -75,16 +76,16 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     expected = sum(frame_count(source, clock) for source in sources)
     if expected > MAX_KEPT_FRAMES:
-        raise UserError(
-            f"the traffic is some {expected:,.0f} frames; a frame switch takes {MAX_KEPT_FRAMES:,} in a run, so make it shorter"
-        )
+        most = f"a frame switch takes {MAX_KEPT_FRAMES:,} in a run, so make it shorter"
+        document.fail(("duration",), f"makes it some {expected:,.0f} frames; {most}")
+    longest = 8 * (MAX_ENGINE_BYTES + scenario.link.overhead_bytes) * clock // min(ingress, egress)
     plan.job = {
         "device": device(config, None if engine == "model" else "", plan.groups),
         "seed": scenario.seed,
         "duration_cycles": duration,
         "drain": bool(scenario.drain),
         "max_cycles": duration + drain,
-        "quiet_cycles": QUIET_CYCLES,
+        "quiet_cycles": min(MAX_CYCLES, QUIET_CYCLES + 2 * longest),
         "ingress_bps": ingress,
         "egress_bps": egress,
         "overhead_bytes": scenario.link.overhead_bytes,

@@ -88,8 +88,8 @@ void Measurement::arrived(const Frame& frame, std::int64_t last_bit) {
     made.last_bit = last_bit;
     made.overtaken = false;
     append(arriving_, record);
-    if (listener_) listener_->arrived(frame);
     ++undecided_;
+    if (listener_) listener_->arrived(frame);
     live_.in.add(frame.length);
     live_.queued.add(frame.length);
     if (is_frozen_) return;

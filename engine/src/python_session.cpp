@@ -31,7 +31,7 @@ class Fates final : public FrameListener {
   public:
     explicit Fates(OfferedFrames& frames, std::uint64_t seed) : frames_(frames), seed_(seed) {}
 
-    void arrived(const Frame& frame) override { frames_.hold(frame.number); }
+    void arrived(const Frame& frame) override { frames_.remember(frame.number); }
     void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark) override {
         left_.number.push_back(frame.number);
         left_.cycle.push_back(first_bit);

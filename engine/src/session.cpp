@@ -10,6 +10,11 @@ namespace penstock::engine {
 Session::Session(const DeviceKind& kind, const Environment& environment, Measurement& measurement)
     : kind_(kind), memories_(environment.memories.size()), measurement_(measurement), device_(kind.make(environment)) {}
 
+Device& Session::registers() const {
+    if (!kind_.statement().registers) throw std::invalid_argument("the device has no registers");
+    return *device_;
+}
+
 void Session::open() {
     device_->start();
     kind_.identify(*device_);
@@ -69,7 +74,7 @@ std::uint64_t OfferedFrames::offer(std::int64_t cycle, unsigned input, std::uint
     if (input >= inputs_.size())
         throw std::invalid_argument("the device has no input " + std::to_string(input) + ": there are " + std::to_string(inputs_.size()));
     const std::uint64_t number = next_++;
-    const std::vector<std::uint8_t>& kept = bytes_.emplace(number, Bytes{std::move(bytes)}).first->second.bytes;
+    const std::vector<std::uint8_t>& kept = kept_.emplace(number, Kept{std::move(bytes)}).first->second.bytes;
     const auto length = static_cast<std::uint32_t>(kept.size());
     inputs_[input].push({cycle, {number, ticks(cycle), kept.data(), length, queue, length, error, queue}});
     return number;
@@ -79,14 +84,12 @@ bool OfferedFrames::empty() const {
     return std::all_of(inputs_.begin(), inputs_.end(), [](const Input& input) { return input.empty(); });
 }
 
-void OfferedFrames::hold(std::uint64_t number) { ++bytes_.at(number).copies; }
-
 // The measurement compares with those that left last, to tell a frame that comes twice from one that is changed.
 void OfferedFrames::forget(std::uint64_t number) {
-    if (--bytes_.at(number).copies) return;
+    if (--kept_.at(number).copies) return;
     forgotten_.push_back(number);
     if (forgotten_.size() <= kKept) return;
-    bytes_.erase(forgotten_.front());
+    kept_.erase(forgotten_.front());
     forgotten_.pop_front();
 }
 

@@ -1,5 +1,6 @@
 """Which device a scenario is about: design and configuration."""
 
+import difflib
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,8 +24,10 @@ def design_of(document: Document) -> Design:
     having = [design for design in designs.names() if name in configs.names(design)]
     if len(having) > 1:
         document.fail(("device", "config"), f'names "{name}", of which there is one in {" and one in ".join(having)}; add `design`')
-    # Of a name that does not exist the first design speaks: its own checks say what is wrong.
-    return designs.load(having[0] if having else designs.names()[0])
+    if not having:  # the design of the nearest name speaks, or the first one: its own checks say what is wrong
+        close = difflib.get_close_matches(name[:100], configs.names(), n=1) if isinstance(name, str) else []
+        having = [configs.design_of(close[0]) if close else designs.names()[0]]
+    return designs.load(having[0])
 
 
 def configuration(scenario: Any, document: Document) -> Any:

@@ -23,6 +23,7 @@ inline constexpr unsigned kMostReasons = 16;  // numbers of drop reasons have fo
 struct Statement {
     std::uint32_t queues = 0;  // frames of one leave in the order in which they came
     unsigned inputs = 1, outputs = 1;
+    bool registers = true;                  // that a job may write
     std::vector<std::string> drop_reasons;  // by number; empty: the device does not have it
     // The reason for which frames are lost without an event that names them: it is seen when a younger frame of their queue leaves.
     std::optional<std::uint8_t> silent_loss;

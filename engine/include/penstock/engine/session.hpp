@@ -46,9 +46,10 @@ class Session {
     void start(std::span<FrameSource* const> sources);
     bool started() const { return started_; }
 
-    void write(std::uint32_t address, std::uint32_t value) { device_->write(address, value); }
+    // Both throw std::invalid_argument where the device has no registers.
+    void write(std::uint32_t address, std::uint32_t value) { registers().write(address, value); }
     void settle() { device_->settle(); }
-    std::uint32_t read(std::uint32_t address) { return device_->read(address); }
+    std::uint32_t read(std::uint32_t address) { return registers().read(address); }
 
     // Runs until cycle `until`, or until the device is empty where the measurement stops then.
     void advance(std::int64_t until) { device_->run(until); }
@@ -62,6 +63,8 @@ class Session {
     Outcome end(std::span<const std::uint32_t> sample_queues, bool sent);
 
   private:
+    Device& registers() const;
+
     const DeviceKind& kind_;
     std::size_t memories_;
     Measurement& measurement_;
@@ -88,8 +91,9 @@ class OfferedFrames {
     // No more frames are offered.
     void close() { closed_ = true; }
     bool empty() const;
-    // A copy of the frame has arrived, and has had its fate: after the last one its bytes are not needed any more.
-    void hold(std::uint64_t number);
+    // The frame has arrived, or a copy of it: its bytes are needed until each copy has had its fate.
+    void remember(std::uint64_t number) { ++kept_.at(number).copies; }
+    // The frame has had its fate, or a copy of it.
     void forget(std::uint64_t number);
 
   private:
@@ -109,14 +113,14 @@ class OfferedFrames {
         const OfferedFrames& all_;
         std::vector<Offered> waiting_;  // a heap by arrival, and by number where these are equal
     };
+    struct Kept {
+        std::vector<std::uint8_t> bytes;
+        std::uint32_t copies = 0;  // that have arrived and had no fate yet
+    };
     static constexpr std::size_t kKept = 64;  // more than a measurement remembers of those that left last
 
     std::vector<Input> inputs_;
-    struct Bytes {
-        std::vector<std::uint8_t> bytes;
-        unsigned copies = 0;  // that have arrived and have not had their fate
-    };
-    std::unordered_map<std::uint64_t, Bytes> bytes_;  // by number
+    std::unordered_map<std::uint64_t, Kept> kept_;  // by number
     std::deque<std::uint64_t> forgotten_;
     std::uint64_t next_ = 0;
     std::int64_t horizon_ = 0;
