@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from penstock.designs.frame_switch.config import Config
 from penstock.designs.frame_switch.testing import twins_switch
-from penstock.testing.twins import IMIX
 
 from penstock.designs import configs
 from penstock.engine import engine
+from penstock.scenarios.common import IMIX
 from penstock.testing.testjobs import assert_clean
 from penstock.testing.testkit import seed
 

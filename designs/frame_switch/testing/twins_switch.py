@@ -9,8 +9,10 @@ from collections import defaultdict
 from typing import Any
 
 import numpy as np
-from penstock.designs.access_edge.testing import twins
 from penstock.designs.frame_switch.config import Config, device
+
+from penstock.scenarios.common import IMIX
+from penstock.testing.differences import differences as compared
 
 Job = dict[str, Any]
 Group = dict[str, int]
@@ -83,7 +85,7 @@ def generated(config: Config, rng: random.Random, groups: list[Group], source: i
         "queues": rng.choice([all_flows, [*all_flows, *own], [config.flow(source, rng.choice(hot), rng.randrange(config.classes))]]),
         "pick": rng.choice(["round_robin", "random"]),
         "bps": 10 ** rng.uniform(9.5, 11),
-        "sizes": rng.choice([twins.IMIX, [(60, 1)], [(length, 1) for length in lengths(config, rng)], [(64, 1), (65, 1)]]),
+        "sizes": rng.choice([list(IMIX), [(60, 1)], [(length, 1) for length in lengths(config, rng)], [(64, 1), (65, 1)]]),
     }
     if job["kind"] == "onoff":
         job |= {"on_cycles": rng.choice([50, 500]), "off_cycles": rng.choice([50, 500])}
@@ -119,8 +121,8 @@ def random_job(config: Config, seed: int, cycles: int = 6000) -> tuple[Job, list
 
 
 def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    """Return in words where two results differ: what twins.differences() compares, findings, counts at the ports, and every time series."""
-    found = twins.differences(one, other)
+    """Return in words where two results differ: what is compared of all jobs, findings, counts at ports, series."""
+    found = compared(one, other)
     for key in ("bus", "findings", "conservation_ok", "counter_mismatches", "interrupted"):
         if one[key] != other[key]:
             found.append(f"{key}: {one[key]} and {other[key]}")
