@@ -109,6 +109,7 @@ def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
             f"<dt>{escape(word)}</dt><dd>{escape(rest.strip())}</dd>" for word, _, rest in (s.partition(" ") for s in sentences(result))
         ),
         "SMOOTHED": f", mean over {format_time_ns(smooth * interval_ns)}",
+        "DASHED": "; dashed: the configured rate" if (series["rates_bps"] > 0).any() else "",
         "SAMPLED": " (evenly chosen, and the slowest)" if in_plot > len(series["cloud"]) else "",
         "INTERVAL": format_time_ns(interval_ns),
         "DROPS": '<div class="plot" id="drops"></div>'
