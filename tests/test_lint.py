@@ -96,6 +96,16 @@ def test_links(house: Path) -> None:
     assert lint.check_links().findings == ["page.md:1: link to gone.md, which does not exist"]
 
 
+def test_prose(house: Path) -> None:
+    """Prose of one word too many is found, in an item as well; tables, code and headings may be as wide as they like."""
+    wide = "word " * 28  # 139 columns without the last blank
+    longer = f"{wide}too wide"
+    page = [wide + "a", "", longer, "", f"- {longer}", f"| {longer} |", f"    {longer}", "```", longer, "```", f"# {longer}", "", longer]
+    (house / "page.md").write_text("\n".join(page) + "\n")
+    found = [finding.split(":")[1] for finding in lint.check_prose().findings]
+    assert found == ["1", "3", "5", "13"] and "141 columns of prose, allowed: 140" in lint.check_prose().findings[0]
+
+
 def test_messages_name_their_own_module(house: Path) -> None:
     """At elaboration, in every form; what an assertion says in simulation comes with its place."""
     text = CLEAN.replace("endmodule", '  if (D < 1) begin : g_bad\n    $error("pst_planted: D is %0d", D);\n  end\n\nendmodule')

@@ -15,6 +15,7 @@ from penstock.hardware import library
 from penstock.paths import BUILD, ROOT, read_file_list, tool_environment
 
 RULES = ROOT / "lint"
+PROSE_COLUMNS = 140
 SPDX = "SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1"
 SV = (".sv", ".svh", ".v", ".vh")
 CPP = (".cpp", ".hpp", ".h", ".cc")
@@ -119,6 +120,20 @@ def check_links() -> Result:
             for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
                 if "://" not in target and not target.startswith("mailto:") and not (page.parent / target).exists():
                     findings.append(f"{os.path.relpath(page, ROOT)}:{number}: link to {target}, which does not exist")
+    return Result(f"{len(pages)} pages", findings)
+
+
+def check_prose() -> Result:
+    """Prose in the documents has at most PROSE_COLUMNS columns; tables, code and pictures may be wider."""
+    findings = []
+    pages = _files(".md")
+    for page in pages:
+        fenced = False
+        for number, line in enumerate(page.read_text().splitlines(), 1):
+            fenced ^= line.lstrip().startswith("```")
+            prose = not fenced and not line.startswith("    ") and not line.lstrip().startswith(("|", "#", "<", "```"))
+            if prose and len(line) > PROSE_COLUMNS:
+                findings.append(f"{os.path.relpath(page, ROOT)}:{number}: {len(line)} columns of prose, allowed: {PROSE_COLUMNS}")
     return Result(f"{len(pages)} pages", findings)
 
 
@@ -259,6 +274,7 @@ CHECKS: dict[str, Callable[[], Result]] = {
     "licence": check_licence,
     "lists": check_lists,
     "links": check_links,
+    "prose": check_prose,
     "messages": check_messages,
     "verible": check_verible,
     "verilator": check_verilator,
