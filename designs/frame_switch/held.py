@@ -6,11 +6,11 @@ from typing import Any, SupportsBytes
 import numpy as np
 from penstock.designs.frame_switch.config import Config, device
 from penstock.designs.frame_switch.job import lines
+from penstock.designs.frame_switch.scenario import Setup
 
 from penstock.errors import UserError
 from penstock.library.device import Device, built
 from penstock.library.records import Received
-from penstock.scenarios.common import CommonSetup
 from penstock.scenarios.device import configuration
 from penstock.scenarios.scenario import check
 
@@ -24,7 +24,7 @@ class FrameSwitchDevice(Device):
 
     def __init__(self, given: Mapping[str, Any], engine: str, assertions: bool = False) -> None:
         """`given`: the keys `device`, `seed` and `link` of a scenario. `engine` is `rtl` or `model`. Raises UserError, ToolError."""
-        setup, document = check(CommonSetup, given)
+        setup, document = check(Setup, given)
         config: Config = configuration(setup, document)
         ingress, egress = lines(setup, document, config)
         self._groups = _all_groups(config)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from penstock.designs.frame_switch.config import Config, device
-from penstock.designs.frame_switch.scenario import GeneratedTraffic, PcapTraffic, Rule, Scenario, Steady, Way, numbers
+from penstock.designs.frame_switch.scenario import GeneratedTraffic, PcapTraffic, Rule, Scenario, Setup, Steady, Way, numbers
 
 from penstock.basics.units import format_rate
 from penstock.designs.design import Plan
 from penstock.scenarios import pcap
-from penstock.scenarios.common import CommonSetup, Share
+from penstock.scenarios.common import Share
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
     INTERVALS,
@@ -28,7 +28,6 @@ from penstock.scenarios.traffic import (
     frame_count,
     generator,
     line_bits,
-    line_rate,
     matched,
     span,
 )
@@ -71,14 +70,14 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         sources += make(entry, ("traffic", index), scenario, document, plan, ingress)
     for port in range(config.ports):
         bits = sum(line_bits(source, scenario.link.overhead_bytes, clock) for source in sources if source["input"] == port)
-        if (offered := bits * clock / duration) > 1.001 * ingress:
-            plan.notes.append(f"Traffic at input {port} adds up to {format_rate(offered)}, but its line carries {format_rate(ingress)}.")
+        if (offered := bits * clock / duration) > 1.001 * (line := ingress[port]):
+            plan.notes.append(f"Traffic at input {port} adds up to {format_rate(offered)}, but its line carries {format_rate(line)}.")
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     expected = sum(frame_count(source, clock) for source in sources)
     if expected > MAX_KEPT_FRAMES:
         most = f"a frame switch takes {MAX_KEPT_FRAMES:,} in a run, so make it shorter"
         document.fail(("duration",), f"makes it some {expected:,.0f} frames; {most}")
-    longest = 8 * (MAX_ENGINE_BYTES + scenario.link.overhead_bytes) * clock // min(ingress, egress)
+    longest = 8 * (MAX_ENGINE_BYTES + scenario.link.overhead_bytes) * clock // min(*ingress, *egress)
     plan.job = {
         "device": device(config, None if engine == "model" else "", plan.groups),
         "seed": scenario.seed,
@@ -97,11 +96,21 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
     return plan
 
 
-def lines(scenario: CommonSetup, document: Document, config: Config) -> tuple[int, int]:
-    """Return the rates of the lines at each input and at each output in bit/s. Raises UserError."""
-    bus = 8 * config.data_bytes
-    default = min(DEFAULT_LINE_BPS, bus * config.clock_hz)
-    return tuple(line_rate(scenario, document, config, side, bus, default) for side in ("ingress", "egress"))  # type: ignore[return-value]
+def lines(scenario: Setup | Scenario, document: Document, config: Config) -> tuple[list[int], list[int]]:
+    """Return the rates of the lines at each input, and at each output, in bit/s. Raises UserError."""
+    most = 8 * config.data_bytes * config.clock_hz
+
+    def side(name: str, given: tuple[int, ...] | None) -> list[int]:
+        rates = given or (min(DEFAULT_LINE_BPS, most),)
+        if len(rates) not in (1, config.ports):
+            ports = f"{config.name} has {config.ports} ports, so give one rate or {config.ports}"
+            document.fail(("link", name), f"has {len(rates)} rates; {ports}")
+        if max(rates) > most:
+            carries = f"{format_rate(most)}, a beat of {config.data_bytes} byte a cycle of {config.name} at {config.clock_hz / 1e6:g} MHz"
+            document.fail(("link", name), f"must be at most {carries}, not {format_rate(max(rates))}")
+        return list(rates) * (config.ports // len(rates))
+
+    return side("ingress", scenario.link.ingress), side("egress", scenario.link.egress)
 
 
 def _outputs(way: Way, key: KeyPath, document: Document, config: Config) -> list[int]:
@@ -126,26 +135,28 @@ def _numbers(plan: SwitchPlan, source: int, way: Way, outputs: list[int]) -> NDA
 
 
 def _generated(
-    entry: GeneratedTraffic, key: KeyPath, scenario: Scenario, document: Document, plan: SwitchPlan, line: int
+    entry: GeneratedTraffic, key: KeyPath, scenario: Scenario, document: Document, plan: SwitchPlan, lines: list[int]
 ) -> list[dict[str, Any]]:
     steady: Steady = entry.source
     config, where = plan.config, (*key, entry.kind)
     outputs = _outputs(steady, where, document, config)
-    bps = steady.rate
-    if isinstance(bps, Share):
-        mean = sum(size * weight for size, weight in steady.size) / sum(weight for _, weight in steady.size)
-        bps = round(bps.of(line) * mean / (mean + scenario.link.overhead_bytes))
-    if bps > line:
-        document.fail((*where, "rate"), f"must be at most the input's {format_rate(line)}, not {format_rate(bps)}")
+    mean = sum(size * weight for size, weight in steady.size) / sum(weight for _, weight in steady.size)
     sources = []
     for port in numbers(entry.inputs):
         _check_input(port, (*key, "inputs"), document, config)
+        line, bps = lines[port], steady.rate
+        if isinstance(bps, Share):
+            bps = round(bps.of(line) * mean / (mean + scenario.link.overhead_bytes))
+        if bps > line:
+            document.fail((*where, "rate"), f"must be at most the {format_rate(line)} of input {port}, not {format_rate(bps)}")
         queues = _numbers(plan, port, steady, outputs)
         sources.append({**generator(entry, scenario, config, queues, steady.pick, {"bps": bps}), "input": port})
     return sources
 
 
-def _capture(entry: PcapTraffic, key: KeyPath, scenario: Scenario, document: Document, plan: SwitchPlan, line: int) -> list[dict[str, Any]]:
+def _capture(
+    entry: PcapTraffic, key: KeyPath, scenario: Scenario, document: Document, plan: SwitchPlan, lines: list[int]
+) -> list[dict[str, Any]]:
     config = plan.config
     _check_input(entry.input, (*key, "input"), document, config)
 
@@ -159,5 +170,5 @@ def _capture(entry: PcapTraffic, key: KeyPath, scenario: Scenario, document: Doc
         used, rules = matched(frames, [rule.match for rule in entry.map], key, entry.unmatched, shown, document, plan.notes)
         return used, targets[rules], frames.lengths[used]
 
-    source = capture(entry, key, scenario, document, config, plan.notes, line, choose)
+    source = capture(entry, key, scenario, document, config, plan.notes, lines[entry.input], choose)
     return [{**source, "input": entry.input}]

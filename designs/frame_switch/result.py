@@ -20,41 +20,43 @@ def own(raw: dict[str, Any], config: Config, plan: SwitchPlan) -> dict[str, Any]
     left = Departures.of(raw)
     flows = np.arange(config.flows)
     source, output, traffic_class = flows // config.classes // config.ports, flows // config.classes % config.ports, flows % config.classes
-    of_output = output * config.classes + traffic_class
 
     def rows(number: NDArray[np.int64], names: list[dict[str, int]]) -> list[dict[str, Any]]:
-        return [name | _row(raw, left, config, plan, number, index) for index, name in enumerate(names)]
+        found = [name | _row(raw, left, config, plan, number, index, name.get("output")) for index, name in enumerate(names)]
+        return [row for row in found if row["in_packets"]]
 
-    outputs = rows(
-        of_output, [{"output": n // config.classes, "traffic_class": n % config.classes} for n in range(config.ports * config.classes)]
-    )
+    classes = [{"output": n // config.classes, "traffic_class": n % config.classes} for n in range(config.ports * config.classes)]
+    each = [{"input": int(source[n]), "output": int(output[n]), "traffic_class": int(traffic_class[n])} for n in flows]
     return {
         "measured_from_cycle": plan.after,
-        "outputs": [row for row in outputs if row["in_packets"]],
-        "inputs": [row for row in rows(source, [{"input": n} for n in range(config.ports)]) if row["in_packets"]],
-        "flows": [
-            row
-            for row in rows(
-                flows,
-                [{"input": int(source[n]), "output": int(output[n]), "traffic_class": int(traffic_class[n])} for n in range(config.flows)],
-            )
-            if row["in_packets"]
-        ],
+        "outputs": rows(output * config.classes + traffic_class, classes),
+        "inputs": rows(source, [{"input": n} for n in range(config.ports)]),
+        "flows": rows(flows, each),
     }
 
 
-def _row(raw: dict[str, Any], left: Departures, config: Config, plan: SwitchPlan, number: NDArray[np.int64], index: int) -> dict[str, Any]:
-    """Return what became of the frames of the flows whose `number` is `index`."""
+def _row(
+    raw: dict[str, Any],
+    left: Departures,
+    config: Config,
+    plan: SwitchPlan,
+    number: NDArray[np.int64],
+    index: int,
+    output: int | None,
+) -> dict[str, Any]:
+    """Return what became of the frames of the flows whose `number` is `index`; `output`: which line they left by, None: several."""
     mine = np.flatnonzero(number == index)
     sums = {key: int(np.asarray(raw["queue"][key])[mine].sum()) for key in COUNTERS}
     chosen = left.only(np.flatnonzero(number[left.queue] == index))
     window = (chosen.cycle >= plan.after) & (chosen.cycle < min(plan.end, int(raw["cycles"])))
     cycles = min(plan.end, int(raw["cycles"])) - plan.after
     size, frames = int(chosen.length[window].sum()), int(window.sum())
-    overhead = plan.job["overhead_bytes"]
-    return {
-        **sums,
-        "throughput_bps": round(8 * size * config.clock_hz / cycles, 3) if cycles > 0 else None,
-        "line_share": round(8 * (size + overhead * frames) * config.clock_hz / cycles / plan.job["egress_bps"], 6) if cycles > 0 else None,
-        "latency_ns": distribution(chosen.latency, 1e9 / config.clock_hz),
-    }
+    on_line = size + plan.job["overhead_bytes"] * frames
+
+    def rate(count: int) -> float:
+        return 8 * count * config.clock_hz / cycles
+
+    row = {**sums, "throughput_bps": round(rate(size), 3) if cycles > 0 else None}
+    if output is not None:
+        row["line_share"] = round(rate(on_line) / plan.job["egress_bps"][output], 6) if cycles > 0 else None
+    return row | {"latency_ns": distribution(chosen.latency, 1e9 / config.clock_hz)}

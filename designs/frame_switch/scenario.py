@@ -7,11 +7,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, model_validator
 
-from penstock.basics.models import Duration, Model
+from penstock.basics.models import Duration, Model, positive
+from penstock.basics.units import parse_rate
 from penstock.scenarios.common import (
     Capture,
     CommonDevice,
     CommonScenario,
+    CommonSetup,
     Generated,
     IdRange,
     Match,
@@ -36,6 +38,30 @@ class Device(CommonDevice):
 
     overrides: dict[str, Any] = Field(
         default_factory=dict, description="Other numbers for this run: keys of the configuration. On the RTL it is built anew."
+    )
+
+
+def line_rates(value: object) -> tuple[int, ...]:
+    """Return the rates of lines: one for all ports, or one for each."""
+    given = value if isinstance(value, (list, tuple)) else [value]
+    if not given:
+        raise ValueError("must be a rate, or a list with one for each port, not an empty list")
+    return tuple(positive(parse_rate)(rate) for rate in given)
+
+
+LineRates = Annotated[tuple[int, ...], BeforeValidator(line_rates)]
+
+
+class Link(Model):
+    """The lines at inputs and outputs."""
+
+    ingress: LineRates | None = Field(
+        None,
+        description="Line rate at each input, or a list with one for each; unless given 100 Gbit/s, or a beat a cycle where that is less.",
+    )
+    egress: LineRates | None = Field(None, description="Line rate at each output, or a list; the same unless given.")
+    overhead_bytes: StrictInt = Field(
+        24, ge=0, le=100, description="What a frame costs on the line besides its bytes; Ethernet: preamble 8, FCS 4, gap 12."
     )
 
 
@@ -103,9 +129,15 @@ class Report(Model):
     after: Time = Field(0, description="Rates are measured from this time on, to the end of the traffic.")
 
 
-class Scenario(CommonScenario):
-    """The keys of the file."""
+class Setup(CommonSetup):
+    """What the device is."""
 
     device: Device = Field(description="The hardware.")
+    link: Link = Field(default_factory=Link, description="The lines.")
+
+
+class Scenario(Setup, CommonScenario):
+    """The keys of the file."""
+
     traffic: tuple[Traffic, ...] = Field(min_length=1, description="Sources; they play side by side.")
     report: Report = Field(default_factory=Report, description="What the report shows.")

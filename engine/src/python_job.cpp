@@ -106,6 +106,24 @@ SyntheticSettings synthetic(Table& table, const std::string& kind, double clock_
     return source;
 }
 
+// The rate of each port's line: a number for all, or a list.
+std::vector<double> line_rates(Table& table, const char* key, std::size_t ports) {
+    if (!table.has(key) || !nb::isinstance<nb::sequence>(table.get(key)))
+        return std::vector<double>(ports, table.number(key, 0, kMaxRate, 0));
+    std::vector<double> rates;
+    try {
+        for (nb::handle item : table.list(key)) rates.push_back(nb::cast<double>(item));
+    } catch (const nb::cast_error&) {
+        bad_job(table.name(key) + " is not a rate, nor a list of them");
+    }
+    if (rates.size() != ports)
+        bad_job(table.name(key) + " has " + std::to_string(rates.size()) + " rates, the device " + std::to_string(ports) +
+                " ports on that side");
+    for (const double rate : rates)
+        if (!(rate >= 0 && rate <= kMaxRate)) bad_job(table.name(key) + " is out of range");
+    return rates;
+}
+
 std::vector<std::uint32_t> queue_list(Table& table, const char* key, std::uint32_t queues, std::vector<nb::object>& keep) {
     if (!table.has(key)) return {};
     const auto ids = table.array<std::uint32_t>(key, "uint32", keep);
@@ -186,8 +204,8 @@ PythonJob job_from_python(const nb::dict& dict) {
 
     job.environment.seed = job.measure.seed =
         static_cast<std::uint64_t>(table.integer("seed", 0, std::numeric_limits<std::int64_t>::max(), 1));
-    job.environment.ingress_bps = table.number("ingress_bps", 0, kMaxRate, 0);
-    job.environment.egress_bps = table.number("egress_bps", 0, kMaxRate, 0);
+    job.environment.ingress_bps = line_rates(table, "ingress_bps", job.measure.device.inputs);
+    job.environment.egress_bps = line_rates(table, "egress_bps", job.measure.device.outputs);
     job.environment.overhead_bytes = static_cast<std::uint32_t>(table.integer("overhead_bytes", 0, 10'000, 24));
     job.environment.valid_permille = static_cast<std::uint32_t>(table.integer("valid_permille", 1, 1000, 1000));
     job.environment.ready_permille = static_cast<std::uint32_t>(table.integer("ready_permille", 1, 1000, 1000));
@@ -212,7 +230,7 @@ PythonJob job_from_python(const nb::dict& dict) {
         const auto shapers = lateness.array<std::uint64_t>("shapers", "uint64", python.keep);
         if (shapers.size() != queues) bad_job("lateness.shapers has not one element for each queue");
         measure.lateness = {.shapers = {shapers.begin(), shapers.end()},
-                            .link_bps = static_cast<std::uint64_t>(job.environment.egress_bps),
+                            .link_bps = static_cast<std::uint64_t>(job.environment.egress_bps.front()),
                             .clock_hz = static_cast<std::uint64_t>(job.environment.clock_hz),
                             .overhead_bytes = job.environment.overhead_bytes,
                             .from_cycle = lateness.integer("from_cycle", 0, kMaxCycles, 0)};

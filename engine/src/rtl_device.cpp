@@ -40,13 +40,11 @@ RtlDevice::RtlDevice(const std::string& library, std::unique_ptr<PinFace> face, 
     pins_.out = out_pins_.data();
     pins_.ev = events_.data();
     pins_.axi = axi_.data();
-    const Link ingress(environment.ingress_bps, environment.clock_hz, environment.overhead_bytes);
-    const Link egress(environment.egress_bps, environment.clock_hz, environment.overhead_bytes);
     for (unsigned i = 0; i < inputs; ++i)
-        inputs_.push_back({LinkInput(ingress, head_, beat_), Random(environment_.seed, kInputSequence + i * kNextPort),
+        inputs_.push_back({LinkInput(environment.ingress(i), head_, beat_), Random(environment_.seed, kInputSequence + i * kNextPort),
                            std::vector<std::uint8_t>(head_ + kMaxFrameBytes + 2 * PST_BEAT_BYTES)});
     for (unsigned o = 0; o < outputs; ++o)
-        outputs_.push_back({.link = LinkOutput(egress),
+        outputs_.push_back({.link = LinkOutput(environment.egress(o)),
                             .random = Random(environment_.seed, kOutputSequence + o * kNextPort),
                             .data = std::vector<std::uint8_t>(kMaxFrameBytes + 1 + PST_BEAT_BYTES)});
     for (unsigned m = 0; m < environment_.memories.size(); ++m)

@@ -13,7 +13,7 @@ InputModel::InputModel(const DeviceSettings& settings)
       min_bytes_(settings.min_frame_bytes),
       max_bytes_(settings.max_frame_bytes),
       depth_(std::bit_ceil(2 * ((settings.max_frame_bytes + kPrefixBytes + kBeatBytes - 1) / kBeatBytes) + 2)),
-      link_(settings.ingress_bps, settings.clock_hz, settings.overhead_bytes),
+      link_(settings.ingress(0)),
       link_is_slower_(link_.time(kBeatBytes) >= ticks(1)),
       stored_(2 * depth_),
       read_(2 * depth_, INT64_MIN / 2) {}

@@ -44,7 +44,7 @@ class ModelDevice final : public Device {
           core_(settings.queues, pools_.descriptors(), settings.aqm_parameters, settings.tree),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
           registers_(settings.queues, settings.gates, settings.tree),
-          egress_(settings.egress_bps, settings.clock_hz, settings.overhead_bytes),
+          egress_(settings.egress(0)),
           beat_time_(egress_.time(kBeat)),
           overhead_time_(egress_.time(egress_.overhead())) {
         if (Core::kJudges) {

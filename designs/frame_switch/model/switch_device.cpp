@@ -12,11 +12,9 @@ SwitchDevice::SwitchDevice(const FrameSwitchSettings& settings, const Flows& flo
     : switch_(settings), flows_(flows), seen_(std::move(seen)), beats_(settings.ports) {
     if (environment.valid_permille != 1000 || environment.ready_permille != 1000)
         throw std::invalid_argument("the model has no random gaps at inputs and outputs (valid_permille, ready_permille)");
-    const Link ingress(environment.ingress_bps, environment.clock_hz, environment.overhead_bytes);
-    const Link egress(environment.egress_bps, environment.clock_hz, environment.overhead_bytes);
     for (std::uint32_t port = 0; port < settings.ports; ++port) {
-        inputs_.emplace_back(ingress, 0, settings.data_bytes);
-        outputs_.push_back({.link = LinkOutput(egress)});
+        inputs_.emplace_back(environment.ingress(port), 0, settings.data_bytes);
+        outputs_.push_back({.link = LinkOutput(environment.egress(port))});
     }
 }
 

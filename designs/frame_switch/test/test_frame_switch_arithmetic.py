@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """What the frame switch does to traffic, judged by arithmetic of its own. The twins' tests carry it over to the RTL."""
 
+import math
 import random
 from collections import Counter
 from collections.abc import Iterable
@@ -83,6 +84,18 @@ def check_lines(config: Config, result: dict[str, Any], bps: float, overhead: in
             before += (length + overhead) * per_byte
             if following:
                 assert following[0] >= cycle + beats(config, length), f"output {output}: two frames at once in cycle {cycle}"
+
+
+def test_lines_of_their_own() -> None:
+    """A lone frame at each input, whose lines have rates of their own: it leaves as long after its last bit as any other."""
+    config, length = configuration("switch_4"), 1500
+    ingress = [100e9, 40e9, 10e9, 1e9]
+    sources = [frame_list(port, [0], [config.flow(port, port, 0)], [length]) for port in range(4)]
+    result = run(config, sources, ingress_bps=ingress, drain=True, duration_cycles=10, max_cycles=100_000)
+    left = dict(zip(result["departures"]["queue"].tolist(), result["departures"]["cycle"].tolist(), strict=True))
+    last_bits = [math.ceil(length * 8 * config.clock_hz / bps) for bps in ingress]
+    after = [left[config.flow(port, port, 0)] - last_bit for port, last_bit in enumerate(last_bits)]
+    assert after == [14] * 4
 
 
 def list_job(config: Config, number: int, **keys: Any) -> tuple[dict[str, Any], list[dict[str, int]]]:

@@ -148,6 +148,22 @@ def test_overload_is_told_at_the_output(place: Path, capsys: pytest.CaptureFixtu
     assert row["latency_ns"]["max"] > 10_000
 
 
+def test_each_line_has_its_rate(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Four inputs of their own rates to four outputs of theirs: the slower line of each pair is full."""
+    ingress, egress = [100, 50, 25, 10], [10, 25, 80, 100]
+    sources = [f"  - {{ inputs: {port}, constant: {{ outputs: {port}, rate: 100 %, size: 500 }} }}" for port in range(4)]
+    rates = [", ".join(f"{rate} Gbit/s" for rate in side) for side in (ingress, egress)]
+    head = f"device: {{ config: switch_4 }}\nlink: {{ ingress: [{rates[0]}], egress: [{rates[1]}] }}\n"
+    times = "duration: 200 us\ndrain: false\nreport: { after: 40 us }\n"
+    (place / "lines.yaml").write_text(head + times + "traffic:\n" + "\n".join(sources) + "\n")
+    result = on_model(capsys, "lines.yaml")
+    assert [row["output"] for row in result["outputs"]] == [0, 1, 2, 3]
+    for row in result["outputs"]:
+        port = row["output"]
+        assert row["line_share"] == pytest.approx(min(ingress[port], egress[port]) / egress[port], rel=0.02), port
+        assert row["line_share"] <= 1.001
+
+
 def test_words_for_people(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "s.yaml", "--engine", "model", "--out", "out"]) == 0
     text = " ".join(capsys.readouterr().out.split())
@@ -228,10 +244,13 @@ FILES = {"s.yaml": SCENARIO, "c.yaml": CAPTURE}
         ("s.yaml", '"0-2"', "4", 7, "traffic.all.inputs", "names input 4, but switch_4 has inputs 0 to 3"),
         ("s.yaml", "traffic_class: 2", "traffic_class: 4", 8, "traffic.all.poisson.traffic_class", "is 4, but switch_4 has classes 0 to 3"),
         ("s.yaml", "traffic_class: 2", "traffic_class: -1", 8, "traffic.all.poisson.traffic_class", "must be"),
-        ("s.yaml", "rate: 30 %", "rate: 81 Gbit/s", 8, "traffic.all.poisson.rate", "at most the input's 80 Gbit/s, not 81 Gbit/s"),
+        ("s.yaml", "rate: 30 %", "rate: 81 Gbit/s", 8, "traffic.all.poisson.rate", "at most the 80 Gbit/s of input 0, not 81 Gbit/s"),
         ("s.yaml", "rate: 30 %, ", "", 8, "traffic.all.poisson.rate", "missing"),
         ("s.yaml", "ingress: 80 Gbit/s", "ingress: 200 Gbit/s", 4, "link.ingress", "must be at most 112.6"),
         ("s.yaml", "egress: 40 Gbit/s", "egress: 113 Gbit/s", 4, "link.egress", "must be at most 112.6"),
+        ("s.yaml", "egress: 40 Gbit/s", "egress: [40 Gbit/s, 113 Gbit/s, 1 Gbit/s, 1 Gbit/s]", 4, "link.egress", "must be at most 112.6"),
+        ("s.yaml", "egress: 40 Gbit/s", "egress: [40 Gbit/s, 1 Gbit/s]", 4, "link.egress", "has 2 rates; switch_4 has 4 ports, so give"),
+        ("s.yaml", "egress: 40 Gbit/s", "egress: []", 4, "link.egress", "not an empty list"),
         ("s.yaml", "after: 5 us", "after: 20 us", 12, "report.after", "must be before the end of the traffic"),
         ("s.yaml", "duration: 20 us", "duration: 1 s", 2, "duration", "a frame switch takes 4,000,000 in a run"),
         ("s.yaml", "config: switch_4", "config: switch_5", 1, "device.config", "switch_5"),

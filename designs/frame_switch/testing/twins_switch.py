@@ -92,6 +92,11 @@ def generated(config: Config, rng: random.Random, groups: list[Group], source: i
     return job
 
 
+def rates(config: Config, rng: random.Random, choice: list[float]) -> float | list[float]:
+    """Return a rate for the lines of all ports, or one for each."""
+    return rng.choice(choice) if rng.random() < 0.5 else [rng.choice(choice) for _ in range(config.ports)]
+
+
 def random_job(config: Config, seed: int, cycles: int = 6000) -> tuple[Job, list[Group]]:
     """Return a job without its device, and the groups of the device."""
     rng = random.Random(seed)
@@ -109,8 +114,8 @@ def random_job(config: Config, seed: int, cycles: int = 6000) -> tuple[Job, list
         "drain": rng.random() < 0.7,
         "max_cycles": cycles + rng.choice([500, 100_000]),
         "quiet_cycles": 5000,
-        "ingress_bps": rng.choice([100e9, 100e9, 0, 10e9, 40e9]),
-        "egress_bps": rng.choice([100e9, 100e9, 0, 5e9, 25e9]),
+        "ingress_bps": rates(config, rng, [100e9, 100e9, 0, 10e9, 40e9]),
+        "egress_bps": rates(config, rng, [100e9, 100e9, 0, 5e9, 25e9]),
         "overhead_bytes": rng.choice([24, 20, 0, 8]),
         "sources": sources,
         "interval_cycles": rng.choice([100, 777]),

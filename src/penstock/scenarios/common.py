@@ -81,7 +81,7 @@ def id_ranges(value: object) -> tuple[IdRange, ...]:
         low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         step = int(match[3] or 1) if match else 1
         if low > high or high >= 2**32 or step == 0 or (step > 1 and high - low >= 2**24):
-            raise ValueError(f'must be queue ids such as 7, "0-15", "0-60/4" (every fourth) or [1, 4, "8-11"], not {describe(part)}')
+            raise ValueError(f'must be numbers such as 7, "0-15", "0-60/4" (every fourth) or [1, 4, "8-11"], not {describe(part)}')
         _listed_left.set(_listed_left.get() - (1 if step == 1 else (high - low) // step + 1))
         if _listed_left.get() < 0:
             raise ValueError(
