@@ -18,7 +18,6 @@ class AccessEdge(Design):
     """Shaped queues below subscribers, access nodes and ports."""
 
     name = "access_edge"
-    words = "access edge"
     page = "docs/scenario.md"
     models = ("scenario", "settings.given")
     configuration = Config
@@ -35,10 +34,6 @@ class AccessEdge(Design):
     def defines(self, config: Config) -> dict[str, int]:
         """Return the macros of its shim."""
         return {"PST_MEMORIES": len(config.memories), "PST_ADDR_WIDTH": config.address_bits}
-
-    def device(self, config: Config, library: str | None, timing: Mapping[str, int]) -> dict[str, Any]:
-        """Return key `device` of a job."""
-        return configuration.device(config, library, timing)
 
     def plan(self, scenario: Scenario, document: Document, config: Config, engine: str) -> EdgePlan:
         """Return the plan of a scenario. Raises UserError."""

@@ -20,7 +20,6 @@ class FrameSwitch(Design):
     """P inputs and P outputs, frames with classes and several destinations."""
 
     name = "frame_switch"
-    words = "frame switch"
     page = "docs/scenario-frame-switch.md"
     configuration = Config
     scenario = Scenario
@@ -52,10 +51,6 @@ class FrameSwitch(Design):
             "PST_CLASSES": config.classes,
             "PST_NUMBER_WIDTH": config.number_width,
         }
-
-    def device(self, config: Config, library: str | None, timing: Mapping[str, int]) -> dict[str, Any]:
-        """Return key `device` of a job without groups of destinations; there are no memories for `timing`."""
-        return configuration.device(config, library, [])
 
     def plan(self, scenario: Scenario, document: Document, config: Config, engine: str) -> SwitchPlan:
         """Return the plan of a scenario. Raises UserError."""

@@ -1,1 +1,1 @@
-"""Settings of queues, subscribers, nodes and ports: from what people say to register writes, whoever asks: scenario, library or server."""
+"""Settings of queues, subscribers, nodes and ports: from plain values to register writes, for scenarios, the library and a server alike."""

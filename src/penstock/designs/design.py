@@ -78,7 +78,7 @@ class Bench:
 
     summary: str  # what it measures
     packets: int  # how many it takes unless told otherwise
-    plan: Callable[[dict[str, str], int], dict[str, Any]]  # options of `--set` values and a seed; at least engine, config, seed, packets
+    plan: Callable[[dict[str, str], int], dict[str, Any]]  # options of `--set` values and a seed; at least engine, seed, packets
     prepare: Callable[[dict[str, Any], Callable[[str], None] | None], Path | None]  # what must be built: the library, None: the model
     run: Callable[[dict[str, Any], Path | None, Callable[[int, int], None] | None], dict[str, Any]]  # the figures
     lines: Callable[[dict[str, Any]], list[str]]  # of a result, for people
@@ -88,7 +88,6 @@ class Design(ABC):
     """One design. Functions that check something raise UserError: one sentence that says what, where, and what is allowed."""
 
     name: str  # of the folder
-    words: str  # in reports: "access edge"
     page: str  # the document on its scenarios
     models: tuple[str, ...] = ("scenario",)  # its modules with models that the page has tables of
     configuration: type[Configuration]
@@ -110,10 +109,6 @@ class Design(ABC):
     @abstractmethod
     def defines(self, config: Any) -> dict[str, int]:
         """Return the macros that `model/shim.cpp` is compiled with."""
-
-    @abstractmethod
-    def device(self, config: Any, library: str | None, timing: Mapping[str, int]) -> dict[str, Any]:
-        """Return key `device` of a job: the RTL in `library`, None: the model. `timing` is that of every memory."""
 
     @abstractmethod
     def plan(self, scenario: Any, document: "Document", config: Any, engine: str) -> Plan:
