@@ -93,21 +93,23 @@ def test_equal_modules_are_written_once() -> None:
         (["bench", "fabric", "--set", "port=4"], "did you mean 'ports'"),
         (["bench", "fabric", "--set", "back_pressure=1", "--set", "fifo_depth=15"], "give 16 or more"),
         (["bench", "fabric", "--set", "classes=8", "--set", "arbiter=0"], "full arbiter"),
-        (["generate", "fabric", "--ports", "3", "--out", "/tmp/x"], "ports=3: give 2"),
+        (["generate", "fabric", "--ports", "3", "--out", "OUT"], "ports=3: give 2"),
         (
-            ["generate", "fabric", "--classes", "99", "--out", "/tmp/x"],
+            ["generate", "fabric", "--classes", "99", "--out", "OUT"],
             "classes=99: 16 x 16 ports of 99 classes are 25,344 FIFOs, too many",
         ),
-        (["generate", "fabric", "--ports", "64", "--classes", "2", "--out", "/tmp/x"], "give at most 1 with these ports"),
-        (["generate", "fabric", "--config", "tiny_16", "--out", "/tmp/x"], "no named configurations"),
-        (["generate", "access_edge", "--ports", "4", "--out", "/tmp/x"], "option of fabric"),
+        (["generate", "fabric", "--ports", "64", "--classes", "2", "--out", "OUT"], "give at most 1 with these ports"),
+        (["generate", "fabric", "--config", "tiny_16", "--out", "OUT"], "no named configurations"),
+        (["generate", "access_edge", "--ports", "4", "--out", "OUT"], "option of fabric"),
         (["synth", "fabric", "--set", "ports=12"], "ports=12: give 2"),
         (["synth", "fabric", "--set", "stages=8"], "stages=8: give 1, 2 or 4"),
         (["synth", "fabric", "--set", "fifo_depth=0"], "fifo_depth=0"),
     ],
 )
-def test_wrong_sizes_are_one_sentence_and_status_2(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 2
+def test_wrong_sizes_are_one_sentence_and_status_2(
+    arguments: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(tmp_path / "out") if argument == "OUT" else argument for argument in arguments]) == 2
     said = capsys.readouterr().err
     assert words in said and said.count("\n") == 1
 
