@@ -15,6 +15,8 @@ from penstock.designs.design import Bench, Design, Stub, Table
 from penstock.paths import BLOCKS
 from penstock.scenarios.scenario import Document
 
+RTL = BLOCKS / "fabric" / "rtl"
+
 
 class FrameSwitch(Design):
     """P inputs and P outputs, frames with classes and several destinations."""
@@ -27,7 +29,12 @@ class FrameSwitch(Design):
     @property
     def top(self) -> Path:
         """The file of pst_frame_switch, which is a block's."""
-        return BLOCKS / "fabric" / "rtl" / "pst_frame_switch.sv"
+        return RTL / "pst_frame_switch.sv"
+
+    @property
+    def file_list(self) -> Path:
+        """The list of its sources, the block's too."""
+        return RTL / "frame_switch.f"
 
     def parameters(self, config: Config) -> dict[str, str]:
         """Return the parameters of pst_frame_switch."""

@@ -100,7 +100,7 @@ def _part(config: Configuration, key: str) -> type[BaseModel] | None:
 
 def sources(config: Configuration) -> list[Path]:
     """Return the sources of the design, packages first, without the wrapper."""
-    return read_file_list(DESIGNS / config.design / "rtl" / f"{config.design}.f")
+    return read_file_list(designs.load(config.design).file_list)
 
 
 def write_wrapper(config: Configuration, folder: Path) -> Path:

@@ -98,6 +98,11 @@ class Design(ABC):
         """The file of the top module pst_<design>."""
         return DESIGNS / self.name / "rtl" / f"pst_{self.name}.sv"
 
+    @property
+    def file_list(self) -> Path:
+        """The list of its sources, packages first."""
+        return DESIGNS / self.name / "rtl" / f"{self.name}.f"
+
     @abstractmethod
     def parameters(self, config: Any) -> dict[str, str]:
         """Return the parameters of the top module in this configuration, as SystemVerilog."""

@@ -1,1 +1,0 @@
--f ../../../blocks/fabric/rtl/frame_switch.f
