@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from penstock.designs.access_edge import registers
 
 PASS_CYCLES = 40  # what the stand-in takes for a frame that need not wait

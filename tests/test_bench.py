@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from penstock.designs.access_edge.bench import benches
-from penstock.designs.access_edge.bench.core import build_core
 
 from penstock.benches import bench
 from penstock.command_line.app import main
+from penstock.designs.access_edge.bench import benches
+from penstock.designs.access_edge.bench.core import build_core
 from penstock.errors import UserError
 
 SMALL = ["--set", "queues=64", "--set", "descriptors=256"]
@@ -126,6 +126,7 @@ def test_mixed_rates_are_in_range_and_have_the_sum(queues: int) -> None:
 
 def test_rate_codes_are_those_of_the_registers() -> None:
     import numpy as np
+
     from penstock.designs.access_edge.bench import lateness
     from penstock.designs.access_edge.registers import rate_code
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from fair_judge import Branch, Leaf, Tree, max_min
-from penstock.designs.access_edge.bench import bench_mixes, bench_tree
-from penstock.designs.access_edge.bench.bench_mixes import Plan, Queue, Subscriber
 
 from penstock.benches import bench
 from penstock.command_line.app import main
+from penstock.designs.access_edge.bench import bench_mixes, bench_tree
+from penstock.designs.access_edge.bench.bench_mixes import Plan, Queue, Subscriber
 from penstock.testing.testkit import seed
 
 # The core that other tests have built: four queues a subscriber.

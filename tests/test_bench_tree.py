@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from penstock.designs.access_edge.bench import bench_tree
 
 from penstock.benches import bench
 from penstock.command_line.app import main
+from penstock.designs.access_edge.bench import bench_tree
 
 CORE = ["--set", "queues=256"]
 DISTRIBUTION = {"count", "min", "mean", "p50", "p99", "p99_9", "max"}

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from penstock.designs.access_edge import registers
 
 from penstock.contract import files, source
+from penstock.designs.access_edge import registers
 from penstock.errors import UserError
 from penstock.paths import ROOT
 

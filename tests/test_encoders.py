@@ -4,9 +4,9 @@
 import random
 
 import numpy as np
+
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.bench import lateness
-
 from penstock.engine.engine import module as engine
 from penstock.testing.testkit import seed
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penstock.designs.access_edge import job, registers
-from penstock.designs.access_edge import report as edge_report
-from penstock.designs.access_edge import result as edge_result
-from penstock.designs.access_edge.bench import bench_engine, bench_tree, lateness
 from stand_in import frame, pcap_bytes
 
 from penstock.basics.rates import mixed_rates
 from penstock.benches import bench
+from penstock.designs.access_edge import job, registers
+from penstock.designs.access_edge import report as edge_report
+from penstock.designs.access_edge import result as edge_result
+from penstock.designs.access_edge.bench import bench_engine, bench_tree, lateness
 from penstock.engine import result
 from penstock.errors import UserError
 from penstock.papers.fpga_network_switch import compare

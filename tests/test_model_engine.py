@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+from penstock.benches import bench
+from penstock.designs import configs
 from penstock.designs.access_edge import job, registers
 from penstock.designs.access_edge.bench.core import build_core
 from penstock.designs.access_edge.testing import twins
 from penstock.designs.access_edge.testing.twins import IMIX
-
-from penstock.benches import bench
-from penstock.designs import configs
 from penstock.engine import engine, result
 from penstock.hardware import verilate
 from penstock.paths import BUILD, ROOT

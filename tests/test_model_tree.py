@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penstock.designs.access_edge import job, registers
-from penstock.designs.access_edge.testing import twins, twins_tree
 
 from penstock.designs import configs
+from penstock.designs.access_edge import job, registers
+from penstock.designs.access_edge.testing import twins, twins_tree
 from penstock.engine import engine
 from penstock.errors import UserError
 from penstock.hardware import verilate

@@ -146,7 +146,6 @@ def test_what_takes_long_by_its_nature_is_out() -> None:
 def test_this_suite_has_tests_of_each_kind(request: pytest.FixtureRequest) -> None:
     """What the kinds look for is what the test kit's functions are called."""
     from penstock.designs.access_edge.bench import core
-
     from penstock.hardware import verilate
     from penstock.testing import testkit
 

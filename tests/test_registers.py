@@ -5,8 +5,8 @@ import random
 from fractions import Fraction
 
 import pytest
-from penstock.designs.access_edge import registers
 
+from penstock.designs.access_edge import registers
 from penstock.errors import UserError
 from penstock.testing.testkit import seed
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+from penstock.command_line.app import main
 from penstock.designs.access_edge.report import rows
 from penstock.designs.access_edge.report import sentences as observations
 from penstock.designs.access_edge.result import rates
-
-from penstock.command_line.app import main
 from penstock.engine.result import Departures, distribution
 from penstock.paths import ROOT
 from penstock.reports import report

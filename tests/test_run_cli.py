@@ -574,7 +574,6 @@ def test_every_key_with_every_kind_of_value(place: Path, fake_engine: dict[str, 
 def test_random_damage_to_a_scenario_never_raises(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     """Scenarios with random characters changed either load or give one line and status 2."""
     from penstock.designs.access_edge import job
-
     from penstock.errors import UserError
     from penstock.scenarios import scenario
     from penstock.scenarios.device import configuration

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penstock.designs.access_edge import job, registers
 
 from penstock.designs import design as designs
+from penstock.designs.access_edge import job, registers
 from penstock.errors import UserError
 from penstock.paths import ROOT
 from penstock.scenarios import scenario, schema_docs

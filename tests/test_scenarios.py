@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penstock.designs.access_edge.scenario import PcapTraffic, Scenario
 
+from penstock.designs.access_edge.scenario import PcapTraffic, Scenario
 from penstock.paths import ROOT
 from penstock.scenarios import pcap, scenario
 

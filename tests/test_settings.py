@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from penstock.designs.access_edge import job, registers
-from penstock.designs.access_edge.settings import plain
-from penstock.designs.access_edge.settings.parents import Parents
-from penstock.designs.access_edge.settings.queues import Settings
 from ruamel.yaml import YAML
 
 from penstock.basics.where import fail, path_text
 from penstock.designs import configs
+from penstock.designs.access_edge import job, registers
+from penstock.designs.access_edge.settings import plain
+from penstock.designs.access_edge.settings.parents import Parents
+from penstock.designs.access_edge.settings.queues import Settings
 from penstock.errors import UserError
 from penstock.scenarios import scenario
 from penstock.scenarios.device import configuration

@@ -20,10 +20,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from penstock.designs.access_edge.bench import core
 from sweeping import GRID, SMALL, TIMES, Calls, drawn, kept, rows_of, sweep, without_processes, without_times, write
 
 from penstock.command_line.app import main
+from penstock.designs.access_edge.bench import core
 from penstock.engine import engine
 from penstock.errors import UserError
 from penstock.hardware import verilate

@@ -4,9 +4,9 @@
 from pathlib import Path
 
 import pytest
-from penstock.designs.access_edge import job, registers
 
 from penstock.designs import configs
+from penstock.designs.access_edge import job, registers
 from penstock.errors import UserError
 from penstock.scenarios import scenario
 

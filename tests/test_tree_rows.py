@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from penstock.designs.access_edge.testing import twins, twins_tree
 
 from penstock.designs import configs
+from penstock.designs.access_edge.testing import twins, twins_tree
 from penstock.engine import engine, run
 
 LEVELS = ("subscribers", "nodes", "ports")

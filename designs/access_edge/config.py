@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from penstock.designs.access_edge import registers
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from penstock.designs.access_edge import registers
 from penstock.designs.design import NAME, Configuration
 
 PAGE_UNIT_BYTES = 64  # one beat: page sizes are multiples of it

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from numpy.typing import NDArray
+
 from penstock.designs.access_edge import config as configuration
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.config import Config
-from penstock.designs.access_edge.job import EdgePlan, build
+from penstock.designs.access_edge.job import EdgePlan
 from penstock.designs.access_edge.scenario import Scenario
-
-from penstock.designs.design import Bench, Design, Stub, Table
-from penstock.scenarios.scenario import Document
+from penstock.designs.design import Bench, Design
 
 
 class AccessEdge(Design):
@@ -35,16 +34,6 @@ class AccessEdge(Design):
         """Return the macros of its shim."""
         return {"PST_MEMORIES": len(config.memories), "PST_ADDR_WIDTH": config.address_bits}
 
-    def plan(self, scenario: Scenario, document: Document, config: Config, engine: str) -> EdgePlan:
-        """Return the plan of a scenario. Raises UserError."""
-        return build(scenario, document, config, engine)
-
-    def own_result(self, raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, Any]:
-        """Return queues, groups and levels."""
-        from penstock.designs.access_edge import result
-
-        return result.own(raw, config, plan)
-
     def plot_data(self, raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, NDArray[Any]]:
         """Return curves of the queues with a series."""
         from penstock.engine.result import Curves, plot_data
@@ -54,18 +43,6 @@ class AccessEdge(Design):
         rates = [settings.settings(queue).rate_bps for queue in ids]
         return plot_data(raw, config, plan, Curves(ids, [settings.name(queue) for queue in ids], rates))
 
-    def sentences(self, result: dict[str, Any]) -> list[str]:
-        """Return what marking and shaping did."""
-        from penstock.designs.access_edge import report
-
-        return report.sentences(result)
-
-    def table(self, result: dict[str, Any], most: int, short: bool) -> Table:
-        """Return the table of queues, or of groups of them."""
-        from penstock.designs.access_edge import report
-
-        return report.table(result, most, short)
-
     def curves(self, result: dict[str, Any]) -> str:
         """Return what has a curve."""
         return "queue"
@@ -73,24 +50,6 @@ class AccessEdge(Design):
     def hardware(self, result: dict[str, Any]) -> str:
         """Return the number of queues."""
         return f"{result['device']['queues']:,} queues"
-
-    def stub(self, config: Config) -> Stub:
-        """Return the stub test bench."""
-        from penstock.designs.access_edge import generated
-
-        return generated.stub(config)
-
-    def facts(self, config: Config) -> str:
-        """Return queues, frames, memories."""
-        from penstock.designs.access_edge import generated
-
-        return generated.facts(config)
-
-    def use(self, config: Config) -> str:
-        """Return how its ports are used."""
-        from penstock.designs.access_edge import generated
-
-        return generated.use(config)
 
     def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
         """Return an access edge held open. Raises UserError."""

@@ -2,7 +2,6 @@
 
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.config import Config
-
 from penstock.designs.design import Stub
 
 DEVICE_TYPE = registers.table()["type"]["fields"]["value"][2]  # what register 0 reads as

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from typing import Any, Self, SupportsBytes
 
 import numpy as np
+
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.setup import Setup
-
 from penstock.errors import UserError
 from penstock.library.device import MAX_FRAME_BYTES, Device, built
 

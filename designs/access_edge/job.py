@@ -10,6 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from penstock.basics.rates import mixed_rates
+from penstock.basics.suggest import nearest
+from penstock.basics.units import format_rate
 from penstock.designs.access_edge import config as configuration
 from penstock.designs.access_edge import registers, tree, tree_rows
 from penstock.designs.access_edge.config import Config
@@ -25,10 +29,6 @@ from penstock.designs.access_edge.scenario import (
     Setup,
 )
 from penstock.designs.access_edge.settings.queues import BUS_BITS, RESET, Settings, check_id, default_line, fastest, resolved
-
-from penstock.basics.rates import mixed_rates
-from penstock.basics.suggest import nearest
-from penstock.basics.units import format_rate
 from penstock.designs.design import Plan
 from penstock.errors import UserError
 from penstock.scenarios import pcap, traffic

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
+
 from penstock.designs.access_edge import tree_rows
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.job import EdgePlan
-
 from penstock.engine.result import Departures, binned, distribution
 
 MAX_QUEUES_LISTED = 1000

@@ -7,12 +7,12 @@ rate, burst ranges) are in `settings/` and in `job.py`.
 
 from typing import Annotated, ClassVar, Literal
 
-from penstock.designs.access_edge import registers
-from penstock.designs.access_edge.settings.given import Burst, ChangedSettings, QueueRate, QueueSettings
 from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, StrictStr, Tag, model_validator
 
 from penstock.basics.models import Duration, Model
 from penstock.basics.units import describe, parse_rate
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.settings.given import Burst, ChangedSettings, QueueRate, QueueSettings
 from penstock.scenarios.common import (
     Capture,
     CommonDevice,

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
 from penstock.designs.access_edge import job, tree
 from penstock.designs.access_edge import scenario as schema
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.settings import plain
 from penstock.designs.access_edge.settings.queues import Settings
-
 from penstock.errors import UserError
 from penstock.scenarios.device import configuration
 from penstock.scenarios.scenario import Document, check

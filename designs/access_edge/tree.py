@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from penstock.designs.access_edge.scenario import Node, Parent, Scenario, Setup, Subscriber
-from penstock.designs.access_edge.settings.given import ChangedSettings
-from penstock.designs.access_edge.settings.parents import ABOVE, LEVELS, Parents, Writes, check_names
 
 from penstock.basics.units import PS_PER_SECOND
 from penstock.basics.where import KeyPath
+from penstock.designs.access_edge.scenario import Node, Parent, Scenario, Setup, Subscriber
+from penstock.designs.access_edge.settings.given import ChangedSettings
+from penstock.designs.access_edge.settings.parents import ABOVE, LEVELS, Parents, Writes, check_names
 from penstock.scenarios.scenario import Document
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from penstock.designs.access_edge.scenario import Scenario
 
 from penstock.basics.units import PS_PER_SECOND
+from penstock.designs.access_edge.scenario import Scenario
 from penstock.scenarios.scenario import Document
 
 if TYPE_CHECKING:

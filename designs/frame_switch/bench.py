@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from penstock.designs.frame_switch.config import Config, device
 
 from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs import configs
 from penstock.designs.design import Bench
+from penstock.designs.frame_switch.config import Config, device
 from penstock.errors import UserError
 from penstock.scenarios.common import IMIX
 

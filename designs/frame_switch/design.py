@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from penstock.designs.design import Bench, Design
 from penstock.designs.frame_switch import config as configuration
 from penstock.designs.frame_switch.config import Config
-from penstock.designs.frame_switch.job import SwitchPlan, build
+from penstock.designs.frame_switch.job import SwitchPlan
 from penstock.designs.frame_switch.scenario import Scenario
-
-from penstock.designs.design import Bench, Design, Stub, Table
 from penstock.paths import BLOCKS
-from penstock.scenarios.scenario import Document
 
 RTL = BLOCKS / "fabric" / "rtl"
 
@@ -59,16 +58,6 @@ class FrameSwitch(Design):
             "PST_NUMBER_WIDTH": config.number_width,
         }
 
-    def plan(self, scenario: Scenario, document: Document, config: Config, engine: str) -> SwitchPlan:
-        """Return the plan of a scenario. Raises UserError."""
-        return build(scenario, document, config, engine)
-
-    def own_result(self, raw: dict[str, Any], config: Config, plan: SwitchPlan) -> dict[str, Any]:
-        """Return outputs by class, inputs and flows."""
-        from penstock.designs.frame_switch import result
-
-        return result.own(raw, config, plan)
-
     def plot_data(self, raw: dict[str, Any], config: Config, plan: SwitchPlan) -> dict[str, NDArray[Any]]:
         """Return a curve for each output."""
         from penstock.engine.result import Curves, plot_data
@@ -76,18 +65,6 @@ class FrameSwitch(Design):
         output_of = np.arange(config.flows) // config.classes % config.ports
         ids = list(range(config.ports))
         return plot_data(raw, config, plan, Curves(ids, [f"output {port}" for port in ids], [None] * len(ids), output_of))
-
-    def sentences(self, result: dict[str, Any]) -> list[str]:
-        """Return how full the outputs were."""
-        from penstock.designs.frame_switch import report
-
-        return report.sentences(result)
-
-    def table(self, result: dict[str, Any], most: int, short: bool) -> Table:
-        """Return the table of outputs by class."""
-        from penstock.designs.frame_switch import report
-
-        return report.table(result, most, short)
 
     def curves(self, result: dict[str, Any]) -> str:
         """Return what has a curve."""
@@ -97,24 +74,6 @@ class FrameSwitch(Design):
         """Return ports, classes and cell switch."""
         device = result["device"]
         return f"{device['ports']} ports, {device['classes']} classes, {device['scheduler']}"
-
-    def stub(self, config: Config) -> Stub:
-        """Return the stub test bench."""
-        from penstock.designs.frame_switch import generated
-
-        return generated.stub(config)
-
-    def facts(self, config: Config) -> str:
-        """Return ports, classes, cell switch."""
-        from penstock.designs.frame_switch import generated
-
-        return generated.facts(config)
-
-    def use(self, config: Config) -> str:
-        """Return how its ports are used."""
-        from penstock.designs.frame_switch import generated
-
-        return generated.use(config)
 
     def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
         """Return a frame switch held open. Raises UserError."""

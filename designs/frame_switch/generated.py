@@ -1,8 +1,7 @@
 """What the folder of a generated frame switch says and tries: its stub test bench, the numbers in its README."""
 
-from penstock.designs.frame_switch.config import Config
-
 from penstock.designs.design import Stub
+from penstock.designs.frame_switch.config import Config
 
 PATIENCE_CYCLES = 1000  # that a lone frame may take through the switch
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, SupportsBytes
 
 import numpy as np
+
 from penstock.designs.frame_switch.config import Config, device
 from penstock.designs.frame_switch.job import lines
 from penstock.designs.frame_switch.scenario import Setup
-
 from penstock.errors import UserError
 from penstock.library.device import Device, built
 from penstock.library.records import Received

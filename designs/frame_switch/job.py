@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from penstock.designs.frame_switch.config import Config, device
-from penstock.designs.frame_switch.scenario import GeneratedTraffic, PcapTraffic, Rule, Scenario, Setup, Steady, Way, numbers
 
 from penstock.basics.units import format_rate
 from penstock.designs.design import Plan
+from penstock.designs.frame_switch.config import Config, device
+from penstock.designs.frame_switch.scenario import GeneratedTraffic, PcapTraffic, Rule, Scenario, Setup, Steady, Way, numbers
 from penstock.scenarios import pcap
 from penstock.scenarios.common import Share
 from penstock.scenarios.scenario import Document, KeyPath

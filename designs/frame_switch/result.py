@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
 from penstock.designs.frame_switch.config import Config
 from penstock.designs.frame_switch.job import SwitchPlan
-
 from penstock.engine.result import Departures, distribution
 
 COUNTERS = ("in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes")

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from penstock.designs.access_edge import config as configuration
 
 from penstock.designs import configs
+from penstock.designs.access_edge import config as configuration
 from penstock.engine import engine
 from penstock.hardware import verilate
 from penstock.testing import teststand

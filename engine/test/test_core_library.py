@@ -6,7 +6,6 @@ from collections import defaultdict
 
 from penstock.designs.access_edge.bench.core import build_core
 from penstock.designs.access_edge.testing.testcore import CoreLibrary
-
 from penstock.testing.testkit import seed
 
 QUEUES, DESCRIPTORS = 16, 64

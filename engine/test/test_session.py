@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penstock.designs.access_edge.testing import twins
 
 from penstock.designs import configs
+from penstock.designs.access_edge.testing import twins
 from penstock.engine import engine
 from penstock.testing.testkit import seed
 

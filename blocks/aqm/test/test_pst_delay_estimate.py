@@ -18,6 +18,7 @@ def setting(rng: random.Random) -> tuple[int, int, int]:
 @cocotb.test()
 async def estimates(dut) -> None:
     from cocotb.clock import Clock
+
     from penstock._engine import models
 
     width, shift, rng = parameter("TimeWidth", 26), parameter("TickShift", 8), random.Random(seed())
@@ -50,7 +51,6 @@ def test_model_is_backlog_times_period() -> None:
 def test_delay_of_a_known_rate() -> None:
     """100,000 byte at 10 Mbit/s are 80 ms."""
     from penstock.designs.access_edge.registers import rate_code
-
     from penstock.engine import engine
 
     ticks = engine.module().models.delay_estimate(100_000, *rate_code(10_000_000, 220_000_000))

@@ -9,6 +9,7 @@ from penstock.testing.testkit import run_module
 @cocotb.test()
 async def every_count(dut) -> None:
     from cocotb.clock import Clock
+
     from penstock._engine import models
 
     Clock(dut.clk_i, 10, unit="ns").start()

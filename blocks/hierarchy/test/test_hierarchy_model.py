@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from penstock.designs.access_edge.registers import rate_code
 
+from penstock.designs.access_edge.registers import rate_code
 from penstock.engine import engine
 from penstock.testing.testkit import seed
 

@@ -12,6 +12,7 @@ from penstock.testing.testkit import parameter, run_module, seed
 @cocotb.test()
 async def updates(dut) -> None:
     from cocotb.clock import Clock
+
     from penstock._engine import models
 
     width, tolerance = parameter("TimeWidth", 32), 100

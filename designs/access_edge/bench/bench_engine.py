@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from penstock.designs.access_edge import registers
-from penstock.designs.access_edge.bench import lateness
-from penstock.designs.access_edge.config import device as configuration_device
 
 from penstock.command_line.options import take_number
 from penstock.designs import configs
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.bench import lateness
+from penstock.designs.access_edge.config import device as configuration_device
 from penstock.errors import UserError
 
 LINE_BPS = 100 * 10**9

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from penstock.designs.access_edge.bench import bench_mixes
 
 from penstock.basics.units import format_rate, parse_rate
 from penstock.command_line.options import nothing_left, take_choice, take_number, take_power_of_two
+from penstock.designs.access_edge.bench import bench_mixes
 from penstock.errors import UserError
 
 CLOCK_HZ = 220_000_000

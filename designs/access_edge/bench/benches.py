@@ -12,10 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.bench import bench_engine, bench_tree, core, lateness
-
-from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs.design import Bench
 from penstock.errors import UserError
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from penstock.designs.access_edge.registers import BURST_AT, EXPONENT_AT, MANTISSA_BITS, MIN_MANTISSA, MIN_RATE_BPS
 
 from penstock.basics.rates import equal_rates, mixed_rates
 from penstock.basics.units import format_rate
+from penstock.designs.access_edge.registers import BURST_AT, EXPONENT_AT, MANTISSA_BITS, MIN_MANTISSA, MIN_RATE_BPS
 from penstock.errors import UserError
 
 CLOCK_HZ = 220_000_000

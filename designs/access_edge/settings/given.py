@@ -7,11 +7,11 @@ Checks that need the device configuration are in `queues.py` and `parents.py`.
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from penstock.designs.access_edge.registers import MAX_CLASS, MAX_LIMIT_BYTES, MAX_LIMIT_PACKETS, MAX_WEIGHT, MIN_RATE_BPS
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt
 
 from penstock.basics.models import Duration, Model
 from penstock.basics.units import PS_PER_SECOND, describe, format_rate, parse_rate, parse_size, parse_time
+from penstock.designs.access_edge.registers import MAX_CLASS, MAX_LIMIT_BYTES, MAX_LIMIT_PACKETS, MAX_WEIGHT, MIN_RATE_BPS
 
 UNSHAPED = "unshaped"
 

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from penstock.basics.where import Fail, KeyPath
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.settings.given import UNSHAPED, ChangedSettings, TimeAtRate
-
-from penstock.basics.where import Fail, KeyPath
 from penstock.errors import UserError
 
 if TYPE_CHECKING:

@@ -11,15 +11,15 @@ Keys, units and ranges are those of scenarios (docs/scenario.md); `class` stands
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from penstock.designs.access_edge.settings.given import ChangedSettings, QueueSettings
-from penstock.designs.access_edge.settings.parents import LEVELS, Parents, Writes, check_names
-from penstock.designs.access_edge.settings.queues import RESET, Settings, check_id, default_line, fastest, resolved
 from pydantic import ValidationError
 
 from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
 from penstock.basics.where import KeyPath, first_error
 from penstock.basics.where import fail as fail_plainly
+from penstock.designs.access_edge.settings.given import ChangedSettings, QueueSettings
+from penstock.designs.access_edge.settings.parents import LEVELS, Parents, Writes, check_names
+from penstock.designs.access_edge.settings.queues import RESET, Settings, check_id, default_line, fastest, resolved
 from penstock.errors import UserError
 
 if TYPE_CHECKING:

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from penstock.designs.access_edge import registers
-from penstock.designs.access_edge.settings.given import UNSHAPED, Aqm, QueueSettings, TimeAtRate
-
 from penstock.basics.units import format_rate
 from penstock.basics.where import Fail, KeyPath
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.settings.given import UNSHAPED, Aqm, QueueSettings, TimeAtRate
 from penstock.errors import UserError
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from collections import defaultdict, deque
 
 import cocotb
 from cocotb.triggers import FallingEdge, ReadOnly, with_timeout
-from penstock.designs.access_edge import registers
 
 from penstock.designs import configs
+from penstock.designs.access_edge import registers
 from penstock.paths import BLOCKS, BUILD
 from penstock.testing.testbus import axi_lite_master
 from penstock.testing.testkit import Stream, run_module, seed, start, watch_held

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scapy.utils import RawPcapReader
+
+from penstock.designs import configs
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.registers import Aqm, rate_code
 from penstock.designs.access_edge.testing import twins
 from penstock.designs.access_edge.testing.testcore import TestCore
-from scapy.utils import RawPcapReader
-
-from penstock.designs import configs
 from penstock.engine import engine
 from penstock.hardware import verilate
 from penstock.paths import BLOCKS

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
+
 from penstock.designs.access_edge.registers import rate_code
 from penstock.designs.access_edge.testing.testcore import TestCore
-
 from penstock.engine import engine
 from penstock.testing.testkit import seed
 

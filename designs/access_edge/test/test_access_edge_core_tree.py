@@ -9,9 +9,9 @@ import random
 from collections.abc import Iterator
 
 import pytest
+
 from penstock.designs.access_edge.registers import Aqm
 from penstock.designs.access_edge.testing.testcore import TestCore
-
 from penstock.testing.testkit import seed
 
 QUEUES, DESCRIPTORS = 16, 128

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from penstock.designs.access_edge.registers import Aqm, rate_code
 from penstock.designs.access_edge.testing.testcore import TestCore
-
 from penstock.paths import BLOCKS
 from penstock.testing.testkit import seed
 

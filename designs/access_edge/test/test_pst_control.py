@@ -6,8 +6,8 @@ import random
 import cocotb
 import pytest
 from cocotb.triggers import FallingEdge, ReadOnly, with_timeout
-from penstock.designs.access_edge import registers
 
+from penstock.designs.access_edge import registers
 from penstock.hardware import library
 from penstock.testing.testbus import axi_lite_master
 from penstock.testing.testkit import Stream, parameter, run_module, seed, start, watch_held

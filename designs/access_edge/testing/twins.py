@@ -11,7 +11,6 @@ from typing import Any
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.config import device as configuration_device
-
 from penstock.testing.differences import differences
 from penstock.testing.testjobs import frames, ip_frames
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from penstock.designs.access_edge import registers
 
 from penstock.designs import configs
+from penstock.designs.access_edge import registers
 
 Job = dict[str, Any]
 Writes = list[tuple[int, int]]

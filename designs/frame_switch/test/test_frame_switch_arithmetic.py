@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penstock.designs.frame_switch.config import Config
-from penstock.designs.frame_switch.testing import twins_switch
 
 from penstock.designs import configs
+from penstock.designs.frame_switch.config import Config
+from penstock.designs.frame_switch.testing import twins_switch
 from penstock.engine import engine
 from penstock.scenarios.common import IMIX
 from penstock.testing.testjobs import assert_clean

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from penstock.designs.frame_switch.testing import twins_switch
 
 from penstock.designs import configs
+from penstock.designs.frame_switch.testing import twins_switch
 from penstock.engine import engine
 from penstock.hardware import verilate
 from penstock.testing.testjobs import constant

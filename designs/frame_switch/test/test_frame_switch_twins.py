@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from penstock.designs.frame_switch.config import Config
-from penstock.designs.frame_switch.testing import twins_switch
 
 from penstock.designs import configs
+from penstock.designs.frame_switch.config import Config
+from penstock.designs.frame_switch.testing import twins_switch
 from penstock.engine import engine
 from penstock.hardware import verilate
 from penstock.testing.testkit import seed

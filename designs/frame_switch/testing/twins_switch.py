@@ -9,8 +9,8 @@ from collections import defaultdict
 from typing import Any
 
 import numpy as np
-from penstock.designs.frame_switch.config import Config, device
 
+from penstock.designs.frame_switch.config import Config, device
 from penstock.scenarios.common import IMIX
 from penstock.testing.differences import differences as compared
 

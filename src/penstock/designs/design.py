@@ -85,13 +85,21 @@ class Bench:
 
 
 class Design(ABC):
-    """One design. Functions that check something raise UserError: one sentence that says what, where, and what is allowed."""
+    """One design. Functions that check something raise UserError: one sentence that says what, where, and what is allowed.
+
+    What is not abstract here is in modules of the design's folder, which have functions of these names: `job` (build), `result` (own),
+    `report` (sentences, table), `generated` (stub, facts, use).
+    """
 
     name: str  # of the folder
     page: str  # the document on its scenarios
     models: tuple[str, ...] = ("scenario",)  # its modules with models that the page has tables of
     configuration: type[Configuration]
     scenario: "type[CommonScenario]"  # the keys of a scenario file for it
+
+    def part(self, module: str) -> Any:
+        """Return a module of the design's folder; it is read when it is needed, so that the command line starts fast."""
+        return importlib.import_module(f"penstock.designs.{self.name}.{module}")
 
     @property
     def top(self) -> Path:
@@ -115,25 +123,29 @@ class Design(ABC):
     def defines(self, config: Any) -> dict[str, int]:
         """Return the macros that `model/shim.cpp` is compiled with."""
 
-    @abstractmethod
     def plan(self, scenario: Any, document: "Document", config: Any, engine: str) -> Plan:
         """Return the plan of a scenario; on the RTL the job's `device.library` is empty still."""
+        plan: Plan = self.part("job").build(scenario, document, config, engine)
+        return plan
 
-    @abstractmethod
     def own_result(self, raw: dict[str, Any], config: Any, plan: Any) -> dict[str, Any]:
         """Return what `result.json` holds besides the keys of every design (penstock.engine.result)."""
+        found: dict[str, Any] = self.part("result").own(raw, config, plan)
+        return found
 
     @abstractmethod
     def plot_data(self, raw: dict[str, Any], config: Any, plan: Any) -> "dict[str, NDArray[Any]]":
         """Return the arrays of `series.npz`."""
 
-    @abstractmethod
     def sentences(self, result: dict[str, Any]) -> list[str]:
         """Return what happened, a line each, beside what is said of every device; they begin with one word."""
+        found: list[str] = self.part("report").sentences(result)
+        return found
 
-    @abstractmethod
     def table(self, result: dict[str, Any], most: int, short: bool) -> Table:
         """Return the table of a result with at most `most` rows; `short`: for the terminal."""
+        table: Table = self.part("report").table(result, most, short)
+        return table
 
     @abstractmethod
     def curves(self, result: dict[str, Any]) -> str:
@@ -143,17 +155,18 @@ class Design(ABC):
     def hardware(self, result: dict[str, Any]) -> str:
         """Return the configuration's sizes in a few words: `64 queues`."""
 
-    @abstractmethod
     def stub(self, config: Any) -> Stub:
         """Return what the stub test bench of a configuration does."""
+        stub: Stub = self.part("generated").stub(config)
+        return stub
 
-    @abstractmethod
     def facts(self, config: Any) -> str:
         """Return tables of a configuration's numbers, Markdown, for the README of a generated folder."""
+        return str(self.part("generated").facts(config))
 
-    @abstractmethod
     def use(self, config: Any) -> str:
         """Return how its ports are used, a few sentences, for the same page."""
+        return str(self.part("generated").use(config))
 
     @abstractmethod
     def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
