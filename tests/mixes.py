@@ -217,12 +217,15 @@ class Mix:
         for flow in self.flows:
             if flow.kind != "flooded":
                 flow.rate = max(1000.0, share[flow.queue] * rng.choice([0.02, 0.1, 0.3, 0.5, 0.7]))
-                flow.most = rng.choice([5, 10, 20]) * 1514
+                # A burst has room for a frame at least, or frames would be left over for the end.
+                flow.most = max(rng.choice([5, 10, 20]) * 1514, max(size for size, _ in flow.sizes))
         wants = {flow.queue: caps[flow.queue] if flow.kind == "flooded" else flow.rate for flow in self.flows}
         share = max_min(self.tree, wants)
+        # While others pause there is more for it: a queue that is to be backlogged wants that, too.
+        pausing = max_min(self.tree, {flow.queue: 0.0 if flow.kind == "bursty" else wants[flow.queue] for flow in self.flows})
         for flow in self.flows:
             if flow.kind == "flooded":
-                flow.rate = max(least, share[flow.queue]) * rng.choice([1.2, 1.5, 2])
+                flow.rate = max(least, share[flow.queue], pausing[flow.queue]) * rng.choice([1.2, 1.5, 2])
         # Nothing else was capped than queues with a rate of their own: now all that comes is known, and so what all have.
         for _ in range(20):
             share = max_min(self.tree, {flow.queue: min(flow.rate, self.tree.queues[flow.queue].rate) for flow in self.flows})
