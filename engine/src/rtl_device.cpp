@@ -82,6 +82,12 @@ void RtlDevice::connect(std::span<FrameSource* const> sources, Observer* observe
     for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i].link.connect(i < sources.size() ? sources[i] : nullptr);
 }
 
+// Frames may have been offered since the last cycle.
+void RtlDevice::ask() {
+    for (Input& input : inputs_)
+        if (input.link.asking()) input.link.fetch(now_);
+}
+
 void RtlDevice::settle() {
     while (!registers_.idle()) {
         if (registers_.stuck() > kRegisterLimit) fail("the register bus is stuck");
@@ -90,6 +96,7 @@ void RtlDevice::settle() {
 }
 
 std::uint32_t RtlDevice::read(std::uint32_t address) {
+    ask();
     settle();
     registers_.read(address);
     settle();
@@ -97,8 +104,7 @@ std::uint32_t RtlDevice::read(std::uint32_t address) {
 }
 
 void RtlDevice::run(std::int64_t until) {
-    for (Input& input : inputs_)
-        if (input.link.asking()) input.link.fetch(now_);
+    ask();
     while (now_ < until) {
         cycle();
         if (active_ && observer_->enough()) return;

@@ -144,7 +144,7 @@ def answer(native: Any, config: configs.Configuration, library: str | None, numb
             seen.append((frame, cycle, queue))
             for _ in range(rng.choice([0, 1, 1, 2])):
                 session.offer(session.now + rng.choice([0, 1, 500]), (queue + 1) % 4, rng.randbytes(rng.choice([60, 590, 1500])))
-        if session.now % 7 == 0:
+        if rng.random() < 0.3:
             session.read(0x8)
     result = session.end()
     assert result["conservation_ok"] and result["findings"] == []

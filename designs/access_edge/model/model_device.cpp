@@ -492,6 +492,7 @@ std::optional<std::uint32_t> ModelDevice<Core>::counter(std::uint32_t address) {
 template <typename Core>
 std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
     namespace fields = access_edge::fields;
+    if (input_.asking()) ask();  // frames may have been offered since the last cycle
     settle();
     for (int i = 0; i < kReadCycles; ++i) cycle();
     if (const auto found = counter(address)) return *found;

@@ -72,6 +72,7 @@ class RtlDevice final : public Device {
         pst_output_pins before{};
     };
 
+    void ask();
     void cycle();
     void offer_beat(Input& input, pst_input_pins& pins);
     void input_taken(Input& input, pst_input_pins& pins);
