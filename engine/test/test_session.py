@@ -143,9 +143,14 @@ def answer(native: Any, config: configs.Configuration, library: str | None, numb
         for frame, cycle, queue in zip(left["number"].tolist(), left["cycle"].tolist(), left["queue"].tolist(), strict=True):
             seen.append((frame, cycle, queue))
             for _ in range(rng.choice([0, 1, 1, 2])):
-                session.offer(session.now + rng.choice([0, 1, 500]), (queue + 1) % 4, rng.randbytes(rng.choice([60, 590, 1500])))
+                session.offer(session.now + rng.choice([0, 1, 2, 500]), (queue + 1) % 4, rng.randbytes(rng.choice([60, 590, 1500])))
+        for _ in range(rng.choice([0, 0, 0, 1, 3])):  # they take cycles, in which frames go on
+            for address, value in twins.registers.queue_writes(rng.randrange(4), None, 0, 100, 100_000, config.clock_hz, None):
+                session.write(address, value)
         if rng.random() < 0.3:
             session.read(0x8)
+    left = session.take_left()  # what left during the last of these
+    seen += zip(left["number"].tolist(), left["cycle"].tolist(), left["queue"].tolist(), strict=True)
     result = session.end()
     assert result["conservation_ok"] and result["findings"] == []
     assert len(seen) == result["packets"]["out"] > 20

@@ -31,7 +31,8 @@ class FrameSource {
     virtual ~FrameSource() = default;
     // The next frame, for an ingress link that is free from `link_free` on; the device asks in its cycle `now`, and may do so long before
     // the frame arrives: only the source knows how far it may look ahead. After NotYet no frame arrives before cycle `again`, and the
-    // device asks again in that cycle, in the one after each in which the observer was told something, and when run() is called.
+    // device asks again in that cycle, in the one after each in which the observer was told something, and when run() or read() is
+    // called.
     virtual Answer next(Frame& frame, Ticks link_free, std::int64_t now, std::int64_t& again) = 0;
 };
 
