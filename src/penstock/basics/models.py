@@ -35,11 +35,10 @@ class Model(BaseModel):
     @classmethod
     def _known_keys(cls, data: Any) -> Any:
         if isinstance(data, Mapping):
+            known = [field.alias or name for name, field in cls.model_fields.items()]
             for key in data:
-                if key not in cls.model_fields:
-                    raise PydanticCustomError(
-                        "unknown_key", "is not a known key{hint}", {"key": key, "hint": nearest(str(key), cls.model_fields)}
-                    )
+                if key not in known:
+                    raise PydanticCustomError("unknown_key", "is not a known key{hint}", {"key": key, "hint": nearest(str(key), known)})
             for key, value in data.items():
                 if value is None:
                     word = ' or write "unshaped" for no limit' if key == "rate" and cls.may_be_unshaped else ""

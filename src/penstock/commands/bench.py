@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.command_line.parts import With
 from penstock.commands import app
 
 
@@ -32,6 +33,7 @@ def bench(
             "switch: config, pattern=uniform|permutation|hotspot, load=PERCENT, size=imix|BYTES, packets, engine.",
         ),
     ] = None,
+    _parts: With = None,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.command_line.parts import With
 from penstock.commands import app
 
 
@@ -13,6 +14,7 @@ def generate(
     design: Annotated[str, typer.Argument(help="A folder below designs/, such as access_edge; or fabric.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write; made if it is not there.", show_default=False)],
     config: Annotated[str | None, typer.Option("--config", metavar="NAME", help="A named configuration; the first unless given.")] = None,
+    _parts: With = None,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty.")] = False,
     ports: Annotated[int | None, typer.Option(help="fabric: inputs and outputs; 2, 4, .. 64.")] = None,
     width: Annotated[int | None, typer.Option(help="fabric: bits of a cell.")] = None,

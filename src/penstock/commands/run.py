@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from penstock.command_line.parts import With
 from penstock.commands import app
 
 INTERRUPTED = 130
@@ -20,6 +21,7 @@ def run(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help='Change one value, such as queues.bulk.rate="5 Mbit/s".')
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random; the scenario's unless given.")] = None,
+    _parts: With = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the result; results/NAME unless given.")] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.command_line.parts import With
 from penstock.commands import app
 
 MAX_SHOWN = 5  # failed runs
@@ -18,6 +19,7 @@ def sweep(
     workers: Annotated[
         int | None, typer.Option(min=1, max=1024, help="Runs at a time on this machine; as many as it has cores unless given.")
     ] = None,
+    _parts: With = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the result; results/sweeps/NAME unless given.")] = None,
     plot: Annotated[tuple[str, str] | None, typer.Option(metavar="X Y", help="Draw column Y against column X, too.")] = None,
     by: Annotated[

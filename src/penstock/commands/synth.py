@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.command_line.parts import With
 from penstock.commands import app
 
 _NAMES = {"lut": "LUT", "ff": "FF", "bram": "BRAM", "uram": "URAM", "dsp": "DSP", "fmax_mhz": "Fmax"}
@@ -24,6 +25,7 @@ def synth(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter (queues=512), or config=NAME of a design.")
     ] = None,
+    _parts: With = None,
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Place and route this often, with seeds 1, 2, ... (ecp5).")] = 3,
     check: Annotated[bool, typer.Option("--check", help="Exit with 1 unless the figures are as expected.yaml says.")] = False,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,

@@ -1,0 +1,107 @@
+"""Finds parts: ours below `blocks/`, and the folders of others, which `--with DIR` or the variable PENSTOCK_WITH name.
+
+`--with` goes into the variable, so that whatever is started from here finds the same parts.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from penstock.basics.files import read_text
+from penstock.basics.suggest import nearest
+from penstock.basics.where import first_error, path_text
+from penstock.errors import UserError
+from penstock.parts.manifest import NAME, RESERVED, Part
+from penstock.paths import BLOCKS, shown
+
+FILE = "part.yaml"
+VARIABLE = "PENSTOCK_WITH"
+MAX_BYTES = 1 << 20
+HOMES = {"aqm": BLOCKS / "aqm", "scheduler": BLOCKS / "schedule"}  # of ours
+KIND_WORDS = {"aqm": "AQM", "scheduler": "scheduler"}
+
+
+def add_folder(folder: Path) -> None:
+    """Let the parts of this folder be found, here and in what this process starts. Raises UserError unless it is a sound part."""
+    path = folder.absolute()
+    if os.pathsep in str(path):
+        raise UserError(f"{folder}: has {os.pathsep!r} in its path, which {VARIABLE} takes for the end of a path; move it elsewhere")
+    part = _load(path)
+    known = _others()
+    if path in known:
+        return
+    if (other := parts(part.kind).get(part.name)) is not None:
+        raise UserError(_twice(part, other))
+    os.environ[VARIABLE] = os.pathsep.join(map(str, [*known, path]))
+
+
+def parts(kind: str) -> dict[str, Part]:
+    """Return all parts of a kind ("aqm", "scheduler") by name, ours first. Raises UserError for a folder that is not a sound part."""
+    found: dict[str, Part] = {}
+    for folder in [*_own(kind), *_others()]:
+        part = _load(folder)
+        if part.kind != kind:
+            continue
+        if part.name in found:
+            raise UserError(_twice(part, found[part.name]))
+        found[part.name] = part
+    return found
+
+
+def find(kind: str, name: str) -> Part:
+    """Return the part of this name. Raises UserError when there is none."""
+    known = parts(kind)
+    if name not in known:
+        raise UserError(f"there is no {KIND_WORDS[kind]} {name!r}{nearest(name, known)} (--with DIR adds one of your own)")
+    return known[name]
+
+
+def _twice(part: Part, other: Part) -> str:
+    what = f"there is another {KIND_WORDS[part.kind]} called {part.name}, in {shown(other.folder)}"
+    return f"{shown(part.folder)}: {what}; the folder's name is the part's"
+
+
+def _own(kind: str) -> list[Path]:
+    return sorted(path.parent for path in HOMES[kind].glob(f"*/{FILE}"))
+
+
+def _others() -> list[Path]:
+    return [Path(entry).absolute() for entry in dict.fromkeys(os.environ.get(VARIABLE, "").split(os.pathsep)) if entry]
+
+
+def _load(folder: Path) -> Part:
+    path = folder / FILE
+    try:
+        return _read(path, path.stat().st_mtime_ns)
+    except (FileNotFoundError, NotADirectoryError):
+        what = "has no file part.yaml, so it is no part" if folder.is_dir() else "there is no such folder"
+        raise UserError(f"{shown(folder)}: {what}") from None
+
+
+@cache
+def _read(path: Path, _modified: int) -> Part:
+    folder = path.parent
+    if not re.fullmatch(NAME, folder.name) or folder.name in RESERVED:
+        raise UserError(
+            f"{shown(folder)}: a part's folder is called as the part: small letters, digits and _, and not {', '.join(RESERVED)}"
+        )
+    try:
+        document = YAML(typ="safe").load(read_text(path, "a part's manifest", MAX_BYTES))
+    except MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise UserError(f"{shown(path)}{line}: not YAML: {error.problem}") from None
+    except (YAMLError, ValueError, RecursionError) as error:
+        raise UserError(f"{shown(path)}: not YAML: {str(error).splitlines()[0]}") from None
+    if not isinstance(document, Mapping):
+        raise UserError(f"{shown(path)}: must be a mapping with kind, words, rtl, model and so on")
+    try:
+        return Part.model_validate(document).placed(folder)
+    except ValidationError as error:
+        key, message = first_error(error, document)
+        raise UserError(f"{shown(path)}: {path_text(key)}{': ' if key else ''}{message}") from None
