@@ -23,7 +23,7 @@ module pst_frame_switch #(
 ) (
     input  logic                              clk_i,
     input  logic                              rst_i,
-    // frames in, one stream per source
+    // frames in, one stream per source; byte 0 is tdata[7:0], tkeep is full but on the last beat
     input  logic [Ports-1:0][8*DataBytes-1:0] s_axis_tdata_i,
     input  logic [Ports-1:0][DataBytes-1:0]   s_axis_tkeep_i,
     input  logic [Ports-1:0]                  s_axis_tlast_i,
@@ -39,12 +39,13 @@ module pst_frame_switch #(
     output logic [Ports-1:0][ClassWidth-1:0]  m_axis_tuser_o,   // class
     output logic [Ports-1:0]                  m_axis_tvalid_o,
     input  logic [Ports-1:0]                  m_axis_tready_i,
-    // what was dropped: frames by source (no destination or class), cells by destination, frames by destination and reason
-    output logic [Ports-1:0]                  ev_refused_o,
-    output logic [Ports-1:0][PortWidth:0]     ev_drop_count_o,
-    output logic [Ports-1:0][NumberWidth:0]   ev_lost_o,
-    output logic [Ports-1:0]                  ev_no_room_o,
-    output logic [Ports-1:0]                  ev_bad_o
+    // what was dropped in this cycle, by source
+    output logic [Ports-1:0]                  ev_refused_o,     // a frame without a destination, or with a class that there is not
+    // what was dropped in this cycle, by destination
+    output logic [Ports-1:0][PortWidth:0]     ev_drop_count_o,  // cells that the cell switch dropped
+    output logic [Ports-1:0][NumberWidth:0]   ev_lost_o,        // frames that lost a cell in the cell switch
+    output logic [Ports-1:0]                  ev_no_room_o,     // a frame found no room
+    output logic [Ports-1:0]                  ev_bad_o          // a frame had the error flag, or was longer than MaxFrameBytes
 );
 
   // With BackPressure a frame must fit into its room.

@@ -14,11 +14,11 @@
 module pst_rx_handler
   import pst_memory_pkg::pages_t;
 #(
-    parameter int unsigned                 Queues         = 1024,
+    parameter int unsigned                 Queues         = 1024,          // queue ids that travel with the frames, >= 1
     parameter int unsigned                 Memories       = 1,             // 1..32
-    parameter logic [Memories-1:0][31:0]   MemPages       = {Memories{32'd1024}},
+    parameter logic [Memories-1:0][31:0]   MemPages       = {Memories{32'd1024}},      // pages in each memory, >= 1
     parameter logic [Memories-1:0][31:0]   MemPageBytes   = {Memories{32'd2048}},      // multiples of 64
-    parameter logic [Memories-1:0][63:0]   MemBytes       = {Memories{64'd2097152}},   // multiples of 4096
+    parameter logic [Memories-1:0][63:0]   MemBytes       = {Memories{64'd2097152}},   // multiples of 4096, all pages fit in
     parameter int unsigned                 AddrWidth      = 32,            // bits of a byte address of the whole range
     parameter int unsigned                 MaxOutstanding = 32,            // frames, and bursts, under way; >= 2
     localparam int unsigned QueueWidth  = Queues > 1 ? $clog2(Queues) : 1,
@@ -58,7 +58,7 @@ module pst_rx_handler
     input  logic                    m_axi_bvalid_i,
     output logic                    m_axi_bready_o,
     input  logic [1:0]              m_axi_bresp_i,
-    // stored frames
+    // stored frames, and those that were not, in order of arrival
     output logic                    m_enq_valid_o,
     input  logic                    m_enq_ready_i,
     output logic [QueueWidth-1:0]   m_enq_queue_o,

@@ -11,11 +11,11 @@
 module pst_tx_handler
   import pst_memory_pkg::pages_t, pst_memory_pkg::beats_t;
 #(
-    parameter int unsigned                 Queues         = 1024,
+    parameter int unsigned                 Queues         = 1024,          // queue ids that travel with the frames, >= 1
     parameter int unsigned                 Memories       = 1,             // 1..32
-    parameter logic [Memories-1:0][31:0]   MemPages       = {Memories{32'd1024}},
+    parameter logic [Memories-1:0][31:0]   MemPages       = {Memories{32'd1024}},      // pages in each memory, >= 1
     parameter logic [Memories-1:0][31:0]   MemPageBytes   = {Memories{32'd2048}},      // multiples of 64
-    parameter logic [Memories-1:0][63:0]   MemBytes       = {Memories{64'd2097152}},   // multiples of 4096
+    parameter logic [Memories-1:0][63:0]   MemBytes       = {Memories{64'd2097152}},   // multiples of 4096, all pages fit in
     parameter int unsigned                 AddrWidth      = 32,            // bits of a byte address of the whole range
     parameter int unsigned                 MaxOutstanding = 32,            // frames under way; >= 2
     localparam int unsigned QueueWidth  = Queues > 1 ? $clog2(Queues) : 1,
@@ -42,7 +42,7 @@ module pst_tx_handler
     input  logic [DataWidth-1:0]    m_axi_rdata_i,
     input  logic [1:0]              m_axi_rresp_i,
     input  logic                    m_axi_rlast_i,
-    // frames sent; tid is the queue
+    // frames sent; tid is the queue, tuser at the last beat: the memory gave an error while the frame was read
     output logic                    m_axis_tvalid_o,
     input  logic                    m_axis_tready_i,
     output logic [DataWidth-1:0]    m_axis_tdata_o,
