@@ -97,13 +97,24 @@ def test_links(house: Path) -> None:
 
 
 def test_prose(house: Path) -> None:
-    """Prose of one word too many is found, in an item as well; tables, code and headings may be as wide as they like."""
+    """Prose of one word too many is found, in an item as well; code and headings may be as wide as they like."""
     wide = "word " * 28  # 139 columns without the last blank
     longer = f"{wide}too wide"
-    page = [wide + "a", "", longer, "", f"- {longer}", f"| {longer} |", f"    {longer}", "```", longer, "```", f"# {longer}", "", longer]
-    (house / "page.md").write_text("\n".join(page) + "\n")
+    page = [wide + "a", "", longer, "", f"- {longer}", f"    {longer}", f"    | {longer} |", "```", longer, f"| {longer} |", "```"]
+    (house / "page.md").write_text("\n".join([*page, f"# {longer}", "", longer]) + "\n")
     found = [finding.split(":")[1] for finding in lint.check_prose().findings]
-    assert found == ["1", "3", "5", "13"] and "141 columns of prose, allowed: 140" in lint.check_prose().findings[0]
+    assert found == ["1", "3", "5", "14"] and "141 columns of prose, allowed: 140" in lint.check_prose().findings[0]
+
+
+def test_cells(house: Path) -> None:
+    """A cell of one character too many is found, wherever it stands; what a link leads to does not count, nor do the others of its row."""
+    full, over = "x" * 120, "x" * 121
+    link, bar = f"[{'x' * 117} y](https://example.org/{full})", f"{'x' * 119}\\|"
+    rows = [f"| {full} | {full} |", f"| {over} | a |", f"| a | {over} |", f"| a | {over}", f"| {link}z |", f"| {link}zz |", f"| {bar} |"]
+    (house / "page.md").write_text("\n".join([*rows, f"| {bar}x |", "", f"  | {over} |"]) + "\n")
+    findings = lint.check_prose().findings
+    assert [finding.split(":")[1] for finding in findings] == ["2", "3", "4", "6", "8", "10"]
+    assert findings[0] == "page.md:2: 121 characters in a cell of a table, allowed: 120"
 
 
 def test_messages_name_their_own_module(house: Path) -> None:

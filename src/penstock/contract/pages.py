@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from systemrdl.node import AddrmapNode
 
+from penstock.basics.tables import cells
 from penstock.contract import rdl
 from penstock.contract.rtl import TOOL
 from penstock.contract.source import SHARED, Device, Shared
@@ -46,8 +47,13 @@ def registers(top: AddrmapNode, device: Device, common: Shared) -> str:
             reset = rdl.reset_value(field)
             shown = "" if reset is None else f"{reset:#x}" if reset > NUMBERS_BEYOND else str(reset)
             name = f"`{rdl.register_name(node)}` | {bits} | `{field.inst_name}`"
-            lines.append(f"| 0x{node.absolute_address:03X} | {name} | {rdl.access(field)} | {shown} | {rdl.meaning(field, node)} |")
+            first, *others = [cell for text in rdl.meaning(field, node) for cell in cells(text)]
+            lines.append(f"| 0x{node.absolute_address:03X} | {name} | {rdl.access(field)} | {shown} | {first} |")
+            lines += ["| " * 6 + f"| {other} |" for other in others]
     lines += ["", "## Settings", "", f"What the fields above, the RTL and the models carry, from `{SHARED}`.", ""]
     lines += ["| setting | bits | range | meaning |", "|---|---|---|---|"]
-    lines += [f"| `{s.name}` | {s.width} | {s.least:,} to {s.most:,} | {s.words} |" for s in common.settings]
+    for setting in common.settings:
+        first, *others = cells(setting.words)
+        lines.append(f"| `{setting.name}` | {setting.width} | {setting.least:,} to {setting.most:,} | {first} |")
+        lines += ["| " * 3 + f"| {other} |" for other in others]
     return "\n".join(lines) + "\n"

@@ -87,10 +87,10 @@ def access(field: FieldNode) -> str:
     return ("r" if field.is_sw_readable else "") + ("w" if field.is_sw_writable else "")
 
 
-def meaning(field: FieldNode, node: RegNode) -> str:
-    """Return what a field means, with its named values."""
-    text = " ".join((field.get_property("desc", default=None) or node.get_property("desc") or "").split())
+def meaning(field: FieldNode, node: RegNode) -> list[str]:
+    """Return what a field means: a text, and one more for each of its named values."""
+    texts = [" ".join((field.get_property("desc", default=None) or node.get_property("desc") or "").split())]
     encode = field.get_property("encode", default=None)
     if encode is not None:
-        text += " " + "; ".join(f"{member.value}: {' '.join((member.rdl_desc or member.name).split())}" for member in encode) + "."
-    return text
+        texts += [f"{member.value}: {' '.join((member.rdl_desc or member.name).split())}" for member in encode]
+    return texts

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from penstock.basics.tables import cell
 from penstock.faults import register
 from penstock.faults.register import Fault
 from penstock.paths import ROOT
@@ -12,7 +13,7 @@ _SECTION = re.compile(r"(<!-- faults -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def tables(faults: Iterable[Fault]) -> str:
-    """Return a heading and a table for each place; faults that stand for one property and turn the same tests red share a row."""
+    """Return a heading and a table for each place; faults that stand for one property and turn the same tests red are one group of rows."""
     rows: dict[str, dict[tuple[str, tuple[str, ...]], list[str]]] = {}
     for fault in faults:
         rows.setdefault(fault.place, {}).setdefault((fault.guards, fault.tests), []).append(fault.words)
@@ -22,8 +23,13 @@ def tables(faults: Iterable[Fault]) -> str:
         lines += [f"### {place}", "", f"{count} fault{'s' if count > 1 else ''}, `./penstock faults {place}`.", ""]
         lines += ["| what holds | planted fault | test that turns red |", "|---|---|---|"]
         for (guards, tests), words in found.items():
-            cells = guards, "; ".join(words), "<br>".join(f"`{_short(test, place)}`" for test in tests)
-            lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
+            first, *others = (f"`{_short(test, place)}`" for test in tests)
+            rows = [
+                (guards, words[0], first),
+                *(("", "", f"or {other}") for other in others),
+                *(("", word, "as above") for word in words[1:]),
+            ]
+            lines += ["| " + " | ".join(map(cell, row)) + " |" for row in rows]
         lines.append("")
     return "\n".join(lines) + "\n"
 
@@ -31,10 +37,6 @@ def tables(faults: Iterable[Fault]) -> str:
 def _short(test: str, place: str) -> str:
     """A test's name without the folder of its place."""
     return test.removeprefix(f"{place}/test/")
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
 
 
 def updated(text: str) -> str:

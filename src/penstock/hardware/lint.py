@@ -16,6 +16,7 @@ from penstock.paths import BUILD, ROOT, read_file_list, tool_environment
 
 RULES = ROOT / "lint"
 PROSE_COLUMNS = 140
+CELL_CHARACTERS = 120
 SPDX = "SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1"
 SV = (".sv", ".svh", ".v", ".vh")
 CPP = (".cpp", ".hpp", ".h", ".cc")
@@ -124,17 +125,28 @@ def check_links() -> Result:
 
 
 def check_prose() -> Result:
-    """Prose in the documents has at most PROSE_COLUMNS columns; tables, code and pictures may be wider."""
+    """Prose in the documents has at most PROSE_COLUMNS columns, a cell of a table CELL_CHARACTERS; code and pictures may be wider."""
     findings = []
     pages = _files(".md")
     for page in pages:
         fenced = False
         for number, line in enumerate(page.read_text().splitlines(), 1):
             fenced ^= line.lstrip().startswith("```")
-            prose = not fenced and not line.startswith("    ") and not line.lstrip().startswith(("|", "#", "<", "```"))
-            if prose and len(line) > PROSE_COLUMNS:
-                findings.append(f"{os.path.relpath(page, ROOT)}:{number}: {len(line)} columns of prose, allowed: {PROSE_COLUMNS}")
+            if fenced or line.startswith("    "):
+                continue
+            place = f"{os.path.relpath(page, ROOT)}:{number}"
+            if line.lstrip().startswith("|"):
+                longest = max(len(_shown(cell)) for cell in re.split(r"(?<!\\)\|", line))
+                if longest > CELL_CHARACTERS:
+                    findings.append(f"{place}: {longest} characters in a cell of a table, allowed: {CELL_CHARACTERS}")
+            elif not line.lstrip().startswith(("#", "<", "```")) and len(line) > PROSE_COLUMNS:
+                findings.append(f"{place}: {len(line)} columns of prose, allowed: {PROSE_COLUMNS}")
     return Result(f"{len(pages)} pages", findings)
+
+
+def _shown(cell: str) -> str:
+    """Return what a reader sees of a cell's length: links without their targets."""
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", cell).replace("\\|", "|").strip()
 
 
 def check_messages() -> Result:
