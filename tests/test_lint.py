@@ -96,6 +96,17 @@ def test_links(house: Path) -> None:
     assert lint.check_links().findings == ["page.md:1: link to gone.md, which does not exist"]
 
 
+def test_links_to_headings(house: Path) -> None:
+    """Of this page or another; as GitHub names them: without marks, a number for the second of a name, none for what is code."""
+    headings = ["# A `pst_x`: first, second (3)", "## Twice", "## [Twice](page.md)", "```", "# in code", "```", "    # indented", "#tag"]
+    (house / "other.md").write_text("\n".join(headings) + "\n")
+    good = ["other.md#a-pst_x-first-second-3", "other.md#twice", "other.md#twice-1", "#here", "other.md"]
+    bad = ["other.md#twice-2", "other.md#in-code", "other.md#indented", "other.md#tag", "#twice", "other.md#Twice"]
+    (house / "page.md").write_text("# Here\n" + "\n".join(f"[x]({target})" for target in [*good, *bad]) + "\n")
+    found = [f"page.md:{number}: link to {target}, a heading that does not exist" for number, target in enumerate(bad, len(good) + 2)]
+    assert lint.check_links().findings == found
+
+
 def test_prose(house: Path) -> None:
     """Prose of one word too many is found, in an item as well; code and headings may be as wide as they like."""
     wide = "word " * 28  # 139 columns without the last blank

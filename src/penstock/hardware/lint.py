@@ -113,15 +113,39 @@ def _untested() -> set[str]:
 
 
 def check_links() -> Result:
-    """Links between the documents lead somewhere."""
+    """Links between the documents lead somewhere: to a file that is there and, in a page, to a heading of it."""
     findings = []
     pages = _files(".md")
+    headings: dict[Path, set[str]] = {}
     for page in pages:
         for number, line in enumerate(page.read_text().splitlines(), 1):
-            for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", line):
-                if "://" not in target and not target.startswith("mailto:") and not (page.parent / target).exists():
-                    findings.append(f"{os.path.relpath(page, ROOT)}:{number}: link to {target}, which does not exist")
+            for target in re.findall(r"\]\(([^)\s]+)[^)]*\)", line):
+                if "://" in target or target.startswith("mailto:"):
+                    continue
+                name, _, heading = target.partition("#")
+                path = (page.parent / name if name else page).resolve()
+                place = f"{os.path.relpath(page, ROOT)}:{number}"
+                if not path.exists():
+                    findings.append(f"{place}: link to {name}, which does not exist")
+                elif heading and path.suffix == ".md":
+                    if path not in headings:
+                        headings[path] = _headings(path.read_text())
+                    if heading not in headings[path]:
+                        findings.append(f"{place}: link to {target}, a heading that does not exist")
     return Result(f"{len(pages)} pages", findings)
+
+
+def _headings(page: str) -> set[str]:
+    """Return the names under which GitHub finds the headings of a page."""
+    found: set[str] = set()
+    fenced = False
+    for line in page.splitlines():
+        fenced ^= line.lstrip().startswith("```")
+        if not fenced and (match := re.match(r"#{1,6} +(.*)", line)):
+            name = re.sub(r"[^\w\- ]", "", _shown(match[1]).lower()).replace(" ", "-")
+            repeated = next(count for count in range(len(found) + 1) if (f"{name}-{count}" if count else name) not in found)
+            found.add(f"{name}-{repeated}" if repeated else name)
+    return found
 
 
 def check_prose() -> Result:
