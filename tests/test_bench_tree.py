@@ -78,9 +78,9 @@ def test_announced_queues_do_not_wait_for_told_ones(capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize(("level", "least"), [("subscriber", 0.5), ("node", 0.3), ("port", 0.23)])
 def test_a_congested_level(level: str, least: float, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nodes and ports that are behind their time let trains of packets go; a packet that waits costs the pipeline two operations.
+    """Nodes and ports that are behind their time let batches of packets go; a packet that waits costs the pipeline two operations.
 
-    A train is at most as long as there are subscribers that wait: eight for each node here.
+    A batch is at most as long as there are subscribers that wait: eight for each node here.
     """
     result = run(capsys, "schedule", *TREE, *settings(packets=10000, congested=level))
     assert least <= result["dequeues_per_cycle"] < 0.85

@@ -11,7 +11,7 @@
 namespace penstock::engine {
 
 namespace {
-constexpr std::size_t kFindings = 16;    // more words help nobody
+constexpr std::size_t kFindings = 16;    // more words do not help
 constexpr unsigned kSearchDepth = 4096;  // how far behind the head a frame is looked for
 
 std::string frame_text(const Frame& frame) {

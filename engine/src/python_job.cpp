@@ -152,7 +152,7 @@ std::vector<RegisterWrite> register_writes(Table& table, const char* key, bool t
     return writes;
 }
 
-// Who is below whom in a device with a hierarchy. Everything is checked here: the tally trusts it.
+// Which is below which in a device with a hierarchy. Everything is checked here: the tally trusts it.
 TreePlaces tree_places(Table table, std::uint32_t queues, std::vector<nb::object>& keep) {
     TreePlaces tree;
     tree.queues_per_subscriber = static_cast<std::uint32_t>(table.integer("queues_per_subscriber", 1, 8));

@@ -42,7 +42,7 @@ class Sizes {
     }
     double mean() const { return mean_; }
     std::uint32_t draw(Random& random) const { return draw(random, up_to_); }
-    // The frame that one meets who looks at the line at a random time: longer ones more often.
+    // The frame that a look at the line at a random time meets: longer ones more often.
     std::uint32_t draw_by_bytes(Random& random) const { return draw(random, bytes_up_to_); }
 
   private:

@@ -102,7 +102,7 @@ def test_lateness_is_what_departures_are_behind_the_period(tiny_job: MakeJob) ->
 
 
 def test_a_shaper_that_is_too_fast_is_found(tiny_job: MakeJob) -> None:
-    """The device shapes at 100 Mbit/s; who believes that 99.9 are set sees frames leave early, who believes 101 sees them late."""
+    """The device shapes at 100 Mbit/s; a check for 99.9 sees frames leave early, one for 101 sees them late."""
     fast = shaped_run(tiny_job, rate_code(99.9e6))
     assert fast["early"] > 50 and any("before its earliest departure time" in words for words in fast["findings"])
     slow = shaped_run(tiny_job, rate_code(101e6))

@@ -25,7 +25,7 @@ from penstock.paths import BUILD, INSTALLED, is_still
 VARIABLE = "PENSTOCK_CACHE_LIMIT"
 LIMIT_BYTES = 4 * 10**9  # unless the variable says another one
 KINDS = ("devices", "engine", "generate", "synth")
-_REMOVED = ".removed-"  # begins the name of a folder that nobody can ask for any more
+_REMOVED = ".removed-"  # begins the name of a folder that cannot be asked for any more
 
 _held: dict[Path, TextIO] = {}
 _one_at_a_time = threading.Lock()
@@ -155,13 +155,13 @@ def _last_use(folder: Path) -> float:
 
 
 def _remove(folder: Path) -> bool:
-    """Remove a folder that nobody uses; return whether that was done."""
+    """Remove a folder that is not in use; return whether that was done."""
     with contextlib.ExitStack() as locks:
         try:
             for name in ("lock", "used"):
                 file = locks.enter_context((folder / name).open("a"))
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Under its own name it is gone at once, and whoever waited for a lock sees that (`is_still`).
+            # Under its own name it is gone at once, and a process that waited for a lock sees that (`is_still`).
             away = Path(tempfile.mkdtemp(prefix=_REMOVED, dir=folder.parent))
             folder.rename(away)
         except OSError:  # in use, or not ours

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Proof bench of pst_islip: whatever asks and wherever the pointers are, what comes out is a matching of requests, no request of a higher class
-// is passed over at its port, and with Ports iterations no request is left between two free ports (a maximal matching). Whoever asks for ever is
+// is passed over at its port, and with Ports iterations no request is left between two free ports (a maximal matching). A request for ever is
 // served: with one iteration and one class, a queue that stays backlogged is served within Ports^2 + (Ports - 1)^2 cycles (McKeown 1999: an output
 // stays with an input until that accepts, so no connection starves).
 module pst_islip_proof #(
@@ -69,7 +69,7 @@ module pst_islip_proof #(
     c_perfect : cover (seen_q && !rst_i && output_used == '1);
   end
 
-  // --- nobody starves. Queues ask until they are served; with requests that come and go unserved there is no bound at all.
+  // --- no request starves. Queues ask until they are served; with requests that come and go unserved there is no bound at all.
 
   if (Served > 0) begin : g_served
     logic [$clog2(Served+1)-1:0] waited_q;

@@ -3,7 +3,7 @@
 //
 // log2(Ports) (log2(Ports) + 1) / 2 stages of compare-and-swap units; latency in cycles is the number of ones in Registers. Not stable: words of
 // equal keys leave in an order that the network fixes (units swap only what is out of order). Reset clears the highest bit of each
-// word (a valid bit). tap_o are the keys after TapStage stages, for whoever counts them and does not need them sorted.
+// word (a valid bit). tap_o are the keys after TapStage stages, for a module that counts them and does not need them sorted.
 module pst_batcher_sort #(
     parameter int unsigned Ports = 8,     // words, a power of two, 2..64
     parameter int unsigned Width = 16,    // bits of a word, >= KeyWidth

@@ -3,7 +3,7 @@
 //
 // One cell in and one out per cycle. A cell can be popped from the cycle after its push on; its data are there three cycles after the pop.
 // Order: FIFO for each output and class. Reset empties all; words are not reset.
-// A push to a full queue is ignored: whoever pushes looks at s_full_o. The word of a pop counts until it has been read, a cycle after it.
+// A push to a full queue is ignored: the writer looks at s_full_o. The word of a pop counts until it has been read, a cycle after it.
 module pst_voq #(
     parameter int unsigned Width = 64,     // bits of a cell, >= 1
     parameter int unsigned Outputs = 4,    // >= 2
@@ -65,7 +65,7 @@ module pst_voq #(
       end
     end
     for (int q = 0; q < Queues; q++) begin
-      // What was popped in the cycle before is read in this one; until then nobody may write over it.
+      // What was popped in the cycle before is read in this one; until then it must not be written over.
       full[q] = count_q[q] == count_t'(Depth) || (pop_q[q] && count_q[q] == count_t'(Depth - 1));
       push[q] = s_valid_i && push_id == IdWidth'(q) && !full[q];
       if (pop_q[q]) pop_id |= IdWidth'(q);

@@ -241,7 +241,7 @@ int main(int argc, char** argv) {
             uint32_t id = 0;
             for (uint32_t b = 0; b < 4 && b < r.bytes.size(); b++) id |= uint32_t{r.bytes[b]} << 8 * b;
             auto found = frames.find(id);
-            if (found == frames.end()) fail(port + " sends a frame that nobody sent, or a second time");
+            if (found == frames.end()) fail(port + " sends a frame that was never sent, or a second time");
             const Frame f = found->second;
             if (f.dropped) fail(port + " sends a frame that was to be dropped");
             if (f.source != source || f.cls != cls) fail(port + " tells the wrong source or class");

@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
     uint32_t stalled = ports;
     const uint64_t end = args["cycles"];
     while (now < end || model.cells() > 0) {
-        if (now % 512 == 0) stalled = args["stalls"] ? rng() % (2 * ports) : ports;  // half of the time nobody
+        if (now % 512 == 0) stalled = args["stalls"] ? rng() % (2 * ports) : ports;  // half of the time none
         for (uint32_t i = 0; i < ports; i++) {
             if (!offer[i] && now < end && rng() % 1000 < args["load"]) {
                 if (rng() % 64 == 0) favourite[i] = rng() % ports;

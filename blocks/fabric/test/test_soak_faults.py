@@ -20,7 +20,7 @@ ISLIP_KEPT = partial(test_pst_islip_switch.soak, 4, 3, 5, 4, 1, ready=800)
 
 FAULTS = {
     "the rotating arbiter stops at an empty FIFO": (CELLS_LOST, "pst_rotating_arbiter", " || out_of_step)", ")"),
-    "the full arbiter forgets whom it has served": (CELLS_IN_ORDER, "pst_batch_arbiter", "last ? '0 : served_q | pick", "'0"),
+    "the full arbiter forgets which it has served": (CELLS_IN_ORDER, "pst_batch_arbiter", "last ? '0 : served_q | pick", "'0"),
     "the offset counters forget the batch before": (
         CELLS_LOST, "pst_offset_counters", "sum_q[d] <= sum_q[d] + counts_i[d]", "sum_q[d] <= counts_i[d]"
     ),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Proof bench of pst_fair_lists: every queue is in exactly one place, lists are FIFO, and priority: what a pick gives is of the highest class
-// that waited at its parent when the pick was asked for, the oldest of the list whose turn it is, a train as many as were asked for or all that
+// that waited at its parent when the pick was asked for, the oldest of the list whose turn it is, a batch as many as were asked for or all that
 // there are, in the list's order. Only what was appended less than three cycles before may have come too late. Which queue goes for one that leaves
 // its list is looked up outside, and whether that one holds back: any at all, and that is handed out in its place.
 //
@@ -53,7 +53,7 @@ module pst_fair_lists_proof
     where_e where;
     list_t  list;     // or parent
     logic   side;
-    queue_t place;    // from the first of list or train
+    queue_t place;    // from the first of list or batch
   } at_t;
 
   typedef struct packed {
@@ -307,7 +307,7 @@ module pst_fair_lists_proof
       m_append : assume (init_done && 32'(append_queue_i) < Queues && at_q[append_queue_i].where == Outside
                          && append_class_i < class_t'(2));
     end
-    // pst_gate: one pick of a parent at a time, and only when somebody waits there; trains that are allowed
+    // pst_gate: one pick of a parent at a time, and only when a queue waits there; batches that are allowed
     if (ask && !rst_i) m_ask : assume (!pick_q[pick_parent_i].busy && mask_q[pick_parent_i] != '0);
     if (u_dut.look1_q && !rst_i) m_train : assume (32'(pick_train_i) <= TrainLog);
     // a queue leaves when it was given, and before its parent is asked again
@@ -548,7 +548,7 @@ module pst_fair_lists_proof
         end
         if (effect && u_dut.p2_q.op == OpPick && p2 == 1'(p)) assert (!pending_q[p]);
       end
-      // a pick comes to stage 3 when no train does
+      // a pick comes to stage 3 when no batch does
       if (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick) begin
         assert (!(walk5_more && u_dut.p5_walk_q.links != number_t'(2)) && !(u_dut.p3_pick_q && u_dut.p3_number_q != number_t'(1)));
       end
@@ -591,7 +591,7 @@ module pst_fair_lists_proof
         assert (l2 == pending_list_q[p2] && u_dut.p2_q.round[0] == pending_side_q[p2]
                 && u_dut.p2_q.queue_id == list_q[l2][u_dut.p2_q.round[0]][0]);
       end
-      // FIFOs: two parents, so two at most, and two trains
+      // FIFOs: two parents, so two at most, and two batches
       assert (u_dut.u_pick.valid_q == (u_dut.u_pick.level_q != '0) && u_dut.u_head.valid_q == (u_dut.u_head.level_q != '0)
               && u_dut.u_out.valid_q == (u_dut.u_out.level_q != '0));
       assert (u_dut.u_pick.level_q <= 2 && u_dut.u_head.level_q <= 2 && 32'(u_dut.u_out.level_q) <= 2 * TrainMost);
@@ -634,9 +634,9 @@ module pst_fair_lists_proof
       end
     end
     if (seen_q && !rst_i && init_done) begin
-      // a train of two, and somebody is left
+      // a batch of two, and a queue is left
       c_chain : cover (effect && u_dut.p2_q.op == OpHead && 32'(pick_q[p2].number) == 2);
-      // another pick's queue between those of a train
+      // another pick's queue between those of a batch
       if (TrainLog > 1) c_between : cover (u_dut.p4_walk_q.valid && walk5_more && p4 != p5);
     end
   end

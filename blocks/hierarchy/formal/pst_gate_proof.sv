@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_gate: a packet passes exactly when the parent's time has come, its gate was open when it was read and nobody waits; every
+// Proof bench of pst_gate: a packet passes exactly when the parent's time has come, its gate was open when it was read and none waits; every
 // packet that passes or leaves moves the newest stamp to max(stamp, floor) + its increment; a parent with waiting queues is in exactly one
 // place, and parked at a closed or just opening gate only; with true times beside the hardware (as in pst_schedule_shaped_proof): comparisons
-// modulo 2^TimeWidth agree with true ones, nobody leaves before the parent's time, and the increments of the packets that go on in any window,
+// modulo 2^TimeWidth agree with true ones, no packet leaves before the parent's time, and the increments of the packets that go on in any window,
 // the last one's not counted, are at most its length and the tolerance.
 //
-// Trains: a parent gets its own train, as long as its rule, its lateness when it was looked at and its tolerance allow, and no longer; so
-// nobody leaves before the parent's time within a train either, while the parent keeps its setting.
+// Batches: a parent gets its own batch, as long as its rule, its lateness when it was looked at and its tolerance allow, and no longer; so
+// no packet leaves before the parent's time within a batch either, while the parent keeps its setting.
 //
 // Three proofs: PROVE_PLACES asserts places and states; PROVE_TIMES takes these for granted and asserts times; with neither, the rooms of the
-// FIFOs are proved, whoever is pushed. A search from reset has SINGLES: without trains it is done in seconds, not minutes.
+// FIFOs are proved, whatever is pushed. A search from reset has SINGLES: without batches it is done in seconds, not minutes.
 module pst_gate_proof
   import pst_pkg::*;
   import pst_hierarchy_pkg::*;
@@ -91,7 +91,7 @@ module pst_gate_proof
     tolerance = 32'(setting.burst) > ToleranceCycles ? setting.burst[TimeWidth-1:0] : cycle_t'(ToleranceCycles);
   endfunction
 
-  // --- trains as they should be
+  // --- batches as they should be
 
   localparam int unsigned SpanWidth = 13;
   typedef logic [31:0] whole_t;    // cycles
@@ -108,7 +108,7 @@ module pst_gate_proof
     span    = whole_t'((product << setting.exponent) >> 31) + 1;
   endfunction
 
-  // All but the last packet of a train of 2^result take so long at most, and no longer train does.
+  // All but the last packet of a batch of 2^result take so long at most, and no longer batch does.
   function automatic train_t longest(whole_t span, whole_t cycles);
     longest = '0;
     for (int k = 1; k <= TrainLog; k++) if ((2 ** k - 1) * span <= cycles) longest = train_t'(k);
@@ -143,9 +143,9 @@ module pst_gate_proof
   end
 
   logic d3_parent_q, given_parent_q;
-  logic [1:0][TrainLog:0] members_q;    // of the train that is outside, that have left or been looked at
-  train_t [1:0] granted_q;              // trains, as they were found
-  train_t [1:0] told_q, told;           // trains, as users are told
+  logic [1:0][TrainLog:0] members_q;    // of the batch that is outside, that have left or been looked at
+  train_t [1:0] granted_q;              // batches, as they were found
+  train_t [1:0] told_q, told;           // batches, as users are told
   always_comb begin
     told = told_q;
     if (u_dut.g_train.given_q) told[given_parent_q] = due_train;
@@ -227,7 +227,7 @@ module pst_gate_proof
       m_room : assume (!op_valid_i || room || room_q[RoomCycles-2:0] != '0);
       m_walk : assume (!op_walk_i || op_valid_i);
       m_op : assume (op4 ? (op_i <= GateWalk && (op_i == GateWalk) == walk_q[4]) : op_i == GateNone);
-      // queues: no more than there are; who leaves, or looks again, was let go; so many as the train is long, or fewer, and those that are
+      // queues: no more than there are; what leaves, or looks again, was let go; so many as the batch is long, or fewer, and those that are
       // still to come wait
       if (op4 && op_i == GateAsk) m_most : assume (32'(count_q[p4]) < MaxWaiting);
       if (op4 && (op_i == GateLeave || op_i == GateAgain)) begin
@@ -238,7 +238,7 @@ module pst_gate_proof
         m_train : assume (op_last_i || 32'(members_q[p4]) + 1 < 1 << told[p4]);
         m_next : assume (op_last_i || op_i == GateAgain || count_q[p4] != 2'd1);
       end
-      // pst_sched_lists: only who was placed is shown; the walk over the slots is short
+      // pst_sched_lists: only what was placed is shown; the walk over the slots is short
       m_wheel : assume (!u_dut.wheel_valid || wheel_q[u_dut.wheel_parent]);
       m_wheel_init : assume (u_dut.wheel_init_done ? 1'b1 : !u_dut.wheel_valid && !u_dut.place_ready && !init_q && now_q < cycle_t'(16));
       // software
@@ -310,7 +310,7 @@ module pst_gate_proof
     end
   end
 `else
-  // Settings on their way to the rules; where the trains are that have been found, and whose.
+  // Settings on their way to the rules; where the batches are that have been found, and whose.
   logic [1:0] ruling1, ruling2, train_parent;
   logic [2:0][3:0] train_addr;
   train_t d3_longest;
@@ -349,14 +349,14 @@ module pst_gate_proof
       if (u_dut.due_push) `PLACES(!u_dut.d2_closed);
 
 `ifndef SINGLES
-      // a parent's train is the one that was found for it
+      // a parent's batch is the one that was found for it
       if (u_dut.g_train.given_q) `PLACES(u_dut.g_train.unused_train_valid && due_train == granted_q[given_parent_q]);
       for (int p = 0; p < 2; p++) begin
         if (outside_q[p]) `PLACES(told[p] == granted_q[p] && 32'(granted_q[p]) <= TrainLog && 32'(members_q[p]) < 1 << granted_q[p]);
         if (!outside_q[p]) `PLACES(members_q[p] == '0);
       end
 
-      // the rule a parent is looked at by is the setting's, and long enough for each of its packets; the train is the longest within it
+      // the rule a parent is looked at by is the setting's, and long enough for each of its packets; the batch is the longest within it
       for (int p = 0; p < 2; p++) begin
         if (cleared[p]) begin
 `ifdef PROVE_PLACES
@@ -395,7 +395,7 @@ module pst_gate_proof
       if (u_dut.c3_valid_q && quiet_q[u_dut.c3_parent_q] >= 3'd2) `PLACES(read3_q == cfg_q[u_dut.c3_parent_q]);
       if (op4 && quiet_q[p4] >= 3'd3) `PLACES(read4_q == cfg_q[p4]);
 
-      // what the induction needs: the FIFO of trains goes with that of parents
+      // what the induction needs: the FIFO of batches goes with that of parents
       if (u_dut.g_train.given_q) `PLACES(outside_q[given_parent_q]);
       if (u_dut.g_train.d3_push_q) `PLACES(u_dut.due_level != '0 && out_parent[1'(32'(u_dut.due_level) - 1)] == d3_parent_q);
       `PLACES(u_dut.g_train.unused_train_valid == (u_dut.g_train.unused_train_level != '0));
@@ -471,7 +471,7 @@ module pst_gate_proof
         `PLACES(u_dut.c4_increment == increment4);
       end
 
-      // gates: who parks saw a closed gate, in this cycle or the one before
+      // gates: a parent that parks saw a closed gate, in this cycle or the one before
       if (u_dut.d1_valid_q) begin
         `PLACES((u_dut.u_closed.hit_q ? u_dut.u_closed.new_q : u_dut.u_closed.word) == closed[u_dut.d1_parent_q]);
       end
@@ -550,7 +550,7 @@ module pst_gate_proof
     due_there = outside_q[X] || (out_there[0] && out_parent[0] == X) || (out_there[1] && out_parent[1] == X);
   end
 
-  // Trains of X: the lateness that was found; what those packets of a train that have not left take at most.
+  // Batches of X: the lateness that was found; what those packets of a batch that have not left take at most.
   logic d3_there;
   age_t d3_age_q, to_come;
   assign d3_there = u_dut.g_train.d3_push_q && d3_parent_q == X;
@@ -560,7 +560,7 @@ module pst_gate_proof
 
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
-      // software: a setting that comes while a train is outside, or so late before that it may have been found by the old one, is not looked
+      // software: a setting that comes while a batch is outside, or so late before that it may have been found by the old one, is not looked
       // at: its later packets may be early, by what they take at the new rate. First ones never are.
       if (charge && p4 == X && op_i == GateLeave && members_q[X] != '0) m_steady : assume (steady_q[X]);
       m_walks : assume (32'(since_q) < WalkCycles && (op_walk_i || 32'(since_q) < WalkCycles - 1));
@@ -587,7 +587,7 @@ module pst_gate_proof
       if (u_dut.c5_valid_q && u_dut.c5_parent_q == X) a_c5_hold : assert (u_dut.c5_hold == hold(true_q));
       if (due_there && members_q[X] == '0) a_due : assert (age >= 0);
 
-      // trains: the lateness is what it was found to be, and has room for all that are to come
+      // batches: the lateness is what it was found to be, and has room for all that are to come
       if (u_dut.d1_valid_q && u_dut.d1_parent_q == X) a_d1_same : assert (d1_true_q == true_q || age >= OldAge);
       if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_d2_same : assert (d2_true_q == true_q || age >= OldAge);
       if (d3_there) begin

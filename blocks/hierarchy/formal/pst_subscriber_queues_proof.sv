@@ -4,7 +4,7 @@
 //
 // Beside the hardware stand the waiting queues of one subscriber, whichever it is, and which of them is first. They change with what is seen at
 // the ports. The invariant says how memories and pipeline encode them. pst_ram_modify is its contract here. PROVE_ROOM is a proof of its own:
-// picks come out in order, and the output FIFO has room, whoever is asked; nothing is assumed.
+// picks come out in order, and the output FIFO has room, whatever is asked; nothing is assumed.
 module pst_subscriber_queues_proof
   import pst_hierarchy_pkg::*;
 #(
@@ -122,7 +122,7 @@ module pst_subscriber_queues_proof
     end
   end
 `else
-  // --- who waits, and who is first
+  // --- which queues wait, and which is first
 
   words_t words_q, words_d;
   index_t first4_q, first_d, first5_q;    // as of the events of the last cycle and before; with this cycle's; of two cycles ago and before
@@ -132,7 +132,7 @@ module pst_subscriber_queues_proof
   logic happens, mine, mine4_q, mine5_q;
   before_t before4_q;
 
-  // Nobody goes before it: none of a higher class, and of its own class none that the order has before it.
+  // No queue goes before it: none of a higher class, and of its own class none that the order has before it.
   function automatic index_t first_of(words_t words, before_t order);
     first_of = '0;
     for (int a = 0; a < Indexes; a++) begin
@@ -204,7 +204,7 @@ module pst_subscriber_queues_proof
       // a queue waits when it does not; it leaves after its pick
       if (mine && event_waits_i) m_wait : assume (!words_q[event_index_i].waits);
       if (mine && event_left_i) m_left : assume (busy_q && given_q && event_index_i == pick_q);
-      // one pick of a subscriber at a time, when somebody waits there
+      // one pick of a subscriber at a time, when a queue waits there
       if (ask && pick_subscriber_i == x_q) m_ask : assume (!busy_q && words_d[first_d].waits);
     end
   end

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // The timing wheel as its users' proofs see it: anything at all, within the assumptions that the proof bench makes on these ports: it shows
-// only who was placed, once. pst_sched_lists.sby proves that of the lists it is made of. The `any_*` are driven by nobody: the solver picks them.
+// only what was placed, once. pst_sched_lists.sby proves that of the lists it is made of. The `any_*` are not driven: the solver picks them.
 module pst_timing_wheel #(
     parameter int unsigned Entries = 64,
     parameter int unsigned Slots = 256,

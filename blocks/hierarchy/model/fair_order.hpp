@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Who is next among the queues that wait at a parent, as the hardware decides it: see ../README.md, "Fair order".
+// Which is next among the queues that wait at a parent, as the hardware decides it: see ../README.md, "Fair order".
 #pragma once
 
 #include <algorithm>
@@ -78,7 +78,7 @@ class FairLists {
     // It was picked and may not go yet.
     void append_again(uint32_t* links, uint32_t queue) { lists_[(round_ & 1) ^ 1].push(links, queue); }
 
-    // Nobody is left in this round, and it is too early for the next one.
+    // No queue is left in this round, and it is too early for the next one.
     bool in_grace(int64_t now) const {
         return lists_[round_ & 1].count == 0 && ((static_cast<uint32_t>(now >> 3) - last_) & kGraceMask) < kGrace;
     }
@@ -91,7 +91,7 @@ class FairLists {
     // A queue left with credit for more.
     void left(int64_t now) { last_ = static_cast<uint32_t>(now >> 3) & kGraceMask; }
     uint32_t round() const { return round_; }
-    // The list of the last pick has somebody left.
+    // The list of the last pick has a queue left.
     bool shortened() const { return lists_[round_ & 1].count != 0; }
 
   private:

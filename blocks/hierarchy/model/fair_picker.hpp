@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Model of pst_fair_lists for long runs: who is next of those who wait at the nodes, or at the ports, and in which cycle that is known.
+// Model of pst_fair_lists for long runs: which is next of the queues that wait at the nodes, or at the ports, and in which cycle that is
+// known.
 //
-// One operation on the lists starts in a cycle: an append first, then the next head of a list that a pick has shortened, then a pick. Who
-// is in the lists when a pick starts is known four cycles before, so step() is called so long before. A train is one pick; it gives a queue
-// every two cycles, so that two trains are under way side by side.
+// One operation on the lists starts in a cycle: an append first, then the next head of a list that a pick has shortened, then a pick. What
+// is in the lists when a pick starts is known four cycles before, so step() is called so long before. A batch is one pick; it gives a queue
+// every two cycles, so that two batches are under way side by side.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +20,14 @@ namespace penstock {
 // Cycles of pst_fair_lists.
 namespace picker_timing {
 inline constexpr int kAsk = 6;    // from the wheel until the pick can start
-inline constexpr int kAhead = 4;  // so long before it starts it is known who is in the lists then
+inline constexpr int kAhead = 4;  // so long before it starts it is known which queues are in the lists then
 inline constexpr int kClock = 2;  // from its start until the lists are changed
-inline constexpr int kHead = 6;   // from its start until the next head's can start, and kNext more for each other queue of a train
+inline constexpr int kHead = 6;   // from its start until the next head's can start, and kNext more for each other queue of a batch
 inline constexpr int kOut = 5;    // from its start until the picked queue can go to stage 0
 inline constexpr int kStand = 9;  // so long before that it is known which of its subscriber's queues it is
-inline constexpr int kNext = 2;   // and until the next one of its train
+inline constexpr int kNext = 2;   // and until the next one of its batch
 inline constexpr unsigned kTrainLog = 4, kTrainMost = 1U << kTrainLog,
-                          kPlaces = 2 * kTrainMost;  // queues of a train; picked queues that wait for stage 0, when all are there
+                          kPlaces = 2 * kTrainMost;  // queues of a batch; picked queues that wait for stage 0, when all are there
 }  // namespace picker_timing
 
 class FairPicker {
@@ -34,8 +35,8 @@ class FairPicker {
     struct Pick {
         int64_t at;                     // cycle in which it can go to stage 0
         uint32_t parent, queue, round;  // queue: until it is known which, the one that stands in the list
-        bool none;                      // nobody yet: the parent asks again
-        bool last;                      // of its train
+        bool none;                      // none yet: the parent asks again
+        bool last;                      // of its batch
         uint8_t hold = 0;               // not 0: it holds back, so often
 
         bool operator<(const Pick& other) const { return at < other.at; }
@@ -53,8 +54,8 @@ class FairPicker {
     // A queue of this parent and class left in cycle `now`, and may send more in its round.
     void left(int64_t now, uint32_t parent, uint32_t cls) { lists_[size_t{parent} * classes_ + cls].left(now); }
 
-    // A parent came out of its wheel in this cycle: it asks for a train of those who wait, of the class that is known to be the highest
-    // now.
+    // A parent came out of its wheel in this cycle: it asks for a batch of the queues that wait, of the class that is known to be the
+    // highest now.
     void ask(int64_t now, uint32_t parent, unsigned train) {
         apply(now + picker_timing::kAhead);
         unsigned mask = masks_[parent];
@@ -66,7 +67,7 @@ class FairPicker {
         asks_.push({now + picker_timing::kAsk, parent, train, static_cast<uint8_t>(__builtin_ctz(mask))});
     }
 
-    // Every cycle in which next_event() says so, or somebody was appended.
+    // Every cycle in which next_event() says so, or a queue was appended.
     void step(int64_t now) {
         namespace t = picker_timing;
         const int64_t start = now + t::kAhead;
@@ -91,7 +92,7 @@ class FairPicker {
         } else {
             picks_.push_in_order(pick);
         }
-        // No pick in the next cycle, and of those of every other cycle not while a train is in its links.
+        // No pick in the next cycle, and of those of every other cycle not while a batch is in its links.
         blocked_[~start & 1] = std::max(blocked_[~start & 1], start + 1);
         if (ask.train > 1) blocked_[start & 1] = start + t::kNext * (given > 2 ? given - 1 : 1);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Model of the hierarchy: what becomes of a queue whose own shaper lets its head packet go. See ../README.md.
 //
-// Subscriber, access node and port are gates in a row. A gate that is open and that nobody waits at lets the queue pass and charges the
+// Subscriber, access node and port are gates in a row. A gate that is open and that no queue waits at lets the queue pass and charges the
 // packet to its shaper; else the queue waits there, in its class. When the gate's time comes it lets one queue go: of the highest class, of
 // the subscriber whose turn it is, the queue that has had the least. A queue is at one gate at most; of a subscriber's queues that wait in
 // one class at one node or port, one stands in the list there for all.

@@ -16,8 +16,8 @@ namespace penstock {
 namespace wheel_timing {
 inline constexpr int kSlotShift = 5;    // slots of 32 cycles
 inline constexpr int kCompare = 2;      // from the decision that places a parent until its time is compared with the clock
-inline constexpr int kSpliceAt = 1;     // a slot that is over and has somebody is spliced so many cycles after its end,
-inline constexpr int kSpliceEnd = 5;    // and nobody is placed until so many after it,
+inline constexpr int kSpliceAt = 1;     // a slot that is over and not empty is spliced so many cycles after its end,
+inline constexpr int kSpliceEnd = 5;    // and no parent is placed until so many after it,
 inline constexpr int kDirectAgain = 7;  // and not directly until so many after it
 inline constexpr int kDirect = 1;       // from the place until a parent that is due comes out
 inline constexpr int kListed = 3;       // the same through the list, when something else is under way there
@@ -70,13 +70,13 @@ class ParentWheel {
         push(parent, at + (at >= from ? wheel_timing::kDirect : wheel_timing::kListed));
     }
 
-    // Cycle in which somebody may come out next, after `now`.
+    // Cycle in which a parent may come out next, after `now`.
     int64_t next(int64_t now) const {
         if (ready_) return now + 1;
         return std::max(now + 1, std::min(slot_end(), direct_.empty() ? kNever : direct_.front().from));
     }
 
-    // Brings to the way out who is due until `now`, and says whether somebody can be taken in this cycle.
+    // Brings to the way out what is due until `now`, and says whether a parent can be taken in this cycle.
     bool ready(int64_t now) {
         for (;;) {
             const int64_t end = slot_end(), from = direct_.empty() ? kNever : direct_.front().from;
@@ -112,7 +112,7 @@ class ParentWheel {
         while (parents > 1024 && slots < parents / 4) slots *= 2;
         return slots;
     }
-    // The last slot that was over before `now` had somebody in it, so it is spliced. Who is placed later is not placed there.
+    // The last slot that was over before `now` had a parent in it, so it is spliced. What is placed later is not placed there.
     bool spliced(int64_t now) const {
         const int64_t slot = ((now - 1) >> wheel_timing::kSlotShift) - 1;
         return slots_[index(slot)].count != 0 || slot == spliced_;
@@ -123,7 +123,7 @@ class ParentWheel {
         const int64_t phase = now & ((1 << t::kSlotShift) - 1);
         return phase >= t::kSpliceAt && phase < t::kSpliceEnd && spliced(now) ? now + t::kSpliceEnd - phase : now;
     }
-    // When the last splice before `now` lets somebody be placed directly again.
+    // When the last splice before `now` lets a parent be placed directly again.
     int64_t splice_over(int64_t now) const {
         namespace t = wheel_timing;
         return spliced(now) ? ((now - 1) >> t::kSlotShift << t::kSlotShift) + t::kDirectAgain : 0;
@@ -166,11 +166,11 @@ class ParentWheel {
 
     int64_t horizon_;  // slots
     std::vector<Slot> slots_;
-    std::vector<uint64_t> used_;  // bit by slot: somebody is in it
+    std::vector<uint64_t> used_;  // bit by slot: it is not empty
     std::vector<uint32_t> link_;
     uint32_t in_slots_ = 0, ready_ = 0, ready_head_ = 0, ready_tail_ = 0;
     int64_t placed_ = 0;
-    int64_t next_slot_ = kNever, spliced_ = kNever;  // slots that have somebody: the first, and the last before it
+    int64_t next_slot_ = kNever, spliced_ = kNever;  // slots that are not empty: the first, and the last before it
     // Of the last place, its cycle and that of its comparison; from which cycle on a parent that is due comes out directly, and before it.
     int64_t last_ = -1, last_compared_ = -1, direct_from_ = 0, direct_before_ = 0;
     SmallFifo<Direct, 64> direct_;

@@ -27,21 +27,21 @@ inline constexpr int kDecide[3] = {5, 7, 9};   // until these decide
 inline constexpr int kDone = 10;               // until a packet is through
 inline constexpr int kOut = 11;                // and until it is offered
 inline constexpr int kBack = 11;               // or until the place of one that waits can be used again
-inline constexpr int kForgotten = 4;           // from a packet's being through until its place can, when its queue need not be told
-inline constexpr int kTold = 1;                // the same from the cycle after that in which it was told
+inline constexpr int kForgotten = 4;           // from a packet's being through until its place can, when its queue needs no wake-up
+inline constexpr int kTold = 1;                // the same from the cycle after that of its wake-up
 inline constexpr int kLook = 2;                // from the wheel until the gate is looked at once more
 inline constexpr int kPlaceBack = 1;           // from there as if decided, when it was too early
 inline constexpr int kPick = 8;                // from the wheel until the picked queue of a subscriber can start its operation
 inline constexpr int kSeen[3] = {1, 0, 0};     // what waits since so many cycles before it comes out of the wheel is not seen by its pick
-inline constexpr int kAppend[3] = {0, 9, 11};  // until a list of those who wait at node or port is changed
+inline constexpr int kAppend[3] = {0, 9, 11};  // until a list of what waits at node or port is changed
 inline constexpr int kOpen = 9;                // from a setting with an open gate until a parked parent is placed
 inline constexpr int kWalkCycles = 64;         // one operation in so many is a walk over old stamps, which changes nothing here
 inline constexpr int kTolerance = 1024;        // of a gate, cycles
-inline constexpr unsigned kPlaces = 32;        // operations under way and packets offered; the same and queues that are not told yet
+inline constexpr unsigned kPlaces = 32;        // operations under way and packets offered; the same and wake-ups that are not taken yet
 inline constexpr unsigned kPicks = 12;         // parents that have asked and are not answered, each level
 inline constexpr unsigned kTrainLog = picker_timing::kTrainLog;  // of a node or port that is behind its time
-inline constexpr int64_t kLargest = 1 << 14;                     // bytes of a packet that a train is made for
-inline constexpr int64_t kSpanMost = 1 << 13;                    // cycles of such a packet, and who needs as many lets no trains go
+inline constexpr int64_t kLargest = 1 << 14;                     // bytes of a packet that a batch is made for
+inline constexpr int64_t kSpanMost = 1 << 13;                    // cycles of such a packet; a parent that needs as many lets no batches go
 inline constexpr int kSeenCredit = 7;  // cycles from one pick's operation to that which sees what the first left of credit
 }  // namespace hierarchy_timing
 
@@ -98,7 +98,7 @@ class TimedHierarchy {
         return what == HierarchySetting::What::Queue || opening_[static_cast<size_t>(what) - 1].at == ParentWheel::kNever;
     }
 
-    // It is noted: its queue is to be told, and once more when it was; or it need not be.
+    // It is noted: its queue is to wake up, and once more when it did; or it need not.
     void note_done(int64_t now, bool to_tell) {
         done_.pop();
         if (!to_tell) forgotten_.push_in_order(now + hierarchy_timing::kForgotten);
@@ -215,13 +215,13 @@ class TimedHierarchy {
         Gate gate;
         uint32_t above = 0, count = 0;                // port of a node; packets that wait
         int64_t span = 1;                             // cycles of the largest packet, and more than it takes
-        unsigned most = hierarchy_timing::kTrainLog;  // log2 of the longest train that the tolerance allows
+        unsigned most = hierarchy_timing::kTrainLog;  // log2 of the longest batch that the tolerance allows
 
         void set_train() {
             span = (gate.increment(hierarchy_timing::kLargest) >> 16) + 1;
             most = span >= hierarchy_timing::kSpanMost ? 0 : longest(gate.tolerance());
         }
-        // log2 of the longest train of the largest packets whose last one is not early, when the first is so late.
+        // log2 of the longest batch of the largest packets whose last one is not early, when the first is so late.
         unsigned longest(int64_t late) const {
             unsigned log = 0;
             while (log < hierarchy_timing::kTrainLog && ((int64_t{2} << log) - 1) * span <= late) ++log;
@@ -304,7 +304,7 @@ class TimedHierarchy {
         opening_[level].at = ParentWheel::kNever;
     }
 
-    // A parent came out of its wheel: if its time has come and its gate is open, it picks one of those who wait.
+    // A parent came out of its wheel: if its time has come and its gate is open, it picks one of the queues that wait.
     void look(unsigned level, uint32_t parent, int64_t now) {
         namespace t = hierarchy_timing;
         Gate& gate = gate_of(level, parent);
@@ -547,7 +547,7 @@ class TimedHierarchy {
     unsigned shift_;  // queue to subscriber
     std::vector<Subscriber> subscribers_;
     std::vector<Group> groups_[2];         // nodes, ports
-    FairPicker pickers_[2];                // who waits at nodes and ports
+    FairPicker pickers_[2];                // what waits at nodes and ports
     std::vector<RoundCredit> credits_[2];  // as many for a subscriber as it has queues
     RecentCredit recent_[2][kRecent];
     RecentOrder recent_orders_[kRecent];

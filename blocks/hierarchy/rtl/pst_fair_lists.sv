@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Who waits at the parents of one level, by class and round: picks the next queue of a parent, the highest class first.
+// What waits at the parents of one level, by class and round: picks the next queue of a parent, the highest class first.
 //
 // Each class of a parent has a round and two FIFO lists, of this round and of the next. When the list of this round is empty, the next
 // round begins; but not within GraceCycles of a queue's leaving with credit for more, for it may be on its way back, and would lose the
 // rest of its round: such a pick finds none, and the parent asks again. Which list a queue joins, and so its share, is decided by what it
 // may still send in its round (pst_round_credit).
 //
-// A pick may ask for a train of 2^n queues. It gets them one after the other, fewer if the list has no more. A train is one operation on the
+// A pick may ask for a batch of 2^n queues. It gets them one after the other, fewer if the list has no more. A batch is one operation on the
 // lists: the links lead from one of its queues to the next.
 //
 // A queue in a list may stand for several that wait together (pst_siblings): which of them goes is looked up when it leaves the list.
 //
-// Throughput: one append per cycle (never stalls); picks use the cycles in between, a train gives a queue every two cycles, two trains side by
+// Throughput: one append per cycle (never stalls); picks use the cycles in between, a batch gives a queue every two cycles, two batches side by
 // side one per cycle. Latency: pick to m_pick_o 10 cycles.
-// Ordering: FIFO in each list; the queues of a train in the list's order; singles in the order of picks. At most one pick of a parent may be
-// under way, until the last queue of its train has left or was appended again.
+// Ordering: FIFO in each list; the queues of a batch in the list's order; singles in the order of picks. At most one pick of a parent may be
+// under way, until the last queue of its batch has left or was appended again.
 // Reset: empties the lists; a walker then clears the memories (`Parents * Classes` cycles).
 module pst_fair_lists
   import pst_hierarchy_pkg::*;
@@ -23,7 +23,7 @@ module pst_fair_lists
     parameter int unsigned Queues = 64,        // >= 2
     parameter int unsigned Classes = 4,        // 1 .. 8
     parameter int unsigned GraceCycles = 64,   // in which a queue comes back with its next packet, a multiple of 8, below 4,096
-    parameter int unsigned TrainLog = 4,       // log2 of the longest train, 0 .. 4
+    parameter int unsigned TrainLog = 4,       // log2 of the longest batch, 0 .. 4
     parameter string       RamStyle = "auto",
     localparam int unsigned ParentWidth = Parents > 1 ? $clog2(Parents) : 1,
     localparam int unsigned QueueIdWidth = $clog2(Queues)
@@ -55,8 +55,8 @@ module pst_fair_lists
     output logic [ ParentWidth-1:0] m_pick_parent_o,
     output logic [QueueIdWidth-1:0] m_pick_queue_o,
     output round_t                  m_pick_round_o,
-    output logic                    m_pick_none_o,        // nobody yet: ask again
-    output logic                    m_pick_last_o,        // of the train
+    output logic                    m_pick_none_o,        // none yet: ask again
+    output logic                    m_pick_last_o,        // of the batch
     output patience_t               m_pick_hold_o,        // as looked up
     output logic                    init_done_o
 );
@@ -75,7 +75,7 @@ module pst_fair_lists
   typedef logic [ParentWidth-1:0] parent_t;
   typedef logic [QueueIdWidth-1:0] queue_t;
   typedef logic [Classes-1:0] mask_t;
-  typedef logic [TrainLog:0] number_t;    // of queues in a train
+  typedef logic [TrainLog:0] number_t;    // of queues in a batch
   typedef logic [$clog2(OutDepth+1)-1:0] credit_count_t;
 
   // Lists 0 and 1 are of even and odd rounds.
@@ -84,7 +84,7 @@ module pst_fair_lists
     queue_t [1:0]                 tail;
     logic [1:0][CountWidth-1:0]   count;
     logic [1:0]                   nonempty; // count is not 0: is looked at first
-    number_t [1:0]                most;     // the longest train: as many as there are, or TrainMost; not between a pick and its OpHead
+    number_t [1:0]                most;     // the longest batch: as many as there are, or TrainMost; not between a pick and its OpHead
     logic [1:0]                   all;      // that is all of them
     round_t                       round;
   } lists_t;
@@ -138,7 +138,7 @@ module pst_fair_lists
     round_t  round;
     number_t links;     // that are still to be read
     logic    head;      // the last one is the list's next head
-  } walk_t;             // along the links of a train
+  } walk_t;             // along the links of a batch
 
   op_t p0, p1_q, p2_q, p3_q, p4_q, head_op, head_fifo;
   walk_t p3_walk, p4_walk_q, p5_walk_q, p5_next;
@@ -274,7 +274,7 @@ module pst_fair_lists
     p2_none    = 1'b0;
     p2_wanted  = number_t'(1) << p2_q.train;
     p2_number  = number_t'(1);
-    // Of the lists that it might be, before it is known which: is somebody left?
+    // Of the lists that it might be, before it is known which: is a queue left?
     for (int i = 0; i < 2; i++) p2_leaves[i] = p2_lists.nonempty[i] && !(p2_lists.all[i] && p2_wanted >= p2_lists.most[i]);
     more_than_train = 1'b0;
     case (p2_q.op)
@@ -311,7 +311,7 @@ module pst_fair_lists
       end
     endcase
     p2_head = p2_lists.head[side];
-    // Somebody still waits in the class: whoever was not picked.
+    // A queue still waits in the class: one that was not picked.
     waits = p2_q.op == OpAppend || p2_leaves != '0 || p2_lists.nonempty == '1 || p2_q.op == OpHead || p2_none;
   end
 
@@ -403,7 +403,7 @@ module pst_fair_lists
       .re_i(1'b1), .raddr_i(s_pick_parent_i), .rdata_o(look2_mask)
   );
 
-  // --- stages 3 to 5: the link of the picked queue leads to the next one of its train, which goes through stage 3 again, or to its list's
+  // --- stages 3 to 5: the link of the picked queue leads to the next one of its batch, which goes through stage 3 again, or to its list's
   // next head
 
   logic p3_link_we_q;
@@ -483,14 +483,14 @@ module pst_fair_lists
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      if (look2_q) assert (look2_mask != '0) else $error("a pick from parent %0d, where nobody waits", look2_parent_q);
+      if (look2_q) assert (look2_mask != '0) else $error("a pick from parent %0d, where none waits", look2_parent_q);
       if (p2_q.valid && p2_q.op == OpPick)
         assert (p2_lists.nonempty != '0) else $error("a pick from an empty class of parent %0d", p2_q.parent);
       if (p2_q.valid && p2_q.op == OpHead && hit1_q) assert (p3_q.op != OpPick) else $error("a next head follows a pick at once");
       if (look2_q) assert (unused_pick_ready) else $error("pick FIFO overflows");
       if (p5_walk_q.valid && p5_walk_q.head && !p5_more) assert (unused_head_ready) else $error("head FIFO overflows");
       if (p4_given_q) assert (unused_out_ready) else $error("output FIFO overflows");
-      assert (!(p3_pick_q && p5_more)) else $error("a pick meets a train");
+      assert (!(p3_pick_q && p5_more)) else $error("a pick meets a batch");
       if (s_append_valid_i) assert (int'(s_append_class_i) < Classes) else $error("class %0d of %0d", s_append_class_i, Classes);
     end
   end

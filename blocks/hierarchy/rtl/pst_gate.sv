@@ -2,12 +2,12 @@
 // One level of the hierarchy: the shapers of all its parents, how many queues wait at each, and when a parent may let the next one go.
 //
 // An operation has five cycles. In cycle 0 its parent is named, in 2 the packet's length, in 4 what it is; in that cycle the state is
-// looked at, changed, and the answer given. A packet passes when the parent's time has come and nobody waits; else it waits. Whoever waits
+// looked at, changed, and the answer given. A packet passes when the parent's time has come and none waits; else it waits. A packet that waits
 // is known elsewhere (pst_subscriber_queues, pst_siblings, pst_fair_lists): here they are counted.
 //
-// A parent that is far behind its time lets a train of packets go at once: so many that the last one would not be early were they all of
+// A parent that is far behind its time lets a batch of packets go at once: so many that the last one would not be early were they all of
 // the largest size. A parent with waiting queues is in exactly one place: in the wheel, in the due stages, outside (from m_due_o to the
-// GateLeave or GateAgain of its train's last packet), or parked because its gate is closed.
+// GateLeave or GateAgain of its batch's last packet), or parked because its gate is closed.
 //
 // Throughput: one operation per cycle while room_o. Ordering: operations in order. Reset: forgets all; a walker clears the memories
 // (`Parents` cycles), shapers are open and unshaped.
@@ -20,7 +20,7 @@ module pst_gate
     parameter int unsigned Slots = 256,               // of the wheel, see pst_timing_wheel
     parameter int unsigned SlotCycles = 32,           // cycles
     parameter int unsigned ToleranceCycles = 1024,    // lateness that is made up for, below 2^(TimeWidth-4) cycles
-    parameter int unsigned TrainLog = 4,              // log2 of the longest train, 0 .. 4
+    parameter int unsigned TrainLog = 4,              // log2 of the longest batch, 0 .. 4
     parameter int unsigned TimeWidth = 32,            // bits of a time in cycles
     parameter string       RamStyle = "auto",
     localparam int unsigned ParentWidth = Parents > 1 ? $clog2(Parents) : 1
@@ -34,7 +34,7 @@ module pst_gate
     input  logic [ParentWidth-1:0] s_op_parent_i,
     input  len_t                   s_op_len_i,
     input  gate_op_e               s_op_i,
-    input  logic                   s_op_last_i,       // GateLeave, GateAgain: of the parent's train
+    input  logic                   s_op_last_i,       // GateLeave, GateAgain: of the parent's batch
     output logic                   pass_o,            // cycle 4: an asking packet goes on
     output logic                   wait_o,            // cycle 4: an asking packet waits here
     output logic                   room_o,            // 16 more operations may come
@@ -331,7 +331,7 @@ module pst_gate
       .init_done_o(wheel_init_done)
   );
 
-  // --- due: is it time, is the gate open? And how long a train?
+  // --- due: is it time, is the gate open? And how long a batch?
 
   cycle_t d2_hold;
   logic due_push, unused_due_ready;
@@ -389,8 +389,8 @@ module pst_gate
   if (TrainLog == 0) begin : g_single
     assign m_due_train_o = '0;
   end else begin : g_train
-    // The largest packet's time at the parent's rate, for 2^LenWidth byte, in whole cycles and more than it is; and the longest train that
-    // the tolerance allows. Who needs 2^SpanWidth cycles or more is slow enough without trains.
+    // The largest packet's time at the parent's rate, for 2^LenWidth byte, in whole cycles and more than it is; and the longest batch that
+    // the tolerance allows. A parent that needs 2^SpanWidth cycles or more is slow enough without batches.
     localparam int unsigned SpanWidth = 13;
     localparam int unsigned LateWidth = SpanWidth + TrainLog;
     typedef logic [LateWidth-1:0] late_t;
@@ -399,7 +399,7 @@ module pst_gate
       logic [SpanWidth-1:0] span;
     } rule_t;
 
-    // log2 of the longest train whose last packet is not early, were all before it of the largest size.
+    // log2 of the longest batch whose last packet is not early, were all before it of the largest size.
     function automatic train_t longest(logic [SpanWidth-1:0] span, late_t late);
       longest = '0;
       for (int k = 1; k <= int'(TrainLog); k++) if ((late_t'(span) << k) - late_t'(span) <= late) longest = train_t'(k);
@@ -473,7 +473,7 @@ module pst_gate
       if (back_push) assert (unused_back_ready) else $error("back FIFO overflows");
       if (due_push) assert (unused_due_ready) else $error("due FIFO overflows");
       if (c4_valid_q && (s_op_i == GateLeave || s_op_i == GateAgain))
-        assert (c4_state.count != '0) else $error("a queue leaves parent %0d, where nobody waits", c4_parent_q);
+        assert (c4_state.count != '0) else $error("a queue leaves parent %0d, where none waits", c4_parent_q);
       if (c4_valid_q && s_op_i == GateAsk)
         assert (c4_state.count != CountWidth'(MaxWaiting)) else $error("more than %0d queues wait at parent %0d", MaxWaiting, c4_parent_q);
       if (!c4_valid_q) assert (s_op_i == GateNone) else $error("an operation without a parent");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // The hierarchy: a packet whose queue may send passes three gates in a row, its subscriber, the subscriber's node, the node's port.
 //
-// A gate that is open, and where nobody waits, lets the packet pass and charges it to the parent's shaper. Else the packet waits there. When
+// A gate that is open, and where none waits, lets the packet pass and charges it to the parent's shaper. Else the packet waits there. When
 // the parent's time comes it lets one go: of the highest class, the one next in fair order. See the README.
 //
 // One pipeline of eleven cycles serves all: packets that ask, and packets that go on from where they waited. A queue has one packet here at most.
@@ -23,7 +23,7 @@ module pst_hierarchy
     parameter int unsigned ToleranceCycles = 1024,
     parameter int unsigned TrainLog = 4,                 // log2 of the packets that a node or port that is behind its time lets go at once
     parameter int unsigned WalkCycles = 64,              // one time stamp of each level is looked after per so many cycles
-    parameter int unsigned DoneCredits = 32,             // packets through that whoever is told of them can keep
+    parameter int unsigned DoneCredits = 32,             // packets through that their receiver can keep
     parameter int unsigned TimeWidth = 32,
     parameter string       RamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues),
@@ -114,8 +114,8 @@ module pst_hierarchy
     node_t   node;       // OpNode: where it waited; from stage 3 on: where it asks
     port_t   port;       // OpPort, and from stage 5 on
     round_t  round;      // OpNode, OpPort: of the pick
-    logic    none;       // OpNode, OpPort: the pick found nobody yet
-    logic    last;       // OpNode, OpPort: of its parent's train
+    logic    none;       // OpNode, OpPort: the pick found none yet
+    logic    last;       // OpNode, OpPort: of its parent's batch
     patience_t hold;     // OpNode, OpPort: not 0: it holds back
     weight_t weight;     // from stage 3 on: of the subscriber
     packet_t packet;     // OpNew: payload and length; from stage 3 on
@@ -183,7 +183,7 @@ module pst_hierarchy
   op_t next, h0_q, h1_q, h2_q, h2, h3_q, h4_q, h4, h5_q, h6_q, h7_q, h8_q, h9_q;
   logic issue, room_q, walk_due_q, new_take, turn_new_q, any_release;
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
-  logic out_credit, done_credit;              // a place in the FIFO at the end less the operations under way; the same of who is told
+  logic out_credit, done_credit;              // a place in the FIFO at the end less the operations under way; the same for m_done
   logic [2:0] release_valid, release_take;    // subscriber, node, port
   logic node_pick_none, port_pick_none, node_pick_last, port_pick_last;
   patience_t node_pick_hold, port_pick_hold;
@@ -494,7 +494,7 @@ module pst_hierarchy
       .s_cfg_parent_i(port_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[2])
   );
 
-  // --- who is next
+  // --- which is next
 
   // Which of a subscriber's queues goes before which, for each operation: at its subscriber (stage 5), node (7) and port (9).
   typedef logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] before_t;

@@ -4,12 +4,12 @@ import pytest
 
 from penstock.testing import testkit
 
-# Only trains of more than two queues show these. Of such trains there is no proof that is short enough to be a test, but with a fault its
+# Only batches of more than two queues show these. Of such batches there is no proof that is short enough to be a test, but with a fault its
 # induction fails at once.
 UNPROVED_LONG_TRAINS = {
-    "the last of a train is marked too early": ("last: p5_walk_q.links == number_t'(2)}", "last: p5_walk_q.links <= number_t'(3)}"),
-    "a next head after a train that took all": ("head: p3_left_q", "head: p3_left_q || p3_number_q > number_t'(1)"),
-    "a pick may meet a long train": (" && !(p4_walk_q.valid && p4_walk_q.links > number_t'(2));", ";"),
+    "the last of a batch is marked too early": ("last: p5_walk_q.links == number_t'(2)}", "last: p5_walk_q.links <= number_t'(3)}"),
+    "a next head after a batch that took all": ("head: p3_left_q", "head: p3_left_q || p3_number_q > number_t'(1)"),
+    "a pick may meet a long batch": (" && !(p4_walk_q.valid && p4_walk_q.links > number_t'(2));", ";"),
 }
 
 

@@ -79,7 +79,7 @@ def test_trains_are_what_fills_them() -> None:
 @pytest.mark.parametrize("burst", [0, 2_000, 20_000])
 @pytest.mark.parametrize("level", [1, 2], ids=["node", "port"])
 def test_trains_keep_times_and_classes(level: int, burst: int) -> None:
-    """Packets of 60 to 9,600 byte at 20 Gbit/s: none of a train is early, none leaves before a higher class that waited 128 cycles."""
+    """Packets of 60 to 9,600 byte at 20 Gbit/s: none of a batch is early, none leaves before a higher class that waited 128 cycles."""
     soak(EIGHT, level=level, kbps=20_000_000, burst=burst, priority=1, backlog=burst % 3 > 0, loop=12, decision=128, cycles=300_000)
 
 

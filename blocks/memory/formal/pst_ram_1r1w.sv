@@ -2,7 +2,7 @@
 // The contract of pst_ram_1r1w for proofs: a word that is read in the cycle in which it is written is any word at all.
 //
 // The simulation model of rtl/pst_ram_1r1w.sv returns one wrong word; here the solver picks. Proofs of modules that forward over
-// their memories read this file instead. `any` is driven by nobody: sby lets it be anything, anew in each cycle.
+// their memories read this file instead. `any` is not driven: sby lets it be anything, anew in each cycle.
 module pst_ram_1r1w #(
     parameter int unsigned Width = 32,
     parameter int unsigned Depth = 512,

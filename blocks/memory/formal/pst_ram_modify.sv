@@ -2,7 +2,7 @@
 // The contract of pst_ram_modify for proofs: a memory that an operation reads and changes in its cycle 3, in one step.
 //
 // pst_ram_modify.sby proves that the module of rtl/ is no different from outside. Here the memory is clear at once, and init_done_o rises at any
-// time after that. Without an operation word_o is any word at all. `any_*` are driven by nobody: sby lets them be anything, anew in each cycle.
+// time after that. Without an operation word_o is any word at all. `any_*` are not driven: sby lets them be anything, anew in each cycle.
 module pst_ram_modify #(
     parameter int unsigned Width = 32,
     parameter int unsigned Depth = 512,

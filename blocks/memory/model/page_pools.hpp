@@ -41,7 +41,7 @@ class PageAllocator {
         return page;
     }
 
-    // Gives a page back. Throws std::invalid_argument when nobody holds it.
+    // Gives a page back. Throws std::invalid_argument when it is not held.
     void free(std::uint32_t page) {
         if (page >= pages() || !held_[page]) throw std::invalid_argument("page " + std::to_string(page) + " is not held");
         held_[page] = false;

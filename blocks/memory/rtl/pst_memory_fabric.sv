@@ -4,7 +4,7 @@
 // Memory 0 starts at address 0, each further one where the one before it ends; the address at a memory's port counts
 // from its own start. Requests go to their memories side by side, and a FIFO per memory and channel lets a fast memory
 // run ahead of a slow one; responses and read data come back in the order of the requests, whatever the latencies.
-// Writes and reads are two separate modules and know nothing of each other: who reads what he has written waits for
+// Writes and reads are two separate modules and know nothing of each other: to read what was written, wait for
 // the response (the rx handler does).
 //
 // Latency:    write address 2 cycles, write data 2 (3 when it comes with its address), response 1, read address 2,

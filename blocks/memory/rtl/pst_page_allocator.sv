@@ -7,7 +7,7 @@
 // Latency:    a freed page is offered at the latest ReadLatency + 2 cycles later when no other waits before it, and in
 //             the next cycle when nothing is on its way through the RAM.
 // Throughput: one page out and one page back per cycle.
-// Reset:      every page is free again; whoever holds one forgets it.
+// Reset:      every page is free again; its holders forget theirs.
 module pst_page_allocator #(
     parameter int unsigned Pages       = 1024,    // >= 1
     parameter int unsigned ReadLatency = 2,       // of the RAM of freed pages, 1 or 2
@@ -24,7 +24,7 @@ module pst_page_allocator #(
     // a page that comes back; always taken
     input  logic                  s_free_valid_i,
     input  logic [PageWidth-1:0]  s_free_page_i,
-    // pages that nobody holds, those on their way to m_alloc included
+    // pages that are not held, those on their way to m_alloc included
     output logic [CountWidth-1:0] free_pages_o
 );
 
@@ -133,7 +133,7 @@ module pst_page_allocator #(
   assign free_pages_o = free_pages_q;
 
 `ifndef SYNTHESIS
-  // Who holds a page is nowhere in the hardware; the simulation keeps the book.
+  // Which module holds a page is nowhere in the hardware; the simulation keeps the book.
   logic [Pages-1:0] held_q;
   always_ff @(posedge clk_i) begin
     if (rst_i) begin

@@ -2,7 +2,7 @@
 // Finds a page for a frame: one page allocator per memory, and the choice between them.
 //
 // A frame gets a page of the smallest size that holds it and of which one is free; memories with pages of equal size
-// take turns. When there is none the grant says so (m_gnt_ok_o = 0) at once: nobody waits for a page.
+// take turns. When there is none the grant says so (m_gnt_ok_o = 0) at once: no frame waits for a page.
 //
 // Latency:    one cycle from request to grant; a freed page is offered at the latest ReadLatency + 3 cycles later.
 // Throughput: one request and one free per cycle. Grants are in the order of the requests.

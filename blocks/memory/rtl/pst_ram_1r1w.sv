@@ -5,7 +5,7 @@
 //           the second register always moves on, so a stalled reader stalls before it reads.
 // Read during write of the same address: undefined. Simulation returns the inverted new word, so that a reader
 // that forgot to forward is caught. A write is seen by a read issued in any later cycle.
-// Reset: none; whoever needs cleared contents walks through them.
+// Reset: none; a module that needs cleared contents walks through them.
 //
 // Deep memories are made of UltraRAM: 4,096 words of 72 bits, nine bytes of 8 or eight of 9, each of which serves any byte of any block
 // of 4,096 words. With Style = "auto" the lowest few bits of a word go to block RAM where that saves UltraRAM cheaply.

@@ -2,7 +2,7 @@
 // pst_ram_1r1w in which a read of the word that is written in the same cycle, or with Late in the cycle after, returns the new word.
 //
 // Latency:    2 cycles from re_i to rdata_o. Throughput: one read and one write per cycle.
-// Reset:      none; whoever needs cleared contents walks through them.
+// Reset:      none; a module that needs cleared contents walks through them.
 module pst_ram_write_first #(
     parameter int unsigned Width = 32,        // bits per word, >= 1
     parameter int unsigned Depth = 512,       // words, >= 1

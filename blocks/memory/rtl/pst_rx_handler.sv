@@ -232,7 +232,7 @@ module pst_rx_handler
       .level_o()
   );
 
-  // ---- Data: whole lines are written, as a page is a multiple of a line; nobody reads behind the frame's end ----
+  // ---- Data: whole lines are written, as a page is a multiple of a line; nothing reads behind the frame's end ----
   logic [7:0] beat_d, beat_q;
   logic write_ready, beat_taken, burst_end;
 

@@ -103,7 +103,7 @@ class AxiMemories:
 
     `sizes` is each memory's size in bytes, `latency` the least and most cycles from a burst to its answer (one pair for
     all, or a list of pairs), `probability` that of each ready and valid in a cycle. A write can be read once its response
-    has been taken, not before, and read data is looked up when it is handed over: who frees a page too early, or reads
+    has been taken, not before, and read data is looked up when it is handed over: a module that frees a page too early, or reads
     one too early, gets the wrong bytes.
     """
 
@@ -190,7 +190,7 @@ class AxiMemories:
                 self.offer_r[m] = self.offer_r[m] or bool(queue and queue[0][0] <= self.now and self._chance())
                 if self.offer_r[m]:
                     _, line, is_last = queue[0]
-                    # A line that nobody wrote reads as something that no frame contains by chance.
+                    # A line that was never written reads as something that no frame contains by chance.
                     data |= self.lines[m].get(line, WORD ^ line) << 512 * m
                     resp |= (self.error if (m, line) in self.refused else 0) << 2 * m
                     last |= is_last << m

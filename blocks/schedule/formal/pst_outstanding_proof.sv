@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_outstanding: a look counts exactly the packets that are outstanding; a queue that wants to be told is on its way to
+// Proof bench of pst_outstanding: a look counts exactly the packets that are outstanding; a queue that asks for a wake-up is on its way to
 // m_again exactly once as soon as a packet of its is through, never before, and while it is not there is one: no wake-up is lost, none comes twice.
 //
-// The decision side is that of pst_schedule_shaped: a queue that it has, and that does not wait to be told, is looked at; so many cycles later
-// comes a result, or none (it was too early, its gate was closed, its packet was dropped). Every stage watches who gets through meanwhile.
+// The decision side is that of pst_schedule_shaped: a queue that it has, and that does not wait for a wake-up, is looked at; so many cycles later
+// comes a result, or none (it was too early, its gate was closed, its packet was dropped). Every stage watches what gets through meanwhile.
 module pst_outstanding_proof #(
     parameter int unsigned Queues = 2,
     parameter int unsigned Stages = 3,    // cycles from look to result, >= 3
@@ -76,7 +76,7 @@ module pst_outstanding_proof #(
       .m_again_valid_o(again_valid), .m_again_ready_i(again_ready_i), .m_again_queue_o(again_queue), .init_done_o(init_done)
   );
 
-  // --- how many are outstanding, who waits to be told, who waits no more since a packet got through; which of those in D1, D2 tells it
+  // --- how many are outstanding, which wait for a wake-up, which wait no more since a packet got through; which of those in D1, D2 wakes it up
 
   logic seen_q, tell, tell1_q, tell2_q;
   initial seen_q = 1'b0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // The scheduler's lists as their users' proofs see them: anything at all, within the assumptions that the proof bench makes on these
-// ports. pst_sched_lists.sby proves of the real lists what is assumed. The `any_*` are driven by nobody: the solver picks them.
+// ports. pst_sched_lists.sby proves of the real lists what is assumed. The `any_*` are not driven: the solver picks them.
 module pst_sched_lists #(
     parameter int unsigned Queues = 64,
     parameter int unsigned Slots = 256,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Proof bench of pst_sched_lists: every queue is always in exactly one place (outside, with an operation under way, on the ready
 // list or in one slot), lists are FIFO, a splice keeps all and their order, the ready list shows its first queue at once, and a peek at a slot
-// says whether it has somebody.
+// says whether it has a queue.
 //
 // Each list is kept beside the DUT as an array in its order, the ready list as a ring whose positions have the stripe as their lower
 // bits, and each queue's place as a map back into these arrays. The inductive invariant says how links, heads and tails encode
@@ -273,7 +273,7 @@ module pst_sched_lists_proof #(
     assign word1 = slot_t'(u_dut.g_wheel.we1_q && u_dut.g_wheel.slot_id1_q == u_dut.op1_q.slot ? u_dut.g_wheel.slot1_q
                                                                                              : u_dut.g_wheel.u_slots.rdata_q);
 
-    // Whether somebody is in a slot when the operations under way have taken effect.
+    // Whether a queue is in a slot when the operations under way have taken effect.
     logic [Slots-1:0] any;
     always_comb begin
       for (int s = 0; s < Slots; s++) begin

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_timing_wheel: its cursor leaves no slot in which somebody is without splicing it, never goes past the present slot,
-// and nobody is placed in a slot that it has left. The register before the lists hands over each id that it takes, once and unchanged, and
+// Proof bench of pst_timing_wheel: its cursor leaves no slot that is not empty without splicing it, never goes past the present slot,
+// and nothing is placed in a slot that it has left. The register before the lists hands over each id that it takes, once and unchanged, and
 // nothing else; what the lists show goes out as it is.
 //
-// The lists are those of pst_sched_lists.sv (anything at all); of one slot, picked by the solver, it is kept whether somebody is there. What is
-// assumed of a peek, pst_sched_lists.sby proves. Whoever places an entry asks pst_wheel_when, which is in the bench, for any last cycle of
+// The lists are those of pst_sched_lists.sv (anything at all); of one slot, picked by the solver, it is kept whether an entry is there. What is
+// assumed of a peek, pst_sched_lists.sby proves. A module that places an entry asks pst_wheel_when, which is in the bench, for any last cycle of
 // its wait up to beyond the horizon. Lateness is thus the lists' alone: a slot that is over is spliced before any later one, or was empty.
 module pst_timing_wheel_proof #(
     localparam int unsigned Slots = 4,
@@ -51,7 +51,7 @@ module pst_timing_wheel_proof #(
   // --- operations on the lists, as they are taken
 
   logic op, op_splice, op_wheel, op_here;
-  logic here_q;                              // somebody is in the picked slot
+  logic here_q;                              // an entry is in the picked slot
   logic peeked_q, changed_q, was_here_q;     // the last peek was at that slot; an operation changed it in that cycle
   logic [1:0] hold_q;                        // cycles for which a splice keeps the lists from other operations
   cycle_t place_hold_q;                      // of the entry in the wheel's register
@@ -132,7 +132,7 @@ module pst_timing_wheel_proof #(
     if (seen_q && !rst_i) begin
       c_skip : cover (turn_q && u_dut.move && !op_splice && here_q);
       c_held : cover (place_valid_i && place_ready && op && !op_splice && place_id_i != held_id_q);    // one goes, the next comes
-      c_last : cover (op_splice && op_here && $past(place_ready) && here_q && changed_q);    // somebody came in the last cycle
+      c_last : cover (op_splice && op_here && $past(place_ready) && here_q && changed_q);    // an entry came in the last cycle
     end
   end
 

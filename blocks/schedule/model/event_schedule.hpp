@@ -33,8 +33,8 @@ inline constexpr int kCredits = 32;        // packets that fit downstream
 inline constexpr int kPlaceDepth = 32;     // shaped: decisions in flight
 inline constexpr int kTurnDepth = 16;      // pass-through: the same
 inline constexpr unsigned kActiveDepth = 8, kActiveRoom = 4;
-inline constexpr int kAgain = 3;             // gated: from the end of a packet at the gates until its queue, if it wants to know, is told
-inline constexpr unsigned kAgainDepth = 32;  // gated: queues that are to be told
+inline constexpr int kAgain = 3;             // gated: from the end of a packet at the gates until its queue, if it asks for that, wakes up
+inline constexpr unsigned kAgainDepth = 32;  // gated: wake-ups under way
 }  // namespace schedule_timing
 
 // A queue's shaper: setting and time stamp.
@@ -76,8 +76,8 @@ class ShapedSchedule {
     // Settings of a queue can be written in this cycle.
     bool setting_room() const { return !gate_busy_; }
 
-    // Gated: a packet of this queue is through the gates, slow: it had to wait there; before step(). Returns whether the queue is to be
-    // told.
+    // Gated: a packet of this queue is through the gates, slow: it had to wait there; before step(). Returns whether the queue is to wake
+    // up.
     bool done(std::int64_t now, std::uint32_t queue, bool slow) {
         namespace t = schedule_timing;
         for (int age = 1; age <= kLast; ++age) {
@@ -97,13 +97,13 @@ class ShapedSchedule {
         shaper.wants = false;
         return wants;
     }
-    // Gated: a queue was told in the last step.
+    // Gated: a queue woke up in the last step.
     bool told() const { return last_again_ == last_step_; }
 
     // One cycle. `queue_manager` gives dequeue(); credit: the output took a packet; setting: settings of this queue are written now (and
     // have been put into its record by the caller after this call); kNoQueue: none. left(queue, Dequeued, ShaperState): a packet was taken
     // from its queue; drop: the one that was taken kLast - kTake cycles ago is not to be sent, and not charged; ahead_room: a packet may be
-    // sent ahead of another one's being through the gates, which left() is told by its last arguments: ahead, and that it is just through.
+    // sent ahead of another one's being through the gates, which left() gets in its last arguments: ahead, and that it is just through.
     template <typename Manager, typename Left>
     void step(std::int64_t now, Manager& manager, bool credit, bool setting, Left&& left, bool drop = false, bool ahead_room = false) {
         namespace t = schedule_timing;
@@ -172,7 +172,7 @@ class ShapedSchedule {
                 }
                 place_ret = last->backlogged;
                 if (Gated && place_ret && !(VerdictStages != 0 && drop) && !just_through(now, last->queue)) {
-                    // The queue's next packet may follow this one (the one before this is through by then), or it waits to be told.
+                    // The queue's next packet may follow this one (the one before this is through by then), or it waits for a wake-up.
                     place_ret = !last->setting.slow && ahead_room;
                     records_[last->queue].shaper.wants = !place_ret;
                 }
@@ -448,7 +448,7 @@ class ShapedSchedule {
     bool turn_ = false, place_valid_ = false, place_due_ = false, place_far_ = false;
     std::uint32_t place_queue_ = 0, far_slot_ = 0, scatter_ = 0, scatter_step_ = 1;
     std::int64_t place_slot_ = 0;
-    bool over_ = false, any_ = false;                // the slot that is spliced next is over; somebody is in it
+    bool over_ = false, any_ = false;                // the slot that is spliced next is over; a queue is in it
     std::int64_t cursor_ = 0;                        // that slot
     std::int64_t lists_free_ = 0, direct_from_ = 0;  // cycles from which an operation, a direct place, is taken
 

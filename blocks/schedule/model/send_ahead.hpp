@@ -63,7 +63,7 @@ class SendAhead {
         last_ = offered_;
     }
 
-    // Somebody may go on after `now`.
+    // A packet may go on after `now`.
     bool busy() const {
         for (unsigned taken = (taken_ | reserved_) & ~freed_; taken; taken &= taken - 1) {
             const Place& place = places_[__builtin_ctz(taken)];

@@ -2,7 +2,7 @@
 // Soak of pst_schedule: a bare queue manager (packet counts) around it, every decision judged by the shaper's model.
 //
 // Judged: only backlogged queues are served, one decision in flight per queue; never before the earliest departure time that
-// the model computes; never through a closed gate; nobody waits for ever; out-credits are kept.
+// the model computes; never through a closed gate; no queue waits for ever; out-credits are kept.
 //
 // Arguments: queues, packets, seed, shaping (0, 1), load (permille of cycles with an arrival), time_width, tolerance (cycles),
 // gates (1: gates close and open at random), taken (permille of cycles in which the output takes a packet), idle (1: long pauses, longer

@@ -70,7 +70,7 @@ def test_idle_longer_than_time_stamps() -> None:
 @pytest.mark.parametrize("stages", [1, 3])
 @pytest.mark.parametrize("parameters", [SMALL, WRAPPING], ids=["small", "wrapping"])
 def test_dropped_packets_are_not_charged(parameters: dict[str, object], stages: int) -> None:
-    """Packets that somebody else drops after they were taken: no charge, and the queue comes round at once."""
+    """Packets that an AQM drops after they were taken: no charge, and the queue comes round at once."""
     counts = soak({**parameters, "VerdictStages": stages}, gates=1, drops=300, packets=200_000)
     assert counts["dropped"] > 50_000, counts
     soak({**parameters, "VerdictStages": stages}, load=300, idle=int(parameters is WRAPPING), drops=100, taken=300, packets=50_000)

@@ -28,7 +28,7 @@ async def times(dut) -> None:
         what = f"now {now}, cursor {cursor}, hold {hold}"
         assert int(dut.due_o.value) == (hold < now), what
         assert int(dut.slot_o.value) == hold // cycles % slots, what
-        if hold >= now:  # else nobody asks
+        if hold >= now:  # else it is not asked
             assert int(dut.beyond_o.value) == (ahead >= slots), what
         seen.add((hold < now, max(-1, min(ahead, 2)), ahead >= slots))
     assert len(seen) >= 7, seen

@@ -2,7 +2,7 @@
 // Removes the first StripBytes bytes of each frame of an AXI4-Stream and closes the gap.
 //
 // Every frame in gives one frame out, in order. A frame of at most StripBytes bytes becomes one beat with tkeep = 0 and
-// tlast, so that whoever counts frames still sees it. tuser counts at the last beat and is moved to the last beat.
+// tlast, so that a counter of frames still sees it. tuser counts at the last beat and is moved to the last beat.
 // Needs tkeep as AXI4-Stream frames have it here: all ones but on the last beat, there contiguous from bit 0.
 // Bytes whose tkeep is 0 mean nothing.
 //

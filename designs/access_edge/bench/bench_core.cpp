@@ -30,7 +30,7 @@ constexpr uint32_t kMinLen = 60, kMaxLen = 1514;  // Ethernet without FCS
 // Per-queue limits after reset are 65,535 packets and 16,777,215 bytes; this many of the largest frames stay below both.
 constexpr uint32_t kBacklogPerQueue = 8192;
 constexpr double kMeanLen = (kMinLen + kMaxLen) / 2.0;
-constexpr uint64_t kCongestedBurst = 20'000;  // cycles; of parents that are fast enough to let trains of packets go at once
+constexpr uint64_t kCongestedBurst = 20'000;  // cycles; of parents that are fast enough to let batches of packets go at once
 
 struct Options {
     std::string library, mode, pattern;
@@ -108,7 +108,7 @@ class Bench : CoreDriver {
         for (uint32_t queue = 0; queue < options_.queues; ++queue) set_queue(queue, drawn_shaper(1.0 / pattern_.active()));
     }
 
-    // The shaper of somebody who gets that share of the load.
+    // The shaper of a parent that gets that share of the load.
     uint64_t drawn_shaper(double share_of_load) {
         std::uniform_real_distribution<double> share(0.25, 0.75);
         return shaper_code(share(rng_) / share_of_load / kMeanLen);
@@ -149,7 +149,7 @@ class Bench : CoreDriver {
 
     void open_congested() {
         if (congested_.empty()) return;
-        for (uint64_t i = 0; i < 4 * uint64_t{options_.queues} + 1000; ++i) cycle();  // until everybody stands there
+        for (uint64_t i = 0; i < 4 * uint64_t{options_.queues} + 1000; ++i) cycle();  // until every queue stands there
         for (const TreeSetting& setting : congested_) set(setting);
     }
 

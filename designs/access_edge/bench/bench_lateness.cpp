@@ -108,7 +108,7 @@ class LatenessBench {
             p.s_enq_valid_i = 0;
         }
         if (p.ev_valid_o) mirror_.event(p.ev_queue_o, p.ev_len_o, p.ev_reason_o);
-        if (p.m_drop_valid_o) throw std::runtime_error("a page was given back for a packet that nobody dropped");
+        if (p.m_drop_valid_o) throw std::runtime_error("a page was given back for a packet that was not dropped");
         if (paced_ && !closed_) outstanding_ += ideal_.advance(now_);
         if (p.m_out_valid_o && p.m_out_ready_i) {
             mirror_.departure(p.m_out_queue_o, p.m_out_desc_o, p.m_out_len_o);

@@ -14,7 +14,7 @@ IMIX = [60] * 7 + [590] * 4 + [1514]
 SIZES = [60, 300, 590, 1514, 9600]
 BURST_CYCLES = 1 << 20  # of rates below a congested parent, so that what they wait for it costs them no credit
 BURST_BYTES = (1_000, 8_000, 24_000)
-DEALT_NODE_BURST = 20_000  # cycles; a fast node lets trains of packets go
+DEALT_NODE_BURST = 20_000  # cycles; a fast node lets batches of packets go
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ class Reconfigure : CoreDriver {
 
     static uint32_t draw(std::mt19937_64& rng, size_t below) { return static_cast<uint32_t>(rng() % below); }
 
-    // Somebody with that part of the load gets two to ten times that rate.
+    // A queue with that part of the load gets two to ten times that rate.
     uint64_t shaper(std::mt19937_64& rng, double part) {
         return shaper_code(std::uniform_real_distribution<double>(0.1, 0.5)(rng) / part / kMeanLen);
     }

@@ -22,7 +22,7 @@ namespace penstock {
 namespace {
 
 constexpr uint32_t kDepth = 4;           // packets that a backlogged queue holds
-constexpr uint64_t kNodeBurst = 20'000;  // cycles; a node's that is fast enough to let trains of packets go at once
+constexpr uint64_t kNodeBurst = 20'000;  // cycles; a node's that is fast enough to let batches of packets go at once
 constexpr uint64_t kBurst = 1ull << 20;  // cycles; of the queues' own shapers, so that what they wait for the node costs them no credit
 constexpr std::array<uint32_t, 12> kImix = {60, 60, 60, 60, 60, 60, 60, 590, 590, 590, 590, 1514};
 constexpr std::array<uint32_t, 5> kSizes = {60, 300, 590, 1514, 9600};

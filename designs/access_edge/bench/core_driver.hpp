@@ -79,7 +79,7 @@ class CoreDriver {
             ++aqm_dropped_;
         }
         marked_ += p.ev_deq_valid_o && p.ev_deq_mark_o;
-        if (p.m_drop_valid_o) throw std::runtime_error("a page was given back for a packet that nobody dropped");
+        if (p.m_drop_valid_o) throw std::runtime_error("a page was given back for a packet that was not dropped");
         if (p.m_out_valid_o && p.m_out_ready_i) {
             mirror_.departure(p.m_out_queue_o, p.m_out_desc_o, p.m_out_len_o);
             ++dequeued_;

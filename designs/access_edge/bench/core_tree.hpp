@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The hierarchy that benches of pst_access_edge_core set up: who is below whom.
+// The hierarchy that benches of pst_access_edge_core set up: which is below which.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -58,7 +58,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
     Phase phase{};
     long in = 0, out = 0, dropped = 0, settings = 0, skipped = 0, marks = 0, heads = 0;
     std::int64_t due = now + 1;  // the next cycle that the model has to be stepped in
-    // Of every other run with a hierarchy: hardly any queue is slow, so packets crowd before nodes and ports, which let trains of them go.
+    // Of every other run with a hierarchy: hardly any queue is slow, so packets crowd before nodes and ports, which let batches of them go.
     const bool crowded = Model::kGates && seed % 2 == 0;
     const auto draw_setting = [&] {
         CoreSetting s;

@@ -1,7 +1,7 @@
 """Random jobs for a frame switch on two engines, the comparison of their results, and what must become of each frame.
 
 A job has everything that a switch meets: all inputs at once, outputs that many send to, all classes, groups of destinations, flow numbers
-that nobody has, error flags, frames from one byte to longer than the longest, lines of other rates and overheads on both sides.
+that no output has, error flags, frames from one byte to longer than the longest, lines of other rates and overheads on both sides.
 """
 
 import random

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Uniform bursty traffic: trains of packets for one output, an independent three-state chain (Off, New, On) at each input.
+// Uniform bursty traffic: bursts of packets for one output, an independent three-state chain (Off, New, On) at each input.
 #pragma once
 
 #include <algorithm>

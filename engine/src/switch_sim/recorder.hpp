@@ -43,7 +43,7 @@ class Latencies {
     engine::Histogram long_;
 };
 
-// A packet's fate, kept when somebody wants to see each.
+// A packet's fate, kept when each is to be seen.
 struct Fate {
     std::uint64_t slot, arrival;
     std::uint8_t source, destination;

@@ -73,7 +73,7 @@ class _Groups:
 
     def _tell(self, line: str) -> None:
         assert self._minder is not None and self._minder.stdin is not None
-        with contextlib.suppress(OSError):  # somebody has killed the minder: the rest goes on without it
+        with contextlib.suppress(OSError):  # the minder was killed: the rest goes on without it
             self._minder.stdin.write(line)
             self._minder.stdin.flush()
 

@@ -15,7 +15,7 @@ def open_file(path: Path, what: str) -> BinaryIO:
 
     Other errors are OSError, or ValueError for a name with a zero byte.
     """
-    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe that nobody writes is opened at once, too
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a writer is opened at once, too
     kind = _KINDS.get(stat.S_IFMT(os.fstat(number).st_mode))
     if kind:
         os.close(number)

@@ -18,7 +18,7 @@ PARTIAL = ".partial-"
 def growing(out: Path) -> Iterator[Path]:
     """Make the folder `out` and yield one in which its files grow; they are moved to `out` at the end, or with an error thrown away.
 
-    So an older result is there until then. What calls that were killed have left behind is removed: nobody holds its lock.
+    So an older result is there until then. What calls that were killed have left behind is removed: its lock is free.
     """
     try:
         made = not out.exists()

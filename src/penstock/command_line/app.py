@@ -143,7 +143,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _own_fault(error: Exception) -> str:
-    """Return the sentence about an error that nobody has foreseen; where it came from goes into a file."""
+    """Return the sentence about an error that was not foreseen; where it came from goes into a file."""
     from penstock.paths import BUILD
 
     name, text = type(error).__name__, "".join(traceback.format_exception(error))

@@ -43,7 +43,7 @@ class LogLines:
             if gone < self._next or self._ended.is_set():
                 return
             self._next, self._wait = gone + self._wait, min(2 * self._wait, LAST_WAIT_SECONDS)
-            with contextlib.suppress(OSError):  # who read the log is gone
+            with contextlib.suppress(OSError):  # the reader of the log is gone
                 print(f"penstock: {self.text} ... {gone:.0f} s", file=sys.stderr, flush=True)
 
     def watch(self) -> None:

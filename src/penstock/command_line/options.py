@@ -47,6 +47,6 @@ def take_choice(settings: dict[str, str], key: str, choices: tuple[str, ...]) ->
 
 
 def nothing_left(settings: dict[str, str], known: tuple[str, ...]) -> None:
-    """Raise UserError when a key is left that nobody took."""
+    """Raise UserError when a key is left over."""
     for key in settings:
         raise UserError(f"--set: there is no key {key!r}{nearest(key, known)}")

@@ -163,7 +163,7 @@ def shared(root: Path) -> Shared:
 
 
 def device(root: Path, design: str, common: Shared) -> Device:
-    """Return what `design` has, its reasons in the order of their numbers. Raises UserError, for a reason that nobody explains, too."""
+    """Return what `design` has, its reasons in the order of their numbers. Raises UserError, for a reason without an explanation, too."""
     name = f"designs/{design}/contract.yaml"
     found = _validated(_DeviceFile, name, root)
     known = {reason.name: reason for reason in common.reasons}

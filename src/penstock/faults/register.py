@@ -15,7 +15,7 @@ from penstock.faults.sources import files_of
 from penstock.paths import ROOT
 
 FILE_NAME = "faults.yaml"
-MAX_BYTES = 1 << 20  # of one file: the largest that somebody writes by hand has some ten thousand
+MAX_BYTES = 1 << 20  # of one file: the largest that is written by hand has some ten thousand
 _CHANGE_KEYS = ("file", "replace", "with")
 _KEYS = ("name", "words", "property", *_CHANGE_KEYS, "changes", "tests", "slow", "sample")
 

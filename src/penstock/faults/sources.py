@@ -19,7 +19,7 @@ from pathlib import Path
 # What is made, not written.
 SKIPPED = {".git", ".venv", "build", "results", "__pycache__", ".pytest_cache", ".ruff_cache"}
 _MADE = re.compile(r"\.(so|so\.new|pyc)$")
-# Modules of the workbench that find hardware by name: whoever imports one may read all of it.
+# Modules of the workbench that find hardware by name: a module that imports one may read all of it.
 _FINDERS = {
     *(f"src/penstock/hardware/{name}.py" for name in ("library", "verilate", "lint", "synth")),
     "src/penstock/designs/configs.py",
@@ -49,7 +49,7 @@ def _files_of(tests: Iterable[str]) -> list[str]:
 
 
 class Sources:
-    """The sources below `root` as they are at one moment: whoever edits them meanwhile changes nothing here."""
+    """The sources below `root` as they are at one moment: an edit meanwhile changes nothing here."""
 
     def __init__(self, root: Path) -> None:
         self.files = files_of(root)

@@ -56,7 +56,7 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
     return children.run(command, cwd=ROOT, env=tool_environment())
 
 
-progress: dict[str, str] = {}  # of the checks that run now and take long: how far each is, for whoever shows it
+progress: dict[str, str] = {}  # of the checks that run now and take long: how far each is, to be shown
 
 
 def _counted(check: str, tops: list[tuple[str, list[Path]]]) -> Iterator[tuple[str, list[Path]]]:

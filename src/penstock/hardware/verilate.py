@@ -112,7 +112,7 @@ def _compile(what: Build, folder: Path, library: Path) -> None:
         verilated_objects.keep(work, "device")
         (work / "device.so").rename(library)
     finally:
-        shutil.rmtree(work, ignore_errors=True)  # some 100 MB that nobody reads again
+        shutil.rmtree(work, ignore_errors=True)  # some 100 MB that are not read again
 
 
 def _command(what: Build, folder: Path, work: Path) -> list[str]:

@@ -174,7 +174,7 @@ def keep_times(new: Mapping[str, float]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        # Of tests whose file is gone nobody asks any more.
+        # Of tests whose file is gone nothing is asked any more.
         kept = {name: seconds for name, seconds in read_times().items() if (paths.ROOT / name.split("::")[0]).exists()}
         part = file.with_suffix(f".{os.getpid()}")
         part.write_text(json.dumps(kept | {name: round(seconds, 2) for name, seconds in new.items()}, indent=0, sort_keys=True))

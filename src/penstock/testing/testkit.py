@@ -232,7 +232,7 @@ def run_proof(block: str, module: str, tasks: list[str] | None = None, fault: tu
     """Run `blocks/<block>/formal/<module>.sby` (all tasks or `tasks`) and return the status of each: PASS, FAIL or UNKNOWN.
 
     `fault` plants one: (source file under blocks/, text that stands there once, text instead). The proof runs on a copy of the
-    RTL, so nobody else sees the fault. A proof is worth something when it passes without its faults and fails with each.
+    RTL, so no other test sees the fault. A proof is worth something when it passes without its faults and fails with each.
     Raises BuildError when a proof cannot be run.
     """
     blocks = BUILD / "formal" / f"{module}-{hashlib.sha256(repr((tasks, fault)).encode()).hexdigest()[:8]}-{os.getpid()}" / "blocks"

@@ -72,7 +72,7 @@ class Table {
         bad_job(name(key) + " is not a list of " + type);
     }
 
-    // Throws at keys that nobody has asked for.
+    // Throws at keys that were not asked for.
     void done() const {
         for (const auto& [key, value] : dict_) {
             const auto text = nb::cast<std::string>(key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// A device held open: frames are offered, the clock is advanced, and registers are read and written in between, as long as anybody likes.
+// A device held open: frames are offered, the clock is advanced, and registers are read and written in between, as long as one likes.
 // A run (run.hpp) is a loop over a session; so is whatever decides what to send by what has come out.
 #pragma once
 

@@ -24,7 +24,7 @@ struct Amount {
     bool operator==(const Amount&) const = default;
 };
 
-// Who is below whom when the run begins, and who moves: to its new parent from that cycle on.
+// Which is below which when the run begins, and which moves: to its new parent from that cycle on.
 struct TreePlaces {
     struct Move {
         std::int64_t cycle;
