@@ -31,7 +31,7 @@ NS = 10**9
 # Configurations, their clocks in Hz, and the slowest and fastest node that is drawn, in bit/s: a queue's next packet is at the gates 25
 # cycles after one has left, and a parent that sends a small packet in less goes on with another queue.
 DEVICES = {"tree_64": (10_000_000, 5 * 10**6, 40 * 10**6), "tree_2048": (220_000_000, 100 * 10**6, 900 * 10**6)}
-TOLERANCE_CYCLES = 1024  # of the shapers: what they make up for (docs/architecture.md, "Rates as the hardware sees them")
+TOLERANCE_CYCLES = 1024  # of the shapers: what they make up for (docs/hardware.md, "Rates as the hardware sees them")
 
 
 @dataclass

@@ -14,7 +14,7 @@ LOW, HIGH = 64_000, 100 * 10**9
 
 
 def code_to_rate(mantissa: int, exponent: int, clock_hz: int) -> Fraction:
-    """Return the rate in bit/s of a code, as docs/architecture.md defines it."""
+    """Return the rate in bit/s of a code, as docs/hardware.md defines it."""
     period = Fraction(mantissa) * Fraction(2) ** (exponent - 15) / 2**16  # cycles per byte
     return 8 * clock_hz / period
 

@@ -39,7 +39,7 @@ nb::dict run_job(const nb::dict& dict, nb::object progress) {
 NB_MODULE(_engine, m) {
     m.doc() = "Penstock's engine: drives a device cycle by cycle and measures it; models of the blocks.";
     m.def("run", &run_job, nb::arg("job"), nb::arg("progress") = nb::none(),
-          "Run a job and return its result; docs/architecture.md, \"The engine\", has the keys. Raises ValueError when the job makes no "
+          "Run a job and return its result; docs/jobs.md has the keys. Raises ValueError when the job makes no "
           "sense, "
           "RuntimeError when the device breaks a protocol or one of its assertions fails.");
     m.def(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// A job as Python gives it (docs/architecture.md, "The engine") made into the engine's own, every value checked.
+// A job as Python gives it (docs/jobs.md) made into the engine's own, every value checked.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-// The result of a run as Python gets it (docs/architecture.md, "The engine"). Takes the long arrays out of `measurement`.
+// The result of a run as Python gets it (docs/jobs.md). Takes the long arrays out of `measurement`.
 nanobind::dict result_to_python(const engine::Outcome& outcome, engine::Measurement& measurement, bool keep_departures);
 
 // What has happened so far: packets and bytes by fate, errors, and latencies in cycles.

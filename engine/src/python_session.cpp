@@ -235,7 +235,7 @@ class PythonSession {
 void bind_session(nb::module_& m) {
     nb::class_<PythonSession>(m, "Session",
                               "A device held open. Times are cycles of its clock, which starts with start(). The settings are those of a "
-                              "job without sources and duration (docs/architecture.md, \"The engine\"). Raises ValueError for what makes "
+                              "job without sources and duration (docs/jobs.md). Raises ValueError for what makes "
                               "no sense, RuntimeError when the device breaks a protocol or one of its assertions fails.")
         .def(nb::init<const nb::dict&>(), nb::arg("settings"))
         .def("start", &PythonSession::start, "Start the clock; before that the device is set up.")

@@ -7,7 +7,7 @@ package pst_pkg;
   localparam int unsigned LenWidth = 14;
   typedef logic [LenWidth-1:0] len_t;
 
-  // What became of a frame; docs/architecture.md has the order of precedence, docs/reasons.md what each means.
+  // What became of a frame; docs/hardware.md has the order of precedence, docs/reasons.md what each means.
   typedef enum logic [3:0] {
     DropNone            = 4'd0,
     DropRunt            = 4'd1,

@@ -28,7 +28,7 @@ def package(common: Shared, remark: str = "") -> str:
   localparam int unsigned LenWidth = {width["length"]};
   typedef logic [LenWidth-1:0] len_t;
 
-  // What became of a frame; docs/architecture.md has the order of precedence, docs/reasons.md what each means.
+  // What became of a frame; docs/hardware.md has the order of precedence, docs/reasons.md what each means.
 {enum("drop_e", "Drop", common.reasons)}
   localparam int unsigned DropLast = {max(reason.number for reason in common.reasons)};
 

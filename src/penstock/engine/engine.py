@@ -1,6 +1,6 @@
 """The thin Python face of the engine: builds the C++ module when its sources changed, and runs jobs on it.
 
-`python -m penstock.engine.engine` builds. docs/architecture.md ("The engine") has the keys of a job and of its result.
+`python -m penstock.engine.engine` builds. docs/jobs.md has the keys of a job and of its result.
 """
 
 import hashlib
@@ -138,7 +138,7 @@ def module() -> ModuleType:
 
 
 def run(job: dict[str, Any], progress: Progress | None = None) -> dict[str, Any]:
-    """Run `job` and return its result (keys: docs/architecture.md, "The engine").
+    """Run `job` and return its result (keys: docs/jobs.md).
 
     `progress` is called about ten times a second with {phase, cycles, duration_cycles, packets_in, packets_out, dropped, queued}; when
     it returns False, or at Ctrl-C, the run stops and its result says `interrupted`. Raises ValueError for a job that makes no sense,

@@ -21,7 +21,7 @@ who put one of these modules into a design. Here stand the main module of each f
 instantiates; ports inside of a block are at the heads of its modules.
 
 A line in italics holds for the ports below it, down to the next one. What all modules have in common (clock, reset, handshakes, AXI, widths
-of ids) is in [architecture.md](architecture.md#conventions-of-all-modules); latency, throughput and cost are in the README of each folder.
+of ids) is in [hardware.md](hardware.md#conventions-of-all-modules); latency, throughput and cost are in the README of each folder.
 """
 
 

@@ -29,7 +29,7 @@ class Point:
 def simulate(
     setting: Setting, seeds: int = 10, seed: int = 1, progress: Progress | None = None, cluster: str | None = None
 ) -> dict[str, Any]:
-    """Return the result of `seeds` runs; docs/README.md has its keys. Raises UserError."""
+    """Return the result of `seeds` runs; docs/switch-sim.md has its keys. Raises UserError."""
     if not 1 <= seeds <= MAX_SEEDS:
         raise UserError(f"--seeds {seeds}: give 1 to {MAX_SEEDS:,}")
     (measured,) = sweep([Point(setting, seeds)], seed, progress, cluster)

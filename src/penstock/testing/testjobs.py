@@ -60,7 +60,7 @@ def ip_frames(rng: random.Random, queues: list[int], count: int, mean_gap: int =
 
 
 def fate(length: int, queue: int, error: int) -> str:
-    """What docs/architecture.md says of a frame at the input of a device with 16 queues."""
+    """What docs/hardware.md says of a frame at the input of a device with 16 queues."""
     if error:
         return "bad_frame"
     if length < 14:
