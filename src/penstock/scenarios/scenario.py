@@ -132,7 +132,7 @@ def _read_yaml(path: Path, what: str, page: str, example: str) -> CommentedMap:
     except RecursionError:
         raise UserError(f"{path}: is nested too deep for a {what}") from None
     except (YAMLError, ValueError) as error:
-        raise UserError(f"{path}: is not valid YAML: {(str(error).splitlines() or ['nobody says why'])[0]}") from None
+        raise UserError(f"{path}: is not valid YAML: {(str(error).splitlines() or ['no reason is given'])[0]}") from None
     if commented is None:
         raise UserError(f"{path}: is empty; {page} says what a {what} holds")
     if not isinstance(commented, CommentedMap):
