@@ -13,7 +13,7 @@ module pst_batch_arbiter #(
     input  logic             rst_i,
     input  logic [Ports-1:0] stored_i,  // FIFOs that take a cell of the batch that is here now
     output logic             valid_o,
-    output logic [Width-1:0] index_o,   // whose cell is offered, held until it is taken
+    output logic [Width-1:0] index_o,   // the FIFO with the cell that is offered, held until it is taken
     input  logic             take_i     // with valid_o: it is taken
 );
 

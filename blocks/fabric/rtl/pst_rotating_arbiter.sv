@@ -12,7 +12,7 @@ module pst_rotating_arbiter #(
     input  logic             rst_i,
     input  logic [Ports-1:0] valid_i,  // FIFO has a cell
     output logic             valid_o,
-    output logic [Width-1:0] index_o,  // whose cell is offered, held until it is taken
+    output logic [Width-1:0] index_o,  // the FIFO with the cell that is offered, held until it is taken
     input  logic             take_i    // with valid_o: it is taken
 );
 

@@ -310,7 +310,7 @@ module pst_gate_proof
     end
   end
 `else
-  // Settings on their way to the rules; where the batches are that have been found, and whose.
+  // Settings on their way to the rules; where the batches are that have been found, and of which parent.
   logic [1:0] ruling1, ruling2, train_parent;
   logic [2:0][3:0] train_addr;
   train_t d3_longest;

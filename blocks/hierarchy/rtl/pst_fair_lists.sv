@@ -41,7 +41,7 @@ module pst_fair_lists
     input  logic                    s_append_credit_i,    // it may send more in that round
     // a queue of s_append_parent_i and s_append_class_i left, and may send more in its round
     input  logic                    s_left_valid_i,
-    // whose turn is it?
+    // which is next?
     input  logic                    s_pick_valid_i,
     output logic                    s_pick_ready_o,
     input  logic [ ParentWidth-1:0] s_pick_parent_i,

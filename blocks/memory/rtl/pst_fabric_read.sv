@@ -76,7 +76,7 @@ module pst_fabric_read #(
       .m_len_o(m_axi_arlen_o)
   );
 
-  // Whose data is next: a burst stays at the head until its last beat has gone.
+  // Which memory answers next: a burst stays at the head until its last beat has gone.
   pst_fifo #(
       .Width(MemoryWidth),
       .Depth(MaxOutstanding)
