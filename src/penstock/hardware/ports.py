@@ -97,7 +97,8 @@ def head(path: Path) -> Head:
     for port in header.ports.ports:
         if hasattr(port, "declarator"):
             above, beside = _comments(lines, line_at(port.sourceRange.start), line_at(port.sourceRange.end))
-            role = {"input": "in", "output": "out"}[port.header.direction.valueText]
+            direction = port.header.direction.valueText
+            role = {"input": "in", "output": "out"}.get(direction, direction)
             dimensions = "".join(map(str, port.declarator.dimensions))
             kind = _plain(f"{port.header.dataType} {dimensions}")
             ports.append(Entry(port.declarator.name.valueText, kind, role, "", above, beside))
@@ -178,8 +179,9 @@ def page() -> str:
     for name, path in shown().items():
         found, parent = heads[name], parents[name]
         if parent != folder:
-            readme = os.path.relpath(parent / "README.md", ROOT / "docs")
-            lines += [f"## {parent.relative_to(ROOT)}", "", f"[What it does, what it costs]({readme})", ""]
+            readme = parent / "README.md"
+            lines += [f"## {parent.relative_to(ROOT)}", ""]
+            lines += [f"[What it does, what it costs]({os.path.relpath(readme, ROOT / 'docs')})", ""] if readme.exists() else []
             folder = parent
         lines += [f"### {name}", "", f"[{path.name}]({os.path.relpath(path, ROOT / 'docs')})", "", "```text", *found.said, "```", ""]
         lines += [*table, ""] if (table := parameter_table(found)) else []
