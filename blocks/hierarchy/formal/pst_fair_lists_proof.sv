@@ -26,9 +26,11 @@ module pst_fair_lists_proof
     input round_t                  append_round_i,
     input logic                    append_credit_i,
     input logic                    left_valid_i,
+    input logic                    left_credit_i,
     input logic                    pick_valid_i,
     input logic                    pick_parent_i,
     input train_t                  pick_train_i,
+    input logic                    pick_patient_i,
     input logic [QueueIdWidth-1:0] look_queue_i,
     input patience_t               look_hold_i,
     input logic                    out_ready_i
@@ -59,6 +61,7 @@ module pst_fair_lists_proof
   typedef struct packed {
     logic                   busy;      // a pick is under way: from its handshake to that of its last queue
     train_t                 asked;     // log2 of how many
+    logic                   patient;   // it may wait for a higher class
     class_t                 cls;       // what it must give
     logic                   done;      // it has taken effect,
     logic                   walk;      // and its links are being read
@@ -93,12 +96,14 @@ module pst_fair_lists_proof
     logic       credit;
     logic       again;
     train_t     train;
+    logic       patient;
   } op_t;
 
   typedef struct packed {
     logic   parent;
     class_t cls;
     train_t train;
+    logic   patient;
   } ask_t;
 
   typedef struct packed {
@@ -110,6 +115,12 @@ module pst_fair_lists_proof
     queue_t queue_id;
   } out_t;
 
+  typedef struct packed {
+    class_t     cls;
+    logic [9:0] eighths;
+  } recent_t;
+
+  localparam recent_t NoRecent = '{cls: '1, eighths: '0};
   localparam logic [1:0] OpAppend = 2'd0;
   localparam logic [1:0] OpPick = 2'd1;
   localparam logic [1:0] OpHead = 2'd2;
@@ -135,8 +146,9 @@ module pst_fair_lists_proof
       .clk_i, .rst_i, .now_i,
       .s_append_valid_i(append_valid_i), .s_append_again_i(append_again_i), .s_append_parent_i(append_parent_i),
       .s_append_class_i(append_class_i), .s_append_queue_i(append_queue_i), .s_append_round_i(append_round_i),
-      .s_append_credit_i(append_credit_i), .s_left_valid_i(left_valid_i),
+      .s_append_credit_i(append_credit_i), .s_left_valid_i(left_valid_i), .s_left_credit_i(left_credit_i),
       .s_pick_valid_i(pick_valid_i), .s_pick_ready_o(pick_ready), .s_pick_parent_i(pick_parent_i), .s_pick_train_i(pick_train_i),
+      .s_pick_patient_i(pick_patient_i),
       .m_look_queue_o(look), .m_look_queue_i(look_queue_i), .m_look_hold_i(look_hold_i), .m_pick_hold_o(out_hold),
       .m_pick_valid_o(out_valid), .m_pick_ready_i(out_ready_i), .m_pick_parent_o(out_parent), .m_pick_queue_o(out_queue),
       .m_pick_round_o(out_round), .m_pick_none_o(out_none), .m_pick_last_o(out_last), .init_done_o(init_done)
@@ -155,6 +167,7 @@ module pst_fair_lists_proof
   count_t [Lists-1:0][1:0] count_q, count_d;
   round_t [Lists-1:0] round_q, round_d;
   logic [Lists-1:0][9:0] last_q;                          // when a queue left that may be on its way back
+  recent_t [1:0] recent_q;                                // parent: the latest packet that left
   lists_t [Lists-1:0] word_q;
   logic [1:0][1:0] mask_q, mask;                          // parent, class
   pick_t [1:0] pick_q, pick_d;                            // parent
@@ -164,6 +177,7 @@ module pst_fair_lists_proof
   number_t [OutDepth-1:0] out_index_q, out_index_d;       // output FIFO's address: of a pick's queues it is this one
   logic [1:0][TrainMost-1:0][2:0] out_at_q, out_at_d;     // and the way back
 
+  logic higher;    // a packet of a higher class than the pick's left of late
   logic effect, side, turn, none, p2, p3, p4, p5, p_out, p_look;  // parents of the stages
   list_t l1, l2, l3, l4, l5_q;
   logic valid5_q, walk5_more;
@@ -181,6 +195,8 @@ module pst_fair_lists_proof
   assign p_out      = walk5_more ? p5 : p3;
   assign p_look     = u_dut.p4_pick_q.parent;
   assign walk5_more = u_dut.p5_walk_q.valid && u_dut.p5_walk_q.links != number_t'(1);
+
+  assign higher = recent_q[p2].cls < pick_q[p2].cls && 10'(now_i[12:3] - recent_q[p2].eighths) < 10'd8;
 
   // Those in the FIFO: one may be being looked up.
   number_t [1:0] stored;
@@ -210,7 +226,10 @@ module pst_fair_lists_proof
     end
     if (u_dut.p1_q.valid && u_dut.p1_q.op == OpAppend) at_d[u_dut.p1_q.queue_id].where = InStage2;
     if (append_valid_i) at_d[append_queue_i].where = InStage1;
-    if (u_dut.look1_q) pick_d[u_dut.look1_parent_q].asked = pick_train_i;
+    if (u_dut.look1_q) begin
+      pick_d[u_dut.look1_parent_q].asked   = pick_train_i;
+      pick_d[u_dut.look1_parent_q].patient = pick_patient_i;
+    end
     if (ask) pick_d[pick_parent_i] = '{busy: 1'b1, cls: mask_q[pick_parent_i][0] ? class_t'(0) : class_t'(1), default: '0};
     if (effect && u_dut.p2_q.op == OpAppend) begin
       if (u_dut.p2_q.again || (u_dut.p2_q.round == round_q[l2] && !u_dut.p2_q.credit)) side = !turn;
@@ -219,7 +238,7 @@ module pst_fair_lists_proof
       count_d[l2][side] = count_q[l2][side] + 1'b1;
     end
     if (effect && u_dut.p2_q.op == OpPick) begin
-      none = count_q[l2][turn] == '0 && 10'(now_i[12:3] - last_q[l2]) < 10'd8;
+      none = (pick_q[p2].patient && higher) || (count_q[l2][turn] == '0 && 10'(now_i[12:3] - last_q[l2]) < 10'd8);
       side = count_q[l2][turn] != '0 ? turn : !turn;
       if (!none) begin
         number = few(count_q[l2][side], wanted);
@@ -284,7 +303,8 @@ module pst_fair_lists_proof
       word_q[l2].count <= count_d[l2];    // added up in stage 3
       mask_q[p2][u_dut.p2_q.cls[0]] <= count_d[l2] != '0;
     end
-    if (left_valid_i) last_q[list_of(append_parent_i, append_class_i)] <= now_i[12:3];
+    if (left_valid_i && left_credit_i) last_q[list_of(append_parent_i, append_class_i)] <= now_i[12:3];
+    if (left_valid_i) recent_q[append_parent_i] <= '{cls: append_class_i, eighths: now_i[12:3]};
     if (rst_i) begin
       for (int q = 0; q < 2 ** QueueIdWidth; q++) at_q[q].where <= Outside;
       count_q   <= '0;
@@ -292,6 +312,7 @@ module pst_fair_lists_proof
       pick_q    <= '0;
       pending_q <= '0;
       last_q    <= '0;
+      recent_q  <= {2{NoRecent}};
       valid5_q  <= 1'b0;
       for (int l = 0; l < Lists; l++) begin
         round_q[l] <= round_t'(2);
@@ -465,12 +486,13 @@ module pst_fair_lists_proof
         if ((!u_dut.init_q || p < 32'(u_dut.init_list_q)) && !(u_dut.p3_q.valid && p3 == 1'(p))) begin
           assert (u_dut.u_mask.mem[p] == mask_q[p] && u_dut.u_look.u_ram.mem[p] == mask_q[p]);
         end
+        if (!u_dut.init_q || p < 32'(u_dut.init_list_q)) assert (u_dut.u_recent.mem[p] == recent_q[p]);
       end
       // reads
       if (u_dut.p1_q.valid) begin
         if (!(u_dut.p3_q.valid && l3 == l1) && !(u_dut.p4_q.valid && l4 == l1)) assert (u_dut.u_lists.rdata_q == word_q[l1]);
         if (!(u_dut.p3_q.valid && p3 == l1[1]) && !(u_dut.p4_q.valid && l4[1] == l1[1])) assert (u_dut.u_mask.rdata_q == mask_q[l1[1]]);
-        if (u_dut.p1_q.op == OpPick) assert (u_dut.u_last.rdata_q == last_q[l1]);
+        if (u_dut.p1_q.op == OpPick) assert (u_dut.u_last.rdata_q == last_q[l1] && u_dut.u_recent.rdata_q == recent_q[l1[1]]);
         assert (u_dut.p1_next_q == now_i + 1'b1);
       end
       if (effect) begin
@@ -484,21 +506,25 @@ module pst_fair_lists_proof
         else if (valid5_q && l5_q[1] == p2 && !(u_dut.p3_q.valid && p3 == p2)) assert (u_dut.p2_mask_ahead_q == mask_q[p2]);
         a_word : assert (u_dut.p2_lists == word_q[l2] && u_dut.p2_mask == mask_q[p2]);
         if (u_dut.p2_q.op == OpPick) a_grace : assert (u_dut.p2_recent_q == (10'(now_i[12:3] - last_q[l2]) < 10'd8));
+        if (u_dut.p2_q.op == OpPick) a_higher : assert (u_dut.p2_higher_q == (pick_q[p2].patient && higher));
       end
       if (u_dut.look1_q) begin
         assert ((u_dut.u_look.hit_q ? u_dut.u_look.new_q : u_dut.u_look.word) == read1_q && read1_q != '0);
         assert (pick_q[u_dut.look1_parent_q].cls == (read1_q[0] ? class_t'(0) : class_t'(1)));
       end
       if (u_dut.look2_q) begin
-        assert (u_dut.look2_mask == read2_q && read2_q != '0 && u_dut.look2_train_q == pick_q[u_dut.look2_parent_q].asked);
+        assert (u_dut.look2_mask == read2_q && read2_q != '0 && u_dut.look2_train_q == pick_q[u_dut.look2_parent_q].asked
+                && u_dut.look2_patient_q == pick_q[u_dut.look2_parent_q].patient);
         assert (pick_q[u_dut.look2_parent_q].cls == (read2_q[0] ? class_t'(0) : class_t'(1)));
       end
       for (int k = 0; k < 2; k++) begin
         if (ask_there[k]) assert (ask_word[k].cls == pick_q[ask_word[k].parent].cls
-                                  && ask_word[k].train == pick_q[ask_word[k].parent].asked);
+                                  && ask_word[k].train == pick_q[ask_word[k].parent].asked
+                                  && ask_word[k].patient == pick_q[ask_word[k].parent].patient);
       end
       if (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick) begin
-        assert (u_dut.p1_q.cls == pick_q[l1[1]].cls && u_dut.p1_q.train == pick_q[l1[1]].asked);
+        assert (u_dut.p1_q.cls == pick_q[l1[1]].cls && u_dut.p1_q.train == pick_q[l1[1]].asked
+                && u_dut.p1_q.patient == pick_q[l1[1]].patient);
       end
       if (effect && u_dut.p2_q.op == OpPick) assert (u_dut.p2_q.train == pick_q[p2].asked);
       // operations are of classes and queues that there are
@@ -629,7 +655,7 @@ module pst_fair_lists_proof
         assert (count_q == '0 && !u_dut.p1_q.valid && !u_dut.p2_q.valid && !u_dut.p3_q.valid && !u_dut.p4_q.valid && !valid5_q
                 && !u_dut.p4_walk_q.valid && !u_dut.p5_walk_q.valid && !u_dut.p4_given_q && !pick_q[0].busy
                     && !pick_q[1].busy && pending_q == '0
-                && last_q == '0);
+                && last_q == '0 && recent_q == {2{NoRecent}});
         for (int l = 0; l < Lists; l++) assert (word_q[l] == Cleared);
       end
     end

@@ -52,6 +52,7 @@ module pst_gate_proof
   logic pass, waits, room, due_valid, due_parent, cfg_ready, cfg, init_done;
   cycle_t now_q;
   train_t due_train;
+  logic due_patient;
 
   pst_gate #(
       .Parents(Parents), .MaxWaiting(MaxWaiting), .Slots(4), .SlotCycles(8), .ToleranceCycles(ToleranceCycles), .TrainLog(TrainLog),
@@ -61,7 +62,7 @@ module pst_gate_proof
       .s_op_valid_i(op_valid_i), .s_op_walk_i(op_walk_i), .s_op_parent_i(op_parent_i), .s_op_len_i(op_len_i), .s_op_i(op_i),
       .s_op_last_i(op_last_i), .pass_o(pass), .wait_o(waits), .room_o(room),
       .m_due_valid_o(due_valid), .m_due_ready_i(due_ready_i), .m_due_parent_o(due_parent),
-      .m_due_train_o(due_train),
+      .m_due_train_o(due_train), .m_due_patient_o(due_patient),
       .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_parent_i(cfg_parent_i), .s_cfg_shaper_i(cfg_i), .init_done_o(init_done)
   );
 
@@ -145,17 +146,18 @@ module pst_gate_proof
   logic d3_parent_q, given_parent_q;
   logic [1:0][TrainLog:0] members_q;    // of the batch that is outside, that have left or been looked at
   train_t [1:0] granted_q;              // batches, as they were found
+  logic [1:0] patient_q;                // and whether the parent was patient then
   train_t [1:0] told_q, told;           // batches, as users are told
   always_comb begin
     told = told_q;
-    if (u_dut.g_train.given_q) told[given_parent_q] = due_train;
+    if (u_dut.given_q) told[given_parent_q] = due_train;
   end
 
   always_ff @(posedge clk_i) begin
     d3_parent_q    <= u_dut.d2_parent_q;
     given_parent_q <= due_parent;
     told_q         <= told;
-    if (u_dut.g_train.d3_push_q) granted_q[d3_parent_q] <= u_dut.g_train.u_train.s_data_i;
+    if (u_dut.d3_push_q) {patient_q[d3_parent_q], granted_q[d3_parent_q]} <= u_dut.u_train.s_data_i;
     if (op4 && (op_i == GateLeave || op_i == GateAgain)) members_q[p4] <= op_last_i ? '0 : members_q[p4] + 1'b1;
     if (rst_i) members_q <= '0;
   end
@@ -300,11 +302,11 @@ module pst_gate_proof
       for (int k = 0; k < RoomCycles; k++) if (room_q[k]) assert (32'(under_way) <= 23 + k);
       a_due : assert (32'(u_dut.due_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
       a_back : assert (32'(u_dut.back_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
-      a_train : assert (8'(u_dut.g_train.unused_train_level) + 8'(u_dut.g_train.d3_push_q)
-                        == 8'(u_dut.due_level) + 8'(u_dut.g_train.given_q));
-      if (u_dut.g_train.d3_push_q) a_train_room : assert (u_dut.g_train.unused_train_ready && u_dut.due_level != '0);
-      if (u_dut.g_train.given_q) a_train_there : assert (u_dut.g_train.unused_train_valid);
-      a_train_flag : assert (u_dut.g_train.unused_train_valid == (u_dut.g_train.unused_train_level != '0));
+      a_train : assert (8'(u_dut.unused_train_level) + 8'(u_dut.d3_push_q)
+                        == 8'(u_dut.due_level) + 8'(u_dut.given_q));
+      if (u_dut.d3_push_q) a_train_room : assert (u_dut.unused_train_ready && u_dut.due_level != '0);
+      if (u_dut.given_q) a_train_there : assert (u_dut.unused_train_valid);
+      a_train_flag : assert (u_dut.unused_train_valid == (u_dut.unused_train_level != '0));
       a_flags : assert (u_dut.main_valid == (u_dut.main_level != '0) && u_dut.back_valid == (u_dut.back_level != '0)
                         && due_valid == (u_dut.due_level != '0));
     end
@@ -319,10 +321,10 @@ module pst_gate_proof
       ruling1[p] = u_dut.g_train.t1_valid_q && u_dut.g_train.t1_parent_q == 1'(p);
       ruling2[p] = u_dut.g_train.t2_valid_q && u_dut.g_train.t2_parent_q == 1'(p);
     end
-    train_addr[0] = u_dut.g_train.u_train.raddr_q;
+    train_addr[0] = u_dut.u_train.raddr_q;
     for (int k = 1; k < 3; k++) train_addr[k] = 32'(train_addr[k-1]) == u_dut.DueDepth ? '0 : train_addr[k-1] + 1'b1;
-    d3_longest   = longest(whole_t'(u_dut.g_train.d3_rule_q.span), whole_t'(u_dut.g_train.d3_late_q));
-    train_parent = u_dut.g_train.given_q ? {out_parent[0], given_parent_q} : out_parent;
+    d3_longest   = longest(whole_t'(u_dut.g_train.d3_rule_q.span), whole_t'(u_dut.d3_late_q));
+    train_parent = u_dut.given_q ? {out_parent[0], given_parent_q} : out_parent;
   end
 
   // A read of a state gives the newest but for what the operations ahead of it change.
@@ -350,7 +352,8 @@ module pst_gate_proof
 
 `ifndef SINGLES
       // a parent's batch is the one that was found for it
-      if (u_dut.g_train.given_q) `PLACES(u_dut.g_train.unused_train_valid && due_train == granted_q[given_parent_q]);
+      if (u_dut.given_q) `PLACES(u_dut.unused_train_valid && due_train == granted_q[given_parent_q]
+                                   && due_patient == patient_q[given_parent_q]);
       for (int p = 0; p < 2; p++) begin
         if (outside_q[p]) `PLACES(told[p] == granted_q[p] && 32'(granted_q[p]) <= TrainLog && 32'(members_q[p]) < 1 << granted_q[p]);
         if (!outside_q[p]) `PLACES(members_q[p] == '0);
@@ -366,8 +369,9 @@ module pst_gate_proof
         end
       end
       if (op4 && quiet_q[p4] >= 3'd3 && rule_q[p4].most != '0) `PLACES(increment4 <= {rule_q[p4].span, 16'b0});
-      if (u_dut.g_train.d3_push_q && steady_q[d3_parent_q]) `PLACES(u_dut.g_train.d3_rule_q == rule_q[d3_parent_q]);
-      `PLACES(u_dut.g_train.u_train.s_data_i == (d3_longest < u_dut.g_train.d3_rule_q.most ? d3_longest : u_dut.g_train.d3_rule_q.most));
+      if (u_dut.d3_push_q && steady_q[d3_parent_q]) `PLACES(u_dut.g_train.d3_rule_q == rule_q[d3_parent_q]);
+      `PLACES(u_dut.d3_train == (d3_longest < u_dut.g_train.d3_rule_q.most ? d3_longest : u_dut.g_train.d3_rule_q.most));
+      `PLACES(u_dut.u_train.s_data_i == {32'(u_dut.d3_late_q) < u_dut.PatientCycles, u_dut.d3_train});
 
       // what the induction needs: rules on their way to the memory and from there, settings on their way
       for (int p = 0; p < 2; p++) begin
@@ -396,14 +400,15 @@ module pst_gate_proof
       if (op4 && quiet_q[p4] >= 3'd3) `PLACES(read4_q == cfg_q[p4]);
 
       // what the induction needs: the FIFO of batches goes with that of parents
-      if (u_dut.g_train.given_q) `PLACES(outside_q[given_parent_q]);
-      if (u_dut.g_train.d3_push_q) `PLACES(u_dut.due_level != '0 && out_parent[1'(32'(u_dut.due_level) - 1)] == d3_parent_q);
-      `PLACES(u_dut.g_train.unused_train_valid == (u_dut.g_train.unused_train_level != '0));
-      `PLACES(8'(u_dut.g_train.unused_train_level) + 8'(u_dut.g_train.d3_push_q) == 8'(u_dut.due_level) + 8'(u_dut.g_train.given_q));
-      `PLACES(u_dut.g_train.u_train.waddr_q == train_addr[2'(u_dut.g_train.unused_train_level)] && 32'(train_addr[0]) <= u_dut.DueDepth);
+      if (u_dut.given_q) `PLACES(outside_q[given_parent_q]);
+      if (u_dut.d3_push_q) `PLACES(u_dut.due_level != '0 && out_parent[1'(32'(u_dut.due_level) - 1)] == d3_parent_q);
+      `PLACES(u_dut.unused_train_valid == (u_dut.unused_train_level != '0));
+      `PLACES(8'(u_dut.unused_train_level) + 8'(u_dut.d3_push_q) == 8'(u_dut.due_level) + 8'(u_dut.given_q));
+      `PLACES(u_dut.u_train.waddr_q == train_addr[2'(u_dut.unused_train_level)] && 32'(train_addr[0]) <= u_dut.DueDepth);
       for (int k = 0; k < 2; k++) begin
-        if (32'(u_dut.g_train.unused_train_level) > k) begin
-          `PLACES(u_dut.g_train.u_train.mem[train_addr[k]] == granted_q[train_parent[k]] && 32'(granted_q[train_parent[k]]) <= TrainLog);
+        if (32'(u_dut.unused_train_level) > k) begin
+          `PLACES(u_dut.u_train.mem[train_addr[k]] == {patient_q[train_parent[k]], granted_q[train_parent[k]]}
+                  && 32'(granted_q[train_parent[k]]) <= TrainLog);
         end
       end
 `endif
@@ -553,7 +558,7 @@ module pst_gate_proof
   // Batches of X: the lateness that was found; what those packets of a batch that have not left take at most.
   logic d3_there;
   age_t d3_age_q, to_come;
-  assign d3_there = u_dut.g_train.d3_push_q && d3_parent_q == X;
+  assign d3_there = u_dut.d3_push_q && d3_parent_q == X;
   assign to_come  = age_t'((1 << granted_q[X]) - 1 - 32'(members_q[X])) * age_t'({rule_q[X].span, 16'b0});
 
   always_ff @(posedge clk_i) d3_age_q <= now - d2_true_q;
@@ -592,7 +597,7 @@ module pst_gate_proof
       if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_d2_same : assert (d2_true_q == true_q || age >= OldAge);
       if (d3_there) begin
         a_d3_age : assert (d3_age_q >= 0 && (d3_age_q <= age || age >= OldAge) && d3_age_q <= Oldest + 10 * Cycle);
-        a_d3_late : assert (age_t'(u_dut.g_train.d3_late_q) == d3_age_q >>> 16);
+        a_d3_late : assert (age_t'(u_dut.d3_late_q) == d3_age_q >>> 16);
       end
       if (due_there && !d3_there && steady_q[X]) begin
         a_granted : assert (granted_q[X] <= rule_q[X].most);

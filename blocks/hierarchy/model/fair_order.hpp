@@ -79,9 +79,10 @@ class FairLists {
     void append_again(uint32_t* links, uint32_t queue) { lists_[(round_ & 1) ^ 1].push(links, queue); }
 
     // No queue is left in this round, and it is too early for the next one.
-    bool in_grace(int64_t now) const {
-        return lists_[round_ & 1].count == 0 && ((static_cast<uint32_t>(now >> 3) - last_) & kGraceMask) < kGrace;
-    }
+    bool in_grace(int64_t now) const { return lists_[round_ & 1].count == 0 && in_grace(now, last_); }
+    static uint16_t eighths(int64_t now) { return static_cast<uint16_t>(now >> 3 & kGraceMask); }
+    // Less than the grace has passed since `last`, modulo 2^13 cycles.
+    static bool in_grace(int64_t now, uint32_t last) { return ((static_cast<uint32_t>(now >> 3) - last) & kGraceMask) < kGrace; }
 
     // Takes the queue whose turn it is. Not when empty.
     uint32_t pick(const uint32_t* links) {
@@ -89,7 +90,7 @@ class FairLists {
         return lists_[round_ & 1].pop(links);
     }
     // A queue left with credit for more.
-    void left(int64_t now) { last_ = static_cast<uint32_t>(now >> 3) & kGraceMask; }
+    void left(int64_t now) { last_ = eighths(now); }
     uint32_t round() const { return round_; }
     // The list of the last pick has a queue left.
     bool shortened() const { return lists_[round_ & 1].count != 0; }

@@ -44,19 +44,22 @@ class FairPicker {
     static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
     FairPicker(uint32_t parents, uint32_t classes, uint32_t queues)
-        : classes_(classes), lists_(size_t{parents} * classes), masks_(parents), links_(queues) {}
+        : classes_(classes), recent_(parents), lists_(size_t{parents} * classes), masks_(parents), links_(queues) {}
 
     // A queue waits from cycle `start` on; credit: what it has at this level; again: it was picked and may not go yet.
     void append(int64_t start, uint32_t parent, uint32_t cls, uint32_t queue, const RoundCredit& credit, bool again) {
         appends_.push({start, parent, queue, credit, static_cast<uint8_t>(cls), again});
     }
 
-    // A queue of this parent and class left in cycle `now`, and may send more in its round.
-    void left(int64_t now, uint32_t parent, uint32_t cls) { lists_[size_t{parent} * classes_ + cls].left(now); }
+    // A packet of this parent and class left in cycle `now`; credit: its subscriber may send more in its round.
+    void left(int64_t now, uint32_t parent, uint32_t cls, bool credit) {
+        recent_[parent] = {FairLists::eighths(now), static_cast<uint8_t>(cls)};
+        if (credit) lists_[size_t{parent} * classes_ + cls].left(now);
+    }
 
     // A parent came out of its wheel in this cycle: it asks for a batch of the queues that wait, of the class that is known to be the
-    // highest now.
-    void ask(int64_t now, uint32_t parent, unsigned train) {
+    // highest now. patient: it may wait for a higher class.
+    void ask(int64_t now, uint32_t parent, unsigned train, bool patient) {
         apply(now + picker_timing::kAhead);
         unsigned mask = masks_[parent];
         for (unsigned n = 0; n < kChanges; ++n) {  // newest first: back to what it was
@@ -64,7 +67,7 @@ class FairPicker {
             if (change.start <= now) break;
             if (change.parent == parent) mask = change.before;
         }
-        asks_.push({now + picker_timing::kAsk, parent, train, static_cast<uint8_t>(__builtin_ctz(mask))});
+        asks_.push({now + picker_timing::kAsk, parent, train, static_cast<uint8_t>(__builtin_ctz(mask)), patient});
     }
 
     // Every cycle in which next_event() says so, or a queue was appended.
@@ -77,7 +80,8 @@ class FairPicker {
         if (blocked_[start & 1] >= start || picks_.size() + (ask.train > 1 ? t::kTrainMost : 1) > t::kPlaces) return;
         asks_.pop();
         FairLists& lists = lists_[size_t{ask.parent} * classes_ + ask.cls];
-        Pick pick{start + t::kOut, ask.parent, 0, lists.round(), lists.in_grace(start + t::kClock), true};
+        const bool none = (ask.patient && recent_[ask.parent].waits(start + t::kClock, ask.cls)) || lists.in_grace(start + t::kClock);
+        Pick pick{start + t::kOut, ask.parent, 0, lists.round(), none, true};
         unsigned given = 1;
         if (!pick.none) {
             for (;; ++given, pick.at += t::kNext) {
@@ -122,6 +126,14 @@ class FairPicker {
     static constexpr int64_t kCycles = 64;  // that are remembered
     static constexpr unsigned kChanges = 32;
 
+    // The latest packet that left a parent: when, and its class. Classes below it do not get their turn while its queue may be on its way
+    // back.
+    struct Recent {
+        uint16_t last = 0;
+        uint8_t cls = 0xFF;
+
+        bool waits(int64_t now, uint32_t lower) const { return cls < lower && FairLists::in_grace(now, last); }
+    };
     struct Append {
         int64_t start;
         uint32_t parent, queue;
@@ -134,6 +146,7 @@ class FairPicker {
         uint32_t parent;
         unsigned train;  // how many at most
         uint8_t cls;
+        bool patient;
     };
     struct Change {
         int64_t start = -1;
@@ -175,6 +188,7 @@ class FairPicker {
     }
 
     uint32_t classes_;
+    std::vector<Recent> recent_;    // by parent
     std::vector<FairLists> lists_;  // by parent and class
     std::vector<uint8_t> masks_;    // by parent: classes that wait
     std::vector<uint32_t> links_;   // by queue

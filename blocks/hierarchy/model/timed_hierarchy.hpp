@@ -37,6 +37,7 @@ inline constexpr int kAppend[3] = {0, 9, 11};  // until a list of what waits at 
 inline constexpr int kOpen = 9;                // from a setting with an open gate until a parked parent is placed
 inline constexpr int kWalkCycles = 64;         // one operation in so many is a walk over old stamps, which changes nothing here
 inline constexpr int kTolerance = 1024;        // of a gate, cycles
+inline constexpr int kPatient = 512;           // a node or port that is less late may wait for a higher class
 inline constexpr unsigned kPlaces = 32;        // operations under way and packets offered; the same and wake-ups that are not taken yet
 inline constexpr unsigned kPicks = 12;         // parents that have asked and are not answered, each level
 inline constexpr unsigned kTrainLog = picker_timing::kTrainLog;  // of a node or port that is behind its time
@@ -227,7 +228,8 @@ class TimedHierarchy {
             while (log < hierarchy_timing::kTrainLog && ((int64_t{2} << log) - 1) * span <= late) ++log;
             return log;
         }
-        unsigned train(int64_t now) const { return 1U << std::min(most, longest(now - 1 - ((gate.time - 1) >> 16))); }
+        int64_t late(int64_t now) const { return now - 1 - ((gate.time - 1) >> 16); }
+        unsigned train(int64_t now) const { return 1U << std::min(most, longest(late(now))); }
     };
     struct Class {
         uint8_t cls : 4 = 0, weight : 4 = 1;
@@ -313,7 +315,10 @@ class TimedHierarchy {
             return;
         }
         if (!gate.open(now + t::kLook)) return wheels_[level].place(parent, gate.time, now + t::kPlaceBack);
-        if (level > 0) return pickers_[level - 1].ask(now, parent, groups_[level - 1][parent].train(now + t::kLook));
+        if (level > 0) {
+            const Group& group = groups_[level - 1][parent];
+            return pickers_[level - 1].ask(now, parent, group.train(now + t::kLook), group.late(now + t::kLook) < t::kPatient);
+        }
         const uint32_t queue = (parent << shift_) + subscribers_[parent].queues.next();
         __builtin_prefetch(&held_[queue], 1);
         picks_.push({now + t::kPick, parent, queue, 0, false, true});
@@ -488,7 +493,7 @@ class TimedHierarchy {
         const bool go = seen.pick(pick.round, subscribers_[pick.queue >> shift_].weight, held.cls, held.length);
         recent_[level - 1][next_recent_[level - 1]++ % kRecent] = {start, word, credits_[level - 1][word]};
         credit = credits_[level - 1][word] = seen;
-        if (go && credit.credit >= 0) pickers_[level - 1].left(start + hierarchy_timing::kAppend[level], pick.parent, held.cls);
+        if (go) pickers_[level - 1].left(start + hierarchy_timing::kAppend[level], pick.parent, held.cls, credit.credit >= 0);
         return go;
     }
 

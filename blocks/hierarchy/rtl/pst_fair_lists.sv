@@ -3,8 +3,9 @@
 //
 // Each class of a parent has a round and two FIFO lists, of this round and of the next. When the list of this round is empty, the next
 // round begins; but not within GraceCycles of a queue's leaving with credit for more, for it may be on its way back, and would lose the
-// rest of its round: such a pick finds none, and the parent asks again. Which list a queue joins, and so its share, is decided by what it
-// may still send in its round (pst_round_credit).
+// rest of its round: such a pick finds none, and the parent asks again. For the same reason a class does not get its turn within GraceCycles
+// of a packet of a higher class, while the parent is patient: not so late that its shaper would not make up for the wait. Which list a queue
+// joins, and so its share, is decided by what it may still send in its round (pst_round_credit).
 //
 // A pick may ask for a batch of 2^n queues. It gets them one after the other, fewer if the list has no more. A batch is one operation on the
 // lists: the links lead from one of its queues to the next.
@@ -39,13 +40,15 @@ module pst_fair_lists
     input  logic [QueueIdWidth-1:0] s_append_queue_i,
     input  round_t                  s_append_round_i,     // round in which it was picked last
     input  logic                    s_append_credit_i,    // it may send more in that round
-    // a queue of s_append_parent_i and s_append_class_i left, and may send more in its round
+    // a packet of s_append_parent_i and s_append_class_i left
     input  logic                    s_left_valid_i,
-    // which is next?
+    input  logic                    s_left_credit_i,      // and its subscriber may send more in its round
+    // whose turn is it?
     input  logic                    s_pick_valid_i,
     output logic                    s_pick_ready_o,
     input  logic [ ParentWidth-1:0] s_pick_parent_i,
     input  train_t                  s_pick_train_i,       // in the next cycle: log2 of how many
+    input  logic                    s_pick_patient_i,     // in the next cycle: it may wait for a higher class
     // a queue leaves its list: in the next cycle which one goes for it, and whether that one still holds back
     output logic [QueueIdWidth-1:0] m_look_queue_o,
     input  logic [QueueIdWidth-1:0] m_look_queue_i,
@@ -105,7 +108,16 @@ module pst_fair_lists
     logic    credit;    // append
     logic    again;     // append
     train_t  train;     // pick: asked for
+    logic    patient;   // pick
   } op_t;
+
+  // When a packet left, in eight cycles, and its class. None goes before the lowest class.
+  typedef struct packed {
+    class_t     cls;
+    logic [9:0] eighths;
+  } recent_t;
+
+  localparam recent_t NoRecent = '{cls: '1, eighths: '0};
 
   function automatic logic [ListWidth-1:0] list_of(parent_t parent, class_t cls);
     return ListWidth'(((ListWidth + ClassWidth)'(parent) << $clog2(Classes)) | (ListWidth + ClassWidth)'(cls));
@@ -153,6 +165,7 @@ module pst_fair_lists
   class_t look2_class, pick_class;
   parent_t pick_parent;
   train_t look2_train_q, pick_train;
+  logic look2_patient_q, pick_patient;
   credit_count_t credit_q, back_q, unused_out_level;    // places in u_out; those that come back
   logic [$clog2(PickDepth+1)-1:0] pick_level, unused_head_level;
   logic unused_pick_ready, unused_head_ready, unused_out_ready, pick_given;
@@ -170,7 +183,8 @@ module pst_fair_lists
     look1_parent_q <= s_pick_parent_i;
     look2_q        <= look1_q;
     look2_parent_q <= look1_parent_q;
-    look2_train_q  <= s_pick_train_i;
+    look2_train_q   <= s_pick_train_i;
+    look2_patient_q <= s_pick_patient_i;
     // As many as are asked for, until it is known how many there are.
     credit_q    <= credit_q + back_q - (p1_pick_q ? credit_count_t'(1) << p1_q.train : '0);
     back_q      <= (p3_pick_q ? (credit_count_t'(1) << p3_q.train) - credit_count_t'(p3_number_q) : '0) + credit_count_t'(pick_given);
@@ -185,11 +199,11 @@ module pst_fair_lists
   end
 
   pst_fifo #(
-      .Width(ParentWidth + ClassWidth + $bits(train_t)), .Depth(PickDepth)
+      .Width(ParentWidth + ClassWidth + $bits(train_t) + 1), .Depth(PickDepth)
   ) u_pick (
       .clk_i, .rst_i,
-      .s_valid_i(look2_q), .s_ready_o(unused_pick_ready), .s_data_i({look2_parent_q, look2_class, look2_train_q}),
-      .m_valid_o(pick_valid), .m_ready_i(pick_take), .m_data_o({pick_parent, pick_class, pick_train}),
+      .s_valid_i(look2_q), .s_ready_o(unused_pick_ready), .s_data_i({look2_parent_q, look2_class, look2_train_q, look2_patient_q}),
+      .m_valid_o(pick_valid), .m_ready_i(pick_take), .m_data_o({pick_parent, pick_class, pick_train, pick_patient}),
       .level_o(pick_level)
   );
 
@@ -204,7 +218,7 @@ module pst_fair_lists
   always_comb begin
     p0 = '{
         valid: s_append_valid_i, op: OpAppend, parent: s_append_parent_i, cls: s_append_class_i, queue_id: s_append_queue_i,
-        round: s_append_round_i, credit: s_append_credit_i, again: s_append_again_i, train: '0
+        round: s_append_round_i, credit: s_append_credit_i, again: s_append_again_i, train: '0, patient: 1'b0
     };
     head_take = 1'b0;
     pick_take = 1'b0;
@@ -213,7 +227,10 @@ module pst_fair_lists
         p0        = head_fifo;
         head_take = 1'b1;
       end else begin
-        p0        = '{valid: pick_valid && pick_start, op: OpPick, parent: pick_parent, cls: pick_class, train: pick_train, default: '0};
+        p0        = '{
+            valid: pick_valid && pick_start, op: OpPick, parent: pick_parent, cls: pick_class, train: pick_train, patient: pick_patient,
+            default: '0
+        };
         pick_take = pick_start;
       end
     end
@@ -230,7 +247,9 @@ module pst_fair_lists
   queue_t link_waddr, p2_head, link_r;
   logic [9:0] p1_last;
   logic [12:0] p1_next_q;    // the clock of the next cycle
-  logic p2_recent_q;         // a queue left with credit for more within GraceCycles
+  logic p2_recent_q;         // a packet left with credit for more within GraceCycles
+  logic p2_higher_q;         // a packet of a higher class left within GraceCycles, and the parent is patient
+  recent_t p1_recent;
 
   // How many there are is added up a stage later: a pick does not look at it.
   always_comb begin
@@ -293,7 +312,7 @@ module pst_fair_lists
       end
       OpPick: begin
         nonempty = p2_lists.nonempty[side];
-        p2_none  = !nonempty && p2_recent_q;
+        p2_none  = p2_higher_q || (!nonempty && p2_recent_q);
         if (!nonempty) side = !side;
         if (!p2_none) begin
           if (!nonempty) p2_new.round = p2_lists.round + 1'b1;
@@ -376,14 +395,30 @@ module pst_fair_lists
       .Width(10), .Depth(Lists), .Style(RamStyle)
   ) u_last (
       .clk_i,
-      .we_i(init_q || s_left_valid_i), .waddr_i(init_q ? init_list_q : list_of(s_append_parent_i, s_append_class_i)),
+      .we_i(init_q || (s_left_valid_i && s_left_credit_i)),
+      .waddr_i(init_q ? init_list_q : list_of(s_append_parent_i, s_append_class_i)),
       .wdata_i(init_q ? '0 : now_i[12:3]),
       .re_i(1'b1), .raddr_i(list_of(p0.parent, p0.cls)), .rdata_o(p1_last)
   );
 
+  // The latest packet that left the parent.
+  pst_ram_1r1w #(
+      .Width($bits(recent_t)), .Depth(Parents), .Style(RamStyle)
+  ) u_recent (
+      .clk_i,
+      .we_i(init_q || s_left_valid_i), .waddr_i(init_q ? parent_t'(init_list_q) : s_append_parent_i),
+      .wdata_i(init_q ? NoRecent : recent_t'{cls: s_append_class_i, eighths: now_i[12:3]}),
+      .re_i(1'b1), .raddr_i(p0.parent), .rdata_o(p1_recent)
+  );
+
+  function automatic logic in_grace(logic [9:0] since);
+    return 10'(p1_next_q[12:3] - since) < 10'(GraceCycles / 8);
+  endfunction
+
   always_ff @(posedge clk_i) begin
     p1_next_q   <= now_i + 13'd2;
-    p2_recent_q <= 10'(p1_next_q[12:3] - p1_last) < 10'(GraceCycles / 8);
+    p2_recent_q <= in_grace(p1_last);
+    p2_higher_q <= p1_q.patient && p1_recent.cls < p1_q.cls && in_grace(p1_recent.eighths);
   end
 
   // Which classes wait: for the operation, and for the look before a pick.

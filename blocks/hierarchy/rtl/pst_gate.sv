@@ -20,6 +20,7 @@ module pst_gate
     parameter int unsigned Slots = 256,               // of the wheel, see pst_timing_wheel
     parameter int unsigned SlotCycles = 32,           // cycles
     parameter int unsigned ToleranceCycles = 1024,    // lateness that is made up for, below 2^(TimeWidth-4) cycles
+    parameter int unsigned PatientCycles = ToleranceCycles < 8192 ? ToleranceCycles / 2 : 4096,  // less late: a lower class may wait; below 2^13
     parameter int unsigned TrainLog = 4,              // log2 of the longest batch, 0 .. 4
     parameter int unsigned TimeWidth = 32,            // bits of a time in cycles
     parameter string       RamStyle = "auto",
@@ -43,6 +44,7 @@ module pst_gate
     input  logic                   m_due_ready_i,
     output logic [ParentWidth-1:0] m_due_parent_o,
     output train_t                 m_due_train_o,     // in the cycle after it was taken: log2 of how many it may let go
+    output logic                   m_due_patient_o,   // and whether it is less than PatientCycles late
     // shaper of one parent
     input  logic                   s_cfg_valid_i,
     output logic                   s_cfg_ready_o,
@@ -61,6 +63,10 @@ module pst_gate
   end
   if (TimeWidth < 16 || TimeWidth > 32 || ToleranceCycles >= 2 ** (TimeWidth - 4)) begin : g_bad_time
     $error("pst_gate: TimeWidth (%0d) must be 16 .. 32, ToleranceCycles (%0d) below 2^(TimeWidth-4)", TimeWidth, ToleranceCycles);
+  end
+
+  if (PatientCycles >= 2 ** 13) begin : g_bad_patience
+    $error("pst_gate: PatientCycles is %0d, allowed: 0 .. 8191", PatientCycles);
   end
 
   typedef logic [ParentWidth-1:0] parent_t;
@@ -386,14 +392,49 @@ module pst_gate
       .level_o(due_level)
   );
 
+  // --- a cycle later: how late is the parent? Less than PatientCycles: it may wait for a higher class.
+
+  localparam int unsigned SpanWidth = 13;
+  localparam int unsigned LateWidth = SpanWidth + TrainLog;
+  typedef logic [LateWidth-1:0] late_t;
+
+  function automatic late_t late_of(logic [31:0] cycles);
+    return |(cycles >> LateWidth) ? '1 : late_t'(cycles);
+  endfunction
+
+  cycle_t d2_late;
+  late_t d3_late_q;
+  logic d3_push_q, given_q, unused_train_ready, unused_train_valid;
+  train_t d3_train;
+  logic [$clog2(DueDepth+2)-1:0] unused_train_level;
+
+  assign d2_late = now_i - d2_hold - 1'b1;    // modulo 2^TimeWidth
+
+  always_ff @(posedge clk_i) begin
+    d3_push_q <= due_push;
+    d3_late_q <= late_of(32'(d2_late));
+    given_q   <= m_due_valid_o && m_due_ready_i;
+    if (rst_i) begin
+      d3_push_q <= 1'b0;
+      given_q   <= 1'b0;
+    end
+  end
+
+  // Filled a cycle after u_due, and emptied a cycle after it.
+  pst_fifo #(
+      .Width($bits(train_t) + 1), .Depth(DueDepth + 1)
+  ) u_train (
+      .clk_i, .rst_i,
+      .s_valid_i(d3_push_q), .s_ready_o(unused_train_ready), .s_data_i({d3_late_q < late_t'(PatientCycles), d3_train}),
+      .m_valid_o(unused_train_valid), .m_ready_i(given_q), .m_data_o({m_due_patient_o, m_due_train_o}),
+      .level_o(unused_train_level)
+  );
+
   if (TrainLog == 0) begin : g_single
-    assign m_due_train_o = '0;
+    assign d3_train = '0;
   end else begin : g_train
     // The largest packet's time at the parent's rate, for 2^LenWidth byte, in whole cycles and more than it is; and the longest batch that
     // the tolerance allows. A parent that needs 2^SpanWidth cycles or more is slow enough without batches.
-    localparam int unsigned SpanWidth = 13;
-    localparam int unsigned LateWidth = SpanWidth + TrainLog;
-    typedef logic [LateWidth-1:0] late_t;
     typedef struct packed {
       train_t               most;
       logic [SpanWidth-1:0] span;
@@ -405,22 +446,15 @@ module pst_gate
       for (int k = 1; k <= int'(TrainLog); k++) if ((late_t'(span) << k) - late_t'(span) <= late) longest = train_t'(k);
     endfunction
 
-    function automatic late_t late_of(logic [31:0] cycles);
-      return |(cycles >> LateWidth) ? '1 : late_t'(cycles);
-    endfunction
-
     logic [46:0] scaled;
-    logic t1_valid_q, t1_slow_q, t2_valid_q, d3_push_q, given_q, unused_train_ready, unused_train_valid;
+    logic t1_valid_q, t1_slow_q, t2_valid_q;
     logic [SpanWidth-1:0] t1_span_q;
-    late_t t1_late_q, d3_late_q;
-    cycle_t d2_late;
+    late_t t1_late_q;
     parent_t t1_parent_q, t2_parent_q;
     rule_t t2_rule_q, d2_rule, d3_rule_q;
     train_t d3_longest;
-    logic [$clog2(DueDepth+2)-1:0] unused_train_level;
 
-    assign d2_late = now_i - d2_hold - 1'b1;    // modulo 2^TimeWidth
-    assign scaled  = (47'(s_cfg_shaper_i.mantissa) << s_cfg_shaper_i.exponent) >> (31 - LenWidth);
+    assign scaled = (47'(s_cfg_shaper_i.mantissa) << s_cfg_shaper_i.exponent) >> (31 - LenWidth);
 
     always_ff @(posedge clk_i) begin
       t1_valid_q  <= cfg_take;
@@ -431,16 +465,10 @@ module pst_gate
       t2_valid_q  <= t1_valid_q;
       t2_parent_q <= t1_parent_q;
       t2_rule_q   <= '{most: t1_slow_q || t1_span_q == '0 ? '0 : longest(t1_span_q, t1_late_q), span: t1_span_q};
-
-      d3_push_q <= due_push;
-      d3_rule_q <= d2_rule;
-      d3_late_q <= late_of(32'(d2_late));
-      given_q   <= m_due_valid_o && m_due_ready_i;
+      d3_rule_q   <= d2_rule;
       if (rst_i) begin
         t1_valid_q <= 1'b0;
         t2_valid_q <= 1'b0;
-        d3_push_q  <= 1'b0;
-        given_q    <= 1'b0;
       end
     end
 
@@ -454,16 +482,7 @@ module pst_gate
     );
 
     assign d3_longest = longest(d3_rule_q.span, d3_late_q);
-
-    // Filled a cycle after u_due, and emptied a cycle after it.
-    pst_fifo #(
-        .Width($bits(train_t)), .Depth(DueDepth + 1)
-    ) u_train (
-        .clk_i, .rst_i,
-        .s_valid_i(d3_push_q), .s_ready_o(unused_train_ready), .s_data_i(d3_longest < d3_rule_q.most ? d3_longest : d3_rule_q.most),
-        .m_valid_o(unused_train_valid), .m_ready_i(given_q), .m_data_o(m_due_train_o),
-        .level_o(unused_train_level)
-    );
+    assign d3_train   = d3_longest < d3_rule_q.most ? d3_longest : d3_rule_q.most;
   end
 
 `ifndef SYNTHESIS

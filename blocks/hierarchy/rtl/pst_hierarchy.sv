@@ -123,7 +123,8 @@ module pst_hierarchy
 
   // A queue that joins the lists of a node or port, or one that has left.
   typedef struct packed {
-    logic        more;          // it left, and its subscriber may send more in its round
+    logic        left;          // its packet left,
+    logic        more;          // and its subscriber may send more in its round
     logic        again;
     queue_t      parent;
     class_t      cls;
@@ -406,12 +407,12 @@ module pst_hierarchy
 
     // To the lists, a cycle after the event: what a pick has left counts for the queue that follows it.
     h8_node_q <= '{
-        more: h7_left_q && node_more, again: h7_again_q && h7_q.hold == '0, parent: queue_t'(h7_q.node), cls: h7_q.packet.cls,
+        left: h7_left_q, more: node_more, again: h7_again_q && h7_q.hold == '0, parent: queue_t'(h7_q.node), cls: h7_q.packet.cls,
         subscriber: subscriber_of(h7_q.queue_id), round: h7_left_q ? h7_q.round : h7_round_q,
         credit: h7_left_q ? node_left_credit : h7_again_q || h7_credit_q
     };
     h10_port_q <= '{
-        more: h9_left_q && port_more, again: h9_again_q && h9_q.hold == '0, parent: queue_t'(h9_q.port), cls: h9_q.packet.cls,
+        left: h9_left_q, more: port_more, again: h9_again_q && h9_q.hold == '0, parent: queue_t'(h9_q.port), cls: h9_q.packet.cls,
         subscriber: subscriber_of(h9_q.queue_id), round: h9_left_q ? h9_q.round : h9_round_q,
         credit: h9_left_q ? port_left_credit : h9_again_q || h9_credit_q
     };
@@ -441,8 +442,8 @@ module pst_hierarchy
       h9_again_q  <= 1'b0;
       h9_left_q   <= 1'b0;
       h9_out_q    <= 1'b0;
-      h8_node_q.more  <= 1'b0;
-      h10_port_q.more <= 1'b0;
+      h8_node_q.left  <= 1'b0;
+      h10_port_q.left <= 1'b0;
       h5_waits_q  <= 1'b0;
       h6_waits_q  <= 1'b0;
       h7_waits_q  <= 1'b0;
@@ -456,6 +457,7 @@ module pst_hierarchy
   node_t due_node;
   port_t due_port;
   train_t node_train, port_train, unused_train;
+  logic node_patient, port_patient, unused_patient;
 
   pst_gate #(
       .Parents(Subscribers), .MaxWaiting(QueuesPerSubscriber), .Slots(slots(Subscribers)), .SlotCycles(SlotCycles),
@@ -465,7 +467,8 @@ module pst_hierarchy
       .s_op_valid_i(h0_q.valid && (h0_q.op == OpNew || h0_q.op == OpSubscriber || h0_q.op == OpWalk)), .s_op_walk_i(h0_q.op == OpWalk),
       .s_op_parent_i(subscriber_of(h0_q.queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .s_op_last_i(1'b1),
       .pass_o(subscriber_pass), .wait_o(subscriber_wait), .room_o(gate_room[0]),
-      .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber), .m_due_train_o(unused_train),
+      .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber),
+      .m_due_train_o(unused_train), .m_due_patient_o(unused_patient),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetSubscriber && init_done_q), .s_cfg_ready_o(subscriber_cfg_ready),
       .s_cfg_parent_i(subscriber_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[0])
   );
@@ -477,7 +480,8 @@ module pst_hierarchy
       .clk_i, .rst_i, .now_i,
       .s_op_valid_i(h2_q.valid && h2_q.op != OpPort), .s_op_walk_i(h2_q.op == OpWalk), .s_op_parent_i(h2.node),
       .s_op_len_i(h4_q.packet.len), .s_op_i(h6_op), .s_op_last_i(h6_q.last), .pass_o(node_pass), .wait_o(node_wait), .room_o(gate_room[1]),
-      .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node), .m_due_train_o(node_train),
+      .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node),
+      .m_due_train_o(node_train), .m_due_patient_o(node_patient),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetNode && init_done_q), .s_cfg_ready_o(node_cfg_ready),
       .s_cfg_parent_i(node_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[1])
   );
@@ -489,7 +493,8 @@ module pst_hierarchy
       .clk_i, .rst_i, .now_i,
       .s_op_valid_i(h4_q.valid), .s_op_walk_i(h4_q.op == OpWalk), .s_op_parent_i(h4.port), .s_op_len_i(h6_q.packet.len),
       .s_op_i(h8_op), .s_op_last_i(h8_q.last), .pass_o(port_pass), .wait_o(port_wait), .room_o(gate_room[2]),
-      .m_due_valid_o(due_valid[2]), .m_due_ready_i(due_ready[2]), .m_due_parent_o(due_port), .m_due_train_o(port_train),
+      .m_due_valid_o(due_valid[2]), .m_due_ready_i(due_ready[2]), .m_due_parent_o(due_port),
+      .m_due_train_o(port_train), .m_due_patient_o(port_patient),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetPort && init_done_q), .s_cfg_ready_o(port_cfg_ready),
       .s_cfg_parent_i(port_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[2])
   );
@@ -583,8 +588,10 @@ module pst_hierarchy
       .clk_i, .rst_i, .now_i(13'(now_i)),
       .s_append_valid_i(node_append), .s_append_again_i(h8_node_q.again), .s_append_parent_i(node_t'(h8_node_q.parent)),
       .s_append_class_i(h8_node_q.cls), .s_append_queue_i(queue_of(h8_node_q.subscriber, node_append_index)),
-      .s_append_round_i(h8_node_q.round), .s_append_credit_i(h8_node_q.credit), .s_left_valid_i(h8_node_q.more),
-      .s_pick_valid_i(due_valid[1]), .s_pick_ready_o(due_ready[1]), .s_pick_parent_i(due_node), .s_pick_train_i(node_train),
+      .s_append_round_i(h8_node_q.round), .s_append_credit_i(h8_node_q.credit),
+      .s_left_valid_i(h8_node_q.left), .s_left_credit_i(h8_node_q.more),
+      .s_pick_valid_i(due_valid[1]), .s_pick_ready_o(due_ready[1]), .s_pick_parent_i(due_node),
+      .s_pick_train_i(node_train), .s_pick_patient_i(node_patient),
       .m_look_queue_o(node_look), .m_look_queue_i(queue_of(node_look_q, node_look_index)), .m_look_hold_i(node_look_hold),
       .m_pick_valid_o(release_valid[1]), .m_pick_ready_i(release_take[1]), .m_pick_parent_o(node_pick),
       .m_pick_queue_o(node_pick_queue), .m_pick_round_o(node_pick_round), .m_pick_none_o(node_pick_none),
@@ -597,8 +604,10 @@ module pst_hierarchy
       .clk_i, .rst_i, .now_i(13'(now_i)),
       .s_append_valid_i(port_append), .s_append_again_i(h10_port_q.again), .s_append_parent_i(port_t'(h10_port_q.parent)),
       .s_append_class_i(h10_port_q.cls), .s_append_queue_i(queue_of(h10_port_q.subscriber, port_append_index)),
-      .s_append_round_i(h10_port_q.round), .s_append_credit_i(h10_port_q.credit), .s_left_valid_i(h10_port_q.more),
-      .s_pick_valid_i(due_valid[2]), .s_pick_ready_o(due_ready[2]), .s_pick_parent_i(due_port), .s_pick_train_i(port_train),
+      .s_append_round_i(h10_port_q.round), .s_append_credit_i(h10_port_q.credit),
+      .s_left_valid_i(h10_port_q.left), .s_left_credit_i(h10_port_q.more),
+      .s_pick_valid_i(due_valid[2]), .s_pick_ready_o(due_ready[2]), .s_pick_parent_i(due_port),
+      .s_pick_train_i(port_train), .s_pick_patient_i(port_patient),
       .m_look_queue_o(port_look), .m_look_queue_i(queue_of(port_look_q, port_look_index)), .m_look_hold_i(port_look_hold),
       .m_pick_valid_o(release_valid[2]), .m_pick_ready_i(release_take[2]), .m_pick_parent_o(port_pick),
       .m_pick_queue_o(port_pick_queue), .m_pick_round_o(port_pick_round), .m_pick_none_o(port_pick_none),
