@@ -39,7 +39,7 @@ def built() -> None:
 def compare_core() -> Path:
     """The program that drives core and model side by side (designs/access_edge/test/compare_core.cpp)."""
     source = ROOT / "designs/access_edge/test/compare_core.cpp"
-    headers = [*(ROOT / "blocks").glob("*/model/*.hpp"), *(ROOT / "engine").rglob("*.h*"), *(ROOT / "designs").glob("*/*/*.h*")]
+    headers = [*(ROOT / "blocks").rglob("model/*.hpp"), *(ROOT / "engine").rglob("*.h*"), *(ROOT / "designs").glob("*/*/*.h*")]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in [source, *sorted(headers)])).hexdigest()[:16]
     program = BUILD / "compare_core" / digest
     if not program.exists():

@@ -160,16 +160,23 @@ class Config(Configuration):
         }
 
 
+def model_aqm(name: str, numbers: Mapping[str, int]) -> dict[str, Any] | None:
+    """Return what a model has to be told of its AQM: which one it is, where it judges packets, and the numbers of its module."""
+    if name == "none":
+        return None
+    sees = {"codel": "departures", "pie": "arrivals"}[name]
+    return {"name": name, "sees": sees, "library": None, "numbers": dict(numbers)}
+
+
 def model_settings(config: Config) -> dict[str, Any]:
     """Return what the model of the device has to be told (key `device.model` of a job)."""
     settings: dict[str, Any] = {
         "max_frame_bytes": config.max_frame_bytes,
         "min_frame_bytes": config.min_frame_bytes,
         "shaping": config.shaping,
-        "aqm": config.aqm,
+        "aqm": model_aqm(config.aqm, config.pie_numbers if config.aqm == "pie" else {}),
         "aqm_estimate": config.aqm_estimate,
         "tick_shift": config.tick_shift,
-        **({f"pie_{name}": value for name, value in config.pie_numbers.items()} if config.aqm == "pie" else {}),
     }
     return settings | ({"hierarchy": config.hierarchy.model_dump()} if config.hierarchy else {})
 

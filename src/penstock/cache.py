@@ -24,7 +24,7 @@ from penstock.paths import BUILD, INSTALLED, is_still
 
 VARIABLE = "PENSTOCK_CACHE_LIMIT"
 LIMIT_BYTES = 4 * 10**9  # unless the variable says another one
-KINDS = ("devices", "engine", "generate", "synth")
+KINDS = ("devices", "engine", "generate", "parts", "synth")
 _REMOVED = ".removed-"  # begins the name of a folder that cannot be asked for any more
 
 _held: dict[Path, TextIO] = {}

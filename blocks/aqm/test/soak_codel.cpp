@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "Vtop.h"
-#include "aqm/model/codel.hpp"
+#include "aqm/codel/model/codel.hpp"
 #include "verilated.h"
 
 namespace {

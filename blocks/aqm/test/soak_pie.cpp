@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "Vtop.h"
-#include "aqm/model/pie.hpp"
+#include "aqm/pie/model/pie.hpp"
 #include "verilated.h"
 
 namespace {

@@ -39,16 +39,14 @@ struct Options {
     uint32_t queues = 0, descriptors = 0;
     uint64_t packets = 0, seed = 1;
     bool shaping = true;  // of the model; the library has it built in
-    AqmKind aqm = AqmKind::None;
+    AqmChoice aqm;
+    uint64_t aqm_word = 0;  // setting word of every queue's AQM, which is enabled and marks
 };
 
-// Setting of every queue's AQM, `enable << 37 | ecn << 36 | target << 18 | interval` in ticks of 256 cycles. CoDel's times are so short
-// that it marks packets all the time; PIE has the RFC's, 15 and 150 ms at 220 MHz.
-uint64_t aqm_code(AqmKind aqm) {
-    if (aqm == AqmKind::None) return 0;
-    const uint64_t target = aqm == AqmKind::Codel ? 1 : 12'891, interval = aqm == AqmKind::Codel ? 16 : 128'906;
-    return uint64_t{3} << 36 | target << 18 | interval;
-}
+constexpr int kTickShift = 8;  // the library is built with a tick of 256 cycles
+
+// As pst_pkg::aqm_cfg_t has it: enable, ecn, setting word.
+uint64_t aqm_code(const Options& options) { return options.aqm ? uint64_t{3} << AqmSetting::kWordBits | options.aqm_word : 0; }
 
 // Which queue is next: any; always the same one; one of four neighbours, which move on by one every 64 packets.
 class Pattern {
@@ -85,14 +83,14 @@ class Bench : CoreDriver {
           options_(options),
           rng_(options.seed),
           pattern_(options, rng_) {
-        aqm_ = options.aqm != AqmKind::None;
+        aqm_ = static_cast<bool>(options.aqm);
     }
 
     nb::dict run() {
         reset();
         const std::string& mode = options_.mode;
         if (mode != "queue" && mode != "schedule" && mode != "idle-latency") throw std::invalid_argument("unknown mode " + mode);
-        pins().s_cfg_aqm_i = aqm_code(options_.aqm);
+        pins().s_cfg_aqm_i = aqm_code(options_);
         if (mode == "schedule")
             set_rates();
         else if (aqm_)
@@ -224,9 +222,9 @@ nb::dict core_bench(const nb::dict& given, nb::object progress) {
     options.packets = nb::cast<uint64_t>(given["packets"]);
     options.seed = nb::cast<uint64_t>(given["seed"]);
     options.shaping = nb::cast<bool>(given["shaping"]);
-    const std::string aqm = nb::cast<std::string>(given["aqm"]);
-    if (aqm != "none" && aqm != "codel" && aqm != "pie") throw std::invalid_argument("unknown AQM " + aqm);
-    options.aqm = aqm == "codel" ? AqmKind::Codel : aqm == "pie" ? AqmKind::Pie : AqmKind::None;
+    Table table(given, "");
+    options.aqm = take_aqm(table, false, kTickShift, kMaxLen);
+    options.aqm_word = options.aqm ? static_cast<uint64_t>(table.integer("aqm_word", 0, AqmSetting::kMostWord)) : 0;
     options.tree = TreeShape::from_python(given);
     options.congested = nb::cast<std::string>(given["congested"]);
     if (options.queues < 2 || options.descriptors < 2 || options.packets < 1)
@@ -239,8 +237,8 @@ nb::dict core_bench(const nb::dict& given, nb::object progress) {
 void bind_bench(nb::module_& m) {
     m.def(
         "core_bench", &core_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
-        "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, aqm (none, codel, pie), mode (queue, schedule, "
-        "idle-latency), "
+        "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, aqm (as in a job, or None) with aqm_word (of "
+        "each queue), mode (queue, schedule, idle-latency), "
         "pattern (random, same,\n"
         "neighbours), queues, descriptors, packets, seed; levels (1 or 4), queues_per_subscriber, nodes, ports, classes; congested (none, "
         "or the level).\n"

@@ -61,7 +61,7 @@ class LatenessBench {
     LatenessBench(const Options& options, nb::object progress)
         : options_(options),
           progress_(std::move(progress)),
-          owned_(make_core(options.library, options.queues, options.descriptors, true, AqmKind::None, options.tree)),
+          owned_(make_core(options.library, options.queues, options.descriptors, true, AqmChoice{}, options.tree)),
           core_(*owned_),
           mirror_(options.queues, options.descriptors),
           link_(options.link_bps, options.clock_hz, options.overhead_bytes),

@@ -45,7 +45,7 @@ class Mixed : CoreDriver {
   public:
     Mixed(const nb::dict& given, const TreeShape& shape, nb::object progress)
         : CoreDriver(make_core(nb::cast<std::string>(given["library"]), nb::cast<uint32_t>(given["queues"]),
-                               nb::cast<uint32_t>(given["descriptors"]), true, AqmKind::None, shape.sizes()),
+                               nb::cast<uint32_t>(given["descriptors"]), true, AqmChoice{}, shape.sizes()),
                      nb::cast<uint32_t>(given["queues"]), nb::cast<uint32_t>(given["descriptors"]), std::move(progress)),
           shape_(shape),
           rng_(nb::cast<uint64_t>(given["seed"])),

@@ -65,7 +65,7 @@ class Reconfigure : CoreDriver {
   public:
     Reconfigure(const nb::dict& given, nb::object progress)
         : CoreDriver(make_core(nb::cast<std::string>(given["library"]), nb::cast<uint32_t>(given["queues"]),
-                               nb::cast<uint32_t>(given["descriptors"]), true, AqmKind::None, TreeShape::from_python(given).sizes()),
+                               nb::cast<uint32_t>(given["descriptors"]), true, AqmChoice{}, TreeShape::from_python(given).sizes()),
                      nb::cast<uint32_t>(given["queues"]), nb::cast<uint32_t>(given["descriptors"]), std::move(progress)),
           queues_(nb::cast<uint32_t>(given["queues"])),
           descriptors_(nb::cast<uint32_t>(given["descriptors"])),

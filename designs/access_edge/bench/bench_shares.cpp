@@ -68,7 +68,7 @@ struct Source {
 class CongestedNodes : protected CoreDriver {
   protected:
     CongestedNodes(const Options& options, uint64_t total, nb::object progress)
-        : CoreDriver(make_core(options.library, options.queues, options.descriptors, true, AqmKind::None, options.tree.sizes()),
+        : CoreDriver(make_core(options.library, options.queues, options.descriptors, true, AqmChoice{}, options.tree.sizes()),
                      options.queues, options.descriptors, std::move(progress)),
           options_(options),
           rng_(options.seed),

@@ -15,6 +15,7 @@ from typing import Any
 from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.bench import bench_engine, bench_tree, core, lateness
+from penstock.designs.access_edge.config import model_aqm
 from penstock.designs.design import Bench
 from penstock.errors import UserError
 
@@ -23,6 +24,8 @@ PATTERNS = ("random", "same", "neighbours")
 KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "aqm", "levels", *bench_tree.TREE_KEYS, "congested")
 AQMS = ("none", *sorted(set(registers.AQM_CODES) - {"none"}))
 AQM_TICK_SHIFT = 8  # a tick of 256 cycles, as at 220 MHz
+# Setting word of every queue: CoDel's times are so short that it marks packets all the time; PIE has the RFC's, 15 and 150 ms at 220 MHz.
+AQM_WORDS = {"codel": 1 << 18 | 16, "pie": 12_891 << 18 | 128_906}
 ENGINE_KEYS = ("queues", "packets", "size", "load", "engine", "levels")
 LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine", "levels", *bench_tree.TREE_KEYS)
 PACKETS = {"queue": 1_000_000, "schedule": 1_000_000, "idle-latency": 10_000, "engine": 2_000_000, "lateness": 1_000_000}
@@ -127,7 +130,8 @@ def _run_core(options: dict[str, Any], library: Path | None, progress: Progress)
 
     keys = ("mode", "pattern", "queues", "descriptors", "packets", "shaping", "aqm", "seed", "levels", *bench_tree.TREE_KEYS, "congested")
     core_options = {key: options[key] for key in keys}
-    raw: dict[str, Any] = engine.module().core_bench({**core_options, "library": str(library or "")}, progress)
+    core_options |= {"library": str(library or ""), "aqm": model_aqm(options["aqm"], {}), "aqm_word": AQM_WORDS.get(options["aqm"], 0)}
+    raw: dict[str, Any] = engine.module().core_bench(core_options, progress)
     if "latency_cycles" in raw:
         raw["latency_cycles"] = distribution(np.asarray(raw["latency_cycles"]))
     hidden = ("mode", "seed", "packets", *(bench_tree.TREE_KEYS if options["levels"] == 1 else ()))

@@ -4,10 +4,12 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "blocks/stream/model/settings.hpp"
 #include "designs/access_edge/bench/core_library.hpp"
+#include "designs/access_edge/model/aqm_choice.hpp"
 #include "designs/access_edge/model/core_model.hpp"
 
 namespace penstock {
@@ -15,8 +17,8 @@ namespace penstock {
 template <typename Model>
 class ModelCore final : public Core {
   public:
-    ModelCore(std::uint32_t queues, std::uint32_t descriptors, const HierarchySizes& tree = {})
-        : model_(queues, descriptors, {}, tree), init_(Model::init_cycles(queues)) {}
+    ModelCore(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& tree = {})
+        : model_(queues, descriptors, aqm, tree), init_(Model::init_cycles(queues)) {}
 
     void step() override {
         pst_core_pins& p = pins;
@@ -74,9 +76,7 @@ class ModelCore final : public Core {
                                   static_cast<std::uint16_t>(p.s_cfg_shaper_i),
                                   p.s_cfg_limit_packets_i,
                                   static_cast<std::uint8_t>(p.s_cfg_shaper_i >> settings::kExponentAt & settings::kMostExponent),
-                                  {(p.s_cfg_aqm_i >> settings::kAqmEnableAt & 1) != 0, (p.s_cfg_aqm_i >> settings::kAqmEcnAt & 1) != 0,
-                                   static_cast<std::uint32_t>(p.s_cfg_aqm_i >> settings::kAqmTargetAt & settings::kMostAqmTicks),
-                                   static_cast<std::uint32_t>(p.s_cfg_aqm_i & settings::kMostAqmTicks)}};
+                                  AqmSetting::of(p.s_cfg_aqm_i)};
         const HierarchySetting tree{static_cast<HierarchySetting::What>(p.s_tree_cfg_what_i),
                                     p.s_tree_cfg_id_i,
                                     {static_cast<std::uint16_t>(p.s_tree_cfg_shaper_i),
@@ -94,16 +94,21 @@ class ModelCore final : public Core {
     std::int64_t init_, now_ = 0, due_ = 0;
 };
 
+template <typename Judge>
+std::unique_ptr<Core> make_judged(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm,
+                                  const std::optional<HierarchySizes>& tree) {
+    if (tree) return std::make_unique<ModelCore<GatedCore<Judge>>>(queues, descriptors, aqm, *tree);
+    return std::make_unique<ModelCore<JudgedCore<Judge>>>(queues, descriptors, aqm);
+}
+
 // The core in a library; without one its model, with an AQM or none, and a hierarchy of these sizes or none.
 inline std::unique_ptr<Core> make_core(const std::string& library, std::uint32_t queues, std::uint32_t descriptors, bool shaping,
-                                       AqmKind aqm = AqmKind::None, const std::optional<HierarchySizes>& tree = {}) {
+                                       const AqmChoice& aqm = {}, const std::optional<HierarchySizes>& tree = {}) {
     if (!library.empty()) return std::make_unique<RtlCore>(library);
-    if (tree && aqm == AqmKind::Codel) return std::make_unique<ModelCore<TreeCodelCore>>(queues, descriptors, *tree);
-    if (tree && aqm == AqmKind::Pie) return std::make_unique<ModelCore<TreePieCore>>(queues, descriptors, *tree);
-    if (tree) return std::make_unique<ModelCore<TreeCore>>(queues, descriptors, *tree);
-    if (aqm == AqmKind::Codel) return std::make_unique<ModelCore<CodelCore>>(queues, descriptors);
-    if (aqm == AqmKind::Pie) return std::make_unique<ModelCore<PieCore>>(queues, descriptors);
-    if (shaping) return std::make_unique<ModelCore<ShapedCore>>(queues, descriptors);
+    if (aqm && aqm.estimate) throw std::invalid_argument("the bench has no AQM with estimated delays");
+    if (aqm && aqm.arrivals) return make_judged<ArrivalJudge<false>>(queues, descriptors, aqm.make(queues), tree);
+    if (aqm) return make_judged<DepartureJudge<false>>(queues, descriptors, aqm.make(queues), tree);
+    if (shaping || tree) return make_judged<NoJudge>(queues, descriptors, {}, tree);
     return std::make_unique<ModelCore<PassthroughCore>>(queues, descriptors);
 }
 

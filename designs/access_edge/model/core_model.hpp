@@ -10,13 +10,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "blocks/aqm/model/codel.hpp"
-#include "blocks/aqm/model/delay_estimate.hpp"
+#include "blocks/aqm/model/aqm_model.hpp"
 #include "blocks/hierarchy/model/timed_hierarchy.hpp"
 #include "blocks/queue/model/fast_queue_manager.hpp"
 #include "blocks/schedule/model/event_schedule.hpp"
 #include "blocks/schedule/model/send_ahead.hpp"
-#include "designs/access_edge/model/pie_judge.hpp"
+#include "designs/access_edge/model/aqm_judges.hpp"
 #include "penstock/engine/huge_pages.hpp"
 
 namespace penstock {
@@ -32,58 +31,7 @@ struct CoreSetting {
     std::uint32_t queue = 0, burst = 0, limit_bytes = 0;
     std::uint16_t mantissa = 0, limit_packets = 0;
     std::uint8_t exponent = 0;
-    CodelSetting aqm{};
-};
-
-// No AQM: every packet that is taken from its queue is sent, and known to be with the queue manager's answer.
-struct NoJudge {
-    static constexpr bool kJudges = false, kArrivals = false;
-    static constexpr int kVerdictStages = 0;
-    NoJudge(std::uint32_t, std::uint32_t, const AqmParameters&) {}
-};
-
-// Model of pst_access_edge_judge: CoDel with a time stamp per packet, or with the delay estimated from backlog and rate.
-template <bool Estimate>
-class CodelJudge {
-  public:
-    static constexpr bool kJudges = true, kArrivals = false;
-    static constexpr int kVerdictStages = Estimate ? 3 : 1;
-    static constexpr int kLook = Estimate ? 3 : 1;  // cycles from the commit of the dequeue until the setting is read
-    static constexpr int kTake = kLook + 2;         // until the clock is
-
-    using Taken = TakenPacket;
-
-    CodelJudge(std::uint32_t queues, std::uint32_t descriptors, const AqmParameters& parameters)
-        : shift_(parameters.tick_shift), codel_(queues, parameters.max_packet_bytes, Estimate), packets_(descriptors) {}
-
-    void set(std::uint32_t queue, const CodelSetting& setting) { codel_.set(queue, setting); }
-    void enqueue(std::int64_t now, std::uint32_t descriptor, bool ect) { packets_[descriptor] = {now >> shift_, ect}; }
-    void take(const Taken& taken) { taken_.push(taken); }
-    // The packet whose verdict is known in this cycle, or null.
-    Taken* judged(std::int64_t now) { return !taken_.empty() && taken_.front().commit + kTake + 2 == now ? &taken_.front() : nullptr; }
-    void pop() { taken_.pop(); }
-    // Judges the packet whose setting was read in the last cycle. Settings of this cycle come after this call.
-    void step(std::int64_t now) {
-        for (unsigned i = 0; i < taken_.size(); ++i) {
-            Taken& t = taken_.at(i);
-            if (t.judged || t.commit + kLook + 1 != now) continue;
-            const Enqueued& e = packets_[t.descriptor];
-            const std::int64_t time = Estimate ? delay_estimate(t.left + t.length, t.mantissa, t.exponent, shift_) : e.tick;
-            t.verdict = codel_.step(t.queue, (t.commit + kTake) >> shift_, time, t.left, e.ect);
-            t.judged = true;
-        }
-    }
-
-  private:
-    struct Enqueued {
-        std::int64_t tick;
-        bool ect;
-    };
-
-    int shift_;
-    Codel codel_;
-    std::vector<Enqueued> packets_;  // by descriptor
-    SmallFifo<Taken, 16> taken_;
+    AqmSetting aqm{};
 };
 
 // No hierarchy: what leaves the output FIFO leaves the core.
@@ -99,7 +47,7 @@ struct Gates : TimedHierarchy {
     SendAhead<Packet> ahead;
 };
 
-// With a hierarchy the scheduler waits a cycle longer than CoDel takes: a queue shall not come round faster than the gates take its
+// With a hierarchy the scheduler waits a cycle longer than the verdict takes: a queue shall not come round faster than the gates take its
 // packets.
 template <typename Judge>
 inline constexpr bool kPaced = Judge::kVerdictStages == 1;
@@ -119,7 +67,7 @@ class CoreModel {
         bool mark, drop;  // drop: it is not sent, its page is freed
     };
 
-    CoreModel(std::uint32_t queues, std::uint32_t descriptors, const AqmParameters& aqm = {}, const HierarchySizes& tree = {})
+    CoreModel(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& tree = {})
         : records_(queues),
           manager_(records_.data(), descriptors),
           schedule_(records_.data(), queues),
@@ -236,11 +184,7 @@ class CoreModel {
             queue.limit_packets = setting->limit_packets;
             queue.limit_bytes = setting->limit_bytes;
             schedule_.write_setting(now, setting->queue, setting->mantissa, setting->exponent, setting->burst);
-            const CodelSetting& aqm = setting->aqm;
-            if constexpr (kArrivals)
-                judge_.set(now, setting->queue, aqm.enable, aqm.ecn, aqm.target, aqm.interval);
-            else if constexpr (kJudges)
-                judge_.set(setting->queue, aqm);
+            if constexpr (kJudges) judge_.set(now, setting->queue, setting->aqm);
         }
         if constexpr (kArrivals) {
             if (const auto* judged = manager_.room() && !setting ? judge_.offered(now) : nullptr) {
@@ -343,14 +287,6 @@ using JudgedCore = CoreModel<ScheduleFor<Judge, false>::template Of, Judge>;
 template <typename Judge>
 using GatedCore = CoreModel<ScheduleFor<Judge, true>::template Of, Judge, Gates>;
 using ShapedCore = JudgedCore<NoJudge>;
-using CodelCore = JudgedCore<CodelJudge<false>>;
-using CodelEstimateCore = JudgedCore<CodelJudge<true>>;
-using PieCore = JudgedCore<PieJudge<false>>;
-using PieEstimateCore = JudgedCore<PieJudge<true>>;
 using TreeCore = GatedCore<NoJudge>;
-using TreeCodelCore = GatedCore<CodelJudge<false>>;
-using TreeCodelEstimateCore = GatedCore<CodelJudge<true>>;
-using TreePieCore = GatedCore<PieJudge<false>>;
-using TreePieEstimateCore = GatedCore<PieJudge<true>>;
 
 }  // namespace penstock

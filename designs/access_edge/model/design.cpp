@@ -71,17 +71,10 @@ void model_settings(Table table, AccessEdgeSettings& device) {
     device.max_frame_bytes = static_cast<std::uint32_t>(table.integer("max_frame_bytes", 1, settings::kMostLength));
     device.min_frame_bytes = static_cast<std::uint32_t>(table.integer("min_frame_bytes", 1, device.max_frame_bytes));
     device.shaping = table.boolean("shaping", true);
-    const std::string aqm = table.has("aqm") ? table.text("aqm") : "none";
-    if (aqm != "none" && aqm != "codel" && aqm != "pie") bad_job("device.model.aqm is none, codel or pie");
-    device.aqm = aqm == "codel" ? AqmKind::Codel : aqm == "pie" ? AqmKind::Pie : AqmKind::None;
-    device.aqm_estimate = table.boolean("aqm_estimate", false);
-    AqmParameters& built = device.aqm_parameters;
-    built.max_packet_bytes = device.max_frame_bytes;
-    built.tick_shift = static_cast<int>(table.integer("tick_shift", 0, 16, built.tick_shift));
-    built.update_ticks = table.integer("pie_update_ticks", 1, (1 << 18) - 1, built.update_ticks);
-    built.alpha = table.integer("pie_alpha", 1, 65'535, built.alpha);
-    built.beta = table.integer("pie_beta", 1, 65'535, built.beta);
-    if (device.aqm != AqmKind::None && !device.shaping) bad_job("device.model.aqm needs shaping");
+    const bool estimate = table.boolean("aqm_estimate", false);
+    const int tick_shift = static_cast<int>(table.integer("tick_shift", 0, 16, device.aqm.tick_shift));
+    device.aqm = take_aqm(table, estimate, tick_shift, device.max_frame_bytes);
+    if (device.aqm && !device.shaping) bad_job("device.model.aqm needs shaping");
     device.gates = table.has("hierarchy");
     if (device.gates) {
         if (!device.shaping) bad_job("device.model.hierarchy needs shaping");

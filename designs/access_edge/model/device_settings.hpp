@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "blocks/hierarchy/model/timed_hierarchy.hpp"
-#include "designs/access_edge/model/pie_judge.hpp"
+#include "designs/access_edge/model/aqm_choice.hpp"
 #include "penstock/engine/environment.hpp"
 
 namespace penstock::engine {
@@ -23,9 +23,7 @@ struct AccessEdgeSettings {
     // What the model is to be: the same numbers as of designs/access_edge/configs.yaml.
     std::uint32_t max_frame_bytes = 0, min_frame_bytes = 0;
     bool shaping = true;
-    AqmKind aqm = AqmKind::None;
-    bool aqm_estimate = false;
-    AqmParameters aqm_parameters;
+    AqmChoice aqm;
     bool gates = false;   // subscribers, nodes and ports above the queues
     HierarchySizes tree;  // how many
     std::vector<PagePool> pools;

@@ -41,7 +41,7 @@ class ModelDevice final : public Device {
           layout_(make_layout(settings, pools_)),
           write_(memories_, layout_),
           read_(memories_, layout_),
-          core_(settings.queues, pools_.descriptors(), settings.aqm_parameters, settings.tree),
+          core_(settings.queues, pools_.descriptors(), settings.aqm.make(settings.queues), settings.tree),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
           registers_(settings.queues, settings.gates, settings.tree),
           egress_(settings.egress(0)),
@@ -512,9 +512,9 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         case registers::kClockHz:
             return static_cast<std::uint32_t>(settings_.clock_hz);
         case registers::kFeatures: {
-            const int tick = settings_.aqm != AqmKind::None ? settings_.aqm_parameters.tick_shift : 0;
-            return fields::kFeaturesShaping.at(settings_.shaping) | fields::kFeaturesAqm.at(static_cast<std::uint32_t>(settings_.aqm)) |
-                   fields::kFeaturesAqmEstimate.at(settings_.aqm_estimate) |
+            const int tick = settings_.aqm ? settings_.aqm.tick_shift : 0;
+            return fields::kFeaturesShaping.at(settings_.shaping) | fields::kFeaturesAqm.at(settings_.aqm.code) |
+                   fields::kFeaturesAqmEstimate.at(settings_.aqm.estimate) |
                    fields::kFeaturesTickShift.at(static_cast<std::uint32_t>(tick)) | fields::kFeaturesHierarchy.at(settings_.gates);
         }
         case registers::kStatus:
@@ -549,10 +549,9 @@ std::unique_ptr<Device> make_model_device(const DeviceSettings& settings) {
     if (settings.flip_byte >= 0) throw std::invalid_argument("the model has no bytes in its memories that could be flipped");
     if (settings.pools.size() != settings.memories.size() || settings.pools.empty())
         throw std::invalid_argument("the model needs pages and page_bytes of every memory");
-    if (settings.aqm == AqmKind::Codel && settings.aqm_estimate) return make_shaped<CodelJudge<true>>(settings);
-    if (settings.aqm == AqmKind::Codel) return make_shaped<CodelJudge<false>>(settings);
-    if (settings.aqm == AqmKind::Pie && settings.aqm_estimate) return make_shaped<PieJudge<true>>(settings);
-    if (settings.aqm == AqmKind::Pie) return make_shaped<PieJudge<false>>(settings);
+    const AqmChoice& aqm = settings.aqm;
+    if (aqm && aqm.arrivals) return aqm.estimate ? make_shaped<ArrivalJudge<true>>(settings) : make_shaped<ArrivalJudge<false>>(settings);
+    if (aqm) return aqm.estimate ? make_shaped<DepartureJudge<true>>(settings) : make_shaped<DepartureJudge<false>>(settings);
     if (settings.shaping) return make_shaped<NoJudge>(settings);
     return std::make_unique<ModelDevice<PassthroughCore>>(settings);
 }

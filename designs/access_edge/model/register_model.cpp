@@ -13,6 +13,7 @@ namespace fields = access_edge::fields;
 namespace values = access_edge::values;
 constexpr std::uint32_t kTree = values::kCommandTreeQueue;  // and three more: subscriber, node, port
 constexpr unsigned kOutstanding = 8;                        // as RegisterMaster
+constexpr unsigned kHalfWord = AqmSetting::kWordBits / 2;   // of an AQM's setting word, in each of two registers
 }  // namespace
 
 void RegisterModel::execute(const Write& write) {
@@ -37,10 +38,11 @@ void RegisterModel::execute(const Write& write) {
             aqm_.ecn = fields::kQueueAqmEcn.of(write.value);
             break;
         case registers::kQueueAqmTarget:
-            aqm_.target = fields::kQueueAqmTargetTicks.of(write.value);
+            // The upper half of the setting word; the next register has the lower one.
+            aqm_.word = static_cast<std::uint64_t>(fields::kQueueAqmTargetTicks.of(write.value)) << kHalfWord | aqm_.field(0, kHalfWord);
             break;
         case registers::kQueueAqmInterval:
-            aqm_.interval = fields::kQueueAqmIntervalTicks.of(write.value);
+            aqm_.word = aqm_.word >> kHalfWord << kHalfWord | fields::kQueueAqmIntervalTicks.of(write.value);
             break;
         case registers::kTreeIndex:
             tree_index_ = write.value;

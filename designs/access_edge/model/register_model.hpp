@@ -68,7 +68,7 @@ class RegisterModel {
     std::uint32_t rate_ = access_edge::fields::kQueueRateMantissa.at(access_edge::resets::kQueueRateMantissa);
     std::uint32_t limit_packets_ = access_edge::resets::kQueueLimitPacketsPackets;
     std::uint32_t limit_bytes_ = access_edge::resets::kQueueLimitBytesBytes;
-    CodelSetting aqm_;
+    AqmSetting aqm_;
     std::uint32_t tree_rate_ = access_edge::fields::kTreeRateMantissa.at(access_edge::resets::kTreeRateMantissa);
     CoreSetting setting_;
     HierarchySetting tree_setting_;

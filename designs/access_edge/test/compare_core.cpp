@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "blocks/aqm/codel/model/codel.hpp"
+#include "blocks/aqm/pie/model/timed_pie.hpp"
 #include "designs/access_edge/bench/core_library.hpp"
 #include "designs/access_edge/model/core_model.hpp"
 
@@ -34,10 +36,24 @@ constexpr penstock::HierarchySizes kTree{4, 4, 2, 4};
 // Before any traffic subscribers, nodes and ports get their settings; later only classes and weights change.
 constexpr long kSetup = 4096;
 
+// The AQM's model as a device makes it.
+template <typename Aqm>
+penstock::CoreAqm make_aqm(std::uint32_t queues, bool estimate) {
+    const penstock::AqmNumber numbers[] = {{"tick_shift", kTickShift},
+                                           {"max_packet_bytes", kMaxPacketBytes},
+                                           {"estimate", estimate},
+                                           {"time_width", 26},
+                                           {"update_ticks", kUpdateTicks},
+                                           {"alpha", kAlpha},
+                                           {"beta", kBeta}};
+    return {std::make_shared<Aqm>(queues, penstock::AqmNumbers(numbers)), kTickShift};
+}
+
 template <typename Model>
-int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed) {
+int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed,
+            const penstock::CoreAqm& aqm) {
     penstock::RtlCore rtl(library);
-    Model model(queues, descriptors, {kTickShift, kMaxPacketBytes, kUpdateTicks, kAlpha, kBeta}, kTree);
+    Model model(queues, descriptors, aqm, kTree);
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
     auto& p = rtl.pins;
@@ -69,9 +85,14 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         s.burst = below(3) ? below(5000) : below(1u << 28);
         s.limit_packets = phase.low_limits ? below(40) : 65535;
         s.limit_bytes = phase.low_limits ? below(40'000) : 0xFFFFFF;
-        s.aqm = {below(8) != 0, below(2) != 0, below(60), 1 + below(below(4) ? 20 : 2000)};
+        const auto draw_aqm = [&](unsigned disabled, unsigned drops, unsigned least, unsigned longs) {
+            const bool enable = below(disabled) != 0, ecn = below(drops) != 0;
+            const std::uint64_t target = below(60);
+            return penstock::AqmSetting{enable, ecn, target << 18 | (least + below(below(longs) ? 20 : 2000))};
+        };
+        s.aqm = draw_aqm(8, 2, 1, 4);
         // PIE begins anew when it is turned on, and needs its time to act.
-        if (Model::kArrivals) s.aqm = {below(64) != 0, below(4) != 0, below(60), below(below(8) ? 20 : 2000)};
+        if (Model::kArrivals) s.aqm = draw_aqm(64, 4, 0, 8);
         return s;
     };
     const auto draw_tree = [&](bool setup) {
@@ -94,7 +115,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         return s;
     };
     penstock::HierarchySetting tree_offered;
-    penstock::CodelSetting offered;
+    penstock::AqmSetting offered;
     for (long n = 1; n < cycles; ++n) {
         ++now;
         if (n % 4096 == 1) {
@@ -132,8 +153,8 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                 static_cast<std::uint64_t>(setting.burst) << 21 | static_cast<std::uint64_t>(setting.exponent) << 16 | setting.mantissa;
             p.s_cfg_limit_packets_i = setting.limit_packets;
             p.s_cfg_limit_bytes_i = setting.limit_bytes;
-            p.s_cfg_aqm_i = static_cast<std::uint64_t>(setting.aqm.enable) << 37 | static_cast<std::uint64_t>(setting.aqm.ecn) << 36 |
-                            static_cast<std::uint64_t>(setting.aqm.target) << 18 | setting.aqm.interval;
+            p.s_cfg_aqm_i =
+                static_cast<std::uint64_t>(setting.aqm.enable) << 37 | static_cast<std::uint64_t>(setting.aqm.ecn) << 36 | setting.aqm.word;
             offered = setting.aqm;
         }
         if (Model::kGates && !p.s_tree_cfg_valid_i && below(1000) < phase.tree) {
@@ -230,25 +251,28 @@ int main(int, char** argv) {
     const auto queues = static_cast<std::uint32_t>(std::atol(argv[2])), descriptors = static_cast<std::uint32_t>(std::atol(argv[3]));
     const long cycles = std::atol(argv[5]);
     const auto seed = static_cast<unsigned long>(std::atol(argv[6]));
-    const auto run = [&]<typename Model>() { return compare<Model>(argv[1], queues, descriptors, cycles, seed); };
+    const auto run = [&]<typename Model>(const penstock::CoreAqm& aqm = {}) {
+        return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm);
+    };
+    using namespace penstock;
     switch (std::atol(argv[4])) {
         case 0:
-            return run.operator()<penstock::PassthroughCore>();
+            return run.operator()<PassthroughCore>();
         case 1:
-            return run.operator()<penstock::ShapedCore>();
+            return run.operator()<ShapedCore>();
         case 2:
-            return run.operator()<penstock::CodelCore>();
+            return run.operator()<JudgedCore<DepartureJudge<false>>>(make_aqm<Codel>(queues, false));
         case 3:
-            return run.operator()<penstock::CodelEstimateCore>();
+            return run.operator()<JudgedCore<DepartureJudge<true>>>(make_aqm<Codel>(queues, true));
         case 4:
-            return run.operator()<penstock::PieCore>();
+            return run.operator()<JudgedCore<ArrivalJudge<false>>>(make_aqm<TimedPie>(queues, false));
         case 5:
-            return run.operator()<penstock::PieEstimateCore>();
+            return run.operator()<JudgedCore<ArrivalJudge<true>>>(make_aqm<TimedPie>(queues, true));
         case 6:
-            return run.operator()<penstock::TreeCore>();
+            return run.operator()<TreeCore>();
         case 7:
-            return run.operator()<penstock::TreeCodelCore>();
+            return run.operator()<GatedCore<DepartureJudge<false>>>(make_aqm<Codel>(queues, false));
         default:
-            return run.operator()<penstock::TreePieCore>();
+            return run.operator()<GatedCore<ArrivalJudge<false>>>(make_aqm<TimedPie>(queues, false));
     }
 }

@@ -10,7 +10,7 @@ from penstock.basics import children
 from penstock.errors import ToolError
 
 _PACKAGES = {"a C++ compiler": "g++", "make": "make", "perl": "perl", "Python's headers": "python3-dev"}  # Debian's
-_USES = {"engine": ("a C++ compiler", "Python's headers"), "device": ("a C++ compiler", "make", "perl")}
+_USES = {"engine": ("a C++ compiler", "Python's headers"), "device": ("a C++ compiler", "make", "perl"), "model": ("a C++ compiler",)}
 _NEW_ENOUGH = "#include <compare>\n#include <span>\nint main() {}\n"
 
 
@@ -19,11 +19,11 @@ class MissingTools(ToolError):
 
 
 def need(use: str, env: Mapping[str, str]) -> None:
-    """Raise MissingTools, one sentence, unless all that compiling a `use` (engine, device) takes is found in `env`."""
+    """Raise MissingTools, one sentence, unless all that compiling a `use` (engine, device, model) takes is found in `env`."""
     missing = [name for name in _USES[use] if not _has(name, env)]
     if missing:
         packages = " ".join(_PACKAGES[name] for name in missing)
-        what = {"engine": "the engine", "device": "a device"}[use]
+        what = {"engine": "the engine", "device": "a device", "model": "a model"}[use]
         raise MissingTools(
             f"{what} cannot be compiled without {' and '.join(missing)}; on Debian or Ubuntu run: apt-get install {packages}"
         )

@@ -30,7 +30,9 @@ class EngineBuildError(ToolError):
 
 def _sources() -> Iterator[Path]:
     yield ROOT / "CMakeLists.txt"
-    for folder in (ROOT / "engine", *sorted(BLOCKS.glob("*/model")), *sorted(DESIGNS.glob("*/model")), *sorted(DESIGNS.glob("*/bench"))):
+    yield from (ROOT / "engine/cmake/part_models.py", *sorted(BLOCKS.glob("*/*/part.yaml")))
+    models = (*sorted(BLOCKS.glob("*/model")), *sorted(BLOCKS.glob("*/*/model")))
+    for folder in (ROOT / "engine", *models, *sorted(DESIGNS.glob("*/model")), *sorted(DESIGNS.glob("*/bench"))):
         for path in sorted(folder.rglob("*")):
             if path.suffix in (".hpp", ".h", ".cpp", ".in") and not path.name.startswith(("test_", "shim")):
                 yield path

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,6 +58,16 @@ class Table {
         return found;
     }
     nb::sequence list(const char* key) { return cast<nb::sequence>(get(key), key); }
+    // Numbers by names of their own.
+    std::map<std::string, std::int64_t> integers(const char* key) {
+        std::map<std::string, std::int64_t> found;
+        const Table given = table(key);
+        for (const auto& [name, value] : given.dict_) {
+            const auto text = nb::cast<std::string>(name);
+            found[text] = given.cast<std::int64_t>(nb::borrow(value), text.c_str());
+        }
+        return found;
+    }
 
     // A contiguous array of T made of whatever it is; it lives as long as `keep`.
     template <typename T>

@@ -7,18 +7,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "../../model/aqm_model.hpp"
 #include "inverse_sqrt.hpp"
 
 namespace penstock {
-
-enum class AqmVerdict : uint8_t { Pass = 0, Mark = 1, Drop = 2 };
 
 struct CodelSetting {
     bool enable = false, ecn = false;
     uint32_t target = 0, interval = 0;  // ticks, below 2^(time_width - 8)
 };
 
-class Codel {
+class Codel final : public AqmModel {
   public:
     enum class Mode : uint8_t { Below, Above, Dropping, DroppingBelow, Entered, Loop };
 
@@ -30,6 +29,17 @@ class Codel {
 
     Codel(uint32_t queues, uint32_t max_packet_bytes = 1514, bool estimate = false, int time_width = 26)
         : settings(queues), states(queues), max_packet(max_packet_bytes), estimate(estimate), width(time_width) {}
+
+    // As a device has it.
+    Codel(uint32_t queues, const AqmNumbers& numbers)
+        : Codel(queues, static_cast<uint32_t>(numbers["max_packet_bytes"]), numbers["estimate"] != 0,
+                static_cast<int>(numbers["time_width"])) {}
+    void set(int64_t /*cycle*/, uint32_t queue, const AqmSetting& s) override {
+        set(queue, {s.enable, s.ecn, s.field(18, 18), s.field(0, 18)});
+    }
+    AqmVerdict departs(const AqmDeparture& p) override {
+        return step(p.queue, p.now, estimate ? p.sojourn : p.now - p.sojourn, p.left, p.ect);
+    }
 
     void set(uint32_t queue, const CodelSetting& s) { settings.at(queue) = s; }
     const State& state(uint32_t queue) const { return states.at(queue); }

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "codel.hpp"
+#include "../../model/aqm_model.hpp"
 
 namespace penstock {
 
