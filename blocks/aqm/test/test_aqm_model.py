@@ -188,7 +188,8 @@ def compiled(folder: Path, text: str) -> Path:
 
 OTHER_VERSION = """
 #include "blocks/aqm/model/aqm_model.hpp"
-static const penstock::AqmFactory later{penstock::kAqmModelVersion + 1, nullptr, nullptr};
+static penstock::AqmModel* make(std::uint32_t, const penstock::AqmNumber*, std::size_t, char*, std::size_t) { return nullptr; }
+static const penstock::AqmFactory later{penstock::kAqmModelVersion + 1, &make, nullptr};
 extern "C" const penstock::AqmFactory* pst_aqm_factory() { return &later; }
 """
 PICKY = STEP_MARKER.replace("const AqmNumbers&) :", "const AqmNumbers& numbers) :").replace(

@@ -2,6 +2,7 @@
 """AQMs that are compiled outside of the tree, in the device: told what ours are told, and judged by arithmetic on what came in and out."""
 
 import random
+from bisect import bisect_right
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from penstock.designs.access_edge.registers import Aqm
 from penstock.designs.access_edge.testing import twins
 from penstock.engine import engine
 from penstock.hardware import part_model
-from penstock.testing.own_aqm import OwnPart, write_part
+from penstock.testing.own_aqm import BACKLOG_MARKER, OwnPart, write_part
 from penstock.testing.testjobs import ip_frame, ip_frames
 from penstock.testing.testkit import seed
 
@@ -79,8 +80,8 @@ class Seen:
     dropped: bool
 
 
-def session(part: OwnPart, tick_shift: int, settings: list[Aqm], estimate: bool = False) -> Any:
-    """A device with this AQM, and a queue at RATE for each setting; nothing else holds a frame up."""
+def session(part: OwnPart, tick_shift: int, settings: list[Aqm], estimate: bool = False, rate: int = RATE) -> Any:
+    """A device with this AQM, and a queue at this rate for each setting; nothing else holds a frame up."""
     config = configs.load("demo_codel_64")
     unlimited = (65_535, 16_777_215)
     job = {
@@ -91,7 +92,7 @@ def session(part: OwnPart, tick_shift: int, settings: list[Aqm], estimate: bool 
         "register_writes": [
             write
             for queue, aqm in enumerate(settings)
-            for write in registers.queue_writes(queue, RATE, 0, *unlimited, config.clock_hz, aqm)
+            for write in registers.queue_writes(queue, rate, 0, *unlimited, config.clock_hz, aqm)
         ],
     }
     job["device"]["model"] |= {"tick_shift": tick_shift, "aqm_estimate": estimate}
@@ -105,7 +106,7 @@ def play(held: Any, frames: list[tuple[int, int, bool]]) -> list[Seen]:
     rng = random.Random(seed())
     data = {ect: ip_frame(rng, LENGTH, 2 if ect else 0).ljust(LENGTH, b"\0") for ect in (False, True)}
     numbers = {held.offer(cycle, queue, data[ect]): (queue, ect) for cycle, queue, ect in sorted(frames)}
-    held.advance(frames[-1][0] + 1000 * SERVICE, until_empty=True)
+    held.advance(frames[-1][0] + (1 << 32), until_empty=True)
     left, dropped = held.take_left(), held.take_dropped()
     assert set(dropped["reason"].tolist()) <= {AQM_DROP}
     seen: dict[int, Seen] = {}
@@ -188,6 +189,44 @@ def test_step_marker_in_the_device(marker: OwnPart, estimate: bool, tick_shift: 
             counts[fate] += 1
     print(counts)
     assert min(counts["passed"], counts["marked"], counts["dropped"]) > 200 and counts["in doubt"] < 0.3 * len(seen), counts
+
+
+def test_backlog_marker_at_arrivals(tmp_path: Path) -> None:
+    """An AQM that judges arrivals is told the bytes that the latest departure left; what it marks keeps its mark, what it drops is gone.
+
+    Who was there when, follows from when frames came and went; what is closer together than the cycles on the way is left out.
+    """
+    print(f"PENSTOCK_SEED={seed()}")
+    part = write_part(tmp_path / "backlog_marker", BACKLOG_MARKER, "penstock::BacklogMarker", "arrivals")
+    rng, slower, doubt = random.Random(seed()), 10, 60
+    limits = [LENGTH * 4, LENGTH * 4, LENGTH * 9 + 1, LENGTH, LENGTH]
+    settings = [Aqm(limit, rng.randrange(1 << 18), ecn=n != 1, enable=n != 4) for n, limit in enumerate(limits)]
+    frames = []
+    for queue in range(len(limits)):
+        cycle = rng.randrange(1000)
+        for n in range(1500):
+            cycle += round(slower * SERVICE * (rng.uniform(0.3, 0.9) if n % 60 < 30 else rng.uniform(0.8, 2.5)))
+            frames.append((cycle, queue, rng.random() < 0.6))
+    seen = play(session(part, 4, settings, rate=RATE // slower), sorted(frames))
+    way = min(frame.end - frame.arrival for frame in seen if not frame.dropped)
+    counts = {"passed": 0, "marked": 0, "dropped": 0, "in doubt": 0}
+    for queue, aqm in enumerate(settings):
+        own = [frame for frame in seen if frame.queue == queue]
+        came = [frame.arrival for frame in own if not frame.dropped]
+        taken = [frame.end - way for frame in own if not frame.dropped]
+        for n, frame in enumerate(own):
+            gone = {bisect_right(taken, frame.arrival + off) for off in (-doubt, doubt)}
+            left = [max(0, bisect_right(came, taken[count - 1] + off) - count) if count else 0 for count in gone for off in (-doubt, doubt)]
+            high = aqm.enable and left[0] * LENGTH >= aqm.target
+            if aqm.enable and any((other * LENGTH >= aqm.target) != high for other in left):
+                counts["in doubt"] += 1
+                continue
+            fate = "passed" if not high else "marked" if aqm.ecn and frame.ect else "dropped"
+            given = "dropped" if frame.dropped else "marked" if frame.marked else "passed"
+            assert given == fate, f"queue {queue}, frame {n}: {given}, not {fate}, seed {seed()}"
+            counts[fate] += 1
+    print(counts)
+    assert min(counts["passed"], counts["marked"], counts["dropped"]) > 200 and counts["in doubt"] < 0.15 * len(seen), counts
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,13 @@ class StepMarker : public AqmModel {
 
 }  // namespace penstock
 """
+# The same at the arrival, by the bytes in the queue.
+BACKLOG_MARKER = (
+    STEP_MARKER.replace("StepMarker", "BacklogMarker")
+    .replace("""AqmVerdict departs(const AqmDeparture& packet) override {""", """AqmVerdict arrives(const AqmArrival& packet) override {""")
+    .replace("packet.sojourn <", "packet.backlog <")
+    .replace("has waited at least a step", "comes to a queue with at least so many bytes")
+)
 STEP_AT = 18  # where the step begins in the setting word
 
 
