@@ -34,7 +34,7 @@ struct AqmSetting {
     static AqmSetting of(std::uint64_t code) {
         return {(code >> (kWordBits + 1) & 1) != 0, (code >> kWordBits & 1) != 0, code & kMostWord};
     }
-    // `width` bits of the word from bit `at` on.
+    // `width` bits of the word from bit `at` on, at most 32.
     std::uint32_t field(unsigned at, unsigned width) const { return static_cast<std::uint32_t>(word >> at & ((1ULL << width) - 1)); }
 };
 
@@ -59,8 +59,8 @@ struct AqmArrival {
     bool ect;               // it may be marked
 };
 
-// All queues of a device. An AQM judges either departures or arrivals (`sees` in its part.yaml); each verdict stands for what the hardware
-// answers two cycles after s_take, or four after s_enq.
+// All queues of a device; a process may have several devices. An AQM judges either departures or arrivals (`sees` in its part.yaml); each
+// verdict stands for what the hardware answers two cycles after s_take, or four after s_enq.
 class AqmModel {
   public:
     virtual ~AqmModel() = default;
@@ -89,6 +89,7 @@ struct AqmNumber {
 //   max_packet_bytes  largest frame of the device
 //   estimate          1: sojourn times are estimated from backlog and rate, 0: measured
 //   time_width        bits of a time in ticks in the hardware
+// They are there while the constructor runs, not longer.
 class AqmNumbers {
   public:
     explicit AqmNumbers(std::span<const AqmNumber> numbers) : numbers_(numbers) {}
@@ -131,12 +132,13 @@ struct AqmFactoryOf {
 
     static AqmModel* make(std::uint32_t queues, const AqmNumber* numbers, std::size_t count, char* why, std::size_t size) {
         // No exception leaves the library: it may have been compiled by another compiler.
+        const auto say = [&](std::string_view words) { why[words.copy(why, size - 1)] = 0; };
         try {
             return new Model(queues, AqmNumbers({numbers, count}));
         } catch (const std::exception& failure) {
-            std::string_view(failure.what()).substr(0, size - 1).copy(why, size);
+            say(failure.what());
         } catch (...) {
-            std::string_view("it throws something that is no exception").substr(0, size - 1).copy(why, size);
+            say("the AQM's model throws something that is no exception");
         }
         return nullptr;
     }
@@ -146,8 +148,7 @@ struct AqmFactoryOf {
 
 }  // namespace penstock
 
-// The one symbol of a library with a model. penstock.hardware.aqm_library writes the file that has it.
-#define PENSTOCK_AQM_FACTORY pst_aqm_factory
+// The one symbol of a library with a model. penstock.hardware.part_model writes the file that has it.
 #define PENSTOCK_AQM_LIBRARY(Model)                                                                     \
     extern "C" __attribute__((visibility("default"))) const ::penstock::AqmFactory* pst_aqm_factory() { \
         return &::penstock::AqmFactoryOf<Model>::factory;                                               \
