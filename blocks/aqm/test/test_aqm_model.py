@@ -17,7 +17,7 @@ from penstock.testing.testkit import seed
 
 PASS, MARK, DROP = range(3)
 DEVICE = {"tick_shift": 8, "max_packet_bytes": 1514, "estimate": 0, "time_width": 26}
-PIE = {"update_ticks": 40, "alpha": 60_000, "beta": 60_000}
+PIE = {"update_ticks": 3, "alpha": 50_000, "beta": 50_000}  # so quick and steep that each update is seen
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_codel_through_the_interface(models: Any, estimate: int) -> None:
 
 
 def test_pie_through_the_interface(models: Any) -> None:
-    """Each queue is updated a cycle after its neighbour, every 40 ticks; departures, settings and updates count as late as in pst_pie."""
+    """Each queue is updated a cycle after its neighbour, every 3 ticks; departures, settings and updates count as late as in pst_pie."""
     print(f"PENSTOCK_SEED={seed()}")
     rng, queues, shift, late = random.Random(seed()), 4, 2, 7
     model = models.AqmModel("pie", "", queues, {**DEVICE, "tick_shift": shift, **PIE, "mean_packet_bytes": 500})
@@ -81,10 +81,10 @@ def test_pie_through_the_interface(models: Any) -> None:
             changes.append((cycle, 0, ("set", queue, enable, ecn, target, burst)))
         if rng.random() < 0.2:
             queue, left = rng.randrange(queues), rng.choice([0, 900]) if rng.random() < 0.01 else 5000
-            delay = rng.randrange(60, 90) if cycle // 20_000 % 4 else rng.randrange(60)  # above the target for a time
+            delay = rng.randrange(60, 90) if cycle // 2000 % 2 else rng.randrange(30)  # above the target for a time
             model.departs(cycle, cycle >> shift, delay, queue, left, 700, False)
             changes.append((cycle + 1, 0, ("depart", queue, delay, left)))
-        if rng.random() < 0.3:
+        if rng.random() < 0.8:
             changes.sort(key=lambda change: change[:2])
             while changes and changes[0][0] + late <= cycle:
                 what, *told = changes.pop(0)[2]
