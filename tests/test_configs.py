@@ -159,4 +159,4 @@ def test_wrapper_has_every_number_and_every_port(tmp_path: Path) -> None:
 
 def test_pie_is_the_rfcs() -> None:
     """RFC 8033's T_UPDATE, alpha and beta (15 ms, 0.125 Hz, 1.25 Hz) at 220 MHz, in ticks of 256 cycles and 2^-32 per tick."""
-    assert configs.load("pie_2048").pie_numbers == {"update_ticks": 12_891, "alpha": 625, "beta": 6247}
+    assert configs.load("pie_2048").aqm_numbers == {"update_us": 12_891, "alpha": 625, "beta": 6247}

@@ -1,18 +1,33 @@
 """Configurations of the access edge, and what hardware and model are told of them."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from penstock.basics.suggest import nearest
+from penstock.basics.units import describe
 from penstock.designs.access_edge import registers
 from penstock.designs.design import NAME, Configuration
+from penstock.hardware import part_model, plugs
+from penstock.parts import registry as parts
+from penstock.parts.manifest import Number, Part
 
 PAGE_UNIT_BYTES = 64  # one beat: page sizes are multiples of it
 MEMORY_UNIT_BYTES = 4096  # no AXI4 burst crosses it, so memories are multiples of it
-MAX_UPDATE_TICKS = (1 << 18) - 1
-MAX_PIE_GAIN = (1 << 16) - 1  # in 2^-32 per tick
-PIE_WALK_CYCLES = 16  # beside one for each queue: the pipeline of the update
+NO_AQM = "none"
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 
@@ -59,29 +74,51 @@ class Hierarchy(BaseModel):
         return self
 
 
-class Pie(BaseModel):
-    """What all queues share of PIE; by default as RFC 8033 recommends (sections 4.2 and 5.1)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    update_us: Count = Field(15_000, description="T_UPDATE in microseconds: how often a queue's drop probability is calculated.")
-    alpha: float = Field(0.125, gt=0, description="Gain in Hz: how much a delay off its target changes the probability.")
-    beta: float = Field(1.25, gt=0, description="Gain in Hz: how much a delay that changes does.")
-
-
 class Config(Configuration):
-    """One configuration of the access edge. Limits are those of the hardware and of its registers."""
+    """One configuration of the access edge. Limits are those of the hardware and of its registers.
+
+    Numbers that all queues share of the AQM stand under its name: `pie: {update_us: 15000}`.
+    """
 
     design: str = Field("access_edge", pattern=NAME, description="Folder below `designs/`.")
     queues: int = Field(strict=True, ge=2, le=1 << 24, description="Number of queues.")
     max_frame_bytes: int = Field(strict=True, ge=1, le=registers.MAX_LENGTH, description="Largest frame in bytes, without prefix and FCS.")
     min_frame_bytes: int = Field(14, strict=True, ge=1, description="Smallest frame in bytes, without prefix and FCS.")
     shaping: bool = Field(True, strict=True, description="Queues have rates; false: backlogged queues take turns.")
-    aqm: Literal["none", "codel", "pie"] = Field("none", description="Active queue management of each queue; needs `shaping`.")
+    aqm: str = Field(NO_AQM, strict=True, description="Active queue management of each queue: none or a part's name; needs `shaping`.")
     aqm_estimate: bool = Field(False, strict=True, description="The AQM's delay is backlog by rate, without a time stamp per frame.")
-    pie: Pie = Field(Pie(), description="What all queues share of PIE; needs `aqm: pie`.")
     hierarchy: Hierarchy | None = Field(None, description="Subscribers, nodes and ports above the queues; needs `shaping`.")
     memories: tuple[Memory, ...] = Field(min_length=1, max_length=32, description="Where frames wait.")
+
+    _numbers: dict[str, Any] = PrivateAttr(default_factory=dict)  # of the AQM, as they were given
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _with_numbers(cls, data: Any, handler: ModelWrapValidatorHandler["Config"]) -> "Config":
+        if not isinstance(data, Mapping):
+            return handler(data)
+        known = parts.parts("aqm").keys() - cls.model_fields.keys()
+        config = handler({key: value for key, value in data.items() if key not in known})
+        config._set_numbers({key: value for key, value in data.items() if key in known})
+        return config
+
+    @model_serializer(mode="wrap")
+    def _all(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """The numbers of each AQM, those of the others as they are unless given."""
+        found: dict[str, Any] = handler(self)
+        for part in parts.parts("aqm").values():
+            if part.numbers:
+                found[part.name] = {number.name: number.default for number in part.numbers}
+                found[part.name] |= self._numbers if part.name == self.aqm else {}
+        return found
+
+    @field_validator("aqm")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        *names, last = map(repr, (NO_AQM, *parts.parts("aqm")))
+        if value != NO_AQM and value not in parts.parts("aqm"):
+            raise PydanticCustomError("literal_error", "no AQM", {"expected": f"{', '.join(names)} or {last}"})
+        return value
 
     @field_validator("memories", mode="before")
     @classmethod
@@ -94,14 +131,10 @@ class Config(Configuration):
     def _check(self) -> "Config":
         if self.min_frame_bytes > self.max_frame_bytes:
             raise ValueError(f"min_frame_bytes is {self.min_frame_bytes:,}, which is more than max_frame_bytes, {self.max_frame_bytes:,}")
-        if self.aqm != "none" and not self.shaping:
+        if self.aqm != NO_AQM and not self.shaping:
             raise ValueError(f"aqm is {self.aqm}, which needs shaping: true")
-        if self.aqm_estimate and self.aqm == "none":
+        if self.aqm_estimate and self.aqm == NO_AQM:
             raise ValueError("aqm_estimate is true, but there is no aqm")
-        if self.pie != Pie() and self.aqm != "pie":
-            raise ValueError(f"pie is given, but aqm is {self.aqm}")
-        if self.aqm == "pie":
-            self._check_pie()
         if self.hierarchy:
             least = 2 * self.hierarchy.queues_per_subscriber
             if self.queues & (self.queues - 1) or self.queues < least:
@@ -122,16 +155,35 @@ class Config(Configuration):
             raise ValueError(f"the memories have {self.descriptors:,} pages in all, allowed: 2 to {1 << 24:,}")
         return self
 
-    def _check_pie(self) -> None:
-        for name, value in self.pie_numbers.items():
-            most = MAX_UPDATE_TICKS if name == "update_ticks" else MAX_PIE_GAIN
-            if not 1 <= value <= most:
-                key = "update_us" if name == "update_ticks" else name
-                unit = "ticks" if name == "update_ticks" else "2^-32 per tick"
-                raise ValueError(f"pie.{key} is {getattr(self.pie, key):,}: that is {value:,} {unit}, allowed: 1 to {most:,}")
-        cycles = self.pie_numbers["update_ticks"] << self.tick_shift
-        if cycles < self.queues + PIE_WALK_CYCLES:
-            raise ValueError(f"pie.update_us is {self.pie.update_us:,}, which is too short to calculate {self.queues:,} queues one by one")
+    def _set_numbers(self, given: Mapping[str, Any]) -> None:
+        for name, values in given.items():
+            part = parts.find("aqm", name)
+            if not isinstance(values, Mapping):
+                _fail((name,), f"must be keys with values, not {describe(values)}")
+            for key in values:
+                if key not in [number.name for number in part.numbers]:
+                    _fail((name, key), f"is not a number of {part.shown}{nearest(str(key), [number.name for number in part.numbers])}")
+            read = {number.name: _read(part, number, values.get(number.name, number.default)) for number in part.numbers}
+            if part.name == self.aqm:
+                self._numbers = dict(values)
+            elif read != {number.name: number.read(number.default) for number in part.numbers}:
+                raise ValueError(f"{name} is given, but aqm is {self.aqm}")
+        if self.aqm_part is None:
+            return
+        for number in self.aqm_part.numbers:
+            self._numbers.setdefault(number.name, number.default)
+            self._check_number(self.aqm_part, number)
+
+    def _check_number(self, part: Part, number: Number) -> None:
+        value = self._numbers[number.name]
+        try:
+            found = number.in_hardware(_read(part, number, value), self.clock_hz, self.tick_shift)
+        except ValueError as error:
+            raise ValueError(f"{part.name}.{number.name} {error}") from None
+        if number.walk is not None and found << self.tick_shift < self.queues + number.walk:
+            short = f"{value:,}" if isinstance(value, int) else str(value)
+            short += f", which is too short to calculate {self.queues:,} queues one by one"
+            raise ValueError(f"{part.name}.{number.name} is {short}")
 
     @property
     def descriptors(self) -> int:
@@ -149,32 +201,42 @@ class Config(Configuration):
         return (self.clock_hz // 1_000_000).bit_length()
 
     @property
-    def pie_numbers(self) -> dict[str, int]:
-        """PIE as the hardware has it: T_UPDATE in ticks, gains in 2^-32 per tick."""
-        ticks_per_second = self.clock_hz / (1 << self.tick_shift)
-        gain = (1 << 32) / ticks_per_second
+    def aqm_part(self) -> Part | None:
+        """The AQM that is built in."""
+        return None if self.aqm == NO_AQM else parts.find("aqm", self.aqm)
+
+    @property
+    def aqm_numbers(self) -> dict[str, int]:
+        """The AQM's numbers as the hardware has them, by name."""
+        part = self.aqm_part
+        numbers = part.numbers if part else ()
         return {
-            "update_ticks": round(self.pie.update_us * ticks_per_second / 1e6),
-            "alpha": round(self.pie.alpha * gain),
-            "beta": round(self.pie.beta * gain),
+            number.name: number.in_hardware(_read(part, number, self._numbers[number.name]), self.clock_hz, self.tick_shift)
+            for number in numbers
         }
 
 
-def model_aqm(name: str, numbers: Mapping[str, int]) -> dict[str, Any] | None:
-    """Return what a model has to be told of its AQM: which one it is, where it judges packets, and the numbers of its module."""
-    if name == "none":
-        return None
-    sees = {"codel": "departures", "pie": "arrivals"}[name]
-    return {"name": name, "sees": sees, "library": None, "numbers": dict(numbers)}
+def _fail(where: tuple[str, ...], message: str) -> NoReturn:
+    """Raise what pydantic raises for a value that cannot be, with its place."""
+    error = PydanticCustomError("value_error", "{error}", {"error": message})
+    raise ValidationError.from_exception_data("Config", [InitErrorDetails(type=error, loc=where, input=None)])
+
+
+def _read(part: Part, number: Number, value: object) -> int | float:
+    try:
+        return number.read(float(value) if number.unit == "gain_hz" and type(value) is int else value)
+    except ValueError as error:
+        _fail((part.name, number.name), str(error))
 
 
 def model_settings(config: Config) -> dict[str, Any]:
     """Return what the model of the device has to be told (key `device.model` of a job)."""
+    part = config.aqm_part
     settings: dict[str, Any] = {
         "max_frame_bytes": config.max_frame_bytes,
         "min_frame_bytes": config.min_frame_bytes,
         "shaping": config.shaping,
-        "aqm": model_aqm(config.aqm, config.pie_numbers if config.aqm == "pie" else {}),
+        "aqm": part_model.told(part, part.module_parameters(config.aqm_numbers)) if part else None,
         "aqm_estimate": config.aqm_estimate,
         "tick_shift": config.tick_shift,
     }
@@ -207,20 +269,24 @@ def parameters(config: Config) -> dict[str, str]:
         "MinFrameBytes": str(config.min_frame_bytes),
         "ClockHz": str(config.clock_hz),
         "Shaping": f"1'b{int(config.shaping)}",
-        "Aqm": str(registers.AQM_CODES[config.aqm]),
         "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
         "TickShift": str(config.tick_shift),
-        **_pie_numbers(config),
+        **_aqm_parameters(config.aqm_part),
         **_tree_numbers(config),
     }
 
 
-def _pie_numbers(config: Config) -> dict[str, str]:
-    """Return the parameters of PIE, where it is."""
-    if config.aqm != "pie":
-        return {}
-    numbers = config.pie_numbers
-    return {"UpdateTicks": str(numbers["update_ticks"]), "Alpha": str(numbers["alpha"]), "Beta": str(numbers["beta"])}
+def _aqm_parameters(part: Part | None) -> dict[str, str]:
+    """Return what the device has to know of its AQM."""
+    if part is None:
+        return {"Aqm": "0"}
+    kind = str(registers.AQM_CODES.get(part.name, registers.AQM_CODES["other"]))
+    return {"Aqm": str(plugs.JUDGES[str(part.sees)]), "AqmKind": kind, "AqmGuardBytes": str(part.guard_bytes or 0)}
+
+
+def aqm_plug(part: Part | None, numbers: Mapping[str, int]) -> dict[str, str]:
+    """Return the file that says which AQM is in, its text by its name; none without one."""
+    return {} if part is None else {plugs.AQM.name: plugs.aqm(part, part.module_parameters(dict(numbers)))}
 
 
 def _tree_numbers(config: Config) -> dict[str, str]:

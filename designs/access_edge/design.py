@@ -11,6 +11,7 @@ from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.job import EdgePlan
 from penstock.designs.access_edge.scenario import Scenario
 from penstock.designs.design import Bench, Design
+from penstock.parts.manifest import Part
 
 
 class AccessEdge(Design):
@@ -33,6 +34,14 @@ class AccessEdge(Design):
     def defines(self, config: Config) -> dict[str, int]:
         """Return the macros of its shim."""
         return {"PST_MEMORIES": len(config.memories), "PST_ADDR_WIDTH": config.address_bits}
+
+    def plugs(self, config: Config) -> dict[str, str]:
+        """Return the file that says which AQM is in."""
+        return configuration.aqm_plug(config.aqm_part, config.aqm_numbers)
+
+    def parts(self, config: Config) -> list[Part]:
+        """Return its AQM."""
+        return [config.aqm_part] if config.aqm_part else []
 
     def plot_data(self, raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, NDArray[Any]]:
         """Return curves of the queues with a series."""

@@ -7,11 +7,10 @@ docs/architecture.md, "Rates as the hardware sees them".
 
 import json
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from penstock.basics.units import PS_PER_SECOND, format_rate, format_time_ns
+from penstock.basics.units import format_rate
 from penstock.errors import UserError
 from penstock.paths import DESIGNS
 
@@ -33,7 +32,6 @@ MAX_LENGTH = most("length")
 MAX_BURST_CYCLES = most("burst")
 MAX_LIMIT_PACKETS = most("limit_packets")
 MAX_LIMIT_BYTES = most("limit_bytes")
-MAX_AQM_TICKS = most("aqm_ticks")
 MAX_CLASS = most("traffic_class")
 MAX_WEIGHT = most("weight_less_one") + 1
 
@@ -148,26 +146,34 @@ def shaper_code(rate: int | None, burst: int, clock_hz: int) -> int:
     return burst_cycles(burst, rate, clock_hz) << BURST_AT | exponent << EXPONENT_AT | mantissa
 
 
+HALF_BITS: int = contract()["settings"]["aqm_ticks"]["width"]  # of the setting word in each of two registers
+
+
 @dataclass(frozen=True)
 class Aqm:
-    """Active queue management of one queue; times in ticks of the device's AQM, 0 .. 2^18 - 1."""
+    """Active queue management of one queue: the setting word of 36 bits (what is in it, the part says), and what every AQM has."""
 
-    target: int  # CoDel: TARGET, PIE: QDELAY_REF
-    interval: int  # CoDel: INTERVAL, PIE: MAX_BURST
+    settings: int
     ecn: bool = False  # mark packets that may be marked instead of dropping them
     enable: bool = True
 
+    @classmethod
+    def of_halves(cls, upper: int, lower: int, ecn: bool = False, enable: bool = True) -> "Aqm":
+        """Return it from both halves of the setting word: those of CoDel are TARGET and INTERVAL, of PIE QDELAY_REF and MAX_BURST, in ticks."""
+        return cls(upper << HALF_BITS | lower, ecn, enable)
 
-NO_AQM = Aqm(0, 0, enable=False)
+    @property
+    def halves(self) -> tuple[int, int]:
+        """The upper and the lower half of the setting word."""
+        return self.settings >> HALF_BITS, self.settings & (1 << HALF_BITS) - 1
+
+    @property
+    def code(self) -> int:
+        """All in one word, as pst_pkg::aqm_cfg_t has it."""
+        return int(self.enable) << 2 * HALF_BITS + 1 | int(self.ecn) << 2 * HALF_BITS | self.settings
 
 
-def aqm_ticks(time_ps: int, clock_hz: int, tick_shift: int) -> int:
-    """Return a time in ticks of 2^tick_shift cycles, rounded, at least 1. Raises UserError for one that the registers cannot hold."""
-    ticks = max(1, round(Fraction(time_ps * clock_hz, PS_PER_SECOND << tick_shift)))
-    if ticks > MAX_AQM_TICKS:
-        most = format_time_ns((MAX_AQM_TICKS << tick_shift) / clock_hz * 1e9)
-        raise UserError(f"a time of the AQM can be at most {most} at {clock_hz / 1e6:g} MHz")
-    return ticks
+NO_AQM = Aqm(0, enable=False)
 
 
 def tree_writes(level: str, index: int, rate: int | None, burst: int, parent: int, clock_hz: int, weight: int = 1) -> list[tuple[int, int]]:
@@ -205,8 +211,8 @@ def queue_writes(
     mantissa, exponent = rate_code(rate, clock_hz)
     manage = [] if aqm is None else [
         (address("queue_aqm"), word("queue_aqm", enable=int(aqm.enable), ecn=int(aqm.ecn))),
-        (address("queue_aqm_target"), aqm.target),
-        (address("queue_aqm_interval"), aqm.interval),
+        (address("queue_aqm_target"), aqm.halves[0]),
+        (address("queue_aqm_interval"), aqm.halves[1]),
     ]  # fmt: skip
     return [
         *manage,

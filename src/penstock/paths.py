@@ -80,10 +80,10 @@ def plain(path: Path) -> Path:
 
 @cache
 def _plain_root(home: Path) -> Path:
-    if _is_plain(home):
+    if is_plain(home):
         return home
     name = f"penstock-{os.geteuid()}-{hashlib.sha256(os.fsencode(home)).hexdigest()[:12]}"
-    for folder in filter(_is_plain, (Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))):
+    for folder in filter(is_plain, (Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"))):
         link = folder / name
         try:
             if not link.is_symlink():
@@ -95,7 +95,8 @@ def _plain_root(home: Path) -> Path:
     raise UserError(f"{home}: has signs in its path that make cannot take, and no link to it can be made in /tmp; move it elsewhere")
 
 
-def _is_plain(path: Path) -> bool:
+def is_plain(path: Path) -> bool:
+    """Return whether make takes a path as it is."""
     return re.fullmatch(r"[A-Za-z0-9_./+,@-]+", str(path)) is not None
 
 
@@ -210,5 +211,5 @@ def _read(path: Path, files: list[Path], seen: set[Path]) -> None:
 
 
 def block_file_list(block: str) -> Path:
-    """Return the file list of a block, `blocks/<block>/rtl/<block>.f`."""
-    return BLOCKS / block / "rtl" / f"{block}.f"
+    """Return the file list of a block, `blocks/<block>/rtl/<block>.f`, or of one of its parts: `aqm/codel`."""
+    return BLOCKS / block / "rtl" / f"{Path(block).name}.f"

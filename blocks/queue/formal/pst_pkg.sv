@@ -25,15 +25,14 @@ package pst_pkg;
   localparam int unsigned LimitPacketsWidth = 2;
   localparam int unsigned LimitBytesWidth   = 3;
 
-  // A queue's active queue management (blocks/aqm). Times in ticks of 2^TickShift cycles.
-  localparam int unsigned AqmSettingWidth = 18;
-  localparam int unsigned AqmTimeWidth = AqmSettingWidth + 8;
+  // A queue's active queue management (blocks/aqm). Times in ticks of 2^TickShift cycles; what the setting word holds, the AQM's part.yaml says.
+  localparam int unsigned AqmSettingsWidth = 36;
+  localparam int unsigned AqmTimeWidth = 26;
 
   typedef struct packed {
-    logic                       enable;
-    logic                       ecn;         // mark what may be marked instead of dropping it
-    logic [AqmSettingWidth-1:0] target;      // CoDel: TARGET, PIE: QDELAY_REF
-    logic [AqmSettingWidth-1:0] interval;    // CoDel: INTERVAL, PIE: MAX_BURST
+    logic                        enable;
+    logic                        ecn;         // mark what may be marked instead of dropping it
+    logic [AqmSettingsWidth-1:0] settings;
   } aqm_cfg_t;
 
   // A shaper's setting: period = mantissa * 2^(exponent - 15) in 2^-16 cycles per byte; burst in cycles.

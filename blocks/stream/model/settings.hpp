@@ -25,7 +25,8 @@ inline constexpr std::uint32_t kMostLimitPackets = 65535;
 // Most bytes in a queue.
 inline constexpr unsigned kLimitBytesWidth = 24;
 inline constexpr std::uint32_t kMostLimitBytes = 16777215;
-// A time of a queue's AQM in its ticks (CoDel: TARGET, INTERVAL; PIE: QDELAY_REF, MAX_BURST).
+// Half of the setting word of a queue's AQM; what is in it, the AQM's `part.yaml` says (CoDel: TARGET, INTERVAL; PIE: QDELAY_REF,
+// MAX_BURST; in ticks).
 inline constexpr unsigned kAqmTicksWidth = 18;
 inline constexpr std::uint32_t kMostAqmTicks = 262143;
 // Class of a queue under a congested parent; 0 goes first.
@@ -37,7 +38,7 @@ inline constexpr std::uint32_t kMostWeightLessOne = 7;
 
 // A shaper as one word (pst_pkg::shaper_cfg_t): burst, exponent, mantissa, which begins at bit 0.
 inline constexpr unsigned kExponentAt = 16, kBurstAt = 21;
-// An AQM as one word (pst_pkg::aqm_cfg_t): enable, ecn, target, interval, which begins at bit 0.
+// An AQM as one word (pst_pkg::aqm_cfg_t): enable, ecn, the upper and the lower half of its setting word, which begins at bit 0.
 inline constexpr unsigned kAqmTargetAt = 18, kAqmEcnAt = 36, kAqmEnableAt = 37;
 
 }  // namespace penstock::settings

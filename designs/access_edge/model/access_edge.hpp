@@ -175,6 +175,7 @@ namespace values {
 inline constexpr std::uint32_t kAqmKindNone = 0;
 inline constexpr std::uint32_t kAqmKindCodel = 1;
 inline constexpr std::uint32_t kAqmKindPie = 2;
+inline constexpr std::uint32_t kAqmKindOther = 3;
 
 // refusal
 inline constexpr std::uint32_t kRefusalAccepted = 0;

@@ -19,12 +19,11 @@ module pst_access_edge
     parameter int unsigned               MinFrameBytes = 14,                    // without prefix and FCS, >= 1
     parameter int unsigned               ClockHz = 220_000_000,                 // for software, Hz
     parameter bit                        Shaping = 1'b1,                        // 0: queues take turns, rates are ignored
-    parameter int unsigned               Aqm = 0,                               // active queue management: 0 none, 1 CoDel, 2 PIE
+    parameter int unsigned               Aqm = 0,                               // active queue management: 0 none; it judges 1 departures, 2 arrivals
     parameter bit                        AqmEstimate = 1'b0,                    // its delay from backlog and rate, not from time stamps
     parameter int unsigned               TickShift = 8,                         // its ticks are 2^TickShift cycles
-    parameter int unsigned               UpdateTicks = pst_aqm_pkg::PieUpdateTicks, // PIE: T_UPDATE
-    parameter int unsigned               Alpha = pst_aqm_pkg::PieAlpha,         // PIE: 2^-32 per tick
-    parameter int unsigned               Beta = pst_aqm_pkg::PieBeta,           // PIE: 2^-32 per tick
+    parameter int unsigned               AqmKind = Aqm != 0 ? 3 : 0,            // for software: which one it is (aqm_kind_e)
+    parameter int unsigned               AqmGuardBytes = 0,                     // Aqm = 2: see pst_access_edge_arrivals
     parameter int unsigned               Levels = 1,                            // 1: queues alone; 4: queue, subscriber, node, port
     parameter int unsigned               QueuesPerSubscriber = 4,               // Levels = 4: 1, 2, 4 or 8
     parameter int unsigned               Nodes = 2,                             // Levels = 4: power of two, >= 2
@@ -373,7 +372,7 @@ module pst_access_edge
 
   pst_access_edge_core #(
       .Queues(Queues), .Descriptors(Descriptors), .Shaping(Shaping), .Aqm(Aqm), .AqmEstimate(AqmEstimate), .TickShift(TickShift),
-      .MaxPacketBytes(MaxFrameBytes), .UpdateTicks(UpdateTicks), .Alpha(Alpha), .Beta(Beta),
+      .AqmGuardBytes(AqmGuardBytes), .MaxPacketBytes(MaxFrameBytes),
       .Levels(Levels), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports),
       .Classes(Classes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
   ) u_core (
@@ -450,7 +449,7 @@ module pst_access_edge
       .init_done_o(out_init_done)
   );
 
-  // What the AQM did to each queue: frames dropped at the head (CoDel) or on arrival (PIE), and marks.
+  // What the AQM did to each queue: frames dropped at the head or on arrival, and marks.
   if (Aqm != 0) begin : g_count_aqm
     logic unused_aqm_valid, unused_mark_valid, aqm_ready, mark_ready, aqm_done, mark_done;
     logic [17:0] unused_mark_bytes;
@@ -513,7 +512,7 @@ module pst_access_edge
 
   pst_control #(
       .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
-      .Shaping(Shaping), .Aqm(Aqm), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Levels(Levels),
+      .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Levels(Levels),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .PacketWidth(PacketWidth),
       .ByteWidth(ByteWidth)
   ) u_control (

@@ -2,8 +2,8 @@
 // Holds every stored frame back until the AQM has judged its arrival: a delay line in front of the queue manager.
 //
 // A frame that is dropped here goes on as a mere report (DropAqm), so that all decisions stand in order; its page goes to m_drop.
-// The AQM's guard asks for the bytes in the queue. One bit per queue tells whether its latest departure left more than GuardBytes behind:
-// that is never more than what is there now, so nothing is dropped that the guard protects.
+// The backlog that the AQM is told is what the queue's latest departure left behind: never more than what is there now. An AQM that only asks
+// whether it is above GuardBytes (so that nothing is dropped that its guard protects) needs one bit per queue for that; others have the number.
 //
 // Throughput: one frame per cycle. Latency: 5 cycles. Ordering: in order.
 // Reset:      forgets all frames; `Queues` cycles, then init_done_o rises.
@@ -13,6 +13,7 @@ module pst_access_edge_arrivals
 #(
     parameter int unsigned Queues = 64,              // >= 2
     parameter int unsigned Descriptors = 256,        // >= 2
+    parameter int unsigned GuardBytes = 0,           // 0: the backlog is a number; else 0, or the largest one when it is above this
     parameter string       QueueRamStyle = "auto",   // per-queue memory, see pst_ram_1r1w
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned DescIdWidth = $clog2(Descriptors)
@@ -31,7 +32,7 @@ module pst_access_edge_arrivals
     output logic                       m_judge_valid_o,
     output logic [QueueIdWidth-1:0]    m_judge_queue_o,
     output logic                       m_judge_ect_o,
-    output backlog_t                   m_judge_backlog_o,   // two cycles later: 0 or the largest number
+    output backlog_t                   m_judge_backlog_o,   // two cycles later
     input  verdict_e                   s_verdict_i,
     // to the queue manager
     output logic                       m_enq_valid_o,
@@ -56,7 +57,7 @@ module pst_access_edge_arrivals
   localparam int unsigned OutDepth = 16;
   localparam int unsigned OutReserve = Judged + 2;  // frames that may still come after ready has gone low
   localparam int unsigned PageDepth = 4;
-  localparam int unsigned GuardBytes = 2 * PieMeanPacketBytes;  // nothing is dropped while no more than this is queued
+  localparam int unsigned KeptWidth = GuardBytes != 0 ? 1 : BacklogWidth;
 
   typedef struct packed {
     logic [QueueIdWidth-1:0] queue_id;
@@ -73,9 +74,10 @@ module pst_access_edge_arrivals
     logic                    mark;
   } judged_t;
 
-  // --- whether the latest departure of a queue left more than the guard protects
+  // --- what the latest departure of a queue left behind
 
-  logic init_q, left_valid_q, long_queue;
+  logic init_q, left_valid_q;
+  logic [KeptWidth-1:0] left, kept;
   logic [QueueIdWidth-1:0] init_queue_q, left_queue_q;
 
   always_ff @(posedge clk_i) begin
@@ -90,14 +92,15 @@ module pst_access_edge_arrivals
   end
 
   assign init_done_o = !init_q;
+  assign left        = GuardBytes != 0 ? KeptWidth'(s_ret_left_i > LimitBytesWidth'(GuardBytes)) : KeptWidth'(s_ret_left_i);
 
   pst_ram_write_first #(
-      .Width(1), .Depth(Queues), .Style(QueueRamStyle)
-  ) u_long (
+      .Width(KeptWidth), .Depth(Queues), .Style(QueueRamStyle)
+  ) u_left (
       .clk_i,
       .we_i(init_q || left_valid_q), .waddr_i(init_q ? init_queue_q : left_queue_q),
-      .wdata_i(!init_q && s_ret_left_i > LimitBytesWidth'(GuardBytes)),
-      .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o(long_queue)
+      .wdata_i(init_q ? '0 : left),
+      .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o(kept)
   );
 
   // --- the delay line
@@ -117,7 +120,7 @@ module pst_access_edge_arrivals
   assign m_judge_valid_o   = s_enq_valid_i && s_enq_ready_o && s_enq_reason_i == DropNone;
   assign m_judge_queue_o   = s_enq_queue_i;
   assign m_judge_ect_o     = s_enq_ect_i;
-  assign m_judge_backlog_o = {BacklogWidth{long_queue}};
+  assign m_judge_backlog_o = {(BacklogWidth / KeptWidth) {kept}};
 
   // --- frames with their verdict
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Queue manager, scheduler and AQM: descriptors go in with their queue, and come out when their queue may send.
 //
-// A packet that CoDel drops was taken from its queue like any other; it goes through the output FIFO to m_drop_head instead of m_out.
-// PIE drops a packet before it comes to its queue: its page goes to m_drop_head from there.
+// A packet that an AQM drops at the head was taken from its queue like any other; it goes through the output FIFO to m_drop_head instead of
+// m_out. An AQM that judges arrivals drops a packet before it comes to its queue: its page goes to m_drop_head from there.
 //
 // Throughput: one packet in and one out per cycle less the scheduler's splices. Latency: see the README of the design.
 // Ordering:   FIFO in each queue. Reset: forgets every packet; ready again when init_done_o rises (`Queues` cycles).
@@ -14,13 +14,11 @@ module pst_access_edge_core
     parameter int unsigned Queues = 64,            // >= 2
     parameter int unsigned Descriptors = 256,      // >= 2
     parameter bit          Shaping = 1'b1,         // 0: pass-through scheduler
-    parameter int unsigned Aqm = 0,                // 0: none, 1: CoDel, 2: PIE
+    parameter int unsigned Aqm = 0,                // 0: none; what it judges: 1 departures, 2 arrivals
     parameter bit          AqmEstimate = 1'b0,     // delay from backlog and rate, no time stamp per packet
     parameter int unsigned TickShift = 8,          // AQM: a tick is 2^TickShift cycles
-    parameter int unsigned MaxPacketBytes = 1514,  // CoDel: no drop while no more than this is left behind the packet
-    parameter int unsigned UpdateTicks = PieUpdateTicks, // PIE: T_UPDATE
-    parameter int unsigned Alpha = PieAlpha,       // PIE: 2^-32 per tick
-    parameter int unsigned Beta = PieBeta,         // PIE: 2^-32 per tick
+    parameter int unsigned AqmGuardBytes = 0,      // Aqm = 2: see pst_access_edge_arrivals
+    parameter int unsigned MaxPacketBytes = 1514,  // the largest packet
     parameter int unsigned Levels = 1,             // 1: queues alone; 4: queue, subscriber, node, port
     parameter int unsigned QueuesPerSubscriber = 4,    // Levels = 4: 1, 2, 4 or 8
     parameter int unsigned Nodes = 2,              // Levels = 4: power of two, >= 2
@@ -61,7 +59,7 @@ module pst_access_edge_core
     output drop_e                        ev_reason_o,
     output logic [QueueIdWidth-1:0]      ev_queue_o,
     output len_t                         ev_len_o,
-    // with an AQM, one pulse per packet that was taken from its queue: it is sent (DropNone), or dropped at the head (CoDel)
+    // with an AQM, one pulse per packet that was taken from its queue: it is sent (DropNone), or dropped at the head
     output logic                         ev_deq_valid_o,
     output drop_e                        ev_deq_reason_o,
     output logic                         ev_deq_mark_o,      // it is sent with a mark
@@ -96,13 +94,10 @@ module pst_access_edge_core
   localparam int unsigned VerdictStages = Levels > 1 && JudgedStages == 1 ? 2 : JudgedStages;
 
   if (Aqm > 2) begin : g_bad_aqm
-    $error("pst_access_edge_core: Aqm is %0d, allowed: 0 (none), 1 (CoDel), 2 (PIE)", Aqm);
+    $error("pst_access_edge_core: Aqm is %0d, allowed: 0 (none), 1 (departures), 2 (arrivals)", Aqm);
   end
   if ((Levels != 1 && Levels != 4) || (Levels == 4 && !Shaping)) begin : g_bad_levels
     $error("pst_access_edge_core: Levels is %0d, allowed: 1, or with Shaping 4", Levels);
-  end
-  if (Aqm == 2 && (longint'(UpdateTicks) << TickShift) < longint'(Queues) + 16) begin : g_bad_update
-    $error("pst_access_edge_core: UpdateTicks is %0d, too short to update all %0d queues, a queue a cycle", UpdateTicks, Queues);
   end
   if (Aqm != 0 && !Shaping) begin : g_bad_shaping
     $error("pst_access_edge_core: an AQM needs the shaped scheduler");
@@ -148,11 +143,11 @@ module pst_access_edge_core
   assign s_cfg_ready_o = cfg_ready && init_done_o;
   assign cfg_take      = s_cfg_valid_i && s_cfg_ready_o;
 
-  // --- PIE judges arrivals
+  // --- an AQM that judges arrivals
 
   if (Aqm == 2) begin : g_arrivals
     pst_access_edge_arrivals #(
-        .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle)
+        .Queues(Queues), .Descriptors(Descriptors), .GuardBytes(AqmGuardBytes), .QueueRamStyle(QueueRamStyle)
     ) u_arrivals (
         .clk_i, .rst_i,
         .s_enq_valid_i, .s_enq_ready_o, .s_enq_queue_i, .s_enq_desc_i, .s_enq_len_i, .s_enq_reason_i, .s_enq_ect_i,
@@ -239,9 +234,8 @@ module pst_access_edge_core
     assign unused_aqm = ^{enq_ecn, s_cfg_aqm_i, ret_left, ret_period, arrive_valid, arrive_queue, arrive_backlog, arrive_ect};
   end else begin : g_aqm
     pst_access_edge_judge #(
-        .Queues(Queues), .Descriptors(Descriptors), .Algorithm(Aqm - 1), .Estimate(AqmEstimate), .TickShift(TickShift),
-        .MaxPacketBytes(MaxPacketBytes), .UpdateTicks(UpdateTicks), .Alpha(Alpha), .Beta(Beta),
-        .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+        .Queues(Queues), .Descriptors(Descriptors), .Judges(Aqm), .Estimate(AqmEstimate), .TickShift(TickShift),
+        .MaxPacketBytes(MaxPacketBytes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
     ) u_judge (
         .clk_i, .rst_i,
         .s_arrive_valid_i(arrive_valid), .s_arrive_queue_i(arrive_queue), .s_arrive_ect_i(arrive_ect),

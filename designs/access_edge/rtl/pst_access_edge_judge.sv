@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Judges every packet that was taken from its queue: the AQM, what it has to know of each packet, and the packets that wait for it.
 //
-// Of each packet the tick of its enqueueing and its ECN bit are kept by descriptor: 27 bits, with Estimate one. The bit is for CoDel whether
-// the packet may be marked; PIE has judged it on arrival (s_arrive), before it came to its queue, and the bit is whether it is marked.
+// Of each packet the tick of its enqueueing and its ECN bit are kept by descriptor: 27 bits, with Estimate one. An AQM that judges departures
+// has in the bit whether the packet may be marked; one that judges arrivals has done so (s_arrive), before the packet came to its queue, and
+// the bit is whether it is marked.
 //
-// Throughput: one packet per cycle. Latency: CoDel 4 cycles from s_ret to m_judged, with Estimate 6; PIE 2, and 4 from s_arrive.
+// Throughput: one packet per cycle. Latency: departures 4 cycles from s_ret to m_judged, with Estimate 6; arrivals 2, and 4 from s_arrive.
 // Ordering:   in order.
 // Reset:      forgets all packets and settings; `Queues` cycles, then init_done_o rises.
 module pst_access_edge_judge
@@ -13,13 +14,10 @@ module pst_access_edge_judge
 #(
     parameter int unsigned Queues = 64,              // >= 2
     parameter int unsigned Descriptors = 256,        // >= 2
-    parameter int unsigned Algorithm = 0,            // 0: CoDel, 1: PIE
+    parameter int unsigned Judges = 1,               // the AQM judges 1: departures, 2: arrivals
     parameter bit          Estimate = 1'b0,          // delay from backlog and rate, no time stamp per packet
     parameter int unsigned TickShift = 8,            // a tick is 2^TickShift cycles
-    parameter int unsigned MaxPacketBytes = 1514,    // CoDel: no drop while no more than this is left behind the packet
-    parameter int unsigned UpdateTicks = PieUpdateTicks, // PIE: T_UPDATE
-    parameter int unsigned Alpha = PieAlpha,         // PIE: 2^-32 per tick
-    parameter int unsigned Beta = PieBeta,           // PIE: 2^-32 per tick
+    parameter int unsigned MaxPacketBytes = 1514,    // the largest packet
     parameter string       QueueRamStyle = "auto",   // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",    // per-descriptor memory
     localparam int unsigned QueueIdWidth = $clog2(Queues),
@@ -27,7 +25,7 @@ module pst_access_edge_judge
 ) (
     input  logic                       clk_i,
     input  logic                       rst_i,
-    // PIE: a packet arrives, and 4 cycles later its verdict comes
+    // Judges = 2: a packet arrives, and 4 cycles later its verdict comes
     input  logic                       s_arrive_valid_i,
     input  logic [QueueIdWidth-1:0]    s_arrive_queue_i,
     input  logic                       s_arrive_ect_i,      // it may be marked
@@ -36,7 +34,7 @@ module pst_access_edge_judge
     // a packet is offered to its queue, and taken there
     input  logic                       s_enq_valid_i,
     input  logic [DescIdWidth-1:0]     s_enq_desc_i,
-    input  logic                       s_enq_ecn_i,         // CoDel: it may be marked; PIE: it is
+    input  logic                       s_enq_ecn_i,         // Judges = 1: it may be marked; 2: it is
     // the queue manager's answer: a packet leaves its queue
     input  logic                       s_ret_valid_i,
     input  logic [QueueIdWidth-1:0]    s_ret_queue_i,
@@ -58,7 +56,7 @@ module pst_access_edge_judge
 );
 
   localparam int unsigned Take = 2;                          // cycles after s_ret in which the packet is shown to the AQM
-  localparam int unsigned Judged = Take + (Algorithm == 1 ? 0 : Estimate ? 4 : 2);    // in which what becomes of it is known
+  localparam int unsigned Judged = Take + (Judges == 2 ? 0 : Estimate ? 4 : 2);    // in which what becomes of it is known
 
   // --- time
 
@@ -132,12 +130,12 @@ module pst_access_edge_judge
 
   verdict_e verdict;
   logic verdict_valid;
-  logic [QueueIdWidth-1:0] verdict_queue, unused_enq_queue, unused_update_queue;
-  logic unused_enq_valid, unused_update;
+  logic [QueueIdWidth-1:0] verdict_queue, unused_enq_queue;
+  logic unused_enq_valid;
 
   pst_aqm #(
-      .Queues(Queues), .Algorithm(Algorithm), .Estimate(Estimate), .TimeWidth(AqmTimeWidth), .TickShift(TickShift),
-      .MaxPacketBytes(MaxPacketBytes), .UpdateTicks(UpdateTicks), .Alpha(Alpha), .Beta(Beta), .RamStyle(QueueRamStyle)
+      .Queues(Queues), .Judges(Judges), .Estimate(Estimate), .TimeWidth(AqmTimeWidth), .TickShift(TickShift),
+      .MaxPacketBytes(MaxPacketBytes), .RamStyle(QueueRamStyle)
   ) u_aqm (
       .clk_i, .rst_i, .now_i(now),
       .s_enq_valid_i(s_arrive_valid_i), .s_enq_queue_i(s_arrive_queue_i), .s_enq_ect_i(s_arrive_ect_i),
@@ -147,23 +145,21 @@ module pst_access_edge_judge
       .s_take_valid_i(valid_q[Take]), .s_take_time_i(enqueued), .s_take_len_i(packet_q[Take].len), .s_take_left_i(left_q),
       .s_take_ect_i(ecn), .s_take_mantissa_i(period_take_q[15:0]), .s_take_exponent_i(period_take_q[20:16]),
       .m_deq_verdict_valid_o(verdict_valid), .m_deq_verdict_queue_o(verdict_queue), .m_deq_verdict_o(verdict),
-      .s_cfg_valid_i, .s_cfg_queue_i, .s_cfg_enable_i(s_cfg_aqm_i.enable), .s_cfg_ecn_i(s_cfg_aqm_i.ecn),
-      .s_cfg_target_i(s_cfg_aqm_i.target), .s_cfg_interval_i(s_cfg_aqm_i.interval),
-      .ev_update_valid_o(unused_update), .ev_update_queue_o(unused_update_queue),
+      .s_cfg_valid_i, .s_cfg_queue_i, .s_cfg_i(s_cfg_aqm_i),
       .init_done_o
   );
 
-  // What PIE has let in goes: of its departure PIE only takes note.
-  assign m_judged_valid_o = Algorithm == 1 ? valid_q[Take] : verdict_valid;
+  // What was let in goes: of its departure the AQM only takes note.
+  assign m_judged_valid_o = Judges == 2 ? valid_q[Take] : verdict_valid;
   assign m_judged_queue_o = packet_q[Judged].queue_id;
   assign m_judged_desc_o  = packet_q[Judged].desc;
   assign m_judged_len_o   = packet_q[Judged].len;
   assign m_judged_drop_o  = verdict == VerdictDrop;
-  assign m_judged_mark_o  = m_judged_valid_o && (Algorithm == 1 ? ecn : verdict == VerdictMark);
+  assign m_judged_mark_o  = m_judged_valid_o && (Judges == 2 ? ecn : verdict == VerdictMark);
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (!rst_i && Algorithm == 0 && verdict_valid) assert (verdict_queue == m_judged_queue_o) else $error("verdict for another queue");
+    if (!rst_i && Judges == 1 && verdict_valid) assert (verdict_queue == m_judged_queue_o) else $error("verdict for another queue");
     if (!rst_i) assert (!(enq_valid_q && s_ret_valid_i && enq_desc_q == s_ret_desc_i)) else $error("a descriptor has two owners");
   end
 `endif

@@ -597,7 +597,8 @@ package pst_access_edge_regs_pkg;
     typedef enum logic [1:0] {
         aqm_kind__none = 'h0,
         aqm_kind__codel = 'h1,
-        aqm_kind__pie = 'h2
+        aqm_kind__pie = 'h2,
+        aqm_kind__other = 'h3
     } aqm_kind_e;
 
     typedef enum logic [2:0] {

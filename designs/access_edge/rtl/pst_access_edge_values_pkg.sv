@@ -6,7 +6,8 @@ package pst_access_edge_values_pkg;
   typedef enum logic [1:0] {
     AqmKindNone  = 2'd0,
     AqmKindCodel = 2'd1,
-    AqmKindPie   = 2'd2
+    AqmKindPie   = 2'd2,
+    AqmKindOther = 2'd3
   } aqm_kind_e;
 
   typedef enum logic [2:0] {

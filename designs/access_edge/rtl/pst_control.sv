@@ -19,7 +19,7 @@ module pst_control
     parameter int unsigned MaxFrameBytes = 1522,    // shown in a register
     parameter int unsigned ClockHz = 220_000_000,   // shown in a register, Hz
     parameter bit          Shaping = 1'b1,          // shown in a register
-    parameter int unsigned Aqm = 0,                 // shown in a register: 0 none, 1 CoDel, 2 PIE
+    parameter int unsigned AqmKind = 0,             // shown in a register: which AQM there is (aqm_kind_e), 0 none
     parameter bit          AqmEstimate = 1'b0,      // shown in a register
     parameter int unsigned TickShift = 8,           // shown in a register, 0..31
     parameter int unsigned Levels = 1,              // 1: queues alone; 4: queue, subscriber, node, port
@@ -165,8 +165,7 @@ module pst_control
     settings.limit_bytes     = |bytes[31:LimitBytesWidth] ? '1 : bytes[LimitBytesWidth-1:0];
     settings.aqm.enable      = hwif_out.queue_aqm.enable.value;
     settings.aqm.ecn         = hwif_out.queue_aqm.ecn.value;
-    settings.aqm.target      = hwif_out.queue_aqm_target.ticks.value;
-    settings.aqm.interval    = hwif_out.queue_aqm_interval.ticks.value;
+    settings.aqm.settings    = {hwif_out.queue_aqm_target.ticks.value, hwif_out.queue_aqm_interval.ticks.value};
   end
 
   assign start    = pending_q && state_q == Idle;
@@ -317,9 +316,9 @@ module pst_control
     hwif_in.max_frame_bytes.value.next = MaxFrameBytes;
     hwif_in.clock_hz.value.next        = ClockHz;
     hwif_in.features.shaping.next      = Shaping;
-    hwif_in.features.aqm.next          = 2'(Aqm);
+    hwif_in.features.aqm.next          = 2'(AqmKind);
     hwif_in.features.aqm_estimate.next = AqmEstimate;
-    hwif_in.features.tick_shift.next   = Aqm != 0 ? 5'(TickShift) : '0;
+    hwif_in.features.tick_shift.next   = AqmKind != 0 ? 5'(TickShift) : '0;
     hwif_in.features.hierarchy.next    = Levels > 1;
     hwif_in.queues_per_subscriber.value.next = Levels > 1 ? QueuesPerSubscriber : 0;
     hwif_in.nodes.value.next           = Levels > 1 ? Nodes : 0;

@@ -5,13 +5,15 @@ Checks that need the device configuration are in `queues.py` and `parents.py`.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, StrictBool, StrictInt
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr, field_validator
+from pydantic_core import PydanticCustomError
 
-from penstock.basics.models import Duration, Model
+from penstock.basics.models import Model
 from penstock.basics.units import PS_PER_SECOND, describe, format_rate, parse_rate, parse_size, parse_time
 from penstock.designs.access_edge.registers import MAX_CLASS, MAX_LIMIT_BYTES, MAX_LIMIT_PACKETS, MAX_WEIGHT, MIN_RATE_BPS
+from penstock.parts.registry import parts
 
 UNSHAPED = "unshaped"
 
@@ -56,13 +58,33 @@ LimitBytes = Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=MAX_LIMI
 
 
 class Aqm(Model):
-    """Active queue management of a queue: CoDel (RFC 8289) or PIE (RFC 8033), whichever the configuration has."""
+    """Active queue management of a queue: whichever the configuration has. Beside these keys it has the settings of that AQM.
 
-    algorithm: Literal["codel", "pie"] | None = Field(None, description="Which one is meant; the configuration must have it.")
-    target: Duration | None = Field(None, description="Delay that is tolerated; default 5 ms with CoDel, 15 ms with PIE.")
-    interval: Duration | None = Field(None, description="CoDel: how long it may be exceeded before the first drop; default 100 ms.")
-    max_burst: Duration | None = Field(None, description="PIE: how long a burst may last before the first drop; default 150 ms.")
+    Which these are, and what they may be, its `part.yaml` says (penstock.parts); they are checked where the configuration is known.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    algorithm: StrictStr | None = Field(None, description="Which one is meant; the configuration must have it.")
     ecn: StrictBool = Field(False, description="ECN-capable frames are marked instead of dropped (PIE: up to a probability of 0.1).")
+
+    @classmethod
+    def known_keys(cls) -> list[str]:
+        """Return its keys, those of every AQM among them."""
+        return list(dict.fromkeys([*cls.model_fields, *(setting.name for part in parts("aqm").values() for setting in part.settings)]))
+
+    @field_validator("algorithm")
+    @classmethod
+    def _known(cls, value: str | None) -> str | None:
+        if value is not None and value not in parts("aqm"):
+            *names, last = map(repr, parts("aqm"))
+            raise PydanticCustomError("literal_error", "no AQM", {"expected": f"{', '.join(names)} or {last}"})
+        return value
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """The settings of the AQM that are given, as they were written."""
+        return dict(self.model_extra or {})
 
 
 class QueueSettings(Model):
@@ -79,7 +101,7 @@ class QueueSettings(Model):
     )
     limit_packets: LimitPackets | None = Field(None, description="Most packets the queue holds; the next one is dropped.")
     limit_bytes: LimitBytes | None = Field(None, description="Most bytes the queue holds.")
-    aqm: Aqm | None = Field(None, description="Active queue management; `{}` takes the defaults of the RFC. Without it there is none.")
+    aqm: Aqm | None = Field(None, description="Active queue management; `{}` takes the defaults. Without it there is none.")
     traffic_class: StrictInt | None = Field(
         None, ge=0, le=MAX_CLASS, description="Class under a congested parent, where the configuration has a hierarchy; 0 goes first."
     )

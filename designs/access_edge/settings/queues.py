@@ -1,23 +1,18 @@
 """Settings of one queue: resolved against what it had before, checked against the configuration, and written to registers."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.basics.units import format_rate
 from penstock.basics.where import Fail, KeyPath
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.settings.given import UNSHAPED, Aqm, QueueSettings, TimeAtRate
-from penstock.errors import UserError
+from penstock.parts.manifest import Setting
+from penstock.parts.registry import parts
 
 if TYPE_CHECKING:
     from penstock.designs.access_edge.config import Config
 
-AQM_NAMES = {"codel": "CoDel", "pie": "PIE"}
-# Times of each AQM in the order of the registers, with the defaults of RFC 8289 and RFC 8033, in ps.
-AQM_TIMES = {
-    "codel": {"target": 5 * 10**9, "interval": 100 * 10**9},
-    "pie": {"target": 15 * 10**9, "max_burst": 150 * 10**9},
-}
 BUS_BITS = 512
 DEFAULT_LINE_BPS = 100 * 10**9
 
@@ -116,19 +111,27 @@ def _check_class(given: QueueSettings, config: "Config", key: KeyPath, fail: Fai
 
 
 def _aqm(given: Aqm, config: "Config", key: KeyPath, fail: Fail) -> registers.Aqm:
-    if config.aqm == "none":
+    part = config.aqm_part
+    if part is None:
         fail(key, f"is set, but configuration {config.name} has no AQM")
-    has, names = f"configuration {config.name} has {AQM_NAMES[config.aqm]}", AQM_TIMES[config.aqm]
-    if given.algorithm not in (None, config.aqm):
+    has = f"configuration {config.name} has {part.shown}"
+    if given.algorithm not in (None, part.name):
         fail((*key, "algorithm"), f"is {given.algorithm}, but {has}")
-    foreign = next((name for times in AQM_TIMES.values() for name in times if name not in names and getattr(given, name) is not None), None)
+    foreign = next((name for name in given.own if name not in part.places), None)
     if foreign:
-        fail((*key, foreign), f"is set, but {has}, which has no such time")
-    ticks = []
-    for name, default in names.items():
-        asked = getattr(given, name)
-        try:
-            ticks.append(registers.aqm_ticks(default if asked is None else asked, config.clock_hz, config.tick_shift))
-        except UserError as error:
-            fail((*key, name), f"cannot be: {error}")
-    return registers.Aqm(*ticks, ecn=given.ecn)
+        others = [setting for other in parts("aqm").values() for setting in other.settings if setting.name == foreign]
+        fail((*key, foreign), f"is set, but {has}, which has no such {'time' if others[0].unit == 'time' else 'setting'}")
+    values = {setting.name: _value(setting, given.own.get(setting.name, setting.default), config, key, fail) for setting in part.settings}
+    return registers.Aqm(part.pack(values), given.ecn)
+
+
+def _value(setting: Setting, value: Any, config: "Config", key: KeyPath, fail: Fail) -> int:
+    """Return a setting of an AQM as the hardware has it. Calls `fail` for what it cannot be."""
+    try:
+        number = setting.read(value)
+    except ValueError as error:
+        fail((*key, setting.name), str(error))
+    try:
+        return setting.in_hardware(number, config.clock_hz, config.tick_shift)
+    except ValueError as error:
+        fail((*key, setting.name), f"cannot be: {'a time of the AQM' if setting.unit == 'time' else setting.name} {error}")

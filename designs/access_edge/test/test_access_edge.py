@@ -25,8 +25,7 @@ LINE = 64
 
 
 def test_access_edge() -> None:
-    wrapper = configs.write_wrapper(CONFIG, BUILD / "wrappers")
-    run_module("access_edge", wrapper.stem, sources=[*configs.sources(CONFIG), wrapper])
+    run_module("access_edge", CONFIG.module, sources=[*configs.sources(CONFIG), *configs.write_generated(CONFIG, BUILD / "wrappers")])
 
 
 def beats(data: bytes, error: bool = False) -> list[dict[str, int]]:

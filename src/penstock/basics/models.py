@@ -31,11 +31,16 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
     may_be_unshaped: ClassVar[bool] = False  # its `rate` is that of a shaper
 
+    @classmethod
+    def known_keys(cls) -> list[str]:
+        """Return the keys that there may be."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
+
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, data: Any) -> Any:
         if isinstance(data, Mapping):
-            known = [field.alias or name for name, field in cls.model_fields.items()]
+            known = cls.known_keys()
             for key in data:
                 if key not in known:
                     raise PydanticCustomError("unknown_key", "is not a known key{hint}", {"key": key, "hint": nearest(str(key), known)})

@@ -51,7 +51,7 @@ namespace penstock::settings {{
 
 // A shaper as one word (pst_pkg::shaper_cfg_t): burst, exponent, mantissa, which begins at bit 0.
 inline constexpr unsigned kExponentAt = {exponent}, kBurstAt = {burst};
-// An AQM as one word (pst_pkg::aqm_cfg_t): enable, ecn, target, interval, which begins at bit 0.
+// An AQM as one word (pst_pkg::aqm_cfg_t): enable, ecn, the upper and the lower half of its setting word, which begins at bit 0.
 inline constexpr unsigned kAqmTargetAt = {ticks}, kAqmEcnAt = {2 * ticks}, kAqmEnableAt = {2 * ticks + 1};
 
 }}  // namespace penstock::settings

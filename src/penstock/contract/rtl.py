@@ -36,15 +36,14 @@ def package(common: Shared, remark: str = "") -> str:
   localparam int unsigned LimitPacketsWidth = {width["limit_packets"]};
   localparam int unsigned LimitBytesWidth   = {width["limit_bytes"]};
 
-  // A queue's active queue management (blocks/aqm). Times in ticks of 2^TickShift cycles.
-  localparam int unsigned AqmSettingWidth = {width["aqm_ticks"]};
-  localparam int unsigned AqmTimeWidth = AqmSettingWidth + {_AQM_GUARD_BITS};
+  // A queue's active queue management (blocks/aqm). Times in ticks of 2^TickShift cycles; what the setting word holds, the AQM's part.yaml says.
+  localparam int unsigned AqmSettingsWidth = {2 * width["aqm_ticks"]};
+  localparam int unsigned AqmTimeWidth = {width["aqm_ticks"] + _AQM_GUARD_BITS};
 
   typedef struct packed {{
-    logic                       enable;
-    logic                       ecn;         // mark what may be marked instead of dropping it
-    logic [AqmSettingWidth-1:0] target;      // CoDel: TARGET, PIE: QDELAY_REF
-    logic [AqmSettingWidth-1:0] interval;    // CoDel: INTERVAL, PIE: MAX_BURST
+    logic                        enable;
+    logic                        ecn;         // mark what may be marked instead of dropping it
+    logic [AqmSettingsWidth-1:0] settings;
   }} aqm_cfg_t;
 
   // A shaper's setting: period = mantissa * 2^(exponent - 15) in 2^-16 cycles per byte; burst in cycles.

@@ -99,8 +99,18 @@ def _part(config: Configuration, key: str) -> type[BaseModel] | None:
 
 
 def sources(config: Configuration) -> list[Path]:
-    """Return the sources of the design, packages first, without the wrapper."""
-    return read_file_list(designs.load(config.design).file_list)
+    """Return the sources of the design, packages first, and those of its parts, without what is generated (`generated`)."""
+    design = designs.load(config.design)
+    plugs = design.plugs(config)
+    listed = [path for path in read_file_list(design.file_list) if path.name not in plugs]
+    return list(dict.fromkeys([*listed, *(path for part in design.parts(config) for path in part.rtl_files)]))
+
+
+def write_generated(config: Configuration, folder: Path) -> list[Path]:
+    """Write into `folder` what is generated for a configuration: the files that say which parts are in, and last the wrapper."""
+    folder.mkdir(parents=True, exist_ok=True)
+    plugs = [_written(folder / name, text) for name, text in designs.load(config.design).plugs(config).items()]
+    return [*plugs, write_wrapper(config, folder)]
 
 
 def write_wrapper(config: Configuration, folder: Path) -> Path:
@@ -126,8 +136,10 @@ def write_wrapper(config: Configuration, folder: Path) -> Path:
         "endmodule",
     ]
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{config.module}.sv"
-    text = "\n".join(lines) + "\n"
+    return _written(folder / f"{config.module}.sv", "\n".join(lines) + "\n")
+
+
+def _written(path: Path, text: str) -> Path:
     if not path.exists() or path.read_text() != text:  # a build that looks at time stamps has nothing to do
         path.write_text(text)
     return path

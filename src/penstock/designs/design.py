@@ -19,6 +19,7 @@ from penstock.paths import DESIGNS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from penstock.parts.manifest import Part
     from penstock.scenarios.common import CommonScenario
     from penstock.scenarios.scenario import Document
 
@@ -122,6 +123,14 @@ class Design(ABC):
     @abstractmethod
     def defines(self, config: Any) -> dict[str, int]:
         """Return the macros that `model/shim.cpp` is compiled with."""
+
+    def plugs(self, config: Any) -> dict[str, str]:
+        """Return files that stand in the place of those of their names in the list of sources, in this configuration: texts by name."""
+        return {}
+
+    def parts(self, config: Any) -> "list[Part]":
+        """Return the parts (penstock.parts) that are built in, in this configuration."""
+        return []
 
     def plan(self, scenario: Any, document: "Document", config: Any, engine: str) -> Plan:
         """Return the plan of a scenario; on the RTL the job's `device.library` is empty still."""

@@ -10,7 +10,7 @@ from penstock.designs import configs
 from penstock.designs import design as designs
 from penstock.designs.design import Configuration
 from penstock.errors import UserError
-from penstock.paths import ROOT
+from penstock.paths import ROOT, shown
 
 
 def generate(config: Configuration, folder: Path, force: bool = False) -> list[Path]:
@@ -19,9 +19,9 @@ def generate(config: Configuration, folder: Path, force: bool = False) -> list[P
     with growing(folder) as grown:
         rtl = grown / "rtl"
         rtl.mkdir()
-        sources = [Path(shutil.copyfile(path, rtl / path.name)) for path in configs.sources(config)]
-        wrapper = configs.write_wrapper(config, rtl)
-        names = [f"rtl/{path.name}" for path in (*sources, wrapper)]
+        sources = _copies(configs.sources(config), rtl)
+        *plugs, wrapper = configs.write_generated(config, rtl)
+        names = [f"rtl/{path.name}" for path in (*sources, *plugs, wrapper)]
         texts = {
             f"{config.module}.f": "".join(f"{name}\n" for name in names),
             f"{config.module}.core": _core_file(config, names),
@@ -34,6 +34,16 @@ def generate(config: Configuration, folder: Path, force: bool = False) -> list[P
             (grown / name).parent.mkdir(exist_ok=True)
             (grown / name).write_text(text)
     return [folder / name for name in (*names, *texts)]
+
+
+def _copies(sources: list[Path], folder: Path) -> list[Path]:
+    """Copy sources side by side. Raises UserError where two of them have one name: a part's and one of ours."""
+    for path in sources:
+        if twin := next((other for other in sources if other.name == path.name and other != path), None):
+            raise UserError(
+                f"{shown(path)} and {shown(twin)} have one name, and a package has its sources side by side; rename one of them"
+            )
+    return [Path(shutil.copyfile(path, folder / path.name)) for path in sources]
 
 
 def check_folder(folder: Path, force: bool) -> None:

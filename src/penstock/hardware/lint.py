@@ -213,8 +213,7 @@ def _elaborations() -> list[tuple[str, list[Path]]]:
     for design in designs.names():
         for name in configs.names(design):
             config = configs.load(name, design)
-            wrapper = configs.write_wrapper(config, folder)
-            tops.append((wrapper.stem, [*configs.sources(config), wrapper]))
+            tops.append((config.module, [*configs.sources(config), *configs.write_generated(config, folder / name)]))
     return tops
 
 

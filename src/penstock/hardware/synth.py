@@ -67,9 +67,9 @@ def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> 
         settings = dict(settings)
         config = configs.load(settings.pop("config", configs.names(what)[0]), what)
         config = configs.with_overrides(config, settings)
-        wrapper = configs.write_wrapper(config, BUILD / "synth" / config.name)
-        job = Job(wrapper.stem, [*configs.sources(config), wrapper], {}, target, seeds)
-        return job, {"design": what, "name": config.name, "module": wrapper.stem, "target": target, "parameters": settings}
+        generated = configs.write_generated(config, BUILD / "synth" / config.name)
+        job = Job(config.module, [*configs.sources(config), *generated], {}, target, seeds)
+        return job, {"design": what, "name": config.name, "module": config.module, "target": target, "parameters": settings}
     top = library.main_module(what)
     usual = next((entry.parameters for entry in expected.entries(top, target)), {})
     parameters = {**usual, **library.set_parameters(top, settings)}
@@ -102,7 +102,8 @@ def within(folder: Path, sources: Iterable[Path]) -> str:
     found = []
     for path in sources:
         if not path.is_relative_to(HERE):
-            copy = folder / "sources" / path.relative_to(ROOT)
+            own = path.relative_to(ROOT) if path.is_relative_to(ROOT) else Path("parts", path.relative_to(path.anchor))
+            copy = folder / "sources" / own
             copy.parent.mkdir(parents=True, exist_ok=True)
             path = Path(shutil.copyfile(path, copy))
         found.append(str(path.relative_to(HERE)))

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from penstock import cache
 from penstock.basics import children, machine
-from penstock.errors import ToolError
+from penstock.errors import ToolError, UserError
 from penstock.hardware import verilated_objects
-from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, plain, tool_environment
+from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, is_plain, plain, tool_environment
 
 if TYPE_CHECKING:
     from penstock.designs.design import Configuration
@@ -135,9 +135,11 @@ def build_device(config: "Configuration", report: Report | None = None, assertio
     from penstock.designs import configs
     from penstock.designs import design as designs
 
+    for part in designs.load(config.design).parts(config):
+        if not is_plain(plain(part.folder)):
+            raise UserError(f"{part.folder}: has signs in its path that make cannot take; move it elsewhere")
     with tempfile.TemporaryDirectory() as folder:
-        wrapper = configs.write_wrapper(config, Path(folder))
-        generated = {wrapper.name: wrapper.read_text()}
+        generated = {path.name: path.read_text() for path in configs.write_generated(config, Path(folder))}
     return build(
         Build(
             name=config.module,

@@ -110,6 +110,12 @@ class Part(Model):
     title: str | None = Field(None, description="Its name for people; the folder's name unless given.")
     words: str = Field(min_length=1, description="What it does, in a sentence.")
     sees: Literal["departures", "arrivals"] | None = Field(None, description="An AQM: where it judges packets.")
+    guard_bytes: int | None = Field(
+        None,
+        strict=True,
+        ge=1,
+        description="An AQM that judges arrivals and asks no more of a backlog than whether it is above this; the device keeps a bit for it.",
+    )
     rtl: Rtl
     model: CppModel
     settings: tuple[Setting, ...] = Field((), description="Of each queue, from the top of the setting word down.")
@@ -121,6 +127,8 @@ class Part(Model):
     def _check(self) -> "Part":
         if (self.sees is None) == (self.kind == "aqm"):
             raise ValueError("sees is missing: departures or arrivals" if self.kind == "aqm" else "sees is given, which only an AQM has")
+        if self.guard_bytes is not None and self.sees != "arrivals":
+            raise ValueError("guard_bytes is given, which only an AQM that sees arrivals has")
         names = [quantity.name for quantity in (*self.settings, *self.numbers)]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ValueError(f"two settings or numbers are called {twice}")

@@ -128,7 +128,7 @@ def run_soak(
     import subprocess
 
     files = [*(sources or read_file_list(block_file_list(block))), bench]
-    headers = sorted({*BLOCKS.rglob("model/*.hpp"), *bench.parent.glob("*.hpp")})
+    headers = sorted({*BLOCKS.glob("**/model/*.hpp"), *bench.parent.glob("*.hpp")})
     digest = hashlib.sha256(json.dumps({k: str(v) for k, v in sorted(parameters.items())}).encode())
     for path in [*files, *headers]:
         digest.update(path.read_bytes())

@@ -20,6 +20,7 @@ from pie_drive import ALPHA, BETA
 from rfc8033 import GRID, MARK, PASS, Pie
 
 UPDATE, BACKLOG = 40, 5000
+ON = 3 << 36  # enabled, with ECN
 SCRIPTS = pie_drive.scripts()
 models = engine.module().models
 
@@ -71,7 +72,7 @@ class Bench:
         await FallingEdge(self.dut.clk_i)
         self.now += ticks
         self.dut.now_i.value = self.now
-        for name in ("enq", "deq", "cfg"):
+        for name in ("enq", "take", "cfg"):
             getattr(self.dut, f"s_{name}_valid_i").value = 0
 
     async def reset(self) -> None:
@@ -86,9 +87,9 @@ class Bench:
     async def update(self, delay: int, target: int) -> None:
         """Give queue 0 a setting and a departure, and wait until both have been updated; called when an update has just ended."""
         dut = self.dut
-        dut.s_cfg_valid_i.value = dut.s_deq_valid_i.value = 1
-        dut.s_cfg_target_i.value = target
-        dut.s_deq_time_i.value, dut.s_deq_left_i.value = delay, BACKLOG
+        dut.s_cfg_valid_i.value = dut.s_take_valid_i.value = 1
+        dut.s_cfg_i.value = ON | target << 18
+        dut.s_take_time_i.value, dut.s_take_left_i.value = delay, BACKLOG
         self.model.set(0, True, True, target, 0)
         self.model.depart(0, delay, BACKLOG)
         self.model.update(0)
@@ -106,8 +107,8 @@ class Bench:
         self.drawn = self.draws.next()
         for _ in range(4):
             await self.step(ticks=0)
-        assert int(dut.m_verdict_valid_o.value) and int(dut.m_verdict_queue_o.value) == queue
-        return int(dut.m_verdict_o.value)
+        assert int(dut.m_enq_verdict_valid_o.value) and int(dut.m_enq_verdict_queue_o.value) == queue
+        return int(dut.m_enq_verdict_o.value)
 
     async def arrive(self, below: bool) -> None:
         while (self.drawn < self.model.probability(0)) != below:
@@ -119,11 +120,12 @@ class Bench:
 
 @cocotb.test()
 async def edges(dut) -> None:
-    for name in ("enq", "deq", "cfg"):
+    for name in ("enq", "take", "cfg"):
         getattr(dut, f"s_{name}_valid_i").value = 0
     dut.now_i.value = 0
-    dut.s_cfg_queue_i.value = dut.s_deq_queue_i.value = dut.s_cfg_burst_i.value = 0
-    dut.s_cfg_enable_i.value = dut.s_cfg_ecn_i.value = dut.s_enq_ect_i.value = 1
+    dut.s_cfg_queue_i.value = dut.s_take_queue_i.value = 0
+    dut.s_cfg_i.value = ON
+    dut.s_enq_ect_i.value = 1
     dut.s_enq_backlog_i.value = BACKLOG
     await start(dut)
     for name, script in SCRIPTS.items():
@@ -137,4 +139,4 @@ async def edges(dut) -> None:
 
 
 def test_edges() -> None:
-    run_module("aqm", "pst_pie", {"Queues": 2, "UpdateTicks": UPDATE, "Alpha": ALPHA, "Beta": BETA, "Estimate": 1})
+    run_module("aqm/pie", "pst_pie", {"Queues": 2, "UpdateTicks": UPDATE, "Alpha": ALPHA, "Beta": BETA, "Estimate": 1})

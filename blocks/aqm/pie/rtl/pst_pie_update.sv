@@ -4,7 +4,7 @@
 // Probabilities are in 2^-32. The controller's gains are in 2^-32 per tick of delay; what the auto-tuning shifts out is rounded down.
 // Latency: 5 cycles. Throughput: one per cycle. Reset: nothing to reset.
 module pst_pie_update
-  import pst_aqm_pkg::*;
+  import pst_pie_pkg::*;
 #(
     parameter int unsigned DelayWidth = 20,      // bits of a delay in ticks
     parameter int unsigned BurstWidth = 18,      // bits of a burst allowance in ticks

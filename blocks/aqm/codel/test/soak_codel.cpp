@@ -94,10 +94,7 @@ class Bench {
         s.target = rng() % (s.interval + 1);
         top->s_cfg_valid_i = 1;
         top->s_cfg_queue_i = queue;
-        top->s_cfg_enable_i = s.enable;
-        top->s_cfg_ecn_i = s.ecn;
-        top->s_cfg_target_i = s.target;
-        top->s_cfg_interval_i = s.interval;
+        top->s_cfg_i = uint64_t{s.enable} << 37 | uint64_t{s.ecn} << 36 | uint64_t{s.target} << 18 | s.interval;
         settings[queue] = s;
         // A look in this cycle or later sees it; takes of the last two cycles still have the old one.
         applied.push_back({now, queue, s});
@@ -152,10 +149,10 @@ class Bench {
         if (!expected.empty() && expected.front().due == now) {
             const auto e = expected.front();
             expected.pop_front();
-            if (!top->m_verdict_valid_o || top->m_verdict_queue_o != e.queue || top->m_verdict_o != e.verdict)
-                fail(now, "queue " + std::to_string(e.queue) + ": verdict " + std::to_string(top->m_verdict_o) + ", model " +
+            if (!top->m_deq_verdict_valid_o || top->m_deq_verdict_queue_o != e.queue || top->m_deq_verdict_o != e.verdict)
+                fail(now, "queue " + std::to_string(e.queue) + ": verdict " + std::to_string(top->m_deq_verdict_o) + ", model " +
                               std::to_string(e.verdict) + " (mode " + std::to_string(e.mode) + ", rest " + std::to_string(e.rest) + ")");
-        } else if (top->m_verdict_valid_o) {
+        } else if (top->m_deq_verdict_valid_o) {
             fail(now, "a verdict without a packet");
         }
         step();

@@ -2,7 +2,7 @@
 // CoDel (RFC 8289) for `Queues` queues, unrolled: one operation a packet, the RFC's loop is the sequence of operations of a queue.
 //
 // Throughput: one packet per cycle, of any queues; one queue at most every 9 cycles.
-// Latency:    s_look, two cycles later s_take, two cycles after that m_verdict; the state is written 10 cycles after the look.
+// Latency:    s_look, two cycles later s_take, two cycles after that m_deq_verdict; the state is written 10 cycles after the look.
 // Ordering:   in order.
 // Reset:      every queue below target, and disabled; `Queues` cycles, then init_done_o rises.
 //
@@ -10,6 +10,7 @@
 // its times could be mistaken for others (pst_codel_aging). The README has the transition table, why it equals the RFC's pseudo-code,
 // and the hazards.
 module pst_codel
+  import pst_pkg::*;
   import pst_aqm_pkg::*;
 #(
     parameter int unsigned Queues = 64,              // >= 2
@@ -18,7 +19,8 @@ module pst_codel
     parameter bit          Estimate = 1'b0,          // 1: s_take_time_i is the delay itself
     parameter string       RamStyle = "auto",        // per-queue memories, see pst_ram_1r1w
     localparam int unsigned QueueIdWidth = $clog2(Queues),
-    localparam int unsigned SettingWidth = TimeWidth - 8
+    localparam int unsigned HalfWidth = AqmSettingsWidth / 2,    // the setting word is {target, interval}
+    localparam int unsigned SettingWidth = TimeWidth - 8 < HalfWidth ? TimeWidth - 8 : HalfWidth
 ) (
     input  logic                    clk_i,
     input  logic                    rst_i,
@@ -31,16 +33,13 @@ module pst_codel
     input  logic [   TimeWidth-1:0] s_take_time_i,         // tick in which it was enqueued; Estimate: its delay in ticks
     input  backlog_t                s_take_left_i,         // bytes behind it in the queue
     input  logic                    s_take_ect_i,          // it may be marked
-    output logic                    m_verdict_valid_o,
-    output logic [QueueIdWidth-1:0] m_verdict_queue_o,
-    output verdict_e                m_verdict_o,           // VerdictPass when there is none
+    output logic                    m_deq_verdict_valid_o,
+    output logic [QueueIdWidth-1:0] m_deq_verdict_queue_o,
+    output verdict_e                m_deq_verdict_o,       // VerdictPass when there is none
     // setting of one queue; taken at once
     input  logic                    s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
-    input  logic                    s_cfg_enable_i,
-    input  logic                    s_cfg_ecn_i,           // mark what may be marked instead of dropping it
-    input  logic [SettingWidth-1:0] s_cfg_target_i,        // ticks
-    input  logic [SettingWidth-1:0] s_cfg_interval_i,      // ticks, at least 1
+    input  aqm_cfg_t                s_cfg_i,               // times in ticks, the interval at least 1
     output logic                    init_done_o
 );
 
@@ -78,6 +77,14 @@ module pst_codel
     logic [SettingWidth-1:0] target;
     logic [SettingWidth-1:0] interval;
   } cfg_t;
+
+  typedef struct packed {
+    logic [HalfWidth-1:0] target;
+    logic [HalfWidth-1:0] interval;
+  } settings_t;
+
+  settings_t given;
+  assign given = s_cfg_i.settings;
 
   // --- clearing walk after reset
 
@@ -137,7 +144,7 @@ module pst_codel
       .clk_i,
       .we_i   (init_q || s_cfg_valid_i),
       .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
-      .wdata_i(init_q ? '0 : {s_cfg_enable_i, s_cfg_ecn_i, s_cfg_target_i, s_cfg_interval_i}),
+      .wdata_i(init_q ? '0 : {s_cfg_i.enable, s_cfg_i.ecn, given.target[SettingWidth-1:0], given.interval[SettingWidth-1:0]}),
       .re_i   (s_look_valid_i),
       .raddr_i(s_look_queue_i),
       .rdata_o(cfg)
@@ -320,13 +327,13 @@ module pst_codel
     // interval / sqrt(count), rounded to nearest
     step_q    <= late_q[5].law ? SettingWidth'((SettingWidth + 2)'(twice) + 1'b1 >> 1) : '0;
 
-    m_verdict_valid_o <= op_q.valid;
-    m_verdict_queue_o <= op_q.queue_id;
-    m_verdict_o       <= op_q.valid ? verdict : VerdictPass;
+    m_deq_verdict_valid_o <= op_q.valid;
+    m_deq_verdict_queue_o <= op_q.queue_id;
+    m_deq_verdict_o       <= op_q.valid ? verdict : VerdictPass;
 
     if (rst_i) begin
-      op_q.valid        <= 1'b0;
-      m_verdict_valid_o <= 1'b0;
+      op_q.valid            <= 1'b0;
+      m_deq_verdict_valid_o <= 1'b0;
       for (int i = 0; i < 7; i++) late_q[i].valid <= 1'b0;
     end
   end

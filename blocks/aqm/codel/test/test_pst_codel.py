@@ -13,7 +13,7 @@ def soak(queues: int, width: int = 26, estimate: int = 0, **arguments: int) -> d
     defaults = {"seed": seed(), "spacing": 9, "tick": 1, "idle": 0, "pause": 20, "settings": 0, "resets": 0, "steady": 0}
     return run_soak(
         BENCH,
-        "aqm",
+        "aqm/codel",
         "pst_codel",
         {"Queues": queues, "TimeWidth": width, "Estimate": estimate},
         {"queues": queues, "width": width, "estimate": estimate, **defaults, **arguments},

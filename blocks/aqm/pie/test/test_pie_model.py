@@ -5,7 +5,7 @@ from collections import deque
 from pathlib import Path
 
 import pytest
-from codel_bottleneck import Arrival, on_off, poisson, recorded
+from arrivals import Arrival, on_off, poisson, recorded
 from rfc8033 import GRID, Pie
 
 from penstock.engine import engine
@@ -13,7 +13,7 @@ from penstock.testing.testkit import seed
 
 models = engine.module().models
 ALPHA, BETA, MEAN = (models.pie_defaults[name] for name in ("alpha", "beta", "mean_packet_bytes"))
-CAPTURES = Path(__file__).resolve().parents[3] / "scenarios" / "captures"
+CAPTURES = Path(__file__).resolve().parents[4] / "scenarios" / "captures"
 UPDATE, TARGET, BURST = 12_891, 12_891, 128_906  # 15 ms, 15 ms, 150 ms in ticks of 1.16 us
 
 

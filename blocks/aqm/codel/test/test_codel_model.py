@@ -4,14 +4,15 @@ import random
 from pathlib import Path
 
 import pytest
-from codel_bottleneck import ModelQueue, closed_loop, counts, on_off, open_loop, poisson, recorded
+from arrivals import on_off, poisson, recorded
+from codel_bottleneck import ModelQueue, closed_loop, counts, open_loop
 from rfc8289 import CodelQueue, Packet
 
 from penstock.engine import engine
 from penstock.testing.testkit import seed
 
 models = engine.module().models
-CAPTURES = Path(__file__).resolve().parents[3] / "scenarios" / "captures"
+CAPTURES = Path(__file__).resolve().parents[4] / "scenarios" / "captures"
 
 # Ticks of 2^8 cycles at 220 MHz: 1.16 us. Target 5 ms, interval 100 ms; and a datacentre's 100 us and 1 ms.
 ACCESS, DATACENTRE = (4297, 85938), (86, 859)

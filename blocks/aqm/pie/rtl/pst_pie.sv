@@ -3,25 +3,29 @@
 //
 // Throughput: one arrival and one departure per cycle, of any queues, the same one included; the periodic update visits one queue per
 //             cycle once every UpdateTicks, beside them.
-// Latency:    s_enq to m_verdict 4 cycles; the delay of a departure counts from the next update.
+// Latency:    s_enq to m_enq_verdict 4 cycles; the delay of a departure counts from the next update.
 // Ordering:   in order.
 // Reset:      every queue disabled; `Queues` cycles, then init_done_o rises.
 //
 // Every memory has one writer: arrivals own the accumulated probability, departures the latest delay, the update everything else.
 module pst_pie
+  import pst_pkg::*;
   import pst_aqm_pkg::*;
+  import pst_pie_pkg::*;
 #(
     parameter int unsigned Queues = 64,              // >= 2
     parameter int unsigned TimeWidth = 26,           // bits of a time in ticks, 16 .. 32
+    parameter int unsigned TickShift = 8,            // a tick is 2^TickShift cycles
     parameter int unsigned UpdateTicks = PieUpdateTicks, // T_UPDATE; a tick of 2^8 cycles at 220 MHz: 15 ms
     parameter int unsigned Alpha = PieAlpha,         // 2^-32 per tick: 0.125 Hz
     parameter int unsigned Beta = PieBeta,           // 2^-32 per tick: 1.25 Hz
     parameter int unsigned MeanPacketBytes = PieMeanPacketBytes, // no drop while no more than two of these are queued
-    parameter bit          Estimate = 1'b0,          // 1: s_deq_time_i is the delay itself
+    parameter bit          Estimate = 1'b0,          // 1: s_take_time_i is the delay itself
     parameter logic [31:0] Seed = 32'h2545F491,      // of the random numbers, not 0
     parameter string       RamStyle = "auto",        // per-queue memories, see pst_ram_1r1w
     localparam int unsigned QueueIdWidth = $clog2(Queues),
-    localparam int unsigned SettingWidth = TimeWidth - 8
+    localparam int unsigned HalfWidth = AqmSettingsWidth / 2,    // the setting word is {target, burst}
+    localparam int unsigned SettingWidth = TimeWidth - 8 < HalfWidth ? TimeWidth - 8 : HalfWidth
 ) (
     input  logic                    clk_i,
     input  logic                    rst_i,
@@ -31,21 +35,18 @@ module pst_pie
     input  logic [QueueIdWidth-1:0] s_enq_queue_i,
     input  logic                    s_enq_ect_i,           // it may be marked
     input  backlog_t                s_enq_backlog_i,       // two cycles later: bytes in its queue before it
-    output logic                    m_verdict_valid_o,
-    output logic [QueueIdWidth-1:0] m_verdict_queue_o,
-    output verdict_e                m_verdict_o,
+    output logic                    m_enq_verdict_valid_o,
+    output logic [QueueIdWidth-1:0] m_enq_verdict_queue_o,
+    output verdict_e                m_enq_verdict_o,
     // a packet departs
-    input  logic                    s_deq_valid_i,
-    input  logic [QueueIdWidth-1:0] s_deq_queue_i,
-    input  logic [   TimeWidth-1:0] s_deq_time_i,          // tick in which it was enqueued; Estimate: its delay in ticks
-    input  backlog_t                s_deq_left_i,          // bytes behind it in the queue
+    input  logic                    s_take_valid_i,
+    input  logic [QueueIdWidth-1:0] s_take_queue_i,
+    input  logic [   TimeWidth-1:0] s_take_time_i,         // tick in which it was enqueued; Estimate: its delay in ticks
+    input  backlog_t                s_take_left_i,         // bytes behind it in the queue
     // setting of one queue; counts from its next update
     input  logic                    s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
-    input  logic                    s_cfg_enable_i,
-    input  logic                    s_cfg_ecn_i,           // mark what may be marked while the probability is at most 0.1
-    input  logic [SettingWidth-1:0] s_cfg_target_i,        // QDELAY_REF, ticks
-    input  logic [SettingWidth-1:0] s_cfg_burst_i,         // MAX_BURST, ticks
+    input  aqm_cfg_t                s_cfg_i,               // QDELAY_REF and MAX_BURST in ticks
     // one pulse per update: the arrivals of this cycle and later see it
     output logic                    ev_update_valid_o,
     output logic [QueueIdWidth-1:0] ev_update_queue_o,
@@ -57,6 +58,9 @@ module pst_pie
   end
   if (UpdateTicks < 1 || UpdateTicks >= 2 ** SettingWidth) begin : g_bad_update
     $error("pst_pie: UpdateTicks is %0d, allowed: 1 .. 2^(TimeWidth - 8) - 1", UpdateTicks);
+  end
+  if ((longint'(UpdateTicks) << TickShift) < longint'(Queues) + 16) begin : g_short_update
+    $error("pst_pie: UpdateTicks is %0d, too short to update all %0d queues, a queue a cycle", UpdateTicks, Queues);
   end
 
   localparam int unsigned DelayWidth = SettingWidth + 2;      // four times the longest target; longer delays count as this
@@ -85,6 +89,14 @@ module pst_pie
     logic [SettingWidth-1:0] burst;
   } cfg_t;
 
+  typedef struct packed {
+    logic [HalfWidth-1:0] target;
+    logic [HalfWidth-1:0] burst;
+  } settings_t;
+
+  settings_t given;
+  assign given = s_cfg_i.settings;
+
   // --- clearing walk after reset
 
   logic init_q;
@@ -108,13 +120,13 @@ module pst_pie
   logic [QueueIdWidth-1:0] delay_queue_q;
   logic [DelayWidth-1:0] delay_q, delay;
 
-  assign age = Estimate ? s_deq_time_i : now_i - s_deq_time_i;
+  assign age = Estimate ? s_take_time_i : now_i - s_take_time_i;
 
   always_ff @(posedge clk_i) begin
-    delay_valid_q <= s_deq_valid_i && !rst_i;
-    delay_queue_q <= s_deq_queue_i;
+    delay_valid_q <= s_take_valid_i && !rst_i;
+    delay_queue_q <= s_take_queue_i;
     // An empty queue has no delay.
-    delay_q       <= s_deq_left_i == '0 ? '0 : |age[TimeWidth-1:DelayWidth] ? '1 : age[DelayWidth-1:0];
+    delay_q       <= s_take_left_i == '0 ? '0 : |age[TimeWidth-1:DelayWidth] ? '1 : age[DelayWidth-1:0];
   end
 
   // --- the update: every UpdateTicks all queues in turn
@@ -218,7 +230,7 @@ module pst_pie
       .clk_i,
       .we_i   (init_q || s_cfg_valid_i),
       .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
-      .wdata_i(init_q ? '0 : {s_cfg_enable_i, s_cfg_ecn_i, s_cfg_target_i, s_cfg_burst_i}),
+      .wdata_i(init_q ? '0 : {s_cfg_i.enable, s_cfg_i.ecn, given.target[SettingWidth-1:0], given.burst[SettingWidth-1:0]}),
       .re_i   (walk_q),
       .raddr_i(walk_queue_q),
       .rdata_o(cfg)
@@ -313,18 +325,18 @@ module pst_pie
     done_1_valid_q <= e_q3.valid;
     done_2_valid_q <= done_1_valid_q;
 
-    m_verdict_valid_o <= e_q3.valid;
-    m_verdict_queue_o <= e_q3.queue_id;
-    m_verdict_o       <= verdict;
+    m_enq_verdict_valid_o <= e_q3.valid;
+    m_enq_verdict_queue_o <= e_q3.queue_id;
+    m_enq_verdict_o       <= verdict;
 
     if (rst_i) begin
-      random_q          <= Seed;
-      e_q.valid         <= 1'b0;
-      e_q2.valid        <= 1'b0;
-      e_q3.valid        <= 1'b0;
-      done_1_valid_q    <= 1'b0;
-      done_2_valid_q    <= 1'b0;
-      m_verdict_valid_o <= 1'b0;
+      random_q              <= Seed;
+      e_q.valid             <= 1'b0;
+      e_q2.valid            <= 1'b0;
+      e_q3.valid            <= 1'b0;
+      done_1_valid_q        <= 1'b0;
+      done_2_valid_q        <= 1'b0;
+      m_enq_verdict_valid_o <= 1'b0;
     end
   end
 

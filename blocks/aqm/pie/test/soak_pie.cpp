@@ -53,7 +53,7 @@ class Bench {
 
     void reset() {
         top->rst_i = 1;
-        top->s_enq_valid_i = top->s_deq_valid_i = top->s_cfg_valid_i = 0;
+        top->s_enq_valid_i = top->s_take_valid_i = top->s_cfg_valid_i = 0;
         for (int i = 0; i < 3; i++) step();
         top->rst_i = 0;
         while (!top->init_done_o) step();
@@ -83,10 +83,7 @@ class Bench {
         s.max_burst = rng() % std::min<uint64_t>(span, args["allowance"] * args["update"]);
         top->s_cfg_valid_i = 1;
         top->s_cfg_queue_i = queue;
-        top->s_cfg_enable_i = s.enable;
-        top->s_cfg_ecn_i = s.ecn;
-        top->s_cfg_target_i = s.target;
-        top->s_cfg_burst_i = s.max_burst;
+        top->s_cfg_i = uint64_t{s.enable} << 37 | uint64_t{s.ecn} << 36 | uint64_t{s.target} << 18 | s.max_burst;
         events.push_back({now, queue, true, s, 0, 0});
         target[queue] = s.target;
     }
@@ -98,8 +95,8 @@ class Bench {
         if (!top->s_cfg_valid_i && rng() % 1000 < args["settings"]) configure(rng() % queues);
 
         // Departures: the delay of a queue wanders above its target for a time, then below, so that probabilities rise and fall.
-        top->s_deq_valid_i = rng() % 16 != 0;
-        if (top->s_deq_valid_i) {
+        top->s_take_valid_i = rng() % 16 != 0;
+        if (top->s_take_valid_i) {
             const uint32_t queue = pick();
             int64_t& l = level[queue];
             const int64_t wander = target[queue] / 64 + 1;
@@ -108,9 +105,9 @@ class Bench {
             l = std::clamp<int64_t>(l, high ? 2 * target[queue] : 0, high ? 6 * target[queue] : target[queue]);
             if (rng() % 65536 == 0) l = rng() % 2 ? 0 : 2 * longest;
             const uint32_t left = rng() % 4096 ? 1 + rng() % 9999 : 0;
-            top->s_deq_queue_i = queue;
-            top->s_deq_time_i = static_cast<uint64_t>(args["estimate"] ? l : tick() - l) & (range - 1);
-            top->s_deq_left_i = left;
+            top->s_take_queue_i = queue;
+            top->s_take_time_i = static_cast<uint64_t>(args["estimate"] ? l : tick() - l) & (range - 1);
+            top->s_take_left_i = left;
             events.push_back({now + 1, queue, false, {}, l, left});
         }
 
@@ -160,10 +157,10 @@ class Bench {
         if (!expected.empty() && expected.front().due == now) {
             const auto e = expected.front();
             expected.pop_front();
-            if (!top->m_verdict_valid_o || top->m_verdict_queue_o != e.queue || top->m_verdict_o != e.verdict)
-                fail(now, "queue " + std::to_string(e.queue) + ": verdict " + std::to_string(top->m_verdict_o) + ", model " +
+            if (!top->m_enq_verdict_valid_o || top->m_enq_verdict_queue_o != e.queue || top->m_enq_verdict_o != e.verdict)
+                fail(now, "queue " + std::to_string(e.queue) + ": verdict " + std::to_string(top->m_enq_verdict_o) + ", model " +
                               std::to_string(e.verdict));
-        } else if (top->m_verdict_valid_o) {
+        } else if (top->m_enq_verdict_valid_o) {
             fail(now, "a verdict without an arrival");
         }
         step();

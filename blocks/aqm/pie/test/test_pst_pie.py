@@ -19,7 +19,7 @@ def soak(queues: int, width: int, estimate: int = 0, parameters: dict[str, int] 
     shape = {"Queues": queues, "TimeWidth": width, "Estimate": estimate, **{NAMES[name]: value for name, value in parameters.items()}}
     models = {name: DEFAULTS[key] for name, key in zip(NAMES, ("update_ticks", "alpha", "beta", "mean_packet_bytes"), strict=True)}
     given = {"queues": queues, "width": width, "estimate": estimate, **models, **parameters}
-    return run_soak(BENCH, "aqm", "pst_pie", shape, {**given, **defaults, **arguments})
+    return run_soak(BENCH, "aqm/pie", "pst_pie", shape, {**given, **defaults, **arguments})
 
 
 QUICK = {"update": 200, "alpha": 1500, "beta": 15_000}

@@ -1,0 +1,121 @@
+"""Plugs: the file that says which AQM is in a device.
+
+`pst_aqm` has an instance of `pst_aqm_algorithm`. The file of that name in the block is of a device without an AQM; `aqm` returns the text of one
+with an algorithm in it: the same ports, one instance of the module that a `part.yaml` names, and its numbers. A module has those of the
+ports and of the parameters that it needs; what it does not have is left out, what it has beside them stays open if it is an output.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from penstock.basics.suggest import nearest
+from penstock.errors import UserError
+from penstock.parts.manifest import Part
+from penstock.paths import BLOCKS, shown
+
+AQM = BLOCKS / "aqm" / "rtl" / "pst_aqm_algorithm.sv"
+JUDGES = {"departures": 1, "arrivals": 2}  # pst_aqm's parameter Judges
+VERDICTS = {side: tuple(f"m_{side}_verdict{end}_o" for end in ("_valid", "_queue", "")) for side in ("deq", "enq")}
+PAGE = "docs/how-to/own-aqm.md has the ports"
+
+
+@dataclass
+class Header:
+    """What a module shows: names of parameters, and of ports with their direction (`input`, `output`), in their order."""
+
+    parameters: list[str] = field(default_factory=list)
+    ports: dict[str, str] = field(default_factory=dict)
+
+
+def header(path: Path, module: str) -> Header | None:
+    """Return the header of a module, None if the file has no such module. Raises UserError for a file that is no SystemVerilog."""
+    from pyslang import syntax
+
+    tree = syntax.SyntaxTree.fromText(path.read_text(errors="replace"))  # must outlive everything that is taken from it
+    members = tree.root.members if tree.root.kind == syntax.SyntaxKind.CompilationUnit else [tree.root]
+    for member in members:
+        found = getattr(member, "header", None)
+        if found is None or found.name.valueText != module:
+            continue
+        shape = Header()
+        for declaration in found.parameters.declarations if found.parameters else ():
+            if getattr(getattr(declaration, "keyword", None), "valueText", "") == "parameter":
+                shape.parameters += [part.name.valueText for part in declaration.declarators if hasattr(part, "name")]
+        direction = ""
+        for port in getattr(found.ports, "ports", None) or ():
+            if not hasattr(port, "declarator"):  # the comma between two
+                continue
+            direction = getattr(getattr(port.header, "direction", None), "valueText", "") or direction
+            shape.ports[port.declarator.name.valueText] = direction
+        return shape
+    return None
+
+
+def aqm(part: Part, parameters: Mapping[str, int]) -> str:
+    """Return the text of pst_aqm_algorithm.sv with this AQM in it; `parameters` are those of its module that the device does not set.
+
+    Raises UserError for a module that is no AQM: one that is not there, that has no verdict, or an input that nothing drives.
+    """
+    frame = header(AQM, AQM.stem)
+    assert frame is not None
+    path, module = _module(part)
+    for name in parameters:
+        if name not in module.parameters:
+            raise UserError(f"{shown(path)}: module {part.rtl.module} has no parameter {name}{nearest(name, module.parameters)}")
+    for name, direction in module.ports.items():
+        if direction != frame.ports.get(name, "output"):
+            what = (
+                f"an {direction} {name}, which is an {frame.ports[name]} of an AQM"
+                if name in frame.ports
+                else f"an input {name}, which nothing drives"
+            )
+            raise UserError(
+                f"{shown(path)}: module {part.rtl.module} has {what}{'' if name in frame.ports else nearest(name, frame.ports)}; {PAGE}"
+            )
+    side = "deq" if part.sees == "departures" else "enq"
+    if missing := [name for name in VERDICTS[side] if name not in module.ports]:
+        raise UserError(f"{shown(path)}: module {part.rtl.module} has no output {missing[0]}, so it judges no {part.sees}; {PAGE}")
+    return _text(part, frame, module, parameters)
+
+
+def _module(part: Part) -> tuple[Path, Header]:
+    for path in part.rtl_files:
+        found = header(path, part.rtl.module)
+        if found:
+            return path, found
+    raise UserError(f"{shown(part.folder / 'part.yaml')}: none of its files has a module {part.rtl.module}")
+
+
+def _text(part: Part, frame: Header, module: Header, parameters: Mapping[str, int]) -> str:
+    before, body = AQM.read_text().split("module ", 1)
+    ports = body.split("\n);\n", 1)[0]
+    numbers = [f".{name}({name})" for name in frame.parameters if name in module.parameters]
+    numbers += [f".{name}({value})" for name, value in parameters.items()]
+    pins = [f".{name}" if name in frame.ports else f".{name}()" for name in module.ports]
+    left = [name for name in frame.ports if name not in module.ports]
+    idle = {name: "1'b1" if name == "init_done_o" else "VerdictPass" if name.endswith("verdict_o") else "'0" for name in left}
+    rest = [f"  assign {name} = {idle[name]};" for name in left if frame.ports[name] == "output"]
+    ignored = [name for name in left if frame.ports[name] == "input"]
+    if ignored:
+        rest += ["", "  logic unused;", "  assign unused = ^{" + ",\n                    ".join(ignored) + "};"]
+    return "\n".join(
+        [
+            before.splitlines()[0],
+            f"// The AQM that is in: {part.shown}. {part.words}",
+            "// Written by penstock.hardware.plugs; do not edit.",
+            f"module {ports}",
+            ");",
+            "",
+            f"  {part.rtl.module} #(",
+            ",\n".join(f"      {number}" for number in numbers),
+            "  ) u_algorithm (",
+            ",\n".join(f"      {pin}" for pin in pins),
+            "  );",
+            "",
+            *rest,
+            "",
+            "endmodule",
+            "",
+        ]
+    )
