@@ -109,7 +109,7 @@ def test_numbers_are_kept() -> None:
     assert {name: entry["most"] for name, entry in settings.items()} == {name: 2**width - 1 for name, width in WIDTHS.items()}
     assert (settings["mantissa"]["least"], registers.MIN_RATE_BPS, registers.MAX_RATE_BPS) == (32_768, 64_000, 10**11)
     assert registers.contract()["enums"] == {
-        "aqm_kind": {"none": 0, "codel": 1, "pie": 2},
+        "aqm_kind": {"none": 0, "codel": 1, "pie": 2, "other": 3},
         "refusal": {"accepted": 0, "no_command": 1, "bad_index": 2, "bad_parent": 3, "bad_class": 4},
         "command": {"write": 1, "snapshot": 2, "write_next": 3}
         | {"tree_queue": 4, "tree_subscriber": 5, "tree_node": 6, "tree_port": 7},

@@ -71,7 +71,7 @@ def test_core_is_equal_in_every_cycle(compare_core: Path, queues: int, descripto
 
 
 # As compare_core.cpp has them; ticks so short that thousands of packets meet a delay.
-AQM = {"Aqm": 1, "TickShift": 2, "MaxPacketBytes": 100}
+AQM = {"aqm": "codel", "TickShift": 2, "MaxPacketBytes": 100}
 
 
 @pytest.mark.parametrize("estimate", [0, 1])
@@ -84,7 +84,7 @@ def test_core_with_codel_is_equal_in_every_cycle(compare_core: Path, estimate: i
         assert marked > 200 and heads > 1000, counts
 
 
-PIE = {"Aqm": 2, "TickShift": 2, "UpdateTicks": 20, "Alpha": 20_000, "Beta": 60_000}
+PIE = {"aqm": "pie", "TickShift": 2, "UpdateTicks": 20, "Alpha": 20_000, "Beta": 60_000}
 
 
 @pytest.mark.parametrize("estimate", [0, 1])
@@ -102,7 +102,7 @@ TREE = {"Levels": 4, "QueuesPerSubscriber": 4, "Nodes": 4, "Ports": 2, "Classes"
 
 
 @pytest.mark.parametrize(("kind", "aqm"), [(6, None), (7, AQM), (8, PIE)], ids=["no_aqm", "codel", "pie"])
-def test_core_with_a_hierarchy_is_equal_in_every_cycle(compare_core: Path, kind: int, aqm: dict[str, int] | None) -> None:
+def test_core_with_a_hierarchy_is_equal_in_every_cycle(compare_core: Path, kind: int, aqm: dict[str, object] | None) -> None:
     """The same with subscribers, nodes and ports, congested ones among them; classes and weights change in mid-traffic."""
     library = build_core(64, 256, True, print, aqm=aqm, tree=TREE)
     left = 0

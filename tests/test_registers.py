@@ -8,6 +8,7 @@ import pytest
 
 from penstock.designs.access_edge import registers
 from penstock.errors import UserError
+from penstock.parts.registry import find
 from penstock.testing.testkit import seed
 
 LOW, HIGH = 64_000, 100 * 10**9
@@ -87,18 +88,27 @@ def test_queue_writes() -> None:
     writes = registers.queue_writes(7, 100 * 10**6, 3000, 50, 1 << 24, 220_000_000)
     mantissa, exponent = registers.rate_code(100 * 10**6, 220_000_000)
     assert writes == [(0x40, 7), (0x44, exponent << 16 | mantissa), (0x48, 52_800), (0x4C, 50), (0x50, (1 << 24) - 1), (0x54, 1)]
-    managed = registers.queue_writes(7, None, 0, 50, 100, 220_000_000, registers.Aqm(5, 9, ecn=True))
+    managed = registers.queue_writes(7, None, 0, 50, 100, 220_000_000, registers.Aqm.of_halves(5, 9, ecn=True))
     assert managed[:3] == [(0x58, 3), (0x5C, 5), (0x60, 9)] and managed[-1] == (0x54, 1)
     assert registers.queue_writes(0, None, 0, 10**6, 10**9, 220_000_000)[1:5] == [(0x44, 1), (0x48, 0), (0x4C, 65_535), (0x50, 16_777_215)]
 
 
 def test_times_of_the_aqm() -> None:
     """5 and 100 ms in ticks of 256 cycles at 220 MHz, rounded; the longest time that fits, and one more."""
-    assert registers.aqm_ticks(5 * 10**9, 220_000_000, 8) == 4297 and registers.aqm_ticks(10**11, 220_000_000, 8) == 85_938
-    assert registers.aqm_ticks(0, 220_000_000, 8) == 1
-    assert registers.aqm_ticks((1 << 18) * 16 * 10**5 - 10**6, 10_000_000, 4) == (1 << 18) - 1
-    with pytest.raises(UserError, match=r"can be at most 419.4 ms at 10 MHz"):
-        registers.aqm_ticks((1 << 18) * 16 * 10**5, 10_000_000, 4)
+    target = find("aqm", "codel").settings[0]
+    assert target.in_hardware(5 * 10**9, 220_000_000, 8) == 4297 and target.in_hardware(10**11, 220_000_000, 8) == 85_938
+    assert target.in_hardware(1, 220_000_000, 8) == 1
+    assert target.in_hardware((1 << 18) * 16 * 10**5 - 10**6, 10_000_000, 4) == (1 << 18) - 1
+    with pytest.raises(ValueError, match=r"can be at most 419.4 ms at 10 MHz"):
+        target.in_hardware((1 << 18) * 16 * 10**5, 10_000_000, 4)
+
+
+def test_halves_of_a_setting_word() -> None:
+    """Both registers together are the word of the part, whatever it has in it."""
+    word = find("aqm", "pie").pack({"target": 0x2AAAA, "max_burst": 0x15555})
+    aqm = registers.Aqm(word, ecn=True)
+    assert aqm == registers.Aqm.of_halves(0x2AAAA, 0x15555, ecn=True) and aqm.halves == (0x2AAAA, 0x15555)
+    assert aqm.code == 3 << 36 | word and registers.NO_AQM.code == 0
 
 
 def test_addresses_are_those_of_the_architecture() -> None:

@@ -13,19 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from penstock.command_line.options import nothing_left, take_choice, take_number
-from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.bench import bench_engine, bench_tree, core, lateness
-from penstock.designs.access_edge.config import model_aqm
 from penstock.designs.design import Bench
 from penstock.errors import UserError
+from penstock.hardware import part_model
+from penstock.parts.manifest import Part
+from penstock.parts.registry import find, parts
 
 ENGINES = ("rtl", "model")
 PATTERNS = ("random", "same", "neighbours")
 KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "aqm", "levels", *bench_tree.TREE_KEYS, "congested")
-AQMS = ("none", *sorted(set(registers.AQM_CODES) - {"none"}))
-AQM_TICK_SHIFT = 8  # a tick of 256 cycles, as at 220 MHz
-# Setting word of every queue: CoDel's times are so short that it marks packets all the time; PIE has the RFC's, 15 and 150 ms at 220 MHz.
-AQM_WORDS = {"codel": 1 << 18 | 16, "pie": 12_891 << 18 | 128_906}
+NO_AQM = "none"
+AQM_CLOCK_HZ, AQM_TICK_SHIFT = 220_000_000, 8  # with which times of an AQM become ticks
+# Settings of every queue, where they are not the AQM's defaults: CoDel's times are so short that it marks packets all the time.
+AQM_SETTINGS = {"codel": {"target": 1, "interval": 16}}
 ENGINE_KEYS = ("queues", "packets", "size", "load", "engine", "levels")
 LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine", "levels", *bench_tree.TREE_KEYS)
 PACKETS = {"queue": 1_000_000, "schedule": 1_000_000, "idle-latency": 10_000, "engine": 2_000_000, "lateness": 1_000_000}
@@ -44,10 +45,10 @@ def _plan_core(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]
         "packets": take_number(settings, "packets", PACKETS[name], 1, 1 << 40),
         "pattern": take_choice(settings, "pattern", PATTERNS),
         "shaping": bool(take_number(settings, "shaping", 1, 0, 1)),
-        "aqm": take_choice(settings, "aqm", AQMS),
+        "aqm": take_choice(settings, "aqm", (NO_AQM, *sorted(parts("aqm")))),
         "seed": seed,
     }
-    if options["aqm"] != "none" and not options["shaping"]:
+    if options["aqm"] != NO_AQM and not options["shaping"]:
         raise UserError(f"--set aqm={options['aqm']}: an AQM needs the shaped scheduler, shaping=1")
     options |= bench_tree.plan_core(name, settings, options)
     nothing_left(settings, KEYS)
@@ -107,11 +108,28 @@ def _prepare(options: dict[str, Any], report: Report) -> Path | None:
     engine.build(report)
     if options["engine"] == "model":
         return None
-    code = registers.AQM_CODES[options.get("aqm", "none")]
-    aqm = {"Aqm": code, "TickShift": AQM_TICK_SHIFT} if code else None
+    part = _aqm(options)
+    aqm = {"aqm": part.name, "TickShift": AQM_TICK_SHIFT, **_module_parameters(part)} if part else None
     return core.build_core(
         options["queues"], options["descriptors"], options["shaping"], report, aqm=aqm, tree=bench_tree.parameters(options)
     )
+
+
+def _aqm(options: dict[str, Any]) -> Part | None:
+    """Return the AQM that is asked for."""
+    name = options.get("aqm", NO_AQM)
+    return None if name == NO_AQM else find("aqm", name)
+
+
+def _module_parameters(part: Part) -> dict[str, int]:
+    """Return the parameters of an AQM's module: its numbers, as they are unless given."""
+    return part.module_parameters({n.name: n.in_hardware(n.read(n.default), AQM_CLOCK_HZ, AQM_TICK_SHIFT) for n in part.numbers})
+
+
+def _setting_word(part: Part) -> int:
+    """Return the setting word of every queue."""
+    usual = {s.name: s.in_hardware(s.read(s.default), AQM_CLOCK_HZ, AQM_TICK_SHIFT) for s in part.settings}
+    return part.pack(usual | AQM_SETTINGS.get(part.name, {}))
 
 
 def _prepare_engine(options: dict[str, Any], report: Report) -> Path | None:
@@ -130,7 +148,12 @@ def _run_core(options: dict[str, Any], library: Path | None, progress: Progress)
 
     keys = ("mode", "pattern", "queues", "descriptors", "packets", "shaping", "aqm", "seed", "levels", *bench_tree.TREE_KEYS, "congested")
     core_options = {key: options[key] for key in keys}
-    core_options |= {"library": str(library or ""), "aqm": model_aqm(options["aqm"], {}), "aqm_word": AQM_WORDS.get(options["aqm"], 0)}
+    part = _aqm(options)
+    core_options |= {
+        "library": str(library or ""),
+        "aqm": part_model.told(part, _module_parameters(part)) if part else None,
+        "aqm_word": _setting_word(part) if part else 0,
+    }
     raw: dict[str, Any] = engine.module().core_bench(core_options, progress)
     if "latency_cycles" in raw:
         raw["latency_cycles"] = distribution(np.asarray(raw["latency_cycles"]))

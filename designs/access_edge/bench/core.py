@@ -1,9 +1,15 @@
 """The library of `pst_access_edge_core`, which benches and tests drive at its descriptor ports."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from penstock.hardware import plugs
 from penstock.hardware.verilate import Build, Report, build
+from penstock.parts.registry import find
 from penstock.paths import DESIGNS, read_file_list
+
+OF_THE_CORE = ("AqmEstimate", "TickShift", "MaxPacketBytes")  # what the core has to know of its AQM
 
 
 def build_core(
@@ -12,22 +18,31 @@ def build_core(
     shaping: bool = True,
     report: Report | None = None,
     assertions: bool = False,
-    aqm: dict[str, int] | None = None,
+    aqm: Mapping[str, Any] | None = None,
     tree: dict[str, int] | None = None,
 ) -> Path:
     """Return the library of `pst_access_edge_core` (queue manager, scheduler, AQM, hierarchy) with the ABI of pins_core.h.
 
-    `aqm`: its AQM's parameters (`Aqm`, `AqmEstimate`, `TickShift`, `MaxPacketBytes`), none without.
+    `aqm`: the name of its AQM (key `aqm`), parameters of the core (`AqmEstimate`, `TickShift`, `MaxPacketBytes`) and of the AQM's own
+    module (`UpdateTicks`, ...), none without. Raises UserError for an AQM that cannot be built in.
     `tree`: its hierarchy's parameters (`Levels`, `QueuesPerSubscriber`, `Nodes`, `Ports`, `Classes`), queues alone without.
     """
+    given = dict(aqm or {})
+    part = find("aqm", given.pop("aqm")) if given else None
+    about = {name: given.pop(name) for name in OF_THE_CORE if name in given}
+    if part:
+        about |= {"Aqm": plugs.JUDGES[str(part.sees)], "AqmGuardBytes": part.guard_bytes or 0}
+    plugged = {plugs.AQM.name: plugs.aqm(part, given)} if part else {}
+    listed = read_file_list(DESIGNS / "access_edge" / "rtl" / "access_edge_core.f")
     return build(
         Build(
             name=f"core_{queues}",
             top="pst_access_edge_core",
-            sources=read_file_list(DESIGNS / "access_edge" / "rtl" / "access_edge_core.f"),
+            sources=list(dict.fromkeys([*(path for path in listed if path.name not in plugged), *(part.rtl_files if part else ())])),
             shim=DESIGNS / "access_edge" / "bench" / "shim_core.cpp",
             parameters={"Queues": str(queues), "Descriptors": str(descriptors), "Shaping": f"1'b{int(shaping)}"}
-            | {name: str(value) for name, value in {**(aqm or {}), **(tree or {})}.items()},
+            | {name: str(value) for name, value in {**about, **(tree or {})}.items()},
+            generated=plugged,
             assertions=assertions,
         ),
         report,

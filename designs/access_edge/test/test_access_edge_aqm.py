@@ -23,7 +23,7 @@ from penstock.paths import BLOCKS
 from penstock.testing.testjobs import assert_clean
 from penstock.testing.testkit import seed
 
-sys.path.insert(0, str(BLOCKS / "aqm" / "test"))
+sys.path[:0] = [str(BLOCKS / "aqm" / folder) for folder in ("test", "codel/test")]
 
 import ecn_frames
 from rfc8289 import DROP, MARK, PASS, CodelQueue, Packet
@@ -91,11 +91,11 @@ class Recorder:
 
 # A queue's rate, its AQM, and the load that it gets while it is loaded.
 QUEUES = [
-    (10**10, Aqm(10, 60), 1.3),
-    (10**10, Aqm(10, 60, ecn=True), 1.3),
-    (3 * 10**9, Aqm(30, 300), 3.0),
-    (25 * 10**9, Aqm(5, 40, ecn=True), 1.1),
-    (10**10, Aqm(10, 60, enable=False), 1.2),
+    (10**10, Aqm.of_halves(10, 60), 1.3),
+    (10**10, Aqm.of_halves(10, 60, ecn=True), 1.3),
+    (3 * 10**9, Aqm.of_halves(30, 300), 3.0),
+    (25 * 10**9, Aqm.of_halves(5, 40, ecn=True), 1.1),
+    (10**10, Aqm.of_halves(10, 60, enable=False), 1.2),
 ]
 
 
@@ -104,7 +104,7 @@ def test_codel_is_the_rfcs(estimate: bool) -> None:
     """Unresponsive overload with pauses: every drop and mark of every queue is the RFC's, several re-entries into dropping included."""
     print(f"PENSTOCK_SEED={seed()}")
     rng = random.Random(seed())
-    parameters = {"Aqm": 1, "AqmEstimate": int(estimate), "TickShift": TICK_SHIFT, "MaxPacketBytes": MAX_PACKET}
+    parameters = {"aqm": "codel", "AqmEstimate": int(estimate), "TickShift": TICK_SHIFT, "MaxPacketBytes": MAX_PACKET}
     core = TestCore(16, 1024, aqm=parameters)
     recorder = Recorder(core, estimate)
     for queue, (rate, aqm, _) in enumerate(QUEUES):
@@ -133,7 +133,7 @@ def test_codel_is_the_rfcs(estimate: bool) -> None:
         def by_rate(_now: int, packet: Packet, left: int, mantissa: int = mantissa, exponent: int = exponent) -> int:
             return (left + packet.length) * (mantissa << exponent) >> 31 + TICK_SHIFT
 
-        reference = RecordedQueue(aqm.target, aqm.interval, MAX_PACKET, aqm.ecn, by_rate if estimate else None)
+        reference = RecordedQueue(aqm.halves[0], aqm.halves[1], MAX_PACKET, aqm.ecn, by_rate if estimate else None)
         expected = [verdict for _, verdict in reference.replay(recorder.records[queue])]
         wrong = next((n for n, (a, b) in enumerate(zip(expected, recorder.verdicts[queue], strict=True)) if a != b), None)
         assert wrong is None, f"queue {queue}: packet {wrong}, {recorder.records[queue][wrong]}"
@@ -145,7 +145,10 @@ def test_codel_is_the_rfcs(estimate: bool) -> None:
 
 
 # A rate for each queue at which its AQM acts, that AQM, how often all frames are sent, and the longest gap between two in cycles.
-MARKING = {"tiny_codel_16": (3 * 10**9, Aqm(2, 2, ecn=True), 1, 60), "tiny_pie_16": (5 * 10**8, Aqm(5, 0, ecn=True), 8, 24)}
+MARKING = {
+    "tiny_codel_16": (3 * 10**9, Aqm.of_halves(2, 2, ecn=True), 1, 60),
+    "tiny_pie_16": (5 * 10**8, Aqm.of_halves(5, 0, ecn=True), 8, 24),
+}
 
 
 @pytest.fixture(scope="module", params=list(MARKING))

@@ -16,7 +16,7 @@ from penstock.testing.testkit import seed
 
 QUEUES, DESCRIPTORS = 16, 128
 TREE = {"Levels": 4, "QueuesPerSubscriber": 2, "Nodes": 4, "Ports": 2, "Classes": 4}
-CODEL = {"Aqm": 1, "AqmEstimate": 0, "TickShift": 2, "MaxPacketBytes": 100}
+CODEL = {"aqm": "codel", "AqmEstimate": 0, "TickShift": 2, "MaxPacketBytes": 100}
 OPEN, CLOSED = (1, 0), (0, 0)
 SUBSCRIBER, NODE, PORT = 1, 2, 3
 PARENTS = {SUBSCRIBER: (QUEUES // 2, 4), NODE: (4, 2), PORT: (2, 1)}  # how many, and how many parents they may have
@@ -57,14 +57,14 @@ def test_order_with_gates_rates_and_moves(core: TestCore) -> None:
                 rate = rng.choice([OPEN, OPEN, CLOSED, (rng.randrange(32768, 65536), rng.randrange(10, 19))])
                 what = rng.choice([0, SUBSCRIBER, SUBSCRIBER, NODE, NODE, PORT])
                 if what == 0:
-                    core.configure(rng.randrange(QUEUES), *rate, aqm=Aqm(bool(rng.randrange(2)), bool(rng.randrange(2)), 10, 60))
+                    core.configure(rng.randrange(QUEUES), *rate, aqm=Aqm.of_halves(10, 60, rng.random() < 0.5, rng.random() < 0.5))
                 else:
                     count, parents = PARENTS[what]
                     core.configure_parent(what, rng.randrange(count), rng.randrange(parents), *rate)
         if round_ % 3 == 2:
             drain(core)
             for queue in range(QUEUES):
-                core.configure(queue, *OPEN, aqm=Aqm(True, bool(queue % 2), 10, 60))
+                core.configure(queue, *OPEN, aqm=Aqm.of_halves(10, 60, ecn=bool(queue % 2)))
 
 
 def test_a_queue_alone_beside_closed_gates(core: TestCore) -> None:

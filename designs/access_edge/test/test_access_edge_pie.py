@@ -12,7 +12,7 @@ from penstock.designs.access_edge.testing.testcore import TestCore
 from penstock.paths import BLOCKS
 from penstock.testing.testkit import seed
 
-sys.path.insert(0, str(BLOCKS / "aqm" / "test"))
+sys.path.insert(0, str(BLOCKS / "aqm" / "pie" / "test"))
 
 from rfc8033 import DROP, GRID, MARK, PASS, Pie
 
@@ -79,7 +79,7 @@ class Recorder:
     def expected(self, queue: int, set_at: int) -> list[int]:
         """What the RFC does to the queue's arrivals, its updates at the device's times. `set_at`: cycle in which PIE was turned on."""
         aqm = self.settings[queue]
-        pie = Pie(aqm.target, aqm.interval, UPDATE, ALPHA * GRID, BETA * GRID, MEAN_PACKET, aqm.ecn)
+        pie = Pie(aqm.halves[0], aqm.halves[1], UPDATE, ALPHA * GRID, BETA * GRID, MEAN_PACKET, aqm.ecn)
         begun, walk, on = (QUEUES - 1) >> TICK_SHIFT, 1, False
         departures, guards = deque(self.left[queue]), deque(self.left[queue])
         queued, verdicts = 0, []
@@ -100,11 +100,11 @@ class Recorder:
 
 # A queue's rate, its PIE, and the load that it gets.
 LOADS = [
-    (10**10, Aqm(100, 40), 1.3),
-    (10**10, Aqm(100, 40, ecn=True), 1.05),
-    (3 * 10**9, Aqm(300, 400), 2.0),
-    (25 * 10**9, Aqm(50, 20, ecn=True), 1.1),
-    (10**10, Aqm(100, 40, enable=False), 1.1),
+    (10**10, Aqm.of_halves(100, 40), 1.3),
+    (10**10, Aqm.of_halves(100, 40, ecn=True), 1.05),
+    (3 * 10**9, Aqm.of_halves(300, 400), 2.0),
+    (25 * 10**9, Aqm.of_halves(50, 20, ecn=True), 1.1),
+    (10**10, Aqm.of_halves(100, 40, enable=False), 1.1),
 ]
 
 
@@ -112,7 +112,7 @@ def test_pie_is_the_rfcs() -> None:
     """Unresponsive overload with pauses: every drop and mark of every queue is the RFC's, on the same random numbers."""
     print(f"PENSTOCK_SEED={seed()}")
     rng = random.Random(seed())
-    core = TestCore(QUEUES, 1024, aqm={"Aqm": 2, "TickShift": TICK_SHIFT, "UpdateTicks": UPDATE, "Alpha": ALPHA, "Beta": BETA})
+    core = TestCore(QUEUES, 1024, aqm={"aqm": "pie", "TickShift": TICK_SHIFT, "UpdateTicks": UPDATE, "Alpha": ALPHA, "Beta": BETA})
     recorder = Recorder(core, {queue: aqm for queue, (_, aqm, _) in enumerate(LOADS)})
     set_at = []
     for queue, (rate, aqm, _) in enumerate(LOADS):

@@ -21,7 +21,7 @@ CFG_FIELDS = ("queue", "shaper", "limit_packets", "limit_bytes", "aqm")
     "parameters",
     [
         {"Queues": 16, "Descriptors": 64, "Memories": 2, "MaxFrameBytes": 1522, "ClockHz": 220_000_000, "Shaping": 1,
-         "Aqm": 1, "AqmEstimate": 1, "TickShift": 8},
+         "AqmKind": 3, "AqmEstimate": 1, "TickShift": 8},
         {"Queues": 1000, "Descriptors": 131072, "Memories": 3, "MaxFrameBytes": 9600, "ClockHz": 10_000_000, "Shaping": 0,
          "PacketWidth": 32, "ByteWidth": 40},
     ],
@@ -146,7 +146,7 @@ async def identity(dut) -> None:
         "type": 0x50535401, "version": 0x00010001, "next": 0,
         "queues": parameter("Queues", 0), "descriptors": parameter("Descriptors", 0), "memories": parameter("Memories", 0),
         "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0),
-        "features": parameter("Shaping", 0) | parameter("Aqm", 0) << 1 | parameter("AqmEstimate", 0) << 3 | parameter("TickShift", 0) << 8,
+        "features": parameter("Shaping", 0) | parameter("AqmKind", 0) << 1 | parameter("AqmEstimate", 0) << 3 | parameter("TickShift", 0) << 8,
         "queue_index": 0, "queue_rate": 1, "queue_burst": 0, "queue_limit_packets": 65_535, "queue_limit_bytes": 16_777_215,
         "queue_aqm": 0, "queue_aqm_target": 0, "queue_aqm_interval": 0,
     }  # fmt: skip

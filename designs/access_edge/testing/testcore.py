@@ -8,6 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from penstock.designs.access_edge.bench import core
 from penstock.designs.access_edge.registers import NO_AQM, Aqm
@@ -75,7 +76,7 @@ class TestCore:
         queues: int,
         descriptors: int,
         shaping: bool = True,
-        aqm: dict[str, int] | None = None,
+        aqm: dict[str, Any] | None = None,
         tree: dict[str, int] | None = None,
     ) -> None:
         self.queues, self.descriptors = queues, descriptors
@@ -146,7 +147,7 @@ class TestCore:
         pins = self.pins
         pins.s_cfg_valid, pins.s_cfg_queue, pins.s_cfg_shaper = 1, queue, burst << 21 | exponent << 16 | mantissa
         pins.s_cfg_limit_packets, pins.s_cfg_limit_bytes = MOST_PACKETS, MOST_BYTES
-        pins.s_cfg_aqm = int(aqm.enable) << 37 | int(aqm.ecn) << 36 | aqm.target << 18 | aqm.interval
+        pins.s_cfg_aqm = aqm.code
         self.cycle()
         while not pins.s_cfg_ready:
             self.cycle()

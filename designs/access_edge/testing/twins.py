@@ -38,7 +38,7 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
         if config.aqm == "none":
             return None
         # Short times, so that many rounds of drops fit in a job; a tick is some hundred cycles.
-        return registers.Aqm(rng.choice([0, 1, 2, 8]), rng.choice([1, 1, 2, 5]), rng.random() < 0.6, rng.random() < 0.95)
+        return registers.Aqm.of_halves(rng.choice([0, 1, 2, 8]), rng.choice([1, 1, 2, 5]), rng.random() < 0.6, rng.random() < 0.95)
 
     def settings(queue: int) -> list[tuple[int, int]]:
         kind = rng.random()

@@ -14,6 +14,9 @@ def generate(
     design: Annotated[str, typer.Argument(help="A folder below designs/, such as access_edge; or fabric.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write; made if it is not there.", show_default=False)],
     config: Annotated[str | None, typer.Option("--config", metavar="NAME", help="A named configuration; the first unless given.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one number of the configuration: queues=512, aqm=codel.")
+    ] = None,
     _parts: With = None,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty.")] = False,
     ports: Annotated[int | None, typer.Option(help="fabric: inputs and outputs; 2, 4, .. 64.")] = None,
@@ -30,6 +33,7 @@ def generate(
 
     The folder has sources, file list, FuseSoC core, stub test bench and README.
     """
+    from penstock.command_line.options import parse_settings
     from penstock.errors import UserError
 
     sizes = {
@@ -37,7 +41,10 @@ def generate(
         "arbiter": arbiter,
     }  # fmt: skip
     given = {key: value for key, value in sizes.items() if value is not None}
+    changes = parse_settings(settings)
     if design == "fabric":
+        if changes:
+            raise UserError("--set is for designs with configurations; fabric takes --ports, --width, --stages")
         if config is not None:
             raise UserError(f"--config {config}: fabric has no named configurations, it takes --ports, --width, --stages")
         _generate_fabric(given, out, force)
@@ -47,8 +54,8 @@ def generate(
     from penstock.designs import configs
     from penstock.hardware.generate import generate as write
 
-    chosen = configs.load(configs.names(design)[0] if config is None else config, design)
-    written = write(chosen, out, force)
+    chosen = configs.with_overrides(configs.load(configs.names(design)[0] if config is None else config, design), changes)
+    written = write(chosen, out, force, changes)
     print(f"{len(written)} files of {chosen.module} in {out}; {out / 'README.md'} says how to lint and simulate them")
 
 

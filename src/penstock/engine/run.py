@@ -50,7 +50,8 @@ def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
         design = design_of(document)
         described = scenario.validated(design.scenario, document)
         config = configuration(described, document)
-    plan = design.plan(described, document, config, request.engine)
+    with working(f"Preparing {request.scenario.name}"):  # the model of an AQM of the user's own is compiled
+        plan = design.plan(described, document, config, request.engine)
     name = described.name or request.scenario.stem
     out = request.out or Path("results") / name
     departures = _output_pcap(described, out, document)

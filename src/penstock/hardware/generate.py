@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from penstock import __version__
@@ -13,8 +14,11 @@ from penstock.errors import UserError
 from penstock.paths import ROOT, shown
 
 
-def generate(config: Configuration, folder: Path, force: bool = False) -> list[Path]:
-    """Write everything into `folder` and return what was written. Raises UserError when the folder is not empty and `force` is not set."""
+def generate(config: Configuration, folder: Path, force: bool = False, changes: Mapping[str, str] | None = None) -> list[Path]:
+    """Write everything into `folder` and return what was written; `changes` to the named configuration are told in its README.
+
+    Raises UserError when the folder is not empty and `force` is not set.
+    """
     check_folder(folder, force)
     with growing(folder) as grown:
         rtl = grown / "rtl"
@@ -26,7 +30,7 @@ def generate(config: Configuration, folder: Path, force: bool = False) -> list[P
             f"{config.module}.f": "".join(f"{name}\n" for name in names),
             f"{config.module}.core": _core_file(config, names),
             f"tb/{config.module}_tb.sv": _test_bench(config, wrapper.read_text()),
-            "README.md": _readme(config),
+            "README.md": _readme(config, changes or {}),
             "verilator.vlt": (ROOT / "lint" / "verilator.vlt").read_text(),
             "LICENSE": (ROOT / "LICENSE").read_text(),
         }
@@ -135,12 +139,13 @@ endmodule
 """
 
 
-def _readme(config: Configuration) -> str:
+def _readme(config: Configuration, changes: Mapping[str, str]) -> str:
     design = designs.load(config.design)
     module = config.module
+    settings = "".join(f" --set {key}={value}" for key, value in changes.items())
     return f"""# {module}
 
-{config.description}. Written by Penstock {__version__} (`penstock generate {config.design} --config {config.name}`).
+{config.description}. Written by Penstock {__version__} (`penstock generate {config.design} --config {config.name}{settings}`).
 
 {design.facts(config)}
 `rtl/` has all sources, flat; `{module}.f` lists them in the order of compilation; `{module}.core` is for FuseSoC. Start reading at
