@@ -81,18 +81,21 @@ def test_ours_are_in(name: str) -> None:
     assert f"  {part.rtl.module} #(" in plugs.aqm(part, {})
 
 
+TAKE, VERDICT = "input  logic s_take_valid_i", "output verdict_e m_deq_verdict_o"
+
+
 @pytest.mark.parametrize(
     "old, new, sees, words",
     [
-        ("input  logic s_take_valid_i", "input  logic s_take_vald_i", "departures", "has an input s_take_vald_i, which nothing drives; did you mean"),
-        ("input  logic s_take_valid_i", "output logic s_take_valid_i", "departures", "has an output s_take_valid_i, which is an input of an AQM"),
-        ("output verdict_e m_deq_verdict_o", "output logic [1:0] verdict_o", "departures", "has no output m_deq_verdict_o, so it judges no departures"),
+        (TAKE, "input  logic s_take_vald_i", "departures", "has an input s_take_vald_i, which nothing drives; did you mean"),
+        (TAKE, "output logic s_take_valid_i", "departures", "has an output s_take_valid_i, which is an input of an AQM"),
+        (VERDICT, "output logic [1:0] verdict_o", "departures", "has no output m_deq_verdict_o, so it judges no departures"),
         ("", "", "arrivals", "has no output m_enq_verdict_valid_o, so it judges no arrivals"),
         ("Gain = 3", "Gian = 3", "departures", "has no parameter Gain; did you mean 'Gian'"),
         ("module own_aqm", "module other_aqm", "departures", "none of its files has a module own_aqm"),
         ("module own_aqm", "mdule own_aqm", "departures", "none of its files has a module own_aqm"),
     ],
-)  # fmt: skip
+)
 def test_modules_that_are_no_aqm(tmp_path: Path, old: str, new: str, sees: str, words: str) -> None:
     written(tmp_path, MODULE.replace(old, new, 1), sees)
     with pytest.raises(UserError, match=re.escape(words)) as caught:

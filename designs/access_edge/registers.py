@@ -159,7 +159,7 @@ class Aqm:
 
     @classmethod
     def of_halves(cls, upper: int, lower: int, ecn: bool = False, enable: bool = True) -> "Aqm":
-        """Return it from both halves of the setting word: those of CoDel are TARGET and INTERVAL, of PIE QDELAY_REF and MAX_BURST, in ticks."""
+        """Return it from both halves of the setting word: CoDel's TARGET and INTERVAL, PIE's QDELAY_REF and MAX_BURST, in ticks."""
         return cls(upper << HALF_BITS | lower, ecn, enable)
 
     @property

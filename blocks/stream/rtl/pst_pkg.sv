@@ -25,7 +25,7 @@ package pst_pkg;
   localparam int unsigned LimitPacketsWidth = 16;
   localparam int unsigned LimitBytesWidth   = 24;
 
-  // A queue's active queue management (blocks/aqm). Times in ticks of 2^TickShift cycles; what the setting word holds, the AQM's part.yaml says.
+  // A queue's active queue management (blocks/aqm). Its part.yaml says what the setting word holds; times are ticks of 2^TickShift cycles.
   localparam int unsigned AqmSettingsWidth = 36;
   localparam int unsigned AqmTimeWidth = 26;
 

@@ -23,7 +23,8 @@ from penstock.paths import BLOCKS
 from penstock.testing.testjobs import assert_clean
 from penstock.testing.testkit import seed
 
-sys.path[:0] = [str(BLOCKS / "aqm" / folder) for folder in ("test", "codel/test")]
+sys.path.insert(0, str(BLOCKS / "aqm" / "test"))
+sys.path.insert(0, str(BLOCKS / "aqm" / "codel" / "test"))
 
 import ecn_frames
 from rfc8289 import DROP, MARK, PASS, CodelQueue, Packet

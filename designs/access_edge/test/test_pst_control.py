@@ -146,7 +146,9 @@ async def identity(dut) -> None:
         "type": 0x50535401, "version": 0x00010001, "next": 0,
         "queues": parameter("Queues", 0), "descriptors": parameter("Descriptors", 0), "memories": parameter("Memories", 0),
         "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0),
-        "features": parameter("Shaping", 0) | parameter("AqmKind", 0) << 1 | parameter("AqmEstimate", 0) << 3 | parameter("TickShift", 0) << 8,
+        "features": parameter("Shaping", 0)
+        | parameter("AqmKind", 0) << 1
+        | parameter("AqmEstimate", 0) << 3 | parameter("TickShift", 0) << 8,
         "queue_index": 0, "queue_rate": 1, "queue_burst": 0, "queue_limit_packets": 65_535, "queue_limit_bytes": 16_777_215,
         "queue_aqm": 0, "queue_aqm_target": 0, "queue_aqm_interval": 0,
     }  # fmt: skip

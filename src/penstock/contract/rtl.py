@@ -36,7 +36,7 @@ def package(common: Shared, remark: str = "") -> str:
   localparam int unsigned LimitPacketsWidth = {width["limit_packets"]};
   localparam int unsigned LimitBytesWidth   = {width["limit_bytes"]};
 
-  // A queue's active queue management (blocks/aqm). Times in ticks of 2^TickShift cycles; what the setting word holds, the AQM's part.yaml says.
+  // A queue's active queue management (blocks/aqm). Its part.yaml says what the setting word holds; times are ticks of 2^TickShift cycles.
   localparam int unsigned AqmSettingsWidth = {2 * width["aqm_ticks"]};
   localparam int unsigned AqmTimeWidth = {width["aqm_ticks"] + _AQM_GUARD_BITS};
 

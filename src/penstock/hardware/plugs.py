@@ -1,6 +1,6 @@
 """Plugs: the file that says which AQM is in a device.
 
-`pst_aqm` has an instance of `pst_aqm_algorithm`. The file of that name in the block is of a device without an AQM; `aqm` returns the text of one
+`pst_aqm` has an instance of `pst_aqm_algorithm`. The block's file of that name is of a device without an AQM; `aqm` returns the text of one
 with an algorithm in it: the same ports, one instance of the module that a `part.yaml` names, and its numbers. A module has those of the
 ports and of the parameters that it needs; what it does not have is left out, what it has beside them stays open if it is an output.
 """

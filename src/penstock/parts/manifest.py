@@ -114,7 +114,7 @@ class Part(Model):
         None,
         strict=True,
         ge=1,
-        description="An AQM that judges arrivals and asks no more of a backlog than whether it is above this; the device keeps a bit for it.",
+        description="An AQM that sees arrivals and asks of a backlog only whether it is above this: the device keeps one bit of it.",
     )
     rtl: Rtl
     model: CppModel
