@@ -14,8 +14,16 @@ from penstock.basics.models import Model
 from penstock.basics.units import PS_PER_SECOND, describe, format_rate, parse_rate, parse_size, parse_time
 from penstock.designs.access_edge.registers import MAX_CLASS, MAX_LIMIT_BYTES, MAX_LIMIT_PACKETS, MAX_WEIGHT, MIN_RATE_BPS
 from penstock.parts.registry import parts
+from penstock.parts.values import UNITS
+from penstock.paths import BLOCKS
 
 UNSHAPED = "unshaped"
+WORDS_OF_UNITS = dict.fromkeys(UNITS, "whole number") | {
+    "time": "time",
+    "bytes": "size",
+    "gain_hz": "number",
+    "fraction": "number, 0 to 1",
+}
 
 
 def _rate_or_unshaped(value: object) -> int | str:
@@ -72,6 +80,21 @@ class Aqm(Model):
     def known_keys(cls) -> list[str]:
         """Return its keys, those of every AQM among them."""
         return list(dict.fromkeys([*cls.model_fields, *(setting.name for part in parts("aqm").values() for setting in part.settings)]))
+
+    @classmethod
+    def rows_of_parts(cls) -> list[tuple[str, ...]]:
+        """Return rows of the page's table for the settings of ours: key, value, default, meaning."""
+        ours = [part for part in parts("aqm").values() if part.folder.is_relative_to(BLOCKS)]
+        return [
+            (
+                f"`{setting.name}`",
+                WORDS_OF_UNITS[setting.unit],
+                f"`{setting.default}`",
+                f"{part.shown}: {setting.words[0].lower()}{setting.words[1:]}",
+            )
+            for part in ours
+            for setting in part.settings
+        ]
 
     @field_validator("algorithm")
     @classmethod

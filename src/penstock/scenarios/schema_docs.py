@@ -62,6 +62,8 @@ def table(model: type[BaseModel]) -> str:
     lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
     for key, field in model.model_fields.items():
         lines.append(f"| `{key}` | {_kind(key, hints[key], field)} | {_default(field)} | {field.description} |")
+    for row in getattr(model, "rows_of_parts", tuple)():  # keys that are not fields
+        lines.append(f"| {' | '.join(row)} |")
     return "\n".join(lines) + "\n"
 
 
