@@ -19,7 +19,7 @@ module pst_access_edge
     parameter int unsigned               MinFrameBytes = 14,                    // without prefix and FCS, >= 1
     parameter int unsigned               ClockHz = 220_000_000,                 // for software, Hz
     parameter bit                        Shaping = 1'b1,                        // 0: queues take turns, rates are ignored
-    parameter int unsigned               Aqm = 0,                               // active queue management: 0 none; it judges 1 departures, 2 arrivals
+    parameter int unsigned               Aqm = 0,                               // AQM: 0 none; judges 1 departures, 2 arrivals
     parameter bit                        AqmEstimate = 1'b0,                    // its delay from backlog and rate, not from time stamps
     parameter int unsigned               TickShift = 8,                         // its ticks are 2^TickShift cycles
     parameter int unsigned               AqmKind = Aqm != 0 ? 3 : 0,            // for software: which one it is (aqm_kind_e)
