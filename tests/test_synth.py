@@ -110,6 +110,19 @@ def test_the_first_entry_is_the_size_that_is_taken_by_default() -> None:
     assert expected.find(CORE, "ecp5", {"Queues": 1024, "Descriptors": 2048}) is None
 
 
+def test_an_aqm_goes_by_its_name() -> None:
+    """The module of the algorithm is in, not the file that lets everything pass; another one has other sources."""
+    job, config = synth.plan(CORE, "xcup", {"aqm": "pie"}, [1])
+    assert config["parameters"] == {"Queues": 2048, "Descriptors": 16384, "Aqm": "pie"}
+    assert job.parameters == {"Queues": 2048, "Descriptors": 16384, "Aqm": 2, "AqmGuardBytes": 2048}
+    names = [path.name for path in job.sources]
+    assert "pst_pie.sv" in names and "pst_codel.sv" not in names and names.count("pst_aqm_algorithm.sv") == 1
+    assert "pst_pie #(" in job.sources[-1].read_text() and expected.find(CORE, "xcup", config["parameters"]) is not None
+    for name, words in (("1", "there is no AQM '1'"), ("cdel", "there is no AQM 'cdel'; did you mean 'codel'")):
+        with pytest.raises(UserError, match=words):
+            synth.plan(CORE, "xcup", {"aqm": name}, [1])
+
+
 def test_what_is_outside_the_tolerance_is_told_by_its_key() -> None:
     entry = expected.Expectation(target="ecp5", lut=1000, ff=100, bram=2.5, uram=0, dsp=1, fmax_mhz=130)
     same = {"lut": 1000, "ff": 100, "bram": 2.5, "uram": 0, "dsp": 1, "fmax_mhz": [100.0, 130.0, 131.0]}

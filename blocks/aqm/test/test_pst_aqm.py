@@ -1,6 +1,5 @@
 """pst_aqm, the plug: each algorithm and each source of the delay through the same ports, against the models."""
 
-import hashlib
 import random
 from pathlib import Path
 
@@ -138,12 +137,7 @@ async def verdicts(dut) -> None:
 
 def plugged(part: Part, parameters: dict[str, int]) -> list[Path]:
     """Return the sources of pst_aqm with this AQM in it."""
-    files = read_file_list(block_file_list("aqm"))
-    text = plugs.aqm(part, parameters)
-    plug = BUILD / "plugs" / hashlib.sha256(text.encode()).hexdigest()[:16] / plugs.AQM.name
-    plug.parent.mkdir(parents=True, exist_ok=True)
-    plug.write_text(text)
-    return list(dict.fromkeys([*(path for path in files if path.name != plug.name), *part.rtl_files, plug]))
+    return plugs.sources(read_file_list(block_file_list("aqm")), part, plugs.written(part, parameters, BUILD / "plugs"))
 
 
 @pytest.mark.parametrize("name, estimate", [("codel", 0), ("codel", 1), ("pie", 1)])

@@ -7,7 +7,7 @@ from typing import Any
 from penstock.hardware import plugs
 from penstock.hardware.verilate import Build, Report, build
 from penstock.parts.registry import find
-from penstock.paths import DESIGNS, read_file_list
+from penstock.paths import BUILD, DESIGNS, read_file_list
 
 OF_THE_CORE = ("AqmEstimate", "TickShift", "MaxPacketBytes")  # what the core has to know of its AQM
 
@@ -30,19 +30,18 @@ def build_core(
     given = dict(aqm or {})
     part = find("aqm", given.pop("aqm")) if given else None
     about = {name: given.pop(name) for name in OF_THE_CORE if name in given}
+    sources = read_file_list(DESIGNS / "access_edge" / "rtl" / "access_edge_core.f")
     if part:
-        about |= {"Aqm": plugs.JUDGES[str(part.sees)], "AqmGuardBytes": part.guard_bytes or 0}
-    plugged = {plugs.AQM.name: plugs.aqm(part, given)} if part else {}
-    listed = read_file_list(DESIGNS / "access_edge" / "rtl" / "access_edge_core.f")
+        about |= plugs.of_module(part, ("Aqm", "AqmGuardBytes"))
+        sources = plugs.sources(sources, part, plugs.written(part, given, BUILD / "plugs"))
     return build(
         Build(
             name=f"core_{queues}",
             top="pst_access_edge_core",
-            sources=list(dict.fromkeys([*(path for path in listed if path.name not in plugged), *(part.rtl_files if part else ())])),
+            sources=sources,
             shim=DESIGNS / "access_edge" / "bench" / "shim_core.cpp",
             parameters={"Queues": str(queues), "Descriptors": str(descriptors), "Shaping": f"1'b{int(shaping)}"}
             | {name: str(value) for name, value in {**about, **(tree or {})}.items()},
-            generated=plugged,
             assertions=assertions,
         ),
         report,

@@ -5,7 +5,8 @@ with an algorithm in it: the same ports, one instance of the module that a `part
 ports and of the parameters that it needs; what it does not have is left out, what it has beside them stays open if it is an output.
 """
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -50,6 +51,27 @@ def header(path: Path, module: str) -> Header | None:
             shape.ports[port.declarator.name.valueText] = direction
         return shape
     return None
+
+
+def sources(listed: Iterable[Path], part: Part, plug: Path) -> list[Path]:
+    """Return sources with an AQM in them: those of its module, and `plug` in the place of the file without one."""
+    return list(dict.fromkeys([*(path for path in listed if path.name != AQM.name), *part.rtl_files, plug]))
+
+
+def written(part: Part, parameters: Mapping[str, int], folder: Path) -> Path:
+    """Write the file that says that this AQM is in, in a folder of its own below `folder`. Raises UserError as `aqm` does."""
+    text = aqm(part, parameters)
+    plug = folder / hashlib.sha256(text.encode()).hexdigest()[:16] / AQM.name
+    plug.parent.mkdir(parents=True, exist_ok=True)
+    plug.write_text(text)
+    return plug
+
+
+def of_module(part: Part, known: Iterable[str]) -> dict[str, int]:
+    """Return the parameters by which a module that has these is told of its AQM (`pst_access_edge_core`, `pst_aqm`, ...)."""
+    judges = JUDGES[str(part.sees)]
+    told = {"Aqm": judges, "Judges": judges, "AqmGuardBytes": part.guard_bytes or 0, "GuardBytes": part.guard_bytes or 0}
+    return {name: value for name, value in told.items() if name in known}
 
 
 def aqm(part: Part, parameters: Mapping[str, int]) -> str:

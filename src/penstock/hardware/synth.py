@@ -18,6 +18,7 @@ from penstock.errors import ToolError
 from penstock.paths import BUILD, ROOT, alone_in, shown, tool_environment
 
 SCHEMA = "penstock.synth/1"
+AQM = "Aqm"  # key of the name of an AQM that is built into a module
 HERE = ROOT if BUILD.is_relative_to(ROOT) else BUILD  # where the tools run: they see the current folder and what is below it
 TARGET_MHZ = 250  # what the placer is asked for; more than any block reaches, so that it never stops early
 
@@ -57,11 +58,12 @@ def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> 
     """Return the job that `what` (a design, a block or a module) means with `settings`, and the `config` part of its report.
 
     A design takes `config=NAME`, one of its named configurations, and changes to it (`queues=512`, `memories.ddr.pages=1024`);
-    everything else takes parameters of its module, in place of those of the first entry for `target` in `expected.yaml`. Raises UserError.
+    everything else takes parameters of its module, in place of those of the first entry for `target` in `expected.yaml`. A module that has
+    an AQM in it takes its name (`aqm=codel`); the numbers of that are those of its module. Raises UserError.
     """
     from penstock.designs import configs
     from penstock.designs import design as designs
-    from penstock.hardware import expected, fabric, library
+    from penstock.hardware import expected, fabric, library, plugs
 
     if what in designs.names():
         settings = dict(settings)
@@ -72,11 +74,26 @@ def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> 
         return job, {"design": what, "name": config.name, "module": config.module, "target": target, "parameters": settings}
     top = library.main_module(what)
     usual = next((entry.parameters for entry in expected.entries(top, target)), {})
-    parameters = {**usual, **library.set_parameters(top, settings)}
+    settings, named = dict(settings), {}
+    if any(path.name == plugs.AQM.name for path in library.sources_of(top)):
+        named = {name: settings.pop(key) for key in list(settings) if (name := key.capitalize()) == AQM}
+    parameters = {**usual, **library.set_parameters(top, settings), **named}
     if top == "pst_fabric":
         fabric.check(parameters)
-    job = Job(top, library.sources_of(top), parameters, target, seeds)
-    return job, {"module": top, "target": target, "parameters": parameters}
+    return _of_module(top, parameters, target, seeds), {"module": top, "target": target, "parameters": parameters}
+
+
+def _of_module(top: str, parameters: dict[str, int | str], target: str, seeds: list[int]) -> Job:
+    """Return the job of a module; its AQM, if there is one among the parameters, goes by its name. Raises UserError."""
+    from penstock.hardware import library, plugs
+    from penstock.parts.registry import find
+
+    sources, own = library.sources_of(top), dict(parameters)
+    if AQM in own:
+        part = find("aqm", str(own.pop(AQM)))
+        sources = plugs.sources(sources, part, plugs.written(part, {}, BUILD / "synth" / "plugs"))
+        own |= plugs.of_module(part, library.parameters_of(top))
+    return Job(top, sources, own, target, seeds)
 
 
 def run(job: Job, progress: Progress | None = None) -> dict[str, Any]:
