@@ -39,15 +39,16 @@ def built() -> None:
 def compare_core() -> Path:
     """The program that drives core and model side by side (designs/access_edge/test/compare_core.cpp)."""
     source = ROOT / "designs/access_edge/test/compare_core.cpp"
+    loaders = [ROOT / "blocks/schedule/model/scheduler_models.cpp"]
     headers = [*(ROOT / "blocks").rglob("model/*.hpp"), *(ROOT / "engine").rglob("*.h*"), *(ROOT / "designs").glob("*/*/*.h*")]
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in [source, *sorted(headers)])).hexdigest()[:16]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in [source, *loaders, *sorted(headers)])).hexdigest()[:16]
     program = BUILD / "compare_core" / digest
     if not program.exists():
         program.parent.mkdir(parents=True, exist_ok=True)
         made = program.with_suffix(f".{os.getpid()}")
         command = [os.environ.get("CXX", "c++"), "-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror"]
         includes = [f"-I{path}" for path in (ROOT, ROOT / "engine/include")]
-        subprocess.run([*command, *includes, str(source), "-o", str(made), "-ldl"], check=True)
+        subprocess.run([*command, *includes, str(source), *map(str, loaders), "-o", str(made), "-ldl"], check=True)
         made.rename(program)
     return program
 

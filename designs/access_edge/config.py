@@ -1,7 +1,7 @@
 """Configurations of the access edge, and what hardware and model are told of them."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, ClassVar, Literal, NoReturn
 
 from pydantic import (
     BaseModel,
@@ -19,8 +19,9 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
-from penstock.designs.access_edge import registers
+from penstock.designs.access_edge import registers, scheduler
 from penstock.designs.design import NAME, Configuration
+from penstock.errors import UserError
 from penstock.hardware import part_model, plugs
 from penstock.parts import registry as parts
 from penstock.parts.manifest import Number, Part
@@ -80,11 +81,18 @@ class Config(Configuration):
     Numbers that all queues share of the AQM stand under its name: `pie: {update_us: 15000}`.
     """
 
+    instead: ClassVar[Mapping[str, str]] = {"shaping": "scheduler", "scheduler": "shaping"}
+
     design: str = Field("access_edge", pattern=NAME, description="Folder below `designs/`.")
     queues: int = Field(strict=True, ge=2, le=1 << 24, description="Number of queues.")
     max_frame_bytes: int = Field(strict=True, ge=1, le=registers.MAX_LENGTH, description="Largest frame in bytes, without prefix and FCS.")
     min_frame_bytes: int = Field(14, strict=True, ge=1, description="Smallest frame in bytes, without prefix and FCS.")
-    shaping: bool = Field(True, strict=True, description="Queues have rates; false: backlogged queues take turns.")
+    shaping: bool | None = Field(
+        None, strict=True, description="Queues have rates, which is so unless said; false: backlogged queues take turns."
+    )
+    scheduler: str | None = Field(
+        None, strict=True, description="The same by name, `shaped` or `passthrough`, or one of your own (docs/how-to/own-scheduler.md)."
+    )
     aqm: str = Field(NO_AQM, strict=True, description="Active queue management of each queue: none or a part's name; needs `shaping`.")
     aqm_estimate: bool = Field(False, strict=True, description="The AQM's delay is backlog by rate, without a time stamp per frame.")
     hierarchy: Hierarchy | None = Field(None, description="Subscribers, nodes and ports above the queues; needs `shaping`.")
@@ -131,7 +139,9 @@ class Config(Configuration):
     def _check(self) -> "Config":
         if self.min_frame_bytes > self.max_frame_bytes:
             raise ValueError(f"min_frame_bytes is {self.min_frame_bytes:,}, which is more than max_frame_bytes, {self.max_frame_bytes:,}")
-        if self.aqm != NO_AQM and not self.shaping:
+        if own := self.own_scheduler:
+            scheduler.check(own, self.aqm, self.hierarchy is not None)
+        if self.aqm != NO_AQM and not self.shaped:
             raise ValueError(f"aqm is {self.aqm}, which needs shaping: true")
         if self.aqm_estimate and self.aqm == NO_AQM:
             raise ValueError("aqm_estimate is true, but there is no aqm")
@@ -139,7 +149,7 @@ class Config(Configuration):
             least = 2 * self.hierarchy.queues_per_subscriber
             if self.queues & (self.queues - 1) or self.queues < least:
                 raise ValueError(f"queues is {self.queues:,}; with a hierarchy it must be a power of two and at least {least}")
-            if not self.shaping:
+            if not self.shaped:
                 raise ValueError("there is a hierarchy, which needs shaping: true")
             if max(self.hierarchy.nodes, self.hierarchy.ports) > self.queues:
                 raise ValueError(f"the hierarchy has more nodes or ports than there are queues, {self.queues:,}")
@@ -184,6 +194,30 @@ class Config(Configuration):
             short = f"{value:,}" if isinstance(value, int) else str(value)
             short += f", which is too short to calculate {self.queues:,} queues one by one"
             raise ValueError(f"{part.name}.{number.name} is {short}")
+
+    @property
+    def scheduler_name(self) -> str:
+        """The scheduler's name: shaped, passthrough, or that of an own one. Raises ValueError when the keys contradict each other."""
+        return scheduler.name(self.scheduler, self.shaping)
+
+    @property
+    def shaped(self) -> bool:
+        """Whether queues have rates."""
+        return self.scheduler_name == scheduler.SHAPED
+
+    @property
+    def own_scheduler(self) -> Part | None:
+        """The user's own scheduler, if it is one. Raises ValueError when there is none of its name."""
+        try:
+            return scheduler.own(self.scheduler_name)
+        except UserError as error:
+            raise ValueError(str(error)) from None
+
+    @property
+    def scheduler_numbers(self) -> dict[str, int]:
+        """An own scheduler's numbers, by the parameters of its module."""
+        own = self.own_scheduler
+        return scheduler.numbers(own, self.clock_hz, self.tick_shift) if own else {}
 
     @property
     def descriptors(self) -> int:
@@ -235,11 +269,13 @@ def model_settings(config: Config) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "max_frame_bytes": config.max_frame_bytes,
         "min_frame_bytes": config.min_frame_bytes,
-        "shaping": config.shaping,
+        "shaping": config.shaped,
         "aqm": part_model.told(part, part.module_parameters(config.aqm_numbers)) if part else None,
         "aqm_estimate": config.aqm_estimate,
         "tick_shift": config.tick_shift,
     }
+    if own := config.own_scheduler:
+        settings["scheduler"] = scheduler.told(own, config.scheduler_numbers)
     return settings | ({"hierarchy": config.hierarchy.model_dump()} if config.hierarchy else {})
 
 
@@ -268,7 +304,8 @@ def parameters(config: Config) -> dict[str, str]:
         "MaxFrameBytes": str(config.max_frame_bytes),
         "MinFrameBytes": str(config.min_frame_bytes),
         "ClockHz": str(config.clock_hz),
-        "Shaping": f"1'b{int(config.shaping)}",
+        "Shaping": f"1'b{int(config.shaped)}",
+        **({"OwnScheduler": "1'b1"} if config.own_scheduler else {}),
         "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
         "TickShift": str(config.tick_shift),
         **_aqm_parameters(config.aqm_part),

@@ -1,12 +1,13 @@
 """The access edge, as the workbench knows it."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from penstock.designs.access_edge import config as configuration
-from penstock.designs.access_edge import registers
+from penstock.designs.access_edge import registers, scheduler
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.job import EdgePlan
 from penstock.designs.access_edge.scenario import Scenario
@@ -36,12 +37,14 @@ class AccessEdge(Design):
         return {"PST_MEMORIES": len(config.memories), "PST_ADDR_WIDTH": config.address_bits}
 
     def plugs(self, config: Config) -> dict[str, str]:
-        """Return the file that says which AQM is in."""
-        return configuration.aqm_plug(config.aqm_part, config.aqm_numbers)
+        """Return the files that say which AQM is in, and which scheduler of the user's own."""
+        own = config.own_scheduler
+        aqm = configuration.aqm_plug(config.aqm_part, config.aqm_numbers)
+        return aqm | (scheduler.plugs(own, config.scheduler_numbers) if own else {})
 
     def parts(self, config: Config) -> list[Part]:
-        """Return its AQM."""
-        return [config.aqm_part] if config.aqm_part else []
+        """Return its AQM, and a scheduler of the user's own."""
+        return [part for part in (config.aqm_part, config.own_scheduler) if part]
 
     def plot_data(self, raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, NDArray[Any]]:
         """Return curves of the queues with a series."""

@@ -47,6 +47,12 @@ def stub(config: Config) -> Stub:
     return Stub("resets it, waits for its initialisation and reads its first register", used, declarations, body)
 
 
+def _shaping(config: Config) -> str:
+    if config.own_scheduler:
+        return f"none: {config.own_scheduler.shown} is the scheduler"
+    return "each queue has its rate" if config.shaped else "none: backlogged queues take turns"
+
+
 def facts(config: Config) -> str:
     """Return the tables of its numbers."""
     memories = "\n".join(
@@ -59,7 +65,7 @@ def facts(config: Config) -> str:
 | descriptors (frames that can wait) | {config.descriptors:,} |
 | frames, without queue id and FCS | {config.min_frame_bytes:,} to {config.max_frame_bytes:,} byte |
 | clock | {config.clock_hz / 1e6:g} MHz (software computes rates from it; nothing in the hardware depends on it) |
-| shaping | {"each queue has its rate" if config.shaping else "none: backlogged queues take turns"} |
+| shaping | {_shaping(config)} |
 
 Packet memories, one AXI4 port each (512 bit, INCR bursts of at most 64 beats, one id, answers in order):
 

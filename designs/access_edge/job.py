@@ -28,7 +28,16 @@ from penstock.designs.access_edge.scenario import (
     Scenario,
     Setup,
 )
-from penstock.designs.access_edge.settings.queues import BUS_BITS, RESET, Settings, check_id, default_line, fastest, resolved
+from penstock.designs.access_edge.settings.queues import (
+    BUS_BITS,
+    RESET,
+    Settings,
+    check_id,
+    default_line,
+    fastest,
+    must_be_written,
+    resolved,
+)
 from penstock.designs.design import Plan
 from penstock.errors import UserError
 from penstock.scenarios import pcap, traffic
@@ -267,7 +276,7 @@ def _register_writes(plan: EdgePlan, config: Config) -> list[tuple[int, int]]:
     writes: list[tuple[int, int]] = []
     for queue in plan.touched.tolist():
         settings = plan.settings.settings(queue)
-        if settings != RESET:
+        if settings != RESET or must_be_written(config):
             writes += settings.writes(queue, config)
     return writes
 

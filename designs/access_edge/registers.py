@@ -200,15 +200,24 @@ def class_writes(queue: int, traffic_class: int, weight: int) -> list[tuple[int,
 
 
 def queue_writes(
-    index: int, rate: int | None, burst: int, limit_packets: int, limit_bytes: int, clock_hz: int, aqm: Aqm | None = None
+    index: int,
+    rate: int | None,
+    burst: int,
+    limit_packets: int,
+    limit_bytes: int,
+    clock_hz: int,
+    aqm: Aqm | None = None,
+    shaper: int | None = None,
 ) -> list[tuple[int, int]]:
     """Return the (address, value) writes, in order, that give queue `index` all its settings at once.
 
     `rate` in bit/s (None: unshaped, 0: closed gate), `burst` and `limit_bytes` in bytes. Limits beyond what the hardware can hold mean
-    the most it can. `aqm` is for devices that have one; None leaves its registers alone, for all others.
+    the most it can. `aqm` is for devices that have one; None leaves its registers alone, for all others. `shaper` is the word of a queue of
+    an own scheduler, in place of that of rate and burst.
     Raises UserError for a rate or burst that cannot be set.
     """
-    mantissa, exponent = rate_code(rate, clock_hz)
+    code = shaper_code(rate, burst, clock_hz) if shaper is None else shaper
+    mantissa, exponent = code & (1 << EXPONENT_AT) - 1, code >> EXPONENT_AT & MAX_EXPONENT
     manage = [] if aqm is None else [
         (address("queue_aqm"), word("queue_aqm", enable=int(aqm.enable), ecn=int(aqm.ecn))),
         (address("queue_aqm_target"), aqm.halves[0]),
@@ -218,7 +227,7 @@ def queue_writes(
         *manage,
         (address("queue_index"), index),
         (address("queue_rate"), word("queue_rate", mantissa=mantissa, exponent=exponent)),
-        (address("queue_burst"), burst_cycles(burst, rate, clock_hz)),
+        (address("queue_burst"), code >> BURST_AT),
         (address("queue_limit_packets"), min(limit_packets, MAX_LIMIT_PACKETS)),
         (address("queue_limit_bytes"), min(limit_bytes, MAX_LIMIT_BYTES)),
         (address("queue_command"), COMMAND_WRITE),

@@ -9,7 +9,7 @@ from penstock.designs.access_edge import job, tree
 from penstock.designs.access_edge import scenario as schema
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.settings import plain
-from penstock.designs.access_edge.settings.queues import Settings
+from penstock.designs.access_edge.settings.queues import Settings, must_be_written
 from penstock.errors import UserError
 from penstock.scenarios.device import configuration
 from penstock.scenarios.scenario import Document, check
@@ -51,7 +51,7 @@ class Setup:
 
     def first_writes(self) -> Writes:
         """Return the register writes before the clock starts."""
-        if self._given.defaults.model_fields_set:
+        if self._given.defaults.model_fields_set or must_be_written(self.config):
             queues = range(self.config.queues)
         else:
             queues = sorted({queue for entry in self._given.queues for low, high in entry.ranges for queue in range(low, high + 1)})

@@ -79,7 +79,7 @@ module pst_queue_manager_proof
       .ev_valid_o(ev_valid), .ev_reason_o(ev_reason), .ev_queue_o(ev_queue), .ev_len_o(ev_len),
       .s_deq_valid_i(deq_valid_i), .s_deq_queue_i(deq_queue_i), .s_deq_take_i(deq_take_i),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_desc_o(deq_desc), .m_deq_len_o(deq_len),
-      .m_deq_backlogged_o(deq_backlogged),
+      .m_deq_backlogged_o(deq_backlogged), .m_deq_left_o(), .m_deq_head_o(), .m_active_len_o(), .ev_backlog_o(),
       .s_cfg_valid_i(cfg_valid_i), .s_cfg_queue_i(cfg_queue_i), .s_cfg_limit_packets_i(cfg_packets_i),
       .s_cfg_limit_bytes_i(cfg_bytes_i), .init_done_o(init_done)
   );

@@ -109,6 +109,10 @@ class FastQueueManager {
     // A hint, no more: the queue's head packet is taken soon.
     void expect(std::uint32_t queue) const { __builtin_prefetch(&packets_[records_[queue].queue.head]); }
 
+    // Of a queue that has packets, the first one's length; the bytes of any.
+    std::uint32_t head_length(std::uint32_t queue) const { return packets_[records_[queue].queue.head].length; }
+    std::uint32_t bytes(std::uint32_t queue) const { return records_[queue].queue.bytes; }
+
     // Takes the head packet of a queue that has one.
     Dequeued dequeue(std::int64_t now, std::uint32_t queue) {
         QueueState& q = records_[queue].queue;

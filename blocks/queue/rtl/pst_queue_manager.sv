@@ -17,6 +17,7 @@ module pst_queue_manager
     parameter string       QueueRamStyle = "auto",    // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",     // per-descriptor memory
     parameter bit          ReportLeft = 1'b0,         // m_deq_left_o is made: 24 bits more per queue
+    parameter bit          ReportHead = 1'b0,         // m_active_len_o, ev_backlog_o and m_deq_head_o are made: registers, no memory
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned DescIdWidth = $clog2(Descriptors)
 ) (
@@ -33,6 +34,7 @@ module pst_queue_manager
     output logic                         m_active_valid_o,
     input  logic                         m_active_ready_i,
     output logic [QueueIdWidth-1:0]      m_active_queue_o,
+    output len_t                         m_active_len_o,        // of that packet; 0 without ReportHead
     // descriptor of a packet dropped at the tail: its page is free again
     output logic                         m_drop_valid_o,
     input  logic                         m_drop_ready_i,
@@ -42,6 +44,8 @@ module pst_queue_manager
     output drop_e                        ev_reason_o,
     output logic [QueueIdWidth-1:0]      ev_queue_o,
     output len_t                         ev_len_o,
+    output logic [LimitBytesWidth-1:0]   ev_backlog_o,          // one cycle after ev_o, if the packet was accepted: bytes in its queue with it;
+                                                                // 0 without ReportHead
     // dequeue of the head packet: never stalls; the queue has a packet, no dequeue under way, and its last m_deq_o is at least 4
     // cycles ago. The caller decides while the memories are read: s_deq_take_i, two cycles later, takes the packet or leaves it
     input  logic                         s_deq_valid_i,
@@ -53,6 +57,8 @@ module pst_queue_manager
     output len_t                         m_deq_len_o,
     output logic                         m_deq_backlogged_o,    // packets are left in the queue
     output logic [LimitBytesWidth-1:0]   m_deq_left_o,          // one cycle after m_deq_o: bytes left in the queue; 0 without ReportLeft
+    output len_t                         m_deq_head_o,          // two cycles after m_deq_o: length of the packet behind it; 0 without one, or
+                                                                // without ReportHead
     // limits of one queue; taken at once, holds enqueues back for this cycle
     input  logic                         s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0]      s_cfg_queue_i,
@@ -310,6 +316,29 @@ module pst_queue_manager
     assign m_deq_left_o = '0;
   end
 
+  // --- bytes in a queue with the packet that it has just accepted: what was dequeued until then is known a cycle after the commit
+
+  if (ReportHead) begin : g_backlog
+    logic [LimitBytesWidth-1:0] deq_bytes_s3_q, deq_bytes_s4_q, deq_bytes;
+    logic meanwhile_s4_q, same_cycle_s4_q;
+
+    always_comb begin
+      deq_bytes = deq_bytes_s4_q;
+      if (meanwhile_s4_q) deq_bytes = deq2_q.bytes[LimitBytesWidth-1:0];
+      if (same_cycle_s4_q) deq_bytes = deq1_q.bytes[LimitBytesWidth-1:0];
+    end
+
+    always_ff @(posedge clk_i) begin
+      deq_bytes_s3_q  <= deq_s2.bytes[LimitBytesWidth-1:0];
+      deq_bytes_s4_q  <= deq_bytes_s3_q;
+      meanwhile_s4_q  <= deq_meanwhile_q;
+      same_cycle_s4_q <= deq_same_queue_q && d_commit;
+      ev_backlog_o    <= enq1_q.bytes[LimitBytesWidth-1:0] - deq_bytes;
+    end
+  end else begin : g_no_backlog
+    assign ev_backlog_o = '0;
+  end
+
   // --- dequeue result, and the packet behind it becomes the head
 
   logic d3_fetch_q, d4_fetch_q, d5_fetch_q;
@@ -333,6 +362,8 @@ module pst_queue_manager
       d5_fetch_q    <= 1'b0;
     end
   end
+
+  assign m_deq_head_o = ReportHead && d5_fetch_q ? next_r.len : '0;
 
   // --- memories of the enqueue side
 
@@ -410,14 +441,25 @@ module pst_queue_manager
   logic [$clog2(OutDepth+1)-1:0] active_level, drop_level;
   logic unused_active_ready, unused_drop_ready;
 
+  localparam int unsigned ActiveWidth = QueueIdWidth + (ReportHead ? LenWidth : 0);
+  logic [ActiveWidth-1:0] active_data;
+
   pst_fifo #(
-      .Width(QueueIdWidth), .Depth(OutDepth), .RegisterOutput(1'b1)
+      .Width(ActiveWidth), .Depth(OutDepth), .RegisterOutput(1'b1)
   ) u_active (
       .clk_i, .rst_i,
-      .s_valid_i(accept && was_empty), .s_ready_o(unused_active_ready), .s_data_i(e3_q.queue_id),
-      .m_valid_o(m_active_valid_o), .m_ready_i(m_active_ready_i), .m_data_o(m_active_queue_o),
+      .s_valid_i(accept && was_empty), .s_ready_o(unused_active_ready), .s_data_i(ActiveWidth'({e3_q.packet.len, e3_q.queue_id})),
+      .m_valid_o(m_active_valid_o), .m_ready_i(m_active_ready_i), .m_data_o(active_data),
       .level_o(active_level)
   );
+
+  assign m_active_queue_o = active_data[QueueIdWidth-1:0];
+
+  if (ReportHead) begin : g_active_len
+    assign m_active_len_o = active_data[ActiveWidth-1:QueueIdWidth];
+  end else begin : g_no_active_len
+    assign m_active_len_o = '0;
+  end
 
   pst_fifo #(
       .Width(DescIdWidth), .Depth(OutDepth)

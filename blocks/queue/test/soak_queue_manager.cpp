@@ -3,8 +3,10 @@
 //
 // Arguments (name=value): queues, descriptors, operations, seed, pattern (0 random queues, 1 one queue, 2 neighbours,
 // 3 a few hot queues), stall (permille of cycles in which the m_ streams are not taken), resets (number of resets in mid-traffic),
-// left (the module reports the bytes left), fill (first one queue is filled to what its counters hold, and its limits change meanwhile).
-// Prints enqueues=, dequeues=, drops=, cycles=, peak=, both= (cycles in which both ports worked on one queue).
+// left (the module reports the bytes left), head (it reports head lengths and backlogs), fill (first one queue is filled to what its
+// counters hold, and its limits change meanwhile). Prints enqueues=, dequeues=, drops=, cycles=, peak=, both= (cycles in which both ports
+// worked on one queue).
+#include <array>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -34,12 +36,18 @@ constexpr int kNoPage = 5;          // pst_pkg::DropNoPage
 struct Event {
     int reason;
     uint32_t queue, length;
+    uint64_t backlog;
 };
 
 struct Departure {
     uint32_t queue, descriptor, length;
     bool backlogged;
     uint64_t left, due;
+    uint32_t head;  // length of the packet behind it
+};
+
+struct Active {
+    uint32_t queue, length;
 };
 
 class Bench {
@@ -82,6 +90,9 @@ class Bench {
         taken.reset();
         deciding.clear();
         left.reset();
+        backlog.reset();
+        heads = {};
+        lengths.assign(queues, {});
         // Small limits in some queues, so that tail drop happens, in packets and in bytes.
         for (uint32_t i = 0; i < std::min<uint32_t>(queues, 64); i++) configure(i);
     }
@@ -193,7 +204,9 @@ class Bench {
         Leaving leaving;
         if (top->s_deq_valid_i && takes) {
             const auto d = model->dequeue(deq_queue);
-            departures.push_back({deq_queue, d.packet.descriptor, d.packet.length, d.backlogged, model->bytes(deq_queue), now + 3});
+            lengths[deq_queue].pop_front();
+            departures.push_back({deq_queue, d.packet.descriptor, d.packet.length, d.backlogged, model->bytes(deq_queue), now + 3,
+                                  d.backlogged ? lengths[deq_queue].front() : 0});
             leaving = {true, deq_queue, d.packet.length};
         }
         if (taken) {
@@ -205,8 +218,9 @@ class Bench {
             }
             const auto r = taken->lost ? penstock::QueueManager::Enqueued{static_cast<penstock::QueueDrop>(kNoPage), false}
                                        : model->enqueue(taken->queue, taken->descriptor, taken->length, packets, bytes);
-            events.push_back({static_cast<int>(r.reason), taken->queue, taken->length});
-            if (r.activated) activations.push_back(taken->queue);
+            events.push_back({static_cast<int>(r.reason), taken->queue, taken->length, model->bytes(taken->queue)});
+            if (r.activated) activations.push_back({taken->queue, taken->length});
+            if (r.reason == penstock::QueueDrop::None) lengths[taken->queue].push_back(taken->length);
             if (r.reason != penstock::QueueDrop::None && !taken->lost) dropped.push_back(taken->descriptor);
             if (r.reason == penstock::QueueDrop::None)
                 enqueues++;
@@ -224,6 +238,12 @@ class Bench {
 
     // What the module shows in this cycle.
     void check() {
+        if (backlog && (args["head"] ? *backlog : 0) != top->ev_backlog_o)
+            fail(now, "a backlog of " + std::to_string(top->ev_backlog_o) + " byte, model " + std::to_string(*backlog));
+        backlog.reset();
+        if (heads[0] && (args["head"] ? *heads[0] : 0) != top->m_deq_head_o)
+            fail(now, "a head of " + std::to_string(top->m_deq_head_o) + " byte, model " + std::to_string(*heads[0]));
+        heads = {heads[1], std::nullopt};
         if (top->ev_valid_o) {
             if (events.empty()) fail(now, "an event without an enqueue");
             const Event e = events.front();
@@ -231,11 +251,13 @@ class Bench {
             if (top->ev_reason_o != e.reason || top->ev_queue_o != e.queue || top->ev_len_o != e.length)
                 fail(now, "decision on queue " + std::to_string(e.queue) + ": reason " + std::to_string(top->ev_reason_o) + ", model " +
                               std::to_string(e.reason));
+            if (e.reason == 0) backlog = e.backlog;
         }
         std::optional<uint64_t> answered;
         if (!departures.empty() && departures.front().due == now) {
             const Departure d = departures.front();
             answered = d.left;
+            heads[1] = d.head;
             departures.pop_front();
             if (!top->m_deq_valid_o || top->m_deq_queue_o != d.queue || top->m_deq_desc_o != d.descriptor || top->m_deq_len_o != d.length ||
                 top->m_deq_backlogged_o != d.backlogged)
@@ -252,7 +274,8 @@ class Bench {
             fail(now, std::to_string(top->m_deq_left_o) + " byte left, model " + std::to_string(*left));
         left = answered;
         if (top->m_active_valid_o && top->m_active_ready_i) {
-            if (activations.empty() || activations.front() != top->m_active_queue_o) fail(now, "wrong queue announced as active");
+            if (activations.empty() || activations.front().queue != top->m_active_queue_o) fail(now, "wrong queue announced as active");
+            if (top->m_active_len_o != (args["head"] ? activations.front().length : 0)) fail(now, "announced with a wrong length");
             activations.pop_front();
             add(top->m_active_queue_o);
         }
@@ -293,17 +316,21 @@ class Bench {
     std::vector<int64_t> place;
     std::deque<Event> events;
     std::deque<Departure> departures;
-    std::deque<uint32_t> activations, dropped;
+    std::deque<Active> activations;
+    std::deque<uint32_t> dropped;
+    std::vector<std::deque<uint32_t>> lengths;  // of the packets in each queue
     std::vector<std::pair<uint64_t, uint32_t>> ready_again;
     struct Leaving {
         bool valid = false;
         uint32_t queue = 0, length = 0;
     };
 
-    std::optional<Offer> offered, taken;  // at the port; taken in the last cycle, not yet seen by the model
-    uint32_t holding = 0;                 // nothing is dequeued, and all packets have this length
-    std::optional<uint64_t> left;         // bytes left behind the dequeue of the last cycle
-    std::deque<bool> deciding;            // whether the dequeues of the last two cycles take their packet
+    std::optional<Offer> offered, taken;           // at the port; taken in the last cycle, not yet seen by the model
+    uint32_t holding = 0;                          // nothing is dequeued, and all packets have this length
+    std::optional<uint64_t> left;                  // bytes left behind the dequeue of the last cycle
+    std::optional<uint64_t> backlog;               // bytes in the queue of the event of the last cycle
+    std::array<std::optional<uint32_t>, 2> heads;  // lengths behind the dequeues of the cycle before the last one, and of the last one
+    std::deque<bool> deciding;                     // whether the dequeues of the last two cycles take their packet
     Leaving leaving_before;
 };
 

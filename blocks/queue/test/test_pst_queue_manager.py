@@ -10,13 +10,14 @@ BENCH = Path(__file__).parent / "soak_queue_manager.cpp"
 RANDOM, SAME, NEIGHBOURS, HOT = 0, 1, 2, 3
 
 
-def soak(queues: int, descriptors: int, left: int = 0, **arguments: int) -> dict[str, int]:
+def soak(queues: int, descriptors: int, left: int = 0, head: int = 0, **arguments: int) -> dict[str, int]:
     return run_soak(
         BENCH,
         "queue",
         "pst_queue_manager",
-        {"Queues": queues, "Descriptors": descriptors, "ReportLeft": f"1'b{left}"},
-        {"queues": queues, "descriptors": descriptors, "left": left, "seed": seed(), "stall": 0, "resets": 0, "fill": 0, **arguments},
+        {"Queues": queues, "Descriptors": descriptors, "ReportLeft": f"1'b{left}", "ReportHead": f"1'b{head}"},
+        {"queues": queues, "descriptors": descriptors, "left": left, "head": head, "seed": seed()}
+        | {"stall": 0, "resets": 0, "fill": 0, **arguments},
     )
 
 
@@ -38,6 +39,13 @@ def test_counters_at_their_ends() -> None:
 @pytest.mark.parametrize("pattern", [SAME, HOT])
 def test_bytes_left(pattern: int) -> None:
     soak(16, 64, left=1, pattern=pattern, operations=300_000)
+
+
+@pytest.mark.parametrize("queues, pattern, stall", [(16, SAME, 0), (16, HOT, 0), (16, HOT, 300), (1000, NEIGHBOURS, 0)])
+def test_heads_and_backlogs(queues: int, pattern: int, stall: int) -> None:
+    """What an own scheduler is told: the head's length and the bytes of a queue at each announcement, acceptance and dequeue."""
+    counts = soak(queues, 64, left=1, head=1, pattern=pattern, operations=300_000, stall=stall)
+    assert pattern == NEIGHBOURS or counts["both"] > 300, "enqueue and dequeue hardly ever met on one queue"
 
 
 @pytest.mark.parametrize("stall", [300, 900])

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The scheduler of a device: shaped queues or pass-through, chosen at elaboration. Wires only.
+// The scheduler of a device: shaped queues, pass-through, or one of the user's own, chosen at elaboration. Wires, and for the latter the
+// registers that bring what it is told into one order.
 module pst_schedule
   import pst_pkg::*;
 #(
     parameter int unsigned Queues = 64,                                  // >= 2
-    parameter bit          Shaping = 1'b1,                               // 0: pass-through, settings are ignored
+    parameter bit          Shaping = 1'b1,                               // 0: pass-through, settings are ignored; or OwnScheduler
+    parameter bit          OwnScheduler = 1'b0,                          // with Shaping = 0: what is in pst_schedule_own
     // The horizon is at least eight cycles per queue, so that visits to queues beyond it stay below 1/8 of the cycles.
     parameter int unsigned Slots = Queues > 1024 ? 2 ** $clog2(Queues / 4) : 256,
     parameter int unsigned SlotCycles = 32,                              // cycles per slot
@@ -24,6 +26,12 @@ module pst_schedule
     input  logic                    s_active_valid_i,
     output logic                    s_active_ready_o,
     input  logic [QueueIdWidth-1:0] s_active_queue_i,
+    input  len_t                    s_active_len_i,      // own: of that packet
+    // own: a packet was accepted; one cycle later, the bytes of its queue with it
+    input  logic                    s_enq_valid_i,
+    input  logic [QueueIdWidth-1:0] s_enq_queue_i,
+    input  len_t                    s_enq_len_i,
+    input  logic [LimitBytesWidth-1:0] s_enq_backlog_i,
     // decision, and the queue manager's answer
     output logic                    m_deq_valid_o,
     output logic [QueueIdWidth-1:0] m_deq_queue_o,
@@ -32,6 +40,8 @@ module pst_schedule
     input  logic [QueueIdWidth-1:0] s_ret_queue_i,
     input  len_t                    s_ret_len_i,
     input  logic                    s_ret_backlogged_i,
+    input  logic [LimitBytesWidth-1:0] s_ret_left_i,     // own: one cycle later, bytes left in the queue
+    input  len_t                    s_ret_head_i,        // own: two cycles later, length of the packet behind it
     input  logic                    s_drop_i,            // shaped: VerdictStages + 3 cycles after the answer, the packet was dropped
     output logic [            20:0] m_period_o,          // shaped: with the answer, exponent and mantissa of the queue's period
     input  logic                    credit_i,            // a packet was taken downstream
@@ -54,12 +64,120 @@ module pst_schedule
     output logic                    init_done_o
 );
 
+  if (Shaping && OwnScheduler) begin : g_bad_own
+    $error("pst_schedule: OwnScheduler needs Shaping = 0");
+  end
+
   if (Shaping) begin : g_shaped
     pst_schedule_shaped #(
         .Queues(Queues), .Slots(Slots), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles), .WalkCycles(WalkCycles),
         .TimeWidth(TimeWidth), .Credits(Credits), .VerdictStages(VerdictStages), .Gated(Gated),
         .DoneDepth(DoneDepth), .QueueRamStyle(QueueRamStyle)
-    ) u_schedule (.*);
+    ) u_schedule (
+        .clk_i, .rst_i, .s_active_valid_i, .s_active_ready_o, .s_active_queue_i, .m_deq_valid_o, .m_deq_queue_o, .m_deq_take_o,
+        .s_ret_valid_i, .s_ret_queue_i, .s_ret_len_i, .s_ret_backlogged_i, .s_drop_i, .m_period_o, .credit_i,
+        .m_ahead_o, .m_ahead_queue_o, .s_ahead_room_i, .s_done_valid_i, .s_done_queue_i, .s_done_slow_i, .s_done_next_queue_i,
+        .done_credits_o, .s_cfg_valid_i, .s_cfg_ready_o, .s_cfg_queue_i, .s_cfg_shaper_i, .now_o, .init_done_o
+    );
+
+    logic unused;
+    assign unused = &{1'b0, s_active_len_i, s_enq_valid_i, s_enq_queue_i, s_enq_len_i, s_enq_backlog_i, s_ret_left_i, s_ret_head_i};
+  end else if (OwnScheduler) begin : g_own
+    // The head behind a dequeue is known last, three cycles after the commit; all else waits for that.
+    typedef struct packed {
+      logic                    valid;
+      logic [QueueIdWidth-1:0] queue_id;
+      len_t                    len;
+      logic                    backlogged;
+    } told_t;
+
+    told_t ret1_q, ret2_q, enq1_q, enq2_q;
+    logic [LimitBytesWidth-1:0] left_q, backlog_q;
+    logic [31:0] now_q;
+
+    always_ff @(posedge clk_i) begin
+      now_q     <= now_q + 1'b1;
+      ret1_q    <= '{valid: s_ret_valid_i, queue_id: s_ret_queue_i, len: s_ret_len_i, backlogged: s_ret_backlogged_i};
+      enq1_q    <= '{valid: s_enq_valid_i, queue_id: s_enq_queue_i, len: s_enq_len_i, backlogged: 1'b1};
+      ret2_q    <= ret1_q;
+      enq2_q    <= enq1_q;
+      left_q    <= s_ret_left_i;
+      backlog_q <= s_enq_backlog_i;
+      if (rst_i) begin
+        now_q        <= '0;
+        ret1_q.valid <= 1'b0;
+        ret2_q.valid <= 1'b0;
+        enq1_q.valid <= 1'b0;
+        enq2_q.valid <= 1'b0;
+      end
+    end
+
+    pst_schedule_own #(
+        .Queues(Queues), .Credits(Credits), .QueueRamStyle(QueueRamStyle)
+    ) u_schedule (
+        .clk_i, .rst_i, .now_i(now_q),
+        .s_active_valid_i, .s_active_ready_o, .s_active_queue_i, .s_active_len_i,
+        .s_enq_valid_i(enq2_q.valid), .s_enq_queue_i(enq2_q.queue_id), .s_enq_len_i(enq2_q.len), .s_enq_backlog_i(backlog_q),
+        .m_deq_valid_o, .m_deq_queue_o, .m_deq_take_o,
+        .s_ret_valid_i(ret2_q.valid), .s_ret_queue_i(ret2_q.queue_id), .s_ret_len_i(ret2_q.len), .s_ret_backlogged_i(ret2_q.backlogged),
+        .s_ret_left_i(left_q), .s_ret_head_i,
+        .credit_i,
+        .s_cfg_valid_i, .s_cfg_ready_o, .s_cfg_queue_i, .s_cfg_word_i(s_cfg_shaper_i),
+        .init_done_o
+    );
+
+    assign now_o           = now_q;
+    assign m_period_o      = '0;
+    assign m_ahead_o       = 1'b0;
+    assign m_ahead_queue_o = '0;
+    assign done_credits_o  = 2'(s_done_valid_i);
+
+    logic unused;
+    assign unused = &{1'b0, enq2_q.backlogged, s_drop_i, s_done_valid_i, s_done_queue_i, s_done_slow_i, s_done_next_queue_i, s_ahead_room_i};
+
+`ifndef SYNTHESIS
+    // What a scheduler must keep to, in words for its author.
+    logic [Queues-1:0] has_q;      // announced, and not empty since
+    logic [Queues-1:0] asked_q;    // until two cycles after the answer, or after it was left where it was
+    logic ask1_q, ask2_q, again_q, init_late_q;
+    logic [QueueIdWidth-1:0] queue1_q, queue2_q, again_queue_q;
+    logic [$clog2(Credits+2)-1:0] out_q;    // packets on their way out
+
+    always_ff @(posedge clk_i) begin
+      ask1_q        <= m_deq_valid_o;
+      queue1_q      <= m_deq_queue_o;
+      ask2_q        <= ask1_q;
+      queue2_q      <= queue1_q;
+      again_q       <= ret2_q.valid;
+      again_queue_q <= ret2_q.queue_id;
+      if (s_ret_valid_i && !s_ret_backlogged_i) has_q[s_ret_queue_i] <= 1'b0;
+      if (s_active_valid_i && s_active_ready_o) has_q[s_active_queue_i] <= 1'b1;    // the later one, if both in one cycle
+      if (m_deq_valid_o) asked_q[m_deq_queue_o] <= 1'b1;
+      if (ask2_q && !m_deq_take_o) asked_q[queue2_q] <= 1'b0;
+      if (again_q) asked_q[again_queue_q] <= 1'b0;
+      out_q       <= out_q + $bits(out_q)'(ask2_q && m_deq_take_o) - $bits(out_q)'(credit_i);
+      init_late_q <= now_q >= 32'(Queues) && !init_done_o;
+      if (rst_i) begin
+        ask1_q      <= 1'b0;
+        ask2_q      <= 1'b0;
+        again_q     <= 1'b0;
+        has_q       <= '0;
+        asked_q     <= '0;
+        out_q       <= '0;
+        init_late_q <= 1'b0;
+      end else begin
+        if (m_deq_valid_o) begin
+          assert (init_done_o) else $error("scheduler: asks for a queue before its init_done_o");
+          assert (int'(m_deq_queue_o) < Queues) else $error("scheduler: asks for queue %0d of %0d", m_deq_queue_o, Queues);
+          assert (has_q[m_deq_queue_o]) else $error("scheduler: asks for queue %0d, which is empty or not yet announced", m_deq_queue_o);
+          assert (!asked_q[m_deq_queue_o])
+          else $error("scheduler: asks for queue %0d less than two cycles after its last answer", m_deq_queue_o);
+        end
+        assert (int'(out_q) <= Credits) else $error("scheduler: has taken more than the %0d packets that fit downstream", Credits);
+        assert (!init_late_q) else $error("scheduler: init_done_o must rise %0d cycles after the reset at most", Queues);
+      end
+    end
+`endif
   end else begin : g_passthrough
     pst_schedule_passthrough #(
         .Queues(Queues), .Credits(Credits), .QueueRamStyle(QueueRamStyle)
@@ -74,7 +192,8 @@ module pst_schedule
     assign done_credits_o = 2'(s_done_valid_i);
     logic unused;
     assign unused = &{1'b0, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i, s_drop_i, s_done_valid_i, s_done_queue_i,
-                      s_done_slow_i, s_done_next_queue_i, s_ahead_room_i};
+                      s_done_slow_i, s_done_next_queue_i, s_ahead_room_i, s_active_len_i, s_enq_valid_i, s_enq_queue_i, s_enq_len_i,
+                      s_enq_backlog_i, s_ret_left_i, s_ret_head_i};
   end
 
 endmodule

@@ -9,4 +9,5 @@ pst_outstanding.sv
 pst_send_ahead.sv
 pst_schedule_shaped.sv
 pst_schedule_passthrough.sv
+pst_schedule_own.sv
 pst_schedule.sv

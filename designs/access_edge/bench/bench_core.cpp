@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -20,6 +21,7 @@
 #include "designs/access_edge/bench/bench_shares.hpp"
 #include "designs/access_edge/bench/core_driver.hpp"
 #include "designs/access_edge/bench/core_tree.hpp"
+#include "designs/access_edge/model/scheduler_choice.hpp"
 
 namespace nb = nanobind;
 
@@ -41,6 +43,8 @@ struct Options {
     bool shaping = true;  // of the model; the library has it built in
     AqmChoice aqm;
     uint64_t aqm_word = 0;  // setting word of every queue's AQM, which is enabled and marks
+    OwnScheduler scheduler;       // of the model, which has none of ours
+    uint64_t scheduler_word = 0;  // setting word of every queue; 0: none is written
 };
 
 constexpr int kTickShift = 8;  // the library is built with a tick of 256 cycles
@@ -78,7 +82,8 @@ class Pattern {
 class Bench : CoreDriver {
   public:
     Bench(const Options& options, nb::object progress)
-        : CoreDriver(make_core(options.library, options.queues, options.descriptors, options.shaping, options.aqm, options.tree.sizes()),
+        : CoreDriver(make_core(options.library, options.queues, options.descriptors, options.shaping, options.aqm, options.tree.sizes(),
+                               options.scheduler),
                      options.queues, options.descriptors, std::move(progress)),
           options_(options),
           rng_(options.seed),
@@ -93,8 +98,9 @@ class Bench : CoreDriver {
         pins().s_cfg_aqm_i = aqm_code(options_);
         if (mode == "schedule")
             set_rates();
-        else if (aqm_)
-            for (uint32_t queue = 0; queue < options_.queues; ++queue) set_queue(queue, kUnshaped);
+        else if (aqm_ || options_.scheduler_word)
+            for (uint32_t queue = 0; queue < options_.queues; ++queue)
+                set_queue(queue, options_.scheduler_word ? options_.scheduler_word : kUnshaped);
         if (options_.tree.levels > 1) set_tree();
         return mode == "idle-latency" ? idle_latency() : throughput();
     }
@@ -225,6 +231,8 @@ nb::dict core_bench(const nb::dict& given, nb::object progress) {
     Table table(given, "");
     options.aqm = take_aqm(table, false, kTickShift, kMaxLen);
     options.aqm_word = options.aqm ? static_cast<uint64_t>(table.integer("aqm_word", 0, AqmSetting::kMostWord)) : 0;
+    options.scheduler = take_scheduler(table);
+    options.scheduler_word = static_cast<uint64_t>(table.integer("scheduler_word", 0, (int64_t{1} << SchedulerModel::kWordBits) - 1, 0));
     options.tree = TreeShape::from_python(given);
     options.congested = nb::cast<std::string>(given["congested"]);
     if (options.queues < 2 || options.descriptors < 2 || options.packets < 1)
@@ -232,13 +240,30 @@ nb::dict core_bench(const nb::dict& given, nb::object progress) {
     return Bench(options, std::move(progress)).run();
 }
 
+// The core's model for tests that drive pins cycle by cycle (testing/testcore.py).
+struct PythonCore {
+    std::unique_ptr<Core> core;
+};
+
 }  // namespace
 
 void bind_bench(nb::module_& m) {
+    nb::class_<PythonCore>(m, "CoreModel", "The model of pst_access_edge_core behind its pins: pst_core_pins at address `pins`.")
+        .def(
+            "__init__",
+            [](PythonCore* self, uint32_t queues, uint32_t descriptors, bool shaping, const nb::object& scheduler) {
+                nb::dict given;
+                given["scheduler"] = scheduler;
+                Table table(given, "");
+                new (self) PythonCore{make_core("", queues, descriptors, shaping, {}, {}, take_scheduler(table))};
+            },
+            nb::arg("queues"), nb::arg("descriptors"), nb::arg("shaping"), nb::arg("scheduler").none() = nb::none())
+        .def_prop_ro("pins", [](PythonCore& self) { return reinterpret_cast<uintptr_t>(&self.core->pins); })
+        .def("step", [](PythonCore& self) { self.core->step(); }, "One clock cycle.");
     m.def(
         "core_bench", &core_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
-        "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, aqm (as in a job, or None) with aqm_word (of "
-        "each queue), mode (queue, schedule, idle-latency), "
+        "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, scheduler (an own one: as in a job, or None) and "
+        "scheduler_word (of each queue), aqm (as in a job, or None) with aqm_word (of each queue), mode (queue, schedule, idle-latency), "
         "pattern (random, same,\n"
         "neighbours), queues, descriptors, packets, seed; levels (1 or 4), queues_per_subscriber, nodes, ports, classes; congested (none, "
         "or the level).\n"

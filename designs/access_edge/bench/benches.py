@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.command_line.options import nothing_left, take_choice, take_number
+from penstock.designs.access_edge import scheduler
 from penstock.designs.access_edge.bench import bench_engine, bench_tree, core, lateness
 from penstock.designs.design import Bench
 from penstock.errors import UserError
@@ -22,7 +23,8 @@ from penstock.parts.registry import find, parts
 
 ENGINES = ("rtl", "model")
 PATTERNS = ("random", "same", "neighbours")
-KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "aqm", "levels", *bench_tree.TREE_KEYS, "congested")
+TREE = (*bench_tree.TREE_KEYS, "congested")
+KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "scheduler", "aqm", "levels", *TREE)
 NO_AQM = "none"
 AQM_CLOCK_HZ, AQM_TICK_SHIFT = 220_000_000, 8  # with which times of an AQM become ticks
 # Settings of every queue, where they are not the AQM's defaults: CoDel's times are so short that it marks packets all the time.
@@ -44,7 +46,7 @@ def _plan_core(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]
         "descriptors": take_number(settings, "descriptors", max(queues, 4096), 64, 1 << 22),
         "packets": take_number(settings, "packets", PACKETS[name], 1, 1 << 40),
         "pattern": take_choice(settings, "pattern", PATTERNS),
-        "shaping": bool(take_number(settings, "shaping", 1, 0, 1)),
+        **_take_scheduler(settings),
         "aqm": take_choice(settings, "aqm", (NO_AQM, *sorted(parts("aqm")))),
         "seed": seed,
     }
@@ -55,6 +57,18 @@ def _plan_core(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]
     if name == "schedule" and not options["shaping"]:
         raise UserError("bench schedule measures shaped queues, shaping=0 has none; bench queue takes it")
     return options
+
+
+def _take_scheduler(settings: dict[str, str]) -> dict[str, Any]:
+    """Return `shaping`, and `scheduler` where that is one of the user's own. Raises UserError."""
+    given = settings.pop("scheduler", None)
+    shaping = bool(take_number(settings, "shaping", 1, 0, 1)) if given is None or "shaping" in settings else None
+    try:
+        name = scheduler.name(given, shaping)
+    except ValueError as error:
+        raise UserError(f"--set scheduler={given}: {error}") from None
+    own = scheduler.own(name)
+    return {"shaping": name == scheduler.SHAPED} | ({"scheduler": name} if own else {})
 
 
 def _take_size(settings: dict[str, str]) -> int:
@@ -108,10 +122,17 @@ def _prepare(options: dict[str, Any], report: Report) -> Path | None:
     engine.build(report)
     if options["engine"] == "model":
         return None
-    part = _aqm(options)
+    part, own = _aqm(options), _own(options)
     aqm = {"aqm": part.name, "TickShift": AQM_TICK_SHIFT, **_module_parameters(part)} if part else None
     return core.build_core(
-        options["queues"], options["descriptors"], options["shaping"], report, aqm=aqm, tree=bench_tree.parameters(options)
+        options["queues"],
+        options["descriptors"],
+        options["shaping"],
+        report,
+        aqm=aqm,
+        tree=bench_tree.parameters(options),
+        scheduler=own,
+        numbers=_module_parameters(own) if own else None,
     )
 
 
@@ -121,8 +142,13 @@ def _aqm(options: dict[str, Any]) -> Part | None:
     return None if name == NO_AQM else find("aqm", name)
 
 
+def _own(options: dict[str, Any]) -> Part | None:
+    """Return the scheduler of the user's own that is asked for."""
+    return scheduler.own(options["scheduler"]) if "scheduler" in options else None
+
+
 def _module_parameters(part: Part) -> dict[str, int]:
-    """Return the parameters of an AQM's module: its numbers, as they are unless given."""
+    """Return the parameters of a part's module: its numbers, as they are unless given."""
     return part.module_parameters({n.name: n.in_hardware(n.read(n.default), AQM_CLOCK_HZ, AQM_TICK_SHIFT) for n in part.numbers})
 
 
@@ -154,6 +180,9 @@ def _run_core(options: dict[str, Any], library: Path | None, progress: Progress)
         "aqm": part_model.told(part, _module_parameters(part)) if part else None,
         "aqm_word": _setting_word(part) if part else 0,
     }
+    if own := _own(options):
+        core_options["scheduler_word"] = _setting_word(own)
+        core_options["scheduler"] = None if library else scheduler.told(own, _module_parameters(own))
     raw: dict[str, Any] = engine.module().core_bench(core_options, progress)
     if "latency_cycles" in raw:
         raw["latency_cycles"] = distribution(np.asarray(raw["latency_cycles"]))

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from penstock.hardware import plugs
+from penstock.hardware import plug_scheduler, plugs
 from penstock.hardware.verilate import Build, Report, build
+from penstock.parts.manifest import Part
 from penstock.parts.registry import find
 from penstock.paths import BUILD, DESIGNS, read_file_list
 
@@ -20,12 +21,15 @@ def build_core(
     assertions: bool = False,
     aqm: Mapping[str, Any] | None = None,
     tree: dict[str, int] | None = None,
+    scheduler: Part | None = None,
+    numbers: dict[str, int] | None = None,
 ) -> Path:
     """Return the library of `pst_access_edge_core` (queue manager, scheduler, AQM, hierarchy) with the ABI of pins_core.h.
 
     `aqm`: the name of its AQM (key `aqm`), parameters of the core (`AqmEstimate`, `TickShift`, `MaxPacketBytes`) and of the AQM's own
-    module (`UpdateTicks`, ...), none without. Raises UserError for an AQM that cannot be built in.
+    module (`UpdateTicks`, ...), none without. `scheduler`: one of the user's own, without shaping, and `numbers`, parameters of its module.
     `tree`: its hierarchy's parameters (`Levels`, `QueuesPerSubscriber`, `Nodes`, `Ports`, `Classes`), queues alone without.
+    Raises UserError for a part that cannot be built in.
     """
     given = dict(aqm or {})
     part = find("aqm", given.pop("aqm")) if given else None
@@ -34,11 +38,17 @@ def build_core(
     if part:
         about |= plugs.of_module(part, ("Aqm", "AqmGuardBytes"))
         sources = plugs.sources(sources, part, plugs.written(part, given, BUILD / "plugs"))
+    generated: dict[str, str] = {}
+    if scheduler:
+        about |= {"OwnScheduler": "1'b1"}
+        generated = {plug_scheduler.FRAME.name: plug_scheduler.text(scheduler, numbers or {})}
+        sources = [path for path in sources if path != plug_scheduler.FRAME] + scheduler.rtl_files
     return build(
         Build(
             name=f"core_{queues}",
             top="pst_access_edge_core",
             sources=sources,
+            generated=generated,
             shim=DESIGNS / "access_edge" / "bench" / "shim_core.cpp",
             parameters={"Queues": str(queues), "Descriptors": str(descriptors), "Shaping": f"1'b{int(shaping)}"}
             | {name: str(value) for name, value in {**about, **(tree or {})}.items()},

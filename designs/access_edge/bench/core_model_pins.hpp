@@ -17,8 +17,9 @@ namespace penstock {
 template <typename Model>
 class ModelCore final : public Core {
   public:
-    ModelCore(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& tree = {})
-        : model_(queues, descriptors, aqm, tree), init_(Model::init_cycles(queues)) {}
+    ModelCore(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& tree = {},
+              const OwnScheduler& own = {})
+        : model_(queues, descriptors, aqm, tree, own), init_(Model::init_cycles(queues)) {}
 
     void step() override {
         pst_core_pins& p = pins;
@@ -101,14 +102,16 @@ std::unique_ptr<Core> make_judged(std::uint32_t queues, std::uint32_t descriptor
     return std::make_unique<ModelCore<JudgedCore<Judge>>>(queues, descriptors, aqm);
 }
 
-// The core in a library; without one its model, with an AQM or none, and a hierarchy of these sizes or none.
+// The core in a library; without one its model, with an AQM or none, and a hierarchy of these sizes or none; or with an own scheduler.
 inline std::unique_ptr<Core> make_core(const std::string& library, std::uint32_t queues, std::uint32_t descriptors, bool shaping,
-                                       const AqmChoice& aqm = {}, const std::optional<HierarchySizes>& tree = {}) {
+                                       const AqmChoice& aqm = {}, const std::optional<HierarchySizes>& tree = {},
+                                       const OwnScheduler& own = {}) {
     if (!library.empty()) return std::make_unique<RtlCore>(library);
     if (aqm && aqm.estimate) throw std::invalid_argument("the bench has no AQM with estimated delays");
     if (aqm && aqm.arrivals) return make_judged<ArrivalJudge<false>>(queues, descriptors, aqm.make(queues), tree);
     if (aqm) return make_judged<DepartureJudge<false>>(queues, descriptors, aqm.make(queues), tree);
     if (shaping || tree) return make_judged<NoJudge>(queues, descriptors, {}, tree);
+    if (!own.library.empty()) return std::make_unique<ModelCore<OwnCore>>(queues, descriptors, CoreAqm{}, HierarchySizes{}, own);
     return std::make_unique<ModelCore<PassthroughCore>>(queues, descriptors);
 }
 

@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "blocks/aqm/model/aqm_model.hpp"
 #include "blocks/hierarchy/model/timed_hierarchy.hpp"
 #include "blocks/queue/model/fast_queue_manager.hpp"
 #include "blocks/schedule/model/event_schedule.hpp"
+#include "blocks/schedule/model/own_schedule.hpp"
 #include "blocks/schedule/model/send_ahead.hpp"
 #include "designs/access_edge/model/aqm_judges.hpp"
 #include "penstock/engine/huge_pages.hpp"
@@ -67,10 +69,12 @@ class CoreModel {
         bool mark, drop;  // drop: it is not sent, its page is freed
     };
 
-    CoreModel(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& tree = {})
+    // own: of a core with an own scheduler, which.
+    CoreModel(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& tree = {},
+              [[maybe_unused]] const OwnScheduler& own = {})
         : records_(queues),
           manager_(records_.data(), descriptors),
-          schedule_(records_.data(), queues),
+          schedule_(make_schedule(records_.data(), queues, own)),
           judge_(queues, descriptors, aqm),
           tree_(queues, tree) {}
 
@@ -178,6 +182,8 @@ class CoreModel {
         manager_.decide(now, [&](const Packet& packet) {
             event_ = packet;
             event_valid_ = true;
+            if constexpr (kOwnSchedule)
+                if (packet.reason == 0) schedule_.accepted(now, packet.queue, packet.length, manager_.bytes(packet.queue));
         });
         if (setting) {
             QueueState& queue = records_[setting->queue].queue;
@@ -234,6 +240,15 @@ class CoreModel {
     void prefetch(std::uint32_t queue) const { __builtin_prefetch(&records_[queue], 1); }
 
   private:
+    static constexpr bool kOwnSchedule = std::is_same_v<Schedule<CoreRecord>, OwnSchedule<CoreRecord>>;
+
+    static Schedule<CoreRecord> make_schedule(CoreRecord* records, std::uint32_t queues, [[maybe_unused]] const OwnScheduler& own) {
+        if constexpr (kOwnSchedule)
+            return Schedule<CoreRecord>(records, queues, own);
+        else
+            return Schedule<CoreRecord>(records, queues);
+    }
+
     // From the commit to the head of the output FIFO: the answer, and the FIFO.
     static constexpr std::int64_t kOutLatency = schedule_timing::kAnswer - schedule_timing::kTake + 1;
 
@@ -282,6 +297,7 @@ struct ScheduleFor {
 };
 
 using PassthroughCore = CoreModel<PassthroughSchedule>;
+using OwnCore = CoreModel<OwnSchedule>;
 template <typename Judge>
 using JudgedCore = CoreModel<ScheduleFor<Judge, false>::template Of, Judge>;
 template <typename Judge>

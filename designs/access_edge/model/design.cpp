@@ -14,6 +14,7 @@
 #include "designs/access_edge/model/device_settings.hpp"
 #include "designs/access_edge/model/model_device.hpp"
 #include "designs/access_edge/model/pin_face.hpp"
+#include "designs/access_edge/model/scheduler_choice.hpp"
 #include "penstock/engine/rtl_device.hpp"
 
 namespace penstock {
@@ -71,6 +72,8 @@ void model_settings(Table table, AccessEdgeSettings& device) {
     device.max_frame_bytes = static_cast<std::uint32_t>(table.integer("max_frame_bytes", 1, settings::kMostLength));
     device.min_frame_bytes = static_cast<std::uint32_t>(table.integer("min_frame_bytes", 1, device.max_frame_bytes));
     device.shaping = table.boolean("shaping", true);
+    device.scheduler = take_scheduler(table);
+    if (!device.scheduler.library.empty() && device.shaping) bad_job("device.model.scheduler is an own one, which has no shaping");
     const bool estimate = table.boolean("aqm_estimate", false);
     const int tick_shift = static_cast<int>(table.integer("tick_shift", 0, 16, device.aqm.tick_shift));
     device.aqm = take_aqm(table, estimate, tick_shift, device.max_frame_bytes);

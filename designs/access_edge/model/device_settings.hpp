@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "blocks/hierarchy/model/timed_hierarchy.hpp"
+#include "blocks/schedule/model/scheduler_models.hpp"
 #include "designs/access_edge/model/aqm_choice.hpp"
 #include "penstock/engine/environment.hpp"
 
@@ -23,6 +24,7 @@ struct AccessEdgeSettings {
     // What the model is to be: the same numbers as of designs/access_edge/configs.yaml.
     std::uint32_t max_frame_bytes = 0, min_frame_bytes = 0;
     bool shaping = true;
+    OwnScheduler scheduler;  // without shaping: its library is named if it is an own one
     AqmChoice aqm;
     bool gates = false;   // subscribers, nodes and ports above the queues
     HierarchySizes tree;  // how many

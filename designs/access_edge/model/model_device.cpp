@@ -41,7 +41,7 @@ class ModelDevice final : public Device {
           layout_(make_layout(settings, pools_)),
           write_(memories_, layout_),
           read_(memories_, layout_),
-          core_(settings.queues, pools_.descriptors(), settings.aqm.make(settings.queues), settings.tree),
+          core_(settings.queues, pools_.descriptors(), settings.aqm.make(settings.queues), settings.tree, settings.scheduler),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
           registers_(settings.queues, settings.gates, settings.tree),
           egress_(settings.egress(0)),
@@ -553,6 +553,7 @@ std::unique_ptr<Device> make_model_device(const DeviceSettings& settings) {
     if (aqm && aqm.arrivals) return aqm.estimate ? make_shaped<ArrivalJudge<true>>(settings) : make_shaped<ArrivalJudge<false>>(settings);
     if (aqm) return aqm.estimate ? make_shaped<DepartureJudge<true>>(settings) : make_shaped<DepartureJudge<false>>(settings);
     if (settings.shaping) return make_shaped<NoJudge>(settings);
+    if (!settings.scheduler.library.empty()) return std::make_unique<ModelDevice<OwnCore>>(settings);
     return std::make_unique<ModelDevice<PassthroughCore>>(settings);
 }
 

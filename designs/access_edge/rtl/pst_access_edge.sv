@@ -19,6 +19,7 @@ module pst_access_edge
     parameter int unsigned               MinFrameBytes = 14,                    // without prefix and FCS, >= 1
     parameter int unsigned               ClockHz = 220_000_000,                 // for software, Hz
     parameter bit                        Shaping = 1'b1,                        // 0: queues take turns, rates are ignored
+    parameter bit                        OwnScheduler = 1'b0,                   // with Shaping = 0: the scheduler in pst_schedule_own
     parameter int unsigned               Aqm = 0,                               // AQM: 0 none; judges 1 departures, 2 arrivals
     parameter bit                        AqmEstimate = 1'b0,                    // its delay from backlog and rate, not from time stamps
     parameter int unsigned               TickShift = 8,                         // its ticks are 2^TickShift cycles
@@ -371,8 +372,8 @@ module pst_access_edge
   assign tree_cfg_ready = core_tree_cfg_ready && init_done_q;
 
   pst_access_edge_core #(
-      .Queues(Queues), .Descriptors(Descriptors), .Shaping(Shaping), .Aqm(Aqm), .AqmEstimate(AqmEstimate), .TickShift(TickShift),
-      .AqmGuardBytes(AqmGuardBytes), .MaxPacketBytes(MaxFrameBytes),
+      .Queues(Queues), .Descriptors(Descriptors), .Shaping(Shaping), .OwnScheduler(OwnScheduler), .Aqm(Aqm),
+      .AqmEstimate(AqmEstimate), .TickShift(TickShift), .AqmGuardBytes(AqmGuardBytes), .MaxPacketBytes(MaxFrameBytes),
       .Levels(Levels), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports),
       .Classes(Classes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
   ) u_core (

@@ -13,7 +13,8 @@ module pst_access_edge_core
 #(
     parameter int unsigned Queues = 64,            // >= 2
     parameter int unsigned Descriptors = 256,      // >= 2
-    parameter bit          Shaping = 1'b1,         // 0: pass-through scheduler
+    parameter bit          Shaping = 1'b1,         // 0: pass-through scheduler, or OwnScheduler
+    parameter bit          OwnScheduler = 1'b0,    // with Shaping = 0: the one in pst_schedule_own
     parameter int unsigned Aqm = 0,                // 0: none; what it judges: 1 departures, 2 arrivals
     parameter bit          AqmEstimate = 1'b0,     // delay from backlog and rate, no time stamp per packet
     parameter int unsigned TickShift = 8,          // AQM: a tick is 2^TickShift cycles
@@ -102,6 +103,9 @@ module pst_access_edge_core
   if (Aqm != 0 && !Shaping) begin : g_bad_shaping
     $error("pst_access_edge_core: an AQM needs the shaped scheduler");
   end
+  if (OwnScheduler && Shaping) begin : g_bad_own
+    $error("pst_access_edge_core: OwnScheduler needs Shaping = 0");
+  end
 
   typedef struct packed {
     logic                    drop;
@@ -114,8 +118,8 @@ module pst_access_edge_core
   logic active_valid, active_ready, deq_valid, deq_take, ret_valid, ret_backlogged;
   logic [QueueIdWidth-1:0] active_queue, deq_queue, ret_queue;
   logic [DescIdWidth-1:0] ret_desc;
-  len_t ret_len;
-  logic [LimitBytesWidth-1:0] ret_left;
+  len_t ret_len, ret_head, active_len;
+  logic [LimitBytesWidth-1:0] ret_left, ev_backlog;
   logic [20:0] ret_period;
   logic queue_init_done, schedule_init_done, aqm_init_done, cfg_ready, cfg_take;
   logic judged_valid, judged_drop, judged_drop_q, judged_mark;
@@ -182,29 +186,33 @@ module pst_access_edge_core
   end
 
   pst_queue_manager #(
-      .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle), .ReportLeft(Aqm != 0)
+      .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle), .ReportLeft(Aqm != 0 || OwnScheduler), .ReportHead(OwnScheduler)
   ) u_queue (
       .clk_i, .rst_i,
       .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc), .s_enq_len_i(enq_len),
       .s_enq_reason_i(enq_reason),
       .m_active_valid_o(active_valid), .m_active_ready_i(active_ready), .m_active_queue_o(active_queue),
+      .m_active_len_o(active_len),
       .m_drop_valid_o, .m_drop_ready_i, .m_drop_desc_o,
-      .ev_valid_o, .ev_reason_o, .ev_queue_o, .ev_len_o,
+      .ev_valid_o, .ev_reason_o, .ev_queue_o, .ev_len_o, .ev_backlog_o(ev_backlog),
       .s_deq_valid_i(deq_valid), .s_deq_queue_i(deq_queue), .s_deq_take_i(deq_take),
       .m_deq_valid_o(ret_valid), .m_deq_queue_o(ret_queue), .m_deq_desc_o(ret_desc), .m_deq_len_o(ret_len),
-      .m_deq_backlogged_o(ret_backlogged), .m_deq_left_o(ret_left),
+      .m_deq_backlogged_o(ret_backlogged), .m_deq_left_o(ret_left), .m_deq_head_o(ret_head),
       .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_limit_packets_i, .s_cfg_limit_bytes_i,
       .init_done_o(queue_init_done)
   );
 
   pst_schedule #(
-      .Queues(Queues), .Shaping(Shaping), .Credits(Credits), .VerdictStages(VerdictStages), .Gated(Levels > 1),
-      .DoneDepth(DoneCredits), .QueueRamStyle(QueueRamStyle)
+      .Queues(Queues), .Shaping(Shaping), .OwnScheduler(OwnScheduler), .Credits(Credits), .VerdictStages(VerdictStages),
+      .Gated(Levels > 1), .DoneDepth(DoneCredits), .QueueRamStyle(QueueRamStyle)
   ) u_schedule (
       .clk_i, .rst_i,
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
+      .s_active_len_i(active_len),
+      .s_enq_valid_i(ev_valid_o && ev_reason_o == DropNone), .s_enq_queue_i(ev_queue_o), .s_enq_len_i(ev_len_o), .s_enq_backlog_i(ev_backlog),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len), .s_ret_backlogged_i(ret_backlogged),
+      .s_ret_left_i(ret_left), .s_ret_head_i(ret_head),
       .s_drop_i(VerdictStages == JudgedStages ? judged_drop : judged_drop_q), .m_period_o(ret_period), .credit_i(credit),
       .m_ahead_o(ahead), .m_ahead_queue_o(ahead_queue), .s_ahead_room_i(ahead_room),
       .s_done_valid_i(done_valid), .s_done_queue_i(done_queue), .s_done_slow_i(done_slow),

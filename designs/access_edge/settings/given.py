@@ -125,6 +125,9 @@ class QueueSettings(Model):
     limit_packets: LimitPackets | None = Field(None, description="Most packets the queue holds; the next one is dropped.")
     limit_bytes: LimitBytes | None = Field(None, description="Most bytes the queue holds.")
     aqm: Aqm | None = Field(None, description="Active queue management; `{}` takes the defaults. Without it there is none.")
+    scheduler: dict[str, Any] | None = Field(
+        None, description="Settings of a scheduler of your own, by the names in its part.yaml (docs/how-to/own-scheduler.md)."
+    )
     traffic_class: StrictInt | None = Field(
         None, ge=0, le=MAX_CLASS, description="Class under a congested parent, where the configuration has a hierarchy; 0 goes first."
     )

@@ -1,11 +1,13 @@
 """Settings of one queue: resolved against what it had before, checked against the configuration, and written to registers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from penstock.basics.suggest import nearest
 from penstock.basics.units import format_rate
 from penstock.basics.where import Fail, KeyPath
-from penstock.designs.access_edge import registers
+from penstock.designs.access_edge import registers, scheduler
 from penstock.designs.access_edge.settings.given import UNSHAPED, Aqm, QueueSettings, TimeAtRate
 from penstock.parts.manifest import Setting
 from penstock.parts.registry import parts
@@ -32,6 +34,7 @@ class Settings:
     aqm: registers.Aqm = registers.NO_AQM
     traffic_class: int = 0
     weight: int = 1
+    scheduler_word: int | None = None  # of an own scheduler; None: its defaults
 
     @property
     def burst_bytes(self) -> int:
@@ -40,6 +43,8 @@ class Settings:
 
     def writes(self, queue: int, config: "Config") -> list[tuple[int, int]]:
         """Return the register writes that give a queue these settings."""
+        part = config.own_scheduler
+        word = None if part is None else scheduler.word(part, {}, config.clock_hz, config.tick_shift)
         own = registers.queue_writes(
             queue,
             self.rate_bps,
@@ -48,6 +53,7 @@ class Settings:
             self.limit_bytes,
             config.clock_hz,
             None if config.aqm == "none" else self.aqm,
+            word if self.scheduler_word is None else self.scheduler_word,
         )
         return own + (registers.class_writes(queue, self.traffic_class, self.weight) if config.hierarchy else [])
 
@@ -71,11 +77,12 @@ def resolved(
         base.aqm if given.aqm is None else _aqm(given.aqm, config, (*key, "aqm"), fail),
         base.traffic_class if given.traffic_class is None else given.traffic_class,
         base.weight if given.weight is None else given.weight,
+        base.scheduler_word if given.scheduler is None else _scheduler(given.scheduler, config, (*key, "scheduler"), fail),
     )
     _check_class(given, config, key, fail)
     if rate is not None and rate > fastest_bps:
         fail((*key, rate_key), f"must be at most the egress link's {format_rate(fastest_bps)}, not {format_rate(rate)}")
-    if rate is not None and not config.shaping:
+    if rate is not None and not config.shaped:
         fail((*key, rate_key), f"is {format_rate(rate)}, but configuration {config.name} has no shapers")
     if rate:
         most = registers.MAX_BURST_CYCLES * rate // (8 * config.clock_hz)
@@ -98,6 +105,31 @@ def fastest(line_bps: int) -> int:
 def default_line(config: "Config") -> int:
     """Return the rate of a link that nobody has said anything about, in bit/s."""
     return min(DEFAULT_LINE_BPS, BUS_BITS * config.clock_hz)
+
+
+def must_be_written(config: "Config") -> bool:
+    """Tell whether every queue has to be written: its scheduler's settings are 0 after reset, not what they are by default."""
+    return config.own_scheduler is not None and bool(config.own_scheduler.settings)
+
+
+def _scheduler(given: Mapping[str, Any], config: "Config", key: KeyPath, fail: Fail) -> int:
+    part = config.own_scheduler
+    if part is None:
+        fail(key, f"is set, but configuration {config.name} has no scheduler of your own")
+    settings = {setting.name: setting for setting in part.settings}
+    values = {}
+    for name, value in given.items():
+        if name not in settings:
+            known = f"is no setting of scheduler {part.name}{nearest(name, settings)}"
+            fail((*key, name), known if settings else f"is set, but scheduler {part.name} has no settings")
+        try:
+            values[name] = settings[name].read(value)
+        except ValueError as error:
+            fail((*key, name), str(error))
+    try:
+        return scheduler.word(part, values, config.clock_hz, config.tick_shift)
+    except ValueError as error:
+        fail(key, str(error))
 
 
 def _check_class(given: QueueSettings, config: "Config", key: KeyPath, fail: Fail) -> None:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Drives the verilated pst_access_edge_core and its model (core_model.hpp) with the same random traffic and compares every port in every
 // cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays, 4 PIE, 5 PIE with
-// estimated delays; with a hierarchy 6, with CoDel 7, with PIE 8), cycles, seed.
+// estimated delays; with a hierarchy 6, with CoDel 7, with PIE 8; 9: a scheduler of one's own, whose model is in the library named last),
+// cycles, seed.
 // Prints what was seen; a difference ends the program with 1.
 #include <cstdio>
 #include <cstdlib>
@@ -51,9 +52,9 @@ penstock::CoreAqm make_aqm(std::uint32_t queues, bool estimate) {
 
 template <typename Model>
 int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed,
-            const penstock::CoreAqm& aqm) {
+            const penstock::CoreAqm& aqm, const penstock::OwnScheduler& own) {
     penstock::RtlCore rtl(library);
-    Model model(queues, descriptors, aqm, kTree);
+    Model model(queues, descriptors, aqm, kTree, own);
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
     auto& p = rtl.pins;
@@ -83,6 +84,8 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         s.mantissa = kind == 0 && below(2) ? 0 : kind == 1 ? 1 : 32768 + below(32768);
         s.exponent = kind < 2 ? 0 : below(16) ? below(13) : below(23);
         s.burst = below(3) ? below(5000) : below(1u << 28);
+        // An own scheduler's settings are any; the highest ones are not 0.
+        if (!own.library.empty()) s.mantissa = below(65536), s.exponent = below(32), s.burst = below(1u << 28) | 1u << 25;
         s.limit_packets = phase.low_limits ? below(40) : 65535;
         s.limit_bytes = phase.low_limits ? below(40'000) : 0xFFFFFF;
         const auto draw_aqm = [&](unsigned disabled, unsigned drops, unsigned least, unsigned longs) {
@@ -247,12 +250,13 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
 
 }  // namespace
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
     const auto queues = static_cast<std::uint32_t>(std::atol(argv[2])), descriptors = static_cast<std::uint32_t>(std::atol(argv[3]));
     const long cycles = std::atol(argv[5]);
     const auto seed = static_cast<unsigned long>(std::atol(argv[6]));
+    const penstock::OwnScheduler own{"own", argc > 7 ? argv[7] : "", {}};
     const auto run = [&]<typename Model>(const penstock::CoreAqm& aqm = {}) {
-        return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm);
+        return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm, own);
     };
     using namespace penstock;
     switch (std::atol(argv[4])) {
@@ -272,7 +276,9 @@ int main(int, char** argv) {
             return run.operator()<TreeCore>();
         case 7:
             return run.operator()<GatedCore<DepartureJudge<false>>>(make_aqm<Codel>(queues, false));
-        default:
+        case 8:
             return run.operator()<GatedCore<ArrivalJudge<false>>>(make_aqm<TimedPie>(queues, false));
+        default:
+            return run.operator()<OwnCore>();
     }
 }

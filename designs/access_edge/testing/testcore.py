@@ -12,6 +12,7 @@ from typing import Any
 
 from penstock.designs.access_edge.bench import core
 from penstock.designs.access_edge.registers import NO_AQM, Aqm
+from penstock.parts.manifest import Part
 
 U8, U16, U32, U64 = ctypes.c_uint8, ctypes.c_uint16, ctypes.c_uint32, ctypes.c_uint64
 MOST_QUIET_CYCLES = 1_000_000
@@ -32,6 +33,27 @@ class CorePins(ctypes.Structure):
         ("ev_deq_mark", U8), ("s_tree_cfg_shaper", U64), ("s_tree_cfg_id", U32), ("s_tree_cfg_parent", U32), ("s_tree_cfg_what", U8),
         ("s_tree_cfg_class", U8), ("s_tree_cfg_weight", U8), ("s_tree_cfg_valid", U8), ("s_tree_cfg_ready", U8),
     ]  # fmt: skip
+
+
+class CoreModel:
+    """The core's model, driven as `CoreLibrary` drives the RTL."""
+
+    def __init__(self, queues: int, descriptors: int, shaping: bool, scheduler: Part | None) -> None:
+        from penstock.designs.access_edge import scheduler as schedulers
+        from penstock.engine import engine
+
+        told = schedulers.told(scheduler, {}) if scheduler else None
+        self._core = engine.module().CoreModel(queues, descriptors, shaping, told)
+        self.pins = CorePins.from_address(self._core.pins)
+
+    def step(self) -> None:
+        """Run one clock cycle."""
+        self._core.step()
+
+    def close(self) -> None:
+        """Destroy the core, whose pins nobody may look at any more."""
+        self.pins = CorePins()
+        del self._core
 
 
 class CoreLibrary:
@@ -78,10 +100,18 @@ class TestCore:
         shaping: bool = True,
         aqm: dict[str, Any] | None = None,
         tree: dict[str, int] | None = None,
+        scheduler: Part | None = None,
+        engine: str = "rtl",
     ) -> None:
+        """`scheduler`: one of the user's own, without shaping; `engine`: rtl, or model, which has neither an AQM nor a tree here."""
         self.queues, self.descriptors = queues, descriptors
         self.estimate = bool(aqm and aqm.get("AqmEstimate"))  # delays are estimated, not measured
-        self._core = CoreLibrary(core.build_core(queues, descriptors, shaping, assertions=True, aqm=aqm, tree=tree))
+        self._core: CoreLibrary | CoreModel
+        if engine == "rtl":
+            library = core.build_core(queues, descriptors, shaping, assertions=True, aqm=aqm, tree=tree, scheduler=scheduler)
+            self._core = CoreLibrary(library)
+        else:
+            self._core = CoreModel(queues, descriptors, shaping, scheduler)
         self.pins = self._core.pins
         self.reset()
 

@@ -82,6 +82,8 @@ def with_overrides(config: Config, overrides: Mapping[str, object]) -> Config:
             known = [] if not isinstance(target, dict) else [k for k in target if k not in ("name", "design")]
             raise UserError(f"{key}: there is no such setting of a configuration{nearest(last, known) if known else ''}")
         target[last] = _scalar(value, key) if isinstance(value, str) else value
+        if (other := config.instead.get(key)) and other not in overrides:
+            values[other] = None
     for part in begun:
         if left := [name for name, given in values[part].items() if given is None]:
             raise UserError(f"{part}.{left[0]}: is missing; {config.name} has no {part} of its own, so all its settings are needed")

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,6 +30,9 @@ class Configuration(BaseModel):
     """What configurations of all designs have. Subclasses add the numbers of the hardware, with their limits."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    # Keys that say the same thing: a change of one takes what the configuration has of the other away.
+    instead: ClassVar[Mapping[str, str]] = {}
 
     name: str = Field(pattern=NAME, description="Name; the wrapper is called `pst_<design>_<name>`.")
     design: str = Field(pattern=NAME, description="Folder below `designs/`.")

@@ -18,7 +18,10 @@ from penstock.paths import BLOCKS, BUILD, ROOT, alone_in, shown
 
 PARTS = BUILD / "parts"
 # Of each kind of part: the header with its interface, and the macro that makes a library of a class.
-INTERFACES = {"aqm": ("blocks/aqm/model/aqm_model.hpp", "PENSTOCK_AQM_LIBRARY")}
+INTERFACES = {
+    "aqm": ("blocks/aqm/model/aqm_model.hpp", "PENSTOCK_AQM_LIBRARY"),
+    "scheduler": ("blocks/schedule/model/scheduler_model.hpp", "PENSTOCK_SCHEDULER_LIBRARY"),
+}
 INCLUDES = (ROOT, ROOT / "engine/include")
 SUFFIXES = (".hpp", ".hh", ".h", ".hxx", ".ipp", ".inc", ".cpp", ".cc", ".cxx")
 FLAGS = ("-std=c++20", "-O3", "-Wall", "-fPIC", "-shared", "-fvisibility=hidden")

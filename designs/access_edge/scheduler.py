@@ -1,0 +1,74 @@
+"""Which scheduler a configuration has: one of ours, or one of the user's own, and what hardware and model are told of it.
+
+Shaped queues and pass-through are choices of the core itself; any other name is a part (penstock.parts), which is put into the place that
+the core has for it. An own scheduler has neither an AQM nor a hierarchy beside it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock.parts import registry
+from penstock.parts.manifest import Part
+
+SHAPED, PASSTHROUGH = "shaped", "passthrough"
+OURS = (SHAPED, PASSTHROUGH)
+
+Report = Callable[[str], None]
+
+
+def name(scheduler: str | None, shaping: bool | None) -> str:
+    """Return the scheduler's name from the two keys that may say it. Raises ValueError when they contradict each other."""
+    if scheduler is None:
+        return PASSTHROUGH if shaping is False else SHAPED
+    if shaping is not None and shaping != (scheduler == SHAPED):
+        raise ValueError(f"scheduler is {scheduler}, but shaping is {str(shaping).lower()}; give one of the two")
+    return scheduler
+
+
+def own(scheduler: str) -> Part | None:
+    """Return the part of an own scheduler, None: it is one of ours. Raises UserError when there is none of that name."""
+    return None if scheduler in OURS else registry.find("scheduler", scheduler)
+
+
+def numbers(part: Part, clock_hz: int, tick_shift: int) -> dict[str, int]:
+    """Return the numbers of the device by their parameters, as the hardware has them."""
+    values = {number.name: number.in_hardware(number.read(number.default), clock_hz, tick_shift) for number in part.numbers}
+    return part.module_parameters(values)
+
+
+def word(part: Part, given: dict[str, int | float], clock_hz: int, tick_shift: int) -> int:
+    """Return the setting word of a queue; `given` are values in their units' base. Raises ValueError, `NAME: sentence`."""
+    found = {}
+    for setting in part.settings:
+        try:
+            value = given[setting.name] if setting.name in given else setting.read(setting.default)
+            found[setting.name] = setting.in_hardware(value, clock_hz, tick_shift)
+        except ValueError as error:
+            raise ValueError(f"{setting.name}: {error}") from None
+    return part.pack(found)
+
+
+def told(part: Part, parameters: dict[str, int], report: Report | None = None) -> dict[str, Any]:
+    """Return what a job says of it (key `device.model.scheduler`); its model is compiled if need be. Raises UserError."""
+    from penstock.hardware import part_model
+
+    library = part_model.library(part, report)
+    return {
+        "name": part.name,
+        "library": str(library),
+        "numbers": {part_model.parameter_number(name): value for name, value in parameters.items()},
+    }
+
+
+def plugs(part: Part, parameters: dict[str, int]) -> dict[str, str]:
+    """Return the files that are written anew for a device with this scheduler, text by name."""
+    from penstock.hardware import plug_scheduler
+
+    return {plug_scheduler.FRAME.name: plug_scheduler.text(part, parameters)}
+
+
+def check(part: Part, aqm: str, hierarchy: bool) -> None:
+    """Raise ValueError for what an own scheduler cannot have beside it."""
+    beside = f"aqm is {aqm}" if aqm != "none" else "there is a hierarchy" if hierarchy else ""
+    if beside:
+        raise ValueError(f"scheduler is {part.name}, and {beside}: a scheduler of your own works without, only `shaped` has them")
