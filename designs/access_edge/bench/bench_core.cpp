@@ -42,7 +42,7 @@ struct Options {
     uint64_t packets = 0, seed = 1;
     bool shaping = true;  // of the model; the library has it built in
     AqmChoice aqm;
-    uint64_t aqm_word = 0;  // setting word of every queue's AQM, which is enabled and marks
+    uint64_t aqm_word = 0;        // setting word of every queue's AQM, which is enabled and marks
     OwnScheduler scheduler;       // of the model, which has none of ours
     uint64_t scheduler_word = 0;  // setting word of every queue; 0: none is written
 };
@@ -262,7 +262,8 @@ void bind_bench(nb::module_& m) {
         .def("step", [](PythonCore& self) { self.core->step(); }, "One clock cycle.");
     m.def(
         "core_bench", &core_bench, nb::arg("options"), nb::arg("progress").none() = nb::none(),
-        "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, scheduler (an own one: as in a job, or None) and "
+        "Run a bench of pst_access_edge_core. Options: library (empty: the model), shaping, scheduler (an own one: as in a job, or None) "
+        "and "
         "scheduler_word (of each queue), aqm (as in a job, or None) with aqm_word (of each queue), mode (queue, schedule, idle-latency), "
         "pattern (random, same,\n"
         "neighbours), queues, descriptors, packets, seed; levels (1 or 4), queues_per_subscriber, nodes, ports, classes; congested (none, "
