@@ -1,7 +1,6 @@
 """The access edge, as the workbench knows it."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
