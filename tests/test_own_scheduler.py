@@ -1,0 +1,215 @@
+"""docs/how-to/own-scheduler.md, done as it is written: its files in an empty folder, its commands one after the other."""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.designs import configs
+from penstock.designs.access_edge import config as configuration
+from penstock.designs.access_edge.settings import plain
+from penstock.errors import UserError
+from penstock.hardware import part_model, plug_scheduler
+from penstock.parts import registry
+from penstock.parts.manifest import Part
+from penstock.paths import ROOT, tool_environment
+from penstock.testing import page
+
+PAGE = ROOT / "docs" / "how-to" / "own-scheduler.md"
+NAME = "longest_queue_first"
+FILES = {f"{NAME}/part.yaml", f"{NAME}/rtl/{NAME}.sv", f"{NAME}/model/{NAME}.hpp", f"{NAME}/test/test_{NAME}.py", "longest.yaml"}
+TIMES = ("wall_seconds", "cycles_per_second", "engine")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files of the page."""
+    made = tmp_path_factory.mktemp("own")
+    assert set(page.write_files(PAGE, made)) == FILES
+    return made
+
+
+@pytest.fixture
+def part(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Part]:
+    monkeypatch.setenv(registry.VARIABLE, str(folder / NAME))
+    yield registry.find("scheduler", NAME)
+
+
+def done(number: int, start: str, folder: Path) -> str:
+    """Run the command of this number, which begins so, and return what it prints."""
+    command = page.commands(PAGE)[number]
+    assert command.startswith(start), command
+    ran = page.run(command, folder)
+    assert ran.returncode == 0, f"{command}\n{ran.stdout}{ran.stderr}"
+    return ran.stdout
+
+
+def test_all_commands_are_tested() -> None:
+    assert len(page.commands(PAGE)) == 7
+
+
+def test_runs_are_equal_to_the_cycle(folder: Path) -> None:
+    """The same packets leave in the same order at the same times, on both engines; and the bursts are cut down, not the weak queues."""
+    done(0, "penstock run", folder)
+    done(1, "penstock run", folder)
+    rtl, model = (json.loads((folder / name / "result.json").read_text()) for name in ("on_rtl", "on_model"))
+    assert rtl["packets"]["in"] > 500 and rtl["conservation"]
+    assert {k: v for k, v in rtl.items() if k not in TIMES} == {k: v for k, v in model.items() if k not in TIMES}
+    assert (folder / "on_rtl" / "series.npz").read_bytes() == (folder / "on_model" / "series.npz").read_bytes()
+
+
+def test_benches(folder: Path) -> None:
+    """A decision every three cycles, as the page says, on both engines."""
+    for number in (2, 3):
+        words = done(number, "penstock bench queue", folder)
+        rate = re.search(r"and ([0-9.]+) dequeues per cycle", words)
+        assert rate and abs(float(rate[1]) - 1 / 3) < 0.002, words
+
+
+def test_package(folder: Path) -> None:
+    """The package has the scheduler in it, and lints and runs with nothing but itself."""
+    done(4, "penstock generate", folder)
+    package = folder / "package"
+    assert f"  {NAME} #(" in (package / "rtl" / "pst_schedule_own.sv").read_text()
+    assert (package / "rtl" / f"{NAME}.sv").read_text() == (folder / NAME / "rtl" / f"{NAME}.sv").read_text()
+    assert "longest queue first" in (package / "README.md").read_text()
+    module = "pst_access_edge_demo_64"
+    command = ["verilator", "--lint-only", "-Wall", "--top-module", module, "verilator.vlt", "-f", f"{module}.f"]
+    ran = subprocess.run(command, cwd=package, env=tool_environment(), capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.slow
+def test_synthesis(folder: Path) -> None:
+    words = done(5, "penstock synth", folder)
+    assert "lut" in words.lower(), words
+
+
+def test_its_own_tests(folder: Path) -> None:
+    assert "8 passed" in done(6, "PENSTOCK_WITH", folder)
+
+
+# ---- what is refused
+
+
+def changed(config: str, **changes: object) -> Any:
+    return configs.with_overrides(configs.load(config), changes)
+
+
+@pytest.mark.parametrize(
+    "config, changes, words",
+    [
+        ("demo_64", {"scheduler": "longest_queue_fist"}, "there is no scheduler 'longest_queue_fist'; did you mean 'longest_queue_first'?"),
+        ("demo_64", {"scheduler": NAME, "aqm": "codel"}, f"scheduler is {NAME}, and aqm is codel: a scheduler of your own works without"),
+        ("tree_64", {"scheduler": NAME}, f"scheduler is {NAME}, and there is a hierarchy: a scheduler of your own works without"),
+        ("demo_64", {"scheduler": "shaped", "shaping": False}, "scheduler is shaped, but shaping is false; give one of the two"),
+        ("demo_64", {"scheduler": NAME, "shaping": True}, f"scheduler is {NAME}, but shaping is true; give one of the two"),
+        ("demo_codel_64", {"scheduler": "passthrough"}, "aqm is codel, which needs shaping: true"),
+    ],
+)
+def test_configurations_that_cannot_be(part: Part, config: str, changes: dict[str, object], words: str) -> None:
+    with pytest.raises(UserError, match=re.escape(words)):
+        changed(config, **changes)
+
+
+def test_names_of_ours_and_shaping_are_the_same() -> None:
+    def device(config: Any) -> dict[str, str]:
+        return {key: value for key, value in configuration.parameters(config).items() if "Mem" not in key}
+
+    assert device(changed("edge_2048", scheduler="passthrough")) == device(configs.load("pass_2048"))
+    assert device(changed("pass_2048", scheduler="shaped")) == device(configs.load("edge_2048")) == device(changed("edge_2048"))
+    assert device(changed("pass_2048", shaping=True)) == device(changed("edge_2048", scheduler="shaped"))
+
+
+@pytest.mark.parametrize(
+    "values, words",
+    [
+        ({"scheduler": {"wieght": 2}}, f"queues[3].scheduler.wieght: is no setting of scheduler {NAME}; did you mean 'weight'?"),
+        ({"scheduler": {"weight": 0}}, "queues[3].scheduler.weight: must be at least 1, not 0"),
+        ({"scheduler": {"weight": 8}}, "queues[3].scheduler: weight: can be at most 7, not 8"),
+        ({"rate": "1 Mbit/s"}, "queues[3].rate: is 1 Mbit/s, but configuration demo_64 has no shapers"),
+    ],
+)
+def test_settings_that_cannot_be(part: Part, values: dict[str, object], words: str) -> None:
+    with pytest.raises(UserError, match=re.escape(words)):
+        plain.queue_writes(changed("demo_64", scheduler=NAME), 3, values)
+
+
+def test_settings_without_a_scheduler_of_ones_own() -> None:
+    with pytest.raises(UserError, match=r"queues\[3\].scheduler: is set, but configuration demo_64 has no scheduler of your own"):
+        plain.queue_writes(configs.load("demo_64"), 3, {"scheduler": {"weight": 2}})
+
+
+def test_the_setting_word(part: Part) -> None:
+    """The weight is at the top of 49 bits: of the burst's 28, which stand in their own register; unless given it is 1."""
+    from penstock.designs.access_edge import registers
+
+    config = changed("demo_64", scheduler=NAME)
+    burst, rate = registers.address("queue_burst"), registers.address("queue_rate")
+    assert dict(plain.queue_writes(config, 3, {"scheduler": {"weight": 5}}))[burst] == 5 << 25
+    usual = dict(plain.queue_writes(config, 3, {}))
+    assert usual[burst] == 1 << 25 and usual[rate] == 0
+
+
+MODULE = """module own_one import pst_pkg::*; #(parameter int Queues = 2, parameter int Gain = 3) (
+    input  logic clk_i,
+    input  logic s_enq_valid_i,
+    output logic m_deq_valid_o,
+    output logic [$clog2(Queues)-1:0] m_deq_queue_o,
+    output logic watched_o
+);
+endmodule
+"""
+
+
+def own_one(folder: Path, module: str = MODULE, **manifest: str) -> Part:
+    made = folder / "own_one"
+    made.mkdir()
+    (made / "own_one.sv").write_text(module)
+    (made / "own_one.hpp").write_text(manifest.get("model", ""))
+    (made / "part.yaml").write_text(
+        "kind: scheduler\nwords: Some.\nrtl: {module: own_one, files: [own_one.sv]}\nmodel: {header: own_one.hpp, class: OwnOne}\n"
+    )
+    registry.add_folder(made)
+    return registry.find("scheduler", "own_one")
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(registry.VARIABLE, "")
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_module_with_what_it_needs(tmp_path: Path) -> None:
+    """Ports that it has not are open, or say yes; parameters that it has not are left out."""
+    text = plug_scheduler.text(own_one(tmp_path), {"Gain": 5})
+    for line in ("      .Gain(5)", "      .watched_o()", "  assign m_deq_take_o = 1'b1;", "  assign s_active_ready_o = 1'b1;"):
+        assert line in text, text
+    assert ".Credits" not in text and "Credits != 0" in text
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(
+    "old, new, words",
+    [
+        ("s_enq_valid_i", "s_enq_vald_i", "has an input s_enq_vald_i, which nothing drives; did you mean 's_enq_valid_i'"),
+        ("output logic m_deq_valid_o", "input logic m_deq_valid_o", "has an input m_deq_valid_o, which is an output of a scheduler"),
+        ("m_deq_queue_o", "queue_o", "has no output m_deq_queue_o, so it decides nothing"),
+        ("Gain", "Gian", "has no parameter Gain; did you mean 'Gian'"),
+        ("module own_one", "module own_two", "none of its files has a module own_one"),
+    ],
+)
+def test_modules_that_are_no_scheduler(tmp_path: Path, old: str, new: str, words: str) -> None:
+    part = own_one(tmp_path, MODULE.replace(old, new, 1))
+    with pytest.raises(UserError, match=re.escape(words)):
+        plug_scheduler.text(part, {"Gain": 5})
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_model_that_is_no_scheduler(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="must be derived from penstock::SchedulerModel"):
+        part_model.library(own_one(tmp_path, model='#include "blocks/schedule/model/scheduler_model.hpp"\nclass OwnOne {};\n'))
