@@ -1,9 +1,6 @@
 """The model is the RTL's twin: the same fate of every frame in the same cycle. And slow rates against closed-form arithmetic."""
 
-import hashlib
-import os
 import random
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,11 +12,12 @@ from penstock.benches import bench
 from penstock.designs import configs
 from penstock.designs.access_edge import job, registers
 from penstock.designs.access_edge.bench.core import build_core
-from penstock.designs.access_edge.testing import twins
+from penstock.designs.access_edge.testing import compare, twins
+from penstock.designs.access_edge.testing.compare import compared
 from penstock.designs.access_edge.testing.twins import IMIX
 from penstock.engine import engine, result
 from penstock.hardware import verilate
-from penstock.paths import BUILD, ROOT
+from penstock.paths import ROOT
 from penstock.scenarios import scenario
 from penstock.scenarios.device import configuration
 from penstock.testing.testjobs import assert_clean
@@ -37,28 +35,8 @@ def built() -> None:
 
 @pytest.fixture(scope="session")
 def compare_core() -> Path:
-    """The program that drives core and model side by side (designs/access_edge/test/compare_core.cpp)."""
-    source = ROOT / "designs/access_edge/test/compare_core.cpp"
-    loaders = [ROOT / "blocks/schedule/model/scheduler_models.cpp"]
-    headers = [*(ROOT / "blocks").rglob("model/*.hpp"), *(ROOT / "engine").rglob("*.h*"), *(ROOT / "designs").glob("*/*/*.h*")]
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in [source, *loaders, *sorted(headers)])).hexdigest()[:16]
-    program = BUILD / "compare_core" / digest
-    if not program.exists():
-        program.parent.mkdir(parents=True, exist_ok=True)
-        made = program.with_suffix(f".{os.getpid()}")
-        command = [os.environ.get("CXX", "c++"), "-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror"]
-        includes = [f"-I{path}" for path in (ROOT, ROOT / "engine/include")]
-        subprocess.run([*command, *includes, str(source), *map(str, loaders), "-o", str(made), "-ldl"], check=True)
-        made.rename(program)
-    return program
-
-
-def compared(program: Path, library: Path, queues: int, descriptors: int, kind: int, cycles: int, number: int) -> list[int]:
-    """Run compare_core, which must find no difference in so many cycles, and return what it counted, in its order."""
-    command = [program, library, queues, descriptors, kind, cycles, number]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and f"{cycles} cycles equal" in done.stdout, done.stdout
-    return [int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")]
+    """The program that drives core and model side by side."""
+    return compare.program()
 
 
 @pytest.mark.parametrize(("queues", "descriptors", "shaping"), [(16, 64, True), (16, 64, False), (2048, 1024, True)])

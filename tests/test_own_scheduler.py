@@ -11,13 +11,15 @@ import pytest
 
 from penstock.designs import configs
 from penstock.designs.access_edge import config as configuration
+from penstock.designs.access_edge.bench.core import build_core
 from penstock.designs.access_edge.settings import plain
+from penstock.designs.access_edge.testing import compare
 from penstock.errors import UserError
 from penstock.hardware import part_model, plug_scheduler
 from penstock.parts import registry
 from penstock.parts.manifest import Part
 from penstock.paths import ROOT, tool_environment
-from penstock.testing import page
+from penstock.testing import page, testkit
 
 PAGE = ROOT / "docs" / "how-to" / "own-scheduler.md"
 NAME = "longest_queue_first"
@@ -91,6 +93,43 @@ def test_synthesis(folder: Path) -> None:
 
 def test_its_own_tests(folder: Path) -> None:
     assert "8 passed" in done(6, "PENSTOCK_WITH", folder)
+
+
+# ---- hardware and model, at every port of the core in every cycle
+
+FICKLE = ROOT / "designs" / "access_edge" / "test" / "fickle"
+CYCLES = 600_000
+
+
+@pytest.fixture(scope="module")
+def program() -> Path:
+    return compare.program()
+
+
+def equal(program: Path, part: Part, queues: int, descriptors: int) -> list[int]:
+    """Compare the core in both engines, with stalls, limits and settings in mid-traffic, and return the counts of the last run."""
+    library = build_core(queues, descriptors, False, print, assertions=True, scheduler=part)
+    model = part_model.library(part)
+    counts: list[int] = []
+    for number in range(testkit.seed(), testkit.seed() + 3):
+        counts = compare.compared(program, library, queues, descriptors, compare.OWN, CYCLES, number, model)
+    return counts
+
+
+@pytest.mark.parametrize("queues, descriptors", [(16, 64), (64, 1000), (5, 40)])
+def test_longest_queue_first_is_equal_in_every_cycle(program: Path, part: Part, queues: int, descriptors: int) -> None:
+    taken, left, dropped = equal(program, part, queues, descriptors)[:3]
+    assert taken > 30_000 and left > 30_000 and dropped > 1000
+
+
+@pytest.mark.parametrize("queues, descriptors", [(16, 64), (3, 200)])
+def test_everything_that_is_told_is_equal_in_every_cycle(
+    program: Path, queues: int, descriptors: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scheduler whose decisions are a hash of everything that it was told: lengths, heads, backlogs, settings, and when."""
+    monkeypatch.setenv(registry.VARIABLE, str(FICKLE))
+    taken, left = equal(program, registry.find("scheduler", "fickle"), queues, descriptors)[:2]
+    assert taken > 10_000 and left > 10_000
 
 
 # ---- what is refused

@@ -75,7 +75,7 @@ class OwnSchedule {
         }
         if (out.ask != SchedulerOutputs::kNobody) ask(now, out.ask);
         if (in.active && out.active_ready) {
-            states_[active.queue].has = true;
+            states_[active.queue] = {true, now + 1};
             manager.active().pop();
         }
     }

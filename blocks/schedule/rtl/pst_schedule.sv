@@ -137,30 +137,33 @@ module pst_schedule
 
 `ifndef SYNTHESIS
     // What a scheduler must keep to, in words for its author.
-    logic [Queues-1:0] has_q;      // announced, and not empty since
-    logic [Queues-1:0] asked_q;    // until two cycles after the answer, or after it was left where it was
-    logic ask1_q, ask2_q, again_q, init_late_q;
-    logic [QueueIdWidth-1:0] queue1_q, queue2_q, again_queue_q;
+    logic [Queues-1:0] has_q;         // announced, and not empty since
+    logic [Queues-1:0] asked_q;       // not yet taken or left
+    logic [31:0] from_q[Queues];      // cycle from which it may be asked for
+    logic ask1_q, ask2_q, init_late_q;
+    logic [QueueIdWidth-1:0] queue1_q, queue2_q;
     logic [$clog2(Credits+2)-1:0] out_q;    // packets on their way out
 
     always_ff @(posedge clk_i) begin
-      ask1_q        <= m_deq_valid_o;
-      queue1_q      <= m_deq_queue_o;
-      ask2_q        <= ask1_q;
-      queue2_q      <= queue1_q;
-      again_q       <= ret2_q.valid;
-      again_queue_q <= ret2_q.queue_id;
-      if (s_ret_valid_i && !s_ret_backlogged_i) has_q[s_ret_queue_i] <= 1'b0;
-      if (s_active_valid_i && s_active_ready_o) has_q[s_active_queue_i] <= 1'b1;    // the later one, if both in one cycle
-      if (m_deq_valid_o) asked_q[m_deq_queue_o] <= 1'b1;
-      if (ask2_q && !m_deq_take_o) asked_q[queue2_q] <= 1'b0;
-      if (again_q) asked_q[again_queue_q] <= 1'b0;
+      ask1_q      <= m_deq_valid_o;
+      queue1_q    <= m_deq_queue_o;
+      ask2_q      <= ask1_q;
+      queue2_q    <= queue1_q;
       out_q       <= out_q + $bits(out_q)'(ask2_q && m_deq_take_o) - $bits(out_q)'(credit_i);
       init_late_q <= now_q >= 32'(Queues) && !init_done_o;
+      if (m_deq_valid_o) asked_q[m_deq_queue_o] <= 1'b1;
+      if (ask2_q) begin
+        asked_q[queue2_q] <= 1'b0;
+        from_q[queue2_q]  <= now_q + (m_deq_take_o ? 32'd5 : 32'd1);    // two cycles after the answer, which comes three cycles from now
+      end
+      if (s_ret_valid_i && !s_ret_backlogged_i) has_q[s_ret_queue_i] <= 1'b0;
+      if (s_active_valid_i && s_active_ready_o) begin    // the later one, if both in one cycle
+        has_q[s_active_queue_i]  <= 1'b1;
+        from_q[s_active_queue_i] <= now_q + 1'b1;
+      end
       if (rst_i) begin
         ask1_q      <= 1'b0;
         ask2_q      <= 1'b0;
-        again_q     <= 1'b0;
         has_q       <= '0;
         asked_q     <= '0;
         out_q       <= '0;
@@ -170,7 +173,7 @@ module pst_schedule
           assert (init_done_o) else $error("scheduler: asks for a queue before its init_done_o");
           assert (int'(m_deq_queue_o) < Queues) else $error("scheduler: asks for queue %0d of %0d", m_deq_queue_o, Queues);
           assert (has_q[m_deq_queue_o]) else $error("scheduler: asks for queue %0d, which is empty or not yet announced", m_deq_queue_o);
-          assert (!asked_q[m_deq_queue_o])
+          assert (!asked_q[m_deq_queue_o] && $signed(now_q - from_q[m_deq_queue_o]) >= 0)
           else $error("scheduler: asks for queue %0d less than two cycles after its last answer", m_deq_queue_o);
         end
         assert (int'(out_q) <= Credits) else $error("scheduler: has taken more than the %0d packets that fit downstream", Credits);

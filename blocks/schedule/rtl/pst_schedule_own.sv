@@ -17,7 +17,8 @@ module pst_schedule_own
     input  logic                       clk_i,
     input  logic                       rst_i,
     input  logic [               31:0] now_i,              // cycles since reset, modulo 2^32
-    // a queue that was empty has a packet, of so many bytes: it may be asked for from now on
+    // a queue that was empty has a packet, of so many bytes: it may be asked for from the next cycle on, even if the answer that its last
+    // packet was taken is still to come
     input  logic                       s_active_valid_i,
     output logic                       s_active_ready_o,
     input  logic [   QueueIdWidth-1:0] s_active_queue_i,

@@ -254,7 +254,7 @@ int main(int argc, char** argv) {
     const auto queues = static_cast<std::uint32_t>(std::atol(argv[2])), descriptors = static_cast<std::uint32_t>(std::atol(argv[3]));
     const long cycles = std::atol(argv[5]);
     const auto seed = static_cast<unsigned long>(std::atol(argv[6]));
-    const penstock::OwnScheduler own{"own", argc > 7 ? argv[7] : "", {}};
+    const penstock::OwnScheduler own{"own", argc > 7 ? argv[7] : "", {{"seed", 1}}};
     const auto run = [&]<typename Model>(const penstock::CoreAqm& aqm = {}) {
         return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm, own);
     };

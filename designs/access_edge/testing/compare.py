@@ -1,0 +1,37 @@
+"""The program that drives `pst_access_edge_core` and its model side by side (designs/access_edge/test/compare_core.cpp)."""
+
+import hashlib
+import os
+import subprocess
+from pathlib import Path
+
+from penstock.paths import BUILD, ROOT
+
+OWN = 9  # the kind of core with a scheduler of the user's own
+
+
+def program() -> Path:
+    """Return the program, compiled if need be."""
+    source = ROOT / "designs/access_edge/test/compare_core.cpp"
+    loaders = [ROOT / "blocks/schedule/model/scheduler_models.cpp"]
+    headers = [*(ROOT / "blocks").rglob("model/*.hpp"), *(ROOT / "engine").rglob("*.h*"), *(ROOT / "designs").glob("*/*/*.h*")]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in [source, *loaders, *sorted(headers)])).hexdigest()[:16]
+    made = BUILD / "compare_core" / digest
+    if not made.exists():
+        made.parent.mkdir(parents=True, exist_ok=True)
+        partial = made.with_suffix(f".{os.getpid()}")
+        command = [os.environ.get("CXX", "c++"), "-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror"]
+        includes = [f"-I{path}" for path in (ROOT, ROOT / "engine/include")]
+        subprocess.run([*command, *includes, str(source), *map(str, loaders), "-o", str(partial), "-ldl"], check=True)
+        partial.rename(made)
+    return made
+
+
+def compared(
+    program: Path, library: Path, queues: int, descriptors: int, kind: int, cycles: int, number: int, model: Path | None = None
+) -> list[int]:
+    """Run it, which must find no difference in so many cycles, and return what it counted, in its order. `model`: of an own scheduler."""
+    command = [program, library, queues, descriptors, kind, cycles, number, *([model] if model else [])]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and f"{cycles} cycles equal" in done.stdout, done.stdout + done.stderr
+    return [int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")]
