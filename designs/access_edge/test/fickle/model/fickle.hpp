@@ -30,7 +30,7 @@ class Fickle : public SchedulerModel {
         credits_ += in.credit + left - (out.ask >= 0);
         asked_[1] = asked_[0];
         asked_[0] = out.ask;
-        again_ = in.taken ? in.taken->queue : -1;
+        again_ = in.taken ? std::int64_t{in.taken->queue} : -1;
 
         hash_ = mixed(hash_, static_cast<std::uint32_t>(in.now), 1, in.credit);
         if (in.active && out.active_ready) {
