@@ -14,6 +14,7 @@ from penstock.designs.access_edge import config as configuration
 from penstock.designs.access_edge.bench.core import build_core
 from penstock.designs.access_edge.settings import plain
 from penstock.designs.access_edge.testing import compare
+from penstock.designs.access_edge.testing.testcore import TestCore
 from penstock.errors import UserError
 from penstock.hardware import part_model, plug_scheduler
 from penstock.parts import registry
@@ -252,3 +253,74 @@ def test_modules_that_are_no_scheduler(tmp_path: Path, old: str, new: str, words
 def test_a_model_that_is_no_scheduler(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="must be derived from penstock::SchedulerModel"):
         part_model.library(own_one(tmp_path, model='#include "blocks/schedule/model/scheduler_model.hpp"\nclass OwnOne {};\n'))
+
+
+BAD = """#include "blocks/schedule/model/scheduler_model.hpp"
+struct OwnOne : penstock::SchedulerModel {{
+    OwnOne(std::uint32_t, const penstock::SchedulerNumbers&) {{}}
+    penstock::SchedulerOutputs step(const penstock::SchedulerInputs& in) override {{
+        penstock::SchedulerOutputs out;
+        {body}
+        return out;
+    }}
+    std::int64_t count = 0, at = -1;
+}};
+"""
+
+
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(
+    "body, words",
+    [
+        ("out.ask = 3;", "asks for queue 3, which is empty or not yet announced"),
+        ("if (in.accepted) out.ask = 16;", "asks for queue 16 of 16"),
+        (
+            "if (in.accepted && ++count > 5) out.ask = in.accepted->queue + (at < 0 ? at = 0 : 0); else if (at == 0) out.ask = 0;",
+            "less than two",
+        ),
+        ("if (in.active) at = in.now; if (in.now == at + 1 || in.taken) out.ask = -1; if (in.now == at + 2) out.ask = 0;", ""),
+    ],
+)
+def test_models_that_break_the_rules(tmp_path: Path, body: str, words: str) -> None:
+    """A question that must not be asked ends the run with a sentence; one as early as it may be does not."""
+    part = own_one(tmp_path, model=BAD.format(body=body))
+
+    def run() -> None:
+        core = TestCore(16, 64, shaping=False, scheduler=part, engine="model")
+        for _ in range(12):
+            core.offer(0, 100)
+            for _ in range(20):
+                core.cycle()
+        core.close()
+
+    if not words:
+        run()
+        return
+    with pytest.raises(RuntimeError, match=re.escape(words)) as caught:
+        run()
+    assert str(caught.value).startswith("scheduler own_one, its model, cycle ")
+
+
+@pytest.mark.usefixtures("alone")
+def test_no_more_packets_than_fit_downstream(tmp_path: Path) -> None:
+    """Nothing is taken from the output, and the model takes no notice."""
+    body = "if (in.accepted) out.ask = in.accepted->queue;"
+    core = TestCore(64, 256, shaping=False, scheduler=own_one(tmp_path, model=BAD.format(body=body)), engine="model")
+    core.pins.m_out_ready = 0
+    with pytest.raises(RuntimeError, match="has taken more than the 32 packets that fit downstream"):
+        for queue in range(64):
+            core.offer(queue, 100)
+            for _ in range(4):
+                core.cycle()
+
+
+def test_settings_of_every_queue_are_written(part: Part) -> None:
+    """The hardware knows nothing of defaults: of a device with an own scheduler each queue is written, said of or not."""
+    from penstock.designs.access_edge import registers
+    from penstock.designs.access_edge.setup import Setup
+
+    given = {"device": {"config": "demo_64", "overrides": {"scheduler": NAME}}, "queues": [{"id": 7, "scheduler": {"weight": 3}}]}
+    writes = Setup(given).first_writes()
+    words = [value >> 25 for address, value in writes if address == registers.address("queue_burst")]
+    assert words == [3 if queue == 7 else 1 for queue in range(64)]
+    assert not Setup({"device": {"config": "demo_64", "overrides": {"scheduler": "passthrough"}}}).first_writes()

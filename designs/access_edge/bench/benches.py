@@ -183,7 +183,10 @@ def _run_core(options: dict[str, Any], library: Path | None, progress: Progress)
     if own := _own(options):
         core_options["scheduler_word"] = _setting_word(own)
         core_options["scheduler"] = None if library else scheduler.told(own, _module_parameters(own))
-    raw: dict[str, Any] = engine.module().core_bench(core_options, progress)
+    try:
+        raw: dict[str, Any] = engine.module().core_bench(core_options, progress)
+    except ValueError as error:  # a model of a part that is not ours refuses its numbers
+        raise UserError(str(error)) from None
     if "latency_cycles" in raw:
         raw["latency_cycles"] = distribution(np.asarray(raw["latency_cycles"]))
     hidden = ("mode", "seed", "packets", *(bench_tree.TREE_KEYS if options["levels"] == 1 else ()))
