@@ -87,6 +87,12 @@ def test_pass_through(queues: int) -> None:
     soak({"Queues": queues, "Shaping": 0}, load=900, packets=500_000)
 
 
+@pytest.mark.parametrize("queues", [16, 1000])
+def test_pass_through_in_the_place_of_an_own_scheduler(queues: int) -> None:
+    """The same decisions at the ports of an own scheduler, whose rules are asserted meanwhile."""
+    soak({"Queues": queues, "Shaping": 0, "OwnScheduler": 1}, load=900, packets=200_000)
+
+
 def test_one_queue() -> None:
     """A queue alone on the device is served at least every 32 cycles when it is unshaped."""
     counts = soak({"Queues": 16, "Shaping": 0}, load=900, pattern=1, packets=50_000)
