@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <utility>
 
 #include "blocks/stream/model/drop.hpp"
 #include "penstock/engine/ecn.hpp"
@@ -20,9 +23,22 @@ std::string frame_text(const Frame& frame) {
 }
 }  // namespace
 
+void Statement::check() const {
+    const auto refuse = [](const char* why) { throw std::invalid_argument(std::string("the device's statement: ") + why); };
+    if ((order == Order::ByDeadline) != static_cast<bool>(deadline))
+        refuse("an order by deadline needs a function that tells deadlines, and no other order has one");
+    if (missed && order != Order::ByDeadline) refuse("frames miss a deadline only where the order is by deadline");
+    if (silent_loss && order != Order::Fifo) refuse("losses may be silent only where the order is that of arrival");
+    if (order == Order::Free && payload == Payload::EcnMark) refuse("marks are told in the order of a queue, so it cannot be free");
+    if (rewrite && payload != Payload::Rewritten) refuse("only a payload that is rewritten has a function that judges it");
+    if (tag_bits > 64) refuse("a tag has at most 64 bits");
+}
+
 Measurement::Measurement(const MeasureSettings& settings)
     : settings_(settings), queues_(settings.device.queues), expected_(kMaxFrameBytes + 64) {
+    settings_.device.check();
     histograms_.resize(1 + settings_.groups);
+    if (settings_.device.payload == Payload::Rewritten) queue_grown_.resize(settings_.device.queues);
     for (std::size_t reason = 1; reason < settings_.device.drop_reasons.size() && reason < kMostReasons; ++reason)
         if (!settings_.device.drop_reasons[reason].empty()) known_ |= 1U << reason;
     if (settings_.tree.queues_per_subscriber) tree_ = std::make_unique<TreeTally>(settings_.tree);
@@ -74,9 +90,38 @@ std::uint32_t Measurement::pop(List& list) {
     return record;
 }
 
+void Measurement::enter(std::uint32_t queue, std::uint32_t record) {
+    List& list = queues_[queue].queued;
+    std::uint32_t before = aqm_.empty() ? kNone : aqm_[queue].given;
+    const std::int64_t deadline = records_[record].deadline;
+    if (settings_.device.order != Order::ByDeadline || list.head == kNone || list.tail == before ||
+        records_[list.tail].deadline <= deadline)
+        return append(list, record);
+    std::uint32_t next = before == kNone ? list.head : records_[before].next;
+    while (records_[next].deadline <= deadline) before = std::exchange(next, records_[next].next);
+    records_[record].next = next;
+    (before == kNone ? list.head : records_[before].next) = record;
+}
+
+void Measurement::take_out(List& list, std::uint32_t before, std::uint32_t record) {
+    for (std::uint32_t older = list.head; older != record; older = records_[older].next) records_[older].overtaken = true;
+    (before == kNone ? list.head : records_[before].next) = records_[record].next;
+    if (list.tail == record) list.tail = before;
+}
+
 void Measurement::finding(std::int64_t cycle, std::uint64_t& counter, const std::string& what) {
     ++counter;
     if (live_.findings.size() < kFindings) live_.findings.push_back("cycle " + std::to_string(cycle) + ": " + what);
+}
+
+void Measurement::out_of_order(std::int64_t cycle, std::uint32_t record, std::uint32_t due, const char* does) {
+    std::string what = frame_text(records_[record].frame) + " " + does + " before " + frame_text(records_[due].frame);
+    if (settings_.device.order == Order::ByDeadline) {
+        const std::int64_t earlier = records_[record].deadline - records_[due].deadline;
+        what +=
+            earlier ? ", whose deadline is " + std::to_string(earlier) + " cycles earlier" : ", which came first and has the same deadline";
+    }
+    finding(cycle, live_.order_errors, what);
 }
 
 // ---- the way of a frame
@@ -137,7 +182,7 @@ void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
     if (record == kNone)
         return finding(cycle, live_.event_errors, "an enqueue decision on queue " + std::to_string(fate.queue) + " fits no frame");
     const Frame& frame = records_[record].frame;
-    if (!known(fate.reason) || fate.length != frame.length)
+    if (!known(fate.reason) || !tells_length(fate, frame))
         finding(cycle, live_.event_errors, "an enqueue decision says " + std::to_string(fate.length) + " bytes of " + frame_text(frame));
     Watched* const watch = watched(fate.queue);
     --undecided_;
@@ -151,24 +196,33 @@ void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
         return drop(cycle, record, fate.reason);
     }
     if (watch) watch->accepted.add(frame.length);
-    append(queues_[fate.queue].queued, record);
+    if (settings_.device.order == Order::ByDeadline) records_[record].deadline = settings_.device.deadline(frame, cycle);
+    enter(fate.queue, record);
     if (lateness_ && !is_frozen_) lateness_->enqueued(cycle, fate.queue, record, frame.length);
 }
 
 // Frames given away before and not departed yet are in the queue's list still, before the one that is given away now.
 void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
-    if (aqm_.empty()) aqm_.resize(settings_.device.queues);
-    List* const list = fate.queue < settings_.device.queues ? &queues_[fate.queue].queued : nullptr;
-    const std::uint32_t before = list ? aqm_[fate.queue].given : kNone;
-    const std::uint32_t record = before != kNone ? records_[before].next : list ? list->head : kNone;
+    const Statement& device = settings_.device;
     const std::string who = "queue " + std::to_string(fate.queue);
+    if (device.order == Order::Free)
+        return finding(cycle, live_.event_errors, who + " gives away a frame, but where the order is free that names none");
+    if (aqm_.empty()) aqm_.resize(device.queues);
+    List* const list = fate.queue < device.queues ? &queues_[fate.queue].queued : nullptr;
+    const std::uint32_t before = list ? aqm_[fate.queue].given : kNone;
+    std::uint32_t record = before != kNone ? records_[before].next : list ? list->head : kNone;
     if (record == kNone) return finding(cycle, live_.event_errors, who + " gives away a frame that it does not hold");
+    if (device.order == Order::ByDeadline && !tells_length(fate, records_[record].frame)) record = given_too_early(cycle, fate, record);
     const std::uint32_t length = records_[record].frame.length;
-    if (fate.length != length || (fate.reason != 0 && (!known(fate.reason) || mark)))
+    const bool sent = fate.reason == 0 || !known(fate.reason);
+    if (!tells_length(fate, records_[record].frame) || (fate.reason != 0 && (!known(fate.reason) || mark)))
         finding(cycle, live_.event_errors,
                 who + " gives away " + std::to_string(fate.length) + " bytes, not " + frame_text(records_[record].frame));
+    if (mark && device.payload != Payload::EcnMark)
+        finding(cycle, live_.event_errors, who + " marks " + frame_text(records_[record].frame) + ", but the device has no marks");
+    check_deadline(cycle, record, sent, fate.reason);
     Watched* const watch = watched(fate.queue);
-    if (fate.reason == 0 || !known(fate.reason)) {
+    if (sent) {
         aqm_[fate.queue].given = record;
         records_[record].mark = mark;
         if (!mark) return;
@@ -187,6 +241,36 @@ void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
     drop(cycle, record, fate.reason);
 }
 
+// The queue gives away a frame of another length than the one whose turn it is: another one that it holds, if there is one so long, which
+// then comes first.
+std::uint32_t Measurement::given_too_early(std::int64_t cycle, const Fate& fate, std::uint32_t due) {
+    List& list = queues_[fate.queue].queued;
+    std::uint32_t before = due;
+    while (records_[before].next != kNone && records_[records_[before].next].frame.length != fate.length) before = records_[before].next;
+    const std::uint32_t found = records_[before].next;
+    if (found == kNone) return due;
+    out_of_order(cycle, found, due, "is given away");
+    records_[due].overtaken = true;
+    records_[before].next = records_[found].next;
+    if (list.tail == found) list.tail = before;
+    const std::uint32_t given = aqm_[fate.queue].given;
+    records_[found].next = due;
+    (given == kNone ? list.head : records_[given].next) = found;
+    return found;
+}
+
+void Measurement::check_deadline(std::int64_t cycle, std::uint32_t record, bool sent, unsigned reason) {
+    const auto& missed = settings_.device.missed;
+    if (!missed) return;
+    const std::int64_t late = cycle - records_[record].deadline;
+    if (sent && late > 0)
+        finding(cycle, live_.order_errors,
+                frame_text(records_[record].frame) + " is sent " + std::to_string(late) + " cycles after its deadline");
+    if (!sent && reason == *missed && late <= 0)
+        finding(cycle, live_.order_errors,
+                frame_text(records_[record].frame) + " is dropped as too late " + std::to_string(1 - late) + " cycles before it is");
+}
+
 bool Measurement::next_is_marked(std::int64_t cycle, std::uint32_t queue) {
     if (aqm_.empty() || queue >= settings_.device.queues) return false;
     if (aqm_[queue].given == kNone) {
@@ -200,7 +284,13 @@ void Measurement::forget_given(std::uint32_t queue, std::uint32_t record, std::u
     if (!aqm_.empty() && aqm_[queue].given == record) aqm_[queue].given = before;
 }
 
-bool Measurement::matches(const Frame& frame, std::span<const std::uint8_t> bytes, bool mark) {
+bool Measurement::may_become(const Frame& frame, std::span<const std::uint8_t> bytes, bool mark) {
+    const Statement& device = settings_.device;
+    if (device.payload == Payload::Rewritten) {
+        if (!device.rewrite) return true;
+        frame_bytes(frame, settings_.seed, expected_.data());
+        return device.rewrite({expected_.data(), frame.length}, bytes);
+    }
     if (frame.length != bytes.size()) return false;
     frame_bytes(frame, settings_.seed, expected_.data());
     if (mark) {
@@ -210,9 +300,10 @@ bool Measurement::matches(const Frame& frame, std::span<const std::uint8_t> byte
     return std::memcmp(expected_.data(), bytes.data(), bytes.size()) == 0;
 }
 
-// Takes the departing frame off its queue: the oldest, unless the device has done something wrong. kNone: the queue does not hold it.
+// Takes the departing frame off its queue: the one whose turn it is, unless the order is free or the device has done something wrong.
+// kNone: the queue does not hold it.
 template <typename Matches>
-std::uint32_t Measurement::take_departing(std::uint32_t queue, std::uint32_t length, std::int64_t cycle, Matches&& matches) {
+std::uint32_t Measurement::take_departing(std::uint32_t queue, std::int64_t cycle, Matches&& matches) {
     if (queue >= settings_.device.queues) return kNone;
     List& list = queues_[queue].queued;
     if (list.head == kNone) return kNone;
@@ -221,63 +312,134 @@ std::uint32_t Measurement::take_departing(std::uint32_t queue, std::uint32_t len
         forget_given(queue, oldest);
         return pop(list);
     }
+    const bool free = settings_.device.order == Order::Free;
+    const unsigned most = free ? std::numeric_limits<unsigned>::max() : kSearchDepth;
     std::uint32_t before = list.head;
-    for (unsigned depth = 0; depth < kSearchDepth && records_[before].next != kNone; ++depth, before = records_[before].next) {
+    for (unsigned depth = 0; depth < most && records_[before].next != kNone; ++depth, before = records_[before].next) {
         const std::uint32_t found = records_[before].next;
         if (!matches(records_[found].frame)) continue;
         if (settings_.device.silent_loss) {
             while (list.head != found) drop(cycle, pop(list), *settings_.device.silent_loss);
             return pop(list);
         }
-        finding(cycle, live_.order_errors, frame_text(records_[found].frame) + " leaves before " + frame_text(records_[list.head].frame));
-        for (std::uint32_t older = list.head; older != found; older = records_[older].next) records_[older].overtaken = true;
-        records_[before].next = records_[found].next;
-        if (list.tail == found) list.tail = before;
+        if (!free) out_of_order(cycle, found, list.head, "leaves");
+        take_out(list, before, found);
         forget_given(queue, found, before);
         return found;
     }
+    return kNone;
+}
+
+void Measurement::is_changed(std::int64_t cycle, const Frame& frame, std::size_t length, const char* what) {
+    finding(cycle, live_.payload_errors, frame_text(frame) + what + std::to_string(length) + " bytes)");
+}
+
+// What left fits no frame of its queue, which has some: it is the one whose turn it was, changed, or it comes for the second time.
+template <typename Matches>
+std::uint32_t Measurement::take_changed(std::uint32_t queue, std::int64_t cycle, std::size_t length, Matches&& matches) {
+    if (queue >= settings_.device.queues || queues_[queue].queued.head == kNone) return kNone;
     const auto left_before = [&](const Frame& frame) { return frame.queue == queue && frame.length && matches(frame); };
     if (std::any_of(recent_.begin(), recent_.end(), left_before)) return kNone;
-    finding(cycle, live_.payload_errors,
-            frame_text(records_[list.head].frame) + " comes out changed (" + std::to_string(length) + " bytes)");
-    forget_given(queue, oldest);
+    List& list = queues_[queue].queued;
+    is_changed(cycle, records_[list.head].frame, length);
+    forget_given(queue, list.head);
     return pop(list);
 }
 
-void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes) {
+namespace {
+std::uint64_t hash(std::uint32_t queue, std::span<const std::uint8_t> bytes) {
+    std::uint64_t value = mix(queue + 1);
+    for (const std::uint8_t byte : bytes) value = (value ^ byte) * 0x9E37'79B9'7F4A'7C15, value ^= value >> 32;
+    return value;
+}
+}  // namespace
+
+void Measurement::remember(std::uint32_t queue, std::span<const std::uint8_t> bytes) {
+    left_.insert(hash(queue, bytes));
+    if (left_.size() < kRemembered) return;
+    left_earlier_ = std::move(left_);
+    left_.clear();
+}
+
+// The oldest of the same length is taken for it. If that one comes out after all, it was another one that had changed.
+std::uint32_t Measurement::take_for_changed(std::int64_t cycle, std::uint32_t queue, std::span<const std::uint8_t> bytes) {
+    if (queue >= settings_.device.queues || queues_[queue].queued.head == kNone) return kNone;
+    const auto wrong = std::find_if(guesses_.begin(), guesses_.end(), [&](const Guess& guess) {
+        return guess.frame.queue == queue && may_become(guess.frame, bytes, false);
+    });
+    if (wrong == guesses_.end() && (left_.contains(hash(queue, bytes)) || left_earlier_.contains(hash(queue, bytes)))) return kNone;
+    List& list = queues_[queue].queued;
+    std::uint32_t before = kNone, taken = list.head;
+    while (taken != kNone && records_[taken].frame.length != bytes.size()) before = std::exchange(taken, records_[taken].next);
+    if (taken == kNone) before = kNone, taken = list.head;
+    const Frame& frame = records_[taken].frame;
+    if (wrong != guesses_.end())
+        guesses_.erase(wrong);
+    else
+        is_changed(cycle, frame, bytes.size(), ", or another one of its queue, comes out changed (");
+    std::vector<std::uint8_t> its(frame.length + 8);  // what frame_bytes() needs
+    frame_bytes(frame, settings_.seed, its.data());
+    Guess& guess = guesses_.emplace_back(frame, std::move(its));
+    guess.frame.data = guess.bytes.data();
+    guess.frame.stored = frame.length;
+    if (guesses_.size() > kGuesses) guesses_.pop_front();
+    take_out(list, before, taken);
+    return taken;
+}
+
+void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag) {
     if (!is_frozen_ && pcap_) pcap_->write(nanoseconds(first_bit), bytes);
     const bool mark = next_is_marked(first_bit, queue);
-    gone(first_bit, queue, take_departing(queue, static_cast<std::uint32_t>(bytes.size()), first_bit, [&](const Frame& frame) {
-             return matches(frame, bytes, mark);
-         }));
+    const auto length = static_cast<std::uint32_t>(bytes.size());
+    if (const unsigned bits = settings_.device.tag_bits) {
+        const auto carries = [&](const Frame& frame) { return (frame.number ^ tag) << (64 - bits) == 0; };
+        const std::uint32_t record = take_departing(queue, first_bit, carries);
+        if (record != kNone && !may_become(records_[record].frame, bytes, mark)) is_changed(first_bit, records_[record].frame, length);
+        return gone(first_bit, queue, record, length, bytes);
+    }
+    const bool free = settings_.device.order == Order::Free;
+    const auto fits = [&](const Frame& frame) { return may_become(frame, bytes, mark); };
+    std::uint32_t record = take_departing(queue, first_bit, fits);
+    if (record == kNone) record = free ? take_for_changed(first_bit, queue, bytes) : take_changed(queue, first_bit, length, fits);
+    if (free) remember(queue, bytes);
+    gone(first_bit, queue, record, length, bytes);
 }
 
 void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length) {
+    if (settings_.device.payload == Payload::Rewritten) throw DeviceError("a device that rewrites frames does not tell their bytes");
     const bool mark = next_is_marked(first_bit, queue);
-    const std::uint32_t record =
-        take_departing(queue, length, first_bit, [&](const Frame& frame) { return frame.number == number && frame.length == length; });
+    const auto is = [&](const Frame& frame) { return frame.number == number && frame.length == length; };
+    std::uint32_t record = take_departing(queue, first_bit, is);
+    if (record == kNone && settings_.device.order != Order::Free) record = take_changed(queue, first_bit, length, is);
     if (record != kNone && !is_frozen_ && pcap_) {
         frame_bytes(records_[record].frame, settings_.seed, expected_.data());
         if (mark) mark_ce(expected_.data(), length);
         pcap_->write(nanoseconds(first_bit), {expected_.data(), length});
     }
-    gone(first_bit, queue, record);
+    gone(first_bit, queue, record, length, {});
 }
 
-void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_t record) {
+void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_t record, std::uint32_t length,
+                       std::span<const std::uint8_t> bytes) {
     if (record == kNone)
         return finding(first_bit, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which does not hold it");
     recent_[recent_at_++ % kRecent] = records_[record].frame;
+    if (aqm_.empty()) check_deadline(first_bit, record, true, 0);
     if (lateness_ && !is_frozen_ && !lateness_->departed(first_bit, record))
         finding(first_bit, live_.early, frame_text(records_[record].frame) + " leaves before its earliest departure time");
-    const std::uint32_t length = records_[record].frame.length;
+    const std::uint32_t came = records_[record].frame.length;
     const std::int64_t last_bit = records_[record].last_bit;
-    if (listener_) listener_->left(records_[record].frame, last_bit, first_bit, records_[record].mark);
+    if (listener_) listener_->left(records_[record].frame, last_bit, first_bit, records_[record].mark, bytes);
     records_[record].next = free_;
     free_ = record;
     live_.out.add(length);
     --live_.queued.packets;
-    live_.queued.bytes -= length;
+    live_.queued.bytes -= came;
+    if (settings_.device.payload == Payload::Rewritten) {
+        const std::int64_t grown = std::int64_t{length} - came;
+        live_.grown += grown;
+        if (!is_frozen_) queue_grown_[queue] += grown;
+    }
     if (Watched* const watch = watched(queue)) {
         watch->out.add(length);
         if (is_frozen_) watch->outs.push_back(watch->out);
@@ -353,6 +515,7 @@ void Measurement::freeze(std::int64_t cycle) {
         Amount& in = queue_in_[queue];
         in.packets += q.totals.out.packets + q.totals.drop.packets;
         in.bytes += q.totals.out.bytes + q.totals.drop.bytes;
+        if (!queue_grown_.empty()) in.bytes -= static_cast<std::uint64_t>(queue_grown_[queue]);
         add(q.passed);
         add(q.queued);
     }
@@ -374,6 +537,7 @@ void Measurement::close() {
 
 std::uint64_t Measurement::lost() const {
     std::uint64_t count = 0;
+    if (settings_.device.order == Order::Free && !quiet_) return 0;
     for (const PerQueue& queue : queues_)
         for (std::uint32_t record = queue.queued.head; record != kNone; record = records_[record].next) count += records_[record].overtaken;
     return count;

@@ -8,6 +8,7 @@
 
 #include "designs.hpp"
 #include "penstock/engine/python_table.hpp"
+#include "stand_in_kind.hpp"
 
 namespace nb = nanobind;
 using namespace penstock::engine;
@@ -196,7 +197,7 @@ PythonJob job_from_python(const nb::dict& dict) {
     Table device = table.table("device");
     job.environment.clock_hz = device.number("clock_hz", 1.0, 1e12);
     const std::string design = device.text("design");
-    job.device = device_kind(design, device, job.environment);
+    job.device = design == "stand_in" ? stand_in_kind(device, job.environment) : device_kind(design, device, job.environment);
     if (!job.device) bad_job("device.design: there is no design " + design);
     device.done();
     job.measure.device = job.device->statement();

@@ -32,17 +32,21 @@ class Fates final : public FrameListener {
     explicit Fates(OfferedFrames& frames, std::uint64_t seed) : frames_(frames), seed_(seed) {}
 
     void arrived(const Frame& frame) override { frames_.remember(frame.number); }
-    void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark) override {
+    void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark, std::span<const std::uint8_t> bytes) override {
         left_.number.push_back(frame.number);
         left_.cycle.push_back(first_bit);
         left_.queue.push_back(frame.queue);
         waited_.push_back(first_bit - last_bit);
         marked_.push_back(mark);
-        const std::size_t at = data_.size();
-        data_.resize(at + frame.length + 8);  // what frame_bytes() needs
-        frame_bytes(frame, seed_, data_.data() + at);
-        data_.resize(at + frame.length);
-        if (mark) mark_ce(data_.data() + at, frame.length);
+        if (bytes.empty()) {
+            const std::size_t at = data_.size();
+            data_.resize(at + frame.length + 8);  // what frame_bytes() needs
+            frame_bytes(frame, seed_, data_.data() + at);
+            data_.resize(at + frame.length);
+            if (mark) mark_ce(data_.data() + at, frame.length);
+        } else {
+            data_.insert(data_.end(), bytes.begin(), bytes.end());
+        }
         offsets_.push_back(static_cast<std::int64_t>(data_.size()));
         frames_.forget(frame.number);
     }

@@ -131,6 +131,7 @@ class Runner {
             const bool more_to_come = !exhausted() || next_write_ < job_.timed_writes.size();
             if (!more_to_come && session_.now() - quiet_since >= job_.quiet_cycles) {
                 if (measurement_.device().silent_loss) measurement_.lose_the_rest(session_.now());
+                measurement_.nothing_more_leaves();
                 break;
             }
             if (!keep_going("drain")) break;

@@ -48,7 +48,7 @@ Outcome Session::end(std::span<const std::uint32_t> sample_queues, bool sent) {
     measurement_.close();
 
     const Totals& t = measurement_.totals();
-    Amount accounted{t.out.packets + t.queued.packets, t.out.bytes + t.queued.bytes};
+    Amount accounted{t.out.packets + t.queued.packets, t.out.bytes + t.queued.bytes - static_cast<std::uint64_t>(t.grown)};
     for (const Amount& amount : t.dropped) accounted.packets += amount.packets, accounted.bytes += amount.bytes;
     outcome.conservation_ok = accounted == t.in && t.event_errors == 0 && outcome.lost == 0 && outcome.counter_mismatches == 0;
     outcome.findings = t.findings;

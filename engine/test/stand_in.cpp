@@ -6,6 +6,11 @@
 // say what becomes of it: 0x814 cycles from its last beat in to its first beat out (all bits: it stays), 0x818 the reason for which it is
 // dropped (1 to 4 by classify, 5 to 8 by its queue), 0x81C what an AQM says when it comes to its turn (enum Verdict), 0x820 a byte that
 // changes in it (offset << 8 | value), as many as one likes. Register 0x808 is 1 in a device with an AQM: it reports what queues give away.
+//
+// Register 0x80C changes its rules (enum Rule; all bits together but for the first two). By deadline: the id in front of a frame is {class,
+// queue} in its lowest 2 and 4 bits, register 0x830 + 4 * class has the cycles from a frame's enqueue event until it is too late, and what
+// is too late is dropped for reason 8; queues take turns. Free: the frame that leaves is drawn among those that are due. Rewriting: byte 14
+// becomes one less, and where byte 15 is odd four bytes come before byte 12. Register 0x840 is the seed of what is drawn.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -55,7 +60,16 @@ enum Fault : std::uint32_t {
     kEnqueueLength = 26,
     kDequeueLength = 27,
     kClassifyQueue = 28,  // or name another queue
+    // by deadline: the n-th choice, or the first after it where this can be
+    kBadDeadline = 29,  // the second frame of the queue goes before the first, whose deadline is earlier
+    kSendLate = 30,     // a frame that is too late is sent
+    kDropEarly = 31,    // a frame that is not too late is dropped
+    // rewriting
+    kBadRewrite = 32,  // the n-th frame changes in a byte besides
+    kWrongTag = 33,    // the n-th frame has the tag of the one before it
 };
+
+enum Rule : std::uint32_t { kByDeadline = 1, kFree = 2, kRewrites = 4, kCarriesTags = 8 };
 
 enum Verdict : std::uint32_t { kSend = 0, kMark = 1, kDrop = 2, kMarkAndDrop = 3 };
 
@@ -72,6 +86,8 @@ struct Stored {
     std::uint32_t queue = 0, verdict = kSend;
     std::uint64_t number = 0;  // of the accepted ones
     std::int64_t due = 0;
+    std::uint32_t tag = 0, klass = 0, copies = 1;
+    std::int64_t deadline = 0;
 };
 
 struct Counts {
@@ -93,6 +109,12 @@ struct pst_device {
     std::map<std::uint64_t, Dictated> dictated;
     std::uint64_t come = 0, accepted = 0, marked = 0;
     std::uint32_t chosen_frame = 0;
+    std::uint32_t rules = 0, tag = 0, random = 1;  // tag: of the frame that comes
+    std::array<std::uint32_t, 4> deadlines{};      // by class, cycles
+    std::deque<Stored> entering;                   // by deadline: their enqueue event is still to come
+    std::vector<Stored> held;                      // by deadline: in their queues; free: all, as they came
+    std::uint32_t queue_turn = 0;
+    std::uint64_t choices = 0;
     bool has_aqm = false, given = false;  // given: the first stored frame has been reported as given away
     std::size_t sent = 0;                 // bytes of the first stored frame
     bool write_answer = false, read_answer = false, offered = false;
@@ -104,6 +126,11 @@ struct pst_device {
         for (int i = 0; i < 4; ++i) frame.queue = frame.queue << 8 | coming[i];
         frame.bytes.assign(coming.begin() + 4, coming.end());
         coming.clear();
+        frame.tag = tag;
+        if (rules & kByDeadline) {
+            frame.klass = frame.queue >> 4 & 3;
+            if (frame.queue < 64) frame.queue &= 15;
+        }
         const auto found = dictated.find(++come);
         const Dictated order = found == dictated.end() ? Dictated{} : found->second;
         frame.due = order.delay == kStays ? std::numeric_limits<std::int64_t>::max() : now + order.delay;
@@ -131,7 +158,18 @@ struct pst_device {
         in[frame.queue].add(length, fault == kMiscountQueueIn);
         for (const auto& [offset, value] : order.patches) frame.bytes[offset] = value;
         if (chosen && fault == kAssertion) error = "assertion of the stand-in";
-        if (chosen && fault == kLose) return;
+        if (chosen && fault == kWrongTag) frame.tag = (frame.tag - 1) & 0x7FFF'FFFF;
+        if (chosen && fault == kLose) frame.copies = 0;
+        if (rules & kRewrites) rewrite(frame.bytes);
+        if (chosen && fault == kBadRewrite) frame.bytes.back() ^= 1;
+        if (rules & kByDeadline) {
+            if (chosen && fault == kCorrupt) frame.bytes[length / 2] ^= 0x10;
+            if (chosen && fault == kTruncate) frame.bytes.pop_back();
+            if (chosen && fault == kDuplicate) frame.copies = 2;
+            entering.push_back(frame);
+            return;
+        }
+        if (frame.copies == 0) return;
         if (chosen && fault == kCorrupt) frame.bytes[length / 2] ^= 0x10;
         if (chosen && fault == kTruncate) frame.bytes.pop_back();
         if (chosen && fault == kDuplicate) store(frame);
@@ -139,11 +177,82 @@ struct pst_device {
         if (accepted == parameter + 1 && fault == kReorder && stored.size() >= 2) {
             std::swap(stored[stored.size() - 1].bytes, stored[stored.size() - 2].bytes);
             std::swap(stored[stored.size() - 1].queue, stored[stored.size() - 2].queue);
+            std::swap(stored[stored.size() - 1].tag, stored[stored.size() - 2].tag);
         }
+    }
+
+    static void rewrite(std::vector<std::uint8_t>& bytes) {
+        if (bytes.size() < 16) {
+            if (bytes.size() == 15) --bytes[14];
+            return;
+        }
+        --bytes[14];
+        const std::uint8_t id[4] = {0x81, 0x00, bytes[14], bytes[15]};
+        if (bytes[15] & 1) bytes.insert(bytes.begin() + 12, id, id + 4);
+    }
+
+    std::uint32_t draw(std::size_t limit) {
+        random = random * 1'664'525 + 1'013'904'223;
+        return static_cast<std::uint32_t>((std::uint64_t{random} * limit) >> 32);
+    }
+
+    // The enqueue event of the oldest one that enters is told: its queue holds it from now on.
+    void enter(bool accepted_event) {
+        if (!(rules & kByDeadline) || !accepted_event) return;
+        Stored frame = entering.front();
+        entering.pop_front();
+        frame.deadline = now + deadlines[frame.klass];
+        for (std::uint32_t copy = 0; copy < frame.copies; ++copy) held.push_back(frame);
+    }
+
+    // By deadline: a queue gives a frame away, or drops it. Frames of equal deadline are held in their order.
+    void choose_by_deadline(pst_pins& p) {
+        p.ev[2].valid_o = false;
+        if (!stored.empty() || held.empty()) return;
+        do queue_turn = (queue_turn + 1) % kQueues;
+        while (std::none_of(held.begin(), held.end(), [&](const Stored& f) { return f.queue == queue_turn; }));
+        const auto earliest = [&](const Stored* than) {
+            auto best = held.end();
+            for (auto f = held.begin(); f != held.end(); ++f)
+                if (f->queue == queue_turn && (!than || f->deadline > than->deadline) &&
+                    (best == held.end() || f->deadline < best->deadline))
+                    best = f;
+            return best;
+        };
+        auto chosen = earliest(nullptr);
+        const bool wrong = ++choices >= parameter;
+        if (wrong && fault == kBadDeadline && earliest(&*chosen) != held.end()) {
+            chosen = earliest(&*chosen);
+            fault = kNone;
+        }
+        bool late = now > chosen->deadline;
+        if (wrong && ((fault == kSendLate && late) || (fault == kDropEarly && !late))) {
+            late = !late;
+            fault = kNone;
+        }
+        p.ev[2] = {chosen->queue, static_cast<std::uint16_t>(chosen->bytes.size()), 1, late ? kAqmDrop : std::uint8_t{0}, 0};
+        if (late) {
+            drop(chosen->queue, chosen->bytes.size(), kAqmDrop);
+        } else {
+            stored.push_back(*chosen);
+            stored.back().due = now;
+        }
+        held.erase(chosen);
+    }
+
+    // Free: any frame that is due.
+    void choose_freely() {
+        if (!stored.empty()) return;
+        const auto due = std::partition(held.begin(), held.end(), [&](const Stored& f) { return f.due <= now; });
+        if (due == held.begin()) return;
+        const auto chosen = held.begin() + draw(static_cast<std::size_t>(due - held.begin()));
+        stored.push_back(*chosen);
+        held.erase(chosen);
     }
 
     // Frames leave in order of the cycles in which they are due.
     void store(const Stored& frame) {
+        if (rules & kFree) return held.push_back(frame);
         const auto later = [](std::int64_t due, const Stored& other) { return due < other.due; };
         stored.insert(std::upper_bound(stored.begin(), stored.end(), frame.due, later), frame);
     }
@@ -193,7 +302,7 @@ struct pst_device {
         p.out->tkeep_o = ~std::uint64_t{0} >> (64 - bytes);
         if (fault == kKeepHole) p.out->tkeep_o &= ~std::uint64_t{2};
         p.out->tlast_o = bytes == left;
-        p.out->tuser_o = 0;
+        p.out->tuser_o = rules & kCarriesTags ? frame.tag << 1 : 0;
         p.out->tid_o = frame.queue;
     }
 
@@ -246,6 +355,9 @@ struct pst_device {
         if (address == 0x800) fault = value;
         if (address == 0x804) parameter = value;
         if (address == 0x808) has_aqm = value;
+        if (address == 0x80C) rules = value;
+        if (address >= 0x830 && address < 0x840) deadlines[(address - 0x830) / 4] = value;
+        if (address == 0x840) random = value;
         if (address == 0x810) chosen_frame = value;
         if (address == 0x814) dictated[chosen_frame].delay = value;
         if (address == 0x818) dictated[chosen_frame].reason = value;
@@ -267,7 +379,12 @@ struct pst_device {
         p.in->tready_o = 1;
         pulse(enqueue, p.ev[1]);
         pulse(classify, p.ev[0]);
-        give(p);
+        enter(p.ev[1].valid_o && p.ev[1].reason_o == 0);
+        if (rules & kByDeadline)
+            choose_by_deadline(p);
+        else
+            give(p);
+        if (rules & kFree) choose_freely();
         offer(p);
         p.s_axil_awready_o = p.s_axil_wready_o = p.s_axil_awvalid_i && p.s_axil_wvalid_i && !write_answer;
         p.s_axil_arready_o = !read_answer;
@@ -288,7 +405,8 @@ struct pst_device {
             const auto* bytes = reinterpret_cast<const std::uint8_t*>(p.in->tdata_i);
             for (int i = 0; i < 64; ++i)
                 if (p.in->tkeep_i >> i & 1) coming.push_back(bytes[i]);
-            if (p.in->tlast_i) take_frame(p.in->tuser_i);
+            if (rules & kCarriesTags) tag = p.in->tuser_i >> 1;
+            if (p.in->tlast_i) take_frame(p.in->tuser_i & 1);
         }
         ++now;
     }

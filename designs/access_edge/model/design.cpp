@@ -27,6 +27,7 @@ class AccessEdge final : public DeviceKind {
   public:
     explicit AccessEdge(AccessEdgeSettings settings) : settings_(std::move(settings)) {
         statement_.queues = settings_.queues;
+        statement_.payload = Payload::EcnMark;
         statement_.drop_reasons.assign(std::begin(access_edge::kDropNames), std::end(access_edge::kDropNames));
     }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,14 +20,47 @@ class Measurement;
 
 inline constexpr unsigned kMostReasons = 16;  // numbers of drop reasons have four bits; 0 is a frame that goes on
 
+// In which order the frames of a queue leave.
+enum class Order : std::uint8_t {
+    Fifo,        // in which they came to it
+    ByDeadline,  // the earliest deadline first, equal ones as they came
+    Free,        // any
+};
+
+// What may happen to the bytes of a frame.
+enum class Payload : std::uint8_t {
+    Unchanged,
+    EcnMark,    // where a queue gives a frame away with a mark, it is marked with ECN's CE; else unchanged
+    Rewritten,  // others, and more or fewer
+};
+
 // What a device says of itself; measurement judges by it.
 struct Statement {
-    std::uint32_t queues = 0;  // frames of one leave in the order in which they came
+    std::uint32_t queues = 0;
     unsigned inputs = 1, outputs = 1;
     bool registers = true;                  // that a job may write
     std::vector<std::string> drop_reasons;  // by number; empty: the device does not have it
-    // The reason for which frames are lost without an event that names them: it is seen when a younger frame of their queue leaves.
+    // The reason for which frames are lost without an event that names them: it is seen when a younger frame of their queue leaves. Of
+    // order Fifo.
     std::optional<std::uint8_t> silent_loss;
+
+    Order order = Order::Fifo;
+    // Of order ByDeadline: the last cycle in which a frame may be given away (or leave, if the device does not tell what its queues give
+    // away), when its queue took it in cycle `enqueued`. A class of frames is known by Frame::address.
+    std::function<std::int64_t(const Frame& frame, std::int64_t enqueued)> deadline;
+    // The reason for which frames are dropped that have missed their deadline, and only these; none: they are sent late.
+    std::optional<std::uint8_t> missed;
+
+    Payload payload = Payload::Unchanged;
+    // Of payload Rewritten: whether the second may come of the first; null: whatever comes out is right. Of order Free without tags: what
+    // may come of two frames is all the same, or all different.
+    std::function<bool(std::span<const std::uint8_t> in, std::span<const std::uint8_t> out)> rewrite;
+    // The device carries so many low bits of a frame's number from its input to its output (PinFace::tag). 0: none; frames are known by
+    // their bytes then, and equal ones are one as good as the other.
+    unsigned tag_bits = 0;
+
+    // Throws std::invalid_argument where one part of the statement contradicts another.
+    void check() const;
 };
 
 struct CounterReport {

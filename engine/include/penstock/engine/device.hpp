@@ -60,11 +60,13 @@ class Observer {
     virtual void arrived(const Frame& frame, std::int64_t last_bit) = 0;
     virtual void classified(std::int64_t cycle, const Fate& fate) = 0;
     virtual void enqueued(std::int64_t cycle, const Fate& fate) = 0;
-    // With an AQM: a frame was taken from its queue, to be sent, with a mark or without, or to be dropped.
+    // Of a device whose verdict on a frame comes after it has been in its queue (an AQM, a deadline): the frame was taken from its queue,
+    // to be sent, with a mark or without, or to be dropped. Told of all frames or of none; of none where their order is free.
     virtual void dequeued(std::int64_t cycle, const Fate& fate, bool mark) = 0;
-    // A frame has left; `first_bit` is the cycle of its first beat.
-    virtual void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes) = 0;
-    // The same for a device that handles frames without their bytes: the frame with this number (Frame::number) has left.
+    // A frame has left; `first_bit` is the cycle of its first beat. `tag`: what the device carried of its number (Statement::tag_bits).
+    virtual void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag) = 0;
+    // The same for a device that handles frames without their bytes, so does not rewrite them: the frame with this number (Frame::number)
+    // has left.
     virtual void departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length) = 0;
     // A hint, no more: something will soon be told of this queue, the departure of its oldest frame if `departure`.
     virtual void expect(std::uint32_t queue, bool departure) = 0;

@@ -2,16 +2,19 @@
 // Follows every frame from the input to its fate, and compares every byte that comes out.
 //
 // The device's event ports tell what became of each frame, so nothing is guessed: a frame arrives, classify passes or drops it
-// (in order of arrival), the queue manager enqueues or drops it (in order in each queue), and it departs (in order in each queue). With an
-// AQM its queue gives it away before it departs: to be sent, perhaps marked, or to be dropped.
+// (in order of arrival), the queue manager enqueues or drops it (in order in each queue), and it departs, in the order that the device's
+// statement says and with the bytes that it allows. Where the device tells it, the queue gives the frame away before it departs: to be
+// sent, perhaps marked, or to be dropped.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "penstock/engine/device.hpp"
@@ -43,10 +46,11 @@ struct Totals {
     Amount in, out, queued;
     std::array<Amount, kMostReasons> dropped;
     std::uint64_t marked = 0;           // packets that their queues have given away with a mark
-    std::uint64_t order_errors = 0;     // frames that left before an older one of their queue
-    std::uint64_t payload_errors = 0;   // frames that are not, byte for byte, one that the queue holds
+    std::uint64_t order_errors = 0;     // frames that left, or were dropped, against the order of their queue or its deadlines
+    std::uint64_t payload_errors = 0;   // frames that cannot come of one that the queue holds
     std::uint64_t event_errors = 0;     // events that fit no frame
     std::uint64_t early = 0;            // frames that left before their earliest departure time (where lateness is measured)
+    std::int64_t grown = 0;             // bytes by which frames that left had become longer
     std::vector<std::string> findings;  // the first errors in words
 };
 
@@ -95,7 +99,9 @@ class FrameListener {
     // It has arrived; a frame with several destinations once for each of its copies, each of which has a fate of its own.
     virtual void arrived(const Frame& frame) = 0;
     // It has left; `last_bit`: the link had brought it, `first_bit`: its first beat left. `mark`: it was to be marked with ECN's CE.
-    virtual void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark) = 0;
+    // `bytes`: what came out; empty where the device handles frames without their bytes.
+    virtual void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark,
+                      std::span<const std::uint8_t> bytes) = 0;
     // It was dropped for `reason`, a number of the device's statement.
     virtual void dropped(const Frame& frame, std::int64_t cycle, unsigned reason) = 0;
 };
@@ -111,7 +117,7 @@ class Measurement final : public Observer {
     void classified(std::int64_t cycle, const Fate& fate) override;
     void enqueued(std::int64_t cycle, const Fate& fate) override;
     void dequeued(std::int64_t cycle, const Fate& fate, bool mark) override;
-    void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes) override;
+    void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag) override;
     void departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length) override;
     void expect(std::uint32_t queue, bool departure) override;
     bool enough() const override { return stop_when_empty_ && live_.queued.packets == 0; }
@@ -123,7 +129,9 @@ class Measurement final : public Observer {
     void stop_when_empty(bool stop) { stop_when_empty_ = stop; }
     // Nothing more will leave: what is there was lost without an event. Of a device whose statement has a silent loss.
     void lose_the_rest(std::int64_t cycle);
-    // How many frames that were.
+    // Nothing more will leave: where the order is free, what younger frames of its queue have overtaken is lost.
+    void nothing_more_leaves() { quiet_ = true; }
+    // How many frames were lost without an event.
     std::uint64_t lost_at_the_end() const { return lost_at_the_end_; }
     // Nothing that comes after this counts as part of the run; frames are followed on for the device's counters.
     void freeze(std::int64_t cycle);
@@ -163,6 +171,7 @@ class Measurement final : public Observer {
     struct alignas(64) Record {
         Frame frame;
         std::int64_t last_bit;
+        std::int64_t deadline;  // of order ByDeadline
         std::uint32_t next;
         bool overtaken, mark;  // mark: its queue has given it away with a mark
     };
@@ -185,16 +194,37 @@ class Measurement final : public Observer {
     void append(List& list, std::uint32_t record);
     std::uint32_t pop(List& list);
     void drop(std::int64_t cycle, std::uint32_t record, unsigned reason);
-    bool matches(const Frame& frame, std::span<const std::uint8_t> bytes, bool mark);
+    std::uint32_t given_too_early(std::int64_t cycle, const Fate& fate, std::uint32_t due);
+    // Whether a frame that is sent, or dropped, in this cycle has missed its deadline; where the device drops those that have.
+    void check_deadline(std::int64_t cycle, std::uint32_t record, bool sent, unsigned reason);
+    // Puts a frame where the order of its queue has it.
+    void enter(std::uint32_t queue, std::uint32_t record);
+    // Takes `record` out of a queue's list, where `before` is before it (kNone: it is the first), and marks those before it as overtaken.
+    void take_out(List& list, std::uint32_t before, std::uint32_t record);
+    void is_changed(std::int64_t cycle, const Frame& frame, std::size_t length, const char* what = " comes out changed (");
+    // `record` goes before `due`, which stands before it in the order of their queue.
+    void out_of_order(std::int64_t cycle, std::uint32_t record, std::uint32_t due, const char* does);
+    // Whether these bytes may come of this frame.
+    bool may_become(const Frame& frame, std::span<const std::uint8_t> bytes, bool mark);
     // Whether the frame that leaves this queue next was to be marked.
     bool next_is_marked(std::int64_t cycle, std::uint32_t queue);
     // This record was taken out of its queue's list, where `before` is before it.
     void forget_given(std::uint32_t queue, std::uint32_t record, std::uint32_t before = kNone);
     template <typename Matches>
-    std::uint32_t take_departing(std::uint32_t queue, std::uint32_t length, std::int64_t cycle, Matches&& matches);
-    void gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_t record);
+    std::uint32_t take_departing(std::uint32_t queue, std::int64_t cycle, Matches&& matches);
+    template <typename Matches>
+    std::uint32_t take_changed(std::uint32_t queue, std::int64_t cycle, std::size_t length, Matches&& matches);
+    // A frame of a queue whose order is free leaves, and fits none that the queue holds: one is taken for it. kNone: it left before.
+    std::uint32_t take_for_changed(std::int64_t cycle, std::uint32_t queue, std::span<const std::uint8_t> bytes);
+    // Where the order is free: these bytes left a queue.
+    void remember(std::uint32_t queue, std::span<const std::uint8_t> bytes);
+    void gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_t record, std::uint32_t length, std::span<const std::uint8_t> bytes);
     void finding(std::int64_t cycle, std::uint64_t& counter, const std::string& what);
     std::size_t interval(std::int64_t cycle);
+    // Before a frame is rewritten its length is that with which it came; later events may tell either.
+    bool tells_length(const Fate& fate, const Frame& frame) const {
+        return fate.length == frame.length || settings_.device.payload == Payload::Rewritten;
+    }
     bool known(unsigned reason) const { return reason < kMostReasons && (known_ >> reason & 1); }
     bool in_series(std::uint32_t queue) const { return in_series_[queue / 64] >> queue % 64 & 1; }
     std::uint64_t nanoseconds(std::int64_t cycle) const {
@@ -208,16 +238,28 @@ class Measurement final : public Observer {
     static constexpr std::size_t kRecent = 32;
     std::array<Frame, kRecent> recent_{};  // that left last, to tell a frame that comes twice from one that is changed
     std::size_t recent_at_ = 0;
+    // The same where the order is free, so that the two may be far apart: hashes of what left, at least of the last kRemembered.
+    static constexpr std::size_t kRemembered = 1 << 16;
+    std::unordered_set<std::uint64_t> left_, left_earlier_;
+    // Frames that were taken for others that came out changed; with their bytes.
+    struct Guess {
+        Frame frame;
+        std::vector<std::uint8_t> bytes;
+    };
+    static constexpr std::size_t kGuesses = 64;
+    std::deque<Guess> guesses_;
     List arriving_;  // classify has not spoken yet
     std::vector<PerQueue, HugePages<PerQueue>> queues_;
-    // With an AQM: what it did to each queue, and the youngest frame that the queue has given away and that has not departed yet. Frames of
-    // a queue depart in the order in which it gives them away; those of several need not, for they may wait at the gates of a hierarchy.
+    // Where queues tell what they give away: what an AQM did to each, and the last frame that the queue has given away and that has not
+    // departed yet; those before it in the list are given away too. Frames of a queue depart in the order in which it gives them away;
+    // those of several need not, for they may wait at the gates of a hierarchy.
     struct AqmCounts {
         std::uint64_t marks = 0, drops = 0;
         std::uint32_t given = kNone;
     };
     std::vector<AqmCounts> aqm_;
     std::vector<Amount> queue_in_;
+    std::vector<std::int64_t> queue_grown_;  // of payload Rewritten: bytes, by queue
     std::vector<std::uint8_t> expected_;
     std::vector<std::uint32_t> latency_, latency_queue_, departure_length_;
     std::vector<std::int64_t> departure_cycle_;
@@ -233,7 +275,7 @@ class Measurement final : public Observer {
     Totals live_, frozen_;
     std::uint64_t undecided_ = 0, lost_at_the_end_ = 0;
     std::uint32_t known_ = 1;  // a bit for each drop reason of the device, and for "goes on"
-    bool stop_when_empty_ = false, is_frozen_ = false;
+    bool stop_when_empty_ = false, is_frozen_ = false, quiet_ = false;
     FrameListener* listener_ = nullptr;
 };
 

@@ -24,6 +24,8 @@ class PinFace {
     virtual std::uint32_t user(const Frame& frame, bool first, bool last) const = 0;
     // The queue of a frame that leaves.
     virtual std::uint32_t queue(unsigned output, std::uint32_t id, std::uint32_t user) const = 0;
+    // What it carries of its number (Statement::tag_bits).
+    virtual std::uint64_t tag(std::uint32_t /*user*/) const { return 0; }
     // What `user` of an output's last beat says is wrong, or null.
     virtual const char* fault(std::uint32_t user) const = 0;
     // The last beat of a frame was taken: tells the observer, of each of its copies where it has several destinations.
