@@ -259,6 +259,16 @@ std::uint32_t Measurement::given_too_early(std::int64_t cycle, const Fate& fate,
     return found;
 }
 
+// A frame leaves that was not given away as far as its length told: then it was given away, and the last of those that were was not.
+void Measurement::given_instead(std::uint32_t queue, std::uint32_t record) {
+    if (aqm_.empty()) return;
+    std::uint32_t& given = aqm_[queue].given;
+    std::uint32_t before = kNone;
+    for (std::uint32_t at = queues_[queue].queued.head; at != given; before = std::exchange(at, records_[at].next))
+        if (at == record) return;
+    if (given != record) given = before;
+}
+
 void Measurement::check_deadline(std::int64_t cycle, std::uint32_t record, bool sent, unsigned reason) {
     const auto& missed = settings_.device.missed;
     if (!missed) return;
@@ -268,7 +278,7 @@ void Measurement::check_deadline(std::int64_t cycle, std::uint32_t record, bool 
                 frame_text(records_[record].frame) + " is sent " + std::to_string(late) + " cycles after its deadline");
     if (!sent && reason == *missed && late <= 0)
         finding(cycle, live_.order_errors,
-                frame_text(records_[record].frame) + " is dropped as too late " + std::to_string(1 - late) + " cycles before it is");
+                frame_text(records_[record].frame) + " is dropped for its deadline, which is " + std::to_string(-late) + " cycles ahead");
 }
 
 bool Measurement::next_is_marked(std::int64_t cycle, std::uint32_t queue) {
@@ -323,6 +333,7 @@ std::uint32_t Measurement::take_departing(std::uint32_t queue, std::int64_t cycl
             return pop(list);
         }
         if (!free) out_of_order(cycle, found, list.head, "leaves");
+        if (settings_.device.order == Order::ByDeadline) given_instead(queue, found);
         take_out(list, before, found);
         forget_given(queue, found, before);
         return found;

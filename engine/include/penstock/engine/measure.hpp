@@ -195,6 +195,7 @@ class Measurement final : public Observer {
     std::uint32_t pop(List& list);
     void drop(std::int64_t cycle, std::uint32_t record, unsigned reason);
     std::uint32_t given_too_early(std::int64_t cycle, const Fate& fate, std::uint32_t due);
+    void given_instead(std::uint32_t queue, std::uint32_t record);
     // Whether a frame that is sent, or dropped, in this cycle has missed its deadline; where the device drops those that have.
     void check_deadline(std::int64_t cycle, std::uint32_t record, bool sent, unsigned reason);
     // Puts a frame where the order of its queue has it.
