@@ -164,18 +164,25 @@ class PythonSession {
     // Runs until cycle `until`, or until the device is empty and has been offered nothing more. Returns the cycle.
     std::int64_t advance(std::int64_t until, bool until_empty, nb::object progress) {
         running();
-        if (until < session_.now() || until > kMaxCycles) throw nb::value_error("the clock goes on, up to 2^46 cycles");
+        if (until < session_.now()) throw nb::value_error("the clock goes on, not back");
+        if (until > kMaxCycles) throw nb::value_error("the clock ends at 2^52 cycles");
         Reporter reporter(std::move(progress));
         bool stopped = false;
         {
             nb::gil_scoped_release no_gil;
             const std::int64_t begin = session_.now();
+            Pace pace(kChunk);
             frames_.look_ahead(until);
             while (session_.now() < until && !stopped) {
                 const bool sent = until_empty && frames_.empty() && session_.input_idle();
                 measurement_.stop_when_empty(sent);
                 if (sent && measurement_.enough()) break;
-                session_.advance(std::min(until, session_.now() + (until_empty && !sent ? kSendingChunk : kChunk)));
+                // A frame that is still to arrive keeps it from being empty; after the last one every cycle counts.
+                const std::int64_t to_come = frames_.latest() - session_.now();
+                const bool sending = until_empty && !sent && to_come < kSendingChunk;
+                const std::int64_t most = until_empty && !sent ? std::min(pace.cycles(), to_come) : pace.cycles();
+                session_.advance(std::min(until, session_.now() + (sending ? kSendingChunk : most)));
+                pace.ran();
                 const Totals& t = measurement_.live();
                 stopped = !reporter({"run", session_.now() - begin, until - begin, t.in.packets, t.out.packets,
                                      t.in.packets - t.out.packets - t.queued.packets, t.queued.packets});

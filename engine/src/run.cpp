@@ -112,7 +112,9 @@ class Runner {
     // Until the duration is over. Without a duration: until all recorded frames are sent.
     void play() {
         const std::int64_t until = std::min(end_, limit_);
-        while (session_.now() < until && !(end_ == kForever && all_sent()) && keep_going("run")) advance(until);
+        Pace pace(kChunk);
+        for (; session_.now() < until && !(end_ == kForever && all_sent()) && keep_going("run"); pace.ran())
+            advance(until, end_ == kForever ? kChunk : pace.cycles());
     }
 
     void drain() {

@@ -70,10 +70,12 @@ std::vector<FrameSource*> OfferedFrames::sources() {
 }
 
 std::uint64_t OfferedFrames::offer(std::int64_t cycle, unsigned input, std::uint32_t queue, std::vector<std::uint8_t> bytes, bool error) {
+    if (cycle > kMaxCycles) throw std::invalid_argument("the clock ends at 2^52 cycles, and no frame arrives later");
     if (bytes.size() > kMaxFrameBytes) throw std::invalid_argument("a frame has 65,535 bytes at most");
     if (input >= inputs_.size())
         throw std::invalid_argument("the device has no input " + std::to_string(input) + ": there are " + std::to_string(inputs_.size()));
     const std::uint64_t number = next_++;
+    latest_ = std::max(latest_, cycle);
     const std::vector<std::uint8_t>& kept = kept_.emplace(number, Kept{std::move(bytes)}).first->second.bytes;
     const auto length = static_cast<std::uint32_t>(kept.size());
     inputs_[input].push({cycle, {number, ticks(cycle), kept.data(), length, queue, length, error, queue}});

@@ -2,6 +2,7 @@
 #include "penstock/engine/traffic.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace penstock::engine {
 
@@ -22,9 +23,11 @@ class Recorded final : public Source {
     }
 
   private:
-    void advance() { next_ = at_ < frames_.cycles.size() ? static_cast<double>(frames_.cycles[at_]) : kNever; }
+    void advance() { next_ = at_ < frames_.cycles.size() ? static_cast<double>(frames_.cycles[at_] - epoch_) : kNever; }
+    void move(double cycles) override { epoch_ += static_cast<std::int64_t>(cycles); }
 
     RecordedFrames frames_;
+    std::int64_t epoch_ = 0;
     std::size_t at_ = 0;
 };
 
@@ -98,6 +101,10 @@ class Shared final : public Source {
         }
         next_ = time < settings_.stop_cycle ? time : kNever;
     }
+    void move(double cycles) override {
+        settings_.stop_cycle -= cycles;
+        on_until_ -= cycles;
+    }
 
     SyntheticSettings settings_;
     Sizes sizes_;
@@ -161,6 +168,11 @@ class PerQueue final : public Source {
         return entries;
     }
     void set_next() { next_ = heap_.top().time < settings_.stop_cycle ? heap_.top().time : kNever; }
+    void move(double cycles) override {
+        settings_.stop_cycle -= cycles;
+        for (double& until : on_until_) until -= cycles;
+        heap_.earlier(cycles, kNever);
+    }
 
     SyntheticSettings settings_;
     Sizes sizes_;
@@ -194,6 +206,11 @@ void TimeHeap::move_top(double time) {
     sift_down(0);
 }
 
+void TimeHeap::earlier(double cycles, double never) {
+    for (Entry& entry : entries_)
+        if (entry.time < never) entry.time -= cycles;
+}
+
 void TimeHeap::sift_down(std::size_t at) {
     const Entry moved = entries_[at];
     for (std::size_t child; (child = 2 * at + 1) < entries_.size(); at = child) {
@@ -209,13 +226,24 @@ Merge::Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> rec
     : sources_(std::move(sources)),
       recorded_(std::move(recorded)),
       heap_(first_arrivals(sources_)),
+      last_(end),
       end_(std::min(static_cast<double>(end), Source::kNever)),
       number_(first),
       step_(step) {}
 
+// As many whole epochs as have passed, so nothing is rounded.
+void Merge::move_epoch() {
+    const double passed = std::floor(heap_.top().time / kEpoch) * kEpoch;
+    for (const auto& source : sources_) source->move_epoch(passed);
+    heap_.earlier(passed, Source::kNever);
+    epoch_ += static_cast<std::int64_t>(passed);
+    end_ -= passed;
+}
+
 Answer Merge::next(Frame& frame, Ticks link_free, std::int64_t, std::int64_t&) {
-    const bool late = static_cast<double>(link_free) >= end_ * static_cast<double>(ticks(1));
+    const bool late = link_free >= ticks(last_);
     while (!exhausted_ && !heap_.empty()) {
+        if (heap_.top().time >= kEpoch && heap_.top().time < std::min(end_, Source::kNever)) move_epoch();
         const TimeHeap::Entry first = heap_.top();
         if (first.time >= end_) break;
         if (late && !recorded_[first.index]) {
@@ -224,7 +252,7 @@ Answer Merge::next(Frame& frame, Ticks link_free, std::int64_t, std::int64_t&) {
         }
         Source& source = *sources_[first.index];
         frame = Frame{};
-        frame.arrival = static_cast<Ticks>(first.time * static_cast<double>(ticks(1)));
+        frame.arrival = ticks(epoch_) + static_cast<Ticks>(first.time * static_cast<double>(ticks(1)));
         frame.number = std::exchange(number_, number_ + step_);
         source.take(frame);
         frame.address = frame.queue;

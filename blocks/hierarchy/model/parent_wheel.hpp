@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../../queue/model/fast_queue_manager.hpp"
+#include "../../schedule/model/stamp.hpp"
 
 namespace penstock {
 
@@ -31,10 +32,10 @@ class ParentWheel {
     explicit ParentWheel(uint32_t parents)
         : horizon_(slot_count(parents)), slots_(static_cast<size_t>(2 * horizon_)), used_(slots_.size() / 64), link_(parents) {}
 
-    // Decided in cycle `decided`: the parent comes out when `time` (2^-16 cycles) has come. Beyond the horizon it comes out early.
+    // Decided in cycle `decided`: the parent comes out when `time` (a stamp) has come. Beyond the horizon it comes out early.
     void place(uint32_t parent, int64_t time, int64_t decided) {
         namespace t = wheel_timing;
-        const int64_t hold = (time - 1) >> 16, compared = std::max(decided + t::kCompare, last_);
+        const int64_t hold = stamps::cycle_of(stamps::after(time, -1), decided), compared = std::max(decided + t::kCompare, last_);
         const int64_t now = after_splice(compared + 1), cursor = (now - 1 - t::kSpliceAt - 1) >> t::kSlotShift;  // as it was a cycle ago
         // As many as were placed until two cycles ago; the step is the golden section.
         const int64_t scatter = (placed_ - (last_ == now - 1)) * (horizon_ * 316 / 512 | 1) & (horizon_ - 1);

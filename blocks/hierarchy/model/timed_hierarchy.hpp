@@ -108,6 +108,8 @@ class TimedHierarchy {
 
     // One cycle. offered: a packet whose queue may send, or null. Returns whether it was taken.
     bool step(int64_t now, const Packet* offered, bool out_taken) {
+        if (now - swept_ > stamps::kSweep) sweep(now);
+        last_step_ = now;
         while (!back_.empty() && back_.front() <= now) {
             back_.pop();
             ++places_;
@@ -189,19 +191,21 @@ class TimedHierarchy {
 
   private:
     struct Gate {
-        int64_t time = 0;  // earliest departure of the next packet, 2^-16 cycles
+        int64_t time = 0;  // earliest departure of the next packet (schedule/model/stamp.hpp)
         uint32_t burst = 0;
         uint16_t mantissa = 1;
         uint8_t exponent = 0;
         bool parked = false;  // packets wait behind the closed gate
 
-        bool open(int64_t now) const { return mantissa != 0 && time <= now * 65'536; }
+        bool open(int64_t now) const { return mantissa != 0 && stamps::due(time, now); }
         int64_t tolerance() const { return std::max<int64_t>(burst, hierarchy_timing::kTolerance); }
         int64_t increment(int64_t length) const {
             constexpr uint64_t kMost = (uint64_t{1} << 45) - 1;  // 2^29 cycles
             return static_cast<int64_t>(std::min((static_cast<uint64_t>(length) * mantissa << exponent) >> 15, kMost));
         }
-        void charge(int64_t now, uint32_t length) { time = std::max(time, (now - tolerance()) * 65'536) + increment(length); }
+        void charge(int64_t now, uint32_t length) {
+            time = stamps::after(stamps::later(time, stamps::at(now - tolerance())), increment(length));
+        }
     };
     // All that a packet asks for at open gates: one cache line.
     struct alignas(64) Subscriber {
@@ -228,7 +232,7 @@ class TimedHierarchy {
             while (log < hierarchy_timing::kTrainLog && ((int64_t{2} << log) - 1) * span <= late) ++log;
             return log;
         }
-        int64_t late(int64_t now) const { return now - 1 - ((gate.time - 1) >> 16); }
+        int64_t late(int64_t now) const { return now - 1 - stamps::cycle_of(stamps::after(gate.time, -1), now); }
         unsigned train(int64_t now) const { return 1U << std::min(most, longest(late(now))); }
     };
     struct Class {
@@ -286,6 +290,14 @@ class TimedHierarchy {
         uint32_t queue;
         bool slow;
     };
+
+    // Renews old stamps.
+    void sweep(int64_t now) {
+        for (Subscriber& subscriber : subscribers_) subscriber.gate.time = stamps::renewed(subscriber.gate.time, last_step_, now);
+        for (std::vector<Group>& groups : groups_)
+            for (Group& group : groups) group.gate.time = stamps::renewed(group.gate.time, last_step_, now);
+        swept_ = now;
+    }
 
     Gate& gate_of(unsigned level, uint32_t id) { return level == 0 ? subscribers_[id].gate : groups_[level - 1][id].gate; }
     const SmallFifo<Pick, 64>& picks(unsigned level) const { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
@@ -549,6 +561,7 @@ class TimedHierarchy {
     }
 
     HierarchySizes sizes_;
+    int64_t last_step_ = 0, swept_ = 0;
     unsigned shift_;  // queue to subscriber
     std::vector<Subscriber> subscribers_;
     std::vector<Group> groups_[2];         // nodes, ports

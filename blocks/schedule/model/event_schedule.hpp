@@ -2,8 +2,8 @@
 // Models of pst_schedule_shaped and pst_schedule_passthrough for long runs: the same decisions in the same cycles. Cycles in which nothing
 // is under way need not be called: next_event() says which is the next one that matters.
 //
-// Times are int64 without wrap-around: cycles since reset, stamps in 2^-16 cycles. So the walk over old stamps changes no stamp here, but
-// it takes its cycles as in the RTL. `Record` has a member `shaper` of type ShaperState; records belong to the caller.
+// Times are int64: cycles since reset, and stamps (stamp.hpp). The walk over old stamps changes no stamp here, but it takes its cycles as
+// in the RTL. `Record` has a member `shaper` of type ShaperState; records belong to the caller.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "blocks/queue/model/fast_queue_manager.hpp"
+#include "blocks/schedule/model/stamp.hpp"
 
 namespace penstock {
 
@@ -71,6 +72,7 @@ class ShapedSchedule {
         cursor_ = ((now - 1) >> schedule_timing::kSlotShift) + 1;
         last_walk_ = now - 1;
         last_step_ = now - 1;
+        swept_ = now - 1;
     }
 
     // Settings of a queue can be written in this cycle.
@@ -111,7 +113,10 @@ class ShapedSchedule {
         last_step_ = now;
         visible_ += newly_[now & 3];
         newly_[now & 3] = 0;
-        if ((now & (t::kWalkCycles - 1)) == 0 && last_walk_ != now - 1) walk_due_ = true;
+        if ((now & (t::kWalkCycles - 1)) == 0) {
+            if (last_walk_ != now - 1) walk_due_ = true;
+            if (now - swept_ > stamps::kSweep) sweep(now, now);
+        }
 
         pipe_ = (pipe_ << 1) & ((2U << kLast) - 1);
         Op* const last = pipe_ >> kLast & 1 ? &op(now, kLast) : nullptr;
@@ -147,7 +152,7 @@ class ShapedSchedule {
             if (o.kind == Kind::Dequeue) {
                 if (o.setting.mantissa == 0)
                     o.kind = Kind::Park;
-                else if ((now + t::kDecide - t::kTake) * 65'536 < o.time)
+                else if (!stamps::due(o.time, now + t::kDecide - t::kTake))
                     o.kind = Kind::Replace;
                 else if (Gated && o.setting.outstanding != 0 && (o.setting.outstanding != 1 || o.setting.slow || !ahead_room_))
                     o.kind = Kind::Wait;
@@ -240,6 +245,7 @@ class ShapedSchedule {
         namespace t = schedule_timing;
         if (busy()) return now + 1;
         // Empty slots and walks can be made up for (catch_up).
+        if (in_slots_ == 0) return INT64_MAX;
         const std::int64_t slot = next_slot();
         if (slot - cursor_ > kReplay >> t::kSlotShift) return slot << t::kSlotShift;
         return next_tick();
@@ -308,6 +314,7 @@ class ShapedSchedule {
         namespace t = schedule_timing;
         std::int64_t from = next_tick();
         if (now > from + kReplay) {
+            if (now - swept_ > stamps::kSweep) sweep(now, last_step_);
             from = now / t::kWalkCycles * t::kWalkCycles - t::kWalkCycles;
             const std::int64_t walks = from / t::kWalkCycles - 1 - last_step_ / t::kWalkCycles;
             walk_queue_ = static_cast<std::uint32_t>((walk_queue_ + walks) % queues_);
@@ -318,14 +325,23 @@ class ShapedSchedule {
             step(cycle, manager, false, false, [](std::uint32_t, const auto&, const auto&, bool, bool) {});
     }
 
+    // Renews old stamps; they lie less than 2^47 cycles from cycle `near`.
+    void sweep(std::int64_t now, std::int64_t near) {
+        for (std::uint32_t queue = 0; queue < queues_; ++queue) {
+            std::int64_t& time = records_[queue].shaper.time;
+            time = stamps::renewed(time, near, now);
+        }
+        swept_ = now;
+    }
+
     Op& op(std::int64_t now, int age) { return ops_[(now - age) & (kOps - 1)]; }
 
     // GCRA (model/shaper.hpp).
     static std::int64_t next_departure(const Op& o, std::int64_t now, std::uint32_t length) {
         constexpr std::uint64_t kMost = (std::uint64_t{1} << 45) - 1;  // 2^29 cycles
         const std::uint64_t scaled = (std::uint64_t{length} * o.setting.mantissa << o.setting.exponent) >> 15;
-        const std::int64_t floor = (now - std::max<std::int64_t>(o.setting.burst, schedule_timing::kTolerance)) * 65'536;
-        return std::max(o.time, floor) + static_cast<std::int64_t>(std::min(scaled, kMost));
+        const std::int64_t floor = stamps::at(now - std::max<std::int64_t>(o.setting.burst, schedule_timing::kTolerance));
+        return stamps::after(stamps::later(o.time, floor), static_cast<std::int64_t>(std::min(scaled, kMost)));
     }
 
     // A packet of this queue gets through in this cycle.
@@ -368,6 +384,7 @@ class ShapedSchedule {
             Slot& slot = wheel_[cursor & mask_];
             __builtin_prefetch(&records_[slot.head]);
             append_ready(slot.head, slot.tail, slot.count, now + t::kListLatency);
+            in_slots_ -= slot.count;
             slot.count = 0;
             used_[(cursor & mask_) >> 6] &= ~(std::uint64_t{1} << (cursor & 63));
             lists_free_ = now + t::kSpliceCycles;
@@ -390,6 +407,7 @@ class ShapedSchedule {
                         used_[at >> 6] |= std::uint64_t{1} << (at & 63);
                     }
                     slot.tail = place_queue_;
+                    ++in_slots_;
                 }
             }
             scatter_ += scatter_step_;
@@ -408,8 +426,8 @@ class ShapedSchedule {
                                               : Place{last->time, last->queue};
                 turn_ = !pick_act;
                 place_queue_ = pick.queue;
-                place_due_ = (now << 16) >= pick.time;
-                place_slot_ = (pick.time + ((std::int64_t{1} << (t::kSlotShift + 16)) - 1)) >> (t::kSlotShift + 16);
+                place_due_ = stamps::due(pick.time, now);
+                place_slot_ = (stamps::cycle_of(stamps::after(pick.time, -1), now) >> t::kSlotShift) + 1;  // the first that begins then
                 place_far_ = place_slot_ - cursor > static_cast<std::int64_t>(mask_);
                 if (!place_due_) __builtin_prefetch(&wheel_[place_slot_ & mask_], 1);
             }
@@ -432,7 +450,7 @@ class ShapedSchedule {
     unsigned pipe_ = 0;  // bit n: an operation was popped n cycles ago
     int place_credit_ = schedule_timing::kPlaceDepth, out_credit_ = schedule_timing::kCredits;
     bool walk_due_ = false;
-    std::int64_t last_walk_ = -8, last_step_ = 0;
+    std::int64_t last_walk_ = -8, last_step_ = 0, swept_ = 0;
     std::uint32_t walk_queue_ = 0;
 
     // activations and openings
@@ -457,6 +475,7 @@ class ShapedSchedule {
     std::vector<std::uint64_t> used_;  // bit by slot: it has queues
     std::uint32_t mask_;
     std::vector<std::uint32_t> link_;
+    std::uint32_t in_slots_ = 0;  // queues
     std::uint32_t ready_head_ = 0, ready_tail_ = 0, ready_ = 0;
     std::uint32_t visible_ = 0;    // queues of the ready list that can be popped; the others are on their way
     std::uint32_t newly_[4] = {};  // that can be popped from cycle n mod 4 on

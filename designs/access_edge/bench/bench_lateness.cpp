@@ -197,7 +197,7 @@ class LatenessBench {
     }
 
     void departed(uint32_t queue, uint32_t descriptor, uint32_t len) {
-        const int64_t start = link_.send(now(), len);
+        const LinkUnits start = link_.send(now(), len);
         const IdealServer::Packet packet = ideal_.packet(at_ideal_[descriptor]);
         ideal_.release(at_ideal_[descriptor]);
         if (packet.start == IdealServer::kNotYet) {

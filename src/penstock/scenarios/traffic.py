@@ -18,7 +18,7 @@ from penstock.scenarios import pcap
 from penstock.scenarios.common import Capture, CommonScenario, CommonSetup, Generated, Match
 from penstock.scenarios.scenario import Document, KeyPath
 
-MAX_CYCLES = 2**46  # as far as the engine's clock reaches (kMaxCycles)
+MAX_CYCLES = 2**52  # as far as the engine's clock reaches (kMaxCycles)
 INTERVALS = 200
 MIN_ETHERNET_BYTES = 60
 MAX_ENGINE_BYTES = 65_535

@@ -16,8 +16,8 @@ __extension__ typedef __int128 Ticks;
 inline constexpr int kTickBits = 28;
 inline constexpr Ticks ticks(std::int64_t cycle) { return Ticks{cycle} << kTickBits; }
 inline constexpr std::int64_t cycle_ceil(Ticks t) { return static_cast<std::int64_t>((t + (Ticks{1} << kTickBits) - 1) >> kTickBits); }
-// The last cycle of a run: shapers keep their times in 2^-16 cycles. Four days at 220 MHz.
-inline constexpr std::int64_t kMaxCycles = std::int64_t{1} << 46;
+// The last cycle of a run: a double has it to the cycle. Fourteen weeks at 500 MHz.
+inline constexpr std::int64_t kMaxCycles = std::int64_t{1} << 52;
 
 struct Frame {
     std::uint64_t number = 0;            // counts the frames of a run

@@ -20,28 +20,30 @@ inline constexpr uint32_t kNone = ~0u;  // no packet
 
 class IdealServer {
   public:
-    static constexpr int64_t kNotYet = -1;
+    // Time stamps without wrap-around, in 2^-16 cycles.
+    __extension__ typedef __int128 Time;
+    static constexpr LinkUnits kNotYet = -1;
     struct Packet {
-        int64_t earliest = 0;     // earliest departure time if the link is always free, whole cycles
-        int64_t start = kNotYet;  // of its first bit, in units of the link's clock
+        int64_t earliest = 0;       // earliest departure time if the link is always free, whole cycles
+        LinkUnits start = kNotYet;  // of its first bit, in units of the link's clock
         uint32_t next = kNone, len = 0;
         bool released = false;
     };
 
     // `shapers`: one code for each queue; `time`: time stamp of all queues at the beginning, in 2^-16 cycles.
-    IdealServer(std::vector<uint64_t> shapers, const LinkClock& link, int64_t time = 0)
+    IdealServer(std::vector<uint64_t> shapers, const LinkClock& link, Time time = 0)
         : shapers_(std::move(shapers)), queues_(shapers_.size(), {time, time, kNone, kNone}), link_(link) {}
 
     // The time stamp of one queue, which must be empty.
-    void set_time(uint32_t queue, int64_t time) { queues_[queue].time = queues_[queue].free_time = time; }
+    void set_time(uint32_t queue, Time time) { queues_[queue].time = queues_[queue].free_time = time; }
 
     // A packet is at the end of its queue from `cycle` on; cycles must not decrease. Returns what packet() knows it by, until release().
     uint32_t enqueued(int64_t cycle, uint32_t queue, uint32_t len) {
         const uint32_t id = allocate();
         Queue& q = queues_[queue];
-        const int64_t earliest = std::max(cycle, Shaper::eligible_cycle(q.free_time));
+        const int64_t earliest = std::max(cycle, eligible_cycle(q.free_time));
         packets_[id] = {earliest, kNotYet, kNone, len, false};
-        q.free_time = Shaper::update(decode_shaper(shapers_[queue]), q.free_time, earliest, len);
+        q.free_time = update(queue, q.free_time, earliest, len);
         (q.head == kNone ? q.head : packets_[q.tail].next) = id;
         if (q.head == id) offer(queue, cycle);
         q.tail = id;
@@ -63,7 +65,7 @@ class IdealServer {
             const uint32_t sent = q.head;
             Packet& packet = packets_[sent];
             packet.start = link_.send(at, packet.len);
-            q.time = Shaper::update(decode_shaper(shapers_[id]), q.time, link_.cycles_up(packet.start), packet.len);
+            q.time = update(id, q.time, link_.cycles_up(packet.start), packet.len);
             q.head = packet.next;
             if (q.head != kNone) offer(id, at);
             if (packet.released) free_.push_back(sent);
@@ -75,17 +77,26 @@ class IdealServer {
     bool any_due(int64_t cycle) const { return due_.any_until(cycle); }
     // Whether a queue that may send by `cycle` has no packet left here.
     bool starved(uint32_t queue, int64_t cycle) const {
-        return queues_[queue].head == kNone && Shaper::eligible_cycle(queues_[queue].time) <= cycle;
+        return queues_[queue].head == kNone && eligible_cycle(queues_[queue].time) <= cycle;
     }
     const Packet& packet(uint32_t id) const { return packets_[id]; }
     const LinkClock& link() const { return link_; }
 
   private:
     struct Queue {
-        int64_t time;       // earliest departure of its next packet, 2^-16 cycles
-        int64_t free_time;  // the same for the next packet that comes, if the link is always free
+        Time time;       // earliest departure of its next packet
+        Time free_time;  // the same for the next packet that comes, if the link is always free
         uint32_t head, tail;
     };
+
+    // What Shaper does, for as long as one likes.
+    static int64_t eligible_cycle(Time time) { return static_cast<int64_t>(-((-time) >> Shaper::kFraction)); }
+    Time update(uint32_t queue, Time time, int64_t now, uint32_t length) const {
+        const ShaperSetting setting = decode_shaper(shapers_[queue]);
+        const Time floor = Time{now - std::max<int64_t>(setting.burst, kTolerance)} * (1 << Shaper::kFraction);
+        return std::max(time, floor) + Shaper::increment(setting, length);
+    }
+    static constexpr int64_t kTolerance = 1024;  // cycles
 
     uint32_t allocate() {
         if (free_.empty()) {
@@ -99,7 +110,7 @@ class IdealServer {
 
     void offer(uint32_t queue, int64_t cycle) {
         if (decode_shaper(shapers_[queue]).mantissa == 0) return;  // a closed gate
-        due_.push(std::max(cycle, Shaper::eligible_cycle(queues_[queue].time)), queue);
+        due_.push(std::max(cycle, eligible_cycle(queues_[queue].time)), queue);
     }
 
     std::vector<uint64_t> shapers_;

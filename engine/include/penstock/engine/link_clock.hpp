@@ -11,6 +11,9 @@
 
 namespace penstock {
 
+// Times of a link: so many units in a cycle that weeks of them do not fit 64 bits.
+__extension__ typedef __int128 LinkUnits;
+
 // A link that sends one frame after the other. Times are exact: integers in a unit that divides both a cycle and a byte.
 class LinkClock {
   public:
@@ -20,21 +23,22 @@ class LinkClock {
         cycle_ = static_cast<int64_t>(link_bps / divisor);
     }
 
-    int64_t units(int64_t cycle) const { return cycle * cycle_; }
-    int64_t cycles_up(int64_t units) const { return units <= 0 ? 0 : (units + cycle_ - 1) / cycle_; }
+    LinkUnits units(int64_t cycle) const { return LinkUnits{cycle} * cycle_; }
+    int64_t cycles_up(LinkUnits units) const { return units <= 0 ? 0 : static_cast<int64_t>((units + cycle_ - 1) / cycle_); }
 
     // Whether a frame can begin within this cycle.
     bool free_in(int64_t cycle) const { return free_ < units(cycle + 1); }
 
     // Sends a frame that is there from `cycle`; returns when its first bit goes out, in units.
-    int64_t send(int64_t cycle, uint32_t len) {
-        const int64_t start = std::max(free_, units(cycle));
-        free_ = start + static_cast<int64_t>(len + overhead_) * byte_;
+    LinkUnits send(int64_t cycle, uint32_t len) {
+        const LinkUnits start = std::max(free_, units(cycle));
+        free_ = start + LinkUnits{len + overhead_} * byte_;
         return start;
     }
 
   private:
-    int64_t byte_, cycle_, free_ = 0;
+    int64_t byte_, cycle_;
+    LinkUnits free_ = 0;
     uint32_t overhead_;
 };
 

@@ -229,7 +229,7 @@ class Measurement final : public Observer {
     bool known(unsigned reason) const { return reason < kMostReasons && (known_ >> reason & 1); }
     bool in_series(std::uint32_t queue) const { return in_series_[queue / 64] >> queue % 64 & 1; }
     std::uint64_t nanoseconds(std::int64_t cycle) const {
-        return static_cast<std::uint64_t>(static_cast<double>(cycle) * 1e9 / settings_.clock_hz + 0.5);
+        return static_cast<std::uint64_t>(static_cast<long double>(cycle) * 1e9L / settings_.clock_hz + 0.5L);
     }
     Watched* watched(std::uint32_t queue);
 

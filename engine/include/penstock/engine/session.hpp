@@ -3,6 +3,8 @@
 // A run (run.hpp) is a loop over a session; so is whatever decides what to send by what has come out.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -73,6 +75,26 @@ class Session {
     bool started_ = false;
 };
 
+// How many cycles a device runs between two looks at the wall clock: more and more, where little happens. Results do not depend on it.
+class Pace {
+  public:
+    explicit Pace(std::int64_t least) : least_(least), cycles_(least), begin_(Clock::now()) {}
+    std::int64_t cycles() const { return cycles_; }
+    // The device has run so many.
+    void ran() {
+        const auto now = Clock::now();
+        cycles_ = now - begin_ < kShort ? std::min(2 * cycles_, kMaxCycles) : std::max(cycles_ / 4, least_);
+        begin_ = now;
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr auto kShort = std::chrono::milliseconds(2);
+
+    std::int64_t least_, cycles_;
+    Clock::time_point begin_;
+};
+
 // Frames that are offered one by one, in any order of their arrivals. The device is told of a frame when the clock reaches its arrival, or
 // is about to, so one that is offered later may come before it.
 class OfferedFrames {
@@ -91,6 +113,8 @@ class OfferedFrames {
     // No more frames are offered.
     void close() { closed_ = true; }
     bool empty() const;
+    // No frame that was offered arrives later.
+    std::int64_t latest() const { return latest_; }
     // The frame has arrived, or a copy of it: its bytes are needed until each copy has had its fate.
     void remember(std::uint64_t number) { ++kept_.at(number).copies; }
     // The frame has had its fate, or a copy of it.
@@ -123,7 +147,7 @@ class OfferedFrames {
     std::unordered_map<std::uint64_t, Kept> kept_;  // by number
     std::deque<std::uint64_t> forgotten_;
     std::uint64_t next_ = 0;
-    std::int64_t horizon_ = 0;
+    std::int64_t horizon_ = 0, latest_ = 0;
     bool closed_ = false;
 };
 

@@ -44,11 +44,19 @@ class Source {
     static constexpr double kNever = 1e18;  // cycles
 
     virtual ~Source() = default;
+    // Cycles of an epoch, which begins some cycles after the clock: so fractions of cycles stay exact for weeks.
     double next_arrival() const { return next_; }
+    // The epoch begins so many cycles later from now on.
+    void move_epoch(double cycles) {
+        if (next_ < kNever) next_ -= cycles;
+        move(cycles);
+    }
     // Fills queue, length, error and data of the frame that arrives at next_arrival(), and moves on.
     virtual void take(Frame& frame) = 0;
 
   protected:
+    virtual void move(double cycles) = 0;
+
     double next_ = kNever;
 };
 
@@ -69,6 +77,8 @@ class TimeHeap {
     const Entry& top() const { return entries_.front(); }
     // The first entry gets a new time, not before its old one.
     void move_top(double time);
+    // All entries come so many cycles earlier; `never`: but for these times.
+    void earlier(double cycles, double never);
 
   private:
     void sift_down(std::size_t at);
@@ -90,8 +100,13 @@ class Merge final : public FrameSource {
   private:
     std::vector<std::unique_ptr<Source>> sources_;
     std::vector<bool> recorded_;
+    // Times up to this are exact to 2^-20 cycle.
+    static constexpr double kEpoch = 4'294'967'296.0;
+    void move_epoch();
+
     TimeHeap heap_;
-    double end_;
+    std::int64_t epoch_ = 0, last_;
+    double end_;  // in the epoch
     std::uint64_t number_, step_;
     bool exhausted_ = false;
 };
