@@ -228,3 +228,44 @@ def test_contradictions_are_refused(stand_in: str, keys: Job, words: str) -> Non
     job = rule_job(stand_in, "fifo", 1)
     with pytest.raises(ValueError, match=words):
         engine.run(job | {"device": job["device"] | keys})
+
+
+def deadline_job(library: str, frames: list[tuple[int, int, int]], deadlines: list[int], fault: int = 0, parameter: int = 0) -> Job:
+    """Frames are (first bit, class, bytes), all of queue 5, between lines of a byte a cycle."""
+    cycles, classes, lengths = (np.array(column, dtype=np.int64) for column in zip(*frames, strict=True))
+    source = {"kind": "frames", "cycles": cycles, "queues": (16 * classes + 5).astype(np.uint32), "offsets": [0] * len(frames)}
+    source |= {"lengths": lengths, "stored": [0] * len(frames), "data": np.zeros(1, dtype=np.uint8)}
+    job = rule_job(library, "by_deadline", 1, fault, parameter) | {"sources": [source], "ready_permille": 1000}
+    job["device"]["deadlines"] = deadlines
+    job["register_writes"] += [(0x830 + 4 * i, after) for i, after in enumerate(deadlines)]
+    return job | {"ingress_bps": 8 * CLOCK_HZ, "egress_bps": 8 * CLOCK_HZ, "overhead_bytes": 0}
+
+
+def test_equal_deadlines_are_in_the_order_of_arrival(stand_in: str) -> None:
+    """Class 1 has 60 cycles less than class 2, and its frame is taken 60 cycles later; class 3 comes first and goes last."""
+    frames = [(0, 0, 1000), (1000, 3, 100), (1100, 2, 60), (1160, 1, 60)]
+    result = engine.run(deadline_job(stand_in, frames, [10_000, 20_000, 20_060, 30_000]))
+    assert_good(result)
+    assert result["departures"]["length"].tolist() == [1000, 60, 60, 100]
+    assert result["latency_cycles"][1] < 1000 and result["departures"]["cycle"][1] == 2001  # the elder of the two goes first
+
+
+@pytest.mark.parametrize(("fault", "words"), [(SEND_LATE, "is sent 1 cycles after its deadline"), (DROP_EARLY, "which is 0 cycles ahead")])
+def test_the_last_cycle_of_a_deadline(stand_in: str, fault: int, words: str) -> None:
+    """The second frame's turn comes a fixed time after it was taken: with that time it is sent, with a cycle less dropped; not else."""
+    frames = [(0, 0, 1000), (1000, 1, 100)]
+    drops = {
+        after: engine.run(deadline_job(stand_in, frames, [10_000, after, 1, 1]))["packets"]["dropped"]["missed"] for after in (0, 10**5)
+    }
+    assert drops == {0: 1, 10**5: 0}
+    low, high = 0, 10**5  # dropped; sent
+    while high - low > 1:
+        middle = (low + high) // 2
+        result = engine.run(deadline_job(stand_in, frames, [10_000, middle, 1, 1]))
+        assert_good(result)
+        low, high = (middle, high) if result["packets"]["dropped"]["missed"] else (low, middle)
+    assert 800 < high < 1000
+    result = engine.run(deadline_job(stand_in, frames, [10_000, low if fault == SEND_LATE else high, 1, 1], fault, 2))
+    assert result["order_errors"] == 1
+    (finding,) = result["findings"]
+    assert words in finding
