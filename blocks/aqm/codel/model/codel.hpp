@@ -28,7 +28,7 @@ class Codel final : public AqmModel {
     };
 
     Codel(uint32_t queues, uint32_t max_packet_bytes = 1514, bool estimate = false, int time_width = 26)
-        : settings(queues), states(queues), max_packet(max_packet_bytes), estimate(estimate), width(time_width) {}
+        : all(queues), max_packet(max_packet_bytes), estimate(estimate), width(time_width) {}
 
     // As a device has it.
     Codel(uint32_t queues, const AqmNumbers& numbers)
@@ -41,14 +41,15 @@ class Codel final : public AqmModel {
         return step(p.queue, p.now, estimate ? p.sojourn : p.now - p.sojourn, p.left, p.ect);
     }
 
-    void set(uint32_t queue, const CodelSetting& s) { settings.at(queue) = s; }
-    const State& state(uint32_t queue) const { return states.at(queue); }
+    void set(uint32_t queue, const CodelSetting& s) { all.at(queue).setting = s; }
+    const State& state(uint32_t queue) const { return all.at(queue).state; }
 
     // Judges the packet at the head of `queue` at tick `now`. `time`: tick of its enqueueing, or its delay when that is estimated;
     // `left`: bytes behind it; `ect`: it may be marked. After Drop the next call for the queue continues the round.
     AqmVerdict step(uint32_t queue, int64_t now, int64_t time, uint32_t left, bool ect) {
-        const CodelSetting& c = settings.at(queue);
-        State& s = states.at(queue);
+        Queue& q = all.at(queue);
+        const CodelSetting& c = q.setting;
+        State& s = q.state;
         const bool in_round = s.mode == Mode::Entered || s.mode == Mode::Loop;
         const int64_t n = in_round ? now - ((now - s.round) & ((int64_t{1} << round_width()) - 1)) : now;
         const uint64_t delay = static_cast<uint64_t>(estimate ? time : n - time) & ((uint64_t{1} << width) - 1);
@@ -104,10 +105,14 @@ class Codel final : public AqmModel {
     }
 
   private:
+    struct alignas(64) Queue {  // one cache line
+        CodelSetting setting;
+        State state;
+    };
+
     int round_width() const { return width > 20 ? width - 16 : 4; }
 
-    std::vector<CodelSetting> settings;
-    std::vector<State> states;
+    std::vector<Queue> all;
     uint32_t max_packet;
     bool estimate;
     int width;
