@@ -135,6 +135,7 @@ def test_ranges() -> None:
         ({"words": None}, "words: is missing"),
         ({"sees": None}, "sees is missing: departures or arrivals"),
         ({"kind": "scheduler"}, "sees is given, which only an AQM has"),
+        ({"guard_bytes": 2048}, "guard_bytes is given, which only an AQM that sees arrivals has"),
         ({"settigns": []}, "settigns: is not a known key; did you mean 'settings'?"),
         ({"rtl": {"module": "own_aqm", "files": []}}, "rtl.files: must not be empty"),
         ({"rtl": {"module": "own_aqm", "files": ["../x.sv"]}}, "must be a path below the part's folder"),
