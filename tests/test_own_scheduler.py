@@ -144,6 +144,7 @@ def changed(config: str, **changes: object) -> Any:
     "config, changes, words",
     [
         ("demo_64", {"scheduler": "longest_queue_fist"}, "there is no scheduler 'longest_queue_fist'; did you mean 'longest_queue_first'?"),
+        ("demo_64", {"scheduler": "shapd"}, "there is no scheduler 'shapd'; did you mean 'shaped'?"),
         ("demo_64", {"scheduler": NAME, "aqm": "codel"}, f"scheduler is {NAME}, and aqm is codel: a scheduler of your own works without"),
         ("tree_64", {"scheduler": NAME}, f"scheduler is {NAME}, and there is a hierarchy: a scheduler of your own works without"),
         ("demo_64", {"scheduler": "shaped", "shaping": False}, "scheduler is shaped, but shaping is false; give one of the two"),
@@ -206,8 +207,8 @@ endmodule
 """
 
 
-def own_one(folder: Path, module: str = MODULE, **manifest: str) -> Part:
-    made = folder / "own_one"
+def own_one(folder: Path, module: str = MODULE, name: str = "own_one", **manifest: str) -> Part:
+    made = folder / name
     made.mkdir()
     (made / "own_one.sv").write_text(module)
     (made / "own_one.hpp").write_text(manifest.get("model", ""))
@@ -215,12 +216,19 @@ def own_one(folder: Path, module: str = MODULE, **manifest: str) -> Part:
         "kind: scheduler\nwords: Some.\nrtl: {module: own_one, files: [own_one.sv]}\nmodel: {header: own_one.hpp, class: OwnOne}\n"
     )
     registry.add_folder(made)
-    return registry.find("scheduler", "own_one")
+    return registry.find("scheduler", name)
 
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(registry.VARIABLE, "")
+
+
+@pytest.mark.usefixtures("alone")
+def test_names_of_ours_are_taken(tmp_path: Path) -> None:
+    own_one(tmp_path, name="shaped")
+    with pytest.raises(UserError, match="shaped is the name of a scheduler of ours"):
+        changed("demo_64", scheduler="shaped")
 
 
 @pytest.mark.usefixtures("alone")

@@ -7,8 +7,11 @@ the core has for it. An own scheduler has neither an AQM nor a hierarchy beside 
 from collections.abc import Callable
 from typing import Any
 
+from penstock.basics.suggest import nearest
+from penstock.errors import UserError
 from penstock.parts import registry
 from penstock.parts.manifest import Part
+from penstock.paths import shown
 
 SHAPED, PASSTHROUGH = "shaped", "passthrough"
 OURS = (SHAPED, PASSTHROUGH)
@@ -27,7 +30,12 @@ def name(scheduler: str | None, shaping: bool | None) -> str:
 
 def own(scheduler: str) -> Part | None:
     """Return the part of an own scheduler, None: it is one of ours. Raises UserError when there is none of that name."""
-    return None if scheduler in OURS else registry.find("scheduler", scheduler)
+    known = registry.parts("scheduler")
+    if taken := next((part for name, part in known.items() if name in OURS), None):
+        raise UserError(f"{shown(taken.folder)}: {taken.name} is the name of a scheduler of ours; the folder's name is the part's")
+    if scheduler not in (*OURS, *known):
+        raise UserError(f"there is no scheduler {scheduler!r}{nearest(scheduler, [*OURS, *known])} (--with DIR adds one of your own)")
+    return known.get(scheduler)
 
 
 def numbers(part: Part, clock_hz: int, tick_shift: int) -> dict[str, int]:
