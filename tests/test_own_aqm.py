@@ -80,7 +80,7 @@ def test_benches_are_equal(folder: Path) -> None:
     results = []
     for line in (line for line in COMMANDS if line.startswith("penstock bench")):
         found = json.loads(command(folder, line, "--json"))
-        found["config"].pop("engine")
+        assert found.pop("engine") == found["config"].pop("engine")
         found.pop("wall_seconds")
         results.append(found)
     assert len(results) == 2 and results[0] == results[1]
