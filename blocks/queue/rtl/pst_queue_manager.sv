@@ -44,8 +44,8 @@ module pst_queue_manager
     output drop_e                        ev_reason_o,
     output logic [QueueIdWidth-1:0]      ev_queue_o,
     output len_t                         ev_len_o,
-    output logic [LimitBytesWidth-1:0]   ev_backlog_o,          // one cycle after ev_o, if the packet was accepted: bytes in its queue with it;
-                                                                // 0 without ReportHead
+    output logic [LimitBytesWidth-1:0]   ev_backlog_o,          // one cycle after ev_o: bytes in the queue with this packet, if it was
+                                                                // accepted; 0 without ReportHead
     // dequeue of the head packet: never stalls; the queue has a packet, no dequeue under way, and its last m_deq_o is at least 4
     // cycles ago. The caller decides while the memories are read: s_deq_take_i, two cycles later, takes the packet or leaves it
     input  logic                         s_deq_valid_i,
@@ -57,8 +57,8 @@ module pst_queue_manager
     output len_t                         m_deq_len_o,
     output logic                         m_deq_backlogged_o,    // packets are left in the queue
     output logic [LimitBytesWidth-1:0]   m_deq_left_o,          // one cycle after m_deq_o: bytes left in the queue; 0 without ReportLeft
-    output len_t                         m_deq_head_o,          // two cycles after m_deq_o: length of the packet behind it; 0 without one, or
-                                                                // without ReportHead
+    output len_t                         m_deq_head_o,          // two cycles after m_deq_o: length of the packet behind it; 0 without
+                                                                // one, or without ReportHead
     // limits of one queue; taken at once, holds enqueues back for this cycle
     input  logic                         s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0]      s_cfg_queue_i,

@@ -133,7 +133,8 @@ module pst_schedule
     assign done_credits_o  = 2'(s_done_valid_i);
 
     logic unused;
-    assign unused = &{1'b0, enq2_q.backlogged, s_drop_i, s_done_valid_i, s_done_queue_i, s_done_slow_i, s_done_next_queue_i, s_ahead_room_i};
+    assign unused = &{1'b0, enq2_q.backlogged, s_drop_i, s_done_valid_i, s_done_queue_i, s_done_slow_i, s_done_next_queue_i,
+                      s_ahead_room_i};
 
 `ifndef SYNTHESIS
     // What a scheduler must keep to, in words for its author.

@@ -186,7 +186,8 @@ module pst_access_edge_core
   end
 
   pst_queue_manager #(
-      .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle), .ReportLeft(Aqm != 0 || OwnScheduler), .ReportHead(OwnScheduler)
+      .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle),
+      .ReportLeft(Aqm != 0 || OwnScheduler), .ReportHead(OwnScheduler)
   ) u_queue (
       .clk_i, .rst_i,
       .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc), .s_enq_len_i(enq_len),
@@ -209,7 +210,8 @@ module pst_access_edge_core
       .clk_i, .rst_i,
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
       .s_active_len_i(active_len),
-      .s_enq_valid_i(ev_valid_o && ev_reason_o == DropNone), .s_enq_queue_i(ev_queue_o), .s_enq_len_i(ev_len_o), .s_enq_backlog_i(ev_backlog),
+      .s_enq_valid_i(ev_valid_o && ev_reason_o == DropNone), .s_enq_queue_i(ev_queue_o), .s_enq_len_i(ev_len_o),
+      .s_enq_backlog_i(ev_backlog),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_take_o(deq_take),
       .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_len_i(ret_len), .s_ret_backlogged_i(ret_backlogged),
       .s_ret_left_i(ret_left), .s_ret_head_i(ret_head),
