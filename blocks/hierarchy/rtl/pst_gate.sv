@@ -20,7 +20,8 @@ module pst_gate
     parameter int unsigned Slots = 256,               // of the wheel, see pst_timing_wheel
     parameter int unsigned SlotCycles = 32,           // cycles
     parameter int unsigned ToleranceCycles = 1024,    // lateness that is made up for, below 2^(TimeWidth-4) cycles
-    parameter int unsigned PatientCycles = ToleranceCycles < 8192 ? ToleranceCycles / 2 : 4096,  // less late: a lower class may wait; below 2^13
+    // less late than this a lower class may wait; below 2^13
+    parameter int unsigned PatientCycles = ToleranceCycles < 8192 ? ToleranceCycles / 2 : 4096,
     parameter int unsigned TrainLog = 4,              // log2 of the longest batch, 0 .. 4
     parameter int unsigned TimeWidth = 32,            // bits of a time in cycles
     parameter string       RamStyle = "auto",
