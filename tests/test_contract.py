@@ -90,7 +90,7 @@ def test_a_change_of_a_source_reaches_every_language(root: Path) -> None:
     shared.write_text(shared.read_text().replace("name: burst, width: 28", "name: burst, width: 29"))
     stale = {path.as_posix() for path in files.stale(root)}
     regs = "designs/access_edge/regs"
-    wanted = ["blocks/stream/rtl/pst_pkg.sv", "blocks/stream/model/settings.hpp", f"{regs}/widths.rdl", f"{regs}/access_edge.json"]
+    wanted = ["blocks/common/rtl/pst_pkg.sv", "blocks/common/model/settings.hpp", f"{regs}/widths.rdl", f"{regs}/access_edge.json"]
     wanted += ["designs/access_edge/rtl/pst_access_edge_regs.sv", "designs/access_edge/model/access_edge.hpp", "docs/registers.md"]
     assert stale >= set(wanted)
     files.generate(root, root)
@@ -123,10 +123,10 @@ def camel(name: str) -> str:
 
 def test_drop_reasons_are_the_same_everywhere() -> None:
     wanted = {"None": 0} | {camel(name): number for number, name in enumerate(REASONS, 1)}
-    for name in ("stream/rtl", "queue/formal", "schedule/formal"):
+    for name in ("common/rtl", "queue/formal", "timing/formal"):
         package = (ROOT / "blocks" / name / "pst_pkg.sv").read_text()
         assert {key: int(number) for key, number in re.findall(r"Drop(\w+) += 4'd(\d+)", package)} == wanted
-    header = (ROOT / "blocks/stream/model/drop.hpp").read_text()
+    header = (ROOT / "blocks/common/model/drop.hpp").read_text()
     assert {key: int(number) for key, number in re.findall(r"    (\w+) = (\d+),", header)} == wanted
     device = (ROOT / "designs/access_edge/model/access_edge.hpp").read_text()
     names = re.search(r"kDropNames = \{(.*?)\}", device, re.DOTALL)
@@ -201,7 +201,7 @@ def replaced(old: str, new: str) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (replaced("number: 2, name", "number: 1, name"), r"blocks/stream/contract.yaml: the reasons runt and oversize both have number 1"),
+        (replaced("number: 2, name", "number: 1, name"), r"blocks/common/contract.yaml: the reasons runt and oversize both have number 1"),
         (replaced("name: oversize", "name: runt"), "contract.yaml: two reasons are called runt"),
         (replaced("number: 8", "number: 16"), "reasons.7.number: must be at most 15, not 16"),
         (replaced("number: 8", "number: 0"), "reasons.7.number: must be at least 1, not 0"),
@@ -218,7 +218,7 @@ def replaced(old: str, new: str) -> Callable[[Path], None]:
         ),
         (replaced("settings:", "setings:"), "setings: is not valid|settings: is missing"),
         (replaced("rates: {", "rates: {{"), "is not valid YAML"),
-        (lambda root: (root / source.SHARED).unlink(), "blocks/stream/contract.yaml: cannot be read"),
+        (lambda root: (root / source.SHARED).unlink(), "blocks/common/contract.yaml: cannot be read"),
     ],
 )  # fmt: skip
 def test_bad_sources_are_told(root: Path, change: Callable[[Path], None], message: str) -> None:

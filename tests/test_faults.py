@@ -328,7 +328,7 @@ def test_what_matters_to_a_test() -> None:
     matter = sources.that_matter_to(["blocks/queue/test/test_pst_queue_manager.py::test_rate"])
     for file in (
         *("queue/rtl/pst_queue_manager.sv", "queue/test/soak_queue_manager.cpp", "queue/model/queue_manager.hpp"),
-        *("memory/rtl/pst_ram_1r1w.sv", "stream/rtl/pst_fifo.sv", "queue/test/test_pst_queue_manager.py"),
+        *("common/rtl/pst_ram_1r1w.sv", "common/rtl/pst_fifo.sv", "queue/test/test_pst_queue_manager.py"),
     ):
         assert f"blocks/{file}" in matter
     assert {"src/penstock/testing/testkit.py", "lint/verilator.vlt", "pyproject.toml"} <= matter

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "blocks/stream/model/drop.hpp"
+#include "blocks/common/model/drop.hpp"
 #include "penstock/engine/ecn.hpp"
 #include "penstock/engine/lateness.hpp"
 

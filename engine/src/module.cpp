@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "blocks/schedule/model/shaper_code.hpp"
+#include "blocks/timing/model/shaper_code.hpp"
 #include "designs.hpp"
 #include "models.hpp"
 #include "python_job.hpp"

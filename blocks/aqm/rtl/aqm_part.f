@@ -1,4 +1,2 @@
--f ../../stream/rtl/stream.f
-../../memory/rtl/pst_ram_1r1w.sv
-../../memory/rtl/pst_ram_write_first.sv
+-f ../../common/rtl/common.f
 pst_aqm_pkg.sv

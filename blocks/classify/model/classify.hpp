@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "blocks/stream/model/drop.hpp"
+#include "blocks/common/model/drop.hpp"
 
 namespace penstock {
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "blocks/stream/model/drop.hpp"
+#include "blocks/common/model/drop.hpp"
 
 namespace penstock {
 

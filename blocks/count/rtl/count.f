@@ -1,4 +1,3 @@
--f ../../stream/rtl/stream.f
--f ../../memory/rtl/memory.f
+-f ../../common/rtl/common.f
 pst_counter_bank.sv
 pst_drop_counters.sv

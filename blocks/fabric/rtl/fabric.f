@@ -1,4 +1,4 @@
--f ../../stream/rtl/stream.f
+-f ../../common/rtl/common.f
 pst_fabric_pkg.sv
 pst_fabric_register.sv
 pst_batcher_sort.sv

@@ -1,3 +1,3 @@
--f ../../stream/rtl/stream.f
+-f ../../common/rtl/common.f
 pst_frame_segment.sv
 pst_frame_reassemble.sv

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // The package of the hierarchy with short numbers in pst_sibling_order, for the proof of four queues only: with the short lengths of
-// schedule/formal they have as many bits as what a packet costs, and one more.
+// timing/formal they have as many bits as what a packet costs, and one more.
 package pst_hierarchy_pkg;
 
   // Class of a queue: 0 goes first. Weight less one, of a queue in its subscriber or of a subscriber: shares are proportional to 1..8.

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "../../schedule/model/shaper.hpp"
+#include "../../timing/model/shaper.hpp"
 #include "fair_order.hpp"
 
 namespace penstock {

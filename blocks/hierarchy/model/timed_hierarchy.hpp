@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "../../queue/model/fast_queue_manager.hpp"
-#include "../../schedule/model/shaper.hpp"
+#include "../../timing/model/shaper.hpp"
 #include "fair_order.hpp"
 #include "fair_picker.hpp"
 #include "parent_wheel.hpp"

@@ -1,11 +1,5 @@
--f ../../stream/rtl/stream.f
-../../memory/rtl/pst_ram_1r1w.sv
-../../memory/rtl/pst_ram_write_first.sv
-../../memory/rtl/pst_ram_modify.sv
-../../schedule/rtl/pst_sched_lists.sv
-../../schedule/rtl/pst_wheel_when.sv
-../../schedule/rtl/pst_timing_wheel.sv
-../../schedule/rtl/pst_shaper_increment.sv
+-f ../../common/rtl/common.f
+-f ../../timing/rtl/timing.f
 pst_hierarchy_pkg.sv
 pst_gate.sv
 pst_fair_lists.sv

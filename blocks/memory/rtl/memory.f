@@ -1,7 +1,5 @@
--f ../../stream/rtl/stream.f
+-f ../../common/rtl/common.f
 pst_memory_pkg.sv
-pst_ram_1r1w.sv
-pst_ram_modify.sv
 pst_page_allocator.sv
 pst_page_pools.sv
 pst_free_merge.sv

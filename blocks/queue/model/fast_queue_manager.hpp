@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../stream/model/settings.hpp"
+#include "../../common/model/settings.hpp"
 
 namespace penstock {
 

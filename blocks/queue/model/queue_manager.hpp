@@ -12,8 +12,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "../../stream/model/drop.hpp"
-#include "../../stream/model/settings.hpp"
+#include "../../common/model/drop.hpp"
+#include "../../common/model/settings.hpp"
 
 namespace penstock {
 

@@ -1,3 +1,2 @@
--f ../../stream/rtl/stream.f
-../../memory/rtl/pst_ram_1r1w.sv
+-f ../../common/rtl/common.f
 pst_queue_manager.sv

@@ -1,10 +1,5 @@
--f ../../stream/rtl/stream.f
-../../memory/rtl/pst_ram_1r1w.sv
-pst_sched_lists.sv
-pst_wheel_when.sv
-pst_timing_wheel.sv
-pst_shaper_increment.sv
-pst_shaper.sv
+-f ../../common/rtl/common.f
+-f ../../timing/rtl/timing.f
 pst_outstanding.sv
 pst_send_ahead.sv
 pst_schedule_shaped.sv

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "Vtop.h"
-#include "schedule/model/shaper.hpp"
+#include "timing/model/shaper.hpp"
 
 namespace {
 

@@ -5,16 +5,6 @@ import pytest
 from penstock.testing import testkit
 
 TASKS = [
-    ("pst_sched_lists", "places_wheel"),
-    ("pst_sched_lists", "places_ready"),
-    ("pst_sched_lists", "places_never"),
-    ("pst_sched_lists", "sum_wheel"),
-    ("pst_sched_lists", "sum_ready"),
-    ("pst_sched_lists", "links_ready"),
-    ("pst_sched_lists", "links_wheel"),
-    ("pst_sched_lists", "cover_wheel"),
-    ("pst_timing_wheel", "prove"),
-    ("pst_timing_wheel", "cover"),
     ("pst_schedule_passthrough", "prove"),
     ("pst_schedule_passthrough", "cover"),
     ("pst_outstanding", "prove_2"),

@@ -7,7 +7,7 @@ namespace penstock {
 
 // How late pst_access_edge_core sends the packets of shaped queues that are always backlogged, with the output taken at a link's pace.
 //
-// The earliest departure time E of every packet follows from the queue's settings alone (blocks/schedule/model/shaper.hpp): the
+// The earliest departure time E of every packet follows from the queue's settings alone (blocks/timing/model/shaper.hpp): the
 // queues have bursts far longer than any lateness, so a late packet delays none of its successors. An ideal server without latency
 // sends all packets over an equal link in order of E. Lateness is the time from its first bit to the first bit of the core, in cycles
 // rounded up, and 0 when the core was earlier. A packet before E, out of order, lost, or changed is an error.

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "blocks/stream/model/settings.hpp"
+#include "blocks/common/model/settings.hpp"
 #include "designs/access_edge/bench/core_mirror.hpp"
 #include "designs/access_edge/bench/core_model_pins.hpp"
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "blocks/stream/model/settings.hpp"
+#include "blocks/common/model/settings.hpp"
 #include "designs/access_edge/bench/core_library.hpp"
 #include "designs/access_edge/model/aqm_choice.hpp"
 #include "designs/access_edge/model/core_model.hpp"

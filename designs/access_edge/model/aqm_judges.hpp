@@ -11,8 +11,8 @@
 
 #include "blocks/aqm/model/aqm_model.hpp"
 #include "blocks/aqm/model/delay_estimate.hpp"
+#include "blocks/common/model/drop.hpp"
 #include "blocks/queue/model/fast_queue_manager.hpp"
-#include "blocks/stream/model/drop.hpp"
 
 namespace penstock {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "blocks/stream/model/settings.hpp"
+#include "blocks/common/model/settings.hpp"
 #include "designs/access_edge/bench/bench_core.hpp"
 #include "designs/access_edge/model/access_edge.hpp"
 #include "designs/access_edge/model/counters.hpp"

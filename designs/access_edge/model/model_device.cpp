@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "blocks/common/model/drop.hpp"
 #include "blocks/memory/model/timed_page_pools.hpp"
-#include "blocks/stream/model/drop.hpp"
 #include "designs/access_edge/model/core_model.hpp"
 #include "designs/access_edge/model/counters.hpp"
 #include "designs/access_edge/model/input_model.hpp"

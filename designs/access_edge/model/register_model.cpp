@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "blocks/stream/model/settings.hpp"
+#include "blocks/common/model/settings.hpp"
 
 namespace penstock::engine {
 

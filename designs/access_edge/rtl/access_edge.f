@@ -1,4 +1,4 @@
--f ../../../blocks/stream/rtl/stream.f
+-f ../../../blocks/common/rtl/common.f
 -f ../../../blocks/classify/rtl/classify.f
 -f ../../../blocks/memory/rtl/memory.f
 -f ../../../blocks/count/rtl/count.f

@@ -1,4 +1,4 @@
--f ../../../blocks/stream/rtl/stream.f
+-f ../../../blocks/common/rtl/common.f
 ../../../blocks/hierarchy/rtl/pst_hierarchy_pkg.sv
 pst_access_edge_values_pkg.sv
 pst_access_edge_regs_pkg.sv

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "blocks/stream/model/drop.hpp"
+#include "blocks/common/model/drop.hpp"
 #include "designs/frame_switch/model/pin_face.hpp"
 #include "designs/frame_switch/model/switch_device.hpp"
 #include "penstock/engine/measure.hpp"

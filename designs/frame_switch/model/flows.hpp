@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "blocks/stream/model/drop.hpp"
+#include "blocks/common/model/drop.hpp"
 #include "penstock/engine/device.hpp"
 
 namespace penstock::engine {
 
-// Drop reasons of a frame switch beside those that blocks share (blocks/stream/contract.yaml).
+// Drop reasons of a frame switch beside those that blocks share (blocks/common/contract.yaml).
 inline constexpr std::uint8_t kLostInSwitch = 9;
 static_assert(kLostInSwitch >= kDropKinds, "the number of a reason that only the frame switch has is taken by one that blocks share");
 

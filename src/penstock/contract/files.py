@@ -24,11 +24,11 @@ def generate(root: Path, into: Path) -> list[Path]:
 
     common = source.shared(root)
     devices = [source.device(root, design, common) for design in source.designs(root)]
-    write("blocks/stream/rtl/pst_pkg.sv", rtl.package(common))
+    write("blocks/common/rtl/pst_pkg.sv", rtl.package(common))
     for proof in common.proofs:
         write(proof.file, rtl.package(common.with_widths(proof.widths), proof.words))
-    write("blocks/stream/model/drop.hpp", cpp.drop(common))
-    write("blocks/stream/model/settings.hpp", cpp.settings(common))
+    write("blocks/common/model/drop.hpp", cpp.drop(common))
+    write("blocks/common/model/settings.hpp", cpp.settings(common))
     write("docs/reasons.md", pages.reasons(devices))
     for device in devices:
         folder = f"designs/{device.design}"

@@ -1,4 +1,4 @@
-"""The sources of the contract: `blocks/stream/contract.yaml`, which every device shares, and `designs/<design>/contract.yaml`.
+"""The sources of the contract: `blocks/common/contract.yaml`, which every device shares, and `designs/<design>/contract.yaml`.
 
 Both are read and checked here. UserError names the file and the key of what is wrong.
 """
@@ -15,7 +15,7 @@ from penstock.basics.suggest import nearest
 from penstock.basics.wording import words
 from penstock.errors import UserError
 
-SHARED = "blocks/stream/contract.yaml"
+SHARED = "blocks/common/contract.yaml"
 MOST_REASONS = 15  # in the four bits of drop_e, 0 is a frame that goes on
 _NAME = r"^[a-z][a-z0-9_]*$"
 # A file of the project below one of its folders; no part of its path begins with a dot, so there is no way out.

@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, m
 from penstock.basics.models import Duration, Model, positive
 from penstock.basics.units import describe, parse_rate, parse_size, parse_time
 
-MAX_FRAME_BYTES = (1 << 14) - 1  # what a length field can say (blocks/stream/contract.yaml); devices drop what is over their own limit
+MAX_FRAME_BYTES = (1 << 14) - 1  # what a length field can say (blocks/common/contract.yaml); devices drop what is over their own limit
 
 # Simple IMIX, 7:4:1. The usual sizes 64, 594 and 1,518 byte count the 4 byte of the FCS, which Penstock's frames do not have.
 IMIX = ((60, 7), (590, 4), (1514, 1))

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "blocks/schedule/model/shaper_code.hpp"
+#include "blocks/timing/model/shaper_code.hpp"
 #include "penstock/engine/link_clock.hpp"
 
 namespace penstock {

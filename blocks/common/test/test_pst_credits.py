@@ -42,4 +42,4 @@ async def mixed(dut) -> None:
 
 @pytest.mark.parametrize(("credits", "late"), [(1, 0), (2, 0), (5, 0), (32, 0), (2, 1), (32, 1)])
 def test_pst_credits(credits: int, late: int) -> None:
-    testkit.run_module("stream", "pst_credits", {"Credits": credits, "Late": late})
+    testkit.run_module("common", "pst_credits", {"Credits": credits, "Late": late})

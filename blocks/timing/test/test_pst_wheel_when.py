@@ -36,4 +36,4 @@ async def times(dut) -> None:
 
 @pytest.mark.parametrize(("slots", "cycles", "width"), [(256, 32, 32), (8, 8, 16)])
 def test_pst_wheel_when(slots: int, cycles: int, width: int) -> None:
-    testkit.run_module("schedule", "pst_wheel_when", {"Slots": slots, "SlotCycles": cycles, "TimeWidth": width})
+    testkit.run_module("timing", "pst_wheel_when", {"Slots": slots, "SlotCycles": cycles, "TimeWidth": width})

@@ -62,4 +62,4 @@ async def random_reads_and_writes(dut) -> None:
     ],
 )
 def test_pst_ram_1r1w(parameters: dict[str, object]) -> None:
-    testkit.run_module("memory", "pst_ram_1r1w", parameters)
+    testkit.run_module("common", "pst_ram_1r1w", parameters)

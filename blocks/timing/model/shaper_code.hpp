@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "../../stream/model/settings.hpp"
+#include "../../common/model/settings.hpp"
 #include "shaper.hpp"
 
 namespace penstock {

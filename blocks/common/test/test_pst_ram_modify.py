@@ -61,4 +61,4 @@ async def random_operations(dut) -> None:
 
 @pytest.mark.parametrize("parameters", [{"Width": 32, "Depth": 512}, {"Width": 5, "Depth": 3}, {"Width": 3, "Depth": 2}])
 def test_pst_ram_modify(parameters: dict[str, object]) -> None:
-    testkit.run_module("memory", "pst_ram_modify", parameters)
+    testkit.run_module("common", "pst_ram_modify", parameters)

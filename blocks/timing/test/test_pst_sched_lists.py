@@ -14,7 +14,7 @@ BENCH = Path(__file__).parent / "soak_sched_lists.cpp"
 def test_order(queues: int, slots: int, stripes: int, pops: int) -> None:
     counts = run_soak(
         BENCH,
-        "schedule",
+        "timing",
         "pst_sched_lists",
         {"Queues": queues, "Slots": slots, "Stripes": stripes},
         {"queues": queues, "slots": slots, "operations": 500_000, "seed": seed(), "pops": pops},

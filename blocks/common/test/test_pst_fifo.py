@@ -33,4 +33,4 @@ async def full_rate(dut) -> None:
 
 @pytest.mark.parametrize("width, depth, register", [(33, 1, 0), (8, 2, 0), (8, 5, 0), (8, 1, 1), (33, 5, 1)])
 def test_pst_fifo(width: int, depth: int, register: int) -> None:
-    testkit.run_module("stream", "pst_fifo", {"Width": width, "Depth": depth, "RegisterOutput": register})
+    testkit.run_module("common", "pst_fifo", {"Width": width, "Depth": depth, "RegisterOutput": register})

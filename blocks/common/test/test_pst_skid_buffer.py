@@ -51,4 +51,4 @@ async def no_path_through(dut) -> None:
 
 @pytest.mark.parametrize("width", [8, 65])
 def test_pst_skid_buffer(width: int) -> None:
-    testkit.run_module("stream", "pst_skid_buffer", {"Width": width})
+    testkit.run_module("common", "pst_skid_buffer", {"Width": width})

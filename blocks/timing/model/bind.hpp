@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Python face of the schedule block's models.
+// Python face of the timing block's models.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
 #include "shaper.hpp"
 
-inline void bind_schedule(nanobind::module_& m) {
+inline void bind_timing(nanobind::module_& m) {
     namespace nb = nanobind;
     using penstock::Shaper;
     using penstock::ShaperSetting;

@@ -39,4 +39,4 @@ async def updates(dut) -> None:
 
 @pytest.mark.parametrize("width", [32, 18])
 def test_updates(width: int) -> None:
-    run_module("schedule", "pst_shaper", {"TimeWidth": width})
+    run_module("timing", "pst_shaper", {"TimeWidth": width})

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "Vtop.h"
-#include "schedule/model/sched_lists.hpp"
+#include "timing/model/sched_lists.hpp"
 
 int main(int argc, char** argv) {
     std::map<std::string, uint64_t> args;
