@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""What each queue below a tree of subscribers, nodes and ports should be sent: an independent judge, without a line of the product's code.
+"""What each queue below subscribers, nodes and ports should be sent: an independent judge, without a line of the product's code.
 
 `max_min` says it for steady loads. Classes go in order, the first as if it were alone, the next with what is left, and so on. Within a
 class bytes are shared between subscribers by their weights: weighted max-min below the rates of subscribers, nodes and ports. Within a
@@ -39,7 +39,7 @@ class Branch:
 
 
 @dataclass
-class Tree:
+class Hierarchy:
     """Who is below whom."""
 
     queues: dict[int, Leaf]
@@ -61,9 +61,9 @@ class Tree:
 Room = tuple[dict[int, float], dict[int, float], dict[int, float]]  # what subscribers, nodes and ports may carry
 
 
-def rooms(tree: Tree, time: float = 1.0) -> Room:
+def rooms(hierarchy: Hierarchy, time: float = 1.0) -> Room:
     """Return what the rates of subscribers, nodes and ports carry in a time."""
-    subscribers, nodes, ports = ({ident: branch.rate * time for ident, branch in level.items()} for level in tree.levels())
+    subscribers, nodes, ports = ({ident: branch.rate * time for ident, branch in level.items()} for level in hierarchy.levels())
     return subscribers, nodes, ports
 
 
@@ -83,29 +83,33 @@ def split(amount: float, wants: Mapping[int, tuple[float, float]]) -> dict[int, 
     return given
 
 
-def max_min(tree: Tree, wants: Mapping[int, float], room: Room | None = None) -> dict[int, float]:
+def max_min(hierarchy: Hierarchy, wants: Mapping[int, float], room: Room | None = None) -> dict[int, float]:
     """Return what each queue gets: `wants` is what it could use (its own rate is no matter here), `room` what the parents may carry."""
-    room = room or rooms(tree)
+    room = room or rooms(hierarchy)
     left: Room = (dict(room[0]), dict(room[1]), dict(room[2]))
     given = dict.fromkeys(wants, 0.0)
-    for cls in sorted({tree.queues[queue].cls for queue, want in wants.items() if want > 0}):
-        mine = {queue: want for queue, want in wants.items() if want > 0 and tree.queues[queue].cls == cls}
-        for subscriber, amount in _between_subscribers(tree, mine, left).items():
-            own = {queue: (want, tree.queues[queue].weight) for queue, want in mine.items() if tree.queues[queue].subscriber == subscriber}
+    for cls in sorted({hierarchy.queues[queue].cls for queue, want in wants.items() if want > 0}):
+        mine = {queue: want for queue, want in wants.items() if want > 0 and hierarchy.queues[queue].cls == cls}
+        for subscriber, amount in _between_subscribers(hierarchy, mine, left).items():
+            own = {
+                queue: (want, hierarchy.queues[queue].weight)
+                for queue, want in mine.items()
+                if hierarchy.queues[queue].subscriber == subscriber
+            }
             given |= split(amount, own)
     return given
 
 
-def _between_subscribers(tree: Tree, wants: Mapping[int, float], left: Room) -> dict[int, float]:
+def _between_subscribers(hierarchy: Hierarchy, wants: Mapping[int, float], left: Room) -> dict[int, float]:
     """Return what each subscriber gets in a class, by progressive filling, and take it from what is left."""
     use: dict[int, float] = {}
     for queue, want in wants.items():
-        subscriber = tree.queues[queue].subscriber
+        subscriber = hierarchy.queues[queue].subscriber
         use[subscriber] = use.get(subscriber, 0.0) + want
     use = {subscriber: min(amount, left[0][subscriber]) for subscriber, amount in use.items()}
-    weight = {subscriber: tree.subscribers[subscriber].weight for subscriber in use}
-    node = {subscriber: tree.subscribers[subscriber].parent for subscriber in use}
-    port = {subscriber: tree.nodes[node[subscriber]].parent for subscriber in use}
+    weight = {subscriber: hierarchy.subscribers[subscriber].weight for subscriber in use}
+    node = {subscriber: hierarchy.subscribers[subscriber].parent for subscriber in use}
+    port = {subscriber: hierarchy.nodes[node[subscriber]].parent for subscriber in use}
     given = dict.fromkeys(use, 0.0)
     most = [max(use.values()), *(room for level in left for room in level.values() if room != inf)]
     scale = SMALL * min(max(most[1:], default=1.0), 1.0 if most[0] == inf else most[0])
@@ -137,15 +141,15 @@ def _between_subscribers(tree: Tree, wants: Mapping[int, float], left: Room) -> 
     return given
 
 
-def why_not_max_min(tree: Tree, wants: Mapping[int, float], given: Mapping[int, float], slack: float = 1e-6) -> str:
+def why_not_max_min(hierarchy: Hierarchy, wants: Mapping[int, float], given: Mapping[int, float], slack: float = 1e-6) -> str:
     """Return why an answer is not the max-min one, "" if it is: feasible, and no queue gains but from one that has less, or as much.
 
     A queue that wants more needs a reason: a full parent at which no subscriber has more of its class by weight, and lower classes nothing.
     """
-    room = rooms(tree)
+    room = rooms(hierarchy)
     members: list[dict[int, list[int]]] = [{}, {}, {}]
     for queue in wants:
-        for level, ident in enumerate(tree.way(queue)):
+        for level, ident in enumerate(hierarchy.way(queue)):
             members[level].setdefault(ident, []).append(queue)
     for queue, want in wants.items():
         if not -slack <= given[queue] <= want + slack:
@@ -160,24 +164,24 @@ def why_not_max_min(tree: Tree, wants: Mapping[int, float], given: Mapping[int, 
                 full[level].add(ident)
 
     def of_subscriber(subscriber: int, cls: int) -> float:
-        return sum(given[queue] for queue in members[0][subscriber] if tree.queues[queue].cls == cls)
+        return sum(given[queue] for queue in members[0][subscriber] if hierarchy.queues[queue].cls == cls)
 
     for queue, want in wants.items():
         if given[queue] >= want - slack:
             continue
-        cls, way = tree.queues[queue].cls, tree.way(queue)
-        siblings = [other for other in members[0][way[0]] if tree.queues[other].cls == cls]
-        level = given[queue] / tree.queues[queue].weight
-        if any(given[other] / tree.queues[other].weight > level + slack for other in siblings):
+        cls, way = hierarchy.queues[queue].cls, hierarchy.way(queue)
+        siblings = [other for other in members[0][way[0]] if hierarchy.queues[other].cls == cls]
+        level = given[queue] / hierarchy.queues[queue].weight
+        if any(given[other] / hierarchy.queues[other].weight > level + slack for other in siblings):
             return f"queue {queue} has less than another one of its subscriber"
-        mine = of_subscriber(way[0], cls) / tree.subscribers[way[0]].weight
+        mine = of_subscriber(way[0], cls) / hierarchy.subscribers[way[0]].weight
         reasons = []
         for step in (0, 1, 2):
             if way[step] not in full[step]:
                 continue
-            lower = any(given[other] > slack and tree.queues[other].cls > cls for other in members[step][way[step]])
-            others = {tree.queues[other].subscriber for other in members[step][way[step]] if tree.queues[other].cls == cls}
-            more = step > 0 and any(of_subscriber(other, cls) / tree.subscribers[other].weight > mine + slack for other in others)
+            lower = any(given[other] > slack and hierarchy.queues[other].cls > cls for other in members[step][way[step]])
+            others = {hierarchy.queues[other].subscriber for other in members[step][way[step]] if hierarchy.queues[other].cls == cls}
+            more = step > 0 and any(of_subscriber(other, cls) / hierarchy.subscribers[other].weight > mine + slack for other in others)
             reasons.append(not lower and not more)
         if not any(reasons):
             return f"queue {queue} wants more, and nothing is in its way"
@@ -211,12 +215,12 @@ class Bucket:
 
 @dataclass
 class Fluid:
-    """A tree that carries what comes as a fluid, in steps of time. `tree` may change between steps.
+    """A hierarchy that carries what comes as a fluid, in steps of time. `hierarchy` may change between steps.
 
     `tolerance`: time whose worth of credit every rate has at least.
     """
 
-    tree: Tree
+    hierarchy: Hierarchy
     tolerance: float = 0.0
     backlog: dict[int, float] = field(default_factory=dict)
     carried: dict[int, float] = field(default_factory=dict)
@@ -227,10 +231,10 @@ class Fluid:
 
     def __post_init__(self) -> None:
         for totals in (self.backlog, self.carried, self.dropped):
-            totals |= dict.fromkeys(self.tree.queues, 0.0)
+            totals |= dict.fromkeys(self.hierarchy.queues, 0.0)
 
     def _all(self) -> Iterable[tuple[str, dict[int, Branch]]]:
-        return zip(("subscriber", "node", "port"), self.tree.levels(), strict=True)
+        return zip(("subscriber", "node", "port"), self.hierarchy.levels(), strict=True)
 
     def _bucket(self, kind: str, ident: int) -> Bucket:
         return self._buckets.setdefault((kind, ident), Bucket())
@@ -244,13 +248,13 @@ class Fluid:
         self._arrive(arrivals)
         wants = {}
         for queue, backlog in self.backlog.items():
-            leaf = self.tree.queues[queue]
+            leaf = self.hierarchy.queues[queue]
             wants[queue] = min(backlog, self._bucket("queue", queue).room(leaf, time, self.tolerance))
         subscribers, nodes, ports = (
             {ident: self._bucket(kind, ident).room(branch, time, self.tolerance) for ident, branch in level.items()}
             for kind, level in self._all()
         )
-        given = max_min(self.tree, wants, (subscribers, nodes, ports)) if any(want > 0 for want in wants.values()) else {}
+        given = max_min(self.hierarchy, wants, (subscribers, nodes, ports)) if any(want > 0 for want in wants.values()) else {}
         sums: dict[tuple[str, int], float] = {}
         for queue, amount in given.items():
             self.backlog[queue] -= amount
@@ -258,9 +262,9 @@ class Fluid:
             sums["queue", queue] = amount
             if self.backlog[queue] <= SMALL:
                 self._full.discard(queue)
-            for kind, ident in zip(("subscriber", "node", "port"), self.tree.way(queue), strict=True):
+            for kind, ident in zip(("subscriber", "node", "port"), self.hierarchy.way(queue), strict=True):
                 sums[kind, ident] = sums.get((kind, ident), 0.0) + amount
-        for kind, level in (("queue", self.tree.queues), *self._all()):
+        for kind, level in (("queue", self.hierarchy.queues), *self._all()):
             for ident, branch in level.items():
                 self._bucket(kind, ident).spend(branch, time, sums.get((kind, ident), 0.0), self.tolerance)
         self._cut()
@@ -271,9 +275,9 @@ class Fluid:
 
     def _cut(self) -> set[int]:
         """Drop what is over the limits, and return of which queues."""
-        over = {queue for queue, leaf in self.tree.queues.items() if self.backlog[queue] > leaf.limit}
+        over = {queue for queue, leaf in self.hierarchy.queues.items() if self.backlog[queue] > leaf.limit}
         for queue in over:
-            limit = self.tree.queues[queue].limit
+            limit = self.hierarchy.queues[queue].limit
             self.dropped[queue] += self.backlog[queue] - limit
             self.backlog[queue] = limit
         return over

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""Random trees and loads from one number: a scenario for `penstock run`, and the same for the judge (`fair_judge`).
+"""Random hierarchies and loads from one number: a scenario for `penstock run`, and the same for the judge (`fair_judge`).
 
 A mix draws levels, rates, weights, classes, bursts, limits, packet sizes and arrivals. Queues are `flooded` (they always have packets),
 `steady` (constant, less than their share), `bursty` (Pareto-distributed bursts in a capture that is written here, so that every arrival is
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fair_judge import Branch, Fluid, Leaf, Tree, max_min
+from fair_judge import Branch, Fluid, Hierarchy, Leaf, max_min
 from numpy.typing import NDArray
 
 KINDS = ("backlogged", "siblings", "random")
@@ -28,7 +28,7 @@ QUANTUM = 2048  # bytes that a subscriber of weight 1 may send in its turn at a 
 MOST_QUEUES = 32  # with a curve in series.npz
 POINTS = 200  # in time
 NS = 10**9
-# Configurations, their clocks in Hz, and the slowest and fastest node that is drawn, in bit/s: a queue's next packet is at the gates 25
+# Configurations, their clocks in Hz, and the slowest and fastest node that is drawn, in bit/s: a queue's next packet is in the hierarchy 25
 # cycles after one has left, and a parent that sends a small packet in less goes on with another queue.
 DEVICES = {"tree_64": (10_000_000, 5 * 10**6, 40 * 10**6), "tree_2048": (220_000_000, 100 * 10**6, 900 * 10**6)}
 TOLERANCE_CYCLES = 1024  # of the shapers: what they make up for (docs/hardware.md, "Rates as the hardware sees them")
@@ -74,7 +74,7 @@ class Arrivals:
 
 @dataclass
 class Mix:
-    """A tree with loads. `megabytes`: what its slowest node or port carries in the run."""
+    """A hierarchy with loads. `megabytes`: what its slowest node or port carries in the run."""
 
     seed: int
     kind: str
@@ -91,7 +91,7 @@ class Mix:
         self.jumbo = self.rng.random() < 0.25 and not self.plain
         self.largest = LARGEST_JUMBO if self.jumbo else LARGEST
         self.weighted = self.rng.random() < 0.6
-        self.tree = self._tree(fastest / 2 if self.plain else slowest, fastest)
+        self.hierarchy = self._tree(fastest / 2 if self.plain else slowest, fastest)
         self.flows = self._flows()
         self._load()
         self.rest = self._rest()
@@ -105,14 +105,14 @@ class Mix:
 
     def _pace(self) -> float:
         """The rate at which `megabytes` are sent."""
-        return min(branch.rate for level in self.tree.levels()[1:] for branch in level.values())
+        return min(branch.rate for level in self.hierarchy.levels()[1:] for branch in level.values())
 
-    # ---- the tree
+    # ---- the hierarchy
 
     def _weight(self) -> int:
         return self.rng.choice([1, 1, 2] if self.plain else [1, 1, 2, 3, 8]) if self.weighted else 1
 
-    def _tree(self, slowest: float, fastest: float) -> Tree:
+    def _tree(self, slowest: float, fastest: float) -> Hierarchy:
         rng = self.rng
         rate = self._round(np.exp(rng.uniform(np.log(slowest), np.log(fastest))) / 8)
         self.slowest = rate / 2
@@ -148,7 +148,7 @@ class Mix:
                 if rng.random() < 0.25:
                     leaf.rate = self._round(rate * rng.uniform(0.03, 0.5))
                     leaf.burst = self._burst(leaf.rate)
-        return Tree(queues, subscribers, nodes, ports)
+        return Hierarchy(queues, subscribers, nodes, ports)
 
     def judged(self, subscriber: int) -> bool:
         """Tell whether each of a subscriber's queues is judged, or their sum alone.
@@ -156,8 +156,8 @@ class Mix:
         A packet that waits at a congested node or port has passed its subscriber, where its queue has no other one meanwhile. So where
         the subscriber's own rate is used up as well it goes to the queues that wait there: to lower classes, to larger packets.
         """
-        node = self.tree.nodes[self.tree.subscribers[subscriber].parent]
-        return self.tree.subscribers[subscriber].rate == inf or min(node.rate, self.tree.ports[node.parent].rate) == inf
+        node = self.hierarchy.nodes[self.hierarchy.subscribers[subscriber].parent]
+        return self.hierarchy.subscribers[subscriber].rate == inf or min(node.rate, self.hierarchy.ports[node.parent].rate) == inf
 
     def _burst(self, rate: float) -> float:
         """A burst that makes up for what a congested parent holds back (the hierarchy's README): for a round of its children."""
@@ -191,8 +191,8 @@ class Mix:
     def _flows(self) -> list[Flow]:
         rng = self.rng
         flows = []
-        for subscriber in self.tree.subscribers:
-            own = [queue for queue, leaf in self.tree.queues.items() if leaf.subscriber == subscriber]
+        for subscriber in self.hierarchy.subscribers:
+            own = [queue for queue, leaf in self.hierarchy.queues.items() if leaf.subscriber == subscriber]
             kinds = ["flooded"] * len(own)
             if self.kind == "random":
                 kinds = rng.choices(["flooded", "steady", "bursty", "idle"], [4, 3, 2, 1], k=len(own))
@@ -202,33 +202,33 @@ class Mix:
             flows += [Flow(queue, kind, self._sizes()) for queue, kind in zip(own, kinds, strict=True) if kind != "idle"]
         if flows and all(flow.kind != "flooded" for flow in flows):  # something is to be shared
             rng.choice(flows).kind = "flooded"
-        return flows or [Flow(min(self.tree.queues), "flooded", self._sizes())]
+        return flows or [Flow(min(self.hierarchy.queues), "flooded", self._sizes())]
 
     def _load(self) -> None:
         """Give each flow its rate: a part of what it could have if all wanted all, or, to flood it, more than it will have."""
         rng = self.rng
-        caps = {flow.queue: self.tree.queues[flow.queue].rate for flow in self.flows}
-        least = min(node.rate for node in self.tree.nodes.values()) / 200
+        caps = {flow.queue: self.hierarchy.queues[flow.queue].rate for flow in self.flows}
+        least = min(node.rate for node in self.hierarchy.nodes.values()) / 200
         if self.kind == "random":
             for flow in self.flows:  # the higher classes leave something, mostly
-                if self.tree.queues[flow.queue].cls < 3 and rng.random() < 0.7:
+                if self.hierarchy.queues[flow.queue].cls < 3 and rng.random() < 0.7:
                     caps[flow.queue] = min(caps[flow.queue], least * rng.choice([1, 4, 20]))
-        share = max_min(self.tree, caps)
+        share = max_min(self.hierarchy, caps)
         for flow in self.flows:
             if flow.kind != "flooded":
                 flow.rate = max(1000.0, share[flow.queue] * rng.choice([0.02, 0.1, 0.3, 0.5, 0.7]))
                 # A burst has room for a frame at least, or frames would be left over for the end.
                 flow.most = max(rng.choice([5, 10, 20]) * 1514, max(size for size, _ in flow.sizes))
         wants = {flow.queue: caps[flow.queue] if flow.kind == "flooded" else flow.rate for flow in self.flows}
-        share = max_min(self.tree, wants)
+        share = max_min(self.hierarchy, wants)
         # While others pause there is more for it: a queue that is to be backlogged wants that, too.
-        pausing = max_min(self.tree, {flow.queue: 0.0 if flow.kind == "bursty" else wants[flow.queue] for flow in self.flows})
+        pausing = max_min(self.hierarchy, {flow.queue: 0.0 if flow.kind == "bursty" else wants[flow.queue] for flow in self.flows})
         for flow in self.flows:
             if flow.kind == "flooded":
                 flow.rate = max(least, share[flow.queue], pausing[flow.queue]) * rng.choice([1.2, 1.5, 2])
         # Nothing else was capped than queues with a rate of their own: now all that comes is known, and so what all have.
         for _ in range(20):
-            share = max_min(self.tree, {flow.queue: min(flow.rate, self.tree.queues[flow.queue].rate) for flow in self.flows})
+            share = max_min(self.hierarchy, {flow.queue: min(flow.rate, self.hierarchy.queues[flow.queue].rate) for flow in self.flows})
             close = [flow for flow in self.flows if 0.8 * flow.rate <= share[flow.queue] < 0.999 * flow.rate]
             for flow in close:  # neither flooded nor free: such a queue's backlog wanders for ever
                 flow.rate *= 1.3
@@ -286,9 +286,9 @@ class Mix:
             "duration": f"{round(self.seconds * NS)} ns",
             "drain": False,
             "queues": [self._queue(flow) for flow in self.flows],
-            "subscribers": [self._parent(ident, branch, "node") for ident, branch in self.tree.subscribers.items()],
-            "nodes": [self._parent(ident, branch, "port") for ident, branch in self.tree.nodes.items()],
-            "ports": [self._parent(ident, branch, "") for ident, branch in self.tree.ports.items()],
+            "subscribers": [self._parent(ident, branch, "node") for ident, branch in self.hierarchy.subscribers.items()],
+            "nodes": [self._parent(ident, branch, "port") for ident, branch in self.hierarchy.nodes.items()],
+            "ports": [self._parent(ident, branch, "") for ident, branch in self.hierarchy.ports.items()],
             "traffic": traffic,
             "report": {"series": [flow.queue for flow in self.flows], "interval": f"{self.interval_ns} ns"},
         }
@@ -300,7 +300,7 @@ class Mix:
         return -(-cycles * NS // self.clock_hz)
 
     def _queue(self, flow: Flow) -> dict[str, Any]:
-        leaf = self.tree.queues[flow.queue]
+        leaf = self.hierarchy.queues[flow.queue]
         entry: dict[str, Any] = {"id": flow.queue, "traffic_class": leaf.cls, "weight": int(leaf.weight)}
         entry["limit_packets"] = self._limit(flow)
         return entry | rate_of(leaf)
@@ -309,7 +309,7 @@ class Mix:
         """Packets that a queue may hold: one that is to be backlogged must not run empty in its subscriber's turn at a parent."""
         if flow.kind != "flooded":
             return 1000
-        turn = 2.5 * QUANTUM * self.tree.subscribers[self.tree.queues[flow.queue].subscriber].weight
+        turn = 2.5 * QUANTUM * self.hierarchy.subscribers[self.hierarchy.queues[flow.queue].subscriber].weight
         return max(FLOOD_PACKETS, int(turn / min(size for size, _ in flow.sizes)))
 
     def _parent(self, ident: int, branch: Branch, above: str) -> dict[str, Any]:
@@ -324,7 +324,7 @@ class Mix:
         """Return what comes for each queue in a time, no more than its own rate carries."""
         coming = {flow.queue: flow.rate * (until - since) for flow in self.flows if flow.kind != "bursty"}
         coming |= {flow.queue: float(self.arrivals.bytes_in(flow.queue, since, until)) for flow in self.flows if flow.kind == "bursty"}
-        return {queue: min(amount, self.tree.queues[queue].rate * (until - since)) for queue, amount in coming.items()}
+        return {queue: min(amount, self.hierarchy.queues[queue].rate * (until - since)) for queue, amount in coming.items()}
 
 
 def rate_of(branch: Branch | Leaf) -> dict[str, Any]:
@@ -336,7 +336,7 @@ def rate_of(branch: Branch | Leaf) -> dict[str, Any]:
 
 @dataclass
 class Change:
-    """A setting that changes in mid-run: of the judge's tree, and in the scenario."""
+    """A setting that changes in mid-run: of the judge's hierarchy, and in the scenario."""
 
     at: float  # s
     of: str  # queues, subscribers, nodes, ports
@@ -351,10 +351,10 @@ class Change:
             given["rate"] = "unshaped" if rate == inf else f"{round(rate * 8)} bit/s" if rate else 0  # type: ignore[assignment]
         return {"at": f"{round(self.at * NS)} ns", self.of: self.ident, "set": given}
 
-    def make(self, tree: Tree) -> None:
-        """Change the judge's tree."""
+    def make(self, hierarchy: Hierarchy) -> None:
+        """Change the judge's hierarchy."""
         for key, value in self.settings.items():
-            setattr(getattr(tree, self.of)[self.ident], key, int(value) if key in ("cls", "parent") else value)
+            setattr(getattr(hierarchy, self.of)[self.ident], key, int(value) if key in ("cls", "parent") else value)
 
 
 @dataclass
@@ -369,21 +369,22 @@ class Unsteady(Mix):
         super().__post_init__()
         self.changes = self._changes()
 
-    def _tree(self, slowest: float, fastest: float) -> Tree:
-        tree = super()._tree(slowest, fastest)
-        for node in tree.nodes.values():  # what `judged` says of subscribers is true of a node with a rate below a port with one as well
-            if tree.ports[node.parent].rate != inf:
+    def _tree(self, slowest: float, fastest: float) -> Hierarchy:
+        hierarchy = super()._tree(slowest, fastest)
+        # What `judged` says of subscribers is true of a node with a rate below a port with one as well.
+        for node in hierarchy.nodes.values():
+            if hierarchy.ports[node.parent].rate != inf:
                 node.rate, node.burst = inf, 0.0
-        return tree
+        return hierarchy
 
     def judged(self, subscriber: int) -> bool:
         """Tell whether each of a subscriber's queues is judged: nodes and ports get rates in mid-run."""
-        return self.tree.subscribers[subscriber].rate == inf
+        return self.hierarchy.subscribers[subscriber].rate == inf
 
     def _rest(self) -> float:
         """As long as all bursts take to be there: how long the device has been at rest when a run begins is not known."""
-        parents = [branch for level in self.tree.levels() for branch in level.values()]
-        return max([0.0, *(of.burst / of.rate for of in (*parents, *self.tree.queues.values()) if of.rate not in (0, inf))])
+        parents = [branch for level in self.hierarchy.levels() for branch in level.values()]
+        return max([0.0, *(of.burst / of.rate for of in (*parents, *self.hierarchy.queues.values()) if of.rate not in (0, inf))])
 
     def _pace(self) -> float:
         return 2 * self.slowest
@@ -394,14 +395,14 @@ class Unsteady(Mix):
 
     def _flows(self) -> list[Flow]:
         kinds = ["bursty", "phases", "phases", "flooded"]
-        return [Flow(queue, self.rng.choice(kinds), self._sizes()) for queue in self.tree.queues]
+        return [Flow(queue, self.rng.choice(kinds), self._sizes()) for queue in self.hierarchy.queues]
 
     def _load(self) -> None:
         rng = self.rng
-        share = max_min(self.tree, {flow.queue: self.tree.queues[flow.queue].rate for flow in self.flows})
-        fastest = min(branch.rate for level in self.tree.levels()[1:] for branch in level.values())
+        share = max_min(self.hierarchy, {flow.queue: self.hierarchy.queues[flow.queue].rate for flow in self.flows})
+        fastest = min(branch.rate for level in self.hierarchy.levels()[1:] for branch in level.values())
         for flow in self.flows:
-            leaf = self.tree.queues[flow.queue]
+            leaf = self.hierarchy.queues[flow.queue]
             leaf.limit = float(rng.choice([50_000, 100_000, 200_000]))
             fair = max(share[flow.queue], fastest / len(self.flows))
             flow.rate = min(fair * rng.choice([0.1, 0.5, 0.9, 1.3, 2.5, 4]) * (1 if leaf.cls == 3 else 0.4), 2 * self.slowest)
@@ -422,21 +423,21 @@ class Unsteady(Mix):
         found = []
         for at in sorted(rng.uniform(0.1, 0.9) for _ in range(rng.choice([0, 2, 5]))):
             of = rng.choice(["queues", "subscribers", "nodes", "ports"])
-            ident = rng.choice(sorted(getattr(self.tree, of)))
-            old = getattr(self.tree, of)[ident]
+            ident = rng.choice(sorted(getattr(self.hierarchy, of)))
+            old = getattr(self.hierarchy, of)[ident]
             rates = [0.0] if of in ("queues", "subscribers") else []
             choices: list[dict[str, float]] = [{"rate": rng.choice([*rates, self._round(self.slowest * rng.uniform(0.3, 3))])}]
             if of == "subscribers" and old.rate == inf:  # its gate closes, but it gets no rate of its own (`judged`)
                 choices = [{"rate": 0.0}]
             if of == "queues":
-                unshaped = self.tree.subscribers[self.tree.queues[ident].subscriber].rate == inf
+                unshaped = self.hierarchy.subscribers[self.hierarchy.queues[ident].subscriber].rate == inf
                 choices += [{"weight": self._weight()}, *([{"cls": rng.randrange(4)}] if unshaped else [])]
             if of == "subscribers":
-                choices += [{"parent": rng.choice(sorted(self.tree.nodes))}, {"weight": self._weight()}]
+                choices += [{"parent": rng.choice(sorted(self.hierarchy.nodes))}, {"weight": self._weight()}]
             if of in ("nodes", "ports") and old.rate == inf:  # either nodes have rates or their port, from the first to the last moment
                 choices = []
             if of == "nodes":
-                choices += [{"parent": port} for port, branch in self.tree.ports.items() if inf in (old.rate, branch.rate)]
+                choices += [{"parent": port} for port, branch in self.hierarchy.ports.items() if inf in (old.rate, branch.rate)]
             if not choices:
                 continue
             settings = rng.choice(choices)
@@ -458,10 +459,10 @@ class Unsteady(Mix):
         return made | {"changes": [change.entry() for change in self.changes]}
 
     def _limit(self, flow: Flow) -> int:
-        return int(self.tree.queues[flow.queue].limit / min(size for size, _ in flow.sizes))
+        return int(self.hierarchy.queues[flow.queue].limit / min(size for size, _ in flow.sizes))
 
     def _queue(self, flow: Flow) -> dict[str, Any]:
-        return super()._queue(flow) | {"limit_packets": 65_535, "limit_bytes": int(self.tree.queues[flow.queue].limit)}
+        return super()._queue(flow) | {"limit_packets": 65_535, "limit_bytes": int(self.hierarchy.queues[flow.queue].limit)}
 
     def fluid(self) -> tuple[NDArray[np.float64], int]:
         """Return what the judge carries, bytes up to the end of each point in time, [point][flow], and how many bursts were cut.
@@ -484,13 +485,13 @@ class Unsteady(Mix):
             for since, until in flow.phases:
                 overlap = np.minimum(edges[1:], self._at(until)) - np.maximum(edges[:-1], self._at(since))
                 coming[:-1, column] += flow.rate * overlap.clip(min=0)
-        judge, todo = Fluid(copy.deepcopy(self.tree), TOLERANCE_CYCLES / self.clock_hz), list(self.changes)
-        for flow in self.flows:  # one packet of a full queue is at the gates
-            judge.tree.queues[flow.queue].limit += flow.mean_size
+        judge, todo = Fluid(copy.deepcopy(self.hierarchy), TOLERANCE_CYCLES / self.clock_hz), list(self.changes)
+        for flow in self.flows:  # one packet of a full queue is in the hierarchy
+            judge.hierarchy.queues[flow.queue].limit += flow.mean_size
         carried, point = np.zeros((points, len(self.flows))), 0
         for step in range(len(edges) - 1):
             while todo and todo[0].at <= edges[step]:
-                todo.pop(0).make(judge.tree)
+                todo.pop(0).make(judge.hierarchy)
             amounts = (dict(zip(judge.carried, row, strict=True)) for row in (coming[step], bursts[step]))
             judge.step(edges[step + 1] - edges[step], *amounts)
             if edges[step + 1] == ends[point]:

@@ -5,11 +5,11 @@ import json
 from typing import Any
 
 import pytest
-from fair_judge import Branch, Leaf, Tree, max_min
+from fair_judge import Branch, Hierarchy, Leaf, max_min
 
 from penstock.benches import bench
 from penstock.command_line.app import main
-from penstock.designs.access_edge.bench import bench_mixes, bench_tree
+from penstock.designs.access_edge.bench import bench_hierarchy, bench_mixes
 from penstock.designs.access_edge.bench.bench_mixes import Plan, Queue, Subscriber
 from penstock.testing.testkit import seed
 
@@ -29,7 +29,7 @@ def run(capsys: pytest.CaptureFixture[str], *given: str) -> dict[str, Any]:
 
 def plan(mix: str, number: int, **values: str) -> tuple[dict[str, Any], Plan]:
     options = bench.plan("fairness", {"mix": mix, **values}, number)
-    return options, bench_mixes.draw(options, bench_tree.node_rate(options))
+    return options, bench_mixes.draw(options, bench_hierarchy.node_rate(options))
 
 
 @pytest.mark.parametrize("mix", MIXES)
@@ -43,7 +43,7 @@ def test_what_is_fair_is_what_the_judge_says(mix: str) -> None:
         offered = {q.queue: q.offered for q in drawn.queues}
         wants = {q.queue: min(q.offered or 1e9, q.shaped or 1e9) for q in drawn.queues}
         fair = bench_mixes.fair_shares(drawn, offered, 1.0)
-        assert fair == pytest.approx(max_min(Tree(leaves, subscribers, nodes, {0: Branch()}), wants), abs=1e-6), number
+        assert fair == pytest.approx(max_min(Hierarchy(leaves, subscribers, nodes, {0: Branch()}), wants), abs=1e-6), number
 
 
 @pytest.mark.parametrize("mix", MIXES)
@@ -130,11 +130,11 @@ def test_a_core_that_ignores_weights_is_caught(monkeypatch: pytest.MonkeyPatch) 
 
     def without(self: Plan) -> dict[str, Any]:
         told = plain(self)
-        told["tree"]["subscribers"] = [(ident, node, 1, *rest) for ident, node, _, *rest in told["tree"]["subscribers"]]
+        told["hierarchy"]["subscribers"] = [(ident, node, 1, *rest) for ident, node, _, *rest in told["hierarchy"]["subscribers"]]
         return told
 
     monkeypatch.setattr(Plan, "for_engine", without)
-    assert bench_tree.run(options, None, None)["share_error_points"] > 5
+    assert bench_hierarchy.run(options, None, None)["share_error_points"] > 5
 
 
 def test_mixes_in_words(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""The judge of fair shares, judged: small cases computed by hand, and what defines weighted max-min, on random trees."""
+"""The judge of fair shares, judged: small cases computed by hand, and what defines weighted max-min, on random hierarchies."""
 
 import random
 from math import inf
 
 import pytest
-from fair_judge import Branch, Fluid, Leaf, Tree, max_min, split, why_not_max_min
+from fair_judge import Branch, Fluid, Hierarchy, Leaf, max_min, split, why_not_max_min
 
 from penstock.testing.testkit import seed
 
 
-def tree(queues: dict[int, Leaf], subscribers: dict[int, Branch] | None = None, **levels: dict[int, Branch]) -> Tree:
-    """A tree whose subscribers, unless given, are at node 0, of rate 100."""
+def hierarchy(queues: dict[int, Leaf], subscribers: dict[int, Branch] | None = None, **levels: dict[int, Branch]) -> Hierarchy:
+    """A hierarchy whose subscribers, unless given, are at node 0, of rate 100."""
     own = {leaf.subscriber: Branch() for leaf in queues.values()} | (subscribers or {})
-    return Tree(queues, own, levels.get("nodes", {0: Branch(rate=100)}), levels.get("ports", {0: Branch()}))
+    return Hierarchy(queues, own, levels.get("nodes", {0: Branch(rate=100)}), levels.get("ports", {0: Branch()}))
 
 
-def given(made: Tree, **wants: float) -> list[float]:
+def given(made: Hierarchy, **wants: float) -> list[float]:
     """What queues q0, q1, ... get that want so much; all others as much as they can have."""
     asked = {queue: wants.get(f"q{queue}", inf) for queue in made.queues}
     found = max_min(made, asked)
@@ -32,20 +32,22 @@ def test_what_one_does_not_use_is_there_for_the_others() -> None:
 
 def test_a_subscriber_gets_its_half_whatever_its_queues_do() -> None:
     """The case of the congested node: one backlogged queue beside three slow ones, and another subscriber with one."""
-    made = tree({queue: Leaf(queue // 4) for queue in (0, 1, 2, 3, 4)})
+    made = hierarchy({queue: Leaf(queue // 4) for queue in (0, 1, 2, 3, 4)})
     assert given(made, q1=2, q2=2, q3=2) == pytest.approx([44, 2, 2, 2, 50])
 
 
 def test_weights_of_subscribers_and_of_queues() -> None:
     """80 : 20 between subscribers; the first one's queues 3 : 1, the second one's queue has it all, whatever its weight."""
-    made = tree({0: Leaf(0, weight=3), 1: Leaf(0), 4: Leaf(1, weight=8)}, {0: Branch(weight=4), 1: Branch()})
+    made = hierarchy({0: Leaf(0, weight=3), 1: Leaf(0), 4: Leaf(1, weight=8)}, {0: Branch(weight=4), 1: Branch()})
     assert given(made) == pytest.approx([60, 20, 20])
 
 
 def test_rates_at_every_level() -> None:
     """Node 0 carries 100, node 1 60, their port 120. Subscriber 0 is held to 10; 1 and 2 share 110, of which node 1 carries 60 at most."""
     queues = {0: Leaf(0), 4: Leaf(1), 8: Leaf(2)}
-    made = Tree(queues, {0: Branch(rate=10), 1: Branch(), 2: Branch(1)}, {0: Branch(rate=100), 1: Branch(rate=60)}, {0: Branch(rate=120)})
+    made = Hierarchy(
+        queues, {0: Branch(rate=10), 1: Branch(), 2: Branch(1)}, {0: Branch(rate=100), 1: Branch(rate=60)}, {0: Branch(rate=120)}
+    )
     assert given(made) == pytest.approx([10, 55, 55])
     made.nodes[1].rate = 30
     assert given(made) == pytest.approx([10, 80, 30])
@@ -56,33 +58,33 @@ def test_rates_at_every_level() -> None:
 
 def test_subscribers_share_a_port_not_nodes() -> None:
     """Three at node 0 and one at node 1: a port is shared by four."""
-    made = tree({4 * s: Leaf(s) for s in range(4)}, {3: Branch(1)}, nodes={0: Branch(), 1: Branch()}, ports={0: Branch(rate=100)})
+    made = hierarchy({4 * s: Leaf(s) for s in range(4)}, {3: Branch(1)}, nodes={0: Branch(), 1: Branch()}, ports={0: Branch(rate=100)})
     assert given(made) == pytest.approx([25, 25, 25, 25])
 
 
 def test_classes_go_in_order() -> None:
     """Class 0 takes 30 of the node's 100, wherever it is; class 1 has what is left, in equal parts to subscribers; class 2 nothing."""
     queues = {0: Leaf(0), 1: Leaf(0, 1), 4: Leaf(1, 1), 5: Leaf(1, 2)}
-    assert given(tree(queues), q0=30) == pytest.approx([30, 35, 35, 0])
-    assert given(tree(queues), q0=30, q4=5) == pytest.approx([30, 65, 5, 0])
-    assert given(tree(queues), q0=30, q1=20, q4=5) == pytest.approx([30, 20, 5, 45])
+    assert given(hierarchy(queues), q0=30) == pytest.approx([30, 35, 35, 0])
+    assert given(hierarchy(queues), q0=30, q4=5) == pytest.approx([30, 65, 5, 0])
+    assert given(hierarchy(queues), q0=30, q1=20, q4=5) == pytest.approx([30, 20, 5, 45])
     # At the subscriber as well: its 40 go to its class 0 first.
-    assert given(tree(queues, {0: Branch(rate=40)}), q0=30) == pytest.approx([30, 10, 60, 0])
+    assert given(hierarchy(queues, {0: Branch(rate=40)}), q0=30) == pytest.approx([30, 10, 60, 0])
 
 
 def test_wants_without_measure() -> None:
     """What is wanted may be far above all rates."""
-    made = tree({0: Leaf(0), 4: Leaf(1)}, {1: Branch(weight=3)}, nodes={0: Branch(rate=1)})
+    made = hierarchy({0: Leaf(0), 4: Leaf(1)}, {1: Branch(weight=3)}, nodes={0: Branch(rate=1)})
     assert max_min(made, {0: 1e12, 4: 1e12}) == pytest.approx({0: 0.25, 4: 0.75})
     assert given(made) == pytest.approx([0.25, 0.75])
 
 
 def test_what_nothing_bounds_is_refused() -> None:
     with pytest.raises(ValueError, match="nothing bounds"):
-        max_min(tree({0: Leaf(0)}, nodes={0: Branch()}), {0: inf})
+        max_min(hierarchy({0: Leaf(0)}, nodes={0: Branch()}), {0: inf})
 
 
-def random_tree(rng: random.Random) -> Tree:
+def random_hierarchy(rng: random.Random) -> Hierarchy:
     def rate() -> float:
         return rng.choice([inf, rng.uniform(1, 50)])
 
@@ -90,14 +92,14 @@ def random_tree(rng: random.Random) -> Tree:
     nodes = {ident: Branch(rng.randrange(2), rate=rate()) for ident in range(3)}
     ports = {ident: Branch(rate=rng.uniform(1, 80)) for ident in range(2)}
     queues = {ident: Leaf(rng.choice(list(subscribers)), rng.randrange(3), rng.choice([1, 1, 3])) for ident in range(rng.randint(1, 12))}
-    return Tree(queues, subscribers, nodes, ports)
+    return Hierarchy(queues, subscribers, nodes, ports)
 
 
-def test_answers_are_max_min_on_random_trees() -> None:
+def test_answers_are_max_min_on_random_hierarchies() -> None:
     """By the definition: feasible, and what wants more could have it only from one with less or as much, of its class or above."""
     rng = random.Random(seed())
     for _ in range(2000):
-        made = random_tree(rng)
+        made = random_hierarchy(rng)
         wants = {queue: rng.choice([0.0, rng.uniform(0, 20), 1000.0]) for queue in made.queues}
         found = max_min(made, wants)
         assert why_not_max_min(made, wants, found) == "", (made, wants, found)
@@ -108,7 +110,7 @@ def test_a_change_of_an_answer_is_seen() -> None:
     rng = random.Random(seed())
     seen = 0
     for _ in range(300):
-        made = random_tree(rng)
+        made = random_hierarchy(rng)
         wants = {queue: rng.choice([rng.uniform(0, 20), 1000.0]) for queue in made.queues}
         found = max_min(made, wants)
         loser = max(found, key=lambda queue: found[queue])
@@ -127,7 +129,7 @@ def test_a_change_of_an_answer_is_seen() -> None:
 
 def test_fluid_keeps_what_is_not_sent() -> None:
     """Two subscribers at a node of 100: 300 come for the first one at once, 40 a second for the other one."""
-    fluid = Fluid(tree({0: Leaf(0), 4: Leaf(1)}))
+    fluid = Fluid(hierarchy({0: Leaf(0), 4: Leaf(1)}))
     fluid.step(1, {0: 300, 4: 40})
     assert fluid.carried == pytest.approx({0: 60, 4: 40}) and fluid.backlog == pytest.approx({0: 240, 4: 0})
     for _ in range(4):
@@ -138,10 +140,10 @@ def test_fluid_keeps_what_is_not_sent() -> None:
 
 
 def test_fluid_equals_max_min_under_steady_load() -> None:
-    """Whatever the tree: queues of constant load get, over time, what max-min says."""
+    """Whatever the hierarchy: queues of constant load get, over time, what max-min says."""
     rng = random.Random(seed())
     for _ in range(30):
-        made = random_tree(rng)
+        made = random_hierarchy(rng)
         load = {queue: rng.choice([0.0, rng.uniform(0, 20), 1000.0]) for queue in made.queues}
         fluid = Fluid(made)
         for _ in range(50):
@@ -151,7 +153,7 @@ def test_fluid_equals_max_min_under_steady_load() -> None:
 
 def test_fluid_has_credit_and_limits() -> None:
     """A queue of rate 10 and burst 25, after a rest: 25 + 10 at once, then its rate. It holds 50, what is more is dropped."""
-    fluid = Fluid(tree({0: Leaf(0, rate=10, burst=25, limit=50)}))
+    fluid = Fluid(hierarchy({0: Leaf(0, rate=10, burst=25, limit=50)}))
     fluid.step(10, {})
     fluid.step(1, {0: 100})
     assert fluid.carried[0] == pytest.approx(35) and fluid.dropped[0] == pytest.approx(15) and fluid.backlog[0] == pytest.approx(50)
@@ -166,7 +168,7 @@ def test_fluid_has_credit_and_limits() -> None:
 
 def test_fluid_drops_of_a_burst_what_is_over_the_limit() -> None:
     """70 at once are 20 too many; 70 that come in the second in which 100 are sent are not."""
-    fluid = Fluid(tree({0: Leaf(0, limit=50)}))
+    fluid = Fluid(hierarchy({0: Leaf(0, limit=50)}))
     fluid.step(1, {}, {0: 70})
     assert fluid.carried == {0: 50} and fluid.dropped == {0: 20} and fluid.cuts == 1
     fluid.step(1, {0: 70})
@@ -178,27 +180,27 @@ def test_fluid_drops_of_a_burst_what_is_over_the_limit() -> None:
 
 def test_credit_is_time() -> None:
     """A rate of 10 that was not used for 2 s is 20 of credit, and 40 when it becomes 20; more than the burst of 30 is not kept."""
-    fluid = Fluid(tree({0: Leaf(0, rate=10, burst=30)}))
+    fluid = Fluid(hierarchy({0: Leaf(0, rate=10, burst=30)}))
     fluid.step(2, {})
-    fluid.tree.queues[0].rate = 20
+    fluid.hierarchy.queues[0].rate = 20
     fluid.step(1, {0: 1000})
     assert fluid.carried[0] == pytest.approx(20 + 30)
 
 
 def test_no_credit_is_left_of_what_was_sent_without_a_rate() -> None:
-    fluid = Fluid(tree({0: Leaf(0, burst=30)}), tolerance=0.5)
+    fluid = Fluid(hierarchy({0: Leaf(0, burst=30)}), tolerance=0.5)
     for amount in (10, 10, 0, 0):
         fluid.step(1, {0: amount})
-    fluid.tree.queues[0].rate = 10  # at rest for 2 s, and half a second of tolerance
+    fluid.hierarchy.queues[0].rate = 10  # at rest for 2 s, and half a second of tolerance
     fluid.step(1, {0: 1000})
     assert fluid.carried[0] == pytest.approx(20 + 10 + 25)
 
 
 def test_fluid_goes_on_when_rates_and_places_change() -> None:
-    fluid = Fluid(tree({0: Leaf(0), 4: Leaf(1)}, nodes={0: Branch(rate=100), 1: Branch(rate=10)}))
+    fluid = Fluid(hierarchy({0: Leaf(0), 4: Leaf(1)}, nodes={0: Branch(rate=100), 1: Branch(rate=10)}))
     fluid.step(1, {0: 1000, 4: 1000})
-    fluid.tree.subscribers[1].parent = 1
+    fluid.hierarchy.subscribers[1].parent = 1
     fluid.step(1, {})
-    fluid.tree.nodes[0].rate = 0
+    fluid.hierarchy.nodes[0].rate = 0
     fluid.step(1, {})
     assert fluid.carried == pytest.approx({0: 150, 4: 70})

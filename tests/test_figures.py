@@ -14,7 +14,7 @@ from penstock.benches import bench
 from penstock.designs.access_edge import job, registers
 from penstock.designs.access_edge import report as edge_report
 from penstock.designs.access_edge import result as edge_result
-from penstock.designs.access_edge.bench import bench_engine, bench_tree, lateness
+from penstock.designs.access_edge.bench import bench_engine, bench_hierarchy, lateness
 from penstock.engine import result
 from penstock.errors import UserError
 from penstock.papers.fpga_network_switch import compare
@@ -357,7 +357,7 @@ def test_bench_fairness_carries_the_bytes_that_were_asked_for() -> None:
     """3 MB for each of 4 subscribers of a node at 2 Gbit/s, 2e9 / 8 / 220e6 = 1.13636 byte a cycle: 10,560,000 cycles."""
     settings = {"queues": "2048", "megabytes": "3", "congested_nodes": "2", "subscribers": "8", "engine": "model"}
     options = bench.plan("fairness", settings, 1)
-    assert bench_tree.node_rate(options) == pytest.approx(25 / 22) and options["work"] == 10_560_000
+    assert bench_hierarchy.node_rate(options) == pytest.approx(25 / 22) and options["work"] == 10_560_000
 
 
 def test_bench_engine_divides_by_its_own_time(monkeypatch: pytest.MonkeyPatch) -> None:

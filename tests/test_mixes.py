@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""Random trees and loads, drawn from a seed, against the judge: what each queue and subscriber is sent at each moment.
+"""Random hierarchies and loads, drawn from a seed, against the judge: what each queue and subscriber is sent at each moment.
 
 The product is used through a scenario and what it writes (result.json, series.npz), and nothing else of it. PENSTOCK_SEED draws others.
 """
@@ -49,15 +49,15 @@ def check_rows(mix: Mix, found: Outcome) -> None:
     """The rows agree with the curves, and no parent carries more than its rate."""
     assert found.result["conservation"]["ok"] and found.result["findings"] == []
     assert set(found.result["packets"]["dropped"]) <= {"tail_drop_packets", "tail_drop_bytes"}
-    sent = dict.fromkeys(mix.tree.subscribers, 0)
+    sent = dict.fromkeys(mix.hierarchy.subscribers, 0)
     for flow, total in zip(mix.flows, found.carried[-1].tolist(), strict=True):
-        sent[mix.tree.queues[flow.queue].subscriber] += total
+        sent[mix.hierarchy.queues[flow.queue].subscriber] += total
     rows = {row["id"]: row for row in found.result["subscribers"]}
     assert {ident: row["bytes"]["out"] for ident, row in rows.items()} == {ident: sent[ident] for ident in rows}
     assert sum(row["bytes"]["out"] for row in rows.values()) == found.result["bytes"]["out"]
     if getattr(mix, "changes", []):
         return
-    for kind, level in zip(("subscribers", "nodes", "ports"), mix.tree.levels(), strict=True):
+    for kind, level in zip(("subscribers", "nodes", "ports"), mix.hierarchy.levels(), strict=True):
         for row in found.result[kind]:
             branch = level[row["id"]]
             most = branch.rate * mix.seconds + branch.burst + 2 * mix.largest
@@ -81,12 +81,12 @@ def errors(mix: Mix, found: Outcome, first: int = WARM_UP, last: int = POINTS - 
     """Compare what was carried between two points in time with weighted max-min by class of what was offered then."""
     since, until = (point * mix.interval_ns / 1e9 for point in (first, last))
     sent = dict(zip((flow.queue for flow in mix.flows), (found.carried[last - 1] - found.carried[first - 1]).tolist(), strict=True))
-    wants, room = mix.wants(since, until), fair_judge.rooms(mix.tree, until - since)
-    fair = fair_judge.max_min(mix.tree, wants, room)
+    wants, room = mix.wants(since, until), fair_judge.rooms(mix.hierarchy, until - since)
+    fair = fair_judge.max_min(mix.hierarchy, wants, room)
     found_errors = []
-    for subscriber, branch in mix.tree.subscribers.items():
-        own = [queue for queue in sent if mix.tree.queues[queue].subscriber == subscriber]
-        of = min(room[1][branch.parent], room[2][mix.tree.nodes[branch.parent].parent])
+    for subscriber, branch in mix.hierarchy.subscribers.items():
+        own = [queue for queue in sent if mix.hierarchy.queues[queue].subscriber == subscriber]
+        of = min(room[1][branch.parent], room[2][mix.hierarchy.nodes[branch.parent].parent])
         off = {queue: sent[queue] - fair[queue] for queue in own}
         found_errors.append(Error(sum(off.values()), of, f"subscriber {subscriber}"))
         if mix.judged(subscriber):
@@ -109,7 +109,7 @@ def edges(mix: Mix) -> float:
 
 def heaviest(mix: Mix) -> int:
     """The largest weight of a queue or a subscriber."""
-    return int(max(of.weight for of in (*mix.tree.queues.values(), *mix.tree.subscribers.values())))
+    return int(max(of.weight for of in (*mix.hierarchy.queues.values(), *mix.hierarchy.subscribers.values())))
 
 
 # What the hardware misses (blocks/hierarchy/README.md, "Where shares are not exact"). A seed that is mended fails here: take it out.
@@ -145,7 +145,7 @@ def test_a_backlogged_queue_beside_any_siblings(number: int, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("number", seeds(30, 120, {1045: NESTED}))
-def test_any_tree_and_load(number: int, tmp_path: Path) -> None:
+def test_any_hierarchy_and_load(number: int, tmp_path: Path) -> None:
     """Rates at all levels, classes, weights, and queues from idle to flooded."""
     mix = Mix(number, "random", megabytes=10)
     at_most(mix, errors(mix, carry_out(mix, tmp_path)), ANY_MIX, edges(mix))
@@ -165,7 +165,7 @@ def unsteady(mix: Unsteady, found: Outcome) -> None:
     off = found.carried[: len(fluid)] - fluid
     # A burst that is cut at a full queue leaves it with a frame more or less than the fluid.
     bound = edges(mix) - max(flow.most for flow in mix.flows) + 2 * LARGEST * cuts
-    owner = np.array([mix.tree.queues[flow.queue].subscriber for flow in mix.flows])
+    owner = np.array([mix.hierarchy.queues[flow.queue].subscriber for flow in mix.flows])
     columns = {f"queue {flow.queue}": off[:, i] for i, flow in enumerate(mix.flows) if mix.judged(owner[i])}
     columns |= {f"subscriber {ident}": off[:, owner == ident].sum(axis=1) for ident in set(owner.tolist())}
     who = max(columns, key=lambda name: np.abs(columns[name]).max())
@@ -200,10 +200,10 @@ def test_mixes_are_of_all_kinds(tmp_path: Path) -> None:
     changing = [Unsteady(number, megabytes=1) for number in range(60)]
     assert {mix.per_subscriber for mix in drawn} == {1, 2, 4, 8} and {mix.jumbo for mix in drawn} == {False, True}
     assert {flow.kind for mix in drawn for flow in mix.flows} == {"flooded", "steady", "bursty"}
-    assert {leaf.cls for mix in drawn for leaf in mix.tree.queues.values()} == {0, 1, 2, 3}
-    assert {leaf.weight for mix in drawn for leaf in mix.tree.queues.values()} >= {1, 2, 3, 8}
+    assert {leaf.cls for mix in drawn for leaf in mix.hierarchy.queues.values()} == {0, 1, 2, 3}
+    assert {leaf.weight for mix in drawn for leaf in mix.hierarchy.queues.values()} >= {1, 2, 3, 8}
     for level in range(3):
-        rates = {branch.rate < np.inf for mix in drawn for branch in mix.tree.levels()[level].values()}
+        rates = {branch.rate < np.inf for mix in drawn for branch in mix.hierarchy.levels()[level].values()}
         assert rates == {False, True}
     assert {change.of for mix in changing for change in mix.changes} == {"queues", "subscribers", "nodes", "ports"}
     assert {"rate", "weight", "cls", "parent"} <= {key for mix in changing for change in mix.changes for key in change.settings}

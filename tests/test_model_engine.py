@@ -77,13 +77,13 @@ def test_core_with_pie_is_equal_in_every_cycle(compare_core: Path, estimate: int
 
 
 # As compare_core.cpp has them.
-TREE = {"Levels": 4, "QueuesPerSubscriber": 4, "Nodes": 4, "Ports": 2, "Classes": 4}
+HIERARCHY = {"Hierarchy": 1, "QueuesPerSubscriber": 4, "Nodes": 4, "Ports": 2, "Classes": 4}
 
 
 @pytest.mark.parametrize(("kind", "aqm"), [(6, None), (7, AQM), (8, PIE)], ids=["no_aqm", "codel", "pie"])
 def test_core_with_a_hierarchy_is_equal_in_every_cycle(compare_core: Path, kind: int, aqm: dict[str, object] | None) -> None:
     """The same with subscribers, nodes and ports, congested ones among them; classes and weights change in mid-traffic."""
-    library = build_core(64, 256, True, print, aqm=aqm, tree=TREE)
+    library = build_core(64, 256, True, print, aqm=aqm, hierarchy=HIERARCHY)
     left = 0
     for number in range(seed(), seed() + 6):
         left += compared(compare_core, library, 64, 256, kind, CORE_CYCLES // 2, number)[1]

@@ -19,10 +19,10 @@ from penstock.scenarios import scenario
 from penstock.scenarios.device import configuration
 from penstock.testing.testkit import seed
 
-TREE = configs.load("tree_codel_64")
+HIERARCHY = configs.load("tree_codel_64")
 
 
-def drawn(rng: random.Random, tree: bool) -> dict[str, Any]:
+def drawn(rng: random.Random, hierarchy: bool) -> dict[str, Any]:
     """Return random settings of a queue, each written in one of the ways that there are."""
     rate = rng.choice(["unshaped", 0, "5 Mbit/s", rng.randint(64_000, 5 * 10**9), f"{rng.randint(1, 900)} Mbps"])
     every: dict[str, Any] = {
@@ -31,7 +31,7 @@ def drawn(rng: random.Random, tree: bool) -> dict[str, Any]:
         "limit_packets": rng.randint(0, 65_535),
         "limit_bytes": rng.choice([0, "64 kB", rng.randint(0, 16_777_215)]),
         "aqm": {"target": f"{rng.randint(1, 20)} ms", "ecn": rng.random() < 0.5},
-        **({"traffic_class": rng.randrange(4), "weight": rng.randint(1, 8)} if tree else {}),
+        **({"traffic_class": rng.randrange(4), "weight": rng.randint(1, 8)} if hierarchy else {}),
     }
     return {key: value for key, value in every.items() if rng.random() < 0.7}
 
@@ -49,7 +49,7 @@ def test_the_same_writes_as_a_scenario(tmp_path: Path) -> None:
     rng = random.Random(seed())
     print(f"PENSTOCK_SEED={seed()}")
     for _ in range(40):
-        config = rng.choice([TREE, configs.load("demo_codel_64")])
+        config = rng.choice([HIERARCHY, configs.load("demo_codel_64")])
         queue, values = rng.randrange(64), drawn(rng, config.hierarchy is not None)
         traffic = [{"constant": {"queues": queue, "rate": "1 Mbit/s", "size": 100}}]
         document = {"device": {"config": config.name}, "duration": "1 ms", "queues": [{"id": queue, **values}], "traffic": traffic}
@@ -65,13 +65,13 @@ def test_parents_as_in_a_scenario(tmp_path: Path) -> None:
     }
     traffic = [{"constant": {"queues": 0, "rate": "1 Mbit/s", "size": 100}}]
     for kind, values in kinds.items():
-        document = {"device": {"config": TREE.name}, "duration": "1 ms", kind: [{"id": 1, **values}], "traffic": traffic}
-        assert written(tmp_path, document) == plain.parent_writes(TREE, kind, 1, values)
+        document = {"device": {"config": HIERARCHY.name}, "duration": "1 ms", kind: [{"id": 1, **values}], "traffic": traffic}
+        assert written(tmp_path, document) == plain.parent_writes(HIERARCHY, kind, 1, values)
 
 
 def test_writes_by_hand() -> None:
     """A class and a weight, at 10 MHz: 16 cycles per byte at 5 Mbit/s; 3 kB take 48,000 cycles."""
-    writes = plain.queue_writes(TREE, 3, {"rate": "5 Mbit/s", "burst": "3 kB", "weight": 2, "class": 1})
+    writes = plain.queue_writes(HIERARCHY, 3, {"rate": "5 Mbit/s", "burst": "3 kB", "weight": 2, "class": 1})
     values = {name: value for address, value in writes for name in registers.table() if registers.address(name) == address}
     assert values["queue_index"] == values["tree_index"] == 3 and values["queue_rate"] == 20 << 16 | 32_768
     assert (values["queue_burst"], values["tree_class"]) == (48_000, 1 << 8 | 1)
@@ -79,16 +79,16 @@ def test_writes_by_hand() -> None:
 
 
 def test_changes_of_parents_add_up() -> None:
-    parents = Parents(TREE, fail)
-    plain.parent_writes(TREE, "subscribers", 2, {"rate": "2 Mbit/s", "node": 3}, parents)
-    writes = dict(plain.parent_writes(TREE, "subscribers", 2, {"weight": 4}, parents))
+    parents = Parents(HIERARCHY, fail)
+    plain.parent_writes(HIERARCHY, "subscribers", 2, {"rate": "2 Mbit/s", "node": 3}, parents)
+    writes = dict(plain.parent_writes(HIERARCHY, "subscribers", 2, {"weight": 4}, parents))
     assert writes[registers.address("tree_parent")] == 3 and writes[registers.address("tree_class")] == 3 << 8
-    assert writes == dict(plain.parent_writes(TREE, "subscribers", 2, {"rate": "2 Mbit/s", "node": 3, "weight": 4}))
+    assert writes == dict(plain.parent_writes(HIERARCHY, "subscribers", 2, {"rate": "2 Mbit/s", "node": 3, "weight": 4}))
 
 
 def test_what_is_not_named_stays() -> None:
-    base = plain.queue_settings(TREE, {"rate": "5 Mbit/s", "limit_packets": 7})
-    changed = plain.queue_settings(TREE, {"weight": 3}, base=base)
+    base = plain.queue_settings(HIERARCHY, {"rate": "5 Mbit/s", "limit_packets": 7})
+    changed = plain.queue_settings(HIERARCHY, {"weight": 3}, base=base)
     assert (changed.rate_bps, changed.limit_packets, changed.weight) == (5_000_000, 7, 3)
 
 
@@ -118,23 +118,23 @@ def test_what_is_not_named_stays() -> None:
 )  # fmt: skip
 def test_bad_values_are_told_by_their_path(values: Any, message: str) -> None:
     with pytest.raises(UserError, match=f"^{message}"):
-        plain.queue_writes(TREE, 3, values)
+        plain.queue_writes(HIERARCHY, 3, values)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: plain.queue_writes(TREE, 64, {}), r"queues\[64\]: names queue 64, but configuration tree_codel_64 has queues 0 to 63"),
-        (lambda: plain.queue_writes(TREE, -1, {}), "queues: an id must be a whole number from 0 on, not -1"),
+        (lambda: plain.queue_writes(HIERARCHY, 64, {}), r"queues\[64\]: names queue 64, but .* has queues 0 to 63"),
+        (lambda: plain.queue_writes(HIERARCHY, -1, {}), "queues: an id must be a whole number from 0 on, not -1"),
         (lambda: plain.queue_writes(configs.load("demo_64"), 0, {"class": 1}), r"queues\[0\]\.class: is set, but .* has no"),
         (lambda: plain.queue_writes(configs.load("pass_2048"), 0, {"rate": "1 Mbit/s"}), r"queues\[0\]\.rate: is 1 Mbit/s, but .* no"),
-        (lambda: plain.queue_writes(TREE, 3, {"rate": "2 Mbit/s"}, line_bps=10**6), r"queues\[3\]\.rate: must be at most the egress"),
-        (lambda: plain.parent_writes(TREE, "subscribers", 16, {"rate": 0}), r"subscribers\[16\]: names subscriber 16, but .* 0 to 15"),
-        (lambda: plain.parent_writes(TREE, "subscribers", 1, {"node": 4}), r"subscribers\[1\]\.node: is 4, but .* has nodes 0 to 3"),
-        (lambda: plain.parent_writes(TREE, "nodes", 1, {"weight": 2}), r"nodes\[1\]\.weight: is nothing that nodes have; .* rate"),
-        (lambda: plain.parent_writes(TREE, "nodes", 1, {"class": 2}), r"nodes\[1\]\.class: is nothing that nodes have"),
-        (lambda: plain.parent_writes(TREE, "ports", 1, {}), r"ports\[1\]: is empty"),
-        (lambda: plain.parent_writes(TREE, "port", 1, {"rate": 0}), "\"port\" is nothing that a hierarchy has; did you mean 'ports'"),
+        (lambda: plain.queue_writes(HIERARCHY, 3, {"rate": "2 Mbit/s"}, line_bps=10**6), r"queues\[3\]\.rate: must be at most the egress"),
+        (lambda: plain.parent_writes(HIERARCHY, "subscribers", 16, {"rate": 0}), r"subscribers\[16\]: names subscriber 16, but .* 0 to 15"),
+        (lambda: plain.parent_writes(HIERARCHY, "subscribers", 1, {"node": 4}), r"subscribers\[1\]\.node: is 4, but .* has nodes 0 to 3"),
+        (lambda: plain.parent_writes(HIERARCHY, "nodes", 1, {"weight": 2}), r"nodes\[1\]\.weight: is nothing that nodes have; .* rate"),
+        (lambda: plain.parent_writes(HIERARCHY, "nodes", 1, {"class": 2}), r"nodes\[1\]\.class: is nothing that nodes have"),
+        (lambda: plain.parent_writes(HIERARCHY, "ports", 1, {}), r"ports\[1\]: is empty"),
+        (lambda: plain.parent_writes(HIERARCHY, "port", 1, {"rate": 0}), "\"port\" is nothing that a hierarchy has; did you mean 'ports'"),
         (lambda: plain.parent_writes(configs.load("demo_64"), "ports", 1, {"rate": 0}), r"ports\[1\]: is there, but .* has no hierarchy"),
     ],
 )  # fmt: skip
@@ -144,11 +144,11 @@ def test_what_the_configuration_does_not_have(call: Any, message: str) -> None:
 
 
 def test_nothing_is_changed_by_what_is_refused() -> None:
-    parents = Parents(TREE, fail)
-    plain.parent_writes(TREE, "nodes", 1, {"rate": "2 Mbit/s"}, parents)
+    parents = Parents(HIERARCHY, fail)
+    plain.parent_writes(HIERARCHY, "nodes", 1, {"rate": "2 Mbit/s"}, parents)
     for values in ({"rate": "1 Mbit/s", "port": 9}, {"rate": 64_000, "burst": "30 MB"}):
         with pytest.raises(UserError):
-            plain.parent_writes(TREE, "nodes", 1, values, parents)
+            plain.parent_writes(HIERARCHY, "nodes", 1, values, parents)
     assert parents.settings("nodes", 1).rate_bps == 2_000_000
 
 

@@ -309,7 +309,7 @@ def parameters(config: Config) -> dict[str, str]:
         "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
         "TickShift": str(config.tick_shift),
         **_aqm_parameters(config.aqm_part),
-        **_tree_numbers(config),
+        **_hierarchy_numbers(config),
     }
 
 
@@ -326,15 +326,15 @@ def aqm_plug(part: Part | None, numbers: Mapping[str, int]) -> dict[str, str]:
     return {} if part is None else {plugs.AQM.name: plugs.aqm(part, part.module_parameters(dict(numbers)))}
 
 
-def _tree_numbers(config: Config) -> dict[str, str]:
+def _hierarchy_numbers(config: Config) -> dict[str, str]:
     """Return the parameters of the hierarchy."""
-    tree = config.hierarchy
-    if tree is None:
-        return {"Levels": "1"}
+    hierarchy = config.hierarchy
+    if hierarchy is None:
+        return {"Hierarchy": "1'b0"}
     return {
-        "Levels": "4",
-        "QueuesPerSubscriber": str(tree.queues_per_subscriber),
-        "Nodes": str(tree.nodes),
-        "Ports": str(tree.ports),
-        "Classes": str(tree.classes),
+        "Hierarchy": "1'b1",
+        "QueuesPerSubscriber": str(hierarchy.queues_per_subscriber),
+        "Nodes": str(hierarchy.nodes),
+        "Ports": str(hierarchy.ports),
+        "Classes": str(hierarchy.classes),
     }

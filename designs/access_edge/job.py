@@ -15,7 +15,7 @@ from penstock.basics.rates import mixed_rates
 from penstock.basics.suggest import nearest
 from penstock.basics.units import format_rate
 from penstock.designs.access_edge import config as configuration
-from penstock.designs.access_edge import registers, tree, tree_rows
+from penstock.designs.access_edge import hierarchy, hierarchy_rows, registers
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.scenario import (
     Device,
@@ -71,7 +71,7 @@ class EdgePlan(Plan):
 
     settings: "QueueTable"
     touched: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, dtype=np.uint32))  # ids of the queues that traffic can reach
-    parents: tree_rows.Parents | None = None  # of a configuration with a hierarchy
+    parents: hierarchy_rows.Parents | None = None  # of a configuration with a hierarchy
 
 
 class QueueTable:
@@ -230,8 +230,8 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     interval = max(1, interval, (duration + drain) // 20_000)
     writes = _register_writes(plan, config)
-    plan.parents = tree_rows.parents(scenario, document, config)
-    tree_setup, timed = tree.writes(scenario, document, config, table, plan.touched)
+    plan.parents = hierarchy_rows.parents(scenario, document, config)
+    hierarchy_setup, timed = hierarchy.writes(scenario, document, config, table, plan.touched)
     plan.job = {
         "device": device_settings(scenario.device, config, engine),
         "seed": scenario.seed,
@@ -241,7 +241,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         "ingress_bps": line,
         "egress_bps": line_rate(scenario, document, config, "egress"),
         "overhead_bytes": scenario.link.overhead_bytes,
-        "register_writes": writes + tree_setup,
+        "register_writes": writes + hierarchy_setup,
         "timed_register_writes": timed,
         "sources": sources,
         "pcap_out": None,
@@ -250,7 +250,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         "keep_departures": True,
         "keep_all": expected <= MAX_KEPT_FRAMES,
         "group_of": table.group_of(),
-        **({"tree": plan.parents.places} if plan.parents else {}),
+        **({"hierarchy": plan.parents.places} if plan.parents else {}),
         "ready_permille": 1000,
         "lateness": _lateness(scenario, document, plan, config),
         "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),

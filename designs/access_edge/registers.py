@@ -47,7 +47,7 @@ UNSHAPED = (1, 0)
 
 _COMMANDS: dict[str, int] = contract()["enums"]["command"]
 COMMAND_WRITE = _COMMANDS["write"]
-COMMAND_TREE = {level: _COMMANDS[f"tree_{level}"] for level in ("queue", "subscriber", "node", "port")}
+COMMAND_HIERARCHY = {level: _COMMANDS[f"tree_{level}"] for level in ("queue", "subscriber", "node", "port")}
 COMMAND_SNAPSHOT = _COMMANDS["snapshot"]
 COMMAND_WRITE_NEXT = _COMMANDS["write_next"]
 AQM_CODES: dict[str, int] = contract()["enums"]["aqm_kind"]
@@ -176,7 +176,9 @@ class Aqm:
 NO_AQM = Aqm(0, enable=False)
 
 
-def tree_writes(level: str, index: int, rate: int | None, burst: int, parent: int, clock_hz: int, weight: int = 1) -> list[tuple[int, int]]:
+def hierarchy_writes(
+    level: str, index: int, rate: int | None, burst: int, parent: int, clock_hz: int, weight: int = 1
+) -> list[tuple[int, int]]:
     """Return the writes that give a subscriber, node or port its rate (bit/s), burst (byte) and parent at once, and a subscriber its weight
     (1..8); see `queue_writes`."""
     mantissa, exponent = rate_code(rate, clock_hz)
@@ -186,7 +188,7 @@ def tree_writes(level: str, index: int, rate: int | None, burst: int, parent: in
         (address("tree_burst"), burst_cycles(burst, rate, clock_hz)),
         (address("tree_parent"), parent),
         *([(address("tree_class"), word("tree_class", weight=weight - 1))] if level == "subscriber" else []),
-        (address("queue_command"), COMMAND_TREE[level]),
+        (address("queue_command"), COMMAND_HIERARCHY[level]),
     ]
 
 
@@ -195,7 +197,7 @@ def class_writes(queue: int, traffic_class: int, weight: int) -> list[tuple[int,
     return [
         (address("tree_index"), queue),
         (address("tree_class"), word("tree_class", cls=traffic_class, weight=weight - 1)),
-        (address("queue_command"), COMMAND_TREE["queue"]),
+        (address("queue_command"), COMMAND_HIERARCHY["queue"]),
     ]
 
 

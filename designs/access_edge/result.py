@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.designs.access_edge import tree_rows
+from penstock.designs.access_edge import hierarchy_rows
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.job import EdgePlan
 from penstock.engine.result import Departures, binned, distribution
@@ -67,7 +67,7 @@ def own(raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, Any]:
         "queues_with_traffic": with_traffic,
         "queues_listed": len(queues),
         "queues": queues,
-        **tree_rows.rows(raw, plan.parents, config.clock_hz),
+        **hierarchy_rows.rows(raw, plan.parents, config.clock_hz),
         "memories": [{"name": m.name, **counts} for m, counts in zip(config.memories, raw["memory"], strict=True)],
     }
 

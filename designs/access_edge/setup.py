@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.designs.access_edge import job, tree
+from penstock.designs.access_edge import hierarchy, job
 from penstock.designs.access_edge import scenario as schema
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.settings import plain
@@ -27,7 +27,7 @@ class Setup:
         self._document: Document = document
         self.config: Config = configuration(self._given, document)
         self._queues = job.QueueTable(self._given, document, self.config)
-        self._tree = tree.Tree(self._given, document, self.config)
+        self._tree = hierarchy.Hierarchy(self._given, document, self.config)
         self._egress_bps = job.line_rate(self._given, document, self.config, "egress")
         self._changed: dict[int, Settings] = {}
 

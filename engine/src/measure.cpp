@@ -41,7 +41,7 @@ Measurement::Measurement(const MeasureSettings& settings)
     if (settings_.device.payload == Payload::Rewritten) queue_grown_.resize(settings_.device.queues);
     for (std::size_t reason = 1; reason < settings_.device.drop_reasons.size() && reason < kMostReasons; ++reason)
         if (!settings_.device.drop_reasons[reason].empty()) known_ |= 1U << reason;
-    if (settings_.tree.queues_per_subscriber) tree_ = std::make_unique<TreeTally>(settings_.tree);
+    if (settings_.hierarchy.queues_per_subscriber) hierarchy_ = std::make_unique<HierarchyTally>(settings_.hierarchy);
     records_.reserve(1 << 12);
     series_.interval_cycles = settings_.interval_cycles;
     series_.queues = settings_.series_queues;
@@ -138,7 +138,7 @@ void Measurement::arrived(const Frame& frame, std::int64_t last_bit) {
     live_.in.add(frame.length);
     live_.queued.add(frame.length);
     if (is_frozen_) return;
-    if (tree_ && frame.queue < settings_.device.queues) tree_->arrived(last_bit, frame.queue, frame.length);
+    if (hierarchy_ && frame.queue < settings_.device.queues) hierarchy_->arrived(last_bit, frame.queue, frame.length);
     if (settings_.interval_cycles > 0) series_.total_in[interval(last_bit)] += frame.length;
 }
 
@@ -150,7 +150,7 @@ void Measurement::drop(std::int64_t cycle, std::uint32_t record, unsigned reason
     live_.queued.bytes -= frame.length;
     if (!is_frozen_) {
         if (frame.queue < settings_.device.queues) queues_[frame.queue].totals.drop.add(frame.length);
-        if (tree_ && frame.queue < settings_.device.queues) tree_->dropped(cycle, frame.queue, frame.length, reason);
+        if (hierarchy_ && frame.queue < settings_.device.queues) hierarchy_->dropped(cycle, frame.queue, frame.length, reason);
         if (settings_.interval_cycles > 0) ++series_.drops[interval(cycle) * kMostReasons + reason];
     }
     records_[record].next = free_;
@@ -460,7 +460,7 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
     const auto latency = static_cast<std::uint32_t>(std::clamp<std::int64_t>(first_bit - last_bit, 0, 0xFFFF'FFFF));
     histograms_[0].add(latency);
     if (settings_.groups && settings_.group_of[queue] != kNoGroup) histograms_[1 + settings_.group_of[queue]].add(latency);
-    if (tree_) tree_->departed(first_bit, queue, length, latency);
+    if (hierarchy_) hierarchy_->departed(first_bit, queue, length, latency);
     if (settings_.keep_all || in_series(queue)) {
         latency_.push_back(latency);
         latency_queue_.push_back(queue);
@@ -518,7 +518,7 @@ void Measurement::freeze(std::int64_t cycle) {
             const Frame& frame = records_[record].frame;
             if (frame.queue >= settings_.device.queues) continue;
             queue_in_[frame.queue].add(frame.length);
-            if (tree_) tree_->left_over(cycle, frame.queue, frame.length);
+            if (hierarchy_) hierarchy_->left_over(cycle, frame.queue, frame.length);
         }
     };
     for (std::uint32_t queue = 0; queue < settings_.device.queues; ++queue) {

@@ -154,38 +154,38 @@ std::vector<RegisterWrite> register_writes(Table& table, const char* key, bool t
 }
 
 // Which is below which in a device with a hierarchy. Everything is checked here: the tally trusts it.
-TreePlaces tree_places(Table table, std::uint32_t queues, std::vector<nb::object>& keep) {
-    TreePlaces tree;
-    tree.queues_per_subscriber = static_cast<std::uint32_t>(table.integer("queues_per_subscriber", 1, 8));
-    tree.ports = static_cast<std::uint32_t>(table.integer("ports", 1, 1 << 22));
+HierarchyPlaces hierarchy_places(Table table, std::uint32_t queues, std::vector<nb::object>& keep) {
+    HierarchyPlaces hierarchy;
+    hierarchy.queues_per_subscriber = static_cast<std::uint32_t>(table.integer("queues_per_subscriber", 1, 8));
+    hierarchy.ports = static_cast<std::uint32_t>(table.integer("ports", 1, 1 << 22));
     const auto parents = [&](const char* key) {
         const auto given = table.array<std::uint32_t>(key, "uint32", keep);
         return std::vector<std::uint32_t>(given.begin(), given.end());
     };
-    tree.node_of = parents("node_of"), tree.port_of = parents("port_of");
-    if (tree.node_of.size() != queues / tree.queues_per_subscriber)
+    hierarchy.node_of = parents("node_of"), hierarchy.port_of = parents("port_of");
+    if (hierarchy.node_of.size() != queues / hierarchy.queues_per_subscriber)
         bad_job(table.name("node_of") + " does not have each subscriber's node");
     const auto check = [&](const char* key, std::uint32_t parent, std::size_t most) {
         if (parent >= most) bad_job(table.name(key) + " names " + std::to_string(parent) + ", which is not there");
     };
-    for (const std::uint32_t node : tree.node_of) check("node_of", node, tree.port_of.size());
-    for (const std::uint32_t port : tree.port_of) check("port_of", port, tree.ports);
+    for (const std::uint32_t node : hierarchy.node_of) check("node_of", node, hierarchy.port_of.size());
+    for (const std::uint32_t port : hierarchy.port_of) check("port_of", port, hierarchy.ports);
     for (nb::handle item : table.list("moves")) {
         try {
             const auto move = nb::cast<nb::sequence>(item);
-            tree.moves.push_back({nb::cast<std::int64_t>(move[0]), nb::cast<bool>(move[1]), nb::cast<std::uint32_t>(move[2]),
-                                  nb::cast<std::uint32_t>(move[3])});
+            hierarchy.moves.push_back({nb::cast<std::int64_t>(move[0]), nb::cast<bool>(move[1]), nb::cast<std::uint32_t>(move[2]),
+                                       nb::cast<std::uint32_t>(move[3])});
         } catch (const nb::cast_error&) {
             bad_job(table.name("moves") + " is not a list of (cycle, whether it is a node, id, parent)");
         }
-        const TreePlaces::Move& move = tree.moves.back();
-        check("moves", move.id, move.node ? tree.port_of.size() : tree.node_of.size());
-        check("moves", move.parent, move.node ? tree.ports : tree.port_of.size());
+        const HierarchyPlaces::Move& move = hierarchy.moves.back();
+        check("moves", move.id, move.node ? hierarchy.port_of.size() : hierarchy.node_of.size());
+        check("moves", move.parent, move.node ? hierarchy.ports : hierarchy.port_of.size());
     }
-    std::stable_sort(tree.moves.begin(), tree.moves.end(),
-                     [](const TreePlaces::Move& a, const TreePlaces::Move& b) { return a.cycle < b.cycle; });
+    std::stable_sort(hierarchy.moves.begin(), hierarchy.moves.end(),
+                     [](const HierarchyPlaces::Move& a, const HierarchyPlaces::Move& b) { return a.cycle < b.cycle; });
     table.done();
-    return tree;
+    return hierarchy;
 }
 
 }  // namespace
@@ -246,8 +246,8 @@ PythonJob job_from_python(const nb::dict& dict) {
         for (const std::uint8_t group : groups)
             if (group != kNoGroup) measure.groups = std::max(measure.groups, group + 1U);
     }
-    if (table.has("tree")) {
-        measure.tree = tree_places(table.table("tree"), queues, python.keep);
+    if (table.has("hierarchy")) {
+        measure.hierarchy = hierarchy_places(table.table("hierarchy"), queues, python.keep);
     }
     if (table.has("pcap_out")) measure.pcap_out = table.text("pcap_out");
     job.sample_queues = queue_list(table, "sample_queues", queues, python.keep);

@@ -200,12 +200,12 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     if (keep_departures) result["departures"]["queue"] = result["latency_queue"];
     result["latency_histograms"] = histogram_list(measurement.histograms());
     result["queue"] = queue_arrays(measurement);
-    if (const TreeTally* const tree = measurement.tree()) {
+    if (const HierarchyTally* const hierarchy = measurement.hierarchy()) {
         nb::dict levels;
-        levels["subscribers"] = level_arrays(measurement.device(), tree->levels()[0]);
-        levels["nodes"] = level_arrays(measurement.device(), tree->levels()[1]);
-        levels["ports"] = level_arrays(measurement.device(), tree->levels()[2]);
-        result["tree"] = levels;
+        levels["subscribers"] = level_arrays(measurement.device(), hierarchy->levels()[0]);
+        levels["nodes"] = level_arrays(measurement.device(), hierarchy->levels()[1]);
+        levels["ports"] = level_arrays(measurement.device(), hierarchy->levels()[2]);
+        result["hierarchy"] = levels;
     }
     if (measurement.series().interval_cycles > 0) result["series"] = series_arrays(measurement.device(), measurement.series());
     result["memory"] = memory_list(outcome.memories);

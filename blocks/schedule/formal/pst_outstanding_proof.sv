@@ -121,24 +121,24 @@ module pst_outstanding_proof #(
     end
   end
 
-  // --- where a queue is on the gates' side, what the memories say
+  // --- where a queue is on the hierarchy's side, what the memories say
 
   logic [Queues-1:0] in_d1, in_d2, cleared;
   logic [Queues-1:0][3:0] in_fifo;
-  logic [Queues-1:0][2:0] decision, gates, gates_done;
+  logic [Queues-1:0][2:0] decision, hierarchy, hierarchy_done;
   logic [Queues-1:0] wants_mem;
   queue_t fifo[Depth];    // the oldest word is in a register
   always_comb begin
     for (int k = 0; k < Depth; k++) fifo[k] = k == 0 ? again_queue : u_dut.u_again.mem[$clog2(Depth)'(32'(u_dut.u_again.raddr_q) + k - 1)];
     for (int q = 0; q < Queues; q++) begin
-      in_d1[q]      = u_dut.d1_valid_q && u_dut.d1_queue_q == queue_t'(q);
-      in_d2[q]      = u_dut.d2_valid_q && u_dut.d2_queue_q == queue_t'(q);
-      decision[q]   = u_dut.u_decision_look.mem[q];
-      gates[q]      = u_dut.u_gates_look.mem[q];
-      gates_done[q] = u_dut.u_gates_done.mem[q];
-      wants_mem[q]  = u_dut.u_wants.mem[q][0];
-      cleared[q]    = !u_dut.init_q || q < 32'(u_dut.init_queue_q);
-      in_fifo[q]    = '0;
+      in_d1[q]          = u_dut.d1_valid_q && u_dut.d1_queue_q == queue_t'(q);
+      in_d2[q]          = u_dut.d2_valid_q && u_dut.d2_queue_q == queue_t'(q);
+      decision[q]       = u_dut.u_decision_look.mem[q];
+      hierarchy[q]      = u_dut.u_hierarchy_look.mem[q];
+      hierarchy_done[q] = u_dut.u_hierarchy_done.mem[q];
+      wants_mem[q]      = u_dut.u_wants.mem[q][0];
+      cleared[q]        = !u_dut.init_q || q < 32'(u_dut.init_queue_q);
+      in_fifo[q]        = '0;
       for (int k = 0; k < u_dut.Depth; k++) begin
         in_fifo[q] += 4'(k < 32'(u_dut.unused_level) && fifo[k] == queue_t'(q));
       end
@@ -151,7 +151,7 @@ module pst_outstanding_proof #(
       m_range : assume (32'(look_queue_i) < Queues && 32'(done_queue_i) < Queues);
       // pst_schedule_shaped: it has the queue, once
       if (look_i) m_look : assume (init_done && !in_pipe[look_queue_i] && !waits_q[look_queue_i]);
-      // the gates: they have a packet of the queue, and not two in a row
+      // the hierarchy: it has a packet of the queue, and not two in a row
       if (done_valid_i) m_done : assume (credit_q != '0 && out_q[done_queue_i] != '0 && !in_d1[done_queue_i] && !in_d2[done_queue_i]);
     end
   end
@@ -187,10 +187,10 @@ module pst_outstanding_proof #(
       // what the memories say
       for (int q = 0; q < Queues; q++) begin
         if (cleared[q]) begin
-          assert (gates_done[q][2:1] == gates[q][2:1] && decision[q][0] == wants_mem[q]);
-          assert (2'(decision[q][2:1] - gates[q][2:1]) == out_q[q] + 2'(in_d1[q]) + 2'(in_d2[q]));
-          assert ((wants_mem[q] != gates_done[q][0]) == (waits_q[q] && in_fifo[q] == '0));
-          if (!in_d1[q] && !in_d2[q]) assert (gates[q][0] == slow_q[q]);
+          assert (hierarchy_done[q][2:1] == hierarchy[q][2:1] && decision[q][0] == wants_mem[q]);
+          assert (2'(decision[q][2:1] - hierarchy[q][2:1]) == out_q[q] + 2'(in_d1[q]) + 2'(in_d2[q]));
+          assert ((wants_mem[q] != hierarchy_done[q][0]) == (waits_q[q] && in_fifo[q] == '0));
+          if (!in_d1[q] && !in_d2[q]) assert (hierarchy[q][0] == slow_q[q]);
         end
         for (int k = 0; k < u_dut.Depth; k++) begin
           if (k < 32'(u_dut.unused_level)) assert (32'(fifo[k]) < Queues);
@@ -200,18 +200,18 @@ module pst_outstanding_proof #(
         if (in_d1[q]) assert (slow_q[q] == u_dut.d1_slow_q);
         if (in_d2[q]) assert (slow_q[q] == u_dut.d2_slow_q);
         // two in a row are three cycles apart: D3 is what the memory has
-        if (u_dut.d3_valid_q && u_dut.d3_queue_q == queue_t'(q)) assert (u_dut.d3_new_q == gates[q] && !in_d1[q] && !in_d2[q]);
+        if (u_dut.d3_valid_q && u_dut.d3_queue_q == queue_t'(q)) assert (u_dut.d3_new_q == hierarchy[q] && !in_d1[q] && !in_d2[q]);
       end
 
       // every read sees what is there now, or is known to be replaced
       if (u_dut.d1_valid_q) begin
-        a_d1_done : assert (u_dut.u_gates_done.rdata_q == gates_done[u_dut.d1_queue_q]);
-        a_d1_wants : assert (u_dut.u_wants.rdata_q[0] == (gates_done[u_dut.d1_queue_q][0] ^ tell1_q));
+        a_d1_done : assert (u_dut.u_hierarchy_done.rdata_q == hierarchy_done[u_dut.d1_queue_q]);
+        a_d1_wants : assert (u_dut.u_wants.rdata_q[0] == (hierarchy_done[u_dut.d1_queue_q][0] ^ tell1_q));
         if (tell1_q) a_d1_tell : assert (told_q[u_dut.d1_queue_q]);
       end
       if (u_dut.d2_valid_q) begin
-        a_d2_done : assert ({u_dut.d2_done, u_dut.d2_told} == gates_done[u_dut.d2_queue_q]);
-        a_d2_wants : assert (u_dut.d2_wants == (gates_done[u_dut.d2_queue_q][0] ^ tell2_q));
+        a_d2_done : assert ({u_dut.d2_done, u_dut.d2_told} == hierarchy_done[u_dut.d2_queue_q]);
+        a_d2_wants : assert (u_dut.d2_wants == (hierarchy_done[u_dut.d2_queue_q][0] ^ tell2_q));
         if (tell2_q) a_d2_tell : assert (told_q[u_dut.d2_queue_q]);
       end
       for (int k = 1; k <= Stages; k++) begin
@@ -227,16 +227,17 @@ module pst_outstanding_proof #(
       if (look_q[1].valid) begin
         a_b1 : assert (u_dut.b1_queue_q == look_q[1].queue_id && u_dut.u_decision_look.rdata_q == decision[look_q[1].queue_id]);
         if (!(u_dut.d3_valid_q && u_dut.d3_queue_q == look_q[1].queue_id)) begin
-          a_b1_gates : assert (u_dut.u_gates_look.rdata_q == gates[look_q[1].queue_id]);
+          a_b1_hierarchy : assert (u_dut.u_hierarchy_look.rdata_q == hierarchy[look_q[1].queue_id]);
         end
       end
       if (look_q[2].valid) begin
         a_b2 : assert (look_state == decision[look_q[2].queue_id]);
         a_b2_through : assert (look_q[2].through == in_d1[look_q[2].queue_id]);
         a_b2_hit : assert (u_dut.hit2_q == in_d2[look_q[2].queue_id]);
-        if (u_dut.hit2_q) a_b2_gates : assert (u_dut.b2_gates == {2'(gates[look_q[2].queue_id][2:1] + 1'b1), slow_q[look_q[2].queue_id]}
+        if (u_dut.hit2_q) a_b2_hierarchy : assert (u_dut.b2_hierarchy == {2'(hierarchy[look_q[2].queue_id][2:1] + 1'b1),
+                                                                          slow_q[look_q[2].queue_id]}
                                                || in_d1[look_q[2].queue_id]);
-        else a_b2_same : assert (u_dut.b2_gates == gates[look_q[2].queue_id]);
+        else a_b2_same : assert (u_dut.b2_hierarchy == hierarchy[look_q[2].queue_id]);
       end
 
       // useful work is possible

@@ -314,7 +314,7 @@ module pst_schedule_shaped_proof
                          && u_dut.act_fifo_valid == (u_dut.u_place_act.level_q != '0)
                          && u_dut.ret_fifo_valid == (u_dut.u_place_ret.level_q != '0)
                          && 5'(u_dut.u_place_ret.waddr_q + 5'd1) == 5'(u_dut.u_place_ret.raddr_q + 5'(u_dut.u_place_ret.level_q)));
-      // without gates behind no queue waits for them
+      // without a hierarchy behind no queue waits for them
       `PLACES((!valid[1] || u_dut.b1_q.op <= 3'd3) && (!valid[2] || u_dut.b2_q.op <= 3'd3) && (!valid[3] || u_dut.b3_q.op <= 3'd3));
       for (int k = 4; k <= Last; k++) if (valid[k]) `PLACES(u_dut.r_q[k-4].op <= 3'd3);
       for (int k = 1; k <= Last; k++) begin

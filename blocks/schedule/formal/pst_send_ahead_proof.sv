@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_send_ahead: packets of a queue go to the gates in order, one at a time; none is lost or doubled; a place is taken
+// Proof bench of pst_send_ahead: packets of a queue go to the hierarchy in order, one at a time; none is lost or doubled; a place is taken
 // exactly while its packet is on its way or there; a packet that may go is offered; a reserved place is always there.
 //
 // Around it: decisions as pst_schedule_shaped makes them (a queue has two packets outstanding at most; the second one is sent ahead), any
-// packet dropped on its way, a FIFO between, gates that let packets through at will. A packet's data is its number in its queue, modulo 4.
+// packet dropped on its way, a FIFO between, a hierarchy that lets packets through at will. A packet's data is its number in its queue, modulo 4.
 module pst_send_ahead_proof #(
     parameter int unsigned Places = 2,
     localparam int unsigned Queues = 2,
@@ -35,7 +35,7 @@ module pst_send_ahead_proof #(
   logic [1:0] oldest;            // slot of the FIFO's oldest word
   logic [Queues-1:0][1:0] decided_q, issued_q, through_q;    // packets of each queue that are not dropped
   logic [Queues-1:0][1:0] outstanding;
-  logic [Queues-1:0] at_gates;
+  logic [Queues-1:0] in_hierarchy;
 
   assign level        = u_dut.u_turns.level_q;
   assign oldest       = 2'(u_dut.u_turns.waddr_q - 2'(level));
@@ -45,12 +45,12 @@ module pst_send_ahead_proof #(
   assign come         = packet_valid && packet_ready;
   assign decide       = decide_i && level != 3'(Depth) && (ahead ? room_q && outstanding[decide_queue_i] == 2'd1 : 1'b1);
   assign ahead        = outstanding[decide_queue_i] != '0;
-  assign done         = done_i && at_gates[done_queue_q];
+  assign done         = done_i && in_hierarchy[done_queue_q];
 
   always_comb begin
     for (int q = 0; q < Queues; q++) begin
-      outstanding[q] = decided_q[q] - through_q[q];
-      at_gates[q]    = issued_q[q] != through_q[q];
+      outstanding[q]  = decided_q[q] - through_q[q];
+      in_hierarchy[q] = issued_q[q] != through_q[q];
     end
   end
 
@@ -113,7 +113,7 @@ module pst_send_ahead_proof #(
     if (seen_q && !rst_i) begin
       // what a user relies on
       if (out_valid) begin
-        a_one : assert (!at_gates[out_queue]);
+        a_one : assert (!in_hierarchy[out_queue]);
         a_order : assert (out_number == issued_q[out_queue]);
       end
       if (decide && ahead) a_place : assert (u_dut.taken_q != '1);

@@ -34,8 +34,8 @@ inline constexpr int kCredits = 32;        // packets that fit downstream
 inline constexpr int kPlaceDepth = 32;     // shaped: decisions in flight
 inline constexpr int kTurnDepth = 16;      // pass-through: the same
 inline constexpr unsigned kActiveDepth = 8, kActiveRoom = 4;
-inline constexpr int kAgain = 3;             // gated: from the end of a packet at the gates until its queue, if it asks for that, wakes up
-inline constexpr unsigned kAgainDepth = 32;  // gated: wake-ups under way
+inline constexpr int kAgain = 3;  // hierarchy: from the end of a packet in the hierarchy until its queue, if it asks for that, wakes up
+inline constexpr unsigned kAgainDepth = 32;  // hierarchy: wake-ups under way
 }  // namespace schedule_timing
 
 // A queue's shaper: setting and time stamp.
@@ -45,14 +45,14 @@ struct ShaperState {
     std::uint16_t mantissa = 1;
     std::uint8_t exponent = 0;
     bool parked : 1 = false;           // waits at its closed gate
-    bool wants : 1 = false;            // gated: waits for the end of its packet at the gates
-    bool slow : 1 = true;              // gated: the last packet that got through had to wait at a gate, or none has
-    std::uint8_t outstanding : 2 = 0;  // gated: packets that have left the queue but not the gates behind the scheduler
+    bool wants : 1 = false;            // hierarchy: waits for the end of its packet in the hierarchy
+    bool slow : 1 = true;              // hierarchy: the last packet that got through had to wait at a gate, or none has
+    std::uint8_t outstanding : 2 = 0;  // hierarchy: packets that have left the queue but not the hierarchy behind the scheduler
 };
 
-// VerdictStages: as in the RTL, cycles after R3 in which it is known whether the packet was dropped. Gated: a queue has one packet at most
-// between the scheduler and the end of the gates behind it (pst_outstanding); done() tells of that end.
-template <typename Record, int VerdictStages = 0, bool Gated = false>
+// VerdictStages: as in the RTL, cycles after R3 in which it is known whether the packet was dropped. Hierarchy: a queue has one packet at
+// most between the scheduler and the end of the hierarchy behind it (pst_outstanding); done() tells of that end.
+template <typename Record, int VerdictStages = 0, bool Hierarchy = false>
 class ShapedSchedule {
   public:
     static constexpr int kLast = schedule_timing::kStamp + VerdictStages;  // age in which the stamp is written
@@ -78,8 +78,8 @@ class ShapedSchedule {
     // Settings of a queue can be written in this cycle.
     bool setting_room() const { return !gate_busy_; }
 
-    // Gated: a packet of this queue is through the gates, slow: it had to wait there; before step(). Returns whether the queue is to wake
-    // up.
+    // Hierarchy: a packet of this queue is through the hierarchy, slow: it had to wait there; before step(). Returns whether the queue is
+    // to wake up.
     bool done(std::int64_t now, std::uint32_t queue, bool slow) {
         namespace t = schedule_timing;
         for (int age = 1; age <= kLast; ++age) {
@@ -99,13 +99,13 @@ class ShapedSchedule {
         shaper.wants = false;
         return wants;
     }
-    // Gated: a queue woke up in the last step.
+    // Hierarchy: a queue woke up in the last step.
     bool told() const { return last_again_ == last_step_; }
 
     // One cycle. `queue_manager` gives dequeue(); credit: the output took a packet; setting: settings of this queue are written now (and
     // have been put into its record by the caller after this call); kNoQueue: none. left(queue, Dequeued, ShaperState): a packet was taken
     // from its queue; drop: the one that was taken kLast - kTake cycles ago is not to be sent, and not charged; ahead_room: a packet may be
-    // sent ahead of another one's being through the gates, which left() gets in its last arguments: ahead, and that it is just through.
+    // sent ahead of another one's being through the hierarchy, which left() gets in its last arguments: ahead, and that it is just through.
     template <typename Manager, typename Left>
     void step(std::int64_t now, Manager& manager, bool credit, bool setting, Left&& left, bool drop = false, bool ahead_room = false) {
         namespace t = schedule_timing;
@@ -154,7 +154,7 @@ class ShapedSchedule {
                     o.kind = Kind::Park;
                 else if (!stamps::due(o.time, now + t::kDecide - t::kTake))
                     o.kind = Kind::Replace;
-                else if (Gated && o.setting.outstanding != 0 && (o.setting.outstanding != 1 || o.setting.slow || !ahead_room_))
+                else if (Hierarchy && o.setting.outstanding != 0 && (o.setting.outstanding != 1 || o.setting.slow || !ahead_room_))
                     o.kind = Kind::Wait;
             }
             if (o.kind == Kind::Dequeue) {
@@ -173,10 +173,10 @@ class ShapedSchedule {
                     last->time = records_[last->queue].shaper.time;
                 else {
                     records_[last->queue].shaper.time = last->time;
-                    if (Gated) ++records_[last->queue].shaper.outstanding;
+                    if (Hierarchy) ++records_[last->queue].shaper.outstanding;
                 }
                 place_ret = last->backlogged;
-                if (Gated && place_ret && !(VerdictStages != 0 && drop) && !just_through(now, last->queue)) {
+                if (Hierarchy && place_ret && !(VerdictStages != 0 && drop) && !just_through(now, last->queue)) {
                     // The queue's next packet may follow this one (the one before this is through by then), or it waits for a wake-up.
                     place_ret = !last->setting.slow && ahead_room;
                     records_[last->queue].shaper.wants = !place_ret;
@@ -187,7 +187,7 @@ class ShapedSchedule {
             } else if (last->kind == Kind::Park) {
                 records_[last->queue].shaper.parked = park = true;
                 ++out_credit_;
-            } else if (Gated && last->kind == Kind::Wait) {
+            } else if (Hierarchy && last->kind == Kind::Wait) {
                 place_ret = last->decided || last->through;
                 records_[last->queue].shaper.wants = !place_ret;
                 ++out_credit_;
@@ -203,7 +203,7 @@ class ShapedSchedule {
         const bool unpark = gate_open && records_[gate_queue_].shaper.parked;
         bool unpark_take = false;
         activated_ <<= 1;
-        const bool again = Gated && !again_.empty() && again_.front().at <= now;
+        const bool again = Hierarchy && !again_.empty() && again_.front().at <= now;
         const bool again_first = again && (last_again_ != now - 1 || manager.active().empty());
         if (again_first && act_room && !unpark) {
             activation_[now & 3] = {records_[again_.front().queue].shaper.time, again_.front().queue};
@@ -259,7 +259,7 @@ class ShapedSchedule {
         Kind kind;
         ShaperState setting;  // as it was at the pop
         bool backlogged;
-        bool decided = false, through = false;  // gated: a packet got through in the cycle of the decision, or later
+        bool decided = false, through = false;  // hierarchy: a packet got through in the cycle of the decision, or later
     };
     struct Place {
         std::int64_t time;
@@ -288,7 +288,7 @@ class ShapedSchedule {
     bool busy() const {
         const bool waiting = visible_ != 0 && out_credit_ != 0;
         return pipe_ || waiting || place_valid_ || activated_ & 3 || !place_act_.empty() || !place_ret_.empty() || gate_busy_ || over_ ||
-               !act_room_ || walk_due_ || (Gated && !again_.empty()) || newly_[0] || newly_[1] || newly_[2] || newly_[3];
+               !act_room_ || walk_due_ || (Hierarchy && !again_.empty()) || newly_[0] || newly_[1] || newly_[2] || newly_[3];
     }
 
     // The next walk or splice after the last step.
@@ -480,9 +480,9 @@ class ShapedSchedule {
     std::uint32_t visible_ = 0;    // queues of the ready list that can be popped; the others are on their way
     std::uint32_t newly_[4] = {};  // that can be popped from cycle n mod 4 on
 
-    // packets at the gates behind
+    // packets in the hierarchy behind
     SmallFifo<Told, schedule_timing::kAgainDepth> again_;
-    Told done_{-1, 0};  // the last packet that got through the gates
+    Told done_{-1, 0};  // the last packet that got through the hierarchy
     std::int64_t last_again_ = -8;
     bool ahead_room_ = false;  // in the last cycle
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Model of pst_send_ahead: packets that were sent while their queue's last one was still at the gates, each in a place of its own until
+// Model of pst_send_ahead: packets that were sent while their queue's last one was still in the hierarchy, each in a place of its own until
 // that one is through. What happens in a cycle is seen in the next one, as in the RTL.
 #pragma once
 
@@ -35,7 +35,7 @@ class SendAhead {
         places_[place].here = now + 1;
     }
     void drop(int place) { freed_ |= 1U << place; }
-    // A packet of this queue is through the gates; before reserve().
+    // A packet of this queue is through the hierarchy; before reserve().
     void done(std::int64_t now, std::uint32_t queue) {
         for (unsigned taken = taken_; taken; taken &= taken - 1) {
             Place& place = places_[__builtin_ctz(taken)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Packets that have left their queue but not yet the gates behind it, counted by queue; a queue that waits for them is told when one is through.
+// Packets that have left their queue but not yet the hierarchy behind it, counted by queue; a queue that waits for them is told when one is through.
 //
-// The decision side owns `sent` and `wants`, the gates' side owns `done`, `slow` and `told`. sent and done count modulo 4: outstanding are
+// The decision side owns `sent` and `wants`, the hierarchy's side owns `done`, `slow` and `told`. sent and done count modulo 4: outstanding are
 // sent - done, two at most. wants and told toggle: a queue wants to be told while they differ. So each memory has one writer.
 //
 // Latency: a look 2 cycles; a packet that is through to m_again_o 3 cycles. Throughput: one look, one result, one packet through per cycle.
@@ -48,7 +48,7 @@ module pst_outstanding #(
   typedef struct packed {
     logic [1:0] done;
     logic       slow;
-  } gates_t;
+  } hierarchy_t;
 
   logic init_q;
   queue_t init_queue_q;
@@ -64,12 +64,12 @@ module pst_outstanding #(
 
   assign init_done_o = !init_q;
 
-  // --- the gates' side: D0 read, D2 write
+  // --- the hierarchy's side: D0 read, D2 write
 
   logic d1_valid_q, d2_valid_q, d3_valid_q, d1_slow_q, d2_slow_q, again, d2_wants, d2_told;
   queue_t d1_queue_q, d2_queue_q, d3_queue_q;
   logic [1:0] d2_done;
-  gates_t d2_new, d3_new_q, d4_new_q;
+  hierarchy_t d2_new, d3_new_q, d4_new_q;
   logic [$clog2(Depth+1)-1:0] unused_level;
   logic unused_ready;
 
@@ -82,18 +82,18 @@ module pst_outstanding #(
   queue_t b1_queue_q;
   logic hit2_q, hit3_q, hit4_q;
   decision_t b2_decision, result;
-  gates_t b2_ram, b2_gates;
+  hierarchy_t b2_ram, b2_hierarchy;
 
   // What was in D0 when the look was made, or one or two cycles ahead of it, is in D2 to D4 now; the memory did not have it.
   always_comb begin
-    b2_gates = b2_ram;
-    if (hit4_q) b2_gates = d4_new_q;
-    if (hit3_q) b2_gates = d3_new_q;
-    if (hit2_q) b2_gates = d2_new;
+    b2_hierarchy = b2_ram;
+    if (hit4_q) b2_hierarchy = d4_new_q;
+    if (hit3_q) b2_hierarchy = d3_new_q;
+    if (hit2_q) b2_hierarchy = d2_new;
   end
 
-  assign look_count_o = b2_decision.sent - b2_gates.done;
-  assign look_slow_o  = b2_gates.slow;
+  assign look_count_o = b2_decision.sent - b2_hierarchy.done;
+  assign look_slow_o  = b2_hierarchy.slow;
   assign look_state_o = b2_decision;
 
   always_comb begin
@@ -142,16 +142,17 @@ module pst_outstanding #(
   );
 
   pst_ram_1r1w #(
-      .Width($bits(gates_t)), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
-  ) u_gates_look (
+      .Width($bits(hierarchy_t)), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
+  ) u_hierarchy_look (
       .clk_i,
-      .we_i(init_q || d2_valid_q), .waddr_i(init_q ? init_queue_q : d2_queue_q), .wdata_i(init_q ? gates_t'{done: '0, slow: 1'b1} : d2_new),
+      .we_i(init_q || d2_valid_q), .waddr_i(init_q ? init_queue_q : d2_queue_q),
+      .wdata_i(init_q ? hierarchy_t'{done: '0, slow: 1'b1} : d2_new),
       .re_i(1'b1), .raddr_i(s_look_queue_i), .rdata_o(b2_ram)
   );
 
   pst_ram_1r1w #(
       .Width(3), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
-  ) u_gates_done (
+  ) u_hierarchy_done (
       .clk_i,
       .we_i(init_q || d2_valid_q), .waddr_i(init_q ? init_queue_q : d2_queue_q), .wdata_i(init_q ? '0 : {d2_new.done, d2_wants}),
       .re_i(1'b1), .raddr_i(s_done_queue_i), .rdata_o({d2_done, d2_told})

@@ -15,8 +15,8 @@ module pst_schedule
     parameter int unsigned TimeWidth = 32,                               // bits of a time in cycles, see pst_shaper
     parameter int unsigned Credits = 32,                                 // packets that fit downstream
     parameter int unsigned VerdictStages = 0,                            // shaped: cycles that a verdict on each packet takes longer
-    parameter bit          Gated = 1'b0,                                 // shaped: gates behind it, one packet of a queue there, one ahead
-    parameter int unsigned DoneDepth = 32,                               // Gated: packets through that are not given back by done_credits_o
+    parameter bit          Hierarchy = 1'b0,                             // shaped: packets pass a hierarchy then, one of a queue at a time
+    parameter int unsigned DoneDepth = 32,                               // packets through that are not given back by done_credits_o
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -45,11 +45,11 @@ module pst_schedule
     input  logic                    s_drop_i,            // shaped: VerdictStages + 3 cycles after the answer, the packet was dropped
     output logic [            20:0] m_period_o,          // shaped: with the answer, exponent and mantissa of the queue's period
     input  logic                    credit_i,            // a packet was taken downstream
-    // Gated: with m_deq_take_o, the packet must follow one that is at the gates; only if one cycle before there was room for it
+    // Hierarchy: with m_deq_take_o, the packet must follow one that is in the hierarchy; only if one cycle before there was room for it
     output logic                    m_ahead_o,
     output logic [QueueIdWidth-1:0] m_ahead_queue_o,     // queue of m_deq_take_o
     input  logic                    s_ahead_room_i,
-    // Gated: a queue's packet is through the gates; it had to wait there
+    // Hierarchy: a queue's packet is through the hierarchy; it had to wait there
     input  logic                    s_done_valid_i,
     input  logic [QueueIdWidth-1:0] s_done_queue_i,
     input  logic                    s_done_slow_i,
@@ -71,7 +71,7 @@ module pst_schedule
   if (Shaping) begin : g_shaped
     pst_schedule_shaped #(
         .Queues(Queues), .Slots(Slots), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles), .WalkCycles(WalkCycles),
-        .TimeWidth(TimeWidth), .Credits(Credits), .VerdictStages(VerdictStages), .Gated(Gated),
+        .TimeWidth(TimeWidth), .Credits(Credits), .VerdictStages(VerdictStages), .Hierarchy(Hierarchy),
         .DoneDepth(DoneDepth), .QueueRamStyle(QueueRamStyle)
     ) u_schedule (
         .clk_i, .rst_i, .s_active_valid_i, .s_active_ready_o, .s_active_queue_i, .m_deq_valid_o, .m_deq_queue_o, .m_deq_take_o,

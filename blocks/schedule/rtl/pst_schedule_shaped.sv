@@ -20,8 +20,8 @@ module pst_schedule_shaped
     parameter int unsigned TimeWidth = 32,            // bits of a time in cycles, see pst_shaper
     parameter int unsigned Credits = 32,              // packets that fit downstream
     parameter int unsigned VerdictStages = 0,         // cycles after R3 in which it is known whether the packet was dropped, 0 .. 5
-    parameter bit          Gated = 1'b0,              // gates behind the scheduler: a queue has one packet there, and one that follows it
-    parameter int unsigned DoneDepth = 32,            // Gated: packets through before done_credits_o says that they are forgotten
+    parameter bit          Hierarchy = 1'b0,          // a hierarchy behind the scheduler: a queue has one packet there, and one ahead
+    parameter int unsigned DoneDepth = 32,            // Hierarchy: packets through before done_credits_o says that they are forgotten
     parameter string       QueueRamStyle = "auto",
     localparam int unsigned QueueIdWidth = $clog2(Queues)
 ) (
@@ -43,12 +43,12 @@ module pst_schedule_shaped
     input  logic                    s_drop_i,
     output logic [            20:0] m_period_o,        // with the answer: exponent and mantissa of the queue's period
     input  logic                    credit_i,          // a packet was taken downstream
-    // Gated: with m_deq_take_o, the queue has a packet at the gates that this one must follow (pst_send_ahead); only if one cycle before
+    // Hierarchy: with m_deq_take_o, the queue has a packet in the hierarchy that this one must follow (pst_send_ahead); only if one cycle before
     // there was room for it
     output logic                    m_ahead_o,
     output logic [QueueIdWidth-1:0] m_ahead_queue_o,
     input  logic                    s_ahead_room_i,
-    // Gated: a queue's packet is through the gates; it had to wait there
+    // Hierarchy: a queue's packet is through the hierarchy; it had to wait there
     input  logic                    s_done_valid_i,
     input  logic [QueueIdWidth-1:0] s_done_queue_i,
     input  logic                    s_done_slow_i,
@@ -92,29 +92,29 @@ module pst_schedule_shaped
     OpReplace,    // too early: back to the wheel
     OpPark,       // the gate is closed
     OpWalk,       // refresh of an old time stamp
-    OpWait        // Gated: it may not send before another packet is through the gates behind
+    OpWait        // Hierarchy: it may not send before another packet is through the hierarchy behind
   } op_e;
 
-  // What is outstanding at the gates behind: from B2 on, but for `through`.
+  // What is outstanding in the hierarchy behind: from B2 on, but for `through`.
   typedef struct packed {
     logic       through;    // a packet has got through since the look
     logic       slow;       // the last one that got through before had to wait: do not send ahead
     logic [1:0] count;      // packets outstanding at the look
     logic [2:0] state;      // for pst_outstanding
-  } gates_t;
+  } hierarchy_t;
 
   typedef struct packed {
-    logic   valid;
-    op_e    op;
-    logic   stale;    // walk: an older operation on this queue has the time stamp in its hands
-    gates_t gates;    // Gated
-    queue_t queue_id;
+    logic       valid;
+    op_e        op;
+    logic       stale;         // walk: an older operation on this queue has the time stamp in its hands
+    hierarchy_t hierarchy; // Hierarchy
+    queue_t     queue_id;
   } op_t;
 
   cycle_t now_q;
   logic init_q;
   queue_t init_queue_q;
-  logic lists_init_done, gates_init_done, init_done_q;
+  logic lists_init_done, hierarchy_init_done, init_done_q;
 
   always_ff @(posedge clk_i) begin
     init_done_q <= init_done_o && !rst_i;
@@ -129,10 +129,10 @@ module pst_schedule_shaped
   end
 
   assign now_o = 32'(now_q);
-  assign init_done_o = !init_q && lists_init_done && gates_init_done;
+  assign init_done_o = !init_q && lists_init_done && hierarchy_init_done;
 
   function automatic logic through(queue_t queue_id);
-    through = Gated && s_done_valid_i && s_done_queue_i == queue_id;
+    through = Hierarchy && s_done_valid_i && s_done_queue_i == queue_id;
   endfunction
 
   // --- decision pipeline: B0 pop or walk, B1, B2 words read (by the queue manager too), B3 decided, R0 answer, R1..R3 time stamp,
@@ -142,7 +142,7 @@ module pst_schedule_shaped
   queue_t ready_queue;
   op_t b1_q, b2_q, b2_decided, b3_q, last;
   op_t [Last:0] r_q;
-  gates_t b2_gates;
+  hierarchy_t b2_hierarchy;
   shaper_cfg_t cfg_b2;
   logic [20:0] period_b3_q, period_r0_q;              // exponent, mantissa
   logic [27:0] tolerance_q;                           // at B3
@@ -158,9 +158,9 @@ module pst_schedule_shaped
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
   logic place_credit, out_credit;                     // a free place in the return FIFO less the operations in flight; one downstream
   logic cfg_take;
-  logic gates_slow, again_valid, again_take;
-  logic [1:0] gates_count;
-  logic [2:0] gates_state;
+  logic hierarchy_slow, again_valid, again_take;
+  logic [1:0] hierarchy_count;
+  logic [2:0] hierarchy_state;
   queue_t again_queue;
 
   // The walk goes first, at its fixed share. A pop waits while a walk writes a time stamp or a setting is written: it might
@@ -184,19 +184,19 @@ module pst_schedule_shaped
     if (b2_q.op != OpWalk) begin
       if (cfg_b2.mantissa == '0) b2_decided.op = OpPark;
       else if ($signed({now_q, 16'b0} - time_b2) < 0) b2_decided.op = OpReplace;
-      else if (b2_gates.count != '0 && (b2_gates.count != 2'd1 || b2_gates.slow || !s_ahead_room_i)) b2_decided.op = OpWait;
+      else if (b2_hierarchy.count != '0 && (b2_hierarchy.count != 2'd1 || b2_hierarchy.slow || !s_ahead_room_i)) b2_decided.op = OpWait;
     end
-    b2_decided.gates = b2_gates;
+    b2_decided.hierarchy = b2_hierarchy;
   end
 
   // Packets that get through are watched from the cycle after the look on; those of B1 come off the count.
   always_comb begin
-    b2_gates = '0;
-    if (Gated) begin
-      b2_gates.slow    = gates_slow;
-      b2_gates.count   = gates_count - 2'(b2_q.gates.through);
-      b2_gates.state   = gates_state;
-      b2_gates.through = through(b2_q.queue_id);
+    b2_hierarchy = '0;
+    if (Hierarchy) begin
+      b2_hierarchy.slow    = hierarchy_slow;
+      b2_hierarchy.count   = hierarchy_count - 2'(b2_q.hierarchy.through);
+      b2_hierarchy.state   = hierarchy_state;
+      b2_hierarchy.through = through(b2_q.queue_id);
     end
   end
 
@@ -215,21 +215,21 @@ module pst_schedule_shaped
         valid: ready_take || walk,
         op: walk ? OpWalk : OpDequeue,
         stale: walk && walk_stale,
-        gates: '0,
+        hierarchy: '0,
         queue_id: walk ? walk_queue_q : ready_queue
     };
     b2_q <= b1_q;
     b3_q <= b2_decided;
     r_q[0] <= b3_q;
-    b2_q.gates.through   <= through(b1_q.queue_id);
-    r_q[0].gates.through <= b3_q.gates.through || through(b3_q.queue_id);
+    b2_q.hierarchy.through   <= through(b1_q.queue_id);
+    r_q[0].hierarchy.through <= b3_q.hierarchy.through || through(b3_q.queue_id);
     time_b3_q  <= time_b2;
     time_r0_q  <= time_b3_q;
     cycle_q[1] <= r_q[0].op == OpWalk ? time_r0_q[TimeWidth+15:16] : cycle_t'((time_r0_q - 1'b1) >> 16);
     backlogged_q[1] <= s_ret_backlogged_i;
     for (int k = 1; k <= int'(Last); k++) begin
       r_q[k] <= r_q[k-1];
-      r_q[k].gates.through <= r_q[k-1].gates.through || through(r_q[k-1].queue_id);
+      r_q[k].hierarchy.through <= r_q[k-1].hierarchy.through || through(r_q[k-1].queue_id);
     end
     for (int k = 2; k <= int'(Last); k++) begin
       cycle_q[k]      <= cycle_q[k-1];
@@ -254,7 +254,7 @@ module pst_schedule_shaped
   assign m_deq_valid_o = b1_q.valid && b1_q.op == OpDequeue;
   assign m_deq_queue_o = b1_q.queue_id;
   assign m_deq_take_o  = b3_q.valid && b3_q.op == OpDequeue;
-  assign m_ahead_o       = b3_q.gates.count != '0 && !b3_q.gates.through;
+  assign m_ahead_o       = b3_q.hierarchy.count != '0 && !b3_q.hierarchy.through;
   assign m_ahead_queue_o = b3_q.queue_id;
   assign m_period_o    = period_r0_q;
   assign last          = r_q[Last];
@@ -308,11 +308,11 @@ module pst_schedule_shaped
     hold_wdata = sent ? hold_last : now_q - OldAge - 1'b1;
     // A queue is placed again if it may send its next packet ahead when it comes (the one before this is through by then, if there is
     // one); else it waits until one is through, unless that is just happening.
-    ahead_next   = !last.gates.slow && s_ahead_room_i;
+    ahead_next   = !last.hierarchy.slow && s_ahead_room_i;
     last_through = s_done_valid_i && last_done_q;
-    wants        = Gated && !last_through && ((last_waits_q && !last.gates.through) || (last_more_q && !s_drop_i && !ahead_next));
-    place_ret_valid = last_early_q || (last_waits_q && (last_through || last.gates.through))
-        || (last_more_q && (!Gated || last_through || s_drop_i || ahead_next));
+    wants        = Hierarchy && !last_through && ((last_waits_q && !last.hierarchy.through) || (last_more_q && !s_drop_i && !ahead_next));
+    place_ret_valid = last_early_q || (last_waits_q && (last_through || last.hierarchy.through))
+        || (last_more_q && (!Hierarchy || last_through || s_drop_i || ahead_next));
     no_place     = last.valid && !place_ret_valid;
     out_credit_back = last.valid && (last.op == OpReplace || last.op == OpPark || last.op == OpWait);
   end
@@ -321,7 +321,7 @@ module pst_schedule_shaped
     last_early_q <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpReplace;
     last_waits_q <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpWait;
     last_more_q  <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpDequeue && backlogged_q[Last-1];
-    last_done_q  <= Gated && s_done_next_queue_i == r_q[Last-1].queue_id;
+    last_done_q  <= Hierarchy && s_done_next_queue_i == r_q[Last-1].queue_id;
   end
 
   pst_credits #(
@@ -534,30 +534,31 @@ module pst_schedule_shaped
       .init_done_o(lists_init_done)
   );
 
-  // --- gates behind the scheduler: a queue that has to wait until a packet is through comes back as an activation
+  // --- a hierarchy behind the scheduler: a queue that has to wait until a packet is through comes back as an activation
 
-  if (Gated) begin : g_gated
+  if (Hierarchy) begin : g_hierarchy
     pst_outstanding #(
         .Queues(Queues), .Depth(DoneDepth), .RamStyle(QueueRamStyle)
     ) u_outstanding (
         .clk_i, .rst_i,
-        .s_look_queue_i(ready_queue), .look_count_o(gates_count), .look_slow_o(gates_slow), .look_state_o(gates_state),
+        .s_look_queue_i(ready_queue), .look_count_o(hierarchy_count), .look_slow_o(hierarchy_slow), .look_state_o(hierarchy_state),
         .s_result_valid_i(last.valid && (sent || wants)), .s_result_sent_i(sent), .s_result_wants_i(wants),
-        .s_result_queue_i(last.queue_id), .s_result_state_i(last.gates.state),
+        .s_result_queue_i(last.queue_id), .s_result_state_i(last.hierarchy.state),
         .s_done_valid_i, .s_done_queue_i, .s_done_slow_i, .done_credits_o,
         .m_again_valid_o(again_valid), .m_again_ready_i(again_take), .m_again_queue_o(again_queue),
-        .init_done_o(gates_init_done)
+        .init_done_o(hierarchy_init_done)
     );
   end else begin : g_open
-    assign gates_count     = '0;
-    assign gates_slow      = 1'b0;
-    assign gates_state     = '0;
-    assign gates_init_done = 1'b1;
-    assign again_valid     = 1'b0;
-    assign again_queue     = '0;
-    assign done_credits_o  = 2'(s_done_valid_i);
-    logic unused_gates;
-    assign unused_gates = &{1'b0, again_take, wants, last.gates, s_done_valid_i, s_done_queue_i, s_done_slow_i, s_done_next_queue_i};
+    assign hierarchy_count     = '0;
+    assign hierarchy_slow      = 1'b0;
+    assign hierarchy_state     = '0;
+    assign hierarchy_init_done = 1'b1;
+    assign again_valid         = 1'b0;
+    assign again_queue         = '0;
+    assign done_credits_o      = 2'(s_done_valid_i);
+    logic unused_hierarchy;
+    assign unused_hierarchy = &{1'b0, again_take, wants, last.hierarchy, s_done_valid_i, s_done_queue_i, s_done_slow_i,
+                                s_done_next_queue_i};
   end
 
 `ifndef SYNTHESIS

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Packets that were sent while their queue's last one was still at the gates: each waits in a place of its own until that one is through.
+// Packets that were sent while their queue's last one was still in the hierarchy: each waits in a place of its own until that one is through.
 //
 // A place is taken when the packet is decided on, so the packet never meets a full house; it knows its place by its turn, for packets come in
-// the order of the decisions. One packet of a queue is at the gates and one here at most (pst_outstanding), so a place waits for one event.
+// the order of the decisions. One packet of a queue is in the hierarchy and one here at most (pst_outstanding), so a place waits for one event.
 //
 // Latency: 0 for a packet that goes straight on, 1 cycle through a place whose queue is through already; else 1 cycle after s_done.
 // Throughput: one packet per cycle; packets from the places and straight ones in turn. Ordering: FIFO in each queue.
@@ -18,7 +18,7 @@ module pst_send_ahead #(
     input  logic                    rst_i,
     // decisions: each packet that is taken from its queue
     input  logic                    s_decide_valid_i,
-    input  logic                    s_decide_ahead_i,    // it follows one that is at the gates; only if room_o was high one cycle before
+    input  logic                    s_decide_ahead_i,    // it follows one that is in the hierarchy; only if room_o was high a cycle before
     input  logic [QueueIdWidth-1:0] s_decide_queue_i,
     output logic                    room_o,
     // the same packets, in the same order, later
@@ -27,12 +27,12 @@ module pst_send_ahead #(
     input  logic [QueueIdWidth-1:0] s_packet_queue_i,
     input  logic [Width-1:0]        s_packet_data_i,
     input  logic                    s_packet_gone_i,     // instead of s_packet_valid_i: it was dropped, its turn is over
-    // to the gates: one of a queue at a time
+    // to the hierarchy: one of a queue at a time
     output logic                    m_packet_valid_o,
     input  logic                    m_packet_ready_i,
     output logic [QueueIdWidth-1:0] m_packet_queue_o,
     output logic [Width-1:0]        m_packet_data_o,
-    // a queue's packet is through the gates
+    // a queue's packet is through the hierarchy
     input  logic                    s_done_valid_i,
     input  logic [QueueIdWidth-1:0] s_done_queue_i,
     input  logic [QueueIdWidth-1:0] s_done_next_queue_i     // s_done_queue_i of the next cycle, if s_done_valid_i then

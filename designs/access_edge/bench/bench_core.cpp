@@ -20,7 +20,7 @@
 #include "designs/access_edge/bench/bench_reconfigure.hpp"
 #include "designs/access_edge/bench/bench_shares.hpp"
 #include "designs/access_edge/bench/core_driver.hpp"
-#include "designs/access_edge/bench/core_tree.hpp"
+#include "designs/access_edge/bench/core_hierarchy.hpp"
 #include "designs/access_edge/model/scheduler_choice.hpp"
 
 namespace nb = nanobind;
@@ -36,7 +36,7 @@ constexpr uint64_t kCongestedBurst = 20'000;  // cycles; of parents that are fas
 
 struct Options {
     std::string library, mode, pattern;
-    TreeShape tree;
+    HierarchyShape hierarchy;
     std::string congested;  // subscriber, node or port: every packet has to wait at that level; or none
     uint32_t queues = 0, descriptors = 0;
     uint64_t packets = 0, seed = 1;
@@ -82,8 +82,8 @@ class Pattern {
 class Bench : CoreDriver {
   public:
     Bench(const Options& options, nb::object progress)
-        : CoreDriver(make_core(options.library, options.queues, options.descriptors, options.shaping, options.aqm, options.tree.sizes(),
-                               options.scheduler),
+        : CoreDriver(make_core(options.library, options.queues, options.descriptors, options.shaping, options.aqm,
+                               options.hierarchy.sizes(), options.scheduler),
                      options.queues, options.descriptors, std::move(progress)),
           options_(options),
           rng_(options.seed),
@@ -101,7 +101,7 @@ class Bench : CoreDriver {
         else if (aqm_ || options_.scheduler_word)
             for (uint32_t queue = 0; queue < options_.queues; ++queue)
                 set_queue(queue, options_.scheduler_word ? options_.scheduler_word : kUnshaped);
-        if (options_.tree.levels > 1) set_tree();
+        if (options_.hierarchy.levels > 1) set_hierarchy();
         return mode == "idle-latency" ? idle_latency() : throughput();
     }
 
@@ -120,14 +120,14 @@ class Bench : CoreDriver {
 
     // Subscribers below nodes below ports, the queues' classes drawn. `schedule` shapes all parents as it shapes queues, above their load.
     // At a congested level gates are closed until the backlog stands before them (open_congested), the other levels are unshaped.
-    void set_tree() {
-        const Tree tree(options_.tree, options_.queues, rng_);
+    void set_hierarchy() {
+        const DrawnHierarchy hierarchy(options_.hierarchy, options_.queues, rng_);
         const bool shaped = options_.mode == "schedule" && options_.congested.empty();
-        const auto level = [&](TreeWhat what, const std::string& name, uint32_t count, const std::vector<uint32_t>& load,
+        const auto level = [&](HierarchyWhat what, const std::string& name, uint32_t count, const std::vector<uint32_t>& load,
                                const std::vector<uint32_t>& parents) {
             const double all = std::accumulate(load.begin(), load.end(), 0.0);
             for (uint32_t id = 0; id < count; ++id) {
-                TreeSetting setting{.what = what, .id = id, .parent = parents.empty() ? 0 : parents[id]};
+                HierarchyOffer setting{.what = what, .id = id, .parent = parents.empty() ? 0 : parents[id]};
                 // What takes turns is at times all below one parent.
                 const double part = options_.pattern == "random" ? load[id] / all : 1.0;
                 if (shaped) setting.shaper = drawn_shaper(part);
@@ -139,22 +139,23 @@ class Bench : CoreDriver {
                 set(setting);
             }
         };
-        std::vector<uint32_t> nodes(options_.tree.nodes), ports(options_.tree.ports);
-        for (const uint32_t node : tree.node_of) {
+        std::vector<uint32_t> nodes(options_.hierarchy.nodes), ports(options_.hierarchy.ports);
+        for (const uint32_t node : hierarchy.node_of) {
             ++nodes[node];
-            ++ports[tree.port_of[node]];
+            ++ports[hierarchy.port_of[node]];
         }
-        level(TreeWhat::Subscriber, "subscriber", tree.subscribers(), std::vector<uint32_t>(tree.subscribers(), 1), tree.node_of);
-        level(TreeWhat::Node, "node", options_.tree.nodes, nodes, tree.port_of);
-        level(TreeWhat::Port, "port", options_.tree.ports, ports, {});
+        level(HierarchyWhat::Subscriber, "subscriber", hierarchy.subscribers(), std::vector<uint32_t>(hierarchy.subscribers(), 1),
+              hierarchy.node_of);
+        level(HierarchyWhat::Node, "node", options_.hierarchy.nodes, nodes, hierarchy.port_of);
+        level(HierarchyWhat::Port, "port", options_.hierarchy.ports, ports, {});
         for (uint32_t queue = 0; queue < options_.queues; ++queue)
-            set({.what = TreeWhat::Queue, .id = queue, .cls = static_cast<uint8_t>(rng_() % options_.tree.classes)});
+            set({.what = HierarchyWhat::Queue, .id = queue, .cls = static_cast<uint8_t>(rng_() % options_.hierarchy.classes)});
     }
 
     void open_congested() {
         if (congested_.empty()) return;
         for (uint64_t i = 0; i < 4 * uint64_t{options_.queues} + 1000; ++i) cycle();  // until every queue stands there
-        for (const TreeSetting& setting : congested_) set(setting);
+        for (const HierarchyOffer& setting : congested_) set(setting);
     }
 
     void offer_next() {
@@ -215,7 +216,7 @@ class Bench : CoreDriver {
     Options options_;
     std::mt19937_64 rng_;
     Pattern pattern_;
-    std::vector<TreeSetting> congested_;  // settings of the congested level, for when the backlog is there
+    std::vector<HierarchyOffer> congested_;  // settings of the congested level, for when the backlog is there
 };
 
 nb::dict core_bench(const nb::dict& given, nb::object progress) {
@@ -233,7 +234,7 @@ nb::dict core_bench(const nb::dict& given, nb::object progress) {
     options.aqm_word = options.aqm ? static_cast<uint64_t>(table.integer("aqm_word", 0, AqmSetting::kMostWord)) : 0;
     options.scheduler = take_scheduler(table);
     options.scheduler_word = static_cast<uint64_t>(table.integer("scheduler_word", 0, (int64_t{1} << SchedulerModel::kWordBits) - 1, 0));
-    options.tree = TreeShape::from_python(given);
+    options.hierarchy = HierarchyShape::from_python(given);
     options.congested = nb::cast<std::string>(given["congested"]);
     if (options.queues < 2 || options.descriptors < 2 || options.packets < 1)
         throw std::invalid_argument("queues and descriptors must be at least 2, packets at least 1");

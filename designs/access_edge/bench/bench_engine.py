@@ -38,18 +38,18 @@ def configuration(options: dict[str, Any]) -> configs.Configuration:
     return configs.with_overrides(configs.load(name), overrides)
 
 
-def tree_writes(config: configs.Configuration, offered: float, rng: np.random.Generator) -> list[tuple[int, int]]:
+def hierarchy_writes(config: configs.Configuration, offered: float, rng: np.random.Generator) -> list[tuple[int, int]]:
     """Return the writes that deal subscribers to nodes and nodes to ports in turn, each with twice to four times its mean load."""
-    tree = config.hierarchy
-    if tree is None:
+    hierarchy = config.hierarchy
+    if hierarchy is None:
         return []
-    counts = {"subscriber": config.queues // tree.queues_per_subscriber, "node": tree.nodes, "port": tree.ports}
-    above = {"subscriber": tree.nodes, "node": tree.ports, "port": 1}
+    counts = {"subscriber": config.queues // hierarchy.queues_per_subscriber, "node": hierarchy.nodes, "port": hierarchy.ports}
+    above = {"subscriber": hierarchy.nodes, "node": hierarchy.ports, "port": 1}
     writes = []
     for level, count in counts.items():
         rates = np.maximum(offered / count * rng.uniform(2, 4, count), registers.MIN_RATE_BPS).astype(np.int64)
         for index, rate in enumerate(rates.tolist()):
-            writes += registers.tree_writes(level, index, min(rate, LINE_BPS), 0, index % above[level], config.clock_hz)
+            writes += registers.hierarchy_writes(level, index, min(rate, LINE_BPS), 0, index % above[level], config.clock_hz)
     return writes
 
 
@@ -67,7 +67,7 @@ def job(options: dict[str, Any], library: Path | None) -> dict[str, Any]:
         for queue, rate in enumerate(rates.tolist())
         for write in registers.queue_writes(queue, min(rate, LINE_BPS), 0, LIMIT_PACKETS, LIMIT_BYTES, config.clock_hz)
     ]
-    writes += tree_writes(config, offered, rng)
+    writes += hierarchy_writes(config, offered, rng)
     timing = {"read_latency": READ_LATENCY, "write_latency": WRITE_LATENCY}
     device = configuration_device(config, str(library) if library else None, timing)
     cycles = int(options["packets"] * mean * 8 * config.clock_hz / offered)

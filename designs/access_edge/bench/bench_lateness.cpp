@@ -17,9 +17,9 @@
 #include <random>
 #include <utility>
 
+#include "designs/access_edge/bench/core_hierarchy.hpp"
 #include "designs/access_edge/bench/core_mirror.hpp"
 #include "designs/access_edge/bench/core_model_pins.hpp"
-#include "designs/access_edge/bench/core_tree.hpp"
 #include "penstock/engine/ideal_server.hpp"
 
 namespace nb = nanobind;
@@ -44,7 +44,7 @@ struct Options {
     Array<uint64_t> shapers;
     Array<int64_t> first;
     Array<uint32_t> depth;
-    std::optional<HierarchySizes> tree;
+    std::optional<HierarchySizes> hierarchy;
 };
 
 // The setting with which a packet of `len` bytes takes about that many cycles.
@@ -61,7 +61,7 @@ class LatenessBench {
     LatenessBench(const Options& options, nb::object progress)
         : options_(options),
           progress_(std::move(progress)),
-          owned_(make_core(options.library, options.queues, options.descriptors, true, AqmChoice{}, options.tree)),
+          owned_(make_core(options.library, options.queues, options.descriptors, true, AqmChoice{}, options.hierarchy)),
           core_(*owned_),
           mirror_(options.queues, options.descriptors),
           link_(options.link_bps, options.clock_hz, options.overhead_bytes),
@@ -286,7 +286,7 @@ nb::dict lateness_bench(const nb::dict& given, nb::object progress) {
         .shapers = nb::cast<Array<uint64_t>>(given["shapers"]),
         .first = nb::cast<Array<int64_t>>(given["first"]),
         .depth = nb::cast<Array<uint32_t>>(given["depth"]),
-        .tree = TreeShape::from_python(given).sizes(),
+        .hierarchy = HierarchyShape::from_python(given).sizes(),
     };
     if (options.queues < 2 || options.packets < 1 || options.sizes.empty()) throw std::invalid_argument("nothing to measure");
     for (const size_t count : {options.shapers.size(), options.first.size(), options.depth.size()}) {

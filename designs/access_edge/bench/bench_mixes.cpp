@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "designs/access_edge/bench/core_driver.hpp"
-#include "designs/access_edge/bench/core_tree.hpp"
+#include "designs/access_edge/bench/core_hierarchy.hpp"
 
 namespace nb = nanobind;
 
@@ -43,7 +43,7 @@ struct Flow {
 
 class Mixed : CoreDriver {
   public:
-    Mixed(const nb::dict& given, const TreeShape& shape, nb::object progress)
+    Mixed(const nb::dict& given, const HierarchyShape& shape, nb::object progress)
         : CoreDriver(make_core(nb::cast<std::string>(given["library"]), nb::cast<uint32_t>(given["queues"]),
                                nb::cast<uint32_t>(given["descriptors"]), true, AqmChoice{}, shape.sizes()),
                      nb::cast<uint32_t>(given["queues"]), nb::cast<uint32_t>(given["descriptors"]), std::move(progress)),
@@ -53,20 +53,20 @@ class Mixed : CoreDriver {
           flow_of_(nb::cast<uint32_t>(given["queues"]), kNone),
           node_index_(shape.nodes, kNone) {
         for (nb::handle item : nb::cast<nb::list>(given["flows"])) add(nb::cast<nb::dict>(item));
-        const nb::dict tree = nb::cast<nb::dict>(given["tree"]);
-        for (nb::handle item : nb::cast<nb::list>(tree["nodes"])) {
+        const nb::dict hierarchy = nb::cast<nb::dict>(given["hierarchy"]);
+        for (nb::handle item : nb::cast<nb::list>(hierarchy["nodes"])) {
             const auto node = nb::cast<nb::tuple>(item);
             const auto id = nb::cast<uint32_t>(node[0]);
             node_index_.at(id) = static_cast<uint32_t>(parents_.size());
-            parents_.push_back({.what = TreeWhat::Node,
+            parents_.push_back({.what = HierarchyWhat::Node,
                                 .id = id,
                                 .shaper = shaper_of(nb::cast<double>(node[1]), nb::cast<uint64_t>(node[2])),
                                 .parent = id % shape.ports});
         }
         node_bytes_.resize(parents_.size());
-        for (nb::handle item : nb::cast<nb::list>(tree["subscribers"])) {
+        for (nb::handle item : nb::cast<nb::list>(hierarchy["subscribers"])) {
             const auto s = nb::cast<nb::tuple>(item);
-            parents_.push_back({.what = TreeWhat::Subscriber,
+            parents_.push_back({.what = HierarchyWhat::Subscriber,
                                 .id = nb::cast<uint32_t>(s[0]),
                                 .shaper = shaper_of(nb::cast<double>(s[3]), nb::cast<uint64_t>(s[4])),
                                 .parent = nb::cast<uint32_t>(s[1]),
@@ -136,11 +136,11 @@ class Mixed : CoreDriver {
     }
 
     void configure() {
-        for (uint32_t port = 0; port < shape_.ports; ++port) set({.what = TreeWhat::Port, .id = port});
-        for (const TreeSetting& parent : parents_) set(parent);
+        for (uint32_t port = 0; port < shape_.ports; ++port) set({.what = HierarchyWhat::Port, .id = port});
+        for (const HierarchyOffer& parent : parents_) set(parent);
         for (const Flow& flow : flows_) {
             set_queue(flow.queue, flow.shaper);
-            set({.what = TreeWhat::Queue, .id = flow.queue, .cls = flow.cls, .weight = flow.weight});
+            set({.what = HierarchyWhat::Queue, .id = flow.queue, .cls = flow.cls, .weight = flow.weight});
         }
         pins().m_out_ready_i = 1;
         for (uint32_t index = 0; index < flows_.size(); ++index) {
@@ -190,20 +190,20 @@ class Mixed : CoreDriver {
     void open_all() {
         stopped_ = true;
         pending_.clear();
-        for (TreeSetting parent : parents_) {
+        for (HierarchyOffer parent : parents_) {
             parent.shaper = kUnshaped;
             set(parent);
         }
         for (const Flow& flow : flows_) set_queue(flow.queue, kUnshaped);
     }
 
-    TreeShape shape_;
+    HierarchyShape shape_;
     std::mt19937_64 rng_;
     uint64_t total_, start_ = 0;
     bool measuring_ = false, stopped_ = false;
     std::vector<Flow> flows_;
     std::vector<uint32_t> flow_of_, node_index_;          // by queue, by node
-    std::vector<TreeSetting> parents_;                    // nodes, then subscribers
+    std::vector<HierarchyOffer> parents_;                 // nodes, then subscribers
     std::vector<std::pair<uint32_t, uint32_t>> node_of_;  // subscriber, node
     std::priority_queue<Coming, std::vector<Coming>, std::greater<>> coming_;
     std::deque<std::pair<uint32_t, uint32_t>> pending_;  // flow and length of packets that have come
@@ -214,7 +214,7 @@ class Mixed : CoreDriver {
 }  // namespace
 
 nb::dict mix_bench(const nb::dict& given, nb::object progress) {
-    const TreeShape shape = TreeShape::from_python(given);
+    const HierarchyShape shape = HierarchyShape::from_python(given);
     if (shape.levels != 4) throw std::invalid_argument("this bench wants a core with four levels");
     return Mixed(given, shape, std::move(progress)).run();
 }

@@ -8,7 +8,8 @@ namespace penstock {
 // Shares below congested nodes with queues of all kinds, as penstock.designs.access_edge.bench.bench_mixes has drawn them. Options:
 //   library, queues, descriptors, levels (4), queues_per_subscriber, nodes, ports, classes, seed (of lengths and bursts), cycles (that are
 //   measured, after a tenth of that)
-//   tree    {nodes: [(id, cycles per byte, burst in cycles)], subscribers: [(id, node, weight, cycles per byte, burst)]}: those that have
+//   hierarchy    {nodes: [(id, cycles per byte, burst in cycles)], subscribers: [(id, node, weight, cycles per byte, burst)]}: those that
+//   have
 //           traffic; cycles per byte 0: unshaped. Nodes are dealt to the ports in turn, ports are open
 //   flows   [{queue, cls, weight, shaper: (cycles per byte, burst), sizes: [byte], spacing, burst_bytes}]: with spacing 0 the queue always
 //   has

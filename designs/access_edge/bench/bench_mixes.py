@@ -50,13 +50,13 @@ class Plan:
     queues: list[Queue]
 
     def for_engine(self) -> dict[str, Any]:
-        """Return the options `tree` and `flows` of `mix_bench`."""
+        """Return the options `hierarchy` and `flows` of `mix_bench`."""
 
         def shaper(rate: float) -> tuple[float, int]:
             return (1 / rate, BURST_CYCLES) if rate else (0.0, 0)
 
         return {
-            "tree": {
+            "hierarchy": {
                 "nodes": [(node, 1 / rate, DEALT_NODE_BURST) for node, rate in self.nodes.items()],
                 "subscribers": [(s.ident, s.node, s.weight, *shaper(s.shaped)) for s in self.subscribers],
             },
@@ -79,19 +79,19 @@ def draw(options: dict[str, Any], node_rate: float) -> Plan:
     """Draw a mix from the seed; `node_rate` in byte per cycle."""
     rng = random.Random(f"{options['mix']} {options['seed']}")
     per = options["queues_per_subscriber"]
-    any_tree = options["mix"] == "random"
-    nodes = {node: node_rate * (rng.uniform(0.5, 1.5) if any_tree else 1.0) for node in range(options["congested_nodes"])}
+    any_hierarchy = options["mix"] == "random"
+    nodes = {node: node_rate * (rng.uniform(0.5, 1.5) if any_hierarchy else 1.0) for node in range(options["congested_nodes"])}
     idents = rng.sample(range(options["queues"] // per), options["subscribers"])
     subscribers, queues = [], []
     for place, ident in enumerate(idents):
         node = place % len(nodes)
         first = place < len(nodes)  # of its node: it always has something to send, so the node is congested
-        shaped = nodes[node] * rng.uniform(0.1, 0.6) if any_tree and not first and rng.random() < 0.3 else 0.0
+        shaped = nodes[node] * rng.uniform(0.1, 0.6) if any_hierarchy and not first and rng.random() < 0.3 else 0.0
         subscribers.append(Subscriber(ident, node, rng.randint(1, 8) if options["weights"] else 1, shaped))
         chosen = rng.sample(range(per), rng.randint(1, per))
         fair = nodes[node] / -(-options["subscribers"] // len(nodes)) / len(chosen)
         for number, index in enumerate(chosen):
-            queues.append(_queue(rng, options, subscribers[-1], ident * per + index, fair, number == 0 and (first or not any_tree)))
+            queues.append(_queue(rng, options, subscribers[-1], ident * per + index, fair, number == 0 and (first or not any_hierarchy)))
     held = (options["descriptors"] - 64) // len(queues)  # packets; a burst is no longer than half of that
     queues = [replace(q, burst_bytes=min(q.burst_bytes, held // 2 * min(q.sizes))) for q in queues]
     return _apart(Plan(nodes, subscribers, sorted(queues, key=lambda queue: queue.queue)))
@@ -110,10 +110,10 @@ def _apart(plan: Plan) -> Plan:
 
 
 def _queue(rng: random.Random, options: dict[str, Any], of: Subscriber, queue: int, fair: float, backlogged: bool) -> Queue:
-    any_tree, classes = options["mix"] == "random", options["classes"]
-    kind = rng.choice(["slow", "half", "bursty", *(["backlogged"] if any_tree else [])])
-    cls = rng.randrange(classes) if any_tree and not backlogged else classes - 1
-    shaped = fair * rng.uniform(0.2, 2) if any_tree and (kind == "backlogged" or rng.random() < 0.3) and not backlogged else 0.0
+    any_hierarchy, classes = options["mix"] == "random", options["classes"]
+    kind = rng.choice(["slow", "half", "bursty", *(["backlogged"] if any_hierarchy else [])])
+    cls = rng.randrange(classes) if any_hierarchy and not backlogged else classes - 1
+    shaped = fair * rng.uniform(0.2, 2) if any_hierarchy and (kind == "backlogged" or rng.random() < 0.3) and not backlogged else 0.0
     sizes = {"imix": IMIX, "mixed": [rng.choice(SIZES)]}.get(options["size"], [options["size"]])
     weight = rng.randint(1, 8) if options["weights"] else 1
     if backlogged or kind == "backlogged":

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "designs/access_edge/bench/core_driver.hpp"
-#include "designs/access_edge/bench/core_tree.hpp"
+#include "designs/access_edge/bench/core_hierarchy.hpp"
 
 namespace nb = nanobind;
 
@@ -65,7 +65,7 @@ class Reconfigure : CoreDriver {
   public:
     Reconfigure(const nb::dict& given, nb::object progress)
         : CoreDriver(make_core(nb::cast<std::string>(given["library"]), nb::cast<uint32_t>(given["queues"]),
-                               nb::cast<uint32_t>(given["descriptors"]), true, AqmChoice{}, TreeShape::from_python(given).sizes()),
+                               nb::cast<uint32_t>(given["descriptors"]), true, AqmChoice{}, HierarchyShape::from_python(given).sizes()),
                      nb::cast<uint32_t>(given["queues"]), nb::cast<uint32_t>(given["descriptors"]), std::move(progress)),
           queues_(nb::cast<uint32_t>(given["queues"])),
           descriptors_(nb::cast<uint32_t>(given["descriptors"])),
@@ -73,9 +73,9 @@ class Reconfigure : CoreDriver {
           changes_wanted_(nb::cast<bool>(given["changes"])),
           rng_(nb::cast<uint64_t>(given["seed"])),
           changes_rng_(nb::cast<uint64_t>(given["seed"]) + 1),
-          tree_(TreeShape::from_python(given), queues_, rng_),
+          hierarchy_(HierarchyShape::from_python(given), queues_, rng_),
           nodes_(queues_) {
-        if (tree_.shape.levels != 4) throw std::invalid_argument("this bench wants a core with four levels");
+        if (hierarchy_.shape.levels != 4) throw std::invalid_argument("this bench wants a core with four levels");
         mirror_.count_reordered();
     }
 
@@ -121,24 +121,24 @@ class Reconfigure : CoreDriver {
     bool may_go() {
         uint64_t open = 0;
         for (uint32_t queue = 0; queue < queues_; ++queue) {
-            bool held = has(closed_queues_, queue) || has(closed(TreeWhat::Subscriber), tree_.subscriber(queue));
-            for (const uint32_t node : nodes_[queue]) held = held || has(closed(TreeWhat::Node), node);
+            bool held = has(closed_queues_, queue) || has(closed(HierarchyWhat::Subscriber), hierarchy_.subscriber(queue));
+            for (const uint32_t node : nodes_[queue]) held = held || has(closed(HierarchyWhat::Node), node);
             if (!held) open += mirror_.waiting(queue);
         }
         return open > descriptors_ / 4;
     }
 
     static bool has(const std::deque<uint32_t>& ids, uint32_t id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
-    std::deque<uint32_t>& closed(TreeWhat what) { return closed_[static_cast<size_t>(what)]; }
+    std::deque<uint32_t>& closed(HierarchyWhat what) { return closed_[static_cast<size_t>(what)]; }
 
     // A packet that stands at a node stays there when its subscriber moves, and its queue waits for it: so a queue's next packet stands
     // before any node that it has been below since the last one left.
     void moved(uint32_t subscriber) {
-        const uint32_t per = tree_.shape.queues_per_subscriber;
+        const uint32_t per = hierarchy_.shape.queues_per_subscriber;
         for (uint32_t queue = subscriber * per; queue < (subscriber + 1) * per; ++queue)
-            nodes_[queue].push_back(records(TreeWhat::Subscriber)[subscriber].parent);
+            nodes_[queue].push_back(records(HierarchyWhat::Subscriber)[subscriber].parent);
     }
-    void departed(uint32_t queue) { nodes_[queue].assign(1, records(TreeWhat::Subscriber)[tree_.subscriber(queue)].parent); }
+    void departed(uint32_t queue) { nodes_[queue].assign(1, records(HierarchyWhat::Subscriber)[hierarchy_.subscriber(queue)].parent); }
 
     static uint32_t draw(std::mt19937_64& rng, size_t below) { return static_cast<uint32_t>(rng() % below); }
 
@@ -146,30 +146,30 @@ class Reconfigure : CoreDriver {
     uint64_t shaper(std::mt19937_64& rng, double part) {
         return shaper_code(std::uniform_real_distribution<double>(0.1, 0.5)(rng) / part / kMeanLen);
     }
-    uint64_t shaper_of(TreeWhat what) { return shaper(changes_rng_, 1.0 / static_cast<double>(records(what).size())); }
+    uint64_t shaper_of(HierarchyWhat what) { return shaper(changes_rng_, 1.0 / static_cast<double>(records(what).size())); }
 
-    std::vector<TreeSetting>& records(TreeWhat what) { return records_[static_cast<size_t>(what)]; }
+    std::vector<HierarchyOffer>& records(HierarchyWhat what) { return records_[static_cast<size_t>(what)]; }
 
     void set_up() {
         for (uint32_t queue = 0; queue < queues_; ++queue) {
             shapers_.push_back(shaper(rng_, 1.0 / queues_));
             limits_.push_back(kMostPackets);
             set_queue(queue, shapers_.back());
-            records(TreeWhat::Queue)
-                .push_back({.what = TreeWhat::Queue, .id = queue, .cls = static_cast<uint8_t>(draw(rng_, tree_.shape.classes))});
+            records(HierarchyWhat::Queue)
+                .push_back({.what = HierarchyWhat::Queue, .id = queue, .cls = static_cast<uint8_t>(draw(rng_, hierarchy_.shape.classes))});
         }
-        const auto level = [&](TreeWhat what, size_t count, const std::vector<uint32_t>& parents) {
+        const auto level = [&](HierarchyWhat what, size_t count, const std::vector<uint32_t>& parents) {
             for (uint32_t id = 0; id < count; ++id) {
                 const uint64_t code = shaper(rng_, 1.0 / static_cast<double>(count));
                 records(what).push_back({.what = what, .id = id, .shaper = code, .parent = parents.empty() ? 0 : parents[id]});
             }
         };
-        level(TreeWhat::Subscriber, tree_.subscribers(), tree_.node_of);
-        level(TreeWhat::Node, tree_.shape.nodes, tree_.port_of);
-        level(TreeWhat::Port, tree_.shape.ports, {});
+        level(HierarchyWhat::Subscriber, hierarchy_.subscribers(), hierarchy_.node_of);
+        level(HierarchyWhat::Node, hierarchy_.shape.nodes, hierarchy_.port_of);
+        level(HierarchyWhat::Port, hierarchy_.shape.ports, {});
         for (uint32_t queue = 0; queue < queues_; ++queue) departed(queue);
         for (const auto& level_records : records_)
-            for (const TreeSetting& setting : level_records) set(setting);
+            for (const HierarchyOffer& setting : level_records) set(setting);
     }
 
     void step_offer() {
@@ -189,9 +189,9 @@ class Reconfigure : CoreDriver {
             queue_offer_ = {next_queue_change(), true, cycles_};
             p.s_cfg_valid_i = 1;
         }
-        if (!tree_offer_.valid) {
-            const auto [kind, setting] = next_tree_change();
-            tree_offer_ = {kind, true, cycles_};
+        if (!hierarchy_offer_.valid) {
+            const auto [kind, setting] = next_hierarchy_change();
+            hierarchy_offer_ = {kind, true, cycles_};
             show(setting);
         }
     }
@@ -206,7 +206,7 @@ class Reconfigure : CoreDriver {
             valid = 0;
         };
         take(queue_offer_, p.s_cfg_ready_o, p.s_cfg_valid_i);
-        take(tree_offer_, p.s_tree_cfg_ready_o, p.s_tree_cfg_valid_i);
+        take(hierarchy_offer_, p.s_hierarchy_cfg_ready_o, p.s_hierarchy_cfg_valid_i);
     }
 
     // Puts the next change of a queue's own settings on the pins.
@@ -246,26 +246,26 @@ class Reconfigure : CoreDriver {
         return kind;
     }
 
-    std::pair<std::string, TreeSetting> next_tree_change() {
+    std::pair<std::string, HierarchyOffer> next_hierarchy_change() {
         if (!partner_.empty()) {  // the other half of a swap
             auto [kind, setting] = partner_.front();
             partner_.pop_front();
             return {kind, shown(setting.what, setting.id)};
         }
         static const char* const kNames[] = {"queue", "subscriber", "node", "port"};
-        const auto what = static_cast<TreeWhat>(changes_rng_() % 4);
+        const auto what = static_cast<HierarchyWhat>(changes_rng_() % 4);
         const std::string name = kNames[static_cast<size_t>(what)];
         uint32_t id = draw(changes_rng_, records(what).size());
-        TreeSetting& record = records(what)[id];
-        if (what == TreeWhat::Queue) {
+        HierarchyOffer& record = records(what)[id];
+        if (what == HierarchyWhat::Queue) {
             if (changes_rng_() % 2) {
-                record.cls = static_cast<uint8_t>(draw(changes_rng_, tree_.shape.classes));
+                record.cls = static_cast<uint8_t>(draw(changes_rng_, hierarchy_.shape.classes));
                 return {"queue class", record};
             }
             record.weight = static_cast<uint8_t>(1 + draw(changes_rng_, 8));
             return {"queue weight", record};
         }
-        switch (changes_rng_() % (what == TreeWhat::Port ? 2 : what == TreeWhat::Node ? 4 : 5)) {
+        switch (changes_rng_() % (what == HierarchyWhat::Port ? 2 : what == HierarchyWhat::Node ? 4 : 5)) {
             case 0:
                 record.shaper = (record.shaper >> settings::kBurstAt << settings::kBurstAt) | shaper_of(what);
                 return {name + " rate", shown(what, id)};
@@ -273,9 +273,9 @@ class Reconfigure : CoreDriver {
                 record.shaper = (record.shaper & kRate) | uint64_t{draw(changes_rng_, 1 << 20)} << settings::kBurstAt;
                 return {name + " burst", shown(what, id)};
             case 2: {
-                TreeSetting& other = records(what)[draw(changes_rng_, records(what).size())];
+                HierarchyOffer& other = records(what)[draw(changes_rng_, records(what).size())];
                 std::swap(record.parent, other.parent);
-                if (what == TreeWhat::Subscriber) {
+                if (what == HierarchyWhat::Subscriber) {
                     moved(id);
                     moved(other.id);
                 }
@@ -287,7 +287,7 @@ class Reconfigure : CoreDriver {
                 return {name + " weight", shown(what, id)};
             default:
                 auto& closed = closed_[static_cast<size_t>(what)];
-                if (closed.size() >= (what == TreeWhat::Node ? kClosedNodes : kClosedSubscribers)) {
+                if (closed.size() >= (what == HierarchyWhat::Node ? kClosedNodes : kClosedSubscribers)) {
                     id = closed.front();
                     closed.pop_front();
                 } else {
@@ -298,8 +298,8 @@ class Reconfigure : CoreDriver {
     }
 
     // The record as it is written: closed, while its gate is.
-    TreeSetting shown(TreeWhat what, uint32_t id) {
-        TreeSetting setting = records(what)[id];
+    HierarchyOffer shown(HierarchyWhat what, uint32_t id) {
+        HierarchyOffer setting = records(what)[id];
         const auto& closed = closed_[static_cast<size_t>(what)];
         if (std::find(closed.begin(), closed.end(), id) != closed.end()) setting.shaper = kClosed;
         return setting;
@@ -307,12 +307,12 @@ class Reconfigure : CoreDriver {
 
     // Everything is opened, so that what is left comes out.
     uint64_t open_and_drain() {
-        while (queue_offer_.valid || tree_offer_.valid) {
+        while (queue_offer_.valid || hierarchy_offer_.valid) {
             cycle();
             taken();
         }
         for (size_t what = 1; what < 4; ++what)
-            for (TreeSetting setting : records_[what]) {
+            for (HierarchyOffer setting : records_[what]) {
                 setting.shaper = kUnshaped;
                 set(setting);
             }
@@ -324,14 +324,14 @@ class Reconfigure : CoreDriver {
     uint64_t total_, start_ = 0;
     bool changes_wanted_;
     std::mt19937_64 rng_, changes_rng_;  // traffic; changes, so that the traffic is the same without them
-    Tree tree_;
+    DrawnHierarchy hierarchy_;
     std::vector<std::vector<uint32_t>> nodes_;  // by queue: the nodes it has been below since its last packet left
     std::vector<uint64_t> shapers_;             // of the queues
     std::vector<uint32_t> limits_;
-    std::vector<TreeSetting> records_[4];
+    std::vector<HierarchyOffer> records_[4];
     std::deque<uint32_t> closed_queues_, closed_[4];
-    std::deque<std::pair<std::string, TreeSetting>> partner_;
-    Offer queue_offer_, tree_offer_;
+    std::deque<std::pair<std::string, HierarchyOffer>> partner_;
+    Offer queue_offer_, hierarchy_offer_;
     std::map<std::string, uint64_t> changes_;
     std::vector<uint32_t> ready_;
     Standstills enqueue_side_, output_side_;

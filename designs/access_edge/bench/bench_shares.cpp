@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "designs/access_edge/bench/core_driver.hpp"
-#include "designs/access_edge/bench/core_tree.hpp"
+#include "designs/access_edge/bench/core_hierarchy.hpp"
 
 namespace nb = nanobind;
 
@@ -32,7 +32,7 @@ constexpr uint64_t kLostQuiet = 2'000'000;  // packets that have not come out af
 struct Options {
     std::string library;
     uint32_t queues, descriptors, subscribers, congested_nodes, size;
-    TreeShape tree;
+    HierarchyShape hierarchy;
     double overload, node_rate;
     uint64_t seed;
 
@@ -43,12 +43,12 @@ struct Options {
           subscribers(nb::cast<uint32_t>(given["subscribers"])),
           congested_nodes(nb::cast<uint32_t>(given["congested_nodes"])),
           size(nb::cast<uint32_t>(given["size"])),
-          tree(TreeShape::from_python(given)),
+          hierarchy(HierarchyShape::from_python(given)),
           overload(nb::cast<double>(given["overload"])),
           node_rate(nb::cast<double>(given["node_rate"])),
           seed(nb::cast<uint64_t>(given["seed"])) {
-        if (tree.levels != 4) throw std::invalid_argument("this bench wants a core with four levels");
-        if (uint64_t{subscribers} * tree.queues_per_subscriber * kDepth + 64 > descriptors)
+        if (hierarchy.levels != 4) throw std::invalid_argument("this bench wants a core with four levels");
+        if (uint64_t{subscribers} * hierarchy.queues_per_subscriber * kDepth + 64 > descriptors)
             throw std::invalid_argument("too few descriptors for that many backlogged queues");
     }
 };
@@ -68,19 +68,19 @@ struct Source {
 class CongestedNodes : protected CoreDriver {
   protected:
     CongestedNodes(const Options& options, uint64_t total, nb::object progress)
-        : CoreDriver(make_core(options.library, options.queues, options.descriptors, true, AqmChoice{}, options.tree.sizes()),
+        : CoreDriver(make_core(options.library, options.queues, options.descriptors, true, AqmChoice{}, options.hierarchy.sizes()),
                      options.queues, options.descriptors, std::move(progress)),
           options_(options),
           rng_(options.seed),
-          tree_(options.tree, options.queues, rng_),
+          hierarchy_(options.hierarchy, options.queues, rng_),
           total_(total),
           node_code_(kNodeBurst << settings::kBurstAt | shaper_code(1.0 / options.node_rate)),
-          node_bytes_(options.tree.nodes) {}
+          node_bytes_(options.hierarchy.nodes) {}
 
     uint64_t done() const override { return measuring_ ? std::min(total_, cycles_ - start_) : 0; }
 
     void departed(uint32_t queue, uint32_t, uint32_t len) override {
-        if (measuring_) node_bytes_[tree_.node(queue)] += len;
+        if (measuring_) node_bytes_[hierarchy_.node(queue)] += len;
         const uint32_t flow = flow_of_[queue];
         if (flow == kNone) return;
         if (measuring_) flows_[flow].bytes += len;
@@ -90,10 +90,10 @@ class CongestedNodes : protected CoreDriver {
     // Sources are at the congested nodes in turn. `first_index`: the first of their queues that is backlogged; `all`: all from there on
     // are.
     void make_flows(uint32_t first_index, bool all, bool weights) {
-        const uint32_t per = options_.tree.queues_per_subscriber;
+        const uint32_t per = options_.hierarchy.queues_per_subscriber;
         flow_of_.assign(options_.queues, kNone);
-        for (const uint32_t subscriber : tree_.order) {
-            if (tree_.node_of[subscriber] >= options_.congested_nodes) continue;
+        for (const uint32_t subscriber : hierarchy_.order) {
+            if (hierarchy_.node_of[subscriber] >= options_.congested_nodes) continue;
             if (sources_.size() == options_.subscribers) break;
             const uint32_t count = all ? per - first_index : 1 + static_cast<uint32_t>(rng_() % (per - first_index));
             const uint32_t weight = weights ? 1 + static_cast<uint32_t>(rng_() % 8) : 1;
@@ -112,19 +112,19 @@ class CongestedNodes : protected CoreDriver {
     // ports are open. Class of a flow: `cls` of its place among its subscriber's.
     template <class Class>
     void configure(Class cls) {
-        std::vector<double> weights(options_.tree.nodes);
-        for (const Source& s : sources_) weights[tree_.node_of[s.subscriber]] += s.weight;
-        for (uint32_t port = 0; port < options_.tree.ports; ++port) set({.what = TreeWhat::Port, .id = port});
-        for (uint32_t node = 0; node < options_.tree.nodes; ++node)
-            set({.what = TreeWhat::Node, .id = node, .shaper = node_code_, .parent = tree_.port_of[node]});
+        std::vector<double> weights(options_.hierarchy.nodes);
+        for (const Source& s : sources_) weights[hierarchy_.node_of[s.subscriber]] += s.weight;
+        for (uint32_t port = 0; port < options_.hierarchy.ports; ++port) set({.what = HierarchyWhat::Port, .id = port});
+        for (uint32_t node = 0; node < options_.hierarchy.nodes; ++node)
+            set({.what = HierarchyWhat::Node, .id = node, .shaper = node_code_, .parent = hierarchy_.port_of[node]});
         for (const Source& s : sources_) {
-            const uint32_t node = tree_.node_of[s.subscriber];
-            set({.what = TreeWhat::Subscriber, .id = s.subscriber, .parent = node, .weight = static_cast<uint8_t>(s.weight)});
+            const uint32_t node = hierarchy_.node_of[s.subscriber];
+            set({.what = HierarchyWhat::Subscriber, .id = s.subscriber, .parent = node, .weight = static_cast<uint8_t>(s.weight)});
             const double offered = options_.overload * options_.node_rate * s.weight / weights[node] / static_cast<double>(s.flows);
             for (size_t k = 0; k < s.flows; ++k) {
                 const uint32_t queue = flows_[s.first + k].queue;
                 set_queue(queue, kBurst << settings::kBurstAt | shaper_code(1.0 / offered));
-                set({.what = TreeWhat::Queue, .id = queue, .cls = cls(k)});
+                set({.what = HierarchyWhat::Queue, .id = queue, .cls = cls(k)});
             }
         }
         pins().m_out_ready_i = 1;
@@ -146,10 +146,10 @@ class CongestedNodes : protected CoreDriver {
 
     // Rate reached / rate, of the nodes that have traffic.
     void add_utilisation(nb::dict& result) const {
-        std::vector<bool> used(options_.tree.nodes);
-        for (const Source& s : sources_) used[tree_.node_of[s.subscriber]] = true;
+        std::vector<bool> used(options_.hierarchy.nodes);
+        for (const Source& s : sources_) used[hierarchy_.node_of[s.subscriber]] = true;
         double least = 1e9, most = 0;
-        for (uint32_t node = 0; node < options_.tree.nodes; ++node) {
+        for (uint32_t node = 0; node < options_.hierarchy.nodes; ++node) {
             if (!used[node]) continue;
             const double share = static_cast<double>(node_bytes_[node]) * code_period(node_code_) / static_cast<double>(stop_ - start_);
             least = std::min(least, share);
@@ -170,14 +170,14 @@ class CongestedNodes : protected CoreDriver {
     uint64_t open_and_drain() {
         refill_.clear();
         for (Flow& flow : flows_) flow_of_[flow.queue] = kNone;
-        for (uint32_t node = 0; node < options_.tree.nodes; ++node)
-            set({.what = TreeWhat::Node, .id = node, .parent = tree_.port_of[node]});
+        for (uint32_t node = 0; node < options_.hierarchy.nodes; ++node)
+            set({.what = HierarchyWhat::Node, .id = node, .parent = hierarchy_.port_of[node]});
         return drain_and_count(kLostQuiet);
     }
 
     Options options_;
     std::mt19937_64 rng_;
-    Tree tree_;
+    DrawnHierarchy hierarchy_;
     uint64_t total_, start_ = 0, stop_ = 0;
     uint64_t node_code_;
     bool measuring_ = false;
@@ -217,20 +217,20 @@ class Fairness : CongestedNodes {
     }
 
     void errors(nb::dict& result) const {
-        std::vector<double> weights(options_.tree.nodes), bytes(options_.tree.nodes);
+        std::vector<double> weights(options_.hierarchy.nodes), bytes(options_.hierarchy.nodes);
         const auto bytes_of = [&](const Source& s) {
             double sum = 0;
             for (size_t k = 0; k < s.flows; ++k) sum += static_cast<double>(flows_[s.first + k].bytes);
             return sum;
         };
         for (const Source& s : sources_) {
-            weights[tree_.node_of[s.subscriber]] += s.weight;
-            bytes[tree_.node_of[s.subscriber]] += bytes_of(s);
+            weights[hierarchy_.node_of[s.subscriber]] += s.weight;
+            bytes[hierarchy_.node_of[s.subscriber]] += bytes_of(s);
         }
         double subscribers = 0, queues = 0, all = 0;
         std::map<size_t, std::pair<double, uint32_t>> by_flows;
         for (const Source& s : sources_) {
-            const uint32_t node = tree_.node_of[s.subscriber];
+            const uint32_t node = hierarchy_.node_of[s.subscriber];
             const double mine = std::max(1.0, bytes_of(s));
             all += mine;
             const double fair = s.weight / weights[node];
@@ -266,9 +266,9 @@ class Priority : CongestedNodes {
     nb::dict run() {
         reset();
         make_flows(1, true, false);
-        const uint32_t low = options_.tree.classes - 1;
+        const uint32_t low = options_.hierarchy.classes - 1;
         configure([&](size_t k) { return static_cast<uint8_t>(1 + k % low); });
-        for (const Source& s : sources_) set({.what = TreeWhat::Queue, .id = voice_queue(s)});
+        for (const Source& s : sources_) set({.what = HierarchyWhat::Queue, .id = voice_queue(s)});
         latencies_.reserve(packets_);
         // Until the backlog is there.
         const auto warm =
@@ -292,7 +292,7 @@ class Priority : CongestedNodes {
   private:
     uint64_t done() const override { return latencies_.size(); }
 
-    uint32_t voice_queue(const Source& s) const { return s.subscriber * options_.tree.queues_per_subscriber; }
+    uint32_t voice_queue(const Source& s) const { return s.subscriber * options_.hierarchy.queues_per_subscriber; }
 
     void enqueued(uint32_t, uint32_t descriptor) override { since_[descriptor] = cycles_; }
 
@@ -331,7 +331,7 @@ nb::dict fairness_bench(const nb::dict& given, nb::object progress) {
 
 nb::dict priority_bench(const nb::dict& given, nb::object progress) {
     const Options options(given);
-    if (options.tree.queues_per_subscriber < 2 || options.tree.classes < 2)
+    if (options.hierarchy.queues_per_subscriber < 2 || options.hierarchy.classes < 2)
         throw std::invalid_argument("priority wants two queues per subscriber and two classes at least");
     return Priority(options, nb::cast<uint64_t>(given["packets"]), nb::cast<uint32_t>(given["voice_bytes"]),
                     nb::cast<double>(given["voice_share"]), std::move(progress))

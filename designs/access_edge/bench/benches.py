@@ -4,7 +4,7 @@
 packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. They drive `pst_access_edge_core`
 (or, with engine=model, its model) at its descriptor ports and check every packet (bench_core.cpp, bench_lateness.hpp).
 `engine` measures how fast an engine is, on a whole device. `fairness`, `priority` and `reconfigure` are about the hierarchy
-(bench_tree.py), which the first four have with levels=4. docs/measurements.md has the figures.
+(bench_hierarchy.py), which the first four have with levels=4. docs/measurements.md has the figures.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from typing import Any
 
 from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs.access_edge import scheduler
-from penstock.designs.access_edge.bench import bench_engine, bench_tree, core, lateness
+from penstock.designs.access_edge.bench import bench_engine, bench_hierarchy, core, lateness
 from penstock.designs.design import Bench
 from penstock.errors import UserError
 from penstock.hardware import part_model
@@ -23,14 +23,14 @@ from penstock.parts.registry import find, parts
 
 ENGINES = ("rtl", "model")
 PATTERNS = ("random", "same", "neighbours")
-TREE = (*bench_tree.TREE_KEYS, "congested")
-KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "scheduler", "aqm", "levels", *TREE)
+HIERARCHY = (*bench_hierarchy.HIERARCHY_KEYS, "congested")
+KEYS = ("queues", "descriptors", "packets", "pattern", "engine", "shaping", "scheduler", "aqm", "levels", *HIERARCHY)
 NO_AQM = "none"
 AQM_CLOCK_HZ, AQM_TICK_SHIFT = 220_000_000, 8  # with which times of an AQM become ticks
 # Settings of every queue, where they are not the AQM's defaults: CoDel's times are so short that it marks packets all the time.
 AQM_SETTINGS = {"codel": {"target": 1, "interval": 16}}
 ENGINE_KEYS = ("queues", "packets", "size", "load", "engine", "levels")
-LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine", "levels", *bench_tree.TREE_KEYS)
+LATENESS_KEYS = ("queues", "packets", "pattern", "rates", "size", "load", "engine", "levels", *bench_hierarchy.HIERARCHY_KEYS)
 PACKETS = {"queue": 1_000_000, "schedule": 1_000_000, "idle-latency": 10_000, "engine": 2_000_000, "lateness": 1_000_000}
 
 Progress = Callable[[int, int], None] | None
@@ -52,7 +52,7 @@ def _plan_core(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]
     }
     if options["aqm"] != NO_AQM and not options["shaping"]:
         raise UserError(f"--set aqm={options['aqm']}: an AQM needs the shaped scheduler, shaping=1")
-    options |= bench_tree.plan_core(name, settings, options)
+    options |= bench_hierarchy.plan_core(name, settings, options)
     nothing_left(settings, KEYS)
     if name == "schedule" and not options["shaping"]:
         raise UserError("bench schedule measures shaped queues, shaping=0 has none; bench queue takes it")
@@ -93,7 +93,7 @@ def _plan_lateness(settings: dict[str, str], seed: int) -> dict[str, Any]:
     }
     if not blocked:
         options |= {"rates": take_choice(settings, "rates", lateness.RATES), "load": take_number(settings, "load", 95, 1, 99)}
-    options |= bench_tree.take_levels(settings, options)
+    options |= bench_hierarchy.take_levels(settings, options)
     nothing_left(settings, LATENESS_KEYS)
     options["given"] = lateness.settings(options)
     options["descriptors"] = options["given"]["descriptors"]
@@ -130,7 +130,7 @@ def _prepare(options: dict[str, Any], report: Report) -> Path | None:
         options["shaping"],
         report,
         aqm=aqm,
-        tree=bench_tree.parameters(options),
+        hierarchy=bench_hierarchy.parameters(options),
         scheduler=own,
         numbers=_module_parameters(own) if own else None,
     )
@@ -172,7 +172,19 @@ def _run_core(options: dict[str, Any], library: Path | None, progress: Progress)
     from penstock.engine import engine
     from penstock.engine.result import distribution
 
-    keys = ("mode", "pattern", "queues", "descriptors", "packets", "shaping", "aqm", "seed", "levels", *bench_tree.TREE_KEYS, "congested")
+    keys = (
+        "mode",
+        "pattern",
+        "queues",
+        "descriptors",
+        "packets",
+        "shaping",
+        "aqm",
+        "seed",
+        "levels",
+        *bench_hierarchy.HIERARCHY_KEYS,
+        "congested",
+    )
     core_options = {key: options[key] for key in keys}
     part = _aqm(options)
     core_options |= {
@@ -189,7 +201,7 @@ def _run_core(options: dict[str, Any], library: Path | None, progress: Progress)
         raise UserError(str(error)) from None
     if "latency_cycles" in raw:
         raw["latency_cycles"] = distribution(np.asarray(raw["latency_cycles"]))
-    hidden = ("mode", "seed", "packets", *(bench_tree.TREE_KEYS if options["levels"] == 1 else ()))
+    hidden = ("mode", "seed", "packets", *(bench_hierarchy.HIERARCHY_KEYS if options["levels"] == 1 else ()))
     config = {key: value for key, value in options.items() if key not in hidden and value != ""}
     return {"config": config, **raw}
 
@@ -199,9 +211,9 @@ def _run_engine(options: dict[str, Any], library: Path | None, progress: Progres
     return {"config": config, **bench_engine.run(options, library, progress)}
 
 
-def _run_tree(options: dict[str, Any], library: Path | None, progress: Progress) -> dict[str, Any]:
+def _run_hierarchy(options: dict[str, Any], library: Path | None, progress: Progress) -> dict[str, Any]:
     config = {key: value for key, value in options.items() if key not in ("mode", "seed", "packets", "work", "cycles")}
-    return {"config": config, **bench_tree.run(options, library, progress)}
+    return {"config": config, **bench_hierarchy.run(options, library, progress)}
 
 
 def _run_lateness(options: dict[str, Any], library: Path | None, progress: Progress) -> dict[str, Any]:
@@ -212,9 +224,9 @@ def _run_lateness(options: dict[str, Any], library: Path | None, progress: Progr
     link_load, rate_sum = given.pop("link_load"), given.pop("rate_sum_bps")
     warm_up = options["packets"] // 10
     job = {**given, "queues": options["queues"], "packets": options["packets"], "warm_up": warm_up, "seed": options["seed"]}
-    job |= {key: options[key] for key in bench_tree.FLAT}
+    job |= {key: options[key] for key in bench_hierarchy.FLAT}
     raw = engine.module().lateness_bench({**job, "library": str(library or "")}, progress)
-    hidden = ("mode", "seed", "packets", "given", *(bench_tree.TREE_KEYS if options["levels"] == 1 else ()))
+    hidden = ("mode", "seed", "packets", "given", *(bench_hierarchy.HIERARCHY_KEYS if options["levels"] == 1 else ()))
     config = {key: value for key, value in options.items() if key not in hidden}
     config |= {"size": options["size"] or "imix", "link_bps": given["link_bps"], "overhead_bytes": given["overhead_bytes"]}
     on_link = raw["bytes"] + options["packets"] * given["overhead_bytes"]
@@ -265,7 +277,7 @@ def _core(name: str, summary: str) -> Bench:
 
 
 def _tree(name: str, summary: str, packets: int) -> Bench:
-    return Bench(summary, packets, partial(bench_tree.plan, name), _prepare, _run_tree, bench_tree.lines)
+    return Bench(summary, packets, partial(bench_hierarchy.plan, name), _prepare, _run_hierarchy, bench_hierarchy.lines)
 
 
 BENCHES = {

@@ -20,7 +20,7 @@ def build_core(
     report: Report | None = None,
     assertions: bool = False,
     aqm: Mapping[str, Any] | None = None,
-    tree: dict[str, int] | None = None,
+    hierarchy: dict[str, int] | None = None,
     scheduler: Part | None = None,
     numbers: dict[str, int] | None = None,
 ) -> Path:
@@ -28,7 +28,7 @@ def build_core(
 
     `aqm`: the name of its AQM (key `aqm`), parameters of the core (`AqmEstimate`, `TickShift`, `MaxPacketBytes`) and of the AQM's own
     module (`UpdateTicks`, ...), none without. `scheduler`: one of the user's own, without shaping, and `numbers`, parameters of its module.
-    `tree`: its hierarchy's parameters (`Levels`, `QueuesPerSubscriber`, `Nodes`, `Ports`, `Classes`), queues alone without.
+    `hierarchy`: its hierarchy's parameters (`Hierarchy`, `QueuesPerSubscriber`, `Nodes`, `Ports`, `Classes`), queues alone without.
     Raises UserError for a part that cannot be built in.
     """
     given = dict(aqm or {})
@@ -51,7 +51,7 @@ def build_core(
             generated=generated,
             shim=DESIGNS / "access_edge" / "bench" / "shim_core.cpp",
             parameters={"Queues": str(queues), "Descriptors": str(descriptors), "Shaping": f"1'b{int(shaping)}"}
-            | {name: str(value) for name, value in {**about, **(tree or {})}.items()},
+            | {name: str(value) for name, value in {**about, **(hierarchy or {})}.items()},
             assertions=assertions,
         ),
         report,

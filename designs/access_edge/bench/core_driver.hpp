@@ -23,10 +23,10 @@ inline constexpr uint32_t kMostPackets = settings::kMostLimitPackets, kMostBytes
 inline constexpr uint64_t kUnshaped = 1, kClosed = 0;                                                          // shapers' codes
 
 // What a setting of the hierarchy is about (pst_hierarchy_pkg::setting_e).
-enum class TreeWhat : uint8_t { Queue, Subscriber, Node, Port };
+enum class HierarchyWhat : uint8_t { Queue, Subscriber, Node, Port };
 
-struct TreeSetting {
-    TreeWhat what;
+struct HierarchyOffer {
+    HierarchyWhat what;
     uint32_t id;
     uint64_t shaper = kUnshaped;  // subscriber, node, port
     uint32_t parent = 0;          // of a subscriber its node, of a node its port
@@ -116,24 +116,24 @@ class CoreDriver {
         p.s_cfg_valid_i = 0;
     }
 
-    // Puts a setting of the hierarchy on the pins; it is taken in a cycle with s_tree_cfg_ready_o.
-    void show(const TreeSetting& setting) {
+    // Puts a setting of the hierarchy on the pins; it is taken in a cycle with s_hierarchy_cfg_ready_o.
+    void show(const HierarchyOffer& setting) {
         auto& p = core_.pins;
-        p.s_tree_cfg_what_i = static_cast<uint8_t>(setting.what);
-        p.s_tree_cfg_id_i = setting.id;
-        p.s_tree_cfg_shaper_i = setting.shaper;
-        p.s_tree_cfg_parent_i = setting.parent;
-        p.s_tree_cfg_class_i = setting.cls;
-        p.s_tree_cfg_weight_i = static_cast<uint8_t>(setting.weight - 1);
-        p.s_tree_cfg_valid_i = 1;
+        p.s_hierarchy_cfg_what_i = static_cast<uint8_t>(setting.what);
+        p.s_hierarchy_cfg_id_i = setting.id;
+        p.s_hierarchy_cfg_shaper_i = setting.shaper;
+        p.s_hierarchy_cfg_parent_i = setting.parent;
+        p.s_hierarchy_cfg_class_i = setting.cls;
+        p.s_hierarchy_cfg_weight_i = static_cast<uint8_t>(setting.weight - 1);
+        p.s_hierarchy_cfg_valid_i = 1;
     }
 
-    void set(const TreeSetting& setting) {
+    void set(const HierarchyOffer& setting) {
         show(setting);
         do {
             cycle();
-        } while (!core_.pins.s_tree_cfg_ready_o);
-        core_.pins.s_tree_cfg_valid_i = 0;
+        } while (!core_.pins.s_hierarchy_cfg_ready_o);
+        core_.pins.s_hierarchy_cfg_valid_i = 0;
     }
 
     void drain() {

@@ -17,13 +17,14 @@ namespace penstock {
 template <typename Model>
 class ModelCore final : public Core {
   public:
-    ModelCore(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& tree = {},
+    ModelCore(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& hierarchy = {},
               const OwnScheduler& own = {})
-        : model_(queues, descriptors, aqm, tree, own), init_(Model::init_cycles(queues)) {}
+        : model_(queues, descriptors, aqm, hierarchy, own), init_(Model::init_cycles(queues)) {}
 
     void step() override {
         pst_core_pins& p = pins;
-        p.s_enq_ready_o = p.m_out_valid_o = p.m_drop_valid_o = p.ev_valid_o = p.s_cfg_ready_o = p.s_tree_cfg_ready_o = p.init_done_o = 0;
+        p.s_enq_ready_o = p.m_out_valid_o = p.m_drop_valid_o = p.ev_valid_o = p.s_cfg_ready_o = p.s_hierarchy_cfg_ready_o = p.init_done_o =
+            0;
         p.m_drop_head_valid_o = p.ev_deq_valid_o = 0;
         if (p.rst_i) {
             now_ = 0;
@@ -64,12 +65,12 @@ class ModelCore final : public Core {
             p.ev_reason_o = model_.event().reason;
             p.ev_len_o = model_.event().length;
         }
-        p.s_tree_cfg_ready_o = model_.tree_setting_ready(static_cast<HierarchySetting::What>(p.s_tree_cfg_what_i));
-        const bool tree_setting = Model::kGates && p.s_tree_cfg_valid_i && p.s_tree_cfg_ready_o;
+        p.s_hierarchy_cfg_ready_o = model_.hierarchy_setting_ready(static_cast<HierarchySetting::What>(p.s_hierarchy_cfg_what_i));
+        const bool hierarchy_setting = Model::kHierarchy && p.s_hierarchy_cfg_valid_i && p.s_hierarchy_cfg_ready_o;
         const bool enqueue = p.s_enq_valid_i && p.s_enq_ready_o, out = p.m_out_valid_o && p.m_out_ready_i;
         const bool drop = p.m_drop_valid_o && p.m_drop_ready_i;
         const bool head = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
-        if (!enqueue && !out && !drop && !head && !setting && !tree_setting && now_ < due_) return;
+        if (!enqueue && !out && !drop && !head && !setting && !hierarchy_setting && now_ < due_) return;
         const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
         const CoreSetting written{p.s_cfg_queue_i,
                                   static_cast<std::uint32_t>(p.s_cfg_shaper_i >> settings::kBurstAt),
@@ -78,16 +79,17 @@ class ModelCore final : public Core {
                                   p.s_cfg_limit_packets_i,
                                   static_cast<std::uint8_t>(p.s_cfg_shaper_i >> settings::kExponentAt & settings::kMostExponent),
                                   AqmSetting::of(p.s_cfg_aqm_i)};
-        const HierarchySetting tree{static_cast<HierarchySetting::What>(p.s_tree_cfg_what_i),
-                                    p.s_tree_cfg_id_i,
-                                    {static_cast<std::uint16_t>(p.s_tree_cfg_shaper_i),
-                                     static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> settings::kExponentAt & settings::kMostExponent),
-                                     static_cast<std::uint32_t>(p.s_tree_cfg_shaper_i >> settings::kBurstAt)},
-                                    p.s_tree_cfg_parent_i,
-                                    p.s_tree_cfg_class_i,
-                                    static_cast<std::uint8_t>(p.s_tree_cfg_weight_i + 1)};
+        const HierarchySetting hierarchy{
+            static_cast<HierarchySetting::What>(p.s_hierarchy_cfg_what_i),
+            p.s_hierarchy_cfg_id_i,
+            {static_cast<std::uint16_t>(p.s_hierarchy_cfg_shaper_i),
+             static_cast<std::uint32_t>(p.s_hierarchy_cfg_shaper_i >> settings::kExponentAt & settings::kMostExponent),
+             static_cast<std::uint32_t>(p.s_hierarchy_cfg_shaper_i >> settings::kBurstAt)},
+            p.s_hierarchy_cfg_parent_i,
+            p.s_hierarchy_cfg_class_i,
+            static_cast<std::uint8_t>(p.s_hierarchy_cfg_weight_i + 1)};
         model_.step(now_, enqueue ? &packet : nullptr, out, drop, setting ? &written : nullptr, p.s_enq_ect_i, head,
-                    tree_setting ? &tree : nullptr);
+                    hierarchy_setting ? &hierarchy : nullptr);
         due_ = model_.next_event(now_);
     }
 
@@ -97,20 +99,20 @@ class ModelCore final : public Core {
 
 template <typename Judge>
 std::unique_ptr<Core> make_judged(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm,
-                                  const std::optional<HierarchySizes>& tree) {
-    if (tree) return std::make_unique<ModelCore<GatedCore<Judge>>>(queues, descriptors, aqm, *tree);
+                                  const std::optional<HierarchySizes>& hierarchy) {
+    if (hierarchy) return std::make_unique<ModelCore<HierarchyCoreFor<Judge>>>(queues, descriptors, aqm, *hierarchy);
     return std::make_unique<ModelCore<JudgedCore<Judge>>>(queues, descriptors, aqm);
 }
 
 // The core in a library; without one its model, with an AQM or none, and a hierarchy of these sizes or none; or with an own scheduler.
 inline std::unique_ptr<Core> make_core(const std::string& library, std::uint32_t queues, std::uint32_t descriptors, bool shaping,
-                                       const AqmChoice& aqm = {}, const std::optional<HierarchySizes>& tree = {},
+                                       const AqmChoice& aqm = {}, const std::optional<HierarchySizes>& hierarchy = {},
                                        const OwnScheduler& own = {}) {
     if (!library.empty()) return std::make_unique<RtlCore>(library);
     if (aqm && aqm.estimate) throw std::invalid_argument("the bench has no AQM with estimated delays");
-    if (aqm && aqm.arrivals) return make_judged<ArrivalJudge<false>>(queues, descriptors, aqm.make(queues), tree);
-    if (aqm) return make_judged<DepartureJudge<false>>(queues, descriptors, aqm.make(queues), tree);
-    if (shaping || tree) return make_judged<NoJudge>(queues, descriptors, {}, tree);
+    if (aqm && aqm.arrivals) return make_judged<ArrivalJudge<false>>(queues, descriptors, aqm.make(queues), hierarchy);
+    if (aqm) return make_judged<DepartureJudge<false>>(queues, descriptors, aqm.make(queues), hierarchy);
+    if (shaping || hierarchy) return make_judged<NoJudge>(queues, descriptors, {}, hierarchy);
     if (!own.library.empty()) return std::make_unique<ModelCore<OwnCore>>(queues, descriptors, CoreAqm{}, HierarchySizes{}, own);
     return std::make_unique<ModelCore<PassthroughCore>>(queues, descriptors);
 }

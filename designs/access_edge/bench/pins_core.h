@@ -49,9 +49,9 @@ struct pst_core_pins {
     uint16_t ev_deq_len_o;
     uint8_t ev_deq_valid_o, ev_deq_reason_o, ev_deq_mark_o;
     /* setting of the hierarchy: what is 0 queue (class, weight less one), 1 subscriber (shaper, node), 2 node (shaper, port), 3 port */
-    uint64_t s_tree_cfg_shaper_i;
-    uint32_t s_tree_cfg_id_i, s_tree_cfg_parent_i;
-    uint8_t s_tree_cfg_what_i, s_tree_cfg_class_i, s_tree_cfg_weight_i, s_tree_cfg_valid_i, s_tree_cfg_ready_o;
+    uint64_t s_hierarchy_cfg_shaper_i;
+    uint32_t s_hierarchy_cfg_id_i, s_hierarchy_cfg_parent_i;
+    uint8_t s_hierarchy_cfg_what_i, s_hierarchy_cfg_class_i, s_hierarchy_cfg_weight_i, s_hierarchy_cfg_valid_i, s_hierarchy_cfg_ready_o;
 };
 
 struct pst_core; /* opaque */

@@ -38,14 +38,14 @@ PST_EXPORT int pst_core_step(pst_core* core, pst_core_pins* pins) {
             top.s_cfg_limit_bytes_i = p.s_cfg_limit_bytes_i;
             top.s_cfg_aqm_i = p.s_cfg_aqm_i;
         }
-        top.s_tree_cfg_valid_i = p.s_tree_cfg_valid_i;
-        if (p.s_tree_cfg_valid_i) {
-            top.s_tree_cfg_what_i = p.s_tree_cfg_what_i;
-            top.s_tree_cfg_id_i = p.s_tree_cfg_id_i;
-            top.s_tree_cfg_shaper_i = p.s_tree_cfg_shaper_i;
-            top.s_tree_cfg_parent_i = p.s_tree_cfg_parent_i;
-            top.s_tree_cfg_class_i = p.s_tree_cfg_class_i;
-            top.s_tree_cfg_weight_i = p.s_tree_cfg_weight_i;
+        top.s_hierarchy_cfg_valid_i = p.s_hierarchy_cfg_valid_i;
+        if (p.s_hierarchy_cfg_valid_i) {
+            top.s_hierarchy_cfg_what_i = p.s_hierarchy_cfg_what_i;
+            top.s_hierarchy_cfg_id_i = p.s_hierarchy_cfg_id_i;
+            top.s_hierarchy_cfg_shaper_i = p.s_hierarchy_cfg_shaper_i;
+            top.s_hierarchy_cfg_parent_i = p.s_hierarchy_cfg_parent_i;
+            top.s_hierarchy_cfg_class_i = p.s_hierarchy_cfg_class_i;
+            top.s_hierarchy_cfg_weight_i = p.s_hierarchy_cfg_weight_i;
         }
     };
     const auto sample = [&] {
@@ -69,7 +69,7 @@ PST_EXPORT int pst_core_step(pst_core* core, pst_core_pins* pins) {
         p.ev_queue_o = top.ev_queue_o;
         p.ev_len_o = top.ev_len_o;
         p.s_cfg_ready_o = top.s_cfg_ready_o;
-        p.s_tree_cfg_ready_o = top.s_tree_cfg_ready_o;
+        p.s_hierarchy_cfg_ready_o = top.s_hierarchy_cfg_ready_o;
         p.now_o = top.now_o;
         p.init_done_o = top.init_done_o;
     };

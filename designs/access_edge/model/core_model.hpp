@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Model of pst_access_edge_core: queue manager, scheduler, AQM and output FIFO, equal to the RTL at every port in every cycle. With the
-// hierarchy (Tree) it makes the same decisions in nearly the same cycles (docs/architecture.md, "The model and the hierarchy").
+// hierarchy (Hierarchy) it makes the same decisions in nearly the same cycles (docs/architecture.md, "The model and the hierarchy").
 //
 // A cycle is begin(), then looks at what is offered and ready, then end(). Cycles before next_event() may be left out as long as nothing is
 // offered and nothing taken. Time is in cycles since reset.
@@ -37,30 +37,30 @@ struct CoreSetting {
 };
 
 // No hierarchy: what leaves the output FIFO leaves the core.
-struct NoTree {
-    static constexpr bool kGates = false;
-    NoTree(std::uint32_t, const HierarchySizes&) {}
+struct NoHierarchy {
+    static constexpr bool kHierarchy = false;
+    NoHierarchy(std::uint32_t, const HierarchySizes&) {}
 };
 
 // pst_hierarchy and what stands before it.
-struct Gates : TimedHierarchy {
-    static constexpr bool kGates = true;
+struct CoreHierarchy : TimedHierarchy {
+    static constexpr bool kHierarchy = true;
     using TimedHierarchy::TimedHierarchy;
     SendAhead<Packet> ahead;
 };
 
-// With a hierarchy the scheduler waits a cycle longer than the verdict takes: a queue shall not come round faster than the gates take its
-// packets.
+// With a hierarchy the scheduler waits a cycle longer than the verdict takes: a queue shall not come round faster than the hierarchy takes
+// its packets.
 template <typename Judge>
 inline constexpr bool kPaced = Judge::kVerdictStages == 1;
 
-template <template <typename> class Schedule, typename Judge = NoJudge, typename Tree = NoTree>
+template <template <typename> class Schedule, typename Judge = NoJudge, typename Hierarchy = NoHierarchy>
 class CoreModel {
   public:
     using Manager = FastQueueManager<CoreRecord>;
     using Packet = Manager::Packet;
     // An AQM; one that judges arrivals; a hierarchy.
-    static constexpr bool kJudges = Judge::kJudges, kArrivals = Judge::kArrivals, kGates = Tree::kGates;
+    static constexpr bool kJudges = Judge::kJudges, kArrivals = Judge::kArrivals, kHierarchy = Hierarchy::kHierarchy;
     struct Out {
         std::int64_t from;  // first cycle in which it is offered
         std::uint64_t tag;
@@ -70,13 +70,13 @@ class CoreModel {
     };
 
     // own: of a core with an own scheduler, which.
-    CoreModel(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& tree = {},
+    CoreModel(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& hierarchy = {},
               [[maybe_unused]] const OwnScheduler& own = {})
         : records_(queues),
           manager_(records_.data(), descriptors),
           schedule_(make_schedule(records_.data(), queues, own)),
           judge_(queues, descriptors, aqm),
-          tree_(queues, tree) {}
+          hierarchy_(queues, hierarchy) {}
 
     // Cycles after reset until init_done_o, which is a register.
     static std::uint32_t init_cycles(std::uint32_t queues) { return Schedule<CoreRecord>::init_cycles(queues) + 1; }
@@ -86,7 +86,7 @@ class CoreModel {
         std::fill(records_.begin(), records_.end(), CoreRecord{});
         manager_.reset();
         schedule_.start(now - 1);
-        if constexpr (kGates) tree_.reset();
+        if constexpr (kHierarchy) hierarchy_.reset();
         turns_.clear();
         credit_ = false;
         out_.clear();
@@ -102,13 +102,13 @@ class CoreModel {
             return manager_.room() && !setting_taken;
     }
     bool out_valid(std::int64_t now) const {
-        if constexpr (kGates) return tree_.out_valid(now);
+        if constexpr (kHierarchy) return hierarchy_.out_valid(now);
         return head_valid(now) && !(kJudges && out_.front().drop);
     }
     // The packet that is offered: its fields tag, queue, descriptor, length, mark.
     const auto& out() {
-        if constexpr (kGates)
-            return tree_.out();
+        if constexpr (kHierarchy)
+            return hierarchy_.out();
         else
             return out_.front();
     }
@@ -134,24 +134,24 @@ class CoreModel {
     const Packet& event() const { return event_; }
 
     // A setting of the hierarchy can be taken.
-    bool tree_setting_ready(HierarchySetting::What what) const {
-        if constexpr (kGates) return tree_.setting_ready(what);
+    bool hierarchy_setting_ready(HierarchySetting::What what) const {
+        if constexpr (kHierarchy) return hierarchy_.setting_ready(what);
         return true;
     }
 
     // One cycle: what is taken in it. Null: nothing. out_taken: the packet that is offered; head_taken: the page dropped by the AQM;
     // ect: the packet may be marked.
     void step(std::int64_t now, const Packet* enqueue, bool out_taken, bool drop_taken, const CoreSetting* setting, bool ect = false,
-              bool head_taken = false, [[maybe_unused]] const HierarchySetting* tree_setting = nullptr) {
+              bool head_taken = false, [[maybe_unused]] const HierarchySetting* hierarchy_setting = nullptr) {
         manager_.begin_cycle();
         event_valid_ = false;
         const bool at_head = !kArrivals && head_taken;  // that page stands at the head of the output
         bool credit = out_taken || at_head, ahead_room = false;
-        if constexpr (kGates) {
-            const bool gone = step_tree(now, out_taken, at_head, tree_setting);
+        if constexpr (kHierarchy) {
+            const bool gone = step_hierarchy(now, out_taken, at_head, hierarchy_setting);
             if (gone) out_.pop();
             credit = std::exchange(credit_, gone);
-            ahead_room = tree_.ahead.room();
+            ahead_room = hierarchy_.ahead.room();
         } else if (credit) {
             out_.pop();
         }
@@ -171,13 +171,13 @@ class CoreModel {
                              shaper.exponent, false, AqmVerdict::Pass});
             else
                 out_.push({now + kOutLatency, packet.tag, queue, packet.descriptor, packet.length, false, false});
-            if constexpr (kGates) {
-                tree_.prefetch(queue);
-                turns_.push(ahead ? tree_.ahead.reserve(now, queue, through) : kNoPlace);
+            if constexpr (kHierarchy) {
+                hierarchy_.prefetch(queue);
+                turns_.push(ahead ? hierarchy_.ahead.reserve(now, queue, through) : kNoPlace);
             }
         };
         schedule_.step(now, manager_, credit, setting != nullptr, left,
-                       kGates && kPaced<Judge> ? std::exchange(dropped_, dropped) : dropped, ahead_room);
+                       kHierarchy && kPaced<Judge> ? std::exchange(dropped_, dropped) : dropped, ahead_room);
         if (drop_taken) manager_.drops().pop();
         manager_.decide(now, [&](const Packet& packet) {
             event_ = packet;
@@ -213,18 +213,18 @@ class CoreModel {
         if (manager_.busy() || event_valid_) return now + 1;
         std::int64_t next = schedule_.next_event(now);
         if constexpr (kArrivals) next = std::min(next, judge_.next_event(now));
-        if constexpr (kGates) {
+        if constexpr (kHierarchy) {
             if (next == now + 1 || credit_) return now + 1;
-            next = std::min({next, tree_.next_event(now), std::max(tree_.next_done(), now + 1)});
+            next = std::min({next, hierarchy_.next_event(now), std::max(hierarchy_.next_done(), now + 1)});
             const bool straight = !out_.empty() && !out_.front().drop && turns_.front() == kNoPlace;
-            if (!out_.empty() && !(straight && tree_.blocked())) next = std::min(next, std::max(out_.front().from, now + 1));
-            if (!tree_.blocked() && tree_.ahead.busy()) next = now + 1;
+            if (!out_.empty() && !(straight && hierarchy_.blocked())) next = std::min(next, std::max(out_.front().from, now + 1));
+            if (!hierarchy_.blocked() && hierarchy_.ahead.busy()) next = now + 1;
         }
         return next;
     }
     // When the next packet is offered at the output, as far as it is known.
     std::int64_t next_out() const {
-        if constexpr (kGates) return tree_.next_out();
+        if constexpr (kHierarchy) return hierarchy_.next_out();
         return out_.empty() ? INT64_MAX : out_.front().from;
     }
 
@@ -232,9 +232,9 @@ class CoreModel {
     // What has left this queue and waits at a gate, or for one that does: calls see(bytes) for each packet.
     template <typename See>
     void waiting([[maybe_unused]] std::uint32_t queue, [[maybe_unused]] See&& see) const {
-        if constexpr (kGates) {
-            if (tree_.waits(queue)) see(tree_.waiting_length(queue));
-            if (const auto* packet = tree_.ahead.of(queue)) see(packet->length);
+        if constexpr (kHierarchy) {
+            if (hierarchy_.waits(queue)) see(hierarchy_.waiting_length(queue));
+            if (const auto* packet = hierarchy_.ahead.of(queue)) see(packet->length);
         }
     }
     void prefetch(std::uint32_t queue) const { __builtin_prefetch(&records_[queue], 1); }
@@ -254,22 +254,22 @@ class CoreModel {
 
     // What leaves the output FIFO goes to the hierarchy, in turn with packets that were sent ahead; those that are, to their places.
     // Returns whether the FIFO's head is taken.
-    bool step_tree(std::int64_t now, bool out_taken, bool head_taken, const HierarchySetting* setting) {
-        tree_.ahead.begin();
-        if (schedule_.told()) tree_.told(now);  // in the last cycle
-        if (tree_.done_valid(now)) {
-            tree_.ahead.done(now, tree_.done());
-            tree_.note_done(now, schedule_.done(now, tree_.done(), tree_.done_slow()));
+    bool step_hierarchy(std::int64_t now, bool out_taken, bool head_taken, const HierarchySetting* setting) {
+        hierarchy_.ahead.begin();
+        if (schedule_.told()) hierarchy_.told(now);  // in the last cycle
+        if (hierarchy_.done_valid(now)) {
+            hierarchy_.ahead.done(now, hierarchy_.done());
+            hierarchy_.note_done(now, schedule_.done(now, hierarchy_.done(), hierarchy_.done_slow()));
         }
         const bool head = head_valid(now) && !out_.front().drop, come = head && turns_.front() != kNoPlace, straight = head && !come;
         TimedHierarchy::Packet packet;
         if (head) packet = {out_.front().tag, out_.front().queue, out_.front().descriptor, out_.front().length, out_.front().mark};
-        if (setting) tree_.set(now, *setting);
-        const TimedHierarchy::Packet* const ahead = tree_.ahead.offer(now, straight);
-        const bool taken = tree_.step(now, ahead ? ahead : straight ? &packet : nullptr, out_taken);
-        if (taken) tree_.ahead.taken(ahead != nullptr);
-        if (come) tree_.ahead.come(now, turns_.front(), packet);
-        if (head_taken && turns_.front() != kNoPlace) tree_.ahead.drop(turns_.front());
+        if (setting) hierarchy_.set(now, *setting);
+        const TimedHierarchy::Packet* const ahead = hierarchy_.ahead.offer(now, straight);
+        const bool taken = hierarchy_.step(now, ahead ? ahead : straight ? &packet : nullptr, out_taken);
+        if (taken) hierarchy_.ahead.taken(ahead != nullptr);
+        if (come) hierarchy_.ahead.come(now, turns_.front(), packet);
+        if (head_taken && turns_.front() != kNoPlace) hierarchy_.ahead.drop(turns_.front());
         const bool gone = come || head_taken || (taken && !ahead);
         if (gone) turns_.pop();
         return gone;
@@ -281,7 +281,7 @@ class CoreModel {
     Manager manager_;
     Schedule<CoreRecord> schedule_;
     [[no_unique_address]] Judge judge_;
-    [[no_unique_address]] Tree tree_;
+    [[no_unique_address]] Hierarchy hierarchy_;
     mutable SmallFifo<Out, 64> out_;
     Packet event_{};
     bool event_valid_ = false;
@@ -290,10 +290,10 @@ class CoreModel {
     SmallFifo<int, 64> turns_;  // with a hierarchy, of each packet that has left its queue: its place in `ahead`
 };
 
-template <typename Judge, bool Gated>
+template <typename Judge, bool Hierarchy>
 struct ScheduleFor {
     template <typename Record>
-    using Of = ShapedSchedule<Record, Judge::kVerdictStages + (Gated && kPaced<Judge>), Gated>;
+    using Of = ShapedSchedule<Record, Judge::kVerdictStages + (Hierarchy && kPaced<Judge>), Hierarchy>;
 };
 
 using PassthroughCore = CoreModel<PassthroughSchedule>;
@@ -301,8 +301,8 @@ using OwnCore = CoreModel<OwnSchedule>;
 template <typename Judge>
 using JudgedCore = CoreModel<ScheduleFor<Judge, false>::template Of, Judge>;
 template <typename Judge>
-using GatedCore = CoreModel<ScheduleFor<Judge, true>::template Of, Judge, Gates>;
+using HierarchyCoreFor = CoreModel<ScheduleFor<Judge, true>::template Of, Judge, CoreHierarchy>;
 using ShapedCore = JudgedCore<NoJudge>;
-using TreeCore = GatedCore<NoJudge>;
+using HierarchyCore = HierarchyCoreFor<NoJudge>;
 
 }  // namespace penstock

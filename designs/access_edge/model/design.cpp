@@ -79,16 +79,16 @@ void model_settings(Table table, AccessEdgeSettings& device) {
     const int tick_shift = static_cast<int>(table.integer("tick_shift", 0, 16, device.aqm.tick_shift));
     device.aqm = take_aqm(table, estimate, tick_shift, device.max_frame_bytes);
     if (device.aqm && !device.shaping) bad_job("device.model.aqm needs shaping");
-    device.gates = table.has("hierarchy");
-    if (device.gates) {
+    device.hierarchy = table.has("hierarchy");
+    if (device.hierarchy) {
         if (!device.shaping) bad_job("device.model.hierarchy needs shaping");
         Table sizes = table.table("hierarchy");
         const auto number = [&](const char* key, std::int64_t least, std::int64_t most) {
             return static_cast<std::uint32_t>(sizes.integer(key, least, most));
         };
-        device.tree = {number("queues_per_subscriber", 1, 8), number("nodes", 2, 1 << 22), number("ports", 2, 1 << 22),
-                       number("classes", 1, settings::kMostTrafficClass + 1)};
-        if (!std::has_single_bit(device.tree.queues_per_subscriber))
+        device.hierarchy_sizes = {number("queues_per_subscriber", 1, 8), number("nodes", 2, 1 << 22), number("ports", 2, 1 << 22),
+                                  number("classes", 1, settings::kMostTrafficClass + 1)};
+        if (!std::has_single_bit(device.hierarchy_sizes.queues_per_subscriber))
             bad_job("device.model.hierarchy.queues_per_subscriber is 1, 2, 4 or 8");
         sizes.done();
     }
@@ -112,7 +112,7 @@ std::shared_ptr<const DeviceKind> access_edge_kind(Table& device, Environment& e
         if (model) settings.pools.emplace_back();
         environment.memories.push_back(memory_settings(memory, model ? &settings.pools.back() : nullptr));
     }
-    if (settings.gates && settings.queues % settings.tree.queues_per_subscriber != 0)
+    if (settings.hierarchy && settings.queues % settings.hierarchy_sizes.queues_per_subscriber != 0)
         bad_job("device.queues is no multiple of device.model.hierarchy.queues_per_subscriber");
     return std::make_shared<AccessEdge>(std::move(settings));
 }

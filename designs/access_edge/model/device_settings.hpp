@@ -26,8 +26,8 @@ struct AccessEdgeSettings {
     bool shaping = true;
     OwnScheduler scheduler;  // without shaping: its library is named if it is an own one
     AqmChoice aqm;
-    bool gates = false;   // subscribers, nodes and ports above the queues
-    HierarchySizes tree;  // how many
+    bool hierarchy = false;          // subscribers, nodes and ports above the queues
+    HierarchySizes hierarchy_sizes;  // how many
     std::vector<PagePool> pools;
 };
 

@@ -41,9 +41,9 @@ class ModelDevice final : public Device {
           layout_(make_layout(settings, pools_)),
           write_(memories_, layout_),
           read_(memories_, layout_),
-          core_(settings.queues, pools_.descriptors(), settings.aqm.make(settings.queues), settings.tree, settings.scheduler),
+          core_(settings.queues, pools_.descriptors(), settings.aqm.make(settings.queues), settings.hierarchy_sizes, settings.scheduler),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
-          registers_(settings.queues, settings.gates, settings.tree),
+          registers_(settings.queues, settings.hierarchy, settings.hierarchy_sizes),
           egress_(settings.egress(0)),
           beat_time_(egress_.time(kBeat)),
           overhead_time_(egress_.time(egress_.overhead())) {
@@ -209,7 +209,7 @@ class ModelDevice final : public Device {
     Ring<Freed, 4> returning_;
 
     QueueState snapshot_;
-    Amount snapshot_waiting_;  // what has left the queue and waits at gates
+    Amount snapshot_waiting_;  // what has left the queue and waits in the hierarchy
 };
 
 template <typename Core>
@@ -257,8 +257,8 @@ void ModelDevice<Core>::cycle() {
 
     const CoreSetting* setting = registers_.offered();
     const bool setting_taken = setting && core_.setting_ready();
-    const HierarchySetting* tree_setting = registers_.offered_tree();
-    if (tree_setting && !core_.tree_setting_ready(tree_setting->what)) tree_setting = nullptr;
+    const HierarchySetting* hierarchy_setting = registers_.offered_hierarchy();
+    if (hierarchy_setting && !core_.hierarchy_setting_ready(hierarchy_setting->what)) hierarchy_setting = nullptr;
     const bool enqueue = !enqueues_.empty() && enqueues_.front().from <= now_ && core_.enqueue_ready(setting_taken);
     const bool out = core_.out_valid(now_ + origin_) && read_.ready(now_);
 
@@ -282,15 +282,15 @@ void ModelDevice<Core>::cycle() {
             active_ = true;
         }
     }
-    if (enqueue || out || take_drop || take_head || setting_taken || tree_setting || now_ >= core_due_) {
+    if (enqueue || out || take_drop || take_head || setting_taken || hierarchy_setting || now_ >= core_due_) {
         if (out) send(core_.out());
         core_.step(now_ + origin_, enqueue ? &enqueues_.front().packet : nullptr, out, take_drop, setting_taken ? setting : nullptr,
-                   enqueue && enqueues_.front().ect, take_head, tree_setting);
+                   enqueue && enqueues_.front().ect, take_head, hierarchy_setting);
         if (enqueue) enqueues_.pop();
         set_core_due(core_.next_event(now_ + origin_));
     }
     if (!registers_.quiet()) {
-        registers_.step(setting_taken || tree_setting);
+        registers_.step(setting_taken || hierarchy_setting);
         if (const auto queue = registers_.take_snapshot()) {
             snapshot_ = core_.queue(*queue);
             snapshot_waiting_ = {};
@@ -515,19 +515,19 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             const int tick = settings_.aqm ? settings_.aqm.tick_shift : 0;
             return fields::kFeaturesShaping.at(settings_.shaping) | fields::kFeaturesAqm.at(settings_.aqm.code) |
                    fields::kFeaturesAqmEstimate.at(settings_.aqm.estimate) |
-                   fields::kFeaturesTickShift.at(static_cast<std::uint32_t>(tick)) | fields::kFeaturesHierarchy.at(settings_.gates);
+                   fields::kFeaturesTickShift.at(static_cast<std::uint32_t>(tick)) | fields::kFeaturesHierarchy.at(settings_.hierarchy);
         }
         case registers::kStatus:
             return fields::kStatusInitDone.at(1) | fields::kStatusBusy.at(!registers_.quiet()) |
                    fields::kStatusRefused.at(registers_.refused() != 0) | fields::kStatusReason.at(registers_.refused());
         case registers::kQueuesPerSubscriber:
-            return settings_.gates ? settings_.tree.queues_per_subscriber : 0;
+            return settings_.hierarchy ? settings_.hierarchy_sizes.queues_per_subscriber : 0;
         case registers::kNodes:
-            return settings_.gates ? settings_.tree.nodes : 0;
+            return settings_.hierarchy ? settings_.hierarchy_sizes.nodes : 0;
         case registers::kPorts:
-            return settings_.gates ? settings_.tree.ports : 0;
+            return settings_.hierarchy ? settings_.hierarchy_sizes.ports : 0;
         case registers::kClasses:
-            return settings_.gates ? settings_.tree.classes : 0;
+            return settings_.hierarchy ? settings_.hierarchy_sizes.classes : 0;
         case registers::kQueueIndex:
             return registers_.index();
         default:
@@ -539,7 +539,7 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
 
 template <typename Judge>
 std::unique_ptr<Device> make_shaped(const DeviceSettings& settings) {
-    if (settings.gates) return std::make_unique<ModelDevice<GatedCore<Judge>>>(settings);
+    if (settings.hierarchy) return std::make_unique<ModelDevice<HierarchyCoreFor<Judge>>>(settings);
     return std::make_unique<ModelDevice<JudgedCore<Judge>>>(settings);
 }
 

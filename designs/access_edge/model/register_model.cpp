@@ -11,9 +11,9 @@ namespace {
 namespace registers = access_edge::registers;
 namespace fields = access_edge::fields;
 namespace values = access_edge::values;
-constexpr std::uint32_t kTree = values::kCommandTreeQueue;  // and three more: subscriber, node, port
-constexpr unsigned kOutstanding = 8;                        // as RegisterMaster
-constexpr unsigned kHalfWord = AqmSetting::kWordBits / 2;   // of an AQM's setting word, in each of two registers
+constexpr std::uint32_t kHierarchy = values::kCommandTreeQueue;  // and three more: subscriber, node, port
+constexpr unsigned kOutstanding = 8;                             // as RegisterMaster
+constexpr unsigned kHalfWord = AqmSetting::kWordBits / 2;        // of an AQM's setting word, in each of two registers
 }  // namespace
 
 void RegisterModel::execute(const Write& write) {
@@ -66,24 +66,24 @@ void RegisterModel::execute(const Write& write) {
 
 // As pst_control: the first reason in the order 1, 2, 3 or 4.
 RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
-    if (gates_ && command >> 2 == kTree >> 2) {
+    if (hierarchy_ && command >> 2 == kHierarchy >> 2) {
         using What = HierarchySetting::What;
         const auto what = static_cast<What>(command & 3);
         const std::uint32_t count = what == What::Queue        ? queues_
-                                    : what == What::Subscriber ? queues_ / tree_.queues_per_subscriber
-                                    : what == What::Node       ? tree_.nodes
-                                                               : tree_.ports;
+                                    : what == What::Subscriber ? queues_ / sizes_.queues_per_subscriber
+                                    : what == What::Node       ? sizes_.nodes
+                                                               : sizes_.ports;
         if (tree_index_ >= count) return Refused::Index;
-        if (what == What::Subscriber && tree_parent_ >= tree_.nodes) return Refused::Parent;
-        if (what == What::Node && tree_parent_ >= tree_.ports) return Refused::Parent;
-        return what == What::Queue && fields::kTreeClassCls.of(tree_class_) >= tree_.classes ? Refused::Class : Refused::Not;
+        if (what == What::Subscriber && tree_parent_ >= sizes_.nodes) return Refused::Parent;
+        if (what == What::Node && tree_parent_ >= sizes_.ports) return Refused::Parent;
+        return what == What::Queue && fields::kTreeClassCls.of(tree_class_) >= sizes_.classes ? Refused::Class : Refused::Not;
     }
     if (command != values::kCommandWrite && command != values::kCommandWriteNext && command != values::kCommandSnapshot)
         return Refused::Command;
     return index_ >= queues_ ? Refused::Index : Refused::Not;
 }
 
-HierarchySetting RegisterModel::tree_setting(std::uint32_t command) const {
+HierarchySetting RegisterModel::hierarchy_setting(std::uint32_t command) const {
     return {static_cast<HierarchySetting::What>(command & 3),
             tree_index_,
             {fields::kTreeRateMantissa.of(tree_rate_), fields::kTreeRateExponent.of(tree_rate_), fields::kTreeBurstCycles.of(tree_burst_)},
@@ -103,9 +103,9 @@ void RegisterModel::step(bool setting_taken) {
     if (start) {
         const bool writes = *command_ == values::kCommandWrite || *command_ == values::kCommandWriteNext;
         refused_ = check(*command_);
-        if (refused_ == Refused::Not && *command_ >= kTree) {
-            tree_setting_ = tree_setting(*command_);
-            state_ = State::WriteTree;
+        if (refused_ == Refused::Not && *command_ >= kHierarchy) {
+            hierarchy_setting_ = hierarchy_setting(*command_);
+            state_ = State::WriteHierarchy;
         } else if (refused_ == Refused::Not && writes) {
             setting_ = {index_,
                         fields::kQueueBurstCycles.of(burst_),

@@ -15,8 +15,9 @@ namespace penstock::engine {
 
 class RegisterModel {
   public:
-    // gates: there is a hierarchy, with these sizes.
-    RegisterModel(std::uint32_t queues, bool gates, const HierarchySizes& tree) : queues_(queues), gates_(gates), tree_(tree) {}
+    // hierarchy: there is one, with these sizes.
+    RegisterModel(std::uint32_t queues, bool hierarchy, const HierarchySizes& sizes)
+        : queues_(queues), hierarchy_(hierarchy), sizes_(sizes) {}
 
     void write(std::uint32_t address, std::uint32_t value) { pending_.push_back({address, value}); }
     // All writes are answered; a setting may still be on offer.
@@ -26,7 +27,7 @@ class RegisterModel {
 
     // The setting on offer in this cycle, if any.
     const CoreSetting* offered() const { return state_ == State::Write ? &setting_ : nullptr; }
-    const HierarchySetting* offered_tree() const { return state_ == State::WriteTree ? &tree_setting_ : nullptr; }
+    const HierarchySetting* offered_hierarchy() const { return state_ == State::WriteHierarchy ? &hierarchy_setting_ : nullptr; }
     // One cycle; setting_taken: the core takes what is on offer.
     void step(bool setting_taken);
 
@@ -37,7 +38,7 @@ class RegisterModel {
     std::optional<std::uint32_t> take_snapshot() { return std::exchange(snapshot_, std::nullopt); }
 
   private:
-    enum class State { Idle, Write, WriteTree };
+    enum class State { Idle, Write, WriteHierarchy };
     enum class Refused : std::uint32_t {
         Not = access_edge::values::kRefusalAccepted,
         Command = access_edge::values::kRefusalNoCommand,
@@ -51,11 +52,11 @@ class RegisterModel {
 
     void execute(const Write& write);
     Refused check(std::uint32_t command) const;
-    HierarchySetting tree_setting(std::uint32_t command) const;
+    HierarchySetting hierarchy_setting(std::uint32_t command) const;
 
     std::uint32_t queues_;
-    bool gates_;
-    HierarchySizes tree_;
+    bool hierarchy_;
+    HierarchySizes sizes_;
     std::deque<Write> pending_;
     unsigned outstanding_ = 0;
     bool held_ = false, responding_ = false;  // a write waits in the register block; its answer is on the bus
@@ -71,7 +72,7 @@ class RegisterModel {
     AqmSetting aqm_;
     std::uint32_t tree_rate_ = access_edge::fields::kTreeRateMantissa.at(access_edge::resets::kTreeRateMantissa);
     CoreSetting setting_;
-    HierarchySetting tree_setting_;
+    HierarchySetting hierarchy_setting_;
     Refused refused_ = Refused::Not;
     std::optional<std::uint32_t> snapshot_;
 };

@@ -25,11 +25,11 @@ module pst_access_edge
     parameter int unsigned               TickShift = 8,                         // its ticks are 2^TickShift cycles
     parameter int unsigned               AqmKind = Aqm != 0 ? 3 : 0,            // for software: which one it is (aqm_kind_e)
     parameter int unsigned               AqmGuardBytes = 0,                     // Aqm = 2: see pst_access_edge_arrivals
-    parameter int unsigned               Levels = 1,                            // 1: queues alone; 4: queue, subscriber, node, port
-    parameter int unsigned               QueuesPerSubscriber = 4,               // Levels = 4: 1, 2, 4 or 8
-    parameter int unsigned               Nodes = 2,                             // Levels = 4: power of two, >= 2
-    parameter int unsigned               Ports = 2,                             // Levels = 4: power of two, >= 2
-    parameter int unsigned               Classes = 4,                           // Levels = 4: 1 .. 8
+    parameter bit                        Hierarchy = 1'b0,                      // subscribers, nodes and ports; wants Shaping
+    parameter int unsigned               QueuesPerSubscriber = 4,               // Hierarchy: 1, 2, 4 or 8
+    parameter int unsigned               Nodes = 2,                             // Hierarchy: power of two, >= 2
+    parameter int unsigned               Ports = 2,                             // Hierarchy: power of two, >= 2
+    parameter int unsigned               Classes = 4,                           // Hierarchy: 1 .. 8
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
     parameter string                     DescRamStyle = "auto",                 // per-descriptor memories
@@ -361,20 +361,20 @@ module pst_access_edge
   len_t ev_len, ev_deq_len;
   aqm_cfg_t cfg_aqm;
 
-  logic tree_cfg_valid, tree_cfg_ready, core_tree_cfg_ready;
-  setting_e tree_cfg_what;
-  queue_id_t tree_cfg_id, tree_cfg_parent;
-  shaper_cfg_t tree_cfg_shaper;
-  class_t tree_cfg_class;
-  weight_t tree_cfg_weight;
+  logic hierarchy_cfg_valid, hierarchy_cfg_ready, core_hierarchy_cfg_ready;
+  setting_e hierarchy_cfg_what;
+  queue_id_t hierarchy_cfg_id, hierarchy_cfg_parent;
+  shaper_cfg_t hierarchy_cfg_shaper;
+  class_t hierarchy_cfg_class;
+  weight_t hierarchy_cfg_weight;
 
-  assign cfg_ready      = core_cfg_ready && init_done_q;
-  assign tree_cfg_ready = core_tree_cfg_ready && init_done_q;
+  assign cfg_ready           = core_cfg_ready && init_done_q;
+  assign hierarchy_cfg_ready = core_hierarchy_cfg_ready && init_done_q;
 
   pst_access_edge_core #(
       .Queues(Queues), .Descriptors(Descriptors), .Shaping(Shaping), .OwnScheduler(OwnScheduler), .Aqm(Aqm),
       .AqmEstimate(AqmEstimate), .TickShift(TickShift), .AqmGuardBytes(AqmGuardBytes), .MaxPacketBytes(MaxFrameBytes),
-      .Levels(Levels), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports),
+      .Hierarchy(Hierarchy), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports),
       .Classes(Classes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
   ) u_core (
       .clk_i, .rst_i,
@@ -390,9 +390,11 @@ module pst_access_edge
       .s_cfg_valid_i(cfg_valid && init_done_q), .s_cfg_ready_o(core_cfg_ready), .s_cfg_queue_i(cfg_queue),
       .s_cfg_shaper_i(cfg_shaper), .s_cfg_limit_packets_i(cfg_limit_packets), .s_cfg_limit_bytes_i(cfg_limit_bytes),
       .s_cfg_aqm_i(cfg_aqm),
-      .s_tree_cfg_valid_i(tree_cfg_valid && init_done_q), .s_tree_cfg_ready_o(core_tree_cfg_ready), .s_tree_cfg_what_i(tree_cfg_what),
-      .s_tree_cfg_id_i(tree_cfg_id), .s_tree_cfg_shaper_i(tree_cfg_shaper), .s_tree_cfg_parent_i(tree_cfg_parent),
-      .s_tree_cfg_class_i(tree_cfg_class), .s_tree_cfg_weight_i(tree_cfg_weight),
+      .s_hierarchy_cfg_valid_i(hierarchy_cfg_valid && init_done_q), .s_hierarchy_cfg_ready_o(core_hierarchy_cfg_ready),
+      .s_hierarchy_cfg_what_i(hierarchy_cfg_what),
+      .s_hierarchy_cfg_id_i(hierarchy_cfg_id), .s_hierarchy_cfg_shaper_i(hierarchy_cfg_shaper),
+      .s_hierarchy_cfg_parent_i(hierarchy_cfg_parent),
+      .s_hierarchy_cfg_class_i(hierarchy_cfg_class), .s_hierarchy_cfg_weight_i(hierarchy_cfg_weight),
       .now_o, .init_done_o(core_init_done)
   );
 
@@ -513,7 +515,7 @@ module pst_access_edge
 
   pst_control #(
       .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
-      .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Levels(Levels),
+      .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .PacketWidth(PacketWidth),
       .ByteWidth(ByteWidth)
   ) u_control (
@@ -526,9 +528,11 @@ module pst_access_edge
       .m_cfg_valid_o(cfg_valid), .m_cfg_ready_i(cfg_ready), .m_cfg_queue_o(cfg_queue), .m_cfg_shaper_o(cfg_shaper),
       .m_cfg_limit_packets_o(cfg_limit_packets), .m_cfg_limit_bytes_o(cfg_limit_bytes),
       .m_cfg_aqm_o(cfg_aqm),
-      .m_tree_cfg_valid_o(tree_cfg_valid), .m_tree_cfg_ready_i(tree_cfg_ready), .m_tree_cfg_what_o(tree_cfg_what),
-      .m_tree_cfg_id_o(tree_cfg_id), .m_tree_cfg_shaper_o(tree_cfg_shaper), .m_tree_cfg_parent_o(tree_cfg_parent),
-      .m_tree_cfg_class_o(tree_cfg_class), .m_tree_cfg_weight_o(tree_cfg_weight),
+      .m_hierarchy_cfg_valid_o(hierarchy_cfg_valid), .m_hierarchy_cfg_ready_i(hierarchy_cfg_ready),
+      .m_hierarchy_cfg_what_o(hierarchy_cfg_what),
+      .m_hierarchy_cfg_id_o(hierarchy_cfg_id), .m_hierarchy_cfg_shaper_o(hierarchy_cfg_shaper),
+      .m_hierarchy_cfg_parent_o(hierarchy_cfg_parent),
+      .m_hierarchy_cfg_class_o(hierarchy_cfg_class), .m_hierarchy_cfg_weight_o(hierarchy_cfg_weight),
       .m_read_index_o(read_index),
       .m_read_out_valid_o(read_out_valid), .m_read_out_ready_i(read_out_ready),
       .m_read_in_drop_valid_o(read_in_drop_valid), .m_read_in_drop_ready_i(read_all_ready),

@@ -20,11 +20,11 @@ module pst_access_edge_core
     parameter int unsigned TickShift = 8,          // AQM: a tick is 2^TickShift cycles
     parameter int unsigned AqmGuardBytes = 0,      // Aqm = 2: see pst_access_edge_arrivals
     parameter int unsigned MaxPacketBytes = 1514,  // the largest packet
-    parameter int unsigned Levels = 1,             // 1: queues alone; 4: queue, subscriber, node, port
-    parameter int unsigned QueuesPerSubscriber = 4,    // Levels = 4: 1, 2, 4 or 8
-    parameter int unsigned Nodes = 2,              // Levels = 4: power of two, >= 2
-    parameter int unsigned Ports = 2,              // Levels = 4: power of two, >= 2
-    parameter int unsigned Classes = 4,            // Levels = 4: 1 .. 8
+    parameter bit          Hierarchy = 1'b0,       // subscribers, nodes and ports; wants Shaping
+    parameter int unsigned QueuesPerSubscriber = 4,    // Hierarchy: 1, 2, 4 or 8
+    parameter int unsigned Nodes = 2,              // Hierarchy: power of two, >= 2
+    parameter int unsigned Ports = 2,              // Hierarchy: power of two, >= 2
+    parameter int unsigned Classes = 4,            // Hierarchy: 1 .. 8
     parameter string       QueueRamStyle = "auto", // per-queue memories, see pst_ram_1r1w
     parameter string       DescRamStyle = "auto",  // per-descriptor memory
     localparam int unsigned QueueIdWidth = $clog2(Queues),
@@ -74,31 +74,31 @@ module pst_access_edge_core
     input  logic [LimitPacketsWidth-1:0] s_cfg_limit_packets_i,
     input  logic [LimitBytesWidth-1:0]   s_cfg_limit_bytes_i,
     input  aqm_cfg_t                     s_cfg_aqm_i,
-    // Levels = 4: settings of the hierarchy, see pst_hierarchy
-    input  logic                         s_tree_cfg_valid_i,
-    output logic                         s_tree_cfg_ready_o,
-    input  setting_e                     s_tree_cfg_what_i,
-    input  logic [QueueIdWidth-1:0]      s_tree_cfg_id_i,
-    input  shaper_cfg_t                  s_tree_cfg_shaper_i,
-    input  logic [QueueIdWidth-1:0]      s_tree_cfg_parent_i,
-    input  class_t                       s_tree_cfg_class_i,
-    input  weight_t                      s_tree_cfg_weight_i,
+    // Hierarchy: settings of the hierarchy, see pst_hierarchy
+    input  logic                         s_hierarchy_cfg_valid_i,
+    output logic                         s_hierarchy_cfg_ready_o,
+    input  setting_e                     s_hierarchy_cfg_what_i,
+    input  logic [QueueIdWidth-1:0]      s_hierarchy_cfg_id_i,
+    input  shaper_cfg_t                  s_hierarchy_cfg_shaper_i,
+    input  logic [QueueIdWidth-1:0]      s_hierarchy_cfg_parent_i,
+    input  class_t                       s_hierarchy_cfg_class_i,
+    input  weight_t                      s_hierarchy_cfg_weight_i,
     output logic [31:0]                  now_o,
     output logic                         init_done_o
 );
 
   localparam int unsigned Credits = 32;
-  localparam int unsigned DoneCredits = 32;    // packets through the gates that the scheduler can keep until it has told their queues
+  localparam int unsigned DoneCredits = 32;    // packets through the hierarchy that the scheduler can keep until it has told their queues
   // Stages until a verdict is there: look with the queue manager's answer (R0), take at R2, verdict at R4 or R6. The scheduler waits so long, and with
-  // gates behind it one longer than R4: a queue that comes round faster than they take its packets, every 11 cycles, has to wait to be told.
+  // a hierarchy behind it one longer than R4: a queue that comes round faster than that takes its packets, every 11 cycles, has to wait to be told.
   localparam int unsigned JudgedStages = Aqm != 1 ? 0 : AqmEstimate ? 3 : 1;
-  localparam int unsigned VerdictStages = Levels > 1 && JudgedStages == 1 ? 2 : JudgedStages;
+  localparam int unsigned VerdictStages = Hierarchy && JudgedStages == 1 ? 2 : JudgedStages;
 
   if (Aqm > 2) begin : g_bad_aqm
     $error("pst_access_edge_core: Aqm is %0d, allowed: 0 (none), 1 (departures), 2 (arrivals)", Aqm);
   end
-  if ((Levels != 1 && Levels != 4) || (Levels == 4 && !Shaping)) begin : g_bad_levels
-    $error("pst_access_edge_core: Levels is %0d, allowed: 1, or with Shaping 4", Levels);
+  if (Hierarchy && !Shaping) begin : g_bad_hierarchy
+    $error("pst_access_edge_core: Hierarchy wants Shaping");
   end
   if (Aqm != 0 && !Shaping) begin : g_bad_shaping
     $error("pst_access_edge_core: an AQM needs the shaped scheduler");
@@ -126,7 +126,7 @@ module pst_access_edge_core
   logic [QueueIdWidth-1:0] judged_queue;
   logic [DescIdWidth-1:0] judged_desc;
   len_t judged_len;
-  logic out_valid, out_take, credit, out_ready, tree_init_done, done_valid, done_slow, ahead, ahead_room;
+  logic out_valid, out_take, credit, out_ready, hierarchy_init_done, done_valid, done_slow, ahead, ahead_room;
   logic [1:0] done_credits;
   logic [QueueIdWidth-1:0] done_queue, done_next_queue, ahead_queue;
   logic unused_out_ready;
@@ -141,7 +141,7 @@ module pst_access_edge_core
   verdict_e arrive_verdict;
 
   always_ff @(posedge clk_i) begin
-    init_done_o <= !rst_i && arrivals_init_done && queue_init_done && schedule_init_done && aqm_init_done && tree_init_done;
+    init_done_o <= !rst_i && arrivals_init_done && queue_init_done && schedule_init_done && aqm_init_done && hierarchy_init_done;
   end
 
   assign s_cfg_ready_o = cfg_ready && init_done_o;
@@ -205,7 +205,7 @@ module pst_access_edge_core
 
   pst_schedule #(
       .Queues(Queues), .Shaping(Shaping), .OwnScheduler(OwnScheduler), .Credits(Credits), .VerdictStages(VerdictStages),
-      .Gated(Levels > 1), .DoneDepth(DoneCredits), .QueueRamStyle(QueueRamStyle)
+      .Hierarchy(Hierarchy), .DoneDepth(DoneCredits), .QueueRamStyle(QueueRamStyle)
   ) u_schedule (
       .clk_i, .rst_i,
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
@@ -281,34 +281,35 @@ module pst_access_edge_core
 
   assign out_take = out_valid && (out.drop ? head_ready : out_ready);
 
-  // --- the gates above the queue
+  // --- the hierarchy above the queue
 
-  if (Levels == 1) begin : g_queues_alone
-    assign out_ready          = m_out_ready_i;
-    assign m_out_valid_o      = out_valid && !out.drop;
-    assign m_out_mark_o       = out.mark;
-    assign m_out_queue_o      = out.queue_id;
-    assign m_out_desc_o       = out.desc;
-    assign m_out_len_o        = out.len;
-    assign done_valid         = 1'b0;
-    assign done_queue         = '0;
-    assign done_slow          = 1'b0;
-    assign done_next_queue    = '0;
-    assign ahead_room         = 1'b0;
-    assign credit             = out_take;
-    assign s_tree_cfg_ready_o = 1'b1;
-    assign tree_init_done     = 1'b1;
+  if (!Hierarchy) begin : g_queues_alone
+    assign out_ready               = m_out_ready_i;
+    assign m_out_valid_o           = out_valid && !out.drop;
+    assign m_out_mark_o            = out.mark;
+    assign m_out_queue_o           = out.queue_id;
+    assign m_out_desc_o            = out.desc;
+    assign m_out_len_o             = out.len;
+    assign done_valid              = 1'b0;
+    assign done_queue              = '0;
+    assign done_slow               = 1'b0;
+    assign done_next_queue         = '0;
+    assign ahead_room              = 1'b0;
+    assign credit                  = out_take;
+    assign s_hierarchy_cfg_ready_o = 1'b1;
+    assign hierarchy_init_done     = 1'b1;
 
-    logic unused_tree;
-    assign unused_tree = ^{s_tree_cfg_valid_i, s_tree_cfg_what_i, s_tree_cfg_id_i, s_tree_cfg_shaper_i, s_tree_cfg_parent_i,
-                           s_tree_cfg_class_i, s_tree_cfg_weight_i, done_credits, ahead, ahead_queue};
-  end else begin : g_tree
+    logic unused_hierarchy;
+    assign unused_hierarchy = ^{s_hierarchy_cfg_valid_i, s_hierarchy_cfg_what_i, s_hierarchy_cfg_id_i, s_hierarchy_cfg_shaper_i,
+                                s_hierarchy_cfg_parent_i,
+                           s_hierarchy_cfg_class_i, s_hierarchy_cfg_weight_i, done_credits, ahead, ahead_queue};
+  end else begin : g_hierarchy
     logic packet_valid, packet_ready, packet_mark;
     logic [QueueIdWidth-1:0] packet_queue;
     logic [DescIdWidth-1:0] packet_desc;
     len_t packet_len;
 
-    // Whether the gates take a packet is known late.
+    // Whether the hierarchy takes a packet is known late.
     always_ff @(posedge clk_i) credit <= out_take && !rst_i;
 
     // A queue has one packet in the hierarchy at a time; one that was sent ahead of its being through waits here.
@@ -334,10 +335,10 @@ module pst_access_edge_core
         .m_out_valid_o, .m_out_ready_i, .m_out_queue_o, .m_out_payload_o({m_out_mark_o, m_out_desc_o}), .m_out_len_o,
         .m_done_valid_o(done_valid), .m_done_queue_o(done_queue), .m_done_slow_o(done_slow),
         .m_done_next_queue_o(done_next_queue), .done_credits_i(done_credits),
-        .s_cfg_valid_i(s_tree_cfg_valid_i), .s_cfg_ready_o(s_tree_cfg_ready_o), .s_cfg_what_i(s_tree_cfg_what_i),
-        .s_cfg_id_i(s_tree_cfg_id_i), .s_cfg_shaper_i(s_tree_cfg_shaper_i), .s_cfg_parent_i(s_tree_cfg_parent_i),
-        .s_cfg_class_i(s_tree_cfg_class_i), .s_cfg_weight_i(s_tree_cfg_weight_i),
-        .init_done_o(tree_init_done)
+        .s_cfg_valid_i(s_hierarchy_cfg_valid_i), .s_cfg_ready_o(s_hierarchy_cfg_ready_o), .s_cfg_what_i(s_hierarchy_cfg_what_i),
+        .s_cfg_id_i(s_hierarchy_cfg_id_i), .s_cfg_shaper_i(s_hierarchy_cfg_shaper_i), .s_cfg_parent_i(s_hierarchy_cfg_parent_i),
+        .s_cfg_class_i(s_hierarchy_cfg_class_i), .s_cfg_weight_i(s_hierarchy_cfg_weight_i),
+        .init_done_o(hierarchy_init_done)
     );
   end
 

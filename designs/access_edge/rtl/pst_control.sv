@@ -22,11 +22,11 @@ module pst_control
     parameter int unsigned AqmKind = 0,             // shown in a register: which AQM there is (aqm_kind_e), 0 none
     parameter bit          AqmEstimate = 1'b0,      // shown in a register
     parameter int unsigned TickShift = 8,           // shown in a register, 0..31
-    parameter int unsigned Levels = 1,              // 1: queues alone; 4: queue, subscriber, node, port
-    parameter int unsigned QueuesPerSubscriber = 4, // Levels = 4
-    parameter int unsigned Nodes = 2,               // Levels = 4
-    parameter int unsigned Ports = 2,               // Levels = 4
-    parameter int unsigned Classes = 4,             // Levels = 4, 1..8
+    parameter bit          Hierarchy = 1'b0,        // subscribers, nodes and ports; wants Shaping
+    parameter int unsigned QueuesPerSubscriber = 4, // Hierarchy
+    parameter int unsigned Nodes = 2,               // Hierarchy
+    parameter int unsigned Ports = 2,               // Hierarchy
+    parameter int unsigned Classes = 4,             // Hierarchy: 1..8
     parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1
@@ -61,15 +61,15 @@ module pst_control
     output logic [LimitPacketsWidth-1:0] m_cfg_limit_packets_o,
     output logic [  LimitBytesWidth-1:0] m_cfg_limit_bytes_o,
     output aqm_cfg_t                     m_cfg_aqm_o,
-    // Levels = 4: settings of the hierarchy
-    output logic                         m_tree_cfg_valid_o,
-    input  logic                         m_tree_cfg_ready_i,
-    output setting_e                     m_tree_cfg_what_o,
-    output logic [         QueueIdW-1:0] m_tree_cfg_id_o,
-    output shaper_cfg_t                  m_tree_cfg_shaper_o,
-    output logic [         QueueIdW-1:0] m_tree_cfg_parent_o,
-    output class_t                       m_tree_cfg_class_o,
-    output weight_t                      m_tree_cfg_weight_o,
+    // Hierarchy: settings of the hierarchy
+    output logic                         m_hierarchy_cfg_valid_o,
+    input  logic                         m_hierarchy_cfg_ready_i,
+    output setting_e                     m_hierarchy_cfg_what_o,
+    output logic [         QueueIdW-1:0] m_hierarchy_cfg_id_o,
+    output shaper_cfg_t                  m_hierarchy_cfg_shaper_o,
+    output logic [         QueueIdW-1:0] m_hierarchy_cfg_parent_o,
+    output class_t                       m_hierarchy_cfg_class_o,
+    output weight_t                      m_hierarchy_cfg_weight_o,
     // reads of the counter banks; all but "out" answer together
     output logic [         QueueIdW-1:0] m_read_index_o,
     output logic                         m_read_out_valid_o,
@@ -102,7 +102,7 @@ module pst_control
     $error("pst_control: PacketWidth is %0d (1 to 50), ByteWidth is %0d (1 to 56)", PacketWidth, ByteWidth);
   end
 
-  localparam logic [31:0] FirstTreeCommand = CommandTreeQueue;  // and three more: subscriber, node, port
+  localparam logic [31:0] FirstHierarchyCommand = CommandTreeQueue;  // and three more: subscriber, node, port
 
   typedef struct packed {
     logic [PacketWidth-1:0] packets;
@@ -123,13 +123,13 @@ module pst_control
     logic [QueueIdW-1:0] parent;
     class_t              cls;
     weight_t             weight;
-  } tree_t;
+  } hierarchy_t;
 
   typedef enum logic [2:0] {
     Idle,
-    Write,     // a setting is offered
-    WriteTree, // a setting of the hierarchy is offered
-    AskOut,    // the read of the sent counters is offered
+    Write,          // a setting is offered
+    WriteHierarchy, // a setting of the hierarchy is offered
+    AskOut,         // the read of the sent counters is offered
     WaitOut,
     AskInDrop, // the read of the accepted and lost counters is offered
     WaitInDrop
@@ -143,8 +143,8 @@ module pst_control
   // A command that has been taken from the bus but not answered.
   logic        pending_q, pending_d;
   logic [31:0] command_q, command_d;
-  logic        start, is_write, is_tree;
-  tree_t       tree_q, tree_d, tree;
+  logic        start, is_write, is_hierarchy;
+  hierarchy_t  hierarchy_q, hierarchy_d, hierarchy;
   logic [31:0] tree_index, tree_parent;
 
   logic [QueueIdW-1:0] queue_q, queue_d;
@@ -168,13 +168,13 @@ module pst_control
     settings.aqm.settings    = {hwif_out.queue_aqm_target.ticks.value, hwif_out.queue_aqm_interval.ticks.value};
   end
 
-  assign start    = pending_q && state_q == Idle;
-  assign is_write = command_q == CommandWrite || command_q == CommandWriteNext;
-  assign is_tree  = Levels > 1 && command_q[31:2] == FirstTreeCommand[31:2];
+  assign start        = pending_q && state_q == Idle;
+  assign is_write     = command_q == CommandWrite || command_q == CommandWriteNext;
+  assign is_hierarchy = Hierarchy && command_q[31:2] == FirstHierarchyCommand[31:2];
 
   assign tree_index  = hwif_out.tree_index.value.value;
   assign tree_parent = hwif_out.tree_parent.value.value;
-  assign tree = '{
+  assign hierarchy = '{
       what: setting_e'(command_q[1:0]),
       id: tree_index[QueueIdW-1:0],
       shaper: '{
@@ -189,8 +189,8 @@ module pst_control
 
   always_comb begin
     refuse = RefusalAccepted;
-    if (is_tree) begin
-      unique case (tree.what)
+    if (is_hierarchy) begin
+      unique case (hierarchy.what)
         SetQueue: begin
           if (hwif_out.tree_class.cls.value >= 8'(Classes)) refuse = RefusalBadClass;
           if (tree_index >= Queues) refuse = RefusalBadIndex;
@@ -208,7 +208,7 @@ module pst_control
     end else if (hwif_out.queue_index.value.value >= Queues) begin
       refuse = RefusalBadIndex;
     end
-    if (!is_tree && !is_write && command_q != CommandSnapshot) refuse = RefusalNoCommand;
+    if (!is_hierarchy && !is_write && command_q != CommandSnapshot) refuse = RefusalNoCommand;
   end
 
   always_comb begin
@@ -218,7 +218,7 @@ module pst_control
     command_d   = command_q;
     queue_d     = queue_q;
     settings_d  = settings_q;
-    tree_d      = tree_q;
+    hierarchy_d = hierarchy_q;
     out_d       = out_q;
     snap_in_d   = snap_in_q;
     snap_out_d  = snap_out_q;
@@ -228,7 +228,7 @@ module pst_control
 
     unique case (state_q)
       Write: if (m_cfg_ready_i) state_d = Idle;
-      WriteTree: if (m_tree_cfg_ready_i) state_d = Idle;
+      WriteHierarchy: if (m_hierarchy_cfg_ready_i) state_d = Idle;
       AskOut: if (m_read_out_ready_i) state_d = WaitOut;
       WaitOut:
       if (s_out_valid_i) begin
@@ -247,11 +247,11 @@ module pst_control
       end
       default: begin  // Idle
         if (start) begin
-          queue_d    = hwif_out.queue_index.value.value[QueueIdW-1:0];
-          settings_d = settings;
-          tree_d     = tree;
-          refused_d  = refuse;
-          if (refuse == RefusalAccepted) state_d = is_tree ? WriteTree : is_write ? Write : AskOut;
+          queue_d     = hwif_out.queue_index.value.value[QueueIdW-1:0];
+          settings_d  = settings;
+          hierarchy_d = hierarchy;
+          refused_d   = refuse;
+          if (refuse == RefusalAccepted) state_d = is_hierarchy ? WriteHierarchy : is_write ? Write : AskOut;
         end
       end
     endcase
@@ -285,29 +285,29 @@ module pst_control
   end
 
   always_ff @(posedge clk_i) begin
-    command_q  <= command_d;
-    queue_q    <= queue_d;
-    settings_q <= settings_d;
-    tree_q     <= tree_d;
-    out_q      <= out_d;
+    command_q   <= command_d;
+    queue_q     <= queue_d;
+    settings_q  <= settings_d;
+    hierarchy_q <= hierarchy_d;
+    out_q       <= out_d;
   end
 
-  assign m_cfg_valid_o          = state_q == Write;
-  assign m_cfg_queue_o          = queue_q;
-  assign m_cfg_shaper_o         = settings_q.shaper;
-  assign m_cfg_limit_packets_o  = settings_q.limit_packets;
-  assign m_cfg_limit_bytes_o    = settings_q.limit_bytes;
-  assign m_cfg_aqm_o            = settings_q.aqm;
-  assign m_tree_cfg_valid_o     = state_q == WriteTree;
-  assign m_tree_cfg_what_o      = tree_q.what;
-  assign m_tree_cfg_id_o        = tree_q.id;
-  assign m_tree_cfg_shaper_o    = tree_q.shaper;
-  assign m_tree_cfg_parent_o    = tree_q.parent;
-  assign m_tree_cfg_class_o     = tree_q.cls;
-  assign m_tree_cfg_weight_o    = tree_q.weight;
-  assign m_read_index_o         = queue_q;
-  assign m_read_out_valid_o     = state_q == AskOut;
-  assign m_read_in_drop_valid_o = state_q == AskInDrop;
+  assign m_cfg_valid_o            = state_q == Write;
+  assign m_cfg_queue_o            = queue_q;
+  assign m_cfg_shaper_o           = settings_q.shaper;
+  assign m_cfg_limit_packets_o    = settings_q.limit_packets;
+  assign m_cfg_limit_bytes_o      = settings_q.limit_bytes;
+  assign m_cfg_aqm_o              = settings_q.aqm;
+  assign m_hierarchy_cfg_valid_o  = state_q == WriteHierarchy;
+  assign m_hierarchy_cfg_what_o   = hierarchy_q.what;
+  assign m_hierarchy_cfg_id_o     = hierarchy_q.id;
+  assign m_hierarchy_cfg_shaper_o = hierarchy_q.shaper;
+  assign m_hierarchy_cfg_parent_o = hierarchy_q.parent;
+  assign m_hierarchy_cfg_class_o  = hierarchy_q.cls;
+  assign m_hierarchy_cfg_weight_o = hierarchy_q.weight;
+  assign m_read_index_o           = queue_q;
+  assign m_read_out_valid_o       = state_q == AskOut;
+  assign m_read_in_drop_valid_o   = state_q == AskInDrop;
 
   always_comb begin
     hwif_in.queues.value.next          = Queues;
@@ -319,11 +319,11 @@ module pst_control
     hwif_in.features.aqm.next          = 2'(AqmKind);
     hwif_in.features.aqm_estimate.next = AqmEstimate;
     hwif_in.features.tick_shift.next   = AqmKind != 0 ? 5'(TickShift) : '0;
-    hwif_in.features.hierarchy.next    = Levels > 1;
-    hwif_in.queues_per_subscriber.value.next = Levels > 1 ? QueuesPerSubscriber : 0;
-    hwif_in.nodes.value.next           = Levels > 1 ? Nodes : 0;
-    hwif_in.ports.value.next           = Levels > 1 ? Ports : 0;
-    hwif_in.classes.value.next         = Levels > 1 ? Classes : 0;
+    hwif_in.features.hierarchy.next    = Hierarchy;
+    hwif_in.queues_per_subscriber.value.next = Hierarchy ? QueuesPerSubscriber : 0;
+    hwif_in.nodes.value.next           = Hierarchy ? Nodes : 0;
+    hwif_in.ports.value.next           = Hierarchy ? Ports : 0;
+    hwif_in.classes.value.next         = Hierarchy ? Classes : 0;
     hwif_in.status.init_done.next      = init_done_i;
     hwif_in.status.busy.next           = state_q != Idle || pending_q;
     hwif_in.status.refused.next        = refused_q != RefusalAccepted;

@@ -30,7 +30,7 @@ class ParentSettings:
     def writes(self, level: str, index: int, clock_hz: int) -> Writes:
         """Return the register writes that give `index` of `level` these settings. Raises UserError for what cannot be set."""
         burst = self.burst if isinstance(self.burst, int) else self.burst.size(self.rate_bps or 0)
-        return registers.tree_writes(level, index, self.rate_bps, burst, self.parent, clock_hz, self.weight)
+        return registers.hierarchy_writes(level, index, self.rate_bps, burst, self.parent, clock_hz, self.weight)
 
 
 class Parents:
@@ -47,8 +47,8 @@ class Parents:
 
     def count(self, kind: str, key: KeyPath) -> int:
         """Return how many subscribers, nodes or ports there are."""
-        tree = self._tree(key)
-        return self._config.queues // tree.queues_per_subscriber if kind == "subscribers" else int(getattr(tree, kind))
+        hierarchy = self._tree(key)
+        return self._config.queues // hierarchy.queues_per_subscriber if kind == "subscribers" else int(getattr(hierarchy, kind))
 
     def idents(self, kind: str, ranges: tuple[tuple[int, int], ...], key: KeyPath) -> list[int]:
         """Return the ids of some ranges. Fails for one that the configuration does not have."""

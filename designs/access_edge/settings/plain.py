@@ -55,11 +55,11 @@ def parent_writes(config: "Config", kind: str, ident: int, values: Mapping[str, 
     if kind not in LEVELS:
         raise UserError(f"{describe(kind)} is nothing that a hierarchy has{nearest(str(kind), LEVELS)}")
     key: KeyPath = (kind, _ident(kind, ident))
-    tree = parents or Parents(config, fail_plainly)
-    tree.idents(kind, ((ident, ident),), key)
+    hierarchy = parents or Parents(config, fail_plainly)
+    hierarchy.idents(kind, ((ident, ident),), key)
     given = _validated(ChangedSettings, values, key)
     check_names(kind, given, key, _fail_as_given(values))
-    return tree.change(kind, ident, given, key)
+    return hierarchy.change(kind, ident, given, key)
 
 
 def _ident(kind: str, ident: object) -> int:

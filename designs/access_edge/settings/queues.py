@@ -133,12 +133,12 @@ def _scheduler(given: Mapping[str, Any], config: "Config", key: KeyPath, fail: F
 
 
 def _check_class(given: QueueSettings, config: "Config", key: KeyPath, fail: Fail) -> None:
-    tree = config.hierarchy
+    hierarchy = config.hierarchy
     for name in ("traffic_class", "weight"):
-        if getattr(given, name) is not None and tree is None:
+        if getattr(given, name) is not None and hierarchy is None:
             fail((*key, name), f"is set, but configuration {config.name} has no hierarchy")
-    if tree and given.traffic_class is not None and given.traffic_class >= tree.classes:
-        most = f"0 to {tree.classes - 1}"
+    if hierarchy and given.traffic_class is not None and given.traffic_class >= hierarchy.classes:
+        most = f"0 to {hierarchy.classes - 1}"
         fail((*key, "traffic_class"), f"must be {most} in configuration {config.name}, not {given.traffic_class}")
 
 

@@ -29,11 +29,11 @@ struct Phase {
     unsigned enqueue, out, drop, setting;  // per mille of the cycles
     unsigned hot, max_len, reasons;
     bool low_limits;
-    unsigned tree;  // per mille of the cycles in which a setting of the hierarchy is offered
+    unsigned hierarchy;  // per mille of the cycles in which a setting of the hierarchy is offered
 };
 
 // With a hierarchy the library is built with these.
-constexpr penstock::HierarchySizes kTree{4, 4, 2, 4};
+constexpr penstock::HierarchySizes kSizes{4, 4, 2, 4};
 // Before any traffic subscribers, nodes and ports get their settings; later only classes and weights change.
 constexpr long kSetup = 4096;
 
@@ -54,7 +54,7 @@ template <typename Model>
 int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed,
             const penstock::CoreAqm& aqm, const penstock::OwnScheduler& own) {
     penstock::RtlCore rtl(library);
-    Model model(queues, descriptors, aqm, kTree, own);
+    Model model(queues, descriptors, aqm, kSizes, own);
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
     auto& p = rtl.pins;
@@ -76,7 +76,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
     long in = 0, out = 0, dropped = 0, settings = 0, skipped = 0, marks = 0, heads = 0;
     std::int64_t due = now + 1;  // the next cycle that the model has to be stepped in
     // Of every other run with a hierarchy: hardly any queue is slow, so packets crowd before nodes and ports, which let batches of them go.
-    const bool crowded = Model::kGates && seed % 2 == 0;
+    const bool crowded = Model::kHierarchy && seed % 2 == 0;
     const auto draw_setting = [&] {
         CoreSetting s;
         s.queue = below(4) ? below(queues) : below(phase.hot);
@@ -98,26 +98,26 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         if (Model::kArrivals) s.aqm = draw_aqm(64, 4, 0, 8);
         return s;
     };
-    const auto draw_tree = [&](bool setup) {
+    const auto draw_hierarchy = [&](bool setup) {
         using What = penstock::HierarchySetting::What;
         penstock::HierarchySetting s;
         s.what = static_cast<What>(setup ? below(4) : 0);
-        const std::uint32_t counts[] = {queues, queues / kTree.queues_per_subscriber, kTree.nodes, kTree.ports};
+        const std::uint32_t counts[] = {queues, queues / kSizes.queues_per_subscriber, kSizes.nodes, kSizes.ports};
         s.id = below(counts[static_cast<int>(s.what)]);
-        s.parent = s.what == What::Subscriber ? below(kTree.nodes) : s.what == What::Node ? below(kTree.ports) : 0;
+        s.parent = s.what == What::Subscriber ? below(kSizes.nodes) : s.what == What::Node ? below(kSizes.ports) : 0;
         const auto kind = below(16);
         // About the rate of the traffic, so that each level is congested at times.
         s.shaper.mantissa = kind == 0 && below(2) ? 0 : kind < 6 ? 1 : 32768 + below(32768);
         s.shaper.exponent = kind < 6 ? 0 : 8 + below(10);
         s.shaper.burst = below(3) ? 0 : below(5000);
-        s.cls = static_cast<std::uint8_t>(below(kTree.classes));
+        s.cls = static_cast<std::uint8_t>(below(kSizes.classes));
         s.weight = static_cast<std::uint8_t>(1 + below(8));
         if (crowded && s.what == What::Subscriber) s.shaper = {};
         if (crowded && s.what > What::Subscriber) s.shaper = {32768 + below(32768), 9 + below(5), below(below(2) ? 20'000 : 2'000)};
         if (crowded && seed % 4 == 0) s.cls = 0, s.parent = 0;  // long lists
         return s;
     };
-    penstock::HierarchySetting tree_offered;
+    penstock::HierarchySetting hierarchy_offered;
     penstock::AqmSetting offered;
     for (long n = 1; n < cycles; ++n) {
         ++now;
@@ -133,7 +133,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                      below(2) == 0,
                      below(3) ? below(5) : 100U};
             if (below(6) == 0) phase.out = 0;
-            if (Model::kGates && n < kSetup) phase.enqueue = 0, phase.tree = 1000;
+            if (Model::kHierarchy && n < kSetup) phase.enqueue = 0, phase.hierarchy = 1000;
         }
         if (!p.s_enq_valid_i && !free.empty() && below(1000) < phase.enqueue) {
             p.s_enq_valid_i = 1;
@@ -160,16 +160,16 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                 static_cast<std::uint64_t>(setting.aqm.enable) << 37 | static_cast<std::uint64_t>(setting.aqm.ecn) << 36 | setting.aqm.word;
             offered = setting.aqm;
         }
-        if (Model::kGates && !p.s_tree_cfg_valid_i && below(1000) < phase.tree) {
-            tree_offered = draw_tree(n < kSetup);
-            p.s_tree_cfg_valid_i = 1;
-            p.s_tree_cfg_what_i = static_cast<std::uint8_t>(tree_offered.what);
-            p.s_tree_cfg_id_i = tree_offered.id;
-            p.s_tree_cfg_shaper_i = static_cast<std::uint64_t>(tree_offered.shaper.burst) << 21 | tree_offered.shaper.exponent << 16 |
-                                    tree_offered.shaper.mantissa;
-            p.s_tree_cfg_parent_i = tree_offered.parent;
-            p.s_tree_cfg_class_i = tree_offered.cls;
-            p.s_tree_cfg_weight_i = static_cast<std::uint8_t>(tree_offered.weight - 1);
+        if (Model::kHierarchy && !p.s_hierarchy_cfg_valid_i && below(1000) < phase.hierarchy) {
+            hierarchy_offered = draw_hierarchy(n < kSetup);
+            p.s_hierarchy_cfg_valid_i = 1;
+            p.s_hierarchy_cfg_what_i = static_cast<std::uint8_t>(hierarchy_offered.what);
+            p.s_hierarchy_cfg_id_i = hierarchy_offered.id;
+            p.s_hierarchy_cfg_shaper_i = static_cast<std::uint64_t>(hierarchy_offered.shaper.burst) << 21 |
+                                         hierarchy_offered.shaper.exponent << 16 | hierarchy_offered.shaper.mantissa;
+            p.s_hierarchy_cfg_parent_i = hierarchy_offered.parent;
+            p.s_hierarchy_cfg_class_i = hierarchy_offered.cls;
+            p.s_hierarchy_cfg_weight_i = static_cast<std::uint8_t>(hierarchy_offered.weight - 1);
         }
         rtl.step();
         const auto differs = [&](const char* what, long a, long b) {
@@ -181,10 +181,11 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         EQUAL("now", p.now_o, static_cast<std::uint32_t>(now));
         const bool cfg_taken = p.s_cfg_valid_i && model.setting_ready();
         EQUAL("s_cfg_ready_o", bool(p.s_cfg_ready_o), model.setting_ready());
-        bool tree_taken = false;
-        if constexpr (Model::kGates) {
-            if (p.s_tree_cfg_valid_i) EQUAL("s_tree_cfg_ready_o", bool(p.s_tree_cfg_ready_o), model.tree_setting_ready(tree_offered.what));
-            tree_taken = p.s_tree_cfg_valid_i && p.s_tree_cfg_ready_o;
+        bool hierarchy_taken = false;
+        if constexpr (Model::kHierarchy) {
+            if (p.s_hierarchy_cfg_valid_i)
+                EQUAL("s_hierarchy_cfg_ready_o", bool(p.s_hierarchy_cfg_ready_o), model.hierarchy_setting_ready(hierarchy_offered.what));
+            hierarchy_taken = p.s_hierarchy_cfg_valid_i && p.s_hierarchy_cfg_ready_o;
         }
         EQUAL("s_enq_ready_o", bool(p.s_enq_ready_o), model.enqueue_ready(cfg_taken));
         EQUAL("m_out_valid_o", bool(p.m_out_valid_o), model.out_valid(now));
@@ -219,7 +220,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         }
         const bool enq_taken = p.s_enq_valid_i && p.s_enq_ready_o, out_taken = p.m_out_valid_o && p.m_out_ready_i;
         const bool drop_taken = p.m_drop_valid_o && p.m_drop_ready_i, head_taken = p.m_drop_head_valid_o && p.m_drop_head_ready_i;
-        if (tree_taken || head_taken || enq_taken || out_taken || drop_taken || cfg_taken || now >= due) {
+        if (hierarchy_taken || head_taken || enq_taken || out_taken || drop_taken || cfg_taken || now >= due) {
             const typename Model::Packet packet{p.s_enq_desc_i, p.s_enq_queue_i, p.s_enq_len_i, p.s_enq_reason_i, 0};
             if (cfg_taken) {
                 setting = {p.s_cfg_queue_i,
@@ -231,14 +232,14 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
                            offered};
             }
             model.step(now, enq_taken ? &packet : nullptr, out_taken, drop_taken, cfg_taken ? &setting : nullptr, p.s_enq_ect_i, head_taken,
-                       tree_taken ? &tree_offered : nullptr);
+                       hierarchy_taken ? &hierarchy_offered : nullptr);
             due = model.next_event(now);
         } else {
             ++skipped;
         }
         if (enq_taken) p.s_enq_valid_i = 0, ++in;
         if (cfg_taken) p.s_cfg_valid_i = 0, ++settings;
-        if (tree_taken) p.s_tree_cfg_valid_i = 0, ++settings;
+        if (hierarchy_taken) p.s_hierarchy_cfg_valid_i = 0, ++settings;
         if (out_taken) free.push_back(p.m_out_desc_o), ++out;
         if (drop_taken) free.push_back(p.m_drop_desc_o), ++dropped;
         if (head_taken) free.push_back(p.m_drop_head_desc_o);
@@ -273,11 +274,11 @@ int main(int argc, char** argv) {
         case 5:
             return run.operator()<JudgedCore<ArrivalJudge<true>>>(make_aqm<TimedPie>(queues, true));
         case 6:
-            return run.operator()<TreeCore>();
+            return run.operator()<HierarchyCore>();
         case 7:
-            return run.operator()<GatedCore<DepartureJudge<false>>>(make_aqm<Codel>(queues, false));
+            return run.operator()<HierarchyCoreFor<DepartureJudge<false>>>(make_aqm<Codel>(queues, false));
         case 8:
-            return run.operator()<GatedCore<ArrivalJudge<false>>>(make_aqm<TimedPie>(queues, false));
+            return run.operator()<HierarchyCoreFor<ArrivalJudge<false>>>(make_aqm<TimedPie>(queues, false));
         default:
             return run.operator()<OwnCore>();
     }

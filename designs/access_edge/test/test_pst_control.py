@@ -13,7 +13,7 @@ from penstock.testing.testbus import axi_lite_master
 from penstock.testing.testkit import Stream, parameter, run_module, seed, start, watch_held
 
 OKAY = 0
-TREE_FIELDS = ("what", "id", "shaper", "parent", "class", "weight")
+HIERARCHY_FIELDS = ("what", "id", "shaper", "parent", "class", "weight")
 CFG_FIELDS = ("queue", "shaper", "limit_packets", "limit_bytes", "aqm")
 
 
@@ -32,8 +32,10 @@ def test_control(parameters: dict[str, int]) -> None:
 
 
 def test_hierarchy() -> None:
-    tree = {"Levels": 4, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3}
-    run_module("access_edge", "pst_control", {"Queues": 64, **tree}, "settings_of_the_hierarchy", sources=library.sources_of("pst_control"))
+    hierarchy = {"Hierarchy": 1, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3}
+    run_module(
+        "access_edge", "pst_control", {"Queues": 64, **hierarchy}, "settings_of_the_hierarchy", sources=library.sources_of("pst_control")
+    )
 
 
 class Bench:
@@ -48,10 +50,10 @@ class Bench:
         self.cfg_stream = Stream(
             dut.clk_i, dut.m_cfg_valid_o, dut.m_cfg_ready_i, {name: getattr(dut, f"m_cfg_{name}_o") for name in CFG_FIELDS}, 0.2, self.rng
         )
-        self.tree: list[dict[str, int]] = []
-        self.tree_stream = Stream(
-            dut.clk_i, dut.m_tree_cfg_valid_o, dut.m_tree_cfg_ready_i,
-            {name: getattr(dut, f"m_tree_cfg_{name}_o") for name in TREE_FIELDS}, 0.2, self.rng,
+        self.hierarchy: list[dict[str, int]] = []
+        self.hierarchy_stream = Stream(
+            dut.clk_i, dut.m_hierarchy_cfg_valid_o, dut.m_hierarchy_cfg_ready_i,
+            {name: getattr(dut, f"m_hierarchy_cfg_{name}_o") for name in HIERARCHY_FIELDS}, 0.2, self.rng,
         )  # fmt: skip
         self.snapshots: list[dict[str, tuple[int, int, int]]] = []  # bank: (queue, packets, bytes), as the banks gave them
         self.counter_load = {"out": 0.7, "in_drop": 0.7}  # share of cycles in which the counter banks take no read
@@ -62,7 +64,7 @@ class Bench:
         for name in ("m_cfg_ready", "m_read_out_ready", "m_read_in_drop_ready", "s_out_valid", "s_in_drop_valid"):
             getattr(dut, f"{name}_i").value = 0
         dut.dropped_packets_i.value = dut.dropped_bytes_i.value = dut.marked_packets_i.value = 0
-        dut.m_tree_cfg_ready_i.value = 0
+        dut.m_hierarchy_cfg_ready_i.value = 0
         dut.init_done_i.value = self.init_done
         self.axil = axi_lite_master(dut)
         if stalls:
@@ -74,7 +76,7 @@ class Bench:
         cocotb.start_soon(
             watch_held(dut.clk_i, dut.rst_i, dut.m_cfg_valid_o, dut.m_cfg_ready_i, {n: getattr(dut, f"m_cfg_{n}_o") for n in CFG_FIELDS})
         )
-        cocotb.start_soon(self.tree_stream.receive(self.tree))
+        cocotb.start_soon(self.hierarchy_stream.receive(self.hierarchy))
         if drain_cfg:
             cocotb.start_soon(self.cfg_stream.receive(self.cfg))
 
@@ -333,10 +335,10 @@ async def settings_of_the_hierarchy(dut) -> None:
     """Commands 4 to 7: each setting leaves whole; one out of range changes nothing and says why; without a hierarchy all are refused."""
     bench, rng = Bench(dut), random.Random(seed())
     await bench.start()
-    levels, per = parameter("Levels", 1), parameter("QueuesPerSubscriber", 4)
+    hierarchy, per = parameter("Hierarchy", 0), parameter("QueuesPerSubscriber", 4)
     nodes, ports, classes = parameter("Nodes", 2), parameter("Ports", 2), parameter("Classes", 4)
     sizes = [bench.queues, bench.queues // per, nodes, ports]
-    assert await bench.read("nodes") == (nodes if levels > 1 else 0)
+    assert await bench.read("nodes") == (nodes if hierarchy else 0)
     expected, reasons = [], set()
     for _ in range(150):
         what = rng.randrange(4)
@@ -354,7 +356,7 @@ async def settings_of_the_hierarchy(dut) -> None:
         await bench.write("queue_command", 4 + what)
         status = await bench.idle()
         reason = 0
-        if levels == 1:
+        if not hierarchy:
             reason = 1
         elif index >= size:
             reason = 2
@@ -367,11 +369,11 @@ async def settings_of_the_hierarchy(dut) -> None:
         if not reason:
             shaper = burst << 21 | exponent << 16 | mantissa
             expected.append({"what": what, "id": index, "shaper": shaper, "parent": parent, "class": cls, "weight": weight})
-    assert len(bench.tree) == len(expected)
-    for given, wanted in zip(bench.tree, expected, strict=True):
+    assert len(bench.hierarchy) == len(expected)
+    for given, wanted in zip(bench.hierarchy, expected, strict=True):
         meant = {0: ("what", "id", "class", "weight"), 3: ("what", "id", "shaper")}.get(wanted["what"], ("what", "id", "shaper", "parent"))
         assert {name: given[name] for name in meant} == {name: wanted[name] for name in meant}
-    assert not bench.cfg and reasons == ({1} if levels == 1 else {0, 2, 3, 4})
+    assert not bench.cfg and reasons == ({1} if not hierarchy else {0, 2, 3, 4})
 
 
 @cocotb.test()

@@ -30,8 +30,9 @@ class CorePins(ctypes.Structure):
         ("s_cfg_valid", U8), ("s_cfg_ready", U8), ("rst", U8), ("init_done", U8), ("now", U32),
         ("s_cfg_aqm", U64), ("s_enq_ect", U8), ("m_out_mark", U8), ("m_drop_head_valid", U8), ("m_drop_head_ready", U8),
         ("m_drop_head_desc", U32), ("ev_deq_queue", U32), ("ev_deq_len", U16), ("ev_deq_valid", U8), ("ev_deq_reason", U8),
-        ("ev_deq_mark", U8), ("s_tree_cfg_shaper", U64), ("s_tree_cfg_id", U32), ("s_tree_cfg_parent", U32), ("s_tree_cfg_what", U8),
-        ("s_tree_cfg_class", U8), ("s_tree_cfg_weight", U8), ("s_tree_cfg_valid", U8), ("s_tree_cfg_ready", U8),
+        ("ev_deq_mark", U8), ("s_hierarchy_cfg_shaper", U64), ("s_hierarchy_cfg_id", U32),
+        ("s_hierarchy_cfg_parent", U32), ("s_hierarchy_cfg_what", U8),
+        ("s_hierarchy_cfg_class", U8), ("s_hierarchy_cfg_weight", U8), ("s_hierarchy_cfg_valid", U8), ("s_hierarchy_cfg_ready", U8),
     ]  # fmt: skip
 
 
@@ -99,16 +100,16 @@ class TestCore:
         descriptors: int,
         shaping: bool = True,
         aqm: dict[str, Any] | None = None,
-        tree: dict[str, int] | None = None,
+        hierarchy: dict[str, int] | None = None,
         scheduler: Part | None = None,
         engine: str = "rtl",
     ) -> None:
-        """`scheduler`: one of the user's own, without shaping; `engine`: rtl, or model, which has neither an AQM nor a tree here."""
+        """`scheduler`: one of the user's own, without shaping; `engine`: rtl, or model, which has neither an AQM nor a hierarchy here."""
         self.queues, self.descriptors = queues, descriptors
         self.estimate = bool(aqm and aqm.get("AqmEstimate"))  # delays are estimated, not measured
         self._core: CoreLibrary | CoreModel
         if engine == "rtl":
-            library = core.build_core(queues, descriptors, shaping, assertions=True, aqm=aqm, tree=tree, scheduler=scheduler)
+            library = core.build_core(queues, descriptors, shaping, assertions=True, aqm=aqm, hierarchy=hierarchy, scheduler=scheduler)
             self._core = CoreLibrary(library)
         else:
             self._core = CoreModel(queues, descriptors, shaping, scheduler)
@@ -121,7 +122,7 @@ class TestCore:
 
     def reset(self) -> None:
         """Reset the core, in mid-traffic too, and forget every packet, as the core must."""
-        self.pins.s_enq_valid = self.pins.s_cfg_valid = self.pins.s_tree_cfg_valid = 0
+        self.pins.s_enq_valid = self.pins.s_cfg_valid = self.pins.s_hierarchy_cfg_valid = 0
         self.pins.rst = 1
         for _ in range(2):
             self._core.step()
@@ -186,12 +187,17 @@ class TestCore:
     def configure_parent(self, what: int, number: int, parent: int, mantissa: int, exponent: int, burst: int = 0) -> None:
         """Set shaper and parent of a subscriber (`what` 1), node (2) or port (3)."""
         pins = self.pins
-        pins.s_tree_cfg_valid, pins.s_tree_cfg_what, pins.s_tree_cfg_id, pins.s_tree_cfg_parent = 1, what, number, parent
-        pins.s_tree_cfg_shaper = burst << 21 | exponent << 16 | mantissa
+        pins.s_hierarchy_cfg_valid, pins.s_hierarchy_cfg_what, pins.s_hierarchy_cfg_id, pins.s_hierarchy_cfg_parent = (
+            1,
+            what,
+            number,
+            parent,
+        )
+        pins.s_hierarchy_cfg_shaper = burst << 21 | exponent << 16 | mantissa
         self.cycle()
-        while not pins.s_tree_cfg_ready:
+        while not pins.s_hierarchy_cfg_ready:
             self.cycle()
-        pins.s_tree_cfg_valid = 0
+        pins.s_hierarchy_cfg_valid = 0
 
     def offer(self, queue: int, length: int, ect: bool = False) -> bool:
         """Offer a packet unless one is still offered or no descriptor is free; return whether it was."""

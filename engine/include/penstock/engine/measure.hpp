@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "penstock/engine/device.hpp"
+#include "penstock/engine/hierarchy_tally.hpp"
 #include "penstock/engine/histogram.hpp"
 #include "penstock/engine/huge_pages.hpp"
 #include "penstock/engine/pcap.hpp"
-#include "penstock/engine/tree_tally.hpp"
 
 namespace penstock {
 class Lateness;
@@ -89,7 +89,7 @@ struct MeasureSettings {
     unsigned groups = 0;
     std::string pcap_out;  // empty: none
     std::optional<LatenessSettings> lateness;
-    TreePlaces tree;  // of a device with a hierarchy
+    HierarchyPlaces hierarchy;  // of a device with a hierarchy
 };
 
 // Is told what became of each frame.
@@ -152,8 +152,8 @@ class Measurement final : public Observer {
     // Latencies in cycles: of all frames, then of each group.
     const std::vector<Histogram>& histograms() const { return histograms_; }
     const Series& series() const { return series_; }
-    // Null unless the settings have a tree.
-    const TreeTally* tree() const { return tree_.get(); }
+    // Null unless the settings have a hierarchy.
+    const HierarchyTally* hierarchy() const { return hierarchy_.get(); }
     // Null unless the settings ask for it; closed by freeze().
     const Lateness* lateness() const { return lateness_.get(); }
     // Frames whose fate the device has not told yet.
@@ -253,7 +253,7 @@ class Measurement final : public Observer {
     std::vector<PerQueue, HugePages<PerQueue>> queues_;
     // Where queues tell what they give away: what an AQM did to each, and the last frame that the queue has given away and that has not
     // departed yet; those before it in the list are given away too. Frames of a queue depart in the order in which it gives them away;
-    // those of several need not, for they may wait at the gates of a hierarchy.
+    // those of several need not, for they may wait in the hierarchy of a hierarchy.
     struct AqmCounts {
         std::uint64_t marks = 0, drops = 0;
         std::uint32_t given = kNone;
@@ -272,7 +272,7 @@ class Measurement final : public Observer {
     std::vector<Watched> watched_;
     std::unique_ptr<PcapWriter> pcap_;
     std::unique_ptr<Lateness> lateness_;
-    std::unique_ptr<TreeTally> tree_;
+    std::unique_ptr<HierarchyTally> hierarchy_;
     Totals live_, frozen_;
     std::uint64_t undecided_ = 0, lost_at_the_end_ = 0;
     std::uint32_t known_ = 1;  // a bit for each drop reason of the device, and for "goes on"

@@ -10,7 +10,7 @@ from penstock.designs.access_edge import job, registers
 from penstock.errors import UserError
 from penstock.scenarios import scenario
 
-HEAD = """name: tree
+HEAD = """name: hierarchy
 description: A test.
 device: { config: CONFIG }
 duration: 1 ms
@@ -21,7 +21,7 @@ CLOCK = 10_000_000
 
 
 def plan(tmp_path: Path, text: str, config: str = "tree_64", engine: str = "rtl") -> job.Plan:
-    path = tmp_path / "tree.yaml"
+    path = tmp_path / "hierarchy.yaml"
     path.write_text(HEAD.replace("CONFIG", config) + text)
     read, document = scenario.load(path)
     return job.build(read, document, configs.load(config), engine)
@@ -35,11 +35,11 @@ ports: [{ id: 1, rate: 1 Mbit/s }]
 """
     writes = plan(tmp_path, given).job["register_writes"]
     expected = [
-        *registers.tree_writes("subscriber", 1, 2_000_000, 1000, 3, CLOCK),
-        *registers.tree_writes("subscriber", 2, 2_000_000, 1000, 3, CLOCK),
-        *registers.tree_writes("subscriber", 4, None, 0, 0, CLOCK, 8),
-        *registers.tree_writes("node", 3, 0, 0, 1, CLOCK),
-        *registers.tree_writes("port", 1, 1_000_000, 0, 0, CLOCK),
+        *registers.hierarchy_writes("subscriber", 1, 2_000_000, 1000, 3, CLOCK),
+        *registers.hierarchy_writes("subscriber", 2, 2_000_000, 1000, 3, CLOCK),
+        *registers.hierarchy_writes("subscriber", 4, None, 0, 0, CLOCK, 8),
+        *registers.hierarchy_writes("node", 3, 0, 0, 1, CLOCK),
+        *registers.hierarchy_writes("port", 1, 1_000_000, 0, 0, CLOCK),
     ]
     assert writes == expected
     assert expected[:6] == [(0x68, 1), (0x6C, expected[1][1]), (0x70, 40_000), (0x74, 3), (0x78, 0), (0x54, 5)]
@@ -64,9 +64,9 @@ changes:
 """
     timed = plan(tmp_path, given).job["timed_register_writes"]
     expected = [
-        *((1000, *write) for write in registers.tree_writes("subscriber", 1, 0, 0, 3, CLOCK, 2)),
-        *((2000, *write) for write in registers.tree_writes("subscriber", 1, 0, 0, 2, CLOCK, 2)),
-        *((2500, *write) for write in registers.tree_writes("subscriber", 1, 0, 0, 2, CLOCK, 4)),
+        *((1000, *write) for write in registers.hierarchy_writes("subscriber", 1, 0, 0, 3, CLOCK, 2)),
+        *((2000, *write) for write in registers.hierarchy_writes("subscriber", 1, 0, 0, 2, CLOCK, 2)),
+        *((2500, *write) for write in registers.hierarchy_writes("subscriber", 1, 0, 0, 2, CLOCK, 4)),
         *((3000, *write) for write in registers.queue_writes(5, 3_000_000, 0, 7, 16_777_215, CLOCK)),
         *((3000, *write) for write in registers.class_writes(5, 1, 1)),
     ]

@@ -15,7 +15,7 @@ from penstock.designs.access_edge.testing.testcore import TestCore
 from penstock.testing.testkit import seed
 
 QUEUES, DESCRIPTORS = 16, 128
-TREE = {"Levels": 4, "QueuesPerSubscriber": 2, "Nodes": 4, "Ports": 2, "Classes": 4}
+HIERARCHY = {"Hierarchy": 1, "QueuesPerSubscriber": 2, "Nodes": 4, "Ports": 2, "Classes": 4}
 CODEL = {"aqm": "codel", "AqmEstimate": 0, "TickShift": 2, "MaxPacketBytes": 100}
 OPEN, CLOSED = (1, 0), (0, 0)
 SUBSCRIBER, NODE, PORT = 1, 2, 3
@@ -25,7 +25,7 @@ PARENTS = {SUBSCRIBER: (QUEUES // 2, 4), NODE: (4, 2), PORT: (2, 1)}  # how many
 @pytest.fixture(params=[None, CODEL, pytest.param(CODEL | {"AqmEstimate": 1}, marks=pytest.mark.slow)], ids=["no_aqm", "codel", "estimate"])
 def core(request: pytest.FixtureRequest) -> Iterator[TestCore]:
     print(f"PENSTOCK_SEED={seed()}")
-    made = TestCore(QUEUES, DESCRIPTORS, aqm=request.param, tree=TREE)
+    made = TestCore(QUEUES, DESCRIPTORS, aqm=request.param, hierarchy=HIERARCHY)
     yield made
     made.close()
 

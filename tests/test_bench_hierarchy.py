@@ -7,7 +7,7 @@ import pytest
 
 from penstock.benches import bench
 from penstock.command_line.app import main
-from penstock.designs.access_edge.bench import bench_tree
+from penstock.designs.access_edge.bench import bench_hierarchy
 
 CORE = ["--set", "queues=256"]
 DISTRIBUTION = {"count", "min", "mean", "p50", "p99", "p99_9", "max"}
@@ -32,12 +32,12 @@ def on_both_engines(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict
     return found[0]
 
 
-TREE = settings(queues=256, descriptors=4096, levels=4)
+HIERARCHY = settings(queues=256, descriptors=4096, levels=4)
 
 
 @pytest.mark.parametrize("name", ["queue", "schedule"])
 def test_open_gates_cost_no_throughput(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    result = run(capsys, name, *TREE, "--set", "packets=20000")
+    result = run(capsys, name, *HIERARCHY, "--set", "packets=20000")
     assert result["dequeues_per_cycle"] >= 0.68 and result["enqueues_per_cycle"] >= 0.68
     assert result["config"]["levels"] == 4 and result["config"]["nodes"] == 8
 
@@ -45,7 +45,7 @@ def test_open_gates_cost_no_throughput(name: str, capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize("name", ["queue", "schedule", "idle-latency"])
 def test_the_model_finds_the_same(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A bench on the model gives the figures of the RTL, to the digit."""
-    on_both_engines(capsys, name, *TREE, *settings(packets=2000))
+    on_both_engines(capsys, name, *HIERARCHY, *settings(packets=2000))
 
 
 def test_the_model_shares_as_fairly(capsys: pytest.CaptureFixture[str]) -> None:
@@ -59,8 +59,8 @@ def test_the_model_shares_as_fairly(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("name", ["queue", "schedule"])
 @pytest.mark.parametrize(("pattern", "least"), [("neighbours", 0.68), ("same", 1 / 12)])
 def test_few_queues_send_ahead(name: str, pattern: str, least: float, capsys: pytest.CaptureFixture[str]) -> None:
-    """Packets of a queue follow one another at the gates: 12 cycles at most for a queue alone, the full rate for four neighbours."""
-    result = run(capsys, name, *TREE, *settings(pattern=pattern, packets=20_000))
+    """Packets of a queue follow one another in the hierarchy: 12 cycles at most for a queue alone, the full rate for four neighbours."""
+    result = run(capsys, name, *HIERARCHY, *settings(pattern=pattern, packets=20_000))
     assert result["enqueues_per_cycle"] >= least and result["dequeues_per_cycle"] >= least
 
 
@@ -82,7 +82,7 @@ def test_a_congested_level(level: str, least: float, capsys: pytest.CaptureFixtu
 
     A batch is at most as long as there are subscribers that wait: eight for each node here.
     """
-    result = run(capsys, "schedule", *TREE, *settings(packets=10000, congested=level))
+    result = run(capsys, "schedule", *HIERARCHY, *settings(packets=10000, congested=level))
     assert least <= result["dequeues_per_cycle"] < 0.85
     assert result["config"]["congested"] == level
 
@@ -97,7 +97,7 @@ def test_small_packets_fill_a_congested_link(size: int | str, capsys: pytest.Cap
 
 
 def test_idle_latency_is_within_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
-    latency = run(capsys, "idle-latency", *TREE, "--set", "packets=500")["latency_cycles"]
+    latency = run(capsys, "idle-latency", *HIERARCHY, "--set", "packets=500")["latency_cycles"]
     assert latency["count"] == 500 and 16 < latency["max"] <= 32
 
 
@@ -141,7 +141,7 @@ def test_changes_while_traffic_flows(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_how_much_longer_standstills_are() -> None:
-    assert bench_tree.longer(np.array([5, 0, 2]), np.array([3, 1, 0])).tolist() == [0, 1, 2]
+    assert bench_hierarchy.longer(np.array([5, 0, 2]), np.array([3, 1, 0])).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_wrong_input_is_one_sentence_and_status_2(arguments: list[str], words: s
 def test_levels_1_is_what_it_was() -> None:
     """The same options, and so the same run, as before there was a hierarchy."""
     options = bench.plan("schedule", {"queues": "64"}, 1)
-    assert options["levels"] == 1 and bench_tree.parameters(options) is None
+    assert options["levels"] == 1 and bench_hierarchy.parameters(options) is None
     assert options == bench.plan("schedule", {"queues": "64", "levels": "1"}, 1)
 
 
@@ -186,6 +186,6 @@ def test_a_core_with_another_hierarchy_is_caught(monkeypatch: pytest.MonkeyPatch
 
     given = {"queues": "256", "queues_per_subscriber": "2", "nodes": "8", "megabytes": "1", "size": "590", "rate": "4 Gbit/s"}
     options = bench.plan("fairness", given, 1)
-    four = build_core(256, 4096, tree=bench_tree.parameters(options | {"queues_per_subscriber": 4}))
+    four = build_core(256, 4096, hierarchy=bench_hierarchy.parameters(options | {"queues_per_subscriber": 4}))
     monkeypatch.setattr(bench, "prepare", lambda options, report=None: four)
     assert bench.run(options)["share_error_points"] > 2

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from penstock.designs import configs
-from penstock.designs.access_edge.testing import twins, twins_tree
+from penstock.designs.access_edge.testing import twins, twins_hierarchy
 from penstock.engine import engine, run
 
 LEVELS = ("subscribers", "nodes", "ports")
@@ -147,13 +147,13 @@ def test_a_level_of_many_has_no_latencies(tmp_path: Path) -> None:
         ({"moves": [(0, False, 16, 0)]}, "moves names 16"),
         ({"moves": [(0, True, 0, 2)]}, "moves names 2"),
         ({"moves": [0]}, "moves is not a list of"),
-        ({"roots": 1}, "tree.roots is not a key"),
+        ({"roots": 1}, "hierarchy.roots is not a key"),
     ],
 )
 def test_the_engine_refuses_places_that_cannot_be(change: dict[str, Any], words: str) -> None:
     config = configs.load("tree_64")
     places = {"node_of": np.zeros(16, dtype=np.uint32), "port_of": np.zeros(4, dtype=np.uint32), "moves": []}
-    tree = {"queues_per_subscriber": 4, "ports": 2, **places} | change
-    job = twins_tree.TreeJob(config, 1, changes=False).job | {"device": twins.device(config, None, {}), "tree": tree}
+    hierarchy = {"queues_per_subscriber": 4, "ports": 2, **places} | change
+    job = twins_hierarchy.HierarchyJob(config, 1, changes=False).job | {"device": twins.device(config, None, {}), "hierarchy": hierarchy}
     with pytest.raises(ValueError, match=words):
         engine.run(job)

@@ -10,7 +10,7 @@ import pytest
 
 from penstock.designs import configs
 from penstock.designs.access_edge import job, registers
-from penstock.designs.access_edge.testing import twins, twins_tree
+from penstock.designs.access_edge.testing import twins, twins_hierarchy
 from penstock.engine import engine
 from penstock.errors import UserError
 from penstock.hardware import verilate
@@ -44,7 +44,7 @@ def both(config: configs.Configuration, library: Path, described: dict[str, Any]
     return one, other
 
 
-def nearly_equal(config: configs.Configuration, library: Path, jobs: list[twins_tree.TreeJob]) -> None:
+def nearly_equal(config: configs.Configuration, library: Path, jobs: list[twins_hierarchy.HierarchyJob]) -> None:
     """Compare the engines on these jobs within what docs/architecture.md allows.
 
     A setting that is written in the very cycle in which its parent is looked at may shift a whole job, so such jobs count whole.
@@ -55,13 +55,13 @@ def nearly_equal(config: configs.Configuration, library: Path, jobs: list[twins_
         for one in (rtl, model):
             assert_clean(one)
         equal += twins.differences(rtl, model) == []
-        apart += twins_tree.counts_differ(rtl, model)
+        apart += twins_hierarchy.counts_differ(rtl, model)
         packets += rtl["packets"]["in"]
         acted += rtl["packets"]["dropped"].get("aqm", 0) + rtl["marked_packets"]
         if not made.job["timed_register_writes"]:
-            found.append(twins_tree.times(rtl, model))
-        if twins_tree.counts_differ(rtl, model) == 0:  # else other frames may have been dropped
-            assert twins_tree.lengths_differ(rtl, model) == [], made.tight
+            found.append(twins_hierarchy.times(rtl, model))
+        if twins_hierarchy.counts_differ(rtl, model) == 0:  # else other frames may have been dropped
+            assert twins_hierarchy.lengths_differ(rtl, model) == [], made.tight
     same = float((np.concatenate(found) == 0).mean()) if found else 1.0
     print(
         f"{equal} of {len(jobs)} jobs equal, {same:.5f} of the departures in the same cycle, counts of {packets} packets differ by {apart}"
@@ -74,14 +74,14 @@ def nearly_equal(config: configs.Configuration, library: Path, jobs: list[twins_
 
 def test_devices_are_equal_while_parents_keep_their_settings(device: tuple[configs.Configuration, Path]) -> None:
     """Departures and drops, each level congested in its turn."""
-    jobs = [twins_tree.TreeJob(device[0], number, changes=False) for number in range(seed(), seed() + JOBS)]
-    assert {made.tight for made in jobs} == set(twins_tree.LEVELS)
+    jobs = [twins_hierarchy.HierarchyJob(device[0], number, changes=False) for number in range(seed(), seed() + JOBS)]
+    assert {made.tight for made in jobs} == set(twins_hierarchy.LEVELS)
     nearly_equal(*device, jobs)
 
 
 def test_devices_are_equal_when_parents_change(device: tuple[configs.Configuration, Path]) -> None:
     """Rates, gates and parents change in mid-traffic."""
-    jobs = [twins_tree.TreeJob(device[0], number) for number in range(seed() + 1000, seed() + 1000 + 2 * JOBS)]
+    jobs = [twins_hierarchy.HierarchyJob(device[0], number) for number in range(seed() + 1000, seed() + 1000 + 2 * JOBS)]
     nearly_equal(*device, [made for made in jobs if made.job["timed_register_writes"]][: JOBS // 2])
 
 
@@ -101,23 +101,23 @@ def test_other_devices_are_equal(name: str, aqm: str) -> None:
     """With an AQM before the hierarchy; and at 10 MHz, where a packet takes less cycles."""
     config = configs.with_overrides(configs.load(name), {"aqm": aqm})
     library = verilate.build_device(config, print)
-    nearly_equal(config, library, [twins_tree.TreeJob(config, number) for number in range(seed(), seed() + JOBS)])
+    nearly_equal(config, library, [twins_hierarchy.HierarchyJob(config, number) for number in range(seed(), seed() + JOBS)])
 
 
 def test_every_comparison_can_fail() -> None:
     """A run that is not its twin: another rate of a node."""
     config = configs.load("tree_64")
-    made = twins_tree.TreeJob(config, 3, changes=False)
-    slower = registers.tree_writes("node", 0, 500_000, 0, 0, config.clock_hz)
+    made = twins_hierarchy.HierarchyJob(config, 3, changes=False)
+    slower = registers.hierarchy_writes("node", 0, 500_000, 0, 0, config.clock_hz)
     one, other = (
         engine.run(made.job | {"register_writes": made.job["register_writes"] + more, "device": twins.device(config, None, TIMING)})
         for more in ([], slower)
     )
     assert twins.differences(one, other) != []
-    assert twins_tree.times(one, other).max() > 0
+    assert twins_hierarchy.times(one, other).max() > 0
 
 
-def tree_command(command: int, index: int, parent: int = 0, cls: int = 0) -> list[tuple[int, int]]:
+def hierarchy_command(command: int, index: int, parent: int = 0, cls: int = 0) -> list[tuple[int, int]]:
     """Return the writes of one command on the hierarchy."""
     return [
         (registers.address("tree_index"), index),
@@ -139,9 +139,9 @@ def tree_command(command: int, index: int, parent: int = 0, cls: int = 0) -> lis
 def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls: int, reason: int) -> None:
     """On both engines the same, and as designs/access_edge/test/test_pst_control.py has them."""
     config = configs.load("tree_64")
-    writes = tree_command(command, index, parent, cls)
+    writes = hierarchy_command(command, index, parent, cls)
     where = [registers.address(name) for name in ("status", "type", "features", "queues_per_subscriber", "nodes", "ports", "classes")]
-    described = twins_tree.TreeJob(config, 1).job | {"register_writes": writes}
+    described = twins_hierarchy.HierarchyJob(config, 1).job | {"register_writes": writes}
     found = [
         engine.module().read_registers(described | {"device": twins.device(config, library, TIMING)}, where)
         for library in (verilate.build_device(config, print), None)
@@ -165,17 +165,17 @@ def test_scenarios_are_equal(name: str, settings: list[str]) -> None:
     assert one["packets"] == other["packets"]
     assert (one["packets"]["dropped"].get("aqm", 0) > 0) == (config.aqm != "none")
     assert np.array_equal(one["departures"]["queue"], other["departures"]["queue"])
-    assert twins_tree.times(one, other).max() <= 64
+    assert twins_hierarchy.times(one, other).max() <= 64
 
 
 def test_a_wrong_key_is_told() -> None:
     config = configs.load("tree_64")
     given = twins.device(config, None, TIMING)
     given["model"]["hierarchy"]["queues_per_subscriber"] = 3
-    described = twins_tree.TreeJob(config, 1).job
+    described = twins_hierarchy.HierarchyJob(config, 1).job
     with pytest.raises(ValueError, match="queues_per_subscriber is 1, 2, 4 or 8"):
         engine.run(described | {"device": given})
     with pytest.raises(ValueError, match="has no hierarchy"):
-        twins_tree.TreeJob(configs.load("edge_2048"), 1)
+        twins_hierarchy.HierarchyJob(configs.load("edge_2048"), 1)
     with pytest.raises(UserError, match="must be a power of two"):
         configs.with_overrides(config, {"queues": 100})

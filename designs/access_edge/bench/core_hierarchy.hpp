@@ -16,10 +16,10 @@
 namespace penstock {
 
 // Sizes of the hierarchy, as the parameters of the core. A core without one has levels 1, and the rest is not looked at.
-struct TreeShape {
+struct HierarchyShape {
     uint32_t levels = 1, queues_per_subscriber = 1, nodes = 1, ports = 1, classes = 1;
 
-    static TreeShape from_python(const nanobind::dict& given) {
+    static HierarchyShape from_python(const nanobind::dict& given) {
         const auto number = [&](const char* key) { return nanobind::cast<uint32_t>(given[key]); };
         return {number("levels"), number("queues_per_subscriber"), number("nodes"), number("ports"), number("classes")};
     }
@@ -31,8 +31,8 @@ struct TreeShape {
 };
 
 // Subscribers are dealt to the nodes in random order, nodes to the ports in turn.
-struct Tree {
-    Tree(const TreeShape& given, uint32_t queues, std::mt19937_64& rng)
+struct DrawnHierarchy {
+    DrawnHierarchy(const HierarchyShape& given, uint32_t queues, std::mt19937_64& rng)
         : shape(given), order(queues / given.queues_per_subscriber), node_of(order.size()), port_of(given.nodes) {
         std::iota(order.begin(), order.end(), 0u);
         std::shuffle(order.begin(), order.end(), rng);
@@ -44,7 +44,7 @@ struct Tree {
     uint32_t subscriber(uint32_t queue) const { return queue / shape.queues_per_subscriber; }
     uint32_t node(uint32_t queue) const { return node_of[subscriber(queue)]; }
 
-    TreeShape shape;
+    HierarchyShape shape;
     std::vector<uint32_t> order;  // subscribers as they were dealt: the first `nodes` of them are at different nodes, and so on
     std::vector<uint32_t> node_of, port_of;
 };

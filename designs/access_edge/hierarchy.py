@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TimedWrites = list[tuple[int, int, int]]
 
 
-class Tree(Parents):
+class ScenarioHierarchy(Parents):
     """The parents of a scenario and their settings, which change in the order of time."""
 
     def __init__(self, scenario: Setup, document: Document, config: "Config") -> None:
@@ -62,8 +62,8 @@ def writes(
     scenario: Scenario, document: Document, config: "Config", table: "QueueTable", touched: NDArray[np.uint32]
 ) -> tuple[Writes, TimedWrites]:
     """Return the writes of the hierarchy before the clock starts, and those of changes: (cycle, address, value). Raises UserError."""
-    tree = Tree(scenario, document, config)
-    setup = tree.setup()
+    hierarchy = ScenarioHierarchy(scenario, document, config)
+    setup = hierarchy.setup()
     timed: TimedWrites = []
     current = {}  # settings of queues that have changed
     reached = set(touched.tolist())
@@ -78,6 +78,6 @@ def writes(
                 if queue in reached:
                     timed += [(at, *write) for write in current[queue].writes(queue, config)]
             continue
-        for ident in tree.idents(kind, getattr(change, kind), (*key, kind)):
-            timed += [(at, *write) for write in tree.change(kind, ident, change.set, (*key, "set"))]
+        for ident in hierarchy.idents(kind, getattr(change, kind), (*key, kind)):
+            timed += [(at, *write) for write in hierarchy.change(kind, ident, change.set, (*key, "set"))]
     return setup, timed

@@ -15,7 +15,7 @@ from penstock.scenarios.scenario import Document
 
 if TYPE_CHECKING:
     from penstock.designs.access_edge.config import Config
-    from penstock.designs.access_edge.tree import Tree
+    from penstock.designs.access_edge.hierarchy import ScenarioHierarchy
 
 MAX_ROWS = 1000  # of a level
 LEVELS = ("subscribers", "nodes", "ports")
@@ -26,12 +26,12 @@ AMOUNTS = ("in", "out", "queued")
 class Parents:
     """The settings of subscribers, nodes and ports with which a run begins."""
 
-    tree: "Tree"
+    hierarchy: "ScenarioHierarchy"
     places: dict[str, Any]  # for the engine
 
     def row(self, kind: str, ident: int) -> dict[str, Any]:
         """Return what `result.json` says of the settings of one of them."""
-        settings = self.tree.settings(kind, ident)
+        settings = self.hierarchy.settings(kind, ident)
         above = {"subscribers": "node", "nodes": "port"}.get(kind)
         weight = {"weight": settings.weight} if kind == "subscribers" else {}
         return {"id": ident, **({above: settings.parent} if above else {}), **weight, "configured_rate_bps": settings.rate_bps}
@@ -39,11 +39,11 @@ class Parents:
 
 def parents(scenario: Scenario, document: Document, config: "Config") -> Parents | None:
     """Return the parents of a scenario, None for a configuration without a hierarchy. Raises UserError."""
-    from penstock.designs.access_edge.tree import Tree
+    from penstock.designs.access_edge.hierarchy import ScenarioHierarchy
 
     if config.hierarchy is None:
         return None
-    tree = Tree(scenario, document, config)
+    hierarchy = ScenarioHierarchy(scenario, document, config)
     per = config.hierarchy.queues_per_subscriber
     moves = []
     for change in scenario.changes:
@@ -54,22 +54,22 @@ def parents(scenario: Scenario, document: Document, config: "Config") -> Parents
     places = {
         "queues_per_subscriber": per,
         "ports": config.hierarchy.ports,
-        "node_of": _parents_of(tree, "subscribers", config.queues // per),
-        "port_of": _parents_of(tree, "nodes", config.hierarchy.nodes),
+        "node_of": _parents_of(hierarchy, "subscribers", config.queues // per),
+        "port_of": _parents_of(hierarchy, "nodes", config.hierarchy.nodes),
         "moves": sorted(moves, key=lambda move: move[0]),
     }
-    return Parents(tree, places)
+    return Parents(hierarchy, places)
 
 
-def _parents_of(tree: "Tree", kind: str, count: int) -> NDArray[np.uint32]:
-    return np.array([tree.settings(kind, ident).parent for ident in range(count)], dtype=np.uint32)
+def _parents_of(hierarchy: "ScenarioHierarchy", kind: str, count: int) -> NDArray[np.uint32]:
+    return np.array([hierarchy.settings(kind, ident).parent for ident in range(count)], dtype=np.uint32)
 
 
 def rows(raw: dict[str, Any], given: Parents | None, clock_hz: int) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of the three levels by their keys in `result.json`; nothing for a run that has none."""
-    if given is None or "tree" not in raw:
+    if given is None or "hierarchy" not in raw:
         return {}
-    return {kind: _level(raw, raw["tree"][kind], kind, given, clock_hz) for kind in LEVELS}
+    return {kind: _level(raw, raw["hierarchy"][kind], kind, given, clock_hz) for kind in LEVELS}
 
 
 def _level(raw: dict[str, Any], counts: dict[str, Any], kind: str, given: Parents, clock_hz: int) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ struct Amount {
 };
 
 // Which is below which when the run begins, and which moves: to its new parent from that cycle on.
-struct TreePlaces {
+struct HierarchyPlaces {
     struct Move {
         std::int64_t cycle;
         bool node;  // a node moves to a port; else a subscriber to a node
@@ -58,11 +58,11 @@ struct LevelTally {
     }
 };
 
-class TreeTally {
+class HierarchyTally {
   public:
-    explicit TreeTally(const TreePlaces& places)
+    explicit HierarchyTally(const HierarchyPlaces& places)
         : places_(places), levels_{LevelTally(places.node_of.size()), LevelTally(places.port_of.size()), LevelTally(places.ports)} {
-        for (const TreePlaces::Move& move : places.moves) (move.node ? node_moves_ : subscriber_moves_)[move.id].push_back(move);
+        for (const HierarchyPlaces::Move& move : places.moves) (move.node ? node_moves_ : subscriber_moves_)[move.id].push_back(move);
     }
 
     void arrived(std::int64_t cycle, std::uint32_t queue, std::uint32_t length) {
@@ -83,14 +83,14 @@ class TreeTally {
     const std::array<LevelTally, 3>& levels() const { return levels_; }
 
   private:
-    using Moves = std::unordered_map<std::uint32_t, std::vector<TreePlaces::Move>>;
+    using Moves = std::unordered_map<std::uint32_t, std::vector<HierarchyPlaces::Move>>;
 
     static std::uint32_t place(std::int64_t cycle, std::uint32_t id, const std::vector<std::uint32_t>& first, const Moves& moves) {
         std::uint32_t parent = first[id];
         if (moves.empty()) return parent;
         const auto found = moves.find(id);
         if (found == moves.end()) return parent;
-        for (const TreePlaces::Move& move : found->second)
+        for (const HierarchyPlaces::Move& move : found->second)
             if (move.cycle <= cycle) parent = move.parent;
         return parent;
     }
@@ -105,7 +105,7 @@ class TreeTally {
         count(levels_[2], port);
     }
 
-    TreePlaces places_;
+    HierarchyPlaces places_;
     Moves subscriber_moves_, node_moves_;
     std::array<LevelTally, 3> levels_;
 };

@@ -18,8 +18,8 @@ from penstock.designs.access_edge.bench import bench_mixes
 from penstock.errors import UserError
 
 CLOCK_HZ = 220_000_000
-TREE_KEYS = ("queues_per_subscriber", "nodes", "ports", "classes")
-SHARE_KEYS = ("queues", *TREE_KEYS, "congested_nodes", "subscribers", "overload", "size", "rate", "engine")
+HIERARCHY_KEYS = ("queues_per_subscriber", "nodes", "ports", "classes")
+SHARE_KEYS = ("queues", *HIERARCHY_KEYS, "congested_nodes", "subscribers", "overload", "size", "rate", "engine")
 MIXES = ("backlogged", "siblings", "random")
 LEVELS = ("subscriber", "node", "port")
 FLAT = {"levels": 1, "queues_per_subscriber": 1, "nodes": 1, "ports": 1, "classes": 1}
@@ -30,7 +30,7 @@ VOICE_BYTES, VOICE_SHARE = 200, 0.05
 SUBSCRIBERS_PER_NODE = 4
 
 
-def take_tree(settings: dict[str, str], queues: int) -> dict[str, int]:
+def take_hierarchy(settings: dict[str, str], queues: int) -> dict[str, int]:
     """Take the sizes of the hierarchy out of `settings`. Raises UserError for what the hardware does not have."""
     if queues & (queues - 1):
         raise UserError(f"--set queues={queues}: with a hierarchy give a power of two")
@@ -52,7 +52,7 @@ def parameters(options: dict[str, Any]) -> dict[str, int] | None:
     if options.get("levels", 1) == 1:
         return None
     names = {"queues_per_subscriber": "QueuesPerSubscriber", "nodes": "Nodes", "ports": "Ports", "classes": "Classes"}
-    return {"Levels": 4} | {name: options[key] for key, name in names.items()}
+    return {"Hierarchy": 1} | {name: options[key] for key, name in names.items()}
 
 
 def take_levels(settings: dict[str, str], options: dict[str, Any]) -> dict[str, int]:
@@ -61,24 +61,24 @@ def take_levels(settings: dict[str, str], options: dict[str, Any]) -> dict[str, 
     if levels not in (1, 4):
         raise UserError(f"--set levels={levels}: give 1 (queues alone) or 4 (queue, subscriber, node, port)")
     if levels == 1:
-        for key in (*TREE_KEYS, "congested"):
+        for key in (*HIERARCHY_KEYS, "congested"):
             if key in settings:
                 raise UserError(f"--set {key}: only a core with levels=4 has it")
         return FLAT
     if not options["shaping"]:
         raise UserError("--set shaping=0: a hierarchy needs the shaped scheduler")
-    return take_tree(settings, options["queues"])
+    return take_hierarchy(settings, options["queues"])
 
 
 def plan_core(name: str, settings: dict[str, str], options: dict[str, Any]) -> dict[str, Any]:
     """Return what the hierarchy adds to the options of the benches `queue`, `schedule` and `idle-latency`: the sizes and `congested`."""
-    tree = take_levels(settings, options)
-    if tree["levels"] == 1:
-        return {**tree, "congested": ""}
+    hierarchy = take_levels(settings, options)
+    if hierarchy["levels"] == 1:
+        return {**hierarchy, "congested": ""}
     congested = take_choice(settings, "congested", LEVELS) if "congested" in settings else ""
     if congested and (name != "schedule" or options["pattern"] != "random"):
         raise UserError("--set congested: only bench schedule with pattern=random has it")
-    return {**tree, "congested": congested}
+    return {**hierarchy, "congested": congested}
 
 
 def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
@@ -91,16 +91,16 @@ def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
             settings.setdefault(key, value)
         if "overload" in settings:
             raise UserError(f"--set overload: with mix={mix} backlogged queues offer as much as they can; mix=backlogged takes it")
-    tree = take_tree(settings, queues)
-    options: dict[str, Any] = {"mode": name, "engine": engine, "queues": queues, "descriptors": max(queues, 4096), **tree}
+    hierarchy = take_hierarchy(settings, queues)
+    options: dict[str, Any] = {"mode": name, "engine": engine, "queues": queues, "descriptors": max(queues, 4096), **hierarchy}
     options |= {"shaping": True, "seed": seed}
     if name == "reconfigure":
         options["cycles"] = options["work"] = take_number(settings, "cycles", 1_000_000, 10_000, 1 << 40)
-        nothing_left(settings, ("queues", *TREE_KEYS, "cycles", "engine"))
+        nothing_left(settings, ("queues", *HIERARCHY_KEYS, "cycles", "engine"))
         return options
     options |= _take_congestion(settings, options)
     if name == "priority":
-        if tree["classes"] < 2 or tree["queues_per_subscriber"] < 2:
+        if hierarchy["classes"] < 2 or hierarchy["queues_per_subscriber"] < 2:
             raise UserError("bench priority needs classes=2 and queues_per_subscriber=2 at least")
         options["packets"] = options["work"] = take_number(settings, "packets", 20_000, 100, 1 << 32)
         nothing_left(settings, (*SHARE_KEYS, "packets"))
@@ -218,10 +218,10 @@ def lines(result: dict[str, Any]) -> list[str]:
         return f"{key.replace('_', ' ')}: " + ", ".join(f"{name} {value:g}" for name, value in result[key].items())
 
     config = result["config"]
-    tree = (
+    hierarchy = (
         f"{config['queues_per_subscriber']} a subscriber, {config['nodes']:,} nodes, {config['ports']:,} ports, {config['classes']} classes"
     )
-    told = [f"{config['queues']:,} queues, {tree}, seed {result['seed']}"]
+    told = [f"{config['queues']:,} queues, {hierarchy}, seed {result['seed']}"]
     if result["bench"] == "reconfigure":
         told += [
             f"{result['changes_per_second']:,} changes per second at {CLOCK_HZ / 1e6:g} MHz,"

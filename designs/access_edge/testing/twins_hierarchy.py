@@ -21,7 +21,7 @@ COUNTS = ("out_packets", "drop_packets", "aqm_drop_packets", "marked_packets")
 LEVELS = ("none", "subscriber", "node", "port", "all")
 
 
-class TreeJob:
+class HierarchyJob:
     """One random job; `tight`: the level that is congested at times, one of LEVELS."""
 
     def __init__(self, config: configs.Configuration, seed: int, changes: bool = True) -> None:
@@ -80,7 +80,7 @@ class TreeJob:
         if self.tight in (level, "all"):
             rate = int(min(100e9, max(registers.MIN_RATE_BPS, self._offered / share * self._rng.uniform(0.2, 1.2))))
         weight = self._rng.randint(1, 8) if self._rng.random() < 0.5 else 1
-        return registers.tree_writes(level, index, rate, 0, self._rng.randrange(above), self._config.clock_hz, weight)
+        return registers.hierarchy_writes(level, index, rate, 0, self._rng.randrange(above), self._config.clock_hz, weight)
 
     def _changes(self, duration: int) -> list[tuple[int, int, int]]:
         rng = self._rng
