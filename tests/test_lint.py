@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock.command_line.app import main
-from penstock.hardware import library, lint
+from penstock.hardware import assertions, library, lint
 
 CLEAN = f"""// {lint.SPDX}
 // A register.
@@ -146,6 +146,51 @@ def test_messages_name_their_own_module(house: Path) -> None:
         assert lint.check_messages().findings == [
             "blocks/planted/rtl/pst_planted.sv:12: a message of pst_planted does not begin with `pst_planted: `"
         ], new
+
+
+def test_assertions_have_names(house: Path) -> None:
+    """Of every kind, in a loop and behind a condition, too; what a macro holds is named where it is used; words and comments are none."""
+    text = CLEAN.replace("q_o <= d_i;", "begin\n    q_o <= d_i; // assert (d_i)\n    STATEMENT\n  end")
+    for statement in (
+        "a_data : assert (d_i);",
+        'if (q_o) a_data : assert (d_i) else $error("assert (no data)");',
+        "for (int i = 0; i < 2; i++) a_data : assert (d_i);",
+        "m_data : assume (d_i);",
+        "c_data : cover (d_i); /* cover (q_o) */",
+    ):
+        module(house).write_text(text.replace("STATEMENT", statement))
+        assert lint.check_assertions() == lint.Result("1 assertions"), statement
+        name = f"{statement[statement.index('_data') - 1]}_data : "
+        for wrong in ("", "x_data : "):
+            module(house).write_text(text.replace("STATEMENT", statement.replace(name, wrong)))
+            (finding,) = lint.check_assertions().findings
+            assert finding.startswith("blocks/planted/rtl/pst_planted.sv:11: ") and "has no name `" in finding, statement
+    module(house).write_text(CLEAN.replace("endmodule", "`define HOLDS(what) assert (what)\n\nendmodule"))
+    assert lint.check_assertions() == lint.Result("0 assertions")
+
+
+def test_names_in_loops_are_not_for_yosys() -> None:
+    """Only those in procedural loops go, whatever stands between loop and assertion; lines and columns stay."""
+    source = """
+for (genvar g = 0; g < 2; g++) begin : g_each
+  always_ff @(posedge clk_i) begin
+    a_kept : assert (x[g]);
+    for (int i = 0; i < 2; i++) begin
+      if (x[i]) a_one : assert (y[i]); // end
+      else begin
+        a_two : assert (z[i]) else $error("end %0d", i);
+      end
+    end
+    for (int i = 0; i < 2; i++) if (x[i]) c_three : cover (y[f(i, 1)]); else m_four : assume (z[i]);
+    m_stays : assume (x == y);
+  end
+end
+"""
+    found = assertions.unnamed_in_loops(source)
+    assert [entry.label for entry in assertions.assertions(found)] == ["a_kept", "", "", "", "", "m_stays"]
+    assert [entry.at for entry in assertions.assertions(found)] == [entry.at for entry in assertions.assertions(source)]
+    assert [entry.kind for entry in assertions.assertions(found)] == ["assert", "assert", "assert", "cover", "assume", "assume"]
+    assert found.replace(" ", "") != source.replace(" ", "") and len(found) == len(source) and found.count("\n") == source.count("\n")
 
 
 def test_python_and_cpp(house: Path) -> None:

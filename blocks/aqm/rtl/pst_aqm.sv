@@ -199,18 +199,20 @@ module pst_aqm
     take_due_q <= rst_i ? '0 : {take_due_q[1], take_valid};
     take_of_q  <= {take_of_q[1], take_queue};
     if (!rst_i && init_done_o && Judges == 2) begin
-      assert (enq_valid == enq_due_q[4] && (!enq_valid || enq_queue == enq_of_q[4]))
+      a_arrival_verdict_in_its_cycle : assert (enq_valid == enq_due_q[4] && (!enq_valid || enq_queue == enq_of_q[4]))
       else $error("pst_aqm: the algorithm's verdict on an arrival is not there 4 cycles after it, or there is one without it");
     end
     if (!rst_i && init_done_o && Judges == 1) begin
-      assert (deq_valid == take_due_q[2] && (!deq_valid || deq_queue == take_of_q[2]))
+      a_departure_verdict_in_its_cycle : assert (deq_valid == take_due_q[2] && (!deq_valid || deq_queue == take_of_q[2]))
       else $error("pst_aqm: the algorithm's verdict on a departure is not there 2 cycles after it, or there is one without it");
     end
     if (!rst_i && init_done_o && enq_valid && Judges == 2) begin
-      assert (enq_verdict != verdict_e'(2'd3)) else $error("pst_aqm: the algorithm's verdict is 3, which is none");
+      a_arrival_verdict_exists : assert (enq_verdict != verdict_e'(2'd3))
+      else $error("pst_aqm: the algorithm's verdict is 3, which is none");
     end
     if (!rst_i && init_done_o && deq_valid && Judges == 1) begin
-      assert (deq_verdict != verdict_e'(2'd3)) else $error("pst_aqm: the algorithm's verdict is 3, which is none");
+      a_departure_verdict_exists : assert (deq_verdict != verdict_e'(2'd3))
+      else $error("pst_aqm: the algorithm's verdict is 3, which is none");
     end
   end
 `endif

@@ -76,7 +76,7 @@ module pst_ram_modify_proof #(
 
       // what the induction needs
       a_pipe : assert (u_dut.valid_q == valid_q);
-      for (int k = 1; k <= 6; k++) if (valid_q[k]) assert (u_dut.addr_q[k] == addr_q[k] && 32'(addr_q[k]) < Depth);
+      for (int k = 1; k <= 6; k++) if (valid_q[k]) a_addresses : assert (u_dut.addr_q[k] == addr_q[k] && 32'(addr_q[k]) < Depth);
       if (own[4]) a_stage4 : assert (u_dut.word_q[4] == word_q);
       else if (own[5]) a_stage5 : assert (u_dut.word_q[5] == word_q);
       else if (own[6]) a_stage6 : assert (u_dut.word_q[6] == word_q);

@@ -55,9 +55,10 @@ module pst_credits #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (any_o == (count_q > count_t'(Late))) else $error("%0d credits, any_o is %0d", count_q, any_o);
-      assert (count_q != '0 || !take_i) else $error("a credit is taken, and there is none");
-      assert (int'(count_q) + int'(give_i) <= int'(Credits) + int'(take_i)) else $error("more than %0d credits", Credits);
+      a_any_says_so : assert (any_o == (count_q > count_t'(Late))) else $error("%0d credits, any_o is %0d", count_q, any_o);
+      a_taken_while_there_is_one : assert (count_q != '0 || !take_i) else $error("a credit is taken, and there is none");
+      a_no_credit_too_many : assert (int'(count_q) + int'(give_i) <= int'(Credits) + int'(take_i))
+      else $error("more than %0d credits", Credits);
     end
   end
 `endif

@@ -150,11 +150,11 @@ module pst_counter_bank #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (!(inc_valid_i && !init_done_q))
+      a_cleared_before_increments : assert (!(inc_valid_i && !init_done_q))
       else $error("pst_counter_bank: an increment came before init_done_o and is lost");
-      assert (!(inc_valid_i && int'(inc_index_i) >= Entries))
+      a_increment_in_range : assert (!(inc_valid_i && int'(inc_index_i) >= Entries))
       else $error("pst_counter_bank: increment of entry %0d, there are %0d", inc_index_i, Entries);
-      assert (!(s_read_valid_i && int'(s_read_index_i) >= Entries))
+      a_read_in_range : assert (!(s_read_valid_i && int'(s_read_index_i) >= Entries))
       else $error("pst_counter_bank: read of entry %0d, there are %0d", s_read_index_i, Entries);
     end
   end

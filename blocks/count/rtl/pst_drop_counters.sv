@@ -64,11 +64,11 @@ module pst_drop_counters
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (!(ev_a_valid_i && int'(ev_a_reason_i) > Reasons))
+      a_reason_a_exists : assert (!(ev_a_valid_i && int'(ev_a_reason_i) > Reasons))
       else $error("pst_drop_counters: event a has the reason %0d, which does not exist", ev_a_reason_i);
-      assert (!(ev_b_valid_i && int'(ev_b_reason_i) > Reasons))
+      a_reason_b_exists : assert (!(ev_b_valid_i && int'(ev_b_reason_i) > Reasons))
       else $error("pst_drop_counters: event b has the reason %0d, which does not exist", ev_b_reason_i);
-      assert (!(ev_c_valid_i && int'(ev_c_reason_i) > Reasons))
+      a_reason_c_exists : assert (!(ev_c_valid_i && int'(ev_c_reason_i) > Reasons))
       else $error("pst_drop_counters: event c has the reason %0d, which does not exist", ev_c_reason_i);
     end
   end

@@ -227,41 +227,44 @@ module pst_frame_reassemble_proof #(
 
     always_ff @(posedge clk_i) begin
       if (seen_q && !rst_i) begin
-        assert (used <= 3'(RoomCells) && committed <= used);
+        a_room : assert (used <= 3'(RoomCells) && committed <= used);
         // the frame under way
-        assert (u_dut.open_q[f] == (under_way != '0));
-        if (u_dut.open_q[f]) assert (3'(u_dut.index_q[f]) == under_way && under_way < 3'(MaxCells));
-        assert (u_dut.number_q[f] == looked_q[NumberWidth-1:0]);
+        a_open : assert (u_dut.open_q[f] == (under_way != '0));
+        if (u_dut.open_q[f]) a_next_index : assert (3'(u_dut.index_q[f]) == under_way && under_way < 3'(MaxCells));
+        a_number : assert (u_dut.number_q[f] == looked_q[NumberWidth-1:0]);
         // numbers of source and module belong together
-        assert (looked_number == arrived_q[f]);
-        assert (number_q[f] == arrived_q[f] + 4'(since_q[f]));
-        if (since_q[f] == '0) assert (index_q[f] != '0);
+        a_arrived : assert (looked_number == arrived_q[f]);
+        a_sent : assert (number_q[f] == arrived_q[f] + 4'(since_q[f]));
+        if (since_q[f] == '0) a_index_of_the_first : assert (index_q[f] != '0);
         if (here) begin
-          assert (u_dut.header_q.number == looked_cell.number[NumberWidth-1:0] && u_dut.header_q.index == looked_cell.index);
-          assert (u_dut.header_q.last == looked_cell.last && looked_cell.prior == complete_q[f] && u_dut.header_q.bytes == 2'd2);
-          assert (4'(looked_cell.number - looked_q) < 4'd4);
-          assert (u_dut.header_q.cls == 1'b0 && u_dut.header_q.index < 2'(MaxCells));
-          assert (u_dut.header_q.last || u_dut.header_q.index < 2'(MaxCells - 1));
-          if (!u_dut.header_q.last && since_q[f] == '0) assert (index_q[f] > u_dut.header_q.index);
+          a_header_number : assert (u_dut.header_q.number == looked_cell.number[NumberWidth-1:0]
+              && u_dut.header_q.index == looked_cell.index);
+          a_header_last : assert (u_dut.header_q.last == looked_cell.last && looked_cell.prior == complete_q[f]
+              && u_dut.header_q.bytes == 2'd2);
+          a_header_near : assert (4'(looked_cell.number - looked_q) < 4'd4);
+          a_header_in_range : assert (u_dut.header_q.cls == 1'b0 && u_dut.header_q.index < 2'(MaxCells));
+          a_header_ends : assert (u_dut.header_q.last || u_dut.header_q.index < 2'(MaxCells - 1));
+          if (!u_dut.header_q.last && since_q[f] == '0) a_header_before_the_next : assert (index_q[f] > u_dut.header_q.index);
         end
-        assert (index_q[f] < 2'(MaxCells));
+        a_index_in_range : assert (index_q[f] < 2'(MaxCells));
         // cells in the room
         for (int k = 0; k < RoomCells; k++) begin
           automatic logic [1:0] at = u_dut.read_q[f][1:0] + 2'(k);
           if (3'(k) < used) begin
-            assert (u_dut.u_lasts.mem[{1'(f), at}] == stored[k].last);
-            assert (stored[k].index < 2'(MaxCells));
-            if (k == 0) assert (follows(mid, 1'(f), fetched_cell, 1'(f), stored[0], fetched_frames[f]));
-            else assert (follows(!stored[k-1].last, 1'(f), stored[k-1], 1'(f), stored[k], stored[k-1].prior + 3'(stored[k-1].last)));
+            a_stored_last : assert (u_dut.u_lasts.mem[{1'(f), at}] == stored[k].last);
+            a_stored_in_range : assert (stored[k].index < 2'(MaxCells));
+            if (k == 0) a_follows_the_fetched : assert (follows(mid, 1'(f), fetched_cell, 1'(f), stored[0], fetched_frames[f]));
+            else a_follows_the_stored : assert (follows(!stored[k-1].last, 1'(f), stored[k-1], 1'(f), stored[k],
+                stored[k-1].prior + 3'(stored[k-1].last)));
             if (3'(k) >= committed) begin
-              assert (!stored[k].last && stored[k].number == looked_q && stored[k].prior == complete_q[f]);
-              assert (3'(stored[k].index) == 3'(k) - committed);
+              a_uncommitted_of_the_frame : assert (!stored[k].last && stored[k].number == looked_q && stored[k].prior == complete_q[f]);
+              a_uncommitted_index : assert (3'(stored[k].index) == 3'(k) - committed);
             end
-            if (3'(k) + 3'd1 == committed) assert (stored[k].last && stored[k].prior + 3'd1 == complete_q[f]);
+            if (3'(k) + 3'd1 == committed) a_committed_ends_a_frame : assert (stored[k].last && stored[k].prior + 3'd1 == complete_q[f]);
           end
         end
-        if (committed == '0) assert (fetched_frames[f] == complete_q[f] && !mid);
-        assert (3'(u_dut.frames_q[f]) == whole);
+        if (committed == '0) a_empty_is_complete : assert (fetched_frames[f] == complete_q[f] && !mid);
+        a_whole_frames : assert (3'(u_dut.frames_q[f]) == whole);
       end
     end
   end
@@ -269,16 +272,17 @@ module pst_frame_reassemble_proof #(
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
       if (u_dut.fetched_q) begin
-        assert (u_dut.fetched_last == fetched_cell.last && u_dut.fetched_flow_q == u_dut.fetched_source_q);
-        assert (follows(out_within, out_source, out_cell, u_dut.fetched_source_q, fetched_cell, out_frames[u_dut.fetched_source_q]));
-        assert (u_dut.follow_q == u_dut.read_q[u_dut.fetched_source_q]);
-        assert (fetched_cell.index < 2'(MaxCells));
+        a_fetched_last : assert (u_dut.fetched_last == fetched_cell.last && u_dut.fetched_flow_q == u_dut.fetched_source_q);
+        a_fetched_follows : assert (follows(out_within, out_source, out_cell, u_dut.fetched_source_q, fetched_cell,
+            out_frames[u_dut.fetched_source_q]));
+        a_fetched_next : assert (u_dut.follow_q == u_dut.read_q[u_dut.fetched_source_q]);
+        a_fetched_in_range : assert (fetched_cell.index < 2'(MaxCells));
       end else begin
-        assert (!out_within);   // inside a frame there is always a next word
+        a_inside_a_frame_is_a_next_word : assert (!out_within);   // inside a frame there is always a next word
       end
-      if (m_valid) assert (m_cell.index < 2'(MaxCells));
-      if (u_dut.next_valid_q) assert (u_dut.frames_q[u_dut.next_flow_q] != '0);
-      assert (u_dut.next_flow_q == u_dut.next_source_q || !u_dut.next_valid_q);
+      if (m_valid) a_out_in_range : assert (m_cell.index < 2'(MaxCells));
+      if (u_dut.next_valid_q) a_next_has_a_frame : assert (u_dut.frames_q[u_dut.next_flow_q] != '0);
+      a_next_is_of_its_source : assert (u_dut.next_flow_q == u_dut.next_source_q || !u_dut.next_valid_q);
     end
   end
 

@@ -122,7 +122,7 @@ module pst_frame_segment_proof #(
         automatic logic here = sent && port == 1'(p) && cls == 2'(c);
         automatic logic read = credit_i[p] && credit_class_i[p] == 2'(c);
         automatic logic [2:0] gain = here && sent_cell.last && !sent_cell.error ? open_q[p][c] + 1'b1 : '0;
-        assume (!read || whole_q[p][c] != '0);
+        m_reads_whole_frames : assume (!read || whole_q[p][c] != '0);
         whole_q[p][c] <= whole_q[p][c] + gain - 3'(read);
         if (here) open_q[p][c] <= sent_cell.last ? '0 : open_q[p][c] + 1'b1;
         if (here && sent_cell.last) number_q[p][c] <= number_q[p][c] + 1'b1;
@@ -160,7 +160,7 @@ module pst_frame_segment_proof #(
       a_next_beat : assert (u_dut.beat_done || !u_dut.beat_valid || !(thrown || after == mask));
       if (u_dut.beat_valid && u_dut.beat_done) a_all_copies : assert (thrown || after == mask);
       for (int p = 0; p < Ports; p++) begin
-        for (int c = 0; c < Classes; c++) assert (32'(open_q[p][c]) + 32'(whole_q[p][c]) <= Credits);
+        for (int c = 0; c < Classes; c++) a_no_more_than_credits : assert (32'(open_q[p][c]) + 32'(whole_q[p][c]) <= Credits);
       end
       // the wait ends: the room that it waits for holds a complete frame
       if (u_dut.beat_valid && !thrown && !valid) a_waits_for_a_frame : assert (whole_q[port][of_class] != '0);
@@ -175,25 +175,26 @@ module pst_frame_segment_proof #(
 
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
-      assert (u_dut.first_q == first_q && u_dut.swallow_q == swallow_q && (swallow_q || u_dut.index_q == beat_q));
-      assert (beat_q < 2'(MaxCells));
-      if (first_q || swallow_q) assert (beat_q == '0);
-      if (!u_dut.beat_valid || thrown) assert (done_q == '0);
-      if (!first_q && !swallow_q) assert (mask_q == u_dut.dest_q && class_q == u_dut.class_q && mask_q != '0 && class_q < 2'(Classes));
-      assert (u_dut.copied_q == (done_q != '0));
+      a_books_of_the_frame : assert (u_dut.first_q == first_q && u_dut.swallow_q == swallow_q && (swallow_q || u_dut.index_q == beat_q));
+      a_beat_in_range : assert (beat_q < 2'(MaxCells));
+      if (first_q || swallow_q) a_no_beat_without_a_frame : assert (beat_q == '0);
+      if (!u_dut.beat_valid || thrown) a_no_copy_without_a_beat : assert (done_q == '0);
+      if (!first_q && !swallow_q)
+        a_books_of_the_header : assert (mask_q == u_dut.dest_q && class_q == u_dut.class_q && mask_q != '0 && class_q < 2'(Classes));
+      a_copied : assert (u_dut.copied_q == (done_q != '0));
       if (u_dut.copied_q) begin
-        assert (u_dut.beat_valid && !thrown);
-        assert (u_dut.left_q == (mask & ~done_q) && (done_q & ~mask) == '0 && u_dut.left_q != '0);
+        a_copied_a_beat : assert (u_dut.beat_valid && !thrown);
+        a_left : assert (u_dut.left_q == (mask & ~done_q) && (done_q & ~mask) == '0 && u_dut.left_q != '0);
       end
       for (int p = 0; p < Ports; p++) begin
         for (int c = 0; c < Classes; c++) begin
           automatic logic of_frame = !swallow_q && (!first_q || done_q != '0) && mask[p] && of_class == 2'(c);
-          assert (32'(u_dut.g_credits.credit_q[p][c]) + 32'(open_q[p][c]) + 32'(whole_q[p][c]) == Credits);
-          assert (u_dut.number_q[p][c] == number_q[p][c]);
+          a_credits_kept : assert (32'(u_dut.g_credits.credit_q[p][c]) + 32'(open_q[p][c]) + 32'(whole_q[p][c]) == Credits);
+          a_numbers_kept : assert (u_dut.number_q[p][c] == number_q[p][c]);
           // copies of one frame are one beat apart at most, and the last beat's copies have closed theirs
-          if (!of_frame) assert (open_q[p][c] == '0);
-          else if (!done_q[p]) assert (open_q[p][c] == 3'(beat_q));
-          else assert (open_q[p][c] == (u_dut.beat.last || cut ? '0 : 3'(beat_q) + 1'b1));
+          if (!of_frame) a_open_of_other_frames : assert (open_q[p][c] == '0);
+          else if (!done_q[p]) a_open_before_the_copy : assert (open_q[p][c] == 3'(beat_q));
+          else a_open_behind_the_copy : assert (open_q[p][c] == (u_dut.beat.last || cut ? '0 : 3'(beat_q) + 1'b1));
         end
       end
     end

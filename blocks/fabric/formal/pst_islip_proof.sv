@@ -46,22 +46,22 @@ module pst_islip_proof #(
     seen_q <= 1'b1;
     if (!seen_q) m_reset_first : assume (rst_i);
     for (int i = 0; i < Ports; i++) begin
-      assert ((match[i] & (match[i] - 1'b1)) == '0);
-      assert ((level[i] & (level[i] - 1'b1)) == '0 && (level[i] == '0) == (match[i] == '0));
+      a_one_output : assert ((match[i] & (match[i] - 1'b1)) == '0);
+      a_one_level : assert ((level[i] & (level[i] - 1'b1)) == '0 && (level[i] == '0) == (match[i] == '0));
       for (int j = 0; j < Ports; j++) begin
         if (match[i][j]) begin
           // the highest class of this queue, so one that asks
-          assert (level[i] == (request_i[i][j] & (~request_i[i][j] + 1'b1)) && level[i] != '0);
-          for (int k = 0; k < Ports; k++) if (k != i) assert (!match[k][j]);
+          a_highest_class : assert (level[i] == (request_i[i][j] & (~request_i[i][j] + 1'b1)) && level[i] != '0);
+          for (int k = 0; k < Ports; k++) if (k != i) a_output_once : assert (!match[k][j]);
         end
-        if (Maximal && request_i[i][j] != '0) assert (input_used[i] || output_used[j]);
+        if (Maximal && request_i[i][j] != '0) a_maximal : assert (input_used[i] || output_used[j]);
       end
     end
     // what the induction needs: a pointer is a mask of ports from one upwards
     for (int i = 0; i < Ports; i++) begin
       for (int c = 0; c < Classes; c++) begin
-        if (seen_q) assert (((u_dut.grant_mask_q[i][c] << 1) & ~u_dut.grant_mask_q[i][c]) == '0);
-        if (seen_q) assert (((u_dut.accept_mask_q[i][c] << 1) & ~u_dut.accept_mask_q[i][c]) == '0);
+        if (seen_q) a_grant_pointer : assert (((u_dut.grant_mask_q[i][c] << 1) & ~u_dut.grant_mask_q[i][c]) == '0);
+        if (seen_q) a_accept_pointer : assert (((u_dut.accept_mask_q[i][c] << 1) & ~u_dut.accept_mask_q[i][c]) == '0);
       end
     end
     // One iteration is enough that work is done at all.

@@ -278,10 +278,11 @@ module pst_frame_reassemble #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       for (int f = 0; f < Flows; f++) begin
-        assert (write_q[f] - read_q[f] <= ptr_t'(RoomCells)) else $error("flow %0d has more cells than room", f);
-        assert (commit_q[f] - read_q[f] >= frames_q[f]) else $error("flow %0d has more frames than cells", f);
+        a_cells_fit_the_room : assert (write_q[f] - read_q[f] <= ptr_t'(RoomCells)) else $error("flow %0d has more cells than room", f);
+        a_frames_have_cells : assert (commit_q[f] - read_q[f] >= frames_q[f]) else $error("flow %0d has more frames than cells", f);
       end
-      if (next_valid_q) assert (frames_q[next_flow_q] != '0) else $error("flow %0d is next without a frame", next_flow_q);
+      if (next_valid_q) a_next_has_a_frame : assert (frames_q[next_flow_q] != '0)
+        else $error("flow %0d is next without a frame", next_flow_q);
     end
   end
 `endif

@@ -193,7 +193,8 @@ module pst_frame_segment #(
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
         for (int p = 0; p < Ports; p++) begin
-          for (int c = 0; c < Classes; c++) assert (credit_q[p][c] <= credit_t'(Credits)) else $error("too many credits came back");
+          for (int c = 0; c < Classes; c++) a_credits_in_range : assert (credit_q[p][c] <= credit_t'(Credits))
+            else $error("too many credits came back");
         end
       end
     end

@@ -124,7 +124,8 @@ module pst_frame_switch #(
   if (BackPressure) begin : g_lossless
     always_ff @(posedge clk_i) begin
       if (!rst_i) begin
-        assert (ev_lost_o == '0 && ev_no_room_o == '0 && ev_drop_count_o == '0) else $error("a frame is lost in spite of back-pressure");
+        a_back_pressure_loses_nothing : assert (ev_lost_o == '0 && ev_no_room_o == '0 && ev_drop_count_o == '0)
+        else $error("a frame is lost in spite of back-pressure");
       end
     end
   end

@@ -134,11 +134,12 @@ module pst_islip #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       for (int i = 0; i < Ports; i++) begin
-        assert ($onehot0(match_o[i])) else $error("input %0d is matched twice", i);
-        assert (input_free[i] == (match_o[i] == '0)) else $error("input %0d is both free and matched", i);
+        a_input_matched_once : assert ($onehot0(match_o[i])) else $error("input %0d is matched twice", i);
+        a_free_or_matched : assert (input_free[i] == (match_o[i] == '0)) else $error("input %0d is both free and matched", i);
         for (int j = 0; j < Ports; j++) begin
-          if (match_o[i][j]) assert ((request_i[i][j] & class_o[i]) != '0) else $error("a match without a request");
-          for (int k = 0; k < i; k++) assert (!(match_o[i][j] && match_o[k][j])) else $error("output %0d is matched twice", j);
+          if (match_o[i][j]) a_match_was_requested : assert ((request_i[i][j] & class_o[i]) != '0) else $error("a match without a request");
+          for (int k = 0; k < i; k++) a_output_matched_once : assert (!(match_o[i][j] && match_o[k][j]))
+            else $error("output %0d is matched twice", j);
         end
       end
     end

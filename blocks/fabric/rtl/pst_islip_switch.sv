@@ -120,7 +120,7 @@ module pst_islip_switch #(
 
 `ifndef SYNTHESIS
     always_ff @(posedge clk_i) begin
-      if (!rst_i && arrived_q) assert (buffer_ready) else $error("the buffer of output %0d overflows", j);
+      if (!rst_i && arrived_q) a_buffer_has_room : assert (buffer_ready) else $error("the buffer of output %0d overflows", j);
     end
 `else
     logic unused;

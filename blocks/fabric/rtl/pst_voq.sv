@@ -112,9 +112,9 @@ module pst_voq #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       for (int q = 0; q < Queues; q++) begin
-        assert (backlogged_q[q] == (count_q[q] != '0)) else $error("queue %0d does not tell whether it has cells", q);
-        assert (count_q[q] <= count_t'(Depth)) else $error("queue %0d has too many cells", q);
-        assert (!(pop[q] && count_q[q] == '0)) else $error("pop of queue %0d, which is empty", q);
+        a_backlog_flag : assert (backlogged_q[q] == (count_q[q] != '0)) else $error("queue %0d does not tell whether it has cells", q);
+        a_cells_fit : assert (count_q[q] <= count_t'(Depth)) else $error("queue %0d has too many cells", q);
+        a_pop_finds_a_cell : assert (!(pop[q] && count_q[q] == '0)) else $error("pop of queue %0d, which is empty", q);
       end
     end
   end

@@ -433,230 +433,242 @@ module pst_fair_lists_proof
       // one place: the arrays and the map agree
       for (int q = 0; q < Queues; q++) begin
         if (at_q[q].where == InList) begin
-          assert (count_t'(at_q[q].place) < count_q[at_q[q].list][at_q[q].side]
+          a_place_in_list : assert (count_t'(at_q[q].place) < count_q[at_q[q].list][at_q[q].side]
                   && list_q[at_q[q].list][at_q[q].side][at_q[q].place] == queue_t'(q));
         end
         if (at_q[q].where == InTrain) begin
-          assert (at_q[q].list < 2 && pick_q[at_q[q].list[0]].busy && pick_q[at_q[q].list[0]].done && !pick_q[at_q[q].list[0]].none
+          a_place_in_train : assert (at_q[q].list < 2 && pick_q[at_q[q].list[0]].busy && pick_q[at_q[q].list[0]].done
+              && !pick_q[at_q[q].list[0]].none
                   && 32'(at_q[q].place) >= 32'(pick_q[at_q[q].list[0]].given) && 32'(at_q[q].place) < 32'(pick_q[at_q[q].list[0]].number)
                   && pick_q[at_q[q].list[0]].queues[TrainLog'(at_q[q].place)] == queue_t'(q));
         end
-        assert (at_q[q].where <= InTrain);
-        assert ((at_q[q].where == InStage1)
+        a_place_exists : assert (at_q[q].where <= InTrain);
+        a_place_in_stage1 : assert ((at_q[q].where == InStage1)
                 == (u_dut.p1_q.valid && u_dut.p1_q.op == OpAppend && u_dut.p1_q.queue_id == queue_t'(q)));
-        assert ((at_q[q].where == InStage2)
+        a_place_in_stage2 : assert ((at_q[q].where == InStage2)
                 == (u_dut.p2_q.valid && u_dut.p2_q.op == OpAppend && u_dut.p2_q.queue_id == queue_t'(q)));
       end
-      for (int q = Queues; q < 2 ** QueueIdWidth; q++) assert (at_q[q].where == Outside);
+      for (int q = Queues; q < 2 ** QueueIdWidth; q++) a_no_other_queue : assert (at_q[q].where == Outside);
       for (int p = 0; p < 2; p++) begin
         for (int k = 0; k < TrainMost; k++) begin
           if (pick_q[p].busy && pick_q[p].done && !pick_q[p].none && k >= 32'(pick_q[p].given) && k < 32'(pick_q[p].number)) begin
-            assert (at_q[pick_q[p].queues[k]] == at_t'({InTrain, list_t'(p), 1'b0, queue_t'(k)}));
+            a_train_has_its_queues : assert (at_q[pick_q[p].queues[k]] == at_t'({InTrain, list_t'(p), 1'b0, queue_t'(k)}));
           end
         end
       end
       for (int l = 0; l < Lists; l++) begin
         for (int s = 0; s < 2; s++) begin
-          assert (32'(count_q[l][s]) <= Queues);
+          a_list_level : assert (32'(count_q[l][s]) <= Queues);
           for (int k = 0; k < Queues; k++) begin
             if (count_t'(k) < count_q[l][s]) begin
-              assert (at_q[list_q[l][s][k]] == at_t'({InList, list_t'(l), 1'(s), queue_t'(k)}));
-              if (k + 1 < Queues && count_t'(k + 1) < count_q[l][s]) assert (linked(list_q[l][s][k], list_q[l][s][k+1]));
+              a_list_has_its_queues : assert (at_q[list_q[l][s][k]] == at_t'({InList, list_t'(l), 1'(s), queue_t'(k)}));
+              if (k + 1 < Queues && count_t'(k + 1) < count_q[l][s]) a_list_is_linked : assert (linked(list_q[l][s][k], list_q[l][s][k+1]));
             end
           end
           // the word
-          assert (word_q[l].count[s] == count_q[l][s] && word_q[l].nonempty[s] == (count_q[l][s] != '0));
-          if (count_q[l][s] != '0) assert (word_q[l].tail[s] == list_q[l][s][count_q[l][s]-1'b1]);
+          a_word_counts : assert (word_q[l].count[s] == count_q[l][s] && word_q[l].nonempty[s] == (count_q[l][s] != '0));
+          if (count_q[l][s] != '0) a_word_tail : assert (word_q[l].tail[s] == list_q[l][s][count_q[l][s]-1'b1]);
           if (count_q[l][s] != '0 && !(pending_q[l/2] && pending_list_q[l/2] == list_t'(l) && pending_side_q[l/2] == 1'(s))) begin
-            assert (word_q[l].head[s] == list_q[l][s][0]);
-            assert (word_q[l].most[s] == few(count_q[l][s], count_t'(TrainMost))
+            a_word_head : assert (word_q[l].head[s] == list_q[l][s][0]);
+            a_word_most : assert (word_q[l].most[s] == few(count_q[l][s], count_t'(TrainMost))
                     && word_q[l].all[s] == (count_q[l][s] <= count_t'(TrainMost)));
           end
         end
-        assert (word_q[l].round == round_q[l]);
+        a_word_round : assert (word_q[l].round == round_q[l]);
         // words and masks: in the memory, or on their way there
-        if (lists_cleared[l] && !(u_dut.p3_q.valid && l3 == list_t'(l))) assert (u_dut.u_lists.mem[l] == word_q[l]);
-        if (lists_cleared[l]) assert (u_dut.u_last.mem[l] == last_q[l]);
+        if (lists_cleared[l] && !(u_dut.p3_q.valid && l3 == list_t'(l))) a_memory_word : assert (u_dut.u_lists.mem[l] == word_q[l]);
+        if (lists_cleared[l]) a_memory_last : assert (u_dut.u_last.mem[l] == last_q[l]);
       end
-      if (u_dut.p3_q.valid) assert (u_dut.p3_lists == word_q[l3] && u_dut.p3_mask == mask_q[p3]);
-      if (u_dut.p4_q.valid && !(u_dut.p3_q.valid && l3 == l4)) assert (u_dut.p4_lists_q == word_q[l4]);
-      if (u_dut.p4_q.valid && !(u_dut.p3_q.valid && p3 == l4[1])) assert (u_dut.p4_mask_q == mask_q[l4[1]]);
+      if (u_dut.p3_q.valid) a_stage3_word : assert (u_dut.p3_lists == word_q[l3] && u_dut.p3_mask == mask_q[p3]);
+      if (u_dut.p4_q.valid && !(u_dut.p3_q.valid && l3 == l4)) a_stage4_word : assert (u_dut.p4_lists_q == word_q[l4]);
+      if (u_dut.p4_q.valid && !(u_dut.p3_q.valid && p3 == l4[1])) a_stage4_mask : assert (u_dut.p4_mask_q == mask_q[l4[1]]);
       for (int p = 0; p < 2; p++) begin
-        assert (mask_q[p] == mask[p]);
+        a_mask_says : assert (mask_q[p] == mask[p]);
         if ((!u_dut.init_q || p < 32'(u_dut.init_list_q)) && !(u_dut.p3_q.valid && p3 == 1'(p))) begin
-          assert (u_dut.u_mask.mem[p] == mask_q[p] && u_dut.u_look.u_ram.mem[p] == mask_q[p]);
+          a_memory_mask : assert (u_dut.u_mask.mem[p] == mask_q[p] && u_dut.u_look.u_ram.mem[p] == mask_q[p]);
         end
-        if (!u_dut.init_q || p < 32'(u_dut.init_list_q)) assert (u_dut.u_recent.mem[p] == recent_q[p]);
+        if (!u_dut.init_q || p < 32'(u_dut.init_list_q)) a_memory_recent : assert (u_dut.u_recent.mem[p] == recent_q[p]);
       end
       // reads
       if (u_dut.p1_q.valid) begin
-        if (!(u_dut.p3_q.valid && l3 == l1) && !(u_dut.p4_q.valid && l4 == l1)) assert (u_dut.u_lists.rdata_q == word_q[l1]);
-        if (!(u_dut.p3_q.valid && p3 == l1[1]) && !(u_dut.p4_q.valid && l4[1] == l1[1])) assert (u_dut.u_mask.rdata_q == mask_q[l1[1]]);
-        if (u_dut.p1_q.op == OpPick) assert (u_dut.u_last.rdata_q == last_q[l1] && u_dut.u_recent.rdata_q == recent_q[l1[1]]);
-        assert (u_dut.p1_next_q == now_i + 1'b1);
+        if (!(u_dut.p3_q.valid && l3 == l1) && !(u_dut.p4_q.valid && l4 == l1)) a_read1_word : assert (u_dut.u_lists.rdata_q == word_q[l1]);
+        if (!(u_dut.p3_q.valid && p3 == l1[1]) && !(u_dut.p4_q.valid && l4[1] == l1[1]))
+          a_read1_mask : assert (u_dut.u_mask.rdata_q == mask_q[l1[1]]);
+        if (u_dut.p1_q.op == OpPick)
+          a_read1_recent : assert (u_dut.u_last.rdata_q == last_q[l1] && u_dut.u_recent.rdata_q == recent_q[l1[1]]);
+        a_read1_time : assert (u_dut.p1_next_q == now_i + 1'b1);
       end
       if (effect) begin
-        assert (u_dut.hit1_q == (u_dut.p3_q.valid && l3 == l2));
-        assert (u_dut.hit23_q == ((u_dut.p4_q.valid && l4 == l2) || (valid5_q && l5_q == l2)));
-        if (u_dut.p4_q.valid && l4 == l2) assert (u_dut.p2_ahead_q == u_dut.p4_lists_q);
-        else if (valid5_q && l5_q == l2 && !(u_dut.p3_q.valid && l3 == l2)) assert (u_dut.p2_ahead_q == word_q[l2]);
-        assert (u_dut.mask_hit1_q == (u_dut.p3_q.valid && p3 == p2)
+        a_hit1 : assert (u_dut.hit1_q == (u_dut.p3_q.valid && l3 == l2));
+        a_hit23 : assert (u_dut.hit23_q == ((u_dut.p4_q.valid && l4 == l2) || (valid5_q && l5_q == l2)));
+        if (u_dut.p4_q.valid && l4 == l2) a_ahead_stage4 : assert (u_dut.p2_ahead_q == u_dut.p4_lists_q);
+        else if (valid5_q && l5_q == l2 && !(u_dut.p3_q.valid && l3 == l2)) a_ahead_stage5 : assert (u_dut.p2_ahead_q == word_q[l2]);
+        a_mask_hits : assert (u_dut.mask_hit1_q == (u_dut.p3_q.valid && p3 == p2)
                 && u_dut.mask_hit23_q == ((u_dut.p4_q.valid && l4[1] == p2) || (valid5_q && l5_q[1] == p2)));
-        if (u_dut.p4_q.valid && l4[1] == p2) assert (u_dut.p2_mask_ahead_q == u_dut.p4_mask_q);
-        else if (valid5_q && l5_q[1] == p2 && !(u_dut.p3_q.valid && p3 == p2)) assert (u_dut.p2_mask_ahead_q == mask_q[p2]);
+        if (u_dut.p4_q.valid && l4[1] == p2) a_mask_ahead_stage4 : assert (u_dut.p2_mask_ahead_q == u_dut.p4_mask_q);
+        else if (valid5_q && l5_q[1] == p2 && !(u_dut.p3_q.valid && p3 == p2))
+          a_mask_ahead_stage5 : assert (u_dut.p2_mask_ahead_q == mask_q[p2]);
         a_word : assert (u_dut.p2_lists == word_q[l2] && u_dut.p2_mask == mask_q[p2]);
         if (u_dut.p2_q.op == OpPick) a_grace : assert (u_dut.p2_recent_q == (10'(now_i[12:3] - last_q[l2]) < 10'd8));
         if (u_dut.p2_q.op == OpPick) a_higher : assert (u_dut.p2_higher_q == (pick_q[p2].patient && higher));
       end
       if (u_dut.look1_q) begin
-        assert ((u_dut.u_look.hit_q ? u_dut.u_look.new_q : u_dut.u_look.word) == read1_q && read1_q != '0);
-        assert (pick_q[u_dut.look1_parent_q].cls == (read1_q[0] ? class_t'(0) : class_t'(1)));
+        a_look_mask : assert ((u_dut.u_look.hit_q ? u_dut.u_look.new_q : u_dut.u_look.word) == read1_q && read1_q != '0);
+        a_look_class : assert (pick_q[u_dut.look1_parent_q].cls == (read1_q[0] ? class_t'(0) : class_t'(1)));
       end
       if (u_dut.look2_q) begin
-        assert (u_dut.look2_mask == read2_q && read2_q != '0 && u_dut.look2_train_q == pick_q[u_dut.look2_parent_q].asked
+        a_look_train : assert (u_dut.look2_mask == read2_q && read2_q != '0 && u_dut.look2_train_q == pick_q[u_dut.look2_parent_q].asked
                 && u_dut.look2_patient_q == pick_q[u_dut.look2_parent_q].patient);
-        assert (pick_q[u_dut.look2_parent_q].cls == (read2_q[0] ? class_t'(0) : class_t'(1)));
+        a_look_highest : assert (pick_q[u_dut.look2_parent_q].cls == (read2_q[0] ? class_t'(0) : class_t'(1)));
       end
       for (int k = 0; k < 2; k++) begin
-        if (ask_there[k]) assert (ask_word[k].cls == pick_q[ask_word[k].parent].cls
+        if (ask_there[k]) a_ask_word : assert (ask_word[k].cls == pick_q[ask_word[k].parent].cls
                                   && ask_word[k].train == pick_q[ask_word[k].parent].asked
                                   && ask_word[k].patient == pick_q[ask_word[k].parent].patient);
       end
       if (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick) begin
-        assert (u_dut.p1_q.cls == pick_q[l1[1]].cls && u_dut.p1_q.train == pick_q[l1[1]].asked
+        a_pick1_word : assert (u_dut.p1_q.cls == pick_q[l1[1]].cls && u_dut.p1_q.train == pick_q[l1[1]].asked
                 && u_dut.p1_q.patient == pick_q[l1[1]].patient);
       end
-      if (effect && u_dut.p2_q.op == OpPick) assert (u_dut.p2_q.train == pick_q[p2].asked);
+      if (effect && u_dut.p2_q.op == OpPick) a_pick2_train : assert (u_dut.p2_q.train == pick_q[p2].asked);
       // operations are of classes and queues that there are
-      if (u_dut.p1_q.valid) assert (u_dut.p1_q.cls < class_t'(2) && u_dut.p1_q.op <= OpHead);
-      if (u_dut.p2_q.valid) assert (u_dut.p2_q.cls < class_t'(2) && u_dut.p2_q.op <= OpHead);
-      if (u_dut.p3_q.valid) assert (u_dut.p3_q.cls < class_t'(2) && u_dut.p3_q.op <= OpHead);
-      if (u_dut.p4_q.valid) assert (u_dut.p4_q.cls < class_t'(2));
-      if (u_dut.p1_q.valid && u_dut.p1_q.op == OpAppend) assert (32'(u_dut.p1_q.queue_id) < Queues);
-      if (u_dut.p2_q.valid && u_dut.p2_q.op == OpAppend) assert (32'(u_dut.p2_q.queue_id) < Queues);
-      assert (u_dut.p1_pick_q == (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick));
-      assert (u_dut.p3_pick_q == (u_dut.p3_q.valid && u_dut.p3_q.op == OpPick));
+      if (u_dut.p1_q.valid) a_op1_exists : assert (u_dut.p1_q.cls < class_t'(2) && u_dut.p1_q.op <= OpHead);
+      if (u_dut.p2_q.valid) a_op2_exists : assert (u_dut.p2_q.cls < class_t'(2) && u_dut.p2_q.op <= OpHead);
+      if (u_dut.p3_q.valid) a_op3_exists : assert (u_dut.p3_q.cls < class_t'(2) && u_dut.p3_q.op <= OpHead);
+      if (u_dut.p4_q.valid) a_op4_exists : assert (u_dut.p4_q.cls < class_t'(2));
+      if (u_dut.p1_q.valid && u_dut.p1_q.op == OpAppend) a_append1_exists : assert (32'(u_dut.p1_q.queue_id) < Queues);
+      if (u_dut.p2_q.valid && u_dut.p2_q.op == OpAppend) a_append2_exists : assert (32'(u_dut.p2_q.queue_id) < Queues);
+      a_pick1_flag : assert (u_dut.p1_pick_q == (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick));
+      a_pick3_flag : assert (u_dut.p3_pick_q == (u_dut.p3_q.valid && u_dut.p3_q.op == OpPick));
       if (u_dut.p3_link_we_q && !u_dut.init_q) begin
-        assert (u_dut.p3_q.valid && u_dut.p3_q.op == OpAppend && at_q[u_dut.p3_link_waddr_q].where == InList);
+        a_link_of_an_append : assert (u_dut.p3_q.valid && u_dut.p3_q.op == OpAppend && at_q[u_dut.p3_link_waddr_q].where == InList);
       end
 
       // picks, walks and heads: each in one place
       for (int p = 0; p < 2; p++) begin
-        assert (picks[p] == 4'(pick_q[p].busy && !pick_q[p].done));
-        assert (walks[p] == 4'(pick_q[p].walk));
-        assert (heads[p] == 4'(pending_q[p]));
-        assert (pick_q[p].cls < class_t'(2) && 32'(pick_q[p].asked) <= TrainLog);
-        assert (pick_q[p].given <= stored[p] && stored[p] <= pick_q[p].pushed && pick_q[p].pushed <= pick_q[p].number
+        a_pick_once : assert (picks[p] == 4'(pick_q[p].busy && !pick_q[p].done));
+        a_walk_once : assert (walks[p] == 4'(pick_q[p].walk));
+        a_head_once : assert (heads[p] == 4'(pending_q[p]));
+        a_pick_in_range : assert (pick_q[p].cls < class_t'(2) && 32'(pick_q[p].asked) <= TrainLog);
+        a_train_in_order : assert (pick_q[p].given <= stored[p] && stored[p] <= pick_q[p].pushed && pick_q[p].pushed <= pick_q[p].number
                 && 32'(pick_q[p].number) <= 32'd1 << pick_q[p].asked);
-        if (!pick_q[p].busy) assert (pick_q[p].given == pick_q[p].number && !(u_dut.p4_walk_q.valid && p4 == 1'(p)));
+        if (!pick_q[p].busy) a_train_all_given : assert (pick_q[p].given == pick_q[p].number && !(u_dut.p4_walk_q.valid && p4 == 1'(p)));
         if (pick_q[p].busy && pick_q[p].done) begin
-          assert (pick_q[p].given != pick_q[p].number && (pick_q[p].walk || pick_q[p].pushed == pick_q[p].number));
-          if (pick_q[p].none) assert (pick_q[p].number == 1);
+          a_train_under_way : assert (pick_q[p].given != pick_q[p].number && (pick_q[p].walk || pick_q[p].pushed == pick_q[p].number));
+          if (pick_q[p].none) a_nobody_is_one : assert (pick_q[p].number == 1);
         end
         if (pick_q[p].busy && !pick_q[p].done) begin
           // so that a pick never overtakes the head that the one before it has uncovered
-          assert (!pick_q[p].walk && pick_q[p].number == '0 && count_q[list_of(1'(p), pick_q[p].cls)] != '0);
+          a_pick_finds_a_queue : assert (!pick_q[p].walk && pick_q[p].number == '0 && count_q[list_of(1'(p), pick_q[p].cls)] != '0);
         end
-        if (pick_q[p].walk && pick_q[p].none) assert (!pending_q[p]);
+        if (pick_q[p].walk && pick_q[p].none) a_nobody_leaves_no_head : assert (!pending_q[p]);
         if (pick_q[p].walk && !pick_q[p].none) begin
           for (int k = 0; k < TrainMost; k++) begin
             if (k >= 32'(pick_q[p].pushed) && k + 1 < 32'(pick_q[p].number)) begin
-              assert (u_dut.u_link.mem[pick_q[p].queues[k]] == pick_q[p].queues[(k+1)%TrainMost]);
+              a_link_inside_the_train : assert (u_dut.u_link.mem[pick_q[p].queues[k]] == pick_q[p].queues[(k+1)%TrainMost]);
             end
             if (k >= 32'(pick_q[p].pushed) && k + 1 == 32'(pick_q[p].number) && pending_q[p]) begin
-              assert (u_dut.u_link.mem[pick_q[p].queues[k]] == list_q[pending_list_q[p]][pending_side_q[p]][0]);
+              a_link_to_the_head : assert (u_dut.u_link.mem[pick_q[p].queues[k]] == list_q[pending_list_q[p]][pending_side_q[p]][0]);
             end
           end
         end
-        if (pending_q[p]) assert (pending_list_q[p][1] == 1'(p) && count_q[pending_list_q[p]][pending_side_q[p]] != '0);
+        if (pending_q[p])
+          a_head_has_a_queue : assert (pending_list_q[p][1] == 1'(p) && count_q[pending_list_q[p]][pending_side_q[p]] != '0);
         if (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick && l1[1] == 1'(p)) begin
-          assert (!pending_q[p] || (u_dut.p2_q.valid && u_dut.p2_q.op == OpHead && p2 == 1'(p)));
+          a_head_before_the_pick : assert (!pending_q[p] || (u_dut.p2_q.valid && u_dut.p2_q.op == OpHead && p2 == 1'(p)));
         end
-        if (effect && u_dut.p2_q.op == OpPick && p2 == 1'(p)) assert (!pending_q[p]);
+        if (effect && u_dut.p2_q.op == OpPick && p2 == 1'(p)) a_no_head_at_a_pick : assert (!pending_q[p]);
       end
       // a pick comes to stage 3 when no batch does
       if (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick) begin
-        assert (!(walk5_more && u_dut.p5_walk_q.links != number_t'(2)) && !(u_dut.p3_pick_q && u_dut.p3_number_q != number_t'(1)));
+        a_pick1_meets_no_walk : assert (!(walk5_more && u_dut.p5_walk_q.links != number_t'(2)) && !(u_dut.p3_pick_q
+            && u_dut.p3_number_q != number_t'(1)));
       end
-      if (effect && u_dut.p2_q.op == OpPick) assert (!(u_dut.p4_walk_q.valid && u_dut.p4_walk_q.links != number_t'(1)));
+      if (effect && u_dut.p2_q.op == OpPick)
+        a_pick2_meets_no_walk : assert (!(u_dut.p4_walk_q.valid && u_dut.p4_walk_q.links != number_t'(1)));
       // walks
       if (u_dut.p3_pick_q) begin
-        assert (pick_q[p3].busy && pick_q[p3].pushed == '0 && u_dut.p3_number_q == pick_q[p3].number && u_dut.p3_q.train == pick_q[p3].asked
+        a_walk3 : assert (pick_q[p3].busy && pick_q[p3].pushed == '0 && u_dut.p3_number_q == pick_q[p3].number
+            && u_dut.p3_q.train == pick_q[p3].asked
                 && u_dut.p3_none_q == pick_q[p3].none && u_dut.p3_round_q == pick_q[p3].round && u_dut.p3_left_q == pending_q[p3]);
-        if (!u_dut.p3_none_q) assert (u_dut.p3_picked_q == pick_q[p3].queues[0]);
-        if (u_dut.p3_left_q) assert (l3 == pending_list_q[p3] && u_dut.p3_side_q == pending_side_q[p3]);
+        if (!u_dut.p3_none_q) a_walk3_queue : assert (u_dut.p3_picked_q == pick_q[p3].queues[0]);
+        if (u_dut.p3_left_q) a_walk3_list : assert (l3 == pending_list_q[p3] && u_dut.p3_side_q == pending_side_q[p3]);
       end
       if (u_dut.p4_walk_q.valid) begin
-        assert (pick_q[p4].busy && u_dut.p4_walk_q.links != '0 && pick_q[p4].pushed != '0
+        a_walk4 : assert (pick_q[p4].busy && u_dut.p4_walk_q.links != '0 && pick_q[p4].pushed != '0
                 && 32'(u_dut.p4_walk_q.links) + 32'(pick_q[p4].pushed) == 32'(pick_q[p4].number) + 1
                 && u_dut.p4_walk_q.round == pick_q[p4].round && u_dut.p4_walk_q.head == pending_q[p4] && u_dut.p4_walk_q.cls < class_t'(2));
-        if (pending_q[p4]) assert (list_of(p4, u_dut.p4_walk_q.cls) == pending_list_q[p4] && u_dut.p4_walk_q.side == pending_side_q[p4]);
-        if (u_dut.p4_walk_q.links != number_t'(1) || pending_q[p4]) assert (u_dut.u_link.rdata_q == next[p4]);
+        if (pending_q[p4])
+          a_walk4_list : assert (list_of(p4, u_dut.p4_walk_q.cls) == pending_list_q[p4] && u_dut.p4_walk_q.side == pending_side_q[p4]);
+        if (u_dut.p4_walk_q.links != number_t'(1) || pending_q[p4]) a_walk4_link : assert (u_dut.u_link.rdata_q == next[p4]);
       end
       if (u_dut.p5_walk_q.valid) begin
-        assert (u_dut.p5_walk_q.links != '0 && pick_q[p5].pushed != '0
+        a_walk5 : assert (u_dut.p5_walk_q.links != '0 && pick_q[p5].pushed != '0
                 && 32'(u_dut.p5_walk_q.links) + 32'(pick_q[p5].pushed) == 32'(pick_q[p5].number) + 1
                 && u_dut.p5_walk_q.round == pick_q[p5].round && u_dut.p5_walk_q.head == pending_q[p5] && u_dut.p5_walk_q.cls < class_t'(2));
-        if (pending_q[p5]) assert (list_of(p5, u_dut.p5_walk_q.cls) == pending_list_q[p5] && u_dut.p5_walk_q.side == pending_side_q[p5]);
-        if (u_dut.p5_walk_q.links != number_t'(1) || pending_q[p5]) assert (u_dut.link_r == next[p5]);
+        if (pending_q[p5])
+          a_walk5_list : assert (list_of(p5, u_dut.p5_walk_q.cls) == pending_list_q[p5] && u_dut.p5_walk_q.side == pending_side_q[p5]);
+        if (u_dut.p5_walk_q.links != number_t'(1) || pending_q[p5]) a_walk5_link : assert (u_dut.link_r == next[p5]);
       end
       // a head on its way is the first of its list
       for (int k = 0; k < 2; k++) begin
         if (head_there[k]) begin
-          assert (head_word[k].valid && head_word[k].op == OpHead && head_word[k].cls < class_t'(2));
-          assert (list_of(head_word[k].parent, head_word[k].cls) == pending_list_q[head_word[k].parent]
+          a_head_exists : assert (head_word[k].valid && head_word[k].op == OpHead && head_word[k].cls < class_t'(2));
+          a_head_list : assert (list_of(head_word[k].parent, head_word[k].cls) == pending_list_q[head_word[k].parent]
                   && head_word[k].round[0] == pending_side_q[head_word[k].parent]);
-          assert (head_word[k].queue_id == list_q[pending_list_q[head_word[k].parent]][head_word[k].round[0]][0]);
+          a_head_queue : assert (head_word[k].queue_id == list_q[pending_list_q[head_word[k].parent]][head_word[k].round[0]][0]);
         end
       end
       if (u_dut.p1_q.valid && u_dut.p1_q.op == OpHead) begin
-        assert (l1 == pending_list_q[l1[1]] && u_dut.p1_q.round[0] == pending_side_q[l1[1]]
+        a_head1 : assert (l1 == pending_list_q[l1[1]] && u_dut.p1_q.round[0] == pending_side_q[l1[1]]
                 && u_dut.p1_q.queue_id == list_q[l1][u_dut.p1_q.round[0]][0]);
       end
       if (effect && u_dut.p2_q.op == OpHead) begin
-        assert (l2 == pending_list_q[p2] && u_dut.p2_q.round[0] == pending_side_q[p2]
+        a_head2 : assert (l2 == pending_list_q[p2] && u_dut.p2_q.round[0] == pending_side_q[p2]
                 && u_dut.p2_q.queue_id == list_q[l2][u_dut.p2_q.round[0]][0]);
       end
       // FIFOs: two parents, so two at most, and two batches
-      assert (u_dut.u_pick.valid_q == (u_dut.u_pick.level_q != '0) && u_dut.u_head.valid_q == (u_dut.u_head.level_q != '0)
+      a_fifo_flags : assert (u_dut.u_pick.valid_q == (u_dut.u_pick.level_q != '0) && u_dut.u_head.valid_q == (u_dut.u_head.level_q != '0)
               && u_dut.u_out.valid_q == (u_dut.u_out.level_q != '0));
-      assert (u_dut.u_pick.level_q <= 2 && u_dut.u_head.level_q <= 2 && 32'(u_dut.u_out.level_q) <= 2 * TrainMost);
-      assert (3'(32'(u_dut.u_pick.raddr_q) + 32'(u_dut.u_pick.level_q)) == u_dut.u_pick.waddr_q
+      a_fifo_levels : assert (u_dut.u_pick.level_q <= 2 && u_dut.u_head.level_q <= 2 && 32'(u_dut.u_out.level_q) <= 2 * TrainMost);
+      a_fifo_ends : assert (3'(32'(u_dut.u_pick.raddr_q) + 32'(u_dut.u_pick.level_q)) == u_dut.u_pick.waddr_q
               && 3'(32'(u_dut.u_head.raddr_q) + 32'(u_dut.u_head.level_q)) == u_dut.u_head.waddr_q
               && 3'(32'(u_dut.u_out.raddr_q) + 32'(u_dut.u_out.level_q)) == u_dut.u_out.waddr_q);
       for (int k = 0; k < OutDepth; k++) begin
         if (out_there[k]) begin
-          assert (pick_q[out_word[k].parent].busy && pick_q[out_word[k].parent].done
+          a_out_of_a_train : assert (pick_q[out_word[k].parent].busy && pick_q[out_word[k].parent].done
                   && out_index_q[k] >= pick_q[out_word[k].parent].given && out_index_q[k] < stored[out_word[k].parent]
                   && out_at_q[out_word[k].parent][TrainLog'(out_index_q[k])] == 3'(k));
-          assert (out_word[k].none == pick_q[out_word[k].parent].none && out_word[k].round == pick_q[out_word[k].parent].round
+          a_out_last : assert (out_word[k].none == pick_q[out_word[k].parent].none && out_word[k].round == pick_q[out_word[k].parent].round
                   && out_word[k].last == (32'(out_index_q[k]) + 1 == 32'(pick_q[out_word[k].parent].number)));
-          assert (out_word[k].queue_id == pick_q[out_word[k].parent].looked[TrainLog'(out_index_q[k])]
+          a_out_queue : assert (out_word[k].queue_id == pick_q[out_word[k].parent].looked[TrainLog'(out_index_q[k])]
                   && out_word[k].hold == pick_q[out_word[k].parent].holds[TrainLog'(out_index_q[k])]);
         end
       end
       for (int p = 0; p < 2; p++) begin
         for (int k = 0; k < TrainMost; k++) begin
           if (k >= 32'(pick_q[p].given) && k < 32'(stored[p])) begin
-            assert (out_there[out_at_q[p][k]] && out_word[out_at_q[p][k]].parent == 1'(p) && 32'(out_index_q[out_at_q[p][k]]) == k);
-            if (k + 1 < 32'(stored[p])) assert (ahead(out_at_q[p][k]) < ahead(out_at_q[p][(k+1)%TrainMost]));
+            a_out_at : assert (out_there[out_at_q[p][k]] && out_word[out_at_q[p][k]].parent == 1'(p)
+                && 32'(out_index_q[out_at_q[p][k]]) == k);
+            if (k + 1 < 32'(stored[p])) a_out_in_order : assert (ahead(out_at_q[p][k]) < ahead(out_at_q[p][(k+1)%TrainMost]));
           end
         end
       end
-      assert (32'(u_dut.u_out.level_q) == 32'(stored[0]) - 32'(pick_q[0].given) + 32'(stored[1]) - 32'(pick_q[1].given));
+      a_out_level : assert (32'(u_dut.u_out.level_q) == 32'(stored[0]) - 32'(pick_q[0].given) + 32'(stored[1]) - 32'(pick_q[1].given));
       if (u_dut.p4_given_q) begin
-        assert (pick_q[p_look].busy && pick_q[p_look].done && pick_q[p_look].pushed != '0 && u_dut.p4_pick_q.round == pick_q[p_look].round
+        a_look_given : assert (pick_q[p_look].busy && pick_q[p_look].done && pick_q[p_look].pushed != '0
+            && u_dut.p4_pick_q.round == pick_q[p_look].round
                 && u_dut.p4_pick_q.none == pick_q[p_look].none && u_dut.p4_pick_q.last == (pick_q[p_look].pushed == pick_q[p_look].number));
       end
-      if (u_dut.p1_pick_q) assert (32'(u_dut.credit_q) >= 32'd1 << u_dut.p1_q.train);
+      if (u_dut.p1_pick_q) a_room_for_the_pick : assert (32'(u_dut.credit_q) >= 32'd1 << u_dut.p1_q.train);
       a_credits : assert (32'(u_dut.credit_q) + 32'(u_dut.back_q) + reserved[0] + reserved[1] == OutDepth);
       // nothing happens before the memories are cleared
       if (!init_done) begin
-        assert (count_q == '0 && !u_dut.p1_q.valid && !u_dut.p2_q.valid && !u_dut.p3_q.valid && !u_dut.p4_q.valid && !valid5_q
+        a_init : assert (count_q == '0 && !u_dut.p1_q.valid && !u_dut.p2_q.valid && !u_dut.p3_q.valid && !u_dut.p4_q.valid && !valid5_q
                 && !u_dut.p4_walk_q.valid && !u_dut.p5_walk_q.valid && !u_dut.p4_given_q && !pick_q[0].busy
                     && !pick_q[1].busy && pending_q == '0
                 && last_q == '0 && recent_q == {2{NoRecent}});
-        for (int l = 0; l < Lists; l++) assert (word_q[l] == Cleared);
+        for (int l = 0; l < Lists; l++) a_init_word : assert (word_q[l] == Cleared);
       end
     end
     if (seen_q && !rst_i && init_done) begin

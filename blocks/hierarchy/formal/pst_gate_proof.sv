@@ -299,7 +299,7 @@ module pst_gate_proof
       a_main : assert (32'(under_way) <= 22 + RoomCycles && 32'(u_dut.main_level) <= u_dut.PlaceDepth);
       if (u_dut.c5_place_q) a_main_room : assert (32'(u_dut.main_level) < u_dut.PlaceDepth);
       if (room) a_room : assert (32'(under_way) <= 22);
-      for (int k = 0; k < RoomCycles; k++) if (room_q[k]) assert (32'(under_way) <= 23 + k);
+      for (int k = 0; k < RoomCycles; k++) if (room_q[k]) a_room_later : assert (32'(under_way) <= 23 + k);
       a_due : assert (32'(u_dut.due_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
       a_back : assert (32'(u_dut.back_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
       a_train : assert (8'(u_dut.unused_train_level) + 8'(u_dut.d3_push_q)
@@ -363,7 +363,7 @@ module pst_gate_proof
       for (int p = 0; p < 2; p++) begin
         if (cleared[p]) begin
 `ifdef PROVE_PLACES
-          assert (rule_q[p] == rule(cfg_q[p]));
+          a_rule : assert (rule_q[p] == rule(cfg_q[p]));
 `endif
           `PLACES(rule_q[p].most <= longest(whole_t'(rule_q[p].span), whole_t'(tolerance(cfg_q[p]))));
         end
@@ -378,8 +378,9 @@ module pst_gate_proof
         `PLACES(ruling1[p] == (quiet_q[p] == 3'd0) && (ruling1[p] || ruling2[p] == (quiet_q[p] == 3'd1)));
 `ifdef PROVE_PLACES
         if (ruling1[p]) begin
-          assert (u_dut.g_train.t1_span_q == SpanWidth'(span(cfg_q[p])) && 32'(u_dut.g_train.t1_late_q) == 32'(tolerance(cfg_q[p])));
-          assert ((u_dut.g_train.t1_slow_q || u_dut.g_train.t1_span_q == '0) == slow(cfg_q[p]));
+          a_rule_times : assert (u_dut.g_train.t1_span_q == SpanWidth'(span(cfg_q[p]))
+              && 32'(u_dut.g_train.t1_late_q) == 32'(tolerance(cfg_q[p])));
+          a_rule_slow : assert ((u_dut.g_train.t1_slow_q || u_dut.g_train.t1_span_q == '0) == slow(cfg_q[p]));
         end
 `endif
         if (ruling2[p] && !ruling1[p]) `PLACES(u_dut.g_train.t2_rule_q == rule_q[p]);
@@ -467,7 +468,7 @@ module pst_gate_proof
         `PLACES(u_dut.c3_tolerance_q == (walk_q[3] ? OldAge[TimeWidth+15:16] : tolerance(read3_q)));
         `PLACES(u_dut.c3_closed_q == (read3_q.mantissa == '0) && 32'(read3_q.burst) < MaxBurst);
 `ifdef PROVE_PLACES
-        assert (u_dut.u_increment.product_q == len3_q * read3_q.mantissa && u_dut.u_increment.exponent_q == read3_q.exponent);
+        a_product : assert (u_dut.u_increment.product_q == len3_q * read3_q.mantissa && u_dut.u_increment.exponent_q == read3_q.exponent);
 `endif
       end
       if (op4) begin
@@ -586,7 +587,7 @@ module pst_gate_proof
       a_future : assert (age >= -OldAge);
       a_age : assert (age <= Oldest - (age_t'(until_walk) <<< 16) || (walk_at != '0 && age <= Oldest + (age_t'(walk_at) <<< 16)));
       for (int k = 1; k <= 4; k++) begin
-        if (walk_q[k]) assert (k == 1 ? u_dut.c1_valid_q : k == 2 ? u_dut.c2_valid_q : k == 3 ? u_dut.c3_valid_q : op4);
+        if (walk_q[k]) a_walk_stage : assert (k == 1 ? u_dut.c1_valid_q : k == 2 ? u_dut.c2_valid_q : k == 3 ? u_dut.c3_valid_q : op4);
       end
       if (cleared[X] && !(u_dut.c5_valid_q && u_dut.c5_parent_q == X)) a_hold : assert (u_dut.u_hold.u_ram.mem[X] == hold(true_q));
       if (u_dut.c5_valid_q && u_dut.c5_parent_q == X) a_c5_hold : assert (u_dut.c5_hold == hold(true_q));

@@ -255,7 +255,7 @@ module pst_round_credit_proof
         if (refill && class_q[6] == y_q) a_once : assert (!given_q || given_round_q != round_q[6]);
         // other classes' words are left alone, unless the class has none and takes one; it has one from now on
         for (int i = 0; i < Indexes; i++) begin
-          if (accounts_d[i] != accounts_q[i]) assert (index_t'(i) == found6_q.place);
+          if (accounts_d[i] != accounts_q[i]) a_others_kept : assert (index_t'(i) == found6_q.place);
         end
         if (!found6_q.known) a_takes : assert (found6_q.place == index_q[6]);
       end
@@ -263,31 +263,33 @@ module pst_round_credit_proof
       // what the induction needs
       if (given_q) a_given : assert (now.known && given_round_q == now.round);
       for (int i = 0; i < Indexes; i++) begin
-        assert (accounts_q[i].credit <= Most && accounts_q[i].credit >= Least);
+        a_credit_in_range : assert (accounts_q[i].credit <= Most && accounts_q[i].credit >= Least);
         if (cleared) begin
-          if (written[i]) assert (word7 == encoded(accounts_q[i]));
-          else assert (mem[i] == encoded(accounts_q[i]));
+          if (written[i]) a_word_written : assert (word7 == encoded(accounts_q[i]));
+          else a_word_kept : assert (mem[i] == encoded(accounts_q[i]));
         end
-        if (sure[1]) assert (read[i] == encoded(read1_q[i]) && read1_q[i].credit <= Most && read1_q[i].credit >= Least);
-        if (sure[2]) assert (words2[i] == encoded(read2_q[i]) && read2_q[i].credit <= Most && read2_q[i].credit >= Least);
-        if (sure[3]) assert (words3[i] == encoded(read3_q[i]) && u_dut.r3_match_q[i] == (read3_q[i].cls == class_q[3]));
+        if (sure[1]) a_read1_word : assert (read[i] == encoded(read1_q[i]) && read1_q[i].credit <= Most && read1_q[i].credit >= Least);
+        if (sure[2]) a_read2_word : assert (words2[i] == encoded(read2_q[i]) && read2_q[i].credit <= Most && read2_q[i].credit >= Least);
+        if (sure[3]) a_read3_word : assert (words3[i] == encoded(read3_q[i]) && u_dut.r3_match_q[i] == (read3_q[i].cls == class_q[3]));
         // what has changed since is known
-        if (sure[1] && read1_q[i] != accounts_q[i]) assert (last_picked_q[0] && last_place_q[0] == index_t'(i));
+        if (sure[1] && read1_q[i] != accounts_q[i]) a_read1_changed : assert (last_picked_q[0] && last_place_q[0] == index_t'(i));
         if (sure[2] && read2_q[i] != accounts_q[i]) begin
-          assert ((last_picked_q[0] && last_place_q[0] == index_t'(i)) || (last_picked_q[1] && last_place_q[1] == index_t'(i)));
+          a_read2_changed : assert ((last_picked_q[0] && last_place_q[0] == index_t'(i)) || (last_picked_q[1]
+              && last_place_q[1] == index_t'(i)));
         end
         if (sure[3] && read3_q[i] != accounts_q[i]) begin
-          assert ((last_picked_q[0] && last_place_q[0] == index_t'(i)) || (last_picked_q[1] && last_place_q[1] == index_t'(i))
+          a_read3_changed : assert ((last_picked_q[0] && last_place_q[0] == index_t'(i)) || (last_picked_q[1]
+              && last_place_q[1] == index_t'(i))
                   || (last_picked_q[2] && last_place_q[2] == index_t'(i)));
         end
       end
-      if (last_picked_q[0]) assert (accounts_q[last_place_q[0]].cls == last_class_q[0]);
+      if (last_picked_q[0]) a_last0_class : assert (accounts_q[last_place_q[0]].cls == last_class_q[0]);
       if (last_picked_q[1] && !(last_picked_q[0] && last_place_q[0] == last_place_q[1])) begin
-        assert (accounts_q[last_place_q[1]].cls == last_class_q[1]);
+        a_last1_class : assert (accounts_q[last_place_q[1]].cls == last_class_q[1]);
       end
       if (last_picked_q[2] && !(last_picked_q[0] && last_place_q[0] == last_place_q[2])
           && !(last_picked_q[1] && last_place_q[1] == last_place_q[2])) begin
-        assert (accounts_q[last_place_q[2]].cls == last_class_q[2]);
+        a_last2_class : assert (accounts_q[last_place_q[2]].cls == last_class_q[2]);
       end
       if (sure[1]) a_kept1 : assert (kept_yet(read1_q, 1));
       if (sure[2]) a_kept2 : assert (kept_yet(read2_q, 2));
@@ -295,7 +297,7 @@ module pst_round_credit_proof
       if (sure[4]) a_kept4 : assert (kept(found4_q, class_q[4], again_q[4], stale_q[4]));
       if (sure[5]) a_kept5 : assert (kept(found5_q, class_q[5], again_q[5], stale_q[5]));
       if (sure[6]) a_kept6 : assert (kept(found6_q, class_q[6], again_q[6], stale_q[6]));
-      for (int k = 1; k <= 6; k++) if (fresh_q[k]) assert (own[k] == (r_subscriber[k] == x_q));
+      for (int k = 1; k <= 6; k++) if (fresh_q[k]) a_own : assert (own[k] == (r_subscriber[k] == x_q));
       if (sure[1]) a_index1 : assert (u_dut.r1_index_q == index_q[1]);
       if (sure[2]) a_index2 : assert (u_dut.r2_index_q == index_q[2]);
       if (sure[3]) a_index3 : assert (u_dut.r3_index_q == index_q[3] && found3_q == find(read3_q, class_q[3], index_q[3])

@@ -145,18 +145,18 @@ module pst_sibling_order_proof
       if (own[5]) a_order : assert (order == order_of(behind5_q));
       if (own[5]) a_ordered : assert (ordered(order));
       if (own[5] && !charge_q[5]) begin
-        for (int i = 0; i < Indexes; i++) assert (again[i] == (behind5_q[index_q[5]] > behind5_q[i] + cost5_q));
+        for (int i = 0; i < Indexes; i++) a_again : assert (again[i] == (behind5_q[index_q[5]] > behind5_q[i] + cost5_q));
       end
       for (int i = 0; i < Indexes; i++) begin
-        assert (behind_q[i] >= 0 && behind_q[i] <= Most && behind5_q[i] >= 0 && behind5_q[i] <= Most);
+        a_behind_in_range : assert (behind_q[i] >= 0 && behind_q[i] <= Most && behind5_q[i] >= 0 && behind5_q[i] <= Most);
         // what the induction needs
-        assert (words[i] == word_t'({classes_q[i], behind_t'(behind_q[i])}));
-        if (own[4]) assert (words4[i].behind == behind_t'(behind_q[i]));
+        a_word : assert (words[i] == word_t'({classes_q[i], behind_t'(behind_q[i])}));
+        if (own[4]) a_word4 : assert (words4[i].behind == behind_t'(behind_q[i]));
       end
       a_valid : assert (u_dut.u_words.valid_q == valid_q[3:1]);
       for (int k = 1; k <= 3; k++) begin
-        if (valid_q[k]) assert (u_dut.u_words.addr_q[k] == subscriber_q[k] && u_dut.index_q[k] == index_q[k]);
-        assert (u_dut.charge_q[k] == (valid_q[k] && charge_q[k]));
+        if (valid_q[k]) a_stage_queue : assert (u_dut.u_words.addr_q[k] == subscriber_q[k] && u_dut.index_q[k] == index_q[k]);
+        a_stage_charge : assert (u_dut.charge_q[k] == (valid_q[k] && charge_q[k]));
       end
       if (own[4] && !charge_q[4]) a_look : assert (number_t'(u_dut.c4_own_q) == behind_q[index_q[4]]
           && number_t'(u_dut.c4_cost_q) == cost4_q);

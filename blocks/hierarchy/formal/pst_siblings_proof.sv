@@ -256,12 +256,12 @@ module pst_siblings_proof
       a_words : assert (u_dut.g_siblings.u_waiting.u_words.mem_q[x_q] == {together_q, words_q});
       a_group : assert (group_q == group_of(words_q, parents_q));
       for (int i = 0; i < Indexes; i++) begin
-        if (words_q[i].waits && !words_q[i].alone) assert (parents_q[i] == together_q);
-        if (group5_q[i] && !e5_q) assert (mem[i] == next_t'({hold5_q, first5_q}));
+        if (words_q[i].waits && !words_q[i].alone) a_together : assert (parents_q[i] == together_q);
+        if (group5_q[i] && !e5_q) a_next : assert (mem[i] == next_t'({hold5_q, first5_q}));
       end
       a_valid : assert (u_dut.g_siblings.u_waiting.u_words.valid_q == valid_q);
       for (int k = 1; k <= 3; k++) begin
-        if (valid_q[k]) assert (u_dut.g_siblings.u_waiting.u_words.addr_q[k] == subscriber_q[k]
+        if (valid_q[k]) a_stage_subscriber : assert (u_dut.g_siblings.u_waiting.u_words.addr_q[k] == subscriber_q[k]
                                 && u_dut.g_siblings.subscriber_q[k] == subscriber_q[k]);
       end
       if (any4_q) a_ordered : assert (ordered(before4_q));

@@ -243,7 +243,7 @@ module pst_subscriber_queues_proof
       a_words : assert (u_dut.g_queues.u_waiting.u_words.mem_q[x_q] == words_q);
       a_valid : assert (u_dut.g_queues.u_waiting.u_words.valid_q == valid_q);
       for (int k = 1; k <= 3; k++) begin
-        if (valid_q[k]) assert (u_dut.g_queues.u_waiting.u_words.addr_q[k] == subscriber_q[k]
+        if (valid_q[k]) a_stage_subscriber : assert (u_dut.g_queues.u_waiting.u_words.addr_q[k] == subscriber_q[k]
             && u_dut.g_queues.subscriber_q[k] == subscriber_q[k]);
       end
       if (mine4_q) begin
@@ -259,7 +259,7 @@ module pst_subscriber_queues_proof
       if (at[2]) a_at2 : assert (first5_q == pick_q);
       if (at[3]) a_at3 : assert (answer == pick_q);
       if (at[4]) a_at4 : assert (u_dut.look_index == pick_q);
-      for (int k = 0; k < 8; k++) if (at_out[k]) assert (out_bits[k][IndexWidth-1:0] == pick_q);
+      for (int k = 0; k < 8; k++) if (at_out[k]) a_out_index : assert (out_bits[k][IndexWidth-1:0] == pick_q);
       if (!init_done) begin
         a_init : assert (valid_q == '0 && words_q == '0 && under_way == '0 && !busy_q && !mine4_q && !mine5_q
             && first4_q == '0 && first5_q == '0

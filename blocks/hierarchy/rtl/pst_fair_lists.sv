@@ -518,15 +518,18 @@ module pst_fair_lists
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      if (look2_q) assert (look2_mask != '0) else $error("a pick from parent %0d, where none waits", look2_parent_q);
+      if (look2_q) a_look_finds_a_class : assert (look2_mask != '0) else $error("a pick from parent %0d, where none waits", look2_parent_q);
       if (p2_q.valid && p2_q.op == OpPick)
-        assert (p2_lists.nonempty != '0) else $error("a pick from an empty class of parent %0d", p2_q.parent);
-      if (p2_q.valid && p2_q.op == OpHead && hit1_q) assert (p3_q.op != OpPick) else $error("a next head follows a pick at once");
-      if (look2_q) assert (unused_pick_ready) else $error("pick FIFO overflows");
-      if (p5_walk_q.valid && p5_walk_q.head && !p5_more) assert (unused_head_ready) else $error("head FIFO overflows");
-      if (p4_given_q) assert (unused_out_ready) else $error("output FIFO overflows");
-      assert (!(p3_pick_q && p5_more)) else $error("a pick meets a batch");
-      if (s_append_valid_i) assert (int'(s_append_class_i) < Classes) else $error("class %0d of %0d", s_append_class_i, Classes);
+        a_pick_finds_a_queue : assert (p2_lists.nonempty != '0) else $error("a pick from an empty class of parent %0d", p2_q.parent);
+      if (p2_q.valid && p2_q.op == OpHead && hit1_q) a_no_head_behind_a_pick : assert (p3_q.op != OpPick)
+        else $error("a next head follows a pick at once");
+      if (look2_q) a_pick_fifo_has_room : assert (unused_pick_ready) else $error("pick FIFO overflows");
+      if (p5_walk_q.valid && p5_walk_q.head && !p5_more) a_head_fifo_has_room : assert (unused_head_ready)
+        else $error("head FIFO overflows");
+      if (p4_given_q) a_out_fifo_has_room : assert (unused_out_ready) else $error("output FIFO overflows");
+      a_pick_meets_no_train : assert (!(p3_pick_q && p5_more)) else $error("a pick meets a batch");
+      if (s_append_valid_i) a_class_in_range : assert (int'(s_append_class_i) < Classes)
+        else $error("class %0d of %0d", s_append_class_i, Classes);
     end
   end
 `endif

@@ -489,15 +489,16 @@ module pst_gate
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      if (c5_place_q) assert (unused_main_ready) else $error("place FIFO overflows");
-      if (back_push) assert (unused_back_ready) else $error("back FIFO overflows");
-      if (due_push) assert (unused_due_ready) else $error("due FIFO overflows");
+      if (c5_place_q) a_place_fifo_has_room : assert (unused_main_ready) else $error("place FIFO overflows");
+      if (back_push) a_back_fifo_has_room : assert (unused_back_ready) else $error("back FIFO overflows");
+      if (due_push) a_due_fifo_has_room : assert (unused_due_ready) else $error("due FIFO overflows");
       if (c4_valid_q && (s_op_i == GateLeave || s_op_i == GateAgain))
-        assert (c4_state.count != '0) else $error("a queue leaves parent %0d, where none waits", c4_parent_q);
+        a_leaves_what_waits : assert (c4_state.count != '0) else $error("a queue leaves parent %0d, where none waits", c4_parent_q);
       if (c4_valid_q && s_op_i == GateAsk)
-        assert (c4_state.count != CountWidth'(MaxWaiting)) else $error("more than %0d queues wait at parent %0d", MaxWaiting, c4_parent_q);
-      if (!c4_valid_q) assert (s_op_i == GateNone) else $error("an operation without a parent");
-      if (s_op_valid_i) assert (int'(c0_parent) < Parents) else $error("parent %0d of %0d", c0_parent, Parents);
+        a_waiting_in_range : assert (c4_state.count != CountWidth'(MaxWaiting))
+        else $error("more than %0d queues wait at parent %0d", MaxWaiting, c4_parent_q);
+      if (!c4_valid_q) a_operation_has_a_parent : assert (s_op_i == GateNone) else $error("an operation without a parent");
+      if (s_op_valid_i) a_parent_in_range : assert (int'(c0_parent) < Parents) else $error("parent %0d of %0d", c0_parent, Parents);
     end
   end
 `endif

@@ -664,7 +664,7 @@ module pst_hierarchy
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      if (h9_out_q) assert (unused_out_ready) else $error("output FIFO overflows");
+      if (h9_out_q) a_out_fifo_has_room : assert (unused_out_ready) else $error("output FIFO overflows");
     end
   end
 `endif

@@ -23,7 +23,7 @@ def test_proof_passes(tasks: list[str]) -> None:
 
 
 def test_proof_of_lists_passes() -> None:
-    proof_passes("pst_fair_lists", [*(f"short_{part}" for part in ("0", "1", "2", "3", "4", "named")), "cover"])
+    proof_passes("pst_fair_lists", [*(f"short_{part}" for part in ("0", "1", "2", "3", "4", "a", "b", "c")), "cover"])
 
 
 def test_proof_of_siblings_passes() -> None:

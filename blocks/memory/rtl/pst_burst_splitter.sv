@@ -149,15 +149,17 @@ module pst_burst_splitter
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i && s_valid_i) begin
-      assert (!s_ok_i || 32'(s_desc_i) < Descriptors) else $error("pst_burst_splitter: descriptor %0d does not exist", s_desc_i);
-      assert (s_len_i != '0) else $error("pst_burst_splitter: empty frame");
+      a_descriptor_exists : assert (!s_ok_i || 32'(s_desc_i) < Descriptors)
+      else $error("pst_burst_splitter: descriptor %0d does not exist", s_desc_i);
+      a_frame_not_empty : assert (s_len_i != '0) else $error("pst_burst_splitter: empty frame");
     end
     if (!rst_i && page_valid_q && page_q.ok) begin
-      assert (32'(page_q.beats) * DataBytes <= MemPageBytes[page_q.memory])
+      a_beats_fit_the_page : assert (32'(page_q.beats) * DataBytes <= MemPageBytes[page_q.memory])
       else $error("pst_burst_splitter: %0d beats do not fit a page of memory %0d", page_q.beats, page_q.memory);
     end
     if (!rst_i && m_valid_o && m_ok_o) begin
-      assert (32'(m_addr_o[11:0]) + 32'(burst) * DataBytes <= 32'd4096) else $error("pst_burst_splitter: burst crosses 4 KiB");
+      a_burst_within_4k : assert (32'(m_addr_o[11:0]) + 32'(burst) * DataBytes <= 32'd4096)
+      else $error("pst_burst_splitter: burst crosses 4 KiB");
     end
   end
 `endif

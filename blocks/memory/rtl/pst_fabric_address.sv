@@ -106,7 +106,7 @@ module pst_fabric_address
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i && s_valid_i) begin
-      assert (64'(s_addr_i) < pst_memory_pkg::byte_base(bytes_t'(MemBytes), Memories))
+      a_address_in_a_memory : assert (64'(s_addr_i) < pst_memory_pkg::byte_base(bytes_t'(MemBytes), Memories))
       else $error("pst_fabric_address: address 0x%0h is behind the last memory", s_addr_i);
     end
   end

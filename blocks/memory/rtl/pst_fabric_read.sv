@@ -132,7 +132,7 @@ module pst_fabric_read #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (beat_valid == '0 || route_valid) else $error("pst_fabric_read: data without request");
+      a_data_has_a_request : assert (beat_valid == '0 || route_valid) else $error("pst_fabric_read: data without request");
     end
   end
 `endif

@@ -192,8 +192,9 @@ module pst_fabric_write #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (&m_axi_bready_o) else $error("pst_fabric_write: more responses than requests");
-      assert (response_valid == '0 || response_route_valid) else $error("pst_fabric_write: a response without request");
+      a_response_has_room : assert (&m_axi_bready_o) else $error("pst_fabric_write: more responses than requests");
+      a_response_has_a_request : assert (response_valid == '0 || response_route_valid)
+      else $error("pst_fabric_write: a response without request");
     end
   end
 `endif

@@ -140,15 +140,17 @@ module pst_page_allocator #(
       held_q <= '0;
     end else begin
       if (pop) begin
-        assert (!held_q[m_alloc_page_o]) else $error("pst_page_allocator: page %0d handed out twice", m_alloc_page_o);
+        a_page_handed_out_once : assert (!held_q[m_alloc_page_o])
+        else $error("pst_page_allocator: page %0d handed out twice", m_alloc_page_o);
         held_q[m_alloc_page_o] <= 1'b1;
       end
       if (s_free_valid_i) begin
-        assert (held_q[s_free_page_i]) else $error("pst_page_allocator: page %0d freed but not held", s_free_page_i);
+        a_freed_page_was_held : assert (held_q[s_free_page_i])
+        else $error("pst_page_allocator: page %0d freed but not held", s_free_page_i);
         held_q[s_free_page_i] <= 1'b0;
       end
-      assert (!push || push_ready) else $error("pst_page_allocator: prefetch FIFO overflows");
-      assert (!(store && issue_ram && head_q == tail_q)) else $error("pst_page_allocator: read meets write");
+      a_prefetch_has_room : assert (!push || push_ready) else $error("pst_page_allocator: prefetch FIFO overflows");
+      a_no_read_of_written : assert (!(store && issue_ram && head_q == tail_q)) else $error("pst_page_allocator: read meets write");
     end
   end
 `endif

@@ -137,8 +137,9 @@ module pst_page_pools
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert ($onehot0(winner)) else $error("pst_page_pools: two memories won");
-      assert (!free_valid_q || $onehot(free_valid)) else $error("pst_page_pools: descriptor %0d does not exist", free_desc_q);
+      a_one_winner : assert ($onehot0(winner)) else $error("pst_page_pools: two memories won");
+      a_freed_descriptor_exists : assert (!free_valid_q || $onehot(free_valid))
+      else $error("pst_page_pools: descriptor %0d does not exist", free_desc_q);
     end
   end
 `endif

@@ -321,8 +321,8 @@ module pst_rx_handler
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (!frame_done || frame_valid) else $error("pst_rx_handler: a response without its frame");
-      assert (!(beat_taken && job.ok) || s_data_last_i == (burst_end && job.last))
+      a_response_has_a_frame : assert (!frame_done || frame_valid) else $error("pst_rx_handler: a response without its frame");
+      a_data_and_length_agree : assert (!(beat_taken && job.ok) || s_data_last_i == (burst_end && job.last))
       else $error("pst_rx_handler: data and length of a frame disagree");
     end
   end

@@ -210,8 +210,8 @@ module pst_tx_handler
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (!frame_done || m_axi_rlast_i) else $error("pst_tx_handler: the frame ends inside a burst");
-      assert (!m_axi_rvalid_i || frame_valid) else $error("pst_tx_handler: read data without a frame");
+      a_frame_ends_with_its_burst : assert (!frame_done || m_axi_rlast_i) else $error("pst_tx_handler: the frame ends inside a burst");
+      a_data_has_a_frame : assert (!m_axi_rvalid_i || frame_valid) else $error("pst_tx_handler: read data without a frame");
     end
   end
 `endif

@@ -263,37 +263,39 @@ module pst_queue_manager_proof
 
       // the memories encode the queues
       for (int q = 0; q < Queues; q++) begin
-        assert ((level_q[q] != '0) == (announced_q[q] || told_q[q]));
-        assert (32'(level_q[q]) < 2 ** LimitPacketsWidth && 32'(bytes[q]) < 2 ** LimitBytesWidth);
+        a_announced_or_told : assert ((level_q[q] != '0) == (announced_q[q] || told_q[q]));
+        a_counts_in_range : assert (32'(level_q[q]) < 2 ** LimitPacketsWidth && 32'(bytes[q]) < 2 ** LimitBytesWidth);
         if (cleared[q]) begin
-          assert (PacketCountWidth'(tail[q].count.packets - deq[q].packets) == PacketCountWidth'(level_q[q]));
-          assert (ByteCountWidth'(tail[q].count.bytes - deq[q].bytes) == ByteCountWidth'(bytes[q]));
-          assert (u_dut.u_enq_packets.mem[q] == tail[q].count.packets && u_dut.u_deq_for_enq.mem[q] == deq[q]);
-          assert (u_dut.u_limit.mem[q] == limit_q[q]);
+          a_packets : assert (PacketCountWidth'(tail[q].count.packets - deq[q].packets) == PacketCountWidth'(level_q[q]));
+          a_bytes : assert (ByteCountWidth'(tail[q].count.bytes - deq[q].bytes) == ByteCountWidth'(bytes[q]));
+          a_copies : assert (u_dut.u_enq_packets.mem[q] == tail[q].count.packets && u_dut.u_deq_for_enq.mem[q] == deq[q]);
+          a_limit : assert (u_dut.u_limit.mem[q] == limit_q[q]);
         end
         // a head is in one of two places, or on its way to the second
         if (level_q[q] != '0) begin
           if (!head_in_head[q]) begin
-            assert (list_q[q][0] == (u_dut.first_we_q && u_dut.e_queue1_q == queue_t'(q) ? u_dut.packet1_q : u_dut.u_first.mem[q]));
+            a_first_in_first : assert (list_q[q][0] == (u_dut.first_we_q
+                && u_dut.e_queue1_q == queue_t'(q) ? u_dut.packet1_q : u_dut.u_first.mem[q]));
           end else if (!(u_dut.d3_fetch_q && u_dut.m_deq_queue_o == queue_t'(q)) && !(u_dut.d4_fetch_q && u_dut.d4_queue_q == queue_t'(q))
                        && !(u_dut.d5_fetch_q && u_dut.d5_queue_q == queue_t'(q))) begin
-            assert (list_q[q][0] == u_dut.u_head.mem[q]);
+            a_first_in_head : assert (list_q[q][0] == u_dut.u_head.mem[q]);
           end
         end
         for (int i = 0; i < Descriptors; i++) begin
-          if (level_t'(i + 1) == level_q[q]) assert (tail[q].tail == list_q[q][i].desc);
+          if (level_t'(i + 1) == level_q[q]) a_tail : assert (tail[q].tail == list_q[q][i].desc);
           if (i + 1 < Descriptors && level_t'(i + 1) < level_q[q]) begin
-            assert (list_q[q][(i+1)%Descriptors] == (u_dut.next_we_q && u_dut.next_waddr_q == list_q[q][i].desc
+            a_next_linked : assert (list_q[q][(i+1)%Descriptors] == (u_dut.next_we_q && u_dut.next_waddr_q == list_q[q][i].desc
                                                      ? u_dut.packet1_q : u_dut.u_next.mem[list_q[q][i].desc]));
           end
           if (u_dut.next_we_q && u_dut.e_queue1_q == queue_t'(q) && level_t'(i + 2) == level_q[q]) begin
-            assert (u_dut.next_waddr_q == list_q[q][i].desc);
+            a_next_being_linked : assert (u_dut.next_waddr_q == list_q[q][i].desc);
           end
         end
-        if (u_dut.next_we_q && u_dut.e_queue1_q == queue_t'(q)) assert (level_q[q] >= level_t'(2));
-        if (u_dut.first_we_q && u_dut.e_queue1_q == queue_t'(q)) assert (level_q[q] == level_t'(1) && told_q[q] && !head_in_head[q]);
-        if (level_q[q] == '0 && cleared[q]) assert (!head_in_head[q]);
-        if (told_q[q]) assert (u_dut.first_we_q && u_dut.e_queue1_q == queue_t'(q) && !announced_q[q]);
+        if (u_dut.next_we_q && u_dut.e_queue1_q == queue_t'(q)) a_linked_has_two : assert (level_q[q] >= level_t'(2));
+        if (u_dut.first_we_q && u_dut.e_queue1_q == queue_t'(q))
+          a_first_has_one : assert (level_q[q] == level_t'(1) && told_q[q] && !head_in_head[q]);
+        if (level_q[q] == '0 && cleared[q]) a_empty_has_no_head : assert (!head_in_head[q]);
+        if (told_q[q]) a_told_is_under_way : assert (u_dut.first_we_q && u_dut.e_queue1_q == queue_t'(q) && !announced_q[q]);
       end
       a_one_write : assert (!(u_dut.first_we_q && u_dut.next_we_q));
 

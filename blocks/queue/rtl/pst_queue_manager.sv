@@ -487,18 +487,22 @@ module pst_queue_manager
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       if (s_deq_valid_i) begin
-        assert (init_done_o) else $error("dequeue before init_done_o");
-        assert (int'(s_deq_queue_i) < Queues) else $error("dequeue from queue %0d of %0d", s_deq_queue_i, Queues);
-        assert (!(d1_q.valid && d1_q.queue_id == s_deq_queue_i)) else $error("two dequeues of queue %0d in flight", s_deq_queue_i);
-        assert (!(d2_q.valid && d2_q.queue_id == s_deq_queue_i)) else $error("two dequeues of queue %0d in flight", s_deq_queue_i);
-        assert (!(d3_fetch_q && m_deq_queue_o == s_deq_queue_i) && !(d4_fetch_q && d4_queue_q == s_deq_queue_i)
+        a_cleared_before_dequeues : assert (init_done_o) else $error("dequeue before init_done_o");
+        a_dequeue_in_range : assert (int'(s_deq_queue_i) < Queues) else $error("dequeue from queue %0d of %0d", s_deq_queue_i, Queues);
+        a_not_in_d1 : assert (!(d1_q.valid && d1_q.queue_id == s_deq_queue_i))
+        else $error("two dequeues of queue %0d in flight", s_deq_queue_i);
+        a_not_in_d2 : assert (!(d2_q.valid && d2_q.queue_id == s_deq_queue_i))
+        else $error("two dequeues of queue %0d in flight", s_deq_queue_i);
+        a_head_is_known : assert (!(d3_fetch_q && m_deq_queue_o == s_deq_queue_i) && !(d4_fetch_q && d4_queue_q == s_deq_queue_i)
             && !(d5_fetch_q && d5_queue_q == s_deq_queue_i))
         else $error("dequeue of queue %0d before its new head is known", s_deq_queue_i);
       end
-      if (enq_take) assert (int'(s_enq_queue_i) < Queues) else $error("enqueue to queue %0d of %0d", s_enq_queue_i, Queues);
-      if (d_commit) assert (enq_packets_for_deq != deq_r.packets) else $error("dequeue from empty queue %0d", d2_q.queue_id);
-      if (accept && was_empty) assert (unused_active_ready) else $error("active FIFO overflows");
-      if (drop) assert (unused_drop_ready) else $error("drop FIFO overflows");
+      if (enq_take) a_enqueue_in_range : assert (int'(s_enq_queue_i) < Queues)
+        else $error("enqueue to queue %0d of %0d", s_enq_queue_i, Queues);
+      if (d_commit) a_dequeue_finds_a_packet : assert (enq_packets_for_deq != deq_r.packets)
+        else $error("dequeue from empty queue %0d", d2_q.queue_id);
+      if (accept && was_empty) a_active_fifo_has_room : assert (unused_active_ready) else $error("active FIFO overflows");
+      if (drop) a_drop_fifo_has_room : assert (unused_drop_ready) else $error("drop FIFO overflows");
     end
   end
 `endif

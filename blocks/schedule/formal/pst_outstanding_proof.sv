@@ -165,10 +165,10 @@ module pst_outstanding_proof #(
       end
       if (again_valid) a_told : assert (waits_q[again_queue] && told_q[again_queue] && !in_pipe[again_queue]);
       for (int q = 0; q < Queues; q++) begin
-        if (waits_q[q] && !told_q[q]) assert (out_q[q] != '0 && in_fifo[q] == '0);
-        if (told_q[q]) assert (in_fifo[q] + 4'(tell1_q && in_d1[q]) + 4'(tell2_q && in_d2[q]) == 4'd1);
-        if (!waits_q[q]) assert (in_fifo[q] == '0 && !told_q[q]);
-        assert (out_q[q] <= 2'd2);
+        if (waits_q[q] && !told_q[q]) a_waits_for_one : assert (out_q[q] != '0 && in_fifo[q] == '0);
+        if (told_q[q]) a_told_once : assert (in_fifo[q] + 4'(tell1_q && in_d1[q]) + 4'(tell2_q && in_d2[q]) == 4'd1);
+        if (!waits_q[q]) a_not_told_without_waiting : assert (in_fifo[q] == '0 && !told_q[q]);
+        a_two_at_most : assert (out_q[q] <= 2'd2);
       end
       if (u_dut.again) a_room : assert (32'(u_dut.unused_level) < Depth);
 
@@ -187,20 +187,21 @@ module pst_outstanding_proof #(
       // what the memories say
       for (int q = 0; q < Queues; q++) begin
         if (cleared[q]) begin
-          assert (hierarchy_done[q][2:1] == hierarchy[q][2:1] && decision[q][0] == wants_mem[q]);
-          assert (2'(decision[q][2:1] - hierarchy[q][2:1]) == out_q[q] + 2'(in_d1[q]) + 2'(in_d2[q]));
-          assert ((wants_mem[q] != hierarchy_done[q][0]) == (waits_q[q] && in_fifo[q] == '0));
-          if (!in_d1[q] && !in_d2[q]) assert (hierarchy[q][0] == slow_q[q]);
+          a_memories_agree : assert (hierarchy_done[q][2:1] == hierarchy[q][2:1] && decision[q][0] == wants_mem[q]);
+          a_outstanding : assert (2'(decision[q][2:1] - hierarchy[q][2:1]) == out_q[q] + 2'(in_d1[q]) + 2'(in_d2[q]));
+          a_wants_not_told : assert ((wants_mem[q] != hierarchy_done[q][0]) == (waits_q[q] && in_fifo[q] == '0));
+          if (!in_d1[q] && !in_d2[q]) a_slow_kept : assert (hierarchy[q][0] == slow_q[q]);
         end
         for (int k = 0; k < u_dut.Depth; k++) begin
-          if (k < 32'(u_dut.unused_level)) assert (32'(fifo[k]) < Queues);
+          if (k < 32'(u_dut.unused_level)) a_fifo_in_range : assert (32'(fifo[k]) < Queues);
         end
-        if (in_pipe[q]) assert (!waits_q[q]);
-        assert (!(in_d1[q] && in_d2[q]));
-        if (in_d1[q]) assert (slow_q[q] == u_dut.d1_slow_q);
-        if (in_d2[q]) assert (slow_q[q] == u_dut.d2_slow_q);
+        if (in_pipe[q]) a_pipe_does_not_wait : assert (!waits_q[q]);
+        a_one_stage : assert (!(in_d1[q] && in_d2[q]));
+        if (in_d1[q]) a_slow1 : assert (slow_q[q] == u_dut.d1_slow_q);
+        if (in_d2[q]) a_slow2 : assert (slow_q[q] == u_dut.d2_slow_q);
         // two in a row are three cycles apart: D3 is what the memory has
-        if (u_dut.d3_valid_q && u_dut.d3_queue_q == queue_t'(q)) assert (u_dut.d3_new_q == hierarchy[q] && !in_d1[q] && !in_d2[q]);
+        if (u_dut.d3_valid_q && u_dut.d3_queue_q == queue_t'(q))
+          a_write_of_the_queue : assert (u_dut.d3_new_q == hierarchy[q] && !in_d1[q] && !in_d2[q]);
       end
 
       // every read sees what is there now, or is known to be replaced
@@ -215,13 +216,14 @@ module pst_outstanding_proof #(
         if (tell2_q) a_d2_tell : assert (told_q[u_dut.d2_queue_q]);
       end
       for (int k = 1; k <= Stages; k++) begin
-        for (int j = k + 1; j <= Stages; j++) assert (!(look_q[k].valid && look_q[j].valid && look_q[k].queue_id == look_q[j].queue_id));
+        for (int j = k + 1; j <= Stages; j++)
+          a_look_once : assert (!(look_q[k].valid && look_q[j].valid && look_q[k].queue_id == look_q[j].queue_id));
         if (look_q[k].valid) begin
-          assert (32'(look_q[k].queue_id) < Queues);
-          if (k > 2) assert (look_q[k].state == decision[look_q[k].queue_id] && !(look_q[k].sent && look_q[k].waits));
-          else assert (!look_q[k].sent && !look_q[k].waits && (k == 2 || !look_q[k].through));
-          if (look_q[k].waits && !look_q[k].through) assert (out_q[look_q[k].queue_id] != '0);
-          if (look_q[k].sent) assert (out_q[look_q[k].queue_id] <= 2'd1);
+          a_look_in_range : assert (32'(look_q[k].queue_id) < Queues);
+          if (k > 2) a_look_state : assert (look_q[k].state == decision[look_q[k].queue_id] && !(look_q[k].sent && look_q[k].waits));
+          else a_look_undecided : assert (!look_q[k].sent && !look_q[k].waits && (k == 2 || !look_q[k].through));
+          if (look_q[k].waits && !look_q[k].through) a_look_waits : assert (out_q[look_q[k].queue_id] != '0);
+          if (look_q[k].sent) a_look_sent : assert (out_q[look_q[k].queue_id] <= 2'd1);
         end
       end
       if (look_q[1].valid) begin

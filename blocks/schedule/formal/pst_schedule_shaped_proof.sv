@@ -371,7 +371,7 @@ module pst_schedule_shaped_proof
   for (genvar k = 8; k < int'(Last); k++) begin : g_wait
     always_ff @(posedge clk_i) begin
       if (seen_q && !rst_i && pop[k] && op[k] == Dequeue && queue_id[k] == X) begin
-        assert (u_dut.g_wait.time_q[k-8] == stamp_t'(new_stamp_q) && u_dut.g_wait.hold_q[k-8] == hold(new_stamp_q));
+        a_wait_stage : assert (u_dut.g_wait.time_q[k-8] == stamp_t'(new_stamp_q) && u_dut.g_wait.hold_q[k-8] == hold(new_stamp_q));
       end
     end
   end
@@ -401,48 +401,52 @@ module pst_schedule_shaped_proof
       end
       for (int k = 1; k <= Last; k++) begin
         if (pop[k] && queue_id[k] == X) begin
-          assert (pop_age >= -OldAge && pop_age <= Oldest + Cycle * age_t'(k + 8 + VerdictStages));
-          assert (age <= pop_age);
-          if (k == 1) assert (u_dut.u_time.rdata_q == stamp_t'(pop_stamp_q));
-          if (k == 2) assert (u_dut.time_b2 == stamp_t'(pop_stamp_q));
-          if (k == 3) assert (u_dut.time_b3_q == stamp_t'(pop_stamp_q));
-          if (k == 4) assert (u_dut.time_r0_q == stamp_t'(pop_stamp_q));
-          if (k > 4) assert (u_dut.cycle_q[k-4] == hold(pop_stamp_q));
-          if (k >= 3 && op[k] == Dequeue) assert (pop_age >= Cycle * age_t'(k - 2));
-          if (k >= 3 && op[k] == Replace) assert (pop_age < Cycle * age_t'(k - 2));
+          a_pop_age : assert (pop_age >= -OldAge && pop_age <= Oldest + Cycle * age_t'(k + 8 + VerdictStages));
+          a_pop_older : assert (age <= pop_age);
+          if (k == 1) a_pop_read : assert (u_dut.u_time.rdata_q == stamp_t'(pop_stamp_q));
+          if (k == 2) a_pop_b2 : assert (u_dut.time_b2 == stamp_t'(pop_stamp_q));
+          if (k == 3) a_pop_b3 : assert (u_dut.time_b3_q == stamp_t'(pop_stamp_q));
+          if (k == 4) a_pop_r0 : assert (u_dut.time_r0_q == stamp_t'(pop_stamp_q));
+          if (k > 4) a_pop_cycle : assert (u_dut.cycle_q[k-4] == hold(pop_stamp_q));
+          if (k >= 3 && op[k] == Dequeue) a_dequeue_in_time : assert (pop_age >= Cycle * age_t'(k - 2));
+          if (k >= 3 && op[k] == Replace) a_replace_early : assert (pop_age < Cycle * age_t'(k - 2));
           // the new stamp
-          if (k == 1) assert (32'(read1_q.burst) < MaxBurst);
-          if (k == 2) assert (32'(read2_q.burst) < MaxBurst);
-          if (k == 3) assert (32'(u_dut.tolerance_q) < MaxBurst);
-          if (k == 4) assert (32'(tolerance_q) < MaxBurst && u_dut.floor_q == TimeWidth'(u_dut.now_q - 1'b1 - tolerance_q));
+          if (k == 1) a_burst_read1 : assert (32'(read1_q.burst) < MaxBurst);
+          if (k == 2) a_burst_read2 : assert (32'(read2_q.burst) < MaxBurst);
+          if (k == 3) a_burst_tolerance : assert (32'(u_dut.tolerance_q) < MaxBurst);
+          if (k == 4) a_burst_floor : assert (32'(tolerance_q) < MaxBurst && u_dut.floor_q == TimeWidth'(u_dut.now_q - 1'b1 - tolerance_q));
           if (k == 5 && op[5] == Dequeue) begin
-            assert (u_dut.u_shaper.base_q == stamp_t'(new_stamp_q));
-            assert (new_age >= 0 && new_age <= whole(TimeWidth'(MaxBurst + 2)));
+            a_base : assert (u_dut.u_shaper.base_q == stamp_t'(new_stamp_q));
+            a_base_age : assert (new_age >= 0 && new_age <= whole(TimeWidth'(MaxBurst + 2)));
           end
           if (k == 6 && op[6] == Dequeue) begin
-            assert (u_dut.u_shaper.base_q2 == stamp_t'(new_stamp_q) && u_dut.u_shaper.base_before_q2 == stamp_t'(new_stamp_q - 1'b1));
-            assert (new_age >= 0 && new_age <= whole(TimeWidth'(MaxBurst + 3)));
+            a_base2 : assert (u_dut.u_shaper.base_q2 == stamp_t'(new_stamp_q)
+                && u_dut.u_shaper.base_before_q2 == stamp_t'(new_stamp_q - 1'b1));
+            a_base2_age : assert (new_age >= 0 && new_age <= whole(TimeWidth'(MaxBurst + 3)));
           end
-          if (k == 7 && op[7] == Dequeue) assert (u_dut.time_r3 == stamp_t'(new_stamp_q) && u_dut.hold_r3 == hold(new_stamp_q));
-          if (k == Last && op[k] == Dequeue) assert (u_dut.time_last == stamp_t'(new_stamp_q) && u_dut.hold_last == hold(new_stamp_q));
+          if (k == 7 && op[7] == Dequeue)
+            a_stamp_r3 : assert (u_dut.time_r3 == stamp_t'(new_stamp_q) && u_dut.hold_r3 == hold(new_stamp_q));
+          if (k == Last && op[k] == Dequeue)
+            a_stamp_last : assert (u_dut.time_last == stamp_t'(new_stamp_q) && u_dut.hold_last == hold(new_stamp_q));
           if (k >= 7 && op[k] == Dequeue) begin
-            assert (increment_q >= 0 && increment_q < OldAge && new_age > -OldAge && new_age <= whole(TimeWidth'(MaxBurst - 3 + k)));
+            a_increment : assert (increment_q >= 0 && increment_q < OldAge && new_age > -OldAge
+                && new_age <= whole(TimeWidth'(MaxBurst - 3 + k)));
           end
           // the window: a stamp is never before what is spent
           if (window_q) begin
-            assert (age_t'(pop_stamp_q - spent_q) >= 0 || op[k] == Dequeue && k > 4 && picked_q);
-            if (k > 4 && k < 7 && op[k] == Dequeue) assert (age_t'(new_stamp_q - spent_q) >= 0);
-            if (k >= 7 && op[k] == Dequeue) assert (age_t'(new_stamp_q - spent_q) >= increment_q);
+            a_pop_spent : assert (age_t'(pop_stamp_q - spent_q) >= 0 || op[k] == Dequeue && k > 4 && picked_q);
+            if (k > 4 && k < 7 && op[k] == Dequeue) a_new_spent : assert (age_t'(new_stamp_q - spent_q) >= 0);
+            if (k >= 7 && op[k] == Dequeue) a_new_paid : assert (age_t'(new_stamp_q - spent_q) >= increment_q);
           end
         end
         if (walk[k] && queue_id[k] == X && !stale[k]) begin
-          assert (walk_stamp_q == stamp_q);
-          for (int j = k + 1; j <= Last; j++) assert (!(pop[j] && queue_id[j] == X));
-          if (k == 1) assert (u_dut.u_time.rdata_q == stamp_t'(walk_stamp_q));
-          if (k == 2) assert (u_dut.time_b2 == stamp_t'(walk_stamp_q));
-          if (k == 3) assert (u_dut.time_b3_q == stamp_t'(walk_stamp_q));
-          if (k == 4) assert (u_dut.time_r0_q == stamp_t'(walk_stamp_q));
-          if (k > 4) assert (u_dut.cycle_q[k-4] == cycle_t'(walk_stamp_q >> 16));
+          a_walk_stamp : assert (walk_stamp_q == stamp_q);
+          for (int j = k + 1; j <= Last; j++) a_walk_alone : assert (!(pop[j] && queue_id[j] == X));
+          if (k == 1) a_walk_read : assert (u_dut.u_time.rdata_q == stamp_t'(walk_stamp_q));
+          if (k == 2) a_walk_b2 : assert (u_dut.time_b2 == stamp_t'(walk_stamp_q));
+          if (k == 3) a_walk_b3 : assert (u_dut.time_b3_q == stamp_t'(walk_stamp_q));
+          if (k == 4) a_walk_r0 : assert (u_dut.time_r0_q == stamp_t'(walk_stamp_q));
+          if (k > 4) a_walk_cycle : assert (u_dut.cycle_q[k-4] == cycle_t'(walk_stamp_q >> 16));
         end
       end
       if (window_q) begin
@@ -457,8 +461,8 @@ module pst_schedule_shaped_proof
       if (u_dut.a1_valid_q && u_dut.a1_queue_q == X) a_a1 : assert (u_dut.u_hold.rdata_q == hold(place_stamp_q));
       if (u_dut.a2_valid_q && u_dut.a2_queue_q == X) a_a2 : assert (u_dut.act_hold == hold(place_stamp_q));
       for (int k = 0; k < 2; k++) begin
-        if (act_there[k] && act_queue[k] == X) assert (act_hold[k] == hold(place_stamp_q));
-        if (ret_there[k] && ret_queue[k] == X) assert (ret_hold[k] == hold(place_stamp_q));
+        if (act_there[k] && act_queue[k] == X) a_act_hold : assert (act_hold[k] == hold(place_stamp_q));
+        if (ret_there[k] && ret_queue[k] == X) a_ret_hold : assert (ret_hold[k] == hold(place_stamp_q));
       end
 
       // useful work is possible

@@ -118,8 +118,8 @@ module pst_send_ahead_proof #(
       end
       if (decide && ahead) a_place : assert (u_dut.taken_q != '1);
       if ((u_dut.here_q & u_dut.through_q) != '0 || (packet_valid && !u_dut.turn.ahead)) a_offered : assert (out_valid);
-      for (int q = 0; q < Queues; q++) assert (there[q] == 3'(2'(decided_q[q] - issued_q[q])));
-      for (int p = 0; p < Places; p++) assert (owners[p] == 3'(u_dut.taken_q[p]));
+      for (int q = 0; q < Queues; q++) a_there : assert (there[q] == 3'(2'(decided_q[q] - issued_q[q])));
+      for (int p = 0; p < Places; p++) a_place_has_an_owner : assert (owners[p] == 3'(u_dut.taken_q[p]));
 
       // what the induction needs
       a_fifo : assert (2'(oldest + 1'b1) == u_dut.u_turns.raddr_q && 32'(level) <= Depth
@@ -128,44 +128,48 @@ module pst_send_ahead_proof #(
       a_used : assert (used == 4'(u_dut.used_q));
       a_pick : assert (u_dut.pick_valid_q == ((u_dut.here_q & u_dut.through_q) != '0));
       if (u_dut.pick_valid_q) a_may : assert (u_dut.here_q[u_dut.pick_q] && u_dut.through_q[u_dut.pick_q]);
-      for (int p = 0; p < Places; p++) if (u_dut.taken_q[p]) assert (u_dut.match_q[p] == (done_queue_q == u_dut.queue_q[p]));
+      for (int p = 0; p < Places; p++) if (u_dut.taken_q[p]) a_match : assert (u_dut.match_q[p] == (done_queue_q == u_dut.queue_q[p]));
       if (room_q) a_room : assert (u_dut.taken_q != '1);
-      for (int q = 0; q < Queues; q++) assert (outstanding[q] <= 2'd2 && 2'(issued_q[q] - through_q[q]) <= 2'd1
+      for (int q = 0; q < Queues; q++) a_outstanding : assert (outstanding[q] <= 2'd2 && 2'(issued_q[q] - through_q[q]) <= 2'd1
                                               && 2'(issued_q[q] - through_q[q]) <= outstanding[q]);
       for (int k = 0; k < Depth; k++) begin
         if (flying[k] && turn_ahead[k]) begin
-          assert (32'(turn_place[k]) < Places && u_dut.queue_q[turn_place[k]] == flight_q[k].queue_id);
+          a_turn_place : assert (32'(turn_place[k]) < Places && u_dut.queue_q[turn_place[k]] == flight_q[k].queue_id);
         end
         if (flying[k] && !flight_q[k].drop) begin
           // the oldest one of its queue goes straight on, or the one before it is through
-          assert (2'(flight_q[k].number - issued_q[flight_q[k].queue_id])
+          a_turn_number : assert (2'(flight_q[k].number - issued_q[flight_q[k].queue_id])
                   < 2'(decided_q[flight_q[k].queue_id] - issued_q[flight_q[k].queue_id]));
-          assert ((flight_q[k].number == through_q[flight_q[k].queue_id]) == (!turn_ahead[k] || u_dut.through_q[turn_place[k]]));
+          a_turn_through : assert ((flight_q[k].number == through_q[flight_q[k].queue_id]) == (!turn_ahead[k]
+              || u_dut.through_q[turn_place[k]]));
         end
         for (int j = 0; j < Depth; j++) begin
           if (j != k && flying[k] && flying[j] && !flight_q[k].drop && !flight_q[j].drop
               && flight_q[k].queue_id == flight_q[j].queue_id) begin
-            assert (flight_q[k].number != flight_q[j].number);
+            a_numbers_differ : assert (flight_q[k].number != flight_q[j].number);
             // FIFO
-            assert ((2'(flight_q[k].number - issued_q[flight_q[k].queue_id]) < 2'(flight_q[j].number - issued_q[flight_q[k].queue_id]))
+            a_numbers_in_order : assert ((2'(flight_q[k].number - issued_q[flight_q[k].queue_id])
+                < 2'(flight_q[j].number - issued_q[flight_q[k].queue_id]))
                     == (2'(2'(k) - oldest) < 2'(2'(j) - oldest)));
           end
         end
         for (int p = 0; p < Places; p++) begin
           if (flying[k] && !flight_q[k].drop && u_dut.here_q[p] && u_dut.queue_q[p] == flight_q[k].queue_id) begin
-            assert (2'(u_dut.data_q[p] - issued_q[u_dut.queue_q[p]]) < 2'(flight_q[k].number - issued_q[u_dut.queue_q[p]]));
+            a_here_before_turns : assert (2'(u_dut.data_q[p] - issued_q[u_dut.queue_q[p]])
+                < 2'(flight_q[k].number - issued_q[u_dut.queue_q[p]]));
           end
         end
       end
       for (int p = 0; p < Places; p++) begin
         if (u_dut.here_q[p]) begin
-          assert (u_dut.taken_q[p]);
-          assert (2'(u_dut.data_q[p] - issued_q[u_dut.queue_q[p]]) < 2'(decided_q[u_dut.queue_q[p]] - issued_q[u_dut.queue_q[p]]));
-          assert ((u_dut.data_q[p] == through_q[u_dut.queue_q[p]]) == u_dut.through_q[p]);
+          a_here_is_taken : assert (u_dut.taken_q[p]);
+          a_here_number : assert (2'(u_dut.data_q[p] - issued_q[u_dut.queue_q[p]])
+              < 2'(decided_q[u_dut.queue_q[p]] - issued_q[u_dut.queue_q[p]]));
+          a_here_through : assert ((u_dut.data_q[p] == through_q[u_dut.queue_q[p]]) == u_dut.through_q[p]);
         end
         for (int o = 0; o < Places; o++) begin
           if (o != p && u_dut.here_q[p] && u_dut.here_q[o] && u_dut.queue_q[p] == u_dut.queue_q[o]) begin
-            assert (u_dut.data_q[p] != u_dut.data_q[o]);
+            a_here_once : assert (u_dut.data_q[p] != u_dut.data_q[o]);
           end
         end
       end

@@ -170,11 +170,11 @@ module pst_outstanding #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      if (again) assert (unused_ready) else $error("the FIFO of queues to be told overflows");
+      if (again) a_told_fifo_has_room : assert (unused_ready) else $error("the FIFO of queues to be told overflows");
       if (s_done_valid_i) begin
-        assert (!(d1_valid_q && d1_queue_q == s_done_queue_i) && !(d2_valid_q && d2_queue_q == s_done_queue_i))
+        a_through_apart : assert (!(d1_valid_q && d1_queue_q == s_done_queue_i) && !(d2_valid_q && d2_queue_q == s_done_queue_i))
         else $error("two packets of queue %0d get through in a row", s_done_queue_i);
-        assert (!(s_result_valid_i && s_result_wants_i && s_result_queue_i == s_done_queue_i))
+        a_wants_not_what_gets_through : assert (!(s_result_valid_i && s_result_wants_i && s_result_queue_i == s_done_queue_i))
         else $error("queue %0d wants to be told of what is getting through", s_done_queue_i);
       end
     end

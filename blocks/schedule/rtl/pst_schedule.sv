@@ -171,14 +171,18 @@ module pst_schedule
         init_late_q <= 1'b0;
       end else begin
         if (m_deq_valid_o) begin
-          assert (init_done_o) else $error("scheduler: asks for a queue before its init_done_o");
-          assert (int'(m_deq_queue_o) < Queues) else $error("scheduler: asks for queue %0d of %0d", m_deq_queue_o, Queues);
-          assert (has_q[m_deq_queue_o]) else $error("scheduler: asks for queue %0d, which is empty or not yet announced", m_deq_queue_o);
-          assert (!asked_q[m_deq_queue_o] && $signed(now_q - from_q[m_deq_queue_o]) >= 0)
+          a_cleared_before_dequeues : assert (init_done_o) else $error("scheduler: asks for a queue before its init_done_o");
+          a_dequeue_in_range : assert (int'(m_deq_queue_o) < Queues)
+          else $error("scheduler: asks for queue %0d of %0d", m_deq_queue_o, Queues);
+          a_dequeue_finds_a_packet : assert (has_q[m_deq_queue_o])
+          else $error("scheduler: asks for queue %0d, which is empty or not yet announced", m_deq_queue_o);
+          a_asked_once : assert (!asked_q[m_deq_queue_o] && $signed(now_q - from_q[m_deq_queue_o]) >= 0)
           else $error("scheduler: asks for queue %0d less than two cycles after its last answer", m_deq_queue_o);
         end
-        assert (int'(out_q) <= Credits) else $error("scheduler: has taken more than the %0d packets that fit downstream", Credits);
-        assert (!init_late_q) else $error("scheduler: init_done_o must rise %0d cycles after the reset at most", Queues);
+        a_credits_kept : assert (int'(out_q) <= Credits)
+        else $error("scheduler: has taken more than the %0d packets that fit downstream", Credits);
+        a_init_done_in_time : assert (!init_late_q)
+        else $error("scheduler: init_done_o must rise %0d cycles after the reset at most", Queues);
       end
     end
 `endif

@@ -564,13 +564,14 @@ module pst_schedule_shaped
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (s_ret_valid_i == (r_q[0].valid && r_q[0].op == OpDequeue))
+      a_answer_in_its_cycle : assert (s_ret_valid_i == (r_q[0].valid && r_q[0].op == OpDequeue))
       else $error("the queue manager's answer does not follow the decision by one cycle");
-      if (s_ret_valid_i) assert (s_ret_queue_i == r_q[0].queue_id) else $error("answer for another queue");
-      if (s_drop_i) assert (last.valid && last.op == OpDequeue) else $error("a packet is dropped that was not taken");
-      if (a2_valid_q) assert (unused_act_ready) else $error("activation FIFO overflows");
-      if (place_ret_valid) assert (unused_ret_ready) else $error("return FIFO overflows");
-      if (s_active_valid_i) assert (int'(s_active_queue_i) < Queues) else $error("active queue out of range");
+      if (s_ret_valid_i) a_answer_of_the_queue : assert (s_ret_queue_i == r_q[0].queue_id) else $error("answer for another queue");
+      if (s_drop_i) a_drop_of_what_was_taken : assert (last.valid && last.op == OpDequeue)
+        else $error("a packet is dropped that was not taken");
+      if (a2_valid_q) a_activation_fifo_has_room : assert (unused_act_ready) else $error("activation FIFO overflows");
+      if (place_ret_valid) a_return_fifo_has_room : assert (unused_ret_ready) else $error("return FIFO overflows");
+      if (s_active_valid_i) a_active_in_range : assert (int'(s_active_queue_i) < Queues) else $error("active queue out of range");
     end
   end
 `endif

@@ -149,10 +149,13 @@ module pst_send_ahead #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      if (s_decide_valid_i) assert (unused_turn_ready) else $error("more than %0d packets are on their way", Depth);
-      if (reserve) assert (taken_q != '1) else $error("queue %0d sends ahead and all places are taken", s_decide_queue_i);
-      if (s_packet_valid_i || s_packet_gone_i) assert (turn_valid) else $error("a packet comes that nobody decided on");
-      if (come) assert (queue_q[turn.place] == s_packet_queue_i) else $error("queue %0d: a packet at another's place", s_packet_queue_i);
+      if (s_decide_valid_i) a_on_their_way_in_range : assert (unused_turn_ready)
+        else $error("more than %0d packets are on their way", Depth);
+      if (reserve) a_place_free : assert (taken_q != '1) else $error("queue %0d sends ahead and all places are taken", s_decide_queue_i);
+      if (s_packet_valid_i || s_packet_gone_i) a_packet_was_decided : assert (turn_valid)
+        else $error("a packet comes that nobody decided on");
+      if (come) a_packet_at_its_place : assert (queue_q[turn.place] == s_packet_queue_i)
+        else $error("queue %0d: a packet at another's place", s_packet_queue_i);
     end
   end
 `endif

@@ -234,23 +234,23 @@ module pst_sched_lists_proof #(
       if (u_dut.link2_q) a_link2 : assert (u_dut.link_stripe2_q == u_dut.pop_q - 2'd2
                                            || (!u_dut.link1_q && u_dut.link_stripe2_q == u_dut.pop_q - 2'd1));
       for (int i = 0; i < 4; i++) begin
-        assert (u_dut.nonempty_q[i] == (has[i] && linked_q[head[i]]));
-        assert (2'(u_dut.head_valid_q[i]) + 2'(link1[i]) + 2'(link2[i]) == 2'(u_dut.nonempty_q[i]));
-        if (u_dut.head_valid_q[i]) assert (u_dut.head_q[i] == ready_q[head[i]]);
-        if (link1[i]) assert (u_dut.u_link.rdata_q == ready_q[head[i]]);
-        if (link2[i]) assert (u_dut.link_r == ready_q[head[i]]);
+        a_nonempty : assert (u_dut.nonempty_q[i] == (has[i] && linked_q[head[i]]));
+        a_head_once : assert (2'(u_dut.head_valid_q[i]) + 2'(link1[i]) + 2'(link2[i]) == 2'(u_dut.nonempty_q[i]));
+        if (u_dut.head_valid_q[i]) a_head : assert (u_dut.head_q[i] == ready_q[head[i]]);
+        if (link1[i]) a_head_link1 : assert (u_dut.u_link.rdata_q == ready_q[head[i]]);
+        if (link2[i]) a_head_link2 : assert (u_dut.link_r == ready_q[head[i]]);
         if (has_second[i]) begin
-          if (linked_q[second[i]]) assert (linked_q[head[i]]);
-          if (linked_q[head[i]] == linked_q[second[i]]) assert (u_dut.u_link.mem[ready_q[head[i]]] == ready_q[second[i]]);
+          if (linked_q[second[i]]) a_linked_in_order : assert (linked_q[head[i]]);
+          if (linked_q[head[i]] == linked_q[second[i]]) a_linked : assert (u_dut.u_link.mem[ready_q[head[i]]] == ready_q[second[i]]);
         end
         if (u_dut.nonempty_q[i]) begin
-          assert (u_dut.tail_q[i] == ready_q[has_second[i] && linked_q[second[i]] ? second[i] : head[i]]);
+          a_tail : assert (u_dut.tail_q[i] == ready_q[has_second[i] && linked_q[second[i]] ? second[i] : head[i]]);
         end
         // What is not linked yet is in the splice under way.
         if (waiting[turn[i]]) begin
-          assert (u_dut.splice_q && turn[i] >= u_dut.splice_index_q);
-          assert (u_dut.splice_slot_q.head[turn[i]] == ready_q[linked_q[head[i]] ? second[i] : head[i]]);
-          assert (u_dut.splice_slot_q.tail[turn[i]] == ready_q[has_second[i] ? second[i] : head[i]]);
+          a_waits_for_the_splice : assert (u_dut.splice_q && turn[i] >= u_dut.splice_index_q);
+          a_splice_head : assert (u_dut.splice_slot_q.head[turn[i]] == ready_q[linked_q[head[i]] ? second[i] : head[i]]);
+          a_splice_tail : assert (u_dut.splice_slot_q.tail[turn[i]] == ready_q[has_second[i] ? second[i] : head[i]]);
         end
       end
     end
@@ -294,21 +294,22 @@ module pst_sched_lists_proof #(
       if (seen_q && !rst_i && Part == 2) begin
         for (int s = 0; s < Slots; s++) begin
           if (u_dut.g_wheel.init_q) begin
-            assert (SlotWidth'(s) >= u_dut.g_wheel.init_slot_q || !u_dut.g_wheel.u_any.mem[s]);
+            a_any_cleared : assert (SlotWidth'(s) >= u_dut.g_wheel.init_slot_q || !u_dut.g_wheel.u_any.mem[s]);
           end else begin
-            assert (u_dut.g_wheel.u_any.mem[s] == any[s]);
+            a_any : assert (u_dut.g_wheel.u_any.mem[s] == any[s]);
           end
           if (u_dut.g_wheel.init_q) begin
-            assert (level_q[s] == '0 && (SlotWidth'(s) >= u_dut.g_wheel.init_slot_q || u_dut.g_wheel.u_slots.mem[s] == '0));
+            a_slot_cleared : assert (level_q[s] == '0 && (SlotWidth'(s) >= u_dut.g_wheel.init_slot_q
+                || u_dut.g_wheel.u_slots.mem[s] == '0));
           end else begin
-            assert (encodes(slot_t'(u_dut.g_wheel.u_slots.mem[s]), slot_q[s], level_q[s]));
+            a_slot : assert (encodes(slot_t'(u_dut.g_wheel.u_slots.mem[s]), slot_q[s], level_q[s]));
           end
           for (int i = 0; i < 4; i++) begin
-            if (count_t'(i + 4) < level_q[s]) assert (u_dut.u_link.mem[slot_q[s][i]] == slot_q[s][i+4]);
+            if (count_t'(i + 4) < level_q[s]) a_slot_linked : assert (u_dut.u_link.mem[slot_q[s][i]] == slot_q[s][i+4]);
           end
-          if (u_dut.op1_q.valid && u_dut.op1_q.slot == SlotWidth'(s)) assert (encodes(word1, slot_q[s], level_q[s]));
+          if (u_dut.op1_q.valid && u_dut.op1_q.slot == SlotWidth'(s)) a_slot1 : assert (encodes(word1, slot_q[s], level_q[s]));
           if (u_dut.op2_q.valid && u_dut.op2_q.slot == SlotWidth'(s)) begin
-            assert (encodes(slot_t'(u_dut.slot_now), slot_q[s], level_q[s]));
+            a_slot2 : assert (encodes(slot_t'(u_dut.slot_now), slot_q[s], level_q[s]));
           end
         end
         if (u_dut.g_wheel.init_q) begin
@@ -323,7 +324,7 @@ module pst_sched_lists_proof #(
           // A stripe of the spliced slot that has elements is one of those that are not linked yet.
           for (int j = 1; j < 4; j++) begin
             if (stripe_t'(j) >= u_dut.splice_index_q) begin
-              assert ((u_dut.splice_slot_q.full || stripe_t'(j) < u_dut.splice_slot_q.fill) == waiting[j]);
+              a_splice_left : assert ((u_dut.splice_slot_q.full || stripe_t'(j) < u_dut.splice_slot_q.fill) == waiting[j]);
             end
           end
         end

@@ -290,12 +290,13 @@ module pst_sched_lists #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (!(splice_q && op2_q.valid)) else $error("an operation meets a splice under way");
+      a_no_operation_in_a_splice : assert (!(splice_q && op2_q.valid)) else $error("an operation meets a splice under way");
       for (int i = 0; i < Stripes; i++) begin
-        assert (!head_valid_q[i] || nonempty_q[i]) else $error("stripe %0d has a head but no element", i);
+        a_head_has_an_element : assert (!head_valid_q[i] || nonempty_q[i]) else $error("stripe %0d has a head but no element", i);
       end
-      if (op_take && s_op_direct_i) assert (!s_op_wheel_i && !s_op_splice_i) else $error("only a place on the ready list can be direct");
-      if (Slots == 0 && op_take) assert (!s_op_wheel_i && !s_op_splice_i) else $error("there is no wheel");
+      if (op_take && s_op_direct_i) a_direct_is_to_the_ready_list : assert (!s_op_wheel_i && !s_op_splice_i)
+        else $error("only a place on the ready list can be direct");
+      if (Slots == 0 && op_take) a_wheel_there : assert (!s_op_wheel_i && !s_op_splice_i) else $error("there is no wheel");
     end
   end
 `endif

@@ -101,7 +101,8 @@ module pst_timing_wheel #(
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (!rst_i && move) assert (!place_cursor) else $error("the cursor leaves a slot that somebody is to be placed in");
+    if (!rst_i && move) a_slot_left_is_empty : assert (!place_cursor)
+      else $error("the cursor leaves a slot that somebody is to be placed in");
   end
 `endif
 

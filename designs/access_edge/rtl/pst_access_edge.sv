@@ -547,7 +547,7 @@ module pst_access_edge
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (in_valid == unused_drop_valid)
+      a_counters_answer_together : assert (in_valid == unused_drop_valid)
       else $error("pst_access_edge: the two counters that are read together did not answer together");
     end
   end

@@ -169,7 +169,7 @@ module pst_access_edge_arrivals
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (!rst_i && valid_q[Judged]) assert (unused_out_ready) else $error("frames overflow behind the AQM");
+    if (!rst_i && valid_q[Judged]) a_out_fifo_has_room : assert (unused_out_ready) else $error("frames overflow behind the AQM");
   end
 `endif
 

@@ -344,7 +344,7 @@ module pst_access_edge_core
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (!rst_i && judged_valid) assert (unused_out_ready) else $error("output FIFO overflows");
+    if (!rst_i && judged_valid) a_out_fifo_has_room : assert (unused_out_ready) else $error("output FIFO overflows");
   end
 `endif
 

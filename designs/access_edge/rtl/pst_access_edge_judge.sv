@@ -159,8 +159,10 @@ module pst_access_edge_judge
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
-    if (!rst_i && Judges == 1 && verdict_valid) assert (verdict_queue == m_judged_queue_o) else $error("verdict for another queue");
-    if (!rst_i) assert (!(enq_valid_q && s_ret_valid_i && enq_desc_q == s_ret_desc_i)) else $error("a descriptor has two owners");
+    if (!rst_i && Judges == 1 && verdict_valid) a_verdict_of_the_queue : assert (verdict_queue == m_judged_queue_o)
+      else $error("verdict for another queue");
+    if (!rst_i) a_descriptor_has_one_owner : assert (!(enq_valid_q && s_ret_valid_i && enq_desc_q == s_ret_desc_i))
+      else $error("a descriptor has two owners");
   end
 `endif
 

@@ -389,9 +389,9 @@ module pst_control
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      assert (!(hwif_out.queue_command.req && pending_q))
+      a_one_command_at_a_time : assert (!(hwif_out.queue_command.req && pending_q))
       else $error("pst_control: a command came before the one before was answered");
-      assert (!(s_out_valid_i && state_q != WaitOut) && !(s_in_drop_valid_i && state_q != WaitInDrop))
+      a_counters_were_asked_for : assert (!(s_out_valid_i && state_q != WaitOut) && !(s_in_drop_valid_i && state_q != WaitInDrop))
       else $error("pst_control: counters came that nobody asked for");
     end
   end

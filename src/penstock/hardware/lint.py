@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from penstock.basics import children
-from penstock.hardware import library
+from penstock.hardware import assertions, library
 from penstock.paths import BUILD, ROOT, read_file_list, tool_environment
 
 RULES = ROOT / "lint"
@@ -195,6 +195,22 @@ def check_messages() -> Result:
     return Result(f"{messages} messages", findings)
 
 
+def check_assertions() -> Result:
+    """Every assertion, assumption and cover of RTL and proofs has a name that says what holds, so that a failure says what broke."""
+    findings: list[str] = []
+    number = 0
+    for path in _files(*SV):
+        if _generated(path):
+            continue
+        text = path.read_text()
+        for found in assertions.assertions(text):
+            number += 1
+            if not found.named:
+                line = text.count("\n", 0, found.at) + 1
+                findings.append(f"{os.path.relpath(path, ROOT)}:{line}: {found.kind} has no name `{assertions.PREFIXES[found.kind]}...`")
+    return Result(f"{number} assertions", findings)
+
+
 def check_verible() -> Result:
     """Names and style of SystemVerilog that people write."""
     files = _relative(path for path in _files(*SV) if not _generated(path))
@@ -311,6 +327,7 @@ CHECKS: dict[str, Callable[[], Result]] = {
     "links": check_links,
     "prose": check_prose,
     "messages": check_messages,
+    "assertions": check_assertions,
     "verible": check_verible,
     "verilator": check_verilator,
     "slang": check_slang,

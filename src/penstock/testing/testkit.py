@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from penstock.hardware import verilated_objects
+from penstock.hardware import assertions, verilated_objects
 from penstock.paths import BLOCKS, BUILD, ROOT, alone_in, block_file_list, plain, read_file_list, tool_environment
 
 
@@ -239,6 +239,8 @@ def run_proof(block: str, module: str, tasks: list[str] | None = None, fault: tu
     for folder in ("rtl", "formal"):
         for source in BLOCKS.glob(f"*/{folder}"):
             shutil.copytree(source, blocks / source.relative_to(BLOCKS))
+    for source in blocks.glob("*/formal/*.sv"):
+        source.write_text(assertions.unnamed_in_loops(source.read_text()))
     if fault:
         name, old, new = fault
         text = (blocks / name).read_text()

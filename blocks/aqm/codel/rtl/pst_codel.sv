@@ -343,7 +343,7 @@ module pst_codel
   always_ff @(posedge clk_i) begin
     looked_q <= {looked_q[0], s_look_valid_i};
     if (!rst_i && init_done_o) begin
-      assert (!s_take_valid_i || looked_q[1])
+      a_taken_after_a_look : assert (!s_take_valid_i || looked_q[1])
       else $error("a packet is taken without a look two cycles before");
     end
   end
