@@ -77,8 +77,8 @@ module pst_gate_proof
   len_t len3_q, len4_q;
   logic seen_q, op4, p4;
   initial seen_q = 1'b0;
-  assign op4 = u_dut.c4_valid_q;
-  assign p4  = u_dut.c4_parent_q;
+  assign op4 = u_dut.c_valid_q[4];
+  assign p4  = u_dut.c_parent_q[4];
 
   function automatic logic [TimeWidth+12:0] increment(len_t len, shaper_cfg_t setting);
     logic [LenWidth+15:0] product;
@@ -270,7 +270,7 @@ module pst_gate_proof
       cleared[p] = !u_dut.init_q || p < 32'(u_dut.init_parent_q);
       parked[p]  = cleared[p] && u_dut.u_parked.mem[p][0];
       closed[p]  = cfg_q[p].mantissa == '0;
-      places[p]  = 5'(parked[p]) + 5'(outside_q[p]) + 5'(wheel_q[p]) + 5'(u_dut.c5_place_q && u_dut.c5_parent_q == 1'(p))
+      places[p]  = 5'(parked[p]) + 5'(outside_q[p]) + 5'(wheel_q[p]) + 5'(u_dut.c5_place_q && u_dut.c_parent_q[5] == 1'(p))
           + 5'(u_dut.d1_valid_q && u_dut.d1_parent_q == 1'(p)) + 5'(u_dut.d2_valid_q && u_dut.d2_parent_q == 1'(p));
       for (int k = 0; k < 2; k++) begin
         places[p] += 5'(main_there[k] && main_parent[k] == 1'(p)) + 5'(back_there[k] && back_parent[k] == 1'(p))
@@ -282,7 +282,7 @@ module pst_gate_proof
   // --- rooms of the FIFOs
 
   logic [7:0] under_way;
-  assign under_way = 8'(u_dut.main_level) + 8'(u_dut.c1_valid_q) + 8'(u_dut.c2_valid_q) + 8'(u_dut.c3_valid_q) + 8'(u_dut.c4_valid_q)
+  assign under_way = 8'(u_dut.main_level) + 8'($countones(u_dut.c_valid_q[4:1]))
       + 8'(u_dut.c5_place_q);
 
 `ifdef PROVE_TIMES
@@ -330,9 +330,11 @@ module pst_gate_proof
   // A read of a state gives the newest but for what the operations ahead of it change.
   logic ahead2, ahead3;
   always_comb begin
-    ahead2 = (u_dut.c5_valid_q && u_dut.c5_parent_q == u_dut.c2_parent_q) || (u_dut.c6_valid_q && u_dut.c6_parent_q == u_dut.c2_parent_q);
-    ahead3 = (u_dut.c5_valid_q && u_dut.c5_parent_q == u_dut.c3_parent_q) || (u_dut.c6_valid_q && u_dut.c6_parent_q == u_dut.c3_parent_q)
-        || (u_dut.c7_valid_q && u_dut.c7_parent_q == u_dut.c3_parent_q);
+    ahead2 = (u_dut.c_valid_q[5] && u_dut.c_parent_q[5] == u_dut.c_parent_q[2]) || (u_dut.c_valid_q[6] &&
+                                                                                  u_dut.c_parent_q[6] == u_dut.c_parent_q[2]);
+    ahead3 = (u_dut.c_valid_q[5] && u_dut.c_parent_q[5] == u_dut.c_parent_q[3]) || (u_dut.c_valid_q[6] &&
+                                                                                  u_dut.c_parent_q[6] == u_dut.c_parent_q[3])
+        || (u_dut.c_valid_q[7] && u_dut.c_parent_q[7] == u_dut.c_parent_q[3]);
   end
 
   always_ff @(posedge clk_i) begin
@@ -395,9 +397,9 @@ module pst_gate_proof
           `PLACES(quiet_q[p] >= 3'd4);
         end
       end
-      if (u_dut.c1_valid_q) `PLACES(read1_q == cfg_q[u_dut.c1_parent_q]);
-      if (u_dut.c2_valid_q && quiet_q[u_dut.c2_parent_q] >= 3'd1) `PLACES(read2_q == cfg_q[u_dut.c2_parent_q]);
-      if (u_dut.c3_valid_q && quiet_q[u_dut.c3_parent_q] >= 3'd2) `PLACES(read3_q == cfg_q[u_dut.c3_parent_q]);
+      if (u_dut.c_valid_q[1]) `PLACES(read1_q == cfg_q[u_dut.c_parent_q[1]]);
+      if (u_dut.c_valid_q[2] && quiet_q[u_dut.c_parent_q[2]] >= 3'd1) `PLACES(read2_q == cfg_q[u_dut.c_parent_q[2]]);
+      if (u_dut.c_valid_q[3] && quiet_q[u_dut.c_parent_q[3]] >= 3'd2) `PLACES(read3_q == cfg_q[u_dut.c_parent_q[3]]);
       if (op4 && quiet_q[p4] >= 3'd3) `PLACES(read4_q == cfg_q[p4]);
 
       // what the induction needs: the FIFO of batches goes with that of parents
@@ -425,8 +427,8 @@ module pst_gate_proof
       // nothing happens before the memories are cleared
       if (!init_done) begin
         `PLACES(!u_dut.init_done_q);
-        `PLACES(!u_dut.c1_valid_q && !u_dut.c2_valid_q && !u_dut.c3_valid_q && !op4 && !u_dut.c5_valid_q && !u_dut.c6_valid_q
-                && !u_dut.c7_valid_q);
+        `PLACES(!u_dut.c_valid_q[1] && !u_dut.c_valid_q[2] && !u_dut.c_valid_q[3] && !op4 && !u_dut.c_valid_q[5] && !u_dut.c_valid_q[6]
+                && !u_dut.c_valid_q[7]);
         `PLACES(count_q == '0 && stamp_q == '0 && !room && room_q == '0 && now_q < 32 && !u_dut.open_busy_q && !u_dut.c5_place_q);
         `PLACES(!u_dut.init_q || now_q == cycle_t'(u_dut.init_parent_q));
         `PLACES(!u_dut.g_train.t1_valid_q && !u_dut.g_train.t2_valid_q);
@@ -434,37 +436,38 @@ module pst_gate_proof
 
       // states: in the memory, or about to be written
       for (int p = 0; p < 2; p++) begin
-        if (cleared[p] && !(u_dut.c5_valid_q && u_dut.c5_parent_q == 1'(p))) `PLACES(u_dut.u_state.mem[p] == {stamp_q[p], count_q[p]});
+        if (cleared[p] && !(u_dut.c_valid_q[5] && u_dut.c_parent_q[5] == 1'(p))) `PLACES(u_dut.u_state.mem[p] == {stamp_q[p], count_q[p]});
         if (cleared[p]) begin
           `PLACES(u_dut.u_cfg.u_ram.mem[p] == cfg_q[p] && u_dut.u_closed.u_ram.mem[p][0] == closed[p] && 32'(cfg_q[p].burst) < MaxBurst);
         end
       end
-      if (u_dut.c5_valid_q) `PLACES(u_dut.c5_state_q == {stamp_q[u_dut.c5_parent_q], count_q[u_dut.c5_parent_q]});
-      if (u_dut.c6_valid_q && !(u_dut.c5_valid_q && u_dut.c5_parent_q == u_dut.c6_parent_q)) begin
-        `PLACES(u_dut.c6_state_q == {stamp_q[u_dut.c6_parent_q], count_q[u_dut.c6_parent_q]});
+      if (u_dut.c_valid_q[5]) `PLACES(u_dut.c5_state_q == {stamp_q[u_dut.c_parent_q[5]], count_q[u_dut.c_parent_q[5]]});
+      if (u_dut.c_valid_q[6] && !(u_dut.c_valid_q[5] && u_dut.c_parent_q[5] == u_dut.c_parent_q[6])) begin
+        `PLACES(u_dut.c6_state_q == {stamp_q[u_dut.c_parent_q[6]], count_q[u_dut.c_parent_q[6]]});
       end
-      if (u_dut.c7_valid_q && !(u_dut.c5_valid_q && u_dut.c5_parent_q == u_dut.c7_parent_q)
-          && !(u_dut.c6_valid_q && u_dut.c6_parent_q == u_dut.c7_parent_q)) begin
-        `PLACES(u_dut.c7_state_q == {stamp_q[u_dut.c7_parent_q], count_q[u_dut.c7_parent_q]});
+      if (u_dut.c_valid_q[7] && !(u_dut.c_valid_q[5] && u_dut.c_parent_q[5] == u_dut.c_parent_q[7])
+          && !(u_dut.c_valid_q[6] && u_dut.c_parent_q[6] == u_dut.c_parent_q[7])) begin
+        `PLACES(u_dut.c7_state_q == {stamp_q[u_dut.c_parent_q[7]], count_q[u_dut.c_parent_q[7]]});
       end
-      `PLACES(!u_dut.c5_place_q || u_dut.c5_valid_q);
-      if (u_dut.c2_valid_q && !ahead2) begin
-        `PLACES(u_dut.u_state.rdata_q == {stamp_q[u_dut.c2_parent_q], count_q[u_dut.c2_parent_q]});
+      `PLACES(!u_dut.c5_place_q || u_dut.c_valid_q[5]);
+      if (u_dut.c_valid_q[2] && !ahead2) begin
+        `PLACES(u_dut.u_state.rdata_q == {stamp_q[u_dut.c_parent_q[2]], count_q[u_dut.c_parent_q[2]]});
       end
-      if (u_dut.c3_valid_q && !ahead3) `PLACES(u_dut.c3_ram == {stamp_q[u_dut.c3_parent_q], count_q[u_dut.c3_parent_q]});
+      if (u_dut.c_valid_q[3] && !ahead3) `PLACES(u_dut.c3_ram == {stamp_q[u_dut.c_parent_q[3]], count_q[u_dut.c_parent_q[3]]});
       if (op4) begin
-        `PLACES(u_dut.hit1_q == (u_dut.c5_valid_q && u_dut.c5_parent_q == p4));
+        `PLACES(u_dut.hit1_q == (u_dut.c_valid_q[5] && u_dut.c_parent_q[5] == p4));
         if (!u_dut.hit1_q) `PLACES(u_dut.c4_base_q == {stamp_q[p4], count_q[p4]});
       end
 
       // walks
-      `PLACES((!u_dut.c1_valid_q || u_dut.c1_walk_q == walk_q[1]) && (!u_dut.c2_valid_q || u_dut.c2_walk_q == walk_q[2])
-              && (!u_dut.c3_valid_q || u_dut.c3_walk_q == walk_q[3]) && (!op4 || u_dut.c4_walk_q == walk_q[4]));
+      `PLACES((!u_dut.c_valid_q[1] || u_dut.c_walk_q[1] == walk_q[1]) && (!u_dut.c_valid_q[2] || u_dut.c_walk_q[2] == walk_q[2])
+              && (!u_dut.c_valid_q[3] || u_dut.c_walk_q[3] == walk_q[3]) && (!op4 || u_dut.c_walk_q[4] == walk_q[4]));
 
       // settings on their way
-      if (u_dut.c1_valid_q) `PLACES((u_dut.u_cfg.hit_q ? u_dut.u_cfg.new_q : u_dut.u_cfg.word) == read1_q && 32'(read1_q.burst) < MaxBurst);
-      if (u_dut.c2_valid_q) `PLACES(u_dut.c2_cfg == read2_q && 32'(read2_q.burst) < MaxBurst);
-      if (u_dut.c3_valid_q) begin
+      if (u_dut.c_valid_q[1]) `PLACES((u_dut.u_cfg.hit_q ? u_dut.u_cfg.new_q : u_dut.u_cfg.word) == read1_q &&
+                                      32'(read1_q.burst) < MaxBurst);
+      if (u_dut.c_valid_q[2]) `PLACES(u_dut.c2_cfg == read2_q && 32'(read2_q.burst) < MaxBurst);
+      if (u_dut.c_valid_q[3]) begin
         `PLACES(u_dut.c3_tolerance_q == (walk_q[3] ? OldAge[TimeWidth+15:16] : tolerance(read3_q)));
         `PLACES(u_dut.c3_closed_q == (read3_q.mantissa == '0) && 32'(read3_q.burst) < MaxBurst);
 `ifdef PROVE_PLACES
@@ -549,10 +552,10 @@ module pst_gate_proof
   logic due_there;    // X was found due and has not been let go
   always_comb begin
     walk_at = '0;
-    if (walk_q[1] && u_dut.c1_parent_q == X) walk_at = 3'd1;
-    if (walk_q[2] && u_dut.c2_parent_q == X) walk_at = 3'd2;
-    if (walk_q[3] && u_dut.c3_parent_q == X) walk_at = 3'd3;
-    if (walk_q[4] && u_dut.c4_parent_q == X) walk_at = 3'd4;
+    if (walk_q[1] && u_dut.c_parent_q[1] == X) walk_at = 3'd1;
+    if (walk_q[2] && u_dut.c_parent_q[2] == X) walk_at = 3'd2;
+    if (walk_q[3] && u_dut.c_parent_q[3] == X) walk_at = 3'd3;
+    if (walk_q[4] && u_dut.c_parent_q[4] == X) walk_at = 3'd4;
     due_there = outside_q[X] || (out_there[0] && out_parent[0] == X) || (out_there[1] && out_parent[1] == X);
   end
 
@@ -587,10 +590,10 @@ module pst_gate_proof
       a_future : assert (age >= -OldAge);
       a_age : assert (age <= Oldest - (age_t'(until_walk) <<< 16) || (walk_at != '0 && age <= Oldest + (age_t'(walk_at) <<< 16)));
       for (int k = 1; k <= 4; k++) begin
-        if (walk_q[k]) a_walk_stage : assert (k == 1 ? u_dut.c1_valid_q : k == 2 ? u_dut.c2_valid_q : k == 3 ? u_dut.c3_valid_q : op4);
+        if (walk_q[k]) a_walk_stage : assert (u_dut.c_valid_q[k]);
       end
-      if (cleared[X] && !(u_dut.c5_valid_q && u_dut.c5_parent_q == X)) a_hold : assert (u_dut.u_hold.u_ram.mem[X] == hold(true_q));
-      if (u_dut.c5_valid_q && u_dut.c5_parent_q == X) a_c5_hold : assert (u_dut.c5_hold == hold(true_q));
+      if (cleared[X] && !(u_dut.c_valid_q[5] && u_dut.c_parent_q[5] == X)) a_hold : assert (u_dut.u_hold.u_ram.mem[X] == hold(true_q));
+      if (u_dut.c_valid_q[5] && u_dut.c_parent_q[5] == X) a_c5_hold : assert (u_dut.c5_hold == hold(true_q));
       if (due_there && members_q[X] == '0) a_due : assert (age >= 0);
 
       // batches: the lateness is what it was found to be, and has room for all that are to come

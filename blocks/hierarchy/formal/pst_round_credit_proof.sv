@@ -197,12 +197,13 @@ module pst_round_credit_proof
 
   always_comb begin
     cleared = !u_dut.init_q || x_q < u_dut.init_subscriber_q;
-    for (int i = 0; i < Indexes; i++) written[i] = u_dut.r7_we_q && u_dut.r7_subscriber_q == x_q && u_dut.r7_place_q == index_t'(i);
+    for (int i = 0; i < Indexes; i++) written[i] = u_dut.r7_we_q && u_dut.r_subscriber_q[7] == x_q && u_dut.r_place_q[7] == index_t'(i);
   end
 
   logic [6:1] r_subscriber, sure;
-  assign r_subscriber = {u_dut.r6_subscriber_q, u_dut.r5_subscriber_q, u_dut.r4_subscriber_q, u_dut.r3_subscriber_q, u_dut.r2_subscriber_q,
-                         u_dut.r1_subscriber_q};
+  assign r_subscriber = {u_dut.r_subscriber_q[6], u_dut.r_subscriber_q[5], u_dut.r_subscriber_q[4], u_dut.r_subscriber_q[3],
+                         u_dut.r_subscriber_q[2],
+                         u_dut.r_subscriber_q[1]};
   assign sure = own & fresh_q;    // operation k is of the subscriber and can be relied on
 
   // What is found is in bounds, and one of the words.
@@ -303,30 +304,30 @@ module pst_round_credit_proof
       if (sure[3]) a_index3 : assert (u_dut.r3_index_q == index_q[3] && found3_q == find(read3_q, class_q[3], index_q[3])
           && good(found3_q));
       if (sure[4]) begin
-        a_word4 : assert (u_dut.r4_known_q == found4_q.known && u_dut.r4_place_q == found4_q.place
+        a_word4 : assert (u_dut.r4_known_q == found4_q.known && u_dut.r_place_q[4] == found4_q.place
                           && (found4_q.known || found4_q.place == index_q[4]) && good(found4_q)
                           && (!found4_q.known || word4 == encoded('{credit: found4_q.credit, round: found4_q.round, cls: class_q[4]})));
       end
       if (sure[5]) begin
-        a_word5 : assert (u_dut.r5_known_q == found5_q.known && u_dut.r5_place_q == found5_q.place
+        a_word5 : assert (u_dut.r5_known_q == found5_q.known && u_dut.r_place_q[5] == found5_q.place
                           && (found5_q.known || found5_q.place == index_q[5]) && good(found5_q)
                           && word5.credit == credit_t'(found5_q.credit) && (!found5_q.known || word5.round == found5_q.round)
                           && u_dut.r5_again_q == (found5_q.known && found5_q.round == round_q[5]));
       end
       if (sure[6]) begin
-        a_word6 : assert (bytes_t'(u_dut.r6_credit_q) == credit && u_dut.r6_place_q == found6_q.place && good(found6_q)
+        a_word6 : assert (bytes_t'(u_dut.r6_credit_q) == credit && u_dut.r_place_q[6] == found6_q.place && good(found6_q)
                           && (found6_q.known || found6_q.place == index_q[6]));
       end
       // stale or still true
       if (sure[4] && !stale_q[4]) a_now4 : assert (same(found4_q, find(accounts_q, class_q[4], found4_q.place)));
       if (sure[5] && !stale_q[5]) a_now5 : assert (same(found5_q, find(accounts_q, class_q[5], found5_q.place)));
-      if (fresh_q[3]) a_stage3 : assert (u_dut.r3_round_q == round_q[3] && u_dut.r3_class_q == class_q[3]
+      if (fresh_q[3]) a_stage3 : assert (u_dut.r_round_q[3] == round_q[3] && u_dut.r_class_q[3] == class_q[3]
           && u_dut.r3_weight_q == weight_q[3]);
-      if (fresh_q[4]) a_stage4 : assert (u_dut.r4_round_q == round_q[4] && u_dut.r4_class_q == class_q[4]
+      if (fresh_q[4]) a_stage4 : assert (u_dut.r_round_q[4] == round_q[4] && u_dut.r_class_q[4] == class_q[4]
                                          && u_dut.r4_weight_q == weight_q[4] && 32'(u_dut.r4_quantum_q) == (32'(weight_q[4]) + 1) * 2048);
-      if (fresh_q[5]) a_stage5 : assert (u_dut.r5_round_q == round_q[5] && u_dut.r5_class_q == class_q[5]
+      if (fresh_q[5]) a_stage5 : assert (u_dut.r_round_q[5] == round_q[5] && u_dut.r_class_q[5] == class_q[5]
                                          && u_dut.r5_weight_q == weight_q[5] && 32'(u_dut.r5_quantum_q) == (32'(weight_q[5]) + 1) * 2048);
-      if (fresh_q[6]) a_stage6 : assert (u_dut.r6_round_q == round_q[6] && u_dut.r6_class_q == class_q[6]);
+      if (fresh_q[6]) a_stage6 : assert (u_dut.r_round_q[6] == round_q[6] && u_dut.r_class_q[6] == class_q[6]);
       // nothing happens before the memory is cleared
       if (!init_done) begin
         a_init : assert (fresh_q == '0 && accounts_q == '0 && !u_dut.r7_we_q && !given_q && !picked_q && last_picked_q == '0);

@@ -105,13 +105,15 @@ module pst_gate
 
   // --- cycles 0 to 3: setting and state are read
 
-  parent_t walk_parent_q, c0_parent, c1_parent_q, c2_parent_q, c3_parent_q, c4_parent_q, c5_parent_q, c6_parent_q, c7_parent_q;
-  logic c1_valid_q, c2_valid_q, c3_valid_q, c4_valid_q, c5_valid_q, c6_valid_q, c7_valid_q;
+  parent_t [7:1] c_parent_q;
+  parent_t walk_parent_q, c0_parent;
+  logic [7:1] c_valid_q;
   logic hit1_q;
   shaper_cfg_t c2_cfg;
   logic [27:0] c2_tolerance;
   cycle_t c3_tolerance_q;
-  logic c1_walk_q, c2_walk_q, c3_walk_q, c4_walk_q, c3_closed_q, c4_closed_q;
+  logic [4:1] c_walk_q;
+  logic c3_closed_q, c4_closed_q;
   cycle_t c4_floor_q;
   logic [IncrementWidth-1:0] c4_increment;
   state_t c3_ram, c3_state, c4_base_q, c4_state, c4_new, c5_state_q, c6_state_q, c7_state_q;
@@ -143,17 +145,17 @@ module pst_gate
       .Width($bits(state_t)), .Depth(Parents), .ReadLatency(2), .Style(RamStyle)
   ) u_state (
       .clk_i,
-      .we_i(init_q || c5_valid_q), .waddr_i(init_q ? init_parent_q : c5_parent_q), .wdata_i(init_q ? '0 : c5_state_q),
-      .re_i(1'b1), .raddr_i(c1_parent_q), .rdata_o(c3_ram)
+      .we_i(init_q || c_valid_q[5]), .waddr_i(init_q ? init_parent_q : c_parent_q[5]), .wdata_i(init_q ? '0 : c5_state_q),
+      .re_i(1'b1), .raddr_i(c_parent_q[1]), .rdata_o(c3_ram)
   );
 
   // --- cycle 3: operations two to four cycles ahead have written, or write, after this one has read
 
   always_comb begin
     c3_state = c3_ram;
-    if (c7_valid_q && c7_parent_q == c3_parent_q) c3_state = c7_state_q;
-    if (c6_valid_q && c6_parent_q == c3_parent_q) c3_state = c6_state_q;
-    if (c5_valid_q && c5_parent_q == c3_parent_q) c3_state = c5_state_q;
+    if (c_valid_q[7] && c_parent_q[7] == c_parent_q[3]) c3_state = c7_state_q;
+    if (c_valid_q[6] && c_parent_q[6] == c_parent_q[3]) c3_state = c6_state_q;
+    if (c_valid_q[5] && c_parent_q[5] == c_parent_q[3]) c3_state = c5_state_q;
   end
 
   // --- cycle 4: decide
@@ -164,7 +166,7 @@ module pst_gate
     // max(stamp, floor) + increment; a walk does not let a stamp get older than its floor. Both sums are there before it is known which one
     // counts; now and floor are whole cycles.
     c4_cycle      = c4_state.stamp[TimeWidth+15:16];
-    c4_from_floor = {c4_floor_q, 16'b0} + (c4_walk_q ? '0 : stamp_t'(c4_increment));
+    c4_from_floor = {c4_floor_q, 16'b0} + (c_walk_q[4] ? '0 : stamp_t'(c4_increment));
     c4_sum        = c4_state.stamp + stamp_t'(c4_increment);
     c4_below      = $signed(c4_cycle - c4_floor_q) < 0;
     c4_early      = $signed(now_i - c4_cycle) < 0 || (now_i == c4_cycle && c4_state.stamp[15:0] != '0);
@@ -201,45 +203,27 @@ module pst_gate
   assign c5_hold = cycle_t'((c5_state_q.stamp - 1'b1) >> 16);
 
   always_ff @(posedge clk_i) begin
-    c1_valid_q  <= s_op_valid_i;
-    c1_parent_q <= c0_parent;
-    c2_valid_q  <= c1_valid_q;
-    c2_parent_q <= c1_parent_q;
-    c3_valid_q  <= c2_valid_q;
-    c3_parent_q <= c2_parent_q;
-    c4_valid_q  <= c3_valid_q;
-    c4_parent_q <= c3_parent_q;
-    c5_valid_q  <= c4_valid_q;
-    c5_parent_q <= c4_parent_q;
-    c6_valid_q  <= c5_valid_q;
-    c6_parent_q <= c5_parent_q;
-    c7_valid_q  <= c6_valid_q;
-    c7_parent_q <= c6_parent_q;
+    c_valid_q[1]    <= s_op_valid_i;
+    c_parent_q[1]   <= c0_parent;
+    c_valid_q[7:2]  <= c_valid_q[6:1];
+    c_parent_q[7:2] <= c_parent_q[6:1];
 
-    c1_walk_q      <= s_op_walk_i;
-    c2_walk_q      <= c1_walk_q;
-    c3_walk_q      <= c2_walk_q;
-    c4_walk_q      <= c3_walk_q;
-    c3_tolerance_q <= c2_walk_q ? OldAge : cycle_t'(c2_tolerance);
+    c_walk_q[1]    <= s_op_walk_i;
+    c_walk_q[4:2]  <= c_walk_q[3:1];
+    c3_tolerance_q <= c_walk_q[2] ? OldAge : cycle_t'(c2_tolerance);
     c3_closed_q    <= c2_cfg.mantissa == '0;
     c4_closed_q    <= c3_closed_q;
     c4_floor_q     <= now_i + 1'b1 - c3_tolerance_q;
-    hit1_q         <= c4_valid_q && c4_parent_q == c3_parent_q;
+    hit1_q         <= c_valid_q[4] && c_parent_q[4] == c_parent_q[3];
 
     c4_base_q  <= c3_state;
     c5_state_q <= c4_new;
     c6_state_q <= c5_state_q;
     c7_state_q <= c6_state_q;
-    c5_place_q <= c4_valid_q && c4_place;
+    c5_place_q <= c_valid_q[4] && c4_place;
     if (s_op_valid_i && s_op_walk_i) walk_parent_q <= walk_parent_q == parent_t'(Parents - 1) ? '0 : walk_parent_q + 1'b1;
     if (rst_i) begin
-      c1_valid_q    <= 1'b0;
-      c2_valid_q    <= 1'b0;
-      c3_valid_q    <= 1'b0;
-      c4_valid_q    <= 1'b0;
-      c5_valid_q    <= 1'b0;
-      c6_valid_q    <= 1'b0;
-      c7_valid_q    <= 1'b0;
+      c_valid_q     <= '0;
       c5_place_q    <= 1'b0;
       walk_parent_q <= '0;
     end
@@ -295,7 +279,7 @@ module pst_gate
       .Width($bits(place_t)), .Depth(PlaceDepth), .RegisterOutput(1'b1)
   ) u_main (
       .clk_i, .rst_i,
-      .s_valid_i(c5_place_q), .s_ready_o(unused_main_ready), .s_data_i({c5_parent_q, c5_hold}),
+      .s_valid_i(c5_place_q), .s_ready_o(unused_main_ready), .s_data_i({c_parent_q[5], c5_hold}),
       .m_valid_o(main_valid), .m_ready_i(place_ready && !unpark && !place_pick_back), .m_data_o(main_place),
       .level_o(main_level)
   );
@@ -363,7 +347,7 @@ module pst_gate
       .Width(TimeWidth), .Depth(Parents), .Style(RamStyle)
   ) u_hold (
       .clk_i,
-      .we_i(init_q || c5_valid_q), .waddr_i(init_q ? init_parent_q : c5_parent_q), .wdata_i(init_q ? '1 : c5_hold),
+      .we_i(init_q || c_valid_q[5]), .waddr_i(init_q ? init_parent_q : c_parent_q[5]), .wdata_i(init_q ? '1 : c5_hold),
       .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o(d2_hold)
   );
 
@@ -492,12 +476,12 @@ module pst_gate
       if (c5_place_q) a_place_fifo_has_room : assert (unused_main_ready) else $error("place FIFO overflows");
       if (back_push) a_back_fifo_has_room : assert (unused_back_ready) else $error("back FIFO overflows");
       if (due_push) a_due_fifo_has_room : assert (unused_due_ready) else $error("due FIFO overflows");
-      if (c4_valid_q && (s_op_i == GateLeave || s_op_i == GateAgain))
-        a_leaves_what_waits : assert (c4_state.count != '0) else $error("a queue leaves parent %0d, where none waits", c4_parent_q);
-      if (c4_valid_q && s_op_i == GateAsk)
+      if (c_valid_q[4] && (s_op_i == GateLeave || s_op_i == GateAgain))
+        a_leaves_what_waits : assert (c4_state.count != '0) else $error("a queue leaves parent %0d, where none waits", c_parent_q[4]);
+      if (c_valid_q[4] && s_op_i == GateAsk)
         a_waiting_in_range : assert (c4_state.count != CountWidth'(MaxWaiting))
-        else $error("more than %0d queues wait at parent %0d", MaxWaiting, c4_parent_q);
-      if (!c4_valid_q) a_operation_has_a_parent : assert (s_op_i == GateNone) else $error("an operation without a parent");
+        else $error("more than %0d queues wait at parent %0d", MaxWaiting, c_parent_q[4]);
+      if (!c_valid_q[4]) a_operation_has_a_parent : assert (s_op_i == GateNone) else $error("an operation without a parent");
       if (s_op_valid_i) a_parent_in_range : assert (int'(c0_parent) < Parents) else $error("parent %0d of %0d", c0_parent, Parents);
     end
   end

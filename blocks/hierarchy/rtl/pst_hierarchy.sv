@@ -181,7 +181,8 @@ module pst_hierarchy
 
   // --- which operation is next?
 
-  op_t next, h0_q, h1_q, h2_q, h2, h3_q, h4_q, h4, h5_q, h6_q, h7_q, h8_q, h9_q;
+  op_t [9:0] h_q;
+  op_t next, h2, h4;
   logic issue, room_q, walk_due_q, new_take, turn_new_q, any_release;
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
   logic out_credit, done_credit;              // a place in the FIFO at the end less the operations under way; the same for m_done
@@ -248,14 +249,14 @@ module pst_hierarchy
   pst_credits #(
       .Credits(OutDepth), .Late(1'b1)
   ) u_out_credit (
-      .clk_i, .rst_i, .take_i(h0_q.valid && h0_q.op != OpWalk), .give_i(2'(credit_back) + 2'(m_out_valid_o && m_out_ready_i)),
+      .clk_i, .rst_i, .take_i(h_q[0].valid && h_q[0].op != OpWalk), .give_i(2'(credit_back) + 2'(m_out_valid_o && m_out_ready_i)),
       .any_o(out_credit)
   );
 
   pst_credits #(
       .Credits(DoneCredits), .Late(1'b1)
   ) u_done_credit (
-      .clk_i, .rst_i, .take_i(h0_q.valid && h0_q.op != OpWalk), .give_i(2'(credit_back) + done_credits_q), .any_o(done_credit)
+      .clk_i, .rst_i, .take_i(h_q[0].valid && h_q[0].op != OpWalk), .give_i(2'(credit_back) + done_credits_q), .any_o(done_credit)
   );
 
   always_ff @(posedge clk_i) begin
@@ -291,7 +292,7 @@ module pst_hierarchy
       .clk_i,
       .we_i(init_q || (cfg_take && s_cfg_what_i == SetQueue)), .waddr_i(init_q ? init_queue_q : s_cfg_id_i),
       .wdata_i(init_q ? '0 : {s_cfg_class_i, s_cfg_weight_i}),
-      .re_i(1'b1), .raddr_i(h0_q.queue_id), .rdata_o({h2_class, h2_weight})
+      .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o({h2_class, h2_weight})
   );
 
   pst_ram_write_first #(
@@ -301,7 +302,7 @@ module pst_hierarchy
       .we_i(init_q || (cfg_take && s_cfg_what_i == SetSubscriber)),
       .waddr_i(init_q ? subscriber_t'(init_queue_q) : subscriber_t'(s_cfg_id_i)),
       .wdata_i(init_q ? '0 : {node_t'(s_cfg_parent_i), s_cfg_weight_i}),
-      .re_i(1'b1), .raddr_i(subscriber_of(h0_q.queue_id)), .rdata_o({h2_node, h2_subscriber_weight})
+      .re_i(1'b1), .raddr_i(subscriber_of(h_q[0].queue_id)), .rdata_o({h2_node, h2_subscriber_weight})
   );
 
   pst_ram_write_first #(
@@ -314,34 +315,33 @@ module pst_hierarchy
   );
 
   // Packets that wait, written when they begin to.
-  logic h9_waits_q;
+  logic [9:5] h_waits_q;
 
   pst_ram_1r1w #(
       .Width($bits(packet_t)), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
   ) u_held (
       .clk_i,
-      .we_i(h9_waits_q), .waddr_i(h9_q.queue_id), .wdata_i(h9_q.packet),
-      .re_i(1'b1), .raddr_i(h0_q.queue_id), .rdata_o(h2_held)
+      .we_i(h_waits_q[9]), .waddr_i(h_q[9].queue_id), .wdata_i(h_q[9].packet),
+      .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o(h2_held)
   );
 
   always_comb begin
-    h2 = h2_q;
+    h2 = h_q[2];
     h2.weight = h2_subscriber_weight;
-    if (h2_q.op == OpNew)
+    if (h_q[2].op == OpNew)
       h2.packet.cls = h2_class;
     else
       h2.packet = h2_held;
-    if (h2_q.op != OpNode) h2.node = h2_node;
-    h4 = h4_q;
-    if (h4_q.op != OpPort) h4.port = h4_port;
+    if (h_q[2].op != OpNode) h2.node = h2_node;
+    h4 = h_q[4];
+    if (h_q[4].op != OpPort) h4.port = h4_port;
   end
 
   // --- stage 4, 6, 8: the gates of subscriber, node and port
 
   gate_op_e h4_op, h6_op, h8_op;
   logic subscriber_pass, subscriber_wait, node_pass, node_wait, port_pass, port_wait;
-  logic h5_alive_q, h6_alive_q, h7_alive_q, h8_alive_q;               // asks at the next gate
-  logic h5_waits_q, h6_waits_q, h7_waits_q, h8_waits_q;               // a new packet that waits
+  logic [8:5] h_alive_q;               // asks at the next gate
   logic h6_stays_q, h8_stays_q;    // a pick that found no queue yet, or that holds back
   logic h5_wait_q, h5_left_q, h7_wait_q, h7_again_q, h7_left_q, h9_wait_q, h9_again_q, h9_left_q, h9_out_q;
   logic node_go, port_go, node_credit, port_credit, h7_credit_q, h9_credit_q, node_more, port_more, node_left_credit, port_left_credit;
@@ -352,52 +352,48 @@ module pst_hierarchy
     h4_op = GateNone;
     h6_op = GateNone;
     h8_op = GateNone;
-    if (h4_q.valid) begin
-      case (h4_q.op)
+    if (h_q[4].valid) begin
+      case (h_q[4].op)
         OpNew:        h4_op = GateAsk;
         OpSubscriber: h4_op = GateLeave;
         OpWalk:       h4_op = GateWalk;
         default: ;
       endcase
     end
-    if (h6_q.valid) begin
-      if (h6_alive_q) h6_op = GateAsk;
-      if (h6_q.op == OpNode) h6_op = node_go && !h6_stays_q ? GateLeave : GateAgain;
-      if (h6_q.op == OpWalk) h6_op = GateWalk;
+    if (h_q[6].valid) begin
+      if (h_alive_q[6]) h6_op = GateAsk;
+      if (h_q[6].op == OpNode) h6_op = node_go && !h6_stays_q ? GateLeave : GateAgain;
+      if (h_q[6].op == OpWalk) h6_op = GateWalk;
     end
-    if (h8_q.valid) begin
-      if (h8_alive_q) h8_op = GateAsk;
-      if (h8_q.op == OpPort) h8_op = port_go && !h8_stays_q ? GateLeave : GateAgain;
-      if (h8_q.op == OpWalk) h8_op = GateWalk;
+    if (h_q[8].valid) begin
+      if (h_alive_q[8]) h8_op = GateAsk;
+      if (h_q[8].op == OpPort) h8_op = port_go && !h8_stays_q ? GateLeave : GateAgain;
+      if (h_q[8].op == OpWalk) h8_op = GateWalk;
     end
   end
 
   always_ff @(posedge clk_i) begin
-    h0_q <= next;
-    h1_q <= h0_q;
-    h2_q <= h1_q;
-    h3_q <= h2;
-    h4_q <= h3_q;
-    h5_q <= h4;
-    h6_q <= h5_q;
-    h7_q <= h6_q;
-    h8_q <= h7_q;
-    h9_q <= h8_q;
+    h_q[0]   <= next;
+    h_q[2:1] <= h_q[1:0];
+    h_q[3]   <= h2;
+    h_q[4]   <= h_q[3];
+    h_q[5]   <= h4;
+    h_q[9:6] <= h_q[8:5];
 
-    h5_alive_q <= h4_op == GateAsk ? subscriber_pass : h4_op == GateLeave;
-    h6_alive_q <= h5_alive_q;
-    h7_alive_q <= h6_op == GateAsk ? node_pass : h6_op == GateLeave;
-    h8_alive_q <= h7_alive_q;
+    h_alive_q[5] <= h4_op == GateAsk ? subscriber_pass : h4_op == GateLeave;
+    h_alive_q[6] <= h_alive_q[5];
+    h_alive_q[7] <= h6_op == GateAsk ? node_pass : h6_op == GateLeave;
+    h_alive_q[8] <= h_alive_q[7];
 
-    h6_stays_q <= h5_q.none || h5_q.hold != '0;
-    h8_stays_q <= h7_q.none || h7_q.hold != '0;
+    h6_stays_q  <= h_q[5].none || h_q[5].hold != '0;
+    h8_stays_q  <= h_q[7].none || h_q[7].hold != '0;
     h5_wait_q   <= h4_op == GateAsk && subscriber_wait;
     h5_left_q   <= h4_op == GateLeave;
     h7_wait_q   <= h6_op == GateAsk && node_wait;
-    h7_again_q  <= h6_op == GateAgain && !h6_q.none;
+    h7_again_q  <= h6_op == GateAgain && !h_q[6].none;
     h7_left_q   <= h6_op == GateLeave;
     h9_wait_q   <= h8_op == GateAsk && port_wait;
-    h9_again_q  <= h8_op == GateAgain && !h8_q.none;
+    h9_again_q  <= h8_op == GateAgain && !h_q[8].none;
     h9_left_q   <= h8_op == GateLeave;
     h7_round_q  <= node_round;
     h7_credit_q <= node_credit;
@@ -407,48 +403,35 @@ module pst_hierarchy
 
     // To the lists, a cycle after the event: what a pick has left counts for the queue that follows it.
     h8_node_q <= '{
-        left: h7_left_q, more: node_more, again: h7_again_q && h7_q.hold == '0, parent: queue_t'(h7_q.node), cls: h7_q.packet.cls,
-        subscriber: subscriber_of(h7_q.queue_id), round: h7_left_q ? h7_q.round : h7_round_q,
+        left: h7_left_q, more: node_more, again: h7_again_q && h_q[7].hold == '0, parent: queue_t'(h_q[7].node), cls: h_q[7].packet.cls,
+        subscriber: subscriber_of(h_q[7].queue_id), round: h7_left_q ? h_q[7].round : h7_round_q,
         credit: h7_left_q ? node_left_credit : h7_again_q || h7_credit_q
     };
     h10_port_q <= '{
-        left: h9_left_q, more: port_more, again: h9_again_q && h9_q.hold == '0, parent: queue_t'(h9_q.port), cls: h9_q.packet.cls,
-        subscriber: subscriber_of(h9_q.queue_id), round: h9_left_q ? h9_q.round : h9_round_q,
+        left: h9_left_q, more: port_more, again: h9_again_q && h_q[9].hold == '0, parent: queue_t'(h_q[9].port), cls: h_q[9].packet.cls,
+        subscriber: subscriber_of(h_q[9].queue_id), round: h9_left_q ? h_q[9].round : h9_round_q,
         credit: h9_left_q ? port_left_credit : h9_again_q || h9_credit_q
     };
 
-    h5_waits_q <= h4_op == GateAsk && subscriber_wait;
-    h6_waits_q <= h5_waits_q;
-    h7_waits_q <= h6_waits_q || (h6_q.op == OpNew && h6_op == GateAsk && node_wait);
-    h8_waits_q <= h7_waits_q;
-    h9_waits_q <= h8_waits_q || (h8_q.op == OpNew && h8_op == GateAsk && port_wait);
+    h_waits_q[5] <= h4_op == GateAsk && subscriber_wait;
+    h_waits_q[6] <= h_waits_q[5];
+    h_waits_q[7] <= h_waits_q[6] || (h_q[6].op == OpNew && h6_op == GateAsk && node_wait);
+    h_waits_q[8] <= h_waits_q[7];
+    h_waits_q[9] <= h_waits_q[8] || (h_q[8].op == OpNew && h8_op == GateAsk && port_wait);
     if (rst_i) begin
-      h0_q.valid  <= 1'b0;
-      h1_q.valid  <= 1'b0;
-      h2_q.valid  <= 1'b0;
-      h3_q.valid  <= 1'b0;
-      h4_q.valid  <= 1'b0;
-      h5_q.valid  <= 1'b0;
-      h6_q.valid  <= 1'b0;
-      h7_q.valid  <= 1'b0;
-      h8_q.valid  <= 1'b0;
-      h9_q.valid  <= 1'b0;
-      h5_wait_q   <= 1'b0;
-      h5_left_q   <= 1'b0;
-      h7_wait_q   <= 1'b0;
-      h7_again_q  <= 1'b0;
-      h7_left_q   <= 1'b0;
-      h9_wait_q   <= 1'b0;
-      h9_again_q  <= 1'b0;
-      h9_left_q   <= 1'b0;
-      h9_out_q    <= 1'b0;
+      for (int k = 0; k <= 9; k++) h_q[k].valid <= 1'b0;
+      h5_wait_q       <= 1'b0;
+      h5_left_q       <= 1'b0;
+      h7_wait_q       <= 1'b0;
+      h7_again_q      <= 1'b0;
+      h7_left_q       <= 1'b0;
+      h9_wait_q       <= 1'b0;
+      h9_again_q      <= 1'b0;
+      h9_left_q       <= 1'b0;
+      h9_out_q        <= 1'b0;
       h8_node_q.left  <= 1'b0;
       h10_port_q.left <= 1'b0;
-      h5_waits_q  <= 1'b0;
-      h6_waits_q  <= 1'b0;
-      h7_waits_q  <= 1'b0;
-      h8_waits_q  <= 1'b0;
-      h9_waits_q  <= 1'b0;
+      h_waits_q       <= '0;
     end
   end
 
@@ -464,8 +447,9 @@ module pst_hierarchy
       .ToleranceCycles(ToleranceCycles), .TrainLog(0), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_subscriber (
       .clk_i, .rst_i, .now_i,
-      .s_op_valid_i(h0_q.valid && (h0_q.op == OpNew || h0_q.op == OpSubscriber || h0_q.op == OpWalk)), .s_op_walk_i(h0_q.op == OpWalk),
-      .s_op_parent_i(subscriber_of(h0_q.queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .s_op_last_i(1'b1),
+      .s_op_valid_i(h_q[0].valid && (h_q[0].op == OpNew || h_q[0].op == OpSubscriber || h_q[0].op == OpWalk)),
+      .s_op_walk_i(h_q[0].op == OpWalk),
+      .s_op_parent_i(subscriber_of(h_q[0].queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .s_op_last_i(1'b1),
       .pass_o(subscriber_pass), .wait_o(subscriber_wait), .room_o(gate_room[0]),
       .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber),
       .m_due_train_o(unused_train), .m_due_patient_o(unused_patient),
@@ -478,8 +462,9 @@ module pst_hierarchy
       .TrainLog(TrainLog), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_node (
       .clk_i, .rst_i, .now_i,
-      .s_op_valid_i(h2_q.valid && h2_q.op != OpPort), .s_op_walk_i(h2_q.op == OpWalk), .s_op_parent_i(h2.node),
-      .s_op_len_i(h4_q.packet.len), .s_op_i(h6_op), .s_op_last_i(h6_q.last), .pass_o(node_pass), .wait_o(node_wait), .room_o(gate_room[1]),
+      .s_op_valid_i(h_q[2].valid && h_q[2].op != OpPort), .s_op_walk_i(h_q[2].op == OpWalk), .s_op_parent_i(h2.node),
+      .s_op_len_i(h_q[4].packet.len), .s_op_i(h6_op), .s_op_last_i(h_q[6].last), .pass_o(node_pass), .wait_o(node_wait),
+      .room_o(gate_room[1]),
       .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node),
       .m_due_train_o(node_train), .m_due_patient_o(node_patient),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetNode && init_done_q), .s_cfg_ready_o(node_cfg_ready),
@@ -491,8 +476,8 @@ module pst_hierarchy
       .TrainLog(TrainLog), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_port (
       .clk_i, .rst_i, .now_i,
-      .s_op_valid_i(h4_q.valid), .s_op_walk_i(h4_q.op == OpWalk), .s_op_parent_i(h4.port), .s_op_len_i(h6_q.packet.len),
-      .s_op_i(h8_op), .s_op_last_i(h8_q.last), .pass_o(port_pass), .wait_o(port_wait), .room_o(gate_room[2]),
+      .s_op_valid_i(h_q[4].valid), .s_op_walk_i(h_q[4].op == OpWalk), .s_op_parent_i(h4.port), .s_op_len_i(h_q[6].packet.len),
+      .s_op_i(h8_op), .s_op_last_i(h_q[8].last), .pass_o(port_pass), .wait_o(port_wait), .room_o(gate_room[2]),
       .m_due_valid_o(due_valid[2]), .m_due_ready_i(due_ready[2]), .m_due_parent_o(due_port),
       .m_due_train_o(port_train), .m_due_patient_o(port_patient),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetPort && init_done_q), .s_cfg_ready_o(port_cfg_ready),
@@ -520,8 +505,8 @@ module pst_hierarchy
         .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
     ) u_sibling_order (
         .clk_i, .rst_i,
-        .s_op_valid_i(h0_q.valid), .s_op_charge_i(h0_q.op == OpNew), .s_op_subscriber_i(subscriber_of(h0_q.queue_id)),
-        .s_op_index_i(index_of(index_t'(h0_q.queue_id))), .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2_weight),
+        .s_op_valid_i(h_q[0].valid), .s_op_charge_i(h_q[0].op == OpNew), .s_op_subscriber_i(subscriber_of(h_q[0].queue_id)),
+        .s_op_index_i(index_of(index_t'(h_q[0].queue_id))), .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2_weight),
         .s_op_len_i(h2.packet.len), .before_o(h5_before), .again_o(h5_repeat), .init_done_o(part_init_done[7])
     );
   end
@@ -535,9 +520,9 @@ module pst_hierarchy
       .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(NarrowStyle)
   ) u_subscriber_queues (
       .clk_i, .rst_i,
-      .s_op_valid_i(h2_q.valid), .s_op_subscriber_i(subscriber_of(h2_q.queue_id)),
-      .s_event_waits_i(h5_wait_q), .s_event_left_i(h5_left_q), .s_event_index_i(index_of(index_t'(h5_q.queue_id))),
-      .s_event_class_i(h5_q.packet.cls), .s_event_before_i(h5_before),
+      .s_op_valid_i(h_q[2].valid), .s_op_subscriber_i(subscriber_of(h_q[2].queue_id)),
+      .s_event_waits_i(h5_wait_q), .s_event_left_i(h5_left_q), .s_event_index_i(index_of(index_t'(h_q[5].queue_id))),
+      .s_event_class_i(h_q[5].packet.cls), .s_event_before_i(h5_before),
       .s_pick_valid_i(due_valid[0]), .s_pick_ready_o(due_ready[0]), .s_pick_subscriber_i(due_subscriber),
       .m_pick_valid_o(release_valid[0]), .m_pick_ready_i(release_take[0]), .m_pick_subscriber_o(subscriber_pick),
       .m_pick_index_o(subscriber_pick_index), .init_done_o(part_init_done[3])
@@ -558,10 +543,10 @@ module pst_hierarchy
       .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .ParentWidth(NodeWidth), .RamStyle(RamStyle)
   ) u_node_siblings (
       .clk_i, .rst_i,
-      .s_op_valid_i(h4_q.valid), .s_op_subscriber_i(subscriber_of(h4_q.queue_id)),
+      .s_op_valid_i(h_q[4].valid), .s_op_subscriber_i(subscriber_of(h_q[4].queue_id)),
       .s_event_waits_i(h7_wait_q), .s_event_left_i(h7_left_q), .s_event_again_i(h7_again_q),
-      .s_event_index_i(index_of(index_t'(h7_q.queue_id))), .s_event_class_i(h7_q.packet.cls), .s_event_parent_i(h7_q.node),
-      .s_event_before_i(before_q[7]), .s_event_repeat_i(repeat_q[7]), .s_event_hold_i(h7_q.hold),
+      .s_event_index_i(index_of(index_t'(h_q[7].queue_id))), .s_event_class_i(h_q[7].packet.cls), .s_event_parent_i(h_q[7].node),
+      .s_event_before_i(before_q[7]), .s_event_repeat_i(repeat_q[7]), .s_event_hold_i(h_q[7].hold),
       .m_append_valid_o(node_append), .m_append_index_o(node_append_index),
       .s_look_subscriber_i(subscriber_of(node_look)), .s_look_index_i(index_of(index_t'(node_look))), .m_look_index_o(node_look_index),
       .m_look_hold_o(node_look_hold),
@@ -572,10 +557,10 @@ module pst_hierarchy
       .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .ParentWidth(PortWidth), .RamStyle(RamStyle)
   ) u_port_siblings (
       .clk_i, .rst_i,
-      .s_op_valid_i(h6_q.valid), .s_op_subscriber_i(subscriber_of(h6_q.queue_id)),
+      .s_op_valid_i(h_q[6].valid), .s_op_subscriber_i(subscriber_of(h_q[6].queue_id)),
       .s_event_waits_i(h9_wait_q), .s_event_left_i(h9_left_q), .s_event_again_i(h9_again_q),
-      .s_event_index_i(index_of(index_t'(h9_q.queue_id))), .s_event_class_i(h9_q.packet.cls), .s_event_parent_i(h9_q.port),
-      .s_event_before_i(before_q[9]), .s_event_repeat_i(repeat_q[9]), .s_event_hold_i(h9_q.hold),
+      .s_event_index_i(index_of(index_t'(h_q[9].queue_id))), .s_event_class_i(h_q[9].packet.cls), .s_event_parent_i(h_q[9].port),
+      .s_event_before_i(before_q[9]), .s_event_repeat_i(repeat_q[9]), .s_event_hold_i(h_q[9].hold),
       .m_append_valid_o(port_append), .m_append_index_o(port_append_index),
       .s_look_subscriber_i(subscriber_of(port_look)), .s_look_index_i(index_of(index_t'(port_look))), .m_look_index_o(port_look_index),
       .m_look_hold_o(port_look_hold),
@@ -621,9 +606,9 @@ module pst_hierarchy
       .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
   ) u_node_credit (
       .clk_i, .rst_i,
-      .s_op_subscriber_i(subscriber_of(h0_q.queue_id)), .s_op_index_i(index_of(index_t'(h0_q.queue_id))),
-      .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2.weight), .s_op_round_i(h2_q.round),
-      .s_op_picked_i(h6_q.valid && h6_q.op == OpNode && !h6_stays_q), .s_op_len_i(h6_q.packet.len),
+      .s_op_subscriber_i(subscriber_of(h_q[0].queue_id)), .s_op_index_i(index_of(index_t'(h_q[0].queue_id))),
+      .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2.weight), .s_op_round_i(h_q[2].round),
+      .s_op_picked_i(h_q[6].valid && h_q[6].op == OpNode && !h6_stays_q), .s_op_len_i(h_q[6].packet.len),
       .go_o(node_go), .round_o(node_round), .credit_o(node_credit), .left_credit_o(node_left_credit),
       .more_o(node_more), .init_done_o(node_credit_init_done)
   );
@@ -632,34 +617,34 @@ module pst_hierarchy
       .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
   ) u_port_credit (
       .clk_i, .rst_i,
-      .s_op_subscriber_i(subscriber_of(h2_q.queue_id)), .s_op_index_i(index_of(index_t'(h2_q.queue_id))),
-      .s_op_class_i(h4_q.packet.cls), .s_op_weight_i(h4_q.weight), .s_op_round_i(h4_q.round),
-      .s_op_picked_i(h8_q.valid && h8_q.op == OpPort && !h8_stays_q), .s_op_len_i(h8_q.packet.len),
+      .s_op_subscriber_i(subscriber_of(h_q[2].queue_id)), .s_op_index_i(index_of(index_t'(h_q[2].queue_id))),
+      .s_op_class_i(h_q[4].packet.cls), .s_op_weight_i(h_q[4].weight), .s_op_round_i(h_q[4].round),
+      .s_op_picked_i(h_q[8].valid && h_q[8].op == OpPort && !h8_stays_q), .s_op_len_i(h_q[8].packet.len),
       .go_o(port_go), .round_o(port_round), .credit_o(port_credit), .left_credit_o(port_left_credit),
       .more_o(port_more), .init_done_o(port_credit_init_done)
   );
 
   // --- stage 9: out
 
-  assign credit_back = h9_q.valid && h9_q.op != OpWalk && !h9_out_q;
+  assign credit_back = h_q[9].valid && h_q[9].op != OpWalk && !h9_out_q;
 
   // Credits see to it that it never overflows.
   pst_fifo #(
       .Width(QueueIdWidth + PayloadWidth + LenWidth), .Depth(OutDepth)
   ) u_out (
       .clk_i, .rst_i,
-      .s_valid_i(h9_out_q), .s_ready_o(unused_out_ready), .s_data_i({h9_q.queue_id, h9_q.packet.payload, h9_q.packet.len}),
+      .s_valid_i(h9_out_q), .s_ready_o(unused_out_ready), .s_data_i({h_q[9].queue_id, h_q[9].packet.payload, h_q[9].packet.len}),
       .m_valid_o(m_out_valid_o), .m_ready_i(m_out_ready_i), .m_data_o({m_out_queue_o, m_out_payload_o, m_out_len_o}),
       .level_o(unused_out_level)
   );
 
   assign m_done_valid_o = h9_out_q;
-  assign m_done_queue_o = h9_q.queue_id;
-  assign m_done_slow_o  = h9_q.op != OpNew;
-  assign m_done_next_queue_o = h8_q.queue_id;
+  assign m_done_queue_o = h_q[9].queue_id;
+  assign m_done_slow_o  = h_q[9].op != OpNew;
+  assign m_done_next_queue_o = h_q[8].queue_id;
 
   logic unused;
-  assign unused = &{1'b0, h9_q, s_cfg_parent_i};
+  assign unused = &{1'b0, h_q[9], s_cfg_parent_i};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -69,17 +69,17 @@ module pst_round_credit
 
   // --- cycle 0: read; 2: which word is it; 3: that word
 
-  logic [SubscriberWidth-1:0] r1_subscriber_q, r2_subscriber_q, r3_subscriber_q, r4_subscriber_q, r5_subscriber_q, r6_subscriber_q;
-  logic [SubscriberWidth-1:0] r7_subscriber_q;
-  index_t r1_index_q, r2_index_q, r3_index_q, r3_place, r4_place_q, r5_place_q, r6_place_q, r7_place_q;
+  logic [7:1][SubscriberWidth-1:0] r_subscriber_q;
+  index_t [7:4] r_place_q;
+  index_t r1_index_q, r2_index_q, r3_index_q, r3_place;
   word_t [Q-1:0] r2_words, r3_words_q;
   word_t r4_own_q, r5_own_q;
   logic [Q-1:0] r3_match_q;
   logic r4_known_q, r5_again_q, r5_known_q;
   logic [QuantumLog+3:0] r4_quantum_q, r5_quantum_q;
-  class_t r3_class_q, r4_class_q, r5_class_q, r6_class_q;
+  class_t [6:3] r_class_q;
   weight_t r3_weight_q;
-  round_t r3_round_q, r4_round_q, r5_round_q, r6_round_q;
+  round_t [6:3] r_round_q;
   logic signed [CreditWidth:0] r5_raised;
   weight_t r4_weight_q, r5_weight_q;
   credit_t r5_most, r5_refilled, r6_credit_q, r6_rest;
@@ -100,54 +100,43 @@ module pst_round_credit
   end
 
   always_ff @(posedge clk_i) begin
-    r1_subscriber_q <= s_op_subscriber_i;
-    r2_subscriber_q <= r1_subscriber_q;
-    r3_subscriber_q <= r2_subscriber_q;
-    r4_subscriber_q <= r3_subscriber_q;
-    r5_subscriber_q <= r4_subscriber_q;
-    r6_subscriber_q <= r5_subscriber_q;
-    r7_subscriber_q <= r6_subscriber_q;
-    r1_index_q <= s_op_index_i;
-    r2_index_q <= r1_index_q;
-    r3_index_q <= r2_index_q;
-    r4_place_q <= Q == 1 ? '0 : r3_place;
-    r5_place_q <= r4_place_q;
-    r6_place_q <= r5_place_q;
-    r7_place_q <= r6_place_q;
+    r_subscriber_q[1]   <= s_op_subscriber_i;
+    r_subscriber_q[7:2] <= r_subscriber_q[6:1];
+    r1_index_q          <= s_op_index_i;
+    r2_index_q          <= r1_index_q;
+    r3_index_q          <= r2_index_q;
+    r_place_q[4]        <= Q == 1 ? '0 : r3_place;
+    r_place_q[7:5]      <= r_place_q[6:4];
 
     r3_words_q  <= r2_words;
     for (int i = 0; i < int'(Q); i++) r3_match_q[i] <= r2_words[i].cls == s_op_class_i;
-    r3_class_q  <= s_op_class_i;
-    r3_weight_q <= s_op_weight_i;
-    r3_round_q  <= s_op_round_i;
+    r_class_q[3] <= s_op_class_i;
+    r3_weight_q  <= s_op_weight_i;
+    r_round_q[3] <= s_op_round_i;
 
     // A word of another class counts as one of long ago that owes nothing.
-    r4_known_q   <= r3_match_q != '0;
-    r4_own_q     <= r3_words_q[Q == 1 ? '0 : r3_place];
-    r4_quantum_q <= ((QuantumLog + 4)'(r3_weight_q) + 1'b1) << QuantumLog;
-    r4_weight_q  <= r3_weight_q;
-    r4_class_q   <= r3_class_q;
-    r4_round_q   <= r3_round_q;
+    r4_known_q     <= r3_match_q != '0;
+    r4_own_q       <= r3_words_q[Q == 1 ? '0 : r3_place];
+    r4_quantum_q   <= ((QuantumLog + 4)'(r3_weight_q) + 1'b1) << QuantumLog;
+    r4_weight_q    <= r3_weight_q;
+    r_class_q[6:4] <= r_class_q[5:3];
+    r_round_q[6:4] <= r_round_q[5:3];
 
     r5_own_q     <= r4_own_q;
     if (!r4_known_q) r5_own_q.credit <= '0;
     r5_known_q   <= r4_known_q;
-    r5_again_q   <= r4_known_q && r4_own_q.round == r4_round_q;
+    r5_again_q   <= r4_known_q && r4_own_q.round == r_round_q[4];
     r5_quantum_q <= r4_quantum_q;
     r5_weight_q  <= r4_weight_q;
-    r5_class_q   <= r4_class_q;
-    r5_round_q   <= r4_round_q;
 
     r6_credit_q <= r5_again_q ? r5_own_q.credit : r5_refilled;
     // credit + quantum > 0, without waiting for the sum
     go_o        <= r5_again_q ? r5_own_q.credit > 0 : r5_own_q.credit > -credit_t'(r5_quantum_q);
     round_o     <= r5_own_q.round;
     credit_o    <= r5_own_q.credit > 0 || !r5_known_q;
-    r6_class_q  <= r5_class_q;
-    r6_round_q  <= r5_round_q;
 
     r7_we_q   <= s_op_picked_i;
-    r7_word_q <= '{credit: r6_rest, round: r6_round_q, cls: r6_class_q};
+    r7_word_q <= '{credit: r6_rest, round: r_round_q[6], cls: r_class_q[6]};
     if (rst_i) r7_we_q <= 1'b0;
   end
 
@@ -156,8 +145,8 @@ module pst_round_credit
         .Width($bits(word_t)), .Depth(Subscribers), .Style(RamStyle)
     ) u_word (
         .clk_i,
-        .we_i(init_q || (r7_we_q && (Q == 1 || r7_place_q == index_t'(i)))),
-        .waddr_i(init_q ? init_subscriber_q : r7_subscriber_q), .wdata_i(init_q ? '0 : r7_word_q),
+        .we_i(init_q || (r7_we_q && (Q == 1 || r_place_q[7] == index_t'(i)))),
+        .waddr_i(init_q ? init_subscriber_q : r_subscriber_q[7]), .wdata_i(init_q ? '0 : r7_word_q),
         .re_i(1'b1), .raddr_i(s_op_subscriber_i), .rdata_o(r2_words[i])
     );
   end
