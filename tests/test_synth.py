@@ -118,9 +118,20 @@ def test_an_aqm_goes_by_its_name() -> None:
     names = [path.name for path in job.sources]
     assert "pst_pie.sv" in names and "pst_codel.sv" not in names and names.count("pst_aqm_algorithm.sv") == 1
     assert "pst_pie #(" in job.sources[-1].read_text() and expected.find(CORE, "xcup", config["parameters"]) is not None
-    for name, words in (("1", "there is no AQM '1'"), ("cdel", "there is no AQM 'cdel'; did you mean 'codel'")):
+    for name, words in (("3", "there is no AQM '3'"), ("cdel", "there is no AQM 'cdel'; did you mean 'codel'")):
         with pytest.raises(UserError, match=words):
             synth.plan(CORE, "xcup", {"aqm": name}, [1])
+
+
+def test_what_parameters_were_called_goes_on_working() -> None:
+    """`levels=4` is a core with a hierarchy, and AQMs went by numbers."""
+    for former, now in (
+        ({"levels": "4"}, {"hierarchy": "1"}), ({"levels": "1"}, {"hierarchy": "0"}), ({"aqm": "2"}, {"aqm": "pie"}), ({"aqm": "0"}, {}),
+    ):  # fmt: skip
+        jobs = [synth.plan(CORE, "xcup", settings, [1])[0] for settings in (former, now)]
+        assert jobs[0] == jobs[1]
+    with pytest.raises(UserError, match="'2' is no value for levels: give 1 or 4"):
+        synth.plan(CORE, "xcup", {"levels": "2"}, [1])
 
 
 def test_what_is_outside_the_tolerance_is_told_by_its_key() -> None:

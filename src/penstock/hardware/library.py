@@ -75,6 +75,10 @@ def parameters_of(module: str) -> dict[str, str]:
     return {}
 
 
+# Parameters that had another name: the present one, and what the values are now.
+FORMER = {"levels": ("Hierarchy", {"1": "0", "4": "1"})}
+
+
 def set_parameters(module: str, settings: dict[str, str]) -> dict[str, int | str]:
     """Return parameter values from `settings`, whose keys may be written as in the source or in snake case (`mem_pages`, `MemPages`).
 
@@ -85,6 +89,11 @@ def set_parameters(module: str, settings: dict[str, str]) -> dict[str, int | str
     known = {_plain(name): name for name in defaults}
     values: dict[str, int | str] = {}
     for key, text in settings.items():
+        if key.lower() in FORMER and FORMER[key.lower()][0] in defaults:
+            name, now = FORMER[key.lower()]
+            if text not in now:
+                raise UserError(f"{text!r} is no value for {key}: give {' or '.join(now)}")
+            key, text = name, now[text]
         if _plain(key) not in known:
             snake = [re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower() for name in known.values()]
             raise UserError(f"{module} has no parameter {key!r}{nearest(key, snake)}")

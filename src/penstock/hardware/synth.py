@@ -19,6 +19,7 @@ from penstock.paths import BUILD, ROOT, alone_in, shown, tool_environment
 
 SCHEMA = "penstock.synth/1"
 AQM = "Aqm"  # key of the name of an AQM that is built into a module
+NUMBERED = {"0": "none", "1": "codel", "2": "pie"}  # AQMs went by these numbers
 HERE = ROOT if BUILD.is_relative_to(ROOT) else BUILD  # where the tools run: they see the current folder and what is below it
 TARGET_MHZ = 250  # what the placer is asked for; more than any block reaches, so that it never stops early
 
@@ -59,7 +60,7 @@ def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> 
 
     A design takes `config=NAME`, one of its named configurations, and changes to it (`queues=512`, `memories.ddr.pages=1024`);
     everything else takes parameters of its module, in place of those of the first entry for `target` in `expected.yaml`. A module that has
-    an AQM in it takes its name (`aqm=codel`); the numbers of that are those of its module. Raises UserError.
+    an AQM in it takes its name (`aqm=codel`, `none`); the numbers of that are those of its module. Raises UserError.
     """
     from penstock.designs import configs
     from penstock.designs import design as designs
@@ -77,7 +78,10 @@ def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> 
     settings, named = dict(settings), {}
     if any(path.name == plugs.AQM.name for path in library.sources_of(top)):
         named = {name: settings.pop(key) for key in list(settings) if (name := key.capitalize()) == AQM}
+        named = {name: NUMBERED.get(value, value) for name, value in named.items()}
     parameters = {**usual, **library.set_parameters(top, settings), **named}
+    if parameters.get(AQM) == "none":
+        del parameters[AQM]
     if top == "pst_fabric":
         fabric.check(parameters)
     return _of_module(top, parameters, target, seeds), {"module": top, "target": target, "parameters": parameters}
