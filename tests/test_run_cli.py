@@ -348,7 +348,7 @@ BAD_SCENARIOS: list[tuple[str, str, list[str]]] = [
         changed("demo_64}", "demo_64, overrides: {hierarchy: {nodes: 3, ports: 2, queues_per_subscriber: 2, classes: 2}}}"),
         ["bad.yaml:1", "`device.overrides`", "hierarchy: nodes must be a power of two and at least 2, not 3"],
     ),
-    ("override of another kind", changed("demo_64}", "demo_64, overrides: {aqm: [1]}}"), ["bad.yaml:1", "aqm: must be one of 'none'"]),
+    ("override of another kind", changed("demo_64}", "demo_64, overrides: {aqm: [1]}}"), ["bad.yaml:1", "aqm: must be text, not a list"]),
     ("aliases of aliases", BOMB, ["bad.yaml: ", "more than 1,000,000 keys and values", "aliases"]),
     ("an alias of itself", "a: &a [*a]\n", ["bad.yaml:1", "`a` is not a known key"]),
     ("deep", "a: " + "[" * 5000, ["bad.yaml", "nested too deep"]),

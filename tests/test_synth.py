@@ -36,7 +36,7 @@ def test_sources_and_results_in_different_places(
     monkeypatch.setattr(synth, "BUILD", tmp_path / "a cache")
     monkeypatch.setattr(synth, "HERE", tmp_path / "a cache")
     assert area(capsys, "pst_skid_buffer", "--set", "width=8", "--target", "ecp5", "--seeds", "1") == usual
-    assert list((tmp_path / "a cache").glob("synth/*/sources/blocks/stream/rtl/pst_skid_buffer.sv"))
+    assert list((tmp_path / "a cache").glob("synth/*/sources/blocks/common/rtl/pst_skid_buffer.sv"))
     assert list((tmp_path / "a cache").glob("synth/*/seed1.json"))
 
 

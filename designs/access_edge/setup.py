@@ -27,7 +27,7 @@ class Setup:
         self._document: Document = document
         self.config: Config = configuration(self._given, document)
         self._queues = job.QueueTable(self._given, document, self.config)
-        self._tree = hierarchy.Hierarchy(self._given, document, self.config)
+        self._hierarchy = hierarchy.ScenarioHierarchy(self._given, document, self.config)
         self._egress_bps = job.line_rate(self._given, document, self.config, "egress")
         self._changed: dict[int, Settings] = {}
 
@@ -56,11 +56,11 @@ class Setup:
         else:
             queues = sorted({queue for entry in self._given.queues for low, high in entry.ranges for queue in range(low, high + 1)})
         set_up = [write for queue in queues for write in self._queues.settings(queue).writes(queue, self.config)]
-        return set_up + self._tree.setup()
+        return set_up + self._hierarchy.setup()
 
     def check_index(self, level: str, index: int) -> None:
         """Raise UserError unless the device has this queue, subscriber, node or port."""
-        count = self.config.queues if level == "queue" else self._tree.count(LEVELS[level], (f"{level}({index})",))
+        count = self.config.queues if level == "queue" else self._hierarchy.count(LEVELS[level], (f"{level}({index})",))
         if not 0 <= index < count:
             most = count - 1
             raise UserError(f"configuration {self.config.name} has {LEVELS[level]} 0 to {most:,}, and no {level} {index}")
@@ -68,7 +68,7 @@ class Setup:
     def writes(self, level: str, index: int, settings: Mapping[str, Any]) -> Writes:
         """Return the register writes that change the settings of one queue, subscriber, node or port. Raises UserError."""
         if level != "queue":
-            return plain.parent_writes(self.config, LEVELS[level], index, settings, self._tree)
+            return plain.parent_writes(self.config, LEVELS[level], index, settings, self._hierarchy)
         if not settings:
             raise UserError(f"queues[{index}]: is empty")
         old = self._changed.get(index) or self._queues.settings(index)

@@ -51,7 +51,9 @@ def test_ours_from_a_library_do_the_same(name: str, tmp_path: Path) -> None:
         "pie": ("pie/model/timed_pie.hpp", "penstock::TimedPie", "arrivals"),
     }[aqm]
     part = write_part(tmp_path / f"again_{aqm}", f'#include "blocks/aqm/{header}"\n', of_class, sees)
-    rate, setting, gap = (3 * 10**9, Aqm(2, 2, ecn=True), 60) if aqm == "codel" else (5 * 10**8, Aqm(5, 0, ecn=True), 24)
+    rate, setting, gap = (
+        (3 * 10**9, Aqm.of_halves(2, 2, ecn=True), 60) if aqm == "codel" else (5 * 10**8, Aqm.of_halves(5, 0, ecn=True), 24)
+    )
     acted = 0
     for number in range(seed(), seed() + 8):
         job, timing = twins.random_job(config, number)
@@ -136,7 +138,7 @@ def test_marks_begin_at_the_step_to_the_cycle(marker: OwnPart) -> None:
         for _ in range(2000):
             cycle += rng.randrange(2 * SERVICE)  # as many frames as its rate allows
             frames.append((cycle, 0, True))
-        seen = play(session(marker, 0, [Aqm(step, 0, ecn=True)]), frames)
+        seen = play(session(marker, 0, [Aqm.of_halves(step, 0, ecn=True)]), frames)
         marked, passed = ([frame.end - frame.arrival for frame in seen if frame.marked is mark] for mark in (True, False))
         assert max(passed) < min(marked), f"step {step}: waits overlap"
         least, most = max(least, max(passed) - step + 1), min(most, min(marked) - step)
@@ -156,7 +158,7 @@ def test_step_marker_in_the_device(marker: OwnPart, estimate: bool, tick_shift: 
     print(f"PENSTOCK_SEED={seed()}")
     rng, doubt = random.Random(seed()), 100
     steps = [2000, 2000, 5000, 700, 3000]
-    settings = [Aqm(step >> tick_shift, rng.randrange(1 << 18), ecn=n != 1, enable=n != 4) for n, step in enumerate(steps)]
+    settings = [Aqm.of_halves(step >> tick_shift, rng.randrange(1 << 18), ecn=n != 1, enable=n != 4) for n, step in enumerate(steps)]
     frames = []
     for queue in range(len(steps)):
         cycle, pause = rng.randrange(1000), 50
@@ -200,7 +202,7 @@ def test_backlog_marker_at_arrivals(tmp_path: Path) -> None:
     part = write_part(tmp_path / "backlog_marker", BACKLOG_MARKER, "penstock::BacklogMarker", "arrivals")
     rng, slower, doubt = random.Random(seed()), 10, 60
     limits = [LENGTH * 4, LENGTH * 4, LENGTH * 9 + 1, LENGTH, LENGTH]
-    settings = [Aqm(limit, rng.randrange(1 << 18), ecn=n != 1, enable=n != 4) for n, limit in enumerate(limits)]
+    settings = [Aqm.of_halves(limit, rng.randrange(1 << 18), ecn=n != 1, enable=n != 4) for n, limit in enumerate(limits)]
     frames = []
     for queue in range(len(limits)):
         cycle = rng.randrange(1000)
