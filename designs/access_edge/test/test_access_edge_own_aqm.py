@@ -179,7 +179,7 @@ def test_step_marker_in_the_device(marker: OwnPart, estimate: bool, tick_shift: 
                 # Frames in the queue when it is taken, itself included; those that come about then may be in it or not.
                 there = [sum(other.arrival <= taken + off for other in own[n:]) for off in (-doubt, doubt)]
                 waited = [max(1, count) * SERVICE for count in there]
-            step = aqm.target << tick_shift
+            step = aqm.halves[0] << tick_shift
             slack = (1 << tick_shift) if estimate else doubt
             high = {wait >= step for wait in waited} if min(abs(wait - step) for wait in waited) >= slack else {True, False}
             if aqm.enable and len(high) > 1:
@@ -219,8 +219,8 @@ def test_backlog_marker_at_arrivals(tmp_path: Path) -> None:
         for n, frame in enumerate(own):
             gone = {bisect_right(taken, frame.arrival + off) for off in (-doubt, doubt)}
             left = [max(0, bisect_right(came, taken[count - 1] + off) - count) if count else 0 for count in gone for off in (-doubt, doubt)]
-            high = aqm.enable and left[0] * LENGTH >= aqm.target
-            if aqm.enable and any((other * LENGTH >= aqm.target) != high for other in left):
+            high = aqm.enable and left[0] * LENGTH >= aqm.halves[0]
+            if aqm.enable and any((other * LENGTH >= aqm.halves[0]) != high for other in left):
                 counts["in doubt"] += 1
                 continue
             fate = "passed" if not high else "marked" if aqm.ecn and frame.ect else "dropped"
