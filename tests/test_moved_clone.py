@@ -73,5 +73,5 @@ def test_cold_start(tmp_path: Path, lent: bool) -> None:
         "-x",
         "-k",
         "test_pst_skid_buffer",
-        str(clone / "blocks" / "stream" / "test" / "test_pst_skid_buffer.py"),
+        str(clone / "blocks" / "common" / "test" / "test_pst_skid_buffer.py"),
     )
