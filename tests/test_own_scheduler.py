@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from penstock.command_line.app import main
 from penstock.designs import configs
 from penstock.designs.access_edge import config as configuration
 from penstock.designs.access_edge.bench.core import build_core
@@ -16,7 +17,7 @@ from penstock.designs.access_edge.settings import plain
 from penstock.designs.access_edge.testing import compare
 from penstock.designs.access_edge.testing.testcore import TestCore
 from penstock.errors import UserError
-from penstock.hardware import part_model, plug_scheduler
+from penstock.hardware import part_model, plug_scheduler, synth
 from penstock.parts import registry
 from penstock.parts.manifest import Part
 from penstock.paths import ROOT, tool_environment
@@ -133,6 +134,63 @@ def test_everything_that_is_told_is_equal_in_every_cycle(
     assert taken > 10_000 and left > 10_000
 
 
+# ---- numbers, which all queues share
+
+SEEDED = """
+name: seeded
+description: Queues that a scheduler serves by a hash.
+device: {config: demo_64, overrides: {scheduler: fickle}}
+link: {egress: 50 Mbit/s}
+duration: 20 ms
+queues:
+  - {ids: "0-7", name: eight, limit_packets: 100}
+traffic:
+  - poisson: {queues: eight, pick: random, rate: 60 Mbit/s, size: imix}
+"""
+
+
+OTHER_SEED = "device.overrides.fickle.seed=99"
+
+
+def seeded(tmp_path: Path, engine: str, *settings: str) -> Any:
+    """Run it with these settings and return the latencies of each queue."""
+    scenario = tmp_path / "seeded.yaml"
+    scenario.write_text(SEEDED)
+    out = tmp_path / "-".join([engine, *settings])
+    given = [word for setting in settings for word in ("--set", setting)]
+    assert main(["run", str(scenario), "--with", str(FICKLE), "--engine", engine, "--out", str(out), *given]) == 0
+    return [queue["latency_ns"] for queue in json.loads((out / "result.json").read_text())["queues"]]
+
+
+def test_numbers_reach_both_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At its default and at another value hardware and model agree, and the two values give different decisions."""
+    monkeypatch.setenv(registry.VARIABLE, "")
+    usual, other = ([seeded(tmp_path, engine, *given) for engine in ("rtl", "model")] for given in ((), (OTHER_SEED,)))
+    assert usual[0] == usual[1] and other[0] == other[1] and usual[0] != other[0]
+    assert seeded(tmp_path, "model", OTHER_SEED.replace("99", "12345")) == usual[1]
+
+
+@pytest.fixture
+def fickle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(registry.VARIABLE, str(FICKLE))
+
+
+@pytest.mark.usefixtures("fickle")
+@pytest.mark.parametrize("given", [12345, 99])
+def test_a_number_in_what_hardware_and_model_are_told(given: int, tmp_path: Path) -> None:
+    """As text from a command line or as a number, of a run and of a synthesis; without it there is the default."""
+    config = changed("demo_64", scheduler="fickle", **{"fickle.seed": str(given)})
+    assert config.scheduler_numbers == {"seed": given}
+    assert configuration.model_settings(config)["scheduler"]["numbers"] == {"seed": given}
+    assert f".Seed({given})" in configs.write_generated(config, tmp_path)[0].read_text()
+    again = configs.with_overrides(config, {"queues": 32})
+    assert again.scheduler_numbers == {"seed": given}
+    settings = {"config": "tiny_16", "scheduler": "fickle", "fickle.seed": str(given)}
+    job, _ = synth.plan("access_edge", "xcup", settings, [1])
+    assert f".Seed({given})" in next(path for path in job.sources if path.name == plug_scheduler.FRAME.name).read_text()
+    assert changed("demo_64", scheduler="fickle").scheduler_numbers == {"seed": 12345}
+
+
 # ---- what is refused
 
 
@@ -150,9 +208,16 @@ def changed(config: str, **changes: object) -> Any:
         ("demo_64", {"scheduler": "shaped", "shaping": False}, "scheduler is shaped, but shaping is false; give one of the two"),
         ("demo_64", {"scheduler": NAME, "shaping": True}, f"scheduler is {NAME}, but shaping is true; give one of the two"),
         ("demo_codel_64", {"scheduler": "passthrough"}, "aqm is codel, which needs shaping: true"),
+        ("demo_64", {"scheduler": "fickle", "fickle.seed": 1 << 32}, "fickle.seed can be at most 4,294,967,295, not 4,294,967,296"),
+        ("demo_64", {"scheduler": "fickle", "fickle.seed": "much"}, 'fickle.seed: must be a whole number, not "much"'),
+        ("demo_64", {"scheduler": "fickle", "fickle.sed": 3}, "fickle.sed: there is no such setting of a configuration; did you mean"),
+        ("demo_64", {"scheduler": "fickle", "fickle": 3}, "fickle: must be keys with values, not 3"),
+        ("demo_64", {"fickle.seed": 3}, "fickle is given, but scheduler is shaped"),
+        ("demo_64", {"scheduler": NAME, "fickle.seed": 3}, f"fickle is given, but scheduler is {NAME}"),
     ],
 )
 def test_configurations_that_cannot_be(part: Part, config: str, changes: dict[str, object], words: str) -> None:
+    registry.add_folder(FICKLE)
     with pytest.raises(UserError, match=re.escape(words)):
         changed(config, **changes)
 

@@ -185,6 +185,61 @@ def test_one_name_for_two(tmp_path: Path) -> None:
     assert os.environ[registry.VARIABLE] == str(tmp_path / "own_aqm")
 
 
+def test_one_name_for_two_of_different_kinds(tmp_path: Path) -> None:
+    """A configuration has a part's numbers under its name, so an AQM and a scheduler cannot share one."""
+    registry.add_folder(written(tmp_path / "own"))
+    with pytest.raises(UserError, match="there is an AQM called own"):
+        registry.add_folder(written(tmp_path / "b" / "own", kind="scheduler", sees=None))
+    with pytest.raises(UserError, match="there is an AQM called codel"):
+        registry.add_folder(written(tmp_path / "codel", kind="scheduler", sees=None))
+
+
+REFUSING = """#include "blocks/INTERFACE"
+namespace own {
+struct Aqm : penstock::KINDModel {
+    Aqm(std::uint32_t, const penstock::KINDNumbers& numbers) {
+        if (numbers["gain"] < 5) throw std::invalid_argument("a gain of " + std::to_string(numbers["gain"]) + " is too small");
+    }
+    BODY
+};
+}
+"""
+KINDS = {
+    "aqm": ("Aqm", "aqm/model/aqm_model.hpp", "void set(std::int64_t, std::uint32_t, const penstock::AqmSetting&) override {}"),
+    "scheduler": (
+        "Scheduler",
+        "schedule/model/scheduler_model.hpp",
+        "penstock::SchedulerOutputs step(const penstock::SchedulerInputs&) override { return {}; }",
+    ),
+}
+SCENARIO = """
+description: One queue.
+device: {config: demo_64, overrides: {KIND: own_part}}
+duration: 1 ms
+traffic:
+  - constant: {queues: [0], rate: 10 Mbit/s, size: 500}
+"""
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_model_that_refuses_its_numbers(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is the user's to mend: one sentence that says which part and why, and status 2; no folder with a result."""
+    words, interface, body = KINDS[kind]
+    gain = GAIN | {"unit": "count", "default": 4}
+    folder = written(tmp_path / "own_part", kind=kind, sees="departures" if kind == "aqm" else None, numbers=[gain])
+    model = REFUSING.replace("KIND", words).replace("INTERFACE", interface).replace("BODY", body)
+    (folder / "model" / "own_aqm.hpp").write_text(model)
+    scenario, out = tmp_path / "one.yaml", tmp_path / "out"
+    scenario.write_text(SCENARIO.replace("KIND", kind))
+    run = ["run", str(scenario), "--engine", "model", "--with", str(folder), "--out", str(out)]
+    assert main(run) == 2
+    said = capsys.readouterr()
+    title = {"aqm": "AQM", "scheduler": "scheduler"}[kind]
+    assert said.err.splitlines()[-1] == f"penstock: {scenario}: {title} own_part: a gain of 4 is too small"
+    assert "Traceback" not in said.err and not said.out and not out.exists()
+    assert main([*run, "--set", "device.overrides.own_part.gain=5"]) == 0
+
+
 def test_the_command_line_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One sentence and status 2, before anything is built."""
     wrong = ["--with", str(tmp_path / "nowhere")]

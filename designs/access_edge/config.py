@@ -78,7 +78,7 @@ class Hierarchy(BaseModel):
 class Config(Configuration):
     """One configuration of the access edge. Limits are those of the hardware and of its registers.
 
-    Numbers that all queues share of the AQM stand under its name: `pie: {update_us: 15000}`.
+    Numbers that all queues share of the AQM, or of an own scheduler, stand under its name: `pie: {update_us: 15000}`.
     """
 
     instead: ClassVar[Mapping[str, str]] = {"shaping": "scheduler", "scheduler": "shaping"}
@@ -98,26 +98,25 @@ class Config(Configuration):
     hierarchy: Hierarchy | None = Field(None, description="Subscribers, nodes and ports above the queues; needs `shaping`.")
     memories: tuple[Memory, ...] = Field(min_length=1, max_length=32, description="Where frames wait.")
 
-    _numbers: dict[str, Any] = PrivateAttr(default_factory=dict)  # of the AQM, as they were given
+    _numbers: dict[str, dict[str, Any]] = PrivateAttr(default_factory=dict)  # of the parts that are in, by their names, as they were given
 
     @model_validator(mode="wrap")
     @classmethod
     def _with_numbers(cls, data: Any, handler: ModelWrapValidatorHandler["Config"]) -> "Config":
         if not isinstance(data, Mapping):
             return handler(data)
-        known = parts.parts("aqm").keys() - cls.model_fields.keys()
+        known = parts.everything().keys() - cls.model_fields.keys()
         config = handler({key: value for key, value in data.items() if key not in known})
         config._set_numbers({key: value for key, value in data.items() if key in known})
         return config
 
     @model_serializer(mode="wrap")
     def _all(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """The numbers of each AQM, those of the others as they are unless given."""
+        """The numbers of each part, those of the parts that are not in as they are unless given."""
         found: dict[str, Any] = handler(self)
-        for part in parts.parts("aqm").values():
+        for part in parts.everything().values():
             if part.numbers:
-                found[part.name] = {number.name: number.default for number in part.numbers}
-                found[part.name] |= self._numbers if part.name == self.aqm else {}
+                found[part.name] = {number.name: number.default for number in part.numbers} | self._numbers.get(part.name, {})
         return found
 
     @field_validator("aqm")
@@ -167,25 +166,25 @@ class Config(Configuration):
 
     def _set_numbers(self, given: Mapping[str, Any]) -> None:
         for name, values in given.items():
-            part = parts.find("aqm", name)
+            part = parts.everything()[name]
             if not isinstance(values, Mapping):
                 _fail((name,), f"must be keys with values, not {describe(values)}")
             for key in values:
                 if key not in [number.name for number in part.numbers]:
                     _fail((name, key), f"is not a number of {part.shown}{nearest(str(key), [number.name for number in part.numbers])}")
             read = {number.name: _read(part, number, values.get(number.name, number.default)) for number in part.numbers}
-            if part.name == self.aqm:
-                self._numbers = dict(values)
+            if part in self.parts:
+                self._numbers[name] = dict(values)
             elif read != {number.name: number.read(number.default) for number in part.numbers}:
-                raise ValueError(f"{name} is given, but aqm is {self.aqm}")
-        if self.aqm_part is None:
-            return
-        for number in self.aqm_part.numbers:
-            self._numbers.setdefault(number.name, number.default)
-            self._check_number(self.aqm_part, number)
+                raise ValueError(f"{name} is given, but {part.kind} is {self.aqm if part.kind == 'aqm' else self.scheduler_name}")
+        for part in self.parts:
+            own = self._numbers.setdefault(part.name, {})
+            for number in part.numbers:
+                own.setdefault(number.name, number.default)
+                self._check_number(part, number)
 
     def _check_number(self, part: Part, number: Number) -> None:
-        value = self._numbers[number.name]
+        value = self._numbers[part.name][number.name]
         try:
             found = number.in_hardware(_read(part, number, value), self.clock_hz, self.tick_shift)
         except ValueError as error:
@@ -215,9 +214,8 @@ class Config(Configuration):
 
     @property
     def scheduler_numbers(self) -> dict[str, int]:
-        """An own scheduler's numbers, by the parameters of its module."""
-        own = self.own_scheduler
-        return scheduler.numbers(own, self.clock_hz, self.tick_shift) if own else {}
+        """An own scheduler's numbers as the hardware has them, by name."""
+        return self._in_hardware(self.own_scheduler)
 
     @property
     def descriptors(self) -> int:
@@ -242,11 +240,17 @@ class Config(Configuration):
     @property
     def aqm_numbers(self) -> dict[str, int]:
         """The AQM's numbers as the hardware has them, by name."""
-        part = self.aqm_part
-        numbers = part.numbers if part else ()
+        return self._in_hardware(self.aqm_part)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The AQM and the own scheduler, those that are in."""
+        return [part for part in (self.aqm_part, self.own_scheduler) if part]
+
+    def _in_hardware(self, part: Part | None) -> dict[str, int]:
         return {
-            number.name: number.in_hardware(_read(part, number, self._numbers[number.name]), self.clock_hz, self.tick_shift)
-            for number in numbers
+            number.name: number.in_hardware(_read(part, number, self._numbers[part.name][number.name]), self.clock_hz, self.tick_shift)
+            for number in (part.numbers if part else ())
         }
 
 
@@ -275,7 +279,7 @@ def model_settings(config: Config) -> dict[str, Any]:
         "tick_shift": config.tick_shift,
     }
     if own := config.own_scheduler:
-        settings["scheduler"] = scheduler.told(own, config.scheduler_numbers)
+        settings["scheduler"] = scheduler.told(own, own.module_parameters(config.scheduler_numbers))
     return settings | ({"hierarchy": config.hierarchy.model_dump()} if config.hierarchy else {})
 
 

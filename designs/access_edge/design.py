@@ -39,11 +39,11 @@ class AccessEdge(Design):
         """Return the files that say which AQM is in, and which scheduler of the user's own."""
         own = config.own_scheduler
         aqm = configuration.aqm_plug(config.aqm_part, config.aqm_numbers)
-        return aqm | (scheduler.plugs(own, config.scheduler_numbers) if own else {})
+        return aqm | (scheduler.plugs(own, own.module_parameters(config.scheduler_numbers)) if own else {})
 
     def parts(self, config: Config) -> list[Part]:
         """Return its AQM, and a scheduler of the user's own."""
-        return [part for part in (config.aqm_part, config.own_scheduler) if part]
+        return config.parts
 
     def plot_data(self, raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, NDArray[Any]]:
         """Return curves of the queues with a series."""

@@ -38,12 +38,6 @@ def own(scheduler: str) -> Part | None:
     return known.get(scheduler)
 
 
-def numbers(part: Part, clock_hz: int, tick_shift: int) -> dict[str, int]:
-    """Return the numbers of the device by their parameters, as the hardware has them."""
-    values = {number.name: number.in_hardware(number.read(number.default), clock_hz, tick_shift) for number in part.numbers}
-    return part.module_parameters(values)
-
-
 def word(part: Part, given: dict[str, int | float], clock_hz: int, tick_shift: int) -> int:
     """Return the setting word of a queue; `given` are values in their units' base. Raises ValueError, `NAME: sentence`."""
     found = {}

@@ -23,7 +23,11 @@ std::uint32_t code_of(const std::string& name) {
 
 CoreAqm AqmChoice::make(std::uint32_t queues) const {
     if (!factory) return {};
-    return {make_aqm(*factory, queues, numbers), tick_shift};
+    try {
+        return {make_aqm(*factory, queues, numbers), tick_shift};
+    } catch (const std::invalid_argument& failure) {
+        throw std::invalid_argument("AQM " + name + ": " + failure.what());
+    }
 }
 
 AqmChoice take_aqm(Table& table, bool estimate, int tick_shift, std::uint32_t max_packet_bytes) {
@@ -33,10 +37,11 @@ AqmChoice take_aqm(Table& table, bool estimate, int tick_shift, std::uint32_t ma
     if (!table.has("aqm")) return aqm;
     const std::string where = table.name("aqm");
     Table given = table.table("aqm");
-    const std::string name = given.text("name"), sees = given.text("sees"), library = given.has("library") ? given.text("library") : "";
+    const std::string sees = given.text("sees"), library = given.has("library") ? given.text("library") : "";
+    aqm.name = given.text("name");
     if (sees != "departures" && sees != "arrivals") bad_job(where + ".sees is departures or arrivals");
     aqm.arrivals = sees == "arrivals";
-    aqm.code = code_of(name);
+    aqm.code = code_of(aqm.name);
     aqm.numbers = {{"tick_shift", tick_shift}, {"max_packet_bytes", max_packet_bytes}, {"estimate", estimate}, {"time_width", kTimeWidth}};
     if (given.has("numbers")) {
         for (const auto& [number, value] : given.integers("numbers"))
@@ -44,7 +49,7 @@ AqmChoice take_aqm(Table& table, bool estimate, int tick_shift, std::uint32_t ma
     }
     given.done();
     try {
-        aqm.factory = &find_aqm(name, library);
+        aqm.factory = &find_aqm(aqm.name, library);
     } catch (const std::invalid_argument& failure) {
         bad_job(where + ": " + failure.what());
     }

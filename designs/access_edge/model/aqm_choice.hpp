@@ -15,6 +15,7 @@ namespace penstock {
 
 struct AqmChoice {
     const AqmFactory* factory = nullptr;          // null: there is no AQM
+    std::string name;                             // for errors
     std::uint32_t code = 0;                       // in the register of features
     bool arrivals = false;                        // it judges arrivals, not departures
     bool estimate = false;                        // sojourn times are estimated

@@ -57,7 +57,7 @@ def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
     departures = _output_pcap(described, out, document)
     with growing(out) as grown:
         plan.job["pcap_out"] = str(grown / "departures.pcap") if departures else None
-        raw = _simulate(plan.job, config)
+        raw = _simulate(plan.job, config, request.scenario)
         with working("Writing the result"):
             found = result.summary(raw, described, document, config, plan, name, design.own_result(raw, config, plan))
             series = design.plot_data(raw, config, plan)
@@ -102,7 +102,7 @@ def _output_pcap(described: Any, out: Path, document: Any) -> Path | None:
     return path
 
 
-def _simulate(job: dict[str, Any], config: Any) -> dict[str, Any]:
+def _simulate(job: dict[str, Any], config: Any, scenario: Path) -> dict[str, Any]:
     from penstock.command_line.console import run_progress, spinner
     from penstock.engine import engine
     from penstock.hardware import verilate
@@ -119,7 +119,9 @@ def _simulate(job: dict[str, Any], config: Any) -> dict[str, Any]:
                 return not stopped()
 
             return engine.run(job, progress)
-    except (RuntimeError, ValueError) as error:
+    except ValueError as error:  # what cannot be and only the engine can know: the model of a part refuses its numbers
+        raise UserError(f"{scenario}: {error}") from error
+    except RuntimeError as error:
         raise RunError(str(error)) from error
 
 

@@ -25,6 +25,7 @@ VARIABLE = "PENSTOCK_WITH"
 MAX_BYTES = 1 << 20
 HOMES = {"aqm": BLOCKS / "aqm", "scheduler": BLOCKS / "schedule"}  # of ours
 KIND_WORDS = {"aqm": "AQM", "scheduler": "scheduler"}
+ARTICLES = {"aqm": "an", "scheduler": "a"}
 
 
 def add_folder(folder: Path) -> None:
@@ -36,18 +37,24 @@ def add_folder(folder: Path) -> None:
     known = _others()
     if path in known:
         return
-    if (other := parts(part.kind).get(part.name)) is not None:
+    if (other := everything().get(part.name)) is not None:
         raise UserError(_twice(part, other))
     os.environ[VARIABLE] = os.pathsep.join(map(str, [*known, path]))
 
 
 def parts(kind: str) -> dict[str, Part]:
     """Return all parts of a kind ("aqm", "scheduler") by name, ours first. Raises UserError for a folder that is not a sound part."""
+    return {name: part for name, part in everything().items() if part.kind == kind}
+
+
+def everything() -> dict[str, Part]:
+    """Return the parts of all kinds by name, ours first; a configuration has a part's numbers under its name, so that is one part's alone.
+
+    Raises UserError for a folder that is not a sound part.
+    """
     found: dict[str, Part] = {}
-    for folder in [*_own(kind), *_others()]:
+    for folder in [*(own for kind in HOMES for own in _own(kind)), *_others()]:
         part = _load(folder)
-        if part.kind != kind:
-            continue
         if part.name in found:
             raise UserError(_twice(part, found[part.name]))
         found[part.name] = part
@@ -63,7 +70,8 @@ def find(kind: str, name: str) -> Part:
 
 
 def _twice(part: Part, other: Part) -> str:
-    what = f"there is another {KIND_WORDS[part.kind]} called {part.name}, in {shown(other.folder)}"
+    one = "another" if part.kind == other.kind else ARTICLES[other.kind]
+    what = f"there is {one} {KIND_WORDS[other.kind]} called {part.name}, in {shown(other.folder)}"
     return f"{shown(part.folder)}: {what}; the folder's name is the part's"
 
 
