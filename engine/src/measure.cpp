@@ -9,7 +9,6 @@
 
 #include "blocks/common/model/drop.hpp"
 #include "penstock/engine/ecn.hpp"
-#include "penstock/engine/lateness.hpp"
 
 namespace penstock::engine {
 
@@ -34,14 +33,15 @@ void Statement::check() const {
     if (tag_bits > 64) refuse("a tag has at most 64 bits");
 }
 
+std::unique_ptr<OwnMeasurement> DeviceKind::own_measurement(Table&, const Environment&) const { return nullptr; }
+
 Measurement::Measurement(const MeasureSettings& settings)
-    : settings_(settings), queues_(settings.device.queues), expected_(kMaxFrameBytes + 64) {
+    : settings_(settings), queues_(settings.device.queues), expected_(kMaxFrameBytes + 64), own_(settings.own.get()) {
     settings_.device.check();
     histograms_.resize(1 + settings_.groups);
     if (settings_.device.payload == Payload::Rewritten) queue_grown_.resize(settings_.device.queues);
     for (std::size_t reason = 1; reason < settings_.device.drop_reasons.size() && reason < kMostReasons; ++reason)
         if (!settings_.device.drop_reasons[reason].empty()) known_ |= 1U << reason;
-    if (settings_.hierarchy.queues_per_subscriber) hierarchy_ = std::make_unique<HierarchyTally>(settings_.hierarchy);
     records_.reserve(1 << 12);
     series_.interval_cycles = settings_.interval_cycles;
     series_.queues = settings_.series_queues;
@@ -60,10 +60,7 @@ Measurement::Measurement(const MeasureSettings& settings)
 Measurement::~Measurement() = default;
 
 void Measurement::start(std::int64_t age) {
-    if (!settings_.lateness) return;
-    const LatenessSettings& given = *settings_.lateness;
-    const LinkClock link(given.link_bps, given.clock_hz, given.overhead_bytes);
-    lateness_ = std::make_unique<Lateness>(given.shapers, link, given.from_cycle, age);
+    if (own_) own_->start(age);
 }
 
 // ---- records and lists
@@ -109,8 +106,7 @@ void Measurement::take_out(List& list, std::uint32_t before, std::uint32_t recor
     if (list.tail == record) list.tail = before;
 }
 
-void Measurement::finding(std::int64_t cycle, std::uint64_t& counter, const std::string& what) {
-    ++counter;
+void Measurement::say(std::int64_t cycle, const std::string& what) {
     if (live_.findings.size() < kFindings) live_.findings.push_back("cycle " + std::to_string(cycle) + ": " + what);
 }
 
@@ -138,7 +134,7 @@ void Measurement::arrived(const Frame& frame, std::int64_t last_bit) {
     live_.in.add(frame.length);
     live_.queued.add(frame.length);
     if (is_frozen_) return;
-    if (hierarchy_ && frame.queue < settings_.device.queues) hierarchy_->arrived(last_bit, frame.queue, frame.length);
+    if (own_ && frame.queue < settings_.device.queues) own_->arrived(last_bit, frame);
     if (settings_.interval_cycles > 0) series_.total_in[interval(last_bit)] += frame.length;
 }
 
@@ -150,7 +146,7 @@ void Measurement::drop(std::int64_t cycle, std::uint32_t record, unsigned reason
     live_.queued.bytes -= frame.length;
     if (!is_frozen_) {
         if (frame.queue < settings_.device.queues) queues_[frame.queue].totals.drop.add(frame.length);
-        if (hierarchy_ && frame.queue < settings_.device.queues) hierarchy_->dropped(cycle, frame.queue, frame.length, reason);
+        if (own_ && frame.queue < settings_.device.queues) own_->dropped(cycle, frame, reason);
         if (settings_.interval_cycles > 0) ++series_.drops[interval(cycle) * kMostReasons + reason];
     }
     records_[record].next = free_;
@@ -198,7 +194,7 @@ void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
     if (watch) watch->accepted.add(frame.length);
     if (settings_.device.order == Order::ByDeadline) records_[record].deadline = settings_.device.deadline(frame, cycle);
     enter(fate.queue, record);
-    if (lateness_ && !is_frozen_) lateness_->enqueued(cycle, fate.queue, record, frame.length);
+    if (own_ && !is_frozen_) own_->accepted(cycle, frame, record);
 }
 
 // Frames given away before and not departed yet are in the queue's list still, before the one that is given away now.
@@ -436,10 +432,12 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
         return finding(first_bit, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which does not hold it");
     recent_[recent_at_++ % kRecent] = records_[record].frame;
     if (aqm_.empty()) check_deadline(first_bit, record, true, 0);
-    if (lateness_ && !is_frozen_ && !lateness_->departed(first_bit, record))
-        finding(first_bit, live_.early, frame_text(records_[record].frame) + " leaves before its earliest departure time");
     const std::uint32_t came = records_[record].frame.length;
     const std::int64_t last_bit = records_[record].last_bit;
+    const auto latency = static_cast<std::uint32_t>(std::clamp<std::int64_t>(first_bit - last_bit, 0, 0xFFFF'FFFF));
+    if (own_ && !is_frozen_)
+        if (const char* const wrong = own_->departed(first_bit, records_[record].frame, record, length, latency))
+            say(first_bit, frame_text(records_[record].frame) + " " + wrong);
     if (listener_) listener_->left(records_[record].frame, last_bit, first_bit, records_[record].mark, bytes);
     records_[record].next = free_;
     free_ = record;
@@ -457,10 +455,8 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
     }
     if (is_frozen_) return;
 
-    const auto latency = static_cast<std::uint32_t>(std::clamp<std::int64_t>(first_bit - last_bit, 0, 0xFFFF'FFFF));
     histograms_[0].add(latency);
     if (settings_.groups && settings_.group_of[queue] != kNoGroup) histograms_[1 + settings_.group_of[queue]].add(latency);
-    if (hierarchy_) hierarchy_->departed(first_bit, queue, length, latency);
     if (settings_.keep_all || in_series(queue)) {
         latency_.push_back(latency);
         latency_queue_.push_back(queue);
@@ -509,7 +505,7 @@ void Measurement::lose_the_rest(std::int64_t cycle) {
 void Measurement::freeze(std::int64_t cycle) {
     frozen_ = live_;
     is_frozen_ = true;
-    if (lateness_) lateness_->close(cycle);
+    if (own_) own_->end(cycle);
     if (settings_.interval_cycles > 0 && cycle > 0) interval(cycle - 1);
     // What came is what left, what was lost, and what is still there.
     queue_in_.resize(settings_.device.queues);
@@ -518,7 +514,7 @@ void Measurement::freeze(std::int64_t cycle) {
             const Frame& frame = records_[record].frame;
             if (frame.queue >= settings_.device.queues) continue;
             queue_in_[frame.queue].add(frame.length);
-            if (hierarchy_) hierarchy_->left_over(cycle, frame.queue, frame.length);
+            if (own_) own_->left_over(cycle, frame);
         }
     };
     for (std::uint32_t queue = 0; queue < settings_.device.queues; ++queue) {

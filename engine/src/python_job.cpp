@@ -153,41 +153,6 @@ std::vector<RegisterWrite> register_writes(Table& table, const char* key, bool t
     return writes;
 }
 
-// Which is below which in a device with a hierarchy. Everything is checked here: the tally trusts it.
-HierarchyPlaces hierarchy_places(Table table, std::uint32_t queues, std::vector<nb::object>& keep) {
-    HierarchyPlaces hierarchy;
-    hierarchy.queues_per_subscriber = static_cast<std::uint32_t>(table.integer("queues_per_subscriber", 1, 8));
-    hierarchy.ports = static_cast<std::uint32_t>(table.integer("ports", 1, 1 << 22));
-    const auto parents = [&](const char* key) {
-        const auto given = table.array<std::uint32_t>(key, "uint32", keep);
-        return std::vector<std::uint32_t>(given.begin(), given.end());
-    };
-    hierarchy.node_of = parents("node_of"), hierarchy.port_of = parents("port_of");
-    if (hierarchy.node_of.size() != queues / hierarchy.queues_per_subscriber)
-        bad_job(table.name("node_of") + " does not have each subscriber's node");
-    const auto check = [&](const char* key, std::uint32_t parent, std::size_t most) {
-        if (parent >= most) bad_job(table.name(key) + " names " + std::to_string(parent) + ", which is not there");
-    };
-    for (const std::uint32_t node : hierarchy.node_of) check("node_of", node, hierarchy.port_of.size());
-    for (const std::uint32_t port : hierarchy.port_of) check("port_of", port, hierarchy.ports);
-    for (nb::handle item : table.list("moves")) {
-        try {
-            const auto move = nb::cast<nb::sequence>(item);
-            hierarchy.moves.push_back({nb::cast<std::int64_t>(move[0]), nb::cast<bool>(move[1]), nb::cast<std::uint32_t>(move[2]),
-                                       nb::cast<std::uint32_t>(move[3])});
-        } catch (const nb::cast_error&) {
-            bad_job(table.name("moves") + " is not a list of (cycle, whether it is a node, id, parent)");
-        }
-        const HierarchyPlaces::Move& move = hierarchy.moves.back();
-        check("moves", move.id, move.node ? hierarchy.port_of.size() : hierarchy.node_of.size());
-        check("moves", move.parent, move.node ? hierarchy.ports : hierarchy.port_of.size());
-    }
-    std::stable_sort(hierarchy.moves.begin(), hierarchy.moves.end(),
-                     [](const HierarchyPlaces::Move& a, const HierarchyPlaces::Move& b) { return a.cycle < b.cycle; });
-    table.done();
-    return hierarchy;
-}
-
 }  // namespace
 
 PythonJob job_from_python(const nb::dict& dict) {
@@ -226,18 +191,7 @@ PythonJob job_from_python(const nb::dict& dict) {
     measure.interval_cycles = table.integer("interval_cycles", 0, kMaxCycles, 0);
     measure.series_queues = queue_list(table, "series_queues", queues, python.keep);
     measure.keep_departures = table.boolean("keep_departures", false);
-    if (table.has("lateness")) {
-        Table lateness = table.table("lateness");
-        const auto shapers = lateness.array<std::uint64_t>("shapers", "uint64", python.keep);
-        if (shapers.size() != queues) bad_job("lateness.shapers has not one element for each queue");
-        measure.lateness = {.shapers = {shapers.begin(), shapers.end()},
-                            .link_bps = static_cast<std::uint64_t>(job.environment.egress_bps.front()),
-                            .clock_hz = static_cast<std::uint64_t>(job.environment.clock_hz),
-                            .overhead_bytes = job.environment.overhead_bytes,
-                            .from_cycle = lateness.integer("from_cycle", 0, kMaxCycles, 0)};
-        if (measure.lateness->link_bps == 0) bad_job("lateness needs egress_bps");
-        lateness.done();
-    }
+    measure.own = job.device->own_measurement(table, job.environment);
     measure.keep_all = table.boolean("keep_all", true);
     if (table.has("group_of")) {
         const auto groups = table.array<std::uint8_t>("group_of", "uint8", python.keep);
@@ -245,9 +199,6 @@ PythonJob job_from_python(const nb::dict& dict) {
         measure.group_of.assign(groups.begin(), groups.end());
         for (const std::uint8_t group : groups)
             if (group != kNoGroup) measure.groups = std::max(measure.groups, group + 1U);
-    }
-    if (table.has("hierarchy")) {
-        measure.hierarchy = hierarchy_places(table.table("hierarchy"), queues, python.keep);
     }
     if (table.has("pcap_out")) measure.pcap_out = table.text("pcap_out");
     job.sample_queues = queue_list(table, "sample_queues", queues, python.keep);

@@ -8,8 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "penstock/engine/lateness.hpp"
-#include "python_array.hpp"
+#include "penstock/engine/python_columns.hpp"
 
 namespace nb = nanobind;
 using namespace penstock::engine;
@@ -17,21 +16,6 @@ using namespace penstock::engine;
 namespace penstock {
 
 namespace {
-
-// One column of a table with a row for each queue.
-template <typename T, typename Field>
-nb::object column(std::size_t queues, Field field) {
-    std::vector<T> values(queues);
-    for (std::size_t i = 0; i < queues; ++i) values[i] = field(static_cast<std::uint32_t>(i));
-    return to_array(std::move(values));
-}
-
-// Does `add` for each drop reason that the device has: its number and its name.
-template <typename Add>
-void each_reason(const Statement& device, Add&& add) {
-    for (unsigned reason = 1; reason < device.drop_reasons.size(); ++reason)
-        if (!device.drop_reasons[reason].empty()) add(reason, device.drop_reasons[reason].c_str());
-}
 
 nb::dict amounts(const Statement& device, const Totals& totals, std::uint64_t Amount::* what) {
     nb::dict dict, dropped;
@@ -83,49 +67,10 @@ nb::dict series_arrays(const Statement& device, const Series& series) {
     return dict;
 }
 
-nb::dict histogram_dict(const Histogram& histogram) {
-    std::vector<std::uint32_t> values;
-    std::vector<std::uint64_t> frames;
-    for (unsigned bin = 0; bin < histogram.bins().size(); ++bin) {
-        if (!histogram.bins()[bin]) continue;
-        values.push_back(std::min(Histogram::upper(bin), histogram.largest()));
-        frames.push_back(histogram.bins()[bin]);
-    }
-    nb::dict dict;
-    dict["count"] = histogram.count();
-    dict["sum"] = histogram.sum();
-    dict["min"] = histogram.count() ? histogram.least() : 0;
-    dict["values"] = to_array(std::move(values));
-    dict["frames"] = to_array(std::move(frames));
-    return dict;
-}
-
 nb::list histogram_list(const std::vector<Histogram>& histograms) {
     nb::list list;
     for (const Histogram& histogram : histograms) list.append(histogram_dict(histogram));
     return list;
-}
-
-// One level of the hierarchy: arrays with an element for each member, and the latencies of those that frames have left from.
-nb::dict level_arrays(const Statement& device, const LevelTally& level) {
-    const auto both = [&](auto amount) {
-        nb::dict dict;
-        dict["packets"] = column<std::uint64_t>(level.rows.size(), [&](std::uint32_t i) { return amount(level.rows[i]).packets; });
-        dict["bytes"] = column<std::uint64_t>(level.rows.size(), [&](std::uint32_t i) { return amount(level.rows[i]).bytes; });
-        return dict;
-    };
-    nb::dict dict, dropped, latency;
-    dict["in"] = both([](const LevelTally::Row& row) { return row.in; });
-    dict["out"] = both([](const LevelTally::Row& row) { return row.out; });
-    dict["queued"] = both([](const LevelTally::Row& row) { return row.queued; });
-    each_reason(device, [&](unsigned reason, const char* name) {
-        dropped[name] = both([=](const LevelTally::Row& row) { return row.dropped[reason]; });
-    });
-    dict["dropped"] = dropped;
-    for (std::size_t i = 0; i < level.latency.size(); ++i)
-        if (level.latency[i]) latency[nb::int_(i)] = histogram_dict(*level.latency[i]);
-    dict["latency"] = level.latency.empty() ? nb::object(nb::none()) : nb::object(latency);
-    return dict;
 }
 
 nb::list memory_list(const std::vector<MemoryCounts>& memories) {
@@ -139,17 +84,6 @@ nb::list memory_list(const std::vector<MemoryCounts>& memories) {
         list.append(dict);
     }
     return list;
-}
-
-nb::dict lateness_counts(const Lateness& lateness) {
-    std::vector<std::int64_t> cycles;
-    std::vector<std::uint64_t> frames;
-    for (const auto& [late, count] : lateness.counts()) cycles.push_back(late), frames.push_back(count);
-    nb::dict dict;
-    dict["cycles"] = to_array(std::move(cycles));
-    dict["frames"] = to_array(std::move(frames));
-    dict["left"] = lateness.left();
-    return dict;
 }
 
 void add_totals(nb::dict& result, const Statement& device, const Totals& totals) {
@@ -181,10 +115,6 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     result["interrupted"] = outcome.interrupted;
     result["drained"] = outcome.drained;
     add_totals(result, measurement.device(), totals);
-    if (measurement.lateness()) {
-        result["early"] = totals.early;
-        result["lateness"] = lateness_counts(*measurement.lateness());
-    }
     result["lost"] = outcome.lost;
     result["counter_mismatches"] = outcome.counter_mismatches;
     result["conservation_ok"] = outcome.conservation_ok;
@@ -200,13 +130,7 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     if (keep_departures) result["departures"]["queue"] = result["latency_queue"];
     result["latency_histograms"] = histogram_list(measurement.histograms());
     result["queue"] = queue_arrays(measurement);
-    if (const HierarchyTally* const hierarchy = measurement.hierarchy()) {
-        nb::dict levels;
-        levels["subscribers"] = level_arrays(measurement.device(), hierarchy->levels()[0]);
-        levels["nodes"] = level_arrays(measurement.device(), hierarchy->levels()[1]);
-        levels["ports"] = level_arrays(measurement.device(), hierarchy->levels()[2]);
-        result["hierarchy"] = levels;
-    }
+    if (measurement.own()) measurement.own()->add_to(result);
     if (measurement.series().interval_cycles > 0) result["series"] = series_arrays(measurement.device(), measurement.series());
     result["memory"] = memory_list(outcome.memories);
     nb::dict bus;

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "penstock/engine/ecn.hpp"
+#include "penstock/engine/python_columns.hpp"
 #include "penstock/engine/session.hpp"
-#include "python_array.hpp"
 #include "python_job.hpp"
 #include "python_progress.hpp"
 #include "python_result.hpp"

@@ -20,7 +20,7 @@
 #include "designs/access_edge/bench/core_hierarchy.hpp"
 #include "designs/access_edge/bench/core_mirror.hpp"
 #include "designs/access_edge/bench/core_model_pins.hpp"
-#include "penstock/engine/ideal_server.hpp"
+#include "designs/access_edge/model/ideal_server.hpp"
 
 namespace nb = nanobind;
 

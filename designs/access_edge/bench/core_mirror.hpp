@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "penstock/engine/ideal_server.hpp"
+#include "designs/access_edge/model/ideal_server.hpp"
 
 namespace penstock {
 

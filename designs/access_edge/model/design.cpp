@@ -12,6 +12,7 @@
 #include "designs/access_edge/model/access_edge.hpp"
 #include "designs/access_edge/model/counters.hpp"
 #include "designs/access_edge/model/device_settings.hpp"
+#include "designs/access_edge/model/edge_measurement.hpp"
 #include "designs/access_edge/model/model_device.hpp"
 #include "designs/access_edge/model/pin_face.hpp"
 #include "designs/access_edge/model/scheduler_choice.hpp"
@@ -47,6 +48,9 @@ class AccessEdge final : public DeviceKind {
         CounterCheck check(device, measurement);
         const std::uint64_t mismatches = check.run(queues);
         return {mismatches, check.findings()};
+    }
+    std::unique_ptr<OwnMeasurement> own_measurement(Table& job, const Environment& environment) const override {
+        return edge_measurement(job, statement_, environment);
     }
 
   private:

@@ -14,9 +14,14 @@
 #include "penstock/engine/device.hpp"
 #include "penstock/engine/environment.hpp"
 
+namespace penstock {
+class Table;
+}
+
 namespace penstock::engine {
 
 class Measurement;
+class OwnMeasurement;
 
 inline constexpr unsigned kMostReasons = 16;  // numbers of drop reasons have four bits; 0 is a frame that goes on
 
@@ -79,6 +84,8 @@ class DeviceKind {
     virtual void identify(Device& device) const = 0;
     // The inputs are closed: lets the frames under way have their fate, then compares what the device has counted, in all and of `queues`.
     virtual CounterReport check_counters(Device& device, const Measurement& measurement, std::span<const std::uint32_t> queues) const = 0;
+    // What the design measures besides; it reads its own keys of the job. Null: nothing.
+    virtual std::unique_ptr<OwnMeasurement> own_measurement(Table& job, const Environment& environment) const;
 };
 
 }  // namespace penstock::engine

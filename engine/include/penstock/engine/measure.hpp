@@ -17,15 +17,13 @@
 #include <unordered_set>
 #include <vector>
 
+#include "penstock/engine/amount.hpp"
+#include "penstock/engine/design.hpp"
 #include "penstock/engine/device.hpp"
-#include "penstock/engine/hierarchy_tally.hpp"
 #include "penstock/engine/histogram.hpp"
 #include "penstock/engine/huge_pages.hpp"
+#include "penstock/engine/own_measurement.hpp"
 #include "penstock/engine/pcap.hpp"
-
-namespace penstock {
-class Lateness;
-}
 
 namespace penstock::engine {
 
@@ -49,7 +47,6 @@ struct Totals {
     std::uint64_t order_errors = 0;     // frames that left, or were dropped, against the order of their queue or its deadlines
     std::uint64_t payload_errors = 0;   // frames that cannot come of one that the queue holds
     std::uint64_t event_errors = 0;     // events that fit no frame
-    std::uint64_t early = 0;            // frames that left before their earliest departure time (where lateness is measured)
     std::int64_t grown = 0;             // bytes by which frames that left had become longer
     std::vector<std::string> findings;  // the first errors in words
 };
@@ -66,15 +63,6 @@ struct Series {
     std::vector<std::uint64_t> total_in, total_out;  // [interval], bytes of all queues
 };
 
-// What lateness is measured against: shapers (one code for each queue, burst << 21 | exponent << 16 | mantissa), the output link,
-// and the cycle from which departures count.
-struct LatenessSettings {
-    std::vector<std::uint64_t> shapers;
-    std::uint64_t link_bps = 0, clock_hz = 0;
-    std::uint32_t overhead_bytes = 0;
-    std::int64_t from_cycle = 0;
-};
-
 inline constexpr std::uint8_t kNoGroup = 255;
 
 struct MeasureSettings {
@@ -87,9 +75,8 @@ struct MeasureSettings {
     bool keep_all = true;                // latencies (and departures) of all frames; else of the frames of `series_queues` only
     std::vector<std::uint8_t> group_of;  // by queue: its group, kNoGroup: none; empty: there are no groups
     unsigned groups = 0;
-    std::string pcap_out;  // empty: none
-    std::optional<LatenessSettings> lateness;
-    HierarchyPlaces hierarchy;  // of a device with a hierarchy
+    std::string pcap_out;                 // empty: none
+    std::shared_ptr<OwnMeasurement> own;  // what the design measures besides, null: nothing; of one measurement
 };
 
 // Is told what became of each frame.
@@ -152,10 +139,8 @@ class Measurement final : public Observer {
     // Latencies in cycles: of all frames, then of each group.
     const std::vector<Histogram>& histograms() const { return histograms_; }
     const Series& series() const { return series_; }
-    // Null unless the settings have a hierarchy.
-    const HierarchyTally* hierarchy() const { return hierarchy_.get(); }
-    // Null unless the settings ask for it; closed by freeze().
-    const Lateness* lateness() const { return lateness_.get(); }
+    // What the design measures besides, null: nothing; ended by freeze().
+    const OwnMeasurement* own() const { return own_; }
     // Frames whose fate the device has not told yet.
     std::uint64_t undecided() const { return undecided_; }
     // Frames that younger ones of their queue have overtaken and that never came.
@@ -220,7 +205,8 @@ class Measurement final : public Observer {
     // Where the order is free: these bytes left a queue.
     void remember(std::uint32_t queue, std::span<const std::uint8_t> bytes);
     void gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_t record, std::uint32_t length, std::span<const std::uint8_t> bytes);
-    void finding(std::int64_t cycle, std::uint64_t& counter, const std::string& what);
+    void finding(std::int64_t cycle, std::uint64_t& counter, const std::string& what) { ++counter, say(cycle, what); }
+    void say(std::int64_t cycle, const std::string& what);
     std::size_t interval(std::int64_t cycle);
     // Before a frame is rewritten its length is that with which it came; later events may tell either.
     bool tells_length(const Fate& fate, const Frame& frame) const {
@@ -251,9 +237,9 @@ class Measurement final : public Observer {
     std::deque<Guess> guesses_;
     List arriving_;  // classify has not spoken yet
     std::vector<PerQueue, HugePages<PerQueue>> queues_;
-    // Where queues tell what they give away: what an AQM did to each, and the last frame that the queue has given away and that has not
+    // Where queues tell what they give away: marks and drops of each, and the last frame that the queue has given away and that has not
     // departed yet; those before it in the list are given away too. Frames of a queue depart in the order in which it gives them away;
-    // those of several need not, for they may wait in the hierarchy of a hierarchy.
+    // those of several need not, for they may wait above the queues.
     struct AqmCounts {
         std::uint64_t marks = 0, drops = 0;
         std::uint32_t given = kNone;
@@ -271,8 +257,7 @@ class Measurement final : public Observer {
     std::vector<std::uint32_t> watched_queues_;
     std::vector<Watched> watched_;
     std::unique_ptr<PcapWriter> pcap_;
-    std::unique_ptr<Lateness> lateness_;
-    std::unique_ptr<HierarchyTally> hierarchy_;
+    OwnMeasurement* own_;
     Totals live_, frozen_;
     std::uint64_t undecided_ = 0, lost_at_the_end_ = 0;
     std::uint32_t known_ = 1;  // a bit for each drop reason of the device, and for "goes on"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "blocks/timing/model/shaper_code.hpp"
-#include "penstock/engine/link_clock.hpp"
+#include "designs/access_edge/model/link_clock.hpp"
 
 namespace penstock {
 

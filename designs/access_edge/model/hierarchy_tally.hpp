@@ -13,16 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "penstock/engine/amount.hpp"
 #include "penstock/engine/design.hpp"
 #include "penstock/engine/histogram.hpp"
 
 namespace penstock::engine {
-
-struct Amount {
-    std::uint64_t packets = 0, bytes = 0;
-    void add(std::uint32_t length) { ++packets, bytes += length; }
-    bool operator==(const Amount&) const = default;
-};
 
 // Which is below which when the run begins, and which moves: to its new parent from that cycle on.
 struct HierarchyPlaces {

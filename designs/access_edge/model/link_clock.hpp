@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The output link of a bench, and the ideal server that shows what such a link alone would do.
+// The output link of a bench, and of the ideal server that shows what such a link alone would do.
 #pragma once
 
 #include <algorithm>

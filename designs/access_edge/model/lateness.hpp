@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "penstock/engine/ideal_server.hpp"
+#include "designs/access_edge/model/ideal_server.hpp"
 
 namespace penstock {
 
