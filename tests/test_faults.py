@@ -338,8 +338,10 @@ def test_what_matters_to_a_test() -> None:
     # The models come with the engine, whoever imports it; the command line imports everything.
     drops = ["blocks/count/test/test_pst_drop_counters.py"]
     assert {"engine/src/module.cpp", "blocks/hierarchy/model/bind.hpp"} <= sources.that_matter_to(drops) and sources.need_engine(drops)
-    bench = sources.that_matter_to(["tests/test_bench.py"])
+    bench = sources.that_matter_to(["designs/access_edge/test/test_bench.py"])
     assert {"src/penstock/commands/bench.py", "designs/access_edge/bench/bench_hierarchy.py", "blocks/hierarchy/rtl/pst_gate.sv"} <= bench
+    # Tests of a design run its scenarios.
+    assert "scenarios/hello.yaml" in sources.that_matter_to(["designs/access_edge/test/test_access_edge_scenarios.py"])
     # What a switch's tests look up by name may be anywhere.
     assert "blocks/fabric/rtl/pst_voq.sv" in sources.that_matter_to(["blocks/fabric/test/test_pst_islip_switch.py"])
 

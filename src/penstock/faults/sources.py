@@ -98,8 +98,8 @@ class Sources:
         found = common | hardware
         if not block or python & {_ENGINE, *_FINDERS}:
             found |= {file for file in self.files if file.startswith("engine/")}
-        if folder[0] == "tests":
-            found |= {file for file in self.files if file.startswith(("tests/", "scenarios/"))}
+        rooms = {"tests": ("tests/", "scenarios/"), "designs": ("scenarios/",)}.get(folder[0], ())
+        found |= {file for file in self.files if file.startswith(rooms)}
         if ".md" in self._text(test) or "docs" in self._text(test):
             found |= {file for file in self.files if file.endswith(".md")}
         else:

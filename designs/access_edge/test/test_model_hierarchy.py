@@ -154,7 +154,7 @@ def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls:
     ("name", "settings"), [("fair_shares", []), ("hostile_subscriber", []), ("handover", []), ("household", ["duration=500 ms"])]
 )
 def test_scenarios_are_equal(name: str, settings: list[str]) -> None:
-    """What the RTL does with `changes` and gates (tests/test_scenarios.py) the model does, frame by frame."""
+    """What the RTL does with `changes` and gates (test_access_edge_scenarios.py) the model does, frame by frame."""
     described, document = scenario.load(configs.ROOT / f"scenarios/{name}.yaml", settings)
     config = configuration(described, document)
     plans = [job.build(described, document, config, which) for which in ("rtl", "model")]
