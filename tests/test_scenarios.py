@@ -38,7 +38,7 @@ def load(path: Path, *settings: str) -> Scenario:
     return scenario.load(path, list(settings))[0]
 
 
-@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted([*SCENARIOS.glob("*.yaml"), *SCENARIOS.glob("paper/*/*.yaml")]), ids=lambda path: path.stem)
 def test_scenario_is_valid(path: Path) -> None:
     """Every scenario is valid, is called like its file, says what it is for, and its captures are there."""
     read = load(path)
