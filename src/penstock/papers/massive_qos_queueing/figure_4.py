@@ -30,7 +30,7 @@ def measure(options: Options) -> dict[str, Any]:
 
 def jitter(facts: dict[str, Any]) -> dict[str, float]:
     """Return the longest latency less the shortest, of all packets."""
-    return {"jitter_ns": round(facts["latency_ns"]["max"] - facts["latency_ns"]["min"], 3)}
+    return {"jitter_ns": round(facts["latency_ns"]["max"] - facts["latency_ns"]["min"], 2)}
 
 
 def on_the_line(facts: dict[str, Any]) -> float:
