@@ -54,6 +54,7 @@ def test_figure_4_is_what_the_paper_says(queues: int) -> None:
     assert config.queues == queues and not config.shaped and config.clock_hz == 220_000_000
     assert [(memory.name[:3], memory.page_bytes) for memory in config.memories] == [("ddr", 2048), ("ddr", 2048), ("sra", 512)]
     assert config.descriptors == {2048: 16_384, 262_144: 131_072}[queues]
+    assert len(read.report.series) == figure_4.SERIES
 
 
 def test_figure_5_is_what_the_paper_says() -> None:

@@ -14,6 +14,7 @@ SYSTEMS = (2048, 262_144)
 POINTS = 100  # in time
 FRAMES = 1500  # of all, evenly chosen, in the plot; and as many of the extremes as EXTREMES says
 EXTREMES = 50
+SERIES = 32  # queues whose packets are kept one by one in runs of more than 4,000,000: `report.series` of the scenarios
 SHORT = "100 ms"  # without --full: 0.8 million packets instead of 83
 
 
@@ -93,9 +94,11 @@ def cards(found: dict[str, Any]) -> list[dict[str, Any]]:
         axes = {"x": {"title": "time, s"}, "y": {"title": "latency, us", "rangemode": "tozero"}}
         plots.append({"title": f"{system['queues']:,} queues", "traces": [points, mean], **axes})
     first = found["systems"][0]
+    packets = first["run"]["packets"]
+    of = f" of {SERIES} queues" if first["kept"] < packets["out"] else ""
     note = (
-        f"99.9 Gbit/s, 1,474 byte, nothing shaped; {first['run']['device_seconds']:.3g} s, {first['run']['packets']['in']:,} packets to "
-        "queues at random. Shown are packets at equal steps, and the slowest and fastest."
+        f"99.9 Gbit/s, 1,474 byte, nothing shaped; {first['run']['device_seconds']:.3g} s, {packets['in']:,} packets to queues at random. "
+        f"Shown are packets{of} at equal steps, and the slowest and fastest of these."
     )
     return [{"title": "Figure 4: latency over time", "note": note, "plots": plots, "words": words(found)}]
 

@@ -76,13 +76,13 @@ def compare(found: dict[str, Any]) -> list[dict[str, Any]]:
 
 def cards(found: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the page's card."""
-    table = [["the paper's configuration", "ours", *(f"{name}: paper / ours" for name in KEYS.values())]]
+    table = [["the paper's configuration", "ours", *KEYS.values()]]
     for row in found["rows"]:
         cells = (f"{row['paper'][key]:,} / {row['ours'][key]:,g}" for key in KEYS)
-        table.append([row["paper_config"], f"{row['config']}{', changed' if row['changes'] else ''}", *cells])
+        table.append([row["paper_config"], f"{row['config']}{' *' if row['changes'] else ''}", *cells])
     note = (
-        f"UltraScale+ (the paper: Alveo U200, Vivado; ours: {found['target']}, Yosys). Ours from {found['from']}; result.json has the "
-        "commands, with what is changed."
+        f"Paper / ours. UltraScale+ (the paper: Alveo U200, Vivado; ours: {found['target']}, Yosys). Ours from {found['from']}. *: changed; "
+        "result.json has the commands."
     )
     return [{"title": "Table 1: resources", "note": note, "table": table, "words": words(found)}]
 
