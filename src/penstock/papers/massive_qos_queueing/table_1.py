@@ -81,8 +81,8 @@ def cards(found: dict[str, Any]) -> list[dict[str, Any]]:
         cells = (f"{row['paper'][key]:,} / {row['ours'][key]:,g}" for key in KEYS)
         table.append([row["paper_config"], f"{row['config']}{' *' if row['changes'] else ''}", *cells])
     note = (
-        f"Paper / ours. UltraScale+ (the paper: Alveo U200, Vivado; ours: {found['target']}, Yosys). Ours from {found['from']}. *: changed; "
-        "result.json has the commands."
+        f"Paper / ours. UltraScale+ (the paper: Alveo U200, Vivado; ours: {found['target']}, Yosys). Ours from {found['from']}. *: "
+        "changed; result.json has the commands."
     )
     return [{"title": "Table 1: resources", "note": note, "table": table, "words": words(found)}]
 
