@@ -157,7 +157,7 @@ def test_check_fails_on_what_is_not_expected(monkeypatch: pytest.MonkeyPatch, ca
     def known(**changes: int) -> None:
         figures = {key: found[key] for key in ("lut", "ff", "bram", "uram", "dsp")}
         entry = expected.Expectation(target="xcup", parameters={"Width": 8}, **{**figures, **changes})
-        monkeypatch.setattr(expected, "entries", lambda module, target, config: [entry] if target == "xcup" else [])
+        monkeypatch.setattr(expected, "entries", lambda module, target, config=None: [entry] if target == "xcup" else [])
 
     known()
     assert area(capsys, *arguments, "--check")["outside"] == []
