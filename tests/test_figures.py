@@ -17,6 +17,7 @@ from penstock.designs.access_edge import result as edge_result
 from penstock.designs.access_edge.bench import bench_engine, bench_hierarchy, lateness
 from penstock.engine import result
 from penstock.errors import UserError
+from penstock.papers.comparison import entry
 from penstock.papers.fpga_network_switch import compare
 from penstock.reports import report, summary
 from penstock.scenarios import scenario
@@ -446,7 +447,8 @@ def test_a_loss_is_seen_in_the_table(throughput: float, dropped: float, words: s
 
 
 def test_differences_are_relative_to_the_papers_number() -> None:
-    assert [compare.entry("p", "w", "u", 200, ours)["difference"] for ours in (210, 190, 200, None)] == [0.05, -0.05, 0, None]
+    assert [entry("p", "w", "u", 200, ours)["difference"] for ours in (210, 190, 200, None)] == [0.05, -0.05, 0, None]
+    assert entry("p", "w", "u", 0, 3)["difference"] is None
 
 
 def test_drops_are_compared_in_percent() -> None:

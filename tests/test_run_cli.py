@@ -227,12 +227,12 @@ def test_interrupt(place: Path, fake_engine: dict[str, Any], monkeypatch: pytest
 
     original = penstock.command_line.console.run_progress
 
-    def interrupted(total: int) -> Any:
+    def interrupted(total: int, doing: str) -> Any:
         from contextlib import contextmanager
 
         @contextmanager
         def wrapper() -> Any:
-            with original(total) as show:
+            with original(total, doing) as show:
                 yield lambda now: (os.kill(os.getpid(), signal.SIGINT), show(now))
 
         return wrapper()

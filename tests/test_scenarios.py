@@ -10,7 +10,7 @@ from penstock.scenarios import pcap, scenario
 SCENARIOS = ROOT / "scenarios"
 
 
-@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted([*SCENARIOS.glob("*.yaml"), *SCENARIOS.glob("paper/*/*.yaml")]), ids=lambda path: path.stem)
 def test_scenario_is_valid(path: Path) -> None:
     """Every scenario is valid, is called like its file, says what it is for, and its captures are there."""
     read = scenario.load(path)[0]

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from penstock.command_line.app import main
+from penstock.designs import configs
 from penstock.errors import UserError
 from penstock.hardware import expected, library, synth
 
 CORE = "pst_access_edge_core"
+EXPECTED = [(module, entry) for path in expected.files() for module, entries in expected._read(path).items() for entry in entries]
 
 
 def area(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
@@ -96,9 +98,12 @@ def test_expectations_name_modules_and_parameters_that_exist() -> None:
         for module, entries in expected._read(path).items():
             assert module in library.modules(), f"{path}: {module}"
             for entry in entries:
-                assert set(entry.parameters) <= set(library.parameters_of(module)), f"{path}: {module}"
+                if entry.config:
+                    configs.with_overrides(configs.load(entry.config, module.removeprefix("pst_")), entry.parameters)
+                else:
+                    assert set(entry.parameters) <= set(library.parameters_of(module)), f"{path}: {module}"
                 assert (entry.fmax_mhz is None) == (entry.target == "xcup"), f"{path}: {module}"
-            sizes = [(entry.target, str(entry.parameters)) for entry in entries]
+            sizes = [(entry.target, entry.config, str(entry.parameters)) for entry in entries]
             assert len(set(sizes)) == len(sizes), f"{path}: {module} has a size twice"
 
 
@@ -152,7 +157,7 @@ def test_check_fails_on_what_is_not_expected(monkeypatch: pytest.MonkeyPatch, ca
     def known(**changes: int) -> None:
         figures = {key: found[key] for key in ("lut", "ff", "bram", "uram", "dsp")}
         entry = expected.Expectation(target="xcup", parameters={"Width": 8}, **{**figures, **changes})
-        monkeypatch.setattr(expected, "entries", lambda module, target: [entry] if target == "xcup" else [])
+        monkeypatch.setattr(expected, "entries", lambda module, target, config=None: [entry] if target == "xcup" else [])
 
     known()
     assert area(capsys, *arguments, "--check")["outside"] == []
@@ -193,6 +198,16 @@ def test_the_core_runs_at_120_mhz_on_ecp5(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", sorted({module for path in expected.files() for module in expected._read(path)} - {CORE}))
+@pytest.mark.parametrize("module", sorted({module for module, entry in EXPECTED if not entry.config} - {CORE}))
 def test_blocks_are_as_expected(module: str, capsys: pytest.CaptureFixture[str]) -> None:
     area(capsys, module, "--check")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("design", "entry"),
+    [pytest.param(module.removeprefix("pst_"), entry, id=entry.config) for module, entry in EXPECTED if entry.config],
+)
+def test_configurations_are_as_expected(design: str, entry: expected.Expectation, capsys: pytest.CaptureFixture[str]) -> None:
+    changes = [f"{key}={value}" for key, value in entry.parameters.items()]
+    area(capsys, design, *(word for change in [f"config={entry.config}", *changes] for word in ("--set", change)), "--check")

@@ -127,8 +127,12 @@ STATE_WORDS = {"packets_in": "in", "packets_out": "out", "queued": "queued"}
 
 
 @contextmanager
-def run_progress(total_cycles: int) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Yield a function that takes the engine's progress {cycles, phase, packets_in, packets_out, queued} and shows it."""
+def run_progress(total_cycles: int, doing: str = "") -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Yield a function that takes the engine's progress {cycles, phase, packets_in, packets_out, queued} and shows it.
+
+    `doing` says which run this is, where there are several.
+    """
+    which = f"{doing}: " if doing else ""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(24),
@@ -138,14 +142,14 @@ def run_progress(total_cycles: int) -> Iterator[Callable[[dict[str, Any]], None]
         TextColumn("{task.fields[state]}", style="dim"),
     )
     screen = console()
-    with log_lines("Running") if not screen.is_terminal else nullcontext() as lines, progress_display(screen, *columns) as progress:
-        task = progress.add_task("Running", total=total_cycles, state="")
+    with log_lines(f"{which}Running") if not screen.is_terminal else nullcontext() as lines, progress_display(screen, *columns) as progress:
+        task = progress.add_task(f"{which}Running", total=total_cycles, state="")
 
         def show(now: dict[str, Any]) -> None:
             done = int(now.get("cycles", 0))
             draining = done > total_cycles
             state = ", ".join(f"{int(now.get(key, 0)):,} {word}" for key, word in STATE_WORDS.items())
-            phase = "Draining" if draining else {"init": "Starting"}.get(str(now.get("phase", "")), "Running")
+            phase = which + ("Draining" if draining else {"init": "Starting"}.get(str(now.get("phase", "")), "Running"))
             progress.update(task, completed=min(done, total_cycles), description=phase, state=state)
             if lines:
                 lines.update(f"{phase} {100 * min(done, total_cycles) // max(1, total_cycles)} %: {state}")

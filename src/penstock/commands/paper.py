@@ -10,10 +10,10 @@ from penstock.commands import app
 
 @app.command()
 def paper(
-    name: Annotated[str, typer.Argument(metavar="PAPER", help="fpga-network-switch.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="PAPER", help="fpga-network-switch or massive-qos-queueing.", show_default=False)],
     figure: Annotated[list[int] | None, typer.Option(help="A figure of it; may be given more than once. All parts unless given.")] = None,
     table: Annotated[list[int] | None, typer.Option(help="A table of it.")] = None,
-    full: Annotated[bool, typer.Option("--full", help="Every point and many runs, instead of a coarse grid.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Every point, many runs or long ones, new synthesis: what takes longer.")] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the result; results/PAPER unless given.")] = None,
     cluster: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to simulate on, such as tcp://host:8786.")] = None,
@@ -23,9 +23,10 @@ def paper(
     import json
     import textwrap
 
-    from penstock.command_line.console import spinner
+    from penstock.command_line.console import console, spinner
     from penstock.command_line.terminal import progress_line, slot_progress
     from penstock.engine import engine
+    from penstock.engine.run import RunError
     from penstock.hardware.synth import SynthesisError
     from penstock.papers import Options, plan
     from penstock.papers.make import make, output_folder
@@ -38,7 +39,10 @@ def paper(
     try:
         result = make(name, package, parts, Options(seed, full, cluster), folder, slot_progress, progress_line)
     except SynthesisError as error:
-        typer.echo(f"penstock: the switch cannot be synthesised:\n{error}", err=True)
+        typer.echo(f"penstock: the hardware cannot be synthesised:\n{error}", err=True)
+        raise typer.Exit(1) from None
+    except RunError as error:
+        console().print(f"The run failed. {error}", style="bold red", markup=False)
         raise typer.Exit(1) from None
     if json_output:
         print(json.dumps(result, allow_nan=False))

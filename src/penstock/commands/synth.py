@@ -44,11 +44,13 @@ def synth(
     from penstock.hardware import synth as flow
 
     job, config = flow.plan(what, target.value, parse_settings(settings), list(range(1, seeds + 1)))
-    entry = None if "design" in config else expected.find(job.top, target.value, config["parameters"])
+    # A configuration's wrapper is made for it; what is expected of it stands with the design's top module.
+    top, named = (f"pst_{config['design']}", config["name"]) if "design" in config else (job.top, None)
+    entry = expected.find(top, target.value, config["parameters"], named)
     if check and entry is None:
         sizes = [
             ", ".join(f"{k}={v}" for k, v in known.parameters.items()) or "its default parameters"
-            for known in expected.entries(job.top, target.value)
+            for known in expected.entries(top, target.value, named)
         ]
         known = f"; there is one for {' and for '.join(sizes)}" if sizes else ""
         raise UserError(f"nothing is expected of {job.top} of this size on {target.value}{known}")

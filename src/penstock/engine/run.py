@@ -36,10 +36,27 @@ class Request:
     engine: str = "rtl"
 
 
-def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
-    """Run a scenario and write its result; return what is in `result.json` and the folder. Raises UserError, RunError."""
-    from penstock.engine import result
-    from penstock.reports import report
+@dataclass(frozen=True)
+class Prepared:
+    """A scenario that was read and checked: what it says, the device that it names, and the plan of its run."""
+
+    name: str
+    described: Any
+    document: Any
+    design: Any
+    config: Any
+    plan: Any
+
+    def summary(self, raw: dict[str, Any]) -> dict[str, Any]:
+        """Return what is in `result.json` after a run."""
+        from penstock.engine import result
+
+        own = self.design.own_result(raw, self.config, self.plan)
+        return result.summary(raw, self.described, self.document, self.config, self.plan, self.name, own)
+
+
+def prepare(request: Request) -> Prepared:
+    """Read the scenario of a request. Raises UserError."""
     from penstock.scenarios import scenario
     from penstock.scenarios.device import configuration, design_of
 
@@ -52,15 +69,22 @@ def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
         config = configuration(described, document)
     with working(f"Preparing {request.scenario.name}"):  # the model of an AQM of the user's own is compiled
         plan = design.plan(described, document, config, request.engine)
-    name = described.name or request.scenario.stem
-    out = request.out or Path("results") / name
-    departures = _output_pcap(described, out, document)
+    return Prepared(described.name or request.scenario.stem, described, document, design, config, plan)
+
+
+def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
+    """Run a scenario and write its result; return what is in `result.json` and the folder. Raises UserError, RunError."""
+    from penstock.reports import report
+
+    run = prepare(request)
+    out = request.out or Path("results") / run.name
+    departures = _output_pcap(run.described, out, run.document)
     with growing(out) as grown:
-        plan.job["pcap_out"] = str(grown / "departures.pcap") if departures else None
-        raw = _simulate(plan.job, config, request.scenario)
+        run.plan.job["pcap_out"] = str(grown / "departures.pcap") if departures else None
+        raw = simulate(run.plan.job, run.config, request.scenario)
         with working("Writing the result"):
-            found = result.summary(raw, described, document, config, plan, name, design.own_result(raw, config, plan))
-            series = design.plot_data(raw, config, plan)
+            found = run.summary(raw)
+            series = run.design.plot_data(raw, run.config, run.plan)
             report.write_series(grown / "series.npz", series)
             report.write_html(grown / "report.html", found, series)
             write_json(grown / "result.json", found)
@@ -102,7 +126,11 @@ def _output_pcap(described: Any, out: Path, document: Any) -> Path | None:
     return path
 
 
-def _simulate(job: dict[str, Any], config: Any, scenario: Path) -> dict[str, Any]:
+def simulate(job: dict[str, Any], config: Any, scenario: Path, doing: str = "") -> dict[str, Any]:
+    """Run the job of a scenario, build what it needs, and return the engine's result; progress is shown behind the words `doing`.
+
+    Raises UserError for what only the engine can find, RunError.
+    """
     from penstock.command_line.console import run_progress, spinner
     from penstock.engine import engine
     from penstock.hardware import verilate
@@ -112,7 +140,7 @@ def _simulate(job: dict[str, Any], config: Any, scenario: Path) -> dict[str, Any
             engine.build(report)
             if "model" not in job["device"]:
                 job["device"]["library"] = str(verilate.build_device(config, report))
-        with run_progress(job["duration_cycles"]) as show, _stop_on_signal() as stopped:
+        with run_progress(job["duration_cycles"], doing) as show, _stop_on_signal() as stopped:
 
             def progress(now: dict[str, Any]) -> bool:
                 show(now)

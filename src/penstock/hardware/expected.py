@@ -2,6 +2,7 @@
 
 A file maps modules to lists of entries, each a target, the module's parameters and the figures found with them. The first entry of a target
 is also what `penstock synth` takes where nothing else is set, so every module with an entry has a size that is looked at by default.
+Entries of a whole design name one of its configurations, and their parameters are changes to it: `penstock synth DESIGN --set config=NAME`.
 """
 
 import statistics
@@ -29,6 +30,7 @@ class Expectation(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     target: Literal["xcup", "ecp5"]
+    config: str | None = Field(None, description="Of a design's top module: the named configuration; `parameters` are changes to it.")
     parameters: dict[str, int | str] = Field(default={}, description="As the source names them; parameters left out have their default.")
     lut: int = Field(ge=0)
     ff: int = Field(ge=0)
@@ -55,14 +57,19 @@ class Expectation(BaseModel):
         return keys
 
 
-def entries(module: str, target: str) -> list[Expectation]:
-    """Return the entries of `module` for `target`, in the order of their file. Raises UserError for a file that is not sound."""
-    return [entry for path in files() for entry in _read(path).get(module, []) if entry.target == target]
+def entries(module: str, target: str, config: str | None = None) -> list[Expectation]:
+    """Return the entries of `module` for `target`, in the order of their file, or those of a configuration of the design whose top it is.
+
+    Raises UserError for a file that is not sound.
+    """
+    return [entry for path in files() for entry in _read(path).get(module, []) if (entry.target, entry.config) == (target, config)]
 
 
-def find(module: str, target: str, parameters: Mapping[str, int | str]) -> Expectation | None:
-    """Return the entry of `module` for `target` with exactly `parameters`, or None."""
-    return next((entry for entry in entries(module, target) if entry.parameters == dict(parameters)), None)
+def find(module: str, target: str, parameters: Mapping[str, int | str], config: str | None = None) -> Expectation | None:
+    """Return the entry of `module` (or of a configuration of its design) for `target` with exactly `parameters`, or None."""
+    wanted = {key: str(value) for key, value in parameters.items()}  # changes to a configuration are text
+    found = (entry for entry in entries(module, target, config) if {key: str(value) for key, value in entry.parameters.items()} == wanted)
+    return next(found, None)
 
 
 def files() -> list[Path]:

@@ -1,6 +1,7 @@
 """The papers that Penstock builds on, and the commands that make their figures again: one package a paper, listed in `PAPERS`.
 
-A paper's package has `TITLE`, `FIGURES`, `TABLES` (the numbers that can be made) and `make(parts, options, report) -> Made`.
+A paper's package has `TITLE`, `FIGURES`, `TABLES` (the numbers that can be made), `NOT_MADE` (why others cannot be, by `figure 7`) and
+`make(parts, options, report) -> Made`.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from penstock.basics.suggest import nearest
 from penstock.errors import UserError
 
 SCHEMA = "penstock.paper/1"
-PAPERS = ("fpga-network-switch",)
+PAPERS = ("fpga-network-switch", "massive-qos-queueing")
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Options:
     """How a paper's figures are made."""
 
     seed: int
-    full: bool  # as many points and runs as the paper's plots show; otherwise a coarse grid, in a minute or two
+    full: bool  # as many points and runs, or runs as long, as the paper's; otherwise what takes a minute or two
     cluster: str | None  # Dask scheduler for simulations
 
 
@@ -53,7 +54,9 @@ def plan(paper: str, figures: list[int], tables: list[int]) -> tuple[Any, list[P
     for kind, numbers, known in (("figure", figures, package.FIGURES), ("table", tables, package.TABLES)):
         for number in numbers:
             if number not in known:
-                raise UserError(f"--{kind} {number}: {paper} has {kind} {', '.join(map(str, known))} to make again")
+                why = package.NOT_MADE.get(f"{kind} {number}", "")
+                said = f"{paper} has {kind} {', '.join(map(str, known))} to make again"
+                raise UserError(f"--{kind} {number}: {said}{f'; {kind} {number} {why}' if why else ''}")
     if not figures and not tables:
         figures, tables = list(package.FIGURES), list(package.TABLES)
     return package, [Part("figure", number) for number in sorted(set(figures))] + [Part("table", number) for number in sorted(set(tables))]

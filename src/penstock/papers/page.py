@@ -1,7 +1,7 @@
 """report.html of a paper: the paper's numbers beside ours, conventions, plots and tables. Self-contained; nothing is loaded.
 
 A card is {"title", "note", and either "plots": [{"traces", "x", "y"}] or "table": [[cell, ...], ...] with its head first}; traces are
-those of plotly, with `colour`, a number, in place of colours.
+those of plotly, with `colour`, a number, in place of colours. "words", if it has them, are [(head, text), ...] below.
 """
 
 import json
@@ -19,7 +19,7 @@ def page(result: dict[str, Any], cards: list[dict[str, Any]]) -> str:
     plots: list[dict[str, Any]] = []
     sections = "".join(_card(card, plots) for card in cards)
     config = result["config"]
-    how = "the full grid" if config["full"] else "a coarse grid; --full has the whole one"
+    how = "everything (--full)" if config["full"] else "the short form; --full has everything"
     parts = {
         "TITLE": escape(result["title"]),
         "DESCRIPTION": escape(f"Made again: {', '.join(config['parts'])}."),
@@ -60,15 +60,17 @@ def stated_table(stated: list[dict[str, Any]]) -> str:
 
 def _card(card: dict[str, Any], plots: list[dict[str, Any]]) -> str:
     head = f"<h2>{escape(card['title'])}</h2><p>{escape(card['note'])}</p>"
+    words = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in card.get("words", ()))
+    below = f'<dl class="words">{words}</dl>' if words else ""
     if "table" in card:
-        return f'<section class="card wide">{head}{_table(card["table"])}</section>'
+        return f'<section class="card wide">{head}{_table(card["table"])}{below}</section>'
     drawn = []
     for plot in card["plots"]:
         key = f"plot{len(plots)}"
         plots.append({"id": key, **{part: plot[part] for part in ("traces", "x", "y")}})
         size = "plot tall" if len(plot["traces"]) > 6 else "plot"  # room for the legend
         drawn.append(f'<div><p>{escape(plot.get("title", ""))}</p><div class="{size}" id="{key}"></div></div>')
-    return f'<section class="card wide">{head}<div class="plots">{"".join(drawn)}</div></section>'
+    return f'<section class="card wide">{head}<div class="plots">{"".join(drawn)}</div>{below}</section>'
 
 
 def _table(rows: list[list[str]]) -> str:

@@ -12,6 +12,7 @@ from penstock.papers import Made, Options, Part
 TITLE = "High-Performance FPGA Network Switch Architecture (FPGA 2020)"
 FIGURES = (7, 9, 10, 11, 12)
 TABLES = (1,)
+NOT_MADE: dict[str, str] = {}
 
 
 def make(parts: list[Part], options: Options, bar: Callable[[str], AbstractContextManager[Any]], line: Callable[[str], Any]) -> Made:

@@ -2,16 +2,11 @@
 
 from typing import Any
 
+from penstock.papers.comparison import entry
 from penstock.papers.fpga_network_switch import stated
 from penstock.switch_sim.measure import mean_and_ci95
 
 NAMES = {"cprra": "this switch", "pim": "PIM", "edrrm": "EDRRM"}
-
-
-def entry(part: str, what: str, unit: str, paper: float, ours: float | None, ci95: float | None = None, note: str = "") -> dict[str, Any]:
-    """Return one line of the comparison. `difference` is ours over the paper's, less one; None where there is nothing of ours."""
-    difference = None if ours is None else round(ours / paper - 1, 4)
-    return {"part": part, "what": what, "unit": unit, "paper": paper, "ours": ours, "ci95": ci95, "difference": difference, "note": note}
 
 
 def of_latency(found: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,0 +1,26 @@
+"""What must be assumed to make the paper's experiments again, in words; docs/papers.md says the same at more length."""
+
+from penstock.papers.massive_qos_queueing.experiments import SCENARIOS
+
+_DEVICE = f"""The access edge at 220 MHz, the paper's clock, on the model engine, which is equal to the SystemVerilog in every cycle. Each
+experiment is a file in {SCENARIOS}; its runs last 10 s, as the paper's, unless said."""
+_LATENCY = """Latency is RFC 1242's for a store-and-forward device: from the last bit of a packet at the input to its first bit at the
+output. The paper's is that of its measuring equipment, less what that adds; whether the packet's own time on the line is in it, the paper
+does not say."""
+_RATE = """99.9 Gbit/s are taken for the line's, with preamble, FCS and gap (24 byte), and 1,474 byte for a frame without FCS: 98.3 Gbit/s
+of frames, 8.34 million a second. If the paper's 1,474 byte have the FCS in them, it is 0.3 % more packets. Without --full the runs last
+100 ms. The output is as fast as the device's bus, 112 Gbit/s."""
+_RANDOM = """Packets go to queues at random, and in figure 5 come at random distances (Poisson); the paper says nothing of either."""
+_QUEUE = """In figure 6 the queue holds 64 packets and its burst is 0; the paper's limits are not known."""
+_AREA = """Resources are Yosys' for UltraScale+ (synth_xilinx -family xcup) of the whole device, the paper's those of Vivado after
+synthesis. Descriptors are the paper's buckets."""
+
+CONVENTIONS = {
+    name: [" ".join(text.split()) for text in texts]
+    for name, texts in {
+        "figure 4": [_DEVICE, _LATENCY, _RATE, _RANDOM],
+        "figure 5": [_DEVICE, _LATENCY, _RANDOM],
+        "figure 6": [_DEVICE, _QUEUE],
+        "table 1": [_AREA],
+    }.items()
+}
