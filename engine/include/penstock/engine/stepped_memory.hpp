@@ -96,7 +96,8 @@ class SteppedMemory {
 
     // Cycle 0 of all other calls is so many cycles after power-on.
     void set_origin(std::int64_t cycles) { origin_ = cycles; }
-    bool busy() const { return under_way_ != 0; }
+    // A frame without a page is reported before its data has been swallowed.
+    bool busy() const { return under_way_ != 0 || !jobs_.empty(); }
     // Whether the rx handler takes a grant, the tx handler a frame, in cycle `now`; after step(now).
     bool takes(std::int64_t now) const { return written_.room(now) && write_splitter_.free(); }
     bool fetches(std::int64_t now) const { return fetched_.room(now) && read_splitter_.free(); }
@@ -108,8 +109,6 @@ class SteppedMemory {
     template <typename Hooks>
     void step(std::int64_t now, Hooks&& hooks);
     const MemoryCounts& counts(unsigned memory) const { return ports_[memory].counts; }
-    // Frames that have been taken, and are not yet enqueued or sent.
-    std::uint32_t under_way() const { return under_way_; }
 
   private:
     struct Burst {
@@ -155,7 +154,7 @@ class SteppedMemory {
     std::vector<PageLayout> layout_;
     std::vector<SteppedPort> ports_;
     std::int64_t origin_ = 0;
-    std::uint32_t under_way_ = 0;
+    std::uint32_t under_way_ = 0;  // frames that have been taken, and are not yet enqueued or read
 
     // Writes.
     Splitter write_splitter_;
