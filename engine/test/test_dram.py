@@ -159,3 +159,123 @@ def test_every_command_keeps_the_rules(seed: int) -> None:
     ticks = found["cycles"] * dram["ticks"] / dram["per_cycles"]
     assert abs(found["refreshes"] - ticks / dram["timing"]["refi"]) <= 2, "a refresh every tREFI"
     assert (found["answered"] > found["offered"]).all()
+
+
+# ---- published measurements
+
+PEAK = {kind: entry.bytes_per_second for kind, entry in memories.dram_kinds().items()}
+
+
+def share(kind: str, write: Any, address: Any, device_hz: int = MHZ * 10**6, peak: float | None = None, **given: Any) -> float:
+    """Return the share of the theoretical bandwidth that beats at these addresses get, offered as fast as the port takes them."""
+    found = trace(channel(kind, device_hz, **given), write, address)
+    return len(address) * 64 / (found["cycles"] / device_hz) / (peak or PEAK[kind])
+
+
+def pages(beats: int, seed: int, count: int = 20_000) -> tuple[np.ndarray, np.ndarray]:
+    """Frames of so many beats written to random pages of 2 kB, and as many read from others."""
+    rng = np.random.default_rng(seed)
+    frames = count // beats // 2
+    written, read = (rng.integers(0, 1 << 17, frames)[:, None] * 2048 + np.arange(beats) * 64 for _ in range(2))
+    return np.r_[np.ones(written.size), np.zeros(read.size)], np.r_[written.ravel(), read.ravel()]
+
+
+def test_ticks_are_those_of_the_tables() -> None:
+    """JESD79-4B's tables in clocks, as data sheets print them (Micron MT40A1G8, -083 and -062E), against nanoseconds rounded here."""
+    printed = {
+        "ddr4_2400": {"cl": 17, "rcd_read": 17, "rp": 17, "ras": 39, "rrd_s": 4, "rrd_l": 6, "faw": 26, "ccd_l": 6, "wtr_s": 3, "wtr_l": 9}
+        | {"rtp": 9, "wr": 18, "rfc": 420, "refi": 9360, "rtw": 11},
+        "ddr4_3200": {"cl": 22, "rcd_read": 22, "rp": 22, "ras": 52, "rrd_s": 4, "rrd_l": 8, "faw": 34, "ccd_l": 8, "wtr_s": 4, "wtr_l": 12}
+        | {"rtp": 12, "wr": 24, "rfc": 560, "refi": 12480, "rtw": 12},
+    }
+    for kind, expected in printed.items():
+        found = channel(kind)["timing"]
+        assert {key: found[key] for key in expected} == expected, kind
+
+
+def test_peak_is_that_of_the_pins() -> None:
+    assert PEAK == {"ddr4_2400": 19_200_000_000, "ddr4_3200": 25_600_000_000, "hbm2": 12_800_000_000}
+
+
+@pytest.mark.parametrize(("kind", "device_mhz", "clock_hz", "peak", "measured"), [
+    ("ddr4_2400", 300, None, 19.2e9, 18.0e9),  # Shuhai, section VI: 36 GB/s of two channels
+    ("hbm2", 450, 900_000_000, 14.4e9, 13.27e9),  # Shuhai, table V: 425 GB/s of 32 channels
+])
+def test_sequential_bandwidth_is_the_measured_one(kind: str, device_mhz: int, clock_hz: int | None, peak: float, measured: float) -> None:
+    address = np.arange(20_000) * 64
+    for write in (0, 1):
+        found = share(kind, np.full(len(address), write), address, device_mhz * 10**6, peak, clock_hz=clock_hz) * peak
+        assert measured * 0.98 <= found <= measured * 1.03, f"{found / 1e9:.2f} GB/s"
+
+
+@pytest.mark.parametrize(("kind", "device_mhz", "clock_hz", "hit", "closed", "miss"), [
+    ("ddr4_2400", 300, None, 73.3, 89.9, 106.6),
+    ("hbm2", 450, 900_000_000, 106.7, 122.2, 137.8),
+])
+def test_idle_latency_is_the_measured_one(kind: str, device_mhz: int, clock_hz: int | None, hit: float, closed: float, miss: float) -> None:
+    """Shuhai, table II, to a cycle of its clock: a row that is open, none, another one."""
+    hz = device_mhz * 10**6
+    dram = channel(kind, hz, clock_hz=clock_hz, hash_groups=False)
+    row = 8192 * 16 if kind != "hbm2" else 1024 * 16
+    start = dram["timing"]["rfc"] // 2  # after a refresh, with half a tREFI to the next one
+    start += dram["first_refresh"] * dram["per_cycles"] // dram["ticks"]
+    found = trace(dram, [0, 0, 0], [0, 0, row], np.array([start, start + 150, start + 300]) + 200)
+    latency = (found["answered"] - found["offered"]) / hz * 1e9
+    cycle = 1e9 / hz
+    assert latency == pytest.approx([closed, hit, miss], abs=1.05 * cycle)
+
+
+def test_paper_bandwidth_both_ways() -> None:
+    """The paper on massive queueing, III-B: a DDR4 memory takes 60 to 80 Gbit/s written and read at once, by the FPGA's configuration.
+
+    80 each way would be 160 of the 153.6 Gbit/s of the pins; here large frames get 60 to 70.
+    """
+    for beats in (9, 16, 24, 32):
+        each_way = share("ddr4_2400", *pages(beats, seed=beats)) * PEAK["ddr4_2400"] * 8 / 2 / 1e9
+        assert 60 <= each_way <= 70, f"{beats} beats: {each_way:.1f} Gbit/s"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_beats_are_bound_by_activates(kind: str) -> None:
+    """Single beats at random places need an activate each; four of them take tFAW, and HBM2 has enough banks that the bus is the limit."""
+    rng = np.random.default_rng(1)
+    address = rng.integers(0, 1 << 24, 20_000) * 64
+    t = channel(kind)["timing"]
+    bound = min(1.0, 4 * t["burst"] * (64 // memories.dram_kinds()[kind].access_bytes) / t["faw"]) * (1 - t["rfc"] / t["refi"])
+    found = share(kind, np.zeros(len(address)), address)
+    assert 0.85 * bound <= found <= bound
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_bank_is_bound_by_its_row_cycle(kind: str) -> None:
+    """A stride that stays in one bank and takes a new row each time: a beat every tRC."""
+    dram = channel(kind, hash_groups=False)
+    row = memories.dram_kinds()[kind].row_bytes * 16
+    found = trace(dram, np.zeros(2000), np.arange(2000) * row)
+    t = dram["timing"]
+    ticks = found["cycles"] * dram["ticks"] / dram["per_cycles"] * (1 - t["rfc"] / t["refi"])
+    assert ticks / 2000 == pytest.approx(t["ras"] + t["rp"], rel=0.04)
+
+
+def test_batches_pay_for_turns() -> None:
+    """Longer batches turn the bus less often, and carry more."""
+    write, address = pages(16, seed=3)
+    found = [share("ddr4_2400", write, address, queue=128, batch=batch) for batch in (4, 16, 64)]
+    assert found == sorted(found)
+    assert found[2] - found[0] > 0.2
+
+
+def test_bad_settings_are_named() -> None:
+    with pytest.raises(ValueError, match="one of ideal, sram, ddr4_2400"):
+        memories.check_kind("ddr5")
+    for given, words in (
+        ({"mapping": "bank row group column"}, "begin with `row`"),
+        ({"mapping": "row bank column"}, "all bits"),
+        ({"mapping": "row bank group:1 column group column"}, "all bits"),
+        ({"mapping": "row bank group rank column"}, "made of row"),
+        ({"batch": 100}, "more than the 64 places"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            memories.check_controller("ddr4_2400", memories.Controller(**given))
+    with pytest.raises(ValueError, match="kind ideal has no controller"):
+        memories.check_controller("ideal", memories.Controller(queue=8))

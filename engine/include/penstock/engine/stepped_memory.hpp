@@ -207,6 +207,7 @@ void SteppedMemory::step_writes(std::int64_t now, Hooks& hooks) {
     }
     for (std::size_t m = 0; m < ports_.size(); ++m) {
         SteppedPort& port = ports_[m];
+        const bool address_ready = port.aw_ready();  // before the data of this cycle makes room
         if (port.b_valid()) {
             port.give_b();
             answers_[m].push(true, now);
@@ -216,7 +217,7 @@ void SteppedMemory::step_writes(std::int64_t now, Hooks& hooks) {
             port.take_w();
         }
         auto& address = write_addresses_.port[m];
-        if (address.valid(now) && port.aw_ready()) {
+        if (address.valid(now) && address_ready) {
             port.take_aw(address.front().address, address.front().beats);
             address.pop(now);
         }
@@ -296,12 +297,13 @@ void SteppedMemory::step_reads(std::int64_t now, Hooks& hooks) {
     }
     for (std::size_t m = 0; m < ports_.size(); ++m) {
         SteppedPort& port = ports_[m];
+        const bool address_ready = port.ar_ready();
         if (port.r_valid() && port_read_[m].room(now)) {
             port.give_r();
             port_read_[m].push(true, now);
         }
         auto& address = read_addresses_.port[m];
-        if (address.valid(now) && port.ar_ready()) {
+        if (address.valid(now) && address_ready) {
             port.take_ar(address.front().address, address.front().beats);
             address.pop(now);
         }
