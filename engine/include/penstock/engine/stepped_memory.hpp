@@ -105,7 +105,7 @@ class SteppedMemory {
     void fetch(const MemoryFrame& frame, std::int64_t now);
     // A cycle. Tells `hooks`: beat_taken(now), of the input buffer; stored(frame, from): its enqueue is offered from `from` on;
     // sent(frame, from, bytes, last), which returns the cycle in which the output takes the beat that is there from `from` on;
-    // page_read(frame, now): the page has been read.
+    // page_read(frame, now): the page has been read; page_room(): whether there was room for such a page at the beginning of the cycle.
     template <typename Hooks>
     void step(std::int64_t now, Hooks&& hooks);
     const MemoryCounts& counts(unsigned memory) const { return ports_[memory].counts; }
@@ -269,7 +269,7 @@ void SteppedMemory::step_writes(std::int64_t now, Hooks& hooks) {
 
 template <typename Hooks>
 void SteppedMemory::step_reads(std::int64_t now, Hooks& hooks) {
-    if (fabric_read_.valid(now) && out_.oldest() < now && fetched_.valid(now)) {
+    if (fabric_read_.valid(now) && out_.oldest() < now && fetched_.valid(now) && hooks.page_room()) {
         const MemoryFrame frame = fetched_.front();
         const std::uint32_t beats = (frame.length + memory_timing::kBeatBytes - 1) / memory_timing::kBeatBytes;
         const bool last = ++handler_beats_ == beats;
