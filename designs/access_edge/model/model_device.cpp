@@ -491,6 +491,7 @@ void ModelDevice<Core>::step_memory() {
             device.first_beat_ = -1;
             return rid;
         }
+        bool enqueue_room() const { return device.enqueues_.size() < memory_timing::kEnqueues; }
         bool page_room() const { return device.sent_pages_.size() < memory_timing::kFreed; }
         void page_read(const MemoryFrame& frame, std::int64_t now) { device.sent_pages_.push({now + 1, frame.descriptor}); }
     };

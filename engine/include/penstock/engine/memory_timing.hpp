@@ -22,6 +22,7 @@ namespace memory_timing {
 inline constexpr unsigned kOutstanding = 64;  // MaxOutstanding: frames and bursts under way in each direction
 inline constexpr unsigned kSkid = 2;          // words in a pst_skid_buffer, and in the handlers' address FIFOs
 inline constexpr unsigned kJobs = 4;          // bursts whose data is still to be sent (pst_rx_handler)
+inline constexpr unsigned kEnqueues = 4;      // frames that are stored, and have not been taken from the rx handler
 inline constexpr unsigned kFreed = 4;         // pages that the tx handler gives back, and that have not been taken
 inline constexpr unsigned kPortBeats = 32;    // data FIFO of the fabric at each memory
 inline constexpr unsigned kPortBursts = 16;   // address FIFO of the fabric at each memory

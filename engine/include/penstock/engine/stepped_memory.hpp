@@ -105,7 +105,8 @@ class SteppedMemory {
     void fetch(const MemoryFrame& frame, std::int64_t now);
     // A cycle. Tells `hooks`: beat_taken(now), of the input buffer; stored(frame, from): its enqueue is offered from `from` on;
     // sent(frame, from, bytes, last), which returns the cycle in which the output takes the beat that is there from `from` on;
-    // page_read(frame, now): the page has been read; page_room(): whether there was room for such a page at the beginning of the cycle.
+    // page_read(frame, now): the page has been read. enqueue_room(), page_room(): whether there was room for what is stored, and for a page that
+    // has been read, at the beginning of the cycle.
     template <typename Hooks>
     void step(std::int64_t now, Hooks&& hooks);
     const MemoryCounts& counts(unsigned memory) const { return ports_[memory].counts; }
@@ -195,7 +196,7 @@ void SteppedMemory::step_writes(std::int64_t now, Hooks& hooks) {
     // From the last stage to the first; room is what there was before this cycle.
     if (pending_.valid(now)) {
         const Burst& burst = pending_.front();
-        if (burst.memory < 0 || answers_[burst.memory].valid(now)) {
+        if ((burst.memory < 0 || answers_[burst.memory].valid(now)) && (!burst.last || hooks.enqueue_room())) {
             if (burst.memory >= 0) answers_[burst.memory].pop(now);
             if (burst.last) {
                 hooks.stored(written_.front(), now + 1);
