@@ -21,6 +21,7 @@ from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
 from penstock.designs.access_edge import registers, scheduler
 from penstock.designs.design import NAME, Configuration
+from penstock.engine import memories
 from penstock.errors import UserError
 from penstock.hardware import part_model, plugs
 from penstock.parts import registry as parts
@@ -31,20 +32,46 @@ MEMORY_UNIT_BYTES = 4096  # no AXI4 burst crosses it, so memories are multiples 
 NO_AQM = "none"
 
 Count = Annotated[int, Field(strict=True, ge=1)]
+Places = Annotated[int, Field(strict=True, ge=1, le=1024)]
 
 
 class Memory(BaseModel):
-    """One packet memory: descriptors `base .. base + pages - 1` are its pages, one frame takes one page."""
+    """A packet memory, or several channels of a kind: descriptors `base .. base + pages - 1` are the pages of one, a frame takes one page."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(pattern=NAME, description="Name in reports.")
-    bytes: Count = Field(description="Size of the memory in bytes, a multiple of 4,096.")
-    pages: Count = Field(description="Number of pages.")
+    kind: str = Field(memories.IDEAL, strict=True, description="`ideal`, `sram`, or a kind of DRAM (docs/memories.md).")
+    channels: int = Field(1, strict=True, ge=1, le=memories.MAX_CHANNELS, description="Number of channels, each with an AXI4 port of its own.")
+    bytes: Count = Field(description="Size of a channel in bytes, a multiple of 4,096.")
+    pages: Count = Field(description="Number of pages of a channel.")
     page_bytes: Count = Field(description="Bytes of a page, a multiple of 64: the largest frame that it holds.")
+    memory_clock_hz: Annotated[int, Field(strict=True, ge=10**8, le=4 * 10**9)] | None = Field(
+        None, description="Clock of a DRAM, where it is not that of its kind."
+    )
+    mapping: str | None = Field(None, strict=True, description="Which bits of an address are row, bank, group and column of a DRAM.")
+    hash_groups: bool = Field(True, strict=True, description="A DRAM's bank group is XORed with the address bits above it.")
+    close_rows: bool = Field(False, strict=True, description="A DRAM's controller closes rows that no access needs.")
+    queue: Places | None = Field(None, description="Accesses in each queue of a DRAM's controller, where it is not that of its kind.")
+    batch: Places | None = Field(None, description="Accesses of a DRAM in one direction while the other one waits; likewise.")
+
+    @field_validator("kind")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        return memories.check_kind(value)
+
+    @property
+    def controller(self) -> memories.Controller:
+        """What it says of a DRAM's controller."""
+        return memories.Controller(self.memory_clock_hz, self.mapping, self.hash_groups, self.close_rows, self.queue, self.batch)
+
+    def in_job(self, clock_hz: int, channel: int, ideal: Mapping[str, int]) -> dict[str, Any]:
+        """Return the keys of a job; `channel` counts through all memories, `ideal` are the latencies of ideal ones."""
+        return {"bytes": self.bytes, **memories.in_job(self.kind, self.controller, clock_hz, channel, ideal)}
 
     @model_validator(mode="after")
     def _check(self) -> "Memory":
+        memories.check_controller(self.kind, self.controller)
         if self.page_bytes % PAGE_UNIT_BYTES:
             raise ValueError(f"memory {self.name} has pages of {self.page_bytes:,} bytes, which is not a multiple of {PAGE_UNIT_BYTES}")
         if self.bytes % MEMORY_UNIT_BYTES:
@@ -152,7 +179,9 @@ class Config(Configuration):
                 raise ValueError("there is a hierarchy, which needs shaping: true")
             if max(self.hierarchy.nodes, self.hierarchy.ports) > self.queues:
                 raise ValueError(f"the hierarchy has more nodes or ports than there are queues, {self.queues:,}")
-        names = [memory.name for memory in self.memories]
+        if len(self.channels) > memories.MAX_CHANNELS:
+            raise ValueError(f"the memories have {len(self.channels)} channels in all, allowed: 1 to {memories.MAX_CHANNELS}")
+        names = [memory.name for memory in self.channels]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
             raise ValueError(f"two memories are called {twice}")
@@ -218,14 +247,23 @@ class Config(Configuration):
         return self._in_hardware(self.own_scheduler)
 
     @property
+    def channels(self) -> tuple[Memory, ...]:
+        """The memories as the hardware has them, one for each port; several channels of one have a number behind its name."""
+        return tuple(
+            memory if memory.channels == 1 else memory.model_copy(update={"name": f"{memory.name}{channel}", "channels": 1})
+            for memory in self.memories
+            for channel in range(memory.channels)
+        )
+
+    @property
     def descriptors(self) -> int:
         """Number of descriptors: the pages of all memories."""
-        return sum(memory.pages for memory in self.memories)
+        return sum(memory.pages for memory in self.channels)
 
     @property
     def address_bits(self) -> int:
         """Bits of a byte address over all memories."""
-        return max(1, (sum(memory.bytes for memory in self.memories) - 1).bit_length())
+        return max(1, (sum(memory.bytes for memory in self.channels) - 1).bit_length())
 
     @property
     def tick_shift(self) -> int:
@@ -284,11 +322,12 @@ def model_settings(config: Config) -> dict[str, Any]:
 
 
 def device(config: Config, library: str | None, timing: Mapping[str, int]) -> dict[str, Any]:
-    """Return key `device` of a job: the RTL in `library` (may be filled in later), None: the model. `timing` is that of every memory."""
+    """Return key `device` of a job: the RTL in `library` (may be filled in later), None: the model. `timing` is that of ideal memories."""
     common = {"design": config.design, "clock_hz": config.clock_hz, "queues": config.queues}
+    found = [memory.in_job(config.clock_hz, channel, timing) for channel, memory in enumerate(config.channels)]
     if library is not None:
-        return common | {"library": library, "memories": [{"bytes": memory.bytes, **timing} for memory in config.memories]}
-    pools = [{"bytes": memory.bytes, "pages": memory.pages, "page_bytes": memory.page_bytes, **timing} for memory in config.memories]
+        return common | {"library": library, "memories": found}
+    pools = [{**keys, "pages": memory.pages, "page_bytes": memory.page_bytes} for keys, memory in zip(found, config.channels, strict=True)]
     return common | {"model": model_settings(config), "memories": pools}
 
 
@@ -300,10 +339,10 @@ def parameters(config: Config) -> dict[str, str]:
 
     return {
         "Queues": str(config.queues),
-        "Memories": str(len(config.memories)),
-        "MemPages": packed(32, [memory.pages for memory in config.memories]),
-        "MemPageBytes": packed(32, [memory.page_bytes for memory in config.memories]),
-        "MemBytes": packed(64, [memory.bytes for memory in config.memories]),
+        "Memories": str(len(config.channels)),
+        "MemPages": packed(32, [memory.pages for memory in config.channels]),
+        "MemPageBytes": packed(32, [memory.page_bytes for memory in config.channels]),
+        "MemBytes": packed(64, [memory.bytes for memory in config.channels]),
         "AddrWidth": str(config.address_bits),
         "MaxFrameBytes": str(config.max_frame_bytes),
         "MinFrameBytes": str(config.min_frame_bytes),

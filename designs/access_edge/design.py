@@ -29,11 +29,11 @@ class AccessEdge(Design):
 
     def widths(self, config: Config) -> dict[str, int]:
         """Return what stands in the widths of its ports."""
-        return {"Memories": len(config.memories), "AddrWidth": config.address_bits, "DataWidth": 512, "DataBytes": 64}
+        return {"Memories": len(config.channels), "AddrWidth": config.address_bits, "DataWidth": 512, "DataBytes": 64}
 
     def defines(self, config: Config) -> dict[str, int]:
         """Return the macros of its shim."""
-        return {"PST_MEMORIES": len(config.memories), "PST_ADDR_WIDTH": config.address_bits}
+        return {"PST_MEMORIES": len(config.channels), "PST_ADDR_WIDTH": config.address_bits}
 
     def plugs(self, config: Config) -> dict[str, str]:
         """Return the files that say which AQM is in, and which scheduler of the user's own."""

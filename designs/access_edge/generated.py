@@ -57,7 +57,7 @@ def facts(config: Config) -> str:
     """Return the tables of its numbers."""
     memories = "\n".join(
         f"| {index} | {memory.name} | {memory.bytes:,} | {memory.pages:,} | {memory.page_bytes:,} |"
-        for index, memory in enumerate(config.memories)
+        for index, memory in enumerate(config.channels)
     )
     return f"""| | |
 |---|---|

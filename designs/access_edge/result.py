@@ -68,7 +68,7 @@ def own(raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, Any]:
         "queues_listed": len(queues),
         "queues": queues,
         **hierarchy_rows.rows(raw, plan.parents, config.clock_hz),
-        "memories": [{"name": m.name, **counts} for m, counts in zip(config.memories, raw["memory"], strict=True)],
+        "memories": [{"name": m.name, **counts} for m, counts in zip(config.channels, raw["memory"], strict=True)],
     }
 
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <new>
+#include <stdexcept>
 
 #include "penstock/engine/device.hpp"
 
@@ -17,6 +18,10 @@ constexpr std::uint64_t kBoundary = 4096;  // no AXI4 burst crosses it
 
 MemoryModel::MemoryModel(const MemorySettings& settings, unsigned index, std::uint64_t seed)
     : settings_(settings), index_(index), random_(seed, 0x4D45'4D00 + index) {
+    if (settings.dram) {
+        if (settings.dram->bursts + settings.dram->reorder_beats > kBursts) throw std::invalid_argument("a memory has room for 2,048 bursts");
+        dram_ = std::make_unique<DramPort>(*settings.dram);
+    }
     void* mapped = mmap(nullptr, settings_.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc();
     storage_ = static_cast<std::uint8_t*>(mapped);
@@ -25,6 +30,15 @@ MemoryModel::MemoryModel(const MemorySettings& settings, unsigned index, std::ui
 MemoryModel::~MemoryModel() { munmap(storage_, settings_.bytes); }
 
 void MemoryModel::fail(const std::string& what) const { throw DeviceError("memory " + std::to_string(index_) + ": " + what); }
+
+void MemoryModel::drive_dram(pst_axi_pins& pins) {
+    dram_->step();
+    pins.awready_i = dram_->aw_ready();
+    pins.wready_i = dram_->w_ready();
+    pins.arready_i = dram_->ar_ready();
+    pins.bvalid_i = dram_->b_valid();
+    if (!pins.rvalid_i && dram_->r_valid()) present(pins);
+}
 
 void MemoryModel::present(pst_axi_pins& pins) {
     const Burst& burst = reads_.front();
@@ -58,11 +72,13 @@ void MemoryModel::write_beat(const pst_axi_pins& pins, std::int64_t now) {
     }
     if (static_cast<std::int64_t>(counts_.write_beats) == flip_ && pins.wstrb_o) to[std::countr_zero(pins.wstrb_o)] ^= 0x01;
     ++counts_.write_beats;
+    if (dram_) dram_->take_w();
     const bool last = ++burst.done == burst.beats;
     if (last != static_cast<bool>(pins.wlast_o))
         fail("wlast is " + std::to_string(pins.wlast_o) + " at beat " + std::to_string(burst.done) + " of " + std::to_string(burst.beats));
     if (!last) return;
     writes_.pop();
+    if (dram_) return;
     if (answers_.full()) fail("more write responses outstanding than the engine has room for");
     answers_.push(now + settings_.write_latency);
 }
@@ -94,18 +110,26 @@ void MemoryModel::handle(pst_axi_pins& pins, std::int64_t now) {
     if (pins.awvalid_o && pins.awready_i) {
         check_burst("write", pins.awaddr_o, pins.awlen_o, pins.awsize_o, pins.awburst_o);
         writes_.push({pins.awaddr_o, 0, pins.awlen_o + 1U, 0});
+        if (dram_) dram_->take_aw(pins.awaddr_o, pins.awlen_o + 1U);
         ++counts_.write_bursts;
     }
-    if (pins.bvalid_i && pins.bready_o) answers_.pop();
+    if (pins.bvalid_i && pins.bready_o) {
+        if (dram_)
+            dram_->give_b();
+        else
+            answers_.pop();
+    }
     if (pins.rvalid_i && pins.rready_o) {
         Burst& burst = reads_.front();
         ++counts_.read_beats;
         if (++burst.done == burst.beats) reads_.pop();
         pins.rvalid_i = 0;
+        if (dram_) dram_->give_r();
     }
     if (pins.arvalid_o && pins.arready_i) {
         check_burst("read", pins.araddr_o, pins.arlen_o, pins.arsize_o, pins.arburst_o);
         reads_.push({pins.araddr_o, now + settings_.read_latency, pins.arlen_o + 1U, 0});
+        if (dram_) dram_->take_ar(pins.araddr_o, pins.arlen_o + 1U);
         ++counts_.read_bursts;
     }
 }

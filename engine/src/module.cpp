@@ -11,6 +11,7 @@
 #include "blocks/timing/model/shaper_code.hpp"
 #include "designs.hpp"
 #include "models.hpp"
+#include "penstock/engine/python_memory.hpp"
 #include "python_job.hpp"
 #include "python_progress.hpp"
 #include "python_result.hpp"
@@ -64,6 +65,7 @@ NB_MODULE(_engine, m) {
         },
         nb::arg("code"), "(mantissa, exponent, burst) of a shaper's word");
     penstock::bind_session(m);
+    penstock::bind_dram(m);
     penstock::bind_models(m);
     penstock::bind_designs(m);
     penstock::bind_switch_sim(m);

@@ -16,6 +16,7 @@
 #include "designs/access_edge/model/model_device.hpp"
 #include "designs/access_edge/model/pin_face.hpp"
 #include "designs/access_edge/model/scheduler_choice.hpp"
+#include "penstock/engine/python_memory.hpp"
 #include "penstock/engine/rtl_device.hpp"
 
 namespace penstock {
@@ -59,11 +60,7 @@ class AccessEdge final : public DeviceKind {
 };
 
 MemorySettings memory_settings(Table table, PagePool* pool) {
-    MemorySettings memory;
-    memory.bytes = static_cast<std::uint64_t>(table.integer("bytes", PST_BEAT_BYTES, std::int64_t{1} << 46));
-    memory.read_latency = static_cast<std::uint32_t>(table.integer("read_latency", 1, 1'000'000, memory.read_latency));
-    memory.write_latency = static_cast<std::uint32_t>(table.integer("write_latency", 1, 1'000'000, memory.write_latency));
-    memory.gap_permille = static_cast<std::uint32_t>(table.integer("gap_permille", 0, 999, 0));
+    const MemorySettings memory = memory_of_job(table);
     if (pool) {
         pool->pages = static_cast<std::uint32_t>(table.integer("pages", 1, 1 << 28));
         pool->page_bytes = static_cast<std::uint32_t>(table.integer("page_bytes", PST_BEAT_BYTES, 1 << 20));

@@ -97,8 +97,15 @@ class InputModel {
 
     // The store's output reads a beat ahead: when it does so is known as soon as the beat before it is given away.
     std::int64_t next_read() const { return std::max(stored_[slot(taken_)] + 1, advance_at_); }
+    // The one behind it is read when the output has moved on: the beat before both has been taken.
+    std::int64_t second_read() const {
+        return std::max({stored_[slot(taken_ + 1)] + 1, next_read() + 1, taken_at_[(taken_ + 1) & 1]});
+    }
     // When the place of the n-th beat is free.
-    std::int64_t free_at(std::uint64_t n) const { return n - depth_ == taken_ ? next_read() : read_[slot(n - depth_)]; }
+    std::int64_t free_at(std::uint64_t n) const {
+        const std::uint64_t before = n - depth_;  // the beat that is there
+        return before == taken_ ? next_read() : before == taken_ + 1 ? second_read() : read_[slot(before)];
+    }
     // Where a beat is in the vectors below: twice the store, for a beat may come to a place before the one that was there has left the
     // output.
     std::size_t slot(std::uint64_t beat) const { return beat & (2 * depth_ - 1); }

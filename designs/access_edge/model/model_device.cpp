@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "penstock/engine/measure.hpp"
 #include "penstock/engine/memory_timing.hpp"
 #include "penstock/engine/ring.hpp"
+#include "penstock/engine/stepped_memory.hpp"
 
 namespace penstock::engine {
 
@@ -41,6 +43,7 @@ class ModelDevice final : public Device {
           layout_(make_layout(settings, pools_)),
           write_(memories_, layout_),
           read_(memories_, layout_),
+          stepped_(make_stepped(settings, layout_)),
           core_(settings.queues, pools_.descriptors(), settings.aqm.make(settings.queues), settings.hierarchy_sizes, settings.scheduler),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
           registers_(settings.queues, settings.hierarchy, settings.hierarchy_sizes),
@@ -78,7 +81,7 @@ class ModelDevice final : public Device {
         input_.close(now_, told_);
         find_arrival();
     }
-    MemoryCounts memory_counts(unsigned m) const override { return memories_[m].counts; }
+    MemoryCounts memory_counts(unsigned m) const override { return stepped_ ? stepped_->counts(m) : memories_[m].counts; }
     BusCounts bus_counts() const override {
         BusCounts counts = input_.counts();
         counts.output_ready = now_ - not_ready_;
@@ -128,8 +131,14 @@ class ModelDevice final : public Device {
     }
     static std::vector<MemoryTimes> make_memories(const DeviceSettings& settings) {
         std::vector<MemoryTimes> memories;
-        for (unsigned m = 0; m < settings.memories.size(); ++m) memories.emplace_back(settings.memories[m], m, settings.seed);
+        for (const MemorySettings& memory : settings.memories) memories.push_back({.settings = memory, .ar = {}, .x = {}, .counts = {}});
         return memories;
+    }
+    // None where all memories answer after a fixed time: their times are computed.
+    static std::unique_ptr<SteppedMemory> make_stepped(const DeviceSettings& settings, const std::vector<PageLayout>& layout) {
+        const bool computed = std::all_of(settings.memories.begin(), settings.memories.end(),
+                                          [](const MemorySettings& m) { return !m.dram && m.gap_permille == 0; });
+        return computed ? nullptr : std::make_unique<SteppedMemory>(settings.memories, layout, settings.seed);
     }
     static std::vector<PageLayout> make_layout(const DeviceSettings& settings, const TimedPagePools& pools) {
         std::vector<PageLayout> layout;
@@ -152,9 +161,12 @@ class ModelDevice final : public Device {
     void find_arrival() { arrival_ = input_.has_frame() && input_.ready() ? input_.frame().last : kNever; }
     void find_page();
     void store_frame();
+    void step_memory();
+    bool memory_ready() const { return stepped_ ? stepped_->fetches(now_) : read_.ready(now_); }
     template <typename Out>
     void send(const Out& out);
     bool capable(const Frame& frame);
+    std::int64_t send_beat(std::int64_t from, std::uint32_t bytes, bool is_last);
     std::int64_t output_beat(std::int64_t from, std::int64_t free);
     std::int64_t next_event() const;
     // What a register of a counter shows; none: it is not one.
@@ -167,6 +179,7 @@ class ModelDevice final : public Device {
     std::vector<PageLayout> layout_;
     WriteTimes write_;
     ReadTimes read_;
+    std::unique_ptr<SteppedMemory> stepped_;
     Core core_;
     std::vector<std::uint8_t> ect_bytes_;  // of a frame that is looked at
     RegisterModel registers_;
@@ -187,6 +200,15 @@ class ModelDevice final : public Device {
     std::int64_t page_at_ = kNever;  // the frame at the head of passed_ asks for its page
     std::int64_t granted_ = INT64_MIN / 2, asked_ = INT64_MIN / 2;
     Ring<Enqueue, 4 * memory_timing::kOutstanding> enqueues_;
+    // With a stepped memory: frames on their way to their pages, the last of which may still wait for the rx handler; frames being sent.
+    Ring<Enqueue, 4 * memory_timing::kOutstanding> storing_;
+    std::optional<MemoryFrame> granted_frame_;
+    struct Sending {
+        std::uint64_t number;
+        std::uint32_t queue;
+    };
+    Ring<Sending, 2 * memory_timing::kOutstanding> sending_;
+    std::int64_t first_beat_ = -1, last_beat_ = -1;  // of the frame that is being sent
     std::array<Amount, access_edge::kDropReasons> dropped_{}, held_drops_{};
 
     // AQM
@@ -217,7 +239,7 @@ void ModelDevice<Core>::connect(std::span<FrameSource* const> sources, Observer*
     observer_ = observer;
     origin_ += now_;
     if (core_due_ != kNever) core_due_ -= now_;
-    for (MemoryTimes& memory : memories_) memory.set_origin(origin_ + kResetCycles);
+    if (stepped_) stepped_->set_origin(origin_ + kResetCycles);
     now_ = 0;
     egress_free_ = 0;
     input_.connect(sources.empty() ? nullptr : sources.front());
@@ -230,6 +252,7 @@ template <typename Core>
 void ModelDevice<Core>::cycle() {
     if (input_.asking() && (active_ || now_ >= input_.ask_again())) ask();
     active_ = false;
+    if (stepped_) step_memory();
     while (now_ >= arrival_) arrivals();
     while (!classified_.empty() && classified_.front().cycle <= now_) {
         observer_->classified(now_, classified_.front().fate);
@@ -260,7 +283,7 @@ void ModelDevice<Core>::cycle() {
     const HierarchySetting* hierarchy_setting = registers_.offered_hierarchy();
     if (hierarchy_setting && !core_.hierarchy_setting_ready(hierarchy_setting->what)) hierarchy_setting = nullptr;
     const bool enqueue = !enqueues_.empty() && enqueues_.front().from <= now_ && core_.enqueue_ready(setting_taken);
-    const bool out = core_.out_valid(now_ + origin_) && read_.ready(now_);
+    const bool out = core_.out_valid(now_ + origin_) && memory_ready();
 
     if (core_.event_valid()) {
         const auto& packet = core_.event();
@@ -326,7 +349,7 @@ void ModelDevice<Core>::run(std::int64_t until) {
 // The next cycle in which something may happen.
 template <typename Core>
 std::int64_t ModelDevice<Core>::next_event() const {
-    if (core_due_ <= now_ || !registers_.quiet()) return now_;
+    if (core_due_ <= now_ || !registers_.quiet() || (stepped_ && (stepped_->busy() || granted_frame_))) return now_;
     std::int64_t next = std::min({core_due_, arrival_, page_at_});
     if (input_.asking()) next = active_ ? now_ : std::min(next, input_.ask_again());
     if (!classified_.empty()) next = std::min(next, classified_.front().cycle);
@@ -334,7 +357,7 @@ std::int64_t ModelDevice<Core>::next_event() const {
     if (!sent_pages_.empty()) next = std::min(next, sent_pages_.front().from);
     if (!enqueues_.empty()) next = std::min(next, enqueues_.front().from);
     if (!leaving_.empty()) next = std::min(next, leaving_.front().last_beat);
-    if (const std::int64_t out = core_.next_out(); out != kNever) next = std::min(next, std::max(out - origin_, read_.ready_from()));
+    if (const std::int64_t out = core_.next_out(); out != kNever) next = std::min(next, std::max(out - origin_, stepped_ ? now_ : read_.ready_from()));
     return std::max(next, now_);
 }
 
@@ -381,7 +404,8 @@ void ModelDevice<Core>::tell_taken() {
 // When the frame at the head asks for its page: it is stored, and the grant before is taken.
 template <typename Core>
 void ModelDevice<Core>::find_page() {
-    page_at_ = passed_.empty() ? kNever : std::max({passed_.front().stored + classify_timing::kOffer, granted_, asked_ + 1});
+    page_at_ = passed_.empty() || granted_ == kNever ? kNever
+                                                     : std::max({passed_.front().stored + classify_timing::kOffer, granted_, asked_ + 1});
 }
 
 template <typename Core>
@@ -392,13 +416,20 @@ void ModelDevice<Core>::store_frame() {
     const auto page = pools_.allocate(frame.length, now_);
     const int memory = page ? static_cast<int>(pools_.memory_of(*page)) : -1;
     const std::uint32_t descriptor = page.value_or(0);
+    const Enqueue enqueue{
+        now_,
+        {descriptor, frame.queue, static_cast<std::uint16_t>(frame.length), static_cast<std::uint8_t>(page ? 0 : 5), frame.number},
+        frame.ect};
+    if (stepped_) {
+        granted_frame_ = MemoryFrame{memory, descriptor, frame.length};
+        storing_.push(enqueue);
+        page_at_ = granted_ = kNever;
+        return;
+    }
     granted_ = write_.grant(now_ + 1);
-    const std::int64_t from =
+    enqueues_.push(enqueue);
+    enqueues_.back().from =
         write_.store(granted_, memory, descriptor, frame.length, [&](std::int64_t cycle) { input_.beat_taken(cycle); });
-    enqueues_.push(
-        {from,
-         {descriptor, frame.queue, static_cast<std::uint16_t>(frame.length), static_cast<std::uint8_t>(page ? 0 : 5), frame.number},
-         frame.ect});
     find_page();
     if (arrival_ == kNever) {
         input_.retry();
@@ -412,21 +443,69 @@ template <typename Core>
 template <typename Out>
 void ModelDevice<Core>::send(const Out& out) {
     const std::uint32_t descriptor = out.descriptor, length = out.length;
-    std::int64_t first = -1, last = 0;
-    const auto beat = [&](std::int64_t from, std::uint32_t bytes, bool is_last) {
-        const auto free = static_cast<std::int64_t>(egress_free_ >> kTickBits);
-        const std::int64_t cycle = Core::kJudges ? output_beat(from, free) : std::max(from, free);
-        if (first < 0) first = cycle;
-        egress_free_ = std::max(egress_free_, ticks(cycle)) + (is_last ? egress_.time(bytes) + overhead_time_ : beat_time_);
-        not_ready_ += std::max<std::int64_t>(0, static_cast<std::int64_t>(egress_free_ >> kTickBits) - cycle - 1);
-        ++sent_beats_;
-        last = cycle;
-        return Core::kJudges ? marker_in_ : cycle;
-    };
-    const std::int64_t read = read_.fetch(now_, static_cast<int>(pools_.memory_of(descriptor)), descriptor, length, beat);
-    leaving_.push({first, last, out.tag, out.queue, length});
-    sent_pages_.push({read + 1, descriptor});
+    const int memory = static_cast<int>(pools_.memory_of(descriptor));
     observer_->expect(out.queue, false);
+    if (stepped_) {
+        sending_.push({out.tag, out.queue});
+        stepped_->fetch({memory, descriptor, length}, now_);
+        return;
+    }
+    first_beat_ = -1;
+    const std::int64_t read = read_.fetch(now_, memory, descriptor, length, [&](std::int64_t from, std::uint32_t bytes, bool last) {
+        return send_beat(from, bytes, last);
+    });
+    leaving_.push({first_beat_, last_beat_, out.tag, out.queue, length});
+    sent_pages_.push({read + 1, descriptor});
+}
+
+// A beat that is there from cycle `from` on: returns when the tx handler is rid of it.
+template <typename Core>
+std::int64_t ModelDevice<Core>::send_beat(std::int64_t from, std::uint32_t bytes, bool is_last) {
+    const auto free = static_cast<std::int64_t>(egress_free_ >> kTickBits);
+    const std::int64_t cycle = Core::kJudges ? output_beat(from, free) : std::max(from, free);
+    if (first_beat_ < 0) first_beat_ = cycle;
+    egress_free_ = std::max(egress_free_, ticks(cycle)) + (is_last ? egress_.time(bytes) + overhead_time_ : beat_time_);
+    not_ready_ += std::max<std::int64_t>(0, static_cast<std::int64_t>(egress_free_ >> kTickBits) - cycle - 1);
+    ++sent_beats_;
+    last_beat_ = cycle;
+    return Core::kJudges ? marker_in_ : cycle;
+}
+
+// A cycle of the memories of which it is not known when they answer.
+template <typename Core>
+void ModelDevice<Core>::step_memory() {
+    struct Hooks {
+        ModelDevice& device;
+        void beat_taken(std::int64_t now) { device.input_.beat_taken(now); }
+        void stored(const MemoryFrame&, std::int64_t from) {
+            device.enqueues_.push(device.storing_.front());
+            device.enqueues_.back().from = from;
+            device.storing_.pop();
+        }
+        std::int64_t sent(const MemoryFrame& frame, std::int64_t from, std::uint32_t bytes, bool last) {
+            const std::int64_t rid = device.send_beat(from, bytes, last);
+            if (!last) return rid;
+            const Sending& sending = device.sending_.front();
+            device.leaving_.push({device.first_beat_, device.last_beat_, sending.number, sending.queue, frame.length});
+            device.sending_.pop();
+            device.first_beat_ = -1;
+            return rid;
+        }
+        bool enqueue_room() const { return device.enqueues_.size() < memory_timing::kEnqueues; }
+        bool page_room() const { return device.sent_pages_.size() < memory_timing::kFreed; }
+        void page_read(const MemoryFrame& frame, std::int64_t now) { device.sent_pages_.push({now + 1, frame.descriptor}); }
+    };
+    stepped_->step(now_, Hooks{*this});
+    if (granted_frame_ && asked_ < now_ && stepped_->takes(now_)) {
+        stepped_->store(*granted_frame_, now_);
+        granted_frame_.reset();
+        granted_ = now_;
+        find_page();
+    }
+    if (arrival_ == kNever) {
+        input_.retry();
+        find_arrival();
+    }
 }
 
 // Whether the device finds the frame ECN-capable. Synthetic frames are none.

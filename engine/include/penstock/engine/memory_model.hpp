@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// One AXI4 memory: 512 bits wide, answers in order, with latency and gaps. It checks the device's side of the protocol.
+// One AXI4 memory: 512 bits wide, answers in order. Ideal (fixed latencies, gaps, reads and writes that know nothing of each other), or a
+// channel of DRAM. It checks the device's side of the protocol.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "penstock/engine/device.hpp"
+#include "penstock/engine/dram_port.hpp"
 #include "penstock/engine/random.hpp"
 #include "penstock/engine/ring.hpp"
 #include "penstock/pins.h"
@@ -17,6 +21,7 @@ struct MemorySettings {
     std::uint32_t read_latency = 40;   // cycles from the address handshake to the first beat at the earliest, >= 1
     std::uint32_t write_latency = 20;  // cycles from the last beat to the response at the earliest, >= 1
     std::uint32_t gap_permille = 0;    // share of cycles in which it takes and gives nothing, 0..999
+    std::optional<DramSettings> dram;  // a channel of DRAM, in place of the three above
 };
 
 class MemoryModel {
@@ -28,10 +33,11 @@ class MemoryModel {
 
     // Sets the pins that the memory drives in this cycle.
     void drive(pst_axi_pins& pins, std::int64_t now) {
+        if (dram_) return drive_dram(pins);
         gap_ = settings_.gap_permille && random_.permille(settings_.gap_permille);
-        pins.awready_i = !gap_ && !writes_.full();
+        pins.awready_i = !gap_ && writes_.size() < kOutstanding;
         pins.wready_i = !gap_ && !writes_.empty();
-        pins.arready_i = !gap_ && !reads_.full();
+        pins.arready_i = !gap_ && reads_.size() < kOutstanding;
         pins.bvalid_i = !answers_.empty() && answers_.front() <= now;
         if (!pins.rvalid_i && !gap_ && !reads_.empty() && reads_.front().ready <= now) present(pins);
     }
@@ -50,8 +56,10 @@ class MemoryModel {
         std::int64_t ready;  // cycle of the first beat at the earliest (reads)
         std::uint32_t beats, done;
     };
-    static constexpr std::size_t kOutstanding = 64;
+    static constexpr std::size_t kOutstanding = 64;  // of an ideal memory; a channel of DRAM has limits of its own
+    static constexpr std::size_t kBursts = 2048;
 
+    void drive_dram(pst_axi_pins& pins);
     void present(pst_axi_pins& pins);
     void handle(pst_axi_pins& pins, std::int64_t now);
     void check_hold(const pst_axi_pins& pins);
@@ -62,8 +70,9 @@ class MemoryModel {
     MemorySettings settings_;
     unsigned index_;
     Random random_;
+    std::unique_ptr<DramPort> dram_;
     std::uint8_t* storage_;  // mapped, so pages that are never written cost nothing
-    Ring<Burst, kOutstanding> writes_, reads_;
+    Ring<Burst, kBursts> writes_, reads_;
     Ring<std::int64_t, 2 * kOutstanding> answers_;
     MemoryCounts counts_;
     std::int64_t flip_ = -1;

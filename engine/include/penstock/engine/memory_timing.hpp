@@ -3,7 +3,8 @@
 //
 // Everything on these ways is a FIFO in order. So each step's cycle follows from the steps before it: a word leaves one cycle after it came
 // at the earliest, one a cycle, and enters a FIFO of depth d one cycle after the d-th before it left. These recurrences are exact; nothing
-// is stepped cycle by cycle. The names are those of the RTL (blocks/memory/rtl).
+// is stepped cycle by cycle. The names are those of the RTL (blocks/memory/rtl). That needs memories of which it is known beforehand when they
+// answer: ideal ones without gaps. stepped_memory.hpp has all others.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,6 @@
 
 #include "penstock/engine/frame.hpp"
 #include "penstock/engine/memory_model.hpp"
-#include "penstock/engine/random.hpp"
 
 namespace penstock::engine {
 
@@ -22,6 +22,8 @@ namespace memory_timing {
 inline constexpr unsigned kOutstanding = 64;  // MaxOutstanding: frames and bursts under way in each direction
 inline constexpr unsigned kSkid = 2;          // words in a pst_skid_buffer, and in the handlers' address FIFOs
 inline constexpr unsigned kJobs = 4;          // bursts whose data is still to be sent (pst_rx_handler)
+inline constexpr unsigned kEnqueues = 4;      // frames that are stored, and have not been taken from the rx handler
+inline constexpr unsigned kFreed = 4;         // pages that the tx handler gives back, and that have not been taken
 inline constexpr unsigned kPortBeats = 32;    // data FIFO of the fabric at each memory
 inline constexpr unsigned kPortBursts = 16;   // address FIFO of the fabric at each memory
 inline constexpr unsigned kBeatBytes = 64;
@@ -49,33 +51,14 @@ struct PageLayout {
     std::uint32_t page_bytes = 0, first_descriptor = 0;
 };
 
-// One memory, as in memory_model.hpp.
-class MemoryTimes {
-  public:
-    MemoryTimes(const MemorySettings& settings, unsigned index, std::uint64_t seed)
-        : settings_(settings), random_(seed, 0x4D45'4D00 + index) {}
-
-    const MemorySettings& settings() const { return settings_; }
-    bool has_gaps() const { return settings_.gap_permille != 0; }
-    // The first cycle from `cycle` on in which it takes and gives; cycles count from the first after power-on.
-    std::int64_t open(std::int64_t cycle) const {
-        if (settings_.gap_permille)
-            while (random_.permille_at(static_cast<std::uint64_t>(cycle + origin_) + 1, settings_.gap_permille)) ++cycle;
-        return cycle;
-    }
-    // Cycle 0 of all other calls is so many cycles after power-on.
-    void set_origin(std::int64_t cycles) { origin_ = cycles; }
-
-    Past<memory_timing::kPortBursts> aw, ar;
-    Past<memory_timing::kPortBeats> w, x;  // write data taken by the memory; read data taken from the port
+// One ideal memory, as in memory_model.hpp.
+struct MemoryTimes {
+    MemorySettings settings;
+    Past<memory_timing::kPortBursts> ar;
+    Past<memory_timing::kPortBeats> x;     // read data taken from the port
     std::int64_t answer = INT64_MIN / 2;   // last write response
     std::int64_t given = INT64_MIN / 2;    // last beat of read data
     MemoryCounts counts;
-
-  private:
-    MemorySettings settings_;
-    Random random_;
-    std::int64_t origin_ = 0;
 };
 
 // The three stages of pst_burst_splitter.
@@ -92,9 +75,7 @@ struct SplitterTimes {
 
 class WriteTimes {
   public:
-    WriteTimes(std::vector<MemoryTimes>& memories, const std::vector<PageLayout>& layout) : memories_(memories), layout_(layout) {
-        for (const MemoryTimes& memory : memories) gaps_ = gaps_ || memory.has_gaps();
-    }
+    WriteTimes(std::vector<MemoryTimes>& memories, const std::vector<PageLayout>& layout) : memories_(memories), layout_(layout) {}
 
     // When a grant that is there from `from` on is taken.
     std::int64_t grant(std::int64_t from) const { return std::max({from, frames_.oldest() + 1, splitter_.page_left}); }
@@ -107,11 +88,9 @@ class WriteTimes {
   private:
     std::vector<MemoryTimes>& memories_;
     const std::vector<PageLayout>& layout_;
-    bool gaps_ = false;
     SplitterTimes splitter_;
     Past<memory_timing::kOutstanding> frames_, bursts_;  // answered
     Past<memory_timing::kJobs> jobs_;                    // last beat taken
-    Past<memory_timing::kSkid> address_, route_, handler_data_, fabric_data_;
     std::int64_t beat_ = INT64_MIN / 2;      // last beat taken from the input buffer
     std::int64_t answered_ = INT64_MIN / 2;  // last burst's answer taken
 };
@@ -152,43 +131,21 @@ std::int64_t WriteTimes::store(std::int64_t granted, int memory, std::uint32_t d
     while (true) {
         const auto room = static_cast<std::uint32_t>(kBoundaryBeats - line % kBoundaryBeats);
         const std::uint32_t burst = memory < 0 ? beats : std::min(beats, room);
-        const std::int64_t taken = std::max({offered, jobs_.oldest() + 1, bursts_.oldest() + 1, gaps_ ? address_.oldest() + 1 : offered});
+        const std::int64_t taken = std::max({offered, jobs_.oldest() + 1, bursts_.oldest() + 1});
         std::int64_t answer = taken;  // without a page: from the next cycle on
         if (memory < 0) {
             for (std::uint32_t b = 0; b < burst; ++b) {
                 beat_ = std::max(beat_ + 1, taken + 1);
                 beat_taken(beat_);
             }
-        } else if (!gaps_) {
+        } else {
             // Nothing ever waits behind the handler's data: a beat is at its memory three cycles later.
             MemoryTimes& m = memories_[memory];
             for (std::uint32_t b = 0; b < burst; ++b) {
                 beat_ = std::max(beat_ + 1, taken + 1);
                 beat_taken(beat_);
             }
-            m.answer = answer = std::max(beat_ + 3 + m.settings().write_latency, m.answer + 1);
-            ++m.counts.write_bursts;
-            m.counts.write_beats += burst;
-        } else {
-            MemoryTimes& m = memories_[memory];
-            const std::int64_t address = std::max({taken + 1, address_.last() + 1, route_.oldest() + 1});
-            const std::int64_t routed = std::max({address + 1, route_.last() + 1, m.aw.oldest() + 1});
-            const std::int64_t aw = m.open(std::max(routed + 1, m.aw.last() + 1));
-            address_.push(address);
-            route_.push(routed);
-            m.aw.push(aw);
-            std::int64_t written = 0;
-            for (std::uint32_t b = 0; b < burst; ++b) {
-                beat_ = std::max({beat_ + 1, taken + 1, handler_data_.oldest() + 1});
-                const std::int64_t handed = std::max({beat_ + 1, handler_data_.last() + 1, fabric_data_.oldest() + 1});
-                const std::int64_t put = std::max({handed + 1, fabric_data_.last() + 1, routed + 1, m.w.oldest() + 1});
-                written = m.open(std::max({put + 1, m.w.last() + 1, aw + 1}));
-                handler_data_.push(handed);
-                fabric_data_.push(put);
-                m.w.push(written);
-                beat_taken(beat_);
-            }
-            m.answer = answer = std::max(written + m.settings().write_latency, m.answer + 1);
+            m.answer = answer = std::max(beat_ + 3 + m.settings.write_latency, m.answer + 1);
             ++m.counts.write_bursts;
             m.counts.write_beats += burst;
         }
@@ -218,13 +175,13 @@ std::int64_t ReadTimes::fetch(std::int64_t now, int memory, std::uint32_t descri
         const std::int64_t taken = std::max(offered, address_.oldest() + 1);
         const std::int64_t address = std::max({taken + 1, address_.last() + 1, route_.oldest() + 1});
         const std::int64_t routed = std::max({address + 1, route_.last() + 1, bursts_.oldest() + 1, m.ar.oldest() + 1});
-        const std::int64_t ar = m.open(std::max(routed + 1, m.ar.last() + 1));
+        const std::int64_t ar = std::max(routed + 1, m.ar.last() + 1);
         address_.push(address);
         route_.push(routed);
         m.ar.push(ar);
-        const std::int64_t first = ar + m.settings().read_latency;
+        const std::int64_t first = ar + m.settings.read_latency;
         for (std::uint32_t b = 0; b < burst; ++b) {
-            m.given = std::max(m.open(std::max(first, m.given + 1)), m.x.oldest() + 1);
+            m.given = std::max({first, m.given + 1, m.x.oldest() + 1});
             x_ = std::max({m.given + 1, x_ + 1, y_.oldest() + 1});
             m.x.push(x_);
             y = std::max({x_ + 1, y_.last() + 1, z_.oldest() + 1});

@@ -18,6 +18,7 @@ class Ring {
     std::uint32_t size() const { return tail_ - head_; }
     T& front() { return items_[head_ % Capacity]; }
     const T& front() const { return items_[head_ % Capacity]; }
+    T& back() { return items_[(tail_ - 1) % Capacity]; }
     // The n-th from the front.
     const T& at(std::uint32_t n) const { return items_[(head_ + n) % Capacity]; }
     void push(const T& item) { items_[tail_++ % Capacity] = item; }

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Rx handler, memory fabric, memories and tx handler without their data, cycle by cycle: for memories of which nobody knows beforehand when
+// they answer, as channels of DRAM. memory_timing.hpp has the same in closed form, for ideal memories. The names are those of the RTL
+// (blocks/memory/rtl).
+//
+// Everything between two memories is a FIFO. A word leaves one cycle after it came at the earliest, one a cycle, and finds room where
+// there was room at the beginning of the cycle.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "penstock/engine/dram_port.hpp"
+#include "penstock/engine/memory_model.hpp"
+#include "penstock/engine/memory_timing.hpp"
+#include "penstock/engine/random.hpp"
+#include "penstock/engine/ring.hpp"
+
+namespace penstock::engine {
+
+// A FIFO of the RTL.
+template <typename T, unsigned Depth>
+class Stage {
+  public:
+    bool room(std::int64_t now) const { return items_.size() + (popped_ == now) < Depth; }
+    bool valid(std::int64_t now) const { return !items_.empty() && items_.front().since < now; }
+    bool empty() const { return items_.empty(); }
+    T& front() { return items_.front().item; }
+    void push(const T& item, std::int64_t now) { items_.push({item, now}); }
+    void pop(std::int64_t now) {
+        items_.pop();
+        popped_ = now;
+    }
+
+  private:
+    struct Item {
+        T item;
+        std::int64_t since;
+    };
+    static constexpr unsigned kPlaces = Depth < 2 ? 2 : Depth;
+    Ring<Item, kPlaces> items_;
+    std::int64_t popped_ = INT64_MIN / 2;
+};
+
+// A memory's port, as in memory_model.hpp: ideal, or a channel of DRAM.
+class SteppedPort {
+  public:
+    SteppedPort(const MemorySettings& settings, unsigned index, std::uint64_t seed);
+
+    // As DramPort's; `cycle` counts from power-on.
+    void step(std::int64_t cycle);
+    bool idle() const { return dram_ ? dram_->idle() : writes_.empty() && reads_.empty() && answers_.empty(); }
+    bool aw_ready() const { return dram_ ? dram_->aw_ready() : !gap_ && writes_.size() < kOutstanding; }
+    bool w_ready() const { return dram_ ? dram_->w_ready() : !gap_ && !writes_.empty(); }
+    bool ar_ready() const { return dram_ ? dram_->ar_ready() : !gap_ && reads_.size() < kOutstanding; }
+    bool b_valid() const { return dram_ ? dram_->b_valid() : !answers_.empty() && answers_.front() <= cycle_; }
+    bool r_valid() const {
+        return dram_ ? dram_->r_valid() : offered_;
+    }
+    void take_aw(std::uint64_t address, std::uint32_t beats);
+    void take_w();
+    void take_ar(std::uint64_t address, std::uint32_t beats);
+    void give_b();
+    void give_r();
+
+    MemoryCounts counts;
+
+  private:
+    static constexpr std::size_t kOutstanding = 64;
+    struct Burst {
+        std::int64_t ready;
+        std::uint32_t left;
+    };
+
+    MemorySettings settings_;
+    Random random_;
+    std::vector<DramPort> channel_;  // one, or none
+    DramPort* dram_;
+    std::int64_t cycle_ = -1;
+    Ring<std::uint32_t, 2 * kOutstanding> writes_;
+    Ring<Burst, 2 * kOutstanding> reads_;
+    Ring<std::int64_t, 2 * kOutstanding> answers_;
+    bool gap_ = false, offered_ = false;
+};
+
+// A frame on its way to or from its page. `memory` < 0: it has none.
+struct MemoryFrame {
+    std::int32_t memory;
+    std::uint32_t descriptor, length;
+};
+
+class SteppedMemory {
+  public:
+    SteppedMemory(const std::vector<MemorySettings>& settings, const std::vector<PageLayout>& layout, std::uint64_t seed);
+
+    // Cycle 0 of all other calls is so many cycles after power-on.
+    void set_origin(std::int64_t cycles) { origin_ = cycles; }
+    // A frame without a page is reported before its data has been swallowed.
+    bool busy() const { return under_way_ != 0 || !jobs_.empty(); }
+    // Whether the rx handler takes a grant, the tx handler a frame, in cycle `now`; after step(now).
+    bool takes(std::int64_t now) const { return written_.room(now) && write_splitter_.free(); }
+    bool fetches(std::int64_t now) const { return fetched_.room(now) && read_splitter_.free(); }
+    void store(const MemoryFrame& frame, std::int64_t now);
+    void fetch(const MemoryFrame& frame, std::int64_t now);
+    // A cycle. Tells `hooks`: beat_taken(now), of the input buffer; stored(frame, from): its enqueue is offered from `from` on;
+    // sent(frame, from, bytes, last), which returns the cycle in which the output takes the beat that is there from `from` on;
+    // page_read(frame, now): the page has been read. enqueue_room(), page_room(): whether there was room for what is stored, and for a page that
+    // has been read, at the beginning of the cycle.
+    template <typename Hooks>
+    void step(std::int64_t now, Hooks&& hooks);
+    const MemoryCounts& counts(unsigned memory) const { return ports_[memory].counts; }
+
+  private:
+    struct Burst {
+        std::int32_t memory;
+        std::uint64_t address;  // of its memory
+        std::uint32_t beats;
+        bool last;  // of its frame
+    };
+    // pst_burst_splitter: three registers, the last of which holds a frame until its last burst has gone.
+    class Splitter {
+      public:
+        bool free() const { return !page_.full; }
+        void enter(const MemoryFrame& frame, std::int64_t now) { page_ = {true, now, frame}; }
+        bool offers(std::int64_t now) const { return burst_.full && burst_.since < now; }
+        Burst burst(const std::vector<PageLayout>& layout) const;
+        // The burst that is offered is taken.
+        void take(const Burst& burst);
+        // After take().
+        void step(std::int64_t now);
+
+      private:
+        struct Register {
+            bool full = false;
+            std::int64_t since = 0;
+            MemoryFrame frame{};
+        };
+        Register page_, start_, burst_;
+        std::uint32_t done_ = 0;  // beats of the frame in burst_ that have gone
+    };
+
+    // Bursts on their way to the memories: FIFO of the handler, skid buffer of the fabric, FIFO of each memory.
+    struct Addresses {
+        explicit Addresses(std::size_t memories) : port(memories) {}
+        Stage<Burst, memory_timing::kSkid> handler, fabric;
+        std::vector<Stage<Burst, memory_timing::kPortBursts>> port;
+    };
+
+    template <typename Hooks>
+    void step_writes(std::int64_t now, Hooks& hooks);
+    template <typename Hooks>
+    void step_reads(std::int64_t now, Hooks& hooks);
+
+    std::vector<PageLayout> layout_;
+    std::vector<SteppedPort> ports_;
+    std::int64_t origin_ = 0;
+    std::uint32_t under_way_ = 0;  // frames that have been taken, and are not yet enqueued or read
+
+    // Writes.
+    Splitter write_splitter_;
+    Stage<MemoryFrame, memory_timing::kOutstanding> written_;   // u_order
+    Stage<Burst, memory_timing::kJobs> jobs_;                   // u_jobs
+    Stage<Burst, memory_timing::kOutstanding> pending_;         // u_pending
+    Addresses write_addresses_;
+    Stage<std::int32_t, memory_timing::kOutstanding> data_route_;
+    std::uint32_t job_beats_ = 0;                               // of the job at the head, taken
+    struct Beat {
+        bool last;  // of its burst
+    };
+    Stage<Beat, memory_timing::kSkid> handler_data_, fabric_data_;
+    std::vector<Stage<Beat, memory_timing::kPortBeats>> port_data_;
+    std::vector<Stage<bool, memory_timing::kOutstanding>> answers_;
+
+    // Reads.
+    Splitter read_splitter_;
+    Stage<MemoryFrame, memory_timing::kOutstanding> fetched_;  // u_order
+    Addresses read_addresses_;
+    Stage<Burst, memory_timing::kOutstanding> read_route_;
+    std::uint32_t route_beats_ = 0;   // of the burst at the head of read_route_, gone
+    std::uint32_t handler_beats_ = 0;  // of the frame at the head of fetched_, taken
+    std::vector<Stage<bool, memory_timing::kPortBeats>> port_read_;
+    Stage<bool, memory_timing::kSkid> fabric_read_;
+    Past<memory_timing::kSkid> out_;  // when the beats in the handler's skid buffer leave it
+};
+
+template <typename Hooks>
+void SteppedMemory::step(std::int64_t now, Hooks&& hooks) {
+    for (SteppedPort& port : ports_) port.step(now + origin_);
+    step_writes(now, hooks);
+    step_reads(now, hooks);
+}
+
+template <typename Hooks>
+void SteppedMemory::step_writes(std::int64_t now, Hooks& hooks) {
+    // From the last stage to the first; room is what there was before this cycle.
+    if (pending_.valid(now)) {
+        const Burst& burst = pending_.front();
+        if ((burst.memory < 0 || answers_[burst.memory].valid(now)) && (!burst.last || hooks.enqueue_room())) {
+            if (burst.memory >= 0) answers_[burst.memory].pop(now);
+            if (burst.last) {
+                hooks.stored(written_.front(), now + 1);
+                written_.pop(now);
+                --under_way_;
+            }
+            pending_.pop(now);
+        }
+    }
+    for (std::size_t m = 0; m < ports_.size(); ++m) {
+        SteppedPort& port = ports_[m];
+        const bool address_ready = port.aw_ready();  // before the data of this cycle makes room
+        if (port.b_valid()) {
+            port.give_b();
+            answers_[m].push(true, now);
+        }
+        if (port_data_[m].valid(now) && port.w_ready()) {
+            port_data_[m].pop(now);
+            port.take_w();
+        }
+        auto& address = write_addresses_.port[m];
+        if (address.valid(now) && address_ready) {
+            port.take_aw(address.front().address, address.front().beats);
+            address.pop(now);
+        }
+    }
+    if (fabric_data_.valid(now) && data_route_.valid(now) && port_data_[data_route_.front()].room(now)) {
+        const Beat beat = fabric_data_.front();
+        port_data_[data_route_.front()].push(beat, now);
+        fabric_data_.pop(now);
+        if (beat.last) data_route_.pop(now);
+    }
+    if (write_addresses_.fabric.valid(now)) {
+        const Burst burst = write_addresses_.fabric.front();
+        auto& port = write_addresses_.port[burst.memory];
+        if (port.room(now) && data_route_.room(now)) {
+            port.push(burst, now);
+            data_route_.push(burst.memory, now);
+            write_addresses_.fabric.pop(now);
+        }
+    }
+    if (handler_data_.valid(now) && fabric_data_.room(now)) {
+        fabric_data_.push(handler_data_.front(), now);
+        handler_data_.pop(now);
+    }
+    if (write_addresses_.handler.valid(now) && write_addresses_.fabric.room(now)) {
+        write_addresses_.fabric.push(write_addresses_.handler.front(), now);
+        write_addresses_.handler.pop(now);
+    }
+    if (jobs_.valid(now)) {
+        const Burst& job = jobs_.front();
+        if (job.memory < 0 || handler_data_.room(now)) {
+            hooks.beat_taken(now);
+            const bool last = ++job_beats_ == job.beats;
+            if (job.memory >= 0) handler_data_.push({last}, now);
+            if (last) {
+                jobs_.pop(now);
+                job_beats_ = 0;
+            }
+        }
+    }
+    if (write_splitter_.offers(now) && jobs_.room(now) && pending_.room(now) && write_addresses_.handler.room(now)) {
+        const Burst burst = write_splitter_.burst(layout_);
+        if (burst.memory >= 0) write_addresses_.handler.push(burst, now);
+        jobs_.push(burst, now);
+        pending_.push(burst, now);
+        write_splitter_.take(burst);
+    }
+    write_splitter_.step(now);
+}
+
+template <typename Hooks>
+void SteppedMemory::step_reads(std::int64_t now, Hooks& hooks) {
+    if (fabric_read_.valid(now) && out_.oldest() < now && fetched_.valid(now) && hooks.page_room()) {
+        const MemoryFrame frame = fetched_.front();
+        const std::uint32_t beats = (frame.length + memory_timing::kBeatBytes - 1) / memory_timing::kBeatBytes;
+        const bool last = ++handler_beats_ == beats;
+        const std::uint32_t bytes = last ? frame.length - (beats - 1) * memory_timing::kBeatBytes : memory_timing::kBeatBytes;
+        out_.push(hooks.sent(frame, std::max(now + 1, out_.last() + 1), bytes, last));
+        fabric_read_.pop(now);
+        if (last) {
+            handler_beats_ = 0;
+            fetched_.pop(now);
+            hooks.page_read(frame, now);
+            --under_way_;
+        }
+    }
+    if (read_route_.valid(now)) {
+        const Burst& burst = read_route_.front();
+        auto& port = port_read_[burst.memory];
+        if (port.valid(now) && fabric_read_.room(now)) {
+            fabric_read_.push(true, now);
+            port.pop(now);
+            if (++route_beats_ == burst.beats) {
+                route_beats_ = 0;
+                read_route_.pop(now);
+            }
+        }
+    }
+    for (std::size_t m = 0; m < ports_.size(); ++m) {
+        SteppedPort& port = ports_[m];
+        const bool address_ready = port.ar_ready();
+        if (port.r_valid() && port_read_[m].room(now)) {
+            port.give_r();
+            port_read_[m].push(true, now);
+        }
+        auto& address = read_addresses_.port[m];
+        if (address.valid(now) && address_ready) {
+            port.take_ar(address.front().address, address.front().beats);
+            address.pop(now);
+        }
+    }
+    if (read_addresses_.fabric.valid(now)) {
+        const Burst burst = read_addresses_.fabric.front();
+        auto& port = read_addresses_.port[burst.memory];
+        if (port.room(now) && read_route_.room(now)) {
+            port.push(burst, now);
+            read_route_.push(burst, now);
+            read_addresses_.fabric.pop(now);
+        }
+    }
+    if (read_addresses_.handler.valid(now) && read_addresses_.fabric.room(now)) {
+        read_addresses_.fabric.push(read_addresses_.handler.front(), now);
+        read_addresses_.handler.pop(now);
+    }
+    if (read_splitter_.offers(now) && read_addresses_.handler.room(now)) {
+        const Burst burst = read_splitter_.burst(layout_);
+        read_addresses_.handler.push(burst, now);
+        read_splitter_.take(burst);
+    }
+    read_splitter_.step(now);
+}
+
+}  // namespace penstock::engine

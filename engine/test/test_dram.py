@@ -1,0 +1,281 @@
+"""The timing model of DRAM: every command judged by the rules of the standards, bandwidths and latencies by published measurements.
+
+The judge below is written from the tables of JESD79-4 and JESD235 and knows nothing of the controller.
+"""
+
+import random
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock.engine import engine, memories
+
+MHZ = 300  # of the device: what the controller of DDR4-2400 gives to the logic around it
+KINDS = tuple(memories.dram_kinds())
+
+
+def channel(kind: str, device_hz: int = MHZ * 10**6, **given: Any) -> dict[str, Any]:
+    return memories.in_job(kind, memories.Controller(**given), device_hz, 0, {})["dram"]
+
+
+def trace(dram: dict[str, Any], write: Any, address: Any, start: Any = None, commands: bool = False) -> dict[str, Any]:
+    address = np.asarray(address, dtype=np.uint64)
+    start = np.zeros(len(address), dtype=np.int64) if start is None else start
+    found = engine.module().dram_trace(dram, {"write": np.asarray(write, dtype=np.uint8), "address": address, "from": start}, commands)
+    return {key: np.asarray(value) if key in ("offered", "answered") else value for key, value in found.items()}
+
+
+def judge(dram: dict[str, Any], commands: list[tuple[int, str, int, int, int]]) -> dict[str, int]:
+    """Hold every command against the ones before it; return how many of each there were."""
+    t, group_of = dram["timing"], lambda bank: bank // dram["banks"]
+    open_row: dict[int, int] = {}
+    last: dict[tuple[str, int], int] = defaultdict(lambda: -(10**9))  # (what, bank)
+    activates: list[int] = []
+    columns: list[tuple[int, str, int]] = []  # tick, read or write, bank
+    refreshed, count = -(10**9), defaultdict(int)
+    data_free = -(10**9)
+    row_ticks, column_ticks = [], []
+    for tick, what, bank, row, _ in commands:
+        count[what] += 1
+        assert what == "refresh" or tick >= refreshed + t["rfc"] or what == "precharge_all", (tick, what, "in a refresh")
+        (column_ticks if what.startswith(("read", "write")) else row_ticks).append(tick)
+        if what == "activate":
+            assert bank not in open_row, (tick, bank, "is open")
+            assert tick >= last["precharge", bank] + t["rp"], (tick, bank, "tRP")
+            assert tick >= last["activate", bank] + t["ras"] + t["rp"], (tick, bank, "tRC")
+            for other in range(dram["groups"] * dram["banks"]):
+                gap = t["rrd_l"] if group_of(other) == group_of(bank) else t["rrd_s"]
+                assert other == bank or tick >= last["activate", other] + gap, (tick, bank, other, "tRRD")
+            assert len(activates) < 4 or tick >= activates[-4] + t["faw"], (tick, "tFAW")
+            activates.append(tick)
+            open_row[bank] = row
+            last["activate", bank] = tick
+        elif what == "precharge":
+            assert open_row.pop(bank) == row
+            assert tick >= earliest_precharge(t, last, bank), (tick, bank, "precharge")
+            last["precharge", bank] = tick
+        elif what == "precharge_all":
+            for each in list(open_row):
+                assert tick >= earliest_precharge(t, last, each), (tick, each, "precharge")
+                last["precharge", each] = tick
+            open_row.clear()
+        elif what == "refresh":
+            assert not open_row, (tick, "refresh of open banks")
+            assert all(tick >= last["precharge", each] + t["rp"] for each in range(dram["groups"] * dram["banks"])), (tick, "tRP")
+            refreshed = tick
+        else:
+            direction = what.split("_")[0]
+            assert open_row.get(bank) == row, (tick, bank, row, "is not open")
+            assert tick >= last["activate", bank] + t["rcd_" + direction], (tick, bank, "tRCD")
+            for before, of, other in columns[-16:]:
+                same = group_of(other) == group_of(bank)
+                if of == direction:
+                    gap = t["ccd_l"] if same else t["ccd_s"]
+                elif of == "read":
+                    gap = t["rtw"]
+                else:
+                    gap = t["cwl"] + t["burst"] + (t["wtr_l"] if same else t["wtr_s"])
+                assert tick >= before + gap, (tick, before, of, direction, same)
+            columns.append((tick, direction, bank))
+            data = tick + (t["cl"] if direction == "read" else t["cwl"])
+            assert data >= data_free, (tick, "two on the data bus")
+            data_free = data + t["burst"]
+            last[direction, bank] = tick
+            if what.endswith("precharge"):
+                del open_row[bank]
+                last["precharge", bank] = earliest_precharge(t, last, bank)
+    if not dram["row_bus"]:
+        assert len(set(row_ticks) & set(column_ticks)) == 0, "two commands in one tick"
+    assert len(set(column_ticks)) == len(column_ticks)
+    assert len(set(row_ticks)) == len(row_ticks)
+    return dict(count)
+
+
+def earliest_precharge(t: dict[str, int], last: dict[tuple[str, int], int], bank: int) -> int:
+    write = last["write", bank] + t["cwl"] + t["burst"] + t["wr"]
+    return max(last["activate", bank] + t["ras"], last["read", bank] + t["rtp"], write)
+
+
+def place(dram: dict[str, Any], address: int) -> tuple[int, int, int]:
+    """Bank, row and column of an address, bit by bit."""
+    value, rest = defaultdict(list), address // dram["access_bytes"]
+    for field in dram["mapping"]:
+        for _ in range(field["bits"]):
+            value[field["of"]].append(rest & 1)
+            rest >>= 1
+        above = rest
+        while dram["hash_groups"] and field["of"] == "group" and above:
+            value["group"] = [bit ^ (above >> i & 1) for i, bit in enumerate(value["group"])]
+            above >>= field["bits"]
+    number = {of: sum(bit << i for i, bit in enumerate(bits)) for of, bits in value.items()}
+    return number["group"] * dram["banks"] + number["bank"], rest, number["column"]
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_every_command_keeps_the_rules(seed: int) -> None:
+    """Random accesses of all mixes, through random controllers: each command is allowed, and each access is made once, where it belongs."""
+    rng = random.Random(seed)
+    print("seed", seed)
+    kind = rng.choice(KINDS)
+    queue = rng.choice((8, 32, 64, 200))
+    mapping = rng.choice((None, "row bank column group", "row bank group column", "row column bank group", "row group bank column", "row column:2 bank column group"))
+    dram = channel(
+        kind, rng.choice((220, 300, 322, 450)) * 10**6, queue=queue, batch=rng.randint(1, queue), close_rows=rng.random() < 0.5, mapping=mapping,
+        hash_groups=rng.random() < 0.5,
+    )
+    dram |= {"hit_limit": rng.choice((1, 4, 32)), "drain_from": rng.choice((1, 4)), "drain_after": rng.choice((1, 50, 400))}
+    beats, span = 2000, rng.choice((1 << 14, 1 << 20, 1 << 30))
+    address, at = [], 0
+    for _ in range(beats):
+        at = at + 64 if rng.random() < 0.6 else rng.randrange(span // 64) * 64
+        address.append(at)
+    write = [rng.random() < rng.choice((0.1, 0.5, 0.9)) for _ in address]
+    start = np.cumsum([rng.choice((0, 0, 0, 1, 3, 200 if rng.random() < 0.05 else 0)) for _ in address])
+    found = trace(dram, write, address, start, commands=True)
+    count = judge(dram, found["commands"])
+    parts = 64 // dram["access_bytes"]
+    made: dict[tuple[str, int, int, int], int] = defaultdict(int)
+    for _, what, bank, row, column in found["commands"]:
+        if what.startswith(("read", "write")):
+            made[what.split("_")[0], bank, row, column] += 1
+    wanted: dict[tuple[str, int, int, int], int] = defaultdict(int)
+    for a, w in zip(address, write, strict=True):
+        for part in range(parts):
+            wanted["write" if w else "read", *place(dram, a + part * dram["access_bytes"])] += 1
+    forwarded = 0
+    for key, number in wanted.items():
+        assert made[key] <= number
+        if key[0] == "write":
+            left = number - made[key]
+            assert left <= number  # what is still in the queue at the end
+        else:
+            forwarded += number - made[key]
+    assert forwarded == found["forwarded"]
+    assert sum(made.values()) == found["reads"] + found["writes"]
+    assert found["writes"] >= sum(write) * parts - queue, "the rest is in the write queue"
+    assert count["refresh"] == found["refreshes"]
+    ticks = found["cycles"] * dram["ticks"] / dram["per_cycles"]
+    assert abs(found["refreshes"] - ticks / dram["timing"]["refi"]) <= 2, "a refresh every tREFI"
+    assert (found["answered"] > found["offered"]).all()
+
+
+# ---- published measurements
+
+PEAK = {kind: entry.bytes_per_second for kind, entry in memories.dram_kinds().items()}
+
+
+def share(kind: str, write: Any, address: Any, device_hz: int = MHZ * 10**6, peak: float | None = None, **given: Any) -> float:
+    """Return the share of the theoretical bandwidth that beats at these addresses get, offered as fast as the port takes them."""
+    found = trace(channel(kind, device_hz, **given), write, address)
+    return len(address) * 64 / (found["cycles"] / device_hz) / (peak or PEAK[kind])
+
+
+def pages(beats: int, seed: int, count: int = 20_000) -> tuple[np.ndarray, np.ndarray]:
+    """Frames of so many beats written to random pages of 2 kB, and as many read from others."""
+    rng = np.random.default_rng(seed)
+    frames = count // beats // 2
+    written, read = (rng.integers(0, 1 << 17, frames)[:, None] * 2048 + np.arange(beats) * 64 for _ in range(2))
+    return np.r_[np.ones(written.size), np.zeros(read.size)], np.r_[written.ravel(), read.ravel()]
+
+
+def test_ticks_are_those_of_the_tables() -> None:
+    """JESD79-4B's tables in clocks, as data sheets print them (Micron MT40A1G8, -083 and -062E), against nanoseconds rounded here."""
+    printed = {
+        "ddr4_2400": {"cl": 17, "rcd_read": 17, "rp": 17, "ras": 39, "rrd_s": 4, "rrd_l": 6, "faw": 26, "ccd_l": 6, "wtr_s": 3, "wtr_l": 9}
+        | {"rtp": 9, "wr": 18, "rfc": 420, "refi": 9360, "rtw": 11},
+        "ddr4_3200": {"cl": 22, "rcd_read": 22, "rp": 22, "ras": 52, "rrd_s": 4, "rrd_l": 8, "faw": 34, "ccd_l": 8, "wtr_s": 4, "wtr_l": 12}
+        | {"rtp": 12, "wr": 24, "rfc": 560, "refi": 12480, "rtw": 12},
+    }
+    for kind, expected in printed.items():
+        found = channel(kind)["timing"]
+        assert {key: found[key] for key in expected} == expected, kind
+
+
+def test_peak_is_that_of_the_pins() -> None:
+    assert PEAK == {"ddr4_2400": 19_200_000_000, "ddr4_3200": 25_600_000_000, "hbm2": 12_800_000_000}
+
+
+@pytest.mark.parametrize(("kind", "device_mhz", "clock_hz", "peak", "measured"), [
+    ("ddr4_2400", 300, None, 19.2e9, 18.0e9),  # Shuhai, section VI: 36 GB/s of two channels
+    ("hbm2", 450, 900_000_000, 14.4e9, 13.27e9),  # Shuhai, table V: 425 GB/s of 32 channels
+])
+def test_sequential_bandwidth_is_the_measured_one(kind: str, device_mhz: int, clock_hz: int | None, peak: float, measured: float) -> None:
+    address = np.arange(20_000) * 64
+    for write in (0, 1):
+        found = share(kind, np.full(len(address), write), address, device_mhz * 10**6, peak, clock_hz=clock_hz) * peak
+        assert measured * 0.98 <= found <= measured * 1.03, f"{found / 1e9:.2f} GB/s"
+
+
+@pytest.mark.parametrize(("kind", "device_mhz", "clock_hz", "hit", "closed", "miss"), [
+    ("ddr4_2400", 300, None, 73.3, 89.9, 106.6),
+    ("hbm2", 450, 900_000_000, 106.7, 122.2, 137.8),
+])
+def test_idle_latency_is_the_measured_one(kind: str, device_mhz: int, clock_hz: int | None, hit: float, closed: float, miss: float) -> None:
+    """Shuhai, table II, to a cycle of its clock: a row that is open, none, another one."""
+    hz = device_mhz * 10**6
+    dram = channel(kind, hz, clock_hz=clock_hz, hash_groups=False)
+    row = 8192 * 16 if kind != "hbm2" else 1024 * 16
+    start = dram["timing"]["rfc"] // 2  # after a refresh, with half a tREFI to the next one
+    start += dram["first_refresh"] * dram["per_cycles"] // dram["ticks"]
+    found = trace(dram, [0, 0, 0], [0, 0, row], np.array([start, start + 150, start + 300]) + 200)
+    latency = (found["answered"] - found["offered"]) / hz * 1e9
+    cycle = 1e9 / hz
+    assert latency == pytest.approx([closed, hit, miss], abs=1.05 * cycle)
+
+
+def test_paper_bandwidth_both_ways() -> None:
+    """The paper on massive queueing, III-B: a DDR4 memory takes 60 to 80 Gbit/s written and read at once, by the FPGA's configuration.
+
+    80 each way would be 160 of the 153.6 Gbit/s of the pins; here large frames get 60 to 70.
+    """
+    for beats in (9, 16, 24, 32):
+        each_way = share("ddr4_2400", *pages(beats, seed=beats)) * PEAK["ddr4_2400"] * 8 / 2 / 1e9
+        assert 60 <= each_way <= 70, f"{beats} beats: {each_way:.1f} Gbit/s"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_beats_are_bound_by_activates(kind: str) -> None:
+    """Single beats at random places need an activate each; four of them take tFAW, and HBM2 has enough banks that the bus is the limit."""
+    rng = np.random.default_rng(1)
+    address = rng.integers(0, 1 << 24, 20_000) * 64
+    t = channel(kind)["timing"]
+    bound = min(1.0, 4 * t["burst"] * (64 // memories.dram_kinds()[kind].access_bytes) / t["faw"]) * (1 - t["rfc"] / t["refi"])
+    found = share(kind, np.zeros(len(address)), address)
+    assert 0.85 * bound <= found <= bound
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_bank_is_bound_by_its_row_cycle(kind: str) -> None:
+    """A stride that stays in one bank and takes a new row each time: a beat every tRC."""
+    dram = channel(kind, hash_groups=False)
+    row = memories.dram_kinds()[kind].row_bytes * 16
+    found = trace(dram, np.zeros(2000), np.arange(2000) * row)
+    t = dram["timing"]
+    ticks = found["cycles"] * dram["ticks"] / dram["per_cycles"] * (1 - t["rfc"] / t["refi"])
+    assert ticks / 2000 == pytest.approx(t["ras"] + t["rp"], rel=0.04)
+
+
+def test_batches_pay_for_turns() -> None:
+    """Longer batches turn the bus less often, and carry more."""
+    write, address = pages(16, seed=3)
+    found = [share("ddr4_2400", write, address, queue=128, batch=batch) for batch in (4, 16, 64)]
+    assert found == sorted(found)
+    assert found[2] - found[0] > 0.2
+
+
+def test_bad_settings_are_named() -> None:
+    with pytest.raises(ValueError, match="one of ideal, sram, ddr4_2400"):
+        memories.check_kind("ddr5")
+    for given, words in (
+        ({"mapping": "bank row group column"}, "begin with `row`"),
+        ({"mapping": "row bank column"}, "all bits"),
+        ({"mapping": "row bank group:1 column group column"}, "all bits"),
+        ({"mapping": "row bank group rank column"}, "made of row"),
+        ({"batch": 100}, "more than the 64 places"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            memories.check_controller("ddr4_2400", memories.Controller(**given))
+    with pytest.raises(ValueError, match="kind ideal has no controller"):
+        memories.check_controller("ideal", memories.Controller(queue=8))
