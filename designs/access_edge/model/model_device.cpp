@@ -49,7 +49,8 @@ class ModelDevice final : public Device {
           registers_(settings.queues, settings.hierarchy, settings.hierarchy_sizes),
           egress_(settings.egress(0)),
           beat_time_(egress_.time(kBeat)),
-          overhead_time_(egress_.time(egress_.overhead())) {
+          overhead_time_(egress_.time(egress_.overhead())),
+          ahead_time_(egress_.time(egress_.buffer())) {
         if (Core::kJudges) {
             aqm_drop_.resize(settings.queues);
             marks_.resize(settings.queues);
@@ -184,7 +185,7 @@ class ModelDevice final : public Device {
     std::vector<std::uint8_t> ect_bytes_;  // of a frame that is looked at
     RegisterModel registers_;
     Link egress_;
-    Ticks beat_time_, overhead_time_;
+    Ticks beat_time_, overhead_time_, ahead_time_;
     Observer* observer_ = nullptr;
 
     std::int64_t now_ = 0;
@@ -461,11 +462,11 @@ void ModelDevice<Core>::send(const Out& out) {
 // A beat that is there from cycle `from` on: returns when the tx handler is rid of it.
 template <typename Core>
 std::int64_t ModelDevice<Core>::send_beat(std::int64_t from, std::uint32_t bytes, bool is_last) {
-    const auto free = static_cast<std::int64_t>(egress_free_ >> kTickBits);
+    const auto free = static_cast<std::int64_t>((egress_free_ - ahead_time_) >> kTickBits);
     const std::int64_t cycle = Core::kJudges ? output_beat(from, free) : std::max(from, free);
     if (first_beat_ < 0) first_beat_ = cycle;
     egress_free_ = std::max(egress_free_, ticks(cycle)) + (is_last ? egress_.time(bytes) + overhead_time_ : beat_time_);
-    not_ready_ += std::max<std::int64_t>(0, static_cast<std::int64_t>(egress_free_ >> kTickBits) - cycle - 1);
+    not_ready_ += std::max<std::int64_t>(0, static_cast<std::int64_t>((egress_free_ - ahead_time_) >> kTickBits) - cycle - 1);
     ++sent_beats_;
     last_beat_ = cycle;
     return Core::kJudges ? marker_in_ : cycle;

@@ -58,17 +58,19 @@ inline void frame_bytes(const Frame& frame, std::uint64_t seed, std::uint8_t* to
 class Link {
   public:
     // bps = 0: as fast as the bus.
-    Link(double bps, double clock_hz, std::uint32_t overhead_bytes)
-        : per_byte_(bps > 0 ? 8.0 * clock_hz / bps * static_cast<double>(Ticks{1} << kTickBits) : 0.0), overhead_(overhead_bytes) {}
+    // `buffer_bytes`: of a buffer in front of the link; only at an output.
+    Link(double bps, double clock_hz, std::uint32_t overhead_bytes, std::uint32_t buffer_bytes = 0)
+        : per_byte_(bps > 0 ? 8.0 * clock_hz / bps * static_cast<double>(Ticks{1} << kTickBits) : 0.0), overhead_(overhead_bytes), buffer_(buffer_bytes) {}
 
     // Time that `bytes` take.
     Ticks time(std::uint32_t bytes) const { return static_cast<std::int64_t>(per_byte_ * bytes); }
     Ticks frame_time(std::uint32_t bytes) const { return time(bytes + overhead_); }
     std::uint32_t overhead() const { return overhead_; }
+    std::uint32_t buffer() const { return buffer_; }
 
   private:
     double per_byte_;  // ticks; a double, because a rounded one would be a wrong rate on a long run
-    std::uint32_t overhead_;
+    std::uint32_t overhead_, buffer_;
 };
 
 }  // namespace penstock::engine

@@ -87,21 +87,23 @@ class LinkInput {
     std::uint32_t at_ = 0;
 };
 
-// The output's side: when the link takes a beat.
+// The output's side: when the link takes a beat. What the link has not sent yet waits in a buffer of some bytes: a beat is taken while there is
+// less in it. Without one a link stands idle for the rest of the bus cycle in which a short last beat ends.
 class LinkOutput {
   public:
-    explicit LinkOutput(const Link& link) : link_(link) {}
+    explicit LinkOutput(const Link& link) : link_(link), ahead_(link.time(link.buffer())) {}
 
     void restart() { free_ = 0; }
-    bool ready(std::int64_t now) const { return free_ < ticks(now + 1); }
-    // The first cycle in which it is ready.
-    std::int64_t ready_from() const { return static_cast<std::int64_t>(free_ >> kTickBits); }
+    bool ready(std::int64_t now) const { return free_ < ticks(now + 1) + ahead_; }
+    // The first cycle in which it is ready, or one before cycle 0.
+    std::int64_t ready_from() const { return static_cast<std::int64_t>((free_ - ahead_) >> kTickBits); }
     void taken(std::int64_t now, std::uint32_t bytes, bool last) {
         free_ = std::max(free_, ticks(now)) + link_.time(bytes) + (last ? link_.time(link_.overhead()) : 0);
     }
 
   private:
     Link link_;
+    Ticks ahead_;
     Ticks free_ = 0;
 };
 
