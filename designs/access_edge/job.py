@@ -241,6 +241,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         "ingress_bps": line,
         "egress_bps": line_rate(scenario, document, config, "egress"),
         "overhead_bytes": scenario.link.overhead_bytes,
+        "ingress_fifo_bytes": scenario.link.ingress_fifo,
         "egress_buffer_bytes": scenario.link.egress_buffer,
         "register_writes": writes + hierarchy_setup,
         "timed_register_writes": timed,

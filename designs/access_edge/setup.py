@@ -44,6 +44,7 @@ class Setup:
             "ingress_bps": job.line_rate(given, self._document, config, "ingress"),
             "egress_bps": self._egress_bps,
             "overhead_bytes": given.link.overhead_bytes,
+            "ingress_fifo_bytes": given.link.ingress_fifo,
             "egress_buffer_bytes": given.link.egress_buffer,
             "sample_queues": sampled.tolist(),
             "sources": [],

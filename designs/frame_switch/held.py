@@ -34,6 +34,7 @@ class FrameSwitchDevice(Device):
             "ingress_bps": ingress,
             "egress_bps": egress,
             "overhead_bytes": setup.link.overhead_bytes,
+            "ingress_fifo_bytes": setup.link.ingress_fifo,
             "egress_buffer_bytes": setup.link.egress_buffer,
             "sources": [],
             "keep_all": False,

@@ -88,6 +88,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         "ingress_bps": ingress,
         "egress_bps": egress,
         "overhead_bytes": scenario.link.overhead_bytes,
+        "ingress_fifo_bytes": scenario.link.ingress_fifo,
         "egress_buffer_bytes": scenario.link.egress_buffer,
         "sources": sources,
         "pcap_out": None,

@@ -172,6 +172,7 @@ PythonJob job_from_python(const nb::dict& dict) {
         static_cast<std::uint64_t>(table.integer("seed", 0, std::numeric_limits<std::int64_t>::max(), 1));
     job.environment.ingress_bps = line_rates(table, "ingress_bps", job.measure.device.inputs);
     job.environment.egress_bps = line_rates(table, "egress_bps", job.measure.device.outputs);
+    job.environment.ingress_fifo_bytes = static_cast<std::uint32_t>(table.integer("ingress_fifo_bytes", 0, 1 << 30, 0));
     job.environment.egress_buffer_bytes = static_cast<std::uint32_t>(table.integer("egress_buffer_bytes", 0, 1 << 20, 0));
     job.environment.overhead_bytes = static_cast<std::uint32_t>(table.integer("overhead_bytes", 0, 10'000, 24));
     job.environment.valid_permille = static_cast<std::uint32_t>(table.integer("valid_permille", 1, 1000, 1000));

@@ -139,6 +139,10 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     bus["output_ready"] = outcome.bus.output_ready;
     bus["output_taken"] = outcome.bus.output_taken;
     result["bus"] = bus;
+    nb::dict lost;
+    lost["packets"] = outcome.ingress_lost.packets;
+    lost["bytes"] = outcome.ingress_lost.bytes;
+    result["ingress_lost"] = lost;
     return result;
 }
 

@@ -152,6 +152,12 @@ void RtlDevice::close_input() {
     for (Input& input : inputs_) input.link.close();
 }
 
+LostFrames RtlDevice::ingress_lost() const {
+    LostFrames lost;
+    for (const Input& input : inputs_) lost += input.link.lost();
+    return lost;
+}
+
 bool RtlDevice::input_idle() const {
     return std::all_of(inputs_.begin(), inputs_.end(), [](const Input& input) { return input.link.idle(); });
 }
@@ -176,7 +182,7 @@ void RtlDevice::offer_beat(Input& input, pst_input_pins& pins) {
 void RtlDevice::input_taken(Input& input, pst_input_pins& pins) {
     ++bus_.input_taken;
     pins.tvalid_i = 0;
-    if (!input.link.taken()) return;
+    if (!input.link.taken(now_)) return;
     face_->arrived(input.link.frame(), input.link.last_bit(), now_, *observer_);
     active_ = true;
     input.link.fetch(now_);

@@ -38,6 +38,7 @@ Outcome Session::end(std::span<const std::uint32_t> sample_queues, bool sent) {
     outcome.cycles = device_->now();
     outcome.drained = sent && input_idle() && measurement_.live().queued.packets == 0;
     outcome.bus = device_->bus_counts();
+    outcome.ingress_lost = device_->ingress_lost();
     for (unsigned m = 0; m < memories_; ++m) outcome.memories.push_back(device_->memory_counts(m));
     measurement_.freeze(outcome.cycles);
     outcome.lost = measurement_.lost();

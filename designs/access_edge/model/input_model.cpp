@@ -14,6 +14,7 @@ InputModel::InputModel(const DeviceSettings& settings)
       max_bytes_(settings.max_frame_bytes),
       depth_(std::bit_ceil(2 * ((settings.max_frame_bytes + kPrefixBytes + kBeatBytes - 1) / kBeatBytes) + 2)),
       link_(settings.ingress(0)),
+      fifo_(link_.buffer()),
       link_is_slower_(link_.time(kBeatBytes) >= ticks(1)),
       stored_(2 * depth_),
       read_(2 * depth_, INT64_MIN / 2) {}
@@ -24,6 +25,7 @@ void InputModel::connect(FrameSource* source) {
     last_in_ = -1;
     look_count_ = 0;
     has_frame_ = false;
+    fifo_.restart();
     fetch(0);
 }
 
@@ -45,17 +47,19 @@ void InputModel::refill(std::int64_t now) {
 }
 
 void InputModel::fetch(std::int64_t now) {
-    if (look_count_ < kLook / 2) refill(now);
-    has_frame_ = look_count_ != 0;
     timed_ = false;
-    if (!has_frame_) return;
-    next_.frame = look_[look_at_];
-    look_at_ = (look_at_ + 1) % kLook;
-    --look_count_;
-    link_start_ = std::max(next_.frame.arrival, link_free_);
-    link_free_ = link_start_ + link_.frame_time(next_.frame.length);
+    do {
+        if (look_count_ < kLook / 2) refill(now);
+        has_frame_ = look_count_ != 0;
+        if (!has_frame_) return;
+        next_.frame = look_[look_at_];
+        look_at_ = (look_at_ + 1) % kLook;
+        --look_count_;
+        link_start_ = std::max(next_.frame.arrival, link_free_);
+        link_free_ = link_start_ + link_.frame_time(next_.frame.length);
+        next_.last_bit = cycle_ceil(link_start_ + link_.time(next_.frame.length));
+    } while (!fifo_.takes(next_.last_bit, next_.frame.length));
     next_.reason = fate(next_.frame);
-    next_.last_bit = cycle_ceil(link_start_ + link_.time(next_.frame.length));
     time();
 }
 

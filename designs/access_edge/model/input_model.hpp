@@ -10,6 +10,7 @@
 #include "designs/access_edge/model/device_settings.hpp"
 #include "designs/access_edge/model/pin_face.hpp"
 #include "penstock/engine/device.hpp"
+#include "penstock/engine/ingress_fifo.hpp"
 
 namespace penstock::engine {
 
@@ -50,7 +51,10 @@ class InputModel {
     // The times of the next frame are known. They are not while the store is too full to tell.
     bool ready() const { return timed_; }
     // Goes on to the next frame; it is cycle `now`.
-    void advance(std::int64_t now) { fetch(now); }
+    void advance(std::int64_t now) {
+        fifo_.taken(next_.last, next_.frame.length);
+        fetch(now);
+    }
     // A beat of the store is taken in cycle `cycle` (in order).
     void beat_taken(std::int64_t cycle);
     // Tries once more, after beat_taken().
@@ -58,9 +62,11 @@ class InputModel {
         if (has_frame_ && !timed_) time();
     }
     const BusCounts& counts() const { return counts_; }
+    const LostFrames& lost() const { return fifo_.lost(); }
 
     // While the next frame's times are not known: calls taken(frame, last_bit) for each frame from the next one on whose last beat the
-    // device has taken before cycle `now`. There are some when the store is full: a beat can wait in either stage before it.
+    // device has taken before cycle `now`. There are some when the store is full: a beat can wait in either stage before it. None
+    // where frames may be lost before they come to the device: which ones is not known yet.
     template <typename Taken>
     void taken_before(std::int64_t now, Taken&& taken) const;
 
@@ -86,6 +92,7 @@ class InputModel {
     std::uint32_t queues_, min_bytes_, max_bytes_;
     std::uint32_t depth_;  // beats, a power of two
     Link link_;
+    IngressFifo fifo_;
     bool link_is_slower_;  // than the bus: a beat takes a cycle at least
     FrameSource* source_ = nullptr;
     std::int64_t ask_again_ = 0;
@@ -158,7 +165,7 @@ bool InputModel::pass(const Frame& frame, Ticks start, Way& way, std::int64_t& f
 
 template <typename Taken>
 void InputModel::taken_before(std::int64_t now, Taken&& taken) const {
-    if (!has_frame_ || timed_) return;
+    if (!has_frame_ || timed_ || fifo_.bounded()) return;
     // A place of which it is not known when it is free is not before `now`.
     const auto free = [&](std::uint64_t at) { return std::min(free_at(at), kUnknown - 1); };
     Way way{last_in_, last_strip_, last_push_, written_};

@@ -83,6 +83,7 @@ class ModelDevice final : public Device {
         find_arrival();
     }
     MemoryCounts memory_counts(unsigned m) const override { return stepped_ ? stepped_->counts(m) : memories_[m].counts; }
+    LostFrames ingress_lost() const override { return input_.lost(); }
     BusCounts bus_counts() const override {
         BusCounts counts = input_.counts();
         counts.output_ready = now_ - not_ready_;

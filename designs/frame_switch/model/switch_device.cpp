@@ -82,6 +82,12 @@ void SwitchDevice::offer(std::size_t i) {
 }
 
 // A bit for each input whose beat goes in; it stands there until the edge.
+LostFrames SwitchDevice::ingress_lost() const {
+    LostFrames lost;
+    for (const LinkInput& input : inputs_) lost += input.lost();
+    return lost;
+}
+
 std::uint64_t SwitchDevice::take_beats() {
     std::uint64_t taken = 0;
     for (std::size_t i = 0; i < beats_.size(); ++i) {
@@ -91,7 +97,7 @@ std::uint64_t SwitchDevice::take_beats() {
         ++bus_.input_taken;
         taken |= std::uint64_t{1} << i;
         LinkInput& input = inputs_[i];
-        if (!input.taken()) continue;
+        if (!input.taken(now_)) continue;
         flows_.arrived(input.frame(), input.last_bit(), now_, *observer_);
         active_ = true;
         input.fetch(now_);

@@ -31,6 +31,7 @@ class SwitchDevice final : public Device {
     void close_input() override;
     MemoryCounts memory_counts(unsigned) const override { return {}; }
     BusCounts bus_counts() const override { return bus_; }
+    LostFrames ingress_lost() const override;
 
   private:
     static constexpr std::int64_t kResetCycles = 16;  // as RtlDevice's

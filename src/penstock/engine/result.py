@@ -111,6 +111,7 @@ def summary(
         "payload_errors": int(raw["payload_errors"]),
         "event_errors": int(raw["event_errors"]),
         "lost": int(raw["lost"]),
+        **({"ingress_lost": dict(raw["ingress_lost"])} if plan.job.get("ingress_fifo_bytes") else {}),
         "counter_mismatches": int(raw["counter_mismatches"]),
         "drained": bool(raw["drained"]),
         "conservation": {

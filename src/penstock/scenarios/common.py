@@ -210,6 +210,9 @@ class Link(Model):
     overhead_bytes: StrictInt = Field(
         24, ge=0, le=100, description="What a frame costs on the line besides its bytes; Ethernet: preamble 8, FCS 4, gap 12."
     )
+    ingress_fifo: Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=1 << 30)] = Field(
+        0, description="Bytes of frames that wait at an input which the device does not take; more are lost. 0: they wait without end."
+    )
     egress_buffer: Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=1 << 20)] = Field(
         0, description="Bytes that an output takes ahead of its line, as a MAC does; with 0 a short last beat costs a whole bus cycle."
     )

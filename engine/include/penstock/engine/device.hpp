@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "penstock/engine/frame.hpp"
+#include "penstock/engine/ingress_fifo.hpp"
 
 namespace penstock::engine {
 
@@ -97,6 +98,8 @@ class Device {
     virtual void close_input() = 0;
     virtual MemoryCounts memory_counts(unsigned memory) const = 0;
     virtual BusCounts bus_counts() const = 0;
+    // Frames that found the FIFO in front of their input full, so never came to the device.
+    virtual LostFrames ingress_lost() const = 0;
 };
 
 }  // namespace penstock::engine

@@ -15,6 +15,7 @@ struct Environment {
     std::vector<MemorySettings> memories;
     std::vector<double> ingress_bps, egress_bps;  // of each input and output; 0, or none: as fast as the bus
     std::uint32_t overhead_bytes = 24;            // a frame, on all links
+    std::uint32_t ingress_fifo_bytes = 0;         // of frames that wait at an input; more are lost; 0: they wait without end
     std::uint32_t egress_buffer_bytes = 0;        // that an output takes ahead of its link
     std::uint32_t valid_permille = 1000;          // share of cycles in which an input may start to offer a beat
     std::uint32_t ready_permille = 1000;          // share of cycles in which an output may be ready
@@ -22,7 +23,7 @@ struct Environment {
     std::int64_t flip_byte = -1;  // self-test: the n-th beat written to memory 0 gets a wrong bit
 
     // The line in front of an input, and behind an output.
-    Link ingress(std::size_t port) const { return line(ingress_bps, port, 0); }
+    Link ingress(std::size_t port) const { return line(ingress_bps, port, ingress_fifo_bytes); }
     Link egress(std::size_t port) const { return line(egress_bps, port, egress_buffer_bytes); }
 
   private:

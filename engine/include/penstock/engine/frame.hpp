@@ -58,7 +58,7 @@ inline void frame_bytes(const Frame& frame, std::uint64_t seed, std::uint8_t* to
 class Link {
   public:
     // bps = 0: as fast as the bus.
-    // `buffer_bytes`: of a buffer in front of the link; only at an output.
+    // `buffer_bytes`: of the buffer between link and device.
     Link(double bps, double clock_hz, std::uint32_t overhead_bytes, std::uint32_t buffer_bytes = 0)
         : per_byte_(bps > 0 ? 8.0 * clock_hz / bps * static_cast<double>(Ticks{1} << kTickBits) : 0.0), overhead_(overhead_bytes), buffer_(buffer_bytes) {}
 

@@ -7,6 +7,7 @@
 
 #include "penstock/engine/device.hpp"
 #include "penstock/engine/frame.hpp"
+#include "penstock/engine/ingress_fifo.hpp"
 
 namespace penstock::engine {
 
@@ -16,11 +17,12 @@ class LinkInput {
     static constexpr std::int64_t kNever = INT64_MAX;
 
     // `head`: bytes in front of each frame, which cost no time on the link; `beat`: bytes of a beat, more than that.
-    LinkInput(const Link& link, std::uint32_t head, std::uint32_t beat) : link_(link), head_(head), beat_(beat) {}
+    LinkInput(const Link& link, std::uint32_t head, std::uint32_t beat) : link_(link), head_(head), beat_(beat), fifo_(link.buffer()) {}
 
     void connect(FrameSource* source) {
         source_ = source;
         link_free_ = 0;
+        fifo_.restart();
         fetch(0);
     }
     // The source is asked no more, and a frame that has not begun is forgotten.
@@ -37,13 +39,15 @@ class LinkInput {
     std::int64_t ask_again() const { return ask_again_; }
     // Asks the source for the next frame.
     void fetch(std::int64_t now) {
-        const Answer answer = source_ ? source_->next(frame_, link_free_, now, ask_again_) : Answer::End;
-        waiting_ = answer == Answer::Frame;
-        asking_ = answer == Answer::NotYet;
         beat_cycle_ = kNever;
-        if (!waiting_) return;
-        start_ = std::max(frame_.arrival, link_free_);
-        link_free_ = start_ + link_.frame_time(frame_.length);
+        do {
+            const Answer answer = source_ ? source_->next(frame_, link_free_, now, ask_again_) : Answer::End;
+            waiting_ = answer == Answer::Frame;
+            asking_ = answer == Answer::NotYet;
+            if (!waiting_) return;
+            start_ = std::max(frame_.arrival, link_free_);
+            link_free_ = start_ + link_.frame_time(frame_.length);
+        } while (!fifo_.takes(last_bit(), frame_.length));
         at_ = 0;
         beat_cycle_ = cycle_ceil(start_ + link_.time(std::min(frame_.length, beat_ - head_)));
     }
@@ -62,10 +66,11 @@ class LinkInput {
         waiting_ = false;
         sending_ = true;
     }
-    // The beat was taken. True: it was the frame's last one; then fetch() is to follow.
-    bool taken() {
+    // The beat was taken in cycle `now`. True: it was the frame's last one; then fetch() is to follow.
+    bool taken(std::int64_t now) {
         if (last()) {
             sending_ = false;
+            fifo_.taken(now, frame_.length);
             return true;
         }
         at_ += beat_;
@@ -73,9 +78,13 @@ class LinkInput {
         return false;
     }
 
+    // Frames that found the FIFO in front of the input full.
+    const LostFrames& lost() const { return fifo_.lost(); }
+
   private:
     Link link_;
     std::uint32_t head_, beat_;
+    IngressFifo fifo_;
     FrameSource* source_ = nullptr;
     Frame frame_;           // on the link or next on it
     bool waiting_ = false;  // frame_ is next, not yet begun

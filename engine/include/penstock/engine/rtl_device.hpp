@@ -54,6 +54,7 @@ class RtlDevice final : public Device {
 
     MemoryCounts memory_counts(unsigned m) const override { return memories_[m]->counts(); }
     BusCounts bus_counts() const override { return bus_; }
+    LostFrames ingress_lost() const override;
 
   private:
     struct Input {

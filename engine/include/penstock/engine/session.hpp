@@ -35,6 +35,7 @@ struct Outcome {
     std::vector<std::string> findings;
     std::vector<MemoryCounts> memories;
     BusCounts bus;
+    LostFrames ingress_lost;
 };
 
 class Session {
