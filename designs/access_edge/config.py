@@ -67,7 +67,7 @@ class Memory(BaseModel):
 
     def in_job(self, clock_hz: int, channel: int, ideal: Mapping[str, int]) -> dict[str, Any]:
         """Return the keys of a job; `channel` counts through all memories, `ideal` are the latencies of ideal ones."""
-        return {"bytes": self.bytes, **memories.in_job(self.kind, self.controller, clock_hz, channel, ideal)}
+        return {"bytes": self.bytes, "page_bytes": self.page_bytes, **memories.in_job(self.kind, self.controller, clock_hz, channel, ideal)}
 
     @model_validator(mode="after")
     def _check(self) -> "Memory":
@@ -327,7 +327,7 @@ def device(config: Config, library: str | None, timing: Mapping[str, int]) -> di
     found = [memory.in_job(config.clock_hz, channel, timing) for channel, memory in enumerate(config.channels)]
     if library is not None:
         return common | {"library": library, "memories": found}
-    pools = [{**keys, "pages": memory.pages, "page_bytes": memory.page_bytes} for keys, memory in zip(found, config.channels, strict=True)]
+    pools = [{**keys, "pages": memory.pages} for keys, memory in zip(found, config.channels, strict=True)]
     return common | {"model": model_settings(config), "memories": pools}
 
 

@@ -68,8 +68,21 @@ def own(raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, Any]:
         "queues_listed": len(queues),
         "queues": queues,
         **hierarchy_rows.rows(raw, plan.parents, config.clock_hz),
-        "memories": [{"name": m.name, **counts} for m, counts in zip(config.channels, raw["memory"], strict=True)],
+        "memories": _memories(raw["memory"], config),
     }
+
+
+def _memories(counts: list[dict[str, int]], config: Config) -> list[dict[str, Any]]:
+    """Return what each memory has done, and which share of all frames and of all bytes (in whole beats) was written to it."""
+
+    def share(key: str, of: dict[str, int]) -> float | None:
+        total = sum(memory[key] for memory in counts)
+        return round(of[key] / total, 6) if total else None
+
+    return [
+        {"name": memory.name, "kind": memory.kind, **of, "share_of_frames": share("frames", of), "share_of_bytes": share("write_beats", of)}
+        for memory, of in zip(config.channels, counts, strict=True)
+    ]
 
 
 def _groups(raw: dict[str, Any], config: Config, plan: EdgePlan) -> list[dict[str, Any]]:

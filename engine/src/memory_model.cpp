@@ -112,6 +112,7 @@ void MemoryModel::handle(pst_axi_pins& pins, std::int64_t now) {
         writes_.push({pins.awaddr_o, 0, pins.awlen_o + 1U, 0});
         if (dram_) dram_->take_aw(pins.awaddr_o, pins.awlen_o + 1U);
         ++counts_.write_bursts;
+        counts_.frames += settings_.page_bytes && pins.awaddr_o % settings_.page_bytes == 0;
     }
     if (pins.bvalid_i && pins.bready_o) {
         if (dram_)

@@ -84,6 +84,7 @@ DramSettings dram_of_job(Table table) {
 MemorySettings memory_of_job(Table& table) {
     MemorySettings memory;
     memory.bytes = static_cast<std::uint64_t>(table.integer("bytes", PST_BEAT_BYTES, std::int64_t{1} << 46));
+    memory.page_bytes = static_cast<std::uint32_t>(table.integer("page_bytes", PST_BEAT_BYTES, 1 << 20, 0));
     if (table.has("dram")) {
         memory.dram = dram_of_job(table.table("dram"));
         return memory;

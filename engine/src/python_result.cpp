@@ -77,6 +77,7 @@ nb::list memory_list(const std::vector<MemoryCounts>& memories) {
     nb::list list;
     for (const MemoryCounts& memory : memories) {
         nb::dict dict;
+        dict["frames"] = memory.frames;
         dict["write_bursts"] = memory.write_bursts;
         dict["write_beats"] = memory.write_beats;
         dict["read_bursts"] = memory.read_bursts;

@@ -20,6 +20,7 @@ void SteppedPort::step(std::int64_t cycle) {
 
 void SteppedPort::take_aw(std::uint64_t address, std::uint32_t beats) {
     ++counts.write_bursts;
+    counts.frames += settings_.page_bytes && address % settings_.page_bytes == 0;
     if (dram_) return dram_->take_aw(address, beats);
     writes_.push(beats);
 }

@@ -63,7 +63,8 @@ MemorySettings memory_settings(Table table, PagePool* pool) {
     const MemorySettings memory = memory_of_job(table);
     if (pool) {
         pool->pages = static_cast<std::uint32_t>(table.integer("pages", 1, 1 << 28));
-        pool->page_bytes = static_cast<std::uint32_t>(table.integer("page_bytes", PST_BEAT_BYTES, 1 << 20));
+        pool->page_bytes = memory.page_bytes;
+        if (pool->page_bytes == 0) bad_job("device.memories: the model needs page_bytes of each");
     }
     table.done();
     return memory;

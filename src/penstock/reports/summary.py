@@ -23,6 +23,8 @@ def sentences(result: dict[str, Any]) -> list[str]:
         f"Out      {packets['out']:,} packets{share}, {format_rate(result['throughput_bps'])}",
         f"Dropped  {_drops(packets['dropped'], design_of(result).drop_words())}",
     ]
+    if (lost := result.get("ingress_lost", {"packets": 0}))["packets"]:
+        lines.append(f"Lost     {lost['packets']:,} packets, {format_bytes(lost['bytes'])} at the input, whose FIFO was full")
     if result.get("marked_packets"):
         lines.append(f"Marked   {result['marked_packets']:,} packets (Congestion Experienced)")
     if packets["queued"]:

@@ -45,7 +45,7 @@ struct Fate {
 };
 
 struct MemoryCounts {
-    std::uint64_t write_bursts = 0, write_beats = 0, read_bursts = 0, read_beats = 0;
+    std::uint64_t frames = 0, write_bursts = 0, write_beats = 0, read_bursts = 0, read_beats = 0;
 };
 
 // Cycles in which an input offered a beat, and in which it was taken; the same of the outputs; summed over all ports.

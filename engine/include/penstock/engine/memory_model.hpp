@@ -21,6 +21,7 @@ struct MemorySettings {
     std::uint32_t read_latency = 40;   // cycles from the address handshake to the first beat at the earliest, >= 1
     std::uint32_t write_latency = 20;  // cycles from the last beat to the response at the earliest, >= 1
     std::uint32_t gap_permille = 0;    // share of cycles in which it takes and gives nothing, 0..999
+    std::uint32_t page_bytes = 0;      // of a page, 0: not known; a burst that begins a page begins a frame
     std::optional<DramSettings> dram;  // a channel of DRAM, in place of the three above
 };
 

@@ -159,6 +159,7 @@ std::int64_t WriteTimes::store(std::int64_t granted, int memory, std::uint32_t d
         offered = taken + 1;
     }
     frames_.push(answered_);
+    if (memory >= 0) ++memories_[memory].counts.frames;
     return answered_ + 1;
 }
 
