@@ -96,7 +96,9 @@ def simulate(job: dict[str, Any], progress: Callable[[dict[str, Any]], bool] | N
         "counter_mismatches": 0,
         "findings": [],
         "drained": not packets["queued"],
-        "memory": [{"frames": 0, "write_bursts": 0, "write_beats": 0, "read_bursts": 0, "read_beats": 0} for _ in job["device"]["memories"]],
+        "memory": [
+            {"frames": 0, "write_bursts": 0, "write_beats": 0, "read_bursts": 0, "read_beats": 0} for _ in job["device"]["memories"]
+        ],
         "conservation_ok": True,
         "latency_cycles": columns[:, 3].astype(np.uint32),
         "latency_queue": columns[:, 1].astype(np.uint32),

@@ -36,13 +36,15 @@ Places = Annotated[int, Field(strict=True, ge=1, le=1024)]
 
 
 class Memory(BaseModel):
-    """A packet memory, or several channels of a kind: descriptors `base .. base + pages - 1` are the pages of one, a frame takes one page."""
+    """A packet memory, or channels of one kind: descriptors `base .. base + pages - 1` are the pages of one, a frame takes one page."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(pattern=NAME, description="Name in reports.")
     kind: str = Field(memories.IDEAL, strict=True, description="`ideal`, `sram`, or a kind of DRAM (docs/memories.md).")
-    channels: int = Field(1, strict=True, ge=1, le=memories.MAX_CHANNELS, description="Number of channels, each with an AXI4 port of its own.")
+    channels: int = Field(
+        1, strict=True, ge=1, le=memories.MAX_CHANNELS, description="Number of channels, each with an AXI4 port of its own."
+    )
     bytes: Count = Field(description="Size of a channel in bytes, a multiple of 4,096.")
     pages: Count = Field(description="Number of pages of a channel.")
     page_bytes: Count = Field(description="Bytes of a page, a multiple of 64: the largest frame that it holds.")

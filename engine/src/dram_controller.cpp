@@ -8,7 +8,8 @@
 
 namespace penstock::engine {
 
-DramController::DramController(const DramSettings& settings) : settings_(settings), t_(settings.timing), refresh_at_(settings.first_refresh) {
+DramController::DramController(const DramSettings& settings)
+    : settings_(settings), t_(settings.timing), refresh_at_(settings.first_refresh) {
     const auto power = [](std::uint32_t value, const char* what) {
         if (!std::has_single_bit(value)) throw std::invalid_argument(std::string("a DRAM's ") + what + " must be a power of two");
     };
@@ -22,11 +23,13 @@ DramController::DramController(const DramSettings& settings) : settings_(setting
     const auto width = [](std::uint32_t count) { return static_cast<std::uint32_t>(std::bit_width(count - 1)); };
     if (bits[0] != width(settings.row_accesses) || bits[1] != width(settings.groups) || bits[2] != width(settings.banks) || bits[3] != 0)
         throw std::invalid_argument("a DRAM's mapping must have each bit of column, group and bank once");
-    const auto groups = std::count_if(settings.mapping.begin(), settings.mapping.end(), [](const DramField& f) { return f.of == DramField::Of::Group; });
+    const auto groups =
+        std::count_if(settings.mapping.begin(), settings.mapping.end(), [](const DramField& f) { return f.of == DramField::Of::Group; });
     if (settings.hash_groups && (groups != 1 || bits[1] == 0)) throw std::invalid_argument("bank groups that are hashed must be one field");
     if (settings.batch == 0 || settings.batch > settings.read_queue || settings.batch > settings.write_queue)
         throw std::invalid_argument("a DRAM controller's batch must fit into its queues");
-    if (settings.read_queue > 1024 || settings.write_queue > 1024) throw std::invalid_argument("a DRAM controller's queues have 1,024 places at most");
+    if (settings.read_queue > 1024 || settings.write_queue > 1024)
+        throw std::invalid_argument("a DRAM controller's queues have 1,024 places at most");
 
     banks_.resize(banks);
     for (std::uint32_t b = 0; b < banks; ++b) banks_[b].group = b / settings.banks;

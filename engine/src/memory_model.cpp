@@ -19,7 +19,8 @@ constexpr std::uint64_t kBoundary = 4096;  // no AXI4 burst crosses it
 MemoryModel::MemoryModel(const MemorySettings& settings, unsigned index, std::uint64_t seed)
     : settings_(settings), index_(index), random_(seed, 0x4D45'4D00 + index) {
     if (settings.dram) {
-        if (settings.dram->bursts + settings.dram->reorder_beats > kBursts) throw std::invalid_argument("a memory has room for 2,048 bursts");
+        if (settings.dram->bursts + settings.dram->reorder_beats > kBursts)
+            throw std::invalid_argument("a memory has room for 2,048 bursts");
         dram_ = std::make_unique<DramPort>(*settings.dram);
     }
     void* mapped = mmap(nullptr, settings_.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -97,7 +97,8 @@ MemorySettings memory_of_job(Table& table) {
 
 namespace {
 
-constexpr const char* kCommands[] = {"activate", "precharge", "read", "write", "read_precharge", "write_precharge", "precharge_all", "refresh"};
+constexpr const char* kCommands[] = {"activate",       "precharge",       "read",          "write",
+                                     "read_precharge", "write_precharge", "precharge_all", "refresh"};
 
 // A master that sends single-beat bursts, reads and writes each in order and as early as the port takes them.
 nb::dict dram_trace(nb::dict dram, nb::dict trace, bool with_commands) {
@@ -154,7 +155,8 @@ nb::dict dram_trace(nb::dict dram, nb::dict trace, bool with_commands) {
     result["turns"] = counts.turns;
     if (with_commands) {
         nb::list commands;
-        for (const DramController::Command& c : log) commands.append(nb::make_tuple(c.tick, kCommands[static_cast<unsigned>(c.what)], c.bank, c.row, c.column));
+        for (const DramController::Command& c : log)
+            commands.append(nb::make_tuple(c.tick, kCommands[static_cast<unsigned>(c.what)], c.bank, c.row, c.column));
         result["commands"] = commands;
     }
     return result;
@@ -164,8 +166,10 @@ nb::dict dram_trace(nb::dict dram, nb::dict trace, bool with_commands) {
 
 void bind_dram(nb::module_& m) {
     m.def("dram_trace", &dram_trace, nb::arg("dram"), nb::arg("trace"), nb::arg("commands") = false,
-          "Single beats of 64 bytes to a channel of DRAM, reads and writes each in order: `trace` has write (0 or 1), address, from (the cycle "
-          "before which it is not offered), one of each for a beat. Returns when each was offered and answered, and what the channel did; `commands`: each command as (tick, "
+          "Single beats of 64 bytes to a channel of DRAM, reads and writes each in order: `trace` has write (0 or 1), address, from (the "
+          "cycle "
+          "before which it is not offered), one of each for a beat. Returns when each was offered and answered, and what the channel did; "
+          "`commands`: each command as (tick, "
           "what, bank, row, column).");
 }
 

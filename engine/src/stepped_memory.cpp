@@ -52,8 +52,12 @@ void SteppedPort::give_r() {
 }
 
 SteppedMemory::SteppedMemory(const std::vector<MemorySettings>& settings, const std::vector<PageLayout>& layout, std::uint64_t seed)
-    : layout_(layout), write_addresses_(settings.size()), port_data_(settings.size()), answers_(settings.size()),
-      read_addresses_(settings.size()), port_read_(settings.size()) {
+    : layout_(layout),
+      write_addresses_(settings.size()),
+      port_data_(settings.size()),
+      answers_(settings.size()),
+      read_addresses_(settings.size()),
+      port_read_(settings.size()) {
     ports_.reserve(settings.size());
     for (unsigned m = 0; m < settings.size(); ++m) ports_.emplace_back(settings[m], m, seed);
 }

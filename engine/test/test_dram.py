@@ -120,9 +120,23 @@ def test_every_command_keeps_the_rules(seed: int) -> None:
     print("seed", seed)
     kind = rng.choice(KINDS)
     queue = rng.choice((8, 32, 64, 200))
-    mapping = rng.choice((None, "row bank column group", "row bank group column", "row column bank group", "row group bank column", "row column:2 bank column group"))
+    mapping = rng.choice(
+        (
+            None,
+            "row bank column group",
+            "row bank group column",
+            "row column bank group",
+            "row group bank column",
+            "row column:2 bank column group",
+        )
+    )
     dram = channel(
-        kind, rng.choice((220, 300, 322, 450)) * 10**6, queue=queue, batch=rng.randint(1, queue), close_rows=rng.random() < 0.5, mapping=mapping,
+        kind,
+        rng.choice((220, 300, 322, 450)) * 10**6,
+        queue=queue,
+        batch=rng.randint(1, queue),
+        close_rows=rng.random() < 0.5,
+        mapping=mapping,
         hash_groups=rng.random() < 0.5,
     )
     dram |= {"hit_limit": rng.choice((1, 4, 32)), "drain_from": rng.choice((1, 4)), "drain_after": rng.choice((1, 50, 400))}
@@ -197,10 +211,13 @@ def test_peak_is_that_of_the_pins() -> None:
     assert PEAK == {"ddr4_2400": 19_200_000_000, "ddr4_3200": 25_600_000_000, "hbm2": 12_800_000_000}
 
 
-@pytest.mark.parametrize(("kind", "device_mhz", "clock_hz", "peak", "measured"), [
-    ("ddr4_2400", 300, None, 19.2e9, 18.0e9),  # Shuhai, section VI: 36 GB/s of two channels
-    ("hbm2", 450, 900_000_000, 14.4e9, 13.27e9),  # Shuhai, table V: 425 GB/s of 32 channels
-])
+@pytest.mark.parametrize(
+    ("kind", "device_mhz", "clock_hz", "peak", "measured"),
+    [
+        ("ddr4_2400", 300, None, 19.2e9, 18.0e9),  # Shuhai, section VI: 36 GB/s of two channels
+        ("hbm2", 450, 900_000_000, 14.4e9, 13.27e9),  # Shuhai, table V: 425 GB/s of 32 channels
+    ],
+)
 def test_sequential_bandwidth_is_the_measured_one(kind: str, device_mhz: int, clock_hz: int | None, peak: float, measured: float) -> None:
     address = np.arange(20_000) * 64
     for write in (0, 1):
@@ -208,10 +225,13 @@ def test_sequential_bandwidth_is_the_measured_one(kind: str, device_mhz: int, cl
         assert measured * 0.98 <= found <= measured * 1.03, f"{found / 1e9:.2f} GB/s"
 
 
-@pytest.mark.parametrize(("kind", "device_mhz", "clock_hz", "hit", "closed", "miss"), [
-    ("ddr4_2400", 300, None, 73.3, 89.9, 106.6),
-    ("hbm2", 450, 900_000_000, 106.7, 122.2, 137.8),
-])
+@pytest.mark.parametrize(
+    ("kind", "device_mhz", "clock_hz", "hit", "closed", "miss"),
+    [
+        ("ddr4_2400", 300, None, 73.3, 89.9, 106.6),
+        ("hbm2", 450, 900_000_000, 106.7, 122.2, 137.8),
+    ],
+)
 def test_idle_latency_is_the_measured_one(kind: str, device_mhz: int, clock_hz: int | None, hit: float, closed: float, miss: float) -> None:
     """Shuhai, table II, to a cycle of its clock: a row that is open, none, another one."""
     hz = device_mhz * 10**6

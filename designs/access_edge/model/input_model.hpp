@@ -105,9 +105,7 @@ class InputModel {
     // The store's output reads a beat ahead: when it does so is known as soon as the beat before it is given away.
     std::int64_t next_read() const { return std::max(stored_[slot(taken_)] + 1, advance_at_); }
     // The one behind it is read when the output has moved on: the beat before both has been taken.
-    std::int64_t second_read() const {
-        return std::max({stored_[slot(taken_ + 1)] + 1, next_read() + 1, taken_at_[(taken_ + 1) & 1]});
-    }
+    std::int64_t second_read() const { return std::max({stored_[slot(taken_ + 1)] + 1, next_read() + 1, taken_at_[(taken_ + 1) & 1]}); }
     // When the place of the n-th beat is free.
     std::int64_t free_at(std::uint64_t n) const {
         const std::uint64_t before = n - depth_;  // the beat that is there

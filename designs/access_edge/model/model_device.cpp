@@ -359,7 +359,8 @@ std::int64_t ModelDevice<Core>::next_event() const {
     if (!sent_pages_.empty()) next = std::min(next, sent_pages_.front().from);
     if (!enqueues_.empty()) next = std::min(next, enqueues_.front().from);
     if (!leaving_.empty()) next = std::min(next, leaving_.front().last_beat);
-    if (const std::int64_t out = core_.next_out(); out != kNever) next = std::min(next, std::max(out - origin_, stepped_ ? now_ : read_.ready_from()));
+    if (const std::int64_t out = core_.next_out(); out != kNever)
+        next = std::min(next, std::max(out - origin_, stepped_ ? now_ : read_.ready_from()));
     return std::max(next, now_);
 }
 
@@ -406,8 +407,8 @@ void ModelDevice<Core>::tell_taken() {
 // When the frame at the head asks for its page: it is stored, and the grant before is taken.
 template <typename Core>
 void ModelDevice<Core>::find_page() {
-    page_at_ = passed_.empty() || granted_ == kNever ? kNever
-                                                     : std::max({passed_.front().stored + classify_timing::kOffer, granted_, asked_ + 1});
+    page_at_ =
+        passed_.empty() || granted_ == kNever ? kNever : std::max({passed_.front().stored + classify_timing::kOffer, granted_, asked_ + 1});
 }
 
 template <typename Core>
@@ -430,8 +431,7 @@ void ModelDevice<Core>::store_frame() {
     }
     granted_ = write_.grant(now_ + 1);
     enqueues_.push(enqueue);
-    enqueues_.back().from =
-        write_.store(granted_, memory, descriptor, frame.length, [&](std::int64_t cycle) { input_.beat_taken(cycle); });
+    enqueues_.back().from = write_.store(granted_, memory, descriptor, frame.length, [&](std::int64_t cycle) { input_.beat_taken(cycle); });
     find_page();
     if (arrival_ == kNever) {
         input_.retry();
@@ -453,9 +453,8 @@ void ModelDevice<Core>::send(const Out& out) {
         return;
     }
     first_beat_ = -1;
-    const std::int64_t read = read_.fetch(now_, memory, descriptor, length, [&](std::int64_t from, std::uint32_t bytes, bool last) {
-        return send_beat(from, bytes, last);
-    });
+    const std::int64_t read = read_.fetch(now_, memory, descriptor, length,
+                                          [&](std::int64_t from, std::uint32_t bytes, bool last) { return send_beat(from, bytes, last); });
     leaving_.push({first_beat_, last_beat_, out.tag, out.queue, length});
     sent_pages_.push({read + 1, descriptor});
 }

@@ -14,8 +14,9 @@ LINE_BPS, OVERHEAD = 100e9, 24
 
 # Just above a beat of 64 byte, with and without the queue id in front, and just above a burst of 4 KiB; each page's last size; usual ones.
 SIZES = (
-    60, 61, 62, 64, 65, 66, 80, 89, 90, 124, 125, 126, 128, 129, 146, 188, 189, 192, 193, 203, 252, 253, 256, 257, 260, 316, 317, 320, 321,
-    448, 449, 509, 512, 513, 572, 573, 577, 640, 641, 764, 1021, 1025, 1280, 1474, 1514, 2049, 4092, 4096, 4097, 4161, 8192, 8193, 9000, 9600,
+    60, 61, 62, 64, 65, 66, 80, 89, 90, 124, 125, 126, 128, 129, 146, 188, 189, 192, 193, 203, 252, 253, 256, 257, 260, 316, 317, 320,
+    321, 448, 449, 509, 512, 513, 572, 573, 577, 640, 641, 764, 1021, 1025, 1280, 1474, 1514, 2049, 4092, 4096, 4097, 4161, 8192, 8193,
+    9000, 9600,
 )  # fmt: skip
 IMIX_BYTES = (7 * 60 + 4 * 590 + 1514) / 12
 
@@ -57,7 +58,7 @@ def test_imix_uses_all_memories() -> None:
 
 
 def test_without_sram_the_pins_are_the_limit() -> None:
-    """A frame of 65 byte moves 128 each way: at the line rate 288 of the 307 Gbit/s that two channels have, and refresh takes 14 of them."""
+    """A frame of 65 byte moves 128 each way: at the line rate 288 of the 307 Gbit/s of two channels, of which refresh takes 14."""
     no_sram = "device.overrides.memories.sram.pages=1"
     for size, loses in ((60, False), (65, True), (129, False), (512, False)):
         result, _ = run(size, "400 us", "model", no_sram)

@@ -121,7 +121,9 @@ def check_controller(name: str, given: Controller) -> None:
     """Raise ValueError, a sentence, where `given` makes no sense for kind `name`."""
     if name not in dram_kinds():
         if given != Controller():
-            raise ValueError(f"kind {name} has no controller: memory_clock_hz, mapping, hash_groups, close_rows, queue and batch are those of DRAM")
+            raise ValueError(
+                f"kind {name} has no controller: memory_clock_hz, mapping, hash_groups, close_rows, queue and batch are those of DRAM"
+            )
         return
     if given.mapping is not None:
         try:

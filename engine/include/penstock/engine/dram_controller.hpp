@@ -2,10 +2,10 @@
 // One channel of DRAM and its controller, command by command: when an access is made. It knows no data.
 //
 // Time is in ticks of the memory clock. Nothing is stepped: the controller goes from one tick in which a command can be given to the next.
-// The controller is first-ready, first come first served: of the accesses in the direction of the bus (reads or writes) the oldest whose row
-// is open goes first; rows are opened for the oldest access of each bank, for those of the other direction too where their bank has
-// nothing else to do. The direction turns after `batch` accesses when the other one waits (writes wait when their queue is nearly full), and
-// when there is nothing left. A read of what is still in the write queue is answered from there.
+// The controller is first-ready, first come first served: of the accesses in the direction of the bus (reads or writes) the oldest whose
+// row is open goes first; rows are opened for the oldest access of each bank, for those of the other direction too where their bank has
+// nothing else to do. The direction turns after `batch` accesses when the other one waits (writes wait when their queue is nearly full),
+// and when there is nothing left. A read of what is still in the write queue is answered from there.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ class DramController {
         std::int64_t tick;  // the data has come
     };
 
-    // A command as it is given to the memory, for those who judge the controller. A refresh closes all banks: their precharge is one command.
+    // A command as it is given to the memory, for those who judge the controller. A refresh closes all banks: their precharge is one
+    // command.
     struct Command {
         enum class What : std::uint8_t { Activate, Precharge, Read, Write, ReadPrecharge, WritePrecharge, PrechargeAll, Refresh };
         std::int64_t tick;
@@ -66,7 +67,7 @@ class DramController {
     struct Bank {
         bool open = false;
         std::uint32_t row = 0, group = 0;
-        std::uint32_t passed = 0;                                 // accesses to the open row while an older one waits for another
+        std::uint32_t passed = 0;                                // accesses to the open row while an older one waits for another
         std::int64_t activate = kLongAgo, precharge = kLongAgo;  // not before
         std::int64_t column[2] = {kLongAgo, kLongAgo};
         std::int16_t head[2] = {kNone, kNone}, tail[2] = {kNone, kNone};

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// A channel of DRAM behind an AXI4 port of 512 bits with one id, in cycles of the device, without data. Both engines have it: behind the pins
-// of the RTL (memory_model.hpp), and in the model's memory fabric (stepped_memory.hpp).
+// A channel of DRAM behind an AXI4 port of 512 bits with one id, in cycles of the device, without data. Both engines have it: behind the
+// pins of the RTL (memory_model.hpp), and in the model's memory fabric (stepped_memory.hpp).
 //
 // In each cycle: step(), then what the port offers (*_ready, *_valid), then what was handed over (take_*, give_*).
 //
 // A write is confirmed when its last beat is in the controller's queue, write_latency cycles later; from then on a read finds it. Reads are
-// answered in order: each beat has its place in the reorder buffer before it goes to the controller, so the memory never waits for `rready`.
+// answered in order: each beat has its place in the reorder buffer before it goes to the controller, so the memory never waits for
+// `rready`.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,9 @@ class DramPort {
     void step_to(std::int64_t cycle);
     std::int64_t cycle() const { return cycle_; }
     // Nothing is under way: until something is taken, step() changes nothing that can be seen.
-    bool idle() const { return write_bursts_.empty() && read_bursts_.empty() && beats_.empty() && answers_.empty() && !beat_in_ && controller_.idle(); }
+    bool idle() const {
+        return write_bursts_.empty() && read_bursts_.empty() && beats_.empty() && answers_.empty() && !beat_in_ && controller_.idle();
+    }
 
     bool aw_ready() const { return write_bursts_.size() < settings_.bursts; }
     bool w_ready() const { return !write_bursts_.empty() && controller_.write_room() >= accesses_; }
@@ -67,7 +70,7 @@ class DramPort {
     std::deque<Beat> beats_;
     std::uint64_t given_ = 0;  // beats before the front one
     std::deque<std::int64_t> answers_;
-    bool beat_in_ = false;         // a beat was taken in this cycle, and goes to the controller in the next one
+    bool beat_in_ = false;  // a beat was taken in this cycle, and goes to the controller in the next one
     std::uint64_t beat_address_ = 0;
 };
 

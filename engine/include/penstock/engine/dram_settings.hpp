@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// What a channel of DRAM and its controller are: geometry, timing, queues. The named kinds (ddr4_2400, ...), with the source of every value,
-// are in engine/memories.yaml; here are only numbers.
+// What a channel of DRAM and its controller are: geometry, timing, queues. The named kinds (ddr4_2400, ...), with the source of every
+// value, are in engine/memories.yaml; here are only numbers.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct DramField {
 
 // Cycles of the memory clock ("ticks"), by the names of JESD79-4 and JESD235; from command to command on one channel of one rank.
 struct DramTiming {
-    std::uint32_t burst = 4;             // BL / 2: data of an access
-    std::uint32_t cl = 17, cwl = 12;     // to the first data of a read, of a write
+    std::uint32_t burst = 4;          // BL / 2: data of an access
+    std::uint32_t cl = 17, cwl = 12;  // to the first data of a read, of a write
     std::uint32_t rcd_read = 17, rcd_write = 17;
     std::uint32_t rp = 17, ras = 39;     // precharge; activate to precharge
     std::uint32_t rrd_s = 4, rrd_l = 6;  // activate to activate, of another bank group, of the same one
@@ -49,10 +49,10 @@ struct DramSettings {
     bool close_rows = false;                          // a row that no queued access needs is closed with its last access
 
     // The port: AXI4 in order, all beats of 64 bytes.
-    std::uint32_t bursts = 16;          // addresses that wait, in each direction
-    std::uint32_t reorder_beats = 128;  // read data under way and waiting to be taken
-    std::uint32_t read_latency = 17;    // cycles of the device from the end of the data at the memory to the beat
-    std::uint32_t write_latency = 8;    // from the last beat to its response, >= 1
+    std::uint32_t bursts = 16;           // addresses that wait, in each direction
+    std::uint32_t reorder_beats = 128;   // read data under way and waiting to be taken
+    std::uint32_t read_latency = 17;     // cycles of the device from the end of the data at the memory to the beat
+    std::uint32_t write_latency = 8;     // from the last beat to its response, >= 1
     std::uint32_t first_refresh = 9360;  // tick of the first refresh, so that channels do not refresh together
 };
 

@@ -60,7 +60,9 @@ class Link {
     // bps = 0: as fast as the bus.
     // `buffer_bytes`: of the buffer between link and device.
     Link(double bps, double clock_hz, std::uint32_t overhead_bytes, std::uint32_t buffer_bytes = 0)
-        : per_byte_(bps > 0 ? 8.0 * clock_hz / bps * static_cast<double>(Ticks{1} << kTickBits) : 0.0), overhead_(overhead_bytes), buffer_(buffer_bytes) {}
+        : per_byte_(bps > 0 ? 8.0 * clock_hz / bps * static_cast<double>(Ticks{1} << kTickBits) : 0.0),
+          overhead_(overhead_bytes),
+          buffer_(buffer_bytes) {}
 
     // Time that `bytes` take.
     Ticks time(std::uint32_t bytes) const { return static_cast<std::int64_t>(per_byte_ * bytes); }

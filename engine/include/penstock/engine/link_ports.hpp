@@ -96,8 +96,8 @@ class LinkInput {
     std::uint32_t at_ = 0;
 };
 
-// The output's side: when the link takes a beat. What the link has not sent yet waits in a buffer of some bytes: a beat is taken while there is
-// less in it. Without one a link stands idle for the rest of the bus cycle in which a short last beat ends.
+// The output's side: when the link takes a beat. What the link has not sent yet waits in a buffer of some bytes: a beat is taken while
+// there is less in it. Without one a link stands idle for the rest of the bus cycle in which a short last beat ends.
 class LinkOutput {
   public:
     explicit LinkOutput(const Link& link) : link_(link), ahead_(link.time(link.buffer())) {}

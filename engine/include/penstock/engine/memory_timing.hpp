@@ -3,8 +3,8 @@
 //
 // Everything on these ways is a FIFO in order. So each step's cycle follows from the steps before it: a word leaves one cycle after it came
 // at the earliest, one a cycle, and enters a FIFO of depth d one cycle after the d-th before it left. These recurrences are exact; nothing
-// is stepped cycle by cycle. The names are those of the RTL (blocks/memory/rtl). That needs memories of which it is known beforehand when they
-// answer: ideal ones without gaps. stepped_memory.hpp has all others.
+// is stepped cycle by cycle. The names are those of the RTL (blocks/memory/rtl). That needs memories of which it is known beforehand when
+// they answer: ideal ones without gaps. stepped_memory.hpp has all others.
 #pragma once
 
 #include <algorithm>
@@ -55,9 +55,9 @@ struct PageLayout {
 struct MemoryTimes {
     MemorySettings settings;
     Past<memory_timing::kPortBursts> ar;
-    Past<memory_timing::kPortBeats> x;     // read data taken from the port
-    std::int64_t answer = INT64_MIN / 2;   // last write response
-    std::int64_t given = INT64_MIN / 2;    // last beat of read data
+    Past<memory_timing::kPortBeats> x;    // read data taken from the port
+    std::int64_t answer = INT64_MIN / 2;  // last write response
+    std::int64_t given = INT64_MIN / 2;   // last beat of read data
     MemoryCounts counts;
 };
 
@@ -91,8 +91,8 @@ class WriteTimes {
     SplitterTimes splitter_;
     Past<memory_timing::kOutstanding> frames_, bursts_;  // answered
     Past<memory_timing::kJobs> jobs_;                    // last beat taken
-    std::int64_t beat_ = INT64_MIN / 2;      // last beat taken from the input buffer
-    std::int64_t answered_ = INT64_MIN / 2;  // last burst's answer taken
+    std::int64_t beat_ = INT64_MIN / 2;                  // last beat taken from the input buffer
+    std::int64_t answered_ = INT64_MIN / 2;              // last burst's answer taken
 };
 
 class ReadTimes {

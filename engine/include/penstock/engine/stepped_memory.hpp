@@ -55,9 +55,7 @@ class SteppedPort {
     bool w_ready() const { return dram_ ? dram_->w_ready() : !gap_ && !writes_.empty(); }
     bool ar_ready() const { return dram_ ? dram_->ar_ready() : !gap_ && reads_.size() < kOutstanding; }
     bool b_valid() const { return dram_ ? dram_->b_valid() : !answers_.empty() && answers_.front() <= cycle_; }
-    bool r_valid() const {
-        return dram_ ? dram_->r_valid() : offered_;
-    }
+    bool r_valid() const { return dram_ ? dram_->r_valid() : offered_; }
     void take_aw(std::uint64_t address, std::uint32_t beats);
     void take_w();
     void take_ar(std::uint64_t address, std::uint32_t beats);
@@ -105,8 +103,8 @@ class SteppedMemory {
     void fetch(const MemoryFrame& frame, std::int64_t now);
     // A cycle. Tells `hooks`: beat_taken(now), of the input buffer; stored(frame, from): its enqueue is offered from `from` on;
     // sent(frame, from, bytes, last), which returns the cycle in which the output takes the beat that is there from `from` on;
-    // page_read(frame, now): the page has been read. enqueue_room(), page_room(): whether there was room for what is stored, and for a page that
-    // has been read, at the beginning of the cycle.
+    // page_read(frame, now): the page has been read. enqueue_room(), page_room(): whether there was room for what is stored, and for a page
+    // that has been read, at the beginning of the cycle.
     template <typename Hooks>
     void step(std::int64_t now, Hooks&& hooks);
     const MemoryCounts& counts(unsigned memory) const { return ports_[memory].counts; }
@@ -159,12 +157,12 @@ class SteppedMemory {
 
     // Writes.
     Splitter write_splitter_;
-    Stage<MemoryFrame, memory_timing::kOutstanding> written_;   // u_order
-    Stage<Burst, memory_timing::kJobs> jobs_;                   // u_jobs
-    Stage<Burst, memory_timing::kOutstanding> pending_;         // u_pending
+    Stage<MemoryFrame, memory_timing::kOutstanding> written_;  // u_order
+    Stage<Burst, memory_timing::kJobs> jobs_;                  // u_jobs
+    Stage<Burst, memory_timing::kOutstanding> pending_;        // u_pending
     Addresses write_addresses_;
     Stage<std::int32_t, memory_timing::kOutstanding> data_route_;
-    std::uint32_t job_beats_ = 0;                               // of the job at the head, taken
+    std::uint32_t job_beats_ = 0;  // of the job at the head, taken
     struct Beat {
         bool last;  // of its burst
     };
@@ -177,7 +175,7 @@ class SteppedMemory {
     Stage<MemoryFrame, memory_timing::kOutstanding> fetched_;  // u_order
     Addresses read_addresses_;
     Stage<Burst, memory_timing::kOutstanding> read_route_;
-    std::uint32_t route_beats_ = 0;   // of the burst at the head of read_route_, gone
+    std::uint32_t route_beats_ = 0;    // of the burst at the head of read_route_, gone
     std::uint32_t handler_beats_ = 0;  // of the frame at the head of fetched_, taken
     std::vector<Stage<bool, memory_timing::kPortBeats>> port_read_;
     Stage<bool, memory_timing::kSkid> fabric_read_;
