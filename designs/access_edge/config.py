@@ -106,7 +106,7 @@ class Config(Configuration):
     aqm: str = Field(NO_AQM, strict=True, description="Active queue management of each queue: none or a part's name; needs `shaping`.")
     aqm_estimate: bool = Field(False, strict=True, description="The AQM's delay is backlog by rate, without a time stamp per frame.")
     hierarchy: Hierarchy | None = Field(None, description="Subscribers, nodes and ports above the queues; needs `shaping`.")
-    admission: Admission | None = Field(None, description="Memory is shared by class; without it one queue may take every page.")
+    admission: Admission | None = Field(None, description="Memory is shared by class; false or left out: one queue may take every page.")
     memories: tuple[Memory, ...] = Field(min_length=1, max_length=32, description="Where frames wait.")
 
     _numbers: dict[str, Any] = PrivateAttr(default_factory=dict)  # of the AQM, as they were given
@@ -138,6 +138,11 @@ class Config(Configuration):
         if value != NO_AQM and value not in parts.parts("aqm"):
             raise PydanticCustomError("literal_error", "no AQM", {"expected": f"{', '.join(names)} or {last}"})
         return value
+
+    @field_validator("admission", mode="before")
+    @classmethod
+    def _none(cls, value: object) -> object:
+        return None if value is False else value
 
     @field_validator("memories", mode="before")
     @classmethod

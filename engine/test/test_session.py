@@ -112,7 +112,7 @@ def check_session_against_run(native: Any, config: configs.Configuration, librar
 
 
 @pytest.mark.parametrize("part", range(3))
-@pytest.mark.parametrize("name", ["tiny_16", "tiny_codel_16", "tiny_pie_16", "tree_64"])
+@pytest.mark.parametrize("name", ["tiny_16", "tiny_codel_16", "tiny_pie_16", "tiny_share_16", "tree_64"])
 def test_session_on_the_model(native: Any, name: str, part: int) -> None:
     print(f"PENSTOCK_SEED={seed()}")
     for number in range(4):

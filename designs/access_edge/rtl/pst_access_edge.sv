@@ -210,10 +210,10 @@ module pst_access_edge
   desc_id_t rx_free_desc, tx_free_desc, drop_desc, head_desc;
 
   // Frames that come to the rx handler, and the memories that may give them a page.
-  logic in_valid, in_ready, in_ect, in_no_share;
-  queue_id_t in_queue;
-  len_t in_len;
-  logic [Memories-1:0] in_memories;
+  logic rx_in_valid, rx_in_ready, rx_in_ect, rx_in_no_share;
+  queue_id_t rx_in_queue;
+  len_t rx_in_len;
+  logic [Memories-1:0] rx_in_memories;
 
   logic cfg_valid, cfg_ready, share_valid;
   queue_id_t cfg_queue;
@@ -236,8 +236,9 @@ module pst_access_edge
         .clk_i, .rst_i,
         .s_meta_valid_i(meta_valid), .s_meta_ready_o(meta_ready), .s_meta_queue_i(meta_queue), .s_meta_len_i(meta_len),
         .s_meta_user_i(meta_ect),
-        .m_meta_valid_o(in_valid), .m_meta_ready_i(in_ready), .m_meta_queue_o(in_queue), .m_meta_len_o(in_len), .m_meta_user_o(in_ect),
-        .m_meta_memories_o(in_memories), .m_meta_no_share_o(in_no_share),
+        .m_meta_valid_o(rx_in_valid), .m_meta_ready_i(rx_in_ready), .m_meta_queue_o(rx_in_queue), .m_meta_len_o(rx_in_len),
+        .m_meta_user_o(rx_in_ect),
+        .m_meta_memories_o(rx_in_memories), .m_meta_no_share_o(rx_in_no_share),
         .given_valid_i(gnt_valid && gnt_ready), .given_ok_i(gnt_ok), .given_desc_i(gnt_desc),
         .free_valid_i(free_valid && free_ready), .free_desc_i(free_desc),
         .cfg_valid_i(cfg_valid && cfg_ready), .cfg_queue_i(cfg_queue), .cfg_class_i(cfg_share_class[ShareClassWidth-1:0]),
@@ -252,13 +253,13 @@ module pst_access_edge
     assign share_used     = 32'(used);
     assign share_in_force = 32'(in_force);
   end else begin : g_no_admission
-    assign in_valid            = meta_valid;
-    assign meta_ready          = in_ready;
-    assign in_queue            = meta_queue;
-    assign in_len              = meta_len;
-    assign in_ect              = meta_ect;
-    assign in_memories         = '1;
-    assign in_no_share         = 1'b0;
+    assign rx_in_valid         = meta_valid;
+    assign meta_ready          = rx_in_ready;
+    assign rx_in_queue         = meta_queue;
+    assign rx_in_len           = meta_len;
+    assign rx_in_ect           = meta_ect;
+    assign rx_in_memories      = '1;
+    assign rx_in_no_share      = 1'b0;
     assign share_free          = '0;
     assign share_used          = '0;
     assign share_in_force      = '0;
@@ -272,7 +273,7 @@ module pst_access_edge
       .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes)
   ) u_pools (
       .clk_i, .rst_i,
-      .s_req_valid_i(req_valid), .s_req_ready_o(req_ready), .s_req_len_i(req_len), .s_req_memories_i(in_memories),
+      .s_req_valid_i(req_valid), .s_req_ready_o(req_ready), .s_req_len_i(req_len), .s_req_memories_i(rx_in_memories),
       .m_gnt_valid_o(gnt_valid), .m_gnt_ready_i(gnt_ready), .m_gnt_ok_o(gnt_ok), .m_gnt_desc_o(gnt_desc),
       .s_free_valid_i(free_valid), .s_free_ready_o(free_ready), .s_free_desc_i(free_desc)
   );
@@ -330,8 +331,8 @@ module pst_access_edge
       .AddrWidth(AddrWidth), .MaxOutstanding(MaxOutstanding)
   ) u_rx (
       .clk_i, .rst_i,
-      .s_meta_valid_i(in_valid), .s_meta_ready_o(in_ready), .s_meta_queue_i(RxTagWidth'({in_no_share, in_ect, in_queue})),
-      .s_meta_len_i(in_len),
+      .s_meta_valid_i(rx_in_valid), .s_meta_ready_o(rx_in_ready), .s_meta_queue_i(RxTagWidth'({rx_in_no_share, rx_in_ect, rx_in_queue})),
+      .s_meta_len_i(rx_in_len),
       .s_data_valid_i(data_valid), .s_data_ready_o(data_ready), .s_data_i(data), .s_data_last_i(data_last),
       .m_req_valid_o(req_valid), .m_req_ready_i(req_ready), .m_req_len_o(req_len),
       .s_gnt_valid_i(gnt_valid), .s_gnt_ready_o(gnt_ready), .s_gnt_ok_i(gnt_ok), .s_gnt_desc_i(gnt_desc),
