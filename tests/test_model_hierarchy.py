@@ -147,11 +147,18 @@ def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls:
         for library in (verilate.build_device(config, print), None)
     ]
     assert found[0] == found[1]
-    assert found[1] == [1 | bool(reason) << 2 | reason << 4, 0x50535401, 1 | 1 << 16, 4, 4, 2, 4]
+    assert found[1] == [1 | bool(reason) << 2 | reason << 4, 0x50535401, 1 | 3 << 16, 4, 4, 2, 4]
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"), [("fair_shares", []), ("hostile_subscriber", []), ("handover", []), ("household", ["duration=500 ms"])]
+    ("name", "settings"),
+    [
+        ("fair_shares", []),
+        ("hostile_subscriber", []),
+        ("handover", []),
+        ("household", ["duration=500 ms"]),
+        ("greedy_queue", ["duration=300 ms"]),
+    ],
 )
 def test_scenarios_are_equal(name: str, settings: list[str]) -> None:
     """What the RTL does with `changes` and gates (tests/test_scenarios.py) the model does, frame by frame."""

@@ -186,7 +186,10 @@ def test_shares_of_memory() -> None:
         ([{"traffic_class": 4}], r"memory_shares\[0\]\.traffic_class: must be 0 to 3 in configuration tiny_share_16, not 4"),
         ([{"traffic_class": 0}, {"traffic_class": 0}], r"memory_shares\[1\]\.traffic_class: is 0, which another entry has already"),
         ([{"traffic_class": 0, "reserved": {512: 1}}], r"memory_shares\[0\]\.reserved: names pages of 512 byte, .* of 256 and 1,536 byte"),
-        ([*every[:3], {"traffic_class": 3, "reserved": 13}], r"memory_shares: makes 49 reserved pages of all classes, but .* 48 pages of 256"),
+        (
+            [*every[:3], {"traffic_class": 3, "reserved": 13}],
+            r"memory_shares: makes 49 reserved pages of all classes, but .* 48 pages of 256",
+        ),
     ):
         with pytest.raises(UserError, match=f"^{message}"):
             shares(config, *given)

@@ -81,7 +81,7 @@ class Admission(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     classes: int = Field(
-        strict=True, ge=1, le=registers.MAX_CLASS + 1, description="Number of classes that share memory; those of the hierarchy, if any."
+        strict=True, ge=1, le=registers.MAX_CLASS + 1, description="Number of classes that share memory, at least those of the hierarchy."
     )
 
 
@@ -169,8 +169,8 @@ class Config(Configuration):
                 raise ValueError("there is a hierarchy, which needs shaping: true")
             if max(self.hierarchy.nodes, self.hierarchy.ports) > self.queues:
                 raise ValueError(f"the hierarchy has more nodes or ports than there are queues, {self.queues:,}")
-            if self.admission and self.admission.classes != self.hierarchy.classes:
-                raise ValueError(f"admission has {self.admission.classes} classes, but the hierarchy has {self.hierarchy.classes}")
+            if self.admission and self.admission.classes < self.hierarchy.classes:
+                raise ValueError(f"admission has {self.admission.classes} classes, fewer than the hierarchy with {self.hierarchy.classes}")
         names = [memory.name for memory in self.memories]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:

@@ -127,12 +127,27 @@ module pst_page_admission_proof #(
     end
   end
 
+  // Frames that are decided and not handed on, the oldest first.
+  typedef struct packed {
+    logic [QueueIdWidth-1:0] queue_id;
+    logic [ClassWidth-1:0]   cls;
+    pst_pkg::len_t           len;
+    logic                    user;
+    logic [Sizes-1:0]        given;
+    logic                    no_share;
+  } frame_t;
+  frame_t [Depth-1:0] decided;
+
+  always_comb begin
+    for (int unsigned f = 0; f < Depth; f++) decided[f] = frame_t'(u_dut.u_decided.mem[3'(32'(u_dut.u_decided.raddr_q) + f)]);
+  end
+
   // Where pages are: by class and size as the admission counts them, and by queue.
-  logic [Classes-1:0][Sizes-1:0][31:0] counted;
-  logic [Queues-1:0][31:0] of_queue;
-  logic [Sizes-1:0][31:0] used_sum, lack_sum;
+  logic [Classes-1:0][Sizes-1:0][4:0] counted;
+  logic [Queues-1:0][4:0] of_queue;
+  logic [Sizes-1:0][4:0] used_sum, lack_sum;
   logic [Descriptors-1:0] old;                          // free for so long that the pools must offer it
-  logic [31:0] flying;
+  logic [4:0] flying;
   logic any_old;
 
   always_comb begin
@@ -161,34 +176,21 @@ module pst_page_admission_proof #(
     for (int unsigned f = 0; f < Depth; f++) begin
       if (f < 32'(u_dut.u_decided.level_q)) begin
         for (int unsigned k = 0; k < Sizes; k++) begin
-          if (entry(f).given[k]) begin
-            counted[entry(f).cls][k] += 1;
-            of_queue[entry(f).queue_id] += 1;
+          if (decided[f].given[k]) begin
+            counted[decided[f].cls][k] += 1;
+            of_queue[decided[f].queue_id] += 1;
           end
         end
       end
     end
     for (int unsigned k = 0; k < Sizes; k++) begin
       for (int unsigned c = 0; c < Classes; c++) begin
-        used_sum[k] += 32'(u_dut.used_q[c][k]);
-        if (u_dut.reserved_q[c][k] > u_dut.used_q[c][k]) lack_sum[k] += 32'(u_dut.reserved_q[c][k]) - 32'(u_dut.used_q[c][k]);
+        used_sum[k] += 5'(u_dut.used_q[c][k]);
+        if (u_dut.reserved_q[c][k] > u_dut.used_q[c][k]) lack_sum[k] += 5'(u_dut.reserved_q[c][k] - u_dut.used_q[c][k]);
       end
     end
-    flying = 32'(u_dut.valid_q[1]) + 32'(u_dut.valid_q[2]) + 32'(u_dut.valid_q[3]);
+    flying = 5'(u_dut.valid_q[1]) + 5'(u_dut.valid_q[2]) + 5'(u_dut.valid_q[3]);
   end
-
-  typedef struct packed {
-    logic [QueueIdWidth-1:0] queue_id;
-    logic [ClassWidth-1:0]   cls;
-    pst_pkg::len_t           len;
-    logic                    user;
-    logic [Sizes-1:0]        given;
-    logic                    no_share;
-  } frame_t;
-
-  function automatic frame_t entry(logic [31:0] f);
-    return frame_t'(u_dut.u_decided.mem[3'(32'(u_dut.u_decided.raddr_q) + f)]);
-  endfunction
 
   // The word that a write-first RAM has under way for the address that it was asked for a cycle ago.
   logic [CountWidth-1:0] got1, freed3;
@@ -217,11 +219,11 @@ module pst_page_admission_proof #(
       if (leave && memories != '0) a_page_is_there : assert (any_old);
       for (int unsigned k = 0; k < Sizes; k++) begin
         for (int unsigned c = 0; c < Classes; c++) begin
-          a_count_is_pages_held : assert (32'(u_dut.used_q[c][k]) == counted[c][k]);
+          a_count_is_pages_held : assert (5'(u_dut.used_q[c][k]) == counted[c][k]);
           a_reserved_exist : assert (32'(u_dut.reserved_q[c][k]) <= SizePages[k]);
         end
-        a_free_are_the_others : assert (32'(u_dut.free_q[k]) + used_sum[k] == SizePages[k]);
-        a_reserved_pages_are_free : assert (32'(u_dut.shared_q[k]) + lack_sum[k] == 32'(u_dut.free_q[k]));
+        a_free_are_the_others : assert (5'(u_dut.free_q[k]) + used_sum[k] == 5'(SizePages[k]));
+        a_reserved_pages_are_free : assert (5'(u_dut.shared_q[k]) + lack_sum[k] == 5'(u_dut.free_q[k]));
       end
       for (int unsigned q = 0; q < Queues; q++) begin
         if (!u_dut.init_q || q < 32'(u_dut.init_queue_q)) begin
@@ -236,14 +238,14 @@ module pst_page_admission_proof #(
         assert (u_dut.valid_q == '0 && held_q == '0 && !pending_q && u_dut.u_decided.level_q == '0 && u_dut.back_valid_q == '0);
       end
       a_init_in_range : assert (32'(u_dut.init_queue_q) < Queues || !u_dut.init_q);
-      a_inside : assert (32'(u_dut.inside_q) == flying + 32'(u_dut.u_decided.level_q) && 32'(u_dut.inside_q) <= Depth);
+      a_inside : assert (5'(u_dut.inside_q) == flying + 5'(u_dut.u_decided.level_q) && 32'(u_dut.inside_q) <= Depth);
       a_fifo : assert (u_dut.u_decided.waddr_q == 3'(32'(u_dut.u_decided.raddr_q) + 32'(u_dut.u_decided.level_q))
                        && u_dut.u_decided.valid_q == (u_dut.u_decided.level_q != '0));
       a_asked : assert (!pending_q || (u_dut.asked_given_q == ok_q && u_dut.asked_owner.queue_id == pending_queue_q
                                        && u_dut.asked_owner.cls == pending_class_q && 32'(pending_class_q) < Classes));
       if (pending_q && ok_q) a_pending_is_not_held : assert (32'(page_q) < Descriptors && !held_q[page_q]);
       for (int unsigned f = 0; f < Depth; f++) begin
-        if (f < 32'(u_dut.u_decided.level_q)) a_one_size : assert ($onehot0(entry(f).given) && 32'(entry(f).cls) < Classes);
+        if (f < 32'(u_dut.u_decided.level_q)) a_one_size : assert ($onehot0(decided[f].given) && 32'(decided[f].cls) < Classes);
       end
       for (int unsigned d = 0; d < Descriptors; d++) begin
         if (held_q[d]) a_owner : assert (u_dut.u_owner.mem[d] == {queue_q[d], class_q[d]} && 32'(class_q[d]) < Classes);

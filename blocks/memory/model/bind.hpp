@@ -31,8 +31,8 @@ inline void bind_memory(nanobind::module_& m) {
         .def("given", &PageAdmission::given, nb::arg("descriptor"), nb::arg("queue"), nb::arg("cls"), "An admitted frame got this page.")
         .def("free", &PageAdmission::free, nb::arg("descriptor"), nb::arg("now"), "A page goes back to the pools.")
         .def("set_class", &PageAdmission::set_class, nb::arg("queue"), nb::arg("cls"), nb::arg("now"), "Class of a queue.")
-        .def("set_share", &PageAdmission::set_share, nb::arg("cls"), nb::arg("size"), nb::arg("alpha"), nb::arg("reserved"),
-             nb::arg("now"), "Alpha of a class, as n of 2^(n - 4), and its reserved pages of a size.")
+        .def("set_share", &PageAdmission::set_share, nb::arg("cls"), nb::arg("size"), nb::arg("alpha"), nb::arg("reserved"), nb::arg("now"),
+             "Alpha of a class, as n of 2^(n - 4), and its reserved pages of a size.")
         .def("advance", &PageAdmission::advance, nb::arg("now"), "All that happens before cycle `now`.")
         .def("free_pages", &PageAdmission::free_pages, nb::arg("size"), "Free pages of a size.")
         .def("used", &PageAdmission::used, nb::arg("cls"), nb::arg("size"), "Pages of a size that a class holds.")

@@ -29,7 +29,7 @@ class Bench:
         self.ranks = [self.bytes.index(size) for size in self.geometry.page_bytes]
         self.pages = [sum(p for p, r in zip(self.geometry.pages, self.ranks, strict=True) if r == k) for k in range(len(self.bytes))]
         self.model = models.PageAdmission(self.queues, list(self.geometry.pages), list(self.geometry.page_bytes), self.classes)
-        self.free = {desc: -100 for desc in range(self.geometry.descriptors)}  # free pages, and since when
+        self.free = dict.fromkeys(range(self.geometry.descriptors), -100)  # free pages, and since when
         self.held: list[int] = []
         self.under_way: deque = deque()  # taken and not decided: cycle of the decision, queue, length, user
         self.decided: deque = deque()  # and not handed on: verdict, queue, length, user
@@ -41,8 +41,10 @@ class Bench:
         self.refused = self.shares = self.admitted = 0
 
     async def cycle(self, frame=None, ready=True, free=None, cls=None, share=None, look=(0, 0), give=True):
-        """One cycle. `frame`: queue, length, user; `cls`: queue, class; `share`: class, size, alpha, reserved. Returns whether the frame was
-        taken, and the verdict of a frame that was handed on."""
+        """One cycle. `frame`: queue, length, user; `cls`: queue, class; `share`: class, size, alpha, reserved.
+
+        Returns whether the frame was taken, and the verdict of a frame that was handed on.
+        """
         dut, model = self.dut, self.model
         await FallingEdge(dut.clk_i)
         self.now += 1

@@ -28,7 +28,7 @@ namespace {
 constexpr std::int64_t kResetCycles = 16;
 constexpr std::int64_t kInitCycles = 2;  // from the last memory that is cleared to init_done_o, the cycle that sees it included
 constexpr std::int64_t kReadCycles = 3;  // of a register
-constexpr std::int64_t kMerge = 1;                                 // from the choice of pst_free_merge to the pools and the admission
+constexpr std::int64_t kMerge = 1;       // from the choice of pst_free_merge to the pools and the admission
 constexpr std::int64_t kFreeCycles = kMerge + pool_timing::kFree;  // and to the page allocator
 constexpr std::int64_t kNever = INT64_MAX;
 
@@ -137,7 +137,8 @@ class ModelDevice final : public Device {
     }
     static std::optional<PageAdmission> make_admission(const DeviceSettings& settings) {
         if (settings.share_classes == 0) return {};
-        return std::optional<PageAdmission>(std::in_place, settings.queues, page_counts(settings), page_sizes(settings), settings.share_classes);
+        return std::optional<PageAdmission>(std::in_place, settings.queues, page_counts(settings), page_sizes(settings),
+                                            settings.share_classes);
     }
     static std::vector<MemoryTimes> make_memories(const DeviceSettings& settings) {
         std::vector<MemoryTimes> memories;
@@ -470,10 +471,9 @@ void ModelDevice<Core>::store_frame() {
     granted_ = write_.grant(now_ + 1);
     const std::int64_t from =
         write_.store(granted_, memory, descriptor, frame.length, [&](std::int64_t cycle) { input_.beat_taken(cycle); });
-    enqueues_.push(
-        {from,
-         {descriptor, frame.queue, static_cast<std::uint16_t>(frame.length), static_cast<std::uint8_t>(lost), frame.number},
-         frame.ect});
+    enqueues_.push({from,
+                    {descriptor, frame.queue, static_cast<std::uint16_t>(frame.length), static_cast<std::uint8_t>(lost), frame.number},
+                    frame.ect});
     find_page();
     if (arrival_ == kNever) {
         input_.retry();

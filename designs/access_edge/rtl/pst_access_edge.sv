@@ -30,7 +30,7 @@ module pst_access_edge
     parameter int unsigned               Nodes = 2,                             // Hierarchy: power of two, >= 2
     parameter int unsigned               Ports = 2,                             // Hierarchy: power of two, >= 2
     parameter int unsigned               Classes = 4,                           // Hierarchy: 1 .. 8
-    parameter int unsigned               ShareClasses = 0,                      // classes that share memory (pst_page_admission): 1..8, 0 none
+    parameter int unsigned               ShareClasses = 0,                      // classes that share memory, 0: it is not shared; 0..8
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
     parameter string                     DescRamStyle = "auto",                 // per-descriptor memories

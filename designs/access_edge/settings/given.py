@@ -140,7 +140,10 @@ class QueueSettings(Model):
         None, description="Settings of a scheduler of your own, by the names in its part.yaml (docs/how-to/own-scheduler.md)."
     )
     traffic_class: StrictInt | None = Field(
-        None, ge=0, le=MAX_CLASS, description="Class: under a congested parent, where the configuration has a hierarchy (0 goes first), and of memory."
+        None,
+        ge=0,
+        le=MAX_CLASS,
+        description="Class, where there is a hierarchy (0 goes first under a congested parent) or an admission.",
     )
     weight: StrictInt | None = Field(
         None, ge=1, le=MAX_WEIGHT, description="Share among the queues of its subscriber that are of its class; 1 unless given."
@@ -173,12 +176,11 @@ class MemoryShare(Model):
     traffic_class: StrictInt = Field(ge=0, le=MAX_CLASS, description="Which class.")
     alpha: Annotated[int, BeforeValidator(_alpha)] | None = Field(
         None,
-        description="A queue may hold so many times the pages that are free and not reserved: a power of two, 1/16 to 2048; 8 unless given.",
+        description="Its queues may each hold so many times what is free and not reserved: 1/16 to 2048, a power of two; else 8.",
     )
     reserved: Annotated[ReservedPages | dict[int, ReservedPages], BeforeValidator(_reserved)] | None = Field(
         None,
-        description="Pages that are kept for the class: of every size, or by the bytes of a page, `{256: 100, 2048: 50}`; "
-        "1/8 of all, in equal parts for all classes, unless given.",
+        description="Pages that are kept for it: of every size, or by the bytes of a page, `{256: 100, 2048: 50}`.",
     )
 
 
