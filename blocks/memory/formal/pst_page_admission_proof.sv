@@ -207,7 +207,8 @@ module pst_page_admission_proof #(
       if (cfg_valid_i) m_class_exists : assume (32'(cfg_class_i) < Classes);
       if (leave && memories != '0) begin
         m_page_is_free :
-        assume (32'(page_i) < Descriptors && !held_q[page_i] && !(pending_q && ok_q && page_q == page_i) && memories[memory_of(32'(page_i))]);
+        assume (32'(page_i) < Descriptors && !held_q[page_i] && !(pending_q && ok_q && page_q == page_i)
+                && memories[memory_of(32'(page_i))]);
       end
 
       // what others rely on
@@ -258,7 +259,8 @@ module pst_page_admission_proof #(
         end
       end
       if (back_q[1].valid) begin
-        a_back1 : assert (u_dut.u_owner.rdata_q == {back_q[1].queue_id, back_q[1].cls} && u_dut.back1_size_q == Sizes'(1) << back_q[1].size);
+        a_back1 : assert (u_dut.u_owner.rdata_q == {back_q[1].queue_id, back_q[1].cls}
+                          && u_dut.back1_size_q == Sizes'(1) << back_q[1].size);
       end
       if (back_q[2].valid) begin
         a_back2 : assert (u_dut.owner == {back_q[2].queue_id, back_q[2].cls} && u_dut.back2_size_q == Sizes'(1) << back_q[2].size);
