@@ -56,7 +56,8 @@ class Setup:
         else:
             queues = sorted({queue for entry in self._given.queues for low, high in entry.ranges for queue in range(low, high + 1)})
         set_up = [write for queue in queues for write in self._queues.settings(queue).writes(queue, self.config)]
-        return shares.writes(self._given.memory_shares, self.config, self._document.fail) + set_up + self._hierarchy.setup()
+        set_up = shares.writes(self._given.memory_shares, self.config, self._document.fail) + set_up
+        return set_up + self._hierarchy.setup()
 
     def check_index(self, level: str, index: int) -> None:
         """Raise UserError unless the device has this queue, subscriber, node or port."""

@@ -37,36 +37,38 @@ module pst_drop_counters
   localparam logic [15:0] Has = (Counted | 16'd1) & ~(16'hfffe << Reasons);  // DropNone, too
 `endif
 
-  for (genvar reason = 1; reason <= Reasons; reason++) if (Counted[reason]) begin : g_reason
-    logic hit_a, hit_b, hit_c;
-    assign hit_a = ev_a_valid_i && ev_a_reason_i == drop_e'(reason);
-    assign hit_b = ev_b_valid_i && ev_b_reason_i == drop_e'(reason);
-    assign hit_c = ev_c_valid_i && ev_c_reason_i == drop_e'(reason);
+  for (genvar reason = 1; reason <= Reasons; reason++) begin : g_reason
+    if (Counted[reason]) begin : g_counted
+      logic hit_a, hit_b, hit_c;
+      assign hit_a = ev_a_valid_i && ev_a_reason_i == drop_e'(reason);
+      assign hit_b = ev_b_valid_i && ev_b_reason_i == drop_e'(reason);
+      assign hit_c = ev_c_valid_i && ev_c_reason_i == drop_e'(reason);
 
-    // The sum of the events is registered first, so that the wide adders see one small number.
-    logic [            1:0] add_packets_q;
-    logic [           17:0] add_bytes_q;
-    logic [PacketWidth-1:0] packets_q;
-    logic [  ByteWidth-1:0] bytes_q;
+      // The sum of the events is registered first, so that the wide adders see one small number.
+      logic [            1:0] add_packets_q;
+      logic [           17:0] add_bytes_q;
+      logic [PacketWidth-1:0] packets_q;
+      logic [  ByteWidth-1:0] bytes_q;
 
-    always_ff @(posedge clk_i) begin
-      add_packets_q <= 2'(hit_a) + 2'(hit_b) + 2'(hit_c);
-      add_bytes_q   <= (hit_a ? 18'(ev_a_len_i) : '0) + (hit_b ? 18'(ev_b_len_i) : '0) + (hit_c ? 18'(ev_c_len_i) : '0);
-      packets_q     <= packets_q + PacketWidth'(add_packets_q);
-      bytes_q       <= bytes_q + ByteWidth'(add_bytes_q);
-      if (rst_i) begin
-        add_packets_q <= '0;
-        add_bytes_q   <= '0;
-        packets_q     <= '0;
-        bytes_q       <= '0;
+      always_ff @(posedge clk_i) begin
+        add_packets_q <= 2'(hit_a) + 2'(hit_b) + 2'(hit_c);
+        add_bytes_q   <= (hit_a ? 18'(ev_a_len_i) : '0) + (hit_b ? 18'(ev_b_len_i) : '0) + (hit_c ? 18'(ev_c_len_i) : '0);
+        packets_q     <= packets_q + PacketWidth'(add_packets_q);
+        bytes_q       <= bytes_q + ByteWidth'(add_bytes_q);
+        if (rst_i) begin
+          add_packets_q <= '0;
+          add_bytes_q   <= '0;
+          packets_q     <= '0;
+          bytes_q       <= '0;
+        end
       end
-    end
 
-    assign packets_o[reason] = packets_q;
-    assign bytes_o[reason]   = bytes_q;
-  end else begin : g_never
-    assign packets_o[reason] = '0;
-    assign bytes_o[reason]   = '0;
+      assign packets_o[reason] = packets_q;
+      assign bytes_o[reason]   = bytes_q;
+    end else begin : g_never
+      assign packets_o[reason] = '0;
+      assign bytes_o[reason]   = '0;
+    end
   end
 
 `ifndef SYNTHESIS

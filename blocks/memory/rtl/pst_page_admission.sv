@@ -141,7 +141,9 @@ module pst_page_admission
 
   for (genvar m = 0; m < int'(Memories); m++) begin : g_memory
     localparam int unsigned Base = pst_memory_pkg::desc_base(pages_t'(MemPages), m);
-    assign free_memory[m]       = 32'(free_desc_i) >= Base && 32'(free_desc_i) < Base + MemPages[m];
+    logic [31:0] free_page;  // wraps below Base to a number that no memory has pages for
+    assign free_page            = 32'(free_desc_i) - Base;
+    assign free_memory[m]       = free_page < MemPages[m];
     assign m_meta_memories_o[m] = first.given[Ranks[m]];
   end
 

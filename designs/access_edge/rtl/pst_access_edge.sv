@@ -252,6 +252,9 @@ module pst_access_edge
     assign share_free     = 32'(free_pages);
     assign share_used     = 32'(used);
     assign share_in_force = 32'(in_force);
+
+    logic unused_widths;
+    assign unused_widths = ^{cfg_share_class, share_class, share_size};
   end else begin : g_no_admission
     assign rx_in_valid         = meta_valid;
     assign meta_ready          = rx_in_ready;

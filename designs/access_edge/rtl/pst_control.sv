@@ -114,6 +114,8 @@ module pst_control
     $error("pst_control: PacketWidth is %0d (1 to 50), ByteWidth is %0d (1 to 56)", PacketWidth, ByteWidth);
   end
 
+  localparam logic [7:0] LastShareClass = ShareClasses != 0 ? 8'(ShareClasses - 1) : '0;
+  localparam logic [7:0] LastShareSize = 8'(ShareSizes - 1);
   localparam logic [31:0] FirstHierarchyCommand = CommandTreeQueue;  // and three more: subscriber, node, port
 
   typedef struct packed {
@@ -186,7 +188,8 @@ module pst_control
   assign is_write     = command_q == CommandWrite || command_q == CommandWriteNext;
   assign is_hierarchy = Hierarchy && command_q[31:2] == FirstHierarchyCommand[31:2];
   assign is_share     = ShareClasses != 0 && command_q == 32'(CommandShare);
-  assign share_exists = hwif_out.share_class.cls.value < 8'(ShareClasses) && hwif_out.share_size.value.value < 8'(ShareSizes);
+  assign share_exists = ShareClasses != 0 && hwif_out.share_class.cls.value <= LastShareClass
+                        && hwif_out.share_size.value.value <= LastShareSize;
 
   assign tree_index  = hwif_out.tree_index.value.value;
   assign tree_parent = hwif_out.tree_parent.value.value;
@@ -222,10 +225,10 @@ module pst_control
         default: if (tree_index >= Ports) refuse = RefusalBadIndex;
       endcase
     end else if (is_share) begin
-      if (hwif_out.share_class.cls.value >= 8'(ShareClasses)) refuse = RefusalBadClass;
-      if (hwif_out.share_size.value.value >= 8'(ShareSizes)) refuse = RefusalBadIndex;
+      if (hwif_out.share_class.cls.value > LastShareClass) refuse = RefusalBadClass;
+      if (hwif_out.share_size.value.value > LastShareSize) refuse = RefusalBadIndex;
     end else begin
-      if (ShareClasses != 0 && is_write && hwif_out.queue_class.cls.value >= 8'(ShareClasses)) refuse = RefusalBadClass;
+      if (ShareClasses != 0 && is_write && hwif_out.queue_class.cls.value > LastShareClass) refuse = RefusalBadClass;
       if (hwif_out.queue_index.value.value >= Queues) refuse = RefusalBadIndex;
     end
     if (!is_hierarchy && !is_share && !is_write && command_q != CommandSnapshot) refuse = RefusalNoCommand;
@@ -393,6 +396,10 @@ module pst_control
     hwif_in.dropped_no_share.bytes.value.next            = 56'(dropped_bytes_i[DropNoShare]);
     hwif_in.marked_packets.value.next                    = 50'(marked_packets_i);
   end
+
+  // No reason has the number 9.
+  logic unused_reason;
+  assign unused_reason = ^{dropped_packets_i[9], dropped_bytes_i[9]};
 
   pst_access_edge_regs u_regs (
       .clk           (clk_i),
