@@ -286,7 +286,7 @@ module pst_page_admission_proof #(
       c_all_out : cover (&held_q);
       c_refused : cover (u_dut.valid_q[3] && !u_dut.admitted && u_dut.frame.no_share);
       c_grown : cover (u_dut.walk_takes);
-      c_both : cover (u_dut.size[0] && u_dut.back_size_q[0] && u_dut.again);
+      c_both : cover ((u_dut.size & u_dut.back_size_q) != '0);
     end
   end
 

@@ -10,6 +10,6 @@ def test_proof_passes(task: str) -> None:
     assert testkit.run_proof("memory", "pst_page_allocator", [task]) == {task: "PASS"}
 
 
-@pytest.mark.parametrize("task", ["prove_one", "prove_two", "cover_two"])
+@pytest.mark.parametrize("task", ["prove_one", "prove_two", "cover_one"])
 def test_admission_proof_passes(task: str) -> None:
     assert testkit.run_proof("memory", "pst_page_admission", [task]) == {task: "PASS"}
