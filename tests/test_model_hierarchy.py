@@ -133,7 +133,7 @@ def hierarchy_command(command: int, index: int, parent: int = 0, cls: int = 0) -
         (4, 63, 9, 3, 0), (4, 64, 0, 0, 2), (4, 0, 0, 4, 4),
         (5, 15, 3, 9, 0), (5, 16, 0, 0, 2), (5, 15, 4, 0, 3),
         (6, 3, 1, 0, 0), (6, 4, 0, 0, 2), (6, 3, 2, 0, 3),
-        (7, 1, 99, 0, 0), (7, 2, 0, 0, 2), (8, 0, 0, 0, 1),
+        (7, 1, 99, 0, 0), (7, 2, 0, 0, 2), (9, 0, 0, 0, 1),
     ],
 )  # fmt: skip
 def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls: int, reason: int) -> None:

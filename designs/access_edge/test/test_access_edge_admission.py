@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 
 from penstock.designs import configs
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.testing import twins
 from penstock.engine import engine, run
+from penstock.hardware import verilate
 
 PAGES = 4096  # of 2,048 byte; demo_64 has 512 of 512 byte more
 
@@ -55,3 +58,22 @@ def test_what_a_class_is_given(tmp_path: Path) -> None:
     entries = ", ".join(f"{{traffic_class: {cls}, reserved: {reserved}, alpha: {alpha}}}" for cls, reserved, alpha in given)
     tight = result_of(tmp_path / "tight", f"memory_shares=[{entries}]")
     assert lost(tight)["call"] == 0 and tight["packets"]["queued"] > 4000
+
+
+@pytest.mark.parametrize(
+    ("cls", "size", "reserved", "reason", "in_force"), [(0, 0, 7, 0, 7), (3, 1, 63, 0, 58), (4, 0, 1, 4, 0), (0, 2, 1, 2, 0)]
+)
+def test_shares_in_registers(cls: int, size: int, reserved: int, reason: int, in_force: int) -> None:
+    """On both engines the same: what is refused, and what is reserved, of no more pages than the other classes have left."""
+    config = configs.load("tiny_share_16")  # 48 pages of 256 byte, of which each class has 1 reserved; 64 of 1,536, and 2
+    names = ("status", "share_classes", "share_sizes", "share_free", "share_used", "share_in_force")
+    job, timing = twins.random_job(config, 1)
+    job |= {"register_writes": registers.share_writes(cls, size, 5, reserved), "timed_register_writes": [], "sources": []}
+    where = [*[registers.address(name) for name in names], *[registers.address("status")] * 300, registers.address("share_in_force")]
+    libraries = (verilate.build_device(config, print), None)
+    found = [engine.module().read_registers(job | {"device": twins.device(config, path, timing)}, where) for path in libraries]
+    assert found[0][:-1] == found[1][:-1] or reason == 0
+    assert found[0][-1] == found[1][-1] == in_force
+    status, classes, sizes, free, used = found[0][:5]
+    assert (status >> 4 & 7, classes, sizes, used) == (reason, 4, 2, 0)
+    assert free == (0 if reason else list(config.page_sizes.values())[size])
