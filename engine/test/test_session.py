@@ -14,7 +14,7 @@ from penstock.testing.testkit import seed
 
 Job = dict[str, Any]
 Frame = tuple[int, int, bytes, bool]  # cycle, queue, bytes, error
-REASONS = ("", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm")
+REASONS = ("", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm", "", "no_share")
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def check_session_against_run(native: Any, config: configs.Configuration, librar
     assert joined(left, "cycle").tolist() == found["departures"]["cycle"].tolist()
     assert joined(left, "latency").tolist() == found["latency_cycles"].tolist()
     counts = np.bincount(joined(dropped, "reason"), minlength=len(REASONS))
-    assert {reason: int(count) for reason, count in zip(REASONS[1:], counts[1:], strict=True)} == found["packets"]["dropped"]
+    assert {reason: int(count) for reason, count in zip(REASONS, counts, strict=True) if reason} == found["packets"]["dropped"]
     assert joined(dropped, "length").sum() == sum(found["bytes"]["dropped"].values())
 
 
