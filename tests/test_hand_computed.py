@@ -206,14 +206,14 @@ def test_totals(run: Run) -> None:
         "in": 68,
         "out": 49,
         "queued": 3,
-        "dropped": dict(zip(REASONS, [2, 1, 2, 1, 2, 4, 1, 3], strict=True)) | {"no_share": 0},
+        "dropped": dict(zip(REASONS, [2, 1, 2, 1, 2, 4, 1, 3], strict=True)),
     }
     assert result["bytes"] == {
         "in": 21_578,
         "out": 15_224,
         "queued": 1_238,
         # 10 + 13; 1600; 60 + 61; 90; 150 + 151; 1000 + 60 + 25 + 61; 1522; 90 + 111 + 112
-        "dropped": dict(zip(REASONS, [23, 1600, 121, 90, 301, 1146, 1522, 313], strict=True)) | {"no_share": 0},
+        "dropped": dict(zip(REASONS, [23, 1600, 121, 90, 301, 1146, 1522, 313], strict=True)),
     }
     assert result["marked_packets"] == 2
     assert result["throughput_bps"] == 152_240_000  # 8 * 15,224 bit in 0.8 ms
@@ -347,7 +347,7 @@ def test_series(run: Run) -> None:
 
 def test_drops_over_time(run: Run) -> None:
     """An event comes a cycle after the last bit; an AQM drops at the frame's turn."""
-    assert run["series"]["drop_reasons"].tolist() == [*REASONS, "no_share"]
+    assert run["series"]["drop_reasons"].tolist() == REASONS
     assert run["series"]["drops"].T.tolist() == [
         [0, 0, 2, 0],  # runt
         [0, 0, 1, 0],
