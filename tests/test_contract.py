@@ -18,9 +18,10 @@ from penstock.paths import ROOT
 
 TOOL = ROOT / "tools" / "generate_contract.py"
 # Numbers are for ever: registers and results of years ago have them.
-REASONS = ["runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm"]
+NAMES = ["", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm", "", "no_share"]
+REASONS = {number: name for number, name in enumerate(NAMES) if name}
 WIDTHS = {"length": 14, "mantissa": 16, "exponent": 5, "burst": 28, "limit_packets": 16, "limit_bytes": 24, "aqm_ticks": 18,
-          "traffic_class": 3, "weight_less_one": 3}  # fmt: skip
+          "traffic_class": 3, "weight_less_one": 3, "alpha": 4}  # fmt: skip
 
 SWITCH = """\
 title: the switch
@@ -103,7 +104,7 @@ def test_the_tool_names_what_is_not_fresh() -> None:
 
 
 def test_numbers_are_kept() -> None:
-    assert dict(enumerate(REASONS, 1)) == registers.DROP_REASONS
+    assert REASONS == registers.DROP_REASONS
     settings = registers.contract()["settings"]
     assert {name: entry["width"] for name, entry in settings.items()} == WIDTHS
     assert {name: entry["most"] for name, entry in settings.items()} == {name: 2**width - 1 for name, width in WIDTHS.items()}
@@ -112,7 +113,7 @@ def test_numbers_are_kept() -> None:
         "aqm_kind": {"none": 0, "codel": 1, "pie": 2, "other": 3},
         "refusal": {"accepted": 0, "no_command": 1, "bad_index": 2, "bad_parent": 3, "bad_class": 4},
         "command": {"write": 1, "snapshot": 2, "write_next": 3}
-        | {"tree_queue": 4, "tree_subscriber": 5, "tree_node": 6, "tree_port": 7},
+        | {"tree_queue": 4, "tree_subscriber": 5, "tree_node": 6, "tree_port": 7, "share": 8},
     }  # fmt: skip
 
 
@@ -122,7 +123,7 @@ def camel(name: str) -> str:
 
 
 def test_drop_reasons_are_the_same_everywhere() -> None:
-    wanted = {"None": 0} | {camel(name): number for number, name in enumerate(REASONS, 1)}
+    wanted = {"None": 0} | {camel(name): number for number, name in REASONS.items()}
     for name in ("common/rtl", "queue/formal", "timing/formal"):
         package = (ROOT / "blocks" / name / "pst_pkg.sv").read_text()
         assert {key: int(number) for key, number in re.findall(r"Drop(\w+) += 4'd(\d+)", package)} == wanted
@@ -130,7 +131,7 @@ def test_drop_reasons_are_the_same_everywhere() -> None:
     assert {key: int(number) for key, number in re.findall(r"    (\w+) = (\d+),", header)} == wanted
     device = (ROOT / "designs/access_edge/model/access_edge.hpp").read_text()
     names = re.search(r"kDropNames = \{(.*?)\}", device, re.DOTALL)
-    assert names is not None and json.loads(f"[{names[1]}]") == ["", *REASONS] and "kDropReasons = 9;" in device
+    assert names is not None and json.loads(f"[{names[1]}]") == NAMES and "kDropReasons = 11;" in device
 
 
 def test_engine_has_the_registers_of_the_data(made: Path) -> None:

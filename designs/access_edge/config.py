@@ -104,6 +104,16 @@ class Hierarchy(BaseModel):
         return self
 
 
+class Admission(BaseModel):
+    """Memory is shared by class: no queue starves the others of it (blocks/memory/README.md, "Who may have a page")."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    classes: int = Field(
+        strict=True, ge=1, le=registers.MAX_CLASS + 1, description="Number of classes that share memory, at least those of the hierarchy."
+    )
+
+
 class Config(Configuration):
     """One configuration of the access edge. Limits are those of the hardware and of its registers.
 
@@ -125,6 +135,7 @@ class Config(Configuration):
     aqm: str = Field(NO_AQM, strict=True, description="Active queue management of each queue: none or a part's name; needs `shaping`.")
     aqm_estimate: bool = Field(False, strict=True, description="The AQM's delay is backlog by rate, without a time stamp per frame.")
     hierarchy: Hierarchy | None = Field(None, description="Subscribers, nodes and ports above the queues; needs `shaping`.")
+    admission: Admission | None = Field(None, description="Memory is shared by class; false or left out: one queue may take every page.")
     memories: tuple[Memory, ...] = Field(min_length=1, max_length=32, description="Where frames wait.")
 
     _numbers: dict[str, dict[str, Any]] = PrivateAttr(default_factory=dict)  # of the parts that are in, by their names, as they were given
@@ -156,6 +167,11 @@ class Config(Configuration):
             raise PydanticCustomError("literal_error", "no AQM", {"expected": f"{', '.join(names)} or {last}"})
         return value
 
+    @field_validator("admission", mode="before")
+    @classmethod
+    def _none(cls, value: object) -> object:
+        return None if value is False else value
+
     @field_validator("memories", mode="before")
     @classmethod
     def _as_list(cls, value: object) -> object:
@@ -181,6 +197,8 @@ class Config(Configuration):
                 raise ValueError("there is a hierarchy, which needs shaping: true")
             if max(self.hierarchy.nodes, self.hierarchy.ports) > self.queues:
                 raise ValueError(f"the hierarchy has more nodes or ports than there are queues, {self.queues:,}")
+            if self.admission and self.admission.classes < self.hierarchy.classes:
+                raise ValueError(f"admission has {self.admission.classes} classes, fewer than the hierarchy with {self.hierarchy.classes}")
         if len(self.channels) > memories.MAX_CHANNELS:
             raise ValueError(f"the memories have {len(self.channels)} channels in all, allowed: 1 to {memories.MAX_CHANNELS}")
         names = [memory.name for memory in self.channels]
@@ -263,6 +281,12 @@ class Config(Configuration):
         return sum(memory.pages for memory in self.channels)
 
     @property
+    def page_sizes(self) -> dict[int, int]:
+        """Pages of all memories by their size in bytes, from the smallest on."""
+        sizes = sorted({memory.page_bytes for memory in self.memories})
+        return {size: sum(memory.pages for memory in self.memories if memory.page_bytes == size) for size in sizes}
+
+    @property
     def address_bits(self) -> int:
         """Bits of a byte address over all memories."""
         return max(1, (sum(memory.bytes for memory in self.channels) - 1).bit_length())
@@ -320,6 +344,8 @@ def model_settings(config: Config) -> dict[str, Any]:
     }
     if own := config.own_scheduler:
         settings["scheduler"] = scheduler.told(own, own.module_parameters(config.scheduler_numbers))
+    if config.admission:
+        settings["share_classes"] = config.admission.classes
     return settings | ({"hierarchy": config.hierarchy.model_dump()} if config.hierarchy else {})
 
 
@@ -355,6 +381,7 @@ def parameters(config: Config) -> dict[str, str]:
         "TickShift": str(config.tick_shift),
         **_aqm_parameters(config.aqm_part),
         **_hierarchy_numbers(config),
+        **({"ShareClasses": str(config.admission.classes)} if config.admission else {}),
     }
 
 

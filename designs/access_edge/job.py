@@ -28,6 +28,7 @@ from penstock.designs.access_edge.scenario import (
     Scenario,
     Setup,
 )
+from penstock.designs.access_edge.settings import shares
 from penstock.designs.access_edge.settings.queues import (
     BUS_BITS,
     RESET,
@@ -229,7 +230,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     plan.touched = reached[reached < config.queues].astype(np.uint32)
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     interval = max(1, interval, (duration + drain) // 20_000)
-    writes = _register_writes(plan, config)
+    writes = shares.writes(scenario.memory_shares, config, document.fail) + _register_writes(plan, config)
     plan.parents = hierarchy_rows.parents(scenario, document, config)
     hierarchy_setup, timed = hierarchy.writes(scenario, document, config, table, plan.touched)
     plan.job = {

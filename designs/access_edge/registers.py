@@ -33,6 +33,10 @@ MAX_BURST_CYCLES = most("burst")
 MAX_LIMIT_PACKETS = most("limit_packets")
 MAX_LIMIT_BYTES = most("limit_bytes")
 MAX_CLASS = most("traffic_class")
+MAX_ALPHA_CODE = most("alpha")
+ONE_ALPHA_CODE = 4  # alpha is 2^(n - 4)
+DEFAULT_ALPHA_CODE: int = contract()["registers"]["share_alpha"]["fields"]["exponent"][2]
+RESERVE_SHIFT = 3  # after reset 1/8 of the pages of each size are reserved, in equal parts for all classes
 MAX_WEIGHT = most("weight_less_one") + 1
 
 MANTISSA_BITS: int = contract()["settings"]["mantissa"]["width"]
@@ -50,6 +54,7 @@ COMMAND_WRITE = _COMMANDS["write"]
 COMMAND_HIERARCHY = {level: _COMMANDS[f"tree_{level}"] for level in ("queue", "subscriber", "node", "port")}
 COMMAND_SNAPSHOT = _COMMANDS["snapshot"]
 COMMAND_WRITE_NEXT = _COMMANDS["write_next"]
+COMMAND_SHARE = _COMMANDS["share"]
 AQM_CODES: dict[str, int] = contract()["enums"]["aqm_kind"]
 
 # JSON names of the drop reasons, by the code that the hardware has for them; and how reports call them.
@@ -210,12 +215,14 @@ def queue_writes(
     clock_hz: int,
     aqm: Aqm | None = None,
     shaper: int | None = None,
+    share_class: int | None = None,
 ) -> list[tuple[int, int]]:
     """Return the (address, value) writes, in order, that give queue `index` all its settings at once.
 
     `rate` in bit/s (None: unshaped, 0: closed gate), `burst` and `limit_bytes` in bytes. Limits beyond what the hardware can hold mean
     the most it can. `aqm` is for devices that have one; None leaves its registers alone, for all others. `shaper` is the word of a queue of
-    an own scheduler, in place of that of rate and burst.
+    an own scheduler, in place of that of rate and burst. `share_class` is the class whose share of memory it takes from, for devices with
+    an admission.
     Raises UserError for a rate or burst that cannot be set.
     """
     code = shaper_code(rate, burst, clock_hz) if shaper is None else shaper
@@ -225,12 +232,25 @@ def queue_writes(
         (address("queue_aqm_target"), aqm.halves[0]),
         (address("queue_aqm_interval"), aqm.halves[1]),
     ]  # fmt: skip
+    share = [] if share_class is None else [(address("queue_class"), share_class)]
     return [
         *manage,
+        *share,
         (address("queue_index"), index),
         (address("queue_rate"), word("queue_rate", mantissa=mantissa, exponent=exponent)),
         (address("queue_burst"), code >> BURST_AT),
         (address("queue_limit_packets"), min(limit_packets, MAX_LIMIT_PACKETS)),
         (address("queue_limit_bytes"), min(limit_bytes, MAX_LIMIT_BYTES)),
         (address("queue_command"), COMMAND_WRITE),
+    ]
+
+
+def share_writes(cls: int, size: int, alpha_code: int, reserved: int) -> list[tuple[int, int]]:
+    """Return the writes that give a class its alpha, as n of 2^(n - 4), and so many reserved pages of one size (0 is the smallest)."""
+    return [
+        (address("share_class"), cls),
+        (address("share_size"), size),
+        (address("share_alpha"), alpha_code),
+        (address("share_reserved"), reserved),
+        (address("queue_command"), COMMAND_SHARE),
     ]

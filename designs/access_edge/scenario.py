@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictIn
 from penstock.basics.models import Duration, Model
 from penstock.basics.units import describe, parse_rate
 from penstock.designs.access_edge import registers
-from penstock.designs.access_edge.settings.given import Burst, ChangedSettings, QueueRate, QueueSettings
+from penstock.designs.access_edge.settings.given import Burst, ChangedSettings, MemoryShare, QueueRate, QueueSettings
 from penstock.scenarios.common import (
     Capture,
     CommonDevice,
@@ -275,6 +275,7 @@ class Setup(CommonSetup):
     subscribers: tuple[Subscriber, ...] = Field((), description="Subscribers with a rate or a node of their own.")
     nodes: tuple[Node, ...] = Field((), description="Access nodes with a rate or a port of their own.")
     ports: tuple[Port, ...] = Field((), description="Ports with a rate.")
+    memory_shares: tuple[MemoryShare, ...] = Field((), description="Classes with a share of memory of their own.")
 
 
 class Scenario(Setup, CommonScenario):

@@ -8,7 +8,7 @@ import numpy as np
 from penstock.designs.access_edge import hierarchy, job
 from penstock.designs.access_edge import scenario as schema
 from penstock.designs.access_edge.config import Config
-from penstock.designs.access_edge.settings import plain
+from penstock.designs.access_edge.settings import plain, shares
 from penstock.designs.access_edge.settings.queues import Settings, must_be_written
 from penstock.errors import UserError
 from penstock.scenarios.device import configuration
@@ -58,6 +58,7 @@ class Setup:
         else:
             queues = sorted({queue for entry in self._given.queues for low, high in entry.ranges for queue in range(low, high + 1)})
         set_up = [write for queue in queues for write in self._queues.settings(queue).writes(queue, self.config)]
+        set_up = shares.writes(self._given.memory_shares, self.config, self._document.fail) + set_up
         return set_up + self._hierarchy.setup()
 
     def check_index(self, level: str, index: int) -> None:

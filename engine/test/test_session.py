@@ -14,7 +14,7 @@ from penstock.testing.testkit import seed
 
 Job = dict[str, Any]
 Frame = tuple[int, int, bytes, bool]  # cycle, queue, bytes, error
-REASONS = ("", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm")
+REASONS = ("", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm", "", "no_share")
 
 
 @pytest.fixture(scope="module")
@@ -107,12 +107,12 @@ def check_session_against_run(native: Any, config: configs.Configuration, librar
     assert joined(left, "cycle").tolist() == found["departures"]["cycle"].tolist()
     assert joined(left, "latency").tolist() == found["latency_cycles"].tolist()
     counts = np.bincount(joined(dropped, "reason"), minlength=len(REASONS))
-    assert {reason: int(count) for reason, count in zip(REASONS[1:], counts[1:], strict=True)} == found["packets"]["dropped"]
+    assert {reason: int(count) for reason, count in zip(REASONS, counts, strict=True) if reason} == found["packets"]["dropped"]
     assert joined(dropped, "length").sum() == sum(found["bytes"]["dropped"].values())
 
 
 @pytest.mark.parametrize("part", range(3))
-@pytest.mark.parametrize("name", ["tiny_16", "tiny_codel_16", "tiny_pie_16", "tree_64"])
+@pytest.mark.parametrize("name", ["tiny_16", "tiny_codel_16", "tiny_pie_16", "tiny_share_16", "tree_64"])
 def test_session_on_the_model(native: Any, name: str, part: int) -> None:
     print(f"PENSTOCK_SEED={seed()}")
     for number in range(4):

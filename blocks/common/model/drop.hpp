@@ -17,7 +17,9 @@ enum class Drop : std::uint8_t {
     TailDropPackets = 6,
     TailDropBytes = 7,
     Aqm = 8,
+    NoShare = 10,
 };
-inline constexpr unsigned kDropKinds = 9;  // None is one
+inline constexpr unsigned kDropKinds = 11;         // None is one
+inline constexpr std::uint32_t kDropMask = 0x5fe;  // bit n: n is one of these reasons
 
 }  // namespace penstock

@@ -35,6 +35,9 @@ inline constexpr std::uint32_t kMostTrafficClass = 7;
 // Weight of a queue in its subscriber, or of a subscriber, less one: shares are proportional to 1..8.
 inline constexpr unsigned kWeightLessOneWidth = 3;
 inline constexpr std::uint32_t kMostWeightLessOne = 7;
+// Of a class, as n of 2^(n - 4): a queue of it may hold so many times the pages that are free.
+inline constexpr unsigned kAlphaWidth = 4;
+inline constexpr std::uint32_t kMostAlpha = 15;
 
 // A shaper as one word (pst_pkg::shaper_cfg_t): burst, exponent, mantissa, which begins at bit 0.
 inline constexpr unsigned kExponentAt = 16, kBurstAt = 21;

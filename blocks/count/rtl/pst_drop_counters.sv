@@ -9,7 +9,8 @@ module pst_drop_counters
 #(
     parameter int unsigned PacketWidth = 50,  // bits, >= 2
     parameter int unsigned ByteWidth = 56,    // bits, >= 18
-    parameter int unsigned Reasons = 7        // codes 1..Reasons of drop_e are counted: 7 without an AQM, 8 with
+    parameter int unsigned Reasons = 7,       // codes 1..Reasons of drop_e have a counter, 1..15
+    parameter logic [15:0] Counted = '1       // those that can come, a bit each; the counters of others are 0
 ) (
     input  logic                                clk_i,
     input  logic                                rst_i,
@@ -32,43 +33,52 @@ module pst_drop_counters
     $error("pst_drop_counters: PacketWidth is %0d (at least 2), ByteWidth is %0d (at least 18)", PacketWidth, ByteWidth);
   end
 
+`ifndef SYNTHESIS
+  localparam logic [15:0] Has = (Counted | 16'd1) & ~(16'hfffe << Reasons);  // DropNone, too
+`endif
+
   for (genvar reason = 1; reason <= Reasons; reason++) begin : g_reason
-    logic hit_a, hit_b, hit_c;
-    assign hit_a = ev_a_valid_i && ev_a_reason_i == drop_e'(reason);
-    assign hit_b = ev_b_valid_i && ev_b_reason_i == drop_e'(reason);
-    assign hit_c = ev_c_valid_i && ev_c_reason_i == drop_e'(reason);
+    if (Counted[reason]) begin : g_counted
+      logic hit_a, hit_b, hit_c;
+      assign hit_a = ev_a_valid_i && ev_a_reason_i == drop_e'(reason);
+      assign hit_b = ev_b_valid_i && ev_b_reason_i == drop_e'(reason);
+      assign hit_c = ev_c_valid_i && ev_c_reason_i == drop_e'(reason);
 
-    // The sum of the events is registered first, so that the wide adders see one small number.
-    logic [            1:0] add_packets_q;
-    logic [           17:0] add_bytes_q;
-    logic [PacketWidth-1:0] packets_q;
-    logic [  ByteWidth-1:0] bytes_q;
+      // The sum of the events is registered first, so that the wide adders see one small number.
+      logic [            1:0] add_packets_q;
+      logic [           17:0] add_bytes_q;
+      logic [PacketWidth-1:0] packets_q;
+      logic [  ByteWidth-1:0] bytes_q;
 
-    always_ff @(posedge clk_i) begin
-      add_packets_q <= 2'(hit_a) + 2'(hit_b) + 2'(hit_c);
-      add_bytes_q   <= (hit_a ? 18'(ev_a_len_i) : '0) + (hit_b ? 18'(ev_b_len_i) : '0) + (hit_c ? 18'(ev_c_len_i) : '0);
-      packets_q     <= packets_q + PacketWidth'(add_packets_q);
-      bytes_q       <= bytes_q + ByteWidth'(add_bytes_q);
-      if (rst_i) begin
-        add_packets_q <= '0;
-        add_bytes_q   <= '0;
-        packets_q     <= '0;
-        bytes_q       <= '0;
+      always_ff @(posedge clk_i) begin
+        add_packets_q <= 2'(hit_a) + 2'(hit_b) + 2'(hit_c);
+        add_bytes_q   <= (hit_a ? 18'(ev_a_len_i) : '0) + (hit_b ? 18'(ev_b_len_i) : '0) + (hit_c ? 18'(ev_c_len_i) : '0);
+        packets_q     <= packets_q + PacketWidth'(add_packets_q);
+        bytes_q       <= bytes_q + ByteWidth'(add_bytes_q);
+        if (rst_i) begin
+          add_packets_q <= '0;
+          add_bytes_q   <= '0;
+          packets_q     <= '0;
+          bytes_q       <= '0;
+        end
       end
-    end
 
-    assign packets_o[reason] = packets_q;
-    assign bytes_o[reason]   = bytes_q;
+      assign packets_o[reason] = packets_q;
+      assign bytes_o[reason]   = bytes_q;
+    end else begin : g_never
+      assign packets_o[reason] = '0;
+      assign bytes_o[reason]   = '0;
+    end
   end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_reason_a_exists : assert (!(ev_a_valid_i && int'(ev_a_reason_i) > Reasons))
+      a_reason_a_exists : assert (!(ev_a_valid_i && !Has[ev_a_reason_i]))
       else $error("pst_drop_counters: event a has the reason %0d, which does not exist", ev_a_reason_i);
-      a_reason_b_exists : assert (!(ev_b_valid_i && int'(ev_b_reason_i) > Reasons))
+      a_reason_b_exists : assert (!(ev_b_valid_i && !Has[ev_b_reason_i]))
       else $error("pst_drop_counters: event b has the reason %0d, which does not exist", ev_b_reason_i);
-      a_reason_c_exists : assert (!(ev_c_valid_i && int'(ev_c_reason_i) > Reasons))
+      a_reason_c_exists : assert (!(ev_c_valid_i && !Has[ev_c_reason_i]))
       else $error("pst_drop_counters: event c has the reason %0d, which does not exist", ev_c_reason_i);
     end
   end

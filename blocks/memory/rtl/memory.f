@@ -2,6 +2,7 @@
 pst_memory_pkg.sv
 pst_page_allocator.sv
 pst_page_pools.sv
+pst_page_admission.sv
 pst_free_merge.sv
 pst_burst_splitter.sv
 pst_rx_handler.sv

@@ -29,6 +29,40 @@ package pst_memory_pkg;
     for (int unsigned k = 0; k < MaxMemories; k++) if (k < memory) byte_base += bytes[k];
   endfunction
 
+  // Page sizes have ranks: 0 is the smallest. The rank of each memory's pages (`memories` of them).
+  function automatic pages_t size_ranks(pages_t page_bytes, int unsigned memories);
+    size_ranks = '0;
+    for (int unsigned k = 0; k < memories; k++) begin
+      logic first;
+      first = 1'b1;
+      for (int unsigned j = 0; j < k; j++) if (page_bytes[j] == page_bytes[k]) first = 1'b0;
+      for (int unsigned m = 0; m < memories; m++) if (first && page_bytes[k] < page_bytes[m]) size_ranks[m]++;
+    end
+  endfunction
+
+  // How many page sizes there are.
+  function automatic int unsigned page_sizes(pages_t page_bytes, int unsigned memories);
+    pages_t ranks;
+    ranks      = size_ranks(page_bytes, memories);
+    page_sizes = 0;
+    for (int unsigned m = 0; m < memories; m++) if (ranks[m] >= page_sizes) page_sizes = ranks[m] + 1;
+  endfunction
+
+  // By rank: `values` of all memories with that page size added up (their pages), or of one of them (its page bytes).
+  function automatic pages_t sum_by_size(pages_t values, pages_t page_bytes, int unsigned memories);
+    pages_t ranks;
+    ranks       = size_ranks(page_bytes, memories);
+    sum_by_size = '0;
+    for (int unsigned m = 0; m < memories; m++) sum_by_size[ranks[m]] += values[m];
+  endfunction
+
+  function automatic pages_t bytes_by_size(pages_t page_bytes, int unsigned memories);
+    pages_t ranks;
+    ranks         = size_ranks(page_bytes, memories);
+    bytes_by_size = '0;
+    for (int unsigned m = 0; m < memories; m++) bytes_by_size[ranks[m]] = page_bytes[m];
+  endfunction
+
   // Beats that hold `len` bytes (len >= 1).
   function automatic beats_t beats(pst_pkg::len_t len);
     return beats_t'((32'(len) + DataBytes - 1) / DataBytes);

@@ -19,10 +19,11 @@ module pst_page_pools
 ) (
     input  logic                 clk_i,
     input  logic                 rst_i,
-    // request: frame length in bytes
+    // request: frame length in bytes, and the memories that may give a page (of none: "no page")
     input  logic                 s_req_valid_i,
     output logic                 s_req_ready_o,
     input  pst_pkg::len_t        s_req_len_i,
+    input  logic [Memories-1:0]  s_req_memories_i,
     // grant: ok = 0, no page (desc means nothing)
     output logic                 m_gnt_valid_o,
     input  logic                 m_gnt_ready_i,
@@ -50,7 +51,7 @@ module pst_page_pools
   logic [DescWidth-1:0] free_desc_q;
 
   always_comb begin
-    for (int unsigned m = 0; m < Memories; m++) fits[m] = alloc_valid[m] && 32'(s_req_len_i) <= MemPageBytes[m];
+    for (int unsigned m = 0; m < Memories; m++) fits[m] = alloc_valid[m] && s_req_memories_i[m] && 32'(s_req_len_i) <= MemPageBytes[m];
 
     beaten = '0;
     for (int unsigned m = 0; m < Memories; m++) begin

@@ -92,6 +92,7 @@ module memory_loop
       .s_req_valid_i(req_valid),
       .s_req_ready_o(req_ready),
       .s_req_len_i(req_len),
+      .s_req_memories_i('1),
       .m_gnt_valid_o(gnt_valid),
       .m_gnt_ready_i(gnt_ready),
       .m_gnt_ok_o(gnt_ok),

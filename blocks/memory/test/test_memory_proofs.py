@@ -1,4 +1,4 @@
-"""The proof of the page allocator passes. Which faults it finds: ../faults.yaml."""
+"""The proofs of the page allocator and of the admission pass. Which faults they find: ../faults.yaml."""
 
 import pytest
 
@@ -8,3 +8,8 @@ from penstock.testing import testkit
 @pytest.mark.parametrize("task", ["prove_3", "prove_4", "cover_6"])
 def test_proof_passes(task: str) -> None:
     assert testkit.run_proof("memory", "pst_page_allocator", [task]) == {task: "PASS"}
+
+
+@pytest.mark.parametrize("task", ["prove_one", "prove_two", "cover_one"])
+def test_admission_proof_passes(task: str) -> None:
+    assert testkit.run_proof("memory", "pst_page_admission", [task]) == {task: "PASS"}

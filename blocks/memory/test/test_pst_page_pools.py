@@ -19,14 +19,20 @@ class Bench:
     def __init__(self, dut) -> None:
         self.dut, self.now = dut, 0
 
-    async def cycle(self, length: int | None, free: int | None = None, ready: bool = True, reset: bool = False) -> tuple[bool, int | None]:
-        """Return (request taken, grant): the descriptor, -1 for "no page", None when no grant was handed over."""
+    async def cycle(
+        self, length: int | None, free: int | None = None, ready: bool = True, reset: bool = False, memories: int = -1
+    ) -> tuple[bool, int | None]:
+        """Return (request taken, grant): the descriptor, -1 for "no page", None when no grant was handed over.
+
+        `memories`: those that may give a page, by default all.
+        """
         dut = self.dut
         await FallingEdge(dut.clk_i)
         self.now += 1
         dut.rst_i.value = int(reset)
         dut.s_req_valid_i.value = int(length is not None)
         dut.s_req_len_i.value = length or 0
+        dut.s_req_memories_i.value = memories & (1 << len(dut.s_req_memories_i)) - 1
         dut.s_free_valid_i.value = int(free is not None)
         dut.s_free_desc_i.value = free or 0
         dut.m_gnt_ready_i.value = int(ready)
@@ -38,9 +44,9 @@ class Bench:
             grant = int(dut.m_gnt_desc_o.value) if int(dut.m_gnt_ok_o.value) else -1
         return taken, grant
 
-    async def request(self, length: int) -> int:
+    async def request(self, length: int, memories: int = -1) -> int:
         """Ask for a page and wait for the grant."""
-        while not (await self.cycle(length))[0]:
+        while not (await self.cycle(length, memories=memories))[0]:
             pass
         while True:
             _, grant = await self.cycle(None)
@@ -119,6 +125,23 @@ async def overlapping(dut) -> None:
         if back is not None:
             free[geometry.memory_of(back)].append((back, bench.now))
     assert refused > 0, "the test never ran out of pages"
+
+
+@cocotb.test()
+async def only_of_memories_that_may(dut) -> None:
+    """A page comes from one of the memories that the request names, or not at all, also when another one would be the better choice."""
+    bench, geometry, rng = await begin(dut)
+    count = len(geometry.pages)
+    for _ in range(300):
+        length, memories = random_length(rng, max(geometry.page_bytes)), rng.randrange(1 << count)
+        grant = await bench.request(length, memories)
+        able = [m for m in range(count) if memories >> m & 1 and length <= geometry.page_bytes[m]]
+        assert (grant >= 0) == bool(able), f"{length} byte of memories {memories:b}: {grant}"
+        if able:
+            assert geometry.memory_of(grant) in able
+            await bench.cycle(None, grant)
+            for _ in range(LATEST - 1):
+                await bench.cycle(None)
 
 
 @cocotb.test()

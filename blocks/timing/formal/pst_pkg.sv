@@ -17,9 +17,10 @@ package pst_pkg;
     DropNoPage          = 4'd5,
     DropTailDropPackets = 4'd6,
     DropTailDropBytes   = 4'd7,
-    DropAqm             = 4'd8
+    DropAqm             = 4'd8,
+    DropNoShare         = 4'd10
   } drop_e;
-  localparam int unsigned DropLast = 8;
+  localparam int unsigned DropLast = 10;
 
   // Per-queue limits: wide enough for every legal limit, so that occupancy cannot overflow.
   localparam int unsigned LimitPacketsWidth = 16;
@@ -46,5 +47,8 @@ package pst_pkg;
   // Weight of a queue in its subscriber, or of a subscriber, less one: shares are proportional to 1..8.
   localparam int unsigned TrafficClassWidth = 3;
   localparam int unsigned WeightWidth       = 3;
+
+  // Of a class, as n of 2^(n - 4): a queue of it may hold so many times the pages that are free.
+  localparam int unsigned AlphaWidth = 4;
 
 endpackage

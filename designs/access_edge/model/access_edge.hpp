@@ -24,6 +24,8 @@ inline constexpr std::uint32_t kQueuesPerSubscriber = 0x028;
 inline constexpr std::uint32_t kNodes = 0x02c;
 inline constexpr std::uint32_t kPorts = 0x030;
 inline constexpr std::uint32_t kClasses = 0x034;
+inline constexpr std::uint32_t kShareClasses = 0x038;
+inline constexpr std::uint32_t kShareSizes = 0x03c;
 inline constexpr std::uint32_t kQueueIndex = 0x040;
 inline constexpr std::uint32_t kQueueRate = 0x044;
 inline constexpr std::uint32_t kQueueBurst = 0x048;
@@ -33,6 +35,7 @@ inline constexpr std::uint32_t kQueueCommand = 0x054;
 inline constexpr std::uint32_t kQueueAqm = 0x058;
 inline constexpr std::uint32_t kQueueAqmTarget = 0x05c;
 inline constexpr std::uint32_t kQueueAqmInterval = 0x060;
+inline constexpr std::uint32_t kQueueClass = 0x064;
 inline constexpr std::uint32_t kTreeIndex = 0x068;
 inline constexpr std::uint32_t kTreeRate = 0x06c;
 inline constexpr std::uint32_t kTreeBurst = 0x070;
@@ -47,6 +50,13 @@ inline constexpr std::uint32_t kDropBytes = 0x0a8;
 inline constexpr std::uint32_t kAqmDropPackets = 0x0b0;
 inline constexpr std::uint32_t kAqmDropBytes = 0x0b8;
 inline constexpr std::uint32_t kMarkPackets = 0x0c0;
+inline constexpr std::uint32_t kShareClass = 0x0d0;
+inline constexpr std::uint32_t kShareSize = 0x0d4;
+inline constexpr std::uint32_t kShareAlpha = 0x0d8;
+inline constexpr std::uint32_t kShareReserved = 0x0dc;
+inline constexpr std::uint32_t kShareFree = 0x0e0;
+inline constexpr std::uint32_t kShareUsed = 0x0e4;
+inline constexpr std::uint32_t kShareInForce = 0x0e8;
 inline constexpr std::uint32_t kDroppedRuntPackets = 0x110;
 inline constexpr std::uint32_t kDroppedRuntBytes = 0x118;
 inline constexpr std::uint32_t kDroppedOversizePackets = 0x120;
@@ -64,6 +74,8 @@ inline constexpr std::uint32_t kDroppedTailDropBytesBytes = 0x178;
 inline constexpr std::uint32_t kDroppedAqmPackets = 0x180;
 inline constexpr std::uint32_t kDroppedAqmBytes = 0x188;
 inline constexpr std::uint32_t kMarkedPackets = 0x190;
+inline constexpr std::uint32_t kDroppedNoSharePackets = 0x1a0;
+inline constexpr std::uint32_t kDroppedNoShareBytes = 0x1a8;
 
 }  // namespace registers
 
@@ -88,6 +100,7 @@ inline constexpr Field kFeaturesAqm{1, 2};
 inline constexpr Field kFeaturesAqmEstimate{3, 1};
 inline constexpr Field kFeaturesTickShift{8, 5};
 inline constexpr Field kFeaturesHierarchy{16, 1};
+inline constexpr Field kFeaturesAdmission{17, 1};
 inline constexpr Field kNextValue{0, 32};
 inline constexpr Field kStatusInitDone{0, 1};
 inline constexpr Field kStatusBusy{1, 1};
@@ -97,6 +110,8 @@ inline constexpr Field kQueuesPerSubscriberValue{0, 32};
 inline constexpr Field kNodesValue{0, 32};
 inline constexpr Field kPortsValue{0, 32};
 inline constexpr Field kClassesValue{0, 32};
+inline constexpr Field kShareClassesValue{0, 32};
+inline constexpr Field kShareSizesValue{0, 32};
 inline constexpr Field kQueueIndexValue{0, 32};
 inline constexpr Field kQueueRateMantissa{0, 16};
 inline constexpr Field kQueueRateExponent{16, 5};
@@ -108,6 +123,7 @@ inline constexpr Field kQueueAqmEnable{0, 1};
 inline constexpr Field kQueueAqmEcn{1, 1};
 inline constexpr Field kQueueAqmTargetTicks{0, 18};
 inline constexpr Field kQueueAqmIntervalTicks{0, 18};
+inline constexpr Field kQueueClassCls{0, 8};
 inline constexpr Field kTreeIndexValue{0, 32};
 inline constexpr Field kTreeRateMantissa{0, 16};
 inline constexpr Field kTreeRateExponent{16, 5};
@@ -124,6 +140,13 @@ inline constexpr Field kDropBytesValue{0, 56};
 inline constexpr Field kAqmDropPacketsValue{0, 50};
 inline constexpr Field kAqmDropBytesValue{0, 56};
 inline constexpr Field kMarkPacketsValue{0, 50};
+inline constexpr Field kShareClassCls{0, 8};
+inline constexpr Field kShareSizeValue{0, 8};
+inline constexpr Field kShareAlphaExponent{0, 4};
+inline constexpr Field kShareReservedPages{0, 24};
+inline constexpr Field kShareFreeValue{0, 32};
+inline constexpr Field kShareUsedValue{0, 32};
+inline constexpr Field kShareInForceValue{0, 32};
 inline constexpr Field kDroppedRuntPacketsValue{0, 50};
 inline constexpr Field kDroppedRuntBytesValue{0, 56};
 inline constexpr Field kDroppedOversizePacketsValue{0, 50};
@@ -141,13 +164,15 @@ inline constexpr Field kDroppedTailDropBytesBytesValue{0, 56};
 inline constexpr Field kDroppedAqmPacketsValue{0, 50};
 inline constexpr Field kDroppedAqmBytesValue{0, 56};
 inline constexpr Field kMarkedPacketsValue{0, 50};
+inline constexpr Field kDroppedNoSharePacketsValue{0, 50};
+inline constexpr Field kDroppedNoShareBytesValue{0, 56};
 
 }  // namespace fields
 
 // Values of fields after reset; those that hardware gives have none.
 namespace resets {
 inline constexpr std::uint32_t kTypeValue = 0x50535401;
-inline constexpr std::uint32_t kVersionValue = 0x10001;
+inline constexpr std::uint32_t kVersionValue = 0x10002;
 inline constexpr std::uint32_t kNextValue = 0x0;
 inline constexpr std::uint32_t kQueueIndexValue = 0x0;
 inline constexpr std::uint32_t kQueueRateMantissa = 0x1;
@@ -159,6 +184,7 @@ inline constexpr std::uint32_t kQueueAqmEnable = 0x0;
 inline constexpr std::uint32_t kQueueAqmEcn = 0x0;
 inline constexpr std::uint32_t kQueueAqmTargetTicks = 0x0;
 inline constexpr std::uint32_t kQueueAqmIntervalTicks = 0x0;
+inline constexpr std::uint32_t kQueueClassCls = 0x0;
 inline constexpr std::uint32_t kTreeIndexValue = 0x0;
 inline constexpr std::uint32_t kTreeRateMantissa = 0x1;
 inline constexpr std::uint32_t kTreeRateExponent = 0x0;
@@ -166,6 +192,10 @@ inline constexpr std::uint32_t kTreeBurstCycles = 0x0;
 inline constexpr std::uint32_t kTreeParentValue = 0x0;
 inline constexpr std::uint32_t kTreeClassCls = 0x0;
 inline constexpr std::uint32_t kTreeClassWeight = 0x0;
+inline constexpr std::uint32_t kShareClassCls = 0x0;
+inline constexpr std::uint32_t kShareSizeValue = 0x0;
+inline constexpr std::uint32_t kShareAlphaExponent = 0x7;
+inline constexpr std::uint32_t kShareReservedPages = 0x0;
 
 }  // namespace resets
 
@@ -192,13 +222,14 @@ inline constexpr std::uint32_t kCommandTreeQueue = 4;
 inline constexpr std::uint32_t kCommandTreeSubscriber = 5;
 inline constexpr std::uint32_t kCommandTreeNode = 6;
 inline constexpr std::uint32_t kCommandTreePort = 7;
+inline constexpr std::uint32_t kCommandShare = 8;
 
 }  // namespace values
 
 // Drop reasons by their number; 0 is a frame that goes on.
-inline constexpr unsigned kDropReasons = 9;
+inline constexpr unsigned kDropReasons = 11;
 inline constexpr std::array<const char*, kDropReasons> kDropNames = {
-    "", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm"};
+    "", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm", "", "no_share"};
 // The device's counters of each, 8 bytes each.
 struct DropCounters {
     std::uint32_t packets, bytes;
@@ -212,6 +243,8 @@ inline constexpr std::array<DropCounters, kDropReasons> kDropCounters = {
      {registers::kDroppedNoPagePackets, registers::kDroppedNoPageBytes},
      {registers::kDroppedTailDropPacketsPackets, registers::kDroppedTailDropPacketsBytes},
      {registers::kDroppedTailDropBytesPackets, registers::kDroppedTailDropBytesBytes},
-     {registers::kDroppedAqmPackets, registers::kDroppedAqmBytes}}};
+     {registers::kDroppedAqmPackets, registers::kDroppedAqmBytes},
+     {0, 0},
+     {registers::kDroppedNoSharePackets, registers::kDroppedNoShareBytes}}};
 
 }  // namespace penstock::access_edge

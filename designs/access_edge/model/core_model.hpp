@@ -34,6 +34,7 @@ struct CoreSetting {
     std::uint16_t mantissa = 0, limit_packets = 0;
     std::uint8_t exponent = 0;
     AqmSetting aqm{};
+    std::uint8_t share_class = 0;  // for the admission, which is before the core
 };
 
 // No hierarchy: what leaves the output FIFO leaves the core.

@@ -28,6 +28,7 @@ struct AccessEdgeSettings {
     AqmChoice aqm;
     bool hierarchy = false;          // subscribers, nodes and ports above the queues
     HierarchySizes hierarchy_sizes;  // how many
+    unsigned share_classes = 0;      // classes among which memory is shared; 0: it is not
     std::vector<PagePool> pools;
 };
 

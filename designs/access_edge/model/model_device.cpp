@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "blocks/common/model/drop.hpp"
+#include "blocks/memory/model/page_admission.hpp"
 #include "blocks/memory/model/timed_page_pools.hpp"
 #include "designs/access_edge/model/core_model.hpp"
 #include "designs/access_edge/model/counters.hpp"
@@ -29,7 +30,8 @@ namespace {
 constexpr std::int64_t kResetCycles = 16;
 constexpr std::int64_t kInitCycles = 2;  // from the last memory that is cleared to init_done_o, the cycle that sees it included
 constexpr std::int64_t kReadCycles = 3;  // of a register
-constexpr std::int64_t kFreeCycles = 1 + pool_timing::kFree;  // from the choice of pst_free_merge to the page allocator
+constexpr std::int64_t kMerge = 1;       // from the choice of pst_free_merge to the pools and the admission
+constexpr std::int64_t kFreeCycles = kMerge + pool_timing::kFree;  // and to the page allocator
 constexpr std::int64_t kNever = INT64_MAX;
 
 template <typename Core>
@@ -46,7 +48,9 @@ class ModelDevice final : public Device {
           stepped_(make_stepped(settings, layout_)),
           core_(settings.queues, pools_.descriptors(), settings.aqm.make(settings.queues), settings.hierarchy_sizes, settings.scheduler),
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
-          registers_(settings.queues, settings.hierarchy, settings.hierarchy_sizes),
+          admission_(make_admission(settings)),
+          registers_(settings.queues, settings.hierarchy, settings.hierarchy_sizes, settings.share_classes,
+                     admission_ ? admission_->sizes() : 0),
           egress_(settings.egress(0)),
           beat_time_(egress_.time(kBeat)),
           overhead_time_(egress_.time(egress_.overhead())),
@@ -102,6 +106,11 @@ class ModelDevice final : public Device {
         std::uint32_t queue, length;
         bool ect;
     };
+    struct Admitted {  // or not: the admission has decided
+        Passed frame;
+        PageAdmission::Verdict verdict;
+        std::int64_t from;  // it can ask for its page
+    };
     struct Classified {
         std::int64_t cycle;
         Fate fate;
@@ -131,6 +140,11 @@ class ModelDevice final : public Device {
         for (const PagePool& pool : settings.pools) sizes.push_back(pool.page_bytes);
         return sizes;
     }
+    static std::optional<PageAdmission> make_admission(const DeviceSettings& settings) {
+        if (settings.share_classes == 0) return {};
+        return std::optional<PageAdmission>(std::in_place, settings.queues, page_counts(settings), page_sizes(settings),
+                                            settings.share_classes);
+    }
     static std::vector<MemoryTimes> make_memories(const DeviceSettings& settings) {
         std::vector<MemoryTimes> memories;
         for (const MemorySettings& memory : settings.memories) memories.push_back({.settings = memory, .ar = {}, .x = {}, .counts = {}});
@@ -152,6 +166,12 @@ class ModelDevice final : public Device {
         return layout;
     }
 
+    static std::array<std::int64_t, admission_timing::kDepth> make_long_ago() {
+        std::array<std::int64_t, admission_timing::kDepth> cycles;
+        cycles.fill(INT64_MIN / 2);
+        return cycles;
+    }
+
     void cycle();
     void set_core_due(std::int64_t cycle) { core_due_ = cycle == kNever ? kNever : cycle - origin_; }
     void arrivals();
@@ -161,6 +181,8 @@ class ModelDevice final : public Device {
         find_arrival();
     }
     void find_arrival() { arrival_ = input_.has_frame() && input_.ready() ? input_.frame().last : kNever; }
+    void find_decision();
+    void decide();
     void find_page();
     void store_frame();
     void step_memory();
@@ -173,6 +195,7 @@ class ModelDevice final : public Device {
     std::int64_t next_event() const;
     // What a register of a counter shows; none: it is not one.
     std::optional<std::uint32_t> counter(std::uint32_t address);
+    std::uint32_t share(std::uint32_t address);
 
     DeviceSettings settings_;
     InputModel input_;
@@ -184,6 +207,7 @@ class ModelDevice final : public Device {
     std::unique_ptr<SteppedMemory> stepped_;
     Core core_;
     std::vector<std::uint8_t> ect_bytes_;  // of a frame that is looked at
+    std::optional<PageAdmission> admission_;
     RegisterModel registers_;
     Link egress_;
     Ticks beat_time_, overhead_time_, ahead_time_;
@@ -199,7 +223,14 @@ class ModelDevice final : public Device {
     unsigned told_ = 0;  // frames from the next one on that have arrived already, as far as the observer knows
     Ring<Classified, kInputFrames> classified_;
     Ring<Passed, kInputFrames> passed_;
-    std::int64_t page_at_ = kNever;  // the frame at the head of passed_ asks for its page
+    // With an admission: the frame at the head of passed_ is decided; how many have been; when each of the last ones left it, and the
+    // last one came.
+    std::int64_t decide_at_ = kNever;
+    std::uint64_t decisions_ = 0;
+    std::array<std::int64_t, admission_timing::kDepth> left_admission_ = make_long_ago();
+    std::int64_t came_ = INT64_MIN / 2, came_at_ = 0;
+    Ring<Admitted, admission_timing::kDepth> admitted_;
+    std::int64_t page_at_ = kNever;  // the frame at the head (of admitted_, if there is an admission, else of passed_) asks for its page
     std::int64_t granted_ = INT64_MIN / 2, asked_ = INT64_MIN / 2;
     Ring<Enqueue, 4 * memory_timing::kOutstanding> enqueues_;
     // With a stepped memory: frames on their way to their pages, the last of which may still wait for the rx handler; frames being sent.
@@ -265,6 +296,7 @@ void ModelDevice<Core>::cycle() {
         pools_.free(returning_.front().descriptor, now_);
         returning_.pop();
     }
+    if (now_ >= decide_at_) decide();
     if (now_ >= page_at_) store_frame();
 
     // Pages that were sent and pages that were dropped go back in turns.
@@ -275,7 +307,9 @@ void ModelDevice<Core>::cycle() {
         take_drop = dropped && (turn_ < 1 || !(sent || (head && turn_ < 3)));
         take_head = !take_drop && head && (turn_ < 3 || !(sent || dropped));
         const bool take_sent = !take_drop && !take_head;
-        returning_.push({now_ + kFreeCycles, take_drop ? core_.drop() : take_head ? core_.drop_head() : sent_pages_.front().descriptor});
+        const std::uint32_t page = take_drop ? core_.drop() : take_head ? core_.drop_head() : sent_pages_.front().descriptor;
+        returning_.push({now_ + kFreeCycles, page});
+        if (admission_) admission_->free(page, now_ + origin_ + kMerge);
         if (take_sent) sent_pages_.pop();
         turn_ = take_sent ? 0 : take_drop ? 1 : 3;
     }
@@ -314,8 +348,11 @@ void ModelDevice<Core>::cycle() {
         if (enqueue) enqueues_.pop();
         set_core_due(core_.next_event(now_ + origin_));
     }
+    if (admission_ && setting_taken) admission_->set_class(setting->queue, setting->share_class, now_ + origin_);
     if (!registers_.quiet()) {
         registers_.step(setting_taken || hierarchy_setting);
+        if (const auto share = registers_.take_share())
+            admission_->set_share(share->cls, share->size, share->alpha, std::min(share->reserved, pools_.descriptors()), now_ + origin_);
         if (const auto queue = registers_.take_snapshot()) {
             snapshot_ = core_.queue(*queue);
             snapshot_waiting_ = {};
@@ -352,7 +389,7 @@ void ModelDevice<Core>::run(std::int64_t until) {
 template <typename Core>
 std::int64_t ModelDevice<Core>::next_event() const {
     if (core_due_ <= now_ || !registers_.quiet() || (stepped_ && (stepped_->busy() || granted_frame_))) return now_;
-    std::int64_t next = std::min({core_due_, arrival_, page_at_});
+    std::int64_t next = std::min({core_due_, arrival_, decide_at_, page_at_});
     if (input_.asking()) next = active_ ? now_ : std::min(next, input_.ask_again());
     if (!classified_.empty()) next = std::min(next, classified_.front().cycle);
     if (!returning_.empty()) next = std::min(next, returning_.front().from);
@@ -380,7 +417,7 @@ void ModelDevice<Core>::arrivals() {
     classified_.push({in.stored + classify_timing::kEvent, {frame.queue, length, in.reason}});
     if (in.reason == 0) {
         passed_.push({frame.number, in.stored, frame.queue, frame.length, capable(frame)});
-        if (passed_.size() == 1) find_page();
+        if (passed_.size() == 1) admission_ ? find_decision() : find_page();
     }
     input_.advance(now_);
     find_arrival();
@@ -404,24 +441,64 @@ void ModelDevice<Core>::tell_taken() {
     });
 }
 
+// When the admission decides on the frame at the head: it is stored, and there is a place for it.
+template <typename Core>
+void ModelDevice<Core>::find_decision() {
+    decide_at_ = kNever;
+    if (passed_.empty() || admitted_.full()) return;
+    const std::int64_t place = left_admission_[decisions_ % left_admission_.size()] + 1;
+    came_at_ = std::max({passed_.front().stored + classify_timing::kOffer, came_ + 1, place});
+    decide_at_ = came_at_ + admission_timing::kDecide;
+}
+
+template <typename Core>
+void ModelDevice<Core>::decide() {
+    const Passed frame = passed_.front();
+    passed_.pop();
+    came_ = came_at_;
+    ++decisions_;
+    admitted_.push({frame, admission_->decide(frame.queue, frame.length, now_ + origin_), now_ + admission_timing::kOffer});
+    if (admitted_.size() == 1) find_page();
+    find_decision();
+}
+
 // When the frame at the head asks for its page: it is stored, and the grant before is taken.
 template <typename Core>
 void ModelDevice<Core>::find_page() {
-    page_at_ =
-        passed_.empty() || granted_ == kNever ? kNever : std::max({passed_.front().stored + classify_timing::kOffer, granted_, asked_ + 1});
+    if (granted_ == kNever) {
+        page_at_ = kNever;
+    } else if (admission_) {
+        page_at_ = admitted_.empty() ? kNever : std::max({admitted_.front().from, granted_, asked_ + 1});
+    } else {
+        page_at_ = passed_.empty() ? kNever : std::max({passed_.front().stored + classify_timing::kOffer, granted_, asked_ + 1});
+    }
 }
 
 template <typename Core>
 void ModelDevice<Core>::store_frame() {
-    const Passed frame = passed_.front();
-    passed_.pop();
+    Passed frame;
+    PageAdmission::Verdict verdict;
+    if (admission_) {
+        frame = admitted_.front().frame;
+        verdict = admitted_.front().verdict;
+        left_admission_[(decisions_ - admitted_.size()) % left_admission_.size()] = now_;
+        admitted_.pop();
+        if (decide_at_ == kNever) find_decision();
+    } else {
+        frame = passed_.front();
+        passed_.pop();
+    }
     asked_ = now_;
-    const auto page = pools_.allocate(frame.length, now_);
+    const bool refused = admission_ && verdict.size < 0;
+    const std::uint32_t of_bytes = admission_ && !refused ? admission_->page_bytes(static_cast<unsigned>(verdict.size)) : 0;
+    const auto page = refused ? std::nullopt : pools_.allocate(frame.length, now_, of_bytes);
+    if (admission_ && page) admission_->given(*page, frame.queue, verdict.cls);
+    const Drop lost = page ? Drop::None : verdict.no_share ? Drop::NoShare : Drop::NoPage;
     const int memory = page ? static_cast<int>(pools_.memory_of(*page)) : -1;
     const std::uint32_t descriptor = page.value_or(0);
     const Enqueue enqueue{
         now_,
-        {descriptor, frame.queue, static_cast<std::uint16_t>(frame.length), static_cast<std::uint8_t>(page ? 0 : 5), frame.number},
+        {descriptor, frame.queue, static_cast<std::uint16_t>(frame.length), static_cast<std::uint8_t>(lost), frame.number},
         frame.ect};
     if (stepped_) {
         granted_frame_ = MemoryFrame{memory, descriptor, frame.length};
@@ -542,6 +619,7 @@ template <typename Core>
 std::optional<std::uint32_t> ModelDevice<Core>::counter(std::uint32_t address) {
     for (unsigned reason = 1; reason < access_edge::kDropReasons; ++reason) {
         const access_edge::DropCounters& at = access_edge::kDropCounters[reason];
+        if (at.packets == 0) continue;  // a number that no reason has
         // Reading the lower half of the packets holds packets and bytes of that moment.
         if (address == at.packets) held_drops_[reason] = dropped_[reason];
         if (const auto found = half(address, at.packets, held_drops_[reason].packets)) return found;
@@ -567,6 +645,17 @@ std::optional<std::uint32_t> ModelDevice<Core>::counter(std::uint32_t address) {
     for (const auto& counter : counters)
         if (const auto found = half(address, counter.at, counter.value)) return found;
     return {};
+}
+
+// What the admission tells of the class and page size that the window shows.
+template <typename Core>
+std::uint32_t ModelDevice<Core>::share(std::uint32_t address) {
+    const auto shown = registers_.shown_share();
+    if (!shown) return 0;
+    admission_->advance(now_ + origin_);
+    const auto [cls, size] = *shown;
+    if (address == registers::kShareFree) return admission_->free_pages(size);
+    return address == registers::kShareUsed ? admission_->used(cls, size) : admission_->reserved(cls, size);
 }
 
 template <typename Core>
@@ -595,7 +684,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             const int tick = settings_.aqm ? settings_.aqm.tick_shift : 0;
             return fields::kFeaturesShaping.at(settings_.shaping) | fields::kFeaturesAqm.at(settings_.aqm.code) |
                    fields::kFeaturesAqmEstimate.at(settings_.aqm.estimate) |
-                   fields::kFeaturesTickShift.at(static_cast<std::uint32_t>(tick)) | fields::kFeaturesHierarchy.at(settings_.hierarchy);
+                   fields::kFeaturesTickShift.at(static_cast<std::uint32_t>(tick)) | fields::kFeaturesHierarchy.at(settings_.hierarchy) |
+                   fields::kFeaturesAdmission.at(settings_.share_classes != 0);
         }
         case registers::kStatus:
             return fields::kStatusInitDone.at(1) | fields::kStatusBusy.at(!registers_.quiet()) |
@@ -608,6 +698,14 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return settings_.hierarchy ? settings_.hierarchy_sizes.ports : 0;
         case registers::kClasses:
             return settings_.hierarchy ? settings_.hierarchy_sizes.classes : 0;
+        case registers::kShareClasses:
+            return settings_.share_classes;
+        case registers::kShareSizes:
+            return admission_ ? admission_->sizes() : 0;
+        case registers::kShareFree:
+        case registers::kShareUsed:
+        case registers::kShareInForce:
+            return share(address);
         case registers::kQueueIndex:
             return registers_.index();
         default:

@@ -44,6 +44,21 @@ void RegisterModel::execute(const Write& write) {
         case registers::kQueueAqmInterval:
             aqm_.word = aqm_.word >> kHalfWord << kHalfWord | fields::kQueueAqmIntervalTicks.of(write.value);
             break;
+        case registers::kQueueClass:
+            queue_class_ = fields::kQueueClassCls.of(write.value);
+            break;
+        case registers::kShareClass:
+            share_class_ = fields::kShareClassCls.of(write.value);
+            break;
+        case registers::kShareSize:
+            share_size_ = fields::kShareSizeValue.of(write.value);
+            break;
+        case registers::kShareAlpha:
+            share_alpha_ = fields::kShareAlphaExponent.of(write.value);
+            break;
+        case registers::kShareReserved:
+            share_reserved_ = fields::kShareReservedPages.of(write.value);
+            break;
         case registers::kTreeIndex:
             tree_index_ = write.value;
             break;
@@ -78,9 +93,12 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
         if (what == What::Node && tree_parent_ >= sizes_.ports) return Refused::Parent;
         return what == What::Queue && fields::kTreeClassCls.of(tree_class_) >= sizes_.classes ? Refused::Class : Refused::Not;
     }
-    if (command != values::kCommandWrite && command != values::kCommandWriteNext && command != values::kCommandSnapshot)
-        return Refused::Command;
-    return index_ >= queues_ ? Refused::Index : Refused::Not;
+    if (share_classes_ && command == values::kCommandShare)
+        return share_size_ >= page_sizes_ ? Refused::Index : share_class_ >= share_classes_ ? Refused::Class : Refused::Not;
+    const bool writes = command == values::kCommandWrite || command == values::kCommandWriteNext;
+    if (!writes && command != values::kCommandSnapshot) return Refused::Command;
+    if (index_ >= queues_) return Refused::Index;
+    return writes && share_classes_ && queue_class_ >= share_classes_ ? Refused::Class : Refused::Not;
 }
 
 HierarchySetting RegisterModel::hierarchy_setting(std::uint32_t command) const {
@@ -103,7 +121,9 @@ void RegisterModel::step(bool setting_taken) {
     if (start) {
         const bool writes = *command_ == values::kCommandWrite || *command_ == values::kCommandWriteNext;
         refused_ = check(*command_);
-        if (refused_ == Refused::Not && *command_ >= kHierarchy) {
+        if (refused_ == Refused::Not && *command_ == values::kCommandShare) {
+            share_ = {share_class_, share_size_, share_alpha_, share_reserved_};
+        } else if (refused_ == Refused::Not && *command_ >= kHierarchy) {
             hierarchy_setting_ = hierarchy_setting(*command_);
             state_ = State::WriteHierarchy;
         } else if (refused_ == Refused::Not && writes) {
@@ -113,7 +133,8 @@ void RegisterModel::step(bool setting_taken) {
                         static_cast<std::uint16_t>(fields::kQueueRateMantissa.of(rate_)),
                         static_cast<std::uint16_t>(std::min<std::uint32_t>(limit_packets_, settings::kMostLimitPackets)),
                         static_cast<std::uint8_t>(fields::kQueueRateExponent.of(rate_)),
-                        aqm_};
+                        aqm_,
+                        static_cast<std::uint8_t>(queue_class_)};
             state_ = State::Write;
             if (*command_ == values::kCommandWriteNext) ++index_;
         } else if (refused_ == Refused::Not) {

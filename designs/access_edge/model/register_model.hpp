@@ -13,11 +13,17 @@
 
 namespace penstock::engine {
 
+// What the admission is told of a class.
+struct ShareSetting {
+    unsigned cls = 0, size = 0, alpha = 0;
+    std::uint32_t reserved = 0;
+};
+
 class RegisterModel {
   public:
-    // hierarchy: there is one, with these sizes.
-    RegisterModel(std::uint32_t queues, bool hierarchy, const HierarchySizes& sizes)
-        : queues_(queues), hierarchy_(hierarchy), sizes_(sizes) {}
+    // hierarchy: there is one, with these sizes. share_classes, page_sizes: of the admission; 0: there is none.
+    RegisterModel(std::uint32_t queues, bool hierarchy, const HierarchySizes& sizes, unsigned share_classes = 0, unsigned page_sizes = 0)
+        : queues_(queues), hierarchy_(hierarchy), sizes_(sizes), share_classes_(share_classes), page_sizes_(page_sizes) {}
 
     void write(std::uint32_t address, std::uint32_t value) { pending_.push_back({address, value}); }
     // All writes are answered; a setting may still be on offer.
@@ -36,6 +42,13 @@ class RegisterModel {
     std::uint32_t refused() const { return static_cast<std::uint32_t>(refused_); }
     // The queue whose counters are to be shown from now on.
     std::optional<std::uint32_t> take_snapshot() { return std::exchange(snapshot_, std::nullopt); }
+    // What the admission is told in the cycle that was just stepped.
+    std::optional<ShareSetting> take_share() { return std::exchange(share_, std::nullopt); }
+    // The class and page size that the window shows; none where the device does not have them.
+    std::optional<std::pair<unsigned, unsigned>> shown_share() const {
+        if (share_class_ >= share_classes_ || share_size_ >= page_sizes_) return {};
+        return std::pair{share_class_, share_size_};
+    }
 
   private:
     enum class State { Idle, Write, WriteHierarchy };
@@ -57,6 +70,7 @@ class RegisterModel {
     std::uint32_t queues_;
     bool hierarchy_;
     HierarchySizes sizes_;
+    unsigned share_classes_, page_sizes_;
     std::deque<Write> pending_;
     unsigned outstanding_ = 0;
     bool held_ = false, responding_ = false;  // a write waits in the register block; its answer is on the bus
@@ -70,11 +84,14 @@ class RegisterModel {
     std::uint32_t limit_packets_ = access_edge::resets::kQueueLimitPacketsPackets;
     std::uint32_t limit_bytes_ = access_edge::resets::kQueueLimitBytesBytes;
     AqmSetting aqm_;
+    std::uint32_t queue_class_ = 0, share_class_ = 0, share_size_ = 0, share_reserved_ = 0;
+    std::uint32_t share_alpha_ = access_edge::resets::kShareAlphaExponent;
     std::uint32_t tree_rate_ = access_edge::fields::kTreeRateMantissa.at(access_edge::resets::kTreeRateMantissa);
     CoreSetting setting_;
     HierarchySetting hierarchy_setting_;
     Refused refused_ = Refused::Not;
     std::optional<std::uint32_t> snapshot_;
+    std::optional<ShareSetting> share_;
 };
 
 }  // namespace penstock::engine

@@ -30,6 +30,7 @@ module pst_access_edge
     parameter int unsigned               Nodes = 2,                             // Hierarchy: power of two, >= 2
     parameter int unsigned               Ports = 2,                             // Hierarchy: power of two, >= 2
     parameter int unsigned               Classes = 4,                           // Hierarchy: 1 .. 8
+    parameter int unsigned               ShareClasses = 0,                      // classes that share memory, 0: it is not shared; 0..8
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
     parameter string                     DescRamStyle = "auto",                 // per-descriptor memories
@@ -138,6 +139,12 @@ module pst_access_edge
   // With an AQM a bit goes along with the queue id: through the rx handler whether the frame may be marked, through the tx handler whether it is.
   localparam int unsigned TagWidth     = QueueIdWidth + (Aqm != 0 ? 1 : 0);
   localparam int unsigned Tags         = Aqm != 0 ? 2 << QueueIdWidth : Queues;
+  // With an admission the rx handler has one more: that a frame without a page had no share of those that there were.
+  localparam int unsigned RxTagWidth   = ShareClasses != 0 ? QueueIdWidth + 2 : TagWidth;
+  localparam int unsigned RxTags       = ShareClasses != 0 ? 4 << QueueIdWidth : Tags;
+  localparam int unsigned EctBit       = Aqm != 0 ? QueueIdWidth : 0;
+  localparam int unsigned NoShareBit   = ShareClasses != 0 ? QueueIdWidth + 1 : 0;
+  localparam int unsigned ShareSizes   = pst_memory_pkg::page_sizes(pst_memory_pkg::pages_t'(MemPageBytes), Memories);
   localparam int unsigned PacketWidth  = 50;    // 87 days of the smallest frames at 100 Gbit/s
   localparam int unsigned ByteWidth    = 56;    // 66 days at 100 Gbit/s
 
@@ -151,15 +158,16 @@ module pst_access_edge
   typedef logic [QueueIdWidth-1:0] queue_id_t;
   typedef logic [DescIdWidth-1:0] desc_id_t;
   typedef logic [TagWidth-1:0] tag_t;
+  typedef logic [RxTagWidth-1:0] rx_tag_t;
   typedef logic [PacketWidth-1:0] packets_t;
   typedef logic [ByteWidth-1:0] bytes_t;
 
   // ---- initialisation -------------------------------------------------------------------------------------------------
 
-  logic core_init_done, in_init_done, out_init_done, drop_init_done, aqm_init_done, init_done_q;
+  logic core_init_done, in_init_done, out_init_done, drop_init_done, aqm_init_done, admission_init_done, init_done_q;
 
   always_ff @(posedge clk_i) begin
-    init_done_q <= core_init_done && in_init_done && out_init_done && drop_init_done && aqm_init_done;
+    init_done_q <= core_init_done && in_init_done && out_init_done && drop_init_done && aqm_init_done && admission_init_done;
     if (rst_i) init_done_q <= 1'b0;
   end
 
@@ -201,11 +209,74 @@ module pst_access_edge
   logic rx_free_valid, rx_free_ready, tx_free_valid, tx_free_ready, drop_valid, drop_ready, head_valid, head_ready;
   desc_id_t rx_free_desc, tx_free_desc, drop_desc, head_desc;
 
+  // Frames that come to the rx handler, and the memories that may give them a page.
+  logic rx_in_valid, rx_in_ready, rx_in_ect, rx_in_no_share;
+  queue_id_t rx_in_queue;
+  len_t rx_in_len;
+  logic [Memories-1:0] rx_in_memories;
+
+  logic cfg_valid, cfg_ready, share_valid;
+  queue_id_t cfg_queue;
+  class_t cfg_share_class, share_class;
+  logic [4:0] share_size;
+  logic [AlphaWidth-1:0] share_alpha;
+  logic [23:0] share_reserved;
+  logic [31:0] share_free, share_used, share_in_force;
+
+  if (ShareClasses != 0) begin : g_admission
+    localparam int unsigned CountWidth = $clog2(Descriptors + 1);
+    localparam int unsigned ShareClassWidth = ShareClasses > 1 ? $clog2(ShareClasses) : 1;
+    localparam int unsigned ShareSizeWidth = ShareSizes > 1 ? $clog2(ShareSizes) : 1;
+    logic [CountWidth-1:0] free_pages, used, in_force;
+
+    pst_page_admission #(
+        .Queues(Queues), .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes), .Classes(ShareClasses),
+        .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)
+    ) u_admission (
+        .clk_i, .rst_i,
+        .s_meta_valid_i(meta_valid), .s_meta_ready_o(meta_ready), .s_meta_queue_i(meta_queue), .s_meta_len_i(meta_len),
+        .s_meta_user_i(meta_ect),
+        .m_meta_valid_o(rx_in_valid), .m_meta_ready_i(rx_in_ready), .m_meta_queue_o(rx_in_queue), .m_meta_len_o(rx_in_len),
+        .m_meta_user_o(rx_in_ect),
+        .m_meta_memories_o(rx_in_memories), .m_meta_no_share_o(rx_in_no_share),
+        .given_valid_i(gnt_valid && gnt_ready), .given_ok_i(gnt_ok), .given_desc_i(gnt_desc),
+        .free_valid_i(free_valid && free_ready), .free_desc_i(free_desc),
+        .cfg_valid_i(cfg_valid && cfg_ready), .cfg_queue_i(cfg_queue), .cfg_class_i(cfg_share_class[ShareClassWidth-1:0]),
+        .share_valid_i(share_valid), .share_class_i(share_class[ShareClassWidth-1:0]), .share_size_i(share_size[ShareSizeWidth-1:0]),
+        .share_alpha_i(share_alpha),
+        .share_reserved_i(32'(share_reserved) > Descriptors ? CountWidth'(Descriptors) : CountWidth'(share_reserved)),
+        .shown_free_o(free_pages), .shown_used_o(used), .shown_reserved_o(in_force),
+        .init_done_o(admission_init_done)
+    );
+
+    assign share_free     = 32'(free_pages);
+    assign share_used     = 32'(used);
+    assign share_in_force = 32'(in_force);
+
+    logic unused_widths;
+    assign unused_widths = ^{cfg_share_class, share_class, share_size};
+  end else begin : g_no_admission
+    assign rx_in_valid         = meta_valid;
+    assign meta_ready          = rx_in_ready;
+    assign rx_in_queue         = meta_queue;
+    assign rx_in_len           = meta_len;
+    assign rx_in_ect           = meta_ect;
+    assign rx_in_memories      = '1;
+    assign rx_in_no_share      = 1'b0;
+    assign share_free          = '0;
+    assign share_used          = '0;
+    assign share_in_force      = '0;
+    assign admission_init_done = 1'b1;
+
+    logic unused_share;
+    assign unused_share = ^{cfg_share_class, share_valid, share_class, share_size, share_alpha, share_reserved};
+  end
+
   pst_page_pools #(
       .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes)
   ) u_pools (
       .clk_i, .rst_i,
-      .s_req_valid_i(req_valid), .s_req_ready_o(req_ready), .s_req_len_i(req_len),
+      .s_req_valid_i(req_valid), .s_req_ready_o(req_ready), .s_req_len_i(req_len), .s_req_memories_i(rx_in_memories),
       .m_gnt_valid_o(gnt_valid), .m_gnt_ready_i(gnt_ready), .m_gnt_ok_o(gnt_ok), .m_gnt_desc_o(gnt_desc),
       .s_free_valid_i(free_valid), .s_free_ready_o(free_ready), .s_free_desc_i(free_desc)
   );
@@ -248,21 +319,23 @@ module pst_access_edge
 
   logic enq_valid, enq_ready, deq_valid, deq_ready;
   queue_id_t enq_queue, deq_queue, tid;
-  tag_t enq_tag, tx_tag, sent_tag;
+  rx_tag_t enq_tag;
+  tag_t tx_tag, sent_tag;
   logic sent, deq_mark, tx_valid, tx_ready, tx_last, tx_user;
   logic [DataWidth-1:0] tx_data;
   logic [DataBytes-1:0] tx_keep;
   len_t sent_len;
   desc_id_t enq_desc, deq_desc;
   len_t enq_len, deq_len;
-  drop_e enq_reason;
+  drop_e rx_reason, enq_reason;
 
   pst_rx_handler #(
-      .Queues(Tags), .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes), .MemBytes(MemBytes),
+      .Queues(RxTags), .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes), .MemBytes(MemBytes),
       .AddrWidth(AddrWidth), .MaxOutstanding(MaxOutstanding)
   ) u_rx (
       .clk_i, .rst_i,
-      .s_meta_valid_i(meta_valid), .s_meta_ready_o(meta_ready), .s_meta_queue_i(TagWidth'({meta_ect, meta_queue})), .s_meta_len_i(meta_len),
+      .s_meta_valid_i(rx_in_valid), .s_meta_ready_o(rx_in_ready), .s_meta_queue_i(RxTagWidth'({rx_in_no_share, rx_in_ect, rx_in_queue})),
+      .s_meta_len_i(rx_in_len),
       .s_data_valid_i(data_valid), .s_data_ready_o(data_ready), .s_data_i(data), .s_data_last_i(data_last),
       .m_req_valid_o(req_valid), .m_req_ready_i(req_ready), .m_req_len_o(req_len),
       .s_gnt_valid_i(gnt_valid), .s_gnt_ready_o(gnt_ready), .s_gnt_ok_i(gnt_ok), .s_gnt_desc_i(gnt_desc),
@@ -270,11 +343,12 @@ module pst_access_edge
       .m_axi_wvalid_o(wvalid), .m_axi_wready_i(wready), .m_axi_wdata_o(wdata), .m_axi_wstrb_o(wstrb), .m_axi_wlast_o(wlast),
       .m_axi_bvalid_i(bvalid), .m_axi_bready_o(bready), .m_axi_bresp_i(bresp),
       .m_enq_valid_o(enq_valid), .m_enq_ready_i(enq_ready), .m_enq_queue_o(enq_tag), .m_enq_desc_o(enq_desc),
-      .m_enq_len_o(enq_len), .m_enq_reason_o(enq_reason),
+      .m_enq_len_o(enq_len), .m_enq_reason_o(rx_reason),
       .m_free_valid_o(rx_free_valid), .m_free_ready_i(rx_free_ready), .m_free_desc_o(rx_free_desc)
   );
 
-  assign enq_queue = enq_tag[QueueIdWidth-1:0];
+  assign enq_queue  = enq_tag[QueueIdWidth-1:0];
+  assign enq_reason = ShareClasses != 0 && rx_reason == DropNoPage && enq_tag[NoShareBit] ? DropNoShare : rx_reason;
 
   logic unused_sent_mark;
   assign unused_sent_mark = ^sent_tag;
@@ -352,8 +426,8 @@ module pst_access_edge
 
   // ---- queues and scheduler -------------------------------------------------------------------------------------------
 
-  logic cfg_valid, cfg_ready, core_cfg_ready;
-  queue_id_t cfg_queue, ev_queue, ev_deq_queue;
+  logic core_cfg_ready;
+  queue_id_t ev_queue, ev_deq_queue;
   shaper_cfg_t cfg_shaper;
   logic [LimitPacketsWidth-1:0] cfg_limit_packets;
   logic [LimitBytesWidth-1:0] cfg_limit_bytes;
@@ -379,7 +453,7 @@ module pst_access_edge
   ) u_core (
       .clk_i, .rst_i,
       .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc),
-      .s_enq_len_i(enq_len), .s_enq_reason_i(enq_reason), .s_enq_ect_i(Aqm != 0 && enq_tag[TagWidth-1]),
+      .s_enq_len_i(enq_len), .s_enq_reason_i(enq_reason), .s_enq_ect_i(Aqm != 0 && enq_tag[EctBit]),
       .m_out_valid_o(deq_valid), .m_out_ready_i(deq_ready), .m_out_queue_o(deq_queue), .m_out_desc_o(deq_desc), .m_out_len_o(deq_len),
       .m_out_mark_o(deq_mark),
       .m_drop_valid_o(drop_valid), .m_drop_ready_i(drop_ready), .m_drop_desc_o(drop_desc),
@@ -493,22 +567,20 @@ module pst_access_edge
     assign aqm_bytes          = '0;
     assign mark_packets       = '0;
     assign marked_packets     = '0;
-    assign dropped_packets[DropAqm] = '0;
-    assign dropped_bytes[DropAqm] = '0;
     assign read_aqm_ready     = 1'b1;
     assign aqm_init_done      = 1'b1;
   end
 
-  localparam int unsigned Reasons = Aqm != 0 ? 32'(DropAqm) : 32'(DropTailDropBytes);
+  localparam logic [15:0] Counted = (16'd2 << DropTailDropBytes) - 16'd1 | 16'(Aqm != 0) << DropAqm | 16'(ShareClasses != 0) << DropNoShare;
 
   pst_drop_counters #(
-      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Reasons(Reasons)
+      .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Reasons(DropLast), .Counted(Counted)
   ) u_dropped (
       .clk_i, .rst_i,
       .ev_a_valid_i(ev_classify_valid_o), .ev_a_reason_i(ev_classify_reason), .ev_a_len_i(ev_classify_len_o),
       .ev_b_valid_i(ev_enqueue_valid_o), .ev_b_reason_i(ev_reason), .ev_b_len_i(16'(ev_len)),
       .ev_c_valid_i(ev_dequeue_valid_o), .ev_c_reason_i(ev_deq_reason), .ev_c_len_i(16'(ev_deq_len)),
-      .packets_o(dropped_packets[Reasons:1]), .bytes_o(dropped_bytes[Reasons:1])
+      .packets_o(dropped_packets), .bytes_o(dropped_bytes)
   );
 
   // ---- registers ------------------------------------------------------------------------------------------------------
@@ -516,8 +588,8 @@ module pst_access_edge
   pst_control #(
       .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
       .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
-      .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .PacketWidth(PacketWidth),
-      .ByteWidth(ByteWidth)
+      .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
+      .ShareSizes(ShareSizes), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_control (
       .clk_i, .rst_i,
       .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i, .s_axil_awprot_i,
@@ -527,7 +599,10 @@ module pst_access_edge
       .s_axil_rvalid_o, .s_axil_rready_i, .s_axil_rdata_o, .s_axil_rresp_o,
       .m_cfg_valid_o(cfg_valid), .m_cfg_ready_i(cfg_ready), .m_cfg_queue_o(cfg_queue), .m_cfg_shaper_o(cfg_shaper),
       .m_cfg_limit_packets_o(cfg_limit_packets), .m_cfg_limit_bytes_o(cfg_limit_bytes),
-      .m_cfg_aqm_o(cfg_aqm),
+      .m_cfg_aqm_o(cfg_aqm), .m_cfg_share_class_o(cfg_share_class),
+      .m_share_valid_o(share_valid), .m_share_class_o(share_class), .m_share_size_o(share_size), .m_share_alpha_o(share_alpha),
+      .m_share_reserved_o(share_reserved), .s_share_free_i(share_free), .s_share_used_i(share_used),
+      .s_share_in_force_i(share_in_force),
       .m_hierarchy_cfg_valid_o(hierarchy_cfg_valid), .m_hierarchy_cfg_ready_i(hierarchy_cfg_ready),
       .m_hierarchy_cfg_what_o(hierarchy_cfg_what),
       .m_hierarchy_cfg_id_o(hierarchy_cfg_id), .m_hierarchy_cfg_shaper_o(hierarchy_cfg_shaper),

@@ -243,6 +243,8 @@ module pst_access_edge_regs (
         logic nodes;
         logic ports;
         logic classes;
+        logic share_classes;
+        logic share_sizes;
         logic queue_index;
         logic queue_rate;
         logic queue_burst;
@@ -252,6 +254,7 @@ module pst_access_edge_regs (
         logic queue_aqm;
         logic queue_aqm_target;
         logic queue_aqm_interval;
+        logic queue_class;
         logic tree_index;
         logic tree_rate;
         logic tree_burst;
@@ -274,6 +277,13 @@ module pst_access_edge_regs (
             logic [1:0] bytes;
         } aqm_drop;
         logic [1:0] mark_packets;
+        logic share_class;
+        logic share_size;
+        logic share_alpha;
+        logic share_reserved;
+        logic share_free;
+        logic share_used;
+        logic share_in_force;
         struct {
             logic [1:0] packets;
             logic [1:0] bytes;
@@ -307,6 +317,10 @@ module pst_access_edge_regs (
             logic [1:0] bytes;
         } dropped_aqm;
         logic [1:0] marked_packets;
+        struct {
+            logic [1:0] packets;
+            logic [1:0] bytes;
+        } dropped_no_share;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
     logic decoded_err;
@@ -339,6 +353,8 @@ module pst_access_edge_regs (
         decoded_reg_strb.nodes = cpuif_req_masked & (cpuif_addr == 12'h2c) & !cpuif_req_is_wr;
         decoded_reg_strb.ports = cpuif_req_masked & (cpuif_addr == 12'h30) & !cpuif_req_is_wr;
         decoded_reg_strb.classes = cpuif_req_masked & (cpuif_addr == 12'h34) & !cpuif_req_is_wr;
+        decoded_reg_strb.share_classes = cpuif_req_masked & (cpuif_addr == 12'h38) & !cpuif_req_is_wr;
+        decoded_reg_strb.share_sizes = cpuif_req_masked & (cpuif_addr == 12'h3c) & !cpuif_req_is_wr;
         decoded_reg_strb.queue_index = cpuif_req_masked & (cpuif_addr == 12'h40);
         decoded_reg_strb.queue_rate = cpuif_req_masked & (cpuif_addr == 12'h44);
         decoded_reg_strb.queue_burst = cpuif_req_masked & (cpuif_addr == 12'h48);
@@ -349,6 +365,7 @@ module pst_access_edge_regs (
         decoded_reg_strb.queue_aqm = cpuif_req_masked & (cpuif_addr == 12'h58);
         decoded_reg_strb.queue_aqm_target = cpuif_req_masked & (cpuif_addr == 12'h5c);
         decoded_reg_strb.queue_aqm_interval = cpuif_req_masked & (cpuif_addr == 12'h60);
+        decoded_reg_strb.queue_class = cpuif_req_masked & (cpuif_addr == 12'h64);
         decoded_reg_strb.tree_index = cpuif_req_masked & (cpuif_addr == 12'h68);
         decoded_reg_strb.tree_rate = cpuif_req_masked & (cpuif_addr == 12'h6c);
         decoded_reg_strb.tree_burst = cpuif_req_masked & (cpuif_addr == 12'h70);
@@ -372,6 +389,13 @@ module pst_access_edge_regs (
         decoded_reg_strb.aqm_drop.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'hbc) & !cpuif_req_is_wr;
         decoded_reg_strb.mark_packets[0] = cpuif_req_masked & (cpuif_addr == 12'hc0) & !cpuif_req_is_wr;
         decoded_reg_strb.mark_packets[1] = cpuif_req_masked & (cpuif_addr == 12'hc4) & !cpuif_req_is_wr;
+        decoded_reg_strb.share_class = cpuif_req_masked & (cpuif_addr == 12'hd0);
+        decoded_reg_strb.share_size = cpuif_req_masked & (cpuif_addr == 12'hd4);
+        decoded_reg_strb.share_alpha = cpuif_req_masked & (cpuif_addr == 12'hd8);
+        decoded_reg_strb.share_reserved = cpuif_req_masked & (cpuif_addr == 12'hdc);
+        decoded_reg_strb.share_free = cpuif_req_masked & (cpuif_addr == 12'he0) & !cpuif_req_is_wr;
+        decoded_reg_strb.share_used = cpuif_req_masked & (cpuif_addr == 12'he4) & !cpuif_req_is_wr;
+        decoded_reg_strb.share_in_force = cpuif_req_masked & (cpuif_addr == 12'he8) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_runt.packets[0] = cpuif_req_masked & (cpuif_addr == 12'h110) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_runt.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h114) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_runt.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h118) & !cpuif_req_is_wr;
@@ -406,6 +430,10 @@ module pst_access_edge_regs (
         decoded_reg_strb.dropped_aqm.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h18c) & !cpuif_req_is_wr;
         decoded_reg_strb.marked_packets[0] = cpuif_req_masked & (cpuif_addr == 12'h190) & !cpuif_req_is_wr;
         decoded_reg_strb.marked_packets[1] = cpuif_req_masked & (cpuif_addr == 12'h194) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_no_share.packets[0] = cpuif_req_masked & (cpuif_addr == 12'h1a0) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_no_share.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h1a4) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_no_share.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h1a8) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_no_share.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h1ac) & !cpuif_req_is_wr;
         decoded_err = '0;
         decoded_req_is_external = is_external;
     end
@@ -497,6 +525,12 @@ module pst_access_edge_regs (
         } queue_aqm_interval;
         struct {
             struct {
+                logic [7:0] next;
+                logic load_next;
+            } cls;
+        } queue_class;
+        struct {
+            struct {
                 logic [31:0] next;
                 logic load_next;
             } value;
@@ -533,6 +567,30 @@ module pst_access_edge_regs (
                 logic load_next;
             } weight;
         } tree_class;
+        struct {
+            struct {
+                logic [7:0] next;
+                logic load_next;
+            } cls;
+        } share_class;
+        struct {
+            struct {
+                logic [7:0] next;
+                logic load_next;
+            } value;
+        } share_size;
+        struct {
+            struct {
+                logic [3:0] next;
+                logic load_next;
+            } exponent;
+        } share_alpha;
+        struct {
+            struct {
+                logic [23:0] next;
+                logic load_next;
+            } pages;
+        } share_reserved;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -585,6 +643,11 @@ module pst_access_edge_regs (
         } queue_aqm_interval;
         struct {
             struct {
+                logic [7:0] value;
+            } cls;
+        } queue_class;
+        struct {
+            struct {
                 logic [31:0] value;
             } value;
         } tree_index;
@@ -614,6 +677,26 @@ module pst_access_edge_regs (
                 logic [2:0] value;
             } weight;
         } tree_class;
+        struct {
+            struct {
+                logic [7:0] value;
+            } cls;
+        } share_class;
+        struct {
+            struct {
+                logic [7:0] value;
+            } value;
+        } share_size;
+        struct {
+            struct {
+                logic [3:0] value;
+            } exponent;
+        } share_alpha;
+        struct {
+            struct {
+                logic [23:0] value;
+            } pages;
+        } share_reserved;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -861,6 +944,29 @@ module pst_access_edge_regs (
         end
     end
     assign hwif_out.queue_aqm_interval.ticks.value = field_storage.queue_aqm_interval.ticks.value;
+    // Field: pst_access_edge_regs.queue_class.cls
+    always_comb begin
+        automatic logic [7:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.queue_class.cls.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.queue_class && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.queue_class.cls.value & ~decoded_wr_biten[7:0]) | (decoded_wr_data[7:0] & decoded_wr_biten[7:0]);
+            load_next_c = '1;
+        end
+        field_combo.queue_class.cls.next = next_c;
+        field_combo.queue_class.cls.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.queue_class.cls.value <= 8'h0;
+        end else begin
+            if(field_combo.queue_class.cls.load_next) begin
+                field_storage.queue_class.cls.value <= field_combo.queue_class.cls.next;
+            end
+        end
+    end
+    assign hwif_out.queue_class.cls.value = field_storage.queue_class.cls.value;
     // Field: pst_access_edge_regs.tree_index.value
     always_comb begin
         automatic logic [31:0] next_c;
@@ -1022,6 +1128,98 @@ module pst_access_edge_regs (
         end
     end
     assign hwif_out.tree_class.weight.value = field_storage.tree_class.weight.value;
+    // Field: pst_access_edge_regs.share_class.cls
+    always_comb begin
+        automatic logic [7:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.share_class.cls.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.share_class && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.share_class.cls.value & ~decoded_wr_biten[7:0]) | (decoded_wr_data[7:0] & decoded_wr_biten[7:0]);
+            load_next_c = '1;
+        end
+        field_combo.share_class.cls.next = next_c;
+        field_combo.share_class.cls.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.share_class.cls.value <= 8'h0;
+        end else begin
+            if(field_combo.share_class.cls.load_next) begin
+                field_storage.share_class.cls.value <= field_combo.share_class.cls.next;
+            end
+        end
+    end
+    assign hwif_out.share_class.cls.value = field_storage.share_class.cls.value;
+    // Field: pst_access_edge_regs.share_size.value
+    always_comb begin
+        automatic logic [7:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.share_size.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.share_size && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.share_size.value.value & ~decoded_wr_biten[7:0]) | (decoded_wr_data[7:0] & decoded_wr_biten[7:0]);
+            load_next_c = '1;
+        end
+        field_combo.share_size.value.next = next_c;
+        field_combo.share_size.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.share_size.value.value <= 8'h0;
+        end else begin
+            if(field_combo.share_size.value.load_next) begin
+                field_storage.share_size.value.value <= field_combo.share_size.value.next;
+            end
+        end
+    end
+    assign hwif_out.share_size.value.value = field_storage.share_size.value.value;
+    // Field: pst_access_edge_regs.share_alpha.exponent
+    always_comb begin
+        automatic logic [3:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.share_alpha.exponent.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.share_alpha && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.share_alpha.exponent.value & ~decoded_wr_biten[3:0]) | (decoded_wr_data[3:0] & decoded_wr_biten[3:0]);
+            load_next_c = '1;
+        end
+        field_combo.share_alpha.exponent.next = next_c;
+        field_combo.share_alpha.exponent.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.share_alpha.exponent.value <= 4'h7;
+        end else begin
+            if(field_combo.share_alpha.exponent.load_next) begin
+                field_storage.share_alpha.exponent.value <= field_combo.share_alpha.exponent.next;
+            end
+        end
+    end
+    assign hwif_out.share_alpha.exponent.value = field_storage.share_alpha.exponent.value;
+    // Field: pst_access_edge_regs.share_reserved.pages
+    always_comb begin
+        automatic logic [23:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.share_reserved.pages.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.share_reserved && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.share_reserved.pages.value & ~decoded_wr_biten[23:0]) | (decoded_wr_data[23:0] & decoded_wr_biten[23:0]);
+            load_next_c = '1;
+        end
+        field_combo.share_reserved.pages.next = next_c;
+        field_combo.share_reserved.pages.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.share_reserved.pages.value <= 24'h0;
+        end else begin
+            if(field_combo.share_reserved.pages.load_next) begin
+                field_storage.share_reserved.pages.value <= field_combo.share_reserved.pages.next;
+            end
+        end
+    end
+    assign hwif_out.share_reserved.pages.value = field_storage.share_reserved.pages.value;
 
     //--------------------------------------------------------------------------
     // Read double-buffers
@@ -1094,6 +1292,14 @@ module pst_access_edge_regs (
         struct {
             logic [63:0] data;
         } marked_packets;
+        struct {
+            struct {
+                logic [63:0] data;
+            } packets;
+            struct {
+                logic [63:0] data;
+            } bytes;
+        } dropped_no_share;
     } rbuf_storage_t;
     rbuf_storage_t rbuf_storage;
 
@@ -1199,6 +1405,18 @@ module pst_access_edge_regs (
             rbuf_storage.marked_packets.data[63:50] <= '0;
         end
     end
+    always_ff @(posedge clk) begin
+        if(decoded_reg_strb.dropped_no_share.packets[0] && !decoded_req_is_wr) begin
+            rbuf_storage.dropped_no_share.packets.data[49:0] <= hwif_in.dropped_no_share.packets.value.next;
+            rbuf_storage.dropped_no_share.packets.data[63:50] <= '0;
+        end
+    end
+    always_ff @(posedge clk) begin
+        if(decoded_reg_strb.dropped_no_share.packets[0] && !decoded_req_is_wr) begin
+            rbuf_storage.dropped_no_share.bytes.data[55:0] <= hwif_in.dropped_no_share.bytes.value.next;
+            rbuf_storage.dropped_no_share.bytes.data[63:56] <= '0;
+        end
+    end
 
     //--------------------------------------------------------------------------
     // Write response
@@ -1250,7 +1468,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h10001;
+            readback_data_var[31:0] = 32'h10002;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;
@@ -1273,6 +1491,7 @@ module pst_access_edge_regs (
             readback_data_var[3] = hwif_in.features.aqm_estimate.next;
             readback_data_var[12:8] = hwif_in.features.tick_shift.next;
             readback_data_var[16] = hwif_in.features.hierarchy.next;
+            readback_data_var[17] = hwif_in.features.admission.next;
         end
         if(rd_mux_addr == 12'h20) begin
             readback_data_var[31:0] = 32'h0;
@@ -1294,6 +1513,12 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h34) begin
             readback_data_var[31:0] = hwif_in.classes.value.next;
+        end
+        if(rd_mux_addr == 12'h38) begin
+            readback_data_var[31:0] = hwif_in.share_classes.value.next;
+        end
+        if(rd_mux_addr == 12'h3c) begin
+            readback_data_var[31:0] = hwif_in.share_sizes.value.next;
         end
         if(rd_mux_addr == 12'h40) begin
             readback_data_var[31:0] = field_storage.queue_index.value.value;
@@ -1320,6 +1545,9 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h60) begin
             readback_data_var[17:0] = field_storage.queue_aqm_interval.ticks.value;
+        end
+        if(rd_mux_addr == 12'h64) begin
+            readback_data_var[7:0] = field_storage.queue_class.cls.value;
         end
         if(rd_mux_addr == 12'h68) begin
             readback_data_var[31:0] = field_storage.tree_index.value.value;
@@ -1391,6 +1619,27 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'hc4) begin
             readback_data_var[17:0] = hwif_in.mark_packets.value.next[49:32];
+        end
+        if(rd_mux_addr == 12'hd0) begin
+            readback_data_var[7:0] = field_storage.share_class.cls.value;
+        end
+        if(rd_mux_addr == 12'hd4) begin
+            readback_data_var[7:0] = field_storage.share_size.value.value;
+        end
+        if(rd_mux_addr == 12'hd8) begin
+            readback_data_var[3:0] = field_storage.share_alpha.exponent.value;
+        end
+        if(rd_mux_addr == 12'hdc) begin
+            readback_data_var[23:0] = field_storage.share_reserved.pages.value;
+        end
+        if(rd_mux_addr == 12'he0) begin
+            readback_data_var[31:0] = hwif_in.share_free.value.next;
+        end
+        if(rd_mux_addr == 12'he4) begin
+            readback_data_var[31:0] = hwif_in.share_used.value.next;
+        end
+        if(rd_mux_addr == 12'he8) begin
+            readback_data_var[31:0] = hwif_in.share_in_force.value.next;
         end
         if(rd_mux_addr == 12'h110) begin
             readback_data_var[31:0] = hwif_in.dropped_runt.packets.value.next[31:0];
@@ -1493,6 +1742,18 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h194) begin
             readback_data_var = rbuf_storage.marked_packets.data[63:32];
+        end
+        if(rd_mux_addr == 12'h1a0) begin
+            readback_data_var[31:0] = hwif_in.dropped_no_share.packets.value.next[31:0];
+        end
+        if(rd_mux_addr == 12'h1a4) begin
+            readback_data_var = rbuf_storage.dropped_no_share.packets.data[63:32];
+        end
+        if(rd_mux_addr == 12'h1a8) begin
+            readback_data_var = rbuf_storage.dropped_no_share.bytes.data[31:0];
+        end
+        if(rd_mux_addr == 12'h1ac) begin
+            readback_data_var = rbuf_storage.dropped_no_share.bytes.data[63:32];
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr & ~decoded_req_is_external;

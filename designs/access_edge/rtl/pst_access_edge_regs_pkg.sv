@@ -7,7 +7,7 @@ package pst_access_edge_regs_pkg;
 
     localparam PST_ACCESS_EDGE_REGS_DATA_WIDTH = 32;
     localparam PST_ACCESS_EDGE_REGS_MIN_ADDR_WIDTH = 12;
-    localparam PST_ACCESS_EDGE_REGS_SIZE = 'h198;
+    localparam PST_ACCESS_EDGE_REGS_SIZE = 'h1b0;
 
     typedef struct {
         logic [31:0] next;
@@ -70,11 +70,16 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__features__hierarchy__in_t;
 
     typedef struct {
+        logic next;
+    } pst_access_edge_regs__features__admission__in_t;
+
+    typedef struct {
         pst_access_edge_regs__features__shaping__in_t shaping;
         pst_access_edge_regs__features__aqm__in_t aqm;
         pst_access_edge_regs__features__aqm_estimate__in_t aqm_estimate;
         pst_access_edge_regs__features__tick_shift__in_t tick_shift;
         pst_access_edge_regs__features__hierarchy__in_t hierarchy;
+        pst_access_edge_regs__features__admission__in_t admission;
     } pst_access_edge_regs__features__in_t;
 
     typedef struct {
@@ -131,6 +136,22 @@ package pst_access_edge_regs_pkg;
     typedef struct {
         pst_access_edge_regs__classes__value__in_t value;
     } pst_access_edge_regs__classes__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__share_classes__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__share_classes__value__in_t value;
+    } pst_access_edge_regs__share_classes__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__share_sizes__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__share_sizes__value__in_t value;
+    } pst_access_edge_regs__share_sizes__in_t;
 
     typedef struct {
         logic incr;
@@ -235,6 +256,30 @@ package pst_access_edge_regs_pkg;
     typedef struct {
         pst_access_edge_regs__mark_packets__value__in_t value;
     } pst_access_edge_regs__mark_packets__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__share_free__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__share_free__value__in_t value;
+    } pst_access_edge_regs__share_free__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__share_used__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__share_used__value__in_t value;
+    } pst_access_edge_regs__share_used__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__share_in_force__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__share_in_force__value__in_t value;
+    } pst_access_edge_regs__share_in_force__in_t;
 
     typedef struct {
         logic [49:0] next;
@@ -413,6 +458,27 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__marked_packets__in_t;
 
     typedef struct {
+        logic [49:0] next;
+    } pst_access_edge_regs__dropped_no_share__packets__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_no_share__packets__value__in_t value;
+    } pst_access_edge_regs__dropped_no_share__packets__in_t;
+
+    typedef struct {
+        logic [55:0] next;
+    } pst_access_edge_regs__dropped_no_share__bytes__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_no_share__bytes__value__in_t value;
+    } pst_access_edge_regs__dropped_no_share__bytes__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_no_share__packets__in_t packets;
+        pst_access_edge_regs__dropped_no_share__bytes__in_t bytes;
+    } pst_access_edge_regs__dropped_no_share__in_t;
+
+    typedef struct {
         pst_access_edge_regs__queues__in_t queues;
         pst_access_edge_regs__descriptors__in_t descriptors;
         pst_access_edge_regs__memories__in_t memories;
@@ -424,6 +490,8 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__nodes__in_t nodes;
         pst_access_edge_regs__ports__in_t ports;
         pst_access_edge_regs__classes__in_t classes;
+        pst_access_edge_regs__share_classes__in_t share_classes;
+        pst_access_edge_regs__share_sizes__in_t share_sizes;
         pst_access_edge_regs__queue_index__in_t queue_index;
         pst_access_edge_regs__queue_command__in_t queue_command;
         pst_access_edge_regs__in__in_t in;
@@ -431,6 +499,9 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__drop__in_t drop;
         pst_access_edge_regs__aqm_drop__in_t aqm_drop;
         pst_access_edge_regs__mark_packets__in_t mark_packets;
+        pst_access_edge_regs__share_free__in_t share_free;
+        pst_access_edge_regs__share_used__in_t share_used;
+        pst_access_edge_regs__share_in_force__in_t share_in_force;
         pst_access_edge_regs__dropped_runt__in_t dropped_runt;
         pst_access_edge_regs__dropped_oversize__in_t dropped_oversize;
         pst_access_edge_regs__dropped_bad_queue_id__in_t dropped_bad_queue_id;
@@ -440,6 +511,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__dropped_tail_drop_bytes__in_t dropped_tail_drop_bytes;
         pst_access_edge_regs__dropped_aqm__in_t dropped_aqm;
         pst_access_edge_regs__marked_packets__in_t marked_packets;
+        pst_access_edge_regs__dropped_no_share__in_t dropped_no_share;
     } pst_access_edge_regs__in_t;
 
     typedef struct {
@@ -528,6 +600,14 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__queue_aqm_interval__out_t;
 
     typedef struct {
+        logic [7:0] value;
+    } pst_access_edge_regs__queue_class__cls__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__queue_class__cls__out_t cls;
+    } pst_access_edge_regs__queue_class__out_t;
+
+    typedef struct {
         logic [31:0] value;
     } pst_access_edge_regs__tree_index__value__out_t;
 
@@ -578,6 +658,38 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__tree_class__out_t;
 
     typedef struct {
+        logic [7:0] value;
+    } pst_access_edge_regs__share_class__cls__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__share_class__cls__out_t cls;
+    } pst_access_edge_regs__share_class__out_t;
+
+    typedef struct {
+        logic [7:0] value;
+    } pst_access_edge_regs__share_size__value__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__share_size__value__out_t value;
+    } pst_access_edge_regs__share_size__out_t;
+
+    typedef struct {
+        logic [3:0] value;
+    } pst_access_edge_regs__share_alpha__exponent__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__share_alpha__exponent__out_t exponent;
+    } pst_access_edge_regs__share_alpha__out_t;
+
+    typedef struct {
+        logic [23:0] value;
+    } pst_access_edge_regs__share_reserved__pages__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__share_reserved__pages__out_t pages;
+    } pst_access_edge_regs__share_reserved__out_t;
+
+    typedef struct {
         pst_access_edge_regs__queue_index__out_t queue_index;
         pst_access_edge_regs__queue_rate__out_t queue_rate;
         pst_access_edge_regs__queue_burst__out_t queue_burst;
@@ -587,11 +699,16 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__queue_aqm__out_t queue_aqm;
         pst_access_edge_regs__queue_aqm_target__out_t queue_aqm_target;
         pst_access_edge_regs__queue_aqm_interval__out_t queue_aqm_interval;
+        pst_access_edge_regs__queue_class__out_t queue_class;
         pst_access_edge_regs__tree_index__out_t tree_index;
         pst_access_edge_regs__tree_rate__out_t tree_rate;
         pst_access_edge_regs__tree_burst__out_t tree_burst;
         pst_access_edge_regs__tree_parent__out_t tree_parent;
         pst_access_edge_regs__tree_class__out_t tree_class;
+        pst_access_edge_regs__share_class__out_t share_class;
+        pst_access_edge_regs__share_size__out_t share_size;
+        pst_access_edge_regs__share_alpha__out_t share_alpha;
+        pst_access_edge_regs__share_reserved__out_t share_reserved;
     } pst_access_edge_regs__out_t;
 
     typedef enum logic [1:0] {

@@ -25,7 +25,8 @@ package pst_access_edge_values_pkg;
     CommandTreeQueue      = 32'd4,
     CommandTreeSubscriber = 32'd5,
     CommandTreeNode       = 32'd6,
-    CommandTreePort       = 32'd7
+    CommandTreePort       = 32'd7,
+    CommandShare          = 32'd8
   } command_e;
 
 endpackage

@@ -27,6 +27,8 @@ module pst_control
     parameter int unsigned Nodes = 2,               // Hierarchy
     parameter int unsigned Ports = 2,               // Hierarchy
     parameter int unsigned Classes = 4,             // Hierarchy: 1..8
+    parameter int unsigned ShareClasses = 0,        // classes among which memory is shared, 0: it is not; 0..8
+    parameter int unsigned ShareSizes = 1,          // ShareClasses > 0: page sizes
     parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1
@@ -61,6 +63,16 @@ module pst_control
     output logic [LimitPacketsWidth-1:0] m_cfg_limit_packets_o,
     output logic [  LimitBytesWidth-1:0] m_cfg_limit_bytes_o,
     output aqm_cfg_t                     m_cfg_aqm_o,
+    output class_t                       m_cfg_share_class_o,      // ShareClasses > 0
+    // ShareClasses > 0: settings of a class, in one cycle; and what it has now
+    output logic                         m_share_valid_o,
+    output class_t                       m_share_class_o,
+    output logic [                  4:0] m_share_size_o,
+    output logic [       AlphaWidth-1:0] m_share_alpha_o,
+    output logic [                 23:0] m_share_reserved_o,
+    input  logic [                 31:0] s_share_free_i,
+    input  logic [                 31:0] s_share_used_i,
+    input  logic [                 31:0] s_share_in_force_i,
     // Hierarchy: settings of the hierarchy
     output logic                         m_hierarchy_cfg_valid_o,
     input  logic                         m_hierarchy_cfg_ready_i,
@@ -102,6 +114,8 @@ module pst_control
     $error("pst_control: PacketWidth is %0d (1 to 50), ByteWidth is %0d (1 to 56)", PacketWidth, ByteWidth);
   end
 
+  localparam logic [7:0] LastShareClass = ShareClasses != 0 ? 8'(ShareClasses - 1) : '0;
+  localparam logic [7:0] LastShareSize = 8'(ShareSizes - 1);
   localparam logic [31:0] FirstHierarchyCommand = CommandTreeQueue;  // and three more: subscriber, node, port
 
   typedef struct packed {
@@ -114,6 +128,7 @@ module pst_control
     logic [LimitPacketsWidth-1:0] limit_packets;
     logic [LimitBytesWidth-1:0]   limit_bytes;
     aqm_cfg_t                     aqm;
+    class_t                       share_class;
   } settings_t;
 
   typedef struct packed {
@@ -143,7 +158,7 @@ module pst_control
   // A command that has been taken from the bus but not answered.
   logic        pending_q, pending_d;
   logic [31:0] command_q, command_d;
-  logic        start, is_write, is_hierarchy;
+  logic        start, is_write, is_hierarchy, is_share, share_exists;
   hierarchy_t  hierarchy_q, hierarchy_d, hierarchy;
   logic [31:0] tree_index, tree_parent;
 
@@ -166,11 +181,15 @@ module pst_control
     settings.aqm.enable      = hwif_out.queue_aqm.enable.value;
     settings.aqm.ecn         = hwif_out.queue_aqm.ecn.value;
     settings.aqm.settings    = {hwif_out.queue_aqm_target.ticks.value, hwif_out.queue_aqm_interval.ticks.value};
+    settings.share_class     = ShareClasses != 0 ? class_t'(hwif_out.queue_class.cls.value) : '0;
   end
 
   assign start        = pending_q && state_q == Idle;
   assign is_write     = command_q == CommandWrite || command_q == CommandWriteNext;
   assign is_hierarchy = Hierarchy && command_q[31:2] == FirstHierarchyCommand[31:2];
+  assign is_share     = ShareClasses != 0 && command_q == 32'(CommandShare);
+  assign share_exists = ShareClasses != 0 && hwif_out.share_class.cls.value <= LastShareClass
+                        && hwif_out.share_size.value.value <= LastShareSize;
 
   assign tree_index  = hwif_out.tree_index.value.value;
   assign tree_parent = hwif_out.tree_parent.value.value;
@@ -205,10 +224,14 @@ module pst_control
         end
         default: if (tree_index >= Ports) refuse = RefusalBadIndex;
       endcase
-    end else if (hwif_out.queue_index.value.value >= Queues) begin
-      refuse = RefusalBadIndex;
+    end else if (is_share) begin
+      if (hwif_out.share_class.cls.value > LastShareClass) refuse = RefusalBadClass;
+      if (hwif_out.share_size.value.value > LastShareSize) refuse = RefusalBadIndex;
+    end else begin
+      if (ShareClasses != 0 && is_write && hwif_out.queue_class.cls.value > LastShareClass) refuse = RefusalBadClass;
+      if (hwif_out.queue_index.value.value >= Queues) refuse = RefusalBadIndex;
     end
-    if (!is_hierarchy && !is_write && command_q != CommandSnapshot) refuse = RefusalNoCommand;
+    if (!is_hierarchy && !is_share && !is_write && command_q != CommandSnapshot) refuse = RefusalNoCommand;
   end
 
   always_comb begin
@@ -251,7 +274,7 @@ module pst_control
           settings_d  = settings;
           hierarchy_d = hierarchy;
           refused_d   = refuse;
-          if (refuse == RefusalAccepted) state_d = is_hierarchy ? WriteHierarchy : is_write ? Write : AskOut;
+          if (refuse == RefusalAccepted && !is_share) state_d = is_hierarchy ? WriteHierarchy : is_write ? Write : AskOut;
         end
       end
     endcase
@@ -298,6 +321,12 @@ module pst_control
   assign m_cfg_limit_packets_o    = settings_q.limit_packets;
   assign m_cfg_limit_bytes_o      = settings_q.limit_bytes;
   assign m_cfg_aqm_o              = settings_q.aqm;
+  assign m_cfg_share_class_o      = settings_q.share_class;
+  assign m_share_valid_o          = start && is_share && refuse == RefusalAccepted;
+  assign m_share_class_o          = share_exists ? class_t'(hwif_out.share_class.cls.value) : '0;
+  assign m_share_size_o           = share_exists ? 5'(hwif_out.share_size.value.value) : '0;
+  assign m_share_alpha_o          = hwif_out.share_alpha.exponent.value;
+  assign m_share_reserved_o       = hwif_out.share_reserved.pages.value;
   assign m_hierarchy_cfg_valid_o  = state_q == WriteHierarchy;
   assign m_hierarchy_cfg_what_o   = hierarchy_q.what;
   assign m_hierarchy_cfg_id_o     = hierarchy_q.id;
@@ -320,10 +349,16 @@ module pst_control
     hwif_in.features.aqm_estimate.next = AqmEstimate;
     hwif_in.features.tick_shift.next   = AqmKind != 0 ? 5'(TickShift) : '0;
     hwif_in.features.hierarchy.next    = Hierarchy;
+    hwif_in.features.admission.next    = ShareClasses != 0;
     hwif_in.queues_per_subscriber.value.next = Hierarchy ? QueuesPerSubscriber : 0;
     hwif_in.nodes.value.next           = Hierarchy ? Nodes : 0;
     hwif_in.ports.value.next           = Hierarchy ? Ports : 0;
     hwif_in.classes.value.next         = Hierarchy ? Classes : 0;
+    hwif_in.share_classes.value.next   = ShareClasses;
+    hwif_in.share_sizes.value.next     = ShareClasses != 0 ? ShareSizes : 0;
+    hwif_in.share_free.value.next      = share_exists ? s_share_free_i : '0;
+    hwif_in.share_used.value.next      = share_exists ? s_share_used_i : '0;
+    hwif_in.share_in_force.value.next  = share_exists ? s_share_in_force_i : '0;
     hwif_in.status.init_done.next      = init_done_i;
     hwif_in.status.busy.next           = state_q != Idle || pending_q;
     hwif_in.status.refused.next        = refused_q != RefusalAccepted;
@@ -357,8 +392,14 @@ module pst_control
     hwif_in.dropped_tail_drop_bytes.bytes.value.next     = 56'(dropped_bytes_i[DropTailDropBytes]);
     hwif_in.dropped_aqm.packets.value.next               = 50'(dropped_packets_i[DropAqm]);
     hwif_in.dropped_aqm.bytes.value.next                 = 56'(dropped_bytes_i[DropAqm]);
+    hwif_in.dropped_no_share.packets.value.next          = 50'(dropped_packets_i[DropNoShare]);
+    hwif_in.dropped_no_share.bytes.value.next            = 56'(dropped_bytes_i[DropNoShare]);
     hwif_in.marked_packets.value.next                    = 50'(marked_packets_i);
   end
+
+  // No reason has the number 9.
+  logic unused_reason;
+  assign unused_reason = ^{dropped_packets_i[9], dropped_bytes_i[9]};
 
   pst_access_edge_regs u_regs (
       .clk           (clk_i),

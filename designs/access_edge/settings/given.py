@@ -4,7 +4,9 @@ Scenarios hold these models, and `plain.py` takes the same as plain values. Rate
 Checks that need the device configuration are in `queues.py` and `parents.py`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr, field_validator
@@ -12,7 +14,15 @@ from pydantic_core import PydanticCustomError
 
 from penstock.basics.models import Model
 from penstock.basics.units import PS_PER_SECOND, describe, format_rate, parse_rate, parse_size, parse_time
-from penstock.designs.access_edge.registers import MAX_CLASS, MAX_LIMIT_BYTES, MAX_LIMIT_PACKETS, MAX_WEIGHT, MIN_RATE_BPS
+from penstock.designs.access_edge.registers import (
+    MAX_ALPHA_CODE,
+    MAX_CLASS,
+    MAX_LIMIT_BYTES,
+    MAX_LIMIT_PACKETS,
+    MAX_WEIGHT,
+    MIN_RATE_BPS,
+    ONE_ALPHA_CODE,
+)
 from penstock.parts.registry import parts
 from penstock.parts.values import UNITS
 from penstock.paths import BLOCKS
@@ -61,6 +71,7 @@ def _burst(value: object) -> int | TimeAtRate:
 
 QueueRate = Annotated[int | Literal["unshaped"], BeforeValidator(_rate_or_unshaped)]
 Burst = Annotated[int | TimeAtRate, BeforeValidator(_burst)]
+ReservedPages = Annotated[StrictInt, Field(ge=0)]
 LimitPackets = Annotated[StrictInt, Field(ge=0, le=MAX_LIMIT_PACKETS)]
 LimitBytes = Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=MAX_LIMIT_BYTES)]
 
@@ -129,10 +140,47 @@ class QueueSettings(Model):
         None, description="Settings of a scheduler of your own, by the names in its part.yaml (docs/how-to/own-scheduler.md)."
     )
     traffic_class: StrictInt | None = Field(
-        None, ge=0, le=MAX_CLASS, description="Class under a congested parent, where the configuration has a hierarchy; 0 goes first."
+        None,
+        ge=0,
+        le=MAX_CLASS,
+        description="Class, where there is a hierarchy (0 goes first under a congested parent) or an admission.",
     )
     weight: StrictInt | None = Field(
         None, ge=1, le=MAX_WEIGHT, description="Share among the queues of its subscriber that are of its class; 1 unless given."
+    )
+
+
+def _alpha(value: object) -> int:
+    """Return n of alpha = 2^(n - 4)."""
+    least, most = Fraction(1, 1 << ONE_ALPHA_CODE), 1 << MAX_ALPHA_CODE - ONE_ALPHA_CODE
+    try:
+        found = Fraction(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
+    except (ValueError, ZeroDivisionError):
+        found = None
+    for code in range(MAX_ALPHA_CODE + 1):
+        if found == least * 2**code:
+            return code
+    raise ValueError(f"must be a power of two from {least} to {most:,}, not {describe(value)}")
+
+
+def _reserved(value: object) -> object:
+    """Return pages of every size, or {bytes of a page: pages}."""
+    if isinstance(value, Mapping):
+        return {parse_size(size): pages for size, pages in value.items()}
+    return value
+
+
+class MemoryShare(Model):
+    """How much memory the queues of a class may hold, where the configuration has an admission."""
+
+    traffic_class: StrictInt = Field(ge=0, le=MAX_CLASS, description="Which class.")
+    alpha: Annotated[int, BeforeValidator(_alpha)] | None = Field(
+        None,
+        description="Its queues may each hold so many times what is free and not reserved: 1/16 to 2048, a power of two; else 8.",
+    )
+    reserved: Annotated[ReservedPages | dict[int, ReservedPages], BeforeValidator(_reserved)] | None = Field(
+        None,
+        description="Pages that are kept for it: of every size, or by the bytes of a page, `{256: 100, 2048: 50}`.",
     )
 
 

@@ -54,6 +54,7 @@ class Settings:
             config.clock_hz,
             None if config.aqm == "none" else self.aqm,
             word if self.scheduler_word is None else self.scheduler_word,
+            self.traffic_class if config.admission else None,
         )
         return own + (registers.class_writes(queue, self.traffic_class, self.weight) if config.hierarchy else [])
 
@@ -134,11 +135,13 @@ def _scheduler(given: Mapping[str, Any], config: "Config", key: KeyPath, fail: F
 
 def _check_class(given: QueueSettings, config: "Config", key: KeyPath, fail: Fail) -> None:
     hierarchy = config.hierarchy
-    for name in ("traffic_class", "weight"):
-        if getattr(given, name) is not None and hierarchy is None:
-            fail((*key, name), f"is set, but configuration {config.name} has no hierarchy")
-    if hierarchy and given.traffic_class is not None and given.traffic_class >= hierarchy.classes:
-        most = f"0 to {hierarchy.classes - 1}"
+    classed = hierarchy or config.admission
+    if given.weight is not None and hierarchy is None:
+        fail((*key, "weight"), f"is set, but configuration {config.name} has no hierarchy")
+    if given.traffic_class is not None and classed is None:
+        fail((*key, "traffic_class"), f"is set, but configuration {config.name} has no hierarchy and no admission")
+    if classed and given.traffic_class is not None and given.traffic_class >= classed.classes:
+        most = f"0 to {classed.classes - 1}"
         fail((*key, "traffic_class"), f"must be {most} in configuration {config.name}, not {given.traffic_class}")
 
 

@@ -91,7 +91,8 @@ def test_core_with_a_hierarchy_is_equal_in_every_cycle(compare_core: Path, kind:
 
 
 @pytest.fixture(
-    scope="session", params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_codel_16", "tiny_estimate_16", "tiny_pie_16"]
+    scope="session",
+    params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_codel_16", "tiny_estimate_16", "tiny_pie_16", "tiny_share_16"],
 )
 def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Configuration, Path]]:
     """A configuration and its library."""
@@ -110,7 +111,7 @@ def test_devices_are_equal(device: tuple[configs.Configuration, Path]) -> None:
     """Whole devices on random jobs: drops with their reasons, and every departure in the same cycle."""
     config, library = device
     reasons: set[str] = set()
-    count = SEEDS if config.name == "tiny_16" else SEEDS // 4
+    count = SEEDS if config.name in ("tiny_16", "tiny_share_16") else SEEDS // 4
     marked = 0
     for number in range(seed(), seed() + count):
         rtl, model = both(config, library, number)
@@ -120,6 +121,7 @@ def test_devices_are_equal(device: tuple[configs.Configuration, Path]) -> None:
         reasons |= {reason for reason, packets in rtl["packets"]["dropped"].items() if packets}
         marked += rtl["marked_packets"]
     assert {"tail_drop_packets", "no_page"} <= reasons if config.queues == 16 else "tail_drop_packets" in reasons
+    assert ("no_share" in reasons) == (config.admission is not None)
     assert ("aqm" in reasons) == (config.aqm != "none")
     assert (marked > 20) == (config.aqm == "codel")  # PIE marks too seldom here; test_access_edge_pie.py
 

@@ -133,7 +133,7 @@ def hierarchy_command(command: int, index: int, parent: int = 0, cls: int = 0) -
         (4, 63, 9, 3, 0), (4, 64, 0, 0, 2), (4, 0, 0, 4, 4),
         (5, 15, 3, 9, 0), (5, 16, 0, 0, 2), (5, 15, 4, 0, 3),
         (6, 3, 1, 0, 0), (6, 4, 0, 0, 2), (6, 3, 2, 0, 3),
-        (7, 1, 99, 0, 0), (7, 2, 0, 0, 2), (8, 0, 0, 0, 1),
+        (7, 1, 99, 0, 0), (7, 2, 0, 0, 2), (9, 0, 0, 0, 1),
     ],
 )  # fmt: skip
 def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls: int, reason: int) -> None:
@@ -147,11 +147,18 @@ def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls:
         for library in (verilate.build_device(config, print), None)
     ]
     assert found[0] == found[1]
-    assert found[1] == [1 | bool(reason) << 2 | reason << 4, 0x50535401, 1 | 1 << 16, 4, 4, 2, 4]
+    assert found[1] == [1 | bool(reason) << 2 | reason << 4, 0x50535401, 1 | 3 << 16, 4, 4, 2, 4]
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"), [("fair_shares", []), ("hostile_subscriber", []), ("handover", []), ("household", ["duration=500 ms"])]
+    ("name", "settings"),
+    [
+        ("fair_shares", []),
+        ("hostile_subscriber", []),
+        ("handover", []),
+        ("household", ["duration=500 ms"]),
+        ("greedy_queue", ["duration=300 ms"]),
+    ],
 )
 def test_scenarios_are_equal(name: str, settings: list[str]) -> None:
     """What the RTL does with `changes` and gates (test_access_edge_scenarios.py) the model does, frame by frame."""

@@ -38,6 +38,11 @@ def test_hierarchy() -> None:
     )
 
 
+def test_shares() -> None:
+    shares = {"Queues": 64, "ShareClasses": 3, "ShareSizes": 2}
+    run_module("access_edge", "pst_control", shares, "settings_of_shares", sources=library.sources_of("pst_control"))
+
+
 class Bench:
     """The module with a bus master, a sink for settings, and counter banks whose contents change all the time."""
 
@@ -65,6 +70,7 @@ class Bench:
             getattr(dut, f"{name}_i").value = 0
         dut.dropped_packets_i.value = dut.dropped_bytes_i.value = dut.marked_packets_i.value = 0
         dut.m_hierarchy_cfg_ready_i.value = 0
+        dut.s_share_free_i.value = dut.s_share_used_i.value = dut.s_share_in_force_i.value = 0
         dut.init_done_i.value = self.init_done
         self.axil = axi_lite_master(dut)
         if stalls:
@@ -145,7 +151,7 @@ async def identity(dut) -> None:
     bench.init_done = 0
     await bench.start()
     expected = {
-        "type": 0x50535401, "version": 0x00010001, "next": 0,
+        "type": 0x50535401, "version": 0x00010002, "next": 0,
         "queues": parameter("Queues", 0), "descriptors": parameter("Descriptors", 0), "memories": parameter("Memories", 0),
         "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0),
         "features": parameter("Shaping", 0)
@@ -166,7 +172,7 @@ async def identity(dut) -> None:
     for address in range(0, 0x1000, 4):  # every access is answered, also where there is nothing and where nothing can be read
         answer = await with_timeout(bench.axil.read(address, 4), 100, "us")
         assert answer.resp == OKAY
-        if address >= 0x198:
+        if address >= 0x1B0:
             assert int.from_bytes(answer.data, "little") == 0
             assert (await with_timeout(bench.axil.write(address, bytes(4)), 100, "us")).resp == OKAY
 
@@ -374,6 +380,59 @@ async def settings_of_the_hierarchy(dut) -> None:
         meant = {0: ("what", "id", "class", "weight"), 3: ("what", "id", "shaper")}.get(wanted["what"], ("what", "id", "shaper", "parent"))
         assert {name: given[name] for name in meant} == {name: wanted[name] for name in meant}
     assert not bench.cfg and reasons == ({1} if not hierarchy else {0, 2, 3, 4})
+
+
+@cocotb.test()
+async def settings_of_shares(dut) -> None:
+    """Command 8 tells the admission once, whole and in one cycle; a class or size out of range changes nothing and says why, also the class
+    of a queue. Without an admission all are refused, and a queue has class 0."""
+    bench, rng = Bench(dut), random.Random(seed())
+    await bench.start()
+    classes, sizes = parameter("ShareClasses", 0), parameter("ShareSizes", 1) if parameter("ShareClasses", 0) else 0
+    assert (await bench.read("share_classes"), await bench.read("share_sizes")) == (classes, sizes)
+    assert (await bench.read("features") >> 17 & 1) == (classes > 0)
+    told: list[tuple[int, ...]] = []
+    queue_classes: list[int] = []
+
+    async def listen() -> None:
+        while True:
+            await FallingEdge(dut.clk_i)
+            await ReadOnly()
+            if int(dut.m_share_valid_o.value):
+                told.append(tuple(int(getattr(dut, f"m_share_{name}_o").value) for name in ("class", "size", "alpha", "reserved")))
+            if int(dut.m_cfg_valid_o.value) and int(dut.m_cfg_ready_i.value):
+                queue_classes.append(int(dut.m_cfg_share_class_o.value))
+
+    cocotb.start_soon(listen())
+    expected, expected_classes, reasons = [], [], set()
+    for step in range(120):
+        cls = rng.choice([0, classes, 255, rng.randrange(max(1, classes)), rng.randrange(max(1, classes))])
+        size = rng.choice([0, sizes, 255, rng.randrange(max(1, sizes)), rng.randrange(max(1, sizes))])
+        alpha, reserved = rng.getrandbits(4), rng.choice([0, 1, (1 << 24) - 1, rng.getrandbits(24)])
+        if step % 3 == 2:  # a queue
+            await bench.write("queue_class", cls)
+            await bench.write("queue_command", registers.COMMAND_WRITE)
+            reason = 4 if classes and cls >= classes else 0
+            expected_classes += [] if reason else [cls if classes else 0]
+        else:
+            given = {"share_class": cls, "share_size": size, "share_alpha": alpha, "share_reserved": reserved}
+            for name in rng.sample(list(given), len(given)):
+                await bench.write(name, given[name])
+            await bench.write("queue_command", registers.COMMAND_SHARE)
+            reason = 1 if not classes else 2 if size >= sizes else 4 if cls >= classes else 0
+            if not reason:
+                expected.append((cls, size, alpha, reserved))
+                values = [rng.getrandbits(24) for _ in range(3)]
+                dut.s_share_free_i.value, dut.s_share_used_i.value, dut.s_share_in_force_i.value = values
+                for name, value in zip(("share_free", "share_used", "share_in_force"), values, strict=True):
+                    assert await bench.read(name) == value
+            else:
+                assert await bench.read("share_free") == 0 or not (cls >= classes or size >= sizes)
+        status = await bench.idle()
+        assert status >> 4 & 7 == reason and bool(status & registers.STATUS_REFUSED) == (reason != 0), (step, cls, size, hex(status))
+        reasons.add(reason)
+    assert told == expected and queue_classes == expected_classes
+    assert reasons == ({0, 2, 4} if classes else {0, 1})
 
 
 @cocotb.test()

@@ -120,6 +120,8 @@ def test_addresses_are_those_of_the_architecture() -> None:
         "queue_aqm": 0x058, "queue_aqm_target": 0x05C, "queue_aqm_interval": 0x060, "aqm_drop_packets": 0x0B0, "aqm_drop_bytes": 0x0B8,
         "mark_packets": 0x0C0, "marked_packets": 0x190, "queues_per_subscriber": 0x028, "nodes": 0x02C, "ports": 0x030, "classes": 0x034,
         "tree_index": 0x068, "tree_rate": 0x06C, "tree_burst": 0x070, "tree_parent": 0x074, "tree_class": 0x078,
+        "share_classes": 0x038, "share_sizes": 0x03C, "queue_class": 0x064, "share_class": 0x0D0, "share_size": 0x0D4, "share_alpha": 0x0D8,
+        "share_reserved": 0x0DC, "share_free": 0x0E0, "share_used": 0x0E4, "share_in_force": 0x0E8,
     }  # fmt: skip
     assert {name: registers.address(name) for name in expected} == expected
     for code, reason in registers.DROP_REASONS.items():
@@ -131,7 +133,7 @@ def test_counters_last_a_month() -> None:
     """At 100 Gbit/s, all of it for one queue: the smallest frames for the packets, the largest share of the line for the bytes."""
     month = 31 * 24 * 3600
     counters = [name for name, entry in registers.table().items() if entry["bytes"] == 8]
-    assert len(counters) == 2 * 4 + 1 + 2 * 8 + 1  # of a queue, by reason, and marks of both
+    assert len(counters) == 2 * 4 + 1 + 2 * len(registers.DROP_REASONS) + 1  # of a queue, by reason, and marks of both
     for name in counters:
         ((_, width, _),) = registers.table()[name]["fields"].values()
         per_second = 100e9 / (84 * 8) if name.endswith("packets") else 100e9 / 8

@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from ruamel.yaml import YAML
 
 from penstock.basics.where import fail, path_text
 from penstock.designs import configs
 from penstock.designs.access_edge import job, registers
 from penstock.designs.access_edge.settings import plain
+from penstock.designs.access_edge.settings import shares as memory_shares
+from penstock.designs.access_edge.settings.given import MemoryShare
 from penstock.designs.access_edge.settings.parents import Parents
 from penstock.designs.access_edge.settings.queues import Settings
 from penstock.errors import UserError
@@ -159,3 +162,47 @@ def test_paths() -> None:
         "rate",
         "a.b[0][1]",
     ]
+
+
+def shares(config: Any, *given: dict[str, Any]) -> list[tuple[int, int]]:
+    return memory_shares.writes([MemoryShare.model_validate(share) for share in given], config, fail)
+
+
+def test_shares_of_memory() -> None:
+    """Alpha and reserved pages of a class in every page size, as the registers have them; and what cannot be."""
+    config = configs.load("tiny_share_16")  # 64 pages of 1,536 byte, 48 of 256
+    names = ("share_class", "share_size", "share_alpha", "share_reserved", "queue_command")
+
+    def words(*values: int) -> list[tuple[int, int]]:
+        return list(zip(map(registers.address, names), values, strict=True))
+
+    assert shares(config) == []
+    assert shares(config, {"traffic_class": 2, "alpha": 0.5, "reserved": 6}) == words(2, 0, 3, 6, 8) + words(2, 1, 3, 6, 8)
+    assert shares(config, {"traffic_class": 0, "reserved": {1536: 40}}) == words(0, 0, 7, 1, 8) + words(0, 1, 7, 40, 8)
+    assert shares(config, {"traffic_class": 1, "alpha": 2048}) == words(1, 0, 15, 1, 8) + words(1, 1, 15, 2, 8)
+    every = [{"traffic_class": cls, "reserved": 12} for cls in range(4)]
+    assert len(shares(config, *every)) == 4 * 2 * 5
+    for given, message in (
+        ([{"traffic_class": 4}], r"memory_shares\[0\]\.traffic_class: must be 0 to 3 in configuration tiny_share_16, not 4"),
+        ([{"traffic_class": 0}, {"traffic_class": 0}], r"memory_shares\[1\]\.traffic_class: is 0, which another entry has already"),
+        ([{"traffic_class": 0, "reserved": {512: 1}}], r"memory_shares\[0\]\.reserved: names pages of 512 byte, .* of 256 and 1,536 byte"),
+        (
+            [*every[:3], {"traffic_class": 3, "reserved": 13}],
+            r"memory_shares: makes 49 reserved pages of all classes, but .* 48 pages of 256",
+        ),
+    ):
+        with pytest.raises(UserError, match=f"^{message}"):
+            shares(config, *given)
+    with pytest.raises(UserError, match="^memory_shares: is set, but configuration tiny_16 has no admission"):
+        shares(configs.load("tiny_16"), {"traffic_class": 0})
+    for alpha in (3, 0, 4096, "much", True):
+        with pytest.raises(ValidationError, match="must be a power of two from 1/16 to 2,048"):
+            MemoryShare.model_validate({"traffic_class": 0, "alpha": alpha})
+
+
+def test_class_of_memory() -> None:
+    """A queue's class goes to the admission where there is one, with a hierarchy and without."""
+    cls = registers.address("queue_class")
+    assert dict(plain.queue_writes(configs.load("tiny_share_16"), 3, {"class": 2}))[cls] == 2
+    assert dict(plain.queue_writes(HIERARCHY, 3, {"class": 1}))[cls] == 1
+    assert cls not in dict(plain.queue_writes(configs.load("tree_2048"), 3, {"class": 1}))

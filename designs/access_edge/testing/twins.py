@@ -47,14 +47,25 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
             rate = int(pace * 10 ** rng.uniform(9, 10.3))
         burst = min(rng.choice([0, 0, 2000, 50_000]), registers.MAX_BURST_CYCLES * (rate or 0) // (8 * config.clock_hz))
         limits = (rng.randint(0, 40), rng.randint(0, 60_000)) if low_limits else (65_535, 16_777_215)
-        return registers.queue_writes(queue, rate, burst, *limits, config.clock_hz, aqm())
+        cls = rng.randrange(config.admission.classes) if config.admission else None
+        return registers.queue_writes(queue, rate, burst, *limits, config.clock_hz, aqm(), share_class=cls)
+
+    def share() -> list[tuple[int, int]]:
+        assert config.admission
+        rank = rng.randrange(len(config.page_sizes))
+        pages = list(config.page_sizes.values())[rank]
+        reserved = rng.choice([0, 1, rng.randint(0, pages // config.admission.classes), pages])
+        return registers.share_writes(rng.randrange(config.admission.classes), rank, rng.choice([0, 3, 4, 5, 7, 15]), reserved)
 
     writes = [write for queue in queues if rng.random() < 0.8 for write in settings(queue)]
+    if config.admission:
+        writes += [write for _ in range(rng.choice([0, 2, 10])) for write in share()]
     duration = rng.choice([20_000, 60_000])
     timed = []
     for _ in range(rng.choice([0, 0, 10, 60])):
         cycle = rng.randrange(duration)
-        timed += [(cycle, *write) for write in settings(rng.choice(queues))]
+        changed = share() if config.admission and rng.random() < 0.5 else settings(rng.choice(queues))
+        timed += [(cycle, *write) for write in changed]
     sources: list[Job] = []
     if config.queues == 16:  # `frames` has queue ids that this device does not have
         sources.append(frames(random.Random(seed), rng.choice([50, 500]), mean_gap=rng.choice([3, 30, 80])))

@@ -62,7 +62,8 @@ class HierarchyJob:
         rate = None if rng.random() < 0.5 else int(10 ** rng.uniform(7.5, 9.5) * self._scale)
         aqm = registers.Aqm.of_halves(rng.choice([1, 4, 20]), rng.choice([5, 40]), rng.random() < 0.5)
         limits = rng.choice([10, 40, 400]), registers.MAX_LIMIT_BYTES
-        own = registers.queue_writes(queue, rate, 0, *limits, config.clock_hz, None if config.aqm == "none" else aqm)
+        cls = rng.randrange(config.admission.classes) if config.admission else None
+        own = registers.queue_writes(queue, rate, 0, *limits, config.clock_hz, None if config.aqm == "none" else aqm, share_class=cls)
         return own + self._class(queue)
 
     def _class(self, queue: int) -> Writes:

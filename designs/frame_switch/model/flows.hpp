@@ -13,7 +13,8 @@ namespace penstock::engine {
 
 // Drop reasons of a frame switch beside those that blocks share (blocks/common/contract.yaml).
 inline constexpr std::uint8_t kLostInSwitch = 9;
-static_assert(kLostInSwitch >= kDropKinds, "the number of a reason that only the frame switch has is taken by one that blocks share");
+static_assert((kDropMask >> kLostInSwitch & 1) == 0,
+              "the number of a reason that only the frame switch has is taken by one that blocks share");
 
 struct Group {
     std::uint32_t source = 0, klass = 0;

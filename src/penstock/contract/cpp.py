@@ -24,6 +24,7 @@ enum class Drop : std::uint8_t {{
     None = 0,
 {entries}}};
 inline constexpr unsigned kDropKinds = {max(reason.number for reason in common.reasons) + 1};  // None is one
+inline constexpr std::uint32_t kDropMask = {sum(1 << reason.number for reason in common.reasons):#x};  // bit n: n is one of these reasons
 
 }}  // namespace penstock
 """)

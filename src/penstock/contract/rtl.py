@@ -58,6 +58,9 @@ def package(common: Shared, remark: str = "") -> str:
   localparam int unsigned TrafficClassWidth = {width["traffic_class"]};
   localparam int unsigned WeightWidth       = {width["weight_less_one"]};
 
+  // {_sentence(text["alpha"])}.
+  localparam int unsigned AlphaWidth = {width["alpha"]};
+
 endpackage
 """
 

@@ -53,6 +53,8 @@ _BY_KEY = {
     "dport": "port or range",
     "unmatched": "ignore, error or queue",
     "overrides": "keys with values",
+    "alpha": "number",
+    "reserved": "pages, or pages by size",
 }
 
 

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Model of pst_page_admission, equal to the RTL in every cycle: who may have a page, of which size.
+//
+// Calls come with the cycle in which their event stands at the ports of the RTL; a decision with its own, which is kDecide cycles after the
+// frame was taken. They need not be in order: what is called with cycle t may come until decide() or advance() has been called with a cycle
+// that sees it (the constants below). So a device that calls what it does in cycle t in the order decide, free, set is right.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "blocks/common/model/settings.hpp"
+
+namespace penstock {
+
+// Cycles of pst_page_admission.
+namespace admission_timing {
+inline constexpr int kDecide = 3;      // from a frame's handshake to its decision
+inline constexpr int kOffer = 1;       // from the decision to m_meta
+inline constexpr unsigned kDepth = 8;  // frames inside
+inline constexpr int kBack = 3;        // from a page that comes back to the cycle after which it counts as free
+inline constexpr int kGiven = 6;       // and to the first decision that no longer counts it for its queue
+inline constexpr int kAlpha = 2;       // from a new alpha to the first decision by it
+}  // namespace admission_timing
+
+class PageAdmission {
+  public:
+    static constexpr unsigned kReserveShift = 3;  // after reset 1/8 of the pages of each size are reserved, for all classes together
+    static constexpr unsigned kOne = 1U << (settings::kAlphaWidth - 2);  // alpha is 2^(n - kOne)
+    static constexpr unsigned kDefaultAlpha = kOne + 3;
+
+    struct Verdict {
+        int size = -1;          // rank of its page's size, 0 is the smallest; none: refused
+        bool no_share = false;  // refused, but there was a page that was large enough
+        std::uint8_t cls = 0;   // the class for which it was decided
+    };
+
+    // pages, page_bytes: of each memory. Throws std::invalid_argument.
+    PageAdmission(std::uint32_t queues, const std::vector<std::uint32_t>& pages, const std::vector<std::uint32_t>& page_bytes,
+                  unsigned classes)
+        : classes_(classes), held_(queues), class_(queues) {
+        if (queues < 2 || classes < 1 || classes > 8) throw std::invalid_argument("at least 2 queues, 1 to 8 classes");
+        if (pages.empty() || pages.size() != page_bytes.size()) throw std::invalid_argument("one page count and one page size per memory");
+        bytes_ = page_bytes;
+        std::sort(bytes_.begin(), bytes_.end());
+        bytes_.erase(std::unique(bytes_.begin(), bytes_.end()), bytes_.end());
+        free_.resize(bytes_.size());
+        for (std::size_t m = 0; m < pages.size(); ++m) {
+            const auto size = std::lower_bound(bytes_.begin(), bytes_.end(), page_bytes[m]) - bytes_.begin();
+            free_[static_cast<std::size_t>(size)] += pages[m];
+            sizes_.insert(sizes_.end(), pages[m], static_cast<std::uint8_t>(size));
+        }
+        owner_.resize(sizes_.size());
+        alpha_.assign(classes, kDefaultAlpha);
+        share_.resize(classes * free_.size());
+        shared_ = free_;
+        for (std::size_t k = 0; k < free_.size(); ++k) {
+            const std::uint32_t reserved = (free_[k] >> kReserveShift) / classes;
+            for (unsigned c = 0; c < classes; ++c) share(c, k) = {0, reserved, reserved};
+            shared_[k] -= classes * reserved;
+        }
+    }
+
+    unsigned sizes() const { return static_cast<unsigned>(bytes_.size()); }
+    unsigned classes() const { return classes_; }
+    std::uint32_t page_bytes(unsigned size) const { return bytes_.at(size); }
+
+    // The decision in cycle `now` of a frame of `length` bytes.
+    Verdict decide(std::uint32_t queue, std::uint32_t length, std::int64_t now) {
+        advance(now);
+        while (!new_classes_.empty() && new_classes_.front().cycle <= now - admission_timing::kDecide) take_class();
+        while (!new_alphas_.empty() && new_alphas_.front().cycle <= now - admission_timing::kAlpha) take_alpha();
+        while (!counted_.empty() && counted_.front().cycle + admission_timing::kGiven <= now) take_count();
+        Verdict verdict;
+        verdict.cls = class_.at(queue);
+        std::uint64_t fit = 0;
+        for (std::size_t k = 0; k < free_.size(); ++k)
+            if (length <= bytes_[k]) fit += shared_[k];
+        const bool in_share = (std::uint64_t{held_[queue]} << kOne >> alpha_[verdict.cls]) < fit;
+        for (std::size_t k = 0; k < free_.size() && verdict.size < 0; ++k) {
+            if (length > bytes_[k]) continue;
+            const Share& mine = share(verdict.cls, k);
+            if (mine.used < mine.reserved || (in_share && shared_[k] != 0)) verdict.size = static_cast<int>(k);
+            if (free_[k] != 0) verdict.no_share = true;
+        }
+        if (verdict.size >= 0) {
+            verdict.no_share = false;
+            ++held_[queue];
+        }
+        step(&verdict);
+        return verdict;
+    }
+
+    // The pools gave an admitted frame this page.
+    void given(std::uint32_t descriptor, std::uint32_t queue, unsigned cls) {
+        owner_.at(descriptor) = {queue, static_cast<std::uint8_t>(cls)};
+    }
+
+    // A page goes back to the pools in cycle `now`.
+    void free(std::uint32_t descriptor, std::int64_t now) {
+        const Owner owner = owner_.at(descriptor);
+        while (!counted_.empty() && counted_.front().cycle + admission_timing::kGiven < now) take_count();
+        counted_.push_back({now, owner.queue});
+        backs_.push_back({now, owner.cls, sizes_[descriptor]});
+    }
+
+    // Settings that are taken in cycle `now`. alpha: n of 2^(n - 4).
+    void set_class(std::uint32_t queue, unsigned cls, std::int64_t now) {
+        while (!new_classes_.empty() && new_classes_.front().cycle <= now - admission_timing::kDecide) take_class();
+        new_classes_.push_back({now, queue, static_cast<std::uint8_t>(cls)});
+    }
+    void set_share(unsigned cls, unsigned size, unsigned alpha, std::uint32_t reserved, std::int64_t now) {
+        advance(now + 1);
+        while (!new_alphas_.empty() && new_alphas_.front().cycle <= now - admission_timing::kAlpha) take_alpha();
+        new_alphas_.push_back({now, static_cast<std::uint8_t>(cls), static_cast<std::uint8_t>(alpha)});
+        share(cls, size).wanted = reserved;
+        walk_ = 0;
+        settled_ = false;
+    }
+
+    // All that happens before cycle `now`.
+    void advance(std::int64_t now) {
+        while (at_ < now) {
+            if (settled_) {
+                if (backs_.empty()) {
+                    at_ = now;
+                    return;
+                }
+                at_ = std::max(at_, std::min(now, backs_.front().cycle + admission_timing::kBack));
+                if (at_ == now) return;
+            }
+            step(nullptr);
+        }
+    }
+
+    // What the registers tell. After advance().
+    std::uint32_t free_pages(unsigned size) const { return free_.at(size); }
+    std::uint32_t used(unsigned cls, unsigned size) const { return share_.at(cls * free_.size() + size).used; }
+    std::uint32_t reserved(unsigned cls, unsigned size) const { return share_.at(cls * free_.size() + size).reserved; }
+    // Pages that a queue holds, as the latest decision saw it.
+    std::uint32_t held(std::uint32_t queue) const { return held_.at(queue); }
+
+  private:
+    struct Share {
+        std::uint32_t used = 0, reserved = 0, wanted = 0;
+    };
+    struct Owner {
+        std::uint32_t queue = 0;
+        std::uint8_t cls = 0;
+    };
+    struct Counted {
+        std::int64_t cycle;
+        std::uint32_t queue;
+    };
+    struct Back {
+        std::int64_t cycle;
+        std::uint8_t cls, size;
+    };
+    struct NewClass {
+        std::int64_t cycle;
+        std::uint32_t queue;
+        std::uint8_t cls;
+    };
+    struct NewAlpha {
+        std::int64_t cycle;
+        std::uint8_t cls, alpha;
+    };
+
+    Share& share(unsigned cls, std::size_t size) { return share_[cls * free_.size() + size]; }
+
+    void take_count() {
+        --held_[counted_.front().queue];
+        counted_.pop_front();
+    }
+    void take_class() {
+        class_.at(new_classes_.front().queue) = new_classes_.front().cls;
+        new_classes_.pop_front();
+    }
+    void take_alpha() {
+        alpha_.at(new_alphas_.front().cls) = new_alphas_.front().alpha;
+        new_alphas_.pop_front();
+    }
+
+    // One cycle, with the decision that is made in it. What changes is found before anything does.
+    void step(const Verdict* decided) {
+        const Back* back = nullptr;
+        if (!backs_.empty() && backs_.front().cycle + admission_timing::kBack == at_) back = &backs_.front();
+        Share* grown = nullptr;
+        int by = 0, of_shared = 0;
+        if (!settled_) {
+            // The walk: one class and size a cycle.
+            const auto cls = static_cast<unsigned>(walk_ / free_.size());
+            Share& s = share_[walk_];
+            if (!(decided && decided->cls == cls) && !(back && back->cls == cls) && s.reserved != s.wanted) {
+                const std::uint32_t shared = shared_[walk_ % free_.size()];
+                if (s.reserved > s.wanted) {
+                    by = -1;
+                    of_shared = s.used < s.reserved;
+                } else if (s.used > s.reserved) {
+                    by = 1;
+                } else if (shared > (decided != nullptr)) {
+                    by = 1;
+                    of_shared = -1;
+                }
+                grown = &s;
+            }
+        }
+        // A page that a class takes and gives back in one cycle changes nothing, whether the one or the other is found first.
+        if (decided && decided->size >= 0) {
+            const auto k = static_cast<std::size_t>(decided->size);
+            Share& s = share(decided->cls, k);
+            if (s.used++ >= s.reserved) --shared_[k];
+            --free_[k];
+        }
+        if (back) {
+            Share& s = share(back->cls, back->size);
+            if (s.used-- > s.reserved) ++shared_[back->size];
+            ++free_[back->size];
+            backs_.pop_front();
+        }
+        if (grown) {
+            grown->reserved += static_cast<std::uint32_t>(by);
+            shared_[walk_ % free_.size()] += static_cast<std::uint32_t>(of_shared);
+        }
+        if (!settled_) {
+            if (++walk_ == share_.size()) {
+                walk_ = 0;
+                settled_ = std::all_of(share_.begin(), share_.end(), [](const Share& s) { return s.reserved == s.wanted; });
+            }
+        }
+        ++at_;
+    }
+
+    unsigned classes_;
+    std::vector<std::uint32_t> bytes_;  // of each page size, in their order
+    std::vector<std::uint8_t> sizes_;   // of each descriptor, its rank
+    std::vector<Owner> owner_;          // of each descriptor
+    std::vector<std::uint32_t> held_;   // of each queue
+    std::vector<std::uint8_t> class_;
+    std::vector<std::uint8_t> alpha_;
+    std::vector<std::uint32_t> free_, shared_;
+    std::vector<Share> share_;  // by class and size
+    std::int64_t at_ = 0;       // cycles before it are done
+    std::size_t walk_ = 0;
+    bool settled_ = true;
+    std::deque<Back> backs_;
+    std::deque<Counted> counted_;
+    std::deque<NewClass> new_classes_;
+    std::deque<NewAlpha> new_alphas_;
+};
+
+}  // namespace penstock

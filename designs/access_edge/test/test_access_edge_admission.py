@@ -1,0 +1,79 @@
+"""Memory shared by class: a greedy queue costs the others nothing, with a hierarchy and without, and a queue alone has three quarters."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.designs import configs
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.testing import twins
+from penstock.engine import engine, run
+from penstock.hardware import verilate
+
+PAGES = 4096  # of 2,048 byte; demo_64 has 512 of 512 byte more
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built() -> None:
+    """The engine, up to date."""
+    engine.build(print)
+
+
+def result_of(folder: Path, *settings: str) -> dict[str, Any]:
+    """Run scenario `greedy_queue` on the model and return its result."""
+    path = configs.ROOT / "scenarios/greedy_queue.yaml"
+    result = run.carry_out(run.Request(path, settings=list(settings), out=folder / "out", engine="model"))[0]
+    assert not result["findings"]
+    return result
+
+
+def lost(result: dict[str, Any]) -> dict[str, int]:
+    """Return the packets that each queue lost."""
+    return {row["name"]: row["drop_packets"] for row in result["queues"]}
+
+
+FLAT = ("device.config=demo_64", "device.overrides.admission.classes=4", "subscribers=[]", "queues.backup.rate=50 Mbit/s")
+
+
+@pytest.mark.parametrize("settings", [(), FLAT], ids=["hierarchy", "flat"])
+def test_a_greedy_queue_costs_the_others_nothing(settings: tuple[str, ...], tmp_path: Path) -> None:
+    shared = result_of(tmp_path, *settings)
+    assert {name for name, packets in lost(shared).items() if packets} == {"backup"}
+    assert set(shared["packets"]["dropped"]) == {"no_share"}
+    assert shared["packets"]["queued"] >= 0.75 * PAGES, "the backup alone may have three quarters"
+
+
+def test_without_admission_the_others_lose(tmp_path: Path) -> None:
+    alone = result_of(tmp_path, "device.overrides.admission=false")
+    assert lost(alone)["call"] > 20 and lost(alone)["neighbour"] > 1000 and set(alone["packets"]["dropped"]) == {"no_page"}
+
+
+def test_what_a_class_is_given(tmp_path: Path) -> None:
+    """Alpha and reserved pages of the backup's class say how much it holds; those of the call hold when nothing else is left."""
+    small = result_of(tmp_path / "small", "memory_shares=[{traffic_class: 3, alpha: 0.5, reserved: 0}]")
+    shared = PAGES - 3 * (PAGES // 8 // 4)  # less what the other classes have reserved
+    assert abs(small["packets"]["queued"] - shared / 3) < 40  # alpha / (1 + alpha); the others have a few pages, too
+    given = [(3, 3900, 2048), (0, 20, 8), (1, 0, 8), (2, 0, 8)]
+    entries = ", ".join(f"{{traffic_class: {cls}, reserved: {reserved}, alpha: {alpha}}}" for cls, reserved, alpha in given)
+    tight = result_of(tmp_path / "tight", f"memory_shares=[{entries}]")
+    assert lost(tight)["call"] == 0 and tight["packets"]["queued"] > 4000
+
+
+@pytest.mark.parametrize(
+    ("cls", "size", "reserved", "reason", "in_force"), [(0, 0, 7, 0, 7), (3, 1, 63, 0, 58), (4, 0, 1, 4, 0), (0, 2, 1, 2, 0)]
+)
+def test_shares_in_registers(cls: int, size: int, reserved: int, reason: int, in_force: int) -> None:
+    """On both engines the same: what is refused, and what is reserved, of no more pages than the other classes have left."""
+    config = configs.load("tiny_share_16")  # 48 pages of 256 byte, of which each class has 1 reserved; 64 of 1,536, and 2
+    names = ("status", "share_classes", "share_sizes", "share_free", "share_used", "share_in_force")
+    job, timing = twins.random_job(config, 1)
+    job |= {"register_writes": registers.share_writes(cls, size, 5, reserved), "timed_register_writes": [], "sources": []}
+    where = [*[registers.address(name) for name in names], *[registers.address("status")] * 300, registers.address("share_in_force")]
+    libraries = (verilate.build_device(config, print), None)
+    found = [engine.module().read_registers(job | {"device": twins.device(config, path, timing)}, where) for path in libraries]
+    assert found[0][:-1] == found[1][:-1] or reason == 0
+    assert found[0][-1] == found[1][-1] == in_force
+    status, classes, sizes, free, used = found[0][:5]
+    assert (status >> 4 & 7, classes, sizes, used) == (reason, 4, 2, 0)
+    assert free == (0 if reason else list(config.page_sizes.values())[size])
