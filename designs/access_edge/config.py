@@ -284,7 +284,7 @@ class Config(Configuration):
     def page_sizes(self) -> dict[int, int]:
         """Pages of all memories by their size in bytes, from the smallest on."""
         sizes = sorted({memory.page_bytes for memory in self.memories})
-        return {size: sum(memory.pages for memory in self.memories if memory.page_bytes == size) for size in sizes}
+        return {size: sum(memory.pages for memory in self.channels if memory.page_bytes == size) for size in sizes}
 
     @property
     def address_bits(self) -> int:
