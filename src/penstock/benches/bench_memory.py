@@ -100,7 +100,7 @@ def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
     if page % 64 or page < longest:
         raise UserError(f"--set page_bytes={page}: give a multiple of 64 that holds the longest frame of {longest:,} bytes")
     options["page_bytes"] = page
-    options["pages"] = take_number(settings, "pages", 2048, 256, 65536)
+    options["pages"] = take_number(settings, "pages", 8192, 256, 65536)
     options["order"] = take_choice(settings, "order", ORDERS)
     every = options["pages"] * channels
     options["frames"] = take_number(settings, "frames", every // 2, 1, every * 3 // 4)
@@ -196,11 +196,12 @@ def load(path: Path) -> ctypes.CDLL:
 def job_of(options: dict[str, Any]) -> Job:
     """Return the run as the library takes it.
 
-    It warms up until each page has been given out: from then on pages come in the order in which they came back.
+    It warms up until each page has been given out: from then on pages come in the order in which they came back. Beside the backlog there are
+    as many frames as both handlers can have under way, twice: few enough that as much goes in as out, too few to wait for.
     """
     every = options["pages"] * options["channels"]
     job = Job(
-        warm_up=every, frames=options["packets"], backlog=options["frames"], slack=every // 8, seed=options["seed"],
+        warm_up=every, frames=options["packets"], backlog=options["frames"], slack=min(every // 4, 4 * options["outstanding"] + 64), seed=options["seed"],
         mem_bytes=_memory_bytes(options), channels=options["channels"], fifo=ORDERS.index(options["order"]),
     )  # fmt: skip
     for job.sizes, (size, weight) in enumerate(sizes_of(options), 1):
