@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Bench of a verilated memory_loop (class Vpst_device), compiled with it and with the engine's memories: frames are stored and fetched as fast
-// as the block and its memories go, with a stated backlog between the two; every frame is judged at the output.
+// Bench of a verilated memory_loop (class Vpst_device), compiled with it and with the engine's memories: frames are stored and fetched as
+// fast as the block and its memories go, with a stated backlog between the two; every frame is judged at the output.
 //
 // The whole loop is in the library, so a call is a run: src/penstock/benches/bench_memory.py gives the job and reads the result.
 #include <algorithm>
@@ -170,10 +170,11 @@ class Bench {
         result.cycles = cycles;
         result.backlog = waiting.size();
         uint64_t pst_memory_result::* const counts[] = {
-            &pst_memory_result::frames,      &pst_memory_result::bytes,        &pst_memory_result::frames_in,  &pst_memory_result::bytes_in,
-            &pst_memory_result::input_waits, &pst_memory_result::output_beats, &pst_memory_result::read_beats, &pst_memory_result::write_beats,
-            &pst_memory_result::reads,       &pst_memory_result::writes,       &pst_memory_result::forwarded,  &pst_memory_result::activates,
-            &pst_memory_result::refreshes,   &pst_memory_result::turns};
+            &pst_memory_result::frames,     &pst_memory_result::bytes,       &pst_memory_result::frames_in,
+            &pst_memory_result::bytes_in,   &pst_memory_result::input_waits, &pst_memory_result::output_beats,
+            &pst_memory_result::read_beats, &pst_memory_result::write_beats, &pst_memory_result::reads,
+            &pst_memory_result::writes,     &pst_memory_result::forwarded,   &pst_memory_result::activates,
+            &pst_memory_result::refreshes,  &pst_memory_result::turns};
         for (const auto count : counts) result.*count -= from.*count;
         for (uint32_t m = 0; m < job.channels; ++m) result.beats[m] -= from.beats[m];
     }
@@ -322,7 +323,8 @@ class Bench {
         read_beat(t.m_axis_tdata_o, 0, found);
         if (static_cast<bool>(t.m_axis_tlast_o) != last || t.m_axis_tkeep_o != ~uint64_t{0} >> (PST_BEAT_BYTES - valid))
             wrong(name(frame) + " has another length at the output");
-        if (std::memcmp(expected, found, valid) != 0) wrong(name(frame) + " has other bytes at the output, in beat " + std::to_string(beat_out));
+        if (std::memcmp(expected, found, valid) != 0)
+            wrong(name(frame) + " has other bytes at the output, in beat " + std::to_string(beat_out));
         if (t.m_axis_tid_o != frame.queue) wrong(name(frame) + " has another queue at the output");
         if (t.m_axis_tuser_o) wrong(name(frame) + " is marked as spoilt");
         ++result.output_beats;
@@ -353,7 +355,7 @@ class Bench {
     std::vector<pst_axi_pins> axi;
     uint32_t weights = 0;
     uint64_t now = 0, last_id = 0, under_way = 0, stored = 0, sent = 0;
-    Frame offered, leaving;                        // at s_meta, at s_deq; id 0: none
+    Frame offered, leaving;                         // at s_meta, at s_deq; id 0: none
     std::deque<Frame> arriving, unstored, waiting;  // data still to come; without their enqueue; between m_enq and s_deq
     std::deque<Frame> sending;
     bool beat_valid = false;

@@ -1,4 +1,4 @@
-"""`bench memory`: how much of a memory's bandwidth the memory block `blocks/memory` uses, on the verilated hardware; every frame is checked.
+"""`bench memory`: how much of the memories' bandwidth the block `memory` uses, on the verilated hardware; every frame is checked.
 
 One pair of rx and tx handler stores and fetches frames as fast as it can, with a backlog between the two; behind the fabric is one memory
 for each channel, with the engine's timing.
@@ -196,13 +196,13 @@ def load(path: Path) -> ctypes.CDLL:
 def job_of(options: dict[str, Any]) -> Job:
     """Return the run as the library takes it.
 
-    It warms up until each page has been given out: from then on pages come in the order in which they came back. Beside the backlog there are
-    as many frames as both handlers can have under way, twice: few enough that as much goes in as out, too few to wait for.
+    It warms up until each page has been given out: from then on pages come in the order in which they came back. Beside the backlog there
+    are at most twice as many frames as both handlers can have under way: enough for both, few enough that as much goes in as out.
     """
     every = options["pages"] * options["channels"]
     job = Job(
-        warm_up=every, frames=options["packets"], backlog=options["frames"], slack=min(every // 4, 4 * options["outstanding"] + 64), seed=options["seed"],
-        mem_bytes=_memory_bytes(options), channels=options["channels"], fifo=ORDERS.index(options["order"]),
+        warm_up=every, frames=options["packets"], backlog=options["frames"], slack=min(every // 4, 4 * options["outstanding"] + 64),
+        seed=options["seed"], mem_bytes=_memory_bytes(options), channels=options["channels"], fifo=ORDERS.index(options["order"]),
     )  # fmt: skip
     for job.sizes, (size, weight) in enumerate(sizes_of(options), 1):
         job.size[job.sizes - 1], job.weight[job.sizes - 1] = size, weight
@@ -277,7 +277,8 @@ def lines(result: dict[str, Any]) -> list[str]:
     if "dram" in result:
         dram = result["dram"]
         accesses = dram["reads"] + dram["writes"]
-        found.append(f"DRAM: an activate for {accesses / max(dram['activates'], 1):.1f} accesses, {accesses / max(dram['turns'], 1):.1f} a turn")
+        rows, turns = (accesses / max(dram[key], 1) for key in ("activates", "turns"))
+        found.append(f"DRAM: an activate for {rows:.1f} accesses, {turns:.1f} accesses between two turns of the bus")
     return [*found, f"{result['packets']:,} frames out in {result['cycles']:,} cycles; none lost or changed"]
 
 
