@@ -295,6 +295,6 @@ GEOMETRIES = {
 @pytest.mark.parametrize("name, outstanding", [("one jumbo memory", 32), ("two alike", 64), ("small, jumbo, standard", 48)])
 def test_memory_block(name: str, outstanding: int) -> None:
     geometry = GEOMETRIES[name]
-    sources = [*testkit.read_file_list(testkit.block_file_list("memory")), Path(__file__).parent / "memory_loop.sv"]
+    sources = [*testkit.read_file_list(testkit.block_file_list("memory")), Path(__file__).parents[1] / "bench" / "memory_loop.sv"]
     parameters = {**geometry.parameters(), "Queues": QUEUES, "MaxOutstanding": outstanding, "AddrWidth": 24}
     testkit.run_module("memory", "memory_loop", parameters, sources=sources)

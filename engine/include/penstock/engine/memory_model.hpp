@@ -48,6 +48,8 @@ class MemoryModel {
     }
 
     const MemoryCounts& counts() const { return counts_; }
+    // What a channel of DRAM has done; null for an ideal memory.
+    const DramCounts* dram_counts() const { return dram_ ? &dram_->counts() : nullptr; }
     // Self-test hook: flips a bit in one byte of the n-th beat (from 0) that is written from now on.
     void flip_byte(std::int64_t beat) { flip_ = static_cast<std::int64_t>(counts_.write_beats) + beat; }
 

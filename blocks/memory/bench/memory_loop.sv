@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Test top: the whole block as a device uses it. The test bench stands for classify, queue manager and scheduler (it
-// decides in which order what came out of m_enq goes back in at s_deq, or is dropped at s_drop), and for the memories.
+// The whole block as a device uses it: top of its tests and of `bench memory`. The test bench stands for classify, queue
+// manager and scheduler (it decides in which order what came out of m_enq goes back in at s_deq, or is dropped at
+// s_drop), and for the memories.
 module memory_loop
   import pst_memory_pkg::pages_t;
 #(
@@ -11,6 +12,8 @@ module memory_loop
     parameter logic [Memories-1:0][63:0] MemBytes       = {Memories{64'd2097152}},
     parameter int unsigned               AddrWidth      = 32,
     parameter int unsigned               MaxOutstanding = 32,
+    parameter int unsigned               WriteFifoBeats = 32,
+    parameter int unsigned               ReadFifoBeats  = 32,
     localparam int unsigned QueueWidth  = Queues > 1 ? $clog2(Queues) : 1,
     localparam int unsigned Descriptors = pst_memory_pkg::desc_base(pages_t'(MemPages), Memories),
     localparam int unsigned DescWidth   = Descriptors > 1 ? $clog2(Descriptors) : 1
@@ -209,7 +212,9 @@ module memory_loop
       .Memories(Memories),
       .MemBytes(MemBytes),
       .AddrWidth(AddrWidth),
-      .MaxOutstanding(MaxOutstanding)
+      .MaxOutstanding(MaxOutstanding),
+      .WriteFifoBeats(WriteFifoBeats),
+      .ReadFifoBeats(ReadFifoBeats)
   ) u_fabric (
       .clk_i,
       .rst_i,

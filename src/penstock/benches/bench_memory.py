@@ -1,0 +1,285 @@
+"""`bench memory`: how much of the memories' bandwidth the block `memory` uses, on the verilated hardware; every frame is checked.
+
+One pair of rx and tx handler stores and fetches frames as fast as it can, with a backlog between the two; behind the fabric is one memory
+for each channel, with the engine's timing.
+"""
+
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from penstock.command_line.options import nothing_left, take_choice, take_number
+from penstock.designs.design import Bench
+from penstock.engine import memories
+from penstock.errors import UserError
+from penstock.hardware import library, verilate
+from penstock.paths import BLOCKS
+
+FRAMES = 50_000
+LONGEST = 9600
+SIZES = ((60, 7), (590, 4), (1514, 1))  # IMIX, without FCS
+ORDERS = ("random", "fifo")  # the numbers of pst_memory_job
+IDEAL = {"read_latency": 40, "write_latency": 20, "gap_permille": 0}  # cycles, as in scenarios that say nothing
+BOUNDARY = 4096
+# What can be set of a channel's controller, with its range; all by default as the kind of memory has it.
+CONTROLLER = {"queue": (4, 1024), "batch": (1, 1024), "close_rows": (0, 1), "hash_groups": (0, 1)}
+KEYS = (
+    "memory", "channels", "size", "clock_mhz", "page_bytes", "pages", "order", "frames", "packets", "pairs", "outstanding", "write_fifo",
+    "read_fifo", "mapping", *CONTROLLER,
+)  # fmt: skip
+
+Progress = Callable[[int, int], None]
+
+_TIMING = (
+    "burst", "cl", "cwl", "rcd_read", "rcd_write", "rp", "ras", "rrd_s", "rrd_l", "faw", "ccd_s", "ccd_l", "wtr_s", "wtr_l", "rtw", "rtp",
+    "wr", "rfc", "refi",
+)  # fmt: skip
+_PLACES = ("access_bytes", "groups", "banks", "row_accesses")
+_QUEUES = (
+    "hash_groups", "row_bus", "read_queue", "write_queue", "batch", "drain_from", "drain_after", "hit_limit", "close_rows", "bursts",
+    "reorder_beats", "read_latency", "write_latency",
+)  # fmt: skip
+_FIELDS = {"column": 0, "group": 1, "bank": 2}  # penstock::engine::DramField::Of
+_MOST_FIELDS, _MOST_SIZES = 32, 4
+
+
+class Timing(ctypes.Structure):
+    """penstock::engine::DramTiming."""
+
+    _fields_ = [(name, ctypes.c_uint32) for name in _TIMING]
+
+
+class Job(ctypes.Structure):
+    """pst_memory_job of engine/src/shim_memory.cpp."""
+
+    _fields_ = [
+        *((name, ctypes.c_uint64) for name in ("warm_up", "frames", "backlog", "slack", "seed", "mem_bytes", "ticks", "per_cycles")),
+        *((name, ctypes.c_uint32) for name in (*_PLACES, "fields")),
+        ("of", ctypes.c_uint32 * _MOST_FIELDS),
+        ("bits", ctypes.c_uint32 * _MOST_FIELDS),
+        *((name, ctypes.c_uint32) for name in _QUEUES),
+        ("timing", Timing),
+        ("first_refresh", ctypes.c_uint32 * memories.MAX_CHANNELS),
+        *((name, ctypes.c_uint32) for name in ("dram", "channels", "fifo", "sizes")),
+        ("size", ctypes.c_uint32 * _MOST_SIZES),
+        ("weight", ctypes.c_uint32 * _MOST_SIZES),
+    ]
+
+
+_COUNTS = (
+    "cycles", "frames", "bytes", "frames_in", "bytes_in", "input_waits", "output_beats", "read_beats", "write_beats", "reads", "writes",
+    "forwarded", "activates", "refreshes", "turns", "backlog",
+)  # fmt: skip
+
+
+class Result(ctypes.Structure):
+    """pst_memory_result of engine/src/shim_memory.cpp."""
+
+    _fields_ = [
+        *((name, ctypes.c_uint64) for name in _COUNTS),
+        ("beats", ctypes.c_uint64 * memories.MAX_CHANNELS),
+        ("error", ctypes.c_char * 200),
+    ]
+
+
+def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
+    """Return the options of the bench from `--set` values (`settings` is used up). Raises UserError."""
+    memory = settings.pop("memory", "ddr4_2400")
+    try:
+        memories.check_kind(memory)
+    except ValueError as error:
+        raise UserError(f"--set memory: {error}") from None
+    options: dict[str, Any] = {"mode": "memory", "engine": "rtl", "seed": seed, "memory": memory}
+    options["channels"] = channels = take_number(settings, "channels", 1, 1, memories.MAX_CHANNELS)
+    options["size"] = "imix" if settings.get("size") == "imix" else take_number(settings, "size", 1514, 1, LONGEST)
+    settings.pop("size", None)
+    options["clock_mhz"] = take_number(settings, "clock_mhz", 300, 50, 1000)
+    longest = max(size for size, _ in sizes_of(options))
+    page = take_number(settings, "page_bytes", max(2048, -(-longest // 64) * 64), 64, 16384)
+    if page % 64 or page < longest:
+        raise UserError(f"--set page_bytes={page}: give a multiple of 64 that holds the longest frame of {longest:,} bytes")
+    options["page_bytes"] = page
+    options["pages"] = take_number(settings, "pages", 8192, 256, 65536)
+    options["order"] = take_choice(settings, "order", ORDERS)
+    every = options["pages"] * channels
+    options["frames"] = take_number(settings, "frames", every // 2, 1, every * 3 // 4)
+    options["packets"] = take_number(settings, "packets", FRAMES, 1000, 1 << 30)
+    options["pairs"] = take_number(settings, "pairs", 1, 1, 16)
+    if options["pairs"] > 1:
+        raise UserError(f"--set pairs={options['pairs']}: the fabric has one pair of rx and tx handler so far, give 1")
+    options["outstanding"] = take_number(settings, "outstanding", 64, 2, 1024)
+    for key in ("write_fifo", "read_fifo"):
+        options[key] = take_number(settings, key, 32, 2, 1024)
+    options |= _take_controller(settings, memory)
+    nothing_left(settings, KEYS)
+    return options
+
+
+def _take_controller(settings: dict[str, str], memory: str) -> dict[str, Any]:
+    given: dict[str, Any] = {key: take_number(settings, key, 0, *CONTROLLER[key]) for key in CONTROLLER if key in settings}
+    given |= {key: bool(given[key]) for key in ("close_rows", "hash_groups") if key in given}
+    if "mapping" in settings:
+        given["mapping"] = settings.pop("mapping")
+    try:
+        memories.check_controller(memory, memories.Controller(**given))
+    except ValueError as error:
+        raise UserError(f"--set: {error}") from None
+    return given
+
+
+def sizes_of(options: dict[str, Any]) -> tuple[tuple[int, int], ...]:
+    """Return the sizes of frames in bytes with the weight of each."""
+    return SIZES if options["size"] == "imix" else ((options["size"], 1),)
+
+
+def theoretical_bps(options: dict[str, Any]) -> int:
+    """Return what all memories carry at most: over the data pins of DRAM, or over both directions of the AXI4 ports of the others."""
+    kinds = memories.dram_kinds()
+    if options["memory"] in kinds:
+        return kinds[options["memory"]].bytes_per_second * 8 * options["channels"]
+    return 2 * 8 * memories.BEAT_BYTES * options["clock_mhz"] * 10**6 * options["channels"]
+
+
+def _memory_bytes(options: dict[str, Any]) -> int:
+    return -(-options["pages"] * options["page_bytes"] // BOUNDARY) * BOUNDARY
+
+
+def _packed(value: int, width: int, count: int) -> str:
+    return f"{width * count}'h" + f"{value:0{width // 4}x}" * count
+
+
+def build(options: dict[str, Any], report: Callable[[str], None] | None = None) -> Path:
+    """Return the library of the block with the bench and the memories in it."""
+    count, memory_bytes = options["channels"], _memory_bytes(options)
+    address = max(13, (memory_bytes * count - 1).bit_length())
+    engine = verilate.ENGINE
+    return verilate.build(
+        verilate.Build(
+            name=f"memory_{count}",
+            top="memory_loop",
+            sources=[
+                *library.sources_of("pst_memory_fabric"),
+                BLOCKS / "memory" / "bench" / "memory_loop.sv",
+                *(engine / "src" / f"{name}.cpp" for name in ("memory_model", "dram_port", "dram_controller")),
+            ],
+            shim=engine / "src" / "shim_memory.cpp",
+            headers=sorted((engine / "include" / "penstock" / "engine").glob("*.hpp")),
+            parameters={
+                "Memories": str(count),
+                "MemPages": _packed(options["pages"], 32, count),
+                "MemPageBytes": _packed(options["page_bytes"], 32, count),
+                "MemBytes": _packed(memory_bytes, 64, count),
+                "AddrWidth": str(address),
+                "MaxOutstanding": str(options["outstanding"]),
+                "WriteFifoBeats": str(options["write_fifo"]),
+                "ReadFifoBeats": str(options["read_fifo"]),
+            },
+            defines={"PST_ADDR_WIDTH": address},
+            assertions=False,
+        ),
+        report,
+    )
+
+
+def load(path: Path) -> ctypes.CDLL:
+    """Return the library of `build`. Raises RuntimeError when its structs are not the ones above."""
+    found = ctypes.CDLL(str(path))
+    for function, struct in ((found.pst_memory_job_bytes, Job), (found.pst_memory_result_bytes, Result)):
+        function.restype = ctypes.c_uint32
+        if function() != ctypes.sizeof(struct):
+            here = f"penstock.benches.bench_memory.{struct.__name__} has {ctypes.sizeof(struct)}"
+            raise RuntimeError(f"{path}: pst_memory_{struct.__name__.lower()} has {function()} bytes, {here}")
+    return found
+
+
+def job_of(options: dict[str, Any]) -> Job:
+    """Return the run as the library takes it.
+
+    It warms up until each page has been given out: from then on pages come in the order in which they came back. Beside the backlog there
+    are at most twice as many frames as both handlers can have under way: enough for both, few enough that as much goes in as out.
+    """
+    every = options["pages"] * options["channels"]
+    job = Job(
+        warm_up=every, frames=options["packets"], backlog=options["frames"], slack=min(every // 4, 4 * options["outstanding"] + 64),
+        seed=options["seed"], mem_bytes=_memory_bytes(options), channels=options["channels"], fifo=ORDERS.index(options["order"]),
+    )  # fmt: skip
+    for job.sizes, (size, weight) in enumerate(sizes_of(options), 1):
+        job.size[job.sizes - 1], job.weight[job.sizes - 1] = size, weight
+    given = memories.Controller(**{key: options[key] for key in ("mapping", *CONTROLLER) if key in options})
+    for channel in range(options["channels"]):
+        keys = memories.in_job(options["memory"], given, options["clock_mhz"] * 10**6, channel, IDEAL)
+        if "dram" in keys:
+            job.first_refresh[channel] = keys["dram"].pop("first_refresh")
+    if "dram" not in keys:
+        job.read_latency, job.write_latency = keys["read_latency"], keys["write_latency"]
+        return job
+    dram = keys["dram"]
+    job.dram, job.timing = 1, Timing(**dram.pop("timing"))
+    for job.fields, field in enumerate(dram.pop("mapping"), 1):
+        job.of[job.fields - 1], job.bits[job.fields - 1] = _FIELDS[field["of"]], field["bits"]
+    for key, value in dram.items():
+        if key not in ("ticks", "per_cycles", *_PLACES, *_QUEUES):
+            raise RuntimeError(f"penstock.benches.bench_memory.Job has no {key}")
+        setattr(job, key, value)
+    return job
+
+
+def run(options: dict[str, Any], path: Path | None, progress: Progress | None) -> dict[str, Any]:
+    """Run the bench and return what it found. Raises RuntimeError when a frame was lost, doubled, changed or out of order."""
+    assert path is not None
+    job, result = job_of(options), Result()
+
+    @ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64, ctypes.c_uint64)
+    def show(out: int, cycles: int) -> bool:
+        if progress:
+            progress(out * options["packets"] // (job.warm_up + job.frames), cycles)
+        return True
+
+    if load(path).pst_memory_bench(ctypes.byref(job), ctypes.byref(result), show):
+        raise RuntimeError(result.error.decode())
+    seconds = result.cycles / (options["clock_mhz"] * 10**6)
+    most = theoretical_bps(options)
+    beats = result.read_beats + result.write_beats
+    found: dict[str, Any] = {
+        "efficiency": round(8 * memories.BEAT_BYTES * beats / seconds / most, 6),
+        "goodput_bps": round(8 * result.bytes / seconds),
+        "input_bps": round(8 * result.bytes_in / seconds),
+        "theoretical_bps": most,
+        "frames_per_second": round(result.frames / seconds),
+        "cycles": result.cycles,
+        "packets": result.frames,
+        "backlog": result.backlog,
+        "write_beats_per_cycle": round(result.write_beats / result.cycles, 6),
+        "read_beats_per_cycle": round(result.read_beats / result.cycles, 6),
+        "input_waits": round(result.input_waits / result.cycles, 6),
+        "channels": [{"share": round(count / beats, 6)} for count in result.beats[: options["channels"]]],
+        "assumed": {"clock_mhz": options["clock_mhz"]},
+    }
+    if job.dram:
+        found["dram"] = {key: getattr(result, key) for key in ("reads", "writes", "forwarded", "activates", "refreshes", "turns")}
+    return found
+
+
+def lines(result: dict[str, Any]) -> list[str]:
+    """Return a result in words."""
+    config = result["config"]
+    size = "IMIX" if config["size"] == "imix" else f"frames of {config['size']:,} bytes"
+    shares = [channel["share"] for channel in result["channels"]]
+    found = [
+        f"{config['channels']} x {config['memory']}, {size} in pages of {config['page_bytes']:,}, out in {config['order']} order, "
+        f"{config['frames']:,} waiting; {config['clock_mhz']} MHz (assumed), seed {result['seed']}",
+        f"{result['efficiency']:.1%} of {result['theoretical_bps'] / 1e9:.1f} Gbit/s used, reads and writes",
+        f"{result['goodput_bps'] / 1e9:.2f} Gbit/s of frames each way, {result['frames_per_second'] / 1e6:.2f} million frames a second",
+        f"{result['write_beats_per_cycle']:.3f} beats written and {result['read_beats_per_cycle']:.3f} read per cycle of at most 1",
+        f"each memory carries {min(shares):.1%} to {max(shares):.1%} of the beats",
+    ]
+    if "dram" in result:
+        dram = result["dram"]
+        accesses = dram["reads"] + dram["writes"]
+        rows, turns = (accesses / max(dram[key], 1) for key in ("activates", "turns"))
+        found.append(f"DRAM: an activate for {rows:.1f} accesses, {turns:.1f} accesses between two turns of the bus")
+    return [*found, f"{result['packets']:,} frames out in {result['cycles']:,} cycles; none lost or changed"]
+
+
+MEMORY = Bench("share of the memories' bandwidth that frames get, stored and fetched at once", FRAMES, plan, build, run, lines)
