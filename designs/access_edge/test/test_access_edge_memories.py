@@ -1,0 +1,73 @@
+"""The access edge on memories of all kinds: the model is the RTL's twin in every cycle, whatever the memories do."""
+
+import random
+from typing import Any
+
+import pytest
+
+from penstock.designs import configs
+from penstock.designs.access_edge.testing import twins
+from penstock.engine import engine, memories
+from penstock.errors import UserError
+from penstock.hardware import verilate
+from penstock.testing.testkit import seed
+
+JOBS = 24
+
+
+def with_random_kinds(config: Any, rng: random.Random) -> Any:
+    """Return `config` with another kind for each memory, and a controller of random size for each channel of DRAM."""
+    changes: dict[str, object] = {}
+    for memory in config.memories:
+        kind = rng.choice(memories.kinds())
+        changes[f"memories.{memory.name}.kind"] = kind
+        if kind in memories.dram_kinds():
+            queue = rng.choice((4, 16, 64))
+            changes |= {
+                f"memories.{memory.name}.queue": queue,
+                f"memories.{memory.name}.batch": rng.randint(1, queue),
+                f"memories.{memory.name}.close_rows": rng.random() < 0.5,
+                f"memories.{memory.name}.hash_groups": rng.random() < 0.5,
+            }
+    return configs.with_overrides(config, changes)
+
+
+@pytest.mark.parametrize("name", ["tiny_16", "jumbo_1024", "tiny_codel_16"])
+def test_engines_are_equal_on_any_memory(name: str) -> None:
+    config = configs.load(name)
+    library = verilate.build_device(config, print)
+    dram = 0
+    for number in range(seed(), seed() + (JOBS if name == "tiny_16" else JOBS // 4)):
+        rng = random.Random(number)
+        job, timing = twins.random_job(config, number)
+        mixed = with_random_kinds(config, rng)
+        rtl, model = (engine.run(job | {"device": twins.device(mixed, where, timing)}) for where in (library, None))
+        assert twins.differences(rtl, model) == [], f"seed {number}"
+        for one in (rtl, model):
+            assert one["findings"] == [] and one["conservation_ok"], f"seed {number}"
+        if any(memory.kind in memories.dram_kinds() for memory in mixed.memories):
+            assert rtl["memory"] == model["memory"], f"seed {number}"
+            dram += rtl["packets"]["out"]
+    assert dram > 100
+
+
+def test_channels_are_memories_of_their_own() -> None:
+    config = configs.with_overrides(configs.load("edge_2048"), {"memories.ddr.channels": 3, "memories.ddr.kind": "ddr4_3200"})
+    assert [memory.name for memory in config.channels] == ["ddr0", "ddr1", "ddr2"]
+    assert config.descriptors == 3 * config.memories[0].pages
+    described = twins.device(config, None, {"read_latency": 1, "write_latency": 1, "gap_permille": 0})["memories"]
+    assert len({memory["dram"]["first_refresh"] for memory in described}) == 3, "they do not refresh together"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"memories.ddr.kind": "ddr4_2666"}, "must be one of ideal, sram, ddr4_2400"),
+        ({"memories.ddr.channels": 33}, "must be at most 32, not 33"),
+        ({"memories.ddr.mapping": "row bank column group"}, "kind ideal has no controller"),
+        ({"memories.ddr.kind": "hbm2", "memories.ddr.batch": 1000}, "more than the 128 places"),
+    ],
+)
+def test_what_a_memory_cannot_be(change: dict[str, object], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        configs.with_overrides(configs.load("edge_2048"), change)
