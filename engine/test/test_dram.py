@@ -4,13 +4,16 @@ The judge below is written from the tables of JESD79-4 and JESD235 and knows not
 """
 
 import random
+import re
 from collections import defaultdict
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
-from penstock.engine import memories
+from penstock.engine import memories, memory_page
+from penstock.paths import ROOT
 from penstock.testing.dram import KINDS, PEAK, channel, idle_latency, pages, random_beats, sequential, share, trace
 
 
@@ -229,6 +232,18 @@ def test_ticks_are_those_of_the_tables() -> None:
     for kind, expected in printed.items():
         found = channel(kind)["timing"]
         assert {key: found[key] for key in expected} == expected, kind
+
+
+def test_every_time_has_its_source() -> None:
+    for kind, entry in yaml.safe_load(memories.TABLE.read_text()).items():
+        for key, (_, _, source) in entry["timing"].items():
+            assert re.match(r"\w+", source)[0] in {*entry["sources"], "assumed"}, (kind, key)
+
+
+def test_the_page_is_fresh() -> None:
+    """`python tools/generate_memories.py` writes the tables of docs/memories.md."""
+    page = ROOT / memory_page.PAGE
+    assert memory_page.updated(page.read_text()) == page.read_text(), f"run {memory_page.TOOL}"
 
 
 def test_peak_is_that_of_the_pins() -> None:

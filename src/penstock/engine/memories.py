@@ -121,7 +121,9 @@ def check_controller(name: str, given: Controller) -> None:
     """Raise ValueError, a sentence, where `given` makes no sense for kind `name`."""
     if name not in dram_kinds():
         if given != Controller():
-            raise ValueError(f"kind {name} has no controller: memory_clock_hz, mapping, hash_groups, close_rows, queue and batch are those of DRAM")
+            raise ValueError(
+                f"kind {name} has no controller: memory_clock_hz, mapping, hash_groups, close_rows, queue and batch are those of DRAM"
+            )
         return
     if given.mapping is not None:
         try:
@@ -137,7 +139,7 @@ def check_controller(name: str, given: Controller) -> None:
 def ticks(clocks: int, nanoseconds: float, clock_hz: int) -> int:
     """Return a time in ticks of the memory clock: so many clocks, or nanoseconds rounded up, whichever is more.
 
-    Rounded as JEDEC rounds (JESD79-4B, 13.3): a hundredth of a tick and less above a whole one is none.
+    Rounded as JEDEC rounds (JESD79-4B, 13.3): a fortieth of a tick and less above a whole one is none.
     """
     exact = Fraction(nanoseconds).limit_denominator(1000) * clock_hz / 10**9
     return max(clocks, ceil(exact - Fraction(25, 1000)), 1)
