@@ -44,7 +44,7 @@ def test_every_configuration_is_sound() -> None:
         config = configs.load(name)
         assert str(config.queues) == name.split("_")[-1]
         assert config.descriptors == sum(memory.pages * memory.channels for memory in config.memories)
-        assert 1 << config.address_bits >= sum(memory.bytes for memory in config.memories) > 1 << config.address_bits - 1
+        assert 1 << config.address_bits >= sum(memory.bytes for memory in config.channels) > 1 << config.address_bits - 1
     assert configs.load("edge_262144").descriptors == 131_072
     assert not configs.load("pass_2048").shaping
 

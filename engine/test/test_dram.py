@@ -4,27 +4,17 @@ The judge below is written from the tables of JESD79-4 and JESD235 and knows not
 """
 
 import random
+import re
 from collections import defaultdict
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
-from penstock.engine import engine, memories
-
-MHZ = 300  # of the device: what the controller of DDR4-2400 gives to the logic around it
-KINDS = tuple(memories.dram_kinds())
-
-
-def channel(kind: str, device_hz: int = MHZ * 10**6, **given: Any) -> dict[str, Any]:
-    return memories.in_job(kind, memories.Controller(**given), device_hz, 0, {})["dram"]
-
-
-def trace(dram: dict[str, Any], write: Any, address: Any, start: Any = None, commands: bool = False) -> dict[str, Any]:
-    address = np.asarray(address, dtype=np.uint64)
-    start = np.zeros(len(address), dtype=np.int64) if start is None else start
-    found = engine.module().dram_trace(dram, {"write": np.asarray(write, dtype=np.uint8), "address": address, "from": start}, commands)
-    return {key: np.asarray(value) if key in ("offered", "answered") else value for key, value in found.items()}
+from penstock.engine import memories, memory_page
+from penstock.paths import ROOT
+from penstock.testing.dram import KINDS, PEAK, channel, idle_latency, pages, random_beats, sequential, share, trace
 
 
 def judge(dram: dict[str, Any], commands: list[tuple[int, str, int, int, int]]) -> dict[str, int]:
@@ -159,8 +149,9 @@ def test_every_command_keeps_the_rules(seed: int) -> None:
         for part in range(parts):
             wanted["write" if w else "read", *place(dram, a + part * dram["access_bytes"])] += 1
     forwarded = 0
-    for key, number in wanted.items():
+    for key, number in list(wanted.items()):
         assert made[key] <= number
+        assert made[key] == number or wanted["write", *key[1:]], "what nobody writes is read from the memory"
         if key[0] == "write":
             left = number - made[key]
             assert left <= number  # what is still in the queue at the end
@@ -175,23 +166,59 @@ def test_every_command_keeps_the_rules(seed: int) -> None:
     assert (found["answered"] > found["offered"]).all()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_answers_are_those_of_the_data(kind: str) -> None:
+    """Each beat is answered when the last of its data has come and those before it have been answered: to the cycle, in order."""
+    dram = channel(kind, 322_265_625)
+    address = np.random.default_rng(7).permutation(1 << 16)[:3000] * 64
+    found = trace(dram, np.zeros(len(address)), address, commands=True)
+    data_at = {}
+    for tick, what, *at in found["commands"]:
+        if what.startswith("read"):
+            data_at[tuple(at)] = tick + dram["timing"]["cl"] + dram["timing"]["burst"]
+    overtaken, earliest = 0, 0
+    for one, answered in zip(address, found["answered"], strict=True):
+        tick = max(data_at[place(dram, int(one) + part)] for part in range(0, 64, dram["access_bytes"]))
+        came = -(-tick * dram["per_cycles"] // dram["ticks"]) + dram["read_latency"]
+        overtaken += came < earliest
+        earliest = max(earliest, came)
+        assert answered == earliest
+        earliest += 1
+    assert overtaken > 100, "the memory reorders, the port does not"
+
+
+def test_a_read_finds_what_is_in_the_write_queue() -> None:
+    """At once, without a command; its neighbour in the same row is read from the memory."""
+    dram = channel("ddr4_2400")
+    found = trace(dram, [1, 0, 0], [4096, 4096, 4096 + 64], np.array([0, 20, 40]), commands=True)
+    assert found["forwarded"] == 1 and found["reads"] == 1
+    assert [command[2:] for command in found["commands"] if command[1] == "read"] == [place(dram, 4096 + 64)]
+
+
+def test_a_write_is_confirmed_when_it_is_in_the_queue() -> None:
+    """So many cycles after its last beat, which comes one after its address, although it is still to be written."""
+    dram = channel("ddr4_2400") | {"drain_from": 4}
+    found = trace(dram, [1], [4096], np.array([20]))
+    assert found["answered"][0] - found["offered"][0] == 1 + dram["write_latency"] and found["writes"] == 0
+
+
+@pytest.mark.parametrize("limit", [1, 4, 32])
+def test_a_row_is_not_held_for_ever(limit: int) -> None:
+    """So many accesses to an open row pass an older one of its bank, not more."""
+    dram = channel("ddr4_2400", hash_groups=False, mapping="row bank group column") | {"hit_limit": limit}
+    address = [0, 8192 * 16, *(np.arange(1, 60) * 64)]
+    found = trace(dram, np.zeros(len(address)), address, commands=True)
+    rows = [row for _, what, _, row, _ in found["commands"] if what == "read"]
+    assert rows.index(1) == 1 + limit
+
+
+def test_a_reorder_buffer_of_one_beat_is_one_read_at_a_time() -> None:
+    dram = channel("ddr4_2400") | {"reorder_beats": 1}
+    found = trace(dram, np.zeros(500), np.arange(500) * 64)
+    assert (found["answered"][1:] - found["answered"][:-1]).min() > dram["read_latency"]
+
+
 # ---- published measurements
-
-PEAK = {kind: entry.bytes_per_second for kind, entry in memories.dram_kinds().items()}
-
-
-def share(kind: str, write: Any, address: Any, device_hz: int = MHZ * 10**6, peak: float | None = None, **given: Any) -> float:
-    """Return the share of the theoretical bandwidth that beats at these addresses get, offered as fast as the port takes them."""
-    found = trace(channel(kind, device_hz, **given), write, address)
-    return len(address) * 64 / (found["cycles"] / device_hz) / (peak or PEAK[kind])
-
-
-def pages(beats: int, seed: int, count: int = 20_000) -> tuple[np.ndarray, np.ndarray]:
-    """Frames of so many beats written to random pages of 2 kB, and as many read from others."""
-    rng = np.random.default_rng(seed)
-    frames = count // beats // 2
-    written, read = (rng.integers(0, 1 << 17, frames)[:, None] * 2048 + np.arange(beats) * 64 for _ in range(2))
-    return np.r_[np.ones(written.size), np.zeros(read.size)], np.r_[written.ravel(), read.ravel()]
 
 
 def test_ticks_are_those_of_the_tables() -> None:
@@ -207,6 +234,18 @@ def test_ticks_are_those_of_the_tables() -> None:
         assert {key: found[key] for key in expected} == expected, kind
 
 
+def test_every_time_has_its_source() -> None:
+    for kind, entry in yaml.safe_load(memories.TABLE.read_text()).items():
+        for key, (_, _, source) in entry["timing"].items():
+            assert re.match(r"\w+", source)[0] in {*entry["sources"], "assumed"}, (kind, key)
+
+
+def test_the_page_is_fresh() -> None:
+    """`python tools/generate_memories.py` writes the tables of docs/memories.md."""
+    page = ROOT / memory_page.PAGE
+    assert memory_page.updated(page.read_text()) == page.read_text(), f"run {memory_page.TOOL}"
+
+
 def test_peak_is_that_of_the_pins() -> None:
     assert PEAK == {"ddr4_2400": 19_200_000_000, "ddr4_3200": 25_600_000_000, "hbm2": 12_800_000_000}
 
@@ -219,9 +258,8 @@ def test_peak_is_that_of_the_pins() -> None:
     ],
 )
 def test_sequential_bandwidth_is_the_measured_one(kind: str, device_mhz: int, clock_hz: int | None, peak: float, measured: float) -> None:
-    address = np.arange(20_000) * 64
     for write in (0, 1):
-        found = share(kind, np.full(len(address), write), address, device_mhz * 10**6, peak, clock_hz=clock_hz) * peak
+        found = share(kind, *sequential(write), device_mhz * 10**6, peak, clock_hz=clock_hz) * peak
         assert measured * 0.98 <= found <= measured * 1.03, f"{found / 1e9:.2f} GB/s"
 
 
@@ -234,15 +272,8 @@ def test_sequential_bandwidth_is_the_measured_one(kind: str, device_mhz: int, cl
 )
 def test_idle_latency_is_the_measured_one(kind: str, device_mhz: int, clock_hz: int | None, hit: float, closed: float, miss: float) -> None:
     """Shuhai, table II, to a cycle of its clock: a row that is open, none, another one."""
-    hz = device_mhz * 10**6
-    dram = channel(kind, hz, clock_hz=clock_hz, hash_groups=False)
-    row = 8192 * 16 if kind != "hbm2" else 1024 * 16
-    start = dram["timing"]["rfc"] // 2  # after a refresh, with half a tREFI to the next one
-    start += dram["first_refresh"] * dram["per_cycles"] // dram["ticks"]
-    found = trace(dram, [0, 0, 0], [0, 0, row], np.array([start, start + 150, start + 300]) + 200)
-    latency = (found["answered"] - found["offered"]) / hz * 1e9
-    cycle = 1e9 / hz
-    assert latency == pytest.approx([closed, hit, miss], abs=1.05 * cycle)
+    found = idle_latency(kind, device_mhz * 10**6, clock_hz)
+    assert found == pytest.approx((hit, closed, miss), abs=1.05 * 1e3 / device_mhz)
 
 
 def test_paper_bandwidth_both_ways() -> None:
@@ -258,11 +289,9 @@ def test_paper_bandwidth_both_ways() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_beats_are_bound_by_activates(kind: str) -> None:
     """Single beats at random places need an activate each; four of them take tFAW, and HBM2 has enough banks that the bus is the limit."""
-    rng = np.random.default_rng(1)
-    address = rng.integers(0, 1 << 24, 20_000) * 64
     t = channel(kind)["timing"]
     bound = min(1.0, 4 * t["burst"] * (64 // memories.dram_kinds()[kind].access_bytes) / t["faw"]) * (1 - t["rfc"] / t["refi"])
-    found = share(kind, np.zeros(len(address)), address)
+    found = share(kind, *random_beats(seed=1))
     assert 0.85 * bound <= found <= bound
 
 

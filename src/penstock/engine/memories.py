@@ -139,7 +139,7 @@ def check_controller(name: str, given: Controller) -> None:
 def ticks(clocks: int, nanoseconds: float, clock_hz: int) -> int:
     """Return a time in ticks of the memory clock: so many clocks, or nanoseconds rounded up, whichever is more.
 
-    Rounded as JEDEC rounds (JESD79-4B, 13.3): a hundredth of a tick and less above a whole one is none.
+    Rounded as JEDEC rounds (JESD79-4B, 13.3): a fortieth of a tick and less above a whole one is none.
     """
     exact = Fraction(nanoseconds).limit_denominator(1000) * clock_hz / 10**9
     return max(clocks, ceil(exact - Fraction(25, 1000)), 1)
