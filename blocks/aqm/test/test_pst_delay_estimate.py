@@ -50,8 +50,8 @@ def test_model_is_backlog_times_period() -> None:
 
 def test_delay_of_a_known_rate() -> None:
     """100,000 byte at 10 Mbit/s are 80 ms."""
-    from penstock.designs.access_edge.registers import rate_code
     from penstock.engine import engine
+    from penstock.testing.shapers import rate_code
 
     ticks = engine.module().models.delay_estimate(100_000, *rate_code(10_000_000, 220_000_000))
     assert abs(ticks * 256 / 220e6 - 0.080) < 1e-5

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from penstock.designs.access_edge.registers import rate_code
 from penstock.engine import engine
+from penstock.testing.shapers import rate_code
 from penstock.testing.testkit import seed
 
 models = engine.module().models

@@ -26,7 +26,7 @@ def test_increment_is_length_times_period() -> None:
 @pytest.mark.parametrize("rate", [64_000, 20_000_000, 1_000_000_000, 100_000_000_000])
 def test_long_term_rate(rate: int) -> None:
     """1,000 packets of a backlogged queue that is always served late by up to the tolerance leave at the rate, within 0.01 %."""
-    from penstock.designs.access_edge.registers import rate_code
+    from penstock.testing.shapers import rate_code
 
     rng, clock = random.Random(seed()), 220_000_000
     mantissa, exponent = rate_code(rate, clock)

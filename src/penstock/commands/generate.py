@@ -11,7 +11,7 @@ from penstock.commands import app
 
 @app.command()
 def generate(
-    design: Annotated[str, typer.Argument(help="A folder below designs/, such as access_edge; or fabric.", show_default=False)],
+    design: Annotated[str, typer.Argument(help="A folder below designs/, or fabric.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write; made if it is not there.", show_default=False)],
     config: Annotated[str | None, typer.Option("--config", metavar="NAME", help="A named configuration; the first unless given.")] = None,
     settings: Annotated[

@@ -20,7 +20,7 @@ class Target(StrEnum):
 
 @app.command()
 def synth(
-    what: Annotated[str, typer.Argument(metavar="DESIGN_OR_BLOCK", help="access_edge, access_edge_core, a block, or a module pst_*.")],
+    what: Annotated[str, typer.Argument(metavar="DESIGN_OR_BLOCK", help="A file list of a design, a block, or a module pst_*.")],
     target: Annotated[Target, typer.Option(help="xcup: UltraScale+, area. ecp5: area, and speed after place and route.")] = Target.XCUP,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A parameter (queues=512), or config=NAME of a design.")

@@ -126,7 +126,7 @@ class _OwnReason(Reason):
 
 
 class _DeviceFile(_Part):
-    title: str = Field(min_length=1, description="In headings: `the access edge`.")
+    title: str = Field(min_length=1, description="In headings, with its article.")
     registers: str = Field(pattern=_FILE, description="The page with its registers.")
     reasons: dict[str, Stages]
     own: tuple[_OwnReason, ...] = ()

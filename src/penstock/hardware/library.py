@@ -11,7 +11,7 @@ from penstock.paths import BLOCKS, DESIGNS, read_file_list
 
 @cache
 def file_lists() -> dict[str, Path]:
-    """Return every file list of blocks and designs by its name (`queue`, `access_edge`, `access_edge_core`, ...)."""
+    """Return every file list of blocks and designs by its name (`queue`, ...)."""
     paths = (*BLOCKS.glob("*/rtl/*.f"), *BLOCKS.glob("*/*/rtl/*.f"), *DESIGNS.glob("*/rtl/*.f"))
     return {path.stem: path for path in sorted(paths)}
 

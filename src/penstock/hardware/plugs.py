@@ -68,7 +68,7 @@ def written(part: Part, parameters: Mapping[str, int], folder: Path) -> Path:
 
 
 def of_module(part: Part, known: Iterable[str]) -> dict[str, int]:
-    """Return the parameters by which a module that has these is told of its AQM (`pst_access_edge_core`, `pst_aqm`, ...)."""
+    """Return the parameters by which a module that has these is told of its AQM (`pst_aqm`, ...)."""
     judges = JUDGES[str(part.sees)]
     told = {"Aqm": judges, "Judges": judges, "AqmGuardBytes": part.guard_bytes or 0, "GuardBytes": part.guard_bytes or 0}
     return {name: value for name, value in told.items() if name in known}
