@@ -59,32 +59,35 @@ DramController::Place DramController::place(std::uint64_t address) const {
 void DramController::read(std::uint64_t address, std::uint64_t token, std::int64_t tick) {
     const Place at = place(address);
     const Bank& bank = banks_[at.bank];
-    for (std::int16_t i = bank.head[kWrite]; i != kNone; i = access_[kWrite][i].next) {
-        if (access_[kWrite][i].row != at.row || access_[kWrite][i].column != at.column) continue;
+    std::uint64_t behind = kGone;
+    for (std::int16_t i = bank.head[kWrite]; i != kNone; i = access_[kWrite][i].next)
+        if (access_[kWrite][i].row == at.row && access_[kWrite][i].column == at.column) behind = access_[kWrite][i].order;
+    if (behind != kGone && settings_.forward) {
         ++counts_.forwarded;
         done_.push_back({token, tick + t_.burst});
         return;
     }
-    push(kRead, at, token, tick);
+    blocked_ += behind != kGone;
+    push(kRead, at, token, behind, tick);
 }
 
 void DramController::write(std::uint64_t address, std::int64_t tick) {
     if (count_[kWrite] == 0) writes_since_ = tick;
-    push(kWrite, place(address), 0, tick);
+    push(kWrite, place(address), 0, kGone, tick);
 }
 
-void DramController::push(unsigned direction, const Place& place, std::uint64_t token, std::int64_t tick) {
+void DramController::push(unsigned direction, const Place& place, std::uint64_t token, std::uint64_t behind, std::int64_t tick) {
     Bank& bank = banks_[place.bank];
     const std::int16_t i = free_[direction];
     Access& access = access_[direction][i];
     free_[direction] = access.next;
-    access = {order_++, token, place.row, place.column, kNone};
+    access = {order_++, token, place.row, place.column, behind, kNone};
     if (bank.tail[direction] == kNone)
         bank.head[direction] = i;
     else
         access_[direction][bank.tail[direction]].next = i;
     bank.tail[direction] = i;
-    if (bank.open && bank.row == place.row && bank.hit[direction] == kNone) bank.hit[direction] = i;
+    if (bank.open && bank.row == place.row && bank.hit[direction] == kNone && behind == kGone) bank.hit[direction] = i;
     ++count_[direction];
     used_[direction] |= std::uint64_t{1} << place.bank;
     next_ = std::min(next_, tick);
@@ -106,7 +109,7 @@ void DramController::work(std::int64_t until) {
 
 // Chooses the direction. Returns when there may be a reason to turn although no access comes.
 std::int64_t DramController::turn(std::int64_t now) {
-    const bool reads = count_[kRead] != 0, writes = count_[kWrite] != 0;
+    const bool reads = count_[kRead] != blocked_, writes = count_[kWrite] != 0;
     const bool full = in_a_row_ >= settings_.batch;
     bool turns = false;
     std::int64_t later = kNever;
@@ -116,7 +119,7 @@ std::int64_t DramController::turn(std::int64_t now) {
         turns = full && count_[kWrite] + settings_.batch / 2 >= settings_.write_queue;
     } else if (writes) {
         later = writes_since_ + settings_.drain_after;
-        turns = count_[kWrite] >= settings_.drain_from || now >= later;
+        turns = count_[kWrite] >= settings_.drain_from || now >= later || blocked_ != 0;
     }
     if (!turns) return later;
     direction_ ^= 1;
@@ -150,8 +153,25 @@ std::int64_t DramController::refresh(std::int64_t now) {
     return start + 1;
 }
 
+// A write has been made: reads that waited for it need wait no more.
+void DramController::release(Bank& bank, std::uint64_t order) {
+    for (std::int16_t i = bank.head[kRead]; i != kNone; i = access_[kRead][i].next) {
+        if (access_[kRead][i].behind != order) continue;
+        access_[kRead][i].behind = kGone;
+        --blocked_;
+    }
+    bank.hit[kRead] = hit_from(bank, kRead, bank.head[kRead]);
+}
+
+// The oldest access of a bank that waits for no write.
+std::int16_t DramController::oldest(const Bank& bank, unsigned direction) const {
+    std::int16_t i = bank.head[direction];
+    while (i != kNone && access_[direction][i].behind != kGone) i = access_[direction][i].next;
+    return i;
+}
+
 bool DramController::hits(const Bank& bank, unsigned direction) const {
-    return bank.hit[direction] != kNone && (bank.hit[direction] == bank.head[direction] || bank.passed < settings_.hit_limit);
+    return bank.hit[direction] != kNone && (bank.passed < settings_.hit_limit || bank.hit[direction] == oldest(bank, direction));
 }
 
 bool DramController::column(std::int64_t now, std::int64_t& later) {
@@ -207,6 +227,7 @@ bool DramController::column(std::int64_t now, std::int64_t& later) {
         if (after == kNone) bank.tail[d] = before;
     }
     bank.hit[d] = hit_from(bank, d, after);
+    if (d == kWrite && blocked_ != 0) release(bank, access.order);
     access.next = free_[d];
     free_[d] = i;
     --count_[d];
@@ -234,11 +255,13 @@ bool DramController::row(std::int64_t now, std::int64_t& later) {
             const auto b = static_cast<std::uint32_t>(std::countr_zero(left));
             const Bank& bank = banks_[b];
             if (bank.open && hits(bank, d)) continue;
+            const std::int16_t first = oldest(bank, d);
+            if (first == kNone) continue;
             const std::int64_t ready =
                 bank.open ? bank.precharge : std::max({bank.activate, activate_any_, activate_group_[bank.group], four});
             if (ready > now) {
                 later = std::min(later, ready);
-            } else if (const std::uint64_t its = access_[d][bank.head[d]].order; its < order) {
+            } else if (const std::uint64_t its = access_[d][first].order; its < order) {
                 order = its;
                 best = b;
                 whose = d;
@@ -261,7 +284,7 @@ bool DramController::row(std::int64_t now, std::int64_t& later) {
 
 void DramController::activate(Bank& bank, unsigned direction, std::int64_t now) {
     bank.open = true;
-    bank.row = access_[direction][bank.head[direction]].row;
+    bank.row = access_[direction][oldest(bank, direction)].row;
     bank.passed = 0;
     bank.activate = now + t_.ras + t_.rp;
     bank.precharge = now + t_.ras;
@@ -276,7 +299,8 @@ void DramController::activate(Bank& bank, unsigned direction, std::int64_t now) 
 }
 
 std::int16_t DramController::hit_from(const Bank& bank, unsigned direction, std::int16_t from) const {
-    while (from != kNone && access_[direction][from].row != bank.row) from = access_[direction][from].next;
+    while (from != kNone && (access_[direction][from].row != bank.row || access_[direction][from].behind != kGone))
+        from = access_[direction][from].next;
     return from;
 }
 

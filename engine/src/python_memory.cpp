@@ -71,6 +71,7 @@ DramSettings dram_of_job(Table table) {
     dram.drain_from = number("drain_from", 1, 1024);
     dram.drain_after = number("drain_after", 1, kMostTicks);
     dram.hit_limit = number("hit_limit", 1, kMostTicks);
+    dram.forward = table.boolean("forward", false);
     dram.close_rows = table.boolean("close_rows", false);
     dram.bursts = number("bursts", 1, 1024);
     dram.reorder_beats = number("reorder_beats", 1, 1024);

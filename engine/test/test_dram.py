@@ -128,6 +128,7 @@ def test_every_command_keeps_the_rules(seed: int) -> None:
         close_rows=rng.random() < 0.5,
         mapping=mapping,
         hash_groups=rng.random() < 0.5,
+        forward=rng.random() < 0.5,
     )
     dram |= {"hit_limit": rng.choice((1, 4, 32)), "drain_from": rng.choice((1, 4)), "drain_after": rng.choice((1, 50, 400))}
     beats, span = 2000, rng.choice((1 << 14, 1 << 20, 1 << 30))
@@ -187,9 +188,36 @@ def test_answers_are_those_of_the_data(kind: str) -> None:
     assert overtaken > 100, "the memory reorders, the port does not"
 
 
+def test_a_read_waits_for_the_write_before_it() -> None:
+    """It is made after the write, which is made at once although it is alone; its neighbour, which comes later, waits for nothing."""
+    dram = channel("ddr4_2400") | {"drain_from": 64, "drain_after": 10_000}
+    start = dram["first_refresh"] * dram["per_cycles"] // dram["ticks"] + 400
+    found = trace(dram, [1, 0, 0], [4096, 4096, 4096 + 64], start + np.array([0, 20, 21]), commands=True)
+    assert found["forwarded"] == 0 and found["reads"] == 2
+    made = [
+        (what.split("_")[0], (bank, row, column)) for _, what, bank, row, column in found["commands"] if what.startswith(("read", "write"))
+    ]
+    assert made.index(("write", place(dram, 4096))) < made.index(("read", place(dram, 4096)))
+    assert found["answered"][1] - found["offered"][1] < 60, "nobody waits until the write is old enough"
+
+
+def test_reads_behind_writes_do_not_stop_the_others() -> None:
+    """Reads of what has just been written, among reads of other rows of the same banks: all are answered, in the order of the rules."""
+    rng = random.Random(7)
+    dram = channel("ddr4_2400", queue=32, batch=16) | {"drain_from": 32, "drain_after": 100_000}
+    write, address = [], []
+    for _ in range(1500):
+        one = rng.randrange(64) * (1 << 17)
+        write += [1, 0, 0]
+        address += [one, one, rng.randrange(64) * (1 << 17) + 64]
+    found = trace(dram, write, address, np.repeat(np.arange(1500) * 30, 3), commands=True)
+    judge(dram, found["commands"])
+    assert (found["answered"] >= 0).all() and found["forwarded"] == 0
+
+
 def test_a_read_finds_what_is_in_the_write_queue() -> None:
-    """At once, without a command; its neighbour in the same row is read from the memory."""
-    dram = channel("ddr4_2400")
+    """With `forward`: at once, without a command; its neighbour in the same row is read from the memory."""
+    dram = channel("ddr4_2400", forward=True)
     found = trace(dram, [1, 0, 0], [4096, 4096, 4096 + 64], np.array([0, 20, 40]), commands=True)
     assert found["forwarded"] == 1 and found["reads"] == 1
     assert [command[2:] for command in found["commands"] if command[1] == "read"] == [place(dram, 4096 + 64)]

@@ -36,6 +36,7 @@ class Controller(NamedTuple):
     close_rows: bool = False
     queue: int | None = None
     batch: int | None = None
+    forward: bool = False  # reads of what is in the write queue are answered from there, as in DRAMsim3
 
 
 class Kind(NamedTuple):
@@ -182,6 +183,7 @@ def in_job(name: str, given: Controller, device_hz: int, channel: int, ideal: Ma
             "drain_after": DRAIN_AFTER,
             "hit_limit": HIT_LIMIT,
             "close_rows": given.close_rows,
+            "forward": given.forward,
             "bursts": BURSTS,
             "reorder_beats": REORDER_BEATS,
             "read_latency": round(kind.idle_ns * device_hz / 1e9),

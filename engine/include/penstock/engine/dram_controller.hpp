@@ -5,7 +5,8 @@
 // The controller is first-ready, first come first served: of the accesses in the direction of the bus (reads or writes) the oldest whose
 // row is open goes first; rows are opened for the oldest access of each bank, for those of the other direction too where their bank has
 // nothing else to do. The direction turns after `batch` accesses when the other one waits (writes wait when their queue is nearly full),
-// and when there is nothing left. A read of what is still in the write queue is answered from there.
+// and when there is nothing left. A read of what is still in the write queue waits until that has been written, and has the queue written
+// as soon as no other read is left; or, with `forward`, it is answered from the queue.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +55,7 @@ class DramController {
   private:
     static constexpr unsigned kRead = 0, kWrite = 1;
     static constexpr std::int16_t kNone = -1;
+    static constexpr std::uint64_t kGone = UINT64_MAX;
     static constexpr std::int64_t kNever = INT64_MAX / 4, kLongAgo = -kNever;
 
     struct Place {
@@ -62,7 +64,8 @@ class DramController {
     struct Access {
         std::uint64_t order, token;
         std::uint32_t row, column;
-        std::int16_t next;  // of its bank and direction, in order; or of the free ones
+        std::uint64_t behind;  // of a read: the write that goes first, by its order; kGone: none
+        std::int16_t next;     // of its bank and direction, in order; or of the free ones
     };
     struct Bank {
         bool open = false;
@@ -75,7 +78,9 @@ class DramController {
     };
 
     Place place(std::uint64_t address) const;
-    void push(unsigned direction, const Place& place, std::uint64_t token, std::int64_t tick);
+    void push(unsigned direction, const Place& place, std::uint64_t token, std::uint64_t behind, std::int64_t tick);
+    void release(Bank& bank, std::uint64_t order);
+    std::int16_t oldest(const Bank& bank, unsigned direction) const;
     void work(std::int64_t until);
     std::int64_t turn(std::int64_t now);
     std::int64_t refresh(std::int64_t now);
@@ -95,6 +100,7 @@ class DramController {
     std::vector<Access> access_[2];
     std::int16_t free_[2] = {0, 0};
     std::uint32_t count_[2] = {0, 0};
+    std::uint32_t blocked_ = 0;       // reads that wait for a write
     std::uint64_t used_[2] = {0, 0};  // banks with accesses
     std::uint64_t order_ = 0;
 

@@ -46,6 +46,7 @@ struct DramSettings {
     std::uint32_t drain_from = 16;                    // writes that are worth a turn of the bus when no read waits
     std::uint32_t drain_after = 256;                  // ticks after which fewer writes are written as well
     std::uint32_t hit_limit = 32;                     // accesses to an open row while an older one of its bank waits for another row
+    bool forward = false;                             // a read of what is in the write queue is answered from there; else it waits for it
     bool close_rows = false;                          // a row that no queued access needs is closed with its last access
 
     // The port: AXI4 in order, all beats of 64 bytes.
