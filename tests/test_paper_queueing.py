@@ -90,17 +90,21 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_latencies_of_figure_4(short: None) -> None:
-    """Packets as many as the line carries; no latency but the memory's two, and a clock cycle a beat."""
+    """Packets as many as the line carries, none lost on two memories; a jitter of DRAM; about 70 Gbit/s on one, the rest is lost."""
     found = figure_4.measure(OPTIONS)
     (system,) = found["systems"]
     packets = system["run"]["packets"]
     assert packets["in"] == packets["out"] == pytest.approx(99.9e9 * 2e-3 / (8 * 1498), abs=1) and system["lost"] == 0
     assert system["kept"] == packets["out"]
     least, most = (cycles(system["run"]["latency_ns"][key]) for key in ("min", "max"))
-    # 200 ns and 100 ns are 44 and 22 cycles, 1,474 byte are 24 beats. The rest is handlers and core: 12 to 14 of it is the core's.
-    assert 44 + 22 + 24 + 12 <= least <= most <= 44 + 22 + 24 + 40
-    assert most - least <= 1 and system["jitter_ns"] == pytest.approx((most - least) * float(CYCLE_NS), abs=0.01)
-    assert found["one_ddr4"]["line_gbps"] == pytest.approx(99.9, rel=1e-4)
+    # 1,474 byte are 24 beats, an idle DDR4 reads in some 77 to 103 ns; 12 to 14 cycles are the core's. A refresh holds up 350 ns.
+    assert 24 + 17 + 12 <= least <= most <= 24 + 300
+    assert system["jitter_ns"] == pytest.approx((most - least) * float(CYCLE_NS), abs=0.01)
+    assert 350 <= system["jitter_ns"] <= 1200, "a refresh and more; the paper measured 1.2 us, 0.288 us of it by its scan"
+    one = found["one_ddr4"]
+    assert 60 <= one["line_gbps"] <= 75 and one["lost"] > 0
+    offered = 99.9e9 * one["run"]["device_seconds"] / (8 * 1498)
+    assert one["lost"] + one["run"]["packets"]["in"] == pytest.approx(offered, rel=0.001)
     lines = {line["what"]: line for line in figure_4.compare(found)}
     assert lines["2,048 queues: longest less shortest latency"]["paper"] == 1200
     assert lines["2,048 queues: packets lost"]["ours"] == 0 == lines["2,048 queues: packets lost"]["paper"]
@@ -154,13 +158,15 @@ def by_size_and_memory() -> dict[str, Any]:
 
 
 def test_latencies_of_figure_5(by_size_and_memory: dict[str, Any]) -> None:
-    """250 and 500 byte are 4 and 8 beats, a clock cycle each; 200 ns and 100 ns are 44 and 22 cycles, 14 ns and 5 ns 3 and 1."""
+    """250 and 500 byte are 4 and 8 beats, a clock cycle each. SRAM takes 6 and 3 for a read and a write; DDR4 14 and more to read."""
     least = {(curve["memory"], curve["size"]): cycles(curve["run"]["latency_ns"]["min"]) for curve in by_size_and_memory["curves"]}
     for size in figure_5.SIZES:
-        assert least["DDR4", size] - least["SRAM", size] == (44 + 22) - (3 + 1)
+        assert 14 - 9 <= least["DDR4", size] - least["SRAM", size] <= 40
     for memory in figure_5.MEMORIES:
         assert least[memory, 500] - least[memory, 250] == 8 - 4
-    assert 3 + 1 + 4 + 12 <= least["SRAM", 250] <= 3 + 1 + 4 + 40
+    assert 6 + 3 + 4 + 12 <= least["SRAM", 250] <= 6 + 3 + 4 + 40
+    (line,) = figure_5.compare(by_size_and_memory)
+    assert 350 <= line["ours"] <= 700, "a refresh; the paper has 0.6 us"
 
 
 def test_packets_of_figure_5(by_size_and_memory: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ output. The paper's is that of its measuring equipment, less what that adds; whe
 does not say."""
 _RATE = """99.9 Gbit/s are taken for the line's, with preamble, FCS and gap (24 byte), and 1,474 byte for a frame without FCS: 98.3 Gbit/s
 of frames, 8.34 million a second. If the paper's 1,474 byte have the FCS in them, it is 0.3 % more packets. Without --full the runs last
-100 ms. The output is as fast as the device's bus, 112 Gbit/s."""
+100 ms. What the device does not take waits in a FIFO of 16 kB at the input; what finds it full is lost."""
 _RANDOM = """Packets go to queues at random, and in figure 5 come at random distances (Poisson); the paper says nothing of either."""
 _QUEUE = """In figure 6 the queue holds 64 packets and its burst is 0; the paper's limits are not known."""
 _AREA = """Resources are Yosys' for UltraScale+ (synth_xilinx -family xcup) of the whole device, the paper's those of Vivado after

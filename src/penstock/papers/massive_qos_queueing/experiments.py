@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from penstock.engine import memories
 from penstock.engine.result import Departures, failures
 from penstock.engine.run import Request, RunError, prepare, simulate
 from penstock.papers import Options
@@ -28,8 +29,8 @@ class Measured:
 
     @property
     def lost(self) -> int:
-        """Packets that were dropped."""
-        return sum(self.facts["packets"]["dropped"].values())
+        """Packets that were dropped, or that found the FIFO of the input full."""
+        return sum(self.facts["packets"]["dropped"].values()) + self.facts.get("ingress_lost", {"packets": 0})["packets"]
 
 
 def run(name: str, options: Options, doing: str, settings: tuple[str, ...] = ()) -> Measured:
@@ -44,20 +45,18 @@ def run(name: str, options: Options, doing: str, settings: tuple[str, ...] = ())
         raise KeyboardInterrupt
     kept = ("engine", "config", "clock_hz", "device_seconds", "packets", "throughput_bps", "latency_ns", "memories")
     facts = {"scenario": str(SCENARIOS / f"{name}.yaml"), "settings": list(settings), **{key: result[key] for key in kept}}
-    return Measured(facts | {"memory_timing": _timing(prepared.described.device)}, Departures.of(raw), result["clock_hz"])
-
-
-def _timing(device: Any) -> dict[str, int]:
-    return {"read_latency_ns": device.read_latency_ns, "write_latency_ns": device.write_latency_ns}
+    facts |= {key: result[key] for key in ("ingress_lost",) if key in result}
+    return Measured(facts, Departures.of(raw), result["clock_hz"])
 
 
 def memory_words(facts: dict[str, Any]) -> str:
-    """Say how the memories of a run behave: the one place that does."""
-    timing = facts["memory_timing"]
-    return (
-        f"answers after a fixed time ({timing['read_latency_ns']} ns for a read, {timing['write_latency_ns']} ns for a write), whatever "
-        "else it does"
-    )
+    """Say which memories a run had."""
+    kinds = dict.fromkeys(memory["kind"] for memory in facts["memories"])
+    return " and ".join("on-chip SRAM, which always answers at once" if kind == memories.SRAM else _channel(kind) for kind in kinds)
+
+
+def _channel(kind: str) -> str:
+    return f"{kind}, channels of DRAM command by command (docs/memories.md)"
 
 
 def histogram(values: Any, scale: float) -> dict[str, list[float]]:

@@ -121,9 +121,10 @@ def words(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("Here", f"{ours}. With one DDR4 memory the line carries {one['line_gbps']:.1f} Gbit/s, {one['lost']:,} packets are lost."),
         (
             "Why",
-            "There is no scan: a queue that may send is in a list, so the next one is found in the same time among any number. The clock "
-            "cycle between longest and shortest comes with beats that arrive in nearly every cycle (see figure 5). Each memory "
-            f"{memory_words(found['systems'][0]['run'])}: rows, refresh and turn-arounds of DRAM are not in these latencies, nor is a "
-            "limit of one memory. Latency is from the last bit of a packet at the input to its first at the output.",
+            "There is no scan: a queue that may send is in a list, so the next one is found in the same time among any number. What is "
+            f"between longest and shortest is the memories' ({memory_words(found['systems'][0]['run'])}): rows that must be opened, "
+            "refresh, and turns of the bus between writes and reads. The paper suspects them for what its scan does not explain; its "
+            "controller is not described. One memory would have to move twice 98 Gbit/s, and its pins carry 153.6. Latency is from the "
+            "last bit of a packet at the input to its first at the output.",
         ),
     ]

@@ -72,9 +72,9 @@ def words(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("Here", f"{ours}."),
         (
             "Why",
-            f"{memories}. So what remains of the jitter is the device's own, in SRAM and DDR4 alike, and both differ by their times "
-            "alone. The clock cycle between longest and shortest comes with beats that arrive in nearly every cycle; it is gone at half "
-            "of the line rate. The paper gives neither the number of queues nor the distances of packets; 100 Mbit/s are a thousandth of "
-            "the line, so packets hardly meet.",
+            f"{memories}. Packets hardly meet at a thousandth of the line rate, so what spreads latencies in DDR4 is whether a row is "
+            "open, how long the write before the read takes, and refresh: 350 ns, in which one packet of some twenty comes. In SRAM "
+            "remains the clock cycle that comes with beats that arrive in nearly every cycle; it is gone at half of the line rate. The "
+            "paper gives neither the number of queues nor the distances of packets.",
         ),
     ]
