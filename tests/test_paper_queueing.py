@@ -158,7 +158,7 @@ def by_size_and_memory() -> dict[str, Any]:
 
 
 def test_latencies_of_figure_5(by_size_and_memory: dict[str, Any]) -> None:
-    """250 and 500 byte are 4 and 8 beats, a clock cycle each. SRAM takes 6 and 3 for a read and a write; DDR4 14 and more to read."""
+    """250 and 500 byte are 4 and 8 beats, a clock cycle each. SRAM takes 6 and 3 to read and write; DDR4 14 or more to read."""
     least = {(curve["memory"], curve["size"]): cycles(curve["run"]["latency_ns"]["min"]) for curve in by_size_and_memory["curves"]}
     for size in figure_5.SIZES:
         assert 14 - 9 <= least["DDR4", size] - least["SRAM", size] <= 40

@@ -27,7 +27,7 @@ struct pst_memory_job {
     uint64_t mem_bytes;                              // of each memory
     uint64_t ticks, per_cycles;                      // from here to `timing`: DramSettings, where dram != 0
     uint32_t access_bytes, groups, banks, row_accesses, fields, of[32], bits[32], hash_groups, row_bus, read_queue, write_queue, batch,
-        drain_from, drain_after, hit_limit, close_rows, bursts, reorder_beats;
+        drain_from, drain_after, hit_limit, close_rows, forward, bursts, reorder_beats;
     uint32_t read_latency, write_latency;  // of ideal memories, too
     penstock::engine::DramTiming timing;
     uint32_t first_refresh[32];
@@ -99,6 +99,7 @@ MemorySettings memory_of(const pst_memory_job& job, uint32_t channel) {
     dram.drain_after = job.drain_after;
     dram.hit_limit = job.hit_limit;
     dram.close_rows = job.close_rows;
+    dram.forward = job.forward;
     dram.bursts = job.bursts;
     dram.reorder_beats = job.reorder_beats;
     dram.read_latency = job.read_latency;

@@ -37,8 +37,8 @@ _TIMING = (
 )  # fmt: skip
 _PLACES = ("access_bytes", "groups", "banks", "row_accesses")
 _QUEUES = (
-    "hash_groups", "row_bus", "read_queue", "write_queue", "batch", "drain_from", "drain_after", "hit_limit", "close_rows", "bursts",
-    "reorder_beats", "read_latency", "write_latency",
+    "hash_groups", "row_bus", "read_queue", "write_queue", "batch", "drain_from", "drain_after", "hit_limit", "close_rows", "forward",
+    "bursts", "reorder_beats", "read_latency", "write_latency",
 )  # fmt: skip
 _FIELDS = {"column": 0, "group": 1, "bank": 2}  # penstock::engine::DramField::Of
 _MOST_FIELDS, _MOST_SIZES = 32, 4
