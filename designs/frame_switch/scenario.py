@@ -16,6 +16,7 @@ from penstock.scenarios.common import (
     CommonSetup,
     Generated,
     IdRange,
+    Lines,
     Match,
     Name,
     Pace,
@@ -52,7 +53,7 @@ def line_rates(value: object) -> tuple[int, ...]:
 LineRates = Annotated[tuple[int, ...], BeforeValidator(line_rates)]
 
 
-class Link(Model):
+class Link(Lines):
     """The lines at inputs and outputs."""
 
     ingress: LineRates | None = Field(
@@ -60,9 +61,6 @@ class Link(Model):
         description="Line rate at each input, or a list with one for each; unless given 100 Gbit/s, or a beat a cycle where that is less.",
     )
     egress: LineRates | None = Field(None, description="Line rate at each output, or a list; the same unless given.")
-    overhead_bytes: StrictInt = Field(
-        24, ge=0, le=100, description="What a frame costs on the line besides its bytes; Ethernet: preamble 8, FCS 4, gap 12."
-    )
 
 
 class Way(Model):

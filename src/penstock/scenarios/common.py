@@ -200,13 +200,9 @@ class CommonDevice(Model):
     )
 
 
-class Link(Model):
-    """The lines at both ends of the device."""
+class Lines(Model):
+    """What the lines of all designs have besides their rates."""
 
-    ingress: Rate | None = Field(
-        None, description="Line rate at each input; unless given 100 Gbit/s, or a beat in each clock cycle where that is less."
-    )
-    egress: Rate | None = Field(None, description="Line rate at each output; the same unless given.")
     overhead_bytes: StrictInt = Field(
         24, ge=0, le=100, description="What a frame costs on the line besides its bytes; Ethernet: preamble 8, FCS 4, gap 12."
     )
@@ -216,6 +212,15 @@ class Link(Model):
     egress_buffer: Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=1 << 20)] = Field(
         0, description="Bytes that an output takes ahead of its line, as a MAC does; with 0 a short last beat costs a whole bus cycle."
     )
+
+
+class Link(Lines):
+    """The lines at both ends of the device."""
+
+    ingress: Rate | None = Field(
+        None, description="Line rate at each input; unless given 100 Gbit/s, or a beat in each clock cycle where that is less."
+    )
+    egress: Rate | None = Field(None, description="Line rate at each output; the same unless given.")
 
 
 class Match(Model):
