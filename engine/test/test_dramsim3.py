@@ -134,5 +134,5 @@ def test_bandwidth_is_theirs(kind: str, mapping: str, simulator: tuple[Path, Pat
 def channel(kind: str, mapping: str) -> dict[str, Any]:
     """Return our channel, as near to theirs as its controller can be: a clock for both sides, nothing in front."""
     clock = memories.dram_kinds()[kind].clock_hz
-    made = dram.channel(kind, clock, mapping=mapping, hash_groups=False, queue=QUEUE, batch=BATCH)
+    made = dram.channel(kind, clock, mapping=mapping, hash_groups=False, queue=QUEUE, batch=BATCH, forward=True)
     return made | {"hit_limit": HIT_LIMIT, "read_latency": 0, "write_latency": 1, "reorder_beats": 1024, "bursts": 32}
