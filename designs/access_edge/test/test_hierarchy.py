@@ -67,7 +67,7 @@ changes:
         *((1000, *write) for write in registers.hierarchy_writes("subscriber", 1, 0, 0, 3, CLOCK, 2)),
         *((2000, *write) for write in registers.hierarchy_writes("subscriber", 1, 0, 0, 2, CLOCK, 2)),
         *((2500, *write) for write in registers.hierarchy_writes("subscriber", 1, 0, 0, 2, CLOCK, 4)),
-        *((3000, *write) for write in registers.queue_writes(5, 3_000_000, 0, 7, 16_777_215, CLOCK)),
+        *((3000, *write) for write in registers.queue_writes(5, 3_000_000, 0, 7, 16_777_215, CLOCK, share_class=1)),
         *((3000, *write) for write in registers.class_writes(5, 1, 1)),
     ]
     assert timed == expected
