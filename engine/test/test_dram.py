@@ -198,7 +198,7 @@ def test_a_read_waits_for_the_write_before_it() -> None:
         (what.split("_")[0], (bank, row, column)) for _, what, bank, row, column in found["commands"] if what.startswith(("read", "write"))
     ]
     assert made.index(("write", place(dram, 4096))) < made.index(("read", place(dram, 4096)))
-    assert found["answered"][1] - found["offered"][1] < 60, "nobody waits until the write is old enough"
+    assert found["answered"][1] - found["offered"][1] < 60, "it does not wait until the write is old enough"
 
 
 def test_reads_behind_writes_do_not_stop_the_others() -> None:

@@ -1,6 +1,6 @@
 """Kinds of packet memory: what a configuration may name, and the numbers that the engine gets for it.
 
-`ideal` answers after a fixed time and never makes anybody wait; `sram` is the same with the latencies of on-chip memory. The others are
+`ideal` answers after a fixed time whatever else it does; `sram` is the same with the latencies of on-chip memory. The others are
 channels of DRAM, with the values and sources of `engine/memories.yaml`.
 """
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Rx handler, memory fabric, memories and tx handler without their data, cycle by cycle: for memories of which nobody knows beforehand when
-// they answer, as channels of DRAM. memory_timing.hpp has the same in closed form, for ideal memories. The names are those of the RTL
+// Rx handler, memory fabric, memories and tx handler without their data, cycle by cycle: for memories of which it is not known beforehand
+// when they answer, as channels of DRAM. memory_timing.hpp has the same in closed form, for ideal memories. The names are those of the RTL
 // (blocks/memory/rtl).
 //
 // Everything between two memories is a FIFO. A word leaves one cycle after it came at the earliest, one a cycle, and finds room where
@@ -38,8 +38,7 @@ class Stage {
         T item;
         std::int64_t since;
     };
-    static constexpr unsigned kPlaces = Depth < 2 ? 2 : Depth;
-    Ring<Item, kPlaces> items_;
+    Ring<Item, Depth> items_;
     std::int64_t popped_ = INT64_MIN / 2;
 };
 
@@ -50,7 +49,6 @@ class SteppedPort {
 
     // As DramPort's; `cycle` counts from power-on.
     void step(std::int64_t cycle);
-    bool idle() const { return dram_ ? dram_->idle() : writes_.empty() && reads_.empty() && answers_.empty(); }
     bool aw_ready() const { return dram_ ? dram_->aw_ready() : !gap_ && writes_.size() < kOutstanding; }
     bool w_ready() const { return dram_ ? dram_->w_ready() : !gap_ && !writes_.empty(); }
     bool ar_ready() const { return dram_ ? dram_->ar_ready() : !gap_ && reads_.size() < kOutstanding; }
