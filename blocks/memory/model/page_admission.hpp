@@ -121,20 +121,14 @@ class PageAdmission {
         share(cls, size).wanted = reserved;
         walk_ = 0;
         settled_ = false;
+        still_ = 0;
     }
 
     // All that happens before cycle `now`.
     void advance(std::int64_t now) {
         while (at_ < now) {
-            if (settled_) {
-                if (backs_.empty()) {
-                    at_ = now;
-                    return;
-                }
-                at_ = std::max(at_, std::min(now, backs_.front().cycle + admission_timing::kBack));
-                if (at_ == now) return;
-            }
-            step(nullptr);
+            skip(backs_.empty() ? now : std::min(now, backs_.front().cycle + admission_timing::kBack));
+            if (at_ < now) step(nullptr);
         }
     }
 
@@ -186,6 +180,17 @@ class PageAdmission {
         new_alphas_.pop_front();
     }
 
+    // Cycles before `end` in which nothing changes are not stepped. A walk that a class holds up, as it has more reserved than is free, may
+    // go on for weeks: after a round that changed nothing the next ones do not either, until a page comes back or is taken.
+    void skip(std::int64_t end) {
+        if (end <= at_) return;
+        const auto round = static_cast<std::int64_t>(share_.size());
+        if (settled_)
+            at_ = end;
+        else if (still_ >= round)
+            at_ += (end - at_) / round * round;
+    }
+
     // One cycle, with the decision that is made in it. What changes is found before anything does.
     void step(const Verdict* decided) {
         const Back* back = nullptr;
@@ -210,6 +215,7 @@ class PageAdmission {
                 grown = &s;
             }
         }
+        still_ = decided || back || grown ? 0 : still_ + 1;
         // A page that a class takes and gives back in one cycle changes nothing, whether the one or the other is found first.
         if (decided && decided->size >= 0) {
             const auto k = static_cast<std::size_t>(decided->size);
@@ -248,6 +254,7 @@ class PageAdmission {
     std::int64_t at_ = 0;       // cycles before it are done
     std::size_t walk_ = 0;
     bool settled_ = true;
+    std::int64_t still_ = 0;  // cycles since something changed, while the walk goes on
     std::deque<Back> backs_;
     std::deque<Counted> counted_;
     std::deque<NewClass> new_classes_;
