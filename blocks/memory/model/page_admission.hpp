@@ -215,7 +215,7 @@ class PageAdmission {
                 grown = &s;
             }
         }
-        still_ = decided || back || grown ? 0 : still_ + 1;
+        still_ = decided || back || by != 0 ? 0 : still_ + 1;
         // A page that a class takes and gives back in one cycle changes nothing, whether the one or the other is found first.
         if (decided && decided->size >= 0) {
             const auto k = static_cast<std::size_t>(decided->size);
