@@ -44,7 +44,7 @@ def number(value: float | None) -> str:
 
 def stated_rows(stated: list[dict[str, Any]]) -> list[list[str]]:
     """Return the comparison as cells, its head first."""
-    rows = [["", "paper", "ours", "+- 95 %", "difference", ""]]
+    rows = [["", "paper", "ours", "+- 95 %", "difference", "note"]]
     for line in stated:
         difference = "-" if line["difference"] is None else f"{100 * line['difference']:+.1f} %"
         rows.append([
@@ -55,7 +55,7 @@ def stated_rows(stated: list[dict[str, Any]]) -> list[list[str]]:
 
 def stated_table(stated: list[dict[str, Any]]) -> str:
     """Return the comparison as HTML."""
-    return _table(stated_rows(stated)) if stated else "<p>The paper states no number for these parts.</p>"
+    return _table(stated_rows(stated), prose=5) if stated else "<p>The paper states no number for these parts.</p>"
 
 
 def _card(card: dict[str, Any], plots: list[dict[str, Any]]) -> str:
@@ -73,8 +73,12 @@ def _card(card: dict[str, Any], plots: list[dict[str, Any]]) -> str:
     return f'<section class="card wide">{head}<div class="plots">{"".join(drawn)}</div>{below}</section>'
 
 
-def _table(rows: list[list[str]]) -> str:
+def _table(rows: list[list[str]], prose: int | None = None) -> str:
+    """`prose`: the column that has sentences, which are broken into lines."""
+
+    def line(tag: str, row: list[str]) -> str:
+        kinds = [' class="prose"' if column == prose else "" for column in range(len(row))]
+        return "<tr>" + "".join(f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, row, strict=True)) + "</tr>"
+
     head, *lines = rows
-    cells = ["".join(f"<th>{escape(cell)}</th>" for cell in head)]
-    cells += ["".join(f"<td>{escape(cell)}</td>" for cell in line) for line in lines]
-    return "<table>" + "".join(f"<tr>{line}</tr>" for line in cells) + "</table>"
+    return "<table>" + line("th", head) + "".join(line("td", row) for row in lines) + "</table>"

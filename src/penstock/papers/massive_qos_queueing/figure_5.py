@@ -62,7 +62,7 @@ def words(found: dict[str, Any]) -> list[tuple[str, str]]:
         f"ns, standard deviation {curve['deviation_ns']:.2f} ns"
         for curve in found["curves"]
     )
-    memories = "; ".join(f"{memory} {memory_words(_curve(found, memory, SIZES[0])['run'])}" for memory in MEMORIES)
+    memories = "; ".join(f"{memory} is {memory_words(_curve(found, memory, SIZES[0])['run'])}" for memory in MEMORIES)
     return [
         (
             "The paper",
