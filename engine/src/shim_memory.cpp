@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Bench of a verilated memory_loop (class Vpst_device), compiled with it and with the engine's memories: frames are stored and fetched as
-// fast as the block and its memories go, with a stated backlog between the two; every frame is judged at the output.
+// fast as the block and its memories go, with a stated backlog between the two; every frame is judged at the output. Each pair of handlers
+// stores a stream of its own, and fetches what any pair has stored.
 //
 // The whole loop is in the library, so a call is a run: src/penstock/benches/bench_memory.py gives the job and reads the result.
 #include <algorithm>
@@ -31,7 +32,7 @@ struct pst_memory_job {
     uint32_t read_latency, write_latency;  // of ideal memories, too
     penstock::engine::DramTiming timing;
     uint32_t first_refresh[32];
-    uint32_t dram, channels, fifo;  // fifo: frames leave in the order in which they came; 0: at random
+    uint32_t dram, channels, pairs, fifo;  // fifo: frames leave in the order in which they came; 0: at random
     uint32_t sizes, size[4], weight[4];
 };
 
@@ -41,6 +42,7 @@ struct pst_memory_result {
     uint64_t reads, writes, forwarded, activates, refreshes, turns;  // of the DRAM
     uint64_t backlog;                                                // frames that waited at the end
     uint64_t beats[32];                                              // read and written, by memory
+    uint64_t bytes_of[16];                                           // out, by pair
     char error[200];
 };
 }
@@ -53,6 +55,10 @@ using namespace penstock::shim;
 
 constexpr uint64_t kPatience = 200'000;  // cycles without a frame after which there will be none
 constexpr uint32_t kQueues = 1024;       // as in memory_loop
+constexpr uint32_t kQueueWidth = 10;
+constexpr uint32_t kLenWidth = 14;     // pst_pkg::LenWidth
+constexpr uint32_t kReasonWidth = 4;  // pst_pkg::drop_e
+constexpr uint32_t kAll = (1U << PST_PAIRS) - 1;
 
 struct Frame {
     uint64_t id = 0;
@@ -109,9 +115,19 @@ MemorySettings memory_of(const pst_memory_job& job, uint32_t channel) {
     return memory;
 }
 
+// What is at one pair of handlers.
+struct Pair {
+    Frame offered, leaving;                // at s_meta, at s_deq; id 0: none
+    std::deque<Frame> arriving, unstored;  // data still to come; without their enqueue
+    std::deque<Frame> sending;
+    bool beat_valid = false;
+    uint32_t beat_in = 0, beat_out = 0;
+};
+
 class Bench {
   public:
-    Bench(const pst_memory_job& j, pst_memory_result& r) : job(j), result(r), random(j.seed), axi(j.channels) {
+    Bench(const pst_memory_job& j, pst_memory_result& r) : job(j), result(r), random(j.seed), axi(j.channels), pairs(PST_PAIRS) {
+            if (j.pairs != PST_PAIRS) wrong("the job is for another number of pairs");
         for (uint32_t m = 0; m < job.channels; ++m) {
             memories.push_back(std::make_unique<MemoryModel>(memory_of(job, m), m, job.seed));
             axi[m].awsize_o = axi[m].arsize_o = 6;
@@ -178,6 +194,7 @@ class Bench {
             &pst_memory_result::refreshes,  &pst_memory_result::turns};
         for (const auto count : counts) result.*count -= from.*count;
         for (uint32_t m = 0; m < job.channels; ++m) result.beats[m] -= from.beats[m];
+        for (uint32_t p = 0; p < PST_PAIRS; ++p) result.bytes_of[p] -= from.bytes_of[p];
     }
 
     void step() {
@@ -188,46 +205,49 @@ class Bench {
     void reset() {
         Vpst_device& t = top();
         t.s_drop_valid_i = 0;
-        t.m_enq_ready_i = 1;
-        t.m_axis_tready_i = 1;
+        t.m_enq_ready_i = t.m_axis_tready_i = kAll;
         t.rst_i = 1;
         for (int i = 0; i < 4; ++i) device.cycle([] {}, [] {});
         t.rst_i = 0;
     }
 
     void drive() {
+        for (uint32_t p = 0; p < PST_PAIRS; ++p) drive_pair(p, pairs[p]);
+        for (uint32_t m = 0; m < job.channels; ++m) drive_memory(m);
+    }
+
+    void drive_pair(uint32_t p, Pair& pair) {
         Vpst_device& t = top();
-        if (!offered.id && under_way < job.backlog + job.slack) {
-            offered = {++last_id, draw_length(), random.below(kQueues), 0};
+        if (!pair.offered.id && under_way < job.backlog + job.slack) {
+            pair.offered = {++last_id, draw_length(), random.below(kQueues), 0};
             ++under_way;
-            t.s_meta_queue_i = offered.queue;
-            t.s_meta_len_i = offered.length;
+            set_word<kQueueWidth>(t.s_meta_queue_i, p, pair.offered.queue);
+            set_word<kLenWidth>(t.s_meta_len_i, p, pair.offered.length);
         }
-        t.s_meta_valid_i = offered.id != 0;
-        if (!beat_valid && !arriving.empty()) {
+        set_word<1>(t.s_meta_valid_i, p, pair.offered.id != 0);
+        if (!pair.beat_valid && !pair.arriving.empty()) {
             uint32_t words[16];
-            const Frame& frame = arriving.front();
-            frame.fill(beat_in, words);
-            write_beat(t.s_data_i, 0, words);
-            t.s_data_last_i = beat_in + 1 == frame.beats();
-            beat_valid = true;
+            const Frame& frame = pair.arriving.front();
+            frame.fill(pair.beat_in, words);
+            write_beat(t.s_data_i, p, words);
+            set_word<1>(t.s_data_last_i, p, pair.beat_in + 1 == frame.beats());
+            pair.beat_valid = true;
         }
-        t.s_data_valid_i = beat_valid;
-        if (!leaving.id && waiting.size() >= job.backlog) {
+        set_word<1>(t.s_data_valid_i, p, pair.beat_valid);
+        if (!pair.leaving.id && waiting.size() >= job.backlog) {
             const std::size_t at = job.fifo ? 0 : random.below(static_cast<uint32_t>(waiting.size()));
-            leaving = waiting[at];
+            pair.leaving = waiting[at];
             if (job.fifo) {
                 waiting.pop_front();
             } else {
                 waiting[at] = waiting.back();
                 waiting.pop_back();
             }
-            t.s_deq_queue_i = leaving.queue;
-            t.s_deq_desc_i = leaving.page;
-            t.s_deq_len_i = leaving.length;
+            set_word<kQueueWidth>(t.s_deq_queue_i, p, pair.leaving.queue);
+            set_word<PST_DESC_WIDTH>(t.s_deq_desc_i, p, pair.leaving.page);
+            set_word<kLenWidth>(t.s_deq_len_i, p, pair.leaving.length);
         }
-        t.s_deq_valid_i = leaving.id != 0;
-        for (uint32_t m = 0; m < job.channels; ++m) drive_memory(m);
+        set_word<1>(t.s_deq_valid_i, p, pair.leaving.id != 0);
     }
 
     void drive_memory(uint32_t m) {
@@ -271,41 +291,51 @@ class Bench {
     }
 
     void sample() {
-        Vpst_device& t = top();
-        if (offered.id && t.s_meta_ready_o) {
-            arriving.push_back(offered);
-            unstored.push_back(offered);
-            offered.id = 0;
-        }
-        if (beat_valid && !t.s_data_ready_o) ++result.input_waits;
-        if (beat_valid && t.s_data_ready_o) take_beat();
-        if (t.m_enq_valid_o) enqueue();
-        if (leaving.id && t.s_deq_ready_o) {
-            sending.push_back(leaving);
-            leaving.id = 0;
-        }
-        if (t.m_axis_tvalid_o) send();
+        for (uint32_t p = 0; p < PST_PAIRS; ++p) sample_pair(p, pairs[p]);
         for (uint32_t m = 0; m < job.channels; ++m) sample_memory(m);
     }
 
-    void take_beat() {
-        beat_valid = false;
-        const Frame& frame = arriving.front();
-        if (++beat_in < frame.beats()) return;
-        ++result.frames_in;
-        result.bytes_in += frame.length;
-        arriving.pop_front();
-        beat_in = 0;
+    void sample_pair(uint32_t p, Pair& pair) {
+        Vpst_device& t = top();
+        if (pair.offered.id && element<1>(t.s_meta_ready_o, p)) {
+            pair.arriving.push_back(pair.offered);
+            pair.unstored.push_back(pair.offered);
+            pair.offered.id = 0;
+        }
+        if (pair.beat_valid) {
+            if (element<1>(t.s_data_ready_o, p))
+                take_beat(pair);
+            else
+                ++result.input_waits;
+        }
+        if (element<1>(t.m_enq_valid_o, p)) enqueue(p, pair);
+        if (pair.leaving.id && element<1>(t.s_deq_ready_o, p)) {
+            pair.sending.push_back(pair.leaving);
+            pair.leaving.id = 0;
+        }
+        if (element<1>(t.m_axis_tvalid_o, p)) send(p, pair);
     }
 
-    void enqueue() {
+    void take_beat(Pair& pair) {
+        pair.beat_valid = false;
+        const Frame& frame = pair.arriving.front();
+        if (++pair.beat_in < frame.beats()) return;
+        ++result.frames_in;
+        result.bytes_in += frame.length;
+        pair.arriving.pop_front();
+        pair.beat_in = 0;
+    }
+
+    void enqueue(uint32_t p, Pair& pair) {
         Vpst_device& t = top();
-        if (unstored.empty()) wrong("a frame is stored that never came");
-        Frame frame = unstored.front();
-        unstored.pop_front();
-        if (t.m_enq_reason_o) wrong(name(frame) + " is not stored, for reason " + std::to_string(t.m_enq_reason_o));
-        if (t.m_enq_queue_o != frame.queue || t.m_enq_len_o != frame.length) wrong(name(frame) + ": another one is stored in its place");
-        frame.page = t.m_enq_desc_o;
+        if (pair.unstored.empty()) wrong("a frame is stored that never came");
+        Frame frame = pair.unstored.front();
+        pair.unstored.pop_front();
+        const uint64_t reason = element<kReasonWidth>(t.m_enq_reason_o, p);
+        if (reason) wrong(name(frame) + " is not stored, for reason " + std::to_string(reason));
+        if (element<kQueueWidth>(t.m_enq_queue_o, p) != frame.queue || element<kLenWidth>(t.m_enq_len_o, p) != frame.length)
+            wrong(name(frame) + ": another one is stored in its place");
+        frame.page = static_cast<uint32_t>(element<PST_DESC_WIDTH>(t.m_enq_desc_o, p));
         if (frame.page >= in_use.size()) in_use.resize(frame.page + 1);
         if (in_use[frame.page]) wrong(name(frame) + " is stored in page " + std::to_string(frame.page) + ", which is in use");
         in_use[frame.page] = true;
@@ -313,29 +343,31 @@ class Bench {
         ++stored;
     }
 
-    void send() {
+    void send(uint32_t p, Pair& pair) {
         Vpst_device& t = top();
-        if (sending.empty()) wrong("a frame is sent that nobody asked for");
-        const Frame& frame = sending.front();
-        const bool last = beat_out + 1 == frame.beats();
-        const uint32_t valid = last ? frame.length - beat_out * PST_BEAT_BYTES : PST_BEAT_BYTES;
+        if (pair.sending.empty()) wrong("a frame is sent that nobody asked for");
+        const Frame& frame = pair.sending.front();
+        const bool last = pair.beat_out + 1 == frame.beats();
+        const uint32_t valid = last ? frame.length - pair.beat_out * PST_BEAT_BYTES : PST_BEAT_BYTES;
         uint32_t expected[16], found[16];
-        frame.fill(beat_out, expected);
-        read_beat(t.m_axis_tdata_o, 0, found);
-        if (static_cast<bool>(t.m_axis_tlast_o) != last || t.m_axis_tkeep_o != ~uint64_t{0} >> (PST_BEAT_BYTES - valid))
+        frame.fill(pair.beat_out, expected);
+        read_beat(t.m_axis_tdata_o, p, found);
+        if (static_cast<bool>(element<1>(t.m_axis_tlast_o, p)) != last ||
+            element<64>(t.m_axis_tkeep_o, p) != ~uint64_t{0} >> (PST_BEAT_BYTES - valid))
             wrong(name(frame) + " has another length at the output");
         if (std::memcmp(expected, found, valid) != 0)
-            wrong(name(frame) + " has other bytes at the output, in beat " + std::to_string(beat_out));
-        if (t.m_axis_tid_o != frame.queue) wrong(name(frame) + " has another queue at the output");
-        if (t.m_axis_tuser_o) wrong(name(frame) + " is marked as spoilt");
+            wrong(name(frame) + " has other bytes at the output, in beat " + std::to_string(pair.beat_out));
+        if (element<kQueueWidth>(t.m_axis_tid_o, p) != frame.queue) wrong(name(frame) + " has another queue at the output");
+        if (element<1>(t.m_axis_tuser_o, p)) wrong(name(frame) + " is marked as spoilt");
         ++result.output_beats;
-        ++beat_out;
+        ++pair.beat_out;
         if (!last) return;
-        beat_out = 0;
+        pair.beat_out = 0;
         ++result.frames;
         result.bytes += frame.length;
+        result.bytes_of[p] += frame.length;
         in_use[frame.page] = false;
-        sending.pop_front();
+        pair.sending.pop_front();
         ++sent;
         --under_way;
     }
@@ -356,12 +388,9 @@ class Bench {
     std::vector<pst_axi_pins> axi;
     uint32_t weights = 0;
     uint64_t now = 0, last_id = 0, under_way = 0, stored = 0, sent = 0;
-    Frame offered, leaving;                         // at s_meta, at s_deq; id 0: none
-    std::deque<Frame> arriving, unstored, waiting;  // data still to come; without their enqueue; between m_enq and s_deq
-    std::deque<Frame> sending;
-    bool beat_valid = false;
-    uint32_t beat_in = 0, beat_out = 0;
-    std::vector<bool> in_use;  // by page
+    std::vector<Pair> pairs;
+    std::deque<Frame> waiting;  // between m_enq and s_deq, of all pairs
+    std::vector<bool> in_use;   // by page
 };
 
 }  // namespace

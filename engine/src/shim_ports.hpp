@@ -38,6 +38,21 @@ inline void set_element(Port& port, unsigned index, unsigned value) {
     port = static_cast<Port>((port & ~(mask << (index * Width))) | (value & mask) << (index * Width));
 }
 
+// Sets element `index` of an array of elements of up to 32 bits.
+template <unsigned Width, typename Port>
+inline void set_word(Port& port, unsigned index, std::uint64_t value) {
+    static_assert(Width <= 32);
+    constexpr std::uint64_t mask = (std::uint64_t{1} << Width) - 1;
+    const unsigned bit = index * Width;
+    if constexpr (kIsWide<Port>) {
+        const std::uint64_t wide = mask << (bit % 32), bits = (value & mask) << (bit % 32);
+        port[bit / 32] = static_cast<std::uint32_t>((port[bit / 32] & ~wide) | bits);
+        if (wide >> 32) port[bit / 32 + 1] = static_cast<std::uint32_t>((port[bit / 32 + 1] & ~(wide >> 32)) | bits >> 32);
+    } else {
+        port = static_cast<Port>((static_cast<std::uint64_t>(port) & ~(mask << bit)) | (value & mask) << bit);
+    }
+}
+
 // 512-bit elements.
 template <typename Port>
 inline void read_beat(const Port& port, unsigned index, std::uint32_t* to) {

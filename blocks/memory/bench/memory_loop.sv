@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The whole block as a device uses it: top of its tests and of `bench memory`. The test bench stands for classify, queue
-// manager and scheduler (it decides in which order what came out of m_enq goes back in at s_deq, or is dropped at
-// s_drop), and for the memories.
+// The whole block as a device uses it: top of its tests and of `bench memory`, with one pair of rx and tx handler or with several in front
+// of the same memories and page pools. The test bench stands for classify, queue manager and scheduler (it decides in which order what came
+// out of an m_enq goes back in at an s_deq, or is dropped at s_drop), and for the memories.
 module memory_loop
   import pst_memory_pkg::pages_t;
 #(
+    parameter int unsigned               Pairs          = 1,
     parameter int unsigned               Queues         = 1024,
     parameter int unsigned               Memories       = 1,
     parameter logic [Memories-1:0][31:0] MemPages       = {Memories{32'd1024}},
@@ -20,35 +21,35 @@ module memory_loop
 ) (
     input  logic                               clk_i,
     input  logic                               rst_i,
-    input  logic                               s_meta_valid_i,
-    output logic                               s_meta_ready_o,
-    input  logic [QueueWidth-1:0]              s_meta_queue_i,
-    input  pst_pkg::len_t                      s_meta_len_i,
-    input  logic                               s_data_valid_i,
-    output logic                               s_data_ready_o,
-    input  logic [511:0]                       s_data_i,
-    input  logic                               s_data_last_i,
-    output logic                               m_enq_valid_o,
-    input  logic                               m_enq_ready_i,
-    output logic [QueueWidth-1:0]              m_enq_queue_o,
-    output logic [DescWidth-1:0]               m_enq_desc_o,
-    output pst_pkg::len_t                      m_enq_len_o,
-    output pst_pkg::drop_e                     m_enq_reason_o,
+    input  logic [Pairs-1:0]                   s_meta_valid_i,
+    output logic [Pairs-1:0]                   s_meta_ready_o,
+    input  logic [Pairs-1:0][QueueWidth-1:0]   s_meta_queue_i,
+    input  pst_pkg::len_t [Pairs-1:0]          s_meta_len_i,
+    input  logic [Pairs-1:0]                   s_data_valid_i,
+    output logic [Pairs-1:0]                   s_data_ready_o,
+    input  logic [Pairs-1:0][511:0]            s_data_i,
+    input  logic [Pairs-1:0]                   s_data_last_i,
+    output logic [Pairs-1:0]                   m_enq_valid_o,
+    input  logic [Pairs-1:0]                   m_enq_ready_i,
+    output logic [Pairs-1:0][QueueWidth-1:0]   m_enq_queue_o,
+    output logic [Pairs-1:0][DescWidth-1:0]    m_enq_desc_o,
+    output pst_pkg::len_t [Pairs-1:0]          m_enq_len_o,
+    output pst_pkg::drop_e [Pairs-1:0]         m_enq_reason_o,
     input  logic                               s_drop_valid_i,
     output logic                               s_drop_ready_o,
     input  logic [DescWidth-1:0]               s_drop_desc_i,
-    input  logic                               s_deq_valid_i,
-    output logic                               s_deq_ready_o,
-    input  logic [QueueWidth-1:0]              s_deq_queue_i,
-    input  logic [DescWidth-1:0]               s_deq_desc_i,
-    input  pst_pkg::len_t                      s_deq_len_i,
-    output logic                               m_axis_tvalid_o,
-    input  logic                               m_axis_tready_i,
-    output logic [511:0]                       m_axis_tdata_o,
-    output logic [63:0]                        m_axis_tkeep_o,
-    output logic                               m_axis_tlast_o,
-    output logic                               m_axis_tuser_o,
-    output logic [QueueWidth-1:0]              m_axis_tid_o,
+    input  logic [Pairs-1:0]                   s_deq_valid_i,
+    output logic [Pairs-1:0]                   s_deq_ready_o,
+    input  logic [Pairs-1:0][QueueWidth-1:0]   s_deq_queue_i,
+    input  logic [Pairs-1:0][DescWidth-1:0]    s_deq_desc_i,
+    input  pst_pkg::len_t [Pairs-1:0]          s_deq_len_i,
+    output logic [Pairs-1:0]                   m_axis_tvalid_o,
+    input  logic [Pairs-1:0]                   m_axis_tready_i,
+    output logic [Pairs-1:0][511:0]            m_axis_tdata_o,
+    output logic [Pairs-1:0][63:0]             m_axis_tkeep_o,
+    output logic [Pairs-1:0]                   m_axis_tlast_o,
+    output logic [Pairs-1:0]                   m_axis_tuser_o,
+    output logic [Pairs-1:0][QueueWidth-1:0]   m_axis_tid_o,
     output logic [Memories-1:0]                m_axi_awvalid_o,
     input  logic [Memories-1:0]                m_axi_awready_i,
     output logic [Memories-1:0][AddrWidth-1:0] m_axi_awaddr_o,
@@ -72,18 +73,25 @@ module memory_loop
     input  logic [Memories-1:0]                m_axi_rlast_i
 );
 
-  logic req_valid, req_ready, gnt_valid, gnt_ready, gnt_ok;
-  pst_pkg::len_t req_len;
-  logic [DescWidth-1:0] gnt_desc;
-  logic rx_free_valid, rx_free_ready, tx_free_valid, tx_free_ready, free_valid, free_ready;
-  logic [DescWidth-1:0] rx_free_desc, tx_free_desc, free_desc;
+  // Of each pair.
+  logic [Pairs-1:0] req_valid, req_ready, gnt_valid, gnt_ready, gnt_ok;
+  pst_pkg::len_t [Pairs-1:0] req_len;
+  logic [Pairs-1:0][DescWidth-1:0] gnt_desc;
+  logic [Pairs-1:0] rx_free_valid, rx_free_ready, tx_free_valid, tx_free_ready;
+  logic [Pairs-1:0][DescWidth-1:0] rx_free_desc, tx_free_desc;
 
-  logic awvalid, awready, wvalid, wready, wlast, bvalid, bready, arvalid, arready, rvalid, rready, rlast;
-  logic [AddrWidth-1:0] awaddr, araddr;
-  logic [7:0] awlen, arlen;
-  logic [511:0] wdata, rdata;
-  logic [63:0] wstrb;
-  logic [1:0] bresp, rresp;
+  logic [Pairs-1:0] awvalid, awready, wvalid, wready, wlast, bvalid, bready, arvalid, arready, rvalid, rready, rlast;
+  logic [Pairs-1:0][AddrWidth-1:0] awaddr, araddr;
+  logic [Pairs-1:0][7:0] awlen, arlen;
+  logic [Pairs-1:0][511:0] wdata, rdata;
+  logic [Pairs-1:0][63:0] wstrb;
+  logic [Pairs-1:0][1:0] bresp, rresp;
+
+  // At the pools.
+  logic pool_req_valid, pool_req_ready, pool_gnt_valid, pool_gnt_ready, pool_gnt_ok, free_valid, free_ready;
+  pst_pkg::len_t pool_req_len;
+  logic [DescWidth-1:0] pool_gnt_desc, free_desc;
+  logic [Memories-1:0] pool_req_memories;
 
   pst_page_pools #(
       .Memories(Memories),
@@ -92,21 +100,21 @@ module memory_loop
   ) u_pools (
       .clk_i,
       .rst_i,
-      .s_req_valid_i(req_valid),
-      .s_req_ready_o(req_ready),
-      .s_req_len_i(req_len),
-      .s_req_memories_i('1),
-      .m_gnt_valid_o(gnt_valid),
-      .m_gnt_ready_i(gnt_ready),
-      .m_gnt_ok_o(gnt_ok),
-      .m_gnt_desc_o(gnt_desc),
+      .s_req_valid_i(pool_req_valid),
+      .s_req_ready_o(pool_req_ready),
+      .s_req_len_i(pool_req_len),
+      .s_req_memories_i(pool_req_memories),
+      .m_gnt_valid_o(pool_gnt_valid),
+      .m_gnt_ready_i(pool_gnt_ready),
+      .m_gnt_ok_o(pool_gnt_ok),
+      .m_gnt_desc_o(pool_gnt_desc),
       .s_free_valid_i(free_valid),
       .s_free_ready_o(free_ready),
       .s_free_desc_i(free_desc)
   );
 
   pst_free_merge #(
-      .Ports(3),
+      .Ports(2 * Pairs + 1),
       .Width(DescWidth)
   ) u_free (
       .clk_i,
@@ -119,147 +127,240 @@ module memory_loop
       .m_free_desc_o(free_desc)
   );
 
-  pst_rx_handler #(
-      .Queues(Queues),
-      .Memories(Memories),
-      .MemPages(MemPages),
-      .MemPageBytes(MemPageBytes),
-      .MemBytes(MemBytes),
-      .AddrWidth(AddrWidth),
-      .MaxOutstanding(MaxOutstanding)
-  ) u_rx (
-      .clk_i,
-      .rst_i,
-      .s_meta_valid_i,
-      .s_meta_ready_o,
-      .s_meta_queue_i,
-      .s_meta_len_i,
-      .s_data_valid_i,
-      .s_data_ready_o,
-      .s_data_i,
-      .s_data_last_i,
-      .m_req_valid_o(req_valid),
-      .m_req_ready_i(req_ready),
-      .m_req_len_o(req_len),
-      .s_gnt_valid_i(gnt_valid),
-      .s_gnt_ready_o(gnt_ready),
-      .s_gnt_ok_i(gnt_ok),
-      .s_gnt_desc_i(gnt_desc),
-      .m_axi_awvalid_o(awvalid),
-      .m_axi_awready_i(awready),
-      .m_axi_awaddr_o(awaddr),
-      .m_axi_awlen_o(awlen),
-      .m_axi_wvalid_o(wvalid),
-      .m_axi_wready_i(wready),
-      .m_axi_wdata_o(wdata),
-      .m_axi_wstrb_o(wstrb),
-      .m_axi_wlast_o(wlast),
-      .m_axi_bvalid_i(bvalid),
-      .m_axi_bready_o(bready),
-      .m_axi_bresp_i(bresp),
-      .m_enq_valid_o,
-      .m_enq_ready_i,
-      .m_enq_queue_o,
-      .m_enq_desc_o,
-      .m_enq_len_o,
-      .m_enq_reason_o,
-      .m_free_valid_o(rx_free_valid),
-      .m_free_ready_i(rx_free_ready),
-      .m_free_desc_o(rx_free_desc)
-  );
+  for (genvar p = 0; p < int'(Pairs); p++) begin : g_pair
+    pst_rx_handler #(
+        .Queues(Queues),
+        .Memories(Memories),
+        .MemPages(MemPages),
+        .MemPageBytes(MemPageBytes),
+        .MemBytes(MemBytes),
+        .AddrWidth(AddrWidth),
+        .MaxOutstanding(MaxOutstanding)
+    ) u_rx (
+        .clk_i,
+        .rst_i,
+        .s_meta_valid_i(s_meta_valid_i[p]),
+        .s_meta_ready_o(s_meta_ready_o[p]),
+        .s_meta_queue_i(s_meta_queue_i[p]),
+        .s_meta_len_i(s_meta_len_i[p]),
+        .s_data_valid_i(s_data_valid_i[p]),
+        .s_data_ready_o(s_data_ready_o[p]),
+        .s_data_i(s_data_i[p]),
+        .s_data_last_i(s_data_last_i[p]),
+        .m_req_valid_o(req_valid[p]),
+        .m_req_ready_i(req_ready[p]),
+        .m_req_len_o(req_len[p]),
+        .s_gnt_valid_i(gnt_valid[p]),
+        .s_gnt_ready_o(gnt_ready[p]),
+        .s_gnt_ok_i(gnt_ok[p]),
+        .s_gnt_desc_i(gnt_desc[p]),
+        .m_axi_awvalid_o(awvalid[p]),
+        .m_axi_awready_i(awready[p]),
+        .m_axi_awaddr_o(awaddr[p]),
+        .m_axi_awlen_o(awlen[p]),
+        .m_axi_wvalid_o(wvalid[p]),
+        .m_axi_wready_i(wready[p]),
+        .m_axi_wdata_o(wdata[p]),
+        .m_axi_wstrb_o(wstrb[p]),
+        .m_axi_wlast_o(wlast[p]),
+        .m_axi_bvalid_i(bvalid[p]),
+        .m_axi_bready_o(bready[p]),
+        .m_axi_bresp_i(bresp[p]),
+        .m_enq_valid_o(m_enq_valid_o[p]),
+        .m_enq_ready_i(m_enq_ready_i[p]),
+        .m_enq_queue_o(m_enq_queue_o[p]),
+        .m_enq_desc_o(m_enq_desc_o[p]),
+        .m_enq_len_o(m_enq_len_o[p]),
+        .m_enq_reason_o(m_enq_reason_o[p]),
+        .m_free_valid_o(rx_free_valid[p]),
+        .m_free_ready_i(rx_free_ready[p]),
+        .m_free_desc_o(rx_free_desc[p])
+    );
 
-  pst_tx_handler #(
-      .Queues(Queues),
-      .Memories(Memories),
-      .MemPages(MemPages),
-      .MemPageBytes(MemPageBytes),
-      .MemBytes(MemBytes),
-      .AddrWidth(AddrWidth),
-      .MaxOutstanding(MaxOutstanding)
-  ) u_tx (
-      .clk_i,
-      .rst_i,
-      .ev_sent_valid_o(),
-      .ev_sent_queue_o(),
-      .ev_sent_len_o(),
-      .s_deq_valid_i,
-      .s_deq_ready_o,
-      .s_deq_queue_i,
-      .s_deq_desc_i,
-      .s_deq_len_i,
-      .m_axi_arvalid_o(arvalid),
-      .m_axi_arready_i(arready),
-      .m_axi_araddr_o(araddr),
-      .m_axi_arlen_o(arlen),
-      .m_axi_rvalid_i(rvalid),
-      .m_axi_rready_o(rready),
-      .m_axi_rdata_i(rdata),
-      .m_axi_rresp_i(rresp),
-      .m_axi_rlast_i(rlast),
-      .m_axis_tvalid_o,
-      .m_axis_tready_i,
-      .m_axis_tdata_o,
-      .m_axis_tkeep_o,
-      .m_axis_tlast_o,
-      .m_axis_tuser_o,
-      .m_axis_tid_o,
-      .m_free_valid_o(tx_free_valid),
-      .m_free_ready_i(tx_free_ready),
-      .m_free_desc_o(tx_free_desc)
-  );
+    pst_tx_handler #(
+        .Queues(Queues),
+        .Memories(Memories),
+        .MemPages(MemPages),
+        .MemPageBytes(MemPageBytes),
+        .MemBytes(MemBytes),
+        .AddrWidth(AddrWidth),
+        .MaxOutstanding(MaxOutstanding)
+    ) u_tx (
+        .clk_i,
+        .rst_i,
+        .ev_sent_valid_o(),
+        .ev_sent_queue_o(),
+        .ev_sent_len_o(),
+        .s_deq_valid_i(s_deq_valid_i[p]),
+        .s_deq_ready_o(s_deq_ready_o[p]),
+        .s_deq_queue_i(s_deq_queue_i[p]),
+        .s_deq_desc_i(s_deq_desc_i[p]),
+        .s_deq_len_i(s_deq_len_i[p]),
+        .m_axi_arvalid_o(arvalid[p]),
+        .m_axi_arready_i(arready[p]),
+        .m_axi_araddr_o(araddr[p]),
+        .m_axi_arlen_o(arlen[p]),
+        .m_axi_rvalid_i(rvalid[p]),
+        .m_axi_rready_o(rready[p]),
+        .m_axi_rdata_i(rdata[p]),
+        .m_axi_rresp_i(rresp[p]),
+        .m_axi_rlast_i(rlast[p]),
+        .m_axis_tvalid_o(m_axis_tvalid_o[p]),
+        .m_axis_tready_i(m_axis_tready_i[p]),
+        .m_axis_tdata_o(m_axis_tdata_o[p]),
+        .m_axis_tkeep_o(m_axis_tkeep_o[p]),
+        .m_axis_tlast_o(m_axis_tlast_o[p]),
+        .m_axis_tuser_o(m_axis_tuser_o[p]),
+        .m_axis_tid_o(m_axis_tid_o[p]),
+        .m_free_valid_o(tx_free_valid[p]),
+        .m_free_ready_i(tx_free_ready[p]),
+        .m_free_desc_o(tx_free_desc[p])
+    );
+  end
 
-  pst_memory_fabric #(
-      .Memories(Memories),
-      .MemBytes(MemBytes),
-      .AddrWidth(AddrWidth),
-      .MaxOutstanding(MaxOutstanding),
-      .WriteFifoBeats(WriteFifoBeats),
-      .ReadFifoBeats(ReadFifoBeats)
-  ) u_fabric (
-      .clk_i,
-      .rst_i,
-      .s_axi_awvalid_i(awvalid),
-      .s_axi_awready_o(awready),
-      .s_axi_awaddr_i(awaddr),
-      .s_axi_awlen_i(awlen),
-      .s_axi_wvalid_i(wvalid),
-      .s_axi_wready_o(wready),
-      .s_axi_wdata_i(wdata),
-      .s_axi_wstrb_i(wstrb),
-      .s_axi_wlast_i(wlast),
-      .s_axi_bvalid_o(bvalid),
-      .s_axi_bready_i(bready),
-      .s_axi_bresp_o(bresp),
-      .s_axi_arvalid_i(arvalid),
-      .s_axi_arready_o(arready),
-      .s_axi_araddr_i(araddr),
-      .s_axi_arlen_i(arlen),
-      .s_axi_rvalid_o(rvalid),
-      .s_axi_rready_i(rready),
-      .s_axi_rdata_o(rdata),
-      .s_axi_rresp_o(rresp),
-      .s_axi_rlast_o(rlast),
-      .m_axi_awvalid_o,
-      .m_axi_awready_i,
-      .m_axi_awaddr_o,
-      .m_axi_awlen_o,
-      .m_axi_wvalid_o,
-      .m_axi_wready_i,
-      .m_axi_wdata_o,
-      .m_axi_wstrb_o,
-      .m_axi_wlast_o,
-      .m_axi_bvalid_i,
-      .m_axi_bready_o,
-      .m_axi_bresp_i,
-      .m_axi_arvalid_o,
-      .m_axi_arready_i,
-      .m_axi_araddr_o,
-      .m_axi_arlen_o,
-      .m_axi_rvalid_i,
-      .m_axi_rready_o,
-      .m_axi_rdata_i,
-      .m_axi_rresp_i,
-      .m_axi_rlast_i
-  );
+  if (Pairs == 1) begin : g_one
+    assign pool_req_valid    = req_valid;
+    assign req_ready         = pool_req_ready;
+    assign pool_req_len      = req_len;
+    assign pool_req_memories = '1;
+    assign gnt_valid         = pool_gnt_valid;
+    assign pool_gnt_ready    = gnt_ready;
+    assign gnt_ok            = pool_gnt_ok;
+    assign gnt_desc          = pool_gnt_desc;
+
+    pst_memory_fabric #(
+        .Memories(Memories),
+        .MemBytes(MemBytes),
+        .AddrWidth(AddrWidth),
+        .MaxOutstanding(MaxOutstanding),
+        .WriteFifoBeats(WriteFifoBeats),
+        .ReadFifoBeats(ReadFifoBeats)
+    ) u_fabric (
+        .clk_i,
+        .rst_i,
+        .s_axi_awvalid_i(awvalid),
+        .s_axi_awready_o(awready),
+        .s_axi_awaddr_i(awaddr),
+        .s_axi_awlen_i(awlen),
+        .s_axi_wvalid_i(wvalid),
+        .s_axi_wready_o(wready),
+        .s_axi_wdata_i(wdata),
+        .s_axi_wstrb_i(wstrb),
+        .s_axi_wlast_i(wlast),
+        .s_axi_bvalid_o(bvalid),
+        .s_axi_bready_i(bready),
+        .s_axi_bresp_o(bresp),
+        .s_axi_arvalid_i(arvalid),
+        .s_axi_arready_o(arready),
+        .s_axi_araddr_i(araddr),
+        .s_axi_arlen_i(arlen),
+        .s_axi_rvalid_o(rvalid),
+        .s_axi_rready_i(rready),
+        .s_axi_rdata_o(rdata),
+        .s_axi_rresp_o(rresp),
+        .s_axi_rlast_o(rlast),
+        .m_axi_awvalid_o,
+        .m_axi_awready_i,
+        .m_axi_awaddr_o,
+        .m_axi_awlen_o,
+        .m_axi_wvalid_o,
+        .m_axi_wready_i,
+        .m_axi_wdata_o,
+        .m_axi_wstrb_o,
+        .m_axi_wlast_o,
+        .m_axi_bvalid_i,
+        .m_axi_bready_o,
+        .m_axi_bresp_i,
+        .m_axi_arvalid_o,
+        .m_axi_arready_i,
+        .m_axi_araddr_o,
+        .m_axi_arlen_o,
+        .m_axi_rvalid_i,
+        .m_axi_rready_o,
+        .m_axi_rdata_i,
+        .m_axi_rresp_i,
+        .m_axi_rlast_i
+    );
+  end else begin : g_several
+    pst_share_pages #(
+        .Ports(Pairs),
+        .Memories(Memories),
+        .DescWidth(DescWidth)
+    ) u_pages (
+        .clk_i,
+        .rst_i,
+        .s_req_valid_i(req_valid),
+        .s_req_ready_o(req_ready),
+        .s_req_len_i(req_len),
+        .s_req_memories_i('1),
+        .m_gnt_valid_o(gnt_valid),
+        .m_gnt_ready_i(gnt_ready),
+        .m_gnt_ok_o(gnt_ok),
+        .m_gnt_desc_o(gnt_desc),
+        .m_req_valid_o(pool_req_valid),
+        .m_req_ready_i(pool_req_ready),
+        .m_req_len_o(pool_req_len),
+        .m_req_memories_o(pool_req_memories),
+        .s_gnt_valid_i(pool_gnt_valid),
+        .s_gnt_ready_o(pool_gnt_ready),
+        .s_gnt_ok_i(pool_gnt_ok),
+        .s_gnt_desc_i(pool_gnt_desc)
+    );
+
+    pst_shared_fabric #(
+        .Pairs(Pairs),
+        .Memories(Memories),
+        .MemBytes(MemBytes),
+        .AddrWidth(AddrWidth),
+        .MaxOutstanding(MaxOutstanding),
+        .WriteFifoBeats(WriteFifoBeats),
+        .ReadFifoBeats(ReadFifoBeats)
+    ) u_fabric (
+        .clk_i,
+        .rst_i,
+        .s_axi_awvalid_i(awvalid),
+        .s_axi_awready_o(awready),
+        .s_axi_awaddr_i(awaddr),
+        .s_axi_awlen_i(awlen),
+        .s_axi_wvalid_i(wvalid),
+        .s_axi_wready_o(wready),
+        .s_axi_wdata_i(wdata),
+        .s_axi_wstrb_i(wstrb),
+        .s_axi_wlast_i(wlast),
+        .s_axi_bvalid_o(bvalid),
+        .s_axi_bready_i(bready),
+        .s_axi_bresp_o(bresp),
+        .s_axi_arvalid_i(arvalid),
+        .s_axi_arready_o(arready),
+        .s_axi_araddr_i(araddr),
+        .s_axi_arlen_i(arlen),
+        .s_axi_rvalid_o(rvalid),
+        .s_axi_rready_i(rready),
+        .s_axi_rdata_o(rdata),
+        .s_axi_rresp_o(rresp),
+        .s_axi_rlast_o(rlast),
+        .m_axi_awvalid_o,
+        .m_axi_awready_i,
+        .m_axi_awaddr_o,
+        .m_axi_awlen_o,
+        .m_axi_wvalid_o,
+        .m_axi_wready_i,
+        .m_axi_wdata_o,
+        .m_axi_wstrb_o,
+        .m_axi_wlast_o,
+        .m_axi_bvalid_i,
+        .m_axi_bready_o,
+        .m_axi_bresp_i,
+        .m_axi_arvalid_o,
+        .m_axi_arready_i,
+        .m_axi_araddr_o,
+        .m_axi_arlen_o,
+        .m_axi_rvalid_i,
+        .m_axi_rready_o,
+        .m_axi_rdata_i,
+        .m_axi_rresp_i,
+        .m_axi_rlast_i
+    );
+  end
 
 endmodule

@@ -10,4 +10,8 @@ pst_tx_handler.sv
 pst_fabric_address.sv
 pst_fabric_write.sv
 pst_fabric_read.sv
+pst_share_write.sv
+pst_share_read.sv
+pst_share_pages.sv
+pst_shared_fabric.sv
 pst_memory_fabric.sv

@@ -7,7 +7,8 @@ module pst_fabric_read #(
     parameter logic [Memories-1:0][63:0] MemBytes       = {Memories{64'd2097152}},  // multiples of 4096
     parameter int unsigned               AddrWidth      = 32,                       // bits
     parameter int unsigned               MaxOutstanding = 32,                       // bursts without their last beat, >= 2
-    parameter int unsigned               FifoBeats      = 32,                       // per memory, >= 2
+    parameter int unsigned               FifoBeats      = 32,                       // per memory, >= 2; with Reserve >= 64
+    parameter bit                        Reserve        = 1'b0,  // ask a memory only for what its FIFO has room for
     localparam int unsigned DataWidth = pst_memory_pkg::DataWidth
 ) (
     input  logic                               clk_i,
@@ -34,6 +35,9 @@ module pst_fabric_read #(
     input  logic [Memories-1:0]                m_axi_rlast_i
 );
 
+  if (Reserve && FifoBeats < pst_memory_pkg::BoundaryBytes / pst_memory_pkg::DataBytes) begin : g_bad_room
+    $error("pst_fabric_read: FifoBeats is %0d; with Reserve the longest burst of 64 beats must fit", FifoBeats);
+  end
   if (MaxOutstanding < 2 || FifoBeats < 2) begin : g_bad_depth
     $error("pst_fabric_read: MaxOutstanding (%0d) and FifoBeats (%0d) must be at least 2", MaxOutstanding, FifoBeats);
   end
@@ -54,6 +58,7 @@ module pst_fabric_read #(
   logic [Memories-1:0] beat_valid, pop;
   beat_t [Memories-1:0] beats;
   logic turn_valid, turn_ready;
+  logic [Memories-1:0] address_valid, address_ready;
 
   pst_fabric_address #(
       .Memories(Memories),
@@ -70,8 +75,8 @@ module pst_fabric_read #(
       .m_route_valid_o(route_in_valid),
       .m_route_ready_i(route_in_ready),
       .m_route_memory_o(route_in),
-      .m_valid_o(m_axi_arvalid_o),
-      .m_ready_i(m_axi_arready_i),
+      .m_valid_o(address_valid),
+      .m_ready_i(address_ready),
       .m_addr_o(m_axi_araddr_o),
       .m_len_o(m_axi_arlen_o)
   );
@@ -107,6 +112,30 @@ module pst_fabric_read #(
         .m_data_o(beats[m]),
         .level_o()
     );
+
+    if (Reserve) begin : g_reserve
+      // Beats of the FIFO that no burst has been promised. What a memory sends is always taken.
+      logic [$clog2(FifoBeats+1)-1:0] room_q;
+      logic roomy;
+
+      assign roomy              = 32'(room_q) > 32'(m_axi_arlen_o[m]);
+      assign m_axi_arvalid_o[m] = address_valid[m] && roomy;
+      assign address_ready[m]   = m_axi_arready_i[m] && roomy;
+
+      always_ff @(posedge clk_i) begin
+        room_q <= room_q + $bits(room_q)'(pop[m]) - (m_axi_arvalid_o[m] && m_axi_arready_i[m] ? $bits(room_q)'(m_axi_arlen_o[m]) + 1'b1 : '0);
+        if (rst_i) room_q <= $bits(room_q)'(FifoBeats);
+      end
+
+`ifndef SYNTHESIS
+      always_ff @(posedge clk_i) begin
+        if (!rst_i) a_room_was_reserved : assert (!m_axi_rvalid_i[m] || m_axi_rready_o[m]) else $error("pst_fabric_read: no room for memory %0d", m);
+      end
+`endif
+    end else begin : g_direct
+      assign m_axi_arvalid_o[m] = address_valid[m];
+      assign address_ready[m]   = m_axi_arready_i[m];
+    end
   end
 
   assign turn_valid = route_valid && beat_valid[route];

@@ -1,7 +1,7 @@
 """`bench memory`: how much of the memories' bandwidth the block `memory` uses, on the verilated hardware; every frame is checked.
 
-One pair of rx and tx handler stores and fetches frames as fast as it can, with a backlog between the two; behind the fabric is one memory
-for each channel, with the engine's timing.
+Each pair of rx and tx handler stores and fetches frames as fast as it can, with a backlog between the two that all share; behind the fabric
+is one memory for each channel, with the engine's timing.
 """
 
 import ctypes
@@ -22,6 +22,8 @@ SIZES = ((60, 7), (590, 4), (1514, 1))  # IMIX, without FCS
 ORDERS = ("random", "fifo")  # the numbers of pst_memory_job
 IDEAL = {"read_latency": 40, "write_latency": 20, "gap_permille": 0}  # cycles, as in scenarios that say nothing
 BOUNDARY = 4096
+MOST_PAIRS = 16
+BURST = 64  # beats of the longest burst: what several pairs need in the FIFO of each for read data
 # What can be set of a channel's controller, with its range; all by default as the kind of memory has it.
 CONTROLLER = {"queue": (4, 1024), "batch": (1, 1024), "close_rows": (0, 1), "hash_groups": (0, 1)}
 KEYS = (
@@ -61,7 +63,7 @@ class Job(ctypes.Structure):
         *((name, ctypes.c_uint32) for name in _QUEUES),
         ("timing", Timing),
         ("first_refresh", ctypes.c_uint32 * memories.MAX_CHANNELS),
-        *((name, ctypes.c_uint32) for name in ("dram", "channels", "fifo", "sizes")),
+        *((name, ctypes.c_uint32) for name in ("dram", "channels", "pairs", "fifo", "sizes")),
         ("size", ctypes.c_uint32 * _MOST_SIZES),
         ("weight", ctypes.c_uint32 * _MOST_SIZES),
     ]
@@ -79,6 +81,7 @@ class Result(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_uint64) for name in _COUNTS),
         ("beats", ctypes.c_uint64 * memories.MAX_CHANNELS),
+        ("bytes_of", ctypes.c_uint64 * MOST_PAIRS),
         ("error", ctypes.c_char * 200),
     ]
 
@@ -105,12 +108,11 @@ def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
     every = options["pages"] * channels
     options["frames"] = take_number(settings, "frames", every // 2, 1, every * 3 // 4)
     options["packets"] = take_number(settings, "packets", FRAMES, 1000, 1 << 30)
-    options["pairs"] = take_number(settings, "pairs", 1, 1, 16)
-    if options["pairs"] > 1:
-        raise UserError(f"--set pairs={options['pairs']}: the fabric has one pair of rx and tx handler so far, give 1")
+    options["pairs"] = take_number(settings, "pairs", 1, 1, MOST_PAIRS)
     options["outstanding"] = take_number(settings, "outstanding", 64, 2, 1024)
-    for key in ("write_fifo", "read_fifo"):
-        options[key] = take_number(settings, key, 32, 2, 1024)
+    options["write_fifo"] = take_number(settings, "write_fifo", 32, 2, 1024)
+    several = options["pairs"] > 1
+    options["read_fifo"] = take_number(settings, "read_fifo", BURST if several else 32, BURST if several else 2, 1024)
     options |= _take_controller(settings, memory)
     nothing_left(settings, KEYS)
     return options
@@ -156,7 +158,7 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
     engine = verilate.ENGINE
     return verilate.build(
         verilate.Build(
-            name=f"memory_{count}",
+            name=f"memory_{options['pairs']}_{count}",
             top="memory_loop",
             sources=[
                 *library.sources_of("pst_memory_fabric"),
@@ -166,6 +168,7 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
             shim=engine / "src" / "shim_memory.cpp",
             headers=sorted((engine / "include" / "penstock" / "engine").glob("*.hpp")),
             parameters={
+                "Pairs": str(options["pairs"]),
                 "Memories": str(count),
                 "MemPages": _packed(options["pages"], 32, count),
                 "MemPageBytes": _packed(options["page_bytes"], 32, count),
@@ -175,7 +178,9 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
                 "WriteFifoBeats": str(options["write_fifo"]),
                 "ReadFifoBeats": str(options["read_fifo"]),
             },
-            defines={"PST_ADDR_WIDTH": address},
+            defines={
+                "PST_ADDR_WIDTH": address, "PST_PAIRS": options["pairs"], "PST_DESC_WIDTH": (options["pages"] * count - 1).bit_length(),
+            },  # fmt: skip
             assertions=False,
         ),
         report,
@@ -201,8 +206,8 @@ def job_of(options: dict[str, Any]) -> Job:
     """
     every = options["pages"] * options["channels"]
     job = Job(
-        warm_up=every, frames=options["packets"], backlog=options["frames"], slack=min(every // 4, 4 * options["outstanding"] + 64),
-        seed=options["seed"], mem_bytes=_memory_bytes(options), channels=options["channels"], fifo=ORDERS.index(options["order"]),
+        warm_up=every, frames=options["packets"], backlog=options["frames"], slack=min(every // 4, (4 * options["outstanding"] + 64) * options["pairs"]),
+        seed=options["seed"], mem_bytes=_memory_bytes(options), channels=options["channels"], pairs=options["pairs"], fifo=ORDERS.index(options["order"]),
     )  # fmt: skip
     for job.sizes, (size, weight) in enumerate(sizes_of(options), 1):
         job.size[job.sizes - 1], job.weight[job.sizes - 1] = size, weight
@@ -245,6 +250,7 @@ def run(options: dict[str, Any], path: Path | None, progress: Progress | None) -
         "efficiency": round(8 * memories.BEAT_BYTES * beats / seconds / most, 6),
         "goodput_bps": round(8 * result.bytes / seconds),
         "input_bps": round(8 * result.bytes_in / seconds),
+        "buffer_bps": round(8 * memories.BEAT_BYTES * beats / seconds),
         "theoretical_bps": most,
         "frames_per_second": round(result.frames / seconds),
         "cycles": result.cycles,
@@ -254,6 +260,7 @@ def run(options: dict[str, Any], path: Path | None, progress: Progress | None) -
         "read_beats_per_cycle": round(result.read_beats / result.cycles, 6),
         "input_waits": round(result.input_waits / result.cycles, 6),
         "channels": [{"share": round(count / beats, 6)} for count in result.beats[: options["channels"]]],
+        "pairs": [{"goodput_bps": round(8 * count / seconds)} for count in result.bytes_of[: options["pairs"]]],
         "assumed": {"clock_mhz": options["clock_mhz"]},
     }
     if job.dram:
@@ -269,9 +276,11 @@ def lines(result: dict[str, Any]) -> list[str]:
     found = [
         f"{config['channels']} x {config['memory']}, {size} in pages of {config['page_bytes']:,}, out in {config['order']} order, "
         f"{config['frames']:,} waiting; {config['clock_mhz']} MHz (assumed), seed {result['seed']}",
-        f"{result['efficiency']:.1%} of {result['theoretical_bps'] / 1e9:.1f} Gbit/s used, reads and writes",
+        f"{result['efficiency']:.1%} of {result['theoretical_bps'] / 1e9:.1f} Gbit/s used: {result['buffer_bps'] / 1e9:.1f} Gbit/s, "
+        "reads and writes",
         f"{result['goodput_bps'] / 1e9:.2f} Gbit/s of frames each way, {result['frames_per_second'] / 1e6:.2f} million frames a second",
-        f"{result['write_beats_per_cycle']:.3f} beats written and {result['read_beats_per_cycle']:.3f} read per cycle of at most 1",
+        f"{result['write_beats_per_cycle']:.3f} beats written and {result['read_beats_per_cycle']:.3f} read per cycle of at most "
+        f"{config['pairs']}, one for each pair of handlers",
         f"each memory carries {min(shares):.1%} to {max(shares):.1%} of the beats",
     ]
     if "dram" in result:
