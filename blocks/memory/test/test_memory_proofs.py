@@ -1,4 +1,4 @@
-"""The proofs of the page allocator and of the admission pass. Which faults they find: ../faults.yaml."""
+"""The proofs of the page allocator, of the admission and of what several pairs share pass. Which faults they find: ../faults.yaml."""
 
 import pytest
 
@@ -13,3 +13,9 @@ def test_proof_passes(task: str) -> None:
 @pytest.mark.parametrize("task", ["prove_one", "prove_two", "cover_one"])
 def test_admission_proof_passes(task: str) -> None:
     assert testkit.run_proof("memory", "pst_page_admission", [task]) == {task: "PASS"}
+
+
+@pytest.mark.parametrize("module", ["pst_share_write", "pst_share_read"])
+@pytest.mark.parametrize("task", ["prove_2", "prove_3", "follow_2", "cover_2"])
+def test_share_proof_passes(module: str, task: str) -> None:
+    assert testkit.run_proof("memory", module, [task]) == {task: "PASS"}
