@@ -63,6 +63,21 @@ def test_channels_share_the_load_and_add_up() -> None:
     assert 1.8 * one["goodput_bps"] < two["goodput_bps"] < 2.1 * one["goodput_bps"]
 
 
+def test_pairs_share_the_memories() -> None:
+    """Two streams of 512 bits to three memories on the chip; the pools give a page a cycle to all, so single beats get no more than that."""
+    settings = {"memory": "sram", "channels": 3, "pairs": 2, "pages": 1024}
+    large, small = (measure(size=size, **settings) for size in (1514, 64))
+    streams = 2 * 1514 * 8 * 300e6 / 24
+    assert 0.97 * streams < large["goodput_bps"] <= 1.001 * streams
+    assert large["read_beats_per_cycle"] == pytest.approx(large["write_beats_per_cycle"], rel=0.02)
+    assert large["buffer_bps"] == pytest.approx(large["efficiency"] * large["theoretical_bps"], rel=1e-5)
+    assert 0.97 < small["frames_per_second"] / 300e6 <= 1.001
+    for found in (large, small):
+        assert sum(pair["goodput_bps"] for pair in found["pairs"]) == pytest.approx(found["goodput_bps"], rel=1e-6)
+        assert all(pair["goodput_bps"] == pytest.approx(found["goodput_bps"] / 2, rel=0.02) for pair in found["pairs"])
+        assert all(0.3 < channel["share"] < 0.37 for channel in found["channels"])
+
+
 def test_it_repeats_and_keeps_the_backlog() -> None:
     settings = {"size": "imix", "frames": 5000, "order": "fifo"}
     found, again, other = measure(seed=3, **settings), measure(seed=3, **settings), measure(seed=4, **settings)
@@ -127,7 +142,8 @@ def test_both_outputs(capsys: pytest.CaptureFixture[str]) -> None:
         (["clock_mhz=0"], "give 50 to 1,000"),
         (["order=lifo"], "no such choice"),
         (["frames=7000"], "frames=7000: give 1 to 6,144"),
-        (["pairs=4"], "one pair of rx and tx handler so far, give 1"),
+        (["pairs=17"], "give 1 to 16"),
+        (["pairs=2", "read_fifo=32"], "read_fifo=32: give 64 to 1,024"),
         (["read_fifo=1"], "give 2 to 1,024"),
         (["outstanding=1"], "give 2 to 1,024"),
         (["batch=100"], "batch is 100, more than the 64 places of a queue"),

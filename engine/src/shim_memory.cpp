@@ -212,7 +212,11 @@ class Bench {
     }
 
     void drive() {
-        for (uint32_t p = 0; p < PST_PAIRS; ++p) drive_pair(p, pairs[p]);
+        // What is scarce, a frame that waits or room for one more, goes to the pairs in turn.
+        for (uint32_t k = 0; k < PST_PAIRS; ++k) {
+            const uint32_t p = static_cast<uint32_t>((now + k) % PST_PAIRS);
+            drive_pair(p, pairs[p]);
+        }
         for (uint32_t m = 0; m < job.channels; ++m) drive_memory(m);
     }
 

@@ -250,7 +250,7 @@ GEOMETRIES = {
 }
 
 
-@pytest.mark.parametrize("name, pairs, outstanding", [("one", 2, 32), ("three", 3, 20)])
+@pytest.mark.parametrize("name, pairs, outstanding", [pytest.param("one", 2, 32, marks=pytest.mark.slow), ("three", 3, 20)])
 def test_pst_shared_fabric(name: str, pairs: int, outstanding: int) -> None:
     parameters = {
         **GEOMETRIES[name].parameters("Memories", "MemBytes"), "Pairs": pairs, "AddrWidth": 22, "MaxOutstanding": outstanding,

@@ -51,6 +51,25 @@ def test_engines_are_equal_on_any_memory(name: str) -> None:
     assert dram > 100
 
 
+@pytest.mark.slow
+def test_32_memories_of_any_mix() -> None:
+    """As many memories as there may be, of five page sizes and all kinds: equal engines, all memories at work, nothing lost on the way."""
+    config = configs.load("tiny_mix_32")
+    assert len(config.channels) == memories.MAX_CHANNELS
+    assert {memory.kind for memory in config.channels} == set(memories.kinds())
+    library = verilate.build_device(config, print)
+    carried = [0] * memories.MAX_CHANNELS
+    for number in range(seed(), seed() + JOBS // 2):
+        job, timing = twins.random_job(config, number)
+        rtl, model = (engine.run(job | {"device": twins.device(config, where, timing)}) for where in (library, None))
+        assert twins.differences(rtl, model) == [], f"seed {number}"
+        for one in (rtl, model):
+            assert one["findings"] == [] and one["conservation_ok"], f"seed {number}"
+        assert rtl["memory"] == model["memory"], f"seed {number}"
+        carried = [beats + memory["write_beats"] for beats, memory in zip(carried, rtl["memory"], strict=True)]
+    assert min(carried) > 0, "each memory was used"
+
+
 def test_channels_are_memories_of_their_own() -> None:
     config = configs.with_overrides(configs.load("edge_2048"), {"memories.ddr.channels": 3, "memories.ddr.kind": "ddr4_3200"})
     assert [memory.name for memory in config.channels] == ["ddr0", "ddr1", "ddr2"]
@@ -64,6 +83,7 @@ def test_channels_are_memories_of_their_own() -> None:
     [
         ({"memories.ddr.kind": "ddr4_2666"}, "must be one of ideal, sram, ddr4_2400"),
         ({"memories.ddr.channels": 33}, "must be at most 32, not 33"),
+        ({"max_frame_bytes": 2049}, "no memory has a page for the largest frame: max_frame_bytes is 2,049, the largest page has 2,048"),
         ({"memories.ddr.mapping": "row bank column group"}, "kind ideal has no controller"),
         ({"memories.ddr.kind": "hbm2", "memories.ddr.batch": 1000}, "more than the 128 places"),
     ],
