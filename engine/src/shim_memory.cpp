@@ -10,12 +10,11 @@
 #include <cstring>
 #include <deque>
 #include <exception>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "Vpst_device.h"
-#include "penstock/engine/memory_model.hpp"
+#include "bench_memories.hpp"
 #include "penstock/engine/random.hpp"
 #include "shim_model.hpp"
 #include "shim_ports.hpp"
@@ -25,32 +24,23 @@ extern "C" {
 // Written down once more by bench_memory.Job and bench_memory.Result, which compare the sizes when they load the library.
 struct pst_memory_job {
     uint64_t warm_up, frames, backlog, slack, seed;  // frames: out before measuring, measured, waiting, and that many more at most
-    uint64_t mem_bytes;                              // of each memory
-    uint64_t ticks, per_cycles;                      // from here to `timing`: DramSettings, where dram != 0
-    uint32_t access_bytes, groups, banks, row_accesses, fields, of[32], bits[32], hash_groups, row_bus, read_queue, write_queue, batch,
-        drain_from, drain_after, hit_limit, close_rows, forward, bursts, reorder_beats;
-    uint32_t read_latency, write_latency;  // of ideal memories, too
-    penstock::engine::DramTiming timing;
-    uint32_t first_refresh[32];
-    uint32_t dram, channels, pairs, fifo;  // fifo: frames leave in the order in which they came; 0: at random
+    pst_bench_memories memories;
+    uint32_t pairs, fifo;  // fifo: frames leave in the order in which they came; 0: at random
     uint32_t sizes, size[4], weight[4];
 };
 
 // All but `backlog` are of the measured cycles.
 struct pst_memory_result {
-    uint64_t cycles, frames, bytes, frames_in, bytes_in, input_waits, output_beats, read_beats, write_beats;
-    uint64_t reads, writes, forwarded, activates, refreshes, turns;  // of the DRAM
-    uint64_t backlog;                                                // frames that waited at the end
-    uint64_t beats[32];                                              // read and written, by memory
-    uint64_t bytes_of[16];                                           // out, by pair
+    uint64_t cycles, frames, bytes, frames_in, bytes_in, input_waits, output_beats;
+    pst_bench_memory_counts memories;
+    uint64_t backlog;       // frames that waited at the end
+    uint64_t bytes_of[16];  // out, by pair
     char error[200];
 };
 }
 
 namespace {
 
-using penstock::engine::MemoryModel;
-using penstock::engine::MemorySettings;
 using namespace penstock::shim;
 
 constexpr uint64_t kPatience = 200'000;  // cycles without a frame after which there will be none
@@ -78,43 +68,6 @@ struct Frame {
     }
 };
 
-MemorySettings memory_of(const pst_memory_job& job, uint32_t channel) {
-    MemorySettings memory;
-    memory.bytes = job.mem_bytes;
-    if (!job.dram) {
-        memory.read_latency = job.read_latency;
-        memory.write_latency = job.write_latency;
-        return memory;
-    }
-    penstock::engine::DramSettings dram;
-    dram.ticks = job.ticks;
-    dram.per_cycles = job.per_cycles;
-    dram.access_bytes = job.access_bytes;
-    dram.groups = job.groups;
-    dram.banks = job.banks;
-    dram.row_accesses = job.row_accesses;
-    for (uint32_t i = 0; i < job.fields; ++i)
-        dram.mapping.push_back({static_cast<penstock::engine::DramField::Of>(job.of[i]), job.bits[i]});
-    dram.hash_groups = job.hash_groups;
-    dram.timing = job.timing;
-    dram.row_bus = job.row_bus;
-    dram.read_queue = job.read_queue;
-    dram.write_queue = job.write_queue;
-    dram.batch = job.batch;
-    dram.drain_from = job.drain_from;
-    dram.drain_after = job.drain_after;
-    dram.hit_limit = job.hit_limit;
-    dram.close_rows = job.close_rows;
-    dram.forward = job.forward;
-    dram.bursts = job.bursts;
-    dram.reorder_beats = job.reorder_beats;
-    dram.read_latency = job.read_latency;
-    dram.write_latency = job.write_latency;
-    dram.first_refresh = job.first_refresh[channel];
-    memory.dram = dram;
-    return memory;
-}
-
 // What is at one pair of handlers.
 struct Pair {
     Frame offered, leaving;                // at s_meta, at s_deq; id 0: none
@@ -126,13 +79,8 @@ struct Pair {
 
 class Bench {
   public:
-    Bench(const pst_memory_job& j, pst_memory_result& r) : job(j), result(r), random(j.seed), axi(j.channels), pairs(PST_PAIRS) {
-            if (j.pairs != PST_PAIRS) wrong("the job is for another number of pairs");
-        for (uint32_t m = 0; m < job.channels; ++m) {
-            memories.push_back(std::make_unique<MemoryModel>(memory_of(job, m), m, job.seed));
-            axi[m].awsize_o = axi[m].arsize_o = 6;
-            axi[m].awburst_o = axi[m].arburst_o = 1;
-        }
+    Bench(const pst_memory_job& j, pst_memory_result& r) : job(j), result(r), random(j.seed), memories(j.memories, j.seed), pairs(PST_PAIRS) {
+        if (j.pairs != PST_PAIRS) wrong("the job is for another number of pairs");
         for (uint32_t i = 0; i < job.sizes; ++i) weights += job.weight[i];
     }
 
@@ -169,16 +117,7 @@ class Bench {
     // Everything counted so far.
     pst_memory_result counted() const {
         pst_memory_result r = result;
-        for (uint32_t m = 0; m < job.channels; ++m) {
-            const penstock::engine::MemoryCounts& c = memories[m]->counts();
-            r.read_beats += c.read_beats;
-            r.write_beats += c.write_beats;
-            r.beats[m] = c.read_beats + c.write_beats;
-            if (const penstock::engine::DramCounts* d = memories[m]->dram_counts()) {
-                r.reads += d->reads, r.writes += d->writes, r.forwarded += d->forwarded;
-                r.activates += d->activates, r.refreshes += d->refreshes, r.turns += d->turns;
-            }
-        }
+        r.memories = memories.counts();
         return r;
     }
 
@@ -187,13 +126,10 @@ class Bench {
         result.cycles = cycles;
         result.backlog = waiting.size();
         uint64_t pst_memory_result::* const counts[] = {
-            &pst_memory_result::frames,     &pst_memory_result::bytes,       &pst_memory_result::frames_in,
-            &pst_memory_result::bytes_in,   &pst_memory_result::input_waits, &pst_memory_result::output_beats,
-            &pst_memory_result::read_beats, &pst_memory_result::write_beats, &pst_memory_result::reads,
-            &pst_memory_result::writes,     &pst_memory_result::forwarded,   &pst_memory_result::activates,
-            &pst_memory_result::refreshes,  &pst_memory_result::turns};
+            &pst_memory_result::frames,   &pst_memory_result::bytes,       &pst_memory_result::frames_in,
+            &pst_memory_result::bytes_in, &pst_memory_result::input_waits, &pst_memory_result::output_beats};
         for (const auto count : counts) result.*count -= from.*count;
-        for (uint32_t m = 0; m < job.channels; ++m) result.beats[m] -= from.beats[m];
+        result.memories = to.memories - from.memories;
         for (uint32_t p = 0; p < PST_PAIRS; ++p) result.bytes_of[p] -= from.bytes_of[p];
     }
 
@@ -217,7 +153,7 @@ class Bench {
             const uint32_t p = static_cast<uint32_t>((now + k) % PST_PAIRS);
             drive_pair(p, pairs[p]);
         }
-        for (uint32_t m = 0; m < job.channels; ++m) drive_memory(m);
+        memories.drive(top(), now);
     }
 
     void drive_pair(uint32_t p, Pair& pair) {
@@ -254,49 +190,9 @@ class Bench {
         set_word<1>(t.s_deq_valid_i, p, pair.leaving.id != 0);
     }
 
-    void drive_memory(uint32_t m) {
-        Vpst_device& t = top();
-        pst_axi_pins& p = axi[m];
-        const bool held = p.rvalid_i;
-        memories[m]->drive(p, static_cast<int64_t>(now));
-        set_element<1>(t.m_axi_awready_i, m, p.awready_i);
-        set_element<1>(t.m_axi_wready_i, m, p.wready_i);
-        set_element<1>(t.m_axi_arready_i, m, p.arready_i);
-        set_element<1>(t.m_axi_bvalid_i, m, p.bvalid_i);
-        set_element<1>(t.m_axi_rvalid_i, m, p.rvalid_i);
-        if (p.rvalid_i && !held) {
-            write_beat(t.m_axi_rdata_i, m, p.rdata_i);
-            set_element<1>(t.m_axi_rlast_i, m, p.rlast_i);
-        }
-    }
-
-    void sample_memory(uint32_t m) {
-        Vpst_device& t = top();
-        pst_axi_pins& p = axi[m];
-        p.awvalid_o = element<1>(t.m_axi_awvalid_o, m);
-        if (p.awvalid_o) {
-            p.awaddr_o = element<PST_ADDR_WIDTH>(t.m_axi_awaddr_o, m);
-            p.awlen_o = element<8>(t.m_axi_awlen_o, m);
-        }
-        p.wvalid_o = element<1>(t.m_axi_wvalid_o, m);
-        if (p.wvalid_o) {
-            read_beat(t.m_axi_wdata_o, m, p.wdata_o);
-            p.wstrb_o = element<64>(t.m_axi_wstrb_o, m);
-            p.wlast_o = element<1>(t.m_axi_wlast_o, m);
-        }
-        p.bready_o = element<1>(t.m_axi_bready_o, m);
-        p.arvalid_o = element<1>(t.m_axi_arvalid_o, m);
-        if (p.arvalid_o) {
-            p.araddr_o = element<PST_ADDR_WIDTH>(t.m_axi_araddr_o, m);
-            p.arlen_o = element<8>(t.m_axi_arlen_o, m);
-        }
-        p.rready_o = element<1>(t.m_axi_rready_o, m);
-        memories[m]->sample(p, static_cast<int64_t>(now));
-    }
-
     void sample() {
         for (uint32_t p = 0; p < PST_PAIRS; ++p) sample_pair(p, pairs[p]);
-        for (uint32_t m = 0; m < job.channels; ++m) sample_memory(m);
+        memories.sample(top(), now);
     }
 
     void sample_pair(uint32_t p, Pair& pair) {
@@ -388,8 +284,7 @@ class Bench {
     pst_memory_result& result;
     Clocked<Vpst_device> device;
     penstock::engine::Random random;
-    std::vector<std::unique_ptr<MemoryModel>> memories;
-    std::vector<pst_axi_pins> axi;
+    BenchMemories<PST_ADDR_WIDTH> memories;
     uint32_t weights = 0;
     uint64_t now = 0, last_id = 0, under_way = 0, stored = 0, sent = 0;
     std::vector<Pair> pairs;

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from penstock.benches import memory_job
 from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs.design import Bench
-from penstock.engine import memories
 from penstock.errors import UserError
 from penstock.hardware import library, verilate
 from penstock.paths import BLOCKS
@@ -20,59 +20,31 @@ FRAMES = 50_000
 LONGEST = 9600
 SIZES = ((60, 7), (590, 4), (1514, 1))  # IMIX, without FCS
 ORDERS = ("random", "fifo")  # the numbers of pst_memory_job
-IDEAL = {"read_latency": 40, "write_latency": 20, "gap_permille": 0}  # cycles, as in scenarios that say nothing
 BOUNDARY = 4096
 MOST_PAIRS = 16
 BURST = 64  # beats of the longest burst: what several pairs need in the FIFO of each for read data
-# What can be set of a channel's controller, with its range; all by default as the kind of memory has it.
-CONTROLLER = {"queue": (4, 1024), "batch": (1, 1024), "close_rows": (0, 1), "hash_groups": (0, 1)}
 KEYS = (
-    "memory", "channels", "size", "clock_mhz", "page_bytes", "pages", "order", "frames", "packets", "pairs", "outstanding", "write_fifo",
-    "read_fifo", "mapping", *CONTROLLER,
+    *memory_job.KEYS, "size", "page_bytes", "pages", "order", "frames", "packets", "pairs", "outstanding", "write_fifo", "read_fifo",
 )  # fmt: skip
 
 Progress = Callable[[int, int], None]
 
-_TIMING = (
-    "burst", "cl", "cwl", "rcd_read", "rcd_write", "rp", "ras", "rrd_s", "rrd_l", "faw", "ccd_s", "ccd_l", "wtr_s", "wtr_l", "rtw", "rtp",
-    "wr", "rfc", "refi",
-)  # fmt: skip
-_PLACES = ("access_bytes", "groups", "banks", "row_accesses")
-_QUEUES = (
-    "hash_groups", "row_bus", "read_queue", "write_queue", "batch", "drain_from", "drain_after", "hit_limit", "close_rows", "forward",
-    "bursts", "reorder_beats", "read_latency", "write_latency",
-)  # fmt: skip
-_FIELDS = {"column": 0, "group": 1, "bank": 2}  # penstock::engine::DramField::Of
-_MOST_FIELDS, _MOST_SIZES = 32, 4
-
-
-class Timing(ctypes.Structure):
-    """penstock::engine::DramTiming."""
-
-    _fields_ = [(name, ctypes.c_uint32) for name in _TIMING]
+_MOST_SIZES = 4
 
 
 class Job(ctypes.Structure):
     """pst_memory_job of engine/src/shim_memory.cpp."""
 
     _fields_ = [
-        *((name, ctypes.c_uint64) for name in ("warm_up", "frames", "backlog", "slack", "seed", "mem_bytes", "ticks", "per_cycles")),
-        *((name, ctypes.c_uint32) for name in (*_PLACES, "fields")),
-        ("of", ctypes.c_uint32 * _MOST_FIELDS),
-        ("bits", ctypes.c_uint32 * _MOST_FIELDS),
-        *((name, ctypes.c_uint32) for name in _QUEUES),
-        ("timing", Timing),
-        ("first_refresh", ctypes.c_uint32 * memories.MAX_CHANNELS),
-        *((name, ctypes.c_uint32) for name in ("dram", "channels", "pairs", "fifo", "sizes")),
+        *((name, ctypes.c_uint64) for name in ("warm_up", "frames", "backlog", "slack", "seed")),
+        ("memories", memory_job.Memories),
+        *((name, ctypes.c_uint32) for name in ("pairs", "fifo", "sizes")),
         ("size", ctypes.c_uint32 * _MOST_SIZES),
         ("weight", ctypes.c_uint32 * _MOST_SIZES),
     ]
 
 
-_COUNTS = (
-    "cycles", "frames", "bytes", "frames_in", "bytes_in", "input_waits", "output_beats", "read_beats", "write_beats", "reads", "writes",
-    "forwarded", "activates", "refreshes", "turns", "backlog",
-)  # fmt: skip
+_COUNTS = ("cycles", "frames", "bytes", "frames_in", "bytes_in", "input_waits", "output_beats")
 
 
 class Result(ctypes.Structure):
@@ -80,7 +52,8 @@ class Result(ctypes.Structure):
 
     _fields_ = [
         *((name, ctypes.c_uint64) for name in _COUNTS),
-        ("beats", ctypes.c_uint64 * memories.MAX_CHANNELS),
+        ("memories", memory_job.Counts),
+        ("backlog", ctypes.c_uint64),
         ("bytes_of", ctypes.c_uint64 * MOST_PAIRS),
         ("error", ctypes.c_char * 200),
     ]
@@ -88,16 +61,10 @@ class Result(ctypes.Structure):
 
 def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
     """Return the options of the bench from `--set` values (`settings` is used up). Raises UserError."""
-    memory = settings.pop("memory", "ddr4_2400")
-    try:
-        memories.check_kind(memory)
-    except ValueError as error:
-        raise UserError(f"--set memory: {error}") from None
-    options: dict[str, Any] = {"mode": "memory", "engine": "rtl", "seed": seed, "memory": memory}
-    options["channels"] = channels = take_number(settings, "channels", 1, 1, memories.MAX_CHANNELS)
+    options: dict[str, Any] = {"mode": "memory", "engine": "rtl", "seed": seed, **memory_job.take(settings)}
+    channels = options["channels"]
     options["size"] = "imix" if settings.get("size") == "imix" else take_number(settings, "size", 1514, 1, LONGEST)
     settings.pop("size", None)
-    options["clock_mhz"] = take_number(settings, "clock_mhz", 300, 50, 1000)
     longest = max(size for size, _ in sizes_of(options))
     page = take_number(settings, "page_bytes", max(2048, -(-longest // 64) * 64), 64, 16384)
     if page % 64 or page < longest:
@@ -113,34 +80,13 @@ def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
     options["write_fifo"] = take_number(settings, "write_fifo", 32, 2, 1024)
     several = options["pairs"] > 1
     options["read_fifo"] = take_number(settings, "read_fifo", BURST if several else 32, BURST if several else 2, 1024)
-    options |= _take_controller(settings, memory)
     nothing_left(settings, KEYS)
     return options
-
-
-def _take_controller(settings: dict[str, str], memory: str) -> dict[str, Any]:
-    given: dict[str, Any] = {key: take_number(settings, key, 0, *CONTROLLER[key]) for key in CONTROLLER if key in settings}
-    given |= {key: bool(given[key]) for key in ("close_rows", "hash_groups") if key in given}
-    if "mapping" in settings:
-        given["mapping"] = settings.pop("mapping")
-    try:
-        memories.check_controller(memory, memories.Controller(**given))
-    except ValueError as error:
-        raise UserError(f"--set: {error}") from None
-    return given
 
 
 def sizes_of(options: dict[str, Any]) -> tuple[tuple[int, int], ...]:
     """Return the sizes of frames in bytes with the weight of each."""
     return SIZES if options["size"] == "imix" else ((options["size"], 1),)
-
-
-def theoretical_bps(options: dict[str, Any]) -> int:
-    """Return what all memories carry at most: over the data pins of DRAM, or over both directions of the AXI4 ports of the others."""
-    kinds = memories.dram_kinds()
-    if options["memory"] in kinds:
-        return kinds[options["memory"]].bytes_per_second * 8 * options["channels"]
-    return 2 * 8 * memories.BEAT_BYTES * options["clock_mhz"] * 10**6 * options["channels"]
 
 
 def _memory_bytes(options: dict[str, Any]) -> int:
@@ -163,10 +109,10 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
             sources=[
                 *library.sources_of("pst_memory_fabric"),
                 BLOCKS / "memory" / "bench" / "memory_loop.sv",
-                *(engine / "src" / f"{name}.cpp" for name in ("memory_model", "dram_port", "dram_controller")),
+                *memory_job.SOURCES,
             ],
             shim=engine / "src" / "shim_memory.cpp",
-            headers=sorted((engine / "include" / "penstock" / "engine").glob("*.hpp")),
+            headers=[engine / "src" / "bench_memories.hpp", *sorted((engine / "include" / "penstock" / "engine").glob("*.hpp"))],
             parameters={
                 "Pairs": str(options["pairs"]),
                 "Memories": str(count),
@@ -207,26 +153,10 @@ def job_of(options: dict[str, Any]) -> Job:
     every = options["pages"] * options["channels"]
     job = Job(
         warm_up=every, frames=options["packets"], backlog=options["frames"], slack=min(every // 4, (4 * options["outstanding"] + 64) * options["pairs"]),
-        seed=options["seed"], mem_bytes=_memory_bytes(options), channels=options["channels"], pairs=options["pairs"], fifo=ORDERS.index(options["order"]),
+        seed=options["seed"], memories=memory_job.job(options, _memory_bytes(options)), pairs=options["pairs"], fifo=ORDERS.index(options["order"]),
     )  # fmt: skip
     for job.sizes, (size, weight) in enumerate(sizes_of(options), 1):
         job.size[job.sizes - 1], job.weight[job.sizes - 1] = size, weight
-    given = memories.Controller(**{key: options[key] for key in ("mapping", *CONTROLLER) if key in options})
-    for channel in range(options["channels"]):
-        keys = memories.in_job(options["memory"], given, options["clock_mhz"] * 10**6, channel, IDEAL)
-        if "dram" in keys:
-            job.first_refresh[channel] = keys["dram"].pop("first_refresh")
-    if "dram" not in keys:
-        job.read_latency, job.write_latency = keys["read_latency"], keys["write_latency"]
-        return job
-    dram = keys["dram"]
-    job.dram, job.timing = 1, Timing(**dram.pop("timing"))
-    for job.fields, field in enumerate(dram.pop("mapping"), 1):
-        job.of[job.fields - 1], job.bits[job.fields - 1] = _FIELDS[field["of"]], field["bits"]
-    for key, value in dram.items():
-        if key not in ("ticks", "per_cycles", *_PLACES, *_QUEUES):
-            raise RuntimeError(f"penstock.benches.bench_memory.Job has no {key}")
-        setattr(job, key, value)
     return job
 
 
@@ -244,35 +174,24 @@ def run(options: dict[str, Any], path: Path | None, progress: Progress | None) -
     if load(path).pst_memory_bench(ctypes.byref(job), ctypes.byref(result), show):
         raise RuntimeError(result.error.decode())
     seconds = result.cycles / (options["clock_mhz"] * 10**6)
-    most = theoretical_bps(options)
-    beats = result.read_beats + result.write_beats
-    found: dict[str, Any] = {
-        "efficiency": round(8 * memories.BEAT_BYTES * beats / seconds / most, 6),
+    return {
+        **memory_job.moved(options, result.memories, result.cycles),
         "goodput_bps": round(8 * result.bytes / seconds),
         "input_bps": round(8 * result.bytes_in / seconds),
-        "buffer_bps": round(8 * memories.BEAT_BYTES * beats / seconds),
-        "theoretical_bps": most,
         "frames_per_second": round(result.frames / seconds),
         "cycles": result.cycles,
         "packets": result.frames,
         "backlog": result.backlog,
-        "write_beats_per_cycle": round(result.write_beats / result.cycles, 6),
-        "read_beats_per_cycle": round(result.read_beats / result.cycles, 6),
         "input_waits": round(result.input_waits / result.cycles, 6),
-        "channels": [{"share": round(count / beats, 6)} for count in result.beats[: options["channels"]]],
         "pairs": [{"goodput_bps": round(8 * count / seconds)} for count in result.bytes_of[: options["pairs"]]],
         "assumed": {"clock_mhz": options["clock_mhz"]},
     }
-    if job.dram:
-        found["dram"] = {key: getattr(result, key) for key in ("reads", "writes", "forwarded", "activates", "refreshes", "turns")}
-    return found
 
 
 def lines(result: dict[str, Any]) -> list[str]:
     """Return a result in words."""
     config = result["config"]
     size = "IMIX" if config["size"] == "imix" else f"frames of {config['size']:,} bytes"
-    shares = [channel["share"] for channel in result["channels"]]
     found = [
         f"{config['channels']} x {config['memory']}, {size} in pages of {config['page_bytes']:,}, out in {config['order']} order, "
         f"{config['frames']:,} waiting; {config['clock_mhz']} MHz (assumed), seed {result['seed']}",
@@ -281,13 +200,8 @@ def lines(result: dict[str, Any]) -> list[str]:
         f"{result['goodput_bps'] / 1e9:.2f} Gbit/s of frames each way, {result['frames_per_second'] / 1e6:.2f} million frames a second",
         f"{result['write_beats_per_cycle']:.3f} beats written and {result['read_beats_per_cycle']:.3f} read per cycle of at most "
         f"{config['pairs']}, one for each pair of handlers",
-        f"each memory carries {min(shares):.1%} to {max(shares):.1%} of the beats",
+        *memory_job.words(result),
     ]
-    if "dram" in result:
-        dram = result["dram"]
-        accesses = dram["reads"] + dram["writes"]
-        rows, turns = (accesses / max(dram[key], 1) for key in ("activates", "turns"))
-        found.append(f"DRAM: an activate for {rows:.1f} accesses, {turns:.1f} accesses between two turns of the bus")
     return [*found, f"{result['packets']:,} frames out in {result['cycles']:,} cycles; none lost or changed"]
 
 
