@@ -26,7 +26,7 @@ package pst_deadline_pkg;
   typedef struct packed {
     logic [15:0] reserved;
     logic [15:0] front;     // units of data at its beginning that belong to a frame from the chunk before
-    logic [15:0] units;     // of data, those at the front included
+    logic [15:0] data_units;  // those at the front included
     logic [15:0] frames;    // that begin here; so many headers follow
   } meta_t;
 
@@ -62,6 +62,25 @@ package pst_deadline_pkg;
   // Units that `bytes` bytes take.
   function automatic logic [15:0] units_of(logic [15:0] bytes);
     return (bytes + 16'(UnitBytes - 1)) >> $clog2(UnitBytes);
+  endfunction
+
+  // Frames that can begin in a chunk: all but the last one have their whole length in it.
+  function automatic int unsigned most_frames(int unsigned chunk_beats, int unsigned min_frame_bytes);
+    int unsigned frames, data_units;
+    frames     = 1;
+    data_units = 0;
+    for (int unsigned n = 1; n <= BeatUnits * chunk_beats; n++) begin
+      data_units = (n - 1) * ((min_frame_bytes + UnitBytes - 1) / UnitBytes) + 1;
+      if (n / BeatUnits + 1 + (data_units + BeatUnits - 1) / BeatUnits <= chunk_beats) frames = n;
+    end
+    return frames;
+  endfunction
+
+  // Chunks that the longest frame can reach into, the one that it begins in not counted.
+  function automatic int unsigned most_further(int unsigned chunk_beats, int unsigned max_frame_bytes);
+    int unsigned room;
+    room = (chunk_beats - 1) * BeatUnits;
+    return ((max_frame_bytes + UnitBytes - 1) / UnitBytes + room - 1) / room;
   endfunction
 
 endpackage
