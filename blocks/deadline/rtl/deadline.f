@@ -6,3 +6,11 @@ pst_deadline_intake.sv
 pst_deadline_lanes.sv
 pst_deadline_slots.sv
 pst_deadline_tail.sv
+pst_deadline_pick.sv
+pst_deadline_fetch.sv
+pst_deadline_land.sv
+pst_deadline_lines.sv
+pst_deadline_queues.sv
+pst_deadline_sender.sv
+pst_deadline_head.sv
+pst_deadline_stamps.sv

@@ -22,12 +22,14 @@ package pst_deadline_pkg;
     logic [15:0] bytes;
   } header_t;
 
-  // Unit 0 of a chunk.
+  // Unit 0 of a chunk. What came before it tells how much is lost with chunks that cannot be read.
   typedef struct packed {
-    logic [15:0] reserved;
-    logic [15:0] front;     // units of data at its beginning that belong to a frame from the chunk before
-    logic [15:0] data_units;  // those at the front included
-    logic [15:0] frames;    // that begin here; so many headers follow
+    logic        open;           // the last frame in it goes on in the next chunk: its data end with its last beat
+    logic [10:0] frames_before;  // of the class since reset, in chunks before this one, modulo 2^11
+    logic [23:0] bytes_before;   // of them, modulo 2^24
+    logic [ 9:0] front;          // units of data at its beginning that belong to a frame from the chunk before
+    logic [ 9:0] units;          // of data, those at the front included
+    logic [ 7:0] frames;         // that begin here; so many headers follow
   } meta_t;
 
   // Which chunk a class is filling, and what came before it.
