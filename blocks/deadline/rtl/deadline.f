@@ -14,3 +14,4 @@ pst_deadline_queues.sv
 pst_deadline_sender.sv
 pst_deadline_head.sv
 pst_deadline_stamps.sv
+pst_deadline_mover.sv

@@ -42,7 +42,7 @@ module pst_deadline_intake
     output logic [ DataWidth-1:0] m_data_o
 );
 
-  if (MinFrameBytes < UnitBytes || MaxFrameBytes < DataWidth / 8 || MaxFrameBytes > 65535 || MinFrameBytes > MaxFrameBytes) begin : g_bad_bytes
+  if (MinFrameBytes < UnitBytes || MaxFrameBytes < DataWidth / 8 || MaxFrameBytes > 65535 || MinFrameBytes > MaxFrameBytes) begin : g_bad
     $error("pst_deadline_intake: frames of %0d to %0d byte, allowed: from 8 at least to 64..65535", MinFrameBytes, MaxFrameBytes);
   end
   if (StoreBeats * (DataWidth / 8) < MaxFrameBytes) begin : g_bad_store

@@ -51,9 +51,7 @@ package pst_deadline_pkg;
 
   // Signed difference: a is later than b.
   function automatic logic later(time_t a, time_t b);
-    time_t difference;
-    difference = b - a;
-    return difference[31];
+    return $signed(b - a) < 0;
   endfunction
 
   // Beats that meta and headers of `frames` frames take.

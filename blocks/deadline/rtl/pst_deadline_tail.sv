@@ -103,9 +103,15 @@ module pst_deadline_tail
     units_t                filled;    // with data
     units_t                front;     // of these, of a frame from the chunk before
     units_t                room;      // units that may follow: of a further frame, and while one is written of that one
-    count_t                before;    // since reset, in the chunks before it
+    count_t                earlier;   // since reset, in the chunks before it
     count_t                total;
   } state_t;
+
+  // What looks and flushes need of it.
+  typedef struct packed {
+    stamp_t stamp;
+    meta_t  meta;
+  } view_t;
 
   typedef struct packed {
     class_t  class_id;
@@ -114,13 +120,8 @@ module pst_deadline_tail
     meta_t   meta;
   } chunk_t;
 
-  function automatic chunk_t closed(class_t class_id, state_t state);
-    return '{
-        class_id: class_id,
-        serial: state.serial,
-        number: state.number,
-        meta: '{reserved: '0, front: 16'(state.front), data_units: 16'(state.filled), frames: 16'(state.frames)}
-    };
+  function automatic meta_t meta_of(units_t front, units_t filled, logic [FrameWidth-1:0] frames);
+    return '{reserved: '0, front: 16'(front), data_units: 16'(filled), frames: 16'(frames)};
   endfunction
 
   // ---- Stage 0: the frame's class is read ----
@@ -136,9 +137,9 @@ module pst_deadline_tail
   length_t op_units_q;      // of the frame, from this beat on
   logic op_first_q, op_same_q, op_dropping_q;
   state_t state_ram, state_q, state, next;
-  logic open, spare, taken_slot, go, fire, place, drop, cross, enough, begins_here;
+  logic open, spare, taken_slot, go, fire, place, drop, goes_on, enough, begins_here;
   logic [1:0] busy, kept;
-  units_t room;
+  units_t room, rest;
   logic [3:0] beat_units, split;
   logic [LevelWidth:0] needed;
   logic number_valid;
@@ -153,8 +154,9 @@ module pst_deadline_tail
 
   always_comb begin
     beat_units  = op_units_q > length_t'(BeatUnits) ? 4'(BeatUnits) : op_units_q[3:0];
-    cross       = units_t'(beat_units) > room;
-    split       = cross ? room[3:0] : beat_units;
+    goes_on     = units_t'(beat_units) > room;
+    split       = goes_on ? room[3:0] : beat_units;
+    rest        = units_t'(beat_units) - units_t'(split);
     begins_here = op_first_q && room != '0;
 
     // The chunks that the whole frame needs are there before its first beat is written.
@@ -169,7 +171,7 @@ module pst_deadline_tail
       drop = !taken_slot && !enough && !s_number_valid_i && !more_numbers_i;
       if (taken_slot || (!enough && !drop)) go = 1'b0;
     end
-    if (!op_first_q && !drop && cross && (taken_slot || (!spare && !number_valid))) go = 1'b0;
+    if (!op_first_q && !drop && goes_on && (taken_slot || (!spare && !number_valid))) go = 1'b0;
     fire    = go && s_data_valid_i;
     place   = fire && !drop;
     op_done = fire && op_units_q <= length_t'(BeatUnits);
@@ -192,21 +194,26 @@ module pst_deadline_tail
   end
 
   chunk_t full;
-  assign full = closed(op_class_q, next);
+  assign full = '{
+      class_id: op_class_q,
+      serial: state.serial,
+      number: state.number,
+      meta: meta_of(next.front, next.filled, next.frames)
+  };
 
   // ... or the next one, with the rest.
   state_t after;
   always_comb begin
     after = next;
-    if (cross) begin
+    if (goes_on) begin
       after.serial   = state.serial + 1'b1;
       after.number   = spare ? state.previous : number;
       after.previous = state.number;
       after.frames   = FrameWidth'(op_first_q && !begins_here);
-      after.filled   = units_t'(beat_units - split);
-      after.front    = op_first_q && !begins_here ? '0 : units_t'(beat_units - split);
-      after.room     = units_t'(Room) - units_t'(beat_units - split);
-      after.before   = op_first_q && !begins_here ? state.total : total;
+      after.filled   = rest;
+      after.front    = op_first_q && !begins_here ? '0 : rest;
+      after.room     = units_t'(Room) - rest;
+      after.earlier  = op_first_q && !begins_here ? state.total : total;
     end
     // The header of a further frame would take a beat of its own.
     if (op_done && 3'(after.frames) == 3'd7) after.room = after.room > units_t'(BeatUnits) ? after.room - units_t'(BeatUnits) : '0;
@@ -249,7 +256,8 @@ module pst_deadline_tail
   // ---- State of each class: for frames, and once more for looks and flushes ----
   logic state_we;
   class_t state_at;
-  state_t state_in, state_copy, blank;
+  state_t state_in, blank;
+  view_t view_in, view;
 
   always_comb begin
     blank        = '0;
@@ -257,6 +265,16 @@ module pst_deadline_tail
     state_we     = init_q || (op_done && !drop);
     state_at     = init_q ? init_class_q : op_class_q;
     state_in     = init_q ? blank : after;
+    view_in      = '{
+        stamp: '{
+            serial: state_in.serial,
+            number: state_in.number,
+            previous: state_in.previous,
+            frames: state_in.earlier.frames,
+            bytes: state_in.earlier.bytes
+        },
+        meta: meta_of(state_in.front, state_in.filled, state_in.frames)
+    };
   end
 
   pst_ram_1r1w #(
@@ -276,16 +294,16 @@ module pst_deadline_tail
   class_t flush_class;
 
   pst_ram_write_first #(
-      .Width($bits(state_t)),
+      .Width($bits(view_t)),
       .Depth(Classes)
-  ) u_copy (
+  ) u_view (
       .clk_i,
       .we_i   (state_we),
       .waddr_i(state_at),
-      .wdata_i(state_in),
+      .wdata_i(view_in),
       .re_i   (look_valid_i || flush_read),
       .raddr_i(look_valid_i ? look_class_i : flush_class),
-      .rdata_o(state_copy)
+      .rdata_o(view)
   );
 
   // ---- Slots, flushes, looks ----
@@ -295,7 +313,7 @@ module pst_deadline_tail
   chunk_t close_chunk_q, close_chunk_q2, chunk;
 
   // While a frame is written its class has a chunk: the first beat has seen to it.
-  assign close_valid = place && cross && (open || !op_first_q);
+  assign close_valid = place && goes_on && (open || !op_first_q);
 
   pst_deadline_slots #(
       .Classes(Classes)
@@ -318,7 +336,7 @@ module pst_deadline_tail
       .m_read_valid_o  (flush_read),
       .m_read_ready_i  (!look_valid_i),
       .m_read_class_o  (flush_class),
-      .flush_slot_i    (state_copy.serial[0]),
+      .flush_slot_i    (view.stamp.serial[0]),
       .flush_ready_i   (!close_q2),
       .flush_o         (flush),
       .open_o          (open_classes)
@@ -326,13 +344,7 @@ module pst_deadline_tail
 
   assign look_now   = any_q[look_class_i] && open_classes[look_class_i];
   assign look_any_o = look_any_q[1];
-  assign look_o     = '{
-      serial: state_copy.serial,
-      number: state_copy.number,
-      previous: state_copy.previous,
-      frames: state_copy.before.frames,
-      bytes: state_copy.before.bytes
-  };
+  assign look_o     = view.stamp;
 
   always_ff @(posedge clk_i) begin
     look_any_q <= {look_any_q[0], look_valid_i && look_now};
@@ -355,7 +367,7 @@ module pst_deadline_tail
       .s_ready_o(s_number_ready_o),
       .s_data_i (s_number_i),
       .m_valid_o(number_valid),
-      .m_ready_i(place && cross && !spare),
+      .m_ready_i(place && goes_on && !spare),
       .m_data_o (number),
       .level_o  (number_level)
   );
@@ -400,6 +412,14 @@ module pst_deadline_tail
     end
   end
 
+  chunk_t flushed;
+  assign flushed = '{
+      class_id: flush_class,
+      serial: view.stamp.serial,
+      number: view.stamp.number,
+      meta: view.meta
+  };
+
   // A chunk stands in here once, and a class has two: there is always room.
   pst_ram_fifo #(
       .Width($bits(chunk_t)),
@@ -409,7 +429,7 @@ module pst_deadline_tail
       .rst_i,
       .s_valid_i  (close_q2 || flush),
       .s_ready_o  (chunk_ready),
-      .s_data_i   (close_q2 ? close_chunk_q2 : closed(flush_class, state_copy)),
+      .s_data_i   (close_q2 ? close_chunk_q2 : flushed),
       .s_commit_i (1'b1),
       .s_rewind_i (1'b0),
       .s_overrun_o(),
@@ -428,8 +448,8 @@ module pst_deadline_tail
     if (!rst_i && !init_q) begin
       a_chunks_have_room : assert (chunk_ready || !(close_q2 || flush));
       if (place) begin
-        a_next_slot_is_free : assert (!cross || !taken_slot);
-        a_number_is_there : assert (!cross || spare || number_valid);
+        a_next_slot_is_free : assert (!goes_on || !taken_slot);
+        a_number_is_there : assert (!goes_on || spare || number_valid);
         a_chunk_not_too_long : assert (32'(header_beats(16'(next.frames))) + (32'(next.filled) + 7) / 8 <= ChunkBeats);
       end
     end
