@@ -15,3 +15,6 @@ pst_deadline_sender.sv
 pst_deadline_head.sv
 pst_deadline_stamps.sv
 pst_deadline_mover.sv
+pst_dscp_class.sv
+pst_chunk_lists.sv
+pst_deadline_encoder.sv
