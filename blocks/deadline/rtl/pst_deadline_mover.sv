@@ -125,8 +125,8 @@ module pst_deadline_mover
   beats_t headers, beats;
 
   always_comb begin
-    headers = beats_t'(header_beats(s_chunk_meta_i.frames));
-    beats   = headers + beats_t'((s_chunk_meta_i.data_units + 16'(BeatUnits - 1)) >> $clog2(BeatUnits));
+    headers = beats_t'(header_beats(16'(s_chunk_meta_i.frames)));
+    beats   = headers + beats_t'((11'(s_chunk_meta_i.data_units) + 11'(BeatUnits - 1)) >> $clog2(BeatUnits));
     loop    = loop_ok_i[s_chunk_class_i] && storing_q[s_chunk_class_i] == '0;
     job     = '{
         class_id: s_chunk_class_i,

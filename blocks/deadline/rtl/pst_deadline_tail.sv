@@ -85,6 +85,10 @@ module pst_deadline_tail
     $error("pst_deadline_tail: Classes is %0d, allowed: 2..256", Classes);
   end
 
+  if (Frames > 255) begin : g_bad_frames
+    $error("pst_deadline_tail: %0d frames of %0d byte begin in a chunk, more than 255", Frames, MinFrameBytes);
+  end
+
   typedef logic [ClassWidth-1:0] class_t;
   typedef logic [UnitsWidth-1:0] units_t;
   typedef logic [LengthWidth-1:0] length_t;
@@ -120,8 +124,15 @@ module pst_deadline_tail
     meta_t   meta;
   } chunk_t;
 
-  function automatic meta_t meta_of(units_t front, units_t filled, logic [FrameWidth-1:0] frames);
-    return '{reserved: '0, front: 16'(front), data_units: 16'(filled), frames: 16'(frames)};
+  function automatic meta_t meta_of(logic goes_on, count_t earlier, units_t front, units_t filled, logic [FrameWidth-1:0] frames);
+    return '{
+        open: goes_on,
+        frames_before: 11'(earlier.frames),
+        bytes_before: 24'(earlier.bytes),
+        front: 10'(front),
+        data_units: 10'(filled),
+        frames: 8'(frames)
+    };
   endfunction
 
   // ---- Stage 0: the frame's class is read ----
@@ -198,7 +209,7 @@ module pst_deadline_tail
       class_id: op_class_q,
       serial: state.serial,
       number: state.number,
-      meta: meta_of(next.front, next.filled, next.frames)
+      meta: meta_of(!op_first_q || begins_here, state.earlier, next.front, next.filled, next.frames)
   };
 
   // ... or the next one, with the rest.
@@ -273,7 +284,7 @@ module pst_deadline_tail
             frames: state_in.earlier.frames,
             bytes: state_in.earlier.bytes
         },
-        meta: meta_of(state_in.front, state_in.filled, state_in.frames)
+        meta: meta_of(1'b0, state_in.earlier, state_in.front, state_in.filled, state_in.frames)
     };
   end
 
@@ -451,6 +462,10 @@ module pst_deadline_tail
         a_next_slot_is_free : assert (!goes_on || !taken_slot);
         a_number_is_there : assert (!goes_on || spare || number_valid);
         a_chunk_not_too_long : assert (32'(header_beats(16'(next.frames))) + (32'(next.filled) + 7) / 8 <= ChunkBeats);
+        if (close_valid && full.meta.open) begin
+          a_open_chunk_ends_a_beat : assert (next.filled[2:0] == '0);
+          a_open_chunk_is_full : assert (32'(header_beats(16'(next.frames))) + 32'(next.filled) / 8 == ChunkBeats);
+        end
       end
     end
   end

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 LINE = 64  # bytes of a beat
 UNIT = 8
-ALIGNED = -UNIT
 
 
 @dataclass(frozen=True)
@@ -48,11 +47,18 @@ class Meta:
     frames: int
     units: int
     front: int
+    bytes_before: int  # modulo 2^24
+    frames_before: int  # modulo 2^11
+    open: int
 
     @classmethod
     def of(cls, word: int) -> "Meta":
-        assert word >> 48 == 0, f"reserved bits of a meta word are set: {word:#x}"
-        return cls(word & 0xFFFF, word >> 16 & 0xFFFF, word >> 32 & 0xFFFF)
+        return cls(word & 0xFF, word >> 8 & 0x3FF, word >> 18 & 0x3FF, word >> 28 & 0xFFFFFF, word >> 52 & 0x7FF, word >> 63)
+
+    @property
+    def word(self) -> int:
+        low = self.front << 18 | self.units << 8 | self.frames
+        return self.open << 63 | self.frames_before << 52 | self.bytes_before << 28 | low
 
     @property
     def header_beats(self) -> int:
@@ -76,6 +82,7 @@ class Reader:
         """Return the frames that end in this chunk, oldest first."""
         meta = Meta.of(beats[0] & (1 << 64) - 1)
         assert len(beats) == meta.beats <= self.chunk_beats, f"{len(beats)} beats for {meta}, of {self.chunk_beats}"
+        assert (meta.frames_before, meta.bytes_before) == (self.frames % 2**11, self.bytes % 2**24), f"{meta}: what came before"
         words = b"".join(beat.to_bytes(LINE, "little") for beat in beats)
         data = words[meta.header_beats * LINE :][: meta.units * UNIT]
         whole, at = [], 0
@@ -91,6 +98,8 @@ class Reader:
             self.frames, self.bytes = self.frames + 1, self.bytes + (word & 0xFFFF)
             at = self._take(data, at, whole)
         assert at == len(data), f"{meta}: {len(data) - at} bytes belong to no frame"
+        assert meta.open == (self.header is not None), f"{meta}: open"
+        assert not meta.open or (len(beats) == self.chunk_beats and meta.units % 8 == 0), f"{meta}: open, and not full"
         return whole
 
     def _take(self, data: bytes, at: int, whole: list[Frame]) -> int:

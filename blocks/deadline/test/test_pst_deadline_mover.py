@@ -57,8 +57,8 @@ class Bench:
         frames = self.rng.randint(0, max(1, self.beats - 2))
         headers = -(-(1 + frames) // 8)
         units = self.rng.randint(1, 8 * max(1, min(longest, self.beats - headers)))
-        meta = Meta(frames, units, self.rng.randint(0, units))
-        word = meta.front << 32 | units << 16 | frames
+        meta = Meta(frames, units, self.rng.randint(0, units), self.rng.getrandbits(24), self.rng.getrandbits(11), self.rng.getrandbits(1))
+        word = meta.word
         content = [self.rng.getrandbits(512) for _ in range(meta.beats)]
         number = self.free.pop(self.rng.randrange(len(self.free)))
         expected = [content[0] >> 64 << 64 | word, *content[1:]]
