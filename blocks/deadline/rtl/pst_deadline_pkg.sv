@@ -28,7 +28,7 @@ package pst_deadline_pkg;
     logic [10:0] frames_before;  // of the class since reset, in chunks before this one, modulo 2^11
     logic [23:0] bytes_before;   // of them, modulo 2^24
     logic [ 9:0] front;          // units of data at its beginning that belong to a frame from the chunk before
-    logic [ 9:0] units;          // of data, those at the front included
+    logic [ 9:0] data_units;     // those at the front included
     logic [ 7:0] frames;         // that begin here; so many headers follow
   } meta_t;
 
