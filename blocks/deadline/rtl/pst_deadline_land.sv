@@ -124,7 +124,7 @@ module pst_deadline_land
   assign is_header        = in_beat_q < header_beats_now;
   assign data_beat        = in_beat_q - header_beats_now;
   assign bank             = bank_q[in_class_q] ^ data_beat[0];
-  assign odd              = meta.units[3] ^ (meta.units[2:0] != '0);  // number of data beats
+  assign odd              = meta.data_units[3] ^ (meta.data_units[2:0] != '0);  // number of data beats
   assign lands            = in_valid_q && in_last_q;
   assign pending          = whole_q[in_class_q] != landed_q[in_class_q];
 
@@ -251,9 +251,9 @@ module pst_deadline_land
       a_place_is_next : assert (in_ptr_q == landed_q[in_class_q]) else $error("class %0d: place %0d, not the next", in_class_q, in_ptr_q);
       if (lands && !in_bad_q) begin
         a_headers_fit : assert (32'(header_beats(16'(meta.frames))) <= HeaderBeats) else $error("%0d frames in a chunk", meta.frames);
-        a_has_all_data : assert (32'(meta.units) <= (32'(in_beat_q) + 1 - 32'(header_beats_now)) * BeatUnits)
-        else $error("%0d units of data in %0d beats", meta.units, in_beat_q);
-        a_open_ends_with_a_beat : assert (!meta.open || meta.units[2:0] == '0);
+        a_has_all_data : assert (32'(meta.data_units) <= (32'(in_beat_q) + 1 - 32'(header_beats_now)) * BeatUnits)
+        else $error("%0d units of data in %0d beats", meta.data_units, in_beat_q);
+        a_open_ends_with_a_beat : assert (!meta.open || meta.data_units[2:0] == '0);
       end
     end
   end

@@ -130,7 +130,7 @@ module pst_deadline_queues
     entry.last   = s_last_i;
     entry.place  = s_place_i;
     entry.start  = s_first_i ? s_meta_i.front : start_mem[s_class_i];
-    entry.beats  = 7'((s_meta_i.units + 10'd7) >> 3);
+    entry.beats  = 7'((s_meta_i.data_units + 10'd7) >> 3);
     entry.bank   = s_bank_i;
     entry.header = s_header_i;
   end
