@@ -84,11 +84,11 @@ module pst_ram_modify_proof #(
       if (own[1] && own[5:4] == '0) a_read1 : assert (read1 == word_q);
       if (own[2] && own[6:4] == '0) a_read2 : assert (read2 == word_q);
       if (own[3]) a_stage3 : assert (u_dut.c3_hit_q == own[4] && (own[4] || u_dut.c3_base_q == word_q));
-      if (!u_dut.init_q || x_q < u_dut.init_addr_q) begin
+      if (!u_dut.init || x_q < u_dut.init_addr) begin
         if (!(own[4] && u_dut.c4_we_q)) a_memory : assert (mem == word_q);
       end
       if (u_dut.c4_we_q) a_write : assert (valid_q[4]);
-      if (!init_done) a_init : assert (valid_q == '0 && word_q == '0 && !u_dut.c4_we_q && 32'(u_dut.init_addr_q) < Depth);
+      if (!init_done) a_init : assert (valid_q == '0 && word_q == '0 && !u_dut.c4_we_q && 32'(u_dut.init_addr) < Depth);
 
       // useful work is possible: one word, operation after operation, each of them changes it
       c_same : cover (own[3] && own[4] && own[5] && own[6] && we_i && word_i != found && u_dut.word_q[4] != u_dut.word_q[5]);

@@ -35,8 +35,8 @@ module pst_ram_modify #(
   addr_t [6:1] addr_q;
   word_t [6:4] word_q;
   word_t ram, c2_word, c3_base_q;
-  logic c3_hit_q, c4_we_q, init_q;
-  addr_t init_addr_q;
+  logic c3_hit_q, c4_we_q, init;
+  addr_t init_addr;
 
   // Cycle 2: of operations two to four ahead the memory does not have the word yet, or had not when it was read.
   always_comb begin
@@ -47,7 +47,7 @@ module pst_ram_modify #(
   // Cycle 3: nor that of the operation just ahead.
   assign word_o      = c3_hit_q ? word_q[4] : c3_base_q;
   assign word_q_o    = word_q[4];
-  assign init_done_o = !init_q;
+  assign init_done_o = !init;
 
   always_ff @(posedge clk_i) begin
     valid_q   <= {valid_q[5:1], valid_i};
@@ -56,21 +56,19 @@ module pst_ram_modify #(
     c3_base_q <= c2_word;
     c3_hit_q  <= valid_q[3] && addr_q[3] == addr_q[2];
     c4_we_q   <= we_i;
-    if (init_q) init_addr_q <= init_addr_q + 1'b1;
-    if (init_q && init_addr_q == addr_t'(Depth - 1)) init_q <= 1'b0;
     if (rst_i) begin
       valid_q     <= '0;
       c4_we_q     <= 1'b0;
-      init_q      <= 1'b1;
-      init_addr_q <= '0;
     end
   end
+
+  pst_clear_walk #(.Depth(Depth)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_addr));
 
   pst_ram_1r1w #(
       .Width(Width), .Depth(Depth), .ReadLatency(2), .Style(Style)
   ) u_ram (
       .clk_i,
-      .we_i(init_q || c4_we_q), .waddr_i(init_q ? init_addr_q : addr_q[4]), .wdata_i(init_q ? '0 : word_q[4]),
+      .we_i(init || c4_we_q), .waddr_i(init ? init_addr : addr_q[4]), .wdata_i(init ? '0 : word_q[4]),
       .re_i(1'b1), .raddr_i(addr_i), .rdata_o(ram)
   );
 
@@ -78,7 +76,7 @@ module pst_ram_modify #(
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       if (we_i) a_modify_is_of_an_operation : assert (valid_q[3]) else $error("a word is written without an operation");
-      if (valid_i) a_after_clearing : assert (!init_q) else $error("an operation before the memory is cleared");
+      if (valid_i) a_after_clearing : assert (!init) else $error("an operation before the memory is cleared");
     end
   end
 `endif

@@ -45,36 +45,17 @@ module pst_counter_bank #(
     logic [ByteWidth-1:0]   bytes;
   } count_t;
 
-  localparam index_t LastEntry = index_t'(Entries - 1);
+  logic   init;
+  index_t init_index;
 
-  // Walker: clears the RAM after reset.
-  logic   init_done_q, init_done_d;
-  index_t walk_q, walk_d;
+  pst_clear_walk #(.Depth(Entries)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_index));
 
-  always_comb begin
-    walk_d      = walk_q;
-    init_done_d = init_done_q;
-    if (!init_done_q) begin
-      walk_d      = walk_q + 1'b1;
-      init_done_d = walk_q == LastEntry;
-    end
-  end
-
-  always_ff @(posedge clk_i) begin
-    walk_q      <= walk_d;
-    init_done_q <= init_done_d;
-    if (rst_i) begin
-      walk_q      <= '0;
-      init_done_q <= 1'b0;
-    end
-  end
-
-  assign init_done_o = init_done_q;
+  assign init_done_o = !init;
 
   // Pipeline: 0 read issued, 1 inside the RAM, 2 add, 3 write or answer, 4 and 5 written but not yet visible to the reads in 2.
   logic inc, read;
-  assign inc            = inc_valid_i && init_done_q;
-  assign s_read_ready_o = init_done_q && !inc_valid_i;
+  assign inc            = inc_valid_i && init_done_o;
+  assign s_read_ready_o = init_done_o && !inc_valid_i;
   assign read           = s_read_valid_i && s_read_ready_o;
 
   index_t index;
@@ -135,9 +116,9 @@ module pst_counter_bank #(
       .Style      (Style)
   ) u_ram (
       .clk_i,
-      .we_i   (!init_done_q || inc_q[3]),
-      .waddr_i(init_done_q ? index_q[3] : walk_q),
-      .wdata_i(init_done_q ? count_q[3] : '0),
+      .we_i   (init || inc_q[3]),
+      .waddr_i(init ? init_index : index_q[3]),
+      .wdata_i(init ? '0 : count_q[3]),
       .re_i   (inc || read),
       .raddr_i(index),
       .rdata_o(rdata)
@@ -150,7 +131,7 @@ module pst_counter_bank #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_cleared_before_increments : assert (!(inc_valid_i && !init_done_q))
+      a_cleared_before_increments : assert (!(inc_valid_i && !init_done_o))
       else $error("pst_counter_bank: an increment came before init_done_o and is lost");
       a_increment_in_range : assert (!(inc_valid_i && int'(inc_index_i) >= Entries))
       else $error("pst_counter_bank: increment of entry %0d, there are %0d", inc_index_i, Entries);

@@ -400,7 +400,7 @@ module pst_fair_lists_proof
 
   logic [4:0] lists_cleared;
   always_comb begin
-    for (int l = 0; l < Lists; l++) lists_cleared[l] = !u_dut.init_q || l < 32'(u_dut.init_list_q);
+    for (int l = 0; l < Lists; l++) lists_cleared[l] = !u_dut.init || l < 32'(u_dut.init_list);
     lists_cleared[4] = 1'b1;
   end
 
@@ -484,10 +484,10 @@ module pst_fair_lists_proof
       if (u_dut.p4_q.valid && !(u_dut.p3_q.valid && p3 == l4[1])) a_stage4_mask : assert (u_dut.p4_mask_q == mask_q[l4[1]]);
       for (int p = 0; p < 2; p++) begin
         a_mask_says : assert (mask_q[p] == mask[p]);
-        if ((!u_dut.init_q || p < 32'(u_dut.init_list_q)) && !(u_dut.p3_q.valid && p3 == 1'(p))) begin
+        if ((!u_dut.init || p < 32'(u_dut.init_list)) && !(u_dut.p3_q.valid && p3 == 1'(p))) begin
           a_memory_mask : assert (u_dut.u_mask.mem[p] == mask_q[p] && u_dut.u_look.u_ram.mem[p] == mask_q[p]);
         end
-        if (!u_dut.init_q || p < 32'(u_dut.init_list_q)) a_memory_recent : assert (u_dut.u_recent.mem[p] == recent_q[p]);
+        if (!u_dut.init || p < 32'(u_dut.init_list)) a_memory_recent : assert (u_dut.u_recent.mem[p] == recent_q[p]);
       end
       // reads
       if (u_dut.p1_q.valid) begin
@@ -540,7 +540,7 @@ module pst_fair_lists_proof
       if (u_dut.p2_q.valid && u_dut.p2_q.op == OpAppend) a_append2_exists : assert (32'(u_dut.p2_q.queue_id) < Queues);
       a_pick1_flag : assert (u_dut.p1_pick_q == (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick));
       a_pick3_flag : assert (u_dut.p3_pick_q == (u_dut.p3_q.valid && u_dut.p3_q.op == OpPick));
-      if (u_dut.p3_link_we_q && !u_dut.init_q) begin
+      if (u_dut.p3_link_we_q && !u_dut.init) begin
         a_link_of_an_append : assert (u_dut.p3_q.valid && u_dut.p3_q.op == OpAppend && at_q[u_dut.p3_link_waddr_q].where == InList);
       end
 

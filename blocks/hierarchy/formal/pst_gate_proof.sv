@@ -134,7 +134,7 @@ module pst_gate_proof
       if (quiet_q[p] != '1) quiet_q[p] <= quiet_q[p] + 1'b1;
     end
     if (u_dut.wheel_valid && u_dut.wheel_ready) steady_q[u_dut.wheel_parent] <= quiet_q[u_dut.wheel_parent] != '0;
-    if (u_dut.init_q) rule_q[u_dut.init_parent_q] <= rule(shaper_cfg_t'(1));
+    if (u_dut.init) rule_q[u_dut.init_parent] <= rule(shaper_cfg_t'(1));
     if (cfg) begin
       rule_q[cfg_parent_i]   <= rule(cfg_i);
       quiet_q[cfg_parent_i]  <= '0;
@@ -197,7 +197,7 @@ module pst_gate_proof
     len3_q  <= op_len_i;
     len4_q  <= len3_q;
     init_q      <= u_dut.wheel_init_done && !rst_i;
-    if (u_dut.init_q) cfg_q[u_dut.init_parent_q] <= shaper_cfg_t'(1);
+    if (u_dut.init) cfg_q[u_dut.init_parent] <= shaper_cfg_t'(1);
     if (cfg) cfg_q[cfg_parent_i] <= cfg_i;
 
     if (charge) stamp_q[p4] <= charged;
@@ -267,7 +267,7 @@ module pst_gate_proof
       out_parent[k]  = u_dut.u_due.mem[3'(32'(u_dut.u_due.raddr_q) + k)];
     end
     for (int p = 0; p < 2; p++) begin
-      cleared[p] = !u_dut.init_q || p < 32'(u_dut.init_parent_q);
+      cleared[p] = !u_dut.init || p < 32'(u_dut.init_parent);
       parked[p]  = cleared[p] && u_dut.u_parked.mem[p][0];
       closed[p]  = cfg_q[p].mantissa == '0;
       places[p]  = 5'(parked[p]) + 5'(outside_q[p]) + 5'(wheel_q[p]) + 5'(u_dut.c5_place_q && u_dut.c_parent_q[5] == 1'(p))
@@ -430,7 +430,7 @@ module pst_gate_proof
         `PLACES(!u_dut.c_valid_q[1] && !u_dut.c_valid_q[2] && !u_dut.c_valid_q[3] && !op4 && !u_dut.c_valid_q[5] && !u_dut.c_valid_q[6]
                 && !u_dut.c_valid_q[7]);
         `PLACES(count_q == '0 && stamp_q == '0 && !room && room_q == '0 && now_q < 32 && !u_dut.open_busy_q && !u_dut.c5_place_q);
-        `PLACES(!u_dut.init_q || now_q == cycle_t'(u_dut.init_parent_q));
+        `PLACES(!u_dut.init || now_q == cycle_t'(u_dut.init_parent));
         `PLACES(!u_dut.g_train.t1_valid_q && !u_dut.g_train.t2_valid_q);
       end
 

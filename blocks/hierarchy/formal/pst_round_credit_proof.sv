@@ -196,7 +196,7 @@ module pst_round_credit_proof
   assign word7  = u_dut.r7_word_q;
 
   always_comb begin
-    cleared = !u_dut.init_q || x_q < u_dut.init_subscriber_q;
+    cleared = !u_dut.init || x_q < u_dut.init_subscriber;
     for (int i = 0; i < Indexes; i++) written[i] = u_dut.r7_we_q && u_dut.r_subscriber_q[7] == x_q && u_dut.r_place_q[7] == index_t'(i);
   end
 

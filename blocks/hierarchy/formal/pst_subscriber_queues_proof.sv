@@ -219,7 +219,7 @@ module pst_subscriber_queues_proof
 
   assign mem = u_dut.g_queues.u_next.u_ram.mem[x_q];
   always_comb begin
-    cleared = !u_dut.g_queues.init_q || x_q < u_dut.g_queues.init_subscriber_q;
+    cleared = !u_dut.g_queues.init || x_q < u_dut.g_queues.init_subscriber;
     answer  = u_dut.g_queues.u_next.hit_q ? u_dut.g_queues.u_next.new_q : u_dut.g_queues.u_next.word;
     places  = '0;
     for (int k = 1; k <= 4; k++) begin

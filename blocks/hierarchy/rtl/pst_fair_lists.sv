@@ -125,19 +125,12 @@ module pst_fair_lists
 
   // --- clearing walk
 
-  logic init_q;
-  logic [ListWidth-1:0] init_list_q;
+  logic init;
+  logic [ListWidth-1:0] init_list;
 
-  always_ff @(posedge clk_i) begin
-    if (init_q) init_list_q <= init_list_q + 1'b1;
-    if (init_q && init_list_q == ListWidth'(Lists - 1)) init_q <= 1'b0;
-    if (rst_i) begin
-      init_q      <= 1'b1;
-      init_list_q <= '0;
-    end
-  end
+  pst_clear_walk #(.Depth(Lists), .AddrWidth(ListWidth)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_list));
 
-  assign init_done_o = !init_q;
+  assign init_done_o = !init;
 
   // A queue that was never picked is of round 0, so that its word looks old.
   localparam lists_t Cleared = lists_t'({{$bits(lists_t) - RoundWidth{1'b0}}, round_t'(2)});
@@ -385,8 +378,8 @@ module pst_fair_lists
       .Width($bits(lists_t)), .Depth(Lists), .ReadLatency(2), .Style(RamStyle)
   ) u_lists (
       .clk_i,
-      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? init_list_q : list_of(p3_q.parent, p3_q.cls)),
-      .wdata_i(init_q ? Cleared : p3_lists),
+      .we_i(init || p3_q.valid), .waddr_i(init ? init_list : list_of(p3_q.parent, p3_q.cls)),
+      .wdata_i(init ? Cleared : p3_lists),
       .re_i(1'b1), .raddr_i(list_of(p0.parent, p0.cls)), .rdata_o(p2_ram)
   );
 
@@ -395,9 +388,9 @@ module pst_fair_lists
       .Width(10), .Depth(Lists), .Style(RamStyle)
   ) u_last (
       .clk_i,
-      .we_i(init_q || (s_left_valid_i && s_left_credit_i)),
-      .waddr_i(init_q ? init_list_q : list_of(s_append_parent_i, s_append_class_i)),
-      .wdata_i(init_q ? '0 : now_i[12:3]),
+      .we_i(init || (s_left_valid_i && s_left_credit_i)),
+      .waddr_i(init ? init_list : list_of(s_append_parent_i, s_append_class_i)),
+      .wdata_i(init ? '0 : now_i[12:3]),
       .re_i(1'b1), .raddr_i(list_of(p0.parent, p0.cls)), .rdata_o(p1_last)
   );
 
@@ -406,8 +399,8 @@ module pst_fair_lists
       .Width($bits(recent_t)), .Depth(Parents), .Style(RamStyle)
   ) u_recent (
       .clk_i,
-      .we_i(init_q || s_left_valid_i), .waddr_i(init_q ? parent_t'(init_list_q) : s_append_parent_i),
-      .wdata_i(init_q ? NoRecent : recent_t'{cls: s_append_class_i, eighths: now_i[12:3]}),
+      .we_i(init || s_left_valid_i), .waddr_i(init ? parent_t'(init_list) : s_append_parent_i),
+      .wdata_i(init ? NoRecent : recent_t'{cls: s_append_class_i, eighths: now_i[12:3]}),
       .re_i(1'b1), .raddr_i(p0.parent), .rdata_o(p1_recent)
   );
 
@@ -426,7 +419,7 @@ module pst_fair_lists
       .Width(Classes), .Depth(Parents), .ReadLatency(2), .Style(RamStyle)
   ) u_mask (
       .clk_i,
-      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? parent_t'(init_list_q) : p3_q.parent), .wdata_i(init_q ? '0 : p3_mask),
+      .we_i(init || p3_q.valid), .waddr_i(init ? parent_t'(init_list) : p3_q.parent), .wdata_i(init ? '0 : p3_mask),
       .re_i(1'b1), .raddr_i(p0.parent), .rdata_o(p2_mask_ram)
   );
 
@@ -434,7 +427,7 @@ module pst_fair_lists
       .Width(Classes), .Depth(Parents), .Style(RamStyle)
   ) u_look (
       .clk_i,
-      .we_i(init_q || p3_q.valid), .waddr_i(init_q ? parent_t'(init_list_q) : p3_q.parent), .wdata_i(init_q ? '0 : p3_mask),
+      .we_i(init || p3_q.valid), .waddr_i(init ? parent_t'(init_list) : p3_q.parent), .wdata_i(init ? '0 : p3_mask),
       .re_i(1'b1), .raddr_i(s_pick_parent_i), .rdata_o(look2_mask)
   );
 

@@ -88,20 +88,14 @@ module pst_gate
 
   // --- clearing walk
 
-  logic init_q, init_done_q, wheel_init_done, cfg_take;
-  parent_t init_parent_q;
+  logic init, init_done_q, wheel_init_done, cfg_take;
+  parent_t init_parent;
 
-  always_ff @(posedge clk_i) begin
-    if (init_q) init_parent_q <= init_parent_q + 1'b1;
-    if (init_q && init_parent_q == parent_t'(Parents - 1)) init_q <= 1'b0;
-    init_done_q <= init_done_o && !rst_i;
-    if (rst_i) begin
-      init_q        <= 1'b1;
-      init_parent_q <= '0;
-    end
-  end
+  pst_clear_walk #(.Depth(Parents)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_parent));
 
-  assign init_done_o = !init_q && wheel_init_done;
+  always_ff @(posedge clk_i) init_done_q <= init_done_o && !rst_i;
+
+  assign init_done_o = !init && wheel_init_done;
 
   // --- cycles 0 to 3: setting and state are read
 
@@ -130,8 +124,8 @@ module pst_gate
       .Width($bits(shaper_cfg_t)), .Depth(Parents), .Style(RamStyle)
   ) u_cfg (
       .clk_i,
-      .we_i(init_q || cfg_take), .waddr_i(init_q ? init_parent_q : s_cfg_parent_i),
-      .wdata_i(init_q ? shaper_cfg_t'(1) : s_cfg_shaper_i),
+      .we_i(init || cfg_take), .waddr_i(init ? init_parent : s_cfg_parent_i),
+      .wdata_i(init ? shaper_cfg_t'(1) : s_cfg_shaper_i),
       .re_i(1'b1), .raddr_i(c0_parent), .rdata_o(c2_cfg)
   );
 
@@ -145,7 +139,7 @@ module pst_gate
       .Width($bits(state_t)), .Depth(Parents), .ReadLatency(2), .Style(RamStyle)
   ) u_state (
       .clk_i,
-      .we_i(init_q || c_valid_q[5]), .waddr_i(init_q ? init_parent_q : c_parent_q[5]), .wdata_i(init_q ? '0 : c5_state_q),
+      .we_i(init || c_valid_q[5]), .waddr_i(init ? init_parent : c_parent_q[5]), .wdata_i(init ? '0 : c5_state_q),
       .re_i(1'b1), .raddr_i(c_parent_q[1]), .rdata_o(c3_ram)
   );
 
@@ -262,8 +256,8 @@ module pst_gate
       .Width(1), .Depth(Parents), .ReadLatency(2), .Style(RamStyle)
   ) u_parked (
       .clk_i,
-      .we_i(init_q || park || unpark_take), .waddr_i(init_q ? init_parent_q : park ? d2_parent_q : open_parent_q),
-      .wdata_i(!init_q && park),
+      .we_i(init || park || unpark_take), .waddr_i(init ? init_parent : park ? d2_parent_q : open_parent_q),
+      .wdata_i(!init && park),
       .re_i(open_count_q == 4'd3), .raddr_i(open_parent_q), .rdata_o(parked_r)
   );
 
@@ -347,7 +341,7 @@ module pst_gate
       .Width(TimeWidth), .Depth(Parents), .Style(RamStyle)
   ) u_hold (
       .clk_i,
-      .we_i(init_q || c_valid_q[5]), .waddr_i(init_q ? init_parent_q : c_parent_q[5]), .wdata_i(init_q ? '1 : c5_hold),
+      .we_i(init || c_valid_q[5]), .waddr_i(init ? init_parent : c_parent_q[5]), .wdata_i(init ? '1 : c5_hold),
       .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o(d2_hold)
   );
 
@@ -355,7 +349,7 @@ module pst_gate
       .Width(1), .Depth(Parents), .Style(RamStyle)
   ) u_closed (
       .clk_i,
-      .we_i(init_q || cfg_take), .waddr_i(init_q ? init_parent_q : s_cfg_parent_i), .wdata_i(!init_q && s_cfg_shaper_i.mantissa == '0),
+      .we_i(init || cfg_take), .waddr_i(init ? init_parent : s_cfg_parent_i), .wdata_i(!init && s_cfg_shaper_i.mantissa == '0),
       .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o(d2_closed)
   );
 
@@ -461,8 +455,8 @@ module pst_gate
         .Width($bits(rule_t)), .Depth(Parents), .Style(RamStyle)
     ) u_rule (
         .clk_i,
-        .we_i(init_q || t2_valid_q), .waddr_i(init_q ? init_parent_q : t2_parent_q),
-        .wdata_i(init_q ? rule_t'{most: longest(SpanWidth'(1), late_of(ToleranceCycles)), span: SpanWidth'(1)} : t2_rule_q),
+        .we_i(init || t2_valid_q), .waddr_i(init ? init_parent : t2_parent_q),
+        .wdata_i(init ? rule_t'{most: longest(SpanWidth'(1), late_of(ToleranceCycles)), span: SpanWidth'(1)} : t2_rule_q),
         .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o(d2_rule)
     );
 

@@ -147,22 +147,16 @@ module pst_hierarchy
 
   // --- clearing walk of the memories here
 
-  logic init_q, init_done_q;
-  queue_t init_queue_q;
+  logic init, init_done_q;
+  queue_t init_queue;
   logic [9:0] part_init_done;
   logic [2:0] gate_room;
 
-  always_ff @(posedge clk_i) begin
-    init_done_q <= init_done_o && !rst_i;
-    if (init_q) init_queue_q <= init_queue_q + 1'b1;
-    if (init_q && init_queue_q == '1) init_q <= 1'b0;
-    if (rst_i) begin
-      init_q       <= 1'b1;
-      init_queue_q <= '0;
-    end
-  end
+  pst_clear_walk #(.Depth(Queues)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_queue));
 
-  assign init_done_o = !init_q && part_init_done == '1;
+  always_ff @(posedge clk_i) init_done_q <= init_done_o && !rst_i;
+
+  assign init_done_o = !init && part_init_done == '1;
 
   // --- settings
 
@@ -290,8 +284,8 @@ module pst_hierarchy
       .Width(ClassWidth + 3), .Depth(Queues), .Style(RamStyle)
   ) u_queue (
       .clk_i,
-      .we_i(init_q || (cfg_take && s_cfg_what_i == SetQueue)), .waddr_i(init_q ? init_queue_q : s_cfg_id_i),
-      .wdata_i(init_q ? '0 : {s_cfg_class_i, s_cfg_weight_i}),
+      .we_i(init || (cfg_take && s_cfg_what_i == SetQueue)), .waddr_i(init ? init_queue : s_cfg_id_i),
+      .wdata_i(init ? '0 : {s_cfg_class_i, s_cfg_weight_i}),
       .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o({h2_class, h2_weight})
   );
 
@@ -299,9 +293,9 @@ module pst_hierarchy
       .Width(NodeWidth + $bits(weight_t)), .Depth(Subscribers), .Style(NarrowStyle)
   ) u_node_of (
       .clk_i,
-      .we_i(init_q || (cfg_take && s_cfg_what_i == SetSubscriber)),
-      .waddr_i(init_q ? subscriber_t'(init_queue_q) : subscriber_t'(s_cfg_id_i)),
-      .wdata_i(init_q ? '0 : {node_t'(s_cfg_parent_i), s_cfg_weight_i}),
+      .we_i(init || (cfg_take && s_cfg_what_i == SetSubscriber)),
+      .waddr_i(init ? subscriber_t'(init_queue) : subscriber_t'(s_cfg_id_i)),
+      .wdata_i(init ? '0 : {node_t'(s_cfg_parent_i), s_cfg_weight_i}),
       .re_i(1'b1), .raddr_i(subscriber_of(h_q[0].queue_id)), .rdata_o({h2_node, h2_subscriber_weight})
   );
 
@@ -309,8 +303,8 @@ module pst_hierarchy
       .Width(PortWidth), .Depth(Nodes), .Style(RamStyle)
   ) u_port_of (
       .clk_i,
-      .we_i(init_q || (cfg_take && s_cfg_what_i == SetNode)), .waddr_i(init_q ? node_t'(init_queue_q) : node_t'(s_cfg_id_i)),
-      .wdata_i(init_q ? '0 : port_t'(s_cfg_parent_i)),
+      .we_i(init || (cfg_take && s_cfg_what_i == SetNode)), .waddr_i(init ? node_t'(init_queue) : node_t'(s_cfg_id_i)),
+      .wdata_i(init ? '0 : port_t'(s_cfg_parent_i)),
       .re_i(1'b1), .raddr_i(h2.node), .rdata_o(h4_port)
   );
 

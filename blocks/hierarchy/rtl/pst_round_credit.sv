@@ -53,19 +53,12 @@ module pst_round_credit
   localparam int unsigned QuantumLog = 11;
   localparam int unsigned Q = QueuesPerSubscriber;
 
-  logic init_q;
-  logic [SubscriberWidth-1:0] init_subscriber_q;
+  logic init;
+  logic [SubscriberWidth-1:0] init_subscriber;
 
-  always_ff @(posedge clk_i) begin
-    if (init_q) init_subscriber_q <= init_subscriber_q + 1'b1;
-    if (init_q && init_subscriber_q == SubscriberWidth'(Subscribers - 1)) init_q <= 1'b0;
-    if (rst_i) begin
-      init_q            <= 1'b1;
-      init_subscriber_q <= '0;
-    end
-  end
+  pst_clear_walk #(.Depth(Subscribers)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_subscriber));
 
-  assign init_done_o = !init_q;
+  assign init_done_o = !init;
 
   // --- cycle 0: read; 2: which word is it; 3: that word
 
@@ -145,8 +138,8 @@ module pst_round_credit
         .Width($bits(word_t)), .Depth(Subscribers), .Style(RamStyle)
     ) u_word (
         .clk_i,
-        .we_i(init_q || (r7_we_q && (Q == 1 || r_place_q[7] == index_t'(i)))),
-        .waddr_i(init_q ? init_subscriber_q : r_subscriber_q[7]), .wdata_i(init_q ? '0 : r7_word_q),
+        .we_i(init || (r7_we_q && (Q == 1 || r_place_q[7] == index_t'(i)))),
+        .waddr_i(init ? init_subscriber : r_subscriber_q[7]), .wdata_i(init ? '0 : r7_word_q),
         .re_i(1'b1), .raddr_i(s_op_subscriber_i), .rdata_o(r2_words[i])
     );
   end

@@ -93,8 +93,8 @@ module pst_subscriber_queues
     logic c4_event_q, c5_event_q;
     index_t c4_index, c5_index_q;
     subscriber_t [5:1] subscriber_q;
-    logic init_q, waiting_init_done;
-    subscriber_t init_subscriber_q;
+    logic init, waiting_init_done;
+    subscriber_t init_subscriber;
 
     // A queue is first if no other that waits goes before it: one of a higher class, or of its own that has had less.
     always_comb begin
@@ -115,17 +115,15 @@ module pst_subscriber_queues
       c4_before_q  <= s_event_before_i;
       c5_event_q   <= c4_event_q;
       c5_index_q   <= c4_index;
-      if (init_q) init_subscriber_q <= init_subscriber_q + 1'b1;
-      if (init_q && init_subscriber_q == subscriber_t'(Subscribers - 1)) init_q <= 1'b0;
       if (rst_i) begin
         c4_event_q        <= 1'b0;
         c5_event_q        <= 1'b0;
-        init_q            <= 1'b1;
-        init_subscriber_q <= '0;
       end
     end
 
-    assign init_done_o = !init_q && waiting_init_done;
+    assign init_done_o = !init && waiting_init_done;
+
+    pst_clear_walk #(.Depth(Subscribers)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_subscriber));
 
     pst_waiting_queues #(
         .Subscribers(Subscribers), .QueuesPerSubscriber(Q), .RamStyle(RamStyle)
@@ -139,7 +137,7 @@ module pst_subscriber_queues
         .Width(IndexWidth), .Depth(Subscribers), .Style(RamStyle)
     ) u_next (
         .clk_i,
-        .we_i(init_q || c5_event_q), .waddr_i(init_q ? init_subscriber_q : subscriber_q[5]), .wdata_i(init_q ? '0 : c5_index_q),
+        .we_i(init || c5_event_q), .waddr_i(init ? init_subscriber : subscriber_q[5]), .wdata_i(init ? '0 : c5_index_q),
         .re_i(1'b1), .raddr_i(look_subscriber_q[2]), .rdata_o(look_index)
     );
   end

@@ -142,7 +142,7 @@ module pst_queue_manager_proof
     if (deq_commit) outside_q[list_q[dq][0].desc] <= 1'b1;
 
     if (cfg_valid_i) limit_q[cfg_queue_i] <= '{packets: cfg_packets_i, bytes: cfg_bytes_i};
-    if (u_dut.init_q) limit_q[u_dut.init_queue_q] <= '1;
+    if (u_dut.init) limit_q[u_dut.init_queue] <= '1;
     limit1_q <= limit_q[enq_queue_i];
     limit2_q <= limit1_q;
     limit3_q <= limit2_q;
@@ -207,7 +207,7 @@ module pst_queue_manager_proof
     for (int q = 0; q < Queues; q++) begin
       tail[q] = tail_t'(u_dut.u_tail.mem[q]);
       {deq[q], head_in_head[q]} = u_dut.u_deq.mem[q];
-      cleared[q] = !u_dut.init_q || queue_t'(q) < u_dut.init_queue_q;
+      cleared[q] = !u_dut.init || queue_t'(q) < u_dut.init_queue;
     end
   end
 
@@ -255,7 +255,7 @@ module pst_queue_manager_proof
                             <= 32'd13 + 32'(!u_dut.room_q)
                          && 32'(u_dut.active_level) + 32'(u_dut.e1_q.valid) + 32'(u_dut.e2_q.valid) + 32'(u_dut.e3_q.valid)
                             <= 32'd13 + 32'(!u_dut.room_q));
-      if (u_dut.init_q) begin
+      if (u_dut.init) begin
         a_idle : assert (!u_dut.room_q && !u_dut.e1_q.valid && !u_dut.e2_q.valid && !u_dut.e3_q.valid && !u_dut.d1_q.valid
                          && !u_dut.d2_q.valid && !u_dut.first_we_q && !u_dut.next_we_q && !u_dut.e_commit1_q && !u_dut.d_commit1_q
                          && !u_dut.d3_fetch_q && !u_dut.d4_fetch_q && !u_dut.d5_fetch_q && level_q == '0);

@@ -112,19 +112,12 @@ module pst_queue_manager
 
   // --- clearing walk after reset
 
-  logic                    init_q;
-  logic [QueueIdWidth-1:0] init_queue_q;
+  logic                    init;
+  logic [QueueIdWidth-1:0] init_queue;
 
-  always_ff @(posedge clk_i) begin
-    if (init_q) init_queue_q <= init_queue_q + 1'b1;
-    if (init_q && init_queue_q == QueueIdWidth'(Queues - 1)) init_q <= 1'b0;
-    if (rst_i) begin
-      init_q       <= 1'b1;
-      init_queue_q <= '0;
-    end
-  end
+  pst_clear_walk #(.Depth(Queues)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_queue));
 
-  assign init_done_o = !init_q;
+  assign init_done_o = !init;
 
   // --- stage 0: handshake, reads are issued
 
@@ -308,8 +301,8 @@ module pst_queue_manager
         .Width(LimitBytesWidth), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
     ) u_enq_bytes (
         .clk_i,
-        .we_i(init_q || e_commit), .waddr_i(init_q ? init_queue_q : e3_q.queue_id),
-        .wdata_i(init_q ? '0 : enq_new.bytes[LimitBytesWidth-1:0]),
+        .we_i(init || e_commit), .waddr_i(init ? init_queue : e3_q.queue_id),
+        .wdata_i(init ? '0 : enq_new.bytes[LimitBytesWidth-1:0]),
         .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(enq_bytes_r)
     );
   end else begin : g_no_left
@@ -371,8 +364,8 @@ module pst_queue_manager
       .Width(DescIdWidth + $bits(count_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_tail (
       .clk_i,
-      .we_i(init_q || e_commit), .waddr_i(init_q ? init_queue_q : e3_q.queue_id),
-      .wdata_i(init_q ? '0 : {e3_q.packet.desc, enq_new}),
+      .we_i(init || e_commit), .waddr_i(init ? init_queue : e3_q.queue_id),
+      .wdata_i(init ? '0 : {e3_q.packet.desc, enq_new}),
       .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o({tail_r, enq_r})
   );
 
@@ -380,7 +373,7 @@ module pst_queue_manager
       .Width(PacketCountWidth), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_enq_packets (
       .clk_i,
-      .we_i(init_q || e_commit), .waddr_i(init_q ? init_queue_q : e3_q.queue_id), .wdata_i(init_q ? '0 : enq_new.packets),
+      .we_i(init || e_commit), .waddr_i(init ? init_queue : e3_q.queue_id), .wdata_i(init ? '0 : enq_new.packets),
       .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(enq_packets_r)
   );
 
@@ -405,8 +398,8 @@ module pst_queue_manager
       .Width($bits(limit_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_limit (
       .clk_i,
-      .we_i(init_q || s_cfg_valid_i), .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
-      .wdata_i(init_q ? '1 : {s_cfg_limit_packets_i, s_cfg_limit_bytes_i}),
+      .we_i(init || s_cfg_valid_i), .waddr_i(init ? init_queue : s_cfg_queue_i),
+      .wdata_i(init ? '1 : {s_cfg_limit_packets_i, s_cfg_limit_bytes_i}),
       .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o(limit_r)
   );
 
@@ -416,7 +409,7 @@ module pst_queue_manager
       .Width($bits(count_t) + 1), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_deq (
       .clk_i,
-      .we_i(init_q || d_commit), .waddr_i(init_q ? init_queue_q : d2_q.queue_id), .wdata_i(init_q ? '0 : {deq_new, backlogged}),
+      .we_i(init || d_commit), .waddr_i(init ? init_queue : d2_q.queue_id), .wdata_i(init ? '0 : {deq_new, backlogged}),
       .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o({deq_r, head_valid_r})
   );
 
@@ -424,7 +417,7 @@ module pst_queue_manager
       .Width($bits(count_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_deq_for_enq (
       .clk_i,
-      .we_i(init_q || d_commit), .waddr_i(init_q ? init_queue_q : d2_q.queue_id), .wdata_i(init_q ? '0 : deq_new),
+      .we_i(init || d_commit), .waddr_i(init ? init_queue : d2_q.queue_id), .wdata_i(init ? '0 : deq_new),
       .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o(deq_for_enq_r)
   );
 
@@ -471,7 +464,7 @@ module pst_queue_manager
   );
 
   always_ff @(posedge clk_i) begin
-    room_q <= !init_q && int'(active_level) <= OutDepth - OutReserve && int'(drop_level) <= OutDepth - OutReserve;
+    room_q <= !init && int'(active_level) <= OutDepth - OutReserve && int'(drop_level) <= OutDepth - OutReserve;
     ev_valid_o  <= e3_q.valid;
     ev_reason_o <= reason;
     ev_queue_o  <= e3_q.queue_id;

@@ -137,7 +137,7 @@ module pst_outstanding_proof #(
       hierarchy[q]      = u_dut.u_hierarchy_look.mem[q];
       hierarchy_done[q] = u_dut.u_hierarchy_done.mem[q];
       wants_mem[q]      = u_dut.u_wants.mem[q][0];
-      cleared[q]        = !u_dut.init_q || q < 32'(u_dut.init_queue_q);
+      cleared[q]        = !u_dut.init || q < 32'(u_dut.init_queue);
       in_fifo[q]        = '0;
       for (int k = 0; k < u_dut.Depth; k++) begin
         in_fifo[q] += 4'(k < 32'(u_dut.unused_level) && fifo[k] == queue_t'(q));
@@ -178,7 +178,7 @@ module pst_outstanding_proof #(
       a_credit : assert (32'(u_dut.unused_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) + 32'(credit_q) == Depth);
       a_tell : assert ((!tell1_q || u_dut.d1_valid_q) && (!tell2_q || u_dut.d2_valid_q));
       if (!init_done) begin
-        a_idle : assert (32'(u_dut.init_queue_q) < Queues && in_pipe == '0 && out_q == '0 && waits_q == '0 && slow_q == '1
+        a_idle : assert (32'(u_dut.init_queue) < Queues && in_pipe == '0 && out_q == '0 && waits_q == '0 && slow_q == '1
                          && !u_dut.d1_valid_q && !u_dut.d2_valid_q && !u_dut.d3_valid_q && u_dut.unused_level == '0);
       end
       a_range : assert (32'(u_dut.d1_queue_q) < Queues || !u_dut.d1_valid_q);

@@ -139,7 +139,7 @@ module pst_schedule_shaped_proof
   logic [1:0] one_place, in_act, in_ret;
   always_comb begin
     for (int q = 0; q < 2; q++) begin
-      cleared[q] = !u_dut.init_q || q < 32'(u_dut.init_queue_q);
+      cleared[q] = !u_dut.init || q < 32'(u_dut.init_queue);
       parked[q]  = cleared[q] && u_dut.u_parked.mem[q][0];
     end
   end
@@ -227,7 +227,7 @@ module pst_schedule_shaped_proof
     if (drop && queue_id[Last] == X && picked_q) window_q <= 1'b0;    // it did not leave: no window begins with it
     if (write) stamp_q <= sent ? new_stamp_q : now - OldAge;
     waited_q <= x_in_path ? waited_q + 1'b1 : '0;
-    if (u_dut.init_q && u_dut.init_queue_q == X) stamp_q <= '0;
+    if (u_dut.init && u_dut.init_queue == X) stamp_q <= '0;
     if (rst_i) begin
       window_q <= 1'b0;
       wraps_q  <= '0;
@@ -265,7 +265,7 @@ module pst_schedule_shaped_proof
   shaper_cfg_t read1_q, read2_q;
   logic open3_q;
   always_ff @(posedge clk_i) begin
-    if (u_dut.init_q) cfg_q[u_dut.init_queue_q] <= shaper_cfg_t'(1);
+    if (u_dut.init) cfg_q[u_dut.init_queue] <= shaper_cfg_t'(1);
     if (cfg) cfg_q[cfg_queue_i] <= cfg_i;
     read1_q <= cfg_q[u_dut.ready_queue];
     read2_q <= read1_q;
@@ -326,7 +326,7 @@ module pst_schedule_shaped_proof
       end
       if (!u_dut.init_done_o) begin
         `PLACES(valid == '0 && listed_q == '0 && idle_q == '1 && !u_dut.walk_due_q && u_dut.now_q < 32
-                         && (!u_dut.init_q || u_dut.now_q == TimeWidth'(u_dut.init_queue_q)));
+                         && (!u_dut.init || u_dut.now_q == TimeWidth'(u_dut.init_queue)));
       end
       // what leaves empty stays idle until its stamp is written: its announcement waits
       for (int k = 5; k <= Last; k++) if (pop[k] && !left[k]) `PLACES(idle_q[queue_id[k]]);

@@ -50,19 +50,12 @@ module pst_outstanding #(
     logic       slow;
   } hierarchy_t;
 
-  logic init_q;
-  queue_t init_queue_q;
+  logic init;
+  queue_t init_queue;
 
-  always_ff @(posedge clk_i) begin
-    if (init_q) init_queue_q <= init_queue_q + 1'b1;
-    if (init_q && init_queue_q == queue_t'(Queues - 1)) init_q <= 1'b0;
-    if (rst_i) begin
-      init_q       <= 1'b1;
-      init_queue_q <= '0;
-    end
-  end
+  pst_clear_walk #(.Depth(Queues)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_queue));
 
-  assign init_done_o = !init_q;
+  assign init_done_o = !init;
 
   // --- the hierarchy's side: D0 read, D2 write
 
@@ -128,7 +121,7 @@ module pst_outstanding #(
       .Width($bits(decision_t)), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
   ) u_decision_look (
       .clk_i,
-      .we_i(init_q || s_result_valid_i), .waddr_i(init_q ? init_queue_q : s_result_queue_i), .wdata_i(init_q ? '0 : result),
+      .we_i(init || s_result_valid_i), .waddr_i(init ? init_queue : s_result_queue_i), .wdata_i(init ? '0 : result),
       .re_i(1'b1), .raddr_i(s_look_queue_i), .rdata_o(b2_decision)
   );
 
@@ -136,8 +129,8 @@ module pst_outstanding #(
       .Width(1), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
   ) u_wants (
       .clk_i,
-      .we_i(init_q || (s_result_valid_i && s_result_wants_i)), .waddr_i(init_q ? init_queue_q : s_result_queue_i),
-      .wdata_i(!init_q && result.wants),
+      .we_i(init || (s_result_valid_i && s_result_wants_i)), .waddr_i(init ? init_queue : s_result_queue_i),
+      .wdata_i(!init && result.wants),
       .re_i(1'b1), .raddr_i(s_done_queue_i), .rdata_o(d2_wants)
   );
 
@@ -145,8 +138,8 @@ module pst_outstanding #(
       .Width($bits(hierarchy_t)), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
   ) u_hierarchy_look (
       .clk_i,
-      .we_i(init_q || d2_valid_q), .waddr_i(init_q ? init_queue_q : d2_queue_q),
-      .wdata_i(init_q ? hierarchy_t'{done: '0, slow: 1'b1} : d2_new),
+      .we_i(init || d2_valid_q), .waddr_i(init ? init_queue : d2_queue_q),
+      .wdata_i(init ? hierarchy_t'{done: '0, slow: 1'b1} : d2_new),
       .re_i(1'b1), .raddr_i(s_look_queue_i), .rdata_o(b2_ram)
   );
 
@@ -154,7 +147,7 @@ module pst_outstanding #(
       .Width(3), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
   ) u_hierarchy_done (
       .clk_i,
-      .we_i(init_q || d2_valid_q), .waddr_i(init_q ? init_queue_q : d2_queue_q), .wdata_i(init_q ? '0 : {d2_new.done, d2_wants}),
+      .we_i(init || d2_valid_q), .waddr_i(init ? init_queue : d2_queue_q), .wdata_i(init ? '0 : {d2_new.done, d2_wants}),
       .re_i(1'b1), .raddr_i(s_done_queue_i), .rdata_o({d2_done, d2_told})
   );
 

@@ -112,24 +112,22 @@ module pst_schedule_shaped
   } op_t;
 
   cycle_t now_q;
-  logic init_q;
-  queue_t init_queue_q;
+  logic init;
+  queue_t init_queue;
   logic lists_init_done, hierarchy_init_done, init_done_q;
 
   always_ff @(posedge clk_i) begin
     init_done_q <= init_done_o && !rst_i;
     now_q <= now_q + 1'b1;
-    if (init_q) init_queue_q <= init_queue_q + 1'b1;
-    if (init_q && init_queue_q == QueueIdWidth'(Queues - 1)) init_q <= 1'b0;
     if (rst_i) begin
       now_q        <= '0;
-      init_q       <= 1'b1;
-      init_queue_q <= '0;
     end
   end
 
+  pst_clear_walk #(.Depth(Queues)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_queue));
+
   assign now_o = 32'(now_q);
-  assign init_done_o = !init_q && lists_init_done && hierarchy_init_done;
+  assign init_done_o = !init && lists_init_done && hierarchy_init_done;
 
   function automatic logic through(queue_t queue_id);
     through = Hierarchy && s_done_valid_i && s_done_queue_i == queue_id;
@@ -340,7 +338,7 @@ module pst_schedule_shaped
       .Width($bits(time_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_time (
       .clk_i,
-      .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : last.queue_id), .wdata_i(init_q ? '0 : time_wdata),
+      .we_i(init || time_we), .waddr_i(init ? init_queue : last.queue_id), .wdata_i(init ? '0 : time_wdata),
       .re_i(1'b1), .raddr_i(walk ? walk_queue_q : ready_queue), .rdata_o(time_b2)
   );
 
@@ -348,8 +346,8 @@ module pst_schedule_shaped
       .Width($bits(shaper_cfg_t)), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_cfg (
       .clk_i,
-      .we_i(init_q || cfg_take), .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
-      .wdata_i(init_q ? shaper_cfg_t'(1) : s_cfg_shaper_i),
+      .we_i(init || cfg_take), .waddr_i(init ? init_queue : s_cfg_queue_i),
+      .wdata_i(init ? shaper_cfg_t'(1) : s_cfg_shaper_i),
       .re_i(1'b1), .raddr_i(ready_queue), .rdata_o(cfg_b2)
   );
 
@@ -382,8 +380,8 @@ module pst_schedule_shaped
       .Width(1), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_parked (
       .clk_i,
-      .we_i(init_q || park || unpark_take), .waddr_i(init_q ? init_queue_q : park ? last.queue_id : gate_queue_q),
-      .wdata_i(!init_q && park),
+      .we_i(init || park || unpark_take), .waddr_i(init ? init_queue : park ? last.queue_id : gate_queue_q),
+      .wdata_i(!init && park),
       .re_i(gate_count_q == 5'd3), .raddr_i(gate_queue_q), .rdata_o(parked_r)
   );
 
@@ -445,7 +443,7 @@ module pst_schedule_shaped
       .Width(TimeWidth), .Depth(Queues), .ReadLatency(2), .Style(QueueRamStyle)
   ) u_hold (
       .clk_i,
-      .we_i(init_q || time_we), .waddr_i(init_q ? init_queue_q : last.queue_id), .wdata_i(init_q ? '1 : hold_wdata),
+      .we_i(init || time_we), .waddr_i(init ? init_queue : last.queue_id), .wdata_i(init ? '1 : hold_wdata),
       .re_i(1'b1), .raddr_i(act_queue), .rdata_o(act_hold)
   );
 

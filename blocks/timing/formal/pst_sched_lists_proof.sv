@@ -293,13 +293,13 @@ module pst_sched_lists_proof #(
     always_ff @(posedge clk_i) begin
       if (seen_q && !rst_i && Part == 2) begin
         for (int s = 0; s < Slots; s++) begin
-          if (u_dut.g_wheel.init_q) begin
-            a_any_cleared : assert (SlotWidth'(s) >= u_dut.g_wheel.init_slot_q || !u_dut.g_wheel.u_any.mem[s]);
+          if (u_dut.g_wheel.init) begin
+            a_any_cleared : assert (SlotWidth'(s) >= u_dut.g_wheel.init_slot || !u_dut.g_wheel.u_any.mem[s]);
           end else begin
             a_any : assert (u_dut.g_wheel.u_any.mem[s] == any[s]);
           end
-          if (u_dut.g_wheel.init_q) begin
-            a_slot_cleared : assert (level_q[s] == '0 && (SlotWidth'(s) >= u_dut.g_wheel.init_slot_q
+          if (u_dut.g_wheel.init) begin
+            a_slot_cleared : assert (level_q[s] == '0 && (SlotWidth'(s) >= u_dut.g_wheel.init_slot
                 || u_dut.g_wheel.u_slots.mem[s] == '0));
           end else begin
             a_slot : assert (encodes(slot_t'(u_dut.g_wheel.u_slots.mem[s]), slot_q[s], level_q[s]));
@@ -312,7 +312,7 @@ module pst_sched_lists_proof #(
             a_slot2 : assert (encodes(slot_t'(u_dut.slot_now), slot_q[s], level_q[s]));
           end
         end
-        if (u_dut.g_wheel.init_q) begin
+        if (u_dut.g_wheel.init) begin
           a_idle : assert (!u_dut.op1_q.valid && !u_dut.op2_q.valid && !u_dut.splice_q && count_q == '0 && u_dut.g_wheel.hold_q == '0);
         end
         // A splice has stage 2 alone.

@@ -211,8 +211,8 @@ module pst_sched_lists #(
   end
 
   if (Slots > 0) begin : g_wheel
-    logic init_q;
-    logic [SlotWidth-1:0] init_slot_q;
+    logic init;
+    logic [SlotWidth-1:0] init_slot;
     logic [StripeWidth-1:0] hold_q;           // cycles for which no operation is taken, so that a splice has stage 2 alone
     logic hit1_q, hit2_q, we1_q;
     logic [SlotWidth-1:0] slot_id1_q;
@@ -245,25 +245,23 @@ module pst_sched_lists #(
       if (op_take && s_op_splice_i) hold_q <= StripeWidth'(Stripes - 1);
       else if (hold_q != '0) hold_q <= hold_q - 1'b1;
 
-      if (init_q) init_slot_q <= init_slot_q + 1'b1;
-      if (init_q && init_slot_q == '1) init_q <= 1'b0;
       if (rst_i) begin
         we1_q       <= 1'b0;
         splice_q    <= 1'b0;
         hold_q      <= '0;
-        init_q      <= 1'b1;
-        init_slot_q <= '0;
       end
     end
 
-    assign init_done_o  = !init_q;
-    assign s_op_ready_o = hold_q == '0 && !init_q;
+    pst_clear_walk #(.Depth(Slots)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_slot));
+
+    assign init_done_o  = !init;
+    assign s_op_ready_o = hold_q == '0 && !init;
 
     pst_ram_1r1w #(
         .Width($bits(slot_t)), .Depth(Slots), .ReadLatency(2), .Style(SlotRamStyle)
     ) u_slots (
         .clk_i,
-        .we_i(init_q || slot_we), .waddr_i(init_q ? init_slot_q : op2_q.slot), .wdata_i(init_q ? '0 : slot_new),
+        .we_i(init || slot_we), .waddr_i(init ? init_slot : op2_q.slot), .wdata_i(init ? '0 : slot_new),
         .re_i(1'b1), .raddr_i(s_op_slot_i), .rdata_o(slot_r)
     );
 
@@ -271,8 +269,8 @@ module pst_sched_lists #(
         .Width(1), .Depth(Slots), .Style(SlotRamStyle)
     ) u_any (
         .clk_i,
-        .we_i(init_q || (op_take && (s_op_splice_i || s_op_wheel_i))), .waddr_i(init_q ? init_slot_q : s_op_slot_i),
-        .wdata_i(!init_q && !s_op_splice_i),
+        .we_i(init || (op_take && (s_op_splice_i || s_op_wheel_i))), .waddr_i(init ? init_slot : s_op_slot_i),
+        .wdata_i(!init && !s_op_splice_i),
         .re_i(1'b1), .raddr_i(s_peek_slot_i), .rdata_o(peek_any_o)
     );
   end else begin : g_no_wheel

@@ -88,19 +88,12 @@ module pst_codel
 
   // --- clearing walk after reset
 
-  logic init_q;
-  logic [QueueIdWidth-1:0] init_queue_q;
+  logic init;
+  logic [QueueIdWidth-1:0] init_queue;
 
-  always_ff @(posedge clk_i) begin
-    if (init_q) init_queue_q <= init_queue_q + 1'b1;
-    if (init_q && init_queue_q == QueueIdWidth'(Queues - 1)) init_q <= 1'b0;
-    if (rst_i) begin
-      init_q       <= 1'b1;
-      init_queue_q <= '0;
-    end
-  end
+  pst_clear_walk #(.Depth(Queues)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_queue));
 
-  assign init_done_o = !init_q;
+  assign init_done_o = !init;
 
   // --- look: state, setting and mark are read
 
@@ -128,9 +121,9 @@ module pst_codel
       .Style(RamStyle)
   ) u_state (
       .clk_i,
-      .we_i   (init_q || late_q[6].valid),
-      .waddr_i(init_q ? init_queue_q : late_q[6].queue_id),
-      .wdata_i(init_q ? {1'b1, ($bits(state_t) - 1)'(0)} : write_state),
+      .we_i   (init || late_q[6].valid),
+      .waddr_i(init ? init_queue : late_q[6].queue_id),
+      .wdata_i(init ? {1'b1, ($bits(state_t) - 1)'(0)} : write_state),
       .re_i   (s_look_valid_i),
       .raddr_i(s_look_queue_i),
       .rdata_o(state)
@@ -142,9 +135,9 @@ module pst_codel
       .Style(RamStyle)
   ) u_cfg (
       .clk_i,
-      .we_i   (init_q || s_cfg_valid_i),
-      .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
-      .wdata_i(init_q ? '0 : {s_cfg_i.enable, s_cfg_i.ecn, given.target[SettingWidth-1:0], given.interval[SettingWidth-1:0]}),
+      .we_i   (init || s_cfg_valid_i),
+      .waddr_i(init ? init_queue : s_cfg_queue_i),
+      .wdata_i(init ? '0 : {s_cfg_i.enable, s_cfg_i.ecn, given.target[SettingWidth-1:0], given.interval[SettingWidth-1:0]}),
       .re_i   (s_look_valid_i),
       .raddr_i(s_look_queue_i),
       .rdata_o(cfg)
@@ -164,8 +157,8 @@ module pst_codel
       .write_valid_i(late_q[6].valid),
       .write_queue_i(late_q[6].queue_id),
       .write_tag_i  (late_q[6].state.tag),
-      .clear_i      (init_q),
-      .clear_queue_i(init_queue_q)
+      .clear_i      (init),
+      .clear_queue_i(init_queue)
   );
 
   always_ff @(posedge clk_i) begin

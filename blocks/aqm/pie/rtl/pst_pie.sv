@@ -99,19 +99,12 @@ module pst_pie
 
   // --- clearing walk after reset
 
-  logic init_q;
-  logic [QueueIdWidth-1:0] init_queue_q;
+  logic init;
+  logic [QueueIdWidth-1:0] init_queue;
 
-  always_ff @(posedge clk_i) begin
-    if (init_q) init_queue_q <= init_queue_q + 1'b1;
-    if (init_q && init_queue_q == QueueIdWidth'(Queues - 1)) init_q <= 1'b0;
-    if (rst_i) begin
-      init_q       <= 1'b1;
-      init_queue_q <= '0;
-    end
-  end
+  pst_clear_walk #(.Depth(Queues)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_queue));
 
-  assign init_done_o = !init_q;
+  assign init_done_o = !init;
 
   // --- departures write the latest delay
 
@@ -147,7 +140,7 @@ module pst_pie
   always_ff @(posedge clk_i) begin
     if (walk_q) walk_queue_q <= walk_queue_q == QueueIdWidth'(Queues - 1) ? '0 : walk_queue_q + 1'b1;
     if (walk_q && walk_queue_q == QueueIdWidth'(Queues - 1)) walk_q <= 1'b0;
-    if (!walk_q && walk_valid_q == '0 && !init_q && TimeWidth'(now_i - walk_begun_q) >= TimeWidth'(UpdateTicks)) begin
+    if (!walk_q && walk_valid_q == '0 && !init && TimeWidth'(now_i - walk_begun_q) >= TimeWidth'(UpdateTicks)) begin
       walk_q       <= 1'b1;
       walk_begun_q <= walk_begun_q + TimeWidth'(UpdateTicks);
     end
@@ -160,7 +153,7 @@ module pst_pie
       cfg_q[i]  <= cfg_q[i-1];
       seen_q[i] <= seen_q[i-1];
     end
-    if (rst_i || init_q) begin
+    if (rst_i || init) begin
       walk_q       <= 1'b0;
       walk_queue_q <= '0;
       walk_begun_q <= now_i;
@@ -200,9 +193,9 @@ module pst_pie
       .Style(RamStyle)
   ) u_state (
       .clk_i,
-      .we_i   (init_q || walk_valid_q[6]),
-      .waddr_i(init_q ? init_queue_q : walk_id_q[6]),
-      .wdata_i(init_q ? '0 : new_state),
+      .we_i   (init || walk_valid_q[6]),
+      .waddr_i(init ? init_queue : walk_id_q[6]),
+      .wdata_i(init ? '0 : new_state),
       .re_i   (walk_q),
       .raddr_i(walk_queue_q),
       .rdata_o(state)
@@ -214,9 +207,9 @@ module pst_pie
       .Style(RamStyle)
   ) u_delay (
       .clk_i,
-      .we_i   (init_q || delay_valid_q),
-      .waddr_i(init_q ? init_queue_q : delay_queue_q),
-      .wdata_i(init_q ? '0 : delay_q),
+      .we_i   (init || delay_valid_q),
+      .waddr_i(init ? init_queue : delay_queue_q),
+      .wdata_i(init ? '0 : delay_q),
       .re_i   (walk_q),
       .raddr_i(walk_queue_q),
       .rdata_o(delay)
@@ -228,9 +221,9 @@ module pst_pie
       .Style(RamStyle)
   ) u_cfg (
       .clk_i,
-      .we_i   (init_q || s_cfg_valid_i),
-      .waddr_i(init_q ? init_queue_q : s_cfg_queue_i),
-      .wdata_i(init_q ? '0 : {s_cfg_i.enable, s_cfg_i.ecn, given.target[SettingWidth-1:0], given.burst[SettingWidth-1:0]}),
+      .we_i   (init || s_cfg_valid_i),
+      .waddr_i(init ? init_queue : s_cfg_queue_i),
+      .wdata_i(init ? '0 : {s_cfg_i.enable, s_cfg_i.ecn, given.target[SettingWidth-1:0], given.burst[SettingWidth-1:0]}),
       .re_i   (walk_q),
       .raddr_i(walk_queue_q),
       .rdata_o(cfg)
@@ -265,9 +258,9 @@ module pst_pie
       .Style(RamStyle)
   ) u_share (
       .clk_i,
-      .we_i   (init_q || walk_valid_q[6]),
-      .waddr_i(init_q ? init_queue_q : walk_id_q[6]),
-      .wdata_i(init_q ? '0 : new_share),
+      .we_i   (init || walk_valid_q[6]),
+      .waddr_i(init ? init_queue : walk_id_q[6]),
+      .wdata_i(init ? '0 : new_share),
       .re_i   (s_enq_valid_i),
       .raddr_i(s_enq_queue_i),
       .rdata_o(share)
@@ -279,9 +272,9 @@ module pst_pie
       .Style(RamStyle)
   ) u_accu (
       .clk_i,
-      .we_i   (init_q || done_1_valid_q),
-      .waddr_i(init_q ? init_queue_q : done_1_q),
-      .wdata_i(init_q ? '0 : accu_1_q),
+      .we_i   (init || done_1_valid_q),
+      .waddr_i(init ? init_queue : done_1_q),
+      .wdata_i(init ? '0 : accu_1_q),
       .re_i   (s_enq_valid_i),
       .raddr_i(s_enq_queue_i),
       .rdata_o(accu)
