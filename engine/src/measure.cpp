@@ -30,6 +30,9 @@ void Statement::check() const {
     if (silent_loss && order != Order::Fifo) refuse("losses may be silent only where the order is that of arrival");
     if (order == Order::Free && payload == Payload::EcnMark) refuse("marks are told in the order of a queue, so it cannot be free");
     if (rewrite && payload != Payload::Rewritten) refuse("only a payload that is rewritten has a function that judges it");
+    for (const std::uint8_t reason : queue_reasons)
+        if (reason >= drop_reasons.size() || drop_reasons[reason].empty())
+            refuse("drops are counted by queue for a reason that it does not have");
     if (tag_bits > 64) refuse("a tag has at most 64 bits");
 }
 
@@ -42,6 +45,12 @@ Measurement::Measurement(const MeasureSettings& settings)
     if (settings_.device.payload == Payload::Rewritten) queue_grown_.resize(settings_.device.queues);
     for (std::size_t reason = 1; reason < settings_.device.drop_reasons.size() && reason < kMostReasons; ++reason)
         if (!settings_.device.drop_reasons[reason].empty()) known_ |= 1U << reason;
+    if (settings_.device.payload == Payload::EcnMark) queue_marks_.resize(settings_.device.queues);
+    drops_of_.fill(kMostReasons);
+    for (const std::uint8_t reason : settings_.device.queue_reasons) {
+        drops_of_[reason] = static_cast<std::uint8_t>(queue_drops_.size());
+        queue_drops_.emplace_back(settings_.device.queues);
+    }
     records_.reserve(1 << 12);
     series_.interval_cycles = settings_.interval_cycles;
     series_.queues = settings_.series_queues;
@@ -89,7 +98,7 @@ std::uint32_t Measurement::pop(List& list) {
 
 void Measurement::enter(std::uint32_t queue, std::uint32_t record) {
     List& list = queues_[queue].queued;
-    std::uint32_t before = aqm_.empty() ? kNone : aqm_[queue].given;
+    std::uint32_t before = given_.empty() ? kNone : given_[queue];
     const std::int64_t deadline = records_[record].deadline;
     if (settings_.device.order != Order::ByDeadline || list.head == kNone || list.tail == before ||
         records_[list.tail].deadline <= deadline)
@@ -153,6 +162,16 @@ void Measurement::drop(std::int64_t cycle, std::uint32_t record, unsigned reason
     free_ = record;
 }
 
+void Measurement::drop_at_queue(std::int64_t cycle, std::uint32_t record, unsigned reason) {
+    const Frame& frame = records_[record].frame;
+    if (DeviceView* const watch = watched(frame.queue)) {
+        watch->drop.add(frame.length);
+        watch->dropped[reason].add(frame.length);
+    }
+    if (!is_frozen_ && drops_of_[reason] < queue_drops_.size()) ++queue_drops_[drops_of_[reason]][frame.queue];
+    drop(cycle, record, reason);
+}
+
 void Measurement::classified(std::int64_t cycle, const Fate& fate) {
     const std::uint32_t record = pop(arriving_);
     if (record == kNone) return finding(cycle, live_.event_errors, "classify speaks of a frame that has not arrived");
@@ -180,18 +199,11 @@ void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
     const Frame& frame = records_[record].frame;
     if (!known(fate.reason) || !tells_length(fate, frame))
         finding(cycle, live_.event_errors, "an enqueue decision says " + std::to_string(fate.length) + " bytes of " + frame_text(frame));
-    Watched* const watch = watched(fate.queue);
     --undecided_;
     if (fate.reason != 0 && known(fate.reason)) {
-        if (watch) watch->drop.add(frame.length);
-        if (fate.reason == static_cast<std::uint8_t>(Drop::Aqm)) {  // PIE drops on arrival
-            if (aqm_.empty()) aqm_.resize(settings_.device.queues);
-            if (watch) watch->aqm_drop.add(frame.length);
-            if (!is_frozen_) ++aqm_[fate.queue].drops;
-        }
-        return drop(cycle, record, fate.reason);
+        return drop_at_queue(cycle, record, fate.reason);
     }
-    if (watch) watch->accepted.add(frame.length);
+    if (DeviceView* const watch = watched(fate.queue)) watch->in.add(frame.length);
     if (settings_.device.order == Order::ByDeadline) records_[record].deadline = settings_.device.deadline(frame, cycle);
     enter(fate.queue, record);
     if (own_ && !is_frozen_) own_->accepted(cycle, frame, record);
@@ -203,13 +215,12 @@ void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
     const std::string who = "queue " + std::to_string(fate.queue);
     if (device.order == Order::Free)
         return finding(cycle, live_.event_errors, who + " gives away a frame, but where the order is free that names none");
-    if (aqm_.empty()) aqm_.resize(device.queues);
+    if (given_.empty()) given_.resize(device.queues, kNone);
     List* const list = fate.queue < device.queues ? &queues_[fate.queue].queued : nullptr;
-    const std::uint32_t before = list ? aqm_[fate.queue].given : kNone;
+    const std::uint32_t before = list ? given_[fate.queue] : kNone;
     std::uint32_t record = before != kNone ? records_[before].next : list ? list->head : kNone;
     if (record == kNone) return finding(cycle, live_.event_errors, who + " gives away a frame that it does not hold");
     if (device.order == Order::ByDeadline && !tells_length(fate, records_[record].frame)) record = given_too_early(cycle, fate, record);
-    const std::uint32_t length = records_[record].frame.length;
     const bool sent = fate.reason == 0 || !known(fate.reason);
     if (!tells_length(fate, records_[record].frame) || (fate.reason != 0 && (!known(fate.reason) || mark)))
         finding(cycle, live_.event_errors,
@@ -217,24 +228,18 @@ void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
     if (mark && device.payload != Payload::EcnMark)
         finding(cycle, live_.event_errors, who + " marks " + frame_text(records_[record].frame) + ", but the device has no marks");
     check_deadline(cycle, record, sent, fate.reason);
-    Watched* const watch = watched(fate.queue);
     if (sent) {
-        aqm_[fate.queue].given = record;
+        given_[fate.queue] = record;
         records_[record].mark = mark;
         if (!mark) return;
         ++live_.marked;
-        if (watch) ++watch->marks;
-        if (!is_frozen_) ++aqm_[fate.queue].marks;
+        if (DeviceView* const watch = watched(fate.queue)) ++watch->marks;
+        if (!is_frozen_ && !queue_marks_.empty()) ++queue_marks_[fate.queue];
         return;
     }
     (before == kNone ? list->head : records_[before].next) = records_[record].next;
     if (list->tail == record) list->tail = before;
-    if (watch) {
-        watch->drop.add(length);
-        watch->aqm_drop.add(length);
-    }
-    if (!is_frozen_) ++aqm_[fate.queue].drops;
-    drop(cycle, record, fate.reason);
+    drop_at_queue(cycle, record, fate.reason);
 }
 
 // The queue gives away a frame of another length than the one whose turn it is: another one that it holds, if there is one so long, which
@@ -249,7 +254,7 @@ std::uint32_t Measurement::given_too_early(std::int64_t cycle, const Fate& fate,
     records_[due].overtaken = true;
     records_[before].next = records_[found].next;
     if (list.tail == found) list.tail = before;
-    const std::uint32_t given = aqm_[fate.queue].given;
+    const std::uint32_t given = given_[fate.queue];
     records_[found].next = due;
     (given == kNone ? list.head : records_[given].next) = found;
     return found;
@@ -257,8 +262,8 @@ std::uint32_t Measurement::given_too_early(std::int64_t cycle, const Fate& fate,
 
 // A frame leaves that was not given away as far as its length told: then it was given away, and the last of those that were was not.
 void Measurement::given_instead(std::uint32_t queue, std::uint32_t record) {
-    if (aqm_.empty()) return;
-    std::uint32_t& given = aqm_[queue].given;
+    if (given_.empty()) return;
+    std::uint32_t& given = given_[queue];
     std::uint32_t before = kNone;
     for (std::uint32_t at = queues_[queue].queued.head; at != given; before = std::exchange(at, records_[at].next))
         if (at == record) return;
@@ -278,8 +283,8 @@ void Measurement::check_deadline(std::int64_t cycle, std::uint32_t record, bool 
 }
 
 bool Measurement::next_is_marked(std::int64_t cycle, std::uint32_t queue) {
-    if (aqm_.empty() || queue >= settings_.device.queues) return false;
-    if (aqm_[queue].given == kNone) {
+    if (given_.empty() || queue >= settings_.device.queues) return false;
+    if (given_[queue] == kNone) {
         finding(cycle, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which has given none away, or not yet");
         return false;
     }
@@ -287,7 +292,7 @@ bool Measurement::next_is_marked(std::int64_t cycle, std::uint32_t queue) {
 }
 
 void Measurement::forget_given(std::uint32_t queue, std::uint32_t record, std::uint32_t before) {
-    if (!aqm_.empty() && aqm_[queue].given == record) aqm_[queue].given = before;
+    if (!given_.empty() && given_[queue] == record) given_[queue] = before;
 }
 
 bool Measurement::may_become(const Frame& frame, std::span<const std::uint8_t> bytes, bool mark) {
@@ -431,7 +436,7 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
     if (record == kNone)
         return finding(first_bit, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which does not hold it");
     recent_[recent_at_++ % kRecent] = records_[record].frame;
-    if (aqm_.empty()) check_deadline(first_bit, record, true, 0);
+    if (given_.empty()) check_deadline(first_bit, record, true, 0);
     const std::uint32_t came = records_[record].frame.length;
     const std::int64_t last_bit = records_[record].last_bit;
     const auto latency = static_cast<std::uint32_t>(std::clamp<std::int64_t>(first_bit - last_bit, 0, 0xFFFF'FFFF));
@@ -449,7 +454,7 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
         live_.grown += grown;
         if (!is_frozen_) queue_grown_[queue] += grown;
     }
-    if (Watched* const watch = watched(queue)) {
+    if (DeviceView* const watch = watched(queue)) {
         watch->out.add(length);
         if (is_frozen_) watch->outs.push_back(watch->out);
     }
@@ -557,7 +562,7 @@ void Measurement::watch(std::span<const std::uint32_t> queues) {
     watched_.assign(watched_queues_.size(), {});
 }
 
-Measurement::Watched* Measurement::watched(std::uint32_t queue) {
+DeviceView* Measurement::watched(std::uint32_t queue) {
     const auto found = std::lower_bound(watched_queues_.begin(), watched_queues_.end(), queue);
     if (found == watched_queues_.end() || *found != queue) return nullptr;
     return &watched_[static_cast<std::size_t>(found - watched_queues_.begin())];
@@ -566,8 +571,7 @@ Measurement::Watched* Measurement::watched(std::uint32_t queue) {
 DeviceView Measurement::device_view(std::uint32_t queue) const {
     const auto found = std::lower_bound(watched_queues_.begin(), watched_queues_.end(), queue);
     if (found == watched_queues_.end() || *found != queue) return {};
-    const Watched& watch = watched_[static_cast<std::size_t>(found - watched_queues_.begin())];
-    return {watch.accepted, watch.out, watch.drop, watch.aqm_drop, watch.marks, watch.outs};
+    return watched_[static_cast<std::size_t>(found - watched_queues_.begin())];
 }
 
 }  // namespace penstock::engine

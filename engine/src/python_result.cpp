@@ -36,8 +36,12 @@ nb::dict queue_arrays(const Measurement& m) {
     dict["out_bytes"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).out.bytes; });
     dict["drop_packets"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).drop.packets; });
     dict["drop_bytes"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).drop.bytes; });
-    dict["aqm_drop_packets"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_aqm_drops(q); });
-    dict["marked_packets"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_marks(q); });
+    const Statement& device = m.device();
+    for (std::size_t i = 0; i < device.queue_reasons.size(); ++i)
+        dict[(device.drop_reasons[device.queue_reasons[i]] + "_drop_packets").c_str()] =
+            column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_drops(i, q); });
+    if (device.payload == Payload::EcnMark)
+        dict["marked_packets"] = column<std::uint64_t>(queues, [&](std::uint32_t q) { return m.queue_marks(q); });
     dict["first_departure"] = column<std::int64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).first_departure; });
     dict["last_departure"] = column<std::int64_t>(queues, [&](std::uint32_t q) { return m.queue_totals(q).last_departure; });
     return dict;
@@ -90,7 +94,7 @@ nb::list memory_list(const std::vector<MemoryCounts>& memories) {
 void add_totals(nb::dict& result, const Statement& device, const Totals& totals) {
     result["packets"] = amounts(device, totals, &Amount::packets);
     result["bytes"] = amounts(device, totals, &Amount::bytes);
-    result["marked_packets"] = totals.marked;
+    if (device.payload == Payload::EcnMark) result["marked_packets"] = totals.marked;
     result["order_errors"] = totals.order_errors;
     result["payload_errors"] = totals.payload_errors;
     result["event_errors"] = totals.event_errors;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kQueues = 16, kClasses = 4, kMostTagBits = 31;
 constexpr std::uint32_t kHeadBytes = 4;  // queue id, most significant byte first
-constexpr std::uint8_t kMissed = 8;      // drop reason
+constexpr std::uint8_t kGivenUp = 8;     // drop reason of what queues give away to be dropped
 constexpr std::int64_t kPatience = 20'000;
 
 // In a device that orders by deadline the id in front of a frame is {class, queue}, in the lowest bits.
@@ -110,7 +110,6 @@ Choice choose(Table& device, const char* key, const std::vector<std::pair<std::s
 std::shared_ptr<const DeviceKind> stand_in_kind(Table& device, Environment& environment) {
     Statement statement;
     statement.queues = kQueues;
-    statement.drop_reasons = {"", "runt", "oversize", "bad_queue_id", "bad_frame", "", "", "", "missed"};
     statement.order = choose<Order>(device, "order", {{"fifo", Order::Fifo}, {"by_deadline", Order::ByDeadline}, {"free", Order::Free}});
     statement.payload = choose<Payload>(
         device, "payload", {{"unchanged", Payload::Unchanged}, {"ecn_mark", Payload::EcnMark}, {"rewritten", Payload::Rewritten}});
@@ -123,8 +122,18 @@ std::shared_ptr<const DeviceKind> stand_in_kind(Table& device, Environment& envi
         statement.deadline = [after](const Frame& frame, std::int64_t enqueued) {
             return enqueued + after[frame.address / kQueues % kClasses];
         };
-        statement.missed = kMissed;
+        statement.missed = kGivenUp;
     }
+    statement.drop_reasons = {"",
+                              "runt",
+                              "oversize",
+                              "bad_queue_id",
+                              "bad_frame",
+                              "no_page",
+                              "tail_drop_packets",
+                              "tail_drop_bytes",
+                              statement.missed ? "missed" : "aqm"};
+    statement.queue_reasons = {kGivenUp};
     environment.memories.push_back({.bytes = 65'536});  // which it does not use
     return std::make_shared<StandIn>(device.text("library"), std::move(statement));
 }

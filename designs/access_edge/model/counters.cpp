@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 #include "designs/access_edge/model/counters.hpp"
 
+#include "blocks/common/model/drop.hpp"
+
 namespace penstock::engine {
 
 namespace {
 constexpr std::int64_t kPatience = 200'000;  // cycles that frames under way may take
 constexpr std::int64_t kPipeline = 256;      // cycles from an event pulse to its counter, generously
 constexpr std::size_t kFindings = 16;
+
+// What the AQM dropped of a queue.
+const Amount& aqm_drops(const DeviceView& queue) { return queue.dropped[static_cast<std::size_t>(Drop::Aqm)]; }
 
 std::string text(const Amount& amount) { return std::to_string(amount.packets) + " packets, " + std::to_string(amount.bytes) + " bytes"; }
 }  // namespace
@@ -76,11 +81,11 @@ void CounterCheck::check_queue(std::uint32_t queue) {
     const std::string name = "queue " + std::to_string(queue);
     compare(name + " in", in, before.in);
     compare_between(name + " dropped", drop, before.drop, after.drop);
-    compare_between(name + " dropped by the AQM", aqm_drop, before.aqm_drop, after.aqm_drop);
+    compare_between(name + " dropped by the AQM", aqm_drop, aqm_drops(before), aqm_drops(after));
     compare_between(name + " marked", marks, {before.marks, 0}, {after.marks, 0});
     // Dropped at the tail and by the AQM are counted in one moment: their difference does not change any more.
     compare(name + " dropped, but not by the AQM", {drop.packets - aqm_drop.packets, drop.bytes - aqm_drop.bytes},
-            {before.drop.packets - before.aqm_drop.packets, before.drop.bytes - before.aqm_drop.bytes});
+            {before.drop.packets - aqm_drops(before).packets, before.drop.bytes - aqm_drops(before).bytes});
     compare(name + " out", out, seen);
 }
 

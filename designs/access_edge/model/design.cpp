@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "blocks/common/model/drop.hpp"
 #include "blocks/common/model/settings.hpp"
 #include "designs/access_edge/bench/bench_core.hpp"
 #include "designs/access_edge/model/access_edge.hpp"
@@ -30,6 +31,7 @@ class AccessEdge final : public DeviceKind {
     explicit AccessEdge(AccessEdgeSettings settings) : settings_(std::move(settings)) {
         statement_.queues = settings_.queues;
         statement_.payload = Payload::EcnMark;
+        statement_.queue_reasons = {static_cast<std::uint8_t>(Drop::Aqm)};
         statement_.drop_reasons.assign(std::begin(access_edge::kDropNames), std::end(access_edge::kDropNames));
     }
 

@@ -69,8 +69,8 @@ class Device:
         return Dropped(self._session.take_dropped(), self.config.clock_hz, self._session.drop_reasons)
 
     def totals(self) -> dict[str, Any]:
-        """Return `packets` and `bytes` so far ({in, out, queued, dropped: {reason: n}}), `marked_packets`, and what went wrong (errors,
-        `findings` in words: nothing, on a device that works)."""
+        """Return `packets` and `bytes` so far ({in, out, queued, dropped: {reason: n}}), `marked_packets` where it may
+        mark, and what went wrong (errors, `findings` in words: nothing, on a device that works)."""
         return dict(self._session.totals())
 
     # ---- the end

@@ -20,7 +20,7 @@ TOTALS = (
 
 def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     """Return in words where two results differ: totals, drops, every departure with its cycle, and latencies."""
-    found = [f"{key}: {one[key]} and {other[key]}" for key in TOTALS if one[key] != other[key]]
+    found = [f"{key}: {one.get(key)} and {other.get(key)}" for key in TOTALS if one.get(key) != other.get(key)]
     columns = {key: (one["departures"][key], other["departures"][key]) for key in ("cycle", "queue", "length")}
     columns["latency"] = (one["latency_cycles"], other["latency_cycles"])
     for key, (a, b) in columns.items():

@@ -35,7 +35,7 @@ enum class Order : std::uint8_t {
 // What may happen to the bytes of a frame.
 enum class Payload : std::uint8_t {
     Unchanged,
-    EcnMark,    // where a queue gives a frame away with a mark, it is marked with ECN's CE; else unchanged
+    EcnMark,    // where a queue gives a frame away with a mark, it is marked with ECN's CE; else unchanged. Marks are counted by queue
     Rewritten,  // others, and more or fewer
 };
 
@@ -48,6 +48,8 @@ struct Statement {
     // The reason for which frames are lost without an event that names them: it is seen when a younger frame of their queue leaves. Of
     // order Fifo.
     std::optional<std::uint8_t> silent_loss;
+    // The reasons whose drops are counted by queue, beside all drops of a queue; those of frames that have come as far as their queue.
+    std::vector<std::uint8_t> queue_reasons;
 
     Order order = Order::Fifo;
     // Of order ByDeadline: the last cycle in which a frame may be given away (or leave, if the device does not tell what its queues give

@@ -34,10 +34,10 @@ struct QueueTotals {
 
 // What the device's own counters of a queue should say.
 struct DeviceView {
-    Amount in, out, drop;      // accepted into the queue, departed, dropped at the queue or by its AQM
-    Amount aqm_drop;           // dropped by the AQM
-    std::uint64_t marks = 0;   // packets given away with a mark
-    std::vector<Amount> outs;  // `out` after each departure since freeze()
+    Amount in, out, drop;                      // accepted into the queue, departed, dropped at the queue or by it
+    std::array<Amount, kMostReasons> dropped;  // `drop` by reason
+    std::uint64_t marks = 0;                   // packets given away with a mark
+    std::vector<Amount> outs;                  // `out` after each departure since freeze()
 };
 
 struct Totals {
@@ -127,9 +127,10 @@ class Measurement final : public Observer {
     // As they were at freeze().
     const Totals& totals() const { return frozen_; }
     QueueTotals queue_totals(std::uint32_t queue) const { return queues_[queue].totals; }
-    // What the AQM did to a queue until freeze(); packets.
-    std::uint64_t queue_marks(std::uint32_t queue) const { return queue < aqm_.size() ? aqm_[queue].marks : 0; }
-    std::uint64_t queue_aqm_drops(std::uint32_t queue) const { return queue < aqm_.size() ? aqm_[queue].drops : 0; }
+    // Packets that a queue gave away with a mark until freeze(); of payload EcnMark.
+    std::uint64_t queue_marks(std::uint32_t queue) const { return queue_marks_[queue]; }
+    // Packets that it dropped until freeze() for the statement's queue_reasons[index].
+    std::uint64_t queue_drops(std::size_t index, std::uint32_t queue) const { return queue_drops_[index][queue]; }
     // What came for each queue until freeze().
     const std::vector<Amount>& queue_in() const { return queue_in_; }
     std::vector<std::uint32_t> take_latency() { return std::move(latency_); }
@@ -169,16 +170,12 @@ class Measurement final : public Observer {
         QueueTotals totals;
     };
     static_assert(sizeof(PerQueue) == 64);
-    struct Watched {
-        Amount accepted, out, drop, aqm_drop;
-        std::uint64_t marks = 0;
-        std::vector<Amount> outs;
-    };
-
     std::uint32_t allocate();
     void append(List& list, std::uint32_t record);
     std::uint32_t pop(List& list);
     void drop(std::int64_t cycle, std::uint32_t record, unsigned reason);
+    // The same of a frame that has come as far as its queue, which is there.
+    void drop_at_queue(std::int64_t cycle, std::uint32_t record, unsigned reason);
     std::uint32_t given_too_early(std::int64_t cycle, const Fate& fate, std::uint32_t due);
     void given_instead(std::uint32_t queue, std::uint32_t record);
     // Whether a frame that is sent, or dropped, in this cycle has missed its deadline; where the device drops those that have.
@@ -217,7 +214,7 @@ class Measurement final : public Observer {
     std::uint64_t nanoseconds(std::int64_t cycle) const {
         return static_cast<std::uint64_t>(static_cast<long double>(cycle) * 1e9L / settings_.clock_hz + 0.5L);
     }
-    Watched* watched(std::uint32_t queue);
+    DeviceView* watched(std::uint32_t queue);
 
     MeasureSettings settings_;
     std::vector<Record, HugePages<Record>> records_;
@@ -237,14 +234,13 @@ class Measurement final : public Observer {
     std::deque<Guess> guesses_;
     List arriving_;  // classify has not spoken yet
     std::vector<PerQueue, HugePages<PerQueue>> queues_;
-    // Where queues tell what they give away: marks and drops of each, and the last frame that the queue has given away and that has not
-    // departed yet; those before it in the list are given away too. Frames of a queue depart in the order in which it gives them away;
-    // those of several need not, for they may wait above the queues.
-    struct AqmCounts {
-        std::uint64_t marks = 0, drops = 0;
-        std::uint32_t given = kNone;
-    };
-    std::vector<AqmCounts> aqm_;
+    // Where queues tell what they give away, of each: the last frame that it has given away and that has not departed yet; those before it
+    // in the list are given away too. Frames of a queue depart in the order in which it gives them away; those of several need not, for
+    // they may wait above the queues. Empty until a queue has told something.
+    std::vector<std::uint32_t> given_;
+    std::vector<std::uint64_t> queue_marks_;               // of payload EcnMark
+    std::vector<std::vector<std::uint64_t>> queue_drops_;  // by the statement's queue_reasons, then by queue
+    std::array<std::uint8_t, kMostReasons> drops_of_{};    // the place of a reason in them
     std::vector<Amount> queue_in_;
     std::vector<std::int64_t> queue_grown_;  // of payload Rewritten: bytes, by queue
     std::vector<std::uint8_t> expected_;
@@ -255,7 +251,7 @@ class Measurement final : public Observer {
     std::vector<std::int32_t> series_index_;  // by queue, -1: not in the series
     std::vector<std::uint64_t> in_series_;    // the same as a bit by queue, which stays in the cache
     std::vector<std::uint32_t> watched_queues_;
-    std::vector<Watched> watched_;
+    std::vector<DeviceView> watched_;
     std::unique_ptr<PcapWriter> pcap_;
     OwnMeasurement* own_;
     Totals live_, frozen_;
