@@ -15,10 +15,10 @@ from penstock.designs.access_edge import job, registers
 from penstock.designs.access_edge import report as edge_report
 from penstock.designs.access_edge import result as edge_result
 from penstock.designs.access_edge.bench import bench_engine, bench_hierarchy, lateness
+from penstock.designs.frame_switch.papers.fpga_network_switch import compare
 from penstock.engine import result
 from penstock.errors import UserError
 from penstock.papers.comparison import entry
-from penstock.papers.fpga_network_switch import compare
 from penstock.reports import report, summary
 from penstock.scenarios import scenario
 from penstock.scenarios.device import configuration

@@ -28,7 +28,7 @@ from penstock.engine import engine
 from penstock.errors import UserError
 from penstock.hardware import verilate
 from penstock.paths import ROOT
-from penstock.sweeps import build, cluster, sources, spec, table
+from penstock.sweeps import build, sources, spec, table
 from penstock.sweeps.check import check
 from penstock.sweeps.make import Request, make
 from penstock.sweeps.point import Point, points
@@ -142,7 +142,7 @@ def test_a_sweep_that_ends_ends_its_runs(where: str, number: signal.Signals, tmp
 
 
 def test_a_cluster_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("penstock.basics.dask_cluster.CONNECT_SECONDS", 0.5)
     assert main(["sweep", str(write(tmp_path, GRID)), "--out", str(tmp_path / "out"), "--cluster", "tcp://127.0.0.1:1"]) == 2
     assert "--cluster tcp://127.0.0.1:1: no Dask scheduler answers there" in capsys.readouterr().err
 

@@ -107,7 +107,7 @@ def test_a_dask_cluster_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_cluster_that_is_not_there(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.switch_sim.runs.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("penstock.basics.dask_cluster.CONNECT_SECONDS", 0.5)
     for address in ("nonsense://", "tcp://127.0.0.1:1"):
         assert main(["switch-sim", "--algorithm", "oq", "--cluster", address]) == 2
         assert f"--cluster {address}: no Dask scheduler answers there" in capsys.readouterr().err

@@ -6,9 +6,7 @@ tests/test_hand_computed.py has a whole run.
 """
 
 import struct
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,48 +15,13 @@ from penstock.engine import engine
 from penstock.testing import teststand
 from penstock.testing.testjobs import assert_clean, constant
 from penstock.testing.testkit import seed
-from penstock.testing.teststand import DROP, MARK, MARK_AND_DROP, STAYS
+from penstock.testing.teststand import AQM_FRAMES, AQM_ORDERS, CLOCK_HZ, MARK, MARK_AND_DROP, MakeJob, recorded, run
 
-Job = dict[str, Any]
-MakeJob = Callable[..., Job]
-
-CLOCK_HZ = 125_000_000
 # enum Fault of stand_in.cpp
-MISCOUNT_AQM, MISCOUNT_QUEUE_AQM, MISCOUNT_QUEUE_DROPS, MISCOUNT_QUEUE_IN, MISCOUNT_MARKS, MISCOUNT_QUEUE_MARKS = range(16, 22)
-MISCOUNT_BYTES, MISCOUNT_HIGH, NOT_GIVEN, CLASSIFY_LENGTH, ENQUEUE_LENGTH, DEQUEUE_LENGTH, CLASSIFY_QUEUE = range(22, 29)
-
-
-def recorded(frames: list[tuple[int, int, int]], content: list[bytes] | None = None) -> Job:
-    """A source of frames (queue, first bit on the line, bytes); `content`: what they begin with, else noise."""
-    queues, starts, lengths = (np.array(column, dtype=np.int64) for column in zip(*frames, strict=True))
-    stored = [len(data) for data in content] if content else [0] * len(frames)
-    data = np.frombuffer(b"".join(content or []) + b"\0", dtype=np.uint8)
-    offsets = np.cumsum([0, *stored])[:-1]
-    return {"kind": "frames", "cycles": starts, "queues": queues, "offsets": offsets, "lengths": lengths, "stored": stored, "data": data}
-
-
-def run(make: MakeJob, source: Job, orders: list[tuple[int, int]], fault: int = 0, parameter: int = 0, **keys: Any) -> Job:
-    """Run a job at 125 MHz between lines of 1 Gbit/s; `orders` are register writes of `teststand`."""
-    job = make([source], fault, parameter, **({"ingress_bps": 1e9, "egress_bps": 1e9, "sample_queues": list(range(16))} | keys))
-    job["device"] |= {"clock_hz": keys.pop("clock_hz", CLOCK_HZ)}
-    job.pop("clock_hz", None)
-    job["register_writes"] += orders
-    return engine.run(job)
+NOT_GIVEN, CLASSIFY_LENGTH, ENQUEUE_LENGTH, DEQUEUE_LENGTH, CLASSIFY_QUEUE = range(24, 29)
 
 
 # ---- the device's counters and events
-
-
-# Queue 3: accepted, but dropped by the AQM when its turn comes; dropped by the AQM on arrival; at the tail; sent; sent with a mark.
-IPV4 = bytes.fromhex("020000000001 020000000002 0800 450200560000000040116693 0A000001 0A000002")
-AQM_FRAMES = recorded([(3, 400 * i, 100 + i) for i in range(5)], [b"", b"", b"", b"", IPV4])
-AQM_ORDERS = [
-    *teststand.with_aqm(),
-    *teststand.dictate(1, verdict=DROP),
-    *teststand.dictate(2, reason=8),
-    *teststand.dictate(3, reason=6),
-    *teststand.dictate(5, verdict=MARK, patches=[(15, 3), (25, 0x92)]),
-]
 
 
 def test_a_device_with_an_aqm_is_measured(stand_in_job: MakeJob) -> None:
@@ -69,31 +32,6 @@ def test_a_device_with_an_aqm_is_measured(stand_in_job: MakeJob) -> None:
     table = {key: int(column[3]) for key, column in result["queue"].items()}
     assert (table["aqm_drop_packets"], table["drop_packets"], table["drop_bytes"], table["marked_packets"]) == (2, 3, 303, 1)
     assert result["marked_packets"] == 1
-
-
-COUNTS = "{}: the device counts {} packets, {} bytes, the engine has seen {} packets, {} bytes"
-
-
-@pytest.mark.parametrize(
-    ("fault", "findings"),
-    [
-        (MISCOUNT_AQM, [("drop counter aqm", 4, 402, 2, 201)]),
-        # Of three drops four are the AQM's: two comparisons fail, the second one by a difference below 0.
-        (MISCOUNT_QUEUE_AQM, [("queue 3 dropped by the AQM", 4, 402, 2, 201), ("queue 3 dropped, but not by the AQM", -1, -99, 1, 102)]),
-        (MISCOUNT_QUEUE_DROPS, [("queue 3 dropped", 6, 606, 3, 303), ("queue 3 dropped, but not by the AQM", 4, 405, 1, 102)]),
-        (MISCOUNT_QUEUE_IN, [("queue 3 in", 6, 614, 3, 307)]),
-        (MISCOUNT_MARKS, [("marked packets", 2, 0, 1, 0)]),
-        (MISCOUNT_QUEUE_MARKS, [("queue 3 marked", 2, 0, 1, 0)]),
-        (MISCOUNT_BYTES, [("queue 3 out", 2, 209, 2, 207)]),
-        (MISCOUNT_HIGH, [("drop counter runt", 1 << 32, 0, 0, 0)]),
-    ],
-)
-def test_every_counter_is_compared(stand_in_job: MakeJob, fault: int, findings: list[tuple[str, int, int, int, int]]) -> None:
-    """Each counter of the device is wrong alone, and that is said and nothing else."""
-    result = run(stand_in_job, AQM_FRAMES, AQM_ORDERS, fault)
-    words = [COUNTS.format(name, *(number % (1 << 64) for number in numbers)) for name, *numbers in findings]
-    assert result["findings"] == words
-    assert result["counter_mismatches"] == len(words) and not result["conservation_ok"]
 
 
 @pytest.mark.parametrize(
@@ -172,53 +110,6 @@ def test_marks(stand_in_job: MakeJob, name: str) -> None:
 
 
 # ---- times
-
-
-UNSHAPED, CLOSED = 1, 0
-TEN_CYCLES_A_BYTE = 19 << 16 | 40_960  # 10 * 2^16 in units of 2^-16 cycles: 40,960 * 2^(19 - 15)
-
-
-def lateness_run(make: MakeJob, frames: list[tuple[int, int, int, int]], end: int, from_cycle: int = 0) -> Job:
-    """Frames are (queue, first bit, bytes, cycles from last bit to first bit); the output line has 800 Mbit/s: 1.25 cycles a byte."""
-    orders = [write for n, frame in enumerate(frames, 1) for write in teststand.dictate(n, frame[3])]
-    shapers = np.array([UNSHAPED, TEN_CYCLES_A_BYTE, CLOSED] + 13 * [UNSHAPED], dtype=np.uint64)
-    keys = {"egress_bps": 8e8, "duration_cycles": end, "max_cycles": end, "drain": False}
-    source = recorded([frame[:3] for frame in frames])
-    return run(make, source, orders, lateness={"shapers": shapers, "from_cycle": from_cycle}, **keys)
-
-
-LATE_FRAMES = [
-    (0, 0, 501, 21),  # enqueued in cycle 502, sent in 522: 20 late
-    (0, 525, 100, 21),  # the ideal server's line is free at 502 + 525 * 1.25 = 1158.25, the device's at 1178.25: 19.75, so 20
-    (0, 10_000, 100, 1),  # leaves in the cycle of its enqueueing: 0
-    (0, 20_000, 100, 31),  # 30
-    (1, 30_000, 200, 40),  # 39; the next of this queue may leave 2,000 cycles later, less 1,024: at 30,201 + 976 = 31,177
-    (1, 30_300, 200, 700),  # leaves in 31,200: 23
-    (0, 40_000, 100, STAYS),  # enqueued in 40,101: at the end, in 50,000, 9,899 late
-    (2, 41_000, 100, STAYS),  # a closed gate: never late
-]
-
-
-def test_lateness(stand_in_job: MakeJob) -> None:
-    result = lateness_run(stand_in_job, LATE_FRAMES, 50_000)
-    assert_clean(result)
-    found = dict(zip(result["lateness"]["cycles"].tolist(), result["lateness"]["frames"].tolist(), strict=True))
-    assert found == {0: 1, 20: 2, 23: 1, 30: 1, 39: 1, 9899: 1} and result["lateness"]["left"] == 1 and result["early"] == 0
-
-
-@pytest.mark.parametrize(("from_cycle", "frames"), [(20_131, 4), (20_132, 3)])
-def test_lateness_begins_with_the_cycle_that_is_asked_for(stand_in_job: MakeJob, from_cycle: int, frames: int) -> None:
-    """The fourth frame leaves in cycle 20,131."""
-    result = lateness_run(stand_in_job, LATE_FRAMES, 50_000, from_cycle)
-    assert result["lateness"]["frames"].sum() == frames
-
-
-@pytest.mark.parametrize(("wait", "early"), [(677, 0), (676, 1)])
-def test_the_earliest_departure_time_is_exact(stand_in_job: MakeJob, wait: int, early: int) -> None:
-    """The second frame of the shaped queue comes in 30,500 and may leave in 31,177, not before."""
-    frames = [*LATE_FRAMES[4:5], (1, 30_300, 200, wait)]
-    result = lateness_run(stand_in_job, frames, 50_000)
-    assert result["early"] == early and (result["findings"] == []) == (early == 0)
 
 
 def test_latencies_in_bins(stand_in_job: MakeJob) -> None:

@@ -105,8 +105,8 @@ def test_what_keeps_its_rules_has_no_finding(stand_in: str, name: str, part: int
         job = rule_job(stand_in, name, seed() + 100 * part + number, alike=random.Random(number).choice([0.0, 0.3, 0.9]))
         result = engine.run(job)
         assert_good(result)
-        missed += result["packets"]["dropped"]["missed"]
-        assert result["packets"]["out"] + result["packets"]["dropped"]["missed"] == FRAMES
+        missed += result["packets"]["dropped"].get("missed", 0)
+        assert result["packets"]["out"] + sum(result["packets"]["dropped"].values()) == FRAMES
         assert result["bytes"]["in"] == sum(job["sources"][0]["lengths"])
     assert (missed > 0) == ("deadline" in name)
 

@@ -13,14 +13,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from penstock.basics.units import parse_size
 from penstock.errors import UserError
-from penstock.paths import BUILD, INSTALLED, is_still
+from penstock.paths import BUILD, INSTALLED, alone_in, is_still
 
 VARIABLE = "PENSTOCK_CACHE_LIMIT"
 LIMIT_BYTES = 4 * 10**9  # unless the variable says another one
@@ -77,6 +77,18 @@ def hold_in_cache(folder: Path) -> bool:
         os.utime(file.fileno())
         _held[folder] = file  # not closed on purpose: the lock lasts as long as the process
         return True
+
+
+def once(file: Path, make: Callable[[], None]) -> Path:
+    """Return `file`, in a folder of its own in the cache; `make` makes it if it is not there. Several processes may call this at once."""
+    if file.exists() and hold(file.parent):
+        return file
+    with alone_in(file.parent):
+        if not file.exists():
+            make()
+        hold(file.parent)
+    tidy()
+    return file
 
 
 def tidy() -> None:

@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from penstock.commands import app
+from penstock.papers import papers
 
 
 @app.command()
 def paper(
-    name: Annotated[str, typer.Argument(metavar="PAPER", help="fpga-network-switch or massive-qos-queueing.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="PAPER", help=" or ".join(papers()) + ".", show_default=False)],
     figure: Annotated[list[int] | None, typer.Option(help="A figure of it; may be given more than once. All parts unless given.")] = None,
     table: Annotated[list[int] | None, typer.Option(help="A table of it.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Every point, many runs or long ones, new synthesis: what takes longer.")] = False,

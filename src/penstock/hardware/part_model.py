@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from penstock import cache
 from penstock.basics import children, machine
 from penstock.errors import UserError
-from penstock.paths import BLOCKS, BUILD, ROOT, alone_in, shown
+from penstock.paths import BLOCKS, BUILD, ROOT, shown
 
 PARTS = BUILD / "parts"
 # Of each kind of part: the header with its interface, and the macro that makes a library of a class.
@@ -54,16 +54,13 @@ def library(part: Part, report: Report | None = None) -> Path | None:
         return None
     folder = PARTS / _key(part)
     found = folder / f"{part.name}.so"
-    if found.exists() and cache.hold(folder):
-        return found
-    with alone_in(folder):
-        if not found.exists():
-            if report:
-                report(f"Compiling the model of {part.name} (some seconds, once)")
-            _compile(part, folder, found)
-        cache.hold(folder)
-    cache.tidy()
-    return found
+
+    def make() -> None:
+        if report:
+            report(f"Compiling the model of {part.name} (some seconds, once)")
+        _compile(part, folder, found)
+
+    return cache.once(found, make)
 
 
 def parameter_number(parameter: str) -> str:

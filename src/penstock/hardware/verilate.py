@@ -19,7 +19,7 @@ from penstock import cache
 from penstock.basics import children, machine
 from penstock.errors import ToolError, UserError
 from penstock.hardware import verilated_objects
-from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, alone_in, is_plain, plain, tool_environment
+from penstock.paths import BLOCKS, BUILD, DESIGNS, ROOT, is_plain, plain, tool_environment
 
 if TYPE_CHECKING:
     from penstock.designs.design import Configuration
@@ -86,16 +86,13 @@ def build(what: Build, report: Report | None = None) -> Path:
     """
     folder = DEVICES / what.key()
     library = folder / f"{what.name}.so"
-    if library.exists() and cache.hold(folder):
-        return library
-    with alone_in(folder):
-        if not library.exists():
-            if report:
-                report(f"Compiling {what.name} (about half a minute, once)")
-            _compile(what, folder, library)
-        cache.hold(folder)
-    cache.tidy()
-    return library
+
+    def make() -> None:
+        if report:
+            report(f"Compiling {what.name} (about half a minute, once)")
+        _compile(what, folder, library)
+
+    return cache.once(library, make)
 
 
 def _compile(what: Build, folder: Path, library: Path) -> None:

@@ -1,7 +1,7 @@
-"""The papers that Penstock builds on, and the commands that make their figures again: one package a paper, listed in `PAPERS`.
+"""The papers that Penstock builds on, and the commands that make their figures again: one package a paper, of the design that it is about.
 
-A paper's package has `TITLE`, `FIGURES`, `TABLES` (the numbers that can be made), `NOT_MADE` (why others cannot be, by `figure 7`) and
-`make(parts, options, report) -> Made`.
+A paper is found by being there, `designs/<design>/papers/<paper>/__init__.py`. Its package has `TITLE`, `FIGURES`, `TABLES` (the numbers
+that can be made), `NOT_MADE` (why others cannot be, by `figure 7`) and `make(parts, options, bar, line) -> Made`.
 """
 
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from typing import Any
 
 from penstock.basics.suggest import nearest
 from penstock.errors import UserError
+from penstock.paths import DESIGNS
 
 SCHEMA = "penstock.paper/1"
-PAPERS = ("fpga-network-switch", "massive-qos-queueing")
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,20 @@ class Made:
     cards: list[dict[str, Any]]
 
 
+def papers() -> dict[str, str]:
+    """Return the packages of all papers by the names that users type, in their order."""
+    found = sorted((path.parent for path in DESIGNS.glob("*/papers/*/__init__.py")), key=lambda folder: folder.name)
+    return {folder.name.replace("_", "-"): f"penstock.designs.{folder.parents[1].name}.papers.{folder.name}" for folder in found}
+
+
 def plan(paper: str, figures: list[int], tables: list[int]) -> tuple[Any, list[Part]]:
     """Return the package of a paper and the parts that were asked for, all of them when none was named. Raises UserError."""
     import importlib
 
-    if paper not in PAPERS:
-        raise UserError(f"there is no paper {paper!r}{nearest(paper, PAPERS)}")
-    package = importlib.import_module(f"{__name__}.{paper.replace('-', '_')}")
+    known_papers = papers()
+    if paper not in known_papers:
+        raise UserError(f"there is no paper {paper!r}{nearest(paper, known_papers)}")
+    package = importlib.import_module(known_papers[paper])
     for kind, numbers, known in (("figure", figures, package.FIGURES), ("table", tables, package.TABLES)):
         for number in numbers:
             if number not in known:

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from penstock.basics.children import Stopped
+from penstock.basics.dask_cluster import connected
 from penstock.errors import ToolError, UserError
 from penstock.sweeps.execute import OtherFiles, OtherSources, Outcome, Task, execute
-
-CONNECT_SECONDS = 10
 
 
 def outcomes(tasks: Sequence[Task], address: str) -> Iterator[tuple[int, Outcome]]:
@@ -19,7 +18,7 @@ def outcomes(tasks: Sequence[Task], address: str) -> Iterator[tuple[int, Outcome
     Raises UserError when there is no cluster at `address`, or its workers have other sources or files.
     """
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a lost connection is told in a sentence of ours
-    with _connected(address) as client:
+    with connected(address) as client:
         from distributed import as_completed
 
         name = f"penstock-sweep-{uuid.uuid4().hex[:12]}"
@@ -59,20 +58,3 @@ def _outcome(future: Any, address: str) -> Outcome:
     if error is None:
         raise ToolError(f"--cluster {address}: the scheduler is gone; the same command goes on where this one was")
     return Outcome(None, f"a worker failed: {type(error).__name__}: {' '.join(str(error).split())}"[:300])
-
-
-@contextlib.contextmanager
-def _connected(address: str) -> Iterator[Any]:
-    from distributed import Client
-
-    try:
-        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(f"--cluster {address}: no Dask scheduler answers there ({reason[:120]})") from None
-    try:
-        if not client.scheduler_info()["workers"]:
-            raise UserError(f"--cluster {address}: the scheduler has no workers; start some with `dask worker {address}`")
-        yield client
-    finally:
-        client.close()

@@ -1,19 +1,18 @@
 """Many runs at once: on all cores of this machine, or on a Dask cluster. The results do not depend on which, nor on how many work."""
 
-import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.basics.dask_cluster import connected
 from penstock.errors import UserError
 from penstock.switch_sim.measure import Run, run_one, summary
 from penstock.switch_sim.setting import Setting
 
 SCHEMA = "penstock.switch-sim/1"
 MAX_SEEDS = 100_000
-CONNECT_SECONDS = 10
 Progress = Callable[[int, int], None]  # slots done, slots in all
 
 
@@ -81,25 +80,8 @@ def _on_this_machine(tasks: list[tuple[Setting, int]], seed: int, count: Callabl
             pool.shutdown(cancel_futures=True)
 
 
-@contextlib.contextmanager
-def _connected(address: str) -> Iterator[Any]:
-    from distributed import Client
-
-    try:
-        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UserError(f"--cluster {address}: no Dask scheduler answers there ({reason[:120]})") from None
-    try:
-        if not client.scheduler_info()["workers"]:
-            raise UserError(f"--cluster {address}: the scheduler has no workers; start some with `dask worker {address}`")
-        yield client
-    finally:
-        client.close()
-
-
 def _on_cluster(address: str, tasks: list[tuple[Setting, int]], seed: int, count: Callable[[int], None]) -> list[Run]:
-    with _connected(address) as client:
+    with connected(address) as client:
         from distributed import as_completed
 
         futures = [client.submit(run_one, setting, seed, number, pure=False) for setting, number in tasks]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from penstock.designs.frame_switch.papers.fpga_network_switch import stated
 from penstock.papers.comparison import entry
-from penstock.papers.fpga_network_switch import stated
 from penstock.switch_sim.measure import mean_and_ci95
 
 NAMES = {"cprra": "this switch", "pim": "PIM", "edrrm": "EDRRM"}

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from penstock.designs.access_edge.papers.massive_qos_queueing import stated
+from penstock.designs.access_edge.papers.massive_qos_queueing.experiments import histogram, memory_words, run, shares
 from penstock.papers import Options
 from penstock.papers.comparison import entry
-from penstock.papers.massive_qos_queueing import stated
-from penstock.papers.massive_qos_queueing.experiments import histogram, memory_words, run, shares
 
 PART = "figure 5"
 MEMORIES = {"DDR4": "figure_5_ddr4", "SRAM": "figure_5_sram"}  # the scenario of each

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""The engine on the RTL of the smallest configuration: whole devices, every byte compared."""
+"""The RTL of the smallest configuration in the engine: a whole device, every byte compared."""
 
 import math
 import random

@@ -17,8 +17,8 @@ NOT_MADE: dict[str, str] = {}
 
 def make(parts: list[Part], options: Options, bar: Callable[[str], AbstractContextManager[Any]], line: Callable[[str], Any]) -> Made:
     """Make `parts`. `bar(name)` yields a function for slots done and in all, `line(name)` one for a text, for the terminal."""
-    from penstock.papers.fpga_network_switch import cards, compare, hardware, hardware_cards, simulations
-    from penstock.papers.fpga_network_switch.conventions import CONVENTIONS
+    from penstock.designs.frame_switch.papers.fpga_network_switch import cards, compare, hardware, hardware_cards, simulations
+    from penstock.designs.frame_switch.papers.fpga_network_switch.conventions import CONVENTIONS
 
     made = Made({}, [], [], [])
     for part in parts:

@@ -12,12 +12,12 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.designs import configs
+from penstock.designs.access_edge.papers.massive_qos_queueing import NOT_MADE, experiments, figure_4, figure_5, figure_6, stated, table_1
+from penstock.designs.access_edge.papers.massive_qos_queueing.experiments import Measured
 from penstock.engine.result import Departures
 from penstock.errors import UserError
 from penstock.hardware import expected, synth
 from penstock.papers import Options
-from penstock.papers.massive_qos_queueing import NOT_MADE, experiments, figure_4, figure_5, figure_6, stated, table_1
-from penstock.papers.massive_qos_queueing.experiments import Measured
 from penstock.paths import ROOT
 from penstock.scenarios import scenario
 

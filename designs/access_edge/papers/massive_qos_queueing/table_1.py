@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.designs.access_edge.papers.massive_qos_queueing import stated
 from penstock.errors import UserError
 from penstock.papers import Options
 from penstock.papers.comparison import entry
-from penstock.papers.massive_qos_queueing import stated
 
 PART = "table 1"
 DESIGN, TARGET = "access_edge", "xcup"

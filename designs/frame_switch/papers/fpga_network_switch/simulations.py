@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from penstock.designs.frame_switch.papers.fpga_network_switch import stated
 from penstock.papers import Options
-from penstock.papers.fpga_network_switch import stated
 from penstock.switch_sim import Point, Setting, sweep
 
 PORTS = 16

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from penstock.papers.fpga_network_switch import stated
-from penstock.papers.fpga_network_switch.compare import NAMES
+from penstock.designs.frame_switch.papers.fpga_network_switch import stated
+from penstock.designs.frame_switch.papers.fpga_network_switch.compare import NAMES
 
 Card = dict[str, Any]
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from penstock.designs.access_edge.papers.massive_qos_queueing import stated
+from penstock.designs.access_edge.papers.massive_qos_queueing.experiments import Measured, memory_words, run
 from penstock.papers import Options
 from penstock.papers.comparison import entry
-from penstock.papers.massive_qos_queueing import stated
-from penstock.papers.massive_qos_queueing.experiments import Measured, memory_words, run
 
 PART = "figure 4"
 SYSTEMS = (2048, 262_144)

@@ -4,9 +4,9 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
+from penstock.designs.frame_switch.papers.fpga_network_switch import stated
 from penstock.hardware.fabric import pipeline_cycles
 from penstock.papers import Options
-from penstock.papers.fpga_network_switch import stated
 
 STAGES = (1, 2, 4)
 AREA_WIDTH = 256  # bits of a cell in figure 10

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from penstock.papers.fpga_network_switch import stated
+from penstock.designs.frame_switch.papers.fpga_network_switch import stated
 
 Card = dict[str, Any]
 

@@ -1,6 +1,6 @@
 """What must be assumed to make the paper's experiments again, in words; docs/papers.md says the same at more length."""
 
-from penstock.papers.massive_qos_queueing.experiments import SCENARIOS
+from penstock.designs.access_edge.papers.massive_qos_queueing.experiments import SCENARIOS
 
 _DEVICE = f"""The access edge at 220 MHz, the paper's clock, on the model engine, which is equal to the SystemVerilog in every cycle. Each
 experiment is a file in {SCENARIOS}; its runs last 10 s, as the paper's, unless said."""

@@ -22,8 +22,8 @@ NOT_MADE = {
 
 def make(parts: list[Part], options: Options, _bar: Callable[[str], Any], line: Callable[[str], AbstractContextManager[Any]]) -> Made:
     """Make `parts`. `line(name)` yields a function for a text, for the terminal; runs show their own progress."""
-    from penstock.papers.massive_qos_queueing import figure_4, figure_5, figure_6, table_1
-    from penstock.papers.massive_qos_queueing.conventions import CONVENTIONS
+    from penstock.designs.access_edge.papers.massive_qos_queueing import figure_4, figure_5, figure_6, table_1
+    from penstock.designs.access_edge.papers.massive_qos_queueing.conventions import CONVENTIONS
 
     if options.cluster is not None:
         raise UserError(f"--cluster {options.cluster}: massive-qos-queueing has nothing to simulate on a cluster")

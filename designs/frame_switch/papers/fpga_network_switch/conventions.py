@@ -1,6 +1,6 @@
 """What must be assumed to get the paper's numbers, in words; docs/papers.md says the same at more length."""
 
-from penstock.papers.fpga_network_switch.simulations import DROP_SLOTS, LATENCY_SLOTS
+from penstock.designs.frame_switch.papers.fpga_network_switch.simulations import DROP_SLOTS, LATENCY_SLOTS
 
 _SLOT = """A slot: packets arrive, then every output may send one. A packet that leaves in its slot of arrival has latency 0. There is no
 warm-up and no draining: a run begins empty, and packets that still wait at its end are in no latency. At full load queues grow for as

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from penstock.command_line.app import main
+from penstock.designs.frame_switch.papers.fpga_network_switch import compare, hardware, hardware_cards, simulations, stated
 from penstock.papers import Options
-from penstock.papers.fpga_network_switch import compare, hardware, hardware_cards, simulations, stated
 from penstock.papers.page import number, page
 from penstock.switch_sim import Point, Setting, sweep
 

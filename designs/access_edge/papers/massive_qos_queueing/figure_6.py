@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.designs.access_edge.papers.massive_qos_queueing import stated
+from penstock.designs.access_edge.papers.massive_qos_queueing.experiments import histogram, run, shares
 from penstock.papers import Options
 from penstock.papers.comparison import entry
-from penstock.papers.massive_qos_queueing import stated
-from penstock.papers.massive_qos_queueing.experiments import histogram, run, shares
 
 PART = "figure 6"
 SYSTEMS = (2048, 262_144)
