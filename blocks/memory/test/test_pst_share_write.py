@@ -24,8 +24,8 @@ async def mixed(dut) -> None:
     dut._log.info("seed %d", testkit.seed())
     ports = testkit.parameter("Ports", 2)
     model = ShareWrite(ports, testkit.parameter("MaxOutstanding", 32))
-    for name in ("s_axi_awvalid", "s_axi_awaddr", "s_axi_awlen", "s_axi_wvalid", "s_axi_wdata", "s_axi_wstrb", "s_axi_wlast", "s_axi_bready"):
-        getattr(dut, f"{name}_i").value = 0
+    for name in ("awvalid", "awaddr", "awlen", "wvalid", "wdata", "wstrb", "wlast", "bready"):
+        getattr(dut, f"s_axi_{name}_i").value = 0
     for name in ("awready", "wready", "bvalid", "bresp"):
         getattr(dut, f"m_axi_{name}_i").value = 0
     await testkit.start(dut)
