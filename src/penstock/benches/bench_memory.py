@@ -185,7 +185,7 @@ def run(options: dict[str, Any], path: Path | None, progress: Progress | None) -
         "cycles": result.cycles,
         "packets": result.frames,
         "backlog": result.backlog,
-        "input_waits": round(result.input_waits / result.cycles, 6),
+        "input_waits": round(result.input_waits / result.cycles / options["pairs"], 6),
         "pairs": [{"goodput_bps": round(8 * count / seconds)} for count in result.bytes_of[: options["pairs"]]],
         "assumed": {"clock_mhz": options["clock_mhz"]},
     }
