@@ -11,3 +11,6 @@ pst_fabric_address.sv
 pst_fabric_write.sv
 pst_fabric_read.sv
 pst_memory_fabric.sv
+pst_guard_write.sv
+pst_guard_read.sv
+pst_memory_guard.sv

@@ -13,3 +13,8 @@ def test_proof_passes(task: str) -> None:
 @pytest.mark.parametrize("task", ["prove_one", "prove_two", "cover_one"])
 def test_admission_proof_passes(task: str) -> None:
     assert testkit.run_proof("memory", "pst_page_admission", [task]) == {task: "PASS"}
+
+
+@pytest.mark.parametrize("task", ["prove", "cover"])
+def test_guard_proof_passes(task: str) -> None:
+    assert testkit.run_proof("memory", "pst_memory_guard", [task]) == {task: "PASS"}
