@@ -137,6 +137,7 @@ async def begin(dut, running: bool = False) -> Bench:
         getattr(dut, f"{name}_i").value = 0
     for name in ("class", "size", "alpha", "reserved"):
         getattr(dut, f"share_{name}_i").value = 0
+    dut.lost_i.value = 0
     dut._log.info("seed %d", testkit.seed())
     if not running:
         await testkit.start(dut)
