@@ -185,32 +185,32 @@ module pst_memory_guard_proof #(
 
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
-      i_reads : assert (same(reads_q, {u_dut.u_read.u_owed.mem[1], u_dut.u_read.u_owed.mem[0]}, u_dut.u_read.u_owed.raddr_q,
+      a_own_reads : assert (same(reads_q, {u_dut.u_read.u_owed.mem[1], u_dut.u_read.u_owed.mem[0]}, u_dut.u_read.u_owed.raddr_q,
                              u_dut.u_read.u_owed.level_q) && 32'(reads_q.level) <= Most);
-      i_owed : assert (same(owed_q, {u_dut.u_write.u_noted.mem[1], u_dut.u_write.u_noted.mem[0]}, u_dut.u_write.u_noted.raddr_q,
+      a_own_owed : assert (same(owed_q, {u_dut.u_write.u_noted.mem[1], u_dut.u_write.u_noted.mem[0]}, u_dut.u_write.u_noted.raddr_q,
                             u_dut.u_write.u_noted.level_q) && 32'(owed_q.level) <= Most);
-      i_flags : assert (u_dut.u_read.u_owed.valid_q == (reads_q.level != 0) && u_dut.u_write.u_noted.valid_q == (owed_q.level != 0));
-      i_read_ring : assert (u_dut.u_read.u_owed.waddr_q == u_dut.u_read.u_owed.raddr_q + reads_q.level[0]);
-      i_owed_ring : assert (u_dut.u_write.u_noted.waddr_q == u_dut.u_write.u_noted.raddr_q + owed_q.level[0]);
-      i_open : assert (u_dut.u_write.aw_open_q == writes_q.level && 3'(u_dut.u_write.w_open_q) == ended_q
+      a_own_flags : assert (u_dut.u_read.u_owed.valid_q == (reads_q.level != 0) && u_dut.u_write.u_noted.valid_q == (owed_q.level != 0));
+      a_own_read_ring : assert (u_dut.u_read.u_owed.waddr_q == u_dut.u_read.u_owed.raddr_q + reads_q.level[0]);
+      a_own_owed_ring : assert (u_dut.u_write.u_noted.waddr_q == u_dut.u_write.u_noted.raddr_q + owed_q.level[0]);
+      a_own_open : assert (u_dut.u_write.aw_open_q == writes_q.level && 3'(u_dut.u_write.w_open_q) == ended_q
                        && 32'(writes_q.level) <= Most && 32'(ended_q) <= Most);
-      i_beats : assert (u_dut.u_read.beat_q == beat_q && u_dut.u_write.beat_q == m_w_beat_q);
-      i_beats_fit : assert ((reads_q.level == 0 ? beat_q == 0 : beat_q <= reads_q.len[0])
+      a_own_beats : assert (u_dut.u_read.beat_q == beat_q && u_dut.u_write.beat_q == m_w_beat_q);
+      a_own_beats_fit : assert ((reads_q.level == 0 ? beat_q == 0 : beat_q <= reads_q.len[0])
                             && (owed_q.level == 0 ? m_w_beat_q == 0 : m_w_beat_q <= owed_q.len[0])
                             && (data_q.level == 0 ? w_beat_q == 0 : w_beat_q <= data_q.len[0]));
-      i_seen : assert (u_dut.u_write.aw_held_q == m_aw_seen_q);
-      i_offered_len : assert (!aw_seen_q || data_q.level == 0 || data_q.len[data_q.level-1'b1] == awlen_i);
-      i_sent : assert (32'(data_q.level) <= Most);
+      a_own_seen : assert (u_dut.u_write.aw_held_q == m_aw_seen_q);
+      a_own_offered_len : assert (!aw_seen_q || data_q.level == 0 || data_q.len[data_q.level-1'b1] == awlen_i);
+      a_own_sent : assert (32'(data_q.level) <= Most);
       if (!lost) begin
-        i_memory_reads : assert (m_reads_q == reads_q && m_beat_q == beat_q);
-        i_memory_writes : assert (m_writes_q == 3'(writes_q.level) && m_ended_q == ended_q);
-        i_same_beat : assert (w_beat_q == m_w_beat_q);
-        i_in_step : assert (m_aw_seen_q ? aw_seen_q : 1'b1);
+        a_own_memory_reads : assert (m_reads_q == reads_q && m_beat_q == beat_q);
+        a_own_memory_writes : assert (m_writes_q == 3'(writes_q.level) && m_ended_q == ended_q);
+        a_own_same_beat : assert (w_beat_q == m_w_beat_q);
+        a_own_in_step : assert (m_aw_seen_q ? aw_seen_q : 1'b1);
         // Addresses of the master that it still owes data for: those that the memory is owed, and one that waits for room.
-        i_data : assert (data_q.level == owed_q.level + 2'(aw_seen_q && !m_aw_seen_q));
-        i_data_len : assert (same(data_q, owed_q.len[1:0], 1'b0, owed_q.level) || data_q.level != owed_q.level);
-        i_data_len_of_first : assert (owed_q.level == 0 || data_q.len[0] == owed_q.len[0]);
-        i_accounts : assert (3'(owed_q.level) + ended_q == 3'(writes_q.level) + 3'(m_aw_seen_q));
+        a_own_data : assert (data_q.level == owed_q.level + 2'(aw_seen_q && !m_aw_seen_q));
+        a_own_data_len : assert (same(data_q, owed_q.len[1:0], 1'b0, owed_q.level) || data_q.level != owed_q.level);
+        a_own_data_len_of_first : assert (owed_q.level == 0 || data_q.len[0] == owed_q.len[0]);
+        a_own_accounts : assert (3'(owed_q.level) + ended_q == 3'(writes_q.level) + 3'(m_aw_seen_q));
       end
     end
   end

@@ -679,6 +679,8 @@ module pst_access_edge
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
+      a_one_id : assert ((m_axi_bvalid_i & m_axi_bid_i) == '0 && (m_axi_rvalid_i & m_axi_rid_i) == '0)
+      else $error("pst_access_edge: a memory answers with an id that was not asked with");
       a_counters_answer_together : assert (in_valid == unused_drop_valid)
       else $error("pst_access_edge: the two counters that are read together did not answer together");
     end

@@ -23,7 +23,7 @@ class MemoryFault(Model):
 
     memory: StrictStr = Field(description="Name of the memory; a channel of several has its number behind it: `ddr1`.")
     what: Literal["stall", "silent", "errors"] = Field(
-        description="`stall`: it takes and gives nothing. `silent`: it takes requests and does not answer. `errors`: its answers are errors."
+        description="`stall`: takes and gives nothing. `silent`: takes requests and does not answer. `errors`: answers with errors."
     )
     from_: Time = Field(0, alias="from", description="When it begins, in time of the device.")
     for_: Duration | None = Field(None, alias="for", description="How long it lasts; for ever unless given.")
