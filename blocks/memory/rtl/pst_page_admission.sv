@@ -484,7 +484,8 @@ module pst_page_admission
       a_freed_page_was_held : assert (!back_valid_q[3] || (|back_size_q && 32'(back_class_q) < Classes))
       else $error("pst_page_admission: a page came back that no class had");
       for (int unsigned k = 0; k < Sizes; k++) begin
-        a_shared_are_free : assert (shared_q[k] <= free_q[k] && free_q[k] >= -balance_t'(Depth + 1)) else $error("pst_page_admission: more pages reserved than are free");
+        a_shared_are_free : assert (shared_q[k] <= free_q[k] && free_q[k] >= -balance_t'(Depth + 1))
+        else $error("pst_page_admission: more pages reserved than are free");
       end
     end
   end

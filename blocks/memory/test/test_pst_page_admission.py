@@ -267,6 +267,7 @@ async def a_memory_is_lost(dut) -> None:
     geometry = Geometry.under_test()
     queues, classes = testkit.parameter("Queues", 0), testkit.parameter("Classes", 0)
     sizes = sorted(set(geometry.page_bytes))
+    await FallingEdge(dut.clk_i)
     for name in ("given_valid", "free_valid", "cfg_valid", "share_valid"):
         getattr(dut, f"{name}_i").value = 0
     pools, held, refused, since = Pools(geometry, rng), [], 0, 10**9

@@ -416,7 +416,8 @@ module pst_access_edge
   assign ev_output_len_o    = 16'(leave_len);
 
   // Between the fabric and the guards, as m_axi.
-  logic [Memories-1:0] f_awvalid, f_awready, f_wvalid, f_wready, f_wlast, f_bvalid, f_bready, f_arvalid, f_arready, f_rvalid, f_rready, f_rlast;
+  logic [Memories-1:0] f_awvalid, f_awready, f_wvalid, f_wready, f_wlast, f_bvalid, f_bready;
+  logic [Memories-1:0] f_arvalid, f_arready, f_rvalid, f_rready, f_rlast;
   logic [Memories-1:0][AddrWidth-1:0] f_awaddr, f_araddr;
   logic [Memories-1:0][7:0] f_awlen, f_arlen;
   logic [Memories-1:0][DataWidth-1:0] f_wdata, f_rdata;
@@ -446,15 +447,19 @@ module pst_access_edge
         .clk_i, .rst_i,
         .timeout_i(memory_timeout), .lost_o(lost[m]),
         .s_axi_awvalid_i(f_awvalid[m]), .s_axi_awready_o(f_awready[m]), .s_axi_awaddr_i(f_awaddr[m]), .s_axi_awlen_i(f_awlen[m]),
-        .s_axi_wvalid_i(f_wvalid[m]), .s_axi_wready_o(f_wready[m]), .s_axi_wdata_i(f_wdata[m]), .s_axi_wstrb_i(f_wstrb[m]), .s_axi_wlast_i(f_wlast[m]),
+        .s_axi_wvalid_i(f_wvalid[m]), .s_axi_wready_o(f_wready[m]), .s_axi_wdata_i(f_wdata[m]),
+        .s_axi_wstrb_i(f_wstrb[m]), .s_axi_wlast_i(f_wlast[m]),
         .s_axi_bvalid_o(f_bvalid[m]), .s_axi_bready_i(f_bready[m]), .s_axi_bresp_o(f_bresp[m]),
         .s_axi_arvalid_i(f_arvalid[m]), .s_axi_arready_o(f_arready[m]), .s_axi_araddr_i(f_araddr[m]), .s_axi_arlen_i(f_arlen[m]),
         .s_axi_rvalid_o(f_rvalid[m]), .s_axi_rready_i(f_rready[m]), .s_axi_rdata_o(f_rdata[m]),
         .s_axi_rresp_o(f_rresp[m]), .s_axi_rlast_o(f_rlast[m]),
-        .m_axi_awvalid_o(m_axi_awvalid_o[m]), .m_axi_awready_i(m_axi_awready_i[m]), .m_axi_awaddr_o(m_axi_awaddr_o[m]), .m_axi_awlen_o(m_axi_awlen_o[m]),
-        .m_axi_wvalid_o(m_axi_wvalid_o[m]), .m_axi_wready_i(m_axi_wready_i[m]), .m_axi_wdata_o(m_axi_wdata_o[m]), .m_axi_wstrb_o(m_axi_wstrb_o[m]), .m_axi_wlast_o(m_axi_wlast_o[m]),
+        .m_axi_awvalid_o(m_axi_awvalid_o[m]), .m_axi_awready_i(m_axi_awready_i[m]),
+        .m_axi_awaddr_o(m_axi_awaddr_o[m]), .m_axi_awlen_o(m_axi_awlen_o[m]),
+        .m_axi_wvalid_o(m_axi_wvalid_o[m]), .m_axi_wready_i(m_axi_wready_i[m]), .m_axi_wdata_o(m_axi_wdata_o[m]),
+        .m_axi_wstrb_o(m_axi_wstrb_o[m]), .m_axi_wlast_o(m_axi_wlast_o[m]),
         .m_axi_bvalid_i(m_axi_bvalid_i[m]), .m_axi_bready_o(m_axi_bready_o[m]), .m_axi_bresp_i(m_axi_bresp_i[m]),
-        .m_axi_arvalid_o(m_axi_arvalid_o[m]), .m_axi_arready_i(m_axi_arready_i[m]), .m_axi_araddr_o(m_axi_araddr_o[m]), .m_axi_arlen_o(m_axi_arlen_o[m]),
+        .m_axi_arvalid_o(m_axi_arvalid_o[m]), .m_axi_arready_i(m_axi_arready_i[m]),
+        .m_axi_araddr_o(m_axi_araddr_o[m]), .m_axi_arlen_o(m_axi_arlen_o[m]),
         .m_axi_rvalid_i(m_axi_rvalid_i[m]), .m_axi_rready_o(m_axi_rready_o[m]), .m_axi_rdata_i(m_axi_rdata_i[m]),
         .m_axi_rresp_i(m_axi_rresp_i[m]), .m_axi_rlast_i(m_axi_rlast_i[m])
     );

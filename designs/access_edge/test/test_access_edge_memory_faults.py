@@ -88,7 +88,7 @@ def test_engines_are_equal_whatever_the_memories_do() -> None:
 
 
 def test_a_stall_is_survived() -> None:
-    """The first memory takes and gives nothing for almost the time-out: nothing is lost but what the full buffer costs, and service resumes."""
+    """The first memory takes and gives nothing for almost the time-out: nothing is lost but what finds no page; service resumes."""
     config = configs.load("tiny_16")
     rng = random.Random(seed())
     begin = rng.randrange(10_000, 40_000)
