@@ -39,7 +39,7 @@ class EdfrRandom {
 enum class EdfrArrivals : uint8_t {
     Poisson,
     Constant,  // equal distances, a random phase for each source
-    OnOff,     // equal distances within a burst; bursts and pauses of exponential length
+    OnOff,     // Poisson within bursts; bursts and pauses of exponential length
     Pareto     // the same with lengths of a Pareto distribution: a sum of such sources is self-similar
 };
 
@@ -108,13 +108,11 @@ class EdfrTraffic {
                 distance_ *= settings.burst_ps / period;
                 if (random_.uniform() * period >= settings.burst_ps) time_ = length(settings.pause_ps);
                 end_ = time_ + length(settings.burst_ps);
-                time_ -= random_.uniform() * distance_;
             }
         }
 
         double next() {
-            if (settings_->arrivals == EdfrArrivals::Poisson) return time_ += random_.exponential(distance_);
-            time_ += distance_;
+            time_ += settings_->arrivals == EdfrArrivals::Constant ? distance_ : random_.exponential(distance_);
             // What is left of a distance at the end of a burst goes on in the next one, so the mean rate is kept.
             while (bursts() && time_ > end_) {
                 const double left = time_ - end_;

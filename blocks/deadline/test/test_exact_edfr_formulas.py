@@ -121,7 +121,7 @@ def test_what_comes(arrivals: str, shared: bool) -> None:
     deadlines, tick = [10**9, 3 * 10**9, 10**10], 12_207_031
     found = run(
         schedulers=["exact", "fifo", "skip_check", "skip"], arrivals=arrivals, shared=shared, load=1.1, deadlines=deadlines,
-        shares=[1, 1, 2], fifo_wait=6 * 10**9, sizes=[(500, 1), (1000, 1)], burst=10**9, pause=3 * 10**9, shape=1.9, end=4 * SECOND,
+        shares=[1, 1, 2], fifo_wait=6 * 10**9, sizes=[(500, 1), (1000, 1)], burst=10**9, pause=3 * 10**9, shape=3.0, end=4 * SECOND,
     )  # fmt: skip
     for name, result in found.items():
         for unit in ("packets", "bytes"):
@@ -137,19 +137,27 @@ def test_what_comes(arrivals: str, shared: bool) -> None:
             assert own["longest_ps"] <= deadline + late and own["most_late_ps"] <= late
             assert (own["late"] > 0) == (own["most_late_ps"] > 0)
     assert found["exact"]["fingerprint"] != found["fifo"]["fingerprint"]
-    if not shared:  # one source sends at equal distances, so deadlines are equal; the encoder takes the lowest class then
+    if not (shared and arrivals == "constant"):  # equal distances: equal deadlines, of which the encoder takes the lowest class
         assert found["exact"]["fingerprint"] == found["skip_check"]["fingerprint"]
 
 
+def test_only_the_middle_counts() -> None:
+    """A long deadline, a short window: neither the filling of the queue before it nor an idle link behind it is in the loss."""
+    deadlines, start = [10**10, 10**11], 3 * SECOND // 10
+    for name in ("exact", "skip"):
+        found = run(schedulers=[name], load=1.5, deadlines=deadlines, shares=[1, 1], sizes=[(1000, 1)], warm_up=start, end=start + 10**11)
+        lost = [1 - c["packets"]["sent"] / c["packets"]["offered"] for c in found[name]["classes"]]
+        assert lost == pytest.approx([1 / 3, 1 / 3], abs=0.03)
+
+
 def test_bursts_are_bursts() -> None:
-    """Distances of packets, seen through a link so fast that nothing waits: their squared coefficient of variation by kind of arrivals."""
-    # With no wait allowed at load 0.5, what is lost tells how packets bunch: none when they come at equal distances.
+    """With no wait allowed at load 0.5, what is lost tells how packets bunch."""
     common = {"load": 0.5, "sizes": [(1000, 1)], "fifo_wait": 0, "deadlines": [0], "burst": 10**9, "pause": 3 * 10**9, "end": 2 * SECOND}
     lost = {name: loss(run(arrivals=name, **common)["fifo"]) for name in ("constant", "poisson", "on_off", "pareto")}
-    assert lost["constant"] == 0 and lost["poisson"] == pytest.approx(1 / 3, rel=0.02)  # Erlang: 0.5 / 1.5
-    assert lost["on_off"] == pytest.approx(1 / 2, rel=0.02) and lost["pareto"] == pytest.approx(
-        1 / 2, rel=0.02
-    )  # twice the link in a burst
+    assert lost["constant"] == 0  # equal distances
+    assert lost["poisson"] == pytest.approx(1 / 3, rel=0.02)  # Erlang: 0.5 / 1.5
+    assert lost["on_off"] == pytest.approx(2 / 3, rel=0.02)
+    assert lost["pareto"] == pytest.approx(2 / 3, rel=0.02)  # at twice the link's rate: 2 / 3
 
 
 def test_a_seed_is_a_run() -> None:

@@ -174,19 +174,14 @@ def test_with_the_check_it_is_exact_edfr() -> None:
     """Deadlines that stay: the same packets start at the same times, but for the order of equal deadlines, of which there are none here."""
     print(f"PENSTOCK_SEED={seed()}")
     models = engine.module().models
+    scale = 1024  # times in 1/1024 of a unit, packet n n of them later: no two deadlines are equal
     compared = expired = 0
     for number in range(CASES):
         case = draw(number, changes=False, room=True)
-        if len({p.deadline for p in case.arrivals}) < len(case.arrivals):
-            # Equal ones apart: times in 1/1024 of a unit, packet n n of them later.
-            scale = 1024
-        else:
-            scale = 1
         exact = models.ExactEdfr(BYTE * scale, 64)
         skip = models.SkipFifoReference(BYTE * scale, 64, [d * scale for d in case.deadlines], case.tick * scale, case.depth)
         for place, packet in enumerate(case.arrivals):
-            apart = place if scale > 1 else 0
-            arrival, deadline = packet.time * scale + apart, packet.deadline * scale + apart
+            arrival, deadline = packet.time * scale + place, packet.deadline * scale + place
             exact.arrive(arrival, deadline, packet.bytes, packet.traffic_class)
             skip.arrive(arrival, deadline, packet.bytes, packet.traffic_class)
         exact.advance()
