@@ -58,7 +58,7 @@ class Point:
     def arguments(self, seed: int) -> dict[str, Any]:
         """Return the arguments of the engine's `edfr_experiment`."""
         arrivals, shared = ARRIVALS[self.arrivals]
-        warm_up = WARM_UP_S * 1000 * MS
+        warm_up = round(WARM_UP_S * 1000 * MS)
         return {
             "schedulers": list(SCHEDULERS), "arrivals": arrivals, "shared": shared, "rate_bps": self.rate_bps, "load": self.load,
             "deadlines": self.deadlines(), "shares": [1.0] * self.classes, "sizes": [(size, float(w)) for size, w in SIZES[self.sizes]],
