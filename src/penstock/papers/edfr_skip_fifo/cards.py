@@ -85,7 +85,7 @@ def _by_classes(points: list[Found], mix: str, key: str) -> dict[str, Any]:
 
 def _verdicts(found: Found, title: str, judge: Callable[[Found], str], key: str, said: list[tuple[str, str]]) -> Card:
     """A table by arrivals and deadlines: of the points at which anything is dropped, at how many the claim holds."""
-    table = [["arrivals", "deadlines", "points", HOLDS, FAILS, OPEN, "largest difference", "there dropped, %", "at"]]
+    table = [["arrivals", "deadlines", "points", HOLDS, FAILS, OPEN, "largest difference, points", "dropped there, %", "at"]]
     points = findings.lossy(found)
     for arrivals in ARRIVALS:
         for mix in MIXES:
@@ -97,7 +97,7 @@ def _verdicts(found: Found, title: str, judge: Callable[[Found], str], key: str,
             dropped = worst["fifo" if key == "less_fifo" else "exact"]["dropped"][0]
             table.append([
                 arrivals, mix, str(len(own)), str(counts[HOLDS]), str(counts[FAILS]), str(counts[OPEN]),
-                findings.number(worst["exact"][key]), f"{dropped:.2f}", findings.where(worst),
+                findings.number(worst["exact"][key], ""), f"{dropped:.2f}", findings.shortly(worst),
             ])  # fmt: skip
     note = (
         "Exact EDFR, all points at which anything is dropped. A difference is none (the claim holds) when its whole 95 % interval is "
@@ -108,16 +108,14 @@ def _verdicts(found: Found, title: str, judge: Callable[[Found], str], key: str,
 
 
 def _delays(found: Found) -> Card:
-    table = [
-        ["scheduler", "points with late packets", "latest start after its deadline, us", "most late packets, % of those offered", "at"]
-    ]
+    table = [["scheduler", "points with late packets", "latest start, us past", "most late packets, %", "at"]]
     for name, called in NAMES.items():
         points = found["points"]
         late = [p for p in points if findings.in_time(p, name) == FAILS]
         most = max((p[name]["most_late_us"] for p in points if p[name]["most_late_us"] is not None), default=0.0)
         worst = max(points, key=lambda p: p[name]["late"][0])
         table.append([
-            called, f"{len(late)} of {len(points)}", f"{max(0.0, most):,.2f}", findings.number(worst[name]["late"], "points").lstrip("+"),
+            called, f"{len(late)} of {len(points)}", f"{max(0.0, most):,.2f}", findings.number(worst[name]["late"], "").strip(" +"),
             findings.where(worst) if late else "",
         ])  # fmt: skip
     note = "Delay is from arrival to the start of transmission. The FIFO knows no deadlines: late is what starts after that of its class."

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from penstock.papers.comparison import entry
+from penstock.papers.edfr_skip_fifo.points import LINK
 
 PART = "section 2"
 HOLDS, FAILS, OPEN = "holds", "does not hold", "open"
@@ -57,8 +58,13 @@ def count(points: Iterable[Found], judge: Callable[[Found], str]) -> dict[str, i
 
 def where(point: Found) -> str:
     """Name a point."""
-    link = "" if point["rate_bps"] == 10**8 else f", {point['rate_bps'] / 1e6:,.0f} Mbit/s"
-    return f"{point['arrivals']}, load {point['load']:g}, {point['classes']} classes, {point['deadlines']}, {point['sizes']}{link}"
+    return f"{point['arrivals']}, {point['deadlines']}, {shortly(point)}"
+
+
+def shortly(point: Found) -> str:
+    """Name a point of those with its arrivals and deadlines."""
+    link = "" if point["rate_bps"] == LINK else f", {point['rate_bps'] / 1e6:,.0f} Mbit/s"
+    return f"load {point['load']:g}, {point['classes']} classes, {point['sizes']}{link}"
 
 
 def number(value: list[float | None], unit: str = "points") -> str:
