@@ -78,7 +78,7 @@ def run_of(sent: list[int], offered: int, **other: Any) -> dict[str, Any]:
         }
         for number, n in enumerate(sent)
     ]  # fmt: skip
-    return {"classes": classes, "fingerprint": 1, **other}
+    return {"classes": classes, "fingerprint": 1, "all": {"packets": {"offered": len(sent) * offered}}, **other}
 
 
 def test_shares_and_pairs_by_hand() -> None:
@@ -89,7 +89,7 @@ def test_shares_and_pairs_by_hand() -> None:
         for first in (0, 1)
     ]
     runs[1]["skip"]["fingerprint"] = 7
-    found = experiment.summary(point, runs)
+    found = experiment.summary([experiment.condensed(point, run) for run in runs])
     half_range = 12.7062 / math.sqrt(2) / math.sqrt(2)  # of two values that are 1 apart, by Student's t
     assert found["exact"]["dropped"] == pytest.approx([(20 + 55 / 3) / 2, half_range * 5 / 3], abs=1e-4)
     assert found["exact"]["dropped_bytes"] == found["exact"]["dropped"]
@@ -133,7 +133,7 @@ def overload() -> dict[tuple[str, str, int], dict[str, Any]]:
         )
     ]  # fmt: skip
     runs = experiment._runs(made, 6, SEED, silent)
-    return {(p.arrivals, p.mix, p.classes): experiment.summary(p, own) for p, own in zip(made, runs, strict=True)}
+    return {(p.arrivals, p.mix, p.classes): experiment.summary(own) for p, own in zip(made, runs, strict=True)}
 
 
 def test_where_the_claims_hold_and_where_not(overload: dict[tuple[str, str, int], dict[str, Any]]) -> None:

@@ -18,13 +18,13 @@ def measure(options: Options, show: Callable[[str], None], grid: Grid | None = N
     grid = grid or (FULL if options.full else SHORT)
     all_points = points(grid)
     runs = _runs(all_points, grid.seeds, options.seed, show)
-    found = [{**point.config(), **summary(point, own)} for point, own in zip(all_points, runs, strict=True)]
-    packets = sum(run["exact"]["all"]["packets"]["offered"] for own in runs for run in own)
+    found = [{**point.config(), **summary(own)} for point, own in zip(all_points, runs, strict=True)]
+    packets = sum(run["exact"]["offered"] for own in runs for run in own)
     return {"seeds": grid.seeds, "loads": list(grid.loads), "packets": packets, "points": found}
 
 
 def _runs(all_points: Sequence[Point], seeds: int, seed: int, show: Callable[[str], None]) -> list[list[Run]]:
-    """Return the runs of each point. Run number i of each point has the i-th seed that `seed` means."""
+    """Return the runs of each point, condensed. Run number i of each point has the i-th seed that `seed` means."""
     from concurrent.futures import ThreadPoolExecutor, wait
 
     from penstock.engine import engine
@@ -38,7 +38,7 @@ def _runs(all_points: Sequence[Point], seeds: int, seed: int, show: Callable[[st
         nonlocal done
         if stop.is_set():
             raise KeyboardInterrupt
-        found = simulate(**point.arguments(seed << 32 | number))
+        found = condensed(point, simulate(**point.arguments(seed << 32 | number)))
         with lock:
             done += point.packets()
             show(f"{100 * done / total:.0f} % of {total / 1e6:.0f} M packets")
@@ -55,41 +55,52 @@ def _runs(all_points: Sequence[Point], seeds: int, seed: int, show: Callable[[st
     return [runs[place : place + seeds] for place in range(0, len(runs), seeds)]
 
 
-def summary(point: Point, runs: Sequence[Run]) -> dict[str, Any]:
-    """Return what the runs of a point say: each share of packets in points (hundredths), as a mean with its 95 % interval."""
+def condensed(point: Point, run: Run) -> Run:
+    """Return what counts of one run, by scheduler; shares in points (hundredths) of what was offered."""
     deadlines = point.deadlines()
     order = sorted(range(point.classes), key=lambda number: deadlines[number])
     third = max(1, point.classes // 3)
     everyone, shortest, longest = range(point.classes), order[:third], order[-third:]
+    found: Run = {}
+    for name in SCHEDULERS:
+        own = run[name]["classes"]
+        sent_late = [cls["most_late_ps"] for cls in own if cls["most_late_ps"] is not None]
+        found[name] = {
+            "dropped": _dropped(own, everyone),
+            "dropped_bytes": _dropped(own, everyone, "bytes"),
+            "by_class": [_dropped(own, [number]) for number in everyone],
+            "shortest_less_longest": _dropped(own, shortest) - _dropped(own, longest),
+            "mean_delay_ms": sum(cls["delay_sum_ps"] for cls in own) / max(1, sum(cls["packets"]["sent"] for cls in own)) / 1e9,
+            "longest_delay_over_deadline": max(cls["longest_ps"] / deadline for cls, deadline in zip(own, deadlines, strict=True)),
+            "late": _share(own, [cls["late"] for cls in own]),
+            "most_late_us": max(sent_late) / 1e6 if sent_late else None,
+            "read_in_vain": _share(own, [cls["packets"]["expired_at_head"] for cls in own]),
+            "fingerprint": run[name]["fingerprint"],
+            "offered": run[name]["all"]["packets"]["offered"],
+        }
+    return found
+
+
+def summary(runs: Sequence[Run]) -> dict[str, Any]:
+    """Return what the runs of a point, condensed, say together: means with their 95 % intervals."""
     found: dict[str, Any] = {}
     for name in SCHEDULERS:
-        own = [run[name]["classes"] for run in runs]
-        by_class = [[_dropped(run, [number]) for run in own] for number in everyone]
-        late = [_share(run, "late") for run in own]
+        own = [run[name] for run in runs]
         found[name] = {
-            "dropped": _mean([_dropped(run, everyone) for run in own]),
-            "dropped_bytes": _mean([_dropped(run, everyone, "bytes") for run in own]),
-            "dropped_by_class": [_mean(values) for values in by_class],
-            # Paired by run: what is common to all classes, as a burst that came late, is not in it.
-            "shortest_less_longest": _mean([_dropped(run, shortest) - _dropped(run, longest) for run in own]),
-            # Within a run: the most unlucky class less the luckiest one.
-            "spread": _mean([max(column) - min(column) for column in zip(*by_class, strict=True)]),
-            "mean_delay_ms": _mean([_mean_delay_ms(run) for run in own]),
-            "longest_delay_over_deadline": max(
-                (cls["longest_ps"] / deadline for run in own for cls, deadline in zip(run, deadlines, strict=True)), default=0.0
-            ),
-            "late": _mean(late),
-            "most_late_us": _most_late_us(own),
-            "read_in_vain": _mean([_share(run, "expired_at_head") for run in own]),
+            key: _mean([run[key] for run in own])
+            # Differences are taken within a run: what is common to all classes, as a burst that came late, is not in them.
+            for key in ("dropped", "dropped_bytes", "shortest_less_longest", "mean_delay_ms", "late", "read_in_vain")
         }
-    for name in RIVALS:
-        pairs = [(_dropped(run[name]["classes"], everyone), _dropped(run["fifo"]["classes"], everyone)) for run in runs]
-        found[name]["less_fifo"] = _mean([ours - fifo for ours, fifo in pairs])
-        found[name]["equal_to_fifo"] = all(run[name]["fingerprint"] == run["fifo"]["fingerprint"] for run in runs)
-    for name in ("skip_check", "skip"):
-        pairs = [(_dropped(run[name]["classes"], everyone), _dropped(run["exact"]["classes"], everyone)) for run in runs]
-        found[name]["less_exact"] = _mean([ours - exact for ours, exact in pairs])
-        found[name]["equal_to_exact"] = all(run[name]["fingerprint"] == run["exact"]["fingerprint"] for run in runs)
+        found[name]["dropped_by_class"] = [_mean(values) for values in zip(*(run["by_class"] for run in own), strict=True)]
+        # Within a run: the most unlucky class less the luckiest one.
+        found[name]["spread"] = _mean([max(run["by_class"]) - min(run["by_class"]) for run in own])
+        found[name]["longest_delay_over_deadline"] = max(run["longest_delay_over_deadline"] for run in own)
+        # The largest start less deadline of all packets sent; at most 0 when none was late.
+        known = [run["most_late_us"] for run in own if run["most_late_us"] is not None]
+        found[name]["most_late_us"] = round(max(known), 6) if known else None
+    for name, rival in [*((name, "fifo") for name in RIVALS), ("skip_check", "exact"), ("skip", "exact")]:
+        found[name][f"less_{rival}"] = _mean([run[name]["dropped"] - run[rival]["dropped"] for run in runs])
+        found[name][f"equal_to_{rival}"] = all(run[name]["fingerprint"] == run[rival]["fingerprint"] for run in runs)
     return found
 
 
@@ -105,17 +116,6 @@ def _dropped(classes: list[dict[str, Any]], which: Sequence[int], unit: str = "p
     return 100 * (1 - sum(classes[number][unit]["sent"] for number in which) / offered) if offered else 0.0
 
 
-def _share(classes: list[dict[str, Any]], what: str) -> float:
-    """Return packets that were late, or read only to be dropped, in points of those offered."""
-    counted = sum(own["late"] if what == "late" else own["packets"][what] for own in classes)
-    return 100 * counted / max(1, sum(own["packets"]["offered"] for own in classes))
-
-
-def _mean_delay_ms(classes: list[dict[str, Any]]) -> float:
-    return sum(own["delay_sum_ps"] for own in classes) / max(1, sum(own["packets"]["sent"] for own in classes)) / 1e9
-
-
-def _most_late_us(runs: list[list[dict[str, Any]]]) -> float | None:
-    """Return the largest start less deadline of all packets sent; at most 0 when none was late."""
-    known = [own["most_late_ps"] for run in runs for own in run if own["most_late_ps"] is not None]
-    return round(max(known) / 1e6, 6) if known else None
+def _share(classes: list[dict[str, Any]], packets: list[int]) -> float:
+    """Return packets in points of those offered."""
+    return 100 * sum(packets) / max(1, sum(own["packets"]["offered"] for own in classes))
