@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -66,7 +67,8 @@ nanobind::class_<RecordedServer<Server>> bind_deadline_server(nanobind::module_&
     return nb::class_<Recorded>(m, name, words)
         .def("arrive", &Recorded::arrive, nb::arg("arrival"), nb::arg("deadline"), nb::arg("bytes"), nb::arg("traffic_class") = 0,
              "Take a packet, after all that starts before it; returns its number. Arrivals come in order")
-        .def("advance", &Recorded::advance, nb::arg("until") = std::numeric_limits<int64_t>::max(), "Serve what starts before `until`")
+        .def("advance", &Recorded::advance, nb::arg("until") = std::numeric_limits<int64_t>::max(),
+             "Serve what starts before `until`; nothing may arrive before that any more")
         .def("take", &Recorded::take, "Fates since the last call: (number, sent|expired|expired_at_head|tail_dropped, time)")
         .def_prop_ro("empty", &Recorded::empty, "Nothing waits");
 }

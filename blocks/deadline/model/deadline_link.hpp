@@ -65,11 +65,12 @@ class DeadlineLink {
     }
 
     // Throws std::invalid_argument for a packet that no model takes.
-    void check(const DeadlinePacket& packet, int64_t last_arrival) const {
+    void check(const DeadlinePacket& packet, int64_t now) const {
         if (packet.bytes == 0 || packet.bytes + overhead_ > kMaxBytes)
             throw std::invalid_argument("a packet has 1 to 1,048,576 bytes on the line, not " + std::to_string(packet.bytes));
-        if (packet.arrival < last_arrival)
-            throw std::invalid_argument("a packet arrives at " + std::to_string(packet.arrival) + ", before the one in front of it");
+        if (packet.arrival < now)
+            throw std::invalid_argument("a packet arrives at " + std::to_string(packet.arrival) + ", but it is " + std::to_string(now) +
+                                        " already");
         if (packet.deadline < packet.arrival || packet.deadline > kMaxTime)
             throw std::invalid_argument("a deadline is from the packet's arrival on up to 2^61, not " + std::to_string(packet.deadline));
     }
@@ -93,16 +94,16 @@ class DeadlineServer {
     // Throws std::invalid_argument.
     template <typename Sink>
     void arrive(const DeadlinePacket& packet, Sink&& sink) {
-        link_.check(packet, last_arrival_);
-        last_arrival_ = packet.arrival;
+        link_.check(packet, now_);
         advance(packet.arrival, sink);
         if (queue_.empty()) ready_ = packet.arrival;
         queue_.push(packet, sink);
     }
 
-    // Serve what starts before `until`.
+    // Serve what starts before `until`; nothing may arrive before that any more.
     template <typename Sink>
     void advance(int64_t until, Sink&& sink) {
+        now_ = std::max(now_, until);
         while (!queue_.empty()) {
             const int64_t start = std::max(link_.free_at(), ready_);
             if (start >= until) return;
@@ -120,7 +121,7 @@ class DeadlineServer {
     DeadlineLink link_;
     Queue queue_;
     int64_t ready_ = 0;  // since when something has waited
-    int64_t last_arrival_ = 0;
+    int64_t now_ = 0;
 };
 
 }  // namespace penstock

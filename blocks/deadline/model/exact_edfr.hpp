@@ -90,8 +90,8 @@ class LimitedFifo {
     // Throws std::invalid_argument.
     template <typename Sink>
     void arrive(const DeadlinePacket& packet, Sink&& sink) {
-        link_.check(packet, last_arrival_);
-        last_arrival_ = packet.arrival;
+        link_.check(packet, now_);
+        now_ = packet.arrival;
         const int64_t start = std::max(link_.free_at(), packet.arrival);
         if (start - packet.arrival > most_wait_) {
             sink(packet, DeadlineFate::TailDropped, packet.arrival);
@@ -103,14 +103,16 @@ class LimitedFifo {
 
     // Each fate is known on arrival.
     template <typename Sink>
-    void advance(int64_t, Sink&&) {}
+    void advance(int64_t until, Sink&&) {
+        now_ = std::max(now_, until);
+    }
 
     bool empty() const { return true; }
 
   private:
     DeadlineLink link_;
     int64_t most_wait_;
-    int64_t last_arrival_ = 0;
+    int64_t now_ = 0;
 };
 
 }  // namespace penstock

@@ -194,7 +194,7 @@ def test_rounding_does_not_add_up() -> None:
         ((0, 2**62, 100), "a deadline is from the packet's arrival on up to 2^61"),
         ((5, 9, 0), "a packet has 1 to 1,048,576 bytes"),
         ((5, 9, 2**20 + 1), "a packet has 1 to 1,048,576 bytes"),
-        ((-1, 9, 100), "a packet arrives at -1, before"),
+        ((-1, 9, 100), "a packet arrives at -1, but it is 0 already"),
     ],
 )
 def test_impossible_packets_are_refused(packet: tuple[int, int, int], words: str) -> None:
@@ -203,6 +203,19 @@ def test_impossible_packets_are_refused(packet: tuple[int, int, int], words: str
         with pytest.raises(ValueError) as refused:
             server.arrive(*packet)
         assert words in str(refused.value)
+
+
+def test_the_past_does_not_change() -> None:
+    models = engine.module().models
+    for server in (models.ExactEdfr(8, 64), models.LimitedFifo(8, 64, 5), models.SkipFifoReference(8, 64, [5], 1)):
+        server.arrive(7, 9, 1)
+        for now in (7, 20):
+            with pytest.raises(ValueError, match=f"a packet arrives at {now - 1}, but it is {now} already"):
+                server.arrive(now - 1, 30, 1)
+            server.advance(20)
+        server.arrive(20, 30, 1)
+        server.advance()
+        assert [time for _, _, time in server.take()] == [7, 20]
 
 
 def test_impossible_links_are_refused() -> None:
