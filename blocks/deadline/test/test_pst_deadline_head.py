@@ -49,7 +49,7 @@ async def mixed(dut) -> None:
     knobs.update(out=1.0, encoder=1.0, memory=1.0, loop=1.0, lists=1.0, bad_read=0.0, bad_write=0.0)
     await bench.drain(60000)
     dut._log.info("%s in %d cycles", bench.sum, bench.cycles)
-    for what in ("sent", "expired", "skipped", "looped", "read", "splices"):
+    for what in ("sent", "expired", "skipped", "lost", "looped", "read"):
         assert bench.sum[what], f"the test does not see frames {what}"
 
 
