@@ -4,6 +4,12 @@
 
 #include <nanobind/nanobind.h>
 
+#include "bind_chunk_lists.hpp"
 #include "bind_edfr.hpp"
+#include "bind_edfr_encoder.hpp"
 
-inline void bind_deadline(nanobind::module_& m) { penstock::bind_edfr(m); }
+inline void bind_deadline(nanobind::module_& m) {
+    penstock::bind_edfr(m);
+    penstock::bind_edfr_encoder(m);
+    penstock::bind_chunk_lists(m);
+}

@@ -2,6 +2,7 @@
 -f ../../stream/rtl/stream.f
 ../../memory/rtl/pst_memory_pkg.sv
 pst_deadline_pkg.sv
+pst_deadline_due.sv
 pst_deadline_intake.sv
 pst_deadline_lanes.sv
 pst_deadline_slots.sv
@@ -19,3 +20,4 @@ pst_dscp_class.sv
 pst_chunk_lists.sv
 pst_deadline_encoder.sv
 pst_deadline_core.sv
+pst_deadline_port.sv

@@ -16,6 +16,7 @@ module pst_deadline_stamps
     parameter int unsigned              Classes = 64,                  // 2..256
     parameter logic [Classes-1:0][15:0] Stamps  = {Classes{16'd64}},   // of each class's ring, >= 2
     parameter int unsigned              Skips   = 4,                   // skips that wait for the head, >= 2
+    parameter int unsigned              TimeBits = 32,                 // of the time that count: waits are below a quarter of its range
     localparam int unsigned ClassWidth = $clog2(Classes)
 ) (
     input  logic                  clk_i,
@@ -27,7 +28,7 @@ module pst_deadline_stamps
     input  logic                  s_set_valid_i,
     output logic                  s_set_ready_o,    // not for a round after a tick
     input  logic [ClassWidth-1:0] s_set_class_i,
-    input  logic [          31:0] s_set_cycles_i,   // below 2^30
+    input  logic [          31:0] s_set_cycles_i,   // below 2^(TimeBits - 2)
     // the tail's look port: answered 2 cycles later
     output logic                  look_valid_o,
     output logic [ClassWidth-1:0] look_class_o,
@@ -41,7 +42,7 @@ module pst_deadline_stamps
 );
 
   localparam int unsigned RoundBits  = ClassWidth > 3 ? ClassWidth : 3;
-  localparam int unsigned RoundWidth = 32 - RoundBits;                   // rounds, modulo the time's 2^32 cycles
+  localparam int unsigned RoundWidth = TimeBits - RoundBits;             // rounds, modulo the time's range
 
   // First word of a class's ring; with Classes: the number of words.
   function automatic int unsigned base_of(int unsigned class_id);
@@ -49,7 +50,13 @@ module pst_deadline_stamps
     for (int unsigned c = 0; c < Classes; c++) if (c < class_id) base_of += 32'(Stamps[c]);
   endfunction
 
-  localparam int unsigned Words     = base_of(Classes);
+  function automatic int unsigned largest();
+    largest = 0;
+    for (int unsigned c = 0; c < Classes; c++) if (32'(Stamps[c]) > largest) largest = 32'(Stamps[c]);
+  endfunction
+
+  localparam int unsigned Words      = base_of(Classes);
+  localparam int unsigned IndexWidth = $clog2(largest() + 1);   // of a ring, or number of its stamps
   localparam int unsigned WordWidth = $clog2(Words);
 
   typedef logic [Classes-1:0][WordWidth-1:0] bases_t;
@@ -69,6 +76,8 @@ module pst_deadline_stamps
 
   typedef logic [ClassWidth-1:0] class_t;
   typedef logic [RoundWidth-1:0] round_t;
+  typedef logic [IndexWidth-1:0] index_t;
+  typedef logic [TimeBits-1:0] wait_t;
 
   typedef struct packed {
     round_t over;        // from this round on
@@ -76,8 +85,8 @@ module pst_deadline_stamps
   } word_t;
 
   typedef struct packed {
-    logic [15:0] first;  // of the ring: the oldest stamp
-    logic [15:0] count;
+    index_t      first;  // of the ring: the oldest stamp
+    index_t      count;
     logic        any;    // there was a stamp since reset:
     serial_t     serial; //   of the last one
     logic        live;   // the last one is not over yet
@@ -121,8 +130,8 @@ module pst_deadline_stamps
 
   // ---- Cycle 1: its oldest stamp is read; cycle 3: that and the look are there ----
   state_t state_mem[Classes];
-  logic [31:0] wait_mem[Classes];      // the setting of each class
-  logic [31:0] longest_mem[Classes];   // since its last stamp
+  wait_t wait_mem[Classes];            // the setting of each class
+  wait_t longest_mem[Classes];         // since its last stamp
 
   typedef struct packed {
     logic   valid;
@@ -137,7 +146,7 @@ module pst_deadline_stamps
   word_t oldest;
 
   always_ff @(posedge clk_i) begin
-    visit_q <= {visit_q[2:1], visit_t'({visit, visit && noting, look_class_o, now_i[31:RoundBits]})};
+    visit_q <= {visit_q[2:1], visit_t'({visit, visit && noting, look_class_o, now_i[TimeBits-1:RoundBits]})};
     any_q   <= look_any_i;
     look_q  <= look_i;
     if (rst_i) visit_q <= '0;
@@ -148,35 +157,35 @@ module pst_deadline_stamps
   state_t state, state_new;
   logic leaves, note, same, skip_ready;
   round_t late, ended, over, sooner;
-  logic [31:0] until_when;
-  logic [15:0] size, first, left, place;
+  wait_t until_when;
+  index_t size, first, left, place;
 
   assign at    = visit_q[3].class_id;
   assign state = state_mem[at];
-  assign size  = Stamps[at];
+  assign size  = index_t'(Stamps[at]);
 
   // An index of a ring, from one that may be a size too large.
-  function automatic logic [15:0] in_ring(logic [16:0] index, logic [15:0] size);
-    return 16'(index >= 17'(size) ? index - 17'(size) : index);
+  function automatic index_t in_ring(logic [IndexWidth:0] index, index_t size);
+    return index_t'(index >= (IndexWidth + 1)'(size) ? index - (IndexWidth + 1)'(size) : index);
   endfunction
 
   always_comb begin
     late   = visit_q[3].round - oldest.over;
     leaves = visit_q[3].valid && state.count != '0 && !late[RoundWidth-1] && skip_ready;
-    first  = leaves ? in_ring(17'(state.first) + 17'd1, size) : state.first;
-    left   = state.count - 16'(leaves);
+    first  = leaves ? in_ring((IndexWidth + 1)'(state.first) + 1'b1, size) : state.first;
+    left   = state.count - index_t'(leaves);
 
     note       = visit_q[3].noting && any_q && !(state.any && look_q.serial == state.serial);
-    until_when = now_i + longest_mem[at];
-    over       = until_when[31:RoundBits] + 1'b1;
+    until_when = wait_t'(now_i) + longest_mem[at];
+    over       = until_when[TimeBits-1:RoundBits] + 1'b1;
     sooner     = over - state.over;
     if (state.live && sooner[RoundWidth-1]) over = state.over;
     same       = left != '0 && (over == state.over || left == size);
-    place      = in_ring(17'(first) + 17'(left) - 17'(same), size);
+    place      = in_ring((IndexWidth + 1)'(first) + (IndexWidth + 1)'(left) - (IndexWidth + 1)'(same), size);
 
     state_new       = state;
     state_new.first = first;
-    state_new.count = left + 16'(note && !same);
+    state_new.count = left + index_t'(note && !same);
     ended           = visit_q[3].round - state.over;
     if (!ended[RoundWidth-1]) state_new.live = 1'b0;
     if (note) begin
@@ -209,17 +218,18 @@ module pst_deadline_stamps
   // ---- Settings: not while stamps are made, which begin the longest one anew ----
   logic set;
   class_t set_at;
-  logic [31:0] longest;
+  wait_t longest, set_to;
 
   assign s_set_ready_o = !init_q && !visit_q[3].noting;
   assign set           = s_set_valid_i && s_set_ready_o;
   assign set_at        = set ? s_set_class_i : at;
   assign longest       = longest_mem[s_set_class_i];
+  assign set_to        = wait_t'(s_set_cycles_i);
 
   always_ff @(posedge clk_i) begin
-    if (init_q || set) wait_mem[init_q ? init_class_q : s_set_class_i] <= init_q ? '0 : s_set_cycles_i;
+    if (init_q || set) wait_mem[init_q ? init_class_q : s_set_class_i] <= init_q ? '0 : set_to;
     if (init_q || set || note) begin
-      longest_mem[init_q ? init_class_q : set_at] <= init_q ? '0 : !set ? wait_mem[at] : s_set_cycles_i > longest ? s_set_cycles_i : longest;
+      longest_mem[init_q ? init_class_q : set_at] <= init_q ? '0 : !set ? wait_mem[at] : set_to > longest ? set_to : longest;
     end
   end
 
@@ -242,7 +252,7 @@ module pst_deadline_stamps
   always_ff @(posedge clk_i) begin
     if (!rst_i && !init_q) begin
       if (visit_q[3].valid) a_ring_in_bounds : assert (state.count <= size && state.first < size);
-      if (set) a_set_below_half : assert (s_set_cycles_i < 2 ** 30) else $error("a deadline of %0d cycles", s_set_cycles_i);
+      if (set) a_set_below_half : assert (s_set_cycles_i < 2 ** (TimeBits - 2)) else $error("a deadline of %0d cycles", s_set_cycles_i);
     end
   end
 `endif

@@ -383,7 +383,9 @@ class Bench:
         size = int(dut.m_bytes_last_o.value) if last else BEAT
         self.out += dut.m_data_o.value.to_unsigned().to_bytes(BEAT, "little")[:size]
         if last:
-            assert bytes(self.out) == frame.data, f"class {frame.cls}: frame {frame.index} of {len(frame.data)} byte, begins in {frame.chunks[0].serial}"
+            assert bytes(self.out) == frame.data, (
+                f"class {frame.cls}: frame {frame.index} of {len(frame.data)} byte, begins in {frame.chunks[0].serial}"
+            )
             assert int(dut.m_deadline_o.value) == frame.deadline & MASK32
             self.decided.popleft()
             self.out.clear()

@@ -64,7 +64,12 @@ async def over_in_one_tick(dut) -> None:
     for cycle in range(end + 400):
         # Chunks enough for all places of some classes, and for memory.
         cls = rng.randrange(min(bench.classes, 4))
-        if cycle % 3 == 0 and cycle < end - 100 and len(bench.free) > 40 and bench.backlog(cls) < 40 * bench.places * bench.chunk_beats // 8:
+        if (
+            cycle % 3 == 0
+            and cycle < end - 100
+            and len(bench.free) > 40
+            and bench.backlog(cls) < 40 * bench.places * bench.chunk_beats // 8
+        ):
             bench.add(cls, rng.randint(60, min(300, bench.longest)), max(1, end - cycle))
         await bench.cycle()
     assert bench.sum["splices"] and bench.sum["skipped"]
