@@ -79,6 +79,26 @@ async def mixed(dut) -> None:
         assert bench.count[name], f"the test does not see frames {name}"
 
 
+@cocotb.test(skip=testkit.parameter("ChunkBeats", 64) < 64)
+async def rate(dut) -> None:
+    """Input and output at full rate, with a memory that takes and gives a beat per cycle: beats per cycle of the whole."""
+    bench = await begin(dut)
+    bench.memory.latency = (40, 40)
+    await settings(bench, (2**20,))
+    for size, classes, least in ((1514, bench.classes, 0.95), (1514, 1, 0.9), (64, bench.classes, 0.5)):
+        frames = 3000 * 64 // max(size, 64)
+        for k in range(frames):
+            bench.add(k % classes, size)
+        start, beats = bench.now, bench.count["beats"]
+        while bench.count["beats"] - beats < frames * -(-size // 64):
+            await bench.cycle()
+            assert bench.now - start < 60000, "stuck"
+        share = (bench.count["beats"] - beats) / (bench.now - start)
+        dut._log.info("%d byte, %d classes: %.3f beats per cycle; %d bursts", size, classes, share, len(bench.memory.bursts))
+        assert share >= least
+        await bench.drain(2000)
+
+
 @cocotb.test()
 async def full(dut) -> None:
     """The output stands still with long waits: frames are dropped at the tail when no chunk is left, not before; all others come out."""
