@@ -24,7 +24,6 @@ extern "C" {
 struct pst_skipfifo_job {
     uint64_t warm_up, frames, backlog, slack, seed;  // frames: out before measuring, measured, waiting, and that many more at most
     pst_bench_memories memories;
-    uint32_t deadline_cycles;  // of all classes; none may be over in the run
     uint32_t sizes, size[4], weight[4];
 };
 
@@ -123,13 +122,13 @@ class Bench {
         Vpst_device& t = top();
         t.s_valid_i = 0;
         t.m_ready_i = 0;
-        t.deadline_i = job.deadline_cycles;
         t.rst_i = 1;
         for (int i = 0; i < 4; ++i) device.cycle([] {}, [] {});
         t.rst_i = 0;
         for (bool done = false; !done;) {
             if (now > kPatience) wrong("the initialisation does not end");
-            if (device.cycle([this] { memories.drive(top(), now); }, [&] { memories.sample(top(), now), done = top().init_done_o; })) wrong(device.error);
+            const auto sample = [&] { memories.sample(top(), now), done = top().init_done_o; };
+            if (device.cycle([this] { memories.drive(top(), now); }, sample)) wrong(device.error);
             now++;
         }
     }

@@ -19,7 +19,6 @@ module skipfifo_loop
     input  logic                               clk_i,
     input  logic                               rst_i,
     output logic                               init_done_o,
-    input  logic [31:0]                        deadline_i,      // of all classes, in cycles; constant
     input  logic                               s_valid_i,
     output logic                               s_ready_o,
     input  logic [511:0]                       s_data_i,
@@ -58,7 +57,7 @@ module skipfifo_loop
 
   localparam int unsigned ChunkBits  = $clog2(ChunkBeats) + 6;
   localparam int unsigned MemoryBits = $clog2(Memories);
-  localparam int unsigned TickCycles = 1024;
+  localparam int unsigned Longest    = 2 ** 30 - 1;  // that a frame may wait
 
   // Chunk n is in memory n modulo Memories, where it is number n / Memories.
   function automatic logic [AddrWidth-1:0] spread(logic [AddrWidth-1:0] address);
@@ -67,10 +66,6 @@ module skipfifo_loop
     chunk  = address >> ChunkBits;
     return (chunk & AddrWidth'(Memories - 1)) << (AddrWidth - MemoryBits) | (chunk >> MemoryBits) << ChunkBits | offset;
   endfunction
-
-  logic core_done, set_valid, set_ready, set_done_q;
-  logic [ClassWidth-1:0] set_class_q;
-  time_t now_q;
 
   logic refused, fate_valid, expired, late, passed;
   fate_e fate;
@@ -82,42 +77,31 @@ module skipfifo_loop
   logic [63:0] wstrb;
   logic [1:0] bresp, rresp;
 
-  // Deadlines are set after reset, a class at a time.
-  assign set_valid   = core_done && !set_done_q;
-  assign init_done_o = core_done && set_done_q;
   assign ev_lost_o   = refused || expired || late || passed || (fate_valid && fate != FateTaken);
 
-  always_ff @(posedge clk_i) begin
-    now_q <= now_q + 1'b1;
-    if (set_valid && set_ready) begin
-      set_class_q <= set_class_q + 1'b1;
-      set_done_q  <= set_class_q == ClassWidth'(Classes - 1);
-    end
-    if (rst_i) begin
-      now_q       <= '0;
-      set_class_q <= '0;
-      set_done_q  <= 1'b0;
-    end
-  end
-
-  pst_deadline_core #(
+  pst_deadline_port #(
       .Classes(Classes),
+      .ClassFromUser(1'b1),
       .ChunkBeats(ChunkBeats),
       .Places(Places),
       .Chunks(Chunks),
       .MinFrameBytes(MinFrameBytes),
       .MaxFrameBytes(MaxFrameBytes),
-      .MaxOutstanding(MaxOutstanding)
-  ) u_core (
+      .Reads(MaxOutstanding),
+      .Writes(MaxOutstanding),
+      .DefaultCycles(Longest)
+  ) u_port (
       .clk_i,
       .rst_i,
-      .init_done_o(core_done),
-      .now_i(now_q),
-      .tick_i(32'(now_q) % TickCycles == 0),
-      .s_set_valid_i(set_valid),
-      .s_set_ready_o(set_ready),
-      .s_set_class_i(set_class_q),
-      .s_set_cycles_i(deadline_i),
+      .init_done_o,
+      .now_o(),
+      .set_dscp_valid_i(1'b0),
+      .set_dscp_i('0),
+      .set_dscp_class_i('0),
+      .s_set_valid_i(1'b0),
+      .s_set_ready_o(),
+      .s_set_class_i('0),
+      .s_set_cycles_i('0),
       .s_valid_i,
       .s_ready_o,
       .s_data_i,
@@ -153,7 +137,7 @@ module skipfifo_loop
       .ev_passed_class_o(),
       .ev_passed_frames_o(),
       .ev_passed_bytes_o(),
-      .free_chunks_o(),
+      .free_o(),
       .m_axi_awvalid_o(awvalid),
       .m_axi_awready_i(awready),
       .m_axi_awaddr_o(awaddr),

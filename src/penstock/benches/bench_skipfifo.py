@@ -21,7 +21,6 @@ FRAMES = 30_000
 SHORTEST, LONGEST = 60, 9600
 IMIX = ((60, 7), (590, 4), (1514, 1))  # without FCS
 CHUNKS = 2048  # of each memory
-DEADLINE = (1 << 30) - 1  # cycles: the longest that the hardware takes
 HEADER_BYTES = 8
 KEYS = (*memory_job.KEYS, "packet_bytes", "packets", "classes", "chunk_bytes", "places", "outstanding")
 
@@ -36,7 +35,7 @@ class Job(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_uint64) for name in ("warm_up", "frames", "backlog", "slack", "seed")),
         ("memories", memory_job.Memories),
-        *((name, ctypes.c_uint32) for name in ("deadline_cycles", "sizes")),
+        ("sizes", ctypes.c_uint32),
         ("size", ctypes.c_uint32 * _MOST_SIZES),
         ("weight", ctypes.c_uint32 * _MOST_SIZES),
     ]
@@ -87,7 +86,7 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
             top="skipfifo_loop",
             sources=[
                 *library.sources_of("pst_memory_fabric"),
-                *(path for path in library.sources_of("pst_deadline_core") if path not in library.sources_of("pst_memory_fabric")),
+                *(path for path in library.sources_of("pst_deadline_port") if path not in library.sources_of("pst_memory_fabric")),
                 BLOCKS / "deadline" / "bench" / "skipfifo_loop.sv",
                 *memory_job.SOURCES,
             ],
@@ -131,7 +130,7 @@ def job_of(options: dict[str, Any]) -> Job:
     every = CHUNKS * options["channels"] * options["chunk_bytes"] / (mean + HEADER_BYTES)
     job = Job(
         warm_up=round(every), frames=options["packets"], backlog=round(every / 2), slack=round(every / 8), seed=options["seed"],
-        memories=memory_job.job(options, CHUNKS * options["chunk_bytes"]), deadline_cycles=DEADLINE,
+        memories=memory_job.job(options, CHUNKS * options["chunk_bytes"]),
     )  # fmt: skip
     for job.sizes, (size, weight) in enumerate(sizes, 1):
         job.size[job.sizes - 1], job.weight[job.sizes - 1] = size, weight
