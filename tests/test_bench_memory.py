@@ -64,7 +64,7 @@ def test_channels_share_the_load_and_add_up() -> None:
 
 
 def test_pairs_share_the_memories() -> None:
-    """Two streams of 512 bits to three memories on the chip; the pools give a page a cycle to all, so single beats get no more than that."""
+    """Two streams of 512 bits to three memories on the chip; the pools give a page a cycle to both, so single beats get no more."""
     settings = {"memory": "sram", "channels": 3, "pairs": 2, "pages": 1024}
     large, small = (measure(size=size, **settings) for size in (1514, 64))
     streams = 2 * 1514 * 8 * 300e6 / 24

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from penstock.basics.rates import mixed_rates
 from penstock.basics.suggest import nearest
 from penstock.basics.units import format_rate
+from penstock.basics.where import Fail
 from penstock.designs.access_edge import config as configuration
 from penstock.designs.access_edge import hierarchy, hierarchy_rows, registers
 from penstock.designs.access_edge.config import Config
@@ -28,7 +29,7 @@ from penstock.designs.access_edge.scenario import (
     Scenario,
     Setup,
 )
-from penstock.designs.access_edge.settings import shares
+from penstock.designs.access_edge.settings import memory_faults, shares
 from penstock.designs.access_edge.settings.queues import (
     BUS_BITS,
     RESET,
@@ -230,11 +231,12 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     plan.touched = reached[reached < config.queues].astype(np.uint32)
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     interval = max(1, interval, (duration + drain) // 20_000)
-    writes = shares.writes(scenario.memory_shares, config, document.fail) + _register_writes(plan, config)
+    writes = memory_faults.timeout_writes(scenario.device.memory_timeout, config, document.fail)
+    writes += shares.writes(scenario.memory_shares, config, document.fail) + _register_writes(plan, config)
     plan.parents = hierarchy_rows.parents(scenario, document, config)
     hierarchy_setup, timed = hierarchy.writes(scenario, document, config, table, plan.touched)
     plan.job = {
-        "device": device_settings(scenario.device, config, engine),
+        "device": device_settings(scenario.device, config, engine, document.fail),
         "seed": scenario.seed,
         "duration_cycles": duration,
         "drain": bool(scenario.drain),
@@ -261,7 +263,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     return plan
 
 
-def device_settings(given: Device, config: Config, engine: str) -> dict[str, Any]:
+def device_settings(given: Device, config: Config, engine: str, fail: Fail) -> dict[str, Any]:
     """Return key `device` of a job; on the RTL its `library` is empty still."""
 
     def latency(ns: int) -> int:
@@ -272,7 +274,11 @@ def device_settings(given: Device, config: Config, engine: str) -> dict[str, Any
         "write_latency": latency(given.write_latency_ns),
         "gap_permille": given.gap_permille,
     }
-    return configuration.device(config, None if engine == "model" else "", timing)
+    settings = configuration.device(config, None if engine == "model" else "", timing)
+    faults = memory_faults.of_channels(given.memory_faults, config, fail)
+    for memory, own in zip(settings["memories"], faults, strict=True):
+        memory.update({"faults": own} if own else {})
+    return settings
 
 
 def _register_writes(plan: EdgePlan, config: Config) -> list[tuple[int, int]]:
@@ -287,6 +293,8 @@ def _register_writes(plan: EdgePlan, config: Config) -> list[tuple[int, int]]:
 def _lateness(scenario: Scenario, document: Document, plan: EdgePlan, config: Config) -> dict[str, Any] | None:
     if scenario.report.lateness is None:
         return None
+    if scenario.device.memory_faults:
+        document.fail(("report", "lateness"), "knows no memory faults: its ideal server sends every frame that the queues accept")
     if config.hierarchy is not None or scenario.changes:
         document.fail(("report", "lateness"), "knows neither a hierarchy nor changes: its ideal server has only the queues' own rates")
     if config.aqm != "none":

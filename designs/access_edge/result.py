@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.designs.access_edge import hierarchy_rows
+from penstock.designs.access_edge import hierarchy_rows, registers
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.job import EdgePlan
 from penstock.engine.result import Departures, binned, distribution
@@ -60,6 +60,7 @@ def totals_rates(table: dict[str, Any], queue: int, clock_hz: int) -> dict[str, 
 
 def own(raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, Any]:
     """Return what `result.json` holds of an access edge besides the keys of every design."""
+    plan.notes += [note for note in _lost_memories(raw["memory"], config, plan) if note not in plan.notes]
     queues, with_traffic = _queues(raw, Departures.of(raw), config, plan)
     return {
         **({"marked_packets": int(raw["marked_packets"])} if config.aqm != "none" else {}),
@@ -82,6 +83,16 @@ def _memories(counts: list[dict[str, int]], config: Config) -> list[dict[str, An
     return [
         {"name": memory.name, "kind": memory.kind, **of, "share_of_frames": share("frames", of), "share_of_bytes": share("write_beats", of)}
         for memory, of in zip(config.channels, counts, strict=True)
+    ]
+
+
+def _lost_memories(counts: list[dict[str, int]], config: Config, plan: EdgePlan) -> list[str]:
+    writes = [value for at, value in plan.job["register_writes"] if at == registers.address("memory_timeout")]
+    timeout = writes[-1] if writes else registers.table()["memory_timeout"]["fields"]["cycles"][2]
+    return [
+        f"Memory {memory.name} has not answered for {timeout:,} cycles and is out of use."
+        for memory, of in zip(config.channels, counts, strict=True)
+        if of["lost"]
     ]
 
 

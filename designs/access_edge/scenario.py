@@ -13,6 +13,7 @@ from penstock.basics.models import Duration, Model
 from penstock.basics.units import describe, parse_rate
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.settings.given import Burst, ChangedSettings, MemoryShare, QueueRate, QueueSettings
+from penstock.designs.access_edge.settings.memory_faults import MemoryFault
 from penstock.scenarios.common import (
     Capture,
     CommonDevice,
@@ -52,6 +53,10 @@ class Device(CommonDevice):
     read_latency_ns: StrictInt = Field(200, ge=0, le=100_000, description="Time from a memory's read request to its first data.")
     write_latency_ns: StrictInt = Field(100, ge=0, le=100_000, description="Time from the last written data to its confirmation.")
     gap_permille: StrictInt = Field(0, ge=0, le=900, description="Share of cycles in which a memory takes and gives nothing.")
+    memory_faults: tuple[MemoryFault, ...] = Field((), description="What is wrong with memories, and when.")
+    memory_timeout: Time | None = Field(
+        None, description="A memory that is waited for so long is lost, until reset; 0: none ever is. 4,194,304 cycles unless given."
+    )
 
 
 class Rates(Model):

@@ -8,7 +8,7 @@ import numpy as np
 from penstock.designs.access_edge import hierarchy, job
 from penstock.designs.access_edge import scenario as schema
 from penstock.designs.access_edge.config import Config
-from penstock.designs.access_edge.settings import plain, shares
+from penstock.designs.access_edge.settings import memory_faults, plain, shares
 from penstock.designs.access_edge.settings.queues import Settings, must_be_written
 from penstock.errors import UserError
 from penstock.scenarios.device import configuration
@@ -34,7 +34,7 @@ class Setup:
     def job(self, library: str | None) -> dict[str, Any]:
         """Return the settings of an engine's session; `library`: of the RTL, None for the model."""
         config, given = self.config, self._given
-        device = job.device_settings(given.device, config, "rtl" if library else "model")
+        device = job.device_settings(given.device, config, "rtl" if library else "model", self._document.fail)
         if library:
             device["library"] = library
         sampled = np.unique(np.linspace(0, config.queues - 1, min(config.queues, job.SAMPLED_QUEUES)).astype(int))
@@ -58,6 +58,7 @@ class Setup:
         else:
             queues = sorted({queue for entry in self._given.queues for low, high in entry.ranges for queue in range(low, high + 1)})
         set_up = [write for queue in queues for write in self._queues.settings(queue).writes(queue, self.config)]
+        set_up = memory_faults.timeout_writes(self._given.device.memory_timeout, self.config, self._document.fail) + set_up
         set_up = shares.writes(self._given.memory_shares, self.config, self._document.fail) + set_up
         return set_up + self._hierarchy.setup()
 

@@ -399,6 +399,18 @@ std::uint32_t Measurement::take_for_changed(std::int64_t cycle, std::uint32_t qu
     return taken;
 }
 
+// Not a drop of its queue: that has counted neither it nor that it left.
+void Measurement::unread(std::int64_t cycle, const Fate& fate) {
+    next_is_marked(cycle, fate.queue);
+    const auto fits = [&](const Frame& frame) { return tells_length(fate, frame); };
+    const std::uint32_t record = take_departing(fate.queue, cycle, fits);
+    if (record == kNone || !known(fate.reason) || fate.reason == 0)
+        finding(cycle, live_.event_errors,
+                "a frame of " + std::to_string(fate.length) + " bytes is lost behind queue " + std::to_string(fate.queue) +
+                    (record == kNone ? ", which does not hold it" : " for a reason that there is not"));
+    if (record != kNone) drop(cycle, record, known(fate.reason) ? fate.reason : 0U);
+}
+
 void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag) {
     if (!is_frozen_ && pcap_) pcap_->write(nanoseconds(first_bit), bytes);
     const bool mark = next_is_marked(first_bit, queue);

@@ -34,18 +34,18 @@ void MemoryModel::fail(const std::string& what) const { throw DeviceError("memor
 
 void MemoryModel::drive_dram(pst_axi_pins& pins) {
     dram_->step();
-    pins.awready_i = dram_->aw_ready();
-    pins.wready_i = dram_->w_ready();
-    pins.arready_i = dram_->ar_ready();
-    pins.bvalid_i = dram_->b_valid();
-    if (!pins.rvalid_i && dram_->r_valid()) present(pins);
+    pins.awready_i = !fault_.deaf && dram_->aw_ready();
+    pins.wready_i = !fault_.deaf && dram_->w_ready();
+    pins.arready_i = !fault_.deaf && dram_->ar_ready();
+    respond(pins, dram_->b_valid());
+    if (!pins.rvalid_i && !fault_.mute && dram_->r_valid()) present(pins);
 }
 
 void MemoryModel::present(pst_axi_pins& pins) {
     const Burst& burst = reads_.front();
     std::memcpy(pins.rdata_i, storage_ + burst.address + std::uint64_t{PST_BEAT_BYTES} * burst.done, PST_BEAT_BYTES);
     pins.rvalid_i = 1;
-    pins.rresp_i = 0;
+    pins.rresp_i = fault_.errors ? kSlaveError : 0;
     pins.rid_i = 0;
     pins.rlast_i = burst.done + 1 == burst.beats;
 }
@@ -115,6 +115,7 @@ void MemoryModel::handle(pst_axi_pins& pins, std::int64_t now) {
         ++counts_.write_bursts;
         counts_.frames += settings_.page_bytes && pins.awaddr_o % settings_.page_bytes == 0;
     }
+    b_waits_ = pins.bvalid_i && !pins.bready_o;
     if (pins.bvalid_i && pins.bready_o) {
         if (dram_)
             dram_->give_b();

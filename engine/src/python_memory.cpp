@@ -82,10 +82,36 @@ DramSettings dram_of_job(Table table) {
     return dram;
 }
 
+namespace {
+
+std::vector<MemoryFault> faults_of_job(Table& table) {
+    std::vector<MemoryFault> faults;
+    for (Table& given : table.tables("faults")) {
+        MemoryFault fault;
+        const std::string what = given.text("what");
+        if (what == "stall")
+            fault.what = MemoryFault::What::Stall;
+        else if (what == "silent")
+            fault.what = MemoryFault::What::Silent;
+        else if (what == "errors")
+            fault.what = MemoryFault::What::Errors;
+        else
+            bad_job(given.name("what") + " is none of stall, silent and errors");
+        fault.from = given.integer("from", 0, std::int64_t{1} << 62);
+        if (given.has("until")) fault.until = given.integer("until", fault.from, std::int64_t{1} << 62);
+        given.done();
+        faults.push_back(fault);
+    }
+    return faults;
+}
+
+}  // namespace
+
 MemorySettings memory_of_job(Table& table) {
     MemorySettings memory;
     memory.bytes = static_cast<std::uint64_t>(table.integer("bytes", PST_BEAT_BYTES, std::int64_t{1} << 46));
     memory.page_bytes = static_cast<std::uint32_t>(table.integer("page_bytes", PST_BEAT_BYTES, 1 << 20, 0));
+    if (table.has("faults")) memory.faults = faults_of_job(table);
     if (table.has("dram")) {
         memory.dram = dram_of_job(table.table("dram"));
         return memory;

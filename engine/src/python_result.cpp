@@ -77,15 +77,17 @@ nb::list histogram_list(const std::vector<Histogram>& histograms) {
     return list;
 }
 
-nb::list memory_list(const std::vector<MemoryCounts>& memories) {
+nb::list memory_list(const Outcome& outcome) {
     nb::list list;
-    for (const MemoryCounts& memory : memories) {
+    for (std::uint32_t m = 0; m < outcome.memories.size(); ++m) {
+        const MemoryCounts& memory = outcome.memories[m];
         nb::dict dict;
         dict["frames"] = memory.frames;
         dict["write_bursts"] = memory.write_bursts;
         dict["write_beats"] = memory.write_beats;
         dict["read_bursts"] = memory.read_bursts;
         dict["read_beats"] = memory.read_beats;
+        dict["lost"] = std::count(outcome.lost_memories.begin(), outcome.lost_memories.end(), m) != 0;
         list.append(dict);
     }
     return list;
@@ -137,7 +139,7 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     result["queue"] = queue_arrays(measurement);
     if (measurement.own()) measurement.own()->add_to(result);
     if (measurement.series().interval_cycles > 0) result["series"] = series_arrays(measurement.device(), measurement.series());
-    result["memory"] = memory_list(outcome.memories);
+    result["memory"] = memory_list(outcome);
     nb::dict bus;
     bus["input_offered"] = outcome.bus.input_offered;
     bus["input_taken"] = outcome.bus.input_taken;

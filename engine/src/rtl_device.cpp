@@ -227,6 +227,10 @@ void RtlDevice::output_taken(Output& output, unsigned number) {
     output.link.taken(now_, bytes, p.tlast_o);
     if (!p.tlast_o) return;
     if (const char* wrong = face_->fault(p.tuser_o)) bad(std::string("_tuser ") + wrong);
+    if (face_->damaged(p.tuser_o)) {
+        output.bytes = 0;
+        return;
+    }
     observer_->departed(output.first_bit, face_->queue(number, output.id, p.tuser_o), {output.data.data(), output.bytes},
                         face_->tag(p.tuser_o));
     active_ = true;

@@ -46,6 +46,7 @@ Outcome Session::end(std::span<const std::uint32_t> sample_queues, bool sent) {
     device_->close_input();
     const CounterReport check = kind_.check_counters(*device_, measurement_, sample_queues);
     outcome.counter_mismatches = check.mismatches;
+    outcome.lost_memories = check.lost_memories;
     measurement_.close();
 
     const Totals& t = measurement_.totals();

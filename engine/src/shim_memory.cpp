@@ -46,7 +46,7 @@ using namespace penstock::shim;
 constexpr uint64_t kPatience = 200'000;  // cycles without a frame after which there will be none
 constexpr uint32_t kQueues = 1024;       // as in memory_loop
 constexpr uint32_t kQueueWidth = 10;
-constexpr uint32_t kLenWidth = 14;     // pst_pkg::LenWidth
+constexpr uint32_t kLenWidth = 14;    // pst_pkg::LenWidth
 constexpr uint32_t kReasonWidth = 4;  // pst_pkg::drop_e
 constexpr uint32_t kAll = (1U << PST_PAIRS) - 1;
 
@@ -79,7 +79,8 @@ struct Pair {
 
 class Bench {
   public:
-    Bench(const pst_memory_job& j, pst_memory_result& r) : job(j), result(r), random(j.seed), memories(j.memories, j.seed), pairs(PST_PAIRS) {
+    Bench(const pst_memory_job& j, pst_memory_result& r)
+        : job(j), result(r), random(j.seed), memories(j.memories, j.seed), pairs(PST_PAIRS) {
         if (j.pairs != PST_PAIRS) wrong("the job is for another number of pairs");
         for (uint32_t i = 0; i < job.sizes; ++i) weights += job.weight[i];
     }

@@ -11,11 +11,17 @@ SteppedPort::SteppedPort(const MemorySettings& settings, unsigned index, std::ui
     }
 }
 
-void SteppedPort::step(std::int64_t cycle) {
-    if (dram_) return dram_->step_to(cycle);
-    cycle_ = cycle;
-    gap_ = settings_.gap_permille && random_.permille_at(static_cast<std::uint64_t>(cycle) + 1, settings_.gap_permille);
-    offered_ = offered_ || (!gap_ && !reads_.empty() && reads_.front().ready <= cycle);
+void SteppedPort::step(std::int64_t cycle, std::int64_t now) {
+    if (!settings_.faults.empty()) fault_ = faults_at(settings_.faults, now);
+    if (dram_) {
+        dram_->step_to(cycle);
+    } else {
+        cycle_ = cycle;
+        gap_ = settings_.gap_permille && random_.permille_at(static_cast<std::uint64_t>(cycle) + 1, settings_.gap_permille);
+    }
+    if (offered_ || fault_.mute) return;
+    offered_ = dram_ ? dram_->r_valid() : !gap_ && !reads_.empty() && reads_.front().ready <= cycle;
+    error_ = fault_.errors;
 }
 
 void SteppedPort::take_aw(std::uint64_t address, std::uint32_t beats) {
@@ -46,13 +52,14 @@ void SteppedPort::give_b() {
 
 void SteppedPort::give_r() {
     ++counts.read_beats;
-    if (dram_) return dram_->give_r();
     offered_ = false;
+    if (dram_) return dram_->give_r();
     if (--reads_.front().left == 0) reads_.pop();
 }
 
 SteppedMemory::SteppedMemory(const std::vector<MemorySettings>& settings, const std::vector<PageLayout>& layout, std::uint64_t seed)
     : layout_(layout),
+      guards_(settings.size()),
       write_addresses_(settings.size()),
       port_data_(settings.size()),
       answers_(settings.size()),
@@ -60,6 +67,105 @@ SteppedMemory::SteppedMemory(const std::vector<MemorySettings>& settings, const 
       port_read_(settings.size()) {
     ports_.reserve(settings.size());
     for (unsigned m = 0; m < settings.size(); ++m) ports_.emplace_back(settings[m], m, seed);
+}
+
+// In the RTL everything happens at once: first what the guard sees, then what follows from it.
+void SteppedMemory::guard_write(std::size_t m, std::int64_t now) {
+    SteppedPort& port = ports_[m];
+    Guard& guard = guards_[m];
+    auto& address = write_addresses_.port[m];
+    auto& data = port_data_[m];
+    const bool aw_ready = port.aw_ready(), w_ready = port.w_ready(), b_valid = port.b_valid();
+    const bool answer = guard.aw_open != 0 && guard.w_open != 0, noted = !guard.noted.empty();
+    const bool aw = address.valid(now), w = data.valid(now);
+    bool aw_taken = false, w_end = false, b_given = false;
+    if (!guard.lost) {
+        guard.write_waiting = !b_valid && (answer || (noted && w && !w_ready) || (aw && !aw_ready && (!noted || w)));
+        if (b_valid) {
+            answers_[m].push(port.b_error(), now);
+            port.give_b();
+            b_given = true;
+        }
+        if (noted && w && w_ready) {
+            w_end = data.front().last;
+            data.pop(now);
+            port.take_w();
+            guard.sent_beat();
+        }
+        if (aw && !guard.aw_held) guard.noted.push(address.front().beats);
+        guard.aw_held = aw && !aw_ready;
+        if (aw) guard.aw = {address.front().address, address.front().beats};
+        aw_taken = aw && aw_ready;
+        if (aw_taken) port.take_aw(guard.aw.address, guard.aw.beats);
+    } else {
+        if (answer) answers_[m].push(true, now);
+        b_given = answer;
+        if (w && guard.w_open != Guard::kMost) {
+            w_end = data.front().last;
+            data.pop(now);
+        }
+        aw_taken = aw && guard.aw_open != Guard::kMost;
+        if (b_valid) port.give_b();
+        if (noted && w_ready) {
+            port.take_w();
+            guard.sent_beat();
+        }
+        if (guard.aw_held && aw_ready) {
+            port.take_aw(guard.aw.address, guard.aw.beats);
+            guard.aw_held = false;
+        }
+    }
+    if (aw_taken) address.pop(now);
+    guard.aw_open += aw_taken;
+    guard.w_open += w_end;
+    guard.aw_open -= b_given;
+    guard.w_open -= b_given;
+}
+
+void SteppedMemory::guard_read(std::size_t m, std::int64_t now) {
+    SteppedPort& port = ports_[m];
+    Guard& guard = guards_[m];
+    auto& address = read_addresses_.port[m];
+    auto& data = port_read_[m];
+    const bool ar_ready = port.ar_ready(), r_valid = port.r_valid(), room = data.room(now);
+    const bool owed = !guard.owed.empty(), ar = address.valid(now) && guard.owed.size() != Guard::kMost;
+    bool ar_taken = false;
+    if (!guard.lost) {
+        guard.read_waiting = !r_valid && (owed || (ar && !ar_ready));
+        guard.r_held = r_valid && !room;
+        if (r_valid && room) {
+            data.push(port.r_error(), now);
+            port.give_r();
+            guard.got_beat();
+        }
+        guard.ar_held = ar && !ar_ready;
+        if (ar) guard.ar = {address.front().address, address.front().beats};
+        ar_taken = ar && ar_ready;
+        if (ar_taken) port.take_ar(guard.ar.address, guard.ar.beats);
+    } else {
+        // A beat that was on offer when the memory was lost is the last one that comes from it.
+        if (guard.r_held && room) {
+            data.push(port.r_error(), now);
+            port.give_r();
+            guard.got_beat();
+            guard.r_held = false;
+        } else if (!guard.r_held) {
+            if (owed && room) {
+                data.push(true, now);
+                guard.got_beat();
+            }
+            if (r_valid) port.give_r();
+        }
+        ar_taken = ar;
+        if (guard.ar_held && ar_ready) {
+            port.take_ar(guard.ar.address, guard.ar.beats);
+            guard.ar_held = false;
+        }
+    }
+    if (ar_taken) {
+        guard.owed.push(address.front().beats);
+        address.pop(now);
+    }
 }
 
 void SteppedMemory::store(const MemoryFrame& frame, std::int64_t now) {

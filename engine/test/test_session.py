@@ -48,6 +48,22 @@ def test_session_equals_run(stand_in_job: teststand.MakeJob, part: int) -> None:
         assert found["findings"] == [] and found["packets"]["dropped"]["aqm"] > 0 < found["packets"]["out"]
 
 
+@pytest.mark.parametrize("reads", [False, True])
+def test_frames_arrive_while_a_register_is_read(native: Any, settings: dict[str, Any], reads: bool) -> None:
+    """A frame that is offered for the next cycle comes in it, although a read of some cycles begins before; it leaves 20 cycles later."""
+    session = native.Session(settings)  # no line: the frame's one beat is there in the cycle of its arrival
+    session.start()
+    for at in range(100, 5000, 100):
+        session.advance(at)
+        session.offer(at + 1, 3, bytes(60))
+        if reads:
+            session.read(0x8)
+        session.advance(at + 90)
+        left = session.take_left()
+        assert left["cycle"].tolist() == [at + 1 + 20], at
+    assert session.end()["findings"] == []
+
+
 def test_until_empty_returns_at_once(native: Any, settings: dict[str, Any]) -> None:
     session = native.Session(settings)
     session.start()

@@ -18,8 +18,9 @@ enum class Drop : std::uint8_t {
     TailDropBytes = 7,
     Aqm = 8,
     NoShare = 10,
+    ReadError = 11,
 };
-inline constexpr unsigned kDropKinds = 11;         // None is one
-inline constexpr std::uint32_t kDropMask = 0x5fe;  // bit n: n is one of these reasons
+inline constexpr unsigned kDropKinds = 12;         // None is one
+inline constexpr std::uint32_t kDropMask = 0xdfe;  // bit n: n is one of these reasons
 
 }  // namespace penstock

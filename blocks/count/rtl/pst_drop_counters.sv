@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Packets and bytes of the frames lost for each reason, in registers.
 //
-// Throughput: three events per cycle, one from each input, of the same reason or of different ones. Reason DropNone is not counted.
+// Throughput: four events per cycle, one from each input, of the same reason or of different ones. Reason DropNone is not counted.
 // Latency:    an event is in the outputs 2 cycles later. Packets and bytes of one reason always change together.
 // Counters wrap around at their width; reset clears them.
 module pst_drop_counters
@@ -14,7 +14,7 @@ module pst_drop_counters
 ) (
     input  logic                                clk_i,
     input  logic                                rst_i,
-    // events of the three places where frames are lost
+    // events of the four places where frames are lost
     input  logic                                ev_a_valid_i,
     input  drop_e                               ev_a_reason_i,
     input  logic [       15:0]                  ev_a_len_i,
@@ -24,6 +24,9 @@ module pst_drop_counters
     input  logic                                ev_c_valid_i,
     input  drop_e                               ev_c_reason_i,
     input  logic [       15:0]                  ev_c_len_i,
+    input  logic                                ev_d_valid_i,
+    input  drop_e                               ev_d_reason_i,
+    input  logic [       15:0]                  ev_d_len_i,
     // counters by reason
     output logic [  Reasons:1][PacketWidth-1:0] packets_o,
     output logic [  Reasons:1][  ByteWidth-1:0] bytes_o
@@ -39,20 +42,22 @@ module pst_drop_counters
 
   for (genvar reason = 1; reason <= Reasons; reason++) begin : g_reason
     if (Counted[reason]) begin : g_counted
-      logic hit_a, hit_b, hit_c;
+      logic hit_a, hit_b, hit_c, hit_d;
       assign hit_a = ev_a_valid_i && ev_a_reason_i == drop_e'(reason);
       assign hit_b = ev_b_valid_i && ev_b_reason_i == drop_e'(reason);
       assign hit_c = ev_c_valid_i && ev_c_reason_i == drop_e'(reason);
+      assign hit_d = ev_d_valid_i && ev_d_reason_i == drop_e'(reason);
 
       // The sum of the events is registered first, so that the wide adders see one small number.
-      logic [            1:0] add_packets_q;
+      logic [            2:0] add_packets_q;
       logic [           17:0] add_bytes_q;
       logic [PacketWidth-1:0] packets_q;
       logic [  ByteWidth-1:0] bytes_q;
 
       always_ff @(posedge clk_i) begin
-        add_packets_q <= 2'(hit_a) + 2'(hit_b) + 2'(hit_c);
-        add_bytes_q   <= (hit_a ? 18'(ev_a_len_i) : '0) + (hit_b ? 18'(ev_b_len_i) : '0) + (hit_c ? 18'(ev_c_len_i) : '0);
+        add_packets_q <= 3'(hit_a) + 3'(hit_b) + 3'(hit_c) + 3'(hit_d);
+        add_bytes_q   <= (hit_a ? 18'(ev_a_len_i) : '0) + (hit_b ? 18'(ev_b_len_i) : '0) + (hit_c ? 18'(ev_c_len_i) : '0)
+                         + (hit_d ? 18'(ev_d_len_i) : '0);
         packets_q     <= packets_q + PacketWidth'(add_packets_q);
         bytes_q       <= bytes_q + ByteWidth'(add_bytes_q);
         if (rst_i) begin
@@ -80,6 +85,8 @@ module pst_drop_counters
       else $error("pst_drop_counters: event b has the reason %0d, which does not exist", ev_b_reason_i);
       a_reason_c_exists : assert (!(ev_c_valid_i && !Has[ev_c_reason_i]))
       else $error("pst_drop_counters: event c has the reason %0d, which does not exist", ev_c_reason_i);
+      a_reason_d_exists : assert (!(ev_d_valid_i && !Has[ev_d_reason_i]))
+      else $error("pst_drop_counters: event d has the reason %0d, which does not exist", ev_d_reason_i);
     end
   end
 `endif

@@ -1,4 +1,4 @@
-"""pst_drop_counters against its model: two events a cycle, of the same reason and of different ones."""
+"""pst_drop_counters against its model: four events a cycle, of the same reason and of different ones."""
 
 import random
 
@@ -29,12 +29,12 @@ def read(dut, reason: int) -> tuple[int, int]:
 
 
 @cocotb.test()
-async def three_events_a_cycle(dut) -> None:
+async def four_events_a_cycle(dut) -> None:
     from penstock._engine import models
 
     rng = random.Random(seed())
     dut._log.info(f"PENSTOCK_SEED={seed()}")
-    for port in ("a", "b", "c"):
+    for port in ("a", "b", "c", "d"):
         getattr(dut, f"ev_{port}_valid_i").value = 0
     await start(dut)
     for _ in range(3):
@@ -44,7 +44,7 @@ async def three_events_a_cycle(dut) -> None:
         for _ in range(1000):
             events = []
             same = rng.choice([0, *REASONS])
-            for port in ("a", "b", "c"):
+            for port in ("a", "b", "c", "d"):
                 valid = rng.random() < 0.7
                 reason = same if rng.random() < 0.5 else rng.choice([0, *REASONS])
                 length = rng.choice([0, 1, 65535, rng.randrange(65536)])
@@ -59,8 +59,8 @@ async def three_events_a_cycle(dut) -> None:
                 model.event(*event)
             for reason in REASONS:
                 assert read(dut, reason) == model.read(reason)
-        dut.rst_i.value = 1  # in mid-traffic: three events are on their way
+        dut.rst_i.value = 1  # in mid-traffic: four events are on their way
         await FallingEdge(dut.clk_i)
         dut.rst_i.value = 0
-        for port in ("a", "b", "c"):
+        for port in ("a", "b", "c", "d"):
             getattr(dut, f"ev_{port}_valid_i").value = 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Proof bench of pst_page_admission: a class below its reservation is never refused, a frame that may have a page finds one that the pools
-// must offer, and all counts are those of the pages held, whatever frames, settings and freed pages come.
+// must offer, and all counts are those of the pages held, whatever frames, settings and freed pages come. No memory is lost here; what
+// becomes of the counts then, test_pst_page_admission.py compares with a book of the pages.
 //
 // The bench stands for the pools: it gives any free page of the memories that may, and owes one as soon as one has been free for five cycles
 // (what pst_page_allocator.sby proves of the allocators). It follows each page: held, or on its way back in one of four stages.
@@ -65,7 +66,7 @@ module pst_page_admission_proof #(
       .m_meta_valid_o(valid), .m_meta_ready_i(ready_i && (!pending_q || give_i)), .m_meta_queue_o(queue_id), .m_meta_len_o(len),
       .m_meta_user_o(user), .m_meta_memories_o(memories), .m_meta_no_share_o(no_share),
       .given_valid_i(pending_q && give_i), .given_ok_i(ok_q), .given_desc_i(page_q),
-      .free_valid_i, .free_desc_i, .cfg_valid_i, .cfg_queue_i, .cfg_class_i,
+      .free_valid_i, .free_desc_i, .lost_i('0), .cfg_valid_i, .cfg_queue_i, .cfg_class_i,
       .share_valid_i, .share_class_i, .share_size_i, .share_alpha_i, .share_reserved_i,
       .shown_free_o(shown_free), .shown_used_o(shown_used), .shown_reserved_o(shown_reserved), .init_done_o(init_done)
   );
@@ -223,6 +224,7 @@ module pst_page_admission_proof #(
           a_count_is_pages_held : assert (5'(u_dut.used_q[c][k]) == counted[c][k]);
           a_reserved_exist : assert (32'(u_dut.reserved_q[c][k]) <= SizePages[k]);
         end
+        a_no_deficit : assert (u_dut.free_q[k] >= 0 && u_dut.shared_q[k] >= 0);
         a_free_are_the_others : assert (5'(u_dut.free_q[k]) + used_sum[k] == 5'(SizePages[k]));
         a_reserved_pages_are_free : assert (5'(u_dut.shared_q[k]) + lack_sum[k] == 5'(u_dut.free_q[k]));
       end
@@ -280,6 +282,7 @@ module pst_page_admission_proof #(
         a_got3 : assert (CountWidth'(u_dut.got_q + CountWidth'(u_dut.again)) == u_dut.u_got.u_ram.mem[u_dut.frame_q.queue_id]);
         a_class3 : assert (32'(u_dut.frame_q.cls) < Classes);
       end
+      a_all_get_a_page : assert (u_dut.u_failed.level_q == '0 && !u_dut.u_failed.valid_q && u_dut.back_failed_q == '0);
       a_walk : assert (32'(u_dut.walk_class_q) < Classes && 32'(u_dut.walk_size_q) < Sizes);
 
       // useful work is possible

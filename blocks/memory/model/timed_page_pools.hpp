@@ -103,10 +103,11 @@ class TimedPagePools {
     }
 
     // The request's handshake: a page of the smallest size that holds `length` bytes and of which one is offered, memories of one size in
-    // turn. Nothing: there is none. of_bytes: only pages of this size; 0: of any.
-    std::optional<std::uint32_t> allocate(std::uint32_t length, std::int64_t now, std::uint32_t of_bytes = 0) {
+    // turn. Nothing: there is none. of_bytes: only pages of this size; 0: of any. lost: memories that give none, a bit each.
+    std::optional<std::uint32_t> allocate(std::uint32_t length, std::int64_t now, std::uint32_t of_bytes = 0, std::uint32_t lost = 0) {
         int choice = -1;
         for (unsigned m = 0; m < allocators_.size(); ++m) {
+            if (lost >> m & 1) continue;
             if (of_bytes != 0 && page_bytes_[m] != of_bytes) continue;
             if (length > page_bytes_[m] || !allocators_[m].offers(now)) continue;
             if (choice < 0 || page_bytes_[m] < page_bytes_[choice] ||

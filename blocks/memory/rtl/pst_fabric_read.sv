@@ -116,20 +116,23 @@ module pst_fabric_read #(
     if (Reserve) begin : g_reserve
       // Beats of the FIFO that no burst has been promised. What a memory sends is always taken.
       logic [$clog2(FifoBeats+1)-1:0] room_q;
-      logic roomy;
+      logic roomy, asked;
 
+      assign asked              = m_axi_arvalid_o[m] && m_axi_arready_i[m];
       assign roomy              = 32'(room_q) > 32'(m_axi_arlen_o[m]);
       assign m_axi_arvalid_o[m] = address_valid[m] && roomy;
       assign address_ready[m]   = m_axi_arready_i[m] && roomy;
 
       always_ff @(posedge clk_i) begin
-        room_q <= room_q + $bits(room_q)'(pop[m]) - (m_axi_arvalid_o[m] && m_axi_arready_i[m] ? $bits(room_q)'(m_axi_arlen_o[m]) + 1'b1 : '0);
+        room_q <= room_q + $bits(room_q)'(pop[m]) - (asked ? $bits(room_q)'(m_axi_arlen_o[m]) + 1'b1 : '0);
         if (rst_i) room_q <= $bits(room_q)'(FifoBeats);
       end
 
 `ifndef SYNTHESIS
       always_ff @(posedge clk_i) begin
-        if (!rst_i) a_room_was_reserved : assert (!m_axi_rvalid_i[m] || m_axi_rready_o[m]) else $error("pst_fabric_read: no room for memory %0d", m);
+        if (!rst_i && m_axi_rvalid_i[m]) begin
+          a_room_was_reserved : assert (m_axi_rready_o[m]) else $error("pst_fabric_read: no room for memory %0d", m);
+        end
       end
 `endif
     end else begin : g_direct

@@ -8,6 +8,10 @@
 // A page counts for its queue and class from the decision until the pools offer it again. A reservation that is raised grows as pages come
 // free, so what is reserved is always there: a frame that may have a page gets one.
 //
+// The pages of a memory that is lost are gone: those that are free at once, the others when they come back. With them every reservation of
+// that page size falls to what its class holds, and grows again from what is left. Frames that were decided before, at most Depth and one,
+// may find no page then; what they were to have is theirs no more, and no frame is decided until that has been counted.
+//
 // Throughput: one frame and one freed page per cycle. Latency: 4 cycles. Ordering: in order.
 // Reset:      no page is held, every class has its default reservation and alpha; `Queues` cycles, then init_done_o rises. The pools have to
 //             be reset with it.
@@ -53,6 +57,8 @@ module pst_page_admission
     // a page goes back to the pools
     input  logic                    free_valid_i,
     input  logic [DescWidth-1:0]    free_desc_i,
+    // memories that are lost, until reset: the pools are asked for none of their pages from this cycle on
+    input  logic [Memories-1:0]     lost_i,
     // class of a queue
     input  logic                    cfg_valid_i,
     input  logic [QueueIdWidth-1:0] cfg_queue_i,
@@ -81,6 +87,7 @@ module pst_page_admission
 
   typedef logic [QueueIdWidth-1:0] queue_id_t;
   typedef logic [CountWidth-1:0] count_t;
+  typedef logic signed [CountWidth:0] balance_t;           // less than 0 for a while when a memory is lost
   typedef logic [ClassWidth-1:0] cls_t;
   typedef logic [AlphaWidth-1:0] alpha_t;
   typedef logic [Sizes-1:0] sizes_t;
@@ -131,18 +138,26 @@ module pst_page_admission
   frame_t first;                                              // what is handed on
   logic [4:1] back_valid_q;
   sizes_t free_size, back1_size_q, back2_size_q, back_size_q;
-  owner_t owner, asked_owner;
+  owner_t owner, stored_owner, asked_owner, failed1_owner_q, failed2_owner_q;
+  sizes_t asked_size;
+  logic [2:1] back_failed_q;                                  // not a page that comes back: a frame that was to have one and got none
   cls_t back_class_q;
   queue_id_t back3_queue_q, back4_queue_q;
   count_t freed;
   logic given;
 
-  logic [Memories-1:0] free_memory;
+  logic [Memories-1:0] free_memory, given_memory, back1_memory_q, back2_memory_q, back_memory_q, lost_q;
+  logic failed, failed_valid, failed_take, unused_failed_ready, asked_given_q;
+  logic [$clog2(Depth+3)-1:0] unused_failed_level;
+  owner_t failed_owner;
+  sizes_t failed_size;
 
   for (genvar m = 0; m < int'(Memories); m++) begin : g_memory
     localparam int unsigned Base = pst_memory_pkg::desc_base(pages_t'(MemPages), m);
-    logic [31:0] free_page;  // wraps below Base to a number that no memory has pages for
+    logic [31:0] free_page, given_page;  // wrap below Base to a number that no memory has pages for
     assign free_page            = 32'(free_desc_i) - Base;
+    assign given_page           = 32'(given_desc_i) - Base;
+    assign given_memory[m]      = given && given_page < MemPages[m];
     assign free_memory[m]       = free_page < MemPages[m];
     assign m_meta_memories_o[m] = first.given[Ranks[m]];
   end
@@ -157,20 +172,45 @@ module pst_page_admission
   ) u_owner (
       .clk_i,
       .we_i(given), .waddr_i(given_desc_i), .wdata_i(asked_owner),
-      .re_i(1'b1), .raddr_i(free_desc_i), .rdata_o(owner)
+      .re_i(1'b1), .raddr_i(free_desc_i), .rdata_o(stored_owner)
   );
 
+  // Frames that got no page wait for a cycle in which no page comes back, and then go the same way.
+  assign failed      = given_valid_i && !given_ok_i && asked_given_q;
+  assign failed_take = failed_valid && !free_valid_i;
+
+  pst_fifo #(
+      .Width($bits(owner_t) + Sizes), .Depth(Depth + 2)
+  ) u_failed (
+      .clk_i, .rst_i,
+      .s_valid_i(failed), .s_ready_o(unused_failed_ready), .s_data_i({asked_owner, asked_size}),
+      .m_valid_o(failed_valid), .m_ready_i(failed_take), .m_data_o({failed_owner, failed_size}),
+      .level_o(unused_failed_level)
+  );
+
+  assign owner = back_failed_q[2] ? failed2_owner_q : stored_owner;
+
   always_ff @(posedge clk_i) begin
-    back_valid_q  <= {back_valid_q[3:1], free_valid_i};
-    back1_size_q  <= free_size;
-    back2_size_q  <= back1_size_q;
+    back_valid_q    <= {back_valid_q[3:1], free_valid_i || failed_take};
+    back_failed_q   <= {back_failed_q[1], failed_take};
+    failed1_owner_q <= failed_owner;
+    failed2_owner_q <= failed1_owner_q;
+    back1_size_q    <= failed_take ? failed_size : free_size;
+    back1_memory_q  <= failed_take ? '0 : free_memory;
+    back2_memory_q  <= back1_memory_q;
+    back_memory_q   <= back_valid_q[2] ? back2_memory_q : '0;
+    lost_q          <= lost_i;
+    back2_size_q    <= back1_size_q;
     back_size_q   <= back_valid_q[2] ? back2_size_q : '0;
     back_class_q  <= owner.cls;
     back3_queue_q <= owner.queue_id;
     back4_queue_q <= back3_queue_q;
     if (rst_i) begin
-      back_valid_q <= '0;
-      back_size_q  <= '0;
+      back_valid_q  <= '0;
+      back_failed_q <= '0;
+      back_size_q   <= '0;
+      back_memory_q <= '0;
+      lost_q        <= '0;
     end
   end
 
@@ -198,7 +238,7 @@ module pst_page_admission
   logic admitted, admitted_q;
   alpha_t [Classes-1:0] alpha_q;
 
-  assign s_meta_ready_o = !init_q && inside_q != ($clog2(Depth + 1))'(Depth);
+  assign s_meta_ready_o = !init_q && !failed_valid && inside_q != ($clog2(Depth + 1))'(Depth);
   assign take           = s_meta_valid_i && s_meta_ready_o;
 
   pst_ram_write_first #(
@@ -258,16 +298,21 @@ module pst_page_admission
 
   // ---- the decision (stage 3) ------------------------------------------------------------------------------------------
 
-  count_t [Sizes-1:0] free_q, shared_q, shared_d;             // pages that are free; of these, reserved for nobody
+  balance_t [Sizes-1:0] free_q, free_d, shared_q, shared_d;   // pages that are free; of these, reserved for nobody
+  count_t [Memories-1:0] home_q;                              // pages of each memory that no frame has been given
   count_t [Classes-1:0][Sizes-1:0] used_q, reserved_q, wanted_q;
   sizes_t below, may, size;                                   // its class is below its reservation; it may have a page; it has one
   count_t shared_fit;
   logic again, in_share;
+  logic [Memories-1:0] fall;                                  // memories that are lost from this cycle on
+  sizes_t size_falls;
+  balance_t [Sizes-1:0] gone;
+  logic back_gone;
 
   always_comb begin
     shared_fit = '0;
     for (int unsigned k = 0; k < Sizes; k++) begin
-      if (fits_q[k]) shared_fit += shared_q[k];
+      if (fits_q[k] && shared_q[k] > 0) shared_fit += count_t'(shared_q[k]);
       below[k] = used_q[frame_q.cls][k] < reserved_q[frame_q.cls][k];
     end
 
@@ -276,14 +321,14 @@ module pst_page_admission
     new_got  = got_q + count_t'(again) + 1'b1;
     in_share = (again ? held_next_q : held_q) < scaled_t'(shared_fit);
 
-    for (int unsigned k = 0; k < Sizes; k++) may[k] = fits_q[k] && (below[k] || (in_share && shared_q[k] != '0));
+    for (int unsigned k = 0; k < Sizes; k++) may[k] = fits_q[k] && (below[k] || (in_share && shared_q[k] > 0));
     size     = valid_q[3] ? may & (~may + 1'b1) : '0;
     admitted = size != '0;
 
     frame          = frame_q;
     frame.given    = size;
     frame.no_share = 1'b0;
-    for (int unsigned k = 0; k < Sizes; k++) if (fits_q[k] && free_q[k] != '0 && !admitted) frame.no_share = 1'b1;
+    for (int unsigned k = 0; k < Sizes; k++) if (fits_q[k] && free_q[k] > 0 && !admitted) frame.no_share = 1'b1;
   end
 
   // ---- counts by class, and reservations that follow what is wanted ------------------------------------------------------
@@ -295,40 +340,75 @@ module pst_page_admission
   // One class and size a cycle; it waits for a class with a frame or a page in this cycle. A page that becomes reserved is one that nobody
   // else can take in this cycle.
   always_comb begin
-    count_t used, reserved, wanted, shared;
+    count_t used, reserved, wanted;
+    balance_t shared;
     used       = used_q[walk_class_q][walk_size_q];
     reserved   = reserved_q[walk_class_q][walk_size_q];
     wanted     = wanted_q[walk_class_q][walk_size_q];
     shared     = shared_q[walk_size_q];
-    walk_free  = !(valid_q[3] && frame_q.cls == walk_class_q) && !(back_valid_q[3] && back_class_q == walk_class_q);
-    walk_takes = walk_free && reserved < wanted && used <= reserved && shared > count_t'(valid_q[3]);
+    walk_free  = fall == '0 && !(valid_q[3] && frame_q.cls == walk_class_q) && !(back_valid_q[3] && back_class_q == walk_class_q);
+    walk_takes = walk_free && reserved < wanted && used <= reserved && shared > balance_t'({1'b0, valid_q[3]});
     walk_up    = walk_takes || (walk_free && reserved < wanted && used > reserved);
     walk_down  = walk_free && reserved > wanted;
     walk_gives = walk_down && used < reserved;
   end
 
+  // A memory is lost: the page sizes that this is about, by how many pages, and the pages that come back to it, for nobody to have. A page
+  // of it that is given in this cycle or later was counted as one of those that are left.
+
+  always_comb begin
+    fall       = lost_i & ~lost_q;
+    back_gone  = (back_memory_q & lost_i) != '0;
+    size_falls = '0;
+    gone       = '0;
+    for (int unsigned m = 0; m < Memories; m++) begin
+      if (fall[m]) begin
+        size_falls[Ranks[m]] = 1'b1;
+        gone[Ranks[m]]       = gone[Ranks[m]] + balance_t'({1'b0, home_q[m]});
+      end
+      if (lost_i[m] && given_memory[m]) gone[Ranks[m]] = gone[Ranks[m]] - balance_t'(1);
+    end
+  end
+
   always_comb begin
     for (int unsigned k = 0; k < Sizes; k++) begin
       logic takes, gives, both;
-      both        = size[k] && back_size_q[k] && frame_q.cls == back_class_q;
+      both        = size[k] && back_size_q[k] && !back_gone && frame_q.cls == back_class_q;
       takes       = size[k] && !below[k] && !both;
-      gives       = back_size_q[k] && used_q[back_class_q][k] > reserved_q[back_class_q][k] && !both;
-      shared_d[k] = shared_q[k] + count_t'(gives) - count_t'(takes);
-      if (walk_size_q == SizeWidth'(k)) shared_d[k] = shared_d[k] + count_t'(walk_gives) - count_t'(walk_takes);
+      gives       = back_size_q[k] && !back_gone && used_q[back_class_q][k] > reserved_q[back_class_q][k] && !both;
+      free_d[k]   = free_q[k] - gone[k] + balance_t'({1'b0, back_size_q[k] && !back_gone}) - balance_t'({1'b0, size[k]});
+      shared_d[k] = shared_q[k] - gone[k] + balance_t'({1'b0, gives}) - balance_t'({1'b0, takes});
+      if (walk_size_q == SizeWidth'(k)) shared_d[k] = shared_d[k] + balance_t'({1'b0, walk_gives}) - balance_t'({1'b0, walk_takes});
+      // All that is free is shared when reservations have fallen to what is held, the frame and the page of this cycle included.
+      if (size_falls[k]) shared_d[k] = free_d[k];
+    end
+  end
+
+  count_t [Classes-1:0][Sizes-1:0] used_d;
+
+  always_comb begin
+    for (int unsigned k = 0; k < Sizes; k++) begin
+      for (int unsigned c = 0; c < Classes; c++) begin
+        used_d[c][k] = used_q[c][k] + count_t'(back_size_q[k] && back_class_q == cls_t'(c) ? '1 : '0)
+                       + count_t'(size[k] && frame_q.cls == cls_t'(c));
+      end
     end
   end
 
   always_ff @(posedge clk_i) begin
-    for (int unsigned k = 0; k < Sizes; k++) begin
-      free_q[k]   <= free_q[k] + count_t'(back_size_q[k]) - count_t'(size[k]);
-      shared_q[k] <= shared_d[k];
-      for (int unsigned c = 0; c < Classes; c++) begin
-        used_q[c][k] <= used_q[c][k] + count_t'(back_size_q[k] && back_class_q == cls_t'(c) ? '1 : '0)
-                        + count_t'(size[k] && frame_q.cls == cls_t'(c));
-      end
-    end
+    free_q   <= free_d;
+    shared_q <= shared_d;
+    used_q   <= used_d;
+    for (int unsigned m = 0; m < Memories; m++) home_q[m] <= home_q[m] + count_t'(back_memory_q[m]) - count_t'(given_memory[m]);
     if (walk_up) reserved_q[walk_class_q][walk_size_q] <= reserved_q[walk_class_q][walk_size_q] + 1'b1;
     if (walk_down) reserved_q[walk_class_q][walk_size_q] <= reserved_q[walk_class_q][walk_size_q] - 1'b1;
+    for (int unsigned k = 0; k < Sizes; k++) begin
+      // A page of what was reserved does not come back.
+      if (back_size_q[k] && back_gone && used_q[back_class_q][k] <= reserved_q[back_class_q][k])
+        reserved_q[back_class_q][k] <= reserved_q[back_class_q][k] - 1'b1;
+      if (size_falls[k])
+        for (int unsigned c = 0; c < Classes; c++) reserved_q[c][k] <= used_d[c][k] < reserved_q[c][k] ? used_d[c][k] : reserved_q[c][k];
+    end
 
     walk_size_q <= walk_size_q == SizeWidth'(Sizes - 1) ? '0 : walk_size_q + 1'b1;
     if (walk_size_q == SizeWidth'(Sizes - 1)) walk_class_q <= walk_class_q == cls_t'(Classes - 1) ? '0 : walk_class_q + 1'b1;
@@ -345,9 +425,10 @@ module pst_page_admission
       used_q       <= '0;
       walk_class_q <= '0;
       walk_size_q  <= '0;
+      for (int unsigned m = 0; m < Memories; m++) home_q[m] <= count_t'(MemPages[m]);
       for (int unsigned k = 0; k < Sizes; k++) begin
-        free_q[k]   <= count_t'(SizePages[k]);
-        shared_q[k] <= count_t'(SizePages[k] - Classes * 32'(default_reserved(k)));
+        free_q[k]   <= balance_t'(SizePages[k]);
+        shared_q[k] <= balance_t'(SizePages[k] - Classes * 32'(default_reserved(k)));
         for (int unsigned c = 0; c < Classes; c++) begin
           reserved_q[c][k] <= default_reserved(k);
           wanted_q[c][k]   <= default_reserved(k);
@@ -357,14 +438,14 @@ module pst_page_admission
   end
 
   always_ff @(posedge clk_i) begin
-    shown_free_o     <= free_q[share_size_i];
+    shown_free_o     <= free_q[share_size_i] > 0 ? count_t'(free_q[share_size_i]) : '0;
     shown_used_o     <= used_q[share_class_i][share_size_i];
     shown_reserved_o <= reserved_q[share_class_i][share_size_i];
   end
 
   // ---- decided frames ----------------------------------------------------------------------------------------------------
 
-  logic unused_ready, asked_given_q;
+  logic unused_ready;
   logic [$clog2(Depth+1)-1:0] unused_level;
 
   pst_fifo #(
@@ -386,6 +467,7 @@ module pst_page_admission
   always_ff @(posedge clk_i) begin
     if (leave) begin
       asked_owner   <= '{queue_id: first.queue_id, cls: first.cls};
+      asked_size    <= first.given;
       asked_given_q <= first.given != '0;
     end
     if (rst_i) asked_given_q <= 1'b0;
@@ -397,12 +479,13 @@ module pst_page_admission
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       a_decided_fifo_has_room : assert (!valid_q[3] || unused_ready) else $error("pst_page_admission: frames overflow");
-      a_admitted_frame_gets_a_page : assert (!given_valid_i || given_ok_i == asked_given_q)
+      a_admitted_frame_gets_a_page : assert (!given_valid_i || given_ok_i == asked_given_q || (asked_given_q && lost_i != '0))
       else $error("pst_page_admission: a frame was to have a page and got none, or the other way round");
       a_freed_page_was_held : assert (!back_valid_q[3] || (|back_size_q && 32'(back_class_q) < Classes))
       else $error("pst_page_admission: a page came back that no class had");
       for (int unsigned k = 0; k < Sizes; k++) begin
-        a_shared_are_free : assert (shared_q[k] <= free_q[k]) else $error("pst_page_admission: more pages reserved than are free");
+        a_shared_are_free : assert (shared_q[k] <= free_q[k] && free_q[k] >= -balance_t'(Depth + 1))
+        else $error("pst_page_admission: more pages reserved than are free");
       end
     end
   end

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Fetches frames from memory and sends them, in the order of s_deq; frees each page when its last beat has come.
 //
-// A beat that the memory marks as SLVERR or DECERR cannot be taken back, the frame may be half sent: m_axis_tuser_o is
-// set at the last beat of that frame, and an Ethernet MAC spoils its FCS.
+// A frame whose first beat the memory answers with SLVERR or DECERR is not sent: in its place comes one beat without bytes (m_axis_tkeep_o is
+// 0), with m_axis_tlast_o and m_axis_tuser_o, which whoever puts frames on a line takes out. After the first beat the frame is half sent:
+// it is sent to its end, with m_axis_tuser_o at the last beat, and an Ethernet MAC spoils its FCS. Neither counts as sent.
 //
 // Throughput: one beat per cycle, one single-beat frame per cycle, as long as MaxOutstanding frames cover the time from
 //             read address to data.
@@ -42,7 +43,7 @@ module pst_tx_handler
     input  logic [DataWidth-1:0]    m_axi_rdata_i,
     input  logic [1:0]              m_axi_rresp_i,
     input  logic                    m_axi_rlast_i,
-    // frames sent; tid is the queue, tuser at the last beat: the memory gave an error while the frame was read
+    // frames sent; tid is the queue, tuser at the last beat: the memory gave an error while the frame was read; tkeep = 0: it is not sent
     output logic                    m_axis_tvalid_o,
     input  logic                    m_axis_tready_i,
     output logic [DataWidth-1:0]    m_axis_tdata_o,
@@ -50,7 +51,7 @@ module pst_tx_handler
     output logic                    m_axis_tlast_o,
     output logic                    m_axis_tuser_o,
     output logic [QueueWidth-1:0]   m_axis_tid_o,
-    // one pulse per frame, with its last beat
+    // one pulse per frame that is sent whole, with its last beat; its length stands beside every beat
     output logic                    ev_sent_valid_o,
     output logic [QueueWidth-1:0]   ev_sent_queue_o,
     output pst_pkg::len_t           ev_sent_len_o,
@@ -146,7 +147,7 @@ module pst_tx_handler
 
   // ---- Data: the beats of a frame count, not its bursts ----
   beats_t beat_d, beat_q;
-  logic failed_d, failed_q, failed, last, taken, out_ready, freed_ready;
+  logic failed_d, failed_q, failed, skip, skip_d, skip_q, last, taken, out_ready, freed_ready;
   beat_t beat;
 
   assign last           = beat_q == pst_memory_pkg::beats(frame.len) - 1'b1;
@@ -155,16 +156,18 @@ module pst_tx_handler
 
   always_comb begin
     failed     = failed_q || m_axi_rresp_i >= 2'b10;
+    skip       = beat_q == '0 ? m_axi_rresp_i >= 2'b10 : skip_q;   // the frame is not sent
     frame_done = taken && last;
     beat_d     = frame_done ? '0 : beat_q + beats_t'(taken);
     failed_d   = frame_done ? 1'b0 : taken ? failed : failed_q;
+    skip_d     = taken ? skip : skip_q;
 
     beat.len      = frame.len;
     beat.queue_id = frame.queue_id;
     beat.error    = last && failed;
     beat.last     = last;
     beat.data     = m_axi_rdata_i;
-    for (int unsigned k = 0; k < DataBytes; k++) beat.keep[k] = !last || OffsetWidth'(k) <= OffsetWidth'(frame.len - 1'b1);
+    for (int unsigned k = 0; k < DataBytes; k++) beat.keep[k] = !skip && (!last || OffsetWidth'(k) <= OffsetWidth'(frame.len - 1'b1));
   end
 
   pst_skid_buffer #(
@@ -172,7 +175,7 @@ module pst_tx_handler
   ) u_out (
       .clk_i,
       .rst_i,
-      .s_valid_i(taken),
+      .s_valid_i(taken && (last || !skip)),
       .s_ready_o(out_ready),
       .s_data_i(beat),
       .m_valid_o(m_axis_tvalid_o),
@@ -180,7 +183,7 @@ module pst_tx_handler
       .m_data_o({ev_sent_len_o, m_axis_tid_o, m_axis_tuser_o, m_axis_tlast_o, m_axis_tkeep_o, m_axis_tdata_o})
   );
 
-  assign ev_sent_valid_o = m_axis_tvalid_o && m_axis_tready_i && m_axis_tlast_o;
+  assign ev_sent_valid_o = m_axis_tvalid_o && m_axis_tready_i && m_axis_tlast_o && !m_axis_tuser_o;
   assign ev_sent_queue_o = m_axis_tid_o;
 
   pst_fifo #(
@@ -201,6 +204,7 @@ module pst_tx_handler
   always_ff @(posedge clk_i) begin
     beat_q   <= beat_d;
     failed_q <= failed_d;
+    skip_q   <= skip_d;
     if (rst_i) begin
       beat_q   <= '0;
       failed_q <= 1'b0;

@@ -19,3 +19,8 @@ def test_admission_proof_passes(task: str) -> None:
 @pytest.mark.parametrize("task", ["prove_2", "prove_3", "follow_2", "cover_2"])
 def test_share_proof_passes(module: str, task: str) -> None:
     assert testkit.run_proof("memory", module, [task]) == {task: "PASS"}
+
+
+@pytest.mark.parametrize("task", ["prove", "cover"])
+def test_guard_proof_passes(task: str) -> None:
+    assert testkit.run_proof("memory", "pst_memory_guard", [task]) == {task: "PASS"}

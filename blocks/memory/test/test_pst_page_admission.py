@@ -137,6 +137,7 @@ async def begin(dut, running: bool = False) -> Bench:
         getattr(dut, f"{name}_i").value = 0
     for name in ("class", "size", "alpha", "reserved"):
         getattr(dut, f"share_{name}_i").value = 0
+    dut.lost_i.value = 0
     dut._log.info("seed %d", testkit.seed())
     if not running:
         await testkit.start(dut)
@@ -242,6 +243,104 @@ async def reset_in_traffic(dut) -> None:
     for _ in range(100):
         await bench.cycle((bench.rng.randrange(bench.queues), 1, 1), ready=bench.rng.random() < 0.5)
     assert bench.admitted > 10
+
+
+class Pools:
+    """Pages by memory, as the pools have them: a page that comes back is offered some cycles later; a lost memory offers none."""
+
+    def __init__(self, geometry: Geometry, rng: random.Random) -> None:
+        self.geometry, self.rng = geometry, rng
+        self.free = dict.fromkeys(range(geometry.descriptors), -100)
+        self.lost = 0
+
+    def find(self, memories: int, now: int) -> int | None:
+        may = memories & ~self.lost
+        found = [d for d, since in self.free.items() if may >> self.geometry.memory_of(d) & 1 and since + OFFERED <= now]
+        return self.rng.choice(found) if found else None
+
+
+@cocotb.test()
+async def a_memory_is_lost(dut) -> None:
+    """Memories are lost one after the other, at random moments: a few frames that were decided before find no page, none after them; all
+    counts are those of the pages that are left, and reservations are again in force as far as those go."""
+    rng = (await begin(dut)).rng
+    geometry = Geometry.under_test()
+    queues, classes = testkit.parameter("Queues", 0), testkit.parameter("Classes", 0)
+    sizes = sorted(set(geometry.page_bytes))
+    await FallingEdge(dut.clk_i)
+    for name in ("given_valid", "free_valid", "cfg_valid", "share_valid"):
+        getattr(dut, f"{name}_i").value = 0
+    pools, held, refused, since = Pools(geometry, rng), [], 0, 10**9
+    asked: int | None = None
+    frame: tuple[int, int] | None = None
+    order = rng.sample(range(len(geometry.pages)), len(geometry.pages))
+    moments = {rng.randint(300, 500) + 1200 * k: m for k, m in enumerate(order)}
+    stop = 1200 * len(order)
+    now = 0
+    while now < stop or held or asked is not None:
+        await FallingEdge(dut.clk_i)
+        now += 1
+        if now in moments:
+            pools.lost |= 1 << moments[now]
+            refused, since = 0, now
+        dut.lost_i.value = pools.lost
+        given, give = None, asked is not None and rng.random() < 0.8
+        if give:
+            given = pools.find(asked, now - 1)
+            if asked and given is None:
+                refused += 1
+                assert pools.lost and refused <= 9 and now < since + 200, "a frame that was to have a page finds none"
+        dut.given_valid_i.value, dut.given_ok_i.value, dut.given_desc_i.value = int(give), int(given is not None), given or 0
+        if given is not None:
+            del pools.free[given]
+            held.append(given)
+        if give:
+            asked = None
+        fill, drain = ((1.0, 0.3), (0.9, 1.0), (0.4, 0.9))[now // 150 % 3] if now < stop else (0.0, 1.0)
+        if frame is None and rng.random() < fill:
+            frame = (rng.randrange(queues), random_length(rng, max(sizes)))
+        dut.s_meta_valid_i.value = int(frame is not None)
+        dut.s_meta_queue_i.value, dut.s_meta_len_i.value = frame or (0, 0)
+        free = held.pop(rng.randrange(len(held))) if held and held[-1] != given and rng.random() < drain else None
+        if free is None and now >= stop and held and given is None:
+            free = held.pop()
+        dut.free_valid_i.value, dut.free_desc_i.value = int(free is not None), free or 0
+        if free is not None:
+            pools.free[free] = now
+        ready = rng.random() < 0.9 and asked is None
+        dut.m_meta_ready_i.value = int(ready)
+        await ReadOnly()
+        if frame and int(dut.s_meta_ready_o.value):
+            frame = None
+        if ready and int(dut.m_meta_valid_o.value):
+            asked = int(dut.m_meta_memories_o.value)
+        if now in {moment + 1000 for moment in moments}:
+            for size in range(len(sizes)):
+                left = sum(p for m, p in enumerate(geometry.pages) if geometry.page_bytes[m] == sizes[size] and not pools.lost >> m & 1)
+                await FallingEdge(dut.clk_i)
+                # Frames stand still meanwhile.
+                for name in ("given_valid", "s_meta_valid", "free_valid", "m_meta_ready"):
+                    getattr(dut, f"{name}_i").value = 0
+                in_force = 0
+                for cls in range(classes):
+                    dut.share_class_i.value, dut.share_size_i.value = cls, size
+                    for _ in range(2):
+                        await FallingEdge(dut.clk_i)
+                    in_force += int(dut.shown_reserved_o.value)
+                assert in_force <= left, f"{in_force} pages of {sizes[size]} byte are reserved, and {left} are left"
+                now += 1 + 2 * classes
+            stop += 100
+    for _ in range(60):
+        await FallingEdge(dut.clk_i)
+        dut.given_valid_i.value = dut.s_meta_valid_i.value = dut.free_valid_i.value = 0
+        dut.m_meta_ready_i.value = 1
+    for size in range(len(sizes)):
+        for cls in range(classes):
+            dut.share_class_i.value, dut.share_size_i.value = cls, size
+            for _ in range(3):
+                await FallingEdge(dut.clk_i)
+            found = (int(dut.shown_used_o.value), int(dut.shown_free_o.value), int(dut.shown_reserved_o.value))
+            assert found == (0, 0, 0), f"used, free, reserved are {found} when all memories are lost"
 
 
 @pytest.mark.parametrize(

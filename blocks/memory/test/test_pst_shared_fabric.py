@@ -1,4 +1,4 @@
-"""pst_shared_fabric: several random masters in front of memories of different latency: order, contents, turns, and that nobody waits in a circle."""
+"""pst_shared_fabric: random masters in front of memories of different latency: order, contents, turns; nobody waits in a circle."""
 
 import random
 from collections import deque
@@ -14,7 +14,7 @@ Beat = tuple[int, int, int]
 
 
 class Master:
-    """One pair's five channels: what it still has to say, what it waits for, what it has heard. Its bursts are in its own part of each memory."""
+    """One pair's five channels: what it still has to say, what it waits for, what it has heard."""
 
     def __init__(self) -> None:
         self.aw: deque[tuple[int, int]] = deque()

@@ -31,7 +31,7 @@ class Bench:
         self.at = 0  # bytes of the frame that have come
         self.freeing: deque = deque()  # descriptor, beats that must have been read by then
         self.beats = 0  # of the frames taken
-        self.done = 0
+        self.done = self.not_sent = 0
 
     def idle(self) -> None:
         for name in ("s_deq_valid", "s_deq_queue", "s_deq_desc", "s_deq_len", "m_axis_tready", "m_free_ready"):
@@ -75,10 +75,19 @@ class Bench:
         first = self.geometry.address(desc) // LINE
         here = min(LINE, length - self.at)
         last = self.at + here == length
+        refused = any((0, first + k) in self.memory.refused for k in range(-(-length // LINE)))
         assert int(dut.m_axis_tid_o.value) == queue
+        assert int(dut.ev_sent_len_o.value) == length
+        assert int(dut.ev_sent_valid_o.value) == int(last and not refused), "a frame counts as sent that is not, or the other way round"
+        if (0, first) in self.memory.refused:
+            found = tuple(int(getattr(dut, f"m_axis_{name}_o").value) for name in ("tlast", "tuser", "tkeep"))
+            assert self.at == 0 and found == (1, 1, 0), f"{found} for a frame that is not sent"
+            self.sending.popleft()
+            self.done += 1
+            self.not_sent += 1
+            return
         assert int(dut.m_axis_tlast_o.value) == int(last)
         assert int(dut.m_axis_tkeep_o.value) == (1 << here) - 1
-        refused = any((0, first + k) in self.memory.refused for k in range(-(-length // LINE)))
         assert int(dut.m_axis_tuser_o.value) == int(last and refused)
         mask = (1 << 8 * here) - 1
         assert int(dut.m_axis_tdata_o.value) & mask == self.memory.lines[0][first + self.at // LINE] & mask, f"page {desc} at {self.at}"
@@ -108,7 +117,9 @@ async def mixed(dut) -> None:
     for step in range(5):
         bench.probability, bench.memory.probability = rng.choice((0.3, 0.8, 1.0)), rng.choice((0.3, 0.8, 1.0))
         bench.memory.latency = rng.choice(((1, 2), (5, 60)))
-        bench.memory.refused = {(0, rng.randrange(sum(bench.geometry.mem_bytes) // LINE)) for _ in range(40)}
+        lines = sum(bench.geometry.mem_bytes) // LINE
+        firsts = {bench.geometry.address(rng.randrange(bench.geometry.descriptors)) // LINE for _ in range(8)}
+        bench.memory.refused = {(0, rng.randrange(lines)) for _ in range(40)} | {(0, line) for line in firsts}
         bench.memory.error = 2 + step % 2  # SLVERR, DECERR
         bench.done = 0
         for _ in range(40):
@@ -128,6 +139,7 @@ async def mixed(dut) -> None:
                 break
             await bench.cycle()
         assert bench.done == 40 and not bench.freeing, f"stuck after {bench.done} frames"
+    assert bench.not_sent, "no frame was refused from its first beat on"
 
 
 @cocotb.test()

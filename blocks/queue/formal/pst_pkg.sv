@@ -18,9 +18,10 @@ package pst_pkg;
     DropTailDropPackets = 4'd6,
     DropTailDropBytes   = 4'd7,
     DropAqm             = 4'd8,
-    DropNoShare         = 4'd10
+    DropNoShare         = 4'd10,
+    DropReadError       = 4'd11
   } drop_e;
-  localparam int unsigned DropLast = 10;
+  localparam int unsigned DropLast = 11;
 
   // Per-queue limits: wide enough for every legal limit, so that occupancy cannot overflow.
   localparam int unsigned LimitPacketsWidth = 2;

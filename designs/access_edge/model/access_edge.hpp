@@ -57,6 +57,8 @@ inline constexpr std::uint32_t kShareReserved = 0x0dc;
 inline constexpr std::uint32_t kShareFree = 0x0e0;
 inline constexpr std::uint32_t kShareUsed = 0x0e4;
 inline constexpr std::uint32_t kShareInForce = 0x0e8;
+inline constexpr std::uint32_t kMemoryTimeout = 0x0ec;
+inline constexpr std::uint32_t kMemoryLost = 0x0f0;
 inline constexpr std::uint32_t kDroppedRuntPackets = 0x110;
 inline constexpr std::uint32_t kDroppedRuntBytes = 0x118;
 inline constexpr std::uint32_t kDroppedOversizePackets = 0x120;
@@ -76,6 +78,8 @@ inline constexpr std::uint32_t kDroppedAqmBytes = 0x188;
 inline constexpr std::uint32_t kMarkedPackets = 0x190;
 inline constexpr std::uint32_t kDroppedNoSharePackets = 0x1a0;
 inline constexpr std::uint32_t kDroppedNoShareBytes = 0x1a8;
+inline constexpr std::uint32_t kDroppedReadErrorPackets = 0x1b0;
+inline constexpr std::uint32_t kDroppedReadErrorBytes = 0x1b8;
 
 }  // namespace registers
 
@@ -147,6 +151,8 @@ inline constexpr Field kShareReservedPages{0, 24};
 inline constexpr Field kShareFreeValue{0, 32};
 inline constexpr Field kShareUsedValue{0, 32};
 inline constexpr Field kShareInForceValue{0, 32};
+inline constexpr Field kMemoryTimeoutCycles{0, 32};
+inline constexpr Field kMemoryLostMemories{0, 32};
 inline constexpr Field kDroppedRuntPacketsValue{0, 50};
 inline constexpr Field kDroppedRuntBytesValue{0, 56};
 inline constexpr Field kDroppedOversizePacketsValue{0, 50};
@@ -166,13 +172,15 @@ inline constexpr Field kDroppedAqmBytesValue{0, 56};
 inline constexpr Field kMarkedPacketsValue{0, 50};
 inline constexpr Field kDroppedNoSharePacketsValue{0, 50};
 inline constexpr Field kDroppedNoShareBytesValue{0, 56};
+inline constexpr Field kDroppedReadErrorPacketsValue{0, 50};
+inline constexpr Field kDroppedReadErrorBytesValue{0, 56};
 
 }  // namespace fields
 
 // Values of fields after reset; those that hardware gives have none.
 namespace resets {
 inline constexpr std::uint32_t kTypeValue = 0x50535401;
-inline constexpr std::uint32_t kVersionValue = 0x10002;
+inline constexpr std::uint32_t kVersionValue = 0x10003;
 inline constexpr std::uint32_t kNextValue = 0x0;
 inline constexpr std::uint32_t kQueueIndexValue = 0x0;
 inline constexpr std::uint32_t kQueueRateMantissa = 0x1;
@@ -196,6 +204,7 @@ inline constexpr std::uint32_t kShareClassCls = 0x0;
 inline constexpr std::uint32_t kShareSizeValue = 0x0;
 inline constexpr std::uint32_t kShareAlphaExponent = 0x7;
 inline constexpr std::uint32_t kShareReservedPages = 0x0;
+inline constexpr std::uint32_t kMemoryTimeoutCycles = 0x400000;
 
 }  // namespace resets
 
@@ -227,9 +236,10 @@ inline constexpr std::uint32_t kCommandShare = 8;
 }  // namespace values
 
 // Drop reasons by their number; 0 is a frame that goes on.
-inline constexpr unsigned kDropReasons = 11;
-inline constexpr std::array<const char*, kDropReasons> kDropNames = {
-    "", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm", "", "no_share"};
+inline constexpr unsigned kDropReasons = 12;
+inline constexpr std::array<const char*, kDropReasons> kDropNames = {"",          "runt",    "oversize",          "bad_queue_id",
+                                                                     "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes",
+                                                                     "aqm",       "",        "no_share",          "read_error"};
 // The device's counters of each, 8 bytes each.
 struct DropCounters {
     std::uint32_t packets, bytes;
@@ -245,6 +255,7 @@ inline constexpr std::array<DropCounters, kDropReasons> kDropCounters = {
      {registers::kDroppedTailDropBytesPackets, registers::kDroppedTailDropBytesBytes},
      {registers::kDroppedAqmPackets, registers::kDroppedAqmBytes},
      {0, 0},
-     {registers::kDroppedNoSharePackets, registers::kDroppedNoShareBytes}}};
+     {registers::kDroppedNoSharePackets, registers::kDroppedNoShareBytes},
+     {registers::kDroppedReadErrorPackets, registers::kDroppedReadErrorBytes}}};
 
 }  // namespace penstock::access_edge

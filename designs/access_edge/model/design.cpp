@@ -50,7 +50,11 @@ class AccessEdge final : public DeviceKind {
     CounterReport check_counters(Device& device, const Measurement& measurement, std::span<const std::uint32_t> queues) const override {
         CounterCheck check(device, measurement);
         const std::uint64_t mismatches = check.run(queues);
-        return {mismatches, check.findings()};
+        CounterReport report{mismatches, check.findings(), {}};
+        const std::uint32_t lost = device.read(registers::kMemoryLost);
+        for (std::uint32_t m = 0; m < 32; ++m)
+            if (lost >> m & 1) report.lost_memories.push_back(m);
+        return report;
     }
     std::unique_ptr<OwnMeasurement> own_measurement(Table& job, const Environment& environment) const override {
         return edge_measurement(job, statement_, environment);

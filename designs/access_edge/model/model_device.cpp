@@ -33,6 +33,7 @@ constexpr std::int64_t kReadCycles = 3;  // of a register
 constexpr std::int64_t kMerge = 1;       // from the choice of pst_free_merge to the pools and the admission
 constexpr std::int64_t kFreeCycles = kMerge + pool_timing::kFree;  // and to the page allocator
 constexpr std::int64_t kNever = INT64_MAX;
+constexpr std::uint32_t kSlack = 16;  // cycles between a request to an ideal memory and its answer, besides the latency
 
 template <typename Core>
 class ModelDevice final : public Device {
@@ -55,6 +56,10 @@ class ModelDevice final : public Device {
           beat_time_(egress_.time(kBeat)),
           overhead_time_(egress_.time(egress_.overhead())),
           ahead_time_(egress_.time(egress_.buffer())) {
+        if (stepped_) stepped_->set_timeout(registers_.memory_timeout());
+        for (const MemorySettings& memory : settings.memories)
+            if (!memory.dram) slowest_ = std::max({slowest_, memory.read_latency, memory.write_latency});
+        if (stepped_) sent_.resize(settings.queues);
         if (Core::kJudges) {
             aqm_drop_.resize(settings.queues);
             marks_.resize(settings.queues);
@@ -124,6 +129,7 @@ class ModelDevice final : public Device {
         std::int64_t first_bit, last_beat;
         std::uint64_t number;
         std::uint32_t queue, length;
+        bool unread = false;  // it is lost: its page could not be read
     };
     struct Freed {
         std::int64_t from;
@@ -153,7 +159,7 @@ class ModelDevice final : public Device {
     // None where all memories answer after a fixed time: their times are computed.
     static std::unique_ptr<SteppedMemory> make_stepped(const DeviceSettings& settings, const std::vector<PageLayout>& layout) {
         const bool computed = std::all_of(settings.memories.begin(), settings.memories.end(),
-                                          [](const MemorySettings& m) { return !m.dram && m.gap_permille == 0; });
+                                          [](const MemorySettings& m) { return !m.dram && m.gap_permille == 0 && m.faults.empty(); });
         return computed ? nullptr : std::make_unique<SteppedMemory>(settings.memories, layout, settings.seed);
     }
     static std::vector<PageLayout> make_layout(const DeviceSettings& settings, const TimedPagePools& pools) {
@@ -186,6 +192,8 @@ class ModelDevice final : public Device {
     void find_page();
     void store_frame();
     void step_memory();
+    void set_memory_timeout();
+    void leave(const Leaving& frame);
     bool memory_ready() const { return stepped_ ? stepped_->fetches(now_) : read_.ready(now_); }
     template <typename Out>
     void send(const Out& out);
@@ -260,7 +268,12 @@ class ModelDevice final : public Device {
     std::int64_t not_ready_ = 0, sent_beats_ = 0;
 
     // pages on their way back to the pools
-    int turn_ = 3;  // of the merge's ports, the one served last: 0 sent, 1 dropped at the tail, 3 dropped at the head
+    int turn_ =
+        3;  // of the merge's ports, the one served last: 0 sent, 1 dropped at the tail, 2 refused by a memory, 3 dropped at the head
+    Ring<Freed, 4> refused_;
+    std::uint32_t slowest_ = 0;  // latency of an ideal memory
+    std::vector<Amount> sent_;   // by queue, where memories may lose frames
+    Amount snapshot_sent_;
     Ring<Freed, 4> returning_;
 
     QueueState snapshot_;
@@ -300,18 +313,22 @@ void ModelDevice<Core>::cycle() {
     if (now_ >= page_at_) store_frame();
 
     // Pages that were sent and pages that were dropped go back in turns.
-    const bool sent = !sent_pages_.empty() && sent_pages_.front().from <= now_, dropped = core_.drop_valid();
-    const bool head = core_.drop_head_valid(now_ + origin_);
+    const bool back[] = {!sent_pages_.empty() && sent_pages_.front().from <= now_, core_.drop_valid(),
+                         !refused_.empty() && refused_.front().from <= now_, core_.drop_head_valid(now_ + origin_)};
     bool take_drop = false, take_head = false;
-    if (sent || dropped || head) {
-        take_drop = dropped && (turn_ < 1 || !(sent || (head && turn_ < 3)));
-        take_head = !take_drop && head && (turn_ < 3 || !(sent || dropped));
-        const bool take_sent = !take_drop && !take_head;
-        const std::uint32_t page = take_drop ? core_.drop() : take_head ? core_.drop_head() : sent_pages_.front().descriptor;
+    if (back[0] || back[1] || back[2] || back[3]) {
+        do turn_ = (turn_ + 1) % 4;
+        while (!back[turn_]);
+        take_drop = turn_ == 1;
+        take_head = turn_ == 3;
+        const std::uint32_t page = take_drop    ? core_.drop()
+                                   : take_head  ? core_.drop_head()
+                                   : turn_ == 0 ? sent_pages_.front().descriptor
+                                                : refused_.front().descriptor;
         returning_.push({now_ + kFreeCycles, page});
         if (admission_) admission_->free(page, now_ + origin_ + kMerge);
-        if (take_sent) sent_pages_.pop();
-        turn_ = take_sent ? 0 : take_drop ? 1 : 3;
+        if (turn_ == 0) sent_pages_.pop();
+        if (turn_ == 2) refused_.pop();
     }
 
     const CoreSetting* setting = registers_.offered();
@@ -351,12 +368,14 @@ void ModelDevice<Core>::cycle() {
     if (admission_ && setting_taken) admission_->set_class(setting->queue, setting->share_class, now_ + origin_);
     if (!registers_.quiet()) {
         registers_.step(setting_taken || hierarchy_setting);
+        set_memory_timeout();
         if (const auto share = registers_.take_share())
             admission_->set_share(share->cls, share->size, share->alpha, std::min(share->reserved, pools_.descriptors()), now_ + origin_);
         if (const auto queue = registers_.take_snapshot()) {
             snapshot_ = core_.queue(*queue);
             snapshot_waiting_ = {};
             core_.waiting(*queue, [&](std::uint32_t bytes) { snapshot_waiting_.add(bytes); });
+            if (stepped_) snapshot_sent_ = sent_[*queue];
             if constexpr (Core::kJudges) {
                 snapshot_aqm_drop_ = aqm_drop_[*queue];
                 snapshot_marks_ = marks_[*queue];
@@ -364,8 +383,7 @@ void ModelDevice<Core>::cycle() {
         }
     }
     if (!leaving_.empty() && leaving_.front().last_beat <= now_) {
-        const Leaving& frame = leaving_.front();
-        observer_->departed(frame.first_bit, frame.queue, frame.number, frame.length);
+        leave(leaving_.front());
         leaving_.pop();
         if (leaving_.size() > 1) observer_->expect(leaving_.at(1).queue, true);
         active_ = true;
@@ -394,6 +412,7 @@ std::int64_t ModelDevice<Core>::next_event() const {
     if (!classified_.empty()) next = std::min(next, classified_.front().cycle);
     if (!returning_.empty()) next = std::min(next, returning_.front().from);
     if (!sent_pages_.empty()) next = std::min(next, sent_pages_.front().from);
+    if (!refused_.empty()) next = std::min(next, refused_.front().from);
     if (!enqueues_.empty()) next = std::min(next, enqueues_.front().from);
     if (!leaving_.empty()) next = std::min(next, leaving_.front().last_beat);
     if (const std::int64_t out = core_.next_out(); out != kNever)
@@ -491,7 +510,7 @@ void ModelDevice<Core>::store_frame() {
     asked_ = now_;
     const bool refused = admission_ && verdict.size < 0;
     const std::uint32_t of_bytes = admission_ && !refused ? admission_->page_bytes(static_cast<unsigned>(verdict.size)) : 0;
-    const auto page = refused ? std::nullopt : pools_.allocate(frame.length, now_, of_bytes);
+    const auto page = refused ? std::nullopt : pools_.allocate(frame.length, now_, of_bytes, stepped_ ? stepped_->lost() : 0);
     if (admission_ && page) admission_->given(*page, frame.queue, verdict.cls);
     const Drop lost = page ? Drop::None : verdict.no_share ? Drop::NoShare : Drop::NoPage;
     const int memory = page ? static_cast<int>(pools_.memory_of(*page)) : -1;
@@ -555,25 +574,40 @@ void ModelDevice<Core>::step_memory() {
     struct Hooks {
         ModelDevice& device;
         void beat_taken(std::int64_t now) { device.input_.beat_taken(now); }
-        void stored(const MemoryFrame&, std::int64_t from) {
+        void stored(const MemoryFrame& frame, std::int64_t from, bool failed) {
             device.enqueues_.push(device.storing_.front());
-            device.enqueues_.back().from = from;
+            Enqueue& enqueue = device.enqueues_.back();
+            enqueue.from = from;
             device.storing_.pop();
+            if (!failed) return;
+            enqueue.packet.reason = static_cast<std::uint8_t>(Drop::BadFrame);
+            device.refused_.push({from, frame.descriptor});
         }
-        std::int64_t sent(const MemoryFrame& frame, std::int64_t from, std::uint32_t bytes, bool last) {
+        std::int64_t sent(const MemoryFrame& frame, std::int64_t from, std::uint32_t bytes, bool last, bool failed) {
             const std::int64_t rid = device.send_beat(from, bytes, last);
-            if (!last) return rid;
+            return last ? end(frame, rid, failed) : rid;
+        }
+        // A word without bytes: the line is not asked.
+        std::int64_t unread(const MemoryFrame& frame, std::int64_t from) {
+            device.first_beat_ = device.last_beat_ = Core::kJudges ? device.output_beat(from, from) : from;
+            return end(frame, Core::kJudges ? device.marker_in_ : from, true);
+        }
+        std::int64_t end(const MemoryFrame& frame, std::int64_t rid, bool failed) {
             const Sending& sending = device.sending_.front();
-            device.leaving_.push({device.first_beat_, device.last_beat_, sending.number, sending.queue, frame.length});
+            device.leaving_.push({device.first_beat_, device.last_beat_, sending.number, sending.queue, frame.length, failed});
             device.sending_.pop();
             device.first_beat_ = -1;
             return rid;
         }
         bool enqueue_room() const { return device.enqueues_.size() < memory_timing::kEnqueues; }
+        bool refused_room() const { return device.refused_.size() < memory_timing::kRefused; }
         bool page_room() const { return device.sent_pages_.size() < memory_timing::kFreed; }
         void page_read(const MemoryFrame& frame, std::int64_t now) { device.sent_pages_.push({now + 1, frame.descriptor}); }
     };
     stepped_->step(now_, Hooks{*this});
+    if (admission_ && stepped_->lost() != 0)
+        throw DeviceError("cycle " + std::to_string(now_) +
+                          ": a memory is lost, which the model cannot do where memory is shared by class (admission); the RTL can");
     if (granted_frame_ && asked_ < now_ && stepped_->takes(now_)) {
         stepped_->store(*granted_frame_, now_);
         granted_frame_.reset();
@@ -584,6 +618,29 @@ void ModelDevice<Core>::step_memory() {
         input_.retry();
         find_arrival();
     }
+}
+
+// A memory that always answers is lost only if the time-out is shorter than its answer takes.
+template <typename Core>
+void ModelDevice<Core>::set_memory_timeout() {
+    const std::uint32_t timeout = registers_.memory_timeout();
+    if (stepped_) return stepped_->set_timeout(timeout);
+    if (timeout != 0 && timeout < slowest_ + kSlack)
+        throw DeviceError("a time-out of " + std::to_string(timeout) + " cycles is shorter than the memories take to answer (" +
+                          std::to_string(slowest_) + " cycles, and " + std::to_string(kSlack) + " for the way)");
+}
+
+// A frame has left, or would have, could it have been read.
+template <typename Core>
+void ModelDevice<Core>::leave(const Leaving& frame) {
+    if (frame.unread) {
+        constexpr auto kReason = static_cast<std::uint8_t>(Drop::ReadError);
+        dropped_[kReason].add(frame.length);
+        observer_->unread(now_, {frame.queue, static_cast<std::uint16_t>(frame.length), kReason});
+        return;
+    }
+    if (stepped_) sent_[frame.queue].add(frame.length);
+    observer_->departed(frame.first_bit, frame.queue, frame.number, frame.length);
 }
 
 // Whether the device finds the frame ECN-capable. Synthetic frames are none.
@@ -633,8 +690,9 @@ std::optional<std::uint32_t> ModelDevice<Core>::counter(std::uint32_t address) {
     } counters[] = {
         {registers::kInPackets, queue.accepted_packets},
         {registers::kInBytes, queue.accepted_bytes},
-        {registers::kOutPackets, queue.accepted_packets - queue.packets - head.packets - snapshot_waiting_.packets},
-        {registers::kOutBytes, queue.accepted_bytes - queue.bytes - head.bytes - snapshot_waiting_.bytes},
+        {registers::kOutPackets,
+         stepped_ ? snapshot_sent_.packets : queue.accepted_packets - queue.packets - head.packets - snapshot_waiting_.packets},
+        {registers::kOutBytes, stepped_ ? snapshot_sent_.bytes : queue.accepted_bytes - queue.bytes - head.bytes - snapshot_waiting_.bytes},
         {registers::kDropPackets, queue.dropped_packets + head.packets},
         {registers::kDropBytes, queue.dropped_bytes + head.bytes},
         {registers::kAqmDropPackets, aqm.packets},
@@ -706,6 +764,10 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
         case registers::kShareUsed:
         case registers::kShareInForce:
             return share(address);
+        case registers::kMemoryTimeout:
+            return registers_.memory_timeout();
+        case registers::kMemoryLost:
+            return stepped_ ? stepped_->lost() : 0;
         case registers::kQueueIndex:
             return registers_.index();
         default:

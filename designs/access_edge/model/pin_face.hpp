@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The access edge at its pins: a queue id in front of each frame, tid says which queue it left, three event ports tell the fate of each.
+// The access edge at its pins: a queue id in front of each frame, tid says which queue it left, four event ports tell the fate of each.
 #pragma once
 
 #include "penstock/engine/pin_face.hpp"
@@ -16,7 +16,8 @@ class AccessEdgeFace final : public PinFace {
     }
     std::uint32_t user(const Frame& frame, bool, bool last) const override { return last && frame.error; }
     std::uint32_t queue(unsigned, std::uint32_t id, std::uint32_t) const override { return id; }
-    const char* fault(std::uint32_t user) const override { return user ? "reports a memory error, but the memories gave none" : nullptr; }
+    const char* fault(std::uint32_t) const override { return nullptr; }
+    bool damaged(std::uint32_t user) const override { return user != 0; }
     void arrived(const Frame& frame, std::int64_t last_bit, std::int64_t, Observer& observer) const override {
         observer.arrived(frame, last_bit);
     }
@@ -25,11 +26,12 @@ class AccessEdgeFace final : public PinFace {
         if (events[kClassify].valid_o) observer.classified(now, fate(events[kClassify]));
         if (events[kEnqueue].valid_o) observer.enqueued(now, fate(events[kEnqueue]));
         if (events[kDequeue].valid_o) observer.dequeued(now, fate(events[kDequeue]), events[kDequeue].mark_o);
+        if (events[kOutput].valid_o) observer.unread(now, fate(events[kOutput]));
         return true;
     }
 
   private:
-    enum PinEvent : unsigned { kClassify, kEnqueue, kDequeue };  // as shim_access_edge.cpp has them
+    enum PinEvent : unsigned { kClassify, kEnqueue, kDequeue, kOutput };  // as shim_access_edge.cpp has them
 };
 
 }  // namespace penstock::engine

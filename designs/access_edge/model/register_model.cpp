@@ -59,6 +59,9 @@ void RegisterModel::execute(const Write& write) {
         case registers::kShareReserved:
             share_reserved_ = fields::kShareReservedPages.of(write.value);
             break;
+        case registers::kMemoryTimeout:
+            memory_timeout_ = write.value;
+            break;
         case registers::kTreeIndex:
             tree_index_ = write.value;
             break;

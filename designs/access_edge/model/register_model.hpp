@@ -38,6 +38,8 @@ class RegisterModel {
     void step(bool setting_taken);
 
     std::uint32_t index() const { return index_; }
+    // Cycles that a memory may be waited for.
+    std::uint32_t memory_timeout() const { return memory_timeout_; }
     // Why the last command was refused, as in the status register; 0: it was not.
     std::uint32_t refused() const { return static_cast<std::uint32_t>(refused_); }
     // The queue whose counters are to be shown from now on.
@@ -85,6 +87,7 @@ class RegisterModel {
     std::uint32_t limit_bytes_ = access_edge::resets::kQueueLimitBytesBytes;
     AqmSetting aqm_;
     std::uint32_t queue_class_ = 0, share_class_ = 0, share_size_ = 0, share_reserved_ = 0;
+    std::uint32_t memory_timeout_ = access_edge::resets::kMemoryTimeoutCycles;
     std::uint32_t share_alpha_ = access_edge::resets::kShareAlphaExponent;
     std::uint32_t tree_rate_ = access_edge::fields::kTreeRateMantissa.at(access_edge::resets::kTreeRateMantissa);
     CoreSetting setting_;

@@ -88,7 +88,7 @@ void sample_registers(const Vpst_device& top, pst_pins& p) {
 }  // namespace
 
 PST_EXPORT uint32_t pst_pins_version() { return PST_PINS_VERSION; }
-PST_EXPORT void pst_describe(pst_shape* shape) { *shape = {1, 1, 3, PST_MEMORIES, PST_BEAT_BYTES}; }
+PST_EXPORT void pst_describe(pst_shape* shape) { *shape = {1, 1, 4, PST_MEMORIES, PST_BEAT_BYTES}; }
 PST_EXPORT pst_device* pst_create() { return new (std::nothrow) pst_device; }
 PST_EXPORT void pst_destroy(pst_device* device) { delete device; }
 PST_EXPORT const char* pst_error(const pst_device* device) { return device->error.c_str(); }
@@ -121,10 +121,11 @@ PST_EXPORT int pst_step(pst_device* device, pst_pins* pins) {
             out.tuser_o = top.m_axis_tuser_o;
             out.tid_o = top.m_axis_tid_o;
         }
-        // Classify, enqueue, dequeue: PinEvent of pin_face.hpp.
+        // Classify, enqueue, dequeue, output: PinEvent of pin_face.hpp.
         p.ev[0] = {top.ev_classify_queue_o, top.ev_classify_len_o, top.ev_classify_valid_o, top.ev_classify_reason_o, 0};
         p.ev[1] = {top.ev_enqueue_queue_o, top.ev_enqueue_len_o, top.ev_enqueue_valid_o, top.ev_enqueue_reason_o, 0};
         p.ev[2] = {top.ev_dequeue_queue_o, top.ev_dequeue_len_o, top.ev_dequeue_valid_o, top.ev_dequeue_reason_o, top.ev_dequeue_mark_o};
+        p.ev[3] = {top.ev_output_queue_o, top.ev_output_len_o, top.ev_output_valid_o, top.ev_output_reason_o, 0};
         sample_registers(top, p);
         for (unsigned m = 0; m < PST_MEMORIES; ++m) sample_memory(top, m, p.axi[m]);
         p.now_o = top.now_o;

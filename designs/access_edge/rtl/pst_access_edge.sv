@@ -46,7 +46,7 @@ module pst_access_edge
     input  logic                               s_axis_tuser_i,
     input  logic                               s_axis_tvalid_i,
     output logic                               s_axis_tready_o,
-    // frames out; tid is the queue, tuser at the last beat: the memory gave an error while the frame was read
+    // frames out; tid is the queue, tuser at the last beat: the memory gave an error while the frame was read, and it is counted as lost
     output logic [DataWidth-1:0]               m_axis_tdata_o,
     output logic [DataBytes-1:0]               m_axis_tkeep_o,
     output logic                               m_axis_tlast_o,
@@ -125,6 +125,11 @@ module pst_access_edge
     output logic                               ev_dequeue_mark_o,
     output logic [31:0]                        ev_dequeue_queue_o,
     output logic [15:0]                        ev_dequeue_len_o,
+    // frames that were taken from their queue and could not be read: not sent at all, or (with the last beat) sent with tuser
+    output logic                               ev_output_valid_o,
+    output logic [3:0]                         ev_output_reason_o,
+    output logic [31:0]                        ev_output_queue_o,
+    output logic [15:0]                        ev_output_len_o,
     // time in cycles
     output logic [31:0]                        now_o,
     output logic                               init_done_o
@@ -215,6 +220,10 @@ module pst_access_edge
   len_t rx_in_len;
   logic [Memories-1:0] rx_in_memories;
 
+  // Memories that do not answer any more: none of their pages is given out.
+  logic [Memories-1:0] lost;
+  logic [31:0] memory_timeout;
+
   logic cfg_valid, cfg_ready, share_valid;
   queue_id_t cfg_queue;
   class_t cfg_share_class, share_class;
@@ -240,7 +249,7 @@ module pst_access_edge
         .m_meta_user_o(rx_in_ect),
         .m_meta_memories_o(rx_in_memories), .m_meta_no_share_o(rx_in_no_share),
         .given_valid_i(gnt_valid && gnt_ready), .given_ok_i(gnt_ok), .given_desc_i(gnt_desc),
-        .free_valid_i(free_valid && free_ready), .free_desc_i(free_desc),
+        .free_valid_i(free_valid && free_ready), .free_desc_i(free_desc), .lost_i(lost),
         .cfg_valid_i(cfg_valid && cfg_ready), .cfg_queue_i(cfg_queue), .cfg_class_i(cfg_share_class[ShareClassWidth-1:0]),
         .share_valid_i(share_valid), .share_class_i(share_class[ShareClassWidth-1:0]), .share_size_i(share_size[ShareSizeWidth-1:0]),
         .share_alpha_i(share_alpha),
@@ -276,7 +285,7 @@ module pst_access_edge
       .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes)
   ) u_pools (
       .clk_i, .rst_i,
-      .s_req_valid_i(req_valid), .s_req_ready_o(req_ready), .s_req_len_i(req_len), .s_req_memories_i(rx_in_memories),
+      .s_req_valid_i(req_valid), .s_req_ready_o(req_ready), .s_req_len_i(req_len), .s_req_memories_i(rx_in_memories & ~lost),
       .m_gnt_valid_o(gnt_valid), .m_gnt_ready_i(gnt_ready), .m_gnt_ok_o(gnt_ok), .m_gnt_desc_o(gnt_desc),
       .s_free_valid_i(free_valid), .s_free_ready_o(free_ready), .s_free_desc_i(free_desc)
   );
@@ -368,27 +377,52 @@ module pst_access_edge
       .m_free_valid_o(tx_free_valid), .m_free_ready_i(tx_free_ready), .m_free_desc_o(tx_free_desc)
   );
 
+  // What comes to the output, each beat with the length of its frame. A beat without bytes stands for a frame that is not sent.
+  logic leave_valid, leave_ready, leave_last, leave_user, leave_bytes;
+  len_t leave_len;
+
   if (Aqm != 0) begin : g_mark
     pst_ecn_mark #(
-        .UserWidth(1 + QueueIdWidth)
+        .UserWidth(LenWidth + 1 + QueueIdWidth)
     ) u_mark (
         .clk_i, .rst_i,
         .s_mark_i(tx_tag[TagWidth-1]),
         .s_axis_tdata_i(tx_data), .s_axis_tkeep_i(tx_keep), .s_axis_tlast_i(tx_last),
-        .s_axis_tuser_i({tx_user, tx_tag[QueueIdWidth-1:0]}), .s_axis_tvalid_i(tx_valid), .s_axis_tready_o(tx_ready),
-        .m_axis_tdata_o, .m_axis_tkeep_o, .m_axis_tlast_o, .m_axis_tuser_o({m_axis_tuser_o, tid}), .m_axis_tvalid_o, .m_axis_tready_i
+        .s_axis_tuser_i({sent_len, tx_user, tx_tag[QueueIdWidth-1:0]}), .s_axis_tvalid_i(tx_valid), .s_axis_tready_o(tx_ready),
+        .m_axis_tdata_o, .m_axis_tkeep_o, .m_axis_tlast_o(leave_last), .m_axis_tuser_o({leave_len, leave_user, tid}),
+        .m_axis_tvalid_o(leave_valid), .m_axis_tready_i(leave_ready)
     );
   end else begin : g_no_mark
-    assign m_axis_tvalid_o = tx_valid;
-    assign tx_ready        = m_axis_tready_i;
-    assign m_axis_tdata_o  = tx_data;
-    assign m_axis_tkeep_o  = tx_keep;
-    assign m_axis_tlast_o  = tx_last;
-    assign m_axis_tuser_o  = tx_user;
-    assign tid             = tx_tag[QueueIdWidth-1:0];
+    assign leave_valid    = tx_valid;
+    assign tx_ready       = leave_ready;
+    assign m_axis_tdata_o = tx_data;
+    assign m_axis_tkeep_o = tx_keep;
+    assign leave_last     = tx_last;
+    assign leave_user     = tx_user;
+    assign leave_len      = sent_len;
+    assign tid            = tx_tag[QueueIdWidth-1:0];
   end
 
-  assign m_axis_tid_o = 32'(tid);
+  assign leave_bytes     = m_axis_tkeep_o[0];
+  assign leave_ready     = m_axis_tready_i || !leave_bytes;
+  assign m_axis_tvalid_o = leave_valid && leave_bytes;
+  assign m_axis_tlast_o  = leave_last;
+  assign m_axis_tuser_o  = leave_user;
+  assign m_axis_tid_o    = 32'(tid);
+
+  assign ev_output_valid_o  = leave_valid && leave_ready && leave_last && leave_user;
+  assign ev_output_reason_o = DropReadError;
+  assign ev_output_queue_o  = 32'(tid);
+  assign ev_output_len_o    = 16'(leave_len);
+
+  // Between the fabric and the guards, as m_axi.
+  logic [Memories-1:0] f_awvalid, f_awready, f_wvalid, f_wready, f_wlast, f_bvalid, f_bready;
+  logic [Memories-1:0] f_arvalid, f_arready, f_rvalid, f_rready, f_rlast;
+  logic [Memories-1:0][AddrWidth-1:0] f_awaddr, f_araddr;
+  logic [Memories-1:0][7:0] f_awlen, f_arlen;
+  logic [Memories-1:0][DataWidth-1:0] f_wdata, f_rdata;
+  logic [Memories-1:0][DataBytes-1:0] f_wstrb;
+  logic [Memories-1:0][1:0] f_bresp, f_rresp;
 
   pst_memory_fabric #(
       .Memories(Memories), .MemBytes(MemBytes), .AddrWidth(AddrWidth), .MaxOutstanding(MaxOutstanding)
@@ -399,12 +433,37 @@ module pst_access_edge
       .s_axi_bvalid_o(bvalid), .s_axi_bready_i(bready), .s_axi_bresp_o(bresp),
       .s_axi_arvalid_i(arvalid), .s_axi_arready_o(arready), .s_axi_araddr_i(araddr), .s_axi_arlen_i(arlen),
       .s_axi_rvalid_o(rvalid), .s_axi_rready_i(rready), .s_axi_rdata_o(rdata), .s_axi_rresp_o(rresp), .s_axi_rlast_o(rlast),
-      .m_axi_awvalid_o, .m_axi_awready_i, .m_axi_awaddr_o, .m_axi_awlen_o,
-      .m_axi_wvalid_o, .m_axi_wready_i, .m_axi_wdata_o, .m_axi_wstrb_o, .m_axi_wlast_o,
-      .m_axi_bvalid_i, .m_axi_bready_o, .m_axi_bresp_i,
-      .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_araddr_o, .m_axi_arlen_o,
-      .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rdata_i, .m_axi_rresp_i, .m_axi_rlast_i
+      .m_axi_awvalid_o(f_awvalid), .m_axi_awready_i(f_awready), .m_axi_awaddr_o(f_awaddr), .m_axi_awlen_o(f_awlen),
+      .m_axi_wvalid_o(f_wvalid), .m_axi_wready_i(f_wready), .m_axi_wdata_o(f_wdata), .m_axi_wstrb_o(f_wstrb), .m_axi_wlast_o(f_wlast),
+      .m_axi_bvalid_i(f_bvalid), .m_axi_bready_o(f_bready), .m_axi_bresp_i(f_bresp),
+      .m_axi_arvalid_o(f_arvalid), .m_axi_arready_i(f_arready), .m_axi_araddr_o(f_araddr), .m_axi_arlen_o(f_arlen),
+      .m_axi_rvalid_i(f_rvalid), .m_axi_rready_o(f_rready), .m_axi_rdata_i(f_rdata), .m_axi_rresp_i(f_rresp), .m_axi_rlast_i(f_rlast)
   );
+
+  for (genvar m = 0; m < int'(Memories); m++) begin : g_guard
+    pst_memory_guard #(
+        .AddrWidth(AddrWidth), .MaxOutstanding(MaxOutstanding)
+    ) u_guard (
+        .clk_i, .rst_i,
+        .timeout_i(memory_timeout), .lost_o(lost[m]),
+        .s_axi_awvalid_i(f_awvalid[m]), .s_axi_awready_o(f_awready[m]), .s_axi_awaddr_i(f_awaddr[m]), .s_axi_awlen_i(f_awlen[m]),
+        .s_axi_wvalid_i(f_wvalid[m]), .s_axi_wready_o(f_wready[m]), .s_axi_wdata_i(f_wdata[m]),
+        .s_axi_wstrb_i(f_wstrb[m]), .s_axi_wlast_i(f_wlast[m]),
+        .s_axi_bvalid_o(f_bvalid[m]), .s_axi_bready_i(f_bready[m]), .s_axi_bresp_o(f_bresp[m]),
+        .s_axi_arvalid_i(f_arvalid[m]), .s_axi_arready_o(f_arready[m]), .s_axi_araddr_i(f_araddr[m]), .s_axi_arlen_i(f_arlen[m]),
+        .s_axi_rvalid_o(f_rvalid[m]), .s_axi_rready_i(f_rready[m]), .s_axi_rdata_o(f_rdata[m]),
+        .s_axi_rresp_o(f_rresp[m]), .s_axi_rlast_o(f_rlast[m]),
+        .m_axi_awvalid_o(m_axi_awvalid_o[m]), .m_axi_awready_i(m_axi_awready_i[m]),
+        .m_axi_awaddr_o(m_axi_awaddr_o[m]), .m_axi_awlen_o(m_axi_awlen_o[m]),
+        .m_axi_wvalid_o(m_axi_wvalid_o[m]), .m_axi_wready_i(m_axi_wready_i[m]), .m_axi_wdata_o(m_axi_wdata_o[m]),
+        .m_axi_wstrb_o(m_axi_wstrb_o[m]), .m_axi_wlast_o(m_axi_wlast_o[m]),
+        .m_axi_bvalid_i(m_axi_bvalid_i[m]), .m_axi_bready_o(m_axi_bready_o[m]), .m_axi_bresp_i(m_axi_bresp_i[m]),
+        .m_axi_arvalid_o(m_axi_arvalid_o[m]), .m_axi_arready_i(m_axi_arready_i[m]),
+        .m_axi_araddr_o(m_axi_araddr_o[m]), .m_axi_arlen_o(m_axi_arlen_o[m]),
+        .m_axi_rvalid_i(m_axi_rvalid_i[m]), .m_axi_rready_o(m_axi_rready_o[m]), .m_axi_rdata_i(m_axi_rdata_i[m]),
+        .m_axi_rresp_i(m_axi_rresp_i[m]), .m_axi_rlast_i(m_axi_rlast_i[m])
+    );
+  end
 
   // Every burst: one id, 64-byte beats, INCR, normal, modifiable and bufferable, unprivileged secure data.
   assign m_axi_awid_o    = '0;
@@ -571,7 +630,8 @@ module pst_access_edge
     assign aqm_init_done      = 1'b1;
   end
 
-  localparam logic [15:0] Counted = (16'd2 << DropTailDropBytes) - 16'd1 | 16'(Aqm != 0) << DropAqm | 16'(ShareClasses != 0) << DropNoShare;
+  localparam logic [15:0] Counted = (16'd2 << DropTailDropBytes) - 16'd1 | 16'(Aqm != 0) << DropAqm | 16'(ShareClasses != 0) << DropNoShare
+                                    | 16'd1 << DropReadError;
 
   pst_drop_counters #(
       .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Reasons(DropLast), .Counted(Counted)
@@ -580,6 +640,7 @@ module pst_access_edge
       .ev_a_valid_i(ev_classify_valid_o), .ev_a_reason_i(ev_classify_reason), .ev_a_len_i(ev_classify_len_o),
       .ev_b_valid_i(ev_enqueue_valid_o), .ev_b_reason_i(ev_reason), .ev_b_len_i(16'(ev_len)),
       .ev_c_valid_i(ev_dequeue_valid_o), .ev_c_reason_i(ev_deq_reason), .ev_c_len_i(16'(ev_deq_len)),
+      .ev_d_valid_i(ev_output_valid_o), .ev_d_reason_i(DropReadError), .ev_d_len_i(ev_output_len_o),
       .packets_o(dropped_packets), .bytes_o(dropped_bytes)
   );
 
@@ -616,12 +677,15 @@ module pst_access_edge
       .s_drop_packets_i(drop_packets), .s_drop_bytes_i(drop_bytes),
       .s_aqm_packets_i(aqm_packets), .s_aqm_bytes_i(aqm_bytes), .s_mark_packets_i(mark_packets),
       .dropped_packets_i(dropped_packets), .dropped_bytes_i(dropped_bytes), .marked_packets_i(marked_packets),
+      .memory_timeout_o(memory_timeout), .memory_lost_i(lost),
       .init_done_i(init_done_q)
   );
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
+      a_one_id : assert ((m_axi_bvalid_i & m_axi_bid_i) == '0 && (m_axi_rvalid_i & m_axi_rid_i) == '0)
+      else $error("pst_access_edge: a memory answers with an id that was not asked with");
       a_counters_answer_together : assert (in_valid == unused_drop_valid)
       else $error("pst_access_edge: the two counters that are read together did not answer together");
     end

@@ -284,6 +284,8 @@ module pst_access_edge_regs (
         logic share_free;
         logic share_used;
         logic share_in_force;
+        logic memory_timeout;
+        logic memory_lost;
         struct {
             logic [1:0] packets;
             logic [1:0] bytes;
@@ -321,6 +323,10 @@ module pst_access_edge_regs (
             logic [1:0] packets;
             logic [1:0] bytes;
         } dropped_no_share;
+        struct {
+            logic [1:0] packets;
+            logic [1:0] bytes;
+        } dropped_read_error;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
     logic decoded_err;
@@ -396,6 +402,8 @@ module pst_access_edge_regs (
         decoded_reg_strb.share_free = cpuif_req_masked & (cpuif_addr == 12'he0) & !cpuif_req_is_wr;
         decoded_reg_strb.share_used = cpuif_req_masked & (cpuif_addr == 12'he4) & !cpuif_req_is_wr;
         decoded_reg_strb.share_in_force = cpuif_req_masked & (cpuif_addr == 12'he8) & !cpuif_req_is_wr;
+        decoded_reg_strb.memory_timeout = cpuif_req_masked & (cpuif_addr == 12'hec);
+        decoded_reg_strb.memory_lost = cpuif_req_masked & (cpuif_addr == 12'hf0) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_runt.packets[0] = cpuif_req_masked & (cpuif_addr == 12'h110) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_runt.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h114) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_runt.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h118) & !cpuif_req_is_wr;
@@ -434,6 +442,10 @@ module pst_access_edge_regs (
         decoded_reg_strb.dropped_no_share.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h1a4) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_no_share.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h1a8) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_no_share.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h1ac) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_read_error.packets[0] = cpuif_req_masked & (cpuif_addr == 12'h1b0) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_read_error.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h1b4) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_read_error.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h1b8) & !cpuif_req_is_wr;
+        decoded_reg_strb.dropped_read_error.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h1bc) & !cpuif_req_is_wr;
         decoded_err = '0;
         decoded_req_is_external = is_external;
     end
@@ -591,6 +603,12 @@ module pst_access_edge_regs (
                 logic load_next;
             } pages;
         } share_reserved;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } cycles;
+        } memory_timeout;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -697,6 +715,11 @@ module pst_access_edge_regs (
                 logic [23:0] value;
             } pages;
         } share_reserved;
+        struct {
+            struct {
+                logic [31:0] value;
+            } cycles;
+        } memory_timeout;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -1220,6 +1243,29 @@ module pst_access_edge_regs (
         end
     end
     assign hwif_out.share_reserved.pages.value = field_storage.share_reserved.pages.value;
+    // Field: pst_access_edge_regs.memory_timeout.cycles
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.memory_timeout.cycles.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.memory_timeout && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.memory_timeout.cycles.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.memory_timeout.cycles.next = next_c;
+        field_combo.memory_timeout.cycles.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.memory_timeout.cycles.value <= 32'h400000;
+        end else begin
+            if(field_combo.memory_timeout.cycles.load_next) begin
+                field_storage.memory_timeout.cycles.value <= field_combo.memory_timeout.cycles.next;
+            end
+        end
+    end
+    assign hwif_out.memory_timeout.cycles.value = field_storage.memory_timeout.cycles.value;
 
     //--------------------------------------------------------------------------
     // Read double-buffers
@@ -1300,6 +1346,14 @@ module pst_access_edge_regs (
                 logic [63:0] data;
             } bytes;
         } dropped_no_share;
+        struct {
+            struct {
+                logic [63:0] data;
+            } packets;
+            struct {
+                logic [63:0] data;
+            } bytes;
+        } dropped_read_error;
     } rbuf_storage_t;
     rbuf_storage_t rbuf_storage;
 
@@ -1417,6 +1471,18 @@ module pst_access_edge_regs (
             rbuf_storage.dropped_no_share.bytes.data[63:56] <= '0;
         end
     end
+    always_ff @(posedge clk) begin
+        if(decoded_reg_strb.dropped_read_error.packets[0] && !decoded_req_is_wr) begin
+            rbuf_storage.dropped_read_error.packets.data[49:0] <= hwif_in.dropped_read_error.packets.value.next;
+            rbuf_storage.dropped_read_error.packets.data[63:50] <= '0;
+        end
+    end
+    always_ff @(posedge clk) begin
+        if(decoded_reg_strb.dropped_read_error.packets[0] && !decoded_req_is_wr) begin
+            rbuf_storage.dropped_read_error.bytes.data[55:0] <= hwif_in.dropped_read_error.bytes.value.next;
+            rbuf_storage.dropped_read_error.bytes.data[63:56] <= '0;
+        end
+    end
 
     //--------------------------------------------------------------------------
     // Write response
@@ -1468,7 +1534,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h10002;
+            readback_data_var[31:0] = 32'h10003;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;
@@ -1641,6 +1707,12 @@ module pst_access_edge_regs (
         if(rd_mux_addr == 12'he8) begin
             readback_data_var[31:0] = hwif_in.share_in_force.value.next;
         end
+        if(rd_mux_addr == 12'hec) begin
+            readback_data_var[31:0] = field_storage.memory_timeout.cycles.value;
+        end
+        if(rd_mux_addr == 12'hf0) begin
+            readback_data_var[31:0] = hwif_in.memory_lost.memories.next;
+        end
         if(rd_mux_addr == 12'h110) begin
             readback_data_var[31:0] = hwif_in.dropped_runt.packets.value.next[31:0];
         end
@@ -1754,6 +1826,18 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h1ac) begin
             readback_data_var = rbuf_storage.dropped_no_share.bytes.data[63:32];
+        end
+        if(rd_mux_addr == 12'h1b0) begin
+            readback_data_var[31:0] = hwif_in.dropped_read_error.packets.value.next[31:0];
+        end
+        if(rd_mux_addr == 12'h1b4) begin
+            readback_data_var = rbuf_storage.dropped_read_error.packets.data[63:32];
+        end
+        if(rd_mux_addr == 12'h1b8) begin
+            readback_data_var = rbuf_storage.dropped_read_error.bytes.data[31:0];
+        end
+        if(rd_mux_addr == 12'h1bc) begin
+            readback_data_var = rbuf_storage.dropped_read_error.bytes.data[63:32];
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr & ~decoded_req_is_external;

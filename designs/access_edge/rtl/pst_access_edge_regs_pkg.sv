@@ -7,7 +7,7 @@ package pst_access_edge_regs_pkg;
 
     localparam PST_ACCESS_EDGE_REGS_DATA_WIDTH = 32;
     localparam PST_ACCESS_EDGE_REGS_MIN_ADDR_WIDTH = 12;
-    localparam PST_ACCESS_EDGE_REGS_SIZE = 'h1b0;
+    localparam PST_ACCESS_EDGE_REGS_SIZE = 'h1c0;
 
     typedef struct {
         logic [31:0] next;
@@ -282,6 +282,14 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__share_in_force__in_t;
 
     typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__memory_lost__memories__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__memory_lost__memories__in_t memories;
+    } pst_access_edge_regs__memory_lost__in_t;
+
+    typedef struct {
         logic [49:0] next;
     } pst_access_edge_regs__dropped_runt__packets__value__in_t;
 
@@ -479,6 +487,27 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_no_share__in_t;
 
     typedef struct {
+        logic [49:0] next;
+    } pst_access_edge_regs__dropped_read_error__packets__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_read_error__packets__value__in_t value;
+    } pst_access_edge_regs__dropped_read_error__packets__in_t;
+
+    typedef struct {
+        logic [55:0] next;
+    } pst_access_edge_regs__dropped_read_error__bytes__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_read_error__bytes__value__in_t value;
+    } pst_access_edge_regs__dropped_read_error__bytes__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__dropped_read_error__packets__in_t packets;
+        pst_access_edge_regs__dropped_read_error__bytes__in_t bytes;
+    } pst_access_edge_regs__dropped_read_error__in_t;
+
+    typedef struct {
         pst_access_edge_regs__queues__in_t queues;
         pst_access_edge_regs__descriptors__in_t descriptors;
         pst_access_edge_regs__memories__in_t memories;
@@ -502,6 +531,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__share_free__in_t share_free;
         pst_access_edge_regs__share_used__in_t share_used;
         pst_access_edge_regs__share_in_force__in_t share_in_force;
+        pst_access_edge_regs__memory_lost__in_t memory_lost;
         pst_access_edge_regs__dropped_runt__in_t dropped_runt;
         pst_access_edge_regs__dropped_oversize__in_t dropped_oversize;
         pst_access_edge_regs__dropped_bad_queue_id__in_t dropped_bad_queue_id;
@@ -512,6 +542,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__dropped_aqm__in_t dropped_aqm;
         pst_access_edge_regs__marked_packets__in_t marked_packets;
         pst_access_edge_regs__dropped_no_share__in_t dropped_no_share;
+        pst_access_edge_regs__dropped_read_error__in_t dropped_read_error;
     } pst_access_edge_regs__in_t;
 
     typedef struct {
@@ -690,6 +721,14 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__share_reserved__out_t;
 
     typedef struct {
+        logic [31:0] value;
+    } pst_access_edge_regs__memory_timeout__cycles__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__memory_timeout__cycles__out_t cycles;
+    } pst_access_edge_regs__memory_timeout__out_t;
+
+    typedef struct {
         pst_access_edge_regs__queue_index__out_t queue_index;
         pst_access_edge_regs__queue_rate__out_t queue_rate;
         pst_access_edge_regs__queue_burst__out_t queue_burst;
@@ -709,6 +748,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__share_size__out_t share_size;
         pst_access_edge_regs__share_alpha__out_t share_alpha;
         pst_access_edge_regs__share_reserved__out_t share_reserved;
+        pst_access_edge_regs__memory_timeout__out_t memory_timeout;
     } pst_access_edge_regs__out_t;
 
     typedef enum logic [1:0] {

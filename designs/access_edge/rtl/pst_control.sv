@@ -15,7 +15,7 @@ module pst_control
 #(
     parameter int unsigned Queues = 16,             // >= 2
     parameter int unsigned Descriptors = 64,        // shown in a register
-    parameter int unsigned Memories = 1,            // shown in a register
+    parameter int unsigned Memories = 1,            // shown in a register; 1..32
     parameter int unsigned MaxFrameBytes = 1522,    // shown in a register
     parameter int unsigned ClockHz = 220_000_000,   // shown in a register, Hz
     parameter bit          Shaping = 1'b1,          // shown in a register
@@ -103,6 +103,9 @@ module pst_control
     input  logic [DropLast:1][PacketWidth-1:0] dropped_packets_i,
     input  logic [DropLast:1][ByteWidth-1:0] dropped_bytes_i,
     input  logic [      PacketWidth-1:0] marked_packets_i,
+    // memories: cycles that one may be waited for (0: for ever), and those that are lost
+    output logic [                 31:0] memory_timeout_o,
+    input  logic [         Memories-1:0] memory_lost_i,
     // state of the device
     input  logic                         init_done_i
 );
@@ -315,6 +318,7 @@ module pst_control
     out_q       <= out_d;
   end
 
+  assign memory_timeout_o         = hwif_out.memory_timeout.cycles.value;
   assign m_cfg_valid_o            = state_q == Write;
   assign m_cfg_queue_o            = queue_q;
   assign m_cfg_shaper_o           = settings_q.shaper;
@@ -359,6 +363,7 @@ module pst_control
     hwif_in.share_free.value.next      = share_exists ? s_share_free_i : '0;
     hwif_in.share_used.value.next      = share_exists ? s_share_used_i : '0;
     hwif_in.share_in_force.value.next  = share_exists ? s_share_in_force_i : '0;
+    hwif_in.memory_lost.memories.next  = 32'(memory_lost_i);
     hwif_in.status.init_done.next      = init_done_i;
     hwif_in.status.busy.next           = state_q != Idle || pending_q;
     hwif_in.status.refused.next        = refused_q != RefusalAccepted;
@@ -394,6 +399,8 @@ module pst_control
     hwif_in.dropped_aqm.bytes.value.next                 = 56'(dropped_bytes_i[DropAqm]);
     hwif_in.dropped_no_share.packets.value.next          = 50'(dropped_packets_i[DropNoShare]);
     hwif_in.dropped_no_share.bytes.value.next            = 56'(dropped_bytes_i[DropNoShare]);
+    hwif_in.dropped_read_error.packets.value.next        = 50'(dropped_packets_i[DropReadError]);
+    hwif_in.dropped_read_error.bytes.value.next          = 56'(dropped_bytes_i[DropReadError]);
     hwif_in.marked_packets.value.next                    = 50'(marked_packets_i);
   end
 

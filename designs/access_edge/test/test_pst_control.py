@@ -71,6 +71,7 @@ class Bench:
         dut.dropped_packets_i.value = dut.dropped_bytes_i.value = dut.marked_packets_i.value = 0
         dut.m_hierarchy_cfg_ready_i.value = 0
         dut.s_share_free_i.value = dut.s_share_used_i.value = dut.s_share_in_force_i.value = 0
+        dut.memory_lost_i.value = 0
         dut.init_done_i.value = self.init_done
         self.axil = axi_lite_master(dut)
         if stalls:
@@ -151,7 +152,7 @@ async def identity(dut) -> None:
     bench.init_done = 0
     await bench.start()
     expected = {
-        "type": 0x50535401, "version": 0x00010002, "next": 0,
+        "type": 0x50535401, "version": 0x00010003, "next": 0,
         "queues": parameter("Queues", 0), "descriptors": parameter("Descriptors", 0), "memories": parameter("Memories", 0),
         "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0),
         "features": parameter("Shaping", 0)
@@ -172,7 +173,7 @@ async def identity(dut) -> None:
     for address in range(0, 0x1000, 4):  # every access is answered, also where there is nothing and where nothing can be read
         answer = await with_timeout(bench.axil.read(address, 4), 100, "us")
         assert answer.resp == OKAY
-        if address >= 0x1B0:
+        if address >= 0x1C0:
             assert int.from_bytes(answer.data, "little") == 0
             assert (await with_timeout(bench.axil.write(address, bytes(4)), 100, "us")).resp == OKAY
 
@@ -334,6 +335,22 @@ async def drop_counters_are_read_whole(dut) -> None:
             read = [await bench.read(f"dropped_{reason}_{what}") for what in ("packets", "bytes")]
             assert read[0] in packets[since:], f"{reason}: {read[0]:#x} packets have halves of two moments"
             assert read[1] == sizes[packets.index(read[0], since)], f"{reason}: {read[1]:#x} bytes are not of the packets' moment"
+
+
+@cocotb.test()
+async def memories(dut) -> None:
+    """The time-out as it is after reset and as it is written; the lost bits of the memories that there are."""
+    bench, count = Bench(dut), parameter("Memories", 1)
+    await bench.start()
+    assert await bench.read("memory_timeout") == int(dut.memory_timeout_o.value) == 1 << 22
+    for value in (0, 1, 0xFFFF_FFFF, bench.rng.getrandbits(32)):
+        await bench.write("memory_timeout", value)
+        assert await bench.read("memory_timeout") == int(dut.memory_timeout_o.value) == value
+    for value in (0, (1 << count) - 1, bench.rng.getrandbits(count)):
+        dut.memory_lost_i.value = value
+        assert await bench.read("memory_lost") == value
+    await bench.write("memory_lost", 0)
+    assert await bench.read("memory_lost") == value, "software cannot bring a memory back"
 
 
 @cocotb.test()

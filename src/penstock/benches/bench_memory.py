@@ -125,7 +125,9 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
                 "ReadFifoBeats": str(options["read_fifo"]),
             },
             defines={
-                "PST_ADDR_WIDTH": address, "PST_PAIRS": options["pairs"], "PST_DESC_WIDTH": (options["pages"] * count - 1).bit_length(),
+                "PST_ADDR_WIDTH": address,
+                "PST_PAIRS": options["pairs"],
+                "PST_DESC_WIDTH": (options["pages"] * count - 1).bit_length(),
             },  # fmt: skip
             assertions=False,
         ),
@@ -148,12 +150,13 @@ def job_of(options: dict[str, Any]) -> Job:
     """Return the run as the library takes it.
 
     It warms up until each page has been given out: from then on pages come in the order in which they came back. Beside the backlog there
-    are at most twice as many frames as both handlers can have under way: enough for both, few enough that as much goes in as out.
+    are at most twice as many frames as all handlers can have under way: enough for both, few enough that as much goes in as out.
     """
     every = options["pages"] * options["channels"]
     job = Job(
-        warm_up=every, frames=options["packets"], backlog=options["frames"], slack=min(every // 4, (4 * options["outstanding"] + 64) * options["pairs"]),
-        seed=options["seed"], memories=memory_job.job(options, _memory_bytes(options)), pairs=options["pairs"], fifo=ORDERS.index(options["order"]),
+        warm_up=every, frames=options["packets"], backlog=options["frames"], seed=options["seed"],
+        slack=min(every // 4, (4 * options["outstanding"] + 64) * options["pairs"]), pairs=options["pairs"],
+        memories=memory_job.job(options, _memory_bytes(options)), fifo=ORDERS.index(options["order"]),
     )  # fmt: skip
     for job.sizes, (size, weight) in enumerate(sizes_of(options), 1):
         job.size[job.sizes - 1], job.weight[job.sizes - 1] = size, weight
@@ -182,7 +185,7 @@ def run(options: dict[str, Any], path: Path | None, progress: Progress | None) -
         "cycles": result.cycles,
         "packets": result.frames,
         "backlog": result.backlog,
-        "input_waits": round(result.input_waits / result.cycles, 6),
+        "input_waits": round(result.input_waits / result.cycles / options["pairs"], 6),
         "pairs": [{"goodput_bps": round(8 * count / seconds)} for count in result.bytes_of[: options["pairs"]]],
         "assumed": {"clock_mhz": options["clock_mhz"]},
     }

@@ -11,9 +11,10 @@ from penstock.papers import papers
 
 @app.command()
 def paper(
-    name: Annotated[str, typer.Argument(metavar="PAPER", help=" or ".join(papers()) + ".", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="PAPER", help=", ".join(papers()) + ".", show_default=False)],
     figure: Annotated[list[int] | None, typer.Option(help="A figure of it; may be given more than once. All parts unless given.")] = None,
     table: Annotated[list[int] | None, typer.Option(help="A table of it.")] = None,
+    section: Annotated[list[int] | None, typer.Option(help="A section whose claims are tried.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Every point, many runs or long ones, new synthesis: what takes longer.")] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the result; results/PAPER unless given.")] = None,
@@ -33,7 +34,7 @@ def paper(
     from penstock.papers.make import make, output_folder
     from penstock.papers.page import stated_rows
 
-    package, parts = plan(name, figure or [], table or [])
+    package, parts = plan(name, figure or [], table or [], section or [])
     folder = output_folder(name, out)
     with spinner() as building:
         engine.build(building)

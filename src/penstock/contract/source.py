@@ -21,7 +21,7 @@ _NAME = r"^[a-z][a-z0-9_]*$"
 # A file of the project below one of its folders; no part of its path begins with a dot, so there is no way out.
 _FILE = r"^[A-Za-z0-9_]+(/[A-Za-z0-9_][A-Za-z0-9_.]*)+$"
 
-Stage = Literal["classify", "enqueue", "dequeue"]
+Stage = Literal["classify", "enqueue", "dequeue", "output"]
 Stages = Annotated[tuple[Stage, ...], Field(min_length=1)]
 
 

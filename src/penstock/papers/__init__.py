@@ -1,7 +1,8 @@
 """The papers that Penstock builds on, and the commands that make their figures again: one package a paper, of the design that it is about.
 
 A paper is found by being there, `designs/<design>/papers/<paper>/__init__.py`. Its package has `TITLE`, `FIGURES`, `TABLES` (the numbers
-that can be made), `NOT_MADE` (why others cannot be, by `figure 7`) and `make(parts, options, bar, line) -> Made`.
+that can be made), perhaps `SECTIONS` (those whose claims are tried), `NOT_MADE` (why others cannot be, by `figure 7`) and
+`make(parts, options, bar, line) -> Made`.
 """
 
 from dataclasses import dataclass
@@ -25,9 +26,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Part:
-    """A figure or a table, by its number in the paper."""
+    """A figure, a table, or what a section claims, by its number in the paper."""
 
-    kind: str  # figure, table
+    kind: str  # figure, table, section
     number: int
 
     def __str__(self) -> str:
@@ -50,7 +51,7 @@ def papers() -> dict[str, str]:
     return {folder.name.replace("_", "-"): f"penstock.designs.{folder.parents[1].name}.papers.{folder.name}" for folder in found}
 
 
-def plan(paper: str, figures: list[int], tables: list[int]) -> tuple[Any, list[Part]]:
+def plan(paper: str, figures: list[int], tables: list[int], sections: list[int] | None = None) -> tuple[Any, list[Part]]:
     """Return the package of a paper and the parts that were asked for, all of them when none was named. Raises UserError."""
     import importlib
 
@@ -58,12 +59,14 @@ def plan(paper: str, figures: list[int], tables: list[int]) -> tuple[Any, list[P
     if paper not in known_papers:
         raise UserError(f"there is no paper {paper!r}{nearest(paper, known_papers)}")
     package = importlib.import_module(known_papers[paper])
-    for kind, numbers, known in (("figure", figures, package.FIGURES), ("table", tables, package.TABLES)):
+    asked = {"figure": figures, "table": tables, "section": sections or []}
+    known = {"figure": package.FIGURES, "table": package.TABLES, "section": getattr(package, "SECTIONS", ())}
+    for kind, numbers in asked.items():
         for number in numbers:
-            if number not in known:
+            if number not in known[kind]:
                 why = package.NOT_MADE.get(f"{kind} {number}", "")
-                said = f"{paper} has {kind} {', '.join(map(str, known))} to make again"
+                said = f"{paper} has {f'{kind} ' if known[kind] else f'no {kind}'}{', '.join(map(str, known[kind]))} to make again"
                 raise UserError(f"--{kind} {number}: {said}{f'; {kind} {number} {why}' if why else ''}")
-    if not figures and not tables:
-        figures, tables = list(package.FIGURES), list(package.TABLES)
-    return package, [Part("figure", number) for number in sorted(set(figures))] + [Part("table", number) for number in sorted(set(tables))]
+    if not any(asked.values()):
+        asked = {kind: list(numbers) for kind, numbers in known.items()}
+    return package, [Part(kind, number) for kind, numbers in asked.items() for number in sorted(set(numbers))]

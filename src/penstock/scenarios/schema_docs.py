@@ -62,8 +62,9 @@ def table(model: type[BaseModel]) -> str:
     """Return the Markdown table of one model."""
     hints = typing.get_type_hints(model, include_extras=True)
     lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
-    for key, field in model.model_fields.items():
-        lines.append(f"| `{key}` | {_kind(key, hints[key], field)} | {_default(field)} | {field.description} |")
+    for name, field in model.model_fields.items():
+        key = field.alias or name
+        lines.append(f"| `{key}` | {_kind(key, hints[name], field)} | {_default(field)} | {field.description} |")
     for row in getattr(model, "rows_of_parts", tuple)():  # keys that are not fields
         lines.append(f"| {' | '.join(row)} |")
     return "\n".join(lines) + "\n"

@@ -73,6 +73,7 @@ struct Statement {
 struct CounterReport {
     std::uint64_t mismatches = 0;
     std::vector<std::string> findings;
+    std::vector<std::uint32_t> lost_memories;  // that do not answer any more, as the device tells
 };
 
 // A device that a job describes.

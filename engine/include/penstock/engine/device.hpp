@@ -64,6 +64,9 @@ class Observer {
     // Of a device whose verdict on a frame comes after it has been in its queue (an AQM, a deadline): the frame was taken from its queue,
     // to be sent, with a mark or without, or to be dropped. Told of all frames or of none; of none where their order is free.
     virtual void dequeued(std::int64_t cycle, const Fate& fate, bool mark) = 0;
+    // The oldest frame that was taken from this queue and has not left is lost behind it: it could not be read. It may have been sent in
+    // part.
+    virtual void unread(std::int64_t cycle, const Fate& fate) = 0;
     // A frame has left; `first_bit` is the cycle of its first beat. `tag`: what the device carried of its number (Statement::tag_bits).
     virtual void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag) = 0;
     // The same for a device that handles frames without their bytes, so does not rewrite them: the frame with this number (Frame::number)

@@ -104,6 +104,7 @@ class Measurement final : public Observer {
     void classified(std::int64_t cycle, const Fate& fate) override;
     void enqueued(std::int64_t cycle, const Fate& fate) override;
     void dequeued(std::int64_t cycle, const Fate& fate, bool mark) override;
+    void unread(std::int64_t cycle, const Fate& fate) override;
     void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag) override;
     void departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length) override;
     void expect(std::uint32_t queue, bool departure) override;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "penstock/engine/device.hpp"
 #include "penstock/engine/dram_port.hpp"
@@ -16,6 +17,33 @@
 
 namespace penstock::engine {
 
+// What is wrong with a memory for a while, in cycles of the run.
+struct MemoryFault {
+    enum class What : std::uint8_t {
+        Stall,   // it takes and gives nothing
+        Silent,  // it takes what comes, and answers nothing
+        Errors,  // it answers with SLVERR
+    };
+    What what = What::Stall;
+    std::int64_t from = 0, until = INT64_MAX;  // the first cycle, and the first one after
+};
+
+// Of one cycle.
+struct MemoryFaultNow {
+    bool deaf = false, mute = false, errors = false;
+};
+
+inline MemoryFaultNow faults_at(const std::vector<MemoryFault>& faults, std::int64_t now) {
+    MemoryFaultNow found;
+    for (const MemoryFault& fault : faults) {
+        if (now < fault.from || now >= fault.until) continue;
+        found.deaf |= fault.what == MemoryFault::What::Stall;
+        found.mute |= fault.what != MemoryFault::What::Errors;
+        found.errors |= fault.what == MemoryFault::What::Errors;
+    }
+    return found;
+}
+
 struct MemorySettings {
     std::uint64_t bytes = 0;           // a multiple of 4 KiB is usual, of 64 needed
     std::uint32_t read_latency = 40;   // cycles from the address handshake to the first beat at the earliest, >= 1
@@ -23,6 +51,7 @@ struct MemorySettings {
     std::uint32_t gap_permille = 0;    // share of cycles in which it takes and gives nothing, 0..999
     std::uint32_t page_bytes = 0;      // of a page, 0: not known; a burst that begins a page begins a frame
     std::optional<DramSettings> dram;  // a channel of DRAM, in place of the three above
+    std::vector<MemoryFault> faults;   // what it has offered already it goes on to offer
 };
 
 class MemoryModel {
@@ -34,13 +63,14 @@ class MemoryModel {
 
     // Sets the pins that the memory drives in this cycle.
     void drive(pst_axi_pins& pins, std::int64_t now) {
+        if (!settings_.faults.empty()) fault_ = faults_at(settings_.faults, now);
         if (dram_) return drive_dram(pins);
         gap_ = settings_.gap_permille && random_.permille(settings_.gap_permille);
-        pins.awready_i = !gap_ && writes_.size() < kOutstanding;
-        pins.wready_i = !gap_ && !writes_.empty();
-        pins.arready_i = !gap_ && reads_.size() < kOutstanding;
-        pins.bvalid_i = !answers_.empty() && answers_.front() <= now;
-        if (!pins.rvalid_i && !gap_ && !reads_.empty() && reads_.front().ready <= now) present(pins);
+        pins.awready_i = !gap_ && !fault_.deaf && writes_.size() < kOutstanding;
+        pins.wready_i = !gap_ && !fault_.deaf && !writes_.empty();
+        pins.arready_i = !gap_ && !fault_.deaf && reads_.size() < kOutstanding;
+        respond(pins, !answers_.empty() && answers_.front() <= now);
+        if (!pins.rvalid_i && !gap_ && !fault_.mute && !reads_.empty() && reads_.front().ready <= now) present(pins);
     }
     // Takes what was handed over in this cycle. Throws DeviceError when the device breaks the protocol.
     void sample(pst_axi_pins& pins, std::int64_t now) {
@@ -61,8 +91,15 @@ class MemoryModel {
     };
     static constexpr std::size_t kOutstanding = 64;  // of an ideal memory; a channel of DRAM has limits of its own
     static constexpr std::size_t kBursts = 2048;
+    static constexpr std::uint8_t kSlaveError = 2;
 
     void drive_dram(pst_axi_pins& pins);
+    // Offers a write response, if there is one; one that was offered and not taken stays as it is.
+    void respond(pst_axi_pins& pins, bool ready) {
+        if (b_waits_) return;
+        pins.bvalid_i = ready && !fault_.mute;
+        pins.bresp_i = fault_.errors ? kSlaveError : 0;
+    }
     void present(pst_axi_pins& pins);
     void handle(pst_axi_pins& pins, std::int64_t now);
     void check_hold(const pst_axi_pins& pins);
@@ -79,7 +116,8 @@ class MemoryModel {
     Ring<std::int64_t, 2 * kOutstanding> answers_;
     MemoryCounts counts_;
     std::int64_t flip_ = -1;
-    bool gap_ = false;
+    bool gap_ = false, b_waits_ = false;
+    MemoryFaultNow fault_;
     // What the device offered and did not get rid of in the cycle before.
     bool held_ = false, held_aw_ = false, held_w_ = false, held_ar_ = false, held_last_ = false;
     std::uint64_t held_awaddr_ = 0, held_araddr_ = 0, held_strb_ = 0;

@@ -23,6 +23,7 @@ inline constexpr unsigned kOutstanding = 64;  // MaxOutstanding: frames and burs
 inline constexpr unsigned kSkid = 2;          // words in a pst_skid_buffer, and in the handlers' address FIFOs
 inline constexpr unsigned kJobs = 4;          // bursts whose data is still to be sent (pst_rx_handler)
 inline constexpr unsigned kEnqueues = 4;      // frames that are stored, and have not been taken from the rx handler
+inline constexpr unsigned kRefused = 2;       // pages that the rx handler gives back, as the memory has refused their frames
 inline constexpr unsigned kFreed = 4;         // pages that the tx handler gives back, and that have not been taken
 inline constexpr unsigned kPortBeats = 32;    // data FIFO of the fabric at each memory
 inline constexpr unsigned kPortBursts = 16;   // address FIFO of the fabric at each memory

@@ -28,6 +28,8 @@ class PinFace {
     virtual std::uint64_t tag(std::uint32_t /*user*/) const { return 0; }
     // What `user` of an output's last beat says is wrong, or null.
     virtual const char* fault(std::uint32_t user) const = 0;
+    // Whether `user` of an output's last beat says that the frame is damaged: it has not left, and an event tells what became of it.
+    virtual bool damaged(std::uint32_t /*user*/) const { return false; }
     // The last beat of a frame was taken: tells the observer, of each of its copies where it has several destinations.
     virtual void arrived(const Frame& frame, std::int64_t last_bit, std::int64_t now, Observer& observer) const = 0;
     // All event ports of a cycle in which one is valid. True: the observer was told something.

@@ -34,6 +34,7 @@ struct Outcome {
     double run_cpu_seconds = 0;  // of this thread, from the start of the clock to its end
     std::vector<std::string> findings;
     std::vector<MemoryCounts> memories;
+    std::vector<std::uint32_t> lost_memories;  // that do not answer any more
     BusCounts bus;
     LostFrames ingress_lost;
 };

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The head side of all classes: fetches chunks ahead, offers the frames at the classes' heads to the encoder, and sends those that it takes.
+//
+// Chunks of a class come from memory (AXI4 reads of a whole chunk, one id) or from the loop, in order, into its places; headers go on to a
+// short queue of each class, whose front the encoder sees; the data of a frame that it takes are read and sent at once, or not at all when
+// its deadline is over by then. A skip gives back what the class has in memory before the stamp's chunk by one splice, and passes over
+// what stands in its places; what is in its queue already (Lines frames at most) the encoder drops.
+//
+// Throughput: a beat per cycle in and out at any alignment, a frame per cycle, also of one class.
+// Latency:    9 cycles from a chunk's last beat to m_head, 7 from a take to the frame's first beat, when nothing is before it.
+// Order:      FIFO in each class; frames leave in the order in which they are taken.
+// Reset:      all is forgotten; memory, lists and tail have to be reset with it. A walk of Classes cycles follows, then init_done_o.
+module pst_deadline_head
+  import pst_deadline_pkg::*;
+#(
+    parameter int unsigned Classes       = 64,    // 2..256
+    parameter int unsigned ChunkBeats    = 64,    // beats of 64 byte of a chunk: 8, 16, 32, 64
+    parameter int unsigned Places        = 4,     // chunks of a class on the head side, a power of two, 2..16; the longest frame has room in them
+    parameter int unsigned Chunks        = 4096,  // in memory, up to 2^20
+    parameter int unsigned MinFrameBytes = 60,    // >= 8
+    parameter int unsigned MaxFrameBytes = 9600,
+    parameter int unsigned Lines         = 16,    // headers of a class that are at hand, a power of two, 4..64
+    parameter int unsigned Reads         = 16,    // chunks on their way from memory, 2..64
+    parameter int unsigned Decided       = 4,     // frames between decision and data, 2..64
+    localparam int unsigned ClassWidth = $clog2(Classes),
+    localparam int unsigned AddrWidth  = $clog2(Chunks * ChunkBeats) + 6,
+    localparam int unsigned DataWidth  = pst_memory_pkg::DataWidth
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_i,
+    output logic                  init_done_o,
+    input  time_t                 now_i,               // this cycle's number
+    // chunks that pass by memory
+    input  logic                  s_loop_valid_i,
+    output logic                  s_loop_ready_o,
+    input  logic [ClassWidth-1:0] s_loop_class_i,
+    input  serial_t               s_loop_serial_i,
+    input  logic [ DataWidth-1:0] s_loop_data_i,
+    input  logic                  s_loop_last_i,
+    output logic [   Classes-1:0] loop_ok_o,           // nothing in memory or on its way from there, and a place is free
+    output logic [   Classes-1:0] dry_o,               // nothing in memory, on its way from there, or here that is not at the class's head yet
+    // chunks that are in memory now, on their way to the lists
+    input  logic                  s_push_valid_i,
+    output logic                  s_push_ready_o,
+    input  logic [ClassWidth-1:0] s_push_class_i,
+    input  number_t               s_push_number_i,
+    input  logic                  s_push_bad_i,
+    output logic                  m_push_valid_o,
+    input  logic                  m_push_ready_i,
+    output logic [ClassWidth-1:0] m_push_class_o,
+    output number_t               m_push_number_o,
+    output logic                  m_push_bad_o,
+    // lists: the first chunk of a class, answered in order; a chunk comes back; the first `count` of a class do
+    output logic                  m_pop_valid_o,
+    input  logic                  m_pop_ready_i,
+    output logic [ClassWidth-1:0] m_pop_class_o,
+    input  logic                  s_popped_valid_i,
+    input  number_t               s_popped_number_i,
+    input  logic                  s_popped_bad_i,      // its write failed: it is not read, its frames are lost
+    output logic                  m_free_valid_o,
+    input  logic                  m_free_ready_i,
+    output number_t               m_free_number_o,
+    output logic                  m_splice_valid_o,
+    input  logic                  m_splice_ready_i,
+    output logic [ClassWidth-1:0] m_splice_class_o,
+    output logic                  m_splice_all_o,
+    output number_t               m_splice_number_o,
+    output number_t               m_splice_previous_o,
+    output logic [           20:0] m_splice_count_o,
+    // AXI4 read master: a burst is a chunk
+    output logic                  m_axi_arvalid_o,
+    input  logic                  m_axi_arready_i,
+    output logic [ AddrWidth-1:0] m_axi_araddr_o,
+    output logic [           7:0] m_axi_arlen_o,
+    input  logic                  m_axi_rvalid_i,
+    output logic                  m_axi_rready_o,
+    input  logic [ DataWidth-1:0] m_axi_rdata_i,
+    input  logic [           1:0] m_axi_rresp_i,
+    input  logic                  m_axi_rlast_i,
+    // what is over: all frames that begin in chunks before the stamp's serial
+    input  logic                  s_skip_valid_i,
+    output logic                  s_skip_ready_o,
+    input  logic [ClassWidth-1:0] s_skip_class_i,
+    input  stamp_t                s_skip_i,
+    // encoder
+    output logic                  m_head_valid_o,      // a class that the encoder does not have has a frame at its head
+    input  logic                  m_head_ready_i,
+    output logic [ClassWidth-1:0] m_head_class_o,
+    output time_t                 m_head_deadline_o,
+    output logic                  take_ready_o,        // a frame may be taken to be sent
+    input  logic                  take_valid_i,        // the head of a class is taken
+    input  logic [ClassWidth-1:0] take_class_i,
+    input  logic                  take_drop_i,         // it is over
+    output logic                  next_valid_o,        // in the same cycle: the one behind it, if it is at hand
+    output time_t                 next_deadline_o,
+    // frames out
+    output logic                  m_valid_o,
+    input  logic                  m_ready_i,
+    output logic [ DataWidth-1:0] m_data_o,
+    output logic                  m_last_o,
+    output logic [           6:0] m_bytes_last_o,      // of the last beat, 1..64
+    output logic [ClassWidth-1:0] m_class_o,
+    output logic [          15:0] m_user_o,
+    output time_t                 m_deadline_o,
+    // frames that are gone: dropped by the encoder; by the last check; skipped; lost by a memory error
+    output logic                  ev_expired_valid_o,
+    output logic [ClassWidth-1:0] ev_expired_class_o,
+    output logic [          15:0] ev_expired_bytes_o,
+    output logic                  ev_late_valid_o,
+    output logic [ClassWidth-1:0] ev_late_class_o,
+    output logic [          15:0] ev_late_bytes_o,
+    output logic                  ev_passed_valid_o,
+    output logic                  ev_passed_lost_o,    // lost; else skipped
+    output logic [ClassWidth-1:0] ev_passed_class_o,
+    output logic [          31:0] ev_passed_frames_o,
+    output logic [          39:0] ev_passed_bytes_o
+);
+
+  localparam int unsigned PtrWidth    = $clog2(Places) + 1;
+  localparam int unsigned FillWidth   = $clog2(Lines) + 1;
+  localparam int unsigned PlaceWidth  = ClassWidth + PtrWidth - 1;
+  localparam int unsigned RowWidth    = PlaceWidth + $clog2(ChunkBeats) - 1;
+  localparam int unsigned HeaderBeats = most_frames(ChunkBeats, MinFrameBytes) / BeatUnits + 1;
+  localparam int unsigned LineWidth   = HeaderBeats > 1 ? $clog2(HeaderBeats) : 1;
+  localparam int unsigned LevelWidth  = $clog2(Decided + 1);
+  localparam int unsigned MarkWidth   = 16;
+
+  if (Classes < 2 || Classes > 256) begin : g_bad_classes
+    $error("pst_deadline_head: Classes is %0d, allowed: 2..256", Classes);
+  end
+  if (ChunkBeats < 8 || ChunkBeats > 64 || ChunkBeats != 2 ** $clog2(ChunkBeats)) begin : g_bad_chunk
+    $error("pst_deadline_head: ChunkBeats is %0d, allowed: 8, 16, 32, 64", ChunkBeats);
+  end
+  if (Places < 2 || Places > 16 || Places != 2 ** $clog2(Places)) begin : g_bad_places
+    $error("pst_deadline_head: Places is %0d, allowed: 2, 4, 8, 16", Places);
+  end
+  if (Places < most_further(ChunkBeats, MaxFrameBytes) + 1) begin : g_bad_frame
+    $error("pst_deadline_head: a frame of %0d byte can lie in %0d chunks, more than Places (%0d)", MaxFrameBytes,
+           most_further(ChunkBeats, MaxFrameBytes) + 1, Places);
+  end
+  if (Chunks < 4 || Chunks > 2 ** NumberWidth) begin : g_bad_chunks
+    $error("pst_deadline_head: Chunks is %0d, allowed: 4..1048576", Chunks);
+  end
+  if (Lines < 4 || Lines > 64 || Lines != 2 ** $clog2(Lines)) begin : g_bad_lines
+    $error("pst_deadline_head: Lines is %0d, allowed: 4, 8, 16, 32, 64", Lines);
+  end
+  if (Reads < 2 || Reads > 64 || Decided < 2 || Decided > 64) begin : g_bad_queues
+    $error("pst_deadline_head: Reads (%0d) and Decided (%0d) must be 2..64", Reads, Decided);
+  end
+
+  typedef logic [ClassWidth-1:0] class_t;
+  typedef logic [PtrWidth-1:0] ptr_t;
+
+  // ---- Clearing walk ----
+  logic init_q;
+  class_t init_class_q;
+
+  assign init_done_o = !init_q;
+
+  always_ff @(posedge clk_i) begin
+    if (init_q) init_class_q <= init_class_q + 1'b1;
+    if (init_class_q == class_t'(Classes - 1)) init_q <= 1'b0;
+    if (rst_i) begin
+      init_q       <= 1'b1;
+      init_class_q <= '0;
+    end
+  end
+
+  // ---- A skip at a time: it is counted first, then what the class has in memory goes ----
+  typedef enum logic [1:0] {SkipIdle, SkipCount, SkipCut} skip_e;
+  skip_e skip_step_q;
+  class_t skip_class_q;
+  stamp_t skip_q;
+  logic skip_done, skip_hit, cut_done;
+
+  assign s_skip_ready_o      = skip_step_q == SkipIdle && !init_q;
+  assign m_splice_number_o   = skip_q.number;
+  assign m_splice_previous_o = skip_q.previous;
+
+  always_ff @(posedge clk_i) begin
+    case (skip_step_q)
+      SkipIdle:  if (s_skip_valid_i && !init_q) skip_step_q <= SkipCount;
+      SkipCount: if (skip_done) skip_step_q <= skip_hit ? SkipCut : SkipIdle;
+      default:   if (cut_done) skip_step_q <= SkipIdle;
+    endcase
+    if (skip_step_q == SkipIdle) begin
+      skip_class_q <= s_skip_class_i;
+      skip_q       <= s_skip_i;
+    end
+    if (rst_i) skip_step_q <= SkipIdle;
+  end
+
+  // ---- Fetch ----
+  ptr_t [Classes-1:0] given, landed, whole;
+  logic [Classes-1:0] in_memory, loop_ok, read_out;
+  logic release_valid, loop_wanted, loop_given, read_valid, read_ready, read_bad, loop_ready;
+  class_t release_class, read_class;
+  ptr_t loop_place, read_place;
+  serial_t read_serial;
+
+  assign m_push_class_o  = s_push_class_i;
+  assign m_push_number_o = s_push_number_i;
+  assign m_push_bad_o    = s_push_bad_i;
+
+  pst_deadline_fetch #(
+      .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places), .Chunks(Chunks), .Reads(Reads)
+  ) u_fetch (
+      .clk_i, .rst_i, .init_i(init_q), .init_class_i(init_class_q),
+      .given_o(given), .landed_i(landed), .release_valid_i(release_valid), .release_class_i(release_class),
+      .in_memory_o(in_memory), .loop_ok_o(loop_ok),
+      .loop_wanted_i(loop_wanted), .loop_class_i(s_loop_class_i), .loop_serial_i(s_loop_serial_i),
+      .loop_given_o(loop_given), .loop_place_o(loop_place),
+      .s_push_valid_i, .s_push_ready_o, .s_push_class_i, .m_push_valid_o, .m_push_ready_i,
+      .m_pop_valid_o, .m_pop_ready_i, .m_pop_class_o, .s_popped_valid_i, .s_popped_number_i, .s_popped_bad_i,
+      .m_splice_valid_o, .m_splice_ready_i, .m_splice_class_o, .m_splice_all_o, .m_splice_count_o,
+      .cut_valid_i(skip_step_q == SkipCut), .cut_done_o(cut_done), .cut_class_i(skip_class_q), .cut_serial_i(skip_q.serial),
+      .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_araddr_o, .m_axi_arlen_o,
+      .m_read_valid_o(read_valid), .m_read_ready_i(read_ready), .m_read_class_o(read_class), .m_read_place_o(read_place),
+      .m_read_serial_o(read_serial), .m_read_bad_o(read_bad),
+      .m_free_valid_o, .m_free_ready_i, .m_free_number_o
+  );
+
+  // ---- Landing ----
+  logic landed_valid, word_read, word_bad, word_bank, word_cut, line_read, data_read;
+  class_t landed_class;
+  logic [PlaceWidth-1:0] word_place, line_place;
+  meta_t word_meta;
+  serial_t word_serial;
+  logic [LineWidth-1:0] line_beat;
+  logic [DataWidth-1:0] line;
+  logic [1:0][RowWidth-1:0] data_row;
+  logic [1:0][DataWidth-1:0] data;
+
+  assign s_loop_ready_o = loop_ready;
+
+  pst_deadline_land #(
+      .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places), .HeaderBeats(HeaderBeats)
+  ) u_land (
+      .clk_i, .rst_i,
+      .s_read_valid_i(read_valid), .s_read_ready_o(read_ready), .s_read_class_i(read_class), .s_read_place_i(read_place),
+      .s_read_serial_i(read_serial), .s_read_bad_i(read_bad),
+      .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rdata_i, .m_axi_rresp_i, .m_axi_rlast_i,
+      .s_loop_valid_i, .s_loop_ready_o(loop_ready), .s_loop_class_i, .s_loop_serial_i, .s_loop_data_i, .s_loop_last_i,
+      .loop_wanted_o(loop_wanted), .loop_given_i(loop_given), .loop_place_i(loop_place),
+      .landed_valid_o(landed_valid), .landed_class_o(landed_class), .landed_o(landed), .whole_o(whole),
+      .word_read_i(word_read), .word_place_i(word_place), .word_meta_o(word_meta), .word_serial_o(word_serial), .word_bad_o(word_bad),
+      .word_bank_o(word_bank), .word_cut_o(word_cut),
+      .line_read_i(line_read), .line_place_i(line_place), .line_beat_i(line_beat), .line_o(line),
+      .data_read_i(data_read), .data_row_i(data_row), .data_o(data)
+  );
+
+  always_comb begin
+    for (int unsigned c = 0; c < Classes; c++) dry_o[c] = read_out[c] && !in_memory[c] && landed[c] == given[c];
+  end
+  assign loop_ok_o = loop_ok;
+
+  // ---- Headers, one by one ----
+  logic line_valid, line_skip, line_bank, line_first, line_last, passed_valid, passed_ready;
+  class_t line_class, asked_class, passed_class;
+  logic [PtrWidth-2:0] line_at;
+  header_t line_header;
+  meta_t line_meta;
+  logic [FillWidth-1:0] taken_count;
+
+  pst_deadline_lines #(
+      .Classes(Classes), .Places(Places), .HeaderBeats(HeaderBeats), .Lines(Lines)
+  ) u_lines (
+      .clk_i, .rst_i, .init_i(init_q), .init_class_i(init_class_q),
+      .landed_valid_i(landed_valid), .landed_class_i(landed_class), .landed_i(landed), .whole_i(whole), .read_o(read_out),
+      .word_read_o(word_read), .word_place_o(word_place), .word_meta_i(word_meta), .word_serial_i(word_serial), .word_bad_i(word_bad),
+      .word_bank_i(word_bank), .word_cut_i(word_cut),
+      .line_read_o(line_read), .line_place_o(line_place), .line_beat_o(line_beat), .line_i(line),
+      .taken_valid_i(take_valid_i), .taken_class_i(take_class_i), .asked_class_o(asked_class), .taken_count_i(taken_count),
+      .passed_valid_o(passed_valid), .passed_ready_i(passed_ready), .passed_class_o(passed_class),
+      .skip_valid_i(skip_step_q == SkipCount), .skip_class_i(skip_class_q), .skip_serial_i(skip_q.serial),
+      .skip_done_i(skip_done), .skip_hit_i(skip_hit),
+      .m_valid_o(line_valid), .m_skip_o(line_skip), .m_class_o(line_class), .m_place_o(line_at), .m_header_o(line_header),
+      .m_meta_o(line_meta), .m_bank_o(line_bank), .m_first_o(line_first), .m_last_o(line_last)
+  );
+
+  logic frame_valid, frame_drop, frame_last, frame_bank;
+  class_t frame_class;
+  logic [PtrWidth-2:0] frame_place;
+  logic [9:0] frame_start;
+  logic [6:0] frame_beats;
+  header_t frame_header;
+  logic [LevelWidth-1:0] waiting;
+
+  pst_deadline_queues #(
+      .Classes(Classes), .Places(Places), .Lines(Lines), .Decided(Decided)
+  ) u_queues (
+      .clk_i, .rst_i, .init_i(init_q), .init_class_i(init_class_q),
+      .s_valid_i(line_valid), .s_skip_i(line_skip), .s_class_i(line_class), .s_place_i(line_at), .s_header_i(line_header),
+      .s_meta_i(line_meta), .s_bank_i(line_bank), .s_first_i(line_first), .s_last_i(line_last),
+      .skip_frames_i(skip_q.frames), .skip_bytes_i(skip_q.bytes), .skip_done_o(skip_done), .skip_hit_o(skip_hit),
+      .ev_passed_valid_o, .ev_passed_lost_o, .ev_passed_class_o, .ev_passed_frames_o, .ev_passed_bytes_o,
+      .m_head_valid_o, .m_head_ready_i, .m_head_class_o, .m_head_deadline_o,
+      .take_ready_o, .take_valid_i, .take_class_i, .take_drop_i, .next_valid_o, .next_deadline_o,
+      .asked_class_i(asked_class), .taken_count_o(taken_count),
+      .m_frame_valid_o(frame_valid), .m_frame_drop_o(frame_drop), .m_frame_last_o(frame_last), .m_frame_class_o(frame_class),
+      .m_frame_place_o(frame_place), .m_frame_start_o(frame_start), .m_frame_beats_o(frame_beats), .m_frame_bank_o(frame_bank),
+      .m_frame_header_o(frame_header), .waiting_i(waiting)
+  );
+
+  assign ev_expired_valid_o = frame_valid && frame_drop;
+  assign ev_expired_class_o = frame_class;
+  assign ev_expired_bytes_o = frame_header.bytes;
+
+  // ---- Frames to send ----
+  typedef struct packed {
+    class_t              class_id;
+    logic [PtrWidth-2:0] place;
+    logic [9:0]          start;
+    logic [6:0]          beats;
+    logic                bank;
+    header_t             header;
+  } frame_t;
+
+  frame_t frame;
+  logic send_valid, send_done, unused_room;
+
+  pst_fifo #(
+      .Width($bits(frame_t)), .Depth(Decided)
+  ) u_decided (
+      .clk_i, .rst_i,
+      .s_valid_i(frame_valid && !frame_drop), .s_ready_o(unused_room),
+      .s_data_i({frame_class, frame_place, frame_start, frame_beats, frame_bank, frame_header}),
+      .m_valid_o(send_valid), .m_ready_i(send_done), .m_data_o(frame), .level_o(waiting)
+  );
+
+  pst_deadline_sender #(
+      .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places)
+  ) u_sender (
+      .clk_i, .rst_i, .now_i,
+      .s_frame_valid_i(send_valid), .s_frame_ready_o(send_done), .s_frame_class_i(frame.class_id), .s_frame_place_i(frame.place),
+      .s_frame_start_i(frame.start), .s_frame_beats_i(frame.beats), .s_frame_bank_i(frame.bank), .s_frame_header_i(frame.header),
+      .data_read_o(data_read), .data_row_o(data_row), .data_i(data),
+      .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
+      .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o
+  );
+
+  // ---- Places come back when the frames that were decided before have been read: a mark says how many that were ----
+  typedef logic [MarkWidth-1:0] mark_t;
+  mark_t decided_q, sent_q, back_mark, back_ahead;
+  logic back_valid, back_room, give_back;
+
+  assign give_back     = frame_valid && frame_last;
+  assign passed_ready  = !give_back;
+  assign back_ahead    = sent_q - back_mark;
+  assign release_valid = back_valid && !back_ahead[MarkWidth-1];
+
+  always_ff @(posedge clk_i) begin
+    decided_q <= decided_q + mark_t'(take_valid_i && !take_drop_i);
+    sent_q    <= sent_q + mark_t'(send_valid && send_done);
+    if (rst_i) begin
+      decided_q <= '0;
+      sent_q    <= '0;
+    end
+  end
+
+  pst_ram_fifo #(
+      .Width(ClassWidth + MarkWidth), .Depth(2 ** $clog2(Classes * Places))
+  ) u_back (
+      .clk_i, .rst_i,
+      .s_valid_i(give_back || passed_valid), .s_ready_o(back_room), .s_data_i({give_back ? frame_class : passed_class, decided_q}),
+      .s_commit_i(1'b1), .s_rewind_i(1'b0), .s_overrun_o(),
+      .m_valid_o(back_valid), .m_ready_i(release_valid), .m_data_o({release_class, back_mark})
+  );
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_decided_has_room : assert (unused_room || !frame_valid || frame_drop);
+      a_back_has_room : assert (back_room || !(give_back || passed_valid));
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The next frames of each class, ready to be taken: a short queue of each, the heads of those that the encoder does not have, and the takes.
+//
+// A header gets its place in the data here: frames follow each other, the first of a chunk begins behind what belongs to the chunk before.
+// All frames of a class are counted here, in order: those that are handed over, and those that a skip or a lost chunk leaves out.
+//
+// Throughput: a frame in and a take per cycle, also of one class. Latency: 2 cycles from a header to m_head; 1 from a take to m_frame.
+// Reset: all is forgotten; class memories are cleared by the walk of the module above.
+module pst_deadline_queues
+  import pst_deadline_pkg::*;
+#(
+    parameter int unsigned Classes = 64,
+    parameter int unsigned Places  = 4,
+    parameter int unsigned Lines   = 16,
+    parameter int unsigned Decided = 4,
+    localparam int unsigned ClassWidth = $clog2(Classes),
+    localparam int unsigned PtrWidth   = $clog2(Places) + 1,
+    localparam int unsigned FillWidth  = $clog2(Lines) + 1
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_i,
+    input  logic                  init_i,
+    input  logic [ClassWidth-1:0] init_class_i,
+    // headers, or the skip
+    input  logic                  s_valid_i,
+    input  logic                  s_skip_i,
+    input  logic [ClassWidth-1:0] s_class_i,
+    input  logic [  PtrWidth-2:0] s_place_i,
+    input  header_t               s_header_i,
+    input  meta_t                 s_meta_i,
+    input  logic                  s_bank_i,
+    input  logic                  s_first_i,
+    input  logic                  s_last_i,
+    // the skip: frames and bytes of the class before it; what it found
+    input  logic [          31:0] skip_frames_i,
+    input  logic [          39:0] skip_bytes_i,
+    output logic                  skip_done_o,
+    output logic                  skip_hit_o,        // there were frames left
+    // frames that went by
+    output logic                  ev_passed_valid_o,
+    output logic                  ev_passed_lost_o,
+    output logic [ClassWidth-1:0] ev_passed_class_o,
+    output logic [          31:0] ev_passed_frames_o,
+    output logic [          39:0] ev_passed_bytes_o,
+    // encoder
+    output logic                  m_head_valid_o,
+    input  logic                  m_head_ready_i,
+    output logic [ClassWidth-1:0] m_head_class_o,
+    output time_t                 m_head_deadline_o,
+    output logic                  take_ready_o,
+    input  logic                  take_valid_i,
+    input  logic [ClassWidth-1:0] take_class_i,
+    input  logic                  take_drop_i,
+    output logic                  next_valid_o,
+    output time_t                 next_deadline_o,
+    // frames that a class had taken, modulo 2 * Lines
+    input  logic [ClassWidth-1:0] asked_class_i,
+    output logic [ FillWidth-1:0] taken_count_o,
+    // a frame that is taken to be sent, or dropped
+    output logic                  m_frame_valid_o,
+    output logic                  m_frame_drop_o,
+    output logic                  m_frame_last_o,    // the last of its chunk: the place comes back
+    output logic [ClassWidth-1:0] m_frame_class_o,
+    output logic [  PtrWidth-2:0] m_frame_place_o,
+    output logic [           9:0] m_frame_start_o,   // unit of the chunk's data
+    output logic [           6:0] m_frame_beats_o,   // beats of data in the chunk
+    output logic                  m_frame_bank_o,    // of the chunk's first data beat
+    output header_t               m_frame_header_o,
+    input  logic [$clog2(Decided+1)-1:0] waiting_i   // frames that wait to be sent
+);
+
+  typedef logic [ClassWidth-1:0] class_t;
+  typedef logic [FillWidth-1:0] fill_t;
+  typedef logic [ClassWidth+FillWidth-2:0] slot_t;
+
+  typedef struct packed {
+    logic [31:0] frames;
+    logic [39:0] bytes;
+  } count_t;
+
+  typedef struct packed {
+    logic                last;
+    logic [PtrWidth-2:0] place;
+    logic [9:0]          start;
+    logic [6:0]          beats;
+    logic                bank;
+    header_t             header;
+  } entry_t;
+
+  entry_t entry_mem[Classes*Lines];
+  time_t deadline_mem[Classes*Lines];   // of the entries: more of them are looked at
+  fill_t put_mem[Classes];
+  fill_t taken_mem[Classes];
+  count_t count_mem[Classes];
+  logic [9:0] start_mem[Classes];
+
+  function automatic slot_t slot(class_t class_id, fill_t at);
+    return {class_id, at[FillWidth-2:0]};
+  endfunction
+
+  // ---- A header comes: where its frame begins, what was lost before it ----
+  count_t counted, skip, left, lost, counted_new;
+  entry_t entry;
+  logic put, hit, some_lost, count_we;
+  fill_t put_at;
+
+  assign counted = count_mem[s_class_i];
+  assign skip    = '{frames: skip_frames_i, bytes: skip_bytes_i};
+  assign put     = s_valid_i && !s_skip_i;
+  assign put_at  = put_mem[s_class_i];
+
+  always_comb begin
+    left.frames = skip.frames - counted.frames;
+    left.bytes  = skip.bytes - counted.bytes;
+    hit         = !left.frames[31] && left.frames != '0;
+
+    lost.frames = 32'(s_meta_i.frames_before - counted.frames[10:0]);
+    lost.bytes  = 40'(s_meta_i.bytes_before - counted.bytes[23:0]);
+    some_lost   = s_first_i && lost.frames != '0;
+
+    counted_new = counted;
+    if (s_skip_i) begin
+      if (hit) counted_new = skip;
+    end else begin
+      counted_new.frames = counted.frames + (s_first_i ? lost.frames : '0) + 32'd1;
+      counted_new.bytes  = counted.bytes + (s_first_i ? lost.bytes : '0) + 40'(s_header_i.bytes);
+    end
+    count_we = s_valid_i;
+
+    entry.last   = s_last_i;
+    entry.place  = s_place_i;
+    entry.start  = s_first_i ? s_meta_i.front : start_mem[s_class_i];
+    entry.beats  = 7'((s_meta_i.data_units + 10'd7) >> 3);
+    entry.bank   = s_bank_i;
+    entry.header = s_header_i;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (put) begin
+      entry_mem[slot(s_class_i, put_at)]    <= entry;
+      deadline_mem[slot(s_class_i, put_at)] <= s_header_i.deadline;
+      start_mem[s_class_i]                  <= entry.start + 10'(units_of(s_header_i.bytes));
+    end
+    if (init_i || put) put_mem[init_i ? init_class_i : s_class_i] <= init_i ? '0 : put_at + 1'b1;
+    if (init_i || count_we) count_mem[init_i ? init_class_i : s_class_i] <= init_i ? '0 : counted_new;
+  end
+
+  always_ff @(posedge clk_i) begin
+    ev_passed_valid_o  <= s_valid_i && (s_skip_i ? hit : some_lost);
+    ev_passed_lost_o   <= !s_skip_i;
+    ev_passed_class_o  <= s_class_i;
+    ev_passed_frames_o <= s_skip_i ? left.frames : lost.frames;
+    ev_passed_bytes_o  <= s_skip_i ? left.bytes : lost.bytes;
+    skip_done_o        <= s_valid_i && s_skip_i;
+    skip_hit_o         <= hit;
+    if (rst_i) begin
+      ev_passed_valid_o <= 1'b0;
+      skip_done_o       <= 1'b0;
+    end
+  end
+
+  // ---- Takes ----
+  logic [Classes-1:0] filled_q, shown_q;
+  fill_t take_at;
+
+  assign take_at         = taken_mem[take_class_i];
+  assign next_valid_o    = put_mem[take_class_i] - take_at != fill_t'(1);
+  assign next_deadline_o = deadline_mem[slot(take_class_i, take_at + 1'b1)];
+  assign taken_count_o   = taken_mem[asked_class_i];
+
+  logic frame_valid_q, frame_drop_q;
+  class_t frame_class_q;
+  fill_t frame_at_q;
+  entry_t frame;
+
+  assign take_ready_o = 32'(waiting_i) + 32'(frame_valid_q && !frame_drop_q) < Decided;
+
+  always_ff @(posedge clk_i) begin
+    if (init_i || take_valid_i) taken_mem[init_i ? init_class_i : take_class_i] <= init_i ? '0 : take_at + 1'b1;
+    frame_valid_q <= take_valid_i;
+    frame_drop_q  <= take_drop_i;
+    frame_class_q <= take_class_i;
+    frame_at_q    <= take_at;
+    if (rst_i) frame_valid_q <= 1'b0;
+  end
+
+  assign frame            = entry_mem[slot(frame_class_q, frame_at_q)];
+  assign m_frame_valid_o  = frame_valid_q;
+  assign m_frame_drop_o   = frame_drop_q;
+  assign m_frame_class_o  = frame_class_q;
+  assign m_frame_last_o   = frame.last;
+  assign m_frame_place_o  = frame.place;
+  assign m_frame_start_o  = frame.start;
+  assign m_frame_beats_o  = frame.beats;
+  assign m_frame_bank_o   = frame.bank;
+  assign m_frame_header_o = frame.header;
+
+  // ---- Heads of classes that the encoder does not have ----
+  logic pick_valid, pick_take, head_valid_q, found_valid_q, head_room;
+  class_t pick_class, found_class_q, head_class_q;
+  time_t head_deadline_q;
+
+  pst_deadline_pick #(
+      .Classes(Classes)
+  ) u_pick (
+      .clk_i,
+      .rst_i,
+      .request_i(filled_q & ~shown_q),
+      .take_i   (pick_take),
+      .valid_o  (pick_valid),
+      .class_o  (pick_class)
+  );
+
+  assign head_room = !head_valid_q || m_head_ready_i;
+  assign pick_take = pick_valid && (!found_valid_q || head_room);
+
+  always_ff @(posedge clk_i) begin
+    if (pick_take) found_class_q <= pick_class;
+    found_valid_q <= pick_take || (found_valid_q && !head_room);
+    if (head_room) begin
+      head_valid_q    <= found_valid_q;
+      head_class_q    <= found_class_q;
+      head_deadline_q <= deadline_mem[slot(found_class_q, taken_mem[found_class_q])];
+    end
+    if (take_valid_i && !next_valid_o) begin
+      filled_q[take_class_i] <= 1'b0;
+      shown_q[take_class_i]  <= 1'b0;
+    end
+    if (put) filled_q[s_class_i] <= 1'b1;
+    if (pick_take) shown_q[pick_class] <= 1'b1;
+    if (rst_i) begin
+      found_valid_q <= 1'b0;
+      head_valid_q  <= 1'b0;
+      filled_q      <= '0;
+      shown_q       <= '0;
+    end
+  end
+
+  assign m_head_valid_o    = head_valid_q;
+  assign m_head_class_o    = head_class_q;
+  assign m_head_deadline_o = head_deadline_q;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i && !init_i) begin
+      if (put) a_queue_has_room : assert (put_at - taken_mem[s_class_i] < fill_t'(Lines));
+      if (take_valid_i) begin
+        a_taken_is_there : assert (put_mem[take_class_i] != take_at && shown_q[take_class_i])
+        else $error("class %0d is taken, and has no head", take_class_i);
+        a_send_has_room : assert (take_drop_i || take_ready_o);
+      end
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,177 @@
+"""The access edge when its memories stall, answer with errors, or never again: nothing hangs or leaks, each loss has a counted reason,
+service resumes; on both engines, in every cycle the same.
+"""
+
+import random
+from typing import Any
+
+import pytest
+
+from penstock.designs import configs
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.testing import twins
+from penstock.engine import engine
+from penstock.hardware import verilate
+from penstock.testing.testkit import seed
+
+JOBS = 16
+TIMEOUT = 3000  # cycles; memories of these jobs answer within 400, or they have a fault
+
+
+def traffic(queues: list[int], bps: float = 20e9, sizes: list[tuple[int, int]] | None = None, duration: int = 60_000) -> dict[str, Any]:
+    """Return a job without its device and its seed: frames of all sizes to queues that are not shaped."""
+    return {
+        "duration_cycles": duration,
+        "drain": True,
+        "max_cycles": duration + 400_000,
+        "quiet_cycles": 50_000,
+        "ingress_bps": 100e9,
+        "egress_bps": 100e9,
+        "register_writes": [(registers.address("memory_timeout"), TIMEOUT)],
+        "sources": [
+            {"kind": "poisson", "queues": queues, "pick": "random", "bps": bps, "sizes": sizes or [(60, 3), (200, 2), (590, 2), (1514, 2)]}
+        ],
+        "sample_queues": queues[:16],
+        "keep_departures": True,
+    }
+
+
+def with_faults(device: dict[str, Any], faults: list[list[dict[str, Any]]]) -> dict[str, Any]:
+    """Return key `device` of a job with faults, a list for each memory."""
+    return device | {"memories": [memory | {"faults": own} for memory, own in zip(device["memories"], faults, strict=True)]}
+
+
+def both(config: Any, job: dict[str, Any], faults: list[list[dict[str, Any]]], gaps: int = 0) -> dict[str, Any]:
+    """Run a job on both engines, which must agree and find nothing wrong; return the result."""
+    timing = {"read_latency": 44, "write_latency": 22, "gap_permille": gaps}
+    library = verilate.build_device(config, print)
+    rtl, model = (engine.run(job | {"device": with_faults(twins.device(config, where, timing), faults)}) for where in (library, None))
+    assert twins.differences(rtl, model) == []
+    assert rtl["memory"] == model["memory"]
+    for one in (rtl, model):
+        assert one["findings"] == [] and one["conservation_ok"], one["findings"]
+    return rtl
+
+
+def lost(result: dict[str, Any]) -> dict[str, int]:
+    return {reason: count for reason, count in result["packets"]["dropped"].items() if count}
+
+
+def test_engines_are_equal_whatever_the_memories_do() -> None:
+    """Random jobs, and random faults at random moments."""
+    config = configs.load("tiny_16")
+    reasons: dict[str, int] = {}
+    memories_lost = 0
+    for number in range(seed(), seed() + JOBS):
+        print(f"seed {number}")
+        rng = random.Random(number)
+        job, timing = twins.random_job(config, number)
+        job["register_writes"] = [(registers.address("memory_timeout"), rng.choice([1000, TIMEOUT])), *job["register_writes"]]
+        faults: list[list[dict[str, Any]]] = [[], []]
+        for _ in range(rng.choice([1, 2, 4])):
+            begin = rng.randrange(job["duration_cycles"])
+            what = rng.choice(["stall", "errors", "silent"])
+            until = {} if what == "silent" and rng.random() < 0.3 else {"until": begin + rng.choice([1, 30, 800, 2000, 5000])}
+            rng.choice(faults).append({"what": what, "from": begin, **until})
+        library = verilate.build_device(config, print)
+        devices = (with_faults(twins.device(config, where, timing), faults) for where in (library, None))
+        rtl, model = (engine.run(job | {"device": device}) for device in devices)
+        assert twins.differences(rtl, model) == [], f"seed {number}"
+        assert rtl["memory"] == model["memory"], f"seed {number}"
+        for one in (rtl, model):
+            assert one["findings"] == [] and one["conservation_ok"], f"seed {number}"
+        memories_lost += sum(memory["lost"] for memory in rtl["memory"])
+        for reason, count in lost(rtl).items():
+            reasons[reason] = reasons.get(reason, 0) + count
+    print(reasons, memories_lost)
+    assert reasons["read_error"] > 20 and reasons["bad_frame"] > 20 and memories_lost > 1
+
+
+def test_a_stall_is_survived() -> None:
+    """The first memory takes and gives nothing for almost the time-out: nothing is lost but what finds no page; service resumes."""
+    config = configs.load("tiny_16")
+    rng = random.Random(seed())
+    begin = rng.randrange(10_000, 40_000)
+    print(f"seed {seed()}: from cycle {begin}")
+    job = {"seed": seed(), **traffic(list(range(16)))}
+    result = both(config, job, [[{"what": "stall", "from": begin, "until": begin + TIMEOUT - 100}], []])
+    assert set(lost(result)) <= {"no_page"}, "a stall costs what finds no page, no more"
+    assert not any(memory["lost"] for memory in result["memory"]) and result["drained"]
+    late = result["departures"]["cycle"] > begin + TIMEOUT + 5000
+    assert late.any() and result["latency_cycles"][late].max() < 3000, "service does not resume"
+
+
+def test_errors_for_a_while() -> None:
+    """Frames that are written or read meanwhile are lost, with their reasons, half sent ones too; all others come out whole."""
+    config = configs.load("tiny_16")
+    rng = random.Random(seed())
+    windows = [{"what": "errors", "from": at, "until": at + rng.choice([20, 100, 1000])} for at in range(rng.randrange(5000), 60_000, 6000)]
+    print(f"seed {seed()}: {windows}")
+    result = both(config, {"seed": seed(), **traffic(list(range(16)), sizes=[(1514, 1), (250, 1)])}, [windows, windows])
+    found = lost(result)
+    assert set(found) <= {"bad_frame", "read_error", "no_page"} and min(found["bad_frame"], found["read_error"]) > 5, found
+    assert result["drained"] and not any(memory["lost"] for memory in result["memory"])
+
+
+@pytest.mark.parametrize("name", ["tiny_16", "tiny_codel_16"])
+def test_silence_of_one_memory(name: str) -> None:
+    """From a random moment on one memory answers no more: the device goes on with the other one, and late answers do no harm."""
+    config = configs.load(name)
+    for number in range(seed(), seed() + 3):
+        rng = random.Random(number)
+        begin, which = rng.randrange(5000, 30_000), rng.randrange(2)
+        wakes = rng.choice([{}, {"until": begin + TIMEOUT + rng.randrange(5000)}])
+        print(f"seed {number}: memory {which} from cycle {begin} {wakes}")
+        faults: list[list[dict[str, Any]]] = [[], []]
+        faults[which] = [{"what": "silent", "from": begin, **wakes}]
+        # Small frames fit into both memories, large ones into the first.
+        job = {"seed": number, **traffic(list(range(16)), bps=8e9, sizes=[(60, 3), (200, 2), (1000, 1)])}
+        result = both(config, job, faults)
+        assert [memory["lost"] for memory in result["memory"]] == [which == 0, which == 1]
+        assert result["drained"] and set(lost(result)) <= {"bad_frame", "read_error", "no_page", "aqm"}
+        after = result["departures"]["cycle"] > begin + TIMEOUT + 5000
+        assert after.sum() > 200 and result["latency_cycles"][after].max() < 2000, "the other memory is not enough"
+
+
+def test_all_memories_fall_silent() -> None:
+    """Nothing hangs: every frame has its fate, the drain ends, and the registers tell."""
+    config = configs.load("tiny_16")
+    rng = random.Random(seed())
+    faults = [[{"what": "silent", "from": rng.randrange(5000, 20_000)}] for _ in config.channels]
+    print(f"seed {seed()}: {faults}")
+    result = both(config, {"seed": seed(), **traffic(list(range(16)))}, faults)
+    assert all(memory["lost"] for memory in result["memory"]) and result["drained"]
+    assert result["packets"]["dropped"]["no_page"] > 1000 and result["packets"]["queued"] == 0
+
+
+def full_job(config: Any, queues: int, opens: int, duration: int, bps: float) -> dict[str, Any]:
+    """Return a job in which closed gates fill every page, until they open in cycle `opens`."""
+    closed = [w for queue in range(queues) for w in registers.queue_writes(queue, 0, 0, 65_535, (1 << 24) - 1, config.clock_hz)]
+    opened = [(opens, *w) for q in range(queues) for w in registers.queue_writes(q, None, 0, 65_535, (1 << 24) - 1, config.clock_hz)]
+    job = {"seed": seed(), **traffic(list(range(queues)), bps=bps, duration=duration)}
+    return job | {"register_writes": job["register_writes"] + closed, "timed_register_writes": opened}
+
+
+def check_full(result: dict[str, Any], opens: int) -> None:
+    assert set(lost(result)) == {"no_page"} and result["drained"] and result["findings"] == [] and result["conservation_ok"]
+    assert not any(memory["lost"] for memory in result["memory"]), "a memory that nobody asks is not lost"
+    left = result["departures"]["cycle"]
+    assert left.min() >= opens and (left > opens + (result["cycles"] - opens) // 2).sum() > 50, "service does not resume"
+
+
+def test_a_full_buffer() -> None:
+    """Every page is taken for long: what comes is lost with its reason; then all leave, and service goes on as before."""
+    config = configs.load("tiny_16")
+    check_full(both(config, full_job(config, 8, 150_000, 200_000, 3e9), [[], []], gaps=50), 150_000)
+
+
+@pytest.mark.parametrize("where", ["model", pytest.param("rtl", marks=pytest.mark.slow)])
+def test_full_for_more_than_a_second(where: str) -> None:
+    """The same for a second and more of the device's time."""
+    config = configs.load("demo_64")
+    job = full_job(config, 8, 12_000_000, 14_000_000, 30e6) | {"ingress_bps": 1e9, "egress_bps": 1e9}
+    library = verilate.build_device(config, print) if where == "rtl" else None
+    timing = {"read_latency": 2, "write_latency": 1, "gap_permille": 0}
+    result = engine.run(job | {"device": twins.device(config, library, timing)})
+    assert result["packets"]["dropped"]["no_page"] > 2000
+    check_full(result, 12_000_000)

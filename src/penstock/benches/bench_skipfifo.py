@@ -1,0 +1,187 @@
+"""`bench skipfifo`: how much of the memories' bandwidth the deadline port uses, on the verilated hardware; every frame is checked.
+
+Frames of all classes go in and come out as fast as they can, with a backlog between the two that is larger than what waits on the chip: so
+each frame is written to memory and read from there. No deadline is over.
+"""
+
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from penstock.benches import memory_job
+from penstock.command_line.options import nothing_left, take_number
+from penstock.designs.design import Bench
+from penstock.engine import memories
+from penstock.errors import UserError
+from penstock.hardware import library, verilate
+from penstock.paths import BLOCKS
+
+FRAMES = 30_000
+SHORTEST, LONGEST = 60, 9600
+IMIX = ((60, 7), (590, 4), (1514, 1))  # without FCS
+CHUNKS = 2048  # of each memory
+HEADER_BYTES = 8
+KEYS = (*memory_job.KEYS, "packet_bytes", "packets", "classes", "chunk_bytes", "places", "outstanding")
+
+Progress = Callable[[int, int], None]
+
+_MOST_SIZES = 4
+
+
+class Job(ctypes.Structure):
+    """pst_skipfifo_job of engine/src/shim_skipfifo.cpp."""
+
+    _fields_ = [
+        *((name, ctypes.c_uint64) for name in ("warm_up", "frames", "backlog", "slack", "seed")),
+        ("memories", memory_job.Memories),
+        ("sizes", ctypes.c_uint32),
+        ("size", ctypes.c_uint32 * _MOST_SIZES),
+        ("weight", ctypes.c_uint32 * _MOST_SIZES),
+    ]
+
+
+class Result(ctypes.Structure):
+    """pst_skipfifo_result of engine/src/shim_skipfifo.cpp."""
+
+    _fields_ = [
+        *((name, ctypes.c_uint64) for name in ("cycles", "frames", "bytes", "frames_in", "bytes_in", "input_waits", "output_waits")),
+        ("memories", memory_job.Counts),
+        ("backlog", ctypes.c_uint64),
+        ("error", ctypes.c_char * 200),
+    ]
+
+
+def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
+    """Return the options of the bench from `--set` values (`settings` is used up). Raises UserError."""
+    options: dict[str, Any] = {"mode": "skipfifo", "engine": "rtl", "seed": seed, **memory_job.take(settings)}
+    size = settings.get("packet_bytes")
+    options["packet_bytes"] = "imix" if size == "imix" else take_number(settings, "packet_bytes", 1514, SHORTEST, LONGEST)
+    settings.pop("packet_bytes", None)
+    options["packets"] = take_number(settings, "packets", FRAMES, 1000, 1 << 30)
+    options["classes"] = take_number(settings, "classes", 3, 2, 256)
+    options["chunk_bytes"] = take_number(settings, "chunk_bytes", 4096, 512, 4096)
+    options["places"] = take_number(settings, "places", 8, 2, 16)
+    options["outstanding"] = take_number(settings, "outstanding", 16, 2, 64)
+    for key in ("chunk_bytes", "places", "channels"):
+        if options[key] & (options[key] - 1):
+            raise UserError(f"--set {key}={options[key]}: give a power of two")
+    nothing_left(settings, KEYS)
+    return options
+
+
+def sizes_of(options: dict[str, Any]) -> tuple[tuple[int, int], ...]:
+    """Return the sizes of frames in bytes with the weight of each."""
+    return IMIX if options["packet_bytes"] == "imix" else ((options["packet_bytes"], 1),)
+
+
+def build(options: dict[str, Any], report: Callable[[str], None] | None = None) -> Path:
+    """Return the library of the deadline port with the bench and the memories in it."""
+    count, memory_bytes = options["channels"], CHUNKS * options["chunk_bytes"]
+    address = (memory_bytes * count - 1).bit_length()
+    engine = verilate.ENGINE
+    return verilate.build(
+        verilate.Build(
+            name=f"skipfifo_{options['classes']}_{count}",
+            top="skipfifo_loop",
+            sources=[
+                *library.sources_of("pst_memory_fabric"),
+                *(path for path in library.sources_of("pst_deadline_port") if path not in library.sources_of("pst_memory_fabric")),
+                BLOCKS / "deadline" / "bench" / "skipfifo_loop.sv",
+                *memory_job.SOURCES,
+            ],
+            shim=engine / "src" / "shim_skipfifo.cpp",
+            headers=[engine / "src" / "bench_memories.hpp", *sorted((engine / "include" / "penstock" / "engine").glob("*.hpp"))],
+            parameters={
+                "Classes": str(options["classes"]),
+                "ChunkBeats": str(options["chunk_bytes"] // memories.BEAT_BYTES),
+                "Places": str(options["places"]),
+                "MaxFrameBytes": str(LONGEST),
+                "MinFrameBytes": str(SHORTEST),
+                "Memories": str(count),
+                "ChunksOfMemory": str(CHUNKS),
+                "MaxOutstanding": str(options["outstanding"]),
+            },
+            defines={"PST_ADDR_WIDTH": address, "PST_CLASSES": options["classes"]},
+            assertions=False,
+        ),
+        report,
+    )
+
+
+def load(path: Path) -> ctypes.CDLL:
+    """Return the library of `build`. Raises RuntimeError when its structs are not the ones above."""
+    found = ctypes.CDLL(str(path))
+    for function, struct in ((found.pst_skipfifo_job_bytes, Job), (found.pst_skipfifo_result_bytes, Result)):
+        function.restype = ctypes.c_uint32
+        if function() != ctypes.sizeof(struct):
+            here = f"penstock.benches.bench_skipfifo.{struct.__name__} has {ctypes.sizeof(struct)}"
+            raise RuntimeError(f"{path}: pst_skipfifo_{struct.__name__.lower()} has {function()} bytes, {here}")
+    return found
+
+
+def job_of(options: dict[str, Any]) -> Job:
+    """Return the run as the library takes it.
+
+    The backlog is half of the memory's bytes: each frame goes through memory, and chunks are given out and come back in all orders.
+    """
+    sizes = sizes_of(options)
+    mean = sum(size * weight for size, weight in sizes) / sum(weight for _, weight in sizes)
+    every = CHUNKS * options["channels"] * options["chunk_bytes"] / (mean + HEADER_BYTES)
+    job = Job(
+        warm_up=round(every), frames=options["packets"], backlog=round(every / 2), slack=round(every / 8), seed=options["seed"],
+        memories=memory_job.job(options, CHUNKS * options["chunk_bytes"]),
+    )  # fmt: skip
+    for job.sizes, (size, weight) in enumerate(sizes, 1):
+        job.size[job.sizes - 1], job.weight[job.sizes - 1] = size, weight
+    return job
+
+
+def run(options: dict[str, Any], path: Path | None, progress: Progress | None) -> dict[str, Any]:
+    """Run the bench and return what it found. Raises RuntimeError when a frame was lost, doubled, changed or out of order."""
+    assert path is not None
+    job, result = job_of(options), Result()
+
+    @ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_uint64, ctypes.c_uint64)
+    def show(out: int, cycles: int) -> bool:
+        if progress:
+            progress(out * options["packets"] // (job.warm_up + job.frames), cycles)
+        return True
+
+    if load(path).pst_skipfifo_bench(ctypes.byref(job), ctypes.byref(result), show):
+        raise RuntimeError(result.error.decode())
+    seconds = result.cycles / (options["clock_mhz"] * 10**6)
+    return {
+        **memory_job.moved(options, result.memories, result.cycles),
+        "goodput_bps": round(8 * result.bytes / seconds),
+        "input_bps": round(8 * result.bytes_in / seconds),
+        "frames_per_second": round(result.frames / seconds),
+        "frames_per_cycle": round(result.frames / result.cycles, 6),
+        "cycles": result.cycles,
+        "packets": result.frames,
+        "backlog": result.backlog,
+        "input_waits": round(result.input_waits / result.cycles, 6),
+        "output_waits": round(result.output_waits / result.cycles, 6),
+        "clock_hz": options["clock_mhz"] * 10**6,
+        "port_bits": 8 * memories.BEAT_BYTES,
+        "assumed": {"clock_mhz": options["clock_mhz"]},
+    }
+
+
+def lines(result: dict[str, Any]) -> list[str]:
+    """Return a result in words."""
+    config = result["config"]
+    size = "IMIX" if config["packet_bytes"] == "imix" else f"frames of {config['packet_bytes']:,} bytes"
+    return [
+        f"{config['channels']} x {config['memory']}, {size} in {config['classes']} classes, chunks of {config['chunk_bytes']:,} bytes; "
+        f"{config['clock_mhz']} MHz (assumed), {result['port_bits']} bit, seed {result['seed']}",
+        f"{result['efficiency']:.1%} of {result['theoretical_bps'] / 1e9:.1f} Gbit/s used: {result['buffer_bps'] / 1e9:.1f} Gbit/s, "
+        "reads and writes, headers counted",
+        f"{result['goodput_bps'] / 1e9:.2f} Gbit/s of frames each way, {result['frames_per_second'] / 1e6:.2f} million frames a second",
+        f"{result['write_beats_per_cycle']:.3f} beats written and {result['read_beats_per_cycle']:.3f} read per cycle of at most 1",
+        *memory_job.words(result),
+        f"{result['packets']:,} frames out in {result['cycles']:,} cycles; none lost or changed",
+    ]
+
+
+SKIPFIFO = Bench("share of the memories' bandwidth that frames with deadlines get, stored and fetched at once", FRAMES, plan, build, run, lines)
