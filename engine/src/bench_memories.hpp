@@ -151,10 +151,10 @@ class BenchMemories {
 
 // What was done between two moments.
 inline pst_bench_memory_counts operator-(pst_bench_memory_counts to, const pst_bench_memory_counts& from) {
-    uint64_t pst_bench_memory_counts::* const counts[] = {
-        &pst_bench_memory_counts::read_beats, &pst_bench_memory_counts::write_beats, &pst_bench_memory_counts::reads,
-        &pst_bench_memory_counts::writes,     &pst_bench_memory_counts::forwarded,   &pst_bench_memory_counts::activates,
-        &pst_bench_memory_counts::refreshes,  &pst_bench_memory_counts::turns};
+    uint64_t pst_bench_memory_counts::* const counts[] = {&pst_bench_memory_counts::read_beats, &pst_bench_memory_counts::write_beats,
+                                                          &pst_bench_memory_counts::reads,      &pst_bench_memory_counts::writes,
+                                                          &pst_bench_memory_counts::forwarded,  &pst_bench_memory_counts::activates,
+                                                          &pst_bench_memory_counts::refreshes,  &pst_bench_memory_counts::turns};
     for (const auto count : counts) to.*count -= from.*count;
     for (uint32_t m = 0; m < 32; ++m) to.beats[m] -= from.beats[m];
     return to;

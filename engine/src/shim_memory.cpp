@@ -126,9 +126,9 @@ class Bench {
         result = to;
         result.cycles = cycles;
         result.backlog = waiting.size();
-        uint64_t pst_memory_result::* const counts[] = {
-            &pst_memory_result::frames,   &pst_memory_result::bytes,       &pst_memory_result::frames_in,
-            &pst_memory_result::bytes_in, &pst_memory_result::input_waits, &pst_memory_result::output_beats};
+        uint64_t pst_memory_result::* const counts[] = {&pst_memory_result::frames,      &pst_memory_result::bytes,
+                                                        &pst_memory_result::frames_in,   &pst_memory_result::bytes_in,
+                                                        &pst_memory_result::input_waits, &pst_memory_result::output_beats};
         for (const auto count : counts) result.*count -= from.*count;
         result.memories = to.memories - from.memories;
         for (uint32_t p = 0; p < PST_PAIRS; ++p) result.bytes_of[p] -= from.bytes_of[p];

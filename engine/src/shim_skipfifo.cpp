@@ -106,9 +106,9 @@ class Bench {
         result = to;
         result.cycles = cycles;
         result.backlog = under_way;
-        uint64_t pst_skipfifo_result::* const counts[] = {&pst_skipfifo_result::frames,       &pst_skipfifo_result::bytes,
-                                                         &pst_skipfifo_result::frames_in,    &pst_skipfifo_result::bytes_in,
-                                                         &pst_skipfifo_result::input_waits,  &pst_skipfifo_result::output_waits};
+        uint64_t pst_skipfifo_result::* const counts[] = {&pst_skipfifo_result::frames,      &pst_skipfifo_result::bytes,
+                                                          &pst_skipfifo_result::frames_in,   &pst_skipfifo_result::bytes_in,
+                                                          &pst_skipfifo_result::input_waits, &pst_skipfifo_result::output_waits};
         for (const auto count : counts) result.*count -= from.*count;
         result.memories = to.memories - from.memories;
     }

@@ -184,4 +184,6 @@ def lines(result: dict[str, Any]) -> list[str]:
     ]
 
 
-SKIPFIFO = Bench("share of the memories' bandwidth that frames with deadlines get, stored and fetched at once", FRAMES, plan, build, run, lines)
+SKIPFIFO = Bench(
+    "share of the memories' bandwidth that frames with deadlines get, stored and fetched at once", FRAMES, plan, build, run, lines
+)
