@@ -90,7 +90,7 @@ class SkipFifoQueue {
             const auto first = std::min_element(heads_.begin(), heads_.end());
             const uint32_t number = static_cast<uint32_t>(first - heads_.begin());
             const bool expired = *first < now;
-            if (expired && skip(number, now, sink)) continue;
+            if (expired && skip_all(now, sink)) continue;
             const DeadlinePacket packet = take(number);
             if (!expired || !check_) return packet;
             sink(packet, DeadlineFate::ExpiredAtHead, now);
@@ -153,6 +153,15 @@ class SkipFifoQueue {
             }
             own.stamps.pop_front();
         }
+        return moved;
+    }
+
+    // Skip in every class; returns whether a pointer moved. Where a class's deadline has got shorter, what stands behind a skipped packet
+    // may have an earlier deadline than any head.
+    template <typename Sink>
+    bool skip_all(int64_t now, Sink& sink) {
+        bool moved = false;
+        for (uint32_t number = 0; number < classes_.size(); ++number) moved |= heads_[number] < now && skip(number, now, sink);
         return moved;
     }
 

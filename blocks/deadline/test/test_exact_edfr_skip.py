@@ -207,6 +207,19 @@ def test_a_shorter_deadline_does_not_pull_the_skip_forward() -> None:
         assert found[2] == ("expired", 101)  # the short one stands behind it, and goes with the stamp of both
 
 
+def test_a_skip_may_bring_the_earliest_deadline_to_the_head() -> None:
+    """By hand, no check. Class 1 has got a shorter deadline: behind its packet of 50, which is skipped, stands one of 45. When the link is
+    free at 52, class 0's head of 49 has expired but has no stamp that speaks yet; the one of 45 goes first."""
+    reference = engine.module().models.SkipFifoReference(BYTE, 64, [39, 49, 1000], 20, check=False)
+    reference.arrive(0, 1000, 52, 2)  # the link is busy until 52
+    reference.arrive(1, 50, 1, 1)
+    reference.set_deadline(1, 15)  # the stamp at 20 says 50
+    reference.arrive(10, 49, 1, 0)  # the stamp at 20 says 59
+    reference.arrive(30, 45, 1, 1)  # the stamp at 40 says 55
+    reference.advance()
+    assert reference.take() == [(0, "sent", 0), (1, "expired", 50), (3, "sent", 52), (2, "sent", 53)]
+
+
 def test_stamps_without_room_skip_later() -> None:
     """Depth 1: the second tick's stamp waits for the first one's moment, so what it covers expires a tick later."""
     moments = {}
