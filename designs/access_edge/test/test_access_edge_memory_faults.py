@@ -135,6 +135,25 @@ def test_silence_of_one_memory(name: str) -> None:
         assert after.sum() > 200 and result["latency_cycles"][after].max() < 2000, "the other memory is not enough"
 
 
+def test_silence_where_memory_is_shared() -> None:
+    """With an admission, whose counts lose a memory with it; the model says that it does not know that."""
+    config = configs.load("tiny_share_16")
+    timing = {"read_latency": 44, "write_latency": 22, "gap_permille": 0}
+    library = verilate.build_device(config, print)
+    for number in range(seed(), seed() + 6):
+        rng = random.Random(number)
+        faults: list[list[dict[str, Any]]] = [[] for _ in config.channels]
+        faults[0] = [{"what": "silent", "from": rng.randrange(5000, 40_000)}]
+        job = {"seed": number, **traffic(list(range(16)), bps=rng.choice([8e9, 60e9]))}
+        print(f"seed {number}: {faults}")
+        rtl = engine.run(job | {"device": with_faults(twins.device(config, library, timing), faults)})
+        assert rtl["findings"] == [] and rtl["conservation_ok"] and rtl["drained"]
+        assert [memory["lost"] for memory in rtl["memory"]] == [True] + [False] * (len(config.channels) - 1)
+        assert set(lost(rtl)) <= {"bad_frame", "read_error", "no_page", "no_share"}
+    with pytest.raises(Exception, match="a memory is lost, which the model cannot do"):
+        engine.run(job | {"device": with_faults(twins.device(config, None, timing), faults)})
+
+
 def test_all_memories_fall_silent() -> None:
     """Nothing hangs: every frame has its fate, the drain ends, and the registers tell."""
     config = configs.load("tiny_16")
