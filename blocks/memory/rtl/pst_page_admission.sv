@@ -140,7 +140,7 @@ module pst_page_admission
   sizes_t free_size, back1_size_q, back2_size_q, back_size_q;
   owner_t owner, stored_owner, asked_owner, failed1_owner_q, failed2_owner_q;
   sizes_t asked_size;
-  logic [2:1] back_failed_q;                                  // not a page that comes back: a frame that was to have one and got none
+  logic [3:1] back_failed_q;                                  // not a page that comes back: a frame that was to have one and got none
   cls_t back_class_q;
   queue_id_t back3_queue_q, back4_queue_q;
   count_t freed;
@@ -192,7 +192,7 @@ module pst_page_admission
 
   always_ff @(posedge clk_i) begin
     back_valid_q    <= {back_valid_q[3:1], free_valid_i || failed_take};
-    back_failed_q   <= {back_failed_q[1], failed_take};
+    back_failed_q   <= {back_failed_q[2:1], failed_take};
     failed1_owner_q <= failed_owner;
     failed2_owner_q <= failed1_owner_q;
     back1_size_q    <= failed_take ? failed_size : free_size;
@@ -307,7 +307,7 @@ module pst_page_admission
   logic [Memories-1:0] fall;                                  // memories that are lost from this cycle on
   sizes_t size_falls;
   balance_t [Sizes-1:0] gone;
-  logic back_gone;
+  logic back_gone, back_void;                                 // a page that comes back to a lost memory; that, or none at all
 
   always_comb begin
     shared_fit = '0;
@@ -359,6 +359,7 @@ module pst_page_admission
   always_comb begin
     fall       = lost_i & ~lost_q;
     back_gone  = (back_memory_q & lost_i) != '0;
+    back_void  = back_gone || back_failed_q[3];
     size_falls = '0;
     gone       = '0;
     for (int unsigned m = 0; m < Memories; m++) begin
@@ -373,9 +374,10 @@ module pst_page_admission
   always_comb begin
     for (int unsigned k = 0; k < Sizes; k++) begin
       logic takes, gives, both;
-      both        = size[k] && back_size_q[k] && !back_gone && frame_q.cls == back_class_q;
+      both        = size[k] && back_size_q[k] && !back_void && frame_q.cls == back_class_q;
       takes       = size[k] && !below[k] && !both;
-      gives       = back_size_q[k] && !back_gone && used_q[back_class_q][k] > reserved_q[back_class_q][k] && !both;
+      gives       = back_size_q[k] && !back_gone && !both
+                    && (back_failed_q[3] || used_q[back_class_q][k] > reserved_q[back_class_q][k]);
       free_d[k]   = free_q[k] - gone[k] + balance_t'({1'b0, back_size_q[k] && !back_gone}) - balance_t'({1'b0, size[k]});
       shared_d[k] = shared_q[k] - gone[k] + balance_t'({1'b0, gives}) - balance_t'({1'b0, takes});
       if (walk_size_q == SizeWidth'(k)) shared_d[k] = shared_d[k] + balance_t'({1'b0, walk_gives}) - balance_t'({1'b0, walk_takes});
@@ -403,8 +405,8 @@ module pst_page_admission
     if (walk_up) reserved_q[walk_class_q][walk_size_q] <= reserved_q[walk_class_q][walk_size_q] + 1'b1;
     if (walk_down) reserved_q[walk_class_q][walk_size_q] <= reserved_q[walk_class_q][walk_size_q] - 1'b1;
     for (int unsigned k = 0; k < Sizes; k++) begin
-      // A page of what was reserved does not come back.
-      if (back_size_q[k] && back_gone && used_q[back_class_q][k] <= reserved_q[back_class_q][k])
+      // A page of what was reserved does not come back, or was not there.
+      if (back_size_q[k] && back_void && used_q[back_class_q][k] <= reserved_q[back_class_q][k])
         reserved_q[back_class_q][k] <= reserved_q[back_class_q][k] - 1'b1;
       if (size_falls[k])
         for (int unsigned c = 0; c < Classes; c++) reserved_q[c][k] <= used_d[c][k] < reserved_q[c][k] ? used_d[c][k] : reserved_q[c][k];

@@ -9,8 +9,10 @@ import pytest
 
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.setup import Setup
 from penstock.designs.access_edge.testing import twins
 from penstock.engine import engine
+from penstock.errors import UserError
 from penstock.hardware import verilate
 from penstock.testing.testkit import seed
 
@@ -133,6 +135,25 @@ def test_silence_of_one_memory(name: str) -> None:
         assert after.sum() > 200 and result["latency_cycles"][after].max() < 2000, "the other memory is not enough"
 
 
+def test_silence_where_memory_is_shared() -> None:
+    """With an admission, whose counts lose a memory with it; the model says that it does not know that."""
+    config = configs.load("tiny_share_16")
+    timing = {"read_latency": 44, "write_latency": 22, "gap_permille": 0}
+    library = verilate.build_device(config, print)
+    for number in range(seed(), seed() + 6):
+        rng = random.Random(number)
+        faults: list[list[dict[str, Any]]] = [[] for _ in config.channels]
+        faults[0] = [{"what": "silent", "from": rng.randrange(5000, 40_000)}]
+        job = {"seed": number, **traffic(list(range(16)), bps=rng.choice([8e9, 60e9]))}
+        print(f"seed {number}: {faults}")
+        rtl = engine.run(job | {"device": with_faults(twins.device(config, library, timing), faults)})
+        assert rtl["findings"] == [] and rtl["conservation_ok"] and rtl["drained"]
+        assert [memory["lost"] for memory in rtl["memory"]] == [True] + [False] * (len(config.channels) - 1)
+        assert set(lost(rtl)) <= {"bad_frame", "read_error", "no_page", "no_share"}
+    with pytest.raises(Exception, match="a memory is lost, which the model cannot do"):
+        engine.run(job | {"device": with_faults(twins.device(config, None, timing), faults)})
+
+
 def test_all_memories_fall_silent() -> None:
     """Nothing hangs: every frame has its fate, the drain ends, and the registers tell."""
     config = configs.load("tiny_16")
@@ -175,3 +196,35 @@ def test_full_for_more_than_a_second(where: str) -> None:
     result = engine.run(job | {"device": twins.device(config, library, timing)})
     assert result["packets"]["dropped"]["no_page"] > 2000
     check_full(result, 12_000_000)
+
+
+@pytest.mark.parametrize(
+    ("device", "words"),
+    [
+        ({"memory_faults": [{"memory": "ddr7", "what": "silent"}]}, 'is "ddr7", but configuration tiny_16 has ddr, sram'),
+        ({"memory_faults": [{"memory": "ddr", "what": "stall", "from": "1 ms"}]}, "is a stall without `for`"),
+        ({"memory_faults": [{"memory": "ddr", "what": "deaf"}]}, "what"),
+        ({"memory_faults": [{"memory": "ddr", "what": "errors", "to": "1 ms"}]}, "is not a known key"),
+        ({"memory_timeout": "1 min"}, r"must be 0 or 1 to 4,294,967,295 cycles of 220 MHz, not 13,200,000,000"),
+        ({"memory_timeout": "1 ps"}, "must be 0 or 1 to"),
+    ],
+)
+def test_what_a_fault_cannot_be(device: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        setup = Setup({"device": {"config": "tiny_16", **device}})
+        setup.job(None)
+        setup.first_writes()
+
+
+def test_faults_of_a_scenario_are_those_of_a_job() -> None:
+    faults = [
+        {"memory": "sram", "what": "stall", "from": "10 us", "for": "1 us"},
+        {"memory": "ddr", "what": "silent"},
+        {"memory": "sram", "what": "errors", "for": "1 ps"},
+    ]
+    setup = Setup({"device": {"config": "tiny_16", "memory_faults": faults, "memory_timeout": "1 ms"}})
+    assert [memory.get("faults") for memory in setup.job(None)["device"]["memories"]] == [
+        [{"what": "silent", "from": 0}],
+        [{"what": "stall", "from": 2200, "until": 2420}, {"what": "errors", "from": 0, "until": 1}],
+    ]
+    assert setup.first_writes() == [(registers.address("memory_timeout"), 220_000)]
