@@ -119,7 +119,7 @@ module pst_deadline_fetch
   assign wants       = in_memory_q & room;
   assign given_o     = given_q;
   assign in_memory_o = in_memory_q;
-  assign loop_ok_o   = loop_ok_q;
+  assign loop_ok_o   = loop_ok_q & ~in_memory_q;   // a push counts from the next cycle on
 
   pst_deadline_pick #(
       .Classes(Classes)

@@ -37,7 +37,7 @@ module pst_deadline_head
     input  serial_t               s_loop_serial_i,
     input  logic [ DataWidth-1:0] s_loop_data_i,
     input  logic                  s_loop_last_i,
-    output logic [   Classes-1:0] loop_ok_o,           // nothing in memory or on its way from there, and a place is free; 3 cycles behind
+    output logic [   Classes-1:0] loop_ok_o,           // nothing in memory or on its way from there, and a place is free
     output logic [   Classes-1:0] dry_o,               // nothing in memory, on its way from there, or here that is not at the class's head yet
     // chunks that are in memory now, on their way to the lists
     input  logic                  s_push_valid_i,

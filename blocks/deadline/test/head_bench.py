@@ -182,8 +182,18 @@ class Bench:
             getattr(self.dut, f"{name}_i").value = 0
 
     async def start(self) -> None:
+        """Begin with the clock and a reset."""
         self.idle()
         await testkit.start(self.dut)
+        await self._cleared()
+
+    async def restart(self) -> None:
+        """Reset while all goes on; between clock edges."""
+        self.idle()
+        await testkit.reset(self.dut)
+        await self._cleared()
+
+    async def _cleared(self) -> None:
         while not int(self.dut.init_done_o.value):
             await FallingEdge(self.dut.clk_i)
 

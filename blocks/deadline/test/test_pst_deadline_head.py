@@ -5,6 +5,7 @@ import random
 
 import cocotb
 import pytest
+from cocotb.triggers import FallingEdge
 from head_bench import BEAT, Bench
 
 from penstock.testing import testkit
@@ -81,6 +82,22 @@ async def over_in_one_tick(dut) -> None:
     await bench.drain(20000)
     dut._log.info("over in one tick: %s; at the end %s", gone, bench.sum)
     assert bench.sum["sent"] >= 40
+
+
+@cocotb.test()
+async def reset_in_traffic(dut) -> None:
+    """After a reset in the middle of everything nothing of before comes out, and all goes on."""
+    bench = await begin(dut)
+    for again in range(3):
+        if again:
+            await FallingEdge(dut.clk_i)
+            bench = Bench(dut, random.Random(testkit.seed() + again))
+            await bench.restart()
+        for cycle in range(300):
+            if cycle % 3 == 0 and len(bench.free) > 40:
+                bench.add(bench.rng.randrange(bench.classes), size(bench), 600)
+            await bench.cycle()
+    await bench.drain(20000)
 
 
 @cocotb.test()
