@@ -2,7 +2,7 @@
 // Bench of a verilated pst_deadline_encoder (class Vpst_device), compiled with it: heads of all classes, every decision judged.
 //
 // The whole loop is in the library, so a call is a run: src/penstock/benches/bench_edfr.py gives the job and reads the result. Behind each
-// class stands a head side that has up to `line` frames at hand; when they are used up, the class's head appears anew `refill` cycles later.
+// class stands a head side that has up to `line` frames at hand; when they are used up, its head appears anew `refill` cycles later.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -129,8 +129,10 @@ class Bench {
         step();
         age++;
         result.cycles++;
-        if (taken) leave(c, follows, next);
-        else result.idle++;
+        if (taken)
+            leave(c, follows, next);
+        else
+            result.idle++;
         if (accepted) {
             offering = false;
             result.heads++;
@@ -149,7 +151,8 @@ class Bench {
         if (c >= job.classes || !there[c]) return fail(name + " was taken and has no head");
         if (top().take_deadline_o != deadline[c]) return fail(name + " was taken with a deadline that is not its");
         const bool over = static_cast<int32_t>(now - deadline[c]) > 0;
-        if (over != static_cast<bool>(top().take_drop_o)) return fail(name + (over ? " is over and is sent" : " is dropped and is not over"));
+        if (over != static_cast<bool>(top().take_drop_o))
+            return fail(name + (over ? " is over and is sent" : " is dropped and is not over"));
         if (over) result.drops++;
         for (uint32_t other = 0; other < job.classes; other++) {
             const int32_t ahead = static_cast<int32_t>(deadline[other] - deadline[c]);
@@ -163,8 +166,10 @@ class Bench {
     void leave(uint32_t c, bool follows, uint32_t next) {
         there[c] = false;
         hand[c]--;
-        if (follows) come(c, next);
-        else returning.emplace_back(age + job.refill, c);
+        if (follows)
+            come(c, next);
+        else
+            returning.emplace_back(age + job.refill, c);
     }
 
     void come(uint32_t c, uint32_t its_deadline) {
@@ -186,8 +191,8 @@ class Bench {
     std::vector<uint64_t> came;
     std::vector<uint32_t> hand;  // frames at hand, the head included
     std::vector<bool> there;
-    std::deque<uint32_t> queue;                              // classes whose head is to appear
-    std::deque<std::pair<uint64_t, uint32_t>> returning;     // cycle in which a class has frames again
+    std::deque<uint32_t> queue;                           // classes whose head is to appear
+    std::deque<std::pair<uint64_t, uint32_t>> returning;  // cycle in which a class has frames again
 };
 
 }  // namespace
