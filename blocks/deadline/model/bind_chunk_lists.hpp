@@ -20,8 +20,9 @@ inline void bind_chunk_lists(nanobind::module_& m) {
     nb::class_<Lists::Inputs>(m, "ChunkListsInputs", "What pst_chunk_lists is given in a cycle; None: nothing is offered")
         .def(
             "__init__",
-            [](Lists::Inputs* self, bool number_ready, std::optional<std::tuple<uint32_t, uint32_t, bool>> push, std::optional<uint32_t> pop,
-               std::optional<uint32_t> free, std::optional<std::tuple<uint32_t, bool, uint32_t, uint32_t, uint32_t>> splice) {
+            [](Lists::Inputs* self, bool number_ready, std::optional<std::tuple<uint32_t, uint32_t, bool>> push,
+               std::optional<uint32_t> pop, std::optional<uint32_t> free,
+               std::optional<std::tuple<uint32_t, bool, uint32_t, uint32_t, uint32_t>> splice) {
                 new (self) Lists::Inputs{number_ready, {}, pop, free, {}};
                 if (push) self->push = {std::get<0>(*push), {std::get<1>(*push), std::get<2>(*push)}};
                 if (splice) {
@@ -33,10 +34,9 @@ inline void bind_chunk_lists(nanobind::module_& m) {
             "push: (class, number, bad); pop: class; free: number; splice: (class, all, number, previous, count)");
     nb::class_<Lists::Outputs>(m, "ChunkListsOutputs")
         .def_ro("number", &Lists::Outputs::number)
-        .def_prop_ro("popped",
-                     [](const Lists::Outputs& o) {
-                         return o.popped ? std::optional(std::pair(o.popped->number, o.popped->bad)) : std::nullopt;
-                     })
+        .def_prop_ro(
+            "popped",
+            [](const Lists::Outputs& o) { return o.popped ? std::optional(std::pair(o.popped->number, o.popped->bad)) : std::nullopt; })
         .def_ro("push_ready", &Lists::Outputs::push_ready)
         .def_ro("pop_ready", &Lists::Outputs::pop_ready)
         .def_ro("free_ready", &Lists::Outputs::free_ready)

@@ -15,7 +15,8 @@ namespace penstock {
 inline void bind_edfr_encoder(nanobind::module_& m) {
     namespace nb = nanobind;
     nb::class_<EdfrEncoder::Decision>(m, "EdfrDecision", "What EdfrEncoder takes in a cycle")
-        .def_prop_ro("id", [](const EdfrEncoder::Decision& d) { return d.head.id; }, "class")
+        .def_prop_ro(
+            "id", [](const EdfrEncoder::Decision& d) { return d.head.id; }, "class")
         .def_prop_ro("deadline", [](const EdfrEncoder::Decision& d) { return d.head.deadline; })
         .def_ro("drop", &EdfrEncoder::Decision::drop)
         .def_ro("from_pending", &EdfrEncoder::Decision::from_pending);
@@ -32,7 +33,8 @@ inline void bind_edfr_encoder(nanobind::module_& m) {
                 return e.clock(taken, next, offered);
             },
             nb::arg("taken").none(), nb::arg("next").none(), nb::arg("head").none(),
-            "Next cycle: `next` is the deadline of the frame behind the one taken, `head` a (class, deadline) that is offered; whether it was "
+            "Next cycle: `next` is the deadline of the frame behind the one taken, `head` a (class, deadline) that is offered; whether it "
+            "was "
             "accepted")
         .def("__len__", &EdfrEncoder::size);
 }

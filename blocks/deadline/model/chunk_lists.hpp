@@ -140,8 +140,8 @@ class ChunkLists {
             list.pop_front();
         } else {
             const size_t count = op.splice.all ? list.size() : op.splice.count;
-            if (!op.splice.all && (count >= list.size() || list[count].number != op.splice.number ||
-                                   list[count - 1].number != op.splice.previous))
+            if (!op.splice.all &&
+                (count >= list.size() || list[count].number != op.splice.number || list[count - 1].number != op.splice.previous))
                 throw std::logic_error("class " + std::to_string(op.id) + ": the splice does not fit its list");
             for (size_t i = 0; i < count; i++) free_.push_back(list[i].number);
             list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count));
