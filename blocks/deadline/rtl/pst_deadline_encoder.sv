@@ -67,7 +67,7 @@ module pst_deadline_encoder #(
   endfunction
 
   entry_t pending_d, pending_q;
-  entry_t list_d[Classes], list_q[Classes];   // by deadline, those that are not valid at the end
+  entry_t list_q[Classes];                    // by deadline, those that are not valid at the end
   logic [3:0] waited_d, waited_q;             // cycles for which a head has waited
 
   // ---- decision
@@ -108,6 +108,8 @@ module pst_deadline_encoder #(
 
   logic [Classes:0] stays;
   logic insert;
+  entry_t moved[Classes];                     // what comes to an entry's place,
+  logic [Classes-1:0] load;                   // if anything does
 
   always_comb begin
     insert = pending_q.valid && !take_pending;
@@ -118,6 +120,7 @@ module pst_deadline_encoder #(
   for (genvar i = 0; i < Classes; i++) begin : g_entry
     entry_t ahead, behind;     // neighbours
     logic first_moved;         // the entry is where pending goes when the list grows
+    logic from_behind, from_pending, from_ahead;
     if (i > 0) begin : g_ahead
       assign ahead       = list_q[i-1];
       assign first_moved = stays[i-1];
@@ -131,21 +134,21 @@ module pst_deadline_encoder #(
       assign behind = '0;
     end
 
+    // And-or with a load enable, for a chain of multiplexers costs three times as much.
     always_comb begin
-      list_d[i] = list_q[i];
-      if (take_first) begin
-        if (!insert || stays[i+1]) list_d[i] = behind;
-        else if (stays[i]) list_d[i] = pending_q;
-      end else if (insert && !stays[i]) begin
-        list_d[i] = first_moved ? pending_q : ahead;
-      end
+      from_behind  = take_first && (!insert || stays[i+1]);
+      from_pending = insert && (take_first ? stays[i] && !stays[i+1] : !stays[i] && first_moved);
+      from_ahead   = insert && !take_first && !stays[i] && !first_moved;
+      moved[i]     = {$bits(entry_t){from_behind}} & behind | {$bits(entry_t){from_pending}} & pending_q
+          | {$bits(entry_t){from_ahead}} & ahead;
+      load[i]      = from_behind || from_pending || from_ahead;
     end
   end
 
   always_ff @(posedge clk_i) begin
     pending_q <= pending_d;
     waited_q  <= waited_d;
-    for (int unsigned i = 0; i < Classes; i++) list_q[i] <= list_d[i];
+    for (int unsigned i = 0; i < Classes; i++) if (load[i]) list_q[i] <= moved[i];
     if (rst_i) begin
       pending_q.valid <= 1'b0;
       waited_q        <= '0;

@@ -205,7 +205,7 @@ async def every_chunk_in_its_place(dut) -> None:
 
 @cocotb.test()
 async def everything_out_and_back(dut) -> None:
-    """Chunks go to one class, as many as there are (or 200), and are skipped at once; then each is given out once more, in the same order."""
+    """Chunks go to one class, as many as there are (or 200), and are skipped at once; then they are given out again, in that order."""
     bench = Bench(dut, random.Random(seed()))
     bench.idle()
     await start(dut)
