@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from penstock.command_line.app import main
-from penstock.engine import engine
-from penstock.papers import Options
 from penstock.designs.deadline_port.papers.edfr_skip_fifo import NOT_MADE, cards, experiment, findings, points, stated
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.findings import FAILS, HOLDS, OPEN
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.points import MS, Grid, Point
+from penstock.engine import engine
+from penstock.papers import Options
 
 SEED = 1
 OPTIONS = Options(SEED, full=False, cluster=None)

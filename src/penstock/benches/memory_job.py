@@ -1,4 +1,4 @@
-"""The memories of a bench on verilated hardware: options of `--set`, and the structs that the engine's bench_memories.hpp takes and gives."""
+"""Memories of a bench on verilated hardware: options of `--set`, and the structs that bench_memories.hpp of the engine takes and gives."""
 
 import ctypes
 from typing import Any

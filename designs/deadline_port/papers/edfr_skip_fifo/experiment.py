@@ -5,8 +5,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from penstock.papers import Options
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.points import FULL, SCHEDULERS, SHORT, Grid, Point, points
+from penstock.papers import Options
 from penstock.switch_sim.measure import mean_and_ci95
 
 RIVALS = tuple(name for name in SCHEDULERS if name != "fifo")

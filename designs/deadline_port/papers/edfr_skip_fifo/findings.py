@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from penstock.papers.comparison import entry
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.points import LINK
+from penstock.papers.comparison import entry
 
 PART = "section 2"
 HOLDS, FAILS, OPEN = "holds", "does not hold", "open"
