@@ -15,7 +15,7 @@ module pst_deadline_head
 #(
     parameter int unsigned Classes       = 64,    // 2..256
     parameter int unsigned ChunkBeats    = 64,    // beats of 64 byte of a chunk: 8, 16, 32, 64
-    parameter int unsigned Places        = 4,     // chunks of a class on the head side, a power of two, 2..16; the longest frame has room in them
+    parameter int unsigned Places        = 4,     // chunks of a class on the head side: 2, 4, 8, 16; the longest frame fits
     parameter int unsigned Chunks        = 4096,  // in memory, up to 2^20
     parameter int unsigned MinFrameBytes = 60,    // >= 8
     parameter int unsigned MaxFrameBytes = 9600,
@@ -38,7 +38,7 @@ module pst_deadline_head
     input  logic [ DataWidth-1:0] s_loop_data_i,
     input  logic                  s_loop_last_i,
     output logic [   Classes-1:0] loop_ok_o,           // nothing in memory or on its way from there, and a place is free
-    output logic [   Classes-1:0] dry_o,               // nothing in memory, on its way from there, or here that is not at the class's head yet
+    output logic [   Classes-1:0] dry_o,               // nothing in memory, on its way, or here and not handed over yet
     // chunks that are in memory now, on their way to the lists
     input  logic                  s_push_valid_i,
     output logic                  s_push_ready_o,
