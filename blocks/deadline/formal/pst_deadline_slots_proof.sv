@@ -121,7 +121,7 @@ module pst_deadline_slots_proof #(
       a_same_kept : assert (kept_q == {u_dut.kept_q[1][class_q], u_dut.kept_q[0][class_q]});
       a_stages : assert (u_dut.read_q != 2'b11);
       if (u_dut.read_q != '0 && u_dut.picked_q && u_dut.pick_q == class_q) a_read : assert (read_q == u_dut.read_q);
-      if (u_dut.want_q[class_q] && !u_dut.flushed_q && u_dut.picked_q && u_dut.pick_q == class_q && u_dut.read_q != '0)
+      if (u_dut.want_q[class_q] && u_dut.picked_q && u_dut.pick_q == class_q && u_dut.read_q != '0)
         a_wanted : assert (begun_q && mover_q == '0);
       // useful work is possible
       c_flush : cover (flushes && kept_q == 2'b01);

@@ -238,8 +238,7 @@ module pst_chunk_lists #(
   always_comb begin
     link_re    = act_read || free_read;
     link_raddr = first;
-    if (act_pop) link_raddr = word.first.number;
-    if (act_splice && !op_q.all) link_raddr = op_q.previous;
+    if (act_read) link_raddr = op_q.kind == Pop ? word.first.number : op_q.previous;
 
     link_we    = (act_push && !empty_now) || (append && listed_q != '0);
     link_waddr = act_push ? word.last : free_last_q;

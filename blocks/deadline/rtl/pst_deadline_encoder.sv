@@ -13,32 +13,33 @@
 // take_valid_o, take_class_o and take_drop_o are combinational, and next_* answers them in the same cycle. first_class_o and
 // pending_class_o are known from the cycle's beginning: a slow lookup may be made for both and chosen with take_pending_o.
 //
-// Deadlines are compared modulo 2^32 by the sign of the difference: an entry's deadline is less than 2^31 cycles from any other's.
+// Deadlines are compared modulo 2^TimeWidth by the sign of the difference: any two entries are less than half of that apart.
 // Throughput: a decision per cycle, Patience / (Patience + 1) at worst. Latency: a head takes part in the cycle after its handshake.
 // Order: by deadline, equal ones in the order in which they came. Reset forgets all entries.
 module pst_deadline_encoder #(
     parameter int unsigned Classes = 64,      // 2 .. 256
     parameter int unsigned Patience = 4,      // cycles for which a new head waits at most, 1 .. 15
+    parameter int unsigned TimeWidth = 32,    // bits of a time, 8 .. 32
     localparam int unsigned ClassWidth = $clog2(Classes)
 ) (
     input  logic                  clk_i,
     input  logic                  rst_i,
-    input  logic [          31:0] now_i,              // this cycle's number
+    input  logic [ TimeWidth-1:0] now_i,              // this cycle's number
     // the head of a class that has no entry
     input  logic                  s_head_valid_i,
     output logic                  s_head_ready_o,
     input  logic [ClassWidth-1:0] s_head_class_i,
-    input  logic [          31:0] s_head_deadline_i,
+    input  logic [ TimeWidth-1:0] s_head_deadline_i,
     // decision: the class's head is taken
     input  logic                  take_ready_i,       // a frame may be sent; not needed for a drop
     output logic                  take_valid_o,
     output logic                  take_drop_o,        // it is over
     output logic                  take_pending_o,     // its class is pending_class_o, not first_class_o; counts in all cycles
     output logic [ClassWidth-1:0] take_class_o,
-    output logic [          31:0] take_deadline_o,
+    output logic [ TimeWidth-1:0] take_deadline_o,
     // the frame behind it, in the same cycle
     input  logic                  next_valid_i,       // there is one at hand; without, the class has no entry until its head appears
-    input  logic [          31:0] next_deadline_i,
+    input  logic [ TimeWidth-1:0] next_deadline_i,
     // the two of which one is taken; mean nothing where there is none
     output logic [ClassWidth-1:0] pending_class_o,
     output logic [ClassWidth-1:0] first_class_o
@@ -50,20 +51,23 @@ module pst_deadline_encoder #(
   if (Patience < 1 || Patience > 15) begin : g_bad_patience
     $error("pst_deadline_encoder: Patience is %0d, allowed: 1..15", Patience);
   end
+  if (TimeWidth < 8 || TimeWidth > 32) begin : g_bad_time
+    $error("pst_deadline_encoder: TimeWidth is %0d, allowed: 8..32", TimeWidth);
+  end
 
   typedef struct packed {
     logic                  valid;
     logic [ClassWidth-1:0] id;
-    logic [31:0]           deadline;
+    logic [TimeWidth-1:0]  deadline;
   } entry_t;
 
   // (a - b) is negative: its sign without the subtraction.
-  function automatic logic earlier(input logic [31:0] a, input logic [31:0] b);
-    return a[31] ^ b[31] ^ (a[30:0] < b[30:0]);
+  function automatic logic earlier(input logic [TimeWidth-1:0] a, input logic [TimeWidth-1:0] b);
+    return a[TimeWidth-1] ^ b[TimeWidth-1] ^ (a[TimeWidth-2:0] < b[TimeWidth-2:0]);
   endfunction
 
   entry_t pending_d, pending_q;
-  entry_t list_d[Classes], list_q[Classes];   // by deadline, those that are not valid at the end
+  entry_t list_q[Classes];                    // by deadline, those that are not valid at the end
   logic [3:0] waited_d, waited_q;             // cycles for which a head has waited
 
   // ---- decision
@@ -104,6 +108,8 @@ module pst_deadline_encoder #(
 
   logic [Classes:0] stays;
   logic insert;
+  entry_t moved[Classes];                     // what comes to an entry's place,
+  logic [Classes-1:0] load;                   // if anything does
 
   always_comb begin
     insert = pending_q.valid && !take_pending;
@@ -114,6 +120,7 @@ module pst_deadline_encoder #(
   for (genvar i = 0; i < Classes; i++) begin : g_entry
     entry_t ahead, behind;     // neighbours
     logic first_moved;         // the entry is where pending goes when the list grows
+    logic from_behind, from_pending, from_ahead;
     if (i > 0) begin : g_ahead
       assign ahead       = list_q[i-1];
       assign first_moved = stays[i-1];
@@ -127,21 +134,21 @@ module pst_deadline_encoder #(
       assign behind = '0;
     end
 
+    // And-or with a load enable, for a chain of multiplexers costs three times as much.
     always_comb begin
-      list_d[i] = list_q[i];
-      if (take_first) begin
-        if (!insert || stays[i+1]) list_d[i] = behind;
-        else if (stays[i]) list_d[i] = pending_q;
-      end else if (insert && !stays[i]) begin
-        list_d[i] = first_moved ? pending_q : ahead;
-      end
+      from_behind  = take_first && (!insert || stays[i+1]);
+      from_pending = insert && (take_first ? stays[i] && !stays[i+1] : !stays[i] && first_moved);
+      from_ahead   = insert && !take_first && !stays[i] && !first_moved;
+      moved[i]     = {$bits(entry_t){from_behind}} & behind | {$bits(entry_t){from_pending}} & pending_q
+          | {$bits(entry_t){from_ahead}} & ahead;
+      load[i]      = from_behind || from_pending || from_ahead;
     end
   end
 
   always_ff @(posedge clk_i) begin
     pending_q <= pending_d;
     waited_q  <= waited_d;
-    for (int unsigned i = 0; i < Classes; i++) list_q[i] <= list_d[i];
+    for (int unsigned i = 0; i < Classes; i++) if (load[i]) list_q[i] <= moved[i];
     if (rst_i) begin
       pending_q.valid <= 1'b0;
       waited_q        <= '0;

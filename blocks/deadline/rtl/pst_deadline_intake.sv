@@ -65,7 +65,7 @@ module pst_deadline_intake
   always_comb begin
     taken    = s_valid_i && s_ready_o;
     sum      = 17'({beats_q, 6'b0}) + 17'(s_bytes_last_i);
-    bytes    = beats_q[BeatsWidth-1] || sum[16] ? '1 : sum[15:0];
+    bytes    = sum[16] ? '1 : sum[15:0];
     too_long = bytes > 16'(MaxFrameBytes) || bytes < 16'(MinFrameBytes);
     discard  = s_bad_i || too_long;
     in       = '{class_id: s_class_i, header: '{user: s_user_i, deadline: s_deadline_i, bytes: bytes}};

@@ -47,7 +47,6 @@ module pst_deadline_slots #(
   class_t pick, pick_q;
   logic picked_q, ahead, fits, give_up;
   logic [1:0] read_q;                  // the state of pick_q is on its way, is there
-  logic flushed_q;                     // want_q does not know of the last flush yet
 
   for (genvar s = 0; s < 2; s++) begin : g_slot
     assign op_busy_o[s] = busy_q[s][op_class_i];
@@ -74,12 +73,11 @@ module pst_deadline_slots #(
 
   always_ff @(posedge clk_i) begin
     want_q <= dry_i & open_q & ~busy_q[0] & ~busy_q[1];
-    if (!picked_q && !flushed_q) begin
+    if (!picked_q) begin
       pick_q   <= pick;
       picked_q <= want_q != '0;
     end
-    read_q    <= {read_q[0] && fits, m_read_valid_o && m_read_ready_i};
-    flushed_q <= flush_o;
+    read_q <= {read_q[0] && fits, m_read_valid_o && m_read_ready_i};
     if (flush_o || give_up) begin
       picked_q <= 1'b0;
       for (int unsigned c = 0; c < Classes; c++) from_q[c] <= c > 32'(pick_q);
@@ -103,7 +101,6 @@ module pst_deadline_slots #(
       from_q   <= '0;
       picked_q <= 1'b0;
       read_q   <= '0;
-      flushed_q <= 1'b0;
     end
   end
 

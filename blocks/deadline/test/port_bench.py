@@ -227,7 +227,7 @@ class Bench:
     async def drain(self, limit: int) -> None:
         """Let all go that is inside; then check that all is accounted for."""
         start = self.count["beats"]
-        for cycle in range(limit):
+        for _ in range(limit):
             if not self.input and not self.inside() and self.set_offer is None:
                 break
             await self.cycle()
@@ -257,6 +257,6 @@ class Bench:
             of.errors.clear()
             del of.waits[:-1]
         free = int(self.dut.free_o.value)
-        further = -(-(-(-self.longest // 8)) // (8 * (self.beats - 1)))
-        kept = 2 * self.classes + further + 1 + 2
+        units, room = (self.longest + 7) // 8, 8 * (self.beats - 1)
+        kept = 2 * self.classes + (units + room - 1) // room + 1 + 2  # two slots of each class, numbers at hand, on their way
         assert free >= self.chunks - kept, f"{self.chunks - free} chunks are in use and nothing is inside, {kept} may be"

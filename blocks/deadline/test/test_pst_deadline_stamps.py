@@ -33,7 +33,9 @@ class Bench:
         self.number = [0] * self.classes
         self.wait = [0] * self.classes
         self.fresh = [False] * self.classes  # a frame came since the last look
-        self.over: list[dict[int, int]] = [{serial: 0} for serial in self.serial]  # of a serial: the latest deadline of all frames before it
+        self.over: list[dict[int, int]] = [
+            {serial: 0} for serial in self.serial
+        ]  # of a serial: the latest deadline of all frames before it
         self.latest = [0] * self.classes
         self.noted: list[deque[tuple[int, int]]] = [deque() for _ in each]  # serial, seen when
         self.looks: deque[tuple[int, bool, int]] = deque()

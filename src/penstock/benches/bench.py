@@ -1,6 +1,6 @@
 """Benches: measurements with a fixed meaning, each one JSON object. `penstock bench NAME`.
 
-Designs bring them (Design.benches); `fabric` and `memory` are those of blocks (bench_fabric.py, bench_memory.py). docs/measurements.md has
+Designs bring them (Design.benches); `edfr`, `fabric` and `memory` are those of blocks (bench_edfr.py and its kin). docs/measurements.md has
 the figures.
 """
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.basics.suggest import nearest
-from penstock.benches import bench_fabric, bench_memory
+from penstock.benches import bench_edfr, bench_fabric, bench_memory
 from penstock.designs import design as designs
 from penstock.designs.design import Bench
 from penstock.errors import UserError
@@ -28,7 +28,7 @@ class BenchError(RuntimeError):
 def benches() -> dict[str, Bench]:
     """Return all benches by name."""
     found = {name: bench for design in designs.names() for name, bench in designs.load(design).benches().items()}
-    return found | {"fabric": bench_fabric.FABRIC, "memory": bench_memory.MEMORY}
+    return found | {"edfr": bench_edfr.EDFR, "fabric": bench_fabric.FABRIC, "memory": bench_memory.MEMORY}
 
 
 def plan(name: str, settings: dict[str, str], seed: int) -> dict[str, Any]:
