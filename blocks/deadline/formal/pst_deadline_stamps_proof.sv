@@ -167,7 +167,8 @@ module pst_deadline_stamps_proof
       if (arrived_q) begin
         a_deadline_in_range : assert (32'(deadline_rel) < 2 ** (Bits - 3) + 2 ** (Bits - 2));
         a_deadline_is_covered :
-        assert (now_rel > deadline_rel || 32'(now_rel) + 32'(longest) >= 32'(deadline_rel) || (state.live && {last_rel, 3'd0} > deadline_rel));
+        assert (now_rel > deadline_rel || 32'(now_rel) + 32'(longest) >= 32'(deadline_rel)
+                || (state.live && {last_rel, 3'd0} > deadline_rel));
       end
       if (counted_q) a_counted_has_come : assert (arrived_q);
       if (u_dut.look_q.bytes[0]) a_look_is_right : assert (counted_q);

@@ -110,7 +110,7 @@ module pst_deadline_fetch
   logic [CreditWidth-1:0] credits_q;
   logic pop_valid_q, splice_valid_q, splice_all_q;
   class_t pop_class_q, splice_class_q;
-  serial_t splice_count_q;
+  logic [20:0] splice_count_q;
 
   always_comb begin
     for (int unsigned c = 0; c < Classes; c++) room[c] = given_q[c] - released_q[c] != ptr_t'(Places);
@@ -220,7 +220,7 @@ module pst_deadline_fetch
       hold_q         <= cuts;
       splice_valid_q <= cuts;
       splice_all_q   <= all;
-      splice_count_q <= count;
+      splice_count_q <= 21'(count);
       splice_class_q <= op_class_q;
     end
     if (splice_valid_q && m_splice_ready_i) begin
@@ -249,7 +249,7 @@ module pst_deadline_fetch
   assign m_splice_valid_o = splice_valid_q;
   assign m_splice_class_o = splice_class_q;
   assign m_splice_all_o   = splice_all_q;
-  assign m_splice_count_o = 21'(splice_count_q);
+  assign m_splice_count_o = splice_count_q;
 
   // ---- Chunks whose number is awaited, those that are read, and numbers on their way back: a credit each ----
   place_t awaited;

@@ -83,15 +83,15 @@ module pst_deadline_land
     logic    bank;
   } word_t;
 
-  function automatic place_t place_of(logic [ClassWidth-1:0] class_id, ptr_t ptr);
-    return {class_id, ptr[PtrWidth-2:0]};
+  function automatic place_t place_of(logic [ClassWidth-1:0] class_id, logic [PtrWidth-2:0] number);
+    return {class_id, number};
   endfunction
 
   // ---- First cycle: which of the two ----
   logic loop_has_place_q, loop_turn_q, read_can, loop_can, loop;
   ptr_t loop_place_q;
   beat_t [1:0] beat_q;             // of the chunk that lands: 0 from memory, 1 by the loop
-  logic [1:0] bad_q;
+  logic bad_q, refused;            // from memory
   logic last;
 
   assign read_can       = s_read_valid_i && (s_read_bad_i || m_axi_rvalid_i);
@@ -101,6 +101,7 @@ module pst_deadline_land
   assign m_axi_rready_o = s_read_valid_i && !s_read_bad_i && !loop;
   assign s_read_ready_o = read_can && !loop && last;
   assign loop_wanted_o  = s_loop_valid_i && !loop_has_place_q && !loop_given_i;
+  assign refused        = m_axi_rresp_i >= 2'b10;
   assign last           = loop ? s_loop_last_i : s_read_bad_i || m_axi_rlast_i;
 
   // ---- Second cycle: what it is, and where it goes ----
@@ -118,7 +119,7 @@ module pst_deadline_land
   ptr_t [Classes-1:0] landed_q, whole_q;
   logic is_header, bank, lands, pending, odd;
 
-  assign in_place         = place_of(in_class_q, in_ptr_q);
+  assign in_place         = place_of(in_class_q, in_ptr_q[PtrWidth-2:0]);
   assign meta             = in_first_q ? meta_t'(in_data_q[UnitWidth-1:0]) : meta_q[in_loop_q];
   assign header_beats_now = beat_t'(header_beats(16'(meta.frames)));
   assign is_header        = in_beat_q < header_beats_now;
@@ -143,11 +144,11 @@ module pst_deadline_land
     in_beat_q   <= beat_q[loop];
     in_first_q  <= beat_q[loop] == '0;
     in_last_q   <= last;
-    in_bad_q    <= !loop && (bad_q[0] || s_read_bad_i || m_axi_rresp_i[1]);
+    in_bad_q    <= !loop && (bad_q || s_read_bad_i || refused);
 
     if (loop || read_can) begin
       beat_q[loop] <= last ? '0 : beat_q[loop] + 1'b1;
-      bad_q[loop]  <= !last && !loop && (bad_q[0] || m_axi_rresp_i[1]);
+      if (!loop) bad_q <= !last && (bad_q || refused);
       loop_turn_q  <= !loop;
     end
     if (loop_given_i) begin
@@ -161,7 +162,7 @@ module pst_deadline_land
       landed_q[in_class_q] <= landed_q[in_class_q] + 1'b1;
       cut_q[in_place]      <= 1'b0;
       if (in_bad_q) begin
-        if (pending) cut_q[place_of(in_class_q, whole_q[in_class_q])] <= 1'b1;
+        if (pending) cut_q[place_of(in_class_q, whole_q[in_class_q][PtrWidth-2:0])] <= 1'b1;
         whole_q[in_class_q] <= landed_q[in_class_q] + 1'b1;
       end else begin
         bank_q[in_class_q] <= bank_q[in_class_q] ^ odd;
@@ -173,7 +174,7 @@ module pst_deadline_land
     if (rst_i) begin
       in_valid_q       <= 1'b0;
       beat_q           <= '0;
-      bad_q            <= '0;
+      bad_q            <= 1'b0;
       loop_turn_q      <= 1'b0;
       loop_has_place_q <= 1'b0;
       landed_q         <= '0;

@@ -242,7 +242,7 @@ module pst_deadline_lines
 
   pst_fifo #(
       .Width($bits(job_t) + DataWidth),
-      .Depth(3)
+      .Depth(4)
   ) u_beats (
       .clk_i,
       .rst_i,

@@ -71,6 +71,7 @@ module pst_deadline_queues
 
   typedef logic [ClassWidth-1:0] class_t;
   typedef logic [FillWidth-1:0] fill_t;
+  typedef logic [FillWidth-2:0] index_t;
   typedef logic [ClassWidth+FillWidth-2:0] slot_t;
 
   typedef struct packed {
@@ -94,20 +95,22 @@ module pst_deadline_queues
   count_t count_mem[Classes];
   logic [9:0] start_mem[Classes];
 
-  function automatic slot_t slot(class_t class_id, fill_t at);
-    return {class_id, at[FillWidth-2:0]};
+  function automatic slot_t slot(class_t class_id, index_t at);
+    return {class_id, at};
   endfunction
 
   // ---- A header comes: where its frame begins, what was lost before it ----
   count_t counted, skip, left, lost, counted_new;
   entry_t entry;
-  logic put, hit, some_lost, count_we;
+  logic put, hit, some_lost, count_we, unused_meta;
   fill_t put_at;
 
   assign counted = count_mem[s_class_i];
   assign skip    = '{frames: skip_frames_i, bytes: skip_bytes_i};
   assign put     = s_valid_i && !s_skip_i;
   assign put_at  = put_mem[s_class_i];
+
+  assign unused_meta = ^{s_meta_i.open, s_meta_i.frames};
 
   always_comb begin
     left.frames = skip.frames - counted.frames;
@@ -137,8 +140,8 @@ module pst_deadline_queues
 
   always_ff @(posedge clk_i) begin
     if (put) begin
-      entry_mem[slot(s_class_i, put_at)]    <= entry;
-      deadline_mem[slot(s_class_i, put_at)] <= s_header_i.deadline;
+      entry_mem[slot(s_class_i, index_t'(put_at))]    <= entry;
+      deadline_mem[slot(s_class_i, index_t'(put_at))] <= s_header_i.deadline;
       start_mem[s_class_i]                  <= entry.start + 10'(units_of(s_header_i.bytes));
     end
     if (init_i || put) put_mem[init_i ? init_class_i : s_class_i] <= init_i ? '0 : put_at + 1'b1;
@@ -165,12 +168,12 @@ module pst_deadline_queues
 
   assign take_at         = taken_mem[take_class_i];
   assign next_valid_o    = put_mem[take_class_i] - take_at != fill_t'(1);
-  assign next_deadline_o = deadline_mem[slot(take_class_i, take_at + 1'b1)];
+  assign next_deadline_o = deadline_mem[slot(take_class_i, index_t'(take_at + 1'b1))];
   assign taken_count_o   = taken_mem[asked_class_i];
 
   logic frame_valid_q, frame_drop_q;
   class_t frame_class_q;
-  fill_t frame_at_q;
+  index_t frame_at_q;
   entry_t frame;
 
   assign take_ready_o = 32'(waiting_i) + 32'(frame_valid_q && !frame_drop_q) < Decided;
@@ -180,7 +183,7 @@ module pst_deadline_queues
     frame_valid_q <= take_valid_i;
     frame_drop_q  <= take_drop_i;
     frame_class_q <= take_class_i;
-    frame_at_q    <= take_at;
+    frame_at_q    <= index_t'(take_at);
     if (rst_i) frame_valid_q <= 1'b0;
   end
 
@@ -220,7 +223,7 @@ module pst_deadline_queues
     if (head_room) begin
       head_valid_q    <= found_valid_q;
       head_class_q    <= found_class_q;
-      head_deadline_q <= deadline_mem[slot(found_class_q, taken_mem[found_class_q])];
+      head_deadline_q <= deadline_mem[slot(found_class_q, index_t'(taken_mem[found_class_q]))];
     end
     if (take_valid_i && !next_valid_o) begin
       filled_q[take_class_i] <= 1'b0;

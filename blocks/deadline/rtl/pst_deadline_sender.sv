@@ -78,16 +78,13 @@ module pst_deadline_sender
     if (following.beat == at.beats) following = '{place: at.place + 1'b1, beat: '0, beats: 7'(ChunkBeats - 1)};
   endfunction
 
-  function automatic logic [RowWidth-1:0] row(class_t class_id, at_t at);
-    return {class_id, at.place, at.beat[BeatWidth-1:1]};
-  endfunction
-
   // ---- First cycle: the rows of both banks ----
   at_t at_q, at, behind;
   logic first_q, bank_q, bank, credit, go, late, last;
   frame_beats_t left_q, left;
   logic [3:0] words_q;
   word_t word;
+  logic [RowWidth-1:0] row, row_behind;
 
   always_comb begin
     at     = first_q ? '{place: s_frame_place_i, beat: s_frame_start_i[9:3], beats: s_frame_beats_i} : at_q;
@@ -99,8 +96,9 @@ module pst_deadline_sender
     credit = words_q != '0;
     go     = s_frame_valid_i && credit;
 
-    data_row_o[bank]  = row(s_frame_class_i, at);
-    data_row_o[!bank] = row(s_frame_class_i, behind);
+    row        = {s_frame_class_i, at.place, at.beat[BeatWidth-1:1]};
+    row_behind = {s_frame_class_i, behind.place, behind.beat[BeatWidth-1:1]};
+    data_row_o = bank ? {row, row_behind} : {row_behind, row};
 
     word = '{first: first_q, last: last, late: late, class_id: s_frame_class_i, header: s_frame_header_i};
   end

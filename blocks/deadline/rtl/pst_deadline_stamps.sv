@@ -158,15 +158,18 @@ module pst_deadline_stamps
   logic leaves, note, same, skip_ready;
   round_t late, ended, over, sooner;
   wait_t until_when;
+  logic unused_cycles;                 // a stamp is over with a round
   index_t size, first, left, place;
 
   assign at    = visit_q[3].class_id;
   assign state = state_mem[at];
   assign size  = index_t'(Stamps[at]);
 
+  assign unused_cycles = ^until_when[RoundBits-1:0];
+
   // An index of a ring, from one that may be a size too large.
-  function automatic index_t in_ring(logic [IndexWidth:0] index, index_t size);
-    return index_t'(index >= (IndexWidth + 1)'(size) ? index - (IndexWidth + 1)'(size) : index);
+  function automatic index_t in_ring(logic [IndexWidth:0] index, index_t length);
+    return index_t'(index >= (IndexWidth + 1)'(length) ? index - (IndexWidth + 1)'(length) : index);
   endfunction
 
   always_comb begin

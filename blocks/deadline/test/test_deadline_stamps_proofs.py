@@ -6,6 +6,9 @@ import pytest
 from penstock.testing import testkit
 
 
-@pytest.mark.parametrize("task", ["prove_0", "prove_1", "prompt_0", "cover"])
+SLOW = [pytest.param(task, marks=pytest.mark.slow) for task in ("prove_1", "prompt_0")]
+
+
+@pytest.mark.parametrize("task", ["prove_0", "cover", *SLOW])
 def test_proof_passes(task: str) -> None:
     assert testkit.run_proof("deadline", "pst_deadline_stamps", [task]) == {task: "PASS"}
