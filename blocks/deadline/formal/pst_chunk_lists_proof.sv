@@ -280,7 +280,7 @@ module pst_chunk_lists_proof #(
       if (ReadLatency == 2) a_fetch_wait : assert (!(u_dut.state_q == 2'd2 && u_dut.fetch_q[0]));
       if (u_dut.state_q == 2'd3) a_fetch_fix : assert (!u_dut.fetch_q[ReadLatency-1]);
       for (int i = 0; i < 3; i++) begin
-        if (size_t'(i + 1) < frees_q) a_free_links : assert (link_t'(u_dut.u_links.mem[free_q[i]]).number == free_q[i+1]);
+        if (size_t'(i + 1) < frees_q) a_free_links : assert (number_t'(u_dut.u_links.mem[free_q[i]]) == free_q[i+1]);
       end
     end
   end

@@ -134,7 +134,7 @@ module pst_deadline_encoder #(
       assign behind = '0;
     end
 
-    // And-or with a load enable, for a chain of multiplexers costs three times as much.
+    // And-or with a load enable, for a chain of multiplexers costs 1.7 times the LUTs of UltraScale+.
     always_comb begin
       from_behind  = take_first && (!insert || stays[i+1]);
       from_pending = insert && (take_first ? stays[i] && !stays[i+1] : !stays[i] && first_moved);

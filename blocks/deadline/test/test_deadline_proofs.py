@@ -6,7 +6,7 @@ from penstock.testing import testkit
 
 TASKS = [
     ("pst_deadline_encoder", "three"),
-    ("pst_deadline_encoder", "four"),
+    ("pst_deadline_encoder", "hasty"),
     ("pst_deadline_encoder", "cover"),
     ("pst_chunk_lists", "places"),
     ("pst_chunk_lists", "one"),
