@@ -146,7 +146,9 @@ SIZES = [(3, 8, 2, 448, 4, 2), (64, 64, 4, 9600, 16, 16)]
 MORE = [(64, 8, 4, 1344, 16, 16), (3, 64, 2, 4032, 8, 8)]
 
 
-@pytest.mark.parametrize("classes, beats, places, longest, lines, reads", [*SIZES, *(pytest.param(*m, marks=pytest.mark.slow) for m in MORE)])
+@pytest.mark.parametrize(
+    "classes, beats, places, longest, lines, reads", [*SIZES, *(pytest.param(*m, marks=pytest.mark.slow) for m in MORE)]
+)
 def test_pst_deadline_head(classes: int, beats: int, places: int, longest: int, lines: int, reads: int) -> None:
     parameters = {"Classes": classes, "ChunkBeats": beats, "Places": places, "MaxFrameBytes": longest, "Chunks": 512}
     testkit.run_module("deadline", "pst_deadline_head", {**parameters, "Lines": lines, "Reads": reads})
