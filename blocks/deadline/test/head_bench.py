@@ -530,5 +530,6 @@ class Bench:
         waiting = {cls: self.backlog(cls) for cls in range(self.classes) if self.backlog(cls)}
         return (
             f"{len(self.decided)} decided, heads {self.heads}, {len(self.closed)} closed, {len(self.writing)} written, "
-            f"loop {self.loop is not None}, on head {sorted(self.on_head)}, lists {[len(chunks) for chunks in self.lists if chunks]}, backlog {waiting}, {self.sum}"
+            f"loop {self.loop is not None}, "
+            f"on head {sorted(self.on_head)}, lists {[len(chunks) for chunks in self.lists if chunks]}, backlog {waiting}, {self.sum}"
         )
