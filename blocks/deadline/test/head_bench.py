@@ -68,7 +68,10 @@ class Bench:
         self.classes, self.chunk_beats, self.places = value("Classes", 64), value("ChunkBeats", 64), value("Places", 4)
         self.chunks, self.longest = value("Chunks", 4096), value("MaxFrameBytes", 9600)
         self.now = rng.choice((0, MASK32 - 3000))  # the time wraps in some runs
-        self.knobs = dict(out=1.0, encoder=1.0, memory=1.0, loop=1.0, lists=1.0, latency=(5, 40), bad_read=0.0, bad_write=0.0, tick=150)
+        self.knobs = {
+            "out": 1.0, "encoder": 1.0, "memory": 1.0, "loop": 1.0, "lists": 1.0, "latency": (5, 40), "bad_read": 0.0, "bad_write": 0.0,
+            "tick": 150,
+        }  # fmt: skip
         self.use_loop, self.use_skips, self.flush = True, True, True
         self.cycles = 0
         each = range(self.classes)
@@ -79,7 +82,7 @@ class Bench:
         self.taken_to = [0] * self.classes  # frames up to here are taken or gone
         self.gap_frames, self.gap_bytes = [0] * self.classes, [0] * self.classes
         self.passed_frames, self.passed_bytes = [0] * self.classes, [0] * self.classes
-        self.sum = dict(sent=0, expired=0, late=0, skipped=0, lost=0, splices=0, skips=0, looped=0, read=0)
+        self.sum = {"sent": 0, "expired": 0, "late": 0, "skipped": 0, "lost": 0, "splices": 0, "skips": 0, "looped": 0, "read": 0}
         # tail and mover
         self.filling: list[Chunk | None] = [None] * self.classes
         self.serial = [0] * self.classes
@@ -283,7 +286,7 @@ class Bench:
                     continue
                 self.stamped[cls] = chunk.serial
                 self.last_over[cls] = max(self.last_over[cls], self.last_deadline[cls])
-                stamp = dict(serial=chunk.serial, number=chunk.number, previous=self.last_number[cls])
+                stamp = {"serial": chunk.serial, "number": chunk.number, "previous": self.last_number[cls]}
                 stamp.update(frames=chunk.frames_before, bytes=chunk.bytes_before)
                 self.stamps[cls].append((self.last_over[cls], stamp))
         if self.skip is None:
@@ -526,6 +529,7 @@ class Bench:
     def state(self) -> str:
         waiting = {cls: self.backlog(cls) for cls in range(self.classes) if self.backlog(cls)}
         return (
-            f"{len(self.decided)} decided, heads {self.heads}, {len(self.closed)} closed, {len(self.writing)} written, loop {self.loop is not None}, "
+            f"{len(self.decided)} decided, heads {self.heads}, {len(self.closed)} closed, {len(self.writing)} written, "
+            f"loop {self.loop is not None}, "
             f"on head {sorted(self.on_head)}, lists {[len(chunks) for chunks in self.lists if chunks]}, backlog {waiting}, {self.sum}"
         )

@@ -5,7 +5,6 @@ import pytest
 
 from penstock.testing import testkit
 
-
 SLOW = [pytest.param(task, marks=pytest.mark.slow) for task in ("prove_1", "prompt_0")]
 
 

@@ -21,7 +21,7 @@ def word(serial: int, number: int, frames: int, size: int) -> int:
 
 
 class Bench:
-    """The tail, as far as looks go, and the head, as far as skips do. Each chunk of a class has a serial, and a moment when all before is over."""
+    """The tail, as far as looks go, and the head, as far as skips do. Each chunk has a serial, and a moment when all before is over."""
 
     def __init__(self, dut, rng: random.Random) -> None:
         self.dut, self.rng = dut, rng
@@ -173,7 +173,7 @@ async def prompt(dut) -> None:
 
 @cocotb.test()
 async def full(dut) -> None:
-    """Rings that run full, a head that stands still for long: nothing early, nothing out of order, and in the end all that was noted goes."""
+    """Rings that run full, a head that stands still for long: nothing early, all in order, and in the end all that was noted goes."""
     bench = await begin(dut)
     rng = bench.rng
     for cls in range(bench.classes):
