@@ -2,7 +2,7 @@
 // The walk that clears memories after reset: every address once, in order, one a cycle.
 //
 // Latency: the first address in the cycle after reset, `Depth` cycles in all; then busy_o falls, and stays low until the next reset, which
-// begins the walk anew. Whoever has the memories writes what is clear at addr_o while busy_o is high, and takes no operation before.
+// begins the walk anew. The owner of the memories writes what is clear at addr_o while busy_o is high, and takes no operation before.
 module pst_clear_walk #(
     parameter int unsigned Depth = 512,                               // addresses, >= 1
     parameter int unsigned AddrWidth = Depth > 1 ? $clog2(Depth) : 1  // bits of an address, at least as many as the last one needs

@@ -229,18 +229,18 @@ module pst_page_admission_proof #(
         a_reserved_pages_are_free : assert (5'(u_dut.shared_q[k]) + lack_sum[k] == 5'(u_dut.free_q[k]));
       end
       for (int unsigned q = 0; q < Queues; q++) begin
-        if (!u_dut.init_q || q < 32'(u_dut.init_queue_q)) begin
+        if (!u_dut.init || q < 32'(u_dut.init_queue)) begin
           a_queue_count : assert (CountWidth'(u_dut.u_got.u_ram.mem[q] - u_dut.u_freed.u_ram.mem[q]) == CountWidth'(of_queue[q]));
           a_both_copies : assert (u_dut.u_gave.u_ram.mem[q] == u_dut.u_freed.u_ram.mem[q]);
         end
       end
 
       // what the induction needs
-      if (u_dut.init_q) begin
+      if (u_dut.init) begin
         a_nothing_before_init :
         assert (u_dut.valid_q == '0 && held_q == '0 && !pending_q && u_dut.u_decided.level_q == '0 && u_dut.back_valid_q == '0);
       end
-      a_init_in_range : assert (32'(u_dut.init_queue_q) < Queues || !u_dut.init_q);
+      a_init_in_range : assert (32'(u_dut.init_queue) < Queues || !u_dut.init);
       a_inside : assert (5'(u_dut.inside_q) == flying + 5'(u_dut.u_decided.level_q) && 32'(u_dut.inside_q) <= Depth);
       a_fifo : assert (u_dut.u_decided.waddr_q == 3'(32'(u_dut.u_decided.raddr_q) + 32'(u_dut.u_decided.level_q))
                        && u_dut.u_decided.valid_q == (u_dut.u_decided.level_q != '0));

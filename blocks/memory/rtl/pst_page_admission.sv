@@ -119,19 +119,12 @@ module pst_page_admission
 
   // ---- clearing -------------------------------------------------------------------------------------------------------
 
-  logic init_q;
-  queue_id_t init_queue_q;
+  logic init;
+  queue_id_t init_queue;
 
-  always_ff @(posedge clk_i) begin
-    if (init_q) init_queue_q <= init_queue_q + 1'b1;
-    if (init_q && init_queue_q == queue_id_t'(Queues - 1)) init_q <= 1'b0;
-    if (rst_i) begin
-      init_q       <= 1'b1;
-      init_queue_q <= '0;
-    end
-  end
+  pst_clear_walk #(.Depth(Queues)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_queue));
 
-  assign init_done_o = !init_q;
+  assign init_done_o = !init;
 
   // ---- pages that come back: whose, their count by queue, and (in stage 3) by class ------------------------------------
 
@@ -219,7 +212,7 @@ module pst_page_admission
       .Width(CountWidth), .Depth(Queues), .Late(1'b1), .Style(QueueRamStyle)
   ) u_freed (
       .clk_i,
-      .we_i(init_q || back_valid_q[4]), .waddr_i(init_q ? init_queue_q : back4_queue_q), .wdata_i(init_q ? '0 : freed + 1'b1),
+      .we_i(init || back_valid_q[4]), .waddr_i(init ? init_queue : back4_queue_q), .wdata_i(init ? '0 : freed + 1'b1),
       .re_i(1'b1), .raddr_i(owner.queue_id), .rdata_o(freed)
   );
 
@@ -238,14 +231,14 @@ module pst_page_admission
   logic admitted, admitted_q;
   alpha_t [Classes-1:0] alpha_q;
 
-  assign s_meta_ready_o = !init_q && !failed_valid && inside_q != ($clog2(Depth + 1))'(Depth);
+  assign s_meta_ready_o = !init && !failed_valid && inside_q != ($clog2(Depth + 1))'(Depth);
   assign take           = s_meta_valid_i && s_meta_ready_o;
 
   pst_ram_write_first #(
       .Width(ClassWidth), .Depth(Queues), .Style(QueueRamStyle)
   ) u_class (
       .clk_i,
-      .we_i(init_q || cfg_valid_i), .waddr_i(init_q ? init_queue_q : cfg_queue_i), .wdata_i(init_q ? '0 : cfg_class_i),
+      .we_i(init || cfg_valid_i), .waddr_i(init ? init_queue : cfg_queue_i), .wdata_i(init ? '0 : cfg_class_i),
       .re_i(1'b1), .raddr_i(s_meta_queue_i), .rdata_o(cls)
   );
 
@@ -253,7 +246,7 @@ module pst_page_admission
       .Width(CountWidth), .Depth(Queues), .Late(1'b1), .Style(QueueRamStyle)
   ) u_got (
       .clk_i,
-      .we_i(init_q || admitted), .waddr_i(init_q ? init_queue_q : frame_q.queue_id), .wdata_i(init_q ? '0 : new_got),
+      .we_i(init || admitted), .waddr_i(init ? init_queue : frame_q.queue_id), .wdata_i(init ? '0 : new_got),
       .re_i(1'b1), .raddr_i(s_meta_queue_i), .rdata_o(got)
   );
 
@@ -261,7 +254,7 @@ module pst_page_admission
       .Width(CountWidth), .Depth(Queues), .Late(1'b1), .Style(QueueRamStyle)
   ) u_gave (
       .clk_i,
-      .we_i(init_q || back_valid_q[4]), .waddr_i(init_q ? init_queue_q : back4_queue_q), .wdata_i(init_q ? '0 : freed + 1'b1),
+      .we_i(init || back_valid_q[4]), .waddr_i(init ? init_queue : back4_queue_q), .wdata_i(init ? '0 : freed + 1'b1),
       .re_i(1'b1), .raddr_i(s_meta_queue_i), .rdata_o(gave)
   );
 
