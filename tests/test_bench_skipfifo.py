@@ -52,13 +52,15 @@ def test_frames_are_packed_as_the_layout_says(size: int) -> None:
         assert found["goodput_bps"] > 60e9, "the paper's throughput of a DDR4 channel"
 
 
-def test_every_frame_goes_through_memory_a_beat_per_cycle() -> None:
-    """On-chip memory behind the same pins: beats written and read are those of all frames, nearly one in each cycle and direction. (Frames
-    of whole beats, so that the port itself, with a beat for each begun 64 byte, is no narrower than the memory.)"""
-    found = measure(memory="sram", packet_bytes=1536)
+@pytest.mark.parametrize(("size", "least"), [(64, 0.99), (1536, 0.88)])
+def test_every_frame_goes_through_memory(size: int, least: float) -> None:
+    """On-chip memory behind the same pins: beats written and read are those of all frames, one in each cycle and direction where frames
+    of a beat go to all classes in turn; where long ones come, a class may have both of its slots full, and the input waits. (Frames of
+    whole beats, so that the port itself, with a beat for each begun 64 byte, is no narrower than the memory.)"""
+    found = measure(memory="sram", packet_bytes=size)
     for way in ("write", "read"):
-        assert 0.97 < found[f"{way}_beats_per_cycle"] <= 1.0
-    assert found["frames_per_cycle"] == pytest.approx(found["read_beats_per_cycle"] / beats_of_a_frame(1536, 64), rel=0.02)
+        assert least < found[f"{way}_beats_per_cycle"] <= 1.0
+    assert found["frames_per_cycle"] == pytest.approx(found["read_beats_per_cycle"] / beats_of_a_frame(size, 64), rel=0.02)
 
 
 @pytest.mark.slow
