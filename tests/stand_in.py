@@ -97,7 +97,8 @@ def simulate(job: dict[str, Any], progress: Callable[[dict[str, Any]], bool] | N
         "findings": [],
         "drained": not packets["queued"],
         "memory": [
-            {"frames": 0, "write_bursts": 0, "write_beats": 0, "read_bursts": 0, "read_beats": 0} for _ in job["device"]["memories"]
+            {"frames": 0, "write_bursts": 0, "write_beats": 0, "read_bursts": 0, "read_beats": 0, "lost": False}
+            for _ in job["device"]["memories"]
         ],
         "conservation_ok": True,
         "latency_cycles": columns[:, 3].astype(np.uint32),

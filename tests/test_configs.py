@@ -148,7 +148,7 @@ def test_wrapper_has_every_number_and_every_port(tmp_path: Path) -> None:
         assert number in text
     top = configs.sources(config)[-1].read_text()
     ports = re.findall(r"\b(\w+_[io])\s*,?\s*$", top.split(") (", 1)[1].split(");", 1)[0], re.MULTILINE)
-    assert len(ports) == 84
+    assert len(ports) == 88
     header, body = text.split(");", 1)
     for port in ports:
         assert re.search(rf"\b{port}\b", header) and re.search(rf"\.{port}\b", body), port

@@ -54,7 +54,7 @@ def test_engines_are_equal_on_any_memory(name: str) -> None:
 @pytest.mark.slow
 def test_32_memories_of_any_mix() -> None:
     """As many memories as there may be, of five page sizes and all kinds: equal engines, all memories at work, nothing lost on the way."""
-    config = configs.load("tiny_mix_32")
+    config = configs.load("tiny_mix_16")
     assert len(config.channels) == memories.MAX_CHANNELS
     assert {memory.kind for memory in config.channels} == set(memories.kinds())
     library = verilate.build_device(config, print)

@@ -12,7 +12,10 @@ from penstock.engine import engine
 from penstock.testing.sessions import assert_session_equals_run, drawn_frames, split
 from penstock.testing.testkit import seed
 
-REASONS = ("", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm", "", "no_share")
+REASONS = (
+    "", "runt", "oversize", "bad_queue_id", "bad_frame", "no_page", "tail_drop_packets", "tail_drop_bytes", "aqm", "", "no_share",
+    "read_error",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
