@@ -155,6 +155,7 @@ def test_bad_frames(tmp_path: Path) -> None:
     assert result["packets"]["dropped"] == dict(fates)
 
 
+@pytest.mark.slow
 def test_jumbo(tmp_path: Path) -> None:
     """Frames of 9,600 byte are held to their rate, and those of other queues pass beside them."""
     result = run(SCENARIOS / "jumbo.yaml", tmp_path)
@@ -163,6 +164,7 @@ def test_jumbo(tmp_path: Path) -> None:
     assert result["packets"]["in"] == result["packets"]["out"]
 
 
+@pytest.mark.slow
 def test_line_rate(tmp_path: Path) -> None:
     """The device takes and gives smallest frames at 100 Gbit/s (71.4 Gbit/s without what the line adds), 148.8 million a second."""
     result = run(SCENARIOS / "line_rate_64.yaml", tmp_path)
@@ -170,6 +172,7 @@ def test_line_rate(tmp_path: Path) -> None:
     assert result["throughput_bps"] > 71.4e9 * 0.98
 
 
+@pytest.mark.slow
 def test_imix_line_rate(tmp_path: Path) -> None:
     """IMIX at the line's rate through four shaped levels: nothing is lost, and what goes out is what the line brings."""
     result = run(SCENARIOS / "imix_line_rate.yaml", tmp_path)
