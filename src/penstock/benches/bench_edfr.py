@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from penstock.benches import library as bench_library
 from penstock.command_line.options import nothing_left, take_number
 from penstock.designs.design import Bench
 from penstock.hardware import library, verilate
@@ -79,13 +80,7 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
 
 def load(path: Path) -> ctypes.CDLL:
     """Return the library of `build`. Raises RuntimeError when its structs are not the ones above."""
-    found = ctypes.CDLL(str(path))
-    for function, struct in ((found.pst_edfr_job_bytes, Job), (found.pst_edfr_result_bytes, Result)):
-        function.restype = ctypes.c_uint32
-        if function() != ctypes.sizeof(struct):
-            here = f"penstock.benches.bench_edfr.{struct.__name__} has {ctypes.sizeof(struct)}"
-            raise RuntimeError(f"{path}: pst_edfr_{struct.__name__.lower()} has {function()} bytes, {here}")
-    return found
+    return bench_library.load(path, "edfr", Job, Result, __name__)
 
 
 def run(options: dict[str, Any], _path: Path | None, progress: Progress | None) -> dict[str, Any]:

@@ -9,16 +9,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from penstock.benches import library as bench_library
 from penstock.benches import memory_job
 from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs.design import Bench
 from penstock.errors import UserError
 from penstock.hardware import library, verilate
 from penstock.paths import BLOCKS
+from penstock.scenarios.common import IMIX
 
 FRAMES = 50_000
 LONGEST = 9600
-SIZES = ((60, 7), (590, 4), (1514, 1))  # IMIX, without FCS
 ORDERS = ("random", "fifo")  # the numbers of pst_memory_job
 BOUNDARY = 4096
 MOST_PAIRS = 16
@@ -86,7 +87,7 @@ def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
 
 def sizes_of(options: dict[str, Any]) -> tuple[tuple[int, int], ...]:
     """Return the sizes of frames in bytes with the weight of each."""
-    return SIZES if options["size"] == "imix" else ((options["size"], 1),)
+    return IMIX if options["size"] == "imix" else ((options["size"], 1),)
 
 
 def _memory_bytes(options: dict[str, Any]) -> int:
@@ -137,13 +138,7 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
 
 def load(path: Path) -> ctypes.CDLL:
     """Return the library of `build`. Raises RuntimeError when its structs are not the ones above."""
-    found = ctypes.CDLL(str(path))
-    for function, struct in ((found.pst_memory_job_bytes, Job), (found.pst_memory_result_bytes, Result)):
-        function.restype = ctypes.c_uint32
-        if function() != ctypes.sizeof(struct):
-            here = f"penstock.benches.bench_memory.{struct.__name__} has {ctypes.sizeof(struct)}"
-            raise RuntimeError(f"{path}: pst_memory_{struct.__name__.lower()} has {function()} bytes, {here}")
-    return found
+    return bench_library.load(path, "memory", Job, Result, __name__)
 
 
 def job_of(options: dict[str, Any]) -> Job:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from penstock.benches import library as bench_library
 from penstock.benches import memory_job
 from penstock.command_line.options import nothing_left, take_number
 from penstock.designs.design import Bench
@@ -16,10 +17,10 @@ from penstock.engine import memories
 from penstock.errors import UserError
 from penstock.hardware import library, verilate
 from penstock.paths import BLOCKS
+from penstock.scenarios.common import IMIX
 
 FRAMES = 30_000
 SHORTEST, LONGEST = 60, 9600
-IMIX = ((60, 7), (590, 4), (1514, 1))  # without FCS
 CHUNKS = 2048  # of each memory
 HEADER_BYTES = 8
 KEYS = (*memory_job.KEYS, "packet_bytes", "packets", "classes", "chunk_bytes", "places", "outstanding")
@@ -111,13 +112,7 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
 
 def load(path: Path) -> ctypes.CDLL:
     """Return the library of `build`. Raises RuntimeError when its structs are not the ones above."""
-    found = ctypes.CDLL(str(path))
-    for function, struct in ((found.pst_skipfifo_job_bytes, Job), (found.pst_skipfifo_result_bytes, Result)):
-        function.restype = ctypes.c_uint32
-        if function() != ctypes.sizeof(struct):
-            here = f"penstock.benches.bench_skipfifo.{struct.__name__} has {ctypes.sizeof(struct)}"
-            raise RuntimeError(f"{path}: pst_skipfifo_{struct.__name__.lower()} has {function()} bytes, {here}")
-    return found
+    return bench_library.load(path, "skipfifo", Job, Result, __name__)
 
 
 def job_of(options: dict[str, Any]) -> Job:
