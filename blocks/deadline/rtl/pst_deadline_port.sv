@@ -290,7 +290,7 @@ module pst_deadline_port
       .m_skip_valid_o(skip_valid), .m_skip_ready_i(skip_ready), .m_skip_class_o(skip_class), .m_skip_o(skip)
   );
 
-  // ---- Head side, and who is next ----
+  // ---- Head side, and which class is next ----
   logic head_valid, head_ready, take_valid, take_ready, take_drop, next_valid;
   class_t head_class, take_class;
   time_t head_deadline, next_deadline;

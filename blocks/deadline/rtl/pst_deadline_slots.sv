@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Who has which of a class's two slots of the tail, and which class's chunk is flushed next.
+// The owner of each of a class's two slots of the tail, and which class's chunk is flushed next.
 //
 // A slot is the tail's while it fills a chunk there, or has none; from its closing to `s_moved` it is the mover's (busy). A slot whose chunk
 // went by the loop keeps the number that the chunk had (kept).

@@ -205,7 +205,7 @@ async def long_idle(dut) -> None:
         for cycle in range(100 + 8 * bench.round):
             await bench.cycle(cycle == 2)
         assert bench.skips == skips + 1, f"round {tries}: the class is not skipped"
-        # Nobody waits so long: the time jumps, by whole rounds, in steps in which the class is visited.
+        # No test waits so long: the time jumps, by whole rounds, in steps in which the class is visited.
         for _ in range(6):
             bench.now += (1 << 29) // bench.round * bench.round
             for _ in range(2 * bench.round):

@@ -11,7 +11,7 @@ module pst_guard_read #(
     input  logic                 rst_i,
     // the memory is lost; stays until reset
     input  logic                 lost_i,
-    // the memory is waited for, and by nobody's fault but its own; means nothing once it is lost
+    // the memory is waited for, and by no fault but its own; means nothing once it is lost
     output logic                 waiting_o,
     // AXI4 read slave
     input  logic                 s_axi_arvalid_i,

@@ -346,7 +346,7 @@ module pst_page_admission
     walk_gives = walk_down && used < reserved;
   end
 
-  // A memory is lost: the page sizes that this is about, by how many pages, and the pages that come back to it, for nobody to have. A page
+  // A memory is lost: the page sizes that this is about, by how many pages, and the pages that come back to it, for no class to have. A page
   // of it that is given in this cycle or later was counted as one of those that are left.
 
   always_comb begin

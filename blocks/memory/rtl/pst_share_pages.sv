@@ -2,7 +2,7 @@
 // Lets several rx handlers share one set of page pools, the ports taking turns.
 //
 // Latency:    request 1 cycle, grant 1. Throughput: one page per cycle in all.
-// Ordering:   each port's grants in the order of its requests. A port that does not take its grants holds up nobody: it has at most `Depth`
+// Ordering:   each port's grants in the order of its requests. A port that does not take its grants holds up no other: it has at most `Depth`
 //             requests under way, and so many places for grants.
 // Reset:      forgets what is under way; pools and handlers have to be reset with it.
 module pst_share_pages #(

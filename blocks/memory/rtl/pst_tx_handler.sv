@@ -2,7 +2,7 @@
 // Fetches frames from memory and sends them, in the order of s_deq; frees each page when its last beat has come.
 //
 // A frame whose first beat the memory answers with SLVERR or DECERR is not sent: in its place comes one beat without bytes (m_axis_tkeep_o is
-// 0), with m_axis_tlast_o and m_axis_tuser_o, which whoever puts frames on a line takes out. After the first beat the frame is half sent:
+// 0), with m_axis_tlast_o and m_axis_tuser_o, which the MAC behind it has to take out. After the first beat the frame is half sent:
 // it is sent to its end, with m_axis_tuser_o at the last beat, and an Ethernet MAC spoils its FCS. Neither counts as sent.
 //
 // Throughput: one beat per cycle, one single-beat frame per cycle, as long as MaxOutstanding frames cover the time from

@@ -1,4 +1,4 @@
-"""pst_shared_fabric: random masters in front of memories of different latency: order, contents, turns; nobody waits in a circle."""
+"""pst_shared_fabric: random masters in front of memories of different latency: order, contents, turns; no wait in a circle."""
 
 import random
 from collections import deque
