@@ -102,7 +102,7 @@ def test_it_repeats_and_keeps_the_backlog() -> None:
 )
 def test_broken_hardware_is_found(module: str, text: str, instead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = library.sources_of
-    (good,) = (path for path in plain("pst_deadline_port") if path.stem == module)
+    (good,) = (path for path in plain("pst_edfr") if path.stem == module)
     assert good.read_text().count(text) == 1
     (tmp_path / good.name).write_text(good.read_text().replace(text, instead))
     monkeypatch.setattr(library, "sources_of", lambda name: [tmp_path / path.name if path == good else path for path in plain(name)])

@@ -79,7 +79,7 @@ module skipfifo_loop
 
   assign ev_lost_o   = refused || expired || late || passed || (fate_valid && fate != FateTaken);
 
-  pst_deadline_port #(
+  pst_edfr #(
       .Classes(Classes),
       .ClassFromUser(1'b1),
       .ChunkBeats(ChunkBeats),

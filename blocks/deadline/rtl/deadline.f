@@ -19,4 +19,4 @@ pst_deadline_mover.sv
 pst_dscp_class.sv
 pst_chunk_lists.sv
 pst_deadline_encoder.sv
-pst_deadline_port.sv
+pst_edfr.sv

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""What stands around pst_deadline_port: source, sink and memory, each random in time, and the book of all frames."""
+"""What stands around pst_edfr: source, sink and memory, each random in time, and the book of all frames."""
 
 import random
 from collections import deque

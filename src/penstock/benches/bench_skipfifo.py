@@ -87,7 +87,7 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
             top="skipfifo_loop",
             sources=[
                 *library.sources_of("pst_memory_fabric"),
-                *(path for path in library.sources_of("pst_deadline_port") if path not in library.sources_of("pst_memory_fabric")),
+                *(path for path in library.sources_of("pst_edfr") if path not in library.sources_of("pst_memory_fabric")),
                 BLOCKS / "deadline" / "bench" / "skipfifo_loop.sv",
                 *memory_job.SOURCES,
             ],

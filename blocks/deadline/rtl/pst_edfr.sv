@@ -10,7 +10,7 @@
 // Order:      FIFO in a class; by deadline among the heads of the classes.
 // Conservation: each frame in is one of m_* (sent), ev_refused, ev_dropped, ev_expired, ev_late, ev_passed, or inside.
 // Reset:      all is forgotten, settings too; memory has to be reset with it, or its answers awaited. Then init_done_o after some walks.
-module pst_deadline_port
+module pst_edfr
   import pst_deadline_pkg::*;
 #(
     parameter int unsigned              Classes        = 64,       // 2..256
@@ -111,10 +111,10 @@ module pst_deadline_port
 );
 
   if (Chunks < 2 * Classes + 2 * (most_further(ChunkBeats, MaxFrameBytes) + 1)) begin : g_bad_chunks
-    $error("pst_deadline_port: Chunks is %0d, too few for %0d classes and frames of %0d byte", Chunks, Classes, MaxFrameBytes);
+    $error("pst_edfr: Chunks is %0d, too few for %0d classes and frames of %0d byte", Chunks, Classes, MaxFrameBytes);
   end
   if (TickCycles <= Classes) begin : g_bad_tick
-    $error("pst_deadline_port: TickCycles is %0d, must be above Classes (%0d)", TickCycles, Classes);
+    $error("pst_edfr: TickCycles is %0d, must be above Classes (%0d)", TickCycles, Classes);
   end
 
   localparam int unsigned BeatWidth   = $clog2(ChunkBeats);

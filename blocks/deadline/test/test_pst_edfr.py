@@ -1,4 +1,4 @@
-"""pst_deadline_port: conservation to the byte, order in each class, no frame after its deadline, none given up before it."""
+"""pst_edfr: conservation to the byte, order in each class, no frame after its deadline, none given up before it."""
 
 import random
 
@@ -201,5 +201,5 @@ LARGE = {"Classes": 64, "ChunkBeats": 64, "Chunks": 200, "Places": 4, "ClassFrom
 
 
 @pytest.mark.parametrize("parameters", [SMALL, pytest.param(LARGE, marks=pytest.mark.slow)], ids=["3-8", "64-64"])
-def test_pst_deadline_port(parameters: dict) -> None:
-    testkit.run_module("deadline", "pst_deadline_port", parameters)
+def test_pst_edfr(parameters: dict) -> None:
+    testkit.run_module("deadline", "pst_edfr", parameters)
