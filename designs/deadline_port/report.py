@@ -6,7 +6,7 @@ from penstock.basics.units import format_time_ns
 from penstock.designs.deadline_port import registers
 from penstock.designs.design import Curve, Plot, Table
 
-DROP_WORDS = registers.drop_words()
+DROP_WORDS = registers.drop_words() | {"missed": "missed their deadlines"}
 SHOWN_OVER_TIME = 8  # classes with a curve of their own; of more the others are one
 
 
@@ -100,6 +100,9 @@ def plots(result: dict[str, Any]) -> list[Plot]:
 
     curves = [Curve(words, delays(key), "points") for words, key in (("median", "p50"), ("99 %", "p99"), ("slowest", "max"))]
     curves.append(Curve("deadline", tuple(row["deadline_ns"] / 1e9 for row in classes), "limit"))
+    if any("deadline_changes" in row for row in classes):
+        last = tuple(row["deadline_changes"][-1]["deadline_ns"] / 1e9 if "deadline_changes" in row else None for row in classes)
+        curves = [*curves[:-1], Curve("deadline at first", curves[-1].values, "limit"), Curve("later", last, "limit")]
     found = [
         Plot("Delay against the deadline", "From the last bit in to the first bit out, of the packets that left.", names, "time", curves)
     ]
