@@ -103,7 +103,7 @@ class DeadlinePortDevice(Device):
         return {f"{name}_{word}": self.read(f"{name}_{part}") for name in COUNTERS for word, part in parts}
 
     def write(self, register: str, value: int) -> None:
-        """Write a register by its name in docs/registers-deadline-port.md. Done before the next read. Raises UserError."""
+        """Write a register by its name in docs/registers_deadline_port.md. Done before the next read. Raises UserError."""
         self.write_all([(self._address(register), value)])
 
     def read(self, register: str) -> int:
@@ -122,7 +122,7 @@ class DeadlinePortDevice(Device):
     @staticmethod
     def _address(register: str) -> int:
         if register not in registers.table():
-            raise UserError(f"the device has no register {register!r}; docs/registers-deadline-port.md lists them")
+            raise UserError(f"the device has no register {register!r}; docs/registers_deadline_port.md lists them")
         return registers.address(register)
 
     def _checked(self) -> Settings:

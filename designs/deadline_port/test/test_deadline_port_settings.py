@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""Scenarios of the deadline port become jobs: classes and DSCPs as the registers have them in the end, judged by arithmetic; what a user may
+"""Scenarios of the deadline port become jobs: classes and DSCPs as the registers have them in the end, judged by arithmetic; what users may
 write wrong is one sentence."""
 
 import random
