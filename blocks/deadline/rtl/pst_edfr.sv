@@ -29,6 +29,8 @@ module pst_edfr
     parameter int unsigned              TickCycles     = 3052,     // between two time stamps of a class; above Classes
     parameter logic [Classes-1:0][15:0] Stamps         = {Classes{16'd64}},  // time stamps of each class, see pst_deadline_stamps
     parameter int unsigned              DefaultCycles  = 100000,   // for which frames of a class wait that was not set, below 2^30
+    parameter int unsigned              Columns        = 1,        // of a wide port that this is a column of: 1 (it is none), 2, 4, 8
+    parameter int unsigned              RunFrames      = 16,       // frames of a class in a row in one column, a power of two, 2..256
     localparam int unsigned ClassWidth = $clog2(Classes),
     localparam int unsigned CountWidth = $clog2(Chunks + 1),
     localparam int unsigned AddrWidth  = $clog2(Chunks * ChunkBeats) + 6,
@@ -65,6 +67,17 @@ module pst_edfr
     output logic [ ClassWidth-1:0] m_class_o,
     output time_t                  m_deadline_o,
     output logic [           15:0] m_user_o,
+    // column of a wide port: which one; where a class's token comes from, and goes to; nothing is to be decided to be sent; what was
+    input  logic [            2:0] column_i,            // constant; all of these inputs are 0 where Columns is 1
+    input  logic                   s_token_valid_i,
+    input  logic [ ClassWidth-1:0] s_token_class_i,
+    output logic                   m_token_valid_o,
+    output logic [ ClassWidth-1:0] m_token_class_o,
+    input  logic                   hold_i,
+    output logic                   m_decided_valid_o,
+    output logic [ ClassWidth-1:0] m_decided_class_o,
+    output logic [           10:0] m_decided_segments_o,  // of 64 byte
+    output logic                   m_void_o,            // with m_valid_o: the frame is over; a word of no data stands for it
     // AXI4 master: bursts of up to a chunk, one id each way
     output logic                   m_axi_awvalid_o,
     input  logic                   m_axi_awready_i,
@@ -301,7 +314,7 @@ module pst_edfr
 
   pst_deadline_head #(
       .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places), .Chunks(Chunks), .MinFrameBytes(MinFrameBytes),
-      .MaxFrameBytes(MaxFrameBytes), .Lines(Lines), .Reads(Reads), .Decided(Decided)
+      .MaxFrameBytes(MaxFrameBytes), .Lines(Lines), .Reads(Reads), .Decided(Decided), .Columns(Columns), .RunFrames(RunFrames)
   ) u_head (
       .clk_i, .rst_i, .init_done_o(head_done), .now_i(now_q),
       .s_loop_valid_i(loop_valid), .s_loop_ready_o(loop_ready), .s_loop_class_i(loop_class), .s_loop_serial_i(loop_serial),
@@ -318,10 +331,12 @@ module pst_edfr
       .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_araddr_o, .m_axi_arlen_o, .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rdata_i,
       .m_axi_rresp_i, .m_axi_rlast_i,
       .s_skip_valid_i(skip_valid), .s_skip_ready_o(skip_ready), .s_skip_class_i(skip_class), .s_skip_i(skip),
+      .column_i, .s_token_valid_i, .s_token_class_i, .m_token_valid_o, .m_token_class_o, .hold_i,
+      .m_decided_valid_o, .m_decided_class_o, .m_decided_segments_o,
       .m_head_valid_o(head_valid), .m_head_ready_i(head_ready), .m_head_class_o(head_class), .m_head_deadline_o(head_deadline),
       .take_ready_o(take_ready), .take_valid_i(take_valid), .take_class_i(take_class), .take_drop_i(take_drop),
       .next_valid_o(next_valid), .next_deadline_o(next_deadline),
-      .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
+      .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_void_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
       .ev_expired_valid_o, .ev_expired_class_o, .ev_expired_bytes_o, .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o,
       .ev_passed_valid_o, .ev_passed_lost_o, .ev_passed_class_o, .ev_passed_frames_o, .ev_passed_bytes_o
   );

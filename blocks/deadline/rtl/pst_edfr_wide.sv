@@ -183,6 +183,10 @@ module pst_edfr_wide
   logic [Columns-1:0][15:0] out_user;
   time_t [Columns-1:0] out_deadline;
   fate_e [Columns-1:0] fate;
+  logic [Columns-1:0] token_valid, decided_valid, out_void;
+  logic [Columns-1:0][ClassWidth-1:0] token_class, decided_class;
+  logic [Columns-1:0][10:0] decided_segments;
+  logic hold;
 
   assign ev_taken_valid_o = fate_valid;
 
@@ -190,7 +194,8 @@ module pst_edfr_wide
     pst_edfr #(
         .Classes(Classes), .ClassFromUser(1'b1), .ArrivedGiven(1'b1), .ChunkBeats(ChunkBeats), .Chunks(Chunks), .Places(Places),
         .Lines(Lines), .Reads(Reads), .Writes(Writes), .Decided(Decided), .MinFrameBytes(MinFrameBytes), .MaxFrameBytes(MaxFrameBytes),
-        .StoreBeats(StoreBeats), .TickCycles(TickCycles), .Stamps(Stamps), .DefaultCycles(DefaultCycles)
+        .StoreBeats(StoreBeats), .TickCycles(TickCycles), .Stamps(Stamps), .DefaultCycles(DefaultCycles),
+        .Columns(Ordered ? Columns : 1), .RunFrames(RunFrames)
     ) u_column (
         .clk_i, .rst_i, .init_done_o(init_done[c]), .now_o(now[c]),
         .set_dscp_valid_i(1'b0), .set_dscp_i('0), .set_dscp_class_i('0),
@@ -199,6 +204,11 @@ module pst_edfr_wide
         .s_bad_i(1'b0), .s_class_i(in_class[c]), .s_user_i(in_user[c]), .s_arrived_i(in_arrived[c]),
         .m_valid_o(out_valid[c]), .m_ready_i(out_ready[c]), .m_data_o(out_data[c]), .m_bytes_last_o(out_bytes[c]), .m_last_o(out_last[c]),
         .m_class_o(out_class[c]), .m_deadline_o(out_deadline[c]), .m_user_o(out_user[c]),
+        .column_i(3'(Ordered ? c : 0)), .s_token_valid_i(Ordered && token_valid[(c + Columns - 1) % Columns]),
+        .s_token_class_i(Ordered ? token_class[(c + Columns - 1) % Columns] : '0), .m_token_valid_o(token_valid[c]),
+        .m_token_class_o(token_class[c]), .hold_i(Ordered && hold),
+        .m_decided_valid_o(decided_valid[c]), .m_decided_class_o(decided_class[c]), .m_decided_segments_o(decided_segments[c]),
+        .m_void_o(out_void[c]),
         .m_axi_awvalid_o(m_axi_awvalid_o[c]), .m_axi_awready_i(m_axi_awready_i[c]), .m_axi_awaddr_o(m_axi_awaddr_o[c]),
         .m_axi_awlen_o(m_axi_awlen_o[c]), .m_axi_wvalid_o(m_axi_wvalid_o[c]), .m_axi_wready_i(m_axi_wready_i[c]),
         .m_axi_wdata_o(m_axi_wdata_o[c]), .m_axi_wstrb_o(m_axi_wstrb_o[c]), .m_axi_wlast_o(m_axi_wlast_o[c]),
@@ -218,25 +228,42 @@ module pst_edfr_wide
   end
 
   // ---- From the columns ----
-  logic [Columns-1:0] first_q;
+  if (Ordered) begin : g_gather
+    pst_edfr_gather #(
+        .Classes(Classes), .Columns(Columns), .Rows(GatherRows), .MaxFrameBytes(MaxFrameBytes), .Waiting(2 * Decided)
+    ) u_gather (
+        .clk_i, .rst_i, .now_i(now[0]), .hold_o(hold),
+        .s_decided_valid_i(decided_valid), .s_decided_class_i(decided_class), .s_decided_segments_i(decided_segments),
+        .s_valid_i(out_valid), .s_ready_o(out_ready), .s_void_i(out_void), .s_data_i(out_data), .s_last_i(out_last),
+        .s_bytes_last_i(out_bytes), .s_class_i(out_class), .s_deadline_i(out_deadline), .s_user_i(out_user),
+        .m_valid_o, .m_ready_i, .m_used_o, .m_data_o, .m_first_o, .m_last_o, .m_bytes_last_o, .m_class_o, .m_deadline_o, .m_user_o,
+        .ev_late_valid_o(ev_overdue_valid_o), .ev_late_class_o(ev_overdue_class_o), .ev_late_bytes_o(ev_overdue_bytes_o)
+    );
+  end else begin : g_apart
+    logic [Columns-1:0] first_q;
 
-  assign m_valid_o          = out_valid != '0;
-  assign out_ready          = {Columns{m_ready_i}};
-  assign m_used_o           = out_valid;
-  assign m_data_o           = out_data;
-  assign m_first_o          = first_q;
-  assign m_last_o           = out_last;
-  assign m_bytes_last_o     = out_bytes;
-  assign m_class_o          = out_class;
-  assign m_deadline_o       = out_deadline;
-  assign m_user_o           = out_user;
-  assign ev_overdue_valid_o = '0;
-  assign ev_overdue_class_o = '0;
-  assign ev_overdue_bytes_o = '0;
+    assign hold               = 1'b0;
+    assign m_valid_o          = out_valid != '0;
+    assign out_ready          = {Columns{m_ready_i}};
+    assign m_used_o           = out_valid;
+    assign m_data_o           = out_data;
+    assign m_first_o          = first_q;
+    assign m_last_o           = out_last;
+    assign m_bytes_last_o     = out_bytes;
+    assign m_class_o          = out_class;
+    assign m_deadline_o       = out_deadline;
+    assign m_user_o           = out_user;
+    assign ev_overdue_valid_o = '0;
+    assign ev_overdue_class_o = '0;
+    assign ev_overdue_bytes_o = '0;
 
-  always_ff @(posedge clk_i) begin
-    for (int unsigned c = 0; c < Columns; c++) if (out_valid[c] && m_ready_i) first_q[c] <= out_last[c];
-    if (rst_i) first_q <= '1;
+    always_ff @(posedge clk_i) begin
+      for (int unsigned c = 0; c < Columns; c++) if (out_valid[c] && m_ready_i) first_q[c] <= out_last[c];
+      if (rst_i) first_q <= '1;
+    end
+
+    logic unused;
+    assign unused = &{1'b0, hold, decided_valid, decided_class, decided_segments, out_void};
   end
 
 `ifndef SYNTHESIS
