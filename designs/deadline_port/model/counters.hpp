@@ -18,8 +18,8 @@ class DeadlineCounterCheck {
     DeadlineCounterCheck(Device& device, const Measurement& measurement, const DeadlineBook& book)
         : device_(device), measurement_(measurement), book_(book) {}
 
-    // Lets frames at the input have their fate; then compares the counters by reason, and those of `classes`. What changes meanwhile must be
-    // between what was seen before and after.
+    // Lets frames at the input have their fate; then compares the counters by reason, and those of `classes`. What changes meanwhile must
+    // be between what was seen before and after.
     CounterReport run(std::span<const std::uint32_t> classes);
 
   private:
