@@ -9,11 +9,13 @@
 
 #include "blocks/common/model/drop.hpp"
 #include "designs/deadline_port/model/counters.hpp"
+#include "designs/deadline_port/model/deadline_measurement.hpp"
 #include "designs/deadline_port/model/deadline_port.hpp"
 #include "designs/deadline_port/model/device_settings.hpp"
 #include "designs/deadline_port/model/pin_face.hpp"
 #include "designs/deadline_port/model/port_device.hpp"
 #include "penstock/engine/measure.hpp"
+#include "penstock/engine/own_measurement.hpp"
 #include "penstock/engine/python_memory.hpp"
 #include "penstock/engine/rtl_device.hpp"
 
@@ -59,6 +61,9 @@ class DeadlinePortKind final : public DeviceKind {
     }
     CounterReport check_counters(Device& device, const Measurement& measurement, std::span<const std::uint32_t> queues) const override {
         return DeadlineCounterCheck(device, measurement, *book_).run(queues);
+    }
+    std::unique_ptr<OwnMeasurement> own_measurement(Table& job, const Environment& environment) const override {
+        return deadline_measurement(job, settings_, environment, book_);
     }
 
   private:
