@@ -15,6 +15,7 @@ module pst_edfr
 #(
     parameter int unsigned              Classes        = 64,       // 2..256
     parameter bit                       ClassFromUser  = 1'b0,     // s_class_i is the class; else a table says which one a DSCP has
+    parameter bit                       ArrivedGiven   = 1'b0,     // frames wait from s_arrived_i on; else from their first beat here
     parameter int unsigned              ChunkBeats     = 64,       // beats of 64 byte of a chunk: 8, 16, 32, 64
     parameter int unsigned              Chunks         = 4096,     // in memory, up to 2^20; each class may keep two that are empty
     parameter int unsigned              Places         = 4,        // chunks of a class on the head side: 2, 4, 8, 16
@@ -29,6 +30,8 @@ module pst_edfr
     parameter logic [Classes-1:0][15:0] Stamps         = {Classes{16'd64}},  // time stamps of each class, see pst_deadline_stamps
     parameter int unsigned              DefaultCycles  = 100000,   // for which frames of a class wait that was not set, below 2^30
     parameter bit                       NoDeadlines    = 1'b0,     // time stands still: a plain FIFO of each class, nothing is over
+    parameter int unsigned              Columns        = 1,        // of a wide port that this is a column of: 1 (it is none), 2, 4, 8
+    parameter int unsigned              RunFrames      = 16,       // frames of a class in a row in one column, a power of two, 2..256
     localparam int unsigned ClassWidth = $clog2(Classes),
     localparam int unsigned CountWidth = $clog2(Chunks + 1),
     localparam int unsigned AddrWidth  = $clog2(Chunks * ChunkBeats) + 6,
@@ -56,6 +59,7 @@ module pst_edfr
     input  logic                   s_bad_i,             // in the last beat
     input  logic [ ClassWidth-1:0] s_class_i,           // with ClassFromUser
     input  logic [           15:0] s_user_i,            // stands beside every beat, comes out with the frame
+    input  time_t                  s_arrived_i,         // with ArrivedGiven, at the first beat: a cycle of now_o's that is over
     // frames out
     output logic                   m_valid_o,
     input  logic                   m_ready_i,
@@ -65,6 +69,17 @@ module pst_edfr
     output logic [ ClassWidth-1:0] m_class_o,
     output time_t                  m_deadline_o,
     output logic [           15:0] m_user_o,
+    // column of a wide port: which one; where a class's token comes from, and goes to; nothing is to be decided to be sent; what was
+    input  logic [            2:0] column_i,            // constant; all of these inputs are 0 where Columns is 1
+    input  logic                   s_token_valid_i,
+    input  logic [ ClassWidth-1:0] s_token_class_i,
+    output logic                   m_token_valid_o,
+    output logic [ ClassWidth-1:0] m_token_class_o,
+    input  logic                   hold_i,
+    output logic                   m_decided_valid_o,
+    output logic [ ClassWidth-1:0] m_decided_class_o,
+    output logic [           10:0] m_decided_segments_o,  // of 64 byte
+    output logic                   m_void_o,            // with m_valid_o: the frame is over; a word of no data stands for it
     // AXI4 master: bursts of up to a chunk, one id each way
     output logic                   m_axi_awvalid_o,
     input  logic                   m_axi_awready_i,
@@ -157,28 +172,30 @@ module pst_edfr
   logic [6:0] class_bytes, due_bytes;
   class_t class_class, due_class, set_class;
   logic [15:0] class_user, due_user;
+  time_t class_arrived;
   time_t due_deadline;
   logic set_valid, set_ready;
   logic [31:0] set_cycles;
 
   pst_dscp_class #(
-      .Classes(Classes), .ClassFromUser(ClassFromUser)
+      .Classes(Classes), .ClassFromUser(ClassFromUser), .UserWidth(16 + $bits(time_t))
   ) u_class (
       .clk_i, .rst_i,
       .set_valid_i(set_dscp_valid_i), .set_dscp_i, .set_class_i(set_dscp_class_i),
-      .s_valid_i, .s_ready_o, .s_data_i, .s_bytes_i(s_bytes_last_i), .s_last_i, .s_bad_i, .s_class_i, .s_user_i,
+      .s_valid_i, .s_ready_o, .s_data_i, .s_bytes_i(s_bytes_last_i), .s_last_i, .s_bad_i, .s_class_i,
+      .s_user_i({s_arrived_i, s_user_i}),
       .m_valid_o(class_valid), .m_ready_i(class_ready), .m_data_o(class_data), .m_bytes_o(class_bytes), .m_last_o(class_last),
-      .m_bad_o(class_bad), .m_class_o(class_class), .m_user_o(class_user)
+      .m_bad_o(class_bad), .m_class_o(class_class), .m_user_o({class_arrived, class_user})
   );
 
   pst_deadline_due #(
-      .Classes(Classes), .DefaultCycles(DefaultCycles), .StoreFrames(StoreBeats + 16)
+      .Classes(Classes), .DefaultCycles(DefaultCycles), .StoreFrames(StoreBeats + 16), .ArrivedGiven(ArrivedGiven)
   ) u_due (
       .clk_i, .rst_i, .init_done_o(due_done), .now_i(now_q),
       .s_set_valid_i, .s_set_ready_o, .s_set_class_i, .s_set_cycles_i,
       .m_set_valid_o(set_valid), .m_set_ready_i(set_ready), .m_set_class_o(set_class), .m_set_cycles_o(set_cycles),
       .s_valid_i(class_valid), .s_ready_o(class_ready), .s_data_i(class_data), .s_bytes_last_i(class_bytes), .s_last_i(class_last),
-      .s_bad_i(class_bad), .s_class_i(class_class), .s_user_i(class_user),
+      .s_bad_i(class_bad), .s_class_i(class_class), .s_user_i(class_user), .s_arrived_i(class_arrived),
       .m_valid_o(due_valid), .m_ready_i(due_ready), .m_data_o(due_data), .m_bytes_last_o(due_bytes), .m_last_o(due_last),
       .m_bad_o(due_bad), .m_class_o(due_class), .m_deadline_o(due_deadline), .m_user_o(due_user),
       .refused_i(ev_refused_valid_o), .fate_i(ev_fate_valid_o)
@@ -324,7 +341,7 @@ module pst_edfr
 
   pst_deadline_head #(
       .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places), .Chunks(Chunks), .MinFrameBytes(MinFrameBytes),
-      .MaxFrameBytes(MaxFrameBytes), .Lines(Lines), .Reads(Reads), .Decided(Decided)
+      .MaxFrameBytes(MaxFrameBytes), .Lines(Lines), .Reads(Reads), .Decided(Decided), .Columns(Columns), .RunFrames(RunFrames)
   ) u_head (
       .clk_i, .rst_i, .init_done_o(head_done), .now_i(now_q),
       .s_loop_valid_i(loop_valid), .s_loop_ready_o(loop_ready), .s_loop_class_i(loop_class), .s_loop_serial_i(loop_serial),
@@ -341,10 +358,12 @@ module pst_edfr
       .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_araddr_o, .m_axi_arlen_o, .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rdata_i,
       .m_axi_rresp_i, .m_axi_rlast_i,
       .s_skip_valid_i(skip_valid), .s_skip_ready_o(skip_ready), .s_skip_class_i(skip_class), .s_skip_i(skip),
+      .column_i, .s_token_valid_i, .s_token_class_i, .m_token_valid_o, .m_token_class_o, .hold_i,
+      .m_decided_valid_o, .m_decided_class_o, .m_decided_segments_o,
       .m_head_valid_o(head_valid), .m_head_ready_i(head_ready), .m_head_class_o(head_class), .m_head_deadline_o(head_deadline),
       .take_ready_o(take_ready), .take_valid_i(take_valid), .take_class_i(take_class), .take_drop_i(take_drop),
       .next_valid_o(next_valid), .next_deadline_o(next_deadline),
-      .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
+      .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_void_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
       .ev_expired_valid_o, .ev_expired_class_o, .ev_expired_bytes_o, .ev_expired_user_o,
       .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o, .ev_late_user_o,
       .ev_passed_valid_o, .ev_passed_lost_o, .ev_passed_class_o, .ev_passed_frames_o, .ev_passed_bytes_o
