@@ -9,6 +9,7 @@
 
 #include "blocks/common/model/drop.hpp"
 #include "designs/deadline_port/model/counters.hpp"
+#include "designs/deadline_port/model/deadline_measurement.hpp"
 #include "designs/deadline_port/model/deadline_port.hpp"
 #include "designs/deadline_port/model/device_settings.hpp"
 #include "designs/deadline_port/model/pin_face.hpp"
@@ -57,6 +58,10 @@ class DeadlinePortKind final : public DeviceKind {
     }
     CounterReport check_counters(Device& device, const Measurement& measurement, std::span<const std::uint32_t> queues) const override {
         return DeadlineCounterCheck(device, measurement, *book_).run(queues);
+    }
+    std::unique_ptr<OwnMeasurement> own_measurement(Table& job, const Environment& environment) const override {
+        if (settings_.fifo) return deadline_measurement(job, statement_, environment, {});
+        return deadline_measurement(job, statement_, environment, [book = book_] { return book->deadline; });
     }
 
   private:
