@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""Scenarios of the deadline port on its engines: frames whose fates are worked out by hand, an exact EDFR in Python beside the engine's, and
+"""Scenarios of the deadline port on its engines: frames whose fates are worked out by hand, an exact EDFR in Python, and
 the sums that must hold whatever comes."""
 
 import heapq
