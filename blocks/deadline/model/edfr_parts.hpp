@@ -28,6 +28,7 @@ struct EdfrSettings {
     uint32_t tick_cycles = 3052;
     std::vector<uint32_t> stamps;  // of each class; empty: 64
     uint32_t default_cycles = 100'000;
+    bool no_deadlines = false;  // time stands still: nothing is over
 
     static constexpr uint32_t kBeatUnits = 8, kUnitBytes = 8, kBeatBytes = 64;
     uint32_t room() const { return (chunk_beats - 1) * kBeatUnits; }

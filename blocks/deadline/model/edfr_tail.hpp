@@ -35,7 +35,7 @@ struct EdfrSlots {
     bool clock(const Flush& f, const EdfrMask& dry, uint32_t flush_slot, bool close, bool done, uint32_t op_class, uint32_t op_slot,
                bool moved, uint32_t moved_class, uint32_t moved_slot, bool moved_looped) {
         const EdfrMask want_now = (dry & open) - (busy[0] | busy[1]);
-        bool changed = picked_valid || !(want_now == want);
+        const bool changed = picked_valid || want.any() || !(want_now == want);
         const uint32_t flushed = picked;
         const bool give_up = picked_valid && !fits;
         if (!picked_valid) {

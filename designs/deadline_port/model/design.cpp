@@ -13,6 +13,7 @@
 #include "designs/deadline_port/model/deadline_port.hpp"
 #include "designs/deadline_port/model/device_settings.hpp"
 #include "designs/deadline_port/model/pin_face.hpp"
+#include "designs/deadline_port/model/port_device.hpp"
 #include "penstock/engine/measure.hpp"
 #include "penstock/engine/python_memory.hpp"
 #include "penstock/engine/rtl_device.hpp"
@@ -40,8 +41,9 @@ class DeadlinePortKind final : public DeviceKind {
     const Statement& statement() const override { return statement_; }
     std::unique_ptr<Device> make(const Environment& environment) const override {
         *book_ = {};
-        if (settings_.library.empty()) throw std::invalid_argument("there is no model of the deadline port yet: give device.library");
-        return std::make_unique<RtlDevice>(settings_.library, std::make_unique<DeadlinePortFace>(settings_, book_), 1, 1, environment);
+        auto face = std::make_unique<DeadlinePortFace>(settings_, book_);
+        if (settings_.library.empty()) return make_port_device(settings_, environment, std::move(face));
+        return std::make_unique<RtlDevice>(settings_.library, std::move(face), 1, 1, environment);
     }
     void identify(Device& device) const override {
         namespace registers = deadline_port::registers;
