@@ -15,6 +15,7 @@
 #include "designs/deadline_port/model/pin_face.hpp"
 #include "designs/deadline_port/model/port_device.hpp"
 #include "penstock/engine/measure.hpp"
+#include "penstock/engine/own_measurement.hpp"
 #include "penstock/engine/python_memory.hpp"
 #include "penstock/engine/rtl_device.hpp"
 
@@ -62,8 +63,7 @@ class DeadlinePortKind final : public DeviceKind {
         return DeadlineCounterCheck(device, measurement, *book_).run(queues);
     }
     std::unique_ptr<OwnMeasurement> own_measurement(Table& job, const Environment& environment) const override {
-        if (settings_.fifo) return deadline_measurement(job, statement_, environment, {});
-        return deadline_measurement(job, statement_, environment, [book = book_] { return book->deadline; });
+        return deadline_measurement(job, settings_, environment, book_);
     }
 
   private:

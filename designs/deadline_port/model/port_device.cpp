@@ -16,7 +16,7 @@ namespace penstock::engine {
 namespace {
 
 constexpr std::int64_t kResetCycles = 16;  // as RtlDevice's
-constexpr int kReadCycles = 3;             // of a register
+constexpr int kReadCycles = 3;             // of a register: the address, its value, the answer
 constexpr std::uint32_t kHeadBytes = 24;   // in which a frame's DSCP is
 constexpr std::uint32_t kFifoClasses = 2;  // inside a plain FIFO
 enum Event : unsigned { kIn, kFate, kDeadline, kExpired, kLate, kPassed, kPassedBytes, kBegin, kEvents };  // as shim.cpp has them
@@ -79,8 +79,10 @@ class PortDevice final : public Device {
     std::uint32_t read(std::uint32_t address) override {
         ask();
         settle();
-        for (int i = 0; i < kReadCycles; ++i) cycle();
-        return registers_.read(address, port_.free_chunks(), init_);
+        cycle();
+        const std::uint32_t value = registers_.read(address, port_.free_chunks(), init_);
+        for (int i = 1; i < kReadCycles; ++i) cycle();
+        return value;
     }
     void connect(std::span<FrameSource* const> sources, Observer* observer) override {
         observer_ = observer;
