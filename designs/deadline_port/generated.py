@@ -34,7 +34,9 @@ def stub(config: Config) -> Stub:
 def facts(config: Config) -> str:
     """Return the tables of its numbers."""
     found = "stands beside it, in `s_axis_tuser`" if config.class_from_user else "is that of its DSCP, by a table in registers"
-    order = "all frames in one plain FIFO with tail drop" if config.fifo else "earliest deadline first; what has missed its deadline is dropped"
+    order = (
+        "all frames in one plain FIFO with tail drop" if config.fifo else "earliest deadline first; what has missed its deadline is dropped"
+    )
     channels = config.memory.channels
     return f"""| | |
 |---|---|
