@@ -25,16 +25,15 @@ namespace {
 class DeadlineMeasurement final : public OwnMeasurement {
   public:
     DeadlineMeasurement(std::uint32_t classes, std::int64_t interval, std::optional<DeadlineLink> link,
-                        std::shared_ptr<const DeadlineBook> book)
-        : interval_(interval), book_(std::move(book)), of_(classes) {
+                        std::shared_ptr<const DeadlineBook> book, std::vector<std::int64_t> wait)
+        : interval_(interval), book_(std::move(book)), wait_(std::move(wait)), of_(classes) {
         if (link) exact_.emplace(*link, EdfrQueue());
     }
 
     void arrived(std::int64_t last_bit, const Frame& frame) override { came_.push_back({frame.number, last_bit}); }
     void accepted(std::int64_t, const Frame& frame, std::uint32_t slot) override {
         if (slot >= deadline_.size()) deadline_.resize(std::max<std::size_t>(slot + 1, 2 * deadline_.size()));
-        deadline_[slot] = book_->deadline;
-        offer(frame);
+        deadline_[slot] = offer(frame);
     }
     void dropped(std::int64_t cycle, const Frame& frame, unsigned reason) override {
         if (reason == static_cast<unsigned>(Drop::NoPage)) offer(frame);
@@ -93,19 +92,23 @@ class DeadlineMeasurement final : public OwnMeasurement {
         std::int64_t last_bit;
     };
 
-    // Frames have their deadlines in the order in which they came; those before it were refused.
-    void offer(const Frame& frame) {
+    // Frames have their deadlines in the order in which they came; those before it were refused. Returns its deadline.
+    std::int64_t offer(const Frame& frame) {
         while (!came_.empty() && came_.front().number != frame.number) came_.pop_front();
-        if (came_.empty()) return;
+        if (came_.empty()) return book_->deadline;
         const std::int64_t arrival = came_.front().last_bit;
         came_.pop_front();
-        if (!exact_) return;
-        if (book_->deadline < arrival) return of_[frame.queue].missed.add(frame.length);
-        exact_->arrive({arrival, book_->deadline, frame.number, frame.length, frame.queue}, *this);
+        const std::int64_t deadline = wait_.empty() ? book_->deadline : arrival + wait_[frame.queue];
+        if (exact_ && deadline < arrival)
+            of_[frame.queue].missed.add(frame.length);
+        else if (exact_)
+            exact_->arrive({arrival, deadline, frame.number, frame.length, frame.queue}, *this);
+        return deadline;
     }
 
     std::int64_t interval_;
     std::shared_ptr<const DeadlineBook> book_;
+    std::vector<std::int64_t> wait_;  // by class, from the last bit on; empty: the device tells deadlines
     std::optional<ExactEdfr> exact_;
     std::vector<Row> of_;
     std::vector<std::uint64_t> missed_;   // [interval][class]
@@ -117,12 +120,22 @@ class DeadlineMeasurement final : public OwnMeasurement {
 
 std::unique_ptr<OwnMeasurement> deadline_measurement(Table& job, const DeadlinePortSettings& settings, const Environment& environment,
                                                      std::shared_ptr<const DeadlineBook> book) {
-    if (settings.fifo) return nullptr;  // it gives no deadlines
+    std::vector<std::int64_t> wait;
+    if (settings.fifo) {  // it gives no deadlines
+        if (!job.has("deadlines")) return nullptr;
+        std::vector<nb::object> keep;
+        const auto given = job.array<std::int64_t>("deadlines", "int64", keep);
+        wait.assign(given.begin(), given.end());
+        if (wait.size() != settings.classes) bad_job("deadlines has not one element for each class");
+        for (const std::int64_t cycles : wait)
+            if (cycles < 0 || cycles > kMaxCycles) bad_job("deadlines is out of range");
+    }
     std::optional<DeadlineLink> link;
     if (!environment.egress_bps.empty() && environment.egress_bps.front() >= 1)
         link.emplace(static_cast<std::uint64_t>(environment.clock_hz), static_cast<std::uint64_t>(environment.egress_bps.front()),
                      environment.overhead_bytes);
-    return std::make_unique<DeadlineMeasurement>(settings.classes, job.integer("interval_cycles", 0, kMaxCycles, 0), link, std::move(book));
+    return std::make_unique<DeadlineMeasurement>(settings.classes, job.integer("interval_cycles", 0, kMaxCycles, 0), link, std::move(book),
+                                                 std::move(wait));
 }
 
 }  // namespace penstock

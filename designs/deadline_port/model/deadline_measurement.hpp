@@ -11,7 +11,7 @@
 
 namespace penstock {
 
-// Key `deadline` of the result (designs/deadline_port/README.md, "What is measured").
+// Key `deadline` of the result (docs/jobs.md). Of a plain FIFO: where the job has `deadlines`, else there is nothing to measure, null.
 std::unique_ptr<engine::OwnMeasurement> deadline_measurement(Table& job, const engine::DeadlinePortSettings& settings,
                                                              const engine::Environment& environment,
                                                              std::shared_ptr<const engine::DeadlineBook> book);
