@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Model of pst_edfr, equal to it at every port in every cycle, without the bytes of frames: a frame has a number instead.
 //
-// It has the hardware's modules, each with its registers, so it is no reference of what EDFR should do (exact_edfr.hpp is): it is there to be
-// fast. cycle() says whether anything has changed. After a cycle in which nothing has, the same inputs change nothing before next_event().
+// It has the hardware's modules, each with its registers, so it is no reference of what EDFR should do (exact_edfr.hpp is): it is there to
+// be fast. cycle() says whether anything has changed. After a cycle in which nothing has, the same inputs change nothing before
+// next_event().
 #pragma once
 
 #include "edfr_head.hpp"
@@ -10,10 +11,10 @@
 namespace penstock {
 
 struct EdfrIn {
-    const EdfrBeat* beat = nullptr;       // s_valid_i
+    const EdfrBeat* beat = nullptr;  // s_valid_i
     bool m_ready = false;
     EdfrMemoryIn memory;
-    const EdfrDue::Set* set = nullptr;    // s_set_valid_i
+    const EdfrDue::Set* set = nullptr;  // s_set_valid_i
     bool set_dscp = false;
     uint32_t dscp = 0, dscp_class = 0;
     uint32_t limit = 0;  // chunks in use at most
@@ -33,8 +34,21 @@ class EdfrModel {
   public:
     // Throws std::invalid_argument. Cycle 0 is the first after reset.
     explicit EdfrModel(const EdfrSettings& s)
-        : classifier_((s.check(), s)), due_(s), intake_(s), tail_(s), mover_(s), lists_(s), fetch_(s), land_(s), lines_(s), stamps_(s),
-          queues_(s), sender_(s), back_(std::bit_ceil(s.classes * s.places)), memory_(s.chunks), chunks_(s.chunks),
+        : classifier_((s.check(), s)),
+          due_(s),
+          intake_(s),
+          tail_(s),
+          mover_(s),
+          lists_(s),
+          fetch_(s),
+          land_(s),
+          lines_(s),
+          stamps_(s),
+          queues_(s),
+          sender_(s),
+          back_(std::bit_ceil(s.classes * s.places)),
+          memory_(s.chunks),
+          chunks_(s.chunks),
           stands_still_(s.no_deadlines) {
         for (uint32_t c = 0; c < s.classes; ++c) all_landed_.set(c);
     }
@@ -158,8 +172,7 @@ class EdfrModel {
         const EdfrStamps::Skip next_skip = skips ? stamps_.skips.front() : EdfrStamps::Skip{};
         if (!stands_still_) {
             const EdfrStamp stamp = found ? tail_.stamp(turn) : EdfrStamp{};
-            changed |=
-                stamps_.clock(now_, found ? &stamp : nullptr, tells && stamps_ready ? &told : nullptr, skip_step_ == SkipStep::Idle);
+            changed |= stamps_.clock(now_, found ? &stamp : nullptr, tells && stamps_ready ? &told : nullptr, skip_step_ == SkipStep::Idle);
         }
         switch (skip_step_) {
             case SkipStep::Idle:
