@@ -56,8 +56,8 @@ FrameHeaders frame_headers(Table table, std::size_t frames, std::vector<nb::obje
     headers.sum_at = static_cast<std::uint16_t>(table.integer("sum_at", 0, headers.each - 1, 0));
     headers.sum_from = static_cast<std::uint16_t>(table.integer("sum_from", 0, headers.sum_at, 0));
     if (headers.bytes.size() != frames * headers.each)
-        bad_job(table.name("bytes") + " has " + std::to_string(headers.bytes.size()) + " bytes, not `each` for every queue and size: " +
-                std::to_string(frames * headers.each));
+        bad_job(table.name("bytes") + " has " + std::to_string(headers.bytes.size()) +
+                " bytes, not `each` for every queue and size: " + std::to_string(frames * headers.each));
     table.done();
     return headers;
 }

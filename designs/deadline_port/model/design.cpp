@@ -9,10 +9,13 @@
 
 #include "blocks/common/model/drop.hpp"
 #include "designs/deadline_port/model/counters.hpp"
+#include "designs/deadline_port/model/deadline_measurement.hpp"
 #include "designs/deadline_port/model/deadline_port.hpp"
 #include "designs/deadline_port/model/device_settings.hpp"
 #include "designs/deadline_port/model/pin_face.hpp"
+#include "designs/deadline_port/model/port_device.hpp"
 #include "penstock/engine/measure.hpp"
+#include "penstock/engine/own_measurement.hpp"
 #include "penstock/engine/python_memory.hpp"
 #include "penstock/engine/rtl_device.hpp"
 
@@ -39,8 +42,9 @@ class DeadlinePortKind final : public DeviceKind {
     const Statement& statement() const override { return statement_; }
     std::unique_ptr<Device> make(const Environment& environment) const override {
         *book_ = {};
-        if (settings_.library.empty()) throw std::invalid_argument("there is no model of the deadline port yet: give device.library");
-        return std::make_unique<RtlDevice>(settings_.library, std::make_unique<DeadlinePortFace>(settings_, book_), 1, 1, environment);
+        auto face = std::make_unique<DeadlinePortFace>(settings_, book_);
+        if (settings_.library.empty()) return make_port_device(settings_, environment, std::move(face));
+        return std::make_unique<RtlDevice>(settings_.library, std::move(face), 1, 1, environment);
     }
     void identify(Device& device) const override {
         namespace registers = deadline_port::registers;
@@ -57,6 +61,9 @@ class DeadlinePortKind final : public DeviceKind {
     }
     CounterReport check_counters(Device& device, const Measurement& measurement, std::span<const std::uint32_t> queues) const override {
         return DeadlineCounterCheck(device, measurement, *book_).run(queues);
+    }
+    std::unique_ptr<OwnMeasurement> own_measurement(Table& job, const Environment& environment) const override {
+        return deadline_measurement(job, settings_, environment, book_);
     }
 
   private:

@@ -30,6 +30,7 @@ struct HeldBack {
 // What stands between a device, whatever makes it, and the kind that judges it.
 struct DeadlineBook {
     std::int64_t deadline = 0;       // of the frame that the observer is told of next (Observer::enqueued), an absolute cycle
+    std::int64_t began = 0;          // cycle in which the first beat of the frame that leaves was offered
     std::vector<HeldBack> held;      // by class; empty: nothing is ever held back
     std::uint64_t wrong = 0;         // findings,
     std::vector<std::string> words;  // the first of them in words

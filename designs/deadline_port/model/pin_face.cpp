@@ -171,7 +171,10 @@ bool DeadlinePortFace::events(std::int64_t now, std::span<const pst_event_pins> 
     }
     if (events[kExpired].valid_o) named(now, events[kExpired], State::Dropped, false, observer);
     if (events[kLate].valid_o) named(now, events[kLate], State::Dropped, true, observer);
-    if (events[kBegin].valid_o) named(now, events[kBegin], State::Sent, true, observer);
+    if (events[kBegin].valid_o) {
+        book_->began = now;
+        named(now, events[kBegin], State::Sent, true, observer);
+    }
     return true;
 }
 
