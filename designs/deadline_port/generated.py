@@ -1,9 +1,9 @@
 """What the folder of a generated deadline port says and tries: its stub test bench, the numbers in its README."""
 
-from penstock.designs.access_edge.generated import READ_REGISTER
 from penstock.designs.deadline_port import registers
 from penstock.designs.deadline_port.config import Config
 from penstock.designs.design import Stub
+from penstock.designs.stubs import READ_REGISTER
 
 DEVICE_TYPE = registers.table()["type"]["fields"]["value"][2]  # what register 0 reads as
 INIT_SLACK_CYCLES = 10_000  # the stub test bench allows some rounds of all classes for initialisation, and this much more
@@ -34,9 +34,7 @@ def stub(config: Config) -> Stub:
 def facts(config: Config) -> str:
     """Return the tables of its numbers."""
     found = "stands beside it, in `s_axis_tuser`" if config.class_from_user else "is that of its DSCP, by a table in registers"
-    order = (
-        "all frames in one plain FIFO with tail drop" if config.fifo else "earliest deadline first; what has missed its deadline is dropped"
-    )
+    order = "all frames in one plain FIFO with tail drop" if config.fifo else "earliest deadline first; what has missed its own is dropped"
     channels = config.memory.channels
     return f"""| | |
 |---|---|
@@ -49,13 +47,13 @@ def facts(config: Config) -> str:
 | tick between two time stamps of a class | {config.tick_cycles:,} cycles |
 | clock | {config.clock_hz / 1e6:g} MHz (software computes deadlines from it; nothing in the hardware depends on it) |
 
-Packet memories: {channels} of {config.memory_bytes:,} byte, one AXI4 port each (512 bit, INCR bursts of at most {config.chunk_beats} beats, one
-id, answers in order). Chunk n lies in memory n modulo {channels}.
+Packet memories: {channels} of {config.memory_bytes:,} byte, one AXI4 port each (512 bit, INCR bursts of at most {config.chunk_beats} beats,
+one id, answers in order). Chunk n lies in memory n modulo {channels}.
 """
 
 
 def use(config: Config) -> str:
     """Return how its ports are used."""
-    return f"""Frames are taken when `init_done_o` is high. `s_axis_tuser` is {{class (8 bit), 16 bits that come out with the frame, damaged}};
-`m_axis_tid` is the class. Registers are at `s_axil`; register 0 reads 0x{DEVICE_TYPE:08x}. After reset every DSCP has class 0, and every
-class the longest deadline."""
+    return f"""Frames are taken when `init_done_o` is high. `s_axis_tuser` is {{class (8 bit), 16 bits that come out with
+the frame, damaged}}; `m_axis_tid` is the class. Registers are at `s_axil`; register 0 reads 0x{DEVICE_TYPE:08x}. After reset every
+DSCP has class 0, and every class the longest deadline."""

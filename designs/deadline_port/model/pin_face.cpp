@@ -89,20 +89,18 @@ void DeadlinePortFace::named(std::int64_t now, const pst_event_pins& event, Stat
         if (found->length != event.len_o)
             book_->finding(now, "frame " + std::to_string(found->number) + " is dropped with " + std::to_string(event.len_o) + " bytes");
     }
-    if (all_before) {
-        const std::uint64_t number = found->number;
-        while (!of.frames.empty() && of.frames.front().number != number) {
-            if (of.frames.front().state == State::Waiting) {
-                if (of.passed.empty()) {
-                    book_->finding(now, "frame " + std::to_string(of.frames.front().number) + " is overtaken by frame " + std::to_string(number));
-                    --of.waiting;
-                    of.frames.pop_front();
-                    continue;
-                }
-                pass(now, of, observer);
-            } else {
-                advance(now, of, observer);
-            }
+    // Those before it have left the lane when so many are in it.
+    const std::size_t left = of.frames.size() - static_cast<std::size_t>(found - of.frames.begin());
+    const std::uint64_t number = found->number;
+    while (all_before && of.frames.size() > left) {
+        if (of.frames.front().state != State::Waiting) {
+            advance(now, of, observer);
+        } else if (!of.passed.empty()) {
+            pass(now, of, observer);
+        } else {
+            book_->finding(now, "frame " + std::to_string(of.frames.front().number) + " is overtaken by frame " + std::to_string(number));
+            --of.waiting;
+            of.frames.pop_front();
         }
     }
     advance(now, of, observer);

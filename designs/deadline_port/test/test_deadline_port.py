@@ -137,7 +137,7 @@ def test_settings_change_while_frames_wait() -> None:
 
 def test_another_class_than_the_source_says_is_found() -> None:
     config, path = library("tiny_deadline_3")
-    given = job(config, path, [frames(random.Random(seed()), config, 100, 60)], [9000] * 3, more_writes=set_dscp(8, 0))
+    given = job(config, path, [frames(random.Random(seed()), config, 800, 60)], [9000] * 3, more_writes=set_dscp(8, 0))
     result = engine.run(given)
     assert not result["conservation_ok"] and result["event_errors"]
 
@@ -172,6 +172,24 @@ def test_memory_limit() -> None:
         assert_clean(result)
         found[limit] = result["packets"]["dropped"]["no_page"]
     assert found[60] > found[120] > found[0] == 0, found
+
+
+def test_chunks_in_use_reach_the_limit_and_no_more() -> None:
+    config, path = library("tiny_deadline_3")
+    given = job(config, path, [], [90_000] * 3, any_class=True, egress_bps=1e8, more_writes=[(registers.address("memory_limit"), 60)])
+    for key in ("duration_cycles", "drain", "max_cycles", "quiet_cycles"):
+        given.pop(key)
+    session = engine.module().Session(given)
+    session.start()
+    rng = random.Random(seed())
+    for number in range(200):
+        session.offer(10 * number, 64 % 3, rng.randbytes(500))
+    session.advance(3000)
+    assert config.chunks - session.read(registers.address("free_chunks")) == 60
+    session.advance(100_000, until_empty=True)
+    result = session.end()
+    assert_clean(result)
+    assert result["packets"]["dropped"]["no_page"] > 0
 
 
 def test_counters_hold_in_mid_traffic() -> None:
