@@ -78,9 +78,11 @@ module pst_edfr_positions_proof #(
     end
   end
 
-  logic [PositionWidth-1:0] end_q, before_q;
+  logic [PositionWidth-1:0] end_q, before_q, filled;
   logic padded_q;
   logic [2:0] held_q;       // since when hold_o is low, as far as it counts
+  assign filled = next - before_q;
+
   always_ff @(posedge clk_i) begin
     end_q    <= end_of;
     before_q <= next;
@@ -106,7 +108,7 @@ module pst_edfr_positions_proof #(
         if (u_dut.decided_q[i]) a_decided : assert (u_dut.segments_q[i] != '0 && 32'(u_dut.segments_q[i]) <= MaxSegments);
         if (valid_q[i]) a_told : assert (segments_q[i] != '0 && 32'(segments_q[i]) <= MaxSegments);
       end
-      if (padded_q) a_filled_up : assert (next[LaneWidth-1:0] == '0 && 32'(next - before_q) < Columns && next != before_q && end_q == before_q);
+      if (padded_q) a_filled_up : assert (next[LaneWidth-1:0] == '0 && filled != '0 && 32'(filled) < Columns && end_q == before_q);
       else a_no_hole : assert (next == end_q);
       a_window : assert (32'(used) + total + summed + told <= Window);
       if (padded) a_pads_alone : assert (valid == '0);
