@@ -110,6 +110,7 @@ module skipfifo_loop
       .s_bad_i(1'b0),
       .s_class_i,
       .s_user_i('0),
+      .s_arrived_i('0),
       .m_valid_o,
       .m_ready_i,
       .m_data_o,

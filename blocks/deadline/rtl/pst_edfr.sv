@@ -15,6 +15,7 @@ module pst_edfr
 #(
     parameter int unsigned              Classes        = 64,       // 2..256
     parameter bit                       ClassFromUser  = 1'b0,     // s_class_i is the class; else a table says which one a DSCP has
+    parameter bit                       ArrivedGiven   = 1'b0,     // frames wait from s_arrived_i on; else from their first beat here
     parameter int unsigned              ChunkBeats     = 64,       // beats of 64 byte of a chunk: 8, 16, 32, 64
     parameter int unsigned              Chunks         = 4096,     // in memory, up to 2^20; each class may keep two that are empty
     parameter int unsigned              Places         = 4,        // chunks of a class on the head side: 2, 4, 8, 16
@@ -56,6 +57,7 @@ module pst_edfr
     input  logic                   s_bad_i,             // in the last beat
     input  logic [ ClassWidth-1:0] s_class_i,           // with ClassFromUser
     input  logic [           15:0] s_user_i,            // stands beside every beat, comes out with the frame
+    input  time_t                  s_arrived_i,         // with ArrivedGiven, at the first beat: a cycle of now_o's that is over
     // frames out
     output logic                   m_valid_o,
     input  logic                   m_ready_i,
@@ -163,28 +165,30 @@ module pst_edfr
   logic [6:0] class_bytes, due_bytes;
   class_t class_class, due_class, set_class;
   logic [15:0] class_user, due_user;
+  time_t class_arrived;
   time_t due_deadline;
   logic set_valid, set_ready;
   logic [31:0] set_cycles;
 
   pst_dscp_class #(
-      .Classes(Classes), .ClassFromUser(ClassFromUser)
+      .Classes(Classes), .ClassFromUser(ClassFromUser), .UserWidth(16 + $bits(time_t))
   ) u_class (
       .clk_i, .rst_i,
       .set_valid_i(set_dscp_valid_i), .set_dscp_i, .set_class_i(set_dscp_class_i),
-      .s_valid_i, .s_ready_o, .s_data_i, .s_bytes_i(s_bytes_last_i), .s_last_i, .s_bad_i, .s_class_i, .s_user_i,
+      .s_valid_i, .s_ready_o, .s_data_i, .s_bytes_i(s_bytes_last_i), .s_last_i, .s_bad_i, .s_class_i,
+      .s_user_i({s_arrived_i, s_user_i}),
       .m_valid_o(class_valid), .m_ready_i(class_ready), .m_data_o(class_data), .m_bytes_o(class_bytes), .m_last_o(class_last),
-      .m_bad_o(class_bad), .m_class_o(class_class), .m_user_o(class_user)
+      .m_bad_o(class_bad), .m_class_o(class_class), .m_user_o({class_arrived, class_user})
   );
 
   pst_deadline_due #(
-      .Classes(Classes), .DefaultCycles(DefaultCycles), .StoreFrames(StoreBeats + 16)
+      .Classes(Classes), .DefaultCycles(DefaultCycles), .StoreFrames(StoreBeats + 16), .ArrivedGiven(ArrivedGiven)
   ) u_due (
       .clk_i, .rst_i, .init_done_o(due_done), .now_i(now_q),
       .s_set_valid_i, .s_set_ready_o, .s_set_class_i, .s_set_cycles_i,
       .m_set_valid_o(set_valid), .m_set_ready_i(set_ready), .m_set_class_o(set_class), .m_set_cycles_o(set_cycles),
       .s_valid_i(class_valid), .s_ready_o(class_ready), .s_data_i(class_data), .s_bytes_last_i(class_bytes), .s_last_i(class_last),
-      .s_bad_i(class_bad), .s_class_i(class_class), .s_user_i(class_user),
+      .s_bad_i(class_bad), .s_class_i(class_class), .s_user_i(class_user), .s_arrived_i(class_arrived),
       .m_valid_o(due_valid), .m_ready_i(due_ready), .m_data_o(due_data), .m_bytes_last_o(due_bytes), .m_last_o(due_last),
       .m_bad_o(due_bad), .m_class_o(due_class), .m_deadline_o(due_deadline), .m_user_o(due_user),
       .refused_i(ev_refused_valid_o), .fate_i(ev_fate_valid_o)
