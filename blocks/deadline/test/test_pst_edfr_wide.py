@@ -79,7 +79,7 @@ async def lost(dut) -> None:
     """Chunks that cannot be read or written: their frames are counted, runs go on behind them, and order is kept."""
     bench = await begin(dut)
     rng = bench.rng
-    lines = len(bench.memory.lines) and bench.memory.sizes[0] // 64
+    lines = bench.memory.sizes[0] // 64
     bench.memory.refused = {(rng.randrange(bench.columns), rng.randrange(lines)) for _ in range(lines * bench.columns // 60)}
     await settings(bench, (30000,))
     bench.sink = 0.1
@@ -93,7 +93,7 @@ async def lost(dut) -> None:
     # A chunk that is lost is counted when the next one of its class comes to its column.
     bench.memory.refused = set()
     await bench.run(3000)
-    for k in range(2 * bench.columns * bench.run_frames):
+    for _ in range(2 * bench.columns * bench.run_frames):
         for class_id in range(bench.classes):
             bench.add(class_id, 64)
         await bench.run(5)

@@ -150,9 +150,7 @@ class Bench:
             for class_id, size in self._fields(name, ("class", self.class_width), ("bytes", 16)):
                 self.count[name] += 1
                 self.of[class_id].losses.append((self.now, 1, size, name in ("expired", "late", "overdue")))
-        for lost, class_id, frames, size in self._fields(
-            "passed", ("lost", 1), ("class", self.class_width), ("frames", 32), ("bytes", 40)
-        ):
+        for lost, class_id, frames, size in self._fields("passed", ("lost", 1), ("class", self.class_width), ("frames", 32), ("bytes", 40)):
             self.count["lost" if lost else "skipped"] += frames
             self.of[class_id].losses.append((self.now, frames, size, not lost))
 
