@@ -356,7 +356,7 @@ def _generator(
         bps, highest = {"bps": source.rate}, source.rate
     if highest > line:
         document.fail(rate_key, f"must be at most the ingress link's {format_rate(line)}, not {format_rate(highest)}")
-    return generator(entry, scenario, config, ids, source.pick, bps)
+    return generator(entry, key, scenario, document, config, ids, source.pick, bps)
 
 
 def _prefixed(frames: pcap.Frames, shown: str, plan: EdgePlan) -> Chosen:

@@ -152,7 +152,8 @@ def _generated(
         if bps > line:
             document.fail((*where, "rate"), f"must be at most the {format_rate(line)} of input {port}, not {format_rate(bps)}")
         queues = _numbers(plan, port, steady, outputs)
-        sources.append({**generator(entry, scenario, config, queues, steady.pick, {"bps": bps}), "input": port})
+        made = generator(entry, key, scenario, document, config, queues, steady.pick, {"bps": bps})
+        sources.append({**made, "input": port})
     return sources
 
 

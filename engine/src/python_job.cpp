@@ -49,6 +49,19 @@ RecordedFrames recorded_frames(Table& table, std::vector<nb::object>& keep) {
     return frames;
 }
 
+FrameHeaders frame_headers(Table table, std::size_t frames, std::vector<nb::object>& keep) {
+    FrameHeaders headers;
+    headers.bytes = table.array<std::uint8_t>("bytes", "uint8", keep);
+    headers.each = static_cast<std::uint32_t>(table.integer("each", 1, kMaxFrameBytes));
+    headers.sum_at = static_cast<std::uint16_t>(table.integer("sum_at", 0, headers.each - 1, 0));
+    headers.sum_from = static_cast<std::uint16_t>(table.integer("sum_from", 0, headers.sum_at, 0));
+    if (headers.bytes.size() != frames * headers.each)
+        bad_job(table.name("bytes") + " has " + std::to_string(headers.bytes.size()) + " bytes, not `each` for every queue and size: " +
+                std::to_string(frames * headers.each));
+    table.done();
+    return headers;
+}
+
 SyntheticSettings synthetic(Table& table, const std::string& kind, double clock_hz, double stop_cycle, std::vector<nb::object>& keep) {
     SyntheticSettings source;
     table.text("kind");
@@ -103,6 +116,7 @@ SyntheticSettings synthetic(Table& table, const std::string& kind, double clock_
     } else {
         table.has("on_cycles"), table.has("off_cycles");  // of no meaning here
     }
+    if (table.has("headers")) source.headers = frame_headers(table.table("headers"), source.queues.size() * source.sizes.size(), keep);
     table.done();
     return source;
 }

@@ -44,22 +44,35 @@ class Sizes {
         mean_ = bytes / sum;
     }
     double mean() const { return mean_; }
-    std::uint32_t draw(Random& random) const { return draw(random, up_to_); }
+    std::uint32_t bytes(std::size_t index) const { return bytes_[index]; }
+    std::size_t draw(Random& random) const { return draw(random, up_to_); }
     // The frame that a look at the line at a random time meets: longer ones more often.
-    std::uint32_t draw_by_bytes(Random& random) const { return draw(random, bytes_up_to_); }
+    std::uint32_t draw_by_bytes(Random& random) const { return bytes_[draw(random, bytes_up_to_)]; }
 
   private:
-    std::uint32_t draw(Random& random, const std::vector<double>& up_to) const {
-        if (bytes_.size() == 1) return bytes_.front();
+    std::size_t draw(Random& random, const std::vector<double>& up_to) const {
+        if (bytes_.size() == 1) return 0;
         const double at = random.uniform() * up_to.back();
         const auto found = std::upper_bound(up_to.begin(), up_to.end() - 1, at);
-        return bytes_[static_cast<std::size_t>(found - up_to.begin())];
+        return static_cast<std::size_t>(found - up_to.begin());
     }
 
     std::vector<std::uint32_t> bytes_;
     std::vector<double> up_to_, bytes_up_to_;  // sums of the weights, of weight * bytes
     double mean_ = 0;
 };
+
+// Length and headers of a frame of the source's queue number `which`.
+void draw_frame(const SyntheticSettings& settings, const Sizes& sizes, std::size_t which, Random& random, Frame& frame) {
+    const std::size_t size = sizes.draw(random);
+    frame.length = sizes.bytes(size);
+    const FrameHeaders& headers = settings.headers;
+    if (headers.each == 0) return;
+    frame.data = headers.bytes.data() + (which * settings.sizes.size() + size) * headers.each;
+    frame.stored = std::min(headers.each, frame.length);
+    frame.sum_from = headers.sum_from;
+    frame.sum_at = headers.sum_at;
+}
 
 // Several queues that share one arrival process, and Poisson traffic of equal rates: many independent Poisson processes of one rate
 // are one Poisson process whose every arrival picks a queue at random.
@@ -83,7 +96,7 @@ class Shared final : public Source {
         const std::uint32_t which = settings_.pick == Pick::Random ? random_.below(queues) : turn_;
         turn_ = turn_ + 1 == queues ? 0 : turn_ + 1;
         frame.queue = consecutive_ ? settings_.queues[0] + which : settings_.queues[which];
-        frame.length = sizes_.draw(random_);
+        draw_frame(settings_, sizes_, which, random_, frame);
         set_next(next_ + gap(frame.length));
     }
 
@@ -129,7 +142,7 @@ class PerQueue final : public Source {
     void take(Frame& frame) override {
         const std::uint32_t index = heap_.top().index;
         frame.queue = settings_.queues[index];
-        frame.length = sizes_.draw(random_);
+        draw_frame(settings_, sizes_, index, random_, frame);
         double time = heap_.top().time + gap(index, frame.length);
         if (settings_.kind == Kind::OnOff) {
             while (time >= on_until_[index] && time < settings_.stop_cycle) {

@@ -119,9 +119,11 @@ module pst_deadline_head
     output logic                  ev_expired_valid_o,
     output logic [ClassWidth-1:0] ev_expired_class_o,
     output logic [          15:0] ev_expired_bytes_o,
+    output logic [          15:0] ev_expired_user_o,
     output logic                  ev_late_valid_o,
     output logic [ClassWidth-1:0] ev_late_class_o,
     output logic [          15:0] ev_late_bytes_o,
+    output logic [          15:0] ev_late_user_o,
     output logic                  ev_passed_valid_o,
     output logic                  ev_passed_lost_o,    // lost; else skipped
     output logic [ClassWidth-1:0] ev_passed_class_o,
@@ -319,6 +321,7 @@ module pst_deadline_head
   assign ev_expired_valid_o = frame_valid && frame_drop;
   assign ev_expired_class_o = frame_class;
   assign ev_expired_bytes_o = frame_header.bytes;
+  assign ev_expired_user_o  = frame_header.user;
 
   assign m_decided_valid_o    = frame_valid && !frame_drop;
   assign m_decided_class_o    = frame_class;
@@ -354,7 +357,7 @@ module pst_deadline_head
       .s_frame_start_i(frame.start), .s_frame_beats_i(frame.beats), .s_frame_bank_i(frame.bank), .s_frame_header_i(frame.header),
       .data_read_o(data_read), .data_row_o(data_row), .data_i(data),
       .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_void_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
-      .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o
+      .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o, .ev_late_user_o
   );
 
   // ---- Places come back when the frames that were decided before have been read: a mark says how many that were ----

@@ -48,7 +48,8 @@ module pst_deadline_sender
     // a frame that is over is not sent
     output logic                      ev_late_valid_o,
     output logic [    ClassWidth-1:0] ev_late_class_o,
-    output logic [              15:0] ev_late_bytes_o
+    output logic [              15:0] ev_late_bytes_o,
+    output logic [              15:0] ev_late_user_o
 );
 
   localparam int unsigned BeatWidth = $clog2(ChunkBeats);
@@ -177,6 +178,7 @@ module pst_deadline_sender
     ev_late_valid_o <= out_valid && out_ready && out.first && skip;
     ev_late_class_o <= out.class_id;
     ev_late_bytes_o <= out.header.bytes;
+    ev_late_user_o  <= out.header.user;
     if (rst_i) begin
       m_valid_q       <= 1'b0;
       ev_late_valid_o <= 1'b0;

@@ -109,7 +109,7 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
     address = (_memory_bytes(options) * each - 1).bit_length()
     chunks = _memory_bytes(options) // options["chunk_bytes"]
     engine = verilate.ENGINE
-    fabric = library.sources_of("pst_memory_fabric")
+    fabric = library.sources_of("pst_memory_spread")
     sources = [*fabric, *(path for path in library.sources_of("pst_edfr_wide") if path not in fabric)]
     parameters = {
         "Classes": str(options["classes"]),

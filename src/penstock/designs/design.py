@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -64,6 +64,26 @@ class Table:
     rows: list[tuple[str, ...]]
     left: int = 1
     more: str = ""  # what is not in the table, one line
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What a picture shows for each place on its x axis; None: nothing there."""
+
+    name: str
+    values: tuple[float | None, ...]
+    style: Literal["points", "limit", "bars", "stack"]  # limit: a stroke across the place; stack: bars one above the other
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture of a design's own in the report."""
+
+    title: str
+    note: str
+    places: tuple[str, ...] | tuple[float, ...]  # of the x axis: names, or times in seconds
+    values: Literal["time", "share", "count"]  # of the y axis: seconds, 0..1, packets
+    curves: list[Curve]
 
 
 @dataclass(frozen=True)
@@ -158,6 +178,10 @@ class Design(ABC):
         """Return the table of a result with at most `most` rows; `short`: for the terminal."""
         table: Table = self.part("report").table(result, most, short)
         return table
+
+    def plots(self, result: dict[str, Any]) -> list[Plot]:
+        """Return the report's pictures of this design, which stand before those of every design."""
+        return []
 
     @abstractmethod
     def curves(self, result: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""report.html: one self-contained page with the result in words, four plots and a table. Nothing is loaded from the network."""
+"""report.html: one self-contained page with the result in words, plots and a table. Nothing is loaded from the network."""
 
 import json
 import zipfile
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from penstock.basics.files import open_file, read_text
 from penstock.basics.units import format_time_ns
-from penstock.designs.design import Table
+from penstock.designs.design import Plot, Table
 from penstock.engine.result import SCHEMA, failures
 from penstock.errors import UserError
 from penstock.reports.summary import design_of, sentences
@@ -115,6 +115,7 @@ def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
         "DROPS": '<div class="plot" id="drops"></div>'
         if len(series["drop_reasons"])
         else '<div class="nothing">Nothing was dropped.</div>',
+        "OWN": "".join(_card(index, plot) for index, plot in enumerate(design.plots(result))),
         "LATENESS": LATENESS if "late_ns" in series else "",
         "CURVE": escape(design.curves(result)),
         "TABLE_TITLE": escape(table.title),
@@ -141,6 +142,11 @@ def _tag(result: dict[str, Any], failed: list[str]) -> str:
     if result["interrupted"]:
         return '<span class="tag warn">interrupted</span>'
     return '<span class="tag good">every packet accounted for, order and bytes intact</span>'
+
+
+def _card(index: int, plot: Plot) -> str:
+    """Return the place of a picture of the design's own."""
+    return f'<div class="card"><h2>{escape(plot.title)}</h2><p>{escape(plot.note)}</p><div class="plot" id="own{index}"></div></div>'
 
 
 def _table(table: Table) -> str:
@@ -187,11 +193,20 @@ def _data(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]
         "shares": _short(series["cdf_share"], 7),
         "cdf": _short(series["cdf_ns"][:, -1] / 1e9),
         "lateness": _lateness(series),
+        "own": [_picture(plot) for plot in design_of(result).plots(result)],
         "drops": [
             {"name": words.get(reason, reason), "count": series["drops"][:, column].tolist()}
             for column, reason in enumerate(series["drop_reasons"].tolist())
         ],
     }
+
+
+def _picture(plot: Plot) -> dict[str, Any]:
+    curves = [
+        {"name": curve.name, "style": curve.style, "y": [None if value is None else float(f"{value:.5g}") for value in curve.values]}
+        for curve in plot.curves
+    ]
+    return {"x": list(plot.places), "y": plot.values, "curves": curves}
 
 
 def _lateness(series: Series) -> dict[str, list[float | None]]:

@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, m
 
 from penstock.basics.models import Duration, Model, positive
 from penstock.basics.units import describe, parse_rate, parse_size, parse_time
+from penstock.scenarios.headers import Headers
 
 MAX_FRAME_BYTES = (1 << 14) - 1  # what a length field can say (blocks/common/contract.yaml); devices drop what is over their own limit
 
@@ -258,12 +259,14 @@ class Pace(Model):
 
 
 class Generated(Model):
-    """Frames made by the engine, with random bytes; exactly one of `constant`, `poisson`, `onoff`, which designs give their types."""
+    """Frames made by the engine, with random bytes behind their headers; exactly one of `constant`, `poisson`, `onoff`, whose types designs
+    give."""
 
     name: Name | None = Field(None, description="Name of the source.")
     constant: Any = None
     poisson: Any = None
     onoff: Any = None
+    headers: Headers | None = Field(None, description="Ethernet, IP and UDP; without it all but the addresses is random.")
     start: Time = Field(0, description="When the source begins.")
     stop: Time | None = Field(None, description="When it ends; the end of the run unless given.")
 

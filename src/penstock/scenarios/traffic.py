@@ -14,7 +14,7 @@ from penstock.basics.units import PS_PER_SECOND, describe, format_rate, format_t
 from penstock.command_line.console import working
 from penstock.designs.design import Configuration
 from penstock.errors import UserError
-from penstock.scenarios import pcap
+from penstock.scenarios import headers, pcap
 from penstock.scenarios.common import Capture, CommonScenario, CommonSetup, Generated, Match
 from penstock.scenarios.scenario import Document, KeyPath
 
@@ -83,9 +83,20 @@ def check_start(entry: Capture | Generated, key: KeyPath, scenario: CommonScenar
 
 
 def generator(
-    entry: Generated, scenario: CommonScenario, config: Configuration, queues: NDArray[np.uint32], pick: str, bps: dict[str, Any]
+    entry: Generated,
+    key: KeyPath,
+    scenario: CommonScenario,
+    document: Document,
+    config: Configuration,
+    queues: NDArray[np.uint32],
+    pick: str,
+    bps: dict[str, Any],
+    dscps: Sequence[int] | None = None,
 ) -> dict[str, Any]:
-    """Return the job's source for an entry that the engine makes frames for; `bps`: its key `bps` or `bps_each`."""
+    """Return the job's source for an entry that the engine makes frames for. Raises UserError.
+
+    `bps`: its key `bps` or `bps_each`. `dscps`: of each of the `queues`; otherwise the one of the entry's headers is that of all.
+    """
     source, clock = entry.source, config.clock_hz
     stop = min(entry.stop, scenario.duration) if entry.stop else scenario.duration
     job: dict[str, Any] = {
@@ -97,6 +108,14 @@ def generator(
         "start_cycle": cycles(entry.start, clock),
         "stop_cycle": cycles(stop, clock),
     }
+    if entry.headers is not None:
+        sizes = [size for size, _ in source.size]
+        try:
+            headers.check(entry.headers, sizes, len(queues))
+        except ValueError as error:
+            document.fail((*key, "headers"), str(error))
+        codes = list(dscps) if dscps is not None else [entry.headers.dscp or 0] * len(queues)
+        job["headers"] = headers.in_job(entry.headers, codes, queues, sizes)
     if entry.onoff:
         job |= {"on_cycles": max(1, cycles(entry.onoff.on, clock)), "off_cycles": max(1, cycles(entry.onoff.off, clock))}
     return job

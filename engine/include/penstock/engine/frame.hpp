@@ -28,7 +28,22 @@ struct Frame {
     std::uint32_t length = 0;   // bytes without queue-id prefix and FCS, at most kMaxFrameBytes
     bool error = false;         // arrives with its error flag set
     std::uint32_t address = 0;  // queue id that a synthetic frame shows: all copies of a frame show the same
+    // sum_at not 0: the Internet checksum (RFC 1071) over the bytes from sum_from on stands there, two bytes; what `data` has in its place,
+    // the sum of a pseudo-header, counts.
+    std::uint16_t sum_from = 0, sum_at = 0;
 };
+
+// Puts the checksum where the frame wants one; one that ends before it has none.
+inline void put_checksum(const Frame& frame, std::uint8_t* to) {
+    if (frame.sum_at == 0 || frame.sum_at + 2U > frame.length) return;
+    std::uint64_t sum = 0;
+    for (std::uint32_t at = frame.sum_from; at < frame.length; at += 2)
+        sum += static_cast<std::uint32_t>(to[at] << 8) + (at + 1 < frame.length ? to[at + 1] : 0U);
+    while (sum >> 16) sum = (sum & 0xFFFF) + (sum >> 16);
+    const auto found = static_cast<std::uint16_t>(sum == 0xFFFF ? 0xFFFF : ~sum);  // of UDP a zero means: there is none (RFC 768)
+    to[frame.sum_at] = static_cast<std::uint8_t>(found >> 8);
+    to[frame.sum_at + 1] = static_cast<std::uint8_t>(found);
+}
 
 // Writes the `frame.length` bytes of the frame to `to`, which must have room for 8 more. Nothing needs to be remembered of a
 // synthetic frame: its bytes follow from the seed, its number and its address. It starts like an Ethernet frame (addresses that
@@ -52,6 +67,7 @@ inline void frame_bytes(const Frame& frame, std::uint64_t seed, std::uint8_t* to
                                          0x01, byte(24), byte(16), byte(8),  byte(0), 0x88,    0xB5};
         std::memcpy(to, header, sizeof header);
     }
+    put_checksum(frame, to);
 }
 
 // A link of fixed rate. Every frame costs its bytes and a fixed overhead (on Ethernet 24: preamble, gap and FCS).

@@ -27,6 +27,14 @@ struct RecordedFrames {
     std::span<const std::uint8_t> error;  // empty: no frame has an error
 };
 
+// What the frames of a synthetic source begin with: `each` bytes for every queue and size, those of a queue together, in the order of
+// `queues` and `sizes`. The array lives as long as the run.
+struct FrameHeaders {
+    std::span<const std::uint8_t> bytes;
+    std::uint32_t each = 0;  // 0: as frame_bytes() has them
+    std::uint16_t sum_from = 0, sum_at = 0;
+};
+
 struct SyntheticSettings {
     Kind kind = Kind::Constant;
     Pick pick = Pick::RoundRobin;
@@ -36,6 +44,7 @@ struct SyntheticSettings {
     std::vector<std::pair<std::uint32_t, double>> sizes;  // bytes, weight (share of frames)
     double start_cycle = 0, stop_cycle = 0;
     double on_cycles = 0, off_cycles = 0;  // means of exponential distributions (OnOff)
+    FrameHeaders headers;
 };
 
 // One source: knows the arrival of its next frame.
