@@ -124,7 +124,7 @@ def test_reno_grows_by_a_segment_a_round_trip(parts: Any) -> None:
 
 @pytest.mark.parametrize(("mss", "trip"), [(1460, 0.1), (500, 0.05)])
 def test_cubic_follows_its_curve(parts: Any, mss: int, trip: float) -> None:
-    """From W_max = 100 the window is 70 and then C (t - K)^3 + W_max with K = cbrt((100 - 70) / 0.4) = 4.217 s: figures 1 and 2 of RFC 9438."""
+    """From W_max = 100 the window is 70, then C (t - K)^3 + W_max with K = cbrt((100 - 70) / 0.4) = 4.217 s (RFC 9438, figures 1 and 2)."""
     congestion = parts.Congestion.make("cubic", mss, 100)
     congestion.reduce(0, 100 * mss)
     congestion.cwnd = congestion.ssthresh
@@ -160,7 +160,7 @@ def test_cubic_converges_fast(parts: Any) -> None:
 
 
 def test_cubic_is_as_fast_as_reno_on_short_paths(parts: Any) -> None:
-    """4.3: with a millisecond of round trip the curve is flat, and the window grows by 3 (1 - 0.7) / (1 + 0.7) a round trip until the old one."""
+    """4.3: with a millisecond of round trip the curve is flat; the window grows by 0.53 segments a round trip until the old one, then 1."""
     congestion = parts.Congestion.make("cubic", MSS, 20)
     congestion.reduce(0, 20 * MSS)
     congestion.cwnd = congestion.ssthresh
@@ -188,7 +188,7 @@ def test_a_timeout_sets_the_plateau(parts: Any) -> None:
 
 
 def test_hystart_leaves_slow_start(parts: Any) -> None:
-    """RFC 9406: a round of 8 samples 16 ms above the last round's least round trip: a quarter of the growth for five rounds, then the end."""
+    """RFC 9406: a round whose eight samples are an eighth above the last round's least: a quarter of the growth for five rounds."""
     congestion = parts.Congestion.make("reno", MSS, 10, hystart=True)
     una = 0
 
@@ -213,7 +213,7 @@ def test_hystart_leaves_slow_start(parts: Any) -> None:
 
 
 def test_one_loss_by_hand(parts: Any) -> None:
-    """Ten segments, the first is lost. Limited transmit for two duplicates, then recovery: W = 10 becomes 5, paced by what is delivered."""
+    """Ten segments, the first is lost. Limited transmit for two duplicates, then recovery, paced by what is delivered."""
     sender = parts.TcpSender(algorithm="reno", mss=MSS)
     assert drain(sender, 0) == fresh(*range(10))
     sent = []
@@ -224,8 +224,8 @@ def test_one_loss_by_hand(parts: Any) -> None:
     assert sent[0] == fresh(10) and sent[1] == fresh(11)
     assert sent[2] == [(0, True)]
     assert sender.state == "recovery" and sender.ssthresh == 6 * MSS  # flight is 12 by then
-    # PRR: RecoverFS is 12 - 2 sacked before, so ceil(6 / 10 of what is delivered) may go: the first is sent at once, 0.2 and 0.8 segments are
-    # too little; then the pipe is 6, and for each one delivered another one goes.
+    # PRR: RecoverFS is 12 - 2 sacked before, so ceil(6 / 10 of what is delivered) may go: the first is sent at once, 0.2 and 0.8 segments
+    # are too little; then the pipe is 6, and for each one delivered another one goes.
     total = [sum(len(part) for part in sent[2 : index + 1]) for index in range(2, 9)]
     assert total == [1, 1, 1, 1, 2, 3, 4]
     assert [part for part in sent[3:] if part] == [fresh(12), fresh(13), fresh(14)]
@@ -283,7 +283,7 @@ def test_a_lost_tail_has_one_rescue(parts: Any) -> None:
 
 
 def test_once_a_window(parts: Any) -> None:
-    """RFC 3168, 6.1.2: marks reduce the window once in a window of data, and the next new segment says CWR; what is sent again is not ECT."""
+    """RFC 3168, 6.1.2: marks reduce the window once in a window of data, and the next new segment says CWR."""
     sender = parts.TcpSender(algorithm="reno", mss=MSS, ecn=True, initial_segments=20)
     first = sender.next(0)
     assert first[2] and not first[3]
@@ -432,7 +432,7 @@ def test_every_byte_arrives_once_and_in_order(parts: Any, algorithm: str, share:
 
 @pytest.mark.parametrize("dead", [{1}, {1, 11}, {5, 6, 7}, {10}, {9, 10}, set(range(1, 11)), {1, 3, 5, 7, 9}, set(range(20, 40))])
 def test_planted_losses(parts: Any, dead: set[int]) -> None:
-    """The n-th transmissions are lost. Whatever it is, recovery costs no more segments than were lost, a rescue and one timeout's window."""
+    """The n-th transmissions are lost. Recovery sends few segments more than were lost: a rescue, and a timeout's window."""
     draw = random.Random(str(dead))
     sender = connect(parts, draw, lambda number: number in dead, 100 * MSS, 0, algorithm="reno", least_timeout=200_000)
     assert sender.retransmits >= len(dead)
