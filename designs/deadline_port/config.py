@@ -96,7 +96,9 @@ class Config(Configuration):
         if self.chunks < self.least_chunks:
             raise ValueError(f"chunks is {self.chunks:,}; {self.classes} classes and the longest frame need {self.least_chunks:,} at least")
         if self.memory_bytes % MEMORY_UNIT_BYTES:
-            raise ValueError(f"chunks is {self.chunks:,}: a channel has {self.memory_bytes:,} bytes, not a multiple of {MEMORY_UNIT_BYTES:,}")
+            raise ValueError(
+                f"chunks is {self.chunks:,}: a channel has {self.memory_bytes:,} bytes, not a multiple of {MEMORY_UNIT_BYTES:,}"
+            )
         if self.tick_cycles <= self.classes:
             raise ValueError(f"tick_cycles is {self.tick_cycles:,}, which must be above classes, {self.classes}")
         if self.longest_deadline_cycles > MOST_WAIT_CYCLES:

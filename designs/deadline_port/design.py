@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from penstock.designs.deadline_port import config as configuration
 from penstock.designs.deadline_port.config import Config
-from penstock.designs.design import Design
+from penstock.designs.deadline_port.job import DeadlinePlan
+from penstock.designs.deadline_port.scenario import Scenario
+from penstock.designs.design import Design, Plot
 
 
 class DeadlinePort(Design):
@@ -16,6 +18,7 @@ class DeadlinePort(Design):
     name = "deadline_port"
     page = "docs/deadline_port.md"
     configuration = Config
+    scenario = Scenario
 
     def parameters(self, config: Config) -> dict[str, str]:
         """Return the parameters of pst_deadline_port."""
@@ -35,9 +38,18 @@ class DeadlinePort(Design):
         """Return the macros of its shim."""
         return {"PST_MEMORIES": config.memory.channels, "PST_ADDR_WIDTH": config.address_bits, "PST_CLASS_WIDTH": config.class_width}
 
-    def plot_data(self, raw: dict[str, Any], config: Config, plan: Any) -> dict[str, NDArray[Any]]:
+    def plot_data(self, raw: dict[str, Any], config: Config, plan: DeadlinePlan) -> dict[str, NDArray[Any]]:
         """Return curves of the classes with a series."""
-        raise NotImplementedError
+        from penstock.engine.result import Curves, plot_data
+
+        ids = plan.job["series_queues"]
+        return plot_data(raw, config, plan, Curves(ids, [plan.settings.classes[number].name for number in ids], [None] * len(ids)))
+
+    def plots(self, result: dict[str, Any]) -> list[Plot]:
+        """Return delays against deadlines, shares missed, and what was missed over time."""
+        from penstock.designs.deadline_port import report
+
+        return report.plots(result)
 
     def curves(self, result: dict[str, Any]) -> str:
         """Return what has a curve."""
@@ -49,7 +61,15 @@ class DeadlinePort(Design):
 
     def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
         """Return a deadline port held open. Raises UserError."""
-        raise NotImplementedError
+        from penstock.designs.deadline_port.held import DeadlinePortDevice
+
+        return DeadlinePortDevice(given, engine, assertions)
+
+    def drop_words(self) -> Mapping[str, str]:
+        """Return words for drop reasons."""
+        from penstock.designs.deadline_port.report import DROP_WORDS
+
+        return DROP_WORDS
 
 
 DESIGN = DeadlinePort()

@@ -85,7 +85,7 @@ module pst_fifo #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_level_in_range : assert (level_q <= LevelWidth'(Depth));
+      a_level_in_range : assert (32'(level_q) <= Depth);
       a_flag : assert (valid_q == (level_q != '0));
     end
   end

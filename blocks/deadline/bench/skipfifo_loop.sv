@@ -55,17 +55,7 @@ module skipfifo_loop
     input  logic [Memories-1:0]                m_axi_rlast_i
 );
 
-  localparam int unsigned ChunkBits  = $clog2(ChunkBeats) + 6;
-  localparam int unsigned MemoryBits = $clog2(Memories);
-  localparam int unsigned Longest    = 2 ** 30 - 1;  // that a frame may wait
-
-  // Chunk n is in memory n modulo Memories, where it is number n / Memories.
-  function automatic logic [AddrWidth-1:0] spread(logic [AddrWidth-1:0] address);
-    logic [AddrWidth-1:0] offset, chunk;
-    offset = address & AddrWidth'((1 << ChunkBits) - 1);
-    chunk  = address >> ChunkBits;
-    return (chunk & AddrWidth'(Memories - 1)) << (AddrWidth - MemoryBits) | (chunk >> MemoryBits) << ChunkBits | offset;
-  endfunction
+  localparam int unsigned Longest = 2 ** 30 - 1;  // that a frame may wait
 
   logic refused, fate_valid, expired, late, passed;
   fate_e fate;
@@ -102,6 +92,7 @@ module skipfifo_loop
       .s_set_ready_o(),
       .s_set_class_i('0),
       .s_set_cycles_i('0),
+      .limit_i('0),
       .s_valid_i,
       .s_ready_o,
       .s_data_i,
@@ -110,6 +101,7 @@ module skipfifo_loop
       .s_bad_i(1'b0),
       .s_class_i,
       .s_user_i('0),
+      .s_arrived_i('0),
       .m_valid_o,
       .m_ready_i,
       .m_data_o,
@@ -121,17 +113,22 @@ module skipfifo_loop
       .ev_refused_valid_o(refused),
       .ev_refused_class_o(),
       .ev_refused_bytes_o(),
+      .ev_refused_user_o(),
       .ev_refused_reason_o(),
       .ev_fate_valid_o(fate_valid),
       .ev_fate_class_o(),
       .ev_fate_bytes_o(),
+      .ev_fate_user_o(),
+      .ev_fate_deadline_o(),
       .ev_fate_reason_o(fate),
       .ev_expired_valid_o(expired),
       .ev_expired_class_o(),
       .ev_expired_bytes_o(),
+      .ev_expired_user_o(),
       .ev_late_valid_o(late),
       .ev_late_class_o(),
       .ev_late_bytes_o(),
+      .ev_late_user_o(),
       .ev_passed_valid_o(passed),
       .ev_passed_lost_o(),
       .ev_passed_class_o(),
@@ -161,19 +158,18 @@ module skipfifo_loop
       .m_axi_rlast_i(rlast)
   );
 
-  pst_memory_fabric #(
+  pst_memory_spread #(
       .Memories(Memories),
-      .MemBytes({Memories{64'(ChunksOfMemory * ChunkBeats * 64)}}),
-      .AddrWidth(AddrWidth),
+      .PieceBytes(ChunkBeats * 64),
+      .MemoryBits($clog2(ChunksOfMemory * ChunkBeats) + 6),
       .MaxOutstanding(MaxOutstanding),
-      .WriteFifoBeats(2 * ChunkBeats),
-      .ReadFifoBeats(2 * ChunkBeats)
-  ) u_fabric (
+      .FifoBeats(2 * ChunkBeats)
+  ) u_spread (
       .clk_i,
       .rst_i,
       .s_axi_awvalid_i(awvalid),
       .s_axi_awready_o(awready),
-      .s_axi_awaddr_i(spread(awaddr)),
+      .s_axi_awaddr_i(awaddr),
       .s_axi_awlen_i(awlen),
       .s_axi_wvalid_i(wvalid),
       .s_axi_wready_o(wready),
@@ -185,7 +181,7 @@ module skipfifo_loop
       .s_axi_bresp_o(bresp),
       .s_axi_arvalid_i(arvalid),
       .s_axi_arready_o(arready),
-      .s_axi_araddr_i(spread(araddr)),
+      .s_axi_araddr_i(araddr),
       .s_axi_arlen_i(arlen),
       .s_axi_rvalid_o(rvalid),
       .s_axi_rready_i(rready),

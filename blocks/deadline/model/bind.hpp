@@ -7,9 +7,11 @@
 #include "bind_chunk_lists.hpp"
 #include "bind_edfr.hpp"
 #include "bind_edfr_encoder.hpp"
+#include "bind_edfr_model.hpp"
 
 inline void bind_deadline(nanobind::module_& m) {
     penstock::bind_edfr(m);
     penstock::bind_edfr_encoder(m);
+    penstock::bind_edfr_model(m);
     penstock::bind_chunk_lists(m);
 }

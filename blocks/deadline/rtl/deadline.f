@@ -11,6 +11,7 @@ pst_deadline_pick.sv
 pst_deadline_fetch.sv
 pst_deadline_land.sv
 pst_deadline_lines.sv
+pst_deadline_token.sv
 pst_deadline_queues.sv
 pst_deadline_sender.sv
 pst_deadline_head.sv
@@ -19,4 +20,11 @@ pst_deadline_mover.sv
 pst_dscp_class.sv
 pst_chunk_lists.sv
 pst_deadline_encoder.sv
+pst_deal_intake.sv
+pst_deal_assign.sv
+pst_deal_store.sv
+pst_edfr_deal.sv
+pst_edfr_positions.sv
+pst_edfr_gather.sv
+pst_edfr_wide.sv
 pst_edfr.sv

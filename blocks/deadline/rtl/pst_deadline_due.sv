@@ -3,7 +3,7 @@
 //
 // A setting counts for frames whose first beat comes after it is taken. The time stamps must never think that a class waits for less than a
 // frame of it does that they have not seen yet: they learn of a longer wait before it counts, and of a shorter one when all frames that began
-// before it have gone through the tail.
+// before it have gone through the tail. A frame that arrived earlier (ArrivedGiven) is over earlier than they think, never later.
 //
 // Throughput: a beat per cycle, less a few at a setting. Latency: 1 cycle. Order: kept.
 // Reset: frames inside are forgotten; a walk gives all classes DefaultCycles, and tells the time stamps; then init_done_o.
@@ -13,6 +13,7 @@ module pst_deadline_due
     parameter int unsigned Classes       = 64,       // 2..256
     parameter int unsigned DefaultCycles = 1000000,  // of a class that was not set, below 2^30
     parameter int unsigned StoreFrames   = 512,      // between here and the end of the tail, at most
+    parameter bit          ArrivedGiven  = 1'b0,     // a frame waits from s_arrived_i on; else from its first beat here
     localparam int unsigned ClassWidth = $clog2(Classes),
     localparam int unsigned DataWidth  = pst_memory_pkg::DataWidth
 ) (
@@ -38,6 +39,7 @@ module pst_deadline_due
     input  logic                  s_bad_i,
     input  logic [ClassWidth-1:0] s_class_i,
     input  logic [          15:0] s_user_i,
+    input  time_t                 s_arrived_i,     // with ArrivedGiven, at the first beat: not after now_i
     output logic                  m_valid_o,
     input  logic                  m_ready_i,
     output logic [ DataWidth-1:0] m_data_o,
@@ -84,7 +86,7 @@ module pst_deadline_due
 
   always_ff @(posedge clk_i) begin
     if (taken) beat_q <= {s_user_i, s_class_i, s_bad_i, s_last_i, s_bytes_last_i, s_data_i};
-    if (taken && first_q) began_q <= now_i;
+    if (taken && first_q) began_q <= ArrivedGiven ? s_arrived_i : now_i;
     if (taken) first_q <= s_last_i;
     valid_q <= taken || (valid_q && !m_ready_i);
     if (rst_i) begin
@@ -182,6 +184,9 @@ module pst_deadline_due
       .raddr_i(s_set_class_i),
       .rdata_o(old)
   );
+
+  logic unused;
+  assign unused = &{1'b0, ArrivedGiven ? now_i : s_arrived_i};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

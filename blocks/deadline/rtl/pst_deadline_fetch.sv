@@ -255,6 +255,10 @@ module pst_deadline_fetch
   place_t awaited;
   read_t read;
   number_t ar_number;
+  logic unused_number;    // chunks that there are not
+
+  assign unused_number = ^ar_number;
+
   logic awaited_valid, room_awaited, room_read, room_ar, room_free;
 
   pst_fifo #(

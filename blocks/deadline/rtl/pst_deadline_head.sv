@@ -22,6 +22,8 @@ module pst_deadline_head
     parameter int unsigned Lines         = 16,    // headers of a class that are at hand, a power of two, 4..64
     parameter int unsigned Reads         = 16,    // chunks on their way from memory, 2..64
     parameter int unsigned Decided       = 4,     // frames between decision and data, 2..64
+    parameter int unsigned Columns       = 1,     // of a wide port that this is a column of: 1 (it is none), 2, 4, 8
+    parameter int unsigned RunFrames     = 16,    // frames of a class in a row in one column, a power of two, 2..256
     localparam int unsigned ClassWidth = $clog2(Classes),
     localparam int unsigned AddrWidth  = $clog2(Chunks * ChunkBeats) + 6,
     localparam int unsigned DataWidth  = pst_memory_pkg::DataWidth
@@ -82,6 +84,16 @@ module pst_deadline_head
     output logic                  s_skip_ready_o,
     input  logic [ClassWidth-1:0] s_skip_class_i,
     input  stamp_t                s_skip_i,
+    // column of a wide port, see pst_edfr: all of these inputs are 0 where Columns is 1
+    input  logic [           2:0] column_i,
+    input  logic                  s_token_valid_i,
+    input  logic [ClassWidth-1:0] s_token_class_i,
+    output logic                  m_token_valid_o,
+    output logic [ClassWidth-1:0] m_token_class_o,
+    input  logic                  hold_i,              // nothing is to be taken to be sent
+    output logic                  m_decided_valid_o,   // in the cycle after its take
+    output logic [ClassWidth-1:0] m_decided_class_o,
+    output logic [          10:0] m_decided_segments_o,
     // encoder
     output logic                  m_head_valid_o,      // a class that the encoder does not have has a frame at its head
     input  logic                  m_head_ready_i,
@@ -98,6 +110,7 @@ module pst_deadline_head
     input  logic                  m_ready_i,
     output logic [ DataWidth-1:0] m_data_o,
     output logic                  m_last_o,
+    output logic                  m_void_o,            // with m_valid_o: the frame is over; in a column of a wide port only
     output logic [           6:0] m_bytes_last_o,      // of the last beat, 1..64
     output logic [ClassWidth-1:0] m_class_o,
     output logic [          15:0] m_user_o,
@@ -106,9 +119,11 @@ module pst_deadline_head
     output logic                  ev_expired_valid_o,
     output logic [ClassWidth-1:0] ev_expired_class_o,
     output logic [          15:0] ev_expired_bytes_o,
+    output logic [          15:0] ev_expired_user_o,
     output logic                  ev_late_valid_o,
     output logic [ClassWidth-1:0] ev_late_class_o,
     output logic [          15:0] ev_late_bytes_o,
+    output logic [          15:0] ev_late_user_o,
     output logic                  ev_passed_valid_o,
     output logic                  ev_passed_lost_o,    // lost; else skipped
     output logic [ClassWidth-1:0] ev_passed_class_o,
@@ -287,13 +302,14 @@ module pst_deadline_head
   logic [LevelWidth-1:0] waiting;
 
   pst_deadline_queues #(
-      .Classes(Classes), .Places(Places), .Lines(Lines), .Decided(Decided)
+      .Classes(Classes), .Places(Places), .Lines(Lines), .Decided(Decided), .Columns(Columns), .RunFrames(RunFrames)
   ) u_queues (
       .clk_i, .rst_i, .init_i(init_q), .init_class_i(init_class_q),
       .s_valid_i(line_valid), .s_skip_i(line_skip), .s_class_i(line_class), .s_place_i(line_at), .s_header_i(line_header),
       .s_meta_i(line_meta), .s_bank_i(line_bank), .s_first_i(line_first), .s_last_i(line_last),
       .skip_frames_i(skip_q.frames), .skip_bytes_i(skip_q.bytes), .skip_done_o(skip_done), .skip_hit_o(skip_hit),
       .ev_passed_valid_o, .ev_passed_lost_o, .ev_passed_class_o, .ev_passed_frames_o, .ev_passed_bytes_o,
+      .column_i, .s_token_valid_i, .s_token_class_i, .m_token_valid_o, .m_token_class_o, .hold_i,
       .m_head_valid_o, .m_head_ready_i, .m_head_class_o, .m_head_deadline_o,
       .take_ready_o, .take_valid_i, .take_class_i, .take_drop_i, .next_valid_o, .next_deadline_o,
       .asked_class_i(asked_class), .taken_count_o(taken_count),
@@ -305,6 +321,11 @@ module pst_deadline_head
   assign ev_expired_valid_o = frame_valid && frame_drop;
   assign ev_expired_class_o = frame_class;
   assign ev_expired_bytes_o = frame_header.bytes;
+  assign ev_expired_user_o  = frame_header.user;
+
+  assign m_decided_valid_o    = frame_valid && !frame_drop;
+  assign m_decided_class_o    = frame_class;
+  assign m_decided_segments_o = 11'((17'(frame_header.bytes) + 17'd63) >> 6);
 
   // ---- Frames to send ----
   typedef struct packed {
@@ -329,14 +350,14 @@ module pst_deadline_head
   );
 
   pst_deadline_sender #(
-      .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places)
+      .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places), .Voids(Columns > 1)
   ) u_sender (
       .clk_i, .rst_i, .now_i,
       .s_frame_valid_i(send_valid), .s_frame_ready_o(send_done), .s_frame_class_i(frame.class_id), .s_frame_place_i(frame.place),
       .s_frame_start_i(frame.start), .s_frame_beats_i(frame.beats), .s_frame_bank_i(frame.bank), .s_frame_header_i(frame.header),
       .data_read_o(data_read), .data_row_o(data_row), .data_i(data),
-      .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
-      .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o
+      .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_void_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
+      .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o, .ev_late_user_o
   );
 
   // ---- Places come back when the frames that were decided before have been read: a mark says how many that were ----

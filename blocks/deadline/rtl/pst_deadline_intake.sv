@@ -32,6 +32,7 @@ module pst_deadline_intake
     output logic [ClassWidth-1:0] m_refused_class_o,
     output logic [          15:0] m_refused_bytes_o,  // 65535: so many or more
     output fate_e                 m_refused_reason_o,
+    output logic [          15:0] m_refused_user_o,
     // whole frames: what is known of each, and the beats
     output logic                  m_meta_valid_o,
     input  logic                  m_meta_ready_i,
@@ -103,6 +104,7 @@ module pst_deadline_intake
     m_refused_class_o  <= s_class_i;
     m_refused_bytes_o  <= bytes;
     m_refused_reason_o <= s_bad_i ? FateBad : FateLength;
+    m_refused_user_o   <= s_user_i;
     if (rst_i) begin
       beats_q           <= '0;
       m_refused_valid_o <= 1'b0;

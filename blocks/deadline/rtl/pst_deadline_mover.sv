@@ -226,6 +226,10 @@ module pst_deadline_mover
   push_t push;
   logic pending_valid, push_ready, answered;
   number_t address_number;
+  logic unused_number;    // chunks that there are not
+
+  assign unused_number = ^address_number;
+
 
   pst_fifo #(
       .Width(NumberWidth + 8),

@@ -4,7 +4,11 @@
 // A header gets its place in the data here: frames follow each other, the first of a chunk begins behind what belongs to the chunk before.
 // All frames of a class are counted here, in order: those that are handed over, and those that a skip or a lost chunk leaves out.
 //
-// Throughput: a frame in and a take per cycle, also of one class. Latency: 2 cycles from a header to m_head; 1 from a take to m_frame.
+// In a column of a wide port only those classes are shown to the encoder whose token is here, and the last frame of a run has no next one; see
+// pst_deadline_token. What was lost before a frame stands beside it, and is owed when all frames before it are gone.
+//
+// Throughput: a frame in and a take per cycle, also of one class. Latency: 2 cycles from a header to m_head; 1 from a take to m_frame; 1 from
+// s_token to m_head.
 // Reset: all is forgotten; class memories are cleared by the walk of the module above.
 module pst_deadline_queues
   import pst_deadline_pkg::*;
@@ -13,6 +17,8 @@ module pst_deadline_queues
     parameter int unsigned Places  = 4,
     parameter int unsigned Lines   = 16,
     parameter int unsigned Decided = 4,
+    parameter int unsigned Columns = 1,       // of a wide port, 1: it is none
+    parameter int unsigned RunFrames = 16,
     localparam int unsigned ClassWidth = $clog2(Classes),
     localparam int unsigned PtrWidth   = $clog2(Places) + 1,
     localparam int unsigned FillWidth  = $clog2(Lines) + 1
@@ -42,6 +48,13 @@ module pst_deadline_queues
     output logic [ClassWidth-1:0] ev_passed_class_o,
     output logic [          31:0] ev_passed_frames_o,
     output logic [          39:0] ev_passed_bytes_o,
+    // column of a wide port: all of these inputs are 0 where Columns is 1
+    input  logic [           2:0] column_i,
+    input  logic                  s_token_valid_i,
+    input  logic [ClassWidth-1:0] s_token_class_i,
+    output logic                  m_token_valid_o,
+    output logic [ClassWidth-1:0] m_token_class_o,
+    input  logic                  hold_i,            // nothing is to be taken to be sent
     // encoder
     output logic                  m_head_valid_o,
     input  logic                  m_head_ready_i,
@@ -163,11 +176,12 @@ module pst_deadline_queues
   end
 
   // ---- Takes ----
-  logic [Classes-1:0] filled_q, shown_q;
+  logic [Classes-1:0] filled_q, shown_q, may;
+  logic next_stop;   // the frame behind the one that is taken waits
   fill_t take_at;
 
   assign take_at         = taken_mem[take_class_i];
-  assign next_valid_o    = put_mem[take_class_i] - take_at != fill_t'(1);
+  assign next_valid_o    = put_mem[take_class_i] - take_at != fill_t'(1) && !next_stop;
   assign next_deadline_o = deadline_mem[slot(take_class_i, index_t'(take_at + 1'b1))];
   assign taken_count_o   = taken_mem[asked_class_i];
 
@@ -176,7 +190,7 @@ module pst_deadline_queues
   index_t frame_at_q;
   entry_t frame;
 
-  assign take_ready_o = 32'(waiting_i) + 32'(frame_valid_q && !frame_drop_q) < Decided;
+  assign take_ready_o = 32'(waiting_i) + 32'(frame_valid_q && !frame_drop_q) < Decided && !hold_i;
 
   always_ff @(posedge clk_i) begin
     if (init_i || take_valid_i) taken_mem[init_i ? init_class_i : take_class_i] <= init_i ? '0 : take_at + 1'b1;
@@ -199,44 +213,101 @@ module pst_deadline_queues
   assign m_frame_header_o = frame.header;
 
   // ---- Heads of classes that the encoder does not have ----
-  logic pick_valid, pick_take, head_valid_q, found_valid_q, head_room;
-  class_t pick_class, found_class_q, head_class_q;
+  logic pick_valid, pick_take, head_valid_q, found_valid_q, found_go, head_room;
+  class_t pick_class, found_class_q, head_class_q, head_class;
   time_t head_deadline_q;
+  // In a column: a token comes, and its class's head goes to the encoder at once; frames were lost before the one that was found.
+  logic token_go, found_gap, found_waits;
 
   pst_deadline_pick #(
       .Classes(Classes)
   ) u_pick (
       .clk_i,
       .rst_i,
-      .request_i(filled_q & ~shown_q),
+      .request_i(filled_q & ~shown_q & may),
       .take_i   (pick_take),
       .valid_o  (pick_valid),
       .class_o  (pick_class)
   );
 
-  assign head_room = !head_valid_q || m_head_ready_i;
-  assign pick_take = pick_valid && (!found_valid_q || head_room);
+  assign head_room  = !head_valid_q || m_head_ready_i;
+  assign found_go   = head_room && !found_waits;
+  assign pick_take  = pick_valid && (!found_valid_q || found_go);
+  assign head_class = token_go ? s_token_class_i : found_class_q;
 
   always_ff @(posedge clk_i) begin
     if (pick_take) found_class_q <= pick_class;
-    found_valid_q <= pick_take || (found_valid_q && !head_room);
+    found_valid_q <= pick_take || (found_valid_q && !found_go);
     if (head_room) begin
-      head_valid_q    <= found_valid_q;
-      head_class_q    <= found_class_q;
-      head_deadline_q <= deadline_mem[slot(found_class_q, index_t'(taken_mem[found_class_q]))];
+      head_valid_q    <= (found_valid_q && !found_waits && !found_gap) || token_go;
+      head_class_q    <= head_class;
+      head_deadline_q <= deadline_mem[slot(head_class, index_t'(taken_mem[head_class]))];
     end
     if (take_valid_i && !next_valid_o) begin
-      filled_q[take_class_i] <= 1'b0;
+      filled_q[take_class_i] <= put_mem[take_class_i] - take_at != fill_t'(1);
       shown_q[take_class_i]  <= 1'b0;
     end
     if (put) filled_q[s_class_i] <= 1'b1;
     if (pick_take) shown_q[pick_class] <= 1'b1;
+    if (token_go) shown_q[s_token_class_i] <= 1'b1;
+    if (found_valid_q && found_go && found_gap) shown_q[found_class_q] <= 1'b0;
     if (rst_i) begin
       found_valid_q <= 1'b0;
       head_valid_q  <= 1'b0;
       filled_q      <= '0;
       shown_q       <= '0;
     end
+  end
+
+  // ---- Column of a wide port ----
+  if (Columns > 1) begin : g_column
+    logic [11:0] gap_mem[Classes*Lines];    // frames that were lost before this one, and whether any were
+    logic [Classes-1:0] counted_q;          // those before the class's first frame are owed already
+    logic [Classes-1:0] owed, stop;
+    logic [11:0] gap, next_gap, token_gap;
+    logic gap_goes, skipped;
+
+    always_ff @(posedge clk_i) begin
+      if (put) gap_mem[slot(s_class_i, index_t'(put_at))] <= some_lost ? {1'b1, lost.frames[10:0]} : '0;
+    end
+
+    assign gap         = gap_mem[slot(found_class_q, index_t'(taken_mem[found_class_q]))];
+    assign next_gap    = gap_mem[slot(take_class_i, index_t'(take_at + 1'b1))];
+    assign token_gap   = gap_mem[slot(s_token_class_i, index_t'(taken_mem[s_token_class_i]))];
+    assign skipped     = ev_passed_valid_o && !ev_passed_lost_o;
+    assign found_gap   = gap[11] && !counted_q[found_class_q];
+    assign found_waits = found_gap && skipped;
+    assign gap_goes    = found_valid_q && found_go && found_gap;
+    assign next_stop   = stop[take_class_i] || next_gap[11];
+    assign token_go    = s_token_valid_i && filled_q[s_token_class_i] && !owed[s_token_class_i] && head_room && !found_valid_q
+                      && (!token_gap[11] || counted_q[s_token_class_i]);
+
+    always_ff @(posedge clk_i) begin
+      if (take_valid_i) counted_q[take_class_i] <= 1'b0;
+      if (gap_goes) counted_q[found_class_q] <= 1'b1;
+      if (rst_i) counted_q <= '0;
+    end
+
+    pst_deadline_token #(
+        .Classes(Classes), .Columns(Columns), .RunFrames(RunFrames)
+    ) u_token (
+        .clk_i, .rst_i, .column_i,
+        .s_token_valid_i, .s_token_class_i, .m_token_valid_o, .m_token_class_o,
+        .shown_i(shown_q), .may_o(may), .owed_o(owed), .stop_o(stop),
+        .take_valid_i, .take_class_i,
+        .gone_valid_i(skipped || gap_goes), .gone_class_i(skipped ? ev_passed_class_o : found_class_q),
+        .gone_frames_i(skipped ? ev_passed_frames_o : 32'(gap[10:0]))
+    );
+  end else begin : g_alone
+    logic unused_column;
+    assign may             = '1;
+    assign next_stop       = 1'b0;
+    assign found_gap       = 1'b0;
+    assign found_waits     = 1'b0;
+    assign token_go        = 1'b0;
+    assign m_token_valid_o = 1'b0;
+    assign m_token_class_o = '0;
+    assign unused_column   = ^{column_i, s_token_valid_i};
   end
 
   assign m_head_valid_o    = head_valid_q;

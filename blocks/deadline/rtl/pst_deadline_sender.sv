@@ -3,7 +3,7 @@
 //
 // A beat out is eight units from any unit on: the two beats that it lies in are read at once, one from each bank, and turned. A frame that
 // goes on in the next chunk of its class goes on at the same unit of a beat there, so the turn is the same for all its beats.
-// No frame is offered after its deadline: one that is over by then is left out, and reported.
+// No frame is offered after its deadline: one that is over by then is left out, and reported. With Voids a word stands for it in the stream.
 //
 // Throughput: a beat per cycle, a frame per cycle. Latency: 5 cycles from s_frame to m_valid. Order: kept. Reset: frames inside are forgotten.
 module pst_deadline_sender
@@ -12,6 +12,7 @@ module pst_deadline_sender
     parameter int unsigned Classes    = 64,
     parameter int unsigned ChunkBeats = 64,
     parameter int unsigned Places     = 4,
+    parameter bit          Voids      = 1'b0,   // m_void_o: a frame that is over leaves a word of no data, the last of it
     localparam int unsigned ClassWidth = $clog2(Classes),
     localparam int unsigned PtrWidth   = $clog2(Places) + 1,
     localparam int unsigned PlaceWidth = ClassWidth + PtrWidth - 1,
@@ -39,6 +40,7 @@ module pst_deadline_sender
     input  logic                      m_ready_i,
     output logic [     DataWidth-1:0] m_data_o,
     output logic                      m_last_o,
+    output logic                      m_void_o,
     output logic [               6:0] m_bytes_last_o,
     output logic [    ClassWidth-1:0] m_class_o,
     output logic [              15:0] m_user_o,
@@ -46,7 +48,8 @@ module pst_deadline_sender
     // a frame that is over is not sent
     output logic                      ev_late_valid_o,
     output logic [    ClassWidth-1:0] ev_late_class_o,
-    output logic [              15:0] ev_late_bytes_o
+    output logic [              15:0] ev_late_bytes_o,
+    output logic [              15:0] ev_late_user_o
 );
 
   localparam int unsigned BeatWidth = $clog2(ChunkBeats);
@@ -162,9 +165,10 @@ module pst_deadline_sender
 
   always_ff @(posedge clk_i) begin
     if (out_ready) begin
-      m_valid_q      <= out_valid && !skip;
+      m_valid_q      <= out_valid && (!skip || (Voids && out.first));
       m_data_o       <= out_data;
-      m_last_o       <= out.last;
+      m_last_o       <= out.last || (Voids && skip);
+      m_void_o       <= Voids && skip;
       m_bytes_last_o <= out.header.bytes[5:0] == '0 ? 7'd64 : 7'(out.header.bytes[5:0]);
       m_class_o      <= out.class_id;
       m_user_o       <= out.header.user;
@@ -174,6 +178,7 @@ module pst_deadline_sender
     ev_late_valid_o <= out_valid && out_ready && out.first && skip;
     ev_late_class_o <= out.class_id;
     ev_late_bytes_o <= out.header.bytes;
+    ev_late_user_o  <= out.header.user;
     if (rst_i) begin
       m_valid_q       <= 1'b0;
       ev_late_valid_o <= 1'b0;

@@ -36,6 +36,7 @@ module pst_deadline_tail
     output logic [ClassWidth-1:0] m_fate_class_o,
     output logic [          15:0] m_fate_bytes_o,
     output fate_e                 m_fate_reason_o,   // FateTaken, FateNoChunk
+    output header_t               m_fate_header_o,
     // free chunks in memory
     input  logic                  s_number_valid_i,
     output logic                  s_number_ready_o,
@@ -253,6 +254,7 @@ module pst_deadline_tail
     m_fate_class_o  <= op_class_q;
     m_fate_bytes_o  <= op_header_q.bytes;
     m_fate_reason_o <= drop ? FateNoChunk : FateTaken;
+    m_fate_header_o <= op_header_q;
 
     if (init_q) init_class_q <= init_class_q + 1'b1;
     if (init_class_q == class_t'(Classes - 1)) init_q <= 1'b0;

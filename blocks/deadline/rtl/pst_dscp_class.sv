@@ -10,6 +10,7 @@
 module pst_dscp_class #(
     parameter int unsigned Classes       = 64,     // 2 .. 256
     parameter bit          ClassFromUser = 1'b0,   // s_class_i at the first beat is the class; the table is left out
+    parameter int unsigned UserWidth     = 16,     // bits beside each beat
     localparam int unsigned ClassWidth = $clog2(Classes)
 ) (
     input  logic                  clk_i,
@@ -26,7 +27,7 @@ module pst_dscp_class #(
     input  logic                  s_last_i,
     input  logic                  s_bad_i,
     input  logic [ClassWidth-1:0] s_class_i,       // with ClassFromUser, at the first beat
-    input  logic [          15:0] s_user_i,        // goes through with each beat
+    input  logic [ UserWidth-1:0] s_user_i,        // goes through with each beat
     // frames out, with their class
     output logic                  m_valid_o,
     input  logic                  m_ready_i,
@@ -35,7 +36,7 @@ module pst_dscp_class #(
     output logic                  m_last_o,
     output logic                  m_bad_o,
     output logic [ClassWidth-1:0] m_class_o,
-    output logic [          15:0] m_user_o
+    output logic [ UserWidth-1:0] m_user_o
 );
 
   localparam logic [15:0] TypeVlan = 16'h8100, TypeServiceVlan = 16'h88A8, TypeIpv4 = 16'h0800, TypeIpv6 = 16'h86DD;
@@ -50,7 +51,7 @@ module pst_dscp_class #(
     logic [6:0]   bytes;
     logic         last;
     logic         bad;
-    logic [15:0]  user;
+    logic [UserWidth-1:0] user;
   } beat_t;
 
   function automatic logic [15:0] word_at(input logic [511:0] data, input int unsigned at);

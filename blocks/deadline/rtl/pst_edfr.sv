@@ -15,6 +15,7 @@ module pst_edfr
 #(
     parameter int unsigned              Classes        = 64,       // 2..256
     parameter bit                       ClassFromUser  = 1'b0,     // s_class_i is the class; else a table says which one a DSCP has
+    parameter bit                       ArrivedGiven   = 1'b0,     // frames wait from s_arrived_i on; else from their first beat here
     parameter int unsigned              ChunkBeats     = 64,       // beats of 64 byte of a chunk: 8, 16, 32, 64
     parameter int unsigned              Chunks         = 4096,     // in memory, up to 2^20; each class may keep two that are empty
     parameter int unsigned              Places         = 4,        // chunks of a class on the head side: 2, 4, 8, 16
@@ -28,6 +29,9 @@ module pst_edfr
     parameter int unsigned              TickCycles     = 3052,     // between two time stamps of a class; above Classes
     parameter logic [Classes-1:0][15:0] Stamps         = {Classes{16'd64}},  // time stamps of each class, see pst_deadline_stamps
     parameter int unsigned              DefaultCycles  = 100000,   // for which frames of a class wait that was not set, below 2^30
+    parameter bit                       NoDeadlines    = 1'b0,     // time stands still: a plain FIFO of each class, nothing is over
+    parameter int unsigned              Columns        = 1,        // of a wide port that this is a column of: 1 (it is none), 2, 4, 8
+    parameter int unsigned              RunFrames      = 16,       // frames of a class in a row in one column, a power of two, 2..256
     localparam int unsigned ClassWidth = $clog2(Classes),
     localparam int unsigned CountWidth = $clog2(Chunks + 1),
     localparam int unsigned AddrWidth  = $clog2(Chunks * ChunkBeats) + 6,
@@ -45,6 +49,7 @@ module pst_edfr
     output logic                   s_set_ready_o,
     input  logic [ ClassWidth-1:0] s_set_class_i,
     input  logic [           31:0] s_set_cycles_i,
+    input  logic [ CountWidth-1:0] limit_i,             // chunks in use at most: a frame that would take a further one is dropped; 0: all
     // frames in
     input  logic                   s_valid_i,
     output logic                   s_ready_o,
@@ -54,6 +59,7 @@ module pst_edfr
     input  logic                   s_bad_i,             // in the last beat
     input  logic [ ClassWidth-1:0] s_class_i,           // with ClassFromUser
     input  logic [           15:0] s_user_i,            // stands beside every beat, comes out with the frame
+    input  time_t                  s_arrived_i,         // with ArrivedGiven, at the first beat: a cycle of now_o's that is over
     // frames out
     output logic                   m_valid_o,
     input  logic                   m_ready_i,
@@ -63,6 +69,17 @@ module pst_edfr
     output logic [ ClassWidth-1:0] m_class_o,
     output time_t                  m_deadline_o,
     output logic [           15:0] m_user_o,
+    // column of a wide port: which one; where a class's token comes from, and goes to; nothing is to be decided to be sent; what was
+    input  logic [            2:0] column_i,            // constant; all of these inputs are 0 where Columns is 1
+    input  logic                   s_token_valid_i,
+    input  logic [ ClassWidth-1:0] s_token_class_i,
+    output logic                   m_token_valid_o,
+    output logic [ ClassWidth-1:0] m_token_class_o,
+    input  logic                   hold_i,
+    output logic                   m_decided_valid_o,
+    output logic [ ClassWidth-1:0] m_decided_class_o,
+    output logic [           10:0] m_decided_segments_o,  // of 64 byte
+    output logic                   m_void_o,            // with m_valid_o: the frame is over; a word of no data stands for it
     // AXI4 master: bursts of up to a chunk, one id each way
     output logic                   m_axi_awvalid_o,
     input  logic                   m_axi_awready_i,
@@ -90,17 +107,22 @@ module pst_edfr
     output logic [ ClassWidth-1:0] ev_refused_class_o,
     output logic [           15:0] ev_refused_bytes_o,
     output fate_e                  ev_refused_reason_o,
+    output logic [           15:0] ev_refused_user_o,
     output logic                   ev_fate_valid_o,
     output logic [ ClassWidth-1:0] ev_fate_class_o,
     output logic [           15:0] ev_fate_bytes_o,
     output fate_e                  ev_fate_reason_o,
+    output logic [           15:0] ev_fate_user_o,
+    output time_t                  ev_fate_deadline_o,
     // over: found by the encoder, by the last check; passed over by a skip, or lost by a memory error
     output logic                   ev_expired_valid_o,
     output logic [ ClassWidth-1:0] ev_expired_class_o,
     output logic [           15:0] ev_expired_bytes_o,
+    output logic [           15:0] ev_expired_user_o,
     output logic                   ev_late_valid_o,
     output logic [ ClassWidth-1:0] ev_late_class_o,
     output logic [           15:0] ev_late_bytes_o,
+    output logic [           15:0] ev_late_user_o,
     output logic                   ev_passed_valid_o,
     output logic                   ev_passed_lost_o,
     output logic [ ClassWidth-1:0] ev_passed_class_o,
@@ -131,7 +153,7 @@ module pst_edfr
   assign now_o = now_q;
 
   always_ff @(posedge clk_i) begin
-    now_q        <= now_q + 1'b1;
+    now_q        <= now_q + time_t'(!NoDeadlines);
     tick_q       <= tick_count_q == TickWidth'(TickCycles - 1);
     tick_count_q <= tick_count_q == TickWidth'(TickCycles - 1) ? '0 : tick_count_q + 1'b1;
     if (rst_i) begin
@@ -150,28 +172,30 @@ module pst_edfr
   logic [6:0] class_bytes, due_bytes;
   class_t class_class, due_class, set_class;
   logic [15:0] class_user, due_user;
+  time_t class_arrived;
   time_t due_deadline;
   logic set_valid, set_ready;
   logic [31:0] set_cycles;
 
   pst_dscp_class #(
-      .Classes(Classes), .ClassFromUser(ClassFromUser)
+      .Classes(Classes), .ClassFromUser(ClassFromUser), .UserWidth(16 + $bits(time_t))
   ) u_class (
       .clk_i, .rst_i,
       .set_valid_i(set_dscp_valid_i), .set_dscp_i, .set_class_i(set_dscp_class_i),
-      .s_valid_i, .s_ready_o, .s_data_i, .s_bytes_i(s_bytes_last_i), .s_last_i, .s_bad_i, .s_class_i, .s_user_i,
+      .s_valid_i, .s_ready_o, .s_data_i, .s_bytes_i(s_bytes_last_i), .s_last_i, .s_bad_i, .s_class_i,
+      .s_user_i({s_arrived_i, s_user_i}),
       .m_valid_o(class_valid), .m_ready_i(class_ready), .m_data_o(class_data), .m_bytes_o(class_bytes), .m_last_o(class_last),
-      .m_bad_o(class_bad), .m_class_o(class_class), .m_user_o(class_user)
+      .m_bad_o(class_bad), .m_class_o(class_class), .m_user_o({class_arrived, class_user})
   );
 
   pst_deadline_due #(
-      .Classes(Classes), .DefaultCycles(DefaultCycles), .StoreFrames(StoreBeats + 16)
+      .Classes(Classes), .DefaultCycles(DefaultCycles), .StoreFrames(StoreBeats + 16), .ArrivedGiven(ArrivedGiven)
   ) u_due (
       .clk_i, .rst_i, .init_done_o(due_done), .now_i(now_q),
       .s_set_valid_i, .s_set_ready_o, .s_set_class_i, .s_set_cycles_i,
       .m_set_valid_o(set_valid), .m_set_ready_i(set_ready), .m_set_class_o(set_class), .m_set_cycles_o(set_cycles),
       .s_valid_i(class_valid), .s_ready_o(class_ready), .s_data_i(class_data), .s_bytes_last_i(class_bytes), .s_last_i(class_last),
-      .s_bad_i(class_bad), .s_class_i(class_class), .s_user_i(class_user),
+      .s_bad_i(class_bad), .s_class_i(class_class), .s_user_i(class_user), .s_arrived_i(class_arrived),
       .m_valid_o(due_valid), .m_ready_i(due_ready), .m_data_o(due_data), .m_bytes_last_o(due_bytes), .m_last_o(due_last),
       .m_bad_o(due_bad), .m_class_o(due_class), .m_deadline_o(due_deadline), .m_user_o(due_user),
       .refused_i(ev_refused_valid_o), .fate_i(ev_fate_valid_o)
@@ -190,7 +214,7 @@ module pst_edfr
       .s_valid_i(due_valid), .s_ready_o(due_ready), .s_data_i(due_data), .s_bytes_last_i(due_bytes), .s_last_i(due_last),
       .s_bad_i(due_bad), .s_class_i(due_class), .s_deadline_i(due_deadline), .s_user_i(due_user),
       .m_refused_valid_o(ev_refused_valid_o), .m_refused_class_o(ev_refused_class_o), .m_refused_bytes_o(ev_refused_bytes_o),
-      .m_refused_reason_o(ev_refused_reason_o),
+      .m_refused_reason_o(ev_refused_reason_o), .m_refused_user_o(ev_refused_user_o),
       .m_meta_valid_o(meta_valid), .m_meta_ready_i(meta_ready), .m_meta_class_o(meta_class), .m_meta_header_o(meta_header),
       .m_data_valid_o(data_valid), .m_data_ready_i(data_ready), .m_data_o(data)
   );
@@ -206,6 +230,13 @@ module pst_edfr
   logic [DataWidth-1:0] read_data;
   stamp_t look;
   logic [Classes-1:0] dry, busy, loop_ok;
+  header_t fate_header;
+  logic below_limit, unused_fate;
+
+  assign ev_fate_user_o     = fate_header.user;
+  assign ev_fate_deadline_o = fate_header.deadline;
+  assign unused_fate        = ^fate_header.bytes;
+  assign below_limit        = limit_i == '0 || CountWidth'(Chunks) - free_o < limit_i;
 
   // A class is dry when neither the head side nor the mover has anything of it to come.
   pst_deadline_tail #(
@@ -215,8 +246,9 @@ module pst_edfr
       .s_meta_valid_i(meta_valid), .s_meta_ready_o(meta_ready), .s_meta_class_i(meta_class), .s_meta_header_i(meta_header),
       .s_data_valid_i(data_valid), .s_data_ready_o(data_ready), .s_data_i(data),
       .m_fate_valid_o(ev_fate_valid_o), .m_fate_class_o(ev_fate_class_o), .m_fate_bytes_o(ev_fate_bytes_o),
-      .m_fate_reason_o(ev_fate_reason_o),
-      .s_number_valid_i(number_valid), .s_number_ready_o(number_ready), .s_number_i(number_t'(number)), .more_numbers_i(free_o != '0),
+      .m_fate_reason_o(ev_fate_reason_o), .m_fate_header_o(fate_header),
+      .s_number_valid_i(number_valid && below_limit), .s_number_ready_o(number_ready), .s_number_i(number_t'(number)),
+      .more_numbers_i(free_o != '0 && below_limit),
       .dry_i(dry & ~busy),
       .m_chunk_valid_o(chunk_valid), .m_chunk_ready_i(chunk_ready), .m_chunk_class_o(chunk_class), .m_chunk_serial_o(chunk_serial),
       .m_chunk_number_o(chunk_number), .m_chunk_meta_o(chunk_meta),
@@ -264,7 +296,7 @@ module pst_edfr
       .Classes(Classes), .Chunks(Chunks)
   ) u_lists (
       .clk_i, .rst_i,
-      .m_number_valid_o(number_valid), .m_number_ready_i(number_ready), .m_number_o(number),
+      .m_number_valid_o(number_valid), .m_number_ready_i(number_ready && below_limit), .m_number_o(number),
       .s_push_valid_i(push_valid), .s_push_ready_o(push_ready), .s_push_class_i(push_class),
       .s_push_number_i(ChunksWidth'(push_number)), .s_push_bad_i(push_bad),
       .s_pop_valid_i(pop_valid), .s_pop_ready_o(pop_ready), .s_pop_class_i(pop_class),
@@ -281,14 +313,26 @@ module pst_edfr
   class_t skip_class;
   stamp_t skip;
 
-  pst_deadline_stamps #(
-      .Classes(Classes), .Stamps(Stamps)
-  ) u_stamps (
-      .clk_i, .rst_i, .init_done_o(stamps_done), .now_i(now_q), .tick_i(tick_q),
-      .s_set_valid_i(set_valid), .s_set_ready_o(set_ready), .s_set_class_i(set_class), .s_set_cycles_i(set_cycles),
-      .look_valid_o(look_valid), .look_class_o(look_class), .look_any_i(look_any), .look_i(look),
-      .m_skip_valid_o(skip_valid), .m_skip_ready_i(skip_ready), .m_skip_class_o(skip_class), .m_skip_o(skip)
-  );
+  if (NoDeadlines) begin : g_no_stamps
+    logic unused_stamps;
+    assign stamps_done   = 1'b1;
+    assign set_ready     = 1'b1;
+    assign look_valid    = 1'b0;
+    assign look_class    = '0;
+    assign skip_valid    = 1'b0;
+    assign skip_class    = '0;
+    assign skip          = '0;
+    assign unused_stamps = ^{set_valid, set_class, set_cycles, look_any, look, skip_ready, tick_q};
+  end else begin : g_stamps
+    pst_deadline_stamps #(
+        .Classes(Classes), .Stamps(Stamps)
+    ) u_stamps (
+        .clk_i, .rst_i, .init_done_o(stamps_done), .now_i(now_q), .tick_i(tick_q),
+        .s_set_valid_i(set_valid), .s_set_ready_o(set_ready), .s_set_class_i(set_class), .s_set_cycles_i(set_cycles),
+        .look_valid_o(look_valid), .look_class_o(look_class), .look_any_i(look_any), .look_i(look),
+        .m_skip_valid_o(skip_valid), .m_skip_ready_i(skip_ready), .m_skip_class_o(skip_class), .m_skip_o(skip)
+    );
+  end
 
   // ---- Head side, and which class is next ----
   logic head_valid, head_ready, take_valid, take_ready, take_drop, next_valid;
@@ -297,7 +341,7 @@ module pst_edfr
 
   pst_deadline_head #(
       .Classes(Classes), .ChunkBeats(ChunkBeats), .Places(Places), .Chunks(Chunks), .MinFrameBytes(MinFrameBytes),
-      .MaxFrameBytes(MaxFrameBytes), .Lines(Lines), .Reads(Reads), .Decided(Decided)
+      .MaxFrameBytes(MaxFrameBytes), .Lines(Lines), .Reads(Reads), .Decided(Decided), .Columns(Columns), .RunFrames(RunFrames)
   ) u_head (
       .clk_i, .rst_i, .init_done_o(head_done), .now_i(now_q),
       .s_loop_valid_i(loop_valid), .s_loop_ready_o(loop_ready), .s_loop_class_i(loop_class), .s_loop_serial_i(loop_serial),
@@ -314,11 +358,14 @@ module pst_edfr
       .m_axi_arvalid_o, .m_axi_arready_i, .m_axi_araddr_o, .m_axi_arlen_o, .m_axi_rvalid_i, .m_axi_rready_o, .m_axi_rdata_i,
       .m_axi_rresp_i, .m_axi_rlast_i,
       .s_skip_valid_i(skip_valid), .s_skip_ready_o(skip_ready), .s_skip_class_i(skip_class), .s_skip_i(skip),
+      .column_i, .s_token_valid_i, .s_token_class_i, .m_token_valid_o, .m_token_class_o, .hold_i,
+      .m_decided_valid_o, .m_decided_class_o, .m_decided_segments_o,
       .m_head_valid_o(head_valid), .m_head_ready_i(head_ready), .m_head_class_o(head_class), .m_head_deadline_o(head_deadline),
       .take_ready_o(take_ready), .take_valid_i(take_valid), .take_class_i(take_class), .take_drop_i(take_drop),
       .next_valid_o(next_valid), .next_deadline_o(next_deadline),
-      .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
-      .ev_expired_valid_o, .ev_expired_class_o, .ev_expired_bytes_o, .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o,
+      .m_valid_o, .m_ready_i, .m_data_o, .m_last_o, .m_void_o, .m_bytes_last_o, .m_class_o, .m_user_o, .m_deadline_o,
+      .ev_expired_valid_o, .ev_expired_class_o, .ev_expired_bytes_o, .ev_expired_user_o,
+      .ev_late_valid_o, .ev_late_class_o, .ev_late_bytes_o, .ev_late_user_o,
       .ev_passed_valid_o, .ev_passed_lost_o, .ev_passed_class_o, .ev_passed_frames_o, .ev_passed_bytes_o
   );
 

@@ -15,6 +15,7 @@ pst_share_read.sv
 pst_share_pages.sv
 pst_shared_fabric.sv
 pst_memory_fabric.sv
+pst_memory_spread.sv
 pst_guard_write.sv
 pst_guard_read.sv
 pst_memory_guard.sv

@@ -61,6 +61,8 @@ int main(int count, char** given) {
     narrow.SetDeviceAttribute("DataRate", DataRateValue(DataRate(static_cast<std::uint64_t>(rate))));
     narrow.SetChannelAttribute("Delay", TimeValue(Seconds(trip / 2000 - 1e-6)));
     narrow.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue(std::string(given[5]) + "p"));
+    access.DisableFlowControl();  // a full queue drops, it does not stop the layer above
+    narrow.DisableFlowControl();
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
     const NetDeviceContainer link = narrow.Install(middle);
     const Ipv4InterfaceContainer ends = addresses.Assign(link);

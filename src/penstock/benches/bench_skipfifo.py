@@ -86,8 +86,8 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
             name=f"skipfifo_{options['classes']}_{count}",
             top="skipfifo_loop",
             sources=[
-                *library.sources_of("pst_memory_fabric"),
-                *(path for path in library.sources_of("pst_edfr") if path not in library.sources_of("pst_memory_fabric")),
+                *library.sources_of("pst_memory_spread"),
+                *(path for path in library.sources_of("pst_edfr") if path not in library.sources_of("pst_memory_spread")),
                 BLOCKS / "deadline" / "bench" / "skipfifo_loop.sv",
                 *memory_job.SOURCES,
             ],

@@ -259,7 +259,8 @@ class Pace(Model):
 
 
 class Generated(Model):
-    """Frames made by the engine, random bytes behind their headers; one of `constant`, `poisson`, `onoff`, which designs give types."""
+    """Frames made by the engine, with random bytes behind their headers; exactly one of `constant`, `poisson`, `onoff`, whose types designs
+    give."""
 
     name: Name | None = Field(None, description="Name of the source.")
     constant: Any = None

@@ -59,6 +59,7 @@ def _address(value: object) -> Any:
 Dscp = Annotated[int, BeforeValidator(dscp)]
 Vlans = Annotated[tuple[int, ...], BeforeValidator(_tags)]
 Address = Annotated[Any, BeforeValidator(_address)]
+UdpPort = Annotated[StrictInt, Field(ge=0, le=65_535)]
 
 
 class Headers(Model):
@@ -70,8 +71,8 @@ class Headers(Model):
     vlan: Vlans = Field((), description="VLAN id, or two with the outer one first; the priority is the upper half of the DSCP.")
     src: Address | None = Field(None, description="Source address; of 198.18.0.0/16 or 2001:2::/64 unless given.")
     dst: Address | None = Field(None, description="Destination; of 198.19.0.0/16 or 2001:2:0:1::/64 unless given, one for each queue.")
-    sport: StrictInt = Field(PORT, ge=0, le=65_535, description="Source port.")
-    dport: StrictInt = Field(PORT, ge=0, le=65_535, description="Destination port.")
+    sport: UdpPort = Field(PORT, description="Source port.")
+    dport: UdpPort = Field(PORT, description="Destination port.")
 
     @property
     def least_bytes(self) -> int:
@@ -131,7 +132,7 @@ def _sum(data: bytes) -> int:
 
 
 def dscp_of(frame: bytes) -> int | None:
-    """Return the DSCP of an Ethernet frame, IPv4 or IPv6 behind at most two VLAN tags; None: it has none (blocks/deadline does the same)."""
+    """Return the DSCP of an Ethernet frame, IPv4 or IPv6 behind at most two VLAN tags; None: it has none (as pst_dscp_class)."""
     at, tags = ETHERNET_BYTES - 2, 0
     while tags < 2 and int.from_bytes(frame[at : at + 2], "big") in (VLAN, SERVICE_VLAN):
         at, tags = at + TAG_BYTES, tags + 1

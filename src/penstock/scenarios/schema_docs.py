@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from penstock.basics import models
 from penstock.designs import design as designs
 from penstock.paths import ROOT
-from penstock.scenarios import common
+from penstock.scenarios import common, headers
 
 _SECTION = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -33,6 +33,12 @@ _KINDS = {
     "QueueRef": "queue",
     "LimitPackets": "whole number",
     "LimitBytes": "size",
+    "MemoryLimit": "size",
+    "Dscp": "DSCP",
+    "Dscps": "DSCPs",
+    "Vlans": "VLAN ids",
+    "Address": "address",
+    "UdpPort": "port",
 }
 _BY_KEY = {
     "ids": "ids",
@@ -43,6 +49,7 @@ _BY_KEY = {
     "inputs": "ports",
     "outputs": "ports",
     "queues": "queues",
+    "classes": "classes",
     "series": "queues",
     "size": "sizes",
     "drain": "true, false or time",
@@ -71,12 +78,12 @@ def table(model: type[BaseModel]) -> str:
 
 
 def _kind(key: str, hint: Any, field: FieldInfo) -> str:
-    if key in _BY_KEY and not _models(hint) and typing.get_origin(_strip(hint)) is not typing.Literal:
-        return _BY_KEY[key]
     options = [option for option in typing.get_args(hint) if option is not type(None)] if _is_union(hint) else [hint]
     for name, word in _KINDS.items():
         if _named(name) in options:
             return word + _range(field, hint)
+    if key in _BY_KEY and not _models(hint) and typing.get_origin(_strip(hint)) is not typing.Literal:
+        return _BY_KEY[key]
     models = _models(hint)
     if models:
         return ("list of " if typing.get_origin(hint) is tuple else "") + " or ".join(
@@ -100,7 +107,7 @@ def _found(name: str, places: list[Any]) -> Any:
 
 def _named(name: str) -> Any:
     """Return a type of scenarios, of all designs or of one."""
-    return _found(name, [common, models, *(place for design in designs.names() for place in _own(design))])
+    return _found(name, [common, models, headers, *(place for design in designs.names() for place in _own(design))])
 
 
 def _model(name: str, design: str) -> Any:

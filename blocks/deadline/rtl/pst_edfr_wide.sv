@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The deadline port for more than a beat of 512 bit per cycle: one logical port of several columns, each with memory of its own.
+//
+//   words ─► deal ─┬─► column 0 ─► memory ─► column 0 ─┬─► gather ─► words
+//     of 2, 4, 8   ├─► column 1 ─►   ...               │    in order of decisions
+//     segments     └─► ...        tokens: whose turn ──┘
+//
+// Frames of a class go to the columns in runs of RunFrames, and leave in the same order: a token for each class travels around the columns.
+//
+// Throughput: a word per cycle in and out, as far as columns are equally busy. Order: FIFO in a class; by deadline among the heads that each
+//             column may decide on. Ordered = 0: columns are ports by themselves, each with a segment of the words out (for measuring).
+// Conservation: each frame in is one of m_* (sent), ev_* or inside; a class's counts are sums over columns and segments.
+// Reset:      all is forgotten, settings too; memory has to be reset with it, or its answers awaited. Then init_done_o after some walks.
+module pst_edfr_wide
+  import pst_deadline_pkg::*;
+#(
+    parameter int unsigned              Columns        = 8,        // 2, 4, 8
+    parameter bit                       Ordered        = 1'b1,     // 0: no order between columns
+    parameter int unsigned              RunFrames      = 16,       // frames of a class in a column in a row: a power of two, >= Columns
+    parameter int unsigned              Classes        = 64,       // 2..256
+    parameter bit                       ClassFromUser  = 1'b0,     // s_class_i is the class; else a table says which one a DSCP has
+    parameter int unsigned              ChunkBeats     = 64,       // beats of 64 byte of a chunk: 8, 16, 32, 64
+    parameter int unsigned              Chunks         = 4096,     // in the memory of each column, up to 2^20
+    parameter int unsigned              Places         = 4,        // chunks of a class on the head side of a column: 2, 4, 8, 16
+    parameter int unsigned              Lines          = 16,       // headers of a class at hand in a column: 4, 8, 16, 32, 64
+    parameter int unsigned              Reads          = 16,       // chunks of a column on their way from memory, 2..64
+    parameter int unsigned              Writes         = 16,       // chunks of a column on their way to memory, >= 2
+    parameter int unsigned              MinFrameBytes  = 60,       // >= 8
+    parameter int unsigned              MaxFrameBytes  = 9600,     // 64..65535, and Places chunks hold it
+    parameter int unsigned              DealRows       = 4096,     // words that wait to be dealt or to enter a column, a power of two
+    parameter int unsigned              DealLists      = 1024,     // of these, those of which a column has to read, a power of two
+    parameter int unsigned              DealRecords    = 512,      // words that wait for the end of a frame, a power of two
+    parameter int unsigned              GatherRows     = 4096,     // words between decision and output, a power of two
+    parameter int unsigned              StoreBeats     = 512,      // of frames at the door of a column, a power of two
+    parameter int unsigned              TickCycles     = 3052,     // between two time stamps of a class; above Classes
+    parameter logic [Classes-1:0][15:0] Stamps         = {Classes{16'd64}},  // time stamps of each class, see pst_deadline_stamps
+    parameter int unsigned              DefaultCycles  = 100000,   // for which frames of a class wait that was not set, below 2^30
+    localparam int unsigned ClassWidth = $clog2(Classes),
+    localparam int unsigned CountWidth = $clog2(Chunks + 1),
+    localparam int unsigned AddrWidth  = $clog2(Chunks * ChunkBeats) + 6,
+    localparam int unsigned DataWidth  = pst_memory_pkg::DataWidth
+) (
+    input  logic                                clk_i,
+    input  logic                                rst_i,
+    output logic                                init_done_o,
+    output time_t                               now_o,               // this cycle's number: deadlines are on this clock
+    // settings: class of a DSCP, 64 and above: of all else; for how many cycles frames of a class may wait, below 2^30
+    input  logic                                set_dscp_valid_i,
+    input  logic [            6:0]              set_dscp_i,
+    input  logic [ ClassWidth-1:0]              set_dscp_class_i,
+    input  logic                                s_set_valid_i,
+    output logic                                s_set_ready_o,
+    input  logic [ ClassWidth-1:0]              s_set_class_i,
+    input  logic [           31:0]              s_set_cycles_i,
+    // words in: a frame is the used segments, in order, up to one that says last
+    input  logic                                s_valid_i,
+    output logic                                s_ready_o,
+    input  logic [Columns-1:0]                  s_used_i,
+    input  logic [Columns-1:0][  DataWidth-1:0] s_data_i,
+    input  logic [Columns-1:0]                  s_last_i,
+    input  logic [Columns-1:0][            6:0] s_bytes_last_i,      // 1..64, in the last segment
+    input  logic [Columns-1:0]                  s_bad_i,             // in the last segment
+    input  logic [Columns-1:0][ ClassWidth-1:0] s_class_i,           // in the first one, with ClassFromUser
+    input  logic [Columns-1:0][           15:0] s_user_i,            // in the first one, comes out with the frame
+    // words out, the same; class, deadline and user in the first segment. Ordered = 0: segment c is column c's
+    output logic                                m_valid_o,
+    input  logic                                m_ready_i,
+    output logic [Columns-1:0]                  m_used_o,
+    output logic [Columns-1:0][  DataWidth-1:0] m_data_o,
+    output logic [Columns-1:0]                  m_first_o,
+    output logic [Columns-1:0]                  m_last_o,
+    output logic [Columns-1:0][            6:0] m_bytes_last_o,
+    output logic [Columns-1:0][ ClassWidth-1:0] m_class_o,
+    output time_t [Columns-1:0]                 m_deadline_o,
+    output logic [Columns-1:0][           15:0] m_user_o,
+    // AXI4 master of each column: bursts of up to a chunk, one id each way
+    output logic [Columns-1:0]                  m_axi_awvalid_o,
+    input  logic [Columns-1:0]                  m_axi_awready_i,
+    output logic [Columns-1:0][  AddrWidth-1:0] m_axi_awaddr_o,
+    output logic [Columns-1:0][            7:0] m_axi_awlen_o,
+    output logic [Columns-1:0]                  m_axi_wvalid_o,
+    input  logic [Columns-1:0]                  m_axi_wready_i,
+    output logic [Columns-1:0][  DataWidth-1:0] m_axi_wdata_o,
+    output logic [Columns-1:0][DataWidth/8-1:0] m_axi_wstrb_o,
+    output logic [Columns-1:0]                  m_axi_wlast_o,
+    input  logic [Columns-1:0]                  m_axi_bvalid_i,
+    output logic [Columns-1:0]                  m_axi_bready_o,
+    input  logic [Columns-1:0][            1:0] m_axi_bresp_i,
+    output logic [Columns-1:0]                  m_axi_arvalid_o,
+    input  logic [Columns-1:0]                  m_axi_arready_i,
+    output logic [Columns-1:0][  AddrWidth-1:0] m_axi_araddr_o,
+    output logic [Columns-1:0][            7:0] m_axi_arlen_o,
+    input  logic [Columns-1:0]                  m_axi_rvalid_i,
+    output logic [Columns-1:0]                  m_axi_rready_o,
+    input  logic [Columns-1:0][  DataWidth-1:0] m_axi_rdata_i,
+    input  logic [Columns-1:0][            1:0] m_axi_rresp_i,
+    input  logic [Columns-1:0]                  m_axi_rlast_i,
+    // events at the input, by segment: refused (FateBad, FateLength); dropped because its column is full (FateNoChunk)
+    output logic [Columns-1:0]                  ev_refused_valid_o,
+    output logic [Columns-1:0][ ClassWidth-1:0] ev_refused_class_o,
+    output logic [Columns-1:0][           15:0] ev_refused_bytes_o,
+    output fate_e [Columns-1:0]                 ev_refused_reason_o,
+    output logic [Columns-1:0]                  ev_dropped_valid_o,
+    output logic [Columns-1:0][ ClassWidth-1:0] ev_dropped_class_o,
+    output logic [Columns-1:0][           15:0] ev_dropped_bytes_o,
+    // by column: through the tail; over, as found by the encoder and by the last check; passed over by a skip, or lost by a memory error
+    output logic [Columns-1:0]                  ev_taken_valid_o,
+    output logic [Columns-1:0][ ClassWidth-1:0] ev_taken_class_o,
+    output logic [Columns-1:0][           15:0] ev_taken_bytes_o,
+    output logic [Columns-1:0]                  ev_expired_valid_o,
+    output logic [Columns-1:0][ ClassWidth-1:0] ev_expired_class_o,
+    output logic [Columns-1:0][           15:0] ev_expired_bytes_o,
+    output logic [Columns-1:0]                  ev_late_valid_o,
+    output logic [Columns-1:0][ ClassWidth-1:0] ev_late_class_o,
+    output logic [Columns-1:0][           15:0] ev_late_bytes_o,
+    output logic [Columns-1:0]                  ev_passed_valid_o,
+    output logic [Columns-1:0]                  ev_passed_lost_o,
+    output logic [Columns-1:0][ ClassWidth-1:0] ev_passed_class_o,
+    output logic [Columns-1:0][           31:0] ev_passed_frames_o,
+    output logic [Columns-1:0][           39:0] ev_passed_bytes_o,
+    // by segment: over when it was about to leave
+    output logic [Columns-1:0]                  ev_overdue_valid_o,
+    output logic [Columns-1:0][ ClassWidth-1:0] ev_overdue_class_o,
+    output logic [Columns-1:0][           15:0] ev_overdue_bytes_o,
+    // state
+    output logic [Columns-1:0][ CountWidth-1:0] free_o               // chunks that are free
+);
+
+  // Beats between the dealer and a column's tail, and the chunks that they may need: a beat takes nine units at most, a header among them,
+  // a chunk has less than two beats of waste, and each class has one that it has begun and one that it keeps.
+  localparam int unsigned OnTheWay = (DealLists < DealRows ? DealLists : DealRows) * Columns + StoreBeats + 32;
+  localparam int unsigned Margin   = 2 * Classes + 2 * (most_further(ChunkBeats, MaxFrameBytes) + 1)
+                                     + (9 * OnTheWay) / (BeatUnits * (ChunkBeats - 2)) + 1;
+  localparam int unsigned Decided  = Ordered ? 64 : 4;
+
+  if (Chunks <= Margin) begin : g_bad_chunks
+    $error("pst_edfr_wide: Chunks is %0d, must be more than what may be on its way to a column (%0d)", Chunks, Margin);
+  end
+
+  logic [Columns-1:0] init_done, room_q, set_ready, set_done_q;
+  time_t [Columns-1:0] now;
+
+  assign init_done_o   = init_done == '1;
+  assign now_o         = now[0];
+  assign s_set_ready_o = (set_ready | set_done_q) == '1;
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned c = 0; c < Columns; c++) room_q[c] <= free_o[c] > CountWidth'(Margin);
+    if (s_set_valid_i) set_done_q <= s_set_ready_o ? '0 : set_done_q | set_ready;
+    if (rst_i) set_done_q <= '0;
+  end
+
+  // ---- To the columns ----
+  logic [Columns-1:0] in_valid, in_ready, in_last;
+  logic [Columns-1:0][DataWidth-1:0] in_data;
+  logic [Columns-1:0][6:0] in_bytes;
+  logic [Columns-1:0][ClassWidth-1:0] in_class;
+  logic [Columns-1:0][15:0] in_user;
+  time_t [Columns-1:0] in_arrived;
+  logic deal_ready;
+
+  assign s_ready_o = deal_ready && init_done_o;
+
+  pst_edfr_deal #(
+      .Classes(Classes), .ClassFromUser(ClassFromUser), .Columns(Columns), .RunFrames(RunFrames), .MinFrameBytes(MinFrameBytes),
+      .MaxFrameBytes(MaxFrameBytes), .Rows(DealRows), .Lists(DealLists), .Records(DealRecords)
+  ) u_deal (
+      .clk_i, .rst_i, .now_i(now[0]), .room_i(room_q),
+      .set_dscp_valid_i, .set_dscp_i, .set_dscp_class_i,
+      .s_valid_i(s_valid_i && init_done_o), .s_ready_o(deal_ready), .s_used_i, .s_data_i, .s_last_i, .s_bytes_last_i, .s_bad_i, .s_class_i,
+      .s_user_i,
+      .m_valid_o(in_valid), .m_ready_i(in_ready), .m_data_o(in_data), .m_last_o(in_last), .m_bytes_last_o(in_bytes),
+      .m_class_o(in_class), .m_user_o(in_user), .m_arrived_o(in_arrived),
+      .ev_refused_valid_o, .ev_refused_class_o, .ev_refused_bytes_o, .ev_refused_reason_o,
+      .ev_dropped_valid_o, .ev_dropped_class_o, .ev_dropped_bytes_o
+  );
+
+  // ---- Columns ----
+  logic [Columns-1:0] out_valid, out_ready, out_last, unused_refused, fate_valid;
+  logic [Columns-1:0][DataWidth-1:0] out_data;
+  logic [Columns-1:0][6:0] out_bytes;
+  logic [Columns-1:0][ClassWidth-1:0] out_class;
+  logic [Columns-1:0][15:0] out_user;
+  time_t [Columns-1:0] out_deadline;
+  fate_e [Columns-1:0] fate;
+  logic [Columns-1:0] token_valid, decided_valid, out_void;
+  logic [Columns-1:0][ClassWidth-1:0] token_class, decided_class;
+  logic [Columns-1:0][10:0] decided_segments;
+  logic hold;
+
+  assign ev_taken_valid_o = fate_valid;
+
+  for (genvar c = 0; c < Columns; c++) begin : g_column
+    pst_edfr #(
+        .Classes(Classes), .ClassFromUser(1'b1), .ArrivedGiven(1'b1), .ChunkBeats(ChunkBeats), .Chunks(Chunks), .Places(Places),
+        .Lines(Lines), .Reads(Reads), .Writes(Writes), .Decided(Decided), .MinFrameBytes(MinFrameBytes), .MaxFrameBytes(MaxFrameBytes),
+        .StoreBeats(StoreBeats), .TickCycles(TickCycles), .Stamps(Stamps), .DefaultCycles(DefaultCycles),
+        .Columns(Ordered ? Columns : 1), .RunFrames(RunFrames)
+    ) u_column (
+        .clk_i, .rst_i, .init_done_o(init_done[c]), .now_o(now[c]),
+        .set_dscp_valid_i(1'b0), .set_dscp_i('0), .set_dscp_class_i('0),
+        .s_set_valid_i(s_set_valid_i && !set_done_q[c]), .s_set_ready_o(set_ready[c]), .s_set_class_i, .s_set_cycles_i,
+        .s_valid_i(in_valid[c]), .s_ready_o(in_ready[c]), .s_data_i(in_data[c]), .s_bytes_last_i(in_bytes[c]), .s_last_i(in_last[c]),
+        .s_bad_i(1'b0), .s_class_i(in_class[c]), .s_user_i(in_user[c]), .s_arrived_i(in_arrived[c]),
+        .m_valid_o(out_valid[c]), .m_ready_i(out_ready[c]), .m_data_o(out_data[c]), .m_bytes_last_o(out_bytes[c]), .m_last_o(out_last[c]),
+        .m_class_o(out_class[c]), .m_deadline_o(out_deadline[c]), .m_user_o(out_user[c]),
+        .column_i(3'(Ordered ? c : 0)), .s_token_valid_i(Ordered && token_valid[(c + Columns - 1) % Columns]),
+        .s_token_class_i(Ordered ? token_class[(c + Columns - 1) % Columns] : '0), .m_token_valid_o(token_valid[c]),
+        .m_token_class_o(token_class[c]), .hold_i(Ordered && hold),
+        .m_decided_valid_o(decided_valid[c]), .m_decided_class_o(decided_class[c]), .m_decided_segments_o(decided_segments[c]),
+        .m_void_o(out_void[c]),
+        .m_axi_awvalid_o(m_axi_awvalid_o[c]), .m_axi_awready_i(m_axi_awready_i[c]), .m_axi_awaddr_o(m_axi_awaddr_o[c]),
+        .m_axi_awlen_o(m_axi_awlen_o[c]), .m_axi_wvalid_o(m_axi_wvalid_o[c]), .m_axi_wready_i(m_axi_wready_i[c]),
+        .m_axi_wdata_o(m_axi_wdata_o[c]), .m_axi_wstrb_o(m_axi_wstrb_o[c]), .m_axi_wlast_o(m_axi_wlast_o[c]),
+        .m_axi_bvalid_i(m_axi_bvalid_i[c]), .m_axi_bready_o(m_axi_bready_o[c]), .m_axi_bresp_i(m_axi_bresp_i[c]),
+        .m_axi_arvalid_o(m_axi_arvalid_o[c]), .m_axi_arready_i(m_axi_arready_i[c]), .m_axi_araddr_o(m_axi_araddr_o[c]),
+        .m_axi_arlen_o(m_axi_arlen_o[c]), .m_axi_rvalid_i(m_axi_rvalid_i[c]), .m_axi_rready_o(m_axi_rready_o[c]),
+        .m_axi_rdata_i(m_axi_rdata_i[c]), .m_axi_rresp_i(m_axi_rresp_i[c]), .m_axi_rlast_i(m_axi_rlast_i[c]),
+        .ev_refused_valid_o(unused_refused[c]), .ev_refused_class_o(), .ev_refused_bytes_o(), .ev_refused_reason_o(),
+        .ev_fate_valid_o(fate_valid[c]), .ev_fate_class_o(ev_taken_class_o[c]), .ev_fate_bytes_o(ev_taken_bytes_o[c]),
+        .ev_fate_reason_o(fate[c]),
+        .ev_expired_valid_o(ev_expired_valid_o[c]), .ev_expired_class_o(ev_expired_class_o[c]), .ev_expired_bytes_o(ev_expired_bytes_o[c]),
+        .ev_late_valid_o(ev_late_valid_o[c]), .ev_late_class_o(ev_late_class_o[c]), .ev_late_bytes_o(ev_late_bytes_o[c]),
+        .ev_passed_valid_o(ev_passed_valid_o[c]), .ev_passed_lost_o(ev_passed_lost_o[c]), .ev_passed_class_o(ev_passed_class_o[c]),
+        .ev_passed_frames_o(ev_passed_frames_o[c]), .ev_passed_bytes_o(ev_passed_bytes_o[c]),
+        .free_o(free_o[c])
+    );
+  end
+
+  // ---- From the columns ----
+  if (Ordered) begin : g_gather
+    pst_edfr_gather #(
+        .Classes(Classes), .Columns(Columns), .Rows(GatherRows), .MaxFrameBytes(MaxFrameBytes), .Waiting(2 * Decided)
+    ) u_gather (
+        .clk_i, .rst_i, .now_i(now[0]), .hold_o(hold),
+        .s_decided_valid_i(decided_valid), .s_decided_class_i(decided_class), .s_decided_segments_i(decided_segments),
+        .s_valid_i(out_valid), .s_ready_o(out_ready), .s_void_i(out_void), .s_data_i(out_data), .s_last_i(out_last),
+        .s_bytes_last_i(out_bytes), .s_class_i(out_class), .s_deadline_i(out_deadline), .s_user_i(out_user),
+        .m_valid_o, .m_ready_i, .m_used_o, .m_data_o, .m_first_o, .m_last_o, .m_bytes_last_o, .m_class_o, .m_deadline_o, .m_user_o,
+        .ev_late_valid_o(ev_overdue_valid_o), .ev_late_class_o(ev_overdue_class_o), .ev_late_bytes_o(ev_overdue_bytes_o)
+    );
+  end else begin : g_apart
+    logic [Columns-1:0] first_q;
+
+    assign hold               = 1'b0;
+    assign m_valid_o          = out_valid != '0;
+    assign out_ready          = {Columns{m_ready_i}};
+    assign m_used_o           = out_valid;
+    assign m_data_o           = out_data;
+    assign m_first_o          = first_q;
+    assign m_last_o           = out_last;
+    assign m_bytes_last_o     = out_bytes;
+    assign m_class_o          = out_class;
+    assign m_deadline_o       = out_deadline;
+    assign m_user_o           = out_user;
+    assign ev_overdue_valid_o = '0;
+    assign ev_overdue_class_o = '0;
+    assign ev_overdue_bytes_o = '0;
+
+    always_ff @(posedge clk_i) begin
+      for (int unsigned c = 0; c < Columns; c++) if (out_valid[c] && m_ready_i) first_q[c] <= out_last[c];
+      if (rst_i) first_q <= '1;
+    end
+
+    logic unused;
+    assign unused = &{1'b0, hold, decided_valid, decided_class, decided_segments, out_void};
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      for (int unsigned c = 0; c < Columns; c++) begin
+        a_one_clock : assert (now[c] == now[0]);
+        a_column_refuses_nothing : assert (!unused_refused[c]);
+        a_tail_drops_nothing : assert (!fate_valid[c] || fate[c] == FateTaken) else $error("the tail of column %0d drops a frame", c);
+      end
+    end
+  end
+`endif
+
+endmodule

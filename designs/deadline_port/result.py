@@ -1,0 +1,89 @@
+"""What a run of a deadline port says beyond what every run says: classes, their delays against their deadlines, what was missed."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.designs.deadline_port.config import Config
+from penstock.designs.deadline_port.job import DeadlinePlan
+from penstock.engine.result import Departures, distribution
+
+REASONS = ("missed", "no_page", "read_error")  # drops that are counted by class
+NO_SLACK = np.iinfo(np.int64).max  # the engine's: no frame of the class has left
+
+
+def own(raw: dict[str, Any], config: Config, plan: DeadlinePlan) -> dict[str, Any]:
+    """Return the keys of a deadline port; docs/deadline_port.md describes them."""
+    left = Departures.of(raw)
+    measured: dict[str, Any] = raw.get("deadline", {})
+    rows = [_row(raw, measured, left, config, plan, row.number) for row in plan.settings.classes]
+    came, exact = sum(row["in_packets"] for row in rows), measured.get("exact")
+    total: dict[str, Any] = {"missed_share": _share(sum(row["missed_packets"] for row in rows), came)}
+    if exact is not None:
+        total["exact_missed_share"] = _share(sum(row["exact"]["missed_packets"] for row in rows), came)
+    return {
+        "discipline": config.discipline,
+        "default_class": plan.settings.classes[plan.settings.default].name,
+        **total,
+        "classes": rows,
+        **({"missed": _over_time(measured["missed"], plan, config)} if "missed" in measured else {}),
+    }
+
+
+def _row(
+    raw: dict[str, Any], measured: dict[str, Any], left: Departures, config: Config, plan: DeadlinePlan, number: int
+) -> dict[str, Any]:
+    row, queue, clock = plan.settings.classes[number], raw["queue"], config.clock_hz
+    mine = left.only(left.queue == number)
+    counts = {f"{part}_{what}": int(queue[f"{part}_{what}"][number]) for part in ("in", "out", "drop") for what in ("packets", "bytes")}
+    dropped = {f"{reason}_packets": _count(queue, f"{reason}_drop_packets", number) for reason in REASONS}
+    found: dict[str, Any] = {
+        "class": number,
+        "name": row.name,
+        "dscp": [code for code, of in enumerate(plan.settings.table[:-1]) if of == number] if not config.class_from_user else [],
+        "deadline_ns": round(row.deadline_ps / 1000, 3),
+        **({"deadline_changes": _steps(plan, number, clock)} if len(plan.deadlines[number]) > 1 else {}),
+        **counts,
+        **dropped,
+        "missed_share": _share(dropped["missed_packets"], counts["in_packets"]),
+        "late_packets": _late(measured, mine, plan, number),
+        "latency_ns": distribution(mine.latency, 1e9 / clock),
+    }
+    if (slack := measured.get("slack_min")) is not None:
+        found["least_slack_ns"] = None if int(slack[number]) == NO_SLACK else round(int(slack[number]) * 1e9 / clock, 3)
+    if (exact := measured.get("exact")) is not None:
+        keys = ("sent_packets", "sent_bytes", "missed_packets", "missed_bytes")
+        ideal: dict[str, Any] = {key: int(exact[key][number]) for key in keys}
+        found["exact"] = ideal | {"missed_share": _share(ideal["missed_packets"], counts["in_packets"])}
+    return found
+
+
+def _count(queue: dict[str, Any], key: str, number: int) -> int:
+    return int(queue[key][number]) if key in queue else 0
+
+
+def _share(count: int, of: int) -> float | None:
+    return round(count / of, 6) if of else None
+
+
+def _steps(plan: DeadlinePlan, number: int, clock: int) -> list[dict[str, float]]:
+    """Return the deadlines that a class got in mid-run."""
+    scale = 1e9 / clock
+    return [{"at_ns": round(at * scale, 3), "deadline_ns": round(found * scale, 3)} for at, found in plan.deadlines[number][1:]]
+
+
+def _late(measured: dict[str, Any], mine: Departures, plan: DeadlinePlan, number: int) -> int:
+    """Return how many frames of a class left behind their deadline; unless the engine has counted, from their last bit in."""
+    if "late_packets" in measured:
+        return int(measured["late_packets"][number])
+    at, deadlines = (np.array(column) for column in zip(*plan.deadlines[number], strict=True))
+    own_deadline = deadlines[np.searchsorted(at, mine.cycle - mine.latency, side="right") - 1]
+    return int((mine.latency > own_deadline).sum())
+
+
+def _over_time(missed: NDArray[Any], plan: DeadlinePlan, config: Config) -> dict[str, Any]:
+    """Return how many frames of each class missed their deadlines in each interval."""
+    classes = len(plan.settings.classes)
+    counts = np.asarray(missed, dtype=np.int64).reshape(len(missed), -1)[:, :classes]
+    return {"interval_ns": round(plan.job["interval_cycles"] * 1e9 / config.clock_hz, 3), "packets": counts.T.tolist()}

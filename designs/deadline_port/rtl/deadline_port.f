@@ -1,0 +1,7 @@
+-f ../../../blocks/common/rtl/common.f
+-f ../../../blocks/memory/rtl/memory.f
+-f ../../../blocks/deadline/rtl/deadline.f
+-f deadline_port_control.f
+pst_deadline_bank.sv
+pst_deadline_counters.sv
+pst_deadline_port.sv
