@@ -11,7 +11,6 @@
 #include "ns3/internet-module.h"
 #include "ns3/network-module.h"
 #include "ns3/point-to-point-module.h"
-#include "ns3/traffic-control-module.h"
 
 using namespace ns3;
 
@@ -53,7 +52,6 @@ int main(int count, char** given) {
     InternetStackHelper stack;
     stack.Install(senders);
     stack.Install(middle);
-    TrafficControlHelper control;
     PointToPointHelper access, narrow;
     access.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
     access.SetChannelAttribute("Delay", StringValue("1us"));
@@ -61,17 +59,15 @@ int main(int count, char** given) {
     narrow.SetDeviceAttribute("DataRate", DataRateValue(DataRate(static_cast<std::uint64_t>(rate))));
     narrow.SetChannelAttribute("Delay", TimeValue(Seconds(trip / 2000 - 1e-6)));
     narrow.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue(std::string(given[5]) + "p"));
-    access.DisableFlowControl();  // a full queue drops, it does not stop the layer above
+    access.DisableFlowControl();  // a full queue drops, and has no queueing discipline above it
     narrow.DisableFlowControl();
     Ipv4AddressHelper addresses("10.0.0.0", "255.255.255.0");
     const NetDeviceContainer link = narrow.Install(middle);
     const Ipv4InterfaceContainer ends = addresses.Assign(link);
-    control.Uninstall(link);
     for (int flow = 0; flow < flows; ++flow) {
         addresses.NewNetwork();
         const NetDeviceContainer devices = access.Install(senders.Get(flow), middle.Get(0));
         addresses.Assign(devices);
-        control.Uninstall(devices);
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
     PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), 9));
