@@ -136,7 +136,7 @@ def test_model_and_rtl_agree(tiny: tuple[configs.Configuration, str], tmp_path: 
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ("tcp: { queues: 1 }", "traffic[0].tcp.rtt"),
+        ("tcp: { queues: 1 }", "traffic.0.tcp.rtt"),
         ("tcp: { queues: 1, rtt: 1 ns }", "must be at least 1"),
         ("tcp: { queues: 64, rtt: 1 ms }", "queue"),
         ("tcp: { queues: 1, rtt: 1 ms, algorithm: bbr }", "algorithm"),
@@ -147,7 +147,7 @@ def test_model_and_rtl_agree(tiny: tuple[configs.Configuration, str], tmp_path: 
         ("{ tcp: { queues: 1, rtt: 1 ms }, headers: { ecn: 1 } }", "is not for TCP"),
         ("{ tcp: { queues: 1, rtt: 1 ms }, start: 3 s }", "which is not before the end of the run"),
         ("{ tcp: { queues: 1, rtt: 1 ms }, start: 1 s, stop: 1 s }", "has a `stop` that is not after its `start`"),
-        ("tcp: { queues: 1, rtt: 1 ms, bytes: 0 }", "must be more than 0"),
+        ("tcp: { queues: 1, rtt: 1 ms, bytes: 0 }", "must be at least 1"),
     ],
 )
 def test_bad_input_is_one_sentence(tmp_path: Path, entry: str, words: str) -> None:

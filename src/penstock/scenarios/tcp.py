@@ -2,16 +2,17 @@
 
 import struct
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BeforeValidator, Field, StrictBool, StrictInt
+from pydantic import Field, StrictBool, StrictInt
 
-from penstock.basics.models import Duration, Model, positive
-from penstock.basics.units import PS_PER_SECOND, describe, format_time_ns, parse_size, parse_time
+from penstock.basics.models import Duration, Model
+from penstock.basics.units import PS_PER_SECOND, format_time_ns
 from penstock.designs.design import Configuration, Plan
 from penstock.scenarios import headers
+from penstock.scenarios.common import MAX_FRAME_BYTES, Size, Time
 from penstock.scenarios.headers import Headers
 from penstock.scenarios.scenario import Document, KeyPath
 
@@ -19,14 +20,10 @@ TCP, TCP_BYTES = 6, 20
 PORT = 5001
 MAX_FLOWS = 1024  # of an entry
 MIN_RTT = PS_PER_SECOND // 1_000_000
+DELAYED_ACK = 40 * PS_PER_SECOND // 1000
+MIN_RTO = PS_PER_SECOND
 MAX_BYTES = 1 << 60
 MAX_WINDOW = 1 << 30  # what window scaling allows (RFC 7323, 2.3)
-
-
-def _rtt(value: object) -> int:
-    if (time := parse_time(value)) < MIN_RTT:
-        raise ValueError(f"must be at least {format_time_ns(MIN_RTT / 1000)}, not {describe(value)}")
-    return time
 
 
 class Connections(Model):
@@ -34,24 +31,24 @@ class Connections(Model):
 
     flows: StrictInt | None = Field(None, ge=1, le=MAX_FLOWS, description="How many; one for each queue unless given.")
     algorithm: Literal["cubic", "reno"] = Field("cubic", description="Congestion control: CUBIC (RFC 9438) or Reno (RFC 5681).")
-    rtt: Annotated[int, BeforeValidator(_rtt)] = Field(
+    rtt: Duration = Field(
         description="Round trip without the device: half of it behind the output, half for the acknowledgement, which passes no queue."
     )
-    bytes: Annotated[int, BeforeValidator(positive(parse_size)), Field(le=MAX_BYTES)] | None = Field(
-        None, description="What each connection sends; without end unless given."
-    )
+    bytes: Size | None = Field(None, ge=1, le=MAX_BYTES, description="What each connection sends; without end unless given.")
     ecn: StrictBool = Field(False, description="Segments are ECN-capable, and marks reduce the window (RFC 3168).")
-    size: StrictInt = Field(1514, ge=60, le=16_383, description="Longest frame in bytes, without FCS; the MSS is what headers leave of it.")
-    window: Annotated[int, BeforeValidator(positive(parse_size)), Field(le=MAX_WINDOW)] = Field(4_000_000, description="Receive window.")
+    size: Size = Field(
+        1514, ge=60, le=MAX_FRAME_BYTES, description="Longest frame in bytes, without FCS; the MSS is what headers leave of it."
+    )
+    window: Size = Field(4_000_000, ge=1, le=MAX_WINDOW, description="Receive window.")
     initial_window: StrictInt = Field(10, ge=1, le=1000, description="Segments that go out at the beginning (RFC 6928).")
     hystart: StrictBool = Field(False, description="Slow start ends when round trips grow (HyStart++, RFC 9406).")
-    spread: Annotated[int, BeforeValidator(parse_time)] | None = Field(
-        None, description="Connections begin at random within this time; 0: all at once; one `rtt` unless given."
+    spread: Time | None = Field(None, description="Connections begin at random within this time; 0: all at once; one `rtt` unless given.")
+    delayed_ack: Time | None = Field(
+        None, description="How long an acknowledgement waits for a second segment; 40 ms unless given; 0: each segment has one."
     )
-    delayed_ack: Annotated[int, BeforeValidator(parse_time)] = Field(
-        40 * PS_PER_SECOND // 1000, description="How long an acknowledgement waits for a second segment; 0: each segment has one."
+    min_rto: Duration | None = Field(
+        None, description="Least retransmission timeout; a second unless given (RFC 6298), many systems have 200 ms."
     )
-    min_rto: Duration = Field(PS_PER_SECOND, description="Least retransmission timeout; a second in RFC 6298, 200 ms in many systems.")
 
 
 def _cycles(picoseconds: int, clock_hz: int) -> int:
@@ -78,6 +75,8 @@ def in_job(
         document.fail(
             (*where, "queues"), f"names {flows:,} queues; an entry has at most {MAX_FLOWS:,} connections, so say how many `flows`"
         )
+    if given.rtt < MIN_RTT:
+        document.fail((*where, "rtt"), f"must be at least {format_time_ns(MIN_RTT / 1000)}, not {format_time_ns(given.rtt / 1000)}")
     most = getattr(config, "max_frame_bytes", None)
     if most is not None and given.size > most:
         document.fail((*where, "size"), f"must be at most the {most:,} byte that {config.name} takes, not {given.size:,}")
@@ -93,7 +92,7 @@ def in_job(
         document.fail((*key, "headers"), str(error))
     dealt = np.resize(queues, flows).astype(np.uint32)
     spread = given.rtt if given.spread is None else given.spread
-    random = np.random.default_rng([scenario.seed, 0x7C9, int(key[-1])])
+    random = np.random.default_rng([scenario.seed, 0x7C9, len(plan.flows)])
     starts = np.array([_cycles(entry.start + int(random.random() * spread), clock) for _ in range(flows)], dtype=np.int64)
     fields = Headers.model_fields
     first = heads.sport if heads.sport != fields["sport"].default else PORT
@@ -128,8 +127,8 @@ def in_job(
         "hystart": given.hystart,
         "initial_segments": given.initial_window,
         "window_bytes": given.window,
-        "least_timeout_cycles": max(1, _cycles(given.min_rto, clock)),
-        "delay_cycles": _cycles(given.delayed_ack, clock),
+        "least_timeout_cycles": max(1, _cycles(given.min_rto or MIN_RTO, clock)),
+        "delay_cycles": _cycles(DELAYED_ACK if given.delayed_ack is None else given.delayed_ack, clock),
         "headers": {"bytes": np.frombuffer(made, dtype=np.uint8), "each": each, "ip_at": each - TCP_BYTES - _ip_bytes(heads)},
     }
 
