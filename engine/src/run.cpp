@@ -76,7 +76,7 @@ class Runner {
     }
 
   private:
-    // The same traffic, of which nothing is measured; its device is reset in the middle of it.
+    // The same traffic but for connections, of which nothing is measured; its device is reset in the middle of it.
     void run_before() {
         Measurement unseen(job_.measure);
         Session before(*job_.device, job_.environment, unseen);
@@ -85,7 +85,7 @@ class Runner {
         std::vector<std::unique_ptr<Merge>> traffic;
         std::vector<FrameSource*> sources;
         for (unsigned input = 0; input < job_.device->statement().inputs; ++input) {
-            traffic.push_back(make_traffic(job_, input, end_));
+            traffic.push_back(make_traffic(job_, input, end_, nullptr));
             sources.push_back(traffic.back().get());
         }
         before.start(sources);
