@@ -232,7 +232,7 @@ struct EdfrStamps {
             const bool leaves = ring.count != 0 && round(now - 3) >= ring.at(0).over && room;
             if (leaves) {
                 skips.push({at, ring.at(0).stamp});
-                ring.first = ring.first + 1 == ring.size ? 0 : ring.first + 1;
+                ring.first = ring.first + 1 == ring.word.size() ? 0 : ring.first + 1;
                 --ring.count;
                 changed = true;
             }
