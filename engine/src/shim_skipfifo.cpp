@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Bench of a verilated skipfifo_loop or skipfifo_wide_loop (class Vpst_device; PST_COLUMNS is 1, or the segments of a word), compiled with it and with the engine's memories: frames go through the deadline
-// port and its memories as fast as they can, with a stated backlog inside; every frame is judged at the output.
+// Bench of a verilated skipfifo_loop or skipfifo_wide_loop (class Vpst_device; PST_COLUMNS is 1, or the segments of a word), compiled with
+// it and with the engine's memories: frames go through the deadline port and its memories as fast as they can, with a stated backlog
+// inside; every frame is judged at the output.
 //
 // The whole loop is in the library, so a call is a run: src/penstock/benches/bench_skipfifo.py gives the job and reads the result.
 #include <algorithm>
@@ -42,7 +43,7 @@ namespace {
 
 using namespace penstock::shim;
 
-constexpr uint64_t kPatience = 200'000;  // cycles without a frame after which there will be none
+constexpr uint64_t kPatience = 200'000;   // cycles without a frame after which there will be none
 constexpr unsigned kLanes = PST_COLUMNS;  // segments of a word
 // Streams at the output whose order is judged: one, or each column's where they are ports by themselves.
 constexpr unsigned kStreams = PST_ORDERED ? 1 : PST_COLUMNS;
@@ -239,8 +240,7 @@ class Bench {
         if (element<1>(t.m_first_o, lane) != (at.beat == 0)) wrong(name(frame) + " begins elsewhere");
 #endif
         const bool last = at.beat + 1 == frame.beats();
-        if (static_cast<bool>(element<1>(t.m_last_o, lane)) != last ||
-            (last && element<7>(t.m_bytes_last_o, lane) != frame.last_bytes()))
+        if (static_cast<bool>(element<1>(t.m_last_o, lane)) != last || (last && element<7>(t.m_bytes_last_o, lane) != frame.last_bytes()))
             wrong(name(frame) + " has another length at the output");
         uint32_t expected[16], found[16];
         frame.fill(at.beat, expected);
@@ -276,10 +276,10 @@ class Bench {
         Frame frame;  // id 0: not used
         uint32_t beat = 0;
     };
-    std::array<Segment, kLanes> word;      // at the input
-    bool offered = false, fresh = false;   // there is one; it is not at the pins yet
-    Frame begun;                           // goes on in the next word; id 0: none
-    uint32_t beat_in = 0;                  // its next beat
+    std::array<Segment, kLanes> word;     // at the input
+    bool offered = false, fresh = false;  // there is one; it is not at the pins yet
+    Frame begun;                          // goes on in the next word; id 0: none
+    uint32_t beat_in = 0;                 // its next beat
     std::array<Out, kStreams> out;
     std::vector<std::deque<Frame>> waiting;  // by stream and class, those whose last beat was taken
     std::vector<uint64_t> dealt;             // by class, to columns that are ports by themselves
