@@ -53,7 +53,7 @@ async def mixed(dut) -> None:
     """Random classes, sizes and waits; a sink that is quick, slow and stands still; slow memory; settings that change under way."""
     bench = await begin(dut)
     rng = bench.rng
-    for phase in range(6):
+    for phase in range(4):
         bench.sink = rng.choice((0.1, 0.4, 1.0)) if phase else 1.0
         bench.source, bench.fill = rng.choice((0.4, 1.0)), rng.choice((0.5, 1.0))
         bench.memory.latency = rng.choice(((2, 6), (10, 60), (100, 250)))
@@ -62,7 +62,7 @@ async def mixed(dut) -> None:
         active = rng.sample(range(bench.classes), min(bench.classes, rng.choice((1, 3, bench.classes))))
         stands = phase % 2 and range(300, 300 + rng.choice((500, 1500)))
         awake = bench.sink
-        for cycle in range(1500):
+        for cycle in range(1000):
             while len(bench.input) < bench.columns + 2:
                 bench.add(rng.choice(active), length(bench), rng.random() < 0.05)
             bench.sink = 0.0 if stands and cycle in stands else awake
@@ -121,7 +121,7 @@ async def full(dut) -> None:
 
 @cocotb.test()
 async def over_at_once(dut) -> None:
-    """The output stands still until all that is inside is over: columns skip most of it, the gather leaves out the rest, traffic goes on."""
+    """The output stands still until all inside is over: columns skip most of it, the gather leaves out the rest, traffic goes on."""
     bench = await begin(dut)
     rng = bench.rng
     bench.sink = 0.0
