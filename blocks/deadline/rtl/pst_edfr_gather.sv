@@ -281,27 +281,38 @@ module pst_edfr_gather
   );
 
   // ---- The last check: what goes into the output register now is offered in the next cycle ----
+  time_t soon_q;                              // that cycle's number
   logic [Columns-1:0] late;
-  logic [Columns:0] skip;   // of the segment before
+  logic [LaneWidth:0][Columns-1:0] knows, over;   // by level of the tree: a frame begins here or shortly before; it is over
+  logic [Columns-1:0] skip;
   logic skip_q, m_valid_q;
 
+  // Each segment is as the last first one before it in its row, else as the row before ended.
   always_comb begin
-    skip = (Columns + 1)'(skip_q);
+    knows = '0;
+    over  = '0;
     for (int unsigned s = 0; s < Columns; s++) begin
-      late[s]   = row[s].used && row[s].first && later(now_i + 1'b1, row[s].deadline);
-      skip[s+1] = row[s].used && row[s].first ? late[s] : skip[s];
+      knows[0][s] = row[s].used && row[s].first;
+      late[s]     = row[s].used && row[s].first && later(soon_q, row[s].deadline);
     end
+    over[0] = late;
+    for (int unsigned k = 0; k < LaneWidth; k++) begin
+      knows[k+1] = knows[k] | (knows[k] << (1 << k));
+      over[k+1]  = over[k] | (~knows[k] & (over[k] << (1 << k)));
+    end
+    skip = over[LaneWidth] | (~knows[LaneWidth] & {Columns{skip_q}});
   end
 
   assign out_ready = !m_valid_q || m_ready_i;
   assign m_valid_o = m_valid_q;
 
   always_ff @(posedge clk_i) begin
+    soon_q <= now_i + 32'd2;
     if (out_ready) begin
       m_valid_q <= 1'b0;
       for (int unsigned s = 0; s < Columns; s++) begin
-        if (out_valid && row[s].used && !skip[s+1]) m_valid_q <= 1'b1;
-        m_used_o[s]       <= row[s].used && !skip[s+1];
+        if (out_valid && row[s].used && !skip[s]) m_valid_q <= 1'b1;
+        m_used_o[s]       <= row[s].used && !skip[s];
         m_data_o[s]       <= row[s].data;
         m_first_o[s]      <= row[s].first;
         m_last_o[s]       <= row[s].last;
@@ -310,7 +321,7 @@ module pst_edfr_gather
         m_deadline_o[s]   <= row[s].deadline;
         m_user_o[s]       <= row[s].user;
       end
-      if (out_valid) skip_q <= skip[Columns];
+      if (out_valid) skip_q <= skip[Columns-1];
     end
     for (int unsigned s = 0; s < Columns; s++) begin
       ev_late_valid_o[s] <= out_valid && out_ready && late[s];
