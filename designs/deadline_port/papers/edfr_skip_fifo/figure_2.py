@@ -1,4 +1,4 @@
-"""Figure 2: throughput of skip-FIFOs by burst length, packet size and memory, one channel and the whole device, on the verilated port."""
+"""Figure 2: throughput of skip-FIFOs by burst length, packet size and memory, of one channel and of whole devices, on the RTL."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
