@@ -26,7 +26,7 @@ module pst_sibling_order_proof
 
   typedef logic [IndexWidth-1:0] index_t;
   typedef logic [Indexes-1:0][Indexes-1:0] before_t;
-  typedef logic signed [BehindWidth+3:0] number_t;
+  typedef logic signed [BehindWidth+2:0] number_t;
   typedef number_t [Indexes-1:0] numbers_t;
 
   localparam number_t Allowed = 1 << AllowedBehindLog;
@@ -107,8 +107,8 @@ module pst_sibling_order_proof
     if (own[3] && charge_q[3]) begin
       for (int i = 0; i < Indexes; i++) begin
         if (index_q[3] != index_t'(i) && classes_q[i] == class3_q) begin
-          behind_d[i] = behind_q[i] > behind_q[index_q[3]] + Allowed ? behind_q[index_q[3]] + Allowed : behind_q[i];
-          if (rest < 0) behind_d[i] = behind_d[i] - rest;
+          if (behind_q[i] > behind_q[index_q[3]] + Allowed) behind_d[i] = (rest < 0 ? cost3_q : behind_q[index_q[3]]) + Allowed;
+          else if (rest < 0) behind_d[i] = behind_q[i] + cost3_q - behind_q[index_q[3]];
         end
       end
       behind_d[index_q[3]]  = rest < 0 ? '0 : rest;
