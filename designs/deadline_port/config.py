@@ -120,7 +120,8 @@ class Config(Configuration):
     def further(self) -> int:
         """Chunks that the longest frame can reach into, the one that it begins in not counted (pst_deadline_pkg::most_further)."""
         room = (self.chunk_bytes - BEAT_BYTES) // UNIT_BYTES
-        return -(-(-(-self.max_frame_bytes // UNIT_BYTES)) // room)
+        units = -(-self.max_frame_bytes // UNIT_BYTES)
+        return -(-units // room)
 
     @property
     def inner_classes(self) -> int:

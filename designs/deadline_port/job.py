@@ -99,8 +99,15 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         "series_queues": _series(scenario, document, plan, sources),
         "keep_departures": True,
         "sample_queues": list(range(len(settings.classes))),
+        **({"deadlines": _deadlines(settings)} if config.fifo else {}),
     }
     return plan
+
+
+def _deadlines(settings: Settings) -> list[int]:
+    """Return the deadlines of all classes of the hardware, for a plain FIFO, which tells none."""
+    own = [settings.deadline_cycles(row.number) for row in settings.classes]
+    return own + [settings.config.longest_deadline_cycles] * (settings.config.classes - len(own))
 
 
 def default_line(config: Config) -> int:

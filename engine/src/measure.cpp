@@ -24,9 +24,9 @@ std::string frame_text(const Frame& frame) {
 
 void Statement::check() const {
     const auto refuse = [](const char* why) { throw std::invalid_argument(std::string("the device's statement: ") + why); };
-    if ((order == Order::ByDeadline) != static_cast<bool>(deadline))
-        refuse("an order by deadline needs a function that tells deadlines, and no other order has one");
-    if (missed && order != Order::ByDeadline) refuse("frames miss a deadline only where the order is by deadline");
+    if (order == Order::ByDeadline && !deadline) refuse("an order by deadline needs a function that tells deadlines");
+    if (order == Order::Free && deadline) refuse("frames have no deadline where the order is free");
+    if (missed && !deadline) refuse("frames miss a deadline only where there is a function that tells deadlines");
     if (silent_loss && order != Order::Fifo) refuse("losses may be silent only where the order is that of arrival");
     if (order == Order::Free && payload == Payload::EcnMark) refuse("marks are told in the order of a queue, so it cannot be free");
     if (rewrite && payload != Payload::Rewritten) refuse("only a payload that is rewritten has a function that judges it");
@@ -204,7 +204,7 @@ void Measurement::enqueued(std::int64_t cycle, const Fate& fate) {
         return drop_at_queue(cycle, record, fate.reason);
     }
     if (DeviceView* const watch = watched(fate.queue)) watch->in.add(frame.length);
-    if (settings_.device.order == Order::ByDeadline) records_[record].deadline = settings_.device.deadline(frame, cycle);
+    if (settings_.device.deadline) records_[record].deadline = settings_.device.deadline(frame, cycle);
     enter(fate.queue, record);
     if (own_ && !is_frozen_) own_->accepted(cycle, frame, record);
 }

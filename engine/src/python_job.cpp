@@ -255,6 +255,7 @@ PythonJob job_from_python(const nb::dict& dict) {
     }
 
     if (table.has("duration_cycles")) job.duration_cycles = table.integer("duration_cycles", 0, kMaxCycles);
+    job.reset_after = table.integer("reset_after_cycles", 0, kMaxCycles, 0);
     if (table.has("max_cycles")) job.max_cycles = table.integer("max_cycles", 0, kMaxCycles);
     job.drain = table.boolean("drain", false);
     job.quiet_cycles = table.integer("quiet_cycles", 1, kMaxCycles, kQuietCycles);

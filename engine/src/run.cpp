@@ -56,6 +56,7 @@ class Runner {
 
     Outcome run() {
         double cpu_seconds = 0;
+        if (job_.reset_after > 0) run_before();
         if (set_up()) {
             std::vector<FrameSource*> sources;
             for (const auto& traffic : traffic_) sources.push_back(traffic.get());
@@ -75,6 +76,23 @@ class Runner {
     }
 
   private:
+    // The same traffic, of which nothing is measured; its device is reset in the middle of it.
+    void run_before() {
+        Measurement unseen(job_.measure);
+        Session before(*job_.device, job_.environment, unseen);
+        before.open();
+        for (const RegisterWrite& write : job_.setup_writes) before.write(write.address, write.value);
+        std::vector<std::unique_ptr<Merge>> traffic;
+        std::vector<FrameSource*> sources;
+        for (unsigned input = 0; input < job_.device->statement().inputs; ++input) {
+            traffic.push_back(make_traffic(job_, input, end_));
+            sources.push_back(traffic.back().get());
+        }
+        before.start(sources);
+        before.advance(job_.reset_after);
+        session_.inherit(before);
+    }
+
     bool keep_going(const char* phase) {
         const Totals& t = measurement_.live();
         const std::uint64_t dropped = t.in.packets - t.out.packets - t.queued.packets;

@@ -23,7 +23,7 @@ class EdfrPorts {
 
     nanobind::dict cycle(const std::optional<Beat>& beat, bool m_ready, const std::vector<bool>& memory,
                          const std::optional<std::pair<uint32_t, uint32_t>>& set,
-                         const std::optional<std::pair<uint32_t, uint32_t>>& set_dscp) {
+                         const std::optional<std::pair<uint32_t, uint32_t>>& set_dscp, uint32_t limit) {
         if (memory.size() != 8) throw std::invalid_argument("memory: eight pins");
         EdfrIn in;
         EdfrBeat given;
@@ -44,7 +44,8 @@ class EdfrPorts {
             in.dscp = set_dscp->first;
             in.dscp_class = set_dscp->second;
         }
-        const bool same = leave_out_ && !beat && !set && !set_dscp && still_ && m_ready == m_ready_ && memory == pins_;
+        in.limit = limit;
+        const bool same = leave_out_ && !beat && !set && !set_dscp && still_ && m_ready == m_ready_ && memory == pins_ && limit == limit_;
         if (same && now_ < model_.next_event()) {
             ++left_out_;
         } else {
@@ -53,6 +54,7 @@ class EdfrPorts {
             still_ = !model_.cycle(in, out_) && !beat && !set;
             m_ready_ = m_ready;
             pins_ = memory;
+            limit_ = limit;
         }
         ++now_;
         return ports();
@@ -79,12 +81,13 @@ class EdfrPorts {
         if (m.arvalid) d["ar"] = m.ar_chunk;
         d["rready"] = m.rready;
         const auto event = [&](const char* name, const EdfrEvent& e) {
-            if (e.valid) d[name] = nb::make_tuple(e.id, e.frame.bytes, static_cast<uint32_t>(e.fate));
+            if (e.valid) d[name] = nb::make_tuple(e.id, e.frame.bytes, e.frame.user, static_cast<uint32_t>(e.fate));
         };
         event("refused", out_.refused);
         event("fate", out_.fate);
         event("expired", out_.expired);
         event("late", out_.late);
+        if (out_.fate.valid) d["deadline"] = static_cast<uint32_t>(out_.fate.frame.deadline);
         const EdfrPassed& p = out_.passed;
         if (p.valid) d["passed"] = nb::make_tuple(p.lost, p.id, p.count.frames, p.count.bytes);
         return d;
@@ -93,6 +96,7 @@ class EdfrPorts {
     EdfrModel model_;
     bool leave_out_, still_ = false, m_ready_ = false;
     std::vector<bool> pins_;
+    uint32_t limit_ = 0;
     EdfrOut out_;
     int64_t now_ = 0, left_out_ = 0;
 };
@@ -101,11 +105,10 @@ inline void bind_edfr_model(nanobind::module_& m) {
     namespace nb = nanobind;
     nb::class_<EdfrPorts>(m, "EdfrModel", "pst_edfr, cycle by cycle, without the bytes of frames")
         .def(
-            "__init__",
-            [](EdfrPorts* self, const EdfrSettings& settings, bool leave_out) { new (self) EdfrPorts(settings, leave_out); },
+            "__init__", [](EdfrPorts* self, const EdfrSettings& settings, bool leave_out) { new (self) EdfrPorts(settings, leave_out); },
             nb::arg("settings"), nb::arg("leave_out") = true)
         .def("cycle", &EdfrPorts::cycle, nb::arg("beat").none(), nb::arg("m_ready"), nb::arg("memory"), nb::arg("set").none(),
-             nb::arg("set_dscp").none(),
+             nb::arg("set_dscp").none(), nb::arg("limit") = 0,
              "A cycle with these inputs; its outputs. `beat`: (number, user, DSCP or 64 or class, bytes, last, bad); `memory`: awready, "
              "wready, bvalid, berror, arready, rvalid, rerror, rlast")
         .def_prop_ro("now", &EdfrPorts::now)
@@ -129,6 +132,7 @@ inline void bind_edfr_model(nanobind::module_& m) {
         .def_rw("tick_cycles", &EdfrSettings::tick_cycles)
         .def_rw("stamps", &EdfrSettings::stamps)
         .def_rw("default_cycles", &EdfrSettings::default_cycles)
+        .def_rw("no_deadlines", &EdfrSettings::no_deadlines)
         .def("check", &EdfrSettings::check);
     m.def(
         "edfr_dscp", [](nb::bytes beat) { return edfr_dscp({reinterpret_cast<const uint8_t*>(beat.data()), beat.size()}); },

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Model of pst_edfr, equal to it at every port in every cycle, without the bytes of frames: a frame has a number instead.
 //
-// It has the hardware's modules, each with its registers, so it is no reference of what EDFR should do (exact_edfr.hpp is): it is there to be
-// fast. cycle() says whether anything has changed. After a cycle in which nothing has, the same inputs change nothing before next_event().
+// It has the hardware's modules, each with its registers, so it is no reference of what EDFR should do (exact_edfr.hpp is): it is there to
+// be fast. cycle() says whether anything has changed. After a cycle in which nothing has, the same inputs change nothing before
+// next_event().
 #pragma once
 
 #include "edfr_head.hpp"
@@ -10,12 +11,13 @@
 namespace penstock {
 
 struct EdfrIn {
-    const EdfrBeat* beat = nullptr;       // s_valid_i
+    const EdfrBeat* beat = nullptr;  // s_valid_i
     bool m_ready = false;
     EdfrMemoryIn memory;
-    const EdfrDue::Set* set = nullptr;    // s_set_valid_i
+    const EdfrDue::Set* set = nullptr;  // s_set_valid_i
     bool set_dscp = false;
     uint32_t dscp = 0, dscp_class = 0;
+    uint32_t limit = 0;  // chunks in use at most
 };
 
 struct EdfrOut {
@@ -32,8 +34,22 @@ class EdfrModel {
   public:
     // Throws std::invalid_argument. Cycle 0 is the first after reset.
     explicit EdfrModel(const EdfrSettings& s)
-        : classifier_((s.check(), s)), due_(s), intake_(s), tail_(s), mover_(s), lists_(s), fetch_(s), land_(s), lines_(s), stamps_(s),
-          queues_(s), sender_(s), back_(std::bit_ceil(s.classes * s.places)), memory_(s.chunks) {
+        : classifier_((s.check(), s)),
+          due_(s),
+          intake_(s),
+          tail_(s),
+          mover_(s),
+          lists_(s),
+          fetch_(s),
+          land_(s),
+          lines_(s),
+          stamps_(s),
+          queues_(s),
+          sender_(s),
+          back_(std::bit_ceil(s.classes * s.places)),
+          memory_(s.chunks),
+          chunks_(s.chunks),
+          stands_still_(s.no_deadlines) {
         for (uint32_t c = 0; c < s.classes; ++c) all_landed_.set(c);
     }
 
@@ -46,19 +62,21 @@ class EdfrModel {
     bool cycle(const EdfrIn& in, EdfrOut& out) {
         // ---- What is offered, and what is taken
         const bool intake_ready = intake_.ready(), due_ready = due_.ready(intake_ready);
-        const bool stamps_ready = stamps_.set_ready(now_), looks = stamps_.looks(now_);
+        const int64_t time = stands_still_ ? 0 : now_;
+        const bool stamps_ready = stands_still_ || stamps_.set_ready(now_), looks = !stands_still_ && stamps_.looks(now_);
         const uint32_t turn = stamps_.turn(now_);
-        const EdfrTail::Now tail = tail_.look(intake_.data_valid(), lists_.offered, lists_.free_count != 0);
+        const bool below = in.limit == 0 || chunks_ - lists_.free_count < in.limit, offered = lists_.offered && below;
+        const EdfrTail::Now tail = tail_.look(intake_.data_valid(), offered, lists_.free_count != 0 && below);
         const EdfrSlots::Flush flush = tail_.slots.flush(tail_.op_valid(), tail_.op_class(), looks, tail_.flush_room());
         const EdfrMask dry = (lines_.read & all_landed_) - (fetch_.in_memory | mover_.busy());
         const EdfrMover::Now mover = mover_.look(tail_.closed, fetch_.loop_ok());
         const EdfrLand::Now land = land_.look(fetch_, mover_.loop_valid(), in.memory);
         const bool push = mover_.push.valid() && fetch_.push_may();
         const EdfrLists::Now lists = lists_.look(push, fetch_.pop_valid(), fetch_.splice_valid());
-        const EdfrChoice::Take take = choice_.look(now_, queues_.take_ready(sender_.decided.level()));
+        const EdfrChoice::Take take = choice_.look(time, queues_.take_ready(sender_.decided.level()));
         const bool follows = take.valid && queues_.has_next(take.head.id);
         const int64_t next_deadline = follows ? queues_.next_deadline(take.head.id) : 0;
-        const EdfrSender::Now sender = sender_.look(now_);
+        const EdfrSender::Now sender = sender_.look(time);
         const auto taken_of = [this](uint32_t c) { return queues_.taken(c); };
         const bool skipping = skip_step_ == SkipStep::Count;
         const uint32_t* const skip = skipping ? &skip_.id : nullptr;
@@ -112,7 +130,7 @@ class EdfrModel {
         decided_ += take.valid && !take.drop;
         sent_ += sender_.done(sender);
         const EdfrSender::Sent to_send = {frame.id, frame.entry.frame};
-        changed |= sender_.clock(sender, now_, in.m_ready, frame.valid && !frame.drop ? &to_send : nullptr);
+        changed |= sender_.clock(sender, time, in.m_ready, frame.valid && !frame.drop ? &to_send : nullptr);
         const EdfrChoice::Head* const head = queues_.head();
         changed |= choice_.clock(take, follows, next_deadline, head);
         changed |= queues_.clock(line, skip_.stamp.before, take, !follows);
@@ -122,7 +140,7 @@ class EdfrModel {
         const EdfrMover::Beat moved = mover_.moved();
         const bool moved_valid = mover_.moved_valid();
         const uint32_t pop_class = fetch_.pop_class(), freed = fetch_.free.valid() ? fetch_.free.front() : 0, offer = lists_.offer;
-        const bool free = fetch_.free.valid(), takes_number = lists_.offered && tail_.numbers.ready();
+        const bool free = fetch_.free.valid(), takes_number = offered && tail_.numbers.ready();
         const EdfrLists::Splice splice = fetch_.splice(skip_.stamp);
         const bool pop = fetch_.pop_valid(), splices = fetch_.splice_valid();
         changed |= land_.clock(land, fetch_, loop_beat, mover_.in_loop, memory_, in.memory);
@@ -145,15 +163,17 @@ class EdfrModel {
         changed |= intake_.clock(due_, tail.go, tail.meta_ready);
         const EdfrDue::Set told = {due_.at, due_.cycles};
         const bool tells = due_.tells();
-        changed |= due_.clock(classifier_.valid2 ? &classifier_.beat2 : nullptr, classifier_.class2, intake_ready, now_, refused, fated,
+        changed |= due_.clock(classifier_.valid2 ? &classifier_.beat2 : nullptr, classifier_.class2, intake_ready, time, refused, fated,
                               in.set, stamps_ready);
         changed |= classifier_.clock(in.beat, due_ready);
         if (in.set_dscp) classifier_.table[std::min(in.dscp, kNoDscp)] = in.dscp_class;
 
-        const EdfrStamp stamp = found ? tail_.stamp(turn) : EdfrStamp{};
         const bool skips = stamps_.skips.valid() && skip_step_ == SkipStep::Idle;
         const EdfrStamps::Skip next_skip = skips ? stamps_.skips.front() : EdfrStamps::Skip{};
-        changed |= stamps_.clock(now_, found ? &stamp : nullptr, tells && stamps_ready ? &told : nullptr, skip_step_ == SkipStep::Idle);
+        if (!stands_still_) {
+            const EdfrStamp stamp = found ? tail_.stamp(turn) : EdfrStamp{};
+            changed |= stamps_.clock(now_, found ? &stamp : nullptr, tells && stamps_ready ? &told : nullptr, skip_step_ == SkipStep::Idle);
+        }
         switch (skip_step_) {
             case SkipStep::Idle:
                 if (skips) {
@@ -173,7 +193,10 @@ class EdfrModel {
     }
 
     // After a cycle in which nothing has changed: the first in which something happens without another input.
-    int64_t next_event() const { return std::max(now_, std::min(choice_.next_event(), stamps_.next_event(now_, tail_.to_note()))); }
+    int64_t next_event() const {
+        if (stands_still_) return INT64_MAX;
+        return std::max(now_, std::min(choice_.next_event(), stamps_.next_event(now_, tail_.to_note())));
+    }
     // Go on to cycle `now`, not behind next_event(), with the inputs of the last cycle.
     void skip_to(int64_t now) { now_ = now; }
 
@@ -204,6 +227,8 @@ class EdfrModel {
     EdfrStamps::Skip skip_;
     uint64_t decided_ = 0, sent_ = 0;
     int64_t now_ = 0;
+    uint32_t chunks_;
+    bool stands_still_;
 };
 
 }  // namespace penstock

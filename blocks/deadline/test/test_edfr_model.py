@@ -22,10 +22,10 @@ class Twin:
         names = {"classes": "Classes", "class_from_user": "ClassFromUser", "chunk_beats": "ChunkBeats", "chunks": "Chunks",
                  "places": "Places", "lines": "Lines", "reads": "Reads", "writes": "Writes", "decided": "Decided",
                  "min_frame_bytes": "MinFrameBytes", "max_frame_bytes": "MaxFrameBytes", "store_beats": "StoreBeats",
-                 "tick_cycles": "TickCycles", "default_cycles": "DefaultCycles"}  # fmt: skip
+                 "tick_cycles": "TickCycles", "default_cycles": "DefaultCycles", "no_deadlines": "NoDeadlines"}  # fmt: skip
         for name, parameter in names.items():
             value = testkit.parameter(parameter, getattr(settings, name))
-            setattr(settings, name, bool(value) if name == "class_from_user" else value)
+            setattr(settings, name, bool(value) if isinstance(getattr(settings, name), bool) else value)
         self.shift = (settings.chunk_beats * LINE).bit_length() - 1
         self.compared = self.left_out = 0
         self.frames = 0
@@ -72,9 +72,9 @@ class Twin:
         dscp = (self.value("set_dscp_i"), self.value("set_dscp_class_i")) if self.value("set_dscp_valid_i") else None
         seen, free = self.ports(), self.value("free_o")
         init_done, model_done = self.value("init_done_o"), self.model.init_done
-        assert self.model.now == self.value("now_o")
+        assert self.settings.no_deadlines or self.model.now == self.value("now_o")
         model_free = self.model.free_chunks
-        told = self.model.cycle(beat, bool(self.value("m_ready_i")), self.memory(), setting, dscp)
+        told = self.model.cycle(beat, bool(self.value("m_ready_i")), self.memory(), setting, dscp, self.value("limit_i"))
         if "m" in told:
             told["m"] = told["m"][:5]
         assert told == seen, f"cycle {self.model.now - 1}: the model says {told}, the hardware {seen}"
@@ -105,7 +105,9 @@ class Twin:
         for name, fate in (("refused", True), ("fate", True), ("expired", False), ("late", False)):
             if value(f"ev_{name}_valid_o"):
                 reason = value(f"ev_{name}_reason_o") if fate else 0
-                found[name] = (value(f"ev_{name}_class_o"), value(f"ev_{name}_bytes_o"), reason)
+                found[name] = (value(f"ev_{name}_class_o"), value(f"ev_{name}_bytes_o"), value(f"ev_{name}_user_o"), reason)
+        if value("ev_fate_valid_o"):
+            found["deadline"] = value("ev_fate_deadline_o")
         if value("ev_passed_valid_o"):
             fields = (value(f"ev_passed_{field}_o") for field in ("lost", "class", "frames", "bytes"))
             lost, *rest = fields

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""What a result of the deadline port says, of a run so small that every number here was worked out by hand; and random ones, by counting."""
+"""What a result of the deadline port says: of a run so small that every number was worked out by hand, and random ones, by counting."""
 
 import json
 import random
@@ -181,13 +181,13 @@ def test_plain_fifo_says_what_came_too_late() -> None:
 def test_random_results_by_counting(classes: int) -> None:
     rng = random.Random(f"{seed()} {classes}")
     print(f"PENSTOCK_SEED={seed()}")
+    given = {"config": "tiny_deadline_3" if classes == 3 else "tiny_deadline_16"}
+    traffic = [{"constant": {"classes": 0, "rate": "1 Gbit/s", "size": 100}}]
     for _ in range(20):
         used = rng.randint(1, classes)
         deadlines = [rng.randint(1, 400) for _ in range(used)]  # us
         groups = [{"name": f"c{n}", "deadline": f"{deadlines[n]} us"} for n in range(used)]
-        given = {"config": "tiny_deadline_3" if classes == 3 else "tiny_deadline_16"}
-        design, _, _, config, plan = planned(device=given, classes=groups, traffic=[{"constant": {"classes": 0, "rate": "1 Gbit/s", "size": 100}}]) \
-            if classes == 16 else planned(device=given, classes=groups, default_class="c0", traffic=[{"constant": {"classes": "c0", "rate": "1 Gbit/s", "size": 100}}])  # fmt: skip
+        design, _, _, config, plan = planned(device=given, classes=groups, default_class="c0", traffic=traffic)
         count = rng.randrange(300)
         queue = np.array([rng.randrange(used) for _ in range(count)], dtype=np.int64)
         cycle = np.sort(np.array([rng.randrange(50_000, 100_000) for _ in range(count)], dtype=np.int64))

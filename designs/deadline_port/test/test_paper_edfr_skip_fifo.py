@@ -198,7 +198,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_everything_goes_into_the_folder(short: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["paper", "edfr-skip-fifo", "--out", str(tmp_path / "new"), "--seed", "3", "--json"]) == 0
+    assert main(["paper", "edfr-skip-fifo", "--section", "2", "--out", str(tmp_path / "new"), "--seed", "3", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result == json.loads((tmp_path / "new" / "result.json").read_text())
     assert result["schema"] == "penstock.paper/1" and result["seed"] == 3
@@ -233,7 +233,7 @@ def test_tables_count_each_point_once(short: None) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--figure", "2"], "--figure 2: edfr-skip-fifo has no figure to make again; figure 2 (throughput of skip-FIFOs) needs"),
+        (["--figure", "4"], "--figure 4: edfr-skip-fifo has figure 2 to make again; figure 4 (delays of TCP flows) needs live traffic"),
         (["--figure", "5"], "figure 5 (throughput and losses of TCP flows) needs live traffic"),
         (["--table", "1"], "--table 1: edfr-skip-fifo has no table to make again"),
         (["--section", "3"], "--section 3: edfr-skip-fifo has section 2 to make again"),

@@ -52,8 +52,9 @@ struct Statement {
     std::vector<std::uint8_t> queue_reasons;
 
     Order order = Order::Fifo;
-    // Of order ByDeadline: the last cycle in which a frame may be given away (or leave, if the device does not tell what its queues give
-    // away), when its queue took it in cycle `enqueued`. A class of frames is known by Frame::address.
+    // Of order ByDeadline, and of Fifo where frames have deadlines that do not move them: the last cycle in which a frame may be given away
+    // (or leave, if the device does not tell what its queues give away), when its queue took it in cycle `enqueued`. A class of frames is
+    // known by Frame::address.
     std::function<std::int64_t(const Frame& frame, std::int64_t enqueued)> deadline;
     // The reason for which frames are dropped that have missed their deadline, and only these; none: they are sent late.
     std::optional<std::uint8_t> missed;

@@ -158,7 +158,7 @@ class Measurement final : public Observer {
     struct alignas(64) Record {
         Frame frame;
         std::int64_t last_bit;
-        std::int64_t deadline;  // of order ByDeadline
+        std::int64_t deadline;  // where frames have one
         std::uint32_t next;
         bool overtaken, mark;  // mark: its queue has given it away with a mark
     };

@@ -35,6 +35,7 @@ struct Job {
     std::optional<std::int64_t> max_cycles;
     std::int64_t quiet_cycles = 0;  // a drain that sees nothing happen for so long ends
     bool drain = false;
+    std::int64_t reset_after = 0;  // a run of so many cycles goes before, and is ended by a reset, whatever is under way
 };
 
 struct Progress {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "designs/deadline_port/model/deadline_measurement.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "blocks/common/model/drop.hpp"
+#include "blocks/deadline/model/exact_edfr.hpp"
+#include "penstock/engine/python_columns.hpp"
+
+namespace nb = nanobind;
+
+namespace penstock {
+
+using namespace engine;
+
+namespace {
+
+// Every good frame goes to an exact EDFR in front of the same link: from its last bit on, with the deadline that the device has given it.
+// Frames that the device drops for want of memory go there, too: the exact one has all the memory that it needs.
+class DeadlineMeasurement final : public OwnMeasurement {
+  public:
+    DeadlineMeasurement(std::uint32_t classes, std::int64_t interval, std::optional<DeadlineLink> link,
+                        std::shared_ptr<const DeadlineBook> book, std::vector<std::int64_t> wait)
+        : interval_(interval), book_(std::move(book)), wait_(std::move(wait)), of_(classes) {
+        if (link) exact_.emplace(*link, EdfrQueue());
+    }
+
+    void arrived(std::int64_t last_bit, const Frame& frame) override { came_.push_back({frame.number, last_bit}); }
+    void accepted(std::int64_t, const Frame& frame, std::uint32_t slot) override {
+        if (slot >= deadline_.size()) deadline_.resize(std::max<std::size_t>(slot + 1, 2 * deadline_.size()));
+        deadline_[slot] = offer(frame);
+    }
+    void dropped(std::int64_t cycle, const Frame& frame, unsigned reason) override {
+        if (reason == static_cast<unsigned>(Drop::NoPage)) offer(frame);
+        if (reason != kDropMissed || interval_ == 0) return;
+        const auto row = static_cast<std::size_t>(cycle / interval_);
+        if (missed_.size() < (row + 1) * of_.size()) missed_.resize((row + 1) * of_.size());
+        ++missed_[row * of_.size() + frame.queue];
+    }
+    const char* departed(std::int64_t, const Frame& frame, std::uint32_t slot, std::uint32_t, std::uint32_t) override {
+        const std::int64_t slack = deadline_[slot] - book_->began;
+        Row& row = of_[frame.queue];
+        row.slack = std::min(row.slack, slack);
+        row.late += slack < 0;
+        return nullptr;
+    }
+    void end(std::int64_t cycle) override {
+        if (exact_) exact_->advance(cycle, *this);
+        if (interval_ != 0 && cycle > 0) missed_.resize(static_cast<std::size_t>((cycle - 1) / interval_ + 1) * of_.size());
+    }
+
+    // What the exact one has made of a frame.
+    void operator()(const DeadlinePacket& packet, DeadlineFate fate, std::int64_t time) {
+        Row& row = of_[packet.traffic_class];
+        if (fate != DeadlineFate::Sent) return row.missed.add(packet.bytes);
+        row.sent.add(packet.bytes);
+        row.delay += static_cast<std::uint64_t>(time - packet.arrival);
+    }
+
+    void add_to(nb::dict& result) const override {
+        const auto rows = of_.size();
+        nb::dict own;
+        own["slack_min"] = column<std::int64_t>(rows, [&](std::uint32_t c) { return of_[c].slack; });
+        own["late_packets"] = column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].late; });
+        if (interval_ != 0) own["missed"] = to_array(std::vector<std::uint64_t>(missed_), rows);
+        if (exact_) {
+            nb::dict exact;
+            exact["sent_packets"] = column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].sent.packets; });
+            exact["sent_bytes"] = column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].sent.bytes; });
+            exact["missed_packets"] = column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].missed.packets; });
+            exact["missed_bytes"] = column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].missed.bytes; });
+            exact["sent_delay_sum"] = column<std::uint64_t>(rows, [&](std::uint32_t c) { return of_[c].delay; });
+            own["exact"] = exact;
+        }
+        result["deadline"] = own;
+    }
+
+  private:
+    struct Row {
+        Amount sent, missed;      // by the exact one
+        std::uint64_t delay = 0;  // sum of those that it sent, from the last bit to the start
+        std::uint64_t late = 0;   // by the device
+        std::int64_t slack = std::numeric_limits<std::int64_t>::max();
+    };
+    struct Came {
+        std::uint64_t number;
+        std::int64_t last_bit;
+    };
+
+    // Frames have their deadlines in the order in which they came; those before it were refused. Returns its deadline.
+    std::int64_t offer(const Frame& frame) {
+        while (!came_.empty() && came_.front().number != frame.number) came_.pop_front();
+        if (came_.empty()) return book_->deadline;
+        const std::int64_t arrival = came_.front().last_bit;
+        came_.pop_front();
+        const std::int64_t deadline = wait_.empty() ? book_->deadline : arrival + wait_[frame.queue];
+        if (exact_ && deadline < arrival)
+            of_[frame.queue].missed.add(frame.length);
+        else if (exact_)
+            exact_->arrive({arrival, deadline, frame.number, frame.length, frame.queue}, *this);
+        return deadline;
+    }
+
+    std::int64_t interval_;
+    std::shared_ptr<const DeadlineBook> book_;
+    std::vector<std::int64_t> wait_;  // by class, from the last bit on; empty: the device tells deadlines
+    std::optional<ExactEdfr> exact_;
+    std::vector<Row> of_;
+    std::vector<std::uint64_t> missed_;   // [interval][class]
+    std::vector<std::int64_t> deadline_;  // by slot
+    std::deque<Came> came_;
+};
+
+}  // namespace
+
+std::unique_ptr<OwnMeasurement> deadline_measurement(Table& job, const DeadlinePortSettings& settings, const Environment& environment,
+                                                     std::shared_ptr<const DeadlineBook> book) {
+    std::vector<std::int64_t> wait;
+    if (settings.fifo) {  // it gives no deadlines
+        if (!job.has("deadlines")) return nullptr;
+        std::vector<nb::object> keep;
+        const auto given = job.array<std::int64_t>("deadlines", "int64", keep);
+        wait.assign(given.begin(), given.end());
+        if (wait.size() != settings.classes) bad_job("deadlines has not one element for each class");
+        for (const std::int64_t cycles : wait)
+            if (cycles < 0 || cycles > kMaxCycles) bad_job("deadlines is out of range");
+    }
+    std::optional<DeadlineLink> link;
+    if (!environment.egress_bps.empty() && environment.egress_bps.front() >= 1)
+        link.emplace(static_cast<std::uint64_t>(environment.clock_hz), static_cast<std::uint64_t>(environment.egress_bps.front()),
+                     environment.overhead_bytes);
+    return std::make_unique<DeadlineMeasurement>(settings.classes, job.integer("interval_cycles", 0, kMaxCycles, 0), link, std::move(book),
+                                                 std::move(wait));
+}
+
+}  // namespace penstock

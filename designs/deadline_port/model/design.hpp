@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// The deadline port, for the engine (penstock/engine/design.hpp).
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+
+#include "penstock/engine/design.hpp"
+#include "penstock/engine/python_table.hpp"
+
+namespace penstock {
+
+// The device of a job: key `device` has `library` (the RTL) or `model` (true), the numbers of its configuration, `any_class` and `memories`
+// (designs/deadline_port/README.md). Throws nanobind::value_error that names the key.
+std::shared_ptr<const engine::DeviceKind> deadline_port_kind(Table& device, engine::Environment& environment);
+
+inline void bind_deadline_port(nanobind::module_&) {}
+
+}  // namespace penstock

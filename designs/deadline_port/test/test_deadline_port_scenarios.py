@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""Scenarios of the deadline port on its engines: frames whose fates are worked out by hand, an exact EDFR in Python, and
+the sums that must hold whatever comes."""
+
+import heapq
+import json
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.command_line.app import main
+from penstock.engine import engine as native
+from penstock.paths import ROOT
+from penstock.testing.testkit import seed
+
+sys.path.insert(0, str(ROOT / "tests"))  # its captures
+
+from stand_in import frame, pcap_bytes
+
+ENGINES = ["rtl", "model"]
+SLOTS = 992  # cycles that a frame of 100 byte takes at 100 Mbit/s and 100 MHz: (100 + 24) * 8
+SETUP = """\
+device: { config: tiny_deadline_3 }
+duration: 200 us
+link: { ingress: 10 Gbit/s, egress: 100 Mbit/s }
+classes:
+  - { name: voice, deadline: 25 us, dscp: ef }
+  - { name: web, deadline: 60 us, dscp: [af21, 20-22] }
+  - { name: bulk, deadline: 100 us }
+traffic: [ { pcap: a.pcap } ]
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    """The engine, up to date."""
+    native.build(print)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Stand in an empty folder with a scenario."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.yaml").write_text(SETUP)
+    return tmp_path
+
+
+def marked(code: int, size: int = 100) -> bytes:
+    """Return a frame of IPv4 with a DSCP."""
+    data = bytearray(frame(size=size))
+    data[15] = code << 2
+    return bytes(data)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main(["run", "s.yaml", *arguments, "--out", "out", "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def check_sums(result: dict[str, Any]) -> None:
+    """In = out + all drops + queued, in packets and bytes; by class and in all; nothing left late but from a FIFO."""
+    assert result["findings"] == [] and result["conservation"]["ok"] and result["counter_mismatches"] == 0
+    for what in ("packets", "bytes"):
+        total = result[what]
+        assert total["in"] == total["out"] + total["queued"] + sum(total["dropped"].values())
+        rows = result["classes"]
+        assert sum(row[f"out_{what}"] for row in rows) == total["out"]
+        assert sum(row[f"in_{what}"] for row in rows) == total["in"]
+        assert sum(row[f"drop_{what}"] for row in rows) == sum(total["dropped"].values())
+    for row in result["classes"]:
+        assert row["missed_packets"] + row["no_page_packets"] + row["read_error_packets"] <= row["drop_packets"]
+        assert row["latency_ns"]["count"] == row["out_packets"]
+        if result["discipline"] == "edfr":
+            assert row["late_packets"] == 0 and (row["least_slack_ns"] is None or row["least_slack_ns"] >= 0)
+            assert row["latency_ns"]["max"] is None or row["latency_ns"]["max"] <= row["deadline_ns"] or "deadline_changes" in row
+    assert sum(row["missed_packets"] for row in result["classes"]) == result["packets"]["dropped"].get("missed", 0)
+    if "missed" in result:
+        assert [sum(counts) for counts in result["missed"]["packets"]] == [row["missed_packets"] for row in result["classes"]]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_fates_worked_out_by_hand(place: Path, capsys: pytest.CaptureFixture[str], engine: str) -> None:
+    """Six voice frames, two of web and one of bulk at once on a line that takes 9.92 us for each.
+
+    Of voice those leave that begin at 0, 9.92 and 19.84 us, for 29.76 us is more than its 25 us. Then come web at 29.76 and 39.68 us and
+    bulk at 49.6 us. The fourth to sixth of voice are missed, by the exact EDFR, too.
+    """
+    frames = [(0, marked(46))] * 6 + [(600, marked(18)), (700, marked(21)), (800, marked(0))]
+    Path("a.pcap").write_bytes(pcap_bytes(frames))
+    result = run(capsys, "--engine", engine)
+    check_sums(result)
+    voice, web, bulk = result["classes"]
+    assert [[row[key] for key in ("in_packets", "out_packets", "missed_packets")] for row in (voice, web, bulk)] == [
+        [6, 3, 3],
+        [2, 2, 0],
+        [1, 1, 0],
+    ]
+    assert [row["exact"]["missed_packets"] for row in (voice, web, bulk)] == [3, 0, 0]
+    assert [row["exact"]["sent_bytes"] for row in (voice, web, bulk)] == [300, 200, 100]
+    assert result["missed_share"] == result["exact_missed_share"] == 0.333333
+    assert [row["missed_share"] for row in (voice, web, bulk)] == [0.5, 0, 0]
+    least = voice["latency_ns"]["min"]
+    assert 0 < least < 1500  # through the device
+    # The second came 99.2 ns behind the first, and leaves 9.92 us behind it; and so on. A cycle is 10 ns.
+    assert voice["latency_ns"]["max"] == pytest.approx(least + 2 * (9920 - 99.2), abs=30)
+    assert web["latency_ns"]["min"] == pytest.approx(least + 3 * 9920 - 600, abs=60)
+    assert bulk["latency_ns"]["max"] == pytest.approx(least + 5 * 9920 - 800, abs=60)
+    assert bulk["least_slack_ns"] == pytest.approx(100_000 - bulk["latency_ns"]["max"] - 80, abs=60)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_changes_in_mid_run(place: Path, capsys: pytest.CaptureFixture[str], engine: str) -> None:
+    """A longer deadline lets all six leave; another class for the DSCP takes them to web."""
+    late = [(50_000 + at, marked(46)) for at in range(6)]
+    Path("a.pcap").write_bytes(pcap_bytes([(0, marked(46)), *late]))
+    result = run(capsys, "--engine", engine, "--set", "changes=[{at: 40 us, classes: voice, deadline: 80 us}]")
+    check_sums(result)
+    assert (result["classes"][0]["out_packets"], result["classes"][0]["missed_packets"]) == (7, 0)
+    result = run(capsys, "--engine", engine, "--set", "changes=[{at: 40 us, dscp: ef, to: web}]")
+    check_sums(result)
+    assert [row["out_packets"] for row in result["classes"]] == [1, 6, 0]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_exact_edfr_beside_one_in_python(place: Path, capsys: pytest.CaptureFixture[str], engine: str) -> None:
+    """Random arrivals of all classes, overloaded; the engine's shares are those of a sorted list, and the port's are near."""
+    rng = random.Random(seed())
+    print(f"PENSTOCK_SEED={seed()}")
+    codes, waits = (46, 18, 0), (2500, 6000, 10_000)
+    arrivals = sorted((rng.randrange(1_500_000), rng.randrange(3), rng.randint(60, 400)) for _ in range(120))
+    Path("a.pcap").write_bytes(pcap_bytes([(at, marked(codes[number], size)) for at, number, size in arrivals]))
+    result = run(capsys, "--engine", engine, "--set", "duration=2 ms", "--set", "link.egress=100 Mbit/s")
+    check_sums(result)
+    waiting: list[tuple[float, int, int, int]] = []
+    free, missed, index = 0.0, [0, 0, 0], 0
+    came = [(at / 10 + size * 0.08, number, size) for at, number, size in arrivals]
+    while waiting or index < len(came):
+        free = max(free, came[index][0]) if not waiting else free
+        while index < len(came) and came[index][0] <= free:
+            at, number, size = came[index]
+            heapq.heappush(waiting, (at + waits[number], index, number, size))
+            index += 1
+        deadline, _, number, size = heapq.heappop(waiting)
+        if deadline < free:
+            missed[number] += 1
+        else:
+            free += (size + 24) * 8
+    exact = [row["exact"]["missed_packets"] for row in result["classes"]]
+    assert abs(sum(exact) - sum(missed)) <= 2, (exact, missed)
+    port = [row["missed_packets"] for row in result["classes"]]
+    assert abs(sum(port) - sum(exact)) <= max(3, 0.1 * sum(exact)), (port, exact)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("config", ["tiny_deadline_3", "tiny_fifo_3", "tiny_deadline_16"])
+def test_sums_hold_whatever_comes(place: Path, capsys: pytest.CaptureFixture[str], engine: str, config: str) -> None:
+    """Generated traffic with headers of all kinds beyond what line and memory take."""
+    traffic = """[ { poisson: { classes: voice, rate: 600 Mbit/s, size: imix } },
+      { onoff: { classes: [web, bulk], pick: each, rate: 800 Mbit/s, size: [[100, 1], [700, 1]], on: 20 us, off: 20 us },
+        headers: { ip: 6, vlan: 7 } } ]"""
+    sets = ["--set", f"device.config={config}", "--set", "traffic=" + " ".join(traffic.split()), "--set", "memory_limit=40 kB"]
+    result = run(capsys, "--engine", engine, *sets, "--set", "link.egress=700 Mbit/s")
+    check_sums(result)
+    assert result["packets"]["in"] > 50 and result["packets"]["out"] > 20
+    if config == "tiny_fifo_3":
+        assert result["packets"]["dropped"].get("missed", 0) == 0 and result["discipline"] == "fifo"
