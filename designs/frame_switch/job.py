@@ -181,7 +181,7 @@ def _connections(
     for port in numbers(entry.inputs):
         _check_input(port, (*key, "inputs"), document, plan.config)
         ways = np.array([plan.way(port, [output], entry.tcp.traffic_class) for output in outputs], dtype=np.uint32)
-        sources.append({**tcp.in_job(entry, key, scenario, document, plan.config, plan, ways, line), "input": port})
+        sources.append({**tcp.in_job(entry, key, scenario, document, plan.config, plan, ways, line, f" of input {port}"), "input": port})
     return sources
 
 

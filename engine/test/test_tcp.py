@@ -297,7 +297,11 @@ def test_once_a_window(parts: Any) -> None:
     sender.acknowledged(10_000, 11 * MSS, [], True)
     segment = sender.next(10_000)
     assert segment[2] and segment[3]
-    sender.acknowledged(20_000, 20 * MSS, [], True)  # the window is over
+    sender.acknowledged(20_000, 20 * MSS, [], True)  # the window is over, but the receiver has not heard of the reduction
+    assert sender.ecn_reductions == 1
+    drain(sender, 20_000)
+    assert sender.flight == 10 * MSS
+    sender.acknowledged(30_000, 21 * MSS, [], True)
     assert sender.ecn_reductions == 2 and sender.ssthresh == 5 * MSS
 
 

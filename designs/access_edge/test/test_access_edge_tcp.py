@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from penstock.designs import configs
+from penstock.designs.access_edge import config as configuration
 from penstock.engine import engine
 from penstock.engine import run as runs
 from penstock.errors import UserError
@@ -121,9 +122,8 @@ def test_model_and_rtl_agree(tiny: tuple[configs.Configuration, str], tmp_path: 
     fast = ["queues.bottleneck.rate=2 Gbit/s", "queues.other.rate=500 Mbit/s", "queues.bottleneck.limit_packets=12"]
     run = prepared(tmp_path, text, "tiny_16", "600 us", seed=seed() + number, settings=fast)
     on_model = engine.run(run.plan.job)
-    job = run.plan.job | {"device": run.plan.job["device"] | {"library": tiny[1]}}
-    del job["device"]["model"]
-    on_rtl = engine.run(job)
+    timing = {key: run.plan.job["device"]["memories"][0][key] for key in ("read_latency", "write_latency", "gap_permille")}
+    on_rtl = engine.run(run.plan.job | {"device": configuration.device(*tiny, timing)})
     for raw in (on_model, on_rtl):
         assert raw["conservation_ok"] and raw["findings"] == []
     assert np.asarray(on_rtl["tcp"]["dropped"]).sum() > 0 and np.asarray(on_rtl["tcp"]["unreadable"]).sum() == 0

@@ -23,7 +23,8 @@ void Sender::acknowledged(Time now, const Acknowledgement& heard) {
     duplicates_ = advanced ? 0 : duplicates_ + (told.sacked > 0);
 
     bool echoed = false;
-    if (heard.ece && settings_.ecn && state_ == State::Open && board_.una() >= reduced_) {
+    // The segment that tells of the last reduction is the first one behind it: until that is acknowledged, echoes are of marks before it.
+    if (heard.ece && settings_.ecn && state_ == State::Open && board_.una() > reduced_) {
         echoed = true;
         congestion_->reduce(now, flight);
         congestion_->set_cwnd(congestion_->ssthresh());

@@ -64,8 +64,12 @@ def in_job(
     plan: Plan,
     queues: NDArray[np.uint32],
     line_bps: int,
+    of: str = "",
 ) -> dict[str, Any]:
-    """Return the job's source for an entry `tcp`; `line_bps`: of the output that its queues lead to. Raises UserError."""
+    """Return the job's source for an entry `tcp`; Raises UserError.
+
+    `line_bps`: of the output that its queues lead to; `of`: what stands behind the entry's name.
+    """
     given: Connections = entry.tcp
     clock, where = config.clock_hz, (*key, "tcp")
     heads = entry.headers or Headers()
@@ -103,7 +107,7 @@ def in_job(
         + bytes(TCP_BYTES - 4)
         for flow, queue in enumerate(dealt.tolist())
     )
-    name = entry.name or "tcp"
+    name = (entry.name or "tcp") + of
     for flow, queue in enumerate(dealt.tolist()):
         plan.flows.append({
             "name": f"{name} {flow + 1}" if flows > 1 else name,
