@@ -78,6 +78,14 @@ def test_pairs_share_the_memories() -> None:
         assert all(0.3 < channel["share"] < 0.37 for channel in found["channels"])
 
 
+def test_a_crossbar_costs_latency_near_and_bandwidth_far() -> None:
+    """Eight ports: each with its own channel they lose nothing to latency, across two switches four share two links."""
+    settings = {"memory": "hbm2", "channels": 8, "size": 1514, "pages": 512, "outstanding": 256, "read_fifo": 64}
+    none, own, across, spread = (measure(crossbar=crossbar, **settings)["goodput_bps"] for crossbar in ("none", "own", "across", "spread"))
+    assert 0.97 * none < own <= 1.01 * none
+    assert across <= 1.01 * own and spread <= 1.01 * own
+
+
 def test_it_repeats_and_keeps_the_backlog() -> None:
     settings = {"size": "imix", "frames": 5000, "order": "fifo"}
     found, again, other = measure(seed=3, **settings), measure(seed=3, **settings), measure(seed=4, **settings)
@@ -148,6 +156,8 @@ def test_both_outputs(capsys: pytest.CaptureFixture[str]) -> None:
         (["outstanding=1"], "give 2 to 1,024"),
         (["batch=100"], "batch is 100, more than the 64 places of a queue"),
         (["mapping=row bank"], "mapping must have all bits"),
+        (["crossbar=own"], "kind ddr4_2400 has no crossbar"),
+        (["memory=hbm2", "crossbar=ownn"], "did you mean 'own'"),
         (["memory=sram", "queue=8"], "kind sram has no controller"),
         (["chanels=2"], "did you mean 'channels'"),
     ],

@@ -110,6 +110,28 @@ def test_broken_hardware_is_found(module: str, text: str, instead: str, tmp_path
         measure(packet_bytes=600)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("ordered", [1, 0])
+def test_two_columns_are_one_port(ordered: int) -> None:
+    """A wide port of two columns: all frames in order and unchanged, and two columns carry what two memories do."""
+    found = measure(memory="hbm2", channels=2, columns=2, ordered=ordered, run_frames=4, packet_bytes=600)
+    assert found["port_bits"] == 1024 and found["packets"] == 8000
+    assert found["efficiency"] > 0.7
+
+
+@pytest.mark.slow
+def test_broken_wide_port_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs that end with a word: frames are in columns in which no token looks for them."""
+    plain = library.sources_of
+    (good,) = (path for path in plain("pst_edfr_wide") if path.stem == "pst_deal_assign")
+    text = "column[i]  = column_t'(class_q[i]) + mine[i].round;"
+    assert good.read_text().count(text) == 1
+    (tmp_path / good.name).write_text(good.read_text().replace(text, text.replace("mine", "at")))
+    monkeypatch.setattr(library, "sources_of", lambda name: [tmp_path / path.name if path == good else path for path in plain(name)])
+    with pytest.raises(bench.BenchError, match="at the output|never came"):
+        measure(memory="hbm2", channels=2, columns=2, run_frames=4, packet_bytes=64)
+
+
 @pytest.mark.parametrize("name", ["Job", "Result"])
 def test_a_struct_of_another_size_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     path = bench_skipfifo.build(bench.plan("skipfifo", {}, 1))
@@ -127,6 +149,9 @@ def test_a_struct_of_another_size_is_refused(name: str, monkeypatch: pytest.Monk
         ({"channels": "3"}, "channels=3: give a power of two"),
         ({"chunk_bytes": "3000"}, "chunk_bytes=3000: give a power of two"),
         ({"places": "5"}, "places=5: give a power of two"),
+        ({"columns": "4", "channels": "2"}, "columns=4: give a power of two, at most as many as there are channels (2)"),
+        ({"channels": "16", "run_frames": "12"}, "run_frames=12: give a power of two"),
+        ({"run_frames": "16"}, "run_frames"),
         ({"memory": "ddr5"}, "ddr5"),
         ({"classes": "257"}, "classes"),
         ({"pages": "7"}, "pages"),

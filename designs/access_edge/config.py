@@ -56,6 +56,9 @@ class Memory(BaseModel):
     close_rows: bool = Field(False, strict=True, description="A DRAM's controller closes rows that no access needs.")
     queue: Places | None = Field(None, description="Accesses in each queue of a DRAM's controller, where it is not that of its kind.")
     batch: Places | None = Field(None, description="Accesses of a DRAM in one direction while the other one waits; likewise.")
+    crossbar: str = Field(
+        memories.NO_CROSSBAR, strict=True, description="Between the ports and the pseudo channels of an HBM (docs/memories.md)."
+    )
 
     @field_validator("kind")
     @classmethod
@@ -65,11 +68,15 @@ class Memory(BaseModel):
     @property
     def controller(self) -> memories.Controller:
         """What it says of a DRAM's controller."""
-        return memories.Controller(self.memory_clock_hz, self.mapping, self.hash_groups, self.close_rows, self.queue, self.batch)
+        return memories.Controller(
+            self.memory_clock_hz, self.mapping, self.hash_groups, self.close_rows, self.queue, self.batch, self.crossbar
+        )
 
-    def in_job(self, clock_hz: int, channel: int, ideal: Mapping[str, int]) -> dict[str, Any]:
-        """Return the keys of a job; `channel` counts through all memories, `ideal` are the latencies of ideal ones."""
-        return {"bytes": self.bytes, "page_bytes": self.page_bytes, **memories.in_job(self.kind, self.controller, clock_hz, channel, ideal)}
+    def in_job(self, clock_hz: int, channel: int, ideal: Mapping[str, int], of: tuple[int, int]) -> dict[str, Any]:
+        """Return the keys of a job; `channel` counts through all memories, `of` are the first one and the number of those of this name;
+        `ideal` are the latencies of ideal ones."""
+        keys = memories.in_job(self.kind, self.controller, clock_hz, channel, ideal, of)
+        return {"bytes": self.bytes, "page_bytes": self.page_bytes, **keys}
 
     @model_validator(mode="after")
     def _check(self) -> "Memory":
@@ -352,7 +359,13 @@ def model_settings(config: Config) -> dict[str, Any]:
 def device(config: Config, library: str | None, timing: Mapping[str, int]) -> dict[str, Any]:
     """Return key `device` of a job: the RTL in `library` (may be filled in later), None: the model. `timing` is that of ideal memories."""
     common = {"design": config.design, "clock_hz": config.clock_hz, "queues": config.queues}
-    found = [memory.in_job(config.clock_hz, channel, timing) for channel, memory in enumerate(config.channels)]
+    groups = [(memory, memory.channels) for memory in config.memories]
+    firsts = [sum(count for _, count in groups[:g]) for g in range(len(groups))]
+    found = [
+        memory.in_job(config.clock_hz, first + channel, timing, (first, count))
+        for first, (memory, count) in zip(firsts, groups, strict=True)
+        for channel in range(count)
+    ]
     if library is not None:
         return common | {"library": library, "memories": found}
     pools = [{**keys, "pages": memory.pages} for keys, memory in zip(found, config.channels, strict=True)]

@@ -28,6 +28,7 @@ from penstock.designs.access_edge.scenario import (
     Rates,
     Scenario,
     Setup,
+    TcpTraffic,
 )
 from penstock.designs.access_edge.settings import memory_faults, shares
 from penstock.designs.access_edge.settings.queues import (
@@ -42,7 +43,7 @@ from penstock.designs.access_edge.settings.queues import (
 )
 from penstock.designs.design import Plan
 from penstock.errors import UserError
-from penstock.scenarios import pcap, traffic
+from penstock.scenarios import pcap, tcp, traffic
 from penstock.scenarios.common import Share
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
@@ -227,6 +228,9 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     if offered > 1.001 * line:
         plan.notes.append(f"Traffic adds up to {format_rate(offered)}, but the ingress line carries {format_rate(line)}.")
     expected = sum(frame_count(source, clock) for source in sources)
+    expected += tcp.most_frames(
+        sources, lambda queue: table.settings(queue).rate_bps, line_rate(scenario, document, config, "egress"), clock
+    )
     reached = np.unique(np.concatenate([source["queues"] for source in sources]))
     plan.touched = reached[reached < config.queues].astype(np.uint32)
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
@@ -322,11 +326,14 @@ def line_rate(scenario: Setup, document: Document, config: Config, side: str) ->
 
 
 def _source(
-    entry: PcapTraffic | GeneratedTraffic, key: KeyPath, scenario: Scenario, document: Document, config: Config, plan: EdgePlan
+    entry: PcapTraffic | GeneratedTraffic | TcpTraffic, key: KeyPath, scenario: Scenario, document: Document, config: Config, plan: EdgePlan
 ) -> dict[str, Any]:
     check_start(entry, key, scenario, document)
     if isinstance(entry, GeneratedTraffic):
         return _generator(entry, key, scenario, document, config, plan)
+    if isinstance(entry, TcpTraffic):
+        queues = plan.settings.many(entry.tcp.queues, (*key, "tcp", "queues"))
+        return tcp.in_job(entry, key, scenario, document, config, plan, queues, line_rate(scenario, document, config, "egress"))
 
     def choose(frames: pcap.Frames, shown: str) -> Chosen:
         if entry.prefixed:

@@ -21,6 +21,7 @@ from penstock.scenarios.common import (
     CommonSetup,
     Generated,
     IdRange,
+    LiveTraffic,
     Match,
     Name,
     Pace,
@@ -35,6 +36,7 @@ from penstock.scenarios.common import (
     queue_set,
     traffic_kind,
 )
+from penstock.scenarios.tcp import Connections
 
 
 def _at_least_64k(value: object) -> int:
@@ -256,7 +258,24 @@ class GeneratedTraffic(Generated):
     onoff: OnOff | None = Field(None, description="Bursts and pauses.")
 
 
-Traffic = Annotated[Annotated[PcapTraffic, Tag("$pcap")] | Annotated[GeneratedTraffic, Tag("$generated")], Discriminator(traffic_kind)]
+class Tcp(Connections):
+    """TCP connections through queues."""
+
+    queues: Annotated[QueueSet, BeforeValidator(queue_set)] = Field(
+        description="Ids, ranges or names; connections are dealt to them in turns."
+    )
+
+
+class TcpTraffic(LiveTraffic):
+    """TCP connections, which send by what becomes of their frames."""
+
+    tcp: Tcp = Field(description="The connections.")
+
+
+Traffic = Annotated[
+    Annotated[PcapTraffic, Tag("$pcap")] | Annotated[GeneratedTraffic, Tag("$generated")] | Annotated[TcpTraffic, Tag("$tcp")],
+    Discriminator(traffic_kind),
+]
 
 
 class Report(Model):

@@ -12,8 +12,19 @@ from numpy.typing import NDArray
 from penstock.basics.units import format_rate
 from penstock.designs.design import Plan
 from penstock.designs.frame_switch.config import Config, device
-from penstock.designs.frame_switch.scenario import GeneratedTraffic, PcapTraffic, Rule, Scenario, Setup, Steady, Way, numbers
-from penstock.scenarios import pcap
+from penstock.designs.frame_switch.scenario import (
+    GeneratedTraffic,
+    PcapTraffic,
+    Rule,
+    Scenario,
+    Setup,
+    Steady,
+    Tcp,
+    TcpTraffic,
+    Way,
+    numbers,
+)
+from penstock.scenarios import pcap, tcp
 from penstock.scenarios.common import Share
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
@@ -66,6 +77,9 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
     sources: list[dict[str, Any]] = []
     for index, entry in enumerate(scenario.traffic):
         check_start(entry, ("traffic", index), scenario, document)
+        if isinstance(entry, TcpTraffic):
+            sources += _connections(entry, ("traffic", index), scenario, document, plan, min(egress))
+            continue
         make = _capture if isinstance(entry, PcapTraffic) else _generated
         sources += make(entry, ("traffic", index), scenario, document, plan, ingress)
     for port in range(config.ports):
@@ -74,6 +88,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
             plan.notes.append(f"Traffic at input {port} adds up to {format_rate(offered)}, but its line carries {format_rate(line)}.")
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     expected = sum(frame_count(source, clock) for source in sources)
+    expected += sum(tcp.most_frames([source], lambda _queue: None, ingress[source.get("input", 0)], clock) for source in sources)
     if expected > MAX_KEPT_FRAMES:
         most = f"a frame switch takes {MAX_KEPT_FRAMES:,} in a run, so make it shorter"
         document.fail(("duration",), f"makes it some {expected:,.0f} frames; {most}")
@@ -115,7 +130,7 @@ def lines(scenario: Setup | Scenario, document: Document, config: Config) -> tup
     return side("ingress", scenario.link.ingress), side("egress", scenario.link.egress)
 
 
-def _outputs(way: Way, key: KeyPath, document: Document, config: Config) -> list[int]:
+def _outputs(way: Way | Tcp, key: KeyPath, document: Document, config: Config) -> list[int]:
     """Return the outputs of an entry. Raises UserError for one, or for a class, that the configuration does not have."""
     outputs = numbers(way.outputs)
     if max(outputs) >= config.ports:
@@ -154,6 +169,19 @@ def _generated(
         queues = _numbers(plan, port, steady, outputs)
         made = generator(entry, key, scenario, document, config, queues, steady.pick, {"bps": bps})
         sources.append({**made, "input": port})
+    return sources
+
+
+def _connections(
+    entry: TcpTraffic, key: KeyPath, scenario: Scenario, document: Document, plan: SwitchPlan, line: int
+) -> list[dict[str, Any]]:
+    """`line`: rate of the slowest output, behind which the receivers are."""
+    outputs = _outputs(entry.tcp, (*key, "tcp"), document, plan.config)
+    sources = []
+    for port in numbers(entry.inputs):
+        _check_input(port, (*key, "inputs"), document, plan.config)
+        ways = np.array([plan.way(port, [output], entry.tcp.traffic_class) for output in outputs], dtype=np.uint32)
+        sources.append({**tcp.in_job(entry, key, scenario, document, plan.config, plan, ways, line), "input": port})
     return sources
 
 

@@ -17,6 +17,7 @@ from penstock.scenarios.common import (
     Generated,
     IdRange,
     Lines,
+    LiveTraffic,
     Match,
     Name,
     Pace,
@@ -25,6 +26,7 @@ from penstock.scenarios.common import (
     id_ranges,
     traffic_kind,
 )
+from penstock.scenarios.tcp import Connections
 
 Ports = Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)]
 
@@ -117,7 +119,24 @@ class GeneratedTraffic(Generated):
     onoff: OnOff | None = Field(None, description="Bursts and pauses.")
 
 
-Traffic = Annotated[Annotated[PcapTraffic, Tag("$pcap")] | Annotated[GeneratedTraffic, Tag("$generated")], Discriminator(traffic_kind)]
+class Tcp(Connections):
+    """TCP connections from each of several inputs."""
+
+    outputs: Ports = Field(description="Outputs; the connections of an input are dealt to them in turns.")
+    traffic_class: StrictInt = Field(0, ge=0, description="Class of the frames; 0 goes first.")
+
+
+class TcpTraffic(LiveTraffic):
+    """TCP connections, which send by what becomes of their frames."""
+
+    inputs: Ports = Field(description="Inputs; each has connections of its own.")
+    tcp: Tcp = Field(description="The connections of an input.")
+
+
+Traffic = Annotated[
+    Annotated[PcapTraffic, Tag("$pcap")] | Annotated[GeneratedTraffic, Tag("$generated")] | Annotated[TcpTraffic, Tag("$tcp")],
+    Discriminator(traffic_kind),
+]
 
 
 class Report(Model):

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "penstock/engine/memory_model.hpp"
@@ -22,6 +23,10 @@ struct pst_bench_memories {
     penstock::engine::DramTiming timing;
     uint32_t first_refresh[32];
     uint32_t dram, channels;
+    uint32_t crossbar, crossbar_mapping;  // from here on HbmSwitchSettings, where crossbar != 0: all memories share it
+    uint64_t crossbar_ticks, crossbar_per_cycles;
+    uint32_t crossbar_one_id, crossbar_fragment_beats, crossbar_beat_ticks, crossbar_turn_ticks, crossbar_request, crossbar_answer;
+    uint32_t hop_request[penstock::engine::HbmSwitchSettings::kBoundaries], hop_answer[penstock::engine::HbmSwitchSettings::kBoundaries];
 };
 
 // What they have done; of several runs of cycles the difference.
@@ -67,6 +72,24 @@ inline engine::MemorySettings memory_of(const pst_bench_memories& job, uint32_t 
     dram.write_latency = job.write_latency;
     dram.first_refresh = job.first_refresh[channel];
     memory.dram = dram;
+    if (job.crossbar) {
+        engine::HbmSwitchSettings crossbar;
+        crossbar.ticks = job.crossbar_ticks;
+        crossbar.per_cycles = job.crossbar_per_cycles;
+        crossbar.mapping = static_cast<engine::HbmSwitchSettings::Mapping>(job.crossbar_mapping);
+        crossbar.one_id = job.crossbar_one_id;
+        crossbar.fragment_beats = job.crossbar_fragment_beats;
+        crossbar.beat_ticks = job.crossbar_beat_ticks;
+        crossbar.turn_ticks = job.crossbar_turn_ticks;
+        crossbar.request = job.crossbar_request;
+        crossbar.answer = job.crossbar_answer;
+        for (unsigned b = 0; b < engine::HbmSwitchSettings::kBoundaries; ++b) {
+            crossbar.hop_request[b] = job.hop_request[b];
+            crossbar.hop_answer[b] = job.hop_answer[b];
+        }
+        memory.crossbar = crossbar;
+        memory.crossbar_ports = job.channels;
+    }
     return memory;
 }
 
@@ -74,8 +97,11 @@ template <unsigned AddrWidth>
 class BenchMemories {
   public:
     BenchMemories(const pst_bench_memories& job, uint64_t seed) : axi_(job.channels) {
+        std::vector<engine::MemorySettings> settings;
+        for (uint32_t m = 0; m < job.channels; ++m) settings.push_back(memory_of(job, m));
+        auto drams = engine::dram_accesses(settings);
         for (uint32_t m = 0; m < job.channels; ++m) {
-            memories_.push_back(std::make_unique<engine::MemoryModel>(memory_of(job, m), m, seed));
+            memories_.push_back(std::make_unique<engine::MemoryModel>(settings[m], std::move(drams[m]), m, seed));
             axi_[m].awsize_o = axi_[m].arsize_o = 6;
             axi_[m].awburst_o = axi_[m].arburst_o = 1;
         }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "penstock/engine/device.hpp"
 
@@ -16,13 +17,39 @@ namespace {
 constexpr std::uint64_t kBoundary = 4096;  // no AXI4 burst crosses it
 }
 
-MemoryModel::MemoryModel(const MemorySettings& settings, unsigned index, std::uint64_t seed)
-    : settings_(settings), index_(index), random_(seed, 0x4D45'4D00 + index) {
-    if (settings.dram) {
-        if (settings.dram->bursts + settings.dram->reorder_beats > kBursts)
-            throw std::invalid_argument("a memory has room for 2,048 bursts");
-        dram_ = std::make_unique<DramPort>(*settings.dram);
+std::vector<std::unique_ptr<DramAccess>> dram_accesses(const std::vector<MemorySettings>& memories) {
+    std::vector<std::unique_ptr<DramAccess>> accesses;
+    std::shared_ptr<HbmSwitch> crossbar;
+    for (std::uint32_t m = 0; m < memories.size(); ++m) {
+        const MemorySettings& memory = memories[m];
+        accesses.push_back(nullptr);
+        if (!memory.dram) continue;
+        if (!memory.crossbar) {
+            accesses.back() = std::make_unique<DramAccess>(*memory.dram);
+            continue;
+        }
+        const std::uint32_t first = memory.crossbar_first;
+        if (first > m || m - first >= memory.crossbar_ports || memories.size() - first < memory.crossbar_ports)
+            throw std::invalid_argument("memory " + std::to_string(m) + " is none of those behind its crossbar");
+        if (m == first) {
+            std::vector<DramSettings> channels;
+            for (std::uint32_t c = first; c < first + memory.crossbar_ports; ++c) {
+                if (!memories[c].crossbar || memories[c].crossbar_first != first || !memories[c].dram)
+                    throw std::invalid_argument("memory " + std::to_string(c) + " is not behind the crossbar of memory " +
+                                                std::to_string(m));
+                channels.push_back(*memories[c].dram);
+            }
+            crossbar = std::make_shared<HbmSwitch>(*memory.crossbar, channels);
+        }
+        accesses.back() = std::make_unique<DramAccess>(crossbar, m - first);
     }
+    return accesses;
+}
+
+MemoryModel::MemoryModel(const MemorySettings& settings, std::unique_ptr<DramAccess> dram, unsigned index, std::uint64_t seed)
+    : settings_(settings), index_(index), random_(seed, 0x4D45'4D00 + index), dram_(std::move(dram)) {
+    if (settings.dram && settings.dram->bursts + settings.dram->reorder_beats > kBursts)
+        throw std::invalid_argument("a memory has room for 2,048 bursts");
     void* mapped = mmap(nullptr, settings_.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc();
     storage_ = static_cast<std::uint8_t*>(mapped);

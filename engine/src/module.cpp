@@ -17,6 +17,7 @@
 #include "python_result.hpp"
 #include "python_session.hpp"
 #include "switch_sim/bind.hpp"
+#include "tcp/bind.hpp"
 
 namespace nb = nanobind;
 using namespace penstock::engine;
@@ -26,13 +27,16 @@ namespace {
 nb::dict run_job(const nb::dict& dict, nb::object progress) {
     penstock::PythonJob python = penstock::job_from_python(dict);
     Measurement measurement(python.job.measure);
+    const auto connections = connections_of(python.job);
     penstock::Reporter reporter(std::move(progress));
     Outcome outcome;
     {
         nb::gil_scoped_release no_gil;
-        outcome = run(python.job, measurement, std::ref(reporter));
+        outcome = run(python.job, measurement, connections.get(), std::ref(reporter));
     }
-    return penstock::result_to_python(outcome, measurement, python.job.measure.keep_departures);
+    nb::dict result = penstock::result_to_python(outcome, measurement, python.job.measure.keep_departures);
+    if (connections) result["tcp"] = penstock::connections_to_python(*connections, python.job.measure.interval_cycles);
+    return result;
 }
 
 }  // namespace
@@ -69,4 +73,5 @@ NB_MODULE(_engine, m) {
     penstock::bind_models(m);
     penstock::bind_designs(m);
     penstock::bind_switch_sim(m);
+    penstock::bind_tcp(m);
 }

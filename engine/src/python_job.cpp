@@ -72,7 +72,7 @@ SyntheticSettings synthetic(Table& table, const std::string& kind, double clock_
     else if (kind == "onoff")
         source.kind = Kind::OnOff;
     else
-        bad_job(table.name("kind") + " is not frames, constant, poisson or onoff");
+        bad_job(table.name("kind") + " is not frames, tcp, constant, poisson or onoff");
     const std::string pick = table.has("pick") ? table.text("pick") : "round_robin";
     if (pick == "each")
         source.pick = Pick::Each;
@@ -119,6 +119,63 @@ SyntheticSettings synthetic(Table& table, const std::string& kind, double clock_
     if (table.has("headers")) source.headers = frame_headers(table.table("headers"), source.queues.size() * source.sizes.size(), keep);
     table.done();
     return source;
+}
+
+// The connections of a source. The rate of the line behind them is that of the device's one output unless given.
+void tcp_flows(Table& table, unsigned input, std::size_t number, Job& job, std::vector<nb::object>& keep) {
+    table.text("kind");
+    const double clock_hz = job.environment.clock_hz;
+    const auto queues = table.array<std::uint32_t>("queues", "uint32", keep);
+    const auto starts = table.array<std::int64_t>("start_cycles", "int64", keep);
+    if (queues.empty() || starts.size() != queues.size())
+        bad_job(table.name("start_cycles") + " does not have an element for each of `queues`, which are not none");
+    tcp::FlowSettings flow;
+    flow.input = input;
+    flow.stop = table.integer("stop_cycle", 0, kMaxCycles, job.duration_cycles.value_or(tcp::kNever));
+    flow.round_trip = table.integer("round_trip_cycles", 2, kMaxCycles);
+    const double line_bps = table.number("line_bps", 0, kMaxRate, job.environment.egress_bps.front());
+    flow.cycles_per_byte = line_bps > 0 ? 8 * clock_hz / line_bps : 0;
+    tcp::CongestionSettings& congestion = flow.sender.congestion;
+    const std::string algorithm = table.text("algorithm");
+    if (algorithm != "reno" && algorithm != "cubic") bad_job(table.name("algorithm") + " is not reno or cubic");
+    congestion.algorithm = algorithm == "reno" ? tcp::Algorithm::Reno : tcp::Algorithm::Cubic;
+    congestion.initial_segments = static_cast<unsigned>(table.integer("initial_segments", 1, 1000, 10));
+    congestion.hystart = table.boolean("hystart", false);
+    congestion.clock_hz = clock_hz;
+    flow.sender.bytes = static_cast<std::uint64_t>(table.integer("bytes", 0, std::numeric_limits<std::int64_t>::max(), 0));
+    flow.sender.ecn = table.boolean("ecn", false);
+    flow.sender.first_timeout = static_cast<tcp::Time>(clock_hz);
+    flow.sender.least_timeout = table.integer("least_timeout_cycles", 1, kMaxCycles, flow.sender.first_timeout);
+    flow.sender.most_timeout = std::max(60 * flow.sender.first_timeout, flow.sender.least_timeout);
+    flow.receiver.delay = table.integer("delay_cycles", 0, kMaxCycles, 0);
+    flow.sender.window = flow.receiver.window = static_cast<std::uint64_t>(table.integer("window_bytes", 1, 1 << 30, 1 << 22));
+
+    Table headers = table.table("headers");
+    const auto bytes = headers.array<std::uint8_t>("bytes", "uint8", keep);
+    const auto each = static_cast<std::size_t>(headers.integer("each", 14 + 20 + tcp::kTcpBytes, 1000));
+    flow.header.ip_at = static_cast<std::uint32_t>(headers.integer("ip_at", 14, 22));
+    headers.done();
+    const std::uint32_t frame_bytes = static_cast<std::uint32_t>(table.integer("frame_bytes", 1, kMaxFrameBytes));
+    table.done();
+    if (bytes.size() != each * queues.size()) bad_job(headers.name("bytes") + " does not have `each` bytes for every connection");
+    if (frame_bytes < std::max<std::size_t>(each + 1, tcp::kLeastFrameBytes)) bad_job(table.name("frame_bytes") + " is too short");
+    congestion.mss = flow.receiver.mss = frame_bytes - static_cast<std::uint32_t>(each);
+    if (flow.sender.window < congestion.mss) bad_job(table.name("window_bytes") + " is less than a segment");
+    Random random(job.environment.seed, 0x7000 + number);
+    for (std::size_t i = 0; i < queues.size(); ++i) {
+        if (queues[i] >= job.measure.device.queues)
+            bad_job(table.name("queues") + ": the device has no queue " + std::to_string(queues[i]));
+        if (starts[i] < 0) bad_job(table.name("start_cycles") + " has a time before the clock starts");
+        flow.header.bytes.assign(bytes.begin() + static_cast<std::ptrdiff_t>(i * each),
+                                 bytes.begin() + static_cast<std::ptrdiff_t>((i + 1) * each));
+        const unsigned version = flow.header.bytes[flow.header.ip_at] >> 4;
+        if (each != flow.header.ip_at + (version == 4 ? 20U : version == 6 ? 40U : 1000U) + tcp::kTcpBytes)
+            bad_job(headers.name("bytes") + " are not Ethernet, IPv4 or IPv6, and TCP");
+        flow.queue = queues[i];
+        flow.start = starts[i];
+        flow.sequence = static_cast<std::uint32_t>(random.bits());
+        job.flows.push_back(flow);
+    }
 }
 
 // The rate of each port's line: a number for all, or a list.
@@ -198,6 +255,7 @@ PythonJob job_from_python(const nb::dict& dict) {
     }
 
     if (table.has("duration_cycles")) job.duration_cycles = table.integer("duration_cycles", 0, kMaxCycles);
+    job.reset_after = table.integer("reset_after_cycles", 0, kMaxCycles, 0);
     if (table.has("max_cycles")) job.max_cycles = table.integer("max_cycles", 0, kMaxCycles);
     job.drain = table.boolean("drain", false);
     job.quiet_cycles = table.integer("quiet_cycles", 1, kMaxCycles, kQuietCycles);
@@ -227,7 +285,11 @@ PythonJob job_from_python(const nb::dict& dict) {
         const auto input = static_cast<unsigned>(source.integer("input", 0, job.measure.device.inputs - 1, 0));
         if (kind == "frames")
             job.sources.push_back({recorded_frames(source, python.keep), input});
-        else
+        else if (kind == "tcp") {
+            tcp_flows(source, input, job.flows.size(), job, python.keep);
+            if (!job.duration_cycles && !job.max_cycles) bad_job(source.name("kind") + ": duration_cycles or max_cycles must end the run");
+            continue;
+        } else
             job.sources.push_back({synthetic(source, kind, job.environment.clock_hz, stop, python.keep), input});
         const auto* made = std::get_if<SyntheticSettings>(&job.sources.back().frames);
         if (made && made->stop_cycle >= Source::kNever && !job.max_cycles)

@@ -84,6 +84,43 @@ DramSettings dram_of_job(Table table) {
 
 namespace {
 
+HbmSwitchSettings crossbar_of_job(Table& table) {
+    HbmSwitchSettings crossbar;
+    const auto number = [&](const char* key, std::int64_t least, std::int64_t most) {
+        return static_cast<std::uint32_t>(table.integer(key, least, most));
+    };
+    crossbar.ticks = static_cast<std::uint64_t>(table.integer("ticks", 1, std::int64_t{1} << 40));
+    crossbar.per_cycles = static_cast<std::uint64_t>(table.integer("per_cycles", 1, std::int64_t{1} << 40));
+    const std::string mapping = table.text("mapping");
+    if (mapping == "own")
+        crossbar.mapping = HbmSwitchSettings::Mapping::Own;
+    else if (mapping == "across")
+        crossbar.mapping = HbmSwitchSettings::Mapping::Across;
+    else if (mapping == "spread")
+        crossbar.mapping = HbmSwitchSettings::Mapping::Spread;
+    else if (mapping == "global")
+        crossbar.mapping = HbmSwitchSettings::Mapping::Global;
+    else
+        bad_job(table.name("mapping") + " is none of own, across, spread and global");
+    crossbar.one_id = table.boolean("one_id", false);
+    crossbar.fragment_beats = number("fragment_beats", 1, 64);
+    crossbar.beat_ticks = number("beat_ticks", 1, 64);
+    crossbar.turn_ticks = number("turn_ticks", 0, 64);
+    crossbar.request = number("request", 0, kMostTicks);
+    crossbar.answer = number("answer", 0, kMostTicks);
+    const auto hops = [&](const char* key, auto& hop) {
+        std::vector<Table> found = table.tables(key);
+        if (found.size() != hop.size()) bad_job(table.name(key) + " has not a number for each boundary");
+        for (std::size_t b = 0; b < hop.size(); ++b) {
+            hop[b] = static_cast<std::uint32_t>(found[b].integer("ticks", 0, kMostTicks));
+            found[b].done();
+        }
+    };
+    hops("hop_request", crossbar.hop_request);
+    hops("hop_answer", crossbar.hop_answer);
+    return crossbar;
+}
+
 std::vector<MemoryFault> faults_of_job(Table& table) {
     std::vector<MemoryFault> faults;
     for (Table& given : table.tables("faults")) {
@@ -114,6 +151,13 @@ MemorySettings memory_of_job(Table& table) {
     if (table.has("faults")) memory.faults = faults_of_job(table);
     if (table.has("dram")) {
         memory.dram = dram_of_job(table.table("dram"));
+        if (table.has("crossbar")) {
+            Table crossbar = table.table("crossbar");
+            memory.crossbar = crossbar_of_job(crossbar);
+            memory.crossbar_first = static_cast<std::uint32_t>(crossbar.integer("first", 0, 31));
+            memory.crossbar_ports = static_cast<std::uint32_t>(crossbar.integer("ports", 1, 32));
+            crossbar.done();
+        }
         return memory;
     }
     memory.read_latency = static_cast<std::uint32_t>(table.integer("read_latency", 1, kMostTicks, memory.read_latency));
@@ -191,7 +235,92 @@ nb::dict dram_trace(nb::dict dram, nb::dict trace, bool with_commands) {
 
 }  // namespace
 
+namespace {
+
+// As dram_trace, with a master at each port of a crossbar; an item is a burst.
+nb::dict crossbar_trace(nb::list drams, nb::dict crossbar, nb::dict trace) {
+    std::vector<DramSettings> channels;
+    for (nb::handle dram : drams) channels.push_back(dram_of_job(Table(nb::cast<nb::dict>(dram), "drams.")));
+    Table settings(crossbar, "crossbar."), given(trace, "trace.");
+    std::vector<nb::object> keep;
+    const auto port = given.array<std::uint8_t>("port", "uint8", keep);
+    const auto write = given.array<std::uint8_t>("write", "uint8", keep);
+    const auto address = given.array<std::uint64_t>("address", "uint64", keep);
+    const auto beats = given.array<std::uint8_t>("beats", "uint8", keep);
+    const auto from = given.array<std::int64_t>("from", "int64", keep);
+    given.done();
+    HbmSwitch hbm(crossbar_of_job(settings), channels);
+    settings.done();
+    const std::size_t items = write.size();
+    if (port.size() != items || address.size() != items || from.size() != items || beats.size() != items)
+        bad_job("trace: port, write, address, beats and from are of one length");
+    struct Master {
+        std::vector<std::size_t> todo[2];
+        std::size_t reads = 0, writes = 0, data = 0, read_back = 0, confirmed = 0;
+        unsigned data_beats = 0, read_beats = 0;
+    };
+    std::vector<Master> masters(channels.size());
+    for (std::size_t i = 0; i < items; ++i) {
+        if (port[i] >= masters.size() || beats[i] == 0 || beats[i] > 64) bad_job("trace: a port or a number of beats is too large");
+        masters[port[i]].todo[write[i] ? 1 : 0].push_back(i);
+    }
+    std::vector<std::int64_t> offered(items, -1), answered(items, -1);
+    std::int64_t now = -1;
+    std::size_t done = 0;
+    while (done < items) {
+        hbm.step_to(++now);
+        for (unsigned p = 0; p < masters.size(); ++p) {
+            Master& m = masters[p];
+            const bool aw_ready = hbm.aw_ready(p), w_ready = hbm.w_ready(p), ar_ready = hbm.ar_ready(p);
+            if (hbm.r_valid(p)) {
+                const std::size_t i = m.todo[0][m.read_back];
+                if (++m.read_beats == beats[i]) {
+                    answered[i] = now;
+                    m.read_beats = 0;
+                    ++m.read_back;
+                    ++done;
+                }
+                hbm.give_r(p);
+            }
+            if (hbm.b_valid(p)) {
+                answered[m.todo[1][m.confirmed++]] = now;
+                ++done;
+                hbm.give_b(p);
+            }
+            if (m.data < m.writes && w_ready) {
+                hbm.take_w(p);
+                if (++m.data_beats == beats[m.todo[1][m.data]]) {
+                    m.data_beats = 0;
+                    ++m.data;
+                }
+            }
+            if (m.writes < m.todo[1].size() && from[m.todo[1][m.writes]] <= now && aw_ready) {
+                const std::size_t i = m.todo[1][m.writes++];
+                offered[i] = now;
+                hbm.take_aw(p, address[i], beats[i]);
+            }
+            if (m.reads < m.todo[0].size() && from[m.todo[0][m.reads]] <= now && ar_ready) {
+                const std::size_t i = m.todo[0][m.reads++];
+                offered[i] = now;
+                hbm.take_ar(p, address[i], beats[i]);
+            }
+        }
+    }
+    nb::dict result;
+    result["cycles"] = now + 1;
+    result["offered"] = offered;
+    result["answered"] = answered;
+    return result;
+}
+
+}  // namespace
+
 void bind_dram(nb::module_& m) {
+    m.def(
+        "crossbar_trace", &crossbar_trace, nb::arg("drams"), nb::arg("crossbar"), nb::arg("trace"),
+        "Bursts from the ports of a crossbar to pseudo channels, `drams`; reads and writes of each port in order. `trace` has port, write "
+        "(0 or 1), address, beats, from (the cycle before which it is not offered). Returns when each was offered, and answered to the "
+        "last beat.");
     m.def("dram_trace", &dram_trace, nb::arg("dram"), nb::arg("trace"), nb::arg("commands") = false,
           "Single beats of 64 bytes to a channel of DRAM, reads and writes each in order: `trace` has write (0 or 1), address, from (the "
           "cycle "

@@ -107,7 +107,7 @@ class PythonSession {
           fates_(frames_, python_.job.environment.seed),
           session_(*python_.job.device, python_.job.environment, measurement_) {
         const Job& job = python_.job;
-        if (!job.sources.empty() || !job.timed_writes.empty() || job.duration_cycles || job.max_cycles || job.drain)
+        if (!job.sources.empty() || !job.timed_writes.empty() || job.duration_cycles || job.max_cycles || job.drain || job.reset_after)
             throw nb::value_error("a session has no sources, timed writes, duration or drain: that is what its caller decides");
         measurement_.watch(job.sample_queues);
         measurement_.listen(&fates_);

@@ -47,8 +47,9 @@ RtlDevice::RtlDevice(const std::string& library, std::unique_ptr<PinFace> face, 
         outputs_.push_back({.link = LinkOutput(environment.egress(o)),
                             .random = Random(environment_.seed, kOutputSequence + o * kNextPort),
                             .data = std::vector<std::uint8_t>(kMaxFrameBytes + 1 + PST_BEAT_BYTES)});
+    auto drams = dram_accesses(environment_.memories);
     for (unsigned m = 0; m < environment_.memories.size(); ++m)
-        memories_.push_back(std::make_unique<MemoryModel>(environment_.memories[m], m, environment_.seed));
+        memories_.push_back(std::make_unique<MemoryModel>(environment_.memories[m], std::move(drams[m]), m, environment_.seed));
     if (environment_.flip_byte >= 0 && !memories_.empty()) memories_[0]->flip_byte(environment_.flip_byte);
     device_ = library_.create();
     if (!device_) throw std::bad_alloc();

@@ -22,7 +22,7 @@ double thread_seconds() {
 constexpr std::int64_t kForever = std::int64_t{1} << 62;
 
 // What comes to one input; frames are numbered in turns over all inputs.
-std::unique_ptr<Merge> make_traffic(const Job& job, unsigned input, std::int64_t end) {
+std::unique_ptr<Merge> make_traffic(const Job& job, unsigned input, std::int64_t end, tcp::Traffic* connections) {
     std::vector<std::unique_ptr<Source>> sources;
     std::vector<bool> recorded;
     for (std::size_t i = 0; i < job.sources.size(); ++i) {
@@ -34,33 +34,41 @@ std::unique_ptr<Merge> make_traffic(const Job& job, unsigned input, std::int64_t
         else
             sources.push_back(synthetic_source(std::get<SyntheticSettings>(source.frames), Random(job.environment.seed, 0x5000 + i)));
     }
-    return std::make_unique<Merge>(std::move(sources), std::move(recorded), end, input, job.device->statement().inputs);
+    const bool live = std::any_of(job.flows.begin(), job.flows.end(), [input](const auto& flow) { return flow.input == input; });
+    return std::make_unique<Merge>(std::move(sources), std::move(recorded), end, input, job.device->statement().inputs,
+                                   live ? connections : nullptr);
 }
 
 // A run: a loop over a session.
 class Runner {
   public:
-    Runner(const Job& job, Measurement& measurement, const Poll& poll)
+    Runner(const Job& job, Measurement& measurement, tcp::Traffic* connections, const Poll& poll)
         : job_(job),
           measurement_(measurement),
+          connections_(connections),
           poll_(poll),
           session_(*job.device, job.environment, measurement),
           end_(job.duration_cycles.value_or(kForever)),
           limit_(job.max_cycles.value_or(kForever)) {
-        for (unsigned input = 0; input < job.device->statement().inputs; ++input) traffic_.push_back(make_traffic(job, input, end_));
+        for (unsigned input = 0; input < job.device->statement().inputs; ++input)
+            traffic_.push_back(make_traffic(job, input, end_, connections));
     }
 
     Outcome run() {
         double cpu_seconds = 0;
+        if (job_.reset_after > 0) run_before();
         if (set_up()) {
             std::vector<FrameSource*> sources;
             for (const auto& traffic : traffic_) sources.push_back(traffic.get());
+            measurement_.listen(connections_);
             session_.start(sources);
             const double begin = thread_seconds();
             play();
             if (job_.drain && !interrupted_) drain();
             cpu_seconds = thread_seconds() - begin;
         }
+        if (connections_) connections_->finish(session_.started() ? session_.now() : 0);
+        measurement_.listen(nullptr);
         Outcome outcome = session_.end(job_.sample_queues, exhausted());
         outcome.interrupted = interrupted_;
         outcome.run_cpu_seconds = cpu_seconds;
@@ -68,6 +76,23 @@ class Runner {
     }
 
   private:
+    // The same traffic but for connections, of which nothing is measured; its device is reset in the middle of it.
+    void run_before() {
+        Measurement unseen(job_.measure);
+        Session before(*job_.device, job_.environment, unseen);
+        before.open();
+        for (const RegisterWrite& write : job_.setup_writes) before.write(write.address, write.value);
+        std::vector<std::unique_ptr<Merge>> traffic;
+        std::vector<FrameSource*> sources;
+        for (unsigned input = 0; input < job_.device->statement().inputs; ++input) {
+            traffic.push_back(make_traffic(job_, input, end_, nullptr));
+            sources.push_back(traffic.back().get());
+        }
+        before.start(sources);
+        before.advance(job_.reset_after);
+        session_.inherit(before);
+    }
+
     bool keep_going(const char* phase) {
         const Totals& t = measurement_.live();
         const std::uint64_t dropped = t.in.packets - t.out.packets - t.queued.packets;
@@ -143,6 +168,7 @@ class Runner {
 
     const Job& job_;
     Measurement& measurement_;
+    tcp::Traffic* connections_;
     const Poll& poll_;
     Session session_;
     std::int64_t end_, limit_;
@@ -153,10 +179,15 @@ class Runner {
 
 }  // namespace
 
-Outcome run(const Job& job, Measurement& measurement, const Poll& poll) {
+std::unique_ptr<tcp::Traffic> connections_of(const Job& job) {
+    if (job.flows.empty()) return nullptr;
+    return std::make_unique<tcp::Traffic>(job.flows, job.measure.interval_cycles, job.duration_cycles.value_or(kForever));
+}
+
+Outcome run(const Job& job, Measurement& measurement, tcp::Traffic* connections, const Poll& poll) {
     const auto begin = std::chrono::steady_clock::now();
     measurement.watch(job.sample_queues);
-    Outcome outcome = Runner(job, measurement, poll).run();
+    Outcome outcome = Runner(job, measurement, connections, poll).run();
     outcome.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return outcome;
 }

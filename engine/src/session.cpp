@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "penstock/engine/rtl_device.hpp"
+
 namespace penstock::engine {
 
 Session::Session(const DeviceKind& kind, const Environment& environment, Measurement& measurement)
@@ -13,6 +15,12 @@ Session::Session(const DeviceKind& kind, const Environment& environment, Measure
 Device& Session::registers() const {
     if (!kind_.statement().registers) throw std::invalid_argument("the device has no registers");
     return *device_;
+}
+
+void Session::inherit(Session& other) {
+    auto* mine = dynamic_cast<RtlDevice*>(device_.get());
+    auto* theirs = dynamic_cast<RtlDevice*>(other.device_.get());
+    if (mine && theirs) mine->inherit(*theirs);
 }
 
 void Session::open() {

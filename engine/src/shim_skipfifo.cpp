@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Bench of a verilated skipfifo_loop (class Vpst_device), compiled with it and with the engine's memories: frames go through the deadline
-// port and its memories as fast as they can, with a stated backlog inside; every frame is judged at the output.
+// Bench of a verilated skipfifo_loop or skipfifo_wide_loop (class Vpst_device; PST_COLUMNS is 1, or the segments of a word), compiled with
+// it and with the engine's memories: frames go through the deadline port and its memories as fast as they can, with a stated backlog
+// inside; every frame is judged at the output.
 //
 // The whole loop is in the library, so a call is a run: src/penstock/benches/bench_skipfifo.py gives the job and reads the result.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -40,7 +43,11 @@ namespace {
 
 using namespace penstock::shim;
 
-constexpr uint64_t kPatience = 200'000;  // cycles without a frame after which there will be none
+constexpr uint64_t kPatience = 200'000;   // cycles without a frame after which there will be none
+constexpr unsigned kLanes = PST_COLUMNS;  // segments of a word
+// Streams at the output whose order is judged: one, or each column's where they are ports by themselves.
+constexpr unsigned kStreams = PST_ORDERED ? 1 : PST_COLUMNS;
+constexpr unsigned kClassWidth = PST_CLASSES <= 2 ? 1 : std::bit_width(unsigned{PST_CLASSES - 1});
 
 struct Frame {
     uint64_t id = 0;
@@ -62,7 +69,7 @@ struct Frame {
 class Bench {
   public:
     Bench(const pst_skipfifo_job& j, pst_skipfifo_result& r)
-        : job(j), result(r), random(j.seed), memories(j.memories, j.seed), waiting(PST_CLASSES) {
+        : job(j), result(r), random(j.seed), memories(j.memories, j.seed), waiting(kStreams * PST_CLASSES), dealt(PST_CLASSES) {
         for (uint32_t i = 0; i < job.sizes; ++i) weights += job.weight[i];
     }
 
@@ -135,71 +142,114 @@ class Bench {
 
     void drive() {
         Vpst_device& t = top();
-        if (!offered.id && under_way < job.backlog + job.slack) {
-            offered = {++last_id, draw_length(), random.below(PST_CLASSES)};
-            ++under_way;
-            beat_in = 0;
-            fresh = true;
-        }
-        t.s_valid_i = offered.id != 0;
-        if (fresh && offered.id) {
-            uint32_t words[16];
-            offered.fill(beat_in, words);
-            write_beat(t.s_data_i, 0, words);
-            t.s_class_i = offered.klass;
-            t.s_last_i = beat_in + 1 == offered.beats();
-            t.s_bytes_last_i = offered.last_bytes();
-            fresh = false;
-        }
+        if (!offered) make_word();
+        t.s_valid_i = offered;
+        if (fresh) write_word();
+        fresh = false;
         // A frame that has begun is taken whole.
-        t.m_ready_i = beat_out != 0 || in_store >= job.backlog;
+        t.m_ready_i = in_store >= job.backlog || std::any_of(out.begin(), out.end(), [](const Out& o) { return o.beat != 0; });
         memories.drive(t, now);
     }
 
     void sample() {
         Vpst_device& t = top();
         if (t.ev_lost_o) wrong("a frame was dropped");
-        if (offered.id) {
+        if (offered) {
             if (t.s_ready_o)
-                take_beat();
+                take_word();
             else
                 ++result.input_waits;
         }
         if (t.m_ready_i) {
             if (t.m_valid_o)
-                send();
+                for (unsigned lane = 0; lane < kLanes; ++lane) {
+                    if (used_out(lane)) send(lane, out[kStreams == 1 ? 0 : lane], kStreams == 1 ? 0 : lane);
+                }
             else
                 ++result.output_waits;
         }
         memories.sample(t, now);
     }
 
-    void take_beat() {
-        fresh = true;
-        if (++beat_in < offered.beats()) return;
-        ++result.frames_in;
-        result.bytes_in += offered.length;
-        waiting[offered.klass].push_back(offered);
-        ++in_store;
-        offered.id = 0;
+    // ---- Words in ----
+
+    void make_word() {
+        for (Segment& segment : word) {
+            if (!begun.id && under_way < job.backlog + job.slack) {
+                begun = {++last_id, draw_length(), random.below(PST_CLASSES)};
+                ++under_way;
+                beat_in = 0;
+            }
+            segment = {begun, beat_in};
+            if (!begun.id) continue;
+            offered = fresh = true;
+            if (++beat_in == begun.beats()) begun.id = 0;
+        }
     }
 
-    void send() {
+    void write_word() {
         Vpst_device& t = top();
-        auto& queue = waiting[t.m_class_o];
-        if (queue.empty()) wrong("a frame is sent that never came, of class " + std::to_string(t.m_class_o));
+        for (unsigned lane = 0; lane < kLanes; ++lane) {
+            const auto& [frame, beat] = word[lane];
+#if PST_COLUMNS > 1
+            set_element<1>(t.s_used_i, lane, frame.id != 0);
+#endif
+            if (!frame.id) continue;
+            uint32_t words[16];
+            frame.fill(beat, words);
+            write_beat(t.s_data_i, lane, words);
+            set_word<kClassWidth>(t.s_class_i, lane, frame.klass);
+            set_element<1>(t.s_last_i, lane, beat + 1 == frame.beats());
+            set_word<7>(t.s_bytes_last_i, lane, frame.last_bytes());
+        }
+    }
+
+    void take_word() {
+        offered = false;
+        for (const auto& [frame, beat] : word) {
+            if (!frame.id || beat + 1 < frame.beats()) continue;
+            ++result.frames_in;
+            result.bytes_in += frame.length;
+            const unsigned column = kStreams == 1 ? 0 : (frame.klass + dealt[frame.klass]++ / PST_RUN_FRAMES) % kStreams;
+            waiting[column * PST_CLASSES + frame.klass].push_back(frame);
+            ++in_store;
+        }
+    }
+
+    // ---- Words out ----
+
+    bool used_out(unsigned lane) {
+#if PST_COLUMNS > 1
+        return element<1>(top().m_used_o, lane);
+#else
+        return lane == 0;
+#endif
+    }
+
+    struct Out {
+        uint32_t beat = 0, klass = 0;
+    };
+
+    void send(unsigned lane, Out& at, unsigned stream) {
+        Vpst_device& t = top();
+        if (at.beat == 0) at.klass = static_cast<uint32_t>(element<kClassWidth>(t.m_class_o, lane));
+        auto& queue = waiting[stream * PST_CLASSES + at.klass];
+        if (queue.empty()) wrong("a frame is sent that never came, of class " + std::to_string(at.klass));
         const Frame& frame = queue.front();
-        const bool last = beat_out + 1 == frame.beats();
-        if (static_cast<bool>(t.m_last_o) != last || (last && t.m_bytes_last_o != frame.last_bytes()))
+#if PST_COLUMNS > 1
+        if (element<1>(t.m_first_o, lane) != (at.beat == 0)) wrong(name(frame) + " begins elsewhere");
+#endif
+        const bool last = at.beat + 1 == frame.beats();
+        if (static_cast<bool>(element<1>(t.m_last_o, lane)) != last || (last && element<7>(t.m_bytes_last_o, lane) != frame.last_bytes()))
             wrong(name(frame) + " has another length at the output");
         uint32_t expected[16], found[16];
-        frame.fill(beat_out, expected);
-        read_beat(t.m_data_o, 0, found);
+        frame.fill(at.beat, expected);
+        read_beat(t.m_data_o, lane, found);
         if (std::memcmp(expected, found, last ? frame.last_bytes() : PST_BEAT_BYTES) != 0)
-            wrong(name(frame) + " has other bytes at the output, in beat " + std::to_string(beat_out));
-        ++beat_out;
+            wrong(name(frame) + " has other bytes at the output, in beat " + std::to_string(at.beat));
+        ++at.beat;
         if (!last) return;
-        beat_out = 0;
+        at.beat = 0;
         ++result.frames;
         result.bytes += frame.length;
         queue.pop_front();
@@ -222,10 +272,17 @@ class Bench {
     BenchMemories<PST_ADDR_WIDTH> memories;
     uint32_t weights = 0;
     uint64_t now = 0, last_id = 0, under_way = 0, in_store = 0;
-    Frame offered;       // at the input; id 0: none
-    bool fresh = false;  // its next beat is not at the pins yet
-    uint32_t beat_in = 0, beat_out = 0;
-    std::vector<std::deque<Frame>> waiting;  // by class, those whose last beat was taken
+    struct Segment {
+        Frame frame;  // id 0: not used
+        uint32_t beat = 0;
+    };
+    std::array<Segment, kLanes> word;     // at the input
+    bool offered = false, fresh = false;  // there is one; it is not at the pins yet
+    Frame begun;                          // goes on in the next word; id 0: none
+    uint32_t beat_in = 0;                 // its next beat
+    std::array<Out, kStreams> out;
+    std::vector<std::deque<Frame>> waiting;  // by stream and class, those whose last beat was taken
+    std::vector<uint64_t> dealt;             // by class, to columns that are ports by themselves
 };
 
 }  // namespace

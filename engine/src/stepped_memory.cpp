@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 #include "penstock/engine/stepped_memory.hpp"
 
+#include <utility>
+
 namespace penstock::engine {
 
-SteppedPort::SteppedPort(const MemorySettings& settings, unsigned index, std::uint64_t seed)
-    : settings_(settings), random_(seed, 0x4D45'4D00 + index), dram_(nullptr) {
-    if (settings.dram) {
-        channel_.emplace_back(*settings.dram);
-        dram_ = &channel_.front();
-    }
-}
+SteppedPort::SteppedPort(const MemorySettings& settings, std::unique_ptr<DramAccess> dram, unsigned index, std::uint64_t seed)
+    : settings_(settings), random_(seed, 0x4D45'4D00 + index), dram_(std::move(dram)) {}
 
 void SteppedPort::step(std::int64_t cycle, std::int64_t now) {
     if (!settings_.faults.empty()) fault_ = faults_at(settings_.faults, now);
@@ -66,7 +63,8 @@ SteppedMemory::SteppedMemory(const std::vector<MemorySettings>& settings, const 
       read_addresses_(settings.size()),
       port_read_(settings.size()) {
     ports_.reserve(settings.size());
-    for (unsigned m = 0; m < settings.size(); ++m) ports_.emplace_back(settings[m], m, seed);
+    auto drams = dram_accesses(settings);
+    for (unsigned m = 0; m < settings.size(); ++m) ports_.emplace_back(settings[m], std::move(drams[m]), m, seed);
 }
 
 // In the RTL everything happens at once: first what the guard sees, then what follows from it.

@@ -234,15 +234,17 @@ void TimeHeap::sift_down(std::size_t at) {
     entries_[at] = moved;
 }
 
-Merge::Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> recorded, std::int64_t end, std::uint64_t first,
-             std::uint64_t step)
+Merge::Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> recorded, std::int64_t end, unsigned input, unsigned inputs,
+             LiveSource* live)
     : sources_(std::move(sources)),
       recorded_(std::move(recorded)),
       heap_(first_arrivals(sources_)),
       last_(end),
       end_(std::min(static_cast<double>(end), Source::kNever)),
-      number_(first),
-      step_(step) {}
+      input_(input),
+      live_(live),
+      number_(input),
+      step_(inputs) {}
 
 // As many whole epochs as have passed, so nothing is rounded.
 void Merge::move_epoch() {
@@ -253,19 +255,43 @@ void Merge::move_epoch() {
     end_ -= passed;
 }
 
-Answer Merge::next(Frame& frame, Ticks link_free, std::int64_t, std::int64_t&) {
-    const bool late = link_free >= ticks(last_);
-    while (!exhausted_ && !heap_.empty()) {
+bool Merge::more(bool late) {
+    while (!heap_.empty()) {
         if (heap_.top().time >= kEpoch && heap_.top().time < std::min(end_, Source::kNever)) move_epoch();
         const TimeHeap::Entry first = heap_.top();
-        if (first.time >= end_) break;
-        if (late && !recorded_[first.index]) {
-            heap_.move_top(Source::kNever);
-            continue;
+        if (first.time >= end_) return false;
+        if (!late || recorded_[first.index]) return true;
+        heap_.move_top(Source::kNever);
+    }
+    return false;
+}
+
+Answer Merge::next(Frame& frame, Ticks link_free, std::int64_t now, std::int64_t& again) {
+    if (exhausted_) return Answer::End;
+    const bool late = link_free >= ticks(last_);
+    const bool open = more(late);
+    const Ticks arrival = open ? ticks(epoch_) + static_cast<Ticks>(heap_.top().time * static_cast<double>(ticks(1))) : 0;
+    if (live_ && !late && now < last_ && !live_->over()) {
+        const LiveSource::Ready ready = live_->next(input_, now);
+        if (ready.frame && (!open || ticks(ready.cycle) <= arrival)) {
+            frame = Frame{};
+            frame.arrival = ticks(ready.cycle);
+            frame.number = std::exchange(number_, number_ + step_);
+            live_->take(input_, frame);
+            return Answer::Frame;
         }
+        // A frame of another source that is still to come may be overtaken.
+        if (!open || arrival >= ticks(now + 1)) {
+            again = std::min(ready.cycle, last_);
+            if (open) again = std::min(again, static_cast<std::int64_t>(arrival >> kTickBits));
+            return Answer::NotYet;
+        }
+    }
+    if (open) {
+        const TimeHeap::Entry first = heap_.top();
         Source& source = *sources_[first.index];
         frame = Frame{};
-        frame.arrival = ticks(epoch_) + static_cast<Ticks>(first.time * static_cast<double>(ticks(1)));
+        frame.arrival = arrival;
         frame.number = std::exchange(number_, number_ + step_);
         source.take(frame);
         frame.address = frame.queue;

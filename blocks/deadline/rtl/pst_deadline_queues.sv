@@ -190,7 +190,7 @@ module pst_deadline_queues
   index_t frame_at_q;
   entry_t frame;
 
-  assign take_ready_o = 32'(waiting_i) + 32'(frame_valid_q && !frame_drop_q) < Decided && !hold_i;
+  assign take_ready_o = 32'(waiting_i) + 32'(frame_valid_q && !frame_drop_q) < Decided && !(Columns > 1 && hold_i);
 
   always_ff @(posedge clk_i) begin
     if (init_i || take_valid_i) taken_mem[init_i ? init_class_i : take_class_i] <= init_i ? '0 : take_at + 1'b1;
@@ -261,26 +261,30 @@ module pst_deadline_queues
 
   // ---- Column of a wide port ----
   if (Columns > 1) begin : g_column
-    logic [11:0] gap_mem[Classes*Lines];    // frames that were lost before this one, and whether any were
+    logic [10:0] gap_mem[Classes*Lines];    // frames that were lost before this one,
+    logic gapped_mem[Classes*Lines];        // if any were
     logic [Classes-1:0] counted_q;          // those before the class's first frame are owed already
     logic [Classes-1:0] owed, stop;
-    logic [11:0] gap, next_gap, token_gap;
-    logic gap_goes, skipped;
+    slot_t front;
+    logic next_gapped, token_gapped, gap_goes, skipped;
 
     always_ff @(posedge clk_i) begin
-      if (put) gap_mem[slot(s_class_i, index_t'(put_at))] <= some_lost ? {1'b1, lost.frames[10:0]} : '0;
+      if (put) begin
+        gap_mem[slot(s_class_i, index_t'(put_at))]    <= lost.frames[10:0];
+        gapped_mem[slot(s_class_i, index_t'(put_at))] <= some_lost;
+      end
     end
 
-    assign gap         = gap_mem[slot(found_class_q, index_t'(taken_mem[found_class_q]))];
-    assign next_gap    = gap_mem[slot(take_class_i, index_t'(take_at + 1'b1))];
-    assign token_gap   = gap_mem[slot(s_token_class_i, index_t'(taken_mem[s_token_class_i]))];
-    assign skipped     = ev_passed_valid_o && !ev_passed_lost_o;
-    assign found_gap   = gap[11] && !counted_q[found_class_q];
-    assign found_waits = found_gap && skipped;
-    assign gap_goes    = found_valid_q && found_go && found_gap;
-    assign next_stop   = stop[take_class_i] || next_gap[11];
-    assign token_go    = s_token_valid_i && filled_q[s_token_class_i] && !owed[s_token_class_i] && head_room && !found_valid_q
-                      && (!token_gap[11] || counted_q[s_token_class_i]);
+    assign front        = slot(found_class_q, index_t'(taken_mem[found_class_q]));
+    assign next_gapped  = gapped_mem[slot(take_class_i, index_t'(take_at + 1'b1))];
+    assign token_gapped = gapped_mem[slot(s_token_class_i, index_t'(taken_mem[s_token_class_i]))];
+    assign skipped      = ev_passed_valid_o && !ev_passed_lost_o;
+    assign found_gap    = gapped_mem[front] && !counted_q[found_class_q];
+    assign found_waits  = found_gap && skipped;
+    assign gap_goes     = found_valid_q && found_go && found_gap;
+    assign next_stop    = stop[take_class_i] || next_gapped;
+    assign token_go     = s_token_valid_i && filled_q[s_token_class_i] && !owed[s_token_class_i] && head_room && !found_valid_q
+                       && (!token_gapped || counted_q[s_token_class_i]);
 
     always_ff @(posedge clk_i) begin
       if (take_valid_i) counted_q[take_class_i] <= 1'b0;
@@ -296,7 +300,7 @@ module pst_deadline_queues
         .shown_i(shown_q), .may_o(may), .owed_o(owed), .stop_o(stop),
         .take_valid_i, .take_class_i,
         .gone_valid_i(skipped || gap_goes), .gone_class_i(skipped ? ev_passed_class_o : found_class_q),
-        .gone_frames_i(skipped ? ev_passed_frames_o : 32'(gap[10:0]))
+        .gone_frames_i(skipped ? ev_passed_frames_o : 32'(gap_mem[front]))
     );
   end else begin : g_alone
     logic unused_column;
@@ -307,7 +311,7 @@ module pst_deadline_queues
     assign token_go        = 1'b0;
     assign m_token_valid_o = 1'b0;
     assign m_token_class_o = '0;
-    assign unused_column   = ^{column_i, s_token_valid_i};
+    assign unused_column   = ^{column_i, s_token_valid_i, s_token_class_i, hold_i};
   end
 
   assign m_head_valid_o    = head_valid_q;

@@ -136,7 +136,8 @@ module pst_edfr_deal
   assign take       = class_valid[0] && word_ready;
 
   // ---- Where frames begin and whether they may go on ----
-  logic record_valid, open_valid, open_good, deal_valid, deal_ready, dealt_valid, dealt_ready, deal_open_valid, deal_open_ready, unused_open;
+  logic record_valid, open_valid, open_good, deal_valid, deal_ready, dealt_valid, dealt_ready, deal_open_valid, deal_open_ready;
+  logic unused_open;
   logic [15:0] open_bytes;
   record_t record, deal;
   logic [16:0] deal_open;

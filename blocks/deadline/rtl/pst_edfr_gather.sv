@@ -82,8 +82,8 @@ module pst_edfr_gather
     logic [DataWidth-1:0] data;
   } segment_t;
 
-  function automatic logic [6:0] last_bytes(logic [15:0] bytes);
-    return bytes[5:0] == '0 ? 7'd64 : 7'(bytes[5:0]);
+  function automatic logic [6:0] last_bytes(logic [5:0] bytes);
+    return bytes == '0 ? 7'd64 : 7'(bytes);
   endfunction
 
   function automatic position_t first_of(position_t a, position_t b);
@@ -112,7 +112,7 @@ module pst_edfr_gather
   // ---- Each column: the frame that comes, and where its next beat goes ----
   logic [Columns-1:0] frame_valid, frame_done, wants, granted, frame_room, first_q, last;
   position_t [Columns-1:0] frame_position, at_q, at;
-  logic [Columns-1:0][10:0] frame_segments, left_q, left;
+  logic [Columns-1:0][10:0] frame_segments, left_q, left, behind;
   segment_t [Columns-1:0] word, word_q;
 
   for (genvar i = 0; i < Columns; i++) begin : g_column
@@ -125,15 +125,16 @@ module pst_edfr_gather
     );
 
     always_comb begin
-      at[i]    = first_q[i] ? frame_position[i] : at_q[i];
-      left[i]  = first_q[i] ? frame_segments[i] : left_q[i];
-      wants[i] = s_valid_i[i] && frame_valid[i];
-      last[i]  = left[i] == 11'd1;
+      at[i]     = first_q[i] ? frame_position[i] : at_q[i];
+      left[i]   = first_q[i] ? frame_segments[i] : left_q[i];
+      wants[i]  = s_valid_i[i] && frame_valid[i];
+      behind[i] = left[i] - 11'd1;
+      last[i]   = behind[i] == '0;
 
       word[i].used     = !s_void_i[i];
       word[i].first    = first_q[i];
       word[i].last     = last[i];
-      word[i].bytes    = 16'(s_bytes_last_i[i]) + (first_q[i] ? 16'((left[i] - 11'd1) & 11'h3ff) << 6 : 16'd0);
+      word[i].bytes    = 16'(s_bytes_last_i[i]) + (first_q[i] ? 16'(behind[i]) << 6 : 16'd0);
       word[i].class_id = s_class_i[i];
       word[i].deadline = s_deadline_i[i];
       word[i].user     = s_user_i[i];
@@ -147,7 +148,7 @@ module pst_edfr_gather
       if (granted[i]) begin
         first_q[i] <= last[i];
         at_q[i]    <= at[i] + 1'b1;
-        left_q[i]  <= left[i] - 1'b1;
+        left_q[i]  <= behind[i];
       end
       word_q[i] <= word[i];
       if (rst_i) first_q[i] <= 1'b1;
@@ -216,7 +217,8 @@ module pst_edfr_gather
 
   // ---- The least position that is still to come, of all columns; what is before it has come ----
   position_t [Columns-1:0] least_q[Settle];
-  position_t here, ahead;
+  position_t here;
+  row_t ahead;   // rows that all positions before `here` fill
 
   always_ff @(posedge clk_i) begin
     // A column with nothing to come has given positions from `next` on only.
@@ -242,8 +244,8 @@ module pst_edfr_gather
   segment_t [Columns-1:0] row_in, row;
 
   assign here  = least_q[Settle-1][0];
-  assign ahead = here - {out_row_q, LaneWidth'(0)};
-  assign go    = ahead[PositionWidth-1:LaneWidth] != '0 && words_q != '0;
+  assign ahead = here[PositionWidth-1:LaneWidth] - out_row_q;
+  assign go    = ahead != '0 && words_q != '0;
   assign pad   = here == next && next[PositionWidth-1:LaneWidth] == out_row_q && next[LaneWidth-1:0] != '0 && words_q != '0 && !padded_q;
 
   always_comb begin
@@ -279,20 +281,33 @@ module pst_edfr_gather
   );
 
   // ---- The last check: what goes into the output register now is offered in the next cycle ----
-  logic [Columns-1:0] late, skip;
+  time_t soon_q;                              // that cycle's number
+  logic [Columns-1:0] late;
+  logic [LaneWidth:0][Columns-1:0] knows, over;   // by level of the tree: a frame begins here or shortly before; it is over
+  logic [Columns-1:0] skip;
   logic skip_q, m_valid_q;
 
+  // Each segment is as the last first one before it in its row, else as the row before ended.
   always_comb begin
+    knows = '0;
+    over  = '0;
     for (int unsigned s = 0; s < Columns; s++) begin
-      late[s] = row[s].used && row[s].first && later(now_i + 1'b1, row[s].deadline);
-      skip[s] = row[s].used && row[s].first ? late[s] : s == 0 ? skip_q : skip[s == 0 ? 0 : s - 1];
+      knows[0][s] = row[s].used && row[s].first;
+      late[s]     = row[s].used && row[s].first && later(soon_q, row[s].deadline);
     end
+    over[0] = late;
+    for (int unsigned k = 0; k < LaneWidth; k++) begin
+      knows[k+1] = knows[k] | (knows[k] << (1 << k));
+      over[k+1]  = over[k] | (~knows[k] & (over[k] << (1 << k)));
+    end
+    skip = over[LaneWidth] | (~knows[LaneWidth] & {Columns{skip_q}});
   end
 
   assign out_ready = !m_valid_q || m_ready_i;
   assign m_valid_o = m_valid_q;
 
   always_ff @(posedge clk_i) begin
+    soon_q <= now_i + 32'd2;
     if (out_ready) begin
       m_valid_q <= 1'b0;
       for (int unsigned s = 0; s < Columns; s++) begin
@@ -301,7 +316,7 @@ module pst_edfr_gather
         m_data_o[s]       <= row[s].data;
         m_first_o[s]      <= row[s].first;
         m_last_o[s]       <= row[s].last;
-        m_bytes_last_o[s] <= last_bytes(row[s].bytes);
+        m_bytes_last_o[s] <= last_bytes(row[s].bytes[5:0]);
         m_class_o[s]      <= row[s].class_id;
         m_deadline_o[s]   <= row[s].deadline;
         m_user_o[s]       <= row[s].user;

@@ -34,8 +34,8 @@ module pst_edfr_positions #(
     output logic                                  padded_o      // it is done: next_o begins a row in the next cycle
 );
 
-  // Takes whose segments next_q does not have yet when hold_o stops further ones: those of 4 cycles and of the registers between.
-  localparam int unsigned Margin = (4 + HoldLatency) * Columns * MaxSegments + 2 * Columns;
+  // Takes whose segments next_q does not have yet when hold_o says that there is room for more: those of 5 cycles and of the registers between.
+  localparam int unsigned Margin = (5 + HoldLatency) * Columns * MaxSegments + 2 * Columns;
   localparam int unsigned Window = Rows * Columns;
   localparam int unsigned SumWidth = 11 + LaneWidth;
 

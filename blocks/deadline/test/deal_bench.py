@@ -51,7 +51,7 @@ class Bench:
         self.run, self.from_user = testkit.parameter("RunFrames", 16), bool(testkit.parameter("ClassFromUser", 0))
         self.shortest, self.longest = testkit.parameter("MinFrameBytes", 60), testkit.parameter("MaxFrameBytes", 9600)
         self.class_width = (self.classes - 1).bit_length()
-        self.table = {dscp: 0 for dscp in range(65)}
+        self.table = dict.fromkeys(range(65), 0)
         self.cycle_number, self.next_number = 0, 1
         self.source = self.sink = 1.0
         self.holes = 0.0

@@ -121,6 +121,12 @@ class Bench:
         self.beats_out: list[int] = []  # cycles
         self.sent_at: list[int] = []
         self.last_drop: tuple[int, int] | None = None
+        # the rest of the ring: tokens that are elsewhere, and when they come; how often each has gone
+        self.columns, self.run_frames = value("Columns", 1), value("RunFrames", 16)
+        self.knobs.update(hold=0.0, ring=(1, 30))
+        self.tokens = [[rng.randint(1, 100), cls] for cls in each if self.columns > 1 and cls % self.columns]
+        self.visits = [0] * self.classes
+        self.void = False
 
     # ---- tail ----
 
@@ -181,6 +187,7 @@ class Bench:
             "s_push_number", "s_push_bad", "m_push_ready", "m_pop_ready", "s_popped_valid", "s_popped_number", "s_popped_bad",
             "m_free_ready", "m_splice_ready", "m_axi_arready", "m_axi_rvalid", "m_axi_rdata", "m_axi_rresp", "m_axi_rlast",
             "s_skip_valid", "s_skip_class", "s_skip", "m_head_ready", "take_valid", "take_class", "take_drop", "m_ready",
+            "column", "s_token_valid", "s_token_class", "hold",
         ):  # fmt: skip
             getattr(self.dut, f"{name}_i").value = 0
 
@@ -305,6 +312,31 @@ class Bench:
                 word = word << width | stamp[name] % 2**width
             dut.s_skip_i.value = word
 
+    def _drive_ring(self) -> None:
+        dut, rng = self.dut, self.rng
+        due = [token for token in self.tokens if token[0] <= self.cycles]
+        dut.s_token_valid_i.value = int(bool(due))
+        dut.s_token_class_i.value = rng.randrange(self.classes)
+        if due:
+            token = rng.choice(due)
+            self.tokens.remove(token)
+            dut.s_token_class_i.value = token[1]
+        self.hold = self.columns > 1 and rng.random() < self.knobs["hold"]
+        dut.hold_i.value = int(self.hold or self.columns == 1)  # nothing listens to it where there is one column
+
+    def _read_ring(self) -> None:
+        if int(self.dut.m_token_valid_o.value):
+            cls = int(self.dut.m_token_class_o.value)
+            assert self.columns > 1 and cls not in {token[1] for token in self.tokens}, f"a second token of class {cls}"
+            self.visits[cls] += 1
+            self.tokens.append([self.cycles + self.rng.randint(*self.knobs["ring"]), cls])
+
+    def _check_run(self, frame: Frame) -> None:
+        """A frame that is taken to be sent is of the run for which the class's token is here; what is over may count for another."""
+        visit = self.visits[frame.cls]
+        assert frame.index // self.run_frames == visit, f"class {frame.cls}: frame {frame.index} is taken when {visit} runs were over"
+        assert frame.cls not in {token[1] for token in self.tokens}, f"class {frame.cls}: its token is elsewhere"
+
     def _drive_encoder(self) -> int | None:
         """Return the class that is taken."""
         dut = self.dut
@@ -314,7 +346,7 @@ class Bench:
             return None
         cls = min(self.heads, key=lambda c: (self.heads[c], self.order[c]))
         drop = self._over(self.heads[cls])
-        if not drop and not int(dut.take_ready_o.value):
+        if not drop and (self.hold or not int(dut.take_ready_o.value)):
             return None
         dut.take_valid_i.value, dut.take_class_i.value, dut.take_drop_i.value = 1, cls, int(drop)
         return cls
@@ -334,6 +366,8 @@ class Bench:
             self.sum["expired"] += 1
             self.drops.append(frame)
         else:
+            if self.columns > 1:
+                self._check_run(frame)
             self.decided.append(frame)
         del self.heads[cls]
         if int(dut.next_valid_o.value):
@@ -368,7 +402,8 @@ class Bench:
             frame = self.decided.popleft()
             assert int(dut.ev_late_class_o.value) == frame.cls and int(dut.ev_late_bytes_o.value) == len(frame.data)
             assert self.now >= frame.deadline, "a frame is late before its deadline"
-            assert not self.out and not self.offered
+            assert not self.out and not self.offered and not self.void
+            assert self.columns == 1 or (int(dut.m_valid_o.value) and int(dut.m_void_o.value))
             self.sum["late"] += 1
         if int(dut.ev_passed_valid_o.value):
             cls = int(dut.ev_passed_class_o.value)
@@ -380,8 +415,14 @@ class Bench:
     def _read_out(self) -> None:
         dut = self.dut
         if not int(dut.m_valid_o.value):
-            assert not self.offered, "an offer is taken back"
+            assert not self.offered and not self.void, "an offer is taken back"
             return
+        if self.columns > 1 and int(dut.m_void_o.value):
+            # The frame was reported in the word's first cycle.
+            assert int(dut.m_last_o.value) and not self.offered and (self.void or int(dut.ev_late_valid_o.value))
+            self.void = not self.ready["m_"]
+            return
+        assert not int(dut.m_void_o.value)
         frame = self.decided[0]
         if not self.out and not self.offered:
             assert not self._over(frame.deadline), f"class {frame.cls}: frame {frame.index} starts {self.now - frame.deadline} cycles late"
@@ -458,8 +499,10 @@ class Bench:
         self._drive_mover()
         self._drive_memory()
         self._drive_skips()
+        self._drive_ring()
         taken = self._drive_encoder()
         await ReadOnly()
+        self._read_ring()
         if taken is not None:
             self._take(taken)
         if self.head_ready and int(dut.m_head_valid_o.value):

@@ -111,7 +111,8 @@ class Bench:
                     continue
             chunk = frame.data[SEGMENT * self.beat[i] :][:SEGMENT]
             valid[i], void[i] = 1, int(frame.void)
-            data[i] = self.rng.getrandbits(512) if frame.void else int.from_bytes(chunk + self.rng.randbytes(SEGMENT - len(chunk)), "little")
+            noise = self.rng.randbytes(SEGMENT)
+            data[i] = int.from_bytes(noise if frame.void else (chunk + noise)[:SEGMENT], "little")
             if self.held_data[i] is not None:
                 data[i] = self.held_data[i]
             self.held_data[i] = data[i]
@@ -209,9 +210,9 @@ class Bench:
                     self._gone_late()
                     self._pass_voids()
                 frame = self.open = self.order[0]
-                assert (frame.cls, frame.deadline & MASK32, frame.user) == (fields["class"] >> width * s & (1 << width) - 1, deadline, user), (
-                    "another frame comes out than is next by decisions"
-                )
+                cls = fields["class"] >> width * s & (1 << width) - 1
+                known = (frame.cls, frame.deadline & MASK32, frame.user)
+                assert known == (cls, deadline, user), "another frame comes out than is next by decisions"
                 assert self.now <= frame.deadline, f"a frame begins {self.now - frame.deadline} cycles after its deadline"
                 self.got = b""
             assert self.open is not None, "a segment of no frame"

@@ -6,7 +6,7 @@
 // A pair that takes no read data, or has none to write, holds up no other pair, provided that the beats of a burst are offered in one go.
 // Nothing can wait in a circle: README.md, "Several pairs".
 //
-// Latency:    of pst_memory_fabric, and 1 cycle more for addresses, write data and read data.
+// Latency:    of pst_memory_fabric, and 1 cycle more for addresses, write data and read data; of one pair alone no more.
 // Throughput: one burst and one beat per cycle and direction for each pair, and for each memory.
 // Reset:      what is under way is forgotten; the memories have to be reset with it.
 module pst_shared_fabric #(
@@ -16,7 +16,7 @@ module pst_shared_fabric #(
     parameter int unsigned               AddrWidth      = 32,                       // bits of a byte address of the whole range
     parameter int unsigned               MaxOutstanding = 32,   // bursts under way per direction, of each pair and at each memory; >= 2
     parameter int unsigned               WriteFifoBeats = 32,   // write data waiting, of each pair for each memory; >= 2
-    parameter int unsigned               ReadFifoBeats  = 64,   // read data under way or waiting, of each pair at each memory; >= 64
+    parameter int unsigned               ReadFifoBeats  = 64,   // the same of read data under way; >= 64, of a single pair >= 2
     localparam int unsigned DataWidth = pst_memory_pkg::DataWidth,
     localparam int unsigned StrbWidth = pst_memory_pkg::DataBytes
 ) (
@@ -172,7 +172,7 @@ module pst_shared_fabric #(
         .AddrWidth(AddrWidth),
         .MaxOutstanding(MaxOutstanding),
         .FifoBeats(ReadFifoBeats),
-        .Reserve(1'b1)
+        .Reserve(Pairs > 1)
     ) u_read (
         .clk_i,
         .rst_i,
@@ -197,68 +197,93 @@ module pst_shared_fabric #(
     );
   end
 
+  // A pair that is alone shares with none.
   for (genvar m = 0; m < int'(Memories); m++) begin : g_memory
-    pst_share_write #(
-        .Ports(Pairs),
-        .AddrWidth(AddrWidth),
-        .DataWidth(DataWidth),
-        .MaxOutstanding(MaxOutstanding)
-    ) u_write (
-        .clk_i,
-        .rst_i,
-        .s_axi_awvalid_i(at_awvalid[m]),
-        .s_axi_awready_o(at_awready[m]),
-        .s_axi_awaddr_i(at_awaddr[m]),
-        .s_axi_awlen_i(at_awlen[m]),
-        .s_axi_wvalid_i(at_wvalid[m]),
-        .s_axi_wready_o(at_wready[m]),
-        .s_axi_wdata_i(at_wdata[m]),
-        .s_axi_wstrb_i(at_wstrb[m]),
-        .s_axi_wlast_i(at_wlast[m]),
-        .s_axi_bvalid_o(at_bvalid[m]),
-        .s_axi_bready_i(at_bready[m]),
-        .s_axi_bresp_o(at_bresp[m]),
-        .m_axi_awvalid_o(m_axi_awvalid_o[m]),
-        .m_axi_awready_i(m_axi_awready_i[m]),
-        .m_axi_awaddr_o(m_axi_awaddr_o[m]),
-        .m_axi_awlen_o(m_axi_awlen_o[m]),
-        .m_axi_wvalid_o(m_axi_wvalid_o[m]),
-        .m_axi_wready_i(m_axi_wready_i[m]),
-        .m_axi_wdata_o(m_axi_wdata_o[m]),
-        .m_axi_wstrb_o(m_axi_wstrb_o[m]),
-        .m_axi_wlast_o(m_axi_wlast_o[m]),
-        .m_axi_bvalid_i(m_axi_bvalid_i[m]),
-        .m_axi_bready_o(m_axi_bready_o[m]),
-        .m_axi_bresp_i(m_axi_bresp_i[m])
-    );
+    if (Pairs == 1) begin : g_alone
+      assign m_axi_awvalid_o[m] = at_awvalid[m];
+      assign m_axi_awaddr_o[m] = at_awaddr[m];
+      assign m_axi_awlen_o[m] = at_awlen[m];
+      assign m_axi_wvalid_o[m] = at_wvalid[m];
+      assign m_axi_wdata_o[m] = at_wdata[m];
+      assign m_axi_wstrb_o[m] = at_wstrb[m];
+      assign m_axi_wlast_o[m] = at_wlast[m];
+      assign m_axi_bready_o[m] = at_bready[m];
+      assign m_axi_arvalid_o[m] = at_arvalid[m];
+      assign m_axi_araddr_o[m] = at_araddr[m];
+      assign m_axi_arlen_o[m] = at_arlen[m];
+      assign m_axi_rready_o[m] = at_rready[m];
+      assign at_awready[m] = m_axi_awready_i[m];
+      assign at_wready[m] = m_axi_wready_i[m];
+      assign at_bvalid[m] = m_axi_bvalid_i[m];
+      assign at_bresp[m] = m_axi_bresp_i[m];
+      assign at_arready[m] = m_axi_arready_i[m];
+      assign at_rvalid[m] = m_axi_rvalid_i[m];
+      assign at_rdata[m] = m_axi_rdata_i[m];
+      assign at_rresp[m] = m_axi_rresp_i[m];
+      assign at_rlast[m] = m_axi_rlast_i[m];
+    end else begin : g_shared
+      pst_share_write #(
+          .Ports(Pairs),
+          .AddrWidth(AddrWidth),
+          .DataWidth(DataWidth),
+          .MaxOutstanding(MaxOutstanding)
+      ) u_write (
+          .clk_i,
+          .rst_i,
+          .s_axi_awvalid_i(at_awvalid[m]),
+          .s_axi_awready_o(at_awready[m]),
+          .s_axi_awaddr_i(at_awaddr[m]),
+          .s_axi_awlen_i(at_awlen[m]),
+          .s_axi_wvalid_i(at_wvalid[m]),
+          .s_axi_wready_o(at_wready[m]),
+          .s_axi_wdata_i(at_wdata[m]),
+          .s_axi_wstrb_i(at_wstrb[m]),
+          .s_axi_wlast_i(at_wlast[m]),
+          .s_axi_bvalid_o(at_bvalid[m]),
+          .s_axi_bready_i(at_bready[m]),
+          .s_axi_bresp_o(at_bresp[m]),
+          .m_axi_awvalid_o(m_axi_awvalid_o[m]),
+          .m_axi_awready_i(m_axi_awready_i[m]),
+          .m_axi_awaddr_o(m_axi_awaddr_o[m]),
+          .m_axi_awlen_o(m_axi_awlen_o[m]),
+          .m_axi_wvalid_o(m_axi_wvalid_o[m]),
+          .m_axi_wready_i(m_axi_wready_i[m]),
+          .m_axi_wdata_o(m_axi_wdata_o[m]),
+          .m_axi_wstrb_o(m_axi_wstrb_o[m]),
+          .m_axi_wlast_o(m_axi_wlast_o[m]),
+          .m_axi_bvalid_i(m_axi_bvalid_i[m]),
+          .m_axi_bready_o(m_axi_bready_o[m]),
+          .m_axi_bresp_i(m_axi_bresp_i[m])
+      );
 
-    pst_share_read #(
-        .Ports(Pairs),
-        .AddrWidth(AddrWidth),
-        .DataWidth(DataWidth),
-        .MaxOutstanding(MaxOutstanding)
-    ) u_read (
-        .clk_i,
-        .rst_i,
-        .s_axi_arvalid_i(at_arvalid[m]),
-        .s_axi_arready_o(at_arready[m]),
-        .s_axi_araddr_i(at_araddr[m]),
-        .s_axi_arlen_i(at_arlen[m]),
-        .s_axi_rvalid_o(at_rvalid[m]),
-        .s_axi_rready_i(at_rready[m]),
-        .s_axi_rdata_o(at_rdata[m]),
-        .s_axi_rresp_o(at_rresp[m]),
-        .s_axi_rlast_o(at_rlast[m]),
-        .m_axi_arvalid_o(m_axi_arvalid_o[m]),
-        .m_axi_arready_i(m_axi_arready_i[m]),
-        .m_axi_araddr_o(m_axi_araddr_o[m]),
-        .m_axi_arlen_o(m_axi_arlen_o[m]),
-        .m_axi_rvalid_i(m_axi_rvalid_i[m]),
-        .m_axi_rready_o(m_axi_rready_o[m]),
-        .m_axi_rdata_i(m_axi_rdata_i[m]),
-        .m_axi_rresp_i(m_axi_rresp_i[m]),
-        .m_axi_rlast_i(m_axi_rlast_i[m])
-    );
+      pst_share_read #(
+          .Ports(Pairs),
+          .AddrWidth(AddrWidth),
+          .DataWidth(DataWidth),
+          .MaxOutstanding(MaxOutstanding)
+      ) u_read (
+          .clk_i,
+          .rst_i,
+          .s_axi_arvalid_i(at_arvalid[m]),
+          .s_axi_arready_o(at_arready[m]),
+          .s_axi_araddr_i(at_araddr[m]),
+          .s_axi_arlen_i(at_arlen[m]),
+          .s_axi_rvalid_o(at_rvalid[m]),
+          .s_axi_rready_i(at_rready[m]),
+          .s_axi_rdata_o(at_rdata[m]),
+          .s_axi_rresp_o(at_rresp[m]),
+          .s_axi_rlast_o(at_rlast[m]),
+          .m_axi_arvalid_o(m_axi_arvalid_o[m]),
+          .m_axi_arready_i(m_axi_arready_i[m]),
+          .m_axi_araddr_o(m_axi_araddr_o[m]),
+          .m_axi_arlen_o(m_axi_arlen_o[m]),
+          .m_axi_rvalid_i(m_axi_rvalid_i[m]),
+          .m_axi_rready_o(m_axi_rready_o[m]),
+          .m_axi_rdata_i(m_axi_rdata_i[m]),
+          .m_axi_rresp_i(m_axi_rresp_i[m]),
+          .m_axi_rlast_i(m_axi_rlast_i[m])
+      );
+    end
   end
 
 endmodule

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -102,6 +103,7 @@ class ModelDevice final : public Device {
 
   private:
     static constexpr std::uint32_t kBeat = memory_timing::kBeatBytes;
+    static constexpr std::int64_t kClosed = 16;
     static constexpr unsigned kPrefetch = 4;        // frames before its own arrives, a queue's words are called for
     static constexpr unsigned kInputFrames = 1024;  // more than the input store has beats
 
@@ -192,6 +194,7 @@ class ModelDevice final : public Device {
     void find_page();
     void store_frame();
     void step_memory();
+    void lose_memories();
     void set_memory_timeout();
     void leave(const Leaving& frame);
     bool memory_ready() const { return stepped_ ? stepped_->fetches(now_) : read_.ready(now_); }
@@ -244,6 +247,10 @@ class ModelDevice final : public Device {
     // With a stepped memory: frames on their way to their pages, the last of which may still wait for the rx handler; frames being sent.
     Ring<Enqueue, 4 * memory_timing::kOutstanding> storing_;
     std::optional<MemoryFrame> granted_frame_;
+    PageAdmission::Verdict granted_verdict_;  // of that frame
+    std::uint32_t granted_queue_ = 0;
+    std::uint32_t lost_ = 0;           // memories, as the admission knows
+    std::deque<std::int64_t> closed_;  // cycles of late in which the admission took no frame
     struct Sending {
         std::uint64_t number;
         std::uint32_t queue;
@@ -299,6 +306,7 @@ void ModelDevice<Core>::cycle() {
     if (input_.asking() && (active_ || now_ >= input_.ask_again())) ask();
     active_ = false;
     if (stepped_) step_memory();
+    if (stepped_ && admission_) lose_memories();
     while (now_ >= arrival_) arrivals();
     while (!classified_.empty() && classified_.front().cycle <= now_) {
         observer_->classified(now_, classified_.front().fate);
@@ -407,6 +415,7 @@ void ModelDevice<Core>::run(std::int64_t until) {
 template <typename Core>
 std::int64_t ModelDevice<Core>::next_event() const {
     if (core_due_ <= now_ || !registers_.quiet() || (stepped_ && (stepped_->busy() || granted_frame_))) return now_;
+    if (admission_ && admission_->will_count()) return now_;
     std::int64_t next = std::min({core_due_, arrival_, decide_at_, page_at_});
     if (input_.asking()) next = active_ ? now_ : std::min(next, input_.ask_again());
     if (!classified_.empty()) next = std::min(next, classified_.front().cycle);
@@ -467,7 +476,21 @@ void ModelDevice<Core>::find_decision() {
     if (passed_.empty() || admitted_.full()) return;
     const std::int64_t place = left_admission_[decisions_ % left_admission_.size()] + 1;
     came_at_ = std::max({passed_.front().stored + classify_timing::kOffer, came_ + 1, place});
+    while (std::find(closed_.begin(), closed_.end(), came_at_) != closed_.end()) ++came_at_;
     decide_at_ = came_at_ + admission_timing::kDecide;
+}
+
+// Memories that are lost from this cycle on; and frames that found no page for that, which the admission counts before it takes others.
+template <typename Core>
+void ModelDevice<Core>::lose_memories() {
+    if (stepped_->lost() != lost_) admission_->lose(lost_ = stepped_->lost(), now_ + origin_);
+    if (lost_ == 0 || !admission_->counting(now_ + origin_)) return;
+    // A decision is never longer than this behind its frame.
+    while (!closed_.empty() && closed_.front() < now_ - kClosed) closed_.pop_front();
+    closed_.push_back(now_);
+    if (decide_at_ == kNever || came_at_ != now_) return;
+    ++came_at_;
+    ++decide_at_;
 }
 
 template <typename Core>
@@ -521,6 +544,8 @@ void ModelDevice<Core>::store_frame() {
         frame.ect};
     if (stepped_) {
         granted_frame_ = MemoryFrame{memory, descriptor, frame.length};
+        granted_verdict_ = verdict;
+        granted_queue_ = frame.queue;
         storing_.push(enqueue);
         page_at_ = granted_ = kNever;
         return;
@@ -605,11 +630,12 @@ void ModelDevice<Core>::step_memory() {
         void page_read(const MemoryFrame& frame, std::int64_t now) { device.sent_pages_.push({now + 1, frame.descriptor}); }
     };
     stepped_->step(now_, Hooks{*this});
-    if (admission_ && stepped_->lost() != 0)
-        throw DeviceError("cycle " + std::to_string(now_) +
-                          ": a memory is lost, which the model cannot do where memory is shared by class (admission); the RTL can");
     if (granted_frame_ && asked_ < now_ && stepped_->takes(now_)) {
         stepped_->store(*granted_frame_, now_);
+        if (admission_ && granted_frame_->memory >= 0)
+            admission_->granted(granted_frame_->descriptor, now_ + origin_);
+        else if (admission_ && granted_verdict_.size >= 0)
+            admission_->missed(granted_queue_, granted_verdict_.cls, static_cast<unsigned>(granted_verdict_.size), now_ + origin_);
         granted_frame_.reset();
         granted_ = now_;
         find_page();

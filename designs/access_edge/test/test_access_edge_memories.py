@@ -29,6 +29,8 @@ def with_random_kinds(config: Any, rng: random.Random) -> Any:
                 f"memories.{memory.name}.close_rows": rng.random() < 0.5,
                 f"memories.{memory.name}.hash_groups": rng.random() < 0.5,
             }
+        if kind == "hbm2":
+            changes[f"memories.{memory.name}.crossbar"] = rng.choice(memories.CROSSBARS)
     return configs.with_overrides(config, changes)
 
 
@@ -61,7 +63,8 @@ def test_32_memories_of_any_mix() -> None:
     carried = [0] * memories.MAX_CHANNELS
     for number in range(seed(), seed() + JOBS // 2):
         job, timing = twins.random_job(config, number)
-        rtl, model = (engine.run(job | {"device": twins.device(config, where, timing)}) for where in (library, None))
+        mixed = configs.with_overrides(config, {"memories.hbm.crossbar": memories.CROSSBARS[number % len(memories.CROSSBARS)]})
+        rtl, model = (engine.run(job | {"device": twins.device(mixed, where, timing)}) for where in (library, None))
         assert twins.differences(rtl, model) == [], f"seed {number}"
         for one in (rtl, model):
             assert one["findings"] == [] and one["conservation_ok"], f"seed {number}"
@@ -86,6 +89,7 @@ def test_channels_are_memories_of_their_own() -> None:
         ({"max_frame_bytes": 2049}, "no memory has a page for the largest frame: max_frame_bytes is 2,049, the largest page has 2,048"),
         ({"memories.ddr.mapping": "row bank column group"}, "kind ideal has no controller"),
         ({"memories.ddr.kind": "hbm2", "memories.ddr.batch": 1000}, "more than the 128 places"),
+        ({"memories.ddr.kind": "ddr4_3200", "memories.ddr.crossbar": "own"}, "kind ddr4_3200 has no crossbar"),
     ],
 )
 def test_what_a_memory_cannot_be(change: dict[str, object], words: str) -> None:

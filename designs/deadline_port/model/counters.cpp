@@ -12,6 +12,8 @@ namespace registers = deadline_port::registers;
 constexpr std::int64_t kPatience = 200'000;  // cycles that frames at the input may take
 constexpr std::int64_t kPipeline = 64;       // cycles from an event to its counter, generously
 constexpr std::size_t kFindings = 16;
+constexpr std::uint64_t kFrameMask = deadline_port::fields::kQueuedFramesValue.most(),
+                        kByteMask = deadline_port::fields::kQueuedBytesValue.most();
 constexpr unsigned kNoPage = static_cast<unsigned>(Drop::NoPage), kReadError = static_cast<unsigned>(Drop::ReadError);
 
 std::string text(const Amount& amount) { return std::to_string(amount.packets) + " frames, " + std::to_string(amount.bytes) + " bytes"; }
@@ -51,6 +53,7 @@ DeadlineCounterCheck::Seen DeadlineCounterCheck::seen(std::uint32_t klass) const
         seen.missed = sum(seen.missed, book_.held[klass].missed);
         seen.lost = sum(seen.lost, book_.held[klass].lost);
     }
+    if (fifo_) seen.lost = klass == 0 ? dropped(kReadError) : Amount{};
     return seen;
 }
 
@@ -90,7 +93,8 @@ void DeadlineCounterCheck::check_class(std::uint32_t klass) {
     between(name + " lost", lost, before.lost, after.lost);
     between(name + " dropped for want of memory", no_page, before.no_page, after.no_page);
     const Amount gone = sum(sum(out, missed), sum(lost, no_page));
-    const Amount all = sum(gone, queued);
+    Amount all = sum(gone, queued);  // modulo the width of the counters: of a plain FIFO what class 0 holds may be less than none
+    all.packets &= kFrameMask, all.bytes &= kByteMask;
     between(name + " in, less what is gone and queued", all, in, in);
 }
 

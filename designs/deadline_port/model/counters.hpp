@@ -15,11 +15,11 @@ namespace penstock::engine {
 
 class DeadlineCounterCheck {
   public:
-    DeadlineCounterCheck(Device& device, const Measurement& measurement, const DeadlineBook& book)
-        : device_(device), measurement_(measurement), book_(book) {}
+    DeadlineCounterCheck(Device& device, const Measurement& measurement, const DeadlineBook& book, bool fifo)
+        : device_(device), measurement_(measurement), book_(book), fifo_(fifo) {}
 
-    // Lets frames at the input have their fate; then compares the counters by reason, and those of `classes`. What changes meanwhile must be
-    // between what was seen before and after.
+    // Lets frames at the input have their fate; then compares the counters by reason, and those of `classes`. What changes meanwhile must
+    // be between what was seen before and after.
     CounterReport run(std::span<const std::uint32_t> classes);
 
   private:
@@ -38,6 +38,7 @@ class DeadlineCounterCheck {
     Device& device_;
     const Measurement& measurement_;
     const DeadlineBook& book_;
+    bool fifo_;  // class 0 counts what all classes lost in memory
     CounterReport report_;
 };
 

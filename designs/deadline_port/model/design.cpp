@@ -60,7 +60,7 @@ class DeadlinePortKind final : public DeviceKind {
         same("for plain_fifo", deadline_port::fields::kFeaturesPlainFifo.of(device.read(registers::kFeatures)), settings_.fifo);
     }
     CounterReport check_counters(Device& device, const Measurement& measurement, std::span<const std::uint32_t> queues) const override {
-        return DeadlineCounterCheck(device, measurement, *book_).run(queues);
+        return DeadlineCounterCheck(device, measurement, *book_, settings_.fifo).run(queues);
     }
     std::unique_ptr<OwnMeasurement> own_measurement(Table& job, const Environment& environment) const override {
         return deadline_measurement(job, settings_, environment, book_);

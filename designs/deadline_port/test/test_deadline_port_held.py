@@ -36,13 +36,14 @@ def opened(config: str = "tiny_deadline_3", **more: Any) -> Any:
 
 
 def test_frames_leave_in_the_order_of_their_deadlines() -> None:
-    with opened() as device:
-        bulk = [device.send(marked(0)) for _ in range(3)]
+    patient = [entry | {"deadline": wait} for entry, wait in zip(CLASSES, ("200 us", "250 us", "400 us"), strict=True)]
+    with opened(classes=patient) as device:
+        bulk = [device.send(marked(0)) for _ in range(25)]  # some of them are decided on before the others come
         web, voice = device.send(marked(18)), device.send(marked(46))
         assert device.drain()
         left = device.received()
         numbers, classes = left.columns["number"].tolist(), left.columns["traffic_class"].tolist()
-        assert set(numbers) == {*bulk, web, voice} and classes.count(2) == 3
+        assert set(numbers) == {*bulk, web, voice} and classes.count(2) == 25
         assert [n for n in numbers if n in bulk] == bulk  # a class is a FIFO
         assert numbers.index(voice) < numbers.index(web) < numbers.index(bulk[-1])
         assert left[numbers.index(web)].data == marked(18)
@@ -50,7 +51,7 @@ def test_frames_leave_in_the_order_of_their_deadlines() -> None:
             "in_packets": 1, "in_bytes": 100, "out_packets": 1, "out_bytes": 100, "missed_packets": 0, "missed_bytes": 0,
             "lost_packets": 0, "lost_bytes": 0, "no_page_packets": 0, "no_page_bytes": 0, "queued_packets": 0, "queued_bytes": 0,
         }  # fmt: skip
-        assert device.counters(2)["out_packets"] == 3
+        assert device.counters(2)["out_packets"] == 25
 
 
 def test_settings_hold_for_frames_that_come_later() -> None:
@@ -58,7 +59,7 @@ def test_settings_hold_for_frames_that_come_later() -> None:
         for _ in range(6):
             device.send(marked(46))
         assert device.drain()
-        assert (len(device.received()), device.counters("voice")["missed_packets"]) == (3, 3)
+        assert (len(device.received()), device.counters("voice")["missed_packets"]) == (4, 2)
         assert set(device.dropped().columns["reason"].tolist()) == {"missed"}
         device.set_class("voice", "90 us")
         for _ in range(6):

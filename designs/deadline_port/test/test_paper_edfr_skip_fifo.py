@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from penstock.benches import bench_skipfifo
 from penstock.command_line.app import main
-from penstock.designs.deadline_port.papers.edfr_skip_fifo import NOT_MADE, cards, experiment, findings, points, stated
+from penstock.designs.deadline_port.papers.edfr_skip_fifo import NOT_MADE, cards, experiment, figure_2, findings, points, stated
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.findings import FAILS, HOLDS, OPEN
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.points import MS, Grid, Point
 from penstock.engine import engine
@@ -198,7 +199,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_everything_goes_into_the_folder(short: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["paper", "edfr-skip-fifo", "--out", str(tmp_path / "new"), "--seed", "3", "--json"]) == 0
+    assert main(["paper", "edfr-skip-fifo", "--section", "2", "--out", str(tmp_path / "new"), "--seed", "3", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result == json.loads((tmp_path / "new" / "result.json").read_text())
     assert result["schema"] == "penstock.paper/1" and result["seed"] == 3
@@ -230,10 +231,49 @@ def test_tables_count_each_point_once(short: None) -> None:
             assert all(int(row[2]) == sum(int(cell) for cell in row[3:6]) for row in rows)
 
 
+# ---- figure 2
+
+
+def made_up(full: bool) -> dict[str, Any]:
+    """Return runs in which each point carries as many Gbit/s each way as it has channels."""
+    keys = ("memory", "channels", "burst_bytes", "packet_bytes")
+    rest = {"port_bits": 512, "goodput_gbps": 0.5, "efficiency": 0.8, "theoretical_gbps": 9.0, "packets": 1, "cycles": 1}
+    chosen = figure_2.points(full)
+    return {
+        "clock_mhz": 250,
+        "points": [dict(zip(keys, (p.memory, p.channels, p.burst, p.size), strict=True), gbps=p.channels, **rest) for p in chosen],
+    }
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_figure_2_has_what_the_paper_states(full: bool) -> None:
+    """Each stated number stands beside the runs that it is about, or says that these are left out."""
+    found = made_up(full)
+    ours = {line["what"]: (line["paper"], line["ours"], line["note"]) for line in figure_2.compare(found)}
+    assert [ours[f"one channel of {name}, best, metadata counted, each way"][:2] for name in ("BRAM", "DDR4-2400", "HBM2")] == [
+        (115.0, 1), (60.0, 1), (39.0, 1),
+    ]  # fmt: skip
+    whole = ours["HBM, the whole device of 410 GB/s, each way"]
+    assert whole[:2] == (1250.0, 32 if full else None) and ("--full" in whole[2]) == (not full)
+    assert ours["16 pseudo channels of HBM, share of the theoretical bandwidth"][:2] == (76.0, 80.0)
+    plots, table, _ = figure_2.cards(found)
+    assert len(plots["plots"]) == 3 and len(table["table"]) == 1 + len(found["points"])
+
+
+def test_every_point_of_figure_2_can_be_run() -> None:
+    """The bench takes its settings; the longest frame fits into the places of its class, and no point stands twice."""
+    chosen = figure_2.points(full=True)
+    assert len(set(chosen)) == len(chosen) and set(figure_2.points(full=False)) <= set(chosen)
+    for point in chosen:
+        planned = bench_skipfifo.plan(point.settings(), SEED)
+        assert planned["places"] * planned["chunk_bytes"] > bench_skipfifo.LONGEST
+        assert planned["columns"] == {1: 1, 4: 4}.get(point.channels, 8)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--figure", "2"], "--figure 2: edfr-skip-fifo has no figure to make again; figure 2 (throughput of skip-FIFOs) needs"),
+        (["--figure", "4"], "--figure 4: edfr-skip-fifo has figure 2 to make again; figure 4 (delays of TCP flows) needs live traffic"),
         (["--figure", "5"], "figure 5 (throughput and losses of TCP flows) needs live traffic"),
         (["--table", "1"], "--table 1: edfr-skip-fifo has no table to make again"),
         (["--section", "3"], "--section 3: edfr-skip-fifo has section 2 to make again"),

@@ -19,6 +19,8 @@ def words(error: Mapping[str, Any]) -> str:
         return "is missing"
     if kind in _BOUNDS:
         return f"must be {_BOUNDS[kind]} {_number(next(iter(context.values())))}, not {shown}"
+    if kind == "union_tag_invalid":  # kinds begin with "$" (scenarios/common.py)
+        return f"has a key `{str(context['tag']).removeprefix('$')}`, a kind of traffic that this design does not have"
     if kind == "literal_error":
         return f"must be one of {context.get('expected', '')}, not {shown}"
     if kind == "string_pattern_mismatch":

@@ -11,6 +11,7 @@ from typing import Any
 
 from penstock.benches import library as bench_library
 from penstock.benches import memory_job
+from penstock.benches.compiled_once import compiled_once
 from penstock.command_line.options import nothing_left, take_number
 from penstock.designs.design import Bench
 from penstock.engine import memories
@@ -23,7 +24,9 @@ FRAMES = 30_000
 SHORTEST, LONGEST = 60, 9600
 CHUNKS = 2048  # of each memory
 HEADER_BYTES = 8
-KEYS = (*memory_job.KEYS, "packet_bytes", "packets", "classes", "chunk_bytes", "places", "outstanding")
+KEYS = (*memory_job.KEYS, "packet_bytes", "packets", "classes", "chunk_bytes", "places", "outstanding", "columns", "run_frames", "ordered")
+COLUMN_BYTES = 4 << 20  # of memory of each column of a wide port
+LONGEST_WAIT = 2**30 - 1  # cycles
 
 Progress = Callable[[int, int], None]
 
@@ -67,8 +70,31 @@ def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
     for key in ("chunk_bytes", "places", "channels"):
         if options[key] & (options[key] - 1):
             raise UserError(f"--set {key}={options[key]}: give a power of two")
+    _take_columns(settings, options)
     nothing_left(settings, KEYS)
     return options
+
+
+def _take_columns(settings: dict[str, str], options: dict[str, Any]) -> None:
+    """Take what concerns a wide port. Up to four memories are one stream's of 512 bit unless the user says otherwise."""
+    channels = options["channels"]
+    columns = take_number(settings, "columns", 1 if channels <= 4 else 8, 1, 8)
+    if columns & (columns - 1) or columns > channels:
+        raise UserError(f"--set columns={columns}: give a power of two, at most as many as there are channels ({channels})")
+    options["columns"] = columns
+    if columns == 1:
+        return
+    options["run_frames"] = take_number(settings, "run_frames", 16, columns, 256)
+    if options["run_frames"] & (options["run_frames"] - 1):
+        raise UserError(f"--set run_frames={options['run_frames']}: give a power of two")
+    options["ordered"] = take_number(settings, "ordered", 1, 0, 1)
+
+
+def _memory_bytes(options: dict[str, Any]) -> int:
+    """Return the bytes of each memory."""
+    if options["columns"] == 1:
+        return CHUNKS * int(options["chunk_bytes"])
+    return COLUMN_BYTES * int(options["columns"]) // int(options["channels"])
 
 
 def sizes_of(options: dict[str, Any]) -> tuple[tuple[int, int], ...]:
@@ -78,36 +104,75 @@ def sizes_of(options: dict[str, Any]) -> tuple[tuple[int, int], ...]:
 
 def build(options: dict[str, Any], report: Callable[[str], None] | None = None) -> Path:
     """Return the library of the deadline port with the bench and the memories in it."""
-    count, memory_bytes = options["channels"], CHUNKS * options["chunk_bytes"]
-    address = (memory_bytes * count - 1).bit_length()
+    wide = options["columns"] > 1
+    each = options["channels"] // options["columns"]
+    address = (_memory_bytes(options) * each - 1).bit_length()
+    chunks = _memory_bytes(options) // options["chunk_bytes"]
     engine = verilate.ENGINE
+    fabric = library.sources_of("pst_memory_spread")
+    sources = [*fabric, *(path for path in library.sources_of("pst_edfr_wide") if path not in fabric)]
+    parameters = {
+        "Classes": str(options["classes"]),
+        "ChunkBeats": str(options["chunk_bytes"] // memories.BEAT_BYTES),
+        "Places": str(options["places"]),
+        "MaxFrameBytes": str(LONGEST),
+        "MinFrameBytes": str(SHORTEST),
+        "Memories": str(options["channels"]),
+        "ChunksOfMemory": str(chunks),
+        "MaxOutstanding": str(options["outstanding"]),
+    }
+    defines = {"PST_ADDR_WIDTH": address, "PST_CLASSES": options["classes"], "PST_COLUMNS": options["columns"], "PST_ORDERED": 1}
+    generated: dict[str, str] = {}
+    if wide:
+        ordered = options["ordered"]
+        parameters |= {"Columns": str(options["columns"]), "RunFrames": str(options["run_frames"]), "Ordered": f"1'b{ordered}"}
+        defines |= {"PST_ORDERED": ordered, "PST_RUN_FRAMES": options["run_frames"]}
+        generated = _compiled_once(options, parameters, chunks * each, address)
+        sources = [path for path in sources if path.name not in generated]
+    loop = "skipfifo_wide_loop" if wide else "skipfifo_loop"
     return verilate.build(
         verilate.Build(
-            name=f"skipfifo_{options['classes']}_{count}",
-            top="skipfifo_loop",
-            sources=[
-                *library.sources_of("pst_memory_spread"),
-                *(path for path in library.sources_of("pst_edfr") if path not in library.sources_of("pst_memory_spread")),
-                BLOCKS / "deadline" / "bench" / "skipfifo_loop.sv",
-                *memory_job.SOURCES,
-            ],
+            name=f"skipfifo_{options['classes']}_{options['channels']}",
+            top=loop,
+            sources=[*sources, BLOCKS / "deadline" / "bench" / f"{loop}.sv", *memory_job.SOURCES],
             shim=engine / "src" / "shim_skipfifo.cpp",
             headers=[engine / "src" / "bench_memories.hpp", *sorted((engine / "include" / "penstock" / "engine").glob("*.hpp"))],
-            parameters={
-                "Classes": str(options["classes"]),
-                "ChunkBeats": str(options["chunk_bytes"] // memories.BEAT_BYTES),
-                "Places": str(options["places"]),
-                "MaxFrameBytes": str(LONGEST),
-                "MinFrameBytes": str(SHORTEST),
-                "Memories": str(count),
-                "ChunksOfMemory": str(CHUNKS),
-                "MaxOutstanding": str(options["outstanding"]),
-            },
-            defines={"PST_ADDR_WIDTH": address, "PST_CLASSES": options["classes"]},
+            parameters=parameters,
+            defines=defines,
+            generated=generated,
             assertions=False,
+            hierarchical=wide,
         ),
         report,
     )
+
+
+def _compiled_once(options: dict[str, Any], parameters: dict[str, str], chunks: int, address: int) -> dict[str, str]:
+    """Return what stands for the modules that each column has one of, by file."""
+    each, beats = options["channels"] // options["columns"], options["chunk_bytes"] // memories.BEAT_BYTES
+    ordered = options["ordered"]
+    blocks = {
+        "deadline/rtl/pst_edfr.sv": {
+            **{key: parameters[key] for key in ("Classes", "ChunkBeats", "Places", "MinFrameBytes", "MaxFrameBytes", "RunFrames")},
+            "Columns": str(options["columns"] if ordered else 1),
+            "ClassFromUser": "1'b1",
+            "ArrivedGiven": "1'b1",
+            "Chunks": str(chunks),
+            "Reads": parameters["MaxOutstanding"],
+            "Writes": parameters["MaxOutstanding"],
+            "Decided": "64" if ordered else "4",
+            "DefaultCycles": str(LONGEST_WAIT),
+        },
+        "memory/rtl/pst_memory_fabric.sv": {
+            "Memories": str(each),
+            "MemBytes": f"{{{each}{{64'd{_memory_bytes(options)}}}}}",
+            "AddrWidth": str(address),
+            "MaxOutstanding": parameters["MaxOutstanding"],
+            "WriteFifoBeats": str(2 * beats),
+            "ReadFifoBeats": str(2 * beats),
+        },
+    }
+    return {Path(path).name: compiled_once(BLOCKS / path, values) for path, values in blocks.items()}
 
 
 def load(path: Path) -> ctypes.CDLL:
@@ -122,10 +187,10 @@ def job_of(options: dict[str, Any]) -> Job:
     """
     sizes = sizes_of(options)
     mean = sum(size * weight for size, weight in sizes) / sum(weight for _, weight in sizes)
-    every = CHUNKS * options["channels"] * options["chunk_bytes"] / (mean + HEADER_BYTES)
+    every = _memory_bytes(options) * options["channels"] / (mean + HEADER_BYTES)
     job = Job(
         warm_up=round(every), frames=options["packets"], backlog=round(every / 2), slack=round(every / 8), seed=options["seed"],
-        memories=memory_job.job(options, CHUNKS * options["chunk_bytes"]),
+        memories=memory_job.job(options, _memory_bytes(options)),
     )  # fmt: skip
     for job.sizes, (size, weight) in enumerate(sizes, 1):
         job.size[job.sizes - 1], job.weight[job.sizes - 1] = size, weight
@@ -158,7 +223,7 @@ def run(options: dict[str, Any], path: Path | None, progress: Progress | None) -
         "input_waits": round(result.input_waits / result.cycles, 6),
         "output_waits": round(result.output_waits / result.cycles, 6),
         "clock_hz": options["clock_mhz"] * 10**6,
-        "port_bits": 8 * memories.BEAT_BYTES,
+        "port_bits": 8 * memories.BEAT_BYTES * options["columns"],
         "assumed": {"clock_mhz": options["clock_mhz"]},
     }
 
@@ -173,7 +238,8 @@ def lines(result: dict[str, Any]) -> list[str]:
         f"{result['efficiency']:.1%} of {result['theoretical_bps'] / 1e9:.1f} Gbit/s used: {result['buffer_bps'] / 1e9:.1f} Gbit/s, "
         "reads and writes, headers counted",
         f"{result['goodput_bps'] / 1e9:.2f} Gbit/s of frames each way, {result['frames_per_second'] / 1e6:.2f} million frames a second",
-        f"{result['write_beats_per_cycle']:.3f} beats written and {result['read_beats_per_cycle']:.3f} read per cycle of at most 1",
+        f"{result['write_beats_per_cycle']:.3f} beats written and {result['read_beats_per_cycle']:.3f} read per cycle "
+        f"of at most {config['columns']}",
         *memory_job.words(result),
         f"{result['packets']:,} frames out in {result['cycles']:,} cycles; none lost or changed",
     ]

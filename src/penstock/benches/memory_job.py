@@ -11,9 +11,9 @@ from penstock.hardware import verilate
 IDEAL = {"read_latency": 40, "write_latency": 20, "gap_permille": 0}  # cycles, as in scenarios that say nothing
 # What can be set of a channel's controller, with its range; all by default as the kind of memory has it.
 CONTROLLER = {"queue": (4, 1024), "batch": (1, 1024), "close_rows": (0, 1), "hash_groups": (0, 1)}
-KEYS = ("memory", "channels", "clock_mhz", "mapping", *CONTROLLER)
+KEYS = ("memory", "channels", "clock_mhz", "mapping", "crossbar", *CONTROLLER)
 # The sources that stand behind the header, for the library of a bench.
-SOURCES = tuple(verilate.ENGINE / "src" / f"{name}.cpp" for name in ("memory_model", "dram_port", "dram_controller"))
+SOURCES = tuple(verilate.ENGINE / "src" / f"{name}.cpp" for name in ("memory_model", "hbm_switch", "dram_port", "dram_controller"))
 
 _TIMING = (
     "burst", "cl", "cwl", "rcd_read", "rcd_write", "rp", "ras", "rrd_s", "rrd_l", "faw", "ccd_s", "ccd_l", "wtr_s", "wtr_l", "rtw", "rtp",
@@ -24,6 +24,9 @@ _QUEUES = (
     "hash_groups", "row_bus", "read_queue", "write_queue", "batch", "drain_from", "drain_after", "hit_limit", "close_rows", "forward",
     "bursts", "reorder_beats", "read_latency", "write_latency",
 )  # fmt: skip
+_CROSSBAR = ("one_id", "fragment_beats", "beat_ticks", "turn_ticks", "request", "answer")
+_BOUNDARIES = 7
+_MAPPINGS = ("own", "across", "spread")  # penstock::engine::HbmSwitchSettings::Mapping
 _FIELDS = {"column": 0, "group": 1, "bank": 2}  # penstock::engine::DramField::Of
 _MOST_FIELDS = 32
 _DRAM_COUNTS = ("reads", "writes", "forwarded", "activates", "refreshes", "turns")
@@ -46,7 +49,11 @@ class Memories(ctypes.Structure):
         *((name, ctypes.c_uint32) for name in _QUEUES),
         ("timing", Timing),
         ("first_refresh", ctypes.c_uint32 * memories.MAX_CHANNELS),
-        *((name, ctypes.c_uint32) for name in ("dram", "channels")),
+        *((name, ctypes.c_uint32) for name in ("dram", "channels", "crossbar", "crossbar_mapping")),
+        *((name, ctypes.c_uint64) for name in ("crossbar_ticks", "crossbar_per_cycles")),
+        *((f"crossbar_{name}", ctypes.c_uint32) for name in _CROSSBAR),
+        ("hop_request", ctypes.c_uint32 * _BOUNDARIES),
+        ("hop_answer", ctypes.c_uint32 * _BOUNDARIES),
     ]
 
 
@@ -70,8 +77,7 @@ def take(settings: dict[str, str]) -> dict[str, Any]:
     options["clock_mhz"] = take_number(settings, "clock_mhz", 300, 50, 1000)
     given: dict[str, Any] = {key: take_number(settings, key, 0, *CONTROLLER[key]) for key in CONTROLLER if key in settings}
     given |= {key: bool(given[key]) for key in ("close_rows", "hash_groups") if key in given}
-    if "mapping" in settings:
-        given["mapping"] = settings.pop("mapping")
+    given |= {key: settings.pop(key) for key in ("mapping", "crossbar") if key in settings}
     try:
         memories.check_controller(memory, memories.Controller(**given))
     except ValueError as error:
@@ -90,14 +96,16 @@ def theoretical_bps(options: dict[str, Any]) -> int:
 def job(options: dict[str, Any], memory_bytes: int) -> Memories:
     """Return the memories of `options` (from `take`), of so many bytes each, as the library takes them."""
     found = Memories(bytes=memory_bytes, channels=options["channels"])
-    given = memories.Controller(**{key: options[key] for key in ("mapping", *CONTROLLER) if key in options})
+    given = memories.Controller(**{key: options[key] for key in ("mapping", "crossbar", *CONTROLLER) if key in options})
     for channel in range(options["channels"]):
-        keys = memories.in_job(options["memory"], given, options["clock_mhz"] * 10**6, channel, IDEAL)
+        keys = memories.in_job(options["memory"], given, options["clock_mhz"] * 10**6, channel, IDEAL, (0, options["channels"]))
         if "dram" in keys:
             found.first_refresh[channel] = keys["dram"].pop("first_refresh")
     if "dram" not in keys:
         found.read_latency, found.write_latency = keys["read_latency"], keys["write_latency"]
         return found
+    if "crossbar" in keys:
+        _set_crossbar(found, keys["crossbar"])
     dram = keys["dram"]
     found.dram, found.timing = 1, Timing(**dram.pop("timing"))
     for found.fields, field in enumerate(dram.pop("mapping"), 1):
@@ -107,6 +115,15 @@ def job(options: dict[str, Any], memory_bytes: int) -> Memories:
             raise RuntimeError(f"penstock.benches.memory_job.Memories has no {key}")
         setattr(found, key, value)
     return found
+
+
+def _set_crossbar(found: Memories, keys: dict[str, Any]) -> None:
+    found.crossbar, found.crossbar_mapping = 1, _MAPPINGS.index(keys["mapping"])
+    for key in ("ticks", "per_cycles", *_CROSSBAR):
+        setattr(found, f"crossbar_{key}", keys[key])
+    for key in ("hop_request", "hop_answer"):
+        for boundary, hop in enumerate(keys[key]):
+            getattr(found, key)[boundary] = hop["ticks"]
 
 
 def moved(options: dict[str, Any], counts: Counts, cycles: int) -> dict[str, Any]:

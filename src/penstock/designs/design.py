@@ -52,6 +52,7 @@ class Plan:
     job: dict[str, Any]
     notes: list[str] = field(default_factory=list)  # remarks on the input, a sentence each
     engine: str = "rtl"
+    flows: list[dict[str, Any]] = field(default_factory=list)  # of each TCP connection, in the job's order: what the result says of it
 
 
 @dataclass(frozen=True)
@@ -72,17 +73,17 @@ class Curve:
 
     name: str
     values: tuple[float | None, ...]
-    style: Literal["points", "limit", "bars", "stack"]  # limit: a stroke across the place; stack: bars one above the other
+    style: Literal["points", "line", "limit", "bars", "stack"]  # limit: a stroke across the place; stack: bars one above the other
 
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture of a design's own in the report."""
+    """A picture in the report besides those of every run: a design's own, or of TCP connections."""
 
     title: str
     note: str
     places: tuple[str, ...] | tuple[float, ...]  # of the x axis: names, or times in seconds
-    values: Literal["time", "share", "count"]  # of the y axis: seconds, 0..1, packets
+    values: Literal["time", "share", "count", "bytes"]  # of the y axis: seconds, 0..1, packets
     curves: list[Curve]
 
 

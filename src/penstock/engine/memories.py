@@ -21,6 +21,10 @@ SRAM_READ_CYCLES, SRAM_WRITE_CYCLES = 6, 3  # an UltraRAM column with its regist
 BEAT_BYTES = 64
 MAX_CHANNELS = 32
 FIELDS = ("row", "bank", "group", "column")
+# What a configuration may say of the crossbar between ports and pseudo channels, as HbmSwitchSettings::Mapping has it; spread_one_id: the
+# same, and a port has requests under way at one pseudo channel only.
+NO_CROSSBAR = "none"
+CROSSBARS = (NO_CROSSBAR, "own", "across", "spread", "spread_one_id")
 
 # The controller, where a configuration says nothing else; all in engine/include/penstock/engine/dram_settings.hpp.
 DRAIN_FROM, DRAIN_AFTER, HIT_LIMIT = 16, 256, 32
@@ -36,6 +40,7 @@ class Controller(NamedTuple):
     close_rows: bool = False
     queue: int | None = None
     batch: int | None = None
+    crossbar: str = NO_CROSSBAR
     forward: bool = False  # reads of what is in the write queue are answered from there, as in DRAMsim3
 
 
@@ -56,6 +61,7 @@ class Kind(NamedTuple):
     batch: int
     idle_ns: float
     response_ns: float
+    crossbar: Mapping[str, Any] | None
 
     @property
     def bytes_per_second(self) -> int:
@@ -71,8 +77,10 @@ def dram_kinds() -> dict[str, Kind]:
 
 
 def _kind(name: str, entry: Mapping[str, Any]) -> Kind:
-    keys = {key: entry[key] for key in Kind._fields if key not in ("name", "timing")}
-    return Kind(name=name, timing={key: (int(value[0]), float(value[1])) for key, value in entry["timing"].items()}, **keys)
+    keys = {key: entry[key] for key in Kind._fields if key not in ("name", "timing", "crossbar")}
+    crossbar = {key: value[0] for key, value in entry["crossbar"].items()} if "crossbar" in entry else None
+    times = {key: (int(value[0]), float(value[1])) for key, value in entry["timing"].items()}
+    return Kind(name=name, crossbar=crossbar, timing=times, **keys)
 
 
 def kinds() -> tuple[str, ...]:
@@ -123,9 +131,13 @@ def check_controller(name: str, given: Controller) -> None:
     if name not in dram_kinds():
         if given != Controller():
             raise ValueError(
-                f"kind {name} has no controller: memory_clock_hz, mapping, hash_groups, close_rows, queue and batch are those of DRAM"
+                f"kind {name} has no controller: memory_clock_hz, mapping, hash_groups, close_rows, queue, batch and crossbar are of DRAM"
             )
         return
+    if given.crossbar not in CROSSBARS:
+        raise ValueError(f"crossbar must be one of {', '.join(CROSSBARS)}, not {given.crossbar!r}{nearest(given.crossbar, CROSSBARS)}")
+    if given.crossbar != NO_CROSSBAR and dram_kinds()[name].crossbar is None:
+        raise ValueError(f"kind {name} has no crossbar: that is between pseudo channels of {', '.join(_with_crossbar())}")
     if given.mapping is not None:
         try:
             fields(given.mapping, dram_kinds()[name])
@@ -135,6 +147,36 @@ def check_controller(name: str, given: Controller) -> None:
     batch, queue = given.batch or kind.batch, given.queue or kind.queue
     if batch > queue:
         raise ValueError(f"batch is {batch}, more than the {queue} places of a queue")
+
+
+def _with_crossbar() -> list[str]:
+    return [name for name, kind in dram_kinds().items() if kind.crossbar is not None]
+
+
+def crossbar_in_job(kind: Kind, mapping: str, device_hz: int, first: int, ports: int) -> dict[str, Any]:
+    """Return key `crossbar` of a memory in a job: memories `first` to `first + ports - 1` share it. `mapping`: of CROSSBARS, or global."""
+    of = kind.crossbar
+    if of is None:
+        raise ValueError(f"kind {kind.name} has no crossbar")
+    ratio = Fraction(of["clock_hz"], device_hz)
+    beat = BEAT_BYTES // of["beat_bytes"]
+    # A read is a cycle later than its ticks at the ports of a device that is as fast as the switch, and its data takes `beat` ticks twice.
+    inside = of["local"] - beat - 1
+    return {
+        "ticks": ratio.numerator,
+        "per_cycles": ratio.denominator,
+        "mapping": mapping.removesuffix("_one_id"),
+        "one_id": mapping.endswith("_one_id"),
+        "fragment_beats": of["fragment_bytes"] // BEAT_BYTES,
+        "beat_ticks": beat,
+        "turn_ticks": of["turn"],
+        "request": inside // 2,
+        "answer": inside - inside // 2,
+        "hop_request": [{"ticks": ticks // 2} for ticks in of["boundaries"]],
+        "hop_answer": [{"ticks": ticks - ticks // 2} for ticks in of["boundaries"]],
+        "first": first,
+        "ports": ports,
+    }
 
 
 def ticks(clocks: int, nanoseconds: float, clock_hz: int) -> int:
@@ -154,8 +196,13 @@ def timing(kind: Kind, clock_hz: int) -> dict[str, int]:
     return given | {"rcd_read": rcd, "rcd_write": rcd_write or rcd, "rtw": read_to_write}
 
 
-def in_job(name: str, given: Controller, device_hz: int, channel: int, ideal: Mapping[str, int]) -> dict[str, Any]:
-    """Return a memory's keys of a job but `bytes`. `ideal`: the latencies of ideal ones; `channel` moves the refresh of each channel."""
+def in_job(
+    name: str, given: Controller, device_hz: int, channel: int, ideal: Mapping[str, int], of: tuple[int, int] | None = None
+) -> dict[str, Any]:
+    """Return a memory's keys of a job but `bytes`. `ideal`: the latencies of ideal ones; `channel` moves the refresh of each channel.
+
+    `of`: the first one of the memory's channels, and how many there are, where they may share a crossbar.
+    """
     if name == IDEAL:
         return dict(ideal)
     if name == SRAM:
@@ -164,7 +211,7 @@ def in_job(name: str, given: Controller, device_hz: int, channel: int, ideal: Ma
     clock = given.clock_hz or kind.clock_hz
     ratio = Fraction(clock, device_hz)
     values, queue = timing(kind, clock), given.queue or kind.queue
-    return {
+    found: dict[str, Any] = {
         "dram": {
             "ticks": ratio.numerator,
             "per_cycles": ratio.denominator,
@@ -191,3 +238,6 @@ def in_job(name: str, given: Controller, device_hz: int, channel: int, ideal: Ma
             "first_refresh": values["refi"] * (channel % MAX_CHANNELS + 1) // MAX_CHANNELS + values["rfc"],
         }
     }
+    if given.crossbar != NO_CROSSBAR:
+        found["crossbar"] = crossbar_in_job(kind, given.crossbar, device_hz, *(of or (channel, 1)))
+    return found

@@ -118,6 +118,51 @@ def published_table() -> list[str]:
     return _table(("kind", "what", "published", "here", "by"), rows)
 
 
+# Shuhai, FCCM 2020, table VI: cycles of 450 MHz to pseudo channel 0, row open.
+_SHUHAI_CYCLES = {0: 55, 4: 56, 8: 58, 12: 60, 16: 71, 20: 73, 24: 75, 28: 77}
+
+
+def crossbar_table() -> list[str]:
+    """Latency and bandwidth through the crossbar beside what others have measured or say."""
+    rows: list[tuple[object, ...]] = [("idle read, without crossbar, cycles of 450 MHz", 48, _cycles_without(), "Shuhai, table II")]
+    for port, published in _SHUHAI_CYCLES.items():
+        words = f"idle read from ports {port} to {port + 3} to pseudo channel 0"
+        rows.append((words, published, dram.crossbar_latency(port), "Shuhai, table VI"))
+    for words, pairs, write, beats, published, source in (
+        ("sequential reads from port 28 to pseudo channel 0, GB/s", [(28, 0)], 0, 8, "as near", "Shuhai, section V"),
+        ("sequential writes from port 28 to pseudo channel 0, GB/s", [(28, 0)], 1, 8, "as near", "Shuhai, section V"),
+        ("32 ports, each to its own, reads, GB/s", [(p, p) for p in range(32)], 0, 8, "425", "Shuhai, abstract"),
+        ("4 ports to the next switch, reads, GB/s", [(p, p + 4) for p in range(4)], 0, 8, "50 % of 57.6", "PG276"),
+        ("the same, writes of 512 byte", [(p, p + 4) for p in range(4)], 1, 8, "a dead cycle each", "PG276"),
+        ("the same, writes of 64 byte", [(p, p + 4) for p in range(4)], 1, 1, "a dead cycle each", "PG276"),
+        ("32 ports across (0 to 31, 1 to 30, ...), reads, GB/s", [(p, 31 - p) for p in range(32)], 0, 8, "-", "4 links in the middle"),
+    ):
+        rows.append((words, published, f"{dram.crossbar_bandwidth(pairs, write, beats, max(300, 3000 // len(pairs))):.2f}", source))
+    return _table(("what", "published", "here", "by"), rows)
+
+
+def _cycles_without() -> int:
+    return round(dram.idle_latency("hbm2", dram.SHUHAI_MHZ * 10**6, dram.SHUHAI_CLOCK_HZ)[0] * dram.SHUHAI_MHZ / 1e3)
+
+
+def crossbar_values() -> list[str]:
+    """Every value of the crossbar with its source."""
+    entry = yaml.safe_load(memories.TABLE.read_text(encoding="utf-8"))["hbm2"]["crossbar"]
+    words = {
+        "clock_hz": "clock of its links",
+        "beat_bytes": "bytes a link carries in a cycle",
+        "fragment_bytes": "longest burst inside",
+        "turn": "cycles lost on a lateral link between writes of two ports",
+        "local": "cycles that it adds to a read of a pseudo channel of the same switch",
+        "boundaries": "cycles that each boundary between two switches adds to that",
+    }
+    rows = []
+    for key, (value, source) in entry.items():
+        shown = ", ".join(str(v) for v in value) if isinstance(value, list) else f"{value:,}"
+        rows.append((f"`{key}`", words[key], shown, source))
+    return _table(("key", "what", "value", "source"), rows)
+
+
 @cache
 def _share_of_frames(beats: int, mapping: str, close_rows: bool, batch: int, hash_groups: bool = True) -> float:
     # No beats: one stream of reads.
@@ -144,6 +189,7 @@ def hash_table() -> list[str]:
 
 
 TABLES = {"kinds": kinds_table, "timing": timing_tables, "published": published_table, "controller": controller_table, "hash": hash_table}
+TABLES |= {"crossbar": crossbar_table, "crossbar values": crossbar_values}
 
 
 def updated(text: str) -> str:

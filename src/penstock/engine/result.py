@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from penstock import __version__
 from penstock.designs.design import Configuration, Plan
+from penstock.engine import tcp
 from penstock.scenarios.common import CommonScenario
 from penstock.scenarios.scenario import Document
 
@@ -121,6 +122,7 @@ def summary(
         },
         "findings": list(raw["findings"]),
         "notes": plan.notes,
+        **tcp.own(raw, plan, clock),
         **own,
         "device": config.model_dump(mode="json"),
         "scenario": document.data,
@@ -230,6 +232,7 @@ def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Cu
         "drop_reasons": np.array(reasons, dtype=str),
         "drops": drops,
         **_late(raw, scale),
+        **tcp.series(raw, plan, config.clock_hz),
     }
 
 

@@ -56,6 +56,7 @@ class Build:
     generated: dict[str, str] = field(default_factory=dict)
     assertions: bool = True
     headers: list[Path] = field(default_factory=list)
+    hierarchical: bool = False  # modules that say `hier_block` are compiled once, however often they occur
 
     def key(self) -> str:
         """Return 16 hex digits that stand for everything that the library depends on."""
@@ -75,6 +76,7 @@ def _flags(build: Build) -> list[str]:
     flags = ["--cc", "--exe", "--build", "-O3", "--x-initial", "fast", "--x-assign", "fast", "--no-timing", "-Wno-fatal", "-Wno-WIDTH"]
     flags += ["-CFLAGS", cflags, "-LDFLAGS", "-shared", "-MAKEFLAGS", "OPT_FAST=-O2 OPT_GLOBAL=-O2 OPT_SLOW=-O1"]
     flags += [] if build.assertions else ["--no-assert"]
+    flags += ["--hierarchical"] if build.hierarchical else []
     flags += [f"-G{name}={value}" for name, value in sorted(build.parameters.items())]
     return flags
 

@@ -6,14 +6,14 @@ import zlib
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock.basics.files import open_file, read_text
 from penstock.basics.units import format_time_ns
-from penstock.designs.design import Plot, Table
+from penstock.designs.design import Curve, Plot, Table
 from penstock.engine.result import SCHEMA, failures
 from penstock.errors import UserError
 from penstock.reports.summary import design_of, sentences
@@ -115,7 +115,7 @@ def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
         "DROPS": '<div class="plot" id="drops"></div>'
         if len(series["drop_reasons"])
         else '<div class="nothing">Nothing was dropped.</div>',
-        "OWN": "".join(_card(index, plot) for index, plot in enumerate(design.plots(result))),
+        "OWN": "".join(_card(index, plot) for index, plot in enumerate(_plots(result, series))),
         "LATENESS": LATENESS if "late_ns" in series else "",
         "CURVE": escape(design.curves(result)),
         "TABLE_TITLE": escape(table.title),
@@ -142,6 +142,31 @@ def _tag(result: dict[str, Any], failed: list[str]) -> str:
     if result["interrupted"]:
         return '<span class="tag warn">interrupted</span>'
     return '<span class="tag good">every packet accounted for, order and bytes intact</span>'
+
+
+def _plots(result: dict[str, Any], series: Series) -> list[Plot]:
+    return design_of(result).plots(result) + _connections(series)
+
+
+def _connections(series: Series) -> list[Plot]:
+    """Return the pictures of TCP connections, where there are any."""
+    if "tcp_cwnd" not in series:
+        return []
+    names, interval = series["tcp_names"].tolist(), float(series["interval_ns"]) / 1e9
+
+    def plot(title: str, note: str, values: Literal["time", "bytes"], array: NDArray[np.float64]) -> Plot:
+        times = tuple(round((row + 1) * interval, 9) for row in range(len(array)))
+        curves = [
+            Curve(name, tuple(float(value) if np.isfinite(value) else None for value in array[:, flow]), "line")
+            for flow, name in enumerate(names)
+        ]
+        return Plot(title, note, times, values, curves)
+
+    srtt = np.where(series["tcp_srtt_ns"] > 0, series["tcp_srtt_ns"] / 1e9, np.nan)
+    return [
+        plot("Congestion windows", "Of each TCP connection, at the end of each interval.", "bytes", series["tcp_cwnd"].astype(float)),
+        plot("Round trips", "Smoothed, as each sender measures them: base round trip and queues.", "time", srtt),
+    ]
 
 
 def _card(index: int, plot: Plot) -> str:
@@ -193,7 +218,7 @@ def _data(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]
         "shares": _short(series["cdf_share"], 7),
         "cdf": _short(series["cdf_ns"][:, -1] / 1e9),
         "lateness": _lateness(series),
-        "own": [_picture(plot) for plot in design_of(result).plots(result)],
+        "own": [_picture(plot) for plot in _plots(result, series)],
         "drops": [
             {"name": words.get(reason, reason), "count": series["drops"][:, column].tolist()}
             for column, reason in enumerate(series["drop_reasons"].tolist())

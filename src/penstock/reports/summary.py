@@ -37,7 +37,18 @@ def sentences(result: dict[str, Any]) -> list[str]:
     if late["count"]:
         half, most, worst = (format_time_ns(late[key]) for key in ("p50", "p99_9", "max"))
         lines.append(f"Late     half within {half}, 99.9 % within {most}, at most {worst}")
-    return lines + design_of(result).sentences(result)
+    return lines + _connections(result.get("tcp")) + design_of(result).sentences(result)
+
+
+def _connections(tcp: dict[str, Any] | None) -> list[str]:
+    if not tcp:
+        return []
+    flows = tcp["flows"]
+    several = f"{len(flows):,} connections, {format_rate(tcp['goodput_bps'])} of payload" if len(flows) > 1 else ""
+    line = several or f"{flows[0]['name']}: {format_rate(tcp['goodput_bps'])} of payload"
+    if len(flows) > 1 and tcp["fairness"] is not None:
+        line += f", fairness {tcp['fairness']:.3f}"
+    return [f"TCP      {line}; {tcp['retransmits']:,} segments sent again, {tcp['timeouts']:,} timeouts"]
 
 
 def design_of(result: dict[str, Any]) -> Design:

@@ -273,7 +273,7 @@ class Generated(Model):
     @model_validator(mode="after")
     def _one_kind(self) -> "Generated":
         if sum(kind is not None for kind in (self.constant, self.poisson, self.onoff)) != 1:
-            raise ValueError("needs exactly one of `pcap`, `constant`, `poisson`, `onoff`")
+            raise ValueError("needs exactly one of `pcap`, `constant`, `poisson`, `onoff`, `tcp`")
         if self.stop is not None and self.stop <= self.start:
             raise ValueError("has a `stop` that is not after its `start`")
         return self
@@ -289,8 +289,26 @@ class Generated(Model):
         return self.constant or self.poisson or self.onoff
 
 
+class LiveTraffic(Model):
+    """TCP connections, which send by what becomes of their frames; designs say which queues they use."""
+
+    name: Name | None = Field(None, description="Name of the source.")
+    tcp: Any
+    headers: Headers | None = Field(None, description="Ethernet, VLAN tags, IP, ports; flow after flow the next source port.")
+    start: Time = Field(0, description="When the first connection begins.")
+    stop: Time | None = Field(None, description="When nothing more is sent; the end of the run unless given.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "LiveTraffic":
+        if self.stop is not None and self.stop <= self.start:
+            raise ValueError("has a `stop` that is not after its `start`")
+        return self
+
+
 def traffic_kind(value: Any) -> str:
     """Return the tag of an entry of `traffic`; tags begin with "$" so that an error's path can be told from the keys of the file."""
+    if isinstance(value, LiveTraffic) or (isinstance(value, Mapping) and "tcp" in value):
+        return "$tcp"
     return "$pcap" if isinstance(value, Capture) or (isinstance(value, Mapping) and "pcap" in value) else "$generated"
 
 

@@ -100,23 +100,27 @@ def in_job(headers: Headers, dscps: list[int], queues: NDArray[np.uint32], sizes
     return {"bytes": np.frombuffer(made, dtype=np.uint8), "each": headers.least_bytes, "sum_from": udp, "sum_at": udp + 6}
 
 
-def _one(headers: Headers, code: int, queue: int, size: int) -> bytes:
+def network(headers: Headers, code: int, queue: int, protocol: int, payload: int) -> bytes:
+    """Return Ethernet, VLAN tags and IP in front of so many bytes of a protocol."""
     kinds = [SERVICE_VLAN, VLAN][2 - len(headers.vlan) :]
     tags = b"".join(struct.pack("!HH", kind, code >> 3 << 13 | tag) for kind, tag in zip(kinds, headers.vlan, strict=True))
     ethernet = struct.pack("!HIHI", 0x0200, queue, 0x0201, queue) + tags
     traffic_class = code << 2 | headers.ecn
-    source = (headers.src or SOURCE[headers.ip] + 1 + (queue >> 16)).packed
-    destination = (headers.dst or DESTINATION[headers.ip] + (queue & 0xFFFF)).packed
-    payload = size - headers.least_bytes + UDP_BYTES
+    addresses = (headers.src or SOURCE[headers.ip] + 1 + (queue >> 16)).packed
+    addresses += (headers.dst or DESTINATION[headers.ip] + (queue & 0xFFFF)).packed
     if headers.ip == 4:
-        length = payload + IPV4_BYTES
-        ip = struct.pack("!BBHHHBBH", 0x45, traffic_class, length, 0, 0x4000, HOPS, UDP, 0) + source + destination
+        ip = struct.pack("!BBHHHBBH", 0x45, traffic_class, payload + IPV4_BYTES, 0, 0x4000, HOPS, protocol, 0) + addresses
         ip = ip[:10] + struct.pack("!H", 0xFFFF ^ _sum(ip)) + ip[12:]
     else:
-        ip = struct.pack("!IHBB", 6 << 28 | traffic_class << 20, payload, UDP, HOPS) + source + destination
-    pseudo = _sum(source + destination + struct.pack("!HH", UDP, payload))
-    udp = struct.pack("!HHHH", headers.sport, headers.dport, payload, pseudo)
-    return ethernet + struct.pack("!H", IPV4 if headers.ip == 4 else IPV6) + ip + udp
+        ip = struct.pack("!IHBB", 6 << 28 | traffic_class << 20, payload, protocol, HOPS) + addresses
+    return ethernet + struct.pack("!H", IPV4 if headers.ip == 4 else IPV6) + ip
+
+
+def _one(headers: Headers, code: int, queue: int, size: int) -> bytes:
+    payload = size - headers.least_bytes + UDP_BYTES
+    front = network(headers, code, queue, UDP, payload)
+    pseudo = _sum(front[-8 if headers.ip == 4 else -32 :] + struct.pack("!HH", UDP, payload))
+    return front + struct.pack("!HHHH", headers.sport, headers.dport, payload, pseudo)
 
 
 def _sum(data: bytes) -> int:

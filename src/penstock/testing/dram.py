@@ -59,3 +59,42 @@ def idle_latency(kind: str, device_hz: int, clock_hz: int | None) -> tuple[float
     found = trace(dram, [0, 0, 0], [0, 0, other_row], np.array([begin, begin + 150, begin + 300]))
     closed, hit, miss = (found["answered"] - found["offered"]) / device_hz * 1e9
     return hit, closed, miss
+
+
+SHUHAI_MHZ = 450  # of the AXI ports of HBM2 as Shuhai measures it, with a memory clock of 900 MHz
+SHUHAI_CLOCK_HZ = 900_000_000
+
+
+def through_crossbar(
+    bursts: Any, ports: int = 32, mapping: str = "global", one_id: bool = False, device_hz: int = SHUHAI_MHZ * 10**6
+) -> dict[str, Any]:
+    """Run bursts through the crossbar of HBM2: rows of port, write, channel and address in it (or an address), beats, from.
+
+    Returns when each was offered and answered, in cycles, and in how many cycles all were.
+    """
+    table = np.asarray(bursts, dtype=np.int64).reshape(-1, 6)
+    kind = memories.dram_kinds()["hbm2"]
+    given = memories.Controller(clock_hz=SHUHAI_CLOCK_HZ, hash_groups=False)
+    drams = [memories.in_job("hbm2", given, device_hz, channel, {})["dram"] for channel in range(ports)]
+    crossbar = memories.crossbar_in_job(kind, mapping + ("_one_id" if one_id else ""), device_hz, 0, ports)
+    crossbar = {key: value for key, value in crossbar.items() if key not in ("first", "ports")}
+    port, write, channel_of, address, beats, start = table.T
+    columns = {"port": port, "write": write, "address": (channel_of << 32) + address, "beats": beats, "from": start}
+    types = {"port": np.uint8, "write": np.uint8, "address": np.uint64, "beats": np.uint8, "from": np.int64}
+    found = engine.module().crossbar_trace(drams, crossbar, {key: column.astype(types[key]) for key, column in columns.items()})
+    return {key: np.asarray(value) if key != "cycles" else value for key, value in found.items()}
+
+
+def crossbar_latency(port: int) -> int:
+    """Return the cycles of a single read of an idle pseudo channel 0, row open, from a port of the crossbar (Shuhai's clocks)."""
+    found = through_crossbar([(port, 0, 0, 0, 1, 1000), (port, 0, 0, 0, 1, 1200)])
+    return int(found["answered"][1] - found["offered"][1])
+
+
+def crossbar_bandwidth(pairs: list[tuple[int, int]], write: int, beats: int = 8, count: int = 800) -> float:
+    """Return the GB/s of sequential bursts from ports to pseudo channels, in Shuhai's clocks; each in a place of its own."""
+    rows = [(p, write, c, (p << 23) + 64 * beats * n, beats, 0) for p, c in pairs for n in range(count)]
+    answered = np.sort(through_crossbar(rows)["answered"])
+    # Between the first and the last tenth.
+    first, last = len(rows) // 10, len(rows) * 9 // 10
+    return (last - first) * beats * 64 * SHUHAI_MHZ * 1e6 / (answered[last] - answered[first]) / 1e9

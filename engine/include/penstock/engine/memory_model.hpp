@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "penstock/engine/device.hpp"
-#include "penstock/engine/dram_port.hpp"
+#include "penstock/engine/dram_access.hpp"
 #include "penstock/engine/random.hpp"
 #include "penstock/engine/ring.hpp"
 #include "penstock/pins.h"
@@ -51,12 +51,19 @@ struct MemorySettings {
     std::uint32_t gap_permille = 0;    // share of cycles in which it takes and gives nothing, 0..999
     std::uint32_t page_bytes = 0;      // of a page, 0: not known; a burst that begins a page begins a frame
     std::optional<DramSettings> dram;  // a channel of DRAM, in place of the three above
-    std::vector<MemoryFault> faults;   // what it has offered already it goes on to offer
+    // The channel is a pseudo channel behind a crossbar, which it shares with memories crossbar_first .. crossbar_first + crossbar_ports
+    // - 1.
+    std::optional<HbmSwitchSettings> crossbar;
+    std::uint32_t crossbar_first = 0, crossbar_ports = 0;
+    std::vector<MemoryFault> faults;  // what it has offered already it goes on to offer
 };
+
+// What is behind each memory that is DRAM, null for the others. Throws std::invalid_argument.
+std::vector<std::unique_ptr<DramAccess>> dram_accesses(const std::vector<MemorySettings>& memories);
 
 class MemoryModel {
   public:
-    MemoryModel(const MemorySettings& settings, unsigned index, std::uint64_t seed);
+    MemoryModel(const MemorySettings& settings, std::unique_ptr<DramAccess> dram, unsigned index, std::uint64_t seed);
     ~MemoryModel();
     MemoryModel(const MemoryModel&) = delete;
     MemoryModel& operator=(const MemoryModel&) = delete;
@@ -110,7 +117,7 @@ class MemoryModel {
     MemorySettings settings_;
     unsigned index_;
     Random random_;
-    std::unique_ptr<DramPort> dram_;
+    std::unique_ptr<DramAccess> dram_;
     std::uint8_t* storage_;  // mapped, so pages that are never written cost nothing
     Ring<Burst, kBursts> writes_, reads_;
     Ring<std::int64_t, 2 * kOutstanding> answers_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "penstock/engine/device.hpp"
@@ -42,6 +43,8 @@ class RtlDevice final : public Device {
     RtlDevice(const std::string& library, std::unique_ptr<PinFace> face, unsigned inputs, unsigned outputs, const Environment& environment);
     ~RtlDevice() override;
 
+    // The hardware of another device of this kind, in whatever state it is; before start(), whose reset has to clear it.
+    void inherit(RtlDevice& other) { std::swap(device_, other.device_); }
     void start() override;
     void write(std::uint32_t address, std::uint32_t value) override { registers_.write(address, value); }
     std::uint32_t read(std::uint32_t address) override;

@@ -12,6 +12,7 @@
 
 #include "penstock/engine/measure.hpp"
 #include "penstock/engine/session.hpp"
+#include "penstock/engine/tcp/traffic.hpp"
 #include "penstock/engine/traffic.hpp"
 
 namespace penstock::engine {
@@ -27,12 +28,14 @@ struct Job {
     Environment environment;
     MeasureSettings measure;
     std::vector<JobSource> sources;
+    std::vector<tcp::FlowSettings> flows;                   // TCP connections
     std::vector<RegisterWrite> setup_writes, timed_writes;  // timed: in order of time
     std::vector<std::uint32_t> sample_queues;
     std::optional<std::int64_t> duration_cycles;  // none: until the recorded frames are sent
     std::optional<std::int64_t> max_cycles;
     std::int64_t quiet_cycles = 0;  // a drain that sees nothing happen for so long ends
     bool drain = false;
+    std::int64_t reset_after = 0;  // a run of so many cycles goes before, and is ended by a reset, whatever is under way
 };
 
 struct Progress {
@@ -43,8 +46,12 @@ struct Progress {
 // Called every few milliseconds; false stops the run.
 using Poll = std::function<bool(const Progress&)>;
 
-// Runs the job; `measurement` has the rest of the result. Throws DeviceError, std::invalid_argument, std::runtime_error.
-Outcome run(const Job& job, Measurement& measurement, const Poll& poll);
+// Runs the job; `measurement` has the rest of the result, `connections` what became of the job's flows (null: there are none). Throws
+// DeviceError, std::invalid_argument, std::runtime_error.
+Outcome run(const Job& job, Measurement& measurement, tcp::Traffic* connections, const Poll& poll);
+
+// The job's TCP connections, null: it has none.
+std::unique_ptr<tcp::Traffic> connections_of(const Job& job);
 
 // What the job's device shows in these registers after its set-up writes, before any traffic.
 std::vector<std::uint32_t> read_registers(const Job& job, const std::vector<std::uint32_t>& addresses);

@@ -44,6 +44,9 @@ class Session {
     // `kind` and `measurement` outlive the session. Throws DeviceError, std::invalid_argument, std::runtime_error.
     Session(const DeviceKind& kind, const Environment& environment, Measurement& measurement);
 
+    // Goes on with the hardware of another session of the same device, in the middle of whatever it does; before open(), which resets it. A
+    // model has none, and is made anew.
+    void inherit(Session& other);
     // Reset and initialisation; registers may be written and read from here on.
     void open();
     // The clock starts at 0, and the sources, one for each input, which outlive the session, are asked for frames. Once, after open().

@@ -9,9 +9,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
-#include "penstock/engine/dram_port.hpp"
+#include "penstock/engine/dram_access.hpp"
 #include "penstock/engine/memory_model.hpp"
 #include "penstock/engine/memory_timing.hpp"
 #include "penstock/engine/random.hpp"
@@ -45,7 +46,7 @@ class Stage {
 // A memory's port, as in memory_model.hpp: ideal, or a channel of DRAM.
 class SteppedPort {
   public:
-    SteppedPort(const MemorySettings& settings, unsigned index, std::uint64_t seed);
+    SteppedPort(const MemorySettings& settings, std::unique_ptr<DramAccess> dram, unsigned index, std::uint64_t seed);
 
     // As DramPort's; `cycle` counts from power-on, `now` is that of the run.
     void step(std::int64_t cycle, std::int64_t now);
@@ -75,8 +76,7 @@ class SteppedPort {
 
     MemorySettings settings_;
     Random random_;
-    std::vector<DramPort> channel_;  // one, or none
-    DramPort* dram_;
+    std::unique_ptr<DramAccess> dram_;
     std::int64_t cycle_ = -1;
     Ring<std::uint32_t, 2 * kOutstanding> writes_;
     Ring<Burst, 2 * kOutstanding> reads_;

@@ -94,13 +94,29 @@ class TimeHeap {
     std::vector<Entry> entries_;
 };
 
+// Frames that depend on what becomes of others: one for all inputs of a device. It lives as long as the run.
+class LiveSource {
+  public:
+    struct Ready {
+        bool frame;          // there is one,
+        std::int64_t cycle;  // which arrives in this cycle; otherwise there is none before it unless something leaves the device
+    };
+    virtual ~LiveSource() = default;
+    // What comes to `input` next, as it is known in cycle `now`; the frame arrives then or has arrived.
+    virtual Ready next(unsigned input, std::int64_t now) = 0;
+    // Fills all but number and arrival of that frame.
+    virtual void take(unsigned input, Frame& frame) = 0;
+    // There is nothing more.
+    virtual bool over() const = 0;
+};
+
 // All sources of an input, in order of arrival. Synthetic traffic that has not begun on its link at the cycle `end` is
 // not sent; recorded frames are all sent that arrive before `end`.
 class Merge final : public FrameSource {
   public:
-    // Frames are numbered `first`, `first` + `step`, ...
-    Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> recorded, std::int64_t end, std::uint64_t first,
-          std::uint64_t step);
+    // Of input `input` of so many: frames are numbered `input`, `input` + `inputs`, ... `live`: null: none.
+    Merge(std::vector<std::unique_ptr<Source>> sources, std::vector<bool> recorded, std::int64_t end, unsigned input, unsigned inputs,
+          LiveSource* live = nullptr);
     Answer next(Frame& frame, Ticks link_free, std::int64_t now, std::int64_t& again) override;
     bool exhausted() const { return exhausted_; }
     // No more frames from here on.
@@ -112,10 +128,14 @@ class Merge final : public FrameSource {
     // Times up to this are exact to 2^-20 cycle.
     static constexpr double kEpoch = 4'294'967'296.0;
     void move_epoch();
+    // The top of the heap is a frame that is sent; what is not is taken away. `late`: the link is busy until the end.
+    bool more(bool late);
 
     TimeHeap heap_;
     std::int64_t epoch_ = 0, last_;
     double end_;  // in the epoch
+    unsigned input_;
+    LiveSource* live_;
     std::uint64_t number_, step_;
     bool exhausted_ = false;
 };

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""The proofs of what makes columns one port pass. Which faults they find: ../faults.yaml."""
+
+import pytest
+
+from penstock.testing import testkit
+
+TASKS = [
+    ("pst_deadline_token", "prove_2"),
+    ("pst_deadline_token", "prove_4"),
+    ("pst_deadline_token", "cover_2"),
+    ("pst_edfr_positions", "prove_2"),
+    ("pst_edfr_positions", "prove_4"),
+    ("pst_edfr_positions", "cover_2"),
+]
+
+
+@pytest.mark.parametrize("module, task", TASKS)
+def test_wide_proof_passes(module: str, task: str) -> None:
+    assert testkit.run_proof("deadline", module, [task]) == {task: "PASS"}

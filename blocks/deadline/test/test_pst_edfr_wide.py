@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""pst_edfr_wide: one logical port of several columns: order in each class, every byte, no frame after its deadline, all accounted for."""
+
+import random
+
+import cocotb
+import pytest
+from cocotb.triggers import FallingEdge
+from wide_bench import Bench
+
+from penstock.testing import testkit
+
+
+async def begin(dut) -> Bench:
+    bench = Bench(dut, random.Random(testkit.seed()))
+    dut._log.info("seed %d", testkit.seed())
+    bench.idle()
+    await testkit.start(dut)
+    cocotb.start_soon(bench.memory.run())
+    await bench.ready()
+    return bench
+
+
+def length(bench: Bench) -> int:
+    rng = bench.rng
+    if rng.random() < 0.03:
+        return rng.choice((1, 59, bench.longest + 1))
+    return min(bench.longest, rng.choice((60, 64, 64, 65, 128, rng.randint(60, 300), rng.randint(60, bench.longest))))
+
+
+async def settings(bench: Bench, choices: tuple[int, ...]) -> None:
+    for class_id in range(bench.classes):
+        bench.change(class_id, bench.rng.choice(choices))
+        while bench.setting:
+            await bench.cycle()
+
+
+@cocotb.test()
+async def light(dut) -> None:
+    """More room than load and long waits: every frame comes out, by itself."""
+    bench = await begin(dut)
+    for _ in range(150):
+        bench.add(bench.rng.randrange(bench.classes), min(bench.longest, bench.rng.choice((60, 64, 500, 1514))))
+        if bench.rng.random() < 0.5:
+            await bench.run(15)
+    await bench.drain(20000)
+    dut._log.info("%s, %d bursts", bench.count, len(bench.memory.bursts))
+    assert bench.count["sent"] == 150
+
+
+@cocotb.test()
+async def mixed(dut) -> None:
+    """Random classes, sizes and waits; a sink that is quick, slow and stands still; slow memory; settings that change under way."""
+    bench = await begin(dut)
+    rng = bench.rng
+    for phase in range(4):
+        bench.sink = rng.choice((0.1, 0.4, 1.0)) if phase else 1.0
+        bench.source, bench.fill = rng.choice((0.4, 1.0)), rng.choice((0.5, 1.0))
+        bench.memory.latency = rng.choice(((2, 6), (10, 60), (100, 250)))
+        bench.memory.probability = rng.choice((0.5, 1.0))
+        await settings(bench, ((800, 2500), (4000, 20000), (300, 60000))[phase % 3])
+        active = rng.sample(range(bench.classes), min(bench.classes, rng.choice((1, 3, bench.classes))))
+        stands = phase % 2 and range(300, 300 + rng.choice((500, 1500)))
+        awake = bench.sink
+        for cycle in range(1000):
+            while len(bench.input) < bench.columns + 2:
+                bench.add(rng.choice(active), length(bench), rng.random() < 0.05)
+            bench.sink = 0.0 if stands and cycle in stands else awake
+            await bench.cycle()
+        bench.sink = max(awake, 0.5)
+        await bench.drain(120000)
+    dut._log.info("%s, %d bursts", bench.count, len(bench.memory.bursts))
+    for name in ("sent", "refused", "expired"):
+        assert bench.count[name], f"the test does not see frames {name}"
+
+
+@cocotb.test()
+async def lost(dut) -> None:
+    """Chunks that cannot be read or written: their frames are counted, runs go on behind them, and order is kept."""
+    bench = await begin(dut)
+    rng = bench.rng
+    lines = bench.memory.sizes[0] // 64
+    bench.memory.refused = {(rng.randrange(bench.columns), rng.randrange(lines)) for _ in range(lines * bench.columns // 60)}
+    await settings(bench, (30000,))
+    bench.sink = 0.1
+    for _ in range(2000):
+        while len(bench.input) < bench.columns:
+            bench.add(rng.randrange(min(4, bench.classes)), length(bench))
+        await bench.cycle()
+    bench.sink = 1.0
+    while bench.input:
+        await bench.cycle()
+    # A chunk that is lost is counted when the next one of its class comes to its column.
+    bench.memory.refused = set()
+    await bench.run(3000)
+    for _ in range(2 * bench.columns * bench.run_frames):
+        for class_id in range(bench.classes):
+            bench.add(class_id, 64)
+        await bench.run(5)
+    await bench.drain(60000)
+    dut._log.info("%s", bench.count)
+    assert bench.count["lost"]
+
+
+@cocotb.test()
+async def full(dut) -> None:
+    """The output stands still with long waits: frames are dropped at the door, all others come out."""
+    bench = await begin(dut)
+    bench.sink = 0.0
+    await settings(bench, (2**29,))
+    while bench.count["dropped"] < 20:
+        while len(bench.input) < bench.columns:
+            bench.add(bench.rng.randrange(min(8, bench.classes)), bench.rng.randint(60, bench.longest))
+        await bench.cycle()
+        assert bench.now < 60000, "it does not fill up"
+    bench.sink = 1.0
+    await bench.drain(60000)
+    dut._log.info("%s, %d bursts", bench.count, len(bench.memory.bursts))
+    assert bench.count["sent"] + bench.count["dropped"] == bench.count["in"]
+
+
+@cocotb.test()
+async def over_at_once(dut) -> None:
+    """The output stands still until all inside is over: columns skip most of it, the gather leaves out the rest, traffic goes on."""
+    bench = await begin(dut)
+    rng = bench.rng
+    bench.sink = 0.0
+    for cycle in range(4500):
+        if bench.setting is None and cycle % 8 == 0:  # what comes later waits shorter: all is over at the same time
+            bench.change(rng.randrange(bench.classes), max(100, 6000 - bench.now))
+        while len(bench.input) < bench.columns and not bench.count["dropped"]:
+            bench.add(rng.randrange(min(4, bench.classes)), rng.randint(60, 70))
+        await bench.cycle()
+    await bench.run(3500)
+    gone = dict(bench.count)
+    bench.sink = 1.0
+    for _ in range(4 * bench.columns * bench.run_frames):
+        bench.add(rng.randrange(bench.classes), length(bench))
+    await bench.drain(60000)
+    dut._log.info("over at once: %s; at the end: %s", gone, bench.count)
+    assert gone["skipped"] and bench.count["overdue"] and bench.count["sent"]
+
+
+@cocotb.test()
+async def reset(dut) -> None:
+    """Reset in mid-traffic: all is forgotten, and all works as before."""
+    bench = await begin(dut)
+    bench.sink = 0.5
+    for step in range(3):
+        for _ in range(60):
+            bench.add(bench.rng.randrange(bench.classes), length(bench))
+        if step == 2:
+            bench.sink = 1.0
+            await bench.drain(60000)
+            break
+        await bench.run(bench.rng.randint(100, 400))
+        await FallingEdge(dut.clk_i)
+        bench.idle()
+        dut.rst_i.value = 1
+        bench.memory.reset()
+        for _ in range(3):
+            await FallingEdge(dut.clk_i)
+        dut.rst_i.value = 0
+        bench.memory.reset()
+        bench.forget()
+        await bench.ready()
+
+
+SMALL = {"Columns": 2, "RunFrames": 2, "Classes": 3, "ClassFromUser": 1, "ChunkBeats": 8, "Chunks": 128, "Places": 8, "Lines": 4,
+         "Reads": 4, "Writes": 4, "MaxFrameBytes": 1518, "DealRows": 64, "DealLists": 32, "DealRecords": 64, "GatherRows": 256,
+         "StoreBeats": 64, "TickCycles": 100, "DefaultCycles": 6000}  # fmt: skip
+LARGE = {**SMALL, "Columns": 8, "RunFrames": 16, "Classes": 16, "ChunkBeats": 16, "Lines": 16, "TickCycles": 200, "Chunks": 256}
+
+
+@pytest.mark.parametrize("parameters", [SMALL, pytest.param(LARGE, marks=pytest.mark.slow)], ids=["2-3", "8-16"])
+def test_pst_edfr_wide(parameters: dict) -> None:
+    testkit.run_module("deadline", "pst_edfr_wide", parameters)

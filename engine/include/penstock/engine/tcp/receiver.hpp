@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// One receiver: it puts bytes in order, and says what it acknowledges and when. Its reader takes bytes at once, so the window is always
+// open by all of it; what is beyond the window is not taken.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "penstock/engine/tcp/time.hpp"
+
+namespace penstock::engine::tcp {
+
+struct ReceiverSettings {
+    std::uint32_t mss = 1460;
+    std::uint64_t window = 0;
+    Time delay = 0;  // of an acknowledgement that waits for a second segment (RFC 5681, 4.2); 0: every segment has one
+};
+
+class Receiver {
+  public:
+    static constexpr std::size_t kBlocks = 4;  // of a SACK option without time stamps beside it (RFC 2018, 3)
+
+    explicit Receiver(const ReceiverSettings& settings) : settings_(settings) {}
+
+    // A segment has come. `ce`: marked; `cwr`: the sender has reduced its window. True: an acknowledgement is due at once; otherwise in
+    // timer().
+    bool received(Time now, Range segment, bool ce, bool cwr);
+    // When a delayed acknowledgement is due; kNever: none is.
+    Time timer() const { return timer_; }
+    // An acknowledgement is sent.
+    void acknowledge();
+
+    // What it says: all bytes before, and the ranges beyond, the one that came last first (RFC 2018, 4).
+    std::uint64_t next() const { return next_; }
+    std::span<const Range> sacks() const { return {recent_.data(), std::min(recent_.size(), kBlocks)}; }
+    bool ece() const { return echo_; }
+
+    std::uint64_t delivered() const { return next_; }
+    std::uint64_t duplicate_bytes() const { return duplicates_; }
+
+  private:
+    ReceiverSettings settings_;
+    std::uint64_t next_ = 0, duplicates_ = 0;
+    std::vector<Range> recent_;  // beyond a gap, disjoint; the one that changed last first
+    std::uint64_t unacknowledged_ = 0;
+    bool echo_ = false;
+    Time timer_ = kNever;
+};
+
+}  // namespace penstock::engine::tcp

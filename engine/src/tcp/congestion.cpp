@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "penstock/engine/tcp/congestion.hpp"
+
+#include "penstock/engine/tcp/cubic.hpp"
+#include "penstock/engine/tcp/reno.hpp"
+
+namespace penstock::engine::tcp {
+
+std::unique_ptr<Congestion> make_congestion(const CongestionSettings& settings) {
+    if (settings.algorithm == Algorithm::Reno) return std::make_unique<Reno>(settings);
+    return std::make_unique<Cubic>(settings);
+}
+
+}  // namespace penstock::engine::tcp

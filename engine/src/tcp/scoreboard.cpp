@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "penstock/engine/tcp/scoreboard.hpp"
+
+#include <algorithm>
+
+namespace penstock::engine::tcp {
+
+void Scoreboard::sent(Time now, std::uint32_t bytes) {
+    segments_.push_back({.from = nxt_, .bytes = bytes, .at = now});
+    nxt_ += bytes;
+}
+
+Heard Scoreboard::hear(Time now, std::uint64_t acknowledged, std::span<const Range> sacks) {
+    Heard heard;
+    const auto took = [&](const Segment& segment) {
+        heard.delivered += segment.bytes;
+        if (!segment.twice) heard.round_trip = std::max<Time>(now - segment.at, 1);
+    };
+    acknowledged = std::min(acknowledged, nxt_);
+    while (!segments_.empty() && segments_.front().from + segments_.front().bytes <= acknowledged) {
+        const Segment& segment = segments_.front();
+        if (segment.sacked)
+            sacked_ -= segment.bytes;
+        else
+            took(segment);
+        heard.acknowledged += segment.bytes;
+        una_ += segment.bytes;
+        segments_.pop_front();
+    }
+    for (const Range& sack : sacks) {
+        if (sack.to > nxt_ || sack.from >= sack.to) continue;
+        auto at = std::lower_bound(segments_.begin(), segments_.end(), sack.from,
+                                   [](const Segment& segment, std::uint64_t from) { return segment.from < from; });
+        for (; at != segments_.end() && at->from + at->bytes <= sack.to; ++at) {
+            if (at->sacked) continue;
+            at->sacked = true;
+            sacked_ += at->bytes;
+            heard.sacked += at->bytes;
+            took(*at);
+        }
+        high_sacked_ = std::max(high_sacked_, sack.to);
+    }
+    return heard;
+}
+
+void Scoreboard::find_lost() {
+    if (sacked_ == 0) return;
+    unsigned ranges = 0;
+    std::uint64_t bytes = 0;
+    bool inside = false;
+    for (auto at = segments_.rbegin(); at != segments_.rend(); ++at) {
+        if (at->sacked) {
+            ranges += !inside;
+            bytes += at->bytes;
+        } else if (ranges >= kDuplicates || bytes > (kDuplicates - 1) * std::uint64_t{mss_}) {
+            at->lost = true;
+        }
+        inside = at->sacked;
+    }
+}
+
+void Scoreboard::lose_all() {
+    for (Segment& segment : segments_) {
+        segment.resent = false;
+        segment.lost = !segment.sacked;
+    }
+}
+
+void Scoreboard::forget_resent() {
+    for (Segment& segment : segments_) segment.resent = false;
+}
+
+std::uint64_t Scoreboard::pipe() const {
+    if (sacked_ == 0 && !first_is_lost()) {
+        // Nothing is lost: but after a timeout segments may be lost behind the first, which was sent again and acknowledged meanwhile.
+        if (segments_.empty() || !segments_.back().lost) return flight();
+    }
+    std::uint64_t bytes = 0;
+    for (const Segment& segment : segments_) {
+        if (segment.sacked) continue;
+        if (!segment.lost) bytes += segment.bytes;
+        if (segment.resent) bytes += segment.bytes;
+    }
+    return bytes;
+}
+
+Range Scoreboard::next(bool lost) const {
+    for (const Segment& segment : segments_) {
+        if (segment.sacked || segment.resent) continue;
+        if (!lost && segment.from >= high_sacked_) break;
+        if (!lost || segment.lost) return {segment.from, segment.from + segment.bytes};
+    }
+    return {};
+}
+
+Range Scoreboard::last_unsacked() const {
+    for (auto at = segments_.rbegin(); at != segments_.rend(); ++at)
+        if (!at->sacked) return {at->from, at->from + at->bytes};
+    return {};
+}
+
+void Scoreboard::resent(Time now, std::uint64_t from, bool rescue) {
+    const auto at = std::lower_bound(segments_.begin(), segments_.end(), from,
+                                     [](const Segment& segment, std::uint64_t place) { return segment.from < place; });
+    if (at == segments_.end() || at->from != from) return;
+    at->twice = true;
+    at->at = now;
+    if (!rescue) at->resent = true;  // a rescue is not in HighRxt
+}
+
+}  // namespace penstock::engine::tcp

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "penstock/engine/tcp/sender.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace penstock::engine::tcp {
+
+Sender::Sender(const SenderSettings& settings)
+    : settings_(settings),
+      mss_(settings.congestion.mss),
+      board_(mss_),
+      congestion_(make_congestion(settings.congestion)),
+      rto_(settings.first_timeout, settings.least_timeout, settings.most_timeout) {}
+
+void Sender::acknowledged(Time now, const Acknowledgement& heard) {
+    const std::uint64_t before = board_.una(), flight = board_.flight();
+    const bool limited = static_cast<double>(board_.pipe() + mss_) > congestion_->cwnd();
+    const Heard told = board_.hear(now, heard.up_to, heard.sacks);
+    const bool advanced = board_.una() > before;
+    if (told.round_trip) rto_.sample(told.round_trip);
+    if (advanced) timer_ = board_.flight() ? now + rto_.timeout() : kNever;  // RFC 6298, (5.2), (5.3)
+    duplicates_ = advanced ? 0 : duplicates_ + (told.sacked > 0);
+
+    bool echoed = false;
+    if (heard.ece && settings_.ecn && state_ == State::Open && board_.una() >= reduced_) {
+        echoed = true;
+        congestion_->reduce(now, flight);
+        congestion_->set_cwnd(congestion_->ssthresh());
+        reduced_ = board_.nxt();
+        cwr_ = true;
+        ++counts_.ecn_reductions;
+    }
+    if (state_ != State::Open && board_.una() >= recovery_) {
+        if (state_ == State::Recovery) congestion_->set_cwnd(congestion_->ssthresh());
+        state_ = State::Open;
+    } else if (state_ == State::Open && advanced && limited && !echoed && !(heard.ece && settings_.ecn)) {
+        congestion_->acknowledged(now, {told.acknowledged, board_.una(), board_.nxt(), told.round_trip, rto_.srtt()});
+    } else if (state_ == State::Loss && advanced) {
+        congestion_->acknowledged(now, {told.acknowledged, board_.una(), board_.nxt(), told.round_trip, rto_.srtt()});
+    }
+    if (state_ == State::Loss) return;
+    board_.find_lost();
+    if (state_ == State::Open && duplicates_ >= Scoreboard::kDuplicates) board_.lose_first();
+    if (state_ == State::Open && board_.first_is_lost()) enter_recovery(now, told);
+    if (state_ == State::Recovery) proportional(told, advanced);
+}
+
+void Sender::enter_recovery(Time now, const Heard& heard) {
+    state_ = State::Recovery;
+    recovery_ = board_.nxt();
+    if (board_.una() >= reduced_) congestion_->reduce(now, board_.flight());  // once a window (RFC 3168, 6.1.2)
+    reduced_ = recovery_;
+    cwr_ = settings_.ecn;
+    board_.forget_resent();
+    rescued_ = false;
+    // What was sacked before will not be delivered in this recovery.
+    recover_flight_ = std::max<std::uint64_t>(board_.flight() - (board_.sacked() - heard.sacked) + heard.acknowledged, 1);
+    prr_delivered_ = prr_out_ = 0;
+    ++counts_.recoveries;
+}
+
+// RFC 9937, section 6; `advanced` without a new loss is its SafeACK.
+void Sender::proportional(const Heard& heard, bool advanced) {
+    const double threshold = congestion_->ssthresh();
+    const auto pipe = static_cast<double>(board_.pipe());
+    prr_delivered_ += heard.delivered;
+    const auto delivered = static_cast<double>(prr_delivered_), out = static_cast<double>(prr_out_);
+    double more;
+    if (pipe > threshold) {
+        more = std::ceil(delivered * threshold / static_cast<double>(recover_flight_)) - out;
+    } else {
+        more = std::max(delivered - out, static_cast<double>(heard.delivered));
+        if (advanced && !board_.next_lost().bytes()) more += mss_;
+        more = std::min(threshold - pipe, more);
+    }
+    if (prr_out_ == 0 && more < mss_) more = mss_;  // the fast retransmit goes out at once
+    congestion_->set_cwnd(pipe + std::max(0.0, more));
+}
+
+void Sender::expired(Time now) {
+    if (timer_ > now || !board_.flight()) return;
+    congestion_->timeout(now, board_.flight(), expired_at_ == board_.una());
+    expired_at_ = board_.una();
+    state_ = State::Loss;
+    recovery_ = board_.nxt();
+    reduced_ = recovery_;
+    cwr_ = settings_.ecn;
+    duplicates_ = 0;
+    board_.lose_all();
+    rto_.back_off();
+    timer_ = now + rto_.timeout();
+    ++counts_.timeouts;
+}
+
+std::uint32_t Sender::new_bytes() const {
+    const std::uint64_t edge = std::min(settings_.bytes ? settings_.bytes : UINT64_MAX, board_.una() + settings_.window);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(mss_, edge - std::min(edge, board_.nxt())));
+}
+
+std::optional<Segment> Sender::resend(Time now, Range range, bool rescue) {
+    board_.resent(now, range.from, rescue);
+    prr_out_ += range.bytes();
+    ++counts_.segments, ++counts_.resent;
+    counts_.bytes += range.bytes(), counts_.resent_bytes += range.bytes();
+    if (timer_ == kNever) timer_ = now + rto_.timeout();
+    return Segment{range, false, false, true};
+}
+
+std::optional<Segment> Sender::next(Time now) {
+    const double room = congestion_->cwnd() - static_cast<double>(board_.pipe());
+    const auto fits = [&](std::uint64_t bytes) { return bytes && room >= static_cast<double>(bytes) - 1e-6; };
+    if (state_ != State::Open)
+        if (const Range lost = board_.next_lost(); lost.bytes()) return fits(lost.bytes()) ? resend(now, lost, false) : std::nullopt;
+    const std::uint32_t fresh = new_bytes();
+    // A short segment waits for room of its own unless it is the last one (RFC 1122, 4.2.3.4: no silly windows).
+    const bool whole = fresh == mss_ || (fresh && settings_.bytes && board_.nxt() + fresh == settings_.bytes);
+    if (whole) {
+        if (!fits(fresh)) return std::nullopt;
+        const Segment segment{{board_.nxt(), board_.nxt() + fresh}, settings_.ecn, std::exchange(cwr_, false), false};
+        board_.sent(now, fresh);
+        if (state_ == State::Recovery) prr_out_ += fresh;
+        ++counts_.segments;
+        counts_.bytes += fresh;
+        if (timer_ == kNever) timer_ = now + rto_.timeout();  // RFC 6298, (5.1)
+        return segment;
+    }
+    if (state_ != State::Recovery) return std::nullopt;
+    if (const Range below = board_.next_below_sacked(); below.bytes())
+        return fits(below.bytes()) ? resend(now, below, false) : std::nullopt;
+    const Range last = board_.last_unsacked();
+    if (rescued_ || !fits(last.bytes())) return std::nullopt;
+    rescued_ = true;
+    return resend(now, last, true);
+}
+
+}  // namespace penstock::engine::tcp
