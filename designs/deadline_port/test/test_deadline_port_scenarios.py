@@ -118,7 +118,8 @@ def test_fates_worked_out_by_hand(place: Path, capsys: pytest.CaptureFixture[str
     assert voice["latency_ns"]["max"] == pytest.approx(least + 3 * (9920 - 99.2), abs=300)
     assert web["latency_ns"]["min"] == pytest.approx(least + 4 * 9920 - 600, abs=10_000)
     assert bulk["latency_ns"]["max"] == pytest.approx(least + 6 * 9920 - 800, abs=10_300)  # some are decided on ahead
-    assert bulk["least_slack_ns"] == pytest.approx(100_000 - bulk["latency_ns"]["max"] - 80 + 9920, abs=600)  # offered a frame ahead
+    least_slack = 100_000 - bulk["latency_ns"]["max"] - 80  # on the line; it was offered a frame or two before
+    assert least_slack <= bulk["least_slack_ns"] <= least_slack + 2 * 9920
 
 
 @pytest.mark.parametrize("engine", ENGINES)
