@@ -105,8 +105,7 @@ inline void bind_edfr_model(nanobind::module_& m) {
     namespace nb = nanobind;
     nb::class_<EdfrPorts>(m, "EdfrModel", "pst_edfr, cycle by cycle, without the bytes of frames")
         .def(
-            "__init__",
-            [](EdfrPorts* self, const EdfrSettings& settings, bool leave_out) { new (self) EdfrPorts(settings, leave_out); },
+            "__init__", [](EdfrPorts* self, const EdfrSettings& settings, bool leave_out) { new (self) EdfrPorts(settings, leave_out); },
             nb::arg("settings"), nb::arg("leave_out") = true)
         .def("cycle", &EdfrPorts::cycle, nb::arg("beat").none(), nb::arg("m_ready"), nb::arg("memory"), nb::arg("set").none(),
              nb::arg("set_dscp").none(), nb::arg("limit") = 0,

@@ -38,8 +38,7 @@ struct EdfrMover {
         bool chunk_ready = false, loop = false, read = false, done = false;
     };
 
-    explicit EdfrMover(const EdfrSettings& s)
-        : beats(kBeats), address(2), pending(s.writes), push(2), in_loop(4), storing_(s.classes) {}
+    explicit EdfrMover(const EdfrSettings& s) : beats(kBeats), address(2), pending(s.writes), push(2), in_loop(4), storing_(s.classes) {}
 
     Now look(const EdfrRamFifo<EdfrClosed>& closed, const EdfrMask& loop_ok) const {
         Now n;
@@ -62,8 +61,8 @@ struct EdfrMover {
     EdfrMask busy() const { return looping_ | storing_mask_; }
 
     // `frames_of`: the slot with the frames of the chunk that is chosen.
-    bool clock(const Now& n, const EdfrRamFifo<EdfrClosed>& closed, EdfrTail& tail, std::vector<EdfrChunk>& memory,
-               const EdfrMemoryIn& m, bool loop_ready, bool push_ready) {
+    bool clock(const Now& n, const EdfrRamFifo<EdfrClosed>& closed, EdfrTail& tail, std::vector<EdfrChunk>& memory, const EdfrMemoryIn& m,
+               bool loop_ready, bool push_ready) {
         bool changed = n.read || n.chunk_ready || read1_.valid || read2_.valid;
         const bool out = beats.valid() && (beats.front().loop ? loop_ready : m.wready);
         const bool pushed = push.valid() && push_ready;
@@ -314,8 +313,17 @@ struct EdfrFetch {
     };
 
     explicit EdfrFetch(const EdfrSettings& s)
-        : read(s.reads), address(s.reads), free(s.reads), given(s.classes), places_(s.places), credits_(s.reads), released_(s.classes),
-          next_(s.classes), stored_(s.classes), taken_(s.classes), awaited_(s.reads) {
+        : read(s.reads),
+          address(s.reads),
+          free(s.reads),
+          given(s.classes),
+          places_(s.places),
+          credits_(s.reads),
+          released_(s.classes),
+          next_(s.classes),
+          stored_(s.classes),
+          taken_(s.classes),
+          awaited_(s.reads) {
         for (uint32_t c = 0; c < s.classes; ++c) room_.set(c);
     }
 

@@ -25,7 +25,7 @@ inline uint32_t edfr_dscp(std::span<const uint8_t> beat) {
 struct EdfrBeat {
     uint64_t number = 0;
     uint16_t user = 0;
-    uint16_t key = 0;  // DSCP or kNoDscp; the class, where it stands beside the frame
+    uint16_t key = 0;   // DSCP or kNoDscp; the class, where it stands beside the frame
     uint8_t bytes = 0;  // in the last beat
     bool last = false, bad = false;
 };

@@ -192,7 +192,11 @@ struct EdfrStamps {
     };
 
     explicit EdfrStamps(const EdfrSettings& s)
-        : skips(kSkips), classes_(s.classes), bits_(std::max(3, static_cast<int>(std::bit_width(s.classes - 1)))), tick_(s.tick_cycles), rings_(s.classes) {
+        : skips(kSkips),
+          classes_(s.classes),
+          bits_(std::max(3, static_cast<int>(std::bit_width(s.classes - 1)))),
+          tick_(s.tick_cycles),
+          rings_(s.classes) {
         for (uint32_t c = 0; c < s.classes; ++c) {
             rings_[c].size = s.stamps.empty() ? 64 : s.stamps[c];
             rings_[c].word.resize(std::min(rings_[c].size, 64u));
@@ -228,7 +232,7 @@ struct EdfrStamps {
             const bool leaves = ring.count != 0 && round(now - 3) >= ring.at(0).over && room;
             if (leaves) {
                 skips.push({at, ring.at(0).stamp});
-                ring.first = ring.first + 1 == ring.size ? 0 : ring.first + 1;
+                ring.first = ring.first + 1 == ring.word.size() ? 0 : ring.first + 1;
                 --ring.count;
                 changed = true;
             }

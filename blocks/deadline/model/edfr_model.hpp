@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Model of pst_edfr, equal to it at every port in every cycle, without the bytes of frames: a frame has a number instead.
 //
-// It has the hardware's modules, each with its registers, so it is no reference of what EDFR should do (exact_edfr.hpp is): it is there to be
-// fast. cycle() says whether anything has changed. After a cycle in which nothing has, the same inputs change nothing before next_event().
+// It has the hardware's modules, each with its registers, so it is no reference of what EDFR should do (exact_edfr.hpp is): it is there to
+// be fast. cycle() says whether anything has changed. After a cycle in which nothing has, the same inputs change nothing before
+// next_event().
 #pragma once
 
 #include "edfr_head.hpp"
@@ -10,10 +11,10 @@
 namespace penstock {
 
 struct EdfrIn {
-    const EdfrBeat* beat = nullptr;       // s_valid_i
+    const EdfrBeat* beat = nullptr;  // s_valid_i
     bool m_ready = false;
     EdfrMemoryIn memory;
-    const EdfrDue::Set* set = nullptr;    // s_set_valid_i
+    const EdfrDue::Set* set = nullptr;  // s_set_valid_i
     bool set_dscp = false;
     uint32_t dscp = 0, dscp_class = 0;
     uint32_t limit = 0;  // chunks in use at most
@@ -33,8 +34,21 @@ class EdfrModel {
   public:
     // Throws std::invalid_argument. Cycle 0 is the first after reset.
     explicit EdfrModel(const EdfrSettings& s)
-        : classifier_((s.check(), s)), due_(s), intake_(s), tail_(s), mover_(s), lists_(s), fetch_(s), land_(s), lines_(s), stamps_(s),
-          queues_(s), sender_(s), back_(std::bit_ceil(s.classes * s.places)), memory_(s.chunks), chunks_(s.chunks),
+        : classifier_((s.check(), s)),
+          due_(s),
+          intake_(s),
+          tail_(s),
+          mover_(s),
+          lists_(s),
+          fetch_(s),
+          land_(s),
+          lines_(s),
+          stamps_(s),
+          queues_(s),
+          sender_(s),
+          back_(std::bit_ceil(s.classes * s.places)),
+          memory_(s.chunks),
+          chunks_(s.chunks),
           stands_still_(s.no_deadlines) {
         for (uint32_t c = 0; c < s.classes; ++c) all_landed_.set(c);
     }
@@ -90,22 +104,29 @@ class EdfrModel {
         out.memory.arvalid = fetch_.address.valid();
         if (out.memory.arvalid) out.memory.ar_chunk = fetch_.address.front();
         out.memory.rready = land.r_ready;
-        out.refused = intake_.refused;
-        out.fate = tail_.fate;
+        // What is not valid means nothing.
+        const auto tell = [](auto& to, const auto& from) {
+            if (from.valid)
+                to = from;
+            else
+                to.valid = false;
+        };
+        tell(out.refused, intake_.refused);
+        tell(out.fate, tail_.fate);
         out.expired.valid = frame.valid && frame.drop;
         if (out.expired.valid) {
             out.expired.id = frame.id;
             out.expired.frame = frame.entry.frame;
         }
-        out.late = sender_.late;
-        out.passed = queues_.passed;
+        tell(out.late, sender_.late);
+        tell(out.passed, queues_.passed);
 
         // ---- The edge: who is read by another one in this cycle is clocked behind it
         bool changed = skip_step_ != SkipStep::Idle || due_.tells();
         const bool skip_done = queues_.skip_done, skip_hit = queues_.skip_hit, cut_done = fetch_.cut_done;
         const bool lands = land_.landed_valid();
         const uint32_t lands_class = land_.landed_id();
-        const EdfrLines::Line line = lines_.line;
+        tell(line_, lines_.line);
         changed |= lines_.clock(land_, taken_of, !gives_back, skip, skip_.stamp.serial, skip_done, skip_hit, take.valid, take.head.id,
                                 lands, lands_class);
 
@@ -115,11 +136,12 @@ class EdfrModel {
         changed |= back_.clock(released, gives_back || passes ? &back : nullptr);
         decided_ += take.valid && !take.drop;
         sent_ += sender_.done(sender);
-        const EdfrSender::Sent to_send = {frame.id, frame.entry.frame};
-        changed |= sender_.clock(sender, time, in.m_ready, frame.valid && !frame.drop ? &to_send : nullptr);
+        const bool to_send = frame.valid && !frame.drop;
+        if (to_send) to_send_ = {frame.id, frame.entry.frame};
+        changed |= sender_.clock(sender, time, in.m_ready, to_send ? &to_send_ : nullptr);
         const EdfrChoice::Head* const head = queues_.head();
         changed |= choice_.clock(take, follows, next_deadline, head);
-        changed |= queues_.clock(line, skip_.stamp.before, take, !follows);
+        changed |= queues_.clock(line_, skip_.stamp.before, take, !follows);
 
         const EdfrMover::Beat loop_beat = mover_.loop_valid() ? mover_.beats.front() : EdfrMover::Beat{};
         const EdfrMover::Push pushing = push ? mover_.push.front() : EdfrMover::Push{};
@@ -158,8 +180,7 @@ class EdfrModel {
         const EdfrStamps::Skip next_skip = skips ? stamps_.skips.front() : EdfrStamps::Skip{};
         if (!stands_still_) {
             const EdfrStamp stamp = found ? tail_.stamp(turn) : EdfrStamp{};
-            changed |=
-                stamps_.clock(now_, found ? &stamp : nullptr, tells && stamps_ready ? &told : nullptr, skip_step_ == SkipStep::Idle);
+            changed |= stamps_.clock(now_, found ? &stamp : nullptr, tells && stamps_ready ? &told : nullptr, skip_step_ == SkipStep::Idle);
         }
         switch (skip_step_) {
             case SkipStep::Idle:
@@ -212,6 +233,8 @@ class EdfrModel {
     EdfrMask all_landed_;            // all chunks that were given places have landed
     SkipStep skip_step_ = SkipStep::Idle;
     EdfrStamps::Skip skip_;
+    EdfrLines::Line line_;      // of this cycle,
+    EdfrSender::Sent to_send_;  // and what is decided
     uint64_t decided_ = 0, sent_ = 0;
     int64_t now_ = 0;
     uint32_t chunks_;

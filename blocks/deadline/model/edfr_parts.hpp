@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // What all parts of the model of pst_edfr share: its parameters, what a frame and a chunk are without their bytes, masks of classes, FIFOs.
 //
-// Each part has the registers of its module. In a cycle first all outputs are asked for, then each part is clocked with what was handed over;
-// clock() returns whether anything in it has changed: a cycle in which nothing has, at the same inputs, is followed by one just like it.
+// Each part has the registers of its module. In a cycle first all outputs are asked for, then each part is clocked with what was handed
+// over; clock() returns whether anything in it has changed: a cycle in which nothing has, at the same inputs, is followed by one just like
+// it.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +47,8 @@ struct EdfrSettings {
         need(places >= 2 && places <= 16 && std::has_single_bit(places), "2, 4, 8 or 16 places of a class");
         need(places >= further() + 1, "places that hold the longest frame");
         need(lines >= 4 && lines <= 64 && std::has_single_bit(lines), "4, 8, 16, 32 or 64 headers of a class at hand");
-        need(reads >= 2 && reads <= 64 && decided >= 2 && decided <= 64 && writes >= 2, "2 to 64 reads and decided frames, 2 writes or more");
+        need(reads >= 2 && reads <= 64 && decided >= 2 && decided <= 64 && writes >= 2,
+             "2 to 64 reads and decided frames, 2 writes or more");
         need(min_frame_bytes >= 8 && max_frame_bytes >= 64 && max_frame_bytes <= 65535 && min_frame_bytes <= max_frame_bytes,
              "frames of 8 byte at least to 64..65535");
         need(store_beats >= 2 && std::has_single_bit(store_beats) && store_beats * kBeatBytes >= max_frame_bytes,
@@ -73,8 +75,8 @@ struct EdfrCount {
 
 // meta_t, and the headers that follow it. Serials are those of the hardware, but count on beyond 2^24.
 struct EdfrChunk {
-    bool open = false;          // the last frame in it goes on in the next chunk
-    EdfrCount before;           // of the class, in chunks before this one
+    bool open = false;  // the last frame in it goes on in the next chunk
+    EdfrCount before;   // of the class, in chunks before this one
     uint32_t data_units = 0;
     std::vector<EdfrFrame> frames;  // that begin here
 
@@ -100,10 +102,16 @@ struct EdfrMask {
     void put(uint32_t c, bool to) { to ? set(c) : clear(c); }
     bool any() const { return (word[0] | word[1] | word[2] | word[3]) != 0; }
     bool operator==(const EdfrMask&) const = default;
-    EdfrMask operator&(const EdfrMask& b) const { return with(b, [](uint64_t x, uint64_t y) { return x & y; }); }
-    EdfrMask operator|(const EdfrMask& b) const { return with(b, [](uint64_t x, uint64_t y) { return x | y; }); }
+    EdfrMask operator&(const EdfrMask& b) const {
+        return with(b, [](uint64_t x, uint64_t y) { return x & y; });
+    }
+    EdfrMask operator|(const EdfrMask& b) const {
+        return with(b, [](uint64_t x, uint64_t y) { return x | y; });
+    }
     // a and not b
-    EdfrMask operator-(const EdfrMask& b) const { return with(b, [](uint64_t x, uint64_t y) { return x & ~y; }); }
+    EdfrMask operator-(const EdfrMask& b) const {
+        return with(b, [](uint64_t x, uint64_t y) { return x & ~y; });
+    }
     // The first behind `last`, or of all. There is one.
     uint32_t next(int last) const {
         const auto from = static_cast<uint32_t>(last + 1);

@@ -120,8 +120,7 @@ class EdfrTail {
     bool op_valid() const { return op_valid_; }
     uint32_t op_class() const { return op_.id; }
 
-    // What a flush closes: of the class that was read two cycles ago.
-    uint32_t flush_slot() const { return static_cast<uint32_t>(view2_.serial & 1); }
+    // A chunk that is flushed finds room behind those that are full.
     bool flush_room() const { return !close2_valid_; }
     EdfrChunk& slot(uint32_t id, int64_t serial) { return slot_[2 * id + static_cast<uint32_t>(serial & 1)]; }
     // A stamp may be made of the class: it has taken a frame since it was noted last, and has a chunk begun.
@@ -130,8 +129,8 @@ class EdfrTail {
 
     // A look at a class, in this cycle: whether it has taken a frame since, answered behind the writes of the cycle by stamp().
     bool clock(const Now& n, const EdfrSlots::Flush& f, const EdfrIntake::Whole* in, const uint32_t* number_in, const EdfrMask& dry,
-               bool moved, uint32_t moved_class, uint32_t moved_slot, bool moved_looped, bool chunk_ready, bool look,
-               uint32_t look_class, bool* look_any) {
+               bool moved, uint32_t moved_class, uint32_t moved_slot, bool moved_looped, bool chunk_ready, bool look, uint32_t look_class,
+               bool* look_any) {
         const uint32_t op_class = op_.id;
         const bool kept_frame = n.done && !n.drop;
         bool changed = n.fire || in || close1_valid_ || close2_valid_ || fate.valid;

@@ -143,8 +143,9 @@ void DeadlinePortFace::advance(std::int64_t now, Lane& lane, Observer& observer)
             --held.missed.packets;
             held.missed.bytes -= entry.length;
         }
-        observer.dequeued(now, {entry.klass, static_cast<std::uint16_t>(entry.length), entry.state == State::Dropped ? kDropMissed : std::uint8_t{0}},
-                          false);
+        observer.dequeued(
+            now, {entry.klass, static_cast<std::uint16_t>(entry.length), entry.state == State::Dropped ? kDropMissed : std::uint8_t{0}},
+            false);
     }
 }
 

@@ -215,8 +215,8 @@ void PortDevice::cycle() {
     }
 
     // A cycle like the last one, in which nothing has changed, is left out.
-    const bool same = still_ && !in.beat && !in.set && !in.set_dscp && (in.m_ready == in_.m_ready || !out_.valid) && in.limit == in_.limit &&
-                      std::memcmp(&in.memory, &in_.memory, sizeof in.memory) == 0;
+    const bool same = still_ && !in.beat && !in.set && !in.set_dscp && (in.m_ready == in_.m_ready || !out_.valid) &&
+                      in.limit == in_.limit && std::memcmp(&in.memory, &in_.memory, sizeof in.memory) == 0;
     if (!same || age() >= wakes_) {
         port_.skip_to(age());
         still_ = !port_.cycle(in, out_) && !in.beat && !in.set;
@@ -257,9 +257,9 @@ void PortDevice::events() {
     const auto length = [](const EdfrFrame& frame) { return static_cast<std::uint16_t>(frame.bytes); };
     const auto class_of = [&](const EdfrEvent& e) { return fifo ? e.frame.user >> 8 : e.id; };
     if (const EdfrEvent& e = out_.refused; e.valid) {
-        const Drop reason = e.fate == EdfrFate::Bad                          ? Drop::BadFrame
+        const Drop reason = e.fate == EdfrFate::Bad                     ? Drop::BadFrame
                             : e.frame.bytes < settings_.min_frame_bytes ? Drop::Runt
-                                                                             : Drop::Oversize;
+                                                                        : Drop::Oversize;
         registers_.dropped(static_cast<unsigned>(reason)).add(e.frame.bytes);
         pins[kIn] = {class_of(e), length(e.frame), true, static_cast<std::uint8_t>(reason), 0};
     }

@@ -81,12 +81,12 @@ class PortMemories {
                 behind.emplace_back(bursts);
             }
         }
-        EdfrFifo<Burst> address;                       // skid buffer at the port
-        EdfrFifo<Beat> beats;                          // the same of data
-        EdfrFifo<std::uint32_t> route, data_route;     // memory of each burst: of its responses, or of what is read; of the data of writes
-        std::vector<EdfrFifo<Burst>> addresses;        // that wait for each memory
-        std::vector<EdfrFifo<Beat>> data, behind;      // beats; responses
-        std::vector<EdfrRing<std::uint32_t>> owed;     // beats of the bursts that each memory reads
+        EdfrFifo<Burst> address;                    // skid buffer at the port
+        EdfrFifo<Beat> beats;                       // the same of data
+        EdfrFifo<std::uint32_t> route, data_route;  // memory of each burst: of its responses, or of what is read; of the data of writes
+        std::vector<EdfrFifo<Burst>> addresses;     // that wait for each memory
+        std::vector<EdfrFifo<Beat>> data, behind;   // beats; responses
+        std::vector<EdfrRing<std::uint32_t>> owed;  // beats of the bursts that each memory reads
     };
 
     std::uint32_t memory_of(const Burst& burst) const { return burst.chunk & static_cast<std::uint32_t>(ports_.size() - 1); }
@@ -101,7 +101,8 @@ class PortMemories {
         const std::uint32_t answers = answered ? w.route.front() : 0;
         const std::uint32_t to = w.data_route.valid() ? w.data_route.front() : 0;
         const bool beat = w.beats.valid() && w.data_route.valid() && w.data[to].ready();
-        const bool burst = w.address.valid() && w.route.ready() && w.data_route.ready() && w.addresses[memory_of(w.address.front())].ready();
+        const bool burst =
+            w.address.valid() && w.route.ready() && w.data_route.ready() && w.addresses[memory_of(w.address.front())].ready();
         for (std::uint32_t m = 0; m < ports_.size(); ++m) {
             SteppedPort& port = ports_[m];
             const bool data = w.data[m].valid() && port.w_ready(), address = w.addresses[m].valid() && port.aw_ready(), b = port.b_valid();

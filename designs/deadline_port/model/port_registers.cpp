@@ -20,9 +20,8 @@ std::uint32_t PortRegisters::read(std::uint32_t address, std::uint32_t free_chun
         if (inside(at)) return in(at, *amount);
     if (inside(registers::kQueuedFrames)) {
         const auto& s = shown_;
-        return in(registers::kQueuedFrames,
-                  {s.in.packets - s.out.packets - s.missed.packets - s.lost.packets - s.no_page.packets,
-                   s.in.bytes - s.out.bytes - s.missed.bytes - s.lost.bytes - s.no_page.bytes});
+        return in(registers::kQueuedFrames, {s.in.packets - s.out.packets - s.missed.packets - s.lost.packets - s.no_page.packets,
+                                             s.in.bytes - s.out.bytes - s.missed.bytes - s.lost.bytes - s.no_page.bytes});
     }
     for (unsigned reason = 1; reason < kDropReasons; ++reason)
         if (const std::uint32_t at = kDropCounters[reason].packets; at != 0 && inside(at)) return in(at, dropped_[reason]);

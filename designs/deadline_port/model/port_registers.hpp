@@ -25,7 +25,11 @@ class PortRegisters {
     };
 
     PortRegisters(const DeadlinePortSettings& settings, std::uint32_t memories, std::uint32_t clock_hz)
-        : settings_(settings), memories_(memories), clock_hz_(clock_hz), of_(settings.classes), deadline_now_(settings.classes, settings.default_cycles) {}
+        : settings_(settings),
+          memories_(memories),
+          clock_hz_(clock_hz),
+          of_(settings.classes),
+          deadline_now_(settings.classes, settings.default_cycles) {}
 
     void write(std::uint32_t address, std::uint32_t value) { pending_.push_back({address, value}); }
     // All writes are answered; a setting may still be on offer.
