@@ -83,8 +83,8 @@ module pst_deadline_land
     logic    bank;
   } word_t;
 
-  function automatic place_t place_of(logic [ClassWidth-1:0] class_id, logic [PtrWidth-2:0] number);
-    return {class_id, number};
+  function automatic place_t place_of(logic [ClassWidth-1:0] class_id, logic [PtrWidth-2:0] at);
+    return {class_id, at};
   endfunction
 
   // ---- First cycle: which of the two ----

@@ -54,8 +54,8 @@ module pst_dscp_class #(
     logic [UserWidth-1:0] user;
   } beat_t;
 
-  function automatic logic [15:0] word_at(input logic [511:0] data, input int unsigned at);
-    return {data[8*at+:8], data[8*(at+1)+:8]};
+  function automatic logic [15:0] word_at(input logic [511:0] beat, input int unsigned at);
+    return {beat[8*at+:8], beat[8*(at+1)+:8]};
   endfunction
 
   function automatic logic is_tag(input logic [15:0] ethertype);
