@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "blocks/deadline/model/edfr_model.hpp"
 #include "designs/deadline_port/model/device_settings.hpp"
 #include "penstock/engine/environment.hpp"
+#include "penstock/engine/memory_model.hpp"
 #include "penstock/engine/stepped_memory.hpp"
 
 namespace penstock::engine {
@@ -22,7 +24,9 @@ class PortMemories {
           write_(environment.memories.size(), std::max(settings.reads, settings.writes), 2 * chunk_beats_),
           read_(environment.memories.size(), std::max(settings.reads, settings.writes), 2 * chunk_beats_) {
         ports_.reserve(environment.memories.size());
-        for (unsigned m = 0; m < environment.memories.size(); ++m) ports_.emplace_back(environment.memories[m], m, environment.seed);
+        auto drams = dram_accesses(environment.memories);
+        for (unsigned m = 0; m < environment.memories.size(); ++m)
+            ports_.emplace_back(environment.memories[m], std::move(drams[m]), m, environment.seed);
     }
 
     // Nothing is under way between port and memories, and none of them owes anything.
