@@ -28,7 +28,6 @@ package pst_hierarchy_pkg;
 
   // Fair order within a subscriber: how far a queue is behind the one of its class that has had the most, in 1/52.5 byte (at weight 1).
   localparam int unsigned BehindWidth = 9;
-  localparam int unsigned AllowedBehindLog = 6;    // when a packet comes: so much more than its queue was, no other is behind
   typedef logic [BehindWidth-1:0] behind_t;
 
   // How often a subscriber whose turn it is still lets others go first, because that of its queues which has had the least has just left.

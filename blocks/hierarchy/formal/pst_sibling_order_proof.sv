@@ -4,8 +4,7 @@
 // one more packet.
 //
 // One subscriber, any, is followed. A packet brings its queue closer to the first, by what it costs; or it makes its queue the first, and all
-// others of its class fall behind by the rest. Before that each of these that is farther behind than the packet's queue, and more than is
-// allowed, comes forward to what is allowed. pst_ram_modify is its contract here.
+// others of its class fall behind by the rest, to as much as its word can say. pst_ram_modify is its contract here.
 module pst_sibling_order_proof
   import pst_pkg::*;
   import pst_hierarchy_pkg::*;
@@ -26,13 +25,10 @@ module pst_sibling_order_proof
 
   typedef logic [IndexWidth-1:0] index_t;
   typedef logic [Indexes-1:0][Indexes-1:0] before_t;
-  typedef logic signed [BehindWidth+2:0] number_t;
+  typedef logic signed [23:0] number_t;
   typedef number_t [Indexes-1:0] numbers_t;
 
-  localparam number_t Allowed = 1 << AllowedBehindLog;
-  // One is the first, and the others are behind by what its packet costs and what was allowed before it.
-  localparam number_t MostCost = number_t'((((1 << LenWidth) - 1) * 840) >> 4);
-  localparam number_t Most = MostCost + Allowed;
+  localparam number_t Most = (1 << BehindWidth) - 1;
 
   typedef struct packed {    // as pst_sibling_order has it
     class_t  cls;
@@ -106,9 +102,8 @@ module pst_sibling_order_proof
     rest = behind_q[index_q[3]] - cost3_q;
     if (own[3] && charge_q[3]) begin
       for (int i = 0; i < Indexes; i++) begin
-        if (index_q[3] != index_t'(i) && classes_q[i] == class3_q) begin
-          if (behind_q[i] > behind_q[index_q[3]] + Allowed) behind_d[i] = (rest < 0 ? cost3_q : behind_q[index_q[3]]) + Allowed;
-          else if (rest < 0) behind_d[i] = behind_q[i] + cost3_q - behind_q[index_q[3]];
+        if (index_q[3] != index_t'(i) && classes_q[i] == class3_q && rest < 0) begin
+          behind_d[i] = behind_q[i] - rest > Most ? Most : behind_q[i] - rest;
         end
       end
       behind_d[index_q[3]]  = rest < 0 ? '0 : rest;
@@ -166,7 +161,7 @@ module pst_sibling_order_proof
       if (own[4] && !charge_q[4]) a_look : assert (number_t'(u_dut.c4_own_q) == behind_q[index_q[4]]
           && number_t'(u_dut.c4_cost_q) == cost4_q);
       if (valid_q[3]) a_cost : assert (u_dut.c3_class_q == class3_q && number_t'(u_dut.c3_product_q >> 4) == cost3_q
-          && cost3_q >= 0 && cost3_q <= MostCost);
+          && cost3_q >= 0 && cost3_q <= Most);
       if (!init_done) a_init : assert (valid_q == '0 && behind_q == '0 && classes_q == '0);
 
       // useful work is possible: one goes before the first, another is as far behind as can be

@@ -120,19 +120,19 @@ class FairLists {
 
 // Which of a subscriber's queues is next (pst_sibling_order): of one class, the one that has had the least, in bytes by weight. A queue has
 // had what it has sent to the gates, the packet that waits there included. What is kept is by how much each is behind the one of its class
-// that has had the most. When a packet comes, none of the others is behind by more than its queue was and kAllowed: of queues that always
-// have packets none is, for the one that was behind the most has left. So a queue that was idle begins where those are that were not, and
-// nothing wraps.
+// that has had the most, kMost at most: so nothing wraps, and a queue that was idle is not paid for more than a largest packet or so.
 class SiblingOrder {
   public:
-    static constexpr uint32_t kMost = (1u << 20) - 1;  // 1/52.5 byte at weight 1: of a word; no value is as large
-    static constexpr uint32_t kAllowed = 1u << 16;     // 1.2 kB, for what goes while a queue's next packet is on its way
+    static constexpr uint32_t kMost = (1u << 20) - 1;  // 1/52.5 byte at weight 1, 20 kB
 
     // A packet of queue `index` comes to the gates.
     void charge(uint32_t index, uint32_t cls, uint32_t length, uint32_t weight) {
-        const uint32_t more = cost(length, weight), mine = words_[index] & kMost, step = more > mine ? more - mine : 0;
-        for (uint32_t& word : words_)
-            if (word >> kClassAt == cls) word = cls << kClassAt | (std::min(word & kMost, mine + kAllowed) + step);
+        const uint32_t more = cost(length, weight), mine = words_[index] & kMost;
+        if (more > mine) {
+            const uint32_t step = more - mine;
+            for (uint32_t& word : words_)
+                if (word >> kClassAt == cls) word = cls << kClassAt | std::min((word & kMost) + step, kMost);
+        }
         words_[index] = cls << kClassAt | (more > mine ? 0 : mine - more);
     }
 

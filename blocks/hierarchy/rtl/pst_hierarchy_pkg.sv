@@ -27,7 +27,6 @@ package pst_hierarchy_pkg;
 
   // Fair order within a subscriber: how far a queue is behind the one of its class that has had the most, in 1/52.5 byte (at weight 1).
   localparam int unsigned BehindWidth = 20;
-  localparam int unsigned AllowedBehindLog = 16;    // when a packet comes: so much more than its queue was, no other is behind
   typedef logic [BehindWidth-1:0] behind_t;
 
   // How often a subscriber whose turn it is still lets others go first, because that of its queues which has had the least has just left.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Which of a subscriber's queues goes before which: of one class, the one that has had the least, in bytes by weight.
 //
-// A queue has had what it has sent to the gates, the packet that waits there included. What is kept of it is by how much it is behind the
-// one of its class that has had the most, in 1/52.5 byte at weight 1: a packet either brings its queue closer to the first one, or makes it
-// the first and all others of its class fall behind. When a packet comes, none of the others stays farther behind than its queue was, but
-// for 2^AllowedBehindLog. Of queues that always have packets none is, for the one that was behind the most has sent it. A queue that was
-// idle begins where those are that were not; and nothing wraps.
+// A queue has had what it has sent to the gates, the packet that waits there included. What is kept of it is by how much it is behind the one of
+// its class that has had the most, in 1/52.5 byte at weight 1, and no more than 2^20 - 1 of these (20 kB): a packet either brings its queue
+// closer to the first one, or makes it the first and all others of its class fall behind. So nothing wraps, and a queue that was idle is paid
+// for a largest packet or so at most.
 //
 // Of the operation's own queue it also says before which others it would go, had it one more packet such as this one.
 //
@@ -43,10 +42,6 @@ module pst_sibling_order
   if (Q != 2 && Q != 4 && Q != 8) begin : g_bad_queues
     $error("pst_sibling_order: QueuesPerSubscriber is %0d, allowed: 2, 4, 8", Q);
   end
-  // The largest packet's cost and twice what is allowed: so far can one have been behind that is still allowed.
-  if (((((1 << LenWidth) - 1) * 840) >> 4) + (2 << AllowedBehindLog) >= 1 << BehindWidth) begin : g_bad_widths
-    $error("pst_sibling_order: BehindWidth is %0d, too small for LenWidth %0d", BehindWidth, LenWidth);
-  end
 
   typedef struct packed {
     class_t  cls;       // of its last packet
@@ -67,20 +62,24 @@ module pst_sibling_order
     endcase
   endfunction
 
+  // a + b - c, where it is not negative, at most all ones.
+  function automatic behind_t saturated(behind_t a, behind_t b, behind_t c);
+    logic [BehindWidth+1:0] sum;
+    sum = (BehindWidth + 2)'(a) + (BehindWidth + 2)'(b) - (BehindWidth + 2)'(c);
+    return sum[BehindWidth] ? '1 : sum[BehindWidth-1:0];
+  endfunction
+
   logic [3:1] charge_q;
   logic [3:1][IndexWidth-1:0] index_q;
   class_t c3_class_q;
   logic [LenWidth+9:0] c3_product_q;
-  behind_t c3_cost, c3_own, c3_allowed, c3_last, c4_cost_q, c4_own_q;
+  behind_t c3_cost, c3_own, c4_cost_q, c4_own_q;
   logic c3_passes;
   word_t [Q-1:0] c3_words, c3_new, c4_words;
 
   assign c3_cost   = behind_t'(c3_product_q >> 4);
   assign c3_own    = c3_words[index_q[3]].behind;
   assign c3_passes = c3_cost > c3_own;    // it has had the most now
-  // So far behind may another one have been, and be now.
-  assign c3_allowed = c3_own + behind_t'(1 << AllowedBehindLog);
-  assign c3_last    = (c3_passes ? c3_cost : c3_own) + behind_t'(1 << AllowedBehindLog);
 
   always_comb begin
     c3_new = c3_words;
@@ -88,9 +87,8 @@ module pst_sibling_order
       if (charge_q[3] && index_q[3] == IndexWidth'(i)) begin
         c3_new[i].cls    = c3_class_q;
         c3_new[i].behind = c3_passes ? '0 : c3_own - c3_cost;
-      end else if (charge_q[3] && c3_words[i].cls == c3_class_q) begin
-        if (c3_words[i].behind > c3_allowed) c3_new[i].behind = c3_last;
-        else if (c3_passes) c3_new[i].behind = c3_words[i].behind + c3_cost - c3_own;
+      end else if (charge_q[3] && c3_passes && c3_words[i].cls == c3_class_q) begin
+        c3_new[i].behind = saturated(c3_words[i].behind, c3_cost, c3_own);
       end
     end
   end

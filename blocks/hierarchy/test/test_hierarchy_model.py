@@ -307,34 +307,6 @@ def test_nobody_starves_among_equals() -> None:
     assert max(sums.values()) - min(sums.values()) <= 4 * 9600
 
 
-@pytest.mark.parametrize("level", [Level.SUBSCRIBER, Level.NODE, Level.PORT])
-@pytest.mark.parametrize("weight", [1, 8])
-def test_a_queue_that_was_idle_is_not_paid_for_it(level: "models.Level", weight: int) -> None:
-    """From its first packet on it is sent what its sibling is, but for two packets and 1,248 byte by weight: 2^16 of 1/52.5 byte."""
-    net, start = Network(1), 1_000_000
-    net.shape(level, 0, 10**9)
-    net.backlog(0, always(1000), weight=weight)
-    net.backlog(1, always(1000), weight=weight, start=start)
-    net.run(start + 4_000_000)
-    ahead = [0]
-    for cycle, queue, length in net.departures:
-        if cycle >= start:
-            ahead.append(ahead[-1] + (length if queue == 1 else -length))
-    assert len(ahead) > 2000
-    assert min(ahead) >= -2000 and max(ahead) <= 1248 * weight + 2000
-
-
-@pytest.mark.parametrize("large", [1000, 9600])
-def test_weights_hold_beside_large_packets(large: int) -> None:
-    """A sibling's packet that takes as long as hundreds of a heavy queue's is paid back to it in full."""
-    net, weights, lengths = Network(1), {0: 8, 1: 1, 2: 1}, {0: 60, 1: large, 2: 60}
-    net.shape(Level.NODE, 0, 10**8)
-    for queue, weight in weights.items():
-        net.backlog(queue, always(lengths[queue]), weight=weight)
-    net.run(400_000_000)
-    assert share_error(net.bytes_by(lambda queue: queue, 1_000_000), weights) <= 0.1
-
-
 @pytest.mark.parametrize("pause", [10_000, 30_000, 50_000, 60_000, 130_000, 150_000])
 def test_a_queue_that_was_idle_goes_next(pause: int) -> None:
     """However many bytes its subscriber's other queue was sent meanwhile: tags of 22 bits wrap after 80 kB."""
