@@ -103,9 +103,8 @@ def plots(result: dict[str, Any]) -> list[Plot]:
     if any("deadline_changes" in row for row in classes):
         last = tuple(row["deadline_changes"][-1]["deadline_ns"] / 1e9 if "deadline_changes" in row else None for row in classes)
         curves = [*curves[:-1], Curve("deadline at first", curves[-1].values, "limit"), Curve("later", last, "limit")]
-    found = [
-        Plot("Delay against the deadline", "From the last bit in to the first bit out, of the packets that left.", names, "time", curves)
-    ]
+    words = "From the last bit in to the first bit out, which may wait for a packet on the line when the device has let go in time."
+    found = [Plot("Delay against the deadline", words, names, "time", curves)]
     own = "missed" if result["discipline"] == "edfr" else "left too late"
     key = "missed_packets" if result["discipline"] == "edfr" else "late_packets"
     bars = [Curve(own, tuple(row[key] / row["in_packets"] for row in classes), "bars")]
