@@ -39,7 +39,7 @@ devices = {f"{design} {name}": told(configs.sources(configs.load(name, design)))
            for design in designs.names() for name in configs.names(design)}
 lists = {name: told(paths.read_file_list(path)) for name, path in library.file_lists().items()}
 shims = told([*paths.ROOT.glob("engine/src/shim*"), *paths.DESIGNS.glob("*/*/shim*")])
-compiled = told(path for path in engine._sources() if path.parent != paths.ROOT / "engine/test")
+compiled = told(path for path in engine._sources() if not path.is_relative_to(paths.ROOT / "engine/test"))
 print(json.dumps({"devices": devices, "lists": lists, "engine": compiled, "shims": shims, "headers": told(verilate.SHIM_HEADERS)}))
 """
 

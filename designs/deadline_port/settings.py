@@ -123,11 +123,10 @@ class Settings:
         """Return a class's deadline at the beginning, in cycles."""
         return cycles(self.classes[number].deadline_ps, self.config.clock_hz)
 
-    def dscp_of(self, number: int, table: list[int] | None = None) -> int | None:
+    def dscp_of(self, number: int) -> int | None:
         """Return a DSCP whose frames are of a class: its first own one, or one that no class names; None: there is none."""
-        now = table or self.table
-        own = [code for code in self.classes[number].dscps if now[code] == number]
-        return next(iter([*own, *(code for code in range(DSCPS) if now[code] == number)]), None)
+        own = [code for code in self.classes[number].dscps if self.table[code] == number]
+        return next(iter([*own, *(code for code in range(DSCPS) if self.table[code] == number)]), None)
 
     def first_writes(self) -> Writes:
         """Return what the registers are told before anything comes: all that is not as after reset."""

@@ -60,7 +60,7 @@ struct EdfrMover {
     // Classes of which a chunk is on its way.
     EdfrMask busy() const { return looping_ | storing_mask_; }
 
-    // `frames_of`: the slot with the frames of the chunk that is chosen.
+    // `tail`: the frames of the chunk that is chosen are in its slot there.
     bool clock(const Now& n, const EdfrRamFifo<EdfrClosed>& closed, EdfrTail& tail, std::vector<EdfrChunk>& memory, const EdfrMemoryIn& m,
                bool loop_ready, bool push_ready) {
         bool changed = n.read || n.chunk_ready || read1_.valid || read2_.valid;
@@ -69,7 +69,7 @@ struct EdfrMover {
         const Push push_out = push.valid() ? push.front() : Push{};
         const Beat beat_out = beats.valid() ? beats.front() : Beat{};
 
-        // What is on its way, until the head side knows of it.
+        // What is on its way, until the head side has counted it.
         const Shift settled_push = pushed_[kSettle - 1], settled_loop = looped_[kSettle - 1];
         for (uint32_t k = kSettle - 1; k > 0; --k) {
             pushed_[k] = pushed_[k - 1];

@@ -121,7 +121,7 @@ class EdfrModel {
         tell(out.late, sender_.late);
         tell(out.passed, queues_.passed);
 
-        // ---- The edge: who is read by another one in this cycle is clocked behind it
+        // ---- The edge: what is read by another one in this cycle is clocked behind it
         bool changed = skip_step_ != SkipStep::Idle || due_.tells();
         const bool skip_done = queues_.skip_done, skip_hit = queues_.skip_hit, cut_done = fetch_.cut_done;
         const bool lands = land_.landed_valid();

@@ -35,6 +35,7 @@ async def mixed(dut) -> None:
             hold=rng.choice((0.0, 0.0, 0.3)), ring=rng.choice(((1, 1), (1, 40), (30, 60))),
             bad_read=0.1 if phase % 3 == 2 else 0.0, bad_write=0.05 if phase % 3 == 2 else 0.0,
         )  # fmt: skip
+        bench.use_loop = phase != 2  # frames that are read with errors must have been in memory
         active = rng.sample(range(bench.classes), min(bench.classes, rng.choice((1, 3, bench.classes))))
         waits = {cls: rng.choice((400, 1500, 6000, 100000)) for cls in active}
         rate, stalled = rng.choice((0.1, 0.4, 0.8)), 0

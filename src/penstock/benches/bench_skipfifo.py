@@ -121,7 +121,8 @@ def build(options: dict[str, Any], report: Callable[[str], None] | None = None) 
         "ChunksOfMemory": str(chunks),
         "MaxOutstanding": str(options["outstanding"]),
     }
-    defines = {"PST_ADDR_WIDTH": address, "PST_CLASSES": options["classes"], "PST_COLUMNS": options["columns"], "PST_ORDERED": 1}
+    defines = {"PST_ADDR_WIDTH": address, "PST_CLASSES": options["classes"], "PST_COLUMNS": options["columns"]}
+    defines |= {"PST_ORDERED": 1, "PST_RUN_FRAMES": 1}
     generated: dict[str, str] = {}
     if wide:
         ordered = options["ordered"]

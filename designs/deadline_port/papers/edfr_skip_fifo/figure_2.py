@@ -38,7 +38,7 @@ class Point:
             "memory": self.memory, "channels": self.channels, "chunk_bytes": self.burst, "packet_bytes": self.size,
             "clock_mhz": stated.CLOCK_MHZ, "classes": stated.CLASSES, "packets": 20_000 if self.size < 1000 else 8_000,
         }  # fmt: skip
-        # The longest frame has to fit into the places of its class, and as much of a memory's latency as can be.
+        # The places of a class have to hold the longest frame, and cover as much of a memory's latency as they can.
         said["places"] = 8 if self.burst == 4096 else 16
         if self.memory == "ddr4_2400" and self.channels == stated.DDR4_CHANNELS:
             said["columns"] = stated.DDR4_CHANNELS
