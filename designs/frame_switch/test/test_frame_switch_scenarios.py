@@ -254,7 +254,7 @@ FILES = {"s.yaml": SCENARIO, "c.yaml": CAPTURE}
         ("s.yaml", "after: 5 us", "after: 20 us", 12, "report.after", "must be before the end of the traffic"),
         ("s.yaml", "duration: 20 us", "duration: 1 s", 2, "duration", "a frame switch takes 4,000,000 in a run"),
         ("s.yaml", "config: switch_4", "config: switch_5", 1, "device.config", "switch_5"),
-        ("s.yaml", "config: switch_4", "design: x, config: switch_4", 1, "device.design", "the designs are access_edge, deadline_port, frame_switch"),
+        ("s.yaml", "config: switch_4", "design: x, config: switch_4", 1, "device.design", "are access_edge, deadline_port, frame_switch"),
         ("s.yaml", "config: switch_4", "design: frame_switch, config: tiny_16", 1, "device.config", "switch_4, islip_4, lossy_4"),
         ("s.yaml", "config: switch_4", "config: switch_4, overrides: { room_cells: 48 }", 1, "device.overrides", "must be a power of two"),
         ("s.yaml", "config: switch_4", "config: switch_4, overrides: { iterations: 2 }", 1, "device.overrides", "scheduler: islip"),
