@@ -93,3 +93,12 @@ def test_what_is_formatted_can_be_parsed() -> None:
     """Formatting and parsing agree on whole numbers."""
     for bps in (64_000, 10**6, 25 * 10**6, 10**11):
         assert units.parse_rate(units.format_rate(bps)) == bps
+
+
+@pytest.mark.parametrize(
+    ("rate", "shown"),
+    [(3_412_000.0, "3.41 M cycles/s"), (100_000.0, "0.10 M cycles/s"), (99_000.0, "99.0 k cycles/s"), (52.0, "0.1 k cycles/s")],
+)
+def test_cycle_rates(rate: float, shown: str) -> None:
+    """Slow hardware is not at 0.00."""
+    assert units.format_cycle_rate(rate) == shown

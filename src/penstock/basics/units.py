@@ -101,6 +101,12 @@ def format_time_ns(ns: float) -> str:
     return _format(ns * 1000, {k: v for k, v in _TIME_UNITS.items() if k in ("ns", "us", "ms", "s")} if ns else {"ns": 1})
 
 
+def format_cycle_rate(per_second: float) -> str:
+    """Return simulated cycles per second: "3.41 M cycles/s", "2.5 k cycles/s"."""
+    unit, scale = ("M", 1e6) if per_second >= 1e5 else ("k", 1e3)
+    return f"{per_second / scale:.{2 if unit == 'M' else 1}f} {unit} cycles/s"
+
+
 def format_bytes(size: float) -> str:
     """Return a size: "64 byte", "1.2 MB"."""
     return _format(size, _SIZE_UNITS)

@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
+from penstock.basics.units import format_cycle_rate
+
 
 def console() -> Console:
     """Return the console for progress and remarks (standard error)."""
@@ -120,7 +122,7 @@ class _CycleRate(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
-        return Text(f"{speed / 1e6:.2f} M cycles/s" if speed else "", style="dim")
+        return Text(format_cycle_rate(speed) if speed else "", style="dim")
 
 
 STATE_WORDS = {"packets_in": "in", "packets_out": "out", "queued": "queued"}

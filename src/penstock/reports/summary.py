@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from penstock.basics.units import format_bytes, format_rate, format_time_ns
+from penstock.basics.units import format_bytes, format_cycle_rate, format_rate, format_time_ns
 from penstock.designs import configs
 from penstock.designs.design import Design, Table, load
 
@@ -81,7 +81,7 @@ def show(result: dict[str, Any], folder: Path) -> None:
     width = max(80, min(120, shutil.get_terminal_size().columns))
     screen = Console(highlight=False, width=width)
     state = "interrupted" if result["interrupted"] else "done"
-    speed = f", {result['cycles_per_second'] / 1e6:.2f} M cycles/s" if result["cycles_per_second"] else ""
+    speed = f", {format_cycle_rate(result['cycles_per_second'])}" if result["cycles_per_second"] else ""
     name, head = f"{result['name']}: {state}", f"  {result['config']}, {result['cycles']:,} cycles in {result['wall_seconds']:.1f} s{speed}"
     if len(name) + len(head) > width:  # the description is shortened, never a number or its unit
         name = f"{result['name'][: max(8, width - len(head) - len(state) - 5)]}...: {state}"
