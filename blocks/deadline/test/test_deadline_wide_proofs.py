@@ -12,6 +12,12 @@ TASKS = [
     ("pst_edfr_positions", "prove_2"),
     ("pst_edfr_positions", "prove_4"),
     ("pst_edfr_positions", "cover_2"),
+    ("pst_deal_intake", "prove_2"),
+    ("pst_deal_intake", "prove_4"),
+    ("pst_deal_intake", "cover_4"),
+    ("pst_deal_assign", "prove_2"),
+    ("pst_deal_assign", "prove_4"),
+    ("pst_deal_assign", "cover_2"),
 ]
 
 
