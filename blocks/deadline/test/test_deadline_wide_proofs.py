@@ -19,6 +19,7 @@ TASKS = [
     ("pst_deal_assign", "prove_4"),
     ("pst_deal_assign", "cover_2"),
     pytest.param("pst_deal_store", "find_2", marks=pytest.mark.slow),
+    pytest.param("pst_deal_store", "cover_2", marks=pytest.mark.slow),
 ]
 
 
