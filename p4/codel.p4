@@ -41,6 +41,7 @@ const bit<2> CODEL_DROPPING = 2;
 const bit<2> CODEL_OWING = 3;
 
 // now: clock in us. sojourn: time in the queue in us. left: bytes that the packet leaves behind. may_mark: it is ECN-capable, and wanted so.
+@noWarn("unused")
 control CodelCore(in bit<9> port, in bit<3> queue, in bit<48> now, in bit<32> sojourn, in bit<32> target, in bit<32> left,
                   in bool may_mark, out bit<2> verdict) {
     register<bit<34>>(CODEL_PORTS * CODEL_QUEUES) state;        // mode, count, lastcount
@@ -129,6 +130,7 @@ control CodelCore(in bit<9> port, in bit<3> queue, in bit<48> now, in bit<32> so
 }
 
 // In egress. v1model tells how many packets are left, not bytes: one is taken to be of CODEL_MTU, so the guard holds with one left.
+@noWarn("unused")
 control Codel(inout standard_metadata_t standard_metadata) {
     CodelCore() core;
 
@@ -143,6 +145,7 @@ control Codel(inout standard_metadata_t standard_metadata) {
 }
 
 // In egress. ecn: the field of the packet's IP header, 0 without one.
+@noWarn("unused")
 control CodelEcn(inout standard_metadata_t standard_metadata, in bit<2> ecn, out bool mark) {
     CodelCore() core;
 

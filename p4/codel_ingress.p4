@@ -30,6 +30,7 @@ control CodelWants(in standard_metadata_t standard_metadata, in bit<2> verdict) 
 }
 
 // In egress: one line in place of Codel.
+@noWarn("unused")
 control CodelDecides(inout standard_metadata_t standard_metadata) {
     CodelCore() core;
     CodelWants() wants;

@@ -6,6 +6,7 @@
 #define CODEL_LAW_P4
 #define CODEL_INTERVAL_US 100000
 
+@noWarn("unused")
 control CodelLaw(in bit<16> count, out bit<40> step) {
     action is(bit<40> value) {
         step = value;
@@ -14,7 +15,6 @@ control CodelLaw(in bit<16> count, out bit<40> step) {
         key = { count: lpm; }
         actions = { is; }
         const default_action = is(6553600000);
-        size = 2303;
         const entries = {
             1: is(6553600000);
             2: is(4634095001);

@@ -66,7 +66,7 @@ header ethernet_t {
 
 // Behind an Ethernet header of TYPE_CONTROL, before the frame itself. To the control port: reason, and where the frame came in. From it:
 // where it is to go out, NO_PORT to route it.
-header control_t {
+header note_t {
     bit<8>  reason;
     bit<8>  zero;
     bit<16> port;
@@ -106,7 +106,7 @@ header ipv6_t {
 
 struct headers_t {
     ethernet_t     outer;
-    control_t      control;
+    note_t     note;
     ethernet_t     ethernet;
     ipv4_t         ipv4;
     ipv4_options_t options;
@@ -138,13 +138,13 @@ parser RouterParser(packet_in packet, out headers_t hdr, inout metadata_t meta, 
     }
     state first {
         transition select(packet.lookahead<ethernet_t>().type) {
-            TYPE_CONTROL: control;
+            TYPE_CONTROL: noted;
             default: ethernet;
         }
     }
-    state control {
+    state noted {
         packet.extract(hdr.outer);
-        packet.extract(hdr.control);
+        packet.extract(hdr.note);
         transition ethernet;
     }
     state ethernet {
@@ -388,10 +388,10 @@ control RouterIngress(inout headers_t hdr, inout metadata_t meta, inout standard
         hdr.outer.dst = 0x0180C2000000;  // not forwarded by bridges
         hdr.outer.src = station;
         hdr.outer.type = TYPE_CONTROL;
-        hdr.control.setValid();
-        hdr.control.reason = reason;
-        hdr.control.zero = 0;
-        hdr.control.port = (bit<16>) standard_metadata.ingress_port;
+        hdr.note.setValid();
+        hdr.note.reason = reason;
+        hdr.note.zero = 0;
+        hdr.note.port = (bit<16>) standard_metadata.ingress_port;
     }
     action no_control_port() {
         wrong = BAD_CONTROL;
@@ -413,13 +413,13 @@ control RouterIngress(inout headers_t hdr, inout metadata_t meta, inout standard
         if (wrong == 0) {
             if (standard_metadata.parser_error != error.NoError) {
                 wrong = BAD_TRUNCATED;
-            } else if (own != hdr.control.isValid()) {
+            } else if (own != hdr.note.isValid()) {
                 wrong = BAD_TYPE;
-            } else if (own && hdr.control.port != NO_PORT) {
-                if (hdr.control.port > NO_PORT) {
+            } else if (own && hdr.note.port != NO_PORT) {
+                if (hdr.note.port > NO_PORT) {
                     wrong = BAD_PORT;
                 }
-                standard_metadata.egress_spec = hdr.control.port[8:0];
+                standard_metadata.egress_spec = hdr.note.port[8:0];
                 settled = true;
             } else if (!own && hdr.ethernet.dst != station) {
                 if (hdr.ethernet.dst[40:40] == 1 &&
@@ -507,7 +507,7 @@ control RouterIngress(inout headers_t hdr, inout metadata_t meta, inout standard
 
         if (wrong == 0) {
             hdr.outer.setInvalid();
-            hdr.control.setInvalid();
+            hdr.note.setInvalid();
             if (reason != 0) {
                 control_port.apply();
                 if (wrong == 0) {
@@ -716,7 +716,7 @@ control RouterUpdate(inout headers_t hdr, inout metadata_t meta) {
 control RouterDeparser(packet_out packet, in headers_t hdr) {
     apply {
         packet.emit(hdr.outer);
-        packet.emit(hdr.control);
+        packet.emit(hdr.note);
         packet.emit(hdr.ethernet);
         packet.emit(hdr.ipv4);
         packet.emit(hdr.options);

@@ -120,6 +120,7 @@ def text(made: Law) -> str:
         "#define CODEL_LAW_P4",
         f"#define CODEL_INTERVAL_US {made.interval_us}",
         "",
+        '@noWarn("unused")',
         f"control CodelLaw(in bit<{COUNT_BITS}> count, out bit<{STEP_BITS}> step) {{",
         f"    action is(bit<{STEP_BITS}> value) {{",
         "        step = value;",
@@ -128,7 +129,6 @@ def text(made: Law) -> str:
         "        key = { count: lpm; }",
         "        actions = { is; }",
         f"        const default_action = is({made.entries[0].step});",
-        f"        size = {len(made.entries)};",
         "        const entries = {",
     ]
     for entry in made.entries:
