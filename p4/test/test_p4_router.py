@@ -90,7 +90,7 @@ def test_random_frames(name: str) -> None:
     rng = random.Random(seed())
     router = machine_of(name, tables())
     outcomes: Counter[str] = Counter()
-    for number in range(4_000):
+    for number in range(2_000):
         frame = random_frame(rng)
         port = CONTROL if frame[12:14] == b"\x88\xb5" and rng.random() < 0.7 else rng.choice([0, 0, 1, 2, 3, CONTROL])
         if rng.random() < 0.7 and port in STATIONS and frame[:1] == b"\x02":
@@ -109,7 +109,7 @@ def test_random_frames(name: str) -> None:
     for kind, names in (("punt", PUNTS[1:]), ("bad", BADS[1:-1])):
         for one in names:
             assert outcomes[f"{kind} {one}"] > 0, f"{kind} {one}"
-    assert outcomes["out"] > 500
+    assert outcomes["out"] > 200
 
 
 def test_without_a_control_port() -> None:
