@@ -36,7 +36,9 @@ def same(reference: RfcQueue, under_test: P4Queue) -> dict[str, int]:
     return count
 
 
-def run_open(machine: Any, arrivals: list[Arrival], us_per_byte: float, target: int = TARGET, ecn: bool = True, offset: int = 0) -> RfcQueue:
+def run_open(
+    machine: Any, arrivals: list[Arrival], us_per_byte: float, target: int = TARGET, ecn: bool = True, offset: int = 0
+) -> RfcQueue:
     reference, under_test = RfcQueue(target, ecn, table_step), P4Queue(machine, target, ecn, offset)
     begins = [open_loop(queue, arrivals, us_per_byte) for queue in (reference, under_test)]
     same(reference, under_test)
@@ -155,7 +157,15 @@ def test_ports_and_queues_beyond(machine: Any) -> None:
     """Queues that there is no state for pass everything, and touch no state of others."""
     before = registers(machine)
     rng = random.Random(seed())
-    for port, index in [(PORTS, 0), (0, QUEUES), (PORTS - 1, 7), (PORTS - 1, QUEUES), (511, 7), (256, 0), *((p, 2) for p in range(PORTS, 512, 50))]:
+    for port, index in [
+        (PORTS, 0),
+        (0, QUEUES),
+        (PORTS - 1, 7),
+        (PORTS - 1, QUEUES),
+        (511, 7),
+        (256, 0),
+        *((p, 2) for p in range(PORTS, 512, 50)),
+    ]:
         queue = P4Queue(machine, TARGET, True, 0, port, index)
         assert {queue.judge(us, 10**6, 10**6, rng.random() < 0.5) for us in range(0, 400_000, 10_000)} == {0}
     assert registers(machine) == before

@@ -32,7 +32,9 @@ OPTIONS = [
 def random_frame(rng: random.Random) -> bytes:
     """A frame of any kind, mostly sound: what is wrong is wrong in one way."""
     size = rng.choice([0, 1, 6, 18, 40, 500, 540, 600, 1400, 1480, 1500])
-    dst = rng.choice([*STATIONS.values(), *STATIONS.values(), "ff:ff:ff:ff:ff:ff", "33:33:00:00:00:01", "01:00:5e:00:00:05", "02:00:00:00:00:09"])
+    dst = rng.choice(
+        [*STATIONS.values(), *STATIONS.values(), "ff:ff:ff:ff:ff:ff", "33:33:00:00:00:01", "01:00:5e:00:00:05", "02:00:00:00:00:09"]
+    )
     ether = Ether(dst=dst, src="02:cc:00:00:00:01")
     sports = {"sport": rng.randrange(65536), "dport": rng.randrange(65536)}
     inner = rng.choice([UDP(**sports), TCP(**sports, flags="S"), TCP(**sports, options=[("MSS", 1460), ("SAckOK", b"")]), ICMP(), Raw(b"")])
@@ -63,7 +65,9 @@ def random_frame(rng: random.Random) -> bytes:
             src=rng.choice(ADDRESSES6[:2] * 6 + ADDRESSES6), dst=rng.choice(ADDRESSES6[:4] * 3 + ADDRESSES6), tc=tos, fl=rng.randrange(2**20),
             hlim=rng.choice([0, 1, 2, 64, 255]),
         )  # fmt: skip
-        for extension in rng.sample([IPv6ExtHdrHopByHop(), IPv6ExtHdrDestOpt(), IPv6ExtHdrRouting(), IPv6ExtHdrFragment()], rng.randrange(4)):
+        for extension in rng.sample(
+            [IPv6ExtHdrHopByHop(), IPv6ExtHdrDestOpt(), IPv6ExtHdrRouting(), IPv6ExtHdrFragment()], rng.randrange(4)
+        ):
             head = head / extension
         frame = bytearray(bytes(ether / head / inner / Raw(rng.randbytes(size))))
         if rng.random() < 0.05:
@@ -73,7 +77,9 @@ def random_frame(rng: random.Random) -> bytes:
     elif kind < 0.9:
         frame = bytearray(bytes(ether / ARP(pdst="10.0.0.1")))
     else:
-        frame = bytearray(mac(dst) + bytes(6) + rng.choice([b"\x81\x00", b"\x88\xb5", b"\x08\x00", b"\x86\xdd", b"\x00\x2e"]) + rng.randbytes(size))
+        frame = bytearray(
+            mac(dst) + bytes(6) + rng.choice([b"\x81\x00", b"\x88\xb5", b"\x08\x00", b"\x86\xdd", b"\x00\x2e"]) + rng.randbytes(size)
+        )
     if rng.random() < 0.1:
         frame = frame[: rng.randrange(len(frame) + 1)]
     elif rng.random() < 0.1:
@@ -129,7 +135,9 @@ def packet(ecn: int = 0, dscp: int = 0, version: int = 4, size: int = 1000) -> b
     return bytes(ether / IPv6(src="2001:db8::9", dst="2001:db8:1::77", tc=tos) / IPv6ExtHdrDestOpt() / UDP() / Raw(bytes(size)))
 
 
-def overload(router: P4Program, frame: bytes, packets: int, start: int = 0, gap: int = 1_000, slow: int = 1_500) -> list[tuple[int, bytes | None]]:
+def overload(
+    router: P4Program, frame: bytes, packets: int, start: int = 0, gap: int = 1_000, slow: int = 1_500
+) -> list[tuple[int, bytes | None]]:
     """Send a frame every `gap` us to a link that takes one every `slow` us. Returns time and frame of each turn; None: dropped in egress."""
     out, queue = [], (1, 0)
     events = [(start + i * gap, 0) for i in range(packets)] + [(start + i * slow, 1) for i in range(packets)]
@@ -176,7 +184,13 @@ def test_measurement() -> None:
 @pytest.mark.parametrize("version", [4, 6])
 def test_codel_marks_or_drops(version: int, start: int) -> None:
     """A queue that grows: after an interval above the target packets are marked if they may be, else dropped; checksums stay right."""
-    for aqm, ecn, marks in (("codel", 0, False), ("codel", 2, False), ("codel_ecn", 0, False), ("codel_ecn", 1, True), ("codel_ecn", 2, True)):
+    for aqm, ecn, marks in (
+        ("codel", 0, False),
+        ("codel", 2, False),
+        ("codel_ecn", 0, False),
+        ("codel_ecn", 1, True),
+        ("codel_ecn", 2, True),
+    ):
         router = machine_of("router", tables(aqm, [5_000]))
         out = overload(router, packet(ecn, version=version), 400, start)
         sent = [frame for _, frame in out if frame is not None]
