@@ -1,7 +1,7 @@
 """codel.p4, run packet by packet, against RFC 8289's pseudo-code: the same verdict on every packet where the RFC has the table's law.
 
-The RFC drops as often as it takes in one deque(); here a dropped packet is followed by the next one at the same time, which is what a target
-does whose egress drops cost no time on the link (`charged` below is the other kind). What is left between RFC and program is the table.
+The RFC drops as often as it takes in one deque(); here a dropped packet is followed by the next one at the same time, which is what a
+target does whose egress drops cost no time on the link (`charged` below is the other kind). What is left between RFC and program is the table.
 """
 
 import random
@@ -12,8 +12,8 @@ import pytest
 from arrivals import Arrival, on_off, poisson, recorded
 from codel_bottleneck import closed_loop, counts, open_loop
 from machine import machine_of, registers
+from p4_queue import INTERVAL_US, LEFT, MTU, PORTS, QUEUES, P4Queue, RfcQueue, exact_step, table_step
 from rfc8289 import DROP, MARK, Packet
-from trace import INTERVAL_US, LEFT, MTU, PORTS, QUEUES, P4Queue, RfcQueue, exact_step, table_step
 
 from penstock.testing.testkit import seed
 
@@ -204,7 +204,7 @@ def test_the_count_stops_at_65535(machine: Any) -> None:
 
 
 def test_leaving_is_told(machine: Any) -> None:
-    """The verdict on the packet that ends the dropping state is another pass: the variant that drops in ingress calls off its drops then."""
+    """The verdict on the packet that ends the dropping state is another pass: the variant that drops in ingress calls its drops off."""
     queue = P4Queue(machine, TARGET, False)
     verdicts = [queue.judge(us, 10**6, 10**6, False) for us in range(0, 200_000, 10_000)]
     assert DROP in verdicts

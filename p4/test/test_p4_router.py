@@ -43,7 +43,8 @@ def random_frame(rng: random.Random) -> bytes:
     if kind < 0.5:
         fragment = {"frag": rng.randrange(8192)} if rng.random() < 0.2 else {}
         ip = IP(
-            src=rng.choice(ADDRESSES4[:2] * 6 + ADDRESSES4), dst=rng.choice(ADDRESSES4[:5] * 3 + ADDRESSES4), tos=tos, id=rng.randrange(65536),
+            src=rng.choice(ADDRESSES4[:2] * 6 + ADDRESSES4), dst=rng.choice(ADDRESSES4[:5] * 3 + ADDRESSES4), tos=tos,
+            id=rng.randrange(65536),
             ttl=rng.choice([0, 1, 2, 64, 255]), flags=rng.randrange(8), options=rng.choice(OPTIONS), **fragment,
         )  # fmt: skip
         frame = bytearray(bytes(ether / ip / inner / Raw(rng.randbytes(size))))
@@ -62,7 +63,8 @@ def random_frame(rng: random.Random) -> bytes:
             frame[24:26] = sum16(bytes(frame[14 : 14 + header])).to_bytes(2, "big")
     elif kind < 0.85:
         head = IPv6(
-            src=rng.choice(ADDRESSES6[:2] * 6 + ADDRESSES6), dst=rng.choice(ADDRESSES6[:4] * 3 + ADDRESSES6), tc=tos, fl=rng.randrange(2**20),
+            src=rng.choice(ADDRESSES6[:2] * 6 + ADDRESSES6), dst=rng.choice(ADDRESSES6[:4] * 3 + ADDRESSES6), tc=tos,
+            fl=rng.randrange(2**20),
             hlim=rng.choice([0, 1, 2, 64, 255]),
         )  # fmt: skip
         for extension in rng.sample(
@@ -138,7 +140,7 @@ def packet(ecn: int = 0, dscp: int = 0, version: int = 4, size: int = 1000) -> b
 def overload(
     router: P4Program, frame: bytes, packets: int, start: int = 0, gap: int = 1_000, slow: int = 1_500
 ) -> list[tuple[int, bytes | None]]:
-    """Send a frame every `gap` us to a link that takes one every `slow` us. Returns time and frame of each turn; None: dropped in egress."""
+    """Send a frame every `gap` us to a link that takes one every `slow` us. Returns time and frame of each turn; None: dropped."""
     out, queue = [], (1, 0)
     events = [(start + i * gap, 0) for i in range(packets)] + [(start + i * slow, 1) for i in range(packets)]
     for now, leaves in sorted(events):

@@ -36,8 +36,8 @@ class Machine {
         switch_.configure(table);
     }
 
-    std::vector<std::pair<std::uint32_t, nb::bytes>> process(std::uint32_t port, const nb::bytes& bytes, std::uint64_t now_us, std::uint64_t depth,
-                                                             std::uint64_t waited_us) {
+    std::vector<std::pair<std::uint32_t, nb::bytes>> process(std::uint32_t port, const nb::bytes& bytes, std::uint64_t now_us,
+                                                             std::uint64_t depth, std::uint64_t waited_us) {
         const auto* data = static_cast<const std::uint8_t*>(bytes.data());
         std::vector<std::pair<std::uint32_t, nb::bytes>> sent;
         last_dropped_ = 0;
@@ -55,8 +55,8 @@ class Machine {
         return found;
     }
 
-    // The head of a queue leaves: egress; what it recirculates goes through ingress at once. Returns the frame, or None: dropped, recirculated, or
-    // there was none.
+    // The head of a queue leaves: egress; what it recirculates goes through ingress at once. Returns the frame, or None: dropped,
+    // recirculated, or there was none.
     std::optional<nb::bytes> depart(std::uint32_t port, std::uint32_t priority, std::uint64_t now_us) {
         auto& waiting = waiting_[{port, priority}];
         if (waiting.empty()) return std::nullopt;
@@ -170,7 +170,9 @@ class Machine {
                     switch_.give_back(next.packet);
                     ++last_dropped_;
                     break;
-                case Verdict::Recirculate: into(next.packet); break;
+                case Verdict::Recirculate:
+                    into(next.packet);
+                    break;
             }
         }
     }
