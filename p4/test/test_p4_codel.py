@@ -1,7 +1,7 @@
 """codel.p4, run packet by packet, against RFC 8289's pseudo-code: the same verdict on every packet where the RFC has the table's law.
 
-The RFC drops as often as it takes in one deque(); here a dropped packet is followed by the next one at the same time, which is what
-a target does whose egress drops cost no time on the link (`charged` below is the other kind). What is left between RFC and program is the table.
+The RFC drops as often as it takes in one deque(); here a dropped packet is followed by the next one at the same time, as on a target whose
+egress drops cost no time on the link (`charged` below is the other kind). What is left between RFC and program is the table.
 """
 
 import random
