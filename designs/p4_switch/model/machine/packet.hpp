@@ -23,6 +23,9 @@ struct Packet {
     bool recirculated = false; // its metadata stand as egress has left them for the next ingress
 
     std::span<const std::uint8_t> bytes() const { return {buffer.get() + begin, size}; }
+    // With the headers that ingress has added and removed: what it will have when it leaves, if egress changes no header.
+    std::uint32_t length_now() const { return length; }
+    bool had_parser_error() const { return parser_error; }
 
   private:
     friend class V1Switch;
@@ -38,8 +41,14 @@ struct Packet {
     std::uint32_t clone_fields = 0;   // number of a field list
     std::uint32_t resubmit = 0, recirculate = 0;  // likewise; 0: not asked for
     std::uint32_t digest = 0;
+    std::uint32_t truncated = ~std::uint32_t{0};  // bytes at most
     bool exited = false;
+    bool parser_error = false;
     std::unique_ptr<std::uint64_t[]> values;
+
+    void fill(std::span<const std::uint8_t> from);
+    void make_room(std::uint32_t headers);  // so many bytes before the payload
+    void forget();                          // what the program has asked for
 };
 
 }  // namespace penstock::p4

@@ -5,10 +5,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <random>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "designs/p4_switch/model/machine/packet.hpp"
@@ -73,8 +70,16 @@ class V1Switch {
     State& state() { return *state_; }
 
   private:
+    Packet* blank();
+    Packet* copy(const Packet& packet, bool values);
+    void queue(Packet* packet, std::uint32_t port, std::vector<Queued>& out) const;
+    unsigned multicast(Packet& packet, std::uint64_t group, Packet* first, std::vector<Queued>& out);
+    void to_session(Packet* made, std::uint32_t session, std::vector<Queued>& out);
+
     std::shared_ptr<const Program> program_;
     std::unique_ptr<State> state_;
+    std::vector<std::unique_ptr<Packet>> all_;
+    std::vector<Packet*> free_;
     std::uint64_t taken_ = 0, digests_ = 0, parser_errors_ = 0, asserts_failed_ = 0;
 };
 
