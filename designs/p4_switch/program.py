@@ -439,7 +439,8 @@ class _Reader:
         if given["type"] not in ("simple", "indirect", "indirect_ws"):
             raise UserError(f"the kind {given['type']!r} is not supported")
         actions = {}
-        for identity, name in zip(given["action_ids"], given["actions"], strict=True):
+        identities = given.get("action_ids") or [self._action_id(name) for name in given["actions"]]
+        for identity, name in zip(identities, given["actions"], strict=True):
             actions[name] = self.action_by_id[int(identity)]
         following = given.get("next_tables", {})
         base = node(given.get("base_default_next"))
@@ -492,6 +493,12 @@ class _Reader:
                 "profile": -1 if info.profile is None else self.program.profiles[info.profile],
             }
         )
+
+    def _action_id(self, name: str) -> int:
+        for given in self.given["actions"]:
+            if given["name"] == name:
+                return int(given["id"])
+        raise UserError(f"the action {name!r} is not declared")
 
     def _data(self, action: Action, values: list[str]) -> list[int]:
         if len(values) != len(action.parameters):
