@@ -23,7 +23,7 @@ class P4SwitchDevice(Device):
         that of Penstock. Raises UserError, ToolError."""
         setup, document = check(Setup, given)
         config: Config = configuration(setup, document)
-        read, state = what_it_is(setup, document, config)
+        read, state = what_it_is(setup, document, config, [])
         ingress, egress = lines(setup, document, config)
         built(config, engine, assertions=False)
         job = {

@@ -4,6 +4,7 @@ What the engine calls a queue is a flow here: frames of one entry at one input, 
 numbers behind them are of copies that the program makes, by output: of multicasts, then clones (`model/switch_settings.hpp`).
 """
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 
 from penstock.basics.units import format_rate
 from penstock.designs.design import Plan
-from penstock.designs.p4_switch import program, tables
+from penstock.designs.p4_switch import program, runtime_cli, tables
 from penstock.designs.p4_switch.config import Config, device
 from penstock.designs.p4_switch.scenario import GeneratedTraffic, PcapTraffic, Scenario, Setup, TcpTraffic
 from penstock.errors import UserError
@@ -62,11 +63,13 @@ class SwitchPlan(Plan):
 
 def build(scenario: Scenario, document: Document, config: Config, engine: str) -> SwitchPlan:
     """Return the plan of a scenario. Raises UserError."""
-    read, state = what_it_is(scenario, document, config)
+    notes: list[str] = []
+    read, state = what_it_is(scenario, document, config, notes)
     clock = config.clock_hz
     duration, drain = span(scenario, document, clock)
     plan = SwitchPlan(
         job={},
+        notes=notes,
         engine=engine,
         config=config,
         program=Path(read.path),
@@ -119,8 +122,8 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
     return plan
 
 
-def what_it_is(setup: Setup, document: Document, config: Config) -> tuple[program.Program, dict[str, Any]]:
-    """Return the program, and what its tables hold. Raises UserError."""
+def what_it_is(setup: Setup, document: Document, config: Config, notes: list[str]) -> tuple[program.Program, dict[str, Any]]:
+    """Return the program, and what its tables hold; adds to `notes`. Raises UserError."""
     given = setup.device
     if given.port_numbers is not None and len(given.port_numbers) != config.ports:
         document.fail(("device", "port_numbers"), f"has {len(given.port_numbers)} numbers, but there are {config.ports} ports")
@@ -129,7 +132,30 @@ def what_it_is(setup: Setup, document: Document, config: Config) -> tuple[progra
         read = program.load(path)
     except UserError as error:
         document.fail(("device", "program"), f"cannot be used: {error}")
-    return read, tables.state(setup, document, read)
+    return read, _filled(setup, document, read, notes)
+
+
+def _filled(setup: Setup, document: Document, read: program.Program, notes: list[str]) -> dict[str, Any]:
+    """Return what the program's tables hold, for the engine. Raises UserError."""
+    control = tables.Control(read)
+    if setup.commands is not None:
+        try:
+            done = runtime_cli.load(control, located(setup.commands, document))
+        except UserError as error:
+            document.fail(("commands",), f"cannot be used: {error}")
+        if ignored := sorted({command[0] for command in done.queue_commands}):
+            notes.append(f"{setup.commands}: {', '.join(ignored)} not followed; `link.egress` and `device.queue_packets` say that here.")
+    try:
+        tables.apply(control, setup.tables.model_dump(by_alias=True))
+    except UserError as error:
+        path, _, words = str(error).partition(": ")
+        document.fail(_keys(path), words)
+    return control.dictionary()
+
+
+def _keys(path: str) -> KeyPath:
+    """Return the keys of `tables.entries[3].match`."""
+    return tuple(int(part) if part.isdecimal() else part for part in re.split(r"[.\[\]]+", path) if part)
 
 
 def located(name: str, document: Document) -> Path:

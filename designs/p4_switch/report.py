@@ -88,6 +88,13 @@ def plots(result: dict[str, Any]) -> list[Plot]:
         Curve(_queue(row, result), tuple(value / lines[row["output"]] for value in row["throughput_bps"]), "line") for row in rows
     ]
     found.append(Plot("Throughput", f"Bytes sent in each {each}, without what packets cost on the line besides, as a share of it.", times, "share", shares))
+    if len(waited := [row for row in result["queues"] if row["sojourn_ns"]["count"]]) > 1:
+        names = tuple(_queue(row, result) for row in waited)
+        spread = [
+            Curve(words, tuple(row["sojourn_ns"][key] / 1e9 for row in waited), "points")
+            for words, key in (("median", "p50"), ("99 %", "p99"), ("longest", "max"))
+        ]
+        found.append(Plot("Queueing delay by queue", "Of all packets that were taken from it.", names, "time", spread))
     drops = [
         Curve(f"{_queue(row, result)}: {words}", tuple(row[key]), "stack")
         for row in rows

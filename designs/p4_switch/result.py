@@ -98,6 +98,8 @@ def _over_time(raw: dict[str, Any], plan: SwitchPlan) -> dict[str, Any]:
     scale, interval = 1e9 / plan.config.clock_hz, int(plan.job["interval_cycles"])
     points = max(1, -(-int(raw["cycles"]) // interval))
     busiest = sorted(raw["p4"]["queues"], key=lambda queue: -queue["in"]["packets"])[:SHOWN_OVER_TIME]
+    seconds = np.full(points, interval / plan.config.clock_hz)
+    seconds[-1] = (int(raw["cycles"]) - (points - 1) * interval) / plan.config.clock_hz or seconds[-1]
     rows = []
     for queue in sorted(busiest, key=lambda queue: (queue["output"], queue["priority"])):
         of = {key: np.zeros(points, dtype=np.int64) for key in queue["points"]}
@@ -106,13 +108,12 @@ def _over_time(raw: dict[str, Any], plan: SwitchPlan) -> dict[str, Any]:
         some = of["packets"] > 0
         mean = [round(float(total) / count * scale, 1) if count else None for total, count in zip(of["wait_sum"], of["packets"], strict=True)]
         highest = [round(float(value) * scale, 1) if yes else None for value, yes in zip(of["wait_max"], some, strict=True)]
-        seconds = interval / plan.config.clock_hz
         rows.append({
             "output": int(queue["output"]),
             "priority": int(queue["priority"]),
             "sojourn_mean_ns": mean,
             "sojourn_max_ns": highest,
-            "throughput_bps": [round(8 * int(count) / seconds) for count in of["sent_bytes"]],
+            "throughput_bps": [round(8 * int(count) / time) for count, time in zip(of["sent_bytes"], seconds, strict=True)],
             "full_packets": of["full"].tolist(),
             "egress_packets": of["egress"].tolist(),
         })  # fmt: skip

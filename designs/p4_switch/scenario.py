@@ -146,11 +146,82 @@ class Report(Model):
     after: Time = Field(0, description="Rates are measured from this time on, to the end of the traffic.")
 
 
+class Entry(Model):
+    """An entry of a table. Numbers are `10`, `0x1f`, IP and MAC addresses."""
+
+    table: StrictStr = Field(description="Name; without the control's where it is the only one of this name.")
+    match: Any = Field(description="Keys in their order or by name: `10.0.0.0/8` (lpm), `0x80&&&0xf0` (ternary), `5->9` (range), `*`.")
+    action: StrictStr = Field(description="Name, as that of the table.")
+    data: Any = Field((), description="Parameters of the action in their order, or by name.")
+    priority: StrictInt | None = Field(None, description="Of ternary and range tables, which need it; the lowest number comes first.")
+
+
+class Default(Model):
+    """The default action of a table."""
+
+    table: StrictStr = Field(description="Name.")
+    action: StrictStr = Field(description="Name.")
+    data: Any = Field((), description="Parameters of the action in their order, or by name.")
+
+
+class Register(Model):
+    """What a register holds."""
+
+    register_: StrictStr = Field(alias="register", description="Name.")
+    index: StrictInt | None = Field(None, ge=0, description="Its cell; all unless given.")
+    value: Any = Field(description="A number.")
+
+
+class Meter(Model):
+    """The rates of a meter."""
+
+    meter: StrictStr = Field(description="Name.")
+    index: StrictInt | None = Field(None, ge=0, description="Its cell; all unless given.")
+    rates: Any = Field(description="Two pairs, the lower rate first: [packets or bytes for each microsecond, burst].")
+
+
+class Mirror(Model):
+    """Where the clones of a mirror session go."""
+
+    session: StrictInt = Field(ge=0, description="Number.")
+    port: StrictInt | None = Field(None, ge=0, description="A port, as the program calls it.")
+    group: StrictInt | None = Field(None, ge=0, description="Or a multicast group.")
+
+
+class Node(Model):
+    """Members of a multicast group."""
+
+    rid: StrictInt = Field(0, ge=0, description="Their `egress_rid`.")
+    ports: tuple[StrictInt, ...] = Field(description="Ports, as the program calls them.")
+
+
+class Multicast(Model):
+    """A multicast group."""
+
+    group: StrictInt = Field(ge=1, description="Number.")
+    nodes: tuple[Node, ...] = Field(description="Its members.")
+
+
+class Tables(Model):
+    """What the control plane says before the clock starts."""
+
+    entries: tuple[Entry, ...] = Field((), description="Entries of tables, in their order.")
+    defaults: tuple[Default, ...] = Field((), description="Default actions.")
+    registers: tuple[Register, ...] = Field((), description="What registers hold; 0 unless given.")
+    meters: tuple[Meter, ...] = Field((), description="Rates of meters.")
+    mirrors: tuple[Mirror, ...] = Field((), description="Mirror sessions.")
+    multicast: tuple[Multicast, ...] = Field((), description="Multicast groups.")
+
+
 class Setup(CommonSetup):
     """What the device is, and what the program's tables hold."""
 
     device: Device = Field(description="The program and its device.")
     link: Link = Field(default_factory=Link, description="The lines.")
+    commands: StrictStr | None = Field(
+        None, description="File of commands for bmv2's runtime CLI, found as `device.program` is; before `tables`."
+    )
+    tables: Tables = Field(default_factory=Tables, description="What tables and their kin hold.")
 
 
 class Scenario(Setup, CommonScenario):

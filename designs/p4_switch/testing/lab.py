@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from penstock.designs import configs
-from penstock.designs.p4_switch import program, tables
+from penstock.designs.p4_switch import program
 from penstock.designs.p4_switch.config import device
 from penstock.engine import engine
 from penstock.paths import DESIGNS
@@ -48,13 +48,12 @@ class Packet:
         return (head + bytes(range(256)) * 40)[: self.length]
 
 
-def state(ports: int) -> list[str]:
-    """Return the commands of a runtime CLI file: mirror session n goes to output n, multicast group n to outputs 0 to n - 1."""
-    lines = [f"mirroring_add {port} {port}" for port in range(1, ports)]
-    for group in range(1, ports + 1):
-        members = " ".join(str(port) for port in range(group))
-        lines += [f"mc_mgrp_create {group}", f"mc_node_create {group} {members}", f"mc_node_associate {group} {group - 1}"]
-    return lines
+def state(ports: int) -> dict[str, Any]:
+    """Return what the program is told: mirror session n goes to output n, multicast group n to outputs 0 to n - 1."""
+    return {
+        "mirrors": [{"session": port, "port": port} for port in range(1, ports)],
+        "groups": [{"group": group, "nodes": [{"rid": 0, "ports": list(range(group))}]} for group in range(1, ports + 1)],
+    }
 
 
 def job(packets: Sequence[Packet], **changes: Any) -> dict[str, Any]:
@@ -81,9 +80,8 @@ def job(packets: Sequence[Packet], **changes: Any) -> dict[str, Any]:
             "stored": lengths,
             "data": np.frombuffer(data, dtype=np.uint8),
         })  # fmt: skip
-    filled = tables.of_commands(read, state(config.ports)) if read is not None else {}
     return {
-        "device": device(config, config.ports, read.dictionary, filled, start, port_numbers),
+        "device": device(config, config.ports, read.dictionary, state(config.ports), start, port_numbers),
         "seed": 1,
         "drain": True,
         "max_cycles": 1 << 40,
@@ -174,14 +172,14 @@ def expected(packets: Sequence[Packet], ports: int, priorities: int, places: int
                 found.came += 1
                 put(_Waiting(item.arg, 0, 0, 0, item.length))
         flags = item.flags & ~(CLONE_INGRESS | MULTICAST | RESUBMIT)
-        if item.flags & MULTICAST and item.arg > ports:
+        if item.flags & DROP_INGRESS:  # takes back a multicast, too
+            found.drop("ingress_program")
+        elif item.flags & MULTICAST and item.arg > ports:
             found.drop("no_output")
         elif item.flags & MULTICAST and item.arg > 0:
             for port in range(item.arg):
                 found.came += port > 0
                 put(_Waiting(port, item.priority, flags, item.arg, item.length))
-        elif item.flags & DROP_INGRESS:
-            found.drop("ingress_program")
         else:
             put(_Waiting(item.output, item.priority, flags, item.arg, item.length))
 
