@@ -82,7 +82,9 @@ class Link(Lines):
     """The lines at inputs and outputs."""
 
     ingress: LineRates | None = Field(None, description="Line rate at each input, or a list with one for each; 100 Gbit/s unless given.")
-    egress: LineRates | None = Field(None, description="Line rate at each output, or a list: what paces its queues; 100 Gbit/s unless given.")
+    egress: LineRates | None = Field(
+        None, description="Line rate at each output, or a list: what paces its queues; 100 Gbit/s unless given."
+    )
 
 
 class Rule(Model):
