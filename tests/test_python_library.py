@@ -221,11 +221,11 @@ def test_a_fault_is_raised(monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any
 def test_columns_are_a_table() -> None:
     raw = {
         "number": np.array([4, 2]), "cycle": np.array([10, 20]), "queue": np.array([1, 3]), "latency": np.array([5, 7]),
-        "marked": np.array([0, 1], dtype=np.uint8), "offsets": np.array([0, 2, 5]), "data": np.frombuffer(b"abcde", dtype=np.uint8),
+        "marked": np.array([0, 1], dtype=np.uint8), "output": np.array([0, 2], dtype=np.uint16), "offsets": np.array([0, 2, 5]), "data": np.frombuffer(b"abcde", dtype=np.uint8),
     }  # fmt: skip
     table = Received(raw, 100_000_000)
-    assert [(f.number, f.queue, f.data, f.time_ns, f.latency_ns, f.marked) for f in table] == [
-        (4, 1, b"ab", 100.0, 50.0, False), (2, 3, b"cde", 200.0, 70.0, True)
+    assert [(f.number, f.queue, f.data, f.time_ns, f.latency_ns, f.marked, f.output) for f in table] == [
+        (4, 1, b"ab", 100.0, 50.0, False, 0), (2, 3, b"cde", 200.0, 70.0, True, 2)
     ]  # fmt: skip
     assert table[-1] == table[1]
     assert table.columns["length"].tolist() == [2, 3]

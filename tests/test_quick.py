@@ -62,7 +62,7 @@ def test_that_fails(): assert False
 def house(tmp_path: Path) -> Path:
     """A small house with one test of each kind, the real settings, and times of its own."""
     (tmp_path / "conftest.py").write_text(CONFTEST)
-    settings = (ROOT / "pyproject.toml").read_text().replace('testpaths = ["blocks", "designs", "engine", "tests"]', "")
+    settings = (ROOT / "pyproject.toml").read_text().replace('testpaths = ["blocks", "designs", "engine", "p4", "tests"]', "")
     (tmp_path / "pyproject.toml").write_text(settings.replace('pythonpath = ["src"]', f'pythonpath = ["{ROOT / "src"}"]'))
     for name in ("test_one.py", "test_two.py"):
         (tmp_path / name).write_text(TESTS)

@@ -440,7 +440,7 @@ BAD_ARGUMENTS: list[tuple[list[str], list[str]]] = [
     (["run", "s.yaml", "--seed", "x"], ["--seed"]),
     (["run", "s.yaml", "--seed", "-3"], ["seed", "at least 0"]),
     (["run", "s.yaml", "--engine", "modle"], ["--engine modle", "no such engine", "model"]),
-    (["run", "s.yaml", "--engine", "p4"], ["--engine p4", "not available yet"]),
+    (["run", "s.yaml", "--engine", "p4"], ["--engine p4", "there is no such engine"]),
     (["run", "s.yaml", "--engine", "rlt"], ["--engine rlt", "did you mean 'rtl'"]),
     (["run", "s.yaml", "--set", "queues.bulk.rtae=1 Mbit/s"], ["--set", "`queues.bulk.rtae`", "'rate'"]),
     (["run", "s.yaml", "--set", "queues.blk.rate=1 Mbit/s"], ["--set", "`blk`", "'bulk'"]),

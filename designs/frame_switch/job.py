@@ -22,10 +22,9 @@ from penstock.designs.frame_switch.scenario import (
     Tcp,
     TcpTraffic,
     Way,
-    numbers,
 )
 from penstock.scenarios import pcap, tcp
-from penstock.scenarios.common import Share
+from penstock.scenarios.common import Share, numbers
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
     INTERVALS,

@@ -5,36 +5,27 @@ docs/scenario-frame-switch.md is generated from these models (`penstock.scenario
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, StrictBool, StrictInt, Tag, model_validator
+from pydantic import Discriminator, Field, StrictBool, StrictInt, Tag, model_validator
 
-from penstock.basics.models import Duration, Model, positive
-from penstock.basics.units import parse_rate
+from penstock.basics.models import Duration, Model
 from penstock.scenarios.common import (
     Capture,
     CommonDevice,
     CommonScenario,
     CommonSetup,
     Generated,
-    IdRange,
+    LineRates,
     Lines,
     LiveTraffic,
     Match,
     Name,
     Pace,
+    Ports,
     RateOrShare,
     Time,
-    id_ranges,
     traffic_kind,
 )
 from penstock.scenarios.tcp import Connections
-
-Ports = Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)]
-
-
-def numbers(ranges: tuple[IdRange, ...]) -> list[int]:
-    """Return the ports of some ranges, in their order and once each."""
-    return list(dict.fromkeys(port for low, high in ranges for port in range(low, high + 1)))
-
 
 class Device(CommonDevice):
     """The hardware: a named configuration."""
@@ -42,17 +33,6 @@ class Device(CommonDevice):
     overrides: dict[str, Any] = Field(
         default_factory=dict, description="Other numbers for this run: keys of the configuration. On the RTL it is built anew."
     )
-
-
-def line_rates(value: object) -> tuple[int, ...]:
-    """Return the rates of lines: one for all ports, or one for each."""
-    given = value if isinstance(value, (list, tuple)) else [value]
-    if not given:
-        raise ValueError("must be a rate, or a list with one for each port, not an empty list")
-    return tuple(positive(parse_rate)(rate) for rate in given)
-
-
-LineRates = Annotated[tuple[int, ...], BeforeValidator(line_rates)]
 
 
 class Link(Lines):

@@ -411,7 +411,20 @@ void Measurement::unread(std::int64_t cycle, const Fate& fate) {
     if (record != kNone) drop(cycle, record, known(fate.reason) ? fate.reason : 0U);
 }
 
-void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag) {
+void Measurement::dropped(std::int64_t cycle, std::uint32_t queue, std::uint64_t tag, std::uint8_t reason) {
+    const unsigned bits = settings_.device.tag_bits;
+    const auto carries = [&](const Frame& frame) { return bits && (frame.number ^ tag) << (64 - bits) == 0; };
+    const std::uint32_t record = take_departing(queue, cycle, carries);
+    const bool right = record != kNone && known(reason) && reason != 0;
+    if (!right)
+        finding(cycle, live_.event_errors,
+                "a frame of queue " + std::to_string(queue) + " is dropped" +
+                    (record == kNone ? ", which does not hold it" : " for a reason that there is not"));
+    if (record != kNone) drop_at_queue(cycle, record, right ? reason : 0U);
+}
+
+void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag,
+                           unsigned output) {
     if (!is_frozen_ && pcap_) pcap_->write(nanoseconds(first_bit), bytes);
     const bool mark = next_is_marked(first_bit, queue);
     const auto length = static_cast<std::uint32_t>(bytes.size());
@@ -419,17 +432,17 @@ void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::spa
         const auto carries = [&](const Frame& frame) { return (frame.number ^ tag) << (64 - bits) == 0; };
         const std::uint32_t record = take_departing(queue, first_bit, carries);
         if (record != kNone && !may_become(records_[record].frame, bytes, mark)) is_changed(first_bit, records_[record].frame, length);
-        return gone(first_bit, queue, record, length, bytes);
+        return gone(first_bit, queue, record, length, bytes, output);
     }
     const bool free = settings_.device.order == Order::Free;
     const auto fits = [&](const Frame& frame) { return may_become(frame, bytes, mark); };
     std::uint32_t record = take_departing(queue, first_bit, fits);
     if (record == kNone) record = free ? take_for_changed(first_bit, queue, bytes) : take_changed(queue, first_bit, length, fits);
     if (free) remember(queue, bytes);
-    gone(first_bit, queue, record, length, bytes);
+    gone(first_bit, queue, record, length, bytes, output);
 }
 
-void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length) {
+void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length, unsigned output) {
     if (settings_.device.payload == Payload::Rewritten) throw DeviceError("a device that rewrites frames does not tell their bytes");
     const bool mark = next_is_marked(first_bit, queue);
     const auto is = [&](const Frame& frame) { return frame.number == number && frame.length == length; };
@@ -440,11 +453,11 @@ void Measurement::departed(std::int64_t first_bit, std::uint32_t queue, std::uin
         if (mark) mark_ce(expected_.data(), length);
         pcap_->write(nanoseconds(first_bit), {expected_.data(), length});
     }
-    gone(first_bit, queue, record, length, {});
+    gone(first_bit, queue, record, length, {}, output);
 }
 
 void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_t record, std::uint32_t length,
-                       std::span<const std::uint8_t> bytes) {
+                       std::span<const std::uint8_t> bytes, unsigned output) {
     if (record == kNone)
         return finding(first_bit, live_.event_errors, "a frame leaves queue " + std::to_string(queue) + ", which does not hold it");
     recent_[recent_at_++ % kRecent] = records_[record].frame;
@@ -455,7 +468,7 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
     if (own_ && !is_frozen_)
         if (const char* const wrong = own_->departed(first_bit, records_[record].frame, record, length, latency))
             say(first_bit, frame_text(records_[record].frame) + " " + wrong);
-    if (listener_) listener_->left(records_[record].frame, last_bit, first_bit, records_[record].mark, bytes);
+    if (listener_) listener_->left(records_[record].frame, last_bit, first_bit, records_[record].mark, bytes, output);
     records_[record].next = free_;
     free_ = record;
     live_.out.add(length);
@@ -480,6 +493,7 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
         if (settings_.keep_departures) {
             departure_cycle_.push_back(first_bit);
             departure_length_.push_back(length);
+            if (settings_.device.outputs > 1) departure_output_.push_back(static_cast<std::uint16_t>(output));
         }
     }
     QueueTotals& totals = queues_[queue].totals;

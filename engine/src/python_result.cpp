@@ -130,6 +130,7 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
         nb::dict departures;
         departures["cycle"] = to_array(measurement.take_departure_cycle());
         departures["length"] = to_array(measurement.take_departure_length());
+        if (measurement.device().outputs > 1) departures["output"] = to_array(measurement.take_departure_output());
         result["departures"] = departures;
     }
     result["latency_cycles"] = to_array(measurement.take_latency());

@@ -32,12 +32,14 @@ class Fates final : public FrameListener {
     explicit Fates(OfferedFrames& frames, std::uint64_t seed) : frames_(frames), seed_(seed) {}
 
     void arrived(const Frame& frame) override { frames_.remember(frame.number); }
-    void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark, std::span<const std::uint8_t> bytes) override {
+    void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark, std::span<const std::uint8_t> bytes,
+              unsigned output) override {
         left_.number.push_back(frame.number);
         left_.cycle.push_back(first_bit);
         left_.queue.push_back(frame.queue);
         waited_.push_back(first_bit - last_bit);
         marked_.push_back(mark);
+        output_.push_back(static_cast<std::uint16_t>(output));
         if (bytes.empty()) {
             const std::size_t at = data_.size();
             data_.resize(at + frame.length + 8);  // what frame_bytes() needs
@@ -64,6 +66,7 @@ class Fates final : public FrameListener {
         nb::dict dict = std::exchange(left_, {}).columns();
         dict["latency"] = to_array(std::exchange(waited_, {}));
         dict["marked"] = to_array(std::exchange(marked_, {}));
+        dict["output"] = to_array(std::exchange(output_, {}));
         dict["offsets"] = to_array(std::exchange(offsets_, {0}));
         dict["data"] = to_array(std::exchange(data_, {}));
         return dict;
@@ -95,6 +98,7 @@ class Fates final : public FrameListener {
     Rows left_, lost_;
     std::vector<std::int64_t> waited_, offsets_{0};
     std::vector<std::uint8_t> marked_, data_, reason_;
+    std::vector<std::uint16_t> output_;
     std::vector<std::uint32_t> lost_length_;
 };
 

@@ -233,7 +233,7 @@ void RtlDevice::output_taken(Output& output, unsigned number) {
         return;
     }
     observer_->departed(output.first_bit, face_->queue(number, output.id, p.tuser_o), {output.data.data(), output.bytes},
-                        face_->tag(p.tuser_o));
+                        face_->tag(p.tuser_o), number);
     active_ = true;
     output.bytes = 0;
 }

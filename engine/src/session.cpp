@@ -98,7 +98,8 @@ bool OfferedFrames::empty() const {
 
 // The measurement compares with those that left last, to tell a frame that comes twice from one that is changed.
 void OfferedFrames::forget(std::uint64_t number) {
-    if (--kept_.at(number).copies) return;
+    const auto found = kept_.find(number);
+    if (found == kept_.end() || --found->second.copies) return;
     forgotten_.push_back(number);
     if (forgotten_.size() <= kKept) return;
     kept_.erase(forgotten_.front());

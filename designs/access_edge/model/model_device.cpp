@@ -666,7 +666,7 @@ void ModelDevice<Core>::leave(const Leaving& frame) {
         return;
     }
     if (stepped_) sent_[frame.queue].add(frame.length);
-    observer_->departed(frame.first_bit, frame.queue, frame.number, frame.length);
+    observer_->departed(frame.first_bit, frame.queue, frame.number, frame.length, 0);
 }
 
 // Whether the device finds the frame ECN-capable. Synthetic frames are none.

@@ -313,7 +313,7 @@ void PortDevice::send() {
     if (!out_.last) return;
     const std::uint32_t klass = settings_.fifo ? out_.frame.user >> 8 : out_.id;
     registers_.of(klass).out.add(sent_bytes_);
-    observer_->departed(first_bit_, klass, out_.frame.number, sent_bytes_);
+    observer_->departed(first_bit_, klass, out_.frame.number, sent_bytes_, 0);
     active_ = true;
     begun_ = false;
     sent_bytes_ = 0;

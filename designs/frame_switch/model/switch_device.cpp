@@ -130,7 +130,7 @@ void SwitchDevice::send_beats(std::uint64_t ready) {
         output.bytes += beat.bytes;
         output.link.taken(now_, beat.bytes, beat.last);
         if (!beat.last) continue;
-        observer_->departed(output.first_bit, flows_.flow(beat.source, number, beat.klass), beat.tag, output.bytes);
+        observer_->departed(output.first_bit, flows_.flow(beat.source, number, beat.klass), beat.tag, output.bytes, number);
         active_ = true;
     }
 }

@@ -150,7 +150,7 @@ void Traffic::arrived(const Frame& frame) {
     }
 }
 
-void Traffic::left(const Frame& frame, std::int64_t, std::int64_t first_bit, bool mark, std::span<const std::uint8_t> bytes) {
+void Traffic::left(const Frame& frame, std::int64_t, std::int64_t first_bit, bool mark, std::span<const std::uint8_t> bytes, unsigned) {
     const auto found = sent_.find(frame.number);
     if (found == sent_.end()) return;
     const std::uint32_t index = found->second.flow;

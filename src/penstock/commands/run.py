@@ -15,8 +15,13 @@ INTERRUPTED = 130
 def run(
     scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML); docs/scenario.md describes it.", show_default=False)],
     engine: Annotated[
-        str, typer.Option(help="rtl: the SystemVerilog, cycle by cycle; model: the same device as a model, some 30 times as fast.")
-    ] = "rtl",
+        str | None,
+        typer.Option(
+            help="rtl: the SystemVerilog, cycle by cycle; model: the same device as a model, some 30 times as fast. rtl unless given, or "
+            "model where the device has no RTL.",
+            show_default=False,
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help='Change one value, such as queues.bulk.rate="5 Mbit/s".')
     ] = None,
@@ -33,7 +38,7 @@ def run(
     execute(scenario, engine, settings or [], seed, out, json_output)
 
 
-def execute(scenario: Path, engine: str, settings: list[str], seed: int | None, out: Path | None, json_output: bool) -> None:
+def execute(scenario: Path, engine: str | None, settings: list[str], seed: int | None, out: Path | None, json_output: bool) -> None:
     """Carry out a run, show it, and leave with its exit status unless that is 0."""
     import json
 

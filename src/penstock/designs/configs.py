@@ -101,8 +101,11 @@ def _part(config: Configuration, key: str) -> type[BaseModel] | None:
 
 
 def sources(config: Configuration) -> list[Path]:
-    """Return the sources of the design, packages first, and those of its parts, without what is generated (`generated`)."""
+    """Return the sources of the design, packages first, and those of its parts, without what is generated (`generated`); none where there is
+    no RTL."""
     design = designs.load(config.design)
+    if "rtl" not in design.engines:
+        return []
     plugs = design.plugs(config)
     listed = [path for path in read_file_list(design.file_list) if path.name not in plugs]
     return list(dict.fromkeys([*listed, *(path for part in design.parts(config) for path in part.rtl_files)]))

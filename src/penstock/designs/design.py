@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from penstock.scenarios.scenario import Document
 
 NAME = r"^[a-z][a-z0-9_]*$"
+ENGINES = ("rtl", "model")  # that a job can run on
 
 
 class Configuration(BaseModel):
@@ -119,12 +120,29 @@ class Design(ABC):
     name: str  # of the folder
     page: str  # the document on its scenarios
     models: tuple[str, ...] = ("scenario",)  # its modules with models that the page has tables of
+    engines: tuple[str, ...] = ENGINES  # that it runs on, the first one unless another is asked for; without "rtl" it has no hardware
     configuration: type[Configuration]
     scenario: "type[CommonScenario]"  # the keys of a scenario file for it
 
     def part(self, module: str) -> Any:
         """Return a module of the design's folder; it is read when it is needed, so that the command line starts fast."""
         return importlib.import_module(f"penstock.designs.{self.name}.{module}")
+
+    def engine(self, asked: str | None) -> str:
+        """Return the engine of a run for which `asked` was given, None: nothing. Raises UserError for one that this design lacks."""
+        if asked is None:
+            return self.engines[0]
+        if asked not in self.engines:
+            raise UserError(f"--engine {asked}: {self._lacks(asked)}, allowed: {', '.join(self.engines)}")
+        return asked
+
+    def need_rtl(self, asked: str) -> None:
+        """Raise UserError where there is no RTL; `asked`: the command or option that wants it."""
+        if "rtl" not in self.engines:
+            raise UserError(f"{asked}: {self._lacks('rtl')}; it runs on the engine {self.engines[0]} alone")
+
+    def _lacks(self, engine: str) -> str:
+        return f"{self.name} has no RTL" if engine == "rtl" else f"{self.name} has no engine {engine}"
 
     @property
     def top(self) -> Path:
@@ -218,9 +236,35 @@ class Design(ABC):
         return {}
 
 
+class ModelDesign(Design):
+    """A design that has the model engine only: there is nothing of it to lint, to synthesise or to generate."""
+
+    engines = ("model",)
+
+    def parameters(self, config: Any) -> dict[str, str]:
+        """Raise UserError."""
+        self.need_rtl("parameters")
+        return {}
+
+    def widths(self, config: Any) -> dict[str, int]:
+        """Raise UserError."""
+        self.need_rtl("widths")
+        return {}
+
+    def defines(self, config: Any) -> dict[str, int]:
+        """Raise UserError."""
+        self.need_rtl("defines")
+        return {}
+
+
 def names() -> list[str]:
     """Return the names of the designs that there are."""
     return sorted(path.parent.name for path in DESIGNS.glob("*/design.py"))
+
+
+def with_rtl() -> list[str]:
+    """Return the names of those that are hardware: the others have the model engine only."""
+    return [name for name in names() if "rtl" in load(name).engines]
 
 
 def load(name: str) -> Design:

@@ -14,10 +14,9 @@ from penstock.basics.growing import growing
 from penstock.basics.suggest import nearest
 from penstock.basics.units import describe
 from penstock.command_line.console import working
+from penstock.designs.design import ENGINES
 from penstock.errors import UserError
 
-ENGINES = ("rtl", "model")
-PLANNED_ENGINES = ("p4",)
 MAX_NAME_BYTES = 255  # of a file, on the file systems of Linux
 
 
@@ -33,7 +32,7 @@ class Request:
     settings: list[str] = field(default_factory=list)
     seed: int | None = None
     out: Path | None = None
-    engine: str = "rtl"
+    engine: str | None = None  # the first one of the scenario's design
 
 
 @dataclass(frozen=True)
@@ -60,15 +59,17 @@ def prepare(request: Request) -> Prepared:
     from penstock.scenarios import scenario
     from penstock.scenarios.device import configuration, design_of
 
-    check_engine(request.engine)
+    if request.engine is not None:
+        check_engine(request.engine)
     settings = request.settings + ([f"seed={request.seed}"] if request.seed is not None else [])
     with working(f"Reading {request.scenario.name}"):
         document = scenario.open_file(request.scenario, settings)
         design = design_of(document)
+        engine = design.engine(request.engine)
         described = scenario.validated(design.scenario, document)
         config = configuration(described, document)
     with working(f"Preparing {request.scenario.name}"):  # the model of an AQM of the user's own is compiled
-        plan = design.plan(described, document, config, request.engine)
+        plan = design.plan(described, document, config, engine)
     return Prepared(described.name or request.scenario.stem, described, document, design, config, plan)
 
 
@@ -96,8 +97,6 @@ def carry_out(request: Request) -> tuple[dict[str, Any], Path]:
 
 def check_engine(engine: str) -> None:
     """Raise UserError unless this engine exists."""
-    if engine in PLANNED_ENGINES:
-        raise UserError(f"--engine {engine}: this engine is not available yet; there are rtl and model")
     if engine not in ENGINES:
         raise UserError(f"--engine {engine}: there is no such engine{nearest(engine, ENGINES)}")
 

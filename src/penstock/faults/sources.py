@@ -98,7 +98,7 @@ class Sources:
         found = common | hardware
         if not block or python & {_ENGINE, *_FINDERS}:
             found |= {file for file in self.files if file.startswith("engine/")}
-        rooms = {"tests": ("tests/", "scenarios/"), "designs": ("scenarios/",)}.get(folder[0], ())
+        rooms = {"tests": ("tests/", "scenarios/", "p4/"), "designs": ("scenarios/", "p4/"), "p4": ("p4/",)}.get(folder[0], ())
         found |= {file for file in self.files if file.startswith(rooms)}
         if ".md" in self._text(test) or "docs" in self._text(test):
             found |= {file for file in self.files if file.endswith(".md")}

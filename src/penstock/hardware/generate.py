@@ -19,6 +19,7 @@ def generate(config: Configuration, folder: Path, force: bool = False, changes: 
 
     Raises UserError when the folder is not empty and `force` is not set.
     """
+    designs.load(config.design).need_rtl(f"generate {config.design}")
     check_folder(folder, force)
     with growing(folder) as grown:
         rtl = grown / "rtl"

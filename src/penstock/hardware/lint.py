@@ -226,7 +226,7 @@ def _elaborations() -> list[tuple[str, list[Path]]]:
     from penstock.designs import configs
     from penstock.designs import design as designs
 
-    for design in designs.names():
+    for design in designs.with_rtl():
         for name in configs.names(design):
             config = configs.load(name, design)
             tops.append((config.module, [*configs.sources(config), *configs.write_generated(config, folder / name)]))

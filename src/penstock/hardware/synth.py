@@ -67,6 +67,7 @@ def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> 
     from penstock.hardware import expected, fabric, library, plugs
 
     if what in designs.names():
+        designs.load(what).need_rtl(f"synth {what}")
         settings = dict(settings)
         config = configs.load(settings.pop("config", configs.names(what)[0]), what)
         config = configs.with_overrides(config, settings)

@@ -138,6 +138,7 @@ def build_device(config: "Configuration", report: Report | None = None, assertio
     from penstock.designs import configs
     from penstock.designs import design as designs
 
+    designs.load(config.design).need_rtl(config.name)
     for part in designs.load(config.design).parts(config):
         if not is_plain(plain(part.folder)):
             raise UserError(f"{part.folder}: has signs in its path that make cannot take; move it elsewhere")

@@ -29,4 +29,5 @@ def open(config: str | Mapping[str, Any], *, engine: Literal["rtl", "model"] = "
 
     check_engine(engine)
     given = {"device": {"config": config} if isinstance(config, str) else dict(config)} | setup
-    return design_of(Document(None, given, None, {})).open(given, engine, assertions)
+    design = design_of(Document(None, given, None, {}))
+    return design.open(given, design.engine(engine), assertions)

@@ -21,6 +21,7 @@ class Frame:
     time_ns: float  # its first beat left
     latency_ns: float  # from its last bit on the ingress line to its first beat on the egress line
     marked: bool
+    output: int  # by which it left
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Received:
             "time_ns": raw["cycle"] * per_cycle,
             "latency_ns": raw["latency"] * per_cycle,
             "marked": raw["marked"].astype(bool),
+            "output": raw["output"].astype(np.int64),
         }
 
     def __len__(self) -> int:
@@ -57,7 +59,7 @@ class Received:
         if not -len(self) <= index < len(self):
             raise IndexError(f"there are {len(self)} frames, not one with index {index}")
         index %= len(self)
-        row = {name: self.columns[name][index].item() for name in ("number", "queue", "time_ns", "latency_ns", "marked")}
+        row = {name: self.columns[name][index].item() for name in ("number", "queue", "time_ns", "latency_ns", "marked", "output")}
         return Frame(data=self._data[self._offsets[index] : self._offsets[index + 1]], **row)
 
     def __iter__(self) -> Iterator[Frame]:

@@ -183,6 +183,21 @@ def _drain(value: object) -> bool | int:
         raise ValueError(f'must be true, false or a time such as "20 ms", not {describe(value)}') from None
 
 
+def numbers(ranges: tuple[IdRange, ...]) -> list[int]:
+    """Return the ports of some ranges, in their order and once each."""
+    return list(dict.fromkeys(port for low, high in ranges for port in range(low, high + 1)))
+
+
+def line_rates(value: object) -> tuple[int, ...]:
+    """Return the rates of lines: one for all ports, or one for each."""
+    given = value if isinstance(value, (list, tuple)) else [value]
+    if not given:
+        raise ValueError("must be a rate, or a list with one for each port, not an empty list")
+    return tuple(positive(parse_rate)(rate) for rate in given)
+
+
+Ports = Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)]
+LineRates = Annotated[tuple[int, ...], BeforeValidator(line_rates)]
 Rate = Annotated[int, BeforeValidator(positive(parse_rate))]
 RateOrShare = Annotated[int | Share, BeforeValidator(_rate_or_share)]
 Time = Annotated[int, BeforeValidator(parse_time)]
@@ -199,6 +214,10 @@ class CommonDevice(Model):
     overrides: dict[str, Any] = Field(
         default_factory=dict, description="Other numbers for this run: keys of the configuration, `memories.NAME.pages`. It is built anew."
     )
+
+    def numbers(self) -> dict[str, Any]:
+        """Return the numbers of the configuration that other keys of `device` change, where a design has such."""
+        return {}
 
 
 class Lines(Model):

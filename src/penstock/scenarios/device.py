@@ -37,7 +37,7 @@ def configuration(scenario: Any, document: Document) -> Any:
         document.fail(("device", "config"), f'names "{name}", but the configurations are {", ".join(configs.names(design))}')
     config: Configuration = configs.load(name, design)
     try:
-        return configs.with_overrides(config, dict(_flat(scenario.device.overrides)))
+        return configs.with_overrides(config, dict(_flat(scenario.device.overrides)) | scenario.device.numbers())
     except UserError as error:
         # The last one from the command line, if there is one: what stands in the file has mostly been tried before.
         keys = [key for key in document.settings if key[:2] == ("device", "overrides")]

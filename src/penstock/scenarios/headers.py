@@ -1,6 +1,7 @@
 """Real headers of frames: what generated frames begin with, and the DSCP of any frame."""
 
 import ipaddress
+import re
 import struct
 from typing import Annotated, Any, Literal
 
@@ -26,6 +27,7 @@ UDP, HOPS = 17, 64
 SOURCE = {4: ipaddress.ip_address("198.18.0.0"), 6: ipaddress.ip_address("2001:2::")}
 DESTINATION = {4: ipaddress.ip_address("198.19.0.0"), 6: ipaddress.ip_address("2001:2:0:1::")}
 PORT = 9  # discard, RFC 863
+_MAC = re.compile(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
 MAX_HEADERS_BYTES = 1 << 28  # of all queues and sizes of a source
 
 
@@ -56,7 +58,14 @@ def _address(value: object) -> Any:
         raise ValueError(f'must be an address such as "10.0.1.2" or "2001:db8::1", not {describe(value)}') from None
 
 
+def _mac(value: object) -> bytes:
+    if isinstance(value, str) and _MAC.fullmatch(value):
+        return bytes.fromhex(value.replace(":", ""))
+    raise ValueError(f'must be a MAC address such as "02:00:00:00:00:01", not {describe(value)}')
+
+
 Dscp = Annotated[int, BeforeValidator(dscp)]
+Mac = Annotated[Any, BeforeValidator(_mac)]
 Vlans = Annotated[tuple[int, ...], BeforeValidator(_tags)]
 Address = Annotated[Any, BeforeValidator(_address)]
 UdpPort = Annotated[StrictInt, Field(ge=0, le=65_535)]
@@ -69,6 +78,8 @@ class Headers(Model):
     dscp: Dscp | None = Field(None, description="DSCP, `46` or `ef`; 0 unless given.")
     ecn: StrictInt = Field(0, ge=0, le=3, description="ECN field: 0 not capable, 1 or 2 capable, 3 marked already.")
     vlan: Vlans = Field((), description="VLAN id, or two with the outer one first; the priority is the upper half of the DSCP.")
+    src_mac: Mac | None = Field(None, description="Source MAC address; locally administered, one for each queue, unless given.")
+    dst_mac: Mac | None = Field(None, description="Destination MAC address; the same unless given.")
     src: Address | None = Field(None, description="Source address; of 198.18.0.0/16 or 2001:2::/64 unless given.")
     dst: Address | None = Field(None, description="Destination; of 198.19.0.0/16 or 2001:2:0:1::/64 unless given, one for each queue.")
     sport: UdpPort = Field(PORT, description="Source port.")
@@ -104,7 +115,7 @@ def network(headers: Headers, code: int, queue: int, protocol: int, payload: int
     """Return Ethernet, VLAN tags and IP in front of so many bytes of a protocol."""
     kinds = [SERVICE_VLAN, VLAN][2 - len(headers.vlan) :]
     tags = b"".join(struct.pack("!HH", kind, code >> 3 << 13 | tag) for kind, tag in zip(kinds, headers.vlan, strict=True))
-    ethernet = struct.pack("!HIHI", 0x0200, queue, 0x0201, queue) + tags
+    ethernet = (headers.dst_mac or struct.pack("!HI", 0x0200, queue)) + (headers.src_mac or struct.pack("!HI", 0x0201, queue)) + tags
     traffic_class = code << 2 | headers.ecn
     addresses = (headers.src or SOURCE[headers.ip] + 1 + (queue >> 16)).packed
     addresses += (headers.dst or DESTINATION[headers.ip] + (queue & 0xFFFF)).packed

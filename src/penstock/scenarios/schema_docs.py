@@ -38,6 +38,8 @@ _KINDS = {
     "Dscps": "DSCPs",
     "Vlans": "VLAN ids",
     "Address": "address",
+    "Mac": "MAC address",
+    "LineRates": "rate, or list of rates",
     "UdpPort": "port",
 }
 _BY_KEY = {
@@ -82,7 +84,7 @@ def _kind(key: str, hint: Any, field: FieldInfo) -> str:
     for name, word in _KINDS.items():
         if _named(name) in options:
             return word + _range(field, hint)
-    if key in _BY_KEY and not _models(hint) and typing.get_origin(_strip(hint)) is not typing.Literal:
+    if key in _BY_KEY and _strip(options[0]) is not int and not _models(hint) and typing.get_origin(_strip(hint)) is not typing.Literal:
         return _BY_KEY[key]
     models = _models(hint)
     if models:

@@ -41,8 +41,11 @@ def _build(point: Point, report: Callable[[str], None]) -> None:
         engine = [f"engine={point.engine}"] if point.engine else []
         bench.prepare(bench.plan(point.target, parse_settings([*engine, *point.texts()]), point.seed or 1), report)
     else:
+        from penstock.designs import design as designs
         from penstock.hardware import verilate
         from penstock.scenarios import scenario
         from penstock.scenarios.device import configuration
 
-        verilate.build_device(configuration(*scenario.load(resolved(point.target), point.texts())), report)
+        config = configuration(*scenario.load(resolved(point.target), point.texts()))
+        if designs.load(config.design).engine(point.engine) == "rtl":
+            verilate.build_device(config, report)

@@ -51,11 +51,12 @@ def _validate(point: Point) -> None:
         engine = [f"engine={point.engine}"] if point.engine else []
         bench.plan(point.target, parse_settings([*engine, *point.texts()]), point.seed or 1)
     elif point.kind == "run":
+        from penstock.designs import design as designs
         from penstock.scenarios import scenario
         from penstock.scenarios.device import configuration
 
         described, document = scenario.load(resolved(point.target), point.texts())
-        configuration(described, document)
+        designs.load(configuration(described, document).design).engine(point.engine)
     else:
         _validate_switch(point.options())
 
@@ -91,7 +92,7 @@ def _blame(document: Document, point: Point, place: tuple[str | int, ...], sente
     if named is None:  # a part of a key, as in `queus` is not a known key
         parts = set(re.findall(r"`([^`]+)`", sentence))
         named = next((where for where, key in given if parts & {".".join(key.split(".")[:n]) for n in range(1, 9)}), None)
-    if named is None and "'engine'" in sentence and point.engine:
+    if named is None and ("'engine'" in sentence or sentence.startswith("--engine ")) and point.engine:
         named = ("engines",)
     if named is None and sentence.startswith("there is no bench"):
         named = ("bench",)

@@ -1,7 +1,7 @@
 """Hashes of what a result depends on besides its settings: the sources of Penstock, and input files.
 
-Two sets of sources are the same when every file below `src`, `engine`, `blocks` and `designs` that can change a figure has the same
-content: Python, C++, SystemVerilog, register maps, configurations, file lists; and the pinned tools. Tests and documents do not count.
+Two sets of sources are the same when every file below `src`, `engine`, `blocks`, `designs` and `p4` that can change a figure has the same
+content: Python, C++, SystemVerilog, P4, register maps, configurations, file lists; and the pinned tools. Tests and documents do not count.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from penstock.paths import INSTALLED, PACKAGE, ROOT
 
-FOLDERS = ("src", "engine", "blocks", "designs")
+FOLDERS = ("src", "engine", "blocks", "designs", "p4")
 FILES = ("CMakeLists.txt", "requirements.txt")
 SUFFIXES = {".py", ".cpp", ".hpp", ".h", ".in", ".sv", ".svh", ".v", ".vh", ".f", ".rdl", ".yaml", ".p4"}
 LEFT_OUT = {"test", "formal", "__pycache__", "_tree"}  # folders; _tree: an installation's hardware, which counts as the repository's

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, StrictStr, ValidationError, create_
 
 from penstock.basics.models import Model
 from penstock.basics.units import describe
+from penstock.designs.design import ENGINES
 from penstock.scenarios.common import Name
 from penstock.scenarios.scenario import Document, explain, read
 from penstock.sweeps.values import MAX_RUNS, seeds, values
@@ -15,7 +16,6 @@ from penstock.sweeps.values import MAX_RUNS, seeds, values
 MAX_GRIDS = 1000
 MAX_PLOTS = 100
 KINDS = ("run", "bench", "switch-sim")
-ENGINES = ("rtl", "model")
 
 
 def _engines(given: Any) -> tuple[str, ...]:

@@ -67,11 +67,15 @@ class Observer {
     // The oldest frame that was taken from this queue and has not left is lost behind it: it could not be read. It may have been sent in
     // part.
     virtual void unread(std::int64_t cycle, const Fate& fate) = 0;
-    // A frame has left; `first_bit` is the cycle of its first beat. `tag`: what the device carried of its number (Statement::tag_bits).
-    virtual void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag) = 0;
+    // Where the order is free and frames have tags: the frame with this one, which its queue took, is dropped, wherever it was.
+    virtual void dropped(std::int64_t cycle, std::uint32_t queue, std::uint64_t tag, std::uint8_t reason) = 0;
+    // A frame has left by `output`; `first_bit` is the cycle of its first beat. `tag`: what the device carried of its number
+    // (Statement::tag_bits).
+    virtual void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag,
+                          unsigned output) = 0;
     // The same for a device that handles frames without their bytes, so does not rewrite them: the frame with this number (Frame::number)
     // has left.
-    virtual void departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length) = 0;
+    virtual void departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length, unsigned output) = 0;
     // A hint, no more: something will soon be told of this queue, the departure of its oldest frame if `departure`.
     virtual void expect(std::uint32_t queue, bool departure) = 0;
     // The device returns from run() early.

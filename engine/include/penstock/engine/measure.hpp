@@ -86,9 +86,9 @@ class FrameListener {
     // It has arrived; a frame with several destinations once for each of its copies, each of which has a fate of its own.
     virtual void arrived(const Frame& frame) = 0;
     // It has left; `last_bit`: the link had brought it, `first_bit`: its first beat left. `mark`: it was to be marked with ECN's CE.
-    // `bytes`: what came out; empty where the device handles frames without their bytes.
-    virtual void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark,
-                      std::span<const std::uint8_t> bytes) = 0;
+    // `bytes`: what came out of `output`; empty where the device handles frames without their bytes.
+    virtual void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark, std::span<const std::uint8_t> bytes,
+                      unsigned output) = 0;
     // It was dropped for `reason`, a number of the device's statement.
     virtual void dropped(const Frame& frame, std::int64_t cycle, unsigned reason) = 0;
 };
@@ -105,8 +105,10 @@ class Measurement final : public Observer {
     void enqueued(std::int64_t cycle, const Fate& fate) override;
     void dequeued(std::int64_t cycle, const Fate& fate, bool mark) override;
     void unread(std::int64_t cycle, const Fate& fate) override;
-    void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag) override;
-    void departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length) override;
+    void dropped(std::int64_t cycle, std::uint32_t queue, std::uint64_t tag, std::uint8_t reason) override;
+    void departed(std::int64_t first_bit, std::uint32_t queue, std::span<const std::uint8_t> bytes, std::uint64_t tag,
+                  unsigned output) override;
+    void departed(std::int64_t first_bit, std::uint32_t queue, std::uint64_t number, std::uint32_t length, unsigned output) override;
     void expect(std::uint32_t queue, bool departure) override;
     bool enough() const override { return stop_when_empty_ && live_.queued.packets == 0; }
 
@@ -138,6 +140,8 @@ class Measurement final : public Observer {
     std::vector<std::uint32_t> take_latency_queue() { return std::move(latency_queue_); }
     std::vector<std::int64_t> take_departure_cycle() { return std::move(departure_cycle_); }
     std::vector<std::uint32_t> take_departure_length() { return std::move(departure_length_); }
+    // Of a device with several outputs.
+    std::vector<std::uint16_t> take_departure_output() { return std::move(departure_output_); }
     // Latencies in cycles: of all frames, then of each group.
     const std::vector<Histogram>& histograms() const { return histograms_; }
     const Series& series() const { return series_; }
@@ -202,7 +206,8 @@ class Measurement final : public Observer {
     std::uint32_t take_for_changed(std::int64_t cycle, std::uint32_t queue, std::span<const std::uint8_t> bytes);
     // Where the order is free: these bytes left a queue.
     void remember(std::uint32_t queue, std::span<const std::uint8_t> bytes);
-    void gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_t record, std::uint32_t length, std::span<const std::uint8_t> bytes);
+    void gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_t record, std::uint32_t length, std::span<const std::uint8_t> bytes,
+              unsigned output);
     void finding(std::int64_t cycle, std::uint64_t& counter, const std::string& what) { ++counter, say(cycle, what); }
     void say(std::int64_t cycle, const std::string& what);
     std::size_t interval(std::int64_t cycle);
@@ -247,6 +252,7 @@ class Measurement final : public Observer {
     std::vector<std::uint8_t> expected_;
     std::vector<std::uint32_t> latency_, latency_queue_, departure_length_;
     std::vector<std::int64_t> departure_cycle_;
+    std::vector<std::uint16_t> departure_output_;
     std::vector<Histogram> histograms_;
     Series series_;
     std::vector<std::int32_t> series_index_;  // by queue, -1: not in the series

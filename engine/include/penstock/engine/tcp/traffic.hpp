@@ -55,7 +55,8 @@ class Traffic final : public LiveSource, public FrameListener {
     bool over() const override { return finished_ == flows_.size(); }
 
     void arrived(const Frame& frame) override;
-    void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark, std::span<const std::uint8_t> bytes) override;
+    void left(const Frame& frame, std::int64_t last_bit, std::int64_t first_bit, bool mark, std::span<const std::uint8_t> bytes,
+              unsigned output) override;
     void dropped(const Frame& frame, std::int64_t cycle, unsigned reason) override;
 
     // The run is over in cycle `now`.

@@ -1,0 +1,66 @@
+"""The P4 device, as the workbench knows it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.designs.design import Bench, ModelDesign, Plot
+from penstock.designs.p4_switch.config import Config
+from penstock.designs.p4_switch.job import SwitchPlan
+from penstock.designs.p4_switch.scenario import Scenario
+
+
+class P4Switch(ModelDesign):
+    """A v1model program around queues that are paced in bits per second; it is a model, as P4 programs for bmv2 are."""
+
+    name = "p4_switch"
+    page = "docs/p4_switch.md"
+    configuration = Config
+    scenario = Scenario
+
+    def plot_data(self, raw: dict[str, Any], config: Config, plan: SwitchPlan) -> dict[str, NDArray[Any]]:
+        """Return a curve for each output."""
+        from penstock.designs.p4_switch.result import outputs_of
+        from penstock.engine.result import Curves, Departures, plot_data
+
+        outputs = outputs_of(raw, Departures.of(raw))
+        raw = {**raw, "departures": {**raw["departures"], "queue": outputs}}
+        ids = np.unique(outputs).tolist()
+        return plot_data(raw, config, plan, Curves(ids, [f"output {port}" for port in ids], [None] * len(ids)))
+
+    def plots(self, result: dict[str, Any]) -> list[Plot]:
+        """Return queueing delay, throughput and drops over time."""
+        from penstock.designs.p4_switch import report
+
+        return report.plots(result)
+
+    def curves(self, result: dict[str, Any]) -> str:
+        """Return what has a curve."""
+        return "output"
+
+    def hardware(self, result: dict[str, Any]) -> str:
+        """Return the program, and what is around it."""
+        return f"{result['program']}, {len(result['outputs'])} ports"
+
+    def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
+        """Return a P4 device held open. Raises UserError."""
+        from penstock.designs.p4_switch.held import P4SwitchDevice
+
+        return P4SwitchDevice(given, engine)
+
+    def benches(self) -> Mapping[str, Bench]:
+        """Return `bench p4`."""
+        from penstock.designs.p4_switch.bench import P4
+
+        return {"p4": P4}
+
+    def drop_words(self) -> Mapping[str, str]:
+        """Return words for drop reasons."""
+        from penstock.designs.p4_switch.report import DROP_WORDS
+
+        return DROP_WORDS
+
+
+DESIGN = P4Switch()

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "designs/p4_switch/model/machine/bind.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <deque>
+
+#include "designs/p4_switch/model/machine/state.hpp"
+
+namespace penstock::p4 {
+
+namespace {
+
+constexpr unsigned kMostRounds = 1000;  // of recirculated packets and clones, for one packet that came in
+
+// Ingress, a queue that is empty whenever something comes, egress; recirculated packets at once.
+class Machine {
+  public:
+    Machine(const nb::dict& program, std::uint64_t seed) : switch_(read(program), seed) {}
+
+    void configure(const nb::dict& given) {
+        Table table(given, "state.");
+        switch_.configure(table);
+    }
+
+    std::vector<std::pair<std::uint32_t, nb::bytes>> process(std::uint32_t port, const nb::bytes& bytes, std::uint64_t now_us, std::uint64_t depth) {
+        const auto* data = static_cast<const std::uint8_t*>(bytes.data());
+        std::vector<std::pair<std::uint32_t, nb::bytes>> sent;
+        last_dropped_ = 0;
+        all({data, bytes.size()}, port, now_us, depth, [&](const Packet& packet, std::uint32_t out) {
+            const auto found = packet.bytes();
+            sent.emplace_back(out, nb::bytes(found.data(), found.size()));
+        });
+        return sent;
+    }
+
+    // Packets per second of CPU time: the same one over and over.
+    double speed(std::uint32_t port, const nb::bytes& bytes, std::uint64_t count, std::uint64_t gap_us) {
+        const auto* data = static_cast<const std::uint8_t*>(bytes.data());
+        const std::clock_t begin = std::clock();
+        for (std::uint64_t i = 0; i < count; ++i) all({data, bytes.size()}, port, i * gap_us, 0, [](const Packet&, std::uint32_t) {});
+        return static_cast<double>(count) * CLOCKS_PER_SEC / static_cast<double>(std::max<std::clock_t>(std::clock() - begin, 1));
+    }
+
+    std::vector<std::uint64_t> register_cell(std::size_t which, std::uint64_t index) {
+        const Program::Register& shape = switch_.program().registers.at(which);
+        if (index >= shape.size) throw nb::index_error("the register has no such cell");
+        const std::size_t n = (shape.bits + 63) / 64;
+        const auto& cells = switch_.state().registers[which];
+        return {cells.begin() + static_cast<std::ptrdiff_t>(index * n), cells.begin() + static_cast<std::ptrdiff_t>((index + 1) * n)};
+    }
+    std::pair<std::uint64_t, std::uint64_t> counter_cell(std::size_t which, std::uint64_t index) {
+        const Counter& cell = switch_.state().counters.at(which).at(index);
+        return {cell.packets, cell.bytes};
+    }
+    // Of all entries: handle, packets, bytes.
+    std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> entry_counters(std::size_t table) {
+        std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t>> found;
+        switch_.state().tables.at(table).each([&](const Entry& entry) { found.emplace_back(entry.handle, entry.packets, entry.bytes); });
+        return found;
+    }
+    void remove_entry(std::size_t table, std::uint32_t handle) { switch_.state().tables.at(table).remove(handle); }
+
+    std::uint64_t digests() const { return switch_.digests(); }
+    std::uint64_t parser_errors() const { return switch_.parser_errors(); }
+    std::uint64_t asserts_failed() const { return switch_.asserts_failed(); }
+    std::uint64_t packets_out_of_pool() const { return switch_.packets_out_of_pool(); }
+    std::uint64_t dropped() const { return last_dropped_; }
+
+  private:
+    static std::shared_ptr<const Program> read(const nb::dict& given) {
+        Table table(given, "program.");
+        return Program::read(table);
+    }
+
+    template <typename F>
+    void all(std::span<const std::uint8_t> bytes, std::uint32_t port, std::uint64_t now_us, std::uint64_t depth, F&& sent) {
+        queued_.clear();
+        unsigned rounds = 0;
+        const auto into = [&](Packet* packet) {
+            if (switch_.ingress(packet, port, now_us, queued_) == Fate::Queued) return;
+            switch_.give_back(packet);
+            ++last_dropped_;
+        };
+        into(switch_.take(bytes));
+        for (std::size_t i = 0; i < queued_.size(); ++i) {
+            const Queued next = queued_[i];
+            if (++rounds > kMostRounds) {
+                switch_.give_back(next.packet);
+                ++last_dropped_;
+                continue;
+            }
+            const QueueFacts facts{next.port, next.priority, now_us, depth, depth};
+            switch (switch_.egress(next.packet, facts, now_us, queued_)) {
+                case Verdict::Send:
+                    sent(*next.packet, next.port);
+                    switch_.give_back(next.packet);
+                    break;
+                case Verdict::Drop:
+                    switch_.give_back(next.packet);
+                    ++last_dropped_;
+                    break;
+                case Verdict::Recirculate: into(next.packet); break;
+            }
+        }
+    }
+
+    V1Switch switch_;
+    std::vector<Queued> queued_;
+    std::uint64_t last_dropped_ = 0;
+};
+
+}  // namespace
+
+void bind_machine(nb::module_& module) {
+    nb::module_ own = module.def_submodule("p4_switch", "P4 programs, packet by packet");
+    nb::class_<Machine>(own, "Machine")
+        .def(nb::init<const nb::dict&, std::uint64_t>(), nb::arg("program"), nb::arg("seed") = 1)
+        .def("configure", &Machine::configure)
+        .def("process", &Machine::process, nb::arg("port"), nb::arg("bytes"), nb::arg("now_us") = 0, nb::arg("depth") = 0)
+        .def("speed", &Machine::speed, nb::arg("port"), nb::arg("bytes"), nb::arg("count"), nb::arg("gap_us") = 1)
+        .def("register_cell", &Machine::register_cell)
+        .def("counter_cell", &Machine::counter_cell)
+        .def("entry_counters", &Machine::entry_counters)
+        .def("remove_entry", &Machine::remove_entry)
+        .def_prop_ro("digests", &Machine::digests)
+        .def_prop_ro("parser_errors", &Machine::parser_errors)
+        .def_prop_ro("asserts_failed", &Machine::asserts_failed)
+        .def_prop_ro("packets_out_of_pool", &Machine::packets_out_of_pool)
+        .def_prop_ro("dropped", &Machine::dropped, "packets that the last process() has dropped");
+}
+
+}  // namespace penstock::p4

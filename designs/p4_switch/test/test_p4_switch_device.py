@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""The P4 device around its program: pacing, priorities, limits, copies, drops that cost time or do not, against independent arithmetic."""
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from penstock.designs.p4_switch.testing import lab
+from penstock.designs.p4_switch.testing.lab import Packet
+from penstock.engine import engine
+from penstock.testing.testkit import seed
+
+BYTE = Fraction(8 * lab.CLOCK_HZ, lab.LINE_BPS)  # cycles
+
+
+def sent(raw: dict[str, Any], output: int) -> list[int]:
+    """Return the cycles in which frames left an output."""
+    return [cycle for cycle, port, _ in lab.departures(raw) if port == output]
+
+
+@pytest.mark.parametrize("bps", [24_000_000, 800_000_000, 123_456_789])
+def test_an_output_is_paced_to_the_cycle(bps: int) -> None:
+    """The n-th of some frames that come at once begins when the line has sent the others, with what each costs besides its bytes. Links
+    count in 2^-28 cycle, so what is due on the edge of a cycle may come in the one before."""
+    lengths = [60, 1514, 100, 999, 64, 64, 1000, 61]
+    packets = [Packet(100 + n, 0, 2, length=length) for n, length in enumerate(lengths)]
+    found = sent(lab.run(packets, egress_bps=bps), 2)
+    byte, free, due = Fraction(8 * lab.CLOCK_HZ, bps), Fraction(0), []
+    for packet in packets:
+        begin = max(Fraction(packet.cycle), free)
+        due.append({begin // 1, (begin - Fraction(1, 10**6)) // 1})
+        free = begin + (packet.length + lab.OVERHEAD) * byte
+    assert len(found) == len(due) and all(cycle in cycles for cycle, cycles in zip(found, due, strict=True))
+
+
+def test_the_highest_priority_goes_first() -> None:
+    """A frame on the line is not interrupted; then the highest number, and of one priority the oldest."""
+    packets = [Packet(10, 0, 1, 0), Packet(11, 0, 1, 1), Packet(12, 0, 1, 7), Packet(13, 0, 1, 1), Packet(14, 0, 1, 7), Packet(15, 0, 1, 3)]
+    raw = lab.run([Packet(p.cycle, 0, 1, p.priority, 100 + n) for n, p in enumerate(packets)])
+    assert [length - 100 for _, _, length in lab.departures(raw)] == [0, 2, 4, 5, 1, 3]
+
+
+@pytest.mark.parametrize("places", [1, 5])
+def test_a_queue_has_so_many_places(places: int) -> None:
+    packets = [Packet(10 + n, 0, 1) for n in range(20)]
+    raw = lab.run(packets, queue_packets=places)
+    assert raw["packets"]["dropped"]["tail_drop_packets"] == 20 - places - 1  # one is on the line
+    assert raw["packets"]["out"] == places + 1
+    assert raw["p4"]["queues"][0]["most_packets"] == places
+
+
+@pytest.mark.parametrize("room", [100, 750])
+def test_a_queue_has_room_for_so_many_bytes(room: int) -> None:
+    """A frame that does not fit is dropped, a shorter one behind it is not."""
+    lengths = [100, 60, 400, 100, 300, 60, 60]
+    packets = [Packet(10 + n, 0, 1, length=length) for n, length in enumerate(lengths)]
+    raw = lab.run(packets, queue_bytes=room)
+    held, kept = 0, [100]  # the first is on the line
+    for length in lengths[1:]:
+        if held + length <= room:
+            held += length
+            kept.append(length)
+    assert [length for _, _, length in lab.departures(raw)] == kept
+    assert raw["packets"]["dropped"]["tail_drop_bytes"] == len(lengths) - len(kept)
+    assert raw["p4"]["queues"][0]["most_bytes"] == max(held, 100)
+
+
+@pytest.mark.parametrize("egress_drops", ["charged", "free"])
+def test_what_a_drop_in_egress_costs(egress_drops: str) -> None:
+    """Its time on the line as if it had been sent, to the cycle, or nothing: the next one goes in the same cycle."""
+    lengths = [100, 700, 300, 60, 200]
+    packets = [Packet(10 + n, 0, 1, length=length, flags=lab.DROP_EGRESS if n in (1, 2) else 0) for n, length in enumerate(lengths)]
+    raw = lab.run(packets, egress_drops=egress_drops)
+    charged = egress_drops == "charged"
+    first = 10 + (100 + lab.OVERHEAD) * BYTE
+    lost = (700 + 300 + 2 * lab.OVERHEAD) * BYTE if charged else 0
+    third = first + lost
+    assert sent(raw, 1) == [10, third // 1, (third + (60 + lab.OVERHEAD) * BYTE) // 1]
+    assert raw["p4"]["outputs"][1]["lost_cycles"] == pytest.approx(float(lost))
+    assert raw["packets"]["dropped"]["egress_program"] == 2
+
+
+@pytest.mark.parametrize("egress_drops", ["charged", "free"])
+def test_what_a_recirculated_packet_costs(egress_drops: str) -> None:
+    """The same; it comes to ingress in the next cycle, and has kept its number and its arrival."""
+    packets = [Packet(10, 0, 1, length=500, flags=lab.RECIRCULATE, arg=2), Packet(11, 0, 1, length=60)]
+    raw = lab.run(packets, egress_drops=egress_drops)
+    wait = (500 + lab.OVERHEAD) * BYTE if egress_drops == "charged" else 0
+    assert lab.departures(raw) == ([(11, 1, 60), (11, 2, 500)] if not wait else [(11, 2, 500), (10 + wait, 1, 60)])
+    assert raw["p4"]["recirculated"] == 1 and raw["packets"]["in"] == 2
+
+
+@pytest.mark.parametrize("egress_drops", ["charged", "free"])
+@pytest.mark.parametrize(("places", "room", "priorities"), [(3, 0, 8), (1000, 0, 3), (50, 1500, 8)])
+def test_random_packets_go_as_the_reference_says(egress_drops: str, places: int, room: int, priorities: int) -> None:
+    """Copies of all kinds, drops everywhere, several priorities and full queues: each departure in its cycle, each drop with its reason,
+    each time in a queue."""
+    number = seed()
+    print(f"PENSTOCK_SEED={number}")
+    rng = random.Random(number)
+    flags = [lab.DROP_INGRESS, lab.DROP_EGRESS, lab.CLONE_INGRESS, lab.MULTICAST, lab.RECIRCULATE, lab.CLONE_EGRESS]
+    packets, now = [], 5
+    for _ in range(700):
+        now += rng.choice((0, 1, 20, 100, 250, 600))
+        each = {port for port in range(4) if rng.random() < 0.4}
+        for port in each:
+            does = sum(flag for flag in flags if rng.random() < 0.12)
+            packets.append(
+                Packet(now, port, rng.choice((0, 1, 1, 1, 2, 3, 4, 77)), rng.randrange(8), rng.randint(60, 700), does, rng.randrange(7))
+            )
+        now += 1
+    wanted = lab.expected(packets, 4, priorities, places, room, egress_drops == "charged")
+    raw = lab.run(packets, egress_drops=egress_drops, queue_packets=places, queue_bytes=room, priorities=priorities)
+    assert lab.departures(raw) == wanted.left
+    assert {reason: count for reason, count in raw["packets"]["dropped"].items() if count} == wanted.dropped
+    assert raw["packets"]["in"] == wanted.came
+    waits = {(queue["output"], queue["priority"]): queue["waits"] for queue in raw["p4"]["queues"] if queue["waits"]["count"]}
+    assert {key: (each["count"], each["sum"], each["min"]) for key, each in waits.items()} == {
+        key: (len(each), sum(each), min(each)) for key, each in wanted.waits.items()
+    }
+
+
+def test_drops_are_known_by_flow() -> None:
+    """A flow of a test is an input."""
+    packets = [Packet(10 + n, n % 3, 1, flags=(0, lab.DROP_EGRESS, lab.DROP_INGRESS)[n % 3]) for n in range(30)]
+    drops = lab.run(packets)["p4"]["drops"]
+    assert drops["egress_program"]["packets"].tolist()[:4] == [0, 10, 0, 0]
+    assert drops["ingress_program"]["packets"].tolist()[:4] == [0, 0, 10, 0]
+    assert drops["ingress_program"]["bytes"].tolist()[:4] == [0, 0, 1000, 0]
+
+
+def test_ports_have_the_numbers_that_they_are_given() -> None:
+    raw = lab.run([Packet(10, 0, 200), Packet(12, 1, 0), Packet(14, 2, 1)], port_numbers=[1, 2, 200, 9])
+    assert lab.departures(raw) == [(10, 2, 100), (14, 0, 100)]
+    assert raw["packets"]["dropped"]["no_output"] == 1
+
+
+def test_what_is_damaged_or_too_long_does_not_come_to_the_program() -> None:
+    packets = [Packet(10, 0, 1, length=1000), Packet(12, 0, 1, length=1001), Packet(14, 0, 1)]
+    job = lab.job(packets, max_frame_bytes=1000)
+    job["sources"][0]["error"] = [0, 0, 1]
+    raw = engine.run(job)
+    assert raw["conservation_ok"] and raw["packets"]["out"] == 1
+    assert {reason: count for reason, count in raw["packets"]["dropped"].items() if count} == {"oversize": 1, "bad_frame": 1}
+
+
+def test_a_packet_that_recirculates_for_ever_ends_with_the_run() -> None:
+    """Once a cycle where that costs no time; the run ends all the same, and the packet is still there."""
+    raw = lab.run([Packet(10, 0, 1, flags=lab.RECIRCULATE, arg=lab.FOR_EVER)], egress_drops="free", duration_cycles=1000, drain=False)
+    assert raw["packets"]["queued"] == 1
+    assert 980 <= raw["p4"]["recirculated"] <= 990

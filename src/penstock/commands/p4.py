@@ -1,0 +1,91 @@
+"""`penstock p4`: the control law of CoDel in P4, and the compiled programs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penstock.commands import app
+
+group = typer.Typer(no_args_is_help=True, help="Programs in P4: the table of CoDel's control law, compiling.")
+app.add_typer(group, name="p4")
+
+
+@group.command("law")
+def law_table(
+    interval: Annotated[list[str] | None, typer.Option(metavar="TIME", help="INTERVAL, such as 20ms; may be given more than once.")] = None,
+    bits: Annotated[int, typer.Option(min=2, max=12, help="Each power of two of counts has 2^BITS entries.")] = 8,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the P4 file of one interval (100 ms unless given).")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Say whether p4/codel_law.p4 is what this makes; status 1 if not.")] = False,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Make the match table of INTERVAL / sqrt(count), and say how far it is off at worst over all counts from 1 to 65,535."""
+    import json
+    import sys
+
+    from penstock.errors import UserError
+    from penstock.p4 import law
+    from penstock.paths import need_checkout
+
+    if check:
+        need_checkout("p4 law --check")
+        if out or interval:
+            raise UserError("--check: is about the committed file; leave out --interval and --out")
+        if problem := law.stale():
+            print(problem, file=sys.stderr)
+            raise typer.Exit(1)
+        return
+    intervals = [law.interval_of(text) for text in interval or []]
+    if out is not None:
+        if len(intervals) > 1:
+            raise UserError(f"--out {out}: a file has one interval; give --interval once")
+        intervals = intervals or [law.DEFAULT_INTERVAL_US]
+    made = [law.law(us, bits) for us in intervals or law.SHOWN_INTERVALS_US]
+    if out is not None:
+        from penstock.basics.growing import growing
+
+        if out.is_dir():
+            raise UserError(f"--out {out}: is a folder; give the file to write")
+        with growing(out.parent) as folder:
+            (folder / out.name).write_text(law.text(made[0]))
+    if json_output:
+        tables = [
+            {
+                "interval_us": one.interval_us,
+                "entries": len(one.entries),
+                "worst_error": float(one.worst_error),
+                "worst_count": one.worst_count,
+            }
+            for one in made
+        ]
+        print(json.dumps({"worst_error": max(table["worst_error"] for table in tables), "tables": tables}))
+        return
+    print("INTERVAL        entries   worst error   at count")
+    for one in made:
+        print(f"{one.interval_us:>12,} us {len(one.entries):>6,} {one.worst_error * 100:>11.4f} % {one.worst_count:>10,}")
+    if out is not None:
+        print(out)
+
+
+@group.command("compile")
+def compile_programs(
+    program: Annotated[list[str] | None, typer.Argument(metavar="[PROGRAM]...", help="Names, such as router; all unless given.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Compile nothing; say which committed JSON is not of its sources.")] = False,
+) -> None:
+    """Compile the programs of p4/ again (needs p4c-bm2-ss on the PATH): their JSON, and p4/compiled.yaml with what it was made of."""
+    import sys
+
+    from penstock.p4 import compiled
+    from penstock.paths import need_checkout
+
+    need_checkout("p4 compile")
+    names = compiled.chosen(program or [])
+    if check:
+        problems = compiled.stale(names)
+        for problem in problems:
+            print(problem, file=sys.stderr)
+        if problems:
+            raise typer.Exit(1)
+        return
+    for path in compiled.compile_all(names):
+        print(path)
