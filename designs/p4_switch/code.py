@@ -108,7 +108,7 @@ class Code:
         if "op" not in value:
             return self.kind(value)
         operator = value["op"]
-        if operator in ("==", "!=", ">", ">=", "<", "<=", "and", "or", "not", "valid", "d2b"):
+        if operator in ("==", "!=", ">", ">=", "<", "<=", "and", "or", "not", "valid", "valid_union", "d2b"):
             return "bool"
         if operator in ("dereference_header_stack", "dereference_stack"):
             return "header"
@@ -207,7 +207,7 @@ class Code:
 
     def _operation_range(self, value: dict[str, Any]) -> tuple[int, int]:
         operator = value["op"]
-        if operator in ("==", "!=", ">", ">=", "<", "<=", "and", "or", "not", "valid", "d2b", "b2d"):
+        if operator in ("==", "!=", ">", ">=", "<", "<=", "and", "or", "not", "valid", "valid_union", "d2b", "b2d"):
             return 0, 1
         if operator == "access_field":
             header_type = self.header_type(value["left"])
@@ -419,6 +419,9 @@ class Code:
             b = self.header(right)
             result = self._made("equal_headers", 1, into if operator == "==" else None, a, b)
             return result if operator == "==" else self._made("lnot", 1, into, result)
+        if operator in ("==", "!=") and (both := self._variable_fields(left, right)):
+            result = self._made("equal_variable", 1, into if operator == "==" else None, *both)
+            return result if operator == "==" else self._made("lnot", 1, into, result)
         if operator in ("==", "!=", "<", "<=", ">", ">="):
             return self._comparison(operator, left, right, into)
         if operator in ("and", "or"):
@@ -429,6 +432,11 @@ class Code:
             return self._made("lnot", 1, into, self.bool(right))
         if operator == "valid":
             return self._valid(right, into)
+        if operator == "valid_union":
+            result = self.constant(0)
+            for member in self.layout.union(right["value"]):
+                result = self._made("or", 1, None, result, VALUES | self.layout.headers[member].base)
+            return result
         if operator == "d2b":
             low, high = self.range(right)
             if low >= 0 and high <= 1:
@@ -460,6 +468,13 @@ class Code:
         if operator in ("sat_cast", "usat_cast"):
             return self._saturated(operator, left, self.width(right), n, into)
         raise UserError(f"the operator {operator!r} is not supported")
+
+    def _variable_fields(self, left: Any, right: Any) -> tuple[int, int] | None:
+        """Return the places of two fields of variable length."""
+        if left["type"] != "field" or right["type"] != "field":
+            return None
+        (_, one, a), (_, other, b) = self.field(left["value"]), self.field(right["value"])
+        return (a, b) if one.variable and other.variable else None
 
     def exact_words(self, given: Any) -> int:
         """Return in how many words an expression is exact."""

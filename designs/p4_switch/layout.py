@@ -53,6 +53,7 @@ class Header:
     type: HeaderType
     metadata: bool
     base: int = -1  # of its valid bit
+    peers: list[int] = field(default_factory=list)  # the other headers of its union: one is valid at most
 
 
 @dataclass
@@ -74,6 +75,7 @@ class Layout:
     stacks: list[Stack]
     by_name: dict[str, Header] = field(default_factory=dict)
     stack_by_name: dict[str, Stack] = field(default_factory=dict)
+    unions: dict[str, list[int]] = field(default_factory=dict)
     metadata_words: int = 0
     words: int = 0
 
@@ -88,6 +90,12 @@ class Layout:
         if name not in self.stack_by_name:
             raise UserError(f"header stack {name!r} is used, but not declared")
         return self.stack_by_name[name]
+
+    def union(self, name: str) -> list[int]:
+        """Return the headers of a union by its name. Raises UserError."""
+        if name not in self.unions:
+            raise UserError(f"header union {name!r} is used, but not declared")
+        return self.unions[name]
 
     def field(self, header: str, name: str) -> tuple[Header, Field]:
         """Return a field by its names; `$valid$` is one, too. Raises UserError."""
@@ -125,9 +133,8 @@ def header_type(given: dict[str, Any]) -> HeaderType:
 
 def layout(program: dict[str, Any]) -> Layout:
     """Return the layout of a program. Raises UserError."""
-    for key, what in (("header_unions", "header unions"), ("header_union_stacks", "stacks of header unions")):
-        if program.get(key):
-            raise UserError(f"{what} ({program[key][0]['name']}) are not supported")
+    if program.get("header_union_stacks"):
+        raise UserError(f"stacks of header unions ({program['header_union_stacks'][0]['name']}) are not supported")
     types = {given["name"]: header_type(given) for given in program["header_types"]}
     numbers: dict[int, int] = {}
     headers = []
@@ -157,6 +164,11 @@ def layout(program: dict[str, Any]) -> Layout:
     made.words = place
     if place > MOST_WORDS:
         raise UserError(f"headers and metadata take {place} words of 64 bits; {MOST_WORDS} are possible")
+    for given in program.get("header_unions", []):
+        members = [numbers[number] for number in given["header_ids"]]
+        made.unions[given["name"]] = members
+        for member in members:
+            headers[member].peers = [other for other in members if other != member]
     made.by_name = {header.name: header for header in headers}
     made.stack_by_name = {stack.name: stack for stack in stacks}
     return made

@@ -261,6 +261,7 @@ class _Reader:
                 "base": header.base,
                 "bits": header.type.bits,
                 "metadata": header.metadata,
+                "peers": header.peers,
                 "fields": [v for f in header.type.fields for v in (f.place, f.bits, int(f.variable), int(f.signed))],
             }
             for header in self.layout.headers

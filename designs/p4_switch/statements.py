@@ -98,6 +98,14 @@ class Statements:
         into = self.code.header(target)
         self.code.emit("assign_header", 0, into, self.code.header(source))
 
+    def assign_union(self, target: Any, source: Any) -> None:
+        """Copy a header union, header by header: a valid one makes the others invalid."""
+        left, right = self.layout.union(target["value"]), self.layout.union(source["value"])
+        if len(left) != len(right):
+            raise UserError(f"header union {source['value']!r} is assigned to {target['value']!r}, which is of another type")
+        for one, other in zip(left, right, strict=True):
+            self.code.emit("assign_header", 0, self.code.constant(one), self.code.constant(other))
+
     def assign_stack(self, target: Any, source: Any) -> None:
         """Copy a header stack."""
         left, right = self.layout.stack(target["value"]), self.layout.stack(source["value"])
@@ -267,6 +275,7 @@ _PRIMITIVES: dict[str, Callable[..., None]] = {
     "assign_VL": Statements.assign_variable,
     "assign_header": Statements.assign_header,
     "copy_header": Statements.assign_header,
+    "assign_union": Statements.assign_union,
     "assign_header_stack": Statements.assign_stack,
     "add_to_field": lambda s, target, b: s.two("+")(target, target, b),
     "subtract_from_field": lambda s, target, b: s.two("-")(target, target, b),

@@ -19,7 +19,7 @@ namespace {
 
 constexpr unsigned kMostRounds = 1000;  // of recirculated packets and clones, for one packet that came in
 
-// Ingress, a queue that is empty whenever something comes, egress; recirculated packets at once.
+// Ingress, `waited_us` in a queue that has `depth` packets, egress; recirculated packets at once.
 class Machine {
   public:
     Machine(const nb::dict& program, std::uint64_t seed) : switch_(read(program), seed) {}
@@ -29,11 +29,12 @@ class Machine {
         switch_.configure(table);
     }
 
-    std::vector<std::pair<std::uint32_t, nb::bytes>> process(std::uint32_t port, const nb::bytes& bytes, std::uint64_t now_us, std::uint64_t depth) {
+    std::vector<std::pair<std::uint32_t, nb::bytes>> process(std::uint32_t port, const nb::bytes& bytes, std::uint64_t now_us, std::uint64_t depth,
+                                                             std::uint64_t waited_us) {
         const auto* data = static_cast<const std::uint8_t*>(bytes.data());
         std::vector<std::pair<std::uint32_t, nb::bytes>> sent;
         last_dropped_ = 0;
-        all({data, bytes.size()}, port, now_us, depth, [&](const Packet& packet, std::uint32_t out) {
+        all({data, bytes.size()}, port, now_us, depth, waited_us, [&](const Packet& packet, std::uint32_t out) {
             const auto found = packet.bytes();
             sent.emplace_back(out, nb::bytes(found.data(), found.size()));
         });
@@ -44,7 +45,7 @@ class Machine {
     double speed(std::uint32_t port, const nb::bytes& bytes, std::uint64_t count, std::uint64_t gap_us) {
         const auto* data = static_cast<const std::uint8_t*>(bytes.data());
         const std::clock_t begin = std::clock();
-        for (std::uint64_t i = 0; i < count; ++i) all({data, bytes.size()}, port, i * gap_us, 0, [](const Packet&, std::uint32_t) {});
+        for (std::uint64_t i = 0; i < count; ++i) all({data, bytes.size()}, port, i * gap_us, 0, 0, [](const Packet&, std::uint32_t) {});
         return static_cast<double>(count) * CLOCKS_PER_SEC / static_cast<double>(std::max<std::clock_t>(std::clock() - begin, 1));
     }
 
@@ -80,7 +81,8 @@ class Machine {
     }
 
     template <typename F>
-    void all(std::span<const std::uint8_t> bytes, std::uint32_t port, std::uint64_t now_us, std::uint64_t depth, F&& sent) {
+    void all(std::span<const std::uint8_t> bytes, std::uint32_t port, std::uint64_t now_us, std::uint64_t depth, std::uint64_t waited_us,
+             F&& sent) {
         queued_.clear();
         unsigned rounds = 0;
         const auto into = [&](Packet* packet) {
@@ -97,7 +99,7 @@ class Machine {
                 continue;
             }
             const QueueFacts facts{next.port, next.priority, now_us, depth, depth};
-            switch (switch_.egress(next.packet, facts, now_us, queued_)) {
+            switch (switch_.egress(next.packet, facts, now_us + waited_us, queued_)) {
                 case Verdict::Send:
                     sent(*next.packet, next.port);
                     switch_.give_back(next.packet);
@@ -123,7 +125,8 @@ void bind_machine(nb::module_& module) {
     nb::class_<Machine>(own, "Machine")
         .def(nb::init<const nb::dict&, std::uint64_t>(), nb::arg("program"), nb::arg("seed") = 1)
         .def("configure", &Machine::configure)
-        .def("process", &Machine::process, nb::arg("port"), nb::arg("bytes"), nb::arg("now_us") = 0, nb::arg("depth") = 0)
+        .def("process", &Machine::process, nb::arg("port"), nb::arg("bytes"), nb::arg("now_us") = 0, nb::arg("depth") = 0,
+             nb::arg("waited_us") = 0)
         .def("speed", &Machine::speed, nb::arg("port"), nb::arg("bytes"), nb::arg("count"), nb::arg("gap_us") = 1)
         .def("register_cell", &Machine::register_cell)
         .def("counter_cell", &Machine::counter_cell)

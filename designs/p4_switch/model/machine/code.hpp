@@ -41,6 +41,7 @@ namespace penstock::p4 {
     X(store_field)      /* field b of header a = c */                                                                 \
     X(valid)            /* d = header a is valid */                                                                   \
     X(equal_headers)    /* d = both are valid and equal */                                                            \
+    X(equal_variable)   /* d = fields of variable length a and b are equal as numbers */                              \
     X(add_header)                                                                                                     \
     X(add_header_fast)                                                                                                \
     X(remove_header)                                                                                                  \

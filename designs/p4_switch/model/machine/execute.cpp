@@ -131,6 +131,17 @@ bool V1Switch::State::run(std::uint32_t instruction, Packet& packet, const std::
                 break;
             }
             case Op::equal_headers_: *at(i->d) = equal(packet, *at(i->a), *at(i->b)); break;
+            case Op::equal_variable_: {
+                const auto number = [](const std::uint64_t* field) {
+                    const auto* bytes = reinterpret_cast<const std::uint8_t*>(field + 1);
+                    std::span<const std::uint8_t> found{bytes, field[0] / 8};
+                    while (!found.empty() && !found[0]) found = found.subspan(1);
+                    return found;
+                };
+                const auto a = number(at(i->a)), b = number(at(i->b));
+                *at(i->d) = std::equal(a.begin(), a.end(), b.begin(), b.end());
+                break;
+            }
             case Op::add_header_:
             case Op::add_header_fast_: {
                 const std::uint64_t number = *at(i->a);
@@ -141,7 +152,7 @@ bool V1Switch::State::run(std::uint32_t instruction, Packet& packet, const std::
                     std::memset(values, 0, header.words * sizeof(std::uint64_t));
                     packet.length += header.bits / 8;
                 }
-                values[0] = 1;
+                make_valid(packet, header);
                 break;
             }
             case Op::remove_header_: {
@@ -287,6 +298,7 @@ void V1Switch::State::assign(Packet& packet, std::uint64_t to, std::uint64_t fro
         return;
     }
     std::memmove(&packet.values[shape.base], source, shape.words * sizeof(std::uint64_t));
+    make_valid(packet, shape);
 }
 
 // As P4_16 has it: what moves beyond the stack is lost; what comes in at the front after a push is invalid.

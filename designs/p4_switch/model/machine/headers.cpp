@@ -40,7 +40,7 @@ bool V1Switch::State::extract(Packet& packet, std::uint32_t header, std::uint64_
         }
         bytes += variable_bits / 8;
     }
-    values[0] = 1;
+    make_valid(packet, shape);
     position_ += bytes;
     return true;
 }

@@ -87,6 +87,7 @@ void Program::read_headers(Table& table) {
         shape.bits = static_cast<std::uint32_t>(given.integer("bits", 0, 1 << 24));
         shape.metadata = given.boolean("metadata", false);
         shape.words = 1;
+        shape.peers = numbers<std::uint32_t>(given, "peers");
         std::uint32_t offset = 0;
         const auto fields = numbers<std::uint32_t>(given, "fields");
         for (std::size_t i = 0; i + 3 < fields.size(); i += 4) {

@@ -25,6 +25,7 @@ struct HeaderShape {
     bool metadata;
     std::int32_t variable = -1;  // index of the field of variable length
     std::vector<HeaderField> fields;
+    std::vector<std::uint32_t> peers;  // the other headers of its union: one is valid at most
 };
 
 struct StackShape {

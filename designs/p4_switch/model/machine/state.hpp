@@ -68,6 +68,10 @@ struct V1Switch::State {
     }
     bool has(Standard field) const { return program.standard[static_cast<int>(field)].place >= 0; }
     void keep_fields(const Packet& from, Packet& to, std::uint32_t list) const;
+    void make_valid(Packet& packet, const HeaderShape& header) const {
+        packet.values[header.base] = 1;
+        for (const std::uint32_t peer : header.peers) packet.values[program.headers[peer].base] = 0;
+    }
     std::uint32_t header_bytes(const Packet& packet, const HeaderShape& header) const;
 
     const Program& program;
