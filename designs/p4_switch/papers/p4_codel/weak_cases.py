@@ -24,8 +24,8 @@ from penstock.papers import Options
 from penstock.papers.comparison import entry
 
 PART = "section 4"
-SECONDS, AFTER_S = 30.0, 5.0
-WRAP_S = 10.0  # after so long the clock wraps
+SECONDS, AFTER_S = 30.0, 10.0
+WRAP_S = 15.0  # after so long the clock wraps
 LAST_S = 5.0  # what "at the end" is
 SYSTEMS = (P4_CODEL, P4_INGRESS, P4_FREE, RTL_CODEL)
 BBR = "bbr"

@@ -55,7 +55,7 @@ int main(int count, char** given) {
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(4'000'000));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
-    Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(false));
+    Config::SetDefault("ns3::TcpCubic::HyStart", BooleanValue(true));
 
     NodeContainer hosts, middle;
     hosts.Create(flows);
