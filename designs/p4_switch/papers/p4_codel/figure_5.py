@@ -12,7 +12,7 @@ from penstock.papers.comparison import entry
 PART = "figure 5"
 BIN_S, RATE_BIN_S = 0.02, 0.1
 FIRST_S, FIRST_POINTS = 0.5, 1500  # the burst of the beginning, packet by packet
-COMPARED = {"1 TCP": "the example output: one flow", "4 TCP": "the example output: one flow; the text says 4"}
+COMPARED = {"1 TCP": "paper: the example output, of one flow", "4 TCP": "paper: the same, of one flow, though the text says 4"}
 
 
 def measure(groups: list[Group], without: str | None) -> dict[str, Any]:
@@ -51,9 +51,9 @@ def compare(found: dict[str, Any]) -> list[dict[str, Any]]:
     for group in found["groups"]:
         who = f"{group['senders']}, {group['words']}"
         if group["system"] != "tail_drop":
-            note = "the link's rate; least in any 100 ms: " + _number(group["least_per_second"][0], ",.0f")
+            note = "paper: the link's rate; least in 100 ms: " + _number(group["least_per_second"][0], ",.0f")
             lines.append(entry(PART, f"{who}: throughput", "packets/s", PACKETS, *group["packets_per_second"], note=note))
-        if group["system"] != "tail_drop" and (note := COMPARED.get(group["senders"], "")):
+        if group["system"] == "p4_codel" and (note := COMPARED.get(group["senders"], "")):
             lines.append(entry(PART, f"{who}: longest delay of the first second", "ms", EXAMPLE["burst_ms"], *group["burst_ms"], note=note))
             lines.append(
                 entry(PART, f"{who}: first below the target after it", "s", EXAMPLE["burst_over_s"], *group["burst_over_s"], note=note)

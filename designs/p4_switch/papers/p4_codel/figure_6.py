@@ -34,7 +34,7 @@ def compare(found: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what the example output shows beside ours."""
     lines = []
     for group in found["groups"]:
-        if group["system"] == "tail_drop" or group["senders"] not in COMPARED:
+        if group["system"] != "p4_codel" or group["senders"] not in COMPARED:
             continue
         for key, (what, unit) in KEYS.items():
             who = f"{group['senders']}, {group['words']}: {what}"

@@ -47,7 +47,8 @@ def build() -> Path:
         state = f"{given}\n{SOURCE.read_text()}"
         if program.exists() and stamp.exists() and stamp.read_text() == state:
             return program
-        files = [next(iter(sorted(libraries.glob(f"libns3*-{part}*.so*")))) for part in PARTS if any(libraries.glob(f"libns3*-{part}*.so*"))]
+        found = [sorted(libraries.glob(f"libns3*-{part}*.so*"), key=lambda path: len(path.name)) for part in PARTS]  # not internet-apps
+        files = [named[0] for named in found if named]
         flags = ["-std=c++20", "-O1", "-Wno-deprecated-declarations", f"-I{given}/include", f"-Wl,-rpath,{libraries}"]
         done = children.run([os.environ.get("CXX", "c++"), *flags, str(SOURCE), *map(str, files), f"-L{libraries}", "-o", str(program)])
         if done.returncode:
