@@ -431,7 +431,7 @@ def test_the_hardware_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_the_full_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Ten runs of 30 s: in ingress drops cost nothing, charged ones what the paper's program loses, and CoDel holds what tail drop does not."""
+    """Five runs of 30 s: in ingress drops cost nothing, charged ones what the paper's program loses, and CoDel holds what tail drop does not."""
     for name in ("PENSTOCK_NS3", "PENSTOCK_P4_CODEL"):
         monkeypatch.delenv(name, raising=False)
     assert main(["paper", "p4-codel", "--figure", "5", "--figure", "6", "--full", "--out", str(tmp_path)]) == 0
