@@ -115,7 +115,7 @@ def _curves(found: dict[str, Any], name: str, called: str) -> dict[str, Any]:
             "traces": [*(line(group, "first", "delay_ms") for group in groups), short], "x": time, "y": early,
         },
     ]  # fmt: skip
-    note = f"Ingress to egress, through a link of {PACKETS:,} packets of 1,514 byte a second; a round trip of 4 ms without the queue. One run."
+    note = f"Ingress to egress; a link of {PACKETS:,} packets of 1,514 byte a second; a round trip of 4 ms without the queue. One run."
     return {"title": f"Figure 5: delay and throughput, {called}", "note": note, "plots": plots}
 
 
