@@ -9,9 +9,9 @@ FLOWS = 4
 TARGET_MS, INTERVAL_MS = 5.0, 100.0  # listing 1
 
 CLAIMS = {  # section IV, in our words
-    "falls": "the delay keeps falling below TARGET",
-    "burst": "a burst at the beginning is caught",
-    "rate": "throughput is that of the link all the time",
+    "falls": "keeps falling below TARGET",
+    "burst": "first burst caught",
+    "rate": "the link's rate",
 }
 
 # The example outputs for 2,000 packets/s beside the public program (exampleOutputs/2000pps: pcapTrace.pdf and pcapQueueDelay.pdf, the
