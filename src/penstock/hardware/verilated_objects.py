@@ -12,6 +12,9 @@ from pathlib import Path
 
 from penstock.paths import BUILD
 
+# One file of C++ for all but the largest designs: headers are read once, which is most of a small build's time. Verilator's own limit, 20,000
+# statements, makes up to ten files and two precompiled headers of them, three times the work.
+ONE_FILE = ("--output-split", "200000")
 NAMES = ("verilated.o", "verilated_dpi.o", "verilated_threads.o", "verilated_vpi.o")
 
 

@@ -64,7 +64,7 @@ def run_module(
                 hdl_toplevel=module,
                 parameters=parameters,
                 build_dir=build_dir,
-                build_args=["--assert", "-Wno-fatal", "-Werror-USERERROR", "-Wno-WIDTH", "--x-initial", "unique", "-O3"],
+                build_args=["--assert", "-Wno-fatal", "-Werror-USERERROR", "-Wno-WIDTH", "--x-initial", "unique", "-O3", *verilated_objects.ONE_FILE],
                 always=False,
                 timescale=("1ns", "1ps"),
             )
@@ -135,7 +135,7 @@ def run_soak(
     build_dir = BUILD / "soak" / f"{bench.stem}-{digest.hexdigest()[:16]}"
     program = build_dir / "soak"
     command = [
-        "verilator", "--cc", "--exe", "--build", "--assert", "-O3", "-Wno-fatal", "--x-initial", "unique", "-j", "2",
+        "verilator", "--cc", "--exe", "--build", "--assert", "-O3", "-Wno-fatal", "--x-initial", "unique", "-j", "2", *verilated_objects.ONE_FILE,
         "--top-module", module, "--prefix", "Vtop", "-Mdir", str(plain(build_dir)), "-o", "soak",
         "-CFLAGS", f"-std=c++20 -I{plain(BLOCKS)}", "-MAKEFLAGS", f"OPT_FAST=-O{optimise} OPT_GLOBAL=-O2 OPT_SLOW=-O0",
         *(f"-G{name}={value}" for name, value in parameters.items()),
