@@ -17,7 +17,9 @@ def proof_passes(module: str, tasks: list[str]) -> None:
     assert testkit.run_proof("hierarchy", module, tasks) == dict.fromkeys(tasks, "PASS")
 
 
-@pytest.mark.parametrize("tasks", [["places", "room", "cover"], pytest.param(["times"], marks=pytest.mark.slow)], ids=lambda tasks: tasks[0])
+@pytest.mark.parametrize(
+    "tasks", [["places", "room", "cover"], pytest.param(["times"], marks=pytest.mark.slow)], ids=lambda tasks: tasks[0]
+)
 def test_proof_passes(tasks: list[str]) -> None:
     proof_passes("pst_gate", tasks)
 
