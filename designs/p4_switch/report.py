@@ -26,7 +26,9 @@ def _queue(row: dict[str, Any], result: dict[str, Any]) -> str:
 
 def sentences(result: dict[str, Any]) -> list[str]:
     """Return which program ran, how full the busiest output was and how long packets waited for it."""
-    found = [f"Program  {result['program']}, drops in egress {'cost time on the link' if result['egress_drops'] == 'charged' else 'are free'}"]
+    found = [
+        f"Program  {result['program']}, drops in egress {'cost time on the link' if result['egress_drops'] == 'charged' else 'are free'}"
+    ]
     used = [row for row in result["outputs"] if row["out_packets"]]
     if used and (busiest := max(used, key=lambda row: row["line_share"] or 0.0))["line_share"] is not None:
         lost = sum(row["lost_ns"] for row in used)
@@ -39,13 +41,25 @@ def sentences(result: dict[str, Any]) -> list[str]:
         found.append(f"Queueing {times} at {_queue(most, result)}")
     if any(result["copies"].values()):
         copies = {"multicast_copies": "copies of multicasts", "clones": "clones", "recirculated": "recirculated packets"}
-        found.append("Copies   " + ", ".join(f"{result['copies'][key]:,} {words}" for key, words in copies.items() if result["copies"][key]))
+        found.append(
+            "Copies   " + ", ".join(f"{result['copies'][key]:,} {words}" for key, words in copies.items() if result["copies"][key])
+        )
     return found
 
 
 def table(result: dict[str, Any], most: int, short: bool) -> Table:
     """Return the table of queues; `short`: the columns that fit a terminal."""
-    heads = ["queue", *([] if short else ["in"]), "sent", "rate", "full", "egress", "median", "p99", *([] if short else ["longest", "most"])]
+    heads = [
+        "queue",
+        *([] if short else ["in"]),
+        "sent",
+        "rate",
+        "full",
+        "egress",
+        "median",
+        "p99",
+        *([] if short else ["longest", "most"]),
+    ]
     rows = []
     rates = {row["output"]: row["throughput_bps"] for row in result["outputs"]}
     for row in result["queues"][:most]:
@@ -84,10 +98,16 @@ def plots(result: dict[str, Any]) -> list[Plot]:
     waits += [Curve(f"{_queue(row, result)}, longest", seconds(row["sojourn_max_ns"]), "points") for row in rows[:2]]
     found = [Plot("Queueing delay", f"Of the packets that were taken from their queue in each {each}.", times, "time", waits)]
     lines = {row["output"]: row["line_bps"] for row in result["outputs"]}
-    shares = [
-        Curve(_queue(row, result), tuple(value / lines[row["output"]] for value in row["throughput_bps"]), "line") for row in rows
-    ]
-    found.append(Plot("Throughput", f"Bytes sent in each {each}, without what packets cost on the line besides, as a share of it.", times, "share", shares))
+    shares = [Curve(_queue(row, result), tuple(value / lines[row["output"]] for value in row["throughput_bps"]), "line") for row in rows]
+    found.append(
+        Plot(
+            "Throughput",
+            f"Bytes sent in each {each}, without what packets cost on the line besides, as a share of it.",
+            times,
+            "share",
+            shares,
+        )
+    )
     if len(waited := [row for row in result["queues"] if row["sojourn_ns"]["count"]]) > 1:
         names = tuple(_queue(row, result) for row in waited)
         spread = [

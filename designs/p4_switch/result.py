@@ -75,16 +75,12 @@ def _queue(queue: dict[str, Any], plan: SwitchPlan) -> dict[str, Any]:
 def _flows(raw: dict[str, Any], left: Departures, plan: SwitchPlan) -> list[dict[str, Any]]:
     """Return what became of the frames of each flow, and of the copies that the program made, by output."""
     ports, counts, drops = plan.config.ports, raw["queue"], raw["p4"]["drops"]
-    copies = [
-        {"name": f"{kind} to output {port}", "input": None} for kind in ("multicast copies", "clones") for port in range(ports)
-    ]
+    copies = [{"name": f"{kind} to output {port}", "input": None} for kind in ("multicast copies", "clones") for port in range(ports)]
     found = []
     order = np.argsort(left.queue, kind="stable")
     ends = np.searchsorted(left.queue[order], np.arange(len(plan.names) + len(copies) + 1))
     for number, name in enumerate([*plan.names, *copies]):
-        row = {
-            f"{part}_{what}": int(counts[f"{part}_{what}"][number]) for part in ("in", "out", "drop") for what in ("packets", "bytes")
-        }
+        row = {f"{part}_{what}": int(counts[f"{part}_{what}"][number]) for part in ("in", "out", "drop") for what in ("packets", "bytes")}
         if name["input"] is None and not row["in_packets"]:
             continue
         latency = left.latency[order[ends[number] : ends[number + 1]]]
@@ -106,7 +102,9 @@ def _over_time(raw: dict[str, Any], plan: SwitchPlan) -> dict[str, Any]:
         for key, values in queue["points"].items():
             of[key][: len(values)] = np.asarray(values, dtype=np.int64)[:points]
         some = of["packets"] > 0
-        mean = [round(float(total) / count * scale, 1) if count else None for total, count in zip(of["wait_sum"], of["packets"], strict=True)]
+        mean = [
+            round(float(total) / count * scale, 1) if count else None for total, count in zip(of["wait_sum"], of["packets"], strict=True)
+        ]
         highest = [round(float(value) * scale, 1) if yes else None for value, yes in zip(of["wait_max"], some, strict=True)]
         rows.append({
             "output": int(queue["output"]),

@@ -1,7 +1,7 @@
 """The scenario of a P4 device as typed models: what a scenario file may say, with units, ranges and defaults.
 
-docs/p4_switch.md is generated from these models (`penstock.scenarios.schema_docs`). Checks that need the configuration or the program are in
-`job.py` and `tables.py`.
+docs/p4_switch.md is generated from these models (`penstock.scenarios.schema_docs`). Checks that need the
+configuration or the program are in `job.py` and `tables.py`.
 """
 
 from typing import Annotated, Any, Literal
@@ -82,7 +82,9 @@ class Link(Lines):
     """The lines at inputs and outputs."""
 
     ingress: LineRates | None = Field(None, description="Line rate at each input, or a list with one for each; 100 Gbit/s unless given.")
-    egress: LineRates | None = Field(None, description="Line rate at each output, or a list: what paces its queues; 100 Gbit/s unless given.")
+    egress: LineRates | None = Field(
+        None, description="Line rate at each output, or a list: what paces its queues; 100 Gbit/s unless given."
+    )
 
 
 class Rule(Model):

@@ -1,5 +1,6 @@
 """The compiled programs on the packet-by-packet machine of the P4 device."""
 
+from functools import cache
 from typing import Any
 
 from penstock.designs.p4_switch import program as programs
@@ -8,11 +9,16 @@ from penstock.engine import engine
 from penstock.p4 import FOLDER
 
 
+@cache
+def _loaded(name: str) -> programs.Program:
+    return programs.load(FOLDER / f"{name}.json")
+
+
 class P4Program:
     """A program of p4/ that runs: packets through ingress, a queue and egress; tables; registers and counters by name."""
 
     def __init__(self, name: str, state: dict[str, Any] | None = None, seed: int = 1) -> None:
-        self.program = programs.load(FOLDER / f"{name}.json")
+        self.program = _loaded(name)
         self.machine = engine.module().p4_switch.Machine(self.program.dictionary, seed)
         self.configure(state or {})
 

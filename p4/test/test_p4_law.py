@@ -26,7 +26,9 @@ def worst_by_squares(interval_us: int, steps: list[int]) -> float:
     return worst
 
 
-@pytest.mark.parametrize(("interval_us", "bits", "limit"), [(1_000, 8, 0.001), (100_000, 8, 0.001), (2**24 - 1, 8, 0.001), (7_777, 5, 0.01)])
+@pytest.mark.parametrize(
+    ("interval_us", "bits", "limit"), [(1_000, 8, 0.001), (100_000, 8, 0.001), (2**24 - 1, 8, 0.001), (7_777, 5, 0.01)]
+)
 def test_error_at_every_count(interval_us: int, bits: int, limit: float) -> None:
     made = law.law(interval_us, bits)
     worst = worst_by_squares(interval_us, law.steps(made.entries))

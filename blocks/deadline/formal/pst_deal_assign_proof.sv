@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_deal_assign: frame k of a class goes to column (class + k / RunFrames) mod Columns with all of its segments, in as many words
-// as they stand in, and nothing goes anywhere else; one that is dropped has its event, goes nowhere and is not counted.
+// Proof bench of pst_deal_assign: frame k of a class goes to column (class + k / RunFrames) mod Columns with all of its segments, in
+// as many words as they stand in, and nothing goes anywhere else; one that is dropped has its event, goes nowhere and is not counted.
 module pst_deal_assign_proof #(
     parameter int unsigned Classes   = 2,
     parameter int unsigned Columns   = 2,
@@ -168,7 +168,8 @@ module pst_deal_assign_proof #(
         a_no_event : assert (dropped == '0);
       end
       // what the induction needs
-      a_place : assert ({u_dut.places_q[class_q].round, u_dut.places_q[class_q].frames} == (ColumnWidth + RunWidth)'(new_q ? count : count_q));
+      a_place : assert ({u_dut.places_q[class_q].round, u_dut.places_q[class_q].frames}
+                          == (ColumnWidth + RunWidth)'(new_q ? count : count_q));
       a_here : assert (u_dut.valid_q == here_q);
       a_room : assert (u_dut.room_q == room_q);
       if (here_q) begin

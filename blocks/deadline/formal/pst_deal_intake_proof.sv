@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_deal_intake: each segment is of one frame, each frame begins once, has its length, and is said once to be good or refused,
-// in the word in which it begins or by itself behind it; none waits for more segments than the longest frame has.
+// Proof bench of pst_deal_intake: each segment is of one frame, each frame begins once, has its length, and is said once to be good or
+// refused, in the word in which it begins or by itself behind it; none waits for more segments than the longest frame has.
 module pst_deal_intake_proof
   import pst_deadline_pkg::*;
 #(
@@ -164,7 +164,8 @@ module pst_deal_intake_proof
           a_refused : assert (refused[i] == (ends[i] && (bad_q[i] || long_ones[i])));
           if (refused[i]) a_refused_class : assert (refused_class[i] == of_class[i]);
           if (refused[i]) a_refused_reason : assert (reason[i] == (bad_q[i] ? FateBad : FateLength));
-          if (refused[i]) a_refused_length : assert (32'(refused_bytes[i]) == length[i] || (refused_bytes[i] == '1 && length[i] > 32'd65535));
+          if (refused[i]) a_refused_length : assert (32'(refused_bytes[i]) == length[i]
+                                                       || (refused_bytes[i] == '1 && length[i] > 32'd65535));
         end
         // one from an earlier word: told when it ends or is too long, once
         a_told_once : assert (open_valid == (!told_q && (old_ends || old_long)));
@@ -181,7 +182,8 @@ module pst_deal_intake_proof
       // what the induction needs
       a_next_open : assert (u_dut.open_q == (valid_q ? open : open_q));
       a_next_told : assert (u_dut.condemned_q == (valid_q ? open && from[Columns-1] == Columns && (told_q || old_long) : told_q));
-      a_next_count : assert (!u_dut.open_q || 32'(u_dut.segments_q) == ((valid_q ? count : count_q) < 2047 ? (valid_q ? count : count_q) : 2047));
+      a_next_count : assert (!u_dut.open_q || 32'(u_dut.segments_q)
+                               == ((valid_q ? count : count_q) < 2047 ? (valid_q ? count : count_q) : 2047));
       a_next_class : assert (!u_dut.open_q || u_dut.class_q == (valid_q ? open_class : open_class_q));
       a_open_count : assert (open_q == (count_q != '0));
       a_told_count : assert (!told_q || (open_q && count_q >= MaxSegments));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_deal_store: one segment of any word is marked, when it is written. It comes out once, in the column that it is dealt to, behind
-// all that was dealt to that column before it and before all that is dealt later; dealt to none, it does not come out. No column has more than it
-// was dealt.
+// Proof bench of pst_deal_store: one segment of any word is marked, when it is written. It comes out once, in the column that it is dealt
+// to, behind all that was dealt to that column before it and before all that is dealt later; dealt to none, it does not come out. No column has
+// more than it was dealt.
 module pst_deal_store_proof #(
     parameter int unsigned Columns = 2,
     parameter int unsigned Rows    = 8,

@@ -17,7 +17,7 @@ struct EdfrPassed {
 struct EdfrLines {
     // A header on its way to the queues, or the skip.
     struct Line {
-        bool valid = false, skip = false, first = false, last = false;
+        bool valid = false, skip = false, bare = false, first = false, last = false;
         uint32_t id = 0;
         EdfrCount before;
         EdfrFrame frame;
@@ -38,13 +38,14 @@ struct EdfrLines {
             const Job& job = beat_[beat_at_];
             beat_done = header_ + 1 == job.count;
             line.skip = job.skip;
+            line.bare = job.bare;
             line.id = job.id;
             line.first = job.first && header_ == 0;
             line.last = job.last && beat_done;
             if (!job.skip) {
                 const EdfrChunk& chunk = land.place(job.id, job.place).chunk;
-                line.frame = chunk.frames[job.index + header_];
-                line.before = chunk.before;
+                if (!job.bare) line.frame = chunk.frames[job.index + header_];
+                line.before = job.bare ? job.before : chunk.before;
             }
             header_ = beat_done ? 0 : header_ + 1;
         }
@@ -61,12 +62,12 @@ struct EdfrLines {
 
         const bool sends_skip = step_ == Step::Pick && skip && !skip_sent_ && jobs_ != 0;
         EdfrMask wake = wake_;
-        bool asks = false, stays = false;
+        bool asks = false, tells = false, stays = false;
         uint32_t skipping_clear = kNone, read_put = kNone;
         bool read_to = false;
         if (step_ == Step::Pick) {
             if (sends_skip) {
-                job1_ = {true, true, false, false, *skip, 0, 0, 1};
+                job1_ = {true, true, false, false, false, *skip, 0, 0, 1, {}};
                 changed = true;
             } else {
                 EdfrMask request = wake_;
@@ -101,18 +102,23 @@ struct EdfrLines {
                 const bool more = !over && avail > state.index && room != 0;
                 asks = !held && more && jobs_ != 0;
                 const bool last = complete && state.index + few == count;
-                const bool pass = !held && complete && (over || state.index >= count) && queued == 0;
+                // Where no frame begins the meta tells all the same what was lost before.
+                const bool bare = !over && !place.bad && frames == 0;
+                const bool looked = !held && complete && (over || state.index >= count) && queued == 0;
+                const bool pass = looked && (!bare || jobs_ != 0);
+                tells = pass && passed_ready && bare;
                 spent |= !complete && (over || state.index >= avail);
                 if (asks) {
-                    job1_ = {true, false, state.index == 0, last, c, at_[c], state.index, few};
+                    job1_ = {true, false, false, state.index == 0, last, c, at_[c], state.index, few, {}};
                     state.index += few;
                     state.asked += few;
                 }
+                if (tells) job1_ = {true, false, true, true, false, c, at_[c], 0, 1, place.chunk.before};
                 if ((asks && last) || (pass && passed_ready)) {
                     state.index = 0;
                     ++at_[c];
                 }
-                if (asks || pass || held || more) wake.set(c);
+                if (asks || looked || held || more) wake.set(c);
                 if (!held && !earlier) skipping_clear = c;
                 stays = pass && !passed_ready;
             }
@@ -135,7 +141,7 @@ struct EdfrLines {
             }
         }
         skip_sent_ = (skip_sent_ || sends_skip) && !skip_done && skip;
-        jobs_ = jobs_ - (asks || sends_skip) + beat_done;
+        jobs_ = jobs_ - (asks || tells || sends_skip) + beat_done;
         wake_ = wake;
         return changed || lands || taken;
     }
@@ -149,7 +155,7 @@ struct EdfrLines {
         const auto frames = static_cast<uint32_t>(place.chunk.frames.size());
         const bool over = skipping_[c] && place.serial < skip_to_[c];
         return at_[c] != land.whole[c] && (over || state_[c].index >= (place.bad ? 0 : frames - place.cut)) &&
-               state_[c].asked == taken_of(c);
+               state_[c].asked == taken_of(c) && (over || place.bad || frames != 0 || jobs_ != 0);
     }
     uint32_t visited() const { return id_; }
 
@@ -163,8 +169,9 @@ struct EdfrLines {
         uint32_t index = 0, asked = 0;
     };
     struct Job {
-        bool valid = false, skip = false, first = false, last = false;
+        bool valid = false, skip = false, bare = false, first = false, last = false;
         uint32_t id = 0, place = 0, index = 0, count = 0;
+        EdfrCount before;  // of a chunk in which no frame begins: its place may be another chunk's by then
     };
 
     uint32_t lines_;
@@ -456,10 +463,12 @@ struct EdfrQueues {
                     counted.frames += frames;
                     counted.bytes += bytes;
                 }
-                ++counted.frames;
-                counted.bytes += line.frame.bytes;
-                at(c, put_[c]++) = {line.last, line.frame};
-                filled_.set(c);
+                if (!line.bare) {
+                    ++counted.frames;
+                    counted.bytes += line.frame.bytes;
+                    at(c, put_[c]++) = {line.last, line.frame};
+                    filled_.set(c);
+                }
             }
         }
         return changed;

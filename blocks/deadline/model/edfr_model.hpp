@@ -68,7 +68,7 @@ class EdfrModel {
         const bool below = in.limit == 0 || chunks_ - lists_.free_count < in.limit, offered = lists_.offered && below;
         const EdfrTail::Now tail = tail_.look(intake_.data_valid(), offered, lists_.free_count != 0 && below);
         const EdfrSlots::Flush flush = tail_.slots.flush(tail_.op_valid(), tail_.op_class(), looks, tail_.flush_room());
-        const EdfrMask dry = (lines_.read & all_landed_) - (fetch_.in_memory | mover_.busy());
+        const EdfrMask dry = (lines_.read & all_landed_ & fetch_.loop_ok()) - (fetch_.in_memory | mover_.busy());
         const EdfrMover::Now mover = mover_.look(tail_.closed, fetch_.loop_ok());
         const EdfrLand::Now land = land_.look(fetch_, mover_.loop_valid(), in.memory);
         const bool push = mover_.push.valid() && fetch_.push_may();

@@ -270,7 +270,7 @@ module pst_deadline_head
   assign loop_ok_o = loop_ok;
 
   // ---- Headers, one by one ----
-  logic line_valid, line_skip, line_bank, line_first, line_last, passed_valid, passed_ready;
+  logic line_valid, line_skip, line_bare, line_bank, line_first, line_last, passed_valid, passed_ready;
   class_t line_class, asked_class, passed_class;
   logic [PtrWidth-2:0] line_at;
   header_t line_header;
@@ -289,8 +289,8 @@ module pst_deadline_head
       .passed_valid_o(passed_valid), .passed_ready_i(passed_ready), .passed_class_o(passed_class),
       .skip_valid_i(skip_step_q == SkipCount), .skip_class_i(skip_class_q), .skip_serial_i(skip_q.serial),
       .skip_done_i(skip_done), .skip_hit_i(skip_hit),
-      .m_valid_o(line_valid), .m_skip_o(line_skip), .m_class_o(line_class), .m_place_o(line_at), .m_header_o(line_header),
-      .m_meta_o(line_meta), .m_bank_o(line_bank), .m_first_o(line_first), .m_last_o(line_last)
+      .m_valid_o(line_valid), .m_skip_o(line_skip), .m_bare_o(line_bare), .m_class_o(line_class), .m_place_o(line_at),
+      .m_header_o(line_header), .m_meta_o(line_meta), .m_bank_o(line_bank), .m_first_o(line_first), .m_last_o(line_last)
   );
 
   logic frame_valid, frame_drop, frame_last, frame_bank;
@@ -305,8 +305,8 @@ module pst_deadline_head
       .Classes(Classes), .Places(Places), .Lines(Lines), .Decided(Decided), .Columns(Columns), .RunFrames(RunFrames)
   ) u_queues (
       .clk_i, .rst_i, .init_i(init_q), .init_class_i(init_class_q),
-      .s_valid_i(line_valid), .s_skip_i(line_skip), .s_class_i(line_class), .s_place_i(line_at), .s_header_i(line_header),
-      .s_meta_i(line_meta), .s_bank_i(line_bank), .s_first_i(line_first), .s_last_i(line_last),
+      .s_valid_i(line_valid), .s_skip_i(line_skip), .s_bare_i(line_bare), .s_class_i(line_class), .s_place_i(line_at),
+      .s_header_i(line_header), .s_meta_i(line_meta), .s_bank_i(line_bank), .s_first_i(line_first), .s_last_i(line_last),
       .skip_frames_i(skip_q.frames), .skip_bytes_i(skip_q.bytes), .skip_done_o(skip_done), .skip_hit_o(skip_hit),
       .ev_passed_valid_o, .ev_passed_lost_o, .ev_passed_class_o, .ev_passed_frames_o, .ev_passed_bytes_o,
       .column_i, .s_token_valid_i, .s_token_class_i, .m_token_valid_o, .m_token_class_o, .hold_i,

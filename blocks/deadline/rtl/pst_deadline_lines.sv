@@ -64,6 +64,7 @@ module pst_deadline_lines
     // headers, one by one, and the skip among them
     output logic                             m_valid_o,
     output logic                             m_skip_o,
+    output logic                             m_bare_o,         // no header: a chunk in which no frame begins, for what its meta tells
     output logic [ClassWidth-1:0]            m_class_o,
     output logic [PtrWidth-2:0]              m_place_o,
     output header_t                          m_header_o,
@@ -87,6 +88,7 @@ module pst_deadline_lines
 
   typedef struct packed {
     logic                skip;
+    logic                bare;    // nothing but the meta
     class_t              class_id;
     logic [PtrWidth-2:0] place;
     meta_t               meta;
@@ -134,7 +136,7 @@ module pst_deadline_lines
   index_t count, avail, more;
   fill_t room;
   logic [3:0] in_beat, few;
-  logic here_q, complete, earlier, over, ask, last, pass, move, queue_empty;
+  logic here_q, complete, earlier, over, ask, last, bare, looked, pass, move, tell, queue_empty;
   job_t job;
 
   assign asked_class_o = class_q;
@@ -158,8 +160,12 @@ module pst_deadline_lines
 
     ask  = step_q == Decide && here_q && !held && (over ? 1'b0 : avail > state.index) && room != '0 && job_room;
     last = complete && state.index + index_t'(few) == count;
-    pass = step_q == Decide && here_q && !held && complete && (over || state.index >= count) && queue_empty;
-    move = (ask && last) || (pass && passed_ready_i);
+    // Where no frame begins the meta tells all the same what was lost before: a class's last chunk may be such a one.
+    bare   = !over && !word_bad_i && word_meta_i.frames == '0;
+    looked = step_q == Decide && here_q && !held && complete && (over || state.index >= count) && queue_empty;
+    pass   = looked && (!bare || job_room);
+    move   = (ask && last) || (pass && passed_ready_i);
+    tell   = pass && passed_ready_i && bare;
 
     state_new = state;
     if (ask) begin
@@ -169,18 +175,19 @@ module pst_deadline_lines
     if (move) state_new.index = '0;
 
     job.skip     = send_skip;
+    job.bare     = !send_skip && tell;
     job.class_id = send_skip ? skip_class_i : class_q;
     job.place    = at_q[class_q][PtrWidth-2:0];
     job.meta     = word_meta_i;
     job.bank     = word_bank_i;
     job.unit     = 3'(state.index + 1'b1);
-    job.count    = send_skip ? 4'd1 : few;
+    job.count    = send_skip || tell ? 4'd1 : few;
     job.first    = state.index == '0;
     job.last     = last;
 
     // Another visit: after some headers or a chunk there may be more, and what could not be done now is tried again.
     again = step_q == Decide && here_q
-          && (ask || pass || held || (!over && avail > state.index && room != '0));
+          && (ask || looked || held || (!over && avail > state.index && room != '0));
     wake_d = wake_q;
     if (pick_take) wake_d[pick_class] = 1'b0;
     if (again) wake_d[class_q] = 1'b1;
@@ -221,7 +228,7 @@ module pst_deadline_lines
     if (step_q == Decide && here_q && !held && !earlier) skipping_q[class_q] <= 1'b0;
     if (skip_done_i && skip_hit_i) skipping_q[skip_class_i] <= 1'b1;
     skip_sent_q <= (skip_sent_q || send_skip) && !skip_done_i && skip_valid_i;
-    jobs_q      <= jobs_q - 2'(ask || send_skip) + 2'(beat_done);
+    jobs_q      <= jobs_q - 2'(ask || tell || send_skip) + 2'(beat_done);
     if (rst_i) begin
       wake_q      <= '0;
       step_q      <= Pick;
@@ -260,11 +267,12 @@ module pst_deadline_lines
   always_ff @(posedge clk_i) begin
     job_q       <= job;
     job_q2      <= job_q;
-    job_valid_q <= {job_valid_q[0], ask || send_skip};
+    job_valid_q <= {job_valid_q[0], ask || tell || send_skip};
     if (beat_valid) header_q <= beat_done ? '0 : header_q + 1'b1;
 
     m_valid_o  <= beat_valid;
     m_skip_o   <= beat_job.skip;
+    m_bare_o   <= beat_job.bare;
     m_class_o  <= beat_job.class_id;
     m_place_o  <= beat_job.place;
     m_meta_o   <= beat_job.meta;

@@ -30,6 +30,7 @@ module pst_deadline_queues
     // headers, or the skip
     input  logic                  s_valid_i,
     input  logic                  s_skip_i,
+    input  logic                  s_bare_i,          // no header: what the meta tells is all
     input  logic [ClassWidth-1:0] s_class_i,
     input  logic [  PtrWidth-2:0] s_place_i,
     input  header_t               s_header_i,
@@ -120,7 +121,7 @@ module pst_deadline_queues
 
   assign counted = count_mem[s_class_i];
   assign skip    = '{frames: skip_frames_i, bytes: skip_bytes_i};
-  assign put     = s_valid_i && !s_skip_i;
+  assign put     = s_valid_i && !s_skip_i && !s_bare_i;
   assign put_at  = put_mem[s_class_i];
 
   assign unused_meta = ^{s_meta_i.open, s_meta_i.frames};
@@ -138,8 +139,8 @@ module pst_deadline_queues
     if (s_skip_i) begin
       if (hit) counted_new = skip;
     end else begin
-      counted_new.frames = counted.frames + (s_first_i ? lost.frames : '0) + 32'd1;
-      counted_new.bytes  = counted.bytes + (s_first_i ? lost.bytes : '0) + 40'(s_header_i.bytes);
+      counted_new.frames = counted.frames + (s_first_i ? lost.frames : '0) + 32'(!s_bare_i);
+      counted_new.bytes  = counted.bytes + (s_first_i ? lost.bytes : '0) + (s_bare_i ? '0 : 40'(s_header_i.bytes));
     end
     count_we = s_valid_i;
 
@@ -266,7 +267,7 @@ module pst_deadline_queues
     logic [Classes-1:0] counted_q;          // those before the class's first frame are owed already
     logic [Classes-1:0] owed, stop;
     slot_t front;
-    logic next_gapped, token_gapped, gap_goes, skipped;
+    logic next_gapped, token_gapped, gap_goes, skipped, bare_q;
 
     always_ff @(posedge clk_i) begin
       if (put) begin
@@ -278,7 +279,8 @@ module pst_deadline_queues
     assign front        = slot(found_class_q, index_t'(taken_mem[found_class_q]));
     assign next_gapped  = gapped_mem[slot(take_class_i, index_t'(take_at + 1'b1))];
     assign token_gapped = gapped_mem[slot(s_token_class_i, index_t'(taken_mem[s_token_class_i]))];
-    assign skipped      = ev_passed_valid_o && !ev_passed_lost_o;
+    // Behind a chunk without a header no frame of its class waits: what was lost before it is owed at once.
+    assign skipped      = ev_passed_valid_o && (!ev_passed_lost_o || bare_q);
     assign found_gap    = gapped_mem[front] && !counted_q[found_class_q];
     assign found_waits  = found_gap && skipped;
     assign gap_goes     = found_valid_q && found_go && found_gap;
@@ -287,6 +289,7 @@ module pst_deadline_queues
                        && (!token_gapped || counted_q[s_token_class_i]);
 
     always_ff @(posedge clk_i) begin
+      bare_q <= s_bare_i;
       if (take_valid_i) counted_q[take_class_i] <= 1'b0;
       if (gap_goes) counted_q[found_class_q] <= 1'b1;
       if (rst_i) counted_q <= '0;

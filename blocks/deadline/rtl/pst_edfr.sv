@@ -238,7 +238,8 @@ module pst_edfr
   assign unused_fate        = ^fate_header.bytes;
   assign below_limit        = limit_i == '0 || CountWidth'(Chunks) - free_o < limit_i;
 
-  // A class is dry when neither the head side nor the mover has anything of it to come.
+  // A class is dry when neither the head side nor the mover has anything of it to come. Then its chunk is flushed, if it can take the loop:
+  // so what comes last of a class never goes through memory, and its meta tells what was lost there.
   pst_deadline_tail #(
       .Classes(Classes), .ChunkBeats(ChunkBeats), .MinFrameBytes(MinFrameBytes), .MaxFrameBytes(MaxFrameBytes)
   ) u_tail (
@@ -249,7 +250,7 @@ module pst_edfr
       .m_fate_reason_o(ev_fate_reason_o), .m_fate_header_o(fate_header),
       .s_number_valid_i(number_valid && below_limit), .s_number_ready_o(number_ready), .s_number_i(number_t'(number)),
       .more_numbers_i(free_o != '0 && below_limit),
-      .dry_i(dry & ~busy),
+      .dry_i(dry & loop_ok & ~busy),
       .m_chunk_valid_o(chunk_valid), .m_chunk_ready_i(chunk_ready), .m_chunk_class_o(chunk_class), .m_chunk_serial_o(chunk_serial),
       .m_chunk_number_o(chunk_number), .m_chunk_meta_o(chunk_meta),
       .s_moved_valid_i(moved_valid), .s_moved_class_i(moved_class), .s_moved_slot_i(moved_slot), .s_moved_looped_i(moved_looped),

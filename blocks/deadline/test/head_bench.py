@@ -554,9 +554,10 @@ class Bench:
             for frame in self.frames[cls][self.taken_to[cls] :]:
                 self._gone(frame)
             self.taken_to[cls] = len(self.frames[cls])
-            # What is lost at the very end is known with the next chunk only.
+            # What is lost is known with the next chunk that is not, whether frames begin in it or not.
             tail_lost = 0
-            for frame in reversed(self.frames[cls]):
+            ends_lost = bool(self.frames[cls]) and self.frames[cls][-1].chunks[-1].lost
+            for frame in reversed(self.frames[cls] if ends_lost else []):
                 if frame.taken or not any(chunk.lost for chunk in frame.chunks):
                     break
                 tail_lost += 1

@@ -18,6 +18,8 @@ TASKS = [
     ("pst_deal_assign", "prove_2"),
     ("pst_deal_assign", "prove_4"),
     ("pst_deal_assign", "cover_2"),
+    pytest.param("pst_deal_store", "find_2", marks=pytest.mark.slow),
+    pytest.param("pst_deal_store", "cover_2", marks=pytest.mark.slow),
 ]
 
 

@@ -13,12 +13,12 @@
 
 namespace penstock::p4 {
 
-struct QueuePoint {  // of an interval
+struct QueuePoint {             // of an interval
     std::uint32_t packets = 0;  // taken from the queue
     std::uint32_t full = 0;     // dropped at its tail
     std::uint32_t egress = 0;   // dropped by the program behind it
     std::uint32_t wait_max = 0;
-    std::uint64_t wait_sum = 0;   // cycles
+    std::uint64_t wait_sum = 0;  // cycles
     std::uint64_t sent_bytes = 0;
 };
 

@@ -91,8 +91,8 @@ class SwitchDevice final : public engine::Device {
     std::vector<std::uint32_t> free_;
     std::uint64_t known_ = 0;
     std::vector<Queued> queued_;
-    std::deque<std::uint32_t> again_;      // recirculated: they come to ingress in the next cycle
-    std::vector<std::uint8_t> bytes_;      // of the frame that arrives
+    std::deque<std::uint32_t> again_;  // recirculated: they come to ingress in the next cycle
+    std::vector<std::uint8_t> bytes_;  // of the frame that arrives
     engine::Observer* observer_ = nullptr;
     std::int64_t now_ = 0;
     std::uint64_t copies_ = 0;

@@ -101,8 +101,8 @@ def _part(config: Configuration, key: str) -> type[BaseModel] | None:
 
 
 def sources(config: Configuration) -> list[Path]:
-    """Return the sources of the design, packages first, and those of its parts, without what is generated (`generated`); none where there is
-    no RTL."""
+    """Return the sources of the design, packages first, and those of its parts, without what is generated (`generated`); none
+    where there is no RTL."""
     design = designs.load(config.design)
     if "rtl" not in design.engines:
         return []

@@ -212,6 +212,7 @@ class Laboratory:
         report.unlink(missing_ok=True)
         environment = tool_environment() | {
             "PYTHONPATH": str(self.copy / "src"),
+            "PYTEST_ADDOPTS": "",  # what was asked of the tests around these
             # A file of byte code is told from its source by whole seconds and size: too coarse for what is planted here.
             "PYTHONDONTWRITEBYTECODE": "1",
         }

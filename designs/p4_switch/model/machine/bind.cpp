@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 #include "designs/p4_switch/model/machine/bind.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -10,6 +11,8 @@
 #include <chrono>
 #include <ctime>
 #include <deque>
+#include <map>
+#include <optional>
 
 #include "designs/p4_switch/model/machine/state.hpp"
 
@@ -23,14 +26,18 @@ constexpr unsigned kMostRounds = 1000;  // of recirculated packets and clones, f
 class Machine {
   public:
     Machine(const nb::dict& program, std::uint64_t seed) : switch_(read(program), seed) {}
+    ~Machine() {
+        for (auto& [place, queue] : waiting_)
+            for (const Waiting& one : queue) switch_.give_back(one.packet);
+    }
 
     void configure(const nb::dict& given) {
         Table table(given, "state.");
         switch_.configure(table);
     }
 
-    std::vector<std::pair<std::uint32_t, nb::bytes>> process(std::uint32_t port, const nb::bytes& bytes, std::uint64_t now_us, std::uint64_t depth,
-                                                             std::uint64_t waited_us) {
+    std::vector<std::pair<std::uint32_t, nb::bytes>> process(std::uint32_t port, const nb::bytes& bytes, std::uint64_t now_us,
+                                                             std::uint64_t depth, std::uint64_t waited_us) {
         const auto* data = static_cast<const std::uint8_t*>(bytes.data());
         std::vector<std::pair<std::uint32_t, nb::bytes>> sent;
         last_dropped_ = 0;
@@ -40,6 +47,42 @@ class Machine {
         });
         return sent;
     }
+
+    // Ingress alone: what it queues waits in queues of this machine, which have no limit. Returns port and priority of each.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> arrive(std::uint32_t port, const nb::bytes& bytes, std::uint64_t now_us) {
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
+        enter(switch_.take({static_cast<const std::uint8_t*>(bytes.data()), bytes.size()}), port, now_us, found);
+        return found;
+    }
+
+    // The head of a queue leaves: egress; what it recirculates goes through ingress at once. Returns the frame, or None: dropped,
+    // recirculated, or there was none.
+    std::optional<nb::bytes> depart(std::uint32_t port, std::uint32_t priority, std::uint64_t now_us) {
+        auto& waiting = waiting_[{port, priority}];
+        if (waiting.empty()) return std::nullopt;
+        const Waiting head = waiting.front();
+        waiting.pop_front();
+        std::uint64_t depth = 0;  // of all priorities, as simple_switch has it
+        for (auto at = waiting_.lower_bound({port, 0}); at != waiting_.end() && at->first.first == port; ++at) depth += at->second.size();
+        const QueueFacts facts{port, priority, head.since_us, head.depth, depth};
+        queued_.clear();
+        const Verdict verdict = switch_.egress(head.packet, facts, now_us, queued_);
+        for (const Queued& clone : queued_) wait(clone, now_us);
+        if (verdict == Verdict::Recirculate) {
+            std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
+            enter(head.packet, 0, now_us, found);
+            return std::nullopt;
+        }
+        std::optional<nb::bytes> sent;
+        if (verdict == Verdict::Send) {
+            const auto bytes = head.packet->bytes();
+            sent.emplace(bytes.data(), bytes.size());
+        }
+        switch_.give_back(head.packet);
+        return sent;
+    }
+
+    std::size_t waiting(std::uint32_t port, std::uint32_t priority) { return waiting_[{port, priority}].size(); }
 
     // Packets per second of CPU time: the same one over and over.
     double speed(std::uint32_t port, const nb::bytes& bytes, std::uint64_t count, std::uint64_t gap_us) {
@@ -80,6 +123,25 @@ class Machine {
         return Program::read(table);
     }
 
+    struct Waiting {
+        Packet* packet;
+        std::uint64_t since_us, depth;
+    };
+
+    void wait(const Queued& queued, std::uint64_t now_us) {
+        auto& queue = waiting_[{queued.port, queued.priority}];
+        queue.push_back({queued.packet, now_us, queue.size()});
+    }
+
+    void enter(Packet* packet, std::uint32_t port, std::uint64_t now_us, std::vector<std::pair<std::uint32_t, std::uint32_t>>& found) {
+        queued_.clear();
+        if (switch_.ingress(packet, port, now_us, queued_) != Fate::Queued) switch_.give_back(packet);
+        for (const Queued& queued : queued_) {
+            wait(queued, now_us);
+            found.emplace_back(queued.port, queued.priority);
+        }
+    }
+
     template <typename F>
     void all(std::span<const std::uint8_t> bytes, std::uint32_t port, std::uint64_t now_us, std::uint64_t depth, std::uint64_t waited_us,
              F&& sent) {
@@ -108,13 +170,16 @@ class Machine {
                     switch_.give_back(next.packet);
                     ++last_dropped_;
                     break;
-                case Verdict::Recirculate: into(next.packet); break;
+                case Verdict::Recirculate:
+                    into(next.packet);
+                    break;
             }
         }
     }
 
     V1Switch switch_;
     std::vector<Queued> queued_;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<Waiting>> waiting_;  // by port and priority
     std::uint64_t last_dropped_ = 0;
 };
 
@@ -127,6 +192,9 @@ void bind_machine(nb::module_& module) {
         .def("configure", &Machine::configure)
         .def("process", &Machine::process, nb::arg("port"), nb::arg("bytes"), nb::arg("now_us") = 0, nb::arg("depth") = 0,
              nb::arg("waited_us") = 0)
+        .def("arrive", &Machine::arrive, nb::arg("port"), nb::arg("bytes"), nb::arg("now_us"))
+        .def("depart", &Machine::depart, nb::arg("port"), nb::arg("priority"), nb::arg("now_us"))
+        .def("waiting", &Machine::waiting, nb::arg("port"), nb::arg("priority"))
         .def("speed", &Machine::speed, nb::arg("port"), nb::arg("bytes"), nb::arg("count"), nb::arg("gap_us") = 1)
         .def("register_cell", &Machine::register_cell)
         .def("counter_cell", &Machine::counter_cell)

@@ -122,7 +122,8 @@ class OfferedFrames {
     std::int64_t latest() const { return latest_; }
     // The frame has arrived, or a copy of it: its bytes are needed until each copy has had its fate.
     void remember(std::uint64_t number) {
-        if (const auto found = kept_.find(number); found != kept_.end()) ++found->second.copies;  // frames that the device makes are not kept
+        if (const auto found = kept_.find(number); found != kept_.end())
+            ++found->second.copies;  // frames that the device makes are not kept
     }
     // The frame has had its fate, or a copy of it.
     void forget(std::uint64_t number);

@@ -1,6 +1,6 @@
 """A queue whose packets are judged by test/codel_trace.p4, and RFC 8289 with any control law; times in us.
 
-`Machine` is what runs the compiled program packet by packet; the program takes clock, sojourn time and bytes left from each packet's header.
+`Machine` is what runs the compiled program packet by packet; the program takes clock, sojourn time and bytes left from a packet's header.
 """
 
 import struct
