@@ -21,10 +21,9 @@ COMMANDS = {
     "router_codel": ("router", "router_codel"),
     "router_pie": ("router", "router_pie"),
 }
-PORTS = (0, 1, 2, 3, 7, 510)  # whose output counts; 5 has clones that come back
-CONTROL, MARKER_PORT = 7, 8
-COUNTERS = ("RouterIngress.bad", "RouterIngress.punted")  # also recorded, of all frames together
-COUNTER_SIZE = 16
+PORTS = (0, 1, 2, 3, 5, 7, 510)  # whose output counts
+CONTROL = 7
+COUNTERS = {"RouterIngress.bad": 12, "RouterIngress.punted": 7}  # also recorded: packets of all frames together at indices below
 
 IPV4, IPV6, ARP, CONTROL_TYPE = b"\x08\x00", b"\x86\xdd", b"\x08\x06", b"\x88\xb5"
 PEER = bytes.fromhex("02cc00000001")
@@ -119,16 +118,6 @@ def ethernet(port: int, kind: bytes, data: bytes, dst: bytes | None = None) -> b
 def note(port: int, frame: bytes, reason: int = 0, zero: int = 0) -> bytes:
     """A frame of the control port."""
     return bytes.fromhex("0180c2000000") + PEER + CONTROL_TYPE + struct.pack("!BBH", reason, zero, port) + frame
-
-
-def marker(number: int, port: int) -> bytes:
-    """A frame from the control port that goes out of a port as it is and says which it was."""
-    return note(port, PEER + PEER + b"\x88\xb6MARK" + number.to_bytes(4, "big"))
-
-
-def marked(frame: bytes) -> int | None:
-    """Return the number of a marker, None of another frame."""
-    return int.from_bytes(frame[18:22], "big") if len(frame) == 22 and frame[:18] == PEER + PEER + b"\x88\xb6MARK" else None
 
 
 def by_rule() -> Iterator[tuple[str, int, bytes]]:
