@@ -19,7 +19,7 @@ from penstock.errors import ToolError, UserError
 from penstock.p4 import FOLDER, simple_switch
 
 
-def record(program: str, made: list[vectors.Vector]) -> tuple[list[list[tuple[int, bytes]]], dict[str, list[int]]]:
+def record(program: str, made: list[vectors.Vector]) -> tuple[list[list[tuple[int, bytes]]], dict[str, list[list[int]]]]:
     """Return what a program has sent for each vector, and its counters in the end."""
     frames = [(one.port, one.frame) for one in made]
     with simple_switch.started(FOLDER / f"{program}.json", frames, vectors.PORTS) as switch:
@@ -33,12 +33,12 @@ def record(program: str, made: list[vectors.Vector]) -> tuple[list[list[tuple[in
                 print(f"{program}: {number} of {len(made)}", file=sys.stderr, flush=True)
         asked = [(name, index) for name, size in vectors.COUNTERS.items() for index in range(size)]
         said = switch.commands("\n".join(f"counter_read {name} {index}" for name, index in asked))
-    found = [int(text) for text in re.findall(r"packets=(\d+)", said)]
+    found = [[int(packets), int(size)] for size, packets in re.findall(r"\((\d+) bytes, (\d+) packets\)", said)]
     if len(found) != len(asked):
         raise ToolError(f"simple_switch_CLI does not show the counters:\n{said}")
-    counters: dict[str, list[int]] = {name: [] for name in vectors.COUNTERS}
-    for (name, _), packets in zip(asked, found, strict=True):
-        counters[name].append(packets)
+    counters: dict[str, list[list[int]]] = {name: [] for name in vectors.COUNTERS}
+    for (name, _), cell in zip(asked, found, strict=True):
+        counters[name].append(cell)
     return answers, counters
 
 

@@ -23,7 +23,7 @@ COMMANDS = {
 }
 PORTS = (0, 1, 2, 3, 5, 7, 510)  # whose output counts
 CONTROL = 7
-COUNTERS = {"RouterIngress.bad": 12, "RouterIngress.punted": 7}  # also recorded: packets of all frames together at indices below
+COUNTERS = {"RouterIngress.bad": 12, "RouterIngress.punted": 7}  # also recorded: packets and bytes of all frames together, at indices below
 
 IPV4, IPV6, ARP, CONTROL_TYPE = b"\x08\x00", b"\x86\xdd", b"\x08\x06", b"\x88\xb5"
 PEER = bytes.fromhex("02cc00000001")

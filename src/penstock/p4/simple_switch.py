@@ -89,6 +89,13 @@ class SimpleSwitch:
             raise ToolError(f"{CLI} fails: {(done.stdout + done.stderr).strip()}")
         return done.stdout
 
+    def each(self, commands: Sequence[str]) -> list[str]:
+        """Run commands of its CLI; return what that has said to each. Raises ToolError."""
+        said = self.commands("\n".join(commands)).split("RuntimeCmd: ")[1:]
+        if len(said) < len(commands):
+            raise ToolError(f"{CLI} has not taken all of {len(commands)} commands: {''.join(said)[-500:]}")
+        return [one.strip() for one in said[: len(commands)]]
+
     def next(self) -> list[tuple[int, bytes]]:
         """Let it have the next frame; return (port, frame) of all that it sends, by ports."""
         if self._next == 0:
