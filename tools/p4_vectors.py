@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Records what bmv2's simple_switch sends for each packet vector of the router (p4/test/vectors.py): p4/test/vectors/router.jsonl.gz.
 
-    python tools/p4_vectors.py              # writes the file; needs simple_switch and simple_switch_CLI on the PATH, some minutes
-    python tools/p4_vectors.py --check      # records again, writes nothing, says what differs
+python tools/p4_vectors.py              # writes the file; needs simple_switch and simple_switch_CLI on the PATH, some minutes
+python tools/p4_vectors.py --check      # records again, writes nothing, says what differs
 """
 
 import argparse
@@ -13,10 +13,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "p4" / "test")]
 
-import vectors
+import vectors  # noqa: E402
 
-from penstock.errors import ToolError, UserError
-from penstock.p4 import FOLDER, simple_switch
+from penstock.errors import ToolError, UserError  # noqa: E402
+from penstock.p4 import FOLDER, simple_switch  # noqa: E402
 
 
 def record(program: str, made: list[vectors.Vector]) -> tuple[list[list[tuple[int, bytes]]], dict[str, list[list[int]]]]:

@@ -1,7 +1,7 @@
 """Packet vectors of the router: frames made by rule and at random, and what bmv2's simple_switch has sent for each (tools/p4_vectors.py).
 
-Everything is decided by the seed; nothing but Python's own arithmetic makes the frames, so that neither the programs nor a library for packets
-can share an error with them.
+Everything is decided by the seed; nothing but Python's own arithmetic makes the frames, so that neither the programs nor a library for
+packets can share an error with them.
 """
 
 import gzip
@@ -29,12 +29,33 @@ IPV4, IPV6, ARP, CONTROL_TYPE = b"\x08\x00", b"\x86\xdd", b"\x08\x06", b"\x88\xb
 PEER = bytes.fromhex("02cc00000001")
 STATIONS = {port: bytes.fromhex(f"0200000000{port:02x}") for port in (0, 1, 2)}
 DESTINATIONS4 = (
-    *("10.0.0.9", "10.1.0.77", "10.1.2.9", "10.3.0.9", "10.0.0.8", "10.1.2.3", "10.0.0.1", "10.1.0.1", "10.66.1.1", "10.67.1.1", "10.67.128.1"),
+    *(
+        "10.0.0.9",
+        "10.1.0.77",
+        "10.1.2.9",
+        "10.3.0.9",
+        "10.0.0.8",
+        "10.1.2.3",
+        "10.0.0.1",
+        "10.1.0.1",
+        "10.66.1.1",
+        "10.67.1.1",
+        "10.67.128.1",
+    ),
     *("11.0.0.1", "127.0.0.1", "0.0.0.0", "224.0.0.5", "224.0.1.5", "239.1.1.1", "240.0.0.1", "255.255.255.255", "9.255.255.255"),
 )
 SOURCES4 = ("10.0.0.9", "192.0.2.1", "127.0.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255")
 DESTINATIONS6 = (
-    *("2001:db8::9", "2001:db8:1::77", "2001:db8:1:2::9", "2001:db8:1:2:8000::1", "2001:db8:3::9", "2001:db8::8", "2001:db8::1", "2001:db8:66::1"),
+    *(
+        "2001:db8::9",
+        "2001:db8:1::77",
+        "2001:db8:1:2::9",
+        "2001:db8:1:2:8000::1",
+        "2001:db8:3::9",
+        "2001:db8::8",
+        "2001:db8::1",
+        "2001:db8:66::1",
+    ),
     *("2001:db9::1", "fe80::1", "febf:ffff::1", "fec0::1", "ff02::1", "ff02::1:ff00:1", "ff0e::1", "::", "::1", "::2"),
 )
 SOURCES6 = ("2001:db8::9", "2001:db9::5", "fe80::5", "ff02::1", "::", "::1")
@@ -74,7 +95,10 @@ def payload(size: int) -> bytes:
 TRANSPORTS = {
     "udp": (17, lambda size: struct.pack("!HHHH", 4000, 53, 8 + size, 0x1234) + payload(size)),
     "tcp": (6, lambda size: struct.pack("!HHIIBBHHH", 4000, 80, 1, 2, 0x50, 0x18, 65535, 0x4321, 0) + payload(size)),
-    "tcp with options": (6, lambda size: struct.pack("!HHIIBBHHH", 4000, 80, 1, 0, 0x70, 2, 65535, 1, 0) + b"\x02\x04\x05\xb4\1\1\4\2" + payload(size)),
+    "tcp with options": (
+        6,
+        lambda size: struct.pack("!HHIIBBHHH", 4000, 80, 1, 0, 0x70, 2, 65535, 1, 0) + b"\x02\x04\x05\xb4\1\1\4\2" + payload(size),
+    ),
     "icmp": (1, lambda size: struct.pack("!BBHHH", 8, 0, 0x5555, 1, 2) + payload(size)),
     "nothing": (59, lambda size: b""),
     "unknown": (253, lambda size: payload(size)),
@@ -104,7 +128,10 @@ def ipv6(
     """An IPv6 packet; `extensions`: h(op by hop), d(estination), r(outing), f(ragment), a(uthentication), one after the other."""
     protocol, made = TRANSPORTS[inner]
     numbers = [{"h": 0, "d": 60, "r": 43, "f": 44, "a": 51}[one] for one in extensions] + [58 if inner == "icmp" else protocol]
-    body = b"".join(bytes([follows, 1 if one == "a" else 0]) + bytes(range(6 if one != "a" else 10)) for one, follows in zip(extensions, numbers[1:], strict=True))
+    body = b"".join(
+        bytes([follows, 1 if one == "a" else 0]) + bytes(range(6 if one != "a" else 10))
+        for one, follows in zip(extensions, numbers[1:], strict=True)
+    )
     body += made(size)
     head = struct.pack("!IHBB", version << 28 | traffic << 20 | label, len(body) if length is None else length, numbers[0], hops)
     return head + ip_address(src).packed + ip_address(dst).packed + body
@@ -138,7 +165,11 @@ def _ipv4_by_rule() -> Iterator[tuple[str, int, bytes]]:
                     number += 1
                     port, dst = number % 3, ("10.0.0.9", "10.1.0.77", "10.1.2.9")[number // 3 % 3]
                     packet = ipv4(dst, inner=inner, options=options, flags=flags, offset=offset, ttl=ttl, tos=number & 0xFF)
-                    yield f"IPv4, {inner}, {len(options)} bytes of options, flags {flags}, offset {offset}, TTL {ttl}", port, ethernet(port, IPV4, packet)
+                    yield (
+                        f"IPv4, {inner}, {len(options)} bytes of options, flags {flags}, offset {offset}, TTL {ttl}",
+                        port,
+                        ethernet(port, IPV4, packet),
+                    )
     for dst in DESTINATIONS4:
         for src in SOURCES4:
             yield f"IPv4 from {src} to {dst}", 0, ethernet(0, IPV4, ipv4(dst, src))
@@ -220,20 +251,34 @@ def _frames_by_rule() -> Iterator[tuple[str, int, bytes]]:
     for tags in ("81000001", "8100e001", "81000fff", "88a80001", "88a8000181000002", "8100000181000002", "91000001"):
         for kind, data in ((IPV4, ipv4()), (IPV6, ipv6()), (ARP, arp), (CONTROL_TYPE, bytes(4))):
             for dst in (None, groups[0]):
-                yield f"tags {tags} before type {kind.hex()}", 0, ethernet(0, bytes.fromhex(tags[:4]), bytes.fromhex(tags[4:]) + kind + data, dst)
+                yield (
+                    f"tags {tags} before type {kind.hex()}",
+                    0,
+                    ethernet(0, bytes.fromhex(tags[:4]), bytes.fromhex(tags[4:]) + kind + data, dst),
+                )
     for size in (0, 1, 28, 46, 1500):
         yield f"ARP of {size} bytes", 2, ethernet(2, ARP, payload(size), groups[0])
 
 
 def _control_by_rule() -> Iterator[tuple[str, int, bytes]]:
     inner = {
-        "IPv4": ethernet(0, IPV4, ipv4()), "IPv4, TTL 0": ethernet(0, IPV4, ipv4("10.1.2.9", ttl=0)), "IPv4, options": ethernet(0, IPV4, ipv4(options=OPTIONS4[4])),
-        "IPv4 to the router": ethernet(0, IPV4, ipv4("10.0.0.1")), "IPv4, no route": ethernet(0, IPV4, ipv4("11.0.0.1")),
-        "IPv4, bad checksum": ethernet(0, IPV4, ipv4(checksum=7)), "IPv4, one byte too long": ethernet(0, IPV4, ipv4(length=33)),
-        "IPv6": ethernet(0, IPV6, ipv6()), "IPv6, hop limit 0": ethernet(0, IPV6, ipv6("2001:db8:1:2::9", hops=0)), "IPv6, one byte too long": ethernet(0, IPV6, ipv6(length=13)),
-        "IPv6 large": ethernet(0, IPV6, ipv6("2001:db8:1:2::9", size=600)), "ARP": ethernet(0, ARP, payload(28)), "LLDP": ethernet(0, b"\x88\xcc", payload(20)),
-        "a note": note(511, ethernet(0, IPV4, ipv4())), "Ethernet alone": ethernet(0, b"\x88\xcc", b""), "nothing": b"",
-    }  # fmt: skip
+        "IPv4": ethernet(0, IPV4, ipv4()),
+        "IPv4, TTL 0": ethernet(0, IPV4, ipv4("10.1.2.9", ttl=0)),
+        "IPv4, options": ethernet(0, IPV4, ipv4(options=OPTIONS4[4])),
+        "IPv4 to the router": ethernet(0, IPV4, ipv4("10.0.0.1")),
+        "IPv4, no route": ethernet(0, IPV4, ipv4("11.0.0.1")),
+        "IPv4, bad checksum": ethernet(0, IPV4, ipv4(checksum=7)),
+        "IPv4, one byte too long": ethernet(0, IPV4, ipv4(length=33)),
+        "IPv6": ethernet(0, IPV6, ipv6()),
+        "IPv6, hop limit 0": ethernet(0, IPV6, ipv6("2001:db8:1:2::9", hops=0)),
+        "IPv6, one byte too long": ethernet(0, IPV6, ipv6(length=13)),
+        "IPv6 large": ethernet(0, IPV6, ipv6("2001:db8:1:2::9", size=600)),
+        "ARP": ethernet(0, ARP, payload(28)),
+        "LLDP": ethernet(0, b"\x88\xcc", payload(20)),
+        "a note": note(511, ethernet(0, IPV4, ipv4())),
+        "Ethernet alone": ethernet(0, b"\x88\xcc", b""),
+        "nothing": b"",
+    }
     for words, frame in inner.items():
         for to in (0, 1, 2, 3, 7, 510, 511, 512, 513, 65535):
             yield f"from the control port to {to}: {words}", CONTROL, note(to, frame, to & 7, to >> 8 & 1)
@@ -244,13 +289,16 @@ def _control_by_rule() -> Iterator[tuple[str, int, bytes]]:
 
 def _cut_off() -> Iterator[tuple[str, int, bytes]]:
     whole = {
-        "IPv4": (0, ethernet(0, IPV4, ipv4())), "IPv4 with 40 bytes of options": (0, ethernet(0, IPV4, ipv4(options=OPTIONS4[4]))),
+        "IPv4": (0, ethernet(0, IPV4, ipv4())),
+        "IPv4 with 40 bytes of options": (0, ethernet(0, IPV4, ipv4(options=OPTIONS4[4]))),
         "IPv4 with 4 bytes of options": (1, ethernet(1, IPV4, ipv4("10.1.2.9", options=OPTIONS4[1], inner="tcp with options"))),
-        "IPv6": (0, ethernet(0, IPV6, ipv6())), "IPv6 with extensions": (2, ethernet(2, IPV6, ipv6(extensions="hf"))),
-        "IPv4 from the control port": (CONTROL, note(511, ethernet(0, IPV4, ipv4(options=OPTIONS4[1])))), "IPv6 from the control port": (CONTROL, note(511, ethernet(0, IPV6, ipv6()))),
+        "IPv6": (0, ethernet(0, IPV6, ipv6())),
+        "IPv6 with extensions": (2, ethernet(2, IPV6, ipv6(extensions="hf"))),
+        "IPv4 from the control port": (CONTROL, note(511, ethernet(0, IPV4, ipv4(options=OPTIONS4[1])))),
+        "IPv6 from the control port": (CONTROL, note(511, ethernet(0, IPV6, ipv6()))),
         "raw from the control port": (CONTROL, note(1, ethernet(0, IPV6, ipv6()))),
         "IPv4 behind two tags": (0, ethernet(0, b"\x88\xa8", b"\0\1\x81\0\0\2" + IPV4 + ipv4())),
-    }  # fmt: skip
+    }
     for words, (port, frame) in whole.items():
         for size in range(len(frame)):
             yield f"{words}, {size} bytes of it", port, frame[:size]
@@ -277,7 +325,9 @@ def at_random(rng: random.Random, count: int) -> Iterator[tuple[str, int, bytes]
             )  # fmt: skip
             frame = bytearray(ethernet(port, IPV6, data))
         else:
-            frame = bytearray(ethernet(port, rng.choice((ARP, IPV4, IPV6, CONTROL_TYPE, b"\x81\0", rng.randbytes(2))), rng.randbytes(rng.randrange(80))))
+            frame = bytearray(
+                ethernet(port, rng.choice((ARP, IPV4, IPV6, CONTROL_TYPE, b"\x81\0", rng.randbytes(2))), rng.randbytes(rng.randrange(80)))
+            )
         what = rng.random()
         if what < 0.15:
             for _ in range(rng.randrange(1, 4)):
@@ -288,7 +338,9 @@ def at_random(rng: random.Random, count: int) -> Iterator[tuple[str, int, bytes]
         elif what < 0.35:
             frame += rng.randbytes(rng.randrange(1, 40))
         if (port == CONTROL and rng.random() < 0.9) or rng.random() < 0.05:
-            frame = bytearray(note(rng.choice((511, 511, 511, 0, 1, 2, 3, 7, 510, 512, rng.randrange(1 << 15) + 513)), bytes(frame), rng.randrange(256)))
+            frame = bytearray(
+                note(rng.choice((511, 511, 511, 0, 1, 2, 3, 7, 510, 512, rng.randrange(1 << 15) + 513)), bytes(frame), rng.randrange(256))
+            )
         yield f"at random, {number}", port, bytes(frame)
 
 

@@ -1,10 +1,11 @@
 """Programs of anyone on bmv2's simple_switch and on the P4 device, frame by frame: do both send the same bytes?
 
-Each program runs twice: with the entries and frames of its .stf file (p4c's tests) or sN-runtime.json (p4lang's tutorials) and then frames at
-random; and with entries and frames at random (`penstock.p4.guesses`).
+Each program runs twice: with the entries and frames of its .stf file (p4c's tests) or s1-runtime.json (p4lang's tutorials) and then frames
+at random; and with entries and frames at random (`penstock.p4.guesses`).
 
 What a program makes of the clock, of random() and of meters differs from run to run on simple_switch. So the device runs a second time with
-another clock, other gaps and another seed, and what then changes is not compared: bytes, or, where frames come or stay away, the frame's answer.
+another clock, other gaps and another seed, and what then changes is not compared: bytes, or, where frames come or stay away, the whole
+answer to a frame.
 """
 
 import json
@@ -198,7 +199,15 @@ def _run(program: Any, compiled: Path, run: Run, script: stf.Script) -> Run:
             if not equal:
                 run.differ += 1
                 if len(run.shown) < SHOWN:
-                    run.shown.append({"number": number, "port": step.port, "frame": step.frame.hex(), "simple_switch": _shown(theirs), "device": _shown(ours)})
+                    run.shown.append(
+                        {
+                            "number": number,
+                            "port": step.port,
+                            "frame": step.frame.hex(),
+                            "simple_switch": _shown(theirs),
+                            "device": _shown(ours),
+                        }
+                    )
     return run
 
 

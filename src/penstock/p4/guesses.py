@@ -1,7 +1,7 @@
-"""Frames and table entries for a program that nobody has described: made at random from the compiler's JSON, by a seed.
+"""Frames and table entries for any program: made at random from the compiler's JSON, by a seed.
 
-A frame is made by walking the parser: each header that a state takes is filled, and what the state then chooses by is made one of the values
-that it knows, or left as it is. Fields and entries take their values from one small set for each width, so that tables are hit.
+A frame is made by walking the parser: each header that a state takes is filled, and what the state then chooses by is made one of the
+values that it knows, or left as it is. Fields and entries take their values from one small set for each width, so that tables are hit.
 """
 
 import random
@@ -169,8 +169,6 @@ class Guesses:
         if not table.get("action_ids"):
             return None
         chosen = actions[int(self.rng.choice(table["action_ids"]))]
-        if sum(one["name"] == chosen["name"] for one in actions.values()) > 1 and not chosen["runtime_data"]:
-            pass  # the CLI finds it among the actions of the table
         return chosen["name"], [hex(self.value(int(one["bitwidth"]))) for one in chosen["runtime_data"]]
 
     def _table(self, table: dict[str, Any], members: dict[str, int]) -> Iterator[str]:
