@@ -164,7 +164,7 @@ def carry_out(folder: Path) -> None:
     spaces.quiet()
     ports = []
     for port in range(len(job["port_numbers"])):
-        spaces.cable(f"port{port}", f"line{port}")
+        spaces.cable(f"port{port}", f"line{port}", job["mtu"])
         ports.append(spaces.packet_socket(f"line{port}"))
     spaces.show_interfaces()
     switch = Switch(job, folder)

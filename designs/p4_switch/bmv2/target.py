@@ -31,6 +31,7 @@ HOW_TO_GET_IT = (
 MOST_SECONDS = 3600  # of a scenario: it takes as long as it says
 MOST_COUNTER_CELLS = 1024  # of a counter array that is read: the CLI reads one cell at a time
 MOST_CONNECTIONS = 4096
+MOST_MTU, MORE_HEADERS_BYTES = 65_535, 128
 START_SECONDS, END_SECONDS = 120, 120  # beside the scenario's time: start, commands, counters
 OWN_VARIABLES = ("PYTHONPATH", "PYTHONSAFEPATH", "PYTHONUTF8", "PYTHONHOME", "VIRTUAL_ENV")  # of this Python, which are not for the CLI's
 
@@ -107,11 +108,18 @@ def plan(run: Any, packet_bytes: int | None) -> dict[str, Any]:
         "drain_ns": min(60_000_000_000, (job["max_cycles"] - job["duration_cycles"]) * 1_000_000_000 // clock),
         "after_ns": planned.after * 1_000_000_000 // clock,
         "most_frames": MAX_KEPT_FRAMES,
+        "mtu": _mtu(comes),
         "seed": job["seed"],
         "counters": counted,
         "connections": [_connection(one) for one in comes.connections],
     }
     return {"job": stage, "frames": {**comes.plan, "fronts": np.frombuffer(comes.fronts, dtype=np.uint8)}, "queues": queues, "notes": notes}
+
+
+def _mtu(comes: played.Played) -> int:
+    """Return the MTU of the switch's ports: the longest frame, and room for headers that a program puts in front."""
+    longest = max([int(comes.plan["length"].max(initial=0)), *(len(one.front) + one.mtu for one in comes.connections)])
+    return min(MOST_MTU, max(1500, longest + MORE_HEADERS_BYTES))
 
 
 def _check(comes: played.Played, job: dict[str, Any], document: Any) -> None:
