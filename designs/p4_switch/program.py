@@ -418,7 +418,32 @@ class _Reader:
                 except UserError as error:
                     raise UserError(f"{kind} {entry['name']!r}: {error}") from error
             self.out["starts"].append(node(given["init_table"]))
+            self._check_forwards(name, self.out["starts"][-1], [entry["name"] for _, entry in parts], first)
         self.out["nodes"] = [v for entry in self.out["nodes"] for v in entry]
+
+    def _check_forwards(self, pipeline: str, start: int, names: list[str], first: int) -> None:
+        """Raise UserError where a pipeline comes back to what it has done: it would run for ever."""
+        follow: dict[int, set[int]] = {}
+        for index in range(len(names)):
+            kind, what, yes, no = self.out["nodes"][first + index]
+            found = {yes, no}
+            if kind == 0:
+                table = self.out["tables"][what]
+                found = {*table["next"][1::3], *table["next"][2::3], table["miss"]}
+            follow[first + index] = found - {-1}
+        done: set[int] = set()
+        way: dict[int, list[int]] = {start: list(follow[start])} if start >= 0 else {}  # from the start to where we are; what is left to do
+        while way:
+            here, left = next(reversed(way.items()))
+            if not left:
+                done.add(here)
+                del way[here]
+                continue
+            target = left.pop()
+            if target in way:
+                raise UserError(f"{pipeline}: {names[here - first]!r} goes back to {names[target - first]!r}, so it would run for ever")
+            if target not in done:
+                way[target] = list(follow[target])
 
     def _table(self, given: dict[str, Any], node: Any) -> None:
         keys, gathered = [], []
@@ -489,6 +514,7 @@ class _Reader:
                 "default": default,
                 "entries": [self._entry(info, entry) for entry in given.get("entries", [])],
                 "counters": bool(given.get("with_counters")),
+                "constant_default": info.constant_default,
                 "meter": meter,
                 "meter_target": target,
                 "profile": -1 if info.profile is None else self.program.profiles[info.profile],
