@@ -8,6 +8,7 @@ from penstock.designs.p4_switch.layout import Field, words
 from penstock.errors import UserError
 
 MOST_ADVANCE = (1 << 32) - 1
+DROP_PORT = 511  # V1Switch::kDropPort
 
 
 class Statements:
@@ -200,6 +201,16 @@ class Statements:
         """assert() and assume(): counted where they do not hold."""
         self.code.emit("check", 0, self._flag(given))
 
+    def mark_to_drop(self, given: Any = None) -> None:
+        """Give the drop port to a struct of standard metadata: the packet's own, or a copy that the compiler has made for a control."""
+        owner = self.layout.by_name.get(given["value"]) if given and given["type"] == "header" else None
+        if owner is None or owner.type.field("egress_spec") is None:
+            self.plain("drop")
+            return
+        for name, value in (("egress_spec", DROP_PORT), ("mcast_grp", 0)):
+            if owner.type.field(name):
+                self.code.store({"type": "field", "value": [owner.name, name]}, {"type": "hexstr", "value": hex(value)})
+
     def plain(self, operation: str) -> None:
         """What takes nothing."""
         self.code.emit(operation)
@@ -298,7 +309,7 @@ _PRIMITIVES: dict[str, Callable[..., None]] = {
     "modify_field_with_hash_based_offset": Statements.hash,
     "modify_field_rng_uniform": Statements.random,
     "drop": lambda s: s.plain("drop"),
-    "mark_to_drop": lambda s, given=None: s.plain("drop"),
+    "mark_to_drop": Statements.mark_to_drop,
     "clone_ingress_pkt_to_egress": lambda s, session, fields: s.one_word("clone", session, fields),
     "clone_egress_pkt_to_egress": lambda s, session, fields: s.one_word("clone", session, fields),
     "resubmit": lambda s, fields: s.one_word("resubmit", fields),

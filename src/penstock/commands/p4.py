@@ -7,7 +7,7 @@ import typer
 
 from penstock.commands import app
 
-group = typer.Typer(no_args_is_help=True, help="Programs in P4: the table of CoDel's control law, compiling.")
+group = typer.Typer(no_args_is_help=True, help="Programs in P4: the table of CoDel's control law, compiling, comparing with bmv2.")
 app.add_typer(group, name="p4")
 
 
@@ -89,3 +89,47 @@ def compile_programs(
         return
     for path in compiled.compile_all(names):
         print(path)
+
+
+@group.command("compare")
+def compare_programs(
+    given: Annotated[list[Path], typer.Argument(metavar="PROGRAM...", help=".p4 or .json files; of folders all .p4 files for v1model.")],
+    frames: Annotated[int, typer.Option(min=0, max=100_000, help="Frames at random for each run of a program.")] = 100,
+    seed: Annotated[int, typer.Option(help="Of frames and entries.")] = 1,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Run programs of anyone frame by frame on bmv2's simple_switch and on the P4 device, and compare what they send.
+
+    Needs p4c-bm2-ss, simple_switch and simple_switch_CLI on the PATH. Entries and frames come from a .stf file beside the program (p4c's tests)
+    or an s1-runtime.json (p4lang's tutorials), and both at random. Status 1 if a program differs.
+    """
+    import json
+    import sys
+
+    from penstock.command_line.console import working
+    from penstock.p4 import compare
+
+    compare.need()
+    paths = compare.programs(given)
+
+    def told(outcome: compare.Outcome) -> None:
+        frames_run, differ = sum(run.frames for run in outcome.runs), sum(run.differ for run in outcome.runs)
+        words = f"{differ} of {frames_run} frames" if differ else outcome.words or f"{frames_run} frames"
+        print(f"{outcome.outcome:<9} {outcome.program}: {words}", file=sys.stderr if json_output else sys.stdout, flush=True)
+        for run in outcome.runs:
+            for one in run.shown if not json_output else []:
+                print(f"    {run.entries}, frame {one['number']} at port {one['port']}: {one['frame']}")
+                print(f"      simple_switch: {one['simple_switch']}")
+                print(f"      P4 device:     {one['device']}")
+
+    with working(f"comparing {len(paths)} programs"):
+        found = compare.summary(compare.compare_all(paths, frames, seed, told))
+    if json_output:
+        print(json.dumps(found))
+    else:
+        print(
+            f"{found['programs']} programs: {found['agrees']} agree, {found['differs']} differ, {found['refused']} refused by the P4 device, "
+            f"{found['bmv2']} not run by bmv2, {found['compiler']} refused by the compiler; {found['frames']:,} frames, {found['differ']:,} differ"
+        )
+    if found["differs"]:
+        raise typer.Exit(1)
