@@ -1,4 +1,4 @@
-"""`penstock p4`: the control law of CoDel in P4, and the compiled programs."""
+"""`penstock p4`: the control law of CoDel in P4, the compiled programs, and a run on bmv2."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 from penstock.commands import app
 
-group = typer.Typer(no_args_is_help=True, help="Programs in P4: the table of CoDel's control law, compiling, comparing with bmv2.")
+group = typer.Typer(no_args_is_help=True, help="Programs in P4: CoDel's control law, compiling, comparing with bmv2, a run on bmv2.")
 app.add_typer(group, name="p4")
 
 
@@ -132,4 +132,63 @@ def compare_programs(
             f"{found['bmv2']} not run by bmv2, {found['compiler']} refused by the compiler; {found['frames']:,} frames, {found['differ']:,} differ"
         )
     if found["differs"]:
+        raise typer.Exit(1)
+
+
+@group.command("bmv2")
+def on_bmv2(
+    scenario: Annotated[Path, typer.Argument(help="Scenario of a P4 device (YAML); docs/p4_switch.md describes it.", show_default=False)],
+    settings: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one value, as for `run`.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the frames and of when connections begin; the scenario's unless given.")] = None,
+    packet_bytes: Annotated[
+        int | None, typer.Option(min=60, max=65_535, metavar="BYTES", help="Packet for which queues are paced; the scenario's longest mean.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of bmv2.json and of the P4 device's result; results/NAME.")] = None,
+    alone: Annotated[bool, typer.Option("--alone", help="Do not run the P4 device on the same scenario.")] = False,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Run a scenario's program on bmv2's simple_switch, with TCP of the kernel, in network namespaces; the P4 device's figures beside it.
+
+    It takes as long as the scenario says. Exit status: 0; 1 when simple_switch or a run failed; 2 for bad input, and where simple_switch or
+    the right to make network namespaces is missing; 130 when interrupted.
+    """
+    import json
+
+    from penstock.basics.growing import growing
+    from penstock.command_line.console import console, working
+    from penstock.engine.result import failures
+    from penstock.engine.run import Request, RunError, carry_out, prepare, write_json
+    from penstock.errors import ToolError, UserError
+    from penstock.paths import shown
+
+    request = Request(scenario, settings or [], seed, out)
+    run = prepare(request)
+    target = run.design.targets().get("bmv2")
+    if target is None:
+        raise UserError(f"{scenario}: is one of {run.design.name}; bmv2 runs P4 programs, so it must be one of a P4 device")
+    with working("Running on simple_switch") as report:
+        measured = target.run(run, packet_bytes, report)
+    folder = out or Path("results") / run.name
+    device, failed = None, []
+    if not alone:
+        try:
+            device, folder = carry_out(request)
+        except RunError as error:
+            raise ToolError(f"the P4 device's run failed: {error}") from None
+        failed = failures(device)
+    measured["compared"] = target.compared(measured, device)
+    with growing(folder) as grown:
+        write_json(grown / "bmv2.json", measured)
+    if json_output:
+        print(json.dumps({"bmv2": measured, "device": device}, allow_nan=False))
+    else:
+        for line in target.lines(measured, device):
+            print(line)
+        print()
+        for note in measured["notes"]:
+            print(note)
+        print(f"Result   {shown((folder / 'bmv2.json').resolve())}")
+    for sentence in failed:
+        console().print(f"FAILED: {sentence}", style="bold red", markup=False)
+    if failed:
         raise typer.Exit(1)
