@@ -252,6 +252,8 @@ class Statements:
             header_type, what, place = self.layout.stack(name).type, "extract_next", self.layout.stack(name).number
         else:
             raise UserError(f"extracting to {kind!r} is not supported")
+        if kind == "regular" and self.layout.header(name).metadata:
+            raise UserError(f"{name!r} is extracted, but it is no header")
         variable = next((found for found in header_type.fields if found.variable), None)
         if variable is None:
             code.emit(what, 0, place, code.constant(0), 0)
@@ -266,6 +268,8 @@ class Statements:
         value = given["value"]
         if given["type"] == "field":
             _, found, place = code.field(value)
+            if found.variable:
+                raise UserError(f"a transition on the field {found.name!r}, which has a variable length, is not supported")
             return place, found.bits
         if given["type"] == "stack_field":
             stack, found, index = code.stack_field(value)
@@ -274,9 +278,10 @@ class Statements:
             code.emit("load_field", place, header, index, n=words(found.bits))
             return place, found.bits
         if given["type"] == "lookahead":
-            place = code.temp(words(value[1]))
-            code.emit("lookahead", place, value[0], value[1], n=words(value[1]))
-            return place, value[1]
+            first, bits = code.ahead(value)
+            place = code.temp(words(bits))
+            code.emit("lookahead", place, first, bits, n=words(bits))
+            return place, bits
         raise UserError(f"a transition on {given['type']!r} is not supported")
 
 

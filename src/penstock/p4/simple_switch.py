@@ -106,6 +106,24 @@ class SimpleSwitch:
         self._wait_until_quiet()
         return [(number, frame) for number, port in sorted(self.ports.items()) for frame in port.came()]
 
+    def feed_ends(self, port: int) -> int:
+        """Let it have the first frames of a port at which all come, as few as are needed to begin; return how many."""
+        for number in self.ports:
+            if number != port:
+                while self.ports[number].pipe >= 0:
+                    self.ports[number].feed()
+        self.ports[port].feed()
+        self._wait_until_quiet()
+        self._next = len(self._order) - len(self.ports[port].left)
+        return self._next
+
+    def feed(self, port: int, count: int) -> None:
+        """Let it have so many frames of a port one after the other, and wait until it has done with them."""
+        for _ in range(count):
+            self.ports[port].feed()
+        self._next += count
+        self._wait_until_quiet()
+
     def _wait_until_quiet(self) -> None:
         """Wait until all its threads sleep, and have slept from one look to the next."""
         end = time.monotonic() + QUIET_SECONDS

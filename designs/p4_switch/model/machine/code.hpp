@@ -67,7 +67,26 @@ namespace penstock::p4 {
     X(truncate)                                                                                                       \
     X(exit)                                                                                                           \
     X(check)                                                                                                          \
-    X(return)           /* a, of a condition */
+    X(return)           /* a, of a condition */                                                                       \
+    /* What Program::link() makes of these. */                                                                        \
+    X(mov_word)                                                                                                       \
+    X(add_word)                                                                                                       \
+    X(sub_word)                                                                                                       \
+    X(shl_word)                                                                                                       \
+    X(shr_word)                                                                                                       \
+    X(and_word)                                                                                                       \
+    X(or_word)                                                                                                        \
+    X(xor_word)                                                                                                       \
+    X(eq_word)                                                                                                        \
+    X(ne_word)                                                                                                        \
+    X(ltu_word)                                                                                                       \
+    X(branch)           /* to instruction c if a, else to d */                                                        \
+    X(branch_eq)        /* to instruction c if a == b, else to d; so ne and ltu */                                    \
+    X(branch_ne)                                                                                                      \
+    X(branch_ltu)                                                                                                     \
+    X(table)            /* table a, then to the node that follows */                                                  \
+    X(call)             /* the action at instruction a with the data b */                                             \
+    X(leave_if_exited)
 
 enum class Op : std::uint16_t {
 #define X(name) name##_,

@@ -250,6 +250,41 @@ bool V1Switch::State::run(std::uint32_t instruction, Packet& packet, const std::
             case Op::truncate_: packet.truncated = static_cast<std::uint32_t>(std::min<std::uint64_t>(packet.truncated, *at(i->a))); break;
             case Op::exit_: packet.exited = true; break;
             case Op::check_: asserts_failed += !*at(i->a); break;
+
+            case Op::mov_word_: *at(i->d) = *at(i->a); break;
+            case Op::add_word_: *at(i->d) = (*at(i->a) + *at(i->b)) & *at(i->c); break;
+            case Op::sub_word_: *at(i->d) = (*at(i->a) - *at(i->b)) & *at(i->c); break;
+            case Op::shl_word_: {
+                const std::uint64_t amount = *at(i->b);
+                *at(i->d) = (amount < 64 ? *at(i->a) << amount : 0) & *at(i->c);
+                break;
+            }
+            case Op::shr_word_: {
+                const std::uint64_t amount = *at(i->b);
+                *at(i->d) = amount < 64 ? *at(i->a) >> amount : 0;
+                break;
+            }
+            case Op::and_word_: *at(i->d) = *at(i->a) & *at(i->b); break;
+            case Op::or_word_: *at(i->d) = *at(i->a) | *at(i->b); break;
+            case Op::xor_word_: *at(i->d) = *at(i->a) ^ *at(i->b); break;
+            case Op::eq_word_: *at(i->d) = *at(i->a) == *at(i->b); break;
+            case Op::ne_word_: *at(i->d) = *at(i->a) != *at(i->b); break;
+            case Op::ltu_word_: *at(i->d) = *at(i->a) < *at(i->b); break;
+            case Op::branch_: i = &program.code[*at(i->a) ? i->c : i->d] - 1; break;
+            case Op::branch_eq_: i = &program.code[*at(i->a) == *at(i->b) ? i->c : i->d] - 1; break;
+            case Op::branch_ne_: i = &program.code[*at(i->a) != *at(i->b) ? i->c : i->d] - 1; break;
+            case Op::branch_ltu_: i = &program.code[*at(i->a) < *at(i->b) ? i->c : i->d] - 1; break;
+            case Op::table_: {
+                const std::int32_t next = apply(packet, i->a);
+                if (next < 0 || packet.exited) return true;
+                i = &program.code[program.entry[static_cast<std::size_t>(next)]] - 1;
+                break;
+            }
+            case Op::call_: run(i->a, packet, at(i->b)); break;
+            case Op::leave_if_exited_:
+                if (packet.exited) return true;
+                break;
+            default: __builtin_unreachable();  // saves a comparison for each instruction
         }
     }
 }

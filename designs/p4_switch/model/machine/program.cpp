@@ -50,6 +50,7 @@ std::shared_ptr<const Program> Program::read(Table& table) {
     made->read_tables(table);
     made->read_state(table);
     table.done();
+    made->link();
     return made;
 }
 
@@ -187,6 +188,7 @@ void Program::read_tables(Table& table) {
             entry.done();
         }
         shape.counters = given.boolean("counters", false);
+        shape.constant_default = given.boolean("constant_default", false);
         shape.meter = static_cast<std::int32_t>(given.integer("meter", -1, 1 << 24));
         const auto target = numbers<std::uint32_t>(given, "meter_target");
         shape.meter_place = target.at(0);
