@@ -155,8 +155,8 @@ def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls:
     [
         ("fair_shares", []),
         ("hostile_subscriber", []),
-        ("handover", []),
-        ("household", ["duration=500 ms"]),
+        pytest.param("handover", [], marks=SLOW),
+        pytest.param("household", ["duration=500 ms"], marks=SLOW),
         ("greedy_queue", ["duration=300 ms"]),
     ],
 )
