@@ -15,6 +15,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -149,14 +150,20 @@ def _runtime_of(path: Path) -> Path | None:
     return None
 
 
+@cache
+def _engine() -> Any:
+    from penstock.engine import engine
+
+    return engine.module()
+
+
 class _Device:
     """The P4 device, a frame at a time."""
 
     def __init__(self, program: Any, start_us: int, gap_us: int, seed: int):
         from penstock.designs.p4_switch import runtime_cli, tables
-        from penstock.engine import engine
 
-        self.machine = engine.module().p4_switch.Machine(program.dictionary, seed)
+        self.machine = _engine().p4_switch.Machine(program.dictionary, seed)
         if seed != CLOCKS[0][2]:
             self.machine.blur(seed)
         self.control = tables.Control(program)
