@@ -192,11 +192,9 @@ _MAKERS: dict[str, Callable[[random.Random, int], bytes]] = {
 LEAST = {"arithmetic": 124, "checks": 14, "copies": 8, "profiles": 7, "state": 12, "tables": 23}  # bytes; of a shorter packet no header is valid
 
 
-def hidden(program: str, packet: bytes, frame: bytes) -> bytes | None:
-    """Return what of an answer is compared: not what the clock says, and not fields of headers that are not valid, which P4 leaves open and
-    simple_switch has from an earlier packet. None: nothing."""
-    if len(packet) < LEAST.get(program, 0):
-        return None
+def hidden(program: str, packet: bytes, frame: bytes) -> bytes:
+    """Return what of a frame is compared: not what the clock says, and not fields of headers that are not valid, which P4 leaves open and
+    simple_switch has from an earlier packet."""
     if program == "copies" and len(frame) >= 39 and frame[0] & 0x80:
         return frame[:26] + bytes(13) + b"\0" * (len(frame) > 39) + frame[40:]  # time, waiting time, depth
     if program == "checks":
@@ -213,9 +211,11 @@ def hidden(program: str, packet: bytes, frame: bytes) -> bytes | None:
     return frame
 
 
-def compared(program: str, packet: bytes, answer: list[tuple[int, bytes]]) -> list[tuple[int, bytes | None]]:
-    """Return an answer as it is compared: in the order of ports and bytes."""
-    return sorted(((port, hidden(program, packet, frame)) for port, frame in answer if port in PORTS), key=repr)
+def compared(program: str, packet: bytes, answer: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    """Return an answer as it is compared: in the order of ports and bytes; nothing where all depends on a header that is not valid."""
+    if len(packet) < LEAST.get(program, 0):
+        return []
+    return sorted((port, hidden(program, packet, frame)) for port, frame in answer if port in PORTS)
 
 
 def write(head: dict[str, Any], answers: dict[str, list[list[tuple[int, bytes]]]], path: Path = FILE) -> None:
