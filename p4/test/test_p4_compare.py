@@ -123,7 +123,7 @@ def test_guesses_are_of_the_seed_and_reach_the_program() -> None:
     ],
 )
 def test_what_changes_with_the_clock_is_not_compared(theirs: compare.Answer, second: compare.Answer, equal: bool, free: bool) -> None:
-    assert compare.same(theirs, [(1, b"abc")], second) == (equal, free)
+    assert compare.same(theirs, [[(1, b"abc")], [(1, b"abc")], second]) == (equal, free)
 
 
 def test_without_the_tools(monkeypatch: pytest.MonkeyPatch) -> None:

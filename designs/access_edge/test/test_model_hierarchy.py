@@ -92,7 +92,7 @@ SLOW = pytest.mark.slow
     ("name", "aqm"),
     [
         ("tree_codel_64", "codel"),
-        ("tree_codel_2048", "codel"),
+        pytest.param("tree_codel_2048", "codel", marks=SLOW),
         pytest.param("tree_2048", "pie", marks=SLOW),
         pytest.param("tree_64", "none", marks=SLOW),
     ],

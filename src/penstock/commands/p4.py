@@ -7,7 +7,7 @@ import typer
 
 from penstock.commands import app
 
-group = typer.Typer(no_args_is_help=True, help="Programs in P4: CoDel's control law, compiling, comparing with bmv2, a run on bmv2.")
+group = typer.Typer(no_args_is_help=True, help="Programs in P4: the table of CoDel's control law, compiling, runs and comparisons with bmv2.")
 app.add_typer(group, name="p4")
 
 

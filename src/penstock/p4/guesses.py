@@ -4,13 +4,15 @@ A frame is made by walking the parser: each header that a state takes is filled,
 values that it knows, or left as it is. Fields and entries take their values from one small set for each width, so that tables are hit.
 """
 
+import json
 import random
 from collections.abc import Iterator
 from typing import Any
 
 from penstock.p4.stf import MOST_PRIORITY, Step, table_add, tables_of
 
-PORTS = (0, 1, 2, 3)  # where frames come in
+PORTS = (0, 1, 2, 3)  # where frames come in, and mostly go
+PORT_BITS = 9
 MOST_STATES = 40  # of a walk
 ENTRIES = 6  # of a table
 GROUPS = (1, 2, 3)
@@ -42,8 +44,11 @@ class Guesses:
     def _pool(self, bits: int) -> list[int]:
         if bits not in self.pools:
             most = (1 << bits) - 1
-            port = [0, 1, 2, 3, 4, 511] if bits == 9 else []
-            self.pools[bits] = port or sorted({0, 1, most, *(self.rng.getrandbits(bits) for _ in range(4)), min(2, most), min(3, most)})
+            self.pools[bits] = (
+                list(PORTS)
+                if bits == PORT_BITS
+                else sorted({0, 1, most, *(self.rng.getrandbits(bits) for _ in range(4)), min(2, most), min(3, most)})
+            )
         return self.pools[bits]
 
     def value(self, bits: int, known: float = 0.6) -> int:
@@ -151,14 +156,15 @@ class Guesses:
     def commands(self) -> list[str]:
         """Return entries for all tables, members of action profiles, multicast groups and mirror sessions."""
         made = []
-        for group in GROUPS:
-            made.append(f"mc_mgrp_create {group}")
-        for node in range(4):
-            ports = sorted(self.rng.sample(range(1, 6), self.rng.randrange(1, 4)))
-            made.append(f"mc_node_create {node + 1} {' '.join(map(str, ports))}")
-            made.append(f"mc_node_associate {GROUPS[node % len(GROUPS)]} {node}")
-        for session in _sessions(self.program):
-            made.append(f"mirroring_add {session} {self.rng.randrange(1, 6)}")
+        pipelines = json.dumps([self.program["pipelines"], self.program["actions"]])
+        if "mcast_grp" in pipelines:
+            made += [f"mc_mgrp_create {group}" for group in GROUPS]
+            for node in range(4):
+                ports = sorted(self.rng.sample(range(1, 6), self.rng.randrange(1, 4)))
+                made.append(f"mc_node_create {node + 1} {' '.join(map(str, ports))}")
+                made.append(f"mc_node_associate {GROUPS[node % len(GROUPS)]} {node}")
+        if '"clone_' in pipelines:
+            made += [f"mirroring_add {session} {self.rng.randrange(1, 6)}" for session in _sessions(self.program)]
         members: dict[str, int] = {}
         for table in tables_of(self.program).values():
             made += self._table(table, members)
@@ -168,8 +174,9 @@ class Guesses:
         actions = {int(one["id"]): one for one in self.program["actions"]}
         if not table.get("action_ids"):
             return None
-        chosen = actions[int(self.rng.choice(table["action_ids"]))]
-        return chosen["name"], [hex(self.value(int(one["bitwidth"]))) for one in chosen["runtime_data"]]
+        possible = [actions[int(one)] for one in table["action_ids"]]
+        chosen = self.rng.choices(possible, [3 if one["runtime_data"] else 1 for one in possible])[0]
+        return chosen["name"], [hex(self.value(int(one["bitwidth"]), 0.8)) for one in chosen["runtime_data"]]
 
     def _table(self, table: dict[str, Any], members: dict[str, int]) -> Iterator[str]:
         action = self._action(table)

@@ -175,6 +175,23 @@ void V1Switch::give_back(Packet* packet) {
     free_.push_back(packet);
 }
 
+void V1Switch::blur(std::uint64_t seed) { blur_ = std::make_unique<Random>(seed); }
+
+// No header is valid, no metadata set.
+void V1Switch::clear(Packet& packet) {
+    std::memset(packet.values.get(), 0, program_->words * sizeof(std::uint64_t));
+    if (!blur_) return;
+    for (const HeaderShape& header : program_->headers) {
+        if (header.metadata) continue;
+        for (const HeaderField& field : header.fields) {
+            std::uint64_t* values = &packet.values[header.base + field.place];
+            if (field.variable) *values++ = 8 * blur_->below_or_equal(field.bits / 8);
+            for (std::uint32_t bits = field.bits; bits; bits -= std::min<std::uint32_t>(bits, 64))
+                *values++ = (*blur_)() >> (bits < 64 ? 64 - bits : 0);
+        }
+    }
+}
+
 // The same bytes; `values`: with headers and metadata.
 Packet* V1Switch::copy(const Packet& packet, bool values) {
     Packet* made = blank();
@@ -223,9 +240,8 @@ void V1Switch::to_session(Packet* made, std::uint32_t session, std::vector<Queue
 Fate V1Switch::ingress(Packet* packet, std::uint32_t port, std::uint64_t now_us, std::vector<Queued>& out) {
     State& state = *state_;
     state.now_us = now_us;
-    const std::size_t bytes = program_->words * sizeof(std::uint64_t);
     if (!packet->recirculated) {
-        std::memset(packet->values.get(), 0, bytes);
+        clear(*packet);
         packet->ingress_port = port;
         state.set(*packet, Standard::IngressPort, port);
         state.set(*packet, Standard::PacketLength, packet->length);
@@ -246,7 +262,7 @@ Fate V1Switch::ingress(Packet* packet, std::uint32_t port, std::uint64_t now_us,
             packet->clone = packet->clone_fields = 0;
             if (state.mirrors.contains(session)) {
                 Packet* made = copy(*packet, false);
-                std::memset(made->values.get(), 0, bytes);
+                clear(*made);
                 made->length = length;
                 state.set(*made, Standard::IngressPort, packet->ingress_port);
                 state.parse(*made);
@@ -263,7 +279,7 @@ Fate V1Switch::ingress(Packet* packet, std::uint32_t port, std::uint64_t now_us,
             const std::uint32_t list = packet->resubmit;
             Packet* before = blank();  // its values, of which some are kept
             std::swap(before->values, packet->values);
-            std::memset(packet->values.get(), 0, bytes);
+            clear(*packet);
             state.keep_fields(*before, *packet, list);
             give_back(before);
             state.set(*packet, Standard::InstanceType, static_cast<std::uint64_t>(Instance::Resubmitted));
@@ -324,7 +340,7 @@ Verdict V1Switch::egress(Packet* packet, const QueueFacts& facts, std::uint64_t 
     const std::uint32_t list = packet->recirculate;
     Packet* before = blank();
     std::swap(before->values, packet->values);
-    std::memset(packet->values.get(), 0, program_->words * sizeof(std::uint64_t));
+    clear(*packet);
     state.keep_fields(*before, *packet, list);
     give_back(before);
     packet->forget();

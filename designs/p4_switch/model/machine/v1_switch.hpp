@@ -13,6 +13,8 @@
 
 namespace penstock::p4 {
 
+class Random;
+
 // A packet that goes to the queue of an output.
 struct Queued {
     Packet* packet;
@@ -44,6 +46,9 @@ class V1Switch {
     ~V1Switch();
     V1Switch(const V1Switch&) = delete;
 
+    // What a program reads of headers that are not valid is undefined in P4; here it is 0, and anything after this call.
+    void blur(std::uint64_t seed);
+
     // --- packets: from the pool, and back
     Packet* take(std::span<const std::uint8_t> bytes);
     void give_back(Packet* packet);
@@ -72,6 +77,7 @@ class V1Switch {
   private:
     Packet* blank();
     Packet* copy(const Packet& packet, bool values);
+    void clear(Packet& packet);
     void queue(Packet* packet, std::uint32_t port, std::vector<Queued>& out) const;
     unsigned multicast(Packet& packet, std::uint64_t group, Packet* first, std::vector<Queued>& out);
     void to_session(Packet* made, std::uint32_t session, std::vector<Queued>& out);
@@ -80,6 +86,7 @@ class V1Switch {
     std::unique_ptr<State> state_;
     std::vector<std::unique_ptr<Packet>> all_;
     std::vector<Packet*> free_;
+    std::unique_ptr<Random> blur_;
     std::uint64_t taken_ = 0, digests_ = 0, parser_errors_ = 0, asserts_failed_ = 0;
 };
 
