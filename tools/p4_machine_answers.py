@@ -28,8 +28,7 @@ def answers(program: str, path: Path, seed: int) -> list[list[tuple[int, bytes]]
         said = switch.commands(programs.COMMANDS[program]) if programs.COMMANDS[program] else ""
         if re.search(r"Unknown|Error|Invalid|\*\*\*", said):
             raise ToolError(f"simple_switch_CLI refuses a command:\n{said}")
-        found = [switch.next() for _ in frames]
-    return [[(port, programs.hidden(program, frame)) for port, frame in answer] for answer in found]
+        return [switch.next() for _ in frames]
 
 
 def main() -> int:
@@ -54,8 +53,13 @@ def main() -> int:
         return 0
     _, before = programs.read()
     stale = [program for program, text in texts.items() if (programs.FOLDER / f"{program}.json").read_text() != text]
-    differ = [program for program in found if before.get(program) != found[program]]
-    print(f"other JSON: {', '.join(stale) or 'none'}; other answers: {', '.join(differ) or 'none'}")
+    differ = [
+        program
+        for program in found
+        for packet, new, old in zip(programs.packets(program, options.seed), found[program], before[program], strict=True)
+        if programs.compared(program, packet, new) != programs.compared(program, packet, old)
+    ]
+    print(f"other JSON: {', '.join(stale) or 'none'}; other answers: {', '.join(sorted(set(differ))) or 'none'}")
     return int(bool(stale or differ))
 
 

@@ -189,11 +189,33 @@ _MAKERS: dict[str, Callable[[random.Random, int], bytes]] = {
 }  # fmt: skip
 
 
-def hidden(program: str, frame: bytes) -> bytes:
-    """Return a frame without what the clock says in it: of `copies` the time and the waiting time."""
-    if program == "copies" and len(frame) > 39 and frame[0] & 0x80:
-        return frame[:30] + bytes(10) + frame[40:]
+LEAST = {"arithmetic": 124, "checks": 14, "copies": 8, "profiles": 7, "state": 12, "tables": 23}  # bytes; of a shorter packet no header is valid
+
+
+def hidden(program: str, packet: bytes, frame: bytes) -> bytes:
+    """Return what of a frame is compared: not what the clock says, and not fields of headers that are not valid, which P4 leaves open and
+    simple_switch has from an earlier packet."""
+    if program == "copies" and len(frame) >= 39 and frame[0] & 0x80:
+        return frame[:26] + bytes(13) + b"\0" * (len(frame) > 39) + frame[40:]  # time, waiting time, depth
+    if program == "checks":
+        size = 4 * (packet[14] & 0xF) if len(packet) > 14 else 0
+        if size < 20 or len(packet) < 14 + size + 8:
+            return frame[:15] + bytes(25) + frame[40:]
+        if packet[23] != 17:
+            return frame[:33] + bytes(2) + frame[35:]  # a hash of the UDP port
+    if program == "parse" and packet[12:13] and packet[12] >> 4 == 1 and packet[14:15] == b"\4":
+        labels = [packet[at : at + 4] for at in range(18, min(len(packet) - 3, 34), 4)]
+        count = next((place + 1 for place, label in enumerate(labels) if label[2] & 1), len(labels))
+        if packet[15] >= count:
+            return frame[:24] + bytes(2) + frame[26:]  # the label that is read
     return frame
+
+
+def compared(program: str, packet: bytes, answer: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    """Return an answer as it is compared: in the order of ports and bytes; nothing where all depends on a header that is not valid."""
+    if len(packet) < LEAST.get(program, 0):
+        return []
+    return sorted((port, hidden(program, packet, frame)) for port, frame in answer if port in PORTS)
 
 
 def write(head: dict[str, Any], answers: dict[str, list[list[tuple[int, bytes]]]], path: Path = FILE) -> None:
