@@ -223,7 +223,7 @@ class Sender:
 
 
 def frame(source: int, headers: dict[str, str]) -> bytes:
-    """Return a frame of the connection from port `source`: Ethernet, IPv4 and UDP without its checksum, as nothing looks at payloads here."""
+    """Return a frame from port `source`: Ethernet, IPv4 and UDP without its checksum, as nothing looks at payloads here."""
     import struct
     from ipaddress import IPv4Address
 
@@ -270,7 +270,7 @@ def run(system: System, flows: int, seed: int, seconds: float, setting: Setting,
                 owners[held.send(frames[flow], at=cycle, **where)] = (flow, packet)
             held.advance(cycles=round(end * clock) - held.now_cycles)
             left = held.received().columns
-            for name, time_ns, latency_ns in zip(left["number"].tolist(), left["time_ns"].tolist(), left["latency_ns"].tolist(), strict=True):
+            for name, time_ns, latency_ns in zip(*(left[key].tolist() for key in ("number", "time_ns", "latency_ns")), strict=True):
                 flow, packet = owners.pop(name)
                 times.append(time_ns / 1e9)
                 delays.append(latency_ns / 1e6)

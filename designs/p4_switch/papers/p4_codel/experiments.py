@@ -92,6 +92,8 @@ def settings(system: System, senders: Senders | None, setting: Setting, seconds:
     bps = round(8 * FRAME * setting.packets)
     rate = "link.egress" if system.p4 else "queues.bottleneck.rate"
     changed = [*system.settings, f"{rate}={bps} bit/s", f"duration={round(1e6 * seconds)} us"]
+    if system.p4:
+        changed.append("report.after=0 s")  # what counts is chosen here
     if system.p4 and setting.clock_start_us:
         changed.append(f"device.clock_start_us={setting.clock_start_us}")
     if senders is not None:

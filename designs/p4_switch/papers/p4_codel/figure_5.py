@@ -86,7 +86,8 @@ def _curves(found: dict[str, Any], name: str, called: str) -> dict[str, Any]:
     colour = colours(found)
     groups = _of(found, name)
     time = {"title": "time, s", "rangemode": "tozero"}
-    delay = {"title": "delay, ms", "type": "log", "tickformat": "~g", "dtick": 1}
+    delay = {"title": "delay, ms", "type": "log", "tickformat": "~g", "dtick": 1, "range": [0, 4]}
+    early = {**delay, "range": [-0.5, 3]}
 
     def line(group: dict[str, Any], part: str, key: str) -> dict[str, Any]:
         return {
@@ -111,10 +112,10 @@ def _curves(found: dict[str, Any], name: str, called: str) -> dict[str, Any]:
         },
         {
             "title": "Delay of the packets at the beginning",
-            "traces": [*(line(group, "first", "delay_ms") for group in groups), short], "x": time, "y": delay,
+            "traces": [*(line(group, "first", "delay_ms") for group in groups), short], "x": time, "y": early,
         },
     ]  # fmt: skip
-    note = f"Ingress to egress, through a link of {PACKETS:,} packets of 1,514 byte a second; a round trip of 4 ms without the queue. One run."
+    note = f"Ingress to egress; a link of {PACKETS:,} packets of 1,514 byte a second; a round trip of 4 ms without the queue. One run."
     return {"title": f"Figure 5: delay and throughput, {called}", "note": note, "plots": plots}
 
 

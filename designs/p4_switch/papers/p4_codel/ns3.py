@@ -1,4 +1,4 @@
-"""CoDel and senders that others have written: ns-3's, from the wheel `ns3` of PyPI, which PENSTOCK_NS3 names (its folder site-packages/ns3).
+"""CoDel and senders that others have written: ns-3's, from the wheel `ns3` of PyPI. PENSTOCK_NS3 names its folder site-packages/ns3.
 
 It never is in our environment. A program of ours (ns3/codel.cpp) is compiled with its headers and libraries.
 """

@@ -26,6 +26,7 @@ from penstock.papers.comparison import entry
 PART = "section 4"
 SECONDS, AFTER_S = 30.0, 10.0
 WRAP_S = 15.0  # after so long the clock wraps
+NAMED = {"last_mean_ms": "mean delay after it", "mean_ms": "mean delay", "p95_ms": "95 % of the delays"}
 LAST_S = 5.0  # what "at the end" is
 SYSTEMS = (P4_CODEL, P4_INGRESS, P4_FREE, RTL_CODEL)
 BBR = "bbr"
@@ -136,7 +137,7 @@ def compare(found: dict[str, Any]) -> list[dict[str, Any]]:
         keys = ("last_mean_ms" if case["kind"] == "wrap" else "mean_ms", "p95_ms", "packets_per_second")
         for key, unit, paper in zip(keys, ("ms", "ms", "packets/s"), BMV2[published][1], strict=True):
             if paper is not None:
-                what = {"last_mean_ms": "mean delay after it", "mean_ms": "mean delay", "p95_ms": "95 % of the delays"}.get(key, "throughput")
+                what = NAMED.get(key, "throughput")
                 value = None if ours is None else ours[key]
                 lines.append(entry(PART, f"{case['words']}: {what}", unit, paper, None if value is None else round(value, 3), note=note))
     return lines
@@ -165,8 +166,8 @@ def cards(found: dict[str, Any]) -> list[dict[str, Any]]:
         },
         {
             "title": "Section 4: weak cases here",
-            "note": f"Mean / 95 % of the delays; packets/s. {found['seconds']:g} s, of which the first {found['after_s']:g} do not count; at the "
-            f"end: the last {found['last_s']:g} s. {left}",
+            "note": f"Mean / 95 % of the delays; packets/s. {found['seconds']:g} s, of which the first {found['after_s']:g} do not count; "
+            f"at the end: the last {found['last_s']:g} s. {left}",
             "table": ours,
             "words": words(),
         },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// ns-3's CoDel behind ns-3's senders: a bottleneck of packets of 1,500 byte of IP, senders - router - sink. It prints a line for each packet
-// that the bottleneck's link takes: time of arrival at the router's queue and time at which its transmission begins, in us; then
+// ns-3's CoDel behind ns-3's senders: a bottleneck of packets of 1,500 byte of IP, senders - router - sink. It prints a line for each
+// packet that the bottleneck's link takes: time of arrival at the router's queue and time at which its transmission begins, in us; then
 // "dropped by_codel queue_full".
 // codel SENDERS COUNT PACKETS_PER_SECOND ROUND_TRIP_US LIMIT_PACKETS SECONDS SEED; SENDERS: TcpCubic, TcpBbr, or udp, where COUNT is
 // thousandths of the link's rate.
