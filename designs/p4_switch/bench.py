@@ -114,7 +114,8 @@ def lines(result: dict[str, Any]) -> list[str]:
     if (other := result.get("simple_switch")) is not None:
         times = result["packets_per_cpu_second"] / other["packets_per_cpu_second"]
         found.append(
-            f"simple_switch {other['version']}: {other['packets_per_cpu_second']:,} packets per second of CPU time ({other['packets']:,} in "
+            f"simple_switch {other['version']}: {other['packets_per_cpu_second']:,} packets per second of CPU time "
+            f"({other['packets']:,} in "
             f"{other['cpu_seconds']:g} s; {other['packets_per_user_second']:,} without the system's part); here {times:.1f} times as many"
         )
     return [

@@ -1,7 +1,8 @@
 """The bench's packets through bmv2's simple_switch: the same program, tables and headers, as fast as it takes them.
 
 It gets them from a file, which costs it less than a network interface, and in portions: the next one when nothing of the last one runs any
-more, so no packet is lost in front of a queue or in it. Its queues have no rate. What is counted is the time of its process, user and system.
+more, so no packet is lost in front of a queue or in it. Its queues have no rate. What is counted is the time of its process, user and
+system.
 """
 
 import os

@@ -178,7 +178,7 @@ class Code:
     def index(self, given: Any) -> int:
         """Return an operand of one word: the value, or 2^64 - 1 if it is larger or negative."""
         low, high = self.range(given)
-        if 0 <= low and high <= ALL:
+        if low >= 0 and high <= ALL:
             return self.low(given, 1)
         place, n, signed = self.exact(given)
         found = self.temp()
@@ -398,7 +398,7 @@ class Code:
                 if mask[1] == 0:
                     return self.constant(0, n)
                 low, high = self.range(other)
-                if mask[0] == mask[1] and mask[1] & (mask[1] + 1) == 0 and 0 <= low and high <= mask[1]:
+                if mask[0] == mask[1] and mask[1] & (mask[1] + 1) == 0 and low >= 0 and high <= mask[1]:
                     return self.low(other, n, into)  # cuts nothing
                 need = words(mask[1].bit_length())
                 if need < n:

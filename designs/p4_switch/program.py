@@ -120,8 +120,8 @@ def _split(text: str, bits: list[int]) -> list[int]:
     """Return the fields of a hexstr that pads each to whole bytes."""
     value = number(text)
     found = []
-    for width in reversed(bits):
-        size = 8 * -(-width // 8)
+    for one in reversed(bits):
+        size = 8 * -(-one // 8)
         found.append(value & ((1 << size) - 1))
         value >>= size
     return found[::-1]
@@ -638,4 +638,11 @@ def entry(info: TableInfo, matches: list[tuple[int, ...]], priority: int, action
             mask = match[1]
         low += word_list(match[0] & mask, n)
         high += word_list(mask, n)
-    return {"low": low, "high": high, "prefix": prefix, "priority": priority, "action": -1 if action is None else action.number, "data": data}
+    return {
+        "low": low,
+        "high": high,
+        "prefix": prefix,
+        "priority": priority,
+        "action": -1 if action is None else action.number,
+        "data": data,
+    }

@@ -1,4 +1,4 @@
-"""The two ends of TCP connections: sockets of the kernel in the namespaces of senders and receivers, and one loop that feeds and drains them."""
+"""The two ends of TCP connections: kernel sockets in the namespaces of senders and receivers, and a loop that feeds and drains them."""
 
 import contextlib
 import errno

@@ -105,8 +105,8 @@ def _capture(source: dict[str, Any], clock: int, fronts: bytearray) -> dict[str,
 def times(source: dict[str, Any], sizes: NDArray[np.int64], clock: int, random: np.random.Generator) -> NDArray[np.int64]:
     """Return when frames of these sizes come from a source, as far as there are any before its end.
 
-    `constant`: a frame at a time at the source's rate; `poisson`: at exponentially distributed distances; `onoff`: at the rate during bursts,
-    lengths of bursts and pauses exponentially distributed.
+    `constant`: a frame at a time at the source's rate; `poisson`: at exponentially distributed distances; `onoff`: at the rate during
+    bursts, lengths of bursts and pauses exponentially distributed.
     """
     begin, end = source["start_cycle"] * 1e9 / clock, source["stop_cycle"] * 1e9 / clock
     own = sizes * 8e9 / source["bps"]

@@ -1,7 +1,7 @@
 """What a run on simple_switch has measured (`bmv2.json`), and the same figures of the P4 device beside them.
 
-Delays are from the moment in which a frame goes to the switch, its last bit, to that in which it comes out of it, by one clock; the time that
-simple_switch and the kernel take for it is in them.
+Delays are from the moment in which a frame goes to the switch, its last bit, to that in which it comes out of it, by one clock; the time
+that simple_switch and the kernel take for it is in them.
 """
 
 from collections.abc import Mapping
@@ -240,12 +240,15 @@ def lines(bmv2: Mapping[str, Any], device: Mapping[str, Any] | None) -> list[str
             continue
         found.append(
             f"Queue    output {queue['output']}: {queue['packets_per_second']:,} packets/s, which is {format_rate(queue['as_bps'])} "
-            f"(its line: {format_rate(queue['line_bps'])}) in packets of {queue['packet_bytes']:,.0f} byte; {queue['packets']:,} packets deep"
+            f"(its line: {format_rate(queue['line_bps'])}) in packets of {queue['packet_bytes']:,.0f} byte; {queue['packets']:,} "
+            f"packets deep"
         )
     late = bmv2["delay_line"]["late_ns"]
     if late["count"]:
         times = ", ".join(f"{words} {format_time_ns(late[key])}" for words, key in (("half", "p50"), ("99 %", "p99"), ("at most", "max")))
-        found.append(f"Delays   frames were let go late by this machine: {times}; simple_switch took {bmv2['switch_cpu_share']:.0%} of a core")
+        found.append(
+            f"Delays   frames were let go late by this machine: {times}; simple_switch took {bmv2['switch_cpu_share']:.0%} of a core"
+        )
     if "tcp" in bmv2:
         flows = bmv2["tcp"]["flows"]
         trips = [flow["smoothed_rtt_ns"]["mean"] for flow in flows if flow["smoothed_rtt_ns"]["count"]]
@@ -255,7 +258,10 @@ def lines(bmv2: Mapping[str, Any], device: Mapping[str, Any] | None) -> list[str
         if failed:
             found.append(f"TCP      not carried through: {', '.join(failed[:MOST_ROWS])}")
     counted = [
-        f"{name}[{cell}] {value['packets']:,}" for name, cells in bmv2["counters"].items() for cell, value in cells.items() if value["packets"]
+        f"{name}[{cell}] {value['packets']:,}"
+        for name, cells in bmv2["counters"].items()
+        for cell, value in cells.items()
+        if value["packets"]
     ]
     if counted:
         more = f" and {len(counted) - MOST_ROWS:,} more" if len(counted) > MOST_ROWS else ""

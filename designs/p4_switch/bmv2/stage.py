@@ -1,6 +1,7 @@
 """The process in which a run on bmv2 happens: `python -m penstock.designs.p4_switch.bmv2.stage FOLDER`.
 
-It goes into network namespaces of its own, one for the hosts that send, one for those that receive, one for the switch; starts simple_switch,
+It goes into network namespaces of its own, one for the hosts that send, one for those that receive, one for the switch; starts
+simple_switch,
 fills its tables, and is itself the delay line between them all. FOLDER has `job.json` and `plan.npz` (`target.py` writes them) and gets
 `raw.json` and `raw.npz`, or `error.json` with a sentence. Everything that it starts is in its process group, which its parent ends.
 """
@@ -44,7 +45,15 @@ class Switch:
         self.job = job
         self._log = (folder / "simple_switch.log").open("w+")
         interfaces = [part for port, number in enumerate(job["port_numbers"]) for part in ("-i", f"{number}@port{port}")]
-        command = [job["simple_switch"], "--thrift-port", str(THRIFT_PORT), *job["options"], *interfaces, job["program"], *job["target_options"]]
+        command = [
+            job["simple_switch"],
+            "--thrift-port",
+            str(THRIFT_PORT),
+            *job["options"],
+            *interfaces,
+            job["program"],
+            *job["target_options"],
+        ]
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=self._log, stderr=subprocess.STDOUT, env=job["environment"], cwd=folder
         )

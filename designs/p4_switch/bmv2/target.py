@@ -135,7 +135,9 @@ def _check(comes: played.Played, job: dict[str, Any], document: Any) -> None:
         if one.source == one.destination:
             document.fail(("traffic",), "has a TCP connection from an address to itself")
     if len({one.ecn for one in comes.connections}) > 1:
-        document.fail(("traffic",), "has TCP connections with and without `ecn`; the kernel's hosts have it all or none, so split the scenario")
+        document.fail(
+            ("traffic",), "has TCP connections with and without `ecn`; the kernel's hosts have it all or none, so split the scenario"
+        )
 
 
 def _connection(one: played.Connection) -> dict[str, Any]:

@@ -100,8 +100,8 @@ def compare_programs(
 ) -> None:
     """Run programs of anyone frame by frame on bmv2's simple_switch and on the P4 device, and compare what they send.
 
-    Needs p4c-bm2-ss, simple_switch and simple_switch_CLI on the PATH. Entries and frames come from a .stf file beside the program (p4c's tests)
-    or an s1-runtime.json (p4lang's tutorials), and both at random. Status 1 if a program differs.
+    Needs p4c-bm2-ss, simple_switch and simple_switch_CLI on the PATH. Entries and frames come from a .stf file beside the program (p4c's
+    tests) or an s1-runtime.json (p4lang's tutorials), and both at random. Status 1 if a program differs.
     """
     import json
     import sys
@@ -128,8 +128,10 @@ def compare_programs(
         print(json.dumps(found))
     else:
         print(
-            f"{found['programs']} programs: {found['agrees']} agree, {found['differs']} differ, {found['refused']} refused by the P4 device, "
-            f"{found['bmv2']} not run by bmv2, {found['compiler']} refused by the compiler; {found['frames']:,} frames, {found['differ']:,} differ"
+            f"{found['programs']} programs: {found['agrees']} agree, {found['differs']} differ, {found['refused']} refused by the "
+            f"P4 device, "
+            f"{found['bmv2']} not run by bmv2, {found['compiler']} refused by the compiler; {found['frames']:,} frames, "
+            f"{found['differ']:,} differ"
         )
     if found["differs"]:
         raise typer.Exit(1)
@@ -141,9 +143,12 @@ def on_bmv2(
     settings: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one value, as for `run`.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the frames and of when connections begin; the scenario's unless given.")] = None,
     packet_bytes: Annotated[
-        int | None, typer.Option(min=60, max=65_535, metavar="BYTES", help="Packet for which queues are paced; the scenario's longest mean.")
+        int | None,
+        typer.Option(min=60, max=65_535, metavar="BYTES", help="Packet for which queues are paced; the scenario's longest mean."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of bmv2.json and of the P4 device's result; results/NAME.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of bmv2.json and of the P4 device's result; results/NAME.")
+    ] = None,
     alone: Annotated[bool, typer.Option("--alone", help="Do not run the P4 device on the same scenario.")] = False,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
