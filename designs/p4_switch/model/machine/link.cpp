@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Makes one list of instructions of each pipeline: conditions become branches, actions that are always the same stand where they are called. And
-// what works on one word gets operations of its own.
+// Makes one list of instructions of each pipeline: conditions become branches, actions that are always the same stand where they are
+// called. And what works on one word gets operations of its own.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -15,18 +15,30 @@ constexpr std::size_t kMostInlined = 64;  // instructions of an action; a longer
 
 std::optional<Op> of_one_word(Op op) {
     switch (op) {
-        case Op::mov_: return Op::mov_word_;
-        case Op::add_: return Op::add_word_;
-        case Op::sub_: return Op::sub_word_;
-        case Op::shl_: return Op::shl_word_;
-        case Op::shr_: return Op::shr_word_;
-        case Op::and_: return Op::and_word_;
-        case Op::or_: return Op::or_word_;
-        case Op::xor_: return Op::xor_word_;
-        case Op::eq_: return Op::eq_word_;
-        case Op::ne_: return Op::ne_word_;
-        case Op::ltu_: return Op::ltu_word_;
-        default: return std::nullopt;
+        case Op::mov_:
+            return Op::mov_word_;
+        case Op::add_:
+            return Op::add_word_;
+        case Op::sub_:
+            return Op::sub_word_;
+        case Op::shl_:
+            return Op::shl_word_;
+        case Op::shr_:
+            return Op::shr_word_;
+        case Op::and_:
+            return Op::and_word_;
+        case Op::or_:
+            return Op::or_word_;
+        case Op::xor_:
+            return Op::xor_word_;
+        case Op::eq_:
+            return Op::eq_word_;
+        case Op::ne_:
+            return Op::ne_word_;
+        case Op::ltu_:
+            return Op::ltu_word_;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -34,10 +46,14 @@ std::optional<Op> of_one_word(Op op) {
 std::optional<Op> as_branch(const Instruction& given) {
     if (given.n != 1) return std::nullopt;
     switch (given.op) {
-        case Op::eq_: return Op::branch_eq_;
-        case Op::ne_: return Op::branch_ne_;
-        case Op::ltu_: return Op::branch_ltu_;
-        default: return std::nullopt;
+        case Op::eq_:
+            return Op::branch_eq_;
+        case Op::ne_:
+            return Op::branch_ne_;
+        case Op::ltu_:
+            return Op::branch_ltu_;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -111,8 +127,10 @@ class Linker {
         Instruction& last = program_.code.back();
         std::int32_t yes = node.yes, no = node.no;
         const bool any = from > static_cast<std::uint32_t>(node.what) && last.d == answer;
-        if (const auto fused = any ? as_branch(last) : std::nullopt) last.op = *fused;
-        else emit({Op::branch_, 1, 0, answer, 0, 0});
+        if (const auto fused = any ? as_branch(last) : std::nullopt)
+            last.op = *fused;
+        else
+            emit({Op::branch_, 1, 0, answer, 0, 0});
         branches_[here() - 1] = {yes, no};
         target(no);
         target(yes);
@@ -143,7 +161,7 @@ class Linker {
 
     Program& program_;
     std::uint32_t end_ = 0;
-    std::vector<std::int32_t> open_;                                            // nodes that something goes to
+    std::vector<std::int32_t> open_;                                           // nodes that something goes to
     std::map<std::uint32_t, std::pair<std::int32_t, std::int32_t>> branches_;  // instruction; where to if it holds, if not
 };
 

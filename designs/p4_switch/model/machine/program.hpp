@@ -116,8 +116,24 @@ struct StandardField {
     std::uint64_t mask = 0;
 };
 enum class Standard {
-    IngressPort, PacketLength, InstanceType, EgressSpec, EgressPort, ParserError, ChecksumError, IngressTime, EgressTime, McastGroup, EgressRid,
-    Priority, EnqTime, EnqDepth, DeqTimedelta, DeqDepth, Qid, Count
+    IngressPort,
+    PacketLength,
+    InstanceType,
+    EgressSpec,
+    EgressPort,
+    ParserError,
+    ChecksumError,
+    IngressTime,
+    EgressTime,
+    McastGroup,
+    EgressRid,
+    Priority,
+    EnqTime,
+    EnqDepth,
+    DeqTimedelta,
+    DeqDepth,
+    Qid,
+    Count
 };
 enum class CoreError { NoError, PacketTooShort, NoMatch, StackOutOfBounds, HeaderTooShort, ParserTimeout, ParserInvalidArgument, Count };
 
@@ -154,7 +170,7 @@ class Program {
         bool bytes;
     };
     std::vector<Meter> meters;
-    std::vector<std::int32_t> profiles;  // the selector's calculation, -1: none
+    std::vector<std::int32_t> profiles;                                         // the selector's calculation, -1: none
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> field_lists;  // place, words
     StandardField standard[static_cast<int>(Standard::Count)];
     std::uint64_t errors[static_cast<int>(CoreError::Count)];

@@ -75,7 +75,10 @@ void Packet::make_room(std::uint32_t headers) {
 void Packet::forget() { clone = clone_fields = resubmit = recirculate = digest = 0; }
 
 V1Switch::State::State(const Program& given, std::uint64_t seed)
-    : program(given), tables(given.tables.begin(), given.tables.end()), profiles(given.profiles.size()), random(seed),
+    : program(given),
+      tables(given.tables.begin(), given.tables.end()),
+      profiles(given.profiles.size()),
+      random(seed),
       scratch_(given.scratch + 1) {
     for (const Program::Register& shape : program.registers) registers.emplace_back(shape.size * ((shape.bits + 63) / 64));
     for (const std::uint64_t size : program.counters) counters.emplace_back(size);
@@ -233,8 +236,10 @@ unsigned V1Switch::multicast(Packet& packet, std::uint64_t group, Packet* first,
 void V1Switch::to_session(Packet* made, std::uint32_t session, std::vector<Queued>& out) {
     const MirrorSession& where = state_->mirrors.at(session);
     if (where.group >= 0) multicast(*made, static_cast<std::uint64_t>(where.group), nullptr, out);
-    if (where.port >= 0) queue(made, static_cast<std::uint32_t>(where.port), out);
-    else give_back(made);
+    if (where.port >= 0)
+        queue(made, static_cast<std::uint32_t>(where.port), out);
+    else
+        give_back(made);
 }
 
 Fate V1Switch::ingress(Packet* packet, std::uint32_t port, std::uint64_t now_us, std::vector<Queued>& out) {
