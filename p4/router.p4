@@ -531,6 +531,7 @@ control RouterIngress(inout headers_t hdr, inout metadata_t meta, inout standard
                     aqm.apply();
                 }
                 bool drop = false;
+                bit<32> queue = (bit<32>) standard_metadata.egress_spec * CODEL_QUEUES + (bit<32>) standard_metadata.priority;
 #ifdef ROUTER_CODEL_INGRESS
                 if (meta.aqm == AQM_CODEL_INGRESS) {
                     codel_drops.apply(standard_metadata, drop);
@@ -547,7 +548,7 @@ control RouterIngress(inout headers_t hdr, inout metadata_t meta, inout standard
                     pie.apply(standard_metadata, meta.pie, meta.target, meta.aqm == AQM_PIE_ECN && ecn != 0, verdict);
                     drop = verdict == PIE_DROP;
                     if (verdict == PIE_MARK) {
-                        marked.count((bit<32>) standard_metadata.egress_spec * CODEL_QUEUES + (bit<32>) standard_metadata.priority);
+                        marked.count(queue);
                         if (hdr.ipv4.isValid()) {
                             codel_mark_ipv4(hdr.ipv4.ecn, hdr.ipv4.checksum);
                         } else {
@@ -556,7 +557,7 @@ control RouterIngress(inout headers_t hdr, inout metadata_t meta, inout standard
                     }
                 }
                 if (drop) {
-                    dropped.count((bit<32>) standard_metadata.egress_spec * CODEL_QUEUES + (bit<32>) standard_metadata.priority);
+                    dropped.count(queue);  // whose egress_spec is now that of a drop
                 }
 #endif
                 if (!drop) {

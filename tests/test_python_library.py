@@ -221,7 +221,8 @@ def test_a_fault_is_raised(monkeypatch: pytest.MonkeyPatch, wrong: dict[str, Any
 def test_columns_are_a_table() -> None:
     raw = {
         "number": np.array([4, 2]), "cycle": np.array([10, 20]), "queue": np.array([1, 3]), "latency": np.array([5, 7]),
-        "marked": np.array([0, 1], dtype=np.uint8), "output": np.array([0, 2], dtype=np.uint16), "offsets": np.array([0, 2, 5]), "data": np.frombuffer(b"abcde", dtype=np.uint8),
+        "marked": np.array([0, 1], dtype=np.uint8), "output": np.array([0, 2], dtype=np.uint16),
+        "offsets": np.array([0, 2, 5]), "data": np.frombuffer(b"abcde", dtype=np.uint8),
     }  # fmt: skip
     table = Received(raw, 100_000_000)
     assert [(f.number, f.queue, f.data, f.time_ns, f.latency_ns, f.marked, f.output) for f in table] == [

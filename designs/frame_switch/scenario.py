@@ -23,9 +23,11 @@ from penstock.scenarios.common import (
     Ports,
     RateOrShare,
     Time,
+    numbers,
     traffic_kind,
 )
 from penstock.scenarios.tcp import Connections
+
 
 class Device(CommonDevice):
     """The hardware: a named configuration."""

@@ -9,8 +9,9 @@ from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs.design import Bench
 from penstock.errors import UserError
 
-KEYS = ("engine", "scenario", "load", "size", "packets")
+KEYS = ("engine", "scenario", "load", "size", "packets", "beside")
 PACKETS = 500_000
+PACKETS_BESIDE = 20_000  # through simple_switch
 SCENARIO = "scenarios/p4_codel.yaml"
 
 
@@ -22,9 +23,14 @@ def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
         "load": take_number(settings, "load", 105, 1, 300),
         "size": take_number(settings, "size", 590, 64, 9600),
         "packets": take_number(settings, "packets", PACKETS, 1000, 4_000_000),
+        "beside": take_choice(settings, "beside", ("none", "simple_switch")),
         "seed": seed,
     }
     nothing_left(settings, KEYS)
+    if options["beside"] != "none":
+        from penstock.p4 import simple_switch
+
+        simple_switch.need()
     job(options)
     return options
 
@@ -40,6 +46,11 @@ def prepare(options: dict[str, Any], report: Callable[[str], None] | None) -> Pa
 def job(options: dict[str, Any]) -> dict[str, Any]:
     """Return the engine's job: device, program, tables and headers of a scenario, whose traffic is replaced by Poisson traffic at its first
     input that asks for `load` per cent of the slowest output's line. Raises UserError."""
+    return {**prepared(options).plan.job, "keep_departures": False, "keep_all": False, "interval_cycles": 0}
+
+
+def prepared(options: dict[str, Any]) -> Any:
+    """Return the scenario with that traffic, ready to run. Raises UserError."""
     from penstock.engine.run import Request, prepare
     from penstock.paths import ROOT
     from penstock.scenarios import scenario
@@ -59,8 +70,7 @@ def job(options: dict[str, Any]) -> dict[str, Any]:
     traffic = {"inputs": first, "headers": heads, "poisson": {"rate": f"{rate:.0f} bit/s", "size": size}}
     seconds = options["packets"] * 8 * size / rate
     settings = [f"seed={options['seed']}", f"traffic=[{json.dumps(traffic)}]", f"duration={seconds:.6f} s", "drain=false"]
-    made = prepare(Request(path, settings, engine="model")).plan.job
-    return {**made, "keep_departures": False, "keep_all": False, "interval_cycles": 0}
+    return prepare(Request(path, settings, engine="model"))
 
 
 def run(options: dict[str, Any], _library: Path | None, progress: Callable[[int, int], None] | None) -> dict[str, Any]:
@@ -79,6 +89,11 @@ def run(options: dict[str, Any], _library: Path | None, progress: Callable[[int,
     if raw["findings"] or not raw["conservation_ok"]:
         raise RuntimeError("; ".join(raw["findings"][:3]) or "packets or bytes are not conserved")
     scale = 1e9 / given["device"]["clock_hz"]
+    found = {}
+    if options["beside"] != "none":
+        from penstock.designs.p4_switch import beside
+
+        found["simple_switch"] = beside.run(prepared(options), given, min(options["packets"], PACKETS_BESIDE), progress)
     waits = max((queue["waits"] for queue in raw["p4"]["queues"]), key=lambda waits: waits["count"])
     return {
         "packets": raw["packets"]["in"],
@@ -88,16 +103,26 @@ def run(options: dict[str, Any], _library: Path | None, progress: Callable[[int,
         "cpu_seconds": round(raw["run_cpu_seconds"], 4),
         "packets_per_cpu_second": round(raw["packets"]["in"] / raw["run_cpu_seconds"]),
         "sojourn_ns": binned(waits, scale),
+        **found,
     }
 
 
 def lines(result: dict[str, Any]) -> list[str]:
     """Return a result in words."""
     config, dropped = result["config"], sum(result["dropped"].values())
+    found = []
+    if (other := result.get("simple_switch")) is not None:
+        times = result["packets_per_cpu_second"] / other["packets_per_cpu_second"]
+        found.append(
+            f"simple_switch {other['version']}: {other['packets_per_cpu_second']:,} packets per second of CPU time "
+            f"({other['packets']:,} in "
+            f"{other['cpu_seconds']:g} s; {other['packets_per_user_second']:,} without the system's part); here {times:.1f} times as many"
+        )
     return [
         f"{config['scenario']} with {config['size']} byte at {config['load']} % of the output, seed {result['seed']}",
         f"{result['packets_per_cpu_second']:,} packets per second of CPU time ({result['packets']:,} in {result['cpu_seconds']:g} s), "
         f"{dropped:,} dropped",
+        *found,
     ]
 
 

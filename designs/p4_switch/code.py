@@ -14,6 +14,7 @@ from penstock.errors import UserError
 
 VALUES, TEMPS, CONSTANTS, DATA = (kind << 28 for kind in range(4))  # what an operand refers to: packet, scratch, constants, action data
 MOST_WORDS = 64  # of a value
+MOST_BITS = 1 << 16  # of what is only moved
 ALL = (1 << WORD) - 1
 
 
@@ -25,6 +26,14 @@ def number(text: str) -> int:
 def words_of(low: int, high: int) -> int:
     """Return how many words hold all values of a range: unsigned if none is negative, else in two's complement."""
     return words(high.bit_length()) if low >= 0 else words(max((-low - 1).bit_length(), high.bit_length()) + 1)
+
+
+def width(given: Any, what: str) -> int:
+    """Return a number of bits of the JSON. Raises UserError."""
+    bits = int(given)
+    if not 0 < bits <= MOST_BITS:
+        raise UserError(f"{what} has {bits} bits; 1 to {MOST_BITS:,} are possible")
+    return bits
 
 
 @dataclass
@@ -63,7 +72,9 @@ class Code:
     # --- instructions
 
     def emit(self, operation: str, d: int = 0, a: int = 0, b: int = 0, c: int = 0, n: int = 1) -> int:
-        """Append an instruction; return its number."""
+        """Append an instruction; return its number. Raises UserError for what is reckoned with too many words."""
+        if n > MOST_WORDS and operation in ("mul", "div", "mod"):
+            raise UserError(f"a product or quotient has {n * WORD} bits; {MOST_WORDS * WORD} are possible")
         kind = self.operations.setdefault(operation, len(self.operations))
         self.instructions.append([kind, n, d, a, b, c])
         return len(self.instructions) - 1
@@ -167,7 +178,7 @@ class Code:
     def index(self, given: Any) -> int:
         """Return an operand of one word: the value, or 2^64 - 1 if it is larger or negative."""
         low, high = self.range(given)
-        if 0 <= low and high <= ALL:
+        if low >= 0 and high <= ALL:
             return self.low(given, 1)
         place, n, signed = self.exact(given)
         found = self.temp()
@@ -190,7 +201,7 @@ class Code:
         if kind in ("local", "runtime_data"):
             return 0, (1 << self.parameter(value).bits) - 1
         if kind == "lookahead":
-            return 0, (1 << value[1]) - 1
+            return 0, (1 << self.ahead(value)[1]) - 1
         if kind == "register":
             return 0, (1 << self.register(value[0])[1]) - 1
         if kind != "expression":
@@ -237,6 +248,14 @@ class Code:
         if bits[0] != bits[1] or not 0 < bits[0] <= MOST_WORDS * WORD // 2:
             raise UserError(f"a cast has a width of {bits[1]} bits; 1 to {MOST_WORDS * WORD // 2} are possible")
         return bits[0]
+
+    @staticmethod
+    def ahead(given: list[Any]) -> tuple[int, int]:
+        """Return first bit and bits of a lookahead. Raises UserError."""
+        first, bits = int(given[0]), width(given[1], "a lookahead")
+        if not 0 <= first <= MOST_BITS:
+            raise UserError(f"a lookahead begins at bit {first}; 0 to {MOST_BITS:,} are possible")
+        return first, bits
 
     def parameter(self, index: int) -> Parameter:
         """Return a parameter of the action. Raises UserError."""
@@ -294,9 +313,10 @@ class Code:
             self.emit("register_read", place, register, index, bits, words(bits))
             return self._widened(place, bits, False, n, into)
         if kind == "lookahead":
-            place = self.temp(words(value[1]))
-            self.emit("lookahead", place, value[0], value[1], n=words(value[1]))
-            return self._widened(place, value[1], False, n, into)
+            first, bits = self.ahead(value)
+            place = self.temp(words(bits))
+            self.emit("lookahead", place, first, bits, n=words(bits))
+            return self._widened(place, bits, False, n, into)
         raise UserError(f"expressions with {kind!r} are not supported")
 
     def _loaded(self, header: int, found: Field, index: int, n: int, into: int | None) -> int:
@@ -378,7 +398,7 @@ class Code:
                 if mask[1] == 0:
                     return self.constant(0, n)
                 low, high = self.range(other)
-                if mask[0] == mask[1] and mask[1] & (mask[1] + 1) == 0 and 0 <= low and high <= mask[1]:
+                if mask[0] == mask[1] and mask[1] & (mask[1] + 1) == 0 and low >= 0 and high <= mask[1]:
                     return self.low(other, n, into)  # cuts nothing
                 need = words(mask[1].bit_length())
                 if need < n:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.designs.design import Bench, ModelDesign, Plot
+from penstock.designs.design import Bench, ModelDesign, Plot, Target
 from penstock.designs.p4_switch.config import Config
 from penstock.designs.p4_switch.job import SwitchPlan
 from penstock.designs.p4_switch.scenario import Scenario
@@ -55,6 +55,12 @@ class P4Switch(ModelDesign):
         from penstock.designs.p4_switch.bench import P4
 
         return {"p4": P4}
+
+    def targets(self) -> Mapping[str, Target]:
+        """Return bmv2's simple_switch, which runs the same programs."""
+        from penstock.designs.p4_switch.bmv2 import result, target
+
+        return {"bmv2": Target(target.need, target.run, result.compared, result.lines)}
 
     def drop_words(self) -> Mapping[str, str]:
         """Return words for drop reasons."""

@@ -19,8 +19,8 @@ class P4SwitchDevice(Device):
     config: Config
 
     def __init__(self, given: Mapping[str, Any], engine: str) -> None:
-        """`given`: the keys `device`, `seed`, `link`, `tables` and `commands` of a scenario; files are found from the working folder or from
-        that of Penstock. Raises UserError, ToolError."""
+        """`given`: the keys `device`, `seed`, `link`, `tables` and `commands` of a scenario; files are found from the working
+        folder or from that of Penstock. Raises UserError, ToolError."""
         setup, document = check(Setup, given)
         config: Config = configuration(setup, document)
         read, state = what_it_is(setup, document, config, [])

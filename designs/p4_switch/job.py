@@ -1,7 +1,7 @@
 """From a scenario of a P4 device to a job of the engine.
 
-What the engine calls a queue is a flow here: frames of one entry at one input, or of one TCP connection. Where they go the program says. The
-numbers behind them are of copies that the program makes, by output: of multicasts, then clones (`model/switch_settings.hpp`).
+What the engine calls a queue is a flow here: frames of one entry at one input, or of one TCP connection. Where they go the program says.
+The numbers behind them are of copies that the program makes, by output: of multicasts, then clones (`model/switch_settings.hpp`).
 """
 
 import re

@@ -148,6 +148,11 @@ def layout(program: dict[str, Any]) -> Layout:
     stacks = []
     for given in program.get("header_stacks", []):
         members = [numbers[number] for number in given["header_ids"]]
+        if given["header_type"] not in types or not members:
+            raise UserError(f"header stack {given['name']!r} has no headers, or its type {given['header_type']!r} is not declared")
+        for member in members:
+            if headers[member].type is not types[given["header_type"]] or headers[member].metadata:
+                raise UserError(f"header stack {given['name']!r} has the header {headers[member].name!r}, which is of another type")
         stacks.append(Stack(given["name"], len(stacks), types[given["header_type"]], members))
     place = 0
     made = Layout(headers, stacks)

@@ -10,13 +10,14 @@ from typing import Any
 
 from penstock.basics import files
 from penstock.designs.p4_switch import layout as layouts
-from penstock.designs.p4_switch.code import ALL, Code, Names, Parameter, number
+from penstock.designs.p4_switch.code import ALL, Code, Names, Parameter, number, width
 from penstock.designs.p4_switch.layout import WORD, Layout, words
 from penstock.designs.p4_switch.statements import Statements
 from penstock.errors import UserError
 
 MOST_BYTES = 64 << 20  # of a JSON file
 MOST_CELLS = 1 << 26  # words of all registers, counters and meters together
+MOST_ENTRIES = 1 << 30  # that a table may say it has room for
 MINOR = 24  # the newest version of the format (2.x) that is known
 
 ALGORITHMS = (
@@ -108,7 +109,7 @@ def parse(given: Any, path: str) -> Program:
         return _Reader(given, path).program
     except UserError as error:
         raise UserError(f"{path}: {error}") from error
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
         kind = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise UserError(f"{path}: is not what p4c-bm2-ss writes for v1model: {kind}") from error
     except RecursionError as error:
@@ -119,8 +120,8 @@ def _split(text: str, bits: list[int]) -> list[int]:
     """Return the fields of a hexstr that pads each to whole bytes."""
     value = number(text)
     found = []
-    for width in reversed(bits):
-        size = 8 * -(-width // 8)
+    for one in reversed(bits):
+        size = 8 * -(-one // 8)
         found.append(value & ((1 << size) - 1))
         value >>= size
     return found[::-1]
@@ -184,9 +185,7 @@ class _Reader:
     def _state(self) -> None:
         registers, counters, meters = [], [], []
         for entry in self.given.get("register_arrays", []):
-            bits, size = int(entry["bitwidth"]), int(entry["size"])
-            if bits <= 0:
-                raise UserError(f"register {entry['name']!r} has {bits} bits")
+            bits, size = width(entry["bitwidth"], f"register {entry['name']!r}"), int(entry["size"])
             self._cells(size * words(bits), f"register {entry['name']!r}")
             self.names.registers[entry["name"]] = (len(registers), bits, size)
             registers.append([size, bits])
@@ -232,7 +231,7 @@ class _Reader:
                 else:
                     parts.append([0, header.number, index, found.bits])
             elif kind == "hexstr":
-                bits = int(given["bitwidth"])
+                bits = width(given["bitwidth"], f"{what}: a constant")
                 place = self.code.constant(number(value) & ((1 << bits) - 1), words(bits))
                 parts.append([1, 0, place, bits])
             elif kind == "header":
@@ -269,9 +268,14 @@ class _Reader:
         self.out["stacks"] = [{"fill": stack.fill, "headers": stack.headers} for stack in self.layout.stacks]
         lists = {}
         for given in self.given.get("field_lists", []):
+            if not 0 <= int(given["id"]) < 1 << 16:
+                raise UserError(f"field list {given['name']!r} has the id {given['id']}; 0 to {(1 << 16) - 1} are possible")
             lists[int(given["id"])] = [v for element in given["elements"] for v in self._element(element, given["name"])]
         self.out["field_lists"] = [{"id": number, "words": found} for number, found in lists.items()]
         errors = {name: int(value) for name, value in self.given.get("errors", [])}
+        for name, value in errors.items():
+            if not 0 <= value < 1 << 32:
+                raise UserError(f"the error {name!r} has the number {value}")
         unused = 1 << 16
         for name in CORE_ERRORS:
             if name not in errors:
@@ -300,8 +304,8 @@ class _Reader:
                     raise UserError(f"has no field {name!r}, which every program for v1model has")
                 found.append([-1, 0])
             else:
-                if place.bits > WORD:
-                    raise UserError(f"the field {header}.{member} has {place.bits} bits; {WORD} are possible")
+                if place.bits > WORD or place.variable:
+                    raise UserError(f"the field {header}.{member} has {place.bits} bits; {WORD} are possible, and no variable length")
                 found.append([owner.base + place.place, place.bits])
         self.out["standard"] = [v for pair in found for v in pair]
 
@@ -313,8 +317,9 @@ class _Reader:
         for given in self.given["actions"]:
             parameters, place = [], 0
             for entry in given["runtime_data"]:
-                parameters.append(Parameter(entry["name"], int(entry["bitwidth"]), place))
-                place += words(int(entry["bitwidth"]))
+                bits = width(entry["bitwidth"], f"action {given['name']!r}: its parameter {entry['name']!r}")
+                parameters.append(Parameter(str(entry["name"]), bits, place))
+                place += words(bits)
             self.code.parameters = parameters
             action = Action(given["name"], len(starts), parameters, place)
             starts.append(self.statements.block(given["primitives"], f"action {given['name']!r}"))
@@ -414,11 +419,38 @@ class _Reader:
                         self.out["nodes"].append([1, start, node(entry["true_next"]), node(entry["false_next"])])
                     else:
                         action = self.action_by_id[int(entry["action_id"])]
+                        if action.parameters:
+                            raise UserError(f"calls the action {action.name!r}, which has parameters, without an entry that gives them")
                         self.out["nodes"].append([2, action.number, node(entry["next_node"]), -1])
                 except UserError as error:
                     raise UserError(f"{kind} {entry['name']!r}: {error}") from error
             self.out["starts"].append(node(given["init_table"]))
+            self._check_forwards(name, self.out["starts"][-1], [entry["name"] for _, entry in parts], first)
         self.out["nodes"] = [v for entry in self.out["nodes"] for v in entry]
+
+    def _check_forwards(self, pipeline: str, start: int, names: list[str], first: int) -> None:
+        """Raise UserError where a pipeline comes back to what it has done: it would run for ever."""
+        follow: dict[int, set[int]] = {}
+        for index in range(len(names)):
+            kind, what, yes, no = self.out["nodes"][first + index]
+            found = {yes, no}
+            if kind == 0:
+                table = self.out["tables"][what]
+                found = {*table["next"][1::3], *table["next"][2::3], table["miss"]}
+            follow[first + index] = found - {-1}
+        done: set[int] = set()
+        way: dict[int, list[int]] = {start: list(follow[start])} if start >= 0 else {}  # from the start to where we are; what is left to do
+        while way:
+            here, left = next(reversed(way.items()))
+            if not left:
+                done.add(here)
+                del way[here]
+                continue
+            target = left.pop()
+            if target in way:
+                raise UserError(f"{pipeline}: {names[here - first]!r} goes back to {names[target - first]!r}, so it would run for ever")
+            if target not in done:
+                way[target] = list(follow[target])
 
     def _table(self, given: dict[str, Any], node: Any) -> None:
         keys, gathered = [], []
@@ -434,7 +466,7 @@ class _Reader:
             if kind == "range" and found.bits > WORD:
                 raise UserError(f"matches a range of {found.bits} bits; {WORD} are possible")
             mask = (1 << found.bits) - 1 if part.get("mask") is None else number(part["mask"]) & ((1 << found.bits) - 1)
-            keys.append(Key(part.get("name", ".".join(target)), kind, found.bits, len(gathered)))
+            keys.append(Key(str(part.get("name", ".".join(target))), kind, found.bits, len(gathered)))
             for i, bits in enumerate(word_list(mask, words(found.bits))):
                 gathered.append([place + i, bits, int(kind == "range")])
         if given["type"] not in ("simple", "indirect", "indirect_ws"):
@@ -450,6 +482,10 @@ class _Reader:
         kind = given["match_type"]
         if kind not in ("exact", "lpm", "ternary", "range"):
             raise UserError(f"the match kind {kind!r} is not supported")
+        if not isinstance(given["name"], str):
+            raise UserError("has a name that is no text")
+        if not 0 <= int(given.get("max_size", 1024)) <= MOST_ENTRIES:
+            raise UserError(f"has room for {given['max_size']} entries; 0 to {MOST_ENTRIES:,} are possible")
         info = TableInfo(
             given["name"], len(self.out["tables"]), kind, keys, int(given.get("max_size", 1024)), actions, given.get("action_profile"),
             "entries" in given, bool(given.get("default_entry", {}).get("action_const")), given["type"] == "indirect_ws",
@@ -466,8 +502,8 @@ class _Reader:
         if given.get("direct_meters"):
             meter, field_name = self.direct_meters[given["direct_meters"]]
             _, found, place = self.code.field(field_name)
-            if found.bits > WORD:
-                raise UserError(f"the direct meter's result has {found.bits} bits; {WORD} are possible")
+            if found.bits > WORD or found.variable or found.name == layouts.VALID:
+                raise UserError(f"the direct meter's result goes to {found.name!r}; a field of at most {WORD} bits is possible")
             target = [place, found.bits]
         default = None
         if given.get("default_entry") is not None:
@@ -476,6 +512,10 @@ class _Reader:
             default = [action.number, *self._data(action, entry.get("action_data", []))]
             if action.number not in nexts[::3]:
                 nexts += [action.number, base, base if miss is None else miss]
+        entries = [self._entry(info, entry) for entry in given.get("entries", [])]
+        ordered = kind in ("ternary", "range")
+        if len({(*entry["low"], *entry["high"], entry["priority"] if ordered else 0) for entry in entries}) < len(entries):
+            raise UserError("has two entries with the same key")
         self.program.tables[info.name] = info
         self.out["tables"].append(
             {
@@ -487,8 +527,9 @@ class _Reader:
                 "next": nexts,
                 "miss": base if miss is None else miss,
                 "default": default,
-                "entries": [self._entry(info, entry) for entry in given.get("entries", [])],
+                "entries": entries,
                 "counters": bool(given.get("with_counters")),
+                "constant_default": info.constant_default,
                 "meter": meter,
                 "meter_target": target,
                 "profile": -1 if info.profile is None else self.program.profiles[info.profile],
@@ -527,6 +568,8 @@ class _Reader:
                 matches.append((int(part["key"]) if isinstance(part["key"], bool) else number(part["key"]),))
         action = self.action_by_id[int(given["action_entry"]["action_id"])]
         data = self._data(action, given["action_entry"]["action_data"])
+        if not 0 <= int(given.get("priority", 0)) < 1 << 31:
+            raise UserError(f"an entry has the priority {given['priority']}")
         return entry(info, matches, int(given.get("priority", 0)), action, data)
 
     # --- the way out
@@ -535,6 +578,9 @@ class _Reader:
         given = self._named("deparsers", "deparser")
         self.code.statement()
         start = self.statements.block(given["primitives"], "the deparser") if given.get("primitives") else -1
+        for name in given["order"]:
+            if self.layout.header(name).metadata:
+                raise UserError(f"the deparser emits {name!r}, which is no header")
         self.out["deparser"] = {"order": [self.layout.header(name).number for name in given["order"]], "code": start}
 
     def _checksums(self) -> None:
@@ -592,4 +638,11 @@ def entry(info: TableInfo, matches: list[tuple[int, ...]], priority: int, action
             mask = match[1]
         low += word_list(match[0] & mask, n)
         high += word_list(mask, n)
-    return {"low": low, "high": high, "prefix": prefix, "priority": priority, "action": -1 if action is None else action.number, "data": data}
+    return {
+        "low": low,
+        "high": high,
+        "prefix": prefix,
+        "priority": priority,
+        "action": -1 if action is None else action.number,
+        "data": data,
+    }

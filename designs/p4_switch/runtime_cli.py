@@ -85,7 +85,9 @@ class Commands:
     def create_member(self, name: str, action: str, *data: str) -> None:
         """act_prof_create_member <profile> <action> <parameters>."""
         profile = self.control.profile(name)
-        owner = next((t for t in self.control.program.tables.values() if t.profile and self.control.program.profiles[t.profile] == profile), None)
+        owner = next(
+            (t for t in self.control.program.tables.values() if t.profile and self.control.program.profiles[t.profile] == profile), None
+        )
         if owner is None:
             raise UserError(f"no table has the action profile {name!r}")
         member = self.members.get(profile, 0)

@@ -8,6 +8,7 @@ from penstock.designs.p4_switch.layout import Field, words
 from penstock.errors import UserError
 
 MOST_ADVANCE = (1 << 32) - 1
+DROP_PORT = 511  # V1Switch::kDropPort
 
 
 class Statements:
@@ -200,6 +201,16 @@ class Statements:
         """assert() and assume(): counted where they do not hold."""
         self.code.emit("check", 0, self._flag(given))
 
+    def mark_to_drop(self, given: Any = None) -> None:
+        """Give the drop port to a struct of standard metadata: the packet's own, or a copy that the compiler has made for a control."""
+        owner = self.layout.by_name.get(given["value"]) if given and given["type"] == "header" else None
+        if owner is None or owner.type.field("egress_spec") is None:
+            self.plain("drop")
+            return
+        for name, value in (("egress_spec", DROP_PORT), ("mcast_grp", 0)):
+            if owner.type.field(name):
+                self.code.store({"type": "field", "value": [owner.name, name]}, {"type": "hexstr", "value": hex(value)})
+
     def plain(self, operation: str) -> None:
         """What takes nothing."""
         self.code.emit(operation)
@@ -241,6 +252,8 @@ class Statements:
             header_type, what, place = self.layout.stack(name).type, "extract_next", self.layout.stack(name).number
         else:
             raise UserError(f"extracting to {kind!r} is not supported")
+        if kind == "regular" and self.layout.header(name).metadata:
+            raise UserError(f"{name!r} is extracted, but it is no header")
         variable = next((found for found in header_type.fields if found.variable), None)
         if variable is None:
             code.emit(what, 0, place, code.constant(0), 0)
@@ -255,6 +268,8 @@ class Statements:
         value = given["value"]
         if given["type"] == "field":
             _, found, place = code.field(value)
+            if found.variable:
+                raise UserError(f"a transition on the field {found.name!r}, which has a variable length, is not supported")
             return place, found.bits
         if given["type"] == "stack_field":
             stack, found, index = code.stack_field(value)
@@ -263,9 +278,10 @@ class Statements:
             code.emit("load_field", place, header, index, n=words(found.bits))
             return place, found.bits
         if given["type"] == "lookahead":
-            place = code.temp(words(value[1]))
-            code.emit("lookahead", place, value[0], value[1], n=words(value[1]))
-            return place, value[1]
+            first, bits = code.ahead(value)
+            place = code.temp(words(bits))
+            code.emit("lookahead", place, first, bits, n=words(bits))
+            return place, bits
         raise UserError(f"a transition on {given['type']!r} is not supported")
 
 
@@ -298,7 +314,7 @@ _PRIMITIVES: dict[str, Callable[..., None]] = {
     "modify_field_with_hash_based_offset": Statements.hash,
     "modify_field_rng_uniform": Statements.random,
     "drop": lambda s: s.plain("drop"),
-    "mark_to_drop": lambda s, given=None: s.plain("drop"),
+    "mark_to_drop": Statements.mark_to_drop,
     "clone_ingress_pkt_to_egress": lambda s, session, fields: s.one_word("clone", session, fields),
     "clone_egress_pkt_to_egress": lambda s, session, fields: s.one_word("clone", session, fields),
     "resubmit": lambda s, fields: s.one_word("resubmit", fields),

@@ -1,4 +1,5 @@
-"""The control plane of a P4 program: entries of tables, default actions, registers, meters, mirror sessions, multicast groups, action profiles.
+"""The control plane of a P4 program: entries of tables, default actions, registers, meters, mirror sessions, multicast groups, "
+"action profiles.
 
 From the keys of a scenario (`state`) or from commands (`runtime_cli`) to the dictionary that the engine takes (`V1Switch::configure`).
 """
@@ -77,7 +78,10 @@ def match(key: Key, given: Any, what: str) -> tuple[int, ...]:
         parts = re.split(r"->|\.\.", str(text))
         if len(parts) > 2:
             raise UserError(f"{what}: a range is '5->9', not {text!r}")
-        low, high = value(parts[0] if len(parts) > 1 else text, key.bits, what), value(parts[-1] if len(parts) > 1 else text, key.bits, what)
+        low, high = (
+            value(parts[0] if len(parts) > 1 else text, key.bits, what),
+            value(parts[-1] if len(parts) > 1 else text, key.bits, what),
+        )
         if low > high:
             raise UserError(f"{what}: the range begins at {low}, beyond its end {high}")
         return low, high
@@ -164,10 +168,14 @@ class Control:
             left = dict(given)
             chosen = []
             for key in table.keys:
-                name = next((name for name in left if name == key.name), None) or next((n for n in left if key.name.endswith(f".{n}")), None)
+                name = next((name for name in left if name == key.name), None) or next(
+                    (n for n in left if key.name.endswith(f".{n}")), None
+                )
                 chosen.append(left.pop(name) if name is not None else None)
             if left:
-                raise UserError(f"{what} has no key {next(iter(left))!r}; its keys are {', '.join(key.name for key in table.keys) or 'none'}")
+                raise UserError(
+                    f"{what} has no key {next(iter(left))!r}; its keys are {', '.join(key.name for key in table.keys) or 'none'}"
+                )
             given = chosen
         if len(given) != len(table.keys):
             raise UserError(f"{what} has {len(table.keys)} keys ({', '.join(k.name for k in table.keys) or 'none'}), not {len(given)}")
@@ -194,7 +202,9 @@ class Control:
         mine = sum(entry["table"] == table.number for entry in self.entries) if table.size <= 1 << 10 else 0
         if mine >= table.size:
             raise UserError(f"table {table.name!r} has room for {table.size} entries; there are more")
-        made = programs.entry(table, matches, priority if ordered and priority is not None else 0, action and action[0], action[1] if action else [])
+        made = programs.entry(
+            table, matches, priority if ordered and priority is not None else 0, action and action[0], action[1] if action else []
+        )
         self.entries.append({"table": table.number, **made, **more})
         return mine
 

@@ -213,16 +213,19 @@ def test_leaving_is_told(machine: Any) -> None:
 
 @pytest.mark.parametrize("load", [1.1, 2.0])
 def test_how_far_the_table_is_from_the_square_root(machine: Any, load: float) -> None:
-    """Where the RFC has a real square root: what differs are drops a packet earlier or later, and hardly their number."""
-    arrivals = poisson(random.Random(seed()), 20_000, 500)
+    """Where the RFC has a real square root: what differs are drops a packet earlier or later, and hardly their number.
+
+    Packets are of one size: of many sizes, a drop of another packet shifts all that the link sends afterwards.
+    """
+    arrivals = [(us, 1_000, ect) for us, _, ect in poisson(random.Random(seed()), 20_000, 500)]
     reference, under_test = RfcQueue(TARGET, False, exact_step), P4Queue(machine, TARGET, False)
     for queue in (reference, under_test):
-        open_loop(queue, arrivals, 500 * load / 921.5)
+        open_loop(queue, arrivals, 500 * load / 1_000)
     drops = [[number for number, verdict in queue.verdicts if verdict == DROP] for queue in (reference, under_test)]
-    apart = max(abs(mine - other) for mine, other in zip(*drops, strict=False))
-    print(f"load {load}: {len(drops[0])} and {len(drops[1])} drops, a drop at most {apart} packets apart, highest count {reference.count}")
-    assert abs(len(drops[0]) - len(drops[1])) <= 2 + len(drops[0]) / 400
-    assert apart <= 2 + len(arrivals) / 1_000
+    apart = [abs(mine - other) for mine, other in zip(*drops, strict=True)]
+    others = sum(a > 0 for a in apart)
+    print(f"load {load}: {len(apart)} drops, {others} of other packets, at most {max(apart)} apart, highest count {reference.count}")
+    assert len(apart) > 100 and max(apart) <= 1
 
 
 @pytest.mark.parametrize("load", [1.1, 1.5, 3.0])
@@ -244,11 +247,12 @@ def test_against_the_model(machine: Any) -> None:
     from penstock.engine import engine
 
     model = engine.module().models.Codel(1, MTU)
-    model.set(0, True, True, TARGET, INTERVAL_US)
-    queues = ModelQueue(model), P4Queue(machine, TARGET, True)
-    arrivals = poisson(random.Random(seed()), 12_000, 500)
+    model.set(0, True, False, TARGET, INTERVAL_US)
+    queues = ModelQueue(model), P4Queue(machine, TARGET, False)
+    arrivals = [(us, 1_000, ect) for us, _, ect in poisson(random.Random(seed()), 12_000, 500)]
     for queue in queues:
-        open_loop(queue, arrivals, 500 * 1.1 / 921.5)
-    judged = [{number for number, verdict in queue.verdicts if verdict in (DROP, MARK)} for queue in queues]
-    print(f"{len(judged[0])} drops and marks, {len(judged[0] ^ judged[1])} differ")
-    assert len(judged[0]) > 100 and len(judged[0] ^ judged[1]) <= len(judged[0]) / 20
+        open_loop(queue, arrivals, 500 * 1.1 / 1_000)
+    drops = [[number for number, verdict in queue.verdicts if verdict == DROP] for queue in queues]
+    apart = [abs(mine - other) for mine, other in zip(*drops, strict=False)]
+    print(f"{len(drops[0])} and {len(drops[1])} drops, {sum(a > 0 for a in apart)} of other packets, at most {max(apart)} apart")
+    assert len(drops[0]) > 100 and abs(len(drops[0]) - len(drops[1])) <= 1 and max(apart) <= 1

@@ -117,7 +117,7 @@ def test_random_frames(name: str) -> None:
     for kind, names in (("punt", PUNTS[1:]), ("bad", BADS[1:-1])):
         for one in names:
             assert outcomes[f"{kind} {one}"] > 0, f"{kind} {one}"
-    assert outcomes["out"] > 200
+    assert outcomes["out"] > 100
 
 
 def test_without_a_control_port() -> None:

@@ -7,7 +7,7 @@ from penstock.testing import testkit
 
 TASKS = [
     ("pst_deadline_token", "prove_2"),
-    ("pst_deadline_token", "prove_4"),
+    pytest.param("pst_deadline_token", "prove_4", marks=pytest.mark.slow),
     ("pst_deadline_token", "cover_2"),
     ("pst_edfr_positions", "prove_2"),
     ("pst_edfr_positions", "prove_4"),

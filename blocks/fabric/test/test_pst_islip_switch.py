@@ -27,7 +27,7 @@ def soak(ports: int, classes: int, depth: int, iterations: int, back_pressure: i
 
 @pytest.mark.parametrize(
     "ports, classes, depth, iterations, back_pressure",
-    [(2, 1, 1, 1, 1), (4, 1, 8, 2, 0), (4, 3, 5, 4, 1), (8, 8, 2, 3, 0)],
+    [(2, 1, 1, 1, 1), (4, 1, 8, 2, 0), (4, 3, 5, 4, 1), pytest.param(8, 8, 2, 3, 0, marks=pytest.mark.slow)],
 )
 @pytest.mark.parametrize("pattern", [0, 1, 2])
 def test_every_cycle(ports: int, classes: int, depth: int, iterations: int, back_pressure: int, pattern: int) -> None:

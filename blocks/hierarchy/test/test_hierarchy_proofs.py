@@ -17,11 +17,14 @@ def proof_passes(module: str, tasks: list[str]) -> None:
     assert testkit.run_proof("hierarchy", module, tasks) == dict.fromkeys(tasks, "PASS")
 
 
-@pytest.mark.parametrize("tasks", [["places", "room", "cover"], ["times"]], ids=lambda tasks: tasks[0])
+@pytest.mark.parametrize(
+    "tasks", [["places", "room", "cover"], pytest.param(["times"], marks=pytest.mark.slow)], ids=lambda tasks: tasks[0]
+)
 def test_proof_passes(tasks: list[str]) -> None:
     proof_passes("pst_gate", tasks)
 
 
+@pytest.mark.slow
 def test_proof_of_lists_passes() -> None:
     proof_passes("pst_fair_lists", [*(f"short_{part}" for part in ("0", "1", "2", "3", "4", "a", "b", "c")), "cover"])
 

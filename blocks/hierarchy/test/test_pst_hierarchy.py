@@ -69,6 +69,7 @@ def test_small_packets_fill_fast_links(level: int, gbps: int, length: int) -> No
     assert counts["used"] >= 9_940, counts
 
 
+@pytest.mark.slow
 def test_trains_are_what_fills_them() -> None:
     """Packet by packet a port sends 9.2 million packets per second, of 300 byte less than a quarter of 100 Gbit/s."""
     single = SMALL | {"Queues": 1024, "Nodes": 4, "TrainLog": 0}

@@ -10,7 +10,7 @@ def test_proof_passes(task: str) -> None:
     assert testkit.run_proof("memory", "pst_page_allocator", [task]) == {task: "PASS"}
 
 
-@pytest.mark.parametrize("task", ["prove_one", "prove_two", "cover_one"])
+@pytest.mark.parametrize("task", [pytest.param("prove_one", marks=pytest.mark.slow), "prove_two", "cover_one"])
 def test_admission_proof_passes(task: str) -> None:
     assert testkit.run_proof("memory", "pst_page_admission", [task]) == {task: "PASS"}
 

@@ -15,9 +15,9 @@ TASKS = [
     ("pst_send_ahead", "cover"),
     ("pst_schedule_shaped", "places"),
     ("pst_schedule_shaped", "places_verdict_2"),
-    ("pst_schedule_shaped", "times_0"),
 ]
 SLOW = [
+    ("pst_schedule_shaped", "times_0"),
     ("pst_send_ahead", "prove_3"),
     ("pst_schedule_shaped", "times_1"),
     ("pst_schedule_shaped", "cover"),

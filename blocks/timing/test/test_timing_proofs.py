@@ -11,7 +11,7 @@ TASKS = [
     ("pst_sched_lists", "sum_wheel"),
     ("pst_sched_lists", "sum_ready"),
     ("pst_sched_lists", "links_ready"),
-    ("pst_sched_lists", "links_wheel"),
+    pytest.param("pst_sched_lists", "links_wheel", marks=pytest.mark.slow),
     ("pst_sched_lists", "cover_wheel"),
     ("pst_timing_wheel", "prove"),
     ("pst_timing_wheel", "cover"),

@@ -115,7 +115,7 @@ def check_first_light(result: dict[str, Any], out: Path, rate: float) -> None:
     assert result["packets"]["dropped"] == {}
 
 
-@pytest.mark.parametrize("rate", [25, 12])
+@pytest.mark.parametrize("rate", [pytest.param(25, marks=pytest.mark.slow), 12])
 def test_first_light_start(rate: int, tmp_path: Path) -> None:
     """The first 0.9 seconds of the demo: the rate follows the number in the scenario, the telephones do not notice."""
     result = run(FIRST_LIGHT, tmp_path, "duration=0.9 s", "drain=false", f"queues.anna-bulk.rate={rate} Mbit/s")
@@ -181,7 +181,7 @@ def test_imix_line_rate(tmp_path: Path) -> None:
     assert result["latency_ns"]["max"] > 10_000, "no level ever let anybody wait: the test shows nothing"
 
 
-@pytest.mark.parametrize("config", ["tree_codel_64", "tree_codel_2048"])
+@pytest.mark.parametrize("config", ["tree_codel_64", pytest.param("tree_codel_2048", marks=pytest.mark.slow)])
 def test_household(config: str, tmp_path: Path) -> None:
     """CoDel below a full household: its download waits as CoDel wants, the one without CoDel as long as its buffer is."""
     settings = [f"device.config={config}"] + (["duration=6 s"] if config != "tree_codel_64" else [])

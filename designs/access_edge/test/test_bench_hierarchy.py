@@ -64,6 +64,7 @@ def test_few_queues_send_ahead(name: str, pattern: str, least: float, capsys: py
     assert result["enqueues_per_cycle"] >= least and result["dequeues_per_cycle"] >= least
 
 
+@pytest.mark.slow
 def test_lateness_is_within_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
     result = run(capsys, "lateness", *settings(queues=2048, levels=4, packets=50_000))
     assert result["config"]["levels"] == 4 and result["lateness_cycles"]["p99_9"] <= 440
@@ -87,6 +88,7 @@ def test_a_congested_level(level: str, least: float, capsys: pytest.CaptureFixtu
     assert result["config"]["congested"] == level
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [200, "imix"])
 def test_small_packets_fill_a_congested_link(size: int | str, capsys: pytest.CaptureFixture[str]) -> None:
     """A node of 100 Gbit/s sends a packet of 200 byte in 3.5 cycles: it keeps its rate, it is shared fairly. The model finds the same."""

@@ -80,7 +80,14 @@ def test_core_with_pie_is_equal_in_every_cycle(compare_core: Path, estimate: int
 HIERARCHY = {"Hierarchy": 1, "QueuesPerSubscriber": 4, "Nodes": 4, "Ports": 2, "Classes": 4}
 
 
-@pytest.mark.parametrize(("kind", "aqm"), [(6, None), (7, AQM), (8, PIE)], ids=["no_aqm", "codel", "pie"])
+@pytest.mark.parametrize(
+    ("kind", "aqm"),
+    [
+        pytest.param(6, None, id="no_aqm", marks=pytest.mark.slow),
+        pytest.param(7, AQM, id="codel"),
+        pytest.param(8, PIE, id="pie", marks=pytest.mark.slow),
+    ],
+)
 def test_core_with_a_hierarchy_is_equal_in_every_cycle(compare_core: Path, kind: int, aqm: dict[str, object] | None) -> None:
     """The same with subscribers, nodes and ports, congested ones among them; classes and weights change in mid-traffic."""
     library = build_core(64, 256, True, print, aqm=aqm, hierarchy=HIERARCHY)
@@ -92,7 +99,8 @@ def test_core_with_a_hierarchy_is_equal_in_every_cycle(compare_core: Path, kind:
 
 @pytest.fixture(
     scope="session",
-    params=["tiny_16", "edge_2048", "pass_2048", "jumbo_1024", "tiny_codel_16", "tiny_estimate_16", "tiny_pie_16", "tiny_share_16"],
+    params=["tiny_16", "tiny_codel_16", "tiny_pie_16", "tiny_share_16"]
+    + [pytest.param(name, marks=pytest.mark.slow) for name in ("edge_2048", "pass_2048", "jumbo_1024", "tiny_estimate_16")],
 )
 def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Configuration, Path]]:
     """A configuration and its library."""

@@ -92,7 +92,7 @@ SLOW = pytest.mark.slow
     ("name", "aqm"),
     [
         ("tree_codel_64", "codel"),
-        ("tree_codel_2048", "codel"),
+        pytest.param("tree_codel_2048", "codel", marks=SLOW),
         pytest.param("tree_2048", "pie", marks=SLOW),
         pytest.param("tree_64", "none", marks=SLOW),
     ],
@@ -155,8 +155,8 @@ def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls:
     [
         ("fair_shares", []),
         ("hostile_subscriber", []),
-        ("handover", []),
-        ("household", ["duration=500 ms"]),
+        pytest.param("handover", [], marks=SLOW),
+        pytest.param("household", ["duration=500 ms"], marks=SLOW),
         ("greedy_queue", ["duration=300 ms"]),
     ],
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""Scenarios of the P4 device and the device held open: clocks that wrap, repeatability, CoDel beside tail drop, and a design without RTL."""
+"""Scenarios of the P4 device and the device held open: clocks that wrap, repeatability, CoDel and tail drop, a design without RTL."""
 
 import struct
 from pathlib import Path

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TextIO
 
 from penstock.errors import UserError
 from penstock.paths import INSTALLED
@@ -142,6 +143,20 @@ def run(
         if _GROUPS.stopping:
             raise Stopped(f"{Path(command[0]).name} was ended with the command")
     return subprocess.CompletedProcess(list(command), process.returncode, out, err)
+
+
+@contextlib.contextmanager
+def beside(
+    command: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    stdout: TextIO | int = subprocess.DEVNULL,
+    stderr: TextIO | int = subprocess.DEVNULL,
+) -> Iterator[subprocess.Popen[str]]:
+    """Run a program beside what is done in the `with`, and end it there."""
+    with _started(command, env, cwd=cwd, stdout=stdout, stderr=stderr, text=True) as process:
+        yield process
 
 
 def hand_over(command: Sequence[str], env: Mapping[str, str] | None = None) -> int:

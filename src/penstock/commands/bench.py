@@ -13,7 +13,7 @@ def bench(
     name: Annotated[
         str,
         typer.Argument(
-            help="queue, schedule, idle-latency, lateness, engine, fabric, memory, fairness, priority, reconfigure or switch.",
+            help="queue, schedule, idle-latency, lateness, engine, fabric, memory, fairness, priority, reconfigure, switch or p4.",
             show_default=False,
         ),
     ],
@@ -34,7 +34,8 @@ def bench(
             "fairness, priority: congested_nodes, subscribers, overload, size=imix|mixed|BYTES, rate; "
             "fairness: mix=backlogged|siblings|random, weights=0|1, megabytes (of each subscriber); "
             "priority: packets; reconfigure: cycles; "
-            "switch: config, pattern=uniform|permutation|hotspot, load=PERCENT, size=imix|BYTES, packets, engine.",
+            "switch: config, pattern=uniform|permutation|hotspot, load=PERCENT, size=imix|BYTES, packets, engine; "
+            "p4: scenario, load=PERCENT, size=BYTES, packets, beside=simple_switch.",
         ),
     ] = None,
     _parts: With = None,

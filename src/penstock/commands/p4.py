@@ -1,4 +1,4 @@
-"""`penstock p4`: the control law of CoDel in P4, and the compiled programs."""
+"""`penstock p4`: the control law of CoDel in P4, the compiled programs, and a run on bmv2."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 from penstock.commands import app
 
-group = typer.Typer(no_args_is_help=True, help="Programs in P4: the table of CoDel's control law, compiling.")
+group = typer.Typer(no_args_is_help=True, help="Programs in P4: CoDel's control law, compiling, comparing with bmv2, a run on bmv2.")
 app.add_typer(group, name="p4")
 
 
@@ -89,3 +89,111 @@ def compile_programs(
         return
     for path in compiled.compile_all(names):
         print(path)
+
+
+@group.command("compare")
+def compare_programs(
+    given: Annotated[list[Path], typer.Argument(metavar="PROGRAM...", help=".p4 or .json files; of folders all .p4 files for v1model.")],
+    frames: Annotated[int, typer.Option(min=0, max=100_000, help="Frames at random for each run of a program.")] = 100,
+    seed: Annotated[int, typer.Option(help="Of frames and entries.")] = 1,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Run programs of anyone frame by frame on bmv2's simple_switch and on the P4 device, and compare what they send.
+
+    Needs p4c-bm2-ss, simple_switch and simple_switch_CLI on the PATH. Entries and frames come from a .stf file beside the program (p4c's
+    tests) or an s1-runtime.json (p4lang's tutorials), and both at random. Status 1 if a program differs.
+    """
+    import json
+    import sys
+
+    from penstock.command_line.console import working
+    from penstock.p4 import compare
+
+    compare.need()
+    paths = compare.programs(given)
+
+    def told(outcome: compare.Outcome) -> None:
+        frames_run, differ = sum(run.frames for run in outcome.runs), sum(run.differ for run in outcome.runs)
+        words = f"{differ} of {frames_run} frames" if differ else outcome.words or f"{frames_run} frames"
+        print(f"{outcome.outcome:<9} {outcome.program}: {words}", file=sys.stderr if json_output else sys.stdout, flush=True)
+        for run in outcome.runs:
+            for one in run.shown if not json_output else []:
+                print(f"    {run.entries}, frame {one['number']} at port {one['port']}: {one['frame']}")
+                print(f"      simple_switch: {one['simple_switch']}")
+                print(f"      P4 device:     {one['device']}")
+
+    with working(f"comparing {len(paths)} programs"):
+        found = compare.summary(compare.compare_all(paths, frames, seed, told))
+    if json_output:
+        print(json.dumps(found))
+    else:
+        print(
+            f"{found['programs']} programs: {found['agrees']} agree, {found['differs']} differ, {found['refused']} refused by the "
+            f"P4 device, "
+            f"{found['bmv2']} not run by bmv2, {found['compiler']} refused by the compiler; {found['frames']:,} frames, "
+            f"{found['differ']:,} differ"
+        )
+    if found["differs"]:
+        raise typer.Exit(1)
+
+
+@group.command("bmv2")
+def on_bmv2(
+    scenario: Annotated[Path, typer.Argument(help="Scenario of a P4 device (YAML); docs/p4_switch.md describes it.", show_default=False)],
+    settings: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one value, as for `run`.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the frames and of when connections begin; the scenario's unless given.")] = None,
+    packet_bytes: Annotated[
+        int | None,
+        typer.Option(min=60, max=65_535, metavar="BYTES", help="Packet for which queues are paced; the scenario's longest mean."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of bmv2.json and of the P4 device's result; results/NAME.")
+    ] = None,
+    alone: Annotated[bool, typer.Option("--alone", help="Do not run the P4 device on the same scenario.")] = False,
+    json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Run a scenario's program on bmv2's simple_switch, with TCP of the kernel, in network namespaces; the P4 device's figures beside it.
+
+    It takes as long as the scenario says. Exit status: 0; 1 when simple_switch or a run failed; 2 for bad input, and where simple_switch or
+    the right to make network namespaces is missing; 130 when interrupted.
+    """
+    import json
+
+    from penstock.basics.growing import growing
+    from penstock.command_line.console import console, working
+    from penstock.engine.result import failures
+    from penstock.engine.run import Request, RunError, carry_out, prepare, write_json
+    from penstock.errors import ToolError, UserError
+    from penstock.paths import shown
+
+    request = Request(scenario, settings or [], seed, out)
+    run = prepare(request)
+    target = run.design.targets().get("bmv2")
+    if target is None:
+        raise UserError(f"{scenario}: is one of {run.design.name}; bmv2 runs P4 programs, so it must be one of a P4 device")
+    with working("Running on simple_switch") as report:
+        measured = target.run(run, packet_bytes, report)
+    folder = out or Path("results") / run.name
+    device, failed = None, []
+    if not alone:
+        try:
+            device, folder = carry_out(request)
+        except RunError as error:
+            raise ToolError(f"the P4 device's run failed: {error}") from None
+        failed = failures(device)
+    measured["compared"] = target.compared(measured, device)
+    with growing(folder) as grown:
+        write_json(grown / "bmv2.json", measured)
+    if json_output:
+        print(json.dumps({"bmv2": measured, "device": device}, allow_nan=False))
+    else:
+        for line in target.lines(measured, device):
+            print(line)
+        print()
+        for note in measured["notes"]:
+            print(note)
+        print(f"Result   {shown((folder / 'bmv2.json').resolve())}")
+    for sentence in failed:
+        console().print(f"FAILED: {sentence}", style="bold red", markup=False)
+    if failed:
+        raise typer.Exit(1)

@@ -110,6 +110,19 @@ class Bench:
     lines: Callable[[dict[str, Any]], list[str]]  # of a result, for people
 
 
+@dataclass(frozen=True)
+class Target:
+    """A switch outside the workbench that runs scenarios of a design as they are, by the machine's clock: `penstock p4 bmv2`.
+
+    Functions raise UserError (what is missing on this machine, too) and ToolError.
+    """
+
+    need: Callable[[], None]  # raises UserError where a tool or a right is missing
+    run: Callable[[Any, int | None, Callable[[str], None]], dict[str, Any]]  # of a prepared run, bytes of a packet, words on how far it is
+    compared: Callable[[Mapping[str, Any], Mapping[str, Any] | None], list[dict[str, Any]]]  # figures beside those of `result.json`
+    lines: Callable[[Mapping[str, Any], Mapping[str, Any] | None], list[str]]  # the same for people
+
+
 class Design(ABC):
     """One design. Functions that check something raise UserError: one sentence that says what, where, and what is allowed.
 
@@ -229,6 +242,10 @@ class Design(ABC):
 
     def benches(self) -> Mapping[str, Bench]:
         """Return its own benches by name."""
+        return {}
+
+    def targets(self) -> Mapping[str, Target]:
+        """Return switches outside the workbench that its scenarios run on, by name."""
         return {}
 
     def drop_words(self) -> Mapping[str, str]:

@@ -74,6 +74,7 @@ def _flags(build: Build) -> list[str]:
     cflags = "-fPIC -std=c++20 -fvisibility=hidden -fno-gnu-unique -DVL_USER_STOP -DVL_USER_FATAL"
     cflags += "".join(f" -D{name}={value}" for name, value in sorted(build.defines.items()))
     flags = ["--cc", "--exe", "--build", "-O3", "--x-initial", "fast", "--x-assign", "fast", "--no-timing", "-Wno-fatal", "-Wno-WIDTH"]
+    flags += verilated_objects.ONE_FILE
     flags += ["-CFLAGS", cflags, "-LDFLAGS", "-shared", "-MAKEFLAGS", "OPT_FAST=-O2 OPT_GLOBAL=-O2 OPT_SLOW=-O1"]
     flags += [] if build.assertions else ["--no-assert"]
     flags += ["--hierarchical"] if build.hierarchical else []

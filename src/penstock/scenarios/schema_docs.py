@@ -94,6 +94,8 @@ def _kind(key: str, hint: Any, field: FieldInfo) -> str:
     bare = _strip(options[0])
     if typing.get_origin(bare) is typing.Literal:
         return ", ".join(f"`{value}`" for value in typing.get_args(bare))
+    if typing.get_origin(bare) is tuple and _strip(typing.get_args(bare)[0]) is int:
+        return "whole numbers" + _range(field, hint)
     plain = {int: "whole number", float: "number", str: "text", bool: "true or false", dict[str, Any]: "keys with values"}
     return plain.get(bare, str(bare)) + _range(field, hint)
 

@@ -20,6 +20,8 @@ from pathlib import Path
 from penstock.hardware import assertions, verilated_objects
 from penstock.paths import BLOCKS, BUILD, ROOT, alone_in, block_file_list, plain, read_file_list, tool_environment
 
+OPTIONS = ("--assert", "-O3", "-Wno-fatal", "--x-initial", "unique", *verilated_objects.ONE_FILE)  # of every call of Verilator here
+
 
 class BuildError(RuntimeError):
     """What a test runs on does not compile: no verdict on its behaviour, and so no test of it (`penstock faults` tells the two apart)."""
@@ -64,7 +66,7 @@ def run_module(
                 hdl_toplevel=module,
                 parameters=parameters,
                 build_dir=build_dir,
-                build_args=["--assert", "-Wno-fatal", "-Werror-USERERROR", "-Wno-WIDTH", "--x-initial", "unique", "-O3"],
+                build_args=["-Werror-USERERROR", "-Wno-WIDTH", *OPTIONS],
                 always=False,
                 timescale=("1ns", "1ps"),
             )
@@ -135,7 +137,7 @@ def run_soak(
     build_dir = BUILD / "soak" / f"{bench.stem}-{digest.hexdigest()[:16]}"
     program = build_dir / "soak"
     command = [
-        "verilator", "--cc", "--exe", "--build", "--assert", "-O3", "-Wno-fatal", "--x-initial", "unique", "-j", "2",
+        "verilator", "--cc", "--exe", "--build", *OPTIONS, "-j", "2",
         "--top-module", module, "--prefix", "Vtop", "-Mdir", str(plain(build_dir)), "-o", "soak",
         "-CFLAGS", f"-std=c++20 -I{plain(BLOCKS)}", "-MAKEFLAGS", f"OPT_FAST=-O{optimise} OPT_GLOBAL=-O2 OPT_SLOW=-O0",
         *(f"-G{name}={value}" for name, value in parameters.items()),

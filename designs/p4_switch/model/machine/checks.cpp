@@ -14,15 +14,20 @@ namespace {
 class Crc {
   public:
     Crc(unsigned width, std::uint64_t polynomial, std::uint64_t initial, std::uint64_t final, bool reflected)
-        : width_(width), mask_(width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1), initial_(initial), final_(final),
+        : width_(width),
+          mask_(width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1),
+          initial_(initial),
+          final_(final),
           reflected_(reflected) {
         std::uint64_t mirrored = 0;
         for (unsigned i = 0; i < width; ++i) mirrored |= (polynomial >> i & 1) << (width - 1 - i);
         for (std::uint64_t byte = 0; byte < 256; ++byte) {
             std::uint64_t value = reflected ? byte : byte << (width - 8);
             for (int bit = 0; bit < 8; ++bit) {
-                if (reflected) value = value & 1 ? value >> 1 ^ mirrored : value >> 1;
-                else value = (value >> (width - 1) & 1 ? value << 1 ^ polynomial : value << 1) & mask_;
+                if (reflected)
+                    value = value & 1 ? value >> 1 ^ mirrored : value >> 1;
+                else
+                    value = (value >> (width - 1) & 1 ? value << 1 ^ polynomial : value << 1) & mask_;
             }
             table_[byte] = value;
         }
@@ -30,8 +35,10 @@ class Crc {
     std::uint64_t operator()(const std::uint8_t* bytes, std::size_t count) const {
         std::uint64_t value = initial_;
         for (std::size_t i = 0; i < count; ++i) {
-            if (reflected_) value = table_[(value ^ bytes[i]) & 0xFF] ^ value >> 8;
-            else value = (table_[(value >> (width_ - 8) ^ bytes[i]) & 0xFF] ^ value << 8) & mask_;
+            if (reflected_)
+                value = table_[(value ^ bytes[i]) & 0xFF] ^ value >> 8;
+            else
+                value = (table_[(value >> (width_ - 8) ^ bytes[i]) & 0xFF] ^ value << 8) & mask_;
         }
         return value ^ final_;
     }
@@ -47,11 +54,16 @@ std::uint64_t crc(Hash hash, const std::uint8_t* bytes, std::size_t count) {
     static const Crc crc8(8, 0x07, 0, 0, false), crc16(16, 0x8005, 0, 0, true), crc32(32, 0x04C11DB7, 0xFFFFFFFF, 0xFFFFFFFF, true),
         ccitt(16, 0x1021, 0xFFFF, 0, false), crc64(64, 0x1B, 0, 0, true);
     switch (hash) {
-        case Hash::Crc8: return crc8(bytes, count);
-        case Hash::Crc16: return crc16(bytes, count);
-        case Hash::Ccitt: return ccitt(bytes, count);
-        case Hash::Crc64: return crc64(bytes, count);
-        default: return crc32(bytes, count);
+        case Hash::Crc8:
+            return crc8(bytes, count);
+        case Hash::Crc16:
+            return crc16(bytes, count);
+        case Hash::Ccitt:
+            return ccitt(bytes, count);
+        case Hash::Crc64:
+            return crc64(bytes, count);
+        default:
+            return crc32(bytes, count);
     }
 }
 
@@ -99,8 +111,10 @@ template <typename Put, typename PutBytes>
 void each_part(const Program& program, const Calculation& calculation, const std::uint64_t* values, Put&& put, PutBytes&& put_bytes) {
     const auto one = [&](const HeaderShape& header, const HeaderField& field) {
         const std::uint64_t* from = values + header.base + field.place;
-        if (field.variable) put_bytes(reinterpret_cast<const std::uint8_t*>(from + 1), from[0] / 8);
-        else put(from, field.bits);
+        if (field.variable)
+            put_bytes(reinterpret_cast<const std::uint8_t*>(from + 1), from[0] / 8);
+        else
+            put(from, field.bits);
     };
     for (const Calculation::Part& part : calculation.parts) {
         if (part.kind == Calculation::Part::Constant) {
@@ -162,7 +176,8 @@ std::uint64_t V1Switch::State::calculate(const Calculation& calculation, const P
         case Hash::Xor32:
             for (std::size_t i = 0; i < count; ++i) value ^= std::uint64_t{bytes[i]} << (24 - 8 * (i % 4));
             return value;
-        default: return crc(calculation.hash, bytes, count);
+        default:
+            return crc(calculation.hash, bytes, count);
     }
 }
 

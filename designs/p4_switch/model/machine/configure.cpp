@@ -42,7 +42,8 @@ void V1Switch::configure(Table& given) {
             for (Table& group : table.tables("groups")) {
                 auto& members = profile.groups[static_cast<std::int32_t>(group.integer("group", 0, INT32_MAX))];
                 for (const std::uint64_t member : numbers(group, "members")) {
-                    if (!profile.members.contains(static_cast<std::int32_t>(member))) bad_job(group.name("members") + " has an unknown member");
+                    if (!profile.members.contains(static_cast<std::int32_t>(member)))
+                        bad_job(group.name("members") + " has an unknown member");
                     members.push_back(static_cast<std::int32_t>(member));
                 }
                 std::sort(members.begin(), members.end());
@@ -91,7 +92,8 @@ void V1Switch::configure(Table& given) {
         }
     if (given.has("registers"))
         for (Table& table : given.tables("registers")) {
-            const auto which = static_cast<std::size_t>(table.integer("register", 0, static_cast<std::int64_t>(state.registers.size()) - 1));
+            const auto which =
+                static_cast<std::size_t>(table.integer("register", 0, static_cast<std::int64_t>(state.registers.size()) - 1));
             const Program::Register& shape = program_->registers[which];
             const std::int64_t index = table.integer("index", -1, static_cast<std::int64_t>(shape.size) - 1);
             const auto value = numbers(table, "value");

@@ -19,8 +19,10 @@ bool V1Switch::State::extract(Packet& packet, std::uint32_t header, std::uint64_
     if (shape.variable < 0) {
         if (end_ - position_ < bytes) return error(CoreError::PacketTooShort);
         for (const HeaderField& field : shape.fields) {
-            if (field.bits <= 64) values[field.place] = read_bits(from, field.offset, field.bits);
-            else read_words(from, field.offset, field.bits, values + field.place);
+            if (field.bits <= 64)
+                values[field.place] = read_bits(from, field.offset, field.bits);
+            else
+                read_words(from, field.offset, field.bits, values + field.place);
         }
     } else {
         if (variable_bits % 8) return error(CoreError::ParserInvalidArgument);

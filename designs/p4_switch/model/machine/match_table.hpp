@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// The entries of a table, and how they are found: by hash (exact), by the hash of each prefix length or by intervals (lpm), by intervals or in the
-// order of priority (ternary, range). A lower number is a higher priority; of equal ones the older entry wins.
+// The entries of a table, and how they are found: by hash (exact), by the hash of each prefix length or by intervals (lpm), by intervals or
+// in the order of priority (ternary, range). A lower number is a higher priority; of equal ones the older entry wins.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +36,16 @@ class MatchTable {
     Entry* find(const std::uint64_t* key) {
         if (stale_) rebuild();
         switch (way_) {
-            case Way::Empty: return nullptr;
-            case Way::Hash: return find_hash(key);
-            case Way::Intervals: return find_interval(key[0]);
-            case Way::Prefixes: return find_prefix(key);
-            case Way::List: return find_list(key);
+            case Way::Empty:
+                return nullptr;
+            case Way::Hash:
+                return find_hash(key);
+            case Way::Intervals:
+                return find_interval(key[0]);
+            case Way::Prefixes:
+                return find_prefix(key);
+            case Way::List:
+                return find_list(key);
         }
         return nullptr;
     }

@@ -17,10 +17,10 @@ enum class Instance : std::uint64_t { Normal = 0, IngressClone = 1, EgressClone 
 
 // Packets belong to the pool of a V1Switch: `take`, `give_back`. Buffers keep their size, so nothing is allocated in steady state.
 struct Packet {
-    std::uint64_t number = 0;  // the caller's, copied into copies
-    std::uint64_t user = 0;    // likewise
-    bool copy = false;         // a clone, or a copy of a multicast beyond the first
-    bool recirculated = false; // its metadata stand as egress has left them for the next ingress
+    std::uint64_t number = 0;   // the caller's, copied into copies
+    std::uint64_t user = 0;     // likewise
+    bool copy = false;          // a clone, or a copy of a multicast beyond the first
+    bool recirculated = false;  // its metadata stand as egress has left them for the next ingress
 
     std::span<const std::uint8_t> bytes() const { return {buffer.get() + begin, size}; }
     // With the headers that ingress has added and removed: what it will have when it leaves, if egress changes no header.
@@ -31,14 +31,14 @@ struct Packet {
     friend class V1Switch;
     std::unique_ptr<std::uint8_t[]> buffer;  // `capacity` bytes and a margin that may be read
     std::uint32_t capacity = 0;
-    std::uint32_t begin = 0;          // where its bytes are
+    std::uint32_t begin = 0;  // where its bytes are
     std::uint32_t size = 0;
-    std::uint32_t parsed = 0;         // bytes that the parser has taken off the front, until the deparser puts the headers there
+    std::uint32_t parsed = 0;  // bytes that the parser has taken off the front, until the deparser puts the headers there
     std::uint32_t ingress_port = 0;
-    std::uint32_t ingress_length = 0; // what meters and counters see
-    std::uint32_t length = 0;         // its length with the headers that were added and removed so far
-    std::uint32_t clone = 0;          // 0x8000 | session
-    std::uint32_t clone_fields = 0;   // number of a field list
+    std::uint32_t ingress_length = 0;             // what meters and counters see
+    std::uint32_t length = 0;                     // its length with the headers that were added and removed so far
+    std::uint32_t clone = 0;                      // 0x8000 | session
+    std::uint32_t clone_fields = 0;               // number of a field list
     std::uint32_t resubmit = 0, recirculate = 0;  // likewise; 0: not asked for
     std::uint32_t digest = 0;
     std::uint32_t truncated = ~std::uint32_t{0};  // bytes at most

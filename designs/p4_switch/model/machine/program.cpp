@@ -8,9 +8,9 @@ namespace penstock::p4 {
 namespace {
 
 const std::map<std::string, Hash> kHashes = {
-    {"csum16", Hash::Csum16},       {"cksum16", Hash::Csum16},     {"crc8_custom", Hash::Crc8},  {"crc16", Hash::Crc16},
-    {"crc16_custom", Hash::Crc16},  {"crc32", Hash::Crc32},        {"crc32_custom", Hash::Crc32}, {"crc64_custom", Hash::Crc64},
-    {"crcCCITT", Hash::Ccitt},      {"xor16", Hash::Xor16},        {"xor32", Hash::Xor32},       {"identity", Hash::Identity},
+    {"csum16", Hash::Csum16},          {"cksum16", Hash::Csum16}, {"crc8_custom", Hash::Crc8},   {"crc16", Hash::Crc16},
+    {"crc16_custom", Hash::Crc16},     {"crc32", Hash::Crc32},    {"crc32_custom", Hash::Crc32}, {"crc64_custom", Hash::Crc64},
+    {"crcCCITT", Hash::Ccitt},         {"xor16", Hash::Xor16},    {"xor32", Hash::Xor32},        {"identity", Hash::Identity},
     {"round_robin", Hash::RoundRobin}, {"random", Hash::Random},
 };
 
@@ -50,6 +50,7 @@ std::shared_ptr<const Program> Program::read(Table& table) {
     made->read_tables(table);
     made->read_state(table);
     table.done();
+    made->link();
     return made;
 }
 
@@ -171,7 +172,8 @@ void Program::read_tables(Table& table) {
         shape.name = given.text("name");
         shape.kind = static_cast<TableShape::Kind>(given.integer("kind", 0, 3));
         const auto key = numbers<std::uint64_t>(given, "key");
-        for (std::size_t i = 0; i + 2 < key.size(); i += 3) shape.key.push_back({static_cast<std::uint32_t>(key[i]), key[i + 1], key[i + 2] != 0});
+        for (std::size_t i = 0; i + 2 < key.size(); i += 3)
+            shape.key.push_back({static_cast<std::uint32_t>(key[i]), key[i + 1], key[i + 2] != 0});
         given.has("lpm");
         shape.size = static_cast<std::uint32_t>(given.integer("size", 0, 1 << 30));
         const auto next = numbers<std::int32_t>(given, "next");
@@ -187,6 +189,7 @@ void Program::read_tables(Table& table) {
             entry.done();
         }
         shape.counters = given.boolean("counters", false);
+        shape.constant_default = given.boolean("constant_default", false);
         shape.meter = static_cast<std::int32_t>(given.integer("meter", -1, 1 << 24));
         const auto target = numbers<std::uint32_t>(given, "meter_target");
         shape.meter_place = target.at(0);

@@ -102,8 +102,12 @@ struct TableShape {
     std::vector<std::uint64_t> default_data;
     std::vector<EntrySettings> entries;
     bool counters;
+    bool constant_default;
     std::int32_t meter, profile;
     std::uint32_t meter_place, meter_bits;
+
+    // Always the same action with the same data.
+    bool plain() const { return key.empty() && constant_default && profile < 0; }
 };
 
 // A field that the switch itself uses.
@@ -112,8 +116,24 @@ struct StandardField {
     std::uint64_t mask = 0;
 };
 enum class Standard {
-    IngressPort, PacketLength, InstanceType, EgressSpec, EgressPort, ParserError, ChecksumError, IngressTime, EgressTime, McastGroup, EgressRid,
-    Priority, EnqTime, EnqDepth, DeqTimedelta, DeqDepth, Qid, Count
+    IngressPort,
+    PacketLength,
+    InstanceType,
+    EgressSpec,
+    EgressPort,
+    ParserError,
+    ChecksumError,
+    IngressTime,
+    EgressTime,
+    McastGroup,
+    EgressRid,
+    Priority,
+    EnqTime,
+    EnqDepth,
+    DeqTimedelta,
+    DeqDepth,
+    Qid,
+    Count
 };
 enum class CoreError { NoError, PacketTooShort, NoMatch, StackOutOfBounds, HeaderTooShort, ParserTimeout, ParserInvalidArgument, Count };
 
@@ -131,6 +151,9 @@ class Program {
     std::vector<Action> actions;
     std::vector<Node> nodes;
     std::int32_t start[2];  // ingress, egress
+    static constexpr std::uint32_t kNoEntry = ~std::uint32_t{0};
+    std::uint32_t linked[2];           // instruction at which they begin
+    std::vector<std::uint32_t> entry;  // of each node, to which something goes: its first instruction
     std::vector<TableShape> tables;
     std::vector<Calculation> calculations;
     std::vector<Checksum> checksums;
@@ -147,7 +170,7 @@ class Program {
         bool bytes;
     };
     std::vector<Meter> meters;
-    std::vector<std::int32_t> profiles;  // the selector's calculation, -1: none
+    std::vector<std::int32_t> profiles;                                         // the selector's calculation, -1: none
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> field_lists;  // place, words
     StandardField standard[static_cast<int>(Standard::Count)];
     std::uint64_t errors[static_cast<int>(CoreError::Count)];
@@ -158,6 +181,7 @@ class Program {
     void read_flow(Table& table);
     void read_tables(Table& table);
     void read_state(Table& table);
+    void link();
 };
 
 }  // namespace penstock::p4

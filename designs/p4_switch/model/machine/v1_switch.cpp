@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint32_t kHeadroom = 512;  // for headers that are added
 constexpr std::uint32_t kMargin = 16;     // bytes behind a packet that may be read
+constexpr std::size_t kCacheLine = 64;
 
 std::uint64_t split_mix(std::uint64_t& state) {
     std::uint64_t value = state += 0x9E3779B97F4A7C15u;
@@ -74,7 +75,10 @@ void Packet::make_room(std::uint32_t headers) {
 void Packet::forget() { clone = clone_fields = resubmit = recirculate = digest = 0; }
 
 V1Switch::State::State(const Program& given, std::uint64_t seed)
-    : program(given), tables(given.tables.begin(), given.tables.end()), profiles(given.profiles.size()), random(seed),
+    : program(given),
+      tables(given.tables.begin(), given.tables.end()),
+      profiles(given.profiles.size()),
+      random(seed),
       scratch_(given.scratch + 1) {
     for (const Program::Register& shape : program.registers) registers.emplace_back(shape.size * ((shape.bits + 63) / 64));
     for (const std::uint64_t size : program.counters) counters.emplace_back(size);
@@ -130,22 +134,7 @@ std::int32_t V1Switch::State::apply(Packet& packet, std::size_t number) {
     return next;
 }
 
-void V1Switch::State::pipeline(Packet& packet, int which) {
-    for (std::int32_t next = program.start[which]; next >= 0 && !packet.exited;) {
-        const Node& node = program.nodes[static_cast<std::size_t>(next)];
-        switch (node.kind) {
-            case Node::Table: next = apply(packet, static_cast<std::size_t>(node.what)); break;
-            case Node::Condition:
-                run(static_cast<std::uint32_t>(node.what), packet);
-                next = returned_ ? node.yes : node.no;
-                break;
-            case Node::Call:
-                run(program.actions[static_cast<std::size_t>(node.what)].code, packet);
-                next = node.yes;
-                break;
-        }
-    }
-}
+void V1Switch::State::pipeline(Packet& packet, int which) { run(program.linked[which], packet); }
 
 void V1Switch::State::keep_fields(const Packet& from, Packet& to, std::uint32_t list) const {
     const auto found = program.field_lists.find(list);
@@ -189,6 +178,23 @@ void V1Switch::give_back(Packet* packet) {
     free_.push_back(packet);
 }
 
+void V1Switch::blur(std::uint64_t seed) { blur_ = std::make_unique<Random>(seed); }
+
+// No header is valid, no metadata set.
+void V1Switch::clear(Packet& packet) {
+    std::memset(packet.values.get(), 0, program_->words * sizeof(std::uint64_t));
+    if (!blur_) return;
+    for (const HeaderShape& header : program_->headers) {
+        if (header.metadata) continue;
+        for (const HeaderField& field : header.fields) {
+            std::uint64_t* values = &packet.values[header.base + field.place];
+            if (field.variable) *values++ = 8 * blur_->below_or_equal(field.bits / 8);
+            for (std::uint32_t bits = field.bits; bits; bits -= std::min<std::uint32_t>(bits, 64))
+                *values++ = (*blur_)() >> (bits < 64 ? 64 - bits : 0);
+        }
+    }
+}
+
 // The same bytes; `values`: with headers and metadata.
 Packet* V1Switch::copy(const Packet& packet, bool values) {
     Packet* made = blank();
@@ -230,16 +236,17 @@ unsigned V1Switch::multicast(Packet& packet, std::uint64_t group, Packet* first,
 void V1Switch::to_session(Packet* made, std::uint32_t session, std::vector<Queued>& out) {
     const MirrorSession& where = state_->mirrors.at(session);
     if (where.group >= 0) multicast(*made, static_cast<std::uint64_t>(where.group), nullptr, out);
-    if (where.port >= 0) queue(made, static_cast<std::uint32_t>(where.port), out);
-    else give_back(made);
+    if (where.port >= 0)
+        queue(made, static_cast<std::uint32_t>(where.port), out);
+    else
+        give_back(made);
 }
 
 Fate V1Switch::ingress(Packet* packet, std::uint32_t port, std::uint64_t now_us, std::vector<Queued>& out) {
     State& state = *state_;
     state.now_us = now_us;
-    const std::size_t bytes = program_->words * sizeof(std::uint64_t);
     if (!packet->recirculated) {
-        std::memset(packet->values.get(), 0, bytes);
+        clear(*packet);
         packet->ingress_port = port;
         state.set(*packet, Standard::IngressPort, port);
         state.set(*packet, Standard::PacketLength, packet->length);
@@ -260,7 +267,7 @@ Fate V1Switch::ingress(Packet* packet, std::uint32_t port, std::uint64_t now_us,
             packet->clone = packet->clone_fields = 0;
             if (state.mirrors.contains(session)) {
                 Packet* made = copy(*packet, false);
-                std::memset(made->values.get(), 0, bytes);
+                clear(*made);
                 made->length = length;
                 state.set(*made, Standard::IngressPort, packet->ingress_port);
                 state.parse(*made);
@@ -277,7 +284,7 @@ Fate V1Switch::ingress(Packet* packet, std::uint32_t port, std::uint64_t now_us,
             const std::uint32_t list = packet->resubmit;
             Packet* before = blank();  // its values, of which some are kept
             std::swap(before->values, packet->values);
-            std::memset(packet->values.get(), 0, bytes);
+            clear(*packet);
             state.keep_fields(*before, *packet, list);
             give_back(before);
             state.set(*packet, Standard::InstanceType, static_cast<std::uint64_t>(Instance::Resubmitted));
@@ -301,6 +308,10 @@ Fate V1Switch::ingress(Packet* packet, std::uint32_t port, std::uint64_t now_us,
 
 Verdict V1Switch::egress(Packet* packet, const QueueFacts& facts, std::uint64_t now_us, std::vector<Queued>& clones) {
     State& state = *state_;
+    // Where a thousand packets wait this one is not in the cache any more: all its lines at once, not one after the other.
+    const char* const values = reinterpret_cast<const char*>(packet->values.get());
+    for (std::size_t at = 0; at < program_->words * sizeof(std::uint64_t); at += kCacheLine) __builtin_prefetch(values + at, 1);
+    __builtin_prefetch(packet->buffer.get() + packet->begin, 1);
     state.now_us = now_us;
     state.set(*packet, Standard::EgressTime, now_us);
     state.set(*packet, Standard::EnqTime, facts.enq_timestamp_us);
@@ -334,7 +345,7 @@ Verdict V1Switch::egress(Packet* packet, const QueueFacts& facts, std::uint64_t 
     const std::uint32_t list = packet->recirculate;
     Packet* before = blank();
     std::swap(before->values, packet->values);
-    std::memset(packet->values.get(), 0, program_->words * sizeof(std::uint64_t));
+    clear(*packet);
     state.keep_fields(*before, *packet, list);
     give_back(before);
     packet->forget();

@@ -36,10 +36,18 @@ struct Frame {
 // Puts the checksum where the frame wants one; one that ends before it has none.
 inline void put_checksum(const Frame& frame, std::uint8_t* to) {
     if (frame.sum_at == 0 || frame.sum_at + 2U > frame.length) return;
-    std::uint64_t sum = 0;
-    for (std::uint32_t at = frame.sum_from; at < frame.length; at += 2)
-        sum += static_cast<std::uint32_t>(to[at] << 8) + (at + 1 < frame.length ? to[at + 1] : 0U);
+    // Four words at a time in the order of this machine: the sum of swapped words is the swapped sum (RFC 1071, 2.(B)).
+    std::uint64_t sum = 0, eight;
+    std::uint32_t at = frame.sum_from;
+    for (; at + 8 <= frame.length; at += 8) {
+        std::memcpy(&eight, to + at, 8);
+        sum += (eight & 0xFFFF'FFFF) + (eight >> 32);
+    }
+    eight = 0;
+    if (at < frame.length) std::memcpy(&eight, to + at, frame.length - at);
+    sum += (eight & 0xFFFF'FFFF) + (eight >> 32);
     while (sum >> 16) sum = (sum & 0xFFFF) + (sum >> 16);
+    sum = (sum << 8 | sum >> 8) & 0xFFFF;
     const auto found = static_cast<std::uint16_t>(sum == 0xFFFF ? 0xFFFF : ~sum);  // of UDP a zero means: there is none (RFC 768)
     to[frame.sum_at] = static_cast<std::uint8_t>(found >> 8);
     to[frame.sum_at + 1] = static_cast<std::uint8_t>(found);

@@ -1,0 +1,129 @@
+"""The interpreter of P4 programs, packet by packet, against bmv2's simple_switch: each match kind, operator, header operation, hash, copy.
+
+The answers of simple_switch are recorded (tools/p4_machine_answers.py), so it need not be there.
+"""
+
+import pytest
+
+from penstock.designs.p4_switch import program as programs
+from penstock.designs.p4_switch import runtime_cli
+from penstock.designs.p4_switch.tables import Control
+from penstock.designs.p4_switch.testing import machine_programs
+from penstock.engine import engine
+
+GAP_US = 1_000  # between two packets
+
+
+def machine(name: str, commands: str | None = None) -> tuple[programs.Program, object]:
+    """Return a test program, and what runs it."""
+    read = programs.load(machine_programs.FOLDER / f"{name}.json")
+    made = engine.module().p4_switch.Machine(read.dictionary, 1)
+    control = Control(read)
+    runtime_cli.run(control, machine_programs.COMMANDS.get(name, "") if commands is None else commands, f"{name}.commands")
+    made.configure(control.dictionary())
+    return read, made
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _built() -> None:
+    engine.build()
+
+
+@pytest.mark.parametrize("name", list(machine_programs.COMMANDS))
+def test_answers_are_those_of_simple_switch(name: str) -> None:
+    """Every packet has the same answers, byte by byte: the same frames from the same ports."""
+    head, answers = machine_programs.read()
+    sent = machine_programs.packets(name, head["seed"])
+    assert len(answers[name]) == len(sent)
+    _, made = machine(name)
+    wrong = []
+    for number, (packet, expected) in enumerate(zip(sent, answers[name], strict=True)):
+        found = machine_programs.compared(name, packet, made.process(0, packet, (number + 1) * GAP_US))
+        if found != (right := machine_programs.compared(name, packet, expected)):
+            wrong.append(f"packet {number}, {packet[:120].hex()}: {found}, not {right}")
+    print(f"{len(sent)} packets, {sum(map(bool, answers[name]))} are answered, {len(wrong)} differ")
+    assert not wrong, "\n".join(text[:2000] for text in wrong[:5])
+    assert sum(map(bool, answers[name])) > len(sent) // 2
+    assert made.packets_out_of_pool == 0
+
+
+def op(code: int, index: int, value: int = 0) -> bytes:
+    """Return a packet of the program `state`."""
+    return bytes([code]) + index.to_bytes(4, "big") + value.to_bytes(6, "big") + b"\0"
+
+
+def test_counters_count_packets_and_bytes() -> None:
+    """Inside of the array each cell counts for itself; outside of it nothing is counted."""
+    read, made = machine("state")
+    for index, size in ((0, 0), (0, 10), (3, 5), (4, 0), (1 << 31, 0)):
+        made.process(0, op(6, index) + bytes(size), 0)
+    number = read.counters["TheIngress.counts"][0]
+    assert [made.counter_cell(number, index) for index in range(4)] == [(2, 34), (0, 0), (0, 0), (1, 17)]
+
+
+def test_entries_count_their_own_packets() -> None:
+    """A direct counter counts hits of its entry, in packets and bytes, and no miss."""
+    read, made = machine("state")
+    for index in (1, 2, 2, 3):
+        made.process(0, op(9, index), 0)
+    assert made.entry_counters(read.tables["TheIngress.direct"].number) == [(0, 1, 12), (1, 2, 24)]
+
+
+def colors(made: object, code: int, index: int, times: list[int], size: int = 0) -> list[int]:
+    """Return the color of a packet at each time, in microseconds."""
+    return [made.process(0, op(code, index) + bytes(size), now)[0][1][11] for now in times]
+
+
+def test_meters_have_two_rates_and_three_colors() -> None:
+    """Committed 0.001 packets for each us with a burst of 2, peak 0.002 with a burst of 4: two are green, two yellow, the next red."""
+    _, made = machine("state", "meter_set_rates packets 1 0.001:2 0.002:4\n")
+    assert colors(made, 7, 1, [0] * 6) == [0, 0, 1, 1, 2, 2]
+    assert colors(made, 7, 1, [500] * 2) == [1, 2]  # one token of the peak rate
+    assert colors(made, 7, 1, [100_000] * 5) == [0, 0, 1, 1, 2]  # bursts are full again, and not fuller
+    assert colors(made, 7, 0, [0] * 3) == [0, 0, 0]  # without rates all is green
+    assert colors(made, 7, 3, [0]) == [3]  # outside of the array the color stays what it was
+
+
+def test_a_meter_of_bytes_counts_bytes() -> None:
+    """A burst of 100 byte lets one packet of 60 byte be green, 200 byte three be no worse than yellow."""
+    _, made = machine("state", "meter_set_rates bytes 2 0.000001:100 0.000002:200\n")
+    assert colors(made, 8, 2, [0] * 5, size=48) == [0, 1, 1, 2, 2]
+
+
+def test_random_numbers_stay_within_their_ends() -> None:
+    """The same seed gives the same numbers; both ends come; beyond the upper end nothing is drawn."""
+    _, one = machine("state")
+    _, other = machine("state")
+    drawn = [[made.process(0, op(10, 0xFFD, 7), 0)[0][1][5:11] for _ in range(200)] for made in (one, other)]
+    assert drawn[0] == drawn[1]
+    assert {int.from_bytes(value, "big") for value in drawn[0]} == {0xFFD, 0xFFE, 0xFFF, 0x1000}
+
+
+def test_what_was_asked_for_is_counted() -> None:
+    """Digests, and packets that end in a parser error."""
+    _, made = machine("copies")
+    for code in (7, 7, 0):
+        made.process(0, bytes([code, 1]) + bytes(6), 0)
+    assert made.digests == 2
+    assert made.parser_errors == 0
+    made.process(0, b"\x00", 0)
+    assert made.parser_errors == 1
+
+
+def test_resubmitting_for_ever_ends() -> None:
+    """A packet that is resubmitted again and again is dropped; nothing of it is kept."""
+    _, made = machine("copies")
+    assert made.process(0, bytes([9, 1]) + bytes(6), 0) == []
+    assert made.packets_out_of_pool == 0
+
+
+def test_an_entry_that_is_removed_is_not_found() -> None:
+    """And what it hid is found again."""
+    read, made = machine("tables", "table_add lpm_table found 10.0.0.0/8 => 1\ntable_add lpm_table found 10.1.0.0/16 => 2\n")
+    packet = bytes([1, 10, 1, 0, 0]) + bytes(18)
+    values = [int.from_bytes(made.process(0, packet, 0)[0][1][24:28], "big")]
+    made.remove_entry(read.tables["TheIngress.lpm_table"].number, 1)
+    values.append(int.from_bytes(made.process(0, packet, 0)[0][1][24:28], "big"))
+    made.remove_entry(read.tables["TheIngress.lpm_table"].number, 0)
+    values.append(int.from_bytes(made.process(0, packet, 0)[0][1][24:28], "big"))
+    assert values == [2, 1, 0xFFFFFFFF]
