@@ -48,7 +48,7 @@ def theirs() -> Path:
     with alone_in(folder):
         program = folder / "bottleneck"
         files = [
-            next(iter(sorted(libraries[0].glob(f"libns3*-{part}*.so*"))))
+            min(libraries[0].glob(f"libns3*-{part}*.so*"), key=lambda path: len(path.name))  # not internet-apps for internet
             for part in PARTS
             if any(libraries[0].glob(f"libns3*-{part}*.so*"))
         ]
