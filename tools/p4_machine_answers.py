@@ -33,7 +33,9 @@ def answers(program: str, path: Path, seed: int) -> list[list[tuple[int, bytes]]
 
 def main() -> int:
     """Compile and record all programs."""
-    parser = argparse.ArgumentParser(description="Records what bmv2's simple_switch answers to the packets of the interpreter's test programs.")
+    parser = argparse.ArgumentParser(
+        description="Records what bmv2's simple_switch answers to the packets of the interpreter's test programs."
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--check", action="store_true", help="write nothing; say what differs from the files")
     options = parser.parse_args()

@@ -2,8 +2,8 @@
 
 It goes into network namespaces of its own, one for the hosts that send, one for those that receive, one for the switch; starts
 simple_switch, fills its tables, and is itself the delay line between them all. FOLDER has `job.json` and `plan.npz` (`target.py` writes
-them) and gets `raw.json` and `raw.npz`, or `error.json` with a sentence. Everything that it starts is in its process group, which its parent
-ends.
+them) and gets `raw.json` and `raw.npz`, or `error.json` with a sentence. Everything that it starts is in its process group, which its
+parent ends.
 """
 
 import contextlib

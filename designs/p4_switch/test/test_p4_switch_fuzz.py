@@ -13,7 +13,7 @@ import pytest
 
 from penstock.basics import children
 from penstock.designs.p4_switch import program as programs
-from penstock.designs.p4_switch.testing import fuzz, machine_programs
+from penstock.designs.p4_switch.testing import fuzz
 from penstock.engine import engine
 from penstock.errors import UserError
 from penstock.paths import PACKAGE, ROOT
@@ -67,8 +67,20 @@ def test_many_wrong_programs(path: Path, machine: type) -> None:
 
 def sanitized(folder: Path) -> None:
     """Build the interpreter alone, with sanitizers, as the module `_machine` of a folder."""
-    source, include = Path(nanobind.source_dir()), [nanobind.include_dir(), sysconfig.get_path("include"), str(ROOT), str(ROOT / "engine/include")]
-    flags = ["-std=c++20", "-O1", "-g", "-fPIC", "-fvisibility=hidden", "-fno-strict-aliasing", *SANITIZERS, *(f"-I{path}" for path in include)]
+    source, include = (
+        Path(nanobind.source_dir()),
+        [nanobind.include_dir(), sysconfig.get_path("include"), str(ROOT), str(ROOT / "engine/include")],
+    )
+    flags = [
+        "-std=c++20",
+        "-O1",
+        "-g",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-fno-strict-aliasing",
+        *SANITIZERS,
+        *(f"-I{path}" for path in include),
+    ]
     flags.append(f"-I{source.parent / 'ext' / 'robin_map' / 'include'}")
     parts = [source / "nb_combined.cpp", Path(__file__).with_name("machine_module.cpp")]
     parts += sorted((ROOT / "designs/p4_switch/model/machine").glob("*.cpp"))

@@ -1,7 +1,7 @@
 """Programs with something wrong in them, and packets of any length: what is loaded runs, what is not is refused in a sentence.
 
-`python -m penstock.designs.p4_switch.testing.fuzz FOLDER SEED COUNT` runs it on a module `_machine` of FOLDER, which test_p4_switch_fuzz.py builds
-with the compiler's address and undefined-behaviour sanitizers.
+`python -m penstock.designs.p4_switch.testing.fuzz FOLDER SEED COUNT` runs it on a module `_machine` of FOLDER, which
+test_p4_switch_fuzz.py builds with the compiler's address and undefined-behaviour sanitizers.
 """
 
 import importlib
@@ -41,7 +41,7 @@ ROUTED = (
 
 
 def run(machine: Any, path: Path, seed: int, count: int) -> tuple[int, int]:
-    """Load `count` programs made of one, and run packets through those that are loaded. Return how many were loaded, and how many refused."""
+    """Load `count` programs made of one, and run packets through those that load. Return how many were loaded, and how many refused."""
     mutator = mutations.Mutator(json.loads(path.read_text()), f"{seed} {path.stem}")
     loaded = refused = 0
     for number in range(count):

@@ -43,7 +43,9 @@ table_add range_pair found 0x0005->0x8005 0x0&&&0x0 6 => 71 6
 PREFIXES = "".join(f"table_add lpm_table found {0x0A000000 | value << (32 - length - 8):#x}/{8 + length} => {length * 100 + value}\n"
                    for length in range(0, 25, 3) for value in range(min(2, 1 << length)))  # fmt: skip
 SINGLES = "".join(f"table_add ternary_single found {value:#x}&&&0xfff0 => {value} 9\n" for value in range(0x100, 0x200, 0x10))
-RANGES = "".join(f"table_add range_table found {value:#x}->{value + 0x1F:#x} => {value} {20 + value % 7}\n" for value in range(0x100, 0x300, 0x18))
+RANGES = "".join(
+    f"table_add range_table found {value:#x}->{value + 0x1F:#x} => {value} {20 + value % 7}\n" for value in range(0x100, 0x300, 0x18)
+)
 COPIES = """
 mirroring_add 1 1
 mirroring_add 2 2
@@ -78,8 +80,8 @@ table_indirect_add_with_group selected 0x0180/9 => 1
 table_indirect_add selected 0x0200/16 => 1
 """
 COMMANDS = {
-    "arithmetic": "", "checks": "", "copies": COPIES, "parse": "", "state": "table_add direct nothing 1 =>\ntable_add direct nothing 2 =>\n",
-    "profiles": PROFILES, "tables": TABLES + PREFIXES + SINGLES + RANGES,
+    "arithmetic": "", "checks": "", "copies": COPIES, "parse": "", "profiles": PROFILES,
+    "state": "table_add direct nothing 1 =>\ntable_add direct nothing 2 =>\n", "tables": TABLES + PREFIXES + SINGLES + RANGES,
 }  # fmt: skip
 
 
@@ -97,7 +99,9 @@ def packets(program: str, seed: int) -> list[bytes]:
 def _edge(draw: random.Random, size: int) -> bytes:
     """Return a number of so many bytes: at random, near its ends, or small."""
     most = 1 << (8 * size)
-    near = draw.choice((0, 1, most - 1, most >> 1, (most >> 1) - 1, (most >> 1) + 1, draw.randrange(most), draw.randrange(most), draw.randrange(40)))
+    near = draw.choice(
+        (0, 1, most - 1, most >> 1, (most >> 1) - 1, (most >> 1) + 1, draw.randrange(most), draw.randrange(most), draw.randrange(40))
+    )
     return near.to_bytes(size, "big")
 
 
@@ -129,8 +133,8 @@ def _checks(draw: random.Random, number: int) -> bytes:
     check = _sum(addresses + struct.pack("!BBH", 0, protocol, size) + udp)
     if draw.random() < 0.8:
         udp = udp[:6] + struct.pack("!H", check if draw.random() < 0.7 else draw.randrange(1 << 16)) + payload
-    head = bytes([0x45 + len(options) // 4, 0]) + struct.pack("!HHHBBH", 20 + len(options) + size, draw.randrange(1 << 16), draw.randrange(1 << 16),
-                                                              draw.randrange(256), protocol, 0) + addresses  # fmt: skip
+    fields = (20 + len(options) + size, draw.randrange(1 << 16), draw.randrange(1 << 16), draw.randrange(256), protocol, 0)
+    head = bytes([0x45 + len(options) // 4, 0]) + struct.pack("!HHHBBH", *fields) + addresses
     right = _sum(head + options)
     head = head[:10] + struct.pack("!H", right if draw.random() < 0.7 else draw.randrange(1 << 16)) + head[12:]
     if draw.random() < 0.1:
@@ -143,7 +147,11 @@ def _copies(draw: random.Random, number: int) -> bytes:
     if draw.random() < 0.1:
         code |= 0x80
     value = draw.choice((0, 2, 4, 5, 6, draw.randrange(1 << 32)))
-    return bytes([code, draw.choice((1, 2, 3, 1, 4, 5))]) + struct.pack("!HI", draw.choice((0, 1, 2, 3)), value) + draw.randbytes(draw.randrange(70))
+    return (
+        bytes([code, draw.choice((1, 2, 3, 1, 4, 5))])
+        + struct.pack("!HI", draw.choice((0, 1, 2, 3)), value)
+        + draw.randbytes(draw.randrange(70))
+    )
 
 
 def _parse(draw: random.Random, number: int) -> bytes:
@@ -177,19 +185,24 @@ def _state(draw: random.Random, number: int) -> bytes:
 
 
 def _tables(draw: random.Random, number: int) -> bytes:
-    a = draw.choice((0x0A000001, 0x0A000002, 0x0A0B0001, 0x0A000006, 6, 0x0B000001, 0x0A000000 | draw.randrange(1 << 24), draw.randrange(1 << 32)))
-    b = draw.choice((5, 6, 4, 9, 10, 0x8000, 0x8005, 0xC000, 0xFFFF, draw.randrange(0x100, 0x320), draw.randrange(0x100, 0x320), draw.randrange(1 << 16)))
+    a = draw.choice(
+        (0x0A000001, 0x0A000002, 0x0A0B0001, 0x0A000006, 6, 0x0B000001, 0x0A000000 | draw.randrange(1 << 24), draw.randrange(1 << 32))
+    )
+    ranges = (draw.randrange(0x100, 0x320), draw.randrange(0x100, 0x320), draw.randrange(1 << 16))
+    b = draw.choice((5, 6, 4, 9, 10, 0x8000, 0x8005, 0xC000, 0xFFFF, *ranges))
     c = draw.choice((0x20010DB8 << 96, (0x20010DB8 << 96) + 1, (0x20010DB8 << 96) + (1 << 95), 1, 0, draw.randrange(1 << 128)))
     which = number % 11 if number % 2 else draw.choice((1, 1, 2, 3, 4, 4, 5, 5, 6, 8))
     return bytes([7 if which == 7 else which]) + struct.pack("!IH", a, b) + c.to_bytes(16, "big") + draw.randbytes(3)
 
 
 _MAKERS: dict[str, Callable[[random.Random, int], bytes]] = {
-    "arithmetic": _arithmetic, "checks": _checks, "copies": _copies, "parse": _parse, "profiles": _profiles, "state": _state, "tables": _tables,
+    "arithmetic": _arithmetic, "checks": _checks, "copies": _copies, "parse": _parse, "profiles": _profiles,
+    "state": _state, "tables": _tables,
 }  # fmt: skip
 
 
-LEAST = {"arithmetic": 124, "checks": 14, "copies": 8, "profiles": 7, "state": 12, "tables": 23}  # bytes; of a shorter packet no header is valid
+# bytes; of a shorter packet no header is valid
+LEAST = {"arithmetic": 124, "checks": 14, "copies": 8, "profiles": 7, "state": 12, "tables": 23}
 
 
 def hidden(program: str, packet: bytes, frame: bytes) -> bytes:

@@ -7,8 +7,9 @@ from typing import Any
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 2, 7, 63, 64, 65, 511, 1 << 16, (1 << 31) - 1, 1 << 32, (1 << 63) - 1, 1 << 64, 1 << 70, 0.5, 1e308),
     *("", "x", "0x", "0x00", "0x01", "-0x01", "0xffffffffffffffffff", "0x" + "f" * 300, "default", "parse_error", "$valid$", "NoAction"),
-    *([], {}, [[]], [0], ["scalars", "tmp"], {"type": "hexstr", "value": "0x40"}, {"type": "field", "value": ["standard_metadata", "$valid$"]}),
-    *({"type": "expression", "value": {"op": "+", "left": None, "right": {"type": "hexstr", "value": "0x01"}}}, {"type": "bool", "value": True}),
+    *([], {}, [[]], [0], ["scalars", "tmp"], {"type": "bool", "value": True}, {"type": "hexstr", "value": "0x40"}),
+    {"type": "field", "value": ["standard_metadata", "$valid$"]},
+    {"type": "expression", "value": {"op": "+", "left": None, "right": {"type": "hexstr", "value": "0x01"}}},
 )
 
 

@@ -304,7 +304,7 @@ bool V1Switch::State::run(std::uint32_t instruction, Packet& packet, const std::
                 packet.recirculate = static_cast<std::uint32_t>(*at(i->a) & 0xFFFF);
                 break;
             case Op::digest_:
-                packet.digest = static_cast<std::uint32_t>(*at(i->b) & 0xFFFF);
+                packet.digest = static_cast<std::uint32_t>(*at(i->a) & 0xFFFF);
                 break;
             case Op::truncate_:
                 packet.truncated = static_cast<std::uint32_t>(std::min<std::uint64_t>(packet.truncated, *at(i->a)));
