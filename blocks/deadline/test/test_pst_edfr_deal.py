@@ -123,6 +123,11 @@ PARAMETERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("parameters", PARAMETERS.values(), ids=PARAMETERS.keys())
+SLOW = ("eight",)
+
+
+@pytest.mark.parametrize(
+    "parameters", [pytest.param(given, id=name, marks=[pytest.mark.slow] * (name in SLOW)) for name, given in PARAMETERS.items()]
+)
 def test_pst_edfr_deal(parameters: dict[str, object]) -> None:
     testkit.run_module("deadline", "pst_edfr_deal", parameters)

@@ -91,7 +91,7 @@ SLOW = pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "aqm"),
     [
-        ("tree_codel_64", "codel"),
+        pytest.param("tree_codel_64", "codel", marks=SLOW),
         pytest.param("tree_codel_2048", "codel", marks=SLOW),
         pytest.param("tree_2048", "pie", marks=SLOW),
         pytest.param("tree_64", "none", marks=SLOW),

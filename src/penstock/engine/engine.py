@@ -20,6 +20,7 @@ from penstock.errors import ToolError
 from penstock.paths import BLOCKS, BUILD, DESIGNS, INSTALLED, PACKAGE, ROOT, alone_in, tool_environment
 
 BUILD_DIR = BUILD / "engine"
+MODULE = "penstock._engine"
 
 Progress = Callable[[dict[str, Any]], bool | None]
 
@@ -134,9 +135,11 @@ def build(report: Callable[[str], None] | None = None) -> None:
 
 
 def module() -> ModuleType:
-    """Return the up-to-date module `penstock._engine`, built if need be."""
+    """Return the module `penstock._engine`, built if need be; what this process has imported it keeps, so only the first call looks."""
+    if (imported := sys.modules.get(MODULE)) is not None:
+        return imported
     build()
-    return importlib.import_module("penstock._engine")
+    return importlib.import_module(MODULE)
 
 
 def run(job: dict[str, Any], progress: Progress | None = None) -> dict[str, Any]:
