@@ -86,14 +86,30 @@ def test_engines_lose_the_same_frames() -> None:
     assert (np.asarray(raw_rtl["departures"]["queue"]) == np.asarray(raw_model["departures"]["queue"])).all()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [*SIZES, "imix"])
-def test_long_runs(size: object) -> None:
-    """200,000 packets and more."""
+def long_run(size: object, engine: str = "model") -> tuple[dict[str, Any], dict[str, Any]]:
+    """200,000 packets and more, without a loss."""
     length = IMIX_BYTES if size == "imix" else float(str(size))
     microseconds = 201_000 * (length + OVERHEAD) * 8 / LINE_BPS * 1e6
-    result, _ = run(size, f"{microseconds:.0f} us")
+    result, raw = run(size, f"{microseconds:.0f} us", engine)
     assert result["packets"]["in"] >= 200_000
     if size != "imix":
         check_line_rate(length, result, round(microseconds))
     assert result["packets"]["dropped"] == {} and result["ingress_lost"]["packets"] == 0
+    return result, raw
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [*SIZES, "imix"])
+def test_long_runs(size: object) -> None:
+    long_run(size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [*SIZES[::5], "imix"])
+def test_long_runs_on_the_rtl(size: object) -> None:
+    """Every fifth size: each packet leaves in the same cycle as on the model engine."""
+    (rtl, raw_rtl), (model, raw_model) = long_run(size, "rtl"), long_run(size)
+    for key in ("packets", "bytes", "latency_ns", "memories"):
+        assert rtl[key] == model[key], key
+    for key in ("cycle", "queue"):
+        assert (np.asarray(raw_rtl["departures"][key]) == np.asarray(raw_model["departures"][key])).all(), key
