@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from penstock.designs.p4_switch.bmv2.spaces import SO_RCVBUFFORCE, Space, buffer
+from penstock.network.spaces import SO_RCVBUFFORCE, Space, buffer
 
 CHUNK = 1 << 18
 SAMPLE_SECONDS = 0.05

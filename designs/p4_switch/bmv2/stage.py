@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from penstock.designs.p4_switch.bmv2 import ends, spaces
-from penstock.designs.p4_switch.bmv2.spaces import Space
+from penstock.designs.p4_switch.bmv2 import ends
+from penstock.network import spaces
+from penstock.network.spaces import Space
 
 THRIFT_PORT = 9090  # in the switch's namespace, where it is alone
 START_SECONDS, CLI_SECONDS, CLOSE_SECONDS = 30, 300, 5

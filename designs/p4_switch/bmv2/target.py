@@ -18,8 +18,9 @@ from penstock.basics import children
 from penstock.basics.units import format_time_ns
 from penstock.designs.p4_switch import job as jobs
 from penstock.designs.p4_switch import program, runtime_cli, tables
-from penstock.designs.p4_switch.bmv2 import played, result, script, spaces
+from penstock.designs.p4_switch.bmv2 import played, result, script
 from penstock.errors import ToolError, UserError
+from penstock.network import spaces
 from penstock.paths import PACKAGE
 from penstock.scenarios.traffic import MAX_KEPT_FRAMES
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWNET = 0x00020000, 0x10000000, 0x40000000
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
-TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
+TUNSETIFF, IFF_TUN, IFF_TAP, IFF_NO_PI = 0x400454CA, 0x0001, 0x0002, 0x1000
 ETH_P_ALL, SOL_PACKET, PACKET_STATISTICS, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 0x0003, 263, 6, 8, 23
 SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 BUFFER_BYTES = 16 << 20
@@ -123,9 +123,21 @@ def show_interfaces() -> None:
 
 def tun(name: str) -> tuple[int, str]:
     """Return an open TUN device of IP packets, made in the namespace of this thread, and its name; it goes when it is closed."""
+    return _tun_or_tap(name, IFF_TUN)
+
+
+def tap(name: str) -> tuple[int, str]:
+    """Return an open TAP device of Ethernet frames, made in the namespace of this thread, and its name; it goes when it is closed.
+
+    The kernel cuts large segments and fills in checksums before it hands frames over: such a device has no offloads.
+    """
+    return _tun_or_tap(name, IFF_TAP)
+
+
+def _tun_or_tap(name: str, kind: int) -> tuple[int, str]:
     file = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        made = fcntl.ioctl(file, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TUN | IFF_NO_PI))
+        made = fcntl.ioctl(file, TUNSETIFF, struct.pack("16sH22x", name.encode(), kind | IFF_NO_PI))
     except OSError as error:
         os.close(file)
         raise OSError(error.errno, error.strerror, "/dev/net/tun") from None
