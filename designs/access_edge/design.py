@@ -10,7 +10,7 @@ from penstock.designs.access_edge import registers, scheduler
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.job import EdgePlan
 from penstock.designs.access_edge.scenario import Scenario
-from penstock.designs.design import Bench, Design
+from penstock.designs.design import Bench, Design, LiveQueue
 from penstock.parts.manifest import Part
 
 
@@ -44,6 +44,17 @@ class AccessEdge(Design):
     def parts(self, config: Config) -> list[Part]:
         """Return its AQM, and a scheduler of the user's own."""
         return config.parts
+
+    def live_queue(self, config: Config, plan: EdgePlan, queue: int) -> LiveQueue:
+        """Return what holds a queue back: its own rate, its subscriber's, or the line."""
+        name, own = plan.settings.name(queue), plan.settings.settings(queue).rate_bps
+        limits = [(own, name)] if own is not None else []
+        if plan.parents is not None and config.hierarchy is not None:
+            subscriber = queue // config.hierarchy.queues_per_subscriber
+            rate = plan.parents.row("subscribers", subscriber)["configured_rate_bps"]
+            limits += [(rate, f"subscriber {subscriber}")] if rate is not None else []
+        rate, what = min([*limits, (plan.job["egress_bps"], "line")])
+        return LiveQueue(name, what, rate)
 
     def plot_data(self, raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, NDArray[Any]]:
         """Return curves of the queues with a series."""

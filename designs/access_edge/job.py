@@ -21,6 +21,7 @@ from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.scenario import (
     Device,
     GeneratedTraffic,
+    LiveFrames,
     PcapTraffic,
     Queue,
     QueueSet,
@@ -43,7 +44,7 @@ from penstock.designs.access_edge.settings.queues import (
 )
 from penstock.designs.design import Plan
 from penstock.errors import UserError
-from penstock.scenarios import pcap, tcp, traffic
+from penstock.scenarios import network, pcap, tcp, traffic
 from penstock.scenarios.common import Share
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
@@ -326,7 +327,12 @@ def line_rate(scenario: Setup, document: Document, config: Config, side: str) ->
 
 
 def _source(
-    entry: PcapTraffic | GeneratedTraffic | TcpTraffic, key: KeyPath, scenario: Scenario, document: Document, config: Config, plan: EdgePlan
+    entry: PcapTraffic | GeneratedTraffic | TcpTraffic | LiveFrames,
+    key: KeyPath,
+    scenario: Scenario,
+    document: Document,
+    config: Config,
+    plan: EdgePlan,
 ) -> dict[str, Any]:
     check_start(entry, key, scenario, document)
     if isinstance(entry, GeneratedTraffic):
@@ -334,6 +340,10 @@ def _source(
     if isinstance(entry, TcpTraffic):
         queues = plan.settings.many(entry.tcp.queues, (*key, "tcp", "queues"))
         return tcp.in_job(entry, key, scenario, document, config, plan, queues, line_rate(scenario, document, config, "egress"))
+
+    if isinstance(entry, LiveFrames):
+        queues = [*_targets(entry, key, plan), plan.settings.single(entry.unmatched, (*key, "unmatched"))]
+        return network.in_job(entry, key, scenario, document, [rule.match for rule in entry.map], queues)
 
     def choose(frames: pcap.Frames, shown: str) -> Chosen:
         if entry.prefixed:
@@ -375,14 +385,20 @@ def _prefixed(frames: pcap.Frames, shown: str, plan: EdgePlan) -> Chosen:
     return used, queues, frames.lengths[used] - PREFIX_BYTES
 
 
-def _mapped(
-    entry: PcapTraffic, key: KeyPath, frames: pcap.Frames, shown: str, document: Document, plan: EdgePlan
-) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+def _targets(entry: PcapTraffic | LiveFrames, key: KeyPath, plan: EdgePlan) -> list[int]:
+    """Return the queue of each rule."""
     targets = []
     for index, rule in enumerate(entry.map):
         targets.append(plan.settings.single(rule.queue, (*key, "map", index, "queue")))
         if rule.name:
             plan.settings.name_flow(targets[-1], rule.name)
+    return targets
+
+
+def _mapped(
+    entry: PcapTraffic, key: KeyPath, frames: pcap.Frames, shown: str, document: Document, plan: EdgePlan
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    targets = _targets(entry, key, plan)
     fallback = plan.settings.single(entry.unmatched, (*key, "unmatched")) if entry.unmatched not in ("ignore", "error") else None
     unmatched = None if fallback is not None else str(entry.unmatched)
     used, rules = matched(frames, [rule.match for rule in entry.map], key, unmatched, shown, document, plan.notes)

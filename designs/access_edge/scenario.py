@@ -36,6 +36,7 @@ from penstock.scenarios.common import (
     queue_set,
     traffic_kind,
 )
+from penstock.scenarios.network import WireTraffic
 from penstock.scenarios.tcp import Connections
 
 
@@ -272,8 +273,18 @@ class TcpTraffic(LiveTraffic):
     tcp: Tcp = Field(description="The connections.")
 
 
+class LiveFrames(WireTraffic):
+    """Frames of real programs, for `./penstock live`."""
+
+    map: tuple[Rule, ...] = Field((), description="Rules from header fields to queues.")
+    unmatched: QueueRef = Field(description="Queue of the frames that no rule matches, as ARP.")
+
+
 Traffic = Annotated[
-    Annotated[PcapTraffic, Tag("$pcap")] | Annotated[GeneratedTraffic, Tag("$generated")] | Annotated[TcpTraffic, Tag("$tcp")],
+    Annotated[PcapTraffic, Tag("$pcap")]
+    | Annotated[GeneratedTraffic, Tag("$generated")]
+    | Annotated[TcpTraffic, Tag("$tcp")]
+    | Annotated[LiveFrames, Tag("$live")],
     Discriminator(traffic_kind),
 ]
 

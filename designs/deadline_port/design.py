@@ -9,7 +9,7 @@ from penstock.designs.deadline_port import config as configuration
 from penstock.designs.deadline_port.config import Config
 from penstock.designs.deadline_port.job import DeadlinePlan
 from penstock.designs.deadline_port.scenario import Scenario
-from penstock.designs.design import Design, Plot
+from penstock.designs.design import Design, LiveQueue, Plot
 
 
 class DeadlinePort(Design):
@@ -37,6 +37,11 @@ class DeadlinePort(Design):
     def defines(self, config: Config) -> dict[str, int]:
         """Return the macros of its shim."""
         return {"PST_MEMORIES": config.memory.channels, "PST_ADDR_WIDTH": config.address_bits, "PST_CLASS_WIDTH": config.class_width}
+
+    def live_queue(self, config: Config, plan: DeadlinePlan, queue: int) -> LiveQueue:
+        """Return a class by its name; all share the line."""
+        known = plan.settings.classes
+        return LiveQueue(known[queue].name if queue < len(known) else f"class {queue}", "line", plan.job["egress_bps"])
 
     def plot_data(self, raw: dict[str, Any], config: Config, plan: DeadlinePlan) -> dict[str, NDArray[Any]]:
         """Return curves of the classes with a series."""

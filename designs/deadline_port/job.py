@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from penstock.basics.units import format_rate, format_time_ns
 from penstock.designs.deadline_port.config import BEAT_BYTES, Config, device
 from penstock.designs.deadline_port.registers import Writes
-from penstock.designs.deadline_port.scenario import Change, Device, GeneratedTraffic, PcapTraffic, Scenario, Setup
+from penstock.designs.deadline_port.scenario import Change, Device, GeneratedTraffic, LiveFrames, PcapTraffic, Scenario, Setup
 from penstock.designs.deadline_port.settings import Settings, at_cycle, deadline_writes, dscp_writes, limit_writes
 from penstock.designs.design import Plan
-from penstock.scenarios import pcap
+from penstock.scenarios import network, pcap
 from penstock.scenarios.headers import dscp_of
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
@@ -68,6 +68,9 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
     sources: list[dict[str, Any]] = []
     for index, entry in enumerate(scenario.traffic):
         check_start(entry, ("traffic", index), scenario, document)
+        if isinstance(entry, LiveFrames):
+            sources.append(_live(entry, ("traffic", index), scenario, document, config))
+            continue
         make = _capture if isinstance(entry, PcapTraffic) else _generated
         sources += make(entry, ("traffic", index), scenario, document, plan, periods, ingress)
     bits = sum(line_bits(source, scenario.link.overhead_bytes, clock) for source in sources)
@@ -80,7 +83,9 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
     interval = cycles(scenario.report.interval, clock) if scenario.report.interval else duration // INTERVALS
     longest = 8 * (MAX_ENGINE_BYTES + scenario.link.overhead_bytes) * clock // min(ingress, egress)
     plan.job = {
-        "device": described(scenario.device, config, engine, any_class=len(periods) > 1),
+        "device": described(
+            scenario.device, config, engine, any_class=len(periods) > 1 or any(source["kind"] == "wire" for source in sources)
+        ),
         "seed": scenario.seed,
         "duration_cycles": duration,
         "drain": bool(scenario.drain),
@@ -177,6 +182,8 @@ def _series(scenario: Scenario, document: Document, plan: DeadlinePlan, sources:
         if len(chosen) > MAX_SERIES:
             document.fail(("report", "series"), f"names {len(chosen)} classes, allowed: {MAX_SERIES}")
         return chosen
+    if any(source["kind"] == "wire" for source in sources):  # each frame says its class
+        return list(range(len(plan.settings.classes)))[:USUAL_SERIES]
     used = np.unique(np.concatenate([source["queues"] for source in sources])).tolist()
     if len(used) <= USUAL_SERIES:
         return list(used)
@@ -221,6 +228,12 @@ def _code(entry: GeneratedTraffic, number: int, key: KeyPath, where: KeyPath, do
         other = settings.classes[settings.table[given]].name
         document.fail((*key, "headers", "dscp"), f"is {given}, which is of class {other}, not of {row.name}")
     return given
+
+
+def _live(entry: LiveFrames, key: KeyPath, scenario: Scenario, document: Document, config: Config) -> dict[str, Any]:
+    if config.class_from_user:
+        document.fail(key, f"has frames of real programs, whose DSCP says their class, but {config.name} gets the class beside the frame")
+    return network.in_job(entry, key, scenario, document, [], [0])
 
 
 def _capture(

@@ -24,6 +24,7 @@ from penstock.scenarios.common import (
     traffic_kind,
 )
 from penstock.scenarios.headers import Headers, dscp
+from penstock.scenarios.network import WireTraffic
 
 
 def dscps(value: object) -> tuple[int, ...]:
@@ -129,7 +130,14 @@ class GeneratedTraffic(Generated):
     headers: Headers = Field(default_factory=Headers, description="Ethernet, IP and UDP; the DSCP is the first one of the frame's class.")
 
 
-Traffic = Annotated[Annotated[PcapTraffic, Tag("$pcap")] | Annotated[GeneratedTraffic, Tag("$generated")], Discriminator(traffic_kind)]
+class LiveFrames(WireTraffic):
+    """Frames of real programs, for `./penstock live`; each is of the class of its own DSCP."""
+
+
+Traffic = Annotated[
+    Annotated[PcapTraffic, Tag("$pcap")] | Annotated[GeneratedTraffic, Tag("$generated")] | Annotated[LiveFrames, Tag("$live")],
+    Discriminator(traffic_kind),
+]
 
 
 class Report(Model):

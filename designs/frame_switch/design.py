@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.designs.design import Bench, Design
+from penstock.designs.design import Bench, Design, LiveQueue
 from penstock.designs.frame_switch import config as configuration
 from penstock.designs.frame_switch.config import Config
 from penstock.designs.frame_switch.job import SwitchPlan
@@ -57,6 +57,16 @@ class FrameSwitch(Design):
             "PST_CLASSES": config.classes,
             "PST_NUMBER_WIDTH": config.number_width,
         }
+
+    def ports(self, config: Any) -> int:
+        """Return how many inputs and outputs there are."""
+        return int(config.ports)
+
+    def live_queue(self, config: Config, plan: SwitchPlan, queue: int) -> LiveQueue:
+        """Return a flow by input, output and class."""
+        way, traffic_class = divmod(queue, config.classes)
+        source, output = divmod(way, config.ports)
+        return LiveQueue(f"input {source} to output {output}, class {traffic_class}", f"output {output}", plan.job["egress_bps"][output])
 
     def plot_data(self, raw: dict[str, Any], config: Config, plan: SwitchPlan) -> dict[str, NDArray[Any]]:
         """Return a curve for each output."""

@@ -14,6 +14,7 @@ from penstock.designs.design import Plan
 from penstock.designs.frame_switch.config import Config, device
 from penstock.designs.frame_switch.scenario import (
     GeneratedTraffic,
+    LiveFrames,
     PcapTraffic,
     Rule,
     Scenario,
@@ -23,7 +24,7 @@ from penstock.designs.frame_switch.scenario import (
     TcpTraffic,
     Way,
 )
-from penstock.scenarios import pcap, tcp
+from penstock.scenarios import network, pcap, tcp
 from penstock.scenarios.common import Share, numbers
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
@@ -78,6 +79,9 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         check_start(entry, ("traffic", index), scenario, document)
         if isinstance(entry, TcpTraffic):
             sources += _connections(entry, ("traffic", index), scenario, document, plan, min(egress))
+            continue
+        if isinstance(entry, LiveFrames):
+            sources.append(_live(entry, ("traffic", index), scenario, document, plan))
             continue
         make = _capture if isinstance(entry, PcapTraffic) else _generated
         sources += make(entry, ("traffic", index), scenario, document, plan, ingress)
@@ -182,6 +186,16 @@ def _connections(
         ways = np.array([plan.way(port, [output], entry.tcp.traffic_class) for output in outputs], dtype=np.uint32)
         sources.append({**tcp.in_job(entry, key, scenario, document, plan.config, plan, ways, line, f" of input {port}"), "input": port})
     return sources
+
+
+def _live(entry: LiveFrames, key: KeyPath, scenario: Scenario, document: Document, plan: SwitchPlan) -> dict[str, Any]:
+    made = network.in_job(entry, key, scenario, document, [], [], plan.config.ports)
+    _check_input(made["input"], (*key, "live", "from"), document, plan.config)
+    queues = []
+    for index, rule in enumerate(entry.map):
+        outputs = _outputs(rule, (*key, "map", index), document, plan.config)
+        queues.append(int(_numbers(plan, made["input"], rule, outputs)[0]))
+    return network.in_job(entry, key, scenario, document, [rule.match for rule in entry.map], queues, plan.config.ports)
 
 
 def _capture(

@@ -26,6 +26,7 @@ from penstock.scenarios.common import (
     numbers,
     traffic_kind,
 )
+from penstock.scenarios.network import WireTraffic
 from penstock.scenarios.tcp import Connections
 
 
@@ -115,8 +116,17 @@ class TcpTraffic(LiveTraffic):
     tcp: Tcp = Field(description="The connections of an input.")
 
 
+class LiveFrames(WireTraffic):
+    """Frames of real programs, for `./penstock live`; they come to the port of their end."""
+
+    map: tuple[Rule, ...] = Field(min_length=1, description="Rules from header fields to outputs; what none matches is left out.")
+
+
 Traffic = Annotated[
-    Annotated[PcapTraffic, Tag("$pcap")] | Annotated[GeneratedTraffic, Tag("$generated")] | Annotated[TcpTraffic, Tag("$tcp")],
+    Annotated[PcapTraffic, Tag("$pcap")]
+    | Annotated[GeneratedTraffic, Tag("$generated")]
+    | Annotated[TcpTraffic, Tag("$tcp")]
+    | Annotated[LiveFrames, Tag("$live")],
     Discriminator(traffic_kind),
 ]
 

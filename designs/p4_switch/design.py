@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.designs.design import Bench, ModelDesign, Plot, Target
+from penstock.designs.design import Bench, LiveQueue, ModelDesign, Plot, Target
 from penstock.designs.p4_switch.config import Config
 from penstock.designs.p4_switch.job import SwitchPlan
 from penstock.designs.p4_switch.scenario import Scenario
@@ -19,6 +19,14 @@ class P4Switch(ModelDesign):
     page = "docs/p4_switch.md"
     configuration = Config
     scenario = Scenario
+
+    def ports(self, config: Any) -> int:
+        """Return how many inputs and outputs there are."""
+        return int(config.ports)
+
+    def live_queue(self, config: Any, plan: SwitchPlan, queue: int) -> LiveQueue:
+        """Return a flow by its name; the program says by which output its frames leave."""
+        return LiveQueue(plan.names[queue]["name"] if queue < len(plan.names) else f"copies {queue - len(plan.names)}")
 
     def plot_data(self, raw: dict[str, Any], config: Config, plan: SwitchPlan) -> dict[str, NDArray[Any]]:
         """Return a curve for each output."""

@@ -15,10 +15,10 @@ from penstock.basics.units import format_rate
 from penstock.designs.design import Plan
 from penstock.designs.p4_switch import program, runtime_cli, tables
 from penstock.designs.p4_switch.config import Config, device
-from penstock.designs.p4_switch.scenario import GeneratedTraffic, PcapTraffic, Scenario, Setup, TcpTraffic
+from penstock.designs.p4_switch.scenario import GeneratedTraffic, LiveFrames, PcapTraffic, Scenario, Setup, TcpTraffic
 from penstock.errors import UserError
 from penstock.paths import ROOT
-from penstock.scenarios import pcap, tcp
+from penstock.scenarios import network, pcap, tcp
 from penstock.scenarios.common import Share, numbers
 from penstock.scenarios.scenario import Document, KeyPath
 from penstock.scenarios.traffic import (
@@ -87,6 +87,8 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str) -
         check_start(entry, key, scenario, document)
         if isinstance(entry, TcpTraffic):
             sources += _connections(entry, key, scenario, document, plan, min(egress))
+        elif isinstance(entry, LiveFrames):
+            sources.append(_live(entry, key, scenario, document, plan))
         elif isinstance(entry, PcapTraffic):
             sources += _capture(entry, key, scenario, document, plan, ingress)
         else:
@@ -223,6 +225,14 @@ def _connections(
         made = tcp.in_job(entry, key, scenario, document, plan.config, plan, np.array(flows, dtype=np.uint32), line, f" of input {port}")
         sources.append({**made, "input": port})
     return sources
+
+
+def _live(entry: LiveFrames, key: KeyPath, scenario: Scenario, document: Document, plan: SwitchPlan) -> dict[str, Any]:
+    port = network.in_job(entry, key, scenario, document, [], [], plan.config.ports)["input"]
+    _check_input(port, (*key, "live", "from"), document, plan.config)
+    flows = [plan.flow(rule.name, port) for rule in entry.map]
+    flows.append(plan.flow(entry.name or (OTHER_FLOW if entry.map else entry.live.from_), port))
+    return network.in_job(entry, key, scenario, document, [rule.match for rule in entry.map], flows, plan.config.ports)
 
 
 def _capture(

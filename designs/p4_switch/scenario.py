@@ -25,11 +25,12 @@ from penstock.scenarios.common import (
     Pace,
     Ports,
     RateOrShare,
-    Size,
     Time,
     traffic_kind,
 )
+from penstock.scenarios.network import WireTraffic
 from penstock.scenarios.tcp import Connections
+from penstock.scenarios.values import Size
 
 USUAL_CONFIG = "p4_4"
 MOST_CLOCK_US = (1 << 48) - 1
@@ -135,8 +136,17 @@ class TcpTraffic(LiveTraffic):
     tcp: Connections = Field(description="The connections of an input.")
 
 
+class LiveFrames(WireTraffic):
+    """Frames of real programs, for `./penstock live`; they come to the port of their end, and the program says where they go."""
+
+    map: tuple[Rule, ...] = Field((), description="Rules from header fields to flows, for the result; what none matches is one flow.")
+
+
 Traffic = Annotated[
-    Annotated[PcapTraffic, Tag("$pcap")] | Annotated[GeneratedTraffic, Tag("$generated")] | Annotated[TcpTraffic, Tag("$tcp")],
+    Annotated[PcapTraffic, Tag("$pcap")]
+    | Annotated[GeneratedTraffic, Tag("$generated")]
+    | Annotated[TcpTraffic, Tag("$tcp")]
+    | Annotated[LiveFrames, Tag("$live")],
     Discriminator(traffic_kind),
 ]
 

@@ -487,7 +487,7 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
 
     histograms_[0].add(latency);
     if (settings_.groups && settings_.group_of[queue] != kNoGroup) histograms_[1 + settings_.group_of[queue]].add(latency);
-    if (settings_.keep_all || in_series(queue)) {
+    if ((settings_.keep_all || in_series(queue)) && latency_.size() < settings_.keep_most) {
         latency_.push_back(latency);
         latency_queue_.push_back(queue);
         if (settings_.keep_departures) {

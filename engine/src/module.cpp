@@ -18,6 +18,7 @@
 #include "python_session.hpp"
 #include "switch_sim/bind.hpp"
 #include "tcp/bind.hpp"
+#include "wire/bind.hpp"
 
 namespace nb = nanobind;
 using namespace penstock::engine;
@@ -27,15 +28,16 @@ namespace {
 nb::dict run_job(const nb::dict& dict, nb::object progress) {
     penstock::PythonJob python = penstock::job_from_python(dict);
     Measurement measurement(python.job.measure);
-    const auto connections = connections_of(python.job);
+    LiveTraffic live(python.job);
     penstock::Reporter reporter(std::move(progress));
     Outcome outcome;
     {
         nb::gil_scoped_release no_gil;
-        outcome = run(python.job, measurement, connections.get(), std::ref(reporter));
+        outcome = run(python.job, measurement, live, std::ref(reporter));
     }
     nb::dict result = penstock::result_to_python(outcome, measurement, python.job.measure.keep_departures);
-    if (connections) result["tcp"] = penstock::connections_to_python(*connections, python.job.measure.interval_cycles);
+    if (live.connections) result["tcp"] = penstock::connections_to_python(*live.connections, python.job.measure.interval_cycles);
+    if (live.wire) result["wire"] = penstock::wire_to_python(*live.wire);
     return result;
 }
 
@@ -74,4 +76,5 @@ NB_MODULE(_engine, m) {
     penstock::bind_designs(m);
     penstock::bind_switch_sim(m);
     penstock::bind_tcp(m);
+    penstock::bind_wire(m);
 }

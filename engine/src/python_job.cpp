@@ -9,6 +9,7 @@
 #include "designs.hpp"
 #include "penstock/engine/python_table.hpp"
 #include "stand_in_kind.hpp"
+#include "wire/bind.hpp"
 
 namespace nb = nanobind;
 using namespace penstock::engine;
@@ -72,7 +73,7 @@ SyntheticSettings synthetic(Table& table, const std::string& kind, double clock_
     else if (kind == "onoff")
         source.kind = Kind::OnOff;
     else
-        bad_job(table.name("kind") + " is not frames, tcp, constant, poisson or onoff");
+        bad_job(table.name("kind") + " is not frames, tcp, wire, constant, poisson or onoff");
     const std::string pick = table.has("pick") ? table.text("pick") : "round_robin";
     if (pick == "each")
         source.pick = Pick::Each;
@@ -267,6 +268,7 @@ PythonJob job_from_python(const nb::dict& dict) {
     measure.keep_departures = table.boolean("keep_departures", false);
     measure.own = job.device->own_measurement(table, job.environment);
     measure.keep_all = table.boolean("keep_all", true);
+    if (table.has("keep_most")) measure.keep_most = static_cast<std::uint64_t>(table.integer("keep_most", 0, kMaxCycles));
     if (table.has("group_of")) {
         const auto groups = table.array<std::uint8_t>("group_of", "uint8", python.keep);
         if (groups.size() != queues) bad_job("group_of does not have an element for each queue");
@@ -279,6 +281,12 @@ PythonJob job_from_python(const nb::dict& dict) {
     job.setup_writes = register_writes(table, "register_writes", false);
     job.timed_writes = register_writes(table, "timed_register_writes", true);
 
+    if (table.has("wire")) {
+        job.wire = wire_settings(table.table("wire"), job.environment.clock_hz, job.measure.device.outputs);
+        job.wire->egress_bps = job.environment.egress_bps;
+        job.wire->overhead_bytes = job.environment.overhead_bytes;
+        if (!job.duration_cycles) bad_job("duration_cycles must end a run with wires");
+    }
     const double stop = job.duration_cycles ? static_cast<double>(*job.duration_cycles) : Source::kNever;
     for (Table& source : table.tables("sources")) {
         const std::string kind = source.text("kind");
@@ -289,12 +297,17 @@ PythonJob job_from_python(const nb::dict& dict) {
             tcp_flows(source, input, job.flows.size(), job, python.keep);
             if (!job.duration_cycles && !job.max_cycles) bad_job(source.name("kind") + ": duration_cycles or max_cycles must end the run");
             continue;
+        } else if (kind == "wire") {
+            if (!job.wire) bad_job(source.name("kind") + ": there is no key `wire`");
+            job.wire->paths.push_back(wire_path(source, input, job.wire->files.size(), job.measure.device.queues, python.keep));
+            continue;
         } else
             job.sources.push_back({synthetic(source, kind, job.environment.clock_hz, stop, python.keep), input});
         const auto* made = std::get_if<SyntheticSettings>(&job.sources.back().frames);
         if (made && made->stop_cycle >= Source::kNever && !job.max_cycles)
             bad_job(source.name("stop_cycle") + ", duration_cycles or max_cycles must end the run");
     }
+    if (job.wire && !job.flows.empty()) bad_job("sources: simulated connections and wires are not for one run");
     table.done();
     return python;
 }

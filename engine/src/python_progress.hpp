@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "penstock/engine/run.hpp"
+#include "wire/bind.hpp"
 
 namespace penstock {
 
@@ -46,6 +47,7 @@ class Reporter {
         dict["packets_out"] = p.packets_out;
         dict["dropped"] = p.dropped;
         dict["queued"] = p.queued;
+        if (p.wire) dict["wire"] = wire_progress(*p.wire);
         return dict;
     }
 

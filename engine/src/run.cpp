@@ -22,7 +22,7 @@ double thread_seconds() {
 constexpr std::int64_t kForever = std::int64_t{1} << 62;
 
 // What comes to one input; frames are numbered in turns over all inputs.
-std::unique_ptr<Merge> make_traffic(const Job& job, unsigned input, std::int64_t end, tcp::Traffic* connections) {
+std::unique_ptr<Merge> make_traffic(const Job& job, unsigned input, std::int64_t end, LiveTraffic* live) {
     std::vector<std::unique_ptr<Source>> sources;
     std::vector<bool> recorded;
     for (std::size_t i = 0; i < job.sources.size(); ++i) {
@@ -34,24 +34,27 @@ std::unique_ptr<Merge> make_traffic(const Job& job, unsigned input, std::int64_t
         else
             sources.push_back(synthetic_source(std::get<SyntheticSettings>(source.frames), Random(job.environment.seed, 0x5000 + i)));
     }
-    const bool live = std::any_of(job.flows.begin(), job.flows.end(), [input](const auto& flow) { return flow.input == input; });
-    return std::make_unique<Merge>(std::move(sources), std::move(recorded), end, input, job.device->statement().inputs,
-                                   live ? connections : nullptr);
+    LiveSource* living = nullptr;
+    if (live && live->wire) living = live->wire.get();
+    if (live && std::any_of(job.flows.begin(), job.flows.end(), [input](const auto& flow) { return flow.input == input; }))
+        living = live->connections.get();
+    return std::make_unique<Merge>(std::move(sources), std::move(recorded), end, input, job.device->statement().inputs, living);
 }
 
 // A run: a loop over a session.
 class Runner {
   public:
-    Runner(const Job& job, Measurement& measurement, tcp::Traffic* connections, const Poll& poll)
+    Runner(const Job& job, Measurement& measurement, LiveTraffic& live, const Poll& poll)
         : job_(job),
           measurement_(measurement),
-          connections_(connections),
+          connections_(live.connections.get()),
+          wire_(live.wire.get()),
           poll_(poll),
           session_(*job.device, job.environment, measurement),
           end_(job.duration_cycles.value_or(kForever)),
           limit_(job.max_cycles.value_or(kForever)) {
         for (unsigned input = 0; input < job.device->statement().inputs; ++input)
-            traffic_.push_back(make_traffic(job, input, end_, connections));
+            traffic_.push_back(make_traffic(job, input, end_, &live));
     }
 
     Outcome run() {
@@ -60,14 +63,15 @@ class Runner {
         if (set_up()) {
             std::vector<FrameSource*> sources;
             for (const auto& traffic : traffic_) sources.push_back(traffic.get());
-            measurement_.listen(connections_);
+            measurement_.listen(connections_ ? static_cast<FrameListener*>(connections_) : wire_);
             session_.start(sources);
             const double begin = thread_seconds();
-            play();
+            wire_ ? play_in_real_time() : play();
             if (job_.drain && !interrupted_) drain();
             cpu_seconds = thread_seconds() - begin;
         }
         if (connections_) connections_->finish(session_.started() ? session_.now() : 0);
+        if (wire_) wire_->finish();
         measurement_.listen(nullptr);
         Outcome outcome = session_.end(job_.sample_queues, exhausted());
         outcome.interrupted = interrupted_;
@@ -102,7 +106,8 @@ class Runner {
                                 t.in.packets,
                                 t.out.packets,
                                 dropped,
-                                t.queued.packets};
+                                t.queued.packets,
+                                wire_};
         if (!poll_(progress)) interrupted_ = true;
         return !interrupted_;
     }
@@ -142,6 +147,19 @@ class Runner {
             advance(until, end_ == kForever ? kChunk : pace.cycles());
     }
 
+    // Until the duration is over, or an end is gone.
+    void play_in_real_time() {
+        const std::int64_t until = std::min(end_, limit_);
+        wire_->begin(session_.now());
+        while (session_.now() < until && keep_going("run")) {
+            const std::int64_t to = std::min(until, wire_->turn(session_.now(), measurement_.live().queued.packets == 0));
+            while (session_.now() < to) advance(to, to - session_.now());
+            wire_->ran(session_.now());
+            if (wire_->unplugged() != wire::kNone) interrupted_ = true;
+            if (interrupted_) break;
+        }
+    }
+
     void drain() {
         std::int64_t quiet_since = session_.now();
         std::uint64_t seen = 0;
@@ -169,6 +187,7 @@ class Runner {
     const Job& job_;
     Measurement& measurement_;
     tcp::Traffic* connections_;
+    wire::Traffic* wire_;
     const Poll& poll_;
     Session session_;
     std::int64_t end_, limit_;
@@ -179,15 +198,16 @@ class Runner {
 
 }  // namespace
 
-std::unique_ptr<tcp::Traffic> connections_of(const Job& job) {
-    if (job.flows.empty()) return nullptr;
-    return std::make_unique<tcp::Traffic>(job.flows, job.measure.interval_cycles, job.duration_cycles.value_or(kForever));
+LiveTraffic::LiveTraffic(const Job& job) {
+    if (!job.flows.empty())
+        connections = std::make_unique<tcp::Traffic>(job.flows, job.measure.interval_cycles, job.duration_cycles.value_or(kForever));
+    if (job.wire) wire = std::make_unique<wire::Traffic>(*job.wire);
 }
 
-Outcome run(const Job& job, Measurement& measurement, tcp::Traffic* connections, const Poll& poll) {
+Outcome run(const Job& job, Measurement& measurement, LiveTraffic& live, const Poll& poll) {
     const auto begin = std::chrono::steady_clock::now();
     measurement.watch(job.sample_queues);
-    Outcome outcome = Runner(job, measurement, connections, poll).run();
+    Outcome outcome = Runner(job, measurement, live, poll).run();
     outcome.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return outcome;
 }

@@ -86,7 +86,7 @@ std::uint64_t OfferedFrames::offer(std::int64_t cycle, unsigned input, std::uint
         throw std::invalid_argument("the device has no input " + std::to_string(input) + ": there are " + std::to_string(inputs_.size()));
     const std::uint64_t number = next_++;
     latest_ = std::max(latest_, cycle);
-    const std::vector<std::uint8_t>& kept = kept_.emplace(number, Kept{std::move(bytes)}).first->second.bytes;
+    const std::vector<std::uint8_t>& kept = kept_.add(number, std::move(bytes)).bytes;
     const auto length = static_cast<std::uint32_t>(kept.size());
     inputs_[input].push({cycle, {number, ticks(cycle), kept.data(), length, queue, length, error, queue}});
     return number;
@@ -94,16 +94,6 @@ std::uint64_t OfferedFrames::offer(std::int64_t cycle, unsigned input, std::uint
 
 bool OfferedFrames::empty() const {
     return std::all_of(inputs_.begin(), inputs_.end(), [](const Input& input) { return input.empty(); });
-}
-
-// The measurement compares with those that left last, to tell a frame that comes twice from one that is changed.
-void OfferedFrames::forget(std::uint64_t number) {
-    const auto found = kept_.find(number);
-    if (found == kept_.end() || --found->second.copies) return;
-    forgotten_.push_back(number);
-    if (forgotten_.size() <= kKept) return;
-    kept_.erase(forgotten_.front());
-    forgotten_.pop_front();
 }
 
 void OfferedFrames::Input::push(const Offered& offered) {

@@ -57,6 +57,15 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class LiveQueue:
+    """A queue that live traffic goes through, and what holds it back."""
+
+    name: str
+    bottleneck: str = ""  # queues of one bottleneck share its rate; none where a frame's output says what holds it back
+    bottleneck_bps: int = 0
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of a result: a row has as many cells as there are heads. The first `left` columns are words, the others numbers."""
 
@@ -186,6 +195,14 @@ class Design(ABC):
     def parts(self, config: Any) -> "list[Part]":
         """Return the parts (penstock.parts) that are built in, in this configuration."""
         return []
+
+    def ports(self, config: Any) -> int:
+        """Return how many inputs and outputs a device has where hosts can stand, each at its own; 1: one of each."""
+        return 1
+
+    @abstractmethod
+    def live_queue(self, config: Any, plan: Any, queue: int) -> LiveQueue:
+        """Return what is known of a queue, by its number in the engine."""
 
     def plan(self, scenario: Any, document: "Document", config: Any, engine: str) -> Plan:
         """Return the plan of a scenario; on the RTL the job's `device.library` is empty still."""

@@ -54,10 +54,11 @@ class Prepared:
         return result.summary(raw, self.described, self.document, self.config, self.plan, self.name, own)
 
 
-def prepare(request: Request) -> Prepared:
-    """Read the scenario of a request. Raises UserError."""
-    from penstock.scenarios import scenario
+def prepare(request: Request, live: bool = False) -> Prepared:
+    """Read the scenario of a request; `live`: one with live traffic, and no other. Raises UserError."""
+    from penstock.scenarios import network, scenario
     from penstock.scenarios.device import configuration, design_of
+    from penstock.scenarios.traffic import MAX_KEPT_FRAMES
 
     if request.engine is not None:
         check_engine(request.engine)
@@ -67,9 +68,14 @@ def prepare(request: Request) -> Prepared:
         design = design_of(document)
         engine = design.engine(request.engine)
         described = scenario.validated(design.scenario, document)
+        if not live and (found := network.entries(described)):
+            document.fail(("traffic", found[0][0], "live"), f"has frames of real programs: `./penstock live {request.scenario}` runs it")
         config = configuration(described, document)
     with working(f"Preparing {request.scenario.name}"):  # the model of an AQM of the user's own is compiled
         plan = design.plan(described, document, config, engine)
+        if live:
+            plan.job["wire"] = network.of_job(described, document, design.ports(config))
+            plan.job["keep_most"] = MAX_KEPT_FRAMES
     return Prepared(described.name or request.scenario.stem, described, document, design, config, plan)
 
 

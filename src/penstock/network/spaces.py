@@ -30,7 +30,8 @@ class Refused(Exception):
     """A sentence: what is missing in rights."""
 
 
-def _call(name: str, *arguments: object) -> None:
+def call(name: str, *arguments: object) -> None:
+    """Call a function of the C library. Raises OSError."""
     if getattr(_LIBC, name)(*arguments) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), name)
@@ -39,20 +40,20 @@ def _call(name: str, *arguments: object) -> None:
 def enter_own() -> None:
     """Put this process, which has one thread, into namespaces of its own for networks and mounts. Raises Refused."""
     try:
-        _call("unshare", CLONE_NEWNS | CLONE_NEWNET)
+        call("unshare", CLONE_NEWNS | CLONE_NEWNET)
     except OSError as error:
         user, group = os.geteuid(), os.getegid()
         if user == 0:
             raise Refused(f"the kernel gives no network namespace ({error.strerror}); this needs CAP_SYS_ADMIN and CAP_NET_ADMIN") from None
         try:
-            _call("unshare", CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET)
+            call("unshare", CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET)
         except OSError as inner:
             raise Refused(f"network namespaces need root, or user namespaces, which are not allowed here ({inner.strerror})") from None
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"0 {user} 1")
         Path("/proc/self/gid_map").write_text(f"0 {group} 1")
     with contextlib.suppress(OSError):
-        _call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
+        call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
 
 
 def problem() -> str | None:
@@ -88,12 +89,12 @@ class Space:
     @classmethod
     def new(cls) -> "Space":
         """Make another one, and go there."""
-        _call("unshare", CLONE_NEWNET)
+        call("unshare", CLONE_NEWNET)
         return cls()
 
     def enter(self) -> None:
         """Let this thread, and what it starts, be there."""
-        _call("setns", self._file, CLONE_NEWNET)
+        call("setns", self._file, CLONE_NEWNET)
 
 
 def ip(commands: Sequence[str]) -> None:
@@ -118,7 +119,7 @@ def quiet() -> None:
 def show_interfaces() -> None:
     """Let /sys show the interfaces of this thread's namespace, as simple_switch looks there for the state of ports."""
     with contextlib.suppress(OSError):
-        _call("mount", b"sysfs", b"/sys", b"sysfs", 0, None)
+        call("mount", b"sysfs", b"/sys", b"sysfs", 0, None)
 
 
 def tun(name: str) -> tuple[int, str]:

@@ -17,13 +17,14 @@ from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, m
 from penstock.basics.models import Duration, Model, positive
 from penstock.basics.units import describe, parse_rate, parse_size, parse_time
 from penstock.scenarios.headers import Headers
+from penstock.scenarios.network import Network, WireTraffic
+from penstock.scenarios.values import NAME, Name, Rate, Time
 
 MAX_FRAME_BYTES = (1 << 14) - 1  # what a length field can say (blocks/common/contract.yaml); devices drop what is over their own limit
 
 # Simple IMIX, 7:4:1. The usual sizes 64, 594 and 1,518 byte count the 4 byte of the FCS, which Penstock's frames do not have.
 IMIX = ((60, 7), (590, 4), (1514, 1))
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ -]*")
 _PERCENT = re.compile(r"\s*([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*%\s*")
 MAX_PERCENT = 100_000
 _ID_RANGE = re.compile(r"\s*([0-9]{1,10})\s*(?:-\s*([0-9]{1,10})\s*(?:/\s*([0-9]{1,7})\s*)?)?")
@@ -68,12 +69,6 @@ def _rate_or_share(value: object) -> "int | Share":
     return Share(percent)
 
 
-def _name(value: object) -> str:
-    if not isinstance(value, str) or not _NAME.fullmatch(value):
-        raise ValueError(f"must be a name that begins with a letter (letters, digits, blank, _ and -), not {describe(value)}")
-    return value
-
-
 def id_ranges(value: object) -> tuple[IdRange, ...]:
     parts = value if isinstance(value, (list, tuple)) else [value]
     ranges: list[IdRange] = []
@@ -99,7 +94,7 @@ def queue_set(value: object) -> QueueSet:
     found: list[IdRange | str] = []
     for part in [piece for p in parts for piece in (p.split(",") if isinstance(p, str) else [p])]:
         word = part.strip() if isinstance(part, str) else part
-        if isinstance(word, str) and _NAME.fullmatch(word):
+        if isinstance(word, str) and NAME.fullmatch(word):
             found.append(word)
         else:
             found.extend(id_ranges([word]))
@@ -113,7 +108,7 @@ def _queue_ref(value: object) -> int | str:
         return value
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value):
         return int(value)
-    if isinstance(value, str) and _NAME.fullmatch(value):
+    if isinstance(value, str) and NAME.fullmatch(value):
         return value
     raise ValueError(f"must be the id or the name of one queue, not {describe(value)}")
 
@@ -198,11 +193,7 @@ def line_rates(value: object) -> tuple[int, ...]:
 
 Ports = Annotated[tuple[IdRange, ...], BeforeValidator(id_ranges)]
 LineRates = Annotated[tuple[int, ...], BeforeValidator(line_rates)]
-Rate = Annotated[int, BeforeValidator(positive(parse_rate))]
 RateOrShare = Annotated[int | Share, BeforeValidator(_rate_or_share)]
-Time = Annotated[int, BeforeValidator(parse_time)]
-Size = Annotated[int, BeforeValidator(parse_size)]
-Name = Annotated[str, BeforeValidator(_name)]
 QueueRef = Annotated[int | str, BeforeValidator(_queue_ref)]
 
 
@@ -292,7 +283,7 @@ class Generated(Model):
     @model_validator(mode="after")
     def _one_kind(self) -> "Generated":
         if sum(kind is not None for kind in (self.constant, self.poisson, self.onoff)) != 1:
-            raise ValueError("needs exactly one of `pcap`, `constant`, `poisson`, `onoff`, `tcp`")
+            raise ValueError("needs exactly one of `pcap`, `constant`, `poisson`, `onoff`, `tcp`, `live`")
         if self.stop is not None and self.stop <= self.start:
             raise ValueError("has a `stop` that is not after its `start`")
         return self
@@ -328,6 +319,8 @@ def traffic_kind(value: Any) -> str:
     """Return the tag of an entry of `traffic`; tags begin with "$" so that an error's path can be told from the keys of the file."""
     if isinstance(value, LiveTraffic) or (isinstance(value, Mapping) and "tcp" in value):
         return "$tcp"
+    if isinstance(value, WireTraffic) or (isinstance(value, Mapping) and "live" in value):
+        return "$live"
     return "$pcap" if isinstance(value, Capture) or (isinstance(value, Mapping) and "pcap" in value) else "$generated"
 
 
@@ -358,4 +351,6 @@ class CommonScenario(CommonSetup):
         description="Go on after `duration` until the device is empty: true (for as long again at most), a time (at most that), or false.",
     )
     traffic: tuple[Any, ...] = Field(min_length=1, description="Sources; they play side by side.")
+    network: Network | None = Field(None, description="Hosts around the device, for `./penstock live` ([page](live.md)).")
+    applications: tuple[Any, ...] = Field((), description="What runs on them ([page](live.md)).")
     output: Output = Field(default_factory=Output, description="Further files.")

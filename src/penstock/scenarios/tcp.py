@@ -12,9 +12,10 @@ from penstock.basics.models import Duration, Model
 from penstock.basics.units import PS_PER_SECOND, format_time_ns
 from penstock.designs.design import Configuration, Plan
 from penstock.scenarios import headers
-from penstock.scenarios.common import MAX_FRAME_BYTES, Size, Time
+from penstock.scenarios.common import MAX_FRAME_BYTES
 from penstock.scenarios.headers import Headers
 from penstock.scenarios.scenario import Document, KeyPath
+from penstock.scenarios.values import Size, Time
 
 TCP, TCP_BYTES = 6, 20
 PORT = 5001

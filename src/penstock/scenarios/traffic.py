@@ -16,6 +16,7 @@ from penstock.designs.design import Configuration
 from penstock.errors import UserError
 from penstock.scenarios import headers, pcap
 from penstock.scenarios.common import Capture, CommonScenario, CommonSetup, Generated, LiveTraffic, Match
+from penstock.scenarios.network import WireTraffic
 from penstock.scenarios.scenario import Document, KeyPath
 
 MAX_CYCLES = 2**52  # as far as the engine's clock reaches (kMaxCycles)
@@ -57,7 +58,7 @@ def line_rate(scenario: CommonSetup, document: Document, config: Configuration, 
 
 def line_bits(source: dict[str, Any], overhead_bytes: int, clock_hz: int) -> float:
     """Return the bits that a source of a job wants to put on the ingress line, on average where it is random."""
-    if source["kind"] == "tcp":
+    if source["kind"] in ("tcp", "wire"):
         return 0.0  # it sends what gets through
     if source["kind"] == "frames":
         return 8.0 * float(source["lengths"].sum() + overhead_bytes * len(source["lengths"]))
@@ -71,17 +72,17 @@ def line_bits(source: dict[str, Any], overhead_bytes: int, clock_hz: int) -> flo
 
 def frame_count(source: dict[str, Any], clock_hz: int) -> float:
     """Return how many frames a source of a job brings, on average where it is random."""
-    if source["kind"] == "tcp":
-        return 0.0  # as its queues allow: tcp.most_frames()
+    if source["kind"] in ("tcp", "wire"):
+        return 0.0  # as its queues allow: tcp.most_frames(); of live traffic only the first ones are kept
     if source["kind"] == "frames":
         return float(len(source["lengths"]))
     size = sum(size * weight for size, weight in source["sizes"]) / sum(weight for _, weight in source["sizes"])
     return line_bits(source, 0, clock_hz) / 8 / size
 
 
-def check_start(entry: Capture | Generated | LiveTraffic, key: KeyPath, scenario: CommonScenario, document: Document) -> None:
+def check_start(entry: Capture | Generated | LiveTraffic | WireTraffic, key: KeyPath, scenario: CommonScenario, document: Document) -> None:
     """Raise UserError for a source that begins after the end of the run."""
-    if entry.start >= scenario.duration:
+    if not isinstance(entry, WireTraffic) and entry.start >= scenario.duration:
         end = format_time_ns(scenario.duration / 1000)
         document.fail((*key, "start"), f"is {format_time_ns(entry.start / 1000)}, which is not before the end of the run at {end}")
 

@@ -14,6 +14,7 @@
 #include "penstock/engine/session.hpp"
 #include "penstock/engine/tcp/traffic.hpp"
 #include "penstock/engine/traffic.hpp"
+#include "penstock/engine/wire/traffic.hpp"
 
 namespace penstock::engine {
 
@@ -29,6 +30,7 @@ struct Job {
     MeasureSettings measure;
     std::vector<JobSource> sources;
     std::vector<tcp::FlowSettings> flows;                   // TCP connections
+    std::optional<wire::Settings> wire;                     // real frames, in real time; then there are no flows
     std::vector<RegisterWrite> setup_writes, timed_writes;  // timed: in order of time
     std::vector<std::uint32_t> sample_queues;
     std::optional<std::int64_t> duration_cycles;  // none: until the recorded frames are sent
@@ -42,16 +44,21 @@ struct Progress {
     const char* phase;  // "init", "run", "drain", "check"
     std::int64_t cycles, duration_cycles;
     std::uint64_t packets_in, packets_out, dropped, queued;
+    const wire::Traffic* wire = nullptr;  // null: none
 };
 // Called every few milliseconds; false stops the run.
 using Poll = std::function<bool(const Progress&)>;
 
-// Runs the job; `measurement` has the rest of the result, `connections` what became of the job's flows (null: there are none). Throws
-// DeviceError, std::invalid_argument, std::runtime_error.
-Outcome run(const Job& job, Measurement& measurement, tcp::Traffic* connections, const Poll& poll);
+// What of a job's traffic depends on what becomes of frames; has the part of the result that is about it. Null: there is none.
+struct LiveTraffic {
+    std::unique_ptr<tcp::Traffic> connections;
+    std::unique_ptr<wire::Traffic> wire;
 
-// The job's TCP connections, null: it has none.
-std::unique_ptr<tcp::Traffic> connections_of(const Job& job);
+    explicit LiveTraffic(const Job& job);
+};
+
+// Runs the job; `measurement` and `live` have the rest of the result. Throws DeviceError, std::invalid_argument, std::runtime_error.
+Outcome run(const Job& job, Measurement& measurement, LiveTraffic& live, const Poll& poll);
 
 // What the job's device shows in these registers after its set-up writes, before any traffic.
 std::vector<std::uint32_t> read_registers(const Job& job, const std::vector<std::uint32_t>& addresses);

@@ -6,15 +6,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "penstock/engine/design.hpp"
 #include "penstock/engine/device.hpp"
+#include "penstock/engine/kept_frames.hpp"
 #include "penstock/engine/measure.hpp"
 
 namespace penstock::engine {
@@ -121,12 +120,9 @@ class OfferedFrames {
     // No frame that was offered arrives later.
     std::int64_t latest() const { return latest_; }
     // The frame has arrived, or a copy of it: its bytes are needed until each copy has had its fate.
-    void remember(std::uint64_t number) {
-        if (const auto found = kept_.find(number); found != kept_.end())
-            ++found->second.copies;  // frames that the device makes are not kept
-    }
+    void remember(std::uint64_t number) { kept_.arrived(number); }
     // The frame has had its fate, or a copy of it.
-    void forget(std::uint64_t number);
+    void forget(std::uint64_t number) { kept_.fate(number); }
 
   private:
     struct Offered {
@@ -145,15 +141,10 @@ class OfferedFrames {
         const OfferedFrames& all_;
         std::vector<Offered> waiting_;  // a heap by arrival, and by number where these are equal
     };
-    struct Kept {
-        std::vector<std::uint8_t> bytes;
-        std::uint32_t copies = 0;  // that have arrived and had no fate yet
-    };
-    static constexpr std::size_t kKept = 64;  // more than a measurement remembers of those that left last
+    struct Nothing {};
 
     std::vector<Input> inputs_;
-    std::unordered_map<std::uint64_t, Kept> kept_;  // by number
-    std::deque<std::uint64_t> forgotten_;
+    KeptFrames<Nothing> kept_;
     std::uint64_t next_ = 0;
     std::int64_t horizon_ = 0, latest_ = 0;
     bool closed_ = false;

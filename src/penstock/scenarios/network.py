@@ -1,0 +1,236 @@
+"""Live traffic in a scenario: the ends of a small network around the device, and what of its frames goes through it.
+
+An end is a host: a network namespace with one interface. `penstock.live` makes them; here they are described, and made into parts of a job.
+"""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator, Field, StrictInt, model_validator
+
+from penstock.basics.models import Model
+from penstock.basics.units import describe, parse_size
+from penstock.basics.where import KeyPath
+from penstock.scenarios.values import Name, Rate, Time
+
+if TYPE_CHECKING:
+    from penstock.scenarios.common import Match
+    from penstock.scenarios.scenario import Document
+
+MOST_ENDS = 16
+LEAST_MTU, MOST_MTU = 576, 9_600  # IPv4's least; 1,280 where there is IPv6
+MOST_DELAY = 10 * 10**12
+USUAL_BUFFER_BYTES = 1_000_000
+_MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
+
+
+def _interface(value: object) -> ipaddress.IPv4Interface | ipaddress.IPv6Interface:
+    try:
+        found = ipaddress.ip_interface(value if isinstance(value, str) else "")
+    except ValueError:
+        raise ValueError(f'must be an address and its network such as "10.0.0.2/24", not {describe(value)}') from None
+    if "/" not in str(value) or found.network.num_addresses < 2:
+        raise ValueError(f'must name its network, too, as "{found.ip}/24" does, not {describe(value)}')
+    return found
+
+
+def _address(value: object) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    try:
+        return ipaddress.ip_address(value if isinstance(value, str) else "")
+    except ValueError:
+        raise ValueError(f'must be an address such as "10.0.0.1", not {describe(value)}') from None
+
+
+def _mac(value: object) -> str:
+    text = value.lower() if isinstance(value, str) else ""
+    if not _MAC.fullmatch(text) or int(text[:2], 16) & 1:
+        raise ValueError(f'must be the MAC address of a host such as "02:00:00:00:01:01", not {describe(value)}')
+    return text
+
+
+Interface = Annotated[Any, BeforeValidator(_interface)]
+Address = Annotated[Any, BeforeValidator(_address)]
+Mac = Annotated[str, BeforeValidator(_mac)]
+Delay = Annotated[Time, Field(ge=0, le=MOST_DELAY)]
+
+
+class Neighbour(Model):
+    """A host, or a router, that need not be asked for by ARP or neighbour discovery."""
+
+    address: Address = Field(description="Its address.")
+    mac: Mac = Field(description="Its MAC address.")
+
+
+class End(Model):
+    """A host: a network namespace with one interface."""
+
+    name: Name = Field(description="Name, for `from` and `to`.")
+    addresses: Annotated[tuple[Interface, ...], Field(min_length=1, max_length=16)] = Field(
+        description='Its addresses with their networks, IPv4 and IPv6: `[10.0.0.2/24, "fd00::2/64"]`.'
+    )
+    mac: Mac | None = Field(None, description="Its MAC address; 02:00:00:00:00:01 for the first end, and so on, unless given.")
+    mtu: StrictInt = Field(1500, ge=LEAST_MTU, le=MOST_MTU, description="Longest IP packet in bytes.")
+    port: StrictInt | None = Field(None, ge=0, description="Port of a device with several; the ends take them in order unless given.")
+    gateway: Address | None = Field(None, description="Where what is not in its networks goes to.")
+    neighbours: tuple[Neighbour, ...] = Field((), description="Hosts and routers whose MAC addresses it knows.")
+
+    @model_validator(mode="after")
+    def _ipv6_needs_room(self) -> "End":
+        if self.mtu < 1280 and any(address.version == 6 for address in self.addresses):
+            raise ValueError(f"has an IPv6 address, which needs an mtu of at least 1,280, not {self.mtu:,}")
+        return self
+
+
+class Past(Model):
+    """Frames of an end that go past the device, by a line of their own."""
+
+    from_: Name = Field(alias="from", description="End that they come from.")
+    to: Name = Field(description="End that they go to.")
+    rate: Rate | None = Field(None, description="Rate of the line; without one it has no limit.")
+    delay: Delay = Field(0, description="How long a frame is on the way.")
+    buffer: Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=1 << 30)] = Field(
+        USUAL_BUFFER_BYTES, description="Bytes that wait in front of the line; more are lost."
+    )
+
+
+class Network(Model):
+    """The hosts around the device."""
+
+    ends: Annotated[tuple[End, ...], Field(min_length=2, max_length=MOST_ENDS)] = Field(description="The hosts.")
+    past: tuple[Past, ...] = Field((), description="Directions that do not go through the device.")
+    slack: Annotated[Time, Field(ge=10**9, le=10 * 10**12)] = Field(
+        100 * 10**9, description="The device stands still, and the run says so, rather than be further behind real time."
+    )
+
+    @model_validator(mode="after")
+    def _different(self) -> "Network":
+        for what in ("name", "mac"):
+            values = [getattr(end, what) for end in self.ends if getattr(end, what) is not None]
+            if twice := next((value for value in values if values.count(value) > 1), None):
+                raise ValueError(f"has two ends with the {what} {twice}")
+        return self
+
+
+class Wires(Model):
+    """Frames of an end that go through the device."""
+
+    from_: Name = Field(alias="from", description="End that they come from.")
+    to: Name | None = Field(None, description="End that they go to; of a device with several ports the output says it.")
+    delay: Delay = Field(0, description="How long a frame is on the way, beside its time in the device.")
+
+
+class WireTraffic(Model):
+    """Frames of real programs, for `./penstock live`; designs add where they go."""
+
+    name: Name | None = Field(None, description="Name of the source.")
+    live: Wires = Field(description="Which of them.")
+
+
+def entries(scenario: Any) -> list[tuple[int, WireTraffic]]:
+    """Return the live entries of a scenario's traffic and their places."""
+    return [(index, entry) for index, entry in enumerate(scenario.traffic) if isinstance(entry, WireTraffic)]
+
+
+def place(scenario: Any, document: "Document", name: str, key: KeyPath) -> int:
+    """Return the number of an end. Raises UserError."""
+    names = [end.name for end in scenario.network.ends] if scenario.network else []
+    if name not in names:
+        known = f"the ends are {', '.join(names)}" if names else "the scenario has no `network`"
+        document.fail(key, f'is "{name}", but {known}')
+    return names.index(name)
+
+
+def port_of(scenario: Any, end: int) -> int:
+    """Return the port of an end at a device with several."""
+    given: int | None = scenario.network.ends[end].port
+    return end if given is None else given
+
+
+def in_job(
+    entry: WireTraffic, key: KeyPath, scenario: Any, document: "Document", matches: "Sequence[Match]", queues: Sequence[int], ports: int = 1
+) -> dict[str, Any]:
+    """Return the job's source for a live entry. Raises UserError.
+
+    `queues`: of each of the `matches`; one more: of what none matches, else that is left out. `ports`: of the device.
+    """
+    where = (*key, "live")
+    come_from = place(scenario, document, entry.live.from_, (*where, "from"))
+    if ports == 1 and entry.live.to is None:
+        document.fail(where, "needs `to`, the end where the frames go")
+    if ports > 1 and entry.live.to is not None:
+        document.fail((*where, "to"), "is not for a device with several ports: its outputs say where frames go")
+    to = None if entry.live.to is None else place(scenario, document, entry.live.to, (*where, "to"))
+    if to == come_from:
+        document.fail((*where, "to"), "is the end that the frames come from")
+    rules: list[dict[str, Any]] = [_rule(match) for match in matches]
+    if len(queues) > len(rules):
+        rules.append({})
+    return {
+        "kind": "wire",
+        "input": port_of(scenario, come_from) if ports > 1 else 0,
+        "from": come_from,
+        "to": to,
+        "delay_ns": entry.live.delay // 1000,
+        "rules": rules,
+        "queues": np.array(queues, dtype=np.uint32),
+    }
+
+
+def _rule(match: "Match") -> dict[str, Any]:
+    def network(given: Any) -> dict[str, Any] | None:
+        if given is None:
+            return None
+        return {"version": given.version, "address": given.network_address.packed, "mask": given.netmask.packed}
+
+    return {
+        "protocol": match.proto,
+        "source": network(match.src),
+        "destination": network(match.dst),
+        "source_port": match.sport,
+        "destination_port": match.dport,
+    }
+
+
+def of_job(scenario: Any, document: "Document", ports: int) -> dict[str, Any]:
+    """Return key `wire` of a job, without its `files`. Raises UserError for a network that cannot be."""
+    given: Network | None = scenario.network
+    if given is None or not entries(scenario):
+        document.fail(
+            ("network",) if given else (),
+            "has no live traffic: `live` needs a `network` and an entry `live` in `traffic` (docs/live.md); `run` runs it as it is",
+        )
+    taken: dict[str, KeyPath] = {}
+    ways = [(entry.live.from_, ("traffic", index, "live", "from")) for index, entry in entries(scenario)]
+    for name, key in [*ways, *((past.from_, ("network", "past", index, "from")) for index, past in enumerate(given.past))]:
+        if name in taken:
+            document.fail(key, f'is "{name}", whose frames have a way already ({document.key_text(taken[name])})')
+        taken[name] = key
+    end_of_output = [-1] * ports
+    if ports > 1:
+        for index in range(len(given.ends)):
+            port = port_of(scenario, index)
+            key = ("network", "ends", index)
+            if port >= ports:
+                document.fail(key, f"is at port {port}, but the device has ports 0 to {ports - 1}")
+            if end_of_output[port] >= 0:
+                document.fail(key, f'is at port {port}, where "{given.ends[end_of_output[port]].name}" is')
+            end_of_output[port] = index
+    lines = [
+        {
+            "from": place(scenario, document, past.from_, ("network", "past", index, "from")),
+            "to": place(scenario, document, past.to, ("network", "past", index, "to")),
+            "bps": past.rate or 0,
+            "delay_ns": past.delay // 1000,
+            "buffer_bytes": past.buffer,
+        }
+        for index, past in enumerate(given.past)
+    ]
+    return {"end_of_output": end_of_output, "lines": lines, "slack_ns": given.slack // 1000}
+
+
+def mac_of(end: End, number: int) -> str:
+    """Return the MAC address of an end."""
+    return end.mac or f"02:00:00:00:00:{number + 1:02x}"
