@@ -53,8 +53,7 @@ class Runner {
           session_(*job.device, job.environment, measurement),
           end_(job.duration_cycles.value_or(kForever)),
           limit_(job.max_cycles.value_or(kForever)) {
-        for (unsigned input = 0; input < job.device->statement().inputs; ++input)
-            traffic_.push_back(make_traffic(job, input, end_, &live));
+        for (unsigned input = 0; input < job.device->statement().inputs; ++input) traffic_.push_back(make_traffic(job, input, end_, &live));
     }
 
     Outcome run() {

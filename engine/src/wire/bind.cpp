@@ -4,7 +4,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -21,9 +20,7 @@ constexpr std::int64_t kMostNs = 3'600'000'000'000;  // of a delay
 constexpr std::int64_t kMostBytes = 1 << 30;         // of a buffer
 constexpr std::int64_t kMostEnds = 64;
 
-std::span<const std::uint8_t> bytes_of(const nb::bytes& given) {
-    return {static_cast<const std::uint8_t*>(given.data()), given.size()};
-}
+std::span<const std::uint8_t> bytes_of(const nb::bytes& given) { return {static_cast<const std::uint8_t*>(given.data()), given.size()}; }
 
 // {version, address, mask}: 4 or 16 bytes
 wire::Network network(Table table) {
@@ -136,14 +133,10 @@ wire::Path wire_path(Table& table, unsigned input, std::size_t ends, std::uint32
     path.rules = rules_of(table);
     const auto found = table.array<std::uint32_t>("queues", "uint32", keep);
     path.queues.assign(found.begin(), found.end());
-    const auto last = static_cast<std::int64_t>(std::numeric_limits<std::uint32_t>::max());
-    if (table.has("unmatched")) path.unmatched = static_cast<std::uint32_t>(table.integer("unmatched", 0, last));
     table.done();
     if (path.queues.size() != path.rules.size()) bad_job(table.name("queues") + " does not have an element for each rule");
     for (const std::uint32_t queue : path.queues)
         if (queue >= queues) bad_job(table.name("queues") + ": the device has no queue " + std::to_string(queue));
-    if (path.unmatched && *path.unmatched >= queues)
-        bad_job(table.name("unmatched") + ": the device has no queue " + std::to_string(*path.unmatched));
     return path;
 }
 

@@ -148,14 +148,13 @@ void Traffic::came(unsigned end, std::int64_t now_ns, std::span<const std::uint8
     const auto which = static_cast<unsigned>(path_of_[end]);
     const Path& path = settings_.paths[which];
     const int rule = first_match(path.rules, frame);
-    if (rule < 0 && !path.unmatched) return counted.unmatched.add(length_of(frame));
+    if (rule < 0) return counted.unmatched.add(length_of(frame));
     Input& input = inputs_[path.input];
     if (input.bytes + static_cast<std::int64_t>(frame.size()) > kMostWaiting) return counted.overrun.add(length_of(frame));
     input.bytes += static_cast<std::int64_t>(frame.size());
     std::int64_t cycle = clock_.cycle(now_ns);
     if (!input.waiting.empty()) cycle = std::max(cycle, input.waiting.back().cycle);
-    input.waiting.push_back(
-        {cycle, rule < 0 ? *path.unmatched : path.queues[static_cast<std::size_t>(rule)], which, {frame.begin(), frame.end()}});
+    input.waiting.push_back({cycle, path.queues[static_cast<std::size_t>(rule)], which, {frame.begin(), frame.end()}});
 }
 
 void Traffic::delay(std::int64_t at_ns, unsigned to, std::span<const std::uint8_t> bytes) {

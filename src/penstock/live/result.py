@@ -27,9 +27,8 @@ def own(found: dict[str, Any], raw: dict[str, Any], run: Prepared, told: Sequenc
     if wire["stops"]:
         stood = format_time_ns(wire["stood_still_ns"])
         slack = format_time_ns(run.described.network.slack / 1000)
-        notes.append(
-            f"The engine did not keep real time: {wire['stops']:,} times it was {slack} behind, and the device stood still for {stood} in all."
-        )
+        times = f"{wire['stops']:,} times it was {slack} behind, and the device stood still for {stood} in all"
+        notes.append(f"The engine did not keep real time: {times}.")
     elif behind["count"] and behind["p99"] * 1e6 > BEHIND_NS:
         notes.append(f"The device was behind real time by more than {behind['p99']:.1f} ms in one of a hundred looks.")
     if wire["unplugged"] is not None:

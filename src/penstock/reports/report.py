@@ -16,6 +16,7 @@ from penstock.basics.units import format_time_ns
 from penstock.designs.design import Curve, Plot, Table
 from penstock.engine.result import SCHEMA, failures
 from penstock.errors import UserError
+from penstock.live import report as live
 from penstock.reports.summary import design_of, sentences
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -145,7 +146,7 @@ def _tag(result: dict[str, Any], failed: list[str]) -> str:
 
 
 def _plots(result: dict[str, Any], series: Series) -> list[Plot]:
-    return design_of(result).plots(result) + _connections(series)
+    return live.plots(result) + design_of(result).plots(result) + _connections(series)
 
 
 def _connections(series: Series) -> list[Plot]:

@@ -7,6 +7,7 @@ from typing import Any
 from penstock.basics.units import format_bytes, format_cycle_rate, format_rate, format_time_ns
 from penstock.designs import configs
 from penstock.designs.design import Design, Table, load
+from penstock.live import report as live
 
 MAX_ROWS = 10
 MAX_LINES = 24  # of the whole summary
@@ -37,7 +38,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
     if late["count"]:
         half, most, worst = (format_time_ns(late[key]) for key in ("p50", "p99_9", "max"))
         lines.append(f"Late     half within {half}, 99.9 % within {most}, at most {worst}")
-    return lines + _connections(result.get("tcp")) + design_of(result).sentences(result)
+    return lines + _connections(result.get("tcp")) + live.sentences(result) + design_of(result).sentences(result)
 
 
 def _connections(tcp: dict[str, Any] | None) -> list[str]:

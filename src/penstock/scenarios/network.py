@@ -6,15 +6,15 @@ An end is a host: a network namespace with one interface. `penstock.live` makes 
 import ipaddress
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import BeforeValidator, Field, StrictInt, model_validator
 
 from penstock.basics.models import Model
-from penstock.basics.units import describe, parse_size
+from penstock.basics.units import describe, format_time_ns, parse_size, parse_time
 from penstock.basics.where import KeyPath
-from penstock.scenarios.values import Name, Rate, Time
+from penstock.scenarios.values import Name, Rate
 
 if TYPE_CHECKING:
     from penstock.scenarios.common import Match
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 MOST_ENDS = 16
 LEAST_MTU, MOST_MTU = 576, 9_600  # IPv4's least; 1,280 where there is IPv6
 MOST_DELAY = 10 * 10**12
-USUAL_BUFFER_BYTES = 1_000_000
+USUAL_BUFFER, MOST_BUFFER = 1_000_000, 1 << 30  # bytes
+LEAST_SLACK = 10**9
+MOST_ADDRESSES = 16
 _MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
 
 
@@ -51,30 +53,58 @@ def _mac(value: object) -> str:
     return text
 
 
-Interface = Annotated[Any, BeforeValidator(_interface)]
-Address = Annotated[Any, BeforeValidator(_address)]
-Mac = Annotated[str, BeforeValidator(_mac)]
-Delay = Annotated[Time, Field(ge=0, le=MOST_DELAY)]
+def _delay(value: object) -> int:
+    found = parse_time(value)
+    if found > MOST_DELAY:
+        raise ValueError(f"must be at most {format_time_ns(MOST_DELAY / 1000)}, not {describe(value)}")
+    return found
+
+
+def _slack(value: object) -> int:
+    found = parse_time(value)
+    if not LEAST_SLACK <= found <= MOST_DELAY:
+        raise ValueError(f"must be {format_time_ns(LEAST_SLACK / 1000)} to {format_time_ns(MOST_DELAY / 1000)}, not {describe(value)}")
+    return found
+
+
+def _interfaces(value: object) -> tuple[Any, ...]:
+    given = value if isinstance(value, (list, tuple)) else [value]
+    if not 1 <= len(given) <= MOST_ADDRESSES:
+        raise ValueError(f"must be 1 to {MOST_ADDRESSES} addresses, not {len(given)}")
+    return tuple(_interface(one) for one in given)
+
+
+def _buffer(value: object) -> int:
+    found = parse_size(value)
+    if found > MOST_BUFFER:
+        raise ValueError(f"must be at most {MOST_BUFFER:,} byte, not {describe(value)}")
+    return found
+
+
+Interfaces = Annotated[Any, BeforeValidator(_interfaces)]
+HostAddress = Annotated[Any, BeforeValidator(_address)]
+HostMac = Annotated[str, BeforeValidator(_mac)]
+Delay = Annotated[int, BeforeValidator(_delay)]
+Slack = Annotated[int, BeforeValidator(_slack)]
+Buffer = Annotated[int, BeforeValidator(_buffer)]
 
 
 class Neighbour(Model):
     """A host, or a router, that need not be asked for by ARP or neighbour discovery."""
 
-    address: Address = Field(description="Its address.")
-    mac: Mac = Field(description="Its MAC address.")
+    address: HostAddress = Field(description="Its address.")
+    mac: HostMac = Field(description="Its MAC address.")
 
 
 class End(Model):
     """A host: a network namespace with one interface."""
 
     name: Name = Field(description="Name, for `from` and `to`.")
-    addresses: Annotated[tuple[Interface, ...], Field(min_length=1, max_length=16)] = Field(
-        description='Its addresses with their networks, IPv4 and IPv6: `[10.0.0.2/24, "fd00::2/64"]`.'
-    )
-    mac: Mac | None = Field(None, description="Its MAC address; 02:00:00:00:00:01 for the first end, and so on, unless given.")
+    addresses: Interfaces = Field(description='Its addresses with their networks, IPv4 and IPv6: `[10.0.0.2/24, "fd00::2/64"]`.')
+    mac: HostMac | None = Field(None, description="Its MAC address; 02:00:00:00:00:01 for the first end, and so on, unless given.")
     mtu: StrictInt = Field(1500, ge=LEAST_MTU, le=MOST_MTU, description="Longest IP packet in bytes.")
     port: StrictInt | None = Field(None, ge=0, description="Port of a device with several; the ends take them in order unless given.")
-    gateway: Address | None = Field(None, description="Where what is not in its networks goes to.")
+    gateway: HostAddress | None = Field(None, description="Where what is not in its networks goes to.")
     neighbours: tuple[Neighbour, ...] = Field((), description="Hosts and routers whose MAC addresses it knows.")
 
     @model_validator(mode="after")
@@ -91,18 +121,20 @@ class Past(Model):
     to: Name = Field(description="End that they go to.")
     rate: Rate | None = Field(None, description="Rate of the line; without one it has no limit.")
     delay: Delay = Field(0, description="How long a frame is on the way.")
-    buffer: Annotated[int, BeforeValidator(parse_size), Field(ge=0, le=1 << 30)] = Field(
-        USUAL_BUFFER_BYTES, description="Bytes that wait in front of the line; more are lost."
-    )
+    buffer: Buffer = Field(USUAL_BUFFER, description="Bytes that wait in front of the line; more are lost.")
 
 
 class Network(Model):
     """The hosts around the device."""
 
+    page: ClassVar[str] = "live.md"
+
     ends: Annotated[tuple[End, ...], Field(min_length=2, max_length=MOST_ENDS)] = Field(description="The hosts.")
     past: tuple[Past, ...] = Field((), description="Directions that do not go through the device.")
-    slack: Annotated[Time, Field(ge=10**9, le=10 * 10**12)] = Field(
-        100 * 10**9, description="The device stands still, and the run says so, rather than be further behind real time."
+    slack: Slack = Field(
+        "100 ms",
+        validate_default=True,
+        description="The device stands still, and the run says so, rather than be further behind.",
     )
 
     @model_validator(mode="after")
@@ -116,6 +148,8 @@ class Network(Model):
 
 class Wires(Model):
     """Frames of an end that go through the device."""
+
+    page: ClassVar[str] = "live.md"
 
     from_: Name = Field(alias="from", description="End that they come from.")
     to: Name | None = Field(None, description="End that they go to; of a device with several ports the output says it.")
@@ -165,7 +199,7 @@ def in_job(
     to = None if entry.live.to is None else place(scenario, document, entry.live.to, (*where, "to"))
     if to == come_from:
         document.fail((*where, "to"), "is the end that the frames come from")
-    rules: list[dict[str, Any]] = [_rule(match) for match in matches]
+    rules: list[dict[str, Any]] = [rule(match) for match in matches]
     if len(queues) > len(rules):
         rules.append({})
     return {
@@ -179,7 +213,9 @@ def in_job(
     }
 
 
-def _rule(match: "Match") -> dict[str, Any]:
+def rule(match: "Match") -> dict[str, Any]:
+    """Return what a job says of a rule's header fields."""
+
     def network(given: Any) -> dict[str, Any] | None:
         if given is None:
             return None

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -254,6 +254,9 @@ def _check_link_type(source: _Source, link_type: int) -> None:
         raise source.fail(f"holds frames of link type {link_type}; only Ethernet (1) is supported: capture at one interface, not at `any`")
 
 
+_SCTP, _SCTP_BYTES = 132, 12
+
+
 @dataclass(frozen=True)
 class Headers:
     """What rules look at; None where a frame does not have it (or the snap length cut it)."""
@@ -278,7 +281,14 @@ def parse_headers(frame: bytes) -> Headers:
             version, protocol, source, destination = 6, packet.p, packet.src, packet.dst
         else:
             return Headers()
-        ports = packet.data if isinstance(packet.data, (dpkt.tcp.TCP, dpkt.udp.UDP, dpkt.sctp.SCTP)) else None
+        above = packet.data if isinstance(packet.data, (dpkt.tcp.TCP, dpkt.udp.UDP, dpkt.sctp.SCTP)) else None
+        ports = (above.sport, above.dport) if above is not None else (None, None)
+        if (
+            above is None and protocol == _SCTP and len(packet.data) >= _SCTP_BYTES and not _later_fragment(packet)
+        ):  # with chunks that dpkt refuses
+            ports = struct.unpack_from("!HH", bytes(packet.data))
+        if _later_fragment(packet):  # its first bytes are no ports, whatever dpkt makes of them
+            ports = (None, None)
     except (dpkt.Error, struct.error, IndexError, ValueError, KeyError, TypeError, AttributeError):
         return Headers()
     return Headers(
@@ -286,9 +296,16 @@ def parse_headers(frame: bytes) -> Headers:
         int.from_bytes(source, "big"),
         int.from_bytes(destination, "big"),
         version,
-        getattr(ports, "sport", None),
-        getattr(ports, "dport", None),
+        *ports,
     )
+
+
+def _later_fragment(packet: Any) -> bool:
+    """Return whether an IP packet is a fragment other than the first one of its packet (RFC 791, 3.1; RFC 8200, 4.5)."""
+    heads = getattr(packet, "all_extension_headers", None)
+    if heads is None:
+        return bool(packet.offset)
+    return any(getattr(head, "frag_off", 0) for head in heads)
 
 
 def _matches(match: "Match", headers: Headers) -> bool:
@@ -307,11 +324,11 @@ def _matches(match: "Match", headers: Headers) -> bool:
 
 def match_frames(frames: Frames, rules: Sequence["Match"]) -> NDArray[np.int64]:
     """Return for each frame the index of the first rule that matches it, or -1."""
-    decide = _decider(rules)
+    decide = decider(rules)
     return np.fromiter((decide(frames.frame(index)) for index in range(len(frames))), dtype=np.int64, count=len(frames))
 
 
-def _decider(rules: Sequence["Match"]) -> Callable[[bytes], int]:
+def decider(rules: Sequence["Match"]) -> Callable[[bytes], int]:
     """Return a function from a frame to its rule; it remembers flows, since parsing each frame would take most of a long capture's time."""
     known: dict[bytes, int] = {}
 

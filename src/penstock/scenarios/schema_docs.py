@@ -1,12 +1,14 @@
 """Writes the tables of the pages on scenarios from the models: `python -m penstock.scenarios.schema_docs`. A test compares.
 
-Each design has its page (Design.page) and its models, `designs/<design>/scenario.py`.
+Each design has its page (Design.page) and its models, `designs/<design>/scenario.py`; what is not of a design is on pages of its own, to
+which the others lead.
 """
 
 import importlib
 import re
 import types
 import typing
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import BaseModel
@@ -15,7 +17,10 @@ from pydantic.fields import FieldInfo
 from penstock.basics import models
 from penstock.designs import design as designs
 from penstock.paths import ROOT
-from penstock.scenarios import common, headers
+from penstock.scenarios import common, headers, network, values
+
+# Pages of models that are not of a design, and their modules.
+_PAGES = {"docs/live.md": [network]}
 
 _SECTION = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -27,6 +32,12 @@ _KINDS = {
     "QueueRate": 'rate, "unshaped" or 0',
     "Time": "time",
     "Duration": "time",
+    "Delay": "time",
+    "Slack": "time",
+    "Buffer": "size",
+    "Interfaces": "addresses and networks",
+    "HostAddress": "address",
+    "HostMac": "MAC address",
     "Size": "size",
     "Burst": "size or time",
     "Name": "name",
@@ -64,6 +75,7 @@ _BY_KEY = {
     "overrides": "keys with values",
     "alpha": "number",
     "reserved": "pages, or pages by size",
+    "applications": "[applications](live.md#applications)",
 }
 
 
@@ -89,7 +101,7 @@ def _kind(key: str, hint: Any, field: FieldInfo) -> str:
     models = _models(hint)
     if models:
         return ("list of " if typing.get_origin(hint) is tuple else "") + " or ".join(
-            f"[{m.__name__}](#{m.__name__.lower()})" for m in models
+            f"[{m.__name__}]({getattr(m, 'page', '')}#{m.__name__.lower()})" for m in models
         )
     bare = _strip(options[0])
     if typing.get_origin(bare) is typing.Literal:
@@ -111,7 +123,7 @@ def _found(name: str, places: list[Any]) -> Any:
 
 def _named(name: str) -> Any:
     """Return a type of scenarios, of all designs or of one."""
-    return _found(name, [common, models, headers, *(place for design in designs.names() for place in _own(design))])
+    return _found(name, [common, models, headers, values, network, *(place for design in designs.names() for place in _own(design))])
 
 
 def _model(name: str, design: str) -> Any:
@@ -166,10 +178,21 @@ def _default(field: FieldInfo) -> str:
 
 def updated(text: str, design: str) -> str:
     """Return a design's page with all its tables written anew. Raises StopIteration for a table of a model that is not there."""
-    return _SECTION.sub(lambda match: match[1] + "\n" + table(_model(match[2], design)) + "\n" + match[3], text)
+    return _with_tables(text, lambda name: _model(name, design))
+
+
+def _with_tables(text: str, model: Callable[[str], Any]) -> str:
+    return _SECTION.sub(lambda match: match[1] + "\n" + table(model(match[2])) + "\n" + match[3], text)
+
+
+def pages() -> dict[str, str]:
+    """Return each page, from the root, as it should be."""
+    found = {designs.load(name).page: updated((ROOT / designs.load(name).page).read_text(), name) for name in designs.names()}
+    for page, places in _PAGES.items():
+        found[page] = _with_tables((ROOT / page).read_text(), lambda name, places=places: _found(name, places))
+    return found
 
 
 if __name__ == "__main__":
-    for name in designs.names():
-        page = ROOT / designs.load(name).page
-        page.write_text(updated(page.read_text(), name))
+    for page, text in pages().items():
+        (ROOT / page).write_text(text)

@@ -72,9 +72,9 @@ struct MeasureSettings {
     std::int64_t interval_cycles = 0;
     std::vector<std::uint32_t> series_queues;
     bool keep_departures = false;
-    bool keep_all = true;                // latencies (and departures) of all frames; else of the frames of `series_queues` only
+    bool keep_all = true;                  // latencies (and departures) of all frames; else of the frames of `series_queues` only
     std::uint64_t keep_most = UINT64_MAX;  // so many of them, the first ones
-    std::vector<std::uint8_t> group_of;  // by queue: its group, kNoGroup: none; empty: there are no groups
+    std::vector<std::uint8_t> group_of;    // by queue: its group, kNoGroup: none; empty: there are no groups
     unsigned groups = 0;
     std::string pcap_out;                 // empty: none
     std::shared_ptr<OwnMeasurement> own;  // what the design measures besides, null: nothing; of one measurement

@@ -23,9 +23,7 @@ class Clock {
     void begin(std::int64_t ns, std::int64_t cycle) { zero_ns_ = ns - static_cast<std::int64_t>(span_ns(static_cast<double>(cycle))); }
     std::int64_t begin_ns() const { return zero_ns_; }
     // The last cycle that has begun at this moment.
-    std::int64_t cycle(std::int64_t ns) const {
-        return span_cycles(ns - zero_ns_);
-    }
+    std::int64_t cycle(std::int64_t ns) const { return span_cycles(ns - zero_ns_); }
     std::int64_t ns(double cycle) const { return zero_ns_ + static_cast<std::int64_t>(span_ns(cycle)); }
     // Whole cycles in so many nanoseconds.
     std::int64_t span_cycles(std::int64_t ns) const { return static_cast<std::int64_t>(static_cast<long double>(ns) * clock_hz_ / 1e9L); }

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
 #include <queue>
 #include <span>
 #include <string>
@@ -38,8 +37,7 @@ struct Path {
     int to = kNone;  // end that they go to; none: the output says it
     std::int64_t delay_ns = 0;
     std::vector<Rule> rules;
-    std::vector<std::uint32_t> queues;       // by rule
-    std::optional<std::uint32_t> unmatched;  // queue of what no rule matches; none: it is left out
+    std::vector<std::uint32_t> queues;  // by rule; what no rule matches is left out
 };
 // Frames of an end that go past it, by a line with a buffer in front.
 struct Line {
@@ -61,7 +59,7 @@ struct Settings {
 
 struct EndCounts {
     Amount read, written;
-    Amount unmatched;  // no rule matches, and there is no queue for such
+    Amount unmatched;  // no rule matches
     Amount overrun;    // found no room: the device, or a line's buffer, was too far behind
     Amount failed;     // the kernel did not take it
     Amount pending;    // on its way when the run ended
@@ -107,8 +105,8 @@ class Traffic final : public LiveSource, public FrameListener {
 
     const std::vector<EndCounts>& ends() const { return ends_; }
     const std::map<std::uint32_t, QueueCounts>& queues() const { return queues_; }
-    const Histogram& behind_ns() const { return behind_; }    // of the device, after each time that it has run
-    const Histogram& late_ns() const { return late_; }        // of a frame that was written
+    const Histogram& behind_ns() const { return behind_; }  // of the device, after each time that it has run
+    const Histogram& late_ns() const { return late_; }      // of a frame that was written
     std::int64_t behind_now_ns() const { return behind_now_; }
     std::int64_t stood_still_ns() const { return stood_still_; }
     std::uint64_t stops() const { return stops_; }

@@ -1,0 +1,76 @@
+"""A live run in words and pictures: what is in the summary and the report beside what every run has there."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.basics.units import format_rate, format_time_ns
+from penstock.designs.design import Curve, Plot
+
+MOST_ROWS = 8
+
+
+def sentences(result: Mapping[str, Any]) -> list[str]:
+    """Return what was seen of a live run, a line each; none of another."""
+    if "behind_real_time_ms" not in result:
+        return []
+    lines = [
+        f"Carried  {format_rate(row['carried_bps'])} of {format_rate(row['bottleneck_bps'])}: {row['name']}"
+        for row in result["bottlenecks"][:MOST_ROWS]
+        if row["carried_bps"]
+    ]
+    lines += [f"App      {one['name']}: {words}" for one in result["applications"][:MOST_ROWS] if (words := _felt(one))]
+    behind, late = result["behind_real_time_ms"], result["let_go_late_ms"]
+    if behind["count"]:
+        words = f"Clock    the device was at most {_ms(behind['max'])} behind real time, {_ms(behind['p99'])} at 99 %"
+        words += f"; frames were let go {_ms(late['p50'])} late, {_ms(late['p99'])} at 99 %" if late["count"] else ""
+        lines.append(words)
+    return lines
+
+
+def _ms(value: float) -> str:
+    return format_time_ns(value * 1e6)
+
+
+def _felt(application: Mapping[str, Any]) -> str:
+    """Return what an application felt, in a few words."""
+    if application.get("error"):
+        return str(application["error"])
+    words = []
+    if (rate := application.get("throughput_bps")) is not None:
+        words.append(format_rate(rate))
+    for key, name in (("delay_ms", "delay"), ("round_trip_ms", "round trip"), ("load_ms", "page")):
+        found = application.get(key)
+        if isinstance(found, Mapping) and found.get("count"):
+            words.append(f"{name} {_ms(found['p50'])}, {_ms(found['p99'])} at 99 %")
+    for key, name in (("loss_share", "lost"),):
+        if application.get(key) is not None:
+            words.append(f"{100 * application[key]:.1f} % {name}")
+    if application.get("mos") is not None:
+        words.append(f"MOS {application['mos']:.2f}")
+    if application.get("stalled_s") is not None:
+        words.append(f"stood still for {application['stalled_s']:.1f} s")
+    return ", ".join(words)
+
+
+def plots(result: Mapping[str, Any]) -> list[Plot]:
+    """Return the pictures of the applications over time; none of a run without."""
+    found = []
+    for key, title, note, values, scale in (
+        ("throughput_bps", "Applications: payload", "What each program got, in bit/s, over time.", "count", 1.0),
+        ("delay_ms", "Applications: delay", "One way, or there and back, as each program saw it, over time.", "time", 1e-3),
+    ):
+        curves: list[Curve] = []
+        places: tuple[float, ...] = ()
+        for one in result.get("applications", []):
+            series = one.get("over_time") or {}
+            points = series.get(key)
+            if not points:
+                continue
+            times = tuple(round(float(time), 6) for time in series["time_s"])
+            if len(times) > len(places):
+                places = times
+            curves.append(Curve(one["name"], tuple(None if p is None else p * scale for p in points), "line"))
+        if curves:
+            whole = [Curve(c.name, c.values + (None,) * (len(places) - len(c.values)), c.style) for c in curves]
+            found.append(Plot(title, note, places, values, whole))  # type: ignore[arg-type]
+    return found
