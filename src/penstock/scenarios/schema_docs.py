@@ -75,7 +75,7 @@ _BY_KEY = {
     "overrides": "keys with values",
     "alpha": "number",
     "reserved": "pages, or pages by size",
-    "applications": "[applications](live.md#applications)",
+    "applications": "[applications](live.md)",
 }
 
 
