@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 from penstock.basics.growing import growing
 from penstock.command_line.console import console, spinner, working
@@ -129,7 +129,7 @@ def _run(
     by_name = {host.name: host for host in made}
     programs = _Programs(applications, by_name, folder)
     with _stop_on_signal() as stopped, view.shown(run, applications, quiet=bool(live.command)) as show:
-        command = _Command(live.command, made[place]) if live.command else None
+        command = _Command(live.command, made[place], sys.stderr if live.json_output else None) if live.command else None
 
         def progress(now: dict[str, Any]) -> bool:
             if now["phase"] != "run":
@@ -181,7 +181,8 @@ class _Programs:
 class _Command:
     """The user's own program on a host: it has the terminal, and the run ends with it."""
 
-    def __init__(self, command: Sequence[str], host: Host) -> None:
+    def __init__(self, command: Sequence[str], host: Host, stdout: TextIO | None) -> None:
+        """`stdout`: where it writes to; None: as this process does. Raises UserError."""
         self._process: subprocess.Popen[bytes] | None = None
         self._refused: OSError | None = None
         self.status: int | None = None
@@ -189,7 +190,7 @@ class _Command:
         def start() -> None:
             host.space.enter()  # of this thread, and of what it starts
             try:
-                self._process = subprocess.Popen(list(command))
+                self._process = subprocess.Popen(list(command), stdout=stdout)
             except OSError as error:
                 self._refused = error
 

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""`penstock live` as a user meets it: real hosts, the kernel's protocols through the device, and nothing left behind.
+
+All traffic is in namespaces that the runs make. Times are bounded from below only, so that no load of the machine breaks a test.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.network import spaces
+from penstock.paths import PACKAGE
+
+PROBE = Path(__file__).parent / "live_probe.py"
+MARK = "PENSTOCK_TEST_LIVE"  # an environment variable by which a test knows its processes
+SCENARIO = """\
+name: live_test
+device: {config: demo_codel_64}
+duration: 60 s
+drain: false
+queues:
+  - {id: 0, name: down, rate: 8 Mbit/s, burst: 3 kB, aqm: {}}
+  - {id: 1, name: up, rate: 4 Mbit/s, burst: 3 kB}
+  - {id: 2, name: icmp, rate: 8 Mbit/s, burst: 3 kB}
+network:
+  ends:
+    - {name: internet, addresses: [10.0.0.1/24, "fd00::1/64"]}
+    - {name: home, addresses: [10.0.0.2/24, "fd00::2/64"]}
+traffic:
+  - {live: {from: internet, to: home, delay: 10 ms}, map: [{match: {proto: icmp}, queue: icmp}], unmatched: down}
+  - {live: {from: home, to: internet, delay: 5 ms}, unmatched: up}
+"""
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux" or spaces.problem() is not None, reason=f"no namespaces here: {spaces.problem()}")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with the scenario."""
+    (tmp_path / "s.yaml").write_text(SCENARIO)
+    return tmp_path
+
+
+def start(place: Path, *more: str, mark: str = "1") -> "subprocess.Popen[str]":
+    """Start a live run; it has a process group of its own."""
+    env = dict(os.environ) | {"PYTHONPATH": str(PACKAGE.parent), MARK: mark}
+    command = [sys.executable, "-P", "-m", "penstock", "live", "s.yaml", "--engine", "model", "--json", *more]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=place, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+
+
+def run(place: Path, task: str, *more: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run a task of the probe at home; return the result and what it found."""
+    process = start(place, *more, "--", sys.executable, str(PROBE), task, str(place / "found.json"))
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    found = json.loads((place / "found.json").read_text()) if (place / "found.json").exists() else {}
+    return json.loads(out), found
+
+
+def alive(mark: str) -> list[int]:
+    """Return the processes that have this mark in their environment."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if f"{MARK}={mark}\0".encode() in path.read_bytes() + b"\0":
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+def gone(mark: str) -> bool:
+    """Return whether all these processes are gone, soon."""
+    end = time.monotonic() + 20
+    while alive(mark) and time.monotonic() < end:
+        time.sleep(0.05)
+    return not alive(mark)
+
+
+def whole(result: dict[str, Any]) -> None:
+    """Assert that the device did nothing wrong, and that each frame of the hosts is accounted for."""
+    assert result["findings"] == [] and result["conservation"]["ok"]
+    internet, home = result["hosts"]
+    down = sum(queue["in_packets"] for queue in result["live_queues"] if queue["name"] in ("down", "icmp"))
+    up = sum(queue["in_packets"] for queue in result["live_queues"] if queue["name"] == "up")
+    assert internet["read"]["packets"] == down and home["read"]["packets"] == up
+    for host, names in ((home, ("down", "icmp")), (internet, ("up",))):
+        left = sum(queue["out_packets"] for queue in result["live_queues"] if queue["name"] in names)
+        assert left == sum(host[key]["packets"] for key in ("written", "failed", "pending"))
+
+
+def test_the_kernel_s_protocols_pass(place: Path) -> None:
+    """ARP, neighbour discovery, echoes of both versions, and fragments, with bytes intact, no faster than the delays."""
+    result, found = run(place, "pings")
+    whole(result)
+    assert all(seconds is not None and seconds >= 0.015 for seconds in found.values()), found
+    by_name = {queue["name"]: queue for queue in result["live_queues"]}
+    assert by_name["icmp"]["out_packets"] >= 4 + 2  # four answers, one of them in three fragments
+    assert not result["interrupted"] and result["unplugged"] is None
+    assert result["behind_real_time_ms"]["count"] > 10 and result["let_go_late_ms"]["count"] > 10
+
+
+def test_frames_that_no_host_sends(place: Path) -> None:
+    result, found = run(place, "odd")
+    whole(result)
+    assert found["sent"] > 250 and found["ping"] is not None
+    assert result["hosts"][1]["read"]["packets"] > 250
+
+
+def test_an_interface_that_goes_down(place: Path) -> None:
+    """The run ends in a message and a result."""
+    process = start(place, "--", sys.executable, str(PROBE), "down", str(place / "found.json"))
+    out, err = process.communicate(timeout=60)
+    result = json.loads(out)
+    assert process.returncode == 0, err
+    whole(result)
+    assert result["unplugged"] == "home" and result["interrupted"]
+    assert any("interface of home was gone, or down" in note for note in result["notes"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=["ctrl-c", "term", "kill"])
+def test_nothing_is_left(place: Path, number: signal.Signals) -> None:
+    """Whatever ends it: no process, also none that has left its group and its parents, and no interface."""
+    before = sorted(os.listdir("/sys/class/net"))
+    mark = f"{os.getpid()}-{number.value}"
+    process = start(place, "--", sys.executable, str(PROBE), "rest", str(place / "found.json"), mark=mark)
+    end = time.monotonic() + 60
+    while len(alive(mark)) < 5 and time.monotonic() < end:  # command, one in between, the first one there, probe, and what it leaves
+        time.sleep(0.05)
+    assert len(alive(mark)) >= 5
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert gone(mark), alive(mark)
+    assert sorted(os.listdir("/sys/class/net")) == before
+    if number == signal.SIGKILL:
+        assert process.returncode == -signal.SIGKILL and not (place / "results" / "live_test" / "result.json").exists()
+    else:
+        assert process.returncode == 130, err
+        whole(json.loads(out))
+
+
+def test_two_at_once(place: Path) -> None:
+    """They have the same addresses, and know nothing of each other."""
+    both = []
+    for name in ("a", "b"):
+        (place / name).mkdir()
+        (place / name / "s.yaml").write_text(SCENARIO)
+        command = [sys.executable, str(PROBE), "pings", str(place / name / "found.json")]
+        both.append(start(place / name, "--", *command))
+    for process, name in zip(both, ("a", "b"), strict=True):
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        whole(json.loads(out))
+        found = json.loads((place / name / "found.json").read_text())
+        assert all(seconds is not None and seconds >= 0.015 for seconds in found.values())
