@@ -6,6 +6,7 @@ All traffic is in namespaces that the runs make. Times are bounded from below on
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -161,3 +162,56 @@ def test_two_at_once(place: Path) -> None:
         whole(json.loads(out))
         found = json.loads((place / name / "found.json").read_text())
         assert all(seconds is not None and seconds >= 0.015 for seconds in found.values())
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or shutil.which("nft") is None, reason="an uplink needs root, and nft (nftables)")
+@pytest.mark.parametrize("what", ["end", "kill"])
+def test_an_uplink_is_taken_back(place: Path, what: str) -> None:
+    """A host gets out by NAT; the machine is as before then, also after the next run where one was killed."""
+    env = dict(os.environ) | {"PYTHONPATH": str(PACKAGE.parent)}
+    command = [sys.executable, "-P", str(Path(__file__).parent / "live_uplink.py"), str(place), what]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["status"] == 0 and "hello" in found["words"], found["words"]
+    assert found["seen"] == ["198.51.100.1"]
+    assert found["before"]["forward"] == "0" and found["after"] == found["before"]
+    if what == "kill":
+        assert found["meanwhile"]["forward"] == "1" and any("penstock_" in word for word in found["meanwhile"]["tables"])
+        assert found["killed"]["interfaces"] == found["before"]["interfaces"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("network.ends.0.addresses=10.0.0.1", "must name its network, too"),
+        ("network.ends.home.mac=01:00:00:00:00:01", "must be the MAC address of a host"),
+        ("network.ends.home.name=internet", "has two ends with the name internet"),
+        ("traffic.0.live.from=hoem", 'is "hoem", but the ends are internet, home'),
+        ("traffic.0.live.to=internet", "is the end that the frames come from"),
+        ("traffic.1.live.from=internet", 'is "internet", whose frames have a way already'),
+        ("network.slack=1 us", "must be 1 ms to 10 s"),
+        ("traffic.0.live.delay=11 s", "must be at most 10 s"),
+        ("network.ends.home.mtu=1000", "needs an mtu of at least 1,280"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(place: Path, capsys: pytest.CaptureFixture[str], change: str, words: str) -> None:
+    from penstock.command_line.app import main
+
+    assert main(["live", str(place / "s.yaml"), "--set", change]) == 2
+    said = capsys.readouterr().err
+    assert words in said and len(said.strip().splitlines()) == 1
+
+
+def test_run_and_live_lead_to_each_other(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from penstock.command_line.app import main
+
+    assert main(["run", str(place / "s.yaml")]) == 2
+    assert "`./penstock live" in capsys.readouterr().err
+    (place / "plain.yaml").write_text(
+        SCENARIO[: SCENARIO.index("network:")] + "traffic: [{constant: {queues: 0, rate: 1 Mbit/s, size: 100}}]\n"
+    )
+    assert main(["live", str(place / "plain.yaml")]) == 2
+    assert "has no live traffic" in capsys.readouterr().err
+    assert main(["live", str(place / "s.yaml"), "--uplink", "nosuch0"]) == 2
+    assert "--uplink nosuch0: there is no such interface" in capsys.readouterr().err

@@ -32,6 +32,13 @@ def live(
     at: Annotated[
         str | None, typer.Option(metavar="HOST", help="Where the command runs; unless given where the first live traffic goes.")
     ] = None,
+    uplink: Annotated[
+        str | None,
+        typer.Option(
+            metavar="IFACE",
+            help="Let the hosts out through this interface of the machine, by NAT: behind `from` of the first live traffic.",
+        ),
+    ] = None,
     _parts: With = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the result; results/NAME unless given.")] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
@@ -45,7 +52,7 @@ def live(
     from penstock.engine.run import Request
     from penstock.live.stage import Live, carry_out
 
-    status = carry_out(Live(Request(scenario, settings or [], None, out, engine), command or (), at, json_output, _show))
+    status = carry_out(Live(Request(scenario, settings or [], None, out, engine), command or (), at, uplink, json_output, _show))
     if status:
         raise typer.Exit(status)
 

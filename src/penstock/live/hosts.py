@@ -32,6 +32,14 @@ def make(network: Network) -> list[Host]:
     return [_host(end, number) for number, end in enumerate(network.ends)]
 
 
+def lead_out(made: list[Host], network: Network, router: int) -> None:
+    """Let what the others send beyond their networks go to one of them, where they have no `gateway` of their own. Raises OSError."""
+    for host, end in zip(made, network.ends, strict=True):
+        if host is not made[router] and end.gateway is None and made[router].ipv4 is not None:
+            host.space.enter()
+            spaces.ip([f"route replace default via {made[router].ipv4} dev {host.interface}"])
+
+
 def _host(end: End, number: int) -> Host:
     space = Space.new()
     for key, value in SETTINGS:

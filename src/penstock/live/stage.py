@@ -1,6 +1,7 @@
 """A live run from scenario to result folder: what happens before and in the namespaces."""
 
 import contextlib
+import ipaddress
 import json
 import os
 import signal
@@ -18,7 +19,7 @@ from penstock.basics.growing import growing
 from penstock.command_line.console import console, spinner, working
 from penstock.engine.run import Prepared, Request, RunError, prepare, write_json
 from penstock.errors import UserError
-from penstock.live import apart, hosts, result, view
+from penstock.live import apart, hosts, result, uplink, view
 from penstock.live.hosts import Host
 
 INTERRUPTED = 130
@@ -34,6 +35,7 @@ class Live:
     request: Request
     command: Sequence[str] = ()  # that runs on a host
     at: str | None = None  # that host
+    uplink: str | None = None  # interface of this machine through which hosts get out
     json_output: bool = False
     show: Callable[[dict[str, Any], Path], int] = field(default=lambda result, folder: 0)  # of the result; returns the exit status
 
@@ -51,7 +53,32 @@ def carry_out(live: Live) -> int:
         engine.build(report)
         if "model" not in run.plan.job["device"]:
             run.plan.job["device"]["library"] = str(verilate.build_device(run.config, report))
-    return apart.run(lambda: _said(lambda: _inside(live, run, applications, place)))
+    with contextlib.ExitStack() as stack:
+        up = _uplink(run, live, stack)
+        return apart.run(lambda: _said(lambda: _inside(live, run, applications, place, up)))
+
+
+@dataclass(frozen=True)
+class _Way:
+    """The way out: by which host, and for which network."""
+
+    uplink: uplink.Uplink
+    router: int
+    inside: ipaddress.IPv4Network
+
+
+def _uplink(run: Prepared, live: Live, stack: contextlib.ExitStack) -> _Way | None:
+    """Return the way out of the hosts, set up on this machine until `stack` ends. Raises UserError."""
+    if live.uplink is None:
+        return None
+    first = next(source for source in run.plan.job["sources"] if source["kind"] == "wire")
+    router = run.described.network.ends[first["from"]]
+    address = next((one for one in router.addresses if one.version == 4), None)
+    if address is None:
+        raise UserError(f"--uplink {live.uplink}: needs an IPv4 address of {router.name}, the host behind which the others get out")
+    way = _Way(uplink.Uplink(live.uplink), first["from"], address.network)
+    stack.enter_context(way.uplink.on())
+    return way
 
 
 def _applications(run: Prepared) -> list[Any]:
@@ -95,11 +122,14 @@ def _said(work: Callable[[], int]) -> int:
         return 1
 
 
-def _inside(live: Live, run: Prepared, applications: Sequence[Any], place: int) -> int:
+def _inside(live: Live, run: Prepared, applications: Sequence[Any], place: int, way: _Way | None) -> int:
     from penstock.engine.result import failures
     from penstock.reports import report
 
     made = hosts.make(run.described.network)
+    if way is not None:
+        way.uplink.connect(made[way.router].space, way.inside)
+        hosts.lead_out(made, run.described.network, way.router)
     out = live.request.out or Path("results") / run.name
     with growing(out) as grown:
         raw, told = _run(live, run, made, applications, place, grown)
