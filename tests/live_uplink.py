@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """A machine and what is beyond its uplink, in namespaces of this process: `python live_uplink.py FOLDER kill|end`; prints JSON.
 
-FOLDER has a scenario, s.yaml. With `end` a host of a live run gets something from beyond; with `kill` such a run is killed, and the next one
-takes back what it has left.
+FOLDER has a scenario, s.yaml. With `end` a host of a live run gets something from beyond; with `kill` such a run is killed, and the next
+one takes back what it has left.
 """
 
 import contextlib

@@ -189,7 +189,7 @@ def test_an_uplink_is_taken_back(place: Path, what: str) -> None:
         ("network.ends.home.name=internet", "has two ends with the name internet"),
         ("traffic.0.live.from=hoem", 'is "hoem", but the ends are internet, home'),
         ("traffic.0.live.to=internet", "is the end that the frames come from"),
-        ("traffic.1.live.from=internet", 'is "internet", whose frames have a way already'),
+        ("network.past=[{from: internet, to: home}]", 'is "internet", whose frames have a way already'),
         ("network.slack=1 us", "must be 1 ms to 10 s"),
         ("traffic.0.live.delay=11 s", "must be at most 10 s"),
         ("network.ends.home.mtu=1000", "needs an mtu of at least 1,280"),
@@ -208,9 +208,8 @@ def test_run_and_live_lead_to_each_other(place: Path, capsys: pytest.CaptureFixt
 
     assert main(["run", str(place / "s.yaml")]) == 2
     assert "`./penstock live" in capsys.readouterr().err
-    (place / "plain.yaml").write_text(
-        SCENARIO[: SCENARIO.index("network:")] + "traffic: [{constant: {queues: 0, rate: 1 Mbit/s, size: 100}}]\n"
-    )
+    plain = SCENARIO[: SCENARIO.index("network:")] + "traffic: [{constant: {queues: 0, rate: 1 Mbit/s, size: 100}}]\n"
+    (place / "plain.yaml").write_text(plain)
     assert main(["live", str(place / "plain.yaml")]) == 2
     assert "has no live traffic" in capsys.readouterr().err
     assert main(["live", str(place / "s.yaml"), "--uplink", "nosuch0"]) == 2
