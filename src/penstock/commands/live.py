@@ -57,8 +57,7 @@ def live(
         raise typer.Exit(status)
 
 
-def _show(result: dict[str, Any], folder: Path) -> int:
+def _show(result: dict[str, Any], folder: Path) -> None:
     from penstock.reports.summary import show
 
     show(result, folder)
-    return 0

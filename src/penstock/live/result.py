@@ -1,13 +1,14 @@
 """What a live run says beside what every run says; docs/live.md describes every key."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from penstock.basics.units import PS_PER_SECOND, format_time_ns
-from penstock.engine.result import binned
+from penstock.engine.result import Departures, binned
 from penstock.engine.run import Prepared
 
 BEHIND_SHARE = 0.01  # of the looks at the clock, at which the device may be further behind than BEHIND_NS without a remark
@@ -103,6 +104,19 @@ def _bottlenecks(queues: Sequence[dict[str, Any]], raw: dict[str, Any], run: Pre
     for row in rows.values():
         row["carried_bps"] = round(8 * row.pop("bytes") / length, 3) if length else 0.0
     return list(rows.values())
+
+
+def write_departures(path: Path, raw: dict[str, Any], clock: int) -> None:
+    """Write each frame that left, as far as they are kept one by one: arrays `time_s` (its first bit), `queue`, `length`, `sojourn_ms`."""
+    left = Departures.of(raw)
+    with path.open("wb") as file:
+        np.savez_compressed(
+            file,
+            time_s=left.cycle / clock,
+            queue=left.queue,
+            length=left.length,
+            sojourn_ms=(left.latency * (1e3 / clock)).astype(np.float32),
+        )
 
 
 def series(told: Sequence[dict[str, Any]]) -> dict[str, NDArray[Any]]:

@@ -24,8 +24,8 @@ from penstock.live.hosts import Host
 
 INTERRUPTED = 130
 CALM_SECONDS = 1.0  # after a signal: a terminal, and the processes above, say it several times
-END_SECONDS = 5.0  # that programs get to end by themselves
-USUAL_SECONDS = 12 * 3600  # of a run that a command ends
+END_SECONDS = 5.0  # that programs get to end by themselves, after the run's duration
+USUAL_SECONDS = 12 * 3600  # at most, of a run that a command ends
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Live:
     at: str | None = None  # that host
     uplink: str | None = None  # interface of this machine through which hosts get out
     json_output: bool = False
-    show: Callable[[dict[str, Any], Path], int] = field(default=lambda result, folder: 0)  # of the result; returns the exit status
+    show: Callable[[dict[str, Any], Path], None] = field(default=lambda result, folder: None)  # for people, of the result and its folder
 
 
 def carry_out(live: Live) -> int:
@@ -135,6 +135,7 @@ def _inside(live: Live, run: Prepared, applications: Sequence[Any], place: int, 
         raw, told = _run(live, run, made, applications, place, grown)
         with working("Writing the result"):
             found = result.own(run.summary(raw), raw, run, told)
+            result.write_departures(grown / "departures.npz", raw, run.config.clock_hz)
             series = run.design.plot_data(raw, run.config, run.plan) | result.series(told)
             report.write_series(grown / "series.npz", series)
             report.write_html(grown / "report.html", found, series)
@@ -158,17 +159,23 @@ def _run(
     job["wire"]["files"] = [host.file for host in made]
     by_name = {host.name: host for host in made}
     programs = _Programs(applications, by_name, folder)
+    end = int(job["duration_cycles"])  # programs say their results to each other over the network, so that goes on for a while
+    if applications or live.command:
+        job["duration_cycles"] += int((USUAL_SECONDS if live.command else END_SECONDS) * run.config.clock_hz)
+    by_itself = False
     with _stop_on_signal() as stopped, view.shown(run, applications, quiet=bool(live.command)) as show:
         command = _Command(live.command, made[place], sys.stderr if live.json_output else None) if live.command else None
 
         def progress(now: dict[str, Any]) -> bool:
+            nonlocal by_itself
             if now["phase"] != "run":
                 return not stopped()
             programs.start(int(now["wire"]["begin_ns"]))
-            if command is not None and not command.goes_on():
-                return False
+            if now["cycles"] >= end:
+                programs.end()
+            by_itself = not command.goes_on() if command is not None else now["cycles"] >= end and programs.ended()
             show(now)
-            return not stopped()
+            return not (stopped() or by_itself)
 
         try:
             with contextlib.suppress(OSError):  # of this thread alone: it should be on time
@@ -182,8 +189,8 @@ def _run(
             told = programs.finish()
             if command is not None:
                 command.end()
-    if command is not None and command.status is not None and not stopped():
-        raw["interrupted"] = False  # it ended because the command did
+    if by_itself:
+        raw["interrupted"] = False
     return raw, told
 
 
@@ -193,6 +200,8 @@ class _Programs:
     def __init__(self, applications: Sequence[Any], by_name: Mapping[str, Host], folder: Path) -> None:
         self._applications, self._hosts, self._folder = applications, by_name, folder
         self._started = False
+        self._told: list[dict[str, Any]] = []
+        self._ending: threading.Thread | None = None
 
     def start(self, begin_ns: int) -> None:
         """Start them, once."""
@@ -202,10 +211,26 @@ class _Programs:
         for application in self._applications:
             application.start(self._hosts, begin_ns, self._folder)
 
+    def end(self) -> None:
+        """Begin to end them, once, while the network goes on."""
+        if self._ending is None and self._started:
+            self._ending = threading.Thread(target=self._end)
+            self._ending.start()
+
+    def _end(self) -> None:
+        deadline = time.monotonic_ns() + int(END_SECONDS * 1e9)
+        self._told = [application.finish(deadline) for application in self._applications]
+
+    def ended(self) -> bool:
+        """Return whether all have ended."""
+        return self._ending is not None and not self._ending.is_alive()
+
     def finish(self) -> list[dict[str, Any]]:
         """End them and return what each tells."""
-        deadline = time.monotonic_ns() + int(END_SECONDS * 1e9)
-        return [application.finish(deadline) for application in self._applications] if self._started else []
+        self.end()
+        if self._ending is not None:
+            self._ending.join()
+        return self._told
 
 
 class _Command:
@@ -215,7 +240,6 @@ class _Command:
         """`stdout`: where it writes to; None: as this process does. Raises UserError."""
         self._process: subprocess.Popen[bytes] | None = None
         self._refused: OSError | None = None
-        self.status: int | None = None
 
         def start() -> None:
             host.space.enter()  # of this thread, and of what it starts
@@ -233,8 +257,7 @@ class _Command:
     def goes_on(self) -> bool:
         """Return whether it has not ended."""
         assert self._process is not None
-        self.status = self._process.poll()
-        return self.status is None
+        return self._process.poll() is None
 
     def end(self) -> None:
         """End it, where it has not ended by itself."""
