@@ -30,6 +30,9 @@ from penstock.parts.manifest import Number, Part
 PAGE_UNIT_BYTES = 64  # one beat: page sizes are multiples of it
 MEMORY_UNIT_BYTES = 4096  # no AXI4 burst crosses it, so memories are multiples of it
 NO_AQM = "none"
+DEFAULT_TOLERANCE_CYCLES = 1024
+MIN_TOLERANCE_CYCLES = 32  # a slot of the timing wheels: with less no queue would have its rate
+MAX_TOLERANCE_CYCLES = (1 << 28) - 1  # 1/16 of what the hardware's times count (pst_schedule_shaped)
 
 Count = Annotated[int, Field(strict=True, ge=1)]
 Places = Annotated[int, Field(strict=True, ge=1, le=1024)]
@@ -138,6 +141,13 @@ class Config(Configuration):
     )
     scheduler: str | None = Field(
         None, strict=True, description="The same by name, `shaped` or `passthrough`, or one of your own (docs/how-to/own-scheduler.md)."
+    )
+    tolerance_cycles: int = Field(
+        DEFAULT_TOLERANCE_CYCLES,
+        strict=True,
+        ge=MIN_TOLERANCE_CYCLES,
+        le=MAX_TOLERANCE_CYCLES,
+        description="Lateness that shapers make up for, in cycles: so much time's bytes may leave at once, if the burst is not more.",
     )
     aqm: str = Field(NO_AQM, strict=True, description="Active queue management of each queue: none or a part's name; needs `shaping`.")
     aqm_estimate: bool = Field(False, strict=True, description="The AQM's delay is backlog by rate, without a time stamp per frame.")
@@ -300,7 +310,7 @@ class Config(Configuration):
 
     @property
     def tick_shift(self) -> int:
-        """The AQM's tick is 2^n cycles: between 1 and 2 us."""
+        """The AQM's tick is 2^n cycles: between 1 and 2 us, below 1 MHz one cycle."""
         return (self.clock_hz // 1_000_000).bit_length()
 
     @property
@@ -345,6 +355,7 @@ def model_settings(config: Config) -> dict[str, Any]:
         "max_frame_bytes": config.max_frame_bytes,
         "min_frame_bytes": config.min_frame_bytes,
         "shaping": config.shaped,
+        "tolerance_cycles": config.tolerance_cycles,
         "aqm": part_model.told(part, part.module_parameters(config.aqm_numbers)) if part else None,
         "aqm_estimate": config.aqm_estimate,
         "tick_shift": config.tick_shift,
@@ -390,6 +401,7 @@ def parameters(config: Config) -> dict[str, str]:
         "ClockHz": str(config.clock_hz),
         "Shaping": f"1'b{int(config.shaped)}",
         **({"OwnScheduler": "1'b1"} if config.own_scheduler else {}),
+        "ToleranceCycles": str(config.tolerance_cycles),
         "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
         "TickShift": str(config.tick_shift),
         **_aqm_parameters(config.aqm_part),

@@ -308,7 +308,8 @@ def _lateness(scenario: Scenario, document: Document, plan: EdgePlan, config: Co
     for queue in plan.touched.tolist():
         settings = plan.settings.settings(queue)
         shapers[queue] = registers.shaper_code(settings.rate_bps, settings.burst_bytes, config.clock_hz)
-    return {"shapers": shapers, "from_cycle": cycles(scenario.report.lateness, config.clock_hz)}
+    from_cycle = cycles(scenario.report.lateness, config.clock_hz)
+    return {"shapers": shapers, "from_cycle": from_cycle, "tolerance_cycles": config.tolerance_cycles}
 
 
 def _series(scenario: Scenario, document: Document, plan: EdgePlan) -> list[int]:

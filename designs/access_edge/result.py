@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from penstock.designs.access_edge import hierarchy_rows, registers
-from penstock.designs.access_edge.config import Config
+from penstock.designs.access_edge.config import DEFAULT_TOLERANCE_CYCLES, Config
 from penstock.designs.access_edge.job import EdgePlan
 from penstock.engine.result import Departures, binned, distribution
 
@@ -13,11 +13,21 @@ MAX_QUEUES_LISTED = 1000
 MIN_FRAMES_OF_A_RATE = 10  # a few frames, perhaps one burst, say nothing of a rate
 QUEUE_COUNTERS = ("in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes")
 AQM_COUNTERS = ("aqm_drop_packets", "marked_packets")  # of each queue, where the configuration has an AQM
-TOLERANCE_CYCLES = 1024  # what the shaper makes up for beyond the burst (docs/architecture.md, "Rates as the hardware sees them")
 
 
-def rates(left: Departures, rate_bps: int | None, burst_bytes: int, clock_hz: int, egress_bps: int, idle_latency: int) -> dict[str, Any]:
-    """Return the rates of one queue in bit/s, None where they do not exist; docs/result.md defines them."""
+def rates(
+    left: Departures,
+    rate_bps: int | None,
+    burst_bytes: int,
+    clock_hz: int,
+    egress_bps: int,
+    idle_latency: int,
+    tolerance_cycles: int = DEFAULT_TOLERANCE_CYCLES,
+) -> dict[str, Any]:
+    """Return the rates of one queue in bit/s, None where they do not exist; docs/result.md defines them.
+
+    `tolerance_cycles`: what its shaper makes up for where the burst is less (docs/hardware.md, "Rates as the hardware sees them").
+    """
     none = {"measured_rate_bps": None, "average_rate_bps": None, "backlogged_rate_bps": None, "backlogged_share": 0.0}
     if len(left.cycle) < 2 or left.cycle[-1] == left.cycle[0]:
         return none
@@ -37,7 +47,7 @@ def rates(left: Departures, rate_bps: int | None, burst_bytes: int, clock_hz: in
     starts, ends = edges[0::2], edges[1::2]  # frames starts[k]..ends[k] left one after the other without the queue running empty
     found["backlogged_share"] = round(float((left.cycle[ends] - left.cycle[starts]).sum()) / whole, 6)
     if rate_bps:
-        burst = max(burst_bytes, TOLERANCE_CYCLES * rate_bps / (8 * clock_hz))
+        burst = max(burst_bytes, tolerance_cycles * rate_bps / (8 * clock_hz))
         # The burst leaves at the rate of the line while credit comes in at the queue's own.
         credit = burst / (1 - rate_bps / egress_bps) if rate_bps < 0.99 * egress_bps else 0
         paced = np.minimum(np.searchsorted(before, before[starts] + credit), ends)
@@ -143,7 +153,7 @@ def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePla
             "configured_rate_bps": settings.rate_bps,
             "burst_bytes": settings.burst_bytes,
             **(
-                rates(own, settings.rate_bps, settings.burst_bytes, config.clock_hz, plan.job["egress_bps"], idle)
+                rates(own, settings.rate_bps, settings.burst_bytes, config.clock_hz, plan.job["egress_bps"], idle, config.tolerance_cycles)
                 if kept is None or queue in kept
                 else totals_rates(raw["queue"], queue, config.clock_hz)
             ),

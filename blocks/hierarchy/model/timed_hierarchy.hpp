@@ -36,10 +36,11 @@ inline constexpr int kSeen[3] = {1, 0, 0};     // what waits since so many cycle
 inline constexpr int kAppend[3] = {0, 9, 11};  // until a list of what waits at node or port is changed
 inline constexpr int kOpen = 9;                // from a setting with an open gate until a parked parent is placed
 inline constexpr int kWalkCycles = 64;         // one operation in so many is a walk over old stamps, which changes nothing here
-inline constexpr int kTolerance = 1024;        // of a gate, cycles
-inline constexpr int kPatient = 512;           // a node or port that is less late may wait for a higher class
-inline constexpr unsigned kPlaces = 32;        // operations under way and packets offered; the same and wake-ups that are not taken yet
-inline constexpr unsigned kPicks = 12;         // parents that have asked and are not answered, each level
+inline constexpr int kTolerance = 1024;        // of a gate, cycles, unless the device has another
+// A node or port that is less late than this may wait for a higher class: half of the tolerance, in 13 bits.
+inline constexpr int64_t patient(int64_t tolerance) { return tolerance < 8192 ? tolerance / 2 : 4096; }
+inline constexpr unsigned kPlaces = 32;  // operations under way and packets offered; the same and wake-ups that are not taken yet
+inline constexpr unsigned kPicks = 12;   // parents that have asked and are not answered, each level
 inline constexpr unsigned kTrainLog = picker_timing::kTrainLog;  // of a node or port that is behind its time
 inline constexpr int64_t kLargest = 1 << 14;                     // bytes of a packet that a batch is made for
 inline constexpr int64_t kSpanMost = 1 << 13;                    // cycles of such a packet; a parent that needs as many lets no batches go
@@ -69,8 +70,10 @@ class TimedHierarchy {
         bool mark;
     };
 
-    TimedHierarchy(uint32_t queues, const HierarchySizes& sizes)
+    // tolerance: ToleranceCycles of the RTL.
+    TimedHierarchy(uint32_t queues, const HierarchySizes& sizes, uint32_t tolerance = hierarchy_timing::kTolerance)
         : sizes_(sizes),
+          tolerance_(tolerance),
           shift_(static_cast<unsigned>(__builtin_ctz(sizes.queues_per_subscriber))),
           subscribers_(queues >> shift_),
           groups_{std::vector<Group>(sizes.nodes), std::vector<Group>(sizes.ports)},
@@ -78,9 +81,12 @@ class TimedHierarchy {
           credits_{std::vector<RoundCredit>(queues), std::vector<RoundCredit>(queues)},
           classes_(queues),
           held_(queues),
-          wheels_{ParentWheel(queues >> shift_), ParentWheel(sizes.nodes), ParentWheel(sizes.ports)} {}
+          wheels_{ParentWheel(queues >> shift_), ParentWheel(sizes.nodes), ParentWheel(sizes.ports)} {
+        for (std::vector<Group>& groups : groups_)
+            for (Group& group : groups) group.most = group.longest(tolerance);
+    }
 
-    void reset() { *this = TimedHierarchy(static_cast<uint32_t>(held_.size()), sizes_); }
+    void reset() { *this = TimedHierarchy(static_cast<uint32_t>(held_.size()), sizes_, tolerance_); }
 
     // Nothing can start before a packet is taken.
     bool blocked() const { return places_ == 0 && back_.empty(); }
@@ -164,7 +170,7 @@ class TimedHierarchy {
             subscribers_[s.id].node = s.parent;
             subscribers_[s.id].weight = s.weight;
         } else {
-            groups_[level - 1][s.id].set_train();
+            groups_[level - 1][s.id].set_train(tolerance_);
         }
         if (level == 1) groups_[0][s.id].above = s.parent;
         if (s.shaper.mantissa != 0) opening_[level] = {now + hierarchy_timing::kOpen, s.id};
@@ -198,13 +204,13 @@ class TimedHierarchy {
         bool parked = false;  // packets wait behind the closed gate
 
         bool open(int64_t now) const { return mantissa != 0 && stamps::due(time, now); }
-        int64_t tolerance() const { return std::max<int64_t>(burst, hierarchy_timing::kTolerance); }
+        int64_t made_up(uint32_t tolerance) const { return std::max(burst, tolerance); }
         int64_t increment(int64_t length) const {
             constexpr uint64_t kMost = (uint64_t{1} << 45) - 1;  // 2^29 cycles
             return static_cast<int64_t>(std::min((static_cast<uint64_t>(length) * mantissa << exponent) >> 15, kMost));
         }
-        void charge(int64_t now, uint32_t length) {
-            time = stamps::after(stamps::later(time, stamps::at(now - tolerance())), increment(length));
+        void charge(int64_t now, uint32_t length, uint32_t tolerance) {
+            time = stamps::after(stamps::later(time, stamps::at(now - made_up(tolerance))), increment(length));
         }
     };
     // All that a packet asks for at open gates: one cache line.
@@ -218,13 +224,13 @@ class TimedHierarchy {
     static_assert(sizeof(Subscriber) == 64);
     struct Group {  // node or port
         Gate gate;
-        uint32_t above = 0, count = 0;                // port of a node; packets that wait
-        int64_t span = 1;                             // cycles of the largest packet, and more than it takes
-        unsigned most = hierarchy_timing::kTrainLog;  // log2 of the longest batch that the tolerance allows
+        uint32_t above = 0, count = 0;  // port of a node; packets that wait
+        int64_t span = 1;               // cycles of the largest packet, and more than it takes
+        unsigned most = 0;              // log2 of the longest batch that the tolerance allows
 
-        void set_train() {
+        void set_train(uint32_t tolerance) {
             span = (gate.increment(hierarchy_timing::kLargest) >> 16) + 1;
-            most = span >= hierarchy_timing::kSpanMost ? 0 : longest(gate.tolerance());
+            most = span >= hierarchy_timing::kSpanMost ? 0 : longest(gate.made_up(tolerance));
         }
         // log2 of the longest batch of the largest packets whose last one is not early, when the first is so late.
         unsigned longest(int64_t late) const {
@@ -329,7 +335,7 @@ class TimedHierarchy {
         if (!gate.open(now + t::kLook)) return wheels_[level].place(parent, gate.time, now + t::kPlaceBack);
         if (level > 0) {
             const Group& group = groups_[level - 1][parent];
-            return pickers_[level - 1].ask(now, parent, group.train(now + t::kLook), group.late(now + t::kLook) < t::kPatient);
+            return pickers_[level - 1].ask(now, parent, group.train(now + t::kLook), group.late(now + t::kLook) < t::patient(tolerance_));
         }
         const uint32_t queue = (parent << shift_) + subscribers_[parent].queues.next();
         __builtin_prefetch(&held_[queue], 1);
@@ -406,7 +412,7 @@ class TimedHierarchy {
                 return give_back(operation.start);
             }
         }
-        gate.charge(decided, held.length);
+        gate.charge(decided, held.length, tolerance_);
         if (level == 0)
             subscribers_[pick.parent].queues.leave(index_of(pick.queue), subscribers_[pick.parent].order);
         else
@@ -517,7 +523,7 @@ class TimedHierarchy {
             wait(level, id, operation, decided);
             return give_back(operation.start);
         }
-        gate.charge(decided, operation.packet.length);
+        gate.charge(decided, operation.packet.length, tolerance_);
         pass(level, operation);
     }
 
@@ -561,6 +567,7 @@ class TimedHierarchy {
     }
 
     HierarchySizes sizes_;
+    uint32_t tolerance_;
     int64_t last_step_ = 0, swept_ = 0;
     unsigned shift_;  // queue to subscriber
     std::vector<Subscriber> subscribers_;

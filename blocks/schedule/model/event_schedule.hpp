@@ -29,7 +29,7 @@ inline constexpr int kSpliceUnderWay = 6;  // cycles from a splice to the next d
 inline constexpr int kGateCycles = 20;     // from a new setting to the look at the parked queue: no older decision is in flight then
 inline constexpr int kWalkCycles = 64;     // one stamp is looked after per so many cycles, which costs two pops
 inline constexpr int kSlotShift = 5;       // slots of 32 cycles
-inline constexpr int kTolerance = 1024;    // cycles
+inline constexpr int kTolerance = 1024;    // cycles, unless the device has another
 inline constexpr int kCredits = 32;        // packets that fit downstream
 inline constexpr int kPlaceDepth = 32;     // shaped: decisions in flight
 inline constexpr int kTurnDepth = 16;      // pass-through: the same
@@ -57,8 +57,15 @@ class ShapedSchedule {
   public:
     static constexpr int kLast = schedule_timing::kStamp + VerdictStages;  // age in which the stamp is written
 
-    ShapedSchedule(Record* records, std::uint32_t queues)
-        : records_(records), queues_(queues), wheel_(slots(queues)), used_(slots(queues) / 64), mask_(slots(queues) - 1), link_(queues) {
+    // tolerance: ToleranceCycles of the RTL.
+    ShapedSchedule(Record* records, std::uint32_t queues, std::uint32_t tolerance = schedule_timing::kTolerance)
+        : records_(records),
+          queues_(queues),
+          tolerance_(tolerance),
+          wheel_(slots(queues)),
+          used_(slots(queues) / 64),
+          mask_(slots(queues) - 1),
+          link_(queues) {
         // The golden section of the wheel, odd: successive queues beyond the horizon go to slots far from each other.
         scatter_step_ = static_cast<std::uint32_t>((wheel_.size() * 316 / 512) | 1);
     }
@@ -68,7 +75,7 @@ class ShapedSchedule {
 
     // As after a reset whose memories are cleared; `now` is the first cycle that is stepped.
     void start(std::int64_t now) {
-        *this = ShapedSchedule(records_, queues_);
+        *this = ShapedSchedule(records_, queues_, tolerance_);
         cursor_ = ((now - 1) >> schedule_timing::kSlotShift) + 1;
         last_walk_ = now - 1;
         last_step_ = now - 1;
@@ -337,10 +344,10 @@ class ShapedSchedule {
     Op& op(std::int64_t now, int age) { return ops_[(now - age) & (kOps - 1)]; }
 
     // GCRA (model/shaper.hpp).
-    static std::int64_t next_departure(const Op& o, std::int64_t now, std::uint32_t length) {
+    std::int64_t next_departure(const Op& o, std::int64_t now, std::uint32_t length) const {
         constexpr std::uint64_t kMost = (std::uint64_t{1} << 45) - 1;  // 2^29 cycles
         const std::uint64_t scaled = (std::uint64_t{length} * o.setting.mantissa << o.setting.exponent) >> 15;
-        const std::int64_t floor = stamps::at(now - std::max<std::int64_t>(o.setting.burst, schedule_timing::kTolerance));
+        const std::int64_t floor = stamps::at(now - std::max(o.setting.burst, tolerance_));
         return stamps::after(stamps::later(o.time, floor), static_cast<std::int64_t>(std::min(scaled, kMost)));
     }
 
@@ -443,7 +450,7 @@ class ShapedSchedule {
     static constexpr int kOps = VerdictStages == 0 ? 8 : 16;  // more than kLast, a power of two
 
     Record* records_;
-    std::uint32_t queues_;
+    std::uint32_t queues_, tolerance_;
 
     // decisions
     Op ops_[kOps] = {};

@@ -40,7 +40,7 @@ struct CoreSetting {
 // No hierarchy: what leaves the output FIFO leaves the core.
 struct NoHierarchy {
     static constexpr bool kHierarchy = false;
-    NoHierarchy(std::uint32_t, const HierarchySizes&) {}
+    NoHierarchy(std::uint32_t, const HierarchySizes&, std::uint32_t) {}
 };
 
 // pst_hierarchy and what stands before it.
@@ -70,14 +70,14 @@ class CoreModel {
         bool mark, drop;  // drop: it is not sent, its page is freed
     };
 
-    // own: of a core with an own scheduler, which.
+    // own: of a core with an own scheduler, which. tolerance: ToleranceCycles of the RTL.
     CoreModel(std::uint32_t queues, std::uint32_t descriptors, const CoreAqm& aqm = {}, const HierarchySizes& hierarchy = {},
-              [[maybe_unused]] const OwnScheduler& own = {})
+              const OwnScheduler& own = {}, std::uint32_t tolerance = schedule_timing::kTolerance)
         : records_(queues),
           manager_(records_.data(), descriptors),
-          schedule_(make_schedule(records_.data(), queues, own)),
+          schedule_(make_schedule(records_.data(), queues, own, tolerance)),
           judge_(queues, descriptors, aqm),
-          hierarchy_(queues, hierarchy) {}
+          hierarchy_(queues, hierarchy, tolerance) {}
 
     // Cycles after reset until init_done_o, which is a register.
     static std::uint32_t init_cycles(std::uint32_t queues) { return Schedule<CoreRecord>::init_cycles(queues) + 1; }
@@ -243,9 +243,12 @@ class CoreModel {
   private:
     static constexpr bool kOwnSchedule = std::is_same_v<Schedule<CoreRecord>, OwnSchedule<CoreRecord>>;
 
-    static Schedule<CoreRecord> make_schedule(CoreRecord* records, std::uint32_t queues, [[maybe_unused]] const OwnScheduler& own) {
+    static Schedule<CoreRecord> make_schedule(CoreRecord* records, std::uint32_t queues, [[maybe_unused]] const OwnScheduler& own,
+                                              [[maybe_unused]] std::uint32_t tolerance) {
         if constexpr (kOwnSchedule)
             return Schedule<CoreRecord>(records, queues, own);
+        else if constexpr (std::is_constructible_v<Schedule<CoreRecord>, CoreRecord*, std::uint32_t, std::uint32_t>)
+            return Schedule<CoreRecord>(records, queues, tolerance);
         else
             return Schedule<CoreRecord>(records, queues);
     }

@@ -81,6 +81,7 @@ void model_settings(Table table, AccessEdgeSettings& device) {
     device.max_frame_bytes = static_cast<std::uint32_t>(table.integer("max_frame_bytes", 1, settings::kMostLength));
     device.min_frame_bytes = static_cast<std::uint32_t>(table.integer("min_frame_bytes", 1, device.max_frame_bytes));
     device.shaping = table.boolean("shaping", true);
+    device.tolerance_cycles = static_cast<std::uint32_t>(table.integer("tolerance_cycles", 0, kMostTolerance, device.tolerance_cycles));
     device.scheduler = take_scheduler(table);
     if (!device.scheduler.library.empty() && device.shaping) bad_job("device.model.scheduler is an own one, which has no shaping");
     const bool estimate = table.boolean("aqm_estimate", false);

@@ -7,11 +7,15 @@
 #include <vector>
 
 #include "blocks/hierarchy/model/timed_hierarchy.hpp"
+#include "blocks/schedule/model/event_schedule.hpp"
 #include "blocks/schedule/model/scheduler_models.hpp"
 #include "designs/access_edge/model/aqm_choice.hpp"
 #include "penstock/engine/environment.hpp"
 
 namespace penstock::engine {
+
+// Largest tolerance of a shaper in cycles: the hardware's times have 32 bits.
+inline constexpr std::int64_t kMostTolerance = (std::int64_t{1} << 28) - 1;
 
 // Memory and pages of the device, for the model, which has to know them (the RTL has them built in).
 struct PagePool {
@@ -24,7 +28,8 @@ struct AccessEdgeSettings {
     // What the model is to be: the same numbers as of designs/access_edge/configs.yaml.
     std::uint32_t max_frame_bytes = 0, min_frame_bytes = 0;
     bool shaping = true;
-    OwnScheduler scheduler;  // without shaping: its library is named if it is an own one
+    std::uint32_t tolerance_cycles = schedule_timing::kTolerance;  // of the shapers
+    OwnScheduler scheduler;                                        // without shaping: its library is named if it is an own one
     AqmChoice aqm;
     bool hierarchy = false;          // subscribers, nodes and ports above the queues
     HierarchySizes hierarchy_sizes;  // how many

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "designs/access_edge/model/device_settings.hpp"
 #include "designs/access_edge/model/hierarchy_tally.hpp"
 #include "designs/access_edge/model/lateness.hpp"
 #include "penstock/engine/python_columns.hpp"
@@ -19,12 +20,13 @@ using namespace engine;
 namespace {
 
 // What lateness is measured against: shapers (one code for each queue, burst << 21 | exponent << 16 | mantissa), the output link,
-// and the cycle from which departures count.
+// the cycle from which departures count, and what the shapers make up for.
 struct LatenessSettings {
     std::vector<std::uint64_t> shapers;
     std::uint64_t link_bps = 0, clock_hz = 0;
     std::uint32_t overhead_bytes = 0;
     std::int64_t from_cycle = 0;
+    std::int64_t tolerance_cycles = schedule_timing::kTolerance;
 };
 
 class EdgeMeasurement final : public OwnMeasurement {
@@ -37,7 +39,7 @@ class EdgeMeasurement final : public OwnMeasurement {
     void start(std::int64_t age) override {
         if (!settings_) return;
         const LinkClock link(settings_->link_bps, settings_->clock_hz, settings_->overhead_bytes);
-        lateness_ = std::make_unique<Lateness>(settings_->shapers, link, settings_->from_cycle, age);
+        lateness_ = std::make_unique<Lateness>(settings_->shapers, link, settings_->from_cycle, age, settings_->tolerance_cycles);
     }
     void arrived(std::int64_t last_bit, const Frame& frame) override {
         if (hierarchy_) hierarchy_->arrived(last_bit, frame.queue, frame.length);
@@ -124,7 +126,8 @@ LatenessSettings lateness_settings(Table table, std::uint32_t queues, const Envi
                               .link_bps = static_cast<std::uint64_t>(environment.egress_bps.front()),
                               .clock_hz = static_cast<std::uint64_t>(environment.clock_hz),
                               .overhead_bytes = environment.overhead_bytes,
-                              .from_cycle = table.integer("from_cycle", 0, kMaxCycles, 0)};
+                              .from_cycle = table.integer("from_cycle", 0, kMaxCycles, 0),
+                              .tolerance_cycles = table.integer("tolerance_cycles", 0, kMostTolerance, schedule_timing::kTolerance)};
     if (lateness.link_bps == 0) bad_job("lateness needs egress_bps");
     table.done();
     return lateness;

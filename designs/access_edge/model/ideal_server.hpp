@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "blocks/schedule/model/event_schedule.hpp"
 #include "blocks/timing/model/shaper_code.hpp"
 #include "designs/access_edge/model/link_clock.hpp"
 
@@ -30,9 +31,10 @@ class IdealServer {
         bool released = false;
     };
 
-    // `shapers`: one code for each queue; `time`: time stamp of all queues at the beginning, in 2^-16 cycles.
-    IdealServer(std::vector<uint64_t> shapers, const LinkClock& link, Time time = 0)
-        : shapers_(std::move(shapers)), queues_(shapers_.size(), {time, time, kNone, kNone}), link_(link) {}
+    // `shapers`: one code for each queue; `time`: time stamp of all queues at the beginning, in 2^-16 cycles; `tolerance`: of the shapers,
+    // cycles.
+    IdealServer(std::vector<uint64_t> shapers, const LinkClock& link, Time time = 0, int64_t tolerance = schedule_timing::kTolerance)
+        : shapers_(std::move(shapers)), queues_(shapers_.size(), {time, time, kNone, kNone}), link_(link), tolerance_(tolerance) {}
 
     // The time stamp of one queue, which must be empty.
     void set_time(uint32_t queue, Time time) { queues_[queue].time = queues_[queue].free_time = time; }
@@ -93,10 +95,9 @@ class IdealServer {
     static int64_t eligible_cycle(Time time) { return static_cast<int64_t>(-((-time) >> Shaper::kFraction)); }
     Time update(uint32_t queue, Time time, int64_t now, uint32_t length) const {
         const ShaperSetting setting = decode_shaper(shapers_[queue]);
-        const Time floor = Time{now - std::max<int64_t>(setting.burst, kTolerance)} * (1 << Shaper::kFraction);
+        const Time floor = Time{now - std::max<int64_t>(setting.burst, tolerance_)} * (1 << Shaper::kFraction);
         return std::max(time, floor) + Shaper::increment(setting, length);
     }
-    static constexpr int64_t kTolerance = 1024;  // cycles
 
     uint32_t allocate() {
         if (free_.empty()) {
@@ -118,6 +119,7 @@ class IdealServer {
     std::vector<Packet> packets_;
     std::vector<uint32_t> free_;
     LinkClock link_;
+    int64_t tolerance_;
     DueQueues due_;
 };
 

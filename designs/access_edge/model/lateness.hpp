@@ -16,8 +16,9 @@ namespace penstock {
 class Lateness {
   public:
     // Frames that leave before cycle `from` are not counted. The device was reset `age` cycles ago, when its time stamps began.
-    Lateness(std::vector<uint64_t> shapers, const LinkClock& link, int64_t from, int64_t age)
-        : ideal_(std::move(shapers), link, IdealServer::Time{-age} * (1 << Shaper::kFraction)), from_(from) {}
+    // `tolerance`: of the shapers, cycles.
+    Lateness(std::vector<uint64_t> shapers, const LinkClock& link, int64_t from, int64_t age, int64_t tolerance)
+        : ideal_(std::move(shapers), link, IdealServer::Time{-age} * (1 << Shaper::kFraction), tolerance), from_(from) {}
 
     // The queue took frame `id`; cycles do not decrease.
     void enqueued(int64_t cycle, uint32_t queue, uint32_t id, uint32_t len) {

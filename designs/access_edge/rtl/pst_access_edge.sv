@@ -20,6 +20,7 @@ module pst_access_edge
     parameter int unsigned               ClockHz = 220_000_000,                 // for software, Hz
     parameter bit                        Shaping = 1'b1,                        // 0: queues take turns, rates are ignored
     parameter bit                        OwnScheduler = 1'b0,                   // with Shaping = 0: the scheduler in pst_schedule_own
+    parameter int unsigned               ToleranceCycles = 1024,                // Shaping: lateness made up for, cycles; below 2^28
     parameter int unsigned               Aqm = 0,                               // AQM: 0 none; judges 1 departures, 2 arrivals
     parameter bit                        AqmEstimate = 1'b0,                    // its delay from backlog and rate, not from time stamps
     parameter int unsigned               TickShift = 8,                         // its ticks are 2^TickShift cycles
@@ -505,7 +506,8 @@ module pst_access_edge
   assign hierarchy_cfg_ready = core_hierarchy_cfg_ready && init_done_q;
 
   pst_access_edge_core #(
-      .Queues(Queues), .Descriptors(Descriptors), .Shaping(Shaping), .OwnScheduler(OwnScheduler), .Aqm(Aqm),
+      .Queues(Queues), .Descriptors(Descriptors), .Shaping(Shaping), .OwnScheduler(OwnScheduler),
+      .ToleranceCycles(ToleranceCycles), .Aqm(Aqm),
       .AqmEstimate(AqmEstimate), .TickShift(TickShift), .AqmGuardBytes(AqmGuardBytes), .MaxPacketBytes(MaxFrameBytes),
       .Hierarchy(Hierarchy), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports),
       .Classes(Classes), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle)

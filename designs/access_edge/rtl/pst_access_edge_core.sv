@@ -15,6 +15,7 @@ module pst_access_edge_core
     parameter int unsigned Descriptors = 256,      // >= 2
     parameter bit          Shaping = 1'b1,         // 0: pass-through scheduler, or OwnScheduler
     parameter bit          OwnScheduler = 1'b0,    // with Shaping = 0: the one in pst_schedule_own
+    parameter int unsigned ToleranceCycles = 1024, // Shaping: lateness that the shapers make up for, cycles; below 2^28
     parameter int unsigned Aqm = 0,                // 0: none; what it judges: 1 departures, 2 arrivals
     parameter bit          AqmEstimate = 1'b0,     // delay from backlog and rate, no time stamp per packet
     parameter int unsigned TickShift = 8,          // AQM: a tick is 2^TickShift cycles
@@ -204,8 +205,8 @@ module pst_access_edge_core
   );
 
   pst_schedule #(
-      .Queues(Queues), .Shaping(Shaping), .OwnScheduler(OwnScheduler), .Credits(Credits), .VerdictStages(VerdictStages),
-      .Hierarchy(Hierarchy), .DoneDepth(DoneCredits), .QueueRamStyle(QueueRamStyle)
+      .Queues(Queues), .Shaping(Shaping), .OwnScheduler(OwnScheduler), .ToleranceCycles(ToleranceCycles), .Credits(Credits),
+      .VerdictStages(VerdictStages), .Hierarchy(Hierarchy), .DoneDepth(DoneCredits), .QueueRamStyle(QueueRamStyle)
   ) u_schedule (
       .clk_i, .rst_i,
       .s_active_valid_i(active_valid), .s_active_ready_o(active_ready), .s_active_queue_i(active_queue),
@@ -327,7 +328,7 @@ module pst_access_edge_core
 
     pst_hierarchy #(
         .Queues(Queues), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes),
-        .PayloadWidth(1 + DescIdWidth), .DoneCredits(DoneCredits), .RamStyle(QueueRamStyle)
+        .ToleranceCycles(ToleranceCycles), .PayloadWidth(1 + DescIdWidth), .DoneCredits(DoneCredits), .RamStyle(QueueRamStyle)
     ) u_hierarchy (
         .clk_i, .rst_i, .now_i(now_o),
         .s_packet_valid_i(packet_valid), .s_packet_ready_o(packet_ready), .s_packet_queue_i(packet_queue),

@@ -38,7 +38,7 @@ class Configuration(BaseModel):
     name: str = Field(pattern=NAME, description="Name; the wrapper is called `pst_<design>_<name>`.")
     design: str = Field(pattern=NAME, description="Folder below `designs/`.")
     description: str = Field(description="One line for people.")
-    clock_hz: int = Field(strict=True, ge=1_000_000, le=500_000_000, description="Clock in Hz.")
+    clock_hz: int = Field(strict=True, ge=100_000, le=500_000_000, description="Clock in Hz.")
 
     @property
     def module(self) -> str:

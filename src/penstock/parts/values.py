@@ -50,7 +50,9 @@ def _time(value: object) -> int:
 
 
 UNITS: dict[str, UnitFacts] = {
-    "time": UnitFacts(_time, "a duration, in hardware in ticks of 2^TickShift cycles (between 1 and 2 us), at least 1", "5 ms"),
+    "time": UnitFacts(
+        _time, "a duration, in hardware in ticks of 2^TickShift cycles (between 1 and 2 us, below 1 MHz one cycle), at least 1", "5 ms"
+    ),
     "us": UnitFacts(_whole("a whole number of microseconds", 1), "a whole number of microseconds, in hardware in ticks", "15000"),
     "gain_hz": UnitFacts(_gain, "a gain in Hz, in hardware in 2^-32 per tick", "0.125"),
     "fraction": UnitFacts(_fraction, "0 to 1, in hardware in parts of 2^bits", "0.1"),
