@@ -30,6 +30,7 @@ module pst_edfr
     parameter logic [Classes-1:0][15:0] Stamps         = {Classes{16'd64}},  // time stamps of each class, see pst_deadline_stamps
     parameter int unsigned              DefaultCycles  = 100000,   // for which frames of a class wait that was not set, below 2^30
     parameter bit                       NoDeadlines    = 1'b0,     // time stands still: a plain FIFO of each class, nothing is over
+    parameter int unsigned              StartTime      = 0,        // of the clock, at reset; tests begin shortly before it wraps
     parameter int unsigned              Columns        = 1,        // of a wide port that this is a column of: 1 (it is none), 2, 4, 8
     parameter int unsigned              RunFrames      = 16,       // frames of a class in a row in one column, a power of two, 2..256
     localparam int unsigned ClassWidth = $clog2(Classes),
@@ -157,7 +158,7 @@ module pst_edfr
     tick_q       <= tick_count_q == TickWidth'(TickCycles - 1);
     tick_count_q <= tick_count_q == TickWidth'(TickCycles - 1) ? '0 : tick_count_q + 1'b1;
     if (rst_i) begin
-      now_q        <= '0;
+      now_q        <= time_t'(StartTime);
       tick_count_q <= '0;
       tick_q       <= 1'b0;
     end

@@ -35,6 +35,7 @@ module pst_edfr_wide
     parameter int unsigned              TickCycles     = 3052,     // between two time stamps of a class; above Classes
     parameter logic [Classes-1:0][15:0] Stamps         = {Classes{16'd64}},  // time stamps of each class, see pst_deadline_stamps
     parameter int unsigned              DefaultCycles  = 100000,   // for which frames of a class wait that was not set, below 2^30
+    parameter int unsigned              StartTime      = 0,        // of the clock, at reset; tests begin shortly before it wraps
     localparam int unsigned ClassWidth = $clog2(Classes),
     localparam int unsigned CountWidth = $clog2(Chunks + 1),
     localparam int unsigned AddrWidth  = $clog2(Chunks * ChunkBeats) + 6,
@@ -195,7 +196,7 @@ module pst_edfr_wide
         .Classes(Classes), .ClassFromUser(1'b1), .ArrivedGiven(1'b1), .ChunkBeats(ChunkBeats), .Chunks(Chunks), .Places(Places),
         .Lines(Lines), .Reads(Reads), .Writes(Writes), .Decided(Decided), .MinFrameBytes(MinFrameBytes), .MaxFrameBytes(MaxFrameBytes),
         .StoreBeats(StoreBeats), .TickCycles(TickCycles), .Stamps(Stamps), .DefaultCycles(DefaultCycles),
-        .Columns(Ordered ? Columns : 1), .RunFrames(RunFrames)
+        .StartTime(StartTime), .Columns(Ordered ? Columns : 1), .RunFrames(RunFrames)
     ) u_column (
         .clk_i, .rst_i, .init_done_o(init_done[c]), .now_o(now[c]),
         .set_dscp_valid_i(1'b0), .set_dscp_i('0), .set_dscp_class_i('0),

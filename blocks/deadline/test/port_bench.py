@@ -51,6 +51,7 @@ class Bench:
         self.classes, self.beats, self.chunks = get("Classes", 64), get("ChunkBeats", 64), get("Chunks", 4096)
         self.shortest, self.longest = get("MinFrameBytes", 60), get("MaxFrameBytes", 9600)
         self.from_user, self.default = get("ClassFromUser", 0), get("DefaultCycles", 100000)
+        self.start = get("StartTime", 0)  # of the clock at the ports; in the book times count from reset
         self.memory = AxiMemories(dut, (self.chunks * self.beats * LINE,), rng, (10, 30))
         self.source = self.sink = 1.0
         self.forget()
@@ -123,7 +124,7 @@ class Bench:
         if self.set_offer:
             dut.s_set_class_i.value, dut.s_set_cycles_i.value = self.set_offer
         await ReadOnly()
-        self.now = int(dut.now_o.value)
+        self.now = self._since_reset(dut.now_o)
         self._events()
         if int(dut.m_valid_o.value):
             self._sending(ready)
@@ -133,6 +134,9 @@ class Bench:
             class_id, cycles = self.set_offer
             self.of[class_id].waits.append((self.now, cycles))
             self.set_offer = None
+
+    def _since_reset(self, time) -> int:
+        return int(time.value) - self.start & MASK32
 
     def _taken(self) -> None:
         self.offered = False
@@ -188,7 +192,7 @@ class Bench:
         dut = self.dut
         if self.out is None:
             self.out = []
-            late = signed(self.now - int(dut.m_deadline_o.value))
+            late = signed(self.now - self._since_reset(dut.m_deadline_o))
             assert late <= 0, f"a frame of class {int(dut.m_class_o.value)} begins {late} cycles after its deadline"
         if not ready:
             return
@@ -198,7 +202,7 @@ class Bench:
             return
         data = b"".join(word.to_bytes(LINE, "little") for word in self.out)
         data = data[: LINE * (len(self.out) - 1) + int(dut.m_bytes_last_o.value)]
-        class_id, user, deadline = int(dut.m_class_o.value), int(dut.m_user_o.value), int(dut.m_deadline_o.value)
+        class_id, user, deadline = int(dut.m_class_o.value), int(dut.m_user_o.value), self._since_reset(dut.m_deadline_o)
         self.out = None
         of = self.of[class_id]
         while of.queue and of.queue[0].user != user:

@@ -27,6 +27,7 @@ class Twin:
             value = testkit.parameter(parameter, getattr(settings, name))
             setattr(settings, name, bool(value) if isinstance(getattr(settings, name), bool) else value)
         self.shift = (settings.chunk_beats * LINE).bit_length() - 1
+        self.start = testkit.parameter("StartTime", 0)  # the model's time begins at 0 and does not wrap
         self.compared = self.left_out = 0
         self.frames = 0
         self.sent: dict[str, int] = {}
@@ -48,6 +49,9 @@ class Twin:
 
     def value(self, name: str) -> int:
         return int(getattr(self.dut, name).value)
+
+    def time(self, name: str) -> int:
+        return self.value(name) - self.start & (1 << 32) - 1
 
     def beat(self) -> tuple[int, int, int, int, bool, bool] | None:
         if not self.value("s_valid_i"):
@@ -72,7 +76,7 @@ class Twin:
         dscp = (self.value("set_dscp_i"), self.value("set_dscp_class_i")) if self.value("set_dscp_valid_i") else None
         seen, free = self.ports(), self.value("free_o")
         init_done, model_done = self.value("init_done_o"), self.model.init_done
-        assert self.settings.no_deadlines or self.model.now == self.value("now_o")
+        assert self.settings.no_deadlines or self.model.now == self.time("now_o")
         model_free = self.model.free_chunks
         told = self.model.cycle(beat, bool(self.value("m_ready_i")), self.memory(), setting, dscp, self.value("limit_i"))
         if "m" in told:
@@ -93,7 +97,7 @@ class Twin:
         if value("m_valid_o"):
             last = bool(value("m_last_o"))
             size = value("m_bytes_last_o") if last else 0
-            found["m"] = (value("m_class_o"), value("m_user_o"), value("m_deadline_o"), last, size)
+            found["m"] = (value("m_class_o"), value("m_user_o"), self.time("m_deadline_o"), last, size)
         if value("m_axi_awvalid_o"):
             found["aw"] = (value("m_axi_awaddr_o") >> self.shift, value("m_axi_awlen_o") + 1)
         if value("m_axi_wvalid_o"):
@@ -107,7 +111,7 @@ class Twin:
                 reason = value(f"ev_{name}_reason_o") if fate else 0
                 found[name] = (value(f"ev_{name}_class_o"), value(f"ev_{name}_bytes_o"), value(f"ev_{name}_user_o"), reason)
         if value("ev_fate_valid_o"):
-            found["deadline"] = value("ev_fate_deadline_o")
+            found["deadline"] = self.time("ev_fate_deadline_o")
         if value("ev_passed_valid_o"):
             fields = (value(f"ev_passed_{field}_o") for field in ("lost", "class", "frames", "bytes"))
             lost, *rest = fields

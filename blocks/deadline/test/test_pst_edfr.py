@@ -1,4 +1,4 @@
-"""pst_edfr: conservation to the byte, order in each class, no frame after its deadline, none given up before it."""
+"""pst_edfr: conservation to the byte, order in each class, no frame after its deadline, none given up before it; across wraps of time."""
 
 import random
 
@@ -196,7 +196,7 @@ async def reset(dut) -> None:
 
 
 SMALL = {"Classes": 3, "ChunkBeats": 8, "Chunks": 64, "Places": 8, "Lines": 4, "Reads": 4, "Writes": 4, "MaxFrameBytes": 1518,
-         "StoreBeats": 64, "TickCycles": 100, "DefaultCycles": 6000}  # fmt: skip
+         "StoreBeats": 64, "TickCycles": 100, "DefaultCycles": 6000, "StartTime": 2**32 - 3000}  # fmt: skip
 LARGE = {"Classes": 64, "ChunkBeats": 64, "Chunks": 200, "Places": 4, "ClassFromUser": 1, "TickCycles": 200, "DefaultCycles": 6000}
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from chunks import LINE
 from cocotb.triggers import FallingEdge, ReadOnly
 from memory_bench import AxiMemories
-from port_bench import signed
+from port_bench import MASK32, signed
 
 from penstock.testing import testkit
 
@@ -42,6 +42,7 @@ class Bench:
         get = testkit.parameter
         self.columns, self.classes, self.longest = get("Columns", 8), get("Classes", 64), get("MaxFrameBytes", 9600)
         self.run_frames, self.default = get("RunFrames", 16), get("DefaultCycles", 100000)
+        self.start = get("StartTime", 0)  # of the clock at the ports; in the book times count from reset
         size = get("Chunks", 4096) * get("ChunkBeats", 64) * LINE
         self.memory = AxiMemories(dut, (size,) * self.columns, rng, (10, 30))
         self.class_width = max(1, (self.classes - 1).bit_length())
@@ -124,7 +125,7 @@ class Bench:
         if self.setting:
             dut.s_set_class_i.value, dut.s_set_cycles_i.value = self.setting
         await ReadOnly()
-        self.now = int(dut.now_o.value)
+        self.now = int(dut.now_o.value) - self.start & MASK32
         self._events()
         self._sending(ready)
         if self.word is not None and int(dut.s_ready_o.value):
@@ -177,7 +178,7 @@ class Bench:
 
         if at("first", 1):
             assert self.out is None, "a frame begins within another"
-            class_id, user, deadline = at("class", self.class_width), at("user", 16), at("deadline", 32)
+            class_id, user, deadline = at("class", self.class_width), at("user", 16), at("deadline", 32) - self.start & MASK32
             late = signed(self.now - deadline)
             assert late <= 0, f"a frame of class {class_id} begins {late} cycles after its deadline"
             of = self.of[class_id]

@@ -178,3 +178,22 @@ def test_sums_hold_whatever_comes(place: Path, capsys: pytest.CaptureFixture[str
     assert result["packets"]["in"] > 50 and result["packets"]["out"] > 20
     if config == "tiny_fifo_3":
         assert result["packets"]["dropped"].get("missed", 0) == 0 and result["discipline"] == "fifo"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "scenarios").glob("deadline_*.yaml")))
+def test_ready_scenarios_are_the_same_on_both_engines(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """Each packet's fate, each cycle, each figure: all of the result but how long the run took."""
+    results = []
+    for engine in ENGINES:
+        capsys.readouterr()
+        scenario = str(ROOT / "scenarios" / f"{name}.yaml")
+        assert main(["run", scenario, "--engine", engine, "--out", str(tmp_path / engine), "--json"]) == 0
+        result = json.loads(capsys.readouterr().out)
+        assert result.pop("engine") == engine
+        for key in ("wall_seconds", "cycles_per_second"):
+            result.pop(key)
+        results.append(result)
+        check_sums(result)
+    assert results[0] == results[1]
+    assert results[0]["packets"]["in"] > 5000 and sum(results[0]["packets"]["dropped"].values()) > 500
