@@ -62,7 +62,7 @@ def test_every_port_stands_in_the_page() -> None:
 def test_which_modules() -> None:
     """Main modules of file lists, and what another folder instantiates; not what is only used beside itself."""
     shown = ports.shown()
-    assert {"pst_fifo", "pst_timing_wheel", "pst_islip_switch", "pst_access_edge_core"} <= set(shown)
+    assert {"pst_fifo", "pst_timing_wheel", "pst_islip_switch", "pst_access_edge_core", "pst_edfr_wide"} <= set(shown)
     assert not {"pst_fair_lists", "pst_fabric_output", "pst_access_edge_regs", "pst_pkg"} & set(shown)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""pst_edfr_wide: one logical port of several columns: order in each class, every byte, no frame after its deadline, all counted; time wraps."""
+"""pst_edfr_wide: one logical port of several columns: order in each class, every byte, no frame after its deadline; time wraps."""
 
 import random
 
@@ -58,7 +58,7 @@ async def mixed(dut) -> None:
         bench.source, bench.fill = rng.choice((0.4, 1.0)), rng.choice((0.5, 1.0))
         bench.memory.latency = rng.choice(((2, 6), (10, 60), (100, 250)))
         bench.memory.probability = rng.choice((0.5, 1.0))
-        await settings(bench, ((800, 2500), (4000, 20000), (300, 60000), (150, 500))[phase])  # in the last one, not all can leave in time
+        await settings(bench, ((800, 2500), (4000, 20000), (300, 60000), (150, 500))[phase])
         active = rng.sample(range(bench.classes), min(bench.classes, rng.choice((1, 3, bench.classes))))
         stands = phase % 2 and range(300, 300 + rng.choice((500, 1500)))
         awake = bench.sink

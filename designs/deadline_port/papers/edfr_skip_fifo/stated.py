@@ -55,6 +55,7 @@ RESOURCES_NOTE = (
 RESOURCES = [
     ["the paper's skip-FIFO scheduler", "1,700", "10", "0"],
     ["pst_edfr, the port with 3 classes", "12,439", "43.5", "0"],
+    ["pst_edfr_wide, 4,096 bit, 8 columns with 3 classes (sum of its parts)", "150,895", "363", "136"],
     ["pst_deadline_tail", "5,552", "18", "16"],
     ["pst_deadline_mover", "2,228", "0", "0"],
     ["pst_deadline_stamps", "722", "0", "3"],
