@@ -141,6 +141,8 @@ def layout(program: dict[str, Any]) -> Layout:
     for given in program["headers"]:
         if given["header_type"] not in types:
             raise UserError(f"header {given['name']!r} has the type {given['header_type']!r}, which is not declared")
+        if given["id"] in numbers:
+            raise UserError(f"headers {headers[numbers[given['id']]].name!r} and {given['name']!r} have the same id, {given['id']}")
         numbers[given["id"]] = len(headers)
         headers.append(Header(given["name"], len(headers), types[given["header_type"]], bool(given.get("metadata", False))))
         if not headers[-1].metadata and headers[-1].type.bits % 8:

@@ -170,6 +170,8 @@ class _Reader:
         if not isinstance(given, dict) or "pipelines" not in given or "headers" not in given:
             raise UserError("is no program that p4c-bm2-ss has compiled: it has no pipelines and headers")
         version = given.get("__meta__", {}).get("version", [2, 0])
+        if not isinstance(version, list) or [type(part) for part in version] != [int, int]:
+            raise UserError(f"has the version {version!r} of the format; two numbers are wanted, as [2, {MINOR}]")
         if version[0] != 2 or version[1] > MINOR:
             raise UserError(f"has version {version[0]}.{version[1]} of the format; 2.0 to 2.{MINOR} are supported")
         if given.get("extern_instances"):
@@ -178,8 +180,10 @@ class _Reader:
     # --- state
 
     def _cells(self, count: int, what: str) -> None:
+        if count < 0:
+            raise UserError(f"{what} has a size below 0")
         self.cells += count
-        if count < 0 or self.cells > MOST_CELLS:
+        if self.cells > MOST_CELLS:
             raise UserError(f"{what}: registers, counters and meters take more than {MOST_CELLS} words of 64 bits together")
 
     def _state(self) -> None:
@@ -516,6 +520,8 @@ class _Reader:
         ordered = kind in ("ternary", "range")
         if len({(*entry["low"], *entry["high"], entry["priority"] if ordered else 0) for entry in entries}) < len(entries):
             raise UserError("has two entries with the same key")
+        if info.name in self.program.tables:
+            raise UserError("is declared twice")
         self.program.tables[info.name] = info
         self.out["tables"].append(
             {
