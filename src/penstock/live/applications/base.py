@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TextIO, TypeVar
 
@@ -107,6 +107,7 @@ class Speaker:
         self._words = (folder / f"{log}.log").open("w+")
         self._said = threading.Condition()
         self._ended = False
+        self.serves = module == "serve"  # it goes on until it is told to end
         self.ready: Any = None
         self.now: dict[str, Any] = {}
         self.result: dict[str, Any] | None = None
@@ -245,13 +246,3 @@ def sysctl_in(end: End, name: str, value: object) -> None:
         raise UserError(
             f"the end `{end.name}` does not take {name.replace('/', '.')} = {value}: {(error.strerror or str(error)).lower()}"
         ) from None
-
-
-@contextlib.contextmanager
-def closing_all(things: Sequence[Any]) -> Iterator[None]:
-    """Close them whatever happens."""
-    try:
-        yield
-    finally:
-        for thing in things:
-            thing.close()

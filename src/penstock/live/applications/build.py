@@ -9,9 +9,10 @@ from penstock.basics.where import first_error
 from penstock.live.applications import entries as given
 from penstock.live.applications.base import Application
 from penstock.live.applications.iperf import Iperf
+from penstock.live.applications.ours import Http, Ping, Video, Voice
 from penstock.scenarios.scenario import Document
 
-_KINDS: dict[str, type[Application]] = {"iperf": Iperf}
+_KINDS: dict[str, type[Application]] = {one.kind: one for one in (Iperf, Http, Ping, Voice, Video)}
 KEY = "applications"
 
 
