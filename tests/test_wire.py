@@ -228,12 +228,12 @@ def test_marks_come_out_in_the_bytes(wires: Wires) -> None:
         for one in sent:
             wires.far[0].send(one)
 
-    result = beside(job(wires, 0.5, queues=1, register_writes=writes), play)
+    result = beside(job(wires, 1.0, queues=1, register_writes=writes), play)
     whole(result)
     counts, came = result["wire"]["queues"][0], wires.received(1)
     marked = [one for one in came if one[15] & 3 == 3]
     written = result["wire"]["ends"][1]["written"]["packets"]
-    assert counts["marked"] > 3 and len(came) == written and len(marked) <= counts["marked"]
+    assert len(came) == written == counts["out"]["packets"] and len(marked) == counts["marked"] > 3
     before = {one[42:46]: one for one in sent}
     for one in marked:
         assert one[:15] + b"\x02" + one[16:24] + one[26:] == before[one[42:46]][:24] + before[one[42:46]][26:]

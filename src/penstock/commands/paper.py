@@ -16,6 +16,7 @@ def paper(
     table: Annotated[list[int] | None, typer.Option(help="A table of it.")] = None,
     section: Annotated[list[int] | None, typer.Option(help="A section whose claims are tried.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Every point, many runs or long ones, new synthesis: what takes longer.")] = False,
+    live: Annotated[bool, typer.Option("--live", help="With programs and TCP of this machine, in real time: needs namespaces.")] = False,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")] = 1,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of the result; results/PAPER unless given.")] = None,
     cluster: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to simulate on, such as tcp://host:8786.")] = None,
@@ -30,16 +31,18 @@ def paper(
     from penstock.engine import engine
     from penstock.engine.run import RunError
     from penstock.hardware.synth import SynthesisError
-    from penstock.papers import Options, plan
+    from penstock.papers import Options, check_live, plan
     from penstock.papers.make import make, output_folder
     from penstock.papers.page import stated_rows
 
     package, parts = plan(name, figure or [], table or [], section or [])
+    if live:
+        check_live(package, name, parts)
     folder = output_folder(name, out)
     with spinner() as building:
         engine.build(building)
     try:
-        result = make(name, package, parts, Options(seed, full, cluster), folder, slot_progress, progress_line)
+        result = make(name, package, parts, Options(seed, full, cluster, live), folder, slot_progress, progress_line)
     except SynthesisError as error:
         typer.echo(f"penstock: the hardware cannot be synthesised:\n{error}", err=True)
         raise typer.Exit(1) from None

@@ -1,6 +1,6 @@
 """A live run in words and pictures: what is in the summary and the report beside what every run has there."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from penstock.basics.units import format_rate, format_time_ns
@@ -31,25 +31,27 @@ def _ms(value: float) -> str:
     return format_time_ns(value * 1e6)
 
 
+def _spread(found: Any) -> str:
+    return f"{_ms(found['p50'])}, {_ms(found['p99'])} at 99 %" if found and found.get("count") else ""
+
+
+# What an application may have felt: its key, the word for it, and how it is shown; nothing where there is none.
+FELT: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
+    ("throughput_bps", "payload", lambda value: "" if value is None else format_rate(value)),
+    ("delay_ms", "delay", _spread),
+    ("round_trip_ms", "round trip", _spread),
+    ("load_ms", "page", _spread),
+    ("loss_share", "lost", lambda value: "" if value is None else f"{100 * value:.1f} %"),
+    ("mos", "MOS", lambda value: "" if value is None else f"{value:.2f}"),
+    ("stalled_s", "stood still", lambda value: "" if value is None else f"{value:.1f} s"),
+)
+
+
 def _felt(application: Mapping[str, Any]) -> str:
     """Return what an application felt, in a few words."""
     if application.get("error"):
         return str(application["error"])
-    words = []
-    if (rate := application.get("throughput_bps")) is not None:
-        words.append(format_rate(rate))
-    for key, name in (("delay_ms", "delay"), ("round_trip_ms", "round trip"), ("load_ms", "page")):
-        found = application.get(key)
-        if isinstance(found, Mapping) and found.get("count"):
-            words.append(f"{name} {_ms(found['p50'])}, {_ms(found['p99'])} at 99 %")
-    for key, name in (("loss_share", "lost"),):
-        if application.get(key) is not None:
-            words.append(f"{100 * application[key]:.1f} % {name}")
-    if application.get("mos") is not None:
-        words.append(f"MOS {application['mos']:.2f}")
-    if application.get("stalled_s") is not None:
-        words.append(f"stood still for {application['stalled_s']:.1f} s")
-    return ", ".join(words)
+    return ", ".join(f"{words} {text}" for key, words, show in FELT if (text := show(application.get(key))))
 
 
 def plots(result: Mapping[str, Any]) -> list[Plot]:

@@ -22,6 +22,7 @@ class Options:
     seed: int
     full: bool  # as many points and runs, or runs as long, as the paper's; otherwise what takes a minute or two
     cluster: str | None  # Dask scheduler for simulations
+    live: bool = False  # with programs and TCP of this machine, in real time
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,15 @@ def papers() -> dict[str, str]:
     """Return the packages of all papers by the names that users type, in their order."""
     found = sorted((path.parent for path in DESIGNS.glob("*/papers/*/__init__.py")), key=lambda folder: folder.name)
     return {folder.name.replace("_", "-"): f"penstock.designs.{folder.parents[1].name}.papers.{folder.name}" for folder in found}
+
+
+def check_live(package: Any, name: str, parts: list[Part]) -> None:
+    """Raise UserError where parts of a paper cannot be made with live traffic: LIVE of its package says which can."""
+    known = getattr(package, "LIVE", ())
+    for part in parts:
+        if str(part) not in known:
+            said = f"those of {name} are {', '.join(known)}" if known else f"{name} has none"
+            raise UserError(f"--live: {part} is not made with live traffic; {said}")
 
 
 def plan(paper: str, figures: list[int], tables: list[int], sections: list[int] | None = None) -> tuple[Any, list[Part]]:

@@ -5,11 +5,12 @@ An end is a host: a network namespace with one interface. `penstock.live` makes 
 
 import ipaddress
 import re
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
-from pydantic import BeforeValidator, Field, StrictInt, model_validator
+from pydantic import BeforeValidator, Field, StrictInt, StrictStr, model_validator
 
 from penstock.basics.models import Model
 from penstock.basics.units import describe, format_time_ns, parse_size, parse_time
@@ -25,7 +26,7 @@ LEAST_MTU, MOST_MTU = 576, 9_600  # IPv4's least; 1,280 where there is IPv6
 MOST_DELAY = 10 * 10**12
 USUAL_BUFFER, MOST_BUFFER = 1_000_000, 1 << 30  # bytes
 LEAST_SLACK = 10**9
-MOST_ADDRESSES = 16
+MOST_ADDRESSES, MOST_SERVICES = 16, 16
 _MAC = re.compile(r"([0-9a-f]{2}:){5}[0-9a-f]{2}")
 
 
@@ -81,6 +82,23 @@ def _buffer(value: object) -> int:
     return found
 
 
+def _services(value: object) -> tuple[tuple[str, ...], ...]:
+    given = value if isinstance(value, (list, tuple)) else [value]
+    if len(given) > MOST_SERVICES:
+        raise ValueError(f"must be at most {MOST_SERVICES} programs, not {len(given)}")
+    found = []
+    for one in given:
+        try:
+            words = shlex.split(one) if isinstance(one, str) else []
+        except ValueError:
+            words = []
+        if not words:
+            raise ValueError(f'must be a program and its arguments, as for a shell, such as "iperf3 -s", not {describe(one)}')
+        found.append(tuple(words))
+    return tuple(found)
+
+
+Services = Annotated[Any, BeforeValidator(_services)]
 Interfaces = Annotated[Any, BeforeValidator(_interfaces)]
 HostAddress = Annotated[Any, BeforeValidator(_address)]
 HostMac = Annotated[str, BeforeValidator(_mac)]
@@ -106,6 +124,7 @@ class End(Model):
     port: StrictInt | None = Field(None, ge=0, description="Port of a device with several; the ends take them in order unless given.")
     gateway: HostAddress | None = Field(None, description="Where what is not in its networks goes to.")
     neighbours: tuple[Neighbour, ...] = Field((), description="Hosts and routers whose MAC addresses it knows.")
+    services: Services = Field((), description='Programs that run on it all the time: `["python3 -m http.server 80"]`.')
 
     @model_validator(mode="after")
     def _ipv6_needs_room(self) -> "End":
@@ -144,6 +163,16 @@ class Network(Model):
             if twice := next((value for value in values if values.count(value) > 1), None):
                 raise ValueError(f"has two ends with the {what} {twice}")
         return self
+
+
+class Round(Model):
+    """The same scenario once more, with other values."""
+
+    page: ClassVar[str] = "live.md"
+
+    name: Name = Field(description="Name, and that of its folder.")
+    words: StrictStr = Field("", description="One sentence, for the comparison.")
+    set: dict[str, Any] = Field(default_factory=dict, description='What is other there, as with `--set`: `{queues.down.rate: "5 Mbit/s"}`.')
 
 
 class Wires(Model):

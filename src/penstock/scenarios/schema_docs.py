@@ -36,6 +36,7 @@ _KINDS = {
     "Slack": "time",
     "Buffer": "size",
     "Interfaces": "addresses and networks",
+    "Services": "list of command lines",
     "HostAddress": "address",
     "HostMac": "MAC address",
     "Size": "size",

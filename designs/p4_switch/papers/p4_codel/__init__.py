@@ -16,18 +16,20 @@ FIGURES = (5, 6)
 TABLES: tuple[int, ...] = ()
 SECTIONS = (4,)
 NOT_MADE: dict[str, str] = {}
+LIVE = ("figure 5", "figure 6")
 
 
 def make(parts: list[Part], options: Options, _bar: Callable[[str], Any], line: Callable[[str], AbstractContextManager[Any]]) -> Made:
     """Make `parts`. `line(name)` yields a function for a text, for the terminal; runs show their own progress."""
-    from penstock.designs.p4_switch.papers.p4_codel import figure_5, figure_6, runs, weak_cases
-    from penstock.designs.p4_switch.papers.p4_codel.conventions import CONVENTIONS
+    from penstock.designs.p4_switch.papers.p4_codel import figure_5, figure_6, live, runs, weak_cases
+    from penstock.designs.p4_switch.papers.p4_codel.conventions import CONVENTIONS, LIVE_CONVENTIONS
 
     if options.cluster is not None:
         raise UserError(f"--cluster {options.cluster}: p4-codel simulates on this machine only")
     made = Made({}, [], [], [])
     figures = {figure.PART: figure for figure in (figure_5, figure_6)}
-    collected = runs.collect(options, line) if any(str(part) in figures for part in parts) else None
+    collect = live.collect if options.live else runs.collect
+    collected = collect(options, line) if any(str(part) in figures for part in parts) else None
     for part in parts:
         name = str(part)
         module: Any = figures.get(name, weak_cases)
@@ -35,7 +37,8 @@ def make(parts: list[Part], options: Options, _bar: Callable[[str], Any], line: 
         made.parts[name] = found
         made.stated.extend(module.compare(found))
         made.cards.extend(module.cards(found))
-        made.conventions.extend(text for text in CONVENTIONS[name] if text not in made.conventions)
+        conventions = LIVE_CONVENTIONS if options.live else CONVENTIONS[name]
+        made.conventions.extend(text for text in conventions if text not in made.conventions)
     if collected and collected[1]:
         made.conventions.append(f"ns-3 is left out: {collected[1]}.")
     made.cards.append({"title": "Not made again", "note": "Figures 1 to 4 are drawings.", "plots": []})

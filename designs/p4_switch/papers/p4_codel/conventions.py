@@ -17,6 +17,12 @@ of the example outputs in its public repository for 2,000 packets/s, read from t
 _WEAK = """Section 4: a round trip of 4.8 ms and queues of 10,000 packets, as in the measurements on bmv2; these are of senders of a Linux
 kernel, and have an exact RFC 8289 bottleneck with the same senders beside them. One seed."""
 
+_LIVE = f"""With --live experiments are {SCENARIOS}/live_router.yaml and live_edge.yaml: CUBIC of this machine's kernel, by iperf3, in real
+time; the other direction goes past the queue. The link takes 2,000 packets of 1,514 byte a second, the delays add up to 4 ms; what this
+machine adds to the round trip is in each run's own result (`let_go_late_ms`). RTL-CoDel is the RTL itself at 0.4 MHz (live_codel_16). The
+kernel here has no CoDel queue to compare with, so ns-3's is the independent one, with ns-3's senders."""
+
+LIVE_CONVENTIONS = [" ".join(text.split()) for text in (_LIVE, _COUNTED)]
 CONVENTIONS = {
     part: [" ".join(text.split()) for text in texts]
     for part, texts in {

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.designs.p4_switch.papers.p4_codel.experiments import SENDERS, over_time
+from penstock.designs.p4_switch.papers.p4_codel.experiments import SENDERS, Senders, over_time
 from penstock.designs.p4_switch.papers.p4_codel.runs import AFTER_S, Group
 from penstock.designs.p4_switch.papers.p4_codel.stated import CLAIMS, EXAMPLE, PACKETS, TARGET_MS
 from penstock.papers.comparison import entry
@@ -67,10 +67,16 @@ def _number(value: float | None, form: str) -> str:
 
 def cards(found: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the page's cards."""
-    made = [_curves(found, senders.name, senders.words) for senders in SENDERS]
+    made = [_curves(found, senders.name, senders.words) for senders in senders_of(found)]
     made.append(_claims(found))
     made[0]["words"] = words(found)
     return made
+
+
+def senders_of(found: dict[str, Any]) -> list[Senders]:
+    """Return the senders that there are runs of."""
+    names = {group["senders"] for group in found["groups"]}
+    return [senders for senders in SENDERS if senders.name in names]
 
 
 def _of(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
@@ -142,7 +148,7 @@ def words(found: dict[str, Any]) -> list[tuple[str, str]]:
         return ", ".join(f"{own[name]:,.0f}" for name in own)
 
     burst = next(group for group in found["groups"] if (group["senders"], group["system"]) == ("1 TCP", "p4_codel"))
-    senders = ", ".join(senders.name for senders in SENDERS)
+    senders = ", ".join(senders.name for senders in senders_of(found))
     return [
         (
             "The paper",

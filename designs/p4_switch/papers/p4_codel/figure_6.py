@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from penstock.designs.p4_switch.papers.p4_codel.experiments import SENDERS, distribution
-from penstock.designs.p4_switch.papers.p4_codel.figure_5 import COMPARED, colours
+from penstock.designs.p4_switch.papers.p4_codel.experiments import distribution
+from penstock.designs.p4_switch.papers.p4_codel.figure_5 import COMPARED, colours, senders_of
 from penstock.designs.p4_switch.papers.p4_codel.runs import AFTER_S, Group
 from penstock.designs.p4_switch.papers.p4_codel.stated import EXAMPLE, TARGET_MS
 from penstock.papers.comparison import entry
@@ -45,7 +45,7 @@ def compare(found: dict[str, Any]) -> list[dict[str, Any]]:
 def cards(found: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the page's cards."""
     colour, plots = colours(found), []
-    for senders in SENDERS:
+    for senders in senders_of(found):
         traces = [
             {
                 "type": "scatter", "mode": "lines", "name": group["words"], "colour": colour[group["system"]],
@@ -96,7 +96,7 @@ def words(found: dict[str, Any]) -> list[tuple[str, str]]:
             f"{EXAMPLE['mean_ms']:.2f} ms, 95 % of the packets within {EXAMPLE['p95_ms']:.1f} ms, {EXAMPLE['below_target_percent']:.0f} % "
             "below the target.",
         ),
-        ("Here", f"Mean delays in ms with {', '.join(senders.name for senders in SENDERS)}: {listed}."),
+        ("Here", f"Mean delays in ms with {', '.join(senders.name for senders in senders_of(found))}: {listed}."),
         (
             "Why",
             "CoDel's one signal is a drop; the more connections share the link, the less each of them slows down by one, so the queue "
