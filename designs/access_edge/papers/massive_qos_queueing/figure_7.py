@@ -32,12 +32,11 @@ class System:
     settings: tuple[str, ...] = ()
 
 
+NO_CODEL = ("queues.bottleneck.aqm.target=400 ms", "queues.bottleneck.aqm.interval=400 ms")  # no packet can wait that long
 SYSTEMS = (
     System("rtl", "CoDel in hardware: the RTL", "rtl"),
     System("model", "its model", "model"),
-    System(
-        "tail_drop", "the same queue without CoDel", "model", ("queues.bottleneck.aqm.target=10 s", "queues.bottleneck.aqm.interval=10 s")
-    ),
+    System("tail_drop", "the same queue without CoDel", "model", NO_CODEL),
 )
 
 
