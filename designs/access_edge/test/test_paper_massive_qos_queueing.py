@@ -3,6 +3,7 @@
 
 import json
 import re
+import shutil
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,21 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.designs import configs
-from penstock.designs.access_edge.papers.massive_qos_queueing import NOT_MADE, experiments, figure_4, figure_5, figure_6, stated, table_1
+from penstock.designs.access_edge.papers.massive_qos_queueing import (
+    NOT_MADE,
+    experiments,
+    figure_4,
+    figure_5,
+    figure_6,
+    figure_7,
+    stated,
+    table_1,
+)
 from penstock.designs.access_edge.papers.massive_qos_queueing.experiments import Measured
 from penstock.engine.result import Departures
 from penstock.errors import UserError
 from penstock.hardware import expected, synth
+from penstock.network import spaces
 from penstock.papers import Options
 from penstock.paths import ROOT
 from penstock.scenarios import scenario
@@ -323,12 +334,9 @@ def test_an_interrupted_run_is_no_experiment(short: None, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (
-            ["--figure", "7"],
-            "--figure 7: massive-qos-queueing has figure 4, 5, 6 to make again; figure 7 (CoDel under three TCP flows) needs",
-        ),
+        (["--figure", "6", "--live"], "--live: figure 6 is not made with live traffic; those of massive-qos-queueing are figure 7"),
         (["--table", "2"], "massive-qos-queueing has table 1 to make again; table 2 (energy) needs a card"),
-        (["--figure", "3"], "--figure 3: massive-qos-queueing has figure 4, 5, 6 to make again"),
+        (["--figure", "3"], "--figure 3: massive-qos-queueing has figure 4, 5, 6, 7 to make again"),
         (["--table", "1", "--cluster", "tcp://nowhere:1"], "--cluster tcp://nowhere:1: massive-qos-queueing has nothing"),
     ],
 )
@@ -352,3 +360,30 @@ def test_the_hardware_gives_the_same(name: str, monkeypatch: pytest.MonkeyPatch)
         assert found.facts["engine"] == engine and len(found.left.cycle)
         runs.append(found.left)
     assert np.array_equal(runs[0].cycle, runs[1].cycle) and np.array_equal(runs[0].latency, runs[1].latency)
+
+
+# ---- figure 7, with live traffic
+
+
+def test_how_long_the_latency_stays_above_the_target() -> None:
+    """The times between packets that waited less, from the beginning and to the end."""
+    time, delay = np.array([6.0, 6.5, 7.0, 9.0]), np.array([4.9, 7.0, 1.0, 9.0])
+    assert figure_7.longest_above(time, delay, 5.0, 10.0) == 3.0
+    assert figure_7.longest_above(time, delay, 5.0, 7.5) == 1.0
+    assert figure_7.longest_above(time[:0], delay[:0], 5.0, 7.5) == 2.5
+
+
+def test_delays_over_time_are_means_of_bins() -> None:
+    found = figure_7.over_time(np.array([0.01, 0.02, 0.12, 0.1999]), np.array([1.0, 3.0, 5.0, 7.0]), 0.2)
+    assert found["time_s"] == [0.025, 0.075, 0.125, 0.175] and found["delay_ms"] == [2.0, None, 5.0, 7.0]
+
+
+@pytest.mark.slow
+def test_figure_7_is_made_by_real_connections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The RTL carries three connections of the kernel; CoDel keeps their latency near its target, and a queue without it does not."""
+    if (problem := spaces.problem()) is not None or shutil.which("iperf3") is None:
+        pytest.skip(problem or "iperf3 is not here")
+    assert main(["paper", "massive-qos-queueing", "--figure", "7", "--out", str(tmp_path / "new"), "--json"]) == 0
+    systems = {system["system"]: system for system in json.loads(capsys.readouterr().out)["parts"]["figure 7"]["systems"]}
+    assert systems["tail_drop"]["p50_ms"] > 5 * systems["rtl"]["p50_ms"] and systems["rtl"]["p50_ms"] < 20
+    assert all(system["carried_mbps"] < 24.1 for system in systems.values())

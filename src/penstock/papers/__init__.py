@@ -1,8 +1,8 @@
 """The papers that Penstock builds on, and the commands that make their figures again: one package a paper, of the design that it is about.
 
 A paper is found by being there, `designs/<design>/papers/<paper>/__init__.py`. Its package has `TITLE`, `FIGURES`, `TABLES` (the numbers
-that can be made), perhaps `SECTIONS` (those whose claims are tried), `LIVE` (parts that `--live` can make), `LIVE_ONLY` (those that need it, and
-are made when they are asked for), `NOT_MADE` (why others cannot be, by `figure 3`) and `make(parts, options, bar, line) -> Made`.
+that can be made), perhaps `SECTIONS` (those whose claims are tried), `LIVE` (parts that `--live` can make), `LIVE_ONLY` (those that need
+it, and are made when they are asked for), `NOT_MADE` (why others cannot be, by `figure 3`) and `make(parts, options, bar, line) -> Made`.
 """
 
 from dataclasses import dataclass
