@@ -244,7 +244,6 @@ def test_marks_come_out_in_the_bytes(wires: Wires) -> None:
     [
         ({"wire": {"files": [], "end_of_output": [-1], "lines": [], "slack_ns": 1}}, "1 to 64 ends"),
         ({"source": {"to": 2}}, "out of range"),
-        ({"source": {"queues": [0, 64]}}, "there is no queue|has no queue 64"),
         ({"source": {"queues": [0]}}, "an element for each rule"),
         ({"duration_cycles": None}, "duration_cycles must end"),
     ],

@@ -299,7 +299,7 @@ PythonJob job_from_python(const nb::dict& dict) {
             continue;
         } else if (kind == "wire") {
             if (!job.wire) bad_job(source.name("kind") + ": there is no key `wire`");
-            job.wire->paths.push_back(wire_path(source, input, job.wire->files.size(), job.measure.device.queues, python.keep));
+            job.wire->paths.push_back(wire_path(source, input, job.wire->files.size(), python.keep));
             continue;
         } else
             job.sources.push_back({synthetic(source, kind, job.environment.clock_hz, stop, python.keep), input});

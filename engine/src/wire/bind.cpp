@@ -123,7 +123,7 @@ wire::Settings wire_settings(Table table, double clock_hz, unsigned outputs) {
     return settings;
 }
 
-wire::Path wire_path(Table& table, unsigned input, std::size_t ends, std::uint32_t queues, std::vector<nb::object>& keep) {
+wire::Path wire_path(Table& table, unsigned input, std::size_t ends, std::vector<nb::object>& keep) {
     wire::Path path;
     table.text("kind");
     path.input = input;
@@ -135,8 +135,6 @@ wire::Path wire_path(Table& table, unsigned input, std::size_t ends, std::uint32
     path.queues.assign(found.begin(), found.end());
     table.done();
     if (path.queues.size() != path.rules.size()) bad_job(table.name("queues") + " does not have an element for each rule");
-    for (const std::uint32_t queue : path.queues)
-        if (queue >= queues) bad_job(table.name("queues") + ": the device has no queue " + std::to_string(queue));
     return path;
 }
 

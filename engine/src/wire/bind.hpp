@@ -10,8 +10,8 @@ namespace penstock {
 
 // Key `wire` of a job (docs/jobs.md). Its sources come one by one.
 engine::wire::Settings wire_settings(Table table, double clock_hz, unsigned outputs);
-// A source of kind `wire`, of a device with so many queues.
-engine::wire::Path wire_path(Table& table, unsigned input, std::size_t ends, std::uint32_t queues, std::vector<nanobind::object>& keep);
+// A source of kind `wire`. What its queues are, and what is beyond them, the design says.
+engine::wire::Path wire_path(Table& table, unsigned input, std::size_t ends, std::vector<nanobind::object>& keep);
 
 // Key `wire` of a result.
 nanobind::dict wire_to_python(const engine::wire::Traffic& traffic);
