@@ -223,6 +223,7 @@ def test_player_by_hand() -> None:
     player.arrived(1.0, 1_000_000, 250_000, 1.0)  # begins to play at 1 s, with 2 s of film
     assert player.level(2.0) == pytest.approx(1.0)
     assert player.choose() == 1_000_000  # 0.85 x 2 Mbit/s is less than 2 Mbit/s
+    assert player.level(3.5) == player.level(4.0) == 0
     player.arrived(4.5, 1_000_000, 250_000, 0.1)  # it stood still from 3 s on
     assert player.choose() == 2_000_000  # the harmonic mean of 2 and 20 Mbit/s is 3.6 Mbit/s
     said = player.summary(5.0)
