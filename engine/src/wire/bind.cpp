@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -119,6 +120,7 @@ wire::Settings wire_settings(Table table, double clock_hz, unsigned outputs) {
         settings.lines.push_back(line);
     }
     settings.slack_ns = table.integer("slack_ns", 1, kMostNs);
+    settings.begin_ns = table.integer("begin_ns", 0, std::numeric_limits<std::int64_t>::max(), 0);
     table.done();
     return settings;
 }

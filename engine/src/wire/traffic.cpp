@@ -47,6 +47,9 @@ Traffic::Traffic(Settings settings)
 
 void Traffic::begin(std::int64_t now) {
     prctl(PR_SET_TIMERSLACK, 1UL);  // of this thread: sleep to the nanosecond, as far as the machine can
+    const std::int64_t lead = std::max<std::int64_t>(0, settings_.begin_ns - monotonic_ns());
+    const timespec time{lead / 1'000'000'000, lead % 1'000'000'000};
+    nanosleep(&time, nullptr);
     clock_.begin(monotonic_ns(), now);
 }
 

@@ -49,8 +49,6 @@ FELT: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
 
 def _felt(application: Mapping[str, Any]) -> str:
     """Return what an application felt, in a few words."""
-    if application.get("error"):
-        return str(application["error"])
     return ", ".join(f"{words} {text}" for key, words, show in FELT if (text := show(application.get(key))))
 
 

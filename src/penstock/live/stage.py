@@ -24,6 +24,7 @@ from penstock.live.programs import END_SECONDS, Command, Programs, serve
 from penstock.scenarios.network import Round
 
 INTERRUPTED = 130
+LEAD_SECONDS = 2.0  # that programs have to start
 CALM_SECONDS = 1.0  # after a signal: a terminal, and the processes above, say it several times
 USUAL_SECONDS = 12 * 3600  # at most, of a run that a command ends
 
@@ -208,7 +209,6 @@ def _run(turn: _Turn, made: Sequence[Host], folder: Path) -> tuple[dict[str, Any
             nonlocal by_itself
             if now["phase"] != "run":
                 return not stopped()
-            programs.start(int(now["wire"]["begin_ns"]))
             if now["cycles"] >= end:
                 programs.end()
             by_itself = not command.goes_on() if command is not None else now["cycles"] >= end and programs.ended()
@@ -216,6 +216,9 @@ def _run(turn: _Turn, made: Sequence[Host], folder: Path) -> tuple[dict[str, Any
             return not (stopped() or by_itself)
 
         try:
+            if applications:  # their programs are there when the clock starts
+                job["wire"]["begin_ns"] = time.monotonic_ns() + int(LEAD_SECONDS * 1e9)
+                programs.start(job["wire"]["begin_ns"])
             with contextlib.suppress(OSError):  # of this thread alone: it should be on time
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -10)
             raw = engine.run(job, progress)

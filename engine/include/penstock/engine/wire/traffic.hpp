@@ -55,6 +55,7 @@ struct Settings {
     std::vector<double> egress_bps;    // by output
     std::uint32_t overhead_bytes = 0;  // of a frame, on lines
     std::int64_t slack_ns = 0;         // the device stands still rather than be further behind
+    std::int64_t begin_ns = 0;         // CLOCK_MONOTONIC: the clock starts then, or at once where that is over
 };
 
 struct EndCounts {
@@ -80,7 +81,7 @@ class Traffic final : public LiveSource, public FrameListener {
 
     // ---- for the loop of a run
 
-    // The clock starts, at cycle `now` of the device.
+    // Waits until the clock starts, at cycle `now` of the device.
     void begin(std::int64_t now);
     // Reads and writes, and waits while there is nothing to do; returns the cycle to which the device runs now. `idle`: it holds no frame.
     std::int64_t turn(std::int64_t now, bool idle);
