@@ -57,13 +57,10 @@ class AccessEdge(Design):
         return LiveQueue(name, what, rate)
 
     def plot_data(self, raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, NDArray[Any]]:
-        """Return curves of the queues with a series."""
-        from penstock.engine.result import Curves, plot_data
+        """Return curves of queues, subscribers, nodes and ports."""
+        from penstock.designs.access_edge import curves
 
-        ids = plan.job["series_queues"]
-        settings = plan.settings
-        rates = [settings.settings(queue).rate_bps for queue in ids]
-        return plot_data(raw, config, plan, Curves(ids, [settings.name(queue) for queue in ids], rates))
+        return curves.arrays(raw, config, plan)
 
     def curves(self, result: dict[str, Any]) -> str:
         """Return what has a curve."""

@@ -59,9 +59,17 @@ class ScenarioHierarchy(Parents):
 
 
 def writes(
-    scenario: Scenario, document: Document, config: "Config", table: "QueueTable", touched: NDArray[np.uint32]
+    scenario: Scenario,
+    document: Document,
+    config: "Config",
+    table: "QueueTable",
+    touched: NDArray[np.uint32],
+    rates: dict[int, list[tuple[int, int | None]]],
 ) -> tuple[Writes, TimedWrites]:
-    """Return the writes of the hierarchy before the clock starts, and those of changes: (cycle, address, value). Raises UserError."""
+    """Return the writes of the hierarchy before the clock starts, and those of changes: (cycle, address, value). Raises UserError.
+
+    `rates` gets what becomes of the rates of queues that traffic can reach: cycle and rate, in order of time.
+    """
     hierarchy = ScenarioHierarchy(scenario, document, config)
     setup = hierarchy.setup()
     timed: TimedWrites = []
@@ -76,6 +84,8 @@ def writes(
             for queue in table.many(change.queues, (*key, "queues")).tolist():
                 current[queue] = table.changed(current.get(queue) or table.settings(queue), change.set, (*key, "set"))
                 if queue in reached:
+                    if change.set.rate is not None:
+                        rates.setdefault(queue, []).append((at, current[queue].rate_bps))
                     timed += [(at, *write) for write in current[queue].writes(queue, config)]
             continue
         for ident in hierarchy.idents(kind, getattr(change, kind), (*key, kind)):

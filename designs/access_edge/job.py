@@ -76,6 +76,8 @@ class EdgePlan(Plan):
     settings: "QueueTable"
     touched: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, dtype=np.uint32))  # ids of the queues that traffic can reach
     parents: hierarchy_rows.Parents | None = None  # of a configuration with a hierarchy
+    rate_changes: dict[int, list[tuple[int, int | None]]] = field(default_factory=dict)  # by queue: cycle and rate, in order of time
+    series_given: bool = False  # the scenario says which queues have curves
 
 
 class QueueTable:
@@ -238,8 +240,9 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
     interval = max(1, interval, (duration + drain) // 20_000)
     writes = memory_faults.timeout_writes(scenario.device.memory_timeout, config, document.fail)
     writes += shares.writes(scenario.memory_shares, config, document.fail) + _register_writes(plan, config)
-    plan.parents = hierarchy_rows.parents(scenario, document, config)
-    hierarchy_setup, timed = hierarchy.writes(scenario, document, config, table, plan.touched)
+    plan.parents = hierarchy_rows.parents(scenario, document, config, plan.touched, -(-(duration + drain) // interval))
+    hierarchy_setup, timed = hierarchy.writes(scenario, document, config, table, plan.touched, plan.rate_changes)
+    plan.series_given = scenario.report.series is not None
     plan.job = {
         "device": device_settings(scenario.device, config, engine, document.fail),
         "seed": scenario.seed,
@@ -260,7 +263,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         "keep_departures": True,
         "keep_all": expected <= MAX_KEPT_FRAMES,
         "group_of": table.group_of(),
-        **({"hierarchy": plan.parents.places} if plan.parents else {}),
+        **({"hierarchy": {**plan.parents.places, "interval_cycles": interval}} if plan.parents else {}),
         "ready_permille": 1000,
         "lateness": _lateness(scenario, document, plan, config),
         "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),

@@ -7,7 +7,7 @@ import numpy as np
 from penstock.designs.access_edge import hierarchy_rows, registers
 from penstock.designs.access_edge.config import DEFAULT_TOLERANCE_CYCLES, Config
 from penstock.designs.access_edge.job import EdgePlan
-from penstock.engine.result import Departures, binned, distribution
+from penstock.engine.result import Departures, binned, distribution, mean_rate
 
 MAX_QUEUES_LISTED = 1000
 MIN_FRAMES_OF_A_RATE = 10  # a few frames, perhaps one burst, say nothing of a rate
@@ -78,7 +78,7 @@ def own(raw: dict[str, Any], config: Config, plan: EdgePlan) -> dict[str, Any]:
         "queues_with_traffic": with_traffic,
         "queues_listed": len(queues),
         "queues": queues,
-        **hierarchy_rows.rows(raw, plan.parents, config.clock_hz),
+        **hierarchy_rows.rows(raw, plan, config.clock_hz),
         "memories": _memories(raw["memory"], config),
     }
 
@@ -117,17 +117,23 @@ def _groups(raw: dict[str, Any], config: Config, plan: EdgePlan) -> list[dict[st
     for number, entry in enumerate(entries):
         mine = np.flatnonzero(of == number)
         sums = {key: int(column[mine].sum()) for key, column in table.items()}
-        seconds = int(raw["cycles"]) / config.clock_hz
         histograms = raw.get("latency_histograms", [])
         rows.append({
             "name": plan.settings.group_name(entry),
             "queues": len(mine),
             "configured_rate_bps": plan.settings.group_settings(entry).rate_bps,
-            "mean_rate_bps": round(8 * sums["out_bytes"] / len(mine) / seconds, 3) if seconds else None,
+            "mean_rate_bps": _group_rate(raw["groups"], number, len(mine), config.clock_hz) if "groups" in raw else None,
             **sums,
             "latency_ns": binned(histograms[1 + number], scale) if len(histograms) > 1 + number else distribution(np.zeros(0)),
         })  # fmt: skip
     return rows
+
+
+def _group_rate(groups: dict[str, Any], number: int, queues: int, clock_hz: int) -> float | None:
+    """Return the rate of one of its queues on average, from the first frame that came for the group up to the last."""
+    cycles = int(groups["last_arrival"][number] - groups["first_arrival"][number])
+    rate = mean_rate(int(groups["out_before_last"][number]), cycles, clock_hz)
+    return None if rate is None else round(rate / queues, 3)
 
 
 def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePlan) -> tuple[list[dict[str, Any]], int]:
@@ -140,6 +146,7 @@ def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePla
     order = np.argsort(left.queue, kind="stable")
     sorted_queue = left.queue[order]
     idle = int(left.latency.min()) if len(left.latency) else 0
+    reasons = _drops_by_queue(raw, config.queues) if plan.job["keep_all"] and "drop_events" in raw else None
     kept = None if plan.job["keep_all"] else set(plan.job["series_queues"])
     rows = []
     for queue in ids.tolist():
@@ -151,6 +158,7 @@ def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePla
             "name": plan.settings.name(queue),
             "subscriber": plan.settings.subscriber(queue),
             "configured_rate_bps": settings.rate_bps,
+            "rate_changes": [[round(at / config.clock_hz, 9), rate] for at, rate in plan.rate_changes.get(queue, [])],
             "burst_bytes": settings.burst_bytes,
             **(
                 rates(own, settings.rate_bps, settings.burst_bytes, config.clock_hz, plan.job["egress_bps"], idle, config.tolerance_cycles)
@@ -158,6 +166,12 @@ def _queues(raw: dict[str, Any], left: Departures, config: Config, plan: EdgePla
                 else totals_rates(raw["queue"], queue, config.clock_hz)
             ),
             **{key: int(column[queue]) for key, column in table.items()},
+            **({"dropped": {reason: int(of[queue]) for reason, of in reasons.items() if of[queue]}} if reasons is not None else {}),
             "latency_ns": distribution(own.latency, 1e9 / config.clock_hz),
         })  # fmt: skip
     return rows, len(had_traffic)
+
+
+def _drops_by_queue(raw: dict[str, Any], queues: int) -> dict[str, Any]:
+    """Return how many packets each queue lost, by reason."""
+    return {reason: np.bincount(events["queue"], minlength=queues) for reason, events in raw["drop_events"].items()}

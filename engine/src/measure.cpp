@@ -42,6 +42,7 @@ Measurement::Measurement(const MeasureSettings& settings)
     : settings_(settings), queues_(settings.device.queues), expected_(kMaxFrameBytes + 64), own_(settings.own.get()) {
     settings_.device.check();
     histograms_.resize(1 + settings_.groups);
+    groups_.resize(settings_.groups);
     if (settings_.device.payload == Payload::Rewritten) queue_grown_.resize(settings_.device.queues);
     for (std::size_t reason = 1; reason < settings_.device.drop_reasons.size() && reason < kMostReasons; ++reason)
         if (!settings_.device.drop_reasons[reason].empty()) known_ |= 1U << reason;
@@ -144,6 +145,12 @@ void Measurement::arrived(const Frame& frame, std::int64_t last_bit) {
     live_.queued.add(frame.length);
     if (is_frozen_) return;
     if (own_ && frame.queue < settings_.device.queues) own_->arrived(last_bit, frame);
+    if (settings_.groups && frame.queue < settings_.device.queues && settings_.group_of[frame.queue] != kNoGroup) {
+        GroupTotals& group = groups_[settings_.group_of[frame.queue]];
+        if (group.first_arrival < 0) group.first_arrival = last_bit;
+        group.last_arrival = last_bit;
+        group.out_before_last = group.out_bytes;
+    }
     if (settings_.interval_cycles > 0) series_.total_in[interval(last_bit)] += frame.length;
 }
 
@@ -157,6 +164,11 @@ void Measurement::drop(std::int64_t cycle, std::uint32_t record, unsigned reason
         if (frame.queue < settings_.device.queues) queues_[frame.queue].totals.drop.add(frame.length);
         if (own_ && frame.queue < settings_.device.queues) own_->dropped(cycle, frame, reason);
         if (settings_.interval_cycles > 0) ++series_.drops[interval(cycle) * kMostReasons + reason];
+        if (is_kept(frame.queue)) {
+            ++events_;
+            drop_events_[reason].cycle.push_back(cycle);
+            drop_events_[reason].queue.push_back(frame.queue);
+        }
     }
     records_[record].next = free_;
     free_ = record;
@@ -234,7 +246,15 @@ void Measurement::dequeued(std::int64_t cycle, const Fate& fate, bool mark) {
         if (!mark) return;
         ++live_.marked;
         if (DeviceView* const watch = watched(fate.queue)) ++watch->marks;
-        if (!is_frozen_ && !queue_marks_.empty()) ++queue_marks_[fate.queue];
+        if (is_frozen_) return;
+        if (!queue_marks_.empty()) ++queue_marks_[fate.queue];
+        if (own_) own_->marked(cycle, records_[record].frame);
+        if (settings_.interval_cycles > 0) ++series_.marked[interval(cycle)];
+        if (is_kept(fate.queue)) {
+            ++events_;
+            mark_events_.cycle.push_back(cycle);
+            mark_events_.queue.push_back(fate.queue);
+        }
         return;
     }
     (before == kNone ? list->head : records_[before].next) = records_[record].next;
@@ -486,7 +506,10 @@ void Measurement::gone(std::int64_t first_bit, std::uint32_t queue, std::uint32_
     if (is_frozen_) return;
 
     histograms_[0].add(latency);
-    if (settings_.groups && settings_.group_of[queue] != kNoGroup) histograms_[1 + settings_.group_of[queue]].add(latency);
+    if (settings_.groups && settings_.group_of[queue] != kNoGroup) {
+        histograms_[1 + settings_.group_of[queue]].add(latency);
+        groups_[settings_.group_of[queue]].out_bytes += length;
+    }
     if ((settings_.keep_all || in_series(queue)) && latency_.size() < settings_.keep_most) {
         latency_.push_back(latency);
         latency_queue_.push_back(queue);
@@ -525,6 +548,7 @@ std::size_t Measurement::interval(std::int64_t cycle) {
     series_.drops.resize((row + 1) * kMostReasons);
     series_.total_in.resize(row + 1);
     series_.total_out.resize(row + 1);
+    series_.marked.resize(row + 1);
     return row;
 }
 

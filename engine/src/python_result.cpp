@@ -68,6 +68,33 @@ nb::dict series_arrays(const Statement& device, const Series& series) {
         drops[name] = to_array(std::move(values));
     });
     dict["drops"] = drops;
+    if (device.payload == Payload::EcnMark) dict["marked"] = to_array(series.marked);
+    return dict;
+}
+
+nb::dict event_arrays(const Events& events) {
+    nb::dict dict;
+    dict["cycle"] = to_array(events.cycle);
+    dict["queue"] = to_array(events.queue);
+    return dict;
+}
+
+// When what happened to frames that are kept one by one.
+void add_events(nb::dict& result, const Measurement& m) {
+    nb::dict drops;
+    each_reason(m.device(), [&](unsigned reason, const char* name) {
+        if (!m.drops_for(reason).cycle.empty()) drops[name] = event_arrays(m.drops_for(reason));
+    });
+    result["drop_events"] = drops;
+    if (m.device().payload == Payload::EcnMark) result["mark_events"] = event_arrays(m.marks());
+}
+
+nb::dict group_arrays(const std::vector<GroupTotals>& groups) {
+    const std::size_t count = groups.size();
+    nb::dict dict;
+    dict["first_arrival"] = column<std::int64_t>(count, [&](std::uint32_t g) { return groups[g].first_arrival; });
+    dict["last_arrival"] = column<std::int64_t>(count, [&](std::uint32_t g) { return groups[g].last_arrival; });
+    dict["out_before_last"] = column<std::uint64_t>(count, [&](std::uint32_t g) { return groups[g].out_before_last; });
     return dict;
 }
 
@@ -135,7 +162,11 @@ nb::dict result_to_python(const Outcome& outcome, Measurement& measurement, bool
     }
     result["latency_cycles"] = to_array(measurement.take_latency());
     result["latency_queue"] = to_array(measurement.take_latency_queue());
-    if (keep_departures) result["departures"]["queue"] = result["latency_queue"];
+    if (keep_departures) {
+        result["departures"]["queue"] = result["latency_queue"];
+        add_events(result, measurement);
+    }
+    if (!measurement.groups().empty()) result["groups"] = group_arrays(measurement.groups());
     result["latency_histograms"] = histogram_list(measurement.histograms());
     result["queue"] = queue_arrays(measurement);
     if (measurement.own()) measurement.own()->add_to(result);

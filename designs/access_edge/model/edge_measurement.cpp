@@ -2,7 +2,9 @@
 #include "designs/access_edge/model/edge_measurement.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -49,6 +51,9 @@ class EdgeMeasurement final : public OwnMeasurement {
     }
     void dropped(std::int64_t cycle, const Frame& frame, unsigned reason) override {
         if (hierarchy_) hierarchy_->dropped(cycle, frame.queue, frame.length, reason);
+    }
+    void marked(std::int64_t cycle, const Frame& frame) override {
+        if (hierarchy_) hierarchy_->marked(cycle, frame.queue);
     }
     const char* departed(std::int64_t first_bit, const Frame& frame, std::uint32_t slot, std::uint32_t length,
                          std::uint32_t latency) override {
@@ -105,9 +110,45 @@ class EdgeMeasurement final : public OwnMeasurement {
             dropped[name] = both([=](const LevelTally::Row& row) { return row.dropped[reason]; });
         });
         dict["dropped"] = dropped;
+        const auto each = [&](auto value) {
+            return column<std::int64_t>(level.rows.size(), [&](std::uint32_t i) { return static_cast<std::int64_t>(value(level.rows[i])); });
+        };
+        dict["marked"] = each([](const LevelTally::Row& row) { return row.marked; });
+        dict["first_arrival"] = each([](const LevelTally::Row& row) { return row.first_arrival; });
+        dict["last_arrival"] = each([](const LevelTally::Row& row) { return row.last_arrival; });
+        dict["out_before_last"] = each([](const LevelTally::Row& row) { return row.out_before_last; });
+        dict["congested_bytes"] = each([](const LevelTally::Row& row) { return row.congested_bytes; });
+        dict["congested"] = each([](const LevelTally::Row& row) { return row.congested; });
+        dict["first_congested"] = each([](const LevelTally::Row& row) { return row.first_congested; });
+        dict["last_congested"] = each([](const LevelTally::Row& row) { return row.last_congested; });
+        if (level.interval_cycles) dict["series"] = level_series(level);
         for (std::size_t i = 0; i < level.latency.size(); ++i)
             if (level.latency[i]) latency[nb::int_(i)] = histogram_dict(*level.latency[i]);
         dict["latency"] = level.latency.empty() ? nb::object(nb::none()) : nb::object(latency);
+        return dict;
+    }
+
+    // [member][interval] of those that have a series; as many intervals as the longest has.
+    static nb::dict level_series(const LevelTally& level) {
+        std::size_t points = 1;
+        for (const auto& of : level.series) points = std::max(points, of.size());
+        nb::dict dict;
+        dict["ids"] = to_array(level.in_series);
+        const auto table = [&](const char* key, auto value) {
+            std::vector<std::int64_t> cells(level.series.size() * points);
+            for (std::size_t member = 0; member < level.series.size(); ++member)
+                for (std::size_t i = 0; i < level.series[member].size(); ++i)
+                    cells[member * points + i] = static_cast<std::int64_t>(value(level.series[member][i]));
+            dict[key] = to_array(std::move(cells), points);
+        };
+        table("in_bytes", [](const LevelTally::Point& point) { return point.in_bytes; });
+        table("out_bytes", [](const LevelTally::Point& point) { return point.out_bytes; });
+        table("dropped_bytes", [](const LevelTally::Point& point) { return point.dropped_bytes; });
+        table("out_packets", [](const LevelTally::Point& point) { return point.out_packets; });
+        table("dropped_packets", [](const LevelTally::Point& point) { return point.dropped_packets; });
+        table("marked", [](const LevelTally::Point& point) { return point.marked; });
+        table("latency", [](const LevelTally::Point& point) { return point.latency; });
+        table("congested", [](const LevelTally::Point& point) { return point.congested; });
         return dict;
     }
 
@@ -133,8 +174,10 @@ LatenessSettings lateness_settings(Table table, std::uint32_t queues, const Envi
     return lateness;
 }
 
+constexpr std::array kLevels = {"subscribers", "nodes", "ports"};
+
 // Which is below which in a device with a hierarchy. Everything is checked here: the tally trusts it.
-HierarchyPlaces hierarchy_places(Table table, std::uint32_t queues) {
+HierarchyPlaces hierarchy_places(Table table, std::uint32_t queues, const Environment& environment) {
     std::vector<nb::object> keep;
     HierarchyPlaces hierarchy;
     hierarchy.queues_per_subscriber = static_cast<std::uint32_t>(table.integer("queues_per_subscriber", 1, 8));
@@ -165,6 +208,37 @@ HierarchyPlaces hierarchy_places(Table table, std::uint32_t queues) {
     }
     std::stable_sort(hierarchy.moves.begin(), hierarchy.moves.end(),
                      [](const HierarchyPlaces::Move& a, const HierarchyPlaces::Move& b) { return a.cycle < b.cycle; });
+    hierarchy.clock_hz = static_cast<double>(environment.clock_hz);
+    hierarchy.interval_cycles = table.integer("interval_cycles", 0, kMaxCycles, 0);
+    const std::array<std::size_t, 3> members = {hierarchy.node_of.size(), hierarchy.port_of.size(), hierarchy.ports};
+    for (std::size_t level = 0; level < members.size(); ++level) {
+        const std::string rates = std::string(kLevels[level]) + "_bps", series = std::string(kLevels[level]) + "_series";
+        if (table.has(rates.c_str())) {
+            const auto given = table.array<std::uint64_t>(rates.c_str(), "uint64", keep);
+            if (given.size() != members[level]) bad_job(table.name(rates.c_str()) + " does not have each one's rate");
+            hierarchy.rates[level].assign(given.begin(), given.end());
+        }
+        if (!table.has(series.c_str())) continue;
+        const auto chosen = table.array<std::uint32_t>(series.c_str(), "uint32", keep);
+        for (const std::uint32_t id : chosen) check(series.c_str(), id, members[level]);
+        hierarchy.series[level].assign(chosen.begin(), chosen.end());
+    }
+    if (table.has("rate_changes")) {
+        for (nb::handle item : table.list("rate_changes")) {
+            try {
+                const auto change = nb::cast<nb::sequence>(item);
+                hierarchy.rate_changes.push_back({nb::cast<std::int64_t>(change[0]), nb::cast<std::uint32_t>(change[1]),
+                                                  nb::cast<std::uint32_t>(change[2]), nb::cast<std::uint64_t>(change[3])});
+            } catch (const nb::cast_error&) {
+                bad_job(table.name("rate_changes") + " is not a list of (cycle, level, id, bit/s)");
+            }
+            const HierarchyPlaces::RateChange& change = hierarchy.rate_changes.back();
+            check("rate_changes", change.level, members.size());
+            check("rate_changes", change.id, members[change.level]);
+        }
+    }
+    std::stable_sort(hierarchy.rate_changes.begin(), hierarchy.rate_changes.end(),
+                     [](const HierarchyPlaces::RateChange& a, const HierarchyPlaces::RateChange& b) { return a.cycle < b.cycle; });
     table.done();
     return hierarchy;
 }
@@ -175,7 +249,7 @@ std::unique_ptr<OwnMeasurement> edge_measurement(Table& job, const Statement& st
     std::optional<LatenessSettings> lateness;
     HierarchyPlaces hierarchy;
     if (job.has("lateness")) lateness = lateness_settings(job.table("lateness"), statement.queues, environment);
-    if (job.has("hierarchy")) hierarchy = hierarchy_places(job.table("hierarchy"), statement.queues);
+    if (job.has("hierarchy")) hierarchy = hierarchy_places(job.table("hierarchy"), statement.queues, environment);
     if (!lateness && !hierarchy.queues_per_subscriber) return nullptr;
     return std::make_unique<EdgeMeasurement>(statement, std::move(lateness), hierarchy);
 }

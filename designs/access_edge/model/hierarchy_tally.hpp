@@ -3,10 +3,14 @@
 //
 // A frame counts where its subscriber is at the time: offered when it comes, carried when it leaves, dropped when it is dropped. So of a
 // node that subscribers leave or come to in mid-run, these need not add up.
+//
+// A member is congested while frames wait below it and it carries what its rate allows: of at least kStretch departures one after the
+// other, each with a frame left behind, that took as long as their bytes take at its rate, within kWithinPercent.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -29,6 +33,18 @@ struct HierarchyPlaces {
     std::uint32_t queues_per_subscriber = 0, ports = 0;  // 0: there is no hierarchy
     std::vector<std::uint32_t> node_of, port_of;         // by subscriber, by node
     std::vector<Move> moves;                             // in order of time
+
+    // Rates in bit/s by level and member, 0: none (unshaped, or a closed gate), and their changes in order of time.
+    struct RateChange {
+        std::int64_t cycle;
+        std::uint32_t level, id;
+        std::uint64_t bps;
+    };
+    std::array<std::vector<std::uint64_t>, 3> rates;
+    std::vector<RateChange> rate_changes;
+    double clock_hz = 0;
+    std::int64_t interval_cycles = 0;                  // 0: no series
+    std::array<std::vector<std::uint32_t>, 3> series;  // the members that have one, by level
 };
 
 // What became of the frames of one level, a row for each of its members.
@@ -36,38 +52,170 @@ struct LevelTally {
     struct Row {
         Amount in, out, queued;
         std::array<Amount, kMostReasons> dropped;
+        std::uint64_t marked = 0;
+        std::int64_t first_arrival = -1, last_arrival = -1;  // cycles, -1: none
+        std::uint64_t out_before_last = 0;                   // bytes that had left when the last frame came
+        std::uint64_t congested_bytes = 0;                   // that left while it was congested
+        std::int64_t congested = 0, first_congested = -1, last_congested = -1;  // cycles; when for the first time, until when; -1: never
+    };
+    // What came and went in an interval.
+    struct Point {
+        std::uint64_t in_bytes = 0, out_bytes = 0, dropped_bytes = 0, latency = 0;  // latency: the sum of cycles
+        std::uint32_t out_packets = 0, dropped_packets = 0, marked = 0;
+        std::int64_t congested = 0;
     };
     // A level of more members has no latencies: each of these histograms takes 51 kB.
     static constexpr std::size_t kMostHistograms = 2048;
 
-    explicit LevelTally(std::size_t members) : rows(members), latency(members <= kMostHistograms ? members : 0) {}
+    // Departures without a pause between them that congest.
+    static constexpr unsigned kStretch = 16;
+    static constexpr unsigned kWithinPercent = 5;
+
+    LevelTally(std::size_t members, const HierarchyPlaces& places, std::size_t level)
+        : rows(members),
+          latency(members <= kMostHistograms ? members : 0),
+          rates(places.rates[level]),
+          clock_hz(places.clock_hz),
+          interval_cycles(places.interval_cycles),
+          series(places.series[level].size()),
+          in_series(places.series[level]),
+          waiting_(members),
+          stretches_(members) {
+        rates.resize(members);
+        series_of_.resize(members, -1);
+        for (std::size_t i = 0; i < in_series.size(); ++i) series_of_[in_series[i]] = static_cast<std::int32_t>(i);
+    }
 
     std::vector<Row> rows;
     std::vector<std::unique_ptr<Histogram>> latency;  // null where nothing has left
+    std::vector<std::uint64_t> rates;                 // now
+    double clock_hz;
+    std::int64_t interval_cycles;
+    std::vector<std::vector<Point>> series;  // of those that have one
+    std::vector<std::uint32_t> in_series;    // their ids
 
-    void departed(std::uint32_t member, std::uint32_t length, std::uint32_t cycles) {
+    void arrived(std::int64_t cycle, std::uint32_t member, std::uint32_t length) {
+        Row& row = rows[member];
+        row.in.add(length);
+        if (row.first_arrival < 0) row.first_arrival = cycle;
+        row.last_arrival = cycle;
+        row.out_before_last = row.out.bytes;
+        ++waiting_[member];
+        if (Point* const point = at(cycle, member)) point->in_bytes += length;
+    }
+    void dropped(std::int64_t cycle, std::uint32_t member, std::uint32_t length, unsigned reason) {
+        rows[member].dropped[reason].add(length);
+        --waiting_[member];
+        if (Point* const point = at(cycle, member)) {
+            point->dropped_bytes += length;
+            ++point->dropped_packets;
+        }
+    }
+    void marked(std::int64_t cycle, std::uint32_t member) {
+        ++rows[member].marked;
+        if (Point* const point = at(cycle, member)) ++point->marked;
+    }
+    std::int64_t waiting(std::uint32_t member) const { return waiting_[member]; }
+    // So many frames wait below it besides, or fewer: what is there has moved.
+    void add_waiting(std::uint32_t member, std::int64_t frames) { waiting_[member] += frames; }
+    // From now on it has another rate; a stretch ends.
+    void change_rate(std::uint32_t member, std::uint64_t bps) {
+        stretches_[member] = {};
+        rates[member] = bps;
+    }
+
+    void departed(std::int64_t cycle, std::uint32_t member, std::uint32_t length, std::uint32_t cycles) {
         rows[member].out.add(length);
+        --waiting_[member];
+        if (Point* const point = at(cycle, member)) {
+            point->out_bytes += length;
+            ++point->out_packets;
+            point->latency += cycles;
+        }
+        if (rates[member]) stretch(cycle, member, length);
         if (latency.empty()) return;
         if (!latency[member]) latency[member] = std::make_unique<Histogram>();
         latency[member]->add(cycles);
     }
+
+  private:
+    // Departures one after the other, each of which left a frame behind.
+    struct Stretch {
+        std::int64_t start = 0;               // cycle of the first departure
+        std::uint64_t bytes = 0;              // of all but the last one
+        std::uint32_t length = 0, count = 0;  // length: of the last one
+        bool congested = false;               // those before them did congest
+    };
+
+    Point* at(std::int64_t cycle, std::uint32_t member) {
+        const std::int32_t index = series_of_[member];
+        if (index < 0 || interval_cycles == 0) return nullptr;
+        const auto row = static_cast<std::size_t>(cycle / interval_cycles);
+        std::vector<Point>& points = series[static_cast<std::size_t>(index)];
+        if (row >= points.size()) points.resize(row + 1);
+        return &points[row];
+    }
+
+    void stretch(std::int64_t cycle, std::uint32_t member, std::uint32_t length) {
+        Stretch& now = stretches_[member];
+        const bool waits = waiting_[member] > 0, whole = now.count == kStretch;
+        if (now.count) now.bytes += now.length;
+        if (whole || (now.count && now.congested && !waits)) {
+            const double due = 8.0 * static_cast<double>(now.bytes) * clock_hz / static_cast<double>(rates[member]);
+            const auto took = static_cast<double>(cycle - now.start);
+            const bool held = std::abs(took - due) * 100 <= due * kWithinPercent;
+            if (held) congest(member, now.start, cycle, now.bytes);
+            now = {.start = cycle, .bytes = 0, .length = 0, .count = 0, .congested = held};
+        }
+        if (!waits) {
+            now = {};
+            return;
+        }
+        if (now.count == 0) now.start = cycle;
+        now.length = length;
+        ++now.count;
+    }
+
+    void congest(std::uint32_t member, std::int64_t from, std::int64_t to, std::uint64_t bytes) {
+        Row& row = rows[member];
+        row.congested_bytes += bytes;
+        row.congested += to - from;
+        if (row.first_congested < 0) row.first_congested = from;
+        row.last_congested = to;
+        for (std::int64_t end = from; from < to; from = end) {
+            Point* const point = at(from, member);
+            if (!point) return;
+            end = std::min(to, (from / interval_cycles + 1) * interval_cycles);
+            point->congested += end - from;
+        }
+    }
+
+    std::vector<std::int32_t> series_of_;  // by member, -1: none
+    std::vector<std::int64_t> waiting_;    // frames that have come and had no fate yet
+    std::vector<Stretch> stretches_;
 };
 
 class HierarchyTally {
   public:
     explicit HierarchyTally(const HierarchyPlaces& places)
-        : places_(places), levels_{LevelTally(places.node_of.size()), LevelTally(places.port_of.size()), LevelTally(places.ports)} {
+        : places_(places), levels_{LevelTally(places.node_of.size(), places, 0), LevelTally(places.port_of.size(), places, 1),
+                                   LevelTally(places.ports, places, 2)} {
         for (const HierarchyPlaces::Move& move : places.moves) (move.node ? node_moves_ : subscriber_moves_)[move.id].push_back(move);
+        now_node_of_ = places.node_of, now_port_of_ = places.port_of;
     }
 
     void arrived(std::int64_t cycle, std::uint32_t queue, std::uint32_t length) {
-        at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.rows[member].in.add(length); });
+        at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.arrived(cycle, member, length); });
+    }
+    void marked(std::int64_t cycle, std::uint32_t queue) {
+        at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.marked(cycle, member); });
     }
     void dropped(std::int64_t cycle, std::uint32_t queue, std::uint32_t length, unsigned reason) {
-        at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.rows[member].dropped[reason].add(length); });
+        at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.dropped(cycle, member, length, reason); });
     }
     void departed(std::int64_t cycle, std::uint32_t queue, std::uint32_t length, std::uint32_t latency) {
-        at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.departed(member, length, latency); });
+        catch_up(cycle);
+        at(cycle, queue, [&](LevelTally& level, std::uint32_t member) { level.departed(cycle, member, length, latency); });
     }
     // A frame that is still there at the end of the run.
     void left_over(std::int64_t cycle, std::uint32_t queue, std::uint32_t length) {
@@ -90,6 +238,26 @@ class HierarchyTally {
         return parent;
     }
 
+    // What has changed up to this cycle: rates, and where those wait that have moved.
+    void catch_up(std::int64_t cycle) {
+        for (; changed_ < places_.rate_changes.size() && places_.rate_changes[changed_].cycle <= cycle; ++changed_) {
+            const HierarchyPlaces::RateChange& change = places_.rate_changes[changed_];
+            levels_[change.level].change_rate(change.id, change.bps);
+        }
+        for (; moved_ < places_.moves.size() && places_.moves[moved_].cycle <= cycle; ++moved_) {
+            const HierarchyPlaces::Move& move = places_.moves[moved_];
+            const std::int64_t frames = levels_[move.node ? 1 : 0].waiting(move.id);
+            std::uint32_t& parent = (move.node ? now_port_of_ : now_node_of_)[move.id];
+            const std::uint32_t before = std::exchange(parent, move.parent);
+            shift(levels_[move.node ? 2 : 1], before, parent, frames);
+            if (!move.node) shift(levels_[2], now_port_of_[before], now_port_of_[parent], frames);
+        }
+    }
+    static void shift(LevelTally& level, std::uint32_t from, std::uint32_t to, std::int64_t frames) {
+        level.add_waiting(from, -frames);
+        level.add_waiting(to, frames);
+    }
+
     template <typename Count>
     void at(std::int64_t cycle, std::uint32_t queue, Count&& count) {
         const std::uint32_t subscriber = queue / places_.queues_per_subscriber;
@@ -103,6 +271,8 @@ class HierarchyTally {
     HierarchyPlaces places_;
     Moves subscriber_moves_, node_moves_;
     std::array<LevelTally, 3> levels_;
+    std::vector<std::uint32_t> now_node_of_, now_port_of_;
+    std::size_t changed_ = 0, moved_ = 0;  // how many changes of rates, and moves, are over
 };
 
 }  // namespace penstock::engine

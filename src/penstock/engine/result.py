@@ -3,7 +3,7 @@
 Distributions are {count, min, mean, p50, p99, p99_9, max}; percentiles are values that occurred (nearest rank).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from penstock.scenarios.scenario import Document
 SCHEMA = "penstock.run/1"
 CLOUD_POINTS = 6000  # single packets shown in the report
 CDF_POINTS = 400
+MAX_CURVES = 8  # in a plot unless more are asked for: as many as there are colours
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,11 @@ def distribution(values: NDArray[Any], scale: float = 1.0) -> dict[str, Any]:
     p50, p99, p99_9 = np.partition(values, ranks)[ranks]
     numbers = {"min": values.min(), "mean": values.mean(dtype=np.float64), "p50": p50, "p99": p99, "p99_9": p99_9, "max": values.max()}
     return {"count": len(values), **{key: round(float(value) * scale, 3) for key, value in numbers.items()}}
+
+
+def mean_rate(size: int, cycles: int, clock_hz: int) -> float | None:
+    """Return so many bytes in so many cycles in bit/s, None where no time has passed."""
+    return round(8 * clock_hz * size / cycles, 3) if cycles > 0 else None
 
 
 def binned(histogram: dict[str, Any], scale: float = 1.0) -> dict[str, Any]:
@@ -195,7 +201,7 @@ def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Cu
     mean = np.full((points, len(ids)), np.nan)
     highest = np.full((points, len(ids)), np.nan)
     cdf = np.full((CDF_POINTS, len(ids) + 1), np.nan)
-    shares = _cdf_shares()
+    shares = cdf_shares()
     if len(left.latency):
         cdf[:, -1] = np.quantile(left.latency, shares, method="inverted_cdf") * scale
     clouds = []
@@ -217,6 +223,7 @@ def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Cu
         clouds.append(_cloud(own, column, max(50, CLOUD_POINTS // len(ids)), scale))
     cloud = np.concatenate(clouds) if clouds else np.zeros((0, 3))
     reasons, drops = _drops(raw, points)
+    of_curves = _events_of_curves(raw, points, interval, curves, len(ids))
     return {
         "interval_ns": np.array(interval * scale),
         "queues": np.array(ids, dtype=np.int64),
@@ -231,9 +238,38 @@ def plot_data(raw: dict[str, Any], config: Configuration, plan: Plan, curves: Cu
         "frames": frames,
         "drop_reasons": np.array(reasons, dtype=str),
         "drops": drops,
+        **of_curves,
         **_late(raw, scale),
         **tcp.series(raw, plan, config.clock_hz),
     }
+
+
+def _events_of_curves(raw: dict[str, Any], points: int, interval: int, curves: Curves, count: int) -> dict[str, NDArray[np.int64]]:
+    """Return packets dropped and marked in each interval by whose they were; the last column: of what has no curve."""
+    if "drop_events" not in raw:
+        return {}
+    largest = max((int(of) for of in curves.ids), default=0)
+    column = np.full(largest + 1, count, dtype=np.int64)
+    column[np.asarray(curves.ids, dtype=np.int64)] = np.arange(count)
+
+    def cells(events: Iterable[dict[str, Any]], total: NDArray[np.int64]) -> NDArray[np.int64]:
+        found = np.zeros((points, count + 1), dtype=np.int64)
+        for event in events:
+            whose = np.asarray(event["queue"]).astype(np.int64)
+            whose = whose if curves.of is None else curves.of[whose]
+            slot = np.minimum(np.asarray(event["cycle"]).astype(np.int64) // interval, points - 1)
+            np.add.at(found, (slot, np.where(whose <= largest, column[np.minimum(whose, largest)], count)), 1)
+        found[:, count] = np.maximum(0, total - found[:, :count].sum(axis=1))  # events of queues without a curve need not be kept
+        return found
+
+    series = raw.get("series", {})
+    result = {"drops_of": cells(raw["drop_events"].values(), _drops(raw, points)[1].sum(axis=1))}
+    if "mark_events" in raw and int(raw["marked_packets"]):
+        marked = np.zeros(points, dtype=np.int64)
+        given = np.asarray(series.get("marked", []), dtype=np.int64)[:points]
+        marked[: len(given)] = given
+        result["marks_of"] = cells([raw["mark_events"]], marked)
+    return result
 
 
 def _late(raw: dict[str, Any], scale: float) -> dict[str, NDArray[Any]]:
@@ -248,7 +284,7 @@ def _or_minus(rate: int | None) -> int:
     return -1 if rate is None else rate
 
 
-def _cdf_shares() -> NDArray[np.float64]:
+def cdf_shares() -> NDArray[np.float64]:
     """Shares 0..1, half of the points in the upper hundredth, where the tail is."""
     return np.concatenate([np.linspace(0, 0.99, CDF_POINTS // 2, endpoint=False), 1 - np.logspace(-2, -6, CDF_POINTS // 2)])
 

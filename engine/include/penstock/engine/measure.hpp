@@ -61,6 +61,19 @@ struct Series {
     std::vector<double> latency_sum;                 // [interval][queue], cycles
     std::vector<std::uint64_t> drops;                // [interval][reason], packets
     std::vector<std::uint64_t> total_in, total_out;  // [interval], bytes of all queues
+    std::vector<std::uint64_t> marked;               // [interval], packets given away with a mark
+};
+
+// What happened to single frames, in the order in which it did.
+struct Events {
+    std::vector<std::int64_t> cycle;
+    std::vector<std::uint32_t> queue;
+};
+
+// What came for a group of queues, and when.
+struct GroupTotals {
+    std::int64_t first_arrival = -1, last_arrival = -1;  // cycles, -1: none
+    std::uint64_t out_bytes = 0, out_before_last = 0;    // that left; that had left when the last one came
 };
 
 inline constexpr std::uint8_t kNoGroup = 255;
@@ -145,6 +158,10 @@ class Measurement final : public Observer {
     std::vector<std::uint16_t> take_departure_output() { return std::move(departure_output_); }
     // Latencies in cycles: of all frames, then of each group.
     const std::vector<Histogram>& histograms() const { return histograms_; }
+    const std::vector<GroupTotals>& groups() const { return groups_; }
+    // Drops for a reason, and frames given away with a mark, of the frames that are kept one by one.
+    const Events& drops_for(unsigned reason) const { return drop_events_[reason]; }
+    const Events& marks() const { return mark_events_; }
     const Series& series() const { return series_; }
     // What the design measures besides, null: nothing; ended by freeze().
     const OwnMeasurement* own() const { return own_; }
@@ -217,6 +234,11 @@ class Measurement final : public Observer {
         return fate.length == frame.length || settings_.device.payload == Payload::Rewritten;
     }
     bool known(unsigned reason) const { return reason < kMostReasons && (known_ >> reason & 1); }
+    // Whether what happens to the frames of this queue is kept one by one.
+    bool is_kept(std::uint32_t queue) const {
+        const bool chosen = queue < settings_.device.queues && (settings_.keep_all || in_series(queue));
+        return settings_.keep_departures && chosen && events_ < settings_.keep_most;
+    }
     bool in_series(std::uint32_t queue) const { return in_series_[queue / 64] >> queue % 64 & 1; }
     std::uint64_t nanoseconds(std::int64_t cycle) const {
         return static_cast<std::uint64_t>(static_cast<long double>(cycle) * 1e9L / settings_.clock_hz + 0.5L);
@@ -255,6 +277,10 @@ class Measurement final : public Observer {
     std::vector<std::int64_t> departure_cycle_;
     std::vector<std::uint16_t> departure_output_;
     std::vector<Histogram> histograms_;
+    std::vector<GroupTotals> groups_;
+    std::array<Events, kMostReasons> drop_events_;
+    Events mark_events_;
+    std::uint64_t events_ = 0;  // in these
     Series series_;
     std::vector<std::int32_t> series_index_;  // by queue, -1: not in the series
     std::vector<std::uint64_t> in_series_;    // the same as a bit by queue, which stays in the cache

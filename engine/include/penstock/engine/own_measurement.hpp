@@ -25,6 +25,8 @@ class OwnMeasurement {
     // Its queue took it. `slot`: a small number that no other frame has until this one has left or was dropped.
     virtual void accepted(std::int64_t /*cycle*/, const Frame&, std::uint32_t /*slot*/) {}
     virtual void dropped(std::int64_t /*cycle*/, const Frame&, unsigned /*reason*/) {}
+    // Its queue has given it away with a mark.
+    virtual void marked(std::int64_t /*cycle*/, const Frame&) {}
     // It left as `length` bytes, the first of them so many cycles after it had come. Returns what it must not do, "leaves before ...", as
     // a finding of the run; null: nothing.
     virtual const char* departed(std::int64_t /*first_bit*/, const Frame&, std::uint32_t /*slot*/, std::uint32_t /*length*/,
