@@ -305,7 +305,7 @@ def test_groups(run: Run) -> None:
         "name": "pair",
         "queues": 2,
         "configured_rate_bps": None,
-        "mean_rate_bps": 7_570_000,  # 8 * 1514 bit / 2 queues / 0.8 ms
+        "mean_rate_bps": round(8 * 1514 / 2 / (NS * 1e-9 * (90_061 - 23_000)), 3),  # from the first last bit to the last one
         "in_packets": 13,
         "in_bytes": 6486,
         "out_packets": 1,
@@ -438,7 +438,7 @@ WORDS = [
     "Queued   3 packets were still in the device at the end",
     "Latency  half within 121.1 us, 99 % within 411.5 us, the slowest took 411.5 us",
     "Shaped   4 queues were held to their rates, all within 1.97 %",  # bulk: 98.039 of 100 Mbit/s, 1.961 %
-    "Others   2 queues passed by: median latency 320 ns",
+    "Losers   pair 7 (11), voice (2), pair 6 (1)",
     "Closed   the gate of gate",
 ]
 # configured, measured, in, out, dropped, median, p99, slowest
@@ -465,13 +465,22 @@ def test_summary(run: Run) -> None:
     assert said[21].startswith("Report   file://") and len(said) == 22
 
 
+def terminal(cell: str) -> str:
+    """A cell of the page with the unit signs of the terminal."""
+    return unescape(cell).replace("µs", "us")
+
+
 def test_page(run: Run) -> None:
     page = run["page"]
     words = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page)
-    assert [f"{unescape(word):<9}{unescape(rest)}" for word, rest in words] == WORDS
-    cells = [[unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", line)] for line in re.findall(r"<tr>(<td>.*?)</tr>", page)]
-    assert cells == [[row[0], "house 7" if row[0] == "bulk" else "", *row[1:]] for row in TABLE]
-    assert "All 8 with traffic." in page and "Packets dropped in each 240 us." in page and ", mean over 240 us" in page
+    assert [f"{unescape(word):<9}{terminal(rest)}" for word, rest in words] == WORDS
+    cells = [[terminal(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", line)] for line in re.findall(r"<tr>(<td>.*?)</tr>", page)]
+    (group, *cells) = cells
+    assert group[0] == "pair" and group[1:3] == ["unshaped", "11.29 Mbit/s"]
+    marks = {"voice": "1", "pair 7": "1"}
+    owner = {"bulk": "house 7"}
+    assert cells == [[row[0], owner.get(row[0], ""), *row[1:6], marks.get(row[0], "0"), *row[6:]] for row in TABLE]
+    assert "All 8 with traffic." in page and "Packets dropped in each 240 µs, and those marked." in page and ", mean over 240 µs" in page
     assert "every packet accounted for" in page and "evenly chosen" not in page
     assert "Configuration tiny_codel_16: 16 queues at 125 MHz. Seed 1. 100,000 clock cycles simulated in" in page
 
@@ -486,20 +495,23 @@ def test_plots(run: Run) -> None:
     data = run["data"]
     assert data["end"] == 0.0008 and data["peak"] == 9  # nine drops in the third interval
     assert data["time"] == short([0.00012, 0.00036, 0.0006, 0.00084], 6)  # middles of the intervals
-    assert [(queue["name"], queue["configured"]) for queue in data["queues"]] == [
-        ("bulk", 100_000_000),
-        ("silver", 40_000_000),
-        ("voice", -1),
-        ("bronze", 20_000_000),
+    (queues,) = data["sets"]
+    assert [(queue["name"], queue["steps"]) for queue in queues["items"]] == [
+        ("bulk", [[0, 100_000_000]]),
+        ("silver", [[0, 40_000_000]]),
+        ("voice", []),
+        ("bronze", [[0, 20_000_000]]),
     ]
+    assert [sum(queue["drops"]) for queue in queues["items"]] == [0, 0, 2, 0] and sum(queues["others"]) == 14
+    assert sum(data["marked"]) == 2
     # 3000 byte in 240 us are 100 Mbit/s.
-    assert [queue["rate"] for queue in data["queues"]] == [
+    assert [queue["rate"] for queue in queues["items"]] == [
         [1e8, 1e8, 0, 0],
         [5e7, 4e7, 1e7, 0],
         [8.8e6, 0, 2e7, 3.2e6],
         [1.333e7, 1.667e7, 3.333e6, 0],
     ]
-    voice = data["queues"][2]["points"]
+    voice = queues["items"][2]["points"]
     assert voice["x"] == short([NS * 1e-9 * cycle for cycle in (20_344, 29_240, 70_430, 89_999, 95_131)], 6)
     assert voice["y"] == short([NS * 1e-9 * cycles for cycles in LATENCIES[4]], 4)
     assert data["decades"] == [-7, -3]  # 160 ns to 411 us
@@ -606,4 +618,4 @@ def test_a_run_that_nothing_leaves(tmp_path: Path) -> None:
         "Dropped  nothing",
         "Queued   1 packets were still in the device at the end",
     ]
-    assert found["data"]["queues"] == [] and found["data"]["peak"] == 0 and "Nothing was dropped." in found["page"]
+    assert found["data"]["sets"][0]["items"] == [] and found["data"]["peak"] == 0 and "Nothing was dropped." in found["page"]

@@ -135,7 +135,7 @@ def test_report_stands_alone(folder: Path) -> None:
     assert "Two queues &amp; a &lt;tag&gt;." in page and not re.search(r"@[A-Z_]+@", own)
     assert page.count("</script>") == 2
     for words in (
-        "Rate of each queue",
+        'Rate of each <span class="word">queue</span>',
         "Latency over time",
         "Latency distribution",
         "Drops by reason",
@@ -151,9 +151,10 @@ def test_report_data(folder: Path) -> None:
     page = (folder / "report.html").read_text()
     data = json.loads(re.search(r"const data = (\{.*\});\n", page)[1])  # type: ignore[index]
     result = json.loads((folder / "result.json").read_text())
-    assert [q["name"] for q in data["queues"]] == ["bulk", "voice"]
+    (queues,) = data["sets"]
+    assert [q["name"] for q in queues["items"]] == ["bulk", "voice"]
     step = data["time"][1] - data["time"][0]
-    for shown, queue in zip(data["queues"], result["queues"], strict=False):
+    for shown, queue in zip(queues["items"], result["queues"], strict=False):
         assert len(shown["rate"]) == len(data["time"])
         assert sum(shown["rate"]) * step / 8 == pytest.approx(queue["out_bytes"], rel=0.05)
         assert max(shown["points"]["y"]) == pytest.approx(queue["latency_ns"]["max"] / 1e9, rel=0.001)
@@ -164,14 +165,14 @@ def test_report_data(folder: Path) -> None:
 
 def test_subscribers_have_a_column(folder: Path) -> None:
     """When the queues have any: where there is no hierarchy nobody wonders about an empty column."""
-    heads = [re.findall(r"<th[^>]*>(.*?)</th>", (folder / "report.html").read_text())]
+    heads = [re.findall(r"<th(?: [^>]*)?>(.*?)</th>", (folder / "report.html").read_text())]
     path = folder / "result.json"
     result = json.loads(path.read_text())
     result["queues"][0]["subscriber"] = "house <7>"
     path.write_text(json.dumps(result))
     assert main(["report", str(folder)]) == 0
     page = (folder / "report.html").read_text()
-    heads.append(re.findall(r"<th[^>]*>(.*?)</th>", page))
+    heads.append(re.findall(r"<th(?: [^>]*)?>(.*?)</th>", page))
     assert heads[1] == ["queue", "subscriber", *heads[0][1:]] and heads[0][:2] == ["queue", "configured"]
     lines = [re.findall(r"<td[^>]*>(.*?)</td>", line) for line in re.findall(r"<tr>(<td>.*?)</tr>", page)]
     assert lines[0][1] == "house &lt;7&gt;" and {len(line) for line in lines} == {len(heads[1])}
@@ -266,7 +267,7 @@ def test_words_of_many_queues(folder: Path) -> None:
     """What is said of the queues in the list is not said of all; one that waited for its rate is not one that passed by."""
     result = json.loads((folder / "result.json").read_text())
     bulk = next(q for q in result["queues"] if q["name"] == "bulk")
-    free = bulk | {"configured_rate_bps": None}
+    free = bulk | {"configured_rate_bps": None, "backlogged_share": 0.0, "drop_packets": 0}
     few = bulk | {"out_packets": 9}
     result["queues"] = [kind | {"id": n} for n, kind in enumerate([bulk] * 5 + [free] * 3 + [few])]
     result["queues_listed"] = result["queues_with_traffic"] = 9

@@ -1,4 +1,4 @@
-"""What has a curve in the report of an access edge: the queues, subscribers, nodes and ports that matter, and their arrays in `series.npz`."""
+"""What has a curve in the report of an access edge: queues, subscribers, nodes and ports that matter; their arrays in `series.npz`."""
 
 from typing import Any
 
@@ -59,7 +59,9 @@ def _level(raw: dict[str, Any], kind: str, config: Config, plan: EdgePlan, paren
     counts = raw["hierarchy"][kind]
     series = counts["series"]
     kept = np.asarray(series["ids"]).astype(np.int64)
-    dropped = sum((np.asarray(of["packets"]).astype(np.int64) for of in counts["dropped"].values()), np.zeros(len(counts["congested"]), dtype=np.int64))
+    dropped = np.zeros(len(counts["congested"]), dtype=np.int64)
+    for of in counts["dropped"].values():
+        dropped += np.asarray(of["packets"]).astype(np.int64)
     came = np.asarray(counts["in"]["bytes"]).astype(np.int64)
     chosen = most_important(kept[came[kept] > 0], [np.asarray(counts["congested"]), dropped, came])
     columns = np.searchsorted(kept, chosen)

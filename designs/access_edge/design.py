@@ -10,7 +10,7 @@ from penstock.designs.access_edge import registers, scheduler
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.job import EdgePlan
 from penstock.designs.access_edge.scenario import Scenario
-from penstock.designs.design import Bench, Design, LiveQueue
+from penstock.designs.design import Bench, Design, LiveQueue, Table
 from penstock.parts.manifest import Part
 
 
@@ -65,6 +65,21 @@ class AccessEdge(Design):
     def curves(self, result: dict[str, Any]) -> str:
         """Return what has a curve."""
         return "queue"
+
+    def tables(self, result: dict[str, Any], most: int) -> list[Table]:
+        """Return tables of ports, nodes, subscribers, groups of queues and queues."""
+        found: list[Table] = self.part("report").tables(result, most)
+        return found
+
+    def curve_sets(self, result: dict[str, Any]) -> Mapping[str, str]:
+        """Return the levels above the queues, where there are any."""
+        says_something = self.part("report").says_something
+        return {kind: kind[:-1] for kind in ("subscribers", "nodes", "ports") if says_something(result, kind)}
+
+    def rate_steps(self, result: dict[str, Any], of: str) -> Mapping[int, list[list[Any]]]:
+        """Return the changes of rates of queues, or of a level."""
+        found: dict[int, list[list[Any]]] = self.part("report").rate_steps(result, of or "queues")
+        return found
 
     def hardware(self, result: dict[str, Any]) -> str:
         """Return the number of queues."""

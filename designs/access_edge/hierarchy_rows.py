@@ -150,9 +150,7 @@ def rows(raw: dict[str, Any], plan: "EdgePlan", clock_hz: int) -> dict[str, list
     return {kind: _level(raw, raw["hierarchy"][kind], kind, plan, plan.parents, clock_hz) for kind in LEVELS}
 
 
-def _level(
-    raw: dict[str, Any], counts: dict[str, Any], kind: str, plan: "EdgePlan", given: Parents, clock_hz: int
-) -> list[dict[str, Any]]:
+def _level(raw: dict[str, Any], counts: dict[str, Any], kind: str, plan: "EdgePlan", given: Parents, clock_hz: int) -> list[dict[str, Any]]:
     """Return the rows of a level: of those that traffic came to or left from, at most the busiest ones, in order of their ids."""
     from penstock.engine.result import binned, distribution
 

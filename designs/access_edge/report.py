@@ -1,20 +1,25 @@
-"""What summary and report say of an access edge: what shaping did, and the table of queues."""
+"""What summary and report say of an access edge: what shaping did, where it is congested, and the tables of queues and levels."""
 
 from fractions import Fraction
 from math import ceil
 from typing import Any
 
 from penstock.basics.units import format_rate, format_time_ns
+from penstock.designs.access_edge.registers import DROP_WORDS
 from penstock.designs.design import Table
+
+LEVELS = {"ports": "Ports", "nodes": "Nodes", "subscribers": "Subscribers"}
+BACKLOGGED = 0.5  # share of its time: such a queue was held to its rate
+PRESSED = 0.1  # share of its time: such a queue waited for more than chance
+NEAR = Fraction(95, 100)  # of its rate: so full a queue does not pass by
+CONGESTED = 0.2  # share of the run: what was congested for less is in the tables, and not spoken of
 
 
 def sentences(result: dict[str, Any]) -> list[str]:
     """Return what shaping did, a line each: which queues were held to their rate, how the others fared, which gates were closed."""
-    backlogged = [q for q in result["queues"] if q["configured_rate_bps"] and q["backlogged_share"] >= 0.5]
+    backlogged = [q for q in result["queues"] if q["configured_rate_bps"] and q["backlogged_share"] >= BACKLOGGED]
     held = [q for q in backlogged if q["out_packets"] >= 10]
-    slow = {q["id"] for q in backlogged}
-    free = [q for q in result["queues"] if q["id"] not in slow and q["latency_ns"]["count"]]
-    closed = [q["name"] for q in result["queues"] if q["configured_rate_bps"] == 0]
+    free = [q for q in result["queues"] if q["latency_ns"]["count"] and passes_by(q)]
     listed = result["queues_listed"]
     of_all = (
         "queues" if listed == result["queues_with_traffic"] else f"of the {listed:,} busiest queues"
@@ -23,28 +28,108 @@ def sentences(result: dict[str, Any]) -> list[str]:
     if 0 < len(held) <= 3:
         found.append("Shaped   " + ", ".join(f"{q['name']} was held to {format_rate(q['measured_rate_bps'])}" for q in held))
     elif held:
-        error = max(abs(Fraction(q["measured_rate_bps"]) / q["configured_rate_bps"] - 1) for q in held)
-        percent = max(1, ceil(error * 10_000)) / 100  # rounded up: all are within it
-        found.append(f"Shaped   {len(held):,} {of_all} were held to their rates, all within {percent:.2f} %")
-    if held and free:
+        steady = [q for q in held if not q.get("rate_changes")]
+        within = ""
+        if len(steady) == len(held):
+            error = max(abs(Fraction(q["measured_rate_bps"]) / q["configured_rate_bps"] - 1) for q in held)
+            percent_off = max(1, ceil(error * 10_000)) / 100  # rounded up: all are within it
+            within = f", all within {percent_off:.2f} %"
+        found.append(f"Shaped   {len(held):,} {of_all} were held to their rates{within}")
+    congested = [line for kind in LEVELS if (line := _congested(result, kind))]
+    found += congested
+    if (held or congested) and free:
         medians = sorted(q["latency_ns"]["p50"] for q in free)
         typical, slowest = format_time_ns(medians[len(medians) // 2]), format_time_ns(medians[-1])
         spread = f"{typical}, at most {slowest}" if typical != slowest else typical
         who = free[0]["name"] if len(free) == 1 else f"{len(free):,} {of_all}"
         found.append(f"Others   {who} passed by: median latency {spread}")
-    if closed:
-        found.append(f"Closed   the gate of {', '.join(closed[:3])}{' and others' if len(closed) > 3 else ''}")
-    return found
+    return found + _losers(result) + _gates(result)
+
+
+def passes_by(queue: dict[str, Any]) -> bool:
+    """Tell whether a queue is neither pressed against its rate, nor held by what is above it, nor loses anything."""
+    rate = queue["configured_rate_bps"]
+    near = bool(rate) and (queue.get("average_rate_bps") or 0) >= NEAR * rate
+    return queue["backlogged_share"] < PRESSED and not near and not queue.get("drop_packets") and rate != 0
+
+
+def _congested(result: dict[str, Any], kind: str) -> str:
+    """Return which of a level were congested, since when, and at whose cost; nothing where none was."""
+    rows = [row for row in result.get(kind, []) if row.get("congested_share", 0) >= CONGESTED]
+    if not rows:
+        return ""
+    rows.sort(key=lambda row: -row["congested_s"])
+    worst = rows[0]
+    held = f"held to {format_rate(worst['measured_rate_bps'])}, " if worst["measured_rate_bps"] != worst["carried_rate_bps"] else ""
+    words = f"{worst['name']}, {held}{congested_text(worst)}"
+    if worst["dropped_most"]:
+        words += f"; {sum(worst['packets']['dropped'].values()):,} packets dropped, most of {worst['dropped_most']['name']}"
+    if len(rows) == 1:
+        return f"Full     {words}"
+    return f"Full     {len(rows):,} {kind}, longest {words}"
+
+
+def congested_text(row: dict[str, Any]) -> str:
+    """Return how long something was congested, and from when: `98.2 % of the time from 12.6 ms on`."""
+    return f"congested {percent(row['congested_share'])} of the time from {format_time_ns(row['congested_from_s'] * 1e9)} on"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, rounded down: 100 % is all."""
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    return f"{int(share * 1000) / 10:.1f} %"
+
+
+def _losers(result: dict[str, Any]) -> list[str]:
+    """Return whose packets were dropped."""
+    losers = sorted((q for q in result["queues"] if q.get("drop_packets")), key=lambda q: -q["drop_packets"])
+    if not losers:
+        return []
+    words = ", ".join(f"{q['name']} ({q['drop_packets']:,})" for q in losers[:3])
+    return [f"Losers   {words}{f', and {len(losers) - 3:,} more queues' if len(losers) > 3 else ''}"]
+
+
+def _gates(result: dict[str, Any]) -> list[str]:
+    """Return whose gates were closed, and from when to when."""
+    ends, found = result["device_seconds"], []
+    rows = [*result["queues"], *(row for kind in LEVELS for row in result.get(kind, []))]
+    for row in rows:
+        if row["configured_rate_bps"] != 0 and all(rate != 0 for _, rate in row.get("rate_changes", [])):
+            continue
+        steps = [(0.0, row["configured_rate_bps"]), *map(tuple, row.get("rate_changes", []))]
+        spans = [(at, until) for (at, rate), (until, _) in zip(steps, [*steps[1:], (ends, None)], strict=True) if rate == 0 and until > at]
+        if spans:
+            found.append((row["name"], spans))
+    if not found:
+        return []
+
+    def when(spans: list[tuple[float, float]]) -> str:
+        if spans == [(0.0, ends)]:
+            return ""
+        words = []
+        for at, until in spans[:2]:
+            opened = f"until {format_time_ns(until * 1e9)}" if until < ends else ""
+            words.append(" ".join(part for part in (f"from {format_time_ns(at * 1e9)}" if at else "", opened or "on") if part))
+        return f" ({' and '.join(words)}{' and again' if len(spans) > 2 else ''})"
+
+    words = ", ".join(f"{name}{when(spans)}" for name, spans in found[:3])
+    return [f"Closed   the gate of {words}{' and others' if len(found) > 3 else ''}"]
 
 
 def rows(result: dict[str, Any], most: int) -> list[dict[str, Any]]:
     """Return the rows of the table: all queues in order of id where they fit; otherwise the named groups, or without those the busiest."""
     queues = result["queues"]
     if by_group(result, most):
-        return [{**group, "subscriber": None, "measured_rate_bps": group["mean_rate_bps"]} for group in result["groups"]]
+        return [group_row(group) for group in result["groups"]]
     if len(queues) > most + 1:  # the line that says "and 1 more" may as well be that one
         queues = sorted(queues, key=lambda q: -q["in_bytes"])[:most]
     return list(queues)
+
+
+def group_row(group: dict[str, Any]) -> dict[str, Any]:
+    """Return a group as a row of the table of queues."""
+    return {**group, "subscriber": None, "measured_rate_bps": group["mean_rate_bps"]}
 
 
 def by_group(result: dict[str, Any], most: int) -> bool:
@@ -55,9 +140,37 @@ def by_group(result: dict[str, Any], most: int) -> bool:
 def table(result: dict[str, Any], most: int, short: bool) -> Table:
     """Return the table of queues or of groups of them; `short`: the columns that fit a terminal."""
     shown, grouped = rows(result, most), by_group(result, most)
-    owned = not short and any(queue["subscriber"] for queue in shown)  # groups of queues, and devices without a hierarchy, have none
+    left = 0 if grouped else result["queues_with_traffic"] - len(shown)
     first = "group of queues" if grouped and short else "queue"
+    return Table("Queues", _note(result, most), *_queue_cells(shown, first, short), f"and {left:,} more queues" if left else "")
+
+
+def says_something(result: dict[str, Any], kind: str) -> bool:
+    """Tell whether a level is worth its room: it has several members, or one with a rate."""
+    rows = [row for row in result.get(kind, []) if "congested_s" in row]  # older results know no congestion
+    return len(rows) > 1 or any(row["configured_rate_bps"] is not None or row["rate_changes"] for row in rows)
+
+
+def tables(result: dict[str, Any], most: int) -> list[Table]:
+    """Return the tables of the report: the levels from the top down, the named groups, the queues."""
+    found = [_level(result, kind, most) for kind in LEVELS if says_something(result, kind)]
+    if result.get("groups"):
+        note = "Rates count frame bytes; the measured rate is that of one queue of the group on average, while packets came for the group."
+        found.append(Table("Groups of queues", note, *_queue_cells([group_row(group) for group in result["groups"]], "group", False), ""))
+    queues = sorted(sorted(result["queues"], key=lambda q: -q["in_bytes"])[:most], key=lambda q: q["id"])
+    left = result["queues_with_traffic"] - len(queues)
+    total = result["queues_with_traffic"]
+    which = f"The {len(queues):,} busiest of {total:,} with traffic." if left else f"All {len(queues):,} with traffic."
+    found.append(Table("Queues", f"{which} {RATES}", *_queue_cells(queues, "queue", False), ""))
+    return found
+
+
+def _queue_cells(shown: list[dict[str, Any]], first: str, short: bool) -> tuple[tuple[str, ...], list[tuple[str, ...]], int]:
+    """Return heads, rows, and how many columns are words."""
+    owned = not short and any(queue["subscriber"] for queue in shown)  # groups of queues, and devices without a hierarchy, have none
+    marks = not short and any(queue.get("marked_packets") for queue in shown)
     heads = [first, *(["subscriber"] if owned else []), "configured", "measured", *([] if short else ["in"]), "out", "dropped"]
+    heads += ["marked"] if marks else []
     heads += ["median", "p99"] if short else ["median", "p99", "slowest"]
     lines = []
     for queue in shown:
@@ -67,25 +180,77 @@ def table(result: dict[str, Any], most: int, short: bool) -> Table:
         lines.append((
             queue["name"],
             *([queue["subscriber"] or ""] if owned else []),
-            rate_text(queue["configured_rate_bps"], "unshaped"),
+            configured_text(queue),
             rate_text(measured) if measured else "-",
             *(f"{queue[key]:,}" for key in counts),
+            *([f"{queue.get('marked_packets', 0):,}"] if marks else []),
             *(format_time_ns(latency[key]) if latency["count"] else "-" for key in times),
         ))  # fmt: skip
-    left = 0 if grouped else result["queues_with_traffic"] - len(shown)
-    return Table("Queues", _note(result, most), tuple(heads), lines, 1 + owned, f"and {left:,} more queues" if left else "")
+    return tuple(heads), lines, 1 + owned
+
+
+def _level(result: dict[str, Any], kind: str, most: int) -> Table:
+    """Return the table of a level."""
+    shown = sorted(sorted(result[kind], key=lambda row: -row["bytes"]["in"])[:most], key=lambda row: row["id"])
+    reasons = sorted({reason for row in shown for reason in row["packets"]["dropped"]})
+    marks = any(row.get("marked_packets") for row in shown)
+    above = {"subscribers": ("node",), "nodes": ("port",), "ports": ()}[kind]
+    heads = [kind[:-1], *above, "configured", "offered", "carried", "of its rate", "congested", "since", "until", "held to"]
+    heads += ["median", "p99", "dropped", "most of", *(["marked"] if marks else [])]
+    heads += [DROP_WORDS.get(reason, reason.replace("_", " ")) for reason in reasons] if len(reasons) > 1 else []
+    lines = []
+    for row in shown:
+        latency, rate = row["latency_ns"], row["configured_rate_bps"]
+        congested, whole = row["congested_s"] > 0, bool(rate) and not row["rate_changes"]
+        lines.append((
+            row["name"],
+            *(f"{row[key]:,}" for key in above),
+            configured_text(row),
+            rate_text(row["offered_rate_bps"]),
+            rate_text(row["carried_rate_bps"]) if row["carried_rate_bps"] else "-",
+            f"{100 * (row['carried_rate_bps'] or 0) / rate:.1f} %" if whole else "-",
+            *((percent(row["congested_share"]), *(format_time_ns(row[f"congested_{key}_s"] * 1e9) for key in ("from", "until")))
+              if congested else ("-", "-", "-")),
+            rate_text(row["measured_rate_bps"]) if congested and row["measured_rate_bps"] != row["carried_rate_bps"] else "-",
+            *(format_time_ns(latency[key]) if latency and latency["count"] else "-" for key in ("p50", "p99")),
+            f"{sum(row['packets']['dropped'].values()):,}",
+            row["dropped_most"]["name"] if row["dropped_most"] else "-",
+            *([f"{row.get('marked_packets', 0):,}"] if marks else []),
+            *(f"{row['packets']['dropped'].get(reason, 0):,}" for reason in (reasons if len(reasons) > 1 else [])),
+        ))  # fmt: skip
+    which = f"All {len(shown):,} with traffic." if len(shown) == len(result[kind]) else f"The {len(shown):,} busiest."
+    note = f"{which} Offered and carried: while packets came. {CONGESTION}"
+    return Table(LEVELS[kind], note, tuple(heads), lines, 1)
+
+
+RATES = "Rates count frame bytes; the measured rate of a backlogged queue is taken while it was backlogged."
+CONGESTION = "Congested: packets waited below it while it carried its whole rate; held to: what it carried then."
 
 
 def _note(result: dict[str, Any], most: int) -> str:
     if by_group(result, most):
         return (
-            "Groups of queues. Rates count frame bytes; the measured rate is that of one queue of the group on average, over the whole run."
+            "Groups of queues. Rates count frame bytes; the measured rate is that of one queue of the group on average, while packets came "
+            "for the group."
         )
     shown, total = min(len(result["queues"]), most), result["queues_with_traffic"]
     which = f"All {total:,} with traffic." if shown == total else f"The {shown:,} busiest of {total:,} with traffic."
-    return which + " Rates count frame bytes; the measured rate of a backlogged queue is taken while it was backlogged."
+    return f"{which} {RATES}"
+
+
+def configured_text(row: dict[str, Any]) -> str:
+    """Return the configured rate, with what becomes of it: `closed, then 5 Mbit/s`."""
+    words = [rate_text(row["configured_rate_bps"], "unshaped")]
+    for _, rate in row.get("rate_changes", []):
+        words += [word for word in [rate_text(rate, "unshaped")] if word != words[-1]]
+    return f"{words[0]}, then {words[1]}{' and others' if len(words) > 2 else ''}" if len(words) > 1 else words[0]
 
 
 def rate_text(bps: float | None, none: str = "-") -> str:
     """Return a rate, or `none`."""
     return none if bps is None else "closed" if bps == 0 else format_rate(bps)
+
+
+def rate_steps(result: dict[str, Any], kind: str) -> dict[int, list[list[Any]]]:
+    """Return what becomes of the rates of queues, or of those of a level, by id: seconds and bit/s, None: unshaped."""
+    return {row["id"]: row["rate_changes"] for row in result.get(kind, []) if row.get("rate_changes")}

@@ -111,7 +111,8 @@ class EdgeMeasurement final : public OwnMeasurement {
         });
         dict["dropped"] = dropped;
         const auto each = [&](auto value) {
-            return column<std::int64_t>(level.rows.size(), [&](std::uint32_t i) { return static_cast<std::int64_t>(value(level.rows[i])); });
+            return column<std::int64_t>(level.rows.size(),
+                                        [&](std::uint32_t i) { return static_cast<std::int64_t>(value(level.rows[i])); });
         };
         dict["marked"] = each([](const LevelTally::Row& row) { return row.marked; });
         dict["first_arrival"] = each([](const LevelTally::Row& row) { return row.first_arrival; });

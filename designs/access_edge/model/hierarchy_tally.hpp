@@ -4,8 +4,9 @@
 // A frame counts where its subscriber is at the time: offered when it comes, carried when it leaves, dropped when it is dropped. So of a
 // node that subscribers leave or come to in mid-run, these need not add up.
 //
-// A member is congested while frames wait below it and it carries what its rate allows: of at least kStretch departures one after the
-// other, each with a frame left behind, that took as long as their bytes take at its rate, within kWithinPercent.
+// A member is congested while frames wait for it and it carries what its rate allows: of at least kStretch departures one after the
+// other, each with a frame left behind, that took as long as their bytes take at its rate, within kWithinPercent. Frames that wait below
+// one that is congested itself wait for that one.
 #pragma once
 
 #include <algorithm>
@@ -53,9 +54,9 @@ struct LevelTally {
         Amount in, out, queued;
         std::array<Amount, kMostReasons> dropped;
         std::uint64_t marked = 0;
-        std::int64_t first_arrival = -1, last_arrival = -1;  // cycles, -1: none
-        std::uint64_t out_before_last = 0;                   // bytes that had left when the last frame came
-        std::uint64_t congested_bytes = 0;                   // that left while it was congested
+        std::int64_t first_arrival = -1, last_arrival = -1;                     // cycles, -1: none
+        std::uint64_t out_before_last = 0;                                      // bytes that had left when the last frame came
+        std::uint64_t congested_bytes = 0;                                      // that left while it was congested
         std::int64_t congested = 0, first_congested = -1, last_congested = -1;  // cycles; when for the first time, until when; -1: never
     };
     // What came and went in an interval.
@@ -80,6 +81,7 @@ struct LevelTally {
           series(places.series[level].size()),
           in_series(places.series[level]),
           waiting_(members),
+          held_(members),
           stretches_(members) {
         rates.resize(members);
         series_of_.resize(members, -1);
@@ -116,8 +118,14 @@ struct LevelTally {
         if (Point* const point = at(cycle, member)) ++point->marked;
     }
     std::int64_t waiting(std::uint32_t member) const { return waiting_[member]; }
-    // So many frames wait below it besides, or fewer: what is there has moved.
-    void add_waiting(std::uint32_t member, std::int64_t frames) { waiting_[member] += frames; }
+    // Those that wait for it, where it is congested, or for others below it that are.
+    std::int64_t held(std::uint32_t member) const { return stretches_[member].congested ? waiting_[member] : held_[member]; }
+    // So many frames wait below it besides, or fewer; so many of them for others below it.
+    void add_waiting(std::uint32_t member, std::int64_t frames, std::int64_t held) {
+        waiting_[member] += frames;
+        held_[member] += held;
+    }
+    void add_held(std::uint32_t member, std::int64_t frames) { held_[member] += frames; }
     // From now on it has another rate; a stretch ends.
     void change_rate(std::uint32_t member, std::uint64_t bps) {
         stretches_[member] = {};
@@ -158,7 +166,7 @@ struct LevelTally {
 
     void stretch(std::int64_t cycle, std::uint32_t member, std::uint32_t length) {
         Stretch& now = stretches_[member];
-        const bool waits = waiting_[member] > 0, whole = now.count == kStretch;
+        const bool waits = waiting_[member] > held_[member], whole = now.count == kStretch;
         if (now.count) now.bytes += now.length;
         if (whole || (now.count && now.congested && !waits)) {
             const double due = 8.0 * static_cast<double>(now.bytes) * clock_hz / static_cast<double>(rates[member]);
@@ -192,14 +200,16 @@ struct LevelTally {
 
     std::vector<std::int32_t> series_of_;  // by member, -1: none
     std::vector<std::int64_t> waiting_;    // frames that have come and had no fate yet
+    std::vector<std::int64_t> held_;       // those of them that wait for what is below it
     std::vector<Stretch> stretches_;
 };
 
 class HierarchyTally {
   public:
     explicit HierarchyTally(const HierarchyPlaces& places)
-        : places_(places), levels_{LevelTally(places.node_of.size(), places, 0), LevelTally(places.port_of.size(), places, 1),
-                                   LevelTally(places.ports, places, 2)} {
+        : places_(places),
+          levels_{LevelTally(places.node_of.size(), places, 0), LevelTally(places.port_of.size(), places, 1),
+                  LevelTally(places.ports, places, 2)} {
         for (const HierarchyPlaces::Move& move : places.moves) (move.node ? node_moves_ : subscriber_moves_)[move.id].push_back(move);
         now_node_of_ = places.node_of, now_port_of_ = places.port_of;
     }
@@ -242,20 +252,33 @@ class HierarchyTally {
     void catch_up(std::int64_t cycle) {
         for (; changed_ < places_.rate_changes.size() && places_.rate_changes[changed_].cycle <= cycle; ++changed_) {
             const HierarchyPlaces::RateChange& change = places_.rate_changes[changed_];
-            levels_[change.level].change_rate(change.id, change.bps);
+            LevelTally& level = levels_[change.level];
+            const std::int64_t before = level.held(change.id);
+            level.change_rate(change.id, change.bps);
+            hold_above(change.level, change.id, level.held(change.id) - before);
         }
         for (; moved_ < places_.moves.size() && places_.moves[moved_].cycle <= cycle; ++moved_) {
             const HierarchyPlaces::Move& move = places_.moves[moved_];
-            const std::int64_t frames = levels_[move.node ? 1 : 0].waiting(move.id);
+            const LevelTally& level = levels_[move.node ? 1 : 0];
+            const std::int64_t frames = level.waiting(move.id), held = level.held(move.id);
             std::uint32_t& parent = (move.node ? now_port_of_ : now_node_of_)[move.id];
             const std::uint32_t before = std::exchange(parent, move.parent);
-            shift(levels_[move.node ? 2 : 1], before, parent, frames);
-            if (!move.node) shift(levels_[2], now_port_of_[before], now_port_of_[parent], frames);
+            shift(levels_[move.node ? 2 : 1], before, parent, frames, held);
+            if (!move.node) shift(levels_[2], now_port_of_[before], now_port_of_[parent], frames, held);
         }
     }
-    static void shift(LevelTally& level, std::uint32_t from, std::uint32_t to, std::int64_t frames) {
-        level.add_waiting(from, -frames);
-        level.add_waiting(to, frames);
+    // So many frames more wait for a member, or for what is below it, and not for what is above it.
+    void hold_above(std::uint32_t level, std::uint32_t member, std::int64_t frames) {
+        for (; level < 2 && frames; ++level) {
+            member = (level ? now_port_of_ : now_node_of_)[member];
+            const std::int64_t before = levels_[level + 1].held(member);
+            levels_[level + 1].add_held(member, frames);
+            frames = levels_[level + 1].held(member) - before;
+        }
+    }
+    static void shift(LevelTally& level, std::uint32_t from, std::uint32_t to, std::int64_t frames, std::int64_t held) {
+        level.add_waiting(from, -frames, -held);
+        level.add_waiting(to, frames, held);
     }
 
     template <typename Count>
@@ -263,8 +286,11 @@ class HierarchyTally {
         const std::uint32_t subscriber = queue / places_.queues_per_subscriber;
         const std::uint32_t node = place(cycle, subscriber, places_.node_of, subscriber_moves_);
         const std::uint32_t port = place(cycle, node, places_.port_of, node_moves_);
+        const std::int64_t at_subscriber = levels_[0].held(subscriber), at_node = levels_[1].held(node);
         count(levels_[0], subscriber);
+        levels_[1].add_held(node, levels_[0].held(subscriber) - at_subscriber);
         count(levels_[1], node);
+        levels_[2].add_held(port, levels_[1].held(node) - at_node);
         count(levels_[2], port);
     }
 

@@ -112,6 +112,96 @@ def test_a_frame_counts_where_its_subscriber_is(tmp_path: Path) -> None:
     assert [row["node"] for row in result["subscribers"]] == [0, 2], "where they were when the run began"
 
 
+def test_congestion(tmp_path: Path) -> None:
+    """A node of 10 Mbit/s is offered 20 from 20 ms to 60 ms: 100 kB, which take it 80 ms; a subscriber of 5 Mbit/s below it 4 of them.
+
+    Its port, of 11 Mbit/s, carries 10: what waits, waits for the node. The other node has no rate, so it is never congested.
+    """
+    scenario = {
+        "device": {"config": "tree_64"},
+        "duration": "200 ms",
+        "queues": [{"id": 0, "name": "big"}, {"id": 4, "name": "small"}],
+        "subscribers": [{"id": 0, "node": 0}, {"id": 1, "node": 0, "rate": "5 Mbit/s"}, {"id": 2, "node": 1}],
+        "nodes": [{"id": 0, "rate": "10 Mbit/s"}, {"id": 1, "port": 1}],
+        "ports": [{"id": 0, "rate": "11 Mbit/s"}],
+        "traffic": [
+            {"constant": {"queues": "big", "rate": "16 Mbit/s", "size": 500}, "start": "20 ms", "stop": "60 ms"},
+            {"constant": {"queues": "small", "rate": "4 Mbit/s", "size": 500}, "start": "20 ms", "stop": "60 ms"},
+            {"constant": {"queues": 8, "rate": "20 Mbit/s", "size": 500}},
+        ],
+    }
+    result = result_of(scenario, tmp_path)
+    node, other = rows_of(result, "nodes")[0], rows_of(result, "nodes")[1]
+    assert node["offered_rate_bps"] == pytest.approx(20e6, rel=0.02)
+    assert node["measured_rate_bps"] == pytest.approx(10e6, rel=0.002)
+    assert node["congested_from_s"] == pytest.approx(0.02, abs=0.001) and node["congested_until_s"] == pytest.approx(0.1, abs=0.001)
+    assert node["congested_s"] == pytest.approx(0.08, abs=0.001)
+    assert node["congested_share"] == pytest.approx(node["congested_s"] / result["device_seconds"], abs=1e-6)
+    assert (other["congested_s"], other["congested_from_s"]) == (0, None)
+    assert other["measured_rate_bps"] == pytest.approx(20e6, rel=0.01)
+    assert rows_of(result, "ports")[0]["congested_s"] == 0
+    with np.load(tmp_path / "out" / "series.npz") as series:
+        seconds = float(series["interval_ns"]) / 1e9
+        assert series["nodes_ids"].tolist() == [0, 1] and series["nodes_names"].tolist() == ["node 0", "node 1"]
+        assert series["nodes_congested"][:, 0].sum() * seconds == pytest.approx(node["congested_s"], abs=1e-6)
+        assert series["nodes_bytes_out"].sum(axis=0).tolist() == [node["bytes"]["out"], other["bytes"]["out"]]
+        assert np.nanmax(series["nodes_latency_mean_ns"][:, 0]) == pytest.approx(node["latency_ns"]["max"], rel=0.1)
+        assert np.interp(0.5, series["cdf_share"], series["nodes_cdf_ns"][:, 0]) == pytest.approx(node["latency_ns"]["p50"], rel=0.02)
+
+
+def test_congestion_follows_rates_and_moves(tmp_path: Path) -> None:
+    """A subscriber that is offered 8 Mbit/s: unshaped, then at 4 Mbit/s from 50 ms to 150 ms; at 100 ms it moves to another node."""
+    changes = [
+        {"at": "50 ms", "subscribers": 0, "set": {"rate": "4 Mbit/s"}},
+        {"at": "100 ms", "subscribers": 0, "set": {"node": 1}},
+        {"at": "150 ms", "subscribers": 0, "set": {"rate": "unshaped"}},
+    ]
+    scenario = {
+        "device": {"config": "tree_64"},
+        "duration": "200 ms",
+        "subscribers": [{"id": 0, "node": 0}],
+        "nodes": [{"ids": "0-1", "rate": "8.2 Mbit/s"}],
+        "changes": changes,
+        "traffic": [{"constant": {"queues": 0, "rate": "8 Mbit/s", "size": 500}}],
+    }
+    result = result_of(scenario, tmp_path)
+    (row,) = result["subscribers"]
+    assert row["rate_changes"] == [[0.05, 4_000_000], [0.15, None]]
+    assert row["congested_s"] == pytest.approx(0.1, abs=0.02)
+    assert row["congested_from_s"] == pytest.approx(0.05, abs=0.01) and row["congested_until_s"] == pytest.approx(0.15, abs=0.01)
+    nodes = rows_of(result, "nodes")
+    assert nodes[0]["congested_s"] == 0
+    assert nodes[1]["congested_from_s"] == pytest.approx(0.15, abs=0.02), "what had waited for the subscriber waits for its new node"
+
+
+def test_marks_and_losses_of_levels(tmp_path: Path) -> None:
+    """Of two subscribers one has CoDel with ECN: its marks, and whose packets were dropped."""
+    scenario = {
+        "device": {"config": "tree_codel_64"},
+        "duration": "1 s",
+        "queues": [
+            {"id": 0, "name": "marks", "aqm": {"ecn": True, "target": "5 ms", "interval": "20 ms"}, "limit_packets": 1000},
+            {"id": 4, "name": "drops", "limit_packets": 20},
+        ],
+        "subscribers": [{"ids": "0-1", "rate": "5 Mbit/s"}],
+        "traffic": [
+            {"tcp": {"queues": "marks", "ecn": True, "rtt": "10 ms"}},
+            {"constant": {"queues": "drops", "rate": "6 Mbit/s", "size": 1000}},
+        ],
+    }
+    result = result_of(scenario, tmp_path)
+    rows = rows_of(result, "subscribers")
+    assert rows[0]["marked_packets"] == result["marked_packets"] > 0 and rows[1]["marked_packets"] == 0
+    assert rows[1]["dropped_most"] == {"id": 4, "name": "drops", "packets": sum(rows[1]["packets"]["dropped"].values())}
+    lost = {queue["name"]: queue["dropped"] for queue in result["queues"]}
+    assert lost["drops"] == {"tail_drop_packets": rows[1]["dropped_most"]["packets"]}
+    with np.load(tmp_path / "out" / "series.npz") as series:
+        assert series["marks_of"].sum(axis=0).tolist() == [result["marked_packets"], 0, 0]
+        assert series["drops_of"].sum(axis=0)[1] == rows[1]["dropped_most"]["packets"]
+        assert series["subscribers_marks"].sum() == result["marked_packets"]
+        assert series["subscribers_drops"].sum() == sum(result["packets"]["dropped"].values())
+
+
 def test_no_rows_without_a_hierarchy(tmp_path: Path) -> None:
     scenario = {
         "device": {"config": "demo_64"},
@@ -121,7 +211,7 @@ def test_no_rows_without_a_hierarchy(tmp_path: Path) -> None:
     assert not set(LEVELS) & set(result_of(scenario, tmp_path))
 
 
-def test_a_level_of_many_has_no_latencies(tmp_path: Path) -> None:
+def test_a_level_of_many_has_latencies_where_frames_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """4,096 subscribers: their histograms would take 200 MB."""
     scenario = {
         "device": {"config": "tree_2048", "overrides": {"queues": 16384}},
@@ -133,9 +223,13 @@ def test_a_level_of_many_has_no_latencies(tmp_path: Path) -> None:
     }
     result = result_of(scenario, tmp_path)
     assert [row["id"] for row in result["subscribers"]] == list(range(2000, 4000, 2)), "the busiest ones"
-    assert {row["latency_ns"] for row in result["subscribers"]} == {None}
+    assert [row["latency_ns"]["count"] for row in result["subscribers"]] == [row["packets"]["out"] for row in result["subscribers"]]
     (node,) = result["nodes"]
     assert node["latency_ns"]["count"] == node["packets"]["out"] == result["packets"]["out"]
+    monkeypatch.setattr("penstock.designs.access_edge.job.MAX_KEPT_FRAMES", 10)
+    many = result_of(scenario, tmp_path)
+    assert {row["latency_ns"] for row in many["subscribers"]} == {None}
+    assert many["nodes"][0]["latency_ns"]["p50"] == pytest.approx(node["latency_ns"]["p50"], rel=1 / 128)
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ class Plot:
     title: str
     note: str
     places: tuple[str, ...] | tuple[float, ...]  # of the x axis: names, or times in seconds
-    values: Literal["time", "share", "count", "bytes"]  # of the y axis: seconds, 0..1, packets
+    values: Literal["time", "share", "count", "bytes", "rate"]  # of the y axis: seconds, 0..1, packets, bit/s
     curves: list[Curve]
 
 
@@ -227,6 +227,18 @@ class Design(ABC):
         """Return the table of a result with at most `most` rows; `short`: for the terminal."""
         table: Table = self.part("report").table(result, most, short)
         return table
+
+    def tables(self, result: dict[str, Any], most: int) -> list[Table]:
+        """Return the tables of the report, at most `most` rows each: the one of the terminal with all columns, unless there are others."""
+        return [self.table(result, most, short=False)]
+
+    def curve_sets(self, result: dict[str, Any]) -> Mapping[str, str]:
+        """Return what else may have curves than the first of `curves`: names of arrays in `series.npz` and words, `nodes`: `node`."""
+        return {}
+
+    def rate_steps(self, result: dict[str, Any], of: str) -> Mapping[int, list[list[Any]]]:
+        """Return what becomes of configured rates, by id: seconds and bit/s, None: unshaped. `of`: "" or a name of `curve_sets`."""
+        return {}
 
     def plots(self, result: dict[str, Any]) -> list[Plot]:
         """Return the report's pictures of this design, which stand before those of every design."""

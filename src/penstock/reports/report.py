@@ -1,9 +1,13 @@
 """report.html: one self-contained page with the result in words, plots and a table. Nothing is loaded from the network."""
 
+import base64
+import gzip
 import json
+import re
 import zipfile
 import zlib
 from collections.abc import Sequence
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.basics.files import open_file, read_text
-from penstock.basics.units import format_time_ns
+from penstock.basics.units import PS_PER_SECOND, format_time_ns, parse_time
 from penstock.designs.design import Curve, Plot, Table
 from penstock.engine.result import SCHEMA, failures
 from penstock.errors import UserError
@@ -20,7 +24,9 @@ from penstock.live import report as live
 from penstock.reports.summary import design_of, sentences
 
 TEMPLATES = Path(__file__).parent / "templates"
-MAX_TABLE_ROWS = 40
+MAX_TABLE_ROWS = 300
+SEARCHED_ROWS = 9  # a table of more can be searched
+MAX_CHANGES = 100  # of settings, that are drawn
 MAX_RESULT_BYTES = 200_000_000
 MAX_SERIES_BYTES = 1_000_000_000  # unpacked
 SMOOTHED_POINTS = 5
@@ -28,6 +34,23 @@ LATENESS = (
     '<div class="card"><h2>Lateness</h2><p>Share of the packets that left more than so long after an ideal server would have sent them.</p>'
     '<div class="plot" id="lateness"></div></div>'
 )
+CONGESTED = (
+    '<div class="card" id="congested-card"><h2>Congestion of each @CURVE@</h2>'
+    "<p>Share of the time in which packets waited for it while it carried its whole rate.</p>"
+    '<div class="plot" id="congested"></div></div>'
+)
+DROPS_OF = (
+    '<div class="card"><h2>Drops by @CURVE@</h2><p>Whose packets were dropped in each @INTERVAL@.</p>'
+    '<div class="plot" id="drops-of"></div></div>'
+)
+UNPACK = """const library = (async () => {
+  const bytes = Uint8Array.from(atob("PACKED"), c => c.charCodeAt(0));
+  const script = document.createElement("script");
+  script.textContent = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  document.head.append(script);
+})();
+library.catch(() => document.querySelectorAll(".plot").forEach(plot => plot.textContent = "This browser is too old to draw the plots."));
+"""
 
 Series = dict[str, NDArray[Any]]
 
@@ -92,10 +115,7 @@ def read_result(folder: Path) -> dict[str, Any]:
 
 def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
     """Write the page."""
-    from plotly.offline import get_plotlyjs
-
     design = design_of(result)
-    table = design.table(result, MAX_TABLE_ROWS, short=False)
     interval_ns = float(series["interval_ns"])
     points = len(series["bytes_out"])
     smooth = SMOOTHED_POINTS if points >= 10 * SMOOTHED_POINTS else 1
@@ -107,26 +127,37 @@ def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
         "DESCRIPTION": escape(result["description"]),
         "FAILURES": f'<div class="failures">{"<br>".join(map(escape, failed))}</div>' if failed else "",
         "WORDS": "".join(
-            f"<dt>{escape(word)}</dt><dd>{escape(rest.strip())}</dd>" for word, _, rest in (s.partition(" ") for s in sentences(result))
+            f"<dt>{escape(word)}</dt><dd>{_signs(rest.strip())}</dd>" for word, _, rest in (s.partition(" ") for s in sentences(result))
         ),
-        "SMOOTHED": f", mean over {format_time_ns(smooth * interval_ns)}",
-        "DASHED": "; dashed: the configured rate" if (series["rates_bps"] > 0).any() else "",
+        "SMOOTHED": _signs(f", mean over {format_time_ns(smooth * interval_ns)}"),
+        "DASHED": "; dashed: the configured rate" if _has_rates(result, series) else "",
         "SAMPLED": " (evenly chosen, and the slowest)" if in_plot > len(series["cloud"]) else "",
-        "INTERVAL": format_time_ns(interval_ns),
         "DROPS": '<div class="plot" id="drops"></div>'
         if len(series["drop_reasons"])
         else '<div class="nothing">Nothing was dropped.</div>',
         "OWN": "".join(_card(index, plot) for index, plot in enumerate(_plots(result, series))),
         "LATENESS": LATENESS if "late_ns" in series else "",
-        "CURVE": escape(design.curves(result)),
-        "TABLE_TITLE": escape(table.title),
-        "TABLE_NOTE": escape(table.note),
-        "TABLE": _table(table),
+        "CHOICE": _choice(result, series),
+        "DROPS_OF": DROPS_OF if len(series["drop_reasons"]) and "drops_of" in series else "",
+        "CONGESTED": CONGESTED if any(f"{key}_ids" in series for key in design.curve_sets(result)) else "",
+        "MARKS": ", and those marked" if "marks_of" in series else "",
+        "TABLES": "".join(_table_card(table) for table in design.tables(result, MAX_TABLE_ROWS)),
+        "CURVE": f'<span class="word">{escape(design.curves(result))}</span>',
+        "INTERVAL": _signs(format_time_ns(interval_ns)),
         "FOOTER": _footer(result),
         "DATA": json.dumps(_data(result, series, smooth), allow_nan=False, separators=(",", ":")).replace("</", "<\\/"),
-        "PLOTLY": get_plotlyjs().replace("</script", "<\\/script"),
+        "PLOTLY": library(),
     }
     path.write_text(fill("report.html", parts), encoding="utf-8")
+
+
+@lru_cache(1)
+def library() -> str:
+    """Return the script of a page that unpacks the plot library: `library`, a promise; a third of the size that it has as text."""
+    from plotly.offline import get_plotlyjs
+
+    packed = base64.b64encode(gzip.compress(get_plotlyjs().encode(), 9, mtime=0)).decode()
+    return UNPACK.replace("PACKED", packed)
 
 
 def fill(template: str, parts: dict[str, str]) -> str:
@@ -175,13 +206,44 @@ def _card(index: int, plot: Plot) -> str:
     return f'<div class="card"><h2>{escape(plot.title)}</h2><p>{escape(plot.note)}</p><div class="plot" id="own{index}"></div></div>'
 
 
+def _signs(text: str) -> str:
+    """Return text for the page, with the unit signs of its axes."""
+    return re.sub(r"(?<=[0-9] )us\b", "µs", escape(text))
+
+
+def _choice(result: dict[str, Any], series: Series) -> str:
+    """Return buttons that choose what has curves; none where there is but one kind."""
+    design = design_of(result)
+    words = [design.curves(result), *(word for key, word in design.curve_sets(result).items() if f"{key}_ids" in series)]
+    if len(words) == 1:
+        return ""
+    pressed = ["true", *("false" for _ in words[1:])]
+    buttons = "".join(
+        f'<button type="button" aria-pressed="{state}">{escape(word)}s</button>' for state, word in zip(pressed, words, strict=True)
+    )
+    return f'<div class="choice" role="group" aria-label="What has curves">Curves of {buttons}</div>'
+
+
+def _has_rates(result: dict[str, Any], series: Series) -> bool:
+    keys = ["rates_bps", *(f"{key}_rates_bps" for key in design_of(result).curve_sets(result))]
+    return any((series[key] > 0).any() for key in keys if key in series)
+
+
+def _table_card(table: Table) -> str:
+    """Return a table with its title; sorted by a click on a head, searched where it is long."""
+    field = f'<input type="search" placeholder="Search {len(table.rows):,} rows" aria-label="Search">'
+    search = field if len(table.rows) >= SEARCHED_ROWS else ""
+    title = f"<h2>{escape(table.title)}{search}</h2><p>{_signs(table.note)}</p>"
+    return f'<section class="card wide">{title}<div class="scroll">{_table(table)}</div></section>'
+
+
 def _table(table: Table) -> str:
     def line(tag: str, cells: Sequence[str]) -> str:
         # The first column is words by style; the others of `left` say so.
         kinds = ["" if not 0 < column < table.left else ' class="left"' for column in range(len(cells))]
-        return "<tr>" + "".join(f"<{tag}{kind}>{escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True)) + "</tr>"
+        return "<tr>" + "".join(f"<{tag}{kind}>{_signs(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True)) + "</tr>"
 
-    return "<table>" + line("th", table.heads) + "".join(line("td", row) for row in table.rows) + "</table>"
+    return f"<table><thead>{line('th', table.heads)}</thead><tbody>{''.join(line('td', row) for row in table.rows)}</tbody></table>"
 
 
 def _footer(result: dict[str, Any]) -> str:
@@ -189,42 +251,104 @@ def _footer(result: dict[str, Any]) -> str:
     cost = f"{result['cycles']:,} clock cycles simulated in {result['wall_seconds']:.1f} s{speed}."
     hardware = f"Configuration {result['config']}: {design_of(result).hardware(result)} at {result['clock_hz'] / 1e6:g} MHz."
     lines = [*result["notes"], f"{hardware} Seed {result['seed']}. {cost} Penstock {result['penstock']}, engine {result['engine']}."]
-    return "".join(f"<p>{escape(line)}</p>" for line in lines)
+    return "".join(f"<p>{_signs(line)}</p>" for line in lines)
 
 
 def _data(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]:
     words = design_of(result).drop_words()
     interval = float(series["interval_ns"]) / 1e9
     points = len(series["bytes_out"])
-    cloud = series["cloud"]
-    queues = []
-    for column, name in enumerate(series["names"].tolist()):
-        if not series["bytes_out"][:, column].any():
-            continue
-        own = cloud[cloud[:, 2] == column]
-        queues.append({
-            "name": name,
-            "configured": int(series["rates_bps"][column]),
-            "rate": _short(_smooth(series["bytes_out"][:, column] * 8 / interval, smooth)),
-            "points": {"x": _short(own[:, 0] / 1e9, 6), "y": _short(own[:, 1] / 1e9)},
-            "cdf": _short(series["cdf_ns"][:, column] / 1e9),
-        })  # fmt: skip
     return {
         "end": result["cycles"] / result["clock_hz"],
         "time": _short((np.arange(points) + 0.5) * interval, 6),
-        "queues": queues,
-        "dense": len(cloud) > 2000,
+        "sets": [_queues(result, series, smooth), *_levels(result, series, smooth)],
+        "dense": len(series["cloud"]) > 2000,
         "decades": _decades(series["cdf_ns"] / 1e9),
         "peak": int(series["drops"].sum(axis=1).max(initial=0)),
         "shares": _short(series["cdf_share"], 7),
         "cdf": _short(series["cdf_ns"][:, -1] / 1e9),
         "lateness": _lateness(series),
         "own": [_picture(plot) for plot in _plots(result, series)],
+        "changes": _changes(result),
+        "marked": series["marks_of"].sum(axis=1).tolist() if "marks_of" in series else [],
         "drops": [
             {"name": words.get(reason, reason), "count": series["drops"][:, column].tolist()}
             for column, reason in enumerate(series["drop_reasons"].tolist())
         ],
     }
+
+
+def _queues(result: dict[str, Any], series: Series, smooth: int) -> dict[str, Any]:
+    """Return the first set of curves: those of queues."""
+    interval, cloud = float(series["interval_ns"]) / 1e9, series["cloud"]
+    steps = design_of(result).rate_steps(result, "")
+    drops, items = series.get("drops_of"), []
+    for column, (ident, name) in enumerate(zip(series["queues"].tolist(), series["names"].tolist(), strict=True)):
+        lost = drops is not None and drops[:, column].any()
+        if not series["bytes_out"][:, column].any() and not lost:
+            continue
+        own = cloud[cloud[:, 2] == column]
+        items.append({
+            "name": name,
+            "steps": _steps(int(series["rates_bps"][column]), steps.get(ident, [])),
+            "rate": _short(_smooth(series["bytes_out"][:, column] * 8 / interval, smooth)),
+            "points": {"x": _short(own[:, 0] / 1e9, 6), "y": _short(own[:, 1] / 1e9)},
+            "cdf": _short(series["cdf_ns"][:, column] / 1e9),
+            "drops": drops[:, column].tolist() if drops is not None and lost else [],
+        })  # fmt: skip
+    others = drops[:, -1] if drops is not None else np.zeros(0)
+    return {"word": design_of(result).curves(result), "items": items, "others": others.tolist() if others.any() else []}
+
+
+def _levels(result: dict[str, Any], series: Series, smooth: int) -> list[dict[str, Any]]:
+    """Return the other sets of curves, which a design has of what is above its queues."""
+    design, interval = design_of(result), float(series["interval_ns"]) / 1e9
+    found = []
+    total = series["drops"].sum(axis=1)
+    for key, word in design.curve_sets(result).items():
+        if f"{key}_ids" not in series:
+            continue
+        steps = design.rate_steps(result, key)
+        names, ids = series[f"{key}_names"].tolist(), series[f"{key}_ids"].tolist()
+        items = []
+        for column, (ident, name) in enumerate(zip(ids, names, strict=True)):
+            bits = {way: _short(_smooth(series[f"{key}_bytes_{way}"][:, column] * 8 / interval, smooth)) for way in ("in", "out")}
+            drops, congested = series[f"{key}_drops"][:, column], series[f"{key}_congested"][:, column]
+            items.append({
+                "name": name,
+                "steps": _steps(int(series[f"{key}_rates_bps"][column]), steps.get(ident, [])),
+                "rate": bits["out"],
+                "offered": bits["in"],
+                "mean": _short(series[f"{key}_latency_mean_ns"][:, column] / 1e9),
+                "cdf": _short(series[f"{key}_cdf_ns"][:, column] / 1e9),
+                "drops": drops.tolist() if drops.any() else [],
+                "congested": _short(congested, 3) if congested.any() else [],
+            })  # fmt: skip
+        others = np.maximum(0, total - series[f"{key}_drops"].sum(axis=1))
+        found.append({"word": word, "items": items, "others": others.tolist() if others.any() else []})
+    return found
+
+
+def _steps(rate: int, changes: Sequence[Sequence[Any]]) -> list[list[float | None]]:
+    """Return from when on which rate is configured, None: none."""
+    steps = [[0.0, rate if rate >= 0 else None], *([float(at), bps] for at, bps in changes)]
+    return steps if any(bps is not None for _, bps in steps) else []
+
+
+def _changes(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return when settings changed while traffic flowed, and to what, in the words of the scenario."""
+    found = []
+    for change in result["scenario"].get("changes") or []:
+        if not isinstance(change, dict) or "at" not in change:
+            continue
+        what = ", ".join(f"{key} {_listed(value)}" for key, value in change.items() if key not in ("at", "set"))
+        new = ", ".join(f"{key} {value}" for key, value in (change.get("set") or {}).items())
+        found.append({"at": parse_time(change["at"]) / PS_PER_SECOND, "words": f"{what}: {new}"})
+    return found[:MAX_CHANGES]
+
+
+def _listed(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _picture(plot: Plot) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from penstock import __version__
-from penstock.reports.report import fill
+from penstock.reports.report import fill, library
 from penstock.sweeps.curves import Axis, Curve, Drawing
 from penstock.sweeps.table import Table
 
@@ -29,8 +29,6 @@ class Facts:
 
 def page(facts: Facts, table: Table, drawings: Sequence[Drawing]) -> str:
     """Return the page."""
-    from plotly.offline import get_plotlyjs
-
     failed = [row for row in table.rows if row.get("error")]
     parts = {
         "TITLE": escape(facts.name),
@@ -41,7 +39,7 @@ def page(facts: Facts, table: Table, drawings: Sequence[Drawing]) -> str:
         "CARDS": "".join(_card(number, drawing) for number, drawing in enumerate(drawings)) or _hint(table),
         "FOOTER": _footer(facts, table),
         "DATA": json.dumps([_data(drawing) for drawing in drawings], allow_nan=False, separators=(",", ":")).replace("</", "<\\/"),
-        "PLOTLY": get_plotlyjs().replace("</script", "<\\/script"),
+        "PLOTLY": library(),
     }
     return fill("sweep.html", parts)
 
