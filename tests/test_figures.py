@@ -141,8 +141,8 @@ def test_every_failure_is_said(key: str) -> None:
 
 
 def test_curves_are_smoothed_in_the_middle_and_at_the_ends() -> None:
-    assert report._smooth(np.array([1.0, 2.0, 6.0, 4.0, 5.0]), 3).tolist() == [1.5, 3.0, 4.0, 5.0, 4.5]
-    assert report._smooth(np.array([1.0, 2.0, 6.0]), 1).tolist() == [1.0, 2.0, 6.0]
+    assert report.smooth_curve(np.array([1.0, 2.0, 6.0, 4.0, 5.0]), 3).tolist() == [1.5, 3.0, 4.0, 5.0, 4.5]
+    assert report.smooth_curve(np.array([1.0, 2.0, 6.0]), 1).tolist() == [1.0, 2.0, 6.0]
 
 
 def test_the_slowest_packet_is_shown() -> None:

@@ -85,6 +85,16 @@ class AccessEdge(Design):
         """Return the number of queues."""
         return f"{result['device']['queues']:,} queues"
 
+    def sizes(self, config: Config) -> str:
+        """Return queues, what is above them, AQM and memories."""
+        parts = [f"{config.queues:,} queues"]
+        if config.hierarchy is not None:
+            subscribers = config.queues // config.hierarchy.queues_per_subscriber
+            parts.append(f"{subscribers:,} subscribers, {config.hierarchy.nodes:,} nodes, {config.hierarchy.ports:,} ports")
+        parts += [config.aqm] if config.aqm != "none" else []
+        parts += ["admission by class"] if config.admission else []
+        return ", ".join([*parts, f"{config.descriptors:,} packets in memory"])
+
     def open(self, given: Mapping[str, Any], engine: str, assertions: bool) -> Any:
         """Return an access edge held open. Raises UserError."""
         from penstock.designs.access_edge.held import AccessEdgeDevice

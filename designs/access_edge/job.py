@@ -16,7 +16,7 @@ from penstock.basics.suggest import nearest
 from penstock.basics.units import format_rate
 from penstock.basics.where import Fail
 from penstock.designs.access_edge import config as configuration
-from penstock.designs.access_edge import hierarchy, hierarchy_rows, registers
+from penstock.designs.access_edge import hierarchy, hierarchy_rows, registers, traps
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.scenario import (
     Device,
@@ -268,6 +268,7 @@ def build(scenario: Scenario, document: Document, config: Config, engine: str = 
         "lateness": _lateness(scenario, document, plan, config),
         "sample_queues": plan.touched[:: max(1, plan.touched.size // SAMPLED_QUEUES)].tolist(),
     }
+    plan.notes += traps.notes(plan, scenario, config)
     return plan
 
 

@@ -26,7 +26,22 @@ from penstock.commands import app
 from penstock.errors import ToolError, UserError
 
 # The order of the list of commands; what is not named here comes after, by name.
-ORDER = ("demo", "run", "report", "test", "bench", "switch-sim", "sweep", "paper", "lint", "synth", "generate")
+ORDER = (
+    "demo",
+    "run",
+    "report",
+    "compare",
+    "export",
+    "configs",
+    "test",
+    "bench",
+    "switch-sim",
+    "sweep",
+    "paper",
+    "lint",
+    "synth",
+    "generate",
+)
 
 # Errors of a path that the user gave; any other error of the system is not bad input.
 PATH_ERRORS = (

@@ -252,6 +252,10 @@ class Design(ABC):
     def hardware(self, result: dict[str, Any]) -> str:
         """Return the configuration's sizes in a few words: `64 queues`."""
 
+    def sizes(self, config: Any) -> str:
+        """Return how large a configuration is and what it has, in a few words."""
+        return self.hardware({"device": config.model_dump(mode="json"), "config": config.name, "design": self.name})
+
     def stub(self, config: Any) -> Stub:
         """Return what the stub test bench of a configuration does."""
         stub: Stub = self.part("generated").stub(config)
@@ -286,6 +290,10 @@ class ModelDesign(Design):
     """A design that has the model engine only: there is nothing of it to lint, to synthesise or to generate."""
 
     engines = ("model",)
+
+    def sizes(self, config: Any) -> str:
+        """Return that the scenario says how large it is."""
+        return "as large as its scenario says"
 
     def parameters(self, config: Any) -> dict[str, str]:
         """Raise UserError."""

@@ -65,13 +65,7 @@ def rebuild(folder: Path) -> dict[str, Any]:
     """Write report.html of a result folder anew and return its result. Raises UserError."""
     import os
 
-    result = read_result(folder)
-    try:
-        series = _read_series(folder / "series.npz")
-    except FileNotFoundError:
-        raise UserError(f"{folder}: holds no series.npz, which the plots are made from; run the scenario again") from None
-    except (OSError, ValueError, EOFError, KeyError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
-        raise UserError(f"{folder / 'series.npz'}: cannot be read: {error}") from None
+    result, series = read_result(folder), read_series(folder)
     partial = folder / ".report.html.partial"
     try:
         write_html(partial, result, series)
@@ -83,6 +77,16 @@ def rebuild(folder: Path) -> dict[str, Any]:
     except OSError as error:
         raise UserError(f"{folder}: cannot be written: {error.strerror}") from None
     return result
+
+
+def read_series(folder: Path) -> Series:
+    """Return `series.npz` of a folder. Raises UserError."""
+    try:
+        return _read_series(folder / "series.npz")
+    except FileNotFoundError:
+        raise UserError(f"{folder}: holds no series.npz, which the plots are made from; run the scenario again") from None
+    except (OSError, ValueError, EOFError, KeyError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+        raise UserError(f"{folder / 'series.npz'}: cannot be read: {error}") from None
 
 
 def _read_series(path: Path) -> Series:
@@ -141,7 +145,7 @@ def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
         "DROPS_OF": DROPS_OF if len(series["drop_reasons"]) and "drops_of" in series else "",
         "CONGESTED": CONGESTED if any(f"{key}_ids" in series for key in design.curve_sets(result)) else "",
         "MARKS": ", and those marked" if "marks_of" in series else "",
-        "TABLES": "".join(_table_card(table) for table in design.tables(result, MAX_TABLE_ROWS)),
+        "TABLES": "".join(table_card(table) for table in design.tables(result, MAX_TABLE_ROWS)),
         "CURVE": f'<span class="word">{escape(design.curves(result))}</span>',
         "INTERVAL": _signs(format_time_ns(interval_ns)),
         "FOOTER": _footer(result),
@@ -229,10 +233,10 @@ def _has_rates(result: dict[str, Any], series: Series) -> bool:
     return any((series[key] > 0).any() for key in keys if key in series)
 
 
-def _table_card(table: Table) -> str:
-    """Return a table with its title; sorted by a click on a head, searched where it is long."""
+def table_card(table: Table, still: bool = False) -> str:
+    """Return a table with its title; sorted by a click on a head, searched where it is long, unless the page leaves it `still`."""
     field = f'<input type="search" placeholder="Search {len(table.rows):,} rows" aria-label="Search">'
-    search = field if len(table.rows) >= SEARCHED_ROWS else ""
+    search = field if len(table.rows) >= SEARCHED_ROWS and not still else ""
     title = f"<h2>{escape(table.title)}{search}</h2><p>{_signs(table.note)}</p>"
     return f'<section class="card wide">{title}<div class="scroll">{_table(table)}</div></section>'
 
@@ -291,7 +295,7 @@ def _queues(result: dict[str, Any], series: Series, smooth: int) -> dict[str, An
         items.append({
             "name": name,
             "steps": _steps(int(series["rates_bps"][column]), steps.get(ident, [])),
-            "rate": _short(_smooth(series["bytes_out"][:, column] * 8 / interval, smooth)),
+            "rate": _short(smooth_curve(series["bytes_out"][:, column] * 8 / interval, smooth)),
             "points": {"x": _short(own[:, 0] / 1e9, 6), "y": _short(own[:, 1] / 1e9)},
             "cdf": _short(series["cdf_ns"][:, column] / 1e9),
             "drops": drops[:, column].tolist() if drops is not None and lost else [],
@@ -312,7 +316,7 @@ def _levels(result: dict[str, Any], series: Series, smooth: int) -> list[dict[st
         names, ids = series[f"{key}_names"].tolist(), series[f"{key}_ids"].tolist()
         items = []
         for column, (ident, name) in enumerate(zip(ids, names, strict=True)):
-            bits = {way: _short(_smooth(series[f"{key}_bytes_{way}"][:, column] * 8 / interval, smooth)) for way in ("in", "out")}
+            bits = {way: _short(smooth_curve(series[f"{key}_bytes_{way}"][:, column] * 8 / interval, smooth)) for way in ("in", "out")}
             drops, congested = series[f"{key}_drops"][:, column], series[f"{key}_congested"][:, column]
             items.append({
                 "name": name,
@@ -375,7 +379,7 @@ def _decades(seconds: NDArray[np.float64]) -> list[int]:
     return [low, max(high, low + 1)]
 
 
-def _smooth(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+def smooth_curve(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
     """Return the centred moving average; at the ends over what there is."""
     window = np.ones(width)
     return np.convolve(values, window, "same") / np.convolve(np.ones(len(values)), window, "same")

@@ -96,7 +96,7 @@ def show(result: dict[str, Any], folder: Path) -> None:
     table = design_of(result).table(result, most, short=True)
     if table.rows:
         screen.print()
-        for number, line in enumerate(_table(table, width)):
+        for number, line in enumerate(text_table(table, width)):
             screen.print(line, no_wrap=True, overflow="ignore", crop=False, markup=False, style="" if number else "dim")
         if table.more:
             screen.print(table.more, style="dim")
@@ -106,7 +106,7 @@ def show(result: dict[str, Any], folder: Path) -> None:
     print(f"Report   {(folder / 'report.html').resolve().as_uri()}")
 
 
-def _table(table: Table, width: int) -> list[str]:
+def text_table(table: Table, width: int) -> list[str]:
     """Return the lines of the table, its head first. Only names are shortened where they do not fit; a number keeps its unit."""
     cells = [table.heads, *table.rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

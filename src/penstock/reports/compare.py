@@ -1,0 +1,191 @@
+"""Several results beside each other: one table, and one page with their curves laid over each other."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from penstock.basics.units import format_rate, format_time_ns
+from penstock.designs.design import Table
+from penstock.errors import UserError
+from penstock.reports.report import SMOOTHED_POINTS, Series, fill, library, read_result, read_series, smooth_curve, table_card
+from penstock.reports.summary import design_of, text_table
+
+SCHEMA = "penstock.compare/1"
+MOST = 8  # results: as many as there are colours
+MOST_QUEUES = 12  # with rows of their own
+WIDTH = 120  # of the table in the terminal
+POINTS = 200  # of a curve
+
+Figure = tuple[str, Callable[[Mapping[str, Any]], float | None], Callable[[float], str]]
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+FIGURES: Sequence[Figure] = (
+    ("carried", lambda of: of["throughput_bps"], format_rate),
+    ("packets in", lambda of: of["packets"]["in"], _count),
+    ("packets out", lambda of: of["packets"]["out"], _count),
+    ("dropped", lambda of: sum(of["packets"]["dropped"].values()), _count),
+    ("marked", lambda of: of.get("marked_packets"), _count),
+    ("latency, median", lambda of: of["latency_ns"]["p50"], format_time_ns),
+    ("latency, p99", lambda of: of["latency_ns"]["p99"], format_time_ns),
+    ("latency, slowest", lambda of: of["latency_ns"]["max"], format_time_ns),
+)
+OF_A_QUEUE: Sequence[Figure] = (
+    ("rate", lambda of: of.get("measured_rate_bps"), format_rate),
+    ("dropped", lambda of: of.get("drop_packets"), _count),
+    ("median", lambda of: of["latency_ns"]["p50"], format_time_ns),
+    ("p99", lambda of: of["latency_ns"]["p99"], format_time_ns),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of every result."""
+
+    name: str
+    values: list[float | None]
+    shown: Callable[[float], str]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared: results by the names that they go by here, the rows, and their series."""
+
+    names: list[str]
+    results: list[dict[str, Any]]
+    series: list[Series]
+    rows: list[Row]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the table as an object."""
+        rows = [{"name": row.name, "values": row.values} for row in self.rows]
+        seeds, configs = ([of[key] for of in self.results] for key in ("seed", "config"))
+        return {"schema": SCHEMA, "seed": seeds, "config": configs, "results": self.names, "rows": rows}
+
+
+def comparison(folders: Sequence[Path]) -> Comparison:
+    """Read the results of some folders. Raises UserError."""
+    if not 2 <= len(folders) <= MOST:
+        raise UserError(f"compare: takes 2 to {MOST} folders of results, not {len(folders)}")
+    results = [read_result(folder) for folder in folders]
+    series = [read_series(folder) for folder in folders]
+    try:
+        rows = _rows(results)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"compare: one of the results is not whole: {error}") from None
+    return Comparison(_names(folders), results, series, rows)
+
+
+def _names(folders: Sequence[Path]) -> list[str]:
+    """Return the last parts of their paths, as many as tell them apart."""
+    parts = [folder.resolve().parts for folder in folders]
+    for depth in range(1, max(map(len, parts)) + 1):
+        names = ["/".join(each[-depth:]) for each in parts]
+        if len(set(names)) == len(names):
+            return names
+    raise UserError(f"compare: {folders[0]} is there twice; each result is taken once")
+
+
+def _rows(results: Sequence[Mapping[str, Any]]) -> list[Row]:
+    rows = [Row(name, [value(of) for of in results], shown) for name, value, shown in FIGURES]
+    queues = [{row["name"]: row for row in of.get("queues", []) if "latency_ns" in row} for of in results]
+    common = [name for name in queues[0] if all(name in of for of in queues)]
+    common.sort(key=lambda name: -max(of[name].get("in_bytes", 0) for of in queues))
+    for name in sorted(common[:MOST_QUEUES], key=list(queues[0]).index):
+        rows += [Row(f"{name}: {what}", [value(of[name]) for of in queues], shown) for what, value, shown in OF_A_QUEUE]
+    return [row for row in rows if any(value is not None for value in row.values)]
+
+
+def table(found: Comparison) -> Table:
+    """Return the table: a row for each figure, a column for each result, and how far the others are from the first."""
+    cells = []
+    for row in found.rows:
+        first, *others = row.values
+        shown = ["-" if value is None else row.shown(value) for value in row.values]
+        cells.append((row.name, *shown, *(_change(first, value) for value in others)))
+    changes = [f"{name} against {found.names[0]}" for name in found.names[1:]] if len(found.names) > 2 else ["change"]
+    return Table("Figures", "Of queues those that all results have.", ("", *found.names, *changes), cells)
+
+
+def _change(first: float | None, value: float | None) -> str:
+    if first is None or value is None:
+        return "-"
+    if first == value:
+        return "same"
+    return "-" if first == 0 else f"{100 * (value / first - 1):+,.1f} %"
+
+
+def text_lines(found: Comparison) -> list[str]:
+    """Return the table for the terminal."""
+    return text_table(table(found), WIDTH)
+
+
+def write_page(found: Comparison, path: Path) -> None:
+    """Write the page. Raises UserError where it cannot be written."""
+    data = {"plots": [_rates(found), _distributions(found), *([_drops(found)] if any(of["drops"].any() for of in found.series) else [])]}
+    parts = {
+        "TITLE": escape(" and ".join(found.names) if len(found.names) == 2 else f"{len(found.names)} results"),
+        "WORDS": "".join(
+            f"<dt>{escape(name)}</dt><dd>{escape(_run(of))}</dd>" for name, of in zip(found.names, found.results, strict=True)
+        ),
+        "TABLE": table_card(table(found), still=True),
+        "DATA": json.dumps(data, allow_nan=False, separators=(",", ":")).replace("</", "<\\/"),
+        "PLOTLY": library(),
+    }
+    try:
+        path.write_text(fill("compare.html", parts), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _run(of: Mapping[str, Any]) -> str:
+    hardware = design_of(dict(of)).hardware(dict(of))
+    return f"{of['name']} on {of['config']} ({hardware}), engine {of['engine']}, seed {of['seed']}. {of['description']}"
+
+
+def _rates(found: Comparison) -> dict[str, Any]:
+    """Return what left in each interval, of all queues with a series."""
+    curves = []
+    for name, series in zip(found.names, found.series, strict=True):
+        seconds = float(series["interval_ns"]) / 1e9
+        curves.append(_curve(name, _times(series), smooth_curve(series["bytes_out"].sum(axis=1) * 8 / seconds, SMOOTHED_POINTS)))
+    return {
+        "title": "What left",
+        "note": f"Of all queues that have curves, mean over {SMOOTHED_POINTS} intervals.",
+        "x": "time",
+        "y": "rate",
+        "curves": curves,
+    }
+
+
+def _distributions(found: Comparison) -> dict[str, Any]:
+    curves = [
+        _curve(name, series["cdf_ns"][:, -1] / 1e9, series["cdf_share"]) for name, series in zip(found.names, found.series, strict=True)
+    ]
+    return {"title": "Latency", "note": "Share of all packets that took at most this long.", "x": "latency", "y": "share", "curves": curves}
+
+
+def _drops(found: Comparison) -> dict[str, Any]:
+    curves = [
+        _curve(name, _times(series), np.cumsum(series["drops"].sum(axis=1))) for name, series in zip(found.names, found.series, strict=True)
+    ]
+    return {"title": "Drops", "note": "Packets dropped up to then.", "x": "time", "y": "count", "curves": curves}
+
+
+def _times(series: Series) -> Any:
+    return (np.arange(len(series["bytes_out"])) + 0.5) * float(series["interval_ns"]) / 1e9
+
+
+def _curve(name: str, x: Any, y: Any) -> dict[str, Any]:
+    """Return a curve of at most POINTS or so points, means of those between."""
+    step = max(1, len(x) // POINTS) if len(x) > 2 * POINTS else 1
+    pairs = [(float(a), float(b)) for a, b in zip(x[::step], y[::step], strict=True) if np.isfinite(a) and np.isfinite(b)]
+    return {"name": name, "x": [float(f"{a:.6g}") for a, _ in pairs], "y": [float(f"{b:.7g}") for _, b in pairs]}

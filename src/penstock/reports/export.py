@@ -1,0 +1,98 @@
+"""A result as CSV files: each list of result.json that has rows, and the arrays of series.npz, over time or over shares."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from penstock.reports.report import Series, read_result, read_series
+
+SCHEMA = "penstock.export/1"
+
+
+def write(folder: Path, out: Path) -> tuple[dict[str, Any], list[tuple[Path, int]]]:
+    """Write the files of a result; return it, and each file with its number of rows. Raises UserError."""
+    result, series = read_result(folder), read_series(folder)
+    tables = {**tables_of(result), **series_of(series)}
+    out.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, (heads, rows) in tables.items():
+        path = out / f"{name}.csv"
+        with path.open("w", newline="", encoding="utf-8") as file:
+            lines = csv.writer(file)
+            lines.writerow(heads)
+            lines.writerows(rows)
+        written.append((path, len(rows)))
+    return result, written
+
+
+Rows = tuple[list[str], list[list[Any]]]
+
+
+def tables_of(result: dict[str, Any]) -> dict[str, Rows]:
+    """Return the tables of a result by name: lists of objects, and the single figures as `summary`."""
+    found = {"summary": (["key", "value"], [[key, value] for key, value in _flat(_figures(result))])}
+    for key, value in [*result.items(), *(("tcp_flows", of["flows"]) for of in [result.get("tcp")] if of)]:
+        if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+            rows = [dict(_flat(row)) for row in value]
+            heads = list(dict.fromkeys(head for row in rows for head in row))
+            found[key] = (heads, [[row.get(head) for head in heads] for row in rows])
+    return found
+
+
+def _figures(result: dict[str, Any]) -> dict[str, Any]:
+    left_out = ("scenario", "device", "notes", "findings", "tcp")
+    return {key: value for key, value in result.items() if key not in left_out and not isinstance(value, list)}
+
+
+def _flat(row: dict[str, Any], before: str = "") -> Iterable[tuple[str, Any]]:
+    """Return keys and values of an object, those inside it as `latency_ns.p50`."""
+    for key, value in row.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", " ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def series_of(series: Series) -> dict[str, Rows]:
+    """Return the series as tables: `over_time` has a row an interval, `latency_cdf` a row a share, `packets` a row a packet shown."""
+    interval, names = float(series["interval_ns"]) / 1e9, [str(name) for name in series["names"]]
+    points = len(series["bytes_out"])
+    over_time: list[tuple[str, Any]] = [("time_s", np.round(np.arange(points) * interval, 12))]
+    shares: list[tuple[str, Any]] = [("share", series["cdf_share"])]
+    for key, array in series.items():
+        columns = _columns(key, array, series, names)
+        if key == "cdf_ns" or key.endswith("_cdf_ns"):
+            shares += columns
+        elif array.ndim == 2 and len(array) == points and key != "cloud":
+            over_time += columns
+    found = {"over_time": _table(over_time), "latency_cdf": _table(shares)}
+    cloud = series["cloud"]
+    found["packets"] = (
+        ["departure_ns", "latency_ns", "of"],
+        [[at, latency, names[int(column)]] for at, latency, column in cloud.tolist()],
+    )
+    if "late_ns" in series:
+        found["lateness"] = _table([("late_ns", series["late_ns"]), ("late_share", series["late_share"])])
+    return found
+
+
+def _columns(key: str, array: Any, series: Series, names: Sequence[str]) -> list[tuple[str, Any]]:
+    """Return the columns of a two-dimensional array with their heads: `bytes_out slow`."""
+    if array.ndim != 2:
+        return []
+    level = next(
+        (head.removesuffix("_names") for head in series if head.endswith("_names") and key.startswith(head[: -len("names")])), None
+    )
+    whose = [str(name) for name in series[f"{level}_names"]] if level else list(names)
+    if key == "drops":
+        whose = [str(reason) for reason in series["drop_reasons"]]
+    whose += ["all"] if key == "cdf_ns" else ["others"] if len(whose) < array.shape[1] else []
+    return [(f"{key} {name}", array[:, column]) for column, name in enumerate(whose[: array.shape[1]])]
+
+
+def _table(columns: list[tuple[str, Any]]) -> Rows:
+    rows = zip(*(["" if value != value else value for value in np.asarray(of).tolist()] for _, of in columns), strict=True)
+    return [head for head, _ in columns], [list(row) for row in rows]
