@@ -43,7 +43,8 @@ def _memory(plan: "EdgePlan", config: "Config") -> list[str]:
         why = "its limit is more"
     more = "are" if len(held) > 1 else "is"
     return [
-        f"{several[0].upper()}{several[1:]} {more} offered more than can leave and may fill the memory of {config.descriptors:,} packets: {why}. "
+        f"{several[0].upper()}{several[1:]} {more} offered more than can leave and may fill the memory of {config.descriptors:,} packets: "
+        f"{why}. "
         "Then packets of all queues are dropped, those of the highest class too; `limit_packets` or an `admission` prevents it."
     ]
 

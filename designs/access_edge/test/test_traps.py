@@ -40,7 +40,11 @@ def test_limits_that_are_more_than_the_memory_together(tmp_path: Path) -> None:
 def test_a_limit_of_a_household(tmp_path: Path) -> None:
     """No queue has a rate, but their subscriber has."""
     keys: dict[str, Any] = {"duration": "100 s"}
-    keys |= {"device": {"config": "tree_64", "overrides": {"admission": False}}, "queues": [{"id": 0, "name": "q"}], "subscribers": [{"id": 0, "rate": "1 Mbit/s"}]}
+    keys |= {
+        "device": {"config": "tree_64", "overrides": {"admission": False}},
+        "queues": [{"id": 0, "name": "q"}],
+        "subscribers": [{"id": 0, "rate": "1 Mbit/s"}],
+    }
     assert [note for note in notes(tmp_path, **keys) if "Queue q is offered more" in note]
 
 

@@ -8,13 +8,11 @@ import json
 from html import escape
 from typing import Any
 
-from penstock.reports.report import fill
+from penstock.reports.report import fill, library
 
 
 def page(title: str, description: str, before: str, cards: list[dict[str, Any]], footer: str) -> str:
     """Return the page; `before`: what stands in front of the cards, `footer`: the last line, both HTML."""
-    from plotly.offline import get_plotlyjs
-
     plots: list[dict[str, Any]] = []
     parts = {
         "TITLE": escape(title),
@@ -22,7 +20,7 @@ def page(title: str, description: str, before: str, cards: list[dict[str, Any]],
         "CARDS": before + "".join(_card(card, plots) for card in cards),
         "FOOTER": footer,
         "DATA": json.dumps(plots, allow_nan=False, separators=(",", ":")).replace("</", "<\\/"),
-        "PLOTLY": get_plotlyjs().replace("</script", "<\\/script"),
+        "PLOTLY": library(),
     }
     return fill("cards.html", parts)
 
