@@ -1,12 +1,13 @@
 """A live run in words and pictures: what is in the summary and the report beside what every run has there."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from penstock.basics.units import format_rate, format_time_ns
 from penstock.designs.design import Curve, Plot
 
 MOST_ROWS = 8
+POINTS = 150  # of a curve over time
 
 
 def sentences(result: Mapping[str, Any]) -> list[str]:
@@ -55,22 +56,35 @@ def _felt(application: Mapping[str, Any]) -> str:
 def plots(result: Mapping[str, Any]) -> list[Plot]:
     """Return the pictures of the applications over time; none of a run without."""
     found = []
-    for key, title, note, values, scale in (
-        ("throughput_bps", "Applications: payload", "What each program got, in bit/s, over time.", "count", 1.0),
+    pictures: tuple[tuple[str, str, str, Literal["rate", "time"], float], ...] = (
+        ("throughput_bps", "Applications: payload", "What each program got, over time.", "rate", 1.0),
         ("delay_ms", "Applications: delay", "One way, or there and back, as each program saw it, over time.", "time", 1e-3),
-    ):
-        curves: list[Curve] = []
-        places: tuple[float, ...] = ()
-        for one in result.get("applications", []):
-            series = one.get("over_time") or {}
-            points = series.get(key)
-            if not points:
-                continue
-            times = tuple(round(float(time), 6) for time in series["time_s"])
-            if len(times) > len(places):
-                places = times
-            curves.append(Curve(one["name"], tuple(None if p is None else p * scale for p in points), "line"))
-        if curves:
-            whole = [Curve(c.name, c.values + (None,) * (len(places) - len(c.values)), c.style) for c in curves]
-            found.append(Plot(title, note, places, values, whole))  # type: ignore[arg-type]
+    )
+    for key, title, note, values, scale in pictures:
+        series = {
+            one["name"]: (one["over_time"]["time_s"], one["over_time"][key])
+            for one in result.get("applications", [])
+            if (one.get("over_time") or {}).get(key)
+        }
+        if not series:
+            continue
+        end = max(times[-1] for times, _ in series.values())
+        places, curves = _together(series, end, scale)
+        found.append(Plot(title, note, places, values, curves))
     return found
+
+
+def _together(series: Mapping[str, Any], end: float, scale: float) -> tuple[tuple[float, ...], list[Curve]]:
+    """Return curves with the same places: means of equal intervals up to `end`, of series that have times of their own."""
+    width = end / POINTS
+    curves = []
+    for name, (times, values) in series.items():
+        sums, counts = [0.0] * POINTS, [0] * POINTS
+        for time, value in zip(times, values, strict=True):
+            if value is not None:
+                at = min(POINTS - 1, max(0, int(time / width)))
+                sums[at] += value
+                counts[at] += 1
+        points = tuple(scale * total / count if count else None for total, count in zip(sums, counts, strict=True))
+        curves.append(Curve(name, points, "line"))
+    return tuple(round((place + 0.5) * width, 6) for place in range(POINTS)), curves

@@ -101,11 +101,8 @@ def page(found: Mapping[str, Any]) -> str:
             "words": [(one["name"], one["words"]) for one in found["rounds"] if one["words"]],
         }
     ]
-    for key, title, axis, log in (
-        ("delay_ms", "Delay over time", "delay, ms", True),
-        ("throughput_bps", "Payload over time", "bit/s", False),
-    ):
-        plots = _plots(found, key, axis, log)
+    for key, title, axis in (("delay_ms", "Delay over time", "delay, ms"), ("throughput_bps", "Payload over time", "bit/s")):
+        plots = _plots(found, key, axis)
         if plots:
             made.append({"title": title, "note": "As each program saw it.", "plots": plots})
     names = [one["name"] for one in found["rounds"]]
@@ -114,7 +111,7 @@ def page(found: Mapping[str, Any]) -> str:
     return cards.page(found["name"], found["description"], "", made, footer)
 
 
-def _plots(found: Mapping[str, Any], key: str, axis: str, log: bool) -> list[dict[str, Any]]:
+def _plots(found: Mapping[str, Any], key: str, axis: str) -> list[dict[str, Any]]:
     """Return a picture for each application that has this over time, with a curve for each round."""
     plots = []
     results = [one["result"] for one in found["rounds"]]
@@ -127,6 +124,6 @@ def _plots(found: Mapping[str, Any], key: str, axis: str, log: bool) -> list[dic
                     "type": "scatter", "mode": "lines", "name": one["name"], "colour": colour, "x": series["time_s"], "y": series[key],
                 })  # fmt: skip
         if traces:
-            y = {"title": axis, "type": "log", "tickformat": "~g"} if log else {"title": axis, "rangemode": "tozero"}
-            plots.append({"title": application["name"], "traces": traces, "x": {"title": "time, s"}, "y": y})
+            x, y = {"title": "time, s", "rangemode": "tozero"}, {"title": axis, "rangemode": "tozero"}
+            plots.append({"title": application["name"], "traces": traces, "x": x, "y": y})
     return plots

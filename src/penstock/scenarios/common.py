@@ -352,6 +352,6 @@ class CommonScenario(CommonSetup):
     )
     traffic: tuple[Any, ...] = Field(min_length=1, description="Sources; they play side by side.")
     network: Network | None = Field(None, description="Hosts around the device, for `./penstock live` ([page](live.md)).")
-    applications: tuple[Any, ...] = Field((), description="What runs on them ([page](live.md)).")
+    applications: tuple[Any, ...] = Field((), description="What runs on them.")
     rounds: tuple[Round, ...] = Field((), description="`live` plays it once for each, and compares them; once as it is unless given.")
     output: Output = Field(default_factory=Output, description="Further files.")

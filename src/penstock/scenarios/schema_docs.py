@@ -76,7 +76,7 @@ _BY_KEY = {
     "overrides": "keys with values",
     "alpha": "number",
     "reserved": "pages, or pages by size",
-    "applications": "[applications](live.md)",
+    "applications": "[applications](live-applications.md)",
 }
 
 
