@@ -292,7 +292,8 @@ module pst_page_admission
   // ---- the decision (stage 3) ------------------------------------------------------------------------------------------
 
   balance_t [Sizes-1:0] free_q, free_d, shared_q, shared_d;   // pages that are free; of these, reserved for nobody
-  count_t [Memories-1:0] home_q;                              // pages of each memory that no frame has been given
+  // Pages of each memory that no frame has been given: below 0 while the last one is given again before its return has been counted.
+  balance_t [Memories-1:0] home_q;
   count_t [Classes-1:0][Sizes-1:0] used_q, reserved_q, wanted_q;
   sizes_t below, may, size;                                   // its class is below its reservation; it may have a page; it has one
   count_t shared_fit;
@@ -358,7 +359,7 @@ module pst_page_admission
     for (int unsigned m = 0; m < Memories; m++) begin
       if (fall[m]) begin
         size_falls[Ranks[m]] = 1'b1;
-        gone[Ranks[m]]       = gone[Ranks[m]] + balance_t'({1'b0, home_q[m]});
+        gone[Ranks[m]]       = gone[Ranks[m]] + home_q[m];
       end
       if (lost_i[m] && given_memory[m]) gone[Ranks[m]] = gone[Ranks[m]] - balance_t'(1);
     end
@@ -394,7 +395,9 @@ module pst_page_admission
     free_q   <= free_d;
     shared_q <= shared_d;
     used_q   <= used_d;
-    for (int unsigned m = 0; m < Memories; m++) home_q[m] <= home_q[m] + count_t'(back_memory_q[m]) - count_t'(given_memory[m]);
+    for (int unsigned m = 0; m < Memories; m++) begin
+      home_q[m] <= home_q[m] + balance_t'({1'b0, back_memory_q[m]}) - balance_t'({1'b0, given_memory[m]});
+    end
     if (walk_up) reserved_q[walk_class_q][walk_size_q] <= reserved_q[walk_class_q][walk_size_q] + 1'b1;
     if (walk_down) reserved_q[walk_class_q][walk_size_q] <= reserved_q[walk_class_q][walk_size_q] - 1'b1;
     for (int unsigned k = 0; k < Sizes; k++) begin
@@ -420,7 +423,7 @@ module pst_page_admission
       used_q       <= '0;
       walk_class_q <= '0;
       walk_size_q  <= '0;
-      for (int unsigned m = 0; m < Memories; m++) home_q[m] <= count_t'(MemPages[m]);
+      for (int unsigned m = 0; m < Memories; m++) home_q[m] <= balance_t'(MemPages[m]);
       for (int unsigned k = 0; k < Sizes; k++) begin
         free_q[k]   <= balance_t'(SizePages[k]);
         shared_q[k] <= balance_t'(SizePages[k] - Classes * 32'(default_reserved(k)));

@@ -10,7 +10,10 @@ def test_proof_passes(task: str) -> None:
     assert testkit.run_proof("memory", "pst_page_allocator", [task]) == {task: "PASS"}
 
 
-@pytest.mark.parametrize("task", [pytest.param("prove_one", marks=pytest.mark.slow), "prove_two", "cover_one"])
+LONG = [pytest.param(task, marks=pytest.mark.slow) for task in ("prove_one", "prove_lost")]
+
+
+@pytest.mark.parametrize("task", [*LONG, "prove_two", "cover_one", "cover_lost"])
 def test_admission_proof_passes(task: str) -> None:
     assert testkit.run_proof("memory", "pst_page_admission", [task]) == {task: "PASS"}
 

@@ -3,7 +3,8 @@
 `queue` and `schedule` keep both sides of queue manager and scheduler busy, without and with shaped queues; `idle-latency` sends single
 packets into an idle system; `lateness` shapes every queue and takes the output at the pace of a link. They drive `pst_access_edge_core`
 (or, with engine=model, its model) at its descriptor ports and check every packet (bench_core.cpp, bench_lateness.hpp).
-`engine` measures how fast an engine is, on a whole device. `fairness`, `priority` and `reconfigure` are about the hierarchy
+`engine` measures how fast an engine is, and `loss-free` which load memories carry without a loss (loss_free.py), on a whole device.
+`fairness`, `priority` and `reconfigure` are about the hierarchy
 (bench_hierarchy.py), which the first four have with levels=4. docs/measurements.md has the figures.
 """
 
@@ -14,7 +15,7 @@ from typing import Any
 
 from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs.access_edge import scheduler
-from penstock.designs.access_edge.bench import bench_engine, bench_hierarchy, core, lateness
+from penstock.designs.access_edge.bench import bench_engine, bench_hierarchy, core, lateness, loss_free
 from penstock.designs.design import Bench
 from penstock.errors import UserError
 from penstock.hardware import part_model
@@ -300,6 +301,7 @@ BENCHES = {
         _run_lateness,
         _lines,
     ),
+    "loss-free": loss_free.LOSS_FREE,
     "fairness": _tree("fairness", "shares of subscribers below congested nodes, and of each one's queues: how far from fair", 0),
     "priority": _tree("priority", "cycles from enqueue to departure of class 0 below congested nodes", 20_000),
     "reconfigure": _tree("reconfigure", "settings changed per second while traffic flows, and for how long it stands still", 0),

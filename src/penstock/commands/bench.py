@@ -13,7 +13,8 @@ def bench(
     name: Annotated[
         str,
         typer.Argument(
-            help="queue, schedule, idle-latency, lateness, engine, fabric, memory, fairness, priority, reconfigure, switch or p4.",
+            help="queue, schedule, idle-latency, lateness, engine, fabric, memory, loss-free, fairness, priority, reconfigure, switch "
+            "or p4.",
             show_default=False,
         ),
     ],
@@ -29,6 +30,7 @@ def bench(
             "memory: memory=ideal|sram|ddr4_2400|ddr4_3200|hbm2, channels, size=imix|BYTES, clock_mhz, page_bytes, pages, "
             "order=random|fifo, frames (that wait), packets, outstanding, write_fifo, read_fifo; "
             "of DRAM queue, batch, mapping, close_rows=0|1, hash_groups=0|1; "
+            "loss-free: memory, channels, sram=0|1 (full or not), size, packets (of a probe), fifo (kB at the input), engine; "
             "with levels=4 (lateness, too), and fairness, priority, reconfigure: queues_per_subscriber, nodes, ports, classes; "
             "schedule, levels=4: congested=subscriber|node|port; "
             "fairness, priority: congested_nodes, subscribers, overload, size=imix|mixed|BYTES, rate; "
