@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from penstock.network import spaces
-from penstock.paths import PACKAGE
+from penstock.paths import PACKAGE, ROOT
 
 PROBE = Path(__file__).parent / "live_probe.py"
 MARK = "PENSTOCK_TEST_LIVE"  # an environment variable by which a test knows its processes
@@ -214,3 +214,51 @@ def test_run_and_live_lead_to_each_other(place: Path, capsys: pytest.CaptureFixt
     assert "has no live traffic" in capsys.readouterr().err
     assert main(["live", str(place / "s.yaml"), "--uplink", "nosuch0"]) == 2
     assert "--uplink nosuch0: there is no such interface" in capsys.readouterr().err
+
+
+APPLICATIONS = """\
+applications:
+  - {name: call, voice: {from: internet, to: home}, stop: 2 s}
+  - {name: ping, ping: {from: home, to: internet, interval: 50 ms}}
+rounds:
+  - {name: first}
+  - {name: far away, set: {traffic.0.live.delay: 60 ms}}
+"""
+
+
+def test_rounds_with_applications(place: Path) -> None:
+    """Each round is whole, and the comparison has what each application felt: no round trip is shorter than the delays."""
+    (place / "s.yaml").write_text(SCENARIO.replace("duration: 60 s", "duration: 3 s") + APPLICATIONS)
+    process = start(place)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    found = json.loads(out)
+    assert found == json.loads((place / "results/live_test/result.json").read_text())
+    assert [one["name"] for one in found["rounds"]] == ["first", "far away"]
+    for one, least_ms in zip(found["rounds"], (15.0, 65.0), strict=True):
+        result = one["result"]
+        whole(result)
+        call, ping = result["applications"]
+        assert ping["error"] is None and ping["received"] > 20 and ping["round_trip_ms"]["min"] >= least_ms
+        assert call["error"] is None and call["delay_ms"]["count"] > 50 and 1.0 <= call["mos"] <= 4.5
+        folder = place / "results/live_test" / one["name"].replace(" ", "_")
+        assert json.loads((folder / "result.json").read_text()) == result and (folder / "departures.npz").exists()
+    assert "far away" in (place / "results/live_test/report.html").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not here")
+@pytest.mark.parametrize("name", ["home", "live_codel", "live_deadline"])
+@pytest.mark.parametrize("engine", ["model", "rtl"])
+def test_ready_made_scenarios(tmp_path: Path, name: str, engine: str) -> None:
+    """Those of scenarios/ run on both engines, whatever the machine's speed."""
+    env = dict(os.environ) | {"PYTHONPATH": str(PACKAGE.parent)}
+    scenario = ROOT / "scenarios" / f"{name}.yaml"
+    command = [sys.executable, "-P", "-m", "penstock", "live", str(scenario), "--engine", engine, "--json", "--set", "duration=12 s"]
+    done = subprocess.run([*command, "--out", str(tmp_path / "out")], env=env, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    for result in [one["result"] for one in found["rounds"]] if "rounds" in found else [found]:
+        assert result["findings"] == [] and result["conservation"]["ok"]
+        assert all(not one["error"] for one in result["applications"]), result["notes"]
+        assert 0.5 * result["bottleneck_bps"] < result["carried_bps"] <= 1.02 * result["bottleneck_bps"]
