@@ -375,3 +375,14 @@ def test_a_sample_is_killed() -> None:
 @pytest.mark.timeout(0)
 def test_all_are_killed() -> None:
     _planted(register.read())
+
+
+@pytest.mark.slow
+def test_faults_whose_tests_are_slow_say_so() -> None:
+    """A fault with a test that the default suite leaves out would be tried by no test at all."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q"]
+    done = subprocess.run(command, cwd=paths.ROOT, capture_output=True, text=True, timeout=600)
+    names = {line.strip() for line in done.stdout.splitlines() if "::" in line}
+    known = names | {name.partition("[")[0] for name in names} | {name.partition("::")[0] for name in names}
+    assert len(names) > 3000
+    assert [f"{fault.id}: {test}" for fault in register.read() if not fault.slow for test in fault.tests if test not in known] == []
