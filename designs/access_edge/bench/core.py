@@ -23,13 +23,14 @@ def build_core(
     hierarchy: dict[str, int] | None = None,
     scheduler: Part | None = None,
     numbers: dict[str, int] | None = None,
+    tolerance: int | None = None,
 ) -> Path:
     """Return the library of `pst_access_edge_core` (queue manager, scheduler, AQM, hierarchy) with the ABI of pins_core.h.
 
     `aqm`: the name of its AQM (key `aqm`), parameters of the core (`AqmEstimate`, `TickShift`, `MaxPacketBytes`) and of the AQM's own
     module (`UpdateTicks`, ...), none without. `scheduler`: one of the user's own, without shaping, and `numbers`, parameters of its module.
     `hierarchy`: its hierarchy's parameters (`Hierarchy`, `QueuesPerSubscriber`, `Nodes`, `Ports`, `Classes`), queues alone without.
-    Raises UserError for a part that cannot be built in.
+    `tolerance`: of its shapers in cycles. Raises UserError for a part that cannot be built in.
     """
     given = dict(aqm or {})
     part = find("aqm", given.pop("aqm")) if given else None
@@ -38,6 +39,8 @@ def build_core(
     if part:
         about |= plugs.of_module(part, ("Aqm", "AqmGuardBytes"))
         sources = plugs.sources(sources, part, plugs.written(part, given, BUILD / "plugs"))
+    if tolerance is not None:
+        about |= {"ToleranceCycles": tolerance}
     generated: dict[str, str] = {}
     if scheduler:
         about |= {"OwnScheduler": "1'b1"}

@@ -2,7 +2,7 @@
 // Drives the verilated pst_access_edge_core and its model (core_model.hpp) with the same random traffic and compares every port in every
 // cycle. Arguments: library, queues, descriptors, kind (0 pass-through, 1 shaped, 2 CoDel, 3 CoDel with estimated delays, 4 PIE, 5 PIE with
 // estimated delays; with a hierarchy 6, with CoDel 7, with PIE 8; 9: a scheduler of one's own, whose model is in the library named last),
-// cycles, seed.
+// cycles, seed, tolerance of the shapers in cycles.
 // Prints what was seen; a difference ends the program with 1.
 #include <cstdio>
 #include <cstdlib>
@@ -52,9 +52,9 @@ penstock::CoreAqm make_aqm(std::uint32_t queues, bool estimate) {
 
 template <typename Model>
 int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors, long cycles, unsigned long seed,
-            const penstock::CoreAqm& aqm, const penstock::OwnScheduler& own) {
+            const penstock::CoreAqm& aqm, const penstock::OwnScheduler& own, std::uint32_t tolerance) {
     penstock::RtlCore rtl(library);
-    Model model(queues, descriptors, aqm, kSizes, own);
+    Model model(queues, descriptors, aqm, kSizes, own, tolerance);
     std::mt19937_64 random(seed);
     const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
     auto& p = rtl.pins;
@@ -255,9 +255,10 @@ int main(int argc, char** argv) {
     const auto queues = static_cast<std::uint32_t>(std::atol(argv[2])), descriptors = static_cast<std::uint32_t>(std::atol(argv[3]));
     const long cycles = std::atol(argv[5]);
     const auto seed = static_cast<unsigned long>(std::atol(argv[6]));
-    const penstock::OwnScheduler own{"own", argc > 7 ? argv[7] : "", {{"seed", 1}}};
+    const penstock::OwnScheduler own{"own", argc > 8 ? argv[8] : "", {{"seed", 1}}};
+    const auto tolerance = static_cast<std::uint32_t>(std::atol(argv[7]));
     const auto run = [&]<typename Model>(const penstock::CoreAqm& aqm = {}) {
-        return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm, own);
+        return compare<Model>(argv[1], queues, descriptors, cycles, seed, aqm, own, tolerance);
     };
     using namespace penstock;
     switch (std::atol(argv[4])) {

@@ -95,6 +95,7 @@ SLOW = pytest.mark.slow
         pytest.param("tree_codel_2048", "codel", marks=SLOW),
         pytest.param("tree_2048", "pie", marks=SLOW),
         pytest.param("tree_64", "none", marks=SLOW),
+        pytest.param("live_tree_16", "codel", marks=SLOW),
     ],
 )
 def test_other_devices_are_equal(name: str, aqm: str) -> None:

@@ -5,6 +5,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from penstock.designs.access_edge.config import DEFAULT_TOLERANCE_CYCLES
 from penstock.paths import BUILD, ROOT
 
 OWN = 9  # the kind of core with a scheduler of the user's own
@@ -28,10 +29,19 @@ def program() -> Path:
 
 
 def compared(
-    program: Path, library: Path, queues: int, descriptors: int, kind: int, cycles: int, number: int, model: Path | None = None
+    program: Path,
+    library: Path,
+    queues: int,
+    descriptors: int,
+    kind: int,
+    cycles: int,
+    number: int,
+    model: Path | None = None,
+    tolerance: int = DEFAULT_TOLERANCE_CYCLES,
 ) -> list[int]:
-    """Run it, which must find no difference in so many cycles, and return what it counted, in its order. `model`: of an own scheduler."""
-    command = [program, library, queues, descriptors, kind, cycles, number, *([model] if model else [])]
+    """Run it, which must find no difference in so many cycles, and return what it counted, in its order. `model`: of an own scheduler.
+    `tolerance`: what the core was built with."""
+    command = [program, library, queues, descriptors, kind, cycles, number, tolerance, *([model] if model else [])]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     assert done.returncode == 0 and f"{cycles} cycles equal" in done.stdout, done.stdout + done.stderr
     return [int(part.split()[0]) for part in done.stdout.split(": ")[1].split(", ")]

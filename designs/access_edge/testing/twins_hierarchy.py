@@ -59,7 +59,7 @@ class HierarchyJob:
 
     def _queue(self, queue: int) -> Writes:
         rng, config = self._rng, self._config
-        rate = None if rng.random() < 0.5 else int(10 ** rng.uniform(7.5, 9.5) * self._scale)
+        rate = None if rng.random() < 0.5 else max(registers.MIN_RATE_BPS, int(10 ** rng.uniform(7.5, 9.5) * self._scale))
         aqm = registers.Aqm.of_halves(rng.choice([1, 4, 20]), rng.choice([5, 40]), rng.random() < 0.5)
         limits = rng.choice([10, 40, 400]), registers.MAX_LIMIT_BYTES
         cls = rng.randrange(config.admission.classes) if config.admission else None
