@@ -43,7 +43,7 @@ def test_everything_is_there_and_nothing_points_elsewhere(folder: Path, module: 
     assert listed[-1] == f"rtl/{module}.sv"
     assert sorted(listed) == sorted(str(path.relative_to(folder)) for path in (folder / "rtl").iterdir())
     for path in folder.rglob("*"):
-        assert path.is_dir() or str(ROOT) not in path.read_text(), path
+        assert path.is_dir() or str(ROOT).encode() not in path.read_bytes(), path
 
 
 def test_it_lints_and_elaborates_alone(folder: Path, module: str) -> None:
@@ -86,6 +86,17 @@ def test_without_a_configuration_it_is_the_first(tmp_path: Path, capsys: pytest.
     assert main(["generate", "access_edge", "--out", str(tmp_path / "new")]) == 0
     module = f"pst_access_edge_{configs.names()[0]}"
     assert module in capsys.readouterr().out and (tmp_path / "new" / f"{module}.f").exists()
+
+
+def test_settings_are_in_the_hardware_and_in_the_readme(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "changed"
+    assert main(["generate", "access_edge", "--config", CONFIG, "--set", "queues=32", "--set", "aqm=codel", "--out", str(out)]) == 0
+    assert "(32)" in next(line for line in (out / f"rtl/pst_access_edge_{CONFIG}.sv").read_text().splitlines() if ".Queues" in line)
+    readme = (out / "README.md").read_text()
+    assert "--set queues=32 --set aqm=codel" in readme and "| queues | 32 |" in readme
+    assert "pst_codel" in (out / f"pst_access_edge_{CONFIG}.f").read_text()
+    assert main(["generate", "access_edge", "--set", "queus=32", "--out", str(tmp_path / "none")]) == 2
+    assert "did you mean 'queues'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("place", ["/proc/penstock", "mine.txt/below"])

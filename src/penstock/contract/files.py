@@ -5,6 +5,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from peakrdl_regblock.udps import ALL_UDPS
+
 from penstock.contract import cpp, pages, rdl, rtl, source
 from penstock.contract.source import Device, Shared
 
@@ -39,7 +41,7 @@ def generate(root: Path, into: Path) -> list[Path]:
         registers = into / folder / "regs" / f"{device.design}.rdl"
         if root != into:  # it includes what was written just now
             registers.write_text((root / folder / "regs" / registers.name).read_text())
-        top = rdl.compiled(registers)
+        top = rdl.compiled(registers, ALL_UDPS)
         (into / folder / "rtl").mkdir(parents=True, exist_ok=True)
         written += [path.relative_to(into) for path in rdl.rtl(top, registers.name, into / folder / "rtl")]
         table, named = rdl.addresses(top), rdl.enums(top)

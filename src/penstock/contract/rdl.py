@@ -1,11 +1,9 @@
 """Registers of a device: SystemRDL compiled, and its RTL, addresses and table."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from peakrdl_regblock import RegblockExporter
-from peakrdl_regblock.cpuif.axi4lite import AXI4Lite_Cpuif_flattened
-from peakrdl_regblock.udps import ALL_UDPS
 from systemrdl import RDLCompiler
 from systemrdl.node import AddrmapNode, FieldNode, RegNode
 
@@ -28,10 +26,10 @@ def counters(device: Device) -> str:
     return header(f"designs/{device.design}/contract.yaml") + "".join(lines)
 
 
-def compiled(source: Path) -> AddrmapNode:
-    """Return the elaborated address map of a device."""
+def compiled(source: Path, properties: Sequence[Any] = ()) -> AddrmapNode:
+    """Return the elaborated address map of a device; `properties` of an exporter may stand in it besides those that it declares."""
     compiler = RDLCompiler()
-    for udp in ALL_UDPS:
+    for udp in properties:
         compiler.register_udp(udp)
     compiler.compile_file(str(source))
     return compiler.elaborate().top
@@ -49,6 +47,9 @@ def register_name(node: RegNode) -> str:
 
 def rtl(top: AddrmapNode, source: str, folder: Path) -> list[Path]:
     """Write the register block's module and package into `folder` and return them."""
+    from peakrdl_regblock import RegblockExporter
+    from peakrdl_regblock.cpuif.axi4lite import AXI4Lite_Cpuif_flattened
+
     RegblockExporter().export(top, str(folder), cpuif_cls=AXI4Lite_Cpuif_flattened, address_width=ADDRESS_BITS, reuse_hwif_typedefs=False)
     files = [folder / f"{top.inst_name}_pkg.sv", folder / f"{top.inst_name}.sv"]
     for path in files:

@@ -1,4 +1,4 @@
-"""One configuration of a design as a folder that stands on its own: sources, file list, FuseSoC core, stub test bench, README."""
+"""One configuration of a design as a folder of its own: sources, file list, FuseSoC core, stub test bench, register maps, README."""
 
 import re
 import shutil
@@ -11,6 +11,7 @@ from penstock.designs import configs
 from penstock.designs import design as designs
 from penstock.designs.design import Configuration
 from penstock.errors import UserError
+from penstock.hardware import register_maps
 from penstock.paths import ROOT, shown
 
 
@@ -38,7 +39,8 @@ def generate(config: Configuration, folder: Path, force: bool = False, changes: 
         for name, text in texts.items():
             (grown / name).parent.mkdir(exist_ok=True)
             (grown / name).write_text(text)
-    return [folder / name for name in (*names, *texts)]
+        maps = [f"regs/{name}" for name in register_maps.write(config.design, grown / "regs")]
+    return [folder / name for name in (*names, *texts, *maps)]
 
 
 def _copies(sources: list[Path], folder: Path) -> list[Path]:
@@ -163,6 +165,24 @@ In this folder, with Verilator 5:
 With FuseSoC: `fusesoc --cores-root . run --target=sim penstock:{config.design}:{module}`.
 
 Synchronous reset, active high. {design.use(config)}
-
+{_registers(config.design)}
 Licence: Apache-2.0 WITH SHL-2.1, see LICENSE.
+"""
+
+
+def _registers(design: str) -> str:
+    if register_maps.source(design) is None:
+        return ""
+    name = f"regs/{design}_registers"
+    return f"""
+## Registers
+
+| file | for |
+|---|---|
+| `{name}.h` | C: a struct at the address of the registers, masks and positions of fields |
+| `{name}.py` | Python, without a library: addresses, `pack` and `unpack`, named values |
+| `{name}.xml` | IP-XACT (IEEE 1685-2014) |
+| `regs/html/` | people: `python3 -m http.server -d regs/html`, as browsers load no pages from files |
+
+The pages' own script is PeakRDL-html's, under LGPL-3.0; their fonts are under SIL OFL 1.1.
 """
