@@ -9,19 +9,15 @@ import errno
 import importlib
 import os
 import pkgutil
-import signal
 import sys
-import threading
-import time
 import traceback
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
 
 from penstock import __version__, commands
+from penstock.command_line import signals
 from penstock.commands import app
 from penstock.errors import ToolError, UserError
 
@@ -49,7 +45,6 @@ PATH_ERRORS = (
 )  # fmt: skip
 MAX_SHOWN = 80  # characters of a path in a message
 MAX_SENTENCE = 600  # characters of a message: what is longer is cut in the middle
-CALM_SECONDS = 1.0  # after a signal, in which a further one does not disturb the tidying up
 INTERRUPTED = 130
 
 
@@ -90,36 +85,6 @@ def _say(message: str) -> None:
         print(f"penstock: {text}", file=sys.stderr)
 
 
-@contextlib.contextmanager
-def _signals() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP do what Ctrl-C does: an exception, on whose way children end and what is half made goes."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    first = 0.0  # when the first one came
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        nonlocal first
-        now = time.monotonic()
-        calm = now - first < CALM_SECONDS
-        first = first or now
-        if not calm:
-            raise KeyboardInterrupt
-
-    before = {}
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        handler = signal.getsignal(number)
-        started_loud = handler not in (signal.SIG_IGN, None)  # nohup and background jobs ignore some: that stays
-        if started_loud:
-            before[number] = handler
-            signal.signal(number, interrupt)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def _refuse_empty(arguments: list[str]) -> None:
     """Raise UserError for an empty value, such as `--out ""`: a variable of the caller's script that is not set, never what is meant."""
     if arguments[:1] == ["test"]:  # what it gets is pytest's
@@ -135,7 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command and return the exit status. Nothing but that comes out: no exception, no traceback."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        with _signals():
+        with signals.ending():
             status = _run(arguments)
             sys.stdout.flush()  # a full disk shows here
         return status
