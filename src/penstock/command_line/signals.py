@@ -55,8 +55,8 @@ def ending() -> Iterator[None]:
 def _waking(ended: _Ended) -> Iterator[None]:
     """Wake the main thread for a signal that has met another one.
 
-    The kernel may give a signal to any thread. Python runs handlers in the main thread alone, and that one hears of nothing while it waits for
-    a lock, a queue or a pool, perhaps for ever. A signal of its own makes the wait look.
+    The kernel may give a signal to any thread. Python runs handlers in the main thread alone, and that one hears of nothing while it waits
+    for a lock, a queue or a pool, perhaps for ever. A signal of its own makes the wait look.
     """
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
