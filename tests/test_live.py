@@ -10,7 +10,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -90,11 +93,11 @@ def whole(result: dict[str, Any]) -> None:
     """Assert that the device did nothing wrong, and that each frame of the hosts is accounted for."""
     assert result["findings"] == [] and result["conservation"]["ok"]
     internet, home = result["hosts"]
-    down = sum(queue["in_packets"] for queue in result["live_queues"] if queue["name"] in ("down", "icmp"))
+    down = sum(queue["in_packets"] for queue in result["live_queues"] if queue["name"] != "up")
     up = sum(queue["in_packets"] for queue in result["live_queues"] if queue["name"] == "up")
     assert internet["read"]["packets"] == down and home["read"]["packets"] == up
-    for host, names in ((home, ("down", "icmp")), (internet, ("up",))):
-        left = sum(queue["out_packets"] for queue in result["live_queues"] if queue["name"] in names)
+    for host, is_up in ((home, False), (internet, True)):
+        left = sum(queue["out_packets"] for queue in result["live_queues"] if (queue["name"] == "up") == is_up)
         assert left == sum(host[key]["packets"] for key in ("written", "failed", "pending"))
 
 
@@ -217,6 +220,44 @@ def test_run_and_live_lead_to_each_other(place: Path, capsys: pytest.CaptureFixt
     assert "--uplink nosuch0: there is no such interface" in capsys.readouterr().err
 
 
+def test_summary_for_people(place: Path) -> None:
+    env = dict(os.environ) | {"PYTHONPATH": str(PACKAGE.parent)}
+    command = [sys.executable, "-P", "-m", "penstock", "live", "s.yaml", "--engine", "model", "--", "sh", "-c", "echo said by the command"]
+    done = subprocess.run(command, cwd=place, env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "said by the command\n" in done.stdout and "\nClock    the device was at most" in done.stdout
+    assert "report.html" in done.stdout.splitlines()[-1]
+
+
+def test_rounds_leave_standard_output_to_json(place: Path) -> None:
+    """What a command says goes to standard error then."""
+    (place / "s.yaml").write_text(SCENARIO + "rounds: [{name: first}, {name: second}]\n")
+    process = start(place, "--", "sh", "-c", "echo said by the command")
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert [one["name"] for one in json.loads(out)["rounds"]] == ["first", "second"]
+    assert err.count("said by the command") == 2
+
+
+def test_a_device_that_does_not_keep_up_says_so_at_once(place: Path) -> None:
+    """It is given more frames than any machine can simulate in time; the run need not come to its end for the sentence."""
+    flood = "  - {constant: {queues: up, rate: 90 Gbit/s, size: 64}}\n"
+    (place / "s.yaml").write_text(SCENARIO.replace("demo_codel_64", "codel_2048") + flood)
+    process = start(place)
+    said = []
+    for line in process.stderr:
+        said.append(line)
+        if "does not keep real time" in line:
+            process.send_signal(signal.SIGINT)
+    result = json.loads(process.stdout.read())
+    assert process.wait(timeout=60) == 130, said
+    (sentence,) = (line for line in said if "does not keep real time" in line)
+    assert "so that its 60 s may take" in sentence and "a lower rate or an idle machine helps" in sentence
+    found = result["fell_behind"]
+    assert found["after_s"] >= found["ran_s"] + 1.0 and found["ran_s"] < 60
+    assert any(note.startswith("The engine did not keep real time: ") for note in result["notes"])
+
+
 APPLICATIONS = """\
 applications:
   - {name: call, voice: {from: internet, to: home}, stop: 2 s}
@@ -263,3 +304,106 @@ def test_ready_made_scenarios(tmp_path: Path, name: str, engine: str) -> None:
         assert result["findings"] == [] and result["conservation"]["ok"]
         assert all(not one["error"] for one in result["applications"]), result["notes"]
         assert 0.5 * result["bottleneck_bps"] < result["carried_bps"] <= 1.02 * result["bottleneck_bps"]
+
+
+LONG = """\
+applications:
+  - {name: downloads, iperf: {from: internet, to: home, flows: 4, algorithm: cubic}}
+  - {name: call, voice: {from: internet, to: home}, start: 1 s, stop: STOP s}
+  - {name: ping, ping: {from: home, to: internet, interval: 100 ms}, start: 1 s, stop: STOP s}
+"""
+LONG_SECONDS = int(os.environ.get("PENSTOCK_LIVE_SECONDS", "60"))
+KEPT_FRAMES, KEPT_BYTES = 4_000_000, 48  # frames that are kept one by one, and what one takes at most
+OTHER_BYTES = 8 << 20  # what memory may grow by, beside them: fragments, series
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A process at a time."""
+
+    seconds: float
+    resident: int  # bytes
+    files: int
+    threads: int
+
+
+def first_there(command: int) -> int:
+    """Return the process in which a run happens: the child of the one in between."""
+    for _ in range(2):
+        command = int(Path(f"/proc/{command}/task/{command}/children").read_text().split()[0])
+    return command
+
+
+def sampled(process: "subprocess.Popen[str]", seconds: float) -> Iterator[Sample]:
+    """Look at a run's process until it ends."""
+    step, begun, number = max(1.0, min(10.0, seconds / 20)), time.monotonic(), None
+    while process.poll() is None:
+        try:
+            number = number or first_there(process.pid)
+            status = dict(line.split(":", 1) for line in Path(f"/proc/{number}/status").read_text().splitlines())
+            files = len(os.listdir(f"/proc/{number}/fd"))
+            yield Sample(time.monotonic() - begun, int(status["VmRSS"].split()[0]) << 10, files, int(status["Threads"]))
+        except (OSError, IndexError, KeyError):
+            pass
+        time.sleep(step)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(LONG_SECONDS + 600)
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not here")
+def test_a_long_run_loses_nothing_and_keeps_nothing(place: Path) -> None:
+    """Four connections at 36 Mbit/s, a call and pings: all is accounted for, to the packets of the call; memory and open files stay.
+
+    PENSTOCK_LIVE_SECONDS makes it longer than a minute, PENSTOCK_LIVE_OUT keeps samples and result in a folder.
+    """
+    seconds = LONG_SECONDS
+    rules = "map: [{match: {proto: icmp}, queue: icmp}, {match: {proto: udp}, queue: call}]"
+    text = SCENARIO.replace("map: [{match: {proto: icmp}, queue: icmp}]", rules)
+    text = text.replace("  - {id: 2,", "  - {id: 3, name: call, rate: 1 Mbit/s, burst: 3 kB}\n  - {id: 2,")
+    text = text.replace("duration: 60 s", f"duration: {seconds} s").replace(
+        "rate: 8 Mbit/s, burst: 3 kB, aqm", "rate: 36 Mbit/s, burst: 3 kB, aqm"
+    )
+    (place / "s.yaml").write_text(text + LONG.replace("STOP", str(seconds - 3)))
+    process = start(place)
+    kept = Path(os.environ.get("PENSTOCK_LIVE_OUT", place))
+    kept.mkdir(parents=True, exist_ok=True)
+    seen = []
+    with (kept / "out.json").open("w+") as out, (kept / "samples.csv").open("w") as file:
+        reader = threading.Thread(target=lambda: shutil.copyfileobj(process.stdout, out))
+        words: list[str] = []
+        errors = threading.Thread(target=lambda: words.extend(process.stderr))
+        reader.start()
+        errors.start()
+        print("seconds,resident_bytes,files,threads", file=file)
+        for sample in sampled(process, seconds):
+            seen.append(sample)
+            print(f"{sample.seconds:.1f},{sample.resident},{sample.files},{sample.threads}", file=file, flush=True)
+        reader.join()
+        errors.join()
+        assert process.wait() == 0, "".join(words)
+        out.seek(0)
+        result = json.load(out)
+    whole(result)
+    assert all(not host[key]["packets"] for host in result["hosts"] for key in ("unmatched", "overrun", "failed"))
+    queued = {queue["name"]: queue["in_packets"] - queue["out_packets"] - queue["drop_packets"] for queue in result["live_queues"]}
+    assert min(queued.values()) >= 0 and sum(queued.values()) == result["packets"]["queued"]
+    by_name = {queue["name"]: queue for queue in result["live_queues"]}
+    downloads, call, ping = result["applications"]
+    way = next(way for way in call["ways"] if way["to"] == "home")
+    assert way["sent"] == by_name["call"]["in_packets"] == way["received"] + by_name["call"]["drop_packets"]
+    assert ping["sent"] == ping["received"] + by_name["icmp"]["drop_packets"]
+    assert downloads["bytes"] <= by_name["down"]["out_bytes"]
+    # The last look is into the end of the run, where files are written and memory is needed for it.
+    calm = [sample for sample in seen if 5 + seconds / 20 < sample.seconds < seconds]
+    frames = sum(queue["out_packets"] for queue in result["live_queues"])
+    print(
+        f"{frames:,} frames left, {sum(queue['drop_packets'] for queue in result['live_queues']):,} were dropped, {queued} are queued; "
+        f"resident {calm[0].resident:,} to {calm[-1].resident:,} byte, files {calm[0].files} to {calm[-1].files}"
+    )
+    for sample in calm:
+        then = frames * sample.seconds / seconds
+        more = max(0.0, min(KEPT_FRAMES, frames) - then)
+        assert calm[-1].resident - sample.resident <= OTHER_BYTES + KEPT_BYTES * more, sample
+    half = len(calm) // 2
+    assert half > 2 and max(one.files for one in calm[half:]) <= max(one.files for one in calm[:half])
+    assert max(one.threads for one in calm[half:]) <= max(one.threads for one in calm[:half])

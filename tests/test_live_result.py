@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """What a live run says, by hand-made results of the engine: bottlenecks, remarks, pictures, and the comparison of rounds."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from penstock.designs.design import LiveQueue
-from penstock.live import report, result, rounds
+from penstock.live import real_time, report, result, rounds
 
 CLOCK = 1_000_000
 
@@ -52,6 +53,7 @@ def raw(**more: Any) -> dict[str, Any]:
         "late_ns": histogram([20_000]),
         "stops": 0,
         "stood_still_ns": 0,
+        "fell_behind": None,
         "unplugged": None,
     }
     series = np.array([[10_000, 1_000], [10_000, 1_000], [20_000, 1_000], [20_000, 1_000], [99_999, 99_999]], dtype=np.uint64)
@@ -77,7 +79,10 @@ def test_bottlenecks_carry_what_left_while_traffic_came() -> None:
     ("change", "words"),
     [
         ({"behind_ns": histogram([6_000_000] * 100)}, "was behind real time by more than 6.0 ms in one of a hundred looks"),
-        ({"stops": 3, "stood_still_ns": 400_000_000}, "3 times it was 100 ms behind, and the device stood still for 400 ms in all"),
+        (
+            {"stops": 3, "stood_still_ns": 400_000_000},
+            "3 times it was 100 ms behind, and the device stood still for 400 ms in all; 2.500 s took 2.900 s",
+        ),
         ({"unplugged": 1}, "The interface of b was gone, or down, after 2.500 s"),
     ],
 )
@@ -85,6 +90,37 @@ def test_what_was_not_as_it_should_be_is_said(change: dict[str, Any], words: str
     found = result.own(FOUND, raw(**change), prepared(), [])
     assert any(words in note for note in found["notes"]), found["notes"]
     assert found["interrupted"] == ("unplugged" in change)
+
+
+def look_each(keeping: real_time.Keeping, lost: Callable[[float], float], seconds: float) -> None:
+    """Let it look a hundred times a second; `lost`: seconds, by those gone by."""
+    for step in range(1, round(100 * seconds)):
+        after = step / 100
+        wire = {"stood_still_ns": 1e9 * lost(after), "behind_ns": 0}
+        keeping.look({"cycles": (after - lost(after)) * CLOCK, "wire": wire})
+
+
+@pytest.mark.parametrize(
+    ("lost", "at"),
+    [
+        (lambda after: 0.5 * after, 2.0),  # too slow from the beginning
+        (lambda after: max(0.0, 0.5 * (after - 100)), 102.0),  # slow from 100 s on
+        (lambda after: 0.06 * after, 1 / 0.06),
+        (lambda after: 0.04 * after, None),  # 0.8 s in 20 s
+        (lambda after: 0.9 * (after > 50), None),  # a hiccup
+    ],
+)
+def test_a_device_that_does_not_keep_up_is_told_once(lost: Callable[[float], float], at: float | None) -> None:
+    said: list[str] = []
+    keeping = real_time.Keeping("s", 300.0, CLOCK, False, said.append)
+    look_each(keeping, lost, 200)
+    if at is None:
+        assert not said and keeping.fell_behind is None
+        return
+    assert len(said) == 1 and keeping.fell_behind is not None
+    assert keeping.fell_behind["after_s"] == pytest.approx(at, abs=0.2)
+    whole = 300 * keeping.fell_behind["after_s"] / keeping.fell_behind["ran_s"]
+    assert f"its 300 s may take {whole:.0f} s" in said[0] and "--engine model" in said[0]
 
 
 def test_applications_and_their_flows() -> None:

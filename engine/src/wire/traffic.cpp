@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "penstock/engine/ecn.hpp"
 
@@ -85,7 +86,7 @@ void Traffic::ran(std::int64_t now) {
     behind_.add(clamped(behind_now_));
     if (behind_now_ > settings_.slack_ns) {
         clock_.stand(behind_now_);
-        stood_still_ += behind_now_;
+        stood_still_ += std::exchange(behind_now_, 0);
         ++stops_;
         for (Input& input : inputs_)
             for (Waiting& frame : input.waiting) frame.cycle = std::min(frame.cycle, now);

@@ -26,11 +26,11 @@ def need() -> None:
     """Raise UserError where there can be no namespaces: what is missing, and what to do without."""
     import shutil
 
-    without = "without it, `./penstock run` takes simulated traffic, such as scenarios/tcp_codel.yaml"
+    without = "without live traffic there is `./penstock run`, with simulated TCP in scenarios/tcp_codel.yaml"
     if shutil.which("ip") is None:
         raise UserError(f"live: ip is not on the PATH: install iproute2, with which hosts are set up; {without}")
     if problem := spaces.problem():
-        raise UserError(f"live: there can be no network namespaces here: {problem}; {without}")
+        raise UserError(f"live: hosts cannot be made here: {problem}; {without}")
 
 
 def _die_with_parent(parent: int) -> None:

@@ -29,7 +29,9 @@ def own(found: dict[str, Any], raw: dict[str, Any], run: Prepared, told: Sequenc
         stood = format_time_ns(wire["stood_still_ns"])
         slack = format_time_ns(run.described.network.slack / 1000)
         times = f"{wire['stops']:,} times it was {slack} behind, and the device stood still for {stood} in all"
-        notes.append(f"The engine did not keep real time: {times}.")
+        ran = int(raw["cycles"]) / clock
+        took = format_time_ns(ran * 1e9 + wire["stood_still_ns"])
+        notes.append(f"The engine did not keep real time: {times}; {format_time_ns(ran * 1e9)} took {took}.")
     elif behind["count"] and behind["p99"] * 1e6 > BEHIND_NS:
         notes.append(f"The device was behind real time by more than {behind['p99']:.1f} ms in one of a hundred looks.")
     if wire["unplugged"] is not None:
@@ -52,6 +54,7 @@ def own(found: dict[str, Any], raw: dict[str, Any], run: Prepared, told: Sequenc
         "behind_real_time_ms": behind,
         "let_go_late_ms": late,
         "stood_still_ms": round(wire["stood_still_ns"] / 1e6, 3),
+        "fell_behind": wire["fell_behind"],
         "unplugged": None if wire["unplugged"] is None else names[wire["unplugged"]],
         "hosts": [{"name": name, **counts} for name, counts in zip(names, wire["ends"], strict=True)],
         "applications": [{key: value for key, value in one.items() if key != "flows"} for one in told],

@@ -31,7 +31,13 @@ def of(live: "Live", one: Round, out: Path) -> "Live":
     request = live.request
     settings = [*request.settings, *(f"{key}={json.dumps(value)}" for key, value in one.set.items())]
     asked = Request(request.scenario, settings, request.seed, out / folder_of(one.name), request.engine)
-    return replace(live, request=asked, json_output=False, show=(lambda result, folder: None) if live.json_output else live.show)
+    return replace(
+        live,
+        request=asked,
+        json_output=False,
+        keep_stdout=live.json_output,
+        show=(lambda result, folder: None) if live.json_output else live.show,
+    )
 
 
 def compared(run: Prepared, given: Sequence[Round], out: Path, json_output: bool) -> int:

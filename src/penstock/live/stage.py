@@ -15,10 +15,11 @@ from types import FrameType
 from typing import Any
 
 from penstock.basics.growing import growing
+from penstock.basics.units import PS_PER_SECOND
 from penstock.command_line.console import console, spinner, working
 from penstock.engine.run import Prepared, Request, RunError, prepare, write_json
 from penstock.errors import UserError
-from penstock.live import apart, hosts, result, rounds, uplink, view
+from penstock.live import apart, hosts, real_time, result, rounds, uplink, view
 from penstock.live.hosts import Host
 from penstock.live.programs import END_SECONDS, Command, Programs, serve
 from penstock.scenarios.network import Round
@@ -39,6 +40,7 @@ class Live:
     uplink: str | None = None  # interface of this machine through which hosts get out
     json_output: bool = False
     show: Callable[[dict[str, Any], Path], None] = field(default=lambda result, folder: None)  # for people, of the result and its folder
+    keep_stdout: bool = False  # it is for JSON alone: what a command says goes to standard error
 
 
 @dataclass(frozen=True)
@@ -202,8 +204,13 @@ def _run(turn: _Turn, made: Sequence[Host], folder: Path) -> tuple[dict[str, Any
         job["duration_cycles"] += more
         job["max_cycles"] += more
     by_itself = False
-    with _stop_on_signal() as stopped, view.shown(run, applications, quiet=bool(live.command)) as show:
-        command = Command(live.command, made[turn.place], sys.stderr if live.json_output else None) if live.command else None
+    with _stop_on_signal() as stopped, view.shown(run, applications, quiet=bool(live.command)) as seen:
+        command = (
+            Command(live.command, made[turn.place], sys.stderr if live.json_output or live.keep_stdout else None) if live.command else None
+        )
+
+        duration = None if live.command else run.described.duration / PS_PER_SECOND
+        keeping = real_time.Keeping(run.name, duration, run.config.clock_hz, "model" in job["device"], seen.say)
 
         def progress(now: dict[str, Any]) -> bool:
             nonlocal by_itself
@@ -212,7 +219,8 @@ def _run(turn: _Turn, made: Sequence[Host], folder: Path) -> tuple[dict[str, Any
             if now["cycles"] >= end:
                 programs.end()
             by_itself = not command.goes_on() if command is not None else now["cycles"] >= end and programs.ended()
-            show(now)
+            keeping.look(now)
+            seen.show(now)
             return not (stopped() or by_itself)
 
         try:
@@ -232,6 +240,7 @@ def _run(turn: _Turn, made: Sequence[Host], folder: Path) -> tuple[dict[str, Any
                 command.end()
     if by_itself:
         raw["interrupted"] = False
+    raw["wire"]["fell_behind"] = keeping.fell_behind
     return raw, told
 
 

@@ -3,9 +3,10 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Group
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -17,6 +18,18 @@ from penstock.engine.run import Prepared
 SPAN_SECONDS = 1.0  # over which rates are measured
 FAR_BEHIND_NS = 5_000_000
 MOST_ROWS = 16
+
+
+@dataclass(frozen=True)
+class View:
+    """What is shown."""
+
+    screen: Console
+    show: Callable[[dict[str, Any]], None]  # the engine's progress
+
+    def say(self, sentence: str) -> None:
+        """Say something once; above the table, where there is one."""
+        self.screen.print(f"penstock: {sentence}", style="bold", markup=False)
 
 
 class _Past:
@@ -38,19 +51,19 @@ class _Past:
 
 
 @contextlib.contextmanager
-def shown(run: Prepared, applications: Sequence[Any], quiet: bool) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Yield a function that takes the engine's progress and shows it. `quiet`: a program of the user's has the terminal."""
+def shown(run: Prepared, applications: Sequence[Any], quiet: bool) -> Iterator[View]:
+    """Yield what shows the engine's progress. `quiet`: a program of the user's has the terminal."""
     screen = console()
     clock, past = run.config.clock_hz, _Past()
     if quiet:
-        yield lambda now: None
+        yield View(screen, lambda now: None)
         return
     if not screen.is_terminal:
         with log_lines(f"{run.name}: live") as lines:
-            yield lambda now: lines.update(_line(run, now, clock))
+            yield View(screen, lambda now: lines.update(_line(run, now, clock)))
         return
     with Live(console=screen, refresh_per_second=10, transient=True) as live:
-        yield lambda now: live.update(_page(run, applications, now, past))
+        yield View(screen, lambda now: live.update(_page(run, applications, now, past)))
 
 
 def _line(run: Prepared, now: dict[str, Any], clock: int) -> str:

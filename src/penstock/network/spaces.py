@@ -21,6 +21,14 @@ ETH_P_ALL, SOL_PACKET, PACKET_STATISTICS, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING
 SO_SNDBUFFORCE, SO_RCVBUFFORCE = 32, 33
 BUFFER_BYTES = 16 << 20
 SIOCETHTOOL = 0x8946
+TUN = "/dev/net/tun"
+# Settings that keep users from user namespaces, the value with which they do, and one with which they do not; of the kernel, of Debian, of
+# Ubuntu.
+USER_NAMESPACES = (
+    ("user/max_user_namespaces", "0", "10000"),
+    ("kernel/unprivileged_userns_clone", "0", "1"),
+    ("kernel/apparmor_restrict_unprivileged_userns", "1", "0"),
+)
 ETHTOOL_OFF = (0x15, 0x17, 0x19, 0x1F, 0x22, 0x24, 0x2C)  # set: checksums (rx, tx), scatter-gather, TSO, UFO, GSO, GRO
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -47,19 +55,32 @@ def enter_own() -> None:
             raise Refused(f"the kernel gives no network namespace ({error.strerror}); this needs CAP_SYS_ADMIN and CAP_NET_ADMIN") from None
         try:
             call("unshare", CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET)
+            Path("/proc/self/setgroups").write_text("deny")
+            Path("/proc/self/uid_map").write_text(f"0 {user} 1")
+            Path("/proc/self/gid_map").write_text(f"0 {group} 1")
         except OSError as inner:
-            raise Refused(f"network namespaces need root, or user namespaces, which are not allowed here ({inner.strerror})") from None
-        Path("/proc/self/setgroups").write_text("deny")
-        Path("/proc/self/uid_map").write_text(f"0 {user} 1")
-        Path("/proc/self/gid_map").write_text(f"0 {group} 1")
+            raise Refused(
+                f"network namespaces need root (`sudo`), or user namespaces, which this user may not make ({inner.strerror}){_allowing()}"
+            ) from None
     with contextlib.suppress(OSError):
         call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
 
 
+def _allowing() -> str:
+    """Return what would let users make user namespaces, by the settings of this machine that forbid it."""
+    for name, forbids, allows in USER_NAMESPACES:
+        with contextlib.suppress(OSError):
+            if Path("/proc/sys", name).read_text().strip() == forbids:
+                return f": `sysctl {name.replace('/', '.')}={allows}` as root lets it"
+    return ""
+
+
 def problem() -> str | None:
-    """Return why there can be no namespaces, or None; tried in a process that ends at once."""
-    if not os.access("/dev/net/tun", os.R_OK | os.W_OK):
-        return "/dev/net/tun is not there, or may not be opened; `modprobe tun` as root makes it"
+    """Return why there can be no namespaces, and what to do, or None; tried in a process that ends at once."""
+    if not Path(TUN).exists():
+        return f"{TUN} is not there: `modprobe tun` as root makes it"
+    if not os.access(TUN, os.R_OK | os.W_OK):
+        return f"this user may not open {TUN}: run it as root (`sudo`), or `chmod 666 {TUN}` as root lets all users"
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -136,12 +157,12 @@ def tap(name: str) -> tuple[int, str]:
 
 
 def _tun_or_tap(name: str, kind: int) -> tuple[int, str]:
-    file = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+    file = os.open(TUN, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         made = fcntl.ioctl(file, TUNSETIFF, struct.pack("16sH22x", name.encode(), kind | IFF_NO_PI))
     except OSError as error:
         os.close(file)
-        raise OSError(error.errno, error.strerror, "/dev/net/tun") from None
+        raise OSError(error.errno, error.strerror, TUN) from None
     return file, made[:16].split(b"\0")[0].decode()
 
 

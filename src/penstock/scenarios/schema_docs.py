@@ -16,11 +16,12 @@ from pydantic.fields import FieldInfo
 
 from penstock.basics import models
 from penstock.designs import design as designs
+from penstock.live.applications import entries
 from penstock.paths import ROOT
 from penstock.scenarios import common, headers, network, values
 
 # Pages of models that are not of a design, and their modules.
-_PAGES = {"docs/live.md": [network]}
+_PAGES = {"docs/live.md": [network], "docs/live-applications.md": [entries]}
 
 _SECTION = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -53,8 +54,17 @@ _KINDS = {
     "Mac": "MAC address",
     "LineRates": "rate, or list of rates",
     "UdpPort": "port",
+    "UdpSize": "size in byte",
+    "EchoSize": "size in byte",
+    "EchoInterval": "time, at least 1 ms",
+    "Segment": "time, at least 100 ms",
+    "Sizes": "sizes",
+    "Rates": "list of rates",
+    "Algorithm": "name",
 }
 _BY_KEY = {
+    "from": "name",
+    "to": "name",
     "ids": "ids",
     "over": "ids",
     "subscribers": "ids",
@@ -124,7 +134,9 @@ def _found(name: str, places: list[Any]) -> Any:
 
 def _named(name: str) -> Any:
     """Return a type of scenarios, of all designs or of one."""
-    return _found(name, [common, models, headers, values, network, *(place for design in designs.names() for place in _own(design))])
+    return _found(
+        name, [common, models, headers, values, network, entries, *(place for design in designs.names() for place in _own(design))]
+    )
 
 
 def _model(name: str, design: str) -> Any:
@@ -174,6 +186,8 @@ def _default(field: FieldInfo) -> str:
     value = field.default
     if value is None or value == "" or value == () or field.default_factory is not None:
         return ""
+    if isinstance(value, tuple):
+        return f"`[{', '.join(map(str, value))}]`"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 

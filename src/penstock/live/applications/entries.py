@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, m
 
 from penstock.basics.models import Duration, Model
 from penstock.basics.suggest import nearest
-from penstock.basics.units import describe, format_bytes, parse_size
+from penstock.basics.units import describe, format_bytes, parse_size, parse_time
 from penstock.basics.where import KeyPath
 from penstock.scenarios.common import Name, Rate, Time
 from penstock.scenarios.scenario import Document
@@ -30,6 +30,22 @@ def _sizes(value: object) -> tuple[int, ...]:
     return sizes
 
 
+def _at_least(value: object, least: int, words: str) -> int:
+    time = parse_time(value)
+    if time < least:
+        raise ValueError(f"must be at least {words}, not {describe(value)}")
+    return time
+
+
+Algorithm = Annotated[str, Field(strict=True, pattern=r"^[a-z][a-z0-9_]{0,14}$")]
+UdpSize = Annotated[int, BeforeValidator(parse_size), Field(ge=16, le=65_507)]
+EchoSize = Annotated[int, BeforeValidator(parse_size), Field(ge=8, le=65_000)]
+Sizes = Annotated[tuple[int, ...], BeforeValidator(_sizes)]
+Rates = Annotated[tuple[Rate, ...], Field(min_length=1, max_length=20)]
+EchoInterval = Annotated[int, BeforeValidator(lambda value: _at_least(value, MS_PS, "1 ms"))]
+Segment = Annotated[int, BeforeValidator(lambda value: _at_least(value, 100 * MS_PS, "100 ms"))]
+
+
 class _Pair(Model):
     """What all kinds have in common: the ends, and the headers of packets."""
 
@@ -48,7 +64,7 @@ class _Pair(Model):
 class _Tcp(_Pair):
     """What those have in common that use TCP."""
 
-    algorithm: Annotated[str, Field(strict=True, pattern=r"^[a-z][a-z0-9_]{0,14}$")] | None = Field(
+    algorithm: Algorithm | None = Field(
         None, description="Congestion control of the sender: cubic, bbr, reno, or what else the kernel has; the kernel's own unless given."
     )
     ecn: StrictBool | None = Field(
@@ -62,9 +78,7 @@ class Iperf(_Tcp):
     flows: StrictInt = Field(1, ge=1, le=MAX_FLOWS, description="Connections side by side.")
     udp: StrictBool = Field(False, description="UDP packets at `rate`, all in all, instead of TCP.")
     rate: Rate | None = Field(None, description="Payload of all flows together; UDP needs it, TCP sends what it can unless given.")
-    size: Annotated[int, BeforeValidator(parse_size), Field(ge=16, le=65_507)] | None = Field(
-        None, description="Payload of a UDP packet; 1,200 byte unless given."
-    )
+    size: UdpSize | None = Field(None, description="Payload of a UDP packet; 1,200 byte unless given.")
 
     @model_validator(mode="after")
     def _fits(self) -> "Iperf":
@@ -83,24 +97,22 @@ class Http(_Tcp):
     """Web pages: `to` asks, `from` serves; a client loads a page, pauses and loads the next."""
 
     clients: StrictInt = Field(1, ge=1, le=MAX_CLIENTS, description="Clients; each loads one page at a time.")
-    size: Annotated[tuple[int, ...], BeforeValidator(_sizes)] = Field(
-        (200_000,), description="Bytes of an object; of a list each object has one at random."
-    )
+    size: Sizes = Field("200 kB", validate_default=True, description="Of an object; of a list each object has one at random.")
     objects: StrictInt = Field(1, ge=1, le=MAX_OBJECTS, description="Objects of a page.")
     connections: StrictInt = Field(6, ge=1, le=32, description="Connections of a client; more than `objects` are not used.")
     keep: StrictBool = Field(False, description="Connections are kept from page to page; otherwise each page begins with new ones.")
-    pause: Time = Field(MS_PS * 1000, description="From the end of a page to the beginning of the next.")
+    pause: Time = Field("1 s", validate_default=True, description="From the end of a page to the beginning of the next.")
     pages: StrictInt | None = Field(None, ge=1, description="Pages of each client; as many as there is time for unless given.")
 
 
 class Ping(_Pair):
     """ICMP echo: `from` asks, the kernel of `to` answers."""
 
-    interval: Annotated[int, BeforeValidator(lambda value: _at_least(value, MS_PS, "1 ms"))] = Field(
-        100 * MS_PS, description="From one request to the next."
+    interval: EchoInterval = Field("100 ms", validate_default=True, description="From one request to the next.")
+    size: EchoSize = Field(56, description="Bytes behind the ICMP header.")
+    timeout: Duration = Field(
+        "3 s", validate_default=True, description="How long an answer is waited for; with none by then the request counts as lost."
     )
-    size: Annotated[int, BeforeValidator(parse_size), Field(ge=8, le=65_000)] = Field(56, description="Bytes behind the ICMP header.")
-    timeout: Duration = Field(3000 * MS_PS, description="How long an answer is waited for; with none by then the request counts as lost.")
 
 
 class Voice(_Pair):
@@ -113,13 +125,13 @@ class Voice(_Pair):
 class Video(_Tcp):
     """A film in segments over HTTP; before each the player chooses a rate by what it has got and by what is in its buffer."""
 
-    rates: Annotated[tuple[Rate, ...], Field(min_length=1, max_length=20)] = Field(
-        (400_000, 1_000_000, 2_000_000, 4_000_000, 6_000_000, 8_000_000), description="Rates in which there is the film."
+    rates: Rates = Field(
+        tuple(f"{rate} kbit/s" for rate in (400, 1000, 2000, 4000, 6000, 8000)),
+        validate_default=True,
+        description="Rates in which there is the film.",
     )
-    segment: Annotated[int, BeforeValidator(lambda value: _at_least(value, 100 * MS_PS, "100 ms"))] = Field(
-        2000 * MS_PS, description="Film in a segment."
-    )
-    buffer: Duration = Field(16_000 * MS_PS, description="Film that the player holds at most; then it pauses.")
+    segment: Segment = Field("2 s", validate_default=True, description="Film in a segment.")
+    buffer: Duration = Field("16 s", validate_default=True, description="Film that the player holds at most; then it pauses.")
     begin: Duration | None = Field(None, description="Film that there must be before it plays, at first and after a stall; one `segment`.")
 
     @model_validator(mode="after")
@@ -133,15 +145,6 @@ class Video(_Tcp):
         if self.begin is not None and self.begin > self.buffer - self.segment:
             raise ValueError("has a `begin` that the `buffer` cannot hold beside a segment")
         return self
-
-
-def _at_least(value: object, least: int, words: str) -> int:
-    from penstock.basics.units import parse_time
-
-    time = parse_time(value)
-    if time < least:
-        raise ValueError(f"must be at least {words}, not {describe(value)}")
-    return time
 
 
 class Entry(Model):
