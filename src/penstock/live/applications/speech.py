@@ -12,7 +12,7 @@ from dataclasses import dataclass
 # ITU-T G.107 (06/2015), 7.7: R with all parameters at their defaults (table 2), no delay and no loss; 4.41 by annex B.
 R_DEFAULT = 93.2
 # Ramjee, Kurose, Towsley, Schulzrinne, "Adaptive playout mechanisms for packetized audio applications in wide-area networks", INFOCOM
-# 1994, algorithm 2: weights of the past where delay falls (alpha) and where it rises (beta), and deviations that playout is behind the mean.
+# 1994, algorithm 2: weights of the past where delay falls and where it rises (its alpha, beta), and deviations of playout behind the mean.
 FALLS, RISES, DEVIATIONS = 0.998002, 0.75, 4.0
 TALKSPURT_S = 1.0  # playout moves between talkspurts; real ones last about a second (ITU-T P.59)
 
