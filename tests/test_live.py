@@ -137,9 +137,13 @@ def test_nothing_is_left(place: Path, number: signal.Signals) -> None:
     mark = f"{os.getpid()}-{number.value}"
     process = start(place, "--", sys.executable, str(PROBE), "rest", str(place / "found.json"), mark=mark)
     end = time.monotonic() + 60
-    while len(alive(mark)) < 5 and time.monotonic() < end:  # command, one in between, the first one there, probe, and what it leaves
-        time.sleep(0.05)
-    assert len(alive(mark)) >= 5
+    before_last: list[int] = []
+    while time.monotonic() < end:  # until twice the same are there: command, one in between, the first one there, probe, and what it leaves
+        if len(last := alive(mark)) >= 5 and last == before_last:
+            break
+        before_last = last
+        time.sleep(0.2)
+    assert len(last) >= 5
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
     assert gone(mark), alive(mark)
