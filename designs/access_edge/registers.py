@@ -55,6 +55,8 @@ COMMAND_HIERARCHY = {level: _COMMANDS[f"tree_{level}"] for level in ("queue", "s
 COMMAND_SNAPSHOT = _COMMANDS["snapshot"]
 COMMAND_WRITE_NEXT = _COMMANDS["write_next"]
 COMMAND_SHARE = _COMMANDS["share"]
+COMMAND_PROVISION = _COMMANDS["provision"]
+COMMAND_SUBSCRIBER_NEXT = _COMMANDS["tree_subscriber_next"]
 AQM_CODES: dict[str, int] = contract()["enums"]["aqm_kind"]
 
 # JSON names of the drop reasons, by the code that the hardware has for them; and how reports call them.
@@ -70,6 +72,12 @@ def table() -> dict[str, dict[str, Any]]:
 def address(name: str) -> int:
     """Return the byte address of a register; a register of 8 bytes has its lower half there. Raises KeyError for an unknown name."""
     return table()[name]["address"]
+
+
+def executing(name: str) -> int:
+    """Return the address at which a write of a setting register is also the command `provision` or `tree_subscriber_next`. Raises KeyError for
+    a register that is no setting."""
+    return address(f"execute_{name}")
 
 
 def word(name: str, **values: int) -> int:

@@ -80,6 +80,18 @@ inline constexpr std::uint32_t kDroppedNoSharePackets = 0x1a0;
 inline constexpr std::uint32_t kDroppedNoShareBytes = 0x1a8;
 inline constexpr std::uint32_t kDroppedReadErrorPackets = 0x1b0;
 inline constexpr std::uint32_t kDroppedReadErrorBytes = 0x1b8;
+inline constexpr std::uint32_t kExecuteQueueRate = 0x844;
+inline constexpr std::uint32_t kExecuteQueueBurst = 0x848;
+inline constexpr std::uint32_t kExecuteQueueLimitPackets = 0x84c;
+inline constexpr std::uint32_t kExecuteQueueLimitBytes = 0x850;
+inline constexpr std::uint32_t kExecuteQueueAqm = 0x858;
+inline constexpr std::uint32_t kExecuteQueueAqmTarget = 0x85c;
+inline constexpr std::uint32_t kExecuteQueueAqmInterval = 0x860;
+inline constexpr std::uint32_t kExecuteQueueClass = 0x864;
+inline constexpr std::uint32_t kExecuteTreeRate = 0x86c;
+inline constexpr std::uint32_t kExecuteTreeBurst = 0x870;
+inline constexpr std::uint32_t kExecuteTreeParent = 0x874;
+inline constexpr std::uint32_t kExecuteTreeClass = 0x878;
 
 }  // namespace registers
 
@@ -174,13 +186,25 @@ inline constexpr Field kDroppedNoSharePacketsValue{0, 50};
 inline constexpr Field kDroppedNoShareBytesValue{0, 56};
 inline constexpr Field kDroppedReadErrorPacketsValue{0, 50};
 inline constexpr Field kDroppedReadErrorBytesValue{0, 56};
+inline constexpr Field kExecuteQueueRateValue{0, 32};
+inline constexpr Field kExecuteQueueBurstValue{0, 32};
+inline constexpr Field kExecuteQueueLimitPacketsValue{0, 32};
+inline constexpr Field kExecuteQueueLimitBytesValue{0, 32};
+inline constexpr Field kExecuteQueueAqmValue{0, 32};
+inline constexpr Field kExecuteQueueAqmTargetValue{0, 32};
+inline constexpr Field kExecuteQueueAqmIntervalValue{0, 32};
+inline constexpr Field kExecuteQueueClassValue{0, 32};
+inline constexpr Field kExecuteTreeRateValue{0, 32};
+inline constexpr Field kExecuteTreeBurstValue{0, 32};
+inline constexpr Field kExecuteTreeParentValue{0, 32};
+inline constexpr Field kExecuteTreeClassValue{0, 32};
 
 }  // namespace fields
 
 // Values of fields after reset; those that hardware gives have none.
 namespace resets {
 inline constexpr std::uint32_t kTypeValue = 0x50535401;
-inline constexpr std::uint32_t kVersionValue = 0x10003;
+inline constexpr std::uint32_t kVersionValue = 0x10004;
 inline constexpr std::uint32_t kNextValue = 0x0;
 inline constexpr std::uint32_t kQueueIndexValue = 0x0;
 inline constexpr std::uint32_t kQueueRateMantissa = 0x1;
@@ -232,6 +256,8 @@ inline constexpr std::uint32_t kCommandTreeSubscriber = 5;
 inline constexpr std::uint32_t kCommandTreeNode = 6;
 inline constexpr std::uint32_t kCommandTreePort = 7;
 inline constexpr std::uint32_t kCommandShare = 8;
+inline constexpr std::uint32_t kCommandProvision = 9;
+inline constexpr std::uint32_t kCommandTreeSubscriberNext = 10;
 
 }  // namespace values
 

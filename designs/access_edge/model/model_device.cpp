@@ -342,7 +342,7 @@ void ModelDevice<Core>::cycle() {
 
     const CoreSetting* setting = registers_.offered();
     const bool setting_taken = setting && core_.setting_ready();
-    const HierarchySetting* hierarchy_setting = registers_.offered_hierarchy();
+    const HierarchySetting* hierarchy_setting = registers_.offered_hierarchy(setting_taken);
     if (hierarchy_setting && !core_.hierarchy_setting_ready(hierarchy_setting->what)) hierarchy_setting = nullptr;
     const bool enqueue = !enqueues_.empty() && enqueues_.front().from <= now_ && core_.enqueue_ready(setting_taken);
     const bool out = core_.out_valid(now_ + origin_) && memory_ready();
@@ -376,7 +376,7 @@ void ModelDevice<Core>::cycle() {
     }
     if (admission_ && setting_taken) admission_->set_class(setting->queue, setting->share_class, now_ + origin_);
     if (!registers_.quiet()) {
-        registers_.step(setting_taken || hierarchy_setting);
+        registers_.step(setting_taken, hierarchy_setting != nullptr);
         set_memory_timeout();
         if (const auto share = registers_.take_share())
             admission_->set_share(share->cls, share->size, share->alpha, std::min(share->reserved, pools_.descriptors()), now_ + origin_);
@@ -797,6 +797,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return stepped_ ? stepped_->lost() : 0;
         case registers::kQueueIndex:
             return registers_.index();
+        case registers::kTreeIndex:
+            return registers_.tree_index();
         default:
             return 0;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "blocks/common/model/settings.hpp"
+#include "penstock/engine/device.hpp"
 
 namespace penstock::engine {
 
@@ -13,69 +14,93 @@ namespace fields = access_edge::fields;
 namespace values = access_edge::values;
 constexpr std::uint32_t kHierarchy = values::kCommandTreeQueue;  // and three more: subscriber, node, port
 constexpr unsigned kOutstanding = 8;                             // as RegisterMaster
+constexpr std::uint32_t kWindow = registers::kExecuteQueueRate - registers::kQueueRate, kWindowBytes = 0x80;
 constexpr unsigned kHalfWord = AqmSetting::kWordBits / 2;        // of an AQM's setting word, in each of two registers
+
+// The command that a write in the window executes, if any.
+std::optional<std::uint32_t> command_of(std::uint32_t address) {
+    switch (address) {
+        case registers::kExecuteQueueRate:
+        case registers::kExecuteQueueBurst:
+        case registers::kExecuteQueueLimitPackets:
+        case registers::kExecuteQueueLimitBytes:
+        case registers::kExecuteQueueAqm:
+        case registers::kExecuteQueueAqmTarget:
+        case registers::kExecuteQueueAqmInterval:
+        case registers::kExecuteQueueClass:
+        case registers::kExecuteTreeClass:
+            return values::kCommandProvision;
+        case registers::kExecuteTreeRate:
+        case registers::kExecuteTreeBurst:
+        case registers::kExecuteTreeParent:
+            return values::kCommandTreeSubscriberNext;
+        default:
+            return {};
+    }
+}
+bool is_hierarchy(std::uint32_t command) { return command >> 2 == kHierarchy >> 2 || command == values::kCommandTreeSubscriberNext; }
 }  // namespace
 
-void RegisterModel::execute(const Write& write) {
-    switch (write.address) {
+void RegisterModel::execute(std::uint32_t address, std::uint32_t value) {
+    switch (address) {
         case registers::kQueueIndex:
-            index_ = write.value;
+            index_ = value;
             break;
         case registers::kQueueRate:
-            rate_ = write.value;
+            rate_ = value;
             break;
         case registers::kQueueBurst:
-            burst_ = write.value;
+            burst_ = value;
             break;
         case registers::kQueueLimitPackets:
-            limit_packets_ = write.value;
+            limit_packets_ = value;
             break;
         case registers::kQueueLimitBytes:
-            limit_bytes_ = write.value;
+            limit_bytes_ = value;
             break;
         case registers::kQueueAqm:
-            aqm_.enable = fields::kQueueAqmEnable.of(write.value);
-            aqm_.ecn = fields::kQueueAqmEcn.of(write.value);
+            aqm_.enable = fields::kQueueAqmEnable.of(value);
+            aqm_.ecn = fields::kQueueAqmEcn.of(value);
             break;
         case registers::kQueueAqmTarget:
             // The upper half of the setting word; the next register has the lower one.
-            aqm_.word = static_cast<std::uint64_t>(fields::kQueueAqmTargetTicks.of(write.value)) << kHalfWord | aqm_.field(0, kHalfWord);
+            aqm_.word = static_cast<std::uint64_t>(fields::kQueueAqmTargetTicks.of(value)) << kHalfWord | aqm_.field(0, kHalfWord);
             break;
         case registers::kQueueAqmInterval:
-            aqm_.word = aqm_.word >> kHalfWord << kHalfWord | fields::kQueueAqmIntervalTicks.of(write.value);
+            aqm_.word = aqm_.word >> kHalfWord << kHalfWord | fields::kQueueAqmIntervalTicks.of(value);
             break;
         case registers::kQueueClass:
-            queue_class_ = fields::kQueueClassCls.of(write.value);
+            queue_class_ = fields::kQueueClassCls.of(value);
             break;
         case registers::kShareClass:
-            share_class_ = fields::kShareClassCls.of(write.value);
+            share_class_ = fields::kShareClassCls.of(value);
             break;
         case registers::kShareSize:
-            share_size_ = fields::kShareSizeValue.of(write.value);
+            share_size_ = fields::kShareSizeValue.of(value);
             break;
         case registers::kShareAlpha:
-            share_alpha_ = fields::kShareAlphaExponent.of(write.value);
+            share_alpha_ = fields::kShareAlphaExponent.of(value);
             break;
         case registers::kShareReserved:
-            share_reserved_ = fields::kShareReservedPages.of(write.value);
+            share_reserved_ = fields::kShareReservedPages.of(value);
             break;
         case registers::kMemoryTimeout:
-            memory_timeout_ = write.value;
+            memory_timeout_ = value;
             break;
         case registers::kTreeIndex:
-            tree_index_ = write.value;
+            tree_index_ = value;
             break;
         case registers::kTreeRate:
-            tree_rate_ = write.value;
+            tree_rate_ = value;
             break;
         case registers::kTreeBurst:
-            tree_burst_ = write.value;
+            tree_burst_ = value;
             break;
         case registers::kTreeParent:
-            tree_parent_ = write.value;
+            tree_parent_ = value;
             break;
         case registers::kTreeClass:
-            tree_class_ = write.value;
+            tree_class_ = value;
             break;
         default:
             break;
@@ -84,9 +109,9 @@ void RegisterModel::execute(const Write& write) {
 
 // As pst_control: the first reason in the order 1, 2, 3 or 4.
 RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
-    if (hierarchy_ && command >> 2 == kHierarchy >> 2) {
+    if (hierarchy_ && is_hierarchy(command)) {
         using What = HierarchySetting::What;
-        const auto what = static_cast<What>(command & 3);
+        const auto what = hierarchy_setting(command).what;
         const std::uint32_t count = what == What::Queue        ? queues_
                                     : what == What::Subscriber ? queues_ / sizes_.queues_per_subscriber
                                     : what == What::Node       ? sizes_.nodes
@@ -98,37 +123,50 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
     }
     if (share_classes_ && command == values::kCommandShare)
         return share_size_ >= page_sizes_ ? Refused::Index : share_class_ >= share_classes_ ? Refused::Class : Refused::Not;
-    const bool writes = command == values::kCommandWrite || command == values::kCommandWriteNext;
+    const bool provision = command == values::kCommandProvision;
+    const bool writes = command == values::kCommandWrite || command == values::kCommandWriteNext || provision;
     if (!writes && command != values::kCommandSnapshot) return Refused::Command;
     if (index_ >= queues_) return Refused::Index;
+    if (provision && hierarchy_ && fields::kTreeClassCls.of(tree_class_) >= sizes_.classes) return Refused::Class;
     return writes && share_classes_ && queue_class_ >= share_classes_ ? Refused::Class : Refused::Not;
 }
 
 HierarchySetting RegisterModel::hierarchy_setting(std::uint32_t command) const {
-    return {static_cast<HierarchySetting::What>(command & 3),
-            tree_index_,
+    using What = HierarchySetting::What;
+    const bool provision = command == values::kCommandProvision;
+    return {provision                                       ? What::Queue
+            : command == values::kCommandTreeSubscriberNext ? What::Subscriber
+                                                            : static_cast<What>(command & 3),
+            provision ? index_ : tree_index_,
             {fields::kTreeRateMantissa.of(tree_rate_), fields::kTreeRateExponent.of(tree_rate_), fields::kTreeBurstCycles.of(tree_burst_)},
             tree_parent_,
             static_cast<std::uint8_t>(fields::kTreeClassCls.of(tree_class_)),
             static_cast<std::uint8_t>(fields::kTreeClassWeight.of(tree_class_) + 1)};
 }
 
-void RegisterModel::step(bool setting_taken) {
+void RegisterModel::step(bool setting_taken, bool hierarchy_taken) {
     const bool responding = responding_;
     responding_ = false;
     // The register block: a write takes effect in the cycle after it was taken from the bus, a command is answered when it starts.
     const bool accept = held_ && !external_;
     const bool taken = !pending_.empty() && outstanding_ < kOutstanding && (!held_ || accept);
     const bool start = command_ && state_ == State::Idle;
-    if (setting_taken) state_ = State::Idle;
+    if (hierarchy_taken) {
+        state_ = State::Idle;
+    } else if (setting_taken) {
+        state_ = provision_ ? State::WriteHierarchy : State::Idle;
+    }
+    if (setting_taken) provision_ = false;
     if (start) {
-        const bool writes = *command_ == values::kCommandWrite || *command_ == values::kCommandWriteNext;
+        const bool provision = *command_ == values::kCommandProvision, next = provision || *command_ == values::kCommandWriteNext;
+        const bool writes = next || *command_ == values::kCommandWrite;
         refused_ = check(*command_);
         if (refused_ == Refused::Not && *command_ == values::kCommandShare) {
             share_ = {share_class_, share_size_, share_alpha_, share_reserved_};
-        } else if (refused_ == Refused::Not && *command_ >= kHierarchy) {
+        } else if (refused_ == Refused::Not && is_hierarchy(*command_)) {
             hierarchy_setting_ = hierarchy_setting(*command_);
             state_ = State::WriteHierarchy;
+            if (*command_ == values::kCommandTreeSubscriberNext) ++tree_index_;
         } else if (refused_ == Refused::Not && writes) {
             setting_ = {index_,
                         fields::kQueueBurstCycles.of(burst_),
@@ -139,7 +177,9 @@ void RegisterModel::step(bool setting_taken) {
                         aqm_,
                         static_cast<std::uint8_t>(queue_class_)};
             state_ = State::Write;
-            if (*command_ == values::kCommandWriteNext) ++index_;
+            provision_ = hierarchy_ && provision;
+            if (provision_) hierarchy_setting_ = hierarchy_setting(*command_);
+            if (next) ++index_;
         } else if (refused_ == Refused::Not) {
             snapshot_ = index_;
         }
@@ -152,8 +192,13 @@ void RegisterModel::step(bool setting_taken) {
         if (write_.address == registers::kQueueCommand) {
             command_ = write_.value;
             external_ = true;
+        } else if (const auto command = command_of(write_.address)) {
+            execute(write_.address - kWindow, write_.value);
+            command_ = command;
+            external_ = true;
         } else {
-            execute(write_);
+            if (write_.address - kWindow < kWindowBytes) throw DeviceError("registers: a write got an error response");
+            execute(write_.address, write_.value);
             responding_ = true;
         }
     }

@@ -33,11 +33,15 @@ class RegisterModel {
 
     // The setting on offer in this cycle, if any.
     const CoreSetting* offered() const { return state_ == State::Write ? &setting_ : nullptr; }
-    const HierarchySetting* offered_hierarchy() const { return state_ == State::WriteHierarchy ? &hierarchy_setting_ : nullptr; }
-    // One cycle; setting_taken: the core takes what is on offer.
-    void step(bool setting_taken);
+    // The same of the hierarchy; what goes along with a queue's setting is there when that is taken.
+    const HierarchySetting* offered_hierarchy(bool setting_taken) const {
+        return state_ == State::WriteHierarchy || (provision_ && setting_taken) ? &hierarchy_setting_ : nullptr;
+    }
+    // One cycle; setting_taken, hierarchy_taken: the core takes what is on offer. Throws DeviceError when the bus answers with an error.
+    void step(bool setting_taken, bool hierarchy_taken);
 
     std::uint32_t index() const { return index_; }
+    std::uint32_t tree_index() const { return tree_index_; }
     // Cycles that a memory may be waited for.
     std::uint32_t memory_timeout() const { return memory_timeout_; }
     // Why the last command was refused, as in the status register; 0: it was not.
@@ -65,7 +69,7 @@ class RegisterModel {
         std::uint32_t address, value;
     };
 
-    void execute(const Write& write);
+    void execute(std::uint32_t address, std::uint32_t value);
     Refused check(std::uint32_t command) const;
     HierarchySetting hierarchy_setting(std::uint32_t command) const;
 
@@ -80,6 +84,7 @@ class RegisterModel {
     bool external_ = false;  // the bus waits for the command's answer
     std::optional<std::uint32_t> command_;
     State state_ = State::Idle;
+    bool provision_ = false;  // class and weight go along with the setting on offer
     // Registers as they are after reset.
     std::uint32_t index_ = 0, burst_ = 0, tree_index_ = 0, tree_burst_ = 0, tree_parent_ = 0, tree_class_ = 0;
     std::uint32_t rate_ = access_edge::fields::kQueueRateMantissa.at(access_edge::resets::kQueueRateMantissa);

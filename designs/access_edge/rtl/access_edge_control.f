@@ -3,4 +3,5 @@
 pst_access_edge_values_pkg.sv
 pst_access_edge_regs_pkg.sv
 pst_access_edge_regs.sv
+pst_control_bus.sv
 pst_control.sv

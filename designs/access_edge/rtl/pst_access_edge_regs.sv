@@ -327,6 +327,7 @@ module pst_access_edge_regs (
             logic [1:0] packets;
             logic [1:0] bytes;
         } dropped_read_error;
+        logic execute;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
     logic decoded_err;
@@ -446,6 +447,9 @@ module pst_access_edge_regs (
         decoded_reg_strb.dropped_read_error.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h1b4) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_read_error.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h1b8) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_read_error.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h1bc) & !cpuif_req_is_wr;
+        decoded_reg_strb.execute = cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
+        is_external |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         decoded_err = '0;
         decoded_req_is_external = is_external;
     end
@@ -545,6 +549,8 @@ module pst_access_edge_regs (
             struct {
                 logic [31:0] next;
                 logic load_next;
+                logic incrthreshold;
+                logic overflow;
             } value;
         } tree_index;
         struct {
@@ -763,6 +769,9 @@ module pst_access_edge_regs (
         if(decoded_reg_strb.queue_rate && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.queue_rate.mantissa.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
             load_next_c = '1;
+        end else if(hwif_in.queue_rate.mantissa.we) begin // HW Write - we
+            next_c = hwif_in.queue_rate.mantissa.next;
+            load_next_c = '1;
         end
         field_combo.queue_rate.mantissa.next = next_c;
         field_combo.queue_rate.mantissa.load_next = load_next_c;
@@ -785,6 +794,9 @@ module pst_access_edge_regs (
         load_next_c = '0;
         if(decoded_reg_strb.queue_rate && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.queue_rate.exponent.value & ~decoded_wr_biten[20:16]) | (decoded_wr_data[20:16] & decoded_wr_biten[20:16]);
+            load_next_c = '1;
+        end else if(hwif_in.queue_rate.exponent.we) begin // HW Write - we
+            next_c = hwif_in.queue_rate.exponent.next;
             load_next_c = '1;
         end
         field_combo.queue_rate.exponent.next = next_c;
@@ -809,6 +821,9 @@ module pst_access_edge_regs (
         if(decoded_reg_strb.queue_burst && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.queue_burst.cycles.value & ~decoded_wr_biten[27:0]) | (decoded_wr_data[27:0] & decoded_wr_biten[27:0]);
             load_next_c = '1;
+        end else if(hwif_in.queue_burst.cycles.we) begin // HW Write - we
+            next_c = hwif_in.queue_burst.cycles.next;
+            load_next_c = '1;
         end
         field_combo.queue_burst.cycles.next = next_c;
         field_combo.queue_burst.cycles.load_next = load_next_c;
@@ -832,6 +847,9 @@ module pst_access_edge_regs (
         if(decoded_reg_strb.queue_limit_packets && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.queue_limit_packets.packets.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
             load_next_c = '1;
+        end else if(hwif_in.queue_limit_packets.packets.we) begin // HW Write - we
+            next_c = hwif_in.queue_limit_packets.packets.next;
+            load_next_c = '1;
         end
         field_combo.queue_limit_packets.packets.next = next_c;
         field_combo.queue_limit_packets.packets.load_next = load_next_c;
@@ -854,6 +872,9 @@ module pst_access_edge_regs (
         load_next_c = '0;
         if(decoded_reg_strb.queue_limit_bytes && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.queue_limit_bytes.bytes.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end else if(hwif_in.queue_limit_bytes.bytes.we) begin // HW Write - we
+            next_c = hwif_in.queue_limit_bytes.bytes.next;
             load_next_c = '1;
         end
         field_combo.queue_limit_bytes.bytes.next = next_c;
@@ -884,6 +905,9 @@ module pst_access_edge_regs (
         if(decoded_reg_strb.queue_aqm && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.queue_aqm.enable.value & ~decoded_wr_biten[0:0]) | (decoded_wr_data[0:0] & decoded_wr_biten[0:0]);
             load_next_c = '1;
+        end else if(hwif_in.queue_aqm.enable.we) begin // HW Write - we
+            next_c = hwif_in.queue_aqm.enable.next;
+            load_next_c = '1;
         end
         field_combo.queue_aqm.enable.next = next_c;
         field_combo.queue_aqm.enable.load_next = load_next_c;
@@ -906,6 +930,9 @@ module pst_access_edge_regs (
         load_next_c = '0;
         if(decoded_reg_strb.queue_aqm && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.queue_aqm.ecn.value & ~decoded_wr_biten[1:1]) | (decoded_wr_data[1:1] & decoded_wr_biten[1:1]);
+            load_next_c = '1;
+        end else if(hwif_in.queue_aqm.ecn.we) begin // HW Write - we
+            next_c = hwif_in.queue_aqm.ecn.next;
             load_next_c = '1;
         end
         field_combo.queue_aqm.ecn.next = next_c;
@@ -930,6 +957,9 @@ module pst_access_edge_regs (
         if(decoded_reg_strb.queue_aqm_target && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.queue_aqm_target.ticks.value & ~decoded_wr_biten[17:0]) | (decoded_wr_data[17:0] & decoded_wr_biten[17:0]);
             load_next_c = '1;
+        end else if(hwif_in.queue_aqm_target.ticks.we) begin // HW Write - we
+            next_c = hwif_in.queue_aqm_target.ticks.next;
+            load_next_c = '1;
         end
         field_combo.queue_aqm_target.ticks.next = next_c;
         field_combo.queue_aqm_target.ticks.load_next = load_next_c;
@@ -953,6 +983,9 @@ module pst_access_edge_regs (
         if(decoded_reg_strb.queue_aqm_interval && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.queue_aqm_interval.ticks.value & ~decoded_wr_biten[17:0]) | (decoded_wr_data[17:0] & decoded_wr_biten[17:0]);
             load_next_c = '1;
+        end else if(hwif_in.queue_aqm_interval.ticks.we) begin // HW Write - we
+            next_c = hwif_in.queue_aqm_interval.ticks.next;
+            load_next_c = '1;
         end
         field_combo.queue_aqm_interval.ticks.next = next_c;
         field_combo.queue_aqm_interval.ticks.load_next = load_next_c;
@@ -975,6 +1008,9 @@ module pst_access_edge_regs (
         load_next_c = '0;
         if(decoded_reg_strb.queue_class && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.queue_class.cls.value & ~decoded_wr_biten[7:0]) | (decoded_wr_data[7:0] & decoded_wr_biten[7:0]);
+            load_next_c = '1;
+        end else if(hwif_in.queue_class.cls.we) begin // HW Write - we
+            next_c = hwif_in.queue_class.cls.next;
             load_next_c = '1;
         end
         field_combo.queue_class.cls.next = next_c;
@@ -1000,6 +1036,14 @@ module pst_access_edge_regs (
             next_c = (field_storage.tree_index.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
             load_next_c = '1;
         end
+        if(hwif_in.tree_index.value.incr) begin // increment
+            field_combo.tree_index.value.overflow = (((33)'(next_c) + 32'h1) > 33'hffffffff);
+            next_c = next_c + 32'h1;
+            load_next_c = '1;
+        end else begin
+            field_combo.tree_index.value.overflow = '0;
+        end
+        field_combo.tree_index.value.incrthreshold = (field_storage.tree_index.value.value >= 32'hffffffff);
         field_combo.tree_index.value.next = next_c;
         field_combo.tree_index.value.load_next = load_next_c;
     end
@@ -1021,6 +1065,9 @@ module pst_access_edge_regs (
         load_next_c = '0;
         if(decoded_reg_strb.tree_rate && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.tree_rate.mantissa.value & ~decoded_wr_biten[15:0]) | (decoded_wr_data[15:0] & decoded_wr_biten[15:0]);
+            load_next_c = '1;
+        end else if(hwif_in.tree_rate.mantissa.we) begin // HW Write - we
+            next_c = hwif_in.tree_rate.mantissa.next;
             load_next_c = '1;
         end
         field_combo.tree_rate.mantissa.next = next_c;
@@ -1045,6 +1092,9 @@ module pst_access_edge_regs (
         if(decoded_reg_strb.tree_rate && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.tree_rate.exponent.value & ~decoded_wr_biten[20:16]) | (decoded_wr_data[20:16] & decoded_wr_biten[20:16]);
             load_next_c = '1;
+        end else if(hwif_in.tree_rate.exponent.we) begin // HW Write - we
+            next_c = hwif_in.tree_rate.exponent.next;
+            load_next_c = '1;
         end
         field_combo.tree_rate.exponent.next = next_c;
         field_combo.tree_rate.exponent.load_next = load_next_c;
@@ -1067,6 +1117,9 @@ module pst_access_edge_regs (
         load_next_c = '0;
         if(decoded_reg_strb.tree_burst && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.tree_burst.cycles.value & ~decoded_wr_biten[27:0]) | (decoded_wr_data[27:0] & decoded_wr_biten[27:0]);
+            load_next_c = '1;
+        end else if(hwif_in.tree_burst.cycles.we) begin // HW Write - we
+            next_c = hwif_in.tree_burst.cycles.next;
             load_next_c = '1;
         end
         field_combo.tree_burst.cycles.next = next_c;
@@ -1091,6 +1144,9 @@ module pst_access_edge_regs (
         if(decoded_reg_strb.tree_parent && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.tree_parent.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
             load_next_c = '1;
+        end else if(hwif_in.tree_parent.value.we) begin // HW Write - we
+            next_c = hwif_in.tree_parent.value.next;
+            load_next_c = '1;
         end
         field_combo.tree_parent.value.next = next_c;
         field_combo.tree_parent.value.load_next = load_next_c;
@@ -1114,6 +1170,9 @@ module pst_access_edge_regs (
         if(decoded_reg_strb.tree_class && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.tree_class.cls.value & ~decoded_wr_biten[7:0]) | (decoded_wr_data[7:0] & decoded_wr_biten[7:0]);
             load_next_c = '1;
+        end else if(hwif_in.tree_class.cls.we) begin // HW Write - we
+            next_c = hwif_in.tree_class.cls.next;
+            load_next_c = '1;
         end
         field_combo.tree_class.cls.next = next_c;
         field_combo.tree_class.cls.load_next = load_next_c;
@@ -1136,6 +1195,9 @@ module pst_access_edge_regs (
         load_next_c = '0;
         if(decoded_reg_strb.tree_class && decoded_req_is_wr) begin // SW write
             next_c = (field_storage.tree_class.weight.value & ~decoded_wr_biten[10:8]) | (decoded_wr_data[10:8] & decoded_wr_biten[10:8]);
+            load_next_c = '1;
+        end else if(hwif_in.tree_class.weight.we) begin // HW Write - we
+            next_c = hwif_in.tree_class.weight.next;
             load_next_c = '1;
         end
         field_combo.tree_class.weight.next = next_c;
@@ -1266,6 +1328,12 @@ module pst_access_edge_regs (
         end
     end
     assign hwif_out.memory_timeout.cycles.value = field_storage.memory_timeout.cycles.value;
+    // External region: pst_access_edge_regs.execute
+    assign hwif_out.execute.req = decoded_reg_strb.execute;
+    assign hwif_out.execute.addr = decoded_addr[6:0];
+    assign hwif_out.execute.req_is_wr = decoded_req_is_wr;
+    assign hwif_out.execute.wr_data = decoded_wr_data;
+    assign hwif_out.execute.wr_biten = decoded_wr_biten;
 
     //--------------------------------------------------------------------------
     // Read double-buffers
@@ -1491,6 +1559,7 @@ module pst_access_edge_regs (
         automatic logic wr_ack;
         wr_ack = '0;
         wr_ack |= hwif_in.queue_command.wr_ack;
+        wr_ack |= hwif_in.execute.wr_ack;
         external_wr_ack = wr_ack;
     end
     assign cpuif_wr_ack = external_wr_ack | (decoded_req & decoded_req_is_wr & ~decoded_req_is_external);
@@ -1504,7 +1573,7 @@ module pst_access_edge_regs (
     always_comb begin
         automatic logic rd_ack;
         rd_ack = '0;
-
+        rd_ack |= hwif_in.execute.rd_ack;
         readback_external_rd_ack_c = rd_ack;
     end
 
@@ -1534,7 +1603,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h10003;
+            readback_data_var[31:0] = 32'h10004;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;
@@ -1838,6 +1907,9 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h1bc) begin
             readback_data_var = rbuf_storage.dropped_read_error.bytes.data[63:32];
+        end
+        if((rd_mux_addr >= 12'h800) && (rd_mux_addr <= 12'h800 + 12'h7b)) begin
+            readback_data_var = hwif_in.execute.rd_data;
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr & ~decoded_req_is_external;

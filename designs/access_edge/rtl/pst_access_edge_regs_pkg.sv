@@ -7,7 +7,7 @@ package pst_access_edge_regs_pkg;
 
     localparam PST_ACCESS_EDGE_REGS_DATA_WIDTH = 32;
     localparam PST_ACCESS_EDGE_REGS_MIN_ADDR_WIDTH = 12;
-    localparam PST_ACCESS_EDGE_REGS_SIZE = 'h1c0;
+    localparam PST_ACCESS_EDGE_REGS_SIZE = 'h87c;
 
     typedef struct {
         logic [31:0] next;
@@ -162,8 +162,148 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__queue_index__in_t;
 
     typedef struct {
+        logic [15:0] next;
+        logic we;
+    } pst_access_edge_regs__queue_rate__mantissa__in_t;
+
+    typedef struct {
+        logic [4:0] next;
+        logic we;
+    } pst_access_edge_regs__queue_rate__exponent__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__queue_rate__mantissa__in_t mantissa;
+        pst_access_edge_regs__queue_rate__exponent__in_t exponent;
+    } pst_access_edge_regs__queue_rate__in_t;
+
+    typedef struct {
+        logic [27:0] next;
+        logic we;
+    } pst_access_edge_regs__queue_burst__cycles__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__queue_burst__cycles__in_t cycles;
+    } pst_access_edge_regs__queue_burst__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+        logic we;
+    } pst_access_edge_regs__queue_limit_packets__packets__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__queue_limit_packets__packets__in_t packets;
+    } pst_access_edge_regs__queue_limit_packets__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+        logic we;
+    } pst_access_edge_regs__queue_limit_bytes__bytes__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__queue_limit_bytes__bytes__in_t bytes;
+    } pst_access_edge_regs__queue_limit_bytes__in_t;
+
+    typedef struct {
         logic wr_ack;
     } pst_access_edge_regs__queue_command__in_t;
+
+    typedef struct {
+        logic next;
+        logic we;
+    } pst_access_edge_regs__queue_aqm__enable__in_t;
+
+    typedef struct {
+        logic next;
+        logic we;
+    } pst_access_edge_regs__queue_aqm__ecn__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__queue_aqm__enable__in_t enable;
+        pst_access_edge_regs__queue_aqm__ecn__in_t ecn;
+    } pst_access_edge_regs__queue_aqm__in_t;
+
+    typedef struct {
+        logic [17:0] next;
+        logic we;
+    } pst_access_edge_regs__queue_aqm_target__ticks__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__queue_aqm_target__ticks__in_t ticks;
+    } pst_access_edge_regs__queue_aqm_target__in_t;
+
+    typedef struct {
+        logic [17:0] next;
+        logic we;
+    } pst_access_edge_regs__queue_aqm_interval__ticks__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__queue_aqm_interval__ticks__in_t ticks;
+    } pst_access_edge_regs__queue_aqm_interval__in_t;
+
+    typedef struct {
+        logic [7:0] next;
+        logic we;
+    } pst_access_edge_regs__queue_class__cls__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__queue_class__cls__in_t cls;
+    } pst_access_edge_regs__queue_class__in_t;
+
+    typedef struct {
+        logic incr;
+    } pst_access_edge_regs__tree_index__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__tree_index__value__in_t value;
+    } pst_access_edge_regs__tree_index__in_t;
+
+    typedef struct {
+        logic [15:0] next;
+        logic we;
+    } pst_access_edge_regs__tree_rate__mantissa__in_t;
+
+    typedef struct {
+        logic [4:0] next;
+        logic we;
+    } pst_access_edge_regs__tree_rate__exponent__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__tree_rate__mantissa__in_t mantissa;
+        pst_access_edge_regs__tree_rate__exponent__in_t exponent;
+    } pst_access_edge_regs__tree_rate__in_t;
+
+    typedef struct {
+        logic [27:0] next;
+        logic we;
+    } pst_access_edge_regs__tree_burst__cycles__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__tree_burst__cycles__in_t cycles;
+    } pst_access_edge_regs__tree_burst__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+        logic we;
+    } pst_access_edge_regs__tree_parent__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__tree_parent__value__in_t value;
+    } pst_access_edge_regs__tree_parent__in_t;
+
+    typedef struct {
+        logic [7:0] next;
+        logic we;
+    } pst_access_edge_regs__tree_class__cls__in_t;
+
+    typedef struct {
+        logic [2:0] next;
+        logic we;
+    } pst_access_edge_regs__tree_class__weight__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__tree_class__cls__in_t cls;
+        pst_access_edge_regs__tree_class__weight__in_t weight;
+    } pst_access_edge_regs__tree_class__in_t;
 
     typedef struct {
         logic [49:0] next;
@@ -508,6 +648,12 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_read_error__in_t;
 
     typedef struct {
+        logic rd_ack;
+        logic [31:0] rd_data;
+        logic wr_ack;
+    } pst_access_edge_regs__execute__in_t;
+
+    typedef struct {
         pst_access_edge_regs__queues__in_t queues;
         pst_access_edge_regs__descriptors__in_t descriptors;
         pst_access_edge_regs__memories__in_t memories;
@@ -522,7 +668,20 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__share_classes__in_t share_classes;
         pst_access_edge_regs__share_sizes__in_t share_sizes;
         pst_access_edge_regs__queue_index__in_t queue_index;
+        pst_access_edge_regs__queue_rate__in_t queue_rate;
+        pst_access_edge_regs__queue_burst__in_t queue_burst;
+        pst_access_edge_regs__queue_limit_packets__in_t queue_limit_packets;
+        pst_access_edge_regs__queue_limit_bytes__in_t queue_limit_bytes;
         pst_access_edge_regs__queue_command__in_t queue_command;
+        pst_access_edge_regs__queue_aqm__in_t queue_aqm;
+        pst_access_edge_regs__queue_aqm_target__in_t queue_aqm_target;
+        pst_access_edge_regs__queue_aqm_interval__in_t queue_aqm_interval;
+        pst_access_edge_regs__queue_class__in_t queue_class;
+        pst_access_edge_regs__tree_index__in_t tree_index;
+        pst_access_edge_regs__tree_rate__in_t tree_rate;
+        pst_access_edge_regs__tree_burst__in_t tree_burst;
+        pst_access_edge_regs__tree_parent__in_t tree_parent;
+        pst_access_edge_regs__tree_class__in_t tree_class;
         pst_access_edge_regs__in__in_t in;
         pst_access_edge_regs__out__in_t out;
         pst_access_edge_regs__drop__in_t drop;
@@ -543,6 +702,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__marked_packets__in_t marked_packets;
         pst_access_edge_regs__dropped_no_share__in_t dropped_no_share;
         pst_access_edge_regs__dropped_read_error__in_t dropped_read_error;
+        pst_access_edge_regs__execute__in_t execute;
     } pst_access_edge_regs__in_t;
 
     typedef struct {
@@ -729,6 +889,14 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__memory_timeout__out_t;
 
     typedef struct {
+        logic req;
+        logic [6:0] addr;
+        logic req_is_wr;
+        logic [31:0] wr_data;
+        logic [31:0] wr_biten;
+    } pst_access_edge_regs__execute__out_t;
+
+    typedef struct {
         pst_access_edge_regs__queue_index__out_t queue_index;
         pst_access_edge_regs__queue_rate__out_t queue_rate;
         pst_access_edge_regs__queue_burst__out_t queue_burst;
@@ -749,6 +917,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__share_alpha__out_t share_alpha;
         pst_access_edge_regs__share_reserved__out_t share_reserved;
         pst_access_edge_regs__memory_timeout__out_t memory_timeout;
+        pst_access_edge_regs__execute__out_t execute;
     } pst_access_edge_regs__out_t;
 
     typedef enum logic [1:0] {

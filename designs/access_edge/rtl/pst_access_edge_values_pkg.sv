@@ -19,14 +19,16 @@ package pst_access_edge_values_pkg;
   } refusal_e;
 
   typedef enum logic [31:0] {
-    CommandWrite          = 32'd1,
-    CommandSnapshot       = 32'd2,
-    CommandWriteNext      = 32'd3,
-    CommandTreeQueue      = 32'd4,
-    CommandTreeSubscriber = 32'd5,
-    CommandTreeNode       = 32'd6,
-    CommandTreePort       = 32'd7,
-    CommandShare          = 32'd8
+    CommandWrite              = 32'd1,
+    CommandSnapshot           = 32'd2,
+    CommandWriteNext          = 32'd3,
+    CommandTreeQueue          = 32'd4,
+    CommandTreeSubscriber     = 32'd5,
+    CommandTreeNode           = 32'd6,
+    CommandTreePort           = 32'd7,
+    CommandShare              = 32'd8,
+    CommandProvision          = 32'd9,
+    CommandTreeSubscriberNext = 32'd10
   } command_e;
 
 endpackage

@@ -4,6 +4,8 @@
 // Commands:  the queue, its shaper and its limits are copied when a command starts, so software may prepare the next one meanwhile. One
 //            command is under way at a time; the next one waits on the bus, with every access behind it. A refused command (queue id
 //            out of range, no such command) changes nothing but the refused bit.
+// Window:    a write to 0x800 + the address of a setting writes this one, and is the command `provision` or `tree_subscriber_next` as well;
+//            it is answered when that starts. pst_control_bus has what is not to be written there.
 // Snapshot:  the sent counters are read first, then accepted and lost ones in one cycle, so accepted is never less than sent.
 //            The registers change all in one cycle when the last counter has come; status.busy tells when.
 // Latency:   a register access some 4 cycles; a setting leaves on m_cfg 1 cycle after its command.
@@ -121,6 +123,22 @@ module pst_control
   localparam logic [7:0] LastShareSize = 8'(ShareSizes - 1);
   localparam logic [31:0] FirstHierarchyCommand = CommandTreeQueue;  // and three more: subscriber, node, port
 
+  // Words of the window.
+  typedef enum logic [4:0] {
+    QueueRate         = 5'h11,
+    QueueBurst        = 5'h12,
+    QueueLimitPackets = 5'h13,
+    QueueLimitBytes   = 5'h14,
+    QueueAqm          = 5'h16,
+    QueueAqmTarget    = 5'h17,
+    QueueAqmInterval  = 5'h18,
+    QueueClass        = 5'h19,
+    TreeRate          = 5'h1b,
+    TreeBurst         = 5'h1c,
+    TreeParent        = 5'h1d,
+    TreeClass         = 5'h1e
+  } word_e;
+
   typedef struct packed {
     logic [PacketWidth-1:0] packets;
     logic [ByteWidth-1:0]   bytes;
@@ -145,7 +163,7 @@ module pst_control
 
   typedef enum logic [2:0] {
     Idle,
-    Write,          // a setting is offered
+    Write,          // a setting is offered; with `provision` one of the hierarchy goes along with it
     WriteHierarchy, // a setting of the hierarchy is offered
     AskOut,         // the read of the sent counters is offered
     WaitOut,
@@ -161,7 +179,11 @@ module pst_control
   // A command that has been taken from the bus but not answered.
   logic        pending_q, pending_d;
   logic [31:0] command_q, command_d;
-  logic        start, is_write, is_hierarchy, is_share, share_exists;
+  logic        start, is_write, is_provision, is_hierarchy, is_share, share_exists;
+  logic        provision_q, provision_d;    // class and weight go along with the setting on offer
+  logic        window_write;
+  logic [ 4:0] window_word;
+  logic [31:0] window_data;
   hierarchy_t  hierarchy_q, hierarchy_d, hierarchy;
   logic [31:0] tree_index, tree_parent;
 
@@ -170,6 +192,10 @@ module pst_control
   count_t out_q, out_d;
   count_t snap_in_q, snap_in_d, snap_out_q, snap_out_d, snap_drop_q, snap_drop_d, snap_aqm_q, snap_aqm_d;
   logic [PacketWidth-1:0] snap_mark_q, snap_mark_d;
+
+  localparam int unsigned BurstWidth   = $bits(settings.shaper.burst);
+  localparam int unsigned RateWidth    = $bits(shaper_cfg_t) - BurstWidth;
+  localparam int unsigned AqmHalfWidth = AqmSettingsWidth / 2;
 
   // The limits are 32-bit registers: what the hardware cannot hold becomes the largest value it can.
   always_comb begin
@@ -187,9 +213,15 @@ module pst_control
     settings.share_class     = ShareClasses != 0 ? class_t'(hwif_out.queue_class.cls.value) : '0;
   end
 
+  assign window_write = hwif_out.execute.req && hwif_out.execute.req_is_wr;
+  assign window_word  = hwif_out.execute.addr[6:2];
+  assign window_data  = hwif_out.execute.wr_data;
+
   assign start        = pending_q && state_q == Idle;
-  assign is_write     = command_q == CommandWrite || command_q == CommandWriteNext;
-  assign is_hierarchy = Hierarchy && command_q[31:2] == FirstHierarchyCommand[31:2];
+  assign is_provision = command_q == 32'(CommandProvision);
+  assign is_write     = command_q == 32'(CommandWrite) || command_q == 32'(CommandWriteNext) || is_provision;
+  assign is_hierarchy = Hierarchy
+                        && (command_q[31:2] == FirstHierarchyCommand[31:2] || command_q == 32'(CommandTreeSubscriberNext));
   assign is_share     = ShareClasses != 0 && command_q == 32'(CommandShare);
   assign share_exists = ShareClasses != 0 && hwif_out.share_class.cls.value <= LastShareClass
                         && hwif_out.share_size.value.value <= LastShareSize;
@@ -197,8 +229,8 @@ module pst_control
   assign tree_index  = hwif_out.tree_index.value.value;
   assign tree_parent = hwif_out.tree_parent.value.value;
   assign hierarchy = '{
-      what: setting_e'(command_q[1:0]),
-      id: tree_index[QueueIdW-1:0],
+      what: is_provision ? SetQueue : command_q == 32'(CommandTreeSubscriberNext) ? SetSubscriber : setting_e'(command_q[1:0]),
+      id: is_provision ? hwif_out.queue_index.value.value[QueueIdW-1:0] : tree_index[QueueIdW-1:0],
       shaper: '{
           burst: hwif_out.tree_burst.cycles.value,
           exponent: hwif_out.tree_rate.exponent.value,
@@ -232,6 +264,7 @@ module pst_control
       if (hwif_out.share_size.value.value > LastShareSize) refuse = RefusalBadIndex;
     end else begin
       if (ShareClasses != 0 && is_write && hwif_out.queue_class.cls.value > LastShareClass) refuse = RefusalBadClass;
+      if (Hierarchy && is_provision && hwif_out.tree_class.cls.value >= 8'(Classes)) refuse = RefusalBadClass;
       if (hwif_out.queue_index.value.value >= Queues) refuse = RefusalBadIndex;
     end
     if (!is_hierarchy && !is_share && !is_write && command_q != CommandSnapshot) refuse = RefusalNoCommand;
@@ -245,6 +278,7 @@ module pst_control
     queue_d     = queue_q;
     settings_d  = settings_q;
     hierarchy_d = hierarchy_q;
+    provision_d = provision_q;
     out_d       = out_q;
     snap_in_d   = snap_in_q;
     snap_out_d  = snap_out_q;
@@ -253,7 +287,7 @@ module pst_control
     snap_mark_d = snap_mark_q;
 
     unique case (state_q)
-      Write: if (m_cfg_ready_i) state_d = Idle;
+      Write: if (m_cfg_ready_i) state_d = provision_q && !m_hierarchy_cfg_ready_i ? WriteHierarchy : Idle;
       WriteHierarchy: if (m_hierarchy_cfg_ready_i) state_d = Idle;
       AskOut: if (m_read_out_ready_i) state_d = WaitOut;
       WaitOut:
@@ -276,6 +310,7 @@ module pst_control
           queue_d     = hwif_out.queue_index.value.value[QueueIdW-1:0];
           settings_d  = settings;
           hierarchy_d = hierarchy;
+          provision_d = Hierarchy && is_provision;
           refused_d   = refuse;
           if (refuse == RefusalAccepted && !is_share) state_d = is_hierarchy ? WriteHierarchy : is_write ? Write : AskOut;
         end
@@ -286,6 +321,10 @@ module pst_control
     if (hwif_out.queue_command.req && hwif_out.queue_command.req_is_wr) begin
       pending_d = 1'b1;
       command_d = hwif_out.queue_command.wr_data.command & hwif_out.queue_command.wr_biten.command;
+    end
+    if (window_write) begin
+      pending_d = 1'b1;
+      command_d = window_word inside {TreeRate, TreeBurst, TreeParent} ? 32'(CommandTreeSubscriberNext) : 32'(CommandProvision);
     end
   end
 
@@ -315,6 +354,7 @@ module pst_control
     queue_q     <= queue_d;
     settings_q  <= settings_d;
     hierarchy_q <= hierarchy_d;
+    provision_q <= provision_d;
     out_q       <= out_d;
   end
 
@@ -331,7 +371,8 @@ module pst_control
   assign m_share_size_o           = share_exists ? 5'(hwif_out.share_size.value.value) : '0;
   assign m_share_alpha_o          = hwif_out.share_alpha.exponent.value;
   assign m_share_reserved_o       = hwif_out.share_reserved.pages.value;
-  assign m_hierarchy_cfg_valid_o  = state_q == WriteHierarchy;
+  // Class and weight come with the queue's other settings: in the cycle in which these are taken, so that a queue never has a part of them.
+  assign m_hierarchy_cfg_valid_o  = state_q == WriteHierarchy || (state_q == Write && provision_q && m_cfg_ready_i);
   assign m_hierarchy_cfg_what_o   = hierarchy_q.what;
   assign m_hierarchy_cfg_id_o     = hierarchy_q.id;
   assign m_hierarchy_cfg_shaper_o = hierarchy_q.shaper;
@@ -368,8 +409,44 @@ module pst_control
     hwif_in.status.busy.next           = state_q != Idle || pending_q;
     hwif_in.status.refused.next        = refused_q != RefusalAccepted;
     hwif_in.status.reason.next         = refused_q;
-    hwif_in.queue_index.value.incr     = start && refuse == RefusalAccepted && command_q == CommandWriteNext;
+    hwif_in.queue_index.value.incr     = start && refuse == RefusalAccepted
+                                         && (command_q == 32'(CommandWriteNext) || command_q == 32'(CommandProvision));
+    hwif_in.tree_index.value.incr      = start && refuse == RefusalAccepted && command_q == 32'(CommandTreeSubscriberNext);
+    // The register block waits for one answer at a time, whichever of the two was written. A read of the window is 0.
     hwif_in.queue_command.wr_ack       = start;
+    hwif_in.execute.wr_ack             = start;
+    hwif_in.execute.rd_ack             = hwif_out.execute.req && !hwif_out.execute.req_is_wr;
+    hwif_in.execute.rd_data            = '0;
+
+    // What the window writes.
+    {hwif_in.queue_rate.exponent.next, hwif_in.queue_rate.mantissa.next} = RateWidth'(window_data);
+    hwif_in.queue_burst.cycles.next          = BurstWidth'(window_data);
+    hwif_in.queue_limit_packets.packets.next = window_data;
+    hwif_in.queue_limit_bytes.bytes.next     = window_data;
+    {hwif_in.queue_aqm.ecn.next, hwif_in.queue_aqm.enable.next} = 2'(window_data);
+    hwif_in.queue_aqm_target.ticks.next      = AqmHalfWidth'(window_data);
+    hwif_in.queue_aqm_interval.ticks.next    = AqmHalfWidth'(window_data);
+    hwif_in.queue_class.cls.next             = 8'(window_data);
+    {hwif_in.tree_rate.exponent.next, hwif_in.tree_rate.mantissa.next} = RateWidth'(window_data);
+    hwif_in.tree_burst.cycles.next           = BurstWidth'(window_data);
+    hwif_in.tree_parent.value.next           = window_data;
+    {hwif_in.tree_class.weight.next, hwif_in.tree_class.cls.next} = (WeightWidth + 8)'(window_data);
+    hwif_in.queue_rate.mantissa.we           = window_write && window_word == QueueRate;
+    hwif_in.queue_rate.exponent.we           = window_write && window_word == QueueRate;
+    hwif_in.queue_burst.cycles.we            = window_write && window_word == QueueBurst;
+    hwif_in.queue_limit_packets.packets.we   = window_write && window_word == QueueLimitPackets;
+    hwif_in.queue_limit_bytes.bytes.we       = window_write && window_word == QueueLimitBytes;
+    hwif_in.queue_aqm.enable.we              = window_write && window_word == QueueAqm;
+    hwif_in.queue_aqm.ecn.we                 = window_write && window_word == QueueAqm;
+    hwif_in.queue_aqm_target.ticks.we        = window_write && window_word == QueueAqmTarget;
+    hwif_in.queue_aqm_interval.ticks.we      = window_write && window_word == QueueAqmInterval;
+    hwif_in.queue_class.cls.we               = window_write && window_word == QueueClass;
+    hwif_in.tree_rate.mantissa.we            = window_write && window_word == TreeRate;
+    hwif_in.tree_rate.exponent.we            = window_write && window_word == TreeRate;
+    hwif_in.tree_burst.cycles.we             = window_write && window_word == TreeBurst;
+    hwif_in.tree_parent.value.we             = window_write && window_word == TreeParent;
+    hwif_in.tree_class.cls.we                = window_write && window_word == TreeClass;
+    hwif_in.tree_class.weight.we             = window_write && window_word == TreeClass;
 
     hwif_in.in.packets.value.next   = 50'(snap_in_q.packets);
     hwif_in.in.bytes.value.next     = 56'(snap_in_q.bytes);
@@ -408,20 +485,33 @@ module pst_control
   logic unused_reason;
   assign unused_reason = ^{dropped_packets_i[9], dropped_bytes_i[9]};
 
+  logic awvalid, awready, wvalid, wready, bvalid, bready;
+  logic [11:0] awaddr;
+  logic [1:0] bresp;
+
+  pst_control_bus u_bus (
+      .clk_i, .rst_i,
+      .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i, .s_axil_wvalid_i, .s_axil_wready_o, .s_axil_wstrb_i,
+      .s_axil_bvalid_o, .s_axil_bready_i, .s_axil_bresp_o,
+      .m_axil_awvalid_o(awvalid), .m_axil_awready_i(awready), .m_axil_awaddr_o(awaddr),
+      .m_axil_wvalid_o(wvalid), .m_axil_wready_i(wready),
+      .m_axil_bvalid_i(bvalid), .m_axil_bready_o(bready), .m_axil_bresp_i(bresp)
+  );
+
   pst_access_edge_regs u_regs (
       .clk           (clk_i),
       .rst           (rst_i),
-      .s_axil_awready(s_axil_awready_o),
-      .s_axil_awvalid(s_axil_awvalid_i),
-      .s_axil_awaddr (s_axil_awaddr_i),
+      .s_axil_awready(awready),
+      .s_axil_awvalid(awvalid),
+      .s_axil_awaddr (awaddr),
       .s_axil_awprot (s_axil_awprot_i),
-      .s_axil_wready (s_axil_wready_o),
-      .s_axil_wvalid (s_axil_wvalid_i),
+      .s_axil_wready (wready),
+      .s_axil_wvalid (wvalid),
       .s_axil_wdata  (s_axil_wdata_i),
       .s_axil_wstrb  (s_axil_wstrb_i),
-      .s_axil_bready (s_axil_bready_i),
-      .s_axil_bvalid (s_axil_bvalid_o),
-      .s_axil_bresp  (s_axil_bresp_o),
+      .s_axil_bready (bready),
+      .s_axil_bvalid (bvalid),
+      .s_axil_bresp  (bresp),
       .s_axil_arready(s_axil_arready_o),
       .s_axil_arvalid(s_axil_arvalid_i),
       .s_axil_araddr (s_axil_araddr_i),
@@ -437,7 +527,7 @@ module pst_control
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_one_command_at_a_time : assert (!(hwif_out.queue_command.req && pending_q))
+      a_one_command_at_a_time : assert (!((hwif_out.queue_command.req || hwif_out.execute.req) && pending_q))
       else $error("pst_control: a command came before the one before was answered");
       a_counters_were_asked_for : assert (!(s_out_valid_i && state_q != WaitOut) && !(s_in_drop_valid_i && state_q != WaitInDrop))
       else $error("pst_control: counters came that nobody asked for");

@@ -134,7 +134,8 @@ def hierarchy_command(command: int, index: int, parent: int = 0, cls: int = 0) -
         (4, 63, 9, 3, 0), (4, 64, 0, 0, 2), (4, 0, 0, 4, 4),
         (5, 15, 3, 9, 0), (5, 16, 0, 0, 2), (5, 15, 4, 0, 3),
         (6, 3, 1, 0, 0), (6, 4, 0, 0, 2), (6, 3, 2, 0, 3),
-        (7, 1, 99, 0, 0), (7, 2, 0, 0, 2), (9, 0, 0, 0, 1),
+        (7, 1, 99, 0, 0), (7, 2, 0, 0, 2), (9, 0, 0, 3, 0), (9, 0, 0, 4, 4), (10, 15, 3, 9, 0), (10, 16, 0, 0, 2), (10, 15, 4, 0, 3),
+        (12, 0, 0, 0, 1),
     ],
 )  # fmt: skip
 def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls: int, reason: int) -> None:
@@ -149,6 +150,34 @@ def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls:
     ]
     assert found[0] == found[1]
     assert found[1] == [1 | bool(reason) << 2 | reason << 4, 0x50535401, 1 | 3 << 16, 4, 4, 2, 4]
+
+
+def test_one_write_a_queue() -> None:
+    """All queues, each another rate, and all subscribers, through the window, in the same cycles on both engines; what is no setting is an
+    error there."""
+    config = configs.load("tree_64")
+    assert config.hierarchy is not None
+    per, took = config.hierarchy.queues_per_subscriber, []
+    rates = [registers.word("queue_rate", mantissa=40_000 + number, exponent=10) for number in range(config.queues)]
+    for library in (verilate.build_device(config, print), None):
+        session = engine.module().Session(
+            {"device": twins.device(config, library, TIMING), "sources": [], "ingress_bps": 100e9, "egress_bps": 100e9}
+        )
+        session.start()
+        for name in ("queue_index", "tree_index"):
+            session.write(registers.address(name), 0)
+        start = session.now
+        for number, rate in enumerate(rates):
+            session.write(registers.executing("queue_rate"), rate)
+            if number % per == 0:
+                session.write(registers.executing("tree_rate"), rate)
+        took.append(session.now - start)
+        done = [session.read(registers.address(name)) for name in ("queue_index", "tree_index", "status")]
+        assert done == [config.queues, config.queues // per, registers.STATUS_INIT_DONE]
+        with pytest.raises(RuntimeError, match="a write got an error response"):
+            session.write(0x800 + registers.address("queue_index"), 0)
+    print(f"{took[0] / config.queues:.1f} cycles a queue, of {1 + 1 / per} writes")
+    assert took[0] == took[1] < 50 * config.queues
 
 
 @pytest.mark.parametrize(

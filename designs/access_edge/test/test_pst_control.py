@@ -12,7 +12,8 @@ from penstock.hardware import library
 from penstock.testing.testbus import axi_lite_master
 from penstock.testing.testkit import Stream, parameter, run_module, seed, start, watch_held
 
-OKAY = 0
+OKAY, SLAVE_ERROR = 0, 2
+SETTINGS = [name.removeprefix("execute_") for name in registers.table() if name.startswith("execute_")]
 HIERARCHY_FIELDS = ("what", "id", "shaper", "parent", "class", "weight")
 CFG_FIELDS = ("queue", "shaper", "limit_packets", "limit_bytes", "aqm")
 
@@ -41,6 +42,18 @@ def test_hierarchy() -> None:
 def test_shares() -> None:
     shares = {"Queues": 64, "ShareClasses": 3, "ShareSizes": 2}
     run_module("access_edge", "pst_control", shares, "settings_of_shares", sources=library.sources_of("pst_control"))
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"Queues": 64, "Hierarchy": 1, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3, "ShareClasses": 5, "ShareSizes": 2},
+        {"Queues": 40},
+    ],
+    ids=["hierarchy", "queues-alone"],
+)
+def test_provisioning(parameters: dict[str, int]) -> None:
+    run_module("access_edge", "pst_control", parameters, "provisioning", sources=library.sources_of("pst_control"))
 
 
 class Bench:
@@ -119,14 +132,16 @@ class Bench:
         answer = await with_timeout(self.axil.write(registers.address(name), value.to_bytes(4, "little")), 100, "us")
         assert answer.resp == OKAY
 
-    async def write_bytes(self, name: str, value: int, strobes: int) -> None:
-        """Write the bytes of a register that `strobes` says; `value` is what the bus carries, in the other bytes too."""
+    async def write_bytes(self, name: str | int, value: int, strobes: int) -> int:
+        """Write the bytes of a register (or address) that `strobes` says; `value` is what the bus carries, in the other bytes too. Returns
+        the response."""
         bus = self.axil.write_if
         address, data = bus.aw_channel._transaction_obj(), bus.w_channel._transaction_obj()
-        address.awaddr, address.awprot, data.wdata, data.wstrb = registers.address(name), 0, value, strobes
+        address.awaddr = name if isinstance(name, int) else registers.address(name)
+        address.awprot, data.wdata, data.wstrb = 0, value, strobes
         await bus.aw_channel.send(address)
         await bus.w_channel.send(data)
-        assert int((await with_timeout(bus.b_channel.recv(), 100, "us")).bresp) == OKAY
+        return int((await with_timeout(bus.b_channel.recv(), 100, "us")).bresp)
 
     async def read(self, name: str) -> int:
         """Read a register, the lower half of a long one first."""
@@ -152,7 +167,7 @@ async def identity(dut) -> None:
     bench.init_done = 0
     await bench.start()
     expected = {
-        "type": 0x50535401, "version": 0x00010003, "next": 0,
+        "type": 0x50535401, "version": 0x00010004, "next": 0,
         "queues": parameter("Queues", 0), "descriptors": parameter("Descriptors", 0), "memories": parameter("Memories", 0),
         "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0),
         "features": parameter("Shaping", 0)
@@ -175,7 +190,8 @@ async def identity(dut) -> None:
         assert answer.resp == OKAY
         if address >= 0x1C0:
             assert int.from_bytes(answer.data, "little") == 0
-            assert (await with_timeout(bench.axil.write(address, bytes(4)), 100, "us")).resp == OKAY
+            if not 0x800 <= address < 0x880:
+                assert (await with_timeout(bench.axil.write(address, bytes(4)), 100, "us")).resp == OKAY
 
 
 @cocotb.test()
@@ -197,7 +213,7 @@ async def mixed_commands(dut) -> None:
                 )
             await bench.write(name, value)
             shadow[name] = value & masks.get(name, 0xFFFFFFFF)
-        command = rng.choice([0, 1, 1, 1, 2, 2, 3, 3, 3, 4, 0x101])
+        command = rng.choice([0, 1, 1, 1, 2, 2, 3, 3, 3, 4, 12, 0x101, 0x109])
         await bench.write("queue_command", command)
         refused = shadow["queue_index"] >= bench.queues or command not in (1, 2, 3)
         if not refused and command != 2:
@@ -247,7 +263,7 @@ async def narrow_writes(dut) -> None:
     for _ in range(60):
         for name in limits:
             value, strobes = rng.getrandbits(32), rng.randrange(16)
-            await bench.write_bytes(name, value, strobes)
+            assert await bench.write_bytes(name, value, strobes) == OKAY
             mask = sum(0xFF << 8 * byte for byte in range(4) if strobes >> byte & 1)
             limits[name] = limits[name] & ~mask | value & mask
             assert await bench.read(name) == limits[name], f"{name}: strobes {strobes:04b}"
@@ -255,7 +271,7 @@ async def narrow_writes(dut) -> None:
         noise = rng.choice([0, rng.getrandbits(24) << 8])
         mask = sum(0xFF << 8 * byte for byte in range(4) if strobes >> byte & 1)
         written = (noise | command) & mask
-        await bench.write_bytes("queue_command", noise | command, strobes)
+        assert await bench.write_bytes("queue_command", noise | command, strobes) == OKAY
         refused = bool(await bench.idle() & registers.STATUS_REFUSED)
         assert refused == (written != 1), f"command {noise | command:#x}, strobes {strobes:04b}"
         refused_commands += refused
@@ -397,6 +413,126 @@ async def settings_of_the_hierarchy(dut) -> None:
         meant = {0: ("what", "id", "class", "weight"), 3: ("what", "id", "shaper")}.get(wanted["what"], ("what", "id", "shaper", "parent"))
         assert {name: given[name] for name in meant} == {name: wanted[name] for name in meant}
     assert not bench.cfg and reasons == ({1} if not hierarchy else {0, 2, 3, 4})
+
+
+@cocotb.test()
+async def provisioning(dut) -> None:
+    """Commands 9 and 10, by their number and through the window: whole or not at all, each steps on; all of a queue in one cycle; what is no
+    setting or has not all its strobes changes nothing."""
+    bench, rng = Bench(dut), random.Random(seed())
+    await bench.start()
+    hierarchy, per = parameter("Hierarchy", 0), parameter("QueuesPerSubscriber", 4)
+    nodes, classes, share_classes = parameter("Nodes", 2), parameter("Classes", 4), parameter("ShareClasses", 0)
+    seen: list[tuple[int, str, dict[str, int]]] = []  # cycle, port, what was taken there
+    names = {"cfg": (*CFG_FIELDS, "share_class"), "hierarchy_cfg": HIERARCHY_FIELDS}
+    waited = 0  # class and weight were not taken in the cycle of the queue's other settings
+
+    async def listen() -> None:
+        for cycle in itertools.count():
+            await FallingEdge(dut.clk_i)
+            await ReadOnly()
+            for port, fields in names.items():
+                if int(getattr(dut, f"m_{port}_valid_o").value) and int(getattr(dut, f"m_{port}_ready_i").value):
+                    seen.append((cycle, port, {name: int(getattr(dut, f"m_{port}_{name}_o").value) for name in fields}))
+
+    cocotb.start_soon(listen())
+    masks = {
+        "queue_rate": 0x1FFFFF, "queue_burst": 0xFFFFFFF, "queue_aqm": 3, "queue_aqm_target": 0x3FFFF, "queue_aqm_interval": 0x3FFFF,
+        "queue_class": 0xFF, "tree_rate": 0x1FFFFF, "tree_burst": 0xFFFFFFF, "tree_class": 0x7FF,
+    }  # fmt: skip
+    shadow = {name: registers.table()[name]["fields"] for name in ("queue_index", "tree_index", *SETTINGS)}
+    shadow = {name: sum((reset or 0) << low for low, _, reset in fields.values()) for name, fields in shadow.items()}
+
+    def draw(name: str) -> int:
+        if name == "queue_class":
+            return rng.choice([share_classes, 255, *range(share_classes or 8)] if share_classes else range(256))
+        if name == "tree_class":
+            return rng.randrange(8) << 8 | rng.choice([*range(classes), *range(classes), classes, 255])
+        if name == "tree_parent":
+            return rng.choice([*range(nodes), nodes, 1 << 31])
+        return rng.choice([0, 1, 65_536, 0xFFFFFFFF, rng.getrandbits(32), rng.getrandbits(32)])
+
+    last = {"queue_index": bench.queues - 1, "tree_index": bench.queues // per - 1}
+    outcomes = {"queue": 0, "subscriber": 0, "refused": 0, "error": 0, "window": 0}
+    settings = [name for name in shadow if not name.endswith("_index")]
+    assert len(settings) == 12
+    for _ in range(300):
+        for name in rng.sample(settings, rng.choice([0, 0, 1, 3, 12])):
+            value = draw(name)
+            await bench.write(name, value)
+            shadow[name] = value & masks.get(name, 0xFFFFFFFF)
+        if rng.random() < 0.2:
+            for name, most in last.items():
+                shadow[name] = rng.choice([0, rng.randrange(most + 1), most, most + 1, 0xFFFFFFFF])
+                await bench.write(name, shadow[name])
+        before = dict(shadow)
+        name = rng.choice(settings)
+        step = rng.random()
+        if step < 0.15:  # an error
+            value, strobes = draw(name), rng.randrange(15)
+            address = registers.executing(name)
+            if rng.random() < 0.5:
+                address, strobes = 0x800 + rng.choice([*range(0, 0x44, 4), 0x54, 0x68, 0x7C]), 15
+            assert await bench.write_bytes(address, value, strobes) == SLAVE_ERROR
+            outcomes["error"] += 1
+            command = 0
+        elif step < 0.7:
+            value = draw(name)
+            assert await bench.write_bytes(registers.executing(name), value, 15) == OKAY
+            shadow[name] = value & masks.get(name, 0xFFFFFFFF)
+            command = 10 if name in ("tree_rate", "tree_burst", "tree_parent") else 9
+            outcomes["window"] += 1
+        else:
+            command = rng.choice([9, 10])
+            await bench.write("queue_command", command)
+        wanted, reason = [], 0
+        shaper = {which: shadow[f"{which}_burst"] << 21 | shadow[f"{which}_rate"] for which in ("queue", "tree")}
+        cls, weight = shadow["tree_class"] & 0xFF, shadow["tree_class"] >> 8
+        if command == 9:
+            if shadow["queue_index"] > last["queue_index"]:
+                reason = 2
+            elif (hierarchy and cls >= classes) or (share_classes and shadow["queue_class"] >= share_classes):
+                reason = 4
+            aqm = shadow["queue_aqm"] & 1, shadow["queue_aqm"] >> 1, shadow["queue_aqm_target"], shadow["queue_aqm_interval"]
+            wanted = [
+                ("cfg", {
+                    "queue": shadow["queue_index"], "shaper": shaper["queue"],
+                    "limit_packets": min(shadow["queue_limit_packets"], 65_535),
+                    "limit_bytes": min(shadow["queue_limit_bytes"], 16_777_215),
+                    "aqm": aqm[0] << 37 | aqm[1] << 36 | aqm[2] << 18 | aqm[3],
+                    "share_class": shadow["queue_class"] if share_classes else 0,
+                }),
+                *([("hierarchy_cfg", {"what": 0, "id": shadow["queue_index"], "class": cls, "weight": weight})] if hierarchy else []),
+            ]  # fmt: skip
+        elif command == 10:
+            if not hierarchy:
+                reason = 1
+            elif shadow["tree_index"] > last["tree_index"]:
+                reason = 2
+            elif shadow["tree_parent"] >= nodes:
+                reason = 3
+            given = {"what": 1, "id": shadow["tree_index"], "shaper": shaper["tree"], "parent": shadow["tree_parent"], "weight": weight}
+            wanted = [("hierarchy_cfg", given)]
+        status = await bench.idle()
+        if command:
+            assert status >> 4 & 7 == reason and bool(status & registers.STATUS_REFUSED) == (reason != 0), (command, shadow, hex(status))
+        if reason:
+            wanted = []
+            outcomes["refused"] += 1
+        elif command:
+            shadow["queue_index" if command == 9 else "tree_index"] += 1
+            outcomes["queue" if command == 9 else "subscriber"] += 1
+        else:
+            assert shadow == before
+        assert [(port, {key: got[key] for key in want}) for (_, port, got), (_, want) in zip(seen, wanted, strict=True)] == wanted
+        waited += len({cycle for cycle, _, _ in seen}) > 1
+        seen.clear()
+        for name in rng.sample(list(shadow), 4):
+            assert await bench.read(name) == shadow[name], name
+    for name in settings:  # the window is for writing
+        assert int.from_bytes((await bench.axil.read(registers.executing(name), 4)).data, "little") == 0
+    assert all(outcomes[what] > 15 for what in outcomes if hierarchy or what != "subscriber"), outcomes
+    assert (waited > 0) == bool(hierarchy), "the port of the hierarchy was never full"
 
 
 @cocotb.test()

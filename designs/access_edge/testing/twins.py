@@ -15,7 +15,7 @@ from penstock.testing.differences import differences
 from penstock.testing.testjobs import frames, ip_frames
 
 Job = dict[str, Any]
-__all__ = ["IMIX", "device", "differences", "random_job"]
+__all__ = ["IMIX", "device", "differences", "in_window", "random_job"]
 
 FULL_CLOCK_HZ = 220_000_000
 IMIX = [(60, 7), (590, 4), (1514, 1)]
@@ -26,9 +26,18 @@ def device(config: Config, library: Path | None, timing: dict[str, int]) -> Job:
     return configuration_device(config, str(library) if library else None, timing)
 
 
+def in_window(writes: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the writes of a queue's or subscriber's settings with the last setting and the command as one write in the window, which leaves
+    the index one further."""
+    *before, (_, command) = writes
+    last = registers.address({registers.COMMAND_WRITE: "queue_limit_bytes", registers.COMMAND_HIERARCHY["subscriber"]: "tree_parent"}[command])
+    executing = registers.executing("queue_rate") - registers.address("queue_rate") + last
+    return [write for write in before if write[0] != last] + [(executing, value) for where, value in before if where == last]
+
+
 def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
     """Return a job without its device, and the timing of its memories."""
-    rng = random.Random(seed)
+    rng, window = random.Random(seed), random.Random(seed)
     queues = list(range(config.queues)) if config.queues <= 64 else sorted(rng.sample(range(config.queues), rng.choice([3, 40, 400])))
     low_limits = rng.random() < 0.6
     longest = config.max_frame_bytes
@@ -48,7 +57,8 @@ def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
         burst = min(rng.choice([0, 0, 2000, 50_000]), registers.MAX_BURST_CYCLES * (rate or 0) // (8 * config.clock_hz))
         limits = (rng.randint(0, 40), rng.randint(0, 60_000)) if low_limits else (65_535, 16_777_215)
         cls = rng.randrange(config.admission.classes) if config.admission else None
-        return registers.queue_writes(queue, rate, burst, *limits, config.clock_hz, aqm(), share_class=cls)
+        writes = registers.queue_writes(queue, rate, burst, *limits, config.clock_hz, aqm(), share_class=cls)
+        return in_window(writes) if window.random() < 0.5 else writes
 
     def share() -> list[tuple[int, int]]:
         assert config.admission

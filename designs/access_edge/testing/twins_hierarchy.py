@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.testing.twins import in_window
 
 Job = dict[str, Any]
 Writes = list[tuple[int, int]]
@@ -27,7 +28,7 @@ class HierarchyJob:
     def __init__(self, config: configs.Configuration, seed: int, changes: bool = True) -> None:
         if config.hierarchy is None:
             raise ValueError(f"configuration {config.name} has no hierarchy")
-        self._config, self._tree, self._rng = config, config.hierarchy, random.Random(seed)
+        self._config, self._tree, self._rng, self._window = config, config.hierarchy, random.Random(seed), random.Random(seed)
         rng, per = self._rng, config.hierarchy.queues_per_subscriber
         self._scale = config.clock_hz / 220e6
         count = min(rng.choice([4, 16, 64, 256]), config.queues // 2)
@@ -64,7 +65,9 @@ class HierarchyJob:
         limits = rng.choice([10, 40, 400]), registers.MAX_LIMIT_BYTES
         cls = rng.randrange(config.admission.classes) if config.admission else None
         own = registers.queue_writes(queue, rate, 0, *limits, config.clock_hz, None if config.aqm == "none" else aqm, share_class=cls)
-        return own + self._class(queue)
+        traffic_class = self._class(queue)
+        # Class and weight first, as what the window writes has them, too.
+        return [*traffic_class, *in_window(own)] if self._window.random() < 0.5 else own + traffic_class
 
     def _class(self, queue: int) -> Writes:
         rng = self._rng
@@ -81,7 +84,8 @@ class HierarchyJob:
         if self.tight in (level, "all"):
             rate = int(min(100e9, max(registers.MIN_RATE_BPS, self._offered / share * self._rng.uniform(0.2, 1.2))))
         weight = self._rng.randint(1, 8) if self._rng.random() < 0.5 else 1
-        return registers.hierarchy_writes(level, index, rate, 0, self._rng.randrange(above), self._config.clock_hz, weight)
+        writes = registers.hierarchy_writes(level, index, rate, 0, self._rng.randrange(above), self._config.clock_hz, weight)
+        return in_window(writes) if level == "subscriber" and self._window.random() < 0.5 else writes
 
     def _changes(self, duration: int) -> list[tuple[int, int, int]]:
         rng = self._rng

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// In front of the register block: the writes of an AXI4-Lite bus, of which it answers some with an error.
+//
+// In the window (0x800 to 0x87F) a write has to have all byte strobes and the address of a setting, which is that of a register in front of
+// the window plus 0x800. Any other one becomes a write to address 0, which has a register that cannot be written, and its answer an error.
+//
+// Latency:  none. Address and data of a write are taken in the same cycle.
+// Ordering: answers come in the order of the writes.
+// Reset:    forgets what is under way, as the register block does.
+module pst_control_bus #(
+    parameter int unsigned Under = 4  // writes under way behind it at most; 2, 4, 8, ...
+) (
+    input  logic        clk_i,
+    input  logic        rst_i,
+    // writes
+    input  logic        s_axil_awvalid_i,
+    output logic        s_axil_awready_o,
+    input  logic [11:0] s_axil_awaddr_i,
+    input  logic        s_axil_wvalid_i,
+    output logic        s_axil_wready_o,
+    input  logic [ 3:0] s_axil_wstrb_i,
+    output logic        s_axil_bvalid_o,
+    input  logic        s_axil_bready_i,
+    output logic [ 1:0] s_axil_bresp_o,
+    // the same, to the register block; data goes past
+    output logic        m_axil_awvalid_o,
+    input  logic        m_axil_awready_i,
+    output logic [11:0] m_axil_awaddr_o,
+    output logic        m_axil_wvalid_o,
+    input  logic        m_axil_wready_i,
+    input  logic        m_axil_bvalid_i,
+    output logic        m_axil_bready_o,
+    input  logic [ 1:0] m_axil_bresp_i
+);
+
+  localparam int unsigned CountWidth = $clog2(Under + 1);
+  localparam int unsigned PlaceWidth = $clog2(Under);
+  localparam logic [1:0] SlaveError = 2'b10;
+  // Of each word of the window: whether it stands for a setting.
+  localparam logic [31:0] Settings = 32'h7bde_0000;
+
+  if (Under < 2 || (Under & (Under - 1)) != 0) begin : g_bad_under
+    $error("pst_control_bus: Under is %0d, allowed: 2, 4, 8, ...", Under);
+  end
+
+  logic in_window, bad, take, answered;
+  logic [Under-1:0] bad_q;            // of the writes under way
+  logic [PlaceWidth-1:0] put_q, get_q;
+  logic [CountWidth-1:0] count_q;
+
+  assign in_window = s_axil_awaddr_i[11:7] == 5'b10000;
+  assign bad       = in_window && !(s_axil_wstrb_i == '1 && Settings[s_axil_awaddr_i[6:2]]);
+  // The register block has room for both in the same cycles, as it takes both at once.
+  assign take      = s_axil_awvalid_i && s_axil_wvalid_i && m_axil_awready_i && m_axil_wready_i && count_q != CountWidth'(Under);
+  assign answered  = m_axil_bvalid_i && s_axil_bready_i;
+
+  assign s_axil_awready_o = take;
+  assign s_axil_wready_o  = take;
+  assign m_axil_awvalid_o = take;
+  assign m_axil_wvalid_o  = take;
+  assign m_axil_awaddr_o  = bad ? '0 : s_axil_awaddr_i;
+  assign s_axil_bvalid_o  = m_axil_bvalid_i;
+  assign m_axil_bready_o  = s_axil_bready_i;
+  assign s_axil_bresp_o   = bad_q[get_q] ? SlaveError : m_axil_bresp_i;
+
+  always_ff @(posedge clk_i) begin
+    if (take) bad_q[put_q] <= bad;
+    put_q   <= put_q + PlaceWidth'(take);
+    get_q   <= get_q + PlaceWidth'(answered);
+    count_q <= count_q + CountWidth'(take) - CountWidth'(answered);
+    if (rst_i) begin
+      put_q   <= '0;
+      get_q   <= '0;
+      count_q <= '0;
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) begin
+    if (!rst_i) begin
+      a_room_for_both : assert (m_axil_awready_i == m_axil_wready_i)
+      else $error("pst_control_bus: the register block takes an address without its data");
+      a_answer_to_a_write : assert (!(m_axil_bvalid_i && count_q == '0))
+      else $error("pst_control_bus: an answer without a write");
+    end
+  end
+`endif
+
+endmodule
