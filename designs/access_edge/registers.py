@@ -75,8 +75,8 @@ def address(name: str) -> int:
 
 
 def executing(name: str) -> int:
-    """Return the address at which a write of a setting register is also the command `provision` or `tree_subscriber_next`. Raises KeyError for
-    a register that is no setting."""
+    """Return the address at which a write of a setting register is the command `provision` or `tree_subscriber_next`, too. Raises KeyError
+    for a register that is no setting."""
     return address(f"execute_{name}")
 
 

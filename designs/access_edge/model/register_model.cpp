@@ -15,7 +15,7 @@ namespace values = access_edge::values;
 constexpr std::uint32_t kHierarchy = values::kCommandTreeQueue;  // and three more: subscriber, node, port
 constexpr unsigned kOutstanding = 8;                             // as RegisterMaster
 constexpr std::uint32_t kWindow = registers::kExecuteQueueRate - registers::kQueueRate, kWindowBytes = 0x80;
-constexpr unsigned kHalfWord = AqmSetting::kWordBits / 2;        // of an AQM's setting word, in each of two registers
+constexpr unsigned kHalfWord = AqmSetting::kWordBits / 2;  // of an AQM's setting word, in each of two registers
 
 // The command that a write in the window executes, if any.
 std::optional<std::uint32_t> command_of(std::uint32_t address) {

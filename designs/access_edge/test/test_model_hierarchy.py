@@ -171,11 +171,15 @@ def test_one_write_a_queue() -> None:
             session.write(registers.executing("queue_rate"), rate)
             if number % per == 0:
                 session.write(registers.executing("tree_rate"), rate)
+        session.read(registers.address("queue_index"))  # waits for all writes
         took.append(session.now - start)
+        while session.read(registers.address("status")) & registers.STATUS_BUSY:
+            pass
         done = [session.read(registers.address(name)) for name in ("queue_index", "tree_index", "status")]
         assert done == [config.queues, config.queues // per, registers.STATUS_INIT_DONE]
         with pytest.raises(RuntimeError, match="a write got an error response"):
             session.write(0x800 + registers.address("queue_index"), 0)
+            session.read(registers.address("type"))
     print(f"{took[0] / config.queues:.1f} cycles a queue, of {1 + 1 / per} writes")
     assert took[0] == took[1] < 50 * config.queues
 

@@ -417,8 +417,8 @@ async def settings_of_the_hierarchy(dut) -> None:
 
 @cocotb.test()
 async def provisioning(dut) -> None:
-    """Commands 9 and 10, by their number and through the window: whole or not at all, each steps on; all of a queue in one cycle; what is no
-    setting or has not all its strobes changes nothing."""
+    """Commands 9 and 10, by their number and through the window: whole or not at all, each steps on; all of a queue in one cycle; what is
+    no setting or has not all its strobes changes nothing."""
     bench, rng = Bench(dut), random.Random(seed())
     await bench.start()
     hierarchy, per = parameter("Hierarchy", 0), parameter("QueuesPerSubscriber", 4)

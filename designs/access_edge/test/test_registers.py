@@ -127,7 +127,12 @@ def test_addresses_are_those_of_the_architecture() -> None:
     assert {name: registers.address(name) for name in expected} == expected
     for code, reason in registers.DROP_REASONS.items():
         assert registers.drop_addresses(reason) == (0x100 + 16 * code, 0x108 + 16 * code)
-    assert len(registers.table()) == len(expected) + 2 * len(registers.DROP_REASONS)
+    window = [name for name in registers.table() if name.startswith("execute_")]
+    for name in window:
+        setting = name.removeprefix("execute_")
+        assert registers.executing(setting) == 0x800 + registers.address(setting) and registers.table()[setting]["address"] >= 0x044
+    assert len(window) == 12
+    assert len(registers.table()) == len(expected) + len(window) + 2 * len(registers.DROP_REASONS)
 
 
 def test_counters_last_a_month() -> None:

@@ -27,12 +27,12 @@ def device(config: Config, library: Path | None, timing: dict[str, int]) -> Job:
 
 
 def in_window(writes: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the writes of a queue's or subscriber's settings with the last setting and the command as one write in the window, which leaves
-    the index one further."""
+    """Return the writes of a queue's or subscriber's settings with the last setting and the command as one write in the window, which
+    leaves the index one further."""
     *before, (_, command) = writes
-    last = registers.address({registers.COMMAND_WRITE: "queue_limit_bytes", registers.COMMAND_HIERARCHY["subscriber"]: "tree_parent"}[command])
-    executing = registers.executing("queue_rate") - registers.address("queue_rate") + last
-    return [write for write in before if write[0] != last] + [(executing, value) for where, value in before if where == last]
+    name = {registers.COMMAND_WRITE: "queue_limit_bytes", registers.COMMAND_HIERARCHY["subscriber"]: "tree_parent"}[command]
+    last = registers.address(name)
+    return [write for write in before if write[0] != last] + [(registers.executing(name), dict(before)[last])]
 
 
 def random_job(config: Config, seed: int) -> tuple[Job, dict[str, int]]:
