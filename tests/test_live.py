@@ -52,12 +52,27 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+STARTED: "list[subprocess.Popen[str]]" = []
+
+
+@pytest.fixture(autouse=True)
+def ended() -> Iterator[None]:
+    """What a test has started does not outlive it, also where it fails."""
+    yield
+    for process in STARTED:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+    STARTED.clear()
+
+
 def start(place: Path, *more: str, mark: str = "1") -> "subprocess.Popen[str]":
     """Start a live run; it has a process group of its own."""
     env = dict(os.environ) | {"PYTHONPATH": str(PACKAGE.parent), MARK: mark}
     command = [sys.executable, "-P", "-m", "penstock", "live", "s.yaml", "--engine", "model", "--json", *more]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, cwd=place, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    STARTED.append(subprocess.Popen(command, cwd=place, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True))
+    return STARTED[-1]
 
 
 def run(place: Path, task: str, *more: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -248,12 +263,15 @@ def test_a_device_that_does_not_keep_up_says_so_at_once(place: Path) -> None:
     flood = "  - {constant: {queues: up, rate: 90 Gbit/s, size: 64}}\n"
     (place / "s.yaml").write_text(SCENARIO.replace("demo_codel_64", "codel_2048") + flood)
     process = start(place)
+    alarm = threading.Timer(30, process.send_signal, [signal.SIGINT])  # a run that says nothing ends all the same
+    alarm.start()
     said = []
     for line in process.stderr:
         said.append(line)
         if "does not keep real time" in line:
             process.send_signal(signal.SIGINT)
     result = json.loads(process.stdout.read())
+    alarm.cancel()
     assert process.wait(timeout=60) == 130, said
     (sentence,) = (line for line in said if "does not keep real time" in line)
     assert "so that its 60 s may take" in sentence and "a lower rate or an idle machine helps" in sentence

@@ -12,7 +12,19 @@ import numpy as np
 import pytest
 
 from penstock.command_line.app import main
-from penstock.designs.p4_switch.papers.p4_codel import bbr, experiments, figure_5, figure_6, ns3, public, runs, stated, weak_cases
+from penstock.designs.p4_switch.papers.p4_codel import (
+    bbr,
+    beside_ns3,
+    experiments,
+    figure_5,
+    figure_6,
+    live,
+    ns3,
+    public,
+    runs,
+    stated,
+    weak_cases,
+)
 from penstock.designs.p4_switch.papers.p4_codel.experiments import (
     P4_CODEL,
     P4_FREE,
@@ -335,6 +347,52 @@ def test_every_measured_case_has_its_figures() -> None:
             wraps = -case.setting.clock_start_us % 2**32 / 1e6
             assert weak_cases.AFTER_S < wraps == weak_cases.WRAP_S < weak_cases.SECONDS - weak_cases.LAST_S
         assert case.setting.round_trip_us == stated.ROUND_TRIP_BMV2_US
+
+
+# ---- live runs, and ns-3 beside ours
+
+
+def group(senders: str, system: str, delay: float, rate: float, clock: dict[str, float] | None = None) -> dict[str, Any]:
+    """As in result.json."""
+    return {
+        "senders": senders,
+        "system": system,
+        "words": system,
+        "mean_ms": [delay, None],
+        "packets_per_second": [rate, None],
+        "clock": clock,
+    }
+
+
+def test_ours_beside_ns3() -> None:
+    groups = [
+        group("1 TCP", "rtl_codel", 6.6, 1990),
+        group("4 TCP", "rtl_codel", 14.1, 2000),
+        group("4 TCP", "edge_model", 10.0, 1950),
+        group("UDP 1.1", "rtl_codel", 65.0, 2000),
+        group("4 TCP", "p4_codel", 99.0, 9),
+        *(group(senders, ns3.NAME, delay, 2000) for senders, delay in (("1 TCP", 6.0), ("4 TCP", 10.0), ("UDP 1.1", 60.0))),
+    ]
+    found = beside_ns3.rows(groups)
+    assert [(row["senders"], row["system"], row["within"]) for row in found] == [
+        ("1 TCP", "rtl_codel", True),  # +10 %, -0.5 %
+        ("4 TCP", "rtl_codel", False),  # +41 %
+        ("4 TCP", "edge_model", False),  # -2.5 % of the rate
+    ]
+    ((_, said),) = beside_ns3.words(found)
+    assert "1 TCP, rtl_codel: delay +10.0 %, packets/s -0.5 %;" in said and said.count("(not within)") == 2
+    assert beside_ns3.words(beside_ns3.rows(groups[:5])) == []
+
+
+def test_a_live_run_that_did_not_keep_real_time_is_said() -> None:
+    def result(stood: float, late: float) -> dict[str, Any]:
+        return {"behind_real_time_ms": {"p99": 1.0}, "let_go_late_ms": {"p99": late}, "stood_still_ms": stood}
+
+    good, bad = live.clock_of([result(0, 0.4), result(100, 1.5)], 20.0), live.clock_of([result(0, 9.0), result(20_000, 99.0)], 20.0)
+    assert good == {"behind_p99_ms": 1.0, "late_p99_ms": 1.5, "stood_still": 0.0025} and bad["stood_still"] == 0.5
+    ((_, said),) = live.words([group("1 TCP", "a", 1, 1, good), group("4 TCP", "b", 1, 1, bad), group("4 TCP", ns3.NAME, 1, 1)])
+    assert said.startswith("Frames were let go 1.5 ms late at 99 %") and "4 TCP, b: the device stood still for 50 % of the time" in said
+    assert "1 TCP, a" not in said and live.words([group("4 TCP", ns3.NAME, 1, 1)]) == []
 
 
 # ---- the command

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from penstock.designs.p4_switch.papers.p4_codel import live
 from penstock.designs.p4_switch.papers.p4_codel.experiments import SENDERS, Senders, over_time
 from penstock.designs.p4_switch.papers.p4_codel.runs import AFTER_S, Group
 from penstock.designs.p4_switch.papers.p4_codel.stated import CLAIMS, EXAMPLE, PACKETS, TARGET_MS
@@ -147,8 +148,10 @@ def words(found: dict[str, Any]) -> list[tuple[str, str]]:
         own = {group["senders"]: group["packets_per_second"][0] for group in found["groups"] if group["system"] == system}
         return ", ".join(f"{own[name]:,.0f}" for name in own)
 
+    systems = {group["system"]: group["words"] for group in found["groups"] if group["system"] != "tail_drop"}
     burst = next(group for group in found["groups"] if (group["senders"], group["system"]) == ("1 TCP", "p4_codel"))
     senders = ", ".join(senders.name for senders in senders_of(found))
+    listed = "; ".join(f"{called} {rates(name)}" for name, called in systems.items())
     return [
         (
             "The paper",
@@ -158,8 +161,7 @@ def words(found: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         (
             "Here",
-            f"Packets a second with {senders}: P4-CoDel with drops charged {rates('p4_codel')}; with drops in ingress "
-            f"{rates('p4_ingress')}; RTL-CoDel {rates('rtl_codel')}. One connection's burst in P4-CoDel is "
+            f"Packets a second with {senders}: {listed}. One connection's burst in P4-CoDel is "
             f"{_number(burst['burst_ms'][0], '.1f')} ms, and over after {_number(burst['burst_over_s'][0], '.2f')} s.",
         ),
         (
@@ -168,4 +170,5 @@ def words(found: dict[str, Any]) -> list[tuple[str, str]]:
             "much with 16, which lose more of their packets. An unresponsive sender is not held by such drops at all: the queue is served "
             "no faster for them. Drops that are free, in ingress or in hardware at the head of the queue, cost nothing.",
         ),
+        *live.words(found["groups"]),
     ]

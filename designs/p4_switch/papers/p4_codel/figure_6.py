@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from penstock.designs.p4_switch.papers.p4_codel import beside_ns3, live
 from penstock.designs.p4_switch.papers.p4_codel.experiments import distribution
 from penstock.designs.p4_switch.papers.p4_codel.figure_5 import COMPARED, colours, senders_of
 from penstock.designs.p4_switch.papers.p4_codel.runs import AFTER_S, Group
@@ -27,6 +28,7 @@ def measure(groups: list[Group], without: str | None) -> dict[str, Any]:
         "from_s": AFTER_S,
         "without_ns3": without,
         "groups": [group.config() | {"distribution": distribution(group.first, AFTER_S)} for group in groups],
+        "beside_ns3": beside_ns3.rows([group.config() for group in groups]),
     }
 
 
@@ -103,4 +105,6 @@ def words(found: dict[str, Any]) -> list[tuple[str, str]]:
             "stands at several times the target before drops come fast enough. That is so in all of these, and it is CoDel's own: "
             "they differ by how the senders recover, and by drops that cost turns of the link.",
         ),
+        *beside_ns3.words(found["beside_ns3"]),
+        *live.words(found["groups"]),
     ]

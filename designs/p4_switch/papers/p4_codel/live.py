@@ -1,6 +1,6 @@
 """Figures 5 and 6 with TCP of the kernel (`--live`): the same systems in real time, between network namespaces of this machine."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -15,14 +15,15 @@ from penstock.designs.p4_switch.papers.p4_codel.experiments import (
     Senders,
     Setting,
 )
+from penstock.designs.p4_switch.papers.p4_codel.experiments import SENDERS as ALL_SENDERS
 from penstock.designs.p4_switch.papers.p4_codel.runs import Group, facts_of
 from penstock.live import bulk
 from penstock.papers import Options
 from penstock.paths import ROOT
 
 SECONDS, FULL_SECONDS, FULL_RUNS = 20.0, 60.0, 3  # by the machine's clock
-SENDERS = (Senders("1 TCP", "one TCP connection", 1), Senders("4 TCP", "4 TCP connections", 4))
-FULL_SENDERS = (*SENDERS, Senders("16 TCP", "16 TCP connections", 16))
+SENDERS = tuple(senders for senders in ALL_SENDERS if senders.flows)
+STILL_SHARE = 0.01  # of a run, that the device may stand still while its figures are still those of the queue
 ALGORITHM = "cubic"
 
 
@@ -53,10 +54,10 @@ def collect(options: Options, line: Line) -> tuple[list[Group], str | None]:
     seeds = [options.seed + number for number in range(count)]
     without = ns3.missing()
     groups = []
-    for senders in FULL_SENDERS if options.full else SENDERS:
+    for senders in SENDERS:
         for system in SYSTEMS:
-            found = [_run(system, senders, seed, seconds) for seed in seeds]
-            groups.append(Group(senders, system.name, system.words, found[0], [facts_of(one) for one in found]))
+            runs, results = zip(*(_run(system, senders, seed, seconds) for seed in seeds), strict=True)
+            groups.append(Group(senders, system.name, system.words, runs[0], [facts_of(one) for one in runs], clock_of(results, seconds)))
         if without is None:
             with line(senders.name) as show:
                 show(f"{senders.words}, {ns3.WORDS}")
@@ -65,10 +66,36 @@ def collect(options: Options, line: Line) -> tuple[list[Group], str | None]:
     return groups, without
 
 
-def _run(system: Live, senders: Senders, seed: int, seconds: float) -> Run:
+def _run(system: Live, senders: Senders, seed: int, seconds: float) -> tuple[Run, dict[str, Any]]:
+    """Return what left, and the result."""
     path = ROOT / SCENARIOS / f"{system.scenario}.yaml"
     settings = [*system.settings, f"duration={round(1e6 * seconds)} us"]
     found = bulk.run(path, settings, system.engine, seed, senders.flows, ALGORITHM, seconds)
     dropped = found.result["packets"]["dropped"]
     full = sum(count for reason, count in dropped.items() if reason.startswith("tail_drop"))
-    return Run(found.time_s, found.sojourn_ms, seconds, sum(dropped.values()) - full, full)
+    return Run(found.time_s, found.sojourn_ms, seconds, sum(dropped.values()) - full, full), found.result
+
+
+def clock_of(results: Sequence[dict[str, Any]], seconds: float) -> dict[str, float]:
+    """Return how far runs were from real time: the worst of them, and the share of all their time in which the device stood still."""
+    return {
+        "behind_p99_ms": max(result["behind_real_time_ms"]["p99"] for result in results),
+        "late_p99_ms": max(result["let_go_late_ms"]["p99"] for result in results),
+        "stood_still": round(sum(result["stood_still_ms"] for result in results) / (1e3 * seconds * len(results)), 4),
+    }
+
+
+def words(groups: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Say what this machine has made of live runs; nothing of others."""
+    clocks = [group for group in groups if group["clock"]]
+    if not clocks:
+        return []
+    still = [group for group in clocks if group["clock"]["stood_still"] > STILL_SHARE]
+    late = max(group["clock"]["late_p99_ms"] for group in clocks if group not in still) if len(still) < len(clocks) else None
+    said = "" if late is None else f"Frames were let go {late:.1f} ms late at 99 % in the worst of the runs that kept real time. "
+    said += " ".join(
+        f"{group['senders']}, {group['words']}: the device stood still for {100 * group['clock']['stood_still']:.0f} % of the time, so these "
+        "figures are this machine's, not the queue's."
+        for group in still
+    )
+    return [("This machine", said.strip() or "All runs kept real time.")]

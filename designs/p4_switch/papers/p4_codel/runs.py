@@ -37,6 +37,7 @@ class Group:
     words: str
     first: Run
     facts: list[dict[str, float | None]]
+    clock: dict[str, float] | None = None  # of live runs: how far they were from real time
 
     def mean(self, key: str) -> list[float | None]:
         """Return the mean over runs and half its 95 % interval (None with one run)."""
@@ -45,7 +46,14 @@ class Group:
     def config(self) -> dict[str, Any]:
         """Return who it is and what was measured, for result.json."""
         measured_means = {key: self.mean(key) for key in self.facts[0]}
-        return {"senders": self.senders.name, "system": self.system, "words": self.words, **measured_means, "claims": self.claims()}
+        return {
+            "senders": self.senders.name,
+            "system": self.system,
+            "words": self.words,
+            **measured_means,
+            "claims": self.claims(),
+            "clock": self.clock,
+        }
 
     def claims(self) -> dict[str, str]:
         """Return in how many runs each of the paper's claims holds."""
