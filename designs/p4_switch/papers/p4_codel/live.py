@@ -94,8 +94,8 @@ def words(groups: list[dict[str, Any]]) -> list[tuple[str, str]]:
     late = max(group["clock"]["late_p99_ms"] for group in clocks if group not in still) if len(still) < len(clocks) else None
     said = "" if late is None else f"Frames were let go {late:.1f} ms late at 99 % in the worst of the runs that kept real time. "
     said += " ".join(
-        f"{group['senders']}, {group['words']}: the device stood still for {100 * group['clock']['stood_still']:.0f} % of the time, so these "
-        "figures are this machine's, not the queue's."
+        f"{group['senders']}, {group['words']}: the device stood still for {100 * group['clock']['stood_still']:.0f} % of the time, so "
+        "these figures are this machine's, not the queue's."
         for group in still
     )
     return [("This machine", said.strip() or "All runs kept real time.")]
