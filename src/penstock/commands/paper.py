@@ -38,6 +38,8 @@ def paper(
     package, parts = plan(name, figure or [], table or [], section or [])
     if live:
         check_live(package, name, parts)
+    if hasattr(package, "check"):
+        package.check(parts)
     folder = output_folder(name, out)
     with spinner() as building:
         engine.build(building)

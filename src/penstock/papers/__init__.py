@@ -2,7 +2,8 @@
 
 A paper is found by being there, `designs/<design>/papers/<paper>/__init__.py`. Its package has `TITLE`, `FIGURES`, `TABLES` (the numbers
 that can be made), perhaps `SECTIONS` (those whose claims are tried), `LIVE` (parts that `--live` can make), `LIVE_ONLY` (those that need
-it, and are made when they are asked for), `NOT_MADE` (why others cannot be, by `figure 3`) and `make(parts, options, bar, line) -> Made`.
+it, and are made when they are asked for), `ON_DEMAND` (others that are made only then), `check(parts)` (raises UserError where something
+that they need is not there), `NOT_MADE` (why others cannot be, by `figure 3`) and `make(parts, options, bar, line) -> Made`.
 """
 
 from dataclasses import dataclass
@@ -78,6 +79,6 @@ def plan(paper: str, figures: list[int], tables: list[int], sections: list[int] 
                 said = f"{paper} has {f'{kind} ' if known[kind] else f'no {kind}'}{', '.join(map(str, known[kind]))} to make again"
                 raise UserError(f"--{kind} {number}: {said}{f'; {kind} {number} {why}' if why else ''}")
     if not any(asked.values()):
-        only = getattr(package, "LIVE_ONLY", ())
+        only = (*getattr(package, "LIVE_ONLY", ()), *getattr(package, "ON_DEMAND", ()))
         asked = {kind: [number for number in numbers if f"{kind} {number}" not in only] for kind, numbers in known.items()}
     return package, [Part(kind, number) for kind, numbers in asked.items() for number in sorted(set(numbers))]

@@ -1,0 +1,140 @@
+"""Figure 4: how long packets of long-lived connections are buffered, by their TCP's own round trip, and by the port's clock."""
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import (
+    Card,
+    Found,
+    apart,
+    distribution,
+    finding,
+    findings_card,
+    identity,
+)
+from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import FIFO, FIFO_MS, FIFOS, FIXED_MS, PORT, Case, Length, Run, run_all
+from penstock.papers import Options
+from penstock.papers.comparison import entry
+
+PART = "figure 4"
+SHORT, FULL = Length(12, 5, 1), Length(600, 100, 1)
+DEADLINES, FULL_DEADLINES = (30, 60, 100, 120), (30, 50, 60, 80, 100, 120)  # ms, of one group; the other has 100
+WITHIN = 0.99  # of the samples, so that delays are said to be within the deadline
+ALIKE = 0.5  # the distance to the shared FIFO's distribution is so much of that between the FIFOs' at most
+BLOCKED_MS = 200.0  # the paper: with two FIFOs
+
+
+def cases(full: bool) -> list[Case]:
+    """Return what is run."""
+    edfr = [Case("long", PORT, (ms, FIXED_MS)) for ms in (FULL_DEADLINES if full else DEADLINES)]
+    return [*edfr, Case("long", FIFOS), Case("long", FIFO)]
+
+
+def measure(options: Options, show: Callable[[str], None]) -> Found:
+    """Return the distribution of each case and class, and the findings."""
+    chosen, length = cases(options.full), FULL if options.full else SHORT
+    return summary(chosen, [runs[0] for runs in run_all(chosen, length, options.seed, show)], length)
+
+
+def summary(chosen: list[Case], runs: list[Run], length: Length) -> Found:
+    """Return what the runs say."""
+    found: list[Found] = []
+    for case, run in zip(chosen, runs, strict=True):
+        classes = []
+        for own in range(2):
+            delays, deadline = run.buffering_ms(own), case.deadlines[own]
+            within = sum(delay <= deadline for delay in delays) / len(delays) if delays else 0.0
+            spread = distribution(delays)
+            classes.append({
+                "deadline_ms": deadline if case.scheduler == PORT else None, "distribution": spread, "samples": len(delays),
+                "median_ms": spread["ms"][50] if delays else None, "p99_ms": spread["ms"][99] if delays else None,
+                "most_ms": spread["ms"][-1] if delays else None,
+                "within": round(within, 4) if case.scheduler == PORT else None,
+                "longest_wait_ms": round(run.longest_ms[own], 3), **run.sums(own),
+            })  # fmt: skip
+        found.append({**identity(case), "classes": classes})
+    return {"seconds": length.seconds, "from_s": length.begins, "cases": found, "findings": _findings(chosen, runs, found)}
+
+
+def _findings(chosen: list[Case], runs: list[Run], found: list[Found]) -> list[Found]:
+    made = []
+    edfr = [(case["words"], own) for case in found if case["scheduler"] == PORT for own in case["classes"]]
+    worst, least = min(edfr, key=lambda one: one[1]["within"])
+    waits = max(own["longest_wait_ms"] - own["deadline_ms"] for _, own in edfr)
+    made.append(finding(
+        "On all deadline combinations all buffer delays fall within the requested ranges.", least["within"] >= WITHIN,
+        f"At least {100 * least['within']:.1f} % of the samples of a class ({worst}, {least['deadline_ms']:g} ms); the longest wait of a "
+        f"packet in the port is {abs(waits) * 1e3:,.1f} us {'past' if waits > 0 else 'below'} its deadline.",
+    ))  # fmt: skip
+    delays = {}
+    for case, run in zip(chosen, runs, strict=True):
+        delays[case.words if case.scheduler == PORT else case.scheduler] = run.buffering_ms(0) + run.buffering_ms(1)
+    fifos = next(case for case in found if case["scheduler"] == FIFOS)
+    most = max(own["most_ms"] for own in fifos["classes"])
+    made.append(finding(
+        f"Two FIFOs that block each other: the delay increases to {BLOCKED_MS:g} ms.", abs(most / BLOCKED_MS - 1) <= 0.1,
+        f"{most:.0f} ms at most, {fifos['classes'][0]['p99_ms']:.0f} and {fifos['classes'][1]['p99_ms']:.0f} ms at 99 %.",
+    ))  # fmt: skip
+    same = delays[Case("long", PORT, (FIXED_MS, FIXED_MS)).words]
+    near, far = apart(same, delays[FIFO]), apart(same, delays[FIFOS])
+    made.append(finding(
+        "EDFR 100-100 is similar to one shared FIFO and not to two FIFOs: it works like a single FIFO.", near <= ALIKE * far,
+        f"Largest difference of the distributions: {near:.2f} to one FIFO, {far:.2f} to two.",
+    ))  # fmt: skip
+    return made
+
+
+def compare(found: Found) -> list[dict[str, Any]]:
+    """Return the stated number beside ours."""
+    fifos = next(case for case in found["cases"] if case["scheduler"] == FIFOS)
+    most = max(own["most_ms"] for own in fifos["classes"])
+    return [entry(PART, "two FIFOs: longest buffering delay", "ms", BLOCKED_MS, most, note='paper: "the delay increased to 200 ms"')]
+
+
+def cards(found: Found) -> list[Card]:
+    """Return the page's cards."""
+    plots = []
+    for case in found["cases"]:
+        traces = []
+        for own, cls in enumerate(case["classes"]):
+            name = f"{cls['deadline_ms']:g} ms" if cls["deadline_ms"] else f"class {own + 1}"
+            traces.append({
+                "type": "scatter", "mode": "lines", "name": name if case["deadlines_ms"] != [FIXED_MS] * 2 else f"{name}, class {own + 1}",
+                "colour": own, "x": cls["distribution"]["ms"], "y": cls["distribution"]["share"],
+            })  # fmt: skip
+            if cls["deadline_ms"]:
+                traces.append({
+                    "type": "scatter", "mode": "lines", "name": f"deadline, {cls['deadline_ms']:g} ms", "colour": own,
+                    "line": {"dash": "dot", "width": 1}, "x": [cls["deadline_ms"]] * 2, "y": [0, 1], "showlegend": False,
+                })  # fmt: skip
+        axes = {"x": {"title": "buffering delay, ms", "range": [0, 220]}, "y": {"title": "share of the samples", "range": [0, 1]}}
+        plots.append({"title": case["words"], "traces": traces, **axes})
+    head = ["queue", "class", "deadline, ms", "median, ms", "99 %", "most", "longest wait in the port, ms", "Mbit/s", "dropped, %"]
+    table = [head]
+    for case in found["cases"]:
+        for own, cls in enumerate(case["classes"]):
+            deadline = f"{cls['deadline_ms']:g}" if cls["deadline_ms"] else "-"
+            numbers = [cls[key] for key in ("median_ms", "p99_ms", "most_ms")]
+            table.append([
+                case["words"], str(own + 1), deadline, *("-" if number is None else f"{number:.1f}" for number in numbers),
+                f"{cls['longest_wait_ms']:.3f}", f"{cls['mbps']:.1f}", f"{cls['dropped_percent']:.4f}",
+            ])  # fmt: skip
+    note = (
+        f"Smoothed round trip of TCP less the links', each second of each of 18 connections from {found['from_s']:g} to "
+        f"{found['seconds']:g} s; CUBIC at 1 Gbit/s; dotted: deadlines. FIFOs hold {FIFO_MS:.0f} ms each."
+    )
+    waits = "The wait is that of packets that were sent, from their arrival to their first bit on the line, by the simulator's clock."
+    return [
+        {"title": "Figure 4: buffering delay", "note": note, "plots": plots},
+        {"title": "Figure 4 in numbers", "note": waits, "table": table},
+        findings_card(4, found, "What the text says of the figure; the CDFs themselves have no numbers.", _words(found)),
+    ]
+
+
+def _words(found: Found) -> list[tuple[str, str]]:
+    total = [sum(own["mbps"] for own in case["classes"]) for case in found["cases"]]
+    return [
+        ("How it is judged", f"Within the deadline: {100 * WITHIN:g} % of the samples of each class. Similar: the difference to the shared "
+         f"FIFO is at most {ALIKE:g} of that to the two FIFOs. 200 ms: to a tenth."),
+        ("Throughput", f"From {min(total):.0f} to {max(total):.0f} Mbit/s of IP in all, whatever the queue."),
+    ]  # fmt: skip
