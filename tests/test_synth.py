@@ -30,6 +30,21 @@ def test_area_follows_the_parameters(capsys: pytest.CaptureFixture[str]) -> None
     assert small["fmax_mhz"] == [] and small["bram"] == small["uram"] == small["dsp"] == 0 and small["logic_levels"] >= 1
 
 
+def test_size_and_units_are_always_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also of a module of which nothing was set and nothing is expected, and of a design."""
+    assert main(["synth", "pst_skid_buffer"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "pst_skid_buffer on xcup, size: Width 32"
+    assert {line.split()[0]: line.split(maxsplit=2)[2] for line in said[1:5]} == {
+        "LUT": "LUT6, 0 of these as memory", "FF": "flip-flops", "BRAM": "blocks of 36 Kbit", "URAM": "blocks of 288 Kbit",
+    }  # fmt: skip
+    _, config = synth.plan("access_edge", "xcup", {"config": "tiny_16", "queues": "32"}, [1])
+    size = synth.size(config)
+    assert (size["config"], size["queues"]) == ("tiny_16", "32") and "32 queues" in size["in all"]
+    _, config = synth.plan(CORE, "ecp5", {"queues": "1024"}, [1])
+    assert synth.size(config)["Queues"] == "1024" and synth.size(config)["Descriptors"] == "2048" and len(synth.size(config)) > 5
+
+
 def test_sources_and_results_in_different_places(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

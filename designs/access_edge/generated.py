@@ -1,34 +1,61 @@
-"""What the folder of a generated access edge says and tries: its stub test bench, the numbers in its README."""
+"""What the folder of a generated access edge says and tries: the numbers of its test bench and of its README."""
+
+from typing import Any
 
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.config import Config
-from penstock.designs.design import Stub
-from penstock.designs.stubs import READ_REGISTER
 
 DEVICE_TYPE = registers.table()["type"]["fields"]["value"][2]  # what register 0 reads as
-INIT_SLACK_CYCLES = 10_000  # the stub test bench allows one cycle a queue and a descriptor for initialisation, and this much more
+INIT_SLACK_CYCLES = 10_000  # the test bench allows one cycle a queue and a descriptor for initialisation, and this much more
+MOST_TOLERANCE_CYCLES = 4096  # up to which the test bench looks at a rate
+BYTE_A_CYCLE_EXPONENT = 16  # with the least mantissa, 2^15: 2^16 units of 2^-16 cycles per byte
 
 
-def stub(config: Config) -> Stub:
-    """Return the stub test bench: initialisation, and the first register."""
-    patience = config.queues + config.descriptors + INIT_SLACK_CYCLES
-    declarations = f"""  localparam int unsigned PatienceCycles = {patience};
+def numbers(config: Config) -> dict[str, tuple[str, str]]:
+    """Return what its test bench must know of a configuration: type and value of each constant of the bench's package."""
+    table = registers.table()
 
-{READ_REGISTER}
-  logic [31:0] device_type;
-"""
-    body = f"""    for (int unsigned cycle = 0; !init_done_o; cycle++) begin
-      if (cycle == PatienceCycles) $fatal(1, "init_done_o has not risen within %0d cycles", PatienceCycles);
-      @(negedge clk_i);
-    end
-    $display("initialised in cycle %0d", now_o);
-    read_register(12'h000, device_type);
-    if (device_type != 32'h{DEVICE_TYPE:08x}) $fatal(1, "register 0 reads %08h", device_type);
-    $display("register 0 reads %08h: PASS", device_type);
-    // Frames go into s_axis (queue id in the first four bytes), memories answer at m_axi: here is the place for yours.
-"""
-    used = ("init_done_o", "now_o", "s_axil_arready_o", "s_axil_rvalid_o", "s_axil_rdata_o", "s_axil_rresp_o")
-    return Stub("resets it, waits for its initialisation and reads its first register", used, declarations, body)
+    def address(name: str) -> tuple[str, str]:
+        return "logic [11:0]", f"12'h{table[name]['address']:03x}"
+
+    channels = config.channels
+    sizes = ", ".join(f"64'd{memory.bytes}" for memory in reversed(channels))
+    period = registers.MIN_MANTISSA | (BYTE_A_CYCLE_EXPONENT << table["queue_rate"]["fields"]["exponent"][0])
+    # It is tried where it does not take too long.
+    shaped = config.shaped and config.tolerance_cycles <= MOST_TOLERANCE_CYCLES and config.queues > 1
+    return {
+        "Queues": ("int unsigned", str(config.queues)),
+        "Descriptors": ("int unsigned", str(config.descriptors)),
+        "Memories": ("int unsigned", str(len(channels))),
+        "AddrWidth": ("int unsigned", str(config.address_bits)),
+        "MemBytes": (f"logic [{len(channels) - 1}:0][63:0]", f"{{{sizes}}}"),
+        "MinFrameBytes": ("int unsigned", str(config.min_frame_bytes)),
+        "MaxFrameBytes": ("int unsigned", str(config.max_frame_bytes)),
+        "InitCycles": ("int unsigned", str(config.queues + config.descriptors + INIT_SLACK_CYCLES)),
+        "Shaped": ("bit", f"1'b{int(shaped)}"),
+        "ToleranceCycles": ("int unsigned", str(config.tolerance_cycles)),
+        "DeviceType": ("logic [31:0]", f"32'h{DEVICE_TYPE:08x}"),
+        "ByteACycle": ("logic [31:0]", f"32'h{period:08x}"),
+        "CommandWrite": ("logic [31:0]", f"32'd{registers.COMMAND_WRITE}"),
+        "AddrType": address("type"),
+        "AddrQueueIndex": address("queue_index"),
+        "AddrQueueRate": address("queue_rate"),
+        "AddrQueueBurst": address("queue_burst"),
+        "AddrQueueCommand": address("queue_command"),
+        "AddrBadFrame": address("dropped_bad_frame_packets"),
+        "AddrOversize": address("dropped_oversize_packets"),
+        "AddrBadQueueId": address("dropped_bad_queue_id_packets"),
+    }
+
+
+def test_numbers(config: Config) -> dict[str, Any]:
+    """Return what its cocotb test must know of a configuration."""
+    return {
+        "queues": config.queues,
+        "max_frame_bytes": config.max_frame_bytes,
+        "memory_bytes": max(memory.bytes for memory in config.channels),
+        "init_cycles": config.queues + config.descriptors + INIT_SLACK_CYCLES,
+    }
 
 
 def _shaping(config: Config) -> str:

@@ -1,34 +1,52 @@
-"""What the folder of a generated deadline port says and tries: its stub test bench, the numbers in its README."""
+"""What the folder of a generated deadline port says and tries: the numbers of its test bench and of its README."""
+
+from typing import Any
 
 from penstock.designs.deadline_port import registers
 from penstock.designs.deadline_port.config import Config
-from penstock.designs.design import Stub
-from penstock.designs.stubs import READ_REGISTER
 
 DEVICE_TYPE = registers.table()["type"]["fields"]["value"][2]  # what register 0 reads as
-INIT_SLACK_CYCLES = 10_000  # the stub test bench allows some rounds of all classes for initialisation, and this much more
+INIT_SLACK_CYCLES = 10_000  # the test bench allows some rounds of all classes for initialisation, and this much more
 
 
-def stub(config: Config) -> Stub:
-    """Return the stub test bench: initialisation, and the first register."""
-    patience = config.classes * config.classes + INIT_SLACK_CYCLES
-    declarations = f"""  localparam int unsigned PatienceCycles = {patience};
+def numbers(config: Config) -> dict[str, tuple[str, str]]:
+    """Return what its test bench must know of a configuration: type and value of each constant of the bench's package."""
+    table = registers.table()
 
-{READ_REGISTER}
-  logic [31:0] device_type;
-"""
-    body = f"""    for (int unsigned cycle = 0; !init_done_o; cycle++) begin
-      if (cycle == PatienceCycles) $fatal(1, "init_done_o has not risen within %0d cycles", PatienceCycles);
-      @(negedge clk_i);
-    end
-    $display("initialised");
-    read_register(12'h000, device_type);
-    if (device_type != 32'h{DEVICE_TYPE:08x}) $fatal(1, "register 0 reads %08h", device_type);
-    $display("register 0 reads %08h: PASS", device_type);
-    // Frames go into s_axis, memories answer at m_axi: here is the place for yours.
-"""
-    used = ("init_done_o", "s_axil_arready_o", "s_axil_rvalid_o", "s_axil_rdata_o", "s_axil_rresp_o")
-    return Stub("resets it, waits for its initialisation and reads its first register", used, declarations, body)
+    def address(name: str) -> tuple[str, str]:
+        return "logic [11:0]", f"12'h{table[name]['address']:03x}"
+
+    return {
+        "Classes": ("int unsigned", str(config.classes)),
+        "ClassFromUser": ("bit", f"1'b{int(config.class_from_user)}"),
+        "PlainFifo": ("bit", f"1'b{int(config.fifo)}"),
+        "Memories": ("int unsigned", str(config.memory.channels)),
+        "AddrWidth": ("int unsigned", str(config.address_bits)),
+        "MemBytes": ("longint unsigned", f"64'd{config.memory_bytes}"),
+        "MinFrameBytes": ("int unsigned", str(config.min_frame_bytes)),
+        "MaxFrameBytes": ("int unsigned", str(config.max_frame_bytes)),
+        "InitCycles": ("int unsigned", str(config.classes * config.classes + INIT_SLACK_CYCLES)),
+        "DeviceType": ("logic [31:0]", f"32'h{DEVICE_TYPE:08x}"),
+        "CommandWriteDscp": ("logic [31:0]", f"32'd{registers.command('write_dscp')}"),
+        "AddrType": address("type"),
+        "AddrDscpIndex": address("dscp_index"),
+        "AddrDscpClass": address("dscp_class"),
+        "AddrCommand": address("command"),
+        "AddrBadFrame": address("dropped_bad_frame_packets"),
+        "AddrOversize": address("dropped_oversize_packets"),
+        "AddrMissed": address("dropped_missed_packets"),
+    }
+
+
+def test_numbers(config: Config) -> dict[str, Any]:
+    """Return what its cocotb test must know of a configuration."""
+    return {
+        "classes": config.classes,
+        "class_from_user": config.class_from_user,
+        "max_frame_bytes": config.max_frame_bytes,
+        "memory_bytes": config.memory_bytes,
+        "init_cycles": config.classes * config.classes + INIT_SLACK_CYCLES,
+    }
 
 
 def facts(config: Config) -> str:

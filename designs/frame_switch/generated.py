@@ -1,36 +1,27 @@
-"""What the folder of a generated frame switch says and tries: its stub test bench, the numbers in its README."""
+"""What the folder of a generated frame switch says and tries: the numbers of its test bench and of its README."""
 
-from penstock.designs.design import Stub
+from typing import Any
+
 from penstock.designs.frame_switch.config import Config
 
-PATIENCE_CYCLES = 1000  # that a lone frame may take through the switch
+
+def numbers(config: Config) -> dict[str, tuple[str, str]]:
+    """Return what its test bench must know of a configuration: type and value of each constant of the bench's package."""
+    counts = {
+        "Ports": config.ports,
+        "DataBytes": config.data_bytes,
+        "Classes": config.classes,
+        "ClassWidth": max(1, (config.classes - 1).bit_length()),
+        "PortWidth": max(1, (config.ports - 1).bit_length()),
+        "MaxFrameBytes": config.max_frame_bytes,
+    }
+    sizes = {name: ("int unsigned", str(value)) for name, value in counts.items()}
+    return {**sizes, "BackPressure": ("bit", f"1'b{int(config.back_pressure)}")}
 
 
-def stub(config: Config) -> Stub:
-    """Return the stub test bench: a frame of one beat from input 0 to the last output."""
-    last = config.ports - 1
-    declarations = f"""  localparam int unsigned PatienceCycles = {PATIENCE_CYCLES};
-"""
-    body = f"""    // A frame of one beat from input 0 to output {last}; inputs change at the falling edge.
-    m_axis_tready_i   = '1;
-    s_axis_tdata_i[0] = {8 * config.data_bytes}'({8 * min(4, config.data_bytes)}'hc0ffee42);
-    s_axis_tkeep_i[0] = '1;
-    s_axis_tlast_i[0] = 1'b1;
-    s_axis_tdest_i[0] = {config.ports}'(1 << {last});
-    s_axis_tvalid_i[0] = 1'b1;
-    do @(posedge clk_i); while (!s_axis_tready_o[0]);
-    @(negedge clk_i);
-    s_axis_tvalid_i[0] = 1'b0;
-    for (int unsigned cycle = 0; !m_axis_tvalid_o[{last}]; cycle++) begin
-      if (cycle == PatienceCycles) $fatal(1, "the frame has not come out within %0d cycles", PatienceCycles);
-      @(negedge clk_i);
-    end
-    if (m_axis_tdata_o[{last}] != s_axis_tdata_i[0] || m_axis_tid_o[{last}] != '0 || !m_axis_tlast_o[{last}])
-      $fatal(1, "another frame came out");
-    $display("a frame went from input 0 to output {last}: PASS");
-    // Frames go into s_axis (destinations in tdest, class and error in tuser) and come out of m_axis: here is the place for yours.
-"""
-    return Stub("resets it and sends one frame through", (), declarations, body)  # of each output it looks at one port only
+def test_numbers(config: Config) -> dict[str, Any]:
+    """Return what its cocotb test must know of a configuration."""
+    return {"ports": config.ports, "classes": config.classes, "max_frame_bytes": config.max_frame_bytes}
 
 
 def facts(config: Config) -> str:

@@ -67,7 +67,7 @@ module pst_deadline_encoder #(
   endfunction
 
   entry_t pending_d, pending_q;
-  entry_t list_q[Classes];                    // by deadline, those that are not valid at the end
+  entry_t [Classes-1:0] list_q;               // by deadline, those that are not valid at the end
   logic [3:0] waited_d, waited_q;             // cycles for which a head has waited
 
   // ---- decision

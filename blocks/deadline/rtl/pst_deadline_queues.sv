@@ -131,8 +131,8 @@ module pst_deadline_queues
     left.bytes  = skip.bytes - counted.bytes;
     hit         = !left.frames[31] && left.frames != '0;
 
-    lost.frames = 32'(s_meta_i.frames_before - counted.frames[10:0]);
-    lost.bytes  = 40'(s_meta_i.bytes_before - counted.bytes[23:0]);
+    lost.frames = 32'(11'(s_meta_i.frames_before - counted.frames[10:0]));
+    lost.bytes  = 40'(24'(s_meta_i.bytes_before - counted.bytes[23:0]));
     some_lost   = s_first_i && lost.frames != '0;
 
     counted_new = counted;

@@ -112,7 +112,7 @@ module pst_dscp_class #(
     logic [1:0] tags;
     logic whole, known, known_q;
     logic [5:0] dscp, dscp_q;
-    logic [ClassWidth-1:0] table_q[65];    // the last one is the default
+    logic [64:0][ClassWidth-1:0] table_q;  // the last one is the default
 
     always_comb begin
       tags = 2'd0;
@@ -137,9 +137,7 @@ module pst_dscp_class #(
         dscp_q  <= dscp;
       end
       if (set_valid_i) table_q[set_dscp_i[6] ? 7'd64 : set_dscp_i] <= set_class_i;
-      if (rst_i) begin
-        for (int unsigned i = 0; i < 65; i++) table_q[i] <= '0;
-      end
+      if (rst_i) table_q <= '0;
     end
 
     assign looked_up = table_q[known_q ? {1'b0, dscp_q} : 7'd64];

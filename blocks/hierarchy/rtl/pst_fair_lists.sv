@@ -249,7 +249,7 @@ module pst_fair_lists
     p3_lists = p3_lists_q;
     case (p3_q.op)
       OpAppend: p3_lists.count[p3_side_q] = p3_lists_q.count[p3_side_q] + 1'b1;
-      OpPick:   p3_lists.count[p3_side_q] = p3_lists_q.count[p3_side_q] - CountWidth'(p3_none_q ? '0 : p3_number_q);
+      OpPick:   p3_lists.count[p3_side_q] = p3_lists_q.count[p3_side_q] - (p3_none_q ? '0 : CountWidth'(p3_number_q));
       default: ;
     endcase
   end

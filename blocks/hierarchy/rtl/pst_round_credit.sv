@@ -82,6 +82,7 @@ module pst_round_credit
   always_comb begin
     r3_place = r3_index_q;
     for (int i = int'(Q) - 1; i >= 0; i--) if (r3_match_q[i]) r3_place = index_t'(i);
+    if (Q == 1) r3_place = '0;
 
     // A new round: a quantum more, but less than four of them are kept.
     r5_raised   = (CreditWidth + 1)'(r5_own_q.credit) + (CreditWidth + 1)'(r5_quantum_q);
@@ -98,7 +99,7 @@ module pst_round_credit
     r1_index_q          <= s_op_index_i;
     r2_index_q          <= r1_index_q;
     r3_index_q          <= r2_index_q;
-    r_place_q[4]        <= Q == 1 ? '0 : r3_place;
+    r_place_q[4]        <= r3_place;
     r_place_q[7:5]      <= r_place_q[6:4];
 
     r3_words_q  <= r2_words;
@@ -109,7 +110,7 @@ module pst_round_credit
 
     // A word of another class counts as one of long ago that owes nothing.
     r4_known_q     <= r3_match_q != '0;
-    r4_own_q       <= r3_words_q[Q == 1 ? '0 : r3_place];
+    r4_own_q       <= r3_words_q[r3_place];
     r4_quantum_q   <= ((QuantumLog + 4)'(r3_weight_q) + 1'b1) << QuantumLog;
     r4_weight_q    <= r3_weight_q;
     r_class_q[6:4] <= r_class_q[5:3];

@@ -31,7 +31,7 @@ def generate(
 ) -> None:
     """Write one configuration of a design as a folder of its own, or the cell switch `fabric` as one file of plain Verilog.
 
-    The folder has sources, file list, FuseSoC core, stub test bench and README.
+    The folder has sources, file list, FuseSoC core, a test bench, register maps and README.
     """
     from penstock.command_line.options import parse_settings
     from penstock.errors import UserError

@@ -8,7 +8,7 @@ import typer
 from penstock.command_line.parts import With
 from penstock.commands import app
 
-_NAMES = {"lut": "LUT", "ff": "FF", "bram": "BRAM", "uram": "URAM", "dsp": "DSP", "fmax_mhz": "Fmax"}
+_NAMES = {"lut": "LUT", "ff": "FF", "bram": "BRAM", "uram": "URAM", "dsp": "DSP", "logic_levels": "logic levels", "fmax_mhz": "Fmax"}
 
 
 class Target(StrEnum):
@@ -63,21 +63,23 @@ def synth(
         typer.echo(f"penstock: {job.top} cannot be synthesised:\n{error}", err=True)
         raise typer.Exit(1) from None
     outside = entry.outside(result) if entry else []
-    result = {"schema": flow.SCHEMA, "seed": 1, "config": config, **result}
+    result = {"schema": flow.SCHEMA, "seed": 1, "config": config, "size": flow.size(config), "units": flow.UNITS[target.value], **result}
     if entry:
         result |= {"expected": entry.figures(), "outside": outside}
     if json_output:
         print(json.dumps(result))
         raise typer.Exit(1 if check and outside else 0)
-    settings_text = ", ".join(f"{key} {value}" for key, value in config["parameters"].items())
-    print(f"{job.top} on {target.value}{': ' + settings_text if settings_text else ''}")
-    print(f"  LUT {result['lut']:,} ({result['lut_memory']:,} as memory)  FF {result['ff']:,}  BRAM {result['bram']:g}  "
-          f"URAM {result['uram']:,}  DSP {result['dsp']:,}  logic levels {result['logic_levels']}")  # fmt: skip
-    if result["fmax_mhz"]:
-        speeds = sorted(result["fmax_mhz"])
-        print(f"  Fmax {speeds[0]:g} to {speeds[-1]:g} MHz, median {statistics.median(speeds):g}, over {len(speeds)} seeds")
+    print(f"{job.top} on {target.value}, size: {', '.join(f'{key} {value}' for key, value in result['size'].items()) or 'the only one'}")
+    for key, name in _NAMES.items():
+        value, unit = result.get(key), flow.UNITS[target.value][key]
+        if key == "fmax_mhz" and value:
+            speeds = sorted(value)
+            print(f"  {name:12} {statistics.median(speeds):>9,g} {unit}, median of {len(speeds)} seeds, {speeds[0]:g} to {speeds[-1]:g}")
+        elif key != "fmax_mhz":
+            more = f", {result['lut_memory']:,} of these as memory" if key == "lut" else ""
+            print(f"  {name:12} {f'{value:,}' if isinstance(value, int) else f'{value:g}':>9} {unit}{more}")
     if entry:
-        print("  expected: " + "  ".join(f"{_NAMES[key]} {value:,g}" for key, value in entry.figures().items()))
+        print("  expected     " + "  ".join(f"{_NAMES[key]} {value:,g}" for key, value in entry.figures().items()))
         for key in outside:
             print(f"  {_NAMES[key]} is more than {expected.TOLERANCE[key]:.0%} off; if that is meant, change expected.yaml")
     if check and outside:

@@ -4,8 +4,10 @@ Every number of the hardware is here once. `load` gives a configuration, `with_o
 `pst_<design>_<name>` with the numbers in it, which lint, simulation, synthesis and `generate` use. Bad input raises UserError.
 """
 
+import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -24,6 +26,8 @@ from penstock.errors import UserError
 from penstock.paths import DESIGNS, ROOT, read_file_list
 
 Config = TypeVar("Config", bound=Configuration)
+
+ARRAYS = ("Memories", "Ports")  # parameters that say how many ports of one kind there are
 
 
 def names(design: str | None = None) -> list[str]:
@@ -111,6 +115,29 @@ def sources(config: Configuration) -> list[Path]:
     return list(dict.fromkeys([*listed, *(path for part in design.parts(config) for path in part.rtl_files)]))
 
 
+@dataclass(frozen=True)
+class Port:
+    """A port of a configuration's wrapper; `count` ports of one kind are an array, its first dimension, 0: it is none."""
+
+    direction: str  # input, output
+    kind: str  # logic [3:0]
+    name: str
+    bits: int  # in all
+    count: int
+
+
+def ports(config: Configuration) -> list[Port]:
+    """Return the ports of the wrapper, clock and reset first."""
+    design = designs.load(config.design)
+    found = []
+    for direction, generic, name in _ports(design.top):
+        kind = _with_numbers(generic, design.widths(config))
+        bits = math.prod(int(most) + 1 for most in re.findall(r"\[(\d+):0\]", kind))
+        array = re.match(rf"logic \[({'|'.join(ARRAYS)})-1:0\]", generic)
+        found.append(Port(direction, kind, name, bits, design.widths(config)[array[1]] if array else 0))
+    return found
+
+
 def write_generated(config: Configuration, folder: Path) -> list[Path]:
     """Write into `folder` what is generated for a configuration: the files that say which parts are in, and last the wrapper."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -120,22 +147,20 @@ def write_generated(config: Configuration, folder: Path) -> list[Path]:
 
 def write_wrapper(config: Configuration, folder: Path) -> Path:
     """Write `pst_<design>_<name>.sv` into `folder`: the design's top module with the numbers in it, every port passed through."""
-    design = designs.load(config.design)
-    top, numbers, sizes = design.top, design.parameters(config), design.widths(config)
-    ports = [(direction, _with_numbers(kind, sizes), port) for direction, kind, port in _ports(top)]
-    width = max(len(kind) for _, kind, _ in ports)
+    numbers, found = designs.load(config.design).parameters(config), ports(config)
+    width = max(len(port.kind) for port in found)
     lines = [
         "// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1",
         f"// {config.description}.",
         f"// Written by penstock.designs.configs from the configuration {config.name}; do not edit.",
         f"module {config.module} (",
-        ",\n".join(f"    {direction:6} {kind:{width}} {port}" for direction, kind, port in ports),
+        ",\n".join(f"    {port.direction:6} {port.kind:{width}} {port.name}" for port in found),
         ");",
         "",
         f"  pst_{config.design} #(",
         ",\n".join(f"      .{key:13}({value})" for key, value in numbers.items()),
         f"  ) u_{config.design} (",
-        ",\n".join(f"      .{port}" for _, _, port in ports),
+        ",\n".join(f"      .{port.name}" for port in found),
         "  );",
         "",
         "endmodule",

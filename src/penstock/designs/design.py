@@ -98,16 +98,6 @@ class Plot:
 
 
 @dataclass(frozen=True)
-class Stub:
-    """What a design adds to the stub test bench that `penstock generate` writes: SystemVerilog, indented as there."""
-
-    words: str  # what it does, in a few words
-    used: tuple[str, ...]  # outputs that it looks at
-    declarations: str  # of the module
-    body: str  # of its initial block, after reset: inputs change at the falling edge of clk_i
-
-
-@dataclass(frozen=True)
 class Bench:
     """A bench of a design's own: `penstock bench NAME`. Functions raise UserError, and RuntimeError when the hardware does wrong."""
 
@@ -136,7 +126,7 @@ class Design(ABC):
     """One design. Functions that check something raise UserError: one sentence that says what, where, and what is allowed.
 
     What is not abstract here is in modules of the design's folder, which have functions of these names: `job` (build), `result` (own),
-    `report` (sentences, table), `generated` (stub, facts, use).
+    `report` (sentences, table), `generated` (numbers, facts, use).
     """
 
     name: str  # of the folder
@@ -256,10 +246,15 @@ class Design(ABC):
         """Return how large a configuration is and what it has, in a few words."""
         return self.hardware({"device": config.model_dump(mode="json"), "config": config.name, "design": self.name})
 
-    def stub(self, config: Any) -> Stub:
-        """Return what the stub test bench of a configuration does."""
-        stub: Stub = self.part("generated").stub(config)
-        return stub
+    def numbers(self, config: Any) -> Mapping[str, tuple[str, str]]:
+        """Return what the test bench of a generated folder must know of a configuration: type and value of each constant, SystemVerilog."""
+        found: Mapping[str, tuple[str, str]] = self.part("generated").numbers(config)
+        return found
+
+    def test_numbers(self, config: Any) -> Mapping[str, Any]:
+        """Return what the cocotb test of a generated folder must know of a configuration."""
+        found: Mapping[str, Any] = self.part("generated").test_numbers(config)
+        return found
 
     def facts(self, config: Any) -> str:
         """Return tables of a configuration's numbers, Markdown, for the README of a generated folder."""

