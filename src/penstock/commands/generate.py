@@ -11,11 +11,14 @@ from penstock.commands import app
 
 @app.command()
 def generate(
-    design: Annotated[str, typer.Argument(help="A folder below designs/, or fabric.", show_default=False)],
+    design: Annotated[str, typer.Argument(help="A design, a block or a module, or fabric.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to write; made if it is not there.", show_default=False)],
     config: Annotated[str | None, typer.Option("--config", metavar="NAME", help="A named configuration; the first unless given.")] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one number of the configuration: queues=512, aqm=codel.")
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="A number of the configuration, or a parameter of the block: queues=512, aqm=codel."
+        ),
     ] = None,
     _parts: With = None,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that is not empty.")] = False,
@@ -29,7 +32,7 @@ def generate(
     ] = None,
     arbiter: Annotated[int | None, typer.Option(help="fabric: 0: rotating; 1: full.")] = None,
 ) -> None:
-    """Write one configuration of a design as a folder of its own, or the cell switch `fabric` as one file of plain Verilog.
+    """Write one configuration of a design as a folder of its own, or a block; or the cell switch `fabric` as one file of plain Verilog.
 
     The folder has sources, file list, FuseSoC core, a test bench, register maps and README.
     """
@@ -52,11 +55,26 @@ def generate(
     if given:
         raise UserError(f"--{next(iter(given)).replace('_', '-')} is an option of fabric; {design} takes --config")
     from penstock.designs import configs
+    from penstock.designs import design as designs
     from penstock.hardware.generate import generate as write
 
+    if design not in designs.names():
+        _generate_block(design, config, changes, out, force)
+        return
     chosen = configs.with_overrides(configs.load(configs.names(design)[0] if config is None else config, design), changes)
     written = write(chosen, out, force, changes)
     print(f"{len(written)} files of {chosen.module} in {out}; {out / 'README.md'} says how to lint and simulate them")
+
+
+def _generate_block(name: str, config: str | None, changes: dict[str, str], out: Path, force: bool) -> None:
+    from penstock.errors import UserError
+    from penstock.hardware import generate_block, library
+
+    top = library.main_module(name)
+    if config is not None:
+        raise UserError(f"--config {config}: {name} is no design; its parameters are set by --set")
+    written = generate_block.generate(name, out, force, changes)
+    print(f"{len(written)} files of {top} in {out}; {out / 'README.md'} says how to lint and synthesise them")
 
 
 def _generate_fabric(given: dict[str, int], out: Path, force: bool) -> None:

@@ -10,7 +10,7 @@ from penstock.designs import configs
 from penstock.designs import design as designs
 from penstock.designs.design import Configuration
 from penstock.errors import UserError
-from penstock.hardware import axi_wrapper, package_bench, register_maps
+from penstock.hardware import axi_wrapper, package_bench, package_synth, register_maps
 from penstock.paths import ROOT, shown
 
 SYNTHESIS = "synth_xilinx -family xcup -uram -noiopad -flatten"  # in the README
@@ -26,7 +26,7 @@ def generate(config: Configuration, folder: Path, force: bool = False, changes: 
     with growing(folder) as grown:
         rtl = grown / "rtl"
         rtl.mkdir()
-        sources = _copies(configs.sources(config), rtl)
+        sources = copies(configs.sources(config), rtl)
         *plugs, wrapper = configs.write_generated(config, rtl)
         names = [f"rtl/{path.name}" for path in (*sources, *plugs, wrapper)]
         ports, axi = configs.ports(config), axi_wrapper.name_of(config)
@@ -38,17 +38,18 @@ def generate(config: Configuration, folder: Path, force: bool = False, changes: 
             f"sim/{config.module}_tb.f": "".join(f"{name}\n" for name in benches),
             f"{config.module}.core": _core_file(config, names, benches),
             "README.md": _readme(config, changes or {}),
-            "verilator.vlt": "".join((ROOT / "lint" / name).read_text() for name in ("verilator.vlt", "verilator_older.vlt")),
+            "verilator.vlt": waivers(),
             "LICENSE": (ROOT / "LICENSE").read_text(),
         }
         for name, text in texts.items():
             (grown / name).parent.mkdir(exist_ok=True)
             (grown / name).write_text(text)
+        package_synth.write(grown, config.module, {}, config.clock_hz / 1e6)
         maps = [f"regs/{name}" for name in register_maps.write(config.design, grown / "regs")]
     return [folder / name for name in (*names, *benches, *texts, *maps)]
 
 
-def _copies(sources: list[Path], folder: Path) -> list[Path]:
+def copies(sources: list[Path], folder: Path) -> list[Path]:
     """Copy sources side by side. Raises UserError where two of them have one name: a part's and one of ours."""
     for path in sources:
         if twin := next((other for other in sources if other.name == path.name and other != path), None):
@@ -56,6 +57,11 @@ def _copies(sources: list[Path], folder: Path) -> list[Path]:
                 f"{shown(path)} and {shown(twin)} have one name, and a package has its sources side by side; rename one of them"
             )
     return [Path(shutil.copyfile(path, folder / path.name)) for path in sources]
+
+
+def waivers() -> str:
+    """Return the waivers of Verilator's lint, also for older versions of it."""
+    return "".join((ROOT / "lint" / name).read_text() for name in ("verilator.vlt", "verilator_older.vlt"))
 
 
 def check_folder(folder: Path, force: bool) -> None:
@@ -89,7 +95,7 @@ filesets:
   tb:
     files:
 {tb_files}    file_type: systemVerilogSource
-
+{package_synth.filesets(package_synth.files(config.module))}
 parameters:
   PST_AXI:
     datatype: bool
@@ -118,7 +124,7 @@ targets:
   sim_axi:
     <<: *sim
     parameters: [PST_AXI=true]
-"""
+{package_synth.targets(config.module, [])}"""
 
 
 def _readme(config: Configuration, changes: Mapping[str, str]) -> str:

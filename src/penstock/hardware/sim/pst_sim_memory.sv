@@ -58,9 +58,9 @@ module pst_sim_memory
     last = first + (64'(len) + 1) * 64'(DataBytes) - 1;
     if (32'(size) != $clog2(DataBytes) || burst != 2'b01)
       $fatal(1, "FAIL: memory %0d: a burst is not INCR, or its beats are not full", Which);
-    if (first % 64'(DataBytes) != 0) $fatal(1, "FAIL: memory %0d: address %0h is not that of a beat", Which, first);
-    if (first >> 12 != last >> 12) $fatal(1, "FAIL: memory %0d: a burst from %0h to %0h crosses 4 KiB", Which, first, last);
-    if (last >= Bytes) $fatal(1, "FAIL: memory %0d has %0d bytes, and %0h was asked for", Which, Bytes, last);
+    if (first % 64'(DataBytes) != 0) $fatal(1, "FAIL: memory %0d: address 0x%0h is not that of a beat", Which, first);
+    if (first >> 12 != last >> 12) $fatal(1, "FAIL: memory %0d: a burst from 0x%0h to 0x%0h crosses 4 KiB", Which, first, last);
+    if (last >= Bytes) $fatal(1, "FAIL: memory %0d has %0d bytes, and 0x%0h was asked for", Which, Bytes, last);
     return '{beat: first / 64'(DataBytes), left: 9'(len) + 1, not_before: now_q + LatencyCycles};
   endfunction
 

@@ -40,7 +40,7 @@ module pst_sim_registers (
     @(negedge clk_i);
     arvalid_o = 1'b0;
     while (!rvalid_i) @(negedge clk_i);
-    if (rresp_i != 2'b00) $fatal(1, "FAIL: register %03h: error response", address);
+    if (rresp_i != 2'b00) $fatal(1, "FAIL: register 0x%03h: error response", address);
     data = rdata_i;
     @(negedge clk_i);
     rready_o = 1'b0;
@@ -64,7 +64,7 @@ module pst_sim_registers (
       withdraw(awready_i, wready_i);
     end
     while (!bvalid_i) @(negedge clk_i);
-    if (bresp_i != 2'b00) $fatal(1, "FAIL: register %03h: error response", address);
+    if (bresp_i != 2'b00) $fatal(1, "FAIL: register 0x%03h: error response", address);
     @(negedge clk_i);
     bready_o = 1'b0;
   endtask

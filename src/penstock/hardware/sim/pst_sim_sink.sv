@@ -32,7 +32,7 @@ module pst_sim_sink
   random_t random_q;
   int unsigned at_q, number_q;
 
-  always_ff @(posedge clk_i) begin
+  always @(posedge clk_i) begin
     automatic int unsigned number, bytes;
     random_q   <= scrambled(random_q);
     s_tready_o <= random_q[31:30] != '0;
@@ -44,7 +44,7 @@ module pst_sim_sink
         if (s_tkeep_i[i]) begin
           if (bytes != i) $fatal(1, "FAIL: frame %0d has a hole in tkeep at byte %0d", number, at_q + bytes);
           if (s_tdata_i[8*i+:8] != frame_byte(number, at_q + i))
-            $fatal(1, "FAIL: byte %0d of frame %0d is %02h, it was %02h", at_q + i, number, s_tdata_i[8*i+:8],
+            $fatal(1, "FAIL: byte %0d of frame %0d is 0x%02h, it was 0x%02h", at_q + i, number, s_tdata_i[8*i+:8],
                    frame_byte(number, at_q + i));
           bytes++;
         end

@@ -1,0 +1,100 @@
+"""One block or module as a folder that stands on its own: sources, file list, FuseSoC core, scripts of synthesis, README."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from penstock import __version__
+from penstock.basics.growing import growing
+from penstock.errors import UserError
+from penstock.hardware import library, package_synth, synth
+from penstock.hardware.generate import check_folder, copies, waivers
+from penstock.paths import ROOT
+
+MHZ = 250  # that placers are asked for
+
+
+def generate(name: str, folder: Path, force: bool = False, changes: Mapping[str, str] | None = None) -> list[Path]:
+    """Write everything into `folder` and return what was written. `changes` are parameters of the module.
+
+    Raises UserError for a name that no block has, a parameter that it does not have, or a folder that is not empty.
+    """
+    top = library.main_module(name)
+    job, _ = synth.plan(top, "ecp5", dict(changes or {}), [])
+    if odd := next((key for key, value in job.parameters.items() if isinstance(value, str) and "'" in value), None):
+        raise UserError(f"{odd}: {job.parameters[odd]} is a literal; a FuseSoC core takes numbers and words")
+    check_folder(folder, force)
+    with growing(folder) as grown:
+        (grown / "rtl").mkdir()
+        names = [f"rtl/{path.name}" for path in copies(job.sources, grown / "rtl")]
+        package_synth.write(grown, top, job.parameters, MHZ)
+        texts = {
+            f"{top}.f": "".join(f"{name}\n" for name in names),
+            f"{top}.core": _core(top, names, job.parameters),
+            "README.md": _readme(top, job.parameters, changes or {}),
+            "verilator.vlt": waivers(),
+            "LICENSE": (ROOT / "LICENSE").read_text(),
+        }
+        for file, text in texts.items():
+            (grown / file).write_text(text)
+    return [folder / file for file in (*names, *texts)]
+
+
+def _core(top: str, names: list[str], parameters: Mapping[str, int | str]) -> str:
+    listed = "".join(f"      - {name}\n" for name in names)
+    kinds = "".join(
+        f"  {name}:\n    datatype: {'int' if isinstance(value, int) else 'str'}\n    paramtype: vlogparam\n    default: {value}\n"
+        for name, value in parameters.items()
+    )
+    given = f"\n    parameters: [{', '.join(parameters)}]" if parameters else ""
+    return f"""CAPI=2:
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+name: penstock:blocks:{top}:{__version__}
+description: {top} of Penstock
+
+filesets:
+  rtl:
+    files:
+{listed}    file_type: systemVerilogSource
+  waivers:
+    files:
+      - verilator.vlt
+    file_type: vlt
+{package_synth.filesets(package_synth.files(top))}
+{f"parameters:{chr(10)}{kinds}" if kinds else ""}
+targets:
+  default:
+    filesets: [rtl]
+    toplevel: {top}{given}
+  lint:
+    filesets: [waivers, rtl]
+    toplevel: {top}
+    flow: lint
+    flow_options:
+      tool: verilator
+      verilator_options: [--timing, -Wall]{given}
+{package_synth.targets(top, list(parameters))}"""
+
+
+def _readme(top: str, parameters: Mapping[str, int | str], changes: Mapping[str, str]) -> str:
+    settings = "".join(f" --set {key}={value}" for key, value in changes.items())
+    rows = "".join(f"| `{name}` | {parameters.get(name, default)} |\n" for name, default in library.parameters_of(top).items())
+    return f"""# {top}
+
+Written by Penstock {__version__} (`penstock generate {top.removeprefix("pst_")}{settings}`). `rtl/` has all sources, flat; `{top}.f` lists them
+in the order of compilation. What the module does, and what each port means, stands at the head of `rtl/{top}.sv`.
+
+| parameter | value |
+|---|---|
+{rows}
+In this folder:
+
+    verilator --lint-only -Wall --timing --top-module {top} verilator.vlt -f {top}.f
+    python3 synth/ecp5.py                                   # Yosys and nextpnr: area, and clock on an ECP5; pip install -r synth/requirements.txt
+    CLOCK_MHZ=300 vivado -mode batch -source synth/vivado.tcl    # area and clock on an Alveo U200, out of context
+
+With FuseSoC, `fusesoc --cores-root . run --target=T penstock:blocks:{top}`: `lint`; `ecp5`, the script above; `vivado`, synthesis out of
+context at CLOCK_MHZ. What is for Vivado has not been run: Penstock's tests have no Vivado. A parameter is set by `--{next(iter(parameters), "NAME")} VALUE`
+behind the core's name; `ecp5` takes those of `synth/size.json`.
+
+Licence: Apache-2.0 WITH SHL-2.1, see LICENSE.
+"""
