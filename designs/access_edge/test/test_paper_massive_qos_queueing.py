@@ -378,6 +378,18 @@ def test_delays_over_time_are_means_of_bins() -> None:
     assert found["time_s"] == [0.025, 0.075, 0.125, 0.175] and found["delay_ms"] == [2.0, None, 5.0, 7.0]
 
 
+@pytest.mark.parametrize(("stood_ms", "said"), [(0.0, False), (150.0, False), (1000.0, True)])
+def test_figures_of_a_machine_that_was_busy_are_said_to_be(stood_ms: float, said: bool) -> None:
+    """The device may stand still for 1 % of 20 s."""
+    spread = {"max": 1.0, "p99": 0.5}
+    system = {
+        "system": "rtl", "words": "CoDel", "p50_ms": 6.0, "below_target_percent": 10.0, "longest_above_s": 0.5,
+        "behind_real_time_ms": spread, "let_go_late_ms": spread, "stood_still_ms": stood_ms,
+    }  # fmt: skip
+    machine = dict(figure_7.words({"seconds": 20.0, "systems": [system]}))["This machine"]
+    assert ("CoDel: the device stood still for 5 % of the time" in machine) == said
+
+
 @pytest.mark.slow
 def test_figure_7_is_made_by_real_connections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The RTL carries three connections of the kernel; CoDel keeps their latency near its target, and a queue without it does not."""

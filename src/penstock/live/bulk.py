@@ -20,6 +20,7 @@ from penstock.live import stage
 
 START_SECONDS = 0.5  # until the server listens
 END_SECONDS = 1.0  # of the run, after the transfer
+STILL_SHARE = 0.01  # of a run, that the device may stand still while its figures are still those of the queue
 
 
 @dataclass(frozen=True)

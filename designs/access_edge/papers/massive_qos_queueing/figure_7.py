@@ -143,13 +143,19 @@ def words(found: dict[str, Any]) -> list[tuple[str, str]]:
         for system in codel
     )
     held = all(system["longest_above_s"] <= PERIOD_S for system in codel)
+    still = {system["words"]: system["stood_still_ms"] / 1e3 / found["seconds"] for system in found["systems"]}
     clocks = "; ".join(
         f"{system['words']}: at most {system['behind_real_time_ms']['max']:.1f} ms behind real time, frames let go "
-        f"{system['let_go_late_ms']['p99']:.1f} ms late at 99 %" + (", stood still" if system["stood_still_ms"] else "")
+        f"{system['let_go_late_ms']['p99']:.1f} ms late at 99 %"
         for system in found["systems"]
+    )
+    disturbed = "".join(
+        f" {name}: the device stood still for {100 * share:.0f} % of the time, so these figures are this machine's, not the queue's."
+        for name, share in still.items()
+        if share > bulk.STILL_SHARE
     )
     return [
         ("The paper", "The latency falls below the desired value of 5 ms periodically, as with CoDel of the Linux kernel."),
         ("Here", f"{falls}. It falls below {TARGET_MS:g} ms at least once in {PERIOD_S:g} s: {'yes' if held else 'not always'}."),
-        ("This machine", f"{clocks}."),
+        ("This machine", f"{clocks}.{disturbed}"),
     ]

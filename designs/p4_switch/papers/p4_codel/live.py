@@ -23,7 +23,6 @@ from penstock.paths import ROOT
 
 SECONDS, FULL_SECONDS, FULL_RUNS = 20.0, 60.0, 3  # by the machine's clock
 SENDERS = tuple(senders for senders in ALL_SENDERS if senders.flows)
-STILL_SHARE = 0.01  # of a run, that the device may stand still while its figures are still those of the queue
 ALGORITHM = "cubic"
 
 
@@ -90,7 +89,7 @@ def words(groups: list[dict[str, Any]]) -> list[tuple[str, str]]:
     clocks = [group for group in groups if group["clock"]]
     if not clocks:
         return []
-    still = [group for group in clocks if group["clock"]["stood_still"] > STILL_SHARE]
+    still = [group for group in clocks if group["clock"]["stood_still"] > bulk.STILL_SHARE]
     late = max(group["clock"]["late_p99_ms"] for group in clocks if group not in still) if len(still) < len(clocks) else None
     said = "" if late is None else f"Frames were let go {late:.1f} ms late at 99 % in the worst of the runs that kept real time. "
     said += " ".join(
