@@ -42,8 +42,10 @@ def finding(claim: str, holds: bool, ours: str) -> Found:
 
 def findings_card(number: int, found: Found, note: str, words: list[tuple[str, str]]) -> Card:
     """Return the card with the paper's findings beside ours."""
-    rows = [["the paper", "here", "what came out"], *([one["claim"], one["verdict"], one["ours"]] for one in found["findings"])]
-    return {"title": f"Figure {number}: the paper's findings", "note": note, "table": rows, "words": words}
+    said = []
+    for one in found["findings"]:
+        said += [("The paper", one["claim"]), ("Here", f"It {one['verdict']}. {one['ours']}")]
+    return {"title": f"Figure {number}: the paper's findings", "note": note, "plots": [], "words": [*said, *words]}
 
 
 def identity(case: Case) -> Found:

@@ -91,7 +91,7 @@ class Run:
         rows = np.array([row for row in self.port[own] if row[0] > self.begins], dtype=np.float64)
         if not len(rows):
             return {"mbps": 0.0, "dropped_percent": 0.0, "came": 0.0}
-        _, came, _, sent, sent_bytes, dropped, _ = rows.sum(axis=0)
+        _, came, _, sent, sent_bytes, dropped, _ = map(float, rows.sum(axis=0))
         fates = sent + dropped
         return {"mbps": sent_bytes * 8 / len(rows) / 1e6, "dropped_percent": 100 * dropped / fates if fates else 0.0, "came": came}
 
