@@ -116,7 +116,8 @@ def test_numbers_are_kept() -> None:
         "aqm_kind": {"none": 0, "codel": 1, "pie": 2, "other": 3},
         "refusal": {"accepted": 0, "no_command": 1, "bad_index": 2, "bad_parent": 3, "bad_class": 4},
         "command": {"write": 1, "snapshot": 2, "write_next": 3}
-        | {"tree_queue": 4, "tree_subscriber": 5, "tree_node": 6, "tree_port": 7, "share": 8, "provision": 9, "tree_subscriber_next": 10},
+        | {"tree_queue": 4, "tree_subscriber": 5, "tree_node": 6, "tree_port": 7, "share": 8, "provision": 9, "tree_subscriber_next": 10}
+        | {"read_back": 12, "read_back_subscriber": 13, "read_back_node": 14, "read_back_port": 15},
     }  # fmt: skip
 
 

@@ -56,6 +56,7 @@ COMMAND_SNAPSHOT = _COMMANDS["snapshot"]
 COMMAND_WRITE_NEXT = _COMMANDS["write_next"]
 COMMAND_SHARE = _COMMANDS["share"]
 COMMAND_PROVISION = _COMMANDS["provision"]
+COMMAND_READ_BACK = _COMMANDS["read_back"]  # of a queue; and three more: subscriber, node, port
 COMMAND_SUBSCRIBER_NEXT = _COMMANDS["tree_subscriber_next"]
 AQM_CODES: dict[str, int] = contract()["enums"]["aqm_kind"]
 

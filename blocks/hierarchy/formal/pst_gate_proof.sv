@@ -34,6 +34,7 @@ module pst_gate_proof
     input logic        cfg_valid_i,
     input logic        cfg_parent_i,
     input shaper_cfg_t cfg_i,
+    input logic        look_parent_i,
     input logic        pick_i            // a window of the rate begins with this packet
 );
 
@@ -63,7 +64,8 @@ module pst_gate_proof
       .s_op_last_i(op_last_i), .pass_o(pass), .wait_o(waits), .room_o(room),
       .m_due_valid_o(due_valid), .m_due_ready_i(due_ready_i), .m_due_parent_o(due_parent),
       .m_due_train_o(due_train), .m_due_patient_o(due_patient),
-      .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_parent_i(cfg_parent_i), .s_cfg_shaper_i(cfg_i), .init_done_o(init_done)
+      .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_parent_i(cfg_parent_i), .s_cfg_shaper_i(cfg_i),
+      .s_look_parent_i(look_parent_i), .m_look_shaper_o(), .init_done_o(init_done)
   );
 
   assign cfg = cfg_valid_i && cfg_ready;
@@ -190,7 +192,7 @@ module pst_gate_proof
     now_q   <= now_q + 1'b1;
     room_q  <= {room_q[RoomCycles-2:0], room};
     walk_q  <= {walk_q[3:1], op_walk_i && op_valid_i};
-    read1_q <= cfg && cfg_parent_i == u_dut.c0_parent ? cfg_i : cfg_q[u_dut.c0_parent];
+    read1_q <= cfg && cfg_parent_i == u_dut.c0_setting ? cfg_i : cfg_q[u_dut.c0_setting];
     read2_q <= read1_q;
     read3_q <= read2_q;
     read4_q <= read3_q;
@@ -370,7 +372,7 @@ module pst_gate_proof
           `PLACES(rule_q[p].most <= longest(whole_t'(rule_q[p].span), whole_t'(tolerance(cfg_q[p]))));
         end
       end
-      if (op4 && quiet_q[p4] >= 3'd3 && rule_q[p4].most != '0) `PLACES(increment4 <= {rule_q[p4].span, 16'b0});
+      if (op4 && !walk_q[4] && quiet_q[p4] >= 3'd3 && rule_q[p4].most != '0) `PLACES(increment4 <= {rule_q[p4].span, 16'b0});
       if (u_dut.d3_push_q && steady_q[d3_parent_q]) `PLACES(u_dut.g_train.d3_rule_q == rule_q[d3_parent_q]);
       `PLACES(u_dut.d3_train == (d3_longest < u_dut.g_train.d3_rule_q.most ? d3_longest : u_dut.g_train.d3_rule_q.most));
       `PLACES(u_dut.u_train.s_data_i == {32'(u_dut.d3_late_q) < u_dut.PatientCycles, u_dut.d3_train});
@@ -397,10 +399,11 @@ module pst_gate_proof
           `PLACES(quiet_q[p] >= 3'd4);
         end
       end
-      if (u_dut.c_valid_q[1]) `PLACES(read1_q == cfg_q[u_dut.c_parent_q[1]]);
-      if (u_dut.c_valid_q[2] && quiet_q[u_dut.c_parent_q[2]] >= 3'd1) `PLACES(read2_q == cfg_q[u_dut.c_parent_q[2]]);
-      if (u_dut.c_valid_q[3] && quiet_q[u_dut.c_parent_q[3]] >= 3'd2) `PLACES(read3_q == cfg_q[u_dut.c_parent_q[3]]);
-      if (op4 && quiet_q[p4] >= 3'd3) `PLACES(read4_q == cfg_q[p4]);
+      // a walk reads the setting of any parent, for a look
+      if (u_dut.c_valid_q[1] && !walk_q[1]) `PLACES(read1_q == cfg_q[u_dut.c_parent_q[1]]);
+      if (u_dut.c_valid_q[2] && !walk_q[2] && quiet_q[u_dut.c_parent_q[2]] >= 3'd1) `PLACES(read2_q == cfg_q[u_dut.c_parent_q[2]]);
+      if (u_dut.c_valid_q[3] && !walk_q[3] && quiet_q[u_dut.c_parent_q[3]] >= 3'd2) `PLACES(read3_q == cfg_q[u_dut.c_parent_q[3]]);
+      if (op4 && !walk_q[4] && quiet_q[p4] >= 3'd3) `PLACES(read4_q == cfg_q[p4]);
 
       // what the induction needs: the FIFO of batches goes with that of parents
       if (u_dut.given_q) `PLACES(outside_q[given_parent_q]);

@@ -176,6 +176,26 @@ class TimedHierarchy {
         if (s.shaper.mantissa != 0) opening_[level] = {now + hierarchy_timing::kOpen, s.id};
     }
 
+    // A setting as it is now, what is not of it as in a new one.
+    HierarchySetting setting(HierarchySetting::What what, uint32_t id) const {
+        using What = HierarchySetting::What;
+        HierarchySetting found{what, id};
+        if (what == What::Queue) {
+            found.cls = classes_[id].cls;
+            found.weight = classes_[id].weight;
+            return found;
+        }
+        const Gate& gate = what == What::Subscriber ? subscribers_[id].gate : groups_[static_cast<size_t>(what) - 2][id].gate;
+        found.shaper = {gate.mantissa, gate.exponent, gate.burst};
+        if (what == What::Subscriber) {
+            found.parent = subscribers_[id].node;
+            found.weight = static_cast<uint8_t>(subscribers_[id].weight);
+        } else if (what == What::Node) {
+            found.parent = groups_[0][id].above;
+        }
+        return found;
+    }
+
     // The next cycle after `now` that must be stepped when nothing is offered and nothing taken.
     int64_t next_event(int64_t now) const {
         int64_t next = ParentWheel::kNever;

@@ -51,6 +51,9 @@ module pst_gate
     output logic                   s_cfg_ready_o,
     input  logic [ParentWidth-1:0] s_cfg_parent_i,
     input  shaper_cfg_t            s_cfg_shaper_i,
+    // look: a walk needs no setting; two cycles after one starts that of s_look_parent_i is there
+    input  logic [ParentWidth-1:0] s_look_parent_i,
+    output shaper_cfg_t            m_look_shaper_o,
     output logic                   init_done_o
 );
 
@@ -100,7 +103,7 @@ module pst_gate
   // --- cycles 0 to 3: setting and state are read
 
   parent_t [7:1] c_parent_q;
-  parent_t walk_parent_q, c0_parent;
+  parent_t walk_parent_q, c0_parent, c0_setting;
   logic [7:1] c_valid_q;
   logic hit1_q;
   shaper_cfg_t c2_cfg;
@@ -118,7 +121,9 @@ module pst_gate
 
   assign c2_tolerance = c2_cfg.burst > 28'(ToleranceCycles) ? c2_cfg.burst : 28'(ToleranceCycles);
 
-  assign c0_parent = s_op_walk_i ? walk_parent_q : s_op_parent_i;
+  assign c0_parent  = s_op_walk_i ? walk_parent_q : s_op_parent_i;
+  assign c0_setting = s_op_walk_i ? s_look_parent_i : s_op_parent_i;
+  assign m_look_shaper_o = c2_cfg;
 
   pst_ram_write_first #(
       .Width($bits(shaper_cfg_t)), .Depth(Parents), .Style(RamStyle)
@@ -126,7 +131,7 @@ module pst_gate
       .clk_i,
       .we_i(init || cfg_take), .waddr_i(init ? init_parent : s_cfg_parent_i),
       .wdata_i(init ? shaper_cfg_t'(1) : s_cfg_shaper_i),
-      .re_i(1'b1), .raddr_i(c0_parent), .rdata_o(c2_cfg)
+      .re_i(1'b1), .raddr_i(c0_setting), .rdata_o(c2_cfg)
   );
 
   pst_shaper_increment #(

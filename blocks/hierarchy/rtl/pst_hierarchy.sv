@@ -60,6 +60,16 @@ module pst_hierarchy
     input  logic [QueueIdWidth-1:0] s_cfg_parent_i,       // of a subscriber: node; of a node: port
     input  class_t                  s_cfg_class_i,        // queue
     input  weight_t                 s_cfg_weight_i,       // queue, subscriber: weight less one
+    // look at a setting, held until the answer, which has what the setting has and else anything: read by the next walk; at most some
+    // WalkCycles
+    input  logic                    s_look_valid_i,
+    input  setting_e                s_look_what_i,
+    input  logic [QueueIdWidth-1:0] s_look_id_i,
+    output logic                    m_look_valid_o,
+    output shaper_cfg_t             m_look_shaper_o,
+    output logic [QueueIdWidth-1:0] m_look_parent_o,
+    output class_t                  m_look_class_o,
+    output weight_t                 m_look_weight_o,
     output logic                    init_done_o
 );
 
@@ -209,6 +219,9 @@ module pst_hierarchy
     next.round          = node_pick_round;
     if (walk_due_q) begin
       next.valid = room_q;
+      // What it reads of queue, subscriber and node is for a look.
+      next.queue_id = s_look_what_i == SetSubscriber ? queue_of(subscriber_t'(s_look_id_i), '0) : s_look_id_i;
+      next.node     = node_t'(s_look_id_i);
     end else if (issue && s_packet_valid_i && (turn_new_q || !any_release)) begin
       next.valid = 1'b1;
       next.op    = OpNew;
@@ -326,7 +339,7 @@ module pst_hierarchy
       h2.packet.cls = h2_class;
     else
       h2.packet = h2_held;
-    if (h_q[2].op != OpNode) h2.node = h2_node;
+    if (h_q[2].op != OpNode && h_q[2].op != OpWalk) h2.node = h2_node;
     h4 = h_q[4];
     if (h_q[4].op != OpPort) h4.port = h4_port;
   end
@@ -429,6 +442,33 @@ module pst_hierarchy
     end
   end
 
+  // --- looks: a walk brings class and weight, and a subscriber's node and shaper, to stage 2, a node's port and shaper to 4, a port's to 6
+
+  logic [6:0] look_q;
+  shaper_cfg_t look_subscriber, look_node, look_port;
+
+  always_ff @(posedge clk_i) look_q <= rst_i ? '0 : {look_q[5:0], walk_due_q && next.valid && s_look_valid_i};
+
+  always_comb begin
+    m_look_class_o  = h2_class;
+    m_look_weight_o = s_look_what_i == SetQueue ? h2_weight : h2_subscriber_weight;
+    m_look_parent_o = s_look_what_i == SetNode ? QueueIdWidth'(h4_port) : QueueIdWidth'(h2_node);
+    case (s_look_what_i)
+      SetNode: begin
+        m_look_valid_o  = look_q[4];
+        m_look_shaper_o = look_node;
+      end
+      SetPort: begin
+        m_look_valid_o  = look_q[6];
+        m_look_shaper_o = look_port;
+      end
+      default: begin
+        m_look_valid_o  = look_q[2];
+        m_look_shaper_o = look_subscriber;
+      end
+    endcase
+  end
+
   logic [2:0] due_valid, due_ready;
   subscriber_t due_subscriber;
   node_t due_node;
@@ -448,7 +488,8 @@ module pst_hierarchy
       .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber),
       .m_due_train_o(unused_train), .m_due_patient_o(unused_patient),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetSubscriber && init_done_q), .s_cfg_ready_o(subscriber_cfg_ready),
-      .s_cfg_parent_i(subscriber_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[0])
+      .s_cfg_parent_i(subscriber_t'(s_cfg_id_i)), .s_cfg_shaper_i,
+      .s_look_parent_i(subscriber_t'(s_look_id_i)), .m_look_shaper_o(look_subscriber), .init_done_o(part_init_done[0])
   );
 
   pst_gate #(
@@ -462,7 +503,8 @@ module pst_hierarchy
       .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node),
       .m_due_train_o(node_train), .m_due_patient_o(node_patient),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetNode && init_done_q), .s_cfg_ready_o(node_cfg_ready),
-      .s_cfg_parent_i(node_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[1])
+      .s_cfg_parent_i(node_t'(s_cfg_id_i)), .s_cfg_shaper_i,
+      .s_look_parent_i(node_t'(s_look_id_i)), .m_look_shaper_o(look_node), .init_done_o(part_init_done[1])
   );
 
   pst_gate #(
@@ -475,7 +517,8 @@ module pst_hierarchy
       .m_due_valid_o(due_valid[2]), .m_due_ready_i(due_ready[2]), .m_due_parent_o(due_port),
       .m_due_train_o(port_train), .m_due_patient_o(port_patient),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetPort && init_done_q), .s_cfg_ready_o(port_cfg_ready),
-      .s_cfg_parent_i(port_t'(s_cfg_id_i)), .s_cfg_shaper_i, .init_done_o(part_init_done[2])
+      .s_cfg_parent_i(port_t'(s_cfg_id_i)), .s_cfg_shaper_i,
+      .s_look_parent_i(port_t'(s_look_id_i)), .m_look_shaper_o(look_port), .init_done_o(part_init_done[2])
   );
 
   // --- which is next

@@ -37,6 +37,8 @@ module pst_page_admission_proof #(
     input logic                           cfg_valid_i,
     input logic [QueueIdWidth-1:0]        cfg_queue_i,
     input logic [ClassWidth-1:0]          cfg_class_i,
+    input logic                           look_valid_i,
+    input logic [QueueIdWidth-1:0]        look_queue_i,
     input logic                           share_valid_i,
     input logic [ClassWidth-1:0]          share_class_i,
     input logic [SizeWidth-1:0]           share_size_i,
@@ -111,6 +113,7 @@ module pst_page_admission_proof #(
       .m_meta_user_o(user), .m_meta_memories_o(memories), .m_meta_no_share_o(no_share),
       .given_valid_i(pending_q && give_i), .given_ok_i(give_ok), .given_desc_i(page_q),
       .free_valid_i, .free_desc_i, .lost_i(lost), .cfg_valid_i, .cfg_queue_i, .cfg_class_i,
+      .s_look_valid_i(look_valid_i), .s_look_ready_o(), .s_look_queue_i(look_queue_i), .m_look_valid_o(), .m_look_class_o(),
       .share_valid_i, .share_class_i, .share_size_i, .share_alpha_i, .share_reserved_i,
       .shown_free_o(shown_free), .shown_used_o(shown_used), .shown_reserved_o(shown_reserved), .init_done_o(init_done)
   );

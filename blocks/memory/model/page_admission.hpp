@@ -129,6 +129,13 @@ class PageAdmission {
     bool will_count() const { return !missed_.empty(); }
 
     // Settings that are taken in cycle `now`. alpha: n of 2^(n - 4).
+    // The class that was set last.
+    unsigned class_of(std::uint32_t queue) const {
+        unsigned cls = class_.at(queue);
+        for (const NewClass& change : new_classes_)
+            if (change.queue == queue) cls = change.cls;
+        return cls;
+    }
     void set_class(std::uint32_t queue, unsigned cls, std::int64_t now) {
         while (!new_classes_.empty() && new_classes_.front().cycle <= now - admission_timing::kDecide) take_class();
         new_classes_.push_back({now, queue, static_cast<std::uint8_t>(cls)});

@@ -63,6 +63,12 @@ module pst_page_admission
     input  logic                    cfg_valid_i,
     input  logic [QueueIdWidth-1:0] cfg_queue_i,
     input  logic [ClassWidth-1:0]   cfg_class_i,
+    // look at a queue's class: waits for a cycle in which no frame comes, answered 2 cycles later
+    input  logic                    s_look_valid_i,
+    output logic                    s_look_ready_o,
+    input  logic [QueueIdWidth-1:0] s_look_queue_i,
+    output logic                    m_look_valid_o,
+    output logic [ClassWidth-1:0]   m_look_class_o,
     // of a class: alpha, which is 2^(n - 4), and its reserved pages of one size (0: the smallest)
     input  logic                    share_valid_i,
     input  logic [ClassWidth-1:0]   share_class_i,
@@ -239,8 +245,16 @@ module pst_page_admission
   ) u_class (
       .clk_i,
       .we_i(init || cfg_valid_i), .waddr_i(init ? init_queue : cfg_queue_i), .wdata_i(init ? '0 : cfg_class_i),
-      .re_i(1'b1), .raddr_i(s_meta_queue_i), .rdata_o(cls)
+      .re_i(1'b1), .raddr_i(take ? s_meta_queue_i : s_look_queue_i), .rdata_o(cls)
   );
+
+  logic [2:1] look_q;
+
+  always_ff @(posedge clk_i) look_q <= rst_i ? '0 : {look_q[1], s_look_valid_i && s_look_ready_o};
+
+  assign s_look_ready_o = !take && !init;
+  assign m_look_valid_o = look_q[2];
+  assign m_look_class_o = cls;
 
   pst_ram_write_first #(
       .Width(CountWidth), .Depth(Queues), .Late(1'b1), .Style(QueueRamStyle)

@@ -30,7 +30,9 @@ module pst_queue_manager_proof
     input logic                         cfg_valid_i,
     input logic [QueueIdWidth-1:0]      cfg_queue_i,
     input logic [LimitPacketsWidth-1:0] cfg_packets_i,
-    input logic [LimitBytesWidth-1:0]   cfg_bytes_i
+    input logic [LimitBytesWidth-1:0]   cfg_bytes_i,
+    input logic                         look_valid_i,
+    input logic [QueueIdWidth-1:0]      look_queue_i
 );
 
   localparam int unsigned PacketCountWidth = LimitPacketsWidth + 1;
@@ -69,7 +71,7 @@ module pst_queue_manager_proof
   len_t ev_len, deq_len;
 
   pst_queue_manager #(
-      .Queues(Queues), .Descriptors(Descriptors)
+      .Queues(Queues), .Descriptors(Descriptors), .Look(1'b1)
   ) u_dut (
       .clk_i, .rst_i,
       .s_enq_valid_i(enq_valid_i), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue_i), .s_enq_desc_i(enq_desc_i),
@@ -80,6 +82,9 @@ module pst_queue_manager_proof
       .s_deq_valid_i(deq_valid_i), .s_deq_queue_i(deq_queue_i), .s_deq_take_i(deq_take_i),
       .m_deq_valid_o(deq_valid), .m_deq_queue_o(deq_queue), .m_deq_desc_o(deq_desc), .m_deq_len_o(deq_len),
       .m_deq_backlogged_o(deq_backlogged), .m_deq_left_o(), .m_deq_head_o(), .m_active_len_o(), .ev_backlog_o(),
+      .s_look_valid_i(look_valid_i), .s_look_ready_o(), .s_look_queue_i(look_queue_i),
+      .m_head_valid_o(), .m_head_empty_o(), .m_head_known_o(), .m_look_valid_o(), .m_look_packets_o(), .m_look_bytes_o(),
+      .m_look_limit_packets_o(), .m_look_limit_bytes_o(),
       .s_cfg_valid_i(cfg_valid_i), .s_cfg_queue_i(cfg_queue_i), .s_cfg_limit_packets_i(cfg_packets_i),
       .s_cfg_limit_bytes_i(cfg_bytes_i), .init_done_o(init_done)
   );

@@ -18,6 +18,7 @@ module pst_queue_manager
     parameter string       DescRamStyle = "auto",     // per-descriptor memory
     parameter bit          ReportLeft = 1'b0,         // m_deq_left_o is made: 24 bits more per queue
     parameter bit          ReportHead = 1'b0,         // m_active_len_o, ev_backlog_o and m_deq_head_o are made: registers, no memory
+    parameter bit          Look = 1'b0,               // s_look is answered: registers, no memory
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned DescIdWidth = $clog2(Descriptors)
 ) (
@@ -59,6 +60,20 @@ module pst_queue_manager
     output logic [LimitBytesWidth-1:0]   m_deq_left_o,          // one cycle after m_deq_o: bytes left in the queue; 0 without ReportLeft
     output len_t                         m_deq_head_o,          // two cycles after m_deq_o: length of the packet behind it; 0 without
                                                                 // one, or without ReportHead
+    // Look: what a queue holds. Waits for a cycle in which nothing is enqueued and no dequeue begins, so it disturbs neither. Answered 3 cycles
+    // later: whether the queue is empty, and else whether m_deq_desc_o is its head, which it is not for some cycles after a dequeue or the
+    // first packet; and 4 cycles later: packets and bytes in the queue, and its limits
+    input  logic                         s_look_valid_i,
+    output logic                         s_look_ready_o,
+    input  logic [QueueIdWidth-1:0]      s_look_queue_i,
+    output logic                         m_head_valid_o,
+    output logic                         m_head_empty_o,
+    output logic                         m_head_known_o,
+    output logic                         m_look_valid_o,
+    output logic [LimitPacketsWidth-1:0] m_look_packets_o,
+    output logic [LimitBytesWidth-1:0]   m_look_bytes_o,
+    output logic [LimitPacketsWidth-1:0] m_look_limit_packets_o,
+    output logic [LimitBytesWidth-1:0]   m_look_limit_bytes_o,
     // limits of one queue; taken at once, holds enqueues back for this cycle
     input  logic                         s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0]      s_cfg_queue_i,
@@ -126,6 +141,15 @@ module pst_queue_manager
 
   assign s_enq_ready_o = room_q && !s_cfg_valid_i;
   assign enq_take = s_enq_valid_i && s_enq_ready_o;
+
+  // A look takes the reads of both sides in a cycle that neither needs.
+  logic look_take;
+  logic [QueueIdWidth-1:0] enq_queue, deq_queue;
+
+  assign s_look_ready_o = Look && !init && !(s_enq_valid_i && room_q) && !s_deq_valid_i && !s_cfg_valid_i;
+  assign look_take      = s_look_valid_i && s_look_ready_o;
+  assign enq_queue      = Look && !(s_enq_valid_i && room_q) ? s_look_queue_i : s_enq_queue_i;
+  assign deq_queue      = Look && !s_deq_valid_i ? s_look_queue_i : s_deq_queue_i;
 
   // --- dequeue, stage 2: forward and commit, unless the caller leaves the packet where it is
 
@@ -221,13 +245,13 @@ module pst_queue_manager
   always_ff @(posedge clk_i) begin
     e1_q <= '{
         valid: enq_take,
-        queue_id: s_enq_queue_i,
+        queue_id: enq_queue,
         packet: '{desc: s_enq_desc_i, len: s_enq_len_i},
         reason: s_enq_reason_i
     };
     e2_q <= e1_q;
     e3_q <= e2_q;
-    d1_q <= '{valid: s_deq_valid_i, queue_id: s_deq_queue_i};
+    d1_q <= '{valid: s_deq_valid_i, queue_id: deq_queue};
     d2_q <= d1_q;
 
     // Results of the commits, one and two cycles ago.
@@ -303,7 +327,7 @@ module pst_queue_manager
         .clk_i,
         .we_i(init || e_commit), .waddr_i(init ? init_queue : e3_q.queue_id),
         .wdata_i(init ? '0 : enq_new.bytes[LimitBytesWidth-1:0]),
-        .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(enq_bytes_r)
+        .re_i(1'b1), .raddr_i(deq_queue), .rdata_o(enq_bytes_r)
     );
   end else begin : g_no_left
     assign m_deq_left_o = '0;
@@ -358,6 +382,65 @@ module pst_queue_manager
 
   assign m_deq_head_o = ReportHead && d5_fetch_q ? next_r.len : '0;
 
+  // --- a look goes through both pipelines as an operation that commits nothing. What it finds is forwarded as for others, but for the head:
+  // that is written up to three cycles after a dequeue's commit (u_head), and one after that of the first packet (u_first).
+
+  if (Look) begin : g_look
+    logic [4:1] look_q;
+    logic [3:1] stale_q;    // the words of the head may be those of another packet
+    count_t enq4_q, deq3_q, deq4_q, enq4, deq4;
+    limit_t limit3_q, limit4_q;
+    logic meanwhile4_q, same4_q, dequeued, first;
+
+    assign dequeued = (d_commit && d2_q.queue_id == s_look_queue_i) || (d3_fetch_q && m_deq_queue_o == s_look_queue_i)
+                      || (d4_fetch_q && d4_queue_q == s_look_queue_i) || (d5_fetch_q && d5_queue_q == s_look_queue_i);
+    assign first    = first_we_q && e_queue1_q == s_look_queue_i;
+
+    always_ff @(posedge clk_i) begin
+      look_q       <= {look_q[3:1], look_take};
+      stale_q[1]   <= dequeued || first;
+      stale_q[2]   <= stale_q[1] || (first_we_q && e_queue1_q == d1_q.queue_id);
+      stale_q[3]   <= stale_q[2] || (first_we_q && e_queue1_q == d2_q.queue_id);
+      m_head_empty_o <= enq_packets_for_deq == deq_r.packets;
+
+      enq4_q       <= enq_now;
+      deq3_q       <= deq_s2;
+      deq4_q       <= deq3_q;
+      limit3_q     <= limit_r;
+      limit4_q     <= limit3_q;
+      meanwhile4_q <= deq_meanwhile_q;
+      same4_q      <= deq_same_queue_q && d_commit;
+      if (rst_i) look_q <= '0;
+    end
+
+    always_comb begin
+      enq4 = enq4_q;
+      deq4 = deq4_q;
+      if (meanwhile4_q) deq4 = deq2_q;
+      if (same4_q) deq4 = deq1_q;
+    end
+
+    assign m_head_valid_o         = look_q[3];
+    assign m_head_known_o         = !stale_q[3];
+    assign m_look_valid_o         = look_q[4];
+    assign m_look_packets_o       = LimitPacketsWidth'(enq4.packets - deq4.packets);
+    assign m_look_bytes_o         = LimitBytesWidth'(enq4.bytes - deq4.bytes);
+    assign m_look_limit_packets_o = limit4_q.packets;
+    assign m_look_limit_bytes_o   = limit4_q.bytes;
+  end else begin : g_no_look
+    assign m_head_valid_o         = 1'b0;
+    assign m_head_empty_o         = 1'b0;
+    assign m_head_known_o         = 1'b0;
+    assign m_look_valid_o         = 1'b0;
+    assign m_look_packets_o       = '0;
+    assign m_look_bytes_o         = '0;
+    assign m_look_limit_packets_o = '0;
+    assign m_look_limit_bytes_o   = '0;
+
+    logic unused_look;
+    assign unused_look = ^{look_take, s_look_queue_i};
+  end
+
   // --- memories of the enqueue side
 
   pst_ram_1r1w #(
@@ -366,7 +449,7 @@ module pst_queue_manager
       .clk_i,
       .we_i(init || e_commit), .waddr_i(init ? init_queue : e3_q.queue_id),
       .wdata_i(init ? '0 : {e3_q.packet.desc, enq_new}),
-      .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o({tail_r, enq_r})
+      .re_i(1'b1), .raddr_i(enq_queue), .rdata_o({tail_r, enq_r})
   );
 
   pst_ram_1r1w #(
@@ -374,7 +457,7 @@ module pst_queue_manager
   ) u_enq_packets (
       .clk_i,
       .we_i(init || e_commit), .waddr_i(init ? init_queue : e3_q.queue_id), .wdata_i(init ? '0 : enq_new.packets),
-      .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(enq_packets_r)
+      .re_i(1'b1), .raddr_i(deq_queue), .rdata_o(enq_packets_r)
   );
 
   pst_ram_1r1w #(
@@ -382,7 +465,7 @@ module pst_queue_manager
   ) u_first (
       .clk_i,
       .we_i(first_we_q), .waddr_i(e_queue1_q), .wdata_i(packet1_q),
-      .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(first_r)
+      .re_i(1'b1), .raddr_i(deq_queue), .rdata_o(first_r)
   );
 
   // The packet behind each packet: id and length, so that a head's length is known before it is dequeued.
@@ -400,7 +483,7 @@ module pst_queue_manager
       .clk_i,
       .we_i(init || s_cfg_valid_i), .waddr_i(init ? init_queue : s_cfg_queue_i),
       .wdata_i(init ? '1 : {s_cfg_limit_packets_i, s_cfg_limit_bytes_i}),
-      .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o(limit_r)
+      .re_i(1'b1), .raddr_i(enq_queue), .rdata_o(limit_r)
   );
 
   // --- memories of the dequeue side
@@ -410,7 +493,7 @@ module pst_queue_manager
   ) u_deq (
       .clk_i,
       .we_i(init || d_commit), .waddr_i(init ? init_queue : d2_q.queue_id), .wdata_i(init ? '0 : {deq_new, backlogged}),
-      .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o({deq_r, head_valid_r})
+      .re_i(1'b1), .raddr_i(deq_queue), .rdata_o({deq_r, head_valid_r})
   );
 
   pst_ram_1r1w #(
@@ -418,7 +501,7 @@ module pst_queue_manager
   ) u_deq_for_enq (
       .clk_i,
       .we_i(init || d_commit), .waddr_i(init ? init_queue : d2_q.queue_id), .wdata_i(init ? '0 : deq_new),
-      .re_i(1'b1), .raddr_i(s_enq_queue_i), .rdata_o(deq_for_enq_r)
+      .re_i(1'b1), .raddr_i(enq_queue), .rdata_o(deq_for_enq_r)
   );
 
   pst_ram_1r1w #(
@@ -426,7 +509,7 @@ module pst_queue_manager
   ) u_head (
       .clk_i,
       .we_i(d5_fetch_q), .waddr_i(d5_queue_q), .wdata_i(next_r),
-      .re_i(1'b1), .raddr_i(s_deq_queue_i), .rdata_o(head_r)
+      .re_i(1'b1), .raddr_i(deq_queue), .rdata_o(head_r)
   );
 
   // --- outputs of the enqueue side

@@ -3,9 +3,9 @@
 //
 // Arguments (name=value): queues, descriptors, operations, seed, pattern (0 random queues, 1 one queue, 2 neighbours,
 // 3 a few hot queues), stall (permille of cycles in which the m_ streams are not taken), resets (number of resets in mid-traffic),
-// left (the module reports the bytes left), head (it reports head lengths and backlogs), fill (first one queue is filled to what its
-// counters hold, and its limits change meanwhile). Prints enqueues=, dequeues=, drops=, cycles=, peak=, both= (cycles in which both ports
-// worked on one queue).
+// left (the module reports the bytes left), head (it reports head lengths and backlogs), look (it is looked at all the time), fill (first
+// one queue is filled to what its counters hold, and its limits change meanwhile). Prints enqueues=, dequeues=, drops=, cycles=, peak=,
+// both= (cycles in which both ports worked on one queue), looks=, known= (those of them that found the queue's head, or none).
 #include <array>
 #include <cinttypes>
 #include <cstdio>
@@ -64,8 +64,9 @@ class Bench {
             while (dequeues < until) cycle(true);
         }
         drain();
-        std::printf("enqueues=%" PRIu64 " dequeues=%" PRIu64 " drops=%" PRIu64 " cycles=%" PRIu64 " peak=%" PRIu64 " both=%" PRIu64 "\n",
-                    enqueues, dequeues, drops, now, peak, both);
+        std::printf("enqueues=%" PRIu64 " dequeues=%" PRIu64 " drops=%" PRIu64 " cycles=%" PRIu64 " peak=%" PRIu64 " both=%" PRIu64
+                    " looks=%" PRIu64 " known=%" PRIu64 "\n",
+                    enqueues, dequeues, drops, now, peak, both, looks, known);
     }
 
   private:
@@ -93,6 +94,10 @@ class Bench {
         backlog.reset();
         heads = {};
         lengths.assign(queues, {});
+        order.assign(queues, {});
+        limits.assign(queues, {penstock::QueueManager::kMaxPackets, penstock::QueueManager::kMaxBytes});
+        looking = {};
+        answers.clear();
         // Small limits in some queues, so that tail drop happens, in packets and in bytes.
         for (uint32_t i = 0; i < std::min<uint32_t>(queues, 64); i++) configure(i);
     }
@@ -128,6 +133,7 @@ class Bench {
         cycle(true);
         top->s_cfg_valid_i = 0;
         model->set_limits(queue, packets, bytes);
+        limits[queue] = {packets, bytes};
     }
 
     uint32_t pick() {
@@ -195,6 +201,10 @@ class Bench {
             top->s_enq_len_i = offered->length;
             top->s_enq_reason_i = offered->lost ? kNoPage : 0;
         }
+        // The queue that is looked at is known for some cycles before, so that its head is, too.
+        if (args["look"] && looking.taken != 0 && now > looking.taken + 1) looking = {pick(), now + 3, 0, {}};
+        top->s_look_valid_i = args["look"] && looking.taken == 0 && now >= looking.from;
+        top->s_look_queue_i = looking.queue;
         top->m_active_ready_i = rng() % 1000 >= args["stall"];
         top->m_drop_ready_i = rng() % 1000 >= args["stall"];
         top->eval();
@@ -205,6 +215,7 @@ class Bench {
         if (top->s_deq_valid_i && takes) {
             const auto d = model->dequeue(deq_queue);
             lengths[deq_queue].pop_front();
+            order[deq_queue].pop_front();
             departures.push_back({deq_queue, d.packet.descriptor, d.packet.length, d.backlogged, model->bytes(deq_queue), now + 3,
                                   d.backlogged ? lengths[deq_queue].front() : 0});
             leaving = {true, deq_queue, d.packet.length};
@@ -220,7 +231,10 @@ class Bench {
                                        : model->enqueue(taken->queue, taken->descriptor, taken->length, packets, bytes);
             events.push_back({static_cast<int>(r.reason), taken->queue, taken->length, model->bytes(taken->queue)});
             if (r.activated) activations.push_back({taken->queue, taken->length});
-            if (r.reason == penstock::QueueDrop::None) lengths[taken->queue].push_back(taken->length);
+            if (r.reason == penstock::QueueDrop::None) {
+                lengths[taken->queue].push_back(taken->length);
+                order[taken->queue].push_back(taken->descriptor);
+            }
             if (r.reason != penstock::QueueDrop::None && !taken->lost) dropped.push_back(taken->descriptor);
             if (r.reason == penstock::QueueDrop::None)
                 enqueues++;
@@ -231,13 +245,43 @@ class Bench {
         }
         leaving_before = leaving;
         taken.reset();
+        // The model is two cycles ahead of the commits. What is in the queue is that of the third cycle after a look was taken, its head
+        // that of the cycle before.
+        if (looking.taken != 0 && now == looking.taken + 1)
+            answers.back().packets = model->packets(looking.queue), answers.back().bytes = model->bytes(looking.queue);
+        looking.heads = {looking.heads[1], looking.heads[2], order[looking.queue].empty() ? kNone : order[looking.queue].front()};
+        if (top->s_look_valid_i && top->s_look_ready_o) {
+            looking.taken = now;
+            answers.push_back({now, looking.heads[0], 0, 0, limits[looking.queue]});
+            looks++;
+        }
         if (top->s_enq_valid_i && top->s_enq_ready_o) taken.swap(offered);
         check();
         tick();
     }
 
+    // What a look found: the head first.
+    void check_look() {
+        const bool head = !answers.empty() && answers.front().taken + 3 == now, all = !answers.empty() && answers.front().taken + 4 == now;
+        if (top->m_head_valid_o != head || top->m_look_valid_o != all) fail(now, "a look is answered in another cycle");
+        if (head && top->m_head_known_o) {
+            const Answer& a = answers.front();
+            known++;
+            if (top->m_head_empty_o != (a.head == kNone) || (a.head != kNone && top->m_deq_desc_o != a.head))
+                fail(now, "a look found descriptor " + std::to_string(top->m_deq_desc_o) + " at the head, model " + std::to_string(a.head));
+        }
+        if (!all) return;
+        const Answer a = answers.front();
+        answers.pop_front();
+        if (top->m_look_packets_o != a.packets || top->m_look_bytes_o != a.bytes)
+            fail(now, "a look found " + std::to_string(top->m_look_packets_o) + " packets, model " + std::to_string(a.packets));
+        if (top->m_look_limit_packets_o != a.limits.first || top->m_look_limit_bytes_o != a.limits.second)
+            fail(now, "a look found other limits");
+    }
+
     // What the module shows in this cycle.
     void check() {
+        check_look();
         if (backlog && (args["head"] ? *backlog : 0) != top->ev_backlog_o)
             fail(now, "a backlog of " + std::to_string(top->ev_backlog_o) + " byte, model " + std::to_string(*backlog));
         backlog.reset();
@@ -325,6 +369,24 @@ class Bench {
         uint32_t queue = 0, length = 0;
     };
 
+    static constexpr uint32_t kNone = UINT32_MAX;
+    struct Looking {
+        uint32_t queue = 0;
+        uint64_t from = 0, taken = 0;     // cycles; 0: not yet
+        std::array<uint32_t, 3> heads{};  // of the model, in the last cycles
+    };
+    struct Answer {
+        uint64_t taken;
+        uint32_t head;
+        uint64_t packets, bytes;
+        std::pair<uint32_t, uint32_t> limits;
+    };
+
+    Looking looking;
+    std::deque<Answer> answers;
+    std::vector<std::deque<uint32_t>> order;            // descriptors in each queue
+    std::vector<std::pair<uint32_t, uint32_t>> limits;  // packets, bytes
+    uint64_t looks = 0, known = 0;
     std::optional<Offer> offered, taken;           // at the port; taken in the last cycle, not yet seen by the model
     uint32_t holding = 0;                          // nothing is dequeued, and all packets have this length
     std::optional<uint64_t> left;                  // bytes left behind the dequeue of the last cycle

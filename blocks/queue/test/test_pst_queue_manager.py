@@ -10,13 +10,13 @@ BENCH = Path(__file__).parent / "soak_queue_manager.cpp"
 RANDOM, SAME, NEIGHBOURS, HOT = 0, 1, 2, 3
 
 
-def soak(queues: int, descriptors: int, left: int = 0, head: int = 0, **arguments: int) -> dict[str, int]:
+def soak(queues: int, descriptors: int, left: int = 0, head: int = 0, look: int = 0, **arguments: int) -> dict[str, int]:
     return run_soak(
         BENCH,
         "queue",
         "pst_queue_manager",
-        {"Queues": queues, "Descriptors": descriptors, "ReportLeft": f"1'b{left}", "ReportHead": f"1'b{head}"},
-        {"queues": queues, "descriptors": descriptors, "left": left, "head": head, "seed": seed()}
+        {"Queues": queues, "Descriptors": descriptors, "ReportLeft": f"1'b{left}", "ReportHead": f"1'b{head}", "Look": f"1'b{look}"},
+        {"queues": queues, "descriptors": descriptors, "left": left, "head": head, "look": look, "seed": seed()}
         | {"stall": 0, "resets": 0, "fill": 0, **arguments},
     )
 
@@ -46,6 +46,13 @@ def test_heads_and_backlogs(queues: int, pattern: int, stall: int) -> None:
     """What an own scheduler is told: the head's length and the bytes of a queue at each announcement, acceptance and dequeue."""
     counts = soak(queues, 64, left=1, head=1, pattern=pattern, operations=300_000, stall=stall)
     assert pattern == NEIGHBOURS or counts["both"] > 300, "enqueue and dequeue hardly ever met on one queue"
+
+
+@pytest.mark.parametrize("pattern", [SAME, NEIGHBOURS, HOT])
+def test_looks(pattern: int) -> None:
+    """What a queue holds and its head, looked at whenever both sides let it, beside traffic that goes on as without."""
+    counts = soak(16, 64, look=1, pattern=pattern, operations=300_000)
+    assert counts["looks"] > 10_000 and counts["known"] > counts["looks"] // 20
 
 
 @pytest.mark.parametrize("stall", [300, 900])

@@ -60,6 +60,11 @@ module pst_schedule
     output logic                    s_cfg_ready_o,
     input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
     input  shaper_cfg_t             s_cfg_shaper_i,
+    // shaped: look at the shaper of one queue, held until the answer; others answer 0 at once
+    input  logic                    s_look_valid_i,
+    input  logic [QueueIdWidth-1:0] s_look_queue_i,
+    output logic                    m_look_valid_o,
+    output shaper_cfg_t             m_look_shaper_o,
     output logic [31:0]             now_o,               // cycles since reset, modulo 2^32
     output logic                    init_done_o
 );
@@ -77,7 +82,8 @@ module pst_schedule
         .clk_i, .rst_i, .s_active_valid_i, .s_active_ready_o, .s_active_queue_i, .m_deq_valid_o, .m_deq_queue_o, .m_deq_take_o,
         .s_ret_valid_i, .s_ret_queue_i, .s_ret_len_i, .s_ret_backlogged_i, .s_drop_i, .m_period_o, .credit_i,
         .m_ahead_o, .m_ahead_queue_o, .s_ahead_room_i, .s_done_valid_i, .s_done_queue_i, .s_done_slow_i, .s_done_next_queue_i,
-        .done_credits_o, .s_cfg_valid_i, .s_cfg_ready_o, .s_cfg_queue_i, .s_cfg_shaper_i, .now_o, .init_done_o
+        .done_credits_o, .s_cfg_valid_i, .s_cfg_ready_o, .s_cfg_queue_i, .s_cfg_shaper_i,
+        .s_look_valid_i, .s_look_queue_i, .m_look_valid_o, .m_look_shaper_o, .now_o, .init_done_o
     );
 
     logic unused;
@@ -127,13 +133,15 @@ module pst_schedule
     );
 
     assign now_o           = now_q;
+    assign m_look_valid_o  = s_look_valid_i;
+    assign m_look_shaper_o = '0;
     assign m_period_o      = '0;
     assign m_ahead_o       = 1'b0;
     assign m_ahead_queue_o = '0;
     assign done_credits_o  = 2'(s_done_valid_i);
 
     logic unused;
-    assign unused = &{1'b0, enq2_q.backlogged, s_drop_i, s_done_valid_i, s_done_queue_i, s_done_slow_i, s_done_next_queue_i,
+    assign unused = &{1'b0, s_look_queue_i, enq2_q.backlogged, s_drop_i, s_done_valid_i, s_done_queue_i, s_done_slow_i, s_done_next_queue_i,
                       s_ahead_room_i};
 
 `ifndef SYNTHESIS
@@ -194,12 +202,15 @@ module pst_schedule
         .s_ret_valid_i, .s_ret_queue_i, .s_ret_backlogged_i, .credit_i, .now_o, .init_done_o
     );
     assign s_cfg_ready_o = init_done_o;
+    assign m_look_valid_o  = s_look_valid_i;
+    assign m_look_shaper_o = '0;
     assign m_period_o    = '0;
     assign m_ahead_o     = 1'b0;
     assign m_ahead_queue_o = '0;
     assign done_credits_o = 2'(s_done_valid_i);
     logic unused;
-    assign unused = &{1'b0, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i, s_drop_i, s_done_valid_i, s_done_queue_i,
+    assign unused = &{1'b0, s_look_queue_i, s_ret_len_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_shaper_i, s_drop_i, s_done_valid_i,
+                      s_done_queue_i,
                       s_done_slow_i, s_done_next_queue_i, s_ahead_room_i, s_active_len_i, s_enq_valid_i, s_enq_queue_i, s_enq_len_i,
                       s_enq_backlog_i, s_ret_left_i, s_ret_head_i};
   end

@@ -59,6 +59,11 @@ module pst_schedule_shaped
     output logic                    s_cfg_ready_o,
     input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
     input  shaper_cfg_t             s_cfg_shaper_i,
+    // look at a queue's shaper, held until the answer: read by the next walk, which needs no setting; at most some WalkCycles
+    input  logic                    s_look_valid_i,
+    input  logic [QueueIdWidth-1:0] s_look_queue_i,
+    output logic                    m_look_valid_o,
+    output shaper_cfg_t             m_look_shaper_o,
     output logic [31:0]             now_o,
     output logic                    init_done_o
 );
@@ -348,8 +353,18 @@ module pst_schedule_shaped
       .clk_i,
       .we_i(init || cfg_take), .waddr_i(init ? init_queue : s_cfg_queue_i),
       .wdata_i(init ? shaper_cfg_t'(1) : s_cfg_shaper_i),
-      .re_i(1'b1), .raddr_i(ready_queue), .rdata_o(cfg_b2)
+      .re_i(1'b1), .raddr_i(walk ? s_look_queue_i : ready_queue), .rdata_o(cfg_b2)
   );
+
+  logic look1_q, look2_q;
+
+  always_ff @(posedge clk_i) begin
+    look1_q <= walk && s_look_valid_i && !cfg_take && !rst_i;
+    look2_q <= look1_q && !rst_i;
+  end
+
+  assign m_look_valid_o  = look2_q;
+  assign m_look_shaper_o = cfg_b2;
 
   // --- opening a gate: when no decision with the old setting can be in flight any more, a parked queue becomes active again
 

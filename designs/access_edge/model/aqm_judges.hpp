@@ -82,6 +82,10 @@ class DepartureJudge {
 
     void set(std::int64_t now, std::uint32_t queue, const AqmSetting& setting) { model_->set(now, queue, setting); }
     void enqueue(std::int64_t now, std::uint32_t descriptor, bool ect) { packets_[descriptor] = {now >> shift_, ect}; }
+    // Cycles since the tick began in which this packet came; 0 without time stamps.
+    std::int64_t sojourn(std::uint32_t descriptor, std::int64_t now) const {
+        return Estimate ? 0 : now - (packets_[descriptor].tick << shift_);
+    }
     void take(const Taken& taken) { taken_.push(taken); }
     // The packet whose verdict is known in this cycle, or null.
     Taken* judged(std::int64_t now) {
@@ -158,6 +162,10 @@ class ArrivalJudge {
         if (a.packet.reason == 0) packets_[a.packet.descriptor] = {now >> shift_, a.mark};
         if (a.drop) pages_.push(a.packet.descriptor);
         line_.pop();
+    }
+    // Cycles since the tick began in which this packet came; 0 without time stamps.
+    std::int64_t sojourn(std::uint32_t descriptor, std::int64_t now) const {
+        return Estimate ? 0 : now - (packets_[descriptor].tick << shift_);
     }
     SmallFifo<std::uint32_t, 8>& pages() { return pages_; }
 

@@ -230,6 +230,21 @@ class CoreModel {
     }
 
     const QueueState& queue(std::uint32_t queue) const { return records_[queue].queue; }
+    // How long the first packet of a queue has been in it, cycles since its tick began; 0 without a packet, or without time stamps.
+    std::int64_t head_sojourn([[maybe_unused]] std::uint32_t queue, [[maybe_unused]] std::int64_t now) const {
+        if constexpr (kJudges)
+            if (records_[queue].queue.packets != 0) return judge_.sojourn(records_[queue].queue.head, now);
+        return 0;
+    }
+    // Settings as they are now.
+    ShaperSetting shaper(std::uint32_t queue) const {
+        const ShaperState& shaper = records_[queue].shaper;
+        return {shaper.mantissa, shaper.exponent, shaper.burst};
+    }
+    HierarchySetting hierarchy_setting(HierarchySetting::What what, std::uint32_t id) const {
+        if constexpr (kHierarchy) return hierarchy_.setting(what, id);
+        return {what, id};
+    }
     // What has left this queue and waits at a gate, or for one that does: calls see(bytes) for each packet.
     template <typename See>
     void waiting([[maybe_unused]] std::uint32_t queue, [[maybe_unused]] See&& see) const {

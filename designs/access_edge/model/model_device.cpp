@@ -31,6 +31,7 @@ namespace {
 constexpr std::int64_t kResetCycles = 16;
 constexpr std::int64_t kInitCycles = 2;  // from the last memory that is cleared to init_done_o, the cycle that sees it included
 constexpr std::int64_t kReadCycles = 3;  // of a register
+constexpr std::int64_t kLookCycles = 6;  // from the start of a snapshot until the age of the queue's head is known
 constexpr std::int64_t kMerge = 1;       // from the choice of pst_free_merge to the pools and the admission
 constexpr std::int64_t kFreeCycles = kMerge + pool_timing::kFree;  // and to the page allocator
 constexpr std::int64_t kNever = INT64_MAX;
@@ -208,6 +209,8 @@ class ModelDevice final : public Device {
     // What a register of a counter shows; none: it is not one.
     std::optional<std::uint32_t> counter(std::uint32_t address);
     std::uint32_t share(std::uint32_t address);
+    // Settings are shown from now on, what there is of them in what they are of.
+    void read_back(const RegisterModel::ReadBack& read);
 
     DeviceSettings settings_;
     InputModel input_;
@@ -285,6 +288,11 @@ class ModelDevice final : public Device {
     Ring<Freed, 4> returning_;
 
     QueueState snapshot_;
+    std::int64_t head_sojourn_ = 0;
+    struct {
+        ShaperSetting shaper{0, 0, 0};
+        std::uint32_t limit_packets = 0, limit_bytes = 0, parent = 0, cls = 0, weight_less_one = 0, share_class = 0;
+    } back_;
     Amount snapshot_waiting_;  // what has left the queue and waits in the hierarchy
 };
 
@@ -380,8 +388,10 @@ void ModelDevice<Core>::cycle() {
         set_memory_timeout();
         if (const auto share = registers_.take_share())
             admission_->set_share(share->cls, share->size, share->alpha, std::min(share->reserved, pools_.descriptors()), now_ + origin_);
+        if (const auto read = registers_.take_read_back()) read_back(*read);
         if (const auto queue = registers_.take_snapshot()) {
             snapshot_ = core_.queue(*queue);
+            head_sojourn_ = core_.head_sojourn(*queue, now_ + origin_ + kLookCycles);
             snapshot_waiting_ = {};
             core_.waiting(*queue, [&](std::uint32_t bytes) { snapshot_waiting_.add(bytes); });
             if (stepped_) snapshot_sent_ = sent_[*queue];
@@ -732,6 +742,23 @@ std::optional<std::uint32_t> ModelDevice<Core>::counter(std::uint32_t address) {
     return {};
 }
 
+template <typename Core>
+void ModelDevice<Core>::read_back(const RegisterModel::ReadBack& read) {
+    back_ = {};
+    const HierarchySetting tree = core_.hierarchy_setting(read.what, read.id);
+    back_.shaper = tree.shaper;
+    if (read.what == HierarchySetting::What::Queue) {
+        const QueueState& queue = core_.queue(read.id);
+        back_.shaper = settings_.shaping ? core_.shaper(read.id) : ShaperSetting{0, 0, 0};
+        back_.limit_packets = queue.limit_packets;
+        back_.limit_bytes = queue.limit_bytes;
+        back_.cls = tree.cls;
+        if (admission_) back_.share_class = admission_->class_of(read.id);
+    }
+    back_.parent = tree.parent;
+    back_.weight_less_one = tree.weight - 1U;
+}
+
 // What the admission tells of the class and page size that the window shows.
 template <typename Core>
 std::uint32_t ModelDevice<Core>::share(std::uint32_t address) {
@@ -770,7 +797,8 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return fields::kFeaturesShaping.at(settings_.shaping) | fields::kFeaturesAqm.at(settings_.aqm.code) |
                    fields::kFeaturesAqmEstimate.at(settings_.aqm.estimate) |
                    fields::kFeaturesTickShift.at(static_cast<std::uint32_t>(tick)) | fields::kFeaturesHierarchy.at(settings_.hierarchy) |
-                   fields::kFeaturesAdmission.at(settings_.share_classes != 0);
+                   fields::kFeaturesAdmission.at(settings_.share_classes != 0) |
+                   fields::kFeaturesSojourn.at(settings_.aqm && !settings_.aqm.estimate);
         }
         case registers::kStatus:
             return fields::kStatusInitDone.at(1) | fields::kStatusBusy.at(!registers_.quiet()) |
@@ -797,6 +825,26 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return stepped_ ? stepped_->lost() : 0;
         case registers::kQueueIndex:
             return registers_.index();
+        case registers::kBacklogPackets:
+            return snapshot_.packets;
+        case registers::kBacklogBytes:
+            return snapshot_.bytes;
+        case registers::kHeadSojourn:
+            return static_cast<std::uint32_t>(std::min<std::int64_t>(head_sojourn_, UINT32_MAX));
+        case registers::kNowRate:
+            return fields::kNowRateMantissa.at(back_.shaper.mantissa) | fields::kNowRateExponent.at(back_.shaper.exponent);
+        case registers::kNowBurst:
+            return back_.shaper.burst;
+        case registers::kNowLimitPackets:
+            return back_.limit_packets;
+        case registers::kNowLimitBytes:
+            return back_.limit_bytes;
+        case registers::kNowParent:
+            return back_.parent;
+        case registers::kNowClass:
+            return fields::kNowClassCls.at(back_.cls) | fields::kNowClassWeight.at(back_.weight_less_one);
+        case registers::kNowShareClass:
+            return back_.share_class;
         case registers::kTreeIndex:
             return registers_.tree_index();
         default:

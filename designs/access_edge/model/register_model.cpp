@@ -13,6 +13,7 @@ namespace registers = access_edge::registers;
 namespace fields = access_edge::fields;
 namespace values = access_edge::values;
 constexpr std::uint32_t kHierarchy = values::kCommandTreeQueue;  // and three more: subscriber, node, port
+constexpr std::uint32_t kReadBack = values::kCommandReadBack;    // the same
 constexpr unsigned kOutstanding = 8;                             // as RegisterMaster
 constexpr std::uint32_t kWindow = registers::kExecuteQueueRate - registers::kQueueRate, kWindowBytes = 0x80;
 constexpr unsigned kHalfWord = AqmSetting::kWordBits / 2;  // of an AQM's setting word, in each of two registers
@@ -38,6 +39,7 @@ std::optional<std::uint32_t> command_of(std::uint32_t address) {
             return {};
     }
 }
+bool is_read_back(std::uint32_t command) { return command >> 2 == kReadBack >> 2; }
 bool is_hierarchy(std::uint32_t command) { return command >> 2 == kHierarchy >> 2 || command == values::kCommandTreeSubscriberNext; }
 }  // namespace
 
@@ -109,14 +111,18 @@ void RegisterModel::execute(std::uint32_t address, std::uint32_t value) {
 
 // As pst_control: the first reason in the order 1, 2, 3 or 4.
 RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
+    using What = HierarchySetting::What;
+    const auto count = [this](What what) {
+        return what == What::Queue        ? queues_
+               : what == What::Subscriber ? queues_ / sizes_.queues_per_subscriber
+               : what == What::Node       ? sizes_.nodes
+                                          : sizes_.ports;
+    };
+    if (hierarchy_ && is_read_back(command) && command != kReadBack)
+        return tree_index_ >= count(hierarchy_setting(command).what) ? Refused::Index : Refused::Not;
     if (hierarchy_ && is_hierarchy(command)) {
-        using What = HierarchySetting::What;
         const auto what = hierarchy_setting(command).what;
-        const std::uint32_t count = what == What::Queue        ? queues_
-                                    : what == What::Subscriber ? queues_ / sizes_.queues_per_subscriber
-                                    : what == What::Node       ? sizes_.nodes
-                                                               : sizes_.ports;
-        if (tree_index_ >= count) return Refused::Index;
+        if (tree_index_ >= count(what)) return Refused::Index;
         if (what == What::Subscriber && tree_parent_ >= sizes_.nodes) return Refused::Parent;
         if (what == What::Node && tree_parent_ >= sizes_.ports) return Refused::Parent;
         return what == What::Queue && fields::kTreeClassCls.of(tree_class_) >= sizes_.classes ? Refused::Class : Refused::Not;
@@ -125,7 +131,7 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
         return share_size_ >= page_sizes_ ? Refused::Index : share_class_ >= share_classes_ ? Refused::Class : Refused::Not;
     const bool provision = command == values::kCommandProvision;
     const bool writes = command == values::kCommandWrite || command == values::kCommandWriteNext || provision;
-    if (!writes && command != values::kCommandSnapshot) return Refused::Command;
+    if (!writes && command != kReadBack && command != values::kCommandSnapshot) return Refused::Command;
     if (index_ >= queues_) return Refused::Index;
     if (provision && hierarchy_ && fields::kTreeClassCls.of(tree_class_) >= sizes_.classes) return Refused::Class;
     return writes && share_classes_ && queue_class_ >= share_classes_ ? Refused::Class : Refused::Not;
@@ -180,6 +186,9 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken) {
             provision_ = hierarchy_ && provision;
             if (provision_) hierarchy_setting_ = hierarchy_setting(*command_);
             if (next) ++index_;
+        } else if (refused_ == Refused::Not && is_read_back(*command_)) {
+            const auto what = hierarchy_setting(*command_).what;
+            read_back_ = {what, what == HierarchySetting::What::Queue ? index_ : tree_index_};
         } else if (refused_ == Refused::Not) {
             snapshot_ = index_;
         }

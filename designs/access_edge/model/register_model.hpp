@@ -48,6 +48,12 @@ class RegisterModel {
     std::uint32_t refused() const { return static_cast<std::uint32_t>(refused_); }
     // The queue whose counters are to be shown from now on.
     std::optional<std::uint32_t> take_snapshot() { return std::exchange(snapshot_, std::nullopt); }
+    // Whose settings are to be shown from now on.
+    struct ReadBack {
+        HierarchySetting::What what;
+        std::uint32_t id;
+    };
+    std::optional<ReadBack> take_read_back() { return std::exchange(read_back_, std::nullopt); }
     // What the admission is told in the cycle that was just stepped.
     std::optional<ShareSetting> take_share() { return std::exchange(share_, std::nullopt); }
     // The class and page size that the window shows; none where the device does not have them.
@@ -99,6 +105,7 @@ class RegisterModel {
     HierarchySetting hierarchy_setting_;
     Refused refused_ = Refused::Not;
     std::optional<std::uint32_t> snapshot_;
+    std::optional<ReadBack> read_back_;
     std::optional<ShareSetting> share_;
 };
 

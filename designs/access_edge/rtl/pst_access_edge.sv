@@ -225,7 +225,9 @@ module pst_access_edge
   logic [Memories-1:0] lost;
   logic [31:0] memory_timeout;
 
-  logic cfg_valid, cfg_ready, share_valid;
+  logic cfg_valid, cfg_ready, share_valid, class_valid, class_ready, class_answer;
+  class_t class_found;
+  queue_id_t read_index;
   queue_id_t cfg_queue;
   class_t cfg_share_class, share_class;
   logic [4:0] share_size;
@@ -238,6 +240,8 @@ module pst_access_edge
     localparam int unsigned ShareClassWidth = ShareClasses > 1 ? $clog2(ShareClasses) : 1;
     localparam int unsigned ShareSizeWidth = ShareSizes > 1 ? $clog2(ShareSizes) : 1;
     logic [CountWidth-1:0] free_pages, used, in_force;
+    logic [ShareClassWidth-1:0] class_look;
+    logic class_look_ready;
 
     pst_page_admission #(
         .Queues(Queues), .Memories(Memories), .MemPages(MemPages), .MemPageBytes(MemPageBytes), .Classes(ShareClasses),
@@ -255,10 +259,14 @@ module pst_access_edge
         .share_valid_i(share_valid), .share_class_i(share_class[ShareClassWidth-1:0]), .share_size_i(share_size[ShareSizeWidth-1:0]),
         .share_alpha_i(share_alpha),
         .share_reserved_i(32'(share_reserved) > Descriptors ? CountWidth'(Descriptors) : CountWidth'(share_reserved)),
+        .s_look_valid_i(class_valid && init_done_q), .s_look_ready_o(class_look_ready), .s_look_queue_i(read_index),
+        .m_look_valid_o(class_answer), .m_look_class_o(class_look),
         .shown_free_o(free_pages), .shown_used_o(used), .shown_reserved_o(in_force),
         .init_done_o(admission_init_done)
     );
 
+    assign class_ready    = class_look_ready && init_done_q;
+    assign class_found    = class_t'(class_look);
     assign share_free     = 32'(free_pages);
     assign share_used     = 32'(used);
     assign share_in_force = 32'(in_force);
@@ -277,9 +285,12 @@ module pst_access_edge
     assign share_used          = '0;
     assign share_in_force      = '0;
     assign admission_init_done = 1'b1;
+    assign class_ready         = 1'b1;
+    assign class_answer        = 1'b0;
+    assign class_found         = '0;
 
     logic unused_share;
-    assign unused_share = ^{cfg_share_class, share_valid, share_class, share_size, share_alpha, share_reserved};
+    assign unused_share = ^{class_valid, cfg_share_class, share_valid, share_class, share_size, share_alpha, share_reserved};
   end
 
   pst_page_pools #(
@@ -502,6 +513,17 @@ module pst_access_edge
   class_t hierarchy_cfg_class;
   weight_t hierarchy_cfg_weight;
 
+  logic look_valid, core_look_ready, look_answer, look_age_known;
+  logic [LimitPacketsWidth-1:0] look_packets, look_limit_packets;
+  logic [LimitBytesWidth-1:0] look_bytes, look_limit_bytes;
+  logic [31:0] look_age;
+  logic read_valid, read_answer;
+  setting_e read_what;
+  queue_id_t read_id, read_parent;
+  shaper_cfg_t read_shaper;
+  class_t read_class;
+  weight_t read_weight;
+
   assign cfg_ready           = core_cfg_ready && init_done_q;
   assign hierarchy_cfg_ready = core_hierarchy_cfg_ready && init_done_q;
 
@@ -525,6 +547,12 @@ module pst_access_edge
       .s_cfg_valid_i(cfg_valid && init_done_q), .s_cfg_ready_o(core_cfg_ready), .s_cfg_queue_i(cfg_queue),
       .s_cfg_shaper_i(cfg_shaper), .s_cfg_limit_packets_i(cfg_limit_packets), .s_cfg_limit_bytes_i(cfg_limit_bytes),
       .s_cfg_aqm_i(cfg_aqm),
+      .s_look_valid_i(look_valid && init_done_q), .s_look_ready_o(core_look_ready), .s_look_queue_i(read_index),
+      .m_look_valid_o(look_answer), .m_look_packets_o(look_packets), .m_look_bytes_o(look_bytes), .m_look_age_o(look_age),
+      .m_look_age_known_o(look_age_known), .m_look_limit_packets_o(look_limit_packets), .m_look_limit_bytes_o(look_limit_bytes),
+      .s_read_valid_i(read_valid && init_done_q), .s_read_what_i(read_what), .s_read_id_i(read_id),
+      .m_read_valid_o(read_answer), .m_read_shaper_o(read_shaper), .m_read_parent_o(read_parent), .m_read_class_o(read_class),
+      .m_read_weight_o(read_weight),
       .s_hierarchy_cfg_valid_i(hierarchy_cfg_valid && init_done_q), .s_hierarchy_cfg_ready_o(core_hierarchy_cfg_ready),
       .s_hierarchy_cfg_what_i(hierarchy_cfg_what),
       .s_hierarchy_cfg_id_i(hierarchy_cfg_id), .s_hierarchy_cfg_shaper_i(hierarchy_cfg_shaper),
@@ -542,7 +570,6 @@ module pst_access_edge
 
   // ---- counters -------------------------------------------------------------------------------------------------------
 
-  queue_id_t read_index;
   logic read_out_valid, read_out_ready, read_in_drop_valid, read_in_ready, read_drop_ready;
   logic out_valid, in_valid, unused_drop_valid, read_aqm_ready;
   logic read_all_ready, read_take;    // the counters that are read in one cycle
@@ -672,6 +699,12 @@ module pst_access_edge
       .m_hierarchy_cfg_parent_o(hierarchy_cfg_parent),
       .m_hierarchy_cfg_class_o(hierarchy_cfg_class), .m_hierarchy_cfg_weight_o(hierarchy_cfg_weight),
       .m_read_index_o(read_index),
+      .m_back_valid_o(read_valid), .m_back_what_o(read_what), .m_back_id_o(read_id), .s_back_valid_i(read_answer),
+      .s_back_shaper_i(read_shaper), .s_back_parent_i(read_parent), .s_back_class_i(read_class), .s_back_weight_i(read_weight),
+      .m_class_valid_o(class_valid), .m_class_ready_i(class_ready), .s_class_valid_i(class_answer), .s_class_i(class_found),
+      .m_look_valid_o(look_valid), .m_look_ready_i(core_look_ready && init_done_q),
+      .s_look_valid_i(look_answer), .s_look_packets_i(look_packets), .s_look_bytes_i(look_bytes), .s_look_age_i(look_age),
+      .s_look_age_known_i(look_age_known), .s_look_limit_packets_i(look_limit_packets), .s_look_limit_bytes_i(look_limit_bytes),
       .m_read_out_valid_o(read_out_valid), .m_read_out_ready_i(read_out_ready),
       .m_read_in_drop_valid_o(read_in_drop_valid), .m_read_in_drop_ready_i(read_all_ready),
       .s_out_valid_i(out_valid), .s_out_packets_i(out_packets), .s_out_bytes_i(out_bytes),

@@ -75,6 +75,28 @@ module pst_access_edge_core
     input  logic [LimitPacketsWidth-1:0] s_cfg_limit_packets_i,
     input  logic [LimitBytesWidth-1:0]   s_cfg_limit_bytes_i,
     input  aqm_cfg_t                     s_cfg_aqm_i,
+    // Look: what a queue holds, answered 5 cycles later: packets and bytes, its limits, and how long its head has been in it (cycles, to a tick;
+    // 0 without time stamps, or without a packet). Of a queue whose head changes just then the latter is not known
+    input  logic                         s_look_valid_i,
+    output logic                         s_look_ready_o,
+    input  logic [QueueIdWidth-1:0]      s_look_queue_i,
+    output logic                         m_look_valid_o,
+    output logic [LimitPacketsWidth-1:0] m_look_packets_o,
+    output logic [LimitBytesWidth-1:0]   m_look_bytes_o,
+    output logic [31:0]                  m_look_age_o,
+    output logic                         m_look_age_known_o,
+    output logic [LimitPacketsWidth-1:0] m_look_limit_packets_o,
+    output logic [LimitBytesWidth-1:0]   m_look_limit_bytes_o,
+    // Read-back of the settings of a queue (shaper; with Hierarchy class and weight), subscriber, node or port, as they are in the memories
+    // that are worked with: held until the answer, which has what the setting has; it comes with a walk, see pst_schedule and pst_hierarchy
+    input  logic                         s_read_valid_i,
+    input  setting_e                     s_read_what_i,
+    input  logic [QueueIdWidth-1:0]      s_read_id_i,
+    output logic                         m_read_valid_o,
+    output shaper_cfg_t                  m_read_shaper_o,
+    output logic [QueueIdWidth-1:0]      m_read_parent_o,
+    output class_t                       m_read_class_o,
+    output weight_t                      m_read_weight_o,
     // Hierarchy: settings of the hierarchy, see pst_hierarchy
     input  logic                         s_hierarchy_cfg_valid_i,
     output logic                         s_hierarchy_cfg_ready_o,
@@ -138,6 +160,16 @@ module pst_access_edge_core
   logic [DescIdWidth-1:0] enq_desc;
   len_t enq_len;
   drop_e enq_reason;
+  logic unused_head_valid, head_empty, head_known, look_valid;
+  logic [1:0] head_empty_q, head_known_q;
+  logic [31:0] age;
+  logic queue_read, queue_read_q, tree_read, tree_read_q;
+  shaper_cfg_t queue_shaper, tree_shaper;
+  logic [QueueIdWidth-1:0] tree_parent;
+  class_t tree_class;
+  weight_t tree_weight;
+  logic [LimitPacketsWidth-1:0] look_packets, look_limit_packets;
+  logic [LimitBytesWidth-1:0] look_bytes, look_limit_bytes;
   backlog_t arrive_backlog;
   verdict_e arrive_verdict;
 
@@ -188,7 +220,7 @@ module pst_access_edge_core
 
   pst_queue_manager #(
       .Queues(Queues), .Descriptors(Descriptors), .QueueRamStyle(QueueRamStyle), .DescRamStyle(DescRamStyle),
-      .ReportLeft(Aqm != 0 || OwnScheduler), .ReportHead(OwnScheduler)
+      .ReportLeft(Aqm != 0 || OwnScheduler), .ReportHead(OwnScheduler), .Look(1'b1)
   ) u_queue (
       .clk_i, .rst_i,
       .s_enq_valid_i(enq_valid), .s_enq_ready_o(enq_ready), .s_enq_queue_i(enq_queue), .s_enq_desc_i(enq_desc), .s_enq_len_i(enq_len),
@@ -200,9 +232,29 @@ module pst_access_edge_core
       .s_deq_valid_i(deq_valid), .s_deq_queue_i(deq_queue), .s_deq_take_i(deq_take),
       .m_deq_valid_o(ret_valid), .m_deq_queue_o(ret_queue), .m_deq_desc_o(ret_desc), .m_deq_len_o(ret_len),
       .m_deq_backlogged_o(ret_backlogged), .m_deq_left_o(ret_left), .m_deq_head_o(ret_head),
+      .s_look_valid_i, .s_look_ready_o, .s_look_queue_i,
+      .m_head_valid_o(unused_head_valid), .m_head_empty_o(head_empty), .m_head_known_o(head_known),
+      .m_look_valid_o(look_valid), .m_look_packets_o(look_packets), .m_look_bytes_o(look_bytes),
+      .m_look_limit_packets_o(look_limit_packets), .m_look_limit_bytes_o(look_limit_bytes),
       .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_limit_packets_i, .s_cfg_limit_bytes_i,
       .init_done_o(queue_init_done)
   );
+
+  // A look comes by where dequeues do: the time stamp of a head is read as if it had been taken.
+  localparam bit Stamps = Aqm != 0 && !AqmEstimate;
+
+  always_ff @(posedge clk_i) begin
+    head_empty_q           <= {head_empty_q[0], head_empty};
+    head_known_q           <= {head_known_q[0], head_known};
+    m_look_valid_o         <= look_valid && !rst_i;
+    m_look_packets_o       <= look_packets;
+    m_look_bytes_o         <= look_bytes;
+    m_look_limit_packets_o <= look_limit_packets;
+    m_look_limit_bytes_o   <= look_limit_bytes;
+  end
+
+  assign m_look_age_o       = Stamps && !head_empty_q[1] ? age : '0;
+  assign m_look_age_known_o = !Stamps || head_known_q[1];
 
   pst_schedule #(
       .Queues(Queues), .Shaping(Shaping), .OwnScheduler(OwnScheduler), .ToleranceCycles(ToleranceCycles), .Credits(Credits),
@@ -221,8 +273,32 @@ module pst_access_edge_core
       .s_done_valid_i(done_valid), .s_done_queue_i(done_queue), .s_done_slow_i(done_slow),
       .s_done_next_queue_i(done_next_queue), .done_credits_o(done_credits),
       .s_cfg_valid_i(s_cfg_valid_i && init_done_o), .s_cfg_ready_o(cfg_ready), .s_cfg_queue_i, .s_cfg_shaper_i,
+      .s_look_valid_i(s_read_valid_i && s_read_what_i == SetQueue && !queue_read_q), .s_look_queue_i(s_read_id_i),
+      .m_look_valid_o(queue_read), .m_look_shaper_o(queue_shaper),
       .now_o, .init_done_o(schedule_init_done)
   );
+
+  // --- read-back: of a queue the scheduler has one half, the hierarchy the other
+
+  always_ff @(posedge clk_i) begin
+    if (queue_read) begin
+      queue_read_q    <= 1'b1;
+      m_read_shaper_o <= queue_shaper;
+    end
+    if (tree_read) begin
+      tree_read_q     <= 1'b1;
+      m_read_parent_o <= tree_parent;
+      m_read_class_o  <= tree_class;
+      m_read_weight_o <= tree_weight;
+      if (s_read_what_i != SetQueue) m_read_shaper_o <= tree_shaper;
+    end
+    if (m_read_valid_o || rst_i) begin
+      queue_read_q <= 1'b0;
+      tree_read_q  <= 1'b0;
+    end
+  end
+
+  assign m_read_valid_o = (queue_read_q || s_read_what_i != SetQueue) && (tree_read_q || !Hierarchy) && s_read_valid_i;
 
   // --- AQM: every packet that was taken from its queue is judged before the scheduler charges it
 
@@ -240,6 +316,7 @@ module pst_access_edge_core
     assign ev_deq_queue_o  = '0;
     assign ev_deq_len_o    = '0;
     assign arrive_verdict  = VerdictPass;
+    assign age             = '0;
 
     logic unused_aqm;
     assign unused_aqm = ^{enq_ecn, s_cfg_aqm_i, ret_left, ret_period, arrive_valid, arrive_queue, arrive_backlog, arrive_ect};
@@ -255,7 +332,7 @@ module pst_access_edge_core
         .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_desc_i(ret_desc), .s_ret_len_i(ret_len), .s_ret_left_i(ret_left),
         .s_ret_period_i(ret_period),
         .m_judged_valid_o(judged_valid), .m_judged_queue_o(judged_queue), .m_judged_desc_o(judged_desc), .m_judged_len_o(judged_len),
-        .m_judged_drop_o(judged_drop), .m_judged_mark_o(judged_mark),
+        .m_judged_drop_o(judged_drop), .m_judged_mark_o(judged_mark), .m_age_o(age),
         .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_aqm_i,
         .init_done_o(aqm_init_done)
     );
@@ -298,6 +375,11 @@ module pst_access_edge_core
     assign ahead_room              = 1'b0;
     assign credit                  = out_take;
     assign s_hierarchy_cfg_ready_o = 1'b1;
+    assign tree_read               = 1'b0;
+    assign tree_shaper             = '0;
+    assign tree_parent             = '0;
+    assign tree_class              = '0;
+    assign tree_weight             = '0;
     assign hierarchy_init_done     = 1'b1;
 
     logic unused_hierarchy;
@@ -339,6 +421,9 @@ module pst_access_edge_core
         .s_cfg_valid_i(s_hierarchy_cfg_valid_i), .s_cfg_ready_o(s_hierarchy_cfg_ready_o), .s_cfg_what_i(s_hierarchy_cfg_what_i),
         .s_cfg_id_i(s_hierarchy_cfg_id_i), .s_cfg_shaper_i(s_hierarchy_cfg_shaper_i), .s_cfg_parent_i(s_hierarchy_cfg_parent_i),
         .s_cfg_class_i(s_hierarchy_cfg_class_i), .s_cfg_weight_i(s_hierarchy_cfg_weight_i),
+        .s_look_valid_i(s_read_valid_i && !tree_read_q), .s_look_what_i(s_read_what_i), .s_look_id_i(s_read_id_i),
+        .m_look_valid_o(tree_read), .m_look_shaper_o(tree_shaper), .m_look_parent_o(tree_parent), .m_look_class_o(tree_class),
+        .m_look_weight_o(tree_weight),
         .init_done_o(hierarchy_init_done)
     );
   end

@@ -48,6 +48,9 @@ module pst_access_edge_judge
     output len_t                       m_judged_len_o,
     output logic                       m_judged_drop_o,
     output logic                       m_judged_mark_o,
+    // two cycles after a descriptor at s_ret, taken from its queue or not: cycles since its packet came, and those since its tick began, in all;
+    // the most that there is when it is more; 0 with Estimate
+    output logic [31:0]                m_age_o,
     // setting of one queue; taken at once
     input  logic                       s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0]    s_cfg_queue_i,
@@ -60,7 +63,8 @@ module pst_access_edge_judge
 
   // --- time
 
-  logic [AqmTimeWidth+TickShift-1:0] cycle_q;
+  typedef logic [AqmTimeWidth+TickShift-1:0] cycle_t;
+  cycle_t cycle_q;
   logic [AqmTimeWidth-1:0] now;
 
   always_ff @(posedge clk_i) begin
@@ -91,9 +95,16 @@ module pst_access_edge_judge
         .re_i(1'b1), .raddr_i(s_ret_desc_i), .rdata_o(ecn)
     );
     assign enqueued = '0;
+    assign m_age_o  = '0;
   end else begin : g_tick
     logic [AqmTimeWidth-1:0] enq_now_q;
+    localparam logic [63:0] Most = 64'hFFFF_FFFF;
+    logic [63:0] age;
+
     always_ff @(posedge clk_i) enq_now_q <= now;
+
+    assign age     = 64'(cycle_t'(cycle_q - (cycle_t'(enqueued) << TickShift)));
+    assign m_age_o = age > Most ? '1 : 32'(age);
 
     pst_ram_1r1w #(
         .Width(1 + AqmTimeWidth), .Depth(Descriptors), .ReadLatency(2), .Style(DescRamStyle)

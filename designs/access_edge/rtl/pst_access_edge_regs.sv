@@ -260,6 +260,7 @@ module pst_access_edge_regs (
         logic tree_burst;
         logic tree_parent;
         logic tree_class;
+        logic head_sojourn;
         struct {
             logic [1:0] packets;
             logic [1:0] bytes;
@@ -277,6 +278,8 @@ module pst_access_edge_regs (
             logic [1:0] bytes;
         } aqm_drop;
         logic [1:0] mark_packets;
+        logic backlog_packets;
+        logic backlog_bytes;
         logic share_class;
         logic share_size;
         logic share_alpha;
@@ -327,6 +330,13 @@ module pst_access_edge_regs (
             logic [1:0] packets;
             logic [1:0] bytes;
         } dropped_read_error;
+        logic now_rate;
+        logic now_burst;
+        logic now_limit_packets;
+        logic now_limit_bytes;
+        logic now_parent;
+        logic now_class;
+        logic now_share_class;
         logic execute;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
@@ -378,6 +388,7 @@ module pst_access_edge_regs (
         decoded_reg_strb.tree_burst = cpuif_req_masked & (cpuif_addr == 12'h70);
         decoded_reg_strb.tree_parent = cpuif_req_masked & (cpuif_addr == 12'h74);
         decoded_reg_strb.tree_class = cpuif_req_masked & (cpuif_addr == 12'h78);
+        decoded_reg_strb.head_sojourn = cpuif_req_masked & (cpuif_addr == 12'h7c) & !cpuif_req_is_wr;
         decoded_reg_strb.in.packets[0] = cpuif_req_masked & (cpuif_addr == 12'h80) & !cpuif_req_is_wr;
         decoded_reg_strb.in.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h84) & !cpuif_req_is_wr;
         decoded_reg_strb.in.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h88) & !cpuif_req_is_wr;
@@ -396,6 +407,8 @@ module pst_access_edge_regs (
         decoded_reg_strb.aqm_drop.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'hbc) & !cpuif_req_is_wr;
         decoded_reg_strb.mark_packets[0] = cpuif_req_masked & (cpuif_addr == 12'hc0) & !cpuif_req_is_wr;
         decoded_reg_strb.mark_packets[1] = cpuif_req_masked & (cpuif_addr == 12'hc4) & !cpuif_req_is_wr;
+        decoded_reg_strb.backlog_packets = cpuif_req_masked & (cpuif_addr == 12'hc8) & !cpuif_req_is_wr;
+        decoded_reg_strb.backlog_bytes = cpuif_req_masked & (cpuif_addr == 12'hcc) & !cpuif_req_is_wr;
         decoded_reg_strb.share_class = cpuif_req_masked & (cpuif_addr == 12'hd0);
         decoded_reg_strb.share_size = cpuif_req_masked & (cpuif_addr == 12'hd4);
         decoded_reg_strb.share_alpha = cpuif_req_masked & (cpuif_addr == 12'hd8);
@@ -447,6 +460,13 @@ module pst_access_edge_regs (
         decoded_reg_strb.dropped_read_error.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h1b4) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_read_error.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h1b8) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_read_error.bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h1bc) & !cpuif_req_is_wr;
+        decoded_reg_strb.now_rate = cpuif_req_masked & (cpuif_addr == 12'h200) & !cpuif_req_is_wr;
+        decoded_reg_strb.now_burst = cpuif_req_masked & (cpuif_addr == 12'h204) & !cpuif_req_is_wr;
+        decoded_reg_strb.now_limit_packets = cpuif_req_masked & (cpuif_addr == 12'h208) & !cpuif_req_is_wr;
+        decoded_reg_strb.now_limit_bytes = cpuif_req_masked & (cpuif_addr == 12'h20c) & !cpuif_req_is_wr;
+        decoded_reg_strb.now_parent = cpuif_req_masked & (cpuif_addr == 12'h210) & !cpuif_req_is_wr;
+        decoded_reg_strb.now_class = cpuif_req_masked & (cpuif_addr == 12'h214) & !cpuif_req_is_wr;
+        decoded_reg_strb.now_share_class = cpuif_req_masked & (cpuif_addr == 12'h218) & !cpuif_req_is_wr;
         decoded_reg_strb.execute = cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
@@ -1603,7 +1623,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h10004;
+            readback_data_var[31:0] = 32'h10005;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;
@@ -1627,6 +1647,7 @@ module pst_access_edge_regs (
             readback_data_var[12:8] = hwif_in.features.tick_shift.next;
             readback_data_var[16] = hwif_in.features.hierarchy.next;
             readback_data_var[17] = hwif_in.features.admission.next;
+            readback_data_var[18] = hwif_in.features.sojourn.next;
         end
         if(rd_mux_addr == 12'h20) begin
             readback_data_var[31:0] = 32'h0;
@@ -1701,6 +1722,9 @@ module pst_access_edge_regs (
             readback_data_var[7:0] = field_storage.tree_class.cls.value;
             readback_data_var[10:8] = field_storage.tree_class.weight.value;
         end
+        if(rd_mux_addr == 12'h7c) begin
+            readback_data_var[31:0] = hwif_in.head_sojourn.cycles.next;
+        end
         if(rd_mux_addr == 12'h80) begin
             readback_data_var[31:0] = hwif_in.in.packets.value.next[31:0];
         end
@@ -1754,6 +1778,12 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'hc4) begin
             readback_data_var[17:0] = hwif_in.mark_packets.value.next[49:32];
+        end
+        if(rd_mux_addr == 12'hc8) begin
+            readback_data_var[31:0] = hwif_in.backlog_packets.value.next;
+        end
+        if(rd_mux_addr == 12'hcc) begin
+            readback_data_var[31:0] = hwif_in.backlog_bytes.value.next;
         end
         if(rd_mux_addr == 12'hd0) begin
             readback_data_var[7:0] = field_storage.share_class.cls.value;
@@ -1907,6 +1937,29 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h1bc) begin
             readback_data_var = rbuf_storage.dropped_read_error.bytes.data[63:32];
+        end
+        if(rd_mux_addr == 12'h200) begin
+            readback_data_var[15:0] = hwif_in.now_rate.mantissa.next;
+            readback_data_var[20:16] = hwif_in.now_rate.exponent.next;
+        end
+        if(rd_mux_addr == 12'h204) begin
+            readback_data_var[27:0] = hwif_in.now_burst.cycles.next;
+        end
+        if(rd_mux_addr == 12'h208) begin
+            readback_data_var[31:0] = hwif_in.now_limit_packets.packets.next;
+        end
+        if(rd_mux_addr == 12'h20c) begin
+            readback_data_var[31:0] = hwif_in.now_limit_bytes.bytes.next;
+        end
+        if(rd_mux_addr == 12'h210) begin
+            readback_data_var[31:0] = hwif_in.now_parent.value.next;
+        end
+        if(rd_mux_addr == 12'h214) begin
+            readback_data_var[7:0] = hwif_in.now_class.cls.next;
+            readback_data_var[10:8] = hwif_in.now_class.weight.next;
+        end
+        if(rd_mux_addr == 12'h218) begin
+            readback_data_var[7:0] = hwif_in.now_share_class.cls.next;
         end
         if((rd_mux_addr >= 12'h800) && (rd_mux_addr <= 12'h800 + 12'h7b)) begin
             readback_data_var = hwif_in.execute.rd_data;

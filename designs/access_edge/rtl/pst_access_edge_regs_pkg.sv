@@ -74,12 +74,17 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__features__admission__in_t;
 
     typedef struct {
+        logic next;
+    } pst_access_edge_regs__features__sojourn__in_t;
+
+    typedef struct {
         pst_access_edge_regs__features__shaping__in_t shaping;
         pst_access_edge_regs__features__aqm__in_t aqm;
         pst_access_edge_regs__features__aqm_estimate__in_t aqm_estimate;
         pst_access_edge_regs__features__tick_shift__in_t tick_shift;
         pst_access_edge_regs__features__hierarchy__in_t hierarchy;
         pst_access_edge_regs__features__admission__in_t admission;
+        pst_access_edge_regs__features__sojourn__in_t sojourn;
     } pst_access_edge_regs__features__in_t;
 
     typedef struct {
@@ -306,6 +311,14 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__tree_class__in_t;
 
     typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__head_sojourn__cycles__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__head_sojourn__cycles__in_t cycles;
+    } pst_access_edge_regs__head_sojourn__in_t;
+
+    typedef struct {
         logic [49:0] next;
     } pst_access_edge_regs__in__packets__value__in_t;
 
@@ -396,6 +409,22 @@ package pst_access_edge_regs_pkg;
     typedef struct {
         pst_access_edge_regs__mark_packets__value__in_t value;
     } pst_access_edge_regs__mark_packets__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__backlog_packets__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__backlog_packets__value__in_t value;
+    } pst_access_edge_regs__backlog_packets__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__backlog_bytes__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__backlog_bytes__value__in_t value;
+    } pst_access_edge_regs__backlog_bytes__in_t;
 
     typedef struct {
         logic [31:0] next;
@@ -648,6 +677,72 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__dropped_read_error__in_t;
 
     typedef struct {
+        logic [15:0] next;
+    } pst_access_edge_regs__now_rate__mantissa__in_t;
+
+    typedef struct {
+        logic [4:0] next;
+    } pst_access_edge_regs__now_rate__exponent__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__now_rate__mantissa__in_t mantissa;
+        pst_access_edge_regs__now_rate__exponent__in_t exponent;
+    } pst_access_edge_regs__now_rate__in_t;
+
+    typedef struct {
+        logic [27:0] next;
+    } pst_access_edge_regs__now_burst__cycles__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__now_burst__cycles__in_t cycles;
+    } pst_access_edge_regs__now_burst__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__now_limit_packets__packets__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__now_limit_packets__packets__in_t packets;
+    } pst_access_edge_regs__now_limit_packets__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__now_limit_bytes__bytes__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__now_limit_bytes__bytes__in_t bytes;
+    } pst_access_edge_regs__now_limit_bytes__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__now_parent__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__now_parent__value__in_t value;
+    } pst_access_edge_regs__now_parent__in_t;
+
+    typedef struct {
+        logic [7:0] next;
+    } pst_access_edge_regs__now_class__cls__in_t;
+
+    typedef struct {
+        logic [2:0] next;
+    } pst_access_edge_regs__now_class__weight__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__now_class__cls__in_t cls;
+        pst_access_edge_regs__now_class__weight__in_t weight;
+    } pst_access_edge_regs__now_class__in_t;
+
+    typedef struct {
+        logic [7:0] next;
+    } pst_access_edge_regs__now_share_class__cls__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__now_share_class__cls__in_t cls;
+    } pst_access_edge_regs__now_share_class__in_t;
+
+    typedef struct {
         logic rd_ack;
         logic [31:0] rd_data;
         logic wr_ack;
@@ -682,11 +777,14 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__tree_burst__in_t tree_burst;
         pst_access_edge_regs__tree_parent__in_t tree_parent;
         pst_access_edge_regs__tree_class__in_t tree_class;
+        pst_access_edge_regs__head_sojourn__in_t head_sojourn;
         pst_access_edge_regs__in__in_t in;
         pst_access_edge_regs__out__in_t out;
         pst_access_edge_regs__drop__in_t drop;
         pst_access_edge_regs__aqm_drop__in_t aqm_drop;
         pst_access_edge_regs__mark_packets__in_t mark_packets;
+        pst_access_edge_regs__backlog_packets__in_t backlog_packets;
+        pst_access_edge_regs__backlog_bytes__in_t backlog_bytes;
         pst_access_edge_regs__share_free__in_t share_free;
         pst_access_edge_regs__share_used__in_t share_used;
         pst_access_edge_regs__share_in_force__in_t share_in_force;
@@ -702,6 +800,13 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__marked_packets__in_t marked_packets;
         pst_access_edge_regs__dropped_no_share__in_t dropped_no_share;
         pst_access_edge_regs__dropped_read_error__in_t dropped_read_error;
+        pst_access_edge_regs__now_rate__in_t now_rate;
+        pst_access_edge_regs__now_burst__in_t now_burst;
+        pst_access_edge_regs__now_limit_packets__in_t now_limit_packets;
+        pst_access_edge_regs__now_limit_bytes__in_t now_limit_bytes;
+        pst_access_edge_regs__now_parent__in_t now_parent;
+        pst_access_edge_regs__now_class__in_t now_class;
+        pst_access_edge_regs__now_share_class__in_t now_share_class;
         pst_access_edge_regs__execute__in_t execute;
     } pst_access_edge_regs__in_t;
 

@@ -28,7 +28,11 @@ package pst_access_edge_values_pkg;
     CommandTreePort           = 32'd7,
     CommandShare              = 32'd8,
     CommandProvision          = 32'd9,
-    CommandTreeSubscriberNext = 32'd10
+    CommandTreeSubscriberNext = 32'd10,
+    CommandReadBack           = 32'd12,
+    CommandReadBackSubscriber = 32'd13,
+    CommandReadBackNode       = 32'd14,
+    CommandReadBackPort       = 32'd15
   } command_e;
 
 endpackage

@@ -6,8 +6,10 @@
 //            out of range, no such command) changes nothing but the refused bit.
 // Window:    a write to 0x800 + the address of a setting writes this one, and is the command `provision` or `tree_subscriber_next` as well;
 //            it is answered when that starts. pst_control_bus has what is not to be written there.
-// Snapshot:  the sent counters are read first, then accepted and lost ones in one cycle, so accepted is never less than sent.
+// Snapshot:  what is in the queue is looked at first, again as long as its head is just changing; then the sent counters are read, then accepted
+//            and lost ones in one cycle, so accepted is never less than sent.
 //            The registers change all in one cycle when the last counter has come; status.busy tells when.
+// Read-back: of a queue its limits are looked at, then its class of memory, then the rest; the registers change all in one cycle.
 // Latency:   a register access some 4 cycles; a setting leaves on m_cfg 1 cycle after its command.
 // Reset:     loses a command that is under way, and the snapshot.
 module pst_control
@@ -86,6 +88,16 @@ module pst_control
     output weight_t                      m_hierarchy_cfg_weight_o,
     // reads of the counter banks; all but "out" answer together
     output logic [         QueueIdW-1:0] m_read_index_o,
+    // looks into that queue, see pst_access_edge_core
+    output logic                         m_look_valid_o,
+    input  logic                         m_look_ready_i,
+    input  logic                         s_look_valid_i,
+    input  logic [LimitPacketsWidth-1:0] s_look_packets_i,
+    input  logic [  LimitBytesWidth-1:0] s_look_bytes_i,
+    input  logic [                 31:0] s_look_age_i,
+    input  logic                         s_look_age_known_i,
+    input  logic [LimitPacketsWidth-1:0] s_look_limit_packets_i,
+    input  logic [  LimitBytesWidth-1:0] s_look_limit_bytes_i,
     output logic                         m_read_out_valid_o,
     input  logic                         m_read_out_ready_i,
     output logic                         m_read_in_drop_valid_o,
@@ -101,6 +113,19 @@ module pst_control
     input  logic [      PacketWidth-1:0] s_aqm_packets_i,          // dropped by the AQM, not in "drop"
     input  logic [        ByteWidth-1:0] s_aqm_bytes_i,
     input  logic [      PacketWidth-1:0] s_mark_packets_i,
+    // read-back of settings, see s_read of pst_access_edge_core; of the class of memory of that queue, ShareClasses > 0
+    output logic                         m_back_valid_o,
+    output setting_e                     m_back_what_o,
+    output logic [         QueueIdW-1:0] m_back_id_o,
+    input  logic                         s_back_valid_i,
+    input  shaper_cfg_t                  s_back_shaper_i,
+    input  logic [         QueueIdW-1:0] s_back_parent_i,
+    input  class_t                       s_back_class_i,
+    input  weight_t                      s_back_weight_i,
+    output logic                         m_class_valid_o,
+    input  logic                         m_class_ready_i,
+    input  logic                         s_class_valid_i,
+    input  class_t                       s_class_i,
     // frames lost, by reason, and frames marked
     input  logic [DropLast:1][PacketWidth-1:0] dropped_packets_i,
     input  logic [DropLast:1][ByteWidth-1:0] dropped_bytes_i,
@@ -122,6 +147,7 @@ module pst_control
   localparam logic [7:0] LastShareClass = ShareClasses != 0 ? 8'(ShareClasses - 1) : '0;
   localparam logic [7:0] LastShareSize = 8'(ShareSizes - 1);
   localparam logic [31:0] FirstHierarchyCommand = CommandTreeQueue;  // and three more: subscriber, node, port
+  localparam logic [31:0] FirstReadBack = CommandReadBack;           // the same
 
   // Words of the window.
   typedef enum logic [4:0] {
@@ -145,6 +171,23 @@ module pst_control
   } count_t;
 
   typedef struct packed {
+    logic [LimitPacketsWidth-1:0] packets;
+    logic [LimitBytesWidth-1:0]   bytes;
+    logic [31:0]                  age;    // of the head, cycles
+  } look_t;
+
+  // Settings that were read back.
+  typedef struct packed {
+    shaper_cfg_t                  shaper;
+    logic [LimitPacketsWidth-1:0] limit_packets;
+    logic [LimitBytesWidth-1:0]   limit_bytes;
+    logic [QueueIdW-1:0]          parent;
+    class_t                       cls;
+    weight_t                      weight;
+    class_t                       share_class;
+  } now_t;
+
+  typedef struct packed {
     shaper_cfg_t                  shaper;
     logic [LimitPacketsWidth-1:0] limit_packets;
     logic [LimitBytesWidth-1:0]   limit_bytes;
@@ -161,14 +204,19 @@ module pst_control
     weight_t             weight;
   } hierarchy_t;
 
-  typedef enum logic [2:0] {
+  typedef enum logic [3:0] {
     Idle,
     Write,          // a setting is offered; with `provision` one of the hierarchy goes along with it
     WriteHierarchy, // a setting of the hierarchy is offered
+    AskLook,        // a look into the queue is offered
+    WaitLook,
     AskOut,         // the read of the sent counters is offered
     WaitOut,
     AskInDrop, // the read of the accepted and lost counters is offered
-    WaitInDrop
+    WaitInDrop,
+    AskClass, // of memory
+    WaitClass,
+    ReadBack  // the other settings are asked for
   } state_e;
 
   pst_access_edge_regs_pkg::pst_access_edge_regs__in_t  hwif_in;
@@ -179,7 +227,8 @@ module pst_control
   // A command that has been taken from the bus but not answered.
   logic        pending_q, pending_d;
   logic [31:0] command_q, command_d;
-  logic        start, is_write, is_provision, is_hierarchy, is_share, share_exists;
+  logic        start, is_write, is_provision, is_hierarchy, is_share, is_read, share_exists;
+  logic        reading_q, reading_d;        // a look is for a read-back
   logic        provision_q, provision_d;    // class and weight go along with the setting on offer
   logic        window_write;
   logic [ 4:0] window_word;
@@ -189,6 +238,8 @@ module pst_control
 
   logic [QueueIdW-1:0] queue_q, queue_d;
   settings_t settings_q, settings_d, settings;
+  look_t look_q, look_d, snap_look_q, snap_look_d;
+  now_t now_q, now_d, back_q, back_d;
   count_t out_q, out_d;
   count_t snap_in_q, snap_in_d, snap_out_q, snap_out_d, snap_drop_q, snap_drop_d, snap_aqm_q, snap_aqm_d;
   logic [PacketWidth-1:0] snap_mark_q, snap_mark_d;
@@ -222,6 +273,7 @@ module pst_control
   assign is_write     = command_q == 32'(CommandWrite) || command_q == 32'(CommandWriteNext) || is_provision;
   assign is_hierarchy = Hierarchy
                         && (command_q[31:2] == FirstHierarchyCommand[31:2] || command_q == 32'(CommandTreeSubscriberNext));
+  assign is_read      = command_q[31:2] == FirstReadBack[31:2] && (Hierarchy || command_q == 32'(CommandReadBack));
   assign is_share     = ShareClasses != 0 && command_q == 32'(CommandShare);
   assign share_exists = ShareClasses != 0 && hwif_out.share_class.cls.value <= LastShareClass
                         && hwif_out.share_size.value.value <= LastShareSize;
@@ -230,7 +282,7 @@ module pst_control
   assign tree_parent = hwif_out.tree_parent.value.value;
   assign hierarchy = '{
       what: is_provision ? SetQueue : command_q == 32'(CommandTreeSubscriberNext) ? SetSubscriber : setting_e'(command_q[1:0]),
-      id: is_provision ? hwif_out.queue_index.value.value[QueueIdW-1:0] : tree_index[QueueIdW-1:0],
+      id: is_provision || command_q == 32'(CommandReadBack) ? hwif_out.queue_index.value.value[QueueIdW-1:0] : tree_index[QueueIdW-1:0],
       shaper: '{
           burst: hwif_out.tree_burst.cycles.value,
           exponent: hwif_out.tree_rate.exponent.value,
@@ -259,6 +311,9 @@ module pst_control
         end
         default: if (tree_index >= Ports) refuse = RefusalBadIndex;
       endcase
+    end else if (is_read && hierarchy.what != SetQueue) begin
+      if (tree_index >= (hierarchy.what == SetSubscriber ? Queues / QueuesPerSubscriber : hierarchy.what == SetNode ? Nodes : Ports))
+        refuse = RefusalBadIndex;
     end else if (is_share) begin
       if (hwif_out.share_class.cls.value > LastShareClass) refuse = RefusalBadClass;
       if (hwif_out.share_size.value.value > LastShareSize) refuse = RefusalBadIndex;
@@ -267,7 +322,7 @@ module pst_control
       if (Hierarchy && is_provision && hwif_out.tree_class.cls.value >= 8'(Classes)) refuse = RefusalBadClass;
       if (hwif_out.queue_index.value.value >= Queues) refuse = RefusalBadIndex;
     end
-    if (!is_hierarchy && !is_share && !is_write && command_q != CommandSnapshot) refuse = RefusalNoCommand;
+    if (!is_hierarchy && !is_share && !is_read && !is_write && command_q != CommandSnapshot) refuse = RefusalNoCommand;
   end
 
   always_comb begin
@@ -285,10 +340,39 @@ module pst_control
     snap_drop_d = snap_drop_q;
     snap_aqm_d  = snap_aqm_q;
     snap_mark_d = snap_mark_q;
+    look_d      = look_q;
+    snap_look_d = snap_look_q;
+    reading_d   = reading_q;
+    back_d      = back_q;
+    now_d       = now_q;
 
     unique case (state_q)
       Write: if (m_cfg_ready_i) state_d = provision_q && !m_hierarchy_cfg_ready_i ? WriteHierarchy : Idle;
       WriteHierarchy: if (m_hierarchy_cfg_ready_i) state_d = Idle;
+      AskLook: if (m_look_ready_i) state_d = WaitLook;
+      WaitLook:
+      if (s_look_valid_i) begin
+        look_d  = '{packets: s_look_packets_i, bytes: s_look_bytes_i, age: s_look_packets_i != '0 ? s_look_age_i : '0};
+        back_d.limit_packets = s_look_limit_packets_i;
+        back_d.limit_bytes   = s_look_limit_bytes_i;
+        if (reading_q) state_d = ShareClasses != 0 ? AskClass : ReadBack;
+        else state_d = s_look_age_known_i ? AskOut : AskLook;
+      end
+      AskClass: if (m_class_ready_i) state_d = WaitClass;
+      WaitClass:
+      if (s_class_valid_i) begin
+        back_d.share_class = s_class_i;
+        state_d            = ReadBack;
+      end
+      ReadBack:
+      if (s_back_valid_i) begin
+        now_d        = back_q;
+        now_d.shaper = s_back_shaper_i;
+        if (hierarchy_q.what == SetSubscriber || hierarchy_q.what == SetNode) now_d.parent = s_back_parent_i;
+        if (Hierarchy && hierarchy_q.what == SetQueue) now_d.cls = s_back_class_i;
+        if (Hierarchy && (hierarchy_q.what == SetQueue || hierarchy_q.what == SetSubscriber)) now_d.weight = s_back_weight_i;
+        state_d      = Idle;
+      end
       AskOut: if (m_read_out_ready_i) state_d = WaitOut;
       WaitOut:
       if (s_out_valid_i) begin
@@ -303,6 +387,7 @@ module pst_control
         snap_drop_d = '{packets: s_drop_packets_i + s_aqm_packets_i, bytes: s_drop_bytes_i + s_aqm_bytes_i};
         snap_aqm_d  = '{packets: s_aqm_packets_i, bytes: s_aqm_bytes_i};
         snap_mark_d = s_mark_packets_i;
+        snap_look_d = look_q;
         state_d     = Idle;
       end
       default: begin  // Idle
@@ -311,8 +396,12 @@ module pst_control
           settings_d  = settings;
           hierarchy_d = hierarchy;
           provision_d = Hierarchy && is_provision;
+          reading_d   = is_read;
+          back_d      = '0;
           refused_d   = refuse;
-          if (refuse == RefusalAccepted && !is_share) state_d = is_hierarchy ? WriteHierarchy : is_write ? Write : AskOut;
+          if (refuse == RefusalAccepted && !is_share) begin
+            state_d = is_hierarchy ? WriteHierarchy : is_write ? Write : is_read && hierarchy.what != SetQueue ? ReadBack : AskLook;
+          end
         end
       end
     endcase
@@ -337,6 +426,8 @@ module pst_control
     snap_drop_q <= snap_drop_d;
     snap_aqm_q  <= snap_aqm_d;
     snap_mark_q <= snap_mark_d;
+    snap_look_q <= snap_look_d;
+    now_q       <= now_d;
     if (rst_i) begin
       state_q     <= Idle;
       refused_q   <= RefusalAccepted;
@@ -346,6 +437,8 @@ module pst_control
       snap_drop_q <= '0;
       snap_aqm_q  <= '0;
       snap_mark_q <= '0;
+      snap_look_q <= '0;
+      now_q       <= '0;
     end
   end
 
@@ -356,6 +449,9 @@ module pst_control
     hierarchy_q <= hierarchy_d;
     provision_q <= provision_d;
     out_q       <= out_d;
+    look_q      <= look_d;
+    reading_q   <= reading_d;
+    back_q      <= back_d;
   end
 
   assign memory_timeout_o         = hwif_out.memory_timeout.cycles.value;
@@ -380,6 +476,11 @@ module pst_control
   assign m_hierarchy_cfg_class_o  = hierarchy_q.cls;
   assign m_hierarchy_cfg_weight_o = hierarchy_q.weight;
   assign m_read_index_o           = queue_q;
+  assign m_look_valid_o           = state_q == AskLook;
+  assign m_back_valid_o           = state_q == ReadBack;
+  assign m_back_what_o            = hierarchy_q.what;
+  assign m_back_id_o              = hierarchy_q.id;
+  assign m_class_valid_o          = state_q == AskClass;
   assign m_read_out_valid_o       = state_q == AskOut;
   assign m_read_in_drop_valid_o   = state_q == AskInDrop;
 
@@ -395,6 +496,7 @@ module pst_control
     hwif_in.features.tick_shift.next   = AqmKind != 0 ? 5'(TickShift) : '0;
     hwif_in.features.hierarchy.next    = Hierarchy;
     hwif_in.features.admission.next    = ShareClasses != 0;
+    hwif_in.features.sojourn.next      = AqmKind != 0 && !AqmEstimate;
     hwif_in.queues_per_subscriber.value.next = Hierarchy ? QueuesPerSubscriber : 0;
     hwif_in.nodes.value.next           = Hierarchy ? Nodes : 0;
     hwif_in.ports.value.next           = Hierarchy ? Ports : 0;
@@ -457,6 +559,19 @@ module pst_control
     hwif_in.aqm_drop.packets.value.next = 50'(snap_aqm_q.packets);
     hwif_in.aqm_drop.bytes.value.next   = 56'(snap_aqm_q.bytes);
     hwif_in.mark_packets.value.next     = 50'(snap_mark_q);
+    hwif_in.backlog_packets.value.next  = 32'(snap_look_q.packets);
+    hwif_in.backlog_bytes.value.next    = 32'(snap_look_q.bytes);
+    hwif_in.head_sojourn.cycles.next    = snap_look_q.age;
+
+    hwif_in.now_rate.mantissa.next         = now_q.shaper.mantissa;
+    hwif_in.now_rate.exponent.next         = now_q.shaper.exponent;
+    hwif_in.now_burst.cycles.next          = now_q.shaper.burst;
+    hwif_in.now_limit_packets.packets.next = 32'(now_q.limit_packets);
+    hwif_in.now_limit_bytes.bytes.next     = 32'(now_q.limit_bytes);
+    hwif_in.now_parent.value.next          = 32'(now_q.parent);
+    hwif_in.now_class.cls.next             = 8'(now_q.cls);
+    hwif_in.now_class.weight.next          = now_q.weight;
+    hwif_in.now_share_class.cls.next       = 8'(now_q.share_class);
 
     hwif_in.dropped_runt.packets.value.next              = 50'(dropped_packets_i[DropRunt]);
     hwif_in.dropped_runt.bytes.value.next                = 56'(dropped_bytes_i[DropRunt]);
@@ -529,6 +644,8 @@ module pst_control
     if (!rst_i) begin
       a_one_command_at_a_time : assert (!((hwif_out.queue_command.req || hwif_out.execute.req) && pending_q))
       else $error("pst_control: a command came before the one before was answered");
+      a_look_was_asked_for : assert (!(s_look_valid_i && state_q != WaitLook))
+      else $error("pst_control: an answer to no look");
       a_counters_were_asked_for : assert (!(s_out_valid_i && state_q != WaitOut) && !(s_in_drop_valid_i && state_q != WaitInDrop))
       else $error("pst_control: counters came that nobody asked for");
     end

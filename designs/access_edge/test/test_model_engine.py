@@ -143,6 +143,45 @@ def test_devices_are_equal(device: tuple[configs.Configuration, Path]) -> None:
     assert (marked > 20) == (config.aqm == "codel")  # PIE marks too seldom here; test_access_edge_pie.py
 
 
+def test_backlog_and_sojourn_of_a_closed_queue() -> None:
+    """What a snapshot tells of a queue behind a closed gate, beside traffic: packets, bytes, and how long the first one has been there, up
+    to a tick too long; on both engines the same in the same cycle."""
+    config = configs.load("tiny_codel_16")
+    print(f"PENSTOCK_SEED={seed()}")
+    tick, queue, found = 1 << config.tick_shift, 3, []
+    timing = {"read_latency": 44, "write_latency": 22, "gap_permille": 0}
+    for library in (verilate.build_device(config, print), None):
+        rng = random.Random(seed())
+        session = engine.module().Session(
+            {"device": twins.device(config, library, timing), "sources": [], "ingress_bps": 100e9, "egress_bps": 100e9}
+        )
+        for address, value in registers.queue_writes(queue, 0, 0, 100, 100_000, config.clock_hz, registers.NO_AQM):
+            session.write(address, value)
+        session.start()
+        came = sorted(rng.sample(range(500, 20_000), 4))
+        sizes = [rng.randrange(60, 1500) for _ in came]
+        for cycle, size in zip(came, sizes, strict=True):
+            session.offer(cycle, queue, rng.randbytes(size))
+        for _ in range(100):
+            session.offer(rng.randrange(25_000), rng.choice([0, 1, 2, 4]), rng.randbytes(rng.choice([60, 590])))
+        seen = []
+        for stop in range(600 + rng.randrange(100), 40_000, 601):
+            before = session.advance(stop)
+            session.write(registers.address("queue_index"), queue)
+            session.write(registers.address("queue_command"), registers.COMMAND_SNAPSHOT)
+            session.advance(stop + 300)  # the model's snapshot takes no time
+            assert session.read(registers.address("status")) == registers.STATUS_INIT_DONE
+            packets, size, age = (session.read(registers.address(name)) for name in ("backlog_packets", "backlog_bytes", "head_sojourn"))
+            seen.append((before, packets, size, age))
+            if not any(abs(cycle - before) < 400 for cycle in came):  # the frame is not just on its way in
+                there = sum(cycle < before for cycle in came)
+                assert (packets, size) == (there, sum(sizes[:there])), (library, before)
+                assert before - came[0] - 100 < age < before - came[0] + tick if packets else age == 0, (library, before, age)
+        found.append(seen)
+        assert session.read(registers.address("features")) >> 18 & 1 == 1
+    assert found[0] == found[1]
+
+
 def test_frames_under_way_are_the_same_at_any_cut_off() -> None:
     """A clock of 10 MHz under a line of 100 Gbit/s, and memories so slow that the input store is full: wherever the run is cut off, both
     engines count the same frames, those too that the device has taken and that wait before the store."""

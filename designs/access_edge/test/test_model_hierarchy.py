@@ -2,6 +2,7 @@
 """Whole devices with a hierarchy on both engines: the model is the RTL's twin but for rare cases of a cycle or two, after which queues may
 go on in another order. docs/architecture.md, "The model and the hierarchy", has the allowed difference, which is tested here."""
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,7 @@ def hierarchy_command(command: int, index: int, parent: int = 0, cls: int = 0) -
         (5, 15, 3, 9, 0), (5, 16, 0, 0, 2), (5, 15, 4, 0, 3),
         (6, 3, 1, 0, 0), (6, 4, 0, 0, 2), (6, 3, 2, 0, 3),
         (7, 1, 99, 0, 0), (7, 2, 0, 0, 2), (9, 0, 0, 3, 0), (9, 0, 0, 4, 4), (10, 15, 3, 9, 0), (10, 16, 0, 0, 2), (10, 15, 4, 0, 3),
-        (12, 0, 0, 0, 1),
+        (13, 16, 0, 0, 2), (14, 4, 0, 0, 2), (15, 2, 0, 0, 2), (11, 0, 0, 0, 1), (16, 0, 0, 0, 1),
     ],
 )  # fmt: skip
 def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls: int, reason: int) -> None:
@@ -173,8 +174,7 @@ def test_one_write_a_queue() -> None:
                 session.write(registers.executing("tree_rate"), rate)
         session.read(registers.address("queue_index"))  # waits for all writes
         took.append(session.now - start)
-        while session.read(registers.address("status")) & registers.STATUS_BUSY:
-            pass
+        idle(session)
         done = [session.read(registers.address(name)) for name in ("queue_index", "tree_index", "status")]
         assert done == [config.queues, config.queues // per, registers.STATUS_INIT_DONE]
         with pytest.raises(RuntimeError, match="a write got an error response"):
@@ -182,6 +182,75 @@ def test_one_write_a_queue() -> None:
             session.read(registers.address("type"))
     print(f"{took[0] / config.queues:.1f} cycles a queue, of {1 + 1 / per} writes")
     assert took[0] == took[1] < 50 * config.queues
+
+
+def idle(session: Any) -> int:
+    """Wait until no command is under way and return the status."""
+    while (status := session.read(registers.address("status"))) & registers.STATUS_BUSY:
+        pass
+    return status
+
+
+def read_back(session: Any, what: int, index: int) -> list[int]:
+    """Return the settings of a queue, subscriber, node or port (0 to 3), as its registers have them."""
+    session.write(registers.address("tree_index" if what else "queue_index"), index)
+    session.write(registers.address("queue_command"), registers.COMMAND_READ_BACK + what)
+    idle(session)
+    names = ("rate", "burst", "limit_packets", "limit_bytes", "parent", "class", "share_class")
+    return [session.read(registers.address(f"now_{name}")) for name in names]
+
+
+def test_settings_are_read_back() -> None:
+    """Of queues, subscribers, nodes and ports, in mid-traffic, on both engines what was written; no frame leaves the RTL a cycle later for
+    it."""
+    config = configs.load("tree_64")
+    assert config.hierarchy is not None and config.admission is not None
+    number, per, tree = seed(), config.hierarchy.queues_per_subscriber, config.hierarchy
+    print(f"PENSTOCK_SEED={number}")
+    rng = random.Random(number)
+    sizes = config.queues, config.queues // per, tree.nodes, tree.ports
+    writes, expected = [], {}
+    for what, size in enumerate(sizes):
+        for index in rng.sample(range(size), (size + 1) // 2):
+            rate = rng.choice([1, rng.randrange(8, 12) << 16 | rng.randrange(32_768, 65_536)])
+            burst, packets, limit, share = rng.getrandbits(10), rng.randrange(20, 65_536), rng.randrange(1 << 23, 1 << 24), rng.randrange(2)
+            parent, cls, weight = rng.randrange((1, tree.nodes, tree.ports, 1)[what]), rng.randrange(tree.classes), rng.randrange(8)
+            if what == 0:
+                given = {"queue_index": index, "queue_rate": rate, "queue_burst": burst, "queue_limit_packets": packets,
+                         "queue_limit_bytes": limit, "queue_class": share, "tree_class": weight << 8 | cls}  # fmt: skip
+                command = registers.COMMAND_PROVISION
+            else:
+                given = {"tree_index": index, "tree_rate": rate, "tree_burst": burst, "tree_parent": parent, "tree_class": weight << 8}
+                command = registers.COMMAND_HIERARCHY["queue"] + what
+            limits = [packets, limit] if what == 0 else [0, 0]
+            classes = [weight << 8 | cls, share] if what == 0 else [weight << 8, 0] if what == 1 else [0, 0]
+            expected[what, index] = [rate, burst, *limits, parent if what in (1, 2) else 0, *classes]
+            writes += [*((registers.address(name), value) for name, value in given.items()), (registers.address("queue_command"), command)]
+    frames = [(rng.randrange(20_000), rng.randrange(config.queues), rng.randbytes(rng.choice([60, 590, 1500]))) for _ in range(1500)]
+    left = []
+    for library, looks in ((verilate.build_device(config, print), True), (verilate.build_device(config, print), False), (None, True)):
+        session = engine.module().Session(
+            {"device": twins.device(config, library, TIMING), "sources": [], "ingress_bps": 100e9, "egress_bps": 100e9}
+        )
+        for address, value in writes:
+            session.write(address, value)
+        session.start()
+        for frame in frames:
+            session.offer(*frame)
+        chance, count = random.Random(number), 0
+        while looks and session.now < 20_000:
+            session.advance(session.now + chance.choice([1, 10, 100]))
+            what, index = chance.choice(list(expected))
+            assert read_back(session, what, index) == expected[what, index], (library, what, index)
+            session.write(registers.address("queue_command"), registers.COMMAND_SNAPSHOT)
+            count += idle(session) == registers.STATUS_INIT_DONE
+        assert count > 10 or not looks
+        session.advance(1_000_000, until_empty=True)
+        gone = session.take_left()
+        left.append(list(zip(gone["number"].tolist(), gone["cycle"].tolist(), gone["queue"].tolist(), strict=True)))
+        result = session.end()
+        assert result["conservation_ok"] and result["findings"] == []
+    assert len(left[0]) > 500 and left[0] == left[1]
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_shares() -> None:
     run_module("access_edge", "pst_control", shares, "settings_of_shares", sources=library.sources_of("pst_control"))
 
 
-@pytest.mark.parametrize(
+EVERYTHING = pytest.mark.parametrize(
     "parameters",
     [
         {"Queues": 64, "Hierarchy": 1, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3, "ShareClasses": 5, "ShareSizes": 2},
@@ -52,8 +52,16 @@ def test_shares() -> None:
     ],
     ids=["hierarchy", "queues-alone"],
 )
+
+
+@EVERYTHING
 def test_provisioning(parameters: dict[str, int]) -> None:
     run_module("access_edge", "pst_control", parameters, "provisioning", sources=library.sources_of("pst_control"))
+
+
+@EVERYTHING
+def test_read_back(parameters: dict[str, int]) -> None:
+    run_module("access_edge", "pst_control", parameters, "read_backs", sources=library.sources_of("pst_control"))
 
 
 class Bench:
@@ -73,6 +81,9 @@ class Bench:
             dut.clk_i, dut.m_hierarchy_cfg_valid_o, dut.m_hierarchy_cfg_ready_i,
             {name: getattr(dut, f"m_hierarchy_cfg_{name}_o") for name in HIERARCHY_FIELDS}, 0.2, self.rng,
         )  # fmt: skip
+        self.looks: list[dict[str, int]] = []  # answers to looks: queue, packets, bytes, age, age_known, limits
+        self.read_backs: list[dict[str, int]] = []  # answers to read-backs: what, id, shaper, parent, class, weight
+        self.classes: list[tuple[int, int]] = []  # queue, and its class of memory
         self.snapshots: list[dict[str, tuple[int, int, int]]] = []  # bank: (queue, packets, bytes), as the banks gave them
         self.counter_load = {"out": 0.7, "in_drop": 0.7}  # share of cycles in which the counter banks take no read
         self.init_done = 1
@@ -85,6 +96,8 @@ class Bench:
         dut.m_hierarchy_cfg_ready_i.value = 0
         dut.s_share_free_i.value = dut.s_share_used_i.value = dut.s_share_in_force_i.value = 0
         dut.memory_lost_i.value = 0
+        for name in ("m_look_ready", "s_look_valid", "s_back_valid", "m_class_ready", "s_class_valid"):
+            getattr(dut, f"{name}_i").value = 0
         dut.init_done_i.value = self.init_done
         self.axil = axi_lite_master(dut)
         if stalls:
@@ -93,12 +106,55 @@ class Bench:
                 channel.set_pause_generator(self.rng.random() < 0.5 for _ in itertools.count())
         await start(dut)
         cocotb.start_soon(self._banks())
+        cocotb.start_soon(self._core())
         cocotb.start_soon(
             watch_held(dut.clk_i, dut.rst_i, dut.m_cfg_valid_o, dut.m_cfg_ready_i, {n: getattr(dut, f"m_cfg_{n}_o") for n in CFG_FIELDS})
         )
         cocotb.start_soon(self.hierarchy_stream.receive(self.hierarchy))
         if drain_cfg:
             cocotb.start_soon(self.cfg_stream.receive(self.cfg))
+
+    async def _core(self) -> None:
+        """The core as the device has it: looks wait for a free cycle and are answered five cycles later, a class after two, and a read-back
+        after any time. Answers are drawn when asked for; until then anything stands there."""
+        dut, rng = self.dut, self.rng
+        words = {
+            "look": {"packets": 16, "bytes": 24, "age": 32, "age_known": 1, "limit_packets": 16, "limit_bytes": 24},
+            "back": {"shaper": 49, "parent": max(1, (self.queues - 1).bit_length()), "class": 3, "weight": 3},
+        }
+        looks: list[dict[str, int] | None] = [None] * 5
+        classes: list[tuple[int, int] | None] = [None] * 2
+        wait = None
+        while True:
+            look, cls, back = looks.pop(0), classes.pop(0), None
+            if wait == 0:
+                back = {name: rng.getrandbits(width) for name, width in words["back"].items()}
+            for port, answer in (("look", look), ("back", back)):
+                getattr(dut, f"s_{port}_valid_i").value = answer is not None
+                for name, width in words[port].items():
+                    getattr(dut, f"s_{port}_{name}_i").value = answer[name] if answer else rng.getrandbits(width)
+            dut.s_class_valid_i.value = cls is not None
+            dut.s_class_i.value = cls[1] if cls else rng.getrandbits(3)
+            dut.m_look_ready_i.value = rng.random() < 0.5
+            dut.m_class_ready_i.value = rng.random() < 0.5
+            await ReadOnly()
+            queue, reset = int(dut.m_read_index_o.value), int(dut.rst_i.value)
+            looks.append(None)
+            if int(dut.m_look_valid_o.value) and int(dut.m_look_ready_i.value) and not reset:
+                looks[-1] = {"queue": queue} | {name: rng.getrandbits(width) for name, width in words["look"].items()}
+                looks[-1]["packets"] *= rng.random() < 0.8
+                self.looks.append(looks[-1])
+            classes.append(None)
+            if int(dut.m_class_valid_o.value) and int(dut.m_class_ready_i.value) and not reset:
+                classes[-1] = queue, rng.getrandbits(3)
+                self.classes.append(classes[-1])
+            if back:
+                self.read_backs.append(back | {"what": int(dut.m_back_what_o.value), "id": int(dut.m_back_id_o.value)})
+            asked = int(dut.m_back_valid_o.value) and not reset and not back
+            wait = None if not asked else rng.randrange(1, 20) if wait is None else wait - 1
+            if reset:
+                looks, classes = [None] * 5, [None] * 2
+            await FallingEdge(dut.clk_i)
 
     async def _banks(self) -> None:
         """Counter banks as the device has them: reads steal idle cycles, answers come three cycles later."""
@@ -167,12 +223,13 @@ async def identity(dut) -> None:
     bench.init_done = 0
     await bench.start()
     expected = {
-        "type": 0x50535401, "version": 0x00010004, "next": 0,
+        "type": 0x50535401, "version": 0x00010005, "next": 0,
         "queues": parameter("Queues", 0), "descriptors": parameter("Descriptors", 0), "memories": parameter("Memories", 0),
         "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0),
         "features": parameter("Shaping", 0)
         | parameter("AqmKind", 0) << 1
-        | parameter("AqmEstimate", 0) << 3 | parameter("TickShift", 0) << 8,
+        | parameter("AqmEstimate", 0) << 3 | parameter("TickShift", 0) << 8
+        | (parameter("AqmKind", 0) != 0 and not parameter("AqmEstimate", 0)) << 18,
         "queue_index": 0, "queue_rate": 1, "queue_burst": 0, "queue_limit_packets": 65_535, "queue_limit_bytes": 16_777_215,
         "queue_aqm": 0, "queue_aqm_target": 0, "queue_aqm_interval": 0,
     }  # fmt: skip
@@ -188,7 +245,7 @@ async def identity(dut) -> None:
     for address in range(0, 0x1000, 4):  # every access is answered, also where there is nothing and where nothing can be read
         answer = await with_timeout(bench.axil.read(address, 4), 100, "us")
         assert answer.resp == OKAY
-        if address >= 0x1C0:
+        if address >= 0x1C0 and not 0x200 <= address < 0x21C:
             assert int.from_bytes(answer.data, "little") == 0
             if not 0x800 <= address < 0x880:
                 assert (await with_timeout(bench.axil.write(address, bytes(4)), 100, "us")).resp == OKAY
@@ -213,7 +270,7 @@ async def mixed_commands(dut) -> None:
                 )
             await bench.write(name, value)
             shadow[name] = value & masks.get(name, 0xFFFFFFFF)
-        command = rng.choice([0, 1, 1, 1, 2, 2, 3, 3, 3, 4, 12, 0x101, 0x109])
+        command = rng.choice([0, 1, 1, 1, 2, 2, 3, 3, 3, 4, 11, 16, 0x101, 0x109])
         await bench.write("queue_command", command)
         refused = shadow["queue_index"] >= bench.queues or command not in (1, 2, 3)
         if not refused and command != 2:
@@ -247,7 +304,12 @@ async def mixed_commands(dut) -> None:
                     assert queue == shadow["queue_index"]
                     assert (await bench.read(f"{name}_packets"), await bench.read(f"{name}_bytes")) == (packets, size), bank
                 assert await bench.read("mark_packets") == last["mark"][1]
+                look = bench.looks[-1]
+                assert look["queue"] == shadow["queue_index"] and look["age_known"], "the head was not known"
+                wanted = [look["packets"], look["bytes"], look["age"] if look["packets"] else 0]
+                assert [await bench.read(name) for name in ("backlog_packets", "backlog_bytes", "head_sojourn")] == wanted
     await bench.idle()
+    assert len(bench.looks) > snapshots, "no look was repeated"
     assert bench.cfg == expected
     assert len(bench.snapshots) == snapshots
     assert len(expected) > 50 and snapshots > 20 and refused_before > 10
@@ -309,7 +371,7 @@ async def busy_counters_delay_a_snapshot(dut) -> None:
     await bench.start(stalls=False)
     await bench.write("queue_command", registers.COMMAND_SNAPSHOT)
     await bench.idle()
-    names = [f"{bank}_{what}" for bank in ("in", "out", "drop") for what in ("packets", "bytes")]
+    names = [f"{bank}_{what}" for bank in ("in", "out", "drop", "backlog") for what in ("packets", "bytes")]
     before = [await bench.read(name) for name in names]
     for busy in ("out", "in_drop"):
         bench.counter_load[busy] = 1.0
@@ -533,6 +595,46 @@ async def provisioning(dut) -> None:
         assert int.from_bytes((await bench.axil.read(registers.executing(name), 4)).data, "little") == 0
     assert all(outcomes[what] > 15 for what in outcomes if hierarchy or what != "subscriber"), outcomes
     assert (waited > 0) == bool(hierarchy), "the port of the hierarchy was never full"
+
+
+@cocotb.test()
+async def read_backs(dut) -> None:
+    """Commands 12 to 15: what the parts answer is shown, what a queue, subscriber, node or port does not have is 0; the registers change
+    whole, and not at all when the command is refused."""
+    bench, rng = Bench(dut), random.Random(seed())
+    await bench.start()
+    hierarchy, per, shares = parameter("Hierarchy", 0), parameter("QueuesPerSubscriber", 4), parameter("ShareClasses", 0)
+    sizes = [bench.queues, bench.queues // per, parameter("Nodes", 2), parameter("Ports", 2)]
+    names = ["now_rate", "now_burst", "now_limit_packets", "now_limit_bytes", "now_parent", "now_class", "now_share_class"]
+    shown, done, reasons = [0] * len(names), [0] * 4, set()
+    for _ in range(120):
+        what = rng.choice([0, 0, 1, 2, 3])
+        index = rng.choice([0, sizes[what] - 1, sizes[what], 1 << 31, rng.randrange(sizes[what]), rng.randrange(sizes[what])])
+        await bench.write("tree_index" if what else "queue_index", index)
+        await bench.write("queue_index" if what else "tree_index", rng.getrandbits(32))
+        await bench.write("queue_command", registers.COMMAND_READ_BACK + what)
+        for name, value in zip(names, shown, strict=True):
+            assert await bench.read(name) == value or not await bench.read("status") & registers.STATUS_BUSY, f"{name} changed too early"
+        status = await bench.idle()
+        reason = 1 if what and not hierarchy else 2 if index >= sizes[what] else 0
+        assert status >> 4 & 7 == reason, (what, index, hex(status))
+        reasons.add(reason)
+        if not reason:
+            back, done[what] = bench.read_backs[-1], done[what] + 1
+            assert (back["what"], back["id"]) == (what, index)
+            look, cls = bench.looks[-1] if what == 0 else None, bench.classes[-1] if what == 0 and shares else None
+            assert (look or {"queue": index})["queue"] == index and (cls or (index,))[0] == index
+            shown = [
+                back["shaper"] & 0x1FFFFF, back["shaper"] >> 21,
+                look["limit_packets"] if look else 0, look["limit_bytes"] if look else 0,
+                back["parent"] if what in (1, 2) else 0,
+                (back["class"] if what == 0 and hierarchy else 0) | (back["weight"] << 8 if what < 2 and hierarchy else 0),
+                cls[1] if cls else 0,
+            ]  # fmt: skip
+        assert [await bench.read(name) for name in names] == shown
+    assert all(count > 5 for count in (done if hierarchy else done[:1])) and reasons == ({0, 2} if hierarchy else {0, 1, 2})
+    assert len(bench.looks) == done[0] and len(bench.classes) == (done[0] if shares else 0)
+    assert not bench.cfg and not bench.hierarchy and not bench.snapshots
 
 
 @cocotb.test()

@@ -122,7 +122,9 @@ def test_addresses_are_those_of_the_architecture() -> None:
         "tree_index": 0x068, "tree_rate": 0x06C, "tree_burst": 0x070, "tree_parent": 0x074, "tree_class": 0x078,
         "share_classes": 0x038, "share_sizes": 0x03C, "queue_class": 0x064, "share_class": 0x0D0, "share_size": 0x0D4, "share_alpha": 0x0D8,
         "share_reserved": 0x0DC, "share_free": 0x0E0, "share_used": 0x0E4, "share_in_force": 0x0E8,
-        "memory_timeout": 0x0EC, "memory_lost": 0x0F0,
+        "memory_timeout": 0x0EC, "memory_lost": 0x0F0, "head_sojourn": 0x07C, "backlog_packets": 0x0C8, "backlog_bytes": 0x0CC,
+        "now_rate": 0x200, "now_burst": 0x204, "now_limit_packets": 0x208, "now_limit_bytes": 0x20C, "now_parent": 0x210,
+        "now_class": 0x214, "now_share_class": 0x218,
     }  # fmt: skip
     assert {name: registers.address(name) for name in expected} == expected
     for code, reason in registers.DROP_REASONS.items():
