@@ -143,6 +143,37 @@ def test_devices_are_equal(device: tuple[configs.Configuration, Path]) -> None:
     assert (marked > 20) == (config.aqm == "codel")  # PIE marks too seldom here; test_access_edge_pie.py
 
 
+def test_settings_of_queues_are_read_back(device: tuple[configs.Configuration, Path]) -> None:
+    """On both engines what was written; a device without shapers shows no rate, and one without a hierarchy has nothing else to show."""
+    config, library = device
+    print(f"PENSTOCK_SEED={seed()}")
+    rng, timing = random.Random(seed()), {"read_latency": 44, "write_latency": 22, "gap_permille": 0}
+    names = ("rate", "burst", "limit_packets", "limit_bytes", "parent", "class", "share_class")
+    expected = {}
+    for queue in rng.sample(range(config.queues), 8):
+        rate = rng.choice([0, 1, rng.randrange(32) << 16 | rng.randrange(32_768, 65_536)])
+        expected[queue] = [rate, rng.getrandbits(28), rng.getrandbits(16), rng.getrandbits(24)]
+    for where in (library, None):
+        session = engine.module().Session(
+            {"device": twins.device(config, where, timing), "sources": [], "ingress_bps": 100e9, "egress_bps": 100e9}
+        )
+        session.start()
+        for queue, values in expected.items():
+            session.write(registers.address("queue_index"), queue)
+            for name, value in zip(names, values, strict=False):
+                session.write(registers.address(f"queue_{name}"), value)
+            session.write(registers.address("queue_command"), registers.COMMAND_WRITE)
+        for queue, values in expected.items():
+            session.write(registers.address("queue_index"), queue)
+            session.write(registers.address("queue_command"), registers.COMMAND_READ_BACK)
+            session.advance(session.now + 500)
+            shown = [session.read(registers.address(f"now_{name}")) for name in names]
+            shaping = session.read(registers.address("features")) & 1
+            assert shown == [*(values[:2] if shaping else [0, 0]), *values[2:], 0, 0, 0], (where, queue)
+        session.write(registers.address("queue_command"), registers.COMMAND_READ_BACK + 1)  # there are no subscribers
+        assert session.read(registers.address("status")) >> 4 & 7 == 1
+
+
 def test_backlog_and_sojourn_of_a_closed_queue() -> None:
     """What a snapshot tells of a queue behind a closed gate, beside traffic: packets, bytes, and how long the first one has been there, up
     to a tick too long; on both engines the same in the same cycle."""
