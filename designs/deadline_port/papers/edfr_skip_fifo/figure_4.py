@@ -20,6 +20,7 @@ PART = "figure 4"
 SHORT, FULL = Length(12, 5, 1), Length(600, 100, 1)
 DEADLINES, FULL_DEADLINES = (30, 60, 100, 120), (30, 50, 60, 80, 100, 120)  # ms, of one group; the other has 100
 WITHIN = 0.99  # of the samples, so that delays are said to be within the deadline
+LATE_MS = 0.001  # of a packet that is said to leave in time
 ALIKE = 0.5  # the distance to the shared FIFO's distribution is so much of that between the FIFOs' at most
 BLOCKED_MS = 200.0  # the paper: with two FIFOs
 
@@ -50,7 +51,7 @@ def summary(chosen: list[Case], runs: list[Run], length: Length) -> Found:
                 "median_ms": spread["ms"][50] if delays else None, "p99_ms": spread["ms"][99] if delays else None,
                 "most_ms": spread["ms"][-1] if delays else None,
                 "within": round(within, 4) if case.scheduler == PORT else None,
-                "longest_wait_ms": round(run.longest_ms[own], 3), **run.sums(own),
+                "longest_wait_ms": round(run.longest_ms[own], 6), **run.sums(own),
             })  # fmt: skip
         found.append({**identity(case), "classes": classes})
     return {"seconds": length.seconds, "from_s": length.begins, "cases": found, "findings": _findings(chosen, runs, found)}
@@ -61,10 +62,16 @@ def _findings(chosen: list[Case], runs: list[Run], found: list[Found]) -> list[F
     edfr = [(case["words"], own) for case in found if case["scheduler"] == PORT for own in case["classes"]]
     worst, least = min(edfr, key=lambda one: one[1]["within"])
     waits = max(own["longest_wait_ms"] - own["deadline_ms"] for _, own in edfr)
+    above = max(own["most_ms"] - own["deadline_ms"] for _, own in edfr)
     made.append(finding(
         "On all deadline combinations all buffer delays fall within the requested ranges.", least["within"] >= WITHIN,
-        f"At least {100 * least['within']:.1f} % of the samples of a class ({worst}, {least['deadline_ms']:g} ms); the longest wait of a "
-        f"packet in the port is {abs(waits) * 1e3:,.1f} us {'past' if waits > 0 else 'below'} its deadline.",
+        f"At least {100 * least['within']:.1f} % of the samples of a class ({worst}, {least['deadline_ms']:g} ms); the highest is "
+        f"{abs(above):.1f} ms {'above' if above > 0 else 'below'} its deadline. These are round trips as TCP has them, in which the queue "
+        "of its host's own link and delayed acknowledgements are, too.",
+    ))  # fmt: skip
+    made.append(finding(
+        "Per-packet deadlines are realised.", waits <= LATE_MS,
+        f"By the port's clock the longest wait of a packet is {abs(waits) * 1e3:,.1f} us {'past' if waits > 0 else 'below'} its deadline.",
     ))  # fmt: skip
     delays = {}
     for case, run in zip(chosen, runs, strict=True):
@@ -136,5 +143,5 @@ def _words(found: Found) -> list[tuple[str, str]]:
     return [
         ("How it is judged", f"Within the deadline: {100 * WITHIN:g} % of the samples of each class. Similar: the difference to the shared "
          f"FIFO is at most {ALIKE:g} of that to the two FIFOs. 200 ms: to a tenth."),
-        ("Throughput", f"From {min(total):.0f} to {max(total):.0f} Mbit/s of IP in all, whatever the queue."),
+        ("Throughput", f"{min(total):.1f} to {max(total):.1f} Mbit/s of IP in all: the queue makes no difference to the sum."),
     ]  # fmt: skip
