@@ -248,6 +248,16 @@ def test_summary_for_people(place: Path) -> None:
     assert "report.html" in done.stdout.splitlines()[-1]
 
 
+def test_a_reader_that_is_gone(place: Path) -> None:
+    """As `| head` is, once it has seen enough: no word of it, and the result is in its folder."""
+    process = start(place, "--", "true")
+    process.stdout.close()
+    process.stdout = None
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1 and "Error" not in err and "pipe" not in err.lower()
+    whole(json.loads((place / "results/live_test/result.json").read_text()))
+
+
 def test_rounds_leave_standard_output_to_json(place: Path) -> None:
     """What a command says goes to standard error then."""
     (place / "s.yaml").write_text(SCENARIO + "rounds: [{name: first}, {name: second}]\n")

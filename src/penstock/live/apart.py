@@ -107,8 +107,10 @@ def _first(work: Callable[[], int], parent: int) -> None:
 
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
         os._exit(status)
 
 

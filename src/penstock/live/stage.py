@@ -155,6 +155,8 @@ def _said(work: Callable[[], int]) -> int:
     except ToolError as error:
         print(f"penstock: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # nothing reads the result
+        return 1
     except OSError as error:
         print(f"penstock: {error.filename or 'the network'}: {error.strerror or error}", file=sys.stderr)
         return 1
