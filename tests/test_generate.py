@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from penstock.command_line.app import main
 from penstock.designs import configs
 from penstock.errors import UserError
 from penstock.hardware.generate import generate
+from penstock.hardware.lint import SLANG
 from penstock.paths import ROOT, tool_environment
 
 CONFIG = "tiny_16"
@@ -89,6 +91,12 @@ def test_the_verilator_of_the_system_lints_too(tmp_path: Path, name: str) -> Non
     for top in (config.module, f"{config.module}_axi"):
         done = subprocess.run([*command, top], cwd=tmp_path / "alone", capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_slang_takes_the_wrapper(folder: Path, module: str) -> None:
+    """The reader of Yosys, as a second one."""
+    for top in (module, f"{module}_axi"):
+        run(folder, sys.executable, "-c", SLANG, f"slang -Wno-unused --top {top} -f {module}_axi.f")
 
 
 def simulated(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -113,13 +113,14 @@ module pst_deadline_land
   logic [DataWidth-1:0] in_data_q;
   meta_t [1:0] meta_q;
   meta_t meta;
-  place_t in_place;
+  place_t in_place, whole_place;
   logic [Classes-1:0] bank_q;
   logic [Classes*Places-1:0] cut_q;
   ptr_t [Classes-1:0] landed_q, whole_q;
   logic is_header, bank, lands, pending, odd;
 
   assign in_place         = place_of(in_class_q, in_ptr_q[PtrWidth-2:0]);
+  assign whole_place      = place_of(in_class_q, whole_q[in_class_q][PtrWidth-2:0]);
   assign meta             = in_first_q ? meta_t'(in_data_q[UnitWidth-1:0]) : meta_q[in_loop_q];
   assign header_beats_now = beat_t'(header_beats(16'(meta.frames)));
   assign is_header        = in_beat_q < header_beats_now;
@@ -162,7 +163,7 @@ module pst_deadline_land
       landed_q[in_class_q] <= landed_q[in_class_q] + 1'b1;
       cut_q[in_place]      <= 1'b0;
       if (in_bad_q) begin
-        if (pending) cut_q[place_of(in_class_q, whole_q[in_class_q][PtrWidth-2:0])] <= 1'b1;
+        if (pending) cut_q[whole_place] <= 1'b1;
         whole_q[in_class_q] <= landed_q[in_class_q] + 1'b1;
       end else begin
         bank_q[in_class_q] <= bank_q[in_class_q] ^ odd;

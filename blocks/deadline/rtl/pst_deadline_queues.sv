@@ -118,11 +118,13 @@ module pst_deadline_queues
   entry_t entry;
   logic put, hit, some_lost, count_we, unused_meta;
   fill_t put_at;
+  slot_t put_slot;
 
-  assign counted = count_mem[s_class_i];
-  assign skip    = '{frames: skip_frames_i, bytes: skip_bytes_i};
-  assign put     = s_valid_i && !s_skip_i && !s_bare_i;
-  assign put_at  = put_mem[s_class_i];
+  assign counted  = count_mem[s_class_i];
+  assign skip     = '{frames: skip_frames_i, bytes: skip_bytes_i};
+  assign put      = s_valid_i && !s_skip_i && !s_bare_i;
+  assign put_at   = put_mem[s_class_i];
+  assign put_slot = slot(s_class_i, index_t'(put_at));
 
   assign unused_meta = ^{s_meta_i.open, s_meta_i.frames};
 
@@ -154,8 +156,8 @@ module pst_deadline_queues
 
   always_ff @(posedge clk_i) begin
     if (put) begin
-      entry_mem[slot(s_class_i, index_t'(put_at))]    <= entry;
-      deadline_mem[slot(s_class_i, index_t'(put_at))] <= s_header_i.deadline;
+      entry_mem[put_slot]    <= entry;
+      deadline_mem[put_slot] <= s_header_i.deadline;
       start_mem[s_class_i]                  <= entry.start + 10'(units_of(s_header_i.bytes));
     end
     if (init_i || put) put_mem[init_i ? init_class_i : s_class_i] <= init_i ? '0 : put_at + 1'b1;
@@ -271,8 +273,8 @@ module pst_deadline_queues
 
     always_ff @(posedge clk_i) begin
       if (put) begin
-        gap_mem[slot(s_class_i, index_t'(put_at))]    <= lost.frames[10:0];
-        gapped_mem[slot(s_class_i, index_t'(put_at))] <= some_lost;
+        gap_mem[put_slot]    <= lost.frames[10:0];
+        gapped_mem[put_slot] <= some_lost;
       end
     end
 

@@ -244,7 +244,7 @@ def check_verilator() -> Result:
     return Result(f"{len(tops)} tops", list(dict.fromkeys(findings)))
 
 
-_SLANG = """
+SLANG = """
 import sys
 from pyslang.driver import Driver
 driver = Driver()
@@ -260,7 +260,7 @@ def check_slang() -> Result:
     findings: list[str] = []
     for top, sources in _counted("slang", tops):
         line = " ".join(["slang", "-Wno-unused", "--top", top, *(f'"{name}"' for name in _relative(sources))])
-        findings += _findings(_run(sys.executable, "-c", _SLANG, line))
+        findings += _findings(_run(sys.executable, "-c", SLANG, line))
     return Result(f"{len(tops)} tops", list(dict.fromkeys(findings)))
 
 
