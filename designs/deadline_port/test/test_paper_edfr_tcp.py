@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 """Figures 4 to 7 of `paper edfr-skip-fifo`: the queues that TCP meets, without ns-3; what runs say; and in ns-3 where that is there."""
 
+import json
 import os
 import random
 import subprocess
@@ -11,8 +12,9 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.designs.deadline_port.papers.edfr_skip_fifo import figure_4, figure_5, figure_6, tcp_findings, tcp_runs
-from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import FAILS, HOLDS
+from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import FAILS, HOLDS, OPEN
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import FIFO, FIFOS, PORT, Case, Length, Run
+from penstock.engine import engine
 from penstock.engine.run import RunError
 from penstock.papers import ns3
 from penstock.paths import BUILD, ROOT, alone_in
@@ -197,6 +199,10 @@ def test_figure_5_judges_each_claim() -> None:
     )
     runs[0] = [run_of(empty, mbps=(300, 430))] * 2
     assert [one["verdict"] for one in figure_5.summary(chosen, runs, length)["findings"]][:2] == [FAILS, FAILS]
+    for own in runs:
+        for run in own:
+            run.port = [[(*row[:5], 0, 0) for row in rows] for rows in run.port]
+    assert figure_5.summary(chosen, runs, length)["findings"][2]["verdict"] == OPEN  # nothing was dropped
     plots, table, _ = figure_5.cards(found)
     assert [len(trace["x"]) for plot in plots["plots"] for trace in plot["traces"]] == [len(chosen)] * 4
     assert len(table["table"]) == 1 + 2 * len(chosen)
@@ -267,6 +273,34 @@ def test_without_ns3_it_says_what_to_do(
     assert main(["paper", "edfr-skip-fifo", "--figure", figure, "--out", str(tmp_path)]) == 2
     said = capsys.readouterr().err.strip()
     assert "figures 4 to 7 are simulated in ns-3" in said and "pip install ns3" in said and "PENSTOCK_NS3=" in said and "\n" not in said
+
+
+def test_all_four_go_into_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """With made-up runs: figure 7 takes two of figure 6's, which are not run again."""
+    asked: list[list[Case]] = []
+
+    def made_up(cases: list[Case], length: Length, seed: int, show: Any) -> list[list[Run]]:
+        asked.append(list(cases))
+        show("made up")
+        single = grown(3.0, 5.0) if length.megabytes else run_of(([20.0, 25.0], [80.0, 90.0]))
+        return [[single] * length.runs for _ in cases]
+
+    for figure in (figure_4, figure_5, figure_6):
+        monkeypatch.setattr(figure, "run_all", made_up)
+    monkeypatch.setattr(figure_6, "SHORT", Length(30, 8, 1, megabytes=60))
+    monkeypatch.setattr(tcp_runs, "need", lambda: None)
+    monkeypatch.setattr(engine, "build", lambda *_: None)
+    words = [word for number in "4567" for word in ("--figure", number)]
+    assert main(["paper", "edfr-skip-fifo", *words, "--out", str(tmp_path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found["parts"]) == ["figure 4", "figure 5", "figure 6", "figure 7"] and len(asked) == 3
+    assert [case["words"] for case in found["parts"]["figure 7"]["cases"]] == ["EDFR 60-80", "one FIFO"]
+    html = (tmp_path / "report.html").read_text()
+    head = html[: html.index("<script>")]
+    assert head.count("<dt>The paper</dt>") == sum(len(found["parts"][f"figure {number}"]["findings"]) for number in (4, 5, 6))
+    asked.clear()
+    assert main(["paper", "edfr-skip-fifo", "--figure", "7", "--out", str(tmp_path), "--json"]) == 0
+    assert asked == [figure_6.cases(full=False, growth_only=True)]
 
 
 # ---- in ns-3

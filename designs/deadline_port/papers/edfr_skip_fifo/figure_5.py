@@ -66,6 +66,7 @@ def _findings(found: list[Found]) -> list[Found]:
     for case in unequal:
         short, long = sorted(range(2), key=lambda own: case["deadlines_ms"][own])
         lower.append(case["classes"][short]["dropped_percent"][0] < case["classes"][long]["dropped_percent"][0])
+    any_lost = any(own["dropped_percent"][0] for case in unequal for own in case["classes"])
     drops = ", ".join(f"{case['words']}: {' and '.join(text(own['dropped_percent'], 3) for own in case['classes'])} %" for case in found)
     return [
         finding(
@@ -77,8 +78,9 @@ def _findings(found: list[Found]) -> list[Found]:
             f"{min(rates):.0f} to {max(rates):.0f} Mbit/s of a group.",
         ),
         finding(
-            "Shorter deadlines lose less than longer ones.", bool(lower) and all(lower),
-            f"In {sum(lower)} of {len(lower)} combinations of different deadlines. Dropped: {drops}.",
+            "Shorter deadlines lose less than longer ones.", all(lower) if any_lost else None,
+            f"In {sum(lower)} of {len(lower)} combinations of different deadlines. Dropped: {drops}."
+            if any_lost else "Nothing was dropped: at this load no packet waits as long as the shortest deadline.",
         ),
     ]  # fmt: skip
 

@@ -11,7 +11,7 @@ from penstock.switch_sim.measure import mean_and_ci95
 Found = dict[str, Any]
 Card = dict[str, Any]
 
-HOLDS, FAILS = "holds", "does not hold"
+HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be judged"
 STEPS = 100  # of a distribution
 
 
@@ -35,9 +35,9 @@ def mean(values: Sequence[float]) -> list[float | None]:
     return [None if value is None else round(value, 4) for value in mean_and_ci95(list(values))]
 
 
-def finding(claim: str, holds: bool, ours: str) -> Found:
-    """Return a claim of the paper, whether it holds here, and what came out."""
-    return {"claim": claim, "verdict": HOLDS if holds else FAILS, "ours": ours}
+def finding(claim: str, holds: bool | None, ours: str) -> Found:
+    """Return a claim of the paper, whether it holds here (None: these runs do not say), and what came out."""
+    return {"claim": claim, "verdict": OPEN if holds is None else HOLDS if holds else FAILS, "ours": ours}
 
 
 def findings_card(number: int, found: Found, note: str, words: list[tuple[str, str]]) -> Card:
