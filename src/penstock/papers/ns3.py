@@ -55,7 +55,7 @@ def build(name: str, sources: Sequence[Path], headers: Sequence[Path] = (), flag
         files = [str(named[0]) for named in found if named]
         includes = [f"-I{given}/include", f"-I{ROOT}", f"-I{ROOT}/engine/include"]
         command = [os.environ.get("CXX", "c++"), "-std=c++20", "-rdynamic", *flags, "-Wno-deprecated-declarations", *includes]
-        done = children.run([*command, *map(str, sources), *files, f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-ldl", "-o", str(program)])
+        done = children.run([*command, *map(str, sources), *files, f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-o", str(program)])
         if done.returncode:
             raise RunError(f"{sources[0].relative_to(ROOT)} does not compile with {given}:\n{done.stderr[-2000:]}")
         stamp.write_text(state, encoding="utf-8")

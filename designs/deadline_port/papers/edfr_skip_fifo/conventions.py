@@ -22,7 +22,7 @@ _HARDWARE = """Figure 2: the RTL in Verilator with the memory models of engine/m
 headers unless said; shares are of the theoretical bandwidth, reads and writes together."""
 
 _TCP = """Figures 4 to 7: ns-3's hosts and TCP (CUBIC, SACK, time stamps, HyStart, at least 200 ms to a timeout, windows up to 6 MB,
-Linux' default; 64 MB in figures 6 and 7) at 1
+Linux' default; 24 MB in figures 6 and 7) at 1
 Gbit/s; segments of 1,448 byte. EDFR is the deadline port (deadline_ddr4_3: three classes, the paper's tick), by its model that is equal to
 the RTL in every cycle, behind an ns-3 queueing discipline; its memory answers after a fixed time, its line is ns-3's. DSCPs give the
 classes. Acknowledgements meet no queue but their links'."""

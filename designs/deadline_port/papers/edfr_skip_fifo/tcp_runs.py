@@ -27,7 +27,7 @@ RATE = 1_000_000_000
 FIFO_MS = 1208 / 12  # mean round trip of the nine pairs of hosts: 4, 28, 54, 74, 98, 124, 150, 174, 200 ms
 FIXED_MS, SECOND_FIXED_MS = 100, 80  # deadline of the other group; of the other flow in figures 6 and 7
 
-BUFFER_BYTES, SECOND_BUFFER_BYTES = 6_291_456, 64_000_000  # of sockets: Linux' default; so that one connection can fill link and queue
+BUFFER_BYTES, SECOND_BUFFER_BYTES = 6_291_456, 24_000_000  # of sockets: Linux' default; so that one connection can fill link and queue
 
 PORT, FIFO, FIFOS = "port", "fifo", "fifos"
 WORDS = {PORT: "EDFR", FIFO: "one FIFO", FIFOS: "a FIFO for each class"}

@@ -7,8 +7,6 @@
 // answer is known; and a segment is sent again as it was sent first, while ns-3 may join it with the next one.
 #pragma once
 
-#include <dlfcn.h>
-
 #include <algorithm>
 
 #include "ns3/internet-module.h"
@@ -40,7 +38,7 @@ __attribute__((used)) TcpTxItem* TcpTxBuffer::CopyFromSequence(std::uint32_t byt
     return found;
 }
 
-// RFC 6675: the first lost segment that has not been sent again; else what is new. Behind the last lost one nobody has to look.
+// RFC 6675: the first lost segment that has not been sent again; else what is new. Behind the last lost one there is none.
 __attribute__((used)) bool TcpTxBuffer::NextSeg(SequenceNumber32* seq, SequenceNumber32* end, bool recovers) const {
     std::uint32_t lost = 0;
     for (auto at = m_sentList.begin(); at != m_sentList.end() && lost < m_lostOut; ++at) {
@@ -59,10 +57,16 @@ __attribute__((used)) bool TcpTxBuffer::NextSeg(SequenceNumber32* seq, SequenceN
         *end = *seq + std::min(m_segmentSize, window - m_sentSize);
         return true;
     }
-    using Theirs = bool (*)(const TcpTxBuffer*, SequenceNumber32*, SequenceNumber32*, bool);
-    static const auto theirs = reinterpret_cast<Theirs>(dlsym(RTLD_NEXT, "_ZNK3ns311TcpTxBuffer7NextSegEPNS_14SequenceNumberIjiEES3_b"));
-    NS_ABORT_MSG_IF(!theirs, "ns-3 has no TcpTxBuffer::NextSeg as this program knows it");
-    return theirs(this, seq, end, recovers);
+    // Nothing new: in recovery the first segment below the highest that was acknowledged, of which nothing is known.
+    for (auto at = m_sentList.begin(); recovers && at != m_sentList.end(); ++at) {
+        const TcpTxItem& item = **at;
+        if (m_sackSeen && item.m_startSeq >= m_highestSack.second) break;
+        if (item.m_retrans || item.m_sacked) continue;
+        *seq = item.m_startSeq;
+        *end = *seq + m_segmentSize;
+        return true;
+    }
+    return false;
 }
 
 // The list is in order: behind `ack` there is nothing that ends there.
