@@ -15,6 +15,7 @@
 #include "python_job.hpp"
 #include "python_progress.hpp"
 #include "python_result.hpp"
+#include "python_served.hpp"
 #include "python_session.hpp"
 #include "switch_sim/bind.hpp"
 #include "tcp/bind.hpp"
@@ -71,6 +72,7 @@ NB_MODULE(_engine, m) {
         },
         nb::arg("code"), "(mantissa, exponent, burst) of a shaper's word");
     penstock::bind_session(m);
+    penstock::bind_served(m);
     penstock::bind_dram(m);
     penstock::bind_models(m);
     penstock::bind_designs(m);

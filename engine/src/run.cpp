@@ -8,20 +8,6 @@
 
 namespace penstock::engine {
 
-namespace {
-
-constexpr std::int64_t kChunk = 2048;       // cycles between two looks at the wall clock
-constexpr std::int64_t kSendingChunk = 32;  // less than a frame takes through a device: the end of a drain is exact
-constexpr std::size_t kWritesAtOnce = 1024;
-double thread_seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-constexpr std::int64_t kForever = std::int64_t{1} << 62;
-
-// What comes to one input; frames are numbered in turns over all inputs.
 std::unique_ptr<Merge> make_traffic(const Job& job, unsigned input, std::int64_t end, LiveTraffic* live) {
     std::vector<std::unique_ptr<Source>> sources;
     std::vector<bool> recorded;
@@ -39,6 +25,17 @@ std::unique_ptr<Merge> make_traffic(const Job& job, unsigned input, std::int64_t
     if (live && std::any_of(job.flows.begin(), job.flows.end(), [input](const auto& flow) { return flow.input == input; }))
         living = live->connections.get();
     return std::make_unique<Merge>(std::move(sources), std::move(recorded), end, input, job.device->statement().inputs, living);
+}
+
+namespace {
+
+constexpr std::int64_t kChunk = 2048;       // cycles between two looks at the wall clock
+constexpr std::int64_t kSendingChunk = 32;  // less than a frame takes through a device: the end of a drain is exact
+constexpr std::size_t kWritesAtOnce = 1024;
+double thread_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
 // A run: a loop over a session.

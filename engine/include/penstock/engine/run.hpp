@@ -57,6 +57,11 @@ struct LiveTraffic {
     explicit LiveTraffic(const Job& job);
 };
 
+constexpr std::int64_t kForever = std::int64_t{1} << 62;
+
+// What comes to one input until cycle `end`; frames are numbered in turns over all inputs. `live` may be null.
+std::unique_ptr<Merge> make_traffic(const Job& job, unsigned input, std::int64_t end, LiveTraffic* live);
+
 // Runs the job; `measurement` and `live` have the rest of the result. Throws DeviceError, std::invalid_argument, std::runtime_error.
 Outcome run(const Job& job, Measurement& measurement, LiveTraffic& live, const Poll& poll);
 

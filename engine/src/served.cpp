@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "served.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+namespace penstock::engine {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kSlice = std::chrono::milliseconds(1);      // of real time, at most, for which registers wait
+constexpr auto kCatchUp = std::chrono::milliseconds(100);  // a clock that is further behind does not make up for the rest
+constexpr std::int64_t kLeast = 256;                       // cycles
+
+}  // namespace
+
+// The pump goes on only when no access waits: a mutex alone would let it take every turn.
+class ServedDevice::Turn {
+  public:
+    explicit Turn(ServedDevice& device) : device_(device), lock_(device.mutex_, std::defer_lock) {
+        {
+            const std::lock_guard guard(device_.queue_);
+            ++device_.others_;
+        }
+        lock_.lock();
+    }
+    ~Turn() {
+        lock_.unlock();
+        const std::lock_guard guard(device_.queue_);
+        --device_.others_;
+        device_.others_done_.notify_all();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+  private:
+    ServedDevice& device_;
+    std::unique_lock<std::mutex> lock_;
+};
+
+ServedDevice::ServedDevice(const Job& job, bool real_time)
+    : job_(job), real_time_(real_time), measurement_(job.measure), session_(*job.device, job.environment, measurement_) {
+    if (!job.flows.empty() || job.wire || job.duration_cycles || job.max_cycles || job.drain || job.reset_after)
+        throw std::invalid_argument("a served device has no connections, live traffic, duration or drain: it runs until it is ended");
+    measurement_.watch(job.sample_queues);
+    for (unsigned input = 0; input < job.device->statement().inputs; ++input)
+        traffic_.push_back(make_traffic(job, input, kForever, nullptr));
+    session_.open();
+    for (const RegisterWrite& write : job.setup_writes) session_.write(write.address, write.value);
+    session_.settle();
+}
+
+ServedDevice::~ServedDevice() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+}
+
+void ServedDevice::start() {
+    if (session_.started()) throw std::invalid_argument("the device runs already");
+    std::vector<FrameSource*> sources;
+    for (const auto& traffic : traffic_) sources.push_back(traffic.get());
+    session_.start(sources);
+    thread_ = std::thread(&ServedDevice::pump, this);
+}
+
+void ServedDevice::pump() {
+    const double hz = job_.environment.clock_hz;
+    auto begin = Clock::now();     // when the clock would have been at `from`
+    std::int64_t from = session_.now(), slice = kLeast;
+    while (!stop_) {
+        {
+            std::unique_lock waits(queue_);
+            others_done_.wait(waits, [this] { return others_ == 0 || stop_; });
+        }
+        const auto looked = Clock::now();
+        std::int64_t now = 0, most = slice;
+        {
+            const std::lock_guard lock(mutex_);
+            now = session_.now();
+            if (real_time_) {
+                const double due = std::chrono::duration<double>(looked - begin).count() * hz + static_cast<double>(from - now);
+                behind_ = std::max(0.0, due / hz - std::chrono::duration<double>(kSlice).count());
+                if (due > std::chrono::duration<double>(kCatchUp).count() * hz) begin = looked, from = now;
+                most = std::clamp(static_cast<std::int64_t>(due), std::int64_t{0}, slice);
+            }
+            try {
+                for (const std::int64_t until = now + most; session_.now() < until;) {
+                    while (next_write_ < job_.timed_writes.size() && job_.timed_writes[next_write_].cycle <= session_.now()) {
+                        session_.write(job_.timed_writes[next_write_].address, job_.timed_writes[next_write_].value);
+                        ++next_write_;
+                    }
+                    const bool more = next_write_ < job_.timed_writes.size();
+                    session_.advance(more ? std::min(until, job_.timed_writes[next_write_].cycle) : until);
+                }
+            } catch (const std::exception& error) {
+                failed_ = error.what();
+                return;
+            }
+        }
+        if (most < kLeast) {
+            std::this_thread::sleep_for(std::chrono::microseconds(200));
+        } else {
+            slice = Clock::now() - looked < kSlice ? std::min(2 * slice, std::int64_t{1} << 24) : std::max(slice / 2, kLeast);
+        }
+    }
+}
+
+std::vector<std::uint32_t> ServedDevice::run(std::span<const Access> program) {
+    const Turn turn(*this);
+    if (!failed_.empty()) throw DeviceError(failed_);
+    std::vector<std::uint32_t> found;
+    for (const Access& access : program) {
+        switch (access.kind) {
+            case AccessKind::Write:
+                session_.write(access.address, access.value);
+                break;
+            case AccessKind::Read:
+                found.push_back(session_.read(access.address));
+                break;
+            case AccessKind::Wait:
+                for (int reads = 0; (session_.read(access.address) & access.mask) != access.value; ++reads)
+                    if (reads == kWaitReads) throw DeviceError("the device does not come to an end with what it was told to do");
+                break;
+            default:
+                throw std::invalid_argument("an access is 0 (write), 1 (read) or 2 (wait)");
+        }
+    }
+    session_.settle();  // whatever comes next finds it done
+    return found;
+}
+
+std::int64_t ServedDevice::now() {
+    const Turn turn(*this);
+    return session_.started() ? session_.now() : 0;
+}
+
+Totals ServedDevice::totals() {
+    const Turn turn(*this);
+    return measurement_.live();
+}
+
+Outcome ServedDevice::end() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+    for (const auto& traffic : traffic_) traffic->stop();
+    if (!failed_.empty()) throw DeviceError(failed_);
+    return session_.end(job_.sample_queues, false);
+}
+
+}  // namespace penstock::engine

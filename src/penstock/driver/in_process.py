@@ -1,0 +1,49 @@
+"""A device of the engine, RTL or model: it runs in a thread of its own with its traffic, and its registers are read and written meanwhile."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.driver.carrier import CarrierError, check
+
+REGISTER_BYTES = 4096
+# What a job says of its end and of what is kept for a report: a device that is served has none.
+_OF_A_RUN = ("duration_cycles", "max_cycles", "drain", "pcap_out", "hierarchy", "group_of", "lateness", "keep_most")
+
+
+class InProcess:
+    """A carrier to a device in this process."""
+
+    name = "in process"
+
+    def __init__(self, job: dict[str, Any], real_time: bool = True) -> None:
+        """`job`: of a run (docs/jobs.md), of which the end and what only a report needs are left out; `real_time`: the device's clock keeps
+        real time where the engine is fast enough. Raises CarrierError."""
+        from penstock.engine import engine
+
+        kept = {key: value for key, value in job.items() if key not in _OF_A_RUN}
+        kept |= {"keep_departures": False, "keep_all": False, "series_queues": [], "sample_queues": kept.get("sample_queues", [])}
+        kept["interval_cycles"] = 0
+        try:
+            self.device = engine.module().Served(kept, real_time)
+            self.device.start()
+        except (ValueError, RuntimeError) as error:
+            raise CarrierError(str(error)) from error
+
+    def run(self, program: NDArray[np.uint32]) -> NDArray[np.uint32]:
+        """Do a program. Raises CarrierError."""
+        check(program, REGISTER_BYTES)
+        try:
+            found: NDArray[np.uint32] = self.device.run(np.ascontiguousarray(program))
+        except (ValueError, RuntimeError) as error:
+            raise CarrierError(str(error)) from error
+        return found
+
+    def cycles(self) -> int:
+        """Return the time of the device's clock."""
+        return int(self.device.now)
+
+    def close(self) -> None:
+        """End the device."""
+        self.device = None

@@ -1,0 +1,158 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class TopBy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TOP_BY_UNSPECIFIED: _ClassVar[TopBy]
+    TOP_BY_RATE: _ClassVar[TopBy]
+    TOP_BY_BACKLOG: _ClassVar[TopBy]
+    TOP_BY_DROPS: _ClassVar[TopBy]
+TOP_BY_UNSPECIFIED: TopBy
+TOP_BY_RATE: TopBy
+TOP_BY_BACKLOG: TopBy
+TOP_BY_DROPS: TopBy
+
+class QueueCounters(_message.Message):
+    __slots__ = ("queue", "in_packets", "in_bytes", "out_packets", "out_bytes", "dropped_packets", "dropped_bytes", "aqm_dropped_packets", "aqm_dropped_bytes", "marked_packets", "queued_packets", "queued_bytes", "rate_bps", "age_ns")
+    QUEUE_FIELD_NUMBER: _ClassVar[int]
+    IN_PACKETS_FIELD_NUMBER: _ClassVar[int]
+    IN_BYTES_FIELD_NUMBER: _ClassVar[int]
+    OUT_PACKETS_FIELD_NUMBER: _ClassVar[int]
+    OUT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_PACKETS_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_BYTES_FIELD_NUMBER: _ClassVar[int]
+    AQM_DROPPED_PACKETS_FIELD_NUMBER: _ClassVar[int]
+    AQM_DROPPED_BYTES_FIELD_NUMBER: _ClassVar[int]
+    MARKED_PACKETS_FIELD_NUMBER: _ClassVar[int]
+    QUEUED_PACKETS_FIELD_NUMBER: _ClassVar[int]
+    QUEUED_BYTES_FIELD_NUMBER: _ClassVar[int]
+    RATE_BPS_FIELD_NUMBER: _ClassVar[int]
+    AGE_NS_FIELD_NUMBER: _ClassVar[int]
+    queue: int
+    in_packets: int
+    in_bytes: int
+    out_packets: int
+    out_bytes: int
+    dropped_packets: int
+    dropped_bytes: int
+    aqm_dropped_packets: int
+    aqm_dropped_bytes: int
+    marked_packets: int
+    queued_packets: int
+    queued_bytes: int
+    rate_bps: int
+    age_ns: int
+    def __init__(self, queue: _Optional[int] = ..., in_packets: _Optional[int] = ..., in_bytes: _Optional[int] = ..., out_packets: _Optional[int] = ..., out_bytes: _Optional[int] = ..., dropped_packets: _Optional[int] = ..., dropped_bytes: _Optional[int] = ..., aqm_dropped_packets: _Optional[int] = ..., aqm_dropped_bytes: _Optional[int] = ..., marked_packets: _Optional[int] = ..., queued_packets: _Optional[int] = ..., queued_bytes: _Optional[int] = ..., rate_bps: _Optional[int] = ..., age_ns: _Optional[int] = ...) -> None: ...
+
+class Total(_message.Message):
+    __slots__ = ("name", "index", "in_packets", "in_bytes", "out_packets", "out_bytes", "dropped_packets", "dropped_bytes", "marked_packets", "queued_packets", "queued_bytes", "rate_bps")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    INDEX_FIELD_NUMBER: _ClassVar[int]
+    IN_PACKETS_FIELD_NUMBER: _ClassVar[int]
+    IN_BYTES_FIELD_NUMBER: _ClassVar[int]
+    OUT_PACKETS_FIELD_NUMBER: _ClassVar[int]
+    OUT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_PACKETS_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_BYTES_FIELD_NUMBER: _ClassVar[int]
+    MARKED_PACKETS_FIELD_NUMBER: _ClassVar[int]
+    QUEUED_PACKETS_FIELD_NUMBER: _ClassVar[int]
+    QUEUED_BYTES_FIELD_NUMBER: _ClassVar[int]
+    RATE_BPS_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    index: int
+    in_packets: int
+    in_bytes: int
+    out_packets: int
+    out_bytes: int
+    dropped_packets: int
+    dropped_bytes: int
+    marked_packets: int
+    queued_packets: int
+    queued_bytes: int
+    rate_bps: int
+    def __init__(self, name: _Optional[str] = ..., index: _Optional[int] = ..., in_packets: _Optional[int] = ..., in_bytes: _Optional[int] = ..., out_packets: _Optional[int] = ..., out_bytes: _Optional[int] = ..., dropped_packets: _Optional[int] = ..., dropped_bytes: _Optional[int] = ..., marked_packets: _Optional[int] = ..., queued_packets: _Optional[int] = ..., queued_bytes: _Optional[int] = ..., rate_bps: _Optional[int] = ...) -> None: ...
+
+class Reason(_message.Message):
+    __slots__ = ("reason", "packets", "bytes")
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    PACKETS_FIELD_NUMBER: _ClassVar[int]
+    BYTES_FIELD_NUMBER: _ClassVar[int]
+    reason: str
+    packets: int
+    bytes: int
+    def __init__(self, reason: _Optional[str] = ..., packets: _Optional[int] = ..., bytes: _Optional[int] = ...) -> None: ...
+
+class TotalsRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class TotalsResponse(_message.Message):
+    __slots__ = ("device", "nodes", "ports", "classes", "reasons", "age_ns")
+    DEVICE_FIELD_NUMBER: _ClassVar[int]
+    NODES_FIELD_NUMBER: _ClassVar[int]
+    PORTS_FIELD_NUMBER: _ClassVar[int]
+    CLASSES_FIELD_NUMBER: _ClassVar[int]
+    REASONS_FIELD_NUMBER: _ClassVar[int]
+    AGE_NS_FIELD_NUMBER: _ClassVar[int]
+    device: Total
+    nodes: _containers.RepeatedCompositeFieldContainer[Total]
+    ports: _containers.RepeatedCompositeFieldContainer[Total]
+    classes: _containers.RepeatedCompositeFieldContainer[Total]
+    reasons: _containers.RepeatedCompositeFieldContainer[Reason]
+    age_ns: int
+    def __init__(self, device: _Optional[_Union[Total, _Mapping]] = ..., nodes: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., ports: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., classes: _Optional[_Iterable[_Union[Total, _Mapping]]] = ..., reasons: _Optional[_Iterable[_Union[Reason, _Mapping]]] = ..., age_ns: _Optional[int] = ...) -> None: ...
+
+class WatchRequest(_message.Message):
+    __slots__ = ("subscriber", "node", "reason", "period_ms")
+    SUBSCRIBER_FIELD_NUMBER: _ClassVar[int]
+    NODE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    PERIOD_MS_FIELD_NUMBER: _ClassVar[int]
+    subscriber: str
+    node: int
+    reason: str
+    period_ms: int
+    def __init__(self, subscriber: _Optional[str] = ..., node: _Optional[int] = ..., reason: _Optional[str] = ..., period_ms: _Optional[int] = ...) -> None: ...
+
+class WatchResponse(_message.Message):
+    __slots__ = ("snapshot", "last_of_snapshot", "queues", "reasons")
+    SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    LAST_OF_SNAPSHOT_FIELD_NUMBER: _ClassVar[int]
+    QUEUES_FIELD_NUMBER: _ClassVar[int]
+    REASONS_FIELD_NUMBER: _ClassVar[int]
+    snapshot: bool
+    last_of_snapshot: bool
+    queues: _containers.RepeatedCompositeFieldContainer[QueueCounters]
+    reasons: _containers.RepeatedCompositeFieldContainer[Reason]
+    def __init__(self, snapshot: _Optional[bool] = ..., last_of_snapshot: _Optional[bool] = ..., queues: _Optional[_Iterable[_Union[QueueCounters, _Mapping]]] = ..., reasons: _Optional[_Iterable[_Union[Reason, _Mapping]]] = ...) -> None: ...
+
+class TopRequest(_message.Message):
+    __slots__ = ("by", "count", "node")
+    BY_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    NODE_FIELD_NUMBER: _ClassVar[int]
+    by: TopBy
+    count: int
+    node: int
+    def __init__(self, by: _Optional[_Union[TopBy, str]] = ..., count: _Optional[int] = ..., node: _Optional[int] = ...) -> None: ...
+
+class TopResponse(_message.Message):
+    __slots__ = ("queues",)
+    class Entry(_message.Message):
+        __slots__ = ("counters", "subscriber", "position")
+        COUNTERS_FIELD_NUMBER: _ClassVar[int]
+        SUBSCRIBER_FIELD_NUMBER: _ClassVar[int]
+        POSITION_FIELD_NUMBER: _ClassVar[int]
+        counters: QueueCounters
+        subscriber: str
+        position: int
+        def __init__(self, counters: _Optional[_Union[QueueCounters, _Mapping]] = ..., subscriber: _Optional[str] = ..., position: _Optional[int] = ...) -> None: ...
+    QUEUES_FIELD_NUMBER: _ClassVar[int]
+    queues: _containers.RepeatedCompositeFieldContainer[TopResponse.Entry]
+    def __init__(self, queues: _Optional[_Iterable[_Union[TopResponse.Entry, _Mapping]]] = ...) -> None: ...
