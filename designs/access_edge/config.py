@@ -200,6 +200,7 @@ class Config(Configuration):
     def _check(self) -> "Config":
         if self.min_frame_bytes > self.max_frame_bytes:
             raise ValueError(f"min_frame_bytes is {self.min_frame_bytes:,}, which is more than max_frame_bytes, {self.max_frame_bytes:,}")
+        scheduler.check_names()
         if own := self.own_scheduler:
             scheduler.check(own, self.aqm, self.hierarchy is not None)
         if self.aqm != NO_AQM and not self.shaped:

@@ -10,7 +10,7 @@ from penstock.designs.access_edge import registers, scheduler
 from penstock.designs.access_edge.config import Config
 from penstock.designs.access_edge.job import EdgePlan
 from penstock.designs.access_edge.scenario import Scenario
-from penstock.designs.design import Bench, Design, LiveQueue, Table
+from penstock.designs.design import Bench, Control, Design, LiveQueue, Table
 from penstock.parts.manifest import Part
 
 
@@ -101,6 +101,10 @@ class AccessEdge(Design):
         from penstock.designs.access_edge.setup import Setup
 
         return AccessEdgeDevice(Setup(given), engine, assertions)
+
+    def control(self) -> Control:
+        """Return its control plane."""
+        return Control(kind=1, serve=lambda *what: self.part("control.serve").serve(*what))
 
     def benches(self) -> Mapping[str, Bench]:
         """Return the benches of its core and of the whole device."""

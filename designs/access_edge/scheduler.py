@@ -30,12 +30,18 @@ def name(scheduler: str | None, shaping: bool | None) -> str:
 
 def own(scheduler: str) -> Part | None:
     """Return the part of an own scheduler, None: it is one of ours. Raises UserError when there is none of that name."""
+    if scheduler in OURS:  # without a look at folders: this is asked for each queue
+        return None
     known = registry.parts("scheduler")
-    if taken := next((part for name, part in known.items() if name in OURS), None):
-        raise UserError(f"{shown(taken.folder)}: {taken.name} is the name of a scheduler of ours; the folder's name is the part's")
-    if scheduler not in (*OURS, *known):
+    if scheduler not in known:
         raise UserError(f"there is no scheduler {scheduler!r}{nearest(scheduler, [*OURS, *known])} (--with DIR adds one of your own)")
-    return known.get(scheduler)
+    return known[scheduler]
+
+
+def check_names() -> None:
+    """Raise ValueError where an own scheduler has the name of one of ours."""
+    if taken := next((part for name, part in registry.parts("scheduler").items() if name in OURS), None):
+        raise ValueError(f"{shown(taken.folder)}: {taken.name} is the name of a scheduler of ours; the folder's name is the part's")
 
 
 def word(part: Part, given: dict[str, int | float], clock_hz: int, tick_shift: int) -> int:

@@ -33,6 +33,7 @@ ORDER = (
     "bench",
     "switch-sim",
     "sweep",
+    "serve",
     "paper",
     "lint",
     "synth",

@@ -19,6 +19,7 @@ from penstock.paths import DESIGNS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from penstock.driver.carrier import Carrier
     from penstock.parts.manifest import Part
     from penstock.scenarios.common import CommonScenario
     from penstock.scenarios.scenario import Document
@@ -120,6 +121,25 @@ class Target:
     run: Callable[[Any, int | None, Callable[[str], None]], dict[str, Any]]  # of a prepared run, bytes of a packet, words on how far it is
     compared: Callable[[Mapping[str, Any], Mapping[str, Any] | None], list[dict[str, Any]]]  # figures beside those of `result.json`
     lines: Callable[[Mapping[str, Any], Mapping[str, Any] | None], list[str]]  # the same for people
+
+
+@dataclass(frozen=True)
+class Serving:
+    """How a control plane is to be served: what `penstock serve` was told."""
+
+    listen: tuple[str, ...]  # `unix:PATH`, `HOST:PORT`
+    store: Path | None  # of the intent; None: in memory
+    http: str | None = None  # HOST:PORT of page and metrics
+    tls: tuple[Path, Path, Path] | None = None  # certificate, key, and certificate of the clients' authority
+    line_bps: int | None = None  # of the device's output, where it is known
+
+
+@dataclass(frozen=True)
+class Control:
+    """A design's control plane: `penstock serve`."""
+
+    kind: int  # of its register block: the lowest byte of `type`
+    serve: "Callable[[Carrier, Serving, Callable[[list[str]], None]], None]"  # until Ctrl-C; calls back with the places when it is ready
 
 
 class Design(ABC):
@@ -271,6 +291,10 @@ class Design(ABC):
     def benches(self) -> Mapping[str, Bench]:
         """Return its own benches by name."""
         return {}
+
+    def control(self) -> Control | None:
+        """Return its control plane, None: it has none."""
+        return None
 
     def targets(self) -> Mapping[str, Target]:
         """Return switches outside the workbench that its scenarios run on, by name."""

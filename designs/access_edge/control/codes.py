@@ -1,0 +1,139 @@
+"""Settings as people say them, made into register words: each distinct setting once.
+
+Operators have few plans and many subscribers: what was translated before is found by the bytes of its message.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.control.facts import Facts
+from penstock.designs.access_edge.control.problems import Code, Problem, invalid
+from penstock.designs.access_edge.settings import plain
+from penstock.designs.access_edge.settings.parents import ParentSettings
+from penstock.errors import UserError
+from penstock.v1 import common_pb2 as pb
+
+# Registers of a queue and of a parent, in the order in which they are written.
+QUEUE_COLUMNS = (
+    "queue_aqm", "queue_aqm_target", "queue_aqm_interval", "queue_class", "queue_rate", "queue_burst", "queue_limit_packets",
+    "queue_limit_bytes", "tree_class",
+)  # fmt: skip
+PARENT_COLUMNS = ("tree_rate", "tree_burst", "tree_class")
+MAX_REMEMBERED = 1 << 20
+
+CLASS_COLUMN = QUEUE_COLUMNS.index("tree_class")
+_RATE = QUEUE_COLUMNS.index("queue_rate")
+_BURST = QUEUE_COLUMNS.index("queue_burst")
+
+
+class Codes:
+    """Rows of register words by number; the number of a setting stays the same."""
+
+    def __init__(self, facts: Facts, line_bps: int | None = None) -> None:
+        """`line_bps`: of the egress link, above whose rate no queue can be."""
+        self._facts, self._line_bps = facts, line_bps
+        self._known: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})  # by the bytes of the message; open and closed
+        self._queue_rows: list[tuple[int, ...]] = []
+        self._classes: list[int] = []
+        self._parents: dict[tuple[int | None, int, int], int] = {}
+        self._parent_rows: list[tuple[int, ...]] = []
+        self._number_of: dict[tuple[int, ...], int] = {}
+        self.drop_all = self._enter(self._words({"limit_packets": 0, "limit_bytes": 0}))
+
+    def known(self, closed: bool) -> dict[bytes, int]:
+        """Return the numbers of the settings that were met before, by the bytes of their message; to be read only."""
+        return self._known[closed]
+
+    def queue(self, settings: pb.QueueSettings, closed: bool = False) -> int:
+        """Return the number of a queue's settings; `closed`: its gate is. Raises Problem that names the field."""
+        key, known = settings.SerializeToString(), self._known[closed]
+        if key not in known:
+            words = list(self._words(_plain(settings)))
+            if closed:
+                words[_RATE] = words[_BURST] = 0
+            if len(known) == MAX_REMEMBERED:
+                raise Problem(Code.RESOURCE_EXHAUSTED, f"there are more than {MAX_REMEMBERED:,} different settings of queues")
+            known[key] = self._enter(tuple(words))
+        return known[key]
+
+    def parent(self, rate_bps: int | None, burst_bytes: int, weight: int = 1) -> int:
+        """Return the number of the settings of a subscriber, node or port. Raises Problem."""
+        key = (rate_bps, burst_bytes, weight)
+        found = self._parents.get(key)
+        if found is None:
+            found = self._parents[key] = len(self._parent_rows)
+            try:
+                self._parent_rows.append(self._parent_words(*key))
+            except Problem:
+                del self._parents[key]
+                raise
+        return found
+
+    def queue_rows(self, numbers: NDArray[np.int32]) -> NDArray[np.uint32]:
+        """Return the words of some settings of queues, a row each, in the order of QUEUE_COLUMNS."""
+        return np.array(self._queue_rows, dtype=np.uint32)[numbers]
+
+    def parent_rows(self, numbers: NDArray[np.int32]) -> NDArray[np.uint32]:
+        """Return the words of some settings of parents, a row each, in the order of PARENT_COLUMNS."""
+        return np.array(self._parent_rows, dtype=np.uint32).reshape(-1, len(PARENT_COLUMNS))[numbers]
+
+    def classes(self, numbers: NDArray[np.int32]) -> NDArray[np.uint8]:
+        """Return the traffic class of some settings of queues."""
+        return np.array(self._classes, dtype=np.uint8)[numbers]
+
+    def _enter(self, words: tuple[int, ...]) -> int:
+        number = self._number_of.setdefault(words, len(self._queue_rows))
+        if number == len(self._queue_rows):
+            self._queue_rows.append(words)
+            self._classes.append(words[CLASS_COLUMN] & 0xFF)
+        return number
+
+    def _words(self, values: dict[str, Any]) -> tuple[int, ...]:
+        """Return the words of plain values by the code that checks those of scenarios."""
+        written = dict(_checked(lambda: plain.queue_settings(self._facts, values, line_bps=self._line_bps).writes(0, self._facts)))
+        return tuple(written.get(registers.address(name), 0) for name in QUEUE_COLUMNS)
+
+    def _parent_words(self, rate_bps: int | None, burst_bytes: int, weight: int) -> tuple[int, ...]:
+        if self._facts.hierarchy is None:
+            raise invalid("is set, but the device has no hierarchy", "rate_bps")
+        if not 1 <= weight <= registers.MAX_WEIGHT:
+            raise invalid(f"must be 1 to {registers.MAX_WEIGHT}, not {weight}", "weight")
+        if rate_bps and not registers.MIN_RATE_BPS <= rate_bps <= registers.MAX_RATE_BPS:
+            most = f"{registers.MIN_RATE_BPS:,} to {registers.MAX_RATE_BPS:,}"
+            raise invalid(f"must be {most} bit/s, 0 (closed) or absent, not {rate_bps:,}", "rate_bps")
+        settings = ParentSettings(rate_bps, burst_bytes, 0, weight)
+        written = dict(_checked(lambda: settings.writes("subscriber", 0, self._facts.clock_hz), "burst_bytes"))
+        return tuple(written.get(registers.address(name), 0) for name in PARENT_COLUMNS)
+
+
+def _plain(settings: pb.QueueSettings) -> dict[str, Any]:
+    """Return the values in the words of scenarios."""
+    values: dict[str, Any] = {}
+    for field, key in (("burst_bytes", "burst"), ("limit_packets", "limit_packets"), ("limit_bytes", "limit_bytes"),
+                       ("traffic_class", "traffic_class"), ("weight", "weight")):  # fmt: skip
+        if settings.HasField(field):
+            values[key] = f"{getattr(settings, field)} B" if key in ("burst", "limit_bytes") else getattr(settings, field)
+    if settings.HasField("rate_bps"):
+        values["rate"] = f"{settings.rate_bps} bit/s"
+    if settings.HasField("aqm"):
+        values["aqm"] = {"ecn": settings.aqm.ecn} | dict(settings.aqm.settings)
+    return values
+
+
+_FIELDS = {"rate": "rate_bps", "burst": "burst_bytes", "limit_bytes": "limit_bytes"}
+
+
+def _checked(do: Callable[[], Any], field: str = "") -> Any:
+    try:
+        return do()
+    except UserError as error:
+        path, _, words = str(error).partition(": ")
+        if not words or " " in path:
+            raise invalid(str(error), field) from None
+        head, *rest = path.split(".")
+        raise invalid(words, ".".join((_FIELDS.get(head, head), *rest))) from None
+

@@ -1,0 +1,106 @@
+"""What an access edge says of itself in its registers; as much of a configuration as settings need."""
+
+from dataclasses import dataclass
+
+from penstock.designs.access_edge import registers
+from penstock.driver import blocks
+from penstock.driver.carrier import Carrier, CarrierError, reads
+from penstock.parts.manifest import Part
+from penstock.parts.registry import parts
+
+KIND, MAJOR, MINOR = 1, 1, 3  # of the register block that this software knows; a later minor version only adds
+INIT_READS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Sizes of the hierarchy."""
+
+    queues_per_subscriber: int
+    nodes: int
+    ports: int
+    classes: int
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Classes among which memory is shared."""
+
+    classes: int
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A device by its own words. It stands where settings want a configuration (penstock.designs.access_edge.settings)."""
+
+    minor: int  # version of the register map
+    queues: int
+    descriptors: int
+    max_frame_bytes: int
+    clock_hz: int
+    tick_shift: int
+    shaped: bool
+    aqm: str
+    hierarchy: Tree | None
+    admission: Sharing | None
+    name: str = "of the device"
+    own_scheduler: None = None  # registers do not tell of one
+
+    @property
+    def aqm_part(self) -> Part | None:
+        """The AQM that is built in."""
+        return None if self.aqm == "none" else parts("aqm")[self.aqm]
+
+    @property
+    def queues_per_subscriber(self) -> int:
+        """1 where there is no hierarchy: a subscriber is a queue then."""
+        return self.hierarchy.queues_per_subscriber if self.hierarchy else 1
+
+    @property
+    def subscribers(self) -> int:
+        """How many subscribers the device has room for."""
+        return self.queues // self.queues_per_subscriber
+
+
+def ask(carrier: Carrier) -> Facts:
+    """Return what a device says of itself, once its memories are cleared. Raises CarrierError for one that is not understood."""
+    block = blocks.find(carrier, KIND, "access edge", MAJOR, MINOR)
+    if block.offset:
+        raise CarrierError(f"{carrier.name}: its access edge is at {block.offset:#x}; this software knows it at 0 only")
+    names = (
+        "queues", "descriptors", "max_frame_bytes", "clock_hz", "features", "queues_per_subscriber", "nodes", "ports", "classes",
+        "share_classes", "status",
+    )  # fmt: skip
+    said = dict(zip(names, carrier.run(reads(registers.address(name) for name in names)).tolist(), strict=True))
+    _await_init(carrier, said["status"])
+
+    def feature(name: str) -> int:
+        low, width, _ = registers.table()["features"]["fields"][name]
+        return int(said["features"] >> low & (1 << width) - 1)
+
+    kinds = {number: name for name, number in registers.AQM_CODES.items()}
+    kind = kinds.get(feature("aqm"), "other")
+    if kind not in ("none", *parts("aqm")):
+        raise CarrierError(f"{carrier.name}: has an AQM of its own, whose settings this software does not know")
+    tree = Tree(said["queues_per_subscriber"], said["nodes"], said["ports"], said["classes"]) if feature("hierarchy") else None
+    return Facts(
+        block.minor,
+        said["queues"],
+        said["descriptors"],
+        said["max_frame_bytes"],
+        said["clock_hz"],
+        feature("tick_shift"),
+        bool(feature("shaping")),
+        kind,
+        tree,
+        Sharing(said["share_classes"]) if feature("admission") else None,
+    )
+
+
+def _await_init(carrier: Carrier, status: int) -> None:
+    """Wait until the device has cleared its memories."""
+    for _ in range(INIT_READS):
+        if status & registers.STATUS_INIT_DONE:
+            return
+        (status,) = carrier.run(reads([registers.address("status")])).tolist()
+    raise CarrierError(f"{carrier.name}: the device does not come out of reset")

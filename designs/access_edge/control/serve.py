@@ -1,0 +1,28 @@
+"""`penstock serve` for an access edge: store, device, counters and services together, until the end."""
+
+import contextlib
+import threading
+from collections.abc import Callable
+
+from penstock.designs.access_edge.control.facts import ask
+from penstock.designs.access_edge.control.intent import Intent
+from penstock.designs.access_edge.control.plant import Plant
+from penstock.designs.access_edge.control.server import Tls, serving
+from penstock.designs.access_edge.control.sweep import Sweep
+from penstock.designs.design import Serving
+from penstock.driver.carrier import Carrier
+
+
+def serve(carrier: Carrier, given: Serving, ready: Callable[[list[str]], None]) -> None:
+    """Serve until Ctrl-C. The intent is brought to the device first; then `ready` is told the addresses. Raises UserError, CarrierError."""
+    with contextlib.closing(Intent(given.store)) as intent:
+        plant = Plant(carrier, ask(carrier), intent, given.line_bps)
+        plant.restore()
+        sweep = Sweep(plant)
+        sweep.start()
+        try:
+            with serving(plant, sweep, list(given.listen), Tls(*given.tls) if given.tls else None) as places:
+                ready(places)
+                threading.Event().wait()
+        finally:
+            sweep.stop()

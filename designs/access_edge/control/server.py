@@ -1,0 +1,129 @@
+"""All services behind a socket."""
+
+import contextlib
+import ipaddress
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from penstock.designs.access_edge.control.access import Guard, Limits
+from penstock.designs.access_edge.control.plant import Plant
+from penstock.designs.access_edge.control.services import counters, device, queues, registers, subscribers, tree
+from penstock.designs.access_edge.control.sweep import Sweep
+from penstock.errors import UserError
+from penstock.v1 import (
+    counters_pb2,
+    counters_pb2_grpc,
+    device_pb2,
+    device_pb2_grpc,
+    queues_pb2,
+    queues_pb2_grpc,
+    registers_pb2,
+    registers_pb2_grpc,
+    subscribers_pb2,
+    subscribers_pb2_grpc,
+    tree_pb2,
+    tree_pb2_grpc,
+)
+
+THREADS = 32  # of which at most `Limits.watchers` are kept by streams
+STOP_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Tls:
+    """Files of a server that is reached from other machines: its certificate and key, and that of who signs its clients'."""
+
+    certificate: Path
+    key: Path
+    clients: Path
+
+    def credentials(self) -> grpc.ServerCredentials:
+        """Return what gRPC wants. Raises UserError."""
+        try:
+            parts = [path.read_bytes() for path in (self.key, self.certificate, self.clients)]
+        except OSError as error:
+            raise UserError(f"{error.filename}: {(error.strerror or str(error)).lower()}") from None
+        return grpc.ssl_server_credentials([(parts[0], parts[1])], root_certificates=parts[2], require_client_auth=True)
+
+
+def is_local(address: str) -> bool:
+    """Return whether an address is a Unix socket or of the loopback interface."""
+    if address.startswith("unix:"):
+        return True
+    host = address.rpartition(":")[0].strip("[]")
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@contextlib.contextmanager
+def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = None, limits: Limits | None = None) -> Iterator[list[str]]:
+    """Serve at some addresses (`unix:PATH`, `HOST:PORT`; port 0: any that is free) inside of the `with`; yields them with their ports.
+
+    What is not local needs TLS. Raises UserError.
+    """
+    limits = limits or Limits()
+    guard = Guard(plant.intent, plant.lock, limits)
+    plant.log = guard.log
+    options = [
+        ("grpc.max_receive_message_length", limits.message_bytes),
+        ("grpc.max_concurrent_streams", limits.streams),
+        ("grpc.so_reuseport", 0),
+    ]
+    server = grpc.server(ThreadPoolExecutor(THREADS, "grpc"), interceptors=[guard], options=options)
+    health_service = _add(server, plant, sweep, limits)
+    places = [_listen(server, address, tls) for address in listen]
+    server.start()
+    try:
+        yield places
+    finally:
+        health_service.enter_graceful_shutdown()
+        server.stop(STOP_SECONDS).wait()
+
+
+def _listen(server: grpc.Server, address: str, tls: Tls | None) -> str:
+    if not is_local(address) and tls is None:
+        raise UserError(f"--listen {address}: is not local, so it needs --tls-cert, --tls-key and --tls-clients (docs/how-to/certificates.md)")
+    host, _, port = address.rpartition(":")
+    if not address.startswith("unix:") and not (host and port.isdigit() and int(port) < 1 << 16):
+        raise UserError(f"--listen {address}: must be unix:PATH or HOST:PORT")
+    try:
+        if address.startswith("unix:"):
+            bound = server.add_insecure_port(address)
+            Path(address.removeprefix("unix:")).chmod(0o600)
+            return address
+        bound = server.add_secure_port(address, tls.credentials()) if tls else server.add_insecure_port(address)
+    except (RuntimeError, OSError) as error:
+        raise UserError(f"--listen {address}: cannot be listened at ({' '.join(str(error).split())[:120]})") from None
+    return f"{host}:{bound}"
+
+
+def _add(server: grpc.Server, plant: Plant, sweep: Sweep, limits: Limits) -> Any:
+    """Add all services; return the one that tells of health."""
+    subscribers_pb2_grpc.add_SubscribersServicer_to_server(subscribers.Subscribers(plant), server)
+    tree_pb2_grpc.add_NodesServicer_to_server(tree.Nodes(plant), server)
+    tree_pb2_grpc.add_PortsServicer_to_server(tree.Ports(plant), server)
+    queues_pb2_grpc.add_QueuesServicer_to_server(queues.Queues(plant, sweep), server)
+    queues_pb2_grpc.add_GatesServicer_to_server(queues.Gates(plant), server)
+    queues_pb2_grpc.add_AqmSettingsServicer_to_server(queues.AqmSettings(plant), server)
+    counters_pb2_grpc.add_CountersServicer_to_server(counters.Counters(plant, sweep, limits), server)
+    registers_pb2_grpc.add_RegistersServicer_to_server(registers.Registers(plant), server)
+    device_pb2_grpc.add_DeviceServicer_to_server(device.Device(plant), server)
+    files = (subscribers_pb2, tree_pb2, queues_pb2, counters_pb2, registers_pb2, device_pb2)
+    names = [service.full_name for file in files for service in file.DESCRIPTOR.services_by_name.values()]
+    found = health.HealthServicer()
+    for name in ("", *names):
+        found.set(name, health_pb2.HealthCheckResponse.SERVING)
+    health_pb2_grpc.add_HealthServicer_to_server(found, server)
+    reflection.enable_server_reflection([*names, health.SERVICE_NAME, reflection.SERVICE_NAME], server)
+    return found

@@ -1,0 +1,160 @@
+"""Counters: sums, changes as a stream, the largest."""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import grpc
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.control.access import Limits
+from penstock.designs.access_edge.control.plant import Plant
+from penstock.designs.access_edge.control.problems import Code, Problem, invalid, missing
+from penstock.designs.access_edge.control.services import calls, streams
+from penstock.designs.access_edge.control.sweep import COLUMNS, DROP_B, DROP_P, IN_B, IN_P, MARK_P, OUT_B, OUT_P, Sweep
+from penstock.v1 import counters_pb2 as pb
+from penstock.v1 import counters_pb2_grpc
+
+LEAST_MS, MOST_MS, USUAL_MS = 100, 60_000, 1_000
+QUEUES_A_MESSAGE = 1_000
+MAX_TOP, USUAL_TOP = 1_000, 20
+
+
+@calls
+class Counters(counters_pb2_grpc.CountersServicer):
+    """The service."""
+
+    def __init__(self, plant: Plant, sweep: Sweep, limits: Limits) -> None:
+        self._plant, self._sweep = plant, sweep
+        self._watchers = threading.Semaphore(limits.watchers)
+        self._most = limits.watchers
+
+    def Totals(self, request: Any, context: grpc.ServicerContext) -> pb.TotalsResponse:  # noqa: N802
+        """Return the sums of the last sweep."""
+        sweep = self._sweep
+        totals = {level: [_total(level, index, sums, self._plant) for index, sums in enumerate(sweep.sums(level))] for level in
+                  ("device", "node", "port", "class")}  # fmt: skip
+        used = self._plant.facts.hierarchy.classes if self._plant.facts.hierarchy else registers.MAX_CLASS + 1
+        return pb.TotalsResponse(
+            device=totals["device"][0],
+            nodes=totals["node"],
+            ports=totals["port"],
+            classes=totals["class"][:used],
+            reasons=_reasons(sweep.reasons),
+            age_ns=sweep.age_ns(),
+        )
+
+    def Top(self, request: Any, context: grpc.ServicerContext) -> pb.TopResponse:  # noqa: N802
+        """Return the queues with the largest rates, backlogs or drops."""
+        count = request.count or USUAL_TOP
+        if count > MAX_TOP:
+            raise invalid(f"must be at most {MAX_TOP:,}, not {count:,}", "count")
+        sweep, each = self._sweep, self._plant.facts.queues_per_subscriber
+        by = {pb.TOP_BY_BACKLOG: sweep.queued[:, 1], pb.TOP_BY_DROPS: sweep.drops}.get(request.by, sweep.rates)
+        queues = sweep.owned()
+        if request.HasField("node"):
+            queues = queues[self._plant.node_of[queues // each] == request.node]
+        order = queues[np.argsort(-by[queues].astype(np.float64), kind="stable")[:count]]
+        order = order[by[order] > 0]
+        entries = [
+            pb.TopResponse.Entry(counters=counters, subscriber=self._plant.name_of.get(counters.queue // each, ""), position=counters.queue % each)
+            for counters in queue_counters(sweep, order)
+        ]
+        return pb.TopResponse(queues=entries)
+
+    @streams
+    def Watch(self, request: Any, context: grpc.ServicerContext) -> Iterator[pb.WatchResponse]:  # noqa: N802
+        """Yield what there is, then what has changed."""
+        period = request.period_ms or USUAL_MS
+        if not LEAST_MS <= period <= MOST_MS:
+            raise invalid(f"must be {LEAST_MS} to {MOST_MS:,} ms, not {period:,}", "period_ms")
+        if request.reason and request.reason not in registers.contract()["reasons"]:
+            raise invalid(f"is {request.reason!r}; the device has {', '.join(registers.contract()['reasons'])}", "reason")
+        self._chosen(request)
+        if not self._watchers.acquire(blocking=False):
+            raise Problem(Code.RESOURCE_EXHAUSTED, f"{self._most} clients watch already, which is the most")
+        try:
+            yield from self._changes(request, context, period / 1e3)
+        finally:
+            self._watchers.release()
+
+    def _changes(self, request: Any, context: grpc.ServicerContext, period: float) -> Iterator[pb.WatchResponse]:
+        sweep = self._sweep
+        seen: NDArray[np.uint64] = np.zeros((len(sweep.counts), 0), dtype=np.uint64)
+        first, told = True, -1
+        while context.is_active():
+            begin = time.monotonic()
+            with sweep.done:
+                sweep.done.wait_for(lambda: sweep.number != told, timeout=1.0)
+                told = sweep.number
+            queues = self._chosen(request)
+            if first:
+                seen = np.zeros_like(sweep.counts)
+            new = queues if first else queues[(sweep.counts[queues] != seen[queues]).any(axis=1)]
+            seen[new] = sweep.counts[new]
+            reasons = _reasons(sweep.reasons, request.reason)
+            for at in range(0, max(1, len(new)), QUEUES_A_MESSAGE):
+                part = new[at : at + QUEUES_A_MESSAGE]
+                last = at + QUEUES_A_MESSAGE >= len(new)
+                yield pb.WatchResponse(
+                    snapshot=first, last_of_snapshot=first and last, queues=queue_counters(sweep, part), reasons=reasons if last else []
+                )
+            first = False
+            # In short steps: a client that has gone is let go soon.
+            while context.is_active() and (left := begin + period - time.monotonic()) > 0:
+                time.sleep(min(left, 0.2))
+
+    def _chosen(self, request: Any) -> NDArray[np.int64]:
+        plant, each = self._plant, self._plant.facts.queues_per_subscriber
+        if request.subscriber:
+            index = plant.index_of.get(request.subscriber)
+            if index is None:
+                raise missing(f"there is no subscriber {request.subscriber!r}", "subscriber")
+            return np.arange(index * each, (index + 1) * each)
+        queues = self._sweep.owned()
+        if request.HasField("node"):
+            if plant.facts.hierarchy is None or request.node >= plant.facts.hierarchy.nodes:
+                raise invalid(f"the device has no node {request.node:,}", "node")
+            return queues[plant.node_of[queues // each] == request.node]
+        return queues[:0] if request.reason else queues
+
+
+def queue_counters(sweep: Sweep, queues: Sequence[int] | NDArray[np.int64]) -> list[pb.QueueCounters]:
+    """Return the counters of some queues, as of the last look at each."""
+    ids = np.asarray(queues, dtype=np.int64)
+    now = time.monotonic()
+    ages = np.where(sweep.at[ids] > 0, (now - sweep.at[ids]) * 1e9, 0)
+    rows = zip(ids.tolist(), sweep.counts[ids].tolist(), sweep.queued[ids].tolist(), sweep.rates[ids].tolist(), ages.tolist(), strict=True)
+    return [
+        pb.QueueCounters(
+            queue=queue, **dict(zip(COLUMNS, counts, strict=True)), queued_packets=max(0, packets), queued_bytes=max(0, size),
+            rate_bps=int(rate), age_ns=int(age),
+        )
+        for queue, counts, (packets, size), rate, age in rows
+    ]  # fmt: skip
+
+
+def _total(level: str, index: int, sums: Any, plant: Plant) -> pb.Total:
+    counts = sums.counts
+    known: Any = plant.nodes.get(index) if level == "node" else plant.ports.get(index) if level == "port" else None
+    return pb.Total(
+        name=(known.name if known else "") or (level if level == "device" else f"{level} {index}"),
+        index=index,
+        in_packets=counts[IN_P],
+        in_bytes=counts[IN_B],
+        out_packets=counts[OUT_P],
+        out_bytes=counts[OUT_B],
+        dropped_packets=counts[DROP_P],
+        dropped_bytes=counts[DROP_B],
+        marked_packets=counts[MARK_P],
+        queued_packets=max(0, sums.queued_packets),
+        queued_bytes=max(0, sums.queued_bytes),
+        rate_bps=sums.rate_bps,
+    )
+
+
+def _reasons(found: dict[str, tuple[int, int]], only: str = "") -> list[pb.Reason]:
+    return [pb.Reason(reason=name, packets=packets, bytes=size) for name, (packets, size) in found.items() if not only or name == only]

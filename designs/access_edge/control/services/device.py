@@ -1,0 +1,48 @@
+"""The device itself."""
+
+from typing import Any
+
+import grpc
+
+from penstock.designs.access_edge.control.facts import MAJOR
+from penstock.designs.access_edge.control.plant import Plant
+from penstock.designs.access_edge.control.problems import Code, Problem
+from penstock.designs.access_edge.control.services import calls
+from penstock.v1 import device_pb2, device_pb2_grpc
+
+
+@calls
+class Device(device_pb2_grpc.DeviceServicer):
+    """The service."""
+
+    def __init__(self, plant: Plant) -> None:
+        self._plant = plant
+
+    def Get(self, request: Any, context: grpc.ServicerContext) -> device_pb2.DeviceInfo:  # noqa: N802
+        """Return what the device says of itself."""
+        facts, plant = self._plant.facts, self._plant
+        tree = facts.hierarchy
+        return device_pb2.DeviceInfo(
+            type="access_edge",
+            version_major=MAJOR,
+            version_minor=facts.minor,
+            clock_hz=facts.clock_hz,
+            queues=facts.queues,
+            queues_per_subscriber=facts.queues_per_subscriber,
+            nodes=tree.nodes if tree else 0,
+            ports=tree.ports if tree else 0,
+            classes=tree.classes if tree else 0,
+            aqm=facts.aqm,
+            shaped=facts.shaped,
+            admission=facts.admission is not None,
+            read_back=False,
+            descriptors=facts.descriptors,
+            max_frame_bytes=facts.max_frame_bytes,
+            cycles=plant.carrier.cycles(),
+            carrier=plant.carrier.name,
+            revision=plant.revision,
+        )
+
+    def Diff(self, request: Any, context: grpc.ServicerContext) -> device_pb2.DiffResponse:  # noqa: N802
+        """Return what in the device is not as intended."""
+        raise Problem(Code.FAILED_PRECONDITION, "the device has no read-back of its settings")

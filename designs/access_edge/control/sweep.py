@@ -1,0 +1,212 @@
+"""Counters of all queues, read again and again: what the services, the page and Prometheus show.
+
+The device counts by queue since its reset. A queue's counters here begin where its subscriber came; and what is added up by node, port and
+class goes on growing whoever comes, moves and goes. Both survive a restart of the server, and a reset of the device.
+"""
+
+import io
+import threading
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.control.facts import Facts
+from penstock.designs.access_edge.control.plant import NONE, Plant
+from penstock.driver.carrier import READ, WAIT, WRITE, Carrier, CarrierError
+
+COLUMNS = (
+    "in_packets", "in_bytes", "out_packets", "out_bytes", "dropped_packets", "dropped_bytes", "aqm_dropped_packets", "aqm_dropped_bytes",
+    "marked_packets",
+)  # fmt: skip
+IN_P, IN_B, OUT_P, OUT_B, DROP_P, DROP_B, AQM_P, AQM_B, MARK_P = range(len(COLUMNS))
+_REGISTERS = (
+    "in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes", "aqm_drop_packets", "aqm_drop_bytes",
+    "mark_packets",
+)  # fmt: skip
+LEVELS = ("device", "node", "port", "class")
+AT_ONCE = 256  # queues of a program: what else wants the registers waits for no longer
+KEEP_SECONDS = 10.0  # from one time that counters are made durable to the next
+Counts = NDArray[np.uint64]
+
+
+def snapshots(carrier: Carrier, facts: Facts, queues: NDArray[np.int64]) -> Counts:
+    """Return the counters of some queues, a row of COLUMNS each; what is in a row is of one moment. Raises CarrierError."""
+    names = _REGISTERS if facts.aqm != "none" else _REGISTERS[:AQM_P]
+    addresses = [registers.address(name) + half for name in names for half in (0, 4)]
+    status = registers.address("status")
+    one = [
+        [WRITE, registers.address("queue_index"), 0, 0],
+        [WRITE, registers.address("queue_command"), registers.COMMAND_SNAPSHOT, 0],
+        [WAIT, status, 0, registers.STATUS_BUSY],
+        *([READ, address, 0, 0] for address in addresses),
+    ]
+    program = np.tile(np.array(one, dtype=np.uint32), (len(queues), 1))
+    program[:: len(one), 2] = queues
+    halves = carrier.run(program).astype(np.uint64).reshape(len(queues), len(names), 2)
+    found = np.zeros((len(queues), len(COLUMNS)), dtype=np.uint64)
+    found[:, : len(names)] = halves[:, :, 0] | halves[:, :, 1] << np.uint64(32)
+    return found
+
+
+def reasons(carrier: Carrier) -> dict[str, tuple[int, int]]:
+    """Return packets and bytes that the device has dropped, by reason. Raises CarrierError."""
+    names = list(registers.contract()["reasons"])
+    addresses = [at + half for name in names for at in registers.drop_addresses(name) for half in (0, 4)]
+    words = carrier.run(np.array([[READ, address, 0, 0] for address in addresses], dtype=np.uint32)).tolist()
+    whole = [words[i] | words[i + 1] << 32 for i in range(0, len(words), 2)]
+    return {name: (whole[2 * i], whole[2 * i + 1]) for i, name in enumerate(names)}
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Counters of all queues below something, in the order of COLUMNS, and what is queued there and leaves now."""
+
+    counts: list[int]
+    queued_packets: int
+    queued_bytes: int
+    rate_bps: int
+
+
+class Sweep:
+    """Reads the counters of all queues that have a subscriber, in a thread of its own. Its arrays are of the last look at each queue."""
+
+    def __init__(self, plant: Plant, pause_seconds: float = 0.5) -> None:
+        """`pause_seconds`: between two sweeps, at least; and a sweep takes at most half of the time."""
+        self._plant, self._pause = plant, pause_seconds
+        queues, tree = plant.facts.queues, plant.facts.hierarchy
+        self.counts: Counts = np.zeros((queues, len(COLUMNS)), dtype=np.uint64)  # since the subscriber came
+        self.queued: NDArray[np.int64] = np.zeros((queues, 2), dtype=np.int64)  # packets and bytes
+        self.rates: NDArray[np.float64] = np.zeros(queues)  # bit/s of what left between the last two looks
+        self.drops: NDArray[np.int64] = np.zeros(queues, dtype=np.int64)  # packets between the last two looks
+        self.at: NDArray[np.float64] = np.zeros(queues)  # time.monotonic() of the last look; 0: none yet
+        self.reasons: dict[str, tuple[int, int]] = {}
+        self.finished_at = 0.0  # time.monotonic() of the last whole sweep
+        self.error = ""
+        self.number = 0  # of sweeps
+        self.done = threading.Condition()  # told after each
+        self._raw: Counts = np.zeros_like(self.counts)  # as the device has them
+        self._base: Counts = np.zeros_like(self.counts)  # what is taken off; modulo 2^64
+        self._of: NDArray[np.int64] = np.full(queues, NONE, dtype=np.int64)  # Plant.since at the last look
+        self._kept_at = time.monotonic()
+        sizes = {"device": 1, "node": tree.nodes if tree else 0, "port": tree.ports if tree else 0, "class": registers.MAX_CLASS + 1}
+        self._sums = {level: np.zeros((sizes[level], len(COLUMNS)), dtype=np.uint64) for level in LEVELS}
+        self._rates = {level: np.zeros(sizes[level]) for level in LEVELS}
+        self._queued = {level: np.zeros((sizes[level], 2), dtype=np.int64) for level in LEVELS}
+        self._load()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sweep", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, and make the counters durable."""
+        self._stop.set()
+        self._thread.join()
+        self._keep()
+
+    def sums(self, level: str) -> list[Sums]:
+        """Return the sums of a level (LEVELS), by index, as of the last sweep."""
+        rows = zip(self._sums[level].tolist(), self._queued[level].tolist(), self._rates[level].tolist(), strict=True)
+        return [Sums(counts, packets, size, int(rate)) for counts, (packets, size), rate in rows]
+
+    def age_ns(self) -> int:
+        """Return how old the last whole sweep is, in ns."""
+        return int((time.monotonic() - self.finished_at) * 1e9) if self.finished_at else 0
+
+    def owned(self) -> NDArray[np.int64]:
+        """Return the queues that have a subscriber, by index."""
+        taken = np.frombuffer(bytes(self._plant.taken), dtype=np.uint8) != 0
+        return np.flatnonzero(np.repeat(taken, self._plant.facts.queues_per_subscriber)).astype(np.int64)
+
+    def look(self, queues: NDArray[np.int64]) -> None:
+        """Read the counters of some queues now. Raises CarrierError."""
+        for begin in range(0, len(queues), AT_ONCE):
+            some = queues[begin : begin + AT_ONCE]
+            with self.done:
+                self._take(some, snapshots(self._plant.carrier, self._plant.facts, some), time.monotonic())
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            began = time.monotonic()
+            try:
+                self._once()
+                self.error = ""
+            except CarrierError as error:
+                self.error = str(error)
+            with self.done:
+                self.number += 1
+                self.done.notify_all()
+            if time.monotonic() - self._kept_at > KEEP_SECONDS:
+                self._keep()
+            self._stop.wait(max(self._pause, time.monotonic() - began))
+
+    def _once(self) -> None:
+        self.reasons = reasons(self._plant.carrier)
+        queues = self.owned()
+        for begin in range(0, len(queues), AT_ONCE):
+            if self._stop.is_set():
+                return
+            self.look(queues[begin : begin + AT_ONCE])
+        self._add_up(queues)
+        self.finished_at = time.monotonic()
+
+    def _take(self, queues: NDArray[np.int64], raw: Counts, now: float) -> None:
+        plant, each = self._plant, self._plant.facts.queues_per_subscriber
+        since = plant.since[queues // each]
+        node, classes = plant.node_of[queues // each], plant.codes.classes(plant.queue_code[queues])
+        was_reset = (raw[:, (IN_P, DROP_P)] < self._raw[queues][:, (IN_P, DROP_P)]).any(axis=1)
+        self._base[queues[was_reset]] -= self._raw[queues[was_reset]]
+        change = raw - np.where(was_reset[:, None], 0, self._raw[queues])
+        known = (since == self._of[queues]) & (self.at[queues] > 0)
+        came = (since != self._of[queues]) & (since > 0)
+        self._base[queues[came]] = raw[came]
+        seconds = np.maximum(now - self.at[queues], 1e-6)
+        self.rates[queues] = np.where(known, 8.0 * change[:, OUT_B] / seconds, 0.0)
+        self.drops[queues] = np.where(known, change[:, DROP_P].astype(np.int64), 0)
+        self.counts[queues] = raw - self._base[queues]
+        signed = raw.astype(np.int64)
+        self.queued[queues, 0] = signed[:, IN_P] - signed[:, OUT_P] - signed[:, AQM_P]
+        self.queued[queues, 1] = signed[:, IN_B] - signed[:, OUT_B] - signed[:, AQM_B]
+        self._raw[queues], self._of[queues], self.at[queues] = raw, since, now
+        for level, at in self._places(node, classes).items():
+            if len(self._sums[level]):
+                np.add.at(self._sums[level], at, change)
+
+    def _places(self, node: NDArray[np.int32], classes: NDArray[np.uint8]) -> dict[str, NDArray[np.integer]]:
+        return {"device": np.zeros(len(node), dtype=np.int64), "node": node, "port": self._plant.port_of[node], "class": classes}
+
+    def _add_up(self, queues: NDArray[np.int64]) -> None:
+        """What waits and how fast it goes, by level: of all queues, as they hang now."""
+        plant = self._plant
+        node = plant.node_of[queues // plant.facts.queues_per_subscriber]
+        for level, at in self._places(node, plant.codes.classes(plant.queue_code[queues])).items():
+            count = len(self._rates[level])
+            if count:
+                self._rates[level] = np.bincount(at, weights=self.rates[queues], minlength=count)
+                columns = [np.bincount(at, weights=self.queued[queues, which], minlength=count) for which in (0, 1)]
+                self._queued[level] = np.stack(columns, axis=1).astype(np.int64)
+
+    # ---- durable
+
+    def _keep(self) -> None:
+        rows = np.flatnonzero(self._raw.any(axis=1) | self._base.any(axis=1))
+        file = io.BytesIO()
+        sums = {f"sums_{level}": values for level, values in self._sums.items()}
+        np.savez_compressed(file, rows=rows, raw=self._raw[rows], base=self._base[rows], **sums)  # type: ignore[arg-type]
+        with self._plant.lock:
+            self._plant.intent.keep("sweep", file.getvalue())
+        self._kept_at = time.monotonic()
+
+    def _load(self) -> None:
+        kept = self._plant.intent.kept("sweep")
+        if not kept:
+            return
+        with np.load(io.BytesIO(kept)) as found:
+            self._raw[found["rows"]], self._base[found["rows"]] = found["raw"], found["base"]
+            for level in LEVELS:
+                self._sums[level][:] = found[f"sums_{level}"]

@@ -1,0 +1,140 @@
+"""`serve`: a control plane over gRPC, in front of a simulated device or a card."""
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from penstock.command_line.parts import With
+from penstock.commands import app
+from penstock.errors import UserError
+
+if TYPE_CHECKING:
+    from penstock.driver.carrier import Carrier
+
+
+@app.command()
+def serve(
+    scenario: Annotated[
+        Path | None,
+        typer.Argument(help="Scenario file (YAML): a simulated device and the traffic that runs through it.", show_default=False),
+    ] = None,
+    engine: Annotated[str, typer.Option(help="model or rtl.")] = "model",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one value of the scenario, such as device.config=tree_2048.")
+    ] = None,
+    pcie: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="A card: the file resource0 of a device below /sys/bus/pci/devices.", show_default=False),
+    ] = None,
+    device: Annotated[
+        Path | None,
+        typer.Option(metavar="SOCKET", help="A device that another process has (--as-device), which lives on.", show_default=False),
+    ] = None,
+    as_device: Annotated[
+        Path | None,
+        typer.Option(metavar="SOCKET", help="Be that process: run the scenario's device, without a control plane.", show_default=False),
+    ] = None,
+    listen: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="unix:PATH or HOST:PORT, several times if need be; unless given a socket that only this user may use. What is not local "
+            "needs TLS.",
+            show_default=False,
+        ),
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where the intent is kept; results/NAME/intent.sqlite unless given.", show_default=False)
+    ] = None,
+    http: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Web page and Prometheus metrics; loopback only.", show_default=False)
+    ] = None,
+    tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="The server's certificate.", show_default=False)] = None,
+    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.", show_default=False)] = None,
+    tls_clients: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Certificate of the authority that signs those of clients.", show_default=False)
+    ] = None,
+    _parts: With = None,
+) -> None:
+    """Serve the control plane of a device: subscribers, queues, gates, counters (docs/control.md).
+
+    The traffic of the scenario goes on for ever, in real time where the engine is fast enough. What was asked for survives a restart. Ctrl-C
+    ends it. Exit status: 2 for bad input, 130 at Ctrl-C.
+    """
+    from penstock.designs.design import Serving
+
+    chosen = [name for name, value in (("SCENARIO", scenario), ("--pcie", pcie), ("--device", device)) if value is not None]
+    if len(chosen) != 1:
+        raise UserError(f"serve needs one device, and {' and '.join(chosen) or 'nothing'} was given: a SCENARIO, --pcie or --device")
+    if as_device is not None and scenario is None:
+        raise UserError("--as-device runs the device of a SCENARIO")
+    tls = (tls_cert, tls_key, tls_clients)
+    if any(tls) and not all(tls):
+        raise UserError("--tls-cert, --tls-key and --tls-clients are given together or not at all")
+    with contextlib.ExitStack() as stack:
+        carrier, name, line_bps, control = _open(stack, scenario, engine, settings or [], pcie, device)
+        if as_device is not None:
+            _be_device(as_device, carrier)
+            return
+        from penstock.driver import places
+
+        kept = store or Path("results") / name / "intent.sqlite"
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        certificates: Any = tls if all(tls) else None
+        given = Serving(tuple(listen or [places.control()]), kept, http, certificates, line_bps)
+        control.serve(carrier, given, lambda at: _say(f"Serving {name} at {', '.join(at)}; Ctrl-C ends it."))
+
+
+def _open(
+    stack: contextlib.ExitStack, scenario: Path | None, engine: str, settings: list[str], pcie: Path | None, device: Path | None
+) -> "tuple[Carrier, str, int | None, Any]":
+    """Return a carrier to the device, what it is called, the rate of its line if known, and its design's control plane."""
+    from penstock.designs import design as designs
+    from penstock.driver import blocks
+    from penstock.driver.mapped import Mapped
+    from penstock.driver.remote import Remote
+
+    if scenario is not None:
+        return _simulated(stack, scenario, engine, settings)
+    carrier: Carrier = Mapped(pcie) if pcie is not None else Remote(device)  # type: ignore[arg-type]
+    stack.callback(carrier.close)
+    kinds = [block.kind for block in blocks.blocks(carrier)]
+    found = [control for name in designs.names() if (control := designs.load(name).control()) and control.kind in kinds]
+    if not found:
+        raise UserError(f"{carrier.name}: no control plane knows a device of kind {', '.join(map(str, kinds))}")
+    return carrier, "pcie" if pcie is not None else "device", None, found[0]
+
+
+def _simulated(stack: contextlib.ExitStack, scenario: Path, engine: str, settings: list[str]) -> "tuple[Carrier, str, int | None, Any]":
+    from penstock.driver.in_process import InProcess
+    from penstock.engine.run import Request, prepare
+    from penstock.library.device import built
+
+    run = prepare(Request(scenario, settings, engine=engine))
+    control = run.design.control()
+    if control is None:
+        raise UserError(f"{scenario}: design {run.design.name} has no control plane")
+    library = built(run.config, run.plan.engine, assertions=False)
+    if library:
+        run.plan.job["device"]["library"] = library
+    carrier = InProcess(run.plan.job)
+    stack.callback(carrier.close)
+    return carrier, run.name, int(run.plan.job["egress_bps"]) or None, control
+
+
+def _be_device(path: Path, carrier: "Carrier") -> None:
+    import threading
+
+    from penstock.driver.remote import listening
+
+    with listening(path, carrier):
+        _say(f"A device is at {path}; Ctrl-C ends it.")
+        threading.Event().wait()
+
+
+def _say(text: str) -> None:
+    from penstock.command_line.console import console
+
+    console().print(text, markup=False)
