@@ -1,13 +1,13 @@
 """The control plane of the access edge: what subscribers, nodes and queues mean in its registers, and the services that offer them.
 
-    facts.py       what the device says of itself
-    codes.py       settings as people say them, made into register words
-    programs.py    register words of many queues, made into as few writes as it takes
-    intent.py      what was asked for, kept in SQLite
-    plant.py       the intent and the device together: every change goes through here
-    sweep.py       counters of all queues, read again and again
-    problems.py    what is wrong with a request: code, field, sentence
-    access.py      who may do what; the audit log
-    services/      gRPC, a file for each noun
-    server.py      all of it behind a socket
+facts.py       what the device says of itself
+codes.py       settings as people say them, made into register words
+programs.py    register words of many queues, made into as few writes as it takes
+intent.py      what was asked for, kept in SQLite
+plant.py       the intent and the device together: every change goes through here
+sweep.py       counters of all queues, read again and again
+problems.py    what is wrong with a request: code, field, sentence
+access.py      who may do what; the audit log
+services/      gRPC, a file for each noun
+server.py      all of it behind a socket
 """

@@ -136,4 +136,3 @@ def _checked(do: Callable[[], Any], field: str = "") -> Any:
             raise invalid(str(error), field) from None
         head, *rest = path.split(".")
         raise invalid(words, ".".join((_FIELDS.get(head, head), *rest))) from None
-

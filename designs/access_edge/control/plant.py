@@ -244,7 +244,9 @@ class Plant:
             rate = message.rate_bps if message.HasField("rate_bps") else None
             parent = self.codes.parent(rate, message.burst_bytes, message.weight if message.HasField("weight") else 1)
         elif node or message.HasField("rate_bps") or message.HasField("weight") or message.HasField("burst_bytes"):
-            raise invalid("the device has no hierarchy: a subscriber has neither node, rate, burst nor weight; its queue has a rate", "node")
+            raise invalid(
+                "the device has no hierarchy: a subscriber has neither node, rate, burst nor weight; its queue has a rate", "node"
+            )
         return _Change(index, message, tuple(numbers), parent, node)
 
     # ---- names, arrays, store
@@ -320,7 +322,9 @@ class Plant:
         except CarrierError:
             return Problem(Code.UNAVAILABLE, f"{reason}; nothing of it is intended any more, and a restart sets the device when it answers")
         took = (time.monotonic() - began) * 1e3
-        return Problem(Code.ABORTED, f"the device refused: {reason}; all was taken back, and a part was in force for at most {took:,.0f} ms")
+        return Problem(
+            Code.ABORTED, f"the device refused: {reason}; all was taken back, and a part was in force for at most {took:,.0f} ms"
+        )
 
     # ---- the device
 
@@ -331,26 +335,28 @@ class Plant:
         each = self.facts.queues_per_subscriber
         indices = np.sort(np.fromiter(changes, dtype=np.uint32))
         queues = (indices[:, None] * np.uint32(each) + np.arange(each, dtype=np.uint32)).reshape(-1)
-        parts = [self.programs.queues(queues, self.codes.queue_rows(self.queue_code[queues]))]
         ours = indices[self.parent_code[indices] != NONE]
-        if ours.size:
-            # Before their queues: a subscriber's limit holds when its queues get theirs.
+        if ours.size:  # before their queues: a subscriber's limit holds when its queues get theirs
             rows = self.codes.parent_rows(self.parent_code[ours])
-            parts.insert(0, self.programs.parents("subscriber", ours, rows, self.node_of[ours].astype(np.uint32)))
-        self._run(np.concatenate(parts), applied)
+            program = self.programs.subscribers(ours, rows, self.node_of[ours].astype(np.uint32))
+            self._run(program, applied, "tree_index", int(ours[-1]) + 1)
+        program = self.programs.queues(queues, self.codes.queue_rows(self.queue_code[queues]))
+        self._run(program, applied, "queue_index", int(queues[-1]) + 1)
         applied.subscribers += len(indices)
         applied.queues += len(queues)
 
-    def _run(self, program: NDArray[np.uint32], applied: common_pb2.Applied) -> None:
+    def _run(self, program: NDArray[np.uint32], applied: common_pb2.Applied, index: str | None = None, end: int = 0) -> None:
+        """Do a program of settings, after which a register has the value `end`. Raises CarrierError."""
         begin = self.carrier.cycles()
         try:
-            status = int(self.carrier.run(np.concatenate([program, finished()]))[-1])
+            status, *at = self.carrier.run(np.concatenate([program, finished(index)])).tolist()
         except CarrierError:
             self.programs.forget()
             raise
-        if status & registers.STATUS_REFUSED:
+        if status & registers.STATUS_REFUSED or at not in ([], [end]):
             self.programs.forget()
-            raise CarrierError(f"{self.carrier.name}: the device has refused a command (status {status:#x})")
+            where = f", {index} {at[0]:,} instead of {end:,}" if at else ""
+            raise CarrierError(f"{self.carrier.name}: the device has refused a command (status {status:#x}{where})")
         applied.bus_writes += len(program)
         applied.device_cycles += max(0, self.carrier.cycles() - begin)
 
@@ -390,9 +396,8 @@ class Plant:
         if level == "node":
             above = parent.port
             self.port_of[parent.index] = above
-        rows = self.codes.parent_rows(np.array([number], dtype=np.int32))
-        one = np.array([parent.index], dtype=np.uint32)
-        self._run(self.programs.parents(level, one, rows, np.array([above], dtype=np.uint32)), applied)
+        (row,) = self.codes.parent_rows(np.array([number], dtype=np.int32))
+        self._run(self.programs.parent(level, parent.index, row, above), applied)
 
 
 def check_version(wanted: int, there: int, what: str) -> None:

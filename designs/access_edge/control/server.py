@@ -93,7 +93,9 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
 
 def _listen(server: grpc.Server, address: str, tls: Tls | None) -> str:
     if not is_local(address) and tls is None:
-        raise UserError(f"--listen {address}: is not local, so it needs --tls-cert, --tls-key and --tls-clients (docs/how-to/certificates.md)")
+        raise UserError(
+            f"--listen {address}: is not local, so it needs --tls-cert, --tls-key and --tls-clients (docs/how-to/certificates.md)"
+        )
     host, _, port = address.rpartition(":")
     if not address.startswith("unix:") and not (host and port.isdigit() and int(port) < 1 << 16):
         raise UserError(f"--listen {address}: must be unix:PATH or HOST:PORT")

@@ -34,6 +34,7 @@ ORDER = (
     "switch-sim",
     "sweep",
     "serve",
+    "ctl",
     "paper",
     "lint",
     "synth",

@@ -22,7 +22,8 @@ def serve(
     ] = None,
     engine: Annotated[str, typer.Option(help="model or rtl.")] = "model",
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change one value of the scenario, such as device.config=tree_2048.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change one value of the scenario, such as device.config=tree_2048."),
     ] = None,
     pcie: Annotated[
         Path | None,
@@ -46,7 +47,8 @@ def serve(
         ),
     ] = None,
     store: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where the intent is kept; results/NAME/intent.sqlite unless given.", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="Where the intent is kept; results/NAME/intent.sqlite unless given.", show_default=False),
     ] = None,
     http: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Web page and Prometheus metrics; loopback only.", show_default=False)

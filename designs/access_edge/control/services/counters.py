@@ -60,7 +60,9 @@ class Counters(counters_pb2_grpc.CountersServicer):
         order = queues[np.argsort(-by[queues].astype(np.float64), kind="stable")[:count]]
         order = order[by[order] > 0]
         entries = [
-            pb.TopResponse.Entry(counters=counters, subscriber=self._plant.name_of.get(counters.queue // each, ""), position=counters.queue % each)
+            pb.TopResponse.Entry(
+                counters=counters, subscriber=self._plant.name_of.get(counters.queue // each, ""), position=counters.queue % each
+            )
             for counters in queue_counters(sweep, order)
         ]
         return pb.TopResponse(queues=entries)

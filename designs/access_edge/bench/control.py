@@ -1,0 +1,262 @@
+"""`bench control`: how fast a control plane sets a device up, by carrier: the paper's Table III.
+
+A server of its own process (`penstock serve`, the model engine, traffic of 10 Gbit/s through the device, the intent durable in SQLite when a
+call is answered) is asked by this one. Messages are made before the clock starts. `raw` are register writes to a mapped file, without any
+server; `unary` a call for each subscriber, `batch` and `stream` many in a call; `remote` unary calls through a line that delays.
+"""
+
+import contextlib
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from penstock.command_line.options import nothing_left, take_number
+from penstock.designs.design import Bench
+
+KEYS = ("subscribers", "unary", "delay_us", "traffic_mbps")
+EACH = 4  # queues of a subscriber
+A_BATCH = 1_000
+RATES = (256_000, 8_000_000, 20_000_000, 50_000_000)  # of its queues, by class
+NODES = 1024
+START_SECONDS = 300
+SCENARIO = """
+name: bench_control
+description: traffic for half of the queues while the others are set up
+device: { config: tree_262144 }
+duration: 1 s
+drain: false
+traffic:
+  - { name: background, poisson: { queues: "131072-262143", pick: random, rate: %d Mbit/s, size: imix } }
+"""
+
+Progress = Callable[[int, int], None] | None
+
+
+def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
+    """Return the options of the bench from `--set` values (`settings` is used up). Raises UserError."""
+    options = {
+        "engine": "model",
+        "subscribers": take_number(settings, "subscribers", 35_000, 100, 65_536),
+        "unary": take_number(settings, "unary", 2_000, 10, 100_000),
+        "delay_us": take_number(settings, "delay_us", 1_000, 0, 1_000_000),
+        "traffic_mbps": take_number(settings, "traffic_mbps", 10_000, 0, 100_000),
+        "seed": seed,
+        "packets": 0,
+    }
+    nothing_left(settings, KEYS)
+    return options
+
+
+def _prepare(options: dict[str, Any], report: Callable[[str], None] | None) -> None:
+    from penstock.engine import engine
+
+    engine.build(report)
+
+
+def subscriber(number: int, seed: int) -> Any:
+    """Return a subscriber of the bench: one of seven plans, four queues of four classes with a burst each."""
+    from penstock.v1 import common_pb2, subscribers_pb2
+
+    factor = 1 + (number + seed) % 7
+    made = subscribers_pb2.Subscriber(
+        name=f"home-{number}", index=number, node=number % NODES, rate_bps=50_000_000 * factor, burst_bytes=20_000
+    )
+    for cls, rate in enumerate(RATES):
+        made.queues.append(common_pb2.QueueSettings(rate_bps=rate * factor, burst_bytes=3_000, traffic_class=cls))
+    return made
+
+
+def run(options: dict[str, Any], library: Path | None, progress: Progress) -> dict[str, Any]:
+    """Measure and return the figures. Raises RuntimeError when the server does not do what it was asked."""
+    calls: dict[str, float] = {}
+    queues: dict[str, float] = {}
+    count, unary = options["subscribers"], min(options["unary"], options["subscribers"])
+    steps = iter(range(1, 100))
+
+    def step() -> None:
+        if progress:
+            progress(next(steps), 6)
+
+    with tempfile.TemporaryDirectory(prefix="penstock-control-") as folder:
+        calls["raw"] = _raw(Path(folder), options)
+        queues["raw"] = calls["raw"]
+        step()
+        with _served(Path(folder), options) as address:
+            from penstock.designs.access_edge.control.client import Client
+
+            with Client(address) as client:
+                step()
+                calls["unary"] = _unary(client, range(unary), options["seed"])
+                queues["unary"] = calls["unary"] * EACH
+                step()
+                batches, seconds = _batches(client, range(unary), options["seed"] + 1)
+                calls["batch"], queues["batch"] = batches / seconds, unary * EACH / seconds
+                step()
+                applied, seconds = _stream(client, range(count), options["seed"] + 2)
+                calls["stream"], queues["stream"] = 1 / seconds, count * EACH / seconds
+                step()
+            with _delayed(address, options["delay_us"]) as far, Client(far) as client:
+                few = max(10, min(unary, 200))
+                calls["remote"] = _unary(client, range(few), options["seed"] + 3)
+                queues["remote"] = calls["remote"] * EACH
+                step()
+    return {
+        "calls_per_second": calls,
+        "queues_per_second": queues,
+        "bus_writes_per_queue": applied.bus_writes / applied.queues,
+        "device_cycles_per_queue": applied.device_cycles / applied.queues,
+        "seconds_for_140000_queues": 140_000 / queues["stream"],
+        "seconds_for_10000_sessions": 10_000 * EACH / queues["stream"],
+    }
+
+
+def _raw(folder: Path, options: dict[str, Any]) -> float:
+    """Return queues per second that a program of register writes sets in a mapped file."""
+    import numpy as np
+
+    from penstock.designs.access_edge.control.codes import Codes
+    from penstock.designs.access_edge.control.facts import Facts, Tree
+    from penstock.designs.access_edge.control.programs import Programs
+    from penstock.driver.mapped import Mapped
+
+    file = folder / "resource0"
+    file.write_bytes(bytes(4096))
+    facts = Facts(4, 262_144, 131_072, 1522, 220_000_000, 8, True, "none", Tree(EACH, NODES, 2, 4), None)
+    codes, programs, carrier = Codes(facts), Programs(facts), Mapped(file)
+    numbers = np.array([codes.queue(queue) for n in range(options["unary"]) for queue in subscriber(n, 0).queues], dtype=np.int32)
+    program = programs.queues(np.arange(len(numbers), dtype=np.uint32), codes.queue_rows(numbers))
+    begin = time.perf_counter()
+    carrier.run(program)
+    seconds = time.perf_counter() - begin
+    carrier.close()
+    return len(numbers) / seconds
+
+
+@contextlib.contextmanager
+def _served(folder: Path, options: dict[str, Any]) -> Iterator[str]:
+    """Serve the bench's device in a process of its own; yield the address."""
+    scenario = folder / "bench_control.yaml"
+    scenario.write_text(SCENARIO % max(1, options["traffic_mbps"]))
+    address = f"unix:{folder / 'control.sock'}"
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "penstock",
+        "serve",
+        str(scenario),
+        "--store",
+        str(folder / "intent.sqlite"),
+        "--listen",
+        address,
+    ]
+    with (folder / "log").open("w+") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+        try:
+            end = time.monotonic() + START_SECONDS
+            while "Serving" not in (folder / "log").read_text():
+                if process.poll() is not None or time.monotonic() > end:
+                    raise RuntimeError(f"the server does not start: {(folder / 'log').read_text()[-300:]}")
+                time.sleep(0.1)
+            yield address
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _unary(client: Any, numbers: Sequence[int], seed: int) -> float:
+    from penstock.v1 import subscribers_pb2 as pb
+
+    # The first call of all makes, later ones replace: either is one change of one subscriber.
+    requests = [pb.BatchRequest(changes=[pb.Change(replace=subscriber(number, seed))], all_or_nothing=True) for number in numbers]
+    begin = time.perf_counter()
+    for request in requests:
+        client.subscribers.Batch(request)
+    return len(requests) / (time.perf_counter() - begin)
+
+
+def _batches(client: Any, numbers: Sequence[int], seed: int) -> tuple[int, float]:
+    from penstock.v1 import subscribers_pb2 as pb
+
+    made = [pb.Change(replace=subscriber(number, seed)) for number in numbers]
+    requests = [pb.BatchRequest(changes=made[at : at + A_BATCH], all_or_nothing=True) for at in range(0, len(made), A_BATCH)]
+    begin = time.perf_counter()
+    for request in requests:
+        client.subscribers.Batch(request)
+    return len(requests), time.perf_counter() - begin
+
+
+def _stream(client: Any, numbers: Sequence[int], seed: int) -> tuple[Any, float]:
+    made = [subscriber(number, seed) for number in numbers]
+    begin = time.perf_counter()
+    answer = client.provision(made)
+    seconds = time.perf_counter() - begin
+    if answer.failed or answer.applied.queues != len(made) * EACH:
+        raise RuntimeError(f"{answer.failed} of {len(made)} subscribers were not set: {answer.failures[:1]}")
+    return answer.applied, seconds
+
+
+@contextlib.contextmanager
+def _delayed(address: str, delay_us: int) -> Iterator[str]:
+    """Yield a loopback address behind which the server is, each way `delay_us` later."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(0.2)
+    stop = threading.Event()
+    threads: list[threading.Thread] = []
+
+    def accept() -> None:
+        while not stop.is_set():
+            with contextlib.suppress(TimeoutError):
+                near, _ = listener.accept()
+                far = socket.socket(socket.AF_UNIX)
+                far.connect(address.removeprefix("unix:"))
+                for source, to in ((near, far), (far, near)):
+                    threads.append(threading.Thread(target=_relay, args=(source, to, delay_us / 1e6), daemon=True))
+                    threads[-1].start()
+
+    thread = threading.Thread(target=accept, daemon=True)
+    thread.start()
+    try:
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        stop.set()
+        thread.join()
+        listener.close()
+
+
+def _relay(source: socket.socket, to: socket.socket, delay: float) -> None:
+    """Pass on what comes, each piece `delay` seconds after it has come."""
+    import queue
+
+    pieces: queue.SimpleQueue[tuple[float, bytes]] = queue.SimpleQueue()
+
+    def send() -> None:
+        while (piece := pieces.get())[1]:
+            time.sleep(max(0.0, piece[0] - time.monotonic()))
+            with contextlib.suppress(OSError):
+                to.sendall(piece[1])
+        with contextlib.suppress(OSError):
+            to.shutdown(socket.SHUT_WR)
+
+    threading.Thread(target=send, daemon=True).start()
+    with contextlib.suppress(OSError):
+        while data := source.recv(1 << 16):
+            pieces.put((time.monotonic() + delay, data))
+    pieces.put((0.0, b""))
+
+
+def _lines(result: dict[str, Any]) -> list[str]:
+    names = ("raw", "unary", "batch", "stream", "remote")
+    calls, queues = result["calls_per_second"], result["queues_per_second"]
+    found = [f"{name:8} {calls[name]:12,.1f} calls/s {queues[name]:14,.0f} queues/s" for name in names]
+    found.append(f"register writes per queue {result['bus_writes_per_queue']:.2f}, device cycles {result['device_cycles_per_queue']:.1f}")
+    return [*found, f"140,000 queues in {result['seconds_for_140000_queues']:.2f} s"]
+
+
+BENCH = Bench("how fast the control plane sets queues up", 0, plan, _prepare, run, _lines)  # type: ignore[arg-type]

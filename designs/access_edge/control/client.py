@@ -1,0 +1,117 @@
+"""A client of the control plane, for programs: the services by their nouns, and errors as sentences.
+
+with Client() as client:                                  # of this user's server on this machine
+    client.subscribers.Create(...)                        # penstock.v1 messages, as in the files src/penstock/v1/*.proto
+    client.provision(subscribers)                         # many, in one streaming call
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import grpc
+
+from penstock.designs.access_edge.control.server import is_local
+from penstock.driver import places
+from penstock.errors import UserError
+from penstock.v1 import (
+    counters_pb2_grpc,
+    device_pb2_grpc,
+    queues_pb2_grpc,
+    registers_pb2_grpc,
+    subscribers_pb2,
+    subscribers_pb2_grpc,
+    tree_pb2_grpc,
+)
+
+MESSAGE_BYTES = 64 << 20  # of an answer, at most
+A_MESSAGE = 1_000  # subscribers of a message of `provision`
+CONNECT_SECONDS = 5.0
+
+
+class Client:
+    """A connection to a control plane. Its services raise grpc.RpcError; `sentence` makes words of one."""
+
+    def __init__(
+        self, address: str | None = None, certificate: Path | None = None, key: Path | None = None, server: Path | None = None
+    ) -> None:
+        """`address`: `unix:PATH` or `HOST:PORT`; None: the server of this user on this machine. What is not local needs the client's
+        `certificate` and `key`, and the certificate of the authority that signed the `server`'s. Raises UserError where nothing answers."""
+        self.address = address or places.control()
+        files = (certificate, key, server)
+        if any(files) and not all(files):
+            raise UserError("--cert, --key and --server-ca are given together or not at all")
+        if not is_local(self.address) and not all(files):
+            raise UserError(f"--server {self.address}: is not local, so it needs --cert, --key and --server-ca")
+        options = [("grpc.max_receive_message_length", MESSAGE_BYTES)]
+        if all(files):
+            parts = [_read(path) for path in (server, key, certificate)]
+            self.channel = grpc.secure_channel(self.address, grpc.ssl_channel_credentials(*parts), options)
+        else:
+            self.channel = grpc.insecure_channel(self.address, options)
+        try:
+            grpc.channel_ready_future(self.channel).result(timeout=CONNECT_SECONDS)
+        except grpc.FutureTimeoutError:
+            self.channel.close()
+            raise UserError(f"{self.address}: no control plane answers there; `penstock serve` starts one") from None
+        self.device = device_pb2_grpc.DeviceStub(self.channel)
+        self.subscribers = subscribers_pb2_grpc.SubscribersStub(self.channel)
+        self.nodes = tree_pb2_grpc.NodesStub(self.channel)
+        self.ports = tree_pb2_grpc.PortsStub(self.channel)
+        self.queues = queues_pb2_grpc.QueuesStub(self.channel)
+        self.gates = queues_pb2_grpc.GatesStub(self.channel)
+        self.aqm = queues_pb2_grpc.AqmSettingsStub(self.channel)
+        self.counters = counters_pb2_grpc.CountersStub(self.channel)
+        self.registers = registers_pb2_grpc.RegistersStub(self.channel)
+
+    def provision(
+        self, subscribers: Iterable[subscribers_pb2.Subscriber], all_or_nothing: bool = False
+    ) -> subscribers_pb2.ProvisionResponse:
+        """Create or replace subscribers in one streaming call."""
+        return self.subscribers.Provision(_messages(subscribers, all_or_nothing))
+
+    def list(self, node: int | None = None, contains: str = "") -> Iterator[subscribers_pb2.Subscriber]:
+        """Yield subscribers by name."""
+        request = subscribers_pb2.ListSubscribersRequest(page_size=10_000, node=node, name_contains=contains)
+        while True:
+            page = self.subscribers.List(request)
+            yield from page.subscribers
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.channel.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def sentence(error: grpc.RpcError) -> str:
+    """Return what went wrong, in one sentence."""
+    code = error.code()
+    words = " ".join((error.details() or "").split())
+    return f"the control plane is gone ({words[:120]})" if code == grpc.StatusCode.UNAVAILABLE and "connect" in words else words
+
+
+def _messages(subscribers: Iterable[subscribers_pb2.Subscriber], whole: bool) -> Iterator[subscribers_pb2.ProvisionRequest]:
+    some: list[subscribers_pb2.Subscriber] = []
+    for subscriber in subscribers:
+        some.append(subscriber)
+        if len(some) == A_MESSAGE:
+            yield subscribers_pb2.ProvisionRequest(subscribers=some, all_or_nothing=whole)
+            some = []
+    yield subscribers_pb2.ProvisionRequest(subscribers=some, all_or_nothing=whole)
+
+
+def _read(path: Path | None) -> bytes:
+    assert path is not None
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: {(error.strerror or str(error)).lower()}") from None

@@ -1,0 +1,240 @@
+"""Subscribers as people and spreadsheets have them: CSV and YAML, rates with units.
+
+A row of CSV is a queue; rows of one name are a subscriber, and its own values stand in the first of them. The YAML is the same nested.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from penstock.basics.units import format_rate, parse_rate, parse_size
+from penstock.errors import UserError
+from penstock.v1 import common_pb2, subscribers_pb2
+
+OF_SUBSCRIBER = ("name", "index", "node", "rate", "burst", "weight", "gate")
+OF_QUEUE = ("rate", "burst", "limit_packets", "limit_bytes", "class", "weight", "aqm", "ecn")
+COLUMNS = (*OF_SUBSCRIBER, *(f"queue_{name}" for name in OF_QUEUE))
+Subscriber = subscribers_pb2.Subscriber
+
+
+def read(path: Path) -> Iterator[Subscriber]:
+    """Yield the subscribers of a file: `.csv`, `.yaml` or `.yml`. Raises UserError with file and line, or entry."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: {getattr(error, 'strerror', None) or 'is no text'}") from None
+    if path.suffix == ".csv":
+        return _of_csv(path, text)
+    if path.suffix in (".yaml", ".yml"):
+        return _of_yaml(path, text)
+    raise UserError(f"{path}: must end with .csv, .yaml or .yml")
+
+
+def write(path: Path, subscribers: Iterable[Subscriber]) -> int:
+    """Write subscribers and return how many; the file is there whole or not at all. Raises UserError."""
+    if path.suffix == ".csv":
+        text, count = _as_csv(subscribers)
+    elif path.suffix in (".yaml", ".yml"):
+        text, count = _as_yaml(subscribers)
+    else:
+        raise UserError(f"{path}: must end with .csv, .yaml or .yml")
+    new = path.with_name(f".{path.name}.new")
+    try:
+        new.write_text(text, encoding="utf-8")
+        new.replace(path)
+    except OSError as error:
+        raise UserError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    return count
+
+
+def as_dict(subscriber: Subscriber) -> dict[str, Any]:
+    """Return a subscriber as in YAML."""
+    found: dict[str, Any] = {"name": subscriber.name}
+    if subscriber.HasField("index"):
+        found["index"] = subscriber.index
+    found["node"] = subscriber.node
+    found |= _present(subscriber, {"rate": "rate_bps", "burst": "burst_bytes", "weight": "weight"})
+    if subscriber.gate_closed:
+        found["gate"] = "closed"
+    names = {"rate": "rate_bps", "burst": "burst_bytes", "limit_packets": "limit_packets", "limit_bytes": "limit_bytes",
+             "class": "traffic_class", "weight": "weight"}  # fmt: skip
+    found["queues"] = [_present(queue, names) | _aqm_of(queue) for queue in subscriber.queues]
+    return found
+
+
+def of_dict(values: Mapping[str, Any], where: str) -> Subscriber:
+    """Return a subscriber from what YAML or a command says. Raises UserError that begins with `where`."""
+    _known(values, (*OF_SUBSCRIBER, "queues"), where)
+    made = Subscriber(name=str(values.get("name", "")))
+    _set(made, "index", values, "index", _whole, where)
+    made.node = _whole(values.get("node", 0), f"{where}: node")
+    for key, field, reader in (("rate", "rate_bps", _rate), ("burst", "burst_bytes", _size), ("weight", "weight", _whole)):
+        _set(made, field, values, key, reader, where)
+    gate = values.get("gate", "open")
+    if gate not in ("open", "closed"):
+        raise UserError(f"{where}: gate must be open or closed, not {gate!r}")
+    made.gate_closed = gate == "closed"
+    queues = values.get("queues") or []
+    if not isinstance(queues, list) or not all(isinstance(queue, Mapping) for queue in queues):
+        raise UserError(f"{where}: queues must be a list of settings")
+    made.queues.extend(queue_of(queue, f"{where}: queues[{number}]") for number, queue in enumerate(queues))
+    return made
+
+
+def queue_of(values: Mapping[str, Any], where: str) -> common_pb2.QueueSettings:
+    """Return the settings of a queue. Raises UserError that begins with `where`."""
+    _known(values, OF_QUEUE, where)
+    made = common_pb2.QueueSettings()
+    for key, field, reader in (
+        ("rate", "rate_bps", _rate), ("burst", "burst_bytes", _size), ("limit_packets", "limit_packets", _whole),
+        ("limit_bytes", "limit_bytes", _size), ("class", "traffic_class", _whole), ("weight", "weight", _whole),
+    ):  # fmt: skip
+        _set(made, field, values, key, reader, where)
+    aqm = values.get("aqm")
+    if aqm:
+        pairs = aqm if isinstance(aqm, Mapping) else dict(_pair(item, where) for item in str(aqm).split() if item != "on")
+        made.aqm.ecn = str(values.get("ecn", "")).lower() in ("true", "yes", "1")
+        made.aqm.settings.update({str(key): str(value) for key, value in pairs.items()})
+    return made
+
+
+def _pair(item: str, where: str) -> tuple[str, str]:
+    key, sign, value = item.partition("=")
+    if not sign:
+        raise UserError(f"{where}: aqm must be on, or settings such as target=5ms interval=100ms, not {item!r}")
+    return key, value
+
+
+def _of_csv(path: Path, text: str) -> Iterator[Subscriber]:
+    rows = csv.DictReader(io.StringIO(text))
+    unknown = [name for name in rows.fieldnames or [] if name not in COLUMNS]
+    if unknown or "name" not in (rows.fieldnames or []):
+        raise UserError(f"{path}:1: must have the column name and any of {', '.join(COLUMNS[1:])}, not {', '.join(unknown) or 'none'}")
+    current: Subscriber | None = None
+    for row in rows:
+        where = f"{path}:{rows.line_num}"
+        if None in row:
+            raise UserError(f"{where}: has more values than there are columns")
+        given = {key: value.strip() for key, value in row.items() if value and value.strip()}
+        own = {key: value for key, value in given.items() if key in OF_SUBSCRIBER}
+        queue = {key.removeprefix("queue_"): value for key, value in given.items() if key.startswith("queue_")}
+        if "name" not in own:
+            raise UserError(f"{where}: has no name")
+        if current is None or current.name != own["name"]:
+            if current is not None:
+                yield current
+            current = of_dict(own, where)
+        elif set(own) != {"name"}:
+            raise UserError(f"{where}: {current.name} has its own values in its first row; this row is a further queue")
+        current.queues.append(queue_of(queue, where))
+    if current is not None:
+        yield current
+
+
+def _of_yaml(path: Path, text: str) -> Iterator[Subscriber]:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        found = YAML(typ="safe").load(text)
+    except YAMLError as error:
+        raise UserError(f"{path}: is no YAML ({' '.join(str(error).split())[:120]})") from None
+    entries = found.get("subscribers") if isinstance(found, dict) else None
+    if not isinstance(entries, list):
+        raise UserError(f"{path}: must have a list `subscribers`")
+    for number, entry in enumerate(entries):
+        where = f"{path}: subscribers[{number}]"
+        if not isinstance(entry, dict):
+            raise UserError(f"{where}: must be keys with values")
+        yield of_dict(entry, where)
+
+
+def _as_csv(subscribers: Iterable[Subscriber]) -> tuple[str, int]:
+    file = io.StringIO()
+    writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    count = 0
+    for count, subscriber in enumerate(subscribers, 1):
+        values = as_dict(subscriber)
+        own = {key: value for key, value in values.items() if key != "queues"}
+        for queue in values["queues"] or [{}]:
+            aqm = queue.get("aqm")
+            cells = {f"queue_{key}": value for key, value in queue.items()}
+            if aqm is not None:
+                cells["queue_aqm"] = " ".join(f"{key}={value.replace(' ', '')}" for key, value in aqm.items()) or "on"
+            writer.writerow(own | cells)
+            own = {"name": subscriber.name}
+    return file.getvalue(), count
+
+
+def _as_yaml(subscribers: Iterable[Subscriber]) -> tuple[str, int]:
+    from ruamel.yaml import YAML
+
+    entries = [as_dict(subscriber) for subscriber in subscribers]
+    file = io.StringIO()
+    yaml = YAML(typ="safe")
+    yaml.default_flow_style = None
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.dump({"subscribers": entries}, file)
+    return file.getvalue(), len(entries)
+
+
+def _present(message: Any, names: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, field in names.items():
+        if message.HasField(field):
+            value = getattr(message, field)
+            found[key] = exact_rate(value) if key == "rate" else f"{value} B" if key in ("burst", "limit_bytes") else value
+    return found
+
+
+def exact_rate(bps: int) -> str:
+    """Return a rate with the largest unit that keeps it exact."""
+    text = format_rate(bps)
+    return text if parse_rate(text) == bps else f"{bps} bit/s"
+
+
+def _aqm_of(queue: common_pb2.QueueSettings) -> dict[str, Any]:
+    if not queue.HasField("aqm"):
+        return {}
+    return {"aqm": dict(sorted(queue.aqm.settings.items()))} | ({"ecn": True} if queue.aqm.ecn else {})
+
+
+def _set(message: Any, field: str, values: Mapping[str, Any], key: str, reader: Any, where: str) -> None:
+    if values.get(key) is not None:
+        try:
+            setattr(message, field, reader(values[key], f"{where}: {key}"))
+        except ValueError as error:
+            raise UserError(f"{where}: {key} {error}") from None
+
+
+def _known(values: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
+    wrong = next((str(key) for key in values if key not in names), None)
+    if wrong is not None:
+        raise UserError(f"{where}: {wrong} is nothing that is known here; there are {', '.join(names)}")
+
+
+def _rate(value: object, where: str) -> int:
+    try:
+        return int(parse_rate(value))
+    except ValueError as error:
+        raise UserError(f"{where} {error}") from None
+
+
+def _size(value: object, where: str) -> int:
+    try:
+        return int(parse_size(value))
+    except ValueError as error:
+        raise UserError(f"{where} {error}") from None
+
+
+def _whole(value: object, where: str) -> int:
+    try:
+        number = int(str(value))
+    except ValueError:
+        number = -1
+    if not 0 <= number < 1 << 32 or isinstance(value, (bool, float)):
+        raise UserError(f"{where} must be a whole number, not {value!r}")
+    return number

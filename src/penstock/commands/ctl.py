@@ -1,0 +1,404 @@
+"""`ctl`: the control plane from the command line. Tables for people, `--json` for programs."""
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from penstock.commands import app
+from penstock.errors import ToolError, UserError
+
+if TYPE_CHECKING:
+    from penstock.designs.access_edge.control.client import Client
+
+group = typer.Typer(
+    help="Set and watch a device through its control plane (`penstock serve`).", no_args_is_help=True, rich_markup_mode=None
+)
+app.add_typer(group, name="ctl")
+subscriber = typer.Typer(help="Subscribers.", no_args_is_help=True)
+node = typer.Typer(help="Access nodes.", no_args_is_help=True)
+gate = typer.Typer(help="Gates: closed queues hold what they have.", no_args_is_help=True)
+for name, commands in (("subscriber", subscriber), ("node", node), ("gate", gate)):
+    group.add_typer(commands, name=name)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Name = Annotated[str, typer.Argument(help="Name of the subscriber.", show_default=False)]
+Queues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--queue", metavar="SETTINGS", help='A queue, in order: "rate=20M class=1 burst=3kB aqm=on"; once for each.', show_default=False
+    ),
+]
+_SERVER: dict[str, Any] = {}
+
+
+@group.callback()
+def _options(
+    server: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="unix:PATH or HOST:PORT; unless given this user's server here.", show_default=False),
+    ] = None,
+    cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate of this client.", show_default=False)] = None,
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its key.", show_default=False)] = None,
+    server_ca: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Certificate of the authority that signed the server's.", show_default=False)
+    ] = None,
+) -> None:
+    _SERVER.update(address=server, certificate=cert, key=key, server=server_ca)
+
+
+@contextlib.contextmanager
+def _client() -> "Iterator[Client]":
+    """Yield the connection; what the server says of an error is the command's sentence."""
+    import grpc
+
+    from penstock.designs.access_edge.control.client import Client, sentence
+
+    bad = (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.NOT_FOUND, grpc.StatusCode.ALREADY_EXISTS, grpc.StatusCode.PERMISSION_DENIED)
+    with Client(**_SERVER) as client:
+        try:
+            yield client
+        except grpc.RpcError as error:
+            kind = UserError if error.code() in bad else ToolError
+            raise kind(sentence(error)) from None
+
+
+# ---- subscribers
+
+
+@subscriber.command("add")
+def add(
+    name: Name,
+    node: Annotated[int, typer.Option(help="Access node.")] = 0,
+    rate: Annotated[
+        str | None, typer.Option(help="Of all queues together, such as 100M; no limit unless given.", show_default=False)
+    ] = None,
+    burst: Annotated[str | None, typer.Option(help="Bytes, such as 20kB.", show_default=False)] = None,
+    weight: Annotated[int | None, typer.Option(help="1 to 8.", show_default=False)] = None,
+    queue: Queues = None,
+    as_json: Json = False,
+) -> None:
+    """Make a subscriber."""
+    from penstock.v1 import subscribers_pb2 as pb
+
+    wanted = _wanted(name, node, rate, burst, weight, queue)
+    with _client() as client:
+        _show([client.subscribers.Create(pb.CreateSubscriberRequest(subscriber=wanted))], as_json)
+
+
+@subscriber.command("set")
+def set_subscriber(
+    name: Name,
+    node: Annotated[int | None, typer.Option(help="Move it to this access node.", show_default=False)] = None,
+    rate: Annotated[str | None, typer.Option(help='Such as 100M, or "none".', show_default=False)] = None,
+    burst: Annotated[str | None, typer.Option(help="Bytes.", show_default=False)] = None,
+    weight: Annotated[int | None, typer.Option(help="1 to 8.", show_default=False)] = None,
+    queue: Queues = None,
+    version: Annotated[int, typer.Option(help="Only if this version is in force; 0: whichever.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Change what is named of a subscriber; --queue gives all its queues anew."""
+    from penstock.v1 import subscribers_pb2 as pb
+
+    given = {"node": node, "rate_bps": rate, "burst_bytes": burst, "weight": weight, "queues": queue}
+    fields = [field for field, value in given.items() if value is not None]
+    if not fields:
+        raise UserError("subscriber set: says nothing to set; give --node, --rate, --burst, --weight or --queue")
+    wanted = _wanted(name, node or 0, None if rate == "none" else rate, burst, weight, queue)
+    wanted.version = version
+    request = pb.UpdateSubscriberRequest(subscriber=wanted)
+    request.update_mask.paths.extend(fields)
+    with _client() as client:
+        _show([client.subscribers.Update(request)], as_json)
+
+
+@subscriber.command("show")
+def show(name: Name, as_json: Json = False) -> None:
+    """Show a subscriber, its queues and their counters of this moment."""
+    from penstock.v1 import queues_pb2, subscribers_pb2
+
+    with _client() as client:
+        found = client.subscribers.Get(subscribers_pb2.GetSubscriberRequest(name=name))
+        of = [queues_pb2.QueueName(of=queues_pb2.QueueName.OfSubscriber(subscriber=name, position=n)) for n in range(len(found.queues))]
+        queues = [client.queues.Get(queues_pb2.GetQueueRequest(queue=queue)) for queue in of]
+        _show([found], as_json, [queue.counters for queue in queues])
+
+
+@subscriber.command("list")
+def list_subscribers(
+    node: Annotated[int | None, typer.Option(help="Only of this access node.", show_default=False)] = None,
+    contains: Annotated[str, typer.Option(help="Only names with this in them.", show_default=False)] = "",
+    as_json: Json = False,
+) -> None:
+    """List subscribers by name."""
+    with _client() as client:
+        _show(list(client.list(node, contains)), as_json)
+
+
+@subscriber.command("delete")
+def delete(name: Name, version: Annotated[int, typer.Option(help="Only if this version is in force; 0: whichever.")] = 0) -> None:
+    """Take a subscriber away: its queues drop what comes."""
+    from penstock.v1 import subscribers_pb2 as pb
+
+    with _client() as client:
+        client.subscribers.Delete(pb.DeleteSubscriberRequest(name=name, version=version))
+
+
+# ---- nodes, gates
+
+
+@node.command("set")
+def set_node(
+    index: Annotated[int, typer.Argument(min=0, show_default=False, help="Number of the node.")],
+    rate: Annotated[str | None, typer.Option(help="Such as 1G; no limit unless given.", show_default=False)] = None,
+    burst: Annotated[str | None, typer.Option(help="Bytes.", show_default=False)] = None,
+    port: Annotated[int, typer.Option(min=0, help="Port that it hangs from.")] = 0,
+    name: Annotated[str, typer.Option(help="For people.", show_default=False)] = "",
+    as_json: Json = False,
+) -> None:
+    """Set a node: what is not named has its default."""
+    from penstock.v1 import tree_pb2
+
+    with _client() as client:
+        wanted = tree_pb2.Node(index=index, port=port, name=name, rate_bps=_rate("--rate", rate), burst_bytes=_size("--burst", burst))
+        _nodes([client.nodes.Set(wanted)], as_json)
+
+
+@node.command("list")
+def list_nodes(
+    port: Annotated[int | None, typer.Option(help="Only of this port.", show_default=False)] = None, as_json: Json = False
+) -> None:
+    """List the nodes that are set, with --json all."""
+    from penstock.v1 import tree_pb2
+
+    with _client() as client:
+        found = list(client.nodes.List(tree_pb2.ListNodesRequest(port=port)).nodes)
+        _nodes(found if as_json else [entry for entry in found if entry.version], as_json)
+
+
+@gate.command("close")
+def close(names: Annotated[list[str], typer.Argument(help="Subscribers.", show_default=False)]) -> None:
+    """Close the gates of subscribers: their queues hold what they have."""
+    from penstock.v1 import queues_pb2
+
+    with _client() as client:
+        client.gates.Close(queues_pb2.GateRequest(subscribers=names))
+
+
+@gate.command("open")
+def open_gate(names: Annotated[list[str], typer.Argument(help="Subscribers.", show_default=False)]) -> None:
+    """Open them again."""
+    from penstock.v1 import queues_pb2
+
+    with _client() as client:
+        client.gates.Open(queues_pb2.GateRequest(subscribers=names))
+
+
+# ---- counters, files, the device
+
+
+@group.command()
+def counters(
+    watch: Annotated[bool, typer.Option("--watch", help="Once a second, until Ctrl-C.")] = False,
+    nodes: Annotated[bool, typer.Option("--nodes", help="A row for each node with traffic, too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show sums of the whole device, its ports and classes, and drops by reason."""
+    from penstock.v1 import counters_pb2
+
+    with _client() as client:
+        while True:
+            found = client.counters.Totals(counters_pb2.TotalsRequest())
+            if as_json:
+                print(json.dumps(_plain(found)), flush=True)
+            else:
+                rows = [found.device, *found.ports, *(found.nodes if nodes else []), *found.classes]
+                _totals([row for row in rows if row.in_packets or row.dropped_packets or row.name == "device"])
+                lost = [f"{reason.reason} {reason.packets:,}" for reason in found.reasons if reason.packets]
+                print(f"dropped: {', '.join(lost) or 'nothing'}; figures are {found.age_ns / 1e9:.1f} s old", flush=True)
+            if not watch:
+                return
+            time.sleep(1)
+
+
+@group.command()
+def top(
+    by: Annotated[str, typer.Option(help="rate, backlog or drops.")] = "rate",
+    count: Annotated[int, typer.Option(min=1, max=1000, help="How many.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Show the queues with the largest rates, backlogs or drops."""
+    from penstock.v1 import counters_pb2 as pb
+
+    kinds = {"rate": pb.TOP_BY_RATE, "backlog": pb.TOP_BY_BACKLOG, "drops": pb.TOP_BY_DROPS}
+    if by not in kinds:
+        raise UserError(f"--by {by}: must be {', '.join(kinds)}")
+    with _client() as client:
+        found = client.counters.Top(pb.TopRequest(by=kinds[by], count=count))
+    if as_json:
+        print(json.dumps(_plain(found)))
+        return
+    rows = [
+        (entry.subscriber, str(entry.position), _bps(entry.counters.rate_bps), f"{entry.counters.queued_bytes:,}",
+         f"{entry.counters.dropped_packets:,}") for entry in found.queues
+    ]  # fmt: skip
+    _table(("subscriber", "queue", "rate", "backlog (byte)", "dropped"), rows)
+
+
+@group.command("import")
+def import_file(
+    file: Annotated[Path, typer.Argument(help="CSV or YAML (docs/control.md).", show_default=False)],
+    all_or_nothing: Annotated[bool, typer.Option(help="Change nothing where one entry is wrong.")] = True,
+    as_json: Json = False,
+) -> None:
+    """Create or replace the subscribers of a file."""
+    from penstock.designs.access_edge.control import tables
+
+    with _client() as client:
+        done = client.provision(list(tables.read(file)), all_or_nothing)
+    if as_json:
+        print(json.dumps(_plain(done)))
+    for failure in done.failures:
+        typer.echo(f"penstock: {file}: entry {failure.item + 1}: {failure.message}", err=True)
+    if not as_json:
+        applied = done.applied
+        print(f"{applied.subscribers:,} subscribers, {applied.queues:,} queues set with {applied.bus_writes:,} register writes")
+    if done.failed:
+        raise typer.Exit(1)
+
+
+@group.command()
+def export(file: Annotated[Path, typer.Argument(help="CSV or YAML to write.", show_default=False)]) -> None:
+    """Write all subscribers to a file, which `import` takes."""
+    from penstock.designs.access_edge.control import tables
+
+    with _client() as client:
+        count = tables.write(file, client.list())
+    print(f"{count:,} subscribers in {file}")
+
+
+@group.command()
+def device(as_json: Json = False) -> None:
+    """Show what the device says of itself."""
+    from penstock.v1 import device_pb2
+
+    with _client() as client:
+        found = client.device.Get(device_pb2.GetDeviceRequest())
+    if as_json:
+        print(json.dumps(_plain(found)))
+        return
+    _table(("", ""), [(field.name.replace("_", " "), str(getattr(found, field.name))) for field in found.DESCRIPTOR.fields])
+
+
+# ---- words
+
+
+def _wanted(name: str, node: int, rate: str | None, burst: str | None, weight: int | None, queues: Sequence[str] | None) -> Any:
+    from penstock.designs.access_edge.control import tables
+
+    settings = [dict(_setting(word) for word in text.split()) for text in queues or []]
+    values = {"name": name, "node": node, "rate": rate, "burst": burst, "weight": weight, "queues": settings}
+    return tables.of_dict({key: value for key, value in values.items() if value is not None}, f"subscriber {name}")
+
+
+def _setting(word: str) -> tuple[str, str]:
+    key, sign, value = word.partition("=")
+    if not sign:
+        raise UserError(f"--queue {word}: must be KEY=VALUE, such as rate=20M")
+    return key, value
+
+
+def _rate(option: str, text: str | None) -> int | None:
+    from penstock.basics.units import parse_rate
+
+    return _parsed(option, text, parse_rate)
+
+
+def _size(option: str, text: str | None) -> int | None:
+    from penstock.basics.units import parse_size
+
+    return _parsed(option, text, parse_size)
+
+
+def _parsed(option: str, text: str | None, parse: Any) -> int | None:
+    try:
+        return None if text is None else int(parse(text))
+    except ValueError as error:
+        raise UserError(f"{option} {error}") from None
+
+
+def _plain(message: Any) -> dict[str, Any]:
+    """Return a message as JSON has it: numbers as numbers, and what is 0 as well."""
+    from google.protobuf import json_format
+
+    found: dict[str, Any] = json_format.MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+    return _numbers(found)
+
+
+def _numbers(value: Any) -> Any:
+    """64-bit numbers are strings in protobuf's JSON; Python's holds them."""
+    if isinstance(value, dict):
+        return {key: item if key in ("name", "subscriber", "reason", "message") else _numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_numbers(item) for item in value]
+    return int(value) if isinstance(value, str) and value.isdigit() else value
+
+
+def _show(found: Sequence[Any], as_json: bool, counted: Sequence[Any] = ()) -> None:
+    if as_json:
+        print(
+            json.dumps(
+                {"subscribers": [_plain(entry) for entry in found], **({"counters": [_plain(c) for c in counted]} if counted else {})}
+            )
+        )
+        return
+    _table(
+        ("name", "place", "node", "rate", "weight", "queues", "gate", "version"),
+        [
+            (entry.name, f"{entry.index:,}", f"{entry.node:,}", _bps(entry.rate_bps) if entry.HasField("rate_bps") else "-",
+             str(entry.weight) if entry.HasField("weight") else "1", str(len(entry.queues)), "closed" if entry.gate_closed else "open",
+             str(entry.version)) for entry in found
+        ],
+    )  # fmt: skip
+    if counted:
+        rows = [
+            (str(number), _bps(queue.rate_bps) if queue.HasField("rate_bps") else "unshaped", str(queue.traffic_class),
+             f"{c.out_packets:,}", f"{c.dropped_packets:,}", f"{c.marked_packets:,}", f"{c.queued_packets:,}", f"{c.queued_bytes:,}")
+            for number, (queue, c) in enumerate(zip(found[0].queues, counted, strict=False))
+        ]  # fmt: skip
+        _table(("queue", "rate", "class", "sent", "dropped", "marked", "waiting", "byte"), rows)
+
+
+def _nodes(found: Sequence[Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"nodes": [_plain(entry) for entry in found]}))
+        return
+    rows = [(str(n.index), n.name, _bps(n.rate_bps) if n.HasField("rate_bps") else "-", str(n.port), str(n.version)) for n in found]
+    _table(("node", "name", "rate", "port", "version"), rows)
+
+
+def _totals(found: Sequence[Any]) -> None:
+    rows = [
+        (t.name, _bps(t.rate_bps), f"{t.in_packets:,}", f"{t.out_packets:,}", f"{t.dropped_packets:,}", f"{t.marked_packets:,}",
+         f"{t.queued_packets:,}") for t in found
+    ]  # fmt: skip
+    _table(("", "rate", "in", "sent", "dropped", "marked", "waiting"), rows)
+
+
+def _bps(rate: int) -> str:
+    from penstock.basics.units import format_rate
+
+    return format_rate(rate)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    for row in (heads, *rows):
+        cells = [
+            cell.ljust(width) if number == 0 else cell.rjust(width) for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("  ".join(cells).rstrip())
