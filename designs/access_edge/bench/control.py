@@ -1,8 +1,9 @@
 """`bench control`: how fast a control plane sets a device up, by carrier: the paper's Table III.
 
-A server of its own process (`penstock serve`, the model engine, traffic of 10 Gbit/s through the device, the intent durable in SQLite when a
-call is answered) is asked by this one. Messages are made before the clock starts. `raw` are register writes to a mapped file, without any
-server; `unary` a call for each subscriber, `batch` and `stream` many in a call; `remote` unary calls through a line that delays.
+A server of its own process (`penstock serve`, the model engine, traffic of 10 Gbit/s through the device, the intent durable in SQLite
+when a call is answered) is asked by this one. Messages are made before the clock starts. `raw` are register writes to a mapped file,
+without any server; `unary` a call for each subscriber, `batch` and `stream` many in a call; `remote` unary calls through a line that
+delays.
 """
 
 import contextlib

@@ -2,11 +2,12 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
+from google.protobuf.message import DecodeError
 
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.problems import Code, Problem
@@ -38,7 +39,8 @@ class Caller:
 
 
 def caller(context: grpc.ServicerContext) -> Caller:
-    """Return who calls. A Unix socket is the user's own (its file lets no other in): raw. Loopback: operate. TLS: what the certificate says."""
+    """Return who calls. A Unix socket is the user's own (its file lets no other in): raw. Loopback: operate. TLS: what the certificate
+    says."""
     peer = context.peer()
     auth = context.auth_context()
     if peer.startswith("unix:"):
@@ -85,6 +87,10 @@ class Guard(grpc.ServerInterceptor):
 
         def guarded(request: Any, context: grpc.ServicerContext) -> Any:
             who = caller(context)
+            if handler.request_streaming:
+                request = _sound(request, context)
+            elif request is _GARBLED:
+                _refuse_garbled(context)
             if ROLES.index(who.role) < ROLES.index(role):
                 Problem(Code.PERMISSION_DENIED, f"{method} needs the role {role}, and {who.name} has {who.role}").abort(context)
             self._count(context)
@@ -105,7 +111,7 @@ class Guard(grpc.ServerInterceptor):
             (True, False): grpc.stream_unary_rpc_method_handler,
             (True, True): grpc.stream_stream_rpc_method_handler,
         }[handler.request_streaming, handler.response_streaming]
-        return kind(guarded, handler.request_deserializer, handler.response_serializer)
+        return kind(guarded, _reader(handler.request_deserializer), handler.response_serializer)
 
     def _count(self, context: grpc.ServicerContext) -> None:
         """Raise the status RESOURCE_EXHAUSTED where a peer calls more often than it may."""
@@ -122,12 +128,38 @@ class Guard(grpc.ServerInterceptor):
             Problem(Code.RESOURCE_EXHAUSTED, f"at most {rate:,.0f} calls a second are taken from one client").abort(context)
 
     def log(self, status: str = "OK") -> None:
-        """Write the change that this thread does to the log, once. Called inside of the transaction that makes it durable, so that the log has
-        what was done and nothing else, and by the guard itself for what was not done."""
+        """Write the change that this thread does to the log, once. Called inside of the transaction that makes it durable, so that the log
+        has what was done and nothing else, and by the guard itself for what was not done."""
         change = getattr(self._of_thread, "change", None)
         if change:
             self._of_thread.change = None
             self._intent.audit(*change, status)
+
+
+_GARBLED = object()
+
+
+def _reader(read: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+    """Return a reader of messages that does not raise: gRPC would print a traceback and keep the stream."""
+
+    def checked(data: bytes) -> Any:
+        try:
+            return read(data)
+        except DecodeError:
+            return _GARBLED
+
+    return checked
+
+
+def _sound(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
+    for request in requests:
+        if request is _GARBLED:
+            _refuse_garbled(context)
+        yield request
+
+
+def _refuse_garbled(context: grpc.ServicerContext) -> None:
+    Problem(Code.INVALID_ARGUMENT, "what came is no message of this method").abort(context)
 
 
 def _words(request: Any) -> str:

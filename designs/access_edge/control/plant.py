@@ -1,7 +1,7 @@
 """The intent and the device together: every change is checked whole, made durable, and then written to the device.
 
-The order is what makes a crash harmless. A change that is not durable has not touched the device; one that is durable and has not reached it
-is found by `restore` at the next start, which writes all that is intended.
+The order is what makes a crash harmless. A change that is not durable has not touched the device; one that is durable and has not reached
+it is found by `restore` at the next start, which writes all that is intended.
 
 Arrays say what is in force: for each queue the number of its settings, for each subscriber that of its shaper and its node. So what must be
 taken back when the device refuses is known, and a restore is one program.
@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control.codes import Codes
 from penstock.designs.access_edge.control.facts import Facts
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid, missing
-from penstock.designs.access_edge.control.programs import Programs, finished
+from penstock.designs.access_edge.control.programs import Program, Programs
 from penstock.driver.carrier import Carrier, CarrierError
 from penstock.v1 import common_pb2, subscribers_pb2, tree_pb2
 
@@ -65,6 +64,7 @@ class _Batch:
     revision: int
     changes: dict[int, _Change] = field(default_factory=dict)
     before: dict[int, Subscriber | None] = field(default_factory=dict)
+    since: dict[int, int] = field(default_factory=dict)  # Plant.since, as it was
 
 
 Maker = Callable[[], Subscriber | str]
@@ -94,6 +94,7 @@ class Plant:
         self.ports: dict[int, tree_pb2.Port] = {}
         self.revision = intent.revision()
         self.log: Callable[[], object] = lambda: None  # called in the transaction of each change
+        self.stale = False  # the device may not have what is intended: it did not answer when a change was taken back
         self._batch: _Batch | None = None  # that is being made
         self._retired = set(intent.retired())
         self.taken = bytearray(facts.subscribers)
@@ -106,8 +107,10 @@ class Plant:
         with self.lock:
             changes = {message.index: self._change(message, message.index) for message in self.intent.subscribers()}
             for change in changes.values():
+                known = self.taken[change.index]
                 self._name(change.index, change.message)
-                self.since[change.index] = 0
+                if not known:
+                    self.since[change.index] = 0
             self.nodes = {node.index: node for node in self.intent.nodes()}
             self.ports = {port.index: port for port in self.intent.ports()}
             changes |= {index: self._nothing(index) for index in self._retired - changes.keys()}
@@ -117,6 +120,7 @@ class Plant:
                 for parent in parents.values():
                     self._write_parent(level, parent, applied)
             self._write(changes, applied)
+            self.stale = False
             return applied
 
     # ---- subscribers
@@ -140,9 +144,9 @@ class Plant:
             return self.intent.get(index)
 
     def change(self, makers: Sequence[Maker], all_or_nothing: bool = True, note: Note | None = None) -> Done:
-        """Do many changes. A maker returns the subscriber as it shall be, or the name of one to be deleted, and raises Problem; it is called
-        with the lock held, in its turn, and sees what those before it have made. `note` is called in the last transaction, when all is known
-        but what it costs.
+        """Do many changes. A maker returns the subscriber as it shall be, or the name of one to be deleted, and raises Problem; it is
+        called with the lock held, in its turn, and sees what those before it have made. `note` is called in the last transaction, when all
+        is known but what it costs.
 
         Raises Problem for the first item that is wrong, if it is all or nothing, and when the device does not do it: then nothing of the
         AT_ONCE items is changed that go to it together (all of them, if it is all or nothing).
@@ -198,6 +202,7 @@ class Plant:
             wanted.index, wanted.version = change.index, self.revision
             made.append(wanted)
         if change.index not in batch.before:
+            batch.since[change.index] = int(self.since[change.index])
             batch.before[change.index] = self.intent.get(change.index) if self.taken[change.index] else None
         self._name(change.index, change.message)
         batch.changes[change.index] = change
@@ -271,6 +276,8 @@ class Plant:
         for index, message in batch.before.items():
             if message:
                 self._name(index, message)
+        for index, since in batch.since.items():
+            self.since[index] = since
         self.revision = batch.revision
 
     def _arranged(self, indices: Iterable[int]) -> dict[int, _Change]:
@@ -320,6 +327,7 @@ class Plant:
         try:
             self._write(back, common_pb2.Applied())
         except CarrierError:
+            self.stale = True
             return Problem(Code.UNAVAILABLE, f"{reason}; nothing of it is intended any more, and a restart sets the device when it answers")
         took = (time.monotonic() - began) * 1e3
         return Problem(
@@ -339,25 +347,24 @@ class Plant:
         if ours.size:  # before their queues: a subscriber's limit holds when its queues get theirs
             rows = self.codes.parent_rows(self.parent_code[ours])
             program = self.programs.subscribers(ours, rows, self.node_of[ours].astype(np.uint32))
-            self._run(program, applied, "tree_index", int(ours[-1]) + 1)
+            self._run(program, applied)
         program = self.programs.queues(queues, self.codes.queue_rows(self.queue_code[queues]))
-        self._run(program, applied, "queue_index", int(queues[-1]) + 1)
+        self._run(program, applied)
         applied.subscribers += len(indices)
         applied.queues += len(queues)
 
-    def _run(self, program: NDArray[np.uint32], applied: common_pb2.Applied, index: str | None = None, end: int = 0) -> None:
-        """Do a program of settings, after which a register has the value `end`. Raises CarrierError."""
+    def _run(self, program: Program, applied: common_pb2.Applied) -> None:
+        """Do a program. Raises CarrierError."""
         begin = self.carrier.cycles()
         try:
-            status, *at = self.carrier.run(np.concatenate([program, finished(index)])).tolist()
+            found = self.carrier.run(program.accesses)
         except CarrierError:
             self.programs.forget()
             raise
-        if status & registers.STATUS_REFUSED or at not in ([], [end]):
+        if program.refused(found):
             self.programs.forget()
-            where = f", {index} {at[0]:,} instead of {end:,}" if at else ""
-            raise CarrierError(f"{self.carrier.name}: the device has refused a command (status {status:#x}{where})")
-        applied.bus_writes += len(program)
+            raise CarrierError(f"{self.carrier.name}: the device has refused a command (status {int(found[-1]):#x})")
+        applied.bus_writes += program.writes
         applied.device_cycles += max(0, self.carrier.cycles() - begin)
 
     # ---- nodes and ports

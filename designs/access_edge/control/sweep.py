@@ -146,6 +146,8 @@ class Sweep:
             self._stop.wait(max(self._pause, time.monotonic() - began))
 
     def _once(self) -> None:
+        if self._plant.stale:  # it answers again, or this fails, too
+            self._plant.restore()
         self.reasons = reasons(self._plant.carrier)
         queues = self.owned()
         for begin in range(0, len(queues), AT_ONCE):

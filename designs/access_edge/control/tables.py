@@ -156,7 +156,8 @@ def _as_csv(subscribers: Iterable[Subscriber]) -> tuple[str, int]:
     writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
     writer.writeheader()
     count = 0
-    for count, subscriber in enumerate(subscribers, 1):
+    for subscriber in subscribers:
+        count += 1
         values = as_dict(subscriber)
         own = {key: value for key, value in values.items() if key != "queues"}
         for queue in values["queues"] or [{}]:

@@ -30,7 +30,10 @@ Name = Annotated[str, typer.Argument(help="Name of the subscriber.", show_defaul
 Queues = Annotated[
     list[str] | None,
     typer.Option(
-        "--queue", metavar="SETTINGS", help='A queue, in order: "rate=20M class=1 burst=3kB aqm=on"; once for each.', show_default=False
+        "--queue",
+        metavar="SETTINGS",
+        help='A queue, in order: "rate=20Mbit/s class=1 burst=3kB aqm=on"; once for each.',
+        show_default=False,
     ),
 ]
 _SERVER: dict[str, Any] = {}
@@ -75,7 +78,7 @@ def add(
     name: Name,
     node: Annotated[int, typer.Option(help="Access node.")] = 0,
     rate: Annotated[
-        str | None, typer.Option(help="Of all queues together, such as 100M; no limit unless given.", show_default=False)
+        str | None, typer.Option(help="Of all queues together, such as 100Mbit/s; no limit unless given.", show_default=False)
     ] = None,
     burst: Annotated[str | None, typer.Option(help="Bytes, such as 20kB.", show_default=False)] = None,
     weight: Annotated[int | None, typer.Option(help="1 to 8.", show_default=False)] = None,
@@ -94,7 +97,7 @@ def add(
 def set_subscriber(
     name: Name,
     node: Annotated[int | None, typer.Option(help="Move it to this access node.", show_default=False)] = None,
-    rate: Annotated[str | None, typer.Option(help='Such as 100M, or "none".', show_default=False)] = None,
+    rate: Annotated[str | None, typer.Option(help='Such as 100Mbit/s, or "none".', show_default=False)] = None,
     burst: Annotated[str | None, typer.Option(help="Bytes.", show_default=False)] = None,
     weight: Annotated[int | None, typer.Option(help="1 to 8.", show_default=False)] = None,
     queue: Queues = None,
@@ -154,7 +157,7 @@ def delete(name: Name, version: Annotated[int, typer.Option(help="Only if this v
 @node.command("set")
 def set_node(
     index: Annotated[int, typer.Argument(min=0, show_default=False, help="Number of the node.")],
-    rate: Annotated[str | None, typer.Option(help="Such as 1G; no limit unless given.", show_default=False)] = None,
+    rate: Annotated[str | None, typer.Option(help="Such as 1Gbit/s; no limit unless given.", show_default=False)] = None,
     burst: Annotated[str | None, typer.Option(help="Bytes.", show_default=False)] = None,
     port: Annotated[int, typer.Option(min=0, help="Port that it hangs from.")] = 0,
     name: Annotated[str, typer.Option(help="For people.", show_default=False)] = "",
@@ -308,7 +311,7 @@ def _wanted(name: str, node: int, rate: str | None, burst: str | None, weight: i
 def _setting(word: str) -> tuple[str, str]:
     key, sign, value = word.partition("=")
     if not sign:
-        raise UserError(f"--queue {word}: must be KEY=VALUE, such as rate=20M")
+        raise UserError(f"--queue {word}: must be KEY=VALUE, such as rate=20Mbit/s")
     return key, value
 
 

@@ -62,8 +62,8 @@ def serve(
 ) -> None:
     """Serve the control plane of a device: subscribers, queues, gates, counters (docs/control.md).
 
-    The traffic of the scenario goes on for ever, in real time where the engine is fast enough. What was asked for survives a restart. Ctrl-C
-    ends it. Exit status: 2 for bad input, 130 at Ctrl-C.
+    The traffic of the scenario goes on for ever, in real time where the engine is fast enough. What was asked for survives a restart.
+    Ctrl-C ends it. Exit status: 2 for bad input, 130 at Ctrl-C.
     """
     from penstock.designs.design import Serving
 

@@ -1,4 +1,4 @@
-"""A device of the engine, RTL or model: it runs in a thread of its own with its traffic, and its registers are read and written meanwhile."""
+"""A device of the engine, RTL or model: it runs in a thread of its own with its traffic; its registers are read and written meanwhile."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """A device in another process: programs and answers over a Unix socket. The device lives on when a client goes.
 
-Each message is a head of 16 bytes (magic, what it is, how many 32-bit words follow, 0; little-endian) and the words. A client sends RUN with
-the rows of a program, or CYCLES; it is answered DONE with what was read (of CYCLES: two words, the lower first), or ERROR with text.
+Each message is a head of 16 bytes (magic, what it is, how many 32-bit words follow, 0; little-endian) and the words. A client sends RUN
+with the rows of a program, or CYCLES; it is answered DONE with what was read (of CYCLES: two words, the lower first), or ERROR with text.
 """
 
 import contextlib

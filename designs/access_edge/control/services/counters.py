@@ -32,7 +32,7 @@ class Counters(counters_pb2_grpc.CountersServicer):
         self._watchers = threading.Semaphore(limits.watchers)
         self._most = limits.watchers
 
-    def Totals(self, request: Any, context: grpc.ServicerContext) -> pb.TotalsResponse:  # noqa: N802
+    def Totals(self, request: Any, context: grpc.ServicerContext) -> pb.TotalsResponse:
         """Return the sums of the last sweep."""
         sweep = self._sweep
         totals = {level: [_total(level, index, sums, self._plant) for index, sums in enumerate(sweep.sums(level))] for level in
@@ -47,7 +47,7 @@ class Counters(counters_pb2_grpc.CountersServicer):
             age_ns=sweep.age_ns(),
         )
 
-    def Top(self, request: Any, context: grpc.ServicerContext) -> pb.TopResponse:  # noqa: N802
+    def Top(self, request: Any, context: grpc.ServicerContext) -> pb.TopResponse:
         """Return the queues with the largest rates, backlogs or drops."""
         count = request.count or USUAL_TOP
         if count > MAX_TOP:
@@ -68,7 +68,7 @@ class Counters(counters_pb2_grpc.CountersServicer):
         return pb.TopResponse(queues=entries)
 
     @streams
-    def Watch(self, request: Any, context: grpc.ServicerContext) -> Iterator[pb.WatchResponse]:  # noqa: N802
+    def Watch(self, request: Any, context: grpc.ServicerContext) -> Iterator[pb.WatchResponse]:
         """Yield what there is, then what has changed."""
         period = request.period_ms or USUAL_MS
         if not LEAST_MS <= period <= MOST_MS:
@@ -90,7 +90,8 @@ class Counters(counters_pb2_grpc.CountersServicer):
         while context.is_active():
             begin = time.monotonic()
             with sweep.done:
-                sweep.done.wait_for(lambda: sweep.number != told, timeout=1.0)
+                if sweep.number == told:
+                    sweep.done.wait(timeout=1.0)
                 told = sweep.number
             queues = self._chosen(request)
             if first:

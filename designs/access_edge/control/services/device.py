@@ -18,7 +18,7 @@ class Device(device_pb2_grpc.DeviceServicer):
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
 
-    def Get(self, request: Any, context: grpc.ServicerContext) -> device_pb2.DeviceInfo:  # noqa: N802
+    def Get(self, request: Any, context: grpc.ServicerContext) -> device_pb2.DeviceInfo:
         """Return what the device says of itself."""
         facts, plant = self._plant.facts, self._plant
         tree = facts.hierarchy
@@ -43,6 +43,6 @@ class Device(device_pb2_grpc.DeviceServicer):
             revision=plant.revision,
         )
 
-    def Diff(self, request: Any, context: grpc.ServicerContext) -> device_pb2.DiffResponse:  # noqa: N802
+    def Diff(self, request: Any, context: grpc.ServicerContext) -> device_pb2.DiffResponse:
         """Return what in the device is not as intended."""
         raise Problem(Code.FAILED_PRECONDITION, "the device has no read-back of its settings")

@@ -23,7 +23,7 @@ class Queues(queues_pb2_grpc.QueuesServicer):
     def __init__(self, plant: Plant, sweep: Sweep) -> None:
         self._plant, self._sweep = plant, sweep
 
-    def Get(self, request: Any, context: grpc.ServicerContext) -> queues_pb2.Queue:  # noqa: N802
+    def Get(self, request: Any, context: grpc.ServicerContext) -> queues_pb2.Queue:
         """Return a queue: its settings, and its counters of this moment."""
         plant, each = self._plant, self._plant.facts.queues_per_subscriber
         name = request.queue
@@ -54,11 +54,11 @@ class Gates(queues_pb2_grpc.GatesServicer):
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
 
-    def Close(self, request: Any, context: grpc.ServicerContext) -> queues_pb2.GateResponse:  # noqa: N802
+    def Close(self, request: Any, context: grpc.ServicerContext) -> queues_pb2.GateResponse:
         """Close the gates of some subscribers."""
         return self._set(request, True)
 
-    def Open(self, request: Any, context: grpc.ServicerContext) -> queues_pb2.GateResponse:  # noqa: N802
+    def Open(self, request: Any, context: grpc.ServicerContext) -> queues_pb2.GateResponse:
         """Open them."""
         return self._set(request, False)
 
@@ -79,7 +79,7 @@ class AqmSettings(queues_pb2_grpc.AqmSettingsServicer):
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
 
-    def Set(self, request: Any, context: grpc.ServicerContext) -> queues_pb2.SetAqmResponse:  # noqa: N802
+    def Set(self, request: Any, context: grpc.ServicerContext) -> queues_pb2.SetAqmResponse:
         """Set the AQM of all queues of some subscribers, or of all."""
         check_names(request.subscribers)
 

@@ -22,7 +22,7 @@ class Registers(registers_pb2_grpc.RegistersServicer):
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
 
-    def Read(self, request: Any, context: grpc.ServicerContext) -> registers_pb2.ReadRegistersResponse:  # noqa: N802
+    def Read(self, request: Any, context: grpc.ServicerContext) -> registers_pb2.ReadRegistersResponse:
         """Read registers; one of 8 bytes is read lower half first."""
         _few(request.registers, "registers")
         places = [_place(name, f"registers[{number}]") for number, name in enumerate(request.registers)]
@@ -30,7 +30,7 @@ class Registers(registers_pb2_grpc.RegistersServicer):
         values = [sum(next(words) << 8 * half for half in range(0, size, 4)) for _, size in places]
         return registers_pb2.ReadRegistersResponse(values=values)
 
-    def Write(self, request: Any, context: grpc.ServicerContext) -> registers_pb2.WriteRegistersResponse:  # noqa: N802
+    def Write(self, request: Any, context: grpc.ServicerContext) -> registers_pb2.WriteRegistersResponse:
         """Write registers."""
         _few(request.writes, "writes")
         places = [_place(write.register, f"writes[{number}].register")[0] for number, write in enumerate(request.writes)]

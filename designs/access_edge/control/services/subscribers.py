@@ -26,28 +26,28 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
 
-    def Create(self, request: Any, context: grpc.ServicerContext) -> Subscriber:  # noqa: N802
+    def Create(self, request: Any, context: grpc.ServicerContext) -> Subscriber:
         """Make a subscriber that is not there yet."""
         return self._one(request, lambda: self._created(request.subscriber))
 
-    def Update(self, request: Any, context: grpc.ServicerContext) -> Subscriber:  # noqa: N802
+    def Update(self, request: Any, context: grpc.ServicerContext) -> Subscriber:
         """Change some fields of a subscriber, or all."""
         return self._one(request, lambda: self._updated(request.subscriber, list(request.update_mask.paths)))
 
-    def Move(self, request: Any, context: grpc.ServicerContext) -> Subscriber:  # noqa: N802
+    def Move(self, request: Any, context: grpc.ServicerContext) -> Subscriber:
         """Put a subscriber under another node."""
         return self._one(request, lambda: self._moved(request))
 
-    def Delete(self, request: Any, context: grpc.ServicerContext) -> empty_pb2.Empty:  # noqa: N802
+    def Delete(self, request: Any, context: grpc.ServicerContext) -> empty_pb2.Empty:
         """Take a subscriber away; its queues drop what comes."""
         self._once(request, lambda note: self._plant.change([lambda: self._deleted(request)], True, note), lambda done: empty_pb2.Empty())
         return empty_pb2.Empty()
 
-    def Get(self, request: Any, context: grpc.ServicerContext) -> Subscriber:  # noqa: N802
+    def Get(self, request: Any, context: grpc.ServicerContext) -> Subscriber:
         """Return a subscriber."""
         return self._plant.get(request.name)
 
-    def List(self, request: Any, context: grpc.ServicerContext) -> subscribers_pb2.ListSubscribersResponse:  # noqa: N802
+    def List(self, request: Any, context: grpc.ServicerContext) -> subscribers_pb2.ListSubscribersResponse:
         """Return a page of subscribers, by name."""
         if request.page_size > MAX_PAGE:
             raise invalid(f"must be at most {MAX_PAGE:,}, not {request.page_size:,}", "page_size")
@@ -58,7 +58,7 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
         token = found[size - 1].name if len(found) > size else ""
         return subscribers_pb2.ListSubscribersResponse(subscribers=found[:size], next_page_token=token)
 
-    def Batch(self, request: Any, context: grpc.ServicerContext) -> subscribers_pb2.BatchResponse:  # noqa: N802
+    def Batch(self, request: Any, context: grpc.ServicerContext) -> subscribers_pb2.BatchResponse:
         """Do many changes."""
         if len(request.changes) > MAX_BATCH:
             raise invalid(f"has {len(request.changes):,} changes, at most {MAX_BATCH:,} are allowed", "changes")
@@ -68,7 +68,7 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
         )
         return answer
 
-    def Provision(self, requests: Iterator[Any], context: grpc.ServicerContext) -> subscribers_pb2.ProvisionResponse:  # noqa: N802
+    def Provision(self, requests: Iterator[Any], context: grpc.ServicerContext) -> subscribers_pb2.ProvisionResponse:
         """Create or replace subscribers as they come."""
         answer = subscribers_pb2.ProvisionResponse()
         waiting: list[Subscriber] = []

@@ -17,15 +17,15 @@ class Nodes(tree_pb2_grpc.NodesServicer):
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
 
-    def Set(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.Node:  # noqa: N802
+    def Set(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.Node:
         """Set rate, burst, port and name of a node."""
         return self._plant.set_parent("node", request)
 
-    def Get(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.Node:  # noqa: N802
+    def Get(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.Node:
         """Return a node."""
         return _get(self._plant, "node", request.index)
 
-    def List(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.ListNodesResponse:  # noqa: N802
+    def List(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.ListNodesResponse:
         """Return all nodes, or those of a port."""
         count = self._plant.facts.hierarchy.nodes if self._plant.facts.hierarchy else 0
         nodes = [_get(self._plant, "node", index) for index in range(count)]
@@ -39,15 +39,15 @@ class Ports(tree_pb2_grpc.PortsServicer):
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
 
-    def Set(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.Port:  # noqa: N802
+    def Set(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.Port:
         """Set rate, burst and name of a port."""
         return self._plant.set_parent("port", request)
 
-    def Get(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.Port:  # noqa: N802
+    def Get(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.Port:
         """Return a port."""
         return _get(self._plant, "port", request.index)
 
-    def List(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.ListPortsResponse:  # noqa: N802
+    def List(self, request: Any, context: grpc.ServicerContext) -> tree_pb2.ListPortsResponse:
         """Return all ports."""
         count = self._plant.facts.hierarchy.ports if self._plant.facts.hierarchy else 0
         return tree_pb2.ListPortsResponse(ports=[_get(self._plant, "port", index) for index in range(count)])

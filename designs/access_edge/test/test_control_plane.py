@@ -1,0 +1,632 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""The control plane: what is asked for is in the device, durable, and nothing else is; whatever fails in between.
+
+What a device has is judged by a mirror of its registers (`Mirror`), which knows commands and nothing of the code that is tested; the model
+device judges the mirror: traffic through it goes as the settings say.
+"""
+
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import numpy as np
+import pytest
+
+from penstock.designs import configs
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.control import tables
+from penstock.designs.access_edge.control.client import Client
+from penstock.designs.access_edge.control.facts import ask
+from penstock.designs.access_edge.control.intent import Intent
+from penstock.designs.access_edge.control.plant import Plant, Subscriber
+from penstock.designs.access_edge.control.problems import Problem
+from penstock.designs.access_edge.control.server import serving
+from penstock.designs.access_edge.control.sweep import Sweep
+from penstock.designs.access_edge.settings import plain
+from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError
+from penstock.driver.mapped import Mapped
+from penstock.errors import UserError
+from penstock.testing.testkit import seed
+from penstock.v1 import common_pb2, counters_pb2, device_pb2, queues_pb2, registers_pb2, subscribers_pb2, tree_pb2
+
+CONFIG = "tree_64"
+ADDRESS_OF = {entry["address"]: name for name, entry in registers.table().items()}
+SETTINGS_OF_QUEUE = ("queue_rate", "queue_burst", "queue_limit_packets", "queue_limit_bytes", "tree_class")
+
+
+class Mirror:
+    """The registers of an access edge by their documentation: settings, commands, refusals. `fails_after`: so many writes, and the bus is
+    gone, for ever or for once."""
+
+    name = "mirror"
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+        tree = config.hierarchy
+        self.registers = dict.fromkeys(ADDRESS_OF, 0)
+        at = registers.address
+        self.registers |= {
+            at("type"): 0x50535401, at("version"): 0x00010004, at("queues"): config.queues, at("descriptors"): config.descriptors,
+            at("clock_hz"): config.clock_hz, at("max_frame_bytes"): config.max_frame_bytes, at("features"): 1 | 1 << 16,
+            at("queues_per_subscriber"): tree.queues_per_subscriber, at("nodes"): tree.nodes, at("ports"): tree.ports,
+            at("classes"): tree.classes, at("status"): 1,
+        }  # fmt: skip
+        self.queues: dict[int, tuple[int, ...]] = {}
+        self.subscribers: dict[int, tuple[int, ...]] = {}
+        self.parents: dict[tuple[str, int], tuple[int, ...]] = {}
+        self.writes = 0
+        self.fails_after: int | None = None
+        self.refuses: int | None = None  # this command, by its number from now on
+
+    def run(self, program: Any) -> Any:
+        found = []
+        for kind, address, value, mask in program.tolist():
+            if kind == WRITE:
+                self._write(address, value)
+            elif kind == READ:
+                found.append(self.registers[address])
+            else:
+                assert kind == WAIT and self.registers[address] & mask == value
+        return np.array(found, dtype=np.uint32)
+
+    def cycles(self) -> int:
+        return 4 * self.writes
+
+    def close(self) -> None:
+        pass
+
+    def _write(self, address: int, value: int) -> None:
+        if self.fails_after is not None:
+            if self.fails_after == 0:
+                raise CarrierError("mirror: the bus is gone")
+            self.fails_after -= 1
+        self.writes += 1
+        executes = 0x800 <= address < 0x880
+        name = ADDRESS_OF[address - 0x800 if executes else address]
+        self.registers[address & 0x7FF] = value
+        if executes:
+            of_subscriber = name in ("tree_rate", "tree_burst", "tree_parent")
+            self._command(registers.COMMAND_SUBSCRIBER_NEXT if of_subscriber else registers.COMMAND_PROVISION)
+        elif name == "queue_command":
+            self._command(value)
+
+    def _command(self, command: int) -> None:
+        of = {name: self.registers[registers.address(name)] for name in (*SETTINGS_OF_QUEUE, "tree_rate", "tree_burst", "tree_parent")}
+        index, tree = registers.address("queue_index"), registers.address("tree_index")
+        status = registers.address("status")
+        if self.refuses is not None:
+            self.refuses -= 1
+            if self.refuses < 0:
+                self.refuses = None
+                self.registers[status] |= registers.STATUS_REFUSED
+                return
+        self.registers[status] &= ~registers.STATUS_REFUSED
+        parent = (of["tree_rate"], of["tree_burst"], of["tree_parent"])
+        if command == registers.COMMAND_PROVISION:
+            assert self.registers[index] < self.config.queues
+            self.queues[self.registers[index]] = tuple(of[name] for name in SETTINGS_OF_QUEUE)
+            self.registers[index] += 1
+        elif command == registers.COMMAND_SUBSCRIBER_NEXT:
+            self.subscribers[self.registers[tree]] = (*parent, of["tree_class"] >> 8)
+            self.registers[tree] += 1
+        elif command in registers.COMMAND_HIERARCHY.values():
+            level = next(level for level, number in registers.COMMAND_HIERARCHY.items() if number == command)
+            self.parents[level, self.registers[tree]] = parent
+        else:
+            assert command == registers.COMMAND_SNAPSHOT, command
+
+
+def plant_of(carrier: Any, path: Path | None = None) -> Plant:
+    plant = Plant(carrier, ask(carrier), Intent(path))
+    plant.restore()
+    return plant
+
+
+def drawn(rng: random.Random, name: str) -> Subscriber:
+    """A subscriber that the device can have."""
+    made = Subscriber(name=name, node=rng.randrange(4), gate_closed=rng.random() < 0.1)
+    if rng.random() < 0.8:
+        made.rate_bps = rng.choice([0, 64_000, 1_000_000, rng.randrange(64_000, 10**9)])
+    if rng.random() < 0.5:
+        made.burst_bytes = rng.randrange(0, 3000)
+    if rng.random() < 0.5:
+        made.weight = rng.randint(1, 8)
+    for _ in range(rng.randint(0, 4)):
+        queue = made.queues.add()
+        if rng.random() < 0.8:
+            queue.rate_bps = rng.choice([0, 2_000_000, 20_000_000, rng.randrange(64_000, 10**9)])
+        for field, most in (("burst_bytes", 3000), ("limit_packets", 65_535), ("limit_bytes", 16_777_215), ("traffic_class", 3)):
+            if rng.random() < 0.4:
+                setattr(queue, field, rng.randint(0, most))
+        if rng.random() < 0.4:
+            queue.weight = rng.randint(1, 8)
+    return made
+
+
+def expected(config: Any, subscriber: Subscriber) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+    """The registers of a subscriber and its queues, from the encoders of rates and bursts."""
+
+    def shaper(rate: int | None, burst: int) -> tuple[int, int]:
+        mantissa, exponent = registers.rate_code(rate, config.clock_hz)
+        return exponent << 16 | mantissa, registers.burst_cycles(burst, rate, config.clock_hz)
+
+    own = shaper(subscriber.rate_bps if subscriber.HasField("rate_bps") else None, subscriber.burst_bytes)
+    weight = subscriber.weight if subscriber.HasField("weight") else 1
+    queues = []
+    for queue in subscriber.queues:
+        rate = shaper(queue.rate_bps if queue.HasField("rate_bps") else None, queue.burst_bytes)
+        limits = (
+            queue.limit_packets if queue.HasField("limit_packets") else registers.MAX_LIMIT_PACKETS,
+            queue.limit_bytes if queue.HasField("limit_bytes") else registers.MAX_LIMIT_BYTES,
+        )
+        share = queue.traffic_class | ((queue.weight if queue.HasField("weight") else 1) - 1) << 8
+        queues.append(((0, 0) if subscriber.gate_closed else rate) + limits + (share,))
+    queues += [(1, 0, 0, 0, 0)] * (4 - len(queues))
+    return (*own, subscriber.node, weight - 1), queues
+
+
+def judge(mirror: Mirror, wanted: dict[str, Subscriber], places: dict[str, int], empty: set[int]) -> None:
+    """The device has what is wanted, at each place that was ever used; what has gone drops all."""
+    for name, subscriber in wanted.items():
+        parent, queues = expected(mirror.config, subscriber)
+        place = places[name]
+        assert mirror.subscribers[place] == parent, name
+        assert [mirror.queues[4 * place + n] for n in range(4)] == queues, name
+    for place in empty:
+        assert [mirror.queues[4 * place + n] for n in range(4)] == [(1, 0, 0, 0, 0)] * 4
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_random_changes_and_crashes(number: int, tmp_path: Path) -> None:
+    """Changes of every kind in batches, of which some are wrong, some fail at a random write, and some meet a device that refuses; the
+    server is begun anew now and then. What was acknowledged is in store and device, what was not is in neither."""
+    rng = random.Random(seed() + number)
+    config = configs.load(CONFIG)
+    mirror, store = Mirror(config), tmp_path / "intent.sqlite"
+    plant = plant_of(mirror, store)
+    wanted: dict[str, Subscriber] = {}
+    used: set[int] = set()
+    names = [f"home-{n}" for n in range(12)]
+    for _ in range(60):
+        makers, after = [], dict(wanted)
+        wrong = rng.random() < 0.1
+        for name in rng.sample(names, rng.randint(1, 5)):
+            if name in after and rng.random() < 0.3:
+                makers.append(lambda name=name: name)
+                del after[name]
+            else:
+                made = drawn(rng, name)
+                makers.append(lambda made=made: made)
+                after[name] = made
+        if wrong:
+            makers.insert(rng.randrange(len(makers) + 1), lambda: Subscriber(name="bad", node=99))
+        mirror.fails_after = rng.randrange(40) if rng.random() < 0.25 else None
+        mirror.refuses = rng.randrange(10) if mirror.fails_after is None and rng.random() < 0.2 else None
+        try:
+            plant.change(makers)
+        except Problem:
+            pass
+        else:
+            assert not wrong
+            wanted = after
+        mirror.fails_after = mirror.refuses = None
+        if rng.random() < 0.3:  # as a kill and a new start
+            plant.intent.close()
+            plant = plant_of(mirror, store)
+        elif plant.stale:
+            plant.restore()
+        used |= set(plant.index_of.values())
+        assert set(plant.index_of) == set(wanted)
+        stored = {message.name: message for message in plant.intent.subscribers()}
+        assert stored.keys() == wanted.keys()
+        empty = {place for place in used if place not in plant.name_of}
+        judge(mirror, {name: stored[name] for name in wanted}, plant.index_of, empty)
+        for name, subscriber in wanted.items():
+            subscriber.index, subscriber.version = stored[name].index, stored[name].version
+            assert stored[name] == subscriber
+    plant.intent.close()
+
+
+def test_a_batch_item_by_item() -> None:
+    """What is wrong is told by its number, and the others are done."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    makers = [lambda n=n: Subscriber(name=f"h{n}", node=99 if n == 1 else 0) for n in range(3)]
+    done = plant.change(makers, all_or_nothing=False)
+    assert [failure.item for failure in done.failures] == [1] and set(plant.index_of) == {"h0", "h2"}
+    with pytest.raises(Problem, match=r"nodes 0 to \d+, not 99"):
+        plant.change(makers[1:])
+    assert set(plant.index_of) == {"h0", "h2"}
+
+
+def test_a_queue_costs_what_differs() -> None:
+    """A write for each setting in which it differs from the one before, and one at least; counted by hand."""
+    mirror = Mirror(configs.load(CONFIG))
+    plant = plant_of(mirror)
+    queues = [common_pb2.QueueSettings(rate_bps=10**6 * (cls + 1), traffic_class=cls) for cls in range(4)]
+    before = mirror.writes
+    done = plant.change([lambda n=n: Subscriber(name=f"h{n}", rate_bps=10**7, queues=queues) for n in range(8)])
+    # Subscribers: index, weight, rate, burst and node at first, then each costs one. Queues: index once; rate and class of each; at first
+    # burst and both limits as well, and no class, for it is 0 as the subscribers' weights less one were.
+    assert done.applied.bus_writes == mirror.writes - before == (5 + 7) + (1 + 3 + 8 * 4 * 2 - 1)
+
+
+def test_a_store_of_another_device_or_version(tmp_path: Path) -> None:
+    small, large = Mirror(configs.load("tree_64")), Mirror(configs.load("tree_2048"))
+    plant = plant_of(small, tmp_path / "a")
+    with pytest.raises(UserError, match="another server has it"):
+        Intent(tmp_path / "a")
+    plant.intent.close()
+    with pytest.raises(UserError, match="is the store of another device"):
+        plant_of(large, tmp_path / "a")
+    (tmp_path / "b").write_bytes(b"no database at all, but long enough to be one" * 40)
+    with pytest.raises(UserError, match="is no store of a control plane"):
+        Intent(tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    ("register", "value", "words"),
+    [
+        ("type", 0xFFFFFFFF, "no Penstock device is there: the type reads 0xffffffff"),
+        ("type", 0x50535402, r"has no access edge \(kind 1\); it has kinds 2"),
+        ("version", 0x00020000, r"register map 2\.0, and this software needs 1\.4 or a later 1\.x"),
+        ("version", 0x00010003, r"register map 1\.3"),
+    ],
+)
+def test_a_device_that_is_not_understood(register: str, value: int, words: str) -> None:
+    mirror = Mirror(configs.load(CONFIG))
+    mirror.registers[registers.address(register)] = value
+    with pytest.raises(CarrierError, match=words):
+        ask(mirror)
+
+
+def test_a_mapped_file(tmp_path: Path) -> None:
+    """The programs of a mapped BAR do what those of every carrier do; a file of another shape is refused."""
+    path = tmp_path / "resource0"
+    path.write_bytes(bytes(4096))
+    mapped = Mapped(path)
+    program = np.array([[WRITE, 8, 7, 0], [READ, 8, 0, 0], [WAIT, 8, 7, 0xFF], [WRITE, 8, 9, 0], [READ, 8, 0, 0]], dtype=np.uint32)
+    assert mapped.run(program).tolist() == [7, 9]
+    mapped.close()
+    assert path.read_bytes()[8:12] == b"\x09\0\0\0"
+    path.write_bytes(bytes(100))
+    with pytest.raises(CarrierError, match="has 100 byte, and a register block has 4,096"):
+        Mapped(path)
+    with pytest.raises(CarrierError, match="no such file"):
+        Mapped(tmp_path / "none")
+
+
+# ---- a server in front of the model device
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A server with the model of a small device, to which traffic for all queues comes; yields client, plant and sweep."""
+    from penstock.driver.in_process import InProcess
+    from penstock.engine import engine
+    from penstock.engine.run import Request, prepare
+
+    engine.build()
+    folder = tmp_path_factory.mktemp("served")
+    scenario = folder / "s.yaml"
+    scenario.write_text(
+        f"device: {{ config: {CONFIG} }}\nduration: 1 s\ndrain: false\n"
+        "traffic:\n  - { name: all, poisson: { queues: 0-63, pick: random, rate: 500 Mbit/s, size: 500 } }\n"
+    )
+    carrier = InProcess(prepare(Request(scenario, engine="model")).plan.job)
+    plant = plant_of(carrier, folder / "intent.sqlite")
+    sweep = Sweep(plant, 0.05)
+    sweep.start()
+    with serving(plant, sweep, [f"unix:{folder / 'c.sock'}", "127.0.0.1:0"]) as places, Client(places[0]) as client:
+        yield client, plant, sweep, places
+    sweep.stop()
+    plant.intent.close()
+    result = carrier.device.end()
+    assert result["findings"] == [] and result["conservation_ok"]
+    carrier.close()
+
+
+def home(name: str, node: int = 0, **fields: Any) -> Subscriber:
+    queues = [common_pb2.QueueSettings(rate_bps=50_000_000, traffic_class=cls) for cls in range(4)]
+    return Subscriber(name=name, node=node, queues=queues, **fields)
+
+
+def fails(code: grpc.StatusCode, words: str, call: Any, request: Any) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        call(request)
+    assert caught.value.code() == code and words in caught.value.details(), caught.value.details()
+
+
+def test_the_life_of_a_subscriber(served: Any) -> None:
+    """Made, asked for again with the same request id, changed with the right version and with a stale one, moved, listed, deleted."""
+    client, plant, _, _ = served
+    request = subscribers_pb2.CreateSubscriberRequest(subscriber=home("life"), request_id="r1")
+    made = client.subscribers.Create(request)
+    assert client.subscribers.Create(request) == made
+    other = subscribers_pb2.CreateSubscriberRequest(subscriber=home("other"), request_id="r1")
+    fails(grpc.StatusCode.INVALID_ARGUMENT, "was used for another request", client.subscribers.Create, other)
+    request.request_id = ""
+    fails(grpc.StatusCode.ALREADY_EXISTS, "there is a subscriber 'life' already", client.subscribers.Create, request)
+    update = subscribers_pb2.UpdateSubscriberRequest(subscriber=Subscriber(name="life", rate_bps=10**8, version=made.version))
+    update.update_mask.paths.append("rate_bps")
+    changed = client.subscribers.Update(update)
+    assert changed.rate_bps == 10**8 and len(changed.queues) == 4 and changed.version > made.version
+    fails(grpc.StatusCode.ABORTED, "it was changed meanwhile", client.subscribers.Update, update)
+    moved = client.subscribers.Move(subscribers_pb2.MoveSubscriberRequest(name="life", node=1))
+    assert moved.node == 1 and client.subscribers.Get(subscribers_pb2.GetSubscriberRequest(name="life")) == moved
+    assert [entry.name for entry in client.list(node=1)] == ["life"] and not list(client.list(contains="nobody"))
+    client.subscribers.Delete(subscribers_pb2.DeleteSubscriberRequest(name="life"))
+    fails(grpc.StatusCode.NOT_FOUND, "no subscriber 'life'", client.subscribers.Get, subscribers_pb2.GetSubscriberRequest(name="life"))
+    log = plant.intent.audited(8)
+    assert ("local user", "/penstock.v1.Subscribers/Delete") in {(who, method) for _, who, method, _, status in log if status == "OK"}
+    assert any(status == "ABORTED" for *_, status in log)
+
+
+def test_what_is_wrong_names_its_field(served: Any) -> None:
+    client = served[0]
+
+    def create(**fields: Any) -> Any:
+        return subscribers_pb2.CreateSubscriberRequest(subscriber=Subscriber(**fields))
+
+    queue = common_pb2.QueueSettings
+    for words, request in {
+        "name: must be 1 to 128 printable characters": create(name="a\nb"),
+        "node: the device has nodes 0 to ": create(name="x", node=5000),
+        "index: the device has places 0 to 15, not 16": create(name="x", index=16),
+        "queues: the device has 4 a subscriber, not 5": create(name="x", queues=[queue()] * 5),
+        "queues[1].rate_bps: must be at least 64 kbit/s": create(name="x", queues=[queue(), queue(rate_bps=5)]),
+        "queues[0].weight: must be at most 8": create(name="x", queues=[queue(weight=9)]),
+        "queues[0].aqm: is set, but configuration of the device has no AQM": create(name="x", queues=[queue(aqm=common_pb2.Aqm())]),
+        "weight: must be 1 to 8, not 12": create(name="x", weight=12),
+        "rate_bps: must be 64,000 to 100,000,000,000 bit/s": create(name="x", rate_bps=1),
+    }.items():
+        fails(grpc.StatusCode.INVALID_ARGUMENT, words, client.subscribers.Create, request)
+    fails(grpc.StatusCode.INVALID_ARGUMENT, "index: the device has nodes", client.nodes.Set, tree_pb2.Node(index=77))
+    names = registers_pb2.ReadRegistersRequest(registers=[registers_pb2.RegisterName(register="none")])
+    fails(grpc.StatusCode.INVALID_ARGUMENT, "registers[0]: the device has no register 'none'", client.registers.Read, names)
+
+
+def test_gates_hold_and_release(served: Any) -> None:
+    """A closed gate: what comes waits and nothing leaves; opened, it drains. Judged by the device's own counters."""
+    client = served[0]
+    client.provision([home("gated")])
+    of = queues_pb2.QueueName(of=queues_pb2.QueueName.OfSubscriber(subscriber="gated", position=2))
+
+    def look() -> Any:
+        return client.queues.Get(queues_pb2.GetQueueRequest(queue=of)).counters
+
+    client.gates.Close(queues_pb2.GateRequest(subscribers=["gated"]))
+    time.sleep(0.05)
+    first = look()
+    time.sleep(0.2)
+    second = look()
+    assert second.out_packets == first.out_packets and second.in_packets > first.in_packets
+    assert second.queued_packets == first.queued_packets + second.in_packets - first.in_packets > 0
+    client.gates.Open(queues_pb2.GateRequest(subscribers=["gated"]))
+    end = time.monotonic() + 20
+    while (third := look()).queued_packets > 2:
+        assert time.monotonic() < end, "it does not drain"
+        time.sleep(0.05)
+    assert third.out_packets >= second.in_packets - third.queued_packets and third.dropped_packets == second.dropped_packets
+    fails(grpc.StatusCode.NOT_FOUND, "no subscriber 'nobody'", client.gates.Close, queues_pb2.GateRequest(subscribers=["gated", "nobody"]))
+
+
+def test_counters_are_watched(served: Any) -> None:
+    """What there is first, then changes; sums by node are those of their queues; counters never go back, also when a subscriber moves."""
+    client, _, sweep, _ = served
+    client.provision([home(f"watched-{n}", node=n % 2) for n in range(4)])
+    with sweep.done:
+        number = sweep.number
+        assert sweep.done.wait_for(lambda: sweep.number >= number + 3, timeout=30)
+    before = client.counters.Totals(counters_pb2.TotalsRequest())
+    assert before.device.in_packets == sum(node.in_packets for node in before.nodes) == sum(cls.in_packets for cls in before.classes) > 0
+    stream = client.counters.Watch(counters_pb2.WatchRequest(subscriber="watched-1", period_ms=100))
+    first = next(stream)
+    assert first.snapshot and first.last_of_snapshot and len(first.queues) == 4
+    seen = {queue.queue: queue.in_packets for queue in first.queues}
+    end = time.monotonic() + 20
+    while not (change := next(stream)).queues:
+        assert time.monotonic() < end
+    assert not change.snapshot and all(queue.in_packets > seen[queue.queue] for queue in change.queues)
+    stream.cancel()
+    client.subscribers.Move(subscribers_pb2.MoveSubscriberRequest(name="watched-1", node=3))
+    with sweep.done:
+        number = sweep.number
+        assert sweep.done.wait_for(lambda: sweep.number >= number + 3, timeout=30)
+    after = client.counters.Totals(counters_pb2.TotalsRequest())
+    for old, new in zip(before.nodes, after.nodes, strict=True):
+        assert new.in_packets >= old.in_packets
+    assert after.nodes[3].in_packets > before.nodes[3].in_packets
+    top = client.counters.Top(counters_pb2.TopRequest(count=3)).queues
+    assert 1 <= len(top) <= 3 and top[0].counters.rate_bps >= top[-1].counters.rate_bps > 0 and top[0].subscriber
+    assert after.reasons[0].reason in registers.DROP_WORDS
+
+
+def test_roles(served: Any) -> None:
+    """Over loopback a client may operate, and not touch registers."""
+    _, _, _, places = served
+    with Client(places[1]) as client:
+        assert client.device.Get(device_pb2.GetDeviceRequest()).queues == 64
+        read = registers_pb2.ReadRegistersRequest(registers=[registers_pb2.RegisterName(address=0)])
+        fails(grpc.StatusCode.PERMISSION_DENIED, "needs the role raw", client.registers.Read, read)
+        client.provision([home("by loopback")])
+
+
+def test_bytes_that_are_no_message(served: Any) -> None:
+    """Random bytes for every method end in a status, and the server goes on."""
+    client, _, _, _ = served
+    rng = random.Random(seed())
+    for method in ("Subscribers/Create", "Subscribers/Batch", "Nodes/Set", "Gates/Close", "Registers/Write", "Counters/Top", "No/Such"):
+        call = client.channel.unary_unary(f"/penstock.v1.{method}", request_serializer=bytes, response_deserializer=bytes)
+        for _ in range(40):
+            try:
+                call(rng.randbytes(rng.randrange(200)), timeout=20)
+            except grpc.RpcError as error:
+                assert error.code() != grpc.StatusCode.UNAVAILABLE, error
+    assert client.device.Get(device_pb2.GetDeviceRequest()).queues == 64
+
+
+def test_reflection_and_health(served: Any) -> None:
+    """What a client of any language asks: which services there are, and whether they serve."""
+    from grpc_health.v1 import health_pb2, health_pb2_grpc
+    from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+    client = served[0]
+    request = reflection_pb2.ServerReflectionRequest(list_services="")
+    (answer,) = reflection_pb2_grpc.ServerReflectionStub(client.channel).ServerReflectionInfo(iter([request]))
+    names = {service.name for service in answer.list_services_response.service}
+    nouns = ("Subscribers", "Nodes", "Ports", "Queues", "Gates", "AqmSettings", "Counters", "Registers", "Device")
+    assert {f"penstock.v1.{noun}" for noun in nouns} < names
+    health = health_pb2_grpc.HealthStub(client.channel).Check(health_pb2.HealthCheckRequest(service="penstock.v1.Subscribers"))
+    assert health.status == health_pb2.HealthCheckResponse.SERVING
+
+
+# ---- files and commands
+
+
+@pytest.mark.parametrize("ending", ["csv", "yaml"])
+def test_files_of_subscribers(ending: str, tmp_path: Path) -> None:
+    """What is written is read again, whatever the subscribers are."""
+    rng = random.Random(seed())
+    made = []
+    for number in range(60):
+        subscriber = drawn(rng, f'home {number}, "quoted"')
+        subscriber.index = number
+        if not subscriber.queues and ending == "csv":
+            subscriber.queues.add()  # a row is a queue
+        for queue in subscriber.queues:
+            if rng.random() < 0.3:
+                queue.aqm.settings["target"] = "5ms"
+                queue.aqm.ecn = rng.random() < 0.5
+        made.append(subscriber)
+    path = tmp_path / f"s.{ending}"
+    assert tables.write(path, made) == 60
+    assert list(tables.read(path)) == made
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("nme\nx\n", "s.csv:1: must have the column name"),
+        ("name,queue_rate\nx,5 Mbit\n", "s.csv:2: rate must be a rate with one of the units"),
+        ("name,node\nx,-1\n", "s.csv:2: node must be a whole number"),
+        ("name,node\nx,1\nx,1\n", "s.csv:3: x has its own values in its first row"),
+        ("name\nx,1,2\n", "s.csv:2: has more values than there are columns"),
+    ],
+)
+def test_files_that_are_wrong(text: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text(text)
+    with pytest.raises(UserError) as caught:
+        list(tables.read(path))
+    assert words in str(caught.value)
+
+
+def test_the_command_line(served: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`ctl` as an operator uses it."""
+    from penstock.command_line.app import main
+
+    _, _, _, places = served
+
+    def ctl(*arguments: str) -> tuple[int, str, str]:
+        status = main(["ctl", "--server", places[0], *arguments])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    status, out, err = ctl("subscriber", "add", "cli", "--node", "2", "--rate", "100 Mbit/s", "--queue", "rate=20Mbit/s class=1")
+    assert status == 0 and "cli" in out and "100 Mbit/s" in out, err
+    status, _, err = ctl("subscriber", "add", "cli")
+    assert status == 2 and err == "penstock: name: there is a subscriber 'cli' already\n"
+    assert ctl("subscriber", "set", "cli", "--rate", "none")[0] == 0
+    status, out, _ = ctl("subscriber", "show", "cli")
+    assert status == 0 and "20 Mbit/s" in out
+    assert ctl("gate", "close", "cli")[0] == 0 and ctl("gate", "open", "cli")[0] == 0
+    file = tmp_path / "all.csv"
+    status, out, _ = ctl("export", str(file))
+    assert status == 0 and "cli" in file.read_text()
+    status, out, err = ctl("import", str(file))
+    assert status == 0 and "subscribers" in out, err
+    status, out, _ = ctl("counters", "--json")
+    assert status == 0 and '"device"' in out
+    assert ctl("top")[0] == 0 and ctl("device")[0] == 0 and ctl("node", "list")[0] == 0
+    assert ctl("subscriber", "delete", "cli")[0] == 0
+    status, _, err = ctl("subscriber", "show", "cli")
+    assert status == 2 and "no subscriber 'cli'" in err
+
+
+def test_a_kill_of_the_server(tmp_path: Path) -> None:
+    """The device lives on in another process; what was acknowledged before kill -9 is there after the next start, in store and device."""
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text(
+        f"device: {{ config: {CONFIG} }}\nduration: 1 s\ndrain: false\n"
+        "traffic:\n  - { name: all, poisson: { queues: 0-63, pick: random, rate: 10 Mbit/s, size: 500 } }\n"
+    )
+    device, control, store = tmp_path / "d.sock", f"unix:{tmp_path / 'c.sock'}", tmp_path / "intent.sqlite"
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-P", "-m", "penstock", "serve", *arguments]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert process.stderr
+        while "Ctrl-C ends it" not in (line := process.stderr.readline()):
+            assert line or process.poll() is None, "it does not start"
+        return process
+
+    running = [start(str(scenario), "--as-device", str(device))]
+    try:
+        for turn in range(3):
+            server = start("--device", str(device), "--store", str(store), "--listen", control)
+            running.append(server)
+            with Client(control) as client:
+                assert {entry.name for entry in client.list()} == {f"home-{n}" for n in range(turn)}
+                revision = client.device.Get(device_pb2.GetDeviceRequest()).revision
+                client.subscribers.Create(subscribers_pb2.CreateSubscriberRequest(subscriber=home(f"home-{turn}", node=turn)))
+                client.gates.Close(queues_pb2.GateRequest(subscribers=[f"home-{turn}"]))
+                assert client.device.Get(device_pb2.GetDeviceRequest()).revision == revision + 2
+            server.kill()
+            server.wait()
+        server = start("--device", str(device), "--store", str(store), "--listen", control)
+        running.append(server)
+        with Client(control) as client:
+            found = list(client.list())
+            assert [entry.name for entry in found] == ["home-0", "home-1", "home-2"] and all(entry.gate_closed for entry in found)
+            of = queues_pb2.QueueName(index=4 * found[1].index)
+            counters = client.queues.Get(queues_pb2.GetQueueRequest(queue=of)).counters
+            time.sleep(0.5)
+            assert client.queues.Get(queues_pb2.GetQueueRequest(queue=of)).counters.out_packets == counters.out_packets
+    finally:
+        for process in reversed(running):
+            process.terminate()
+            process.wait()
+
+
+def test_what_serve_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from penstock.command_line.app import main
+
+    for arguments, words in (
+        ([], "serve needs one device, and nothing was given"),
+        (["a.yaml", "--pcie", "b"], "SCENARIO and --pcie was given"),
+        (["--pcie", str(tmp_path / "none")], "no such file"),
+        (["--device", str(tmp_path / "none")], "no device answers there"),
+        (["--as-device", "x", "--pcie", "y"], "--as-device runs the device of a SCENARIO"),
+        (["--pcie", "x", "--tls-cert", "y"], "are given together or not at all"),
+    ):
+        assert main(["serve", *arguments]) == 2
+        assert words in capsys.readouterr().err
+    with pytest.raises(UserError, match=r"--listen 192\.0\.2\.1:5: is not local, so it needs"):
+        plant = plant_of(Mirror(configs.load(CONFIG)))
+        with serving(plant, Sweep(plant), ["192.0.2.1:5"]):
+            pass
+
+
+def test_the_plain_settings_are_those_of_scenarios() -> None:
+    """One code for both: a word of a scenario and a field of a message give the same registers."""
+    config = configs.load(CONFIG)
+    mirror = Mirror(config)
+    plant = plant_of(mirror)
+    plant.change([lambda: Subscriber(name="x", queues=[common_pb2.QueueSettings(rate_bps=5_000_000, burst_bytes=2000, weight=3)])])
+    writes = dict(plain.queue_writes(config, 0, {"rate": "5 Mbit/s", "burst": "2000 B", "weight": 3}))
+    assert mirror.queues[0] == tuple(writes[registers.address(name)] for name in SETTINGS_OF_QUEUE)
