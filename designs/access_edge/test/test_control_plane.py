@@ -6,6 +6,7 @@ device judges the mirror: traffic through it goes as the settings say.
 """
 
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -25,12 +26,13 @@ from penstock.designs.access_edge.control.facts import ask
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Plant, Subscriber
 from penstock.designs.access_edge.control.problems import Problem
-from penstock.designs.access_edge.control.server import serving
+from penstock.designs.access_edge.control.server import Tls, serving
 from penstock.designs.access_edge.control.sweep import Sweep
 from penstock.designs.access_edge.settings import plain
 from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError
 from penstock.driver.mapped import Mapped
 from penstock.errors import UserError
+from penstock.paths import ROOT
 from penstock.testing.testkit import seed
 from penstock.v1 import common_pb2, counters_pb2, device_pb2, queues_pb2, registers_pb2, subscribers_pb2, tree_pb2
 
@@ -454,6 +456,29 @@ def test_roles(served: Any) -> None:
         read = registers_pb2.ReadRegistersRequest(registers=[registers_pb2.RegisterName(address=0)])
         fails(grpc.StatusCode.PERMISSION_DENIED, "needs the role raw", client.registers.Read, read)
         client.provision([home("by loopback")])
+
+
+def test_certificates(tmp_path: Path) -> None:
+    """The lines of the how-to make certificates; a client has the role of its own, and without one of the authority's nothing is served."""
+    if not shutil.which("openssl"):
+        pytest.skip("openssl is not there")
+    page = (ROOT / "docs" / "how-to" / "certificates.md").read_text()
+    script = "\n".join(line for line in page.split("URI:`")[0].splitlines() if line.startswith("    "))
+    for role in ("operate", "read"):
+        subprocess.run(["sh", "-ec", script.replace("penstock:operate", f"penstock:{role}")], cwd=tmp_path, check=True, capture_output=True)
+        plant = plant_of(Mirror(configs.load(CONFIG)))
+        tls = Tls(tmp_path / "server.pem", tmp_path / "server.key", tmp_path / "ca.pem")
+        with serving(plant, Sweep(plant), ["127.0.0.1:0"], tls) as (place,):
+            with Client(place, tmp_path / "alice.pem", tmp_path / "alice.key", tmp_path / "ca.pem") as client:
+                assert client.device.Get(device_pb2.GetDeviceRequest()).queues == 64
+                request = subscribers_pb2.CreateSubscriberRequest(subscriber=home("by alice"))
+                if role == "operate":
+                    client.subscribers.Create(request)
+                    assert plant.intent.audited(1)[0][1:3] == ("alice", "/penstock.v1.Subscribers/Create")
+                else:
+                    fails(grpc.StatusCode.PERMISSION_DENIED, "needs the role operate, and alice has read", client.subscribers.Create, request)
+            with pytest.raises(UserError, match="no control plane answers"):
+                Client(place)
 
 
 def test_bytes_that_are_no_message(served: Any) -> None:
