@@ -5,6 +5,7 @@ codes.py       settings as people say them, made into register words
 programs.py    register words of many queues, made into as few writes as it takes
 intent.py      what was asked for, kept in SQLite
 plant.py       the intent and the device together: every change goes through here
+compare.py     what the device really has
 sweep.py       counters of all queues, read again and again
 problems.py    what is wrong with a request: code, field, sentence
 access.py      who may do what; the audit log

@@ -8,7 +8,7 @@ from penstock.driver.carrier import Carrier, CarrierError, reads
 from penstock.parts.manifest import Part
 from penstock.parts.registry import parts
 
-KIND, MAJOR, MINOR = 1, 1, 4  # of the register block that this software knows; a later minor version only adds
+KIND, MAJOR, MINOR = 1, 1, 5  # of the register block that this software knows; a later minor version only adds
 INIT_READS = 1_000_000
 
 

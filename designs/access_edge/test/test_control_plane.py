@@ -22,6 +22,7 @@ from penstock.designs import configs
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import tables
 from penstock.designs.access_edge.control.client import Client
+from penstock.designs.access_edge.control.compare import differences
 from penstock.designs.access_edge.control.facts import ask
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Plant, Subscriber
@@ -41,6 +42,12 @@ ADDRESS_OF = {entry["address"]: name for name, entry in registers.table().items(
 SETTINGS_OF_QUEUE = ("queue_rate", "queue_burst", "queue_limit_packets", "queue_limit_bytes", "tree_class")
 
 
+READ_BACK = {
+    registers.contract()["enums"]["command"]["read_back" if level == "queue" else f"read_back_{level}"]: level
+    for level in ("queue", "subscriber", "node", "port")
+}
+
+
 class Mirror:
     """The registers of an access edge by their documentation: settings, commands, refusals. `fails_after`: so many writes, and the bus is
     gone, for ever or for once."""
@@ -53,7 +60,7 @@ class Mirror:
         self.registers = dict.fromkeys(ADDRESS_OF, 0)
         at = registers.address
         self.registers |= {
-            at("type"): 0x50535401, at("version"): 0x00010004, at("queues"): config.queues, at("descriptors"): config.descriptors,
+            at("type"): 0x50535401, at("version"): 0x00010005, at("queues"): config.queues, at("descriptors"): config.descriptors,
             at("clock_hz"): config.clock_hz, at("max_frame_bytes"): config.max_frame_bytes, at("features"): 1 | 1 << 16,
             at("queues_per_subscriber"): tree.queues_per_subscriber, at("nodes"): tree.nodes, at("ports"): tree.ports,
             at("classes"): tree.classes, at("status"): 1,
@@ -119,8 +126,24 @@ class Mirror:
         elif command in registers.COMMAND_HIERARCHY.values():
             level = next(level for level, number in registers.COMMAND_HIERARCHY.items() if number == command)
             self.parents[level, self.registers[tree]] = parent
+        elif command in READ_BACK:
+            self._read_back(READ_BACK[command])
         else:
             assert command == registers.COMMAND_SNAPSHOT, command
+
+    def _read_back(self, level: str) -> None:
+        index = self.registers[registers.address("queue_index" if level == "queue" else "tree_index")]
+        if level == "queue":
+            rate, burst, packets, size, share = self.queues[index]
+            now = {"rate": rate, "burst": burst, "limit_packets": packets, "limit_bytes": size, "class": share}
+        elif level == "subscriber":
+            rate, burst, parent, weight = self.subscribers[index]
+            now = {"rate": rate, "burst": burst, "parent": parent, "class": weight << 8}
+        else:
+            rate, burst, parent = self.parents[level, index]
+            now = {"rate": rate, "burst": burst, "parent": parent if level == "node" else 0}
+        for name, value in now.items():
+            self.registers[registers.address(f"now_{name}")] = value
 
 
 def plant_of(carrier: Any, path: Path | None = None) -> Plant:
@@ -228,6 +251,7 @@ def test_random_changes_and_crashes(number: int, tmp_path: Path) -> None:
         assert stored.keys() == wanted.keys()
         empty = {place for place in used if place not in plant.name_of}
         judge(mirror, {name: stored[name] for name in wanted}, plant.index_of, empty)
+        assert differences(plant) == []
         for name, subscriber in wanted.items():
             subscriber.index, subscriber.version = stored[name].index, stored[name].version
             assert stored[name] == subscriber
@@ -257,6 +281,26 @@ def test_a_queue_costs_what_differs() -> None:
     assert done.applied.bus_writes == mirror.writes - before == (5 + 7) + (1 + 3 + 8 * 4 * 2 - 1)
 
 
+def test_what_another_has_changed_is_found() -> None:
+    """A queue, a subscriber, a node and a port whose registers were written behind the server's back."""
+    mirror = Mirror(configs.load(CONFIG))
+    plant = plant_of(mirror)
+    plant.change([lambda: home("a", node=1, rate_bps=10**8)])
+    plant.set_parent("node", tree_pb2.Node(index=1, rate_bps=10**9, port=1))
+    plant.set_parent("port", tree_pb2.Port(index=1, rate_bps=10**9))
+    assert differences(plant) == []
+    rate = mirror.queues[2][0]
+    mirror.queues[2] = (7, *mirror.queues[2][1:])
+    mirror.subscribers[0] = (*mirror.subscribers[0][:2], 3, 0)
+    mirror.parents["node", 1] = (*mirror.parents["node", 1][:2], 0)
+    mirror.parents["port", 1] = (0, *mirror.parents["port", 1][1:])
+    found = differences(plant)
+    assert [(one.name, one.field) for one in found] == [
+        ("queue 2 (a, 2)", "rate"), ("subscriber 0 (a)", "parent"), ("node 1", "parent"), ("port 1", "rate"),
+    ]  # fmt: skip
+    assert (found[0].intended, found[0].found) == (rate, 7) and (found[1].intended, found[1].found) == (1, 3)
+
+
 def test_a_store_of_another_device_or_version(tmp_path: Path) -> None:
     small, large = Mirror(configs.load("tree_64")), Mirror(configs.load("tree_2048"))
     plant = plant_of(small, tmp_path / "a")
@@ -275,8 +319,8 @@ def test_a_store_of_another_device_or_version(tmp_path: Path) -> None:
     [
         ("type", 0xFFFFFFFF, "no Penstock device is there: the type reads 0xffffffff"),
         ("type", 0x50535402, r"has no access edge \(kind 1\); it has kinds 2"),
-        ("version", 0x00020000, r"register map 2\.0, and this software needs 1\.4 or a later 1\.x"),
-        ("version", 0x00010003, r"register map 1\.3"),
+        ("version", 0x00020000, r"register map 2\.0, and this software needs 1\.5 or a later 1\.x"),
+        ("version", 0x00010004, r"register map 1\.4"),
     ],
 )
 def test_a_device_that_is_not_understood(register: str, value: int, words: str) -> None:
@@ -476,7 +520,9 @@ def test_certificates(tmp_path: Path) -> None:
                     client.subscribers.Create(request)
                     assert plant.intent.audited(1)[0][1:3] == ("alice", "/penstock.v1.Subscribers/Create")
                 else:
-                    fails(grpc.StatusCode.PERMISSION_DENIED, "needs the role operate, and alice has read", client.subscribers.Create, request)
+                    fails(
+                        grpc.StatusCode.PERMISSION_DENIED, "needs the role operate, and alice has read", client.subscribers.Create, request
+                    )
             with pytest.raises(UserError, match="no control plane answers"):
                 Client(place)
 
@@ -577,6 +623,8 @@ def test_the_command_line(served: Any, tmp_path: Path, capsys: pytest.CaptureFix
     assert status == 0 and "subscribers" in out, err
     status, out, _ = ctl("counters", "--json")
     assert status == 0 and '"device"' in out
+    status, out, _ = ctl("diff")  # of the model device, by its own read-back
+    assert (status, out) == (0, "0 settings differ\n")
     assert ctl("top")[0] == 0 and ctl("device")[0] == 0 and ctl("node", "list")[0] == 0
     assert ctl("subscriber", "delete", "cli")[0] == 0
     status, _, err = ctl("subscriber", "show", "cli")
@@ -617,6 +665,7 @@ def test_a_kill_of_the_server(tmp_path: Path) -> None:
         running.append(server)
         with Client(control) as client:
             found = list(client.list())
+            assert client.device.Diff(device_pb2.DiffRequest()).count == 0
             assert [entry.name for entry in found] == ["home-0", "home-1", "home-2"] and all(entry.gate_closed for entry in found)
             of = queues_pb2.QueueName(index=4 * found[1].index)
             counters = client.queues.Get(queues_pb2.GetQueueRequest(queue=of)).counters

@@ -297,6 +297,23 @@ def device(as_json: Json = False) -> None:
     _table(("", ""), [(field.name.replace("_", " "), str(getattr(found, field.name))) for field in found.DESCRIPTOR.fields])
 
 
+@group.command()
+def diff(as_json: Json = False) -> None:
+    """Compare the device with the intent, by its read-back. Exit status 1 where they differ."""
+    from penstock.v1 import device_pb2
+
+    with _client() as client:
+        found = client.device.Diff(device_pb2.DiffRequest())
+    if as_json:
+        print(json.dumps(_plain(found)))
+    elif found.count:
+        _table(("what", "field", "intended", "found"), [(one.name, one.field, one.intended, one.found) for one in found.differences])
+    if not as_json:
+        print(f"{found.count:,} settings differ")
+    if found.count:
+        raise typer.Exit(1)
+
+
 # ---- words
 
 

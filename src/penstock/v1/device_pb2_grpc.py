@@ -56,7 +56,7 @@ class DeviceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Diff(self, request, context):
-        """What in the device is not as intended, by its own read-back; an error where it has none.
+        """What in the device is not as intended, by its own read-back (but settings of an AQM, which cannot be read back).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -4,11 +4,13 @@ from typing import Any
 
 import grpc
 
+from penstock.designs.access_edge.control.compare import differences
 from penstock.designs.access_edge.control.facts import MAJOR
 from penstock.designs.access_edge.control.plant import Plant
-from penstock.designs.access_edge.control.problems import Code, Problem
 from penstock.designs.access_edge.control.services import calls
 from penstock.v1 import device_pb2, device_pb2_grpc
+
+MAX_SHOWN = 1_000
 
 
 @calls
@@ -35,7 +37,7 @@ class Device(device_pb2_grpc.DeviceServicer):
             aqm=facts.aqm,
             shaped=facts.shaped,
             admission=facts.admission is not None,
-            read_back=False,
+            read_back=True,
             descriptors=facts.descriptors,
             max_frame_bytes=facts.max_frame_bytes,
             cycles=plant.carrier.cycles(),
@@ -45,4 +47,9 @@ class Device(device_pb2_grpc.DeviceServicer):
 
     def Diff(self, request: Any, context: grpc.ServicerContext) -> device_pb2.DiffResponse:
         """Return what in the device is not as intended."""
-        raise Problem(Code.FAILED_PRECONDITION, "the device has no read-back of its settings")
+        found = differences(self._plant)
+        shown = [
+            device_pb2.DiffResponse.Difference(name=one.name, field=one.field, intended=f"{one.intended:#x}", found=f"{one.found:#x}")
+            for one in found[:MAX_SHOWN]
+        ]
+        return device_pb2.DiffResponse(differences=shown, count=len(found))
