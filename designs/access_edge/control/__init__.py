@@ -11,4 +11,6 @@ problems.py    what is wrong with a request: code, field, sentence
 access.py      who may do what; the audit log
 services/      gRPC, a file for each noun
 server.py      all of it behind a socket
+metrics.py     counters as Prometheus reads them
+http.py        metrics and the page (page.html) over HTTP
 """

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 
 from penstock.designs.access_edge.control.facts import ask
+from penstock.designs.access_edge.control.http import pages
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Plant
 from penstock.designs.access_edge.control.server import Tls, serving
@@ -21,7 +22,10 @@ def serve(carrier: Carrier, given: Serving, ready: Callable[[list[str]], None]) 
         sweep = Sweep(plant)
         sweep.start()
         try:
-            with serving(plant, sweep, list(given.listen), Tls(*given.tls) if given.tls else None) as places:
+            with contextlib.ExitStack() as stack:
+                places = stack.enter_context(serving(plant, sweep, list(given.listen), Tls(*given.tls) if given.tls else None))
+                if given.http is not None:
+                    places = [*places, stack.enter_context(pages(plant, sweep, given.http))]
                 ready(places)
                 threading.Event().wait()
         finally:

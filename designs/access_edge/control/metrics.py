@@ -1,0 +1,151 @@
+"""Counters as Prometheus reads them: device, ports, nodes, classes and drop reasons always, queues on demand."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.control.plant import Plant
+from penstock.designs.access_edge.control.problems import invalid
+from penstock.designs.access_edge.control.services.counters import queue_counters
+from penstock.designs.access_edge.control.sweep import COLUMNS, LEVELS, Sums, Sweep
+
+MAX_QUEUES = 10_000  # of one answer
+_COUNTERS = {
+    "in": "that came and were taken in",
+    "out": "that left",
+    "dropped": "that were dropped",
+    "marked": "that were marked (ECN)",
+}
+_GAUGES = {
+    "queued_packets": "Packets that are queued",
+    "queued_bytes": "Bytes that are queued",
+    "rate_bits_per_second": "Rate of what left between the last two looks, in bit/s",
+}
+Row = tuple[Sequence[str], dict[str, int]]  # values of the labels; values by name
+
+
+def values_of(sums: Sums) -> dict[str, int]:
+    """Return the figures of a sum by name."""
+    found = dict(zip(COLUMNS, sums.counts, strict=True))
+    found |= {"queued_packets": max(0, sums.queued_packets), "queued_bytes": max(0, sums.queued_bytes), "rate_bps": sums.rate_bps}
+    return found
+
+
+def is_up(sweep: Sweep) -> bool:
+    """Return whether the last sweep has read the device."""
+    return bool(sweep.finished_at) and not sweep.error
+
+
+def has_traffic(values: dict[str, int]) -> bool:
+    """Return whether something has ever come here."""
+    return bool(values["in_packets"] or values["dropped_packets"] or values["queued_packets"])
+
+
+def levels(plant: Plant, sweep: Sweep) -> dict[str, list[tuple[int, dict[str, int]]]]:
+    """Return what is shown of each level, by index: all ports and classes that the device has, and the nodes that have had traffic."""
+    tree = plant.facts.hierarchy
+    classes = tree.classes if tree else registers.MAX_CLASS + 1
+    with sweep.done:
+        found = {level: [(index, values_of(sums)) for index, sums in enumerate(sweep.sums(level))] for level in LEVELS}
+    found["class"] = found["class"][:classes]
+    found["node"] = [(index, values) for index, values in found["node"] if has_traffic(values)]
+    return found
+
+
+def name_of(plant: Plant, level: str, index: int) -> str:
+    """Return what people call a node or port; empty where it has no name."""
+    known: Any = {"node": plant.nodes, "port": plant.ports}.get(level, {}).get(index)
+    return known.name if known else ""
+
+
+def exposition(plant: Plant, sweep: Sweep) -> bytes:
+    """Return all but the queues, in the text format."""
+    return _text(_always(plant, sweep))
+
+
+def exposition_of_queues(plant: Plant, sweep: Sweep, queues: NDArray[np.int64]) -> bytes:
+    """Return the metrics of some queues that have a subscriber. Raises Problem for too many."""
+    if len(queues) > MAX_QUEUES:
+        raise invalid(f"these are {len(queues):,} queues, and one answer has at most {MAX_QUEUES:,}")
+    return _text(_queues(plant, sweep, queues))
+
+
+class _Of(Collector):
+    """A collector of metrics that are there already."""
+
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._metrics = list(metrics)
+
+    def collect(self) -> Iterable[Metric]:
+        return self._metrics
+
+
+def _text(metrics: Iterable[Metric]) -> bytes:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Of(metrics))
+    return generate_latest(registry)
+
+
+def _always(plant: Plant, sweep: Sweep) -> Iterator[Metric]:
+    yield GaugeMetricFamily("penstock_up", "1 while the device answers, 0 while the figures are old ones", value=is_up(sweep))
+    if sweep.finished_at:
+        yield GaugeMetricFamily("penstock_figures_age_seconds", "Age of the last whole sweep of counters", value=sweep.age_ns() / 1e9)
+    yield CounterMetricFamily("penstock_sweeps", "Sweeps of counters since the server's start", value=sweep.number)
+    yield GaugeMetricFamily("penstock_subscribers", "Subscribers that the device has", value=len(plant.index_of))
+    yield GaugeMetricFamily("penstock_subscribers_max", "Subscribers that the device has room for", value=plant.facts.subscribers)
+    for level, found in levels(plant, sweep).items():
+        if level == "device":
+            yield from _families(level, [], [((), values) for _, values in found])
+        elif level == "class":
+            yield from _families(level, ["class"], [([str(index)], values) for index, values in found])
+        else:
+            yield from _families(level, [level, "name"], [([str(index), name_of(plant, level, index)], values) for index, values in found])
+    reasons = sorted(sweep.reasons.items())
+    for which, unit in enumerate(("packets", "bytes")):
+        family = CounterMetricFamily(
+            f"penstock_reason_dropped_{unit}", f"{unit.capitalize()} that were dropped, by reason", labels=["reason"]
+        )
+        for reason, counts in reasons:
+            family.add_metric([reason], counts[which])
+        yield family
+
+
+def _queues(plant: Plant, sweep: Sweep, queues: NDArray[np.int64]) -> Iterator[Metric]:
+    each, rows, ages = plant.facts.queues_per_subscriber, [], []
+    with sweep.done:
+        found = queue_counters(sweep, queues)
+    for queue in found:
+        values = {name: getattr(queue, name) for name in (*COLUMNS, "queued_packets", "queued_bytes", "rate_bps")}
+        labels = [plant.name_of.get(queue.queue // each, ""), str(queue.queue % each), str(queue.queue)]
+        rows.append((labels, values))
+        ages.append(queue.age_ns / 1e9)
+    names = ["subscriber", "position", "queue"]
+    yield from _families("queue", names, rows)
+    age = GaugeMetricFamily("penstock_queue_figures_age_seconds", "Age of the last look at the queue", labels=names)
+    for (labels, _), seconds in zip(rows, ages, strict=True):
+        age.add_metric(labels, seconds)
+    yield age
+
+
+def _families(level: str, labels: Sequence[str], rows: Sequence[Row]) -> Iterator[Metric]:
+    """Yield the metrics of a level."""
+    for kind, words in _COUNTERS.items():
+        for unit in ("packets", "bytes"):
+            column = f"{kind}_{unit}"
+            if column not in COLUMNS:
+                continue
+            counter = CounterMetricFamily(f"penstock_{level}_{column}", f"{unit.capitalize()} {words}, by {level}", labels=labels)
+            for values, figures in rows:
+                counter.add_metric(values, figures[column])
+            yield counter
+    for name, words in _GAUGES.items():
+        gauge = GaugeMetricFamily(f"penstock_{level}_{name}", f"{words}, by {level}", labels=labels)
+        for values, figures in rows:
+            gauge.add_metric(values, figures["rate_bps" if name.startswith("rate") else name])
+        yield gauge

@@ -1,0 +1,523 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""Page and metrics of the control plane: a model device with traffic, over real sockets of the loopback interface."""
+
+import base64
+import contextlib
+import http.client
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from penstock.designs.access_edge.control import http as site
+from penstock.designs.access_edge.control import metrics
+from penstock.designs.access_edge.control.facts import ask
+from penstock.designs.access_edge.control.http import pages
+from penstock.designs.access_edge.control.intent import Intent
+from penstock.designs.access_edge.control.plant import Plant
+from penstock.designs.access_edge.control.sweep import DROP_P, LEVELS, OUT_P, Sweep
+from penstock.driver.in_process import InProcess
+from penstock.engine.run import Request, prepare
+from penstock.errors import UserError
+from penstock.paths import DESIGNS, ROOT
+from penstock.v1 import subscribers_pb2, tree_pb2
+
+CONTROL = DESIGNS / "access_edge/control"
+ODD = 'a "b" <i>\\'  # a name that needs care in labels, JSON and HTML
+FULL = "large"
+LINE = 24_000_000
+SECONDS = 30.0
+
+
+def _subscriber(name: str, index: int, node: int, traffic_class: int, queues: int = 4) -> subscribers_pb2.Subscriber:
+    made = subscribers_pb2.Subscriber(name=name, index=index, node=node)
+    for _ in range(queues):
+        made.queues.add(limit_packets=25, traffic_class=traffic_class)
+    return made
+
+
+@contextlib.contextmanager
+def _plant() -> Iterator[Plant]:
+    """The scenario fair_shares, whose node 0 is offered three times its rate."""
+    run = prepare(Request(ROOT / "scenarios/fair_shares.yaml", ["duration=1000 s"], engine="model"))
+    with contextlib.closing(InProcess(run.plan.job)) as carrier, contextlib.closing(Intent(None)) as intent:
+        plant = Plant(carrier, ask(carrier), intent)
+        plant.restore()
+        plant.set_parent("node", tree_pb2.Node(index=0, rate_bps=LINE, name="tower"))
+        wanted = [
+            _subscriber(FULL, 0, 0, 3),
+            _subscriber(ODD, 1, 0, 3),
+            _subscriber("gold", 3, 1, 2, queues=1),
+            _subscriber("idle", 9, 2, 0),
+        ]
+        plant.change([lambda each=each: each for each in wanted])
+        yield plant
+
+
+@contextlib.contextmanager
+def _sweeping(plant: Plant) -> Iterator[Sweep]:
+    """A sweep with figures: something has left, is queued and was dropped."""
+    sweep = Sweep(plant, pause_seconds=0.02)
+    sweep.start()
+    try:
+        end = time.monotonic() + SECONDS
+        while not (sweep.drops.any() and sweep.queued[:, 1].any() and sweep.rates.any() and sweep.sums("device")[0].rate_bps):
+            assert time.monotonic() < end and not sweep.error, sweep.error
+            time.sleep(0.02)
+        yield sweep
+    finally:
+        sweep.stop()
+
+
+class Served:
+    """A device whose figures stand still, and its site."""
+
+    def __init__(self, plant: Plant, sweep: Sweep, url: str) -> None:
+        self.plant, self.sweep, self.port = plant, sweep, int(url.rpartition(":")[2])
+
+    def request(self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> tuple[int, str, dict[str, str]]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
+        with contextlib.closing(connection):
+            connection.request(method, path, body if body is None or isinstance(body, bytes) else json.dumps(body), headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode(), {name.lower(): value for name, value in answer.getheaders()}
+
+    def json(self, path: str) -> Any:
+        status, text, _ = self.request("GET", path)
+        assert status == 200, text
+        return json.loads(text)
+
+    def gate(self, body: Any, **headers: str) -> tuple[int, Any]:
+        given = {"Content-Type": "application/json", "X-Penstock": "1"} | {name.replace("_", "-"): value for name, value in headers.items()}
+        status, text, _ = self.request("POST", "/api/gate", body, {name: value for name, value in given.items() if value})
+        return status, json.loads(text)
+
+    def metrics(self, query: str = "") -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+        status, text, headers = self.request("GET", f"/metrics{query}")
+        assert status == 200 and headers["content-type"].startswith("text/plain"), text
+        samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+        found = {(sample.name, frozenset(sample.labels.items())): sample.value for sample in samples}
+        assert len(found) == len(samples), "a series is there twice"
+        return found
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with _plant() as plant:
+        with _sweeping(plant) as sweep:
+            pass
+        with pages(plant, sweep, "127.0.0.1:0") as url:
+            yield Served(plant, sweep, url)
+
+
+def _labels(**labels: str) -> frozenset[tuple[str, str]]:
+    return frozenset(labels.items())
+
+
+def test_metrics_are_the_sums(served: Served) -> None:
+    """Each level has its sums, nodes only with traffic; reasons are the device's; and nothing is said of single queues."""
+    found = served.metrics()
+    for level in LEVELS:
+        for index, sums in enumerate(served.sweep.sums(level)[:4]):
+            values = metrics.values_of(sums)
+            labels = {"device": {}, "class": {"class": str(index)}}.get(
+                level, {level: str(index), "name": "tower" if (level, index) == ("node", 0) else ""}
+            )
+            for name in ("in_packets", "in_bytes", "out_packets", "out_bytes", "dropped_packets", "dropped_bytes", "marked_packets"):
+                expected = values[name] if level != "node" or metrics.has_traffic(values) else None
+                assert found.get((f"penstock_{level}_{name}_total", _labels(**labels))) == expected, (level, index, name)
+    device = served.sweep.sums("device")[0]
+    assert found["penstock_device_queued_bytes", _labels()] == device.queued_bytes > 0
+    assert found["penstock_device_rate_bits_per_second", _labels()] == device.rate_bps > 0
+    assert {dict(labels)["node"] for name, labels in found if name == "penstock_node_rate_bits_per_second"} == {"0", "1"}
+    for reason, (packets, size) in served.sweep.reasons.items():
+        assert found["penstock_reason_dropped_packets_total", _labels(reason=reason)] == packets
+        assert found["penstock_reason_dropped_bytes_total", _labels(reason=reason)] == size
+    assert found["penstock_up", _labels()] == 1 and found["penstock_subscribers", _labels()] == 4
+    assert not [name for name, _ in found if name.startswith("penstock_queue_")]
+
+
+def test_a_device_that_does_not_answer(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served.sweep, "error", "card: does not answer")
+    found = served.metrics()
+    assert found["penstock_up", _labels()] == 0
+    assert found["penstock_figures_age_seconds", _labels()] > 0
+    totals = served.json("/api/totals")
+    assert not totals["up"] and totals["error"] == "card: does not answer" and totals["age_seconds"] > 0
+
+
+def test_queues_on_demand(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = served.metrics("?subscriber=a%20%22b%22%20%3Ci%3E%5C")
+    assert {name for name, _ in found} <= {name for name, _ in served.metrics("?node=0")}
+    for position in range(4):
+        labels = _labels(subscriber=ODD, position=str(position), queue=str(4 + position))
+        assert found["penstock_queue_out_packets_total", labels] == served.sweep.counts[4 + position, OUT_P]
+    assert sum(name == "penstock_queue_rate_bits_per_second" for name, _ in served.metrics("?node=0")) == 8
+    monkeypatch.setattr(metrics, "MAX_QUEUES", 7)
+    status, text, _ = served.request("GET", "/metrics?node=0")
+    assert (status, json.loads(text)) == (400, {"error": "these are 8 queues, and one answer has at most 7"})
+    assert len(served.metrics("?node=1")) > 0
+
+
+def test_totals(served: Served) -> None:
+    found = served.json("/api/totals")
+    assert found["up"] and found["age_seconds"] > 0 and found["subscribers"] == 4
+    assert found["device"] == metrics.values_of(served.sweep.sums("device")[0])
+    assert [(node["index"], node["name"], node["port"]) for node in found["nodes"]] == [(0, "tower", 0), (1, "node 1", 0)]
+    assert len(found["ports"]) == 2 and len(found["classes"]) == 4
+    assert sum(node["in_packets"] for node in found["nodes"]) == found["device"]["in_packets"]
+    assert {each["reason"]: each["packets"] for each in found["reasons"]} == {
+        name: counts[0] for name, counts in served.sweep.reasons.items()
+    }
+
+
+@pytest.mark.parametrize("by", ["rate", "backlog", "drops"])
+@pytest.mark.parametrize("most", [20, 2])
+def test_top(served: Served, monkeypatch: pytest.MonkeyPatch, by: str, most: int) -> None:
+    """The largest, largest first, and none with nothing."""
+    monkeypatch.setattr(site, "TOP", most)
+    values = {"rate": served.sweep.rates, "backlog": served.sweep.queued[:, 1], "drops": served.sweep.drops}[by]
+    found = served.json(f"/api/top?by={by}")["queues"]
+    positive = np.sort(values[values > 0])[::-1][:most]
+    assert [values[each["queue"]] for each in found] == positive.tolist() and found
+    assert all(each["subscriber"] == served.plant.name_of[each["queue"] // 4] for each in found)
+
+
+def test_subscriber_and_search(served: Served) -> None:
+    found = served.json("/api/subscriber?name=gold")
+    assert (found["name"], found["index"], found["node"], found["gate_closed"]) == ("gold", 3, 1, False)
+    assert [queue["queue"] for queue in found["queues"]] == [12, 13, 14, 15]
+    assert found["queues"][0]["settings"] == {"limit_packets": 25, "traffic_class": 2}
+    assert found["queues"][1]["settings"] == {"limit_packets": 0}  # not asked for: drops all
+    assert found["queues"][0]["out_packets"] == served.sweep.counts[12, OUT_P]
+    assert [each["name"] for each in served.json("/api/search?q=l")["subscribers"]] == ["gold", "idle", "large"]
+    assert [each["name"] for each in served.json("/api/search?q=%3Ci%3E")["subscribers"]] == [ODD]
+    assert served.json("/api/search?q=%25") == {"subscribers": [], "more": False}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "words"),
+    [
+        ("GET", "/nothing", 404, "there is nothing at '/nothing'"),
+        ("GET", "/../http.py", 404, "there is nothing"),
+        ("GET", "/api/gate", 405, "/api/gate takes POST only"),
+        ("PUT", "/api/gate", 501, "Unsupported method"),
+        ("OPTIONS", "/api/gate", 501, "Unsupported method"),
+        ("GET", "/api/top?by=size", 400, "by: must be rate, backlog, drops, not 'size'"),
+        ("GET", "/api/top?which=1", 400, "there is no parameter 'which'; this path has by"),
+        ("GET", "/api/top?" + "&".join(f"a{i}=" for i in range(9)), 400, "more than 8 parameters"),
+        ("GET", "/api/subscriber", 400, "name: must be given"),
+        ("GET", "/api/subscriber?name=nobody", 404, "name: there is no subscriber 'nobody'"),
+        ("GET", "/metrics?subscriber=nobody", 404, "subscriber: there is no subscriber 'nobody'"),
+        ("GET", "/metrics?node=4", 400, "node: must be 0 to 3, not '4'"),
+        ("GET", "/metrics?node=-1", 400, "node: must be 0 to 3, not '-1'"),
+        ("GET", "/metrics?node=1&subscriber=gold", 400, "either subscriber or node"),
+        ("GET", "/metrics?queue=1", 400, "there is no parameter 'queue'"),
+    ],
+)
+def test_errors_are_one_sentence(
+    served: Served, capfd: pytest.CaptureFixture[str], method: str, path: str, status: int, words: str
+) -> None:
+    got, text, headers = served.request(method, path)
+    assert (got, headers["content-type"]) == (status, "application/json")
+    assert words in json.loads(text)["error"]
+    assert "".join(capfd.readouterr()) == ""
+
+
+def test_an_error_of_its_own(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served.sweep, "reasons", None)
+    assert served.request("GET", "/api/totals")[0] == 500
+    monkeypatch.undo()
+    assert served.request("GET", "/api/totals")[0] == 200
+
+
+@pytest.mark.parametrize("host", ["penstock.example", "127.0.0.1.example:80", "10.0.0.1", "[2001:db8::1]:80", "unix:1", "[", ""])
+def test_other_hosts_are_refused(served: Served, host: str) -> None:
+    """A name that another page's owner has let point here (DNS rebinding) gets nothing."""
+    for method, path in (("GET", "/api/totals"), ("GET", "/metrics"), ("GET", "/"), ("POST", "/api/gate")):
+        assert served.request(method, path, headers={"Host": host, "X-Penstock": "1"})[0] == 403
+
+
+@pytest.mark.parametrize("host", ["localhost", "localhost:9", "127.0.0.1:80", "[::1]:1"])
+def test_local_hosts_are_let_in(served: Served, host: str) -> None:
+    assert served.request("GET", "/api/totals", headers={"Host": host})[0] == 200
+
+
+GOOD = {"subscriber": FULL, "closed": True}
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "words"),
+    [
+        (GOOD, {"X_Penstock": ""}, 403, "needs the header X-Penstock: 1"),
+        (GOOD, {"X_Penstock": "2"}, 403, "needs the header X-Penstock: 1"),
+        (GOOD, {"Origin": "http://penstock.example"}, 403, "own page only"),
+        (GOOD, {"Origin": "null"}, 403, "own page only"),
+        (GOOD, {"Origin": "http://127.0.0.1:1"}, 403, "own page only"),
+        (GOOD, {"Content_Type": "text/plain"}, 415, "application/json"),
+        (b"x" * 5000, {}, 413, "at most 4,096 bytes"),
+        (b"{", {}, 400, "the body is no JSON"),
+        (b"\xff", {}, 400, "the body is no JSON"),
+        (b"[" * 4000, {}, 400, "the body is no JSON"),
+        ([], {}, 400, "must be an object"),
+        (GOOD | {"rate": 1}, {}, 400, "must be an object"),
+        ({"closed": True}, {}, 400, "subscriber: must be the name"),
+        (GOOD | {"closed": "yes"}, {}, 400, "closed: must be true or false"),
+        (GOOD | {"version": True}, {}, 400, "version: must be a whole number"),
+        (GOOD | {"version": 1_000_000}, {}, 409, "has version"),
+        (GOOD | {"subscriber": "nobody"}, {}, 404, "there is no subscriber 'nobody'"),
+        (GOOD | {"subscriber": "\ud800"}, {}, 404, "there is no subscriber"),
+    ],
+)
+def test_changes_that_are_refused(served: Served, body: Any, headers: dict[str, str], status: int, words: str) -> None:
+    before, revision = served.plant.get(FULL), served.plant.revision
+    got, said = served.gate(body, **headers)
+    assert got == status and words in said["error"]
+    assert served.plant.get(FULL) == before and served.plant.revision == revision and not before.gate_closed
+
+
+def _left(served: Served, index: int) -> int:
+    queues = np.arange(4 * index, 4 * index + 4)
+    served.sweep.look(queues)
+    return int(served.sweep.counts[queues, OUT_P].sum())
+
+
+def test_a_gate_is_closed_and_opened(served: Served) -> None:
+    """The device itself holds the packets, and the log says that it was done from the page."""
+    others: list[int] = []
+    served_log, served.plant.log = served.plant.log, lambda: (others.append(1), served_log())
+    version = served.plant.get(FULL).version
+    status, said = served.gate({"subscriber": FULL, "closed": True, "version": version}, Origin=f"http://127.0.0.1:{served.port}")
+    served.plant.log = served_log
+    assert status == 200 and said["gate_closed"] and said["version"] > version and others == [1]
+    _, who, method, what, went = served.plant.intent.audited(1)[0]
+    assert (who, method, what, went) == ("web", "POST /api/gate", f"close {FULL!r}", "OK")
+    assert served.json(f"/api/subscriber?name={FULL}")["gate_closed"]
+    held = _left(served, 0)
+    time.sleep(0.3)
+    dropped = int(served.sweep.counts[0, DROP_P])
+    assert _left(served, 0) == held and served.sweep.counts[0, DROP_P] >= dropped
+    end = time.monotonic() + SECONDS
+    while served.sweep.counts[0, DROP_P] == dropped:  # packets come meanwhile, and more than there is room for
+        assert _left(served, 0) == held and time.monotonic() < end
+    assert served.gate({"subscriber": FULL, "closed": False, "version": version})[0] == 409  # it was changed meanwhile
+    assert served.plant.intent.audited(1)[0][1:] == ("web", "POST /api/gate", f"open {FULL!r}", "ABORTED")
+    assert served.gate({"subscriber": FULL, "closed": False})[0] == 200
+    end = time.monotonic() + SECONDS
+    while _left(served, 0) == held:
+        assert time.monotonic() < end, "nothing leaves a gate that was opened"
+        time.sleep(0.05)
+
+
+def test_changes_of_others_are_logged_by_others(served: Served) -> None:
+    """A change that does not come from the page goes to the log that was there before."""
+    told: list[str] = []
+    plant = served.plant
+    before, plant.log = plant.log, lambda: told.append("theirs")
+    try:
+        with pages(plant, served.sweep, "127.0.0.1:0") as url:
+            count = len(plant.intent.audited(100))
+            plant.change([lambda: plant.get("idle")])
+            assert told == ["theirs"] and len(plant.intent.audited(100)) == count
+            assert Served(plant, served.sweep, url).gate({"subscriber": "idle", "closed": False})[0] == 200
+            assert told == ["theirs"] and plant.intent.audited(1)[0][1] == "web"
+        plant.change([lambda: plant.get("idle")])
+        assert told == ["theirs", "theirs"]
+    finally:
+        plant.log = before
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("8080", "must be HOST:PORT"),
+        (":8080", "must be HOST:PORT"),
+        ("localhost:http", "must be HOST:PORT"),
+        ("localhost:65536", "must be HOST:PORT"),
+        ("0.0.0.0:8080", "must be of the loopback interface"),
+        ("[::]:8080", "must be of the loopback interface"),
+        ("192.0.2.1:8080", "must be of the loopback interface"),
+        ("unix:8080", "must be of the loopback interface"),
+        ("penstock.example:8080", "must be of the loopback interface"),
+    ],
+)
+def test_addresses(served: Served, address: str, words: str) -> None:
+    log = served.plant.log
+    with pytest.raises(UserError, match=f"^--http {re.escape(address)}: {words}"), pages(served.plant, served.sweep, address):
+        pass
+    assert served.plant.log == log
+
+
+def test_a_port_that_is_taken(served: Served) -> None:
+    with pytest.raises(UserError, match="cannot be listened at"), pages(served.plant, served.sweep, f"127.0.0.1:{served.port}"):
+        pass
+
+
+def test_connections_are_bounded(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients that say nothing take no more than their number; when they go, others come in."""
+    monkeypatch.setattr(site, "MAX_CONNECTIONS", 3)
+    with pages(served.plant, served.sweep, "127.0.0.1:0") as url:
+        other = Served(served.plant, served.sweep, url)
+        silent = [http.client.HTTPConnection("127.0.0.1", other.port, timeout=SECONDS) for _ in range(3)]
+        for connection in silent:
+            connection.connect()
+            connection.request("GET", "/api/totals")
+            assert connection.getresponse().read()
+        with pytest.raises((http.client.HTTPException, ConnectionError)):
+            other.json("/api/totals")
+        silent[0].close()
+        end = time.monotonic() + SECONDS
+        while True:
+            with contextlib.suppress(http.client.HTTPException, ConnectionError):
+                assert other.json("/api/totals")
+                break
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        for connection in silent:
+            connection.close()
+
+
+def test_dashboard_has_metrics_that_are_there(served: Served) -> None:
+    dashboard = json.loads((CONTROL / "grafana.json").read_text())
+    expressions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    named = {name for expression in expressions for name in re.findall(r"penstock_\w+", expression)}
+    exported = {name for name, _ in (served.metrics() | served.metrics(f"?subscriber={FULL}"))}
+    assert len(named) > 10 and named - exported == set()
+
+
+def test_the_page_stands_alone(served: Served) -> None:
+    """It takes nothing from elsewhere, and its policy would not let it."""
+    status, text, headers = served.request("GET", "/")
+    assert status == 200 and headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in headers["content-security-policy"] and "frame-ancestors 'none'" in headers["content-security-policy"]
+    assert set(re.findall(r"\w+://[^\"' ]+", text)) == {"http://www.w3.org/2000/svg"}  # a name, not an address
+    assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|<script src|<link rel=\"stylesheet", text)
+
+
+class Browser:
+    """Headless Chromium at the end of two pipes."""
+
+    def __init__(self, program: str, profile: Path) -> None:
+        theirs_in, self._to = os.pipe()
+        self._from, theirs_out = os.pipe()
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+        options.append(f"--user-data-dir={profile}")
+        command = f"exec {shlex.join([program, '--remote-debugging-pipe', *options, 'about:blank'])} 3<&{theirs_in} 4>&{theirs_out}"
+        self._process = subprocess.Popen(
+            ["bash", "-c", command], pass_fds=(theirs_in, theirs_out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        os.close(theirs_in)
+        os.close(theirs_out)
+        self._number, self._buffer, self._session = 0, b"", ""
+        self._watchdog = threading.Timer(240, self._process.kill)
+        self._watchdog.start()
+        targets = self.call("Target.getTargets")["targetInfos"]
+        target = next(each["targetId"] for each in targets if each["type"] == "page")
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+
+    def call(self, method: str, **params: Any) -> Any:
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": params} | ({"sessionId": self._session} if self._session else {})
+        os.write(self._to, json.dumps(message).encode() + b"\0")
+        while True:
+            while b"\0" not in self._buffer:
+                part = os.read(self._from, 1 << 16)
+                assert part, "the browser is gone"
+                self._buffer += part
+            text, _, self._buffer = self._buffer.partition(b"\0")
+            said = json.loads(text)
+            if said.get("id") == self._number:
+                assert "error" not in said, said
+                return said["result"]
+
+    def value(self, expression: str) -> Any:
+        found = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in found, found
+        return found["result"].get("value")
+
+    def until(self, expression: str) -> None:
+        end = time.monotonic() + SECONDS
+        while not self.value(expression):
+            assert time.monotonic() < end, f"{expression} does not come true: {self.value('document.body.innerText')}"
+            time.sleep(0.1)
+
+    def look(self, width: int, scheme: str) -> None:
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def shot(self, path: Path) -> None:
+        found = self.call("Page.captureScreenshot", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(found["data"]))
+
+    def close(self) -> None:
+        self._watchdog.cancel()
+        with contextlib.suppress(OSError):
+            os.write(self._to, b'{"id":0,"method":"Browser.close"}\0')
+        try:
+            self._process.wait(10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        os.close(self._to)
+        os.close(self._from)
+
+
+@pytest.mark.slow
+def test_in_a_browser(tmp_path: Path) -> None:
+    """Live figures, search, detail, and a gate that is closed only after the confirmation; usable at 400 pixels, dark and light.
+
+    PENSTOCK_SCREENSHOTS names a folder for pictures.
+    """
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not program:
+        pytest.skip("no Chromium is installed")
+    pictures = Path(os.environ.get("PENSTOCK_SCREENSHOTS", tmp_path))
+    with contextlib.ExitStack() as stack:
+        plant = stack.enter_context(_plant())
+        url = stack.enter_context(pages(plant, stack.enter_context(_sweeping(plant)), "127.0.0.1:0"))
+        browser = stack.enter_context(contextlib.closing(Browser(program, tmp_path / "profile")))
+        browser.call("Page.enable")
+        browser.look(1300, "light")
+        browser.call("Page.navigate", url=url)
+        browser.until("document.querySelector('#state')?.className.includes('good')")
+        browser.until("document.querySelectorAll('#top tbody button').length >= 3")
+        first = browser.value("document.querySelector('#totals').innerText")
+        browser.until(f"document.querySelector('#totals').innerText !== {json.dumps(first)}")  # it goes on
+        assert browser.value("document.querySelector('#tree').innerText").count("tower") == 1
+        assert "tail_drop_packets" in browser.value("document.querySelector('#reasons').innerText")
+        browser.value("q.value = '<i>'; q.dispatchEvent(new Event('input')); 0")
+        browser.until("!!document.querySelector('#found button')")
+        assert browser.value("document.querySelector('#found button').textContent") == ODD
+        browser.value("document.querySelector('#found button').click()")
+        browser.until("document.querySelector('#gate').textContent === 'gate open'")
+        browser.until("document.querySelectorAll('#queues tbody tr').length === 4")
+        assert browser.value("document.querySelectorAll('main i').length") == 0
+        browser.value("change.click()")
+        assert browser.value("sure.open") and not plant.get(ODD).gate_closed
+        browser.value("document.querySelector('#sure-no').click()")
+        time.sleep(0.3)
+        assert not browser.value("sure.open") and not plant.get(ODD).gate_closed
+        browser.value("change.click(); document.querySelector('#sure-yes').click()")
+        browser.until("document.querySelector('#gate').textContent === 'gate closed' && !sure.open")
+        assert plant.get(ODD).gate_closed and plant.intent.audited(1)[0][1] == "web"
+        time.sleep(3)
+        backgrounds = set()
+        for width in (1300, 400):
+            for scheme in ("light", "dark"):
+                browser.look(width, scheme)
+                time.sleep(0.3)
+                assert browser.value("document.documentElement.scrollWidth") <= width, f"wider than {width} pixels"
+                backgrounds.add(browser.value("getComputedStyle(document.body).backgroundColor"))
+                browser.shot(pictures / f"page-{width}-{scheme}.png")
+        assert len(backgrounds) == 2
