@@ -295,12 +295,9 @@ def _left(served: Served, index: int) -> int:
 
 def test_a_gate_is_closed_and_opened(served: Served) -> None:
     """The device itself holds the packets, and the log says that it was done from the page."""
-    others: list[int] = []
-    served_log, served.plant.log = served.plant.log, lambda: (others.append(1), served_log())
     version = served.plant.get(FULL).version
     status, said = served.gate({"subscriber": FULL, "closed": True, "version": version}, Origin=f"http://127.0.0.1:{served.port}")
-    served.plant.log = served_log
-    assert status == 200 and said["gate_closed"] and said["version"] > version and others == [1]
+    assert status == 200 and said["gate_closed"] and said["version"] > version
     _, who, method, what, went = served.plant.intent.audited(1)[0]
     assert (who, method, what, went) == ("web", "POST /api/gate", f"close {FULL!r}", "OK")
     assert served.json(f"/api/subscriber?name={FULL}")["gate_closed"]
