@@ -67,6 +67,7 @@ class _Batch:
     since: dict[int, int] = field(default_factory=dict)  # Plant.since, as it was
 
 
+_Arranged = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]  # places; codes, parents, nodes in force
 Maker = Callable[[], Subscriber | str]
 Note = Callable[[Done], None]
 
@@ -280,13 +281,10 @@ class Plant:
             self.since[index] = since
         self.revision = batch.revision
 
-    def _arranged(self, indices: Iterable[int]) -> dict[int, _Change]:
+    def _arranged(self, indices: Iterable[int]) -> _Arranged:
         """Return what is in force in some places."""
         ids = np.fromiter(indices, dtype=np.int64)
-        each = self.facts.queues_per_subscriber
-        queues = self.queue_code.reshape(-1, each)[ids].tolist()
-        rest = zip(ids.tolist(), queues, self.parent_code[ids].tolist(), self.node_of[ids].tolist(), strict=True)
-        return {index: _Change(index, None, tuple(codes), parent, node) for index, codes, parent, node in rest}
+        return ids, self.queue_code.reshape(-1, self.facts.queues_per_subscriber)[ids], self.parent_code[ids], self.node_of[ids]
 
     def _arrange(self, changes: dict[int, _Change]) -> None:
         """Take changes for what is in force."""
@@ -309,7 +307,7 @@ class Plant:
         self._retired.update(gone)
         self.intent.set_revision(self.revision)
 
-    def _take_back(self, batch: _Batch, arranged: dict[int, _Change], reason: str) -> Problem:
+    def _take_back(self, batch: _Batch, arranged: _Arranged, reason: str) -> Problem:
         """The device has refused, or is gone: take the intent back, and what it did with it as well; return what to say."""
         began = time.monotonic()
         self._rename_back(batch)
@@ -322,7 +320,11 @@ class Plant:
             self._retired.update(index for index, message in batch.before.items() if message is None)
             self.intent.set_revision(self.revision)
         # What had never been ours had settings that we do not know: it drops all now.
-        back = {index: self._nothing(index) if NONE in change.queues else change for index, change in arranged.items()}
+        rows = zip(*(part.tolist() for part in arranged), strict=True)
+        back = {
+            index: self._nothing(index) if NONE in codes else _Change(index, None, tuple(codes), parent, node)
+            for index, codes, parent, node in rows
+        }
         self._arrange(back)
         try:
             self._write(back, common_pb2.Applied())

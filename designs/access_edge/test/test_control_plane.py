@@ -463,7 +463,7 @@ def test_gates_hold_and_release(served: Any) -> None:
 
 def test_counters_are_watched(served: Any) -> None:
     """What there is first, then changes; sums by node are those of their queues; counters never go back, also when a subscriber moves."""
-    client, _, sweep, _ = served
+    client, plant, sweep, _ = served
     client.provision([home(f"watched-{n}", node=n % 2) for n in range(4)])
     with sweep.done:
         number = sweep.number
@@ -487,6 +487,7 @@ def test_counters_are_watched(served: Any) -> None:
     for old, new in zip(before.nodes, after.nodes, strict=True):
         assert new.in_packets >= old.in_packets
     assert after.nodes[3].in_packets > before.nodes[3].in_packets
+    assert after.device.in_packets <= plant.carrier.device.totals()["packets"]["in"]
     top = client.counters.Top(counters_pb2.TopRequest(count=3)).queues
     assert 1 <= len(top) <= 3 and top[0].counters.rate_bps >= top[-1].counters.rate_bps > 0 and top[0].subscriber
     assert after.reasons[0].reason in registers.DROP_WORDS
