@@ -5,12 +5,15 @@ What a device has is judged by a mirror of its registers (`Mirror`), which knows
 device judges the mirror: traffic through it goes as the settings say.
 """
 
+import contextlib
+import os
 import random
 import shutil
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -632,28 +635,46 @@ def test_the_command_line(served: Any, tmp_path: Path, capsys: pytest.CaptureFix
     assert status == 2 and "no subscriber 'cli'" in err
 
 
-def test_a_kill_of_the_server(tmp_path: Path) -> None:
-    """The device lives on in another process; what was acknowledged before kill -9 is there after the next start, in store and device."""
-    scenario = tmp_path / "s.yaml"
+@contextlib.contextmanager
+def processes(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Yield what starts a `penstock serve` and waits until it is ready; all that were started end with the block."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-P", "-m", "penstock", "serve", *arguments]
+        with (folder / f"log-{len(running)}").open("w+") as log:
+            process = subprocess.Popen(command, stderr=log, stdout=log, text=True)
+            running.append(process)
+            while "Ctrl-C ends it" not in (text := Path(log.name).read_text()):
+                assert process.poll() is None, text
+                time.sleep(0.02)
+        return process
+
+    try:
+        yield start
+    finally:
+        for process in reversed(running):
+            process.terminate()
+            process.wait()
+
+
+def small_device(folder: Path) -> Path:
+    """Write the scenario of a small device with little traffic."""
+    scenario = folder / "s.yaml"
     scenario.write_text(
         f"device: {{ config: {CONFIG} }}\nduration: 1 s\ndrain: false\n"
         "traffic:\n  - { name: all, poisson: { queues: 0-63, pick: random, rate: 10 Mbit/s, size: 500 } }\n"
     )
+    return scenario
+
+
+def test_a_kill_of_the_server(tmp_path: Path) -> None:
+    """The device lives on in another process; what was acknowledged before kill -9 is there after the next start, in store and device."""
     device, control, store = tmp_path / "d.sock", f"unix:{tmp_path / 'c.sock'}", tmp_path / "intent.sqlite"
-
-    def start(*arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-P", "-m", "penstock", "serve", *arguments]
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        assert process.stderr
-        while "Ctrl-C ends it" not in (line := process.stderr.readline()):
-            assert line or process.poll() is None, "it does not start"
-        return process
-
-    running = [start(str(scenario), "--as-device", str(device))]
-    try:
-        for turn in range(3):
+    with processes(tmp_path) as start:
+        start(str(small_device(tmp_path)), "--as-device", str(device))
+        for turn in range(2):
             server = start("--device", str(device), "--store", str(store), "--listen", control)
-            running.append(server)
             with Client(control) as client:
                 assert {entry.name for entry in client.list()} == {f"home-{n}" for n in range(turn)}
                 revision = client.device.Get(device_pb2.GetDeviceRequest()).revision
@@ -662,20 +683,63 @@ def test_a_kill_of_the_server(tmp_path: Path) -> None:
                 assert client.device.Get(device_pb2.GetDeviceRequest()).revision == revision + 2
             server.kill()
             server.wait()
-        server = start("--device", str(device), "--store", str(store), "--listen", control)
-        running.append(server)
+        start("--device", str(device), "--store", str(store), "--listen", control)
         with Client(control) as client:
             found = list(client.list())
             assert client.device.Diff(device_pb2.DiffRequest()).count == 0
-            assert [entry.name for entry in found] == ["home-0", "home-1", "home-2"] and all(entry.gate_closed for entry in found)
+            assert [entry.name for entry in found] == ["home-0", "home-1"] and all(entry.gate_closed for entry in found)
             of = queues_pb2.QueueName(index=4 * found[1].index)
             counters = client.queues.Get(queues_pb2.GetQueueRequest(queue=of)).counters
             time.sleep(0.5)
             assert client.queues.Get(queues_pb2.GetQueueRequest(queue=of)).counters.out_packets == counters.out_packets
-    finally:
-        for process in reversed(running):
-            process.terminate()
-            process.wait()
+
+
+@pytest.mark.slow  # PENSTOCK_KILLS=1000: half an hour
+def test_kills_at_random_moments(tmp_path: Path) -> None:
+    """Batches, all or nothing, until a kill -9 somewhere in them; and again. What was acknowledged is there, the batch that was under way
+    is there whole or not at all, and the device is as intended, by its own read-back."""
+    rng = random.Random(seed())
+    device, control, store = tmp_path / "d.sock", f"unix:{tmp_path / 'c.sock'}", tmp_path / "intent.sqlite"
+    known: dict[str, Subscriber] = {}
+    halves = batches = 0
+    with processes(tmp_path) as start:
+        start(str(small_device(tmp_path)), "--as-device", str(device))
+        under_way: dict[str, Subscriber] | None = None
+        for _ in range(int(os.environ.get("PENSTOCK_KILLS", "40"))):
+            server = start("--device", str(device), "--store", str(store), "--listen", control)
+            with Client(control) as client:
+                assert client.device.Diff(device_pb2.DiffRequest()).count == 0
+                found = {entry.name: _bare(entry) for entry in client.list()}
+                if under_way is not None and found != known:
+                    assert found == under_way
+                    known, halves = under_way, halves + 1
+                assert found == known
+                timer = threading.Timer(rng.uniform(0.0, 0.15), server.kill)
+                timer.start()
+                with contextlib.suppress(grpc.RpcError):
+                    while True:
+                        under_way = dict(known)
+                        changes = []
+                        for name in rng.sample([f"home-{n}" for n in range(15)], rng.randint(1, 8)):
+                            if name in under_way and rng.random() < 0.3:
+                                changes.append(subscribers_pb2.Change(delete=subscribers_pb2.DeleteSubscriberRequest(name=name)))
+                                del under_way[name]
+                            else:
+                                under_way[name] = drawn(rng, name)
+                                changes.append(subscribers_pb2.Change(replace=under_way[name]))
+                        client.subscribers.Batch(subscribers_pb2.BatchRequest(changes=changes, all_or_nothing=True))
+                        known, batches = under_way, batches + 1
+                timer.join()
+                server.wait()
+    print(f"seed {seed()}: {batches} batches, {halves} of those under way at a kill were done")
+    assert batches > 10
+
+
+def _bare(subscriber: Subscriber) -> Subscriber:
+    """Without what the server has added."""
+    subscriber.ClearField("index")
+    subscriber.ClearField("version")
+    return subscriber
 
 
 def test_what_serve_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
