@@ -85,8 +85,8 @@ def run(options: dict[str, Any], library: Path | None, progress: Progress) -> di
             progress(next(steps), 6)
 
     with tempfile.TemporaryDirectory(prefix="penstock-control-") as folder:
-        calls["raw"] = _raw(Path(folder), options)
-        queues["raw"] = calls["raw"]
+        queues["raw"], writes = _raw(Path(folder), options)
+        calls["raw"] = queues["raw"]
         step()
         with _served(Path(folder), options) as address:
             from penstock.designs.access_edge.control.client import Client
@@ -110,6 +110,7 @@ def run(options: dict[str, Any], library: Path | None, progress: Progress) -> di
     return {
         "calls_per_second": calls,
         "queues_per_second": queues,
+        "register_writes_per_second": writes,
         "bus_writes_per_queue": applied.bus_writes / applied.queues,
         "device_cycles_per_queue": applied.device_cycles / applied.queues,
         "seconds_for_140000_queues": 140_000 / queues["stream"],
@@ -117,8 +118,8 @@ def run(options: dict[str, Any], library: Path | None, progress: Progress) -> di
     }
 
 
-def _raw(folder: Path, options: dict[str, Any]) -> float:
-    """Return queues per second that a program of register writes sets in a mapped file."""
+def _raw(folder: Path, options: dict[str, Any]) -> tuple[float, float]:
+    """Return queues and register writes per second of a program in a mapped file."""
     import numpy as np
 
     from penstock.designs.access_edge.control.codes import Codes
@@ -132,11 +133,12 @@ def _raw(folder: Path, options: dict[str, Any]) -> float:
     codes, programs, carrier = Codes(facts), Programs(facts), Mapped(file)
     numbers = np.array([codes.queue(queue) for n in range(options["unary"]) for queue in subscriber(n, 0).queues], dtype=np.int32)
     program = programs.queues(np.arange(len(numbers), dtype=np.uint32), codes.queue_rows(numbers))
+    writes = program.accesses[program.accesses[:, 0] == 0]  # a file neither steps nor answers
     begin = time.perf_counter()
-    carrier.run(program.accesses[program.accesses[:, 0] == 0])  # a file neither steps nor answers
+    carrier.run(writes)
     seconds = time.perf_counter() - begin
     carrier.close()
-    return len(numbers) / seconds
+    return len(numbers) / seconds, len(writes) / seconds
 
 
 @contextlib.contextmanager

@@ -22,6 +22,7 @@ from penstock.designs.access_edge.papers.massive_qos_queueing import (
     figure_7,
     stated,
     table_1,
+    table_3,
 )
 from penstock.designs.access_edge.papers.massive_qos_queueing.experiments import Measured
 from penstock.engine.result import Departures
@@ -95,9 +96,10 @@ def test_figure_6_is_what_the_paper_says(queues: int) -> None:
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The smaller system for 2 ms."""
+    """The smaller system for 2 ms; a control plane of few subscribers."""
     monkeypatch.setattr(figure_4, "SYSTEMS", (2048,))
     monkeypatch.setattr(figure_4, "SHORT", "2 ms")
+    monkeypatch.setattr(table_3, "SETTINGS", {"subscribers": "200", "unary": "20", "traffic_mbps": "100"})
 
 
 def test_latencies_of_figure_4(short: None) -> None:
@@ -303,12 +305,15 @@ def test_everything_goes_into_the_folder(short: None, tmp_path: Path, capsys: py
     result = json.loads(capsys.readouterr().out)
     assert result == json.loads((tmp_path / "new" / "result.json").read_text())
     assert result["schema"] == "penstock.paper/1" and result["config"]["paper"] == "massive-qos-queueing"
-    assert list(result["parts"]) == result["config"]["parts"] == ["figure 4", "figure 5", "figure 6", "table 1"]
+    assert list(result["parts"]) == result["config"]["parts"] == ["figure 4", "figure 5", "figure 6", "table 1", "table 3"]
     assert [line["part"] for line in result["stated"]].count("table 1") == 20
+    assert [line["part"] for line in result["stated"]].count("table 3") == 4 and result["parts"]["table 3"]["queues_per_second"][
+        "stream"
+    ] > 0
     html = (tmp_path / "new" / "report.html").read_text()
     head = html[: html.index("<script>")]
     assert not re.search(r'(src|href)="(?!data:)', head) and "@" not in re.sub(r"@media", "", head)
-    assert head.count("<dt>The paper</dt>") == head.count("<dt>Here</dt>") == head.count("<dt>Why</dt>") == 4
+    assert head.count("<dt>The paper</dt>") == head.count("<dt>Here</dt>") == head.count("<dt>Why</dt>") == 5
     assert all(f"<dt>{what}</dt><dd>" in head for what in NOT_MADE)
     data = json.loads(re.search(r"^const plots = (.*);$", html, re.MULTILINE)[1])
     assert all(f'id="{plot["id"]}"' in head for plot in data) and len(data) == 1 + 1 + 2
@@ -335,7 +340,7 @@ def test_an_interrupted_run_is_no_experiment(short: None, monkeypatch: pytest.Mo
     ("arguments", "words"),
     [
         (["--figure", "6", "--live"], "--live: figure 6 is not made with live traffic; those of massive-qos-queueing are figure 7"),
-        (["--table", "2"], "massive-qos-queueing has table 1 to make again; table 2 (energy) needs a card"),
+        (["--table", "2"], "massive-qos-queueing has table 1, 3 to make again; table 2 (energy) needs a card"),
         (["--figure", "3"], "--figure 3: massive-qos-queueing has figure 4, 5, 6, 7 to make again"),
         (["--table", "1", "--cluster", "tcp://nowhere:1"], "--cluster tcp://nowhere:1: massive-qos-queueing has nothing"),
     ],

@@ -19,6 +19,9 @@ beside ours in the paper p4-codel (--figure 5 --live)."""
 _AREA = """Resources are Yosys' for UltraScale+ (synth_xilinx -family xcup) of the whole device, the paper's those of Vivado after
 synthesis. Descriptors are the paper's buckets."""
 
+_CONTROL = """Table 3 is `bench control`: a server in a process of its own, the model engine with 10 Gbit/s through it, the intent durable
+in SQLite. The paper's columns are single register accesses through PCIe; no card is here."""
+
 CONVENTIONS = {
     name: [" ".join(text.split()) for text in texts]
     for name, texts in {
@@ -27,5 +30,6 @@ CONVENTIONS = {
         "figure 6": [_DEVICE, _QUEUE],
         "figure 7": [_LIVE],
         "table 1": [_AREA],
+        "table 3": [_CONTROL],
     }.items()
 }
