@@ -38,10 +38,7 @@ class PythonServed {
         }
         return to_array(std::move(found));
     }
-    std::int64_t now() {
-        nb::gil_scoped_release no_gil;
-        return device_->now();
-    }
+    std::int64_t now() const { return device_->now(); }
     nb::dict totals() {
         Totals totals;
         {

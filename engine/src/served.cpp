@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kSlice = std::chrono::milliseconds(1);      // of real time, at most, for which registers wait
+constexpr auto kSlice = std::chrono::microseconds(250);    // of real time, at most, for which registers wait
 constexpr auto kCatchUp = std::chrono::milliseconds(100);  // a clock that is further behind does not make up for the rest
 constexpr std::int64_t kLeast = 256;                       // cycles
 
@@ -99,6 +99,7 @@ void ServedDevice::pump() {
                 failed_ = error.what();
                 return;
             }
+            now_ = session_.now();
         }
         if (most < kLeast) {
             std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -129,12 +130,8 @@ std::vector<std::uint32_t> ServedDevice::run(std::span<const Access> program) {
         }
     }
     session_.settle();  // whatever comes next finds it done
+    if (session_.started()) now_ = session_.now();
     return found;
-}
-
-std::int64_t ServedDevice::now() {
-    const Turn turn(*this);
-    return session_.started() ? session_.now() : 0;
 }
 
 Totals ServedDevice::totals() {

@@ -46,7 +46,8 @@ class ServedDevice {
     // Does a program; returns what its reads have read, in their order. Throws DeviceError when a wait takes more than kWaitReads reads, or
     // when the device has failed before.
     std::vector<std::uint32_t> run(std::span<const Access> program);
-    std::int64_t now();
+    // The clock, as of the last slice or program: nothing is waited for.
+    std::int64_t now() const { return now_; }
     Totals totals();
     // How far the clock is behind real time, in seconds; 0 where it need not keep it.
     double behind() const { return behind_; }
@@ -73,6 +74,7 @@ class ServedDevice {
     int others_ = 0;  // accesses that wait for their turn, or have it
     std::atomic<bool> stop_ = false;
     std::atomic<double> behind_ = 0;
+    std::atomic<std::int64_t> now_ = 0;
     std::string failed_;  // why the device does not run any more
     std::thread thread_;
 };

@@ -346,12 +346,10 @@ class Plant:
         indices = np.sort(np.fromiter(changes, dtype=np.uint32))
         queues = (indices[:, None] * np.uint32(each) + np.arange(each, dtype=np.uint32)).reshape(-1)
         ours = indices[self.parent_code[indices] != NONE]
-        if ours.size:  # before their queues: a subscriber's limit holds when its queues get theirs
-            rows = self.codes.parent_rows(self.parent_code[ours])
-            program = self.programs.subscribers(ours, rows, self.node_of[ours].astype(np.uint32))
-            self._run(program, applied)
-        program = self.programs.queues(queues, self.codes.queue_rows(self.queue_code[queues]))
-        self._run(program, applied)
+        rows = self.codes.parent_rows(self.parent_code[ours])
+        # Before their queues: a subscriber's limit holds when its queues get theirs.
+        program = self.programs.subscribers(ours, rows, self.node_of[ours].astype(np.uint32))
+        self._run(program.then(self.programs.queues(queues, self.codes.queue_rows(self.queue_code[queues]))), applied)
         applied.subscribers += len(indices)
         applied.queues += len(queues)
 

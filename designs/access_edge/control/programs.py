@@ -35,6 +35,10 @@ class Program:
     accesses: Words
     reads: Words
 
+    def then(self, other: "Program") -> "Program":
+        """Return both as one, which the device does with nothing in between."""
+        return Program(np.concatenate([self.accesses[: -len(_END)], other.accesses]), np.concatenate([self.reads, other.reads]))
+
     @property
     def writes(self) -> int:
         """How many of the accesses are writes."""
