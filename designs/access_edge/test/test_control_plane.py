@@ -31,7 +31,7 @@ from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Plant, Subscriber
 from penstock.designs.access_edge.control.problems import Problem
 from penstock.designs.access_edge.control.server import Tls, serving
-from penstock.designs.access_edge.control.sweep import Sweep
+from penstock.designs.access_edge.control.sweep import Sweep, snapshots
 from penstock.designs.access_edge.settings import plain
 from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError
 from penstock.driver.mapped import Mapped
@@ -659,6 +659,29 @@ def processes(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         for process in reversed(running):
             process.terminate()
             process.wait()
+
+
+def test_traffic_goes_on_for_ever(tmp_path: Path) -> None:
+    """Beyond the duration of the scenario, but for a source that stops before it."""
+    from penstock.driver.in_process import InProcess
+    from penstock.engine import engine
+    from penstock.engine.run import Request, prepare
+
+    engine.build()
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text(
+        f"device: {{ config: {CONFIG} }}\nduration: 10 us\ndrain: false\ntraffic:\n"
+        "  - { name: on, constant: { queues: 0, rate: 1 Gbit/s, size: 100 } }\n"
+        "  - { name: off, stop: 5 us, constant: { queues: 1, rate: 1 Gbit/s, size: 100 } }\n"
+    )
+    carrier = InProcess(prepare(Request(scenario, engine="model")).plan.job, real_time=False)
+    end = time.monotonic() + 60
+    while carrier.cycles() < 220 * 1000:  # 1 ms
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    on, off = snapshots(carrier, ask(carrier), np.array([0, 1]))[:, 0].tolist()
+    assert on >= 1250 and off == 7, (on, off)  # 0.8 us a frame
+    carrier.close()
 
 
 def small_device(folder: Path) -> Path:

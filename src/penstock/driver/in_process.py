@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.driver.carrier import CarrierError, check
+from penstock.scenarios.traffic import MAX_CYCLES
 
 REGISTER_BYTES = 4096
 # What a job says of its end and of what is kept for a report: a device that is served has none.
@@ -25,6 +26,7 @@ class InProcess:
         kept = {key: value for key, value in job.items() if key not in _OF_A_RUN}
         kept |= {"keep_departures": False, "keep_all": False, "series_queues": [], "sample_queues": kept.get("sample_queues", [])}
         kept["interval_cycles"] = 0
+        kept["sources"] = [_endless(source, job.get("duration_cycles")) for source in job["sources"]]
         try:
             self.device = engine.module().Served(kept, real_time)
             self.device.start()
@@ -47,3 +49,9 @@ class InProcess:
     def close(self) -> None:
         """End the device."""
         self.device = None
+
+
+def _endless(source: dict[str, Any], duration: int | None) -> dict[str, Any]:
+    """Return a source that does not stop because the run that it was meant for would; one that stops before that does so here, too."""
+    ends = duration is not None and source.get("stop_cycle", 0) >= duration
+    return source | {"stop_cycle": MAX_CYCLES} if ends else source
