@@ -10,7 +10,8 @@ sweep.py       counters of all queues, read again and again
 problems.py    what is wrong with a request: code, field, sentence
 access.py      who may do what; the audit log
 services/      gRPC, a file for each noun
-server.py      all of it behind a socket
+server.py      all of it behind a socket; serve.py with store and device; client.py the other end
+tables.py      subscribers as CSV and YAML; openconfig.py from openconfig-qos
 metrics.py     counters as Prometheus reads them
 http.py        metrics and the page (page.html) over HTTP
 """

@@ -6,6 +6,7 @@ device judges the mirror: traffic through it goes as the settings say.
 """
 
 import contextlib
+import json
 import os
 import random
 import shutil
@@ -23,7 +24,7 @@ import pytest
 
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
-from penstock.designs.access_edge.control import tables
+from penstock.designs.access_edge.control import openconfig, tables
 from penstock.designs.access_edge.control.client import Client
 from penstock.designs.access_edge.control.compare import differences
 from penstock.designs.access_edge.control.facts import ask
@@ -602,6 +603,40 @@ def test_files_that_are_wrong(text: str, words: str, tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         list(tables.read(path))
     assert words in str(caught.value)
+
+
+def test_openconfig(tmp_path: Path) -> None:
+    """A policy of two strict schedulers, the second of two weighted inputs; what does not fit is said, each thing once."""
+    policy = {
+        "name": "home",
+        "schedulers": {
+            "openconfig-qos:scheduler": [
+                {
+                    "sequence": 10,
+                    "inputs": {"input": [{"config": {"weight": "30"}}, {"config": {"weight": "10"}}]},
+                    "two-rate-three-color": {},
+                },
+                {"sequence": 2, "one-rate-two-color": {"config": {"cir": "20000000", "bc": 3000, "max-queue-depth-packets": 50}}},
+            ]
+        },
+    }
+    interface = {"interface-id": "xe-0/0/1", "input": {}, "output": {"scheduler-policy": {"config": {"name": "home"}}}}
+    path = tmp_path / "q.json"
+    path.write_text(json.dumps({"openconfig-qos:qos": {"interfaces": {"interface": [interface]}, "queues": {},
+                                                       "scheduler-policies": {"scheduler-policy": [policy]}}}))  # fmt: skip
+    (made,), left = openconfig.read(path)
+    assert made.name == "xe-0/0/1" and [queue.traffic_class for queue in made.queues] == [0, 1, 1]
+    first, second, third = made.queues
+    assert (first.rate_bps, first.burst_bytes, first.limit_packets) == (20_000_000, 3000, 50)
+    assert (second.weight, third.weight) == (8, 3) and not second.HasField("rate_bps")
+    assert [words.split(" is not used")[0] for words in left if "weights" not in words] == [
+        "queues:", "interface xe-0/0/1: input", "scheduler policy home, scheduler 10: two-rate-three-color",
+    ]  # fmt: skip
+    assert any("weights 30, 10 become 8, 3" in words for words in left)
+    for text, words in (("[]", "must have an object"), ("{", "is no JSON"), ('{"qos": {}}', "has no interfaces")):
+        path.write_text(text)
+        with pytest.raises(UserError, match=words):
+            openconfig.read(path)
 
 
 def test_the_command_line(served: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -254,15 +254,21 @@ def top(
 
 @group.command("import")
 def import_file(
-    file: Annotated[Path, typer.Argument(help="CSV or YAML (docs/control.md).", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(help="CSV or YAML (docs/control.md), or OpenConfig QoS as JSON (docs/how-to/standards.md).", show_default=False),
+    ],
     all_or_nothing: Annotated[bool, typer.Option(help="Change nothing where one entry is wrong.")] = True,
     as_json: Json = False,
 ) -> None:
     """Create or replace the subscribers of a file."""
-    from penstock.designs.access_edge.control import tables
+    from penstock.designs.access_edge.control import openconfig, tables
 
+    subscribers, left = openconfig.read(file) if file.suffix == ".json" else (list(tables.read(file)), [])
+    for words in left:
+        typer.echo(f"penstock: {file}: {words}", err=True)
     with _client() as client:
-        done = client.provision(list(tables.read(file)), all_or_nothing)
+        done = client.provision(subscribers, all_or_nothing)
     if as_json:
         print(json.dumps(_plain(done)))
     for failure in done.failures:
