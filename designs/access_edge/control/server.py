@@ -2,6 +2,7 @@
 
 import contextlib
 import ipaddress
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -101,8 +102,11 @@ def _listen(server: grpc.Server, address: str, tls: Tls | None) -> str:
         raise UserError(f"--listen {address}: must be unix:PATH or HOST:PORT")
     try:
         if address.startswith("unix:"):
-            bound = server.add_insecure_port(address)
-            Path(address.removeprefix("unix:")).chmod(0o600)
+            mask = os.umask(0o177)  # from its first moment the socket is this user's alone
+            try:
+                server.add_insecure_port(address)
+            finally:
+                os.umask(mask)
             return address
         bound = server.add_secure_port(address, tls.credentials()) if tls else server.add_insecure_port(address)
     except (RuntimeError, OSError) as error:

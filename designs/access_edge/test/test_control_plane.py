@@ -34,6 +34,7 @@ from penstock.designs.access_edge.control.problems import Problem
 from penstock.designs.access_edge.control.server import Tls, serving
 from penstock.designs.access_edge.control.sweep import Sweep, snapshots
 from penstock.designs.access_edge.settings import plain
+from penstock.driver import places
 from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError
 from penstock.driver.mapped import Mapped
 from penstock.errors import UserError
@@ -801,6 +802,16 @@ def _bare(subscriber: Subscriber) -> Subscriber:
     subscriber.ClearField("index")
     subscriber.ClearField("version")
     return subscriber
+
+
+def test_sockets_are_their_users_alone(served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, _, _, (place, _) = served
+    assert Path(place.removeprefix("unix:")).stat().st_mode & 0o777 == 0o600
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert places.control() == f"unix:{tmp_path}/penstock/control.sock"
+    (tmp_path / "penstock").chmod(0o755)
+    with pytest.raises(UserError, match="must be this user's alone"):
+        places.control()
 
 
 def test_what_serve_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
