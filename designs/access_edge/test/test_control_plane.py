@@ -441,9 +441,17 @@ def test_what_is_wrong_names_its_field(served: Any) -> None:
     fails(grpc.StatusCode.INVALID_ARGUMENT, "registers[0]: the device has no register 'none'", client.registers.Read, names)
 
 
+def pass_time(carrier: Any, cycles: int) -> None:
+    """Wait until the device's clock has gone on by so much: on a busy machine that is much longer than on an idle one."""
+    end, until = time.monotonic() + 120, carrier.cycles() + cycles
+    while carrier.cycles() < until:
+        assert time.monotonic() < end, "the device stands still"
+        time.sleep(0.01)
+
+
 def test_gates_hold_and_release(served: Any) -> None:
     """A closed gate: what comes waits and nothing leaves; opened, it drains. Judged by the device's own counters."""
-    client = served[0]
+    client, plant, _, _ = served
     client.provision([home("gated")])
     of = queues_pb2.QueueName(of=queues_pb2.QueueName.OfSubscriber(subscriber="gated", position=2))
 
@@ -451,9 +459,9 @@ def test_gates_hold_and_release(served: Any) -> None:
         return client.queues.Get(queues_pb2.GetQueueRequest(queue=of)).counters
 
     client.gates.Close(queues_pb2.GateRequest(subscribers=["gated"]))
-    time.sleep(0.05)
+    pass_time(plant.carrier, 220_000)  # what was on its way has left
     first = look()
-    time.sleep(0.2)
+    pass_time(plant.carrier, 2_200_000)
     second = look()
     assert second.out_packets == first.out_packets and second.in_packets > first.in_packets
     assert second.queued_packets == first.queued_packets + second.in_packets - first.in_packets > 0
