@@ -764,7 +764,8 @@ def test_a_kill_of_the_server(tmp_path: Path) -> None:
             assert client.queues.Get(queues_pb2.GetQueueRequest(queue=of)).counters.out_packets == counters.out_packets
 
 
-@pytest.mark.slow  # PENSTOCK_KILLS=1000: half an hour
+@pytest.mark.slow
+@pytest.mark.timeout(7200)  # PENSTOCK_KILLS=1000: half an hour
 def test_kills_at_random_moments(tmp_path: Path) -> None:
     """Batches, all or nothing, until a kill -9 somewhere in them; and again. What was acknowledged is there, the batch that was under way
     is there whole or not at all, and the device is as intended, by its own read-back."""
