@@ -72,7 +72,8 @@ void bind_served(nb::module_& m) {
         .def(nb::init<const nb::dict&, bool>(), nb::arg("job"), nb::arg("real_time") = true)
         .def("start", &PythonServed::start, "Start the clock; before that the device is set up.")
         .def("run", &PythonServed::run, nb::arg("program"),
-             "Do register accesses with nothing between them: rows of kind (0 write, 1 read, 2 wait), address, value, mask. Returns what the "
+             "Do register accesses with nothing between them: rows of kind (0 write, 1 read, 2 wait), address, value, mask. Returns what "
+             "the "
              "reads have read.")
         .def("totals", &PythonServed::totals, "Packets and bytes in, out, queued and dropped by reason so far, and what went wrong.")
         .def("end", &PythonServed::end, "End it and return the result, as a run's.")

@@ -68,7 +68,7 @@ void ServedDevice::start() {
 
 void ServedDevice::pump() {
     const double hz = job_.environment.clock_hz;
-    auto begin = Clock::now();     // when the clock would have been at `from`
+    auto begin = Clock::now();  // when the clock would have been at `from`
     std::int64_t from = session_.now(), slice = kLeast;
     while (!stop_) {
         {

@@ -34,8 +34,8 @@ static_assert(sizeof(Access) == 16);
 
 class ServedDevice {
   public:
-    // `real_time`: the clock keeps real time; else it runs as fast as it can. Throws what Session throws, and std::invalid_argument for jobs
-    // that have an end or need to know of one.
+    // `real_time`: the clock keeps real time; else it runs as fast as it can. Throws what Session throws, and std::invalid_argument for
+    // jobs that have an end or need to know of one.
     ServedDevice(const Job& job, bool real_time);
     ~ServedDevice();
     ServedDevice(const ServedDevice&) = delete;
