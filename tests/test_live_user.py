@@ -4,6 +4,7 @@
 import ctypes
 import os
 import stat
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from penstock.network import spaces
+from penstock.paths import ROOT
 
 NOBODY = 65_534
 USERS = "user/max_user_namespaces"
@@ -35,7 +37,9 @@ def no_user_namespaces() -> None:
     reading, writing = os.pipe()
     me = os.getpid()
     if (helper := os.fork()) == 0:
-        os.read(reading, 1)
+        os.close(writing)  # or it would wait for ever where the other end is gone
+        if not os.read(reading, 1):
+            os._exit(1)
         for kind in ("uid", "gid"):
             Path(f"/proc/{me}/{kind}_map").write_text(f"0 0 {NOBODY + 2}")
         os._exit(0)
@@ -45,30 +49,35 @@ def no_user_namespaces() -> None:
     Path("/proc/sys", USERS).write_text("0")
 
 
-def as_user(before: Callable[[], None]) -> str:
-    """Return what a user without rights is told, after root has done something in the same process."""
-    reading, writing = os.pipe()
-    if (child := os.fork()) == 0:
-        said = "failed"
-        try:
-            before()
-            os.setgroups([])
-            os.setresgid(NOBODY, NOBODY, NOBODY)
-            os.setresuid(NOBODY, NOBODY, NOBODY)
-            ctypes.CDLL(None).prctl(
-                4, 1, 0, 0, 0
-            )  # PR_SET_DUMPABLE: /proc/self is its own again, as of a process that was begun by the user
-            said = str(spaces.problem())
-        except BaseException as error:
-            said = repr(error)
-        finally:
-            os.write(writing, said.encode())
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as words:
-        said = words.read()
-    os.waitpid(child, 0)
-    return said
+def no_user_namespaces_but_a_device() -> None:
+    tun(0o666)
+    no_user_namespaces()
+
+
+CASES: dict[str, Callable[[], None]] = {
+    "works": lambda: tun(0o666),
+    "closed": lambda: tun(0o600),
+    "missing": lambda: tun(None),
+    "no user namespaces": no_user_namespaces_but_a_device,
+}
+
+
+def be_user(case: str) -> str:
+    """Return what a user without rights is told, after root has prepared a case in the same process."""
+    CASES[case]()
+    os.setgroups([])
+    os.setresgid(NOBODY, NOBODY, NOBODY)
+    os.setresuid(NOBODY, NOBODY, NOBODY)
+    ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self is its own again, as of a process that was begun by the user
+    return str(spaces.problem())
+
+
+def as_user(case: str) -> str:
+    """Return the same of a process of its own: one with threads may not enter a user namespace, and libraries of other tests have some."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-P", __file__, case], env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_a_user_namespace_does() -> None:
@@ -76,25 +85,25 @@ def test_a_user_namespace_does() -> None:
         Path("/proc/sys", name).exists() and Path("/proc/sys", name).read_text().strip() == no for name, no, _ in spaces.USER_NAMESPACES
     ):
         pytest.skip("this machine does not let users make user namespaces")
-    assert as_user(lambda: tun(0o666)) == "None"
+    assert as_user("works") == "None"
 
 
 @pytest.mark.parametrize(
-    ("mode", "words"),
+    ("case", "words"),
     [
-        (0o600, "this user may not open /dev/net/tun: run it as root (`sudo`), or `chmod 666 /dev/net/tun` as root lets all users"),
-        (None, "/dev/net/tun is not there: `modprobe tun` as root makes it"),
+        ("closed", "this user may not open /dev/net/tun: run it as root (`sudo`), or `chmod 666 /dev/net/tun` as root lets all users"),
+        ("missing", "/dev/net/tun is not there: `modprobe tun` as root makes it"),
     ],
 )
-def test_a_device_that_is_not_to_be_opened_is_said(mode: int | None, words: str) -> None:
-    assert as_user(lambda: tun(mode)) == words
+def test_a_device_that_is_not_to_be_opened_is_said(case: str, words: str) -> None:
+    assert as_user(case) == words
 
 
 def test_a_kernel_that_gives_no_user_namespaces_is_said() -> None:
-    def before() -> None:
-        tun(0o666)
-        no_user_namespaces()
-
-    said = as_user(before)
+    said = as_user("no user namespaces")
     assert said.startswith("network namespaces need root (`sudo`), or user namespaces, which this user may not make (")
     assert said.endswith(": `sysctl user.max_user_namespaces=10000` as root lets it")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(be_user(sys.argv[1]))
