@@ -14,5 +14,5 @@ for number in (signal.SIGINT, signal.SIGHUP):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
-# gRPC starts its threads again in a process that was forked; tests of namespaces fork, and a process with threads may not enter all of them.
+# gRPC starts its threads again in a process that was forked. Tests of namespaces fork, and a process with threads may not enter all.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
