@@ -25,6 +25,7 @@ import pytest
 from penstock.designs import configs
 from penstock.designs.access_edge import registers
 from penstock.designs.access_edge.control import openconfig, tables
+from penstock.designs.access_edge.control.access import Limits
 from penstock.designs.access_edge.control.client import Client
 from penstock.designs.access_edge.control.compare import differences
 from penstock.designs.access_edge.control.facts import ask
@@ -542,6 +543,24 @@ def test_certificates(tmp_path: Path) -> None:
                     )
             with pytest.raises(UserError, match="no control plane answers"):
                 Client(place)
+
+
+def test_limits(tmp_path: Path) -> None:
+    """One client too many that watches, a message too long, calls too often: each a status, and the others go on."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    limits = Limits(message_bytes=2_000, watchers=1, calls_per_second=30)
+    with serving(plant, Sweep(plant), [f"unix:{tmp_path / 'c.sock'}"], limits=limits) as (place,), Client(place) as client:
+        watching = client.counters.Watch(counters_pb2.WatchRequest())
+        assert next(watching).snapshot
+        with pytest.raises(grpc.RpcError, match="1 clients watch already, which is the most"):
+            next(client.counters.Watch(counters_pb2.WatchRequest()))
+        watching.cancel()
+        long = subscribers_pb2.GetSubscriberRequest(name="x" * 3_000)
+        fails(grpc.StatusCode.RESOURCE_EXHAUSTED, "larger than max", client.subscribers.Get, long)
+        assert client.device.Get(device_pb2.GetDeviceRequest()).queues == 64
+        with pytest.raises(grpc.RpcError, match="at most 30 calls a second"):
+            for _ in range(1_000):
+                client.device.Get(device_pb2.GetDeviceRequest())
 
 
 def test_bytes_that_are_no_message(served: Any) -> None:
