@@ -592,6 +592,24 @@ def test_reflection_and_health(served: Any) -> None:
     assert health.status == health_pb2.HealthCheckResponse.SERVING
 
 
+@pytest.mark.slow
+def test_the_rtl_behind_the_server(tmp_path: Path) -> None:
+    """The hardware itself takes the programs: random subscribers, and all of them read back as they were meant."""
+    from penstock.driver.in_process import InProcess
+    from penstock.engine.run import Request, prepare
+    from penstock.library.device import built
+
+    run = prepare(Request(small_device(tmp_path), engine="rtl"))
+    run.plan.job["device"]["library"] = built(run.config, "rtl", assertions=True)
+    carrier = InProcess(run.plan.job, real_time=False)
+    plant, rng = plant_of(carrier), random.Random(seed())
+    for _ in range(20):
+        made = [drawn(rng, f"home-{number}") for number in rng.sample(range(16), 6)]
+        plant.change([lambda one=one: one for one in made])
+        assert differences(plant) == []
+    carrier.close()
+
+
 # ---- files and commands
 
 
