@@ -39,7 +39,7 @@ def paper(
     if live:
         check_live(package, name, parts)
     if hasattr(package, "check"):
-        package.check(parts)
+        package.check(parts, live)
     folder = output_folder(name, out)
     with spinner() as building:
         engine.build(building)

@@ -2,8 +2,8 @@
 
 A paper is found by being there, `designs/<design>/papers/<paper>/__init__.py`. Its package has `TITLE`, `FIGURES`, `TABLES` (the numbers
 that can be made), perhaps `SECTIONS` (those whose claims are tried), `LIVE` (parts that `--live` can make), `LIVE_ONLY` (those that need
-it, and are made when they are asked for), `ON_DEMAND` (others that are made only then), `check(parts)` (raises UserError where something
-that they need is not there), `NOT_MADE` (why others cannot be, by `figure 3`) and `make(parts, options, bar, line) -> Made`.
+it, and are made when they are asked for), `ON_DEMAND` (others that are made only then), `check(parts, live)` (raises UserError where
+something that they need is not there), `NOT_MADE` (why others cannot be, by `figure 3`) and `make(parts, options, bar, line) -> Made`.
 """
 
 from dataclasses import dataclass

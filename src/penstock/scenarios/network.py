@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from penstock.scenarios.common import Match
     from penstock.scenarios.scenario import Document
 
-MOST_ENDS = 16
+MOST_ENDS = 32
 LEAST_MTU, MOST_MTU = 576, 9_600  # IPv4's least; 1,280 where there is IPv6
 MOST_DELAY = 10 * 10**12
 USUAL_BUFFER, MOST_BUFFER = 1_000_000, 1 << 30  # bytes

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from penstock.designs.deadline_port.papers.edfr_skip_fifo import live
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import (
     Card,
     Found,
@@ -12,12 +13,25 @@ from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import (
     findings_card,
     identity,
 )
-from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import FIFO, FIFO_MS, FIFOS, FIXED_MS, PORT, Case, Length, Run, run_all
+from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import (
+    FIFO,
+    FIFO_MS,
+    FIFOS,
+    FIXED_MS,
+    IN_NS3,
+    PORT,
+    Case,
+    Length,
+    Place,
+    Run,
+    run_all,
+)
 from penstock.papers import Options
 from penstock.papers.comparison import entry
 
 PART = "figure 4"
 SHORT, FULL = Length(12, 5, 1), Length(600, 100, 1)
+LIVE_SHORT = Length(30, 10, 1)
 DEADLINES, FULL_DEADLINES = (30, 60, 100, 120), (30, 50, 60, 80, 100, 120)  # ms, of one group; the other has 100
 WITHIN = 0.99  # of the samples, so that delays are said to be within the deadline
 LATE_MS = 0.001  # of a packet that is said to leave in time
@@ -25,19 +39,21 @@ ALIKE = 0.5  # the distance to the shared FIFO's distribution is so much of that
 BLOCKED_MS = 200.0  # the paper: with two FIFOs
 
 
-def cases(full: bool) -> list[Case]:
-    """Return what is run."""
+def cases(full: bool, live: bool = False) -> list[Case]:
+    """Return what is run. No device has the two FIFOs, so they are not live."""
     edfr = [Case("long", PORT, (ms, FIXED_MS)) for ms in (FULL_DEADLINES if full else DEADLINES)]
-    return [*edfr, Case("long", FIFOS), Case("long", FIFO)]
+    return [*edfr, *([] if live else [Case("long", FIFOS)]), Case("long", FIFO)]
 
 
 def measure(options: Options, show: Callable[[str], None]) -> Found:
     """Return the distribution of each case and class, and the findings."""
-    chosen, length = cases(options.full), FULL if options.full else SHORT
+    chosen, length = cases(options.full, options.live), FULL if options.full else LIVE_SHORT if options.live else SHORT
+    if options.live:
+        return summary(chosen, [runs[0] for runs in live.run_all(chosen, length, options.seed)], length, live.LIVE)
     return summary(chosen, [runs[0] for runs in run_all(chosen, length, options.seed, show)], length)
 
 
-def summary(chosen: list[Case], runs: list[Run], length: Length) -> Found:
+def summary(chosen: list[Case], runs: list[Run], length: Length, place: Place = IN_NS3) -> Found:
     """Return what the runs say."""
     found: list[Found] = []
     for case, run in zip(chosen, runs, strict=True):
@@ -53,8 +69,9 @@ def summary(chosen: list[Case], runs: list[Run], length: Length) -> Found:
                 "within": round(within, 4) if case.scheduler == PORT else None,
                 "longest_wait_ms": round(run.longest_ms[own], 6), **run.sums(own),
             })  # fmt: skip
-        found.append({**identity(case), "classes": classes})
-    return {"seconds": length.seconds, "from_s": length.begins, "cases": found, "findings": _findings(chosen, runs, found)}
+        found.append({**identity(case, [run]), "classes": classes})
+    said = {"seconds": length.seconds, "from_s": length.begins, "place": place.words}
+    return {**said, "cases": found, "findings": _findings(chosen, runs, found)}
 
 
 def _findings(chosen: list[Case], runs: list[Run], found: list[Found]) -> list[Found]:
@@ -76,14 +93,21 @@ def _findings(chosen: list[Case], runs: list[Run], found: list[Found]) -> list[F
     delays = {}
     for case, run in zip(chosen, runs, strict=True):
         delays[case.words if case.scheduler == PORT else case.scheduler] = run.buffering_ms(0) + run.buffering_ms(1)
+    same = delays[Case("long", PORT, (FIXED_MS, FIXED_MS)).words]
+    near = apart(same, delays[FIFO])
+    if FIFOS not in delays:
+        made.append(finding(
+            "EDFR 100-100 is similar to one shared FIFO: it works like a single FIFO.", near <= ALIKE,
+            f"Largest difference of the distributions: {near:.2f}. Two FIFOs are not among these runs.",
+        ))  # fmt: skip
+        return made
     fifos = next(case for case in found if case["scheduler"] == FIFOS)
     most = max(own["most_ms"] for own in fifos["classes"])
     made.append(finding(
         f"Two FIFOs that block each other: the delay increases to {BLOCKED_MS:g} ms.", abs(most / BLOCKED_MS - 1) <= 0.1,
         f"{most:.0f} ms at most, {fifos['classes'][0]['p99_ms']:.0f} and {fifos['classes'][1]['p99_ms']:.0f} ms at 99 %.",
     ))  # fmt: skip
-    same = delays[Case("long", PORT, (FIXED_MS, FIXED_MS)).words]
-    near, far = apart(same, delays[FIFO]), apart(same, delays[FIFOS])
+    far = apart(same, delays[FIFOS])
     made.append(finding(
         "EDFR 100-100 is similar to one shared FIFO and not to two FIFOs: it works like a single FIFO.", near <= ALIKE * far,
         f"Largest difference of the distributions: {near:.2f} to one FIFO, {far:.2f} to two.",
@@ -93,7 +117,9 @@ def _findings(chosen: list[Case], runs: list[Run], found: list[Found]) -> list[F
 
 def compare(found: Found) -> list[dict[str, Any]]:
     """Return the stated number beside ours."""
-    fifos = next(case for case in found["cases"] if case["scheduler"] == FIFOS)
+    fifos = next((case for case in found["cases"] if case["scheduler"] == FIFOS), None)
+    if fifos is None:
+        return []
     most = max(own["most_ms"] for own in fifos["classes"])
     return [entry(PART, "two FIFOs: longest buffering delay", "ms", BLOCKED_MS, most, note='paper: "the delay increased to 200 ms"')]
 
@@ -128,9 +154,9 @@ def cards(found: Found) -> list[Card]:
             ])  # fmt: skip
     note = (
         f"Smoothed round trip of TCP less the links', each second of each of 18 connections from {found['from_s']:g} to "
-        f"{found['seconds']:g} s; CUBIC at 1 Gbit/s; dotted: deadlines. FIFOs hold {FIFO_MS:.0f} ms each."
+        f"{found['seconds']:g} s; {found['place']}; dotted: deadlines. FIFOs hold {FIFO_MS:.0f} ms each."
     )
-    waits = "The wait is that of packets that were sent, from their arrival to their first bit on the line, by the simulator's clock."
+    waits = "The wait is that of packets that were sent, from their arrival to their first bit on the line, by the device's clock."
     return [
         {"title": "Figure 4: buffering delay", "note": note, "plots": plots},
         {"title": "Figure 4 in numbers", "note": waits, "table": table},
@@ -142,6 +168,7 @@ def _words(found: Found) -> list[tuple[str, str]]:
     total = [sum(own["mbps"] for own in case["classes"]) for case in found["cases"]]
     return [
         ("How it is judged", f"Within the deadline: {100 * WITHIN:g} % of the samples of each class. Similar: the difference to the shared "
-         f"FIFO is at most {ALIKE:g} of that to the two FIFOs. 200 ms: to a tenth."),
+         f"FIFO is at most {ALIKE:g} of that to the two FIFOs, or of 1 without them. 200 ms: to a tenth."),
         ("Throughput", f"{min(total):.1f} to {max(total):.1f} Mbit/s of IP in all: the queue makes no difference to the sum."),
+        *live.words(found),
     ]  # fmt: skip

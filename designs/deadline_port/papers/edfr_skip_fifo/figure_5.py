@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from penstock.designs.deadline_port.papers.edfr_skip_fifo import live
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import (
     Card,
     Found,
@@ -12,13 +13,15 @@ from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import (
     mean,
     text,
 )
-from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import FIFO, FIXED_MS, PORT, RATE, Case, Length, Run, run_all
+from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import FIFO, FIXED_MS, IN_NS3, PORT, Case, Length, Place, Run, run_all
 from penstock.papers import Options
 from penstock.papers.comparison import entry
 
 PART = "figure 5"
 USERS = 40  # of each of the 18 pairs of hosts
 SHORT, FULL = Length(7, 3, 3, users=USERS), Length(600, 100, 5, users=USERS)
+LIVE_USERS = 2
+LIVE_SHORT, LIVE_FULL = Length(45, 15, 1, users=LIVE_USERS), Length(600, 100, 1, users=LIVE_USERS)
 DEADLINES, FULL_DEADLINES = (30, 50, 100, 120), (30, 50, 60, 80, 100, 120)  # ms, of one group; the other has 100
 CONSUMED = (80.0, 90.0)  # the paper: of the capacity, %
 SAME = 0.1  # two throughputs that differ by so much of the smaller one at most are called the same
@@ -33,10 +36,13 @@ def cases(full: bool) -> list[Case]:
 def measure(options: Options, show: Callable[[str], None]) -> Found:
     """Return throughput and loss of each case and class, and the findings."""
     chosen, length = cases(options.full), FULL if options.full else SHORT
+    if options.live:
+        length = LIVE_FULL if options.full else LIVE_SHORT
+        return summary(chosen, live.run_all(chosen, length, options.seed), length, live.LIVE)
     return summary(chosen, run_all(chosen, length, options.seed, show), length)
 
 
-def summary(chosen: list[Case], runs: list[list[Run]], length: Length) -> Found:
+def summary(chosen: list[Case], runs: list[list[Run]], length: Length, place: Place = IN_NS3) -> Found:
     """Return what the runs say."""
     found: list[Found] = []
     for case, own in zip(chosen, runs, strict=True):
@@ -49,11 +55,11 @@ def summary(chosen: list[Case], runs: list[list[Run]], length: Length) -> Found:
                 **{key: mean([both[number][key] for both in sums]) for key in KEYS},
                 "page_s": mean([seconds / max(1, count) for count, _, seconds in pages]), "pages": sum(count for count, _, _ in pages),
             })  # fmt: skip
-        total = mean([100 * sum(both[number]["mbps"] for number in range(2)) * 1e6 / RATE for both in sums])
+        total = mean([100 * sum(both[number]["mbps"] for number in range(2)) * 1e6 / place.rate for both in sums])
         # Within a run: what is common to both classes is not in it.
         less = mean([both[0]["dropped_percent"] - both[1]["dropped_percent"] for both in sums])
-        found.append({**identity(case), "classes": classes, "consumed_percent": total, "first_less_second": less})
-    seconds = {"seconds": length.seconds, "from_s": length.begins, "runs": length.runs, "users": length.users}
+        found.append({**identity(case, own), "classes": classes, "consumed_percent": total, "first_less_second": less})
+    seconds = {"seconds": length.seconds, "from_s": length.begins, "runs": length.runs, "users": length.users, "place": place.words}
     return {**seconds, "cases": found, "findings": _findings(found)}
 
 
@@ -75,7 +81,7 @@ def _findings(found: list[Found]) -> list[Found]:
         ),
         finding(
             "Throughputs do not differ significantly with the deadlines.", max(rates) <= (1 + SAME) * min(rates),
-            f"{min(rates):.0f} to {max(rates):.0f} Mbit/s of a group.",
+            f"{min(rates):.4g} to {max(rates):.4g} Mbit/s of a group.",
         ),
         finding(
             "Shorter deadlines lose less than longer ones.", all(lower) if any_lost else None,
@@ -115,11 +121,13 @@ def cards(found: Found) -> list[Card]:
                 case["words"], str(own + 1), deadline, text(cls["mbps"]), text(cls["dropped_percent"], 4), text(cls["page_s"], 3),
                 f"{cls['pages']:,}",
             ])  # fmt: skip
+    runs = f"{found['runs']} run{'s' if found['runs'] > 1 else ''}"
     note = (
-        f"{found['users']} users of each of 18 pairs of hosts, web pages of the 3GPP2 model, CUBIC at 1 Gbit/s; means of {found['runs']} "
-        f"runs, each from {found['from_s']:g} to {found['seconds']:g} s; bars and +-: 95 %."
+        f"{found['users']} users of each of 18 pairs of hosts, web pages of the 3GPP2 model; {found['place']}; means of {runs}, each from "
+        f"{found['from_s']:g} to {found['seconds']:g} s; bars and +-: 95 %."
     )
     judged = [("How it is judged", f"Throughputs are the same when they differ by {100 * SAME:g} % at most; less loss: in the mean.")]
+    judged += live.words(found)
     return [
         {"title": "Figure 5: throughput and loss with web pages", "note": note, "plots": plots},
         {"title": "Figure 5 in numbers", "note": "Drops are those of the queue. All bytes of IP count.", "table": table},

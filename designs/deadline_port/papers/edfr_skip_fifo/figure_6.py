@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from penstock.designs.deadline_port.papers.edfr_skip_fifo import live
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import (
     Card,
     Found,
@@ -12,11 +13,22 @@ from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import (
     mean,
     text,
 )
-from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import FIFO, PORT, SECOND_FIXED_MS, Case, Length, Run, run_all
+from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import (
+    FIFO,
+    IN_NS3,
+    PORT,
+    SECOND_FIXED_MS,
+    Case,
+    Length,
+    Place,
+    Run,
+    run_all,
+)
 from penstock.papers import Options
 
 PART, GROWTH = "figure 6", "figure 7"
-SHORT, FULL = Length(25, 6, 1, megabytes=200), Length(400, 100, 20, megabytes=1500)
+SHORT, FULL = Length(40, 6, 1, megabytes=400), Length(400, 100, 20, megabytes=1500)
+LIVE_SHORT, LIVE_FULL = Length(40, 10, 1, megabytes=20), Length(200, 100, 20, megabytes=36)
 DEADLINES, FULL_DEADLINES = (30, 60, 120), (30, 40, 60, 100, 120)  # ms, of one connection; the other has 80
 SHOWN = (60.0, 80.0)  # of figure 7
 EQUAL = 0.25  # completion times whose means are so far apart at most are called almost equal
@@ -36,6 +48,9 @@ def cases(full: bool, growth_only: bool = False) -> list[Case]:
 def measure(options: Options, show: Callable[[str], None], growth_only: bool = False) -> Found:
     """Return completion times and growth of each case, and the findings of both figures."""
     chosen, length = cases(options.full, growth_only), FULL if options.full else SHORT
+    if options.live:
+        length = LIVE_FULL if options.full else LIVE_SHORT
+        return summary(chosen, live.run_all(chosen, length, options.seed), length, live.LIVE)
     return summary(chosen, run_all(chosen, length, options.seed, show), length)
 
 
@@ -54,19 +69,21 @@ def longest_pause(run: Run, flow: int) -> float:
     return max(steps) / times[-1]
 
 
-def summary(chosen: list[Case], runs: list[list[Run]], length: Length) -> Found:
+def summary(chosen: list[Case], runs: list[list[Run]], length: Length, place: Place = IN_NS3) -> Found:
     """Return what the runs say."""
     found: list[Found] = []
     for case, own in zip(chosen, runs, strict=True):
         times = [[completion_s(run, flow, length.megabytes) for run in own] for flow in range(2)]
         done = [[time for time in flow if time is not None] for flow in times]
+        first, second = (mean(all_) if all_ else [None, None] for all_ in done)
         found.append({
-            **identity(case), "first_s": mean(done[0]) if done[0] else [None, None], "second_s": mean(done[1]) if done[1] else [None, None],
+            **identity(case, own), "first_s": first, "second_s": second,
             "unfinished": sum(time is None for time in times[1]), "grown": [own[0].grown.get(flow, []) for flow in range(2)],
-            "longest_pause": round(max((longest_pause(own[0], flow) for flow in own[0].grown), default=1.0), 4),
+            "longest_pause": round(max((longest_pause(own[0], flow) for flow, grown in own[0].grown.items() if grown), default=1.0), 4),
             "dropped_percent": mean([run.sums(0)["dropped_percent"] + run.sums(1)["dropped_percent"] for run in own]),
         })  # fmt: skip
-    return {"begins_s": length.begins, "runs": length.runs, "megabytes": length.megabytes, "cases": found, "findings": _findings(found)}
+    said = {"begins_s": length.begins, "runs": length.runs, "megabytes": length.megabytes, "place": place.words}
+    return {**said, "cases": found, "findings": _findings(found)}
 
 
 def shown(found: list[Found]) -> list[Found]:
@@ -114,6 +131,7 @@ def _words(found: Found) -> list[tuple[str, str]]:
          f"left out, takes more than {100 * PAUSE:g} % of the time."),
         ("Order", f"The first number of a pair is the deadline of the connection that is there, the second that of the one that comes "
          f"{found['begins_s']:g} s later. The FIFO holds {SECOND_FIXED_MS} ms, the round trip is 80 ms."),
+        *live.words(found),
     ]  # fmt: skip
 
 
@@ -149,7 +167,7 @@ def cards(found: Found) -> list[Card]:
             f"{100 * case['longest_pause']:.1f}",
         ])  # fmt: skip
     note = (
-        f"{found['megabytes']:g} MB by a second CUBIC connection at 1 Gbit/s, {found['begins_s']:g} s after a first one that never ends; "
+        f"{found['megabytes']:g} MB by a second connection, {found['begins_s']:g} s after a first one that never ends; {found['place']}; "
         f"{found['runs']} run{'s' if found['runs'] > 1 else ''} each."
     )
     return [

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import PORT, Case
+from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import PORT, Case, Run
 from penstock.switch_sim.measure import mean_and_ci95
 
 Found = dict[str, Any]
@@ -48,10 +48,11 @@ def findings_card(number: int, found: Found, note: str, words: list[tuple[str, s
     return {"title": f"Figure {number}: the paper's findings", "note": note, "plots": [], "words": [*said, *words]}
 
 
-def identity(case: Case) -> Found:
-    """Return what tells a case from the others, for result.json."""
+def identity(case: Case, runs: Sequence[Run] = ()) -> Found:
+    """Return what tells a case from the others, for result.json, and the clocks of its runs, where these are live."""
     deadlines = list(case.deadlines) if case.scheduler == PORT else None
-    return {"experiment": case.experiment, "scheduler": case.scheduler, "words": case.words, "deadlines_ms": deadlines}
+    clocks = [run.clock for run in runs if run.clock]
+    return {"experiment": case.experiment, "scheduler": case.scheduler, "words": case.words, "deadlines_ms": deadlines, "clocks": clocks}
 
 
 def text(value: list[float | None], digits: int = 1) -> str:

@@ -27,6 +27,7 @@ RATE = 1_000_000_000
 FIFO_MS = 1208 / 12  # mean round trip of the nine pairs of hosts: 4, 28, 54, 74, 98, 124, 150, 174, 200 ms
 FIXED_MS, SECOND_FIXED_MS = 100, 80  # deadline of the other group; of the other flow in figures 6 and 7
 
+SEGMENT, SECOND_SEGMENT = 1448, 8948  # bytes of payload; in figures 6 and 7 of jumbo frames, IP packets of 9,000 byte
 BUFFER_BYTES, SECOND_BUFFER_BYTES = 6_291_456, 24_000_000  # of sockets: Linux' default; so that one connection can fill link and queue
 
 PORT, FIFO, FIFOS = "port", "fifo", "fifos"
@@ -60,6 +61,17 @@ class Length:
     users: int = 0  # of each pair of hosts
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where runs are made."""
+
+    rate: int  # of the link, bit/s
+    words: str
+
+
+IN_NS3 = Place(RATE, "CUBIC at 1 Gbit/s in ns-3")
+
+
 @dataclass
 class Run:
     """What one run says. Rows are of whole seconds; classes are columns."""
@@ -73,6 +85,7 @@ class Run:
     pages: list[tuple[int, int, float]] = field(default_factory=lambda: [(0, 0, 0.0), (0, 0, 0.0)])
     grown: dict[int, list[tuple[int, float]]] = field(default_factory=dict)  # of a flow: bytes, s since its start
     facts: dict[str, int] = field(default_factory=dict)  # of the port
+    clock: dict[str, Any] | None = None  # of a live run: its engine, and how far it was from real time
 
     def class_of(self, flow: int) -> int:
         """Return the class of a flow: the first half of the flows is of the first class."""
@@ -114,11 +127,13 @@ def build() -> Path:
 def arguments(case: Case, length: Length, seed: int) -> list[str]:
     """Return what the program is told."""
     config = configs.load(CONFIG)
+    second = case.experiment == "second"
     said: dict[str, Any] = {
         "experiment": case.experiment, "scheduler": case.scheduler, "deadlines": ",".join(f"{ms:g}" for ms in case.deadlines),
         "rate": RATE, "seconds": length.seconds, "from": length.begins, "second-start": length.begins, "seed": seed,
-        "fifo": SECOND_FIXED_MS if case.experiment == "second" else round(FIFO_MS, 3), "bytes": round(length.megabytes * 1e6),
-        "users": length.users, "buffer": SECOND_BUFFER_BYTES if case.experiment == "second" else BUFFER_BYTES,
+        "fifo": SECOND_FIXED_MS if second else round(FIFO_MS, 3), "bytes": round(length.megabytes * 1e6),
+        "users": length.users, "buffer": SECOND_BUFFER_BYTES if second else BUFFER_BYTES,
+        "segment": SECOND_SEGMENT if second else SEGMENT, "max-frame": config.max_frame_bytes,
         "clock": config.clock_hz, "classes": config.classes, "chunks": config.chunks, "places": config.places,
         "tick-cycles": config.tick_cycles, "stamps": config.stamps,
     }  # fmt: skip

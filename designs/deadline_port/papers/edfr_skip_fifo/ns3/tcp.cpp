@@ -36,6 +36,7 @@ namespace {
 
 constexpr std::array<double, 3> kLeftMs = {0, 12, 25}, kRightMs = {2, 37, 75};  // TCP evaluation suite, one way
 constexpr std::size_t kClasses = 2;
+constexpr std::uint32_t kUsualMtu = 1500, kTcpBytes = 52;  // IP and TCP with time stamps
 
 struct Settings {
     std::string experiment = "long", scheduler = "skip", deadlines = "100,100", algorithm = "TcpCubic", trace, progress;
@@ -43,7 +44,7 @@ struct Settings {
     std::uint64_t bytes = 1'500'000'000;
     std::uint32_t users = 10, seed = 1, tick = 12207, depth = 1u << 14, buffer = 64'000'000;
     std::uint64_t clock_hz = 300'000'000;
-    std::uint32_t classes = 3, chunks = 1u << 18, places = 8, tick_cycles = 3662, stamps = 16386;
+    std::uint32_t classes = 3, chunks = 1u << 18, places = 8, tick_cycles = 3662, stamps = 16386, max_frame = 9600;
 };
 
 struct Counts {
@@ -144,7 +145,7 @@ void configure(const Settings& s) {
     RngSeedManager::SetRun(s.seed);
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName("ns3::" + s.algorithm)));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(TypeId::LookupByName("ns3::TcpPrrRecovery")));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(kSegment));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(segment));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(2));
     Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(40)));
@@ -182,7 +183,9 @@ int main(int count, char** given) {
     line.AddValue("places", "chunks of a class that the port fetches ahead", s.places);
     line.AddValue("tick-cycles", "between two time stamps of the port", s.tick_cycles);
     line.AddValue("stamps", "of a class of the port", s.stamps);
+    line.AddValue("max-frame", "longest frame that the port takes, bytes", s.max_frame);
     line.AddValue("buffer", "of sockets, bytes", s.buffer);
+    line.AddValue("segment", "payload of a packet, bytes", segment);
     line.AddValue("trace", "file", s.trace);
     line.AddValue("progress", "file that has the simulated seconds", s.progress);
     line.Parse(count, given);
@@ -201,6 +204,7 @@ int main(int count, char** given) {
     device.places = s.places;
     device.tick_cycles = s.tick_cycles;
     device.stamps = s.stamps;
+    device.max_frame_bytes = s.max_frame;
     auto queue = make_queue(queue_settings);
     if (!queue) return 2;
     const Ptr<HeldPackets> held = CreateObject<HeldPackets>(std::move(queue));
@@ -218,8 +222,10 @@ int main(int count, char** given) {
     stack.SetIpv6StackInstall(false);
     for (const auto* nodes : {&routers, &left, &right}) stack.Install(*nodes);
     const DataRateValue rate(DataRate(static_cast<std::uint64_t>(s.rate)));
+    const UintegerValue longest(std::max(kUsualMtu, segment + kTcpBytes));
     PointToPointHelper link;
     link.SetDeviceAttribute("DataRate", rate);
+    link.SetDeviceAttribute("Mtu", longest);
     link.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("1p"));  // what waits is in the port, but for a packet ahead of the link
     const NetDeviceContainer middle = link.Install(routers);
     const Ptr<QueueDisc> back = CreateObjectWithAttributes<FifoQueueDisc>("MaxSize", QueueSizeValue(QueueSize("1000000p")));
@@ -233,6 +239,7 @@ int main(int count, char** given) {
     const auto attach = [&](NodeContainer& hosts, std::uint32_t number, std::uint32_t router, double one_way_ms) {
         PointToPointHelper access;
         access.SetDeviceAttribute("DataRate", rate);
+        access.SetDeviceAttribute("Mtu", longest);
         access.SetChannelAttribute("Delay", TimeValue(Seconds(one_way_ms / 1e3)));
         access.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("1000000p"));
         access.DisableFlowControl();

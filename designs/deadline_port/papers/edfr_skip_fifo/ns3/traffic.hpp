@@ -16,12 +16,12 @@ namespace edfr {
 
 using namespace ns3;
 
-inline constexpr std::uint32_t kSegment = 1448;  // bytes of payload; what is handed over in such pieces ns-3 has not to cut or to join
+inline std::uint32_t segment = 1448;  // bytes of payload; what is handed over in such pieces ns-3 has not to cut or to join
 
 // Take all that has come; returns how many bytes that was.
 inline std::uint64_t taken_from(Ptr<Socket> socket) {
     std::uint64_t bytes = 0;
-    while (const Ptr<Packet> packet = socket->Recv(kSegment, 0)) bytes += packet->GetSize();
+    while (const Ptr<Packet> packet = socket->Recv(segment, 0)) bytes += packet->GetSize();
     return bytes;
 }
 
@@ -55,8 +55,8 @@ class Bulk {
 
   private:
     void fill() {
-        while (sender_->GetTxAvailable() >= kSegment)
-            if (sender_->Send(Create<Packet>(kSegment)) <= 0) return;
+        while (sender_->GetTxAvailable() >= segment)
+            if (sender_->Send(Create<Packet>(segment)) <= 0) return;
     }
     void receive(Ptr<Socket> own) {
         delivered += taken_from(own);
@@ -149,7 +149,7 @@ class WebUser {
     }
     void answer() {
         while (to_send_ && answers_->GetTxAvailable()) {
-            const std::uint64_t piece = std::min<std::uint64_t>({to_send_, answers_->GetTxAvailable(), kSegment});
+            const std::uint64_t piece = std::min<std::uint64_t>({to_send_, answers_->GetTxAvailable(), segment});
             const int sent = answers_->Send(Create<Packet>(static_cast<std::uint32_t>(piece)));
             if (sent <= 0) return;
             to_send_ -= static_cast<std::uint64_t>(sent);
