@@ -22,9 +22,9 @@ _HARDWARE = """Figure 2: the RTL in Verilator with the memory models of engine/m
 headers unless said; shares are of the theoretical bandwidth, reads and writes together."""
 
 _TCP = """Figures 4 to 7: ns-3's hosts and TCP (CUBIC, SACK, time stamps, HyStart, at least 200 ms to a timeout, windows up to 6 MB,
-Linux' default) at 1 Gbit/s; segments of 1,448 byte. EDFR is the deadline port (deadline_ddr4_3: three classes, the paper's tick), by its
-model that is equal to the RTL in every cycle, behind an ns-3 queueing discipline; its memory answers after a fixed time, its line is
-ns-3's. DSCPs give the classes. Acknowledgements meet no queue but their links'."""
+Linux' default) at 1 Gbit/s; segments of 1,448 byte unless said. EDFR is the deadline port (deadline_ddr4_3: three classes, the paper's
+tick), by its model that is equal to the RTL in every cycle, behind an ns-3 queueing discipline; its memory answers after a fixed time,
+its line is ns-3's. DSCPs give the classes. Acknowledgements meet no queue but their links'."""
 _PAIRS = """Two groups of 3 x 3 connections, one way delays of the TCP evaluation suite: 0, 12 and 25 ms on the one side, 2, 37 and 75 ms on
 the other, so round trips of 4 to 200 ms, 101 ms on average. A FIFO holds as much, tail drop by bytes; two take turns by packets."""
 _WEB = """Web pages are those of the 3GPP2 model (C.R1002-A): lognormal objects, a Pareto number of them; a user's connection stays open,
@@ -43,7 +43,7 @@ machine's clock, and what it adds to a round trip is said."""
 _LIVE_PAIRS = """Nine pairs of hosts have the nine round trips of the TCP evaluation suite, 4 to 200 ms, 101 ms on average; each pair has a
 connection (figure 5: two users) of either class, where the paper's pairs belong to one class."""
 _LIVE_WEB = """A page is seven objects over two connections that stay open; sizes are the quantiles of the 3GPP2 model's distributions
-(C.R1002-A), the pause between pages is 180 ms. The paper does not say how many users it has, nor their pauses."""
+(C.R1002-A), the pause between pages is 210 ms. The paper does not say how many users it has, nor their pauses."""
 _LIVE_SECOND = """Figures 6 and 7 have round trips of 80 ms, which the paper does not state, and the bytes of the second connection are
 fewer, as the link is slower."""
 

@@ -19,6 +19,7 @@ SCENARIOS = Path("scenarios/paper/edfr_skip_fifo")
 RATE = 24_000_000  # of the line
 FRAME, LINE_FRAME = 1514, 1538  # bytes of a full frame, and of the line for it
 HEADER = 14  # of a frame, before IP
+CHUNK_BEATS = 8  # of the FIFO's memory; one of them has the headers of frames
 LIVE = Place(RATE, f"CUBIC of this machine's kernel at {RATE / 1e6:g} Mbit/s")
 TRIAL = Length(4, 1, 1)  # in which the RTL shows whether it keeps real time
 
@@ -36,7 +37,8 @@ def settings(case: Case, length: Length) -> list[str]:
     ]
     if case.scheduler == FIFO:
         _, holds_ms = PLAYED[case.experiment]
-        said += ["device.config=live_fifo_4", f"memory_limit={round(RATE / 8e3 * holds_ms * FRAME / LINE_FRAME)} B"]
+        data = RATE / 8e3 * holds_ms * FRAME / LINE_FRAME
+        said += ["device.config=live_fifo_4", f"memory_limit={round(data * CHUNK_BEATS / (CHUNK_BEATS - 1))} B"]
     if case.experiment == "second":
         said.append(f"applications.second.start={length.begins:g} s")
     return said
