@@ -395,6 +395,30 @@ def test_figures_of_a_machine_that_was_busy_are_said_to_be(stood_ms: float, said
     assert ("CoDel: the device stood still for 5 % of the time" in machine) == said
 
 
+def test_a_queue_is_told_by_what_left_it_after_the_burst() -> None:
+    """What left before 5 s does not count, nor what left after the end."""
+    time, delay = np.array([1.0, 5.0, 6.0, 9.0, 10.5]), np.array([90.0, 4.0, 8.0, 6.0, 99.0])
+    found = figure_7.facts(figure_7.NS3, time, delay, np.full(5, 1250), 7, 10.0)
+    assert (found["mean_ms"], found["p50_ms"], found["below_target_percent"]) == (6.0, 6.0, 33.33)
+    assert found["carried_mbps"] == 0.006 and found["longest_above_s"] == 5.0 and found["dropped"] == 7
+
+
+def test_without_ns3_the_page_says_why() -> None:
+    """And a queue that was simulated is not said to be near real time."""
+    simulated = {"system": "ns3", "words": "ns-3", "p50_ms": 6.0, "below_target_percent": 10.0, "longest_above_s": 0.5}
+    said = dict(figure_7.words({"seconds": 20.0, "systems": [simulated], "without_ns3": "it is not here"}))
+    assert said["Left out"] == "ns-3's CoDel: it is not here." and "This machine" not in said
+    assert "Left out" not in dict(figure_7.words({"seconds": 20.0, "systems": [simulated], "without_ns3": None}))
+
+
+def test_the_p4_program_has_the_same_link() -> None:
+    """Rate, round trip and places are those of the hardware's scenario, and ns-3's."""
+    ours, p4 = load("figure_7"), load("figure_7_p4")
+    assert ours.queues[0].rate == p4.link.egress[1] == figure_7.RATE and ours.queues[0].limit_packets == p4.device.queue_packets
+    trips = [ours.traffic[0].live.delay + ours.network.past[0].delay, sum(entry.live.delay for entry in p4.traffic)]
+    assert trips == [figure_7.ROUND_TRIP_US * 10**6] * 2 and p4.tables.defaults[0].data == [5000]
+
+
 @pytest.mark.slow
 def test_figure_7_is_made_by_real_connections(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The RTL carries three connections of the kernel; CoDel keeps their latency near its target, and a queue without it does not."""

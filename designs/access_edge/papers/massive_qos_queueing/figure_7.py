@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.designs.access_edge.papers.massive_qos_queueing.experiments import SCENARIOS
+from penstock.designs.p4_switch.papers.p4_codel import ns3  # the independent CoDel is there for both papers
+from penstock.designs.p4_switch.papers.p4_codel.experiments import Senders, Setting
 from penstock.live import bulk
 from penstock.papers import Options
 from penstock.papers.comparison import entry
@@ -30,32 +32,49 @@ class System:
     words: str
     engine: str
     settings: tuple[str, ...] = ()
+    scenario: str = "figure_7"
 
 
 NO_CODEL = ("queues.bottleneck.aqm.target=400 ms", "queues.bottleneck.aqm.interval=400 ms")  # no packet can wait that long
 SYSTEMS = (
     System("rtl", "CoDel in hardware: the RTL", "rtl"),
     System("model", "its model", "model"),
+    System("p4", "CoDel in P4, drops charged", "model", scenario="figure_7_p4"),
     System("tail_drop", "the same queue without CoDel", "model", NO_CODEL),
 )
+NS3 = System("ns3", "ns-3's CoDel and senders", "ns-3")  # not in real time
+RATE, FRAME_BYTES, ROUND_TRIP_US = 24_000_000, 1514, 20_000
 
 
 def measure(options: Options, show: Callable[[str], None]) -> dict[str, Any]:
     """Return what each system did. Raises UserError, ToolError, RunError, KeyboardInterrupt."""
     seconds = FULL_SECONDS if options.full else SECONDS
-    path = ROOT / SCENARIOS / "figure_7.yaml"
     systems = []
     for system in SYSTEMS:
         show(system.words)
         settings = [*system.settings, f"duration={round(1e6 * seconds)} us"]
+        path = ROOT / SCENARIOS / f"{system.scenario}.yaml"
         found = bulk.run(path, settings, system.engine, options.seed, FLOWS, ALGORITHM, seconds)
-        systems.append(_facts(system, found, seconds))
-    return {"seconds": seconds, "bin_s": BIN_S, "after_s": AFTER_S, "systems": systems}
+        clock = {key: found.result[key] for key in ("behind_real_time_ms", "let_go_late_ms", "stood_still_ms")}
+        dropped = sum(found.result["packets"]["dropped"].values())
+        systems.append(facts(system, found.time_s, found.sojourn_ms, found.length, dropped, seconds) | clock)
+    without = ns3.missing()
+    if without is None:
+        show(NS3.words)
+        senders, setting = Senders("3 TCP", "three TCP connections", FLOWS), Setting(RATE / 8 / FRAME_BYTES, ROUND_TRIP_US)
+        simulated = ns3.run(senders, options.seed, seconds, setting)
+        lengths = np.full(len(simulated.time_s), FRAME_BYTES)
+        dropped = simulated.dropped + simulated.full
+        systems.append(facts(NS3, simulated.time_s, simulated.delay_ms, lengths, dropped, seconds))
+    return {"seconds": seconds, "bin_s": BIN_S, "after_s": AFTER_S, "systems": systems, "without_ns3": without}
 
 
-def _facts(system: System, found: bulk.Transfer, seconds: float) -> dict[str, Any]:
-    late = found.time_s >= AFTER_S
-    time, delay = found.time_s[late], found.sojourn_ms[late]
+def facts(
+    system: System, time_s: NDArray[np.float64], sojourn_ms: NDArray[np.float64], length: NDArray[np.int64], dropped: int, seconds: float
+) -> dict[str, Any]:
+    """Return what is said of a queue, by the packets that left it."""
+    late = (time_s >= AFTER_S) & (time_s <= seconds)
+    time, delay = time_s[late], sojourn_ms[late]
     return {
         "system": system.name,
         "words": system.words,
@@ -66,12 +85,9 @@ def _facts(system: System, found: bulk.Transfer, seconds: float) -> dict[str, An
         "p99_ms": round(float(np.quantile(delay, 0.99)), 3),
         "below_target_percent": round(100 * float((delay < TARGET_MS).mean()), 2),
         "longest_above_s": round(longest_above(time, delay, AFTER_S, seconds), 3),
-        "carried_mbps": round(8e-6 * float(found.length[late].sum()) / (seconds - AFTER_S), 4),
-        "dropped": sum(found.result["packets"]["dropped"].values()),
-        "behind_real_time_ms": found.result["behind_real_time_ms"],
-        "let_go_late_ms": found.result["let_go_late_ms"],
-        "stood_still_ms": found.result["stood_still_ms"],
-        "over_time": over_time(found.time_s, found.sojourn_ms, seconds),
+        "carried_mbps": round(8e-6 * float(length[late].sum()) / (seconds - AFTER_S), 4),
+        "dropped": dropped,
+        "over_time": over_time(time_s, sojourn_ms, seconds),
     }
 
 
@@ -143,11 +159,12 @@ def words(found: dict[str, Any]) -> list[tuple[str, str]]:
         for system in codel
     )
     held = all(system["longest_above_s"] <= PERIOD_S for system in codel)
-    still = {system["words"]: system["stood_still_ms"] / 1e3 / found["seconds"] for system in found["systems"]}
+    live = [system for system in found["systems"] if "stood_still_ms" in system]
+    still = {system["words"]: system["stood_still_ms"] / 1e3 / found["seconds"] for system in live}
     clocks = "; ".join(
         f"{system['words']}: at most {system['behind_real_time_ms']['max']:.1f} ms behind real time, frames let go "
         f"{system['let_go_late_ms']['p99']:.1f} ms late at 99 %"
-        for system in found["systems"]
+        for system in live
     )
     disturbed = "".join(
         f" {name}: the device stood still for {100 * share:.0f} % of the time, so these figures are this machine's, not the queue's."
@@ -157,5 +174,6 @@ def words(found: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("The paper", "The latency falls below the desired value of 5 ms periodically, as with CoDel of the Linux kernel."),
         ("Here", f"{falls}. It falls below {TARGET_MS:g} ms at least once in {PERIOD_S:g} s: {'yes' if held else 'not always'}."),
-        ("This machine", f"{clocks}.{disturbed}"),
+        *([("This machine", f"{clocks}.{disturbed}")] if live else []),
+        *([("Left out", f"ns-3's CoDel: {found['without_ns3']}.")] if found.get("without_ns3") else []),
     ]
