@@ -1,7 +1,10 @@
 """Who may do what: roles by how a client has come, limits, and the audit log."""
 
+import contextlib
+import itertools
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,16 +21,25 @@ ROLE_PREFIX = "penstock:"  # of the URI in a certificate's subjectAltName that s
 _RAW_CALLS = {"/penstock.v1.Registers/Read", "/penstock.v1.Registers/Write"}
 _READING = ("Get", "List", "Watch", "Totals", "Top", "Diff", "Read", "Check", "ServerReflectionInfo")
 MAX_WHAT = 400  # characters of a request in the audit log
+WATCH = "/penstock.v1.Counters/Watch"  # has places of its own
+LARGE = 16 << 10  # bytes above which one request at a time is read and done: in memory it may be fifty times as large
 
 
 @dataclass(frozen=True)
 class Limits:
     """What one server does at most."""
 
-    message_bytes: int = 16 << 20
-    streams: int = 64  # calls at once of one connection
+    message_bytes: int = 4 << 20
+    connections: int = 256
+    calls: int = 256  # at once, of all clients
+    calls_of_one: int = 128  # of one client
+    calls_of_a_connection: int = 64
     watchers: int = 16  # Counters.Watch at once, of all clients
-    calls_per_second: float = 20_000.0  # of one peer
+    watchers_of_one: int = 8
+    streams: int = 32  # other streaming calls at once, of all clients
+    stall_seconds: float = 60.0  # so long a stream may wait for its client to send or to read
+    held_bytes: int = 64 << 20  # of large requests that are held at once
+    calls_per_second: float = 20_000.0  # of one client
 
 
 @dataclass
@@ -66,15 +78,115 @@ class _Bucket:
     at: float = field(default_factory=time.monotonic)
 
 
-class Guard(grpc.ServerInterceptor):
-    """Looks at each call before it is done: role and rate; and writes the log of changes after it."""
+class Budget:
+    """Bytes of requests that are held at once. What is charged is given back when the charge is gone."""
 
-    def __init__(self, intent: Intent, lock: Any, limits: Limits) -> None:
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self._lock = threading.Lock()
+
+    def take(self, size: int) -> "Charge | None":
+        """Return a charge; None where that is more than is left."""
+        with self._lock:
+            if size > self._left:
+                return None
+            self._left -= size
+        return Charge(self, size)
+
+    def give(self, size: int) -> None:
+        """Give back what a charge has taken."""
+        with self._lock:
+            self._left += size
+
+
+class Charge:
+    """A part of a budget, as long as it lives: also where gRPC lets go of a request that its method never sees."""
+
+    def __init__(self, budget: Budget, size: int) -> None:
+        self._budget, self._size = budget, size
+
+    def __del__(self) -> None:
+        self._budget.give(self._size)
+
+
+class Places:
+    """So many calls at once, and so many of one client."""
+
+    def __init__(self, most: int, of_one: int, what: str) -> None:
+        """`what`: what they do, for the sentence of one too many."""
+        self._most, self._of_one, self._what = most, of_one, what
+        self._taken: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def one(self, name: str) -> Iterator[None]:
+        """Have a place for a client inside of the `with`. Raises Problem."""
+        with self._lock:
+            if self._taken[name] >= self._of_one:
+                raise Problem(Code.RESOURCE_EXHAUSTED, f"this client has {self._taken[name]} calls that {self._what}, which is the most")
+            if self._taken.total() >= self._most:
+                raise Problem(Code.RESOURCE_EXHAUSTED, f"the server has {self._most} calls that {self._what}, which is the most")
+            self._taken[name] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._taken[name] -= 1
+                if not self._taken[name]:
+                    del self._taken[name]
+
+
+class Stalls:
+    """Ends streams whose clients neither send nor read."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._waiting: dict[int, tuple[float, Any]] = {}
+        self._numbers = itertools.count()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="stalls", daemon=True)
+
+    @contextlib.contextmanager
+    def waiting(self, context: Any) -> Iterator[None]:
+        """Inside of the `with` the client is waited for."""
+        number = next(self._numbers)
+        self._waiting[number] = (time.monotonic(), context)
+        try:
+            yield
+        finally:
+            self._waiting.pop(number, None)
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """Look after them inside of the `with`."""
+        self._thread.start()
+        try:
+            yield
+        finally:
+            self._stop.set()
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(min(1.0, self._seconds / 4)):
+            now = time.monotonic()
+            for since, context in list(self._waiting.copy().values()):
+                if now - since > self._seconds:
+                    context.cancel()
+
+
+class Guard(grpc.ServerInterceptor):
+    """Looks at each call before it is done: role, rate and how many there are; and writes the log of changes after it."""
+
+    def __init__(self, intent: Intent, lock: Any, limits: Limits, stalls: Stalls) -> None:
         """`lock`: of the store."""
-        self._intent, self._store_lock, self._limits = intent, lock, limits
+        self._intent, self._store_lock, self._limits, self._stalls = intent, lock, limits, stalls
         self._of_thread = threading.local()  # `change`: who does what, until it is in the log
         self._buckets: dict[str, _Bucket] = {}
         self._lock = threading.Lock()
+        self._calls = Places(limits.calls, limits.calls_of_one, "are under way")
+        self._streams = Places(limits.streams, limits.streams // 2, "stream")
+        self._large = threading.Lock()
+        self._held = Budget(limits.held_bytes)
 
     def intercept_service(self, continuation: Callable[..., Any], details: grpc.HandlerCallDetails) -> Any:
         """Wrap the handler of a call."""
@@ -86,24 +198,40 @@ class Guard(grpc.ServerInterceptor):
         inner = handler.unary_unary or handler.unary_stream or handler.stream_unary or handler.stream_stream
 
         def guarded(request: Any, context: grpc.ServicerContext) -> Any:
-            who = caller(context)
-            if handler.request_streaming:
-                request = _sound(request, context)
-            elif request is _GARBLED:
-                _refuse_garbled(context)
-            if ROLES.index(who.role) < ROLES.index(role):
-                Problem(Code.PERMISSION_DENIED, f"{method} needs the role {role}, and {who.name} has {who.role}").abort(context)
-            self._count(context)
-            if role == READ:
-                return inner(request, context)
-            self._of_thread.change = (who.name, method, _words(request))
             try:
-                return inner(request, context)
-            finally:
-                if self._of_thread.change:
-                    code = context.code()
-                    with self._store_lock:
-                        self.log(code.name if code else "OK")
+                who = caller(context)
+                if ROLES.index(who.role) < ROLES.index(role):
+                    raise Problem(Code.PERMISSION_DENIED, f"{method} needs the role {role}, and {who.name} has {who.role}")
+                self._count(who.name)
+                with contextlib.ExitStack() as stack:
+                    stack.enter_context(self._calls.one(who.name))
+                    if handler.request_streaming:
+                        stack.enter_context(self._streams.one(who.name))
+                        request = self._messages(request, handler.request_deserializer, context)
+                    else:
+                        large = len(request.data) > LARGE if isinstance(request, _Raw) else False
+                        stack.enter_context(self._large if large else contextlib.nullcontext())
+                        request = _read(request, handler.request_deserializer)
+                    return self._done(inner, request, context, role, who, method)
+            except Problem as problem:
+                problem.abort(context)
+
+        def streamed(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+            try:
+                who = caller(context)
+                if ROLES.index(who.role) < ROLES.index(role):
+                    raise Problem(Code.PERMISSION_DENIED, f"{method} needs the role {role}, and {who.name} has {who.role}")
+                self._count(who.name)
+                with self._calls.one(who.name), contextlib.nullcontext() if method == WATCH else self._streams.one(who.name):
+                    if handler.request_streaming:
+                        request = self._messages(request, handler.request_deserializer, context)
+                    else:
+                        request = _read(request, handler.request_deserializer)
+                    for answer in inner(request, context):
+                        with self._stalls.waiting(context):
+                            yield answer
+            except Problem as problem:
+                problem.abort(context)
 
         kind = {
             (False, False): grpc.unary_unary_rpc_method_handler,
@@ -111,21 +239,54 @@ class Guard(grpc.ServerInterceptor):
             (True, False): grpc.stream_unary_rpc_method_handler,
             (True, True): grpc.stream_stream_rpc_method_handler,
         }[handler.request_streaming, handler.response_streaming]
-        return kind(guarded, _reader(handler.request_deserializer), handler.response_serializer)
+        return kind(streamed if handler.response_streaming else guarded, self._raw, handler.response_serializer)
 
-    def _count(self, context: grpc.ServicerContext) -> None:
-        """Raise the status RESOURCE_EXHAUSTED where a peer calls more often than it may."""
-        rate, peer, now = self._limits.calls_per_second, context.peer(), time.monotonic()
+    def _raw(self, data: bytes) -> "_Raw | None":
+        """Return what came, unread: gRPC calls this in its one thread, which must not be held up."""
+        if len(data) <= LARGE:
+            return _Raw(data)
+        charge = self._held.take(len(data))
+        return _Raw(data, charge) if charge else _Raw(b"", refused=True)
+
+    def _messages(self, requests: Iterator[Any], read: Callable[[bytes], Any], context: grpc.ServicerContext) -> Iterator[Any]:
+        """Yield the messages of a stream. Raises Problem."""
+        while True:
+            with self._stalls.waiting(context):
+                raw = next(requests, None)
+            if raw is None:
+                return
+            with self._large if len(raw.data) > LARGE else contextlib.nullcontext():
+                request = _read(raw, read)
+                del raw
+                yield request
+                del request
+
+    def _done(self, inner: Callable[..., Any], request: Any, context: Any, role: str, who: Caller, method: str) -> Any:
+        """Do a call that is allowed; a change is in the log afterwards."""
+        if role == READ:
+            return inner(request, context)
+        self._of_thread.change = (who.name, method, _words(request))
+        try:
+            return inner(request, context)
+        finally:
+            if self._of_thread.change:
+                code = context.code()
+                with self._store_lock:
+                    self.log(code.name if code else "OK")
+
+    def _count(self, name: str) -> None:
+        """Raise Problem where a client calls more often than it may."""
+        rate, now = self._limits.calls_per_second, time.monotonic()
         with self._lock:
             if len(self._buckets) > 10_000:
                 self._buckets.clear()
-            bucket = self._buckets.setdefault(peer, _Bucket(rate))
+            bucket = self._buckets.setdefault(name, _Bucket(rate))
             bucket.tokens = min(rate, bucket.tokens + (now - bucket.at) * rate)
             bucket.at = now
             enough = bucket.tokens >= 1
             bucket.tokens -= enough
         if not enough:
-            Problem(Code.RESOURCE_EXHAUSTED, f"at most {rate:,.0f} calls a second are taken from one client").abort(context)
+            raise Problem(Code.RESOURCE_EXHAUSTED, f"at most {rate:,.0f} calls a second are taken from one client")
 
     def log(self, status: str = "OK") -> None:
         """Write the change that this thread does to the log, once. Called inside of the transaction that makes it durable, so that the log
@@ -136,31 +297,38 @@ class Guard(grpc.ServerInterceptor):
             self._intent.audit(*change, status)
 
 
-_GARBLED = object()
+@dataclass
+class _Raw:
+    """What came, and what is charged for it."""
+
+    data: bytes
+    charge: Charge | None = None
+    refused: bool = False
 
 
-def _reader(read: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
-    """Return a reader of messages that does not raise: gRPC would print a traceback and keep the stream."""
-
-    def checked(data: bytes) -> Any:
-        try:
-            return read(data)
-        except DecodeError:
-            return _GARBLED
-
-    return checked
-
-
-def _sound(requests: Iterator[Any], context: grpc.ServicerContext) -> Iterator[Any]:
-    for request in requests:
-        if request is _GARBLED:
-            _refuse_garbled(context)
-        yield request
-
-
-def _refuse_garbled(context: grpc.ServicerContext) -> None:
-    Problem(Code.INVALID_ARGUMENT, "what came is no message of this method").abort(context)
+def _read(raw: _Raw, read: Callable[[bytes], Any]) -> Any:
+    """Return the message. Raises Problem: if gRPC read it, it would print a traceback and keep the stream."""
+    if raw.refused:
+        raise Problem(Code.RESOURCE_EXHAUSTED, "the server holds as many large requests as it may; send it again later")
+    try:
+        return read(raw.data)
+    except DecodeError:
+        raise Problem(Code.INVALID_ARGUMENT, "what came is no message of this method") from None
 
 
 def _words(request: Any) -> str:
-    return " ".join(str(request).split())[:MAX_WHAT] if hasattr(request, "DESCRIPTOR") else "a stream"
+    """Return a request for the log: whole if it is short, else what fields it has and how much is in them."""
+    if not hasattr(request, "DESCRIPTOR"):
+        return "a stream"
+    if request.ByteSize() <= MAX_WHAT:
+        return " ".join(str(request).split())[:MAX_WHAT]
+    words = []
+    for field_of, value in request.ListFields():
+        if field_of.is_repeated:
+            words.append(f"{field_of.name}: {len(value):,} entries")
+        elif field_of.message_type is not None:
+            name = str(getattr(value, "name", ""))[:MAX_WHAT]
+            words.append(f"{field_of.name}: {{ {f'name: {name!r}, ' if name else ''}{value.ByteSize():,} byte }}")
+        else:
+            words.append(f"{field_of.name}: {str(value)[:MAX_WHAT]!r}")
+    return " ".join(words)[:MAX_WHAT]

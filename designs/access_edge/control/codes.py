@@ -23,11 +23,35 @@ QUEUE_COLUMNS = (
     "queue_limit_bytes", "tree_class",
 )  # fmt: skip
 PARENT_COLUMNS = ("tree_rate", "tree_burst", "tree_class")
-MAX_REMEMBERED = 1 << 20
+MAX_REMEMBERED = 1 << 20  # different settings of queues, and of parents
+MAX_KEY = 256  # bytes of a message that is found again by them
 
 CLASS_COLUMN = QUEUE_COLUMNS.index("tree_class")
 _RATE = QUEUE_COLUMNS.index("queue_rate")
 _BURST = QUEUE_COLUMNS.index("queue_burst")
+
+
+class _Rows:
+    """Rows of words that only become more."""
+
+    def __init__(self, columns: int) -> None:
+        self.count = 0
+        self.words: NDArray[np.uint32] = np.zeros((64, columns), dtype=np.uint32)
+
+    def add(self, words: tuple[int, ...]) -> int:
+        """Add a row and return its number."""
+        if self.count == len(self.words):  # a reader in another thread keeps the array that it has
+            self.words = np.concatenate([self.words, np.zeros_like(self.words)])
+        self.words[self.count] = words
+        self.count += 1
+        return self.count - 1
+
+
+def _enter(rows: _Rows, words: tuple[int, ...]) -> int:
+    """Add a row and return its number. Raises Problem where there are too many."""
+    if rows.count == MAX_REMEMBERED:
+        raise Problem(Code.RESOURCE_EXHAUSTED, f"there have been {MAX_REMEMBERED:,} different settings, which is the most until a restart")
+    return rows.add(words)
 
 
 class Codes:
@@ -37,10 +61,9 @@ class Codes:
         """`line_bps`: of the egress link, above whose rate no queue can be."""
         self._facts, self._line_bps = facts, line_bps
         self._known: tuple[dict[bytes, int], dict[bytes, int]] = ({}, {})  # by the bytes of the message; open and closed
-        self._queue_rows: list[tuple[int, ...]] = []
-        self._classes: list[int] = []
+        self._queue_rows = _Rows(len(QUEUE_COLUMNS))
         self._parents: dict[tuple[int | None, int, int], int] = {}
-        self._parent_rows: list[tuple[int, ...]] = []
+        self._parent_rows = _Rows(len(PARENT_COLUMNS))
         self._number_of: dict[tuple[int, ...], int] = {}
         self.drop_all = self._enter(self._words({"limit_packets": 0, "limit_bytes": 0}))
 
@@ -51,45 +74,42 @@ class Codes:
     def queue(self, settings: pb.QueueSettings, closed: bool = False) -> int:
         """Return the number of a queue's settings; `closed`: its gate is. Raises Problem that names the field."""
         key, known = settings.SerializeToString(), self._known[closed]
-        if key not in known:
+        found = known.get(key)
+        if found is None:
             words = list(self._words(_plain(settings)))
             if closed:
                 words[_RATE] = words[_BURST] = 0
-            if len(known) == MAX_REMEMBERED:
-                raise Problem(Code.RESOURCE_EXHAUSTED, f"there are more than {MAX_REMEMBERED:,} different settings of queues")
-            known[key] = self._enter(tuple(words))
-        return known[key]
+            found = self._enter(tuple(words))
+            if len(known) >= MAX_REMEMBERED:
+                known.clear()
+            if len(key) <= MAX_KEY:
+                known[key] = found
+        return found
 
     def parent(self, rate_bps: int | None, burst_bytes: int, weight: int = 1) -> int:
         """Return the number of the settings of a subscriber, node or port. Raises Problem."""
         key = (rate_bps, burst_bytes, weight)
         found = self._parents.get(key)
         if found is None:
-            found = self._parents[key] = len(self._parent_rows)
-            try:
-                self._parent_rows.append(self._parent_words(*key))
-            except Problem:
-                del self._parents[key]
-                raise
+            found = self._parents[key] = _enter(self._parent_rows, self._parent_words(*key))
         return found
 
     def queue_rows(self, numbers: NDArray[np.int32]) -> NDArray[np.uint32]:
         """Return the words of some settings of queues, a row each, in the order of QUEUE_COLUMNS."""
-        return np.array(self._queue_rows, dtype=np.uint32)[numbers]
+        return self._queue_rows.words[numbers]
 
     def parent_rows(self, numbers: NDArray[np.int32]) -> NDArray[np.uint32]:
         """Return the words of some settings of parents, a row each, in the order of PARENT_COLUMNS."""
-        return np.array(self._parent_rows, dtype=np.uint32).reshape(-1, len(PARENT_COLUMNS))[numbers]
+        return self._parent_rows.words[numbers]
 
     def classes(self, numbers: NDArray[np.int32]) -> NDArray[np.uint8]:
         """Return the traffic class of some settings of queues."""
-        return np.array(self._classes, dtype=np.uint8)[numbers]
+        return (self._queue_rows.words[numbers, CLASS_COLUMN] & 0xFF).astype(np.uint8)
 
     def _enter(self, words: tuple[int, ...]) -> int:
-        number = self._number_of.setdefault(words, len(self._queue_rows))
-        if number == len(self._queue_rows):
-            self._queue_rows.append(words)
-            self._classes.append(words[CLASS_COLUMN] & 0xFF)
+        number = self._number_of.get(words)
+        if number is None:
+            number = self._number_of[words] = _enter(self._queue_rows, words)
         return number
 
     def _words(self, values: dict[str, Any]) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from penstock.errors import UserError
 from penstock.v1 import subscribers_pb2, tree_pb2
 
 DAY_SECONDS = 86_400
+KEPT_ANSWERS, MOST_ANSWERS = 10_000, 1_000_000  # so many are kept whatever the clock says, and so many at most
 _MIGRATIONS = (
     """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -25,6 +26,10 @@ _MIGRATIONS = (
     CREATE TABLE audit (id INTEGER PRIMARY KEY, at TEXT NOT NULL, who TEXT NOT NULL, method TEXT NOT NULL, what TEXT NOT NULL,
                         status TEXT NOT NULL);
     CREATE TABLE counters (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+    """,
+    """
+    ALTER TABLE request ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX request_number ON request (number);
     """,
 )
 
@@ -154,15 +159,17 @@ class Intent:
     # ---- requests, audit, counters
 
     def answer(self, request: str) -> tuple[bytes, bytes] | None:
-        """Return digest and answer of a request that was done, if it was within the last day."""
-        found = self._db.execute("SELECT digest, answer FROM request WHERE id = ? AND at > ?", (request, time.time() - DAY_SECONDS))
-        return found.fetchone()
+        """Return digest and answer of a request that was done within the last day, or is one of the last KEPT_ANSWERS."""
+        return self._db.execute("SELECT digest, answer FROM request WHERE id = ?", (request,)).fetchone()
 
     def remember(self, request: str, digest: bytes, answer: bytes) -> None:
-        """Keep the answer to a request, and forget those of a day ago."""
+        """Keep the answer to a request, and forget old ones: their age is of a clock that may be set, so their number counts as well."""
         now = time.time()
-        self._db.execute("DELETE FROM request WHERE at < ?", (now - DAY_SECONDS,))
-        self._db.execute("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?)", (request, digest, now, answer))
+        (number,) = self._db.execute("SELECT COALESCE(MAX(number), 0) + 1 FROM request").fetchone()
+        oldest = "SELECT number, at FROM request ORDER BY number LIMIT 64"
+        old = f"DELETE FROM request WHERE number IN (SELECT number FROM ({oldest}) WHERE number <= ? AND (at < ? OR number <= ?))"
+        self._db.execute(old, (number - KEPT_ANSWERS, now - DAY_SECONDS, number - MOST_ANSWERS))
+        self._db.execute("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?)", (request, digest, now, answer, number))
 
     def audit(self, who: str, method: str, what: str, status: str) -> None:
         """Note a change: who, what, and how it went."""

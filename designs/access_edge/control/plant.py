@@ -26,6 +26,7 @@ from penstock.v1 import common_pb2, subscribers_pb2, tree_pb2
 
 Subscriber = subscribers_pb2.Subscriber
 MAX_NAME = 128
+MAX_BYTES = 16 << 10  # of a subscriber's message
 NONE = -1  # a queue or subscriber that is not ours: it has what the device had before
 AT_ONCE = 16_384  # subscribers that are written to store and device together
 
@@ -228,8 +229,18 @@ class Plant:
     def _nothing(self, index: int) -> _Change:
         return _Change(index, None, (self.codes.drop_all,) * self.facts.queues_per_subscriber, NONE, 0)
 
+    def check_size(self, message: Subscriber) -> None:
+        """Raise Problem for a subscriber of more queues or bytes than one can have."""
+        each = self.facts.queues_per_subscriber
+        if len(message.queues) > each:
+            raise invalid(f"the device has {each} a subscriber, not {len(message.queues)}", "queues")
+        size = message.ByteSize()
+        if size > MAX_BYTES:
+            raise invalid(f"is a message of {size:,} byte, at most {MAX_BYTES:,} are allowed")
+
     def _change(self, message: Subscriber, index: int) -> _Change:
         """Return a subscriber as the device will have it. Raises Problem."""
+        self.check_size(message)
         each, closed = self.facts.queues_per_subscriber, message.gate_closed
         known, numbers = self.codes.known(closed), []
         for queue in message.queues:
@@ -240,8 +251,6 @@ class Plant:
                 except Problem as problem:
                     raise problem.at(f"queues[{len(numbers)}]") from None
             numbers.append(found)
-        if len(numbers) > each:
-            raise invalid(f"the device has {each} a subscriber, not {len(numbers)}", "queues")
         numbers += [self.codes.drop_all] * (each - len(numbers))
         parent, node = NONE, message.node
         if self.facts.hierarchy:
@@ -378,6 +387,8 @@ class Plant:
             count = tree.nodes if level == "node" else tree.ports
             if wanted.index >= count:
                 raise invalid(f"the device has {level}s 0 to {count - 1:,}, not {wanted.index:,}", "index")
+            if len(wanted.name) > MAX_NAME or not (wanted.name.isprintable() and wanted.ByteSize() <= MAX_BYTES):
+                raise invalid(f"must be at most {MAX_NAME} printable characters", "name")
             if level == "node" and wanted.port >= tree.ports:
                 raise invalid(f"the device has ports 0 to {tree.ports - 1:,}, not {wanted.port:,}", "port")
             known = self.nodes if level == "node" else self.ports

@@ -8,12 +8,15 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
 Code = grpc.StatusCode
+MAX_WORDS = 600  # characters of a sentence: what is longer, such as a value that is echoed, is cut in the middle
 
 
 class Problem(Exception):
     """A request that cannot be done."""
 
     def __init__(self, code: grpc.StatusCode, message: str, field: str = "") -> None:
+        if len(message) > MAX_WORDS:
+            message = f"{message[: MAX_WORDS // 2]} ... {message[-MAX_WORDS // 2 :]}"
         super().__init__(message)
         self.code, self.message, self.field = code, message, field
 

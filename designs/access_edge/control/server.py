@@ -1,6 +1,7 @@
 """All services behind a socket."""
 
 import contextlib
+import ctypes
 import ipaddress
 import os
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from penstock.designs.access_edge.control.access import Guard, Limits
+from penstock.designs.access_edge.control.access import Guard, Limits, Stalls
 from penstock.designs.access_edge.control.plant import Plant
 from penstock.designs.access_edge.control.services import counters, device, queues, registers, subscribers, tree
 from penstock.designs.access_edge.control.sweep import Sweep
@@ -33,8 +34,10 @@ from penstock.v1 import (
     tree_pb2_grpc,
 )
 
-THREADS = 32  # of which at most `Limits.watchers` are kept by streams
 STOP_SECONDS = 2.0
+M_ARENA_MAX = -8  # of mallopt(3)
+HANDSHAKE_MS = 10_000  # for a connection to become one of HTTP/2
+ALIVE_MS = 30_000  # a connection that says nothing is asked whether it is there: a machine that has gone says no good-bye
 
 
 @dataclass(frozen=True)
@@ -74,22 +77,37 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
     What is not local needs TLS. Raises UserError.
     """
     limits = limits or Limits()
-    guard = Guard(plant.intent, plant.lock, limits)
+    _bound_arenas()
+    stalls = Stalls(limits.stall_seconds)
+    guard = Guard(plant.intent, plant.lock, limits, stalls)
     plant.log = guard.log
     options = [
         ("grpc.max_receive_message_length", limits.message_bytes),
-        ("grpc.max_concurrent_streams", limits.streams),
+        ("grpc.max_concurrent_streams", limits.calls_of_a_connection),
+        ("grpc.max_allowed_incoming_connections", limits.connections),
+        ("grpc.server_handshake_timeout_ms", HANDSHAKE_MS),
+        ("grpc.keepalive_time_ms", ALIVE_MS),
+        ("grpc.keepalive_timeout_ms", HANDSHAKE_MS),
         ("grpc.so_reuseport", 0),
     ]
-    server = grpc.server(ThreadPoolExecutor(THREADS, "grpc"), interceptors=[guard], options=options)
+    # A thread for each call that is taken, so that none waits for another one that holds its thread.
+    pool = ThreadPoolExecutor(limits.calls, "grpc")
+    server = grpc.server(pool, interceptors=[guard], options=options, maximum_concurrent_rpcs=limits.calls)
     health_service = _add(server, plant, sweep, limits)
     places = [_listen(server, address, tls) for address in listen]
     server.start()
     try:
-        yield places
+        with stalls.watched():
+            yield places
     finally:
         health_service.enter_graceful_shutdown()
         server.stop(STOP_SECONDS).wait()
+
+
+def _bound_arenas() -> None:
+    """Let the threads of glibc's malloc share two arenas: each would keep for itself what its largest request took."""
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
 
 
 def _listen(server: grpc.Server, address: str, tls: Tls | None) -> str:
@@ -116,7 +134,7 @@ def _listen(server: grpc.Server, address: str, tls: Tls | None) -> str:
 
 def _add(server: grpc.Server, plant: Plant, sweep: Sweep, limits: Limits) -> Any:
     """Add all services; return the one that tells of health."""
-    subscribers_pb2_grpc.add_SubscribersServicer_to_server(subscribers.Subscribers(plant), server)
+    subscribers_pb2_grpc.add_SubscribersServicer_to_server(subscribers.Subscribers(plant, limits), server)
     tree_pb2_grpc.add_NodesServicer_to_server(tree.Nodes(plant), server)
     tree_pb2_grpc.add_PortsServicer_to_server(tree.Ports(plant), server)
     queues_pb2_grpc.add_QueuesServicer_to_server(queues.Queues(plant, sweep), server)

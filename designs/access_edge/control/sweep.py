@@ -79,8 +79,8 @@ class Sweep:
         queues, tree = plant.facts.queues, plant.facts.hierarchy
         self.counts: Counts = np.zeros((queues, len(COLUMNS)), dtype=np.uint64)  # since the subscriber came
         self.queued: NDArray[np.int64] = np.zeros((queues, 2), dtype=np.int64)  # packets and bytes
-        self.rates: NDArray[np.float64] = np.zeros(queues)  # bit/s of what left between the last two looks
-        self.drops: NDArray[np.int64] = np.zeros(queues, dtype=np.int64)  # packets between the last two looks
+        self.rates: NDArray[np.float64] = np.zeros(queues)  # bit/s of what left between the last two sweeps
+        self.drops: NDArray[np.int64] = np.zeros(queues, dtype=np.int64)  # packets between the last two sweeps
         self.at: NDArray[np.float64] = np.zeros(queues)  # time.monotonic() of the last look; 0: none yet
         self.reasons: dict[str, tuple[int, int]] = {}
         self.finished_at = 0.0  # time.monotonic() of the last whole sweep
@@ -90,6 +90,9 @@ class Sweep:
         self._raw: Counts = np.zeros_like(self.counts)  # as the device has them
         self._base: Counts = np.zeros_like(self.counts)  # what is taken off; modulo 2^64
         self._of: NDArray[np.int64] = np.full(queues, NONE, dtype=np.int64)  # Plant.since at the last look
+        self._swept: Counts = np.zeros_like(self.counts)  # `_raw` of the last sweep, which looks of single queues leave alone
+        self._swept_of: NDArray[np.int64] = np.full(queues, NONE, dtype=np.int64)
+        self._swept_at: NDArray[np.float64] = np.zeros(queues)
         self._kept_at = time.monotonic()
         sizes = {"device": 1, "node": tree.nodes if tree else 0, "port": tree.ports if tree else 0, "class": registers.MAX_CLASS + 1}
         self._sums = {level: np.zeros((sizes[level], len(COLUMNS)), dtype=np.uint64) for level in LEVELS}
@@ -123,12 +126,12 @@ class Sweep:
         taken = np.frombuffer(bytes(self._plant.taken), dtype=np.uint8) != 0
         return np.flatnonzero(np.repeat(taken, self._plant.facts.queues_per_subscriber)).astype(np.int64)
 
-    def look(self, queues: NDArray[np.int64]) -> None:
-        """Read the counters of some queues now. Raises CarrierError."""
+    def look(self, queues: NDArray[np.int64], of_sweep: bool = False) -> None:
+        """Read the counters of some queues now; `of_sweep`: and their rates and drops since the last sweep. Raises CarrierError."""
         for begin in range(0, len(queues), AT_ONCE):
             some = queues[begin : begin + AT_ONCE]
             with self.done:
-                self._take(some, snapshots(self._plant.carrier, self._plant.facts, some), time.monotonic())
+                self._take(some, snapshots(self._plant.carrier, self._plant.facts, some), time.monotonic(), of_sweep)
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -153,23 +156,29 @@ class Sweep:
         for begin in range(0, len(queues), AT_ONCE):
             if self._stop.is_set():
                 return
-            self.look(queues[begin : begin + AT_ONCE])
+            self.look(queues[begin : begin + AT_ONCE], of_sweep=True)
         self._add_up(queues)
         self.finished_at = time.monotonic()
 
-    def _take(self, queues: NDArray[np.int64], raw: Counts, now: float) -> None:
+    def _take(self, queues: NDArray[np.int64], raw: Counts, now: float, of_sweep: bool) -> None:
         plant, each = self._plant, self._plant.facts.queues_per_subscriber
         since = plant.since[queues // each]
         node, classes = plant.node_of[queues // each], plant.codes.classes(plant.queue_code[queues])
         was_reset = (raw[:, (IN_P, DROP_P)] < self._raw[queues][:, (IN_P, DROP_P)]).any(axis=1)
         self._base[queues[was_reset]] -= self._raw[queues[was_reset]]
+        self._swept_of[queues[was_reset]] = NONE
         change = raw - np.where(was_reset[:, None], 0, self._raw[queues])
-        known = (since == self._of[queues]) & (self.at[queues] > 0)
         came = (since != self._of[queues]) & (since > 0)
         self._base[queues[came]] = raw[came]
-        seconds = np.maximum(now - self.at[queues], 1e-6)
-        self.rates[queues] = np.where(known, 8.0 * change[:, OUT_B] / seconds, 0.0)
-        self.drops[queues] = np.where(known, change[:, DROP_P].astype(np.int64), 0)
+        known = since == self._swept_of[queues]
+        if of_sweep:
+            seconds = np.maximum(now - self._swept_at[queues], 1e-6)
+            swept = raw - self._swept[queues]
+            self.rates[queues] = np.where(known, 8.0 * swept[:, OUT_B] / seconds, 0.0)
+            self.drops[queues] = np.where(known, swept[:, DROP_P].astype(np.int64), 0)
+            self._swept[queues], self._swept_of[queues], self._swept_at[queues] = raw, since, now
+        else:
+            self.rates[queues[~known]] = self.drops[queues[~known]] = 0
         self.counts[queues] = raw - self._base[queues]
         signed = raw.astype(np.int64)
         self.queued[queues, 0] = signed[:, IN_P] - signed[:, OUT_P] - signed[:, AQM_P]

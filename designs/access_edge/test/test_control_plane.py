@@ -11,10 +11,9 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +29,12 @@ from penstock.designs.access_edge.control.client import Client
 from penstock.designs.access_edge.control.compare import differences
 from penstock.designs.access_edge.control.facts import ask
 from penstock.designs.access_edge.control.intent import Intent
-from penstock.designs.access_edge.control.plant import Plant, Subscriber
+from penstock.designs.access_edge.control.plant import Subscriber
 from penstock.designs.access_edge.control.problems import Problem
 from penstock.designs.access_edge.control.server import Tls, serving
 from penstock.designs.access_edge.control.sweep import Sweep, snapshots
 from penstock.designs.access_edge.settings import plain
+from penstock.designs.access_edge.testing.control import CONFIG, SETTINGS_OF_QUEUE, Mirror, fails, home, plant_of, processes, small_device
 from penstock.driver import places
 from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError
 from penstock.driver.mapped import Mapped
@@ -42,120 +42,6 @@ from penstock.errors import UserError
 from penstock.paths import ROOT
 from penstock.testing.testkit import seed
 from penstock.v1 import common_pb2, counters_pb2, device_pb2, queues_pb2, registers_pb2, subscribers_pb2, tree_pb2
-
-CONFIG = "tree_64"
-ADDRESS_OF = {entry["address"]: name for name, entry in registers.table().items()}
-SETTINGS_OF_QUEUE = ("queue_rate", "queue_burst", "queue_limit_packets", "queue_limit_bytes", "tree_class")
-
-
-READ_BACK = {
-    registers.contract()["enums"]["command"]["read_back" if level == "queue" else f"read_back_{level}"]: level
-    for level in ("queue", "subscriber", "node", "port")
-}
-
-
-class Mirror:
-    """The registers of an access edge by their documentation: settings, commands, refusals. `fails_after`: so many writes, and the bus is
-    gone, for ever or for once."""
-
-    name = "mirror"
-
-    def __init__(self, config: Any) -> None:
-        self.config = config
-        tree = config.hierarchy
-        self.registers = dict.fromkeys(ADDRESS_OF, 0)
-        at = registers.address
-        self.registers |= {
-            at("type"): 0x50535401, at("version"): 0x00010005, at("queues"): config.queues, at("descriptors"): config.descriptors,
-            at("clock_hz"): config.clock_hz, at("max_frame_bytes"): config.max_frame_bytes, at("features"): 1 | 1 << 16,
-            at("queues_per_subscriber"): tree.queues_per_subscriber, at("nodes"): tree.nodes, at("ports"): tree.ports,
-            at("classes"): tree.classes, at("status"): 1,
-        }  # fmt: skip
-        self.queues: dict[int, tuple[int, ...]] = {}
-        self.subscribers: dict[int, tuple[int, ...]] = {}
-        self.parents: dict[tuple[str, int], tuple[int, ...]] = {}
-        self.writes = 0
-        self.fails_after: int | None = None
-        self.refuses: int | None = None  # this command, by its number from now on
-
-    def run(self, program: Any) -> Any:
-        found = []
-        for kind, address, value, mask in program.tolist():
-            if kind == WRITE:
-                self._write(address, value)
-            elif kind == READ:
-                found.append(self.registers[address])
-            else:
-                assert kind == WAIT and self.registers[address] & mask == value
-        return np.array(found, dtype=np.uint32)
-
-    def cycles(self) -> int:
-        return 4 * self.writes
-
-    def close(self) -> None:
-        pass
-
-    def _write(self, address: int, value: int) -> None:
-        if self.fails_after is not None:
-            if self.fails_after == 0:
-                raise CarrierError("mirror: the bus is gone")
-            self.fails_after -= 1
-        self.writes += 1
-        executes = 0x800 <= address < 0x880
-        name = ADDRESS_OF[address - 0x800 if executes else address]
-        self.registers[address & 0x7FF] = value
-        if executes:
-            of_subscriber = name in ("tree_rate", "tree_burst", "tree_parent")
-            self._command(registers.COMMAND_SUBSCRIBER_NEXT if of_subscriber else registers.COMMAND_PROVISION)
-        elif name == "queue_command":
-            self._command(value)
-
-    def _command(self, command: int) -> None:
-        of = {name: self.registers[registers.address(name)] for name in (*SETTINGS_OF_QUEUE, "tree_rate", "tree_burst", "tree_parent")}
-        index, tree = registers.address("queue_index"), registers.address("tree_index")
-        status = registers.address("status")
-        if self.refuses is not None:
-            self.refuses -= 1
-            if self.refuses < 0:
-                self.refuses = None
-                self.registers[status] |= registers.STATUS_REFUSED
-                return
-        self.registers[status] &= ~registers.STATUS_REFUSED
-        parent = (of["tree_rate"], of["tree_burst"], of["tree_parent"])
-        if command == registers.COMMAND_PROVISION:
-            assert self.registers[index] < self.config.queues
-            self.queues[self.registers[index]] = tuple(of[name] for name in SETTINGS_OF_QUEUE)
-            self.registers[index] += 1
-        elif command == registers.COMMAND_SUBSCRIBER_NEXT:
-            self.subscribers[self.registers[tree]] = (*parent, of["tree_class"] >> 8)
-            self.registers[tree] += 1
-        elif command in registers.COMMAND_HIERARCHY.values():
-            level = next(level for level, number in registers.COMMAND_HIERARCHY.items() if number == command)
-            self.parents[level, self.registers[tree]] = parent
-        elif command in READ_BACK:
-            self._read_back(READ_BACK[command])
-        else:
-            assert command == registers.COMMAND_SNAPSHOT, command
-
-    def _read_back(self, level: str) -> None:
-        index = self.registers[registers.address("queue_index" if level == "queue" else "tree_index")]
-        if level == "queue":
-            rate, burst, packets, size, share = self.queues[index]
-            now = {"rate": rate, "burst": burst, "limit_packets": packets, "limit_bytes": size, "class": share}
-        elif level == "subscriber":
-            rate, burst, parent, weight = self.subscribers[index]
-            now = {"rate": rate, "burst": burst, "parent": parent, "class": weight << 8}
-        else:
-            rate, burst, parent = self.parents[level, index]
-            now = {"rate": rate, "burst": burst, "parent": parent if level == "node" else 0}
-        for name, value in now.items():
-            self.registers[registers.address(f"now_{name}")] = value
-
-
-def plant_of(carrier: Any, path: Path | None = None) -> Plant:
-    plant = Plant(carrier, ask(carrier), Intent(path))
-    plant.restore()
-    return plant
 
 
 def drawn(rng: random.Random, name: str) -> Subscriber:
@@ -382,17 +268,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     carrier.close()
 
 
-def home(name: str, node: int = 0, **fields: Any) -> Subscriber:
-    queues = [common_pb2.QueueSettings(rate_bps=50_000_000, traffic_class=cls) for cls in range(4)]
-    return Subscriber(name=name, node=node, queues=queues, **fields)
-
-
-def fails(code: grpc.StatusCode, words: str, call: Any, request: Any) -> None:
-    with pytest.raises(grpc.RpcError) as caught:
-        call(request)
-    assert caught.value.code() == code and words in caught.value.details(), caught.value.details()
-
-
 def test_the_life_of_a_subscriber(served: Any) -> None:
     """Made, asked for again with the same request id, changed with the right version and with a stale one, moved, listed, deleted."""
     client, plant, _, _ = served
@@ -552,7 +427,7 @@ def test_limits(tmp_path: Path) -> None:
     with serving(plant, Sweep(plant), [f"unix:{tmp_path / 'c.sock'}"], limits=limits) as (place,), Client(place) as client:
         watching = client.counters.Watch(counters_pb2.WatchRequest())
         assert next(watching).snapshot
-        with pytest.raises(grpc.RpcError, match="1 clients watch already, which is the most"):
+        with pytest.raises(grpc.RpcError, match="has 1 calls that watch counters, which is the most"):
             next(client.counters.Watch(counters_pb2.WatchRequest()))
         watching.cancel()
         long = subscribers_pb2.GetSubscriberRequest(name="x" * 3_000)
@@ -719,29 +594,6 @@ def test_the_command_line(served: Any, tmp_path: Path, capsys: pytest.CaptureFix
     assert status == 2 and "no subscriber 'cli'" in err
 
 
-@contextlib.contextmanager
-def processes(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Yield what starts a `penstock serve` and waits until it is ready; all that were started end with the block."""
-    running: list[subprocess.Popen[str]] = []
-
-    def start(*arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-P", "-m", "penstock", "serve", *arguments]
-        with (folder / f"log-{len(running)}").open("w+") as log:
-            process = subprocess.Popen(command, stderr=log, stdout=log, text=True)
-            running.append(process)
-            while "Ctrl-C ends it" not in (text := Path(log.name).read_text()):
-                assert process.poll() is None, text
-                time.sleep(0.02)
-        return process
-
-    try:
-        yield start
-    finally:
-        for process in reversed(running):
-            process.terminate()
-            process.wait()
-
-
 def test_traffic_goes_on_for_ever(tmp_path: Path) -> None:
     """Beyond the duration of the scenario, but for a source that stops before it."""
     from penstock.driver.in_process import InProcess
@@ -763,16 +615,6 @@ def test_traffic_goes_on_for_ever(tmp_path: Path) -> None:
     on, off = snapshots(carrier, ask(carrier), np.array([0, 1]))[:, 0].tolist()
     assert on >= 1250 and off == 7, (on, off)  # 0.8 us a frame
     carrier.close()
-
-
-def small_device(folder: Path) -> Path:
-    """Write the scenario of a small device with little traffic."""
-    scenario = folder / "s.yaml"
-    scenario.write_text(
-        f"device: {{ config: {CONFIG} }}\nduration: 1 s\ndrain: false\n"
-        "traffic:\n  - { name: all, poisson: { queues: 0-63, pick: random, rate: 10 Mbit/s, size: 500 } }\n"
-    )
-    return scenario
 
 
 def test_a_kill_of_the_server(tmp_path: Path) -> None:

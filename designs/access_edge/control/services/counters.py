@@ -1,6 +1,5 @@
 """Counters: sums, changes as a stream, the largest."""
 
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.designs.access_edge import registers
-from penstock.designs.access_edge.control.access import Limits
-from penstock.designs.access_edge.control.plant import Plant
-from penstock.designs.access_edge.control.problems import Code, Problem, invalid, missing
+from penstock.designs.access_edge.control.access import Limits, Places, caller
+from penstock.designs.access_edge.control.plant import MAX_NAME, Plant
+from penstock.designs.access_edge.control.problems import invalid, missing
 from penstock.designs.access_edge.control.services import calls, streams
 from penstock.designs.access_edge.control.sweep import COLUMNS, DROP_B, DROP_P, IN_B, IN_P, MARK_P, OUT_B, OUT_P, Sweep
 from penstock.v1 import counters_pb2 as pb
@@ -29,8 +28,7 @@ class Counters(counters_pb2_grpc.CountersServicer):
 
     def __init__(self, plant: Plant, sweep: Sweep, limits: Limits) -> None:
         self._plant, self._sweep = plant, sweep
-        self._watchers = threading.Semaphore(limits.watchers)
-        self._most = limits.watchers
+        self._watchers = Places(limits.watchers, limits.watchers_of_one, "watch counters")
 
     def Totals(self, request: Any, context: grpc.ServicerContext) -> pb.TotalsResponse:
         """Return the sums of the last sweep."""
@@ -74,14 +72,10 @@ class Counters(counters_pb2_grpc.CountersServicer):
         if not LEAST_MS <= period <= MOST_MS:
             raise invalid(f"must be {LEAST_MS} to {MOST_MS:,} ms, not {period:,}", "period_ms")
         if request.reason and request.reason not in registers.contract()["reasons"]:
-            raise invalid(f"is {request.reason!r}; the device has {', '.join(registers.contract()['reasons'])}", "reason")
+            raise invalid(f"is {request.reason[:40]!r}; the device has {', '.join(registers.contract()['reasons'])}", "reason")
         self._chosen(request)
-        if not self._watchers.acquire(blocking=False):
-            raise Problem(Code.RESOURCE_EXHAUSTED, f"{self._most} clients watch already, which is the most")
-        try:
+        with self._watchers.one(caller(context).name):
             yield from self._changes(request, context, period / 1e3)
-        finally:
-            self._watchers.release()
 
     def _changes(self, request: Any, context: grpc.ServicerContext, period: float) -> Iterator[pb.WatchResponse]:
         sweep = self._sweep
@@ -115,7 +109,7 @@ class Counters(counters_pb2_grpc.CountersServicer):
         if request.subscriber:
             index = plant.index_of.get(request.subscriber)
             if index is None:
-                raise missing(f"there is no subscriber {request.subscriber!r}", "subscriber")
+                raise missing(f"there is no subscriber {request.subscriber[:MAX_NAME]!r}", "subscriber")
             return np.arange(index * each, (index + 1) * each)
         queues = self._sweep.owned()
         if request.HasField("node"):

@@ -50,7 +50,7 @@ def _place(name: Any, field: str) -> tuple[int, int]:
     if name.WhichOneof("name") == "register":
         known = registers.table().get(name.register)
         if known is None:
-            raise invalid(f"the device has no register {name.register!r}; docs/registers.md lists them", field)
+            raise invalid(f"the device has no register {name.register[:40]!r}; docs/registers.md lists them", field)
         return int(known["address"]), int(known["bytes"])
     if name.address % 4 or name.address > SIZE - 4:
         raise invalid(f"an address is a multiple of 4 below {SIZE:,}, not {name.address:,}", field)

@@ -7,6 +7,7 @@ from typing import Any
 import grpc
 from google.protobuf import empty_pb2
 
+from penstock.designs.access_edge.control.access import Budget, Charge, Limits
 from penstock.designs.access_edge.control.plant import AT_ONCE, Done, Maker, Plant, Subscriber, check_version
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid
 from penstock.designs.access_edge.control.services import calls
@@ -17,14 +18,16 @@ MAX_PAGE, PAGE = 10_000, 1_000
 MAX_BATCH = 100_000
 MAX_FAILURES = 1_000
 MAX_REQUEST_ID = 128
+HELD_BYTES, HELD_OF_QUEUE = 256, 128  # of memory, at least: a subscriber that is held, and each of its queues
 
 
 @calls
 class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
     """The service."""
 
-    def __init__(self, plant: Plant) -> None:
+    def __init__(self, plant: Plant, limits: Limits) -> None:
         self._plant = plant
+        self._held = Budget(limits.held_bytes)
 
     def Create(self, request: Any, context: grpc.ServicerContext) -> Subscriber:
         """Make a subscriber that is not there yet."""
@@ -72,14 +75,37 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
         """Create or replace subscribers as they come."""
         answer = subscribers_pb2.ProvisionResponse()
         waiting: list[Subscriber] = []
+        charges: list[Charge] = []
         before, whole = 0, False
         for number, request in enumerate(requests):
+            if len(request.subscribers) > MAX_BATCH:
+                raise invalid(f"has {len(request.subscribers):,} in a message, at most {MAX_BATCH:,} are allowed", "subscribers")
             whole = request.all_or_nothing if number == 0 else whole
+            charges.append(self._charge(request, before + len(waiting)))
             waiting.extend(request.subscribers)
             if len(waiting) >= AT_ONCE and not whole:
                 before = self._provision(waiting, before, whole, answer)
+                charges.clear()
         self._provision(waiting, before, whole, answer)
         return answer
+
+    def _charge(self, request: Any, before: int) -> Charge:
+        """Return a charge for what a message will take as long as it is held. Raises Problem."""
+        queues = 0
+        for number, subscriber in enumerate(request.subscribers):
+            try:
+                self._plant.check_size(subscriber)
+            except Problem as problem:
+                raise problem.at(f"subscribers[{before + number}]") from None
+            queues += len(subscriber.queues)
+        size = request.ByteSize() + HELD_BYTES * len(request.subscribers) + HELD_OF_QUEUE * queues
+        charge = self._held.take(size)
+        if charge is None:
+            raise Problem(
+                Code.RESOURCE_EXHAUSTED,
+                "streams that are all or nothing are held until they end, and the server holds as much as it may; send less, or later",
+            )
+        return charge
 
     def _provision(self, waiting: list[Subscriber], before: int, whole: bool, answer: Any) -> int:
         done = self._plant.change([self._put(subscriber) for subscriber in waiting], whole)
@@ -109,7 +135,7 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
     def _updated(self, wanted: Subscriber, fields: list[str]) -> Subscriber:
         wrong = next((name for name in fields if name not in FIELDS), None)
         if wrong is not None:
-            raise invalid(f"names {wrong!r}; a subscriber has {', '.join(FIELDS)}", "update_mask")
+            raise invalid(f"names {wrong[:40]!r}; a subscriber has {', '.join(FIELDS)}", "update_mask")
         there = self._plant.get(wanted.name)
         check_version(wanted.version, there.version, f"subscriber {wanted.name!r}")
         for name in fields or FIELDS:

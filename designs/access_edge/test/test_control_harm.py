@@ -1,0 +1,406 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""What a client does wrong harms no other one: it reads nothing, vanishes, floods, sends what is no message; and clocks that are set.
+
+The server is a process of its own in front of the registers of `testing.control`, so that its memory can be measured.
+"""
+
+import contextlib
+import json
+import random
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import numpy as np
+import pytest
+
+from penstock.designs import configs
+from penstock.designs.access_edge.control.client import Client
+from penstock.designs.access_edge.control.intent import Intent
+from penstock.designs.access_edge.control.plant import Subscriber
+from penstock.designs.access_edge.control.server import serving
+from penstock.designs.access_edge.control.sweep import DROP_P, OUT_B, Sweep
+from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, child, home, memory, plant_of
+from penstock.testing.testkit import seed
+from penstock.v1 import common_pb2, counters_pb2, device_pb2, queues_pb2, registers_pb2, subscribers_pb2, tree_pb2
+
+Code = grpc.StatusCode
+BOUND = 512 << 20  # bytes more than at rest: docs/control.md
+DEADLINE = 20.0  # of a call beside a flood
+METHODS = {
+    "Subscribers": ("Create", "Update", "Move", "Delete", "Get", "List", "Batch", "Provision"),
+    "Nodes": ("Set", "Get", "List"), "Ports": ("Set", "Get", "List"), "Queues": ("Get",), "Gates": ("Close", "Open"),
+    "AqmSettings": ("Set",), "Counters": ("Totals", "Watch", "Top"), "Registers": ("Read", "Write"), "Device": ("Get", "Diff"),
+}  # fmt: skip
+
+
+@contextlib.contextmanager
+def served(folder: Path, config: str = CONFIG, **limits: Any) -> Iterator[tuple[int, str]]:
+    """Yield process id and address of a server."""
+    address = f"unix:{folder / 'c.sock'}"
+    with child("serve", address, config, json.dumps(limits)) as process:
+        yield process.pid, address
+
+
+def until(what: Callable[[], Any], seconds: float = 30.0) -> Any:
+    """Wait for something, and return it."""
+    end = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < end, "it does not come"
+        time.sleep(0.05)
+    return found
+
+
+def code_of(call: Callable[[], Any]) -> grpc.StatusCode:
+    try:
+        call()
+    except grpc.RpcError as error:
+        return error.code()
+    return Code.OK
+
+
+def alive(client: Client) -> None:
+    assert client.device.Get(device_pb2.GetDeviceRequest(), timeout=DEADLINE).queues
+
+
+def can_watch(client: Client) -> bool:
+    stream = client.counters.Watch(counters_pb2.WatchRequest(), timeout=DEADLINE)
+    return code_of(lambda: (next(stream), stream.cancel())) == Code.OK
+
+
+def threads(process: int) -> int:
+    return len(list(Path(f"/proc/{process}/task").iterdir()))
+
+
+def test_clients_that_read_nothing_or_vanish(tmp_path: Path) -> None:
+    """Watchers that read nothing: another one goes on reading, the memory stays where it is, and after a while they are let go. Watchers
+    that are killed, and connections that are half closed or say nothing, leave no thread and no place behind."""
+    with served(tmp_path, "tree_2048", watchers=3, watchers_of_one=3, stall_seconds=1.0) as (process, address), Client(address) as client:
+        client.provision(home(f"h{n}") for n in range(512))
+        until(lambda: client.counters.Totals(counters_pb2.TotalsRequest()).device.out_packets)
+        assert can_watch(client)
+        rest, before = memory(process, "VmRSS"), threads(process)
+        with contextlib.ExitStack() as stack:
+            for _ in range(2):
+                stack.enter_context(child("watch", address))
+            reading = client.counters.Watch(counters_pb2.WatchRequest(period_ms=100))
+            assert next(reading).snapshot
+            seen = 0
+            while seen < 20:  # it goes on
+                seen += bool(next(reading).queues)
+            # The others are let go. Of three places one is read, so one more watcher beside the next one needs that.
+            beside = client.counters.Watch(counters_pb2.WatchRequest(), timeout=DEADLINE)
+            until(lambda: code_of(lambda: next(beside)) == Code.OK)
+            assert until(lambda: can_watch(client))
+            assert memory(process) - rest < 64 << 20
+            reading.cancel()
+            beside.cancel()
+        # Killed in mid-stream: at once, without waiting for a stall.
+        assert until(lambda: can_watch(client), seconds=10)
+        for _ in range(20):
+            half = socket.socket(socket.AF_UNIX)
+            half.connect(address.removeprefix("unix:"))
+            half.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(3) + b"\x04" + bytes(5))
+            half.shutdown(socket.SHUT_WR)
+            half.recv(100)
+            half.close()
+        alive(client)
+        descriptors = Path(f"/proc/{process}/fd")
+        until(lambda: len(list(descriptors.iterdir())) < 60)
+        # Threads of calls stay for the next ones; there are no more of them than there were calls at once.
+        assert threads(process) <= before + 6
+        assert memory(process) - rest < 64 << 20
+
+
+def test_streams_that_send_nothing(tmp_path: Path) -> None:
+    """Half of the places at most are one client's, and a stream that is waited for too long is ended."""
+    with served(tmp_path, streams=4, stall_seconds=1.0) as (_, address), Client(address) as client:
+        end = threading.Event()
+
+        def nothing() -> Iterator[Any]:
+            end.wait()
+            yield from ()
+
+        waiting = [client.subscribers.Provision.future(nothing()) for _ in range(2)]
+        until(lambda: code_of(lambda: client.provision([home("late")])) == Code.RESOURCE_EXHAUSTED)
+        alive(client)
+        assert [one.exception(timeout=30).code() for one in waiting] == [Code.CANCELLED] * 2
+        until(lambda: code_of(lambda: client.provision([home("late")])) == Code.OK)
+        end.set()
+
+
+def test_a_flood(tmp_path: Path) -> None:
+    """Two processes with ten connections each call as much as they can: batches of nodes that are not there, large messages, all of a
+    list, methods that are not there. A client's calls are all answered within their deadline, reads and changes, and its connection is
+    not lost; connections above the limit are refused."""
+    with served(tmp_path) as (process, address), Client(address) as client:
+        client.provision(home(f"h{n}") for n in range(15))
+        rest = memory(process, "VmRSS")
+
+        def calls(seconds: float) -> tuple[int, float]:
+            done, longest, end = 0, 0.0, time.monotonic() + seconds
+            while time.monotonic() < end or done < 10:
+                begin = time.monotonic()
+                alive(client)
+                client.gates.Close(queues_pb2.GateRequest(subscribers=[f"h{done % 15}"]), timeout=DEADLINE)
+                done, longest = done + 1, max(longest, time.monotonic() - begin)
+            return done, longest
+
+        alone, _ = calls(1.0)
+        with child("flood", address), child("flood", address):
+            time.sleep(1.0)
+            beside, longest = calls(3.0)
+            grown = memory(process) - rest
+        print(f"{alone} pairs of calls in 1 s alone, {beside / 3:.0f} beside a flood; longest {longest:.2f} s, {grown >> 20} MB more")
+        assert longest < DEADLINE and grown < BOUND
+        alive(client)
+        assert client.device.Diff(device_pb2.DiffRequest(), timeout=DEADLINE).count == 0
+
+
+def test_connections_are_bounded(tmp_path: Path) -> None:
+    with served(tmp_path, connections=20) as (process, address), Client(address) as client:
+        rest, opened = len(list(Path(f"/proc/{process}/fd").iterdir())), []
+        for _ in range(60):
+            one = socket.socket(socket.AF_UNIX)
+            with contextlib.suppress(OSError):
+                one.connect(address.removeprefix("unix:"))
+            opened.append(one)
+        time.sleep(0.5)
+        assert len(list(Path(f"/proc/{process}/fd").iterdir())) <= rest + 24
+        alive(client)
+        for one in opened:
+            one.close()
+        until(lambda: len(list(Path(f"/proc/{process}/fd").iterdir())) <= rest + 2)
+        with Client(address) as another:
+            alive(another)
+
+
+def test_requests_that_are_large_in_memory(tmp_path: Path) -> None:
+    """Two bytes of a message can become a hundred in memory. What comes at the limit of size, from many at once, and streams that are held
+    until they end: refused or done, and the server takes no more than is promised."""
+    most = 4_000_000
+    empty = b"\x0a\0" * (most // 2)  # entries of the first field, with nothing in them
+    queues = b"\x32\0" * (most // 2)
+    within = b"\x12" + _varint(len(queues)) + queues  # Change.replace, a subscriber of two million queues
+    bodies = {
+        "Subscribers/Batch": [empty, b"\x0a" + _varint(len(within)) + within],
+        "Subscribers/Create": [b"\x0a" + _varint(len(queues)) + queues],
+        "Gates/Close": [empty], "Registers/Write": [empty], "AqmSettings/Set": [empty],
+        "Counters/Watch": [b"\x0a" + _varint(most) + b"x" * most],
+        "Nodes/Set": [b"\x2a" + _varint(most) + b"x" * most],
+    }  # fmt: skip
+    with served(tmp_path) as (process, address), Client(address) as client:
+        alive(client)
+        rest = memory(process, "VmRSS")
+        waiting = []
+        for _ in range(4):
+            for method, some in bodies.items():
+                call = client.channel.unary_unary(f"/penstock.v1.{method}", request_serializer=bytes, response_deserializer=bytes)
+                waiting += [call.future(body, timeout=120) for body in some]
+        stream = client.channel.stream_unary("/penstock.v1.Subscribers/Provision", request_serializer=bytes, response_deserializer=bytes)
+        many = subscribers_pb2.ProvisionRequest(all_or_nothing=True, subscribers=[Subscriber(name=f"n{n}") for n in range(90_000)])
+        held = [stream.future(iter([many.SerializeToString()] * 10), timeout=120) for _ in range(4)]
+        # A batch in which each item stands for itself is done, though its only item is wrong.
+        codes = {code_of(one.result) for one in waiting}
+        assert codes <= {Code.OK, Code.NOT_FOUND, Code.INVALID_ARGUMENT, Code.RESOURCE_EXHAUSTED}, codes
+        assert {code_of(one.result) for one in held} <= {Code.INVALID_ARGUMENT, Code.RESOURCE_EXHAUSTED}
+        grown = memory(process) - rest
+        print(f"{grown >> 20} MB more than at rest")
+        assert grown < BOUND
+        alive(client)
+
+
+def _varint(value: int) -> bytes:
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*found, value])
+
+
+def sound(rng: random.Random) -> dict[str, Any]:
+    """A message that each method could get."""
+    subscriber = home(f"f{rng.randrange(20)}", node=rng.randrange(4))
+    gate, parent = queues_pb2.GateRequest(subscribers=["f1", "f2"]), tree_pb2.Node(index=1, rate_bps=10**9, port=1, name="x")
+    name = registers_pb2.RegisterName(address=8)
+    of = queues_pb2.QueueName(of=queues_pb2.QueueName.OfSubscriber(subscriber="f1", position=1))
+    aqm = queues_pb2.SetAqmRequest(subscribers=["f1"], aqm=common_pb2.Aqm(ecn=True, settings={"target": "5 ms"}))
+    one, queue, node = (
+        subscribers_pb2.GetSubscriberRequest(name="f1"),
+        queues_pb2.GetQueueRequest(queue=of),
+        tree_pb2.GetNodeRequest(index=1),
+    )
+    change = [subscribers_pb2.Change(replace=subscriber), subscribers_pb2.Change(delete=subscribers_pb2.DeleteSubscriberRequest(name="f1"))]
+    return {
+        "Create": subscribers_pb2.CreateSubscriberRequest(subscriber=subscriber, request_id=f"r{rng.randrange(5)}"),
+        "Update": subscribers_pb2.UpdateSubscriberRequest(subscriber=subscriber, update_mask={"paths": ["node", "queues"]}),
+        "Move": subscribers_pb2.MoveSubscriberRequest(name="f1", node=2),
+        "Delete": subscribers_pb2.DeleteSubscriberRequest(name="f1", version=3),
+        "List": subscribers_pb2.ListSubscribersRequest(page_size=3, node=1, name_contains="f"),
+        "Batch": subscribers_pb2.BatchRequest(changes=change, all_or_nothing=True),
+        "Provision": subscribers_pb2.ProvisionRequest(subscribers=[subscriber], all_or_nothing=True),
+        "Close": gate, "Open": gate,
+        "Set": rng.choice([parent, aqm]),
+        "Get": rng.choice([one, queue, node]),
+        "Totals": counters_pb2.TotalsRequest(), "Diff": device_pb2.DiffRequest(),
+        "Watch": counters_pb2.WatchRequest(node=1, period_ms=100), "Top": counters_pb2.TopRequest(count=3, node=1),
+        "Read": registers_pb2.ReadRegistersRequest(registers=[name]),
+        # Of all registers only one that does nothing: what the device has is compared at the end.
+        "Write": registers_pb2.WriteRegistersRequest(writes=[{"register": registers_pb2.RegisterName(register="queue_rate"), "value": 1}]),
+    }  # fmt: skip
+
+
+def mutated(rng: random.Random, data: bytes) -> bytes:
+    """Some bytes changed, doubled, left out or put in."""
+    made = bytearray(data)
+    for _ in range(rng.randint(0, 4)):
+        at = rng.randrange(len(made) + 1)
+        kind = rng.randrange(4)
+        if kind == 0 and at < len(made):
+            made[at] = rng.choice([0, 0x7F, 0x80, 0xFF, rng.randrange(256)])
+        elif kind == 1:
+            made[at:at] = rng.randbytes(rng.randint(1, 6))
+        elif kind == 2:
+            del made[at : at + rng.randint(1, 4)]
+        else:
+            made[at:at] = made[at : at + rng.randint(1, 16)] * rng.randint(1, 20)
+    return bytes(made)
+
+
+@pytest.mark.parametrize("count", [40, pytest.param(1_500, marks=pytest.mark.slow)])
+def test_fuzzed_messages(count: int, tmp_path: Path) -> None:
+    """Random bytes, and messages with some bytes changed, for every method: a status within the deadline, never UNKNOWN or INTERNAL; the
+    server goes on, takes no more memory than is promised, and device and intent agree in the end."""
+    rng = random.Random(seed())
+    with served(tmp_path) as (process, address), Client(address) as client:
+        client.provision(home(f"f{n}") for n in range(4))
+        rest = memory(process, "VmRSS")
+        codes: dict[grpc.StatusCode, int] = {}
+        for noun, names in METHODS.items():
+            for name in names:
+                streams = {"Provision": client.channel.stream_unary, "Watch": client.channel.unary_stream}
+                call = streams.get(name, client.channel.unary_unary)(
+                    f"/penstock.v1.{noun}/{name}", request_serializer=bytes, response_deserializer=bytes
+                )
+                for _ in range(count):
+                    data = rng.randbytes(rng.randrange(300)) if rng.random() < 0.3 else mutated(rng, sound(rng)[name].SerializeToString())
+                    if noun == "Registers" and name == "Write" and code_of(lambda data=data: _harmless(data)) != Code.OK:
+                        continue
+
+                    def ask(call: Any = call, name: str = name, data: bytes = data) -> None:
+                        if name == "Watch":
+                            stream = call(data, timeout=DEADLINE)
+                            next(stream)
+                            stream.cancel()
+                        else:
+                            call(iter([data]) if name == "Provision" else data, timeout=DEADLINE)
+
+                    code = code_of(ask)
+                    codes[code] = codes.get(code, 0) + 1
+                    assert code not in (Code.UNKNOWN, Code.INTERNAL, Code.UNAVAILABLE, Code.DEADLINE_EXCEEDED), (noun, name, data)
+        grown = memory(process) - rest
+        print(f"seed {seed()}: {', '.join(f'{code.name} {number}' for code, number in codes.items())}; {grown >> 20} MB more")
+        assert codes[Code.OK] > 100 and codes[Code.INVALID_ARGUMENT] > 100 and grown < BOUND
+        assert client.device.Diff(device_pb2.DiffRequest(), timeout=DEADLINE).count == 0
+
+
+def _harmless(data: bytes) -> None:
+    """Raise grpc.RpcError for writes of registers that may run a command: then the device would not be as intended, and rightly."""
+    with contextlib.suppress(Exception):
+        request = registers_pb2.WriteRegistersRequest.FromString(data)
+        if any(write.register.register != "queue_rate" for write in request.writes):
+            raise AssertionError
+        return
+    with contextlib.suppress(Exception):
+        registers_pb2.WriteRegistersRequest.FromString(data)
+        raise _Harmful
+
+
+class _Harmful(grpc.RpcError):
+    def code(self) -> grpc.StatusCode:
+        return Code.ABORTED
+
+
+# ---- clocks, and rates
+
+
+def test_clocks_that_are_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock of the wall goes back an hour, forward a day, and back a year: counters grow, rates and ages are as before, requests that
+    were done are not done again, and the log goes on."""
+    true, shift = time.time, [0.0]
+    monkeypatch.setattr(time, "time", lambda: true() + shift[0])
+    mirror = CountingMirror(configs.load(CONFIG))
+    plant = plant_of(mirror, tmp_path / "i.sqlite")
+    plant.change([lambda: home("a"), lambda: home("b", node=1)])
+    sweep = Sweep(plant, 0.01)
+    sweep.start()
+    try:
+        with serving(plant, sweep, [f"unix:{tmp_path / 'c.sock'}"]) as (place,), Client(place) as client:
+            create = subscribers_pb2.CreateSubscriberRequest(subscriber=home("c"), request_id="once")
+            made = client.subscribers.Create(create)
+            last = client.counters.Totals(counters_pb2.TotalsRequest()).device.out_packets
+            watching = client.counters.Watch(counters_pb2.WatchRequest(period_ms=100))
+            packets: dict[int, int] = {}
+            for shift[0] in (0.0, -3_600.0, 86_400.0, -365 * 86_400.0, 0.0):
+                number = sweep.number
+                until(lambda number=number: sweep.number > number + 3)
+                begin = time.monotonic()
+                for answer in (next(watching), next(watching)):
+                    for queue in answer.queues:
+                        assert queue.out_packets >= packets.get(queue.queue, 0) and queue.age_ns < 30e9
+                        assert queue.rate_bps < 1e9
+                        packets[queue.queue] = queue.out_packets
+                assert time.monotonic() - begin < 20
+                totals = client.counters.Totals(counters_pb2.TotalsRequest())
+                assert totals.device.out_packets > last and 0 < totals.age_ns < 30e9 and 0 < totals.device.rate_bps < 1e9
+                last = totals.device.out_packets
+                assert client.subscribers.Create(create) == made
+            assert plant.intent.audited(1)[0][4] == "OK"
+    finally:
+        sweep.stop()
+        plant.intent.close()
+
+
+def test_answers_are_kept_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last ones whatever the clock says; those before them for a day."""
+    from penstock.designs.access_edge.control import intent as store
+
+    monkeypatch.setattr(store, "KEPT_ANSWERS", 5)
+    true, shift = time.time, [0.0]
+    monkeypatch.setattr(time, "time", lambda: true() + shift[0])
+    intent = Intent(None)
+    for number in range(20):
+        intent.remember(f"r{number}", b"", b"")
+    assert intent.answer("r0")
+    shift[0] = 2 * store.DAY_SECONDS
+    intent.remember("late", b"", b"")
+    assert [number for number in range(20) if intent.answer(f"r{number}")] == [16, 17, 18, 19] and intent.answer("late")
+
+
+def test_a_look_at_one_queue_leaves_rates_alone() -> None:
+    """`Queues.Get` between two sweeps: counters of that moment, and the rate that is shown is of the time between the sweeps."""
+    plant = plant_of(CountingMirror(configs.load(CONFIG)))
+    plant.change([lambda: home("a")])
+    sweep = Sweep(plant)
+    queues = np.arange(4)
+    raw = np.zeros((4, 9), dtype=np.uint64)
+
+    def at(now: float, sent: int, of_sweep: bool) -> None:
+        raw[:, OUT_B], raw[:, DROP_P] = sent, sent // 100
+        sweep._take(queues, raw.copy(), now, of_sweep)
+
+    at(10.0, 1_000, True)
+    at(12.0, 2_000, True)
+    assert sweep.rates[0] == 4_000 and sweep.drops[0] == 10
+    at(12.9, 2_900, False)
+    assert sweep.rates[0] == 4_000 and sweep.drops[0] == 10 and sweep.counts[0, OUT_B] == 1_900
+    at(14.0, 4_000, True)
+    assert sweep.rates[0] == 8_000 and sweep.drops[0] == 20 and sweep.sums("device")[0].counts[OUT_B] == 4 * 4_000
+    at(14.5, 100, False)  # the device was reset
+    assert sweep.counts[0, OUT_B] == 3_100
+    at(15.0, 200, True)
+    assert sweep.rates[0] == 0 and sweep.counts[0, OUT_B] == 3_200

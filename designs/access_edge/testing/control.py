@@ -1,0 +1,279 @@
+"""The control plane for tests: registers that behave as documented without a device behind them, and servers and clients as processes of
+their own (`python -m penstock.designs.access_edge.testing.control`)."""
+
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import numpy as np
+import pytest
+
+from penstock.designs import configs
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.control.access import Limits
+from penstock.designs.access_edge.control.facts import ask
+from penstock.designs.access_edge.control.intent import Intent
+from penstock.designs.access_edge.control.plant import Plant, Subscriber
+from penstock.designs.access_edge.control.server import serving
+from penstock.designs.access_edge.control.sweep import Sweep
+from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError
+from penstock.v1 import common_pb2, counters_pb2, counters_pb2_grpc, device_pb2, subscribers_pb2
+
+CONFIG = "tree_64"
+ADDRESS_OF = {entry["address"]: name for name, entry in registers.table().items()}
+SETTINGS_OF_QUEUE = ("queue_rate", "queue_burst", "queue_limit_packets", "queue_limit_bytes", "tree_class")
+
+
+READ_BACK = {
+    registers.contract()["enums"]["command"]["read_back" if level == "queue" else f"read_back_{level}"]: level
+    for level in ("queue", "subscriber", "node", "port")
+}
+
+
+class Mirror:
+    """The registers of an access edge by their documentation: settings, commands, refusals. `fails_after`: so many writes, and the bus is
+    gone, for ever or for once."""
+
+    name = "mirror"
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+        tree = config.hierarchy
+        table = registers.table().values()
+        self.registers = {entry["address"] + half: 0 for entry in table for half in range(0, entry["bytes"], 4)}
+        at = registers.address
+        self.registers |= {
+            at("type"): 0x50535401, at("version"): 0x00010005, at("queues"): config.queues, at("descriptors"): config.descriptors,
+            at("clock_hz"): config.clock_hz, at("max_frame_bytes"): config.max_frame_bytes, at("features"): 1 | 1 << 16,
+            at("queues_per_subscriber"): tree.queues_per_subscriber, at("nodes"): tree.nodes, at("ports"): tree.ports,
+            at("classes"): tree.classes, at("status"): 1,
+        }  # fmt: skip
+        self._lock = threading.Lock()
+        self.queues: dict[int, tuple[int, ...]] = {}
+        self.subscribers: dict[int, tuple[int, ...]] = {}
+        self.parents: dict[tuple[str, int], tuple[int, ...]] = {}
+        self.writes = 0
+        self.fails_after: int | None = None
+        self.refuses: int | None = None  # this command, by its number from now on
+
+    def run(self, program: Any) -> Any:
+        with self._lock:  # nothing of another program is in between
+            return self._run(program)
+
+    def _run(self, program: Any) -> Any:
+        found = []
+        for kind, address, value, mask in program.tolist():
+            if kind == WRITE:
+                self._write(address, value)
+            elif kind == READ:
+                found.append(self.registers[address])
+            else:
+                assert kind == WAIT and self.registers[address] & mask == value
+        return np.array(found, dtype=np.uint32)
+
+    def cycles(self) -> int:
+        return 4 * self.writes
+
+    def close(self) -> None:
+        pass
+
+    def _write(self, address: int, value: int) -> None:
+        if self.fails_after is not None:
+            if self.fails_after == 0:
+                raise CarrierError("mirror: the bus is gone")
+            self.fails_after -= 1
+        self.writes += 1
+        executes = 0x800 <= address < 0x880
+        name = ADDRESS_OF[address - 0x800 if executes else address]
+        self.registers[address & 0x7FF] = value
+        if executes:
+            of_subscriber = name in ("tree_rate", "tree_burst", "tree_parent")
+            self._command(registers.COMMAND_SUBSCRIBER_NEXT if of_subscriber else registers.COMMAND_PROVISION)
+        elif name == "queue_command":
+            self._command(value)
+
+    def _command(self, command: int) -> None:
+        of = {name: self.registers[registers.address(name)] for name in (*SETTINGS_OF_QUEUE, "tree_rate", "tree_burst", "tree_parent")}
+        index, tree = registers.address("queue_index"), registers.address("tree_index")
+        status = registers.address("status")
+        if self.refuses is not None:
+            self.refuses -= 1
+            if self.refuses < 0:
+                self.refuses = None
+                self.registers[status] |= registers.STATUS_REFUSED
+                return
+        self.registers[status] &= ~registers.STATUS_REFUSED
+        parent = (of["tree_rate"], of["tree_burst"], of["tree_parent"])
+        if command == registers.COMMAND_PROVISION:
+            assert self.registers[index] < self.config.queues
+            self.queues[self.registers[index]] = tuple(of[name] for name in SETTINGS_OF_QUEUE)
+            self.registers[index] += 1
+        elif command == registers.COMMAND_SUBSCRIBER_NEXT:
+            self.subscribers[self.registers[tree]] = (*parent, of["tree_class"] >> 8)
+            self.registers[tree] += 1
+        elif command in registers.COMMAND_HIERARCHY.values():
+            level = next(level for level, number in registers.COMMAND_HIERARCHY.items() if number == command)
+            self.parents[level, self.registers[tree]] = parent
+        elif command in READ_BACK:
+            self._read_back(READ_BACK[command])
+        else:
+            assert command == registers.COMMAND_SNAPSHOT, command
+
+    def _read_back(self, level: str) -> None:
+        index = self.registers[registers.address("queue_index" if level == "queue" else "tree_index")]
+        if level == "queue":
+            rate, burst, packets, size, share = self.queues[index]
+            now = {"rate": rate, "burst": burst, "limit_packets": packets, "limit_bytes": size, "class": share}
+        elif level == "subscriber":
+            rate, burst, parent, weight = self.subscribers[index]
+            now = {"rate": rate, "burst": burst, "parent": parent, "class": weight << 8}
+        else:
+            rate, burst, parent = self.parents[level, index]
+            now = {"rate": rate, "burst": burst, "parent": parent if level == "node" else 0}
+        for name, value in now.items():
+            self.registers[registers.address(f"now_{name}")] = value
+
+
+def plant_of(carrier: Any, path: Path | None = None) -> Plant:
+    plant = Plant(carrier, ask(carrier), Intent(path))
+    plant.restore()
+    return plant
+
+
+class CountingMirror(Mirror):
+    """Whose queues have sent a packet more at each snapshot."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self.packets: dict[int, int] = {}
+
+    def _command(self, command: int) -> None:
+        super()._command(command)
+        if command == registers.COMMAND_SNAPSHOT:
+            queue = self.registers[registers.address("queue_index")]
+            sent = self.packets[queue] = self.packets.get(queue, 0) + 1
+            for name, value in (("in_packets", sent), ("out_packets", sent), ("in_bytes", 1000 * sent), ("out_bytes", 1000 * sent)):
+                self.registers[registers.address(name)] = value
+
+
+def home(name: str, node: int = 0, **fields: Any) -> Subscriber:
+    queues = [common_pb2.QueueSettings(rate_bps=50_000_000, traffic_class=cls) for cls in range(4)]
+    return Subscriber(name=name, node=node, queues=queues, **fields)
+
+
+def fails(code: grpc.StatusCode, words: str, call: Any, request: Any) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        call(request)
+    assert caught.value.code() == code and words in caught.value.details(), caught.value.details()
+
+
+@contextlib.contextmanager
+def processes(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Yield what starts a `penstock serve` and waits until it is ready; all that were started end with the block."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-P", "-m", "penstock", "serve", *arguments]
+        with (folder / f"log-{len(running)}").open("w+") as log:
+            process = subprocess.Popen(command, stderr=log, stdout=log, text=True)
+            running.append(process)
+            while "Ctrl-C ends it" not in (text := Path(log.name).read_text()):
+                assert process.poll() is None, text
+                time.sleep(0.02)
+        return process
+
+    try:
+        yield start
+    finally:
+        for process in reversed(running):
+            process.terminate()
+            process.wait()
+
+
+def small_device(folder: Path) -> Path:
+    """Write the scenario of a small device with little traffic."""
+    scenario = folder / "s.yaml"
+    scenario.write_text(
+        f"device: {{ config: {CONFIG} }}\nduration: 1 s\ndrain: false\n"
+        "traffic:\n  - { name: all, poisson: { queues: 0-63, pick: random, rate: 10 Mbit/s, size: 500 } }\n"
+    )
+    return scenario
+
+
+@contextlib.contextmanager
+def child(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Yield a process of this module (`_COMMANDS`) that has said its first line; it is killed with the block."""
+    command = [sys.executable, "-P", "-m", __name__, *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True) as process:
+        try:
+            assert process.stdout and process.stdout.readline(), "it has ended before it was ready"
+            yield process
+        finally:
+            process.kill()
+
+
+def memory(process: int, name: str = "VmHWM") -> int:
+    """Return bytes of memory of a process, as the kernel counts them: VmRSS now, VmHWM the most so far."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+
+
+def _serve(address: str, config: str, limits: str) -> None:
+    plant = plant_of(CountingMirror(configs.load(config)))
+    sweep = Sweep(plant, 0.1)
+    sweep.start()
+    with serving(plant, sweep, [address, "127.0.0.1:0"], limits=Limits(**json.loads(limits))) as places:
+        print(*places, flush=True)
+        threading.Event().wait()
+
+
+def _watch(address: str) -> None:
+    """Watch, and read nothing any more after the first message."""
+    # A client's machine takes some in: little, so that the server soon has to wait.
+    with grpc.insecure_channel(address, [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 16 << 10)]) as channel:
+        stream = counters_pb2_grpc.CountersStub(channel).Watch(counters_pb2.WatchRequest(period_ms=100))
+        next(stream)
+        print("watching", flush=True)
+        threading.Event().wait()
+
+
+def _flood(address: str) -> None:
+    """Call as much as can be, rightly and wrongly, over several connections, until killed."""
+    unknown = [Subscriber(name=f"flood-{n}", node=4_000_000_000) for n in range(1_000)]
+    calls: list[tuple[str, Any]] = [
+        ("/penstock.v1.Subscribers/Batch",
+         subscribers_pb2.BatchRequest(changes=[subscribers_pb2.Change(replace=one) for one in unknown])),
+        ("/penstock.v1.Subscribers/Get", subscribers_pb2.GetSubscriberRequest(name="x" * 3_900_000)),
+        ("/penstock.v1.Counters/Top", counters_pb2.TopRequest(count=1_000)),
+        ("/penstock.v1.Device/Diff", device_pb2.DiffRequest()),
+        ("/penstock.v1.No/Such", device_pb2.DiffRequest()),
+    ]  # fmt: skip
+
+    def go_on(number: int) -> None:
+        options = [("grpc.use_local_subchannel_pool", 1)]
+        with grpc.insecure_channel(address, options) as channel:
+            method, request = calls[number % len(calls)]
+            call = channel.unary_unary(method, request_serializer=lambda one: one.SerializeToString(), response_deserializer=bytes)
+            while True:
+                waiting = [call.future(request, timeout=30) for _ in range(4)]
+                for one in waiting:
+                    one.exception()
+
+    for number in range(10):
+        threading.Thread(target=go_on, args=(number,), daemon=True).start()
+    print("flooding", flush=True)
+    signal.pause()
+
+
+_COMMANDS = {"serve": _serve, "watch": _watch, "flood": _flood}
+
+if __name__ == "__main__":
+    _COMMANDS[sys.argv[1]](*sys.argv[2:])
