@@ -19,6 +19,7 @@ import typer
 from penstock import __version__, commands
 from penstock.command_line import signals
 from penstock.commands import app
+from penstock.commands.completion import VARIABLE
 from penstock.errors import ToolError, UserError
 
 # The order of the list of commands; what is not named here comes after, by name.
@@ -139,6 +140,10 @@ def _own_fault(error: Exception) -> str:
 
 def _run(arguments: list[str]) -> int:
     try:
+        if VARIABLE in os.environ:  # a shell asks for words (`completion`)
+            from typer.completion import completion_init
+
+            completion_init()
         _refuse_empty(arguments)
         status = app(args=arguments, prog_name="penstock", standalone_mode=False)
     except UserError as error:
