@@ -87,7 +87,8 @@ def show(result: dict[str, Any], folder: Path) -> None:
     if len(name) + len(head) > width:  # the description is shortened, never a number or its unit
         name = f"{result['name'][: max(8, width - len(head) - len(state) - 5)]}...: {state}"
     screen.print(Text(name, style="bold").append(head, style="not bold dim"), no_wrap=True, overflow="ignore", crop=False)
-    said = [line for sentence in sentences(result) for line in textwrap.wrap(sentence, width, subsequent_indent=" " * 9)]
+    wrap = textwrap.TextWrapper(width, subsequent_indent=" " * 9, break_on_hyphens=False)  # names of queues stay whole
+    said = [line for sentence in sentences(result) for line in wrap.wrap(sentence)]
     notes = _notes(result)
     for line in said:
         screen.print(line, no_wrap=True, overflow="ignore", crop=False, markup=False)
