@@ -11,6 +11,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -465,6 +466,14 @@ def test_reflection_and_health(served: Any) -> None:
     assert {f"penstock.v1.{noun}" for noun in nouns} < names
     health = health_pb2_grpc.HealthStub(client.channel).Check(health_pb2.HealthCheckRequest(service="penstock.v1.Subscribers"))
     assert health.status == health_pb2.HealthCheckResponse.SERVING
+
+
+def test_conformance(served: Any) -> None:
+    """The script that knows nothing but what reflection tells, in a process of its own; over loopback, where registers are refused, too."""
+    for place in served[3]:
+        script = [sys.executable, str(ROOT / "tools/control_conformance.py"), place]
+        done = subprocess.run(script, capture_output=True, text=True, timeout=240, check=False)
+        assert done.returncode == 0 and "FAILED" not in done.stdout and "ok     Device.Diff" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.slow
