@@ -28,6 +28,7 @@ from penstock.parts import registry as parts
 from penstock.parts.manifest import Number, Part
 
 PAGE_UNIT_BYTES = 64  # one beat: page sizes are multiples of it
+DEFAULT_OUTSTANDING = 64  # covers the latency of one memory at full rate
 MEMORY_UNIT_BYTES = 4096  # no AXI4 burst crosses it, so memories are multiples of it
 NO_AQM = "none"
 DEFAULT_TOLERANCE_CYCLES = 1024
@@ -153,6 +154,13 @@ class Config(Configuration):
     aqm_estimate: bool = Field(False, strict=True, description="The AQM's delay is backlog by rate, without a time stamp per frame.")
     hierarchy: Hierarchy | None = Field(None, description="Subscribers, nodes and ports above the queues; needs `shaping`.")
     admission: Admission | None = Field(None, description="Memory is shared by class; false or left out: one queue may take every page.")
+    outstanding: int = Field(
+        DEFAULT_OUTSTANDING,
+        strict=True,
+        ge=2,
+        le=512,
+        description="Frames, and bursts, under way at the memories in each direction. Small frames on several channels of DRAM want 256.",
+    )
     memories: tuple[Memory, ...] = Field(min_length=1, max_length=32, description="Where frames wait.")
 
     _numbers: dict[str, dict[str, Any]] = PrivateAttr(default_factory=dict)  # of the parts that are in, by their names, as they were given
@@ -357,6 +365,7 @@ def model_settings(config: Config) -> dict[str, Any]:
         "min_frame_bytes": config.min_frame_bytes,
         "shaping": config.shaped,
         "tolerance_cycles": config.tolerance_cycles,
+        "outstanding": config.outstanding,
         "aqm": part_model.told(part, part.module_parameters(config.aqm_numbers)) if part else None,
         "aqm_estimate": config.aqm_estimate,
         "tick_shift": config.tick_shift,
@@ -403,6 +412,7 @@ def parameters(config: Config) -> dict[str, str]:
         "Shaping": f"1'b{int(config.shaped)}",
         **({"OwnScheduler": "1'b1"} if config.own_scheduler else {}),
         "ToleranceCycles": str(config.tolerance_cycles),
+        "MaxOutstanding": str(config.outstanding),
         "AqmEstimate": f"1'b{int(config.aqm_estimate)}",
         "TickShift": str(config.tick_shift),
         **_aqm_parameters(config.aqm_part),

@@ -54,13 +54,20 @@ void SteppedPort::give_r() {
     if (--reads_.front().left == 0) reads_.pop();
 }
 
-SteppedMemory::SteppedMemory(const std::vector<MemorySettings>& settings, const std::vector<PageLayout>& layout, std::uint64_t seed)
+SteppedMemory::SteppedMemory(const std::vector<MemorySettings>& settings, const std::vector<PageLayout>& layout, unsigned outstanding,
+                             std::uint64_t seed)
     : layout_(layout),
       guards_(settings.size()),
+      outstanding_(outstanding),
+      written_(outstanding),
+      pending_(outstanding),
       write_addresses_(settings.size()),
+      data_route_(outstanding),
       port_data_(settings.size()),
       answers_(settings.size()),
+      fetched_(outstanding),
       read_addresses_(settings.size()),
+      read_route_(outstanding),
       port_read_(settings.size()) {
     ports_.reserve(settings.size());
     auto drams = dram_accesses(settings);
@@ -98,11 +105,11 @@ void SteppedMemory::guard_write(std::size_t m, std::int64_t now) {
     } else {
         if (answer) answers_[m].push(true, now);
         b_given = answer;
-        if (w && guard.w_open != Guard::kMost) {
+        if (w && guard.w_open != outstanding_) {
             w_end = data.front().last;
             data.pop(now);
         }
-        aw_taken = aw && guard.aw_open != Guard::kMost;
+        aw_taken = aw && guard.aw_open != outstanding_;
         if (b_valid) port.give_b();
         if (noted && w_ready) {
             port.take_w();
@@ -126,7 +133,7 @@ void SteppedMemory::guard_read(std::size_t m, std::int64_t now) {
     auto& address = read_addresses_.port[m];
     auto& data = port_read_[m];
     const bool ar_ready = port.ar_ready(), r_valid = port.r_valid(), room = data.room(now);
-    const bool owed = !guard.owed.empty(), ar = address.valid(now) && guard.owed.size() != Guard::kMost;
+    const bool owed = !guard.owed.empty(), ar = address.valid(now) && guard.owed.size() != outstanding_;
     bool ar_taken = false;
     if (!guard.lost) {
         guard.read_waiting = !r_valid && (owed || (ar && !ar_ready));

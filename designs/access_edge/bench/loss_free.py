@@ -1,8 +1,9 @@
-"""`bench loss-free`: the highest load of the line at which a whole access edge on given memories loses no frame (RFC 2544, throughput).
+"""`bench loss-free`: the highest load of the line at which a whole access edge on given memories loses no frame.
 
-The scenario is `line_rate_ddr4.yaml` with other memories, sizes and loads: Poisson traffic to 2,048 shaped queues, a FIFO of 16 kB at the
-input. Frames that pile up in the queues are no throughput: a device that is behind at the end counts as one that loses. Loads
-are steps of half a per cent of the line, found by halving; every probe is a run of its own, in which all frames are checked.
+The throughput of RFC 2544, section 26.1. The scenario is `line_rate_ddr4.yaml` with other memories, sizes and loads: frames to 2,048
+shaped queues, a FIFO of 16 kB at the input. They come at random (`poisson`), or evenly spaced as from a tester (`constant`). Frames that
+pile up in the queues are no throughput: a device that is behind at the end counts as one that loses. Loads are steps of half a per cent of
+the line, found by halving; every probe is a run of its own, in which all frames are checked.
 """
 
 import math
@@ -18,9 +19,10 @@ from penstock.errors import UserError
 from penstock.scenarios.common import IMIX
 
 SCENARIO = "scenarios/line_rate_ddr4.yaml"
-KEYS = ("engine", "memory", "channels", "sram", "size", "packets", "fifo")
+KEYS = ("engine", "memory", "channels", "sram", "size", "packets", "fifo", "outstanding", "arrivals")
 FIFO_KB = 16  # at the input
 BEHIND = 2  # frames for each queue that may wait at the end
+OUTSTANDING = 256  # frames, and bursts, under way at the memories
 PACKETS = 200_000  # that the line brings in a probe
 LINE_BPS, OVERHEAD_BYTES = 100 * 10**9, 24
 STEPS = 200  # of the whole line, and the lowest load that is tried is one of them
@@ -46,6 +48,8 @@ def plan(settings: dict[str, str], seed: int) -> dict[str, Any]:
         "size": "imix" if settings.get("size") == "imix" else take_number(settings, "size", 1474, 60, 9600),
         "packets": take_number(settings, "packets", PACKETS, 1000, 10_000_000),
         "fifo": take_number(settings, "fifo", FIFO_KB, 1, 4096),
+        "outstanding": take_number(settings, "outstanding", OUTSTANDING, 2, 512),
+        "arrivals": take_choice(settings, "arrivals", ("poisson", "constant")),
         "seed": seed,
     }
     settings.pop("size", None)
@@ -65,13 +69,13 @@ def probe(options: dict[str, Any], steps: int) -> Any:
     from penstock.paths import ROOT
 
     mean = mean_bytes(options["size"])
-    full = LINE_BPS * mean / (mean + OVERHEAD_BYTES)
+    rate = LINE_BPS if steps == STEPS else LINE_BPS * mean / (mean + OVERHEAD_BYTES) * steps / STEPS
     settings = [
         f"seed={options['seed']}",
         f"device.overrides.memories.ddr.kind={options['memory']}",
         f"device.overrides.memories.ddr.channels={options['channels']}",
-        f"traffic.0.poisson.size={options['size']}",
-        f"traffic.0.poisson.rate={LINE_BPS if steps == STEPS else full * steps / STEPS:.0f} bit/s",
+        f"device.overrides.outstanding={options['outstanding']}",
+        f"traffic.0={{{options['arrivals']}: {{queues: 0-2047, pick: random, size: {options['size']}, rate: {rate:.0f} bit/s}}}}",
         f"duration={options['packets'] * 8e9 * (mean + OVERHEAD_BYTES) / LINE_BPS:.0f} ns",
         f"link.ingress_fifo={options['fifo']} kB",
         "drain=false",
@@ -170,7 +174,8 @@ def lines(result: dict[str, Any]) -> list[str]:
     sram = "and SRAM" if config["sram"] else "SRAM full"
     found = [
         f"{config['channels']} x {config['memory']}, {sram}, {size}, {result['assumed']['clock_mhz']} MHz (assumed), seed {result['seed']}",
-        f"no frame lost up to {result['loss_free_load']:.1%} of 100 Gbit/s: {result['loss_free_bps'] / 1e9:.1f} Gbit/s of frames",
+        f"{config['arrivals']} arrivals: no frame lost up to {result['loss_free_load']:.1%} of 100 Gbit/s, "
+        f"{result['loss_free_bps'] / 1e9:.1f} Gbit/s of frames",
         f"at the full line {result['lost']:,} of {result['offered']:,} lost, {result['waiting']:,} wait, "
         f"{result['carried_bps'] / 1e9:.1f} Gbit/s of frames carried",
     ]

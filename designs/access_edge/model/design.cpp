@@ -102,6 +102,8 @@ void model_settings(Table table, AccessEdgeSettings& device) {
         sizes.done();
     }
     device.share_classes = static_cast<unsigned>(table.integer("share_classes", 0, settings::kMostTrafficClass + 1, 0));
+    device.outstanding = static_cast<unsigned>(
+        table.integer("outstanding", memory_timing::kLeastOutstanding, memory_timing::kMostOutstanding, device.outstanding));
     table.done();
 }
 

@@ -11,6 +11,7 @@
 #include "blocks/schedule/model/scheduler_models.hpp"
 #include "designs/access_edge/model/aqm_choice.hpp"
 #include "penstock/engine/environment.hpp"
+#include "penstock/engine/memory_timing.hpp"
 
 namespace penstock::engine {
 
@@ -31,9 +32,10 @@ struct AccessEdgeSettings {
     std::uint32_t tolerance_cycles = schedule_timing::kTolerance;  // of the shapers
     OwnScheduler scheduler;                                        // without shaping: its library is named if it is an own one
     AqmChoice aqm;
-    bool hierarchy = false;          // subscribers, nodes and ports above the queues
-    HierarchySizes hierarchy_sizes;  // how many
-    unsigned share_classes = 0;      // classes among which memory is shared; 0: it is not
+    bool hierarchy = false;                              // subscribers, nodes and ports above the queues
+    HierarchySizes hierarchy_sizes;                      // how many
+    unsigned share_classes = 0;                          // classes among which memory is shared; 0: it is not
+    unsigned outstanding = memory_timing::kOutstanding;  // frames, and bursts, under way at the memories in each direction
     std::vector<PagePool> pools;
 };
 

@@ -46,8 +46,8 @@ class ModelDevice final : public Device {
           pools_(page_counts(settings), page_sizes(settings)),
           memories_(make_memories(settings)),
           layout_(make_layout(settings, pools_)),
-          write_(memories_, layout_),
-          read_(memories_, layout_),
+          write_(memories_, layout_, settings.outstanding),
+          read_(memories_, layout_, settings.outstanding),
           stepped_(make_stepped(settings, layout_)),
           core_(settings.queues, pools_.descriptors(), settings.aqm.make(settings.queues), settings.hierarchy_sizes, settings.scheduler,
                 settings.tolerance_cycles),
@@ -164,7 +164,7 @@ class ModelDevice final : public Device {
     static std::unique_ptr<SteppedMemory> make_stepped(const DeviceSettings& settings, const std::vector<PageLayout>& layout) {
         const bool computed = std::all_of(settings.memories.begin(), settings.memories.end(),
                                           [](const MemorySettings& m) { return !m.dram && m.gap_permille == 0 && m.faults.empty(); });
-        return computed ? nullptr : std::make_unique<SteppedMemory>(settings.memories, layout, settings.seed);
+        return computed ? nullptr : std::make_unique<SteppedMemory>(settings.memories, layout, settings.outstanding, settings.seed);
     }
     static std::vector<PageLayout> make_layout(const DeviceSettings& settings, const TimedPagePools& pools) {
         std::vector<PageLayout> layout;
@@ -247,9 +247,9 @@ class ModelDevice final : public Device {
     Ring<Admitted, admission_timing::kDepth> admitted_;
     std::int64_t page_at_ = kNever;  // the frame at the head (of admitted_, if there is an admission, else of passed_) asks for its page
     std::int64_t granted_ = INT64_MIN / 2, asked_ = INT64_MIN / 2;
-    Ring<Enqueue, 4 * memory_timing::kOutstanding> enqueues_;
+    Ring<Enqueue, 4 * memory_timing::kMostOutstanding> enqueues_;
     // With a stepped memory: frames on their way to their pages, the last of which may still wait for the rx handler; frames being sent.
-    Ring<Enqueue, 4 * memory_timing::kOutstanding> storing_;
+    Ring<Enqueue, 4 * memory_timing::kMostOutstanding> storing_;
     std::optional<MemoryFrame> granted_frame_;
     PageAdmission::Verdict granted_verdict_;  // of that frame
     std::uint32_t granted_queue_ = 0;
@@ -259,7 +259,7 @@ class ModelDevice final : public Device {
         std::uint64_t number;
         std::uint32_t queue;
     };
-    Ring<Sending, 2 * memory_timing::kOutstanding> sending_;
+    Ring<Sending, 2 * memory_timing::kMostOutstanding> sending_;
     std::int64_t first_beat_ = -1, last_beat_ = -1;  // of the frame that is being sent
     std::array<Amount, access_edge::kDropReasons> dropped_{}, held_drops_{};
 
@@ -274,7 +274,7 @@ class ModelDevice final : public Device {
 
     // output
     Ticks egress_free_ = 0;
-    Ring<Leaving, 2 * memory_timing::kOutstanding> leaving_;
+    Ring<Leaving, 2 * memory_timing::kMostOutstanding> leaving_;
     Ring<Freed, kInputFrames> sent_pages_;
     std::int64_t not_ready_ = 0, sent_beats_ = 0;
 

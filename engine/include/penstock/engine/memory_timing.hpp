@@ -19,32 +19,33 @@ namespace penstock::engine {
 
 // Depths and latencies of blocks/memory/rtl; a change there is a change here.
 namespace memory_timing {
-inline constexpr unsigned kOutstanding = 64;  // MaxOutstanding: frames and bursts under way in each direction
-inline constexpr unsigned kSkid = 2;          // words in a pst_skid_buffer, and in the handlers' address FIFOs
-inline constexpr unsigned kJobs = 4;          // bursts whose data is still to be sent (pst_rx_handler)
-inline constexpr unsigned kEnqueues = 4;      // frames that are stored, and have not been taken from the rx handler
-inline constexpr unsigned kRefused = 2;       // pages that the rx handler gives back, as the memory has refused their frames
-inline constexpr unsigned kFreed = 4;         // pages that the tx handler gives back, and that have not been taken
-inline constexpr unsigned kPortBeats = 32;    // data FIFO of the fabric at each memory
-inline constexpr unsigned kPortBursts = 16;   // address FIFO of the fabric at each memory
+inline constexpr unsigned kOutstanding = 64;  // MaxOutstanding, unless said: frames and bursts under way in each direction
+inline constexpr unsigned kLeastOutstanding = 2, kMostOutstanding = 512;
+inline constexpr unsigned kSkid = 2;         // words in a pst_skid_buffer, and in the handlers' address FIFOs
+inline constexpr unsigned kJobs = 4;         // bursts whose data is still to be sent (pst_rx_handler)
+inline constexpr unsigned kEnqueues = 4;     // frames that are stored, and have not been taken from the rx handler
+inline constexpr unsigned kRefused = 2;      // pages that the rx handler gives back, as the memory has refused their frames
+inline constexpr unsigned kFreed = 4;        // pages that the tx handler gives back, and that have not been taken
+inline constexpr unsigned kPortBeats = 32;   // data FIFO of the fabric at each memory
+inline constexpr unsigned kPortBursts = 16;  // address FIFO of the fabric at each memory
 inline constexpr unsigned kBeatBytes = 64;
 inline constexpr unsigned kBoundaryBeats = 64;  // no burst crosses 4 KiB
 }  // namespace memory_timing
 
-// The cycles of the last `Depth` events of a kind; before the first ones: long ago.
-template <unsigned Depth>
+// The cycles of the last `depth` events of a kind, `Most` of them at most; before the first ones: long ago.
+template <unsigned Most>
 class Past {
   public:
-    Past() { cycles_.fill(INT64_MIN / 2); }
-    // The Depth-th event before the next one.
-    std::int64_t oldest() const { return cycles_[at_ % Depth]; }
-    std::int64_t last() const { return cycles_[(at_ - 1) % Depth]; }
-    void push(std::int64_t cycle) { cycles_[at_++ % Depth] = cycle; }
+    explicit Past(unsigned depth = Most) : depth_(depth) { cycles_.fill(INT64_MIN / 2); }
+    // The depth-th event before the next one.
+    std::int64_t oldest() const { return cycles_[(at_ - depth_) % Most]; }
+    std::int64_t last() const { return cycles_[(at_ - 1) % Most]; }
+    void push(std::int64_t cycle) { cycles_[at_++ % Most] = cycle; }
 
   private:
-    static_assert((Depth & (Depth - 1)) == 0);
-    std::array<std::int64_t, Depth> cycles_;
-    unsigned at_ = 0;
+    static_assert((Most & (Most - 1)) == 0);
+    std::array<std::int64_t, Most> cycles_;
+    unsigned at_ = 0, depth_;
 };
 
 struct PageLayout {
@@ -76,7 +77,9 @@ struct SplitterTimes {
 
 class WriteTimes {
   public:
-    WriteTimes(std::vector<MemoryTimes>& memories, const std::vector<PageLayout>& layout) : memories_(memories), layout_(layout) {}
+    // outstanding: frames, and bursts, under way at most.
+    WriteTimes(std::vector<MemoryTimes>& memories, const std::vector<PageLayout>& layout, unsigned outstanding)
+        : memories_(memories), layout_(layout), frames_(outstanding), bursts_(outstanding) {}
 
     // When a grant that is there from `from` on is taken.
     std::int64_t grant(std::int64_t from) const { return std::max({from, frames_.oldest() + 1, splitter_.page_left}); }
@@ -90,15 +93,16 @@ class WriteTimes {
     std::vector<MemoryTimes>& memories_;
     const std::vector<PageLayout>& layout_;
     SplitterTimes splitter_;
-    Past<memory_timing::kOutstanding> frames_, bursts_;  // answered
-    Past<memory_timing::kJobs> jobs_;                    // last beat taken
-    std::int64_t beat_ = INT64_MIN / 2;                  // last beat taken from the input buffer
-    std::int64_t answered_ = INT64_MIN / 2;              // last burst's answer taken
+    Past<memory_timing::kMostOutstanding> frames_, bursts_;  // answered
+    Past<memory_timing::kJobs> jobs_;                        // last beat taken
+    std::int64_t beat_ = INT64_MIN / 2;                      // last beat taken from the input buffer
+    std::int64_t answered_ = INT64_MIN / 2;                  // last burst's answer taken
 };
 
 class ReadTimes {
   public:
-    ReadTimes(std::vector<MemoryTimes>& memories, const std::vector<PageLayout>& layout) : memories_(memories), layout_(layout) {}
+    ReadTimes(std::vector<MemoryTimes>& memories, const std::vector<PageLayout>& layout, unsigned outstanding)
+        : memories_(memories), layout_(layout), frames_(outstanding), bursts_(outstanding) {}
 
     // From which cycle on a frame is taken from the queues.
     std::int64_t ready_from() const { return std::max(frames_.oldest() + 1, splitter_.page_left); }
@@ -113,7 +117,7 @@ class ReadTimes {
     std::vector<MemoryTimes>& memories_;
     const std::vector<PageLayout>& layout_;
     SplitterTimes splitter_;
-    Past<memory_timing::kOutstanding> frames_, bursts_;  // last beat taken by the tx handler; by the fabric's output
+    Past<memory_timing::kMostOutstanding> frames_, bursts_;  // last beat taken by the tx handler; by the fabric's output
     Past<memory_timing::kSkid> address_, route_, y_, z_;
     std::int64_t x_ = INT64_MIN / 2;
 };

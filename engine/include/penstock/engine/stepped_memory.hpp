@@ -20,11 +20,12 @@
 
 namespace penstock::engine {
 
-// A FIFO of the RTL.
-template <typename T, unsigned Depth>
+// A FIFO of the RTL, `Most` words deep unless less is said.
+template <typename T, unsigned Most>
 class Stage {
   public:
-    bool room(std::int64_t now) const { return items_.size() + (popped_ == now) < Depth; }
+    explicit Stage(unsigned depth = Most) : depth_(depth) {}
+    bool room(std::int64_t now) const { return items_.size() + (popped_ == now) < depth_; }
     bool valid(std::int64_t now) const { return !items_.empty() && items_.front().since < now; }
     bool empty() const { return items_.empty(); }
     T& front() { return items_.front().item; }
@@ -39,7 +40,8 @@ class Stage {
         T item;
         std::int64_t since;
     };
-    Ring<Item, Depth> items_;
+    Ring<Item, Most> items_;
+    unsigned depth_;
     std::int64_t popped_ = INT64_MIN / 2;
 };
 
@@ -92,7 +94,7 @@ class Guard {
         std::uint64_t address;
         std::uint32_t beats;
     };
-    static constexpr unsigned kMost = memory_timing::kOutstanding;
+    static constexpr unsigned kMost = memory_timing::kMostOutstanding;
 
     bool lost = false;
     unsigned aw_open = 0, w_open = 0;                       // writes without response: addresses and last beats taken
@@ -137,7 +139,9 @@ struct MemoryFrame {
 
 class SteppedMemory {
   public:
-    SteppedMemory(const std::vector<MemorySettings>& settings, const std::vector<PageLayout>& layout, std::uint64_t seed);
+    // outstanding: frames, and bursts, under way in each direction at most.
+    SteppedMemory(const std::vector<MemorySettings>& settings, const std::vector<PageLayout>& layout, unsigned outstanding,
+                  std::uint64_t seed);
 
     // Cycle 0 of all other calls is so many cycles after power-on.
     void set_origin(std::int64_t cycles) { origin_ = cycles; }
@@ -214,6 +218,7 @@ class SteppedMemory {
     std::vector<PageLayout> layout_;
     std::vector<SteppedPort> ports_;
     std::vector<Guard> guards_;
+    unsigned outstanding_;
     std::uint32_t timeout_ = 0, lost_ = 0;
     std::int64_t last_step_ = INT64_MIN / 2;
     std::int64_t origin_ = 0;
@@ -221,25 +226,25 @@ class SteppedMemory {
 
     // Writes.
     Splitter write_splitter_;
-    Stage<MemoryFrame, memory_timing::kOutstanding> written_;  // u_order
-    Stage<Burst, memory_timing::kJobs> jobs_;                  // u_jobs
-    Stage<Burst, memory_timing::kOutstanding> pending_;        // u_pending
+    Stage<MemoryFrame, memory_timing::kMostOutstanding> written_;  // u_order
+    Stage<Burst, memory_timing::kJobs> jobs_;                      // u_jobs
+    Stage<Burst, memory_timing::kMostOutstanding> pending_;        // u_pending
     Addresses write_addresses_;
-    Stage<std::int32_t, memory_timing::kOutstanding> data_route_;
+    Stage<std::int32_t, memory_timing::kMostOutstanding> data_route_;
     std::uint32_t job_beats_ = 0;  // of the job at the head, taken
     struct Beat {
         bool last;  // of its burst
     };
     Stage<Beat, memory_timing::kSkid> handler_data_, fabric_data_;
     std::vector<Stage<Beat, memory_timing::kPortBeats>> port_data_;
-    std::vector<Stage<bool, memory_timing::kOutstanding>> answers_;  // whether it is an error
-    bool write_failed_ = false;                                      // a burst of the frame at the head of written_
+    std::vector<Stage<bool, memory_timing::kMostOutstanding>> answers_;  // whether it is an error
+    bool write_failed_ = false;                                          // a burst of the frame at the head of written_
 
     // Reads.
     Splitter read_splitter_;
-    Stage<MemoryFrame, memory_timing::kOutstanding> fetched_;  // u_order
+    Stage<MemoryFrame, memory_timing::kMostOutstanding> fetched_;  // u_order
     Addresses read_addresses_;
-    Stage<Burst, memory_timing::kOutstanding> read_route_;
+    Stage<Burst, memory_timing::kMostOutstanding> read_route_;
     std::uint32_t route_beats_ = 0;                                  // of the burst at the head of read_route_, gone
     std::uint32_t handler_beats_ = 0;                                // of the frame at the head of fetched_, taken
     bool read_failed_ = false, read_skip_ = false;                   // a beat of it is an error; its first one was
