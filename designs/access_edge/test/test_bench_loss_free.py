@@ -47,8 +47,9 @@ def test_small_frames_need_sram(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_frames_that_pile_up_are_no_throughput(capsys: pytest.CaptureFixture[str]) -> None:
-    """Four pseudo channels, 64 reads under way, in order: they take 60 byte at the line's rate and give less back. Nothing is lost, and that
-    is not what counts. With 256 under way the line's rate leaves, too."""
+    """Four pseudo channels with 64 reads under way take 60 byte at the line's rate and give less back. Nothing is lost, and that is not
+    what counts. With 256 under way the line's rate leaves, too.
+    """
     short, enough = (run(capsys, memory="hbm2", channels=4, size=60, packets=50_000, outstanding=most) for most in (64, 256))
     assert short["lost"] == 0 and short["waiting"] > 2 * 2048 and short["carried_bps"] < 0.9 * 71.4e9
     assert short["loss_free_load"] < 1
