@@ -2,8 +2,8 @@
 
 A server of its own process (`penstock serve`, the model engine, traffic of 10 Gbit/s through the device, the intent durable in SQLite
 when a call is answered) is asked by this one. Messages are made before the clock starts. `raw` are register writes to a mapped file,
-without any server; `unary` a call for each subscriber, `batch` and `stream` many in a call; `remote` unary calls through a line that
-delays.
+without any server; `unary` a call for each subscriber, `batch` and `stream` many in a call. `remote` is through a line that delays: calls
+are of one subscriber each, queues are those of one stream.
 """
 
 import contextlib
@@ -105,7 +105,8 @@ def run(options: dict[str, Any], library: Path | None, progress: Progress) -> di
             with _delayed(address, options["delay_us"]) as far, Client(far) as client:
                 few = max(10, min(unary, 200))
                 calls["remote"] = _unary(client, range(few), options["seed"] + 3)
-                queues["remote"] = calls["remote"] * EACH
+                _, seconds = _stream(client, range(count), options["seed"] + 4)
+                queues["remote"] = count * EACH / seconds
                 step()
     return {
         "calls_per_second": calls,

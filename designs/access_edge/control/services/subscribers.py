@@ -91,13 +91,12 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
 
     def _charge(self, request: Any, before: int) -> Charge:
         """Return a charge for what a message will take as long as it is held. Raises Problem."""
-        queues = 0
-        for number, subscriber in enumerate(request.subscribers):
-            try:
-                self._plant.check_size(subscriber)
-            except Problem as problem:
-                raise problem.at(f"subscribers[{before + number}]") from None
-            queues += len(subscriber.queues)
+        counts = [len(subscriber.queues) for subscriber in request.subscribers]
+        each, queues = self._plant.facts.queues_per_subscriber, sum(counts)
+        if max(counts, default=0) > each:
+            raise invalid(
+                f"the device has {each} a subscriber, not {max(counts)}", f"subscribers[{before + counts.index(max(counts))}].queues"
+            )
         size = request.ByteSize() + HELD_BYTES * len(request.subscribers) + HELD_OF_QUEUE * queues
         charge = self._held.take(size)
         if charge is None:
