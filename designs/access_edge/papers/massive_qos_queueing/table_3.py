@@ -54,7 +54,8 @@ def cards(found: dict[str, Any]) -> list[dict[str, Any]]:
             "Here",
             f"A local call is {1e6 / calls['unary']:,.0f} us and sets four queues and their subscriber, durable in SQLite when it is "
             f"answered. One streaming call sets {queues['stream']:,.0f} queues/s: 10,000 customers of four queues in "
-            f"{found['seconds_for_10000_sessions']:.2f} s, while 10 Gbit/s run through the device; from afar {queues['remote']:,.0f} queues/s.",
+            f"{found['seconds_for_10000_sessions']:.2f} s, while 10 Gbit/s run through the device; from afar "
+            f"{queues['remote']:,.0f} queues/s.",
         ),
         (
             "Why",
