@@ -1,0 +1,2 @@
+pst_crossing_reset.sv
+pst_async_fifo.sv
