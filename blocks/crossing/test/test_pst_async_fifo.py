@@ -25,7 +25,7 @@ class Pair:
         dut._log.info("%s: %d ps in, %d ps out", ratio, self.period_s, self.period_m)
         dut.s_valid_i.value = dut.s_data_i.value = dut.m_ready_i.value = 0
         self.words: deque[int] = deque()
-        self.stop = False
+        self.stop = self.ready = False
         self.filled = self.emptied = self.taken = 0
 
     async def start(self) -> None:
@@ -57,18 +57,19 @@ class Pair:
         dut, offer = self.dut, None
         while not self.stop:
             await FallingEdge(dut.s_clk_i)
-            if int(dut.s_rst_i.value):
-                offer = None
-            elif offer is not None and self.ready:
-                self.words.append(offer)
-                self.taken += 1
+            if int(dut.s_rst_i.value) or self.ready:
                 offer = None
             self.filled += not int(dut.s_ready_o.value) and not int(dut.s_rst_i.value)
             if offer is None and self.rng.random() < share and not int(dut.s_rst_i.value):
                 offer = self.rng.getrandbits(self.width)
             dut.s_valid_i.value = int(offer is not None)
             dut.s_data_i.value = offer if offer is not None else self.rng.getrandbits(self.width)
-            self.ready = int(dut.s_ready_o.value)  # of registers of this clock: so it is at the next edge
+            # Ready comes from registers of this clock, so it holds to the next edge. The word counts as inside from now on: before the
+            # next falling edge a fast reader may have it.
+            self.ready = offer is not None and bool(int(dut.s_ready_o.value))
+            if self.ready:
+                self.words.append(offer)
+                self.taken += 1
         dut.s_valid_i.value = 0
 
     async def sink(self, share: float) -> None:
@@ -114,7 +115,7 @@ async def mixed(dut) -> None:
         pair = Pair(dut, ratio, rng)
         await pair.start()
         for shares in ((1.0, 0.2), (0.2, 1.0), (0.8, 0.8)):
-            pair.stop = False
+            pair.stop = pair.ready = False
             running = [cocotb.start_soon(pair.source(shares[0])), cocotb.start_soon(pair.sink(shares[1]))]
             goal = pair.taken + WORDS // 3
             for _ in range(100):
