@@ -30,9 +30,9 @@ def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [line for line in lines if line not in said and line not in joined] == []
 
 
-def slowest(tmp_path: Path, *settings: str) -> dict[str, Any]:
+def slowest(tmp_path: Path, *settings: str, name: str = "anna-bulk") -> dict[str, Any]:
     result, _ = run.carry_out(run.Request(ROOT / "scenarios" / "first_light.yaml", list(settings), out=tmp_path / "out", engine="model"))
-    found: dict[str, Any] = next(queue for queue in result["queues"] if queue["name"] == "anna-bulk")
+    found: dict[str, Any] = next(queue for queue in result["queues"] if queue["name"] == name)
     return found
 
 
@@ -44,3 +44,12 @@ def test_a_number_that_is_changed(tmp_path: Path) -> None:
     assert bulk["measured_rate_bps"] == pytest.approx(12e6, rel=0.002)
     assert f"{bulk['latency_ns']['max'] / 1e9:.1f}" == said
     assert slowest(tmp_path, "queues.anna-bulk.limit_packets=200")["drop_packets"] > 0
+
+
+def test_what_is_said_of_the_demo(tmp_path: Path) -> None:
+    """How long Anna's download waits, and at most her telephone call."""
+    (download,) = re.findall(r"packets waited up to ([0-9.]+) s", PAGE)
+    assert f"{slowest(tmp_path)['latency_ns']['max'] / 1e9:.1f}" == download
+    assert "waited half a millisecond at worst" in PAGE.replace("\n", " ")
+    voice = slowest(tmp_path, name="anna-voice")
+    assert 0.4e6 < voice["latency_ns"]["max"] < 0.55e6

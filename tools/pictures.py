@@ -1,8 +1,8 @@
 """Makes the pictures of README.md and docs/tutorial.md from scenarios: the terminal, a report, a comparison; light and dark.
 
 `python tools/pictures.py` writes docs/pictures/; it needs Chromium. With `--check` it writes nothing and needs none: it runs the scenarios
-again, says which pictures show other figures than the runs have now, and exits with status 1 when there are some. docs/pictures/figures.json
-has a digest of the figures of each picture. What cannot be done is one sentence and status 2.
+again, says which pictures show other figures than the runs have now, and exits with status 1 when there are some; figures.json beside them
+has a digest of the figures of each page. What cannot be done is one sentence and status 2.
 """
 
 import argparse
