@@ -153,6 +153,9 @@ class Config(Configuration):
     aqm: str = Field(NO_AQM, strict=True, description="Active queue management of each queue: none or a part's name; needs `shaping`.")
     aqm_estimate: bool = Field(False, strict=True, description="The AQM's delay is backlog by rate, without a time stamp per frame.")
     hierarchy: Hierarchy | None = Field(None, description="Subscribers, nodes and ports above the queues; needs `shaping`.")
+    busiest: int = Field(
+        0, ge=0, le=64, description="Places of the table in which a scan leaves the busiest queues; 0: the device cannot scan."
+    )
     admission: Admission | None = Field(None, description="Memory is shared by class; false or left out: one queue may take every page.")
     outstanding: int = Field(
         DEFAULT_OUTSTANDING,
@@ -372,6 +375,8 @@ def model_settings(config: Config) -> dict[str, Any]:
     }
     if own := config.own_scheduler:
         settings["scheduler"] = scheduler.told(own, own.module_parameters(config.scheduler_numbers))
+    if config.busiest:
+        settings["busiest"] = config.busiest
     if config.admission:
         settings["share_classes"] = config.admission.classes
     return settings | ({"hierarchy": config.hierarchy.model_dump()} if config.hierarchy else {})
@@ -417,6 +422,7 @@ def parameters(config: Config) -> dict[str, str]:
         "TickShift": str(config.tick_shift),
         **_aqm_parameters(config.aqm_part),
         **_hierarchy_numbers(config),
+        **({"Busiest": str(config.busiest)} if config.busiest else {}),
         **({"ShareClasses": str(config.admission.classes)} if config.admission else {}),
     }
 

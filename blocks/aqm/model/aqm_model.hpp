@@ -17,7 +17,7 @@
 namespace penstock {
 
 // Of everything below: with each change of it another one, so that what was compiled against the old one is refused.
-inline constexpr std::uint32_t kAqmModelVersion = 1;
+inline constexpr std::uint32_t kAqmModelVersion = 2;
 
 enum class AqmVerdict : std::uint8_t { Pass = 0, Mark = 1, Drop = 2 };
 
@@ -76,6 +76,9 @@ class AqmModel {
     // Of an AQM that judges arrivals: each packet that comes, before the limits of its queue are looked at, in `cycle`, in order with
     // settings and departures; what is of the same cycle was told before.
     virtual AqmVerdict arrives(const AqmArrival& /*packet*/) { return AqmVerdict::Pass; }
+
+    // What the hardware reads back of a queue: its setting, or nothing where its module has no ports for that.
+    virtual AqmSetting setting(std::uint32_t /*queue*/) const { return {}; }
 };
 
 // A number of the device by its name.

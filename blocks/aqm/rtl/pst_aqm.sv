@@ -48,6 +48,11 @@ module pst_aqm
     input  logic                    s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
     input  aqm_cfg_t                s_cfg_i,
+    // read-back of a setting, held until the answer, which comes in a cycle in which the algorithm does not need its settings
+    input  logic                    s_read_valid_i,
+    input  logic [QueueIdWidth-1:0] s_read_queue_i,
+    output logic                    m_read_valid_o,
+    output aqm_cfg_t                m_read_cfg_o,
     output logic                    init_done_o
 );
 
@@ -141,6 +146,7 @@ module pst_aqm
       .s_take_len_i(take_len), .s_take_left_i(take_left), .s_take_ect_i(take_ect),
       .m_deq_verdict_valid_o(deq_valid), .m_deq_verdict_queue_o(deq_queue), .m_deq_verdict_o(deq_verdict),
       .s_cfg_valid_i, .s_cfg_queue_i, .s_cfg_i,
+      .s_read_valid_i, .s_read_queue_i, .m_read_valid_o, .m_read_cfg_o,
       .init_done_o
   );
 

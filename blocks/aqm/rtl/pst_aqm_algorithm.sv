@@ -44,6 +44,11 @@ module pst_aqm_algorithm
     input  logic                    s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
     input  aqm_cfg_t                s_cfg_i,
+    // read-back of a setting, held until the answer; an algorithm without these ports answers 0
+    input  logic                    s_read_valid_i,
+    input  logic [QueueIdWidth-1:0] s_read_queue_i,
+    output logic                    m_read_valid_o,
+    output aqm_cfg_t                m_read_cfg_o,
     output logic                    init_done_o
 );
 
@@ -66,10 +71,12 @@ module pst_aqm_algorithm
   assign m_deq_verdict_valid_o = take_valid_q[1];
   assign m_deq_verdict_queue_o = take_queue_q[1];
   assign m_deq_verdict_o       = VerdictPass;
+  assign m_read_valid_o        = s_read_valid_i;
+  assign m_read_cfg_o          = '0;
   assign init_done_o           = 1'b1;
 
   logic unused;
   assign unused = ^{now_i, s_enq_ect_i, s_enq_backlog_i, s_look_valid_i, s_look_queue_i, s_take_time_i, s_take_delay_i, s_take_len_i,
-                    s_take_left_i, s_take_ect_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_i};
+                    s_take_left_i, s_take_ect_i, s_cfg_valid_i, s_cfg_queue_i, s_cfg_i, s_read_queue_i};
 
 endmodule

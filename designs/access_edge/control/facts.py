@@ -9,6 +9,7 @@ from penstock.parts.manifest import Part
 from penstock.parts.registry import parts
 
 KIND, MAJOR, MINOR = 1, 1, 5  # of the register block that this software knows; a later minor version only adds
+SCANS_SINCE = 6  # minor version
 INIT_READS = 1_000_000
 
 
@@ -43,6 +44,7 @@ class Facts:
     aqm: str
     hierarchy: Tree | None
     admission: Sharing | None
+    busiest: int = 0  # places of the table that its scan fills; 0: it cannot scan
     name: str = "of the device"
     own_scheduler: None = None  # registers do not tell of one
 
@@ -69,7 +71,7 @@ def ask(carrier: Carrier) -> Facts:
         raise CarrierError(f"{carrier.name}: its access edge is at {block.offset:#x}; this software knows it at 0 only")
     names = (
         "queues", "descriptors", "max_frame_bytes", "clock_hz", "features", "queues_per_subscriber", "nodes", "ports", "classes",
-        "share_classes", "status",
+        "share_classes", "busiest_places", "status",
     )  # fmt: skip
     said = dict(zip(names, carrier.run(reads(registers.address(name) for name in names)).tolist(), strict=True))
     _await_init(carrier, said["status"])
@@ -94,6 +96,7 @@ def ask(carrier: Carrier) -> Facts:
         kind,
         tree,
         Sharing(said["share_classes"]) if feature("admission") else None,
+        said["busiest_places"] if block.minor >= SCANS_SINCE else 0,
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.control import busiest
 from penstock.designs.access_edge.control.facts import Facts
 from penstock.designs.access_edge.control.plant import NONE, Plant
 from penstock.driver.carrier import READ, WAIT, WRITE, Carrier, CarrierError
@@ -28,6 +29,7 @@ _REGISTERS = (
 )  # fmt: skip
 LEVELS = ("device", "node", "port", "class")
 AT_ONCE = 256  # queues of a program: what else wants the registers waits for no longer
+SCAN_SECONDS = 0.5  # from one scan for the busiest queues to the next, in a sweep that takes longer
 KEEP_SECONDS = 10.0  # from one time that counters are made durable to the next
 Counts = NDArray[np.uint64]
 
@@ -94,6 +96,7 @@ class Sweep:
         self._swept_of: NDArray[np.int64] = np.full(queues, NONE, dtype=np.int64)
         self._swept_at: NDArray[np.float64] = np.zeros(queues)
         self._kept_at = time.monotonic()
+        self._scanned_at = 0.0
         sizes = {"device": 1, "node": tree.nodes if tree else 0, "port": tree.ports if tree else 0, "class": registers.MAX_CLASS + 1}
         self._sums = {level: np.zeros((sizes[level], len(COLUMNS)), dtype=np.uint64) for level in LEVELS}
         self._rates = {level: np.zeros(sizes[level]) for level in LEVELS}
@@ -157,8 +160,32 @@ class Sweep:
             if self._stop.is_set():
                 return
             self.look(queues[begin : begin + AT_ONCE], of_sweep=True)
+            if time.monotonic() - self._scanned_at > SCAN_SECONDS:
+                self.find_busiest()
+        self.find_busiest()
         self._add_up(queues)
         self.finished_at = time.monotonic()
+
+    def find_busiest(self) -> None:
+        """Have the device name its busiest queues, and look at these; no other one keeps a figure that is larger than it can be now. What
+        comes from a rate of long ago is so forgotten, and the largest are right however long a sweep takes. Raises CarrierError."""
+        facts = self._plant.facts
+        if not facts.busiest:
+            return
+        sent, waiting = (busiest.scan(self._plant.carrier, facts, backlog=backlog) for backlog in (False, True))
+        owned = self.owned()
+        self.look(np.intersect1d(np.concatenate([table.queues for table in (sent, waiting) if table] or [owned[:0]]), owned))
+        with self.done:
+            if sent:
+                here, per_second = np.isin(sent.queues, owned), 8.0 * facts.clock_hz / sent.window
+                others = np.setdiff1d(owned, sent.queues)
+                self.rates[others] = np.minimum(self.rates[others], sent.most_elsewhere * per_second)
+                self.rates[sent.queues[here]] = sent.bytes[here] * per_second
+            if waiting:  # beside it at most two frames of a queue are in the hierarchy
+                others = np.setdiff1d(owned, waiting.queues)
+                most = waiting.most_elsewhere + 2 * facts.max_frame_bytes
+                self.queued[others, 1] = np.minimum(self.queued[others, 1], most)
+        self._scanned_at = time.monotonic()
 
     def _take(self, queues: NDArray[np.int64], raw: Counts, now: float, of_sweep: bool) -> None:
         plant, each = self._plant, self._plant.facts.queues_per_subscriber

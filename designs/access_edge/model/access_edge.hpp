@@ -62,6 +62,9 @@ inline constexpr std::uint32_t kShareUsed = 0x0e4;
 inline constexpr std::uint32_t kShareInForce = 0x0e8;
 inline constexpr std::uint32_t kMemoryTimeout = 0x0ec;
 inline constexpr std::uint32_t kMemoryLost = 0x0f0;
+inline constexpr std::uint32_t kBusiestPlaces = 0x0f4;
+inline constexpr std::uint32_t kBusiestPlace = 0x0f8;
+inline constexpr std::uint32_t kBusiestStatus = 0x0fc;
 inline constexpr std::uint32_t kDroppedRuntPackets = 0x110;
 inline constexpr std::uint32_t kDroppedRuntBytes = 0x118;
 inline constexpr std::uint32_t kDroppedOversizePackets = 0x120;
@@ -90,6 +93,12 @@ inline constexpr std::uint32_t kNowLimitBytes = 0x20c;
 inline constexpr std::uint32_t kNowParent = 0x210;
 inline constexpr std::uint32_t kNowClass = 0x214;
 inline constexpr std::uint32_t kNowShareClass = 0x218;
+inline constexpr std::uint32_t kNowAqm = 0x21c;
+inline constexpr std::uint32_t kNowAqmTarget = 0x220;
+inline constexpr std::uint32_t kNowAqmInterval = 0x224;
+inline constexpr std::uint32_t kBusiestQueue = 0x228;
+inline constexpr std::uint32_t kBusiestWindow = 0x22c;
+inline constexpr std::uint32_t kBusiestBytes = 0x230;
 inline constexpr std::uint32_t kExecuteQueueRate = 0x844;
 inline constexpr std::uint32_t kExecuteQueueBurst = 0x848;
 inline constexpr std::uint32_t kExecuteQueueLimitPackets = 0x84c;
@@ -179,6 +188,11 @@ inline constexpr Field kShareUsedValue{0, 32};
 inline constexpr Field kShareInForceValue{0, 32};
 inline constexpr Field kMemoryTimeoutCycles{0, 32};
 inline constexpr Field kMemoryLostMemories{0, 32};
+inline constexpr Field kBusiestPlacesValue{0, 32};
+inline constexpr Field kBusiestPlaceValue{0, 8};
+inline constexpr Field kBusiestStatusBusy{0, 1};
+inline constexpr Field kBusiestStatusBacklog{1, 1};
+inline constexpr Field kBusiestStatusScans{16, 16};
 inline constexpr Field kDroppedRuntPacketsValue{0, 50};
 inline constexpr Field kDroppedRuntBytesValue{0, 56};
 inline constexpr Field kDroppedOversizePacketsValue{0, 50};
@@ -209,6 +223,13 @@ inline constexpr Field kNowParentValue{0, 32};
 inline constexpr Field kNowClassCls{0, 8};
 inline constexpr Field kNowClassWeight{8, 3};
 inline constexpr Field kNowShareClassCls{0, 8};
+inline constexpr Field kNowAqmEnable{0, 1};
+inline constexpr Field kNowAqmEcn{1, 1};
+inline constexpr Field kNowAqmTargetTicks{0, 18};
+inline constexpr Field kNowAqmIntervalTicks{0, 18};
+inline constexpr Field kBusiestQueueValue{0, 32};
+inline constexpr Field kBusiestWindowCycles{0, 32};
+inline constexpr Field kBusiestBytesValue{0, 38};
 inline constexpr Field kExecuteQueueRateValue{0, 32};
 inline constexpr Field kExecuteQueueBurstValue{0, 32};
 inline constexpr Field kExecuteQueueLimitPacketsValue{0, 32};
@@ -227,7 +248,7 @@ inline constexpr Field kExecuteTreeClassValue{0, 32};
 // Values of fields after reset; those that hardware gives have none.
 namespace resets {
 inline constexpr std::uint32_t kTypeValue = 0x50535401;
-inline constexpr std::uint32_t kVersionValue = 0x10005;
+inline constexpr std::uint32_t kVersionValue = 0x10006;
 inline constexpr std::uint32_t kNextValue = 0x0;
 inline constexpr std::uint32_t kQueueIndexValue = 0x0;
 inline constexpr std::uint32_t kQueueRateMantissa = 0x1;
@@ -252,6 +273,7 @@ inline constexpr std::uint32_t kShareSizeValue = 0x0;
 inline constexpr std::uint32_t kShareAlphaExponent = 0x7;
 inline constexpr std::uint32_t kShareReservedPages = 0x0;
 inline constexpr std::uint32_t kMemoryTimeoutCycles = 0x400000;
+inline constexpr std::uint32_t kBusiestPlaceValue = 0x0;
 
 }  // namespace resets
 
@@ -269,6 +291,7 @@ inline constexpr std::uint32_t kRefusalNoCommand = 1;
 inline constexpr std::uint32_t kRefusalBadIndex = 2;
 inline constexpr std::uint32_t kRefusalBadParent = 3;
 inline constexpr std::uint32_t kRefusalBadClass = 4;
+inline constexpr std::uint32_t kRefusalUnderWay = 5;
 
 // command
 inline constexpr std::uint32_t kCommandWrite = 1;
@@ -285,6 +308,8 @@ inline constexpr std::uint32_t kCommandReadBack = 12;
 inline constexpr std::uint32_t kCommandReadBackSubscriber = 13;
 inline constexpr std::uint32_t kCommandReadBackNode = 14;
 inline constexpr std::uint32_t kCommandReadBackPort = 15;
+inline constexpr std::uint32_t kCommandScan = 16;
+inline constexpr std::uint32_t kCommandScanBacklog = 17;
 
 }  // namespace values
 

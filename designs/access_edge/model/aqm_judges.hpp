@@ -81,6 +81,7 @@ class DepartureJudge {
         : shift_(aqm.tick_shift), model_(std::move(aqm.model)), packets_(descriptors) {}
 
     void set(std::int64_t now, std::uint32_t queue, const AqmSetting& setting) { model_->set(now, queue, setting); }
+    AqmSetting setting(std::uint32_t queue) const { return model_->setting(queue); }
     void enqueue(std::int64_t now, std::uint32_t descriptor, bool ect) { packets_[descriptor] = {now >> shift_, ect}; }
     // Cycles since the tick began in which this packet came; 0 without time stamps.
     std::int64_t sojourn(std::uint32_t descriptor, std::int64_t now) const {
@@ -130,6 +131,7 @@ class ArrivalJudge {
         : shift_(aqm.tick_shift), model_(std::move(aqm.model)), packets_(descriptors), backlog_(queues) {}
 
     void set(std::int64_t now, std::uint32_t queue, const AqmSetting& setting) { model_->set(now, queue, setting); }
+    AqmSetting setting(std::uint32_t queue) const { return model_->setting(queue); }
 
     // ---- arrivals
     bool room() const { return room_; }

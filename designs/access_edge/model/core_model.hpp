@@ -237,6 +237,10 @@ class CoreModel {
         return 0;
     }
     // Settings as they are now.
+    AqmSetting aqm_setting([[maybe_unused]] std::uint32_t queue) const {
+        if constexpr (kJudges) return judge_.setting(queue);
+        return {};
+    }
     ShaperSetting shaper(std::uint32_t queue) const {
         const ShaperState& shaper = records_[queue].shaper;
         return {shaper.mantissa, shaper.exponent, shaper.burst};

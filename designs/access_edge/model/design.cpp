@@ -101,6 +101,7 @@ void model_settings(Table table, AccessEdgeSettings& device) {
             bad_job("device.model.hierarchy.queues_per_subscriber is 1, 2, 4 or 8");
         sizes.done();
     }
+    device.busiest = static_cast<unsigned>(table.integer("busiest", 0, 64, 0));
     device.share_classes = static_cast<unsigned>(table.integer("share_classes", 0, settings::kMostTrafficClass + 1, 0));
     device.outstanding = static_cast<unsigned>(
         table.integer("outstanding", memory_timing::kLeastOutstanding, memory_timing::kMostOutstanding, device.outstanding));

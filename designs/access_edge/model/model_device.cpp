@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "blocks/common/model/drop.hpp"
+#include "blocks/count/model/busiest.hpp"
 #include "blocks/memory/model/page_admission.hpp"
 #include "blocks/memory/model/timed_page_pools.hpp"
 #include "designs/access_edge/model/core_model.hpp"
@@ -54,7 +55,8 @@ class ModelDevice final : public Device {
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
           admission_(make_admission(settings)),
           registers_(settings.queues, settings.hierarchy, settings.hierarchy_sizes, settings.share_classes,
-                     admission_ ? admission_->sizes() : 0),
+                     admission_ ? admission_->sizes() : 0, settings.busiest != 0),
+          busiest_(settings.busiest ? settings.queues : 0, settings.busiest),
           egress_(settings.egress(0)),
           beat_time_(egress_.time(kBeat)),
           overhead_time_(egress_.time(egress_.overhead())),
@@ -211,6 +213,8 @@ class ModelDevice final : public Device {
     std::uint32_t share(std::uint32_t address);
     // Settings are shown from now on, what there is of them in what they are of.
     void read_back(const RegisterModel::ReadBack& read);
+    // What has left of a queue, as the counters of the RTL have it.
+    Amount sent(std::uint32_t queue);
 
     DeviceSettings settings_;
     InputModel input_;
@@ -224,6 +228,7 @@ class ModelDevice final : public Device {
     std::vector<std::uint8_t> ect_bytes_;  // of a frame that is looked at
     std::optional<PageAdmission> admission_;
     RegisterModel registers_;
+    Busiest busiest_;
     Link egress_;
     Ticks beat_time_, overhead_time_, ahead_time_;
     Observer* observer_ = nullptr;
@@ -292,6 +297,7 @@ class ModelDevice final : public Device {
     struct {
         ShaperSetting shaper{0, 0, 0};
         std::uint32_t limit_packets = 0, limit_bytes = 0, parent = 0, cls = 0, weight_less_one = 0, share_class = 0;
+        AqmSetting aqm{};
     } back_;
     Amount snapshot_waiting_;  // what has left the queue and waits in the hierarchy
 };
@@ -389,6 +395,9 @@ void ModelDevice<Core>::cycle() {
         if (const auto share = registers_.take_share())
             admission_->set_share(share->cls, share->size, share->alpha, std::min(share->reserved, pools_.descriptors()), now_ + origin_);
         if (const auto read = registers_.take_read_back()) read_back(*read);
+        if (const auto backlog = registers_.take_scan())
+            busiest_.scan(*backlog, now_ + origin_,
+                          [&](std::uint32_t queue) { return *backlog ? core_.queue(queue).bytes : sent(queue).bytes; });
         if (const auto queue = registers_.take_snapshot()) {
             snapshot_ = core_.queue(*queue);
             head_sojourn_ = core_.head_sojourn(*queue, now_ + origin_ + kLookCycles);
@@ -736,10 +745,27 @@ std::optional<std::uint32_t> ModelDevice<Core>::counter(std::uint32_t address) {
         {registers::kAqmDropBytes, aqm.bytes},
         {registers::kMarkPackets, snapshot_marks_},
         {registers::kMarkedPackets, marked_},
+        {registers::kBusiestBytes, busiest_.place(registers_.busiest_place()).value},
     };
     for (const auto& counter : counters)
         if (const auto found = half(address, counter.at, counter.value)) return found;
     return {};
+}
+
+template <typename Core>
+Amount ModelDevice<Core>::sent(std::uint32_t queue) {
+    if (stepped_) return sent_[queue];
+    const QueueState& now = core_.queue(queue);
+    Amount gone{now.accepted_packets - now.packets, now.accepted_bytes - now.bytes};
+    if constexpr (Core::kJudges && !Core::kArrivals) {
+        gone.packets -= aqm_drop_[queue].packets;
+        gone.bytes -= aqm_drop_[queue].bytes;
+    }
+    core_.waiting(queue, [&](std::uint32_t bytes) {
+        --gone.packets;
+        gone.bytes -= bytes;
+    });
+    return gone;
 }
 
 template <typename Core>
@@ -753,6 +779,7 @@ void ModelDevice<Core>::read_back(const RegisterModel::ReadBack& read) {
         back_.limit_packets = queue.limit_packets;
         back_.limit_bytes = queue.limit_bytes;
         back_.cls = tree.cls;
+        back_.aqm = core_.aqm_setting(read.id);
         if (admission_) back_.share_class = admission_->class_of(read.id);
     }
     back_.parent = tree.parent;
@@ -845,6 +872,22 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return fields::kNowClassCls.at(back_.cls) | fields::kNowClassWeight.at(back_.weight_less_one);
         case registers::kNowShareClass:
             return back_.share_class;
+        case registers::kNowAqm:
+            return fields::kNowAqmEnable.at(back_.aqm.enable) | fields::kNowAqmEcn.at(back_.aqm.ecn);
+        case registers::kNowAqmTarget:
+            return static_cast<std::uint32_t>(back_.aqm.word >> AqmSetting::kWordBits / 2);
+        case registers::kNowAqmInterval:
+            return back_.aqm.field(0, AqmSetting::kWordBits / 2);
+        case registers::kBusiestPlaces:
+            return settings_.busiest;
+        case registers::kBusiestPlace:
+            return registers_.busiest_place();
+        case registers::kBusiestStatus:
+            return fields::kBusiestStatusBacklog.at(busiest_.level()) | fields::kBusiestStatusScans.at(busiest_.number());
+        case registers::kBusiestQueue:
+            return busiest_.place(registers_.busiest_place()).index;
+        case registers::kBusiestWindow:
+            return busiest_.window();
         case registers::kTreeIndex:
             return registers_.tree_index();
         default:

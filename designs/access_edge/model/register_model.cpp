@@ -86,6 +86,9 @@ void RegisterModel::execute(std::uint32_t address, std::uint32_t value) {
         case registers::kShareReserved:
             share_reserved_ = fields::kShareReservedPages.of(value);
             break;
+        case registers::kBusiestPlace:
+            busiest_place_ = fields::kBusiestPlaceValue.of(value);
+            break;
         case registers::kMemoryTimeout:
             memory_timeout_ = value;
             break;
@@ -127,6 +130,7 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
         if (what == What::Node && tree_parent_ >= sizes_.ports) return Refused::Parent;
         return what == What::Queue && fields::kTreeClassCls.of(tree_class_) >= sizes_.classes ? Refused::Class : Refused::Not;
     }
+    if (busiest_ && (command == values::kCommandScan || command == values::kCommandScanBacklog)) return Refused::Not;
     if (share_classes_ && command == values::kCommandShare)
         return share_size_ >= page_sizes_ ? Refused::Index : share_class_ >= share_classes_ ? Refused::Class : Refused::Not;
     const bool provision = command == values::kCommandProvision;
@@ -189,6 +193,8 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken) {
         } else if (refused_ == Refused::Not && is_read_back(*command_)) {
             const auto what = hierarchy_setting(*command_).what;
             read_back_ = {what, what == HierarchySetting::What::Queue ? index_ : tree_index_};
+        } else if (refused_ == Refused::Not && (*command_ == values::kCommandScan || *command_ == values::kCommandScanBacklog)) {
+            scan_ = *command_ == values::kCommandScanBacklog;
         } else if (refused_ == Refused::Not) {
             snapshot_ = index_;
         }

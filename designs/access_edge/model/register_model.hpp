@@ -22,8 +22,15 @@ struct ShareSetting {
 class RegisterModel {
   public:
     // hierarchy: there is one, with these sizes. share_classes, page_sizes: of the admission; 0: there is none.
-    RegisterModel(std::uint32_t queues, bool hierarchy, const HierarchySizes& sizes, unsigned share_classes = 0, unsigned page_sizes = 0)
-        : queues_(queues), hierarchy_(hierarchy), sizes_(sizes), share_classes_(share_classes), page_sizes_(page_sizes) {}
+    // busiest: there are scans.
+    RegisterModel(std::uint32_t queues, bool hierarchy, const HierarchySizes& sizes, unsigned share_classes = 0, unsigned page_sizes = 0,
+                  bool busiest = false)
+        : queues_(queues),
+          hierarchy_(hierarchy),
+          sizes_(sizes),
+          share_classes_(share_classes),
+          page_sizes_(page_sizes),
+          busiest_(busiest) {}
 
     void write(std::uint32_t address, std::uint32_t value) { pending_.push_back({address, value}); }
     // All writes are answered; a setting may still be on offer.
@@ -54,6 +61,10 @@ class RegisterModel {
         std::uint32_t id;
     };
     std::optional<ReadBack> take_read_back() { return std::exchange(read_back_, std::nullopt); }
+    // A scan is to be done: of backlogs, or of bytes sent.
+    std::optional<bool> take_scan() { return std::exchange(scan_, std::nullopt); }
+    // Which place of the table is shown.
+    std::uint32_t busiest_place() const { return busiest_place_; }
     // What the admission is told in the cycle that was just stepped.
     std::optional<ShareSetting> take_share() { return std::exchange(share_, std::nullopt); }
     // The class and page size that the window shows; none where the device does not have them.
@@ -83,6 +94,9 @@ class RegisterModel {
     bool hierarchy_;
     HierarchySizes sizes_;
     unsigned share_classes_, page_sizes_;
+    bool busiest_;
+    std::optional<bool> scan_;
+    std::uint32_t busiest_place_ = 0;
     std::deque<Write> pending_;
     unsigned outstanding_ = 0;
     bool held_ = false, responding_ = false;  // a write waits in the register block; its answer is on the bus

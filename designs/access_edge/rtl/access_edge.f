@@ -4,4 +4,5 @@
 -f ../../../blocks/count/rtl/count.f
 -f access_edge_control.f
 -f access_edge_core.f
+pst_access_edge_scan.sv
 pst_access_edge.sv

@@ -4,4 +4,7 @@ pst_access_edge_values_pkg.sv
 pst_access_edge_regs_pkg.sv
 pst_access_edge_regs.sv
 pst_control_bus.sv
+pst_control_pkg.sv
+pst_control_command.sv
+pst_control_shown.sv
 pst_control.sv

@@ -32,6 +32,7 @@ module pst_access_edge
     parameter int unsigned               Ports = 2,                             // Hierarchy: power of two, >= 2
     parameter int unsigned               Classes = 4,                           // Hierarchy: 1 .. 8
     parameter int unsigned               ShareClasses = 0,                      // classes that share memory, 0: it is not shared; 0..8
+    parameter int unsigned               Busiest = 0,                           // places for the busiest queues, 0: no scans; 0..64
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
     parameter string                     DescRamStyle = "auto",                 // per-descriptor memories
@@ -513,7 +514,8 @@ module pst_access_edge
   class_t hierarchy_cfg_class;
   weight_t hierarchy_cfg_weight;
 
-  logic look_valid, core_look_ready, look_answer, look_age_known;
+  logic look_valid, look_ready, look_for_control, ask_look_valid, core_look_ready, look_answer, look_age_known;
+  queue_id_t look_index;
   logic [LimitPacketsWidth-1:0] look_packets, look_limit_packets;
   logic [LimitBytesWidth-1:0] look_bytes, look_limit_bytes;
   logic [31:0] look_age;
@@ -523,6 +525,7 @@ module pst_access_edge
   shaper_cfg_t read_shaper;
   class_t read_class;
   weight_t read_weight;
+  aqm_cfg_t read_aqm;
 
   assign cfg_ready           = core_cfg_ready && init_done_q;
   assign hierarchy_cfg_ready = core_hierarchy_cfg_ready && init_done_q;
@@ -547,12 +550,12 @@ module pst_access_edge
       .s_cfg_valid_i(cfg_valid && init_done_q), .s_cfg_ready_o(core_cfg_ready), .s_cfg_queue_i(cfg_queue),
       .s_cfg_shaper_i(cfg_shaper), .s_cfg_limit_packets_i(cfg_limit_packets), .s_cfg_limit_bytes_i(cfg_limit_bytes),
       .s_cfg_aqm_i(cfg_aqm),
-      .s_look_valid_i(look_valid && init_done_q), .s_look_ready_o(core_look_ready), .s_look_queue_i(read_index),
+      .s_look_valid_i(ask_look_valid && init_done_q), .s_look_ready_o(core_look_ready), .s_look_queue_i(look_index),
       .m_look_valid_o(look_answer), .m_look_packets_o(look_packets), .m_look_bytes_o(look_bytes), .m_look_age_o(look_age),
       .m_look_age_known_o(look_age_known), .m_look_limit_packets_o(look_limit_packets), .m_look_limit_bytes_o(look_limit_bytes),
       .s_read_valid_i(read_valid && init_done_q), .s_read_what_i(read_what), .s_read_id_i(read_id),
       .m_read_valid_o(read_answer), .m_read_shaper_o(read_shaper), .m_read_parent_o(read_parent), .m_read_class_o(read_class),
-      .m_read_weight_o(read_weight),
+      .m_read_weight_o(read_weight), .m_read_aqm_o(read_aqm),
       .s_hierarchy_cfg_valid_i(hierarchy_cfg_valid && init_done_q), .s_hierarchy_cfg_ready_o(core_hierarchy_cfg_ready),
       .s_hierarchy_cfg_what_i(hierarchy_cfg_what),
       .s_hierarchy_cfg_id_i(hierarchy_cfg_id), .s_hierarchy_cfg_shaper_i(hierarchy_cfg_shaper),
@@ -579,6 +582,28 @@ module pst_access_edge
   logic [DropLast:1][ByteWidth-1:0] dropped_bytes;
   packets_t aqm_packets, mark_packets, marked_packets;
   bytes_t aqm_bytes;
+
+  // The scan for the busiest queues stands between pst_control and what it reads.
+  logic scan_valid, scan_level, ask_out_valid, ask_out_ready, out_for_control;
+  logic [5:0] scan_show;
+  pst_control_pkg::scan_t scan;
+  queue_id_t out_index;
+
+  pst_access_edge_scan #(
+      .Queues(Queues), .Busiest(Busiest), .ByteWidth(ByteWidth), .ValueWidth(pst_control_pkg::ScanWidth), .RamStyle(QueueRamStyle)
+  ) u_scan (
+      .clk_i, .rst_i,
+      .s_start_valid_i(scan_valid), .s_start_level_i(scan_level), .show_i(scan_show),
+      .busy_o(scan.busy), .level_o(scan.level), .number_o(scan.number), .window_o(scan.window), .shown_queue_o(scan.queue_id),
+      .shown_value_o(scan.value),
+      .s_index_i(read_index),
+      .s_out_valid_i(read_out_valid), .s_out_ready_o(read_out_ready), .m_out_valid_o(out_for_control),
+      .s_look_valid_i(look_valid), .s_look_ready_o(look_ready), .m_look_valid_o(look_for_control),
+      .m_out_index_o(out_index), .m_read_out_valid_o(ask_out_valid), .m_read_out_ready_i(ask_out_ready),
+      .s_answer_out_valid_i(out_valid), .s_answer_out_bytes_i(out_bytes),
+      .m_look_index_o(look_index), .m_ask_look_valid_o(ask_look_valid), .m_ask_look_ready_i(core_look_ready && init_done_q),
+      .s_answer_look_valid_i(look_answer), .s_answer_look_bytes_i(look_bytes)
+  );
 
   assign read_all_ready = read_in_ready && read_drop_ready && read_aqm_ready;
   assign read_take      = read_in_drop_valid && read_all_ready;
@@ -609,7 +634,7 @@ module pst_access_edge
   ) u_count_out (
       .clk_i, .rst_i,
       .inc_valid_i(sent), .inc_index_i(sent_tag[QueueIdWidth-1:0]), .inc_len_i(16'(sent_len)),
-      .s_read_valid_i(read_out_valid), .s_read_ready_o(read_out_ready), .s_read_index_i(read_index),
+      .s_read_valid_i(ask_out_valid), .s_read_ready_o(ask_out_ready), .s_read_index_i(out_index),
       .m_read_valid_o(out_valid), .m_read_packets_o(out_packets), .m_read_bytes_o(out_bytes),
       .init_done_o(out_init_done)
   );
@@ -679,7 +704,7 @@ module pst_access_edge
       .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
       .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
-      .ShareSizes(ShareSizes), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .ShareSizes(ShareSizes), .Busiest(Busiest), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_control (
       .clk_i, .rst_i,
       .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i, .s_axil_awprot_i,
@@ -701,16 +726,18 @@ module pst_access_edge
       .m_read_index_o(read_index),
       .m_back_valid_o(read_valid), .m_back_what_o(read_what), .m_back_id_o(read_id), .s_back_valid_i(read_answer),
       .s_back_shaper_i(read_shaper), .s_back_parent_i(read_parent), .s_back_class_i(read_class), .s_back_weight_i(read_weight),
+      .s_back_aqm_i(read_aqm),
       .m_class_valid_o(class_valid), .m_class_ready_i(class_ready), .s_class_valid_i(class_answer), .s_class_i(class_found),
-      .m_look_valid_o(look_valid), .m_look_ready_i(core_look_ready && init_done_q),
-      .s_look_valid_i(look_answer), .s_look_packets_i(look_packets), .s_look_bytes_i(look_bytes), .s_look_age_i(look_age),
+      .m_look_valid_o(look_valid), .m_look_ready_i(look_ready),
+      .s_look_valid_i(look_for_control), .s_look_packets_i(look_packets), .s_look_bytes_i(look_bytes), .s_look_age_i(look_age),
       .s_look_age_known_i(look_age_known), .s_look_limit_packets_i(look_limit_packets), .s_look_limit_bytes_i(look_limit_bytes),
       .m_read_out_valid_o(read_out_valid), .m_read_out_ready_i(read_out_ready),
       .m_read_in_drop_valid_o(read_in_drop_valid), .m_read_in_drop_ready_i(read_all_ready),
-      .s_out_valid_i(out_valid), .s_out_packets_i(out_packets), .s_out_bytes_i(out_bytes),
+      .s_out_valid_i(out_for_control), .s_out_packets_i(out_packets), .s_out_bytes_i(out_bytes),
       .s_in_drop_valid_i(in_valid), .s_in_packets_i(in_packets), .s_in_bytes_i(in_bytes),
       .s_drop_packets_i(drop_packets), .s_drop_bytes_i(drop_bytes),
       .s_aqm_packets_i(aqm_packets), .s_aqm_bytes_i(aqm_bytes), .s_mark_packets_i(mark_packets),
+      .m_scan_valid_o(scan_valid), .m_scan_level_o(scan_level), .m_scan_show_o(scan_show), .s_scan_i(scan),
       .dropped_packets_i(dropped_packets), .dropped_bytes_i(dropped_bytes), .marked_packets_i(marked_packets),
       .memory_timeout_o(memory_timeout), .memory_lost_i(lost),
       .init_done_i(init_done_q)

@@ -87,7 +87,7 @@ module pst_access_edge_core
     output logic                         m_look_age_known_o,
     output logic [LimitPacketsWidth-1:0] m_look_limit_packets_o,
     output logic [LimitBytesWidth-1:0]   m_look_limit_bytes_o,
-    // Read-back of the settings of a queue (shaper; with Hierarchy class and weight), subscriber, node or port, as they are in the memories
+    // Read-back of the settings of a queue (shaper, AQM; with Hierarchy class and weight), subscriber, node or port, as they are in the memories
     // that are worked with: held until the answer, which has what the setting has; it comes with a walk, see pst_schedule and pst_hierarchy
     input  logic                         s_read_valid_i,
     input  setting_e                     s_read_what_i,
@@ -97,6 +97,7 @@ module pst_access_edge_core
     output logic [QueueIdWidth-1:0]      m_read_parent_o,
     output class_t                       m_read_class_o,
     output weight_t                      m_read_weight_o,
+    output aqm_cfg_t                     m_read_aqm_o,
     // Hierarchy: settings of the hierarchy, see pst_hierarchy
     input  logic                         s_hierarchy_cfg_valid_i,
     output logic                         s_hierarchy_cfg_ready_o,
@@ -163,7 +164,8 @@ module pst_access_edge_core
   logic unused_head_valid, head_empty, head_known, look_valid;
   logic [1:0] head_empty_q, head_known_q;
   logic [31:0] age;
-  logic queue_read, queue_read_q, tree_read, tree_read_q;
+  logic queue_read, queue_read_q, aqm_read, aqm_read_q, tree_read, tree_read_q;
+  aqm_cfg_t aqm_found;
   shaper_cfg_t queue_shaper, tree_shaper;
   logic [QueueIdWidth-1:0] tree_parent;
   class_t tree_class;
@@ -278,12 +280,16 @@ module pst_access_edge_core
       .now_o, .init_done_o(schedule_init_done)
   );
 
-  // --- read-back: of a queue the scheduler has one half, the hierarchy the other
+  // --- read-back: of a queue the scheduler has one part, the AQM another, the hierarchy the third
 
   always_ff @(posedge clk_i) begin
     if (queue_read) begin
       queue_read_q    <= 1'b1;
       m_read_shaper_o <= queue_shaper;
+    end
+    if (aqm_read) begin
+      aqm_read_q   <= 1'b1;
+      m_read_aqm_o <= aqm_found;
     end
     if (tree_read) begin
       tree_read_q     <= 1'b1;
@@ -294,11 +300,12 @@ module pst_access_edge_core
     end
     if (m_read_valid_o || rst_i) begin
       queue_read_q <= 1'b0;
+      aqm_read_q   <= 1'b0;
       tree_read_q  <= 1'b0;
     end
   end
 
-  assign m_read_valid_o = (queue_read_q || s_read_what_i != SetQueue) && (tree_read_q || !Hierarchy) && s_read_valid_i;
+  assign m_read_valid_o = ((queue_read_q && aqm_read_q) || s_read_what_i != SetQueue) && (tree_read_q || !Hierarchy) && s_read_valid_i;
 
   // --- AQM: every packet that was taken from its queue is judged before the scheduler charges it
 
@@ -317,6 +324,8 @@ module pst_access_edge_core
     assign ev_deq_len_o    = '0;
     assign arrive_verdict  = VerdictPass;
     assign age             = '0;
+    assign aqm_read        = s_read_valid_i && !aqm_read_q;
+    assign aqm_found       = '0;
 
     logic unused_aqm;
     assign unused_aqm = ^{enq_ecn, s_cfg_aqm_i, ret_left, ret_period, arrive_valid, arrive_queue, arrive_backlog, arrive_ect};
@@ -334,6 +343,8 @@ module pst_access_edge_core
         .m_judged_valid_o(judged_valid), .m_judged_queue_o(judged_queue), .m_judged_desc_o(judged_desc), .m_judged_len_o(judged_len),
         .m_judged_drop_o(judged_drop), .m_judged_mark_o(judged_mark), .m_age_o(age),
         .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_aqm_i,
+        .s_read_valid_i(s_read_valid_i && s_read_what_i == SetQueue && !aqm_read_q), .s_read_queue_i(s_read_id_i),
+        .m_read_valid_o(aqm_read), .m_read_aqm_o(aqm_found),
         .init_done_o(aqm_init_done)
     );
 

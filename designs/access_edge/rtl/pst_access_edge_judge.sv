@@ -55,6 +55,11 @@ module pst_access_edge_judge
     input  logic                       s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0]    s_cfg_queue_i,
     input  aqm_cfg_t                   s_cfg_aqm_i,
+    // read-back of a setting, held until the answer
+    input  logic                       s_read_valid_i,
+    input  logic [QueueIdWidth-1:0]    s_read_queue_i,
+    output logic                       m_read_valid_o,
+    output aqm_cfg_t                   m_read_aqm_o,
     output logic                       init_done_o
 );
 
@@ -157,6 +162,7 @@ module pst_access_edge_judge
       .s_take_ect_i(ecn), .s_take_mantissa_i(period_take_q[15:0]), .s_take_exponent_i(period_take_q[20:16]),
       .m_deq_verdict_valid_o(verdict_valid), .m_deq_verdict_queue_o(verdict_queue), .m_deq_verdict_o(verdict),
       .s_cfg_valid_i, .s_cfg_queue_i, .s_cfg_i(s_cfg_aqm_i),
+      .s_read_valid_i, .s_read_queue_i, .m_read_valid_o, .m_read_cfg_o(m_read_aqm_o),
       .init_done_o
   );
 

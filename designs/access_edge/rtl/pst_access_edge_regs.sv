@@ -289,6 +289,9 @@ module pst_access_edge_regs (
         logic share_in_force;
         logic memory_timeout;
         logic memory_lost;
+        logic busiest_places;
+        logic busiest_place;
+        logic busiest_status;
         struct {
             logic [1:0] packets;
             logic [1:0] bytes;
@@ -337,6 +340,12 @@ module pst_access_edge_regs (
         logic now_parent;
         logic now_class;
         logic now_share_class;
+        logic now_aqm;
+        logic now_aqm_target;
+        logic now_aqm_interval;
+        logic busiest_queue;
+        logic busiest_window;
+        logic [1:0] busiest_bytes;
         logic execute;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
@@ -418,6 +427,9 @@ module pst_access_edge_regs (
         decoded_reg_strb.share_in_force = cpuif_req_masked & (cpuif_addr == 12'he8) & !cpuif_req_is_wr;
         decoded_reg_strb.memory_timeout = cpuif_req_masked & (cpuif_addr == 12'hec);
         decoded_reg_strb.memory_lost = cpuif_req_masked & (cpuif_addr == 12'hf0) & !cpuif_req_is_wr;
+        decoded_reg_strb.busiest_places = cpuif_req_masked & (cpuif_addr == 12'hf4) & !cpuif_req_is_wr;
+        decoded_reg_strb.busiest_place = cpuif_req_masked & (cpuif_addr == 12'hf8);
+        decoded_reg_strb.busiest_status = cpuif_req_masked & (cpuif_addr == 12'hfc) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_runt.packets[0] = cpuif_req_masked & (cpuif_addr == 12'h110) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_runt.packets[1] = cpuif_req_masked & (cpuif_addr == 12'h114) & !cpuif_req_is_wr;
         decoded_reg_strb.dropped_runt.bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h118) & !cpuif_req_is_wr;
@@ -467,6 +479,13 @@ module pst_access_edge_regs (
         decoded_reg_strb.now_parent = cpuif_req_masked & (cpuif_addr == 12'h210) & !cpuif_req_is_wr;
         decoded_reg_strb.now_class = cpuif_req_masked & (cpuif_addr == 12'h214) & !cpuif_req_is_wr;
         decoded_reg_strb.now_share_class = cpuif_req_masked & (cpuif_addr == 12'h218) & !cpuif_req_is_wr;
+        decoded_reg_strb.now_aqm = cpuif_req_masked & (cpuif_addr == 12'h21c) & !cpuif_req_is_wr;
+        decoded_reg_strb.now_aqm_target = cpuif_req_masked & (cpuif_addr == 12'h220) & !cpuif_req_is_wr;
+        decoded_reg_strb.now_aqm_interval = cpuif_req_masked & (cpuif_addr == 12'h224) & !cpuif_req_is_wr;
+        decoded_reg_strb.busiest_queue = cpuif_req_masked & (cpuif_addr == 12'h228) & !cpuif_req_is_wr;
+        decoded_reg_strb.busiest_window = cpuif_req_masked & (cpuif_addr == 12'h22c) & !cpuif_req_is_wr;
+        decoded_reg_strb.busiest_bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h230) & !cpuif_req_is_wr;
+        decoded_reg_strb.busiest_bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h234) & !cpuif_req_is_wr;
         decoded_reg_strb.execute = cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
@@ -635,6 +654,12 @@ module pst_access_edge_regs (
                 logic load_next;
             } cycles;
         } memory_timeout;
+        struct {
+            struct {
+                logic [7:0] next;
+                logic load_next;
+            } value;
+        } busiest_place;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -746,6 +771,11 @@ module pst_access_edge_regs (
                 logic [31:0] value;
             } cycles;
         } memory_timeout;
+        struct {
+            struct {
+                logic [7:0] value;
+            } value;
+        } busiest_place;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -1348,6 +1378,29 @@ module pst_access_edge_regs (
         end
     end
     assign hwif_out.memory_timeout.cycles.value = field_storage.memory_timeout.cycles.value;
+    // Field: pst_access_edge_regs.busiest_place.value
+    always_comb begin
+        automatic logic [7:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.busiest_place.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.busiest_place && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.busiest_place.value.value & ~decoded_wr_biten[7:0]) | (decoded_wr_data[7:0] & decoded_wr_biten[7:0]);
+            load_next_c = '1;
+        end
+        field_combo.busiest_place.value.next = next_c;
+        field_combo.busiest_place.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.busiest_place.value.value <= 8'h0;
+        end else begin
+            if(field_combo.busiest_place.value.load_next) begin
+                field_storage.busiest_place.value.value <= field_combo.busiest_place.value.next;
+            end
+        end
+    end
+    assign hwif_out.busiest_place.value.value = field_storage.busiest_place.value.value;
     // External region: pst_access_edge_regs.execute
     assign hwif_out.execute.req = decoded_reg_strb.execute;
     assign hwif_out.execute.addr = decoded_addr[6:0];
@@ -1623,7 +1676,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h10005;
+            readback_data_var[31:0] = 32'h10006;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;
@@ -1812,6 +1865,17 @@ module pst_access_edge_regs (
         if(rd_mux_addr == 12'hf0) begin
             readback_data_var[31:0] = hwif_in.memory_lost.memories.next;
         end
+        if(rd_mux_addr == 12'hf4) begin
+            readback_data_var[31:0] = hwif_in.busiest_places.value.next;
+        end
+        if(rd_mux_addr == 12'hf8) begin
+            readback_data_var[7:0] = field_storage.busiest_place.value.value;
+        end
+        if(rd_mux_addr == 12'hfc) begin
+            readback_data_var[0] = hwif_in.busiest_status.busy.next;
+            readback_data_var[1] = hwif_in.busiest_status.backlog.next;
+            readback_data_var[31:16] = hwif_in.busiest_status.scans.next;
+        end
         if(rd_mux_addr == 12'h110) begin
             readback_data_var[31:0] = hwif_in.dropped_runt.packets.value.next[31:0];
         end
@@ -1960,6 +2024,28 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h218) begin
             readback_data_var[7:0] = hwif_in.now_share_class.cls.next;
+        end
+        if(rd_mux_addr == 12'h21c) begin
+            readback_data_var[0] = hwif_in.now_aqm.enable.next;
+            readback_data_var[1] = hwif_in.now_aqm.ecn.next;
+        end
+        if(rd_mux_addr == 12'h220) begin
+            readback_data_var[17:0] = hwif_in.now_aqm_target.ticks.next;
+        end
+        if(rd_mux_addr == 12'h224) begin
+            readback_data_var[17:0] = hwif_in.now_aqm_interval.ticks.next;
+        end
+        if(rd_mux_addr == 12'h228) begin
+            readback_data_var[31:0] = hwif_in.busiest_queue.value.next;
+        end
+        if(rd_mux_addr == 12'h22c) begin
+            readback_data_var[31:0] = hwif_in.busiest_window.cycles.next;
+        end
+        if(rd_mux_addr == 12'h230) begin
+            readback_data_var[31:0] = hwif_in.busiest_bytes.value.next[31:0];
+        end
+        if(rd_mux_addr == 12'h234) begin
+            readback_data_var[5:0] = hwif_in.busiest_bytes.value.next[37:32];
         end
         if((rd_mux_addr >= 12'h800) && (rd_mux_addr <= 12'h800 + 12'h7b)) begin
             readback_data_var = hwif_in.execute.rd_data;

@@ -459,6 +459,32 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__memory_lost__in_t;
 
     typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__busiest_places__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__busiest_places__value__in_t value;
+    } pst_access_edge_regs__busiest_places__in_t;
+
+    typedef struct {
+        logic next;
+    } pst_access_edge_regs__busiest_status__busy__in_t;
+
+    typedef struct {
+        logic next;
+    } pst_access_edge_regs__busiest_status__backlog__in_t;
+
+    typedef struct {
+        logic [15:0] next;
+    } pst_access_edge_regs__busiest_status__scans__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__busiest_status__busy__in_t busy;
+        pst_access_edge_regs__busiest_status__backlog__in_t backlog;
+        pst_access_edge_regs__busiest_status__scans__in_t scans;
+    } pst_access_edge_regs__busiest_status__in_t;
+
+    typedef struct {
         logic [49:0] next;
     } pst_access_edge_regs__dropped_runt__packets__value__in_t;
 
@@ -743,6 +769,59 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__now_share_class__in_t;
 
     typedef struct {
+        logic next;
+    } pst_access_edge_regs__now_aqm__enable__in_t;
+
+    typedef struct {
+        logic next;
+    } pst_access_edge_regs__now_aqm__ecn__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__now_aqm__enable__in_t enable;
+        pst_access_edge_regs__now_aqm__ecn__in_t ecn;
+    } pst_access_edge_regs__now_aqm__in_t;
+
+    typedef struct {
+        logic [17:0] next;
+    } pst_access_edge_regs__now_aqm_target__ticks__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__now_aqm_target__ticks__in_t ticks;
+    } pst_access_edge_regs__now_aqm_target__in_t;
+
+    typedef struct {
+        logic [17:0] next;
+    } pst_access_edge_regs__now_aqm_interval__ticks__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__now_aqm_interval__ticks__in_t ticks;
+    } pst_access_edge_regs__now_aqm_interval__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__busiest_queue__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__busiest_queue__value__in_t value;
+    } pst_access_edge_regs__busiest_queue__in_t;
+
+    typedef struct {
+        logic [31:0] next;
+    } pst_access_edge_regs__busiest_window__cycles__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__busiest_window__cycles__in_t cycles;
+    } pst_access_edge_regs__busiest_window__in_t;
+
+    typedef struct {
+        logic [37:0] next;
+    } pst_access_edge_regs__busiest_bytes__value__in_t;
+
+    typedef struct {
+        pst_access_edge_regs__busiest_bytes__value__in_t value;
+    } pst_access_edge_regs__busiest_bytes__in_t;
+
+    typedef struct {
         logic rd_ack;
         logic [31:0] rd_data;
         logic wr_ack;
@@ -789,6 +868,8 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__share_used__in_t share_used;
         pst_access_edge_regs__share_in_force__in_t share_in_force;
         pst_access_edge_regs__memory_lost__in_t memory_lost;
+        pst_access_edge_regs__busiest_places__in_t busiest_places;
+        pst_access_edge_regs__busiest_status__in_t busiest_status;
         pst_access_edge_regs__dropped_runt__in_t dropped_runt;
         pst_access_edge_regs__dropped_oversize__in_t dropped_oversize;
         pst_access_edge_regs__dropped_bad_queue_id__in_t dropped_bad_queue_id;
@@ -807,6 +888,12 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__now_parent__in_t now_parent;
         pst_access_edge_regs__now_class__in_t now_class;
         pst_access_edge_regs__now_share_class__in_t now_share_class;
+        pst_access_edge_regs__now_aqm__in_t now_aqm;
+        pst_access_edge_regs__now_aqm_target__in_t now_aqm_target;
+        pst_access_edge_regs__now_aqm_interval__in_t now_aqm_interval;
+        pst_access_edge_regs__busiest_queue__in_t busiest_queue;
+        pst_access_edge_regs__busiest_window__in_t busiest_window;
+        pst_access_edge_regs__busiest_bytes__in_t busiest_bytes;
         pst_access_edge_regs__execute__in_t execute;
     } pst_access_edge_regs__in_t;
 
@@ -994,6 +1081,14 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__memory_timeout__out_t;
 
     typedef struct {
+        logic [7:0] value;
+    } pst_access_edge_regs__busiest_place__value__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__busiest_place__value__out_t value;
+    } pst_access_edge_regs__busiest_place__out_t;
+
+    typedef struct {
         logic req;
         logic [6:0] addr;
         logic req_is_wr;
@@ -1022,6 +1117,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__share_alpha__out_t share_alpha;
         pst_access_edge_regs__share_reserved__out_t share_reserved;
         pst_access_edge_regs__memory_timeout__out_t memory_timeout;
+        pst_access_edge_regs__busiest_place__out_t busiest_place;
         pst_access_edge_regs__execute__out_t execute;
     } pst_access_edge_regs__out_t;
 
@@ -1037,6 +1133,7 @@ package pst_access_edge_regs_pkg;
         refusal__no_command = 'h1,
         refusal__bad_index = 'h2,
         refusal__bad_parent = 'h3,
-        refusal__bad_class = 'h4
+        refusal__bad_class = 'h4,
+        refusal__under_way = 'h5
     } refusal_e;
 endpackage

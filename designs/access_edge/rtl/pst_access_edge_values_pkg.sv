@@ -15,7 +15,8 @@ package pst_access_edge_values_pkg;
     RefusalNoCommand = 3'd1,
     RefusalBadIndex  = 3'd2,
     RefusalBadParent = 3'd3,
-    RefusalBadClass  = 3'd4
+    RefusalBadClass  = 3'd4,
+    RefusalUnderWay  = 3'd5
   } refusal_e;
 
   typedef enum logic [31:0] {
@@ -32,7 +33,9 @@ package pst_access_edge_values_pkg;
     CommandReadBack           = 32'd12,
     CommandReadBackSubscriber = 32'd13,
     CommandReadBackNode       = 32'd14,
-    CommandReadBackPort       = 32'd15
+    CommandReadBackPort       = 32'd15,
+    CommandScan               = 32'd16,
+    CommandScanBacklog        = 32'd17
   } command_e;
 
 endpackage

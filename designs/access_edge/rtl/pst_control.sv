@@ -16,6 +16,7 @@ module pst_control
   import pst_pkg::*;
   import pst_hierarchy_pkg::*;
   import pst_access_edge_values_pkg::*;
+  import pst_control_pkg::*;
 #(
     parameter int unsigned Queues = 16,             // >= 2
     parameter int unsigned Descriptors = 64,        // shown in a register
@@ -33,6 +34,7 @@ module pst_control
     parameter int unsigned Classes = 4,             // Hierarchy: 1..8
     parameter int unsigned ShareClasses = 0,        // classes among which memory is shared, 0: it is not; 0..8
     parameter int unsigned ShareSizes = 1,          // ShareClasses > 0: page sizes
+    parameter int unsigned Busiest = 0,             // places of the table that scans fill, 0: there are none; 0..64
     parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1
@@ -122,10 +124,16 @@ module pst_control
     input  logic [         QueueIdW-1:0] s_back_parent_i,
     input  class_t                       s_back_class_i,
     input  weight_t                      s_back_weight_i,
+    input  aqm_cfg_t                     s_back_aqm_i,
     output logic                         m_class_valid_o,
     input  logic                         m_class_ready_i,
     input  logic                         s_class_valid_i,
     input  class_t                       s_class_i,
+    // Busiest > 0: scans, see pst_access_edge_scan
+    output logic                         m_scan_valid_o,
+    output logic                         m_scan_level_o,
+    output logic [                  5:0] m_scan_show_o,
+    input  scan_t                        s_scan_i,
     // frames lost, by reason, and frames marked
     input  logic [DropLast:1][PacketWidth-1:0] dropped_packets_i,
     input  logic [DropLast:1][ByteWidth-1:0] dropped_bytes_i,
@@ -144,49 +152,6 @@ module pst_control
     $error("pst_control: PacketWidth is %0d (1 to 50), ByteWidth is %0d (1 to 56)", PacketWidth, ByteWidth);
   end
 
-  localparam logic [7:0] LastShareClass = ShareClasses != 0 ? 8'(ShareClasses - 1) : '0;
-  localparam logic [7:0] LastShareSize = 8'(ShareSizes - 1);
-  localparam logic [31:0] FirstHierarchyCommand = CommandTreeQueue;  // and three more: subscriber, node, port
-  localparam logic [31:0] FirstReadBack = CommandReadBack;           // the same
-
-  // Words of the window.
-  typedef enum logic [4:0] {
-    QueueRate         = 5'h11,
-    QueueBurst        = 5'h12,
-    QueueLimitPackets = 5'h13,
-    QueueLimitBytes   = 5'h14,
-    QueueAqm          = 5'h16,
-    QueueAqmTarget    = 5'h17,
-    QueueAqmInterval  = 5'h18,
-    QueueClass        = 5'h19,
-    TreeRate          = 5'h1b,
-    TreeBurst         = 5'h1c,
-    TreeParent        = 5'h1d,
-    TreeClass         = 5'h1e
-  } word_e;
-
-  typedef struct packed {
-    logic [PacketWidth-1:0] packets;
-    logic [ByteWidth-1:0]   bytes;
-  } count_t;
-
-  typedef struct packed {
-    logic [LimitPacketsWidth-1:0] packets;
-    logic [LimitBytesWidth-1:0]   bytes;
-    logic [31:0]                  age;    // of the head, cycles
-  } look_t;
-
-  // Settings that were read back.
-  typedef struct packed {
-    shaper_cfg_t                  shaper;
-    logic [LimitPacketsWidth-1:0] limit_packets;
-    logic [LimitBytesWidth-1:0]   limit_bytes;
-    logic [QueueIdW-1:0]          parent;
-    class_t                       cls;
-    weight_t                      weight;
-    class_t                       share_class;
-  } now_t;
-
   typedef struct packed {
     shaper_cfg_t                  shaper;
     logic [LimitPacketsWidth-1:0] limit_packets;
@@ -194,15 +159,6 @@ module pst_control
     aqm_cfg_t                     aqm;
     class_t                       share_class;
   } settings_t;
-
-  typedef struct packed {
-    setting_e            what;
-    logic [QueueIdW-1:0] id;
-    shaper_cfg_t         shaper;
-    logic [QueueIdW-1:0] parent;
-    class_t              cls;
-    weight_t             weight;
-  } hierarchy_t;
 
   typedef enum logic [3:0] {
     Idle,
@@ -224,29 +180,26 @@ module pst_control
 
   state_e state_q, state_d;
   refusal_e refused_q, refused_d, refuse;
+  logic [PacketWidth-1:0] lost_packets;
+  logic [ByteWidth-1:0] lost_bytes;
   // A command that has been taken from the bus but not answered.
   logic        pending_q, pending_d;
   logic [31:0] command_q, command_d;
-  logic        start, is_write, is_provision, is_hierarchy, is_share, is_read, share_exists;
+  logic        start, is_write, is_provision, is_hierarchy, is_share, is_read, is_scan, is_tree_next, share_exists;
   logic        reading_q, reading_d;        // a look is for a read-back
   logic        provision_q, provision_d;    // class and weight go along with the setting on offer
   logic        window_write;
   logic [ 4:0] window_word;
   logic [31:0] window_data;
-  hierarchy_t  hierarchy_q, hierarchy_d, hierarchy;
-  logic [31:0] tree_index, tree_parent;
+  tree_setting_t hierarchy_q, hierarchy_d, hierarchy;
 
   logic [QueueIdW-1:0] queue_q, queue_d;
   settings_t settings_q, settings_d, settings;
-  look_t look_q, look_d, snap_look_q, snap_look_d;
+  look_t look_q, look_d;
   now_t now_q, now_d, back_q, back_d;
   count_t out_q, out_d;
-  count_t snap_in_q, snap_in_d, snap_out_q, snap_out_d, snap_drop_q, snap_drop_d, snap_aqm_q, snap_aqm_d;
-  logic [PacketWidth-1:0] snap_mark_q, snap_mark_d;
-
-  localparam int unsigned BurstWidth   = $bits(settings.shaper.burst);
-  localparam int unsigned RateWidth    = $bits(shaper_cfg_t) - BurstWidth;
-  localparam int unsigned AqmHalfWidth = AqmSettingsWidth / 2;
+  snapshot_t snapshot_q, snapshot_d;
+  status_t status;
 
   // The limits are 32-bit registers: what the hardware cannot hold becomes the largest value it can.
   always_comb begin
@@ -264,66 +217,24 @@ module pst_control
     settings.share_class     = ShareClasses != 0 ? class_t'(hwif_out.queue_class.cls.value) : '0;
   end
 
+  assign lost_packets = s_drop_packets_i + s_aqm_packets_i;
+  assign lost_bytes   = s_drop_bytes_i + s_aqm_bytes_i;
+
   assign window_write = hwif_out.execute.req && hwif_out.execute.req_is_wr;
   assign window_word  = hwif_out.execute.addr[6:2];
   assign window_data  = hwif_out.execute.wr_data;
 
   assign start        = pending_q && state_q == Idle;
-  assign is_provision = command_q == 32'(CommandProvision);
-  assign is_write     = command_q == 32'(CommandWrite) || command_q == 32'(CommandWriteNext) || is_provision;
-  assign is_hierarchy = Hierarchy
-                        && (command_q[31:2] == FirstHierarchyCommand[31:2] || command_q == 32'(CommandTreeSubscriberNext));
-  assign is_read      = command_q[31:2] == FirstReadBack[31:2] && (Hierarchy || command_q == 32'(CommandReadBack));
-  assign is_share     = ShareClasses != 0 && command_q == 32'(CommandShare);
-  assign share_exists = ShareClasses != 0 && hwif_out.share_class.cls.value <= LastShareClass
-                        && hwif_out.share_size.value.value <= LastShareSize;
 
-  assign tree_index  = hwif_out.tree_index.value.value;
-  assign tree_parent = hwif_out.tree_parent.value.value;
-  assign hierarchy = '{
-      what: is_provision ? SetQueue : command_q == 32'(CommandTreeSubscriberNext) ? SetSubscriber : setting_e'(command_q[1:0]),
-      id: is_provision || command_q == 32'(CommandReadBack) ? hwif_out.queue_index.value.value[QueueIdW-1:0] : tree_index[QueueIdW-1:0],
-      shaper: '{
-          burst: hwif_out.tree_burst.cycles.value,
-          exponent: hwif_out.tree_rate.exponent.value,
-          mantissa: hwif_out.tree_rate.mantissa.value
-      },
-      parent: tree_parent[QueueIdW-1:0],
-      cls: hwif_out.tree_class.cls.value[ClassWidth-1:0],
-      weight: hwif_out.tree_class.weight.value
-  };
-
-  always_comb begin
-    refuse = RefusalAccepted;
-    if (is_hierarchy) begin
-      unique case (hierarchy.what)
-        SetQueue: begin
-          if (hwif_out.tree_class.cls.value >= 8'(Classes)) refuse = RefusalBadClass;
-          if (tree_index >= Queues) refuse = RefusalBadIndex;
-        end
-        SetSubscriber: begin
-          if (tree_parent >= Nodes) refuse = RefusalBadParent;
-          if (tree_index >= Queues / QueuesPerSubscriber) refuse = RefusalBadIndex;
-        end
-        SetNode: begin
-          if (tree_parent >= Ports) refuse = RefusalBadParent;
-          if (tree_index >= Nodes) refuse = RefusalBadIndex;
-        end
-        default: if (tree_index >= Ports) refuse = RefusalBadIndex;
-      endcase
-    end else if (is_read && hierarchy.what != SetQueue) begin
-      if (tree_index >= (hierarchy.what == SetSubscriber ? Queues / QueuesPerSubscriber : hierarchy.what == SetNode ? Nodes : Ports))
-        refuse = RefusalBadIndex;
-    end else if (is_share) begin
-      if (hwif_out.share_class.cls.value > LastShareClass) refuse = RefusalBadClass;
-      if (hwif_out.share_size.value.value > LastShareSize) refuse = RefusalBadIndex;
-    end else begin
-      if (ShareClasses != 0 && is_write && hwif_out.queue_class.cls.value > LastShareClass) refuse = RefusalBadClass;
-      if (Hierarchy && is_provision && hwif_out.tree_class.cls.value >= 8'(Classes)) refuse = RefusalBadClass;
-      if (hwif_out.queue_index.value.value >= Queues) refuse = RefusalBadIndex;
-    end
-    if (!is_hierarchy && !is_share && !is_read && !is_write && command_q != CommandSnapshot) refuse = RefusalNoCommand;
-  end
+  pst_control_command #(
+      .Queues(Queues), .Hierarchy(Hierarchy), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes),
+      .ShareClasses(ShareClasses), .ShareSizes(ShareSizes), .Busiest(Busiest)
+  ) u_command (
+      .command_i(command_q), .regs_i(hwif_out), .scanning_i(s_scan_i.busy),
+      .is_write_o(is_write), .is_provision_o(is_provision), .is_hierarchy_o(is_hierarchy), .is_share_o(is_share), .is_read_o(is_read),
+      .is_scan_o(is_scan),
+      .is_tree_next_o(is_tree_next), .tree_o(hierarchy), .share_exists_o(share_exists), .refuse_o(refuse)
+  );
 
   always_comb begin
     state_d     = state_q;
@@ -335,13 +246,8 @@ module pst_control
     hierarchy_d = hierarchy_q;
     provision_d = provision_q;
     out_d       = out_q;
-    snap_in_d   = snap_in_q;
-    snap_out_d  = snap_out_q;
-    snap_drop_d = snap_drop_q;
-    snap_aqm_d  = snap_aqm_q;
-    snap_mark_d = snap_mark_q;
+    snapshot_d  = snapshot_q;
     look_d      = look_q;
-    snap_look_d = snap_look_q;
     reading_d   = reading_q;
     back_d      = back_q;
     now_d       = now_q;
@@ -368,7 +274,8 @@ module pst_control
       if (s_back_valid_i) begin
         now_d        = back_q;
         now_d.shaper = s_back_shaper_i;
-        if (hierarchy_q.what == SetSubscriber || hierarchy_q.what == SetNode) now_d.parent = s_back_parent_i;
+        if (AqmKind != 0 && hierarchy_q.what == SetQueue) now_d.aqm = s_back_aqm_i;
+        if (hierarchy_q.what == SetSubscriber || hierarchy_q.what == SetNode) now_d.parent = 32'(s_back_parent_i);
         if (Hierarchy && hierarchy_q.what == SetQueue) now_d.cls = s_back_class_i;
         if (Hierarchy && (hierarchy_q.what == SetQueue || hierarchy_q.what == SetSubscriber)) now_d.weight = s_back_weight_i;
         state_d      = Idle;
@@ -376,18 +283,20 @@ module pst_control
       AskOut: if (m_read_out_ready_i) state_d = WaitOut;
       WaitOut:
       if (s_out_valid_i) begin
-        out_d   = '{packets: s_out_packets_i, bytes: s_out_bytes_i};
+        out_d   = '{packets: 50'(s_out_packets_i), bytes: 56'(s_out_bytes_i)};
         state_d = AskInDrop;
       end
       AskInDrop: if (m_read_in_drop_ready_i) state_d = WaitInDrop;
       WaitInDrop:
       if (s_in_drop_valid_i) begin
-        snap_in_d   = '{packets: s_in_packets_i, bytes: s_in_bytes_i};
-        snap_out_d  = out_q;
-        snap_drop_d = '{packets: s_drop_packets_i + s_aqm_packets_i, bytes: s_drop_bytes_i + s_aqm_bytes_i};
-        snap_aqm_d  = '{packets: s_aqm_packets_i, bytes: s_aqm_bytes_i};
-        snap_mark_d = s_mark_packets_i;
-        snap_look_d = look_q;
+        snapshot_d = '{
+            accepted: '{packets: 50'(s_in_packets_i), bytes: 56'(s_in_bytes_i)},
+            sent: out_q,
+            lost: '{packets: 50'(lost_packets), bytes: 56'(lost_bytes)},
+            aqm: '{packets: 50'(s_aqm_packets_i), bytes: 56'(s_aqm_bytes_i)},
+            marks: 50'(s_mark_packets_i),
+            look: look_q
+        };
         state_d     = Idle;
       end
       default: begin  // Idle
@@ -399,7 +308,7 @@ module pst_control
           reading_d   = is_read;
           back_d      = '0;
           refused_d   = refuse;
-          if (refuse == RefusalAccepted && !is_share) begin
+          if (refuse == RefusalAccepted && !is_share && !is_scan) begin
             state_d = is_hierarchy ? WriteHierarchy : is_write ? Write : is_read && hierarchy.what != SetQueue ? ReadBack : AskLook;
           end
         end
@@ -421,23 +330,13 @@ module pst_control
     state_q     <= state_d;
     refused_q   <= refused_d;
     pending_q   <= pending_d;
-    snap_in_q   <= snap_in_d;
-    snap_out_q  <= snap_out_d;
-    snap_drop_q <= snap_drop_d;
-    snap_aqm_q  <= snap_aqm_d;
-    snap_mark_q <= snap_mark_d;
-    snap_look_q <= snap_look_d;
+    snapshot_q  <= snapshot_d;
     now_q       <= now_d;
     if (rst_i) begin
       state_q     <= Idle;
       refused_q   <= RefusalAccepted;
       pending_q   <= 1'b0;
-      snap_in_q   <= '0;
-      snap_out_q  <= '0;
-      snap_drop_q <= '0;
-      snap_aqm_q  <= '0;
-      snap_mark_q <= '0;
-      snap_look_q <= '0;
+      snapshot_q  <= '0;
       now_q       <= '0;
     end
   end
@@ -463,6 +362,9 @@ module pst_control
   assign m_cfg_aqm_o              = settings_q.aqm;
   assign m_cfg_share_class_o      = settings_q.share_class;
   assign m_share_valid_o          = start && is_share && refuse == RefusalAccepted;
+  assign m_scan_valid_o           = start && is_scan && refuse == RefusalAccepted;
+  assign m_scan_level_o           = command_q == 32'(CommandScanBacklog);
+  assign m_scan_show_o            = |hwif_out.busiest_place.value.value[7:6] ? '1 : hwif_out.busiest_place.value.value[5:0];
   assign m_share_class_o          = share_exists ? class_t'(hwif_out.share_class.cls.value) : '0;
   assign m_share_size_o           = share_exists ? 5'(hwif_out.share_size.value.value) : '0;
   assign m_share_alpha_o          = hwif_out.share_alpha.exponent.value;
@@ -470,135 +372,40 @@ module pst_control
   // Class and weight come with the queue's other settings: in the cycle in which these are taken, so that a queue never has a part of them.
   assign m_hierarchy_cfg_valid_o  = state_q == WriteHierarchy || (state_q == Write && provision_q && m_cfg_ready_i);
   assign m_hierarchy_cfg_what_o   = hierarchy_q.what;
-  assign m_hierarchy_cfg_id_o     = hierarchy_q.id;
+  assign m_hierarchy_cfg_id_o     = hierarchy_q.id[QueueIdW-1:0];
   assign m_hierarchy_cfg_shaper_o = hierarchy_q.shaper;
-  assign m_hierarchy_cfg_parent_o = hierarchy_q.parent;
+  assign m_hierarchy_cfg_parent_o = hierarchy_q.parent[QueueIdW-1:0];
   assign m_hierarchy_cfg_class_o  = hierarchy_q.cls;
   assign m_hierarchy_cfg_weight_o = hierarchy_q.weight;
   assign m_read_index_o           = queue_q;
   assign m_look_valid_o           = state_q == AskLook;
   assign m_back_valid_o           = state_q == ReadBack;
   assign m_back_what_o            = hierarchy_q.what;
-  assign m_back_id_o              = hierarchy_q.id;
+  assign m_back_id_o              = hierarchy_q.id[QueueIdW-1:0];
   assign m_class_valid_o          = state_q == AskClass;
   assign m_read_out_valid_o       = state_q == AskOut;
   assign m_read_in_drop_valid_o   = state_q == AskInDrop;
 
-  always_comb begin
-    hwif_in.queues.value.next          = Queues;
-    hwif_in.descriptors.value.next     = Descriptors;
-    hwif_in.memories.value.next        = Memories;
-    hwif_in.max_frame_bytes.value.next = MaxFrameBytes;
-    hwif_in.clock_hz.value.next        = ClockHz;
-    hwif_in.features.shaping.next      = Shaping;
-    hwif_in.features.aqm.next          = 2'(AqmKind);
-    hwif_in.features.aqm_estimate.next = AqmEstimate;
-    hwif_in.features.tick_shift.next   = AqmKind != 0 ? 5'(TickShift) : '0;
-    hwif_in.features.hierarchy.next    = Hierarchy;
-    hwif_in.features.admission.next    = ShareClasses != 0;
-    hwif_in.features.sojourn.next      = AqmKind != 0 && !AqmEstimate;
-    hwif_in.queues_per_subscriber.value.next = Hierarchy ? QueuesPerSubscriber : 0;
-    hwif_in.nodes.value.next           = Hierarchy ? Nodes : 0;
-    hwif_in.ports.value.next           = Hierarchy ? Ports : 0;
-    hwif_in.classes.value.next         = Hierarchy ? Classes : 0;
-    hwif_in.share_classes.value.next   = ShareClasses;
-    hwif_in.share_sizes.value.next     = ShareClasses != 0 ? ShareSizes : 0;
-    hwif_in.share_free.value.next      = share_exists ? s_share_free_i : '0;
-    hwif_in.share_used.value.next      = share_exists ? s_share_used_i : '0;
-    hwif_in.share_in_force.value.next  = share_exists ? s_share_in_force_i : '0;
-    hwif_in.memory_lost.memories.next  = 32'(memory_lost_i);
-    hwif_in.status.init_done.next      = init_done_i;
-    hwif_in.status.busy.next           = state_q != Idle || pending_q;
-    hwif_in.status.refused.next        = refused_q != RefusalAccepted;
-    hwif_in.status.reason.next         = refused_q;
-    hwif_in.queue_index.value.incr     = start && refuse == RefusalAccepted
-                                         && (command_q == 32'(CommandWriteNext) || command_q == 32'(CommandProvision));
-    hwif_in.tree_index.value.incr      = start && refuse == RefusalAccepted && command_q == 32'(CommandTreeSubscriberNext);
-    // The register block waits for one answer at a time, whichever of the two was written. A read of the window is 0.
-    hwif_in.queue_command.wr_ack       = start;
-    hwif_in.execute.wr_ack             = start;
-    hwif_in.execute.rd_ack             = hwif_out.execute.req && !hwif_out.execute.req_is_wr;
-    hwif_in.execute.rd_data            = '0;
+  assign status = '{
+      init_done: init_done_i,
+      busy: state_q != Idle || pending_q,
+      reason: refused_q,
+      next_queue: start && refuse == RefusalAccepted && (command_q == 32'(CommandWriteNext) || is_provision),
+      next_tree: start && refuse == RefusalAccepted && is_tree_next
+  };
 
-    // What the window writes.
-    {hwif_in.queue_rate.exponent.next, hwif_in.queue_rate.mantissa.next} = RateWidth'(window_data);
-    hwif_in.queue_burst.cycles.next          = BurstWidth'(window_data);
-    hwif_in.queue_limit_packets.packets.next = window_data;
-    hwif_in.queue_limit_bytes.bytes.next     = window_data;
-    {hwif_in.queue_aqm.ecn.next, hwif_in.queue_aqm.enable.next} = 2'(window_data);
-    hwif_in.queue_aqm_target.ticks.next      = AqmHalfWidth'(window_data);
-    hwif_in.queue_aqm_interval.ticks.next    = AqmHalfWidth'(window_data);
-    hwif_in.queue_class.cls.next             = 8'(window_data);
-    {hwif_in.tree_rate.exponent.next, hwif_in.tree_rate.mantissa.next} = RateWidth'(window_data);
-    hwif_in.tree_burst.cycles.next           = BurstWidth'(window_data);
-    hwif_in.tree_parent.value.next           = window_data;
-    {hwif_in.tree_class.weight.next, hwif_in.tree_class.cls.next} = (WeightWidth + 8)'(window_data);
-    hwif_in.queue_rate.mantissa.we           = window_write && window_word == QueueRate;
-    hwif_in.queue_rate.exponent.we           = window_write && window_word == QueueRate;
-    hwif_in.queue_burst.cycles.we            = window_write && window_word == QueueBurst;
-    hwif_in.queue_limit_packets.packets.we   = window_write && window_word == QueueLimitPackets;
-    hwif_in.queue_limit_bytes.bytes.we       = window_write && window_word == QueueLimitBytes;
-    hwif_in.queue_aqm.enable.we              = window_write && window_word == QueueAqm;
-    hwif_in.queue_aqm.ecn.we                 = window_write && window_word == QueueAqm;
-    hwif_in.queue_aqm_target.ticks.we        = window_write && window_word == QueueAqmTarget;
-    hwif_in.queue_aqm_interval.ticks.we      = window_write && window_word == QueueAqmInterval;
-    hwif_in.queue_class.cls.we               = window_write && window_word == QueueClass;
-    hwif_in.tree_rate.mantissa.we            = window_write && window_word == TreeRate;
-    hwif_in.tree_rate.exponent.we            = window_write && window_word == TreeRate;
-    hwif_in.tree_burst.cycles.we             = window_write && window_word == TreeBurst;
-    hwif_in.tree_parent.value.we             = window_write && window_word == TreeParent;
-    hwif_in.tree_class.cls.we                = window_write && window_word == TreeClass;
-    hwif_in.tree_class.weight.we             = window_write && window_word == TreeClass;
-
-    hwif_in.in.packets.value.next   = 50'(snap_in_q.packets);
-    hwif_in.in.bytes.value.next     = 56'(snap_in_q.bytes);
-    hwif_in.out.packets.value.next  = 50'(snap_out_q.packets);
-    hwif_in.out.bytes.value.next    = 56'(snap_out_q.bytes);
-    hwif_in.drop.packets.value.next = 50'(snap_drop_q.packets);
-    hwif_in.drop.bytes.value.next   = 56'(snap_drop_q.bytes);
-    hwif_in.aqm_drop.packets.value.next = 50'(snap_aqm_q.packets);
-    hwif_in.aqm_drop.bytes.value.next   = 56'(snap_aqm_q.bytes);
-    hwif_in.mark_packets.value.next     = 50'(snap_mark_q);
-    hwif_in.backlog_packets.value.next  = 32'(snap_look_q.packets);
-    hwif_in.backlog_bytes.value.next    = 32'(snap_look_q.bytes);
-    hwif_in.head_sojourn.cycles.next    = snap_look_q.age;
-
-    hwif_in.now_rate.mantissa.next         = now_q.shaper.mantissa;
-    hwif_in.now_rate.exponent.next         = now_q.shaper.exponent;
-    hwif_in.now_burst.cycles.next          = now_q.shaper.burst;
-    hwif_in.now_limit_packets.packets.next = 32'(now_q.limit_packets);
-    hwif_in.now_limit_bytes.bytes.next     = 32'(now_q.limit_bytes);
-    hwif_in.now_parent.value.next          = 32'(now_q.parent);
-    hwif_in.now_class.cls.next             = 8'(now_q.cls);
-    hwif_in.now_class.weight.next          = now_q.weight;
-    hwif_in.now_share_class.cls.next       = 8'(now_q.share_class);
-
-    hwif_in.dropped_runt.packets.value.next              = 50'(dropped_packets_i[DropRunt]);
-    hwif_in.dropped_runt.bytes.value.next                = 56'(dropped_bytes_i[DropRunt]);
-    hwif_in.dropped_oversize.packets.value.next          = 50'(dropped_packets_i[DropOversize]);
-    hwif_in.dropped_oversize.bytes.value.next            = 56'(dropped_bytes_i[DropOversize]);
-    hwif_in.dropped_bad_queue_id.packets.value.next      = 50'(dropped_packets_i[DropBadQueueId]);
-    hwif_in.dropped_bad_queue_id.bytes.value.next        = 56'(dropped_bytes_i[DropBadQueueId]);
-    hwif_in.dropped_bad_frame.packets.value.next         = 50'(dropped_packets_i[DropBadFrame]);
-    hwif_in.dropped_bad_frame.bytes.value.next           = 56'(dropped_bytes_i[DropBadFrame]);
-    hwif_in.dropped_no_page.packets.value.next           = 50'(dropped_packets_i[DropNoPage]);
-    hwif_in.dropped_no_page.bytes.value.next             = 56'(dropped_bytes_i[DropNoPage]);
-    hwif_in.dropped_tail_drop_packets.packets.value.next = 50'(dropped_packets_i[DropTailDropPackets]);
-    hwif_in.dropped_tail_drop_packets.bytes.value.next   = 56'(dropped_bytes_i[DropTailDropPackets]);
-    hwif_in.dropped_tail_drop_bytes.packets.value.next   = 50'(dropped_packets_i[DropTailDropBytes]);
-    hwif_in.dropped_tail_drop_bytes.bytes.value.next     = 56'(dropped_bytes_i[DropTailDropBytes]);
-    hwif_in.dropped_aqm.packets.value.next               = 50'(dropped_packets_i[DropAqm]);
-    hwif_in.dropped_aqm.bytes.value.next                 = 56'(dropped_bytes_i[DropAqm]);
-    hwif_in.dropped_no_share.packets.value.next          = 50'(dropped_packets_i[DropNoShare]);
-    hwif_in.dropped_no_share.bytes.value.next            = 56'(dropped_bytes_i[DropNoShare]);
-    hwif_in.dropped_read_error.packets.value.next        = 50'(dropped_packets_i[DropReadError]);
-    hwif_in.dropped_read_error.bytes.value.next          = 56'(dropped_bytes_i[DropReadError]);
-    hwif_in.marked_packets.value.next                    = 50'(marked_packets_i);
-  end
-
-  // No reason has the number 9.
-  logic unused_reason;
-  assign unused_reason = ^{dropped_packets_i[9], dropped_bytes_i[9]};
+  pst_control_shown #(
+      .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
+      .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
+      .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
+      .ShareSizes(ShareSizes), .Busiest(Busiest), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+  ) u_shown (
+      .regs_i(hwif_out), .regs_o(hwif_in), .start_i(start), .status_i(status), .snapshot_i(snapshot_q), .now_i(now_q),
+      .scan_i(s_scan_i),
+      .window_write_i(window_write), .window_word_i(window_word), .window_data_i(window_data),
+      .share_exists_i(share_exists), .s_share_free_i, .s_share_used_i, .s_share_in_force_i,
+      .memory_lost_i, .dropped_packets_i, .dropped_bytes_i, .marked_packets_i
+  );
 
   logic awvalid, awready, wvalid, wready, bvalid, bready;
   logic [11:0] awaddr;

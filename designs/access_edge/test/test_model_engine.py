@@ -148,11 +148,11 @@ def test_settings_of_queues_are_read_back(device: tuple[configs.Configuration, P
     config, library = device
     print(f"PENSTOCK_SEED={seed()}")
     rng, timing = random.Random(seed()), {"read_latency": 44, "write_latency": 22, "gap_permille": 0}
-    names = ("rate", "burst", "limit_packets", "limit_bytes", "parent", "class", "share_class")
+    names = ("rate", "burst", "limit_packets", "limit_bytes", "aqm", "aqm_target", "aqm_interval", "parent", "class", "share_class")
     expected = {}
     for queue in rng.sample(range(config.queues), 8):
         rate = rng.choice([0, 1, rng.randrange(32) << 16 | rng.randrange(32_768, 65_536)])
-        expected[queue] = [rate, rng.getrandbits(28), rng.getrandbits(16), rng.getrandbits(24)]
+        expected[queue] = [rate, *(rng.getrandbits(width) for width in (28, 16, 24, 2, 18, 18))]
     for where in (library, None):
         session = engine.module().Session(
             {"device": twins.device(config, where, timing), "sources": [], "ingress_bps": 100e9, "egress_bps": 100e9}
@@ -168,10 +168,46 @@ def test_settings_of_queues_are_read_back(device: tuple[configs.Configuration, P
             session.write(registers.address("queue_command"), registers.COMMAND_READ_BACK)
             session.advance(session.now + 500)
             shown = [session.read(registers.address(f"now_{name}")) for name in names]
-            shaping = session.read(registers.address("features")) & 1
-            assert shown == [*(values[:2] if shaping else [0, 0]), *values[2:], 0, 0, 0], (where, queue)
+            features = session.read(registers.address("features"))
+            aqm = values[4:] if features >> 1 & 3 else [0, 0, 0]
+            assert shown == [*(values[:2] if features & 1 else [0, 0]), *values[2:4], *aqm, 0, 0, 0], (where, queue)
         session.write(registers.address("queue_command"), registers.COMMAND_READ_BACK + 1)  # there are no subscribers
         assert session.read(registers.address("status")) >> 4 & 7 == 1
+
+
+def test_aqm_settings_are_read_back_while_packets_leave() -> None:
+    """Of each queue its own, though the settings of others are read for the packets that leave in almost every cycle."""
+    config = configs.load("tiny_codel_16")
+    print(f"PENSTOCK_SEED={seed()}")
+    rng, timing = random.Random(seed()), {"read_latency": 44, "write_latency": 22, "gap_permille": 0}
+    library = verilate.build_device(config, print)
+    session = engine.module().Session(
+        {"device": twins.device(config, library, timing), "sources": [], "ingress_bps": 100e9, "egress_bps": 100e9}
+    )
+    names, expected = ("queue_aqm", "queue_aqm_target", "queue_aqm_interval"), {}
+    for queue in range(config.queues):  # no delay reaches these targets
+        expected[queue] = [1 | rng.getrandbits(1) << 1, rng.randrange(1 << 17, 1 << 18), rng.randrange(1, 1 << 18)]
+        for name, value in zip(("queue_index", *names), (queue, *expected[queue]), strict=True):
+            session.write(registers.address(name), value)
+        session.write(registers.address("queue_command"), registers.COMMAND_WRITE)
+    session.start()
+    cycles = 8000
+    for cycle in range(cycles):
+        session.offer(cycle, rng.randrange(config.queues), rng.randbytes(60))
+    reads = 0
+    while session.now < cycles:
+        session.advance(session.now + rng.randrange(1, 20))
+        queue = rng.randrange(config.queues)
+        session.write(registers.address("queue_index"), queue)
+        session.write(registers.address("queue_command"), registers.COMMAND_READ_BACK)
+        while session.read(registers.address("status")) & registers.STATUS_BUSY:
+            pass
+        assert [session.read(registers.address(name.replace("queue", "now"))) for name in names] == expected[queue], queue
+        reads += 1
+    assert reads > 30
+    session.advance(10_000_000, until_empty=True)
+    result = session.end()
+    assert result["conservation_ok"] and result["findings"] == [] and sum(result["packets"]["dropped"].values()) < cycles // 2
 
 
 def test_backlog_and_sojourn_of_a_closed_queue() -> None:

@@ -253,6 +253,117 @@ def test_settings_are_read_back() -> None:
     assert len(left[0]) > 500 and left[0] == left[1]
 
 
+def test_ports_are_read_back_under_full_load() -> None:
+    """A port's rate and burst, while a packet for the one port or the other enters the hierarchy in almost every cycle: what is read is
+    the walk's, not that of the operation before or behind it."""
+    config = configs.load("tree_64")
+    assert config.hierarchy is not None
+    print(f"PENSTOCK_SEED={seed()}")
+    rng, tree = random.Random(seed()), config.hierarchy
+    session = engine.module().Session(
+        {
+            "device": twins.device(config, verilate.build_device(config, print), TIMING),
+            "sources": [],
+            "ingress_bps": 100e9,
+            "egress_bps": 100e9,
+        }
+    )
+    expected = {}
+    for level, size in (("node", tree.nodes), ("port", tree.ports)):
+        for index in range(size):
+            rate, burst = (1, 0) if level == "node" else (rng.randrange(4) << 16 | rng.randrange(32_768, 65_536), rng.randrange(1000, 2000))
+            writes = {"tree_index": index, "tree_rate": rate, "tree_burst": burst, "tree_parent": index % tree.ports}
+            for name, value in writes.items():
+                session.write(registers.address(name), value)
+            session.write(registers.address("queue_command"), registers.COMMAND_HIERARCHY[level])
+            if level == "port":
+                expected[index] = [rate, burst]
+    for subscriber in range(config.queues // tree.queues_per_subscriber):
+        for name, value in {"tree_index": subscriber, "tree_rate": 1, "tree_burst": 0, "tree_parent": subscriber % tree.nodes}.items():
+            session.write(registers.address(name), value)
+        session.write(registers.address("queue_command"), registers.COMMAND_HIERARCHY["subscriber"])
+    session.start()
+    cycles = 12_000
+    for cycle in range(0, cycles, 2):
+        session.offer(cycle, rng.randrange(config.queues), rng.randbytes(60))
+    reads = 0
+    while session.now < cycles:
+        session.advance(session.now + rng.randrange(1, 30))
+        port = rng.randrange(tree.ports)
+        assert read_back(session, 3, port)[:2] == expected[port], port
+        reads += 1
+    assert reads > 60
+    session.advance(10_000_000, until_empty=True)
+    result = session.end()
+    assert result["conservation_ok"] and result["findings"] == []
+
+
+def scan(session: Any, command: int) -> tuple[int, list[tuple[int, int]]]:
+    """Do a scan and return its window and its table: queues and their bytes, the first first."""
+    session.write(registers.address("queue_command"), command)
+    idle(session)
+    while session.read(registers.address("busiest_status")) & 1:
+        pass
+    found, at = [], registers.address("busiest_bytes")
+    for place in range(session.read(registers.address("busiest_places"))):
+        session.write(registers.address("busiest_place"), place)
+        value = session.read(at) | session.read(at + 4) << 32
+        found.append((session.read(registers.address("busiest_queue")), value))
+    return session.read(registers.address("busiest_window")), found
+
+
+def test_busiest_queues_are_found() -> None:
+    """What queues have sent between two scans, and what waits in them: the table is that of a sort of what was sent, on both engines; and a
+    scan beside traffic delays no frame."""
+    config = configs.load("tree_64")
+    print(f"PENSTOCK_SEED={seed()}")
+    library, keep, stops, closed = verilate.build_device(config, print), config.busiest, (60_000, 150_000, 260_000), (3, 17, 18, 40)
+    tables, left = [], []
+    for where, scans in ((library, True), (library, False), (None, True)):
+        rng, seen, begin = random.Random(seed()), [], 0
+        session = engine.module().Session(
+            {"device": twins.device(config, where, TIMING), "sources": [], "ingress_bps": 100e9, "egress_bps": 100e9}
+        )
+        for queue in closed:
+            for address, value in registers.queue_writes(queue, 0, 0, 1000, 1_000_000, config.clock_hz):
+                session.write(address, value)
+        session.start()
+        times, waiting = [], dict.fromkeys(closed, 0)
+        for stop in stops:  # frames come in the first half of each time, and have left by its end
+            sent = dict.fromkeys(range(config.queues), 0)
+            for _ in range(600):
+                queue = int(rng.triangular(0, config.queues, 10))
+                frame = rng.randbytes(rng.choice([60, 61, 590, 1500]))
+                session.offer(begin + rng.randrange(5000, (stop - begin) // 2), queue, frame)
+                (waiting if queue in waiting else sent)[queue] += len(frame)
+            if scans:
+                session.advance(begin + (stop - begin) // 3)
+                scan(session, registers.COMMAND_SCAN_BACKLOG)  # in mid-traffic: it changes nothing of the other kind
+            session.advance(stop)
+            if scans:
+                times.append(session.now)
+                window, busiest = scan(session, registers.COMMAND_SCAN)
+                assert abs(window - (times[-1] - times[-2])) < 20 if len(times) > 1 else window == 0, (window, times)
+                _, backlogs = scan(session, registers.COMMAND_SCAN_BACKLOG)
+                for found, bytes_of in ((busiest, sent), (backlogs, waiting)):
+                    wanted = sorted((-size, queue) for queue, size in bytes_of.items() if size)[:keep]
+                    assert [(queue, -size) for size, queue in wanted] + [(0, 0)] * (keep - len(wanted)) == found, (where, stop)
+                seen.append((busiest, backlogs))
+                times.append(session.now)
+                session.write(registers.address("queue_command"), registers.COMMAND_SCAN)  # whatever the last one did not see: nothing
+                while session.read(registers.address("busiest_status")) & 1:
+                    pass
+                session.write(registers.address("busiest_place"), 0)
+                assert session.read(registers.address("busiest_bytes")) == 0
+            begin = stop
+        session.advance(300_000)
+        gone = session.take_left()
+        left.append(list(zip(gone["number"].tolist(), gone["cycle"].tolist(), gone["queue"].tolist(), strict=True)))
+        if scans:
+            tables.append(seen)
+    assert tables[0] == tables[1] and len(left[0]) > 1000 and left[0] == left[1]
+
+
 @pytest.mark.parametrize(
     ("name", "settings"),
     [

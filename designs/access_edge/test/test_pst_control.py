@@ -44,12 +44,27 @@ def test_shares() -> None:
     run_module("access_edge", "pst_control", shares, "settings_of_shares", sources=library.sources_of("pst_control"))
 
 
+@pytest.mark.parametrize("busiest", [6, 64])
+def test_scans(busiest: int) -> None:
+    run_module("access_edge", "pst_control", {"Queues": 40, "Busiest": busiest}, "scans", sources=library.sources_of("pst_control"))
+
+
 EVERYTHING = pytest.mark.parametrize(
     "parameters",
     [
-        {"Queues": 64, "Hierarchy": 1, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3, "ShareClasses": 5, "ShareSizes": 2},
+        {
+            "Queues": 64,
+            "Hierarchy": 1,
+            "QueuesPerSubscriber": 8,
+            "Nodes": 4,
+            "Ports": 2,
+            "Classes": 3,
+            "ShareClasses": 5,
+            "ShareSizes": 2,
+            "AqmKind": 1,
+        },
         {"Queues": 40},
-    ],
+    ],  # fmt: skip
     ids=["hierarchy", "queues-alone"],
 )
 
@@ -95,7 +110,7 @@ class Bench:
         dut.dropped_packets_i.value = dut.dropped_bytes_i.value = dut.marked_packets_i.value = 0
         dut.m_hierarchy_cfg_ready_i.value = 0
         dut.s_share_free_i.value = dut.s_share_used_i.value = dut.s_share_in_force_i.value = 0
-        dut.memory_lost_i.value = 0
+        dut.memory_lost_i.value = dut.s_scan_i.value = 0
         for name in ("m_look_ready", "s_look_valid", "s_back_valid", "m_class_ready", "s_class_valid"):
             getattr(dut, f"{name}_i").value = 0
         dut.init_done_i.value = self.init_done
@@ -120,7 +135,7 @@ class Bench:
         dut, rng = self.dut, self.rng
         words = {
             "look": {"packets": 16, "bytes": 24, "age": 32, "age_known": 1, "limit_packets": 16, "limit_bytes": 24},
-            "back": {"shaper": 49, "parent": max(1, (self.queues - 1).bit_length()), "class": 3, "weight": 3},
+            "back": {"shaper": 49, "parent": max(1, (self.queues - 1).bit_length()), "class": 3, "weight": 3, "aqm": 38},
         }
         looks: list[dict[str, int] | None] = [None] * 5
         classes: list[tuple[int, int] | None] = [None] * 2
@@ -223,7 +238,7 @@ async def identity(dut) -> None:
     bench.init_done = 0
     await bench.start()
     expected = {
-        "type": 0x50535401, "version": 0x00010005, "next": 0,
+        "type": 0x50535401, "version": 0x00010006, "next": 0,
         "queues": parameter("Queues", 0), "descriptors": parameter("Descriptors", 0), "memories": parameter("Memories", 0),
         "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0),
         "features": parameter("Shaping", 0)
@@ -245,7 +260,7 @@ async def identity(dut) -> None:
     for address in range(0, 0x1000, 4):  # every access is answered, also where there is nothing and where nothing can be read
         answer = await with_timeout(bench.axil.read(address, 4), 100, "us")
         assert answer.resp == OKAY
-        if address >= 0x1C0 and not 0x200 <= address < 0x21C:
+        if address >= 0x1C0 and not 0x200 <= address < 0x238:
             assert int.from_bytes(answer.data, "little") == 0
             if not 0x800 <= address < 0x880:
                 assert (await with_timeout(bench.axil.write(address, bytes(4)), 100, "us")).resp == OKAY
@@ -603,9 +618,12 @@ async def read_backs(dut) -> None:
     whole, and not at all when the command is refused."""
     bench, rng = Bench(dut), random.Random(seed())
     await bench.start()
-    hierarchy, per, shares = parameter("Hierarchy", 0), parameter("QueuesPerSubscriber", 4), parameter("ShareClasses", 0)
+    hierarchy, per, shares, aqm = (
+        parameter(n, d) for n, d in (("Hierarchy", 0), ("QueuesPerSubscriber", 4), ("ShareClasses", 0), ("AqmKind", 0))
+    )
     sizes = [bench.queues, bench.queues // per, parameter("Nodes", 2), parameter("Ports", 2)]
-    names = ["now_rate", "now_burst", "now_limit_packets", "now_limit_bytes", "now_parent", "now_class", "now_share_class"]
+    names = ["now_rate", "now_burst", "now_limit_packets", "now_limit_bytes", "now_parent", "now_class", "now_share_class",
+             "now_aqm", "now_aqm_target", "now_aqm_interval"]  # fmt: skip
     shown, done, reasons = [0] * len(names), [0] * 4, set()
     for _ in range(120):
         what = rng.choice([0, 0, 1, 2, 3])
@@ -624,12 +642,14 @@ async def read_backs(dut) -> None:
             assert (back["what"], back["id"]) == (what, index)
             look, cls = bench.looks[-1] if what == 0 else None, bench.classes[-1] if what == 0 and shares else None
             assert (look or {"queue": index})["queue"] == index and (cls or (index,))[0] == index
+            words = [back["aqm"] >> 37 | back["aqm"] >> 35 & 2, back["aqm"] >> 18 & 0x3FFFF, back["aqm"] & 0x3FFFF]
             shown = [
                 back["shaper"] & 0x1FFFFF, back["shaper"] >> 21,
                 look["limit_packets"] if look else 0, look["limit_bytes"] if look else 0,
                 back["parent"] if what in (1, 2) else 0,
                 (back["class"] if what == 0 and hierarchy else 0) | (back["weight"] << 8 if what < 2 and hierarchy else 0),
                 cls[1] if cls else 0,
+                *(words if aqm and what == 0 else [0] * 3),
             ]  # fmt: skip
         assert [await bench.read(name) for name in names] == shown
     assert all(count > 5 for count in (done if hierarchy else done[:1])) and reasons == ({0, 2} if hierarchy else {0, 1, 2})
@@ -688,6 +708,42 @@ async def settings_of_shares(dut) -> None:
         reasons.add(reason)
     assert told == expected and queue_classes == expected_classes
     assert reasons == ({0, 2, 4} if classes else {0, 1})
+
+
+@cocotb.test()
+async def scans(dut) -> None:
+    """Commands 16 and 17 begin a scan, once, and are refused while one is under way; what the scan shows is in the registers."""
+    bench, rng = Bench(dut), random.Random(seed())
+    await bench.start()
+    assert await bench.read("busiest_places") == parameter("Busiest", 0)
+    begun: list[int] = []
+
+    async def listen() -> None:
+        while True:
+            await FallingEdge(dut.clk_i)
+            await ReadOnly()
+            if int(dut.m_scan_valid_o.value):
+                begun.append(int(dut.m_scan_level_o.value))
+
+    cocotb.start_soon(listen())
+    expected, refused, there = [], 0, parameter("Busiest", 0) > 0
+    for _ in range(60):
+        busy, level, place = rng.getrandbits(1), rng.getrandbits(1), rng.choice([0, 5, 63, 64, 255, rng.getrandbits(8)])
+        number, window, queue, value = (rng.getrandbits(width) for width in (16, 32, 32, 38))
+        dut.s_scan_i.value = busy << 119 | level << 118 | number << 102 | window << 70 | queue << 38 | value
+        await bench.write("busiest_place", place)
+        await bench.write("queue_index", 0xFFFFFFFF)  # which is none, and has nothing to do with it
+        command = rng.choice([registers.COMMAND_SCAN, registers.COMMAND_SCAN_BACKLOG])
+        await bench.write("queue_command", command)
+        status = await bench.idle()
+        assert status >> 4 & 7 == (1 if not there else 5 if busy else 0)
+        refused += busy
+        expected += [] if busy or not there else [int(command == registers.COMMAND_SCAN_BACKLOG)]
+        assert int(dut.m_scan_show_o.value) == min(place, 63)
+        assert await bench.read("busiest_status") == number << 16 | level << 1 | busy
+        shown = [await bench.read(f"busiest_{name}") for name in ("place", "queue", "window", "bytes")]
+        assert shown == [place, queue, window, value]
+    assert begun == expected and 5 < refused < 55 and not bench.cfg and not bench.snapshots
 
 
 @cocotb.test()

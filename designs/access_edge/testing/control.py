@@ -51,7 +51,7 @@ class Mirror:
         self.registers = {entry["address"] + half: 0 for entry in table for half in range(0, entry["bytes"], 4)}
         at = registers.address
         self.registers |= {
-            at("type"): 0x50535401, at("version"): 0x00010005, at("queues"): config.queues, at("descriptors"): config.descriptors,
+            at("type"): 0x50535401, at("version"): 0x00010006, at("queues"): config.queues, at("descriptors"): config.descriptors,
             at("clock_hz"): config.clock_hz, at("max_frame_bytes"): config.max_frame_bytes, at("features"): 1 | 1 << 16,
             at("queues_per_subscriber"): tree.queues_per_subscriber, at("nodes"): tree.nodes, at("ports"): tree.ports,
             at("classes"): tree.classes, at("status"): 1,

@@ -116,7 +116,8 @@ def _text(part: Part, frame: Header, module: Header, parameters: Mapping[str, in
     numbers += [f".{name}({value})" for name, value in parameters.items()]
     pins = [f".{name}" if name in frame.ports else f".{name}()" for name in module.ports]
     left = [name for name in frame.ports if name not in module.ports]
-    idle = {name: "1'b1" if name == "init_done_o" else "VerdictPass" if name.endswith("verdict_o") else "'0" for name in left}
+    idle = {name: "VerdictPass" if name.endswith("verdict_o") else "'0" for name in left}
+    idle |= {"init_done_o": "1'b1", "m_read_valid_o": "s_read_valid_i"}  # what has no read-back answers 0
     rest = [f"  assign {name} = {idle[name]};" for name in left if frame.ports[name] == "output"]
     ignored = [name for name in left if frame.ports[name] == "input"]
     if ignored:

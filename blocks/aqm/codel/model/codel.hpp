@@ -37,6 +37,10 @@ class Codel final : public AqmModel {
     void set(int64_t /*cycle*/, uint32_t queue, const AqmSetting& s) override {
         set(queue, {s.enable, s.ecn, s.field(18, 18), s.field(0, 18)});
     }
+    AqmSetting setting(uint32_t queue) const override {
+        const CodelSetting& s = all.at(queue).setting;
+        return {s.enable, s.ecn, static_cast<uint64_t>(s.target) << 18 | s.interval};
+    }
     AqmVerdict departs(const AqmDeparture& p) override {
         return step(p.queue, p.now, estimate ? p.sojourn : p.now - p.sojourn, p.left, p.ect);
     }

@@ -40,6 +40,11 @@ module pst_codel
     input  logic                    s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
     input  aqm_cfg_t                s_cfg_i,               // times in ticks, the interval at least 1
+    // read-back of a setting, held until the answer; read in a cycle in which no packet is looked at
+    input  logic                    s_read_valid_i,
+    input  logic [QueueIdWidth-1:0] s_read_queue_i,
+    output logic                    m_read_valid_o,
+    output aqm_cfg_t                m_read_cfg_o,
     output logic                    init_done_o
 );
 
@@ -129,6 +134,18 @@ module pst_codel
       .rdata_o(state)
   );
 
+  // A read-back, one at a time, takes a read that nobody needs.
+  logic read_take;
+  logic [2:1] read_q;
+  settings_t read_settings;
+
+  assign read_take      = s_read_valid_i && !s_look_valid_i && read_q == '0;
+  assign read_settings  = '{target: HalfWidth'(cfg.target), interval: HalfWidth'(cfg.interval)};
+  assign m_read_valid_o = read_q[2];
+  assign m_read_cfg_o   = '{enable: cfg.enable, ecn: cfg.ecn, settings: read_settings};
+
+  always_ff @(posedge clk_i) read_q <= rst_i ? '0 : {read_q[1], read_take};
+
   pst_ram_write_first #(
       .Width($bits(cfg_t)),
       .Depth(Queues),
@@ -138,8 +155,8 @@ module pst_codel
       .we_i   (init || s_cfg_valid_i),
       .waddr_i(init ? init_queue : s_cfg_queue_i),
       .wdata_i(init ? '0 : {s_cfg_i.enable, s_cfg_i.ecn, given.target[SettingWidth-1:0], given.interval[SettingWidth-1:0]}),
-      .re_i   (s_look_valid_i),
-      .raddr_i(s_look_queue_i),
+      .re_i   (s_look_valid_i || read_take),
+      .raddr_i(s_look_valid_i ? s_look_queue_i : s_read_queue_i),
       .rdata_o(cfg)
   );
 

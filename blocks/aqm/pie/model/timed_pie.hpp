@@ -28,6 +28,7 @@ class TimedPie final : public AqmModel {
                static_cast<std::uint32_t>(numbers.get("mean_packet_bytes", pie_defaults::kMeanPacketBytes)),
                static_cast<int>(numbers["time_width"])),
           walks_(queues),
+          given_(queues),
           shift_(static_cast<int>(numbers["tick_shift"])),
           period_(numbers.get("update_ticks", pie_defaults::kUpdateTicks)),
           begun_((static_cast<std::int64_t>(queues) - 1) >> shift_) {
@@ -35,9 +36,11 @@ class TimedPie final : public AqmModel {
     }
 
     void set(std::int64_t cycle, std::uint32_t queue, const AqmSetting& s) override {
+        given_[queue] = s;
         settings_.push({cycle, queue, {s.enable, s.ecn, s.field(18, 18), s.field(0, 18)}});
         advance(cycle - pie_timing::kUpdate);
     }
+    AqmSetting setting(std::uint32_t queue) const override { return given_[queue]; }
     AqmVerdict departs(const AqmDeparture& p) override {
         departures_.push({p.cycle + 1, p.queue, p.left, p.sojourn});
         advance(p.cycle - pie_timing::kUpdate);
@@ -91,6 +94,7 @@ class TimedPie final : public AqmModel {
     Pie pie_;
     PieRandom random_;
     std::vector<std::int64_t> walks_;  // by queue, so many have come by
+    std::vector<AqmSetting> given_;    // as they were set
     int shift_;
     std::int64_t period_, begun_;
     SmallFifo<Departure, 32> departures_;

@@ -47,6 +47,11 @@ module pst_pie
     input  logic                    s_cfg_valid_i,
     input  logic [QueueIdWidth-1:0] s_cfg_queue_i,
     input  aqm_cfg_t                s_cfg_i,               // QDELAY_REF and MAX_BURST in ticks
+    // read-back of a setting, held until the answer; read in a cycle in which no queue is updated
+    input  logic                    s_read_valid_i,
+    input  logic [QueueIdWidth-1:0] s_read_queue_i,
+    output logic                    m_read_valid_o,
+    output aqm_cfg_t                m_read_cfg_o,
     // one pulse per update: the arrivals of this cycle and later see it
     output logic                    ev_update_valid_o,
     output logic [QueueIdWidth-1:0] ev_update_queue_o,
@@ -215,6 +220,18 @@ module pst_pie
       .rdata_o(delay)
   );
 
+  // A read-back, one at a time, takes a read that nobody needs.
+  logic read_take;
+  logic [2:1] read_q;
+  settings_t read_settings;
+
+  assign read_take      = s_read_valid_i && !walk_q && read_q == '0;
+  assign read_settings  = '{target: HalfWidth'(cfg.target), burst: HalfWidth'(cfg.burst)};
+  assign m_read_valid_o = read_q[2];
+  assign m_read_cfg_o   = '{enable: cfg.enable, ecn: cfg.ecn, settings: read_settings};
+
+  always_ff @(posedge clk_i) read_q <= rst_i ? '0 : {read_q[1], read_take};
+
   pst_ram_write_first #(
       .Width($bits(cfg_t)),
       .Depth(Queues),
@@ -224,8 +241,8 @@ module pst_pie
       .we_i   (init || s_cfg_valid_i),
       .waddr_i(init ? init_queue : s_cfg_queue_i),
       .wdata_i(init ? '0 : {s_cfg_i.enable, s_cfg_i.ecn, given.target[SettingWidth-1:0], given.burst[SettingWidth-1:0]}),
-      .re_i   (walk_q),
-      .raddr_i(walk_queue_q),
+      .re_i   (walk_q || read_take),
+      .raddr_i(walk_q ? walk_queue_q : s_read_queue_i),
       .rdata_o(cfg)
   );
 

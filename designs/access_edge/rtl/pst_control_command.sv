@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// What the command is that stands in the window, what it writes of the hierarchy, and whether it is refused.
+//
+// Latency: none. State: none.
+module pst_control_command
+  import pst_pkg::*;
+  import pst_hierarchy_pkg::*;
+  import pst_access_edge_values_pkg::*;
+  import pst_control_pkg::*;
+#(
+    parameter int unsigned Queues = 16,             // >= 2
+    parameter bit          Hierarchy = 1'b0,        // subscribers, nodes and ports
+    parameter int unsigned QueuesPerSubscriber = 4, // Hierarchy
+    parameter int unsigned Nodes = 2,               // Hierarchy
+    parameter int unsigned Ports = 2,               // Hierarchy
+    parameter int unsigned Classes = 4,             // Hierarchy: 1..8
+    parameter int unsigned ShareClasses = 0,        // classes among which memory is shared, 0: it is not; 0..8
+    parameter int unsigned ShareSizes = 1,          // ShareClasses > 0: page sizes
+    parameter int unsigned Busiest = 0,             // places of the table that scans fill, 0: there are none
+    localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1
+) (
+    input  logic [31:0]                                         command_i,
+    input  pst_access_edge_regs_pkg::pst_access_edge_regs__out_t regs_i,
+    input  logic                                                scanning_i,      // a scan is under way
+    // which kind it is; one that is none of these, nor a snapshot, does not exist
+    output logic                                                is_write_o,      // settings of a queue
+    output logic                                                is_provision_o,  // these, and class and weight
+    output logic                                                is_hierarchy_o,  // a setting of the hierarchy alone
+    output logic                                                is_share_o,      // a share of memory
+    output logic                                                is_read_o,       // settings are read back
+    output logic                                                is_scan_o,       // a scan
+    output logic                                                is_tree_next_o,  // `tree_index` steps
+    output tree_setting_t                                       tree_o,          // what is written there, or read
+    output logic                                                share_exists_o,  // class and page size that the window shows are there
+    output refusal_e                                            refuse_o
+);
+
+  localparam logic [7:0] LastShareClass = ShareClasses != 0 ? 8'(ShareClasses - 1) : '0;
+  localparam logic [7:0] LastShareSize = 8'(ShareSizes - 1);
+  localparam logic [31:0] FirstHierarchyCommand = CommandTreeQueue;  // and three more: subscriber, node, port
+  localparam logic [31:0] FirstReadBack = CommandReadBack;           // the same
+
+  logic [31:0] queue_index, tree_index, tree_parent;
+
+  assign is_provision_o = command_i == 32'(CommandProvision);
+  assign is_write_o     = command_i == 32'(CommandWrite) || command_i == 32'(CommandWriteNext) || is_provision_o;
+  assign is_hierarchy_o = Hierarchy
+                        && (command_i[31:2] == FirstHierarchyCommand[31:2] || command_i == 32'(CommandTreeSubscriberNext));
+  assign is_read_o      = command_i[31:2] == FirstReadBack[31:2] && (Hierarchy || command_i == 32'(CommandReadBack));
+  assign is_share_o     = ShareClasses != 0 && command_i == 32'(CommandShare);
+  assign share_exists_o = ShareClasses != 0 && regs_i.share_class.cls.value <= LastShareClass
+                        && regs_i.share_size.value.value <= LastShareSize;
+
+  assign queue_index = regs_i.queue_index.value.value;
+  assign tree_index  = regs_i.tree_index.value.value;
+  assign tree_parent = regs_i.tree_parent.value.value;
+  assign tree_o = '{
+      what: is_provision_o ? SetQueue : command_i == 32'(CommandTreeSubscriberNext) ? SetSubscriber : setting_e'(command_i[1:0]),
+      id: is_provision_o || command_i == 32'(CommandReadBack) ? 32'(queue_index[QueueIdW-1:0]) : 32'(tree_index[QueueIdW-1:0]),
+      shaper: '{
+          burst: regs_i.tree_burst.cycles.value,
+          exponent: regs_i.tree_rate.exponent.value,
+          mantissa: regs_i.tree_rate.mantissa.value
+      },
+      parent: 32'(tree_parent[QueueIdW-1:0]),
+      cls: regs_i.tree_class.cls.value[ClassWidth-1:0],
+      weight: regs_i.tree_class.weight.value
+  };
+
+  always_comb begin
+    refuse_o = RefusalAccepted;
+    if (is_hierarchy_o) begin
+      unique case (tree_o.what)
+        SetQueue: begin
+          if (regs_i.tree_class.cls.value >= 8'(Classes)) refuse_o = RefusalBadClass;
+          if (tree_index >= Queues) refuse_o = RefusalBadIndex;
+        end
+        SetSubscriber: begin
+          if (tree_parent >= Nodes) refuse_o = RefusalBadParent;
+          if (tree_index >= Queues / QueuesPerSubscriber) refuse_o = RefusalBadIndex;
+        end
+        SetNode: begin
+          if (tree_parent >= Ports) refuse_o = RefusalBadParent;
+          if (tree_index >= Nodes) refuse_o = RefusalBadIndex;
+        end
+        default: if (tree_index >= Ports) refuse_o = RefusalBadIndex;
+      endcase
+    end else if (is_read_o && tree_o.what != SetQueue) begin
+      if (tree_index >= (tree_o.what == SetSubscriber ? Queues / QueuesPerSubscriber : tree_o.what == SetNode ? Nodes : Ports))
+        refuse_o = RefusalBadIndex;
+    end else if (is_share_o) begin
+      if (regs_i.share_class.cls.value > LastShareClass) refuse_o = RefusalBadClass;
+      if (regs_i.share_size.value.value > LastShareSize) refuse_o = RefusalBadIndex;
+    end else if (is_scan_o) begin
+      if (scanning_i) refuse_o = RefusalUnderWay;
+    end else begin
+      if (ShareClasses != 0 && is_write_o && regs_i.queue_class.cls.value > LastShareClass) refuse_o = RefusalBadClass;
+      if (Hierarchy && is_provision_o && regs_i.tree_class.cls.value >= 8'(Classes)) refuse_o = RefusalBadClass;
+      if (queue_index >= Queues) refuse_o = RefusalBadIndex;
+    end
+    if (!is_hierarchy_o && !is_share_o && !is_read_o && !is_scan_o && !is_write_o && command_i != CommandSnapshot) begin
+      refuse_o = RefusalNoCommand;
+    end
+  end
+
+  assign is_scan_o      = Busiest != 0 && (command_i == 32'(CommandScan) || command_i == 32'(CommandScanBacklog));
+  assign is_tree_next_o = command_i == 32'(CommandTreeSubscriberNext);
+
+endmodule
