@@ -33,7 +33,7 @@ module pst_busiest #(
     output logic [IndexWidth-1:0] shown_index_o,
     output logic [ValueWidth-1:0] shown_value_o,
     output logic                  level_o,           // of the last scan
-    output logic [          31:0] window_o,          // of additions: cycles between the starts of the last two scans; 2^32 - 1: or more; 0: first
+    output logic [          31:0] window_o,          // cycles between the starts of the last two scans of additions; 2^32 - 1: or more
     output logic [          15:0] number_o           // of scans that have ended
 );
 
