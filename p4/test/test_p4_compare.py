@@ -12,7 +12,8 @@ from penstock.errors import UserError
 from penstock.p4 import FOLDER, compare, guesses, stf
 
 ROUTER = json.loads((FOLDER / "router.json").read_text())
-TOOLS = all(shutil.which(name) for name in ("p4c-bm2-ss", "simple_switch", "simple_switch_CLI"))
+BMV2 = all(shutil.which(name) for name in ("simple_switch", "simple_switch_CLI"))
+TOOLS = BMV2 and shutil.which("p4c-bm2-ss") is not None
 STF = """
 # entries, frames, and what simple_switch itself will answer
 add routes4 ipv4.dst:0x0a01****   RouterIngress.forward4(port:1, next_hop:0x0a0100fe)
@@ -129,10 +130,19 @@ def test_what_changes_with_the_clock_is_not_compared(theirs: compare.Answer, sec
 def test_without_the_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(UserError, match="p4c-bm2-ss is not on the PATH: install p4lang's packages"):
-        compare.need()
+        compare.need([Path("a.json"), Path("b.p4")])
     monkeypatch.setattr(shutil, "which", lambda name, **_: "/p4c" if name == "p4c-bm2-ss" else None)
     with pytest.raises(UserError, match="simple_switch and simple_switch_CLI are not both on the PATH"):
-        compare.need()
+        compare.need([Path("b.p4")])
+
+
+def test_a_compiled_program_needs_no_compiler(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name, **_: None if name == "p4c-bm2-ss" else f"/bin/{name}")
+    compare.need([Path("a.json")])
+    monkeypatch.undo()
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert main(["p4", "compare", str(FOLDER / "port_codel.json")]) == 2
+    assert "simple_switch and simple_switch_CLI are not both on the PATH" in capsys.readouterr().err
 
 
 def test_what_can_be_compared(tmp_path: Path) -> None:
@@ -148,5 +158,12 @@ def test_what_can_be_compared(tmp_path: Path) -> None:
 @pytest.mark.skipif(not TOOLS, reason="p4c-bm2-ss, simple_switch and simple_switch_CLI are not on the PATH")
 def test_a_program_on_both(capsys: pytest.CaptureFixture[str]) -> None:
     status = main(["p4", "compare", str(FOLDER / "port_codel_ecn.p4"), "--frames", "40", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert status == 0 and found["agrees"] == 1 and found["frames"] == 80 and found["answered"] > 0
+
+
+@pytest.mark.skipif(not BMV2, reason="simple_switch and simple_switch_CLI are not on the PATH")
+def test_a_compiled_program_on_both(capsys: pytest.CaptureFixture[str]) -> None:
+    status = main(["p4", "compare", str(FOLDER / "port_codel_ecn.json"), "--frames", "40", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert status == 0 and found["agrees"] == 1 and found["frames"] == 80 and found["answered"] > 0

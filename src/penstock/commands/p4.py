@@ -100,7 +100,7 @@ def compare_programs(
 ) -> None:
     """Run programs of anyone frame by frame on bmv2's simple_switch and on the P4 device, and compare what they send.
 
-    Needs p4c-bm2-ss, simple_switch and simple_switch_CLI on the PATH. Entries and frames come from a .stf file beside the program (p4c's
+    Needs simple_switch and simple_switch_CLI on the PATH, and p4c-bm2-ss for .p4 files. Entries and frames come from a .stf file beside the program (p4c's
     tests) or an s1-runtime.json (p4lang's tutorials), and both at random. Status 1 if a program differs.
     """
     import json
@@ -109,8 +109,8 @@ def compare_programs(
     from penstock.command_line.console import working
     from penstock.p4 import compare
 
-    compare.need()
     paths = compare.programs(given)
+    compare.need(paths)
 
     def told(outcome: compare.Outcome) -> None:
         frames_run, differ = sum(run.frames for run in outcome.runs), sum(run.differ for run in outcome.runs)

@@ -56,9 +56,9 @@ class Outcome:
     runs: list[Run] = field(default_factory=list)
 
 
-def need() -> None:
-    """Raise UserError with how to get the tools, unless they are there."""
-    if shutil.which(COMPILER) is None:
+def need(paths: Iterable[Path]) -> None:
+    """Raise UserError with how to get the tools, unless those that these programs need are there; compiled ones need no compiler."""
+    if any(path.suffix == ".p4" for path in paths) and shutil.which(COMPILER) is None:
         raise UserError(HOW_TO_GET_IT)
     simple_switch.need()
 
@@ -79,9 +79,9 @@ def programs(given: Sequence[Path]) -> list[Path]:
     return found
 
 
-def compare_all(paths: Iterable[Path], frames: int, seed: int, told: Callable[[Outcome], None]) -> list[Outcome]:
+def compare_all(paths: Sequence[Path], frames: int, seed: int, told: Callable[[Outcome], None]) -> list[Outcome]:
     """Compare programs one after the other; `told` hears each outcome."""
-    need()
+    need(paths)
     outcomes = []
     for path in paths:
         with tempfile.TemporaryDirectory() as folder:
