@@ -116,7 +116,7 @@ class Guesses:
         if not transitions:
             return made, None
         chosen = self.rng.choice(transitions)
-        if chosen["type"] != "hexstr":
+        if chosen.get("type", "hexstr") != "hexstr" or chosen["value"] == "default":  # compilers of before 2017 write no type
             return made, chosen["next_state"]
         value, places = number(chosen["value"]), []
         for key in state["transition_key"]:
