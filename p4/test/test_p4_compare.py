@@ -9,7 +9,7 @@ import pytest
 from penstock.command_line.app import main
 from penstock.designs.p4_switch import program as device
 from penstock.errors import UserError
-from penstock.p4 import FOLDER, compare, guesses, stf
+from penstock.p4 import FOLDER, compare, guesses, simple_switch, stf
 
 ROUTER = json.loads((FOLDER / "router.json").read_text())
 BMV2 = all(shutil.which(name) for name in ("simple_switch", "simple_switch_CLI"))
@@ -143,6 +143,29 @@ def test_a_compiled_program_needs_no_compiler(monkeypatch: pytest.MonkeyPatch, c
     monkeypatch.setenv("PATH", "/nonexistent")
     assert main(["p4", "compare", str(FOLDER / "port_codel.json")]) == 2
     assert "simple_switch and simple_switch_CLI are not both on the PATH" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("help_", "options"), [("--priority-queues arg (default is 1)", ("--", "--priority-queues", "8")), ("--use-files arg", ())]
+)
+def test_each_port_of_simple_switch_has_all_priorities(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, help_: str, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "simple_switch").write_text(f"#!/bin/sh\necho '{help_}'\n")
+    (tmp_path / "simple_switch").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert simple_switch._priorities.__wrapped__() == options
+
+
+def test_transitions_without_a_type() -> None:
+    """Compilers before 2017 wrote none."""
+    old = json.loads(json.dumps(ROUTER))
+    for parser in old["parsers"]:
+        for state in parser["parse_states"]:
+            for one in state["transitions"]:
+                if one.pop("type") == "default":
+                    one["value"] = "default"
+    assert list(guesses.Guesses(old, 1).steps(30, [])) == list(guesses.Guesses(ROUTER, 1).steps(30, []))
 
 
 def test_what_can_be_compared(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from penstock.basics import children
@@ -26,6 +27,7 @@ HOW_TO_GET_IT = (
     "has the lines for Debian and Ubuntu), or build behavioral-model from source"
 )
 FIRST_SECONDS, QUIET_SECONDS = 60.0, 20.0  # until it answers; until it has done with a frame
+PRIORITIES = 8  # of a port: v1model's field has three bits
 MOST_BYTES = 1 << 17  # of a frame, far more than any
 _CAPTURE = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 1 << 18, 1)
 
@@ -184,13 +186,20 @@ def started(
             free.bind(("127.0.0.1", 0))
             thrift = free.getsockname()[1]
         interfaces = [part for number in numbers for part in ("-i", f"{number}@{folder / str(number)}")]
-        command = [SWITCH, "--use-files", "0", "--thrift-port", str(thrift), *interfaces, *options, str(program.resolve())]
+        command = [SWITCH, "--use-files", "0", "--thrift-port", str(thrift), *interfaces, *options, str(program.resolve()), *_priorities()]
         log = stack.enter_context((folder / "log.txt").open("w+"))
         process = stack.enter_context(children.beside(command, cwd=folder, stdout=log, stderr=log))
         _wait_for(process, thrift, folder / "log.txt")
         for number in numbers[:-1]:  # the first frame is taken when the last pipe has its first
             made[number].feed()
         yield SimpleSwitch(folder, process, thrift, made, [number for number, _ in frames])
+
+
+@cache
+def _priorities() -> tuple[str, ...]:
+    """Return what gives each port a queue for each priority: unless told, versions that ask drop all priorities but 0."""
+    done = children.run([SWITCH, "--help"])
+    return ("--", "--priority-queues", str(PRIORITIES)) if "priority-queues" in done.stdout + done.stderr else ()
 
 
 def _wait_for(process: "subprocess.Popen[str]", thrift: int, log: Path) -> None:
