@@ -100,8 +100,8 @@ def compare_programs(
 ) -> None:
     """Run programs of anyone frame by frame on bmv2's simple_switch and on the P4 device, and compare what they send.
 
-    Needs simple_switch and simple_switch_CLI on the PATH, and p4c-bm2-ss for .p4 files. Entries and frames come from a .stf file beside the program (p4c's
-    tests) or an s1-runtime.json (p4lang's tutorials), and both at random. Status 1 if a program differs.
+    Needs simple_switch and simple_switch_CLI on the PATH, and p4c-bm2-ss for .p4 files. Entries and frames come from a .stf file beside the
+    program (p4c's tests) or an s1-runtime.json (p4lang's tutorials), and both at random. Status 1 if a program differs.
     """
     import json
     import sys
