@@ -45,6 +45,7 @@ class Facts:
     hierarchy: Tree | None
     admission: Sharing | None
     busiest: int = 0  # places of the table that its scan fills; 0: it cannot scan
+    sojourn: bool = False  # it keeps time stamps of packets, so a snapshot has the sojourn time of the head
     name: str = "of the device"
     own_scheduler: None = None  # registers do not tell of one
 
@@ -97,6 +98,7 @@ def ask(carrier: Carrier) -> Facts:
         tree,
         Sharing(said["share_classes"]) if feature("admission") else None,
         said["busiest_places"] if block.minor >= SCANS_SINCE else 0,
+        bool(feature("sojourn")),
     )
 
 

@@ -149,6 +149,7 @@ class Site:
             "weight": message.weight if message.HasField("weight") else 1,
             "gate_closed": message.gate_closed,
             "version": message.version,
+            "tells_sojourn": plant.facts.sojourn,
             "queues": queues,
         }
 
@@ -171,7 +172,8 @@ class Site:
             | {
                 "position": queue.queue % each,
                 "drops_now": dropped,
-                # How long what is queued takes at the rate of now: an estimate, for the device does not tell sojourn times.
+                "head_sojourn_seconds": queue.head_sojourn_ns / 1e9 if seen and queue.HasField("head_sojourn_ns") else None,
+                # How long what is queued takes at the rate of now: an estimate of what the last packet has before it.
                 "drain_seconds": 8 * queue.queued_bytes / queue.rate_bps if queue.rate_bps else None,
                 "age_seconds": queue.age_ns / 1e9 if seen else None,
             }

@@ -117,7 +117,7 @@ def _always(plant: Plant, sweep: Sweep) -> Iterator[Metric]:
 
 
 def _queues(plant: Plant, sweep: Sweep, queues: NDArray[np.int64]) -> Iterator[Metric]:
-    each, rows, ages = plant.facts.queues_per_subscriber, [], []
+    each, rows, ages, heads = plant.facts.queues_per_subscriber, [], [], []
     with sweep.done:
         found = queue_counters(sweep, queues)
     for queue in found:
@@ -125,12 +125,17 @@ def _queues(plant: Plant, sweep: Sweep, queues: NDArray[np.int64]) -> Iterator[M
         labels = [plant.name_of.get(queue.queue // each, ""), str(queue.queue % each), str(queue.queue)]
         rows.append((labels, values))
         ages.append(queue.age_ns / 1e9)
+        heads.append(queue.head_sojourn_ns / 1e9)
     names = ["subscriber", "position", "queue"]
     yield from _families("queue", names, rows)
     age = GaugeMetricFamily("penstock_queue_figures_age_seconds", "Age of the last look at the queue", labels=names)
-    for (labels, _), seconds in zip(rows, ages, strict=True):
+    head = GaugeMetricFamily("penstock_queue_head_sojourn_seconds", "Sojourn time of the first packet, 0 without one", labels=names)
+    for (labels, _), seconds, waits in zip(rows, ages, heads, strict=True):
         age.add_metric(labels, seconds)
+        head.add_metric(labels, waits)
     yield age
+    if plant.facts.sojourn:
+        yield head
 
 
 def _families(level: str, labels: Sequence[str], rows: Sequence[Row]) -> Iterator[Metric]:

@@ -34,10 +34,12 @@ KEEP_SECONDS = 10.0  # from one time that counters are made durable to the next
 Counts = NDArray[np.uint64]
 
 
-def snapshots(carrier: Carrier, facts: Facts, queues: NDArray[np.int64]) -> Counts:
-    """Return the counters of some queues, a row of COLUMNS each; what is in a row is of one moment. Raises CarrierError."""
+def snapshots(carrier: Carrier, facts: Facts, queues: NDArray[np.int64]) -> tuple[Counts, NDArray[np.int64]]:
+    """Return the counters of some queues, a row of COLUMNS each, and how long the first packet of each has been there, in ns (0 without
+    one; `facts.sojourn` says whether the device can tell). What is of a queue is of one moment. Raises CarrierError."""
     names = _REGISTERS if facts.aqm != "none" else _REGISTERS[:AQM_P]
     addresses = [registers.address(name) + half for name in names for half in (0, 4)]
+    addresses += [registers.address("head_sojourn")] if facts.sojourn else []
     status = registers.address("status")
     one = [
         [WRITE, registers.address("queue_index"), 0, 0],
@@ -47,10 +49,12 @@ def snapshots(carrier: Carrier, facts: Facts, queues: NDArray[np.int64]) -> Coun
     ]
     program = np.tile(np.array(one, dtype=np.uint32), (len(queues), 1))
     program[:: len(one), 2] = queues
-    halves = carrier.run(program).astype(np.uint64).reshape(len(queues), len(names), 2)
+    words = carrier.run(program).astype(np.uint64).reshape(len(queues), len(addresses))
+    halves = words[:, : 2 * len(names)].reshape(len(queues), len(names), 2)
     found = np.zeros((len(queues), len(COLUMNS)), dtype=np.uint64)
     found[:, : len(names)] = halves[:, :, 0] | halves[:, :, 1] << np.uint64(32)
-    return found
+    heads = words[:, -1] * np.uint64(1_000_000_000) // np.uint64(facts.clock_hz) if facts.sojourn else np.zeros(len(queues))
+    return found, heads.astype(np.int64)
 
 
 def reasons(carrier: Carrier) -> dict[str, tuple[int, int]]:
@@ -83,6 +87,7 @@ class Sweep:
         self.queued: NDArray[np.int64] = np.zeros((queues, 2), dtype=np.int64)  # packets and bytes
         self.rates: NDArray[np.float64] = np.zeros(queues)  # bit/s of what left between the last two sweeps
         self.drops: NDArray[np.int64] = np.zeros(queues, dtype=np.int64)  # packets between the last two sweeps
+        self.sojourn: NDArray[np.int64] = np.zeros(queues, dtype=np.int64)  # ns that the first packet has been there; 0: there is none
         self.at: NDArray[np.float64] = np.zeros(queues)  # time.monotonic() of the last look; 0: none yet
         self.reasons: dict[str, tuple[int, int]] = {}
         self.finished_at = 0.0  # time.monotonic() of the last whole sweep
@@ -120,6 +125,11 @@ class Sweep:
         rows = zip(self._sums[level].tolist(), self._queued[level].tolist(), self._rates[level].tolist(), strict=True)
         return [Sums(counts, packets, size, int(rate)) for counts, (packets, size), rate in rows]
 
+    @property
+    def tells_sojourn(self) -> bool:
+        """Return whether the device tells how long the first packet of a queue has been there."""
+        return self._plant.facts.sojourn
+
     def age_ns(self) -> int:
         """Return how old the last whole sweep is, in ns."""
         return int((time.monotonic() - self.finished_at) * 1e9) if self.finished_at else 0
@@ -134,7 +144,8 @@ class Sweep:
         for begin in range(0, len(queues), AT_ONCE):
             some = queues[begin : begin + AT_ONCE]
             with self.done:
-                self._take(some, snapshots(self._plant.carrier, self._plant.facts, some), time.monotonic(), of_sweep)
+                counts, self.sojourn[some] = snapshots(self._plant.carrier, self._plant.facts, some)
+                self._take(some, counts, time.monotonic(), of_sweep)
 
     def _run(self) -> None:
         while not self._stop.is_set():

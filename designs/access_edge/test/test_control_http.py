@@ -26,6 +26,7 @@ from penstock.designs.access_edge.control.facts import ask
 from penstock.designs.access_edge.control.http import pages
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Plant
+from penstock.designs.access_edge.control.services.counters import queue_counters
 from penstock.designs.access_edge.control.sweep import DROP_P, LEVELS, OUT_P, Sweep
 from penstock.driver.in_process import InProcess
 from penstock.engine.run import Request, prepare
@@ -48,9 +49,9 @@ def _subscriber(name: str, index: int, node: int, traffic_class: int, queues: in
 
 
 @contextlib.contextmanager
-def _plant() -> Iterator[Plant]:
+def _plant(config: str = "tree_64") -> Iterator[Plant]:
     """The scenario fair_shares, whose node 0 is offered three times its rate."""
-    run = prepare(Request(ROOT / "scenarios/fair_shares.yaml", ["duration=1000 s"], engine="model"))
+    run = prepare(Request(ROOT / "scenarios/fair_shares.yaml", ["duration=1000 s", f"device.config={config}"], engine="model"))
     with contextlib.closing(InProcess(run.plan.job)) as carrier, contextlib.closing(Intent(None)) as intent:
         plant = Plant(carrier, ask(carrier), intent)
         plant.restore()
@@ -316,6 +317,58 @@ def test_a_gate_is_closed_and_opened(served: Served) -> None:
         time.sleep(0.05)
 
 
+def test_sojourn_times() -> None:
+    """Behind a closed gate the head of a queue is as old as the device's clock says; page, metrics and gRPC's messages tell the same."""
+    with _plant("tree_codel_64") as plant:
+        hz, tick = plant.facts.clock_hz, 1 << plant.facts.tick_shift
+        with _sweeping(plant) as sweep:
+            plant.change([lambda: _closed(plant.get(FULL))])
+            end, before = time.monotonic() + SECONDS, -1
+            while (left := _out(sweep)) != before or not sweep.queued[0, 0]:  # else no head changes any more
+                assert time.monotonic() < end, "nothing is held behind the gate"
+                before = left
+                time.sleep(0.2)
+        begin = plant.carrier.cycles()
+        sweep.look(np.array([0, 16]))
+        middle, first = plant.carrier.cycles(), int(sweep.sojourn[0])
+        time.sleep(0.3)
+        later = plant.carrier.cycles()
+        sweep.look(np.array([0]))
+        grown, last = (int(sweep.sojourn[0]) - first) * hz / 1e9, plant.carrier.cycles()
+        assert later - middle - tick <= grown <= last - begin + tick, (begin, middle, later, last, grown)
+        assert first * hz / 1e9 <= middle + tick
+        assert sweep.queued[3, 0] or sweep.sojourn[3] == 0
+        (said,) = queue_counters(sweep, [0])
+        assert said.HasField("head_sojourn_ns") and said.head_sojourn_ns == sweep.sojourn[0]
+        idle = queue_counters(sweep, [36])[0]
+        assert idle.HasField("head_sojourn_ns") and idle.head_sojourn_ns == 0
+        with pages(plant, sweep, "127.0.0.1:0") as url:
+            told = Served(plant, sweep, url)
+            found = told.json(f"/api/subscriber?name={FULL}")
+            assert found["tells_sojourn"] and found["queues"][0]["head_sojourn_seconds"] == sweep.sojourn[0] / 1e9
+            assert found["queues"][0]["age_seconds"] > 0
+            metric = told.metrics(f"?subscriber={FULL}")
+            labels = _labels(subscriber=FULL, position="0", queue="0")
+            assert metric["penstock_queue_head_sojourn_seconds", labels] == sweep.sojourn[0] / 1e9
+
+
+def test_a_device_without_time_stamps_tells_no_sojourn_times(served: Served) -> None:
+    found = served.json(f"/api/subscriber?name={FULL}")
+    assert not found["tells_sojourn"] and {queue["head_sojourn_seconds"] for queue in found["queues"]} == {None}
+    assert not [name for name, _ in served.metrics(f"?subscriber={FULL}") if "sojourn" in name]
+    assert not queue_counters(served.sweep, [0])[0].HasField("head_sojourn_ns")
+
+
+def _closed(subscriber: subscribers_pb2.Subscriber) -> subscribers_pb2.Subscriber:
+    subscriber.gate_closed = True
+    return subscriber
+
+
+def _out(sweep: Sweep) -> int:
+    sweep.look(np.arange(4))
+    return int(sweep.counts[:4, OUT_P].sum())
+
+
 def test_changes_of_others_are_logged_by_others(served: Served) -> None:
     """A change that does not come from the page goes to the log that was there before."""
     told: list[str] = []
@@ -480,7 +533,7 @@ def test_in_a_browser(tmp_path: Path) -> None:
         pytest.skip("no Chromium is installed")
     pictures = Path(os.environ.get("PENSTOCK_SCREENSHOTS", tmp_path))
     with contextlib.ExitStack() as stack:
-        plant = stack.enter_context(_plant())
+        plant = stack.enter_context(_plant("tree_codel_64"))
         url = stack.enter_context(pages(plant, stack.enter_context(_sweeping(plant)), "127.0.0.1:0"))
         browser = stack.enter_context(contextlib.closing(Browser(program, tmp_path / "profile")))
         browser.call("Page.enable")
@@ -507,7 +560,9 @@ def test_in_a_browser(tmp_path: Path) -> None:
         browser.value("change.click(); document.querySelector('#sure-yes').click()")
         browser.until("document.querySelector('#gate').textContent === 'gate closed' && !sure.open")
         assert plant.get(ODD).gate_closed and plant.intent.audited(1)[0][1] == "web"
-        time.sleep(3)
+        assert "head waits" in browser.value("document.querySelector('#queues thead').innerText")
+        browser.until("/^[0-9.]+ s$/.test(document.querySelector('#queues tbody tr').cells[4].textContent)")  # more than a second by now
+        browser.until("/Head waits: at most [0-9.]+ s/.test(document.querySelector('#history').innerText)")
         backgrounds = set()
         for width in (1300, 400):
             for scheme in ("light", "dark"):

@@ -343,11 +343,12 @@ def test_gates_hold_and_release(served: Any) -> None:
     assert second.out_packets == first.out_packets and second.in_packets > first.in_packets
     assert second.queued_packets == first.queued_packets + second.in_packets - first.in_packets > 0
     client.gates.Open(queues_pb2.GateRequest(subscribers=["gated"]))
+    opened = look()  # on a busy machine the queue may have reached its limit before it was opened
     end = time.monotonic() + 20
     while (third := look()).queued_packets > 2:
         assert time.monotonic() < end, "it does not drain"
         time.sleep(0.05)
-    assert third.out_packets >= second.in_packets - third.queued_packets and third.dropped_packets == second.dropped_packets
+    assert third.out_packets >= second.in_packets - third.queued_packets and third.dropped_packets == opened.dropped_packets
     fails(grpc.StatusCode.NOT_FOUND, "no subscriber 'nobody'", client.gates.Close, queues_pb2.GateRequest(subscribers=["gated", "nobody"]))
 
 
@@ -621,7 +622,7 @@ def test_traffic_goes_on_for_ever(tmp_path: Path) -> None:
     while carrier.cycles() < 220 * 1000:  # 1 ms
         assert time.monotonic() < end
         time.sleep(0.01)
-    on, off = snapshots(carrier, ask(carrier), np.array([0, 1]))[:, 0].tolist()
+    on, off = snapshots(carrier, ask(carrier), np.array([0, 1]))[0][:, 0].tolist()
     assert on >= 1250 and off == 7, (on, off)  # 0.8 us a frame
     carrier.close()
 

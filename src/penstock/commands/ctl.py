@@ -393,10 +393,11 @@ def _show(found: Sequence[Any], as_json: bool, counted: Sequence[Any] = ()) -> N
     if counted:
         rows = [
             (str(number), _bps(queue.rate_bps) if queue.HasField("rate_bps") else "unshaped", str(queue.traffic_class),
-             f"{c.out_packets:,}", f"{c.dropped_packets:,}", f"{c.marked_packets:,}", f"{c.queued_packets:,}", f"{c.queued_bytes:,}")
+             f"{c.out_packets:,}", f"{c.dropped_packets:,}", f"{c.marked_packets:,}", f"{c.queued_packets:,}", f"{c.queued_bytes:,}",
+             f"{c.head_sojourn_ns / 1e6:,.3f} ms" if c.HasField("head_sojourn_ns") else "-", f"{c.age_ns / 1e6:,.1f} ms")
             for number, (queue, c) in enumerate(zip(found[0].queues, counted, strict=False))
         ]  # fmt: skip
-        _table(("queue", "rate", "class", "sent", "dropped", "marked", "waiting", "byte"), rows)
+        _table(("queue", "rate", "class", "sent", "dropped", "marked", "waiting", "byte", "head waits", "age"), rows)
 
 
 def _nodes(found: Sequence[Any], as_json: bool) -> None:

@@ -19,7 +19,7 @@ TOP_BY_BACKLOG: TopBy
 TOP_BY_DROPS: TopBy
 
 class QueueCounters(_message.Message):
-    __slots__ = ("queue", "in_packets", "in_bytes", "out_packets", "out_bytes", "dropped_packets", "dropped_bytes", "aqm_dropped_packets", "aqm_dropped_bytes", "marked_packets", "queued_packets", "queued_bytes", "rate_bps", "age_ns")
+    __slots__ = ("queue", "in_packets", "in_bytes", "out_packets", "out_bytes", "dropped_packets", "dropped_bytes", "aqm_dropped_packets", "aqm_dropped_bytes", "marked_packets", "queued_packets", "queued_bytes", "rate_bps", "age_ns", "head_sojourn_ns")
     QUEUE_FIELD_NUMBER: _ClassVar[int]
     IN_PACKETS_FIELD_NUMBER: _ClassVar[int]
     IN_BYTES_FIELD_NUMBER: _ClassVar[int]
@@ -34,6 +34,7 @@ class QueueCounters(_message.Message):
     QUEUED_BYTES_FIELD_NUMBER: _ClassVar[int]
     RATE_BPS_FIELD_NUMBER: _ClassVar[int]
     AGE_NS_FIELD_NUMBER: _ClassVar[int]
+    HEAD_SOJOURN_NS_FIELD_NUMBER: _ClassVar[int]
     queue: int
     in_packets: int
     in_bytes: int
@@ -48,7 +49,8 @@ class QueueCounters(_message.Message):
     queued_bytes: int
     rate_bps: int
     age_ns: int
-    def __init__(self, queue: _Optional[int] = ..., in_packets: _Optional[int] = ..., in_bytes: _Optional[int] = ..., out_packets: _Optional[int] = ..., out_bytes: _Optional[int] = ..., dropped_packets: _Optional[int] = ..., dropped_bytes: _Optional[int] = ..., aqm_dropped_packets: _Optional[int] = ..., aqm_dropped_bytes: _Optional[int] = ..., marked_packets: _Optional[int] = ..., queued_packets: _Optional[int] = ..., queued_bytes: _Optional[int] = ..., rate_bps: _Optional[int] = ..., age_ns: _Optional[int] = ...) -> None: ...
+    head_sojourn_ns: int
+    def __init__(self, queue: _Optional[int] = ..., in_packets: _Optional[int] = ..., in_bytes: _Optional[int] = ..., out_packets: _Optional[int] = ..., out_bytes: _Optional[int] = ..., dropped_packets: _Optional[int] = ..., dropped_bytes: _Optional[int] = ..., aqm_dropped_packets: _Optional[int] = ..., aqm_dropped_bytes: _Optional[int] = ..., marked_packets: _Optional[int] = ..., queued_packets: _Optional[int] = ..., queued_bytes: _Optional[int] = ..., rate_bps: _Optional[int] = ..., age_ns: _Optional[int] = ..., head_sojourn_ns: _Optional[int] = ...) -> None: ...
 
 class Total(_message.Message):
     __slots__ = ("name", "index", "in_packets", "in_bytes", "out_packets", "out_bytes", "dropped_packets", "dropped_bytes", "marked_packets", "queued_packets", "queued_bytes", "rate_bps")

@@ -124,13 +124,16 @@ def queue_counters(sweep: Sweep, queues: Sequence[int] | NDArray[np.int64]) -> l
     ids = np.asarray(queues, dtype=np.int64)
     now = time.monotonic()
     ages = np.where(sweep.at[ids] > 0, (now - sweep.at[ids]) * 1e9, 0)
-    rows = zip(ids.tolist(), sweep.counts[ids].tolist(), sweep.queued[ids].tolist(), sweep.rates[ids].tolist(), ages.tolist(), strict=True)
+    # A device that keeps no time stamps has no such time: absent, which is not 0.
+    heads: list[int | None] = sweep.sojourn[ids].tolist() if sweep.tells_sojourn else [None] * len(ids)
+    columns = (sweep.counts, sweep.queued, sweep.rates)
+    rows = zip(ids.tolist(), *(column[ids].tolist() for column in columns), ages.tolist(), heads, strict=True)
     return [
         pb.QueueCounters(
             queue=queue, **dict(zip(COLUMNS, counts, strict=True)), queued_packets=max(0, packets), queued_bytes=max(0, size),
-            rate_bps=int(rate), age_ns=int(age),
+            rate_bps=int(rate), age_ns=int(age), head_sojourn_ns=head,
         )
-        for queue, counts, (packets, size), rate, age in rows
+        for queue, counts, (packets, size), rate, age, head in rows
     ]  # fmt: skip
 
 
