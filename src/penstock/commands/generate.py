@@ -17,7 +17,10 @@ def generate(
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="A number of the configuration, or a parameter of the block: queues=512, aqm=codel."
+            "--set",
+            metavar="KEY=VALUE",
+            help="A number of the configuration, or a parameter of the block: queues=512, aqm=codel; or of a design"
+            " crossings=stream,memory,registers: which interfaces have clocks of their own.",
         ),
     ] = None,
     _parts: With = None,
@@ -56,21 +59,29 @@ def generate(
         raise UserError(f"--{next(iter(given)).replace('_', '-')} is an option of fabric; {design} takes --config")
     from penstock.designs import configs
     from penstock.designs import design as designs
+    from penstock.hardware import crossings
     from penstock.hardware.generate import generate as write
 
     if design not in designs.names():
         _generate_block(design, config, changes, out, force)
         return
+    wanted = changes.pop(crossings.SETTING, None)
     chosen = configs.with_overrides(configs.load(configs.names(design)[0] if config is None else config, design), changes)
-    written = write(chosen, out, force, changes)
-    print(f"{len(written)} files of {chosen.module} in {out}; {out / 'README.md'} says how to lint and simulate them")
+    designs.load(design).need_rtl(f"generate {design}")
+    crossed = () if wanted is None else crossings.taken(wanted, design, configs.ports(chosen))
+    written = write(chosen, out, force, changes, crossed)
+    print(f"{len(written)} files of {crossings.name_of(chosen, crossed)} in {out}; {out / 'README.md'} says how to lint and simulate them")
 
 
 def _generate_block(name: str, config: str | None, changes: dict[str, str], out: Path, force: bool) -> None:
     from penstock.errors import UserError
-    from penstock.hardware import generate_block, library
+    from penstock.hardware import crossings, generate_block, library
 
     top = library.main_module(name)
+    if crossings.SETTING in changes:
+        raise UserError(
+            f"--set {crossings.SETTING}={changes[crossings.SETTING]}: {name} is no design; only interfaces of a design can cross"
+        )
     if config is not None:
         raise UserError(f"--config {config}: {name} is no design; its parameters are set by --set")
     written = generate_block.generate(name, out, force, changes)

@@ -1,15 +1,17 @@
 """The device behind scalar ports with the names that tools know: s_axis_*, m_axis_*, m_axi_*, s_axi_*, aclk, aresetn.
 
 It is plain Verilog, as Vivado wants it at the top of what goes into a block design, and says with attributes which ports are an interface.
-An interface of which there are several is numbered (m_axi_0_awaddr), a lone one is not.
+An interface of which there are several is numbered (m_axi_0_awaddr), a lone one is not. Where interfaces have clocks of their own, each of
+these has an input <interface>_aclk and an output <interface>_aresetn, for what is at the other end.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from penstock.designs.configs import Port
 from penstock.designs.design import Configuration
+from penstock.hardware import crossings as crossing
 
 MOST_BEATS = 64  # of a burst at m_axi
 
@@ -53,17 +55,26 @@ def _flattened(port: Port) -> Iterator[Flat]:
         yield Flat(port.direction, port.bits // (port.count or 1), f"{interface}_{signal}", port, place, interface, signal)
 
 
-def verilog(config: Configuration, ports: list[Port]) -> str:
+def clock_of(each: Flat, crossings: Sequence[str]) -> str:
+    """Return the wrapper's clock of a port."""
+    name = crossing.of_port(each.of, crossings)
+    return f"{name}_aclk" if name else "aclk"
+
+
+def verilog(config: Configuration, ports: list[Port], crossings: Sequence[str] = ()) -> str:
     """Return the wrapper."""
     found = flat(ports)
-    interfaces = [each for each in dict.fromkeys(each.interface for each in found) if each]
-    busses = ":".join(interfaces)
-    lines = [
-        *_attributes("signal:clock:1.0 aclk CLK", f"XIL_INTERFACENAME aclk, ASSOCIATED_BUSIF {busses}, ASSOCIATED_RESET aresetn"),
-        f"    {'input':6} wire {'':9} aclk,",
-        *_attributes("signal:reset:1.0 aresetn RST", "XIL_INTERFACENAME aresetn, POLARITY ACTIVE_LOW"),
-        f"    {'input':6} wire {'':9} aresetn,",
-    ]
+    lines = []
+    for name in ("", *crossings):
+        clock, reset = (f"{name}_aclk", f"{name}_aresetn") if name else ("aclk", "aresetn")
+        busses = ":".join(dict.fromkeys(each.interface for each in found if each.interface and clock_of(each, crossings) == clock))
+        said = f"XIL_INTERFACENAME {clock}, {f'ASSOCIATED_BUSIF {busses}, ' if busses else ''}ASSOCIATED_RESET {reset}"
+        lines += [
+            *_attributes(f"signal:clock:1.0 {clock} CLK", said),
+            f"    {'input':6} wire {'':9} {clock},",
+            *_attributes(f"signal:reset:1.0 {reset} RST", f"XIL_INTERFACENAME {reset}, POLARITY ACTIVE_LOW"),
+            f"    {'output' if name else 'input':6} wire {'':9} {reset},",
+        ]
     begun: set[str] = set()
     for each in found:
         if each.interface:
@@ -74,7 +85,13 @@ def verilog(config: Configuration, ports: list[Port]) -> str:
             begun.add(each.interface)
             lines += _attributes(f"interface:{kind}:1.0 {each.interface} {each.signal.upper()}", said)
         lines.append(f"    {each.direction:6} wire {_width(each.bits):9} {each.name}{',' if each is not found[-1] else ''}")
-    pins = ["      .clk_i(aclk)", "      .rst_i(!aresetn)", *(f"      .{port.name}({_joined(port, found)})" for port in ports[2:])]
+    pins = [
+        "      .clk_i(aclk)",
+        "      .rst_i(!aresetn)",
+        *_own_clocks("      .{0}_clk_i({0}_aclk)", "      .{0}_rst_o({0}_rst)", crossings),
+    ]
+    pins += [f"      .{port.name}({_joined(port, found)})" for port in ports[2:]]
+    resets = "".join(f"  wire {name}_rst;\n  assign {name}_aresetn = !{name}_rst;\n" for name in crossings)
     head, body = "\n".join(lines), ",\n".join(pins)
     return f"""// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // {config.module} behind scalar ports with the names of AXI, and attributes by which Vivado finds the interfaces.
@@ -83,7 +100,7 @@ module {name_of(config)} (
 {head}
 );
 
-  {config.module} u_device (
+{resets}  {crossing.name_of(config, crossings)} u_device (
 {body}
   );
 
@@ -91,21 +108,31 @@ endmodule
 """
 
 
-def native(config: Configuration, ports: list[Port]) -> str:
+def _own_clocks(clock: str, reset: str, crossings: Sequence[str]) -> list[str]:
+    return [f"      {text.format(name)}" for name in crossings for text in (clock, reset)]
+
+
+def native(config: Configuration, ports: list[Port], crossings: Sequence[str] = ()) -> str:
     """Return a module with the ports of the device around the wrapper, so that a bench of the one also tries the other."""
     found = flat(ports)
     width = max(len(port.kind) for port in ports)
-    heads = ",\n".join(f"    {port.direction:6} {port.kind:{width}} {port.name}" for port in ports)
-    pins = ["      .aclk(clk_i)", "      .aresetn(!rst_i)"]
+    heads = ",\n".join(f"    {port.direction:6} {port.kind:{width}} {port.name}" for port in crossing.with_clocks(ports, crossings))
+    pins = [
+        "      .aclk(clk_i)",
+        "      .aresetn(!rst_i)",
+        *_own_clocks("      .{0}_aclk({0}_clk_i)", "      .{0}_aresetn({0}_rst_n)", crossings),
+    ]
+    around = crossing.name_of(config, crossings)
+    resets = "".join(f"  wire {name}_rst_n;\n  assign {name}_rst_o = !{name}_rst_n;\n" for name in crossings)
     pins += [f"      .{each.name}({each.of.name}{f'[{each.place}]' if each.interface and each.of.count else ''})" for each in found]
     body = ",\n".join(pins)
     return f"""// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// {name_of(config)} behind the ports of {config.module}, for its test bench. Written by penstock generate; do not edit.
+// {name_of(config)} behind the ports of {around}, for its test bench. Written by penstock generate; do not edit.
 module {name_of(config)}_native (
 {heads}
 );
 
-  {name_of(config)} u_axi (
+{resets}  {name_of(config)} u_axi (
 {body}
   );
 

