@@ -149,6 +149,11 @@ class Code:
     def header_type(self, given: Any) -> Any:
         """Return the type of a header expression."""
         value = given["value"]
+        if given["type"] == "stack_field" and value[1:] == ["last"]:
+            raise UserError(
+                f"the header {value[0]}.last is used as a whole, which is not supported: the compiler writes it as a field, and "
+                "simple_switch ends there; use its fields one by one"
+            )
         if given["type"] == "header":
             return self.layout.header(value).type
         if given["type"] == "expression":

@@ -8,6 +8,7 @@ import pytest
 
 from penstock.command_line.app import main
 from penstock.designs.p4_switch import program as device
+from penstock.designs.p4_switch.testing.machine_programs import FOLDER as MACHINE_PROGRAMS
 from penstock.errors import UserError
 from penstock.p4 import FOLDER, compare, guesses, simple_switch, stf
 
@@ -125,6 +126,39 @@ def test_guesses_are_of_the_seed_and_reach_the_program() -> None:
 )
 def test_what_changes_with_the_clock_is_not_compared(theirs: compare.Answer, second: compare.Answer, equal: bool, free: bool) -> None:
     assert compare.same(theirs, [[(1, b"abc")], [(1, b"abc")], second]) == (equal, free)
+
+
+@pytest.mark.parametrize(
+    ("runs", "outcome", "words"),
+    [
+        ([(9, 9, 0, ""), (5, 5, 0, "")], "agrees", ""),
+        ([(9, 9, 0, ""), (2, 5, 0, "stuck")], "cut", "second: cut short after 2 of 5 frames: stuck"),
+        ([(0, 9, 0, "stuck"), (0, 5, 0, "stuck")], "bmv2", "first: cut short after 0 of 9 frames: stuck; second: cut short after 0 of 5"),
+        ([(9, 9, 1, ""), (2, 5, 0, "stuck")], "differs", "second: cut short after 2 of 5 frames: stuck"),
+    ],
+)
+def test_a_run_that_is_cut_short_is_no_agreement(runs: list[tuple[int, int, int, str]], outcome: str, words: str) -> None:
+    names = ("first", "second")
+    made = [
+        compare.Run(name, frames, planned, differ=differ, ended=ended)
+        for name, (frames, planned, differ, ended) in zip(names, runs, strict=True)
+    ]
+    found = compare._judged(compare.Outcome("a.p4", "agrees", runs=made))
+    assert found.outcome == outcome and found.words.startswith(words) and bool(found.words) == bool(words)
+    counts = compare.summary([found])
+    assert [name for name in ("agrees", "differs", "cut", "refused", "bmv2", "compiler") if counts[name]] == [outcome]
+
+
+def test_what_earlier_packets_have_left_is_not_compared() -> None:
+    """A packet that is too short for its header: simple_switch finds the code of the one before, and adds a header; no chance hits that."""
+    devices = compare._devices(device.load(MACHINE_PROGRAMS / "stale.json"))
+    recorded = [("1234000001", "12340000abcd01"), ("ff", "abcdff"), ("00000000", "00000000"), ("ff", "ff")]
+    found = []
+    for frame, answer in recorded:
+        ours = [one.process(0, bytes.fromhex(frame)) for one in devices]
+        found.append(compare.same([(1, bytes.fromhex(answer))], ours))
+    assert found == [(True, False), (True, True), (True, False), (True, False)]
+    assert ours[0] == ours[-1] == [(1, b"\xff")]
 
 
 def test_without_the_tools(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.designs.p4_switch import program
+from penstock.designs.p4_switch.testing import machine_programs
 from penstock.errors import UserError
 from penstock.paths import ROOT
 
@@ -39,3 +40,14 @@ def test_a_table_that_is_declared_twice_is_refused() -> None:
     tables.append(tables[0])
     with pytest.raises(UserError, match="table '.*': is declared twice"):
         program.parse(given, "router.json")
+
+
+def test_the_last_header_of_a_stack_as_a_whole_is_refused() -> None:
+    """The compiler writes it as a field; simple_switch loads that, and ends at the first packet."""
+    given = json.loads((machine_programs.FOLDER / "parse.json").read_text())
+    stack = given["header_stacks"][0]["name"]
+    value = {"type": "expression", "value": {"type": "stack_field", "value": [stack, "last"]}}
+    assign = {"op": "assign_header", "parameters": [{"type": "header", "value": given["headers"][1]["name"]}, value]}
+    given["parsers"][0]["parse_states"][0]["parser_ops"].append({"op": "primitive", "parameters": [assign]})
+    with pytest.raises(UserError, match=rf"parser state '.*': .*the header {stack}\.last is used as a whole, which is not supported"):
+        program.parse(given, "parse.json")

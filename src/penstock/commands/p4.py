@@ -101,7 +101,8 @@ def compare_programs(
     """Run programs of anyone frame by frame on bmv2's simple_switch and on the P4 device, and compare what they send.
 
     Needs simple_switch and simple_switch_CLI on the PATH, and p4c-bm2-ss for .p4 files. Entries and frames come from a .stf file beside the
-    program (p4c's tests) or an s1-runtime.json (p4lang's tutorials), and both at random. Status 1 if a program differs.
+    program (p4c's tests) or an s1-runtime.json (p4lang's tutorials), and both at random. Status 1 if a program differs. A
+    program whose run ends before its last frame does not count as agreeing: it is `cut`, with how far it came and why.
     """
     import json
     import sys
@@ -114,8 +115,13 @@ def compare_programs(
 
     def told(outcome: compare.Outcome) -> None:
         frames_run, differ = sum(run.frames for run in outcome.runs), sum(run.differ for run in outcome.runs)
-        words = f"{differ} of {frames_run} frames" if differ else outcome.words or f"{frames_run} frames"
-        print(f"{outcome.outcome:<9} {outcome.program}: {words}", file=sys.stderr if json_output else sys.stdout, flush=True)
+        words = [f"{differ} of {frames_run} frames"] if differ else []
+        words += [outcome.words] if outcome.words else []
+        print(
+            f"{outcome.outcome:<9} {outcome.program}: {'; '.join(words) or f'{frames_run} frames'}",
+            file=sys.stderr if json_output else sys.stdout,
+            flush=True,
+        )
         for run in outcome.runs:
             for one in run.shown if not json_output else []:
                 print(f"    {run.entries}, frame {one['number']} at port {one['port']}: {one['frame']}")
@@ -128,8 +134,8 @@ def compare_programs(
         print(json.dumps(found))
     else:
         print(
-            f"{found['programs']} programs: {found['agrees']} agree, {found['differs']} differ, {found['refused']} refused by the "
-            f"P4 device, "
+            f"{found['programs']} programs: {found['agrees']} agree, {found['differs']} differ, {found['cut']} agree as far as they "
+            f"came, {found['refused']} refused by the P4 device, "
             f"{found['bmv2']} not run by bmv2, {found['compiler']} refused by the compiler; {found['frames']:,} frames, "
             f"{found['differ']:,} differ"
         )

@@ -5,7 +5,8 @@ at random; and with entries and frames at random (`penstock.p4.guesses`).
 
 What a program makes of the clock, of random() and of meters differs from run to run on simple_switch, and what it reads of headers that are
 not valid is what earlier packets have left there. So further devices run with other clocks, gaps and seeds, and with anything in headers
-that are not valid; what differs between them is free, not compared: bytes, or, where frames come or stay away, the whole answer to a frame.
+that are not valid, one of them with what earlier packets have left; what differs between them is free, not compared: bytes, or, where
+frames come or stay away, the whole answer to a frame.
 """
 
 import json
@@ -38,6 +39,7 @@ class Run:
 
     entries: str  # where they are from
     frames: int = 0
+    planned: int = 0
     answered: int = 0  # frames to which simple_switch has sent something
     free: int = 0  # frames whose answers are not compared, or not all of their bytes
     differ: int = 0
@@ -48,7 +50,8 @@ class Run:
 
 @dataclass
 class Outcome:
-    """What became of a program: agrees, differs, refused (by the device), bmv2 (it does not run it), compiler (it refuses it)."""
+    """What became of a program: agrees, differs, cut (agrees as far as it came: a run ended before its last frame), refused (by the device),
+    bmv2 (it does not run it), compiler (it refuses it)."""
 
     program: str
     outcome: str
@@ -114,12 +117,17 @@ def compare(path: Path, folder: Path, frames: int, seed: int) -> Outcome:
         return Outcome(str(path), "refused", str(error), outcome.runs)
     except ToolError as error:
         return Outcome(str(path), "bmv2", str(error), outcome.runs)
+    return _judged(outcome)
+
+
+def _judged(outcome: Outcome) -> Outcome:
+    """Say what the runs of a program amount to; agreement is that of all frames."""
+    cut = [f"{run.entries}: cut short after {run.frames} of {run.planned} frames: {run.ended}" for run in outcome.runs if run.ended]
+    outcome.words = "; ".join(cut)
     if any(run.differ for run in outcome.runs):
         outcome.outcome = "differs"
-    elif any(run.ended for run in outcome.runs):
-        outcome.words = next(run.ended for run in outcome.runs if run.ended)
-        if not any(run.frames for run in outcome.runs):
-            outcome.outcome = "bmv2"
+    elif cut:
+        outcome.outcome = "cut" if any(run.frames for run in outcome.runs) else "bmv2"
     return outcome
 
 
@@ -160,11 +168,13 @@ def _engine() -> Any:
 class _Device:
     """The P4 device, a frame at a time."""
 
-    def __init__(self, program: Any, start_us: int, gap_us: int, seed: int):
+    def __init__(self, program: Any, start_us: int, gap_us: int, seed: int, stale: bool = False):
         from penstock.designs.p4_switch import runtime_cli, tables
 
         self.machine = _engine().p4_switch.Machine(program.dictionary, seed)
-        if seed != CLOCKS[0][2]:
+        if stale:
+            self.machine.keep_stale()
+        elif seed != CLOCKS[0][2]:
             self.machine.blur(seed)
         self.control = tables.Control(program)
         self.commands = runtime_cli.Commands(self.control)
@@ -187,10 +197,16 @@ class _Device:
         return list(self.machine.process(port, frame, self.now, 0, self.gap // 100))
 
 
+def _devices(program: Any) -> list[_Device]:
+    """Return those that run side by side; the last one has, in headers that are not valid, what simple_switch has there."""
+    return [*(_Device(program, *clock) for clock in CLOCKS[:-1]), _Device(program, *CLOCKS[-1], stale=True)]
+
+
 def _run(program: Any, compiled: Path, run: Run, script: stf.Script) -> Run:
     frames = [(step.port, step.frame) for step in script.steps]
     ports = sorted({*range(OUTPUTS), *script.ports, *(port for port, _ in frames)})
-    devices = [_Device(program, *clock) for clock in CLOCKS]
+    devices = _devices(program)
+    run.planned = len(frames)
     with simple_switch.started(compiled, frames, ports) as switch:
         for number, step in enumerate(script.steps):
             if step.commands:
@@ -261,7 +277,7 @@ def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     runs = [run for outcome in outcomes for run in outcome.runs]
     return {
         "programs": len(outcomes),
-        **{name: Counter(one.outcome for one in outcomes)[name] for name in ("agrees", "differs", "refused", "bmv2", "compiler")},
+        **{name: Counter(one.outcome for one in outcomes)[name] for name in ("agrees", "differs", "cut", "refused", "bmv2", "compiler")},
         **{name: sum(getattr(run, name) for run in runs) for name in ("frames", "answered", "free", "differ")},
         "outcomes": [asdict(outcome) for outcome in outcomes],
     }

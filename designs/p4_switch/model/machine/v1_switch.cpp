@@ -182,6 +182,19 @@ void V1Switch::blur(std::uint64_t seed) { blur_ = std::make_unique<Random>(seed)
 
 // No header is valid, no metadata set.
 void V1Switch::clear(Packet& packet) {
+    if (stale_) {
+        const std::vector<std::uint64_t> before(packet.values.get(), packet.values.get() + program_->words);
+        std::memset(packet.values.get(), 0, program_->words * sizeof(std::uint64_t));
+        for (const HeaderShape& header : program_->headers) {
+            if (header.metadata) continue;
+            for (const HeaderField& field : header.fields) {
+                if (field.variable) continue;
+                const std::size_t at = header.base + field.place;
+                std::copy_n(before.data() + at, (field.bits + 63) / 64, &packet.values[at]);
+            }
+        }
+        return;
+    }
     std::memset(packet.values.get(), 0, program_->words * sizeof(std::uint64_t));
     if (!blur_) return;
     for (const HeaderShape& header : program_->headers) {

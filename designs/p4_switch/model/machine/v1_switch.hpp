@@ -47,8 +47,10 @@ class V1Switch {
     ~V1Switch();
     V1Switch(const V1Switch&) = delete;
 
-    // What a program reads of headers that are not valid is undefined in P4; here it is 0, and anything after this call.
+    // What a program reads of headers that are not valid is undefined in P4; here it is 0. After blur() it is anything, after keep_stale()
+    // what earlier packets have left, as in simple_switch.
     void blur(std::uint64_t seed);
+    void keep_stale() { stale_ = true; }
 
     // --- packets: from the pool, and back
     Packet* take(std::span<const std::uint8_t> bytes);
@@ -88,6 +90,7 @@ class V1Switch {
     std::vector<std::unique_ptr<Packet>> all_;
     std::vector<Packet*> free_;
     std::unique_ptr<Random> blur_;
+    bool stale_ = false;
     std::uint64_t taken_ = 0, digests_ = 0, parser_errors_ = 0, asserts_failed_ = 0;
 };
 
