@@ -50,8 +50,8 @@ class Run:
 
 @dataclass
 class Outcome:
-    """What became of a program: agrees, differs, cut (agrees as far as it came: a run ended before its last frame), refused (by the device),
-    bmv2 (it does not run it), compiler (it refuses it)."""
+    """What became of a program: agrees, differs, cut (agrees as far as it came: a run ended before its last frame), refused (by the
+    device), bmv2 (it does not run it), compiler (it refuses it)."""
 
     program: str
     outcome: str
