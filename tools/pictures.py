@@ -35,7 +35,8 @@ THEMES = {"light": DEFAULT_TERMINAL_THEME, "dark": SVG_EXPORT_THEME}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SIZES = {"report": (1300, 716), "comparison": (1300, 614)}  # pixels of each page, from its top: to the end of a row of curves
 BROWSER_SECONDS = 60
-VOLATILE = ("wall_seconds", "cycles_per_second", "penstock")  # of a result: what differs from run to run, and the version
+# Of a result: what differs from run to run, the version, and what was asked for, which the pictures do not show.
+NOT_SHOWN = ("wall_seconds", "cycles_per_second", "penstock", "device", "scenario")
 
 
 def penstock(*arguments: str) -> str:
@@ -76,7 +77,7 @@ def figures(folder: Path) -> dict[str, str]:
 
     result = json.loads((folder / "first_light" / "result.json").read_text())
     shown = {
-        "report": {key: value for key, value in result.items() if key not in VOLATILE},
+        "report": {key: value for key, value in result.items() if key not in NOT_SHOWN},
         "comparison": comparison([folder / "first_light", folder / "slower"]).as_json(),
     }
     return {name: hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest() for name, what in shown.items()}

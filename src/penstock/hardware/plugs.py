@@ -118,8 +118,9 @@ def _text(part: Part, frame: Header, module: Header, parameters: Mapping[str, in
     left = [name for name in frame.ports if name not in module.ports]
     idle = {name: "VerdictPass" if name.endswith("verdict_o") else "'0" for name in left}
     idle |= {"init_done_o": "1'b1", "m_read_valid_o": "s_read_valid_i"}  # what has no read-back answers 0
-    rest = [f"  assign {name} = {idle[name]};" for name in left if frame.ports[name] == "output"]
-    ignored = [name for name in left if frame.ports[name] == "input"]
+    driven = [name for name in left if frame.ports[name] == "output"]
+    rest = [f"  assign {name} = {idle[name]};" for name in driven]
+    ignored = [name for name in left if frame.ports[name] == "input" and name not in [idle[output] for output in driven]]
     if ignored:
         rest += ["", "  logic unused;", "  assign unused = ^{" + ",\n                    ".join(ignored) + "};"]
     return "\n".join(
