@@ -99,7 +99,7 @@ class Sweep:
         self._of: NDArray[np.int64] = np.full(queues, NONE, dtype=np.int64)  # Plant.since at the last look
         self._swept: Counts = np.zeros_like(self.counts)  # `_raw` of the last sweep, which looks of single queues leave alone
         self._swept_of: NDArray[np.int64] = np.full(queues, NONE, dtype=np.int64)
-        self._swept_at: NDArray[np.float64] = np.zeros(queues)
+        self._swept_at: NDArray[np.float64] = np.zeros(queues)  # seconds of the device
         self._kept_at = time.monotonic()
         self._scanned_at = 0.0
         sizes = {"device": 1, "node": tree.nodes if tree else 0, "port": tree.ports if tree else 0, "class": registers.MAX_CLASS + 1}
@@ -145,7 +145,12 @@ class Sweep:
             some = queues[begin : begin + AT_ONCE]
             with self.done:
                 counts, self.sojourn[some] = snapshots(self._plant.carrier, self._plant.facts, some)
-                self._take(some, counts, time.monotonic(), of_sweep)
+                self._take(some, counts, time.monotonic(), self._device_seconds(), of_sweep)
+
+    def _device_seconds(self) -> float:
+        """The device's time, of which rates are: a model is slower than a card. Our clock where it is not told. Raises CarrierError."""
+        cycles = self._plant.carrier.cycles()
+        return cycles / self._plant.facts.clock_hz if cycles else time.monotonic()
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -198,7 +203,7 @@ class Sweep:
                 self.queued[others, 1] = np.minimum(self.queued[others, 1], most)
         self._scanned_at = time.monotonic()
 
-    def _take(self, queues: NDArray[np.int64], raw: Counts, now: float, of_sweep: bool) -> None:
+    def _take(self, queues: NDArray[np.int64], raw: Counts, now: float, device: float, of_sweep: bool) -> None:
         plant, each = self._plant, self._plant.facts.queues_per_subscriber
         since = plant.since[queues // each]
         node, classes = plant.node_of[queues // each], plant.codes.classes(plant.queue_code[queues])
@@ -210,11 +215,11 @@ class Sweep:
         self._base[queues[came]] = raw[came]
         known = since == self._swept_of[queues]
         if of_sweep:
-            seconds = np.maximum(now - self._swept_at[queues], 1e-6)
+            seconds = np.maximum(device - self._swept_at[queues], 1e-6)
             swept = raw - self._swept[queues]
             self.rates[queues] = np.where(known, 8.0 * swept[:, OUT_B] / seconds, 0.0)
             self.drops[queues] = np.where(known, swept[:, DROP_P].astype(np.int64), 0)
-            self._swept[queues], self._swept_of[queues], self._swept_at[queues] = raw, since, now
+            self._swept[queues], self._swept_of[queues], self._swept_at[queues] = raw, since, device
         else:
             self.rates[queues[~known]] = self.drops[queues[~known]] = 0
         self.counts[queues] = raw - self._base[queues]
