@@ -199,30 +199,17 @@ class Guard(grpc.ServerInterceptor):
 
         def guarded(request: Any, context: grpc.ServicerContext) -> Any:
             try:
-                who = caller(context)
-                if ROLES.index(who.role) < ROLES.index(role):
-                    raise Problem(Code.PERMISSION_DENIED, f"{method} needs the role {role}, and {who.name} has {who.role}")
-                self._count(who.name)
-                with contextlib.ExitStack() as stack:
-                    stack.enter_context(self._calls.one(who.name))
+                with self._admitted(context, method, role, streams=handler.request_streaming) as who:
                     if handler.request_streaming:
-                        stack.enter_context(self._streams.one(who.name))
-                        request = self._messages(request, handler.request_deserializer, context)
-                    else:
-                        large = len(request.data) > LARGE if isinstance(request, _Raw) else False
-                        stack.enter_context(self._large if large else contextlib.nullcontext())
-                        request = _read(request, handler.request_deserializer)
-                    return self._done(inner, request, context, role, who, method)
+                        return self._done(inner, self._messages(request, handler.request_deserializer, context), context, role, who, method)
+                    with self._one_if_large(request):
+                        return self._done(inner, _read(request, handler.request_deserializer), context, role, who, method)
             except Problem as problem:
                 problem.abort(context)
 
         def streamed(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
             try:
-                who = caller(context)
-                if ROLES.index(who.role) < ROLES.index(role):
-                    raise Problem(Code.PERMISSION_DENIED, f"{method} needs the role {role}, and {who.name} has {who.role}")
-                self._count(who.name)
-                with self._calls.one(who.name), contextlib.nullcontext() if method == WATCH else self._streams.one(who.name):
+                with self._admitted(context, method, role, streams=method != WATCH):
                     if handler.request_streaming:
                         request = self._messages(request, handler.request_deserializer, context)
                     else:
@@ -241,7 +228,21 @@ class Guard(grpc.ServerInterceptor):
         }[handler.request_streaming, handler.response_streaming]
         return kind(streamed if handler.response_streaming else guarded, self._raw, handler.response_serializer)
 
-    def _raw(self, data: bytes) -> "_Raw | None":
+    @contextlib.contextmanager
+    def _admitted(self, context: grpc.ServicerContext, method: str, role: str, streams: bool) -> Iterator[Caller]:
+        """Have a place for a call inside of the `with`, and say whose it is; `streams`: and a place for a stream. Raises Problem."""
+        who = caller(context)
+        if ROLES.index(who.role) < ROLES.index(role):
+            raise Problem(Code.PERMISSION_DENIED, f"{method} needs the role {role}, and {who.name} has {who.role}")
+        self._count(who.name)
+        with self._calls.one(who.name), self._streams.one(who.name) if streams else contextlib.nullcontext():
+            yield who
+
+    def _one_if_large(self, raw: "_Raw") -> contextlib.AbstractContextManager[Any]:
+        """Return what to do with a request inside of: large ones are read and done one at a time."""
+        return self._large if len(raw.data) > LARGE else contextlib.nullcontext()
+
+    def _raw(self, data: bytes) -> "_Raw":
         """Return what came, unread: gRPC calls this in its one thread, which must not be held up."""
         if len(data) <= LARGE:
             return _Raw(data)
@@ -255,7 +256,7 @@ class Guard(grpc.ServerInterceptor):
                 raw = next(requests, None)
             if raw is None:
                 return
-            with self._large if len(raw.data) > LARGE else contextlib.nullcontext():
+            with self._one_if_large(raw):
                 request = _read(raw, read)
                 del raw
                 yield request
