@@ -156,6 +156,7 @@ class Config(Configuration):
     busiest: int = Field(
         0, ge=0, le=64, description="Places of the table in which a scan leaves the busiest queues; 0: the device cannot scan."
     )
+    node_counters: bool = Field(False, strict=True, description="The device counts by node and class, too; needs `hierarchy`.")
     admission: Admission | None = Field(None, description="Memory is shared by class; false or left out: one queue may take every page.")
     outstanding: int = Field(
         DEFAULT_OUTSTANDING,
@@ -218,6 +219,8 @@ class Config(Configuration):
             raise ValueError(f"aqm is {self.aqm}, which needs shaping: true")
         if self.aqm_estimate and self.aqm == NO_AQM:
             raise ValueError("aqm_estimate is true, but there is no aqm")
+        if self.node_counters and not self.hierarchy:
+            raise ValueError("node_counters is true, which needs a hierarchy")
         if self.hierarchy:
             least = 2 * self.hierarchy.queues_per_subscriber
             if self.queues & (self.queues - 1) or self.queues < least:
@@ -377,6 +380,8 @@ def model_settings(config: Config) -> dict[str, Any]:
         settings["scheduler"] = scheduler.told(own, own.module_parameters(config.scheduler_numbers))
     if config.busiest:
         settings["busiest"] = config.busiest
+    if config.node_counters:
+        settings["node_counters"] = True
     if config.admission:
         settings["share_classes"] = config.admission.classes
     return settings | ({"hierarchy": config.hierarchy.model_dump()} if config.hierarchy else {})
@@ -423,6 +428,7 @@ def parameters(config: Config) -> dict[str, str]:
         **_aqm_parameters(config.aqm_part),
         **_hierarchy_numbers(config),
         **({"Busiest": str(config.busiest)} if config.busiest else {}),
+        **({"NodeCounters": "1'b1"} if config.node_counters else {}),
         **({"ShareClasses": str(config.admission.classes)} if config.admission else {}),
     }
 

@@ -60,6 +60,7 @@ COMMAND_READ_BACK = _COMMANDS["read_back"]  # of a queue; and three more: subscr
 COMMAND_SUBSCRIBER_NEXT = _COMMANDS["tree_subscriber_next"]
 COMMAND_SCAN = _COMMANDS["scan"]
 COMMAND_SCAN_BACKLOG = _COMMANDS["scan_backlog"]
+COMMAND_SNAPSHOT_NODE = _COMMANDS["snapshot_node"]
 AQM_CODES: dict[str, int] = contract()["enums"]["aqm_kind"]
 
 # JSON names of the drop reasons, by the code that the hardware has for them; and how reports call them.

@@ -137,6 +137,7 @@ inline constexpr Field kFeaturesTickShift{8, 5};
 inline constexpr Field kFeaturesHierarchy{16, 1};
 inline constexpr Field kFeaturesAdmission{17, 1};
 inline constexpr Field kFeaturesSojourn{18, 1};
+inline constexpr Field kFeaturesNodeCounters{19, 1};
 inline constexpr Field kNextValue{0, 32};
 inline constexpr Field kStatusInitDone{0, 1};
 inline constexpr Field kStatusBusy{1, 1};
@@ -248,7 +249,7 @@ inline constexpr Field kExecuteTreeClassValue{0, 32};
 // Values of fields after reset; those that hardware gives have none.
 namespace resets {
 inline constexpr std::uint32_t kTypeValue = 0x50535401;
-inline constexpr std::uint32_t kVersionValue = 0x10006;
+inline constexpr std::uint32_t kVersionValue = 0x10007;
 inline constexpr std::uint32_t kNextValue = 0x0;
 inline constexpr std::uint32_t kQueueIndexValue = 0x0;
 inline constexpr std::uint32_t kQueueRateMantissa = 0x1;
@@ -310,6 +311,7 @@ inline constexpr std::uint32_t kCommandReadBackNode = 14;
 inline constexpr std::uint32_t kCommandReadBackPort = 15;
 inline constexpr std::uint32_t kCommandScan = 16;
 inline constexpr std::uint32_t kCommandScanBacklog = 17;
+inline constexpr std::uint32_t kCommandSnapshotNode = 18;
 
 }  // namespace values
 

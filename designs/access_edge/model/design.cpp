@@ -102,6 +102,8 @@ void model_settings(Table table, AccessEdgeSettings& device) {
         sizes.done();
     }
     device.busiest = static_cast<unsigned>(table.integer("busiest", 0, 64, 0));
+    device.node_counters = table.boolean("node_counters", false);
+    if (device.node_counters && !device.hierarchy) bad_job("device.model.node_counters needs hierarchy");
     device.share_classes = static_cast<unsigned>(table.integer("share_classes", 0, settings::kMostTrafficClass + 1, 0));
     device.outstanding = static_cast<unsigned>(
         table.integer("outstanding", memory_timing::kLeastOutstanding, memory_timing::kMostOutstanding, device.outstanding));

@@ -35,6 +35,7 @@ struct AccessEdgeSettings {
     bool hierarchy = false;                              // subscribers, nodes and ports above the queues
     HierarchySizes hierarchy_sizes;                      // how many
     unsigned busiest = 0;                                // places of the table that scans fill; 0: there are no scans
+    bool node_counters = false;                          // counters by node and class
     unsigned share_classes = 0;                          // classes among which memory is shared; 0: it is not
     unsigned outstanding = memory_timing::kOutstanding;  // frames, and bursts, under way at the memories in each direction
     std::vector<PagePool> pools;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "designs/access_edge/model/core_model.hpp"
 #include "designs/access_edge/model/counters.hpp"
 #include "designs/access_edge/model/input_model.hpp"
+#include "designs/access_edge/model/node_counters.hpp"
 #include "designs/access_edge/model/register_model.hpp"
 #include "penstock/engine/ecn.hpp"
 #include "penstock/engine/measure.hpp"
@@ -55,7 +57,8 @@ class ModelDevice final : public Device {
           ect_bytes_(Core::kJudges ? kMaxFrameBytes + 64 : 0),
           admission_(make_admission(settings)),
           registers_(settings.queues, settings.hierarchy, settings.hierarchy_sizes, settings.share_classes,
-                     admission_ ? admission_->sizes() : 0, settings.busiest != 0),
+                     admission_ ? admission_->sizes() : 0, settings.busiest != 0, settings.node_counters),
+          nodes_(settings.node_counters, settings.queues, settings.hierarchy_sizes),
           busiest_(settings.busiest ? settings.queues : 0, settings.busiest),
           egress_(settings.egress(0)),
           beat_time_(egress_.time(kBeat)),
@@ -228,6 +231,7 @@ class ModelDevice final : public Device {
     std::vector<std::uint8_t> ect_bytes_;  // of a frame that is looked at
     std::optional<PageAdmission> admission_;
     RegisterModel registers_;
+    NodeCounters nodes_;
     Busiest busiest_;
     Link egress_;
     Ticks beat_time_, overhead_time_, ahead_time_;
@@ -299,7 +303,8 @@ class ModelDevice final : public Device {
         std::uint32_t limit_packets = 0, limit_bytes = 0, parent = 0, cls = 0, weight_less_one = 0, share_class = 0;
         AqmSetting aqm{};
     } back_;
-    Amount snapshot_waiting_;  // what has left the queue and waits in the hierarchy
+    std::optional<NodeCounters::Row> shown_node_;  // the snapshot is of a node and class
+    Amount snapshot_waiting_;                      // what has left the queue and waits in the hierarchy
 };
 
 template <typename Core>
@@ -358,12 +363,14 @@ void ModelDevice<Core>::cycle() {
     const bool setting_taken = setting && core_.setting_ready();
     const HierarchySetting* hierarchy_setting = registers_.offered_hierarchy(setting_taken);
     if (hierarchy_setting && !core_.hierarchy_setting_ready(hierarchy_setting->what)) hierarchy_setting = nullptr;
+    if (nodes_ && hierarchy_setting) nodes_.set(*hierarchy_setting);
     const bool enqueue = !enqueues_.empty() && enqueues_.front().from <= now_ && core_.enqueue_ready(setting_taken);
     const bool out = core_.out_valid(now_ + origin_) && memory_ready();
 
     if (core_.event_valid()) {
         const auto& packet = core_.event();
         if (packet.reason) dropped_[packet.reason].add(packet.length);
+        if (nodes_) nodes_.came(packet.queue, packet.length, packet.reason);
         if (Core::kArrivals && packet.reason == static_cast<unsigned>(Drop::Aqm)) aqm_drop_[packet.queue].add(packet.length);
         observer_->enqueued(now_, {packet.queue, packet.length, packet.reason});
         active_ = true;
@@ -374,7 +381,9 @@ void ModelDevice<Core>::cycle() {
             if (gone) {
                 dropped_[static_cast<unsigned>(Drop::Aqm)].add(p->length);
                 aqm_drop_[p->queue].add(p->length);
+                if (nodes_) nodes_.dropped(p->queue, p->length);
             }
+            if (nodes_ && mark) nodes_.marked(p->queue);
             marked_ += mark;
             marks_[p->queue] += mark;
             observer_->dequeued(now_, {p->queue, p->length, static_cast<std::uint8_t>(gone ? Drop::Aqm : Drop::None)}, mark);
@@ -399,6 +408,7 @@ void ModelDevice<Core>::cycle() {
             busiest_.scan(*backlog, now_ + origin_,
                           [&](std::uint32_t queue) { return *backlog ? core_.queue(queue).bytes : sent(queue).bytes; });
         if (const auto queue = registers_.take_snapshot()) {
+            shown_node_.reset();
             snapshot_ = core_.queue(*queue);
             head_sojourn_ = core_.head_sojourn(*queue, now_ + origin_ + kLookCycles);
             snapshot_waiting_ = {};
@@ -408,6 +418,11 @@ void ModelDevice<Core>::cycle() {
                 snapshot_aqm_drop_ = aqm_drop_[*queue];
                 snapshot_marks_ = marks_[*queue];
             }
+        }
+        if (const auto place = registers_.take_node_snapshot()) {
+            shown_node_ = nodes_.row(place->node, place->cls);
+            snapshot_ = {};
+            head_sojourn_ = 0;
         }
     }
     if (!leaving_.empty() && leaving_.front().last_beat <= now_) {
@@ -686,6 +701,7 @@ void ModelDevice<Core>::leave(const Leaving& frame) {
         return;
     }
     if (stepped_) sent_[frame.queue].add(frame.length);
+    if (nodes_) nodes_.left(frame.queue, frame.length);
     observer_->departed(frame.first_bit, frame.queue, frame.number, frame.length, 0);
 }
 
@@ -727,6 +743,21 @@ std::optional<std::uint32_t> ModelDevice<Core>::counter(std::uint32_t address) {
         if (address == at.packets) held_drops_[reason] = dropped_[reason];
         if (const auto found = half(address, at.packets, held_drops_[reason].packets)) return found;
         if (const auto found = half(address, at.bytes, held_drops_[reason].bytes)) return found;
+    }
+    if (shown_node_) {
+        const NodeCounters::Row& row = *shown_node_;
+        const Amount lost{row.lost.packets + row.aqm.packets, row.lost.bytes + row.aqm.bytes};
+        const std::tuple<std::uint32_t, std::uint32_t, const Amount&> counters[] = {
+            {registers::kInPackets, registers::kInBytes, row.in},
+            {registers::kOutPackets, registers::kOutBytes, row.out},
+            {registers::kDropPackets, registers::kDropBytes, lost},
+            {registers::kAqmDropPackets, registers::kAqmDropBytes, row.aqm},
+        };
+        for (const auto& [packets, bytes, amount] : counters) {
+            if (const auto found = half(address, packets, amount.packets)) return found;
+            if (const auto found = half(address, bytes, amount.bytes)) return found;
+        }
+        if (const auto found = half(address, registers::kMarkPackets, row.marks)) return found;
     }
     const QueueState& queue = snapshot_;
     const Amount &aqm = snapshot_aqm_drop_, head = Core::kArrivals ? Amount{} : aqm;  // dropped at the head
@@ -824,7 +855,7 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
             return fields::kFeaturesShaping.at(settings_.shaping) | fields::kFeaturesAqm.at(settings_.aqm.code) |
                    fields::kFeaturesAqmEstimate.at(settings_.aqm.estimate) |
                    fields::kFeaturesTickShift.at(static_cast<std::uint32_t>(tick)) | fields::kFeaturesHierarchy.at(settings_.hierarchy) |
-                   fields::kFeaturesAdmission.at(settings_.share_classes != 0) |
+                   fields::kFeaturesAdmission.at(settings_.share_classes != 0) | fields::kFeaturesNodeCounters.at(bool{nodes_}) |
                    fields::kFeaturesSojourn.at(settings_.aqm && !settings_.aqm.estimate);
         }
         case registers::kStatus:

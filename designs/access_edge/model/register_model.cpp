@@ -131,6 +131,10 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
         return what == What::Queue && fields::kTreeClassCls.of(tree_class_) >= sizes_.classes ? Refused::Class : Refused::Not;
     }
     if (busiest_ && (command == values::kCommandScan || command == values::kCommandScanBacklog)) return Refused::Not;
+    if (node_counters_ && command == values::kCommandSnapshotNode) {
+        if (tree_index_ >= sizes_.nodes) return Refused::Index;
+        return fields::kTreeClassCls.of(tree_class_) >= sizes_.classes ? Refused::Class : Refused::Not;
+    }
     if (share_classes_ && command == values::kCommandShare)
         return share_size_ >= page_sizes_ ? Refused::Index : share_class_ >= share_classes_ ? Refused::Class : Refused::Not;
     const bool provision = command == values::kCommandProvision;
@@ -195,6 +199,8 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken) {
             read_back_ = {what, what == HierarchySetting::What::Queue ? index_ : tree_index_};
         } else if (refused_ == Refused::Not && (*command_ == values::kCommandScan || *command_ == values::kCommandScanBacklog)) {
             scan_ = *command_ == values::kCommandScanBacklog;
+        } else if (refused_ == Refused::Not && *command_ == values::kCommandSnapshotNode) {
+            node_snapshot_ = {tree_index_, fields::kTreeClassCls.of(tree_class_)};
         } else if (refused_ == Refused::Not) {
             snapshot_ = index_;
         }

@@ -22,15 +22,16 @@ struct ShareSetting {
 class RegisterModel {
   public:
     // hierarchy: there is one, with these sizes. share_classes, page_sizes: of the admission; 0: there is none.
-    // busiest: there are scans.
+    // busiest: there are scans. node_counters: there are counters by node and class.
     RegisterModel(std::uint32_t queues, bool hierarchy, const HierarchySizes& sizes, unsigned share_classes = 0, unsigned page_sizes = 0,
-                  bool busiest = false)
+                  bool busiest = false, bool node_counters = false)
         : queues_(queues),
           hierarchy_(hierarchy),
           sizes_(sizes),
           share_classes_(share_classes),
           page_sizes_(page_sizes),
-          busiest_(busiest) {}
+          busiest_(busiest),
+          node_counters_(node_counters) {}
 
     void write(std::uint32_t address, std::uint32_t value) { pending_.push_back({address, value}); }
     // All writes are answered; a setting may still be on offer.
@@ -55,6 +56,11 @@ class RegisterModel {
     std::uint32_t refused() const { return static_cast<std::uint32_t>(refused_); }
     // The queue whose counters are to be shown from now on.
     std::optional<std::uint32_t> take_snapshot() { return std::exchange(snapshot_, std::nullopt); }
+    // The node and class whose counters are to be shown from now on.
+    struct Place {
+        std::uint32_t node, cls;
+    };
+    std::optional<Place> take_node_snapshot() { return std::exchange(node_snapshot_, std::nullopt); }
     // Whose settings are to be shown from now on.
     struct ReadBack {
         HierarchySetting::What what;
@@ -94,7 +100,7 @@ class RegisterModel {
     bool hierarchy_;
     HierarchySizes sizes_;
     unsigned share_classes_, page_sizes_;
-    bool busiest_;
+    bool busiest_, node_counters_;
     std::optional<bool> scan_;
     std::uint32_t busiest_place_ = 0;
     std::deque<Write> pending_;
@@ -119,6 +125,7 @@ class RegisterModel {
     HierarchySetting hierarchy_setting_;
     Refused refused_ = Refused::Not;
     std::optional<std::uint32_t> snapshot_;
+    std::optional<Place> node_snapshot_;
     std::optional<ReadBack> read_back_;
     std::optional<ShareSetting> share_;
 };

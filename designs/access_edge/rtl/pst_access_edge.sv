@@ -33,6 +33,7 @@ module pst_access_edge
     parameter int unsigned               Classes = 4,                           // Hierarchy: 1 .. 8
     parameter int unsigned               ShareClasses = 0,                      // classes that share memory, 0: it is not shared; 0..8
     parameter int unsigned               Busiest = 0,                           // places for the busiest queues, 0: no scans; 0..64
+    parameter bit                        NodeCounters = 1'b0,                   // counters by node and class; wants Hierarchy
     parameter int unsigned               MaxOutstanding = 64,                   // bursts under way at the memories, >= 2
     parameter string                     QueueRamStyle = "auto",                // per-queue memories, see pst_ram_1r1w
     parameter string                     DescRamStyle = "auto",                 // per-descriptor memories
@@ -158,6 +159,9 @@ module pst_access_edge
   if (Queues < 2 || Descriptors < 2) begin : g_bad_size
     $error("pst_access_edge: Queues (%0d) and the pages of all memories (%0d) must be at least 2", Queues, Descriptors);
   end
+  if (NodeCounters && !Hierarchy) begin : g_bad_node_counters
+    $error("pst_access_edge: NodeCounters wants Hierarchy");
+  end
   if (AddrWidth < 64 && (TotalBytes >> AddrWidth) > 1) begin : g_bad_addr_width
     $error("pst_access_edge: AddrWidth is %0d, too small for the %0d bytes of the memories", AddrWidth, TotalBytes);
   end
@@ -171,10 +175,11 @@ module pst_access_edge
 
   // ---- initialisation -------------------------------------------------------------------------------------------------
 
-  logic core_init_done, in_init_done, out_init_done, drop_init_done, aqm_init_done, admission_init_done, init_done_q;
+  logic core_init_done, in_init_done, out_init_done, drop_init_done, aqm_init_done, admission_init_done, node_init_done, init_done_q;
 
   always_ff @(posedge clk_i) begin
-    init_done_q <= core_init_done && in_init_done && out_init_done && drop_init_done && aqm_init_done && admission_init_done;
+    init_done_q <= core_init_done && in_init_done && out_init_done && drop_init_done && aqm_init_done && admission_init_done
+                   && node_init_done;
     if (rst_i) init_done_q <= 1'b0;
   end
 
@@ -597,7 +602,7 @@ module pst_access_edge
       .busy_o(scan.busy), .level_o(scan.level), .number_o(scan.number), .window_o(scan.window), .shown_queue_o(scan.queue_id),
       .shown_value_o(scan.value),
       .s_index_i(read_index),
-      .s_out_valid_i(read_out_valid), .s_out_ready_o(read_out_ready), .m_out_valid_o(out_for_control),
+      .s_out_valid_i(read_out_valid && !read_node), .s_out_ready_o(read_out_ready), .m_out_valid_o(out_for_control),
       .s_look_valid_i(look_valid), .s_look_ready_o(look_ready), .m_look_valid_o(look_for_control),
       .m_out_index_o(out_index), .m_read_out_valid_o(ask_out_valid), .m_read_out_ready_i(ask_out_ready),
       .s_answer_out_valid_i(out_valid), .s_answer_out_bytes_i(out_bytes),
@@ -606,7 +611,55 @@ module pst_access_edge
   );
 
   assign read_all_ready = read_in_ready && read_drop_ready && read_aqm_ready;
-  assign read_take      = read_in_drop_valid && read_all_ready;
+  assign read_take      = read_in_drop_valid && !read_node && read_all_ready;
+
+  // Counters by node and class. pst_control reads those of a queue or these, one at a time.
+  localparam int unsigned PlaceWidth = $clog2(Nodes) + (Classes > 1 ? $clog2(Classes) : 1);
+  logic read_node, node_left_ready, node_left_valid, node_others_ready, node_others_valid;
+  logic [PlaceWidth-1:0] read_place;
+  packets_t node_left_packets, node_in_packets, node_drop_packets, node_aqm_packets, node_mark_packets;
+  bytes_t node_left_bytes, node_in_bytes, node_drop_bytes, node_aqm_bytes;
+
+  if (NodeCounters) begin : g_nodes
+    pst_access_edge_nodes #(
+        .Queues(Queues), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Classes(Classes), .Aqm(Aqm),
+        .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .RamStyle(QueueRamStyle)
+    ) u_nodes (
+        .clk_i, .rst_i,
+        .cfg_valid_i(hierarchy_cfg_valid && hierarchy_cfg_ready), .cfg_what_i(hierarchy_cfg_what), .cfg_id_i(hierarchy_cfg_id),
+        .cfg_parent_i(hierarchy_cfg_parent), .cfg_class_i(hierarchy_cfg_class),
+        .ev_come_valid_i(ev_enqueue_valid_o), .ev_come_reason_i(ev_reason), .ev_come_queue_i(ev_queue), .ev_come_len_i(ev_len),
+        .ev_left_valid_i(sent), .ev_left_queue_i(sent_tag[QueueIdWidth-1:0]), .ev_left_len_i(sent_len),
+        .ev_judged_valid_i(Aqm != 0 && ev_dequeue_valid_o), .ev_judged_reason_i(ev_deq_reason), .ev_judged_mark_i(ev_dequeue_mark_o),
+        .ev_judged_queue_i(ev_deq_queue), .ev_judged_len_i(ev_deq_len),
+        .s_read_place_i(read_place),
+        .s_read_left_valid_i(read_out_valid && read_node), .s_read_left_ready_o(node_left_ready),
+        .s_read_others_valid_i(read_in_drop_valid && read_node), .s_read_others_ready_o(node_others_ready),
+        .m_left_valid_o(node_left_valid), .m_left_packets_o(node_left_packets), .m_left_bytes_o(node_left_bytes),
+        .m_others_valid_o(node_others_valid), .m_in_packets_o(node_in_packets), .m_in_bytes_o(node_in_bytes),
+        .m_drop_packets_o(node_drop_packets), .m_drop_bytes_o(node_drop_bytes),
+        .m_aqm_packets_o(node_aqm_packets), .m_aqm_bytes_o(node_aqm_bytes), .m_mark_packets_o(node_mark_packets),
+        .init_done_o(node_init_done)
+    );
+  end else begin : g_no_nodes
+    assign node_left_ready   = 1'b0;
+    assign node_left_valid   = 1'b0;
+    assign node_left_packets = '0;
+    assign node_left_bytes   = '0;
+    assign node_others_ready = 1'b0;
+    assign node_others_valid = 1'b0;
+    assign node_in_packets   = '0;
+    assign node_in_bytes     = '0;
+    assign node_drop_packets = '0;
+    assign node_drop_bytes   = '0;
+    assign node_aqm_packets  = '0;
+    assign node_aqm_bytes    = '0;
+    assign node_mark_packets = '0;
+    assign node_init_done    = 1'b1;
+
+    logic unused_place;
+    assign unused_place = ^read_place;
+  end
 
   pst_counter_bank #(
       .Entries(Queues), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth), .Style(QueueRamStyle)
@@ -704,7 +757,7 @@ module pst_access_edge
       .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
       .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
-      .ShareSizes(ShareSizes), .Busiest(Busiest), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_control (
       .clk_i, .rst_i,
       .s_axil_awvalid_i, .s_axil_awready_o, .s_axil_awaddr_i, .s_axil_awprot_i,
@@ -731,12 +784,16 @@ module pst_access_edge
       .m_look_valid_o(look_valid), .m_look_ready_i(look_ready),
       .s_look_valid_i(look_for_control), .s_look_packets_i(look_packets), .s_look_bytes_i(look_bytes), .s_look_age_i(look_age),
       .s_look_age_known_i(look_age_known), .s_look_limit_packets_i(look_limit_packets), .s_look_limit_bytes_i(look_limit_bytes),
-      .m_read_out_valid_o(read_out_valid), .m_read_out_ready_i(read_out_ready),
-      .m_read_in_drop_valid_o(read_in_drop_valid), .m_read_in_drop_ready_i(read_all_ready),
-      .s_out_valid_i(out_for_control), .s_out_packets_i(out_packets), .s_out_bytes_i(out_bytes),
-      .s_in_drop_valid_i(in_valid), .s_in_packets_i(in_packets), .s_in_bytes_i(in_bytes),
-      .s_drop_packets_i(drop_packets), .s_drop_bytes_i(drop_bytes),
-      .s_aqm_packets_i(aqm_packets), .s_aqm_bytes_i(aqm_bytes), .s_mark_packets_i(mark_packets),
+      .m_read_node_o(read_node), .m_read_place_o(read_place),
+      .m_read_out_valid_o(read_out_valid), .m_read_out_ready_i(read_node ? node_left_ready : read_out_ready),
+      .m_read_in_drop_valid_o(read_in_drop_valid), .m_read_in_drop_ready_i(read_node ? node_others_ready : read_all_ready),
+      .s_out_valid_i(out_for_control || node_left_valid), .s_out_packets_i(read_node ? node_left_packets : out_packets),
+      .s_out_bytes_i(read_node ? node_left_bytes : out_bytes),
+      .s_in_drop_valid_i(in_valid || node_others_valid), .s_in_packets_i(read_node ? node_in_packets : in_packets),
+      .s_in_bytes_i(read_node ? node_in_bytes : in_bytes),
+      .s_drop_packets_i(read_node ? node_drop_packets : drop_packets), .s_drop_bytes_i(read_node ? node_drop_bytes : drop_bytes),
+      .s_aqm_packets_i(read_node ? node_aqm_packets : aqm_packets), .s_aqm_bytes_i(read_node ? node_aqm_bytes : aqm_bytes),
+      .s_mark_packets_i(read_node ? node_mark_packets : mark_packets),
       .m_scan_valid_o(scan_valid), .m_scan_level_o(scan_level), .m_scan_show_o(scan_show), .s_scan_i(scan),
       .dropped_packets_i(dropped_packets), .dropped_bytes_i(dropped_bytes), .marked_packets_i(marked_packets),
       .memory_timeout_o(memory_timeout), .memory_lost_i(lost),

@@ -1676,7 +1676,7 @@ module pst_access_edge_regs (
             readback_data_var[31:0] = 32'h50535401;
         end
         if(rd_mux_addr == 12'h4) begin
-            readback_data_var[31:0] = 32'h10006;
+            readback_data_var[31:0] = 32'h10007;
         end
         if(rd_mux_addr == 12'h8) begin
             readback_data_var[31:0] = hwif_in.queues.value.next;
@@ -1701,6 +1701,7 @@ module pst_access_edge_regs (
             readback_data_var[16] = hwif_in.features.hierarchy.next;
             readback_data_var[17] = hwif_in.features.admission.next;
             readback_data_var[18] = hwif_in.features.sojourn.next;
+            readback_data_var[19] = hwif_in.features.node_counters.next;
         end
         if(rd_mux_addr == 12'h20) begin
             readback_data_var[31:0] = 32'h0;

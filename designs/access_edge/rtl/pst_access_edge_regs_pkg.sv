@@ -78,6 +78,10 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__features__sojourn__in_t;
 
     typedef struct {
+        logic next;
+    } pst_access_edge_regs__features__node_counters__in_t;
+
+    typedef struct {
         pst_access_edge_regs__features__shaping__in_t shaping;
         pst_access_edge_regs__features__aqm__in_t aqm;
         pst_access_edge_regs__features__aqm_estimate__in_t aqm_estimate;
@@ -85,6 +89,7 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__features__hierarchy__in_t hierarchy;
         pst_access_edge_regs__features__admission__in_t admission;
         pst_access_edge_regs__features__sojourn__in_t sojourn;
+        pst_access_edge_regs__features__node_counters__in_t node_counters;
     } pst_access_edge_regs__features__in_t;
 
     typedef struct {

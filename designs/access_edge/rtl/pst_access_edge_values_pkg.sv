@@ -35,7 +35,8 @@ package pst_access_edge_values_pkg;
     CommandReadBackNode       = 32'd14,
     CommandReadBackPort       = 32'd15,
     CommandScan               = 32'd16,
-    CommandScanBacklog        = 32'd17
+    CommandScanBacklog        = 32'd17,
+    CommandSnapshotNode       = 32'd18
   } command_e;
 
 endpackage

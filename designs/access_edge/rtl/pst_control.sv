@@ -35,9 +35,11 @@ module pst_control
     parameter int unsigned ShareClasses = 0,        // classes among which memory is shared, 0: it is not; 0..8
     parameter int unsigned ShareSizes = 1,          // ShareClasses > 0: page sizes
     parameter int unsigned Busiest = 0,             // places of the table that scans fill, 0: there are none; 0..64
+    parameter bit          NodeCounters = 1'b0,     // there are counters by node and class; wants Hierarchy
     parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
-    localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1
+    localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1,
+    localparam int unsigned PlaceWidth = $clog2(Nodes) + (Classes > 1 ? $clog2(Classes) : 1)
 ) (
     input  logic                         clk_i,
     input  logic                         rst_i,
@@ -88,8 +90,10 @@ module pst_control
     output logic [         QueueIdW-1:0] m_hierarchy_cfg_parent_o,
     output class_t                       m_hierarchy_cfg_class_o,
     output weight_t                      m_hierarchy_cfg_weight_o,
-    // reads of the counter banks; all but "out" answer together
+    // reads of the counter banks; all but "out" answer together. Of a queue, or (m_read_node_o) of a class at a node, node above class
     output logic [         QueueIdW-1:0] m_read_index_o,
+    output logic                         m_read_node_o,
+    output logic [       PlaceWidth-1:0] m_read_place_o,
     // looks into that queue, see pst_access_edge_core
     output logic                         m_look_valid_o,
     input  logic                         m_look_ready_i,
@@ -185,9 +189,10 @@ module pst_control
   // A command that has been taken from the bus but not answered.
   logic        pending_q, pending_d;
   logic [31:0] command_q, command_d;
-  logic        start, is_write, is_provision, is_hierarchy, is_share, is_read, is_scan, is_tree_next, share_exists;
+  logic        start, is_write, is_provision, is_hierarchy, is_share, is_read, is_scan, is_node, is_tree_next, share_exists;
   logic        reading_q, reading_d;        // a look is for a read-back
   logic        provision_q, provision_d;    // class and weight go along with the setting on offer
+  logic        node_q, node_d;              // a snapshot is of a class at a node
   logic        window_write;
   logic [ 4:0] window_word;
   logic [31:0] window_data;
@@ -228,11 +233,11 @@ module pst_control
 
   pst_control_command #(
       .Queues(Queues), .Hierarchy(Hierarchy), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes),
-      .ShareClasses(ShareClasses), .ShareSizes(ShareSizes), .Busiest(Busiest)
+      .ShareClasses(ShareClasses), .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters)
   ) u_command (
       .command_i(command_q), .regs_i(hwif_out), .scanning_i(s_scan_i.busy),
       .is_write_o(is_write), .is_provision_o(is_provision), .is_hierarchy_o(is_hierarchy), .is_share_o(is_share), .is_read_o(is_read),
-      .is_scan_o(is_scan),
+      .is_scan_o(is_scan), .is_node_o(is_node),
       .is_tree_next_o(is_tree_next), .tree_o(hierarchy), .share_exists_o(share_exists), .refuse_o(refuse)
   );
 
@@ -245,6 +250,7 @@ module pst_control
     settings_d  = settings_q;
     hierarchy_d = hierarchy_q;
     provision_d = provision_q;
+    node_d      = node_q;
     out_d       = out_q;
     snapshot_d  = snapshot_q;
     look_d      = look_q;
@@ -305,11 +311,14 @@ module pst_control
           settings_d  = settings;
           hierarchy_d = hierarchy;
           provision_d = Hierarchy && is_provision;
+          node_d      = NodeCounters && is_node;
           reading_d   = is_read;
           back_d      = '0;
           refused_d   = refuse;
           if (refuse == RefusalAccepted && !is_share && !is_scan) begin
-            state_d = is_hierarchy ? WriteHierarchy : is_write ? Write : is_read && hierarchy.what != SetQueue ? ReadBack : AskLook;
+            state_d = is_hierarchy ? WriteHierarchy : is_write ? Write : is_read && hierarchy.what != SetQueue ? ReadBack
+                      : is_node ? AskOut : AskLook;
+            if (is_node) look_d = '0;
           end
         end
       end
@@ -347,6 +356,7 @@ module pst_control
     settings_q  <= settings_d;
     hierarchy_q <= hierarchy_d;
     provision_q <= provision_d;
+    node_q      <= node_d;
     out_q       <= out_d;
     look_q      <= look_d;
     reading_q   <= reading_d;
@@ -378,6 +388,8 @@ module pst_control
   assign m_hierarchy_cfg_class_o  = hierarchy_q.cls;
   assign m_hierarchy_cfg_weight_o = hierarchy_q.weight;
   assign m_read_index_o           = queue_q;
+  assign m_read_node_o            = node_q;
+  assign m_read_place_o           = {hierarchy_q.id[$clog2(Nodes)-1:0], hierarchy_q.cls[(Classes > 1 ? $clog2(Classes) : 1)-1:0]};
   assign m_look_valid_o           = state_q == AskLook;
   assign m_back_valid_o           = state_q == ReadBack;
   assign m_back_what_o            = hierarchy_q.what;
@@ -398,7 +410,7 @@ module pst_control
       .Queues(Queues), .Descriptors(Descriptors), .Memories(Memories), .MaxFrameBytes(MaxFrameBytes), .ClockHz(ClockHz),
       .Shaping(Shaping), .AqmKind(AqmKind), .AqmEstimate(AqmEstimate), .TickShift(TickShift), .Hierarchy(Hierarchy),
       .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Ports(Ports), .Classes(Classes), .ShareClasses(ShareClasses),
-      .ShareSizes(ShareSizes), .Busiest(Busiest), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
+      .ShareSizes(ShareSizes), .Busiest(Busiest), .NodeCounters(NodeCounters), .PacketWidth(PacketWidth), .ByteWidth(ByteWidth)
   ) u_shown (
       .regs_i(hwif_out), .regs_o(hwif_in), .start_i(start), .status_i(status), .snapshot_i(snapshot_q), .now_i(now_q),
       .scan_i(s_scan_i),

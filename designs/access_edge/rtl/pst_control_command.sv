@@ -17,6 +17,7 @@ module pst_control_command
     parameter int unsigned ShareClasses = 0,        // classes among which memory is shared, 0: it is not; 0..8
     parameter int unsigned ShareSizes = 1,          // ShareClasses > 0: page sizes
     parameter int unsigned Busiest = 0,             // places of the table that scans fill, 0: there are none
+    parameter bit          NodeCounters = 1'b0,     // there are counters by node and class; wants Hierarchy
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1
 ) (
     input  logic [31:0]                                         command_i,
@@ -29,6 +30,7 @@ module pst_control_command
     output logic                                                is_share_o,      // a share of memory
     output logic                                                is_read_o,       // settings are read back
     output logic                                                is_scan_o,       // a scan
+    output logic                                                is_node_o,       // a snapshot of a class at a node
     output logic                                                is_tree_next_o,  // `tree_index` steps
     output tree_setting_t                                       tree_o,          // what is written there, or read
     output logic                                                share_exists_o,  // class and page size that the window shows are there
@@ -93,17 +95,21 @@ module pst_control_command
       if (regs_i.share_size.value.value > LastShareSize) refuse_o = RefusalBadIndex;
     end else if (is_scan_o) begin
       if (scanning_i) refuse_o = RefusalUnderWay;
+    end else if (is_node_o) begin
+      if (regs_i.tree_class.cls.value >= 8'(Classes)) refuse_o = RefusalBadClass;
+      if (tree_index >= Nodes) refuse_o = RefusalBadIndex;
     end else begin
       if (ShareClasses != 0 && is_write_o && regs_i.queue_class.cls.value > LastShareClass) refuse_o = RefusalBadClass;
       if (Hierarchy && is_provision_o && regs_i.tree_class.cls.value >= 8'(Classes)) refuse_o = RefusalBadClass;
       if (queue_index >= Queues) refuse_o = RefusalBadIndex;
     end
-    if (!is_hierarchy_o && !is_share_o && !is_read_o && !is_scan_o && !is_write_o && command_i != CommandSnapshot) begin
+    if (!is_hierarchy_o && !is_share_o && !is_read_o && !is_scan_o && !is_node_o && !is_write_o && command_i != CommandSnapshot) begin
       refuse_o = RefusalNoCommand;
     end
   end
 
   assign is_scan_o      = Busiest != 0 && (command_i == 32'(CommandScan) || command_i == 32'(CommandScanBacklog));
+  assign is_node_o      = NodeCounters && command_i == 32'(CommandSnapshotNode);
   assign is_tree_next_o = command_i == 32'(CommandTreeSubscriberNext);
 
 endmodule

@@ -25,6 +25,7 @@ module pst_control_shown
     parameter int unsigned ShareClasses = 0,
     parameter int unsigned ShareSizes = 1,
     parameter int unsigned Busiest = 0,
+    parameter bit          NodeCounters = 1'b0,
     parameter int unsigned PacketWidth = 50,
     parameter int unsigned ByteWidth = 56
 ) (
@@ -69,6 +70,7 @@ module pst_control_shown
     regs_o.features.hierarchy.next    = Hierarchy;
     regs_o.features.admission.next    = ShareClasses != 0;
     regs_o.features.sojourn.next      = AqmKind != 0 && !AqmEstimate;
+    regs_o.features.node_counters.next = NodeCounters;
     regs_o.queues_per_subscriber.value.next = Hierarchy ? QueuesPerSubscriber : 0;
     regs_o.nodes.value.next           = Hierarchy ? Nodes : 0;
     regs_o.ports.value.next           = Hierarchy ? Ports : 0;
