@@ -8,4 +8,5 @@ pst_sibling_order.sv
 pst_waiting_queues.sv
 pst_siblings.sv
 pst_subscriber_queues.sv
+pst_hierarchy_place.sv
 pst_hierarchy.sv

@@ -45,6 +45,10 @@ def test_proof_of_credit_passes() -> None:
     proof_passes("pst_round_credit", ["prove", "cover"])
 
 
+def test_proof_of_places_passes() -> None:
+    proof_passes("pst_hierarchy_place", ["prove_2", "prove_1", "cover"])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", UNPROVED_LONG_TRAINS)
 def test_fault_of_long_trains_is_not_proved(name: str) -> None:

@@ -46,6 +46,7 @@ class Facts:
     admission: Sharing | None
     busiest: int = 0  # places of the table that its scan fills; 0: it cannot scan
     sojourn: bool = False  # it keeps time stamps of packets, so a snapshot has the sojourn time of the head
+    node_counters: bool = False  # it counts by node and class, too
     name: str = "of the device"
     own_scheduler: None = None  # registers do not tell of one
 
@@ -99,6 +100,7 @@ def ask(carrier: Carrier) -> Facts:
         Sharing(said["share_classes"]) if feature("admission") else None,
         said["busiest_places"] if block.minor >= SCANS_SINCE else 0,
         bool(feature("sojourn")),
+        bool(feature("node_counters")),
     )
 
 

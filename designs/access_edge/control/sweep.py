@@ -37,24 +37,37 @@ Counts = NDArray[np.uint64]
 def snapshots(carrier: Carrier, facts: Facts, queues: NDArray[np.int64]) -> tuple[Counts, NDArray[np.int64]]:
     """Return the counters of some queues, a row of COLUMNS each, and how long the first packet of each has been there, in ns (0 without
     one; `facts.sojourn` says whether the device can tell). What is of a queue is of one moment. Raises CarrierError."""
-    names = _REGISTERS if facts.aqm != "none" else _REGISTERS[:AQM_P]
-    addresses = [registers.address(name) + half for name in names for half in (0, 4)]
-    addresses += [registers.address("head_sojourn")] if facts.sojourn else []
-    status = registers.address("status")
+    others = ("head_sojourn",) if facts.sojourn else ()
+    found, more = _snapshots(carrier, facts, {"queue_index": queues}, registers.COMMAND_SNAPSHOT, others)
+    heads = more[:, 0] * np.uint64(1_000_000_000) // np.uint64(facts.clock_hz) if facts.sojourn else np.zeros(len(queues))
+    return found, heads.astype(np.int64)
+
+
+def snapshots_of_nodes(carrier: Carrier, facts: Facts, nodes: NDArray[np.int64], classes: NDArray[np.int64]) -> Counts:
+    """Return the counters of classes at nodes, a row of COLUMNS for each pair (`facts.node_counters`). Raises CarrierError."""
+    return _snapshots(carrier, facts, {"node_index": nodes, "node_class": classes}, registers.COMMAND_SNAPSHOT_NODE, ())[0]
+
+
+def _snapshots(
+    carrier: Carrier, facts: Facts, of: dict[str, NDArray[np.int64]], command: int, others: tuple[str, ...]
+) -> tuple[Counts, Counts]:
+    """Take a snapshot of each of what the registers in `of` name; return its counters, and what the registers in `others` show."""
+    names, count = _REGISTERS if facts.aqm != "none" else _REGISTERS[:AQM_P], len(next(iter(of.values())))
+    addresses = [registers.address(name) + half for name in names for half in (0, 4)] + [registers.address(name) for name in others]
     one = [
-        [WRITE, registers.address("queue_index"), 0, 0],
-        [WRITE, registers.address("queue_command"), registers.COMMAND_SNAPSHOT, 0],
-        [WAIT, status, 0, registers.STATUS_BUSY],
+        *([WRITE, registers.address(name), 0, 0] for name in of),
+        [WRITE, registers.address("queue_command"), command, 0],
+        [WAIT, registers.address("status"), 0, registers.STATUS_BUSY],
         *([READ, address, 0, 0] for address in addresses),
     ]
-    program = np.tile(np.array(one, dtype=np.uint32), (len(queues), 1))
-    program[:: len(one), 2] = queues
-    words = carrier.run(program).astype(np.uint64).reshape(len(queues), len(addresses))
-    halves = words[:, : 2 * len(names)].reshape(len(queues), len(names), 2)
-    found = np.zeros((len(queues), len(COLUMNS)), dtype=np.uint64)
+    program = np.tile(np.array(one, dtype=np.uint32), (count, 1))
+    for number, values in enumerate(of.values()):
+        program[number :: len(one), 2] = values
+    words = carrier.run(program).astype(np.uint64).reshape(count, len(addresses))
+    halves = words[:, : 2 * len(names)].reshape(count, len(names), 2)
+    found = np.zeros((count, len(COLUMNS)), dtype=np.uint64)
     found[:, : len(names)] = halves[:, :, 0] | halves[:, :, 1] << np.uint64(32)
-    heads = words[:, -1] * np.uint64(1_000_000_000) // np.uint64(facts.clock_hz) if facts.sojourn else np.zeros(len(queues))
-    return found, heads.astype(np.int64)
+    return found, words[:, 2 * len(names) :]
 
 
 def reasons(carrier: Carrier) -> dict[str, tuple[int, int]]:
@@ -106,6 +119,11 @@ class Sweep:
         self._sums = {level: np.zeros((sizes[level], len(COLUMNS)), dtype=np.uint64) for level in LEVELS}
         self._rates = {level: np.zeros(sizes[level]) for level in LEVELS}
         self._queued = {level: np.zeros((sizes[level], 2), dtype=np.int64) for level in LEVELS}
+        # Of a device that counts by node and class itself, the sums are its own: as it has them, and when they were read.
+        shape = (tree.nodes, tree.classes, len(COLUMNS)) if tree else (0, 0, 0)
+        self._by_node: Counts | None = np.zeros(shape, dtype=np.uint64)  # None: what is kept does not tell
+        self._by_node_seconds = 0.0  # of the device; 0: not read yet
+        self._by_node_at, self._by_node_took = 0.0, 0.0  # time.monotonic() of the last reading; seconds that it took
         self._load()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sweep", daemon=True)
@@ -178,7 +196,10 @@ class Sweep:
             self.look(queues[begin : begin + AT_ONCE], of_sweep=True)
             if time.monotonic() - self._scanned_at > SCAN_SECONDS:
                 self.find_busiest()
+            if time.monotonic() - self._by_node_at > max(SCAN_SECONDS, 4 * self._by_node_took):
+                self.look_at_nodes()
         self.find_busiest()
+        self.look_at_nodes()
         self._add_up(queues)
         self.finished_at = time.monotonic()
 
@@ -202,6 +223,31 @@ class Sweep:
                 most = waiting.most_elsewhere + 2 * facts.max_frame_bytes
                 self.queued[others, 1] = np.minimum(self.queued[others, 1], most)
         self._scanned_at = time.monotonic()
+
+    def look_at_nodes(self) -> None:
+        """Read the counters by node and class, where the device has them: sums and rates of device, nodes, ports and classes. Raises
+        CarrierError."""
+        facts, tree = self._plant.facts, self._plant.facts.hierarchy
+        if not facts.node_counters or not tree:
+            return
+        began, now = time.monotonic(), np.zeros((tree.nodes, tree.classes, len(COLUMNS)), dtype=np.uint64)
+        nodes, classes = (at.ravel().astype(np.int64) for at in np.indices(now.shape[:2]))
+        for begin in range(0, len(nodes), AT_ONCE):
+            some = slice(begin, begin + AT_ONCE)
+            now[nodes[some], classes[some]] = snapshots_of_nodes(self._plant.carrier, facts, nodes[some], classes[some])
+        seconds = self._device_seconds()
+        before = now if self._by_node is None else self._by_node
+        was_reset = (now[:, :, (IN_P, DROP_P)] < before[:, :, (IN_P, DROP_P)]).any()
+        change = (now if was_reset else now - before).reshape(-1, len(COLUMNS))
+        took = seconds - self._by_node_seconds if self._by_node_seconds and not was_reset else 0.0
+        with self.done:
+            for level, at in self._places(nodes.astype(np.int32), classes.astype(np.uint8)).items():
+                np.add.at(self._sums[level], at, change)
+                if took > 0:
+                    self._rates[level] = np.bincount(at, weights=8.0 / took * change[:, OUT_B], minlength=len(self._rates[level]))
+        self._by_node, self._by_node_seconds = now, seconds
+        self._by_node_at = time.monotonic()
+        self._by_node_took = self._by_node_at - began
 
     def _take(self, queues: NDArray[np.int64], raw: Counts, now: float, device: float, of_sweep: bool) -> None:
         plant, each = self._plant, self._plant.facts.queues_per_subscriber
@@ -228,7 +274,7 @@ class Sweep:
         self.queued[queues, 1] = signed[:, IN_B] - signed[:, OUT_B] - signed[:, AQM_B]
         self._raw[queues], self._of[queues], self.at[queues] = raw, since, now
         for level, at in self._places(node, classes).items():
-            if len(self._sums[level]):
+            if len(self._sums[level]) and not plant.facts.node_counters:
                 np.add.at(self._sums[level], at, change)
 
     def _places(self, node: NDArray[np.int32], classes: NDArray[np.uint8]) -> dict[str, NDArray[np.integer]]:
@@ -240,8 +286,9 @@ class Sweep:
         node = plant.node_of[queues // plant.facts.queues_per_subscriber]
         for level, at in self._places(node, plant.codes.classes(plant.queue_code[queues])).items():
             count = len(self._rates[level])
-            if count:
+            if count and not plant.facts.node_counters:
                 self._rates[level] = np.bincount(at, weights=self.rates[queues], minlength=count)
+            if count:
                 columns = [np.bincount(at, weights=self.queued[queues, which], minlength=count) for which in (0, 1)]
                 self._queued[level] = np.stack(columns, axis=1).astype(np.int64)
 
@@ -251,6 +298,8 @@ class Sweep:
         rows = np.flatnonzero(self._raw.any(axis=1) | self._base.any(axis=1))
         file = io.BytesIO()
         sums = {f"sums_{level}": values for level, values in self._sums.items()}
+        if self._by_node is not None:
+            sums["by_node"] = self._by_node
         np.savez_compressed(file, rows=rows, raw=self._raw[rows], base=self._base[rows], **sums)  # type: ignore[arg-type]
         with self._plant.lock:
             self._plant.intent.keep("sweep", file.getvalue())
@@ -262,5 +311,6 @@ class Sweep:
             return
         with np.load(io.BytesIO(kept)) as found:
             self._raw[found["rows"]], self._base[found["rows"]] = found["raw"], found["base"]
+            self._by_node = found.get("by_node")
             for level in LEVELS:
                 self._sums[level][:] = found[f"sums_{level}"]

@@ -99,6 +99,8 @@ inline constexpr std::uint32_t kNowAqmInterval = 0x224;
 inline constexpr std::uint32_t kBusiestQueue = 0x228;
 inline constexpr std::uint32_t kBusiestWindow = 0x22c;
 inline constexpr std::uint32_t kBusiestBytes = 0x230;
+inline constexpr std::uint32_t kNodeIndex = 0x238;
+inline constexpr std::uint32_t kNodeClass = 0x23c;
 inline constexpr std::uint32_t kExecuteQueueRate = 0x844;
 inline constexpr std::uint32_t kExecuteQueueBurst = 0x848;
 inline constexpr std::uint32_t kExecuteQueueLimitPackets = 0x84c;
@@ -231,6 +233,8 @@ inline constexpr Field kNowAqmIntervalTicks{0, 18};
 inline constexpr Field kBusiestQueueValue{0, 32};
 inline constexpr Field kBusiestWindowCycles{0, 32};
 inline constexpr Field kBusiestBytesValue{0, 38};
+inline constexpr Field kNodeIndexValue{0, 32};
+inline constexpr Field kNodeClassCls{0, 8};
 inline constexpr Field kExecuteQueueRateValue{0, 32};
 inline constexpr Field kExecuteQueueBurstValue{0, 32};
 inline constexpr Field kExecuteQueueLimitPacketsValue{0, 32};
@@ -275,6 +279,8 @@ inline constexpr std::uint32_t kShareAlphaExponent = 0x7;
 inline constexpr std::uint32_t kShareReservedPages = 0x0;
 inline constexpr std::uint32_t kMemoryTimeoutCycles = 0x400000;
 inline constexpr std::uint32_t kBusiestPlaceValue = 0x0;
+inline constexpr std::uint32_t kNodeIndexValue = 0x0;
+inline constexpr std::uint32_t kNodeClassCls = 0x0;
 
 }  // namespace resets
 

@@ -89,6 +89,12 @@ void RegisterModel::execute(std::uint32_t address, std::uint32_t value) {
         case registers::kBusiestPlace:
             busiest_place_ = fields::kBusiestPlaceValue.of(value);
             break;
+        case registers::kNodeIndex:
+            place_.node = value;
+            break;
+        case registers::kNodeClass:
+            place_.cls = fields::kNodeClassCls.of(value);
+            break;
         case registers::kMemoryTimeout:
             memory_timeout_ = value;
             break;
@@ -132,8 +138,8 @@ RegisterModel::Refused RegisterModel::check(std::uint32_t command) const {
     }
     if (busiest_ && (command == values::kCommandScan || command == values::kCommandScanBacklog)) return Refused::Not;
     if (node_counters_ && command == values::kCommandSnapshotNode) {
-        if (tree_index_ >= sizes_.nodes) return Refused::Index;
-        return fields::kTreeClassCls.of(tree_class_) >= sizes_.classes ? Refused::Class : Refused::Not;
+        if (place_.node >= sizes_.nodes) return Refused::Index;
+        return place_.cls >= sizes_.classes ? Refused::Class : Refused::Not;
     }
     if (share_classes_ && command == values::kCommandShare)
         return share_size_ >= page_sizes_ ? Refused::Index : share_class_ >= share_classes_ ? Refused::Class : Refused::Not;
@@ -200,7 +206,7 @@ void RegisterModel::step(bool setting_taken, bool hierarchy_taken) {
         } else if (refused_ == Refused::Not && (*command_ == values::kCommandScan || *command_ == values::kCommandScanBacklog)) {
             scan_ = *command_ == values::kCommandScanBacklog;
         } else if (refused_ == Refused::Not && *command_ == values::kCommandSnapshotNode) {
-            node_snapshot_ = {tree_index_, fields::kTreeClassCls.of(tree_class_)};
+            node_snapshot_ = place_;
         } else if (refused_ == Refused::Not) {
             snapshot_ = index_;
         }

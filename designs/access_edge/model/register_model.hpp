@@ -125,6 +125,7 @@ class RegisterModel {
     HierarchySetting hierarchy_setting_;
     Refused refused_ = Refused::Not;
     std::optional<std::uint32_t> snapshot_;
+    Place place_{};
     std::optional<Place> node_snapshot_;
     std::optional<ReadBack> read_back_;
     std::optional<ShareSetting> share_;

@@ -5,6 +5,5 @@
 -f access_edge_control.f
 -f access_edge_core.f
 pst_access_edge_scan.sv
-pst_access_edge_place.sv
 pst_access_edge_nodes.sv
 pst_access_edge.sv

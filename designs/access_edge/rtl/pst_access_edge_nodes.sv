@@ -78,7 +78,7 @@ module pst_access_edge_nodes
 
   for (genvar i = 0; i < 3; i++) begin : g_look
     if (i < int'(Lookups)) begin : g_there
-      pst_access_edge_place #(
+      pst_hierarchy_place #(
           .Queues(Queues), .QueuesPerSubscriber(QueuesPerSubscriber), .Nodes(Nodes), .Classes(Classes), .RamStyle(RamStyle)
       ) u_place (
           .clk_i, .rst_i, .cfg_valid_i, .cfg_what_i, .cfg_id_i, .cfg_parent_i, .cfg_class_i,

@@ -346,6 +346,8 @@ module pst_access_edge_regs (
         logic busiest_queue;
         logic busiest_window;
         logic [1:0] busiest_bytes;
+        logic node_index;
+        logic node_class;
         logic execute;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
@@ -486,6 +488,8 @@ module pst_access_edge_regs (
         decoded_reg_strb.busiest_window = cpuif_req_masked & (cpuif_addr == 12'h22c) & !cpuif_req_is_wr;
         decoded_reg_strb.busiest_bytes[0] = cpuif_req_masked & (cpuif_addr == 12'h230) & !cpuif_req_is_wr;
         decoded_reg_strb.busiest_bytes[1] = cpuif_req_masked & (cpuif_addr == 12'h234) & !cpuif_req_is_wr;
+        decoded_reg_strb.node_index = cpuif_req_masked & (cpuif_addr == 12'h238);
+        decoded_reg_strb.node_class = cpuif_req_masked & (cpuif_addr == 12'h23c);
         decoded_reg_strb.execute = cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h800) & (cpuif_addr <= 12'h800 + 12'h7b);
@@ -660,6 +664,18 @@ module pst_access_edge_regs (
                 logic load_next;
             } value;
         } busiest_place;
+        struct {
+            struct {
+                logic [31:0] next;
+                logic load_next;
+            } value;
+        } node_index;
+        struct {
+            struct {
+                logic [7:0] next;
+                logic load_next;
+            } cls;
+        } node_class;
     } field_combo_t;
     field_combo_t field_combo;
 
@@ -776,6 +792,16 @@ module pst_access_edge_regs (
                 logic [7:0] value;
             } value;
         } busiest_place;
+        struct {
+            struct {
+                logic [31:0] value;
+            } value;
+        } node_index;
+        struct {
+            struct {
+                logic [7:0] value;
+            } cls;
+        } node_class;
     } field_storage_t;
     field_storage_t field_storage;
 
@@ -1401,6 +1427,52 @@ module pst_access_edge_regs (
         end
     end
     assign hwif_out.busiest_place.value.value = field_storage.busiest_place.value.value;
+    // Field: pst_access_edge_regs.node_index.value
+    always_comb begin
+        automatic logic [31:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.node_index.value.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.node_index && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.node_index.value.value & ~decoded_wr_biten[31:0]) | (decoded_wr_data[31:0] & decoded_wr_biten[31:0]);
+            load_next_c = '1;
+        end
+        field_combo.node_index.value.next = next_c;
+        field_combo.node_index.value.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.node_index.value.value <= 32'h0;
+        end else begin
+            if(field_combo.node_index.value.load_next) begin
+                field_storage.node_index.value.value <= field_combo.node_index.value.next;
+            end
+        end
+    end
+    assign hwif_out.node_index.value.value = field_storage.node_index.value.value;
+    // Field: pst_access_edge_regs.node_class.cls
+    always_comb begin
+        automatic logic [7:0] next_c;
+        automatic logic load_next_c;
+        next_c = field_storage.node_class.cls.value;
+        load_next_c = '0;
+        if(decoded_reg_strb.node_class && decoded_req_is_wr) begin // SW write
+            next_c = (field_storage.node_class.cls.value & ~decoded_wr_biten[7:0]) | (decoded_wr_data[7:0] & decoded_wr_biten[7:0]);
+            load_next_c = '1;
+        end
+        field_combo.node_class.cls.next = next_c;
+        field_combo.node_class.cls.load_next = load_next_c;
+    end
+    always_ff @(posedge clk) begin
+        if(rst) begin
+            field_storage.node_class.cls.value <= 8'h0;
+        end else begin
+            if(field_combo.node_class.cls.load_next) begin
+                field_storage.node_class.cls.value <= field_combo.node_class.cls.next;
+            end
+        end
+    end
+    assign hwif_out.node_class.cls.value = field_storage.node_class.cls.value;
     // External region: pst_access_edge_regs.execute
     assign hwif_out.execute.req = decoded_reg_strb.execute;
     assign hwif_out.execute.addr = decoded_addr[6:0];
@@ -2047,6 +2119,12 @@ module pst_access_edge_regs (
         end
         if(rd_mux_addr == 12'h234) begin
             readback_data_var[5:0] = hwif_in.busiest_bytes.value.next[37:32];
+        end
+        if(rd_mux_addr == 12'h238) begin
+            readback_data_var[31:0] = field_storage.node_index.value.value;
+        end
+        if(rd_mux_addr == 12'h23c) begin
+            readback_data_var[7:0] = field_storage.node_class.cls.value;
         end
         if((rd_mux_addr >= 12'h800) && (rd_mux_addr <= 12'h800 + 12'h7b)) begin
             readback_data_var = hwif_in.execute.rd_data;

@@ -1094,6 +1094,22 @@ package pst_access_edge_regs_pkg;
     } pst_access_edge_regs__busiest_place__out_t;
 
     typedef struct {
+        logic [31:0] value;
+    } pst_access_edge_regs__node_index__value__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__node_index__value__out_t value;
+    } pst_access_edge_regs__node_index__out_t;
+
+    typedef struct {
+        logic [7:0] value;
+    } pst_access_edge_regs__node_class__cls__out_t;
+
+    typedef struct {
+        pst_access_edge_regs__node_class__cls__out_t cls;
+    } pst_access_edge_regs__node_class__out_t;
+
+    typedef struct {
         logic req;
         logic [6:0] addr;
         logic req_is_wr;
@@ -1123,6 +1139,8 @@ package pst_access_edge_regs_pkg;
         pst_access_edge_regs__share_reserved__out_t share_reserved;
         pst_access_edge_regs__memory_timeout__out_t memory_timeout;
         pst_access_edge_regs__busiest_place__out_t busiest_place;
+        pst_access_edge_regs__node_index__out_t node_index;
+        pst_access_edge_regs__node_class__out_t node_class;
         pst_access_edge_regs__execute__out_t execute;
     } pst_access_edge_regs__out_t;
 

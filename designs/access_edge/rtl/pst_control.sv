@@ -39,7 +39,8 @@ module pst_control
     parameter int unsigned PacketWidth = 50,        // of the counters, bits, 1..50
     parameter int unsigned ByteWidth = 56,          // of the counters, bits, 1..56
     localparam int unsigned QueueIdW = Queues > 1 ? $clog2(Queues) : 1,
-    localparam int unsigned PlaceWidth = $clog2(Nodes) + (Classes > 1 ? $clog2(Classes) : 1)
+    localparam int unsigned NodeWidth = $clog2(Nodes),
+    localparam int unsigned PlaceWidth = NodeWidth + (Classes > 1 ? $clog2(Classes) : 1)
 ) (
     input  logic                         clk_i,
     input  logic                         rst_i,
@@ -193,6 +194,7 @@ module pst_control
   logic        reading_q, reading_d;        // a look is for a read-back
   logic        provision_q, provision_d;    // class and weight go along with the setting on offer
   logic        node_q, node_d;              // a snapshot is of a class at a node
+  logic [PlaceWidth-1:0] place_q, place_d;  // of which one
   logic        window_write;
   logic [ 4:0] window_word;
   logic [31:0] window_data;
@@ -251,6 +253,7 @@ module pst_control
     hierarchy_d = hierarchy_q;
     provision_d = provision_q;
     node_d      = node_q;
+    place_d     = place_q;
     out_d       = out_q;
     snapshot_d  = snapshot_q;
     look_d      = look_q;
@@ -312,6 +315,7 @@ module pst_control
           hierarchy_d = hierarchy;
           provision_d = Hierarchy && is_provision;
           node_d      = NodeCounters && is_node;
+          place_d     = {hwif_out.node_index.value.value[NodeWidth-1:0], hwif_out.node_class.cls.value[PlaceWidth-NodeWidth-1:0]};
           reading_d   = is_read;
           back_d      = '0;
           refused_d   = refuse;
@@ -357,6 +361,7 @@ module pst_control
     hierarchy_q <= hierarchy_d;
     provision_q <= provision_d;
     node_q      <= node_d;
+    place_q     <= place_d;
     out_q       <= out_d;
     look_q      <= look_d;
     reading_q   <= reading_d;
@@ -389,7 +394,7 @@ module pst_control
   assign m_hierarchy_cfg_weight_o = hierarchy_q.weight;
   assign m_read_index_o           = queue_q;
   assign m_read_node_o            = node_q;
-  assign m_read_place_o           = {hierarchy_q.id[$clog2(Nodes)-1:0], hierarchy_q.cls[(Classes > 1 ? $clog2(Classes) : 1)-1:0]};
+  assign m_read_place_o           = place_q;
   assign m_look_valid_o           = state_q == AskLook;
   assign m_back_valid_o           = state_q == ReadBack;
   assign m_back_what_o            = hierarchy_q.what;

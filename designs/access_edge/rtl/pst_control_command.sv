@@ -96,8 +96,8 @@ module pst_control_command
     end else if (is_scan_o) begin
       if (scanning_i) refuse_o = RefusalUnderWay;
     end else if (is_node_o) begin
-      if (regs_i.tree_class.cls.value >= 8'(Classes)) refuse_o = RefusalBadClass;
-      if (tree_index >= Nodes) refuse_o = RefusalBadIndex;
+      if (regs_i.node_class.cls.value >= 8'(Classes)) refuse_o = RefusalBadClass;
+      if (regs_i.node_index.value.value >= Nodes) refuse_o = RefusalBadIndex;
     end else begin
       if (ShareClasses != 0 && is_write_o && regs_i.queue_class.cls.value > LastShareClass) refuse_o = RefusalBadClass;
       if (Hierarchy && is_provision_o && regs_i.tree_class.cls.value >= 8'(Classes)) refuse_o = RefusalBadClass;

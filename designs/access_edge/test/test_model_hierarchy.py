@@ -17,7 +17,7 @@ from penstock.errors import UserError
 from penstock.hardware import verilate
 from penstock.scenarios import scenario
 from penstock.scenarios.device import configuration
-from penstock.testing.testjobs import assert_clean
+from penstock.testing.testjobs import assert_clean, ip_frame
 from penstock.testing.testkit import seed
 
 TIMING = {"read_latency": 44, "write_latency": 22, "gap_permille": 0}
@@ -136,7 +136,8 @@ def hierarchy_command(command: int, index: int, parent: int = 0, cls: int = 0) -
         (5, 15, 3, 9, 0), (5, 16, 0, 0, 2), (5, 15, 4, 0, 3),
         (6, 3, 1, 0, 0), (6, 4, 0, 0, 2), (6, 3, 2, 0, 3),
         (7, 1, 99, 0, 0), (7, 2, 0, 0, 2), (9, 0, 0, 3, 0), (9, 0, 0, 4, 4), (10, 15, 3, 9, 0), (10, 16, 0, 0, 2), (10, 15, 4, 0, 3),
-        (13, 16, 0, 0, 2), (14, 4, 0, 0, 2), (15, 2, 0, 0, 2), (11, 0, 0, 0, 1), (18, 0, 0, 0, 1),
+        (13, 16, 0, 0, 2), (14, 4, 0, 0, 2), (15, 2, 0, 0, 2),
+        (11, 0, 0, 0, 1), (19, 0, 0, 0, 1),
     ],
 )  # fmt: skip
 def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls: int, reason: int) -> None:
@@ -150,7 +151,7 @@ def test_refusals_have_their_reasons(command: int, index: int, parent: int, cls:
         for library in (verilate.build_device(config, print), None)
     ]
     assert found[0] == found[1]
-    assert found[1] == [1 | bool(reason) << 2 | reason << 4, 0x50535401, 1 | 3 << 16, 4, 4, 2, 4]
+    assert found[1] == [1 | bool(reason) << 2 | reason << 4, 0x50535401, 1 | 3 << 16 | 1 << 19, 4, 4, 2, 4]
 
 
 def test_one_write_a_queue() -> None:
@@ -423,6 +424,100 @@ def test_snapshots_beside_scans() -> None:
             most = max(waiting.values()) if backlog else max(left.values()) if number == 0 else 0
             assert session.read(registers.address("busiest_bytes")) == most, number
     assert beside > 40  # the model's scans take no time
+
+
+COUNTED = ("in", "out", "drop", "aqm_drop")
+
+
+def counted(session: Any) -> tuple[int, ...]:
+    """Return what the last snapshot has: packets and bytes that came, left, were lost, were dropped by the AQM; and marks."""
+    addresses = [registers.address(f"{name}_{unit}") for name in COUNTED for unit in ("packets", "bytes")]
+    addresses.append(registers.address("mark_packets"))
+    return tuple(session.read(at) | session.read(at + 4) << 32 for at in addresses)
+
+
+def snapshot_of(session: Any, queue: int) -> tuple[int, ...]:
+    """Take a snapshot of a queue and return its counters."""
+    session.write(registers.address("queue_index"), queue)
+    session.write(registers.address("queue_command"), registers.COMMAND_SNAPSHOT)
+    idle(session)
+    return counted(session)
+
+
+def snapshot_of_node(session: Any, node: int, cls: int) -> tuple[int, ...]:
+    """The same of a class at a node; no queue waits there, as it is none."""
+    session.write(registers.address("node_index"), node)
+    session.write(registers.address("node_class"), cls)
+    session.write(registers.address("queue_command"), registers.COMMAND_SNAPSHOT_NODE)
+    assert not idle(session) & registers.STATUS_REFUSED
+    assert [session.read(registers.address(name)) for name in ("backlog_packets", "backlog_bytes", "head_sojourn")] == [0, 0, 0]
+    return counted(session)
+
+
+@pytest.mark.parametrize("name", ["tree_64", "tree_codel_64"])
+def test_counters_by_node_and_class(name: str) -> None:
+    """Queues change class, and subscribers their node, between four times of traffic with losses of all kinds: what the device counts by
+    node and class is what it counts by queue, each time's part where the queue was then. Snapshots in mid-traffic delay no frame."""
+    config = configs.load(name)
+    assert config.hierarchy is not None
+    print(f"PENSTOCK_SEED={seed()}")
+    tree, library = config.hierarchy, verilate.build_device(config, print)
+    places = [(node, cls) for node in range(tree.nodes) for cls in range(tree.classes)]
+    results, left = [], []
+    for where, looks in ((library, True), (library, False), (None, True)):
+        rng, chance = random.Random(seed()), random.Random(seed())
+        session = engine.module().Session(
+            {"device": twins.device(config, where, TIMING), "sources": [], "ingress_bps": 10e9, "egress_bps": 2e9}
+        )
+        aqm = registers.Aqm.of_halves(1, 1, True, True) if config.aqm != "none" else None
+        for queue in range(config.queues):
+            for address, value in registers.queue_writes(queue, None, 0, rng.choice([4, 40]), 1_000_000, config.clock_hz, aqm):
+                session.write(address, value)
+        session.start()
+        cls_of, node_of = [0] * config.queues, [0] * (config.queues // tree.queues_per_subscriber)
+        before, expected = [(0,) * 9] * config.queues, dict.fromkeys(places, (0,) * 9)
+        for begin in range(100_000, 500_000, 100_000):
+            session.advance(begin)
+            for queue in rng.sample(range(config.queues), config.queues // 2):
+                cls_of[queue] = rng.randrange(tree.classes)
+                for key, value in {"tree_index": queue, "tree_class": cls_of[queue]}.items():
+                    session.write(registers.address(key), value)
+                session.write(registers.address("queue_command"), registers.COMMAND_HIERARCHY["queue"])
+            for subscriber in rng.sample(range(len(node_of)), len(node_of) // 2):
+                node_of[subscriber] = rng.randrange(tree.nodes)
+                for key, value in {"tree_index": subscriber, "tree_rate": 1, "tree_burst": 0, "tree_parent": node_of[subscriber]}.items():
+                    session.write(registers.address(key), value)
+                session.write(registers.address("queue_command"), registers.COMMAND_HIERARCHY["subscriber"])
+            for number in range(800):
+                length = rng.choice([74, 600, 1500])
+                frame = ip_frame(rng, length, rng.choice([0, 2])) + bytes(length)
+                session.offer(begin + 10_000 + 10 * number, int(rng.triangular(0, config.queues, 10)), frame[:length])
+            while looks and session.now < begin + 20_000:
+                session.advance(session.now + chance.choice([1, 10, 100]))
+                place = chance.choice(places)
+                found = snapshot_of_node(session, *place)
+                assert all(least <= number for least, number in zip(expected[place], found, strict=True)), place
+            session.advance(begin + 80_000)
+            if looks:
+                now = [snapshot_of(session, queue) for queue in range(config.queues)]
+                for queue, counts in enumerate(now):
+                    place = node_of[queue // tree.queues_per_subscriber], cls_of[queue]
+                    expected[place] = tuple(sum(row) - was for *row, was in zip(expected[place], counts, before[queue], strict=True))
+                before = now
+                assert {place: snapshot_of_node(session, *place) for place in places} == expected
+        totals = [sum(column) for column in zip(*expected.values(), strict=True)]
+        assert not looks or (min(totals[:6]) > 0 and (aqm is None or min(totals) > 0)), totals
+        for node, cls, reason in ((tree.nodes, 0, 2), (0, tree.classes, 4)):
+            session.write(registers.address("node_index"), node)
+            session.write(registers.address("node_class"), cls)
+            session.write(registers.address("queue_command"), registers.COMMAND_SNAPSHOT_NODE)
+            assert idle(session) >> 4 & 7 == reason
+        gone = session.take_left()
+        left.append(list(zip(gone["number"].tolist(), gone["cycle"].tolist(), gone["queue"].tolist(), strict=True)))
+        results.append(expected)
+        result = session.end()
+        assert result["conservation_ok"] and result["findings"] == []
+    assert results[0] == results[2] and len(left[0]) > 1000 and left[0] == left[1]
 
 
 @pytest.mark.parametrize(

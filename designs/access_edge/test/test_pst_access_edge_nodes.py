@@ -1,4 +1,4 @@
-"""pst_access_edge_nodes against a tally: events of every kind in any cycle, settings in their midst, reads that wait, reset in mid-traffic."""
+"""pst_access_edge_nodes against a tally: events of every kind in any cycle, settings and reads among them, reset in mid-traffic."""
 
 import random
 from collections import defaultdict
@@ -13,7 +13,7 @@ from penstock.testing.testkit import parameter, run_module, seed, start
 SOURCES = [
     *read_file_list(block_file_list("count")),
     BLOCKS / "hierarchy/rtl/pst_hierarchy_pkg.sv",
-    DESIGNS / "access_edge/rtl/pst_access_edge_place.sv",
+    BLOCKS / "hierarchy/rtl/pst_hierarchy_place.sv",
     DESIGNS / "access_edge/rtl/pst_access_edge_nodes.sv",
 ]
 NONE, TAIL_DROP, AQM = 0, 7, 8  # drop reasons: `tail_drop_bytes` and `aqm`
@@ -54,7 +54,14 @@ class Bench:
         self.asked = {"left": [], "others": []}  # what the reads that were taken must give, with the cycle
 
     async def start(self) -> None:
-        for name in ("cfg_valid_i", "ev_come_valid_i", "ev_left_valid_i", "ev_judged_valid_i", "s_read_left_valid_i", "s_read_others_valid_i"):
+        for name in (
+            "cfg_valid_i",
+            "ev_come_valid_i",
+            "ev_left_valid_i",
+            "ev_judged_valid_i",
+            "s_read_left_valid_i",
+            "s_read_others_valid_i",
+        ):
             getattr(self.dut, name).value = 0
         await start(self.dut)
         await self.cleared()
@@ -75,7 +82,11 @@ class Bench:
         dut.cfg_valid_i.value = setting is not None
         if setting is not None:
             dut.cfg_what_i.value, dut.cfg_id_i.value, dut.cfg_parent_i.value, dut.cfg_class_i.value = setting
-        dut.ev_come_valid_i.value, dut.ev_left_valid_i.value, dut.ev_judged_valid_i.value = came is not None, left is not None, judged is not None
+        dut.ev_come_valid_i.value, dut.ev_left_valid_i.value, dut.ev_judged_valid_i.value = (
+            came is not None,
+            left is not None,
+            judged is not None,
+        )
         if came is not None:
             dut.ev_come_queue_i.value, dut.ev_come_len_i.value, dut.ev_come_reason_i.value = came
         if left is not None:

@@ -44,6 +44,12 @@ def test_shares() -> None:
     run_module("access_edge", "pst_control", shares, "settings_of_shares", sources=library.sources_of("pst_control"))
 
 
+@pytest.mark.parametrize("there", [1, 0], ids=["there", "not-there"])
+def test_node_snapshots(there: int) -> None:
+    parameters = {"Queues": 64, "Hierarchy": 1, "QueuesPerSubscriber": 8, "Nodes": 4, "Ports": 2, "Classes": 3, "NodeCounters": there}
+    run_module("access_edge", "pst_control", parameters, "node_snapshots", sources=library.sources_of("pst_control"))
+
+
 @pytest.mark.parametrize("busiest", [6, 64])
 def test_scans(busiest: int) -> None:
     run_module("access_edge", "pst_control", {"Queues": 40, "Busiest": busiest}, "scans", sources=library.sources_of("pst_control"))
@@ -238,7 +244,7 @@ async def identity(dut) -> None:
     bench.init_done = 0
     await bench.start()
     expected = {
-        "type": 0x50535401, "version": 0x00010006, "next": 0,
+        "type": 0x50535401, "version": 0x00010007, "next": 0,
         "queues": parameter("Queues", 0), "descriptors": parameter("Descriptors", 0), "memories": parameter("Memories", 0),
         "max_frame_bytes": parameter("MaxFrameBytes", 0), "clock_hz": parameter("ClockHz", 0),
         "features": parameter("Shaping", 0)
@@ -744,6 +750,58 @@ async def scans(dut) -> None:
         shown = [await bench.read(f"busiest_{name}") for name in ("place", "queue", "window", "bytes")]
         assert shown == [place, queue, window, value]
     assert begun == expected and 5 < refused < 55 and not bench.cfg and not bench.snapshots
+
+
+@cocotb.test()
+async def node_snapshots(dut) -> None:
+    """Snapshots of queues, and of classes at nodes, in turns at random: each asks for its own counters, and shows what they answered."""
+    bench, rng = Bench(dut), random.Random(seed())
+    await bench.start()
+    there, nodes, classes = parameter("NodeCounters", 0), parameter("Nodes", 2), parameter("Classes", 4)
+    assert (await bench.read("features") >> 19 & 1) == there
+    asked: list[tuple[str, int, int, int]] = []  # side, of a node, place, queue
+
+    async def listen() -> None:
+        while True:
+            await FallingEdge(dut.clk_i)
+            await ReadOnly()
+            for side in ("out", "in_drop"):
+                if int(getattr(dut, f"m_read_{side}_valid_o").value) and int(getattr(dut, f"m_read_{side}_ready_i").value):
+                    asked.append((side, *(int(getattr(dut, f"m_read_{name}_o").value) for name in ("node", "place", "index"))))
+
+    cocotb.start_soon(listen())
+    reasons = set()
+    for _ in range(80):
+        node, cls, queue, of_node = (
+            rng.choice([*range(nodes), nodes, 99]),
+            rng.choice([*range(classes), classes, 255]),
+            rng.randrange(64),
+            0,
+        )
+        await bench.write("node_index", node)
+        await bench.write("node_class", cls)
+        await bench.write("queue_index", queue)
+        asked.clear()
+        looked = len(bench.looks)
+        of_node = rng.random() < 0.7
+        await bench.write("queue_command", registers.COMMAND_SNAPSHOT_NODE if of_node else registers.COMMAND_SNAPSHOT)
+        reason = (1 if not there else 2 if node >= nodes else 4 if cls >= classes else 0) if of_node else 0
+        assert await bench.idle() >> 4 & 7 == reason
+        reasons.add(reason)
+        if reason:
+            assert not asked
+            continue
+        wanted = [(side, 1, node << 2 | cls) if of_node else (side, 0) for side in ("out", "in_drop")]
+        assert [row[:3] if of_node else row[:2] for row in asked] == wanted and (of_node or {row[3] for row in asked} == {queue})
+        assert (len(bench.looks) == looked) == of_node
+        last, most = bench.snapshots[-1], [(1 << width) - 1 for width in bench.widths]
+        last["drop"] = (0, *((last["drop"][i + 1] + last["aqm"][i + 1]) & most[i] for i in (0, 1)))
+        for bank, name in (("out", "out"), ("in", "in"), ("drop", "drop"), ("aqm", "aqm_drop")):
+            assert (await bench.read(f"{name}_packets"), await bench.read(f"{name}_bytes")) == last[bank][1:], bank
+        assert await bench.read("mark_packets") == last["mark"][1]
+        if of_node:
+            assert [await bench.read(name) for name in ("backlog_packets", "backlog_bytes", "head_sojourn")] == [0, 0, 0]
+    assert reasons == ({0, 2, 4} if there else {0, 1})
 
 
 @cocotb.test()

@@ -4,7 +4,7 @@
 // Throughput: a lookup and a setting per cycle. Latency: 2 cycles.
 // Ordering:   a lookup sees the settings of its own cycle and of all before, and none of a later one.
 // Reset:      every queue has class 0, every subscriber is at node 0; init_done_o rises after `Queues` cycles. No setting is taken before.
-module pst_access_edge_place
+module pst_hierarchy_place
   import pst_pkg::*;
   import pst_hierarchy_pkg::*;
 #(
@@ -39,13 +39,13 @@ module pst_access_edge_place
   localparam int unsigned IndexWidth = $clog2(QueuesPerSubscriber);
 
   if (Queues < 2 || Queues % QueuesPerSubscriber != 0) begin : g_bad_queues
-    $error("pst_access_edge_place: Queues (%0d) must be at least 2 and a multiple of QueuesPerSubscriber (%0d)", Queues, QueuesPerSubscriber);
+    $error("pst_hierarchy_place: Queues (%0d) must be at least 2 and a multiple of QueuesPerSubscriber (%0d)", Queues, QueuesPerSubscriber);
   end
   if (Nodes < 2 || (Nodes & (Nodes - 1)) != 0 || NodeWidth > QueueIdWidth) begin : g_bad_nodes
-    $error("pst_access_edge_place: Nodes is %0d, allowed: powers of two from 2 to Queues (%0d)", Nodes, Queues);
+    $error("pst_hierarchy_place: Nodes is %0d, allowed: powers of two from 2 to Queues (%0d)", Nodes, Queues);
   end
   if (Classes < 1 || Classes > 8) begin : g_bad_classes
-    $error("pst_access_edge_place: Classes is %0d, allowed: 1 to 8", Classes);
+    $error("pst_hierarchy_place: Classes is %0d, allowed: 1 to 8", Classes);
   end
 
   typedef logic [SubscriberWidth-1:0] subscriber_t;
@@ -114,7 +114,7 @@ module pst_access_edge_place
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
       a_cleared_first : assert (!init || !(s_valid_i || cfg_valid_i))
-      else $error("pst_access_edge_place: a lookup or a setting before init_done_o");
+      else $error("pst_hierarchy_place: a lookup or a setting before init_done_o");
     end
   end
 `endif
