@@ -21,7 +21,8 @@ class NodeCounters {
     };
 
     // None where there are no such counters: `there` is false.
-    NodeCounters(bool there, std::uint32_t queues, const HierarchySizes& sizes) : each_(sizes.queues_per_subscriber), classes_(sizes.classes) {
+    NodeCounters(bool there, std::uint32_t queues, const HierarchySizes& sizes)
+        : each_(sizes.queues_per_subscriber), classes_(sizes.classes) {
         if (!there) return;
         class_of_.resize(queues);
         node_of_.resize(queues / each_);
@@ -37,10 +38,7 @@ class NodeCounters {
     // A frame came to its queue, or was lost for `reason` before.
     void came(std::uint32_t queue, std::uint32_t length, unsigned reason) {
         Row& row = of(queue);
-        (reason == 0                                   ? row.in
-         : reason == static_cast<unsigned>(Drop::Aqm) ? row.aqm
-                                                       : row.lost)
-            .add(length);
+        (reason == 0 ? row.in : reason == static_cast<unsigned>(Drop::Aqm) ? row.aqm : row.lost).add(length);
     }
     void left(std::uint32_t queue, std::uint32_t length) { of(queue).out.add(length); }
     // One that was taken from its queue was dropped by the AQM, or marked.
@@ -53,9 +51,9 @@ class NodeCounters {
     Row& of(std::uint32_t queue) { return rows_[static_cast<std::size_t>(node_of_[queue / each_]) * classes_ + class_of_[queue]]; }
 
     std::uint32_t each_, classes_;
-    std::vector<std::uint8_t> class_of_;   // by queue
-    std::vector<std::uint32_t> node_of_;   // by subscriber
-    std::vector<Row> rows_;                // by node and class
+    std::vector<std::uint8_t> class_of_;  // by queue
+    std::vector<std::uint32_t> node_of_;  // by subscriber
+    std::vector<Row> rows_;               // by node and class
 };
 
 }  // namespace penstock::engine

@@ -581,6 +581,7 @@ module pst_access_edge
   logic read_out_valid, read_out_ready, read_in_drop_valid, read_in_ready, read_drop_ready;
   logic out_valid, in_valid, unused_drop_valid, read_aqm_ready;
   logic read_all_ready, read_take;    // the counters that are read in one cycle
+  logic read_node;                    // those by node and class, not those by queue
   packets_t in_packets, out_packets, drop_packets;
   bytes_t in_bytes, out_bytes, drop_bytes;
   logic [DropLast:1][PacketWidth-1:0] dropped_packets;
@@ -615,7 +616,7 @@ module pst_access_edge
 
   // Counters by node and class. pst_control reads those of a queue or these, one at a time.
   localparam int unsigned PlaceWidth = $clog2(Nodes) + (Classes > 1 ? $clog2(Classes) : 1);
-  logic read_node, node_left_ready, node_left_valid, node_others_ready, node_others_valid;
+  logic node_left_ready, node_left_valid, node_others_ready, node_others_valid;
   logic [PlaceWidth-1:0] read_place;
   packets_t node_left_packets, node_in_packets, node_drop_packets, node_aqm_packets, node_mark_packets;
   bytes_t node_left_bytes, node_in_bytes, node_drop_bytes, node_aqm_bytes;

@@ -124,7 +124,8 @@ module pst_access_edge_nodes
 
   assign in_inc                = place_valid[Come] && ev_q[2].come_reason == DropNone;
   assign drop_inc              = place_valid[Come] && ev_q[2].come_reason != DropNone && ev_q[2].come_reason != DropAqm;
-  assign aqm_inc               = Aqm == 2 ? place_valid[Come] && ev_q[2].come_reason == DropAqm : place_valid[Judged] && ev_q[2].judged_drop;
+  assign aqm_inc               = Aqm == 2 ? place_valid[Come] && ev_q[2].come_reason == DropAqm
+                                          : place_valid[Judged] && ev_q[2].judged_drop;
   assign mark_inc              = place_valid[Judged] && ev_q[2].judged_mark;
   assign s_read_others_ready_o = in_ready && drop_ready && aqm_ready && mark_ready;
   assign take                  = s_read_others_valid_i && s_read_others_ready_o;
