@@ -149,6 +149,20 @@ def test_a_run_that_is_cut_short_is_no_agreement(runs: list[tuple[int, int, int,
     assert [name for name in ("agrees", "differs", "cut", "refused", "bmv2", "compiler") if counts[name]] == [outcome]
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "status"),
+    [(["agrees"], 0), (["agrees", "cut"], 1), (["cut"], 1), (["differs"], 1), (["refused", "bmv2", "compiler"], 0)],
+)
+def test_status_says_whether_all_that_was_compared_agrees(
+    outcomes: list[str], status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = [compare.Outcome(f"{name}.p4", name) for name in outcomes]
+    monkeypatch.setattr(compare, "need", lambda _: None)
+    monkeypatch.setattr(compare, "compare_all", lambda *_: made)
+    assert main(["p4", "compare", str(FOLDER / "router.json"), "--json"]) == status
+    assert json.loads(capsys.readouterr().out)["programs"] == len(outcomes)
+
+
 def test_what_earlier_packets_have_left_is_not_compared() -> None:
     """A packet that is too short for its header: simple_switch finds the code of the one before, and adds a header; no chance hits that."""
     devices = compare._devices(device.load(MACHINE_PROGRAMS / "stale.json"))

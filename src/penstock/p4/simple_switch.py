@@ -20,13 +20,14 @@ from pathlib import Path
 
 from penstock.basics import children
 from penstock.errors import ToolError, UserError
+from penstock.p4 import rest
 
 SWITCH, CLI = "simple_switch", "simple_switch_CLI"
 HOW_TO_GET_IT = (
     f"{SWITCH} and {CLI} are not both on the PATH: install p4lang's packages (p4lang-bmv2; https://github.com/p4lang/behavioral-model "
     "has the lines for Debian and Ubuntu), or build behavioral-model from source"
 )
-FIRST_SECONDS, QUIET_SECONDS = 60.0, 20.0  # until it answers; until it has done with a frame
+FIRST_CPU_SECONDS, FIRST_SECONDS = 30.0, 600.0  # that it has run, and on the wall, until it answers
 PRIORITIES = 8  # of a port: v1model's field has three bits
 MOST_BYTES = 1 << 17  # of a frame, far more than any
 _CAPTURE = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 1 << 18, 1)
@@ -127,32 +128,7 @@ class SimpleSwitch:
         self._wait_until_quiet()
 
     def _wait_until_quiet(self) -> None:
-        """Wait until all its threads sleep, and have slept from one look to the next."""
-        end = time.monotonic() + QUIET_SECONDS
-        before: list[str] | None = None
-        while True:
-            now = self._threads()
-            if now is not None and now == before:
-                return
-            before = now
-            if self.process.poll() is not None:
-                raise ToolError(f"{SWITCH} has ended with status {self.process.returncode} at frame {self._next - 1}")
-            if time.monotonic() > end:
-                raise ToolError(f"{SWITCH} has not come to rest {QUIET_SECONDS:.0f} s after frame {self._next - 1}")
-            time.sleep(0.0002)
-
-    def _threads(self) -> list[str] | None:
-        """Return how often each thread has been switched, or None if one runs."""
-        found = []
-        for thread in sorted(Path(f"/proc/{self.process.pid}/task").iterdir()):
-            try:
-                lines = (thread / "status").read_text().splitlines()
-            except OSError:
-                return None
-            if not any(line.startswith("State:\tS") for line in lines):
-                return None
-            found += [f"{thread.name} {line}" for line in lines if "ctxt_switches" in line]
-        return found
+        rest.wait(self.process, SWITCH, f"after frame {self._next - 1}")
 
 
 def _record(index: int, frame: bytes) -> bytes:
@@ -205,12 +181,15 @@ def _priorities() -> tuple[str, ...]:
 def _wait_for(process: "subprocess.Popen[str]", thrift: int, log: Path) -> None:
     end = time.monotonic() + FIRST_SECONDS
     while True:
+        ran = 0.0
+        with contextlib.suppress(OSError):
+            ran = rest.cpu_seconds(process.pid)
         if process.poll() is not None:
             raise ToolError(f"{SWITCH} has ended with status {process.returncode}: {log.read_text().strip()[-1000:]}")
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", thrift), 1):
             return
-        if time.monotonic() > end:
-            raise ToolError(f"{SWITCH} does not answer after {FIRST_SECONDS:.0f} s: {log.read_text().strip()[-1000:]}")
+        if ran > FIRST_CPU_SECONDS or time.monotonic() > end:
+            raise ToolError(f"{SWITCH} does not answer after {ran:.1f} s of CPU time: {log.read_text().strip()[-1000:]}")
         time.sleep(0.01)
 
 
