@@ -137,15 +137,17 @@ void tcp_flows(Table& table, unsigned input, std::size_t number, Job& job, std::
     const double line_bps = table.number("line_bps", 0, kMaxRate, job.environment.egress_bps.front());
     flow.cycles_per_byte = line_bps > 0 ? 8 * clock_hz / line_bps : 0;
     tcp::CongestionSettings& congestion = flow.sender.congestion;
-    const std::string algorithm = table.text("algorithm");
-    if (algorithm != "reno" && algorithm != "cubic") bad_job(table.name("algorithm") + " is not reno or cubic");
-    congestion.algorithm = algorithm == "reno" ? tcp::Algorithm::Reno : tcp::Algorithm::Cubic;
+    const auto algorithm = tcp::algorithm_named(table.text("algorithm"));
+    if (!algorithm) bad_job(table.name("algorithm") + " is not reno, cubic or cubic_linux");
+    congestion.algorithm = *algorithm;
     congestion.initial_segments = static_cast<unsigned>(table.integer("initial_segments", 1, 1000, 10));
     congestion.hystart = table.boolean("hystart", false);
     congestion.clock_hz = clock_hz;
     flow.sender.bytes = static_cast<std::uint64_t>(table.integer("bytes", 0, std::numeric_limits<std::int64_t>::max(), 0));
     flow.sender.ecn = table.boolean("ecn", false);
+    flow.sender.rack = table.boolean("rack", false);
     flow.sender.first_timeout = static_cast<tcp::Time>(clock_hz);
+    flow.sender.longest_delay = static_cast<tcp::Time>(clock_hz / 5);  // 200 ms, as RFC 8985 advises
     flow.sender.least_timeout = table.integer("least_timeout_cycles", 1, kMaxCycles, flow.sender.first_timeout);
     flow.sender.most_timeout = std::max(60 * flow.sender.first_timeout, flow.sender.least_timeout);
     flow.receiver.delay = table.integer("delay_cycles", 0, kMaxCycles, 0);

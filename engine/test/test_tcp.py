@@ -172,6 +172,22 @@ def test_cubic_is_as_fast_as_reno_on_short_paths(parts: Any) -> None:
     assert congestion.cwnd / MSS == pytest.approx(window, rel=0.01)
 
 
+@pytest.mark.parametrize(("algorithm", "step"), [("cubic", 1.0), ("cubic_linux", 0.9 / 1.7)])
+def test_growth_above_the_last_window(parts: Any, algorithm: str, step: float) -> None:
+    """4.3: above the window before the last reduction CUBIC should grow as Reno does; Linux does not."""
+    congestion = parts.Congestion.make(algorithm, MSS, 10)
+    congestion.reduce(0, 10 * MSS)
+    congestion.cwnd = congestion.ssthresh
+    heard = 0
+    while congestion.cwnd < 10 * MSS:
+        congestion.acknowledged(heard, MSS, 0, 1000)
+        heard += 1
+    before = congestion.cwnd
+    for _ in range(10):
+        congestion.acknowledged(heard, MSS, 0, 1000)
+    assert (congestion.cwnd - before) / MSS == pytest.approx(step, rel=0.06)
+
+
 def estimate_below(window: float, prior: float) -> bool:
     return window < prior
 
@@ -223,15 +239,43 @@ def test_one_loss_by_hand(parts: Any) -> None:
     # pipe is 9, 8 of a window of 10: a new segment each (RFC 3042). The third: more than two segments are sacked above 0.
     assert sent[0] == fresh(10) and sent[1] == fresh(11)
     assert sent[2] == [(0, True)]
-    assert sender.state == "recovery" and sender.ssthresh == 6 * MSS  # flight is 12 by then
-    # PRR: RecoverFS is 12 - 2 sacked before, so ceil(6 / 10 of what is delivered) may go: the first is sent at once, 0.2 and 0.8 segments
-    # are too little; then the pipe is 6, and for each one delivered another one goes.
+    assert sender.state == "recovery" and sender.ssthresh == 5 * MSS  # 12 are under way, but limited transmit does not count
+    # PRR: RecoverFS is 12 - 2 sacked before, so ceil(5 / 10 of what is delivered) may go: the first is sent at once, the next one when four
+    # are delivered; then the pipe is 5, and for each one that leaves it another one goes.
     total = [sum(len(part) for part in sent[2 : index + 1]) for index in range(2, 9)]
-    assert total == [1, 1, 1, 1, 2, 3, 4]
-    assert [part for part in sent[3:] if part] == [fresh(12), fresh(13), fresh(14)]
+    assert total == [1, 1, 1, 2, 2, 2, 3]
+    assert [part for part in sent[3:] if part] == [fresh(12), fresh(13)]
     sender.acknowledged(20_000, 12 * MSS)
-    assert sender.state == "open" and sender.cwnd == 6 * MSS
+    assert sender.state == "open" and sender.cwnd == 5 * MSS
     assert sender.recoveries == 1 and sender.retransmits == 1
+
+
+@pytest.mark.parametrize(("algorithm", "beta"), [("reno", 0.5), ("cubic", 0.7), ("cubic_linux", 0.7)])
+@pytest.mark.parametrize("window", [4, 6, 10])
+def test_limited_transmit_is_not_in_the_threshold(parts: Any, algorithm: str, beta: float, window: int) -> None:
+    """RFC 5681, 3.2, step 2: what limited transmit has sent is no part of FlightSize; of a window of four it would be half."""
+    sender = parts.TcpSender(algorithm=algorithm, mss=MSS, initial_segments=window)
+    assert drain(sender, 0) == fresh(*range(window))
+    for number in (1, 2, 3):
+        sender.acknowledged(10_000, 0, [(MSS, (number + 1) * MSS)])
+        if number < 3:
+            assert drain(sender, 10_000) == fresh(window + number - 1)
+    assert sender.state == "recovery" and sender.flight == (window + 2) * MSS
+    assert sender.ssthresh == pytest.approx(max(2, beta * window) * MSS)
+
+
+def test_what_recovery_sends_is_not_in_the_threshold_after_a_timeout(parts: Any) -> None:
+    """What was sent again is lost too: recovery goes on with new segments, and none of it makes the threshold larger (RFC 5681, 3.1)."""
+    sender = parts.TcpSender(algorithm="reno", mss=MSS, initial_segments=10, least_timeout=200_000)
+    drain(sender, 0)
+    for number in range(1, 60):
+        sender.acknowledged(10_000, 0, [(MSS, (number + 1) * MSS)])
+        drain(sender, 10_000)
+        if sender.flight <= (number + 1) * MSS:
+            break
+    assert sender.ssthresh == 5 * MSS and sender.flight > 10 * MSS
+    sender.expired(sender.timer)
+    assert sender.timeouts == 1 and sender.ssthresh <= 5 * MSS
 
 
 def test_scoreboard_of_planted_losses(parts: Any) -> None:
@@ -280,6 +324,107 @@ def test_a_lost_tail_has_one_rescue(parts: Any) -> None:
         sender.acknowledged(10_000, 0, [(MSS, (number + 1) * MSS)])
         sent += drain(sender, 10_000)
     assert sent == [(0, True), (9, True)]
+
+
+# ---- RFC 8985
+
+
+def test_a_segment_that_is_lost_twice_is_sent_a_third_time(parts: Any) -> None:
+    """RACK: what is sent after the retransmission arrives and the retransmission does not. Without RACK that waits for the timeout."""
+    for rack, again in ((True, [(0, True)]), (False, [])):
+        sender = parts.TcpSender(algorithm="reno", mss=MSS, rack=rack)
+        drain(sender, 0)
+        for number in range(1, 10):
+            sender.acknowledged(10_000 + number, 0, [(MSS, (number + 1) * MSS)])
+            drain(sender, 10_000 + number)  # 0 again at 10,003, 12 and 13 later than that, 10 and 11 earlier
+        assert sender.retransmits == 1
+        sender.acknowledged(20_001, 0, [(MSS, 11 * MSS)])
+        sender.acknowledged(20_002, 0, [(MSS, 12 * MSS)])
+        assert [segment for segment in drain(sender, 20_002) if segment[1]] == []
+        sender.acknowledged(20_006, 0, [(MSS, 13 * MSS)])
+        assert [segment for segment in drain(sender, 20_006) if segment[1]] == again
+        assert sender.recoveries == 1 and sender.timeouts == 0
+
+
+def test_a_loss_that_one_segment_tells_of(parts: Any) -> None:
+    """One duplicate comes. 6.2, step 4: the segment is lost a quarter of the least round trip later than its own."""
+    sender = parts.TcpSender(algorithm="reno", mss=MSS, initial_segments=1, rack=True, least_timeout=SECOND)
+    drain(sender, 0)
+    sender.acknowledged(10_000, MSS)  # a round trip of 10,000
+    assert drain(sender, 10_000) == fresh(1, 2)
+    sender.acknowledged(20_000, MSS, [(2 * MSS, 3 * MSS)])
+    assert drain(sender, 20_000) == fresh(3)  # limited transmit
+    assert sender.state == "open" and sender.timer == 10_000 + 10_000 + 2_500
+    sender.expired(22_500)
+    assert sender.state == "recovery" and drain(sender, 22_500) == [(1, True)]
+    assert sender.ssthresh == 2 * MSS and sender.timeouts == 0
+
+
+def test_what_comes_out_of_order_is_not_lost(parts: Any) -> None:
+    sender = parts.TcpSender(algorithm="reno", mss=MSS, initial_segments=2, rack=True)
+    drain(sender, 0)
+    sender.acknowledged(10_000, 0, [(MSS, 2 * MSS)])
+    drain(sender, 10_000)
+    assert sender.timer == 12_500
+    sender.acknowledged(12_000, 2 * MSS)
+    drain(sender, 12_000)
+    assert sender.state == "open" and sender.recoveries == 0 and sender.retransmits == 0
+    assert sender.timer > 12_500
+
+
+def test_a_lost_end_is_probed(parts: Any) -> None:
+    """7.2: after two smoothed round trips the last segment goes again, and its SACK tells of the others; 200 ms more with one under way."""
+    sender = parts.TcpSender(algorithm="reno", mss=MSS, bytes=6 * MSS, rack=True, least_timeout=SECOND)
+    assert drain(sender, 0) == fresh(*range(6))
+    sender.acknowledged(10_000, 4 * MSS)
+    assert sender.timer == 30_000
+    sender.expired(30_000)
+    assert drain(sender, 30_000) == [(5, True)] and sender.probes == 1
+    assert sender.timer == 30_000 + SECOND  # one probe only; then the timeout, from then on
+    sender.acknowledged(40_000, 4 * MSS, [(5 * MSS, 6 * MSS)])
+    assert sender.state == "recovery" and drain(sender, 40_000) == [(4, True)]
+    sender.acknowledged(50_000, 6 * MSS)
+    assert sender.done and sender.timeouts == 0
+    alone = parts.TcpSender(algorithm="reno", mss=MSS, bytes=6 * MSS, rack=True, least_timeout=SECOND)
+    drain(alone, 0)
+    alone.acknowledged(10_000, 5 * MSS)
+    assert alone.timer == 10_000 + 20_000 + 200_000
+
+
+def test_a_probe_may_be_new_and_larger_than_the_window(parts: Any) -> None:
+    sender = parts.TcpSender(algorithm="reno", mss=MSS, initial_segments=4, rack=True)
+    assert drain(sender, 0) == fresh(0, 1, 2, 3)
+    assert sender.timer == SECOND  # no round trip is known
+    sender.expired(SECOND)
+    assert drain(sender, SECOND) == fresh(4) and sender.timer == 2 * SECOND
+
+
+@pytest.mark.parametrize("needed", [True, False])
+def test_a_probe_that_repairs_a_loss_counts_as_one(parts: Any, needed: bool) -> None:
+    """7.4: D-SACK says that both copies have come, so nothing was lost; without it the window is reduced."""
+    sender = parts.TcpSender(algorithm="reno", mss=MSS, initial_segments=4, window=4 * MSS, rack=True)
+    drain(sender, 0)
+    sender.acknowledged(10_000, MSS)
+    drain(sender, 10_000)
+    sender.acknowledged(20_000, 3 * MSS)
+    drain(sender, 20_000)
+    sender.acknowledged(30_000, 6 * MSS)
+    drain(sender, 30_000)
+    before = sender.cwnd
+    sender.expired(sender.timer)
+    (probe,) = drain(sender, 60_000)
+    assert probe == (9, True)
+    receiver = parts.TcpReceiver(mss=MSS)
+    for number in range(9 if needed else 10):
+        receiver.received(0, number * MSS, (number + 1) * MSS)
+        receiver.acknowledge()
+    receiver.received(0, 9 * MSS, 10 * MSS)
+    assert receiver.sacks == ([] if needed else [(9 * MSS, 10 * MSS)])  # RFC 2883
+    sender.acknowledged(70_000, 10 * MSS, receiver.sacks)
+    sender.next(70_000)
+    sender.acknowledged(80_000, 11 * MSS)
+    assert (sender.cwnd < before) == needed
+    assert sender.recoveries == 0 and sender.timeouts == 0
 
 
 def test_once_a_window(parts: Any) -> None:
@@ -430,15 +575,16 @@ def test_every_byte_arrives_once_and_in_order(parts: Any, algorithm: str, share:
         size = draw.choice([1, 999, 1000, 1001, 50_000, 300_017])
         connect(
             parts, draw, lambda _, draw=draw: draw.random() < share, size, draw.choice([0, 40_000]), lambda draw=draw: draw.random() < 0.05,
-            algorithm=algorithm, ecn=draw.random() < 0.5, hystart=draw.random() < 0.5, least_timeout=200_000,
+            algorithm=algorithm, ecn=draw.random() < 0.5, hystart=draw.random() < 0.5, least_timeout=200_000, rack=draw.random() < 0.5,
         )  # fmt: skip
 
 
 @pytest.mark.parametrize("dead", [{1}, {1, 11}, {5, 6, 7}, {10}, {9, 10}, set(range(1, 11)), {1, 3, 5, 7, 9}, set(range(20, 40))])
-def test_planted_losses(parts: Any, dead: set[int]) -> None:
+@pytest.mark.parametrize("rack", [False, True])
+def test_planted_losses(parts: Any, dead: set[int], rack: bool) -> None:
     """The n-th transmissions are lost. Recovery sends few segments more than were lost: a rescue, and a timeout's window."""
     draw = random.Random(str(dead))
-    sender = connect(parts, draw, lambda number: number in dead, 100 * MSS, 0, algorithm="reno", least_timeout=200_000)
+    sender = connect(parts, draw, lambda number: number in dead, 100 * MSS, 0, algorithm="reno", least_timeout=200_000, rack=rack)
     assert sender.retransmits >= len(dead)
     assert sender.retransmits <= 3 * len(dead) + 15
 

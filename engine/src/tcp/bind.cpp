@@ -25,8 +25,9 @@ namespace {
 using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 CongestionSettings congestion_settings(const std::string& algorithm, std::uint32_t mss, unsigned initial, bool hystart, double hz) {
-    if (algorithm != "reno" && algorithm != "cubic") throw nb::value_error("algorithm: reno or cubic");
-    return {algorithm == "reno" ? Algorithm::Reno : Algorithm::Cubic, mss, initial, hystart, hz};
+    const auto named = algorithm_named(algorithm);
+    if (!named) throw nb::value_error("algorithm: reno, cubic or cubic_linux");
+    return {*named, mss, initial, hystart, hz};
 }
 
 template <typename Field>
@@ -58,6 +59,7 @@ nb::dict connections_to_python(const Traffic& traffic, Time interval) {
     add("recoveries", [](const Flow& f) { return f.sender.counts().recoveries; });
     add("timeouts", [](const Flow& f) { return f.sender.counts().timeouts; });
     add("ecn_reductions", [](const Flow& f) { return f.sender.counts().ecn_reductions; });
+    add("probes", [](const Flow& f) { return f.sender.counts().probes; });
     add("received", [](const Flow& f) { return f.counts.received; });
     add("marked", [](const Flow& f) { return f.counts.marked; });
     add("dropped", [](const Flow& f) { return f.counts.dropped; });
@@ -108,13 +110,14 @@ void bind_tcp(nb::module_& m) {
         .def(
             "__init__",
             [](Sender* self, const std::string& algorithm, std::uint32_t mss, unsigned initial, bool hystart, double clock_hz,
-               std::uint64_t bytes, std::uint64_t window, bool ecn, Time least_timeout, Time most_timeout) {
-                new (self) Sender({congestion_settings(algorithm, mss, initial, hystart, clock_hz), bytes, window, ecn,
+               std::uint64_t bytes, std::uint64_t window, bool ecn, Time least_timeout, Time most_timeout, bool rack, Time longest_delay) {
+                new (self) Sender({congestion_settings(algorithm, mss, initial, hystart, clock_hz), bytes, window, ecn, rack, longest_delay,
                                    static_cast<Time>(clock_hz), least_timeout, most_timeout});
             },
             nb::arg("algorithm") = "reno", nb::arg("mss") = 1000, nb::arg("initial_segments") = 10, nb::arg("hystart") = false,
             nb::arg("clock_hz") = 1e6, nb::arg("bytes") = 0, nb::arg("window") = 1 << 22, nb::arg("ecn") = false,
-            nb::arg("least_timeout") = 1'000'000, nb::arg("most_timeout") = 60'000'000)
+            nb::arg("least_timeout") = 1'000'000, nb::arg("most_timeout") = 60'000'000, nb::arg("rack") = false,
+            nb::arg("longest_delay") = 200'000)
         .def(
             "acknowledged",
             [](Sender& sender, Time now, std::uint64_t up_to, const Pairs& sacks, bool ece) {
@@ -145,7 +148,8 @@ void bind_tcp(nb::module_& m) {
         .def_prop_ro("retransmits", [](const Sender& s) { return s.counts().resent; })
         .def_prop_ro("recoveries", [](const Sender& s) { return s.counts().recoveries; })
         .def_prop_ro("timeouts", [](const Sender& s) { return s.counts().timeouts; })
-        .def_prop_ro("ecn_reductions", [](const Sender& s) { return s.counts().ecn_reductions; });
+        .def_prop_ro("ecn_reductions", [](const Sender& s) { return s.counts().ecn_reductions; })
+        .def_prop_ro("probes", [](const Sender& s) { return s.counts().probes; });
 
     nb::class_<Receiver>(m, "TcpReceiver", "One receiver without a network.")
         .def(

@@ -6,6 +6,13 @@
 
 namespace penstock::engine::tcp {
 
+std::optional<Algorithm> algorithm_named(std::string_view name) {
+    if (name == "reno") return Algorithm::Reno;
+    if (name == "cubic") return Algorithm::Cubic;
+    if (name == "cubic_linux") return Algorithm::CubicLinux;
+    return std::nullopt;
+}
+
 std::unique_ptr<Congestion> make_congestion(const CongestionSettings& settings) {
     if (settings.algorithm == Algorithm::Reno) return std::make_unique<Reno>(settings);
     return std::make_unique<Cubic>(settings);

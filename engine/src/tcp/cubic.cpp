@@ -24,7 +24,7 @@ void Cubic::avoid(Time now, const Progress& progress) {
     const double seconds = static_cast<double>(now - epoch_) / settings_.clock_hz;
     const double round_trip = static_cast<double>(progress.srtt) / settings_.clock_hz;
     friendly_ += alpha_ * acknowledged / segments;
-    if (friendly_ >= prior_) alpha_ = 1;
+    if (friendly_ >= prior_ && settings_.algorithm == Algorithm::Cubic) alpha_ = 1;  // a SHOULD of 4.3
     if (window(seconds) < friendly_) {
         segments = std::max(segments, friendly_);
     } else {

@@ -10,7 +10,10 @@ bool Receiver::received(Time now, Range segment, bool ce, bool cwr) {
     if (ce) echo_ = true;
     const bool gaps = !recent_.empty();
     if (segment.to > next_ + settings_.window || segment.to <= next_ || segment.from >= segment.to) {
-        duplicates_ += segment.to <= next_ ? segment.bytes() : 0;
+        if (segment.to <= next_ && segment.from < segment.to) {
+            duplicates_ += segment.bytes();
+            again_ = segment;
+        }
         return true;  // RFC 9293, 3.10.7.4: what cannot be taken is answered
     }
     // With what it touches it becomes one range.
@@ -36,7 +39,16 @@ bool Receiver::received(Time now, Range segment, bool ce, bool cwr) {
     return false;
 }
 
+std::vector<Range> Receiver::sacks() const {
+    std::vector<Range> told;
+    if (again_.bytes()) told.push_back(again_);
+    const auto more = static_cast<std::ptrdiff_t>(std::min(recent_.size(), kBlocks - told.size()));
+    told.insert(told.end(), recent_.begin(), recent_.begin() + more);
+    return told;
+}
+
 void Receiver::acknowledge() {
+    again_ = {};
     unacknowledged_ = 0;
     timer_ = kNever;
 }

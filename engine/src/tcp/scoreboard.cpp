@@ -2,6 +2,7 @@
 #include "penstock/engine/tcp/scoreboard.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace penstock::engine::tcp {
 
@@ -15,14 +16,17 @@ Heard Scoreboard::hear(Time now, std::uint64_t acknowledged, std::span<const Ran
     const auto took = [&](const Segment& segment) {
         heard.delivered += segment.bytes;
         if (!segment.twice) heard.round_trip = std::max<Time>(now - segment.at, 1);
+        arrived(now, segment);
     };
     acknowledged = std::min(acknowledged, nxt_);
     while (!segments_.empty() && segments_.front().from + segments_.front().bytes <= acknowledged) {
         const Segment& segment = segments_.front();
-        if (segment.sacked)
+        if (segment.sacked) {
             sacked_ -= segment.bytes;
-        else
+            --sacked_segments_;
+        } else {
             took(segment);
+        }
         heard.acknowledged += segment.bytes;
         una_ += segment.bytes;
         segments_.pop_front();
@@ -35,12 +39,47 @@ Heard Scoreboard::hear(Time now, std::uint64_t acknowledged, std::span<const Ran
             if (at->sacked) continue;
             at->sacked = true;
             sacked_ += at->bytes;
+            ++sacked_segments_;
             heard.sacked += at->bytes;
             took(*at);
         }
         high_sacked_ = std::max(high_sacked_, sack.to);
     }
     return heard;
+}
+
+void Scoreboard::arrived(Time now, const Segment& segment) {
+    const Time trip = std::max<Time>(now - segment.at, 1);
+    const std::uint64_t end = segment.from + segment.bytes;
+    if (!segment.twice) least_trip_ = std::min(least_trip_, trip);
+    if (end > highest_)
+        highest_ = end;
+    else if (!segment.twice)
+        reordered_ = true;
+    if (segment.twice && trip < least_trip_) return;  // it was the earlier one that has arrived
+    if (std::pair(segment.at, end) <= std::pair(rack_at_, rack_end_)) return;
+    rack_at_ = segment.at;
+    rack_end_ = end;
+    rack_trip_ = trip;
+}
+
+Time Scoreboard::find_late(Time now, Time srtt, bool recovering) {
+    Time longest = 0;
+    Time allowed = 0;  // RACK.reo_wnd
+    if (reordered_ || !(recovering || sacked_segments_ >= kDuplicates))
+        allowed = least_trip_ == kNever ? 0 : std::min(least_trip_ / 4, srtt);
+    for (Segment& segment : segments_) {
+        if (segment.sacked || (segment.lost && !segment.resent)) continue;
+        if (std::pair(segment.at, segment.from + segment.bytes) >= std::pair(rack_at_, rack_end_)) continue;
+        const Time left = segment.at + rack_trip_ + allowed - now;
+        if (left > 0) {
+            longest = std::max(longest, left);
+        } else {
+            segment.lost = true;
+            segment.resent = false;
+        }
+    }
+    return longest;
 }
 
 void Scoreboard::find_lost() {

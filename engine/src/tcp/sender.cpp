@@ -17,16 +17,19 @@ void Sender::acknowledged(Time now, const Acknowledgement& heard) {
     const std::uint64_t before = board_.una(), flight = board_.flight();
     const bool limited = static_cast<double>(board_.pipe() + mss_) > congestion_->cwnd();
     const Heard told = board_.hear(now, heard.up_to, heard.sacks);
+    const std::uint64_t sent = flight_size(flight);
+    if (!board_.sacked()) limited_ = 0;
     const bool advanced = board_.una() > before;
     if (told.round_trip) rto_.sample(told.round_trip);
     if (advanced) timer_ = board_.flight() ? now + rto_.timeout() : kNever;  // RFC 6298, (5.2), (5.3)
+    if (settings_.rack) end_probe(now, heard);
     duplicates_ = advanced ? 0 : duplicates_ + (told.sacked > 0);
 
     bool echoed = false;
     // The segment that tells of the last reduction is the first one behind it: until that is acknowledged, echoes are of marks before it.
     if (heard.ece && settings_.ecn && state_ == State::Open && board_.una() > reduced_) {
         echoed = true;
-        congestion_->reduce(now, flight);
+        congestion_->reduce(now, sent);
         congestion_->set_cwnd(congestion_->ssthresh());
         reduced_ = board_.nxt();
         cwr_ = true;
@@ -40,18 +43,20 @@ void Sender::acknowledged(Time now, const Acknowledgement& heard) {
     } else if (state_ == State::Loss && advanced) {
         congestion_->acknowledged(now, {told.acknowledged, board_.una(), board_.nxt(), told.round_trip, rto_.srtt()});
     }
-    if (state_ == State::Loss) return;
-    board_.find_lost();
+    if (state_ != State::Loss) board_.find_lost();
     if (state_ == State::Open && duplicates_ >= Scoreboard::kDuplicates) board_.lose_first();
-    if (state_ == State::Open && board_.first_is_lost()) enter_recovery(now, told);
+    if (settings_.rack) find_late(now);
+    if (state_ == State::Loss) return;
+    if (state_ == State::Open && (board_.first_is_lost() || (settings_.rack && board_.any_lost()))) enter_recovery(now, told);
     if (state_ == State::Recovery) proportional(told, advanced);
 }
 
 void Sender::enter_recovery(Time now, const Heard& heard) {
     state_ = State::Recovery;
     recovery_ = board_.nxt();
-    if (board_.una() >= reduced_) congestion_->reduce(now, board_.flight());  // once a window (RFC 3168, 6.1.2)
+    if (board_.una() >= reduced_) congestion_->reduce(now, flight_size(board_.flight()));  // once a window (RFC 3168, 6.1.2)
     reduced_ = recovery_;
+    limited_ = 0;
     cwr_ = settings_.ecn;
     board_.forget_resent();
     rescued_ = false;
@@ -79,13 +84,65 @@ void Sender::proportional(const Heard& heard, bool advanced) {
     congestion_->set_cwnd(pipe + std::max(0.0, more));
 }
 
+void Sender::find_late(Time now) {
+    const Time wait = board_.find_late(now, rto_.srtt(), state_ != State::Open);
+    soon_probes_ = false;
+    soon_ = wait ? now + wait : kNever;
+    if (!wait) begin_probe(now);
+}
+
+// TLP_calc_PTO(): a probe is due when nothing was heard for two round trips, if nothing is being repaired and none is under way.
+void Sender::begin_probe(Time now) {
+    if (!settings_.rack || state_ != State::Open || probed_ || board_.sacked() || !board_.flight()) return;
+    const Time srtt = rto_.srtt();
+    Time wait = srtt ? 2 * srtt : settings_.first_timeout;
+    if (srtt && board_.segments() == 1) wait += settings_.longest_delay;
+    soon_ = std::min(now + wait, timer_);
+    soon_probes_ = true;
+}
+
+// TLP_process_ack(). A probe that was sent before and acknowledged without D-SACK has repaired a loss, which counts as one.
+void Sender::end_probe(Time now, const Acknowledgement& heard) {
+    if (!probed_ || board_.una() < probed_) return;
+    const bool twice = !heard.sacks.empty() && heard.sacks.front().to <= board_.una();
+    if (probed_again_ && !twice) {
+        if (board_.una() == probed_) return;  // until more is known
+        if (board_.una() > reduced_ && state_ == State::Open) {
+            congestion_->reduce(now, flight_size(board_.flight()));
+            congestion_->set_cwnd(congestion_->ssthresh());
+            reduced_ = board_.nxt();
+            cwr_ = settings_.ecn;
+        }
+    }
+    probed_ = 0;
+}
+
 void Sender::expired(Time now) {
+    if (soon_ <= now) {
+        soon_ = kNever;
+        if (soon_probes_) {
+            probe_ = state_ == State::Open && board_.flight() != 0;
+        } else {
+            find_late(now);
+            if (state_ == State::Open && board_.any_lost()) {
+                enter_recovery(now, {});
+                proportional({}, false);
+            }
+        }
+        return;
+    }
     if (timer_ > now || !board_.flight()) return;
-    congestion_->timeout(now, board_.flight(), expired_at_ == board_.una());
+    soon_ = kNever;
+    probe_ = false;
+    probed_ = 0;
+    // What is outstanding in the network: what was acknowledged selectively has left it, and what recovery has sent for that is no more.
+    const std::uint64_t outstanding = state_ == State::Recovery ? board_.pipe() : flight_size(board_.flight());
+    congestion_->timeout(now, outstanding, expired_at_ == board_.una());
     expired_at_ = board_.una();
     state_ = State::Loss;
     recovery_ = board_.nxt();
     reduced_ = recovery_;
+    limited_ = 0;
     cwr_ = settings_.ecn;
     duplicates_ = 0;
     board_.lose_all();
@@ -108,7 +165,24 @@ std::optional<Segment> Sender::resend(Time now, Range range, bool rescue) {
     return Segment{range, false, false, true};
 }
 
+Segment Sender::send_new(Time now, std::uint32_t bytes) {
+    const Segment segment{{board_.nxt(), board_.nxt() + bytes}, settings_.ecn, std::exchange(cwr_, false), false};
+    board_.sent(now, bytes);
+    ++counts_.segments;
+    counts_.bytes += bytes;
+    if (timer_ == kNever) timer_ = now + rto_.timeout();  // RFC 6298, (5.1)
+    return segment;
+}
+
 std::optional<Segment> Sender::next(Time now) {
+    if (std::exchange(probe_, false)) {  // TLP_send_probe(): what is new, whatever the window, or else the last one again
+        ++counts_.probes;
+        timer_ = now + rto_.timeout();
+        const std::uint32_t fresh = new_bytes();
+        probed_again_ = fresh == 0;
+        probed_ = board_.nxt() + fresh;
+        return fresh ? std::optional(send_new(now, fresh)) : resend(now, board_.last_unsacked(), true);
+    }
     const double room = congestion_->cwnd() - static_cast<double>(board_.pipe());
     const auto fits = [&](std::uint64_t bytes) { return bytes && room >= static_cast<double>(bytes) - 1e-6; };
     if (state_ != State::Open)
@@ -118,12 +192,10 @@ std::optional<Segment> Sender::next(Time now) {
     const bool whole = fresh == mss_ || (fresh && settings_.bytes && board_.nxt() + fresh == settings_.bytes);
     if (whole) {
         if (!fits(fresh)) return std::nullopt;
-        const Segment segment{{board_.nxt(), board_.nxt() + fresh}, settings_.ecn, std::exchange(cwr_, false), false};
-        board_.sent(now, fresh);
+        const Segment segment = send_new(now, fresh);
         if (state_ == State::Recovery) prr_out_ += fresh;
-        ++counts_.segments;
-        counts_.bytes += fresh;
-        if (timer_ == kNever) timer_ = now + rto_.timeout();  // RFC 6298, (5.1)
+        if (state_ == State::Open && board_.sacked()) limited_ += fresh;
+        begin_probe(now);
         return segment;
     }
     if (state_ != State::Recovery) return std::nullopt;

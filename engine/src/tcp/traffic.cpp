@@ -121,14 +121,14 @@ void Traffic::send(std::uint32_t index, Time now) {
 
 void Traffic::acknowledge(std::uint32_t index, Time now) {
     Flow& flow = flows_[index];
+    std::vector<Range> sacks = flow.receiver.sacks();
     flow.receiver.acknowledge();
-    const auto sacks = flow.receiver.sacks();
     push({.at = now + flow.settings.round_trip / 2,
           .flow = index,
           .what = What::Acknowledgement,
           .number = 0,
           .up_to = flow.receiver.next(),
-          .sacks = {sacks.begin(), sacks.end()},
+          .sacks = std::move(sacks),
           .ece = flow.receiver.ece()});
 }
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from penstock.designs.design import Plan
 
 COUNTERS = (
-    "delivered_bytes", "duplicate_bytes", "segments", "retransmits", "recoveries", "timeouts", "ecn_reductions", "received", "marked",
-    "dropped", "lost", "unreadable",
+    "delivered_bytes", "duplicate_bytes", "segments", "retransmits", "recoveries", "timeouts", "ecn_reductions", "probes", "received",
+    "marked", "dropped", "lost", "unreadable",
 )  # fmt: skip
 
 

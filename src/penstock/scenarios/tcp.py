@@ -31,12 +31,17 @@ class Connections(Model):
     """TCP connections; they are open when they begin, and send as fast as congestion and receive window let them."""
 
     flows: StrictInt | None = Field(None, ge=1, le=MAX_FLOWS, description="How many; one for each queue unless given.")
-    algorithm: Literal["cubic", "reno"] = Field("cubic", description="Congestion control: CUBIC (RFC 9438) or Reno (RFC 5681).")
+    algorithm: Literal["cubic", "cubic_linux", "reno"] = Field(
+        "cubic", description="Congestion control: CUBIC (RFC 9438), [as Linux has it](tcp.md#cubic-of-linux), or Reno (RFC 5681)."
+    )
     rtt: Duration = Field(
         description="Round trip without the device: half of it behind the output, half for the acknowledgement, which passes no queue."
     )
     bytes: Size | None = Field(None, ge=1, le=MAX_BYTES, description="What each connection sends; without end unless given.")
     ecn: StrictBool = Field(False, description="Segments are ECN-capable, and marks reduce the window (RFC 3168).")
+    rack: StrictBool = Field(
+        True, description="Losses are found by time, and the end of a window is probed (RACK-TLP, RFC 8985); or RFC 6675 alone."
+    )
     size: Size = Field(
         1514, ge=60, le=MAX_FRAME_BYTES, description="Longest frame in bytes, without FCS; the MSS is what headers leave of it."
     )
@@ -130,6 +135,7 @@ def in_job(
         "algorithm": given.algorithm,
         "ecn": given.ecn,
         "hystart": given.hystart,
+        "rack": given.rack,
         "initial_segments": given.initial_window,
         "window_bytes": given.window,
         "least_timeout_cycles": max(1, _cycles(given.min_rto or MIN_RTO, clock)),

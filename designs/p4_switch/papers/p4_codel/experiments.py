@@ -104,7 +104,13 @@ def settings(system: System, senders: Senders | None, setting: Setting, seconds:
 def _traffic(system: System, senders: Senders, setting: Setting) -> dict[str, Any]:
     where: dict[str, Any] = {} if system.p4 else {"queues": "bottleneck"}
     if senders.flows:
-        tcp = {"flows": senders.flows, "algorithm": "cubic", "rtt": f"{setting.round_trip_us} us", "min_rto": "200 ms", "hystart": True}
+        tcp = {
+            "flows": senders.flows,
+            "algorithm": "cubic_linux",
+            "rtt": f"{setting.round_trip_us} us",
+            "min_rto": "200 ms",
+            "hystart": True,
+        }
         entry: dict[str, Any] = {"tcp": where | tcp}
     else:
         bps = round(senders.load * setting.packets * 8 * FRAME)

@@ -7,13 +7,18 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "penstock/engine/tcp/hystart.hpp"
 #include "penstock/engine/tcp/time.hpp"
 
 namespace penstock::engine::tcp {
 
-enum class Algorithm : std::uint8_t { Reno, Cubic };
+// CubicLinux: as CUBIC is in Linux and ns-3, whose Reno-friendly window never grows by a whole segment a round trip.
+enum class Algorithm : std::uint8_t { Reno, Cubic, CubicLinux };
+
+// By its name in jobs; none: there is no such algorithm.
+std::optional<Algorithm> algorithm_named(std::string_view name);
 
 struct CongestionSettings {
     Algorithm algorithm = Algorithm::Cubic;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "penstock/engine/tcp/time.hpp"
@@ -34,7 +33,8 @@ class Receiver {
 
     // What it says: all bytes before, and the ranges beyond, the one that came last first (RFC 2018, 4).
     std::uint64_t next() const { return next_; }
-    std::span<const Range> sacks() const { return {recent_.data(), std::min(recent_.size(), kBlocks)}; }
+    // A segment that has come again is told first, once (RFC 2883, 4.1).
+    std::vector<Range> sacks() const;
     bool ece() const { return echo_; }
 
     std::uint64_t delivered() const { return next_; }
@@ -45,6 +45,7 @@ class Receiver {
     std::uint64_t next_ = 0, duplicates_ = 0;
     std::vector<Range> recent_;  // beyond a gap, disjoint; the one that changed last first
     std::uint64_t unacknowledged_ = 0;
+    Range again_;  // below next_; without bytes: none
     bool echo_ = false;
     Time timer_ = kNever;
 };
