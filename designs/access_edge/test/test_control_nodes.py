@@ -1,0 +1,128 @@
+"""Sums by node, port and class of a device that counts by node and class itself: against registers that behave as documented."""
+
+import random
+import threading
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.control.facts import Tree
+from penstock.designs.access_edge.control.sweep import COLUMNS, OUT_B, Sweep
+from penstock.driver.carrier import READ, WAIT, WRITE
+from penstock.testing.testkit import seed
+
+NODES, CLASSES, CLOCK = 8, 3, 200_000_000
+PORT_OF = np.array([0, 1, 1, 0, 2, 3, 3, 1])
+FACTS = SimpleNamespace(
+    queues=64, busiest=0, clock_hz=CLOCK, hierarchy=Tree(4, NODES, 4, CLASSES), queues_per_subscriber=4, aqm="codel", node_counters=True
+)
+SHOWN = (
+    "in_packets", "in_bytes", "out_packets", "out_bytes", "drop_packets", "drop_bytes", "aqm_drop_packets", "aqm_drop_bytes",
+    "mark_packets",
+)  # fmt: skip
+
+
+class Counter:
+    """A device that counts; what a snapshot showed stands until the next one."""
+
+    name = "counter"
+
+    def __init__(self) -> None:
+        self.counts = np.zeros((NODES, CLASSES, len(COLUMNS)), dtype=np.uint64)
+        self.index = {registers.address(name): 0 for name in ("node_index", "node_class")}
+        self.shown: dict[int, int] = {}
+        self.now = 0
+
+    def cycles(self) -> int:
+        return self.now
+
+    def run(self, program: Any) -> Any:
+        found = []
+        for kind, address, value, _ in program.tolist():
+            if kind == WRITE and address in self.index:
+                self.index[address] = value
+            elif kind == WRITE:
+                assert (address, value) == (registers.address("queue_command"), registers.COMMAND_SNAPSHOT_NODE)
+                counts = self.counts[tuple(self.index.values())].tolist()
+                at = [registers.address(name) for name in SHOWN]
+                self.shown = {
+                    low + 4 * half: count >> 32 * half & 0xFFFF_FFFF for low, count in zip(at, counts, strict=True) for half in (0, 1)
+                }
+            elif kind == READ:
+                found.append(self.shown[address])
+            else:
+                assert kind == WAIT
+        return np.array(found, dtype=np.uint32)
+
+
+def sweep_of(device: Counter, kept: dict[str, bytes]) -> Sweep:
+    """A sweep over the device; what it keeps is in `kept`."""
+    intent = SimpleNamespace(kept=kept.get, keep=kept.__setitem__)
+    plant = SimpleNamespace(facts=FACTS, carrier=device, port_of=PORT_OF, intent=intent, lock=threading.Lock())
+    return Sweep(cast(Any, plant))
+
+
+def sums(sweep: Sweep) -> dict[str, list[list[int]]]:
+    return {level: [row.counts for row in sweep.sums(level)] for level in ("device", "node", "port", "class")}
+
+
+def added_up(counts: Any) -> dict[str, list[list[int]]]:
+    """The same of counters by node and class, by hand."""
+    by_port = [[sum(int(counts[n, :, c].sum()) for n in range(NODES) if PORT_OF[n] == p) for c in range(len(COLUMNS))] for p in range(4)]
+    by_class = [counts[:, k].sum(axis=0).tolist() if k < CLASSES else [0] * len(COLUMNS) for k in range(registers.MAX_CLASS + 1)]
+    return {"device": [counts.sum(axis=(0, 1)).tolist()], "node": counts.sum(axis=1).tolist(), "port": by_port, "class": by_class}
+
+
+def test_sums_are_the_devices_own() -> None:
+    """At every look; after a restart what came meanwhile is in them; a reset of the device takes nothing away."""
+    print(f"PENSTOCK_SEED={seed()}")
+    rng = np.random.default_rng(seed())
+    device, kept = Counter(), cast(dict[str, bytes], {})
+    sweep, before, last = sweep_of(device, kept), np.zeros_like(device.counts), np.zeros_like(device.counts)
+    for number in range(12):
+        device.counts += rng.integers(0, 1 << 45, device.counts.shape, dtype=np.uint64) + np.uint64(1)
+        device.now += CLOCK // 4
+        if number == 4:
+            sweep._keep()
+            sweep = sweep_of(device, kept)
+        if number == 8:  # what it had counted stays, and it counts from nothing on
+            before += last
+            device.counts = rng.integers(0, 1000, device.counts.shape, dtype=np.uint64)
+        sweep.look_at_nodes()
+        assert sums(sweep) == added_up(before + device.counts), number
+        last = device.counts.copy()
+
+
+def test_rates_are_of_the_time_between_two_looks() -> None:
+    rng, device = random.Random(seed()), Counter()
+    sweep = sweep_of(device, {})
+    device.now = 1
+    sweep.look_at_nodes()
+    assert all(row.rate_bps == 0 for row in sweep.sums("node"))
+    for seconds in (0.5, 2.0):
+        sent = np.zeros((NODES, CLASSES, len(COLUMNS)), dtype=np.uint64)
+        sent[rng.randrange(NODES), rng.randrange(CLASSES), OUT_B] = 1_000_000
+        sent[3, 1, OUT_B] += np.uint64(500_000)
+        device.counts += sent
+        device.now += int(seconds * CLOCK)
+        sweep.look_at_nodes()
+        for level, expected in added_up(sent).items():
+            assert [row.rate_bps for row in sweep.sums(level)] == [int(8 * counts[OUT_B] / seconds) for counts in expected], level
+
+
+def test_sums_that_an_earlier_version_kept_go_on() -> None:
+    """It added up by queue. What the device has counted until the first look is in them already."""
+    device, kept = Counter(), {}
+    sweep = sweep_of(device, kept)
+    device.counts += np.uint64(7)
+    sweep.look_at_nodes()
+    first, sweep._by_node = sums(sweep), None
+    sweep._keep()
+    sweep = sweep_of(device, kept)
+    sweep.look_at_nodes()
+    assert sums(sweep) == first
+    device.counts += np.uint64(2)
+    sweep.look_at_nodes()
+    assert sums(sweep) == added_up(device.counts)
