@@ -385,6 +385,13 @@ def test_a_lost_end_is_probed(parts: Any) -> None:
     assert sender.state == "recovery" and drain(sender, 40_000) == [(4, True)]
     sender.acknowledged(50_000, 6 * MSS)
     assert sender.done and sender.timeouts == 0
+    late = parts.TcpSender(algorithm="reno", mss=MSS, bytes=6 * MSS, rack=True, least_timeout=SECOND)
+    drain(late, 0)
+    late.acknowledged(10_000, 3 * MSS)
+    late.expired(30_000)
+    assert drain(late, 30_000) == [(5, True)]
+    late.acknowledged(31_000, 4 * MSS)  # the probe is still under way
+    assert late.timer == 31_000 + SECOND
     alone = parts.TcpSender(algorithm="reno", mss=MSS, bytes=6 * MSS, rack=True, least_timeout=SECOND)
     drain(alone, 0)
     alone.acknowledged(10_000, 5 * MSS)

@@ -30,7 +30,7 @@ duration: {SECONDS} s
 drain: false
 link: {{ ingress: 1 Gbit/s }}
 queues: [{{ id: 0, name: bottleneck, rate: 24 Mbit/s, burst: 1514, limit_packets: {LIMIT} }}]
-traffic: [{{ tcp: {{ queues: bottleneck, flows: FLOWS, algorithm: ALGORITHM, rtt: {ROUND_TRIP} ms }} }}]
+traffic: [{{ tcp: {{ queues: bottleneck, flows: FLOWS, algorithm: ALGORITHM, rack: false, rtt: {ROUND_TRIP} ms }} }}]
 report: {{ interval: {WARM_UP} s }}
 """
 
