@@ -6,8 +6,8 @@ from penstock.designs.p4_switch.papers.p4_codel.runs import AFTER_S
 _LINK = f"""Experiments are the scenarios in {SCENARIOS} with other senders. The link takes 2,000 packets of 1,514 byte a second, as the
 paper's, paced in bits (24.224 Mbit/s, no overhead); acknowledgements of 40 byte do not pass it. The round trip without the queue is 4 ms.
 The queue holds 10,000 packets, as the public program's commands say (RTL-CoDel: 4,000; CoDel never has so many)."""
-_SENDERS = """TCP is CUBIC of docs/tcp.md (the paper: Linux and iperf3), least timeout 200 ms, with HyStart++ as Linux has HyStart. ns-3's
-senders are its own, with the same numbers. The unresponsive sender sends at equal distances, 1.1 times the link's rate."""
+_SENDERS = """TCP is CUBIC as Linux has it (docs/tcp.md; the paper: iperf3), least timeout 200 ms, with HyStart++ as Linux has HyStart.
+ns-3's senders are its own, with the same numbers. The unresponsive sender sends at equal distances, 1.1 times the link's rate."""
 _SYSTEMS = """P4-CoDel is p4/router.p4 in the P4 device; drops charged: what egress drops takes its turn on the link, as on the paper's
 bmv2. RTL-CoDel is the access edge (demo_codel_64) on the model engine, which is equal to the RTL in every cycle. ns-3's CoDel has one
 packet before its link besides its queue, which counts as delay."""
