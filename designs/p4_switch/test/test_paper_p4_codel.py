@@ -63,7 +63,7 @@ def test_the_experiment_is_what_the_paper_says(name: str) -> None:
     read = scenario.load(ROOT / experiments.SCENARIOS / f"{name}.yaml")[0]
     assert read.link.overhead_bytes == 0 and read.duration == 10 * 10**12
     tcp = read.traffic[0].tcp
-    assert (tcp.flows, tcp.rtt, tcp.algorithm, tcp.size) == (stated.FLOWS, 4 * 10**9, "cubic", stated.FRAME)
+    assert (tcp.flows, tcp.rtt, tcp.algorithm, tcp.size) == (stated.FLOWS, 4 * 10**9, "cubic_linux", stated.FRAME)
     if name == "p4_router":
         assert set(read.link.egress) == {2000 * 1514 * 8} and read.device.egress_drops == "charged" and read.device.queue_packets == 10_000
         assert read.tables.defaults[0].action == "codel" and read.tables.defaults[0].data == [1000 * stated.TARGET_MS]
