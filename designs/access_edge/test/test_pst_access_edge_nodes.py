@@ -206,22 +206,20 @@ async def reads_wait_for_idle_cycles(dut) -> None:
     nothing of its own cycle or later. Then no event is lost for it."""
     bench = Bench(dut)
     await bench.start()
-    history: list[tuple[int, ...]] = []
-    place, waited, taken = (0, 0), 0, 0
+    await bench.cycle(setting=(SET_SUBSCRIBER, 1, 1, 0))
+    places, queues = [(0, 0), (1, 0)], [0, bench.each]  # of which the one, or the other, counts in almost every cycle
+    history: list[dict[tuple[int, int], tuple[tuple[int, ...], tuple[int, ...]]]] = []
+    waited, taken = 0, 0
     for _ in range(1500):
-        given = bench.event([0])  # at node 0, of class 0
+        given = bench.event(queues)
         given.pop("setting", None)
-        history.append((bench.counts["out"][place], bench.others(place)))
-        which = bench.rng.random() < 0.5
-        dut_read = {"read_left": place} if which else {"read_others": place}
-        left, others = await bench.cycle(**given, **dut_read)
-        if left or others:
+        history.append({place: (bench.counts["out"][place], bench.others(place)) for place in places})
+        side, place = bench.rng.randrange(2), bench.rng.choice(places)
+        if any(await bench.cycle(**given, **{("read_left", "read_others")[side]: place})):
             taken += 1
-            earliest = history[max(0, len(history) - 1 - 3)]  # an event is two cycles on its way to the counter
-            # the answer lies between: compare at the end of what is under way
-            value = earliest[0] if left else earliest[1]
-            latest = bench.counts["out"][place] if left else bench.others(place)
-            bench.asked["left" if left else "others"].append(_Between(value, latest))
+            least = history[max(0, len(history) - 1 - 3)][place][side]  # an event is two cycles on its way to the counter
+            most = bench.others(place) if side else bench.counts["out"][place]
+            bench.asked["others" if side else "left"].append(_Between(least, most))
         else:
             waited += 1
     await bench.read_all()
