@@ -1,10 +1,12 @@
-"""The proof of pst_async_fifo passes; what must make it fail stands in faults.yaml."""
+"""The proofs of pst_async_fifo and pst_crossing_reset pass; what must make them fail stands in faults.yaml."""
 
 import pytest
 
 from penstock.testing import testkit
 
+TASKS = {"pst_async_fifo": ["prove_4", "prove_8", "cover_4"], "pst_crossing_reset": ["prove_2", "prove_5", "cover_2"]}
 
-@pytest.mark.parametrize("task", ["prove_4", "prove_8", "cover_4"])
-def test_proof_passes(task: str) -> None:
-    assert testkit.run_proof("crossing", "pst_async_fifo", [task]) == {task: "PASS"}
+
+@pytest.mark.parametrize(("module", "task"), [(module, task) for module, tasks in TASKS.items() for task in tasks])
+def test_proof_passes(module: str, task: str) -> None:
+    assert testkit.run_proof("crossing", module, [task]) == {task: "PASS"}
