@@ -2,19 +2,17 @@
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+import vivado
 
 from penstock.command_line.app import main
 from penstock.hardware import package_synth
 from penstock.paths import ROOT, tool_environment
 
 CORE = "penstock:blocks:pst_fifo"
-VIVADO = ("read_verilog", "synth_design", "create_clock", "get_ports", "opt_design", "place_design", "phys_opt_design", "route_design",
-          "report_utilization", "report_timing_summary", "get_timing_paths", "add_files", "get_runs", "set_property")  # fmt: skip
 
 
 @pytest.fixture
@@ -67,25 +65,49 @@ def test_vivado_is_set_up(block: Path) -> None:
 
 
 @pytest.mark.parametrize("mhz", [None, "300"])
-def test_the_scripts_for_vivado_are_tcl(block: Path, mhz: str | None) -> None:
-    """With commands that only say how they are called; what Vivado makes of them is not known here."""
-    if not shutil.which("tclsh"):
-        pytest.skip("there is no tclsh")
-    said = "\n".join(f'proc {name} args {{ puts "{name} $args"; return 0 }}' for name in VIVADO)
-    said += "\nproc get_property args { return 0.5 }\n"
+def test_the_script_for_vivado(block: Path, tmp_path: Path, mhz: str | None) -> None:
+    """As a stand-in says it; what Vivado makes of it is not known here."""
+    place = vivado.vivado(tmp_path)
+    given = {} if mhz is None else {"CLOCK_MHZ": mhz}
+    done = vivado.run(block, place, "vivado", "-mode", "batch", "-source", "synth/vivado.tcl", **given)
+    assert done.returncode == 0, done.stdout + done.stderr
     period = "4.000" if mhz is None else "3.333"  # 250 MHz unless it is said
-    for script in ("vivado.tcl", "vivado_constraints.tcl"):
-        (block / "said.tcl").write_text(f"{said}source synth/{script}\n")
-        environment = {key: value for key, value in tool_environment().items() if key != "CLOCK_MHZ"}
-        environment |= {} if mhz is None else {"CLOCK_MHZ": mhz}
-        done = subprocess.run(["tclsh", "said.tcl"], cwd=block, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        if script == "vivado.tcl":
-            assert f"-period {period}" in done.stdout and f"-top pst_fifo -part {package_synth.PART} -mode out_of_context" in done.stdout
-            assert "-generic Width=72 -generic Depth=64" in done.stdout
-            assert done.stdout.count("read_verilog") == len(list((block / "rtl").iterdir()))
-        else:
-            assert (block / "pst_clock.xdc").read_text() == f"create_clock -name clk -period {period} [get_ports clk_i]\n"
+    assert f"create_clock -name clk -period {period} " in done.stdout and "get_ports clk_i\n" in done.stdout
+    assert f"synth_design -top pst_fifo -part {package_synth.PART} -mode out_of_context -generic Width=72 -generic Depth=64" in done.stdout
+    assert done.stdout.count("read_verilog") == len(list((block / "rtl").iterdir())) and "read_xdc" not in done.stdout
+    order = ["synth_design", "create_clock", "opt_design", "place_design", "route_design", "report_utilization", "report_timing_summary"]
+    assert sorted(order, key=done.stdout.index) == order
+    assert f"slack 0.500 ns, so {'285.7' if mhz is None else '353.0'} MHz" in done.stdout
+
+
+@pytest.mark.parametrize("target", ["vivado", "vivado_route"])
+def test_the_targets_for_vivado(block: Path, tmp_path: Path, target: str) -> None:
+    """FuseSoC makes a project and synthesises it with the clock, or has the script place and route."""
+    place = vivado.vivado(tmp_path)
+    done = vivado.run(block, place, "fusesoc", "--cores-root", ".", "run", f"--target={target}", CORE, CLOCK_MHZ="300")
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    if target == "vivado":
+        (clock,) = block.glob("build/*/vivado/pst_clock.xdc")
+        assert clock.read_text() == "create_clock -name clk -period 3.333 [get_ports clk_i]\n"
+        order = ["create_project", "add_files -fileset constrs_1", "launch_runs synth_1"]
+    else:
+        order = ["synth_design -top pst_fifo", "create_clock -name clk -period 3.333", "route_design", "so 353.0 MHz"]
+    assert sorted(order, key=said.index) == order, said
+
+
+@pytest.mark.parametrize(
+    ("name", "clocks"),
+    [
+        ("crossing", "{s_clk s_clk_i S_CLOCK_MHZ m_clk m_clk_i M_CLOCK_MHZ}"),
+        ("pst_crossing_reset", "{clk clk_i[*] CLOCK_MHZ}"),
+        ("pst_access_edge_regs", "{clk clk CLOCK_MHZ}"),
+        ("pst_wheel_when", "{}"),
+    ],
+)
+def test_clocks_are_found_by_their_names(tmp_path: Path, name: str, clocks: str) -> None:
+    assert main(["generate", name, "--out", str(tmp_path / "alone")]) == 0
+    assert f"foreach {{name port variable}} {clocks} {{" in (tmp_path / "alone" / "synth" / "vivado_clocks.tcl").read_text()
 
 
 @pytest.mark.parametrize(

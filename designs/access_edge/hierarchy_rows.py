@@ -172,7 +172,7 @@ def _level(raw: dict[str, Any], counts: dict[str, Any], kind: str, plan: "EdgePl
             "dropped_most": _loser(losers.get(ident), plan),
             **marks,
             "throughput_bps": round(8 * totals["bytes"]["out"] * clock_hz / cycles, 3) if cycles else 0.0,
-            **_rates(counts, ident, totals, clock_hz),
+            **_rates(counts, ident, clock_hz),
             **_congestion(counts, ident, cycles, clock_hz),
             "latency_ns": distribution(exact[ident], scale)
             if exact is not None
@@ -197,18 +197,16 @@ def _loser(lost: tuple[int, int] | None, plan: "EdgePlan") -> dict[str, Any] | N
     return None if lost is None else {"id": lost[0], "name": plan.settings.name(lost[0]), "packets": lost[1]}
 
 
-def _rates(counts: dict[str, Any], ident: int, totals: dict[str, Any], clock_hz: int) -> dict[str, float | None]:
+def _rates(counts: dict[str, Any], ident: int, clock_hz: int) -> dict[str, float | None]:
     """Return what came and what left a second, from the first frame that came up to the last, and the rate at which it was held."""
     from penstock.engine.result import mean_rate
 
     cycles = int(counts["last_arrival"][ident] - counts["first_arrival"][ident])
-    frames, size = totals["packets"]["in"], totals["bytes"]["in"]
-    size = size * (frames - 1) // frames if frames else 0  # the last one, taken for one of mean size, comes at the end
     carried = mean_rate(int(counts["out_before_last"][ident]), cycles, clock_hz)
     congested = int(counts["congested"][ident])
     held = mean_rate(int(counts["congested_bytes"][ident]), congested, clock_hz)
     return {
-        "offered_rate_bps": mean_rate(size, cycles, clock_hz),
+        "offered_rate_bps": mean_rate(int(counts["in_before_last"][ident]), cycles, clock_hz),
         "carried_rate_bps": carried,
         "measured_rate_bps": held if cycles and congested >= MOSTLY * cycles else carried,
     }

@@ -118,13 +118,21 @@ def _gates(result: dict[str, Any]) -> list[str]:
 
 
 def rows(result: dict[str, Any], most: int) -> list[dict[str, Any]]:
-    """Return the rows of the table: all queues in order of id where they fit; otherwise the named groups, or without those the busiest."""
+    """Return the rows of the table: all queues in order of id where they fit; otherwise those of no group and the named groups, or without
+    groups the busiest."""
     queues = result["queues"]
     if by_group(result, most):
-        return [group_row(group) for group in result["groups"]]
+        alone = sorted(of_no_group(result), key=lambda q: -q["in_bytes"])[: max(0, most - len(result["groups"]))]
+        return [*sorted(alone, key=lambda q: q["id"]), *(group_row(group) for group in result["groups"])]
     if len(queues) > most + 1:  # the line that says "and 1 more" may as well be that one
         queues = sorted(queues, key=lambda q: -q["in_bytes"])[:most]
     return list(queues)
+
+
+def of_no_group(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the queues that belong to no named group."""
+    groups = [group["name"] for group in result["groups"]]
+    return [queue for queue in result["queues"] if queue["name"] not in {f"{group} {queue['id']}" for group in groups}]
 
 
 def group_row(group: dict[str, Any]) -> dict[str, Any]:
@@ -140,8 +148,9 @@ def by_group(result: dict[str, Any], most: int) -> bool:
 def table(result: dict[str, Any], most: int, short: bool) -> Table:
     """Return the table of queues or of groups of them; `short`: the columns that fit a terminal."""
     shown, grouped = rows(result, most), by_group(result, most)
-    left = 0 if grouped else result["queues_with_traffic"] - len(shown)
-    first = "group of queues" if grouped and short else "queue"
+    left = len(of_no_group(result)) + len(result["groups"]) - len(shown) if grouped else result["queues_with_traffic"] - len(shown)
+    alone = grouped and len(shown) > len(result["groups"])
+    first = "queue or group" if alone and short else "group of queues" if grouped and short else "queue"
     return Table("Queues", _note(result, most), *_queue_cells(shown, first, short), f"and {left:,} more queues" if left else "")
 
 

@@ -117,6 +117,7 @@ class EdgeMeasurement final : public OwnMeasurement {
         dict["marked"] = each([](const LevelTally::Row& row) { return row.marked; });
         dict["first_arrival"] = each([](const LevelTally::Row& row) { return row.first_arrival; });
         dict["last_arrival"] = each([](const LevelTally::Row& row) { return row.last_arrival; });
+        dict["in_before_last"] = each([](const LevelTally::Row& row) { return row.in_before_last; });
         dict["out_before_last"] = each([](const LevelTally::Row& row) { return row.out_before_last; });
         dict["congested_bytes"] = each([](const LevelTally::Row& row) { return row.congested_bytes; });
         dict["congested"] = each([](const LevelTally::Row& row) { return row.congested; });

@@ -55,7 +55,7 @@ struct LevelTally {
         std::array<Amount, kMostReasons> dropped;
         std::uint64_t marked = 0;
         std::int64_t first_arrival = -1, last_arrival = -1;                     // cycles, -1: none
-        std::uint64_t out_before_last = 0;                                      // bytes that had left when the last frame came
+        std::uint64_t in_before_last = 0, out_before_last = 0;                  // bytes that had come, and left, before the last frame
         std::uint64_t congested_bytes = 0;                                      // that left while it was congested
         std::int64_t congested = 0, first_congested = -1, last_congested = -1;  // cycles; when for the first time, until when; -1: never
     };
@@ -98,6 +98,7 @@ struct LevelTally {
 
     void arrived(std::int64_t cycle, std::uint32_t member, std::uint32_t length) {
         Row& row = rows[member];
+        row.in_before_last = row.in.bytes;
         row.in.add(length);
         if (row.first_arrival < 0) row.first_arrival = cycle;
         row.last_arrival = cycle;

@@ -47,6 +47,19 @@ def test_others() -> None:
     assert line == "Others   3 queues passed by: median latency 200 ns, at most 300 ns"
 
 
+def test_a_queue_beside_groups_has_its_row() -> None:
+    """Two groups of 50 queues, and three queues of no group: the busiest of these come first, in order of id, as many as fit."""
+    members = [queue(f"{group} {ident}") | {"id": ident} for group, first in (("many", 0), ("more", 50)) for ident in range(first, first + 50)]
+    alone = [queue(name, in_bytes=size) | {"id": 100 + ident} for ident, (name, size) in enumerate((("a", 3000), ("b", 10), ("many", 5000)))]
+    groups = [queue(name) | {"mean_rate_bps": 1e6} for name in ("many", "more")]
+    result = {"queues": members + alone, "groups": groups, "queues_with_traffic": 103}
+    found = report.table(result, 4, short=True)
+    assert found.heads[0] == "queue or group" and [row[0] for row in found.rows] == ["a", "many", "many", "more"]
+    assert found.more == "and 1 more queues"
+    found = report.table({**result, "queues": members}, 4, short=True)
+    assert found.heads[0] == "group of queues" and [row[0] for row in found.rows] == ["many", "more"] and found.more == ""
+
+
 @pytest.mark.parametrize(
     "keys",
     [

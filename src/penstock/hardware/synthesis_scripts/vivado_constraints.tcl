@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-# For the FuseSoC target `vivado`: out of context, with the clock that CLOCK_MHZ says (environment; @MHZ@ unless set).
-# Not run by Penstock's tests, which have no Vivado.
-set mhz [expr {[info exists ::env(CLOCK_MHZ)] ? $::env(CLOCK_MHZ) : @MHZ@}]
+# For the FuseSoC target `vivado`: out of context, with the clocks of vivado_clocks.tcl. Not run by Penstock's tests, which have no Vivado.
+source [file join [file dirname [file normalize [info script]]] vivado_clocks.tcl]
 set xdc [file normalize pst_clock.xdc]
-set out [open $xdc w]
-puts $out "create_clock -name clk -period [format %.3f [expr {1000.0 / $mhz}]] \[get_ports @CLOCK@\]"
-close $out
+set file [open $xdc w]
+foreach clock $clocks { puts $file "create_clock -name [lindex $clock 0] -period [lindex $clock 1] \[get_ports [lindex $clock 2]\]" }
+close $file
 add_files -fileset constrs_1 $xdc
+foreach file {@CONSTRAINTS@} {
+  set crossing [file join [file dirname [file dirname [file normalize [info script]]]] $file]
+  add_files -fileset constrs_1 $crossing
+  set_property USED_IN_SYNTHESIS false [get_files $crossing]
+}
 set_property -name {STEPS.SYNTH_DESIGN.ARGS.MORE OPTIONS} -value {-mode out_of_context} -objects [get_runs synth_1]
