@@ -15,6 +15,7 @@ from penstock.command_line.app import main
 from penstock.designs.access_edge.report import rows
 from penstock.designs.access_edge.report import sentences as observations
 from penstock.designs.access_edge.result import rates
+from penstock.designs.design import Table
 from penstock.engine.result import Departures, distribution
 from penstock.paths import ROOT
 from penstock.reports import report
@@ -286,3 +287,13 @@ def test_rows_of_many_queues(folder: Path) -> None:
     assert [q["id"] for q in rows(result, MAX_ROWS)] == list(range(11))
     result["queues"] = [queue | {"id": n, "in_bytes": n} for n in range(12)]
     assert [q["id"] for q in rows(result, MAX_ROWS)] == list(range(11, 1, -1))
+
+
+def test_what_is_long_breaks_and_names_do_not() -> None:
+    """A cell of many words takes two lines, so that its table does not scroll; a name with hyphens takes one, also in the summary."""
+    table = Table(
+        "Levels", "", ("subscriber", "configured"), [("a-name-of-twenty-letters", "15 Mbit/s, then closed and others"), ("b", "1")]
+    )
+    cells = re.findall(r"<td( class=\"long\")?>", report.table_card(table))
+    assert cells == ["", ' class="long"', "", ""]
+    assert report._whole("most of ben-download (-5)") == 'most of <span class="whole">ben-download</span> (-5)'

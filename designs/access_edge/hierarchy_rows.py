@@ -208,6 +208,7 @@ def _rates(counts: dict[str, Any], ident: int, clock_hz: int) -> dict[str, float
     return {
         "offered_rate_bps": mean_rate(int(counts["in_before_last"][ident]), cycles, clock_hz),
         "carried_rate_bps": carried,
+        "congested_rate_bps": held if congested else None,
         "measured_rate_bps": held if cycles and congested >= MOSTLY * cycles else carried,
     }
 

@@ -60,7 +60,7 @@ def _congested(result: dict[str, Any], kind: str) -> str:
         return ""
     rows.sort(key=lambda row: -row["congested_s"])
     worst = rows[0]
-    held = f"held to {format_rate(worst['measured_rate_bps'])}, " if worst["measured_rate_bps"] != worst["carried_rate_bps"] else ""
+    held = f"held to {format_rate(worst['congested_rate_bps'])}, " if worst.get("congested_rate_bps") else ""
     words = f"{worst['name']}, {held}{congested_text(worst)}"
     if worst["dropped_most"]:
         words += f"; {sum(worst['packets']['dropped'].values()):,} packets dropped, most of {worst['dropped_most']['name']}"
@@ -220,7 +220,7 @@ def _level(result: dict[str, Any], kind: str, most: int) -> Table:
             f"{100 * (row['carried_rate_bps'] or 0) / rate:.1f} %" if whole else "-",
             *((percent(row["congested_share"]), *(format_time_ns(row[f"congested_{key}_s"] * 1e9) for key in ("from", "until")))
               if congested else ("-", "-", "-")),
-            rate_text(row["measured_rate_bps"]) if congested and row["measured_rate_bps"] != row["carried_rate_bps"] else "-",
+            rate_text(row.get("congested_rate_bps")) if congested else "-",
             *(format_time_ns(latency[key]) if latency and latency["count"] else "-" for key in ("p50", "p99")),
             f"{sum(row['packets']['dropped'].values()):,}",
             row["dropped_most"]["name"] if row["dropped_most"] else "-",

@@ -27,7 +27,8 @@ def node(name: str, **keys: Any) -> dict[str, Any]:
     return {
         "id": 3, "name": name, "port": 0, "configured_rate_bps": 10**7, "rate_changes": [], "packets": {"dropped": {"no_page": 3}},
         "bytes": {"in": 1000}, "dropped_most": {"id": 1, "name": "loud", "packets": 2}, "offered_rate_bps": 2e7, "carried_rate_bps": 9e6,
-        "measured_rate_bps": 1e7, "congested_s": 0.5, "congested_share": 0.5, "congested_from_s": 0.01, "congested_until_s": 0.9,
+        "measured_rate_bps": 1e7, "congested_rate_bps": 1e7, "congested_s": 0.5, "congested_share": 0.5, "congested_from_s": 0.01,
+        "congested_until_s": 0.9,
         "latency_ns": NONE, **keys,
     }  # fmt: skip
 
@@ -49,8 +50,12 @@ def test_others() -> None:
 
 def test_a_queue_beside_groups_has_its_row() -> None:
     """Two groups of 50 queues, and three queues of no group: the busiest of these come first, in order of id, as many as fit."""
-    members = [queue(f"{group} {ident}") | {"id": ident} for group, first in (("many", 0), ("more", 50)) for ident in range(first, first + 50)]
-    alone = [queue(name, in_bytes=size) | {"id": 100 + ident} for ident, (name, size) in enumerate((("a", 3000), ("b", 10), ("many", 5000)))]
+    members = [
+        queue(f"{group} {ident}") | {"id": ident} for group, first in (("many", 0), ("more", 50)) for ident in range(first, first + 50)
+    ]
+    alone = [
+        queue(name, in_bytes=size) | {"id": 100 + ident} for ident, (name, size) in enumerate((("a", 3000), ("b", 10), ("many", 5000)))
+    ]
     groups = [queue(name) | {"mean_rate_bps": 1e6} for name in ("many", "more")]
     result = {"queues": members + alone, "groups": groups, "queues_with_traffic": 103}
     found = report.table(result, 4, short=True)

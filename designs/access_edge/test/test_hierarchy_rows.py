@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 import yaml
 
+from penstock.basics.units import format_rate
 from penstock.designs import configs
+from penstock.designs.access_edge import report
 from penstock.designs.access_edge.testing import twins, twins_hierarchy
 from penstock.engine import engine, run
 
@@ -87,13 +89,34 @@ def test_settings_stand_in_the_rows(tmp_path: Path) -> None:
     assert {row["id"]: row["configured_rate_bps"] for row in result["ports"]} == {0: None, 1: None}
 
 
+def test_a_home_that_is_full_for_a_while(tmp_path: Path) -> None:
+    """A home of 50 Mbit/s is offered 80 in a fifth of the run, and its queue of 100 packets drains behind that: it says what it held to."""
+    scenario = {
+        "device": {"config": "tree_64"},
+        "duration": "300 ms",
+        "queues": [{"id": 0, "name": "call", "traffic_class": 1}, {"id": 1, "name": "film", "traffic_class": 2, "limit_packets": 100}],
+        "subscribers": [{"id": 0, "rate": "50 Mbit/s"}],
+        "traffic": [
+            {"constant": {"queues": "call", "rate": "100 kbit/s", "size": 200}},
+            {"constant": {"queues": "film", "rate": "80 Mbit/s", "size": 1000}, "start": "100 ms", "stop": "160 ms"},
+        ],
+    }
+    result = result_of(scenario, tmp_path)
+    (row,) = result["subscribers"]
+    assert row["congested_share"] == pytest.approx(0.25, abs=0.01) and row["measured_rate_bps"] < 20e6
+    assert row["congested_rate_bps"] == pytest.approx(50e6, rel=0.002)
+    (full,) = (line for line in report.sentences(result) if line.startswith("Full "))
+    assert full.startswith(
+        f"Full     subscriber 0, held to {format_rate(row['congested_rate_bps'])}, congested 25.1 % of the time from 100."
+    )
+
+
 def test_no_more_is_carried_than_offered(tmp_path: Path) -> None:
-    """Frames of 64 or 1,500 byte, few to each subscriber, all of which leave at once: what left before the last one came, came before it."""
-    sizes = {"64": 9, "1500": 1}
+    """Frames of three lengths, few to each subscriber, all of which leave at once: what left before the last one came, came before it."""
     scenario = {
         "device": {"config": "tree_64"},
         "duration": "40 ms",
-        "traffic": [{"poisson": {"queues": [4 * ident for ident in range(16)], "pick": "random", "rate": "8 Mbit/s", "size": sizes}}],
+        "traffic": [{"poisson": {"queues": [4 * ident for ident in range(16)], "pick": "random", "rate": "8 Mbit/s", "size": "imix"}}],
     }
     rows = result_of(scenario, tmp_path)["subscribers"]
     assert len(rows) > 8 and sum(row["bytes"]["out"] == row["bytes"]["in"] for row in rows) > 8
@@ -148,11 +171,11 @@ def test_congestion(tmp_path: Path) -> None:
     result = result_of(scenario, tmp_path)
     node, other = rows_of(result, "nodes")[0], rows_of(result, "nodes")[1]
     assert node["offered_rate_bps"] == pytest.approx(20e6, rel=0.02)
-    assert node["measured_rate_bps"] == pytest.approx(10e6, rel=0.002)
+    assert node["measured_rate_bps"] == node["congested_rate_bps"] == pytest.approx(10e6, rel=0.002)
     assert node["congested_from_s"] == pytest.approx(0.02, abs=0.001) and node["congested_until_s"] == pytest.approx(0.1, abs=0.001)
     assert node["congested_s"] == pytest.approx(0.08, abs=0.001)
     assert node["congested_share"] == pytest.approx(node["congested_s"] / result["device_seconds"], abs=1e-6)
-    assert (other["congested_s"], other["congested_from_s"]) == (0, None)
+    assert (other["congested_s"], other["congested_from_s"], other["congested_rate_bps"]) == (0, None, None)
     assert other["measured_rate_bps"] == pytest.approx(20e6, rel=0.01)
     assert rows_of(result, "ports")[0]["congested_s"] == 0
     with np.load(tmp_path / "out" / "series.npz") as series:

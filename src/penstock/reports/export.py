@@ -38,6 +38,7 @@ def tables_of(result: dict[str, Any]) -> dict[str, Rows]:
         if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
             rows = [dict(_flat(row)) for row in value]
             heads = list(dict.fromkeys(head for row in rows for head in row))
+            heads = [head for head in heads if not any(other.startswith(f"{head}.") for other in heads)]  # an object or null, by row
             found[key] = (heads, [[row.get(head) for head in heads] for row in rows])
     return found
 

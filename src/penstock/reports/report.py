@@ -132,7 +132,8 @@ def write_html(path: Path, result: dict[str, Any], series: Series) -> None:
         "DESCRIPTION": escape(result["description"]),
         "FAILURES": f'<div class="failures">{"<br>".join(map(escape, failed))}</div>' if failed else "",
         "WORDS": "".join(
-            f"<dt>{escape(word)}</dt><dd>{_whole(_signs(rest.strip()))}</dd>" for word, _, rest in (s.partition(" ") for s in sentences(result))
+            f"<dt>{escape(word)}</dt><dd>{_whole(_signs(rest.strip()))}</dd>"
+            for word, _, rest in (s.partition(" ") for s in sentences(result))
         ),
         "SMOOTHED": _signs(f", mean over {format_time_ns(smooth * interval_ns)}"),
         "DASHED": "; dashed: the configured rate" if _has_rates(result, series) else "",
@@ -250,7 +251,7 @@ def table_card(table: Table, still: bool = False) -> str:
 def _table(table: Table) -> str:
     def line(tag: str, cells: Sequence[str]) -> str:
         # The first column is words by style; the others of `left` say so. What is long breaks: `15 Mbit/s, then closed and others`.
-        words = [["left"] * (0 < column < table.left) + ["long"] * (0 < column and len(cell) > LONG) for column, cell in enumerate(cells)]
+        words = [["left"] * (0 < column < table.left) + ["long"] * (column > 0 and len(cell) > LONG) for column, cell in enumerate(cells)]
         kinds = [f' class="{" ".join(names)}"' if names else "" for names in words]
         return "<tr>" + "".join(f"<{tag}{kind}>{_signs(cell)}</{tag}>" for kind, cell in zip(kinds, cells, strict=True)) + "</tr>"
 
