@@ -238,6 +238,7 @@ def test_settings_are_in_the_hardware_and_in_the_readme(tmp_path: Path, capsys: 
     assert "(32)" in next(line for line in (out / f"rtl/pst_access_edge_{CONFIG}.sv").read_text().splitlines() if ".Queues" in line)
     readme = (out / "README.md").read_text()
     assert "--set queues=32 --set aqm=codel" in readme and "| queues | 32 |" in readme
+    assert "| AQM | codel |" in readme and "16 queues" not in readme
     assert "pst_codel" in (out / f"pst_access_edge_{CONFIG}.f").read_text()
     assert main(["generate", "access_edge", "--set", "queus=32", "--out", str(tmp_path / "none")]) == 2
     assert "did you mean 'queues'" in capsys.readouterr().err

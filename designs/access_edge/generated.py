@@ -77,13 +77,21 @@ def facts(config: Config) -> str:
 | frames, without queue id and FCS | {config.min_frame_bytes:,} to {config.max_frame_bytes:,} byte |
 | clock | {config.clock_hz / 1e6:g} MHz (software computes rates from it; nothing in the hardware depends on it) |
 | shaping | {_shaping(config)} |
-
+| AQM | {config.aqm} |
+{_hierarchy(config)}
 Packet memories, one AXI4 port each (512 bit, INCR bursts of at most 64 beats, one id, answers in order):
 
 | port | name | bytes | pages | bytes of a page |
 |---|---|---|---|---|
 {memories}
 """
+
+
+def _hierarchy(config: Config) -> str:
+    if config.hierarchy is None:
+        return ""
+    of = config.hierarchy
+    return f"| above the queues | {config.queues // of.queues_per_subscriber:,} subscribers, {of.nodes:,} nodes, {of.ports:,} ports |\n"
 
 
 def use(config: Config) -> str:

@@ -119,7 +119,7 @@ def verilog(config: Configuration, ports: list[Port], crossings: Sequence[str]) 
     return f"""// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // {config.module} with {_listed(crossings)} in clocks of their own, which know nothing of clk_i or of each other.
 //
-// Latency: each way 3 to 4 edges of the clock that the words go to. Events and state (ev_*, now_o, init_done_o) stay with clk_i.
+// Latency: each way 3 to 4 edges of the clock that the words go to. Events and state ({plain(ports)}) stay with clk_i.
 // Reset:   rst_i, from any clock, resets everything; it ends nowhere before each clock has had two edges in it. What is at the other end of
 //          an interface has to be reset by the output *_rst_o, which is of its clock and active high; alone it cannot be reset.
 // The constraints are in constraints/. Written by penstock generate; do not edit.
@@ -144,6 +144,12 @@ module {name_of(config, crossings)} (
 {instances}
 endmodule
 """
+
+
+def plain(ports: list[Port]) -> str:
+    """Return the ports of the device that belong to no interface, events as `ev_*`."""
+    names = [port.name for port in ports[2:] if not _kind(port)]
+    return ", ".join(dict.fromkeys("ev_*" if name.startswith("ev_") else name for name in names))
 
 
 def _listed(crossings: Sequence[str]) -> str:

@@ -194,7 +194,7 @@ The bench sends frames{memories}, with pauses at random everywhere, and compares
 `axi/{module}_axi.v` is the device with scalar ports:
 {_filled(interfaces)}, `aclk` and `aresetn`;
 and with attributes by which Vivado infers the interfaces. `{module}_axi.f` lists it behind all others. No tool of a vendor has seen it yet.
-{_crossings(top, module, crossings)}
+{_crossings(top, module, ports, crossings)}
 Synthesis with Yosys and its slang front end (`pip install -r synth/requirements.txt`); area and clock on an ECP5; and on an Alveo U200 with
 Vivado, out of context. The last has not been run: Penstock's tests have no Vivado. FuseSoC's targets `ecp5` and `vivado_route` run the same
 scripts, `vivado` makes a project and synthesises it.
@@ -213,7 +213,7 @@ def _filled(words: list[str]) -> str:
     return textwrap.fill(", ".join(words), 140, break_on_hyphens=False)
 
 
-def _crossings(top: str, module: str, crossings: Sequence[str]) -> str:
+def _crossings(top: str, module: str, ports: list[configs.Port], crossings: Sequence[str]) -> str:
     if not crossings:
         return ""
     rows = "".join(f"| {name} | `{name}_clk_i` | `{name}_rst_o` | `{name}_aclk`, `{name}_aresetn` |\n" for name in crossings)
@@ -227,7 +227,7 @@ def _crossings(top: str, module: str, crossings: Sequence[str]) -> str:
 {rows}
 `{module}_axi` wraps that module. `rst_i` (`aresetn`) resets everything, and may come from any clock; while a clock stands, all are held. No
 interface can be reset alone: what is at its other end has to be reset by the reset out. Each way takes 3 to 4 edges of the clock that the
-words go to. Events and state (`ev_*`, `now_o`, `init_done_o`) are of `clk_i`.
+words go to. Events and state ({crossing.plain(ports)}) are of `clk_i`.
 
 `constraints/{top}.xdc` is for Vivado (`read_xdc -ref {top} constraints/{top}.xdc`), `.sdc` for other tools; read the head of each. No tool
 of a vendor has seen them. Synthesis below is of `{top}`; that with Vivado reads the first of them, and has for these clocks
