@@ -161,7 +161,7 @@ def _readme(config: Configuration, ports: list[configs.Port], changes: Mapping[s
         f" --set {key}={value}" for key, value in {**changes, **({crossing.SETTING: ",".join(crossings)} if crossings else {})}.items()
     )
     interfaces = list(dict.fromkeys(f"`{each.interface}_*`" for each in axi_wrapper.flat(ports) if each.interface))
-    memories = " through models of the memories" if any("m_axi" in name for name in interfaces) else ""
+    memories = " through models of the memories" if any("m_axi_" in name for name in interfaces) else ""
     return f"""# {module}
 
 {_described(config, changes)}. Written by Penstock {__version__}:
