@@ -28,6 +28,7 @@ from penstock.designs.access_edge.papers.massive_qos_queueing.experiments import
 from penstock.engine.result import Departures
 from penstock.errors import UserError
 from penstock.hardware import expected, synth
+from penstock.live import bulk
 from penstock.network import spaces
 from penstock.papers import Options
 from penstock.paths import ROOT
@@ -409,6 +410,33 @@ def test_without_ns3_the_page_says_why() -> None:
     said = dict(figure_7.words({"seconds": 20.0, "systems": [simulated], "without_ns3": "it is not here"}))
     assert said["Left out"] == "ns-3's CoDel: it is not here." and "This machine" not in said
     assert "Left out" not in dict(figure_7.words({"seconds": 20.0, "systems": [simulated], "without_ns3": None}))
+    kernel = {"seconds": 20.0, "systems": [simulated], "without_ns3": None, "without_kernel": ["CoDel: the kernel has no queue `codel`"]}
+    assert dict(figure_7.words(kernel))["Left out"] == "CoDel: the kernel has no queue `codel`."
+
+
+def test_queues_of_the_kernel_are_there_where_it_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that it lacks is named with its reason; one without CoDel does not judge the claim."""
+    asked: list[Any] = []
+    spread = {"max": 1.0, "p99": 0.5}
+    told = {"packets": {"dropped": {"aqm": 3}}, "behind_real_time_ms": spread, "let_go_late_ms": spread, "stood_still_ms": 0.0}
+    time = np.arange(0, 20, 0.5)
+    long, short = (bulk.Transfer(told | {"kernel_dropped": 7}, time, np.full(40, ms), np.full(40, 1514), 1e6) for ms in (170.0, 4.0))
+
+    def through_kernel(*given: Any) -> Any:
+        asked.append(given)
+        return long
+
+    monkeypatch.setattr(figure_7.bulk, "run", lambda *_: short)
+    monkeypatch.setattr(figure_7.kernel_queue, "missing", lambda queue: "it has none" if queue.startswith("codel") else None)
+    monkeypatch.setattr(figure_7.kernel_queue, "run", through_kernel)
+    monkeypatch.setattr(figure_7.ns3, "missing", lambda: "no ns-3")
+    found = figure_7.measure(Options(1, full=False, cluster=None), lambda _: None)
+    assert [system["system"] for system in found["systems"]] == ["rtl", "model", "p4", "tail_drop", "kernel_tail_drop"]
+    assert found["systems"][-1]["dropped"] == 7 and asked == [("pfifo limit 400", 24_000_000, 20_000, 1, 3, "cubic", 20.0)]
+    said = dict(figure_7.words(found))
+    assert said["Left out"] == "ns-3's CoDel: no ns-3. CoDel of this machine's kernel: it has none."
+    assert said["Here"].endswith("at least once in 1 s: yes.") and "170" not in said["Here"]
+    assert [line["paper"] for line in figure_7.compare(found)] == [5.0, 5.0, 5.0, None, None]
 
 
 def test_the_p4_program_has_the_same_link() -> None:

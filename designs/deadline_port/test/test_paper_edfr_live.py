@@ -15,10 +15,10 @@ from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import FIFO, 
 from penstock.engine import engine
 from penstock.engine.run import Request, prepare
 from penstock.live import apart
+from penstock.live.applications import iperf
 from penstock.live.played import Played
 from penstock.network import spaces
 from penstock.papers import ns3
-from penstock.paths import ROOT
 
 SEED = 1
 
@@ -47,13 +47,15 @@ def played(applications: list[dict[str, Any]], stood_still_ms: float = 0.0) -> P
 
 def test_the_scenarios_are_what_the_paper_says() -> None:
     """Nine round trips, both classes on each; a FIFO of as many ms; each pair of deadlines is taken."""
-    for case in (*figure_4.cases(full=True, live=True), *figure_5.cases(full=True), *figure_6.cases(full=True)):
+    for case in (*figure_4.cases(full=True), *figure_5.cases(full=True), *figure_6.cases(full=True)):
         name, holds_ms = live.PLAYED[case.experiment]
         length = Length(45, 15, 1, megabytes=20)
-        run = prepare(Request(ROOT / live.SCENARIOS / f"{name}.yaml", live.settings(case, length), SEED, engine="rtl"), live=True)
+        run = prepare(Request(live.scenario(case), live.settings(case, length), SEED, engine="rtl"), live=True)
         given = run.described
-        assert run.config.fifo == (case.scheduler == FIFO) and given.duration == 45 * 10**12
-        assert [row.deadline for row in given.classes] == [ms * 10**9 for ms in case.deadlines]
+        assert given.duration == 45 * 10**12
+        if case.scheduler != FIFOS:
+            assert run.config.fifo == (case.scheduler == FIFO)
+            assert [row.deadline for row in given.classes] == [ms * 10**9 for ms in case.deadlines]
         ways = {entry.live.from_: entry.live.delay for entry in given.traffic}
         back = {past.to: past.delay for past in given.network.past}
         links = {one: (ways[one] + back[one]) / 1e9 for one in ways}
@@ -63,11 +65,19 @@ def test_the_scenarios_are_what_the_paper_says() -> None:
             assert own.get("dscp", 0) == (34 if one["name"].startswith("first") else 0) and own["algorithm"] == "cubic"
         if name == "live_web":
             assert {one["http"]["clients"] for one in given.applications} == {figure_5.LIVE_USERS}
+        if case.scheduler == FIFOS:  # unshaped, so that they take turns
+            assert [8e3 * queue.limit_bytes / 1514 * 1538 / live.RATE for queue in given.queues] == pytest.approx([holds_ms] * 2, rel=1e-3)
+            assert all(queue.rate is None and queue.traffic_class == 0 for queue in given.queues)
+            assert given.subscribers[0].rate * 1538 / 1514 == pytest.approx(live.RATE, rel=1e-6)
+            assert {(entry.unmatched, *(rule.queue for rule in entry.map)) for entry in given.traffic} == {("second", "first")}
+            (ports,) = {rule.match.dport for entry in given.traffic for rule in entry.map}
+            firsts = [iperf.PORT + n for n, one in enumerate(given.applications) if one["name"].startswith("first")]
+            assert ports == (firsts[0], firsts[-1]) and len(firsts) == 9
         if case.scheduler == FIFO:
             data_bytes = run.plan.settings.limit_chunks * (run.config.chunk_bytes - 64)  # a beat of headers
             assert 8e3 * data_bytes / 1514 * 1538 / live.RATE == pytest.approx(holds_ms, rel=0.01)
     assert live.LINKS_MS == [4, 74, 150, 28, 98, 174, 54, 124, 200]
-    assert FIFOS not in [case.scheduler for case in figure_4.cases(full=False, live=True)]
+    assert FIFOS in [case.scheduler for case in figure_4.cases(full=False)]
 
 
 def test_frames_become_seconds() -> None:
@@ -126,6 +136,10 @@ def test_a_busy_machine_gets_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     said = dict(live.words(found))["This machine"]
     assert said.startswith("On the RTL in real time. The machine was too busy") and "EDFR 50-100, EDFR 60-100 are on its model." in said
     assert "let go 1.5 ms late" in said
+    asked.clear()
+    still.update(rtl=[0.0, 900.0, 0.0], model=[0.0])
+    runs = live.run_all([Case("long", FIFOS), Case("long", FIFO)], Length(3, 1, 1), SEED)
+    assert [(name, kind) for name, kind, _ in asked[1:]] == [("live_two_fifos", "rtl"), ("live_two_fifos", "model"), ("live_long", "rtl")]
     asked.clear()
     still.update(rtl=[41.0], model=[0.0, 0.0, 40.0])  # of 4 s in the trial; of 3 s
     runs = live.run_all(cases, Length(3, 1, 1), SEED)

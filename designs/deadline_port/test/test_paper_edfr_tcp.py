@@ -172,14 +172,24 @@ def test_figure_4_judges_each_claim() -> None:
     chosen = figure_4.cases(full=False)
     good = [[deadline * share for share in (0.5, 0.8, 0.9)] for deadline in (30, 60, 100, 120)]
     runs = [run_of((own, good[2])) for own in good] + [run_of(([190.0] * 3, [195.0] * 3)), run_of((good[2], good[2]))]
-    length = Length(4, 1, 1)
-    found = figure_4.summary(chosen, runs, length)
+    length = Length(4, 1, 2)
+    more = run_of(([14.0, 23.0, 27.0], good[2]), mbps=(470.0, 490.0))
+
+    def told() -> dict[str, Any]:
+        return figure_4.summary(chosen, [[run, more if place == 0 else run] for place, run in enumerate(runs)], length)
+
+    found = told()
     assert [one["verdict"] for one in found["findings"]] == [HOLDS] * 4
-    assert figure_4.compare(found)[0]["ours"] == 195 and found["cases"][0]["classes"][0]["mbps"] == pytest.approx(480, rel=1e-3)
+    first = found["cases"][0]["classes"][0]
+    assert figure_4.compare(found)[0]["ours"] == 195 and first["samples"] == 6 and first["most_ms"] == 27
+    # Medians of 24 and 23 ms: the interval is Student's with one degree of freedom, 12.71 times half of the difference.
+    assert first["median_ms"] == [23.5, pytest.approx(12.706 * 0.5, rel=1e-3)] and found["cases"][1]["classes"][0]["median_ms"][1] == 0
+    assert first["mbps"] == [pytest.approx(475, rel=1e-3), pytest.approx(12.706 * 5, rel=1e-2)]
+    assert found["cases"][0]["together_mbps"][0] == pytest.approx(965, rel=1e-3)
     runs[0] = run_of(([31.0, 10.0, 10.0], good[2]))  # one of three is past 30 ms
     runs[4], runs[5] = runs[5], runs[4]  # one FIFO is as bad as two should be
     runs[3].longest_ms[1] = 100.1  # and one packet leaves 0.1 ms late
-    found = figure_4.summary(chosen, runs, length)
+    found = told()
     assert [one["verdict"] for one in found["findings"]] == [FAILS] * 4
     plots, table, findings = figure_4.cards(found)
     assert len(plots["plots"]) == len(chosen) and len(table["table"]) == 1 + 2 * len(chosen)
@@ -260,6 +270,48 @@ def test_the_program_is_told_what_the_paper_says() -> None:
     stamps = next(int(word.removeprefix("--stamps=")) for word in told if word.startswith("--stamps="))
     assert 0 <= stamps - 2**14 <= 4 and "--tick-cycles=3662" in told  # the paper's tick over 200 ms
     assert "--fifo=80" in tcp_runs.arguments(figure_6.cases(full=True)[-1], figure_6.FULL, 1)
+
+
+def test_a_run_that_was_made_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that has come to its end; another seed, other arguments and another program are other runs."""
+    program, started = tmp_path / "ns3_edfr", []
+    program.with_name("stamp").write_text("sources")
+    text = "port 2 0 4 6000 6 9000 2 3000\nend latest_ns 0 cycles 9\n"
+
+    def run(command: list[str], **_: Any) -> Any:
+        started.append(command)
+        return subprocess.CompletedProcess(command, 0, text if len(started) > 1 else text.replace("end", "stopped"), "")
+
+    monkeypatch.setattr(tcp_runs, "build", lambda: program)
+    monkeypatch.setattr(ns3, "environment", dict)
+    monkeypatch.setattr(tcp_runs.children, "run", run)
+    case, length = Case("long", PORT, (30, 100)), Length(2, 1, 1)
+    with pytest.raises(RunError, match="not come to its end"):
+        tcp_runs.simulate(case, length, 1, lambda _: None)
+    assert tcp_runs.simulate(case, length, 1, lambda _: None).sums(0) == tcp_runs.simulate(case, length, 1, lambda _: None).sums(0)
+    assert len(started) == 2
+    tcp_runs.simulate(case, length, 2, lambda _: None)
+    tcp_runs.simulate(case, Length(3, 1, 1), 1, lambda _: None)
+    program.with_name("stamp").write_text("other sources")
+    tcp_runs.simulate(case, length, 1, lambda _: None)
+    assert len(started) == 5 and len(list((tmp_path / "runs").iterdir())) == 4
+
+
+def test_each_case_has_its_own_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One seed of each case comes before the next seed; each case gets its own back."""
+    made: list[tuple[str, int]] = []
+
+    def simulate(case: Case, _length: Length, seed: int, show: Any) -> Run:
+        made.append((case.words, seed))
+        show(1.0)
+        return Run(0.0, facts={"seed": seed, "port": int(case.scheduler == PORT)})
+
+    monkeypatch.setattr(tcp_runs, "build", lambda: Path())
+    monkeypatch.setattr(tcp_runs, "simulate", simulate)
+    monkeypatch.setattr(tcp_runs.os, "cpu_count", lambda: 1)
+    runs = tcp_runs.run_all([Case("long", PORT), Case("long", FIFO)], Length(1, 0, 3), 7, lambda _: None)
+    assert [[(run.facts["port"], run.facts["seed"]) for run in own] for own in runs] == [[(n, 7), (n, 8), (n, 9)] for n in (1, 0)]
+    assert [seed for _, seed in made] == [7, 7, 8, 8, 9, 9]
 
 
 # ---- the command

@@ -37,6 +37,8 @@ from penstock.designs.p4_switch.papers.p4_codel.experiments import (
     Setting,
 )
 from penstock.engine.run import RunError
+from penstock.live import bulk
+from penstock.papers import Options
 from penstock.paths import ROOT
 from penstock.scenarios import scenario
 
@@ -258,13 +260,6 @@ def test_senders_fill_a_device_and_keep_its_queue_short(system: experiments.Syst
 # ---- what others have written
 
 
-def test_what_ns3_prints_is_read() -> None:
-    found = ns3.read("1000.000 3500.000\n2000.000 4000.500\ndropped 7 2\n", 1.0)
-    assert found.time_s.tolist() == pytest.approx([0.0035, 0.0040005]) and found.delay_ms.tolist() == pytest.approx([2.5, 2.0005])
-    assert (found.dropped, found.full) == (7, 2)
-    assert len(ns3.read("dropped 0 0\n", 1.0).time_s) == 0
-
-
 def test_without_ns3_and_the_public_program_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("PENSTOCK_NS3", raising=False)
     monkeypatch.delenv("PENSTOCK_P4_CODEL", raising=False)
@@ -393,6 +388,34 @@ def test_a_live_run_that_did_not_keep_real_time_is_said() -> None:
     ((_, said),) = live.words([group("1 TCP", "a", 1, 1, good), group("4 TCP", "b", 1, 1, bad), group("4 TCP", ns3.NAME, 1, 1)])
     assert said.startswith("Frames were let go 1.5 ms late at 99 %") and "4 TCP, b: the device stood still for 50 % of the time" in said
     assert "1 TCP, a" not in said and live.words([group("4 TCP", ns3.NAME, 1, 1)]) == []
+
+
+@pytest.mark.parametrize("why", [None, "it has none"])
+def test_codel_of_the_kernel_is_there_where_it_has_it(why: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the paper's rate and round trip, with each number of connections; else the page says why not."""
+    spread = {"max": 1.0, "p99": 0.5}
+    told = {"packets": {"dropped": {}}, "behind_real_time_ms": spread, "let_go_late_ms": spread, "stood_still_ms": 0.0, "kernel_dropped": 5}
+    time = np.arange(0, 20, 0.5)
+    made = bulk.Transfer(told, time, np.full(40, 4.0), np.full(40, 1514), 1e6)
+    asked: list[Any] = []
+
+    def through_kernel(*given: Any) -> Any:
+        asked.append(given)
+        return made
+
+    monkeypatch.setattr(live.bulk, "run", lambda *_: made)
+    monkeypatch.setattr(live.ns3, "missing", lambda: "no ns-3")
+    monkeypatch.setattr(live.kernel_queue, "missing", lambda: why)
+    monkeypatch.setattr(live.kernel_queue, "run", through_kernel)
+    groups, without = live.collect(Options(3, full=False, cluster=None, live=True), lambda _: None)
+    kernel = [group for group in groups if group.system == live.KERNEL]
+    assert without == "no ns-3" and len(groups) == 3 * (4 if why else 5)
+    if why:
+        assert not kernel and not asked and live.left_out() == [f"CoDel of this machine's kernel is left out: {why}."]
+        return
+    assert [group.senders.flows for group in kernel] == [1, 4, 16] and live.left_out() == []
+    assert asked[0][1:] == (24_224_000, 4000, 3, 1, "cubic", 20.0) and asked[0][0].startswith("codel ") and "target 5ms" in asked[0][0]
+    assert kernel[0].facts[0]["dropped_percent"] == pytest.approx(100 * 5 / 45)
 
 
 # ---- the command

@@ -1,6 +1,7 @@
 """Bulk transfers by iperf3 through a live scenario, for figures of papers: every frame that left, with its time in the device.
 
-The scenario has an iperf3 server (`services`) on the host from which the first live traffic comes; the client is started where it goes.
+The scenario has an iperf3 server (`services`) on the host from which the first live traffic comes, or another one that is named; the client
+is started where that traffic goes.
 """
 
 import json
@@ -40,13 +41,23 @@ def need() -> None:
         raise UserError("live: iperf3 is not on the PATH: on Debian or Ubuntu `apt-get install iperf3`")
 
 
-def run(scenario: Path, settings: list[str], engine: str | None, seed: int, flows: int, algorithm: str, seconds: float) -> Transfer:
+def run(
+    scenario: Path,
+    settings: list[str],
+    engine: str | None,
+    seed: int,
+    flows: int,
+    algorithm: str,
+    seconds: float,
+    server: str | None = None,
+) -> Transfer:
     """Send with so many connections for so long. Raises UserError, ToolError, RunError, and KeyboardInterrupt when interrupted."""
     need()
     request = Request(scenario, settings, seed, engine=engine)
     checked = prepare(request, live=True)
-    server = next(source for source in checked.plan.job["sources"] if source["kind"] == "wire")["from"]
-    address = checked.described.network.ends[server].addresses[0].ip
+    first = next(source for source in checked.plan.job["sources"] if source["kind"] == "wire")["from"]
+    ends = checked.described.network.ends
+    address = next(end for number, end in enumerate(ends) if (end.name == server if server else number == first)).addresses[0].ip
     with tempfile.TemporaryDirectory(prefix="penstock-live-") as name:
         folder = Path(name)
         said = folder / "iperf.json"

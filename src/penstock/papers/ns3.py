@@ -57,6 +57,6 @@ def build(name: str, sources: Sequence[Path], headers: Sequence[Path] = (), flag
         command = [os.environ.get("CXX", "c++"), "-std=c++20", "-rdynamic", *flags, "-Wno-deprecated-declarations", *includes]
         done = children.run([*command, *map(str, sources), *files, f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-o", str(program)])
         if done.returncode:
-            raise RunError(f"{sources[0].relative_to(ROOT)} does not compile with {given}:\n{done.stderr[-2000:]}")
+            raise RunError(f"{sources[0].name} does not compile with {given}:\n{done.stderr[-2000:]}")
         stamp.write_text(state, encoding="utf-8")
     return program

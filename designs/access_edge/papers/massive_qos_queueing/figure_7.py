@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penstock.designs.access_edge.papers.massive_qos_queueing.experiments import SCENARIOS
-from penstock.designs.p4_switch.papers.p4_codel import ns3  # the independent CoDel is there for both papers
-from penstock.designs.p4_switch.papers.p4_codel.experiments import Senders, Setting
-from penstock.live import bulk
-from penstock.papers import Options
+from penstock.live import bulk, kernel_queue
+from penstock.papers import Options, ns3, ns3_codel
 from penstock.papers.comparison import entry
 from penstock.paths import ROOT
 
@@ -42,7 +40,12 @@ SYSTEMS = (
     System("p4", "CoDel in P4, drops charged", "model", scenario="figure_7_p4"),
     System("tail_drop", "the same queue without CoDel", "model", NO_CODEL),
 )
-NS3 = System("ns3", "ns-3's CoDel and senders", "ns-3")  # not in real time
+NS3 = System("ns3", ns3_codel.WORDS, "ns-3")  # not in real time
+KERNEL = (  # by the words in which tc is told
+    (System("kernel", "CoDel of this machine's kernel", "kernel"), kernel_queue.CODEL),
+    (System("kernel_tail_drop", "a queue of the kernel without CoDel", "kernel"), "pfifo limit 400"),
+)
+WITHOUT_CODEL = ("tail_drop", "kernel_tail_drop")
 RATE, FRAME_BYTES, ROUND_TRIP_US = 24_000_000, 1514, 20_000
 
 
@@ -61,12 +64,22 @@ def measure(options: Options, show: Callable[[str], None]) -> dict[str, Any]:
     without = ns3.missing()
     if without is None:
         show(NS3.words)
-        senders, setting = Senders("3 TCP", "three TCP connections", FLOWS), Setting(RATE / 8 / FRAME_BYTES, ROUND_TRIP_US)
-        simulated = ns3.run(senders, options.seed, seconds, setting)
+        simulated = ns3_codel.run(ns3_codel.CUBIC, FLOWS, RATE / 8 / FRAME_BYTES, ROUND_TRIP_US, seconds, options.seed)
         lengths = np.full(len(simulated.time_s), FRAME_BYTES)
         dropped = simulated.dropped + simulated.full
         systems.append(facts(NS3, simulated.time_s, simulated.delay_ms, lengths, dropped, seconds))
-    return {"seconds": seconds, "bin_s": BIN_S, "after_s": AFTER_S, "systems": systems, "without_ns3": without}
+    without_kernel = []
+    for system, queue in KERNEL:
+        if why := kernel_queue.missing(queue):
+            without_kernel.append(f"{system.words}: {why}")
+            continue
+        show(system.words)
+        found = kernel_queue.run(queue, RATE, ROUND_TRIP_US, options.seed, FLOWS, ALGORITHM, seconds)
+        clock = {key: found.result[key] for key in ("behind_real_time_ms", "let_go_late_ms", "stood_still_ms")}
+        dropped = found.result["kernel_dropped"]
+        systems.append(facts(system, found.time_s, found.sojourn_ms, found.length, dropped, seconds) | clock)
+    times = {"seconds": seconds, "bin_s": BIN_S, "after_s": AFTER_S}
+    return {**times, "systems": systems, "without_ns3": without, "without_kernel": without_kernel}
 
 
 def facts(
@@ -111,8 +124,8 @@ def compare(found: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the stated number beside ours."""
     note = "paper: the desired value, below which the latency falls periodically"
     return [
-        entry(PART, f"{system['words']}: median latency", "ms", TARGET_MS if system["system"] != "tail_drop" else None, system["p50_ms"],
-              note=note if system["system"] != "tail_drop" else "")
+        entry(PART, f"{system['words']}: median latency", "ms", TARGET_MS if system["system"] not in WITHOUT_CODEL else None,
+              system["p50_ms"], note=note if system["system"] not in WITHOUT_CODEL else "")
         for system in found["systems"]
     ]  # fmt: skip
 
@@ -152,7 +165,7 @@ def cards(found: dict[str, Any]) -> list[dict[str, Any]]:
 
 def words(found: dict[str, Any]) -> list[tuple[str, str]]:
     """Say what the paper states, what came out, and what this machine adds."""
-    codel = [system for system in found["systems"] if system["system"] != "tail_drop"]
+    codel = [system for system in found["systems"] if system["system"] not in WITHOUT_CODEL]
     falls = "; ".join(
         f"{system['words']}: median {system['p50_ms']:.1f} ms, {system['below_target_percent']:.0f} % below, never above for longer than "
         f"{system['longest_above_s']:.1f} s"
@@ -171,9 +184,11 @@ def words(found: dict[str, Any]) -> list[tuple[str, str]]:
         for name, share in still.items()
         if share > bulk.STILL_SHARE
     )
+    left_out = [f"ns-3's CoDel: {found['without_ns3']}."] if found.get("without_ns3") else []
+    left_out += [f"{why[:1].upper()}{why[1:]}." for why in found.get("without_kernel", [])]
     return [
         ("The paper", "The latency falls below the desired value of 5 ms periodically, as with CoDel of the Linux kernel."),
         ("Here", f"{falls}. It falls below {TARGET_MS:g} ms at least once in {PERIOD_S:g} s: {'yes' if held else 'not always'}."),
         *([("This machine", f"{clocks}.{disturbed}")] if live else []),
-        *([("Left out", f"ns-3's CoDel: {found['without_ns3']}.")] if found.get("without_ns3") else []),
+        *([("Left out", " ".join(left_out))] if left_out else []),
     ]

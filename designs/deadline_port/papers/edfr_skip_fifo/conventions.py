@@ -38,8 +38,9 @@ are some ten thousand in it."""
 _LIVE = """With --live figures 4 to 7 are the scenarios in scenarios/paper/edfr_skip_fifo: CUBIC of this machine's kernel through the port
 (live_deadline_4, the RTL at 0.4 MHz, a tick of 100 us) in real time, at 24 Mbit/s instead of 1 Gbit/s. Where the RTL does not keep real
 time (it stands still for more than 1 % of a run; four seconds are tried first), its model plays. The FIFO is the port's own
-(live_fifo_4), tail drop; its memory holds what the line carries in as many ms. Acknowledgements go past the port. Times are by the
-machine's clock, and what it adds to a round trip is said."""
+(live_fifo_4), tail drop; its memory holds what the line carries in as many ms. A FIFO for each class are two queues of one subscriber of an
+access edge (live_tree_16), which take turns. Acknowledgements go past the device. Times are by the machine's clock, and what it adds to a
+round trip is said."""
 _LIVE_PAIRS = """Nine pairs of hosts have the nine round trips of the TCP evaluation suite, 4 to 200 ms, 101 ms on average; each pair has a
 connection (figure 5: two users) of either class, where the paper's pairs belong to one class."""
 _LIVE_WEB = """A page is seven objects over two connections that stay open; sizes are the quantiles of the 3GPP2 model's distributions

@@ -11,6 +11,7 @@ from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import (
     findings_card,
     identity,
     mean,
+    runs_of,
     text,
 )
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import FIFO, FIXED_MS, IN_NS3, PORT, Case, Length, Place, Run, run_all
@@ -19,9 +20,9 @@ from penstock.papers.comparison import entry
 
 PART = "figure 5"
 USERS = 40  # of each of the 18 pairs of hosts
-SHORT, FULL = Length(7, 3, 3, users=USERS), Length(600, 100, 5, users=USERS)
+SHORT, FULL = Length(6, 3, 3, users=USERS), Length(600, 100, 5, users=USERS)
 LIVE_USERS = 2
-LIVE_SHORT, LIVE_FULL = Length(45, 15, 1, users=LIVE_USERS), Length(600, 100, 1, users=LIVE_USERS)
+LIVE_SHORT, LIVE_FULL = Length(30, 10, 3, users=LIVE_USERS), Length(600, 100, 3, users=LIVE_USERS)
 DEADLINES, FULL_DEADLINES = (30, 50, 100, 120), (30, 50, 60, 80, 100, 120)  # ms, of one group; the other has 100
 CONSUMED = (80.0, 90.0)  # the paper: of the capacity, %
 SAME = 0.1  # two throughputs that differ by so much of the smaller one at most are called the same
@@ -121,10 +122,9 @@ def cards(found: Found) -> list[Card]:
                 case["words"], str(own + 1), deadline, text(cls["mbps"]), text(cls["dropped_percent"], 4), text(cls["page_s"], 3),
                 f"{cls['pages']:,}",
             ])  # fmt: skip
-    runs = f"{found['runs']} run{'s' if found['runs'] > 1 else ''}"
     note = (
-        f"{found['users']} users of each of 18 pairs of hosts, web pages of the 3GPP2 model; {found['place']}; means of {runs}, each from "
-        f"{found['from_s']:g} to {found['seconds']:g} s; bars and +-: 95 %."
+        f"{found['users']} users of each of 18 pairs of hosts, web pages of the 3GPP2 model; {found['place']}; means of "
+        f"{runs_of(found)}, each from {found['from_s']:g} to {found['seconds']:g} s; bars and +-: 95 %."
     )
     judged = [("How it is judged", f"Throughputs are the same when they differ by {100 * SAME:g} % at most; less loss: in the mean.")]
     judged += live.words(found)

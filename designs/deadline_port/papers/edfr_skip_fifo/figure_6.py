@@ -11,6 +11,7 @@ from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import (
     findings_card,
     identity,
     mean,
+    runs_of,
     text,
 )
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import (
@@ -28,7 +29,7 @@ from penstock.papers import Options
 
 PART, GROWTH = "figure 6", "figure 7"
 SHORT, FULL = Length(40, 6, 1, megabytes=400), Length(400, 100, 20, megabytes=1500)
-LIVE_SHORT, LIVE_FULL = Length(40, 10, 1, megabytes=20), Length(200, 100, 20, megabytes=36)
+LIVE_SHORT, LIVE_FULL = Length(30, 8, 3, megabytes=15), Length(200, 100, 20, megabytes=36)
 DEADLINES, FULL_DEADLINES = (30, 60, 120), (30, 40, 60, 100, 120)  # ms, of one connection; the other has 80
 SHOWN = (60.0, 80.0)  # of figure 7
 EQUAL = 0.25  # completion times whose means are so far apart at most are called almost equal
@@ -168,7 +169,7 @@ def cards(found: Found) -> list[Card]:
         ])  # fmt: skip
     note = (
         f"{found['megabytes']:g} MB by a second connection, {found['begins_s']:g} s after a first one that never ends; {found['place']}; "
-        f"{found['runs']} run{'s' if found['runs'] > 1 else ''} each."
+        f"{runs_of(found)} each."
     )
     return [
         {"title": "Figure 6: completion time of a second connection", "note": note, "plots": [plot]},

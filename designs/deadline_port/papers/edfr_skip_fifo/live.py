@@ -1,4 +1,4 @@
-"""Figures 4 to 7 with TCP of the kernel (`--live`): the port's RTL in real time, and a plain FIFO in its place, at a lower rate.
+"""Figures 4 to 7 with TCP of the kernel (`--live`): the port's RTL in real time, and FIFOs in its place, at a lower rate.
 
 What comes out is put into the words of a run in ns-3, so that the same figures are made of both.
 """
@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 
 from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_findings import Found
-from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import FIFO, FIFO_MS, PORT, SECOND_FIXED_MS, Case, Length, Place, Run
+from penstock.designs.deadline_port.papers.edfr_skip_fifo.tcp_runs import (
+    FIFO,
+    FIFO_MS,
+    FIFOS,
+    PORT,
+    SECOND_FIXED_MS,
+    Case,
+    Length,
+    Place,
+    Run,
+)
 from penstock.live import bulk
 from penstock.live.played import Played, play
 from penstock.paths import ROOT
@@ -25,20 +35,23 @@ TRIAL = Length(4, 1, 1)  # in which the RTL shows whether it keeps real time
 
 # Of the scenarios: their names, and what holds a FIFO (ms of the line).
 PLAYED = {"long": ("live_long", FIFO_MS), "http": ("live_web", FIFO_MS), "second": ("live_second", SECOND_FIXED_MS)}
+TWO_FIFOS = "live_two_fifos"  # of `long`: another device
 LEFT_MS, RIGHT_MS = (0, 12, 25), (2, 37, 75)
 LINKS_MS = [2.0 * (a + b) for a in LEFT_MS for b in RIGHT_MS]  # of the nine pairs, both ways
 
 
 def settings(case: Case, length: Length) -> list[str]:
     """Return what is changed in the case's scenario."""
+    if case.scheduler == FIFOS:
+        limits = (f"queues.{name}.limit_bytes={round(_fifo_bytes(FIFO_MS))}" for name in NAMES)
+        return [f"duration={length.seconds:g} s", *limits]
     said = [
         f"duration={length.seconds:g} s",
         *(f"classes.{name}.deadline={ms:g} ms" for name, ms in zip(NAMES, case.deadlines, strict=True)),
     ]
     if case.scheduler == FIFO:
         _, holds_ms = PLAYED[case.experiment]
-        data = RATE / 8e3 * holds_ms * FRAME / LINE_FRAME
-        said += ["device.config=live_fifo_4", f"memory_limit={round(data * CHUNK_BEATS / (CHUNK_BEATS - 1))} B"]
+        said += ["device.config=live_fifo_4", f"memory_limit={round(_fifo_bytes(holds_ms) * CHUNK_BEATS / (CHUNK_BEATS - 1))} B"]
     if case.experiment == "second":
         said.append(f"applications.second.start={length.begins:g} s")
     return said
@@ -47,20 +60,35 @@ def settings(case: Case, length: Length) -> list[str]:
 NAMES = ("first", "second")
 
 
+def scenario(case: Case) -> Path:
+    """Return the scenario that is played."""
+    name = TWO_FIFOS if case.scheduler == FIFOS else PLAYED[case.experiment][0]
+    return ROOT / SCENARIOS / f"{name}.yaml"
+
+
+def _fifo_bytes(holds_ms: float) -> float:
+    """Return the bytes of frames that the line carries in so many ms."""
+    return RATE / 8e3 * holds_ms * FRAME / LINE_FRAME
+
+
 def run_all(cases: Sequence[Case], length: Length, seed: int) -> list[list[Run]]:
     """Return the runs of each case, one after the other in real time. Raises UserError, ToolError, RunError, KeyboardInterrupt.
 
-    The RTL plays; once it has not kept real time, in its trial or in a case, the model does, which is equal to it in every cycle.
+    The RTL plays; once it has not kept real time, in its trial or in a case, the model does, which is equal to it in every cycle. The
+    device of the two FIFOs is another one, so what it does not keep the port may.
     """
-    engine, found = "rtl", []
-    if not _kept(_play(Case("long", PORT), TRIAL, seed, engine)[1]):
-        engine = _goes_on()
+    first, found = "rtl", []
+    if not _kept(_play(Case("long", PORT), TRIAL, seed, first)[1]):
+        first = _goes_on()
+    engines: dict[bool, str] = {}
     for case in cases:
+        other = case.scheduler == FIFOS
         found.append([])
         while len(found[-1]) < length.runs:
+            engine = engines.get(other, first)
             played, clock = _play(case, length, seed + len(found[-1]), engine)
             if engine == "rtl" and not _kept(clock):
-                engine = _goes_on()
+                engines[other] = _goes_on()
             else:
                 found[-1].append(told(played, case, length, clock))
     return found
@@ -70,7 +98,7 @@ def _play(case: Case, length: Length, seed: int, engine: str) -> tuple[Played, d
     from penstock.command_line.console import console
 
     console().print(f"{case.words}, {engine}", style="bold", markup=False)
-    played = play(ROOT / SCENARIOS / f"{PLAYED[case.experiment][0]}.yaml", settings(case, length), engine, seed)
+    played = play(scenario(case), settings(case, length), engine, seed)
     return played, clock_of(played.result, length.seconds, engine)
 
 

@@ -59,3 +59,8 @@ def text(value: list[float | None], digits: int = 1) -> str:
     """Return a mean with its interval in words."""
     average, ci95 = value
     return "-" if average is None else f"{average:,.{digits}f}" + (f" +- {ci95:,.{digits}f}" if ci95 is not None else "")
+
+
+def runs_of(found: Found) -> str:
+    """Return how many runs a case has, in words."""
+    return f"{found['runs']} run{'s' if found['runs'] > 1 else ''}"

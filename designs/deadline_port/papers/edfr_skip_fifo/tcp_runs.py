@@ -1,5 +1,10 @@
-"""TCP in front of the deadline port and of FIFOs, in ns-3 at the paper's 1 Gbit/s: what is run, and what each run says."""
+"""TCP in front of the deadline port and of FIFOs, in ns-3 at the paper's 1 Gbit/s: what is run, and what each run says.
 
+What a run has printed is kept beside the program, so that a command that was stopped goes on where it was; runs of the same program with
+the same arguments print the same.
+"""
+
+import hashlib
 import os
 import tempfile
 import threading
@@ -140,8 +145,18 @@ def arguments(case: Case, length: Length, seed: int) -> list[str]:
     return [f"--{key}={value}" for key, value in said.items()]
 
 
+def kept(program: Path, told: Sequence[str]) -> Path:
+    """Return the file that has what `program` has printed with these arguments, once it has come to its end."""
+    state = [program.with_name("stamp").read_text(encoding="utf-8"), *told]
+    return program.parent / "runs" / f"{hashlib.sha256(chr(0).join(state).encode()).hexdigest()[:16]}.txt"
+
+
 def simulate(case: Case, length: Length, seed: int, show: Callable[[float], None]) -> Run:
-    """Run a case; `show` is called with the simulated seconds now and then. Raises RunError."""
+    """Run a case, unless that has been done; `show` is called with the simulated seconds now and then. Raises RunError."""
+    program, told = build(), arguments(case, length, seed)
+    file = kept(program, told)
+    if file.exists():
+        return read(file.read_text(encoding="utf-8"), length.begins)
     with tempfile.TemporaryDirectory() as folder:
         progress = Path(folder) / "seconds"
 
@@ -149,11 +164,15 @@ def simulate(case: Case, length: Length, seed: int, show: Callable[[float], None
             if progress.exists() and (text := progress.read_text()):
                 show(float(text))
 
-        command = [str(build()), *arguments(case, length, seed), f"--progress={progress}"]
-        done = children.run(command, env=ns3.environment(), tick=tick)
+        done = children.run([str(program), *told, f"--progress={progress}"], env=ns3.environment(), tick=tick)
     if done.returncode:
         raise RunError(f"ns-3 failed ({case.words}): {done.stderr[-2000:]}")
-    return read(done.stdout, length.begins)
+    found = read(done.stdout, length.begins)
+    file.parent.mkdir(exist_ok=True)
+    whole = file.with_suffix(f".{os.getpid()}")
+    whole.write_text(done.stdout, encoding="utf-8")
+    whole.rename(file)
+    return found
 
 
 def read(text: str, begins: float) -> Run:
@@ -190,7 +209,7 @@ def run_all(cases: Sequence[Case], length: Length, seed: int, show: Callable[[st
     from concurrent.futures import ThreadPoolExecutor, wait
 
     build()
-    tasks = [(case, number) for case in cases for number in range(length.runs)]
+    tasks = [(case, number) for number in range(length.runs) for case in cases]  # one of each, then the next ones
     at = [0.0] * len(tasks)
     lock = threading.Lock()
 
@@ -219,4 +238,4 @@ def run_all(cases: Sequence[Case], length: Length, seed: int, show: Callable[[st
             pool.shutdown()
             children.begin_again()
             raise
-    return [runs[place : place + length.runs] for place in range(0, len(runs), length.runs)]
+    return [runs[place :: len(cases)] for place in range(len(cases))]

@@ -41,5 +41,7 @@ def make(parts: list[Part], options: Options, _bar: Callable[[str], Any], line: 
         made.conventions.extend(text for text in conventions if text not in made.conventions)
     if collected and collected[1]:
         made.conventions.append(f"ns-3 is left out: {collected[1]}.")
+    if collected and options.live:
+        made.conventions.extend(live.left_out())
     made.cards.append({"title": "Not made again", "note": "Figures 1 to 4 are drawings.", "plots": []})
     return made

@@ -17,7 +17,8 @@ from penstock.designs.p4_switch.papers.p4_codel.experiments import (
 )
 from penstock.designs.p4_switch.papers.p4_codel.experiments import SENDERS as ALL_SENDERS
 from penstock.designs.p4_switch.papers.p4_codel.runs import Group, facts_of
-from penstock.live import bulk
+from penstock.designs.p4_switch.papers.p4_codel.stated import FRAME, PACKETS, ROUND_TRIP_US
+from penstock.live import bulk, kernel_queue
 from penstock.papers import Options
 from penstock.paths import ROOT
 
@@ -44,6 +45,7 @@ SYSTEMS = (
     Live("edge_model", "its model", "live_edge", "model"),
 )
 
+KERNEL, KERNEL_WORDS = "kernel_codel", "CoDel of this machine's kernel"
 Line = Callable[[str], AbstractContextManager[Any]]
 
 
@@ -51,12 +53,15 @@ def collect(options: Options, line: Line) -> tuple[list[Group], str | None]:
     """Return all groups, and why ns-3 is left out (None: it is not). Raises UserError, ToolError, RunError, KeyboardInterrupt."""
     count, seconds = (FULL_RUNS, FULL_SECONDS) if options.full else (1, SECONDS)
     seeds = [options.seed + number for number in range(count)]
-    without = ns3.missing()
+    without, kernel = ns3.missing(), kernel_queue.missing() is None
     groups = []
     for senders in SENDERS:
         for system in SYSTEMS:
             runs, results = zip(*(_run(system, senders, seed, seconds) for seed in seeds), strict=True)
             groups.append(Group(senders, system.name, system.words, runs[0], [facts_of(one) for one in runs], clock_of(results, seconds)))
+        if kernel:
+            runs, results = zip(*(_through_kernel(senders, seed, seconds) for seed in seeds), strict=True)
+            groups.append(Group(senders, KERNEL, KERNEL_WORDS, runs[0], [facts_of(one) for one in runs], clock_of(results, seconds)))
         if without is None:
             with line(senders.name) as show:
                 show(f"{senders.words}, {ns3.WORDS}")
@@ -73,6 +78,19 @@ def _run(system: Live, senders: Senders, seed: int, seconds: float) -> tuple[Run
     dropped = found.result["packets"]["dropped"]
     full = sum(count for reason, count in dropped.items() if reason.startswith("tail_drop"))
     return Run(found.time_s, found.sojourn_ms, seconds, sum(dropped.values()) - full, full), found.result
+
+
+def _through_kernel(senders: Senders, seed: int, seconds: float) -> tuple[Run, dict[str, Any]]:
+    """Return what left a queue of the kernel, and the result."""
+    rate = round(8 * FRAME * PACKETS)
+    found = kernel_queue.run(kernel_queue.CODEL, rate, ROUND_TRIP_US, seed, senders.flows, ALGORITHM, seconds)
+    return Run(found.time_s, found.sojourn_ms, seconds, found.result["kernel_dropped"], 0), found.result
+
+
+def left_out() -> list[str]:
+    """Say what is not among the systems, and why."""
+    why = kernel_queue.missing()
+    return [f"{KERNEL_WORDS} is left out: {why}."] if why else []
 
 
 def clock_of(results: Sequence[dict[str, Any]], seconds: float) -> dict[str, float]:

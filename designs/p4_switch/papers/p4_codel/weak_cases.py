@@ -20,7 +20,7 @@ from penstock.designs.p4_switch.papers.p4_codel.experiments import (
     run,
 )
 from penstock.designs.p4_switch.papers.p4_codel.stated import BMV2, PACKETS, RFC, ROUND_TRIP_BMV2_US
-from penstock.papers import Options
+from penstock.papers import Options, ns3_codel
 from penstock.papers.comparison import entry
 
 PART = "section 4"
@@ -109,7 +109,9 @@ def measure(options: Options, line: Callable[[str], AbstractContextManager[Any]]
         if not case.only and without[ns3.NAME] is None:
             with line(PART) as show:
                 show(f"{case.words}, {ns3.WORDS}")
-                found = ns3.run(case.senders, options.seed, SECONDS, case.setting, "TcpBbr" if case.algorithm == BBR else "TcpCubic")
+                found = ns3.run(
+                    case.senders, options.seed, SECONDS, case.setting, ns3_codel.BBR if case.algorithm == BBR else ns3_codel.CUBIC
+                )
             columns[ns3.NAME] = facts_of(found, case.kind)
         cases.append({"case": case.name, "words": case.words, "kind": case.kind, "columns": columns})
     names = {system.name: system.words for system in (*theirs, *SYSTEMS, TAIL_DROP)} | {ns3.NAME: ns3.WORDS, public.NAME: public.WORDS}
