@@ -64,6 +64,10 @@ void Scoreboard::arrived(Time now, const Segment& segment) {
 }
 
 Time Scoreboard::find_late(Time now, Time srtt, bool recovering) {
+    // All behind a first one that was sent once were sent after it: where that is not late, nothing is.
+    if (segments_.empty()) return 0;
+    const Segment& first = segments_.front();
+    if (!first.twice && std::pair(first.at, first.from + first.bytes) >= std::pair(rack_at_, rack_end_)) return 0;
     Time longest = 0;
     Time allowed = 0;  // RACK.reo_wnd
     if (reordered_ || !(recovering || sacked_segments_ >= kDuplicates))
@@ -121,6 +125,11 @@ std::uint64_t Scoreboard::pipe() const {
         if (segment.resent) bytes += segment.bytes;
     }
     return bytes;
+}
+
+bool Scoreboard::any_lost() const {
+    if (segments_.empty() || (sacked_ == 0 && !segments_.front().lost && !segments_.back().lost)) return false;
+    return next(true).bytes() != 0;
 }
 
 Range Scoreboard::next(bool lost) const {

@@ -47,7 +47,7 @@ class Scoreboard {
     // After a timeout all that was not sacked is lost, and what was sent again as well.
     void lose_all();
     // Something is lost that was not sent again.
-    bool any_lost() const { return next(true).bytes() != 0; }
+    bool any_lost() const;
     unsigned segments() const { return static_cast<unsigned>(segments_.size()); }
     // A new recovery begins: nothing was sent again in it.
     void forget_resent();
