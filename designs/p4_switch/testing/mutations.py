@@ -49,6 +49,8 @@ class Mutator:
                 old = parent[path[-1]]
             except (KeyError, IndexError, TypeError):
                 continue  # another change has taken it away
+            if not isinstance(parent, dict | list):
+                continue  # another change has made a text of it
             told.append(f"{'.'.join(map(str, path))}: {self._change(made, parent, path, old)}")
         return made, told
 
