@@ -253,6 +253,7 @@ def test_units_are_never_cut_off(place: Path, fake_engine: dict[str, Any], capsy
     capsys.readouterr()
     result = json.loads((place / "out" / "result.json").read_text())
     result["name"] = "a name that is long " * 6
+    result["notes"] = ["a remark of more than a line, with what may starve in its second one: " + "8 queues and " * 9 + "no more"]
     for queue in result["queues"]:
         queue |= {"name": "a queue whose name is long " * 4, "configured_rate_bps": 12_345_678, "measured_rate_bps": 12_345_678.9}
         queue |= {"out_packets": 123_456_789, "drop_packets": 98_765_432, "backlogged_share": 1.0}
@@ -263,6 +264,7 @@ def test_units_are_never_cut_off(place: Path, fake_engine: dict[str, Any], capsy
     assert table == [["12.35", "Mbit/s", "12.35", "Mbit/s", "123,456,789", "98,765,432", "123.5", "us", "123.5", "us"][-9:]] * 2
     assert "M cycles/s" in lines[0] or "cycles in" in lines[0]
     assert "…" not in "".join(lines) and all(len(line) <= 80 for line in lines[:-1])
+    assert result["notes"][0] in " ".join(lines) and len(lines) <= summary.MAX_LINES
 
 
 def test_older_result_survives(place: Path, fake_engine: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,7 +89,7 @@ def show(result: dict[str, Any], folder: Path) -> None:
     screen.print(Text(name, style="bold").append(head, style="not bold dim"), no_wrap=True, overflow="ignore", crop=False)
     wrap = textwrap.TextWrapper(width, subsequent_indent=" " * 9, break_on_hyphens=False)  # names of queues stay whole
     said = [line for sentence in sentences(result) for line in wrap.wrap(sentence)]
-    notes = _notes(result)
+    notes = [line for note in _notes(result) for line in textwrap.wrap(note, width, break_on_hyphens=False)]  # a remark is said whole
     for line in said:
         screen.print(line, no_wrap=True, overflow="ignore", crop=False, markup=False)
     around = 6 + len(said) + len(notes)  # title, two blank lines, the table's head, what is not in the table, and the report's path
@@ -103,7 +103,7 @@ def show(result: dict[str, Any], folder: Path) -> None:
             screen.print(table.more, style="dim")
     screen.print()
     for note in notes:
-        screen.print(note, style="dim", no_wrap=True, overflow="ellipsis", markup=False)
+        screen.print(note, style="dim", no_wrap=True, overflow="ignore", crop=False, markup=False)
     print(f"Report   {(folder / 'report.html').resolve().as_uri()}")
 
 
