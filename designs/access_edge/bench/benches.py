@@ -15,7 +15,7 @@ from typing import Any
 
 from penstock.command_line.options import nothing_left, take_choice, take_number
 from penstock.designs.access_edge import scheduler
-from penstock.designs.access_edge.bench import bench_engine, bench_hierarchy, control, core, lateness, loss_free
+from penstock.designs.access_edge.bench import bench_engine, bench_hierarchy, control, core, lateness, loss_free, provisioning
 from penstock.designs.design import Bench
 from penstock.errors import UserError
 from penstock.hardware import part_model
@@ -283,6 +283,7 @@ def _tree(name: str, summary: str, packets: int) -> Bench:
 
 BENCHES = {
     "control": control.BENCH,
+    "provisioning": provisioning.BENCH,
     "queue": _core("queue", "packets per cycle in and out, unshaped queues"),
     "schedule": _core("schedule", "packets per cycle in and out, every queue shaped, the sum of rates above one packet per cycle"),
     "idle-latency": _core("idle-latency", "cycles from enqueue to decision for single packets in an idle system"),
