@@ -2,9 +2,12 @@
 """Completion of commands: a real bash that gets the printed lines and asks for words as it does at TAB."""
 
 import os
+import pty
+import select
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -34,8 +37,44 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
     assert set(done.stdout.split()) == words, done.stderr
 
 
-def test_zsh() -> None:
-    text = _lines("zsh")
+@pytest.mark.parametrize(
+    ("typed", "words"), [("ctl su", {"subscriber"}), ("ctl gate ", {"close", "open"}), ("ser", {"serve"}), ("serve --as", {"--as-device"})]
+)
+def test_zsh(typed: str, words: set[str], tmp_path: Path) -> None:
+    """A zsh at a terminal, at which TAB is pressed."""
     if not shutil.which("zsh"):
         pytest.skip("zsh is not there")
-    subprocess.run(["zsh", "-n", "-c", text], check=True)
+    program = tmp_path / "penstock"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m penstock "$@"\n')
+    program.chmod(0o755)
+    (tmp_path / "lines").write_text(_lines("zsh"))
+    terminal, inside = pty.openpty()
+    environment = dict(os.environ) | {"TERM": "dumb", "PS1": "ready> ", "HOME": str(tmp_path), "ZDOTDIR": str(tmp_path)}
+    with subprocess.Popen(
+        ["zsh", "-f", "-i"], cwd=tmp_path, env=environment, stdin=inside, stdout=inside, stderr=inside, start_new_session=True
+    ) as shell:
+        os.close(inside)
+        seen = bytearray()
+        try:
+            _until(terminal, seen, "ready> ")
+            os.write(terminal, b"autoload -Uz compinit && compinit -u -D; source ./lines; print set-''up\n")
+            _until(terminal, seen, "set-up")
+            _until(terminal, seen, "ready> ")
+            seen.clear()
+            os.write(terminal, f"./penstock {typed}\t".encode())
+            for word in words:
+                _until(terminal, seen, word)
+        finally:
+            shell.kill()
+            os.close(terminal)
+
+
+def _until(terminal: int, seen: bytearray, words: str) -> None:
+    """Read what a terminal shows until these words are in it, and forget what came before them."""
+    end = time.monotonic() + 60
+    while words.encode() not in seen:
+        assert time.monotonic() < end, bytes(seen)
+        if select.select([terminal], [], [], 0.2)[0]:
+            seen += os.read(terminal, 4096)
+    if words.endswith(("> ", "up")):
+        del seen[: seen.index(words.encode()) + len(words)]

@@ -93,7 +93,7 @@ def queue_of(values: Mapping[str, Any], where: str) -> common_pb2.QueueSettings:
     ):  # fmt: skip
         _set(made, field, values, key, reader, where)
     aqm = values.get("aqm")
-    if aqm:
+    if aqm or isinstance(aqm, Mapping):  # no settings: it is on, with its defaults
         pairs = aqm if isinstance(aqm, Mapping) else dict(_pair(item, where) for item in str(aqm).split() if item != "on")
         made.aqm.ecn = str(values.get("ecn", "")).lower() in ("true", "yes", "1")
         made.aqm.settings.update({str(key): str(value) for key, value in pairs.items()})

@@ -21,8 +21,9 @@ group = typer.Typer(
 app.add_typer(group, name="ctl")
 subscriber = typer.Typer(help="Subscribers.", no_args_is_help=True)
 node = typer.Typer(help="Access nodes.", no_args_is_help=True)
+queue = typer.Typer(help="Queues of subscribers.", no_args_is_help=True)
 gate = typer.Typer(help="Gates: closed queues hold what they have.", no_args_is_help=True)
-for name, commands in (("subscriber", subscriber), ("node", node), ("gate", gate)):
+for name, commands in (("subscriber", subscriber), ("queue", queue), ("node", node), ("gate", gate)):
     group.add_typer(commands, name=name)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -149,6 +150,97 @@ def delete(name: Name, version: Annotated[int, typer.Option(help="Only if this v
 
     with _client() as client:
         client.subscribers.Delete(pb.DeleteSubscriberRequest(name=name, version=version))
+
+
+# ---- queues
+
+Position = Annotated[int, typer.Argument(min=0, help="Which of its queues, from 0 on.", show_default=False)]
+
+
+@queue.command("show")
+def show_queue(name: Name, position: Position, as_json: Json = False) -> None:
+    """Show a queue of a subscriber: its settings, and its counters of this moment."""
+    from penstock.v1 import queues_pb2
+
+    of = queues_pb2.QueueName(of=queues_pb2.QueueName.OfSubscriber(subscriber=name, position=position))
+    with _client() as client:
+        found = client.queues.Get(queues_pb2.GetQueueRequest(queue=of))
+    if as_json:
+        print(json.dumps({"queues": [_plain(found)]}))
+        return
+    _settings([(name, position, found.index, found.settings if found.HasField("settings") else None)])
+    _counted([(position, found.settings, found.counters)])
+
+
+@queue.command("set")
+def set_queue(
+    name: Name,
+    position: Position,
+    rate: Annotated[str | None, typer.Option(help='Such as 20Mbit/s, or "none".', show_default=False)] = None,
+    burst: Annotated[str | None, typer.Option(help="Bytes, such as 3kB.", show_default=False)] = None,
+    limit_packets: Annotated[str | None, typer.Option(help="Most packets in the queue.", show_default=False)] = None,
+    limit_bytes: Annotated[str | None, typer.Option(help="Most bytes in the queue.", show_default=False)] = None,
+    traffic_class: Annotated[str | None, typer.Option("--class", help="0 goes first.", show_default=False)] = None,
+    weight: Annotated[str | None, typer.Option(help="1 to 8.", show_default=False)] = None,
+    aqm: Annotated[str | None, typer.Option(help='on, off, or settings: "target=5ms interval=100ms".', show_default=False)] = None,
+    ecn: Annotated[bool | None, typer.Option(help="Mark packets that may be marked.", show_default=False)] = None,
+    version: Annotated[int, typer.Option(help="Only if this version of the subscriber is in force; 0: whichever.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Change what is named of a queue; "none" takes a limit or rate away. Other queues of the subscriber stay as they are."""
+    from penstock.designs.access_edge.control import tables
+    from penstock.v1 import device_pb2
+    from penstock.v1 import subscribers_pb2 as pb
+
+    given = {"rate": rate, "burst": burst, "limit_packets": limit_packets, "limit_bytes": limit_bytes, "class": traffic_class,
+             "weight": weight, "aqm": aqm, "ecn": None if ecn is None else str(ecn).lower()}  # fmt: skip
+    given = {key: value for key, value in given.items() if value is not None}
+    if not given:
+        raise UserError("queue set: says nothing to set; give --rate, --burst, --limit-packets, --limit-bytes, --class, --weight, --aqm")
+    with _client() as client:
+        each = client.device.Get(device_pb2.GetDeviceRequest()).queues_per_subscriber
+        if position >= each:
+            raise UserError(f"queue set: the device has {each} queues a subscriber, so 0 to {each - 1}, not {position}")
+        there = client.subscribers.Get(pb.GetSubscriberRequest(name=name))
+        queues = tables.as_dict(there)["queues"]
+        while len(queues) <= position:  # a queue that is not named drops all
+            queues.append({"limit_packets": 0, "limit_bytes": 0})
+        wanted = queues[position] | given
+        gone = {key for key, value in given.items() if value in ("none", "off")}
+        queues[position] = {key: value for key, value in wanted.items() if key not in gone}
+        request = pb.UpdateSubscriberRequest(update_mask={"paths": ["queues"]})
+        request.subscriber.name, request.subscriber.version = name, version or there.version
+        where = f"queue {position} of {name}"
+        request.subscriber.queues.extend(tables.queue_of(settings, where) for settings in queues)
+        made = client.subscribers.Update(request)
+    if as_json:
+        print(json.dumps({"subscribers": [_plain(made)]}))
+        return
+    _settings([(name, position, made.index * each + position, made.queues[position])])
+
+
+@queue.command("list")
+def list_queues(
+    name: Annotated[str | None, typer.Argument(help="Only of this subscriber.", show_default=False)] = None,
+    node: Annotated[int | None, typer.Option(help="Only of this access node.", show_default=False)] = None,
+    as_json: Json = False,
+) -> None:
+    """List queues with their settings, by subscriber."""
+    from penstock.v1 import device_pb2, queues_pb2, subscribers_pb2
+
+    with _client() as client:
+        each = client.device.Get(device_pb2.GetDeviceRequest()).queues_per_subscriber
+        if name is None:
+            found = list(client.list(node))
+        else:
+            found = [client.subscribers.Get(subscribers_pb2.GetSubscriberRequest(name=name))]
+            found = [one for one in found if node is None or one.node == node]
+    rows = [(one.name, n, one.index * each + n, settings) for one in found for n, settings in enumerate(one.queues)]
+    if as_json:
+        made = [queues_pb2.Queue(subscriber=of, position=n, index=index, settings=settings) for of, n, index, settings in rows]
+        print(json.dumps({"queues": [_plain(one) for one in made]}))
+        return
+    _settings(rows)
 
 
 # ---- nodes, gates
@@ -391,13 +483,39 @@ def _show(found: Sequence[Any], as_json: bool, counted: Sequence[Any] = ()) -> N
         ],
     )  # fmt: skip
     if counted:
-        rows = [
-            (str(number), _bps(queue.rate_bps) if queue.HasField("rate_bps") else "unshaped", str(queue.traffic_class),
-             f"{c.out_packets:,}", f"{c.dropped_packets:,}", f"{c.marked_packets:,}", f"{c.queued_packets:,}", f"{c.queued_bytes:,}",
-             f"{c.head_sojourn_ns / 1e6:,.3f} ms" if c.HasField("head_sojourn_ns") else "-", f"{c.age_ns / 1e6:,.1f} ms")
-            for number, (queue, c) in enumerate(zip(found[0].queues, counted, strict=False))
-        ]  # fmt: skip
-        _table(("queue", "rate", "class", "sent", "dropped", "marked", "waiting", "byte", "head waits", "age"), rows)
+        _counted([(number, queue, c) for number, (queue, c) in enumerate(zip(found[0].queues, counted, strict=False))])
+
+
+def _counted(found: Sequence[tuple[int, Any, Any]]) -> None:
+    """Print position, settings and counters of queues."""
+    rows = [
+        (str(number), _bps(queue.rate_bps) if queue.HasField("rate_bps") else "unshaped", str(queue.traffic_class),
+         f"{c.out_packets:,}", f"{c.dropped_packets:,}", f"{c.marked_packets:,}", f"{c.queued_packets:,}", f"{c.queued_bytes:,}",
+         f"{c.head_sojourn_ns / 1e6:,.3f} ms" if c.HasField("head_sojourn_ns") else "-", f"{c.age_ns / 1e6:,.1f} ms")
+        for number, queue, c in found
+    ]  # fmt: skip
+    _table(("queue", "rate", "class", "sent", "dropped", "marked", "waiting", "byte", "head waits", "age"), rows)
+
+
+def _settings(found: Sequence[tuple[str, int, int, Any]]) -> None:
+    """Print subscriber, position, place in the device and settings of queues; no settings: it is not named, and drops all."""
+
+    def said(queue: Any, field: str, words: str) -> str:
+        return "0" if queue is None else f"{getattr(queue, field):,}" if queue.HasField(field) else words
+
+    rows = [
+        (name, str(position), f"{index:,}", "-" if queue is None else _bps(queue.rate_bps) if queue.HasField("rate_bps") else "unshaped",
+         said(queue, "burst_bytes", "0"), said(queue, "limit_packets", "most"), said(queue, "limit_bytes", "most"),
+         said(queue, "traffic_class", "0"), said(queue, "weight", "1"), _aqm(queue)) for name, position, index, queue in found
+    ]  # fmt: skip
+    _table(("subscriber", "queue", "place", "rate", "burst", "packets", "byte", "class", "weight", "AQM"), rows)
+
+
+def _aqm(queue: Any) -> str:
+    if queue is None or not queue.HasField("aqm"):
+        return "-"
+    words = [f"{key}={value.replace(' ', '')}" for key, value in sorted(queue.aqm.settings.items())]
+    return " ".join(words + (["ecn"] if queue.aqm.ecn else [])) or "on"
 
 
 def _nodes(found: Sequence[Any], as_json: bool) -> None:
