@@ -12,8 +12,9 @@ from typing import Any
 import grpc
 from google.protobuf.message import DecodeError
 
-from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.problems import Code, Problem
+from penstock.designs.access_edge.control.turns import Turns
+from penstock.designs.access_edge.control.waiting import Entry
 
 READ, OPERATE, RAW = "read", "operate", "raw"
 ROLES = (READ, OPERATE, RAW)  # each may what those before it may
@@ -22,6 +23,7 @@ _RAW_CALLS = {"/penstock.v1.Registers/Read", "/penstock.v1.Registers/Write"}
 _READING = ("Get", "List", "Watch", "Totals", "Top", "Diff", "Read", "Check", "ServerReflectionInfo")
 MAX_WHAT = 400  # characters of a request in the audit log
 WATCH = "/penstock.v1.Counters/Watch"  # has places of its own
+UNREAD = {"/penstock.v1.Subscribers/Provision"}  # gets its messages as bytes, and reads them itself
 LARGE = 16 << 10  # bytes above which one request at a time is read and done: in memory it may be fifty times as large
 
 
@@ -48,21 +50,24 @@ class Caller:
 
     name: str
     role: str
+    key: str  # whom limits and turns are counted for
 
 
 def caller(context: grpc.ServicerContext) -> Caller:
-    """Return who calls. A Unix socket is the user's own (its file lets no other in): raw. Loopback: operate. TLS: what the certificate
-    says."""
+    """Return who calls. A Unix socket is the user's own (its file lets no other in): raw, and each process counts for itself. Loopback:
+    operate, each connection. TLS: what the certificate says."""
     peer = context.peer()
     auth = context.auth_context()
-    if peer.startswith("unix:"):
-        return Caller("local user", RAW)
+    if peer.startswith(("unix:", "unix-abstract:")):
+        name, _, connection = peer.rpartition("/")
+        return Caller("local user", RAW, name if connection else peer)
     if auth.get("transport_security_type") != [b"ssl"]:
-        return Caller(peer, OPERATE)
+        return Caller(peer, OPERATE, peer)
     names = [name.decode() for name in auth.get("x509_common_name", [])]
     uris = [name.decode() for name in auth.get("x509_subject_alternative_name", [])]
     roles = [uri.removeprefix(ROLE_PREFIX) for uri in uris if uri.startswith(ROLE_PREFIX)]
-    return Caller((names or [peer])[0], roles[0] if roles and roles[0] in ROLES else READ)
+    name = (names or [peer])[0]
+    return Caller(name, roles[0] if roles and roles[0] in ROLES else READ, name)
 
 
 def needed(method: str) -> str:
@@ -112,9 +117,10 @@ class Charge:
 class Places:
     """So many calls at once, and so many of one client."""
 
-    def __init__(self, most: int, of_one: int, what: str) -> None:
-        """`what`: what they do, for the sentence of one too many."""
-        self._most, self._of_one, self._what = most, of_one, what
+    def __init__(self, most: int, of_one: int, what: str, fair: bool = False) -> None:
+        """`what`: what they do, for the sentence of one too many. `fair`: one client may have at most as many as are still free, so that
+        some are left for others however many clients want all (dynamic thresholds, as among queues that share a memory)."""
+        self._most, self._of_one, self._what, self._fair = most, of_one, what, fair
         self._taken: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -122,10 +128,13 @@ class Places:
     def one(self, name: str) -> Iterator[None]:
         """Have a place for a client inside of the `with`. Raises Problem."""
         with self._lock:
-            if self._taken[name] >= self._of_one:
-                raise Problem(Code.RESOURCE_EXHAUSTED, f"this client has {self._taken[name]} calls that {self._what}, which is the most")
-            if self._taken.total() >= self._most:
+            taken, free = self._taken[name], self._most - self._taken.total()
+            if taken >= self._of_one:
+                raise Problem(Code.RESOURCE_EXHAUSTED, f"this client has {taken} calls that {self._what}, which is the most")
+            if free <= 0:
                 raise Problem(Code.RESOURCE_EXHAUSTED, f"the server has {self._most} calls that {self._what}, which is the most")
+            if self._fair and taken >= free:
+                raise Problem(Code.RESOURCE_EXHAUSTED, f"this client has {taken} calls that {self._what}, as many as are left for others")
             self._taken[name] += 1
         try:
             yield
@@ -177,15 +186,15 @@ class Stalls:
 class Guard(grpc.ServerInterceptor):
     """Looks at each call before it is done: role, rate and how many there are; and writes the log of changes after it."""
 
-    def __init__(self, intent: Intent, lock: Any, limits: Limits, stalls: Stalls) -> None:
-        """`lock`: of the store."""
-        self._intent, self._store_lock, self._limits, self._stalls = intent, lock, limits, stalls
-        self._of_thread = threading.local()  # `change`: who does what, until it is in the log
+    def __init__(self, noting: Callable[..., contextlib.AbstractContextManager[None]], limits: Limits, stalls: Stalls) -> None:
+        """`noting`: of the plant."""
+        self._noting, self._limits, self._stalls = noting, limits, stalls
         self._buckets: dict[str, _Bucket] = {}
         self._lock = threading.Lock()
-        self._calls = Places(limits.calls, limits.calls_of_one, "are under way")
+        self._calls = Places(limits.calls, limits.calls_of_one, "are under way", fair=True)
         self._streams = Places(limits.streams, limits.streams // 2, "stream")
         self._large = threading.Lock()
+        self.turns = Turns()
         self._held = Budget(limits.held_bytes)
 
     def intercept_service(self, continuation: Callable[..., Any], details: grpc.HandlerCallDetails) -> Any:
@@ -194,27 +203,27 @@ class Guard(grpc.ServerInterceptor):
         if handler is None:
             return None
         method = details.method
-        role = needed(method)
+        role, read = needed(method), bytes if method in UNREAD else handler.request_deserializer
         inner = handler.unary_unary or handler.unary_stream or handler.stream_unary or handler.stream_stream
 
         def guarded(request: Any, context: grpc.ServicerContext) -> Any:
             try:
                 with self._admitted(context, method, role, streams=handler.request_streaming) as who:
                     if handler.request_streaming:
-                        return self._done(inner, self._messages(request, handler.request_deserializer, context), context, role, who, method)
-                    with self._one_if_large(request):
-                        return self._done(inner, _read(request, handler.request_deserializer), context, role, who, method)
+                        try:
+                            return self._done(inner, self._messages(request, read, context, who.key), context, role, who, method)
+                        finally:
+                            self.turns.leave()
+                    with self._one_if_large(request), self.turns.one(who.key):
+                        return self._done(inner, _read(request, read), context, role, who, method)
             except Problem as problem:
                 problem.abort(context)
 
         def streamed(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
             try:
                 with self._admitted(context, method, role, streams=method != WATCH):
-                    if handler.request_streaming:
-                        request = self._messages(request, handler.request_deserializer, context)
-                    else:
-                        request = _read(request, handler.request_deserializer)
-                    for answer in inner(request, context):
+                    given = self._messages(request, read, context) if handler.request_streaming else _read(request, read)
+                    for answer in inner(given, context):
                         with self._stalls.waiting(context):
                             yield answer
             except Problem as problem:
@@ -234,8 +243,8 @@ class Guard(grpc.ServerInterceptor):
         who = caller(context)
         if ROLES.index(who.role) < ROLES.index(role):
             raise Problem(Code.PERMISSION_DENIED, f"{method} needs the role {role}, and {who.name} has {who.role}")
-        self._count(who.name)
-        with self._calls.one(who.name), self._streams.one(who.name) if streams else contextlib.nullcontext():
+        self._count(who.key)
+        with self._calls.one(who.key), self._streams.one(who.key) if streams else contextlib.nullcontext():
             yield who
 
     def _one_if_large(self, raw: "_Raw") -> contextlib.AbstractContextManager[Any]:
@@ -249,14 +258,19 @@ class Guard(grpc.ServerInterceptor):
         charge = self._held.take(len(data))
         return _Raw(data, charge) if charge else _Raw(b"", refused=True)
 
-    def _messages(self, requests: Iterator[Any], read: Callable[[bytes], Any], context: grpc.ServicerContext) -> Iterator[Any]:
-        """Yield the messages of a stream. Raises Problem."""
+    def _messages(
+        self, requests: Iterator[Any], read: Callable[[bytes], Any], context: grpc.ServicerContext, client: str = ""
+    ) -> Iterator[Any]:
+        """Yield the messages of a stream; each is worked on in a turn of its client, if it is named, and so is what follows the last one.
+        Raises Problem."""
         while True:
             with self._stalls.waiting(context):
                 raw = next(requests, None)
             if raw is None:
+                if client:
+                    self.turns.take(client)
                 return
-            with self._one_if_large(raw):
+            with self._one_if_large(raw), self.turns.one(client) if client else contextlib.nullcontext():
                 request = _read(raw, read)
                 del raw
                 yield request
@@ -266,14 +280,11 @@ class Guard(grpc.ServerInterceptor):
         """Do a call that is allowed; a change is in the log afterwards."""
         if role == READ:
             return inner(request, context)
-        self._of_thread.change = (who.name, method, _words(request))
-        try:
+        code = context.code
+        with self._noting(
+            Entry(who.name, method, _words(request), who.key, context.is_active), lambda: found.name if (found := code()) else "OK"
+        ):
             return inner(request, context)
-        finally:
-            if self._of_thread.change:
-                code = context.code()
-                with self._store_lock:
-                    self.log(code.name if code else "OK")
 
     def _count(self, name: str) -> None:
         """Raise Problem where a client calls more often than it may."""
@@ -288,14 +299,6 @@ class Guard(grpc.ServerInterceptor):
             bucket.tokens -= enough
         if not enough:
             raise Problem(Code.RESOURCE_EXHAUSTED, f"at most {rate:,.0f} calls a second are taken from one client")
-
-    def log(self, status: str = "OK") -> None:
-        """Write the change that this thread does to the log, once. Called inside of the transaction that makes it durable, so that the log
-        has what was done and nothing else, and by the guard itself for what was not done."""
-        change = getattr(self._of_thread, "change", None)
-        if change:
-            self._of_thread.change = None
-            self._intent.audit(*change, status)
 
 
 @dataclass

@@ -5,6 +5,8 @@ with Client() as client:                                  # of this user's serve
     client.provision(subscribers)                         # many, in one streaming call
 """
 
+import functools
+import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -69,7 +71,12 @@ class Client:
         self, subscribers: Iterable[subscribers_pb2.Subscriber], all_or_nothing: bool = False
     ) -> subscribers_pb2.ProvisionResponse:
         """Create or replace subscribers in one streaming call."""
-        return self.subscribers.Provision(_messages(subscribers, all_or_nothing))
+        call = self.channel.stream_unary(
+            "/penstock.v1.Subscribers/Provision",
+            request_serializer=None,
+            response_deserializer=subscribers_pb2.ProvisionResponse.FromString,
+        )
+        return call(_messages(subscribers, all_or_nothing))
 
     def list(self, node: int | None = None, contains: str = "") -> Iterator[subscribers_pb2.Subscriber]:
         """Yield subscribers by name."""
@@ -99,14 +106,22 @@ def sentence(error: grpc.RpcError) -> str:
     return f"the control plane is gone ({words[:120]})" if code == grpc.StatusCode.UNAVAILABLE and "connect" in words else words
 
 
-def _messages(subscribers: Iterable[subscribers_pb2.Subscriber], whole: bool) -> Iterator[subscribers_pb2.ProvisionRequest]:
-    some: list[subscribers_pb2.Subscriber] = []
-    for subscriber in subscribers:
-        some.append(subscriber)
-        if len(some) == A_MESSAGE:
-            yield subscribers_pb2.ProvisionRequest(subscribers=some, all_or_nothing=whole)
-            some = []
-    yield subscribers_pb2.ProvisionRequest(subscribers=some, all_or_nothing=whole)
+def _messages(subscribers: Iterable[subscribers_pb2.Subscriber], whole: bool) -> Iterator[bytes]:
+    """Yield messages of A_MESSAGE subscribers as bytes: a message that holds others would have a copy of each."""
+    head = subscribers_pb2.ProvisionRequest(all_or_nothing=whole).SerializeToString()
+    some = iter(subscribers)
+    while parts := [subscriber.SerializeToString() for subscriber in itertools.islice(some, A_MESSAGE)]:
+        yield head + b"".join(b"\x0a" + _varint(len(part)) + part for part in parts)
+    yield head
+
+
+@functools.lru_cache(maxsize=4096)
+def _varint(value: int) -> bytes:
+    found = bytearray()
+    while value > 0x7F:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*found, value])
 
 
 def _read(path: Path | None) -> bytes:

@@ -25,6 +25,7 @@ from penstock.designs.access_edge.control.problems import Code, Problem, invalid
 from penstock.designs.access_edge.control.server import is_local
 from penstock.designs.access_edge.control.services.counters import queue_counters
 from penstock.designs.access_edge.control.sweep import COLUMNS, Sweep
+from penstock.designs.access_edge.control.waiting import Entry
 from penstock.driver.carrier import CarrierError
 from penstock.errors import UserError
 
@@ -52,9 +53,6 @@ class Site:
 
     def __init__(self, plant: Plant, sweep: Sweep) -> None:
         self._plant, self._sweep = plant, sweep
-        self._of_thread = threading.local()  # `change`: what is done, until it is in the log
-        self._log = plant.log
-        plant.log = self._note
         self.get: dict[str, Callable[[Query], Any]] = {
             "/api/totals": self._totals, "/api/top": self._top, "/api/subscriber": self._subscriber, "/api/search": self._search,
         }  # fmt: skip
@@ -156,8 +154,7 @@ class Site:
     def _search(self, query: Query) -> Any:
         known(query, "q")
         text = wanted(query, "q")
-        with self._plant.lock:
-            found = self._plant.intent.page("", FOUND + 1, None, text)
+        found = self._plant.page("", FOUND + 1, None, text)
         subscribers = [{"name": each.name, "node": each.node, "gate_closed": each.gate_closed} for each in found[:FOUND]]
         return {"subscribers": subscribers, "more": len(found) > FOUND}
 
@@ -209,26 +206,13 @@ class Site:
     @contextlib.contextmanager
     def _noting(self, method: str, what: str) -> Iterator[None]:
         """What this thread does is in the audit log: in the transaction of the change, or after it with what was wrong."""
-        self._of_thread.change = (WHO, method, what)
-        status = "INTERNAL"
-        try:
-            yield
-        except Problem as problem:
-            status = problem.code.name
-            raise
-        finally:
-            if change := self._of_thread.change:
-                self._of_thread.change = None
-                with self._plant.lock:
-                    self._plant.intent.audit(*change, status)
-
-    def _note(self) -> None:
-        change = getattr(self._of_thread, "change", None)
-        if not change:
-            self._log()
-            return
-        self._of_thread.change = None
-        self._plant.intent.audit(*change, "OK")
+        status = ["INTERNAL"]
+        with self._plant.noting(Entry(WHO, method, what), lambda: status[0]):
+            try:
+                yield
+            except Problem as problem:
+                status[0] = problem.code.name
+                raise
 
 
 def _settings(queue: Any) -> dict[str, Any]:
@@ -403,19 +387,16 @@ def _error(words: str) -> tuple[str, bytes]:
 
 @contextlib.contextmanager
 def pages(plant: Plant, sweep: Sweep, address: str) -> Iterator[str]:
-    """Serve page and metrics at `HOST:PORT` (port 0: any that is free) inside of the `with`; yields the address. Call it inside of
-    `serving`, whose audit log goes on. Raises UserError."""
+    """Serve page and metrics at `HOST:PORT` (port 0: any that is free) inside of the `with`; yields the address. Raises UserError."""
     host, _, port = address.rpartition(":")
     if not (host and port.isascii() and port.isdigit() and int(port) < 1 << 16):
         raise UserError(f"--http {address}: must be HOST:PORT, such as 127.0.0.1:8080")
     if address.startswith("unix:") or not is_local(address):
         raise UserError(f"--http {address}: must be of the loopback interface, such as 127.0.0.1:{port}, for the page asks for no password")
     bare = "127.0.0.1" if host == "localhost" else host.strip("[]")
-    log = plant.log
     try:
         server = _Server((bare, int(port)), Site(plant, sweep))
     except OSError as error:
-        plant.log = log
         raise UserError(f"--http {address}: cannot be listened at ({(error.strerror or str(error)).lower()})") from None
     thread = threading.Thread(target=server.serve_forever, args=(0.2,), name="http", daemon=True)
     thread.start()
@@ -425,4 +406,3 @@ def pages(plant: Plant, sweep: Sweep, address: str) -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join()
-        plant.log = log

@@ -9,11 +9,22 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from penstock.errors import UserError
 from penstock.v1 import subscribers_pb2, tree_pb2
 
 DAY_SECONDS = 86_400
 KEPT_ANSWERS, MOST_ANSWERS = 10_000, 1_000_000  # so many are kept whatever the clock says, and so many at most
+# The log: so many of the last changes, and of the last requests that were refused; older ones than so many days go before that, but for the
+# last ones, whatever the clock says. A line has at most MAX_WHAT bytes of each word, so all of it at most 80 MB.
+KEPT_LINES = {"audit": 100_000, "refused": 10_000}
+LOG_DAYS, LEAST_LINES, LOOK_LINES = 400, 1_000, 256
+MAX_WHO, MAX_WHAT = 128, 400  # bytes
+# SQLite's own log (WAL): written back at so many pages of 4 kB, and written anew from its beginning then. It is given ROOM bytes when the
+# store is opened: a write into a file that need not grow is durable in half of the time.
+WAL_PAGES, ROOM = 4_096, 8 << 20
 _MIGRATIONS = (
     """
     CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -31,9 +42,19 @@ _MIGRATIONS = (
     ALTER TABLE request ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX request_number ON request (number);
     """,
+    # Name, node and version stand in the message: a row is one entry of one tree. What was refused is in a log of its own, so that it
+    # cannot push out what was done.
+    """
+    CREATE TABLE subscriber_new (idx INTEGER PRIMARY KEY, intent BLOB NOT NULL);
+    INSERT INTO subscriber_new SELECT idx, intent FROM subscriber;
+    DROP TABLE subscriber;
+    ALTER TABLE subscriber_new RENAME TO subscriber;
+    CREATE TABLE refused (id INTEGER PRIMARY KEY, at TEXT NOT NULL, who TEXT NOT NULL, method TEXT NOT NULL, what TEXT NOT NULL,
+                          status TEXT NOT NULL);
+    """,
 )
 
-Row = tuple[int, str, int, int, bytes]  # index, name, node, version, message
+Row = tuple[int, bytes]  # index, message
 
 
 class Intent:
@@ -47,7 +68,12 @@ class Intent:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
+            self._db.execute(f"PRAGMA wal_autocheckpoint={WAL_PAGES}")
             self._migrate()
+            self._make_room()
+            (self._line,) = self._db.execute(
+                "SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM audit), (SELECT COALESCE(MAX(id), 0) FROM refused))"
+            ).fetchone()
         except sqlite3.Error as error:
             raise UserError(f"{path}: {self._words(error)}") from None
 
@@ -63,6 +89,15 @@ class Intent:
             self._db.executescript(f"BEGIN; {_MIGRATIONS[number]} PRAGMA user_version={number + 1}; COMMIT;")
         self._db.execute("BEGIN IMMEDIATE")
         self._db.execute("COMMIT")
+
+    def _make_room(self) -> None:
+        log = Path(f"{self.path}-wal")
+        if self.path is None or (log.exists() and log.stat().st_size >= ROOM):
+            return
+        with self.transaction():
+            self._db.execute("INSERT INTO meta VALUES ('room', zeroblob(?))", (ROOM,))
+            self._db.execute("DELETE FROM meta WHERE key = 'room'")
+        self.checkpoint()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -98,17 +133,13 @@ class Intent:
 
     def put(self, rows: Iterable[Row]) -> None:
         """Write subscribers, in place of those at the same index."""
-        self._db.executemany("INSERT OR REPLACE INTO subscriber VALUES (?, ?, ?, ?, ?)", rows)
+        self._db.executemany("INSERT OR REPLACE INTO subscriber VALUES (?, ?)", rows)
 
     def delete(self, indices: Iterable[int]) -> None:
         """Take subscribers away, and remember that their places are empty."""
         ids = [(index,) for index in indices]
         self._db.executemany("DELETE FROM subscriber WHERE idx = ?", ids)
         self._db.executemany("INSERT OR IGNORE INTO retired VALUES (?)", ids)
-
-    def vacate(self, indices: Iterable[int]) -> None:
-        """Take the rows of subscribers away that are about to be written again."""
-        self._db.executemany("DELETE FROM subscriber WHERE idx = ?", [(index,) for index in indices])
 
     def occupy(self, indices: Iterable[int]) -> None:
         """Forget that some places are empty."""
@@ -119,22 +150,18 @@ class Intent:
         (blob,) = self._db.execute("SELECT intent FROM subscriber WHERE idx = ?", (index,)).fetchone()
         return subscribers_pb2.Subscriber.FromString(blob)
 
+    def blobs(self, indices: NDArray[np.int64]) -> dict[int, bytes]:
+        """Return the messages of the subscribers at some indices, unread."""
+        found: dict[int, bytes] = {}
+        for some in np.split(np.sort(indices), np.flatnonzero(np.diff(np.sort(indices)) != 1) + 1):  # runs of neighbours
+            if len(some):
+                found.update(self._db.execute("SELECT * FROM subscriber WHERE idx BETWEEN ? AND ?", (int(some[0]), int(some[-1]))))
+        return found
+
     def subscribers(self) -> Iterator[subscribers_pb2.Subscriber]:
         """Yield all, by index."""
         for (blob,) in self._db.execute("SELECT intent FROM subscriber ORDER BY idx"):
             yield subscribers_pb2.Subscriber.FromString(blob)
-
-    def page(self, after: str, count: int, node: int | None, contains: str) -> list[subscribers_pb2.Subscriber]:
-        """Return at most `count` subscribers behind a name, by name."""
-        where, values = ["name > ?"], [after]
-        if node is not None:
-            where.append("node = ?")
-            values.append(str(node))
-        if contains:
-            where.append("instr(name, ?) > 0")
-            values.append(contains)
-        text = f"SELECT intent FROM subscriber WHERE {' AND '.join(where)} ORDER BY name LIMIT ?"
-        return [subscribers_pb2.Subscriber.FromString(blob) for (blob,) in self._db.execute(text, (*values, count))]
 
     def retired(self) -> list[int]:
         """Return the places that had a subscriber and are empty."""
@@ -171,15 +198,34 @@ class Intent:
         self._db.execute(old, (number - KEPT_ANSWERS, now - DAY_SECONDS, number - MOST_ANSWERS))
         self._db.execute("INSERT OR REPLACE INTO request VALUES (?, ?, ?, ?, ?)", (request, digest, now, answer, number))
 
+    def forget(self, request: str) -> None:
+        """Forget a request, for it was taken back."""
+        self._db.execute("DELETE FROM request WHERE id = ?", (request,))
+
     def audit(self, who: str, method: str, what: str, status: str) -> None:
-        """Note a change: who, what, and how it went."""
-        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        self._db.execute("INSERT INTO audit (at, who, method, what, status) VALUES (?, ?, ?, ?, ?)", (at, who, method, what, status))
+        """Note a change, or what was refused: who, what, and how it went; and forget what is too much, or too old."""
+        table = "audit" if status == "OK" else "refused"
+        self._line += 1
+        line = (self._line, _now(), _cut(who, MAX_WHO), _cut(method, MAX_WHO), _cut(what, MAX_WHAT), status)
+        self._db.execute(f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?)", line)
+        if self._line % LOOK_LINES == 0:
+            self._rotate()
+
+    def _rotate(self) -> None:
+        oldest = _now(time.time() - LOG_DAYS * DAY_SECONDS)
+        for table, most in KEPT_LINES.items():
+            behind = f"(SELECT id FROM {table} ORDER BY id DESC LIMIT 1 OFFSET ?)"
+            self._db.execute(f"DELETE FROM {table} WHERE id <= {behind}", (most,))
+            self._db.execute(f"DELETE FROM {table} WHERE id <= {behind} AND at < ?", (LEAST_LINES, oldest))
 
     def audited(self, count: int) -> Sequence[tuple[str, str, str, str, str]]:
-        """Return the last changes, the newest first: time, who, method, what, status."""
-        text = "SELECT at, who, method, what, status FROM audit ORDER BY id DESC LIMIT ?"
-        return self._db.execute(text, (count,)).fetchall()
+        """Return the last changes and what was refused, the newest first: time, who, method, what, status."""
+        both = "SELECT * FROM audit UNION ALL SELECT * FROM refused"
+        return self._db.execute(f"SELECT at, who, method, what, status FROM ({both}) ORDER BY id DESC LIMIT ?", (count,)).fetchall()
+
+    def checkpoint(self) -> None:
+        """Write SQLite's log back into the file; its own file keeps its size."""
+        self._db.execute("PRAGMA wal_checkpoint(RESTART)")
 
     def keep(self, name: str, value: bytes) -> None:
         """Keep counters."""
@@ -193,3 +239,11 @@ class Intent:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+
+def _now(at: float | None = None) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() if at is None else at))
+
+
+def _cut(words: str, most: int) -> str:
+    return words if len(words) * 4 <= most else words.encode()[:most].decode(errors="ignore")

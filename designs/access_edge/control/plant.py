@@ -7,9 +7,14 @@ Arrays say what is in force: for each queue the number of its settings, for each
 taken back when the device refuses is known, and a restore is one program.
 """
 
+import bisect
+import contextlib
+import itertools
+import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -18,9 +23,10 @@ from numpy.typing import NDArray
 
 from penstock.designs.access_edge.control.codes import Codes
 from penstock.designs.access_edge.control.facts import Facts
-from penstock.designs.access_edge.control.intent import Intent
+from penstock.designs.access_edge.control.intent import Intent, Row
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid, missing
 from penstock.designs.access_edge.control.programs import Program, Programs
+from penstock.designs.access_edge.control.waiting import Done, Entry, Failure, Maker, Once, Request, Waiting
 from penstock.driver.carrier import Carrier, CarrierError
 from penstock.v1 import common_pb2, subscribers_pb2, tree_pb2
 
@@ -29,23 +35,8 @@ MAX_NAME = 128
 MAX_BYTES = 16 << 10  # of a subscriber's message
 NONE = -1  # a queue or subscriber that is not ours: it has what the device had before
 AT_ONCE = 16_384  # subscribers that are written to store and device together
-
-
-@dataclass
-class Failure:
-    """What became of an item that was not done."""
-
-    item: int
-    problem: Problem
-
-
-@dataclass
-class Done:
-    """What became of some changes."""
-
-    failures: list[Failure] = field(default_factory=list)
-    subscribers: list[Subscriber] = field(default_factory=list)  # as they are now, in the order asked, without those that failed
-    applied: common_pb2.Applied = field(default_factory=common_pb2.Applied)
+FEW = 16  # changes of a call that is done together with others; what is larger goes by itself
+MOST_REMARKS = 1_000  # lines on what was not done that wait to be logged
 
 
 class _Change(NamedTuple):
@@ -59,18 +50,26 @@ class _Change(NamedTuple):
 
 
 @dataclass
-class _Batch:
-    """Changes that go to store and device together, and what was before."""
+class Batch:
+    """Changes of one request, and what was before."""
 
     revision: int
     changes: dict[int, _Change] = field(default_factory=dict)
     before: dict[int, Subscriber | None] = field(default_factory=dict)
-    since: dict[int, int] = field(default_factory=dict)  # Plant.since, as it was
+    since: Any = field(default_factory=dict)  # Plant.since, as it was: by place, or an array in the order of `before`
+    arranged: "_Arranged | None" = None  # what was in force
+    ident: str = ""  # of a request that is done once
+    asked: list[tuple[Subscriber, int | None, int]] = field(default_factory=list)  # messages, and index and version as they were asked for
+
+    def touched(self) -> set[int | str]:
+        """Return places, names and request ids that it has to do with. What touches none of them does not depend on it."""
+        found: set[int | str] = set(self.before)
+        found.update(message.name for message in self.before.values() if message)
+        found.update(change.message.name for change in self.changes.values() if change.message)
+        return found | {f"\n{self.ident}"} if self.ident else found
 
 
 _Arranged = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]  # places; codes, parents, nodes in force
-Maker = Callable[[], Subscriber | str]
-Note = Callable[[Done], None]
 
 
 class Plant:
@@ -95,12 +94,16 @@ class Plant:
         self.nodes: dict[int, tree_pb2.Node] = {}
         self.ports: dict[int, tree_pb2.Port] = {}
         self.revision = intent.revision()
-        self.log: Callable[[], object] = lambda: None  # called in the transaction of each change
+        self.pause: Callable[[], object] = lambda: None  # called where the calling thread is going to wait
+        self._of_thread = threading.local()  # `entry`: what it does, for the log
+        self._remarks: deque[tuple[Entry, str]] = deque(maxlen=MOST_REMARKS)  # on what was not done, until the next transaction
         self.stale = False  # the device may not have what is intended: it did not answer when a change was taken back
-        self._batch: _Batch | None = None  # that is being made
+        self._batch: Batch | None = None  # that is being made
         self._retired = set(intent.retired())
         self.taken = bytearray(facts.subscribers)
         self._first_free = 0
+        self._by_name: list[str] | None = None  # all names in order; None: to be sorted
+        self._waiting = Waiting(self._do)
 
     # ---- start
 
@@ -116,12 +119,12 @@ class Plant:
             self.nodes = {node.index: node for node in self.intent.nodes()}
             self.ports = {port.index: port for port in self.intent.ports()}
             changes |= {index: self._nothing(index) for index in self._retired - changes.keys()}
-            self._arrange(changes)
+            self._arrange(changes.values())
             applied = common_pb2.Applied()
             for level, parents in (("port", self.ports), ("node", self.nodes)):
                 for parent in parents.values():
                     self._write_parent(level, parent, applied)
-            self._write(changes, applied)
+            self.write(np.fromiter(changes, dtype=np.int64), applied)
             self.stale = False
             return applied
 
@@ -145,52 +148,196 @@ class Plant:
                 return copy
             return self.intent.get(index)
 
-    def change(self, makers: Sequence[Maker], all_or_nothing: bool = True, note: Note | None = None) -> Done:
+    def page(self, after: str, count: int, node: int | None, contains: str) -> list[Subscriber]:
+        """Return at most `count` subscribers behind a name, by name."""
+        with self.lock:
+            if self._by_name is None:
+                self._by_name = sorted(self.index_of)
+            found: list[int] = []
+            for name in itertools.islice(self._by_name, bisect.bisect_right(self._by_name, after), None):
+                index = self.index_of[name]
+                if contains in name and (node is None or self.node_of[index] == node):
+                    found.append(index)
+                    if len(found) == count:
+                        break
+            return [self.intent.get(index) for index in found]
+
+    def change(self, makers: Sequence[Maker], all_or_nothing: bool = True, once: Once | None = None) -> Done:
         """Do many changes. A maker returns the subscriber as it shall be, or the name of one to be deleted, and raises Problem; it is
-        called with the lock held, in its turn, and sees what those before it have made. `note` is called in the last transaction, when all
-        is known but what it costs.
+        called with the lock held, in its turn, by whichever thread, and sees what those before it have made. `once`: where it was done
+        before, the answer of then.
 
         Raises Problem for the first item that is wrong, if it is all or nothing, and when the device does not do it: then nothing of the
         AT_ONCE items is changed that go to it together (all of them, if it is all or nothing).
         """
-        done = Done()
-        size = max(1, len(makers)) if all_or_nothing else AT_ONCE
-        for begin in range(0, max(1, len(makers)), size):
-            last = begin + size >= len(makers)
-            self._change_some(begin, makers[begin : begin + size], all_or_nothing, done, note if last else None)
+        done, entry = Done(), self._entry()
+        if len(makers) <= FEW:
+            request = Request(makers, all_or_nothing, done, 0, once, entry)
+            self.pause()
+            self._waiting.join(request)
+            if request.problem:
+                raise request.problem
+            return done
+        size = len(makers) if all_or_nothing else AT_ONCE
+        with self.lock:
+            for begin in range(0, len(makers), size):
+                last = begin + size >= len(makers)
+                if begin == 0 and once and self._answered(once, done):
+                    break
+                request = Request(makers[begin : begin + size], all_or_nothing, done, begin, once if last else None, entry)
+                self._do([request])
+                if request.problem:
+                    raise request.problem
         return done
 
-    def _change_some(self, begin: int, makers: Sequence[Maker], all_or_nothing: bool, done: Done, note: Note | None) -> None:
-        with self.lock:
-            batch = self._batch = _Batch(self.revision)
-            made: list[Subscriber] = []
-            try:
-                with self.intent.transaction():
-                    for number, make in enumerate(makers, begin):
-                        try:
-                            self._take(make, batch, made)
-                        except Problem as problem:
-                            if all_or_nothing:
-                                raise problem.at(f"changes[{number}]" if len(makers) > 1 else "") from None
-                            done.failures.append(Failure(number, problem))
-                    self._store(batch)
-                    done.subscribers.extend(made)
-                    if note:
-                        note(done)
-                    self.log()
-            except BaseException:
-                self._rename_back(batch)
-                raise
-            finally:
-                self._batch = None
-            before = self._arranged(batch.changes)
-            self._arrange(batch.changes)
-            try:
-                self._write(batch.changes, done.applied)
-            except CarrierError as error:
-                raise self._take_back(batch, before, str(error)) from None
+    @contextlib.contextmanager
+    def noting(self, entry: Entry, status: Callable[[], str]) -> Iterator[None]:
+        """What this thread does is in the log: in the transaction of the change, or, where nothing was changed, with its `status` soon
+        after it (with the next change, or when the counters are made durable)."""
+        self._of_thread.entry = entry
+        try:
+            yield
+        finally:
+            self._of_thread.entry = None
+            if not entry.logged:
+                self._remarks.append((entry, status()))
 
-    def _take(self, make: Maker, batch: _Batch, made: list[Subscriber]) -> None:
+    def flush(self) -> None:
+        """Make the log durable. Raises Problem."""
+        with self.lock, self._transaction():
+            pass
+
+    def audited(self, count: int) -> Sequence[tuple[str, str, str, str, str]]:
+        """Return the last lines of the log, the newest first: time, who, method, what, status. Raises Problem."""
+        with self.lock:
+            self.flush()
+            return self.intent.audited(count)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """A transaction of the store, with the remarks that wait. Raises Problem, and then nothing is done."""
+        try:
+            with self.intent.transaction():
+                while self._remarks:
+                    self._log(*self._remarks.popleft())
+                yield
+        except sqlite3.Error as error:
+            raise Problem(Code.UNAVAILABLE, f"the store cannot be written, so nothing is changed ({error})") from None
+
+    def _entry(self) -> Entry | None:
+        return getattr(self._of_thread, "entry", None)
+
+    def _log(self, entry: Entry | None, status: str = "OK") -> None:
+        """Write a line of the log, once, in the transaction that makes the change durable: the log has what was done and nothing else."""
+        if entry and not entry.logged:
+            entry.logged = True
+            self.intent.audit(entry.who, entry.method, entry.what, status)
+
+    def _do(self, group: list[Request]) -> int:
+        """Do some requests, each by itself all or nothing or item by item, in one transaction and one program. A request that has to do
+        with what another one of them changes waits: so what the device refuses is taken back without asking what came after it. Returns
+        how many were done, from the first on; of each `problem` says what went wrong."""
+        with self.lock:
+            began, made, count = self.revision, list[Request](), len(group)
+            try:
+                with self._transaction():
+                    touched: set[int | str] = set()
+                    for place, request in enumerate(group):
+                        if request.once and f"\n{request.once.ident}" in touched:
+                            count = place
+                            break
+                        if not self._make(request):
+                            continue
+                        if len(group) > 1:
+                            own = request.batch.touched()
+                            if not touched.isdisjoint(own):
+                                self._undo(request.batch)
+                                request.done.subscribers.clear()
+                                request.done.failures.clear()
+                                count = place
+                                break
+                            touched |= own
+                        made.append(request)
+                        self._store(request.batch)
+                        if request.once:
+                            answer = request.once.answer_of(request.done).SerializeToString()
+                            self.intent.remember(request.once.ident, request.once.digest, answer)
+                        self._log(request.entry)
+                    if self.revision != began:
+                        self.intent.set_revision(self.revision)
+            except BaseException as error:
+                for request in reversed(made):
+                    self._undo(request.batch)
+                    if request.entry:
+                        request.entry.logged = False
+                self.revision = began
+                for request in group:
+                    request.problem = error
+                if isinstance(error, Problem):
+                    return len(group)
+                raise
+            for request in made:
+                request.batch.arranged = self.arranged(np.fromiter(request.batch.changes, dtype=np.int64))
+                self._arrange(request.batch.changes.values())
+            self._bring(made)
+            return count
+
+    def _make(self, request: Request) -> bool:
+        """Make what a request wants, in memory; return whether there is something to store. What is wrong becomes its problem."""
+        batch = request.batch = self._batch = Batch(self.revision, ident=request.once.ident if request.once else "")
+        made: list[Subscriber] = []
+        try:
+            if request.entry and not request.entry.waits():
+                raise Problem(Code.CANCELLED, "whoever has asked for it waits no longer, so nothing of it was done")
+            if request.once and self._answered(request.once, request.done):
+                return False
+            for number, make in enumerate(request.makers, request.begin):
+                try:
+                    self._take(make, batch, made)
+                except Problem as problem:
+                    if request.all_or_nothing:
+                        raise problem.at(f"changes[{number}]" if len(request.makers) > 1 else "") from None
+                    request.done.failures.append(Failure(number, problem))
+        except BaseException as error:
+            self._undo(batch)
+            if not isinstance(error, Problem):
+                raise
+            request.problem = error
+            return False
+        finally:
+            self._batch = None
+        request.done.subscribers.extend(made)
+        return True
+
+    def _answered(self, once: Once, done: Done) -> bool:
+        """Return whether a request was done before; then `done` has the answer. Raises Problem where it was another one."""
+        known = self.intent.answer(once.ident)
+        if known and known[0] != once.digest:
+            raise invalid(f"{once.ident!r} was used for another request", "request_id")
+        done.answer = bytes(known[1]) if known else None
+        return known is not None
+
+    def _bring(self, requests: list[Request]) -> None:
+        """Bring what is durable to the device: all at once, and one by one where that fails."""
+        if len(requests) > 1:
+            applied = common_pb2.Applied()
+            try:
+                self.write(np.fromiter((index for request in requests for index in request.batch.changes), dtype=np.int64), applied)
+            except CarrierError:
+                pass
+            else:
+                _share(applied, requests, self.facts.queues_per_subscriber)
+                return
+        for request in requests:
+            try:
+                self.write(np.fromiter(request.batch.changes, dtype=np.int64), request.done.applied)
+            except CarrierError as error:
+                try:
+                    request.problem = self.take_back(request.batch, str(error))
+                except Problem as problem:  # of the store
+                    request.problem, self.stale = problem, True
+
+    def _take(self, make: Maker, batch: Batch, made: list[Subscriber]) -> None:
         """Add one change to a batch, and let its name be known. Raises Problem, and then nothing is changed."""
         wanted = make()
         if isinstance(wanted, str):
@@ -201,6 +348,7 @@ class Plant:
                 raise invalid(f"{wanted.name!r} has place {known:,} and keeps it, so it cannot be {wanted.index:,}", "index")
             change = self._change(wanted, self._place(wanted) if known is None else known)
             self.revision += 1
+            batch.asked.append((wanted, wanted.index if wanted.HasField("index") else None, wanted.version))
             wanted.index, wanted.version = change.index, self.revision
             made.append(wanted)
         if change.index not in batch.before:
@@ -269,6 +417,8 @@ class Plant:
     def _name(self, index: int, message: Subscriber | None) -> None:
         """Let a place have this subscriber, or none."""
         old = self.name_of.pop(index, None)
+        if old != (message.name if message else None):
+            self._by_name = None
         if old is not None:
             del self.index_of[old], self.version_of[index]
         if message is None:
@@ -280,63 +430,100 @@ class Plant:
             if old is None:
                 self.since[index] = message.version
 
-    def _rename_back(self, batch: _Batch) -> None:
+    def _undo(self, batch: Batch) -> None:
+        """Let all be as before a batch that is not durable."""
+        self._rename_back(batch)
+        self.revision = batch.revision
+        for message, index, message.version in batch.asked:
+            if index is None:
+                message.ClearField("index")
+            else:
+                message.index = index
+
+    def _rename_back(self, batch: Batch) -> None:
         for index in batch.before:  # first all go: a name may have moved from one place to another
             self._name(index, None)
         for index, message in batch.before.items():
             if message:
                 self._name(index, message)
-        for index, since in batch.since.items():
-            self.since[index] = since
-        self.revision = batch.revision
+        since = list(batch.since.values()) if isinstance(batch.since, dict) else batch.since
+        self.since[list(batch.before)] = since
 
-    def _arranged(self, indices: Iterable[int]) -> _Arranged:
+    def name(self, names: list[str], places: NDArray[np.int64], version: int) -> None:
+        """Let places have subscribers of these names, whose versions count up from `version`; what has a name already keeps it."""
+        taken = np.frombuffer(self.taken, dtype=np.uint8)
+        new = taken[places] == 0
+        versions = np.arange(version, version + len(names))
+        indices = places.tolist()
+        self.index_of.update(zip(names, indices, strict=True))
+        self.name_of.update(zip(indices, names, strict=True))
+        self.version_of.update(zip(indices, versions.tolist(), strict=True))
+        self.since[places[new]] = versions[new]
+        if new.any():
+            taken[places] = 1
+            self._by_name = None
+
+    def arranged(self, indices: NDArray[np.int64]) -> _Arranged:
         """Return what is in force in some places."""
-        ids = np.fromiter(indices, dtype=np.int64)
-        return ids, self.queue_code.reshape(-1, self.facts.queues_per_subscriber)[ids], self.parent_code[ids], self.node_of[ids]
+        each = self.facts.queues_per_subscriber
+        return indices, self.queue_code.reshape(-1, each)[indices], self.parent_code[indices], self.node_of[indices]
 
-    def _arrange(self, changes: dict[int, _Change]) -> None:
-        """Take changes for what is in force."""
+    def arrange(self, indices: NDArray[np.int64], codes: NDArray[np.int32], parents: NDArray[np.int32], nodes: NDArray[np.int32]) -> None:
+        """Take this for what is in force in some places."""
+        self.queue_code.reshape(-1, self.facts.queues_per_subscriber)[indices] = codes
+        self.parent_code[indices] = parents
+        self.node_of[indices] = nodes
+
+    def _arrange(self, changes: Collection[_Change]) -> None:
         if changes:
-            ids = np.fromiter(changes, dtype=np.int64)
-            self.queue_code.reshape(-1, self.facts.queues_per_subscriber)[ids] = [change.queues for change in changes.values()]
-            self.parent_code[ids] = [change.parent for change in changes.values()]
-            self.node_of[ids] = [change.node for change in changes.values()]
+            columns = zip(*((change.index, change.queues, change.parent, change.node) for change in changes), strict=True)
+            self.arrange(*(np.array(column) for column in columns))
 
-    def _store(self, batch: _Batch) -> None:
+    def store(self, rows: Iterable[Row], indices: list[int], revision: int) -> None:
+        """Make subscribers durable, the last of which has this version. Raises Problem."""
+        with self._transaction():
+            self.intent.put(rows)
+            again = self._retired.intersection(indices) if self._retired else ()
+            self.intent.occupy(again)
+            self.intent.set_revision(revision)
+            self._log(self._entry())
+        self._retired.difference_update(again)
+        self.revision = revision
+
+    def _store(self, batch: Batch) -> None:
         gone = [index for index, change in batch.changes.items() if change.message is None]
         there = [change.message for change in batch.changes.values() if change.message]
-        self.intent.delete(gone)
-        # A name that has moved from one place to another is given up before it is taken.
-        self.intent.vacate(index for index, message in batch.before.items() if message and index not in gone)
-        self.intent.put((m.index, m.name, m.node, m.version, m.SerializeToString()) for m in there)
+        if gone:
+            self.intent.delete(gone)
+        self.intent.put((m.index, m.SerializeToString()) for m in there)
         if self._retired:
             self.intent.occupy(m.index for m in there if m.index in self._retired)
             self._retired.difference_update(m.index for m in there)
         self._retired.update(gone)
-        self.intent.set_revision(self.revision)
 
-    def _take_back(self, batch: _Batch, arranged: _Arranged, reason: str) -> Problem:
+    def take_back(self, batch: Batch, reason: str) -> Problem:
         """The device has refused, or is gone: take the intent back, and what it did with it as well; return what to say."""
-        began = time.monotonic()
+        began, arranged = time.monotonic(), batch.arranged
+        assert arranged is not None
         self._rename_back(batch)
-        with self.intent.transaction():
+        with self._transaction():
             self.intent.delete(batch.before)
             old = [message for message in batch.before.values() if message]
-            self.intent.put((m.index, m.name, m.node, m.version, m.SerializeToString()) for m in old)
+            self.intent.put((m.index, m.SerializeToString()) for m in old)
             self.intent.occupy(m.index for m in old)
+            if batch.ident:
+                self.intent.forget(batch.ident)
             self._retired.difference_update(m.index for m in old)
             self._retired.update(index for index, message in batch.before.items() if message is None)
-            self.intent.set_revision(self.revision)
         # What had never been ours had settings that we do not know: it drops all now.
         rows = zip(*(part.tolist() for part in arranged), strict=True)
         back = {
             index: self._nothing(index) if NONE in codes else _Change(index, None, tuple(codes), parent, node)
             for index, codes, parent, node in rows
         }
-        self._arrange(back)
+        self._arrange(back.values())
         try:
-            self._write(back, common_pb2.Applied())
+            self.write(np.fromiter(back, dtype=np.int64), common_pb2.Applied())
         except CarrierError:
             self.stale = True
             return Problem(Code.UNAVAILABLE, f"{reason}; nothing of it is intended any more, and a restart sets the device when it answers")
@@ -347,12 +534,12 @@ class Plant:
 
     # ---- the device
 
-    def _write(self, changes: dict[int, _Change], applied: common_pb2.Applied) -> None:
+    def write(self, places: NDArray[np.int64], applied: common_pb2.Applied) -> None:
         """Bring what is in force in some places to the device. Raises CarrierError."""
-        if not changes:
+        if not len(places):
             return
         each = self.facts.queues_per_subscriber
-        indices = np.sort(np.fromiter(changes, dtype=np.uint32))
+        indices = np.sort(places.astype(np.uint32))
         queues = (indices[:, None] * np.uint32(each) + np.arange(each, dtype=np.uint32)).reshape(-1)
         ours = indices[self.parent_code[indices] != NONE]
         rows = self.codes.parent_rows(self.parent_code[ours])
@@ -396,10 +583,10 @@ class Plant:
             check_version(wanted.version, old.version if old else 0, f"{level} {wanted.index}")
             self.codes.parent(wanted.rate_bps if wanted.HasField("rate_bps") else None, wanted.burst_bytes)
             wanted.version = self.revision + 1
-            with self.intent.transaction():
+            with self._transaction():
                 self.intent.put_parent(level, wanted.index, wanted.version, wanted.SerializeToString())
                 self.intent.set_revision(wanted.version)
-                self.log()
+                self._log(self._entry())
             self.revision = wanted.version
             known[wanted.index] = wanted
             try:
@@ -416,6 +603,18 @@ class Plant:
             self.port_of[parent.index] = above
         (row,) = self.codes.parent_rows(np.array([number], dtype=np.int32))
         self._run(self.programs.parent(level, parent.index, row, above), applied)
+
+
+def _share(applied: common_pb2.Applied, requests: list[Request], each: int) -> None:
+    """Give each request its share of what all of them have cost together, by its subscribers."""
+    left, writes, cycles = applied.subscribers, applied.bus_writes, applied.device_cycles
+    for request in requests:
+        own, count = request.done.applied, len(request.batch.changes)
+        if not count:
+            continue
+        own.subscribers, own.queues = count, count * each
+        own.bus_writes, own.device_cycles = -(-writes * count // left), cycles * count // left
+        left, writes, cycles = left - count, writes - own.bus_writes, cycles - own.device_cycles
 
 
 def check_version(wanted: int, there: int, what: str) -> None:

@@ -4,6 +4,8 @@ import contextlib
 import ctypes
 import ipaddress
 import os
+import socket
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -35,6 +37,8 @@ from penstock.v1 import (
 )
 
 STOP_SECONDS = 2.0
+INNER = ".inner"  # behind the path of a Unix socket: where gRPC itself listens
+SWITCH_SECONDS = 0.0005  # after so long a thread of Python lets others go on: a call has several
 M_ARENA_MAX = -8  # of mallopt(3)
 HANDSHAKE_MS = 10_000  # for a connection to become one of HTTP/2
 ALIVE_MS = 30_000  # a connection that says nothing is asked whether it is there: a machine that has gone says no good-bye
@@ -78,9 +82,10 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
     """
     limits = limits or Limits()
     _bound_arenas()
+    sys.setswitchinterval(SWITCH_SECONDS)
     stalls = Stalls(limits.stall_seconds)
-    guard = Guard(plant.intent, plant.lock, limits, stalls)
-    plant.log = guard.log
+    guard = Guard(plant.noting, limits, stalls)
+    plant.pause = guard.turns.leave
     options = [
         ("grpc.max_receive_message_length", limits.message_bytes),
         ("grpc.max_concurrent_streams", limits.calls_of_a_connection),
@@ -97,11 +102,43 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
     places = [_listen(server, address, tls) for address in listen]
     server.start()
     try:
-        with stalls.watched():
+        with contextlib.ExitStack() as stack:
+            for place in places:
+                if place.startswith("unix:"):
+                    stack.enter_context(_relayed(place.removeprefix("unix:"), limits.connections))
+            stack.enter_context(stalls.watched())
             yield places
     finally:
         health_service.enter_graceful_shutdown()
         server.stop(STOP_SECONDS).wait()
+        plant.pause = lambda: None
+
+
+@contextlib.contextmanager
+def _relayed(path: str, connections: int) -> Iterator[None]:
+    """Let clients in at the socket `path` inside of the `with`: gRPC listens beside it, and learns from whom each connection is
+    (relay.hpp). Raises UserError."""
+    from penstock.engine import engine
+
+    relay = engine.module().access_edge_control.Relay
+    with contextlib.suppress(OSError):
+        with socket.socket(socket.AF_UNIX) as there:
+            if there.connect_ex(path) == 0:
+                raise UserError(f"--listen unix:{path}: another server is there")
+        os.unlink(path)
+    mask = os.umask(0o177)  # from its first moment the socket is this user's alone
+    try:
+        made = relay(path, path + INNER, f"penstock-{os.getpid()}-{os.urandom(4).hex()}", connections)
+    except (RuntimeError, OSError) as error:
+        raise UserError(f"--listen unix:{path}: cannot be listened at ({' '.join(str(error).split())[:120]})") from None
+    finally:
+        os.umask(mask)
+    try:
+        yield
+    finally:
+        del made
+        with contextlib.suppress(OSError):
+            os.unlink(path)
 
 
 def _bound_arenas() -> None:
@@ -122,7 +159,7 @@ def _listen(server: grpc.Server, address: str, tls: Tls | None) -> str:
         if address.startswith("unix:"):
             mask = os.umask(0o177)  # from its first moment the socket is this user's alone
             try:
-                server.add_insecure_port(address)
+                server.add_insecure_port(address + INNER)
             finally:
                 os.umask(mask)
             return address

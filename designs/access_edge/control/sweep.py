@@ -5,8 +5,11 @@ class goes on growing whoever comes, moves and goes. Both survive a restart of t
 """
 
 import io
+import os
+import sys
 import threading
 import time
+import traceback
 from dataclasses import dataclass
 
 import numpy as np
@@ -178,12 +181,27 @@ class Sweep:
                 self.error = ""
             except CarrierError as error:
                 self.error = str(error)
+            except Exception as error:  # whatever it is: who reads counters must not wait for a thread that has ended
+                self._failed(error)
             with self.done:
                 self.number += 1
                 self.done.notify_all()
             if time.monotonic() - self._kept_at > KEEP_SECONDS:
-                self._keep()
+                try:
+                    self._keep()
+                except Exception as error:
+                    self._kept_at = time.monotonic()
+                    self._failed(error)
             self._stop.wait(max(self._pause, time.monotonic() - began))
+
+    def _failed(self, error: Exception) -> None:
+        """Say once what went wrong, and go on: the next sweep begins anew."""
+        words = f"counters are not read: {' '.join(str(error).split()) or 'no words'} ({type(error).__name__})"
+        if words != self.error:
+            print(f"penstock: {words}", file=sys.stderr, flush=True)
+            if os.environ.get("PENSTOCK_TRACEBACK"):
+                traceback.print_exception(error)
+        self.error = words
 
     def _once(self) -> None:
         if self._plant.stale:  # it answers again, or this fails, too
@@ -303,6 +321,8 @@ class Sweep:
         np.savez_compressed(file, rows=rows, raw=self._raw[rows], base=self._base[rows], **sums)  # type: ignore[arg-type]
         with self._plant.lock:
             self._plant.intent.keep("sweep", file.getvalue())
+            self._plant.flush()
+            self._plant.intent.checkpoint()
         self._kept_at = time.monotonic()
 
     def _load(self) -> None:

@@ -59,8 +59,8 @@ class Counter:
 
 def sweep_of(device: Counter, kept: dict[str, bytes]) -> Sweep:
     """A sweep over the device; what it keeps is in `kept`."""
-    intent = SimpleNamespace(kept=kept.get, keep=kept.__setitem__)
-    plant = SimpleNamespace(facts=FACTS, carrier=device, port_of=PORT_OF, intent=intent, lock=threading.Lock())
+    intent = SimpleNamespace(kept=kept.get, keep=kept.__setitem__, checkpoint=lambda: None)
+    plant = SimpleNamespace(facts=FACTS, carrier=device, port_of=PORT_OF, intent=intent, lock=threading.Lock(), flush=lambda: None)
     return Sweep(cast(Any, plant))
 
 

@@ -289,9 +289,34 @@ def test_the_life_of_a_subscriber(served: Any) -> None:
     assert [entry.name for entry in client.list(node=1)] == ["life"] and not list(client.list(contains="nobody"))
     client.subscribers.Delete(subscribers_pb2.DeleteSubscriberRequest(name="life"))
     fails(grpc.StatusCode.NOT_FOUND, "no subscriber 'life'", client.subscribers.Get, subscribers_pb2.GetSubscriberRequest(name="life"))
-    log = plant.intent.audited(8)
+    log = plant.audited(8)
     assert ("local user", "/penstock.v1.Subscribers/Delete") in {(who, method) for _, who, method, _, status in log if status == "OK"}
     assert any(status == "ABORTED" for *_, status in log)
+
+
+def test_deadlines_and_cancellation(served: Any) -> None:
+    """What is asked for with a deadline is not done after it, nor what was cancelled, nor a stream of which the end never came."""
+    client, plant, _, _ = served
+    stop = threading.Event()
+
+    def endless() -> Iterator[subscribers_pb2.ProvisionRequest]:
+        yield subscribers_pb2.ProvisionRequest(subscribers=[home("of a stream")], all_or_nothing=True)
+        stop.wait(30)
+
+    requests = [subscribers_pb2.CreateSubscriberRequest(subscriber=home(name)) for name in ("late", "cancelled", "in time")]
+    with plant.lock:  # a change that takes long
+        stream = client.subscribers.Provision.future(endless())
+        late = client.subscribers.Create.future(requests[0], timeout=0.5)
+        cancelled, in_time = client.subscribers.Create.future(requests[1]), client.subscribers.Create.future(requests[2], timeout=60)
+        assert late.exception().code() == grpc.StatusCode.DEADLINE_EXCEEDED
+        time.sleep(0.5)
+        assert cancelled.cancel() and stream.cancel()
+        time.sleep(0.5)
+    assert in_time.result().name == "in time"
+    stop.set()
+    assert not {"late", "cancelled", "of a stream"} & set(plant.index_of)
+    assert {line[4] for line in plant.audited(3)} >= {"CANCELLED"}
+    client.subscribers.Delete(subscribers_pb2.DeleteSubscriberRequest(name="in time"))
 
 
 def test_what_is_wrong_names_its_field(served: Any) -> None:
@@ -413,7 +438,7 @@ def test_certificates(tmp_path: Path) -> None:
                 request = subscribers_pb2.CreateSubscriberRequest(subscriber=home("by alice"))
                 if role == "operate":
                     client.subscribers.Create(request)
-                    assert plant.intent.audited(1)[0][1:3] == ("alice", "/penstock.v1.Subscribers/Create")
+                    assert plant.audited(1)[0][1:3] == ("alice", "/penstock.v1.Subscribers/Create")
                 else:
                     fails(
                         grpc.StatusCode.PERMISSION_DENIED, "needs the role operate, and alice has read", client.subscribers.Create, request
@@ -475,6 +500,32 @@ def test_conformance(served: Any) -> None:
         script = [sys.executable, str(ROOT / "tools/control_conformance.py"), place]
         done = subprocess.run(script, capture_output=True, text=True, timeout=240, check=False)
         assert done.returncode == 0 and "FAILED" not in done.stdout and "ok     Device.Diff" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_foreign_client(served: Any) -> None:
+    """grpcurl, which is written in Go and knows what reflection tells: the examples of the page, as they stand there."""
+    if not shutil.which("grpcurl"):
+        pytest.skip("grpcurl is not on the PATH")
+    path = served[3][0].removeprefix("unix:")
+    page = (ROOT / "docs" / "control.md").read_text()
+    lines = [line.strip() for line in page.replace("\\\n", "").splitlines() if line.startswith("    grpcurl ")]
+    assert len(lines) >= 5
+    said = []
+    for line in lines:
+        command = line.replace("$XDG_RUNTIME_DIR/penstock/control.sock", path)
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, (command, done.stderr)
+        said.append(done.stdout)
+    text = "\n".join(said)
+    for words in ("penstock.v1.Subscribers", '"queues": 64', "rpc Provision ( stream .penstock.v1.ProvisionRequest )", '"name": "home-17"'):
+        assert words in text, text
+    command = f'grpcurl -plaintext -unix -d \'{{"name": "nobody"}}\' {path} penstock.v1.Subscribers/Get'
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0 and "NotFound" in done.stderr and "there is no subscriber 'nobody'" in done.stderr, done.stderr
+    wrong = command.replace('"name": "nobody"', '"subscriber": {"name": "x", "queues": [{"rate_bps": 5}]}').replace("/Get", "/Create")
+    done = subprocess.run(["sh", "-c", wrong], capture_output=True, text=True, timeout=60, check=False)
+    assert "InvalidArgument" in done.stderr and "queues[0].rate_bps" in done.stderr and "BadRequest" in done.stderr, done.stderr
+    served[0].subscribers.Delete(subscribers_pb2.DeleteSubscriberRequest(name="home-17"))
 
 
 @pytest.mark.slow
@@ -599,6 +650,33 @@ def test_the_command_line(served: Any, tmp_path: Path, capsys: pytest.CaptureFix
     status, out, _ = ctl("diff")  # of the model device, by its own read-back
     assert (status, out) == (0, "0 settings differ\n")
     assert ctl("top")[0] == 0 and ctl("device")[0] == 0 and ctl("node", "list")[0] == 0
+    status, out, err = ctl("queue", "show", "cli", "0")
+    assert status == 0 and "20 Mbit/s" in out and "waiting" in out, err
+    status, out, err = ctl("queue", "set", "cli", "2", "--rate", "5Mbit/s", "--limit-packets", "100", "--class", "2", "--weight", "3")
+    assert status == 0 and "5 Mbit/s" in out and "100" in out, err
+    queues = served[0].subscribers.Get(subscribers_pb2.GetSubscriberRequest(name="cli")).queues
+    assert len(queues) == 3 and (queues[2].rate_bps, queues[2].limit_packets, queues[2].weight) == (5_000_000, 100, 3)
+    assert queues[0].rate_bps == 20_000_000 and (queues[1].limit_packets, queues[1].limit_bytes) == (0, 0)  # still drops all
+    assert ctl("queue", "set", "cli", "2", "--rate", "none")[0] == 0
+    status, out, _ = ctl("queue", "list", "cli", "--json")
+    listed = json.loads(out)["queues"]
+    assert [entry["position"] for entry in listed] == [0, 1, 2] and "rate_bps" not in listed[2]["settings"]
+    assert listed[2]["settings"]["traffic_class"] == 2 and listed[2]["index"] % 4 == 2
+    status, out, _ = ctl("queue", "list", "--node", "2")
+    assert status == 0 and out.count("cli") == 3 and ctl("queue", "list", "--node", "1")[1].count("cli") == 0
+    status, out, _ = ctl("queue", "show", "cli", "0", "--json")
+    assert json.loads(out)["queues"][0]["counters"]["queue"] == listed[0]["index"]
+    for wrong, words in (
+        (("queue", "set", "cli", "2"), "says nothing to set"),
+        (("queue", "set", "cli", "7", "--rate", "1Mbit/s"), "so 0 to 3, not 7"),
+        (("queue", "set", "cli", "0", "--rate", "5 bit/s"), "queues[0].rate_bps"),
+        (("queue", "set", "cli", "0", "--weight", "heavy"), "queue 0 of cli: weight must be a whole number"),
+        (("queue", "set", "cli", "0", "--weight", "2", "--version", "1"), "it was changed meanwhile"),
+        (("queue", "show", "cli", "4"), "so 0 to 3, not 4"),
+        (("queue", "list", "nobody"), "no subscriber 'nobody'"),
+    ):
+        status, _, err = ctl(*wrong)
+        assert status in (1, 2) and words in err, (wrong, err)
     assert ctl("subscriber", "delete", "cli")[0] == 0
     status, _, err = ctl("subscriber", "show", "cli")
     assert status == 2 and "no subscriber 'cli'" in err
@@ -656,43 +734,62 @@ def test_a_kill_of_the_server(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(7200)  # PENSTOCK_KILLS=1000: half an hour
 def test_kills_at_random_moments(tmp_path: Path) -> None:
-    """Batches, all or nothing, until a kill -9 somewhere in them; and again. What was acknowledged is there, the batch that was under way
-    is there whole or not at all, and the device is as intended, by its own read-back."""
+    """Batches, all or nothing, and three more callers of single changes at once, until a kill -9 somewhere in them; and again. What was
+    acknowledged is there, what was under way is there whole or not at all, and the device is as intended, by its own read-back."""
     rng = random.Random(seed())
     device, control, store = tmp_path / "d.sock", f"unix:{tmp_path / 'c.sock'}", tmp_path / "intent.sqlite"
-    known: dict[str, Subscriber] = {}
-    halves = batches = 0
+    callers = [_Caller([f"home-{n}" for n in range(9)], 8)] + [_Caller([f"own-{n}-{m}" for m in (0, 1)], 1) for n in range(3)]
     with processes(tmp_path) as start:
         start(str(small_device(tmp_path)), "--as-device", str(device))
-        under_way: dict[str, Subscriber] | None = None
         for _ in range(int(os.environ.get("PENSTOCK_KILLS", "40"))):
             server = start("--device", str(device), "--store", str(store), "--listen", control)
             with Client(control) as client:
                 assert client.device.Diff(device_pb2.DiffRequest()).count == 0
                 found = {entry.name: _bare(entry) for entry in client.list()}
-                if under_way is not None and found != known:
-                    assert found == under_way
-                    known, halves = under_way, halves + 1
-                assert found == known
+                for caller in callers:
+                    caller.judge({name: found.pop(name) for name in list(found) if name in caller.names})
+                assert not found
                 timer = threading.Timer(rng.uniform(0.0, 0.15), server.kill)
-                timer.start()
-                with contextlib.suppress(grpc.RpcError):
-                    while True:
-                        under_way = dict(known)
-                        changes = []
-                        for name in rng.sample([f"home-{n}" for n in range(15)], rng.randint(1, 8)):
-                            if name in under_way and rng.random() < 0.3:
-                                changes.append(subscribers_pb2.Change(delete=subscribers_pb2.DeleteSubscriberRequest(name=name)))
-                                del under_way[name]
-                            else:
-                                under_way[name] = drawn(rng, name)
-                                changes.append(subscribers_pb2.Change(replace=under_way[name]))
-                        client.subscribers.Batch(subscribers_pb2.BatchRequest(changes=changes, all_or_nothing=True))
-                        known, batches = under_way, batches + 1
-                timer.join()
+                threads = [threading.Thread(target=caller.call, args=(client, random.Random(rng.random()))) for caller in callers]
+                for thread in (timer, *threads):
+                    thread.start()
+                for thread in (timer, *threads):
+                    thread.join()
                 server.wait()
-    print(f"seed {seed()}: {batches} batches, {halves} of those under way at a kill were done")
-    assert batches > 10
+    for caller in callers:
+        print(f"seed {seed()}: {caller.done} of {caller.most} changes at most, {caller.halves} of those under way at a kill were done")
+        assert caller.done > 10
+
+
+class _Caller:
+    """Changes subscribers of its own, so many in a call at most, until the server is gone; and knows what must be there then."""
+
+    def __init__(self, names: list[str], most: int) -> None:
+        self.names, self.most = names, most
+        self.known: dict[str, Subscriber] = {}
+        self.under_way: dict[str, Subscriber] | None = None
+        self.done = self.halves = 0
+
+    def call(self, client: Client, rng: random.Random) -> None:
+        with contextlib.suppress(grpc.RpcError):
+            while True:
+                after, changes = dict(self.known), []
+                for name in rng.sample(self.names, rng.randint(1, min(self.most, len(self.names)))):
+                    if name in after and rng.random() < 0.3:
+                        changes.append(subscribers_pb2.Change(delete=subscribers_pb2.DeleteSubscriberRequest(name=name)))
+                        del after[name]
+                    else:
+                        after[name] = drawn(rng, name)
+                        changes.append(subscribers_pb2.Change(replace=after[name]))
+                self.under_way = after
+                client.subscribers.Batch(subscribers_pb2.BatchRequest(changes=changes, all_or_nothing=True))
+                self.known, self.under_way, self.done = after, None, self.done + 1
+
+    def judge(self, found: dict[str, Subscriber]) -> None:
+        if found != self.known:
+            assert self.under_way is not None and found == self.under_way
+            self.known, self.halves = self.under_way, self.halves + 1
+        self.under_way = None
 
 
 def _bare(subscriber: Subscriber) -> Subscriber:

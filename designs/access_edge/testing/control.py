@@ -25,7 +25,16 @@ from penstock.designs.access_edge.control.plant import Plant, Subscriber
 from penstock.designs.access_edge.control.server import serving
 from penstock.designs.access_edge.control.sweep import Sweep
 from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError
-from penstock.v1 import common_pb2, counters_pb2, counters_pb2_grpc, device_pb2, subscribers_pb2
+from penstock.v1 import (
+    common_pb2,
+    counters_pb2,
+    counters_pb2_grpc,
+    device_pb2,
+    device_pb2_grpc,
+    queues_pb2,
+    queues_pb2_grpc,
+    subscribers_pb2,
+)
 
 CONFIG = "tree_64"
 ADDRESS_OF = {entry["address"]: name for name, entry in registers.table().items()}
@@ -273,7 +282,33 @@ def _flood(address: str) -> None:
     signal.pause()
 
 
-_COMMANDS = {"serve": _serve, "watch": _watch, "flood": _flood}
+def _flood_alike(address: str, count: str) -> None:
+    """Close gates and ask what the device is, as much as can be, over several connections, until killed; the file `count` has how many
+    calls were answered."""
+    answered: list[None] = []
+
+    def go_on(number: int) -> None:
+        with grpc.insecure_channel(address, [("grpc.use_local_subchannel_pool", 1)]) as channel:
+            close = queues_pb2_grpc.GatesStub(channel).Close
+            ask_for = device_pb2_grpc.DeviceStub(channel).Get
+            while True:
+                waiting = [close.future(queues_pb2.GateRequest(subscribers=[f"h{n % 15}"]), timeout=30) for n in range(number, number + 4)]
+                waiting += [ask_for.future(device_pb2.GetDeviceRequest(), timeout=30) for _ in range(4)]
+                for one in waiting:
+                    if one.exception() is None:
+                        answered.append(None)
+
+    for number in range(16):
+        threading.Thread(target=go_on, args=(number,), daemon=True).start()
+    print("flooding", flush=True)
+    while True:
+        new = Path(f"{count}.new")  # whole or not at all, also for a reader at this moment
+        new.write_text(str(len(answered)))
+        new.rename(count)
+        time.sleep(0.02)
+
+
+_COMMANDS = {"serve": _serve, "watch": _watch, "flood": _flood, "flood_alike": _flood_alike}
 
 if __name__ == "__main__":
     _COMMANDS[sys.argv[1]](*sys.argv[2:])

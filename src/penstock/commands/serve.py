@@ -90,16 +90,18 @@ def serve(
 
 
 def _open(
-    stack: contextlib.ExitStack, scenario: Path | None, engine: str, settings: list[str], pcie: Path | None, device: Path | None
+    stack: contextlib.ExitStack, scenario: Path | None, kind: str, settings: list[str], pcie: Path | None, device: Path | None
 ) -> "tuple[Carrier, str, int | None, Any]":
     """Return a carrier to the device, what it is called, the rate of its line if known, and its design's control plane."""
     from penstock.designs import design as designs
     from penstock.driver import blocks
     from penstock.driver.mapped import Mapped
     from penstock.driver.remote import Remote
+    from penstock.engine import engine
 
     if scenario is not None:
-        return _simulated(stack, scenario, engine, settings)
+        return _simulated(stack, scenario, kind, settings)
+    engine.build(_say)  # of it the control plane has its compiled part
     carrier: Carrier = Mapped(pcie) if pcie is not None else Remote(device)  # type: ignore[arg-type]
     stack.callback(carrier.close)
     kinds = [block.kind for block in blocks.blocks(carrier)]

@@ -33,7 +33,8 @@ def _sources() -> Iterator[Path]:
     yield ROOT / "CMakeLists.txt"
     yield from (ROOT / "engine/cmake/part_models.py", *sorted(BLOCKS.glob("*/*/part.yaml")))
     models = (*sorted(BLOCKS.glob("*/model")), *sorted(BLOCKS.glob("*/*/model")))
-    for folder in (ROOT / "engine", *models, *sorted(DESIGNS.glob("*/model")), *sorted(DESIGNS.glob("*/bench"))):
+    of_designs = [folder for room in ("model", "bench", "control") for folder in sorted(DESIGNS.glob(f"*/{room}"))]
+    for folder in (ROOT / "engine", *models, *of_designs):
         for path in sorted(folder.rglob("*")):
             if path.suffix in (".hpp", ".h", ".cpp", ".in") and not path.name.startswith(("test_", "shim")):
                 yield path

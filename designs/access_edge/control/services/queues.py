@@ -6,11 +6,12 @@ from typing import Any
 import grpc
 import numpy as np
 
-from penstock.designs.access_edge.control.plant import Maker, Plant, Subscriber
+from penstock.designs.access_edge.control.plant import Plant, Subscriber
 from penstock.designs.access_edge.control.problems import invalid, missing
 from penstock.designs.access_edge.control.services import calls
 from penstock.designs.access_edge.control.services.counters import queue_counters
 from penstock.designs.access_edge.control.sweep import Sweep
+from penstock.designs.access_edge.control.waiting import Maker
 from penstock.v1 import queues_pb2, queues_pb2_grpc
 
 MAX_NAMES = 10_000

@@ -6,11 +6,14 @@ from typing import Any
 
 import grpc
 from google.protobuf import empty_pb2
+from google.protobuf.message import DecodeError
 
 from penstock.designs.access_edge.control.access import Budget, Charge, Limits
-from penstock.designs.access_edge.control.plant import AT_ONCE, Done, Maker, Plant, Subscriber, check_version
+from penstock.designs.access_edge.control.many import Many
+from penstock.designs.access_edge.control.plant import AT_ONCE, Plant, Subscriber, check_version
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid
 from penstock.designs.access_edge.control.services import calls
+from penstock.designs.access_edge.control.waiting import Done, Maker, Once
 from penstock.v1 import common_pb2, subscribers_pb2, subscribers_pb2_grpc
 
 FIELDS = ("node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed")
@@ -26,7 +29,7 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
     """The service."""
 
     def __init__(self, plant: Plant, limits: Limits) -> None:
-        self._plant = plant
+        self._plant, self._many = plant, Many(plant)
         self._held = Budget(limits.held_bytes)
 
     def Create(self, request: Any, context: grpc.ServicerContext) -> Subscriber:
@@ -43,7 +46,7 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
 
     def Delete(self, request: Any, context: grpc.ServicerContext) -> empty_pb2.Empty:
         """Take a subscriber away; its queues drop what comes."""
-        self._once(request, lambda note: self._plant.change([lambda: self._deleted(request)], True, note), lambda done: empty_pb2.Empty())
+        self._plant.change([lambda: self._deleted(request)], once=_once(request, lambda done: empty_pb2.Empty()))
         return empty_pb2.Empty()
 
     def Get(self, request: Any, context: grpc.ServicerContext) -> Subscriber:
@@ -55,9 +58,7 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
         if request.page_size > MAX_PAGE:
             raise invalid(f"must be at most {MAX_PAGE:,}, not {request.page_size:,}", "page_size")
         size = request.page_size or PAGE
-        with self._plant.lock:
-            node = request.node if request.HasField("node") else None
-            found = self._plant.intent.page(request.page_token, size + 1, node, request.name_contains)
+        found = self._plant.page(request.page_token, size + 1, request.node if request.HasField("node") else None, request.name_contains)
         token = found[size - 1].name if len(found) > size else ""
         return subscribers_pb2.ListSubscribersResponse(subscribers=found[:size], next_page_token=token)
 
@@ -66,39 +67,38 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
         if len(request.changes) > MAX_BATCH:
             raise invalid(f"has {len(request.changes):,} changes, at most {MAX_BATCH:,} are allowed", "changes")
         makers = [self._maker(change) for change in request.changes]
-        answer = subscribers_pb2.BatchResponse.FromString(
-            self._once(request, lambda note: self._plant.change(makers, request.all_or_nothing, note), _batch_answer)
-        )
-        return answer
+        done = self._plant.change(makers, request.all_or_nothing, _once(request, _batch_answer))
+        return subscribers_pb2.BatchResponse.FromString(done.answer) if done.answer is not None else _batch_answer(done)
 
-    def Provision(self, requests: Iterator[Any], context: grpc.ServicerContext) -> subscribers_pb2.ProvisionResponse:
+    def Provision(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> subscribers_pb2.ProvisionResponse:
         """Create or replace subscribers as they come."""
         answer = subscribers_pb2.ProvisionResponse()
-        waiting: list[Subscriber] = []
+        waiting: list[_Some] = []
         charges: list[Charge] = []
-        before, whole = 0, False
-        for number, request in enumerate(requests):
-            if len(request.subscribers) > MAX_BATCH:
-                raise invalid(f"has {len(request.subscribers):,} in a message, at most {MAX_BATCH:,} are allowed", "subscribers")
-            whole = request.all_or_nothing if number == 0 else whole
-            charges.append(self._charge(request, before + len(waiting)))
-            waiting.extend(request.subscribers)
-            if len(waiting) >= AT_ONCE and not whole:
-                before = self._provision(waiting, before, whole, answer)
+        before, count, whole = 0, 0, False
+        for number, data in enumerate(requests):
+            some = _Some(data, self._many)
+            if some.count > MAX_BATCH:
+                raise invalid(f"has {some.count:,} in a message, at most {MAX_BATCH:,} are allowed", "subscribers")
+            whole = some.all_or_nothing if number == 0 else whole
+            charges.append(self._charge(some, before + count))
+            waiting.append(some)
+            count += some.count
+            if count >= AT_ONCE and not whole:
+                self._provision(waiting, before, whole, answer)
+                before, count = before + count, 0
+                waiting.clear()
                 charges.clear()
         self._provision(waiting, before, whole, answer)
         return answer
 
-    def _charge(self, request: Any, before: int) -> Charge:
+    def _charge(self, some: "_Some", before: int) -> Charge:
         """Return a charge for what a message will take as long as it is held. Raises Problem."""
-        counts = [len(subscriber.queues) for subscriber in request.subscribers]
-        each, queues = self._plant.facts.queues_per_subscriber, sum(counts)
-        if max(counts, default=0) > each:
-            raise invalid(
-                f"the device has {each} a subscriber, not {max(counts)}", f"subscribers[{before + counts.index(max(counts))}].queues"
-            )
-        size = request.ByteSize() + HELD_BYTES * len(request.subscribers) + HELD_OF_QUEUE * queues
-        charge = self._held.take(size)
+        each = self._plant.facts.queues_per_subscriber
+        if some.most_queues > each:
+            place = next(n for n, subscriber in enumerate(some.subscribers()) if len(subscriber.queues) > each)
+            raise invalid(f"the device has {each} a subscriber, not {some.most_queues}", f"subscribers[{before + place}].queues")
+        charge = self._held.take(some.size + HELD_BYTES * some.count + HELD_OF_QUEUE * some.queues)
         if charge is None:
             raise Problem(
                 Code.RESOURCE_EXHAUSTED,
@@ -106,16 +106,20 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
             )
         return charge
 
-    def _provision(self, waiting: list[Subscriber], before: int, whole: bool, answer: Any) -> int:
-        done = self._plant.change([self._put(subscriber) for subscriber in waiting], whole)
-        for failure in done.failures:
-            answer.failed += 1
-            if len(answer.failures) < MAX_FAILURES:
-                answer.failures.append(_failure(failure, before))
-        add(answer.applied, done.applied)
-        before += len(waiting)
-        waiting.clear()
-        return before
+    def _provision(self, waiting: list["_Some"], before: int, whole: bool, answer: Any) -> None:
+        if not any(some.count for some in waiting):
+            return
+        columns = [some.columns for some in waiting if some.count]
+        applied = None if None in columns else self._many.put(columns)
+        if applied is None:
+            makers = [self._put(subscriber) for some in waiting for subscriber in some.subscribers()]
+            done = self._plant.change(makers, whole)
+            applied = done.applied
+            for failure in done.failures:
+                answer.failed += 1
+                if len(answer.failures) < MAX_FAILURES:
+                    answer.failures.append(_failure(failure, before))
+        add(answer.applied, applied)
 
     # ---- one change
 
@@ -171,28 +175,44 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
         }
         return makers[kind]
 
-    # ---- requests that may come twice
-
     def _one(self, request: Any, maker: Maker) -> Subscriber:
-        answer = self._once(request, lambda note: self._plant.change([maker], True, note), lambda done: done.subscribers[0])
-        return Subscriber.FromString(answer)
+        done = self._plant.change([maker], once=_once(request, lambda done: done.subscribers[0]))
+        return Subscriber.FromString(done.answer) if done.answer is not None else done.subscribers[0]
 
-    def _once(self, request: Any, do: Callable[[Any], Done], answer_of: Callable[[Done], Any]) -> bytes:
-        """Do a change and return the answer's bytes; for a request id that was done before, the answer of then."""
-        ident = request.request_id
-        if len(ident) > MAX_REQUEST_ID:
-            raise invalid(f"has {len(ident):,} characters, at most {MAX_REQUEST_ID} are allowed", "request_id")
-        if not ident:
-            return bytes(answer_of(do(None)).SerializeToString())
-        intent, digest = self._plant.intent, hashlib.sha256(request.SerializeToString(deterministic=True)).digest()
-        with self._plant.lock:
-            known = intent.answer(ident)
-            if known:
-                if known[0] != digest:
-                    raise invalid(f"{ident!r} was used for another request", "request_id")
-                return bytes(known[1])
-            done = do(lambda done: intent.remember(ident, digest, answer_of(done).SerializeToString()))
-            return bytes(answer_of(done).SerializeToString())
+
+class _Some:
+    """A message of a stream: in columns where it is plain, and read by Python where it is not, or where it must be."""
+
+    def __init__(self, data: bytes, many: Many) -> None:
+        """Raises Problem for what is no message."""
+        self._data, self.columns = data, many.read(data)
+        self.size = len(data)
+        if self.columns:
+            self.count, self.queues, self.most_queues = self.columns.count, self.columns.queues, self.columns.most_queues
+            self.all_or_nothing = self.columns.all_or_nothing
+        else:
+            request = self._read()
+            counts = [len(subscriber.queues) for subscriber in request.subscribers]
+            self.count, self.queues, self.most_queues = len(counts), sum(counts), max(counts, default=0)
+            self.all_or_nothing = request.all_or_nothing
+
+    def _read(self) -> subscribers_pb2.ProvisionRequest:
+        try:
+            return subscribers_pb2.ProvisionRequest.FromString(self._data)
+        except DecodeError:
+            raise invalid("what came is no message of this method") from None
+
+    def subscribers(self) -> list[Subscriber]:
+        """Return them. Raises Problem."""
+        return list(self._read().subscribers)
+
+
+def _once(request: Any, answer_of: Callable[[Done], Any]) -> Once | None:
+    """Return how a request is done once, if it has an id; `answer_of`: the message to answer with. Raises Problem."""
+    ident = request.request_id
+    if len(ident) > MAX_REQUEST_ID:
+        raise invalid(f"has {len(ident):,} characters, at most {MAX_REQUEST_ID} are allowed", "request_id")
+    return Once(ident, hashlib.sha256(request.SerializeToString(deterministic=True)).digest(), answer_of) if ident else None
 
 
 def _nothing() -> Subscriber:

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+#include "designs/access_edge/control/bind.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "designs/access_edge/control/relay.hpp"
+#include "designs/access_edge/control/scan.hpp"
+#include "designs/access_edge/control/writes.hpp"
+#include "penstock/engine/python_columns.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace penstock {
+
+namespace {
+
+using control::Column;
+using control::Plans;
+using control::Scan;
+using control::Scanned;
+
+template <typename T>
+using Words = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+nb::bytes bytes_of(std::string_view text) { return nb::bytes(text.data(), text.size()); }
+
+// A message, held as long as what was read from it.
+class Message {
+  public:
+    Message(nb::bytes bytes, std::size_t most_bytes) : bytes_(std::move(bytes)) {
+        nb::gil_scoped_release no_gil;
+        scan_ = control::scan(view(bytes_), most_bytes);
+    }
+
+    const Scan& scan() const { return scan_; }
+    std::size_t size() const { return bytes_.size(); }
+
+    // Names as text; None where they are not plain: no UTF-8.
+    nb::object names() const {
+        nb::list found;
+        for (const Scanned& one : scan_.subscribers) {
+            PyObject* const text = PyUnicode_DecodeUTF8(one.name.data(), static_cast<Py_ssize_t>(one.name.size()), nullptr);
+            if (!text) {
+                PyErr_Clear();
+                return nb::none();
+            }
+            found.append(nb::steal(text));
+        }
+        return found;
+    }
+    nb::object indices() const {
+        return column<std::int64_t>(scan_.subscribers.size(), [this](std::uint32_t row) { return scan_.subscribers[row].index; });
+    }
+    nb::object nodes() const {
+        return column<std::uint32_t>(scan_.subscribers.size(), [this](std::uint32_t row) { return scan_.subscribers[row].node; });
+    }
+
+    // Settings that were not met before, each once: of queues (bytes, closed), and of parents (rate or None, burst, weight).
+    nb::tuple unknown(const Plans& plans) const {
+        nb::list queues, parents;
+        std::unordered_set<std::string_view> seen[2];
+        std::vector<Plans::Parent> met;
+        for (const Scanned& one : scan_.subscribers) {
+            for (std::uint32_t at = one.first_queue; at < one.first_queue + one.queues; ++at) {
+                const std::string_view settings = scan_.queues[at];
+                if (plans.queue(settings, one.closed) == Plans::kUnknown && seen[one.closed].insert(settings).second)
+                    queues.append(nb::make_tuple(bytes_of(settings), one.closed));
+            }
+            if (plans.parent(one.parent) != Plans::kUnknown || (!met.empty() && met.back() == one.parent)) continue;
+            met.push_back(one.parent);
+            const std::int64_t rate = one.parent.rate_bps;
+            parents.append(nb::make_tuple(rate < 0 ? nb::object(nb::none()) : nb::cast(rate), one.parent.burst_bytes, one.parent.weight));
+        }
+        return nb::make_tuple(queues, parents);
+    }
+
+    // Numbers of the settings: of queues, a row of `each` for a subscriber, and of subscribers; `absent`: of queues that are not named.
+    nb::tuple codes(const Plans& plans, std::uint32_t each, std::int32_t absent) const {
+        const std::size_t rows = scan_.subscribers.size();
+        std::vector<std::int32_t> queues(rows * each, absent), parents(rows);
+        {
+            nb::gil_scoped_release no_gil;
+            for (std::size_t row = 0; row < rows; ++row) {
+                const Scanned& one = scan_.subscribers[row];
+                for (std::uint32_t n = 0; n < one.queues && n < each; ++n)
+                    queues[row * each + n] = plans.queue(scan_.queues[one.first_queue + n], one.closed);
+                parents[row] = plans.parent(one.parent);
+            }
+        }
+        return nb::make_tuple(to_array(std::move(queues), each), to_array(std::move(parents)));
+    }
+
+    // The bytes of each with its place and version, which count up from `version`.
+    nb::list placed(const Words<const std::uint32_t>& indices, std::uint64_t version) const {
+        if (indices.shape(0) != scan_.subscribers.size()) throw nb::value_error("a place for each subscriber is needed");
+        nb::list found;
+        for (std::size_t row = 0; row < scan_.subscribers.size(); ++row)
+            found.append(bytes_of(control::with_place(scan_.subscribers[row].whole, indices.data()[row], version + row)));
+        return found;
+    }
+
+  private:
+    nb::bytes bytes_;
+    Scan scan_;
+};
+
+nb::tuple writes(const std::vector<std::uint32_t>& addresses, const std::vector<bool>& executes,
+                 const nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& values, std::uint32_t execute,
+                 const Words<std::int64_t>& held) {
+    if (addresses.empty() || addresses.size() != executes.size() || values.shape(1) != addresses.size() ||
+        held.shape(0) != addresses.size())
+        throw nb::value_error("each column has an address, a word in each row, and what its register holds");
+    std::vector<Column> columns;
+    for (std::size_t i = 0; i < addresses.size(); ++i) columns.push_back({addresses[i], executes[i], i == 0});
+    control::Writes made;
+    {
+        nb::gil_scoped_release no_gil;
+        made = control::make_writes(columns, {values.data(), values.size()}, execute, {held.data(), held.size()});
+    }
+    return nb::make_tuple(to_array(std::move(made.accesses), 4), to_array(std::move(made.ends)), made.writes);
+}
+
+}  // namespace
+
+void bind_access_edge_control(nb::module_& root) {
+    nb::module_ m = root.def_submodule("access_edge_control", "What the control plane does for each queue of many.");
+    nb::class_<Plans>(m, "Plans", "Numbers of settings by what was asked for.")
+        .def(nb::init<>())
+        .def(
+            "learn_queue",
+            [](Plans& plans, const nb::bytes& settings, bool closed, std::int32_t number) { plans.learn(view(settings), closed, number); },
+            "settings"_a, "closed"_a, "number"_a)
+        .def(
+            "learn_parent",
+            [](Plans& plans, std::optional<std::int64_t> rate, std::uint32_t burst, std::uint32_t weight, std::int32_t number) {
+                plans.learn({rate.value_or(-1), burst, weight}, number);
+            },
+            "rate_bps"_a.none(), "burst_bytes"_a, "weight"_a, "number"_a)
+        .def_ro_static("UNKNOWN", &Plans::kUnknown);
+    nb::class_<Message>(m, "Message", "A penstock.v1.ProvisionRequest, read into columns.")
+        .def(nb::init<nb::bytes, std::size_t>(), "message"_a, "most_bytes"_a)
+        .def_prop_ro("plain", [](const Message& self) { return self.scan().plain; })
+        .def_prop_ro("all_or_nothing", [](const Message& self) { return self.scan().all_or_nothing; })
+        .def_prop_ro("count", [](const Message& self) { return self.scan().subscribers.size(); })
+        .def_prop_ro("queues", [](const Message& self) { return self.scan().queues.size(); })
+        .def_prop_ro("most_queues", [](const Message& self) { return self.scan().most_queues; })
+        .def_prop_ro("size", &Message::size)
+        .def("names", &Message::names)
+        .def("indices", &Message::indices)
+        .def("nodes", &Message::nodes)
+        .def("unknown", &Message::unknown, "plans"_a)
+        .def("codes", &Message::codes, "plans"_a, "each"_a, "absent"_a)
+        .def("placed", &Message::placed, "indices"_a, "version"_a);
+    nb::class_<control::Relay>(m, "Relay", "A Unix socket in front of another one, which tells who has connected (relay.hpp).")
+        .def(nb::init<const std::string&, std::string, std::string, std::size_t>(), "path"_a, "to"_a, "name"_a, "most"_a)
+        .def_prop_ro("connections", &control::Relay::connections);
+    m.def("writes", &writes, "addresses"_a, "executes"_a, "values"_a, "execute"_a, "held"_a,
+          "Register words of rows as accesses of a program, what its reads must read, and how many of them are writes (writes.hpp).");
+}
+
+}  // namespace penstock

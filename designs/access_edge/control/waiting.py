@@ -1,0 +1,128 @@
+"""Changes of several callers that go to store and device together: one transaction, one fsync, one program.
+
+Whoever comes first leads: it does all that waits, its own and that of others, and hands over to the first of those that have come
+meanwhile. So a call waits for the disk at most twice, and a hundred of them at once cost little more than one.
+"""
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.designs.access_edge.control.problems import Problem
+from penstock.v1 import common_pb2, subscribers_pb2
+
+Subscriber = subscribers_pb2.Subscriber
+Maker = Callable[[], Subscriber | str]
+MOST_TOGETHER, MOST_OF_ONE = 64, 8  # requests; and of one client, where others wait as well
+
+
+@dataclass
+class Failure:
+    """What became of an item that was not done."""
+
+    item: int
+    problem: Problem
+
+
+@dataclass
+class Done:
+    """What became of some changes."""
+
+    failures: list[Failure] = field(default_factory=list)
+    subscribers: list[Subscriber] = field(default_factory=list)  # as they are now, in the order asked, without those that failed
+    applied: common_pb2.Applied = field(default_factory=common_pb2.Applied)
+    answer: bytes | None = None  # of the first time, where a request was done before
+
+
+@dataclass
+class Entry:
+    """Who does what: a line of the audit log."""
+
+    who: str
+    method: str
+    what: str
+    client: str = ""  # whose turn it is
+    waits: Callable[[], bool] = lambda: True  # whether the caller is still there: no deadline has passed, nothing is cancelled
+    logged: bool = False
+
+
+@dataclass
+class Once:
+    """A request that may come twice, and is done once."""
+
+    ident: str
+    digest: bytes
+    answer_of: Callable[[Done], Any]  # the message to answer with
+
+
+@dataclass
+class Request:
+    """Changes of one caller that are done together, and what became of them: `problem`, or `done`."""
+
+    makers: Sequence[Maker]
+    all_or_nothing: bool
+    done: Done
+    begin: int = 0  # number of the first item
+    once: Once | None = None
+    entry: Entry | None = None
+    batch: Any = None  # of plant.py, once it is made
+    finished: bool = False
+    problem: BaseException | None = None
+    told: threading.Event = field(default_factory=threading.Event)  # it is finished, or leads
+
+
+class Waiting:
+    """Requests that wait for somebody to do them, by client: each has its turn, however many another one has waiting."""
+
+    def __init__(self, do: Callable[[list[Request]], int]) -> None:
+        """`do` is called by one thread at a time, and finishes requests: at least the first one. It returns how many, from the front."""
+        self._do = do
+        self._requests: dict[str, deque[Request]] = {}  # the client whose turn is next is the first
+        self._lock = threading.Lock()
+        self._led = False
+
+    def join(self, request: Request) -> None:
+        """Return when it is finished."""
+        with self._lock:
+            self._requests.setdefault(_client(request), deque()).append(request)
+            lead, self._led = not self._led, True
+        if not lead:
+            request.told.wait()
+            if request.finished:
+                return
+        with self._lock:
+            group = self._group()
+        count = len(group)
+        try:
+            count = self._do(group)
+        finally:
+            with self._lock:
+                for one in reversed(group[count:]):
+                    self._requests.setdefault(_client(one), deque()).appendleft(one)
+                following = next(iter(self._requests.values()))[0] if self._requests else None
+                self._led = following is not None
+            for one in group[:count]:
+                one.finished = True
+                one.told.set()
+            if following:
+                following.told.set()
+
+    def _group(self) -> list[Request]:
+        """Take what is done together: some of each client, and first of those that were not in the last group."""
+        each = MOST_TOGETHER if len(self._requests) == 1 else MOST_OF_ONE
+        group: list[Request] = []
+        for client in list(self._requests):
+            some = self._requests.pop(client)
+            while some and len(group) < MOST_TOGETHER and each:
+                group.append(some.popleft())
+                each -= 1
+            each = MOST_OF_ONE
+            if some:
+                self._requests[client] = some
+        return group
+
+
+def _client(request: Request) -> str:
+    return request.entry.client if request.entry else ""

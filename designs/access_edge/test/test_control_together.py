@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""Changes of many callers that share a transaction, and chunks of streams that go in columns: each is what it would be alone, one by one.
+
+What a device has is judged by a mirror of its registers, which knows commands and nothing of the code that is tested.
+"""
+
+import contextlib
+import itertools
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.designs import configs
+from penstock.designs.access_edge.control import intent as store
+from penstock.designs.access_edge.control.access import Limits
+from penstock.designs.access_edge.control.client import _messages
+from penstock.designs.access_edge.control.compare import differences
+from penstock.designs.access_edge.control.intent import Intent
+from penstock.designs.access_edge.control.plant import Plant, Subscriber, check_version
+from penstock.designs.access_edge.control.problems import Code, Problem
+from penstock.designs.access_edge.control.services.subscribers import Subscribers
+from penstock.designs.access_edge.control.waiting import MOST_OF_ONE, Entry, Once
+from penstock.designs.access_edge.testing.control import CONFIG, Mirror, home, plant_of
+from penstock.testing.testkit import seed
+from penstock.v1 import common_pb2, subscribers_pb2
+
+
+def drawn(rng: random.Random, name: str, wrong: float = 0.0) -> Subscriber:
+    """A subscriber of few plans, as operators have them; now and then one that the device cannot have."""
+    made = Subscriber(name=name, node=rng.randrange(4), gate_closed=rng.random() < 0.2)
+    if rng.random() < 0.7:
+        made.rate_bps = rng.choice([0, 64_000, 10**8])
+    if rng.random() < 0.3:
+        made.burst_bytes, made.weight = rng.choice([0, 3_000]), rng.randint(1, 8)
+    for cls in range(rng.randint(0, 4)):
+        queue = made.queues.add(traffic_class=cls)
+        if rng.random() < 0.7:
+            queue.rate_bps = rng.choice([0, 2_000_000, 50_000_000])
+        if rng.random() < 0.3:
+            queue.limit_packets, queue.weight = rng.choice([0, 100]), rng.randint(1, 8)
+    if rng.random() < wrong:
+        rng.choice([
+            lambda: made.queues.add(rate_bps=5), lambda: setattr(made, "node", 99), lambda: setattr(made, "weight", 9),
+            lambda: setattr(made, "version", 10**9), lambda: setattr(made, "name", "a\nb"), lambda: setattr(made, "index", 1_000),
+            lambda: made.queues.extend([common_pb2.QueueSettings()] * 5),
+        ])()  # fmt: skip
+    return made
+
+
+def provision(service: Subscribers, sent: list[Subscriber], whole: bool) -> subscribers_pb2.ProvisionResponse:
+    return provision_bytes(service, _messages(sent, whole))
+
+
+def provision_bytes(service: Subscribers, messages: Iterable[bytes]) -> subscribers_pb2.ProvisionResponse:
+    """Without gRPC, whose context makes a status of a Problem."""
+    method: Any = Subscribers.Provision
+    return method.__wrapped__(service, iter(messages), None)
+
+
+def state(plant: Plant) -> tuple[Any, ...]:
+    mirror: Any = plant.carrier
+    assert differences(plant) == []
+    rows = plant.codes.queue_rows(plant.queue_code).tolist(), plant.codes.parent_rows(plant.parent_code).tolist()
+    # Settings may be numbered in another order; what they say is the same.
+    in_force = [
+        [row if code >= 0 else None for row, code in zip(some, codes.tolist(), strict=True)]
+        for some, codes in zip(rows, (plant.queue_code, plant.parent_code), strict=True)
+    ]
+    named = plant.index_of, plant.name_of, plant.version_of, bytes(plant.taken), plant.revision
+    where = plant.node_of.tolist(), plant.since.tolist()
+    return list(plant.intent.subscribers()), plant.intent.retired(), mirror.queues, mirror.subscribers, named, in_force, where
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_stream_in_columns(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random streams, some of whose subscribers are wrong, some with places of their own, some twice, before a device that refuses now and
+    then: in columns and one by one are the same, in answer, store, device and memory."""
+    rng = random.Random(seed() + number)
+    plants = [plant_of(Mirror(configs.load(CONFIG))) for _ in range(2)]
+    services = [Subscribers(plant, Limits()) for plant in plants]
+    put, in_columns = services[0]._many.put, 0
+    monkeypatch.setattr(services[1]._many, "put", lambda messages: None)
+
+    def counted(messages: Any) -> Any:
+        nonlocal in_columns
+        done = put(messages)
+        in_columns += done is not None
+        return done
+
+    monkeypatch.setattr(services[0]._many, "put", counted)
+    for _ in range(60):
+        sent = [drawn(rng, f"home-{n}", rng.choice([0, 0, 0.2])) for n in rng.sample(range(14), rng.randint(1, 8))]
+        if rng.random() < 0.2:
+            sent.append(sent[0])
+        for subscriber in sent:
+            if rng.random() < 0.1:
+                subscriber.index = rng.randrange(16)
+        whole, fails_after, refuses = rng.random() < 0.5, None, None
+        if rng.random() < 0.2:
+            fails_after = rng.randrange(60)
+        elif rng.random() < 0.2:
+            refuses = rng.randrange(20)
+        answers = []
+        for service, plant in zip(services, plants, strict=True):
+            mirror: Any = plant.carrier
+            mirror.fails_after, mirror.refuses = fails_after, refuses
+            try:
+                answers.append(provision(service, sent, whole))
+            except Problem as problem:
+                answers.append((problem.code, problem.field))
+            mirror.fails_after = mirror.refuses = None
+            if plant.stale:
+                plant.restore()
+        assert answers[0] == answers[1]
+        if rng.random() < 0.3:
+            gone = rng.sample(sorted(plants[0].index_of), min(3, len(plants[0].index_of)))
+            for plant in plants:
+                plant.change([lambda name=name: name for name in gone])
+        assert state(plants[0]) == state(plants[1])
+    assert in_columns > 5
+
+
+def test_columns_hold_what_python_reads() -> None:
+    """Whatever order and repetition the fields of a message have, what is stored is what protobuf reads of it."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    service = Subscribers(plant, Limits())
+    first, second = home("a", node=1, rate_bps=10**8), Subscriber(node=2, weight=3, index=5)
+    body = first.SerializeToString() + second.SerializeToString()  # of one that comes twice the last counts
+    assert service._many.read(b"\x0a" + bytes([len(body)]) + body) is not None
+    provision_bytes(service, [b"\x0a" + bytes([len(body)]) + body])
+    stored, read = plant.get("a"), Subscriber.FromString(body)
+    stored.ClearField("version")
+    assert stored == read and (read.node, read.index, read.rate_bps) == (2, 5, 10**8)
+    for data in (b"\x0a\x05abc", b"\x0a\x02\x0a\xff", b"\x0b", b"\xff" * 12, b"\x0a\x03\x0a\x01\xff"):
+        with pytest.raises(Problem):
+            provision_bytes(service, [data])
+
+
+class Slow(Intent):
+    """A store whose disk takes its time; `fails`: the next transaction cannot be written."""
+
+    def __init__(self, path: Path | None, seconds: float) -> None:
+        self.seconds, self.transactions, self.fails = 0.0, 0, False
+        super().__init__(path)
+        self.seconds = seconds
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        self.transactions += 1
+        with super().transaction():
+            yield
+            time.sleep(self.seconds)
+            if self.fails:
+                self.fails = False
+                raise sqlite3.OperationalError("disk full")
+
+
+def at_once(count: int, do: Any) -> list[Any]:
+    """Call `do` with 0 to `count` - 1 from as many threads; return what each has returned or raised."""
+    found: list[Any] = [None] * count
+
+    def call(number: int) -> None:
+        try:
+            found[number] = do(number)
+        except Exception as error:
+            found[number] = error
+
+    threads = [threading.Thread(target=call, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    return found
+
+
+def plant_with(intent: Intent) -> Plant:
+    from penstock.designs.access_edge.control.facts import ask
+
+    mirror = Mirror(configs.load(CONFIG))
+    plant = Plant(mirror, ask(mirror), intent)
+    plant.restore()
+    return plant
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_many_callers_at_once(number: int) -> None:
+    """Fifteen callers, each with a subscriber of its own, before a device that refuses now and then and a disk that is full once: what was
+    acknowledged is in store and device, what was not is in neither, and a transaction is shared by many."""
+    rng, intent = random.Random(seed() + number), Slow(None, 0.05)
+    plant = plant_with(intent)
+    mirror: Any = plant.carrier
+    known: list[Subscriber | None] = [None] * 15
+    calls = failures = 0
+    before = intent.transactions
+    for turn in range(12):
+        wanted = [None if old and rng.random() < 0.3 else drawn(rng, f"home-{n}") for n, old in enumerate(known)]
+        mirror.refuses = rng.randrange(60) if rng.random() < 0.5 else None
+        intent.fails = turn == 6
+
+        def call(n: int, wanted: Any = wanted) -> Any:
+            made = wanted[n]
+            return plant.change([lambda: made if made is not None else f"home-{n}"])
+
+        for n, answer in enumerate(at_once(15, call)):
+            calls += 1
+            if isinstance(answer, Exception):
+                allowed = (Code.ABORTED, Code.UNAVAILABLE, Code.NOT_FOUND)
+                assert isinstance(answer, Problem) and answer.code in allowed, answer
+                failures += answer.code != Code.NOT_FOUND
+            else:
+                known[n] = wanted[n]
+        mirror.refuses = None
+        assert not plant.stale and differences(plant) == []
+        assert set(plant.index_of) == {one.name for one in known if one}
+        for stored in plant.intent.subscribers():
+            one = known[int(stored.name.removeprefix("home-"))]
+            assert one is not None
+            one.index, one.version = stored.index, stored.version
+            assert stored == one
+            assert mirror.subscribers[stored.index][2] == one.node
+    assert failures and intent.transactions - before < calls / 2
+
+
+def test_two_of_one_name_at_once(tmp_path: Path) -> None:
+    """Of ten that make the same subscriber one does; all others are told that it is there, once it is durable."""
+    intent = Slow(tmp_path / "i.sqlite", 0.02)
+    plant = plant_with(intent)
+    rng = random.Random(seed())
+
+    def create(number: int) -> Any:
+        def make() -> Subscriber:
+            if "same" in plant.index_of:
+                raise Problem(Code.ALREADY_EXISTS, "there is one", "name")
+            return drawn(rng, "same")
+
+        return plant.change([make])
+
+    answers = at_once(10, create)
+    assert sum(not isinstance(answer, Exception) for answer in answers) == 1
+    assert {answer.code for answer in answers if isinstance(answer, Problem)} == {Code.ALREADY_EXISTS}
+    # Changes of one subscriber build upon each other, however they come together.
+    versions = [done.subscribers[0].version for done in at_once(20, lambda n: plant.change([lambda: plant.get("same")]))]
+    assert len(set(versions)) == 20 and plant.get("same").version == max(versions)
+
+    # Who names no version replaces it whatever comes before, though it has to wait for that.
+    def replace(number: int) -> Any:
+        wanted = drawn(random.Random(number), "same")
+
+        def make() -> Subscriber:
+            check_version(wanted.version, plant.version_of[plant.index_of["same"]], "it")
+            return wanted
+
+        return plant.change([make])
+
+    assert not [answer for answer in at_once(10, replace) if isinstance(answer, Exception)]
+
+
+def test_one_request_id_at_once() -> None:
+    """The same request from ten callers is one change, whose answer all get; where the device refuses it, it is done by the next one."""
+    intent = Slow(None, 0.02)
+    plant = plant_with(intent)
+    mirror: Any = plant.carrier
+
+    def call(ident: str) -> Any:
+        done = plant.change([lambda: home("once")], once=Once(ident, b"digest", lambda done: done.subscribers[0]))
+        return done.answer if done.answer is not None else done.subscribers[0].SerializeToString()
+
+    assert len(set(at_once(10, lambda n: call("r1")))) == 1 and plant.version_of[plant.index_of["once"]] == 1
+    mirror.refuses = 0
+    answers = at_once(10, lambda n: call("r2"))
+    problems = [answer for answer in answers if isinstance(answer, Exception)]
+    assert len(problems) == 1 and isinstance(problems[0], Problem) and problems[0].code == Code.ABORTED, problems
+    (answer,) = {answer for answer in answers if not isinstance(answer, Exception)}
+    assert plant.get("once").SerializeToString() == answer and differences(plant) == []
+    with pytest.raises(Problem, match="was used for another request"):
+        plant.change([lambda: home("other")], once=Once("r1", b"another", lambda done: done.subscribers[0]))
+
+
+def test_a_flooder_does_not_fill_the_group() -> None:
+    """A client with a hundred changes waiting has eight more of them done before the only one of another client."""
+    intent = Slow(None, 0.2)
+    plant, order, arrived = plant_with(intent), list[str](), list[int]()
+
+    def call(number: int) -> Any:
+        client = "polite" if number == 99 else "flooder"
+        if client == "polite":
+            while len(order) < 16:  # the second transaction waits for its disk; all the others wait for the third
+                time.sleep(0.002)
+            time.sleep(0.05)
+            arrived.append(len(order))
+        with plant.noting(Entry(client, "a call", "", client), lambda: "OK"):
+
+            def make() -> Subscriber:
+                order.append(client)
+                return home(f"home-{number % 15}")
+
+            return plant.change([make])
+
+    at_once(100, call)
+    assert order.index("polite") - arrived[0] <= MOST_OF_ONE + 2, (order, arrived)
+
+
+# ---- the log
+
+
+def test_the_log_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many of the last changes, so many of what was refused, which does not push out what was done; of the old ones only the last,
+    whatever the clock says; and a line has a length."""
+    monkeypatch.setattr(store, "KEPT_LINES", {"audit": 500, "refused": 100})
+    monkeypatch.setattr(store, "LEAST_LINES", 50)
+    true, shift = time.time, [0.0]
+    monkeypatch.setattr(time, "time", lambda: true() + shift[0])
+    intent = Intent(None)
+    for number in range(1_000):
+        intent.audit("alice", "a", f"change {number}", "OK")
+    for number in range(5_000):
+        intent.audit("m" * 1_000, "a", f"{number} " + "é" * 1_000, "ABORTED")
+    lines = intent.audited(10_000)
+    done = [what for _, _, _, what, status in lines if status == "OK"]
+    refused = [line for line in lines if line[4] == "ABORTED"]
+    assert done[0] == "change 999" and 500 <= len(done) <= 500 + store.LOOK_LINES and 100 <= len(refused) <= 100 + store.LOOK_LINES
+    assert refused[0][3].startswith("4999 ") and len(refused[0][3].encode()) <= 400 and len(refused[0][1]) == 128
+    assert lines[0][3].startswith("4999 ")
+    shift[0] = 2 * store.LOG_DAYS * store.DAY_SECONDS
+    for number in range(store.LOOK_LINES):
+        intent.audit("alice", "a", f"late {number}", "OK")
+    done = [what for _, _, _, what, status in intent.audited(10_000) if status == "OK"]
+    assert all(what.startswith("late") for what in done) and len(done) == store.LOOK_LINES
+    assert 0 < len([1 for *_, status in intent.audited(10_000) if status == "ABORTED"]) <= 50
+
+
+def test_a_store_of_the_version_before(tmp_path: Path) -> None:
+    """Subscribers, places that are empty, answers and the log come over."""
+    path = tmp_path / "old.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as old:
+        for text in store._MIGRATIONS[:2]:
+            old.executescript(text)
+        old.execute("PRAGMA user_version=2")
+        message = home("kept", index=3, version=7)
+        old.execute("INSERT INTO subscriber VALUES (3, 'kept', 0, 7, ?)", (message.SerializeToString(),))
+        old.execute("INSERT INTO retired VALUES (4)")
+        old.execute("INSERT INTO meta VALUES ('revision', 7)")
+        old.execute("INSERT INTO audit (at, who, method, what, status) VALUES ('2024-01-01T00:00:00Z', 'alice', 'a', 'b', 'OK')")
+        old.commit()
+    plant = plant_with(Intent(path))
+    assert plant.get("kept") == message and plant.page("", 10, None, "") == [message] and plant.intent.retired() == [4]
+    assert plant.revision == 7 and plant.audited(5)[0][1] == "alice"
+    plant.change([lambda: home("new")])
+    assert plant.get("new").version == 8 and len(plant.audited(5)) == 1
+    plant.intent.close()
+
+
+def test_pages_of_names() -> None:
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    names = [f"home-{n}" for n in range(12)]
+    plant.change([lambda name=name: home(name, node=int(name[5:]) % 2) for name in names])
+    ordered = sorted(names)
+    assert [one.name for one in plant.page("", 5, None, "")] == ordered[:5]
+    assert [one.name for one in plant.page(ordered[4], 100, None, "")] == ordered[5:]
+    assert [one.name for one in plant.page("", 100, 1, "-1")] == [name for name in ordered if int(name[5:]) % 2 and "-1" in name]
+    plant.change([lambda: "home-3", lambda: home("aaa")])
+    assert [one.name for one in itertools.islice(plant.page("", 100, None, ""), 3)] == ["aaa", "home-0", "home-1"]
+    assert "home-3" not in {one.name for one in plant.page("", 100, None, "")}
+
+
+def test_provision_answers_are_added_up() -> None:
+    """Chunks of a stream that go in columns and one that does not: failures are numbered through all."""
+    plant = plant_of(Mirror(configs.load("tree_2048")))
+    service = Subscribers(plant, Limits())
+    sent = [Subscriber(name=f"h{n}", node=99 if n == 300 else 0) for n in range(400)]
+    answer = provision(service, sent, False)
+    assert [failure.item for failure in answer.failures] == [300] and answer.failed == 1
+    assert answer.applied.subscribers == 399 and isinstance(answer, subscribers_pb2.ProvisionResponse)
