@@ -2,7 +2,6 @@
 #include "served.hpp"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,8 +16,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kSlice = std::chrono::microseconds(250);    // of real time, at most, for which registers wait
 constexpr auto kCatchUp = std::chrono::milliseconds(100);  // a clock that is further behind does not make up for the rest
 constexpr std::int64_t kLeast = 256;                       // cycles
-// Who asks goes before the device: a simulated clock makes up for what it is late, and a card takes nobody's processor.
-constexpr int kNice = 5;
 
 }  // namespace
 
@@ -73,7 +70,6 @@ void ServedDevice::start() {
 
 void ServedDevice::pump() {
     pthread_setname_np(pthread_self(), "device");
-    [[maybe_unused]] const int now_nice = ::nice(kNice);  // on Linux: of this thread; that it fails does no harm
     const double hz = job_.environment.clock_hz;
     auto begin = Clock::now();  // when the clock would have been at `from`
     std::int64_t from = session_.now(), slice = kLeast;
