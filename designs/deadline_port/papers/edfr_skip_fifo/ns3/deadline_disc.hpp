@@ -76,7 +76,10 @@ class DeadlineDisc final : public ns3::QueueDisc {
     bool DoEnqueue(Item item) override { return held_->Enqueue(item); }
     Item DoDequeue() override {
         const std::int64_t now = ns3::Simulator::Now().GetNanoSeconds();
-        if (now < free_at_) return nullptr;
+        if (now < free_at_) {  // asked early, by an arrival or by what was to ask again: then nothing else may wake the disc
+            wake(free_at_ - now);
+            return nullptr;
+        }
         Item item = held_->Dequeue();
         if (item) {
             free_at_ = now + held_->queue().line_ns(item->GetSize());
