@@ -267,6 +267,8 @@ class Guard(grpc.ServerInterceptor):
             with self._stalls.waiting(context):
                 raw = next(requests, None)
             if raw is None:
+                if not context.is_active():  # gRPC ends what was cancelled as if its client had ended it
+                    raise Problem(Code.CANCELLED, "the stream was cancelled")
                 if client:
                     self.turns.take(client)
                 return

@@ -198,7 +198,7 @@ class Plant:
         try:
             yield
         finally:
-            self._of_thread.entry = None
+            self._of_thread.entry = entry.waits = None
             if not entry.logged:
                 self._remarks.append((entry, status()))
 
@@ -287,8 +287,7 @@ class Plant:
         batch = request.batch = self._batch = Batch(self.revision, ident=request.once.ident if request.once else "")
         made: list[Subscriber] = []
         try:
-            if request.entry and not request.entry.waits():
-                raise Problem(Code.CANCELLED, "whoever has asked for it waits no longer, so nothing of it was done")
+            self._check_that_it_waits(request.entry)
             if request.once and self._answered(request.once, request.done):
                 return False
             for number, make in enumerate(request.makers, request.begin):
@@ -308,6 +307,12 @@ class Plant:
             self._batch = None
         request.done.subscribers.extend(made)
         return True
+
+    @staticmethod
+    def _check_that_it_waits(entry: Entry | None) -> None:
+        """Raise Problem where whoever has asked is gone."""
+        if entry and entry.waits and not entry.waits():
+            raise Problem(Code.CANCELLED, "whoever has asked for it waits no longer, so nothing of it was done")
 
     def _answered(self, once: Once, done: Done) -> bool:
         """Return whether a request was done before; then `done` has the answer. Raises Problem where it was another one."""
@@ -481,6 +486,7 @@ class Plant:
 
     def store(self, rows: Iterable[Row], indices: list[int], revision: int) -> None:
         """Make subscribers durable, the last of which has this version. Raises Problem."""
+        self._check_that_it_waits(self._entry())
         with self._transaction():
             self.intent.put(rows)
             again = self._retired.intersection(indices) if self._retired else ()

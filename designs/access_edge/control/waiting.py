@@ -44,7 +44,9 @@ class Entry:
     method: str
     what: str
     client: str = ""  # whose turn it is
-    waits: Callable[[], bool] = lambda: True  # whether the caller is still there: no deadline has passed, nothing is cancelled
+    # Whether the caller is still there: no deadline has passed, nothing is cancelled. Asked during the call, and let go with it: gRPC
+    # refuses calls of a client when too many that have ended are still held.
+    waits: Callable[[], bool] | None = None
     logged: bool = False
 
 

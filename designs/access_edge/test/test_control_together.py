@@ -10,6 +10,7 @@ import random
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,16 @@ def test_a_stream_in_columns(number: int, monkeypatch: pytest.MonkeyPatch) -> No
                 plant.change([lambda name=name: name for name in gone])
         assert state(plants[0]) == state(plants[1])
     assert in_columns > 5
+
+
+def test_columns_leave_places_that_are_taken() -> None:
+    """A new subscriber that names a place where another one is goes one by one, and is refused; that one stays."""
+    plant = plant_of(Mirror(configs.load(CONFIG)))
+    service = Subscribers(plant, Limits())
+    provision(service, [home("a", index=3)], False)
+    before = state(plant)
+    answer = provision(service, [home("b", index=3)], False)
+    assert [failure.code for failure in answer.failures] == [Code.ALREADY_EXISTS.value[0]] and state(plant) == before
 
 
 def test_columns_hold_what_python_reads() -> None:
@@ -283,6 +294,29 @@ def test_one_request_id_at_once() -> None:
         plant.change([lambda: home("other")], once=Once("r1", b"another", lambda done: done.subscribers[0]))
 
 
+def test_one_request_id_that_is_refused() -> None:
+    """Ten of one id wait for the same transaction, and the device refuses the first: it alone is told so, the next one does it, and whoever
+    is answered finds it done."""
+    intent = Slow(None, 0.5)
+    plant = plant_with(intent)
+    mirror: Any = plant.carrier
+
+    def call(number: int) -> Any:
+        if number == 0:  # its transaction is under way when the others come
+            plant.change([lambda: home("before")])
+            return b""
+        time.sleep(0.2)
+        mirror.refuses = 5  # after a subscriber and four queues: the first command of the next change
+        done = plant.change([lambda: home("once")], once=Once("r", b"digest", lambda done: done.subscribers[0]))
+        return done.answer if done.answer is not None else done.subscribers[0].SerializeToString()
+
+    _, *answers = at_once(11, call)
+    problems = [answer for answer in answers if isinstance(answer, Exception)]
+    assert len(problems) == 1 and isinstance(problems[0], Problem) and problems[0].code == Code.ABORTED, problems
+    (answer,) = {answer for answer in answers if not isinstance(answer, Exception)}
+    assert plant.get("once").SerializeToString() == answer and differences(plant) == []
+
+
 def test_a_flooder_does_not_fill_the_group() -> None:
     """A client with a hundred changes waiting has eight more of them done before the only one of another client."""
     intent = Slow(None, 0.2)
@@ -334,6 +368,23 @@ def test_the_log_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     done = [what for _, _, _, what, status in intent.audited(10_000) if status == "OK"]
     assert all(what.startswith("late") for what in done) and len(done) == store.LOOK_LINES
     assert 0 < len([1 for *_, status in intent.audited(10_000) if status == "ABORTED"]) <= 50
+
+
+def test_the_log_holds_no_calls() -> None:
+    """A line that waits to be logged keeps nothing of the call that it is of, nor of one that was done."""
+
+    class Call:
+        def is_active(self) -> bool:
+            return True
+
+    plant, held = plant_of(Mirror(configs.load(CONFIG))), []
+    for node in (99, 0):
+        call = Call()
+        held.append(weakref.ref(call))
+        with contextlib.suppress(Problem), plant.noting(Entry("alice", "a call", "x", "alice", call.is_active), lambda: "NOT"):
+            plant.change([lambda node=node: Subscriber(name="x", node=node)])
+        del call
+    assert [one() for one in held] == [None, None] and [line[4] for line in plant.audited(2)] == ["OK", "NOT"]
 
 
 def test_a_store_of_the_version_before(tmp_path: Path) -> None:

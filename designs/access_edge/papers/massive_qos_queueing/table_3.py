@@ -59,8 +59,8 @@ def cards(found: dict[str, Any]) -> list[dict[str, Any]]:
         ),
         (
             "Why",
-            "Most of a single call is the store on the disk, which the paper has not. The device is the model engine in the server's "
-            "process, and the mapped file is no card: there a write takes the paper's 1.25 us, and 140,000 queues "
+            "A single call is gRPC, the store on the disk, which the paper has not, and waiting for the device. That is the model "
+            "engine in the server's process, and the mapped file is no card: there a write takes the paper's 1.25 us, and 140,000 queues "
             f"{140_000 * found['bus_writes_per_queue'] * 1.25e-6:.2f} s. Client, server and device share this machine's cores.",
         ),
     ]
