@@ -87,45 +87,68 @@ module memory_loop
   logic [Pairs-1:0][63:0] wstrb;
   logic [Pairs-1:0][1:0] bresp, rresp;
 
-  // At the pools.
-  logic pool_req_valid, pool_req_ready, pool_gnt_valid, pool_gnt_ready, pool_gnt_ok, free_valid, free_ready;
-  pst_pkg::len_t pool_req_len;
-  logic [DescWidth-1:0] pool_gnt_desc, free_desc;
-  logic [Memories-1:0] pool_req_memories;
+  // At the pools: with several pairs each has a port for what it frees, and drops have one of their own.
+  localparam int unsigned FreePorts = Pairs == 1 ? 1 : Pairs + 1;
+  logic [FreePorts-1:0] free_valid, free_ready;
+  logic [FreePorts-1:0][DescWidth-1:0] free_desc;
 
   pst_page_pools #(
+      .Ports(Pairs),
+      .FreePorts(FreePorts),
       .Memories(Memories),
       .MemPages(MemPages),
       .MemPageBytes(MemPageBytes)
   ) u_pools (
       .clk_i,
       .rst_i,
-      .s_req_valid_i(pool_req_valid),
-      .s_req_ready_o(pool_req_ready),
-      .s_req_len_i(pool_req_len),
-      .s_req_memories_i(pool_req_memories),
-      .m_gnt_valid_o(pool_gnt_valid),
-      .m_gnt_ready_i(pool_gnt_ready),
-      .m_gnt_ok_o(pool_gnt_ok),
-      .m_gnt_desc_o(pool_gnt_desc),
+      .s_req_valid_i(req_valid),
+      .s_req_ready_o(req_ready),
+      .s_req_len_i(req_len),
+      .s_req_memories_i('1),
+      .m_gnt_valid_o(gnt_valid),
+      .m_gnt_ready_i(gnt_ready),
+      .m_gnt_ok_o(gnt_ok),
+      .m_gnt_desc_o(gnt_desc),
       .s_free_valid_i(free_valid),
       .s_free_ready_o(free_ready),
       .s_free_desc_i(free_desc)
   );
 
-  pst_free_merge #(
-      .Ports(2 * Pairs + 1),
-      .Width(DescWidth)
-  ) u_free (
-      .clk_i,
-      .rst_i,
-      .s_free_valid_i({s_drop_valid_i, rx_free_valid, tx_free_valid}),
-      .s_free_ready_o({s_drop_ready_o, rx_free_ready, tx_free_ready}),
-      .s_free_desc_i({s_drop_desc_i, rx_free_desc, tx_free_desc}),
-      .m_free_valid_o(free_valid),
-      .m_free_ready_i(free_ready),
-      .m_free_desc_o(free_desc)
-  );
+  if (Pairs == 1) begin : g_one
+    pst_free_merge #(
+        .Ports(3),
+        .Width(DescWidth)
+    ) u_free (
+        .clk_i,
+        .rst_i,
+        .s_free_valid_i({s_drop_valid_i, rx_free_valid, tx_free_valid}),
+        .s_free_ready_o({s_drop_ready_o, rx_free_ready, tx_free_ready}),
+        .s_free_desc_i({s_drop_desc_i, rx_free_desc, tx_free_desc}),
+        .m_free_valid_o(free_valid),
+        .m_free_ready_i(free_ready),
+        .m_free_desc_o(free_desc)
+    );
+  end else begin : g_several
+    for (genvar p = 0; p < int'(Pairs); p++) begin : g_free
+      pst_free_merge #(
+          .Ports(2),
+          .Width(DescWidth)
+      ) u_free (
+          .clk_i,
+          .rst_i,
+          .s_free_valid_i({rx_free_valid[p], tx_free_valid[p]}),
+          .s_free_ready_o({rx_free_ready[p], tx_free_ready[p]}),
+          .s_free_desc_i({rx_free_desc[p], tx_free_desc[p]}),
+          .m_free_valid_o(free_valid[p]),
+          .m_free_ready_i(free_ready[p]),
+          .m_free_desc_o(free_desc[p])
+      );
+    end
+
+    assign free_valid[Pairs] = s_drop_valid_i;
+    assign free_desc[Pairs]  = s_drop_desc_i;
+    assign s_drop_ready_o    = free_ready[Pairs];
+  end
 
   for (genvar p = 0; p < int'(Pairs); p++) begin : g_pair
     pst_rx_handler #(
@@ -215,42 +238,6 @@ module memory_loop
         .m_free_valid_o(tx_free_valid[p]),
         .m_free_ready_i(tx_free_ready[p]),
         .m_free_desc_o(tx_free_desc[p])
-    );
-  end
-
-  if (Pairs == 1) begin : g_one
-    assign pool_req_valid    = req_valid;
-    assign req_ready         = pool_req_ready;
-    assign pool_req_len      = req_len;
-    assign pool_req_memories = '1;
-    assign gnt_valid         = pool_gnt_valid;
-    assign pool_gnt_ready    = gnt_ready;
-    assign gnt_ok            = pool_gnt_ok;
-    assign gnt_desc          = pool_gnt_desc;
-  end else begin : g_several
-    pst_share_pages #(
-        .Ports(Pairs),
-        .Memories(Memories),
-        .DescWidth(DescWidth)
-    ) u_pages (
-        .clk_i,
-        .rst_i,
-        .s_req_valid_i(req_valid),
-        .s_req_ready_o(req_ready),
-        .s_req_len_i(req_len),
-        .s_req_memories_i('1),
-        .m_gnt_valid_o(gnt_valid),
-        .m_gnt_ready_i(gnt_ready),
-        .m_gnt_ok_o(gnt_ok),
-        .m_gnt_desc_o(gnt_desc),
-        .m_req_valid_o(pool_req_valid),
-        .m_req_ready_i(pool_req_ready),
-        .m_req_len_o(pool_req_len),
-        .m_req_memories_o(pool_req_memories),
-        .s_gnt_valid_i(pool_gnt_valid),
-        .s_gnt_ready_o(pool_gnt_ready),
-        .s_gnt_ok_i(pool_gnt_ok),
-        .s_gnt_desc_i(pool_gnt_desc)
     );
   end
 

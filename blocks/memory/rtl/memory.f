@@ -1,6 +1,8 @@
 -f ../../common/rtl/common.f
 pst_memory_pkg.sv
 pst_page_allocator.sv
+pst_page_choice.sv
+pst_free_route.sv
 pst_page_pools.sv
 pst_page_admission.sv
 pst_free_merge.sv
@@ -12,7 +14,6 @@ pst_fabric_write.sv
 pst_fabric_read.sv
 pst_share_write.sv
 pst_share_read.sv
-pst_share_pages.sv
 pst_shared_fabric.sv
 pst_memory_fabric.sv
 pst_memory_spread.sv

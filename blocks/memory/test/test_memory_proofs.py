@@ -27,3 +27,13 @@ def test_share_proof_passes(module: str, task: str) -> None:
 @pytest.mark.parametrize("task", ["prove", "cover"])
 def test_guard_proof_passes(task: str) -> None:
     assert testkit.run_proof("memory", "pst_memory_guard", [task]) == {task: "PASS"}
+
+
+@pytest.mark.parametrize("task", ["prove_any", "prove_same", "cover_any"])
+def test_choice_proof_passes(task: str) -> None:
+    assert testkit.run_proof("memory", "pst_page_choice", [task]) == {task: "PASS"}
+
+
+@pytest.mark.parametrize("task", ["prove_2", "prove_3", "cover_2"])
+def test_free_route_proof_passes(task: str) -> None:
+    assert testkit.run_proof("memory", "pst_free_route", [task]) == {task: "PASS"}
