@@ -44,6 +44,46 @@ def test_a_greedy_queue_costs_the_others_nothing(settings: tuple[str, ...], tmp_
     assert shared["packets"]["queued"] >= 0.75 * PAGES, "the backup alone may have three quarters"
 
 
+# Every configuration with a hierarchy: what the scenario needs there, so that the backup would soon hold all pages: of small frames
+# where there are many, as a queue has 65,535 packets and 16 MB at most.
+# Those without an admission of their own (README.md, "Why some have no admission") are given one.
+GIVEN = "device.overrides.admission.classes=4"
+FAST = ("traffic.3.constant.rate=4 Gbit/s", "traffic.3.constant.size=600", "duration=200 ms")
+TREES = {
+    "tree_64": (),
+    "tree_codel_64": (),
+    "tree_2048": FAST,
+    "tree_codel_2048": FAST,
+    "tree_262144": (
+        GIVEN,
+        "device.overrides.memories.ddr.pages=65536",
+        "traffic.3.constant.rate=2 Gbit/s",
+        "traffic.3.constant.size=100",
+        "duration=200 ms",
+    ),
+    "live_tree_16": (GIVEN, "traffic.3.constant.rate=100 Mbit/s"),
+}
+WITHOUT = {"tree_262144", "tree_codel_262144", "live_tree_16"}
+
+
+def test_hierarchies_have_an_admission() -> None:
+    """All but those that say why not; with as many classes as the hierarchy."""
+    trees = {name: configs.load(name) for name in configs.names() if getattr(configs.load(name), "hierarchy", None)}
+    assert {name for name, config in trees.items() if config.admission is None} == WITHOUT and set(TREES) <= set(trees)
+    assert all(config.admission.classes == config.hierarchy.classes for config in trees.values() if config.admission)
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_the_call_of_a_home_loses_nothing(name: str, tmp_path: Path) -> None:
+    """The backup has all that it may have, and goes on; the call of the highest class loses nothing, nor do the others."""
+    result = result_of(tmp_path, f"device.config={name}", *TREES[name])
+    pages = 65536 if name == "tree_262144" else sum(memory.pages for memory in configs.load(name).memories)
+    packets = {row["name"]: row["in_packets"] for row in result["queues"]}
+    assert lost(result)["backup"] > 500 and packets["call"] >= 20
+    assert {queue for queue, count in lost(result).items() if count} == {"backup"} and set(result["packets"]["dropped"]) == {"no_share"}
+    assert result["packets"]["queued"] >= 0.75 * pages, "the backup alone may have three quarters"
+
+
 def test_without_admission_the_others_lose(tmp_path: Path) -> None:
     alone = result_of(tmp_path, "device.overrides.admission=false")
     assert lost(alone)["call"] > 20 and lost(alone)["neighbour"] > 1000 and set(alone["packets"]["dropped"]) == {"no_page"}

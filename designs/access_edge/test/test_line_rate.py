@@ -29,13 +29,16 @@ def run(size: object, duration: str, engine: str = "model", *settings: str) -> t
     return prepared.summary(raw), raw
 
 
-def check_line_rate(size: float, result: dict[str, Any], microseconds: float) -> None:
-    """Every frame that the line brings is taken and sent: none dropped, none lost at the input, none left."""
+def check_line_rate(size: float, result: dict[str, Any], microseconds: float, idle: float = 20) -> None:
+    """Every frame that the line brings is taken and sent: none dropped, none lost at the input, none left.
+
+    `idle`: frames that a full line would have brought beside these, at most, or a thousandth.
+    """
     packets = result["packets"]
     assert packets["dropped"] == {} and result["ingress_lost"] == {"packets": 0, "bytes": 0}
     assert packets["in"] == packets["out"] + packets["queued"] and packets["queued"] <= 0.03 * packets["in"] + 4
     line = LINE_BPS * microseconds * 1e-6 / 8 / (size + OVERHEAD)
-    assert packets["in"] == pytest.approx(line, rel=0.001, abs=20), "the line is full, but for the first frames of a Poisson process"
+    assert packets["in"] == pytest.approx(line, rel=0.001, abs=idle), "the line is full, but for the first frames of a Poisson process"
     assert result["findings"] == [] and result["conservation"]["ok"]
 
 
@@ -87,13 +90,17 @@ def test_engines_lose_the_same_frames() -> None:
 
 
 def long_run(size: object, engine: str = "model") -> tuple[dict[str, Any], dict[str, Any]]:
-    """200,000 packets and more, without a loss."""
+    """200,000 packets and more, without a loss.
+
+    100 Gbit/s of frames are OVERHEAD / size more than the line carries. Until some wait in front of it for good it stands idle for as long
+    as half of size / OVERHEAD frames take, on average; five times that is allowed.
+    """
     length = IMIX_BYTES if size == "imix" else float(str(size))
-    microseconds = 201_000 * (length + OVERHEAD) * 8 / LINE_BPS * 1e6
+    microseconds = 202_000 * (length + OVERHEAD) * 8 / LINE_BPS * 1e6
     result, raw = run(size, f"{microseconds:.0f} us", engine)
     assert result["packets"]["in"] >= 200_000
     if size != "imix":
-        check_line_rate(length, result, round(microseconds))
+        check_line_rate(length, result, round(microseconds), 20 + 5 * length / (2 * OVERHEAD))
     assert result["packets"]["dropped"] == {} and result["ingress_lost"]["packets"] == 0
     return result, raw
 
