@@ -64,14 +64,14 @@ def test_channels_share_the_load_and_add_up() -> None:
 
 
 def test_pairs_share_the_memories() -> None:
-    """Two streams of 512 bits to three memories on the chip; the pools give a page a cycle to both, so single beats get no more."""
+    """Two streams of 512 bits to three memories on the chip; the pools give each a page a cycle, so single beats get as many."""
     settings = {"memory": "sram", "channels": 3, "pairs": 2, "pages": 1024}
     large, small = (measure(size=size, **settings) for size in (1514, 64))
     streams = 2 * 1514 * 8 * 300e6 / 24
     assert 0.97 * streams < large["goodput_bps"] <= 1.001 * streams
     assert large["read_beats_per_cycle"] == pytest.approx(large["write_beats_per_cycle"], rel=0.02)
     assert large["buffer_bps"] == pytest.approx(large["efficiency"] * large["theoretical_bps"], rel=1e-5)
-    assert 0.97 < small["frames_per_second"] / 300e6 <= 1.001
+    assert 1.85 < small["frames_per_second"] / 300e6 <= 2.001
     for found in (large, small):
         assert sum(pair["goodput_bps"] for pair in found["pairs"]) == pytest.approx(found["goodput_bps"], rel=1e-6)
         assert all(pair["goodput_bps"] == pytest.approx(found["goodput_bps"] / 2, rel=0.02) for pair in found["pairs"])

@@ -117,7 +117,8 @@ def test_numbers_are_kept() -> None:
         "refusal": {"accepted": 0, "no_command": 1, "bad_index": 2, "bad_parent": 3, "bad_class": 4, "under_way": 5},
         "command": {"write": 1, "snapshot": 2, "write_next": 3}
         | {"tree_queue": 4, "tree_subscriber": 5, "tree_node": 6, "tree_port": 7, "share": 8, "provision": 9, "tree_subscriber_next": 10}
-        | {"read_back": 12, "read_back_subscriber": 13, "read_back_node": 14, "read_back_port": 15, "scan": 16, "scan_backlog": 17},
+        | {"read_back": 12, "read_back_subscriber": 13, "read_back_node": 14, "read_back_port": 15, "scan": 16, "scan_backlog": 17}
+        | {"snapshot_node": 18},
     }  # fmt: skip
 
 
