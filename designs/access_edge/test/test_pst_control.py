@@ -775,7 +775,7 @@ async def node_snapshots(dut) -> None:
         node, cls, queue, of_node = (
             rng.choice([*range(nodes), nodes, 99]),
             rng.choice([*range(classes), classes, 255]),
-            rng.randrange(64),
+            rng.randrange(bench.queues),
             0,
         )
         await bench.write("node_index", node)
