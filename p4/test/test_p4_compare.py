@@ -175,6 +175,14 @@ def test_what_earlier_packets_have_left_is_not_compared() -> None:
     assert ours[0] == ours[-1] == [(1, b"\xff")]
 
 
+def test_what_chance_decides_is_not_compared() -> None:
+    """A packet is dropped by one draw of 65,536, and goes elsewhere by another one: simple_switch may have drawn either."""
+    devices = compare._devices(device.load(MACHINE_PROGRAMS / "chance.json"))
+    frame = bytes.fromhex("0102030405")
+    for answer in ([(1, frame)], [], [(2, frame)]):
+        assert compare.same(answer, [one.process(0, frame) for one in devices]) == (True, True), answer
+
+
 def test_without_the_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(UserError, match="p4c-bm2-ss is not on the PATH: install p4lang's packages"):

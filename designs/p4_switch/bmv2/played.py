@@ -17,6 +17,7 @@ COLUMNS = {
     **{"sum_from": np.uint32, "sum_at": np.uint32, "random": np.uint8},
 }
 Column = NDArray[Any]
+KERNEL = {"cubic_linux": "cubic"}  # what Linux calls a congestion control that has another name in scenarios
 
 
 @dataclass
@@ -38,7 +39,7 @@ class Connection:
     mss: int  # without options
     mtu: int
     bytes: int  # 0: without end
-    algorithm: str
+    algorithm: str  # as the kernel calls it
     ecn: bool
     initial_segments: int
     window_bytes: int
@@ -186,7 +187,7 @@ def _connections(source: dict[str, Any], clock: int) -> list[Connection]:
                 mss=int(source["frame_bytes"]) - each,
                 mtu=int(source["frame_bytes"]) - at,
                 bytes=int(source["bytes"]),
-                algorithm=source["algorithm"],
+                algorithm=KERNEL.get(source["algorithm"], source["algorithm"]),
                 ecn=bool(source["ecn"]),
                 initial_segments=int(source["initial_segments"]),
                 window_bytes=int(source["window_bytes"]),

@@ -64,6 +64,7 @@ def test_a_scenario_is_planned_without_bmv2() -> None:
     made = target.plan(prepare(Request(ROOT / "scenarios" / "p4_codel.yaml", [])), None)
     assert [queue.packets_per_second for queue in made["queues"]] == [round(24e6 / 8 / (1514 + 24))] * 4
     assert len({one["ends"] for one in made["job"]["connections"]}) == 4
+    assert {one["algorithm"] for one in made["job"]["connections"]} == {"cubic"}, "the kernel's name for it"
     assert any(line.startswith("table_add ") and "forward4" in line for line in made["job"]["commands"])
 
 

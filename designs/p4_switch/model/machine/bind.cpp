@@ -38,6 +38,7 @@ class Machine {
 
     void blur(std::uint64_t seed) { switch_.blur(seed); }
     void keep_stale() { switch_.keep_stale(); }
+    void draw(bool most) { switch_.draw(most); }
 
     std::vector<std::pair<std::uint32_t, nb::bytes>> process(std::uint32_t port, const nb::bytes& bytes, std::uint64_t now_us,
                                                              std::uint64_t depth, std::uint64_t waited_us) {
@@ -195,6 +196,7 @@ void bind_machine(nb::module_& module) {
         .def("configure", &Machine::configure)
         .def("blur", &Machine::blur, nb::arg("seed"), "headers that are not valid have anything in their fields from now on")
         .def("keep_stale", &Machine::keep_stale, "headers that are not valid keep in their fields what earlier packets have left there")
+        .def("draw", &Machine::draw, nb::arg("most"), "random() gives the largest value of its range from now on, or the least one")
         .def("process", &Machine::process, nb::arg("port"), nb::arg("bytes"), nb::arg("now_us") = 0, nb::arg("depth") = 0,
              nb::arg("waited_us") = 0)
         .def("arrive", &Machine::arrive, nb::arg("port"), nb::arg("bytes"), nb::arg("now_us"))

@@ -286,7 +286,8 @@ bool V1Switch::State::run(std::uint32_t instruction, Packet& packet, const std::
             }
             case Op::random_: {
                 const std::uint64_t low = *at(i->a), high = *at(i->b);
-                if (low <= high) *at(i->d) = low + random.below_or_equal(high - low);
+                if (low <= high)
+                    *at(i->d) = draw == Draw::Least ? low : draw == Draw::Most ? high : low + random.below_or_equal(high - low);
                 break;
             }
             case Op::drop_:

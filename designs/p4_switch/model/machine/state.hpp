@@ -83,6 +83,7 @@ struct V1Switch::State {
     std::map<std::uint64_t, MirrorSession> mirrors;
     std::map<std::uint64_t, std::vector<MulticastNode>> groups;
     Random random;
+    enum class Draw : std::uint8_t { Any, Least, Most } draw = Draw::Any;  // what random() gives of its range
     std::uint64_t round_robin = 0;
     std::uint64_t now_us = 0;
     std::uint64_t asserts_failed = 0;

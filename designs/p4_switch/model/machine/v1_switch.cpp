@@ -178,6 +178,8 @@ void V1Switch::give_back(Packet* packet) {
     free_.push_back(packet);
 }
 
+void V1Switch::draw(bool most) { state_->draw = most ? State::Draw::Most : State::Draw::Least; }
+
 void V1Switch::blur(std::uint64_t seed) { blur_ = std::make_unique<Random>(seed); }
 
 // No header is valid, no metadata set.

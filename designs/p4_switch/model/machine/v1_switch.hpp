@@ -51,6 +51,8 @@ class V1Switch {
     // what earlier packets have left, as in simple_switch.
     void blur(std::uint64_t seed);
     void keep_stale() { stale_ = true; }
+    // random() gives the largest value of its range from now on, or the least one: what a program makes of chance lies between, mostly.
+    void draw(bool most);
 
     // --- packets: from the pool, and back
     Packet* take(std::span<const std::uint8_t> bytes);
