@@ -4,7 +4,8 @@
 // one more packet.
 //
 // One subscriber, any, is followed. A packet brings its queue closer to the first, by what it costs; or it makes its queue the first, and all
-// others of its class fall behind by the rest, to as much as its word can say. pst_ram_modify is its contract here.
+// others of its class fall behind by the rest, to as much as its word can say. Of a queue whose last packet left it empty less counts when
+// its next one comes. pst_ram_modify is its contract here.
 module pst_sibling_order_proof
   import pst_pkg::*;
   import pst_hierarchy_pkg::*;
@@ -20,7 +21,8 @@ module pst_sibling_order_proof
     input logic [IndexWidth-1:0] op_index_i,
     input class_t                op_class_i,         // cycle 2
     input weight_t               op_weight_i,
-    input len_t                  op_len_i
+    input len_t                  op_len_i,
+    input logic                  op_empties_i
 );
 
   typedef logic [IndexWidth-1:0] index_t;
@@ -29,9 +31,11 @@ module pst_sibling_order_proof
   typedef number_t [Indexes-1:0] numbers_t;
 
   localparam number_t Most = (1 << BehindWidth) - 1;
+  localparam number_t MostPaused = (1 << PausedWidth) - 1;
 
   typedef struct packed {    // as pst_sibling_order has it
     class_t  cls;
+    logic    empty;
     behind_t behind;
   } word_t;
 
@@ -44,7 +48,7 @@ module pst_sibling_order_proof
   ) u_dut (
       .clk_i, .rst_i,
       .s_op_valid_i(op_valid_i), .s_op_charge_i(op_charge_i), .s_op_subscriber_i(op_subscriber_i), .s_op_index_i(op_index_i),
-      .s_op_class_i(op_class_i), .s_op_weight_i(op_weight_i), .s_op_len_i(op_len_i), .before_o(order),
+      .s_op_class_i(op_class_i), .s_op_weight_i(op_weight_i), .s_op_len_i(op_len_i), .s_op_empties_i(op_empties_i), .before_o(order),
       .again_o(again), .init_done_o(init_done)
   );
 
@@ -89,17 +93,22 @@ module pst_sibling_order_proof
 
   numbers_t behind_q, behind_d, behind5_q;    // behind5_q: as of the cycle before
   class_t [Indexes-1:0] classes_q, classes_d;
+  logic [Indexes-1:0] empty_q, empty_d;
   logic [5:1] valid_q, charge_q, own;
   logic [5:1] subscriber_q;
   logic [5:1][IndexWidth-1:0] index_q;
   class_t class3_q;
+  logic empties3_q;
+  number_t counts;    // of what the queue of cycle 3 is behind
   number_t cost3_q, cost4_q, cost5_q, rest;    // rest: by so much the queue is behind after its packet, or before all others
 
   always_comb begin
     for (int k = 1; k <= 5; k++) own[k] = valid_q[k] && subscriber_q[k] == x_q;
     behind_d  = behind_q;
     classes_d = classes_q;
-    rest = behind_q[index_q[3]] - cost3_q;
+    empty_d   = empty_q;
+    counts = empty_q[index_q[3]] && behind_q[index_q[3]] > MostPaused ? MostPaused : behind_q[index_q[3]];
+    rest   = counts - cost3_q;
     if (own[3] && charge_q[3]) begin
       for (int i = 0; i < Indexes; i++) begin
         if (index_q[3] != index_t'(i) && classes_q[i] == class3_q && rest < 0) begin
@@ -108,6 +117,7 @@ module pst_sibling_order_proof
       end
       behind_d[index_q[3]]  = rest < 0 ? '0 : rest;
       classes_d[index_q[3]] = class3_q;
+      empty_d[index_q[3]]   = empties3_q;
     end
   end
 
@@ -119,9 +129,11 @@ module pst_sibling_order_proof
     subscriber_q <= {subscriber_q[4:1], op_subscriber_i};
     index_q      <= {index_q[4:1], op_index_i};
     class3_q     <= op_class_i;
+    empties3_q   <= op_empties_i;
     cost3_q      <= cost_of(op_len_i, op_weight_i);
     behind_q     <= behind_d;
     classes_q    <= classes_d;
+    empty_q      <= empty_d;
     behind5_q    <= behind_q;
     cost4_q      <= cost3_q;
     cost5_q      <= cost4_q;
@@ -130,6 +142,7 @@ module pst_sibling_order_proof
       behind_q  <= '0;
       behind5_q <= '0;
       classes_q <= '0;
+      empty_q   <= '0;
     end
   end
 
@@ -150,7 +163,7 @@ module pst_sibling_order_proof
       for (int i = 0; i < Indexes; i++) begin
         a_behind_in_range : assert (behind_q[i] >= 0 && behind_q[i] <= Most && behind5_q[i] >= 0 && behind5_q[i] <= Most);
         // what the induction needs
-        a_word : assert (words[i] == word_t'({classes_q[i], behind_t'(behind_q[i])}));
+        a_word : assert (words[i] == word_t'({classes_q[i], empty_q[i], behind_t'(behind_q[i])}));
         if (own[4]) a_word4 : assert (words4[i].behind == behind_t'(behind_q[i]));
       end
       a_valid : assert (u_dut.u_words.valid_q == valid_q[3:1]);
@@ -160,13 +173,14 @@ module pst_sibling_order_proof
       end
       if (own[4] && !charge_q[4]) a_look : assert (number_t'(u_dut.c4_own_q) == behind_q[index_q[4]]
           && number_t'(u_dut.c4_cost_q) == cost4_q);
-      if (valid_q[3]) a_cost : assert (u_dut.c3_class_q == class3_q && number_t'(u_dut.c3_product_q >> 4) == cost3_q
+      if (valid_q[3]) a_cost : assert (u_dut.c3_class_q == class3_q && u_dut.c3_empties_q == empties3_q && number_t'(u_dut.c3_product_q >> 4) == cost3_q
           && cost3_q >= 0 && cost3_q <= Most);
-      if (!init_done) a_init : assert (valid_q == '0 && behind_q == '0 && classes_q == '0);
+      if (!init_done) a_init : assert (valid_q == '0 && behind_q == '0 && classes_q == '0 && empty_q == '0);
 
       // useful work is possible: one goes before the first, another is as far behind as can be
       c_behind : cover (own[5] && order[Indexes-1][0] && behind5_q[0] != '0);
       c_most : cover (own[5] && behind5_q[0] == Most);
+      c_paused : cover (own[3] && charge_q[3] && counts < behind_q[index_q[3]]);
     end
   end
 

@@ -32,12 +32,12 @@ inline void bind_hierarchy(nanobind::module_& m) {
         .def("set_queue", &Hierarchy::set_queue, nb::arg("queue"), nb::arg("cls"), nb::arg("weight") = 1)
         .def(
             "arrive",
-            [](Hierarchy& h, int64_t now, uint32_t queue, uint32_t length) {
+            [](Hierarchy& h, int64_t now, uint32_t queue, uint32_t length, bool empties) {
                 std::vector<uint32_t> left;
-                h.arrive(now, queue, length, left);
+                h.arrive(now, queue, length, empties, left);
                 return left;
             },
-            nb::arg("now"), nb::arg("queue"), nb::arg("length"), "Queues that pass all gates at once")
+            nb::arg("now"), nb::arg("queue"), nb::arg("length"), nb::arg("empties") = false, "Queues that pass all gates at once")
         .def("next_time", &Hierarchy::next_time, "When a gate next lets a queue go; None: never")
         .def(
             "advance",

@@ -123,17 +123,19 @@ class FairLists {
 // that has had the most, kMost at most: so nothing wraps, and a queue that was idle is not paid for more than a largest packet or so.
 class SiblingOrder {
   public:
-    static constexpr uint32_t kMost = (1u << 20) - 1;  // 1/52.5 byte at weight 1, 20 kB
+    static constexpr uint32_t kMost = (1u << 20) - 1;        // 1/52.5 byte at weight 1, 20 kB
+    static constexpr uint32_t kMostPaused = (1u << 16) - 1;  // the same of a queue that had run empty, 1.2 kB
 
-    // A packet of queue `index` comes to the gates.
-    void charge(uint32_t index, uint32_t cls, uint32_t length, uint32_t weight) {
-        const uint32_t more = cost(length, weight), mine = words_[index] & kMost;
+    // A packet of queue `index` comes to the gates. `empties`: it has left its queue empty.
+    void charge(uint32_t index, uint32_t cls, uint32_t length, uint32_t weight, bool empties) {
+        const uint32_t most = words_[index] & kEmpty ? kMostPaused : kMost;
+        const uint32_t more = cost(length, weight), mine = std::min(words_[index] & kMost, most);
         if (more > mine) {
             const uint32_t step = more - mine;
             for (uint32_t& word : words_)
-                if (word >> kClassAt == cls) word = cls << kClassAt | std::min((word & kMost) + step, kMost);
+                if (word >> kClassAt == cls) word = (word & ~kMost) | std::min((word & kMost) + step, kMost);
         }
-        words_[index] = cls << kClassAt | (more > mine ? 0 : mine - more);
+        words_[index] = cls << kClassAt | (empties ? kEmpty : 0) | (more > mine ? 0 : mine - more);
     }
 
     // Would queue `a`, had it one more packet such as this one, go before `b`?
@@ -159,10 +161,11 @@ class SiblingOrder {
 
   private:
     static constexpr unsigned kClassAt = 24;
+    static constexpr uint32_t kEmpty = 1u << 20;
 
     static uint32_t cost(uint32_t length, uint32_t weight) { return length * (840 / weight) >> 4; }
 
-    std::array<uint32_t, kMaxQueuesPerSubscriber> words_{};  // class, and how far behind
+    std::array<uint32_t, kMaxQueuesPerSubscriber> words_{};  // class, whether its last packet left it empty, and how far behind
 };
 
 // The queues that wait at their subscriber (pst_subscriber_queues), and which of them its next pick takes: of the highest class, the one

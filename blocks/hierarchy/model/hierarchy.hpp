@@ -72,13 +72,14 @@ class Hierarchy {
         queues_.at(queue).weight = weight;
     }
 
-    // The own shaper of a queue lets its head packet of `length` bytes go. Queues that pass all gates are appended to `left`.
-    void arrive(int64_t now, uint32_t queue, uint32_t length, std::vector<uint32_t>& left) {
+    // The own shaper of a queue lets its head packet of `length` bytes go; `empties`: it was the last one in the queue. Queues that pass
+    // all gates are appended to `left`.
+    void arrive(int64_t now, uint32_t queue, uint32_t length, bool empties, std::vector<uint32_t>& left) {
         Queue& q = queues_.at(queue);
         if (q.here) throw std::logic_error("queue " + std::to_string(queue) + " is in two places");
         q.here = true;
         q.length = length;
-        subscribers_[subscriber_of(queue)].order.charge(index_of(queue), q.cls, length, q.weight);
+        subscribers_[subscriber_of(queue)].order.charge(index_of(queue), q.cls, length, q.weight, empties);
         pass(now, queue, Level::Subscriber, left);
     }
 

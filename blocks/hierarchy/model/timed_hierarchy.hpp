@@ -68,6 +68,7 @@ class TimedHierarchy {
         uint32_t queue, descriptor;
         uint16_t length;
         bool mark;
+        bool empties;  // it has left its queue empty
     };
 
     // tolerance: ToleranceCycles of the RTL.
@@ -438,7 +439,7 @@ class TimedHierarchy {
         else
             --groups_[level - 1][pick.parent].count;
         if (pick.last && anybody(level, pick.parent)) wheels_[level].place(pick.parent, gate.time, decided);
-        operation.packet = {held.tag, pick.queue, held.descriptor, held.length, held.mark};
+        operation.packet = {held.tag, pick.queue, held.descriptor, held.length, held.mark, false};
         pass(level, operation);
     }
 
@@ -462,7 +463,8 @@ class TimedHierarchy {
         const uint32_t id = operation.packet.queue >> shift_;
         SiblingOrder& order = subscribers_[id].order;
         recent_orders_[next_order_++ % kRecent] = {operation.start, id, order};
-        order.charge(index_of(operation.packet.queue), operation.own.cls, operation.packet.length, operation.own.weight);
+        order.charge(index_of(operation.packet.queue), operation.own.cls, operation.packet.length, operation.own.weight,
+                     operation.packet.empties);
     }
     // Queues of the subscriber of `queue` that wait together, a bit each: the one that has had the least, as an operation sees it, goes
     // first.

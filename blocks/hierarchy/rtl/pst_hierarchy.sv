@@ -39,6 +39,7 @@ module pst_hierarchy
     input  logic [QueueIdWidth-1:0] s_packet_queue_i,
     input  logic [PayloadWidth-1:0] s_packet_payload_i,
     input  len_t                    s_packet_len_i,
+    input  logic                    s_packet_empties_i,   // it has left its queue empty
     // packets that leave
     output logic                    m_out_valid_o,
     input  logic                    m_out_ready_i,
@@ -127,6 +128,7 @@ module pst_hierarchy
     logic    none;       // OpNode, OpPort: the pick found none yet
     logic    last;       // OpNode, OpPort: of its parent's batch
     patience_t hold;     // OpNode, OpPort: not 0: it holds back
+    logic    empties;    // OpNew: it has left its queue empty
     weight_t weight;     // from stage 3 on: of the subscriber
     packet_t packet;     // OpNew: payload and length; from stage 3 on
   } op_t;
@@ -214,6 +216,7 @@ module pst_hierarchy
     next.queue_id       = s_packet_queue_i;
     next.packet.payload = s_packet_payload_i;
     next.packet.len     = s_packet_len_i;
+    next.empties        = s_packet_empties_i;
     next.node           = node_pick;
     next.port           = port_pick;
     next.round          = node_pick_round;
@@ -544,7 +547,7 @@ module pst_hierarchy
         .clk_i, .rst_i,
         .s_op_valid_i(h_q[0].valid), .s_op_charge_i(h_q[0].op == OpNew), .s_op_subscriber_i(subscriber_of(h_q[0].queue_id)),
         .s_op_index_i(index_of(index_t'(h_q[0].queue_id))), .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2_weight),
-        .s_op_len_i(h2.packet.len), .before_o(h5_before), .again_o(h5_repeat), .init_done_o(part_init_done[7])
+        .s_op_len_i(h2.packet.len), .s_op_empties_i(h_q[2].empties), .before_o(h5_before), .again_o(h5_repeat), .init_done_o(part_init_done[7])
     );
   end
 

@@ -6,6 +6,9 @@
 // closer to the first one, or makes it the first and all others of its class fall behind. So nothing wraps, and a queue that was idle is paid
 // for a largest packet or so at most.
 //
+// A queue that has run empty and comes back is behind by 2^16 - 1 at most (1.2 kB): it was not there to be served. So what is kept of it is
+// whether its last packet left it empty, and it is paid as start-time fair queueing would (Goyal, Vin and Cheng 1996), but for a packet.
+//
 // Of the operation's own queue it also says before which others it would go, had it one more packet such as this one.
 //
 // Latency: cycle 0 the queue, 2 class, weight and length, 5 before_o, of the state after this operation. Throughput: one operation per cycle.
@@ -31,6 +34,7 @@ module pst_sibling_order
     input  class_t                                                      s_op_class_i,
     input  weight_t                                                     s_op_weight_i,        // less one
     input  len_t                                                        s_op_len_i,
+    input  logic                                                        s_op_empties_i,       // a packet that comes: it has left its queue empty
     // cycle 5
     output logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] before_o,    // [a][b]: a before b, if they are of one class
     output logic [QueuesPerSubscriber-1:0]                          again_o,     // [b], of a look: with one more such packet still before b
@@ -45,6 +49,7 @@ module pst_sibling_order
 
   typedef struct packed {
     class_t  cls;       // of its last packet
+    logic    empty;     // that packet has left it empty
     behind_t behind;
   } word_t;
 
@@ -62,6 +67,11 @@ module pst_sibling_order
     endcase
   endfunction
 
+  // What counts of a queue that had run empty.
+  function automatic behind_t paused(behind_t behind);
+    return |(behind >> PausedWidth) ? behind_t'((1 << PausedWidth) - 1) : behind;
+  endfunction
+
   // a + b - c, where it is not negative, at most all ones.
   function automatic behind_t saturated(behind_t a, behind_t b, behind_t c);
     logic [BehindWidth+1:0] sum;
@@ -72,23 +82,27 @@ module pst_sibling_order
   logic [3:1] charge_q;
   logic [3:1][IndexWidth-1:0] index_q;
   class_t c3_class_q;
+  logic c3_empties_q;
   logic [LenWidth+9:0] c3_product_q;
-  behind_t c3_cost, c3_own, c4_cost_q, c4_own_q;
+  behind_t c3_cost, c3_counts, c4_cost_q, c4_own_q;
+  word_t c3_own;
   logic c3_passes;
   word_t [Q-1:0] c3_words, c3_new, c4_words;
 
   assign c3_cost   = behind_t'(c3_product_q >> 4);
-  assign c3_own    = c3_words[index_q[3]].behind;
-  assign c3_passes = c3_cost > c3_own;    // it has had the most now
+  assign c3_own    = c3_words[index_q[3]];
+  assign c3_counts = c3_own.empty ? paused(c3_own.behind) : c3_own.behind;
+  assign c3_passes = c3_cost > c3_counts;    // it has had the most now
 
   always_comb begin
     c3_new = c3_words;
     for (int i = 0; i < int'(Q); i++) begin
       if (charge_q[3] && index_q[3] == IndexWidth'(i)) begin
         c3_new[i].cls    = c3_class_q;
-        c3_new[i].behind = c3_passes ? '0 : c3_own - c3_cost;
+        c3_new[i].empty  = c3_empties_q;
+        c3_new[i].behind = c3_passes ? '0 : c3_counts - c3_cost;
       end else if (charge_q[3] && c3_passes && c3_words[i].cls == c3_class_q) begin
-        c3_new[i].behind = saturated(c3_words[i].behind, c3_cost, c3_own);
+        c3_new[i].behind = saturated(c3_words[i].behind, c3_cost, c3_counts);
       end
     end
   end
@@ -97,9 +111,10 @@ module pst_sibling_order
     charge_q     <= {charge_q[2:1], s_op_valid_i && s_op_charge_i};
     index_q      <= {index_q[2:1], s_op_index_i};
     c3_class_q   <= s_op_class_i;
+    c3_empties_q <= s_op_empties_i;
     c3_product_q <= s_op_len_i * per_weight(s_op_weight_i);
     c4_cost_q <= c3_cost;
-    c4_own_q  <= c3_own;
+    c4_own_q  <= c3_own.behind;
     for (int b = 0; b < int'(Q); b++)
       again_o[b] <= (BehindWidth + 1)'(c4_own_q) > (BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q);
     for (int a = 0; a < int'(Q); a++) begin

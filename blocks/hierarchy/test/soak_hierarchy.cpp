@@ -42,7 +42,7 @@ struct Packet {
 };
 
 struct Queue {
-    bool inside = false, on = true;
+    bool inside = false, empties = false;  // its packet is here; it was its last one
     Packet packet{};
     uint32_t cls = 0, weight = 1, length = 0;
     uint64_t bytes = 0;
@@ -159,20 +159,18 @@ struct Bench {
             const uint32_t id = ready.front();
             ready.pop_front();
             Queue& q = queues[id];
-            if (!args["backlog"] && rng() % 4 == 0) {
-                again(id, 1 + rng() % 2000);  // off for a while
-            } else {
-                if (q.inside) fail(id, "bench: a second packet");
-                q.inside = offers = true;
-                q.packet = {static_cast<uint32_t>(rng() % args["payloads"]), next_length(q), now};
-                offered = id;
-                if (args["priority"] && !args["mix"]) parents[args["level"]][parent(args["level"], id)].waiting[q.cls].push_back(now);
-            }
+            if (q.inside) fail(id, "bench: a second packet");
+            q.inside = offers = true;
+            q.packet = {static_cast<uint32_t>(rng() % args["payloads"]), next_length(q), now};
+            q.empties = !args["backlog"] && rng() % 4 == 0;
+            offered = id;
+            if (args["priority"] && !args["mix"]) parents[args["level"]][parent(args["level"], id)].waiting[q.cls].push_back(now);
         }
         top.s_packet_valid_i = offers;
         top.s_packet_queue_i = offered;
         top.s_packet_payload_i = queues[offered].packet.payload;
         top.s_packet_len_i = queues[offered].packet.length;
+        top.s_packet_empties_i = queues[offered].empties;
         top.m_out_ready_i = rng() % 1000 >= args["stall"];
         const bool give = judge_rate || !args["stall"] || rng() % 4 != 0;
         top.done_credits_i = give ? std::min(owed, 2U) : 0;
@@ -225,7 +223,7 @@ struct Bench {
             out.pop_front();
             finished.pop_front();
         }
-        again(id, args["loop"] + (args["loop"] ? rng() % 4 : 0));
+        again(id, args["loop"] + (args["loop"] ? rng() % 4 : 0) + (q.empties ? 1 + rng() % 2000 : 0));
     }
 
     void again(uint32_t id, uint64_t delay) {

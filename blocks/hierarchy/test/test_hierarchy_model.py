@@ -33,6 +33,9 @@ class Network:
         self.departures: list[tuple[int, int, int]] = []  # cycle, queue, length
         self._heads: dict[int, int] = {}
         self._coming: list[tuple[int, int]] = []
+        self._single: set[int] = set()  # queues with one packet
+        self._pauses: dict[int, tuple[int, int]] = {}  # of a queue: from when on, and how long
+        self._away: dict[int, int] = {}  # the same length, from its last packet on
         self._pace: dict[int, tuple[float, float]] = {}  # of a queue that is not backlogged: when its next packet may come, cycles per byte
 
     def shape(self, level: "models.Level", ident: int, bps: int, burst: int = 0) -> None:
@@ -50,9 +53,14 @@ class Network:
         self.backlog(queue, length, cls, weight)
         self._pace[queue] = (0, cycles(1, bps))
 
+    def pause(self, queue: int, at: int, length: int) -> None:
+        """Have a backlogged queue run empty at a cycle, for so many."""
+        self._pauses[queue] = (at, length)
+
     def once(self, queue: int, length: int, at: int) -> None:
         """Have one packet in a queue at a cycle."""
         lengths = iter([length])
+        self._single.add(queue)
         self.sources[queue] = lambda: next(lengths, None)
         heapq.heappush(self._coming, (at, queue))
 
@@ -70,16 +78,26 @@ class Network:
                 length = self.sources[queue]()
                 if length is not None:
                     self._heads[queue] = length
-                    left += self.model.arrive(now, queue, length)
+                    left += self.model.arrive(now, queue, length, self._empties(queue, now))
             for queue in left:
                 length = self._heads.pop(queue)
                 self.departures.append((now, queue, length))
-                ready = now + LOOP_CYCLES
+                ready = now + LOOP_CYCLES + self._away.pop(queue, 0)
                 if queue in self._pace:
                     due, per_byte = self._pace[queue]
                     self._pace[queue] = (due + length * per_byte, per_byte)
                     ready = max(ready, int(self._pace[queue][0]))
                 heapq.heappush(self._coming, (ready, queue))
+
+    def _empties(self, queue: int, now: int) -> bool:
+        """Find whether the packet that is coming is the queue's last one for now."""
+        if queue in self._pauses and now >= self._pauses[queue][0]:
+            self._away[queue] = self._pauses.pop(queue)[1]
+            return True
+        if queue in self._pace:
+            due, per_byte = self._pace[queue]
+            return due + self._heads[queue] * per_byte > now
+        return queue in self._single
 
     def bytes_by(self, key: Callable[[int], int], since: int = 0) -> Counter[int]:
         """Return the bytes that left, by what `key` makes of the queue."""
@@ -305,6 +323,24 @@ def test_nobody_starves_among_equals() -> None:
     net.run(12_000_000)
     sums = net.bytes_by(net.subscriber, 1_000_000)
     assert max(sums.values()) - min(sums.values()) <= 4 * 9600
+
+
+@pytest.mark.parametrize("level", [Level.SUBSCRIBER, Level.NODE, Level.PORT])
+@pytest.mark.parametrize("weight", [1, 3, 8])
+def test_a_queue_is_not_paid_for_its_pause(level: "models.Level", weight: int) -> None:
+    """One that comes back shares from then on: it is ahead of its weight by 1.25 kB of weight 1 and a packet or two, no more."""
+    net, back = Network(1), 6_000_000
+    net.shape(level, 0, 10**9)
+    net.backlog(0, always(1000), weight=weight)
+    net.backlog(1, always(1000))
+    net.pause(0, at=2_000_000, length=back - 2_000_000)
+    net.run(back + int(cycles(400_000, 1e9)))
+    own = net.bytes_by(lambda queue: queue, back)
+    assert sum(own.values()) > 390_000
+    paid = own[0] - sum(own.values()) * weight / (weight + 1)
+    assert -2_000 <= paid <= 1_248 * weight + 2_000, own
+    before = net.bytes_by(lambda queue: queue, 2_100_000)
+    assert before[1] - own[1] > 2_000_000, "the other queue has all of it meanwhile"
 
 
 @pytest.mark.parametrize("pause", [10_000, 30_000, 50_000, 60_000, 130_000, 150_000])

@@ -29,6 +29,7 @@ struct TakenPacket {
     std::uint32_t queue, descriptor, left;
     std::uint16_t length, mantissa;
     std::uint8_t exponent;
+    bool empties;  // it has left its queue empty
     bool judged;
     AqmVerdict verdict;
 };

@@ -68,6 +68,7 @@ class CoreModel {
         std::uint32_t queue, descriptor;
         std::uint16_t length;
         bool mark, drop;  // drop: it is not sent, its page is freed
+        bool empties;     // it has left its queue empty
     };
 
     // own: of a core with an own scheduler, which. tolerance: ToleranceCycles of the RTL.
@@ -161,7 +162,7 @@ class CoreModel {
             judge_.step(now);
             if (const auto* p = judge_.judged(now)) {
                 dropped = p->verdict == AqmVerdict::Drop;
-                out_.push({now + 1, p->tag, p->queue, p->descriptor, p->length, p->verdict == AqmVerdict::Mark, dropped});
+                out_.push({now + 1, p->tag, p->queue, p->descriptor, p->length, p->verdict == AqmVerdict::Mark, dropped, p->empties});
                 judge_.pop();
             }
         }
@@ -169,9 +170,9 @@ class CoreModel {
                               [[maybe_unused]] bool through) {
             if constexpr (kJudges)
                 judge_.take({now, packet.tag, queue, packet.descriptor, records_[queue].queue.bytes, packet.length, shaper.mantissa,
-                             shaper.exponent, false, AqmVerdict::Pass});
+                             shaper.exponent, !packet.backlogged, false, AqmVerdict::Pass});
             else
-                out_.push({now + kOutLatency, packet.tag, queue, packet.descriptor, packet.length, false, false});
+                out_.push({now + kOutLatency, packet.tag, queue, packet.descriptor, packet.length, false, false, !packet.backlogged});
             if constexpr (kHierarchy) {
                 hierarchy_.prefetch(queue);
                 turns_.push(ahead ? hierarchy_.ahead.reserve(now, queue, through) : kNoPlace);
@@ -286,7 +287,9 @@ class CoreModel {
         }
         const bool head = head_valid(now) && !out_.front().drop, come = head && turns_.front() != kNoPlace, straight = head && !come;
         TimedHierarchy::Packet packet;
-        if (head) packet = {out_.front().tag, out_.front().queue, out_.front().descriptor, out_.front().length, out_.front().mark};
+        if (head)
+            packet = {out_.front().tag,    out_.front().queue, out_.front().descriptor,
+                      out_.front().length, out_.front().mark,  out_.front().empties};
         if (setting) hierarchy_.set(now, *setting);
         const TimedHierarchy::Packet* const ahead = hierarchy_.ahead.offer(now, straight);
         const bool taken = hierarchy_.step(now, ahead ? ahead : straight ? &packet : nullptr, out_taken);

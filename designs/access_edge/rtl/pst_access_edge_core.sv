@@ -137,6 +137,7 @@ module pst_access_edge_core
     logic [QueueIdWidth-1:0] queue_id;
     logic [DescIdWidth-1:0]  desc;
     len_t                    len;
+    logic                    empties;    // it has left its queue empty
   } out_t;
 
   logic active_valid, active_ready, deq_valid, deq_take, ret_valid, ret_backlogged;
@@ -146,7 +147,7 @@ module pst_access_edge_core
   logic [LimitBytesWidth-1:0] ret_left, ev_backlog;
   logic [20:0] ret_period;
   logic queue_init_done, schedule_init_done, aqm_init_done, cfg_ready, cfg_take;
-  logic judged_valid, judged_drop, judged_drop_q, judged_mark;
+  logic judged_valid, judged_drop, judged_drop_q, judged_mark, judged_empties;
   logic [QueueIdWidth-1:0] judged_queue;
   logic [DescIdWidth-1:0] judged_desc;
   len_t judged_len;
@@ -315,6 +316,7 @@ module pst_access_edge_core
     assign judged_queue    = ret_queue;
     assign judged_desc     = ret_desc;
     assign judged_len      = ret_len;
+    assign judged_empties  = !ret_backlogged;
     assign judged_drop     = 1'b0;
     assign judged_mark     = 1'b0;
     assign ev_deq_valid_o  = 1'b0;
@@ -338,10 +340,10 @@ module pst_access_edge_core
         .s_arrive_valid_i(arrive_valid), .s_arrive_queue_i(arrive_queue), .s_arrive_ect_i(arrive_ect),
         .s_arrive_backlog_i(arrive_backlog), .m_arrive_verdict_o(arrive_verdict),
         .s_enq_valid_i(enq_valid && enq_ready && enq_reason == DropNone), .s_enq_desc_i(enq_desc), .s_enq_ecn_i(enq_ecn),
-        .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_desc_i(ret_desc), .s_ret_len_i(ret_len), .s_ret_left_i(ret_left),
-        .s_ret_period_i(ret_period),
+        .s_ret_valid_i(ret_valid), .s_ret_queue_i(ret_queue), .s_ret_desc_i(ret_desc), .s_ret_len_i(ret_len),
+        .s_ret_empties_i(!ret_backlogged), .s_ret_left_i(ret_left), .s_ret_period_i(ret_period),
         .m_judged_valid_o(judged_valid), .m_judged_queue_o(judged_queue), .m_judged_desc_o(judged_desc), .m_judged_len_o(judged_len),
-        .m_judged_drop_o(judged_drop), .m_judged_mark_o(judged_mark), .m_age_o(age),
+        .m_judged_empties_o(judged_empties), .m_judged_drop_o(judged_drop), .m_judged_mark_o(judged_mark), .m_age_o(age),
         .s_cfg_valid_i(cfg_take), .s_cfg_queue_i, .s_cfg_aqm_i,
         .s_read_valid_i(s_read_valid_i && s_read_what_i == SetQueue && !aqm_read_q), .s_read_queue_i(s_read_id_i),
         .m_read_valid_o(aqm_read), .m_read_aqm_o(aqm_found),
@@ -363,7 +365,7 @@ module pst_access_edge_core
   ) u_out (
       .clk_i, .rst_i,
       .s_valid_i(judged_valid), .s_ready_o(unused_out_ready),
-      .s_data_i({judged_drop, judged_mark, judged_queue, judged_desc, judged_len}),
+      .s_data_i({judged_drop, judged_mark, judged_queue, judged_desc, judged_len, judged_empties}),
       .m_valid_o(out_valid), .m_ready_i(out.drop ? head_ready : out_ready), .m_data_o(out),
       .level_o(unused_level)
   );
@@ -396,9 +398,9 @@ module pst_access_edge_core
     logic unused_hierarchy;
     assign unused_hierarchy = ^{s_hierarchy_cfg_valid_i, s_hierarchy_cfg_what_i, s_hierarchy_cfg_id_i, s_hierarchy_cfg_shaper_i,
                                 s_hierarchy_cfg_parent_i,
-                           s_hierarchy_cfg_class_i, s_hierarchy_cfg_weight_i, done_credits, ahead, ahead_queue};
+                           s_hierarchy_cfg_class_i, s_hierarchy_cfg_weight_i, done_credits, ahead, ahead_queue, out.empties};
   end else begin : g_hierarchy
-    logic packet_valid, packet_ready, packet_mark;
+    logic packet_valid, packet_ready, packet_mark, packet_empties;
     logic [QueueIdWidth-1:0] packet_queue;
     logic [DescIdWidth-1:0] packet_desc;
     len_t packet_len;
@@ -408,14 +410,14 @@ module pst_access_edge_core
 
     // A queue has one packet in the hierarchy at a time; one that was sent ahead of its being through waits here.
     pst_send_ahead #(
-        .Queues(Queues), .Width(1 + DescIdWidth + LenWidth), .Depth(Credits)
+        .Queues(Queues), .Width(2 + DescIdWidth + LenWidth), .Depth(Credits)
     ) u_send_ahead (
         .clk_i, .rst_i,
         .s_decide_valid_i(deq_take), .s_decide_ahead_i(ahead), .s_decide_queue_i(ahead_queue), .room_o(ahead_room),
         .s_packet_valid_i(out_valid && !out.drop), .s_packet_ready_o(out_ready), .s_packet_queue_i(out.queue_id),
-        .s_packet_data_i({out.mark, out.desc, out.len}), .s_packet_gone_i(out_take && out.drop),
+        .s_packet_data_i({out.mark, out.desc, out.len, out.empties}), .s_packet_gone_i(out_take && out.drop),
         .m_packet_valid_o(packet_valid), .m_packet_ready_i(packet_ready), .m_packet_queue_o(packet_queue),
-        .m_packet_data_o({packet_mark, packet_desc, packet_len}),
+        .m_packet_data_o({packet_mark, packet_desc, packet_len, packet_empties}),
         .s_done_valid_i(done_valid), .s_done_queue_i(done_queue), .s_done_next_queue_i(done_next_queue)
     );
 
@@ -425,7 +427,7 @@ module pst_access_edge_core
     ) u_hierarchy (
         .clk_i, .rst_i, .now_i(now_o),
         .s_packet_valid_i(packet_valid), .s_packet_ready_o(packet_ready), .s_packet_queue_i(packet_queue),
-        .s_packet_payload_i({packet_mark, packet_desc}), .s_packet_len_i(packet_len),
+        .s_packet_payload_i({packet_mark, packet_desc}), .s_packet_len_i(packet_len), .s_packet_empties_i(packet_empties),
         .m_out_valid_o, .m_out_ready_i, .m_out_queue_o, .m_out_payload_o({m_out_mark_o, m_out_desc_o}), .m_out_len_o,
         .m_done_valid_o(done_valid), .m_done_queue_o(done_queue), .m_done_slow_o(done_slow),
         .m_done_next_queue_o(done_next_queue), .done_credits_i(done_credits),

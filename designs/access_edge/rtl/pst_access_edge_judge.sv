@@ -40,12 +40,14 @@ module pst_access_edge_judge
     input  logic [QueueIdWidth-1:0]    s_ret_queue_i,
     input  logic [DescIdWidth-1:0]     s_ret_desc_i,
     input  len_t                       s_ret_len_i,
+    input  logic                       s_ret_empties_i,     // it has left its queue empty
     input  logic [LimitBytesWidth-1:0] s_ret_left_i,        // one cycle later: the bytes that it leaves behind
     input  logic [20:0]                s_ret_period_i,      // exponent and mantissa of its queue's shaper
     output logic                       m_judged_valid_o,
     output logic [QueueIdWidth-1:0]    m_judged_queue_o,
     output logic [DescIdWidth-1:0]     m_judged_desc_o,
     output len_t                       m_judged_len_o,
+    output logic                       m_judged_empties_o,
     output logic                       m_judged_drop_o,
     output logic                       m_judged_mark_o,
     // two cycles after a descriptor at s_ret, taken from its queue or not: cycles since its packet came, and those since its tick began, in all;
@@ -126,6 +128,7 @@ module pst_access_edge_judge
     logic [QueueIdWidth-1:0] queue_id;
     logic [DescIdWidth-1:0]  desc;
     len_t                    len;
+    logic                    empties;
   } packet_t;
 
   packet_t [Judged:1] packet_q;
@@ -134,7 +137,7 @@ module pst_access_edge_judge
   logic [LimitBytesWidth-1:0] left_q;
 
   always_ff @(posedge clk_i) begin
-    packet_q[1] <= {s_ret_queue_i, s_ret_desc_i, s_ret_len_i};
+    packet_q[1] <= {s_ret_queue_i, s_ret_desc_i, s_ret_len_i, s_ret_empties_i};
     for (int k = 2; k <= int'(Judged); k++) packet_q[k] <= packet_q[k-1];
     period_q      <= s_ret_period_i;
     period_take_q <= period_q;
@@ -167,12 +170,13 @@ module pst_access_edge_judge
   );
 
   // What was let in goes: of its departure the AQM only takes note.
-  assign m_judged_valid_o = Judges == 2 ? valid_q[Take] : verdict_valid;
-  assign m_judged_queue_o = packet_q[Judged].queue_id;
-  assign m_judged_desc_o  = packet_q[Judged].desc;
-  assign m_judged_len_o   = packet_q[Judged].len;
-  assign m_judged_drop_o  = verdict == VerdictDrop;
-  assign m_judged_mark_o  = m_judged_valid_o && (Judges == 2 ? ecn : verdict == VerdictMark);
+  assign m_judged_valid_o   = Judges == 2 ? valid_q[Take] : verdict_valid;
+  assign m_judged_queue_o   = packet_q[Judged].queue_id;
+  assign m_judged_desc_o    = packet_q[Judged].desc;
+  assign m_judged_len_o     = packet_q[Judged].len;
+  assign m_judged_empties_o = packet_q[Judged].empties;
+  assign m_judged_drop_o    = verdict == VerdictDrop;
+  assign m_judged_mark_o    = m_judged_valid_o && (Judges == 2 ? ecn : verdict == VerdictMark);
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

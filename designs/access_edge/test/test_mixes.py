@@ -115,7 +115,6 @@ def heaviest(mix: Mix) -> int:
 # What the hardware misses (blocks/hierarchy/README.md, "Where shares are not exact"). A seed that is mended fails here: take it out.
 NESTED = "a node below a congested port gives to lower classes what a small packet of a higher one leaves while it waits at the port"
 MOVED = "a packet that waits at its old parent when a node moves stays there, behind higher classes"
-CHANGES = "a sixth more than the fluid and the rounds after changes"
 
 
 def seeds(count: int, slow: int = 0, missed: dict[int, str] | None = None) -> list[Any]:
@@ -175,7 +174,7 @@ def unsteady(mix: Unsteady, found: Outcome) -> None:
     assert worst <= bound, f"unsteady mix, seed {mix.seed}: {text}"
 
 
-@pytest.mark.parametrize("number", seeds(40, 200, {1095: CHANGES, 1219: MOVED, 1223: CHANGES}))
+@pytest.mark.parametrize("number", seeds(40, 200, {1219: MOVED}))
 def test_loads_and_settings_that_change(number: int, tmp_path: Path) -> None:
     """At every moment each queue has been sent what the fluid says, but for a few frames and a round of its parent."""
     mix = Unsteady(number)
