@@ -31,7 +31,7 @@ module pst_sibling_order_proof
   typedef number_t [Indexes-1:0] numbers_t;
 
   localparam number_t Most = (1 << BehindWidth) - 1;
-  localparam number_t MostPaused = (1 << PausedWidth) - 1;
+  localparam number_t MostPaused = (1 << (BehindWidth - 4)) - 1;
 
   typedef struct packed {    // as pst_sibling_order has it
     class_t  cls;
@@ -173,8 +173,8 @@ module pst_sibling_order_proof
       end
       if (own[4] && !charge_q[4]) a_look : assert (number_t'(u_dut.c4_own_q) == behind_q[index_q[4]]
           && number_t'(u_dut.c4_cost_q) == cost4_q);
-      if (valid_q[3]) a_cost : assert (u_dut.c3_class_q == class3_q && u_dut.c3_empties_q == empties3_q && number_t'(u_dut.c3_product_q >> 4) == cost3_q
-          && cost3_q >= 0 && cost3_q <= Most);
+      if (valid_q[3]) a_cost : assert (u_dut.c3_class_q == class3_q && u_dut.c3_empties_q == empties3_q
+          && number_t'(u_dut.c3_product_q >> 4) == cost3_q && cost3_q >= 0 && cost3_q <= Most);
       if (!init_done) a_init : assert (valid_q == '0 && behind_q == '0 && classes_q == '0 && empty_q == '0);
 
       // useful work is possible: one goes before the first, another is as far behind as can be

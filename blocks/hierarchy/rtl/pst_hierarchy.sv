@@ -547,7 +547,8 @@ module pst_hierarchy
         .clk_i, .rst_i,
         .s_op_valid_i(h_q[0].valid), .s_op_charge_i(h_q[0].op == OpNew), .s_op_subscriber_i(subscriber_of(h_q[0].queue_id)),
         .s_op_index_i(index_of(index_t'(h_q[0].queue_id))), .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2_weight),
-        .s_op_len_i(h2.packet.len), .s_op_empties_i(h_q[2].empties), .before_o(h5_before), .again_o(h5_repeat), .init_done_o(part_init_done[7])
+        .s_op_len_i(h2.packet.len), .s_op_empties_i(h_q[2].empties),
+        .before_o(h5_before), .again_o(h5_repeat), .init_done_o(part_init_done[7])
     );
   end
 

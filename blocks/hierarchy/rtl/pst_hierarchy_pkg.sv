@@ -29,9 +29,6 @@ package pst_hierarchy_pkg;
   localparam int unsigned BehindWidth = 20;
   typedef logic [BehindWidth-1:0] behind_t;
 
-  // The same of a queue that had run empty when its packet came: below 2^PausedWidth, a packet.
-  localparam int unsigned PausedWidth = 16;
-
   // How often a subscriber whose turn it is still lets others go first, because that of its queues which has had the least has just left.
   typedef logic [1:0] patience_t;
 

@@ -34,7 +34,7 @@ module pst_sibling_order
     input  class_t                                                      s_op_class_i,
     input  weight_t                                                     s_op_weight_i,        // less one
     input  len_t                                                        s_op_len_i,
-    input  logic                                                        s_op_empties_i,       // a packet that comes: it has left its queue empty
+    input  logic                                                        s_op_empties_i,       // charge: it has left its queue empty
     // cycle 5
     output logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] before_o,    // [a][b]: a before b, if they are of one class
     output logic [QueuesPerSubscriber-1:0]                          again_o,     // [b], of a look: with one more such packet still before b
@@ -42,6 +42,7 @@ module pst_sibling_order
 );
 
   localparam int unsigned Q = QueuesPerSubscriber;
+  localparam int unsigned PausedWidth = BehindWidth - 4;    // a packet
 
   if (Q != 2 && Q != 4 && Q != 8) begin : g_bad_queues
     $error("pst_sibling_order: QueuesPerSubscriber is %0d, allowed: 2, 4, 8", Q);
@@ -84,15 +85,15 @@ module pst_sibling_order
   class_t c3_class_q;
   logic c3_empties_q;
   logic [LenWidth+9:0] c3_product_q;
-  behind_t c3_cost, c3_counts, c4_cost_q, c4_own_q;
-  word_t c3_own;
-  logic c3_passes;
+  behind_t c3_cost, c3_own, c3_counts, c4_cost_q, c4_own_q;
+  logic c3_passes, c3_was_empty;
   word_t [Q-1:0] c3_words, c3_new, c4_words;
 
-  assign c3_cost   = behind_t'(c3_product_q >> 4);
-  assign c3_own    = c3_words[index_q[3]];
-  assign c3_counts = c3_own.empty ? paused(c3_own.behind) : c3_own.behind;
-  assign c3_passes = c3_cost > c3_counts;    // it has had the most now
+  assign c3_cost      = behind_t'(c3_product_q >> 4);
+  assign c3_own       = c3_words[index_q[3]].behind;
+  assign c3_was_empty = c3_words[index_q[3]].empty;
+  assign c3_counts    = c3_was_empty ? paused(c3_own) : c3_own;
+  assign c3_passes    = c3_cost > c3_counts;    // it has had the most now
 
   always_comb begin
     c3_new = c3_words;
@@ -114,7 +115,7 @@ module pst_sibling_order
     c3_empties_q <= s_op_empties_i;
     c3_product_q <= s_op_len_i * per_weight(s_op_weight_i);
     c4_cost_q <= c3_cost;
-    c4_own_q  <= c3_own.behind;
+    c4_own_q  <= c3_own;
     for (int b = 0; b < int'(Q); b++)
       again_o[b] <= (BehindWidth + 1)'(c4_own_q) > (BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q);
     for (int a = 0; a < int'(Q); a++) begin
