@@ -19,7 +19,8 @@ PACKAGE, NAME = "penstock.v1", "conformance"
 DEADLINE = 20.0
 # Each noun with its methods; a change of the protocol that takes one away breaks clients.
 METHODS = {
-    "Device": {"Get", "Diff"}, "Subscribers": {"Create", "Update", "Move", "Delete", "Get", "List", "Batch", "Provision"},
+    "Audit": {"List"}, "Device": {"Get", "Diff"},
+    "Subscribers": {"Create", "Update", "Move", "Delete", "Get", "List", "Batch", "Provision"},
     "Nodes": {"Set", "Get", "List"}, "Ports": {"Set", "Get", "List"}, "Queues": {"Get"}, "Gates": {"Close", "Open"}, "AqmSettings": {"Set"},
     "Counters": {"Totals", "Top", "Watch"}, "Registers": {"Read", "Write"},
 }  # fmt: skip
@@ -163,6 +164,7 @@ def checks(server: Server) -> Iterator[tuple[str, Callable[[], Any]]]:
     )
     yield "Registers.Read", lambda: raw(server)
     yield "Subscribers.Delete", lambda: server.call("Subscribers.Delete", name=NAME)
+    yield "Audit.List", holds(lambda: any(NAME in line.what for line in server.call("Audit.List", noun="subscriber").lines))
     yield "Device.Diff", holds(lambda: server.call("Device.Diff").count == 0)
 
 

@@ -13,9 +13,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kSlice = std::chrono::microseconds(250);    // of real time, at most, for which registers wait
+constexpr auto kSlice = std::chrono::microseconds(250);    // of real time, at most
 constexpr auto kCatchUp = std::chrono::milliseconds(100);  // a clock that is further behind does not make up for the rest
 constexpr std::int64_t kLeast = 256;                       // cycles
+constexpr std::int64_t kLooks = 32;                        // in a slice, at whether an access waits: then it ends early
+constexpr std::int64_t kLeastLook = 16;                    // cycles from one look to the next
+constexpr auto kSpin = std::chrono::microseconds(50);      // an access waits so long awake: to be woken takes longer than a look
 
 }  // namespace
 
@@ -23,17 +26,16 @@ constexpr std::int64_t kLeast = 256;                       // cycles
 class ServedDevice::Turn {
   public:
     explicit Turn(ServedDevice& device) : device_(device), lock_(device.mutex_, std::defer_lock) {
-        {
-            const std::lock_guard guard(device_.queue_);
-            ++device_.others_;
+        ++device_.others_;
+        for (const auto begin = Clock::now(); !lock_.try_lock();) {
+            if (Clock::now() - begin < kSpin) continue;
+            lock_.lock();
+            break;
         }
-        lock_.lock();
     }
     ~Turn() {
         lock_.unlock();
-        const std::lock_guard guard(device_.queue_);
-        --device_.others_;
-        device_.others_done_.notify_all();
+        if (--device_.others_ == 0) device_.others_.notify_all();
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
@@ -74,12 +76,10 @@ void ServedDevice::pump() {
     auto begin = Clock::now();  // when the clock would have been at `from`
     std::int64_t from = session_.now(), slice = kLeast;
     while (!stop_) {
-        {
-            std::unique_lock waits(queue_);
-            others_done_.wait(waits, [this] { return others_ == 0 || stop_; });
-        }
+        for (int others; (others = others_) != 0 && !stop_;) others_.wait(others);
         const auto looked = Clock::now();
         std::int64_t now = 0, most = slice;
+        const std::int64_t look = std::max(slice / kLooks, kLeastLook);
         {
             const std::lock_guard lock(mutex_);
             now = session_.now();
@@ -90,13 +90,15 @@ void ServedDevice::pump() {
                 most = std::clamp(static_cast<std::int64_t>(due), std::int64_t{0}, slice);
             }
             try {
-                for (const std::int64_t until = now + most; session_.now() < until;) {
+                // Where a slice ends makes no difference to what the device does.
+                for (const std::int64_t until = now + most; session_.now() < until && others_ == 0;) {
                     while (next_write_ < job_.timed_writes.size() && job_.timed_writes[next_write_].cycle <= session_.now()) {
                         session_.write(job_.timed_writes[next_write_].address, job_.timed_writes[next_write_].value);
                         ++next_write_;
                     }
                     const bool more = next_write_ < job_.timed_writes.size();
-                    session_.advance(more ? std::min(until, job_.timed_writes[next_write_].cycle) : until);
+                    const std::int64_t next = std::min(until, session_.now() + look);
+                    session_.advance(more ? std::min(next, job_.timed_writes[next_write_].cycle) : next);
                 }
             } catch (const std::exception& error) {
                 failed_ = error.what();
@@ -104,6 +106,7 @@ void ServedDevice::pump() {
             }
             now_ = session_.now();
         }
+        if (now_ - now < most) continue;  // ended early: that says nothing of how long a slice takes
         if (most < kLeast) {
             std::this_thread::sleep_for(std::chrono::microseconds(200));
         } else {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -68,10 +67,8 @@ class ServedDevice {
     Session session_;
     std::vector<std::unique_ptr<Merge>> traffic_;
     std::size_t next_write_ = 0;
-    std::mutex mutex_;  // the session
-    std::mutex queue_;  // others_
-    std::condition_variable others_done_;
-    int others_ = 0;  // accesses that wait for their turn, or have it
+    std::mutex mutex_;             // the session
+    std::atomic<int> others_ = 0;  // accesses that wait for their turn, or have it
     std::atomic<bool> stop_ = false;
     std::atomic<double> behind_ = 0;
     std::atomic<std::int64_t> now_ = 0;

@@ -6,10 +6,14 @@ without any server; `unary` a call for each subscriber, `batch` and `stream` man
 are of one subscriber each, queues are those of one stream. The stream is the median of several.
 
 Beside that, what unary calls could be at best: the health check of the same server (gRPC and nothing else), and transactions of one row on
-the same disk, each with its fsync; with one client and with several at once, each a process of its own.
+the same disk, each with its fsync; with one client and with several at once, each a process of its own. The paper's own call is an access
+to one register: that is measured as well, of the device in the server's process and of a mapped file (the carrier of a PCIe card), locally
+and through the line. Calls of all kinds take turns in rounds, and a ratio is the median of those within a round: what else the machine does
+while it measures meets all kinds alike.
 """
 
 import contextlib
+import itertools
 import multiprocessing
 import os
 import socket
@@ -29,6 +33,9 @@ from penstock.paths import BUILD
 
 KEYS = ("subscribers", "unary", "delay_us", "traffic_mbps", "streams")
 CLIENTS = (1, 8)  # at once
+ROUNDS = 5
+KINDS = ("grpc", "change", "write", "read")  # of calls
+REGISTER = "queue_rate"  # that is written and read
 COMMITS = 300
 EACH = 4  # queues of a subscriber
 A_BATCH = 1_000
@@ -88,54 +95,69 @@ def run(options: dict[str, Any], library: Path | None, progress: Progress) -> di
     """Measure and return the figures. Raises RuntimeError when the server does not do what it was asked."""
     calls: dict[str, float] = {}
     queues: dict[str, float] = {}
-    count, unary = options["subscribers"], min(options["unary"], options["subscribers"])
-    steps = iter(range(1, 100))
+    count, unary, seed = options["subscribers"], min(options["unary"], options["subscribers"]), options["seed"]
+    few = max(10, min(unary, 200))
+    steps = itertools.count(1)
+    registers: dict[str, dict[str, dict[str, float]]] = {}
 
     def step() -> None:
         if progress:
-            progress(next(steps), 6)
+            progress(next(steps), 8)
 
     with tempfile.TemporaryDirectory(prefix="penstock-control-", dir=BUILD) as folder:
         queues["raw"], writes = _raw(Path(folder), options)
         calls["raw"] = queues["raw"]
         commits = _commits(Path(folder))
         step()
-        with _served(Path(folder), options) as (address, process):
+        with _served(Path(folder), [_scenario(Path(folder), options)]) as (address, process):
             from penstock.designs.access_edge.control.client import Client
 
-            bare = {clients: _callers(address, "health", clients, unary, options["seed"]) for clients in CLIENTS}
-            step()
-            changed = {clients: _callers(address, "change", clients, unary, options["seed"]) for clients in CLIENTS}
-            step()
+            rates = {}
+            for clients in CLIENTS:
+                with _callers(address, clients, seed) as callers:
+                    rates[clients] = _rounds(callers, unary, KINDS if clients == 1 else KINDS[:2])
+                step()
+            registers["in_process"] = {"local": _of_registers(rates[1])}
+            calls["unary"] = rates[1]["change"]
+            queues["unary"] = calls["unary"] * EACH
             with Client(address) as client:
-                calls["unary"] = changed[1]
-                queues["unary"] = calls["unary"] * EACH
-                batches, seconds = _batches(client, range(unary), options["seed"] + 1)
+                batches, seconds = _batches(client, range(unary), seed + 1)
                 calls["batch"], queues["batch"] = batches / seconds, unary * EACH / seconds
                 step()
                 took = []
                 for number in range(options["streams"]):
                     before = _processor_seconds(process)
-                    applied, seconds = _stream(client, range(count), options["seed"] + 2 + number)
+                    applied, seconds = _stream(client, range(count), seed + 2 + number)
                     took.append((seconds, _processor_seconds(process) - before))
                 seconds, processor = (statistics.median(values) for values in zip(*took, strict=True))
                 calls["stream"], queues["stream"] = 1 / seconds, count * EACH / seconds
                 step()
-            with _delayed(address, options["delay_us"]) as far, Client(far) as client:
-                few = max(10, min(unary, 200))
-                calls["remote"] = _unary(client, range(few), options["seed"] + 3)
-                _, far_seconds = _stream(client, range(count), options["seed"] + 4)
+            with _delayed(address, options["delay_us"]) as far:
+                with _callers(far, 1, seed + 3) as callers:
+                    found = _rounds(callers, few, KINDS)
+                calls["remote"], registers["in_process"]["remote"] = found["change"], _of_registers(found)
+                with Client(far) as client:
+                    _, far_seconds = _stream(client, range(count), seed + 4)
                 queues["remote"] = count * EACH / far_seconds
+                step()
+        with _served(Path(folder), ["--pcie", str(_file_of_a_card(Path(folder)))]) as (address, _):
+            registers["mapped"] = {}
+            for where, line in (("local", contextlib.nullcontext(address)), ("remote", _delayed(address, options["delay_us"]))):
+                with line as to, _callers(to, 1, seed) as callers:
+                    registers["mapped"][where] = _of_registers(
+                        _rounds(callers, unary if where == "local" else few, ("grpc", "write", "read"))
+                    )
                 step()
     return {
         "calls_per_second": calls,
         "queues_per_second": queues,
         "register_writes_per_second": writes,
+        "register_calls": registers,
         "commits_per_second": commits,
-        "grpc_calls_per_second": {str(clients): rate for clients, rate in bare.items()},
-        "unary_calls_per_second": {str(clients): rate for clients, rate in changed.items()},
-        "unary_to_grpc": {str(clients): changed[clients] / bare[clients] for clients in CLIENTS},
-        "unary_to_commits": {str(clients): changed[clients] / commits for clients in CLIENTS},
+        "grpc_calls_per_second": {str(clients): rates[clients]["grpc"] for clients in CLIENTS},
+        "unary_calls_per_second": {str(clients): rates[clients]["change"] for clients in CLIENTS},
+        "unary_to_grpc": {str(clients): rates[clients]["change_to_grpc"] for clients in CLIENTS},
+        "unary_to_commits": {str(clients): rates[clients]["change"] / commits for clients in CLIENTS},
         "stream_to_raw": queues["stream"] / queues["raw"],
         "server_processor_seconds_of_stream": processor,
         "streams_seconds": [seconds for seconds, _ in took],
@@ -144,6 +166,19 @@ def run(options: dict[str, Any], library: Path | None, progress: Progress) -> di
         "seconds_for_140000_queues": 140_000 / queues["stream"],
         "seconds_for_10000_sessions": 10_000 * EACH / queues["stream"],
     }
+
+
+def _of_registers(rates: dict[str, float]) -> dict[str, float]:
+    """Return what concerns registers: bare calls, writes and reads of one register, and their ratios."""
+    return {kind: rate for kind, rate in rates.items() if not kind.startswith("change")}
+
+
+def _rounds(callers: "_Callers", calls: int, kinds: Sequence[str]) -> dict[str, float]:
+    """Return calls per second of some kinds, and ratios to bare ones (`<kind>_to_grpc`): medians of rounds that have all kinds."""
+    each = -(-calls // ROUNDS)
+    rounds = [{kind: callers.rate(kind, range(at * each, (at + 1) * each)) for kind in kinds} for at in range(ROUNDS)]
+    found = {kind: statistics.median(one[kind] for one in rounds) for kind in kinds}
+    return found | {f"{kind}_to_grpc": statistics.median(one[kind] / one["grpc"] for one in rounds) for kind in kinds if kind != "grpc"}
 
 
 def _commits(folder: Path) -> float:
@@ -169,50 +204,105 @@ def _processor_seconds(process: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _callers(address: str, what: str, clients: int, calls: int, seed: int) -> float:
-    """Return calls per second of several processes, each with a connection of its own and one call after the other."""
+class _Callers:
+    """Client processes, each with a connection of its own, that make their calls at the same time, one after the other."""
+
+    def __init__(self, pipes: Sequence[Any]) -> None:
+        self._pipes = pipes
+
+    def rate(self, kind: str, numbers: range) -> float:
+        """Return calls per second of a kind, of all together; `numbers`: of the subscribers that are changed. Raises RuntimeError."""
+        each = -(-len(numbers) // len(self._pipes))
+        parts = [range(numbers.start + at * each, numbers.start + (at + 1) * each) for at in range(len(self._pipes))]
+        for pipe, part in zip(self._pipes, parts, strict=True):
+            pipe.send((kind, part))
+        for told in ("ready", "go"):
+            for pipe in self._pipes:
+                if told == "go":
+                    pipe.send(told)
+                elif pipe.recv() != told:
+                    raise RuntimeError(f"a client of `{kind}` calls does not begin")
+        spans = [pipe.recv() for pipe in self._pipes]
+        if None in spans:
+            raise RuntimeError(f"a client of `{kind}` calls was refused")
+        return len(self._pipes) * each / (max(end for _, end in spans) - min(begin for begin, _ in spans))
+
+
+@contextlib.contextmanager
+def _callers(address: str, clients: int, seed: int) -> Iterator[_Callers]:
+    """Have so many client processes inside of the `with`."""
     context = multiprocessing.get_context("spawn")
-    ready, told = context.Barrier(clients), context.SimpleQueue()
-    each = -(-calls // clients)
-    processes = [
-        context.Process(target=_caller, args=(address, what, range(at * each, (at + 1) * each), seed, ready, told), daemon=True)
-        for at in range(clients)
-    ]
-    for process in processes:
-        process.start()
-    spans = [told.get() for _ in processes]
-    for process in processes:
-        process.join()
-    if None in spans:
-        raise RuntimeError(f"a client of `{what}` calls was refused")
-    return clients * each / (max(end for _, end in spans) - min(begin for begin, _ in spans))
+    pairs = [context.Pipe() for _ in range(clients)]
+    processes = [context.Process(target=_caller, args=(address, far, seed), daemon=True) for _, far in pairs]
+    try:
+        for process, (_, far) in zip(processes, pairs, strict=True):
+            process.start()
+            far.close()
+        yield _Callers([near for near, _ in pairs])
+    finally:
+        for near, _ in pairs:
+            near.close()
+        for process in processes:
+            process.join()
 
 
-def _caller(address: str, what: str, numbers: Sequence[int], seed: int, ready: Any, told: Any) -> None:
+def _caller(address: str, pipe: Any, seed: int) -> None:
+    from penstock.designs.access_edge.control.client import Client
+
+    with Client(address) as client, contextlib.suppress(EOFError):
+        while True:
+            kind, numbers = pipe.recv()
+            call, requests = _calls(client, kind, numbers, seed)
+            pipe.send("ready")
+            pipe.recv()
+            begin = time.monotonic()
+            try:
+                for request in requests:
+                    call(request)
+            except Exception:
+                pipe.send(None)
+                raise
+            pipe.send((begin, time.monotonic()))
+
+
+def _calls(client: Any, kind: str, numbers: Sequence[int], seed: int) -> tuple[Callable[[Any], Any], list[Any]]:
+    """Return a method of the server, and requests for it."""
     from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-    from penstock.designs.access_edge.control.client import Client
-    from penstock.v1 import subscribers_pb2 as pb
+    from penstock.v1 import registers_pb2, subscribers_pb2
 
-    try:
-        with Client(address) as client:
-            health = health_pb2_grpc.HealthStub(client.channel)
-            if what == "health":
-                call, requests = health.Check, [health_pb2.HealthCheckRequest()] * len(numbers)
-            else:
-                call = client.subscribers.Batch
-                made = (pb.Change(replace=subscriber(number, seed)) for number in numbers)
-                requests = [pb.BatchRequest(changes=[change], all_or_nothing=True) for change in made]
-            health.Check(health_pb2.HealthCheckRequest())
-            ready.wait()
-            begin = time.monotonic()
-            for request in requests:
-                call(request)
-            told.put((begin, time.monotonic()))
-    except Exception:
-        told.put(None)
-        ready.abort()
-        raise
+    if kind == "change":
+        # The first call of all makes, later ones replace: either is one change of one subscriber.
+        made = (subscribers_pb2.Change(replace=subscriber(number, seed)) for number in numbers)
+        return client.subscribers.Batch, [subscribers_pb2.BatchRequest(changes=[change], all_or_nothing=True) for change in made]
+    name = registers_pb2.RegisterName(register=REGISTER)
+    if kind == "write":
+        write = registers_pb2.WriteRegistersRequest.Write
+        return client.registers.Write, [registers_pb2.WriteRegistersRequest(writes=[write(register=name, value=n)]) for n in numbers]
+    if kind == "read":
+        return client.registers.Read, [registers_pb2.ReadRegistersRequest(registers=[name])] * len(numbers)
+    return health_pb2_grpc.HealthStub(client.channel).Check, [health_pb2.HealthCheckRequest()] * len(numbers)
+
+
+def _file_of_a_card(folder: Path) -> Path:
+    """Return a file of the shape of a card's registers: it says what it is, and does nothing."""
+    import numpy as np
+
+    from penstock.designs.access_edge import registers
+    from penstock.designs.access_edge.control.facts import KIND, MAJOR, MINOR
+    from penstock.driver.blocks import MARK
+
+    words = np.zeros(1024, dtype=np.uint32)
+    said = {
+        "type": MARK << 8 | KIND, "version": MAJOR << 16 | MINOR, "queues": 262_144, "descriptors": 131_072, "max_frame_bytes": 1522,
+        "clock_hz": 220_000_000, "features": registers.word("features", shaping=1, aqm=registers.AQM_CODES["codel"], hierarchy=1),
+        "queues_per_subscriber": EACH, "nodes": NODES, "ports": 2, "classes": 4, "status": registers.STATUS_INIT_DONE,
+    }  # fmt: skip
+    for name, value in said.items():
+        words[registers.address(name) >> 2] = value
+    file = folder / "resource0_of_a_card"
+    file.write_bytes(words.tobytes())
+    return file
 
 
 def _raw(folder: Path, options: dict[str, Any]) -> tuple[float, float]:
@@ -238,47 +328,30 @@ def _raw(folder: Path, options: dict[str, Any]) -> tuple[float, float]:
     return len(numbers) / seconds, len(writes) / seconds
 
 
-@contextlib.contextmanager
-def _served(folder: Path, options: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    """Serve the bench's device in a process of its own; yield address and process."""
+def _scenario(folder: Path, options: dict[str, Any]) -> str:
     scenario = folder / "bench_control.yaml"
     scenario.write_text(SCENARIO % max(1, options["traffic_mbps"]))
-    address = f"unix:{folder / 'control.sock'}"
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "penstock",
-        "serve",
-        str(scenario),
-        "--store",
-        str(folder / "intent.sqlite"),
-        "--listen",
-        address,
-    ]
-    with (folder / "log").open("w+") as log:
+    return str(scenario)
+
+
+@contextlib.contextmanager
+def _served(folder: Path, device: list[str]) -> Iterator[tuple[str, int]]:
+    """Serve a device (what `penstock serve` calls it) in a process of its own; yield address and process."""
+    kept = Path(tempfile.mkdtemp(dir=folder))
+    address = f"unix:{kept / 'control.sock'}"
+    command = [sys.executable, "-P", "-m", "penstock", "serve", *device, "--store", str(kept / "intent.sqlite"), "--listen", address]
+    with (kept / "log").open("w+") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
             end = time.monotonic() + START_SECONDS
-            while "Serving" not in (folder / "log").read_text():
+            while "Serving" not in (kept / "log").read_text():
                 if process.poll() is not None or time.monotonic() > end:
-                    raise RuntimeError(f"the server does not start: {(folder / 'log').read_text()[-300:]}")
+                    raise RuntimeError(f"the server does not start: {(kept / 'log').read_text()[-300:]}")
                 time.sleep(0.1)
             yield address, process.pid
         finally:
             process.terminate()
             process.wait()
-
-
-def _unary(client: Any, numbers: Sequence[int], seed: int) -> float:
-    from penstock.v1 import subscribers_pb2 as pb
-
-    # The first call of all makes, later ones replace: either is one change of one subscriber.
-    requests = [pb.BatchRequest(changes=[pb.Change(replace=subscriber(number, seed))], all_or_nothing=True) for number in numbers]
-    begin = time.perf_counter()
-    for request in requests:
-        client.subscribers.Batch(request)
-    return len(requests) / (time.perf_counter() - begin)
 
 
 def _batches(client: Any, numbers: Sequence[int], seed: int) -> tuple[int, float]:
@@ -358,6 +431,10 @@ def _lines(result: dict[str, Any]) -> list[str]:
     for clients in map(str, CLIENTS):
         bare, changed = result["grpc_calls_per_second"][clients], result["unary_calls_per_second"][clients]
         found.append(f"{clients} at once: {changed:8,.1f} unary calls/s, {changed / bare:.2f} of gRPC's own {bare:,.1f}")
+    for carrier, places in result["register_calls"].items():
+        for where, one in places.items():
+            words = ", ".join(f"{one[kind]:,.1f} {kind}s/s ({one[f'{kind}_to_grpc']:.2f})" for kind in ("write", "read"))
+            found.append(f"one register, {carrier.replace('_', ' ')}, {where}: {words} of gRPC's own {one['grpc']:,.1f}")
     found.append(f"one row made durable: {result['commits_per_second']:,.1f} times/s")
     found.append(
         f"register writes per queue {result['bus_writes_per_queue']:.2f}, device cycles gone by {result['device_cycles_per_queue']:.1f}"

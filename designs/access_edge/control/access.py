@@ -20,6 +20,7 @@ READ, OPERATE, RAW = "read", "operate", "raw"
 ROLES = (READ, OPERATE, RAW)  # each may what those before it may
 ROLE_PREFIX = "penstock:"  # of the URI in a certificate's subjectAltName that says the role
 _RAW_CALLS = {"/penstock.v1.Registers/Read", "/penstock.v1.Registers/Write"}
+_OPERATE_CALLS = {"/penstock.v1.Audit/List"}  # reads, but not for everybody
 _READING = ("Get", "List", "Watch", "Totals", "Top", "Diff", "Read", "Check", "ServerReflectionInfo")
 MAX_WHAT = 400  # characters of a request in the audit log
 WATCH = "/penstock.v1.Counters/Watch"  # has places of its own
@@ -74,7 +75,12 @@ def needed(method: str) -> str:
     """Return the role that a call needs."""
     if method in _RAW_CALLS:
         return RAW
-    return READ if method.rpartition("/")[2] in _READING else OPERATE
+    return READ if reads(method) and method not in _OPERATE_CALLS else OPERATE
+
+
+def reads(method: str) -> bool:
+    """Return whether a call changes nothing, so that it is not in the log; raw access is there all the same."""
+    return method.rpartition("/")[2] in _READING and method not in _RAW_CALLS
 
 
 @dataclass
@@ -211,11 +217,11 @@ class Guard(grpc.ServerInterceptor):
                 with self._admitted(context, method, role, streams=handler.request_streaming) as who:
                     if handler.request_streaming:
                         try:
-                            return self._done(inner, self._messages(request, read, context, who.key), context, role, who, method)
+                            return self._done(inner, self._messages(request, read, context, who.key), context, who, method)
                         finally:
                             self.turns.leave()
                     with self._one_if_large(request), self.turns.one(who.key):
-                        return self._done(inner, _read(request, read), context, role, who, method)
+                        return self._done(inner, _read(request, read), context, who, method)
             except Problem as problem:
                 problem.abort(context)
 
@@ -278,9 +284,9 @@ class Guard(grpc.ServerInterceptor):
                 yield request
                 del request
 
-    def _done(self, inner: Callable[..., Any], request: Any, context: Any, role: str, who: Caller, method: str) -> Any:
+    def _done(self, inner: Callable[..., Any], request: Any, context: Any, who: Caller, method: str) -> Any:
         """Do a call that is allowed; a change is in the log afterwards."""
-        if role == READ:
+        if reads(method):
             return inner(request, context)
         code = context.code
         with self._noting(
@@ -327,7 +333,9 @@ def _words(request: Any) -> str:
     if not hasattr(request, "DESCRIPTOR"):
         return "a stream"
     if request.ByteSize() <= MAX_WHAT:
-        return " ".join(str(request).split())[:MAX_WHAT]
+        text = str(request)
+        some = " ".join(text[: 4 * MAX_WHAT].split())  # mostly enough
+        return (some if len(some) > MAX_WHAT else " ".join(text.split()))[:MAX_WHAT]
     words = []
     for field_of, value in request.ListFields():
         if field_of.is_repeated:

@@ -5,11 +5,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -26,7 +29,7 @@ namespace penstock {
 
 namespace {
 
-using control::Column;
+using control::Changes;
 using control::Plans;
 using control::Scan;
 using control::Scanned;
@@ -117,20 +120,26 @@ class Message {
     Scan scan_;
 };
 
-nb::tuple writes(const std::vector<std::uint32_t>& addresses, const std::vector<bool>& executes,
-                 const nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& values, std::uint32_t execute,
-                 const Words<std::int64_t>& held) {
-    if (addresses.empty() || addresses.size() != executes.size() || values.shape(1) != addresses.size() ||
-        held.shape(0) != addresses.size())
-        throw nb::value_error("each column has an address, a word in each row, and what its register holds");
-    std::vector<Column> columns;
-    for (std::size_t i = 0; i < addresses.size(); ++i) columns.push_back({addresses[i], executes[i], i == 0});
-    control::Writes made;
-    {
-        nb::gil_scoped_release no_gil;
-        made = control::make_writes(columns, {values.data(), values.size()}, execute, {held.data(), held.size()});
-    }
+constexpr std::size_t kLetOthersOn = 64;  // subscribers, from which on Python goes on meanwhile: to get it back may take long
+
+using Matrix = nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+Changes::Layout layout(const std::vector<std::uint32_t>& addresses, const std::vector<bool>& executes, std::vector<std::size_t> settings) {
+    if (addresses.empty() || addresses.size() != executes.size() || settings.size() >= addresses.size())
+        throw nb::value_error("each register has an address, and says whether it executes");
+    Changes::Layout made{{}, std::move(settings)};
+    for (std::size_t i = 0; i < addresses.size(); ++i) made.columns.push_back({addresses[i], executes[i], i == 0});
+    return made;
+}
+
+nb::tuple program(control::Writes made, const Words<const std::uint32_t>& end) {
+    made.accesses.insert(made.accesses.end(), end.data(), end.data() + end.shape(0));
     return nb::make_tuple(to_array(std::move(made.accesses), 4), to_array(std::move(made.ends)), made.writes);
+}
+
+template <typename Array>
+auto span_of(const Array& array) {
+    return std::span(array.data(), array.size());
 }
 
 }  // namespace
@@ -167,8 +176,42 @@ void bind_access_edge_control(nb::module_& root) {
     nb::class_<control::Relay>(m, "Relay", "A Unix socket in front of another one, which tells who has connected (relay.hpp).")
         .def(nb::init<const std::string&, std::string, std::string, std::size_t>(), "path"_a, "to"_a, "name"_a, "most"_a)
         .def_prop_ro("connections", &control::Relay::connections);
-    m.def("writes", &writes, "addresses"_a, "executes"_a, "values"_a, "execute"_a, "held"_a,
-          "Register words of rows as accesses of a program, what its reads must read, and how many of them are writes (writes.hpp).");
+    using Addresses = std::vector<std::uint32_t>;
+    using Flags = std::vector<bool>;
+    using Settings = std::vector<std::size_t>;
+    nb::class_<Changes>(m, "Changes",
+                        "Makes programs of changes: accesses with `end` behind them, what their reads must read, and how many of them are "
+                        "writes (writes.hpp).")
+        .def(
+            "__init__",
+            [](Changes* at, const std::tuple<Addresses, Flags, Settings>& queue, const std::tuple<Addresses, Flags, Settings>& subscriber,
+               std::uint32_t execute) { new (at) Changes(std::apply(layout, queue), std::apply(layout, subscriber), execute); },
+            "queue"_a, "subscriber"_a, "execute"_a)
+        .def("forget", &Changes::forget)
+        .def(
+            "rows",
+            [](Changes& self, bool of_queues, const Matrix& values, const Words<const std::uint32_t>& end) {
+                return program(self.rows(of_queues, span_of(values)), end);
+            },
+            "of_queues"_a, "values"_a, "end"_a)
+        .def(
+            "of",
+            [](Changes& self, const Words<const std::uint32_t>& places, std::size_t each, const Words<const std::int32_t>& queues,
+               const Words<const std::int32_t>& subscribers, const Words<const std::int32_t>& nodes, const Matrix& queue_rows,
+               const Matrix& subscriber_rows, const Words<const std::uint32_t>& end) {
+                const Changes::Rows of_queues{span_of(queue_rows), queue_rows.shape(1)};
+                const Changes::Rows of_subscribers{span_of(subscriber_rows), subscriber_rows.shape(1)};
+                const Changes::InForce what{span_of(queues), span_of(subscribers), span_of(nodes), of_queues, of_subscribers};
+                control::Writes made;
+                if (places.shape(0) > kLetOthersOn) {
+                    nb::gil_scoped_release no_gil;
+                    made = self.of(span_of(places), each, what);
+                } else {
+                    made = self.of(span_of(places), each, what);
+                }
+                return program(std::move(made), end);
+            },
+            "places"_a, "each"_a, "queues"_a, "subscribers"_a, "nodes"_a, "queue_rows"_a, "subscriber_rows"_a, "end"_a);
 }
 
 }  // namespace penstock

@@ -18,6 +18,7 @@ from penstock.designs.access_edge.control.server import is_local
 from penstock.driver import places
 from penstock.errors import UserError
 from penstock.v1 import (
+    audit_pb2_grpc,
     counters_pb2_grpc,
     device_pb2_grpc,
     queues_pb2_grpc,
@@ -65,6 +66,7 @@ class Client:
         self.gates = queues_pb2_grpc.GatesStub(self.channel)
         self.aqm = queues_pb2_grpc.AqmSettingsStub(self.channel)
         self.counters = counters_pb2_grpc.CountersStub(self.channel)
+        self.audit = audit_pb2_grpc.AuditStub(self.channel)
         self.registers = registers_pb2_grpc.RegistersStub(self.channel)
 
     def provision(

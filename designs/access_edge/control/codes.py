@@ -102,6 +102,10 @@ class Codes:
         """Return the words of some settings of parents, a row each, in the order of PARENT_COLUMNS."""
         return self._parent_rows.words[numbers]
 
+    def rows(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Return the words of all settings of queues and of parents by number; what is behind the last one says nothing."""
+        return self._queue_rows.words, self._parent_rows.words
+
     def classes(self, numbers: NDArray[np.int32]) -> NDArray[np.uint8]:
         """Return the traffic class of some settings of queues."""
         return (self._queue_rows.words[numbers, CLASS_COLUMN] & 0xFF).astype(np.uint8)

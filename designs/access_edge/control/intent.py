@@ -4,10 +4,12 @@ A row has the message of the noun as it was asked for, so a store outlives versi
 """
 
 import contextlib
+import itertools
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +56,23 @@ _MIGRATIONS = (
     """,
 )
 
+# What a transaction of few rows does is one statement, for Python lets go of its lock around each, and others go on then: this view takes
+# all rows, and what each is of does its trigger.
+_TOGETHER = """
+    CREATE TEMP VIEW together AS SELECT 0 AS kind, 0 AS a, 0 AS b, 0 AS c, 0 AS d, 0 AS e, 0 AS f;
+    CREATE TEMP TRIGGER together_put INSTEAD OF INSERT ON together WHEN NEW.kind = 0
+        BEGIN INSERT OR REPLACE INTO subscriber VALUES (NEW.a, NEW.b); END;
+    CREATE TEMP TRIGGER together_revision INSTEAD OF INSERT ON together WHEN NEW.kind = 1
+        BEGIN INSERT OR REPLACE INTO meta VALUES ('revision', NEW.a); END;
+    CREATE TEMP TRIGGER together_audit INSTEAD OF INSERT ON together WHEN NEW.kind = 2
+        BEGIN INSERT INTO audit VALUES (NEW.a, NEW.b, NEW.c, NEW.d, NEW.e, NEW.f); END;
+    CREATE TEMP TRIGGER together_refused INSTEAD OF INSERT ON together WHEN NEW.kind = 3
+        BEGIN INSERT INTO refused VALUES (NEW.a, NEW.b, NEW.c, NEW.d, NEW.e, NEW.f); END;
+"""
+_PUT, _REVISION, _AUDIT, _REFUSED = range(4)
+MOST_TOGETHER = 128  # rows of such a statement
+RECENT_BYTES = 8 << 20  # of messages of subscribers that are kept in memory as well
+
 Row = tuple[int, bytes]  # index, message
 
 
@@ -70,6 +89,12 @@ class Intent:
             self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
             self._db.execute(f"PRAGMA wal_autocheckpoint={WAL_PAGES}")
             self._migrate()
+            self._db.execute("PRAGMA temp_store=MEMORY")
+            self._db.executescript(_TOGETHER)
+            self._begun = False  # a transaction that has more than one statement
+            self._rows: list[tuple[Any, ...]] | None = None  # of a transaction, not written yet; None: there is no transaction
+            self._recent: dict[int, bytes] = {}  # messages that were read or written last, by index
+            self._recent_bytes = 0
             self._make_room()
             (self._line,) = self._db.execute(
                 "SELECT MAX((SELECT COALESCE(MAX(id), 0) FROM audit), (SELECT COALESCE(MAX(id), 0) FROM refused))"
@@ -95,6 +120,7 @@ class Intent:
         if self.path is None or (log.exists() and log.stat().st_size >= ROOM):
             return
         with self.transaction():
+            self._begin()
             self._db.execute("INSERT INTO meta VALUES ('room', zeroblob(?))", (ROOM,))
             self._db.execute("DELETE FROM meta WHERE key = 'room'")
         self.checkpoint()
@@ -102,13 +128,57 @@ class Intent:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is done inside is durable at the end, or not done."""
-        self._db.execute("BEGIN IMMEDIATE")
+        self._rows, self._begun = [], False
         try:
             yield
+            if self._begun:
+                self._begin()
+                self._db.execute("COMMIT")
+            elif self._rows:
+                self._write(self._rows)
         except BaseException:
-            self._db.execute("ROLLBACK")
+            self._forget_recent()  # it has what is not written now
+            if self._begun:
+                self._db.execute("ROLLBACK")
             raise
-        self._db.execute("COMMIT")
+        finally:
+            self._rows = None
+
+    def _begin(self) -> None:
+        """Write what waits, in this transaction, so that statements of other kinds may follow."""
+        if self._rows is None:
+            return
+        if not self._begun:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._begun = True
+        for at in range(0, len(self._rows), MOST_TOGETHER):
+            self._write(self._rows[at : at + MOST_TOGETHER])
+        self._rows.clear()
+
+    def _write(self, rows: list[tuple[Any, ...]]) -> None:
+        words = ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * len(rows))
+        self._db.execute(f"INSERT INTO together VALUES {words}", [value for row in rows for value in row])
+
+    def _add(self, kind: int, *values: Any) -> None:
+        """Write a row, in its turn."""
+        row = (kind, *values, *(None,) * (6 - len(values)))
+        if self._rows is None:
+            self._write([row])
+            return
+        self._rows.append(row)
+        if len(self._rows) >= MOST_TOGETHER:
+            self._begin()
+
+    def _remember_recent(self, index: int, message: bytes) -> None:
+        if self._recent_bytes > RECENT_BYTES:
+            self._begin()  # what waits will be looked for in the store
+            self._forget_recent()
+        self._recent_bytes += len(message)
+        self._recent[index] = message
+
+    def _forget_recent(self) -> None:
+        self._recent.clear()
+        self._recent_bytes = 0
 
     # ---- what belongs to the whole
 
@@ -127,27 +197,41 @@ class Intent:
 
     def set_revision(self, revision: int) -> None:
         """Note it."""
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('revision', ?)", (revision,))
+        self._add(_REVISION, revision)
 
     # ---- subscribers
 
     def put(self, rows: Iterable[Row]) -> None:
         """Write subscribers, in place of those at the same index."""
-        self._db.executemany("INSERT OR REPLACE INTO subscriber VALUES (?, ?)", rows)
+        some = iter(rows)
+        for index, message in itertools.islice(some, MOST_TOGETHER // 2):
+            self._add(_PUT, index, message)
+            self._remember_recent(index, message)
+        if (more := next(some, None)) is not None:
+            self._begin()
+            self._forget_recent()
+            self._db.executemany("INSERT OR REPLACE INTO subscriber VALUES (?, ?)", itertools.chain([more], some))
 
     def delete(self, indices: Iterable[int]) -> None:
         """Take subscribers away, and remember that their places are empty."""
         ids = [(index,) for index in indices]
+        self._begin()
+        self._forget_recent()
         self._db.executemany("DELETE FROM subscriber WHERE idx = ?", ids)
         self._db.executemany("INSERT OR IGNORE INTO retired VALUES (?)", ids)
 
     def occupy(self, indices: Iterable[int]) -> None:
         """Forget that some places are empty."""
-        self._db.executemany("DELETE FROM retired WHERE idx = ?", [(index,) for index in indices])
+        if ids := [(index,) for index in indices]:
+            self._begin()
+            self._db.executemany("DELETE FROM retired WHERE idx = ?", ids)
 
     def get(self, index: int) -> subscribers_pb2.Subscriber:
         """Return the subscriber at an index that has one."""
-        (blob,) = self._db.execute("SELECT intent FROM subscriber WHERE idx = ?", (index,)).fetchone()
+        blob = self._recent.get(index)
+        if blob is None:
+            (blob,) = self._db.execute("SELECT intent FROM subscriber WHERE idx = ?", (index,)).fetchone()
+            self._remember_recent(index, blob)
         return subscribers_pb2.Subscriber.FromString(blob)
 
     def blobs(self, indices: NDArray[np.int64]) -> dict[int, bytes]:
@@ -171,6 +255,7 @@ class Intent:
 
     def put_parent(self, level: str, index: int, version: int, message: bytes) -> None:
         """Write a node or port."""
+        self._begin()
         self._db.execute("INSERT OR REPLACE INTO parent VALUES (?, ?, ?, ?)", (level, index, version, message))
 
     def nodes(self) -> list[tree_pb2.Node]:
@@ -191,6 +276,7 @@ class Intent:
 
     def remember(self, request: str, digest: bytes, answer: bytes) -> None:
         """Keep the answer to a request, and forget old ones: their age is of a clock that may be set, so their number counts as well."""
+        self._begin()
         now = time.time()
         (number,) = self._db.execute("SELECT COALESCE(MAX(number), 0) + 1 FROM request").fetchone()
         oldest = "SELECT number, at FROM request ORDER BY number LIMIT 64"
@@ -200,15 +286,16 @@ class Intent:
 
     def forget(self, request: str) -> None:
         """Forget a request, for it was taken back."""
+        self._begin()
         self._db.execute("DELETE FROM request WHERE id = ?", (request,))
 
     def audit(self, who: str, method: str, what: str, status: str) -> None:
         """Note a change, or what was refused: who, what, and how it went; and forget what is too much, or too old."""
-        table = "audit" if status == "OK" else "refused"
         self._line += 1
         line = (self._line, _now(), _cut(who, MAX_WHO), _cut(method, MAX_WHO), _cut(what, MAX_WHAT), status)
-        self._db.execute(f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?)", line)
+        self._add(_AUDIT if status == "OK" else _REFUSED, *line)
         if self._line % LOOK_LINES == 0:
+            self._begin()
             self._rotate()
 
     def _rotate(self) -> None:
@@ -218,10 +305,19 @@ class Intent:
             self._db.execute(f"DELETE FROM {table} WHERE id <= {behind}", (most,))
             self._db.execute(f"DELETE FROM {table} WHERE id <= {behind} AND at < ?", (LEAST_LINES, oldest))
 
-    def audited(self, count: int) -> Sequence[tuple[str, str, str, str, str]]:
-        """Return the last changes and what was refused, the newest first: time, who, method, what, status."""
-        both = "SELECT * FROM audit UNION ALL SELECT * FROM refused"
-        return self._db.execute(f"SELECT at, who, method, what, status FROM ({both}) ORDER BY id DESC LIMIT ?", (count,)).fetchall()
+    def audited(self, count: int, since: str = "", who: str = "", noun: str = "") -> Sequence[tuple[str, str, str, str, str]]:
+        """Return the last changes and what was refused, the newest first: time, who, method, what, status. Unless empty, `since`: of this
+        time and later; `who`: of this name; `noun` (letters): of calls of this service, in singular or plural, and of the page."""
+        noun = noun.lower().removesuffix("s")
+        rules = [("at >= ?", since), ("who = ?", who), ("(method LIKE ? OR method LIKE ?)", noun)]
+        given = [(rule, word) for rule, word in rules if word]
+        values = [
+            value for rule, word in given for value in ((f"/penstock.v1.{word}%/%", f"POST /api/{word}%") if rule[0] == "(" else (word,))
+        ]
+        where = f"WHERE {' AND '.join(rule for rule, _ in given)}" if given else ""
+        both = f"SELECT * FROM audit {where} UNION ALL SELECT * FROM refused {where}"
+        found = self._db.execute(f"SELECT at, who, method, what, status FROM ({both}) ORDER BY id DESC LIMIT ?", (*values, *values, count))
+        return found.fetchall()
 
     def checkpoint(self) -> None:
         """Write SQLite's log back into the file; its own file keeps its size."""

@@ -69,7 +69,7 @@ class Batch:
         return found | {f"\n{self.ident}"} if self.ident else found
 
 
-_Arranged = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]  # places; codes, parents, nodes in force
+_Arranged = list[tuple[int, list[int], int, int]]  # a place, and what is in force there: codes of its queues, parent, node
 
 
 class Plant:
@@ -207,11 +207,12 @@ class Plant:
         with self.lock, self._transaction():
             pass
 
-    def audited(self, count: int) -> Sequence[tuple[str, str, str, str, str]]:
-        """Return the last lines of the log, the newest first: time, who, method, what, status. Raises Problem."""
+    def audited(self, count: int, since: str = "", who: str = "", noun: str = "") -> Sequence[tuple[str, str, str, str, str]]:
+        """Return the last lines of the log, the newest first: time, who, method, what, status; filters: Intent.audited. Raises Problem."""
         with self.lock:
-            self.flush()
-            return self.intent.audited(count)
+            if self._remarks:
+                self.flush()
+            return self.intent.audited(count, since, who, noun)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -277,7 +278,7 @@ class Plant:
                     return len(group)
                 raise
             for request in made:
-                request.batch.arranged = self.arranged(np.fromiter(request.batch.changes, dtype=np.int64))
+                request.batch.arranged = self.arranged(request.batch.changes)
                 self._arrange(request.batch.changes.values())
             self._bring(made)
             return count
@@ -468,10 +469,10 @@ class Plant:
             taken[places] = 1
             self._by_name = None
 
-    def arranged(self, indices: NDArray[np.int64]) -> _Arranged:
+    def arranged(self, indices: Iterable[int]) -> _Arranged:
         """Return what is in force in some places."""
-        each = self.facts.queues_per_subscriber
-        return indices, self.queue_code.reshape(-1, each)[indices], self.parent_code[indices], self.node_of[indices]
+        each, queues, parents, nodes = self.facts.queues_per_subscriber, self.queue_code, self.parent_code, self.node_of
+        return [(index, queues[index * each : (index + 1) * each].tolist(), int(parents[index]), int(nodes[index])) for index in indices]
 
     def arrange(self, indices: NDArray[np.int64], codes: NDArray[np.int32], parents: NDArray[np.int32], nodes: NDArray[np.int32]) -> None:
         """Take this for what is in force in some places."""
@@ -480,7 +481,12 @@ class Plant:
         self.node_of[indices] = nodes
 
     def _arrange(self, changes: Collection[_Change]) -> None:
-        if changes:
+        if len(changes) <= FEW:
+            each = self.facts.queues_per_subscriber
+            for index, _, queues, parent, node in changes:
+                self.queue_code[index * each : (index + 1) * each] = queues
+                self.parent_code[index], self.node_of[index] = parent, node
+        else:
             columns = zip(*((change.index, change.queues, change.parent, change.node) for change in changes), strict=True)
             self.arrange(*(np.array(column) for column in columns))
 
@@ -522,10 +528,9 @@ class Plant:
             self._retired.difference_update(m.index for m in old)
             self._retired.update(index for index, message in batch.before.items() if message is None)
         # What had never been ours had settings that we do not know: it drops all now.
-        rows = zip(*(part.tolist() for part in arranged), strict=True)
         back = {
             index: self._nothing(index) if NONE in codes else _Change(index, None, tuple(codes), parent, node)
-            for index, codes, parent, node in rows
+            for index, codes, parent, node in arranged
         }
         self._arrange(back.values())
         try:
@@ -544,16 +549,10 @@ class Plant:
         """Bring what is in force in some places to the device. Raises CarrierError."""
         if not len(places):
             return
-        each = self.facts.queues_per_subscriber
         indices = np.sort(places.astype(np.uint32))
-        queues = (indices[:, None] * np.uint32(each) + np.arange(each, dtype=np.uint32)).reshape(-1)
-        ours = indices[self.parent_code[indices] != NONE]
-        rows = self.codes.parent_rows(self.parent_code[ours])
-        # Before their queues: a subscriber's limit holds when its queues get theirs.
-        program = self.programs.subscribers(ours, rows, self.node_of[ours].astype(np.uint32))
-        self._run(program.then(self.programs.queues(queues, self.codes.queue_rows(self.queue_code[queues]))), applied)
+        self._run(self.programs.change(indices, self.queue_code, self.parent_code, self.node_of, self.codes.rows()), applied)
         applied.subscribers += len(indices)
-        applied.queues += len(queues)
+        applied.queues += len(indices) * self.facts.queues_per_subscriber
 
     def _run(self, program: Program, applied: common_pb2.Applied) -> None:
         """Do a program. Raises CarrierError."""

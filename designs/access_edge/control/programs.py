@@ -20,6 +20,7 @@ _COMMAND = registers.address("queue_command")
 _STATUS = registers.address("status")
 # Waits until the last command is done, and reads how it went.
 _END = program([(WAIT, _STATUS, 0, registers.STATUS_BUSY), (READ, _STATUS, 0, 0)])
+_END_WORDS = _END.reshape(-1)
 # So far above its address a setting is written, and what it is of is set.
 EXECUTE = registers.address("execute_queue_rate") - registers.address("queue_rate")
 
@@ -50,12 +51,10 @@ class Program:
         return indices != self.reads.tolist() or bool(status & registers.STATUS_REFUSED)
 
 
-class _Layout:
-    """Registers of a row. To the first one the hardware adds one after each row; the last ones, written at EXECUTE, set what it is of."""
-
-    def __init__(self, index: str, plain: list[str], executes: list[str]) -> None:
-        self.addresses = [registers.address(name) for name in (index, *plain, *executes)]
-        self.executes = [False] * (1 + len(plain)) + [True] * len(executes)
+def _layout(index: str, plain: list[str], executes: list[str]) -> tuple[list[int], list[bool]]:
+    """Return the registers of a row, and whether each executes. To the first one the hardware adds one after each row; the last ones,
+    written at EXECUTE, set what it is of."""
+    return [registers.address(name) for name in (index, *plain, *executes)], [False] * (1 + len(plain)) + [True] * len(executes)
 
 
 class Programs:
@@ -64,28 +63,30 @@ class Programs:
     def __init__(self, facts: Facts) -> None:
         from penstock.engine import engine
 
-        self._writes = engine.module().access_edge_control.writes  # writes.hpp
-        self._held: dict[int, int] = {}  # by address: what was written last
         names = ["queue_rate", "queue_burst", "queue_limit_packets", "queue_limit_bytes"]
         names += ["queue_aqm", "queue_aqm_target", "queue_aqm_interval"] if facts.aqm != "none" else []
         names += ["queue_class"] if facts.admission else []
         names += ["tree_class"] if facts.hierarchy else []
-        self._of_queue = _Layout("queue_index", [], names)
+        self._each = facts.queues_per_subscriber
         self._columns = [QUEUE_COLUMNS.index(name) for name in names]
-        self._of_subscriber = _Layout("tree_index", ["tree_class"], ["tree_rate", "tree_burst", "tree_parent"])
         self._parent_columns = [PARENT_COLUMNS.index(name) for name in ("tree_class", "tree_rate", "tree_burst")]
+        self._changes = engine.module().access_edge_control.Changes(  # writes.hpp; it knows what was written last
+            (*_layout("queue_index", [], names), self._columns),
+            (*_layout("tree_index", ["tree_class"], ["tree_rate", "tree_burst", "tree_parent"]), self._parent_columns),
+            EXECUTE,
+        )
 
     def forget(self) -> None:
         """Take nothing for known: something else has written registers."""
-        self._held.clear()
+        self._changes.forget()
 
     def queues(self, indices: Words, rows: Words) -> Program:
         """Return the program that gives queues `indices` the settings of `rows` (QUEUE_COLUMNS)."""
-        return self._program(self._of_queue, np.column_stack([indices, rows[:, self._columns]]))
+        return self._program(True, np.column_stack([indices, rows[:, self._columns]]))
 
     def subscribers(self, indices: Words, rows: Words, nodes: Words) -> Program:
         """Return the program that gives subscribers the settings of `rows` (PARENT_COLUMNS) and their nodes."""
-        return self._program(self._of_subscriber, np.column_stack([indices, rows[:, self._parent_columns], nodes]))
+        return self._program(False, np.column_stack([indices, rows[:, self._parent_columns], nodes]))
 
     def parent(self, level: str, index: int, row: Words, above: int) -> Program:
         """Return the program that gives a node or port the settings of `row` (PARENT_COLUMNS) and a node its port."""
@@ -95,12 +96,13 @@ class Programs:
         made = writes([*((registers.address(name), value) for name, value in pairs), (_COMMAND, registers.COMMAND_HIERARCHY[level])])
         return Program(np.concatenate([made, _END]), np.zeros(0, dtype=np.uint32), len(made))
 
-    def _program(self, layout: _Layout, values: Words) -> Program:
+    def change(
+        self, places: Words, queues: NDArray[np.int32], subscribers: NDArray[np.int32], nodes: NDArray[np.int32], rows: tuple[Words, Words]
+    ) -> Program:
+        """Return the program that brings what is in force at some places, in their order, to the device: numbers of settings by queue and
+        by subscriber (negative: it has none), and nodes; `rows`: the settings of queues and of subscribers by number."""
+        return Program(*self._changes.of(places, self._each, queues, subscribers, nodes, *rows, _END_WORDS))
+
+    def _program(self, of_queues: bool, values: Words) -> Program:
         """Return the program of some rows of words."""
-        if len(values) == 0:
-            return Program(_END, np.zeros(0, dtype=np.uint32), 0)
-        addresses = layout.addresses
-        held = np.array([self._held.get(address, -1) for address in addresses], dtype=np.int64)
-        accesses, ends, count = self._writes(addresses, layout.executes, np.ascontiguousarray(values, dtype=np.uint32), EXECUTE, held)
-        self._held.update(zip(addresses[1:], held[1:].tolist(), strict=True))  # snapshots move what steps
-        return Program(np.concatenate([accesses, _END]), ends, count)
+        return Program(*self._changes.rows(of_queues, np.ascontiguousarray(values, dtype=np.uint32), _END_WORDS))

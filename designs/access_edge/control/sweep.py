@@ -31,7 +31,7 @@ _REGISTERS = (
     "mark_packets",
 )  # fmt: skip
 LEVELS = ("device", "node", "port", "class")
-AT_ONCE = 256  # queues of a program: what else wants the registers waits for no longer
+AT_ONCE = 64  # queues of a program: what else wants the registers waits for no longer
 SCAN_SECONDS = 0.5  # from one scan for the busiest queues to the next, in a sweep that takes longer
 KEEP_SECONDS = 10.0  # from one time that counters are made durable to the next
 Counts = NDArray[np.uint64]

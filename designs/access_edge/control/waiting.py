@@ -72,7 +72,7 @@ class Request:
     batch: Any = None  # of plant.py, once it is made
     finished: bool = False
     problem: BaseException | None = None
-    told: threading.Event = field(default_factory=threading.Event)  # it is finished, or leads
+    told: threading.Event | None = None  # it is finished, or leads; None: it has led from the first on
 
 
 class Waiting:
@@ -90,7 +90,9 @@ class Waiting:
         with self._lock:
             self._requests.setdefault(_client(request), deque()).append(request)
             lead, self._led = not self._led, True
-        if not lead:
+            if not lead:
+                request.told = threading.Event()
+        if request.told:
             request.told.wait()
             if request.finished:
                 return
@@ -107,8 +109,9 @@ class Waiting:
                 self._led = following is not None
             for one in group[:count]:
                 one.finished = True
-                one.told.set()
-            if following:
+                if one.told:
+                    one.told.set()
+            if following and following.told:
                 following.told.set()
 
     def _group(self) -> list[Request]:

@@ -10,6 +10,7 @@ import json
 import os
 import random
 import shutil
+import statistics
 import subprocess
 import sys
 import threading
@@ -42,7 +43,7 @@ from penstock.driver.mapped import Mapped
 from penstock.errors import UserError
 from penstock.paths import ROOT
 from penstock.testing.testkit import seed
-from penstock.v1 import common_pb2, counters_pb2, device_pb2, queues_pb2, registers_pb2, subscribers_pb2, tree_pb2
+from penstock.v1 import audit_pb2, common_pb2, counters_pb2, device_pb2, queues_pb2, registers_pb2, subscribers_pb2, tree_pb2
 
 
 def drawn(rng: random.Random, name: str) -> Subscriber:
@@ -422,6 +423,52 @@ def test_roles(served: Any) -> None:
         client.provision([home("by loopback")])
 
 
+def test_the_audit_log_is_asked_for(served: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """By time, name and noun, in any mix; and what is asked for is not in the log itself."""
+    from penstock.command_line.app import main
+
+    client, plant, _, places = served
+    with Client(places[1]) as other:
+        for number, one in enumerate((client, other, client)):
+            one.subscribers.Create(subscribers_pb2.CreateSubscriberRequest(subscriber=home(f"audited-{number}")))
+        other.gates.Close(queues_pb2.GateRequest(subscribers=["audited-1"]))
+        fails(grpc.StatusCode.NOT_FOUND, "'nobody'", other.gates.Close, queues_pb2.GateRequest(subscribers=["nobody"]))
+        plant.flush()
+        everything = client.audit.List(audit_pb2.ListAuditRequest(count=10_000)).lines
+        assert [(line.at, line.who, line.method, line.what, line.status) for line in everything] == [
+            tuple(one) for one in plant.audited(10_000)
+        ]
+        name = everything[0].who
+        assert name != "local user" and everything[0].status == "NOT_FOUND"
+        for who in ("", name, "local user", "nobody"):
+            for noun, method in (("", ""), ("subscriber", "Subscribers/"), ("Gates", "Gates/"), ("node", "Nodes/")):
+                for since in ("", everything[len(everything) // 2].at, "2099-01-01T00:00:00+02:00"):
+                    for count in (0, 2):
+                        expected = [line for line in everything if who in ("", line.who) and method in line.method and line.at >= since]
+                        found = other.audit.List(audit_pb2.ListAuditRequest(who=who, noun=noun, since=since, count=count)).lines
+                        assert list(found) == expected[: count or 100], (who, noun, since, count)
+        for field, wrong in (("since", "yesterday"), ("since", "2026-01-31T12:00:00"), ("noun", "%"), ("count", 10_001)):
+            fails(grpc.StatusCode.INVALID_ARGUMENT, f"{field}: must be", other.audit.List, audit_pb2.ListAuditRequest(**{field: wrong}))
+
+    def ctl(*arguments: str) -> tuple[int, str, str]:
+        status = main(["ctl", "--server", places[0], "audit", *arguments])
+        return status, *capsys.readouterr()
+
+    status, out, _ = ctl("--json", "--since", "1h", "--who", name, "--count", "2")
+    lines = json.loads(out)["lines"]
+    assert status == 0 and [(line["method"][13:], line["status"]) for line in lines] == [
+        ("Gates/Close", "OK"),
+        ("Gates/Close", "NOT_FOUND"),
+    ]
+    status, out, _ = ctl("--noun", "gate", "--who", name)
+    assert status == 0 and out.splitlines()[0].split() == ["time", "who", "call", "status", "what"]
+    assert [line.split()[2:4] for line in out.splitlines()[1:]] == [["Gates.Close", "OK"], ["Gates.Close", "NOT_FOUND"]]
+    assert ctl("--since", "2099-01-01T00:00:00Z")[1].count("\n") == 1
+    assert ctl("--noun", "cow")[::2] == (2, "penstock: --noun cow: must be one of subscriber, node, port, queue, gate, aqm, register\n")
+    for number in range(3):
+        client.subscribers.Delete(subscribers_pb2.DeleteSubscriberRequest(name=f"audited-{number}"))
+
+
 def test_certificates(tmp_path: Path) -> None:
     """The lines of the how-to make certificates; a client has the role of its own, and without one of the authority's nothing is served."""
     if not shutil.which("openssl"):
@@ -440,9 +487,9 @@ def test_certificates(tmp_path: Path) -> None:
                     client.subscribers.Create(request)
                     assert plant.audited(1)[0][1:3] == ("alice", "/penstock.v1.Subscribers/Create")
                 else:
-                    fails(
-                        grpc.StatusCode.PERMISSION_DENIED, "needs the role operate, and alice has read", client.subscribers.Create, request
-                    )
+                    words = "needs the role operate, and alice has read"
+                    fails(grpc.StatusCode.PERMISSION_DENIED, words, client.subscribers.Create, request)
+                    fails(grpc.StatusCode.PERMISSION_DENIED, words, client.audit.List, audit_pb2.ListAuditRequest())
             with pytest.raises(UserError, match="no control plane answers"):
                 Client(place)
 
@@ -544,6 +591,84 @@ def test_the_rtl_behind_the_server(tmp_path: Path) -> None:
         plant.change([lambda one=one: one for one in made])
         assert differences(plant) == []
     carrier.close()
+
+
+# ---- a device that runs on by itself
+
+ENDS = """
+device: { config: tree_64 }
+duration: 1 s
+drain: false
+traffic: [{ name: all, stop: 1 ms, poisson: { queues: 0-63, pick: random, rate: 3 Gbit/s, size: imix } }]
+queues: [{ ids: 0-63, rate: 20 Mbit/s, burst: 3 kB }]
+"""
+
+
+@pytest.mark.parametrize("engine", ["model", pytest.param("rtl", marks=pytest.mark.slow)])
+def test_traffic_is_the_same_whoever_looks(engine: str, tmp_path: Path) -> None:
+    """Slices end early for accesses, and traffic does not notice: reads at any time change nothing, and the scenario's own changes come in
+    their cycles, as in a run that is not served."""
+    from penstock.driver.in_process import InProcess
+    from penstock.engine import engine as simulator
+    from penstock.engine.run import Request, prepare
+    from penstock.library.device import built
+
+    def outcome(reads: bool, changes: str = "") -> Any:
+        scenario = tmp_path / "s.yaml"
+        scenario.write_text(ENDS + changes)
+        run = prepare(Request(scenario, engine=engine))
+        run.plan.job["device"]["library"] = built(run.config, engine, assertions=False)
+        carrier = InProcess(run.plan.job, real_time=False)
+        end = time.monotonic() + 300
+        while carrier.cycles() < 220_000 * 8:  # 8 ms
+            assert time.monotonic() < end
+            if reads:
+                carrier.run(read)
+            else:
+                time.sleep(0.001)
+        found = carrier.device.end()
+        assert found["conservation_ok"]
+        return whole(found)
+
+    def whole(found: dict[str, Any]) -> Any:
+        assert found["packets"]["in"] > 900
+        histograms = [{key: np.asarray(value).tolist() for key, value in one.items()} for one in found["latency_histograms"]]
+        return found["packets"], found["bytes"], histograms
+
+    read = np.array([[READ, registers.address("status"), 0, 0]] * 3, dtype=np.uint32)
+    alone = outcome(reads=False)
+    assert outcome(reads=True) == alone
+    changes = (
+        "changes: [" + ", ".join(f"{{ at: {at} us, queues: {at % 64}, set: {{ rate: 100 Mbit/s }} }}" for at in range(100, 900, 7)) + "]"
+    )
+    changed = outcome(False, changes)
+    (tmp_path / "s.yaml").write_text(ENDS.replace("duration: 1 s", "duration: 8 ms") + changes)
+    run = prepare(Request(tmp_path / "s.yaml", engine=engine))
+    run.plan.job["device"]["library"] = built(run.config, engine, assertions=False)
+    assert changed == whole(simulator.run(run.plan.job)) != alone
+
+
+def test_an_access_ends_a_slice(tmp_path: Path) -> None:
+    """Of one that waits for a slice the device would run a quarter of a millisecond; how much it runs is told by its own clock."""
+    from penstock.driver.in_process import InProcess
+    from penstock.engine import engine
+    from penstock.engine.run import Request, prepare
+
+    engine.build()
+    carrier = InProcess(prepare(Request(small_device(tmp_path), engine="model")).plan.job, real_time=False)
+    read = np.array([[READ, registers.address("status"), 0, 0]], dtype=np.uint32)
+    shares = []
+    for _ in range(5):
+        begin, cycles = time.monotonic(), carrier.cycles()
+        time.sleep(0.1)
+        speed = (carrier.cycles() - cycles) / (time.monotonic() - begin)
+        seen = [carrier.cycles()]
+        for _ in range(300):
+            carrier.run(read)
+            seen.append(carrier.cycles())
+        shares.append(statistics.median(np.diff(seen).tolist()) / (speed * 250e-6))
+    carrier.close()
+    assert min(shares) < 0.3, shares
 
 
 # ---- files and commands

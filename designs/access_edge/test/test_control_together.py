@@ -344,6 +344,37 @@ def test_a_flooder_does_not_fill_the_group() -> None:
 # ---- the log
 
 
+def test_what_a_transaction_sees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few rows are one statement at the end: what is asked for before it has them all the same, in whichever order statements of other
+    kinds come, and of what was not written nothing stays, also not in memory."""
+    rng, intent = random.Random(seed()), Intent(None)
+    known: dict[int, bytes] = {}
+    monkeypatch.setattr(store, "RECENT_BYTES", 2_000)
+    for _ in range(300):
+        wanted = dict(known)
+        with contextlib.suppress(ZeroDivisionError), intent.transaction():
+            for _ in range(rng.choice([0, 1, 1, 3, 200])):
+                index, what = rng.randrange(40), rng.random()
+                if what < 0.7:
+                    wanted[index] = Subscriber(name=f"{index}-{rng.random()}", queues=[{}] * rng.randrange(9)).SerializeToString()
+                    intent.put([(index, wanted[index])])
+                elif what < 0.75:
+                    wanted.pop(index, None)
+                    intent.delete([index])
+                elif what < 0.8:
+                    wanted |= {at: bytes([0x0A, 1, 48 + at % 9]) for at in range(100, 300)}
+                    intent.put((at, wanted[at]) for at in range(100, 300))
+                elif index in wanted:
+                    assert intent.get(index).SerializeToString() == wanted[index]
+                intent.audit("who", "method", str(index), rng.choice(["OK", "ABORTED"]))
+            if rng.random() < 0.3:
+                raise ZeroDivisionError
+            known = wanted
+        assert {index: intent.get(index).SerializeToString() for index in known} == known
+        assert [one.SerializeToString() for one in intent.subscribers()] == [known[index] for index in sorted(known)]
+    intent.close()
+
+
 def test_the_log_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """So many of the last changes, so many of what was refused, which does not push out what was done; of the old ones only the last,
     whatever the clock says; and a line has a length."""

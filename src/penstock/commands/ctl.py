@@ -395,6 +395,55 @@ def device(as_json: Json = False) -> None:
     _table(("", ""), [(field.name.replace("_", " "), str(getattr(found, field.name))) for field in found.DESCRIPTOR.fields])
 
 
+NOUNS = ("subscriber", "node", "port", "queue", "gate", "aqm", "register")
+
+
+@group.command()
+def audit(
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Not before: 2h, 3d, or 2026-01-31T12:00:00Z.", show_default=False)
+    ] = None,
+    who: Annotated[str, typer.Option(metavar="NAME", help="Only what this one has done.", show_default=False)] = "",
+    noun: Annotated[
+        str,
+        typer.Option(help=f"Only changes of one of: {', '.join(NOUNS)}.", show_default=False, autocompletion=lambda: list(NOUNS)),
+    ] = "",
+    count: Annotated[int, typer.Option(min=1, max=10_000, help="The last so many.")] = 100,
+    as_json: Json = False,
+) -> None:
+    """Show who has changed what, and what was refused, the newest last."""
+    from penstock.v1 import audit_pb2
+
+    if noun and noun not in NOUNS:
+        raise UserError(f"--noun {noun}: must be one of {', '.join(NOUNS)}")
+    request = audit_pb2.ListAuditRequest(since=_ago(since) if since else "", who=who, noun=noun, count=count)
+    with _client() as client:
+        lines = list(reversed(client.audit.List(request).lines))
+    if as_json:
+        print(json.dumps({"lines": [{key: getattr(line, key) for key in ("at", "who", "method", "what", "status")} for line in lines]}))
+        return
+    rows = [
+        (line.at, line.who, line.method.removeprefix("/penstock.v1.").replace("/", ".", 1), line.status, _cut(line.what)) for line in lines
+    ]
+    _table(("time", "who", "call", "status", "what"), rows, right=False)
+
+
+def _ago(text: str) -> str:
+    """Return a time that is given as such, or as how long ago it was."""
+    import re
+    from datetime import UTC, datetime, timedelta
+
+    found = re.fullmatch(r"(\d{1,6}) ?(s|min|m|h|d)", text)
+    if not found:
+        return text
+    unit = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days"}[found[2]]
+    return (datetime.now(UTC) - timedelta(**{unit: int(found[1])})).isoformat(timespec="seconds")
+
+
+def _cut(words: str, most: int = 80) -> str:
+    return words if len(words) <= most else words[: most - 3] + "..."
+
+
 @group.command()
 def diff(as_json: Json = False) -> None:
     """Compare the device with the intent, by its read-back. Exit status 1 where they differ."""
@@ -540,10 +589,12 @@ def _bps(rate: int) -> str:
     return format_rate(rate)
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], right: bool = True) -> None:
+    """Print a table; `right`: all columns but the first one are of numbers."""
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     for row in (heads, *rows):
         cells = [
-            cell.ljust(width) if number == 0 else cell.rjust(width) for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(width) if number == 0 or not right else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         print("  ".join(cells).rstrip())
