@@ -308,9 +308,14 @@ def test_everything_goes_into_the_folder(short: None, tmp_path: Path, capsys: py
     assert result["schema"] == "penstock.paper/1" and result["config"]["paper"] == "massive-qos-queueing"
     assert list(result["parts"]) == result["config"]["parts"] == ["figure 4", "figure 5", "figure 6", "table 1", "table 3"]
     assert [line["part"] for line in result["stated"]].count("table 1") == 20
-    assert [line["part"] for line in result["stated"]].count("table 3") == 4 and result["parts"]["table 3"]["queues_per_second"][
-        "stream"
-    ] > 0
+    table = {line["what"]: line for line in result["stated"] if line["part"] == "table 3"}
+    found = result["parts"]["table 3"]
+    assert len(table) == 4 + 2 * 2 * 2 and found["queues_per_second"]["stream"] > 0
+    for what, paper, device, where, kind in (
+        ("register write, gRPC local, device in process", stated.LOCAL_CALL_US, "in_process", "local", "write"),
+        ("register read, gRPC remote, mapped file", stated.REMOTE_CALL_US, "mapped", "remote", "read"),
+    ):
+        assert table[what]["paper"] == paper and table[what]["ours"] == pytest.approx(1e6 / found["register_calls"][device][where][kind])
     html = (tmp_path / "new" / "report.html").read_text()
     head = html[: html.index("<script>")]
     assert not re.search(r'(src|href)="(?!data:)', head) and "@" not in re.sub(r"@media", "", head)

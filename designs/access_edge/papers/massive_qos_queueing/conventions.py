@@ -22,7 +22,8 @@ _AREA = """Resources are Yosys' for UltraScale+ (synth_xilinx -family xcup) of t
 synthesis. Descriptors are the paper's buckets."""
 
 _CONTROL = """Table 3 is `bench control`: a server in a process of its own, the model engine with 10 Gbit/s through it, the intent durable
-in SQLite. The paper's columns are single register accesses through PCIe; no card is here."""
+in SQLite. The paper's columns are single register accesses through PCIe; no card is here. Calls for one register are made of the simulated
+device in the server's process, and of a mapped file, which is what the server would see of a card."""
 
 CONVENTIONS = {
     name: [" ".join(text.split()) for text in texts]

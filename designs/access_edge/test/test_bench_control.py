@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""`bench control`: what its figures are of. How fast anything is depends on the machine, and no test asks for that."""
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+
+from penstock.command_line.app import main
+from penstock.designs.access_edge import registers
+from penstock.designs.access_edge.bench import control
+from penstock.engine import engine
+
+DELAY_US = 20_000
+
+
+def test_the_figures_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """All kinds of calls, and none through the line is faster than the line there and back."""
+    given = {"subscribers": 200, "unary": 10, "streams": 1, "traffic_mbps": 100, "delay_us": DELAY_US}
+    assert main(["bench", "control", *(part for pair in given.items() for part in ("--set", "=".join(map(str, pair)))), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    for key in ("calls_per_second", "queues_per_second"):
+        assert list(found[key]) == ["raw", "unary", "batch", "stream", "remote"] and min(found[key].values()) > 0
+    of_registers = found["register_calls"]
+    assert list(of_registers) == ["in_process", "mapped"]
+    for places in of_registers.values():
+        assert list(places) == ["local", "remote"]
+        for one in places.values():
+            assert list(one) == ["grpc", "write", "read", "write_to_grpc", "read_to_grpc"] and min(one.values()) > 0
+    through = [one["remote"][kind] for one in of_registers.values() for kind in ("grpc", "write", "read")]
+    assert max(*through, found["calls_per_second"]["remote"]) <= 1e6 / (2 * DELAY_US)
+    assert list(found["unary_to_grpc"]) == list(found["unary_calls_per_second"]) == ["1", "8"]
+
+
+def test_calls_for_a_register_reach_it(tmp_path: Path) -> None:
+    """In a file of a card's shape the register that is written has the last value, and no other word has changed."""
+    engine.build()
+    file = control._file_of_a_card(tmp_path)
+    before = file.read_bytes()
+    with control._served(tmp_path, ["--pcie", str(file)]) as (address, _), control._callers(address, 1, 1) as callers:
+        assert callers.rate("write", range(5, 12)) > 0 and callers.rate("read", range(3)) > 0
+    at = registers.address(control.REGISTER)
+    after = file.read_bytes()
+    assert struct.unpack_from("<I", after, at) == (11,)
+    assert (after[:at], after[at + 4 :]) == (before[:at], before[at + 4 :])
+
+
+def test_ratios_are_of_a_round() -> None:
+    """A machine that is slow for a while is so for all kinds of a round: it changes no ratio."""
+    rounds = iter([(1, 0.9), (8, 0.9), (8, 0.9), (1, 0.2), (2, 0.2)])  # how slow the machine is, and what calls that read take
+
+    class Callers:
+        def rate(self, kind: str, numbers: range) -> float:
+            assert len(numbers) == 20
+            if kind == "grpc":
+                (slow, self.read), self.taken = next(rounds), numbers
+                self.speed = 1000 / slow
+            assert numbers == self.taken
+            return self.speed * {"grpc": 1.0, "change": 0.25, "read": self.read}[kind]
+
+    found = control._rounds(Callers(), 100, ("grpc", "change", "read"))  # type: ignore[arg-type]
+    assert found == {"grpc": 500, "change": 125, "read": 112.5, "change_to_grpc": 0.25, "read_to_grpc": 0.9}
