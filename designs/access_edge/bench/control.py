@@ -115,7 +115,7 @@ def run(options: dict[str, Any], library: Path | None, progress: Progress) -> di
             rates = {}
             for clients in CLIENTS:
                 with _callers(address, clients, seed) as callers:
-                    rates[clients] = _rounds(callers, unary, KINDS if clients == 1 else KINDS[:2])
+                    rates[clients] = _rounds(callers, unary, KINDS if clients == 1 else KINDS[:2], process)
                 step()
             registers["in_process"] = {"local": _of_registers(rates[1])}
             calls["unary"] = rates[1]["change"]
@@ -157,6 +157,9 @@ def run(options: dict[str, Any], library: Path | None, progress: Progress) -> di
         "grpc_calls_per_second": {str(clients): rates[clients]["grpc"] for clients in CLIENTS},
         "unary_calls_per_second": {str(clients): rates[clients]["change"] for clients in CLIENTS},
         "unary_to_grpc": {str(clients): rates[clients]["change_to_grpc"] for clients in CLIENTS},
+        "server_processor_us_per_call": {
+            str(clients): {kind: rates[clients][f"{kind}_processor_us"] for kind in KINDS[:2]} for clients in CLIENTS
+        },
         "unary_to_commits": {str(clients): rates[clients]["change"] / commits for clients in CLIENTS},
         "stream_to_raw": queues["stream"] / queues["raw"],
         "server_processor_seconds_of_stream": processor,
@@ -170,15 +173,30 @@ def run(options: dict[str, Any], library: Path | None, progress: Progress) -> di
 
 def _of_registers(rates: dict[str, float]) -> dict[str, float]:
     """Return what concerns registers: bare calls, writes and reads of one register, and their ratios."""
-    return {kind: rate for kind, rate in rates.items() if not kind.startswith("change")}
+    return {kind: rate for kind, rate in rates.items() if not kind.startswith("change") and not kind.endswith("_us")}
 
 
-def _rounds(callers: "_Callers", calls: int, kinds: Sequence[str]) -> dict[str, float]:
-    """Return calls per second of some kinds, and ratios to bare ones (`<kind>_to_grpc`): medians of rounds that have all kinds."""
+def _rounds(callers: "_Callers", calls: int, kinds: Sequence[str], process: int | None = None) -> dict[str, float]:
+    """Return calls per second of some kinds, and ratios to bare ones (`<kind>_to_grpc`): medians of rounds that have all kinds. With
+    `process`, the server, also what a call takes of its processor time (`<kind>_processor_us`), which waiting and other programs are not
+    in."""
     each = -(-calls // ROUNDS)
-    rounds = [{kind: callers.rate(kind, range(at * each, (at + 1) * each)) for kind in kinds} for at in range(ROUNDS)]
+    spent = dict.fromkeys(kinds, 0.0)
+    rounds: list[dict[str, float]] = []
+    for at in range(ROUNDS):
+        rounds.append({})
+        for kind in kinds:
+            before = _of_calls(process)
+            rounds[-1][kind] = callers.rate(kind, range(at * each, (at + 1) * each))
+            spent[kind] += _of_calls(process) - before
     found = {kind: statistics.median(one[kind] for one in rounds) for kind in kinds}
-    return found | {f"{kind}_to_grpc": statistics.median(one[kind] / one["grpc"] for one in rounds) for kind in kinds if kind != "grpc"}
+    found |= {f"{kind}_to_grpc": statistics.median(one[kind] / one["grpc"] for one in rounds) for kind in kinds if kind != "grpc"}
+    return found | ({f"{kind}_processor_us": spent[kind] * 1e6 / (ROUNDS * each) for kind in kinds} if process else {})
+
+
+def _of_calls(process: int | None) -> float:
+    """Return what a server has taken for calls: without its device, and without reading counters, which goes on by itself."""
+    return _processor_seconds(process, ("device", "sweep")) if process else 0.0
 
 
 def _commits(folder: Path) -> float:
@@ -193,13 +211,14 @@ def _commits(folder: Path) -> float:
         return COMMITS / (time.perf_counter() - begin)
 
 
-def _processor_seconds(process: int) -> float:
-    """Return the processor time that a server has taken, without that of the device that it simulates."""
+def _processor_seconds(process: int, without: Sequence[str] = ("device",)) -> float:
+    """Return the processor time that a server has taken, without that of some threads: unless said otherwise, of the device that it
+    simulates."""
     ticks = 0
     for task in Path(f"/proc/{process}/task").iterdir():
         with contextlib.suppress(OSError):  # it has ended
             name, _, rest = (task / "stat").read_text().rpartition(")")
-            if not name.endswith("(device"):
+            if name.rpartition("(")[2] not in without:
                 ticks += sum(map(int, rest.split()[11:13]))
     return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -430,7 +449,9 @@ def _lines(result: dict[str, Any]) -> list[str]:
     found = [f"{name:8} {calls[name]:12,.1f} calls/s {queues[name]:14,.0f} queues/s" for name in names]
     for clients in map(str, CLIENTS):
         bare, changed = result["grpc_calls_per_second"][clients], result["unary_calls_per_second"][clients]
-        found.append(f"{clients} at once: {changed:8,.1f} unary calls/s, {changed / bare:.2f} of gRPC's own {bare:,.1f}")
+        ratio, spent = result["unary_to_grpc"][clients], result["server_processor_us_per_call"][clients]
+        found.append(f"{clients} at once: {changed:8,.1f} unary calls/s, {ratio:.2f} of gRPC's own {bare:,.1f}")
+        found.append(f"  the server's processor time: {spent['change']:.0f} us a call, {spent['grpc']:.0f} us of it gRPC's own")
     for carrier, places in result["register_calls"].items():
         for where, one in places.items():
             words = ", ".join(f"{one[kind]:,.1f} {kind}s/s ({one[f'{kind}_to_grpc']:.2f})" for kind in ("write", "read"))

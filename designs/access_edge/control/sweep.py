@@ -4,6 +4,7 @@ The device counts by queue since its reset. A queue's counters here begin where 
 class goes on growing whoever comes, moves and goes. Both survive a restart of the server, and a reset of the device.
 """
 
+import contextlib
 import io
 import os
 import sys
@@ -11,6 +12,7 @@ import threading
 import time
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,6 +176,8 @@ class Sweep:
         return cycles / self._plant.facts.clock_hz if cycles else time.monotonic()
 
     def _run(self) -> None:
+        with contextlib.suppress(OSError):  # what this thread is, for those who look at the process; of Linux
+            Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text("sweep")
         while not self._stop.is_set():
             began = time.monotonic()
             try:
