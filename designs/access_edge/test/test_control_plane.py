@@ -646,26 +646,32 @@ def test_traffic_is_the_same_whoever_looks(engine: str, tmp_path: Path) -> None:
 
 
 def test_an_access_ends_a_slice(tmp_path: Path) -> None:
-    """Of one that waits for a slice the device would run a quarter of a millisecond; how much it runs is told by its own clock."""
+    """An access may come at any time of a slice: of those that come early the device runs little of it, by its own clock, and not all."""
     from penstock.driver.in_process import InProcess
     from penstock.engine import engine
     from penstock.engine.run import Request, prepare
 
     engine.build()
-    carrier = InProcess(prepare(Request(small_device(tmp_path), engine="model")).plan.job, real_time=False)
+    scenario = tmp_path / "s.yaml"
+    traffic = "[{ name: all, poisson: { queues: 0-63, pick: random, rate: 5 Gbit/s, size: 64 } }]"  # nothing is skipped: time is short
+    scenario.write_text(f"device: {{ config: {CONFIG} }}\nduration: 1 s\ndrain: false\ntraffic: {traffic}\n")
+    carrier = InProcess(prepare(Request(scenario, engine="model")).plan.job, real_time=False)
     read = np.array([[READ, registers.address("status"), 0, 0]], dtype=np.uint32)
-    shares = []
+    shares, rng = [], random.Random(seed())
     for _ in range(5):
         begin, cycles = time.monotonic(), carrier.cycles()
         time.sleep(0.1)
         speed = (carrier.cycles() - cycles) / (time.monotonic() - begin)
-        seen = [carrier.cycles()]
-        for _ in range(300):
+        seen = []
+        for _ in range(150):
+            time.sleep(rng.uniform(0.0005, 0.0015))
+            begun = carrier.cycles()  # the slice that is under way
             carrier.run(read)
-            seen.append(carrier.cycles())
-        shares.append(statistics.median(np.diff(seen).tolist()) / (speed * 250e-6))
+            if (ran := carrier.cycles() - begun) > 100:  # else the device was asleep, and the read alone took these cycles
+                seen.append(ran)
+        shares.append(statistics.quantiles(seen, n=10)[0] / (speed * 250e-6))
     carrier.close()
-    assert min(shares) < 0.3, shares
+    assert min(shares) < 0.45, shares
 
 
 # ---- files and commands
