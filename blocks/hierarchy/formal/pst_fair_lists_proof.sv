@@ -31,6 +31,8 @@ module pst_fair_lists_proof
     input logic                    pick_parent_i,
     input train_t                  pick_train_i,
     input logic                    pick_patient_i,
+    input logic                    pick_holds_i,
+    input above_t                  start_above_i,
     input logic [QueueIdWidth-1:0] look_queue_i,
     input patience_t               look_hold_i,
     input logic                    out_ready_i
@@ -61,11 +63,13 @@ module pst_fair_lists_proof
   typedef struct packed {
     logic                   busy;      // a pick is under way: from its handshake to that of its last queue
     train_t                 asked;     // log2 of how many
-    logic                   patient;   // it may wait for a higher class
+    logic                   patient;   // it may wait for a higher class,
+    logic                   keeps;     // also for one that waits above
     class_t                 cls;       // what it must give
     logic                   done;      // it has taken effect,
     logic                   walk;      // and its links are being read
     logic                   none;
+    logic                   held;      // for what waits above
     round_t                 round;
     number_t                number;    // of its queues,
     number_t                pushed;    // these are in the FIFO, the last one perhaps on its way there,
@@ -97,6 +101,7 @@ module pst_fair_lists_proof
     logic       again;
     train_t     train;
     logic       patient;
+    logic       holds;
   } op_t;
 
   typedef struct packed {
@@ -104,12 +109,15 @@ module pst_fair_lists_proof
     class_t cls;
     train_t train;
     logic   patient;
+    logic   holds;
   } ask_t;
 
   typedef struct packed {
     logic   parent;
     round_t round;
+    class_t cls;
     logic   none;
+    logic   held;
     logic   last;
     patience_t hold;
     queue_t queue_id;
@@ -135,7 +143,8 @@ module pst_fair_lists_proof
     list_of = {parent, cls[0]};
   endfunction
 
-  logic pick_ready, out_valid, out_parent, out_none, out_last, init_done;
+  logic pick_ready, out_valid, out_parent, out_none, out_held, out_last, init_done, unused_start;
+  class_t out_class;
   queue_t out_queue, look;
   patience_t out_hold;
   round_t out_round;
@@ -148,7 +157,8 @@ module pst_fair_lists_proof
       .s_append_class_i(append_class_i), .s_append_queue_i(append_queue_i), .s_append_round_i(append_round_i),
       .s_append_credit_i(append_credit_i), .s_left_valid_i(left_valid_i), .s_left_credit_i(left_credit_i),
       .s_pick_valid_i(pick_valid_i), .s_pick_ready_o(pick_ready), .s_pick_parent_i(pick_parent_i), .s_pick_train_i(pick_train_i),
-      .s_pick_patient_i(pick_patient_i),
+      .s_pick_patient_i(pick_patient_i), .s_pick_holds_i(pick_holds_i), .m_start_parent_o(unused_start), .s_start_above_i(start_above_i),
+      .m_pick_held_o(out_held), .m_pick_class_o(out_class),
       .m_look_queue_o(look), .m_look_queue_i(look_queue_i), .m_look_hold_i(look_hold_i), .m_pick_hold_o(out_hold),
       .m_pick_valid_o(out_valid), .m_pick_ready_i(out_ready_i), .m_pick_parent_o(out_parent), .m_pick_queue_o(out_queue),
       .m_pick_round_o(out_round), .m_pick_none_o(out_none), .m_pick_last_o(out_last), .init_done_o(init_done)
@@ -178,6 +188,8 @@ module pst_fair_lists_proof
   logic [1:0][TrainMost-1:0][2:0] out_at_q, out_at_d;     // and the way back
 
   logic higher;    // a packet of a higher class than the pick's left of late
+  logic above, above_higher;    // one waits above, and the parent holds back; one has left there of late
+  above_t above_q;              // as the pick in stage 2 has found it
   logic effect, side, turn, none, p2, p3, p4, p5, p_out, p_look;  // parents of the stages
   list_t l1, l2, l3, l4, l5_q;
   logic valid5_q, walk5_more;
@@ -197,6 +209,9 @@ module pst_fair_lists_proof
   assign walk5_more = u_dut.p5_walk_q.valid && u_dut.p5_walk_q.links != number_t'(1);
 
   assign higher = recent_q[p2].cls < pick_q[p2].cls && 10'(now_i[12:3] - recent_q[p2].eighths) < 10'd8;
+
+  assign above        = pick_q[p2].keeps && (above_q.waits & ((8'd1 << pick_q[p2].cls) - 8'd1)) != '0;
+  assign above_higher = pick_q[p2].keeps && above_q.left_class < pick_q[p2].cls && 10'(now_i[12:3] - above_q.left) < 10'd8;
 
   // Those in the FIFO: one may be being looked up.
   number_t [1:0] stored;
@@ -229,6 +244,7 @@ module pst_fair_lists_proof
     if (u_dut.look1_q) begin
       pick_d[u_dut.look1_parent_q].asked   = pick_train_i;
       pick_d[u_dut.look1_parent_q].patient = pick_patient_i;
+      pick_d[u_dut.look1_parent_q].keeps   = pick_holds_i;
     end
     if (ask) pick_d[pick_parent_i] = '{busy: 1'b1, cls: mask_q[pick_parent_i][0] ? class_t'(0) : class_t'(1), default: '0};
     if (effect && u_dut.p2_q.op == OpAppend) begin
@@ -238,7 +254,7 @@ module pst_fair_lists_proof
       count_d[l2][side] = count_q[l2][side] + 1'b1;
     end
     if (effect && u_dut.p2_q.op == OpPick) begin
-      none = (pick_q[p2].patient && higher) || (count_q[l2][turn] == '0 && 10'(now_i[12:3] - last_q[l2]) < 10'd8);
+      none = above || above_higher || (pick_q[p2].patient && higher) || (count_q[l2][turn] == '0 && 10'(now_i[12:3] - last_q[l2]) < 10'd8);
       side = count_q[l2][turn] != '0 ? turn : !turn;
       if (!none) begin
         number = few(count_q[l2][side], wanted);
@@ -259,6 +275,7 @@ module pst_fair_lists_proof
       pick_d[p2].done   = 1'b1;
       pick_d[p2].walk   = 1'b1;
       pick_d[p2].none   = none;
+      pick_d[p2].held   = above;
       pick_d[p2].number = number_t'(number);
       pick_d[p2].round  = round_d[l2];
     end
@@ -283,6 +300,7 @@ module pst_fair_lists_proof
 
   always_ff @(posedge clk_i) begin
     seen_q         <= 1'b1;
+    above_q        <= start_above_i;
     clock_q        <= now_i + 1'b1;
     at_q           <= at_d;
     list_q         <= list_d;
@@ -409,6 +427,7 @@ module pst_fair_lists_proof
       // what a user relies on: the queues are of the highest class that waited, in the list's order; none only alone; one of them is the last
       if (give) begin
         a_given : assert (pick_q[out_parent].busy && pick_q[out_parent].done && out_none == pick_q[out_parent].none
+                          && out_held == pick_q[out_parent].held && (!out_held || (out_none && out_class == pick_q[out_parent].cls))
                           && out_round == pick_q[out_parent].round
                           && out_queue == pick_q[out_parent].looked[TrainLog'(pick_q[out_parent].given)]
                           && out_hold == pick_q[out_parent].holds[TrainLog'(pick_q[out_parent].given)]);
@@ -510,7 +529,8 @@ module pst_fair_lists_proof
           a_mask_ahead_stage5 : assert (u_dut.p2_mask_ahead_q == mask_q[p2]);
         a_word : assert (u_dut.p2_lists == word_q[l2] && u_dut.p2_mask == mask_q[p2]);
         if (u_dut.p2_q.op == OpPick) a_grace : assert (u_dut.p2_recent_q == (10'(now_i[12:3] - last_q[l2]) < 10'd8));
-        if (u_dut.p2_q.op == OpPick) a_higher : assert (u_dut.p2_higher_q == (pick_q[p2].patient && higher));
+        if (u_dut.p2_q.op == OpPick) a_higher : assert (u_dut.p2_higher_q == ((pick_q[p2].patient && higher) || above_higher));
+        if (u_dut.p2_q.op == OpPick) a_above : assert (u_dut.p2_held_q == above);
       end
       if (u_dut.look1_q) begin
         a_look_mask : assert ((u_dut.u_look.hit_q ? u_dut.u_look.new_q : u_dut.u_look.word) == read1_q && read1_q != '0);
@@ -518,17 +538,19 @@ module pst_fair_lists_proof
       end
       if (u_dut.look2_q) begin
         a_look_train : assert (u_dut.look2_mask == read2_q && read2_q != '0 && u_dut.look2_train_q == pick_q[u_dut.look2_parent_q].asked
-                && u_dut.look2_patient_q == pick_q[u_dut.look2_parent_q].patient);
+                && u_dut.look2_patient_q == pick_q[u_dut.look2_parent_q].patient
+                && u_dut.look2_holds_q == pick_q[u_dut.look2_parent_q].keeps);
         a_look_highest : assert (pick_q[u_dut.look2_parent_q].cls == (read2_q[0] ? class_t'(0) : class_t'(1)));
       end
       for (int k = 0; k < 2; k++) begin
         if (ask_there[k]) a_ask_word : assert (ask_word[k].cls == pick_q[ask_word[k].parent].cls
                                   && ask_word[k].train == pick_q[ask_word[k].parent].asked
-                                  && ask_word[k].patient == pick_q[ask_word[k].parent].patient);
+                                  && ask_word[k].patient == pick_q[ask_word[k].parent].patient
+                                  && ask_word[k].holds == pick_q[ask_word[k].parent].keeps);
       end
       if (u_dut.p1_q.valid && u_dut.p1_q.op == OpPick) begin
         a_pick1_word : assert (u_dut.p1_q.cls == pick_q[l1[1]].cls && u_dut.p1_q.train == pick_q[l1[1]].asked
-                && u_dut.p1_q.patient == pick_q[l1[1]].patient);
+                && u_dut.p1_q.patient == pick_q[l1[1]].patient && u_dut.p1_q.holds == pick_q[l1[1]].keeps);
       end
       if (effect && u_dut.p2_q.op == OpPick) a_pick2_train : assert (u_dut.p2_q.train == pick_q[p2].asked);
       // operations are of classes and queues that there are
@@ -556,6 +578,7 @@ module pst_fair_lists_proof
         if (pick_q[p].busy && pick_q[p].done) begin
           a_train_under_way : assert (pick_q[p].given != pick_q[p].number && (pick_q[p].walk || pick_q[p].pushed == pick_q[p].number));
           if (pick_q[p].none) a_nobody_is_one : assert (pick_q[p].number == 1);
+          if (pick_q[p].held) a_held_is_none : assert (pick_q[p].none);
         end
         if (pick_q[p].busy && !pick_q[p].done) begin
           // so that a pick never overtakes the head that the one before it has uncovered
@@ -590,7 +613,8 @@ module pst_fair_lists_proof
       if (u_dut.p3_pick_q) begin
         a_walk3 : assert (pick_q[p3].busy && pick_q[p3].pushed == '0 && u_dut.p3_number_q == pick_q[p3].number
             && u_dut.p3_q.train == pick_q[p3].asked
-                && u_dut.p3_none_q == pick_q[p3].none && u_dut.p3_round_q == pick_q[p3].round && u_dut.p3_left_q == pending_q[p3]);
+                && u_dut.p3_none_q == pick_q[p3].none && u_dut.p3_held_q == pick_q[p3].held && u_dut.p3_q.cls == pick_q[p3].cls
+                && u_dut.p3_round_q == pick_q[p3].round && u_dut.p3_left_q == pending_q[p3]);
         if (!u_dut.p3_none_q) a_walk3_queue : assert (u_dut.p3_picked_q == pick_q[p3].queues[0]);
         if (u_dut.p3_left_q) a_walk3_list : assert (l3 == pending_list_q[p3] && u_dut.p3_side_q == pending_side_q[p3]);
       end
@@ -639,6 +663,8 @@ module pst_fair_lists_proof
           a_out_of_a_train : assert (pick_q[out_word[k].parent].busy && pick_q[out_word[k].parent].done
                   && out_index_q[k] >= pick_q[out_word[k].parent].given && out_index_q[k] < stored[out_word[k].parent]
                   && out_at_q[out_word[k].parent][TrainLog'(out_index_q[k])] == 3'(k));
+          a_out_held : assert (out_word[k].held == pick_q[out_word[k].parent].held
+                  && (!out_word[k].held || out_word[k].cls == pick_q[out_word[k].parent].cls));
           a_out_last : assert (out_word[k].none == pick_q[out_word[k].parent].none && out_word[k].round == pick_q[out_word[k].parent].round
                   && out_word[k].last == (32'(out_index_q[k]) + 1 == 32'(pick_q[out_word[k].parent].number)));
           a_out_queue : assert (out_word[k].queue_id == pick_q[out_word[k].parent].looked[TrainLog'(out_index_q[k])]
@@ -658,6 +684,7 @@ module pst_fair_lists_proof
       if (u_dut.p4_given_q) begin
         a_look_given : assert (pick_q[p_look].busy && pick_q[p_look].done && pick_q[p_look].pushed != '0
             && u_dut.p4_pick_q.round == pick_q[p_look].round
+                && u_dut.p4_pick_q.held == pick_q[p_look].held && (!u_dut.p4_pick_q.held || u_dut.p4_pick_q.cls == pick_q[p_look].cls)
                 && u_dut.p4_pick_q.none == pick_q[p_look].none && u_dut.p4_pick_q.last == (pick_q[p_look].pushed == pick_q[p_look].number));
       end
       if (u_dut.p1_pick_q) a_room_for_the_pick : assert (32'(u_dut.credit_q) >= 32'd1 << u_dut.p1_q.train);

@@ -35,10 +35,21 @@ module pst_gate_proof
     input logic        cfg_parent_i,
     input shaper_cfg_t cfg_i,
     input logic        look_parent_i,
-    input logic        pick_i            // a window of the rate begins with this packet
+    input logic        pick_i,           // a window of the rate begins with this packet
+    input logic        held_i,           // what is looked at again is held: its parent waits to be woken up
+    input logic        wake_valid_i,
+    input logic        wake_parent_i
 );
 
   localparam int unsigned RoomCycles = 7;    // operations come for so many cycles after room was seen
+  localparam int unsigned WakeCycles = 23;   // so do wake-ups
+`ifdef PROVE_PLACES
+  localparam bit AnyWakes = 1'b0;
+`elsif PROVE_TIMES
+  localparam bit AnyWakes = 1'b0;
+`else
+  localparam bit AnyWakes = 1'b1;            // rooms are proved for any wake-ups
+`endif
   localparam int unsigned AgeWidth = TimeWidth + 16 + 3;
   typedef logic signed [AgeWidth-1:0] age_t;    // 2^-16 cycles
   typedef logic [TimeWidth+15:0] stamp_t;
@@ -53,17 +64,18 @@ module pst_gate_proof
   logic pass, waits, room, due_valid, due_parent, cfg_ready, cfg, init_done;
   cycle_t now_q;
   train_t due_train;
-  logic due_patient;
+  logic due_patient, due_holds;
 
   pst_gate #(
       .Parents(Parents), .MaxWaiting(MaxWaiting), .Slots(4), .SlotCycles(8), .ToleranceCycles(ToleranceCycles), .TrainLog(TrainLog),
-      .TimeWidth(TimeWidth)
+      .Holds(1'b1), .TimeWidth(TimeWidth)
   ) u_dut (
       .clk_i, .rst_i, .now_i(now_q),
       .s_op_valid_i(op_valid_i), .s_op_walk_i(op_walk_i), .s_op_parent_i(op_parent_i), .s_op_len_i(op_len_i), .s_op_i(op_i),
       .s_op_last_i(op_last_i), .pass_o(pass), .wait_o(waits), .room_o(room),
       .m_due_valid_o(due_valid), .m_due_ready_i(due_ready_i), .m_due_parent_o(due_parent),
-      .m_due_train_o(due_train), .m_due_patient_o(due_patient),
+      .m_due_train_o(due_train), .m_due_patient_o(due_patient), .m_due_holds_o(due_holds),
+      .s_wake_valid_i(wake_valid_i), .s_wake_parent_i(wake_parent_i),
       .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_parent_i(cfg_parent_i), .s_cfg_shaper_i(cfg_i),
       .s_look_parent_i(look_parent_i), .m_look_shaper_o(), .init_done_o(init_done)
   );
@@ -76,6 +88,7 @@ module pst_gate_proof
   shaper_cfg_t read1_q, read2_q, read3_q, read4_q;
   logic [4:1] walk_q;
   logic [RoomCycles-1:0] room_q;    // room in the last cycles
+  logic [WakeCycles-1:0] wake_room_q;
   len_t len3_q, len4_q;
   logic seen_q, op4, p4;
   initial seen_q = 1'b0;
@@ -100,6 +113,7 @@ module pst_gate_proof
   typedef logic [31:0] whole_t;    // cycles
 
   typedef struct packed {
+    logic [26:0]          hold;
     train_t               most;
     logic [SpanWidth-1:0] span;
   } rule_t;
@@ -122,7 +136,7 @@ module pst_gate_proof
   endfunction
 
   function automatic rule_t rule(shaper_cfg_t setting);
-    rule = '{most: slow(setting) ? '0 : longest(span(setting), whole_t'(tolerance(setting))), span: SpanWidth'(span(setting))};
+    rule = '{hold: 32'(setting.burst) > ToleranceCycles ? 27'(setting.burst >> 1) : '0, most: slow(setting) ? '0 : longest(span(setting), whole_t'(tolerance(setting))), span: SpanWidth'(span(setting))};
   endfunction
 
   // Settings: their rules, cycles since the last one (to 7); steady, if none came after the parent was looked at last, and none so late before
@@ -148,8 +162,12 @@ module pst_gate_proof
   logic d3_parent_q, given_parent_q;
   logic [1:0][TrainLog:0] members_q;    // of the batch that is outside, that have left or been looked at
   train_t [1:0] granted_q;              // batches, as they were found
-  logic [1:0] patient_q;                // and whether the parent was patient then
+  logic [1:0] patient_q, holds_q;       // and whether the parent was patient then, or held back
+  logic [1:0] held_q;                   // the parent waits to be woken up
+  logic held4;
   train_t [1:0] told_q, told;           // batches, as users are told
+  assign held4 = op4 && op_i == GateAgain && !op_last_i && held_i;
+
   always_comb begin
     told = told_q;
     if (u_dut.given_q) told[given_parent_q] = due_train;
@@ -159,9 +177,14 @@ module pst_gate_proof
     d3_parent_q    <= u_dut.d2_parent_q;
     given_parent_q <= due_parent;
     told_q         <= told;
-    if (u_dut.d3_push_q) {patient_q[d3_parent_q], granted_q[d3_parent_q]} <= u_dut.u_train.s_data_i;
-    if (op4 && (op_i == GateLeave || op_i == GateAgain)) members_q[p4] <= op_last_i ? '0 : members_q[p4] + 1'b1;
-    if (rst_i) members_q <= '0;
+    if (u_dut.d3_push_q) {holds_q[d3_parent_q], patient_q[d3_parent_q], granted_q[d3_parent_q]} <= u_dut.u_train.s_data_i;
+    if (op4 && (op_i == GateLeave || op_i == GateAgain) && !held4) members_q[p4] <= op_last_i ? '0 : members_q[p4] + 1'b1;
+    if (held4) held_q[p4] <= 1'b1;
+    if (wake_valid_i) held_q[wake_parent_i] <= 1'b0;
+    if (rst_i) begin
+      members_q <= '0;
+      held_q    <= '0;
+    end
   end
 
   // --- states as they should be
@@ -191,6 +214,7 @@ module pst_gate_proof
     seen_q  <= 1'b1;
     now_q   <= now_q + 1'b1;
     room_q  <= {room_q[RoomCycles-2:0], room};
+    wake_room_q <= {wake_room_q[WakeCycles-2:0], room};
     walk_q  <= {walk_q[3:1], op_walk_i && op_valid_i};
     read1_q <= cfg && cfg_parent_i == u_dut.c0_setting ? cfg_i : cfg_q[u_dut.c0_setting];
     read2_q <= read1_q;
@@ -211,11 +235,13 @@ module pst_gate_proof
 
     if (op4 && (op_i == GateLeave || op_i == GateAgain) && op_last_i) outside_q[p4] <= 1'b0;
     if (due_valid && due_ready_i) outside_q[due_parent] <= 1'b1;
+    if (wake_valid_i) outside_q[wake_parent_i] <= 1'b0;
     if (u_dut.u_wheel.s_place_valid_i && u_dut.place_ready) wheel_q[u_dut.u_wheel.s_place_id_i] <= 1'b1;
     if (u_dut.wheel_valid && u_dut.wheel_ready) wheel_q[u_dut.wheel_parent] <= 1'b0;
     if (rst_i) begin
       now_q      <= '0;
       room_q     <= '0;
+      wake_room_q <= '0;
       walk_q     <= '0;
       stamp_q    <= '0;
       count_q    <= '0;
@@ -235,13 +261,17 @@ module pst_gate_proof
       // still to come wait
       if (op4 && op_i == GateAsk) m_most : assume (32'(count_q[p4]) < MaxWaiting);
       if (op4 && (op_i == GateLeave || op_i == GateAgain)) begin
-        m_outside : assume (outside_q[p4]);
+        m_outside : assume (outside_q[p4] && !held_q[p4]);
 `ifdef SINGLES
-        m_single : assume (op_last_i);
+        m_single : assume (op_last_i || held_i);
 `endif
-        m_train : assume (op_last_i || 32'(members_q[p4]) + 1 < 1 << told[p4]);
+        m_held : assume (!held4 || members_q[p4] == '0);
+        m_train : assume (op_last_i || held4 || 32'(members_q[p4]) + 1 < 1 << told[p4]);
         m_next : assume (op_last_i || op_i == GateAgain || count_q[p4] != 2'd1);
       end
+      // pst_waits_above: what is held is woken up, once
+      m_wake : assume (!wake_valid_i || AnyWakes || held_q[wake_parent_i]);
+      m_wake_room : assume (!wake_valid_i || room || wake_room_q[WakeCycles-2:0] != '0);
       // pst_sched_lists: only what was placed is shown; the walk over the slots is short
       m_wheel : assume (!u_dut.wheel_valid || wheel_q[u_dut.wheel_parent]);
       m_wheel_init : assume (u_dut.wheel_init_done ? 1'b1 : !u_dut.wheel_valid && !u_dut.place_ready && !init_q && now_q < cycle_t'(16));
@@ -252,7 +282,7 @@ module pst_gate_proof
 
   // --- places
 
-  logic [1:0] cleared, parked, closed, opening, main_there, back_there, out_there, main_parent, back_parent, out_parent;
+  logic [1:0] cleared, parked, closed, opening, main_there, back_there, out_there, main_parent, back_parent, out_parent, wake_there, wake_parent;
   logic [1:0][4:0] places;
   logic [3:0] elapsed;
   assign elapsed = 4'd8 - u_dut.open_count_q;
@@ -267,6 +297,8 @@ module pst_gate_proof
       main_parent[k] = k == 0 ? u_dut.main_place.parent : u_dut.u_main.mem[5'(32'(u_dut.u_main.raddr_q) + k - 1)][TimeWidth];
       back_parent[k] = k == 0 ? u_dut.back_place.parent : u_dut.u_back.mem[3'(32'(u_dut.u_back.raddr_q) + k - 1)][TimeWidth];
       out_parent[k]  = u_dut.u_due.mem[3'(32'(u_dut.u_due.raddr_q) + k)];
+      wake_there[k]  = 32'(u_dut.g_wake.wake_level) > k;
+      wake_parent[k] = u_dut.g_wake.u_wake.mem[6'(32'(u_dut.g_wake.u_wake.raddr_q) + k)];
     end
     for (int p = 0; p < 2; p++) begin
       cleared[p] = !u_dut.init || p < 32'(u_dut.init_parent);
@@ -276,7 +308,7 @@ module pst_gate_proof
           + 5'(u_dut.d1_valid_q && u_dut.d1_parent_q == 1'(p)) + 5'(u_dut.d2_valid_q && u_dut.d2_parent_q == 1'(p));
       for (int k = 0; k < 2; k++) begin
         places[p] += 5'(main_there[k] && main_parent[k] == 1'(p)) + 5'(back_there[k] && back_parent[k] == 1'(p))
-            + 5'(out_there[k] && out_parent[k] == 1'(p));
+            + 5'(out_there[k] && out_parent[k] == 1'(p)) + 5'(wake_there[k] && wake_parent[k] == 1'(p));
       end
     end
   end
@@ -302,6 +334,11 @@ module pst_gate_proof
       if (u_dut.c5_place_q) a_main_room : assert (32'(u_dut.main_level) < u_dut.PlaceDepth);
       if (room) a_room : assert (32'(under_way) <= 22);
       for (int k = 0; k < RoomCycles; k++) if (room_q[k]) a_room_later : assert (32'(under_way) <= 23 + k);
+      // so many more wake-ups than room was seen for
+      a_wake : assert (32'(u_dut.g_wake.wake_level) <= 33 + WakeCycles);
+      if (room) a_wake_room : assert (32'(u_dut.g_wake.wake_level) <= 33);
+      for (int k = 0; k < WakeCycles; k++) if (wake_room_q[k]) a_wake_later : assert (32'(u_dut.g_wake.wake_level) <= 34 + k);
+      a_wake_flag : assert (u_dut.wake_valid == (u_dut.g_wake.wake_level != '0));
       a_due : assert (32'(u_dut.due_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
       a_back : assert (32'(u_dut.back_level) + 32'(u_dut.d1_valid_q) + 32'(u_dut.d2_valid_q) <= u_dut.DueDepth);
       a_train : assert (8'(u_dut.unused_train_level) + 8'(u_dut.d3_push_q)
@@ -357,7 +394,7 @@ module pst_gate_proof
 `ifndef SINGLES
       // a parent's batch is the one that was found for it
       if (u_dut.given_q) `PLACES(u_dut.unused_train_valid && due_train == granted_q[given_parent_q]
-                                   && due_patient == patient_q[given_parent_q]);
+                                   && due_patient == patient_q[given_parent_q] && due_holds == holds_q[given_parent_q]);
       for (int p = 0; p < 2; p++) begin
         if (outside_q[p]) `PLACES(told[p] == granted_q[p] && 32'(granted_q[p]) <= TrainLog && 32'(members_q[p]) < 1 << granted_q[p]);
         if (!outside_q[p]) `PLACES(members_q[p] == '0);
@@ -375,7 +412,8 @@ module pst_gate_proof
       if (op4 && !walk_q[4] && quiet_q[p4] >= 3'd3 && rule_q[p4].most != '0) `PLACES(increment4 <= {rule_q[p4].span, 16'b0});
       if (u_dut.d3_push_q && steady_q[d3_parent_q]) `PLACES(u_dut.g_train.d3_rule_q == rule_q[d3_parent_q]);
       `PLACES(u_dut.d3_train == (d3_longest < u_dut.g_train.d3_rule_q.most ? d3_longest : u_dut.g_train.d3_rule_q.most));
-      `PLACES(u_dut.u_train.s_data_i == {32'(u_dut.d3_late_q) < u_dut.PatientCycles, u_dut.d3_train});
+      `PLACES(u_dut.u_train.s_data_i == {32'(u_dut.d3_whole_q) < 32'(u_dut.g_train.d3_rule_q.hold), 32'(u_dut.d3_late_q) < u_dut.PatientCycles,
+                                         u_dut.d3_train});
 
       // what the induction needs: rules on their way to the memory and from there, settings on their way
       for (int p = 0; p < 2; p++) begin
@@ -383,7 +421,7 @@ module pst_gate_proof
 `ifdef PROVE_PLACES
         if (ruling1[p]) begin
           a_rule_times : assert (u_dut.g_train.t1_span_q == SpanWidth'(span(cfg_q[p]))
-              && 32'(u_dut.g_train.t1_late_q) == 32'(tolerance(cfg_q[p])));
+              && 32'(u_dut.g_train.t1_late_q) == 32'(tolerance(cfg_q[p])) && u_dut.g_train.t1_hold_q == rule_q[p].hold);
           a_rule_slow : assert ((u_dut.g_train.t1_slow_q || u_dut.g_train.t1_span_q == '0) == slow(cfg_q[p]));
         end
 `endif
@@ -413,7 +451,7 @@ module pst_gate_proof
       `PLACES(u_dut.u_train.waddr_q == train_addr[2'(u_dut.unused_train_level)] && 32'(train_addr[0]) <= u_dut.DueDepth);
       for (int k = 0; k < 2; k++) begin
         if (32'(u_dut.unused_train_level) > k) begin
-          `PLACES(u_dut.u_train.mem[train_addr[k]] == {patient_q[train_parent[k]], granted_q[train_parent[k]]}
+          `PLACES(u_dut.u_train.mem[train_addr[k]] == {holds_q[train_parent[k]], patient_q[train_parent[k]], granted_q[train_parent[k]]}
                   && 32'(granted_q[train_parent[k]]) <= TrainLog);
         end
       end
@@ -422,7 +460,10 @@ module pst_gate_proof
       // what the induction needs: FIFOs
       `PLACES(u_dut.main_valid == (u_dut.main_level != '0) && u_dut.back_valid == (u_dut.back_level != '0)
               && due_valid == (u_dut.due_level != '0));
-      `PLACES(u_dut.main_level <= 2 && u_dut.back_level <= 2 && u_dut.due_level <= 2);
+      `PLACES(u_dut.main_level <= 2 && u_dut.back_level <= 2 && u_dut.due_level <= 2 && u_dut.g_wake.wake_level <= 2);
+      `PLACES(u_dut.wake_valid == (u_dut.g_wake.wake_level != '0)
+              && 6'(32'(u_dut.g_wake.u_wake.raddr_q) + 32'(u_dut.g_wake.wake_level)) == u_dut.g_wake.u_wake.waddr_q);
+      for (int p = 0; p < 2; p++) if (held_q[p]) `PLACES(outside_q[p] && members_q[p] == '0);
       `PLACES(5'(32'(u_dut.u_main.raddr_q) + 32'(u_dut.main_level) - 1) == u_dut.u_main.waddr_q
               && 3'(32'(u_dut.u_back.raddr_q) + 32'(u_dut.back_level) - 1) == u_dut.u_back.waddr_q
               && 3'(32'(u_dut.u_due.raddr_q) + 32'(u_dut.due_level)) == u_dut.u_due.waddr_q);
@@ -432,7 +473,7 @@ module pst_gate_proof
         `PLACES(!u_dut.init_done_q);
         `PLACES(!u_dut.c_valid_q[1] && !u_dut.c_valid_q[2] && !u_dut.c_valid_q[3] && !op4 && !u_dut.c_valid_q[5] && !u_dut.c_valid_q[6]
                 && !u_dut.c_valid_q[7]);
-        `PLACES(count_q == '0 && stamp_q == '0 && !room && room_q == '0 && now_q < 32 && !u_dut.open_busy_q && !u_dut.c5_place_q);
+        `PLACES(count_q == '0 && stamp_q == '0 && !room && room_q == '0 && held_q == '0 && now_q < 32 && !u_dut.open_busy_q && !u_dut.c5_place_q);
         `PLACES(!u_dut.init || now_q == cycle_t'(u_dut.init_parent));
         `PLACES(!u_dut.g_train.t1_valid_q && !u_dut.g_train.t2_valid_q);
       end
@@ -500,6 +541,7 @@ module pst_gate_proof
       c_leave : cover (op4 && op_i == GateLeave && count_q[p4] == 2'd2);
       c_forward : cover (shall_pass && u_dut.hit1_q);
       c_unpark : cover (u_dut.unpark_take);
+      c_wake : cover (u_dut.wake_take && u_dut.place_ready);
       c_train : cover (op4 && op_i == GateLeave && op_last_i && members_q[p4] == 1);
 `endif
     end

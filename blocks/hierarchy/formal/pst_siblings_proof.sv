@@ -2,7 +2,8 @@
 // Proof bench of pst_siblings: of the queues of a subscriber that wait together, at one parent in one class, exactly one stands in the parent's
 // list, is picked, or is being appended; none is appended twice. A look gives a queue that waits there, and when it was chosen none of the others
 // went before it; and it is said to hold back when one that has left would go again before it, so often as it was told. A queue that begins to
-// wait while others of its subscriber wait at another parent waits alone.
+// wait while others of its subscriber wait at another parent waits alone. Its parent is said when it begins to wait, and the same one when it
+// leaves, wherever its subscriber is then.
 //
 // One group, any, is followed: of a subscriber those of a class that wait at a parent together, or one queue while it waits alone. Beside the hardware stand the subscriber's queues that wait, which of them
 // stands in the list, and which is to go. They change with what is seen at the ports. The invariant says how memories and pipeline encode them.
@@ -50,7 +51,7 @@ module pst_siblings_proof
     Picked      // until its event
   } stands_e;
 
-  logic append, init_done;
+  logic append, told_alone, told_parent, init_done;
   index_t append_index, look_index;
   patience_t look_hold;
 
@@ -62,7 +63,7 @@ module pst_siblings_proof
       .s_event_waits_i(event_waits_i), .s_event_left_i(event_left_i), .s_event_again_i(event_again_i), .s_event_index_i(event_index_i),
       .s_event_class_i(event_class_i), .s_event_parent_i(event_parent_i), .s_event_before_i(event_before_i),
       .s_event_repeat_i(event_repeat_i), .s_event_hold_i(event_hold_i),
-      .m_append_valid_o(append), .m_append_index_o(append_index),
+      .m_append_valid_o(append), .m_append_index_o(append_index), .m_alone_o(told_alone), .m_parent_o(told_parent),
       .s_look_subscriber_i(look_subscriber_i), .s_look_index_i(look_index_i), .m_look_index_o(look_index),
       .m_look_hold_o(look_hold), .init_done_o(init_done)
   );
@@ -78,7 +79,8 @@ module pst_siblings_proof
   word_t [Indexes-1:0] words_q, words_d;
   set_t parents_q, parents_d;             // of each that waits
   logic together_q, together_d;           // parent of those that do not wait alone
-  logic alone;                            // the queue of this event waits alone, or will
+  logic alone, parent;                    // the queue of this event waits alone, or will; its parent
+  logic alone4_q, parent4_q;              // the same, a cycle later
   set_t group_q, group_d, group5_q;       // that wait together: now; as of the events two cycles ago and before
   stands_e stands_q, stands_d;
   index_t who_q, who_d;                   // stands, or was picked
@@ -124,6 +126,7 @@ module pst_siblings_proof
     happens     = event_waits_i || event_left_i || event_again_i;
     mine        = happens && subscriber_q[3] == x_q;
     alone       = words_q[event_index_i].alone;
+    parent      = event_waits_i ? event_parent_i : parents_q[event_index_i];
     together_d  = together_q;
     if (event_waits_i) begin
       alone = 1'b0;
@@ -136,7 +139,7 @@ module pst_siblings_proof
       end
     end
     group_event = mine && alone == alone_q
-        && (alone_q ? event_index_i == single_q : event_class_i == class_q && event_parent_i == parent_q);
+        && (alone_q ? event_index_i == single_q : event_class_i == class_q && parent == parent_q);
     words_d   = words_q;
     parents_d = parents_q;
     stands_d = stands_q;
@@ -183,6 +186,8 @@ module pst_siblings_proof
     e5_q     <= e4_q;
     any4_q   <= happens;
     mine4_q  <= mine;
+    alone4_q  <= alone;
+    parent4_q <= parent;
     mine5_q  <= mine4_q;
     before4_q <= event_before_i;
     if (group_event) begin
@@ -217,8 +222,7 @@ module pst_siblings_proof
       m_event : assume (2'(event_waits_i) + 2'(event_left_i) + 2'(event_again_i) <= 2'd1 && (!happens || valid_q[3]));
       if (mine && event_waits_i) m_wait : assume (!words_q[event_index_i].waits);
       if (mine && !event_waits_i) begin
-        m_left : assume (words_q[event_index_i].waits && words_q[event_index_i].cls == event_class_i
-                         && parents_q[event_index_i] == event_parent_i);
+        m_left : assume (words_q[event_index_i].waits && words_q[event_index_i].cls == event_class_i);
         if (group_event) m_picked : assume (stands_q == Picked && event_index_i == who_q);
       end
       // of pst_sibling_order
@@ -249,6 +253,7 @@ module pst_siblings_proof
       if (e4_q) a_append : assert (append == (group_q != '0 && stands_q == Nothing) && (!append || group_q[append_index]));
       else a_one : assert ((group_q != '0) == (stands_q != Nothing));
       if (append) a_only : assert (any4_q);
+      if (mine4_q) a_told : assert (told_alone == alone4_q && (told_alone || told_parent == parent4_q));
       // a look gives one that waits in the group, the one that goes before all others
       if (stands_q == Looking) a_look : assert (look_index == first6_q && look_hold == hold6_q && group_q[look_index]);
 

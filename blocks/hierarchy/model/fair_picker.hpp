@@ -38,6 +38,8 @@ class FairPicker {
         bool none;                      // none yet: the parent asks again
         bool last;                      // of its batch
         uint8_t hold = 0;               // not 0: it holds back, so often
+        bool behind = false;            // none: a higher class waits above; the parent is woken when that has left
+        uint8_t cls = 0;                // of what was asked for
 
         bool operator<(const Pick& other) const { return at < other.at; }
     };
@@ -58,8 +60,8 @@ class FairPicker {
     }
 
     // A parent came out of its wheel in this cycle: it asks for a batch of the queues that wait, of the class that is known to be the
-    // highest now. patient: it may wait for a higher class.
-    void ask(int64_t now, uint32_t parent, unsigned train, bool patient) {
+    // highest now. patient: it may wait for a higher class; holds: also for one that waits above.
+    void ask(int64_t now, uint32_t parent, unsigned train, bool patient, bool holds) {
         apply(now + picker_timing::kAhead);
         unsigned mask = masks_[parent];
         for (unsigned n = 0; n < kChanges; ++n) {  // newest first: back to what it was
@@ -67,11 +69,13 @@ class FairPicker {
             if (change.start <= now) break;
             if (change.parent == parent) mask = change.before;
         }
-        asks_.push({now + picker_timing::kAsk, parent, train, static_cast<uint8_t>(__builtin_ctz(mask)), patient});
+        asks_.push({now + picker_timing::kAsk, parent, train, static_cast<uint8_t>(__builtin_ctz(mask)), patient, holds});
     }
 
-    // Every cycle in which next_event() says so, or a queue was appended.
-    void step(int64_t now) {
+    // Every cycle in which next_event() says so, or a queue was appended. `blocked(parent, cls)`: a higher class of this parent waits
+    // above; `above(parent, cls, now)`: one has just left there.
+    template <class Blocked, class Above>
+    void step(int64_t now, Blocked blocked, Above above) {
         namespace t = picker_timing;
         const int64_t start = now + t::kAhead;
         apply(start);
@@ -80,8 +84,10 @@ class FairPicker {
         if (blocked_[start & 1] >= start || picks_.size() + (ask.train > 1 ? t::kTrainMost : 1) > t::kPlaces) return;
         asks_.pop();
         FairLists& lists = lists_[size_t{ask.parent} * classes_ + ask.cls];
-        const bool none = (ask.patient && recent_[ask.parent].waits(start + t::kClock, ask.cls)) || lists.in_grace(start + t::kClock);
-        Pick pick{start + t::kOut, ask.parent, 0, lists.round(), none, true};
+        const bool behind = ask.holds && blocked(ask.parent, ask.cls);
+        const bool none = behind || (ask.holds && above(ask.parent, ask.cls, start + t::kClock)) ||
+                          (ask.patient && recent_[ask.parent].waits(start + t::kClock, ask.cls)) || lists.in_grace(start + t::kClock);
+        Pick pick{start + t::kOut, ask.parent, 0, lists.round(), none, true, 0, behind, ask.cls};
         unsigned given = 1;
         if (!pick.none) {
             for (;; ++given, pick.at += t::kNext) {
@@ -146,7 +152,7 @@ class FairPicker {
         uint32_t parent;
         unsigned train;  // how many at most
         uint8_t cls;
-        bool patient;
+        bool patient, holds;
     };
     struct Change {
         int64_t start = -1;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -41,6 +42,7 @@ class ParentWheel {
         const int64_t scatter = (placed_ - (last_ == now - 1)) * (horizon_ * 316 / 512 | 1) & (horizon_ - 1);
         last_ = now;
         last_compared_ = compared;
+        waiting_[waits_++ % kWaiting] = {compared, now};
         direct_before_ = direct_from_;
         ++placed_;
         int64_t slot = hold >> t::kSlotShift;
@@ -63,6 +65,11 @@ class ParentWheel {
 
     // The first cycle from `now` on in which a parent that is due can be handed over: not while another one waits for a splice.
     int64_t room(int64_t now) const { return now > last_compared_ ? std::max(now, last_) : now; }
+    // In this cycle none other waits to be placed, nor is anything spliced: one that does not go before the others can be handed over.
+    bool free(int64_t now) const {
+        if (after_splice(now + 1) != now + 1) return false;
+        return std::none_of(waiting_.begin(), waiting_.end(), [&](const Waiting& w) { return w.from <= now && now < w.until; });
+    }
     // It was handed over in cycle `now`, and goes before those that are placed later.
     void place_due(uint32_t parent, int64_t now) {
         const int64_t at = after_splice(now + 1);
@@ -100,6 +107,10 @@ class ParentWheel {
     struct Slot {
         uint32_t head = 0, tail = 0, count = 0;
     };
+    struct Waiting {
+        int64_t from = 0, until = 0;
+    };
+    static constexpr unsigned kWaiting = 16;
     struct Direct {
         int64_t from;
         uint32_t parent;
@@ -175,6 +186,8 @@ class ParentWheel {
     // Of the last place, its cycle and that of its comparison; from which cycle on a parent that is due comes out directly, and before it.
     int64_t last_ = -1, last_compared_ = -1, direct_from_ = 0, direct_before_ = 0;
     SmallFifo<Direct, 64> direct_;
+    std::array<Waiting, kWaiting> waiting_{};  // those placed last: the cycles in which they wait for it
+    unsigned waits_ = 0;
 };
 
 }  // namespace penstock

@@ -17,6 +17,7 @@
 #include "fair_order.hpp"
 #include "fair_picker.hpp"
 #include "parent_wheel.hpp"
+#include "waits_above.hpp"
 
 namespace penstock {
 
@@ -34,6 +35,8 @@ inline constexpr int kPlaceBack = 1;           // from there as if decided, when
 inline constexpr int kPick = 8;                // from the wheel until the picked queue of a subscriber can start its operation
 inline constexpr int kSeen[3] = {1, 0, 0};     // what waits since so many cycles before it comes out of the wheel is not seen by its pick
 inline constexpr int kAppend[3] = {0, 9, 11};  // until a list of what waits at node or port is changed
+inline constexpr int kAbove = 16;              // from the start of an operation until a pick at a node sees what it changed at the port
+inline constexpr int kWake = 1;                // from there until a node that has held back is placed
 inline constexpr int kOpen = 9;                // from a setting with an open gate until a parked parent is placed
 inline constexpr int kWalkCycles = 64;         // one operation in so many is a walk over old stamps, which changes nothing here
 inline constexpr int kTolerance = 1024;        // of a gate, cycles, unless the device has another
@@ -82,6 +85,7 @@ class TimedHierarchy {
           credits_{std::vector<RoundCredit>(queues), std::vector<RoundCredit>(queues)},
           classes_(queues),
           held_(queues),
+          above_(sizes.nodes),
           wheels_{ParentWheel(queues >> shift_), ParentWheel(sizes.nodes), ParentWheel(sizes.ports)} {
         for (std::vector<Group>& groups : groups_)
             for (Group& group : groups) group.most = group.longest(tolerance);
@@ -126,8 +130,13 @@ class TimedHierarchy {
             forgotten_.pop();
             ++done_places_;
         }
+        above_.apply(now + picker_timing::kAhead, [&](uint32_t node, int64_t at) { wakes_.push({at + hierarchy_timing::kWake, node}); });
         for (unsigned level = 0; level < 3; ++level) {
             if (opening_[level].at <= now) open(level, now);
+            if (level == 1 && !wakes_.empty() && wakes_.front().at <= now && wheels_[1].free(now)) {
+                wheels_[1].place_due(wakes_.front().node, now);
+                wakes_.pop();
+            }
             // One look a cycle, as the wheel gives them.
             const int64_t out = now + hierarchy_timing::kSeen[level];
             if (under_way(level) < hierarchy_timing::kPicks && wheels_[level].ready(out)) look(level, wheels_[level].take(), out);
@@ -139,7 +148,9 @@ class TimedHierarchy {
                 execute(level, operation);
             }
             if (level == 0) continue;
-            pickers_[level - 1].step(now);
+            pickers_[level - 1].step(
+                now, [this](uint32_t node, uint32_t cls) { return above_.blocked(node, cls); },
+                [this](uint32_t node, uint32_t cls, int64_t at) { return above_.in_grace(node, cls, at); });
             pickers_[level - 1].stand(now, [this](Pick& pick) {
                 const Held& stands = held_[pick.queue];
                 pick.queue = pick.queue - index_of(pick.queue) + stands.next;
@@ -173,7 +184,10 @@ class TimedHierarchy {
         } else {
             groups_[level - 1][s.id].set_train(tolerance_);
         }
-        if (level == 1) groups_[0][s.id].above = s.parent;
+        if (level == 1) {
+            groups_[0][s.id].above = s.parent;
+            moved_ = s.id;
+        }
         if (s.shaper.mantissa != 0) opening_[level] = {now + hierarchy_timing::kOpen, s.id};
     }
 
@@ -199,7 +213,7 @@ class TimedHierarchy {
 
     // The next cycle after `now` that must be stepped when nothing is offered and nothing taken.
     int64_t next_event(int64_t now) const {
-        int64_t next = ParentWheel::kNever;
+        int64_t next = std::min(above_.next(), wakes_.empty() ? ParentWheel::kNever : wakes_.front().at);
         for (unsigned level = 0; level < 3; ++level) {
             next = std::min(next, opening_[level].at);
             const int seen = hierarchy_timing::kSeen[level];
@@ -248,10 +262,12 @@ class TimedHierarchy {
         uint32_t above = 0, count = 0;  // port of a node; packets that wait
         int64_t span = 1;               // cycles of the largest packet, and more than it takes
         unsigned most = 0;              // log2 of the longest batch that the tolerance allows
+        int64_t hold = 0;               // less late than this a node waits for a higher class at its port: half of its burst
 
         void set_train(uint32_t tolerance) {
             span = (gate.increment(hierarchy_timing::kLargest) >> 16) + 1;
             most = span >= hierarchy_timing::kSpanMost ? 0 : longest(gate.made_up(tolerance));
+            hold = gate.burst > tolerance ? gate.burst / 2 : 0;
         }
         // log2 of the longest batch of the largest packets whose last one is not early, when the first is so late.
         unsigned longest(int64_t late) const {
@@ -271,6 +287,7 @@ class TimedHierarchy {
         uint16_t length = 0;
         bool mark : 1 = false, waits : 1 = false;
         uint8_t cls : 4 = 0, level : 2 = 0;   // 1 node, 2 port: it waits there
+        uint32_t node = 0;                    // at a port: of this node
         uint32_t parent : 26 = 0;             // at this one
         uint32_t next : 3 = 0, hold : 2 = 0;  // which of its subscriber's queues that wait with it goes first, and how often it holds back
         bool alone : 1 = false;               // when it came, others of its subscriber waited at another parent of this level
@@ -281,6 +298,7 @@ class TimedHierarchy {
         Packet packet;
         Pick pick;
         uint32_t above;  // the parent at the level that is next; of the node's stage and before, the node
+        uint32_t node;   // of a packet that asks
         Class own;       // of a queue that asks for the first time
         bool picked;     // it is let go at its level
         bool slow;       // it had to wait
@@ -304,9 +322,14 @@ class TimedHierarchy {
         uint32_t queue = 0, before = 1;
     };
     static constexpr unsigned kRecent = 8;
+    static constexpr uint32_t kNoNode = UINT32_MAX;
     struct Opening {
         int64_t at = ParentWheel::kNever;
         uint32_t parent = 0;
+    };
+    struct Wake {
+        int64_t at;
+        uint32_t node;
     };
     struct Out {
         int64_t from;
@@ -356,7 +379,9 @@ class TimedHierarchy {
         if (!gate.open(now + t::kLook)) return wheels_[level].place(parent, gate.time, now + t::kPlaceBack);
         if (level > 0) {
             const Group& group = groups_[level - 1][parent];
-            return pickers_[level - 1].ask(now, parent, group.train(now + t::kLook), group.late(now + t::kLook) < t::patient(tolerance_));
+            const int64_t late = group.late(now + t::kLook);
+            const bool holds = level == 1 && late < group.hold;
+            return pickers_[level - 1].ask(now, parent, group.train(now + t::kLook), late < t::patient(tolerance_), holds);
         }
         const uint32_t queue = (parent << shift_) + subscribers_[parent].queues.next();
         __builtin_prefetch(&held_[queue], 1);
@@ -368,7 +393,12 @@ class TimedHierarchy {
         namespace t = hierarchy_timing;
         // The last place is kept back, and that which was taken in the last cycle is seen to be taken in the next.
         const unsigned least = last_start_ == now - 1 ? 1 : 2;
-        if ((now & (t::kWalkCycles - 1)) == 0 || places_ < least || done_places_ < least) return false;
+        if ((now & (t::kWalkCycles - 1)) == 0) {
+            if (moved_ != kNoNode) above(now, moved_, groups_[0][moved_].above, 0, WaitsAbove::What::Moved);
+            moved_ = kNoNode;
+            return false;
+        }
+        if (places_ < least || done_places_ < least) return false;
         int level = 2;
         while (level >= 0 && (picks(static_cast<unsigned>(level)).empty() || picks(static_cast<unsigned>(level)).front().at > now)) --level;
         if (offered && (new_turn_ || level < 0)) {
@@ -376,7 +406,7 @@ class TimedHierarchy {
             --places_;
             --done_places_;
             new_turn_ = false;
-            stages_[0].push({now, *offered, {}, 0, {}, false, false});
+            stages_[0].push({now, *offered, {}, 0, 0, {}, false, false});
             return true;
         }
         if (level < 0) return false;
@@ -389,7 +419,7 @@ class TimedHierarchy {
             picks_.pop();
         else
             pickers_[level - 1].pop();
-        stages_[level].push_in_order({now, {}, pick, pick.parent, {}, true, true});
+        stages_[level].push_in_order({now, {}, pick, pick.parent, 0, {}, true, true});
         return false;
     }
 
@@ -397,6 +427,7 @@ class TimedHierarchy {
     void execute(unsigned level, Operation operation) {
         if (level == 0) {
             operation.above = subscribers_[(operation.picked ? operation.pick.queue : operation.packet.queue) >> shift_].node;
+            operation.node = operation.above;
             if (!operation.picked) {
                 operation.own = classes_[operation.packet.queue];
                 charge(operation);
@@ -429,7 +460,10 @@ class TimedHierarchy {
                 }
             }
             if (!go) {
-                if (pick.last) wheels_[level].place(pick.parent, gate.time, decided);
+                if (pick.behind)
+                    above(operation.start, pick.parent, groups_[0][pick.parent].above, pick.cls, WaitsAbove::What::Held);
+                else if (pick.last)
+                    wheels_[level].place(pick.parent, gate.time, decided);
                 return give_back(operation.start);
             }
         }
@@ -438,9 +472,15 @@ class TimedHierarchy {
             subscribers_[pick.parent].queues.leave(index_of(pick.queue), subscribers_[pick.parent].order);
         else
             --groups_[level - 1][pick.parent].count;
+        if (level == 1) operation.node = pick.parent;
+        if (level == 2 && !held.alone) above(operation.start, held.node, held.parent, held.cls, WaitsAbove::What::Left);
         if (pick.last && anybody(level, pick.parent)) wheels_[level].place(pick.parent, gate.time, decided);
         operation.packet = {held.tag, pick.queue, held.descriptor, held.length, held.mark, false};
         pass(level, operation);
+    }
+
+    void above(int64_t start, uint32_t node, uint32_t port, uint32_t cls, WaitsAbove::What what) {
+        above_.push({start + hierarchy_timing::kAbove, node, port, static_cast<uint8_t>(cls), what});
     }
 
     uint32_t index_of(uint32_t queue) const { return queue & (sizes_.queues_per_subscriber - 1); }
@@ -500,11 +540,11 @@ class TimedHierarchy {
     }
 
     // Those of its subscriber's queues that wait together at this level do so at another parent.
-    bool waits_elsewhere(unsigned level, uint32_t queue, uint32_t parent) const {
+    bool waits_elsewhere(unsigned level, uint32_t queue, uint32_t parent, uint32_t node) const {
         const uint32_t first = queue - index_of(queue);
         for (uint32_t i = 0; i < sizes_.queues_per_subscriber; ++i) {
             const Held& other = held_[first + i];
-            if (first + i != queue && other.level == level && !other.alone) return other.parent != parent;
+            if (first + i != queue && other.level == level && !other.alone) return other.parent != parent || other.node != node;
         }
         return false;
     }
@@ -570,7 +610,7 @@ class TimedHierarchy {
         const Packet& packet = operation.packet;
         Held& held = held_[packet.queue];
         if (!held.waits) {
-            held = {packet.tag, packet.descriptor, packet.length, packet.mark, true, operation.own.cls, 0, 0, 0, 0};
+            held = {packet.tag, packet.descriptor, packet.length, packet.mark, true, operation.own.cls, 0, 0, 0, 0, 0};
         }
         if (!anybody(level, id)) wheels_[level].place(id, gate_of(level, id).time, decided);
         if (level == 0) {
@@ -580,7 +620,12 @@ class TimedHierarchy {
         ++groups_[level - 1][id].count;
         held.level = static_cast<uint8_t>(level);
         held.parent = id & ((1U << 26) - 1);
-        held.alone = waits_elsewhere(level, packet.queue, held.parent);
+        held.node = level == 2 ? operation.node : 0;
+        held.alone = waits_elsewhere(level, packet.queue, held.parent, held.node);
+        if (level == 1)
+            above(operation.start, id, 0, held.cls, WaitsAbove::What::Arrives);
+        else if (!held.alone)
+            above(operation.start, held.node, held.parent, held.cls, WaitsAbove::What::Waits);
         const uint32_t others = beside(level, packet.queue, held.cls);
         choose(packet.queue, others | 1U << index_of(packet.queue), operation.start, false, 0);
         if (others) return;  // one of them stands in the list
@@ -602,10 +647,13 @@ class TimedHierarchy {
     unsigned next_recent_[2] = {0, 0}, next_order_ = 0, next_weight_ = 0;
     std::vector<Class> classes_;  // by queue
     std::vector<Held> held_;      // by queue
+    WaitsAbove above_;            // what nodes have at their ports
     ParentWheel wheels_[3];
+    SmallFifo<Wake, 64> wakes_;           // nodes that are to be looked at
     SmallFifo<Operation, 16> stages_[3];  // on their way to the gate of this level
     SmallFifo<Pick, 64> picks_;           // of subscribers
     Opening opening_[3];
+    uint32_t moved_ = kNoNode;  // a node with a setting that the next walk tells of
     bool new_turn_ = false;
     int64_t last_start_ = -2;  // when an operation started last that is not a walk
     unsigned places_ = hierarchy_timing::kPlaces, done_places_ = hierarchy_timing::kPlaces;

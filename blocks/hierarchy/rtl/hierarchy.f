@@ -7,6 +7,7 @@ pst_round_credit.sv
 pst_sibling_order.sv
 pst_waiting_queues.sv
 pst_siblings.sv
+pst_waits_above.sv
 pst_subscriber_queues.sv
 pst_hierarchy_place.sv
 pst_hierarchy.sv

@@ -4,7 +4,8 @@
 // Each class of a parent has a round and two FIFO lists, of this round and of the next. When the list of this round is empty, the next
 // round begins; but not within GraceCycles of a queue's leaving with credit for more, for it may be on its way back, and would lose the
 // rest of its round: such a pick finds none, and the parent asks again. For the same reason a class does not get its turn within GraceCycles
-// of a packet of a higher class, while the parent is patient: not so late that its shaper would not make up for the wait. Which list a queue
+// of a packet of a higher class, while the parent is patient: not so late that its shaper would not make up for the wait. (Nor while one waits
+// above, pst_waits_above, if the parent holds back: its burst makes up for it.) Which list a queue
 // joins, and so its share, is decided by what it may still send in its round (pst_round_credit).
 //
 // A pick may ask for a batch of 2^n queues. It gets them one after the other, fewer if the list has no more. A batch is one operation on the
@@ -49,6 +50,10 @@ module pst_fair_lists
     input  logic [ ParentWidth-1:0] s_pick_parent_i,
     input  train_t                  s_pick_train_i,       // in the next cycle: log2 of how many
     input  logic                    s_pick_patient_i,     // in the next cycle: it may wait for a higher class
+    input  logic                    s_pick_holds_i,       // in the next cycle: also for one that waits above
+    // a pick starts: in the next cycle what of its parent waits above
+    output logic [ ParentWidth-1:0] m_start_parent_o,
+    input  above_t                  s_start_above_i,
     // a queue leaves its list: in the next cycle which one goes for it, and whether that one still holds back
     output logic [QueueIdWidth-1:0] m_look_queue_o,
     input  logic [QueueIdWidth-1:0] m_look_queue_i,
@@ -58,7 +63,9 @@ module pst_fair_lists
     output logic [ ParentWidth-1:0] m_pick_parent_o,
     output logic [QueueIdWidth-1:0] m_pick_queue_o,
     output round_t                  m_pick_round_o,
-    output logic                    m_pick_none_o,        // none yet: ask again
+    output logic                    m_pick_none_o,        // none yet: ask again,
+    output logic                    m_pick_held_o,        // when what waits above has left,
+    output class_t                  m_pick_class_o,       // for this class
     output logic                    m_pick_last_o,        // of the batch
     output patience_t               m_pick_hold_o,        // as looked up
     output logic                    init_done_o
@@ -109,6 +116,7 @@ module pst_fair_lists
     logic    again;     // append
     train_t  train;     // pick: asked for
     logic    patient;   // pick
+    logic    holds;     // pick
   } op_t;
 
   // When a packet left, in eight cycles, and its class. None goes before the lowest class.
@@ -158,7 +166,7 @@ module pst_fair_lists
   class_t look2_class, pick_class;
   parent_t pick_parent;
   train_t look2_train_q, pick_train;
-  logic look2_patient_q, pick_patient;
+  logic look2_patient_q, pick_patient, look2_holds_q, pick_holds;
   credit_count_t credit_q, back_q, unused_out_level;    // places in u_out; those that come back
   logic [$clog2(PickDepth+1)-1:0] pick_level, unused_head_level;
   logic unused_pick_ready, unused_head_ready, unused_out_ready, pick_given;
@@ -178,6 +186,7 @@ module pst_fair_lists
     look2_parent_q <= look1_parent_q;
     look2_train_q   <= s_pick_train_i;
     look2_patient_q <= s_pick_patient_i;
+    look2_holds_q   <= s_pick_holds_i;
     // As many as are asked for, until it is known how many there are.
     credit_q    <= credit_q + back_q - (p1_pick_q ? credit_count_t'(1) << p1_q.train : '0);
     back_q      <= (p3_pick_q ? (credit_count_t'(1) << p3_q.train) - credit_count_t'(p3_number_q) : '0) + credit_count_t'(pick_given);
@@ -192,15 +201,18 @@ module pst_fair_lists
   end
 
   pst_fifo #(
-      .Width(ParentWidth + ClassWidth + $bits(train_t) + 1), .Depth(PickDepth)
+      .Width(ParentWidth + ClassWidth + $bits(train_t) + 2), .Depth(PickDepth)
   ) u_pick (
       .clk_i, .rst_i,
-      .s_valid_i(look2_q), .s_ready_o(unused_pick_ready), .s_data_i({look2_parent_q, look2_class, look2_train_q, look2_patient_q}),
-      .m_valid_o(pick_valid), .m_ready_i(pick_take), .m_data_o({pick_parent, pick_class, pick_train, pick_patient}),
+      .s_valid_i(look2_q), .s_ready_o(unused_pick_ready), 
+      .s_data_i({look2_parent_q, look2_class, look2_train_q, look2_patient_q, look2_holds_q}),
+      .m_valid_o(pick_valid), .m_ready_i(pick_take), .m_data_o({pick_parent, pick_class, pick_train, pick_patient, pick_holds}),
       .level_o(pick_level)
   );
 
   // --- operations: an append first, it cannot wait; then heads, then picks
+
+  assign m_start_parent_o = p0.parent;
 
   logic head_valid, head_take;
   logic p1_hit2, p1_hit3, p1_mask_hit2, p1_mask_hit3;    // two or three operations ahead there is one on the same list, the same parent
@@ -211,7 +223,7 @@ module pst_fair_lists
   always_comb begin
     p0 = '{
         valid: s_append_valid_i, op: OpAppend, parent: s_append_parent_i, cls: s_append_class_i, queue_id: s_append_queue_i,
-        round: s_append_round_i, credit: s_append_credit_i, again: s_append_again_i, train: '0, patient: 1'b0
+        round: s_append_round_i, credit: s_append_credit_i, again: s_append_again_i, train: '0, patient: 1'b0, holds: 1'b0
     };
     head_take = 1'b0;
     pick_take = 1'b0;
@@ -222,7 +234,7 @@ module pst_fair_lists
       end else begin
         p0        = '{
             valid: pick_valid && pick_start, op: OpPick, parent: pick_parent, cls: pick_class, train: pick_train, patient: pick_patient,
-            default: '0
+            holds: pick_holds, default: '0
         };
         pick_take = pick_start;
       end
@@ -231,7 +243,7 @@ module pst_fair_lists
 
   // --- stage 2: change the lists
 
-  logic side, nonempty, waits, p3_waits_q, link_we, p2_left, p2_none;
+  logic side, nonempty, waits, p3_waits_q, p3_held_q, link_we, p2_left, p2_none;
   number_t p2_wanted, p2_number;
   logic [1:0] p2_leaves;
   logic more_than_train, head_side, head_all, grows;
@@ -242,6 +254,7 @@ module pst_fair_lists
   logic [12:0] p1_next_q;    // the clock of the next cycle
   logic p2_recent_q;         // a packet left with credit for more within GraceCycles
   logic p2_higher_q;         // a packet of a higher class left within GraceCycles, and the parent is patient
+  logic p2_held_q;           // one waits above, and the parent holds back for it
   recent_t p1_recent;
 
   // How many there are is added up a stage later: a pick does not look at it.
@@ -305,7 +318,7 @@ module pst_fair_lists
       end
       OpPick: begin
         nonempty = p2_lists.nonempty[side];
-        p2_none  = p2_higher_q || (!nonempty && p2_recent_q);
+        p2_none  = p2_higher_q || p2_held_q || (!nonempty && p2_recent_q);
         if (!nonempty) side = !side;
         if (!p2_none) begin
           if (!nonempty) p2_new.round = p2_lists.round + 1'b1;
@@ -359,6 +372,7 @@ module pst_fair_lists
     p3_number_q <= p2_number;
     p3_picked_q <= p2_head;
     p3_none_q   <= p2_none;
+    p3_held_q   <= p2_held_q;
     p3_round_q  <= p2_new.round;
     p4_walk_q   <= p5_more ? p5_next : p3_walk;
     p5_walk_q   <= p4_walk_q;
@@ -411,7 +425,9 @@ module pst_fair_lists
   always_ff @(posedge clk_i) begin
     p1_next_q   <= now_i + 13'd2;
     p2_recent_q <= in_grace(p1_last);
-    p2_higher_q <= p1_q.patient && p1_recent.cls < p1_q.cls && in_grace(p1_recent.eighths);
+    p2_higher_q <= (p1_q.patient && p1_recent.cls < p1_q.cls && in_grace(p1_recent.eighths))
+        || (p1_q.holds && s_start_above_i.left_class < p1_q.cls && in_grace(s_start_above_i.left));
+    p2_held_q   <= p1_q.holds && (s_start_above_i.waits & ~('1 << p1_q.cls)) != '0;
   end
 
   // Which classes wait: for the operation, and for the look before a pick.
@@ -459,7 +475,9 @@ module pst_fair_lists
   typedef struct packed {
     parent_t parent;
     round_t  round;
+    class_t  cls;
     logic    none;
+    logic    held;
     logic    last;
   } pick_t;
 
@@ -470,8 +488,10 @@ module pst_fair_lists
     p3_link_we_q    <= link_we;
     p3_link_waddr_q <= link_waddr;
     p4_given_q      <= (p3_pick_q || p5_more) && !rst_i;
-    p4_pick_q       <= p5_more ? '{parent: p5_walk_q.parent, round: p5_walk_q.round, none: 1'b0, last: p5_walk_q.links == number_t'(2)}
-                               : '{parent: p3_q.parent, round: p3_round_q, none: p3_none_q, last: p3_number_q == number_t'(1)};
+    p4_pick_q       <= p5_more ? '{parent: p5_walk_q.parent, round: p5_walk_q.round, cls: p5_walk_q.cls,
+                                   none: 1'b0, held: 1'b0, last: p5_walk_q.links == number_t'(2)}
+                               : '{parent: p3_q.parent, round: p3_round_q, cls: p3_q.cls,
+                                   none: p3_none_q, held: p3_held_q, last: p3_number_q == number_t'(1)};
   end
 
   assign m_look_queue_o = p3_given;
@@ -494,12 +514,14 @@ module pst_fair_lists
   );
 
   pst_fifo #(
-      .Width(ParentWidth + QueueIdWidth + RoundWidth + 2 + $bits(patience_t)), .Depth(OutDepth)
+      .Width($bits(pick_t) + QueueIdWidth + $bits(patience_t)), .Depth(OutDepth)
   ) u_out (
       .clk_i, .rst_i,
       .s_valid_i(p4_given_q), .s_ready_o(unused_out_ready), .s_data_i({p4_pick_q, m_look_hold_i, m_look_queue_i}),
       .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i),
-      .m_data_o({m_pick_parent_o, m_pick_round_o, m_pick_none_o, m_pick_last_o, m_pick_hold_o, m_pick_queue_o}),
+      .m_data_o({
+          m_pick_parent_o, m_pick_round_o, m_pick_class_o, m_pick_none_o, m_pick_held_o, m_pick_last_o, m_pick_hold_o, m_pick_queue_o
+      }),
       .level_o(unused_out_level)
   );
 

@@ -23,6 +23,7 @@ module pst_gate
     // less late than this a lower class may wait; below 2^13
     parameter int unsigned PatientCycles = ToleranceCycles < 8192 ? ToleranceCycles / 2 : 4096,
     parameter int unsigned TrainLog = 4,              // log2 of the longest batch, 0 .. 4
+    parameter bit          Holds = 1'b0,              // parents hold back for what waits above; needs TrainLog > 0
     parameter int unsigned TimeWidth = 32,            // bits of a time in cycles
     parameter string       RamStyle = "auto",
     localparam int unsigned ParentWidth = Parents > 1 ? $clog2(Parents) : 1
@@ -45,7 +46,11 @@ module pst_gate
     input  logic                   m_due_ready_i,
     output logic [ParentWidth-1:0] m_due_parent_o,
     output train_t                 m_due_train_o,     // in the cycle after it was taken: log2 of how many it may let go
-    output logic                   m_due_patient_o,   // and whether it is less than PatientCycles late
+    output logic                   m_due_patient_o,   // and whether it is less than PatientCycles late,
+    output logic                   m_due_holds_o,     // or than half of its burst, if that is more than ToleranceCycles
+    // Holds: a parent outside, with queues that wait, is looked at again; at most 16 after room_o has fallen
+    input  logic                   s_wake_valid_i,
+    input  logic [ParentWidth-1:0] s_wake_parent_i,
     // shaper of one parent
     input  logic                   s_cfg_valid_i,
     output logic                   s_cfg_ready_o,
@@ -61,6 +66,7 @@ module pst_gate
   localparam int unsigned IncrementWidth = TimeWidth - 3 + 16;
   localparam int unsigned PlaceDepth = 32;
   localparam int unsigned DueDepth = 8;
+  localparam int unsigned WakeDepth = 64;
 
   if (Parents < 2 || MaxWaiting < 1) begin : g_bad_size
     $error("pst_gate: Parents (%0d) must be at least 2, MaxWaiting (%0d) at least 1", Parents, MaxWaiting);
@@ -283,19 +289,53 @@ module pst_gate
       .level_o(main_level)
   );
 
+  // What is woken goes when nothing else is to be placed: it is due in any case.
+  logic wake_valid, wake_take, wake_room;
+  parent_t wake_parent;
+
   assign back_ready      = place_ready && !unpark && place_pick_back;
   assign place_pick_back = back_valid && (back_turn_q || !main_valid);
-  assign place_valid     = unpark || main_valid || back_valid;
+  assign wake_take       = wake_valid && !unpark && !main_valid && !back_valid;
+  assign place_valid     = unpark || main_valid || back_valid || wake_valid;
   assign place           = place_pick_back ? back_place : main_place;
   assign unpark_take     = unpark && place_ready && !park;
 
   always_ff @(posedge clk_i) begin
     if (place_ready && !unpark) back_turn_q <= !place_pick_back;
-    room_o <= int'(main_level) <= PlaceDepth - 16 && init_done_q;
+    room_o <= int'(main_level) <= PlaceDepth - 16 && wake_room && init_done_q;
     if (rst_i) begin
       back_turn_q <= 1'b0;
       room_o      <= 1'b0;
     end
+  end
+
+  if (Holds) begin : g_wake
+    logic wake_ready;
+    logic [$clog2(WakeDepth+1)-1:0] wake_level;
+
+    pst_fifo #(
+        .Width(ParentWidth), .Depth(WakeDepth)
+    ) u_wake (
+        .clk_i, .rst_i,
+        .s_valid_i(s_wake_valid_i), .s_ready_o(wake_ready), .s_data_i(s_wake_parent_i),
+        .m_valid_o(wake_valid), .m_ready_i(wake_take && place_ready), .m_data_o(wake_parent),
+        .level_o(wake_level)
+    );
+
+    assign wake_room = int'(wake_level) <= WakeDepth - 32;
+
+`ifndef SYNTHESIS
+    always_ff @(posedge clk_i) begin
+      if (!rst_i && s_wake_valid_i) a_wake_fifo_has_room : assert (wake_ready) else $error("wake FIFO overflows");
+    end
+`endif
+  end else begin : g_no_wake
+    assign wake_valid  = 1'b0;
+    assign wake_parent = '0;
+    assign wake_room   = 1'b1;
+
+    logic unused_wake;
+    assign unused_wake = &{1'b0, s_wake_valid_i, s_wake_parent_i};
   end
 
   logic wheel_valid, wheel_ready, place_due, place_beyond;
@@ -315,8 +355,8 @@ module pst_gate
   ) u_wheel (
       .clk_i, .rst_i, .now_slot_i(now_i[TimeWidth-1:$clog2(SlotCycles)]), .turn_i(1'b1), .cursor_o(cursor),
       .s_place_valid_i(place_valid && !(unpark && park)), .s_place_ready_o(place_ready),
-      .s_place_id_i(unpark ? open_parent_q : place.parent),
-      .s_place_due_i(unpark || place_due), .s_place_beyond_i(place_beyond), .s_place_slot_i(place_slot),
+      .s_place_id_i(unpark ? open_parent_q : wake_take ? wake_parent : place.parent),
+      .s_place_due_i(unpark || wake_take || place_due), .s_place_beyond_i(place_beyond), .s_place_slot_i(place_slot),
       .m_due_valid_o(wheel_valid), .m_due_ready_i(wheel_ready), .m_due_id_o(wheel_parent),
       .init_done_o(wheel_init_done)
   );
@@ -388,7 +428,8 @@ module pst_gate
 
   cycle_t d2_late;
   late_t d3_late_q;
-  logic d3_push_q, given_q, unused_train_ready, unused_train_valid;
+  cycle_t d3_whole_q;
+  logic d3_push_q, d3_holds, given_q, unused_train_ready, unused_train_valid;
   train_t d3_train;
   logic [$clog2(DueDepth+2)-1:0] unused_train_level;
 
@@ -397,6 +438,7 @@ module pst_gate
   always_ff @(posedge clk_i) begin
     d3_push_q <= due_push;
     d3_late_q <= late_of(32'(d2_late));
+    d3_whole_q <= d2_late;
     given_q   <= m_due_valid_o && m_due_ready_i;
     if (rst_i) begin
       d3_push_q <= 1'b0;
@@ -406,20 +448,28 @@ module pst_gate
 
   // Filled a cycle after u_due, and emptied a cycle after it.
   pst_fifo #(
-      .Width($bits(train_t) + 1), .Depth(DueDepth + 1)
+      .Width($bits(train_t) + 2), .Depth(DueDepth + 1)
   ) u_train (
       .clk_i, .rst_i,
-      .s_valid_i(d3_push_q), .s_ready_o(unused_train_ready), .s_data_i({d3_late_q < late_t'(PatientCycles), d3_train}),
-      .m_valid_o(unused_train_valid), .m_ready_i(given_q), .m_data_o({m_due_patient_o, m_due_train_o}),
+      .s_valid_i(d3_push_q), .s_ready_o(unused_train_ready), .s_data_i({d3_holds, d3_late_q < late_t'(PatientCycles), d3_train}),
+      .m_valid_o(unused_train_valid), .m_ready_i(given_q), .m_data_o({m_due_holds_o, m_due_patient_o, m_due_train_o}),
       .level_o(unused_train_level)
   );
 
   if (TrainLog == 0) begin : g_single
     assign d3_train = '0;
+    assign d3_holds = 1'b0;
+
+    logic unused_whole;
+    assign unused_whole = &{1'b0, d3_whole_q};
   end else begin : g_train
+    localparam int unsigned HoldWidth = Holds ? 27 : 1;
+
     // The largest packet's time at the parent's rate, for 2^LenWidth byte, in whole cycles and more than it is; and the longest batch that
-    // the tolerance allows. A parent that needs 2^SpanWidth cycles or more is slow enough without batches.
+    // the tolerance allows. A parent that needs 2^SpanWidth cycles or more is slow enough without batches. And how late it may get for the sake
+    // of what waits above: half of its burst, which makes up for it.
     typedef struct packed {
+      logic [HoldWidth-1:0] hold;
       train_t               most;
       logic [SpanWidth-1:0] span;
     } rule_t;
@@ -431,6 +481,7 @@ module pst_gate
     endfunction
 
     logic [46:0] scaled;
+    logic [HoldWidth-1:0] t1_hold_q;
     logic t1_valid_q, t1_slow_q, t2_valid_q;
     logic [SpanWidth-1:0] t1_span_q;
     late_t t1_late_q;
@@ -446,9 +497,10 @@ module pst_gate
       t1_slow_q   <= |(scaled >> SpanWidth);
       t1_span_q   <= SpanWidth'(scaled) + 1'b1;
       t1_late_q   <= late_of(s_cfg_shaper_i.burst > 28'(ToleranceCycles) ? 32'(s_cfg_shaper_i.burst) : ToleranceCycles);
+      t1_hold_q   <= Holds && s_cfg_shaper_i.burst > 28'(ToleranceCycles) ? HoldWidth'(s_cfg_shaper_i.burst >> 1) : '0;
       t2_valid_q  <= t1_valid_q;
       t2_parent_q <= t1_parent_q;
-      t2_rule_q   <= '{most: t1_slow_q || t1_span_q == '0 ? '0 : longest(t1_span_q, t1_late_q), span: t1_span_q};
+      t2_rule_q   <= '{hold: t1_hold_q, most: t1_slow_q || t1_span_q == '0 ? '0 : longest(t1_span_q, t1_late_q), span: t1_span_q};
       d3_rule_q   <= d2_rule;
       if (rst_i) begin
         t1_valid_q <= 1'b0;
@@ -461,10 +513,11 @@ module pst_gate
     ) u_rule (
         .clk_i,
         .we_i(init || t2_valid_q), .waddr_i(init ? init_parent : t2_parent_q),
-        .wdata_i(init ? rule_t'{most: longest(SpanWidth'(1), late_of(ToleranceCycles)), span: SpanWidth'(1)} : t2_rule_q),
+        .wdata_i(init ? rule_t'{hold: '0, most: longest(SpanWidth'(1), late_of(ToleranceCycles)), span: SpanWidth'(1)} : t2_rule_q),
         .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o(d2_rule)
     );
 
+    assign d3_holds   = 32'(d3_whole_q) < 32'(d3_rule_q.hold);
     assign d3_longest = longest(d3_rule_q.span, d3_late_q);
     assign d3_train   = d3_longest < d3_rule_q.most ? d3_longest : d3_rule_q.most;
   end

@@ -128,6 +128,9 @@ module pst_hierarchy
     logic    none;       // OpNode, OpPort: the pick found none yet
     logic    last;       // OpNode, OpPort: of its parent's batch
     patience_t hold;     // OpNode, OpPort: not 0: it holds back
+    logic    held;       // OpNode: the pick found none for the sake of what waits at the port,
+    class_t  held_class; // of this class
+    logic    moved;      // OpWalk: `node` may have another port
     logic    empties;    // OpNew: it has left its queue empty
     weight_t weight;     // from stage 3 on: of the subscriber
     packet_t packet;     // OpNew: payload and length; from stage 3 on
@@ -161,7 +164,7 @@ module pst_hierarchy
 
   logic init, init_done_q;
   queue_t init_queue;
-  logic [9:0] part_init_done;
+  logic [10:0] part_init_done;
   logic [2:0] gate_room;
 
   pst_clear_walk #(.Depth(Queues)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_queue));
@@ -193,7 +196,10 @@ module pst_hierarchy
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
   logic out_credit, done_credit;              // a place in the FIFO at the end less the operations under way; the same for m_done
   logic [2:0] release_valid, release_take;    // subscriber, node, port
-  logic node_pick_none, port_pick_none, node_pick_last, port_pick_last;
+  logic node_pick_none, port_pick_none, node_pick_last, port_pick_last, node_pick_held, unused_port_held;
+  class_t node_pick_class, unused_port_class;
+  logic moved_q;    // a node with a setting, of which the next walk is to tell
+  node_t moved_node_q;
   patience_t node_pick_hold, port_pick_hold;
   subscriber_t subscriber_pick;
   index_t subscriber_pick_index;
@@ -224,7 +230,8 @@ module pst_hierarchy
       next.valid = room_q;
       // What it reads of queue, subscriber and node is for a look.
       next.queue_id = s_look_what_i == SetSubscriber ? queue_of(subscriber_t'(s_look_id_i), '0) : s_look_id_i;
-      next.node     = node_t'(s_look_id_i);
+      next.node     = s_look_valid_i ? node_t'(s_look_id_i) : moved_node_q;
+      next.moved    = moved_q && !s_look_valid_i;
     end else if (issue && s_packet_valid_i && (turn_new_q || !any_release)) begin
       next.valid = 1'b1;
       next.op    = OpNew;
@@ -243,7 +250,9 @@ module pst_hierarchy
       next.op           = OpNode;
       next.queue_id     = node_pick_queue;
       next.none         = node_pick_none;
-      next.last         = node_pick_last;
+      next.held         = node_pick_held;
+      next.held_class   = node_pick_class;
+      next.last         = node_pick_last && !node_pick_held;    // it is not placed
       next.hold         = node_pick_hold;
       release_take[1] = 1'b1;
     end else if (issue && release_valid[0]) begin
@@ -276,12 +285,18 @@ module pst_hierarchy
       walk_due_q   <= init_done_o;
     end
     if (walk_due_q && next.valid) walk_due_q <= 1'b0;
+    if (walk_due_q && next.valid && next.moved) moved_q <= 1'b0;
+    if (cfg_take && s_cfg_what_i == SetNode) begin
+      moved_q      <= 1'b1;
+      moved_node_q <= node_t'(s_cfg_id_i);
+    end
     if (new_take || release_take != '0) turn_new_q <= !new_take;
     room_q <= gate_room == '1 && init_done_q;
     done_credits_q <= done_credits_i;
     if (rst_i) begin
       walk_count_q  <= '0;
       walk_due_q    <= 1'b0;
+      moved_q       <= 1'b0;
       turn_new_q    <= 1'b0;
       room_q        <= 1'b0;
       done_credits_q <= '0;
@@ -477,7 +492,8 @@ module pst_hierarchy
   node_t due_node;
   port_t due_port;
   train_t node_train, port_train, unused_train;
-  logic node_patient, port_patient, unused_patient;
+  logic node_patient, port_patient, unused_patient, node_holds, unused_subscriber_holds, unused_port_holds, wake_valid;
+  node_t wake_node;
 
   pst_gate #(
       .Parents(Subscribers), .MaxWaiting(QueuesPerSubscriber), .Slots(slots(Subscribers)), .SlotCycles(SlotCycles),
@@ -489,7 +505,8 @@ module pst_hierarchy
       .s_op_parent_i(subscriber_of(h_q[0].queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .s_op_last_i(1'b1),
       .pass_o(subscriber_pass), .wait_o(subscriber_wait), .room_o(gate_room[0]),
       .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber),
-      .m_due_train_o(unused_train), .m_due_patient_o(unused_patient),
+      .m_due_train_o(unused_train), .m_due_patient_o(unused_patient), .m_due_holds_o(unused_subscriber_holds),
+      .s_wake_valid_i(1'b0), .s_wake_parent_i('0),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetSubscriber && init_done_q), .s_cfg_ready_o(subscriber_cfg_ready),
       .s_cfg_parent_i(subscriber_t'(s_cfg_id_i)), .s_cfg_shaper_i,
       .s_look_parent_i(subscriber_t'(s_look_id_i)), .m_look_shaper_o(look_subscriber), .init_done_o(part_init_done[0])
@@ -497,14 +514,15 @@ module pst_hierarchy
 
   pst_gate #(
       .Parents(Nodes), .MaxWaiting(Queues), .Slots(slots(Nodes)), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles),
-      .TrainLog(TrainLog), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
+      .TrainLog(TrainLog), .Holds(TrainLog > 0), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_node (
       .clk_i, .rst_i, .now_i,
       .s_op_valid_i(h_q[2].valid && h_q[2].op != OpPort), .s_op_walk_i(h_q[2].op == OpWalk), .s_op_parent_i(h2.node),
       .s_op_len_i(h_q[4].packet.len), .s_op_i(h6_op), .s_op_last_i(h_q[6].last), .pass_o(node_pass), .wait_o(node_wait),
       .room_o(gate_room[1]),
       .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node),
-      .m_due_train_o(node_train), .m_due_patient_o(node_patient),
+      .m_due_train_o(node_train), .m_due_patient_o(node_patient), .m_due_holds_o(node_holds),
+      .s_wake_valid_i(wake_valid), .s_wake_parent_i(wake_node),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetNode && init_done_q), .s_cfg_ready_o(node_cfg_ready),
       .s_cfg_parent_i(node_t'(s_cfg_id_i)), .s_cfg_shaper_i,
       .s_look_parent_i(node_t'(s_look_id_i)), .m_look_shaper_o(look_node), .init_done_o(part_init_done[1])
@@ -518,7 +536,8 @@ module pst_hierarchy
       .s_op_valid_i(h_q[4].valid), .s_op_walk_i(h_q[4].op == OpWalk), .s_op_parent_i(h4.port), .s_op_len_i(h_q[6].packet.len),
       .s_op_i(h8_op), .s_op_last_i(h_q[8].last), .pass_o(port_pass), .wait_o(port_wait), .room_o(gate_room[2]),
       .m_due_valid_o(due_valid[2]), .m_due_ready_i(due_ready[2]), .m_due_parent_o(due_port),
-      .m_due_train_o(port_train), .m_due_patient_o(port_patient),
+      .m_due_train_o(port_train), .m_due_patient_o(port_patient), .m_due_holds_o(unused_port_holds),
+      .s_wake_valid_i(1'b0), .s_wake_parent_i('0),
       .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetPort && init_done_q), .s_cfg_ready_o(port_cfg_ready),
       .s_cfg_parent_i(port_t'(s_cfg_id_i)), .s_cfg_shaper_i,
       .s_look_parent_i(port_t'(s_look_id_i)), .m_look_shaper_o(look_port), .init_done_o(part_init_done[2])
@@ -574,6 +593,10 @@ module pst_hierarchy
   patience_t node_look_hold, port_look_hold;
   queue_t node_look, port_look;
   subscriber_t node_look_q, port_look_q;
+  logic unused_node_alone, h10_alone;
+  node_t unused_node_parent, node_start, h10_group_node;
+  port_t unused_port_start, h10_group_port;
+  above_t node_above;
 
   always_ff @(posedge clk_i) begin
     node_look_q <= subscriber_of(node_look);
@@ -588,21 +611,23 @@ module pst_hierarchy
       .s_event_waits_i(h7_wait_q), .s_event_left_i(h7_left_q), .s_event_again_i(h7_again_q),
       .s_event_index_i(index_of(index_t'(h_q[7].queue_id))), .s_event_class_i(h_q[7].packet.cls), .s_event_parent_i(h_q[7].node),
       .s_event_before_i(before_q[7]), .s_event_repeat_i(repeat_q[7]), .s_event_hold_i(h_q[7].hold),
-      .m_append_valid_o(node_append), .m_append_index_o(node_append_index),
+      .m_append_valid_o(node_append), .m_append_index_o(node_append_index), .m_alone_o(unused_node_alone), .m_parent_o(unused_node_parent),
       .s_look_subscriber_i(subscriber_of(node_look)), .s_look_index_i(index_of(index_t'(node_look))), .m_look_index_o(node_look_index),
       .m_look_hold_o(node_look_hold),
       .init_done_o(part_init_done[8])
   );
 
   pst_siblings #(
-      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .ParentWidth(PortWidth), .RamStyle(RamStyle)
+      .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .ParentWidth(NodeWidth + PortWidth), .RamStyle(RamStyle)
   ) u_port_siblings (
       .clk_i, .rst_i,
       .s_op_valid_i(h_q[6].valid), .s_op_subscriber_i(subscriber_of(h_q[6].queue_id)),
       .s_event_waits_i(h9_wait_q), .s_event_left_i(h9_left_q), .s_event_again_i(h9_again_q),
-      .s_event_index_i(index_of(index_t'(h_q[9].queue_id))), .s_event_class_i(h_q[9].packet.cls), .s_event_parent_i(h_q[9].port),
+      .s_event_index_i(index_of(index_t'(h_q[9].queue_id))), .s_event_class_i(h_q[9].packet.cls),
+      .s_event_parent_i({h_q[9].node, h_q[9].port}),
       .s_event_before_i(before_q[9]), .s_event_repeat_i(repeat_q[9]), .s_event_hold_i(h_q[9].hold),
-      .m_append_valid_o(port_append), .m_append_index_o(port_append_index),
+      .m_append_valid_o(port_append), .m_append_index_o(port_append_index), .m_alone_o(h10_alone),
+      .m_parent_o({h10_group_node, h10_group_port}),
       .s_look_subscriber_i(subscriber_of(port_look)), .s_look_index_i(index_of(index_t'(port_look))), .m_look_index_o(port_look_index),
       .m_look_hold_o(port_look_hold),
       .init_done_o(part_init_done[9])
@@ -617,11 +642,13 @@ module pst_hierarchy
       .s_append_round_i(h8_node_q.round), .s_append_credit_i(h8_node_q.credit),
       .s_left_valid_i(h8_node_q.left), .s_left_credit_i(h8_node_q.more),
       .s_pick_valid_i(due_valid[1]), .s_pick_ready_o(due_ready[1]), .s_pick_parent_i(due_node),
-      .s_pick_train_i(node_train), .s_pick_patient_i(node_patient),
+      .s_pick_train_i(node_train), .s_pick_patient_i(node_patient), .s_pick_holds_i(node_holds),
+      .m_start_parent_o(node_start), .s_start_above_i(node_above),
       .m_look_queue_o(node_look), .m_look_queue_i(queue_of(node_look_q, node_look_index)), .m_look_hold_i(node_look_hold),
       .m_pick_valid_o(release_valid[1]), .m_pick_ready_i(release_take[1]), .m_pick_parent_o(node_pick),
       .m_pick_queue_o(node_pick_queue), .m_pick_round_o(node_pick_round), .m_pick_none_o(node_pick_none),
-      .m_pick_last_o(node_pick_last), .m_pick_hold_o(node_pick_hold), .init_done_o(part_init_done[4])
+      .m_pick_held_o(node_pick_held), .m_pick_class_o(node_pick_class), .m_pick_last_o(node_pick_last), .m_pick_hold_o(node_pick_hold),
+      .init_done_o(part_init_done[4])
   );
 
   pst_fair_lists #(
@@ -633,11 +660,69 @@ module pst_hierarchy
       .s_append_round_i(h10_port_q.round), .s_append_credit_i(h10_port_q.credit),
       .s_left_valid_i(h10_port_q.left), .s_left_credit_i(h10_port_q.more),
       .s_pick_valid_i(due_valid[2]), .s_pick_ready_o(due_ready[2]), .s_pick_parent_i(due_port),
-      .s_pick_train_i(port_train), .s_pick_patient_i(port_patient),
+      .s_pick_train_i(port_train), .s_pick_patient_i(port_patient), .s_pick_holds_i(1'b0),
+      .m_start_parent_o(unused_port_start), .s_start_above_i('0),
       .m_look_queue_o(port_look), .m_look_queue_i(queue_of(port_look_q, port_look_index)), .m_look_hold_i(port_look_hold),
       .m_pick_valid_o(release_valid[2]), .m_pick_ready_i(release_take[2]), .m_pick_parent_o(port_pick),
       .m_pick_queue_o(port_pick_queue), .m_pick_round_o(port_pick_round), .m_pick_none_o(port_pick_none),
-      .m_pick_last_o(port_pick_last), .m_pick_hold_o(port_pick_hold), .init_done_o(part_init_done[5])
+      .m_pick_held_o(unused_port_held), .m_pick_class_o(unused_port_class), .m_pick_last_o(port_pick_last), .m_pick_hold_o(port_pick_hold),
+      .init_done_o(part_init_done[5])
+  );
+
+  // --- stages 9 to 15: what of a node waits at its port. An operation begins to wait or leaves in one place.
+
+  typedef struct packed {
+    above_e what;
+    class_t cls;
+    node_t  node;
+    port_t  port;
+  } above_op_t;
+
+  logic h8_node_wait_q, h9_node_wait_q;
+  above_op_t h9_above, h10_above_q, h10_above;
+  above_op_t [14:11] above_q;
+
+  always_comb begin
+    h9_above = '{what: AboveNone, cls: h_q[9].packet.cls, node: h_q[9].node, port: h_q[9].port};
+    if (h9_node_wait_q) h9_above.what = AboveArrives;
+    if (h9_wait_q) h9_above.what = AboveWaits;
+    if (h9_left_q) h9_above.what = AboveLeft;
+    if (h_q[9].valid && h_q[9].op == OpWalk && h_q[9].moved) h9_above.what = AboveMoved;
+    if (h_q[9].valid && h_q[9].op == OpNode && h_q[9].held) begin
+      h9_above.what = AboveHeld;
+      h9_above.cls  = h_q[9].held_class;
+    end
+    // One that waits or waited at the port counts for the node that its subscriber's packets there are of; while others of it are at
+    // another one, for none.
+    h10_above = h10_above_q;
+    if (h10_above_q.what == AboveWaits || h10_above_q.what == AboveLeft) begin
+      h10_above.node = h10_group_node;
+      h10_above.port = h10_group_port;
+      if (h10_alone) h10_above.what = AboveNone;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    h8_node_wait_q <= h7_wait_q;
+    h9_node_wait_q <= h8_node_wait_q;
+    h10_above_q    <= h9_above;
+    above_q        <= {above_q[13:11], h10_above};
+    if (rst_i) begin
+      h8_node_wait_q   <= 1'b0;
+      h9_node_wait_q   <= 1'b0;
+      h10_above_q.what <= AboveNone;
+      for (int k = 11; k <= 14; k++) above_q[k].what <= AboveNone;
+    end
+  end
+
+  pst_waits_above #(
+      .Nodes(Nodes), .PortWidth(PortWidth), .Queues(Queues), .Classes(Classes), .RamStyle(RamStyle)
+  ) u_waits_above (
+      .clk_i, .rst_i, .now_i(13'(now_i)),
+      .s_op_valid_i(above_q[11].what != AboveNone), .s_op_node_i(above_q[11].node),
+      .s_event_i(above_q[14].what), .s_event_class_i(above_q[14].cls), .s_event_port_i(above_q[14].port),
+      .m_wake_valid_o(wake_valid), .m_wake_node_o(wake_node),
+      .s_look_node_i(node_start), .m_look_o(node_above), .init_done_o(part_init_done[10])
   );
 
   logic port_credit_init_done, node_credit_init_done;

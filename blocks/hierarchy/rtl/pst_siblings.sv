@@ -36,6 +36,8 @@ module pst_siblings
     // cycle 4
     output logic                                                    m_append_valid_o,
     output logic [         IndexWidth-1:0]                          m_append_index_o,
+    output logic                                                    m_alone_o,           // the event's queue waits, or waited, at a parent
+    output logic [        ParentWidth-1:0]                          m_parent_o,          // of its own; else at this one
     // of a queue that stands in a list: which one goes, in the next cycle, and how often it still holds back
     input  logic [    SubscriberWidth-1:0]                          s_look_subscriber_i,
     input  logic [         IndexWidth-1:0]                          s_look_index_i,
@@ -48,14 +50,33 @@ module pst_siblings
   localparam patience_t Patience = 2'd2;
 
   if (Q == 1) begin : g_single
-    always_ff @(posedge clk_i) m_append_valid_o <= (s_event_waits_i || s_event_again_i) && !rst_i;
+    logic [3:1][SubscriberWidth-1:0] subscriber_q;
+    logic [ParentWidth-1:0] c2_parent, c3_parent_q;
+
+    always_ff @(posedge clk_i) begin
+      m_append_valid_o <= (s_event_waits_i || s_event_again_i) && !rst_i;
+      subscriber_q     <= {subscriber_q[2:1], s_op_subscriber_i};
+      c3_parent_q      <= c2_parent;
+      m_parent_o       <= s_event_waits_i ? s_event_parent_i : c3_parent_q;
+    end
+
+    // Written when the queue begins to wait, long before it leaves.
+    pst_ram_1r1w #(
+        .Width(ParentWidth), .Depth(Subscribers), .ReadLatency(2), .Style(RamStyle)
+    ) u_parent (
+        .clk_i,
+        .we_i(s_event_waits_i), .waddr_i(subscriber_q[3]), .wdata_i(s_event_parent_i),
+        .re_i(1'b1), .raddr_i(s_op_subscriber_i), .rdata_o(c2_parent)
+    );
+
     assign m_append_index_o = '0;
+    assign m_alone_o        = 1'b0;
     assign m_look_index_o   = '0;
     assign m_look_hold_o    = '0;
     assign init_done_o      = 1'b1;
 
     logic unused;
-    assign unused = &{1'b0, s_op_valid_i, s_op_subscriber_i, s_event_left_i, s_event_index_i, s_event_class_i, s_event_parent_i,
+    assign unused = &{1'b0, s_op_valid_i, s_event_left_i, s_event_index_i, s_event_class_i,
                       s_event_before_i, s_event_repeat_i, s_event_hold_i, s_look_subscriber_i, s_look_index_i};
   end else begin : g_siblings
     typedef logic [IndexWidth-1:0] index_t;
@@ -63,6 +84,8 @@ module pst_siblings
 
     logic [Q-1:0] c3_beside, c3_waiting, c4_waiting_q, c5_waiting_q, unused_waits;
     class_t [Q-1:0] unused_classes;
+    logic c3_alone;
+    logic [ParentWidth-1:0] c3_parent;
     logic [Q-1:0][Q-1:0] c4_before_q;
     logic [Q-1:0] c4_repeat_q;
     index_t c3_stands, c4_first;
@@ -99,6 +122,8 @@ module pst_siblings
     always_ff @(posedge clk_i) begin
       m_append_valid_o <= s_event_again_i || (s_event_waits_i && c3_beside == '0) || (s_event_left_i && c3_beside != '0);
       m_append_index_o <= c3_stands;
+      m_alone_o        <= c3_alone;
+      m_parent_o       <= c3_parent;
       c4_waiting_q     <= s_event_waits_i || s_event_left_i || s_event_again_i ? c3_waiting : '0;
       c4_before_q      <= s_event_before_i;
       c4_repeat_q      <= s_event_left_i ? s_event_repeat_i : '0;
@@ -118,7 +143,7 @@ module pst_siblings
     ) u_waiting (
         .clk_i, .rst_i,
         .s_op_valid_i, .s_op_subscriber_i, .s_event_waits_i, .s_event_left_i, .s_event_index_i, .s_event_class_i, .s_event_parent_i,
-        .beside_o(c3_beside), .waits_o(unused_waits), .classes_o(unused_classes), .init_done_o
+        .beside_o(c3_beside), .alone_o(c3_alone), .parent_o(c3_parent), .waits_o(unused_waits), .classes_o(unused_classes), .init_done_o
     );
 
     // Which one goes: a word for each queue, all of those that wait together written at once. What does not wait is never looked up.

@@ -88,6 +88,7 @@ module pst_subscriber_queues
                       s_event_before_i};
   end else begin : g_queues
     logic [Q-1:0] unused_beside, c4_waits, c4_first;
+    logic unused_alone, unused_parent;
     class_t [Q-1:0] c4_classes;
     logic [Q-1:0][Q-1:0] c4_before_q;
     logic c4_event_q, c5_event_q;
@@ -130,7 +131,8 @@ module pst_subscriber_queues
     ) u_waiting (
         .clk_i, .rst_i,
         .s_op_valid_i, .s_op_subscriber_i, .s_event_waits_i, .s_event_left_i, .s_event_index_i, .s_event_class_i, .s_event_parent_i('0),
-        .beside_o(unused_beside), .waits_o(c4_waits), .classes_o(c4_classes), .init_done_o(waiting_init_done)
+        .beside_o(unused_beside), .alone_o(unused_alone), .parent_o(unused_parent), .waits_o(c4_waits),
+        .classes_o(c4_classes), .init_done_o(waiting_init_done)
     );
 
     pst_ram_write_first #(

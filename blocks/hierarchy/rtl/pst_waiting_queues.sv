@@ -29,6 +29,8 @@ module pst_waiting_queues
     input  class_t                                        s_event_class_i,
     input  logic   [         ParentPort-1:0]              s_event_parent_i,
     output logic   [QueuesPerSubscriber-1:0]              beside_o,            // other queues that wait in its class at its parent
+    output logic                                          alone_o,             // it waits, or waited, at a parent of its own
+    output logic   [         ParentPort-1:0]              parent_o,            // else: at this one
     // cycle 4
     output logic   [QueuesPerSubscriber-1:0]              waits_o,
     output class_t [QueuesPerSubscriber-1:0]              classes_o,           // of those that wait
@@ -58,8 +60,10 @@ module pst_waiting_queues
   word_t [Q-1:0] words, words_new, words_q;
   logic together, alone;    // any other waits with the group; this one would wait alone
 
-  assign group   = group_t'(kept);
-  assign group_q = group_t'(kept_q);
+  assign alone_o  = s_event_waits_i ? alone : words[s_event_index_i].alone;
+  assign parent_o = group_new.parent;
+  assign group    = group_t'(kept);
+  assign group_q  = group_t'(kept_q);
 
   always_comb begin
     together = 1'b0;
@@ -72,7 +76,7 @@ module pst_waiting_queues
     if (s_event_waits_i && !together) group_new.parent = s_event_parent_i;
     for (int i = 0; i < int'(Q); i++) begin
       beside_o[i]  = words[i].waits && !words[i].alone && s_event_index_i != IndexWidth'(i) && words[i].cls == s_event_class_i
-          && !(s_event_waits_i ? alone : words[s_event_index_i].alone);
+          && !alone_o;
       words_new[i] = words[i];
       if (s_event_index_i == IndexWidth'(i)) begin
         if (s_event_waits_i) words_new[i] = '{alone: alone, waits: 1'b1, cls: s_event_class_i};

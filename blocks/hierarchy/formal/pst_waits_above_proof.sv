@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+// Proof bench of pst_waits_above: a node is held only while a packet of a higher class of it waits at its port, and woken up as soon as none does
+// or a packet of a higher class arrives; no wake-up is lost or doubled; a look says which classes wait, and what left last.
+//
+// One node, any, is followed. Beside the hardware stand the packets that wait, by class and port: as many of them as there are begin to wait and
+// leave at any of two ports, in any order, as the node moves from one to the other. pst_ram_modify is its contract here.
+module pst_waits_above_proof
+  import pst_hierarchy_pkg::*;
+#(
+    localparam int unsigned Classes = 3,
+    localparam int unsigned Queues = 3    // packets of the node that wait at most
+) (
+    input logic        clk_i,
+    input logic        rst_i,
+    input logic [12:0] now_i,
+    input logic        op_valid_i,    // cycle 0
+    input logic        op_node_i,
+    input above_e      event_i,       // cycle 3
+    input class_t      event_class_i,
+    input logic        event_port_i,
+    input logic        look_node_i
+);
+
+  typedef logic [1:0] count_t;
+
+  typedef struct packed {    // as pst_waits_above has it
+    count_t [Classes-1:0] counts;
+    logic                 port;
+    logic                 held;
+    class_t               held_class;
+    class_t               left_below;
+    logic [9:0]           left;
+  } word_t;
+
+  logic wake_valid, wake_node, init_done;
+  above_t look;
+
+  pst_waits_above #(
+      .Nodes(2), .PortWidth(1), .Queues(Queues), .Classes(Classes)
+  ) u_dut (
+      .clk_i, .rst_i, .now_i,
+      .s_op_valid_i(op_valid_i), .s_op_node_i(op_node_i), .s_event_i(event_i), .s_event_class_i(event_class_i),
+      .s_event_port_i(event_port_i), .m_wake_valid_o(wake_valid), .m_wake_node_o(wake_node),
+      .s_look_node_i(look_node_i), .m_look_o(look), .init_done_o(init_done)
+  );
+
+  logic seen_q, x_q;    // the node, any
+  logic [12:0] clock_q;
+  initial seen_q = 1'b0;
+
+  // --- the node as it should be
+
+  count_t [1:0][Classes-1:0] waits_q, waits_d;    // port, class
+  logic here_q, here_d;                           // at this port a packet of it has begun to wait last
+  logic asleep_q, asleep_d;                       // a pick was refused, and it has not been woken up since
+  class_t asleep_class_q, asleep_class_d;
+  logic [3:1] valid_q, node_q;
+  logic mine, mine4_q, look_mine_q;
+  logic [4:0] sum;
+  word_t word;
+  above_t told_q, told4;    // what a look in this cycle has to give in the next
+
+  // A packet of a class before this one waits at the port.
+  function automatic logic higher(count_t [Classes-1:0] waits, class_t cls);
+    higher = 1'b0;
+    for (int c = 0; c < Classes; c++) if (class_t'(c) < cls && waits[c] != '0) higher = 1'b1;
+  endfunction
+
+  assign word = u_dut.u_words.mem_q[x_q];
+  assign mine = event_i != AboveNone && node_q[3] == x_q;
+
+  always_comb begin
+    waits_d        = waits_q;
+    here_d         = here_q;
+    asleep_d       = asleep_q;
+    asleep_class_d = asleep_class_q;
+    sum            = '0;
+    for (int p = 0; p < 2; p++) for (int c = 0; c < Classes; c++) sum += 5'(waits_q[p][c]);
+    if (wake_valid && wake_node == x_q) asleep_d = 1'b0;
+    if (mine) begin
+      case (event_i)
+        AboveWaits: begin
+          waits_d[event_port_i][event_class_i[1:0]] = waits_q[event_port_i][event_class_i[1:0]] + 1'b1;
+          here_d = event_port_i;
+        end
+        AboveLeft: waits_d[event_port_i][event_class_i[1:0]] = waits_q[event_port_i][event_class_i[1:0]] - 1'b1;
+        AboveHeld: begin
+          asleep_d       = 1'b1;
+          asleep_class_d = event_class_i;
+        end
+        default: ;
+      endcase
+    end
+    told4 = '0;
+    for (int c = 0; c < Classes; c++) told4.waits[c] = word.counts[c] != '0;
+    told4.left_class = ~word.left_below;
+    told4.left       = word.left;
+  end
+
+  always_ff @(posedge clk_i) begin
+    seen_q  <= 1'b1;
+    x_q     <= x_q;
+    clock_q <= now_i + 1'b1;
+    valid_q <= {valid_q[2:1], op_valid_i};
+    node_q  <= {node_q[2:1], op_node_i};
+    waits_q        <= waits_d;
+    here_q         <= here_d;
+    asleep_q       <= asleep_d;
+    asleep_class_q <= asleep_class_d;
+    mine4_q     <= mine;
+    look_mine_q <= look_node_i == x_q && init_done;
+    told_q      <= told4;
+    if (rst_i) begin
+      valid_q  <= '0;
+      waits_q  <= '0;
+      here_q   <= 1'b0;
+      asleep_q <= 1'b0;
+      mine4_q  <= 1'b0;
+      look_mine_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!seen_q) m_reset_first : assume (rst_i);
+    else m_clock : assume (now_i == clock_q);
+    if (!rst_i) begin
+      if (op_valid_i) m_init : assume (init_done);
+      m_event : assume (event_i <= AboveMoved && (event_i == AboveNone || valid_q[3]) && event_class_i < class_t'(Classes));
+      // pst_hierarchy: no more wait than there are; what leaves has waited; a node is asked once at a time
+      if (mine && event_i == AboveWaits) m_most : assume (32'(sum) < Queues);
+      if (mine && event_i == AboveLeft) m_left : assume (waits_q[event_port_i][event_class_i[1:0]] != '0);
+      if (mine && event_i == AboveHeld) m_held : assume (!asleep_q);
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (seen_q && !rst_i) begin
+      // what a user relies on: held is what was refused, until it is woken up, once
+      a_asleep : assert (asleep_q == (word.held || (wake_valid && wake_node == x_q)));
+      if (word.held) a_woken_once : assert (!(wake_valid && wake_node == x_q) && word.held_class == asleep_class_q);
+      // a node that is held has a packet of a higher class at the port, which will leave: no more are counted than there are
+      for (int c = 0; c < Classes; c++) a_count : assert (word.counts[c] <= waits_q[here_q][c]);
+      if (word.held) a_held : assert (higher(word.counts, word.held_class) && higher(waits_q[here_q], asleep_class_q));
+      // a look, a cycle later: as all events up to its cycle 4 have left it
+      if (look_mine_q) a_look : assert (look == told_q);
+
+      // what the induction needs
+      a_port : assert (word.port == here_q);
+      a_sum : assert (32'(sum) <= Queues);
+      a_valid : assert (u_dut.u_words.valid_q == valid_q);
+      for (int k = 1; k <= 3; k++) if (valid_q[k]) a_node : assert (u_dut.u_words.addr_q[k] == node_q[k] && u_dut.node_q[k] == node_q[k]);
+      if (mine4_q) a_mine4 : assert (u_dut.event_q && u_dut.node_q[4] == x_q && u_dut.c4_word == word);
+      if (u_dut.event_q && u_dut.node_q[4] == x_q) a_event4 : assert (mine4_q);
+      if (wake_valid && wake_node == x_q) a_wake4 : assert (mine4_q);
+      if (!u_dut.init || 32'(u_dut.init_node) > 32'(x_q)) begin
+        if (!mine4_q) a_memory : assert (u_dut.u_above.mem[x_q] == told4);
+      end
+      if (!init_done) a_init : assert (valid_q == '0 && waits_q == '0 && word == '0 && !mine4_q && !asleep_q);
+
+      // useful work is possible
+      c_held : cover (word.held && word.counts[0] == 2'd2);
+      c_woken : cover (wake_valid && wake_node == x_q && word.counts[0] == '0);
+      c_moved : cover (word.held && word.counts[0] < waits_q[here_q][0]);
+    end
+  end
+
+endmodule
