@@ -56,6 +56,9 @@ module pst_waits_above_proof
   class_t asleep_class_q, asleep_class_d;
   logic [3:1] valid_q, node_q;
   logic mine, mine4_q, look_mine_q;
+  above_e event4_q;
+  class_t class4_q;
+  logic port4_q;
   logic [4:0] sum;
   word_t word;
   above_t told_q, told4;    // what a look in this cycle has to give in the next
@@ -108,6 +111,9 @@ module pst_waits_above_proof
     asleep_q       <= asleep_d;
     asleep_class_q <= asleep_class_d;
     mine4_q     <= mine;
+    event4_q    <= event_i;
+    class4_q    <= event_class_i;
+    port4_q     <= event_port_i;
     look_mine_q <= look_node_i == x_q && init_done;
     told_q      <= told4;
     if (rst_i) begin
@@ -141,6 +147,11 @@ module pst_waits_above_proof
       // a node that is held has a packet of a higher class at the port, which will leave: no more are counted than there are
       for (int c = 0; c < Classes; c++) a_count : assert (word.counts[c] <= waits_q[here_q][c]);
       if (word.held) a_held : assert (higher(word.counts, word.held_class) && higher(waits_q[here_q], asleep_class_q));
+      // nor is one whose port is another one, or at which a higher class has arrived
+      if (mine4_q && event4_q == AboveArrives && word.held) a_arrives : assert (class4_q >= word.held_class);
+      if (mine4_q && event4_q == AboveMoved && word.held) a_moved : assert (port4_q == here_q);
+      // what left last is known, and when
+      if (mine4_q && event4_q == AboveLeft && port4_q == here_q) a_left : assert (~word.left_below == class4_q && word.left == now_i[12:3]);
       // a look, a cycle later: as all events up to its cycle 4 have left it
       if (look_mine_q) a_look : assert (look == told_q);
 

@@ -33,6 +33,10 @@ def test_proof_of_siblings_passes() -> None:
     proof_passes("pst_siblings", ["prove_4", "prove_2", "cover"])
 
 
+def test_proof_of_waits_above_passes() -> None:
+    proof_passes("pst_waits_above", ["prove", "cover"])
+
+
 def test_proof_of_subscriber_queues_passes() -> None:
     proof_passes("pst_subscriber_queues", ["prove_4", "prove_2", "room", "cover"])
 
