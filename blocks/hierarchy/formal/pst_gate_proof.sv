@@ -136,7 +136,8 @@ module pst_gate_proof
   endfunction
 
   function automatic rule_t rule(shaper_cfg_t setting);
-    rule = '{hold: 32'(setting.burst) > ToleranceCycles ? 27'(setting.burst >> 1) : '0, most: slow(setting) ? '0 : longest(span(setting), whole_t'(tolerance(setting))), span: SpanWidth'(span(setting))};
+    rule = '{hold: 32'(setting.burst) > ToleranceCycles ? 27'(setting.burst >> 1) : '0,
+             most: slow(setting) ? '0 : longest(span(setting), whole_t'(tolerance(setting))), span: SpanWidth'(span(setting))};
   endfunction
 
   // Settings: their rules, cycles since the last one (to 7); steady, if none came after the parent was looked at last, and none so late before
@@ -282,7 +283,8 @@ module pst_gate_proof
 
   // --- places
 
-  logic [1:0] cleared, parked, closed, opening, main_there, back_there, out_there, main_parent, back_parent, out_parent, wake_there, wake_parent;
+  logic [1:0] cleared, parked, closed, opening, main_there, back_there, out_there, main_parent, back_parent, out_parent;
+  logic [1:0] wake_there, wake_parent;
   logic [1:0][4:0] places;
   logic [3:0] elapsed;
   assign elapsed = 4'd8 - u_dut.open_count_q;
@@ -412,8 +414,8 @@ module pst_gate_proof
       if (op4 && !walk_q[4] && quiet_q[p4] >= 3'd3 && rule_q[p4].most != '0) `PLACES(increment4 <= {rule_q[p4].span, 16'b0});
       if (u_dut.d3_push_q && steady_q[d3_parent_q]) `PLACES(u_dut.g_train.d3_rule_q == rule_q[d3_parent_q]);
       `PLACES(u_dut.d3_train == (d3_longest < u_dut.g_train.d3_rule_q.most ? d3_longest : u_dut.g_train.d3_rule_q.most));
-      `PLACES(u_dut.u_train.s_data_i == {32'(u_dut.d3_whole_q) < 32'(u_dut.g_train.d3_rule_q.hold), 32'(u_dut.d3_late_q) < u_dut.PatientCycles,
-                                         u_dut.d3_train});
+      `PLACES(u_dut.u_train.s_data_i == {32'(u_dut.d3_whole_q) < 32'(u_dut.g_train.d3_rule_q.hold),
+                                         32'(u_dut.d3_late_q) < u_dut.PatientCycles, u_dut.d3_train});
 
       // what the induction needs: rules on their way to the memory and from there, settings on their way
       for (int p = 0; p < 2; p++) begin
@@ -451,7 +453,8 @@ module pst_gate_proof
       `PLACES(u_dut.u_train.waddr_q == train_addr[2'(u_dut.unused_train_level)] && 32'(train_addr[0]) <= u_dut.DueDepth);
       for (int k = 0; k < 2; k++) begin
         if (32'(u_dut.unused_train_level) > k) begin
-          `PLACES(u_dut.u_train.mem[train_addr[k]] == {holds_q[train_parent[k]], patient_q[train_parent[k]], granted_q[train_parent[k]]}
+          `PLACES(u_dut.u_train.mem[train_addr[k]]
+                      == {holds_q[train_parent[k]], patient_q[train_parent[k]], granted_q[train_parent[k]]}
                   && 32'(granted_q[train_parent[k]]) <= TrainLog);
         end
       end

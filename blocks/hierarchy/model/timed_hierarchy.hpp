@@ -43,6 +43,7 @@ inline constexpr int kTolerance = 1024;        // of a gate, cycles, unless the 
 // A node or port that is less late than this may wait for a higher class: half of the tolerance, in 13 bits.
 inline constexpr int64_t patient(int64_t tolerance) { return tolerance < 8192 ? tolerance / 2 : 4096; }
 inline constexpr unsigned kPlaces = 32;  // operations under way and packets offered; the same and wake-ups that are not taken yet
+inline constexpr unsigned kWakes = 32;   // nodes that are to be looked at again; nothing starts while more are
 inline constexpr unsigned kPicks = 12;   // parents that have asked and are not answered, each level
 inline constexpr unsigned kTrainLog = picker_timing::kTrainLog;  // of a node or port that is behind its time
 inline constexpr int64_t kLargest = 1 << 14;                     // bytes of a packet that a batch is made for
@@ -398,7 +399,7 @@ class TimedHierarchy {
             moved_ = kNoNode;
             return false;
         }
-        if (places_ < least || done_places_ < least) return false;
+        if (places_ < least || done_places_ < least || wakes_.size() > t::kWakes) return false;
         int level = 2;
         while (level >= 0 && (picks(static_cast<unsigned>(level)).empty() || picks(static_cast<unsigned>(level)).front().at > now)) --level;
         if (offered && (new_turn_ || level < 0)) {

@@ -204,7 +204,7 @@ module pst_fair_lists
       .Width(ParentWidth + ClassWidth + $bits(train_t) + 2), .Depth(PickDepth)
   ) u_pick (
       .clk_i, .rst_i,
-      .s_valid_i(look2_q), .s_ready_o(unused_pick_ready), 
+      .s_valid_i(look2_q), .s_ready_o(unused_pick_ready),
       .s_data_i({look2_parent_q, look2_class, look2_train_q, look2_patient_q, look2_holds_q}),
       .m_valid_o(pick_valid), .m_ready_i(pick_take), .m_data_o({pick_parent, pick_class, pick_train, pick_patient, pick_holds}),
       .level_o(pick_level)

@@ -150,7 +150,7 @@ def test_any_hierarchy_and_load(number: int, tmp_path: Path) -> None:
 
 
 def test_a_small_packet_at_a_congested_port_keeps_its_node(tmp_path: Path) -> None:
-    """64-byte packets of class 1 may have all of a node below a congested port: lower classes of the node get nothing while they wait there."""
+    """Class 1, 64 byte each, may have all of a node below a congested port: the node's lower classes get nothing while it waits there."""
     mix = Mix(1045, "random", megabytes=10)
     found = carry_out(mix, tmp_path)
     sent = {flow.queue: int(total) for flow, total in zip(mix.flows, found.carried[-1] - found.carried[WARM_UP - 1], strict=True)}
