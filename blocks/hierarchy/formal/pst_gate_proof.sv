@@ -476,7 +476,8 @@ module pst_gate_proof
         `PLACES(!u_dut.init_done_q);
         `PLACES(!u_dut.c_valid_q[1] && !u_dut.c_valid_q[2] && !u_dut.c_valid_q[3] && !op4 && !u_dut.c_valid_q[5] && !u_dut.c_valid_q[6]
                 && !u_dut.c_valid_q[7]);
-        `PLACES(count_q == '0 && stamp_q == '0 && !room && room_q == '0 && held_q == '0 && now_q < 32 && !u_dut.open_busy_q && !u_dut.c5_place_q);
+        `PLACES(count_q == '0 && stamp_q == '0 && !room && room_q == '0 && held_q == '0 && now_q < 32
+                && !u_dut.open_busy_q && !u_dut.c5_place_q);
         `PLACES(!u_dut.init || now_q == cycle_t'(u_dut.init_parent));
         `PLACES(!u_dut.g_train.t1_valid_q && !u_dut.g_train.t2_valid_q);
       end

@@ -337,19 +337,22 @@ struct Bench {
                     packets, rated, latency_seen, share, reached, wait_seen, cycles);
     }
 
-    // In 1/10,000 of a percentage point.
+    // In 1/10,000 of a percentage point of what the parent has sent: a queue whose subscriber has a small part of it is off by a packet at
+    // each end, too.
     uint64_t share_error(int level, const std::vector<uint32_t>& used) {
         double worst = 0;
         for (uint32_t p = 0; p < parents[level].size(); p++) {
             Shares subscribers;
+            double queue_off = 0;  // bytes
             for (uint32_t s = 0; s < node_of.size(); s++) {
                 if (parent(level, s * args["per_subscriber"]) != p) continue;
                 Shares own;
                 for (uint32_t q = s * args["per_subscriber"]; q < s * args["per_subscriber"] + used[s]; q++)
                     own.add(static_cast<double>(queues[q].bytes), queues[q].weight);
                 subscribers.add(own.bytes, parents[0][s].weight);
-                worst = std::max(worst, own.error());
+                queue_off = std::max(queue_off, own.error() * own.bytes);
             }
+            worst = std::max(worst, queue_off / std::max(1.0, subscribers.bytes));
             if (level > 0) worst = std::max(worst, subscribers.error());
         }
         return static_cast<uint64_t>(worst * 1e6);
