@@ -148,7 +148,7 @@ module pst_waits_above_proof
       for (int c = 0; c < Classes; c++) a_count : assert (word.counts[c] <= waits_q[here_q][c]);
       if (word.held) a_held : assert (higher(word.counts, word.held_class) && higher(waits_q[here_q], asleep_class_q));
       // nor is one whose port is another one, or at which a higher class has arrived
-      if (mine4_q && event4_q == AboveArrives && word.held) a_arrives : assert (class4_q >= word.held_class);
+      if (mine4_q && event4_q == AboveArrives && word.held) a_arrives : assert (class4_q >= word.held_class && port4_q == here_q);
       if (mine4_q && event4_q == AboveMoved && word.held) a_moved : assert (port4_q == here_q);
       // what left last is known, and when
       if (mine4_q && event4_q == AboveLeft && port4_q == here_q) a_left : assert (~word.left_below == class4_q && word.left == now_i[12:3]);

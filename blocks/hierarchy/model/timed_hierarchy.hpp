@@ -624,7 +624,7 @@ class TimedHierarchy {
         held.node = level == 2 ? operation.node : 0;
         held.alone = waits_elsewhere(level, packet.queue, held.parent, held.node);
         if (level == 1)
-            above(operation.start, id, 0, held.cls, WaitsAbove::What::Arrives);
+            above(operation.start, id, groups_[0][id].above, held.cls, WaitsAbove::What::Arrives);
         else if (!held.alone)
             above(operation.start, held.node, held.parent, held.cls, WaitsAbove::What::Waits);
         const uint32_t others = beside(level, packet.queue, held.cls);

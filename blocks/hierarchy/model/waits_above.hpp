@@ -90,7 +90,7 @@ class WaitsAbove {
                 n.held = kNone;
                 return true;
             case What::Arrives:
-                if (held == kNone || e.cls >= held) return false;
+                if (held == kNone || (e.cls >= held && e.port == n.port)) return false;
                 n.held = kNone;
                 return true;
             case What::Moved:

@@ -230,8 +230,8 @@ module pst_hierarchy
       next.valid = room_q;
       // What it reads of queue, subscriber and node is for a look.
       next.queue_id = s_look_what_i == SetSubscriber ? queue_of(subscriber_t'(s_look_id_i), '0) : s_look_id_i;
-      next.node     = s_look_valid_i ? node_t'(s_look_id_i) : moved_node_q;
-      next.moved    = moved_q && !s_look_valid_i;
+      next.moved    = moved_q && !(s_look_valid_i && s_look_what_i == SetNode);
+      next.node     = next.moved ? moved_node_q : node_t'(s_look_id_i);
     end else if (issue && s_packet_valid_i && (turn_new_q || !any_release)) begin
       next.valid = 1'b1;
       next.op    = OpNew;

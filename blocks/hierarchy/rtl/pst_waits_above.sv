@@ -93,7 +93,7 @@ module pst_waits_above
         c3_new.held_class = s_event_class_i;
         c3_wakes          = !c3_new.held;
       end
-      AboveArrives: c3_wakes = c3_word.held && s_event_class_i < c3_word.held_class;
+      AboveArrives: c3_wakes = c3_word.held && (s_event_class_i < c3_word.held_class || !c3_here);
       AboveMoved:   c3_wakes = c3_word.held && !c3_here;
       default: ;
     endcase
