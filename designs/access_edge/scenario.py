@@ -115,7 +115,10 @@ class Parent(Model):
         None, description='Several: `"0-15"`, `[1, 4, "8-11"]`, `"0-60/4"` (every fourth).'
     )
     rate: QueueRate | None = Field(None, description='Rate of all below it; "unshaped" unless given; 0 is a closed gate.')
-    burst: Burst | None = Field(None, description="Bytes that may leave at once, or the time that they take at its rate.")
+    burst: Burst | None = Field(
+        None,
+        description="Bytes that may leave at once, or the time they take at its rate; below a congested parent some ms.",
+    )
 
     @model_validator(mode="after")
     def _one_id(self) -> "Parent":
