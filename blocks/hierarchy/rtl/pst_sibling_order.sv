@@ -43,6 +43,7 @@ module pst_sibling_order
 
   localparam int unsigned Q = QueuesPerSubscriber;
   localparam int unsigned PausedWidth = BehindWidth - 4;    // a packet
+  localparam behind_t     Paused = behind_t'((1 << PausedWidth) - 1);
 
   if (Q != 2 && Q != 4 && Q != 8) begin : g_bad_queues
     $error("pst_sibling_order: QueuesPerSubscriber is %0d, allowed: 2, 4, 8", Q);
@@ -68,11 +69,6 @@ module pst_sibling_order
     endcase
   endfunction
 
-  // What counts of a queue that had run empty.
-  function automatic behind_t paused(behind_t behind);
-    return |(behind >> PausedWidth) ? behind_t'((1 << PausedWidth) - 1) : behind;
-  endfunction
-
   // a + b - c, where it is not negative, at most all ones.
   function automatic behind_t saturated(behind_t a, behind_t b, behind_t c);
     logic [BehindWidth+1:0] sum;
@@ -85,15 +81,19 @@ module pst_sibling_order
   class_t c3_class_q;
   logic c3_empties_q;
   logic [LenWidth+9:0] c3_product_q;
-  behind_t c3_cost, c3_own, c3_counts, c4_cost_q, c4_own_q;
-  logic c3_passes, c3_was_empty;
+  behind_t c3_cost, c3_own, c4_cost_q, c4_own_q;
+  logic c3_passes, c3_was_empty, c3_paused, c3_passes_own, c3_passes_paused;
   word_t [Q-1:0] c3_words, c3_new, c4_words;
 
   assign c3_cost      = behind_t'(c3_product_q >> 4);
   assign c3_own       = c3_words[index_q[3]].behind;
   assign c3_was_empty = c3_words[index_q[3]].empty;
-  assign c3_counts    = c3_was_empty ? paused(c3_own) : c3_own;
-  assign c3_passes    = c3_cost > c3_counts;    // it has had the most now
+
+  // Of a queue that had run empty no more than Paused counts. Whether that is so is known late; what follows from either is there by then.
+  assign c3_paused        = c3_was_empty && |(c3_own >> PausedWidth);
+  assign c3_passes_own    = c3_cost > c3_own;
+  assign c3_passes_paused = |(c3_cost >> PausedWidth);
+  assign c3_passes        = c3_paused ? c3_passes_paused : c3_passes_own;    // it has had the most now
 
   always_comb begin
     c3_new = c3_words;
@@ -101,9 +101,9 @@ module pst_sibling_order
       if (charge_q[3] && index_q[3] == IndexWidth'(i)) begin
         c3_new[i].cls    = c3_class_q;
         c3_new[i].empty  = c3_empties_q;
-        c3_new[i].behind = c3_passes ? '0 : c3_counts - c3_cost;
+        c3_new[i].behind = c3_passes ? '0 : c3_paused ? Paused - c3_cost : c3_own - c3_cost;
       end else if (charge_q[3] && c3_passes && c3_words[i].cls == c3_class_q) begin
-        c3_new[i].behind = saturated(c3_words[i].behind, c3_cost, c3_counts);
+        c3_new[i].behind = c3_paused ? saturated(c3_words[i].behind, c3_cost, Paused) : saturated(c3_words[i].behind, c3_cost, c3_own);
       end
     end
   end
