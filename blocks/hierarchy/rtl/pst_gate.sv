@@ -7,7 +7,7 @@
 //
 // A parent that is far behind its time lets a batch of packets go at once: so many that the last one would not be early were they all of
 // the largest size. A parent with waiting queues is in exactly one place: in the wheel, in the due stages, outside (from m_due_o to the
-// GateLeave or GateAgain of its batch's last packet), or parked because its gate is closed.
+// GateLeave or GateAgain of its batch's last packet, or, while it is held, to its wake-up), or parked because its gate is closed.
 //
 // Throughput: one operation per cycle while room_o. Ordering: operations in order. Reset: forgets all; a walker clears the memories
 // (`Parents` cycles), shapers are open and unshaped.
@@ -48,7 +48,7 @@ module pst_gate
     output train_t                 m_due_train_o,     // in the cycle after it was taken: log2 of how many it may let go
     output logic                   m_due_patient_o,   // and whether it is less than PatientCycles late,
     output logic                   m_due_holds_o,     // or than half of its burst, if that is more than ToleranceCycles
-    // Holds: a parent outside, with queues that wait, is looked at again; at most 16 after room_o has fallen
+    // Holds: a parent outside, with queues that wait, is looked at again; at most 22 cycles after room_o
     input  logic                   s_wake_valid_i,
     input  logic [ParentWidth-1:0] s_wake_parent_i,
     // shaper of one parent
