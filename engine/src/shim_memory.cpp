@@ -246,7 +246,7 @@ class Bench {
 
     void send(uint32_t p, Pair& pair) {
         Vpst_device& t = top();
-        if (pair.sending.empty()) wrong("a frame is sent that nobody asked for");
+        if (pair.sending.empty()) wrong("a frame is sent that was not asked for");
         const Frame& frame = pair.sending.front();
         const bool last = pair.beat_out + 1 == frame.beats();
         const uint32_t valid = last ? frame.length - pair.beat_out * PST_BEAT_BYTES : PST_BEAT_BYTES;

@@ -577,14 +577,14 @@ module pst_fair_lists_proof
         if (!pick_q[p].busy) a_train_all_given : assert (pick_q[p].given == pick_q[p].number && !(u_dut.p4_walk_q.valid && p4 == 1'(p)));
         if (pick_q[p].busy && pick_q[p].done) begin
           a_train_under_way : assert (pick_q[p].given != pick_q[p].number && (pick_q[p].walk || pick_q[p].pushed == pick_q[p].number));
-          if (pick_q[p].none) a_nobody_is_one : assert (pick_q[p].number == 1);
+          if (pick_q[p].none) a_none_is_one : assert (pick_q[p].number == 1);
           if (pick_q[p].held) a_held_is_none : assert (pick_q[p].none);
         end
         if (pick_q[p].busy && !pick_q[p].done) begin
           // so that a pick never overtakes the head that the one before it has uncovered
           a_pick_finds_a_queue : assert (!pick_q[p].walk && pick_q[p].number == '0 && count_q[list_of(1'(p), pick_q[p].cls)] != '0);
         end
-        if (pick_q[p].walk && pick_q[p].none) a_nobody_leaves_no_head : assert (!pending_q[p]);
+        if (pick_q[p].walk && pick_q[p].none) a_none_leaves_no_head : assert (!pending_q[p]);
         if (pick_q[p].walk && !pick_q[p].none) begin
           for (int k = 0; k < TrainMost; k++) begin
             if (k >= 32'(pick_q[p].pushed) && k + 1 < 32'(pick_q[p].number)) begin

@@ -171,6 +171,7 @@ module pst_sibling_order_proof
         if (valid_q[k]) a_stage_queue : assert (u_dut.u_words.addr_q[k] == subscriber_q[k] && u_dut.index_q[k] == index_q[k]);
         a_stage_charge : assert (u_dut.charge_q[k] == (valid_q[k] && charge_q[k]));
       end
+      if (valid_q[3]) a_part : assert (u_dut.u_words.part_q == index_q[3]);
       if (own[4] && !charge_q[4]) a_look : assert (number_t'(u_dut.c4_own_q) == behind_q[index_q[4]]
           && number_t'(u_dut.c4_cost_q) == cost4_q);
       if (valid_q[3]) a_cost : assert (u_dut.c3_class_q == class3_q && u_dut.c3_empties_q == empties3_q

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -107,9 +108,7 @@ class TimedHierarchy {
     bool done_slow() const { return done_.front().slow; }  // it had to wait
     int64_t next_done() const { return done_.empty() ? ParentWheel::kNever : done_.front().from; }
 
-    bool setting_ready(HierarchySetting::What what) const {
-        return what == HierarchySetting::What::Queue || opening_[static_cast<size_t>(what) - 1].at == ParentWheel::kNever;
-    }
+    bool setting_ready() const { return !offered_; }
 
     // It is noted: its queue is to wake up, and once more when it did; or it need not.
     void note_done(int64_t now, bool to_tell) {
@@ -122,6 +121,10 @@ class TimedHierarchy {
     bool step(int64_t now, const Packet* offered, bool out_taken) {
         if (now - swept_ > stamps::kSweep) sweep(now);
         last_step_ = now;
+        if (offered_ && offered_from_ <= now && level_ready(offered_->what)) {
+            set(now, *offered_);
+            offered_.reset();
+        }
         while (!back_.empty() && back_.front() <= now) {
             back_.pop();
             ++places_;
@@ -166,36 +169,23 @@ class TimedHierarchy {
         return taken;
     }
 
-    // Only when setting_ready(); before step().
-    void set(int64_t now, const HierarchySetting& s) {
-        using What = HierarchySetting::What;
-        if (s.what == What::Queue) {
-            recent_weights_[next_weight_++ % kRecent] = {now, s.id, classes_[s.id].weight};
-            classes_[s.id] = {s.cls, s.weight};
-            return;
-        }
-        const unsigned level = static_cast<unsigned>(s.what) - 1;
-        Gate& gate = gate_of(level, s.id);
-        gate.burst = s.shaper.burst;
-        gate.mantissa = static_cast<uint16_t>(s.shaper.mantissa);
-        gate.exponent = static_cast<uint8_t>(s.shaper.exponent);
-        if (level == 0) {
-            subscribers_[s.id].node = s.parent;
-            subscribers_[s.id].weight = s.weight;
-        } else {
-            groups_[level - 1][s.id].set_train(tolerance_);
-        }
-        if (level == 1) {
-            groups_[0][s.id].above = s.parent;
-            moved_ = s.id;
-        }
-        if (s.shaper.mantissa != 0) opening_[level] = {now + hierarchy_timing::kOpen, s.id};
+    // Only when setting_ready(). It is in force when its level takes it, in the next cycle or when a gate there has opened.
+    void offer(int64_t now, const HierarchySetting& setting) {
+        offered_ = setting;
+        offered_from_ = now + 1;
     }
 
-    // A setting as it is now, what is not of it as in a new one.
+    // A setting as it is now or, if it waits for its level, will be; what is not of it as in a new one.
     HierarchySetting setting(HierarchySetting::What what, uint32_t id) const {
         using What = HierarchySetting::What;
         HierarchySetting found{what, id};
+        if (offered_ && offered_->what == what && offered_->id == id) {
+            if (what != What::Queue) found.shaper = offered_->shaper;
+            if (what == What::Queue) found.cls = offered_->cls;
+            if (what == What::Queue || what == What::Subscriber) found.weight = offered_->weight;
+            if (what == What::Subscriber || what == What::Node) found.parent = offered_->parent;
+            return found;
+        }
         if (what == What::Queue) {
             found.cls = classes_[id].cls;
             found.weight = classes_[id].weight;
@@ -214,6 +204,7 @@ class TimedHierarchy {
 
     // The next cycle after `now` that must be stepped when nothing is offered and nothing taken.
     int64_t next_event(int64_t now) const {
+        if (offered_) return now + 1;
         int64_t next = std::min(above_.next(), wakes_.empty() ? ParentWheel::kNever : wakes_.front().at);
         for (unsigned level = 0; level < 3; ++level) {
             next = std::min(next, opening_[level].at);
@@ -353,8 +344,37 @@ class TimedHierarchy {
     Gate& gate_of(unsigned level, uint32_t id) { return level == 0 ? subscribers_[id].gate : groups_[level - 1][id].gate; }
     const SmallFifo<Pick, 64>& picks(unsigned level) const { return level == 0 ? picks_ : pickers_[level - 1].picks(); }
     unsigned under_way(unsigned level) const { return level == 0 ? picks_.size() : pickers_[level - 1].under_way(); }
-    bool anybody(unsigned level, uint32_t id) const {
+    bool any_waits(unsigned level, uint32_t id) const {
         return level == 0 ? !subscribers_[id].queues.empty() : groups_[level - 1][id].count != 0;
+    }
+
+    bool level_ready(HierarchySetting::What what) const {
+        return what == HierarchySetting::What::Queue || opening_[static_cast<size_t>(what) - 1].at == ParentWheel::kNever;
+    }
+
+    void set(int64_t now, const HierarchySetting& s) {
+        using What = HierarchySetting::What;
+        if (s.what == What::Queue) {
+            recent_weights_[next_weight_++ % kRecent] = {now, s.id, classes_[s.id].weight};
+            classes_[s.id] = {s.cls, s.weight};
+            return;
+        }
+        const unsigned level = static_cast<unsigned>(s.what) - 1;
+        Gate& gate = gate_of(level, s.id);
+        gate.burst = s.shaper.burst;
+        gate.mantissa = static_cast<uint16_t>(s.shaper.mantissa);
+        gate.exponent = static_cast<uint8_t>(s.shaper.exponent);
+        if (level == 0) {
+            subscribers_[s.id].node = s.parent;
+            subscribers_[s.id].weight = s.weight;
+        } else {
+            groups_[level - 1][s.id].set_train(tolerance_);
+        }
+        if (level == 1) {
+            groups_[0][s.id].above = s.parent;
+            moved_ = s.id;
+        }
+        if (s.shaper.mantissa != 0) opening_[level] = {now + hierarchy_timing::kOpen, s.id};
     }
 
     // An opened gate whose parent was parked: it is due at once.
@@ -475,7 +495,7 @@ class TimedHierarchy {
             --groups_[level - 1][pick.parent].count;
         if (level == 1) operation.node = pick.parent;
         if (level == 2 && !held.alone) above(operation.start, held.node, held.parent, held.cls, WaitsAbove::What::Left);
-        if (pick.last && anybody(level, pick.parent)) wheels_[level].place(pick.parent, gate.time, decided);
+        if (pick.last && any_waits(level, pick.parent)) wheels_[level].place(pick.parent, gate.time, decided);
         operation.packet = {held.tag, pick.queue, held.descriptor, held.length, held.mark, false};
         pass(level, operation);
     }
@@ -582,7 +602,7 @@ class TimedHierarchy {
         const uint32_t id = level == 0 ? operation.packet.queue >> shift_ : operation.above;
         const int64_t decided = operation.start + hierarchy_timing::kDecide[level];
         Gate& gate = gate_of(level, id);
-        if (anybody(level, id) || !gate.open(decided)) {
+        if (any_waits(level, id) || !gate.open(decided)) {
             wait(level, id, operation, decided);
             return give_back(operation.start);
         }
@@ -613,7 +633,7 @@ class TimedHierarchy {
         if (!held.waits) {
             held = {packet.tag, packet.descriptor, packet.length, packet.mark, true, operation.own.cls, 0, 0, 0, 0, 0};
         }
-        if (!anybody(level, id)) wheels_[level].place(id, gate_of(level, id).time, decided);
+        if (!any_waits(level, id)) wheels_[level].place(id, gate_of(level, id).time, decided);
         if (level == 0) {
             subscribers_[id].queues.wait(index_of(packet.queue), held.cls, subscribers_[id].order);
             return;
@@ -650,9 +670,11 @@ class TimedHierarchy {
     std::vector<Held> held_;      // by queue
     WaitsAbove above_;            // what nodes have at their ports
     ParentWheel wheels_[3];
-    SmallFifo<Wake, 64> wakes_;           // nodes that are to be looked at
-    SmallFifo<Operation, 16> stages_[3];  // on their way to the gate of this level
-    SmallFifo<Pick, 64> picks_;           // of subscribers
+    SmallFifo<Wake, 64> wakes_;                // nodes that are to be looked at
+    SmallFifo<Operation, 16> stages_[3];       // on their way to the gate of this level
+    SmallFifo<Pick, 64> picks_;                // of subscribers
+    std::optional<HierarchySetting> offered_;  // in the register before the levels
+    int64_t offered_from_ = 0;
     Opening opening_[3];
     uint32_t moved_ = kNoNode;  // a node with a setting that the next walk tells of
     bool new_turn_ = false;

@@ -121,9 +121,8 @@ module pst_gate
   logic [IncrementWidth-1:0] c4_increment;
   state_t c3_ram, c3_state, c4_base_q, c4_state, c4_new, c5_state_q, c6_state_q, c7_state_q;
   stamp_t c4_from_floor, c4_sum;
-  cycle_t c4_cycle;
-  logic c4_early, c4_below, c4_charge, c4_place, c5_place_q;
-  cycle_t c5_hold;
+  logic c4_early, c4_below, c4_none, c4_charge, c4_place, c5_place_q;
+  cycle_t c4_base_cycle, c5_cycle, c5_hold;
 
   assign c2_tolerance = c2_cfg.burst > 28'(ToleranceCycles) ? c2_cfg.burst : 28'(ToleranceCycles);
 
@@ -165,16 +164,25 @@ module pst_gate
 
   // --- cycle 4: decide
 
+  function automatic logic earlier(cycle_t a, cycle_t b);
+    return $signed(a - b) < 0;
+  endfunction
+
+  // A time to come.
+  function automatic logic early(stamp_t stamp, cycle_t now);
+    return earlier(now, stamp[TimeWidth+15:16]) || (now == stamp[TimeWidth+15:16] && stamp[15:0] != '0);
+  endfunction
+
   always_comb begin
-    c4_state = hit1_q ? c5_state_q : c4_base_q;    // one cycle ahead
+    c4_state = hit1_q ? c5_state_q : c4_base_q;    // one cycle ahead; both are compared before it is known which one counts
 
     // max(stamp, floor) + increment; a walk does not let a stamp get older than its floor. Both sums are there before it is known which one
     // counts; now and floor are whole cycles.
-    c4_cycle      = c4_state.stamp[TimeWidth+15:16];
     c4_from_floor = {c4_floor_q, 16'b0} + (c_walk_q[4] ? '0 : stamp_t'(c4_increment));
     c4_sum        = c4_state.stamp + stamp_t'(c4_increment);
-    c4_below      = $signed(c4_cycle - c4_floor_q) < 0;
-    c4_early      = $signed(now_i - c4_cycle) < 0 || (now_i == c4_cycle && c4_state.stamp[15:0] != '0);
+    c4_below      = hit1_q ? earlier(c5_cycle, c4_floor_q) : earlier(c4_base_cycle, c4_floor_q);
+    c4_early      = hit1_q ? early(c5_state_q.stamp, now_i) : early(c4_base_q.stamp, now_i);
+    c4_none       = hit1_q ? c5_state_q.count == '0 : c4_base_q.count == '0;
 
     pass_o    = 1'b0;
     wait_o    = 1'b0;
@@ -183,11 +191,11 @@ module pst_gate
     c4_new    = c4_state;
     case (s_op_i)
       GateAsk: begin
-        pass_o = !c4_early && !c4_closed_q && c4_state.count == '0;
+        pass_o = !c4_early && !c4_closed_q && c4_none;
         wait_o = !pass_o;
         if (wait_o) c4_new.count = c4_state.count + 1'b1;
         c4_charge = pass_o;
-        c4_place  = wait_o && c4_state.count == '0;
+        c4_place  = wait_o && c4_none;
       end
       GateLeave: begin
         c4_new.count = c4_state.count - 1'b1;
@@ -205,7 +213,9 @@ module pst_gate
     endcase
   end
 
-  assign c5_hold = cycle_t'((c5_state_q.stamp - 1'b1) >> 16);
+  assign c4_base_cycle = c4_base_q.stamp[TimeWidth+15:16];
+  assign c5_cycle      = c5_state_q.stamp[TimeWidth+15:16];
+  assign c5_hold       = cycle_t'((c5_state_q.stamp - 1'b1) >> 16);
 
   always_ff @(posedge clk_i) begin
     c_valid_q[1]    <= s_op_valid_i;

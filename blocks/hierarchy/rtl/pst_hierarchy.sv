@@ -173,20 +173,49 @@ module pst_hierarchy
 
   assign init_done_o = !init && part_init_done == '1;
 
-  // --- settings
+  // The parts lie far from what tells the time: a register on the way.
+  logic [TimeWidth-1:0] now_q;
+  always_ff @(posedge clk_i) now_q <= now_i + 1'b1;
 
-  logic cfg_take, subscriber_cfg_ready, node_cfg_ready, port_cfg_ready;
+  // --- settings: into a register first, as their memories lie far apart; from there when their level takes one
+
+  typedef struct packed {
+    setting_e    what;
+    queue_t      id;
+    shaper_cfg_t shaper;
+    queue_t      parent;
+    class_t      cls;
+    weight_t     weight;
+  } setting_t;
+
+  setting_t cfg_q;
+  logic cfg_valid_q, cfg_ready, subscriber_cfg_ready, node_cfg_ready, port_cfg_ready;
+  logic set_queue, set_subscriber, set_node, set_port;
 
   always_comb begin
-    case (s_cfg_what_i)
-      SetQueue:      s_cfg_ready_o = init_done_q;
-      SetSubscriber: s_cfg_ready_o = init_done_q && subscriber_cfg_ready;
-      SetNode:       s_cfg_ready_o = init_done_q && node_cfg_ready;
-      default:       s_cfg_ready_o = init_done_q && port_cfg_ready;
+    case (cfg_q.what)
+      SetQueue:      cfg_ready = 1'b1;
+      SetSubscriber: cfg_ready = subscriber_cfg_ready;
+      SetNode:       cfg_ready = node_cfg_ready;
+      default:       cfg_ready = port_cfg_ready;
     endcase
   end
 
-  assign cfg_take = s_cfg_valid_i && s_cfg_ready_o;
+  assign s_cfg_ready_o  = init_done_q && !cfg_valid_q;
+  assign set_queue      = cfg_valid_q && cfg_q.what == SetQueue;
+  assign set_subscriber = cfg_valid_q && cfg_q.what == SetSubscriber;
+  assign set_node       = cfg_valid_q && cfg_q.what == SetNode;
+  assign set_port       = cfg_valid_q && cfg_q.what == SetPort;
+
+  always_ff @(posedge clk_i) begin
+    if (cfg_valid_q) begin
+      cfg_valid_q <= !cfg_ready;
+    end else begin
+      cfg_valid_q <= s_cfg_valid_i && init_done_q;
+      cfg_q       <= '{s_cfg_what_i, s_cfg_id_i, s_cfg_shaper_i, s_cfg_parent_i, s_cfg_class_i, s_cfg_weight_i};
+    end
+    if (rst_i) cfg_valid_q <= 1'b0;
+  end
 
   // --- which operation is next?
 
@@ -194,6 +223,7 @@ module pst_hierarchy
   op_t next, h2, h4;
   logic issue, room_q, walk_due_q, new_take, turn_new_q, any_release;
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
+  logic looks;    // not before what has been set is in place
   logic out_credit, done_credit;              // a place in the FIFO at the end less the operations under way; the same for m_done
   logic [2:0] release_valid, release_take;    // subscriber, node, port
   logic node_pick_none, port_pick_none, node_pick_last, port_pick_last, node_pick_held, unused_port_held;
@@ -215,6 +245,7 @@ module pst_hierarchy
   // New packets and those that waited in turn; of the latter the farthest first. From here to the addresses of the memories is a cycle.
   always_comb begin
     any_release  = release_valid != '0;
+    looks        = s_look_valid_i && !cfg_valid_q;
     issue        = room_q && out_credit && done_credit;
     new_take     = 1'b0;
     release_take = '0;
@@ -230,7 +261,7 @@ module pst_hierarchy
       next.valid = room_q;
       // What it reads of queue, subscriber and node is for a look.
       next.queue_id = s_look_what_i == SetSubscriber ? queue_of(subscriber_t'(s_look_id_i), '0) : s_look_id_i;
-      next.moved    = moved_q && !(s_look_valid_i && s_look_what_i == SetNode);
+      next.moved    = moved_q && !(looks && s_look_what_i == SetNode);
       next.node     = next.moved ? moved_node_q : node_t'(s_look_id_i);
     end else if (issue && s_packet_valid_i && (turn_new_q || !any_release)) begin
       next.valid = 1'b1;
@@ -286,9 +317,9 @@ module pst_hierarchy
     end
     if (walk_due_q && next.valid) walk_due_q <= 1'b0;
     if (walk_due_q && next.valid && next.moved) moved_q <= 1'b0;
-    if (cfg_take && s_cfg_what_i == SetNode) begin
+    if (set_node && node_cfg_ready) begin
       moved_q      <= 1'b1;
-      moved_node_q <= node_t'(s_cfg_id_i);
+      moved_node_q <= node_t'(cfg_q.id);
     end
     if (new_take || release_take != '0) turn_new_q <= !new_take;
     room_q <= gate_room == '1 && init_done_q;
@@ -306,6 +337,7 @@ module pst_hierarchy
   // --- stage 0 to 2: what is known of queue, subscriber and packet; 2 to 4: of the node
 
   packet_t h2_held;
+  logic h2_new_q;
   class_t h2_class;
   weight_t h2_weight, h2_subscriber_weight;
   node_t h2_node;
@@ -315,8 +347,8 @@ module pst_hierarchy
       .Width(ClassWidth + 3), .Depth(Queues), .Style(RamStyle)
   ) u_queue (
       .clk_i,
-      .we_i(init || (cfg_take && s_cfg_what_i == SetQueue)), .waddr_i(init ? init_queue : s_cfg_id_i),
-      .wdata_i(init ? '0 : {s_cfg_class_i, s_cfg_weight_i}),
+      .we_i(init || set_queue), .waddr_i(init ? init_queue : cfg_q.id),
+      .wdata_i(init ? '0 : {cfg_q.cls, cfg_q.weight}),
       .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o({h2_class, h2_weight})
   );
 
@@ -324,9 +356,9 @@ module pst_hierarchy
       .Width(NodeWidth + $bits(weight_t)), .Depth(Subscribers), .Style(NarrowStyle)
   ) u_node_of (
       .clk_i,
-      .we_i(init || (cfg_take && s_cfg_what_i == SetSubscriber)),
-      .waddr_i(init ? subscriber_t'(init_queue) : subscriber_t'(s_cfg_id_i)),
-      .wdata_i(init ? '0 : {node_t'(s_cfg_parent_i), s_cfg_weight_i}),
+      .we_i(init || (set_subscriber && subscriber_cfg_ready)),
+      .waddr_i(init ? subscriber_t'(init_queue) : subscriber_t'(cfg_q.id)),
+      .wdata_i(init ? '0 : {node_t'(cfg_q.parent), cfg_q.weight}),
       .re_i(1'b1), .raddr_i(subscriber_of(h_q[0].queue_id)), .rdata_o({h2_node, h2_subscriber_weight})
   );
 
@@ -334,8 +366,8 @@ module pst_hierarchy
       .Width(PortWidth), .Depth(Nodes), .Style(RamStyle)
   ) u_port_of (
       .clk_i,
-      .we_i(init || (cfg_take && s_cfg_what_i == SetNode)), .waddr_i(init ? node_t'(init_queue) : node_t'(s_cfg_id_i)),
-      .wdata_i(init ? '0 : port_t'(s_cfg_parent_i)),
+      .we_i(init || (set_node && node_cfg_ready)), .waddr_i(init ? node_t'(init_queue) : node_t'(cfg_q.id)),
+      .wdata_i(init ? '0 : port_t'(cfg_q.parent)),
       .re_i(1'b1), .raddr_i(h2.node), .rdata_o(h4_port)
   );
 
@@ -353,7 +385,7 @@ module pst_hierarchy
   always_comb begin
     h2 = h_q[2];
     h2.weight = h2_subscriber_weight;
-    if (h_q[2].op == OpNew)
+    if (h2_new_q)
       h2.packet.cls = h2_class;
     else
       h2.packet = h2_held;
@@ -400,6 +432,7 @@ module pst_hierarchy
   always_ff @(posedge clk_i) begin
     h_q[0]   <= next;
     h_q[2:1] <= h_q[1:0];
+    h2_new_q <= h_q[1].op == OpNew;
     h_q[3]   <= h2;
     h_q[4]   <= h_q[3];
     h_q[5]   <= h4;
@@ -465,7 +498,7 @@ module pst_hierarchy
   logic [6:0] look_q;
   shaper_cfg_t look_subscriber, look_node, look_port;
 
-  always_ff @(posedge clk_i) look_q <= rst_i ? '0 : {look_q[5:0], walk_due_q && next.valid && s_look_valid_i};
+  always_ff @(posedge clk_i) look_q <= rst_i ? '0 : {look_q[5:0], walk_due_q && next.valid && looks};
 
   always_comb begin
     m_look_class_o  = h2_class;
@@ -499,7 +532,7 @@ module pst_hierarchy
       .Parents(Subscribers), .MaxWaiting(QueuesPerSubscriber), .Slots(slots(Subscribers)), .SlotCycles(SlotCycles),
       .ToleranceCycles(ToleranceCycles), .TrainLog(0), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_subscriber (
-      .clk_i, .rst_i, .now_i,
+      .clk_i, .rst_i, .now_i(now_q),
       .s_op_valid_i(h_q[0].valid && (h_q[0].op == OpNew || h_q[0].op == OpSubscriber || h_q[0].op == OpWalk)),
       .s_op_walk_i(h_q[0].op == OpWalk),
       .s_op_parent_i(subscriber_of(h_q[0].queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .s_op_last_i(1'b1),
@@ -507,8 +540,7 @@ module pst_hierarchy
       .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber),
       .m_due_train_o(unused_train), .m_due_patient_o(unused_patient), .m_due_holds_o(unused_subscriber_holds),
       .s_wake_valid_i(1'b0), .s_wake_parent_i('0),
-      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetSubscriber && init_done_q), .s_cfg_ready_o(subscriber_cfg_ready),
-      .s_cfg_parent_i(subscriber_t'(s_cfg_id_i)), .s_cfg_shaper_i,
+      .s_cfg_valid_i(set_subscriber), .s_cfg_ready_o(subscriber_cfg_ready), .s_cfg_parent_i(subscriber_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
       .s_look_parent_i(subscriber_t'(s_look_id_i)), .m_look_shaper_o(look_subscriber), .init_done_o(part_init_done[0])
   );
 
@@ -516,15 +548,14 @@ module pst_hierarchy
       .Parents(Nodes), .MaxWaiting(Queues), .Slots(slots(Nodes)), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles),
       .TrainLog(TrainLog), .Holds(TrainLog > 0), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_node (
-      .clk_i, .rst_i, .now_i,
+      .clk_i, .rst_i, .now_i(now_q),
       .s_op_valid_i(h_q[2].valid && h_q[2].op != OpPort), .s_op_walk_i(h_q[2].op == OpWalk), .s_op_parent_i(h2.node),
       .s_op_len_i(h_q[4].packet.len), .s_op_i(h6_op), .s_op_last_i(h_q[6].last), .pass_o(node_pass), .wait_o(node_wait),
       .room_o(gate_room[1]),
       .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node),
       .m_due_train_o(node_train), .m_due_patient_o(node_patient), .m_due_holds_o(node_holds),
       .s_wake_valid_i(wake_valid), .s_wake_parent_i(wake_node),
-      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetNode && init_done_q), .s_cfg_ready_o(node_cfg_ready),
-      .s_cfg_parent_i(node_t'(s_cfg_id_i)), .s_cfg_shaper_i,
+      .s_cfg_valid_i(set_node), .s_cfg_ready_o(node_cfg_ready), .s_cfg_parent_i(node_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
       .s_look_parent_i(node_t'(s_look_id_i)), .m_look_shaper_o(look_node), .init_done_o(part_init_done[1])
   );
 
@@ -532,14 +563,13 @@ module pst_hierarchy
       .Parents(Ports), .MaxWaiting(Queues), .Slots(slots(Ports)), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles),
       .TrainLog(TrainLog), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_port (
-      .clk_i, .rst_i, .now_i,
+      .clk_i, .rst_i, .now_i(now_q),
       .s_op_valid_i(h_q[4].valid), .s_op_walk_i(h_q[4].op == OpWalk), .s_op_parent_i(h4.port), .s_op_len_i(h_q[6].packet.len),
       .s_op_i(h8_op), .s_op_last_i(h_q[8].last), .pass_o(port_pass), .wait_o(port_wait), .room_o(gate_room[2]),
       .m_due_valid_o(due_valid[2]), .m_due_ready_i(due_ready[2]), .m_due_parent_o(due_port),
       .m_due_train_o(port_train), .m_due_patient_o(port_patient), .m_due_holds_o(unused_port_holds),
       .s_wake_valid_i(1'b0), .s_wake_parent_i('0),
-      .s_cfg_valid_i(s_cfg_valid_i && s_cfg_what_i == SetPort && init_done_q), .s_cfg_ready_o(port_cfg_ready),
-      .s_cfg_parent_i(port_t'(s_cfg_id_i)), .s_cfg_shaper_i,
+      .s_cfg_valid_i(set_port), .s_cfg_ready_o(port_cfg_ready), .s_cfg_parent_i(port_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
       .s_look_parent_i(port_t'(s_look_id_i)), .m_look_shaper_o(look_port), .init_done_o(part_init_done[2])
   );
 
@@ -636,7 +666,7 @@ module pst_hierarchy
   pst_fair_lists #(
       .Parents(Nodes), .Queues(Queues), .Classes(Classes), .TrainLog(TrainLog), .RamStyle(RamStyle)
   ) u_node_lists (
-      .clk_i, .rst_i, .now_i(13'(now_i)),
+      .clk_i, .rst_i, .now_i(13'(now_q)),
       .s_append_valid_i(node_append), .s_append_again_i(h8_node_q.again), .s_append_parent_i(node_t'(h8_node_q.parent)),
       .s_append_class_i(h8_node_q.cls), .s_append_queue_i(queue_of(h8_node_q.subscriber, node_append_index)),
       .s_append_round_i(h8_node_q.round), .s_append_credit_i(h8_node_q.credit),
@@ -654,7 +684,7 @@ module pst_hierarchy
   pst_fair_lists #(
       .Parents(Ports), .Queues(Queues), .Classes(Classes), .TrainLog(TrainLog), .RamStyle(RamStyle)
   ) u_port_lists (
-      .clk_i, .rst_i, .now_i(13'(now_i)),
+      .clk_i, .rst_i, .now_i(13'(now_q)),
       .s_append_valid_i(port_append), .s_append_again_i(h10_port_q.again), .s_append_parent_i(port_t'(h10_port_q.parent)),
       .s_append_class_i(h10_port_q.cls), .s_append_queue_i(queue_of(h10_port_q.subscriber, port_append_index)),
       .s_append_round_i(h10_port_q.round), .s_append_credit_i(h10_port_q.credit),
@@ -718,7 +748,7 @@ module pst_hierarchy
   pst_waits_above #(
       .Nodes(Nodes), .PortWidth(PortWidth), .Queues(Queues), .Classes(Classes), .RamStyle(RamStyle)
   ) u_waits_above (
-      .clk_i, .rst_i, .now_i(13'(now_i)),
+      .clk_i, .rst_i, .now_i(13'(now_q)),
       .s_op_valid_i(above_q[11].what != AboveNone), .s_op_node_i(above_q[11].node),
       .s_event_i(above_q[14].what), .s_event_class_i(above_q[14].cls), .s_event_port_i(above_q[14].port),
       .m_wake_valid_o(wake_valid), .m_wake_node_o(wake_node),
@@ -770,7 +800,7 @@ module pst_hierarchy
   assign m_done_next_queue_o = h_q[8].queue_id;
 
   logic unused;
-  assign unused = &{1'b0, h_q[9], s_cfg_parent_i};
+  assign unused = &{1'b0, h_q[9]};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -84,10 +84,13 @@ module pst_sibling_order
   behind_t c3_cost, c3_own, c4_cost_q, c4_own_q;
   logic c3_passes, c3_was_empty, c3_paused, c3_passes_own, c3_passes_paused;
   word_t [Q-1:0] c3_words, c3_new, c4_words;
+  word_t c3_word;    // of its own queue
+  logic unused;
 
   assign c3_cost      = behind_t'(c3_product_q >> 4);
-  assign c3_own       = c3_words[index_q[3]].behind;
-  assign c3_was_empty = c3_words[index_q[3]].empty;
+  assign c3_own       = c3_word.behind;
+  assign c3_was_empty = c3_word.empty;
+  assign unused       = &{1'b0, c3_word.cls};
 
   // Of a queue that had run empty no more than Paused counts. Whether that is so is known late; what follows from either is there by then.
   assign c3_paused        = c3_was_empty && |(c3_own >> PausedWidth);
@@ -127,11 +130,11 @@ module pst_sibling_order
   end
 
   pst_ram_modify #(
-      .Width($bits(c3_words)), .Depth(Subscribers), .Style(RamStyle)
+      .Width($bits(c3_words)), .Depth(Subscribers), .Parts(Q), .Style(RamStyle)
   ) u_words (
       .clk_i, .rst_i,
-      .valid_i(s_op_valid_i), .addr_i(s_op_subscriber_i), .word_o(c3_words), .we_i(charge_q[3]), .word_i(c3_new), .word_q_o(c4_words),
-      .init_done_o
+      .valid_i(s_op_valid_i), .addr_i(s_op_subscriber_i), .part_i(index_q[2]), .word_o(c3_words), .part_o(c3_word),
+      .we_i(charge_q[3]), .word_i(c3_new), .word_q_o(c4_words), .init_done_o
   );
 
 endmodule

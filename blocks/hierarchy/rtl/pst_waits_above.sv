@@ -55,41 +55,50 @@ module pst_waits_above
     logic [9:0]           left;          // and when, in eight cycles
   } word_t;
 
-  word_t c3_word, c3_new, c4_word;
+  word_t c3_word, c3_new, c4_word, unused_part;
+  logic [Classes-1:0] c3_is, c3_waited, c3_waits, c3_waits_on;
   logic c3_here, c3_wakes, wake_q, event_q, words_init_done;
   node_t [4:1] node_q;
   above_t c4_above;
 
-  // A class that goes before this one waits.
-  function automatic logic higher(count_t [Classes-1:0] counts, class_t cls);
+  // Of these classes one goes before `cls`.
+  function automatic logic higher(logic [Classes-1:0] waits, class_t cls);
     higher = 1'b0;
-    for (int c = 0; c < int'(Classes); c++) if (class_t'(c) < cls && counts[c] != '0) higher = 1'b1;
+    for (int c = 0; c < int'(Classes); c++) if (class_t'(c) < cls && waits[c]) higher = 1'b1;
   endfunction
 
   assign c3_here = c3_word.port == s_event_port_i;
+
+  // Which classes wait is known beside the counts that say so, not after them.
+  always_comb begin
+    for (int c = 0; c < int'(Classes); c++) begin
+      c3_is[c]       = s_event_class_i == class_t'(c);
+      c3_waited[c]   = c3_word.counts[c] != '0;
+      c3_waits[c]    = c3_is[c] || (c3_here && c3_waited[c]);                        // when one more does,
+      c3_waits_on[c] = c3_waited[c] && !(c3_is[c] && c3_word.counts[c] == count_t'(1));    // and when one has left
+    end
+  end
 
   always_comb begin
     c3_new   = c3_word;
     c3_wakes = 1'b0;
     case (s_event_i)
       AboveWaits: begin
-        if (!c3_here) c3_new.counts = '0;
         c3_new.port = s_event_port_i;
         for (int c = 0; c < int'(Classes); c++) begin
-          if (s_event_class_i == class_t'(c)) c3_new.counts[c] = c3_here ? c3_word.counts[c] + 1'b1 : count_t'(1);
+          if (c3_is[c]) c3_new.counts[c] = c3_here ? c3_word.counts[c] + 1'b1 : count_t'(1);
+          else if (!c3_here) c3_new.counts[c] = '0;
         end
-        c3_wakes = c3_word.held && !higher(c3_new.counts, c3_word.held_class);
+        c3_wakes = c3_word.held && !higher(c3_waits, c3_word.held_class);
       end
       AboveLeft: if (c3_here) begin
-        for (int c = 0; c < int'(Classes); c++) begin
-          if (s_event_class_i == class_t'(c) && c3_word.counts[c] != '0) c3_new.counts[c] = c3_word.counts[c] - 1'b1;
-        end
+        for (int c = 0; c < int'(Classes); c++) if (c3_is[c] && c3_waited[c]) c3_new.counts[c] = c3_word.counts[c] - 1'b1;
         c3_new.left_below = ~s_event_class_i;
         c3_new.left       = 10'((now_i + 13'd1) >> 3);    // as it is in cycle 4
-        c3_wakes = c3_word.held && !higher(c3_new.counts, c3_word.held_class);
+        c3_wakes = c3_word.held && !higher(c3_waits_on, c3_word.held_class);
       end
       AboveHeld: begin
-        c3_new.held       = c3_here && higher(c3_word.counts, s_event_class_i);
+        c3_new.held       = c3_here && higher(c3_waited, s_event_class_i);
         c3_new.held_class = s_event_class_i;
         c3_wakes          = !c3_new.held;
       end
@@ -104,8 +113,8 @@ module pst_waits_above
       .Width($bits(word_t)), .Depth(Nodes), .Style(RamStyle)
   ) u_words (
       .clk_i, .rst_i,
-      .valid_i(s_op_valid_i), .addr_i(s_op_node_i), .word_o(c3_word), .we_i(s_event_i != AboveNone), .word_i(c3_new),
-      .word_q_o(c4_word), .init_done_o(words_init_done)
+      .valid_i(s_op_valid_i), .addr_i(s_op_node_i), .part_i('0), .word_o(c3_word), .part_o(unused_part),
+      .we_i(s_event_i != AboveNone), .word_i(c3_new), .word_q_o(c4_word), .init_done_o(words_init_done)
   );
 
   always_ff @(posedge clk_i) begin

@@ -196,7 +196,7 @@ module pst_page_admission_proof #(
   logic [Sizes-1:0][4:0] used_sum, lack_sum;
   logic [Descriptors-1:0] old;                          // free for so long that the pools must offer it
   logic [4:0] flying;
-  // Pages of each memory that are with nobody, as the admission counts them: below 0 while one is given again on its way back.
+  // Pages of each memory that are in no queue, as the admission counts them: below 0 while one is given again on its way back.
   logic [Memories-1:0][4:0] home;
   logic [Sizes-1:0][4:0] promised, home_left, home_lost;  // to be given; at home in memories that answer, or not
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Model of pst_page_admission, equal to the RTL in every cycle: who may have a page, of which size.
+// Model of pst_page_admission, equal to the RTL in every cycle: which queue may have a page, of which size.
 //
 // Calls come with the cycle in which their event stands at the ports of the RTL; a decision with its own, which is kDecide cycles after the
 // frame was taken. They need not be in order: what is called with cycle t may come until decide() or advance() has been called with a cycle

@@ -3,8 +3,8 @@
 //
 // Each class has reserved pages of each page size. A frame gets a page of the smallest size that holds it and that it may have:
 //   - while its class holds fewer pages of that size than are reserved for it, always;
-//   - else when a page of that size is free that is reserved for nobody, and its queue holds fewer pages (of all sizes) than alpha times the
-//     pages that are free, reserved for nobody and large enough (dynamic thresholds: A. K. Choudhury and E. L. Hahne, 1998).
+//   - else when a page of that size is free that is not reserved, and its queue holds fewer pages (of all sizes) than alpha times the
+//     pages that are free, not reserved and large enough (dynamic thresholds: A. K. Choudhury and E. L. Hahne, 1998).
 // A page counts for its queue and class from the decision until the pools offer it again. A reservation that is raised grows as pages come
 // free, so what is reserved is always there: a frame that may have a page gets one.
 //
@@ -305,7 +305,7 @@ module pst_page_admission
 
   // ---- the decision (stage 3) ------------------------------------------------------------------------------------------
 
-  balance_t [Sizes-1:0] free_q, free_d, shared_q, shared_d;   // pages that are free; of these, reserved for nobody
+  balance_t [Sizes-1:0] free_q, free_d, shared_q, shared_d;   // pages that are free; of these, not reserved
   // Pages of each memory that no frame has been given: below 0 while the last one is given again before its return has been counted.
   balance_t [Memories-1:0] home_q;
   count_t [Classes-1:0][Sizes-1:0] used_q, reserved_q, wanted_q;
@@ -345,8 +345,8 @@ module pst_page_admission
   logic [SizeWidth-1:0] walk_size_q;
   logic walk_free, walk_up, walk_down, walk_takes, walk_gives;
 
-  // One class and size a cycle; it waits for a class with a frame or a page in this cycle. A page that becomes reserved is one that nobody
-  // else can take in this cycle.
+  // One class and size a cycle; it waits for a class with a frame or a page in this cycle. A page that becomes reserved is one that no
+  // other can take in this cycle.
   always_comb begin
     count_t used, reserved, wanted;
     balance_t shared;

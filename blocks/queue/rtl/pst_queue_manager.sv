@@ -266,7 +266,7 @@ module pst_queue_manager
     e_commit1_q <= e_commit;
     d_commit1_q <= d_commit;
 
-    // Nobody looks for these two before the second cycle after the commit.
+    // These two are not looked for before the second cycle after the commit.
     first_we_q   <= accept && was_empty;
     next_we_q    <= accept && !was_empty;
     next_waddr_q <= tail_now;

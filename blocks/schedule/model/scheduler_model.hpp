@@ -45,7 +45,7 @@ struct SchedulerInputs {
 struct SchedulerOutputs {
     static constexpr std::int64_t kNobody = -1;
     std::int64_t ask = kNobody;  // m_deq: this queue
-    bool take = true;            // m_deq_take_o: for who was asked for two cycles ago
+    bool take = true;            // m_deq_take_o: for what was asked for two cycles ago
     bool active_ready = true;
 };
 

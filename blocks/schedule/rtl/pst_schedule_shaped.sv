@@ -139,7 +139,7 @@ module pst_schedule_shaped
   endfunction
 
   // --- decision pipeline: B0 pop or walk, B1, B2 words read (by the queue manager too), B3 decided, R0 answer, R1..R3 time stamp,
-  // up to R[Last] while somebody else judges the packet
+  // up to R[Last] while the packet is judged elsewhere
 
   logic ready_valid, ready_take;
   queue_t ready_queue;
@@ -156,7 +156,7 @@ module pst_schedule_shaped
   cycle_t hold_r3, hold_last;
   logic [Last:1] backlogged_q;
 
-  logic walk_due_q, walk, walk_stale;
+  logic walk_due_q, walk, walk_stale, may_pop;
   queue_t walk_queue_q;
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
   logic place_credit, out_credit;                     // a free place in the return FIFO less the operations in flight; one downstream
@@ -168,9 +168,9 @@ module pst_schedule_shaped
 
   // The walk goes first, at its fixed share. A pop waits while a walk writes a time stamp or a setting is written: it might
   // read that very word, which the memories do not define.
-  assign walk = walk_due_q && place_credit;
-  assign ready_take = ready_valid && !walk && place_credit && out_credit
-      && !(last.valid && last.op == OpWalk) && !cfg_take;
+  assign may_pop    = ready_valid && !walk_due_q && out_credit && !(last.valid && last.op == OpWalk) && !cfg_take;
+  assign walk       = place_credit && walk_due_q;
+  assign ready_take = place_credit && may_pop;
 
   always_comb begin
     walk_stale = 1'b0;
@@ -330,7 +330,7 @@ module pst_schedule_shaped
   pst_credits #(
       .Credits(PlaceDepth)
   ) u_place_credit (
-      .clk_i, .rst_i, .take_i(ready_take || walk), .give_i(2'(no_place) + 2'(place_ret_take)), .any_o(place_credit)
+      .clk_i, .rst_i, .take_i(place_credit && (may_pop || walk_due_q)), .give_i(2'(no_place) + 2'(place_ret_take)), .any_o(place_credit)
   );
 
   pst_credits #(
@@ -504,7 +504,7 @@ module pst_schedule_shaped
   when_t act_when, ret_when, pick_when;
   logic [TimeWidth-SlotShift-1:0] cursor;
 
-  // In turn; but whether somebody returns in this very cycle is known late, so an activation does not wait for that.
+  // In turn; but whether a queue returns in this very cycle is known late, so an activation does not wait for that.
   assign pick_act       = place_act_valid && (turn_q || !ret_fifo_valid);
   assign pick_valid     = place_act_valid || place_ret_any;
   assign ret_turn       = place_room && !pick_act;

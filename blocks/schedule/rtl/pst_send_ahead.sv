@@ -107,7 +107,7 @@ module pst_send_ahead #(
   assign m_packet_data_o  = from_place ? data_q[pick_q] : s_packet_data_i;
   assign s_packet_ready_o = turn.ahead || (!from_place && m_packet_ready_i);
 
-  // Who leaves next is known when the cycle begins: whether the last pick leaves, known late, only chooses.
+  // Which one leaves next is known when the cycle begins: whether the last pick leaves, known late, only chooses.
   assign go        = (here_q | (set_t'(come) << turn.place)) & (through_q | (s_done_valid_i ? match_q : '0));
   assign go_others = go & ~(set_t'(1) << pick_q);
 
@@ -153,7 +153,7 @@ module pst_send_ahead #(
         else $error("more than %0d packets are on their way", Depth);
       if (reserve) a_place_free : assert (taken_q != '1) else $error("queue %0d sends ahead and all places are taken", s_decide_queue_i);
       if (s_packet_valid_i || s_packet_gone_i) a_packet_was_decided : assert (turn_valid)
-        else $error("a packet comes that nobody decided on");
+        else $error("a packet comes that was not decided on");
       if (come) a_packet_at_its_place : assert (queue_q[turn.place] == s_packet_queue_i)
         else $error("queue %0d: a packet at another's place", s_packet_queue_i);
     end

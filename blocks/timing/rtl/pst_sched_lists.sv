@@ -28,7 +28,7 @@ module pst_sched_lists #(
     input  logic                    s_op_direct_i,    // on the ready list, at once when no operation is under way
     input  logic [QueueIdWidth-1:0] s_op_queue_i,
     input  logic [   SlotWidth-1:0] s_op_slot_i,
-    // one cycle later: somebody was placed in this slot before and it has not been spliced since; undefined if one of these was in that very cycle
+    // one cycle later: an entry was placed in this slot before and it has not been spliced since; undefined if one of these was in that very cycle
     input  logic [   SlotWidth-1:0] s_peek_slot_i,
     output logic                    peek_any_o,
     // first queue of the ready list

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Timing wheel: who is placed comes out when the slot of its last waiting cycle is over, at once if that has passed.
+// Timing wheel: what is placed comes out when the slot of its last waiting cycle is over, at once if that has passed.
 //
-// Beyond the horizon (Slots * SlotCycles) it comes out early, scattered over the wheel's last half: whoever takes it looks at its time again.
+// Beyond the horizon (Slots * SlotCycles) it comes out early, scattered over the wheel's last half: its taker looks at its time again.
 //
-// Throughput: one place and one due per cycle less the splices (four cycles per slot that has somebody; empty ones cost nothing).
+// Throughput: one place and one due per cycle less the splices (four cycles per slot that has an entry; empty ones cost nothing).
 // Latency: 1 cycle when it is due and nothing is under way; 3 with the slot's end or behind others, and up to 6 beside a splice.
 // Ordering:   slot by slot, in the order of placing within a slot.
 // Reset:      empties the wheel; a walker then clears it (`Slots` cycles).
@@ -50,8 +50,8 @@ module pst_timing_wheel #(
   logic [IdWidth-1:0] place_id_q;
   logic [SlotTimeWidth-1:0] cursor_q;
   logic [SlotWidth-1:0] place_slot_q, scatter_q, far_slot_q;
-  logic over, over_q, splice_due_q, move, op_ready;    // the cursor's slot is over; and somebody is in it
-  logic peek_any, placed_q;                            // somebody was in it a cycle ago; was to be placed there then
+  logic over, over_q, splice_due_q, move, op_ready;    // the cursor's slot is over; and it has an entry
+  logic peek_any, placed_q;                            // it had an entry a cycle ago; one was to be placed there then
 
   assign over            = turn_i && init_done_o && !move && $signed(cursor_q - now_slot_i) < 0;
   assign move            = over_q && op_ready;
@@ -59,7 +59,7 @@ module pst_timing_wheel #(
   assign s_place_ready_o = !place_valid_q || place_take;
   assign cursor_o        = cursor_q;
 
-  // It goes to the cursor's slot. That is left within few cycles of its end, so nobody waits here whose slot the cursor leaves, and whoever
+  // It goes to the cursor's slot. That is left within few cycles of its end, so no entry waits here whose slot the cursor leaves, and what
   // comes then is due.
   assign place_cursor = place_valid_q && !place_due_q && !place_beyond_q && place_slot_q == cursor_q[SlotWidth-1:0];
 
@@ -102,7 +102,7 @@ module pst_timing_wheel #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i && move) a_slot_left_is_empty : assert (!place_cursor)
-      else $error("the cursor leaves a slot that somebody is to be placed in");
+      else $error("the cursor leaves a slot that an entry is to be placed in");
   end
 `endif
 

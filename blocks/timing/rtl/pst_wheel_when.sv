@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// When somebody's turn is, as pst_timing_wheel wants to know it. Beside the wheel, so that it can be known of everyone who may be placed
-// in a cycle before it is known who is.
+// When an entry's turn is, as pst_timing_wheel wants to know it. Beside the wheel, so that it can be known of all that may be placed in a
+// cycle before it is known which one is.
 //
 // Combinational.
 module pst_wheel_when #(

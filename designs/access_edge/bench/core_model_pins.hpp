@@ -65,7 +65,7 @@ class ModelCore final : public Core {
             p.ev_reason_o = model_.event().reason;
             p.ev_len_o = model_.event().length;
         }
-        p.s_hierarchy_cfg_ready_o = model_.hierarchy_setting_ready(static_cast<HierarchySetting::What>(p.s_hierarchy_cfg_what_i));
+        p.s_hierarchy_cfg_ready_o = model_.hierarchy_setting_ready();
         const bool hierarchy_setting = Model::kHierarchy && p.s_hierarchy_cfg_valid_i && p.s_hierarchy_cfg_ready_o;
         const bool enqueue = p.s_enq_valid_i && p.s_enq_ready_o, out = p.m_out_valid_o && p.m_out_ready_i;
         const bool drop = p.m_drop_valid_o && p.m_drop_ready_i;

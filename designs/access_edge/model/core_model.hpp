@@ -136,8 +136,8 @@ class CoreModel {
     const Packet& event() const { return event_; }
 
     // A setting of the hierarchy can be taken.
-    bool hierarchy_setting_ready(HierarchySetting::What what) const {
-        if constexpr (kHierarchy) return hierarchy_.setting_ready(what);
+    bool hierarchy_setting_ready() const {
+        if constexpr (kHierarchy) return hierarchy_.setting_ready();
         return true;
     }
 
@@ -290,7 +290,7 @@ class CoreModel {
         if (head)
             packet = {out_.front().tag,    out_.front().queue, out_.front().descriptor,
                       out_.front().length, out_.front().mark,  out_.front().empties};
-        if (setting) hierarchy_.set(now, *setting);
+        if (setting) hierarchy_.offer(now, *setting);
         const TimedHierarchy::Packet* const ahead = hierarchy_.ahead.offer(now, straight);
         const bool taken = hierarchy_.step(now, ahead ? ahead : straight ? &packet : nullptr, out_taken);
         if (taken) hierarchy_.ahead.taken(ahead != nullptr);

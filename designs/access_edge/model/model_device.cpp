@@ -362,7 +362,7 @@ void ModelDevice<Core>::cycle() {
     const CoreSetting* setting = registers_.offered();
     const bool setting_taken = setting && core_.setting_ready();
     const HierarchySetting* hierarchy_setting = registers_.offered_hierarchy(setting_taken);
-    if (hierarchy_setting && !core_.hierarchy_setting_ready(hierarchy_setting->what)) hierarchy_setting = nullptr;
+    if (hierarchy_setting && !core_.hierarchy_setting_ready()) hierarchy_setting = nullptr;
     if (nodes_ && hierarchy_setting) nodes_.set(*hierarchy_setting);
     const bool enqueue = !enqueues_.empty() && enqueues_.front().from <= now_ && core_.enqueue_ready(setting_taken);
     const bool out = core_.out_valid(now_ + origin_) && memory_ready();
@@ -491,7 +491,7 @@ void ModelDevice<Core>::arrivals() {
 }
 
 // At the end of a run of cycles: frames that the device has taken, but that cannot be followed any further until the store has room.
-// Whoever counts the frames under way now counts these.
+// What counts the frames under way now counts these.
 template <typename Core>
 void ModelDevice<Core>::tell_taken() {
     while (arrival_ < now_) arrivals();

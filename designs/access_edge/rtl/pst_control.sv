@@ -471,7 +471,7 @@ module pst_control
       a_look_was_asked_for : assert (!(s_look_valid_i && state_q != WaitLook))
       else $error("pst_control: an answer to no look");
       a_counters_were_asked_for : assert (!(s_out_valid_i && state_q != WaitOut) && !(s_in_drop_valid_i && state_q != WaitInDrop))
-      else $error("pst_control: counters came that nobody asked for");
+      else $error("pst_control: counters came that were not asked for");
     end
   end
 `endif

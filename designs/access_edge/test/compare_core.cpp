@@ -184,7 +184,7 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         bool hierarchy_taken = false;
         if constexpr (Model::kHierarchy) {
             if (p.s_hierarchy_cfg_valid_i)
-                EQUAL("s_hierarchy_cfg_ready_o", bool(p.s_hierarchy_cfg_ready_o), model.hierarchy_setting_ready(hierarchy_offered.what));
+                EQUAL("s_hierarchy_cfg_ready_o", bool(p.s_hierarchy_cfg_ready_o), model.hierarchy_setting_ready());
             hierarchy_taken = p.s_hierarchy_cfg_valid_i && p.s_hierarchy_cfg_ready_o;
         }
         EQUAL("s_enq_ready_o", bool(p.s_enq_ready_o), model.enqueue_ready(cfg_taken));

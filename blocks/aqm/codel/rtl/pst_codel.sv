@@ -102,7 +102,7 @@ module pst_codel
 
   // --- look: state, setting and mark are read
 
-  // What stage 1 hands on: the next state, and what the control law adds to or takes from `base`.
+  // What stage 2 hands on: the next state, and what the control law adds to or takes from `base`.
   typedef struct packed {
     logic                    valid;
     logic [QueueIdWidth-1:0] queue_id;
@@ -116,7 +116,7 @@ module pst_codel
   state_t state, write_state;
   cfg_t cfg;
   logic mark;
-  late_t late, late_q[7];
+  late_t late, late_q[3:8];    // of stages 3 to 8
   logic [QueueIdWidth-1:0] look_queue_q, take_queue;
 
   pst_ram_write_first #(
@@ -126,15 +126,15 @@ module pst_codel
       .Style(RamStyle)
   ) u_state (
       .clk_i,
-      .we_i   (init || late_q[6].valid),
-      .waddr_i(init ? init_queue : late_q[6].queue_id),
+      .we_i   (init || late_q[8].valid),
+      .waddr_i(init ? init_queue : late_q[8].queue_id),
       .wdata_i(init ? {1'b1, ($bits(state_t) - 1)'(0)} : write_state),
       .re_i   (s_look_valid_i),
       .raddr_i(s_look_queue_i),
       .rdata_o(state)
   );
 
-  // A read-back, one at a time, takes a read that nobody needs.
+  // A read-back, one at a time, takes a read that is not needed.
   logic read_take;
   logic [2:1] read_q;
   settings_t read_settings;
@@ -171,9 +171,9 @@ module pst_codel
       .look_valid_i (s_look_valid_i),
       .look_queue_i (s_look_queue_i),
       .mark_o       (mark),
-      .write_valid_i(late_q[6].valid),
-      .write_queue_i(late_q[6].queue_id),
-      .write_tag_i  (late_q[6].state.tag),
+      .write_valid_i(late_q[8].valid),
+      .write_queue_i(late_q[8].queue_id),
+      .write_tag_i  (late_q[8].state.tag),
       .clear_i      (init),
       .clear_queue_i(init_queue)
   );
@@ -199,7 +199,7 @@ module pst_codel
     logic                    mark;
   } op_t;
 
-  op_t op, op_q;
+  op_t op, op_q, judged_q;    // stages 0, 1 and 2
   logic [RoundWidth-1:0] round;
   logic [TimeWidth-RoundWidth-1:0] now_high;
   logic [TimeWidth-1:0] first_lag;
@@ -226,80 +226,98 @@ module pst_codel
 
   localparam logic [TimeWidth-1:0] MaxLag = TimeWidth'(1) << (TimeWidth - 4);
 
-  verdict_e verdict, act;
-  logic ok, due, recent, too_late;
-  logic [TimeWidth-1:0] drop_next;
+  typedef struct packed {
+    logic ok;          // RFC: ok_to_drop, but for first_above_time
+    logic recent;      // the last drop is less than 16 intervals ago
+    logic too_late;    // not served for longer than MaxLag while dropping
+    logic enters;      // the dropping state, with this packet's drop
+    logic again;       // the next drop of it is due
+  } judgement_t;
+
+  judgement_t judgement, judgement_q;
+  logic due, dropping, leaves;
+  verdict_e verdict;
   logic [15:0] count_up, law_count, law_count_q;
 
   always_comb begin
-    // RFC: ok_to_drop, but for first_above_time. A delay in the upper half is a packet enqueued after the round began.
-    ok     = !op_q.delay[TimeWidth-1] && op_q.delay >= TimeWidth'(op_q.cfg.target) && op_q.backlog;
-    due    = !op_q.lag[TimeWidth-1] || op_q.stale;
-    recent = !op_q.stale && (op_q.lag[TimeWidth-1] || op_q.lag < TimeWidth'({op_q.cfg.interval, 4'b0}));
-    // A queue that was not served for very long while dropping makes up for no more than MaxLag.
-    too_late  = op_q.stale || (!op_q.lag[TimeWidth-1] && op_q.lag >= MaxLag);
-    drop_next = too_late ? op_q.now - MaxLag : op_q.state.drop_next;
-    count_up  = &op_q.state.count ? op_q.state.count : op_q.state.count + 1'b1;
-    act       = op_q.mark ? VerdictMark : VerdictDrop;
+    // A delay in the upper half is a packet enqueued after the round began.
+    judgement.ok     = !op_q.delay[TimeWidth-1] && op_q.delay >= TimeWidth'(op_q.cfg.target) && op_q.backlog;
+    judgement.recent = !op_q.stale && (op_q.lag[TimeWidth-1] || op_q.lag < TimeWidth'({op_q.cfg.interval, 4'b0}));
+    judgement.too_late = op_q.stale || (!op_q.lag[TimeWidth-1] && op_q.lag >= MaxLag);
 
-    verdict         = VerdictPass;
-    late            = '0;
-    late.valid      = op_q.valid;
-    late.queue_id   = op_q.queue_id;
-    late.state      = op_q.state;
-    late.state.tag  = op_q.state.tag ^ op_q.stale;
-    late.base       = op_q.state.drop_next;
-    late.interval   = op_q.cfg.interval;
-    law_count       = count_up;
+    due      = !op_q.lag[TimeWidth-1] || op_q.stale;
+    dropping = op_q.state.mode != Below && op_q.state.mode != Above;
+    leaves   = op_q.state.mode == DroppingBelow || !judgement.ok;
+    judgement.enters = op_q.state.mode == Above && judgement.ok && op_q.first_due;
+    judgement.again  = dropping && op_q.state.mode != Entered && !leaves && due;
 
-    unique case (op_q.state.mode)
+    count_up = &op_q.state.count ? op_q.state.count : op_q.state.count + 1'b1;
+    if (dropping) law_count = leaves ? op_q.state.count : count_up;
+    else law_count = op_q.state.count > 16'd1 && judgement.recent ? op_q.state.count : 16'd1;
+
+    verdict = VerdictPass;
+    if (op_q.valid && op_q.cfg.enable && (judgement.enters || judgement.again)) verdict = op_q.mark ? VerdictMark : VerdictDrop;
+  end
+
+  // --- stage 2: the next state
+
+  logic [TimeWidth-1:0] drop_next;
+
+  // A queue that was not served for very long while dropping makes up for no more than MaxLag.
+  assign drop_next = judgement_q.too_late ? judged_q.now - MaxLag : judged_q.state.drop_next;
+
+  always_comb begin
+    late           = '0;
+    late.valid     = judged_q.valid;
+    late.queue_id  = judged_q.queue_id;
+    late.state     = judged_q.state;
+    late.state.tag = judged_q.state.tag ^ judged_q.stale;
+    late.base      = judged_q.state.drop_next;
+    late.interval  = judged_q.cfg.interval;
+
+    unique case (judged_q.state.mode)
       Below, Above: begin
         // Once the last drop is 16 intervals ago its rate is forgotten for good.
-        if (!recent) late.state.count = '0;
-        if (!ok) begin
+        if (!judgement_q.recent) late.state.count = '0;
+        if (!judgement_q.ok) begin
           late.state.mode = Below;
-        end else if (op_q.state.mode == Below) begin
+        end else if (judged_q.state.mode == Below) begin
           late.state.mode = Above;
-          late.state.aux  = AuxWidth'(TimeWidth'(op_q.now + TimeWidth'(op_q.cfg.interval)));
-        end else if (op_q.first_due) begin
-          verdict          = act;
-          law_count        = op_q.state.count > 16'd1 && recent ? op_q.state.count : 16'd1;
+          late.state.aux  = AuxWidth'(TimeWidth'(judged_q.now + TimeWidth'(judged_q.cfg.interval)));
+        end else if (judgement_q.enters) begin
           late.law         = 1'b1;
-          late.base        = op_q.now;
-          late.state.mode  = op_q.mark ? Dropping : Entered;
-          late.state.count = law_count;
-          late.state.aux   = {law_count, op_q.now[RoundWidth-1:0]};
+          late.base        = judged_q.now;
+          late.state.mode  = judged_q.mark ? Dropping : Entered;
+          late.state.count = law_count_q;
+          late.state.aux   = {law_count_q, judged_q.now[RoundWidth-1:0]};
         end
       end
       Entered: begin
-        late.state.mode = ok ? Dropping : DroppingBelow;
+        late.state.mode = judgement_q.ok ? Dropping : DroppingBelow;
         late.base       = drop_next;
       end
       default: begin
-        if (op_q.state.mode == DroppingBelow || !ok) begin    // leave the dropping state
-          late.state.mode  = ok ? Above : Below;
-          late.state.count = op_q.state.count - op_q.state.aux[AuxWidth-1-:16];
-          late.state.aux   = AuxWidth'(TimeWidth'(op_q.now + TimeWidth'(op_q.cfg.interval)));
+        if (judged_q.state.mode == DroppingBelow || !judgement_q.ok) begin    // leave the dropping state
+          late.state.mode  = judgement_q.ok ? Above : Below;
+          late.state.count = judged_q.state.count - judged_q.state.aux[AuxWidth-1-:16];
+          late.state.aux   = AuxWidth'(TimeWidth'(judged_q.now + TimeWidth'(judged_q.cfg.interval)));
           // The drop before this packet has advanced drop_next; the RFC does so only if the loop goes on.
-          late.law         = op_q.state.mode == Loop;
+          late.law         = judged_q.state.mode == Loop;
           late.back        = 1'b1;
-          law_count        = op_q.state.count;
-          if (op_q.stale) late.state.count = '0;
-        end else if (due) begin
-          verdict          = act;
+          if (judged_q.stale) late.state.count = '0;
+        end else if (judgement_q.again) begin
           late.law         = 1'b1;
           late.base        = drop_next;
-          late.state.mode  = op_q.mark ? Dropping : Loop;
-          late.state.count = count_up;
-          late.state.aux[RoundWidth-1:0] = op_q.now[RoundWidth-1:0];
+          late.state.mode  = judged_q.mark ? Dropping : Loop;
+          late.state.count = law_count_q;
+          late.state.aux[RoundWidth-1:0] = judged_q.now[RoundWidth-1:0];
         end else begin
           late.state.mode = Dropping;
         end
       end
     endcase
 
-    if (!op_q.cfg.enable) begin
-      verdict          = VerdictPass;
+    if (!judged_q.cfg.enable) begin
       late.state.mode  = Below;
       late.state.count = '0;
       late.law         = 1'b0;
@@ -308,11 +326,15 @@ module pst_codel
 
   // --- stages 2 to 8: the control law, and the write
 
+  localparam int unsigned LowWidth = 18;    // what one multiplier takes
+
   logic [27:0] inverse;
   logic [2:0] shift, shift_q;
-  logic [SettingWidth+27:0] product_q;
-  logic [SettingWidth:0] twice;
-  logic [SettingWidth-1:0] step_q;
+  logic [SettingWidth+LowWidth-1:0] low_q;
+  logic [SettingWidth+27-LowWidth:0] high_q;
+  logic [SettingWidth+27:0] product;
+  logic [SettingWidth:0] twice_q;    // interval / sqrt(count), with a bit behind the point
+  logic [TimeWidth:0] step;
 
   pst_inverse_sqrt u_inverse_sqrt (
       .clk_i,
@@ -321,30 +343,36 @@ module pst_codel
       .shift_o   (shift)
   );
 
+  // The step is rounded to nearest: its last bit is the carry of the sum. Negative, both are inverted: -(a + b) = ~a + !b for a bit b.
   always_comb begin
-    twice = (SettingWidth + 1)'(product_q >> (6'd26 + 6'(shift_q)));
-    write_state           = late_q[6].state;
-    write_state.drop_next = late_q[6].back ? late_q[6].base - TimeWidth'(step_q) : late_q[6].base + TimeWidth'(step_q);
+    product = {high_q, LowWidth'(0)} + (SettingWidth + 28)'(low_q);
+    step    = (TimeWidth + 1)'(twice_q);
+    if (late_q[8].back) step = ~step;
+    write_state           = late_q[8].state;
+    write_state.drop_next = TimeWidth'(({late_q[8].base, 1'b1} + step) >> 1);
   end
 
   always_ff @(posedge clk_i) begin
     op_q        <= op;
-    late_q[0]   <= late;
+    judged_q    <= op_q;
+    judgement_q <= judgement;
     law_count_q <= law_count;
-    for (int i = 1; i < 7; i++) late_q[i] <= late_q[i-1];
-    product_q <= late_q[4].interval * inverse;
+    late_q[3]   <= late;
+    for (int i = 4; i <= 8; i++) late_q[i] <= late_q[i-1];
+    high_q    <= late_q[6].interval * inverse[27:LowWidth];
+    low_q     <= late_q[6].interval * inverse[LowWidth-1:0];
     shift_q   <= shift;
-    // interval / sqrt(count), rounded to nearest
-    step_q    <= late_q[5].law ? SettingWidth'((SettingWidth + 2)'(twice) + 1'b1 >> 1) : '0;
+    twice_q   <= late_q[7].law ? (SettingWidth + 1)'(product >> (6'd26 + 6'(shift_q))) : '0;
 
     m_deq_verdict_valid_o <= op_q.valid;
     m_deq_verdict_queue_o <= op_q.queue_id;
-    m_deq_verdict_o       <= op_q.valid ? verdict : VerdictPass;
+    m_deq_verdict_o       <= verdict;
 
     if (rst_i) begin
       op_q.valid            <= 1'b0;
+      judged_q.valid        <= 1'b0;
       m_deq_verdict_valid_o <= 1'b0;
-      for (int i = 0; i < 7; i++) late_q[i].valid <= 1'b0;
+      for (int i = 3; i <= 8; i++) late_q[i].valid <= 1'b0;
     end
   end
 

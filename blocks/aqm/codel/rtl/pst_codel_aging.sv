@@ -3,7 +3,7 @@
 //
 // A walk visits the queues in turn. One whose state was last written more than 2^(TimeWidth-3) ticks ago (at most half as much again)
 // is marked; its next look gets stale_o, and its next write voids the mark. Every memory keeps its one writer: the state carries a tag bit,
-// the mark is the tag that it condemns, and whoever writes the state gives it the other tag.
+// the mark is the tag that it condemns, and what writes the state gives it the other tag.
 //
 // Latency:    stale_o and mark_o 2 cycles after the look. Throughput: a look and a write per cycle; a queue is visited every
 //             12 * Queues cycles, which must be less than 2^(TimeWidth-5) ticks.

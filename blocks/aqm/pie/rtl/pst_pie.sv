@@ -220,7 +220,7 @@ module pst_pie
       .rdata_o(delay)
   );
 
-  // A read-back, one at a time, takes a read that nobody needs.
+  // A read-back, one at a time, takes a read that is not needed.
   logic read_take;
   logic [2:1] read_q;
   settings_t read_settings;
