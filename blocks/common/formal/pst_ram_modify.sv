@@ -6,18 +6,14 @@
 module pst_ram_modify #(
     parameter int unsigned Width = 32,
     parameter int unsigned Depth = 512,
-    parameter int unsigned Parts = 1,
     parameter string       Style = "auto",
-    localparam int unsigned AddrWidth = $clog2(Depth),
-    localparam int unsigned PartWidth = Parts > 1 ? $clog2(Parts) : 1
+    localparam int unsigned AddrWidth = $clog2(Depth)
 ) (
     input  logic                 clk_i,
     input  logic                 rst_i,
     input  logic                 valid_i,
     input  logic [AddrWidth-1:0] addr_i,
-    input  logic [PartWidth-1:0] part_i,
     output logic [    Width-1:0] word_o,
-    output logic [Width/Parts-1:0] part_o,
     input  logic                 we_i,
     input  logic [    Width-1:0] word_i,
     output logic [    Width-1:0] word_q_o,
@@ -27,14 +23,12 @@ module pst_ram_modify #(
   logic [Depth-1:0][Width-1:0] mem_q;
   logic [3:1] valid_q;
   logic [3:1][AddrWidth-1:0] addr_q;
-  logic [PartWidth-1:0] part_q;
   logic [Width-1:0] word_q, any_word, any_word_q;
   logic any_done, done_q, init_q;
 
   always_ff @(posedge clk_i) begin
     valid_q    <= {valid_q[2:1], valid_i};
     addr_q     <= {addr_q[2:1], addr_i};
-    part_q     <= part_i;
     word_q     <= word_i;
     any_word_q <= any_word;    // registers, for an undriven wire might be something else for each of its readers
     done_q     <= any_done;
@@ -45,11 +39,6 @@ module pst_ram_modify #(
       init_q  <= 1'b1;
       mem_q   <= '0;
     end
-  end
-
-  always_comb begin
-    part_o = word_o[Width/Parts-1:0];
-    for (int p = 1; p < int'(Parts); p++) if (part_q == PartWidth'(p)) part_o = word_o[p*(Width/Parts)+:Width/Parts];
   end
 
   assign word_o      = valid_q[3] ? mem_q[addr_q[3]] : any_word_q;

@@ -12,7 +12,6 @@ module pst_ram_modify_proof #(
     input logic                 rst_i,
     input logic                 valid_i,
     input logic [AddrWidth-1:0] addr_i,
-    input logic                 part_i,
     input logic                 we_i,
     input logic [    Width-1:0] word_i
 );
@@ -21,13 +20,12 @@ module pst_ram_modify_proof #(
   typedef logic [Width-1:0] word_t;
 
   word_t found, left;
-  logic init_done, part, part_q;
+  logic init_done;
 
   pst_ram_modify #(
-      .Width(Width), .Depth(Depth), .Parts(2)
+      .Width(Width), .Depth(Depth)
   ) u_dut (
-      .clk_i, .rst_i, .valid_i, .addr_i, .part_i, .word_o(found), .part_o(part), .we_i, .word_i, .word_q_o(left),
-      .init_done_o(init_done)
+      .clk_i, .rst_i, .valid_i, .addr_i, .word_o(found), .we_i, .word_i, .word_q_o(left), .init_done_o(init_done)
   );
 
   logic seen_q;
@@ -45,7 +43,6 @@ module pst_ram_modify_proof #(
   always_ff @(posedge clk_i) begin
     seen_q      <= 1'b1;
     x_q         <= x_q;
-    part_q      <= part_i;
     valid_q     <= {valid_q[5:1], valid_i};
     addr_q      <= {addr_q[5:1], addr_i};
     last_word_q <= word_i;
@@ -74,7 +71,7 @@ module pst_ram_modify_proof #(
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
       // what a user relies on
-      if (own[3]) a_found : assert (found == word_q && part == word_q[part_q]);
+      if (own[3]) a_found : assert (found == word_q);
       a_left : assert (left == last_word_q);
 
       // what the induction needs
@@ -86,8 +83,7 @@ module pst_ram_modify_proof #(
       // a word read in the cycle of its write, or before, is on its way in a later stage
       if (own[1] && own[5:4] == '0) a_read1 : assert (read1 == word_q);
       if (own[2] && own[6:4] == '0) a_read2 : assert (read2 == word_q);
-      if (own[3]) a_stage3 : assert (u_dut.c3_hit_q == own[4] && (own[4] || u_dut.c3_base_q == word_q));
-      if (own[3]) a_part : assert (u_dut.c3_hit_part_q == 2'(own[4]) << part_q && u_dut.c3_base_part_q == 2'(!own[4]) << part_q);
+      if (own[3]) a_stage3 : assert (u_dut.c3_hit_q == own[4] && u_dut.c3_miss_q == !own[4] && (own[4] || u_dut.c3_base_q == word_q));
       if (!u_dut.init || x_q < u_dut.init_addr) begin
         if (!(own[4] && u_dut.c4_we_q)) a_memory : assert (mem == word_q);
       end

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // A memory in which each operation reads a word, changes it and writes it back, one operation per cycle, each seeing what those before it wrote.
 //
-// Latency: cycle 0 the address, 2 which part of the word is wanted alone, 3 the word, that part, and what becomes of the word, 4 the new word in a
-// register. Throughput: one operation per cycle, to one word as to many. Reset: a walker clears the memory (`Depth` cycles), then init_done_o rises; no operation may be under way before.
+// Latency: cycle 0 the address, 3 the word and what becomes of it, 4 the new word in a register. Throughput: one operation per cycle, to one word
+// as to many. Reset: a walker clears the memory (`Depth` cycles), then init_done_o rises; no operation may be under way before.
 module pst_ram_modify #(
     parameter int unsigned Width = 32,        // bits per word, >= 1
     parameter int unsigned Depth = 512,       // words, >= 2
-    parameter int unsigned Parts = 1,         // of a word, of the same width
     parameter string       Style = "auto",    // see pst_ram_1r1w
-    localparam int unsigned AddrWidth = $clog2(Depth),
-    localparam int unsigned PartWidth = Parts > 1 ? $clog2(Parts) : 1
+    localparam int unsigned AddrWidth = $clog2(Depth)
 ) (
     input  logic                 clk_i,
     input  logic                 rst_i,
     // cycle 0
     input  logic                 valid_i,     // an operation; without one word_o may be an old word
     input  logic [AddrWidth-1:0] addr_i,
-    // cycle 2
-    input  logic [PartWidth-1:0] part_i,
     // cycle 3
     output logic [    Width-1:0] word_o,
-    output logic [Width/Parts-1:0] part_o,    // part_i of it, for it is there sooner than what would choose it from word_o
     input  logic                 we_i,        // only of an operation
     input  logic [    Width-1:0] word_i,      // the new word; the old one when we_i is low
     // cycle 4
@@ -31,9 +26,6 @@ module pst_ram_modify #(
   if (Depth < 2) begin : g_bad_depth
     $error("pst_ram_modify: Depth is %0d, allowed: 2 and more", Depth);
   end
-  if (Parts < 1 || Width % Parts != 0) begin : g_bad_parts
-    $error("pst_ram_modify: Parts is %0d, must divide Width (%0d)", Parts, Width);
-  end
 
   typedef logic [AddrWidth-1:0] addr_t;
   typedef logic [Width-1:0] word_t;
@@ -43,9 +35,10 @@ module pst_ram_modify #(
   addr_t [6:1] addr_q;
   word_t [6:4] word_q;
   word_t ram, c2_word, c3_base_q;
-  logic c2_hit, c3_hit_q, c4_we_q, init;
-  logic [Parts-1:0] c3_hit_part_q, c3_base_part_q;    // one of all of them
+  logic c2_hit, c3_hit_q, c3_miss_q, c4_we_q, init;
   addr_t init_addr;
+
+  assign c2_hit = valid_q[3] && addr_q[3] == addr_q[2];
 
   // Cycle 2: of operations two to four ahead the memory does not have the word yet, or had not when it was read.
   always_comb begin
@@ -53,19 +46,17 @@ module pst_ram_modify #(
     for (int stage = 6; stage >= 4; stage--) if (valid_q[stage] && addr_q[stage] == addr_q[2]) c2_word = word_q[stage];
   end
 
-  // Cycle 3: nor that of the operation just ahead.
-  assign c2_hit      = valid_q[3] && addr_q[3] == addr_q[2];
-  assign word_o      = c3_hit_q ? word_q[4] : c3_base_q;
-  assign word_q_o    = word_q[4];
-  assign init_done_o = !init;
-
+  // Cycle 3: nor that of the operation just ahead. Whether it is of this word is kept twice, as it is and inverted, each for half of a word:
+  // one register would be far from some of the bits of a wide one.
   always_comb begin
-    part_o = '0;
-    for (int p = 0; p < int'(Parts); p++) begin
-      if (c3_hit_part_q[p]) part_o |= word_q[4][p*(Width/Parts)+:Width/Parts];
-      if (c3_base_part_q[p]) part_o |= c3_base_q[p*(Width/Parts)+:Width/Parts];
+    for (int i = 0; i < int'(Width); i++) begin
+      if (i < int'(Width) / 2) word_o[i] = c3_hit_q ? word_q[4][i] : c3_base_q[i];
+      else word_o[i] = c3_miss_q ? c3_base_q[i] : word_q[4][i];
     end
   end
+
+  assign word_q_o    = word_q[4];
+  assign init_done_o = !init;
 
   always_ff @(posedge clk_i) begin
     valid_q   <= {valid_q[5:1], valid_i};
@@ -73,10 +64,7 @@ module pst_ram_modify #(
     word_q    <= {word_q[5:4], word_i};
     c3_base_q <= c2_word;
     c3_hit_q  <= c2_hit;
-    for (int p = 0; p < int'(Parts); p++) begin
-      c3_hit_part_q[p]  <= c2_hit && part_i == PartWidth'(p);
-      c3_base_part_q[p] <= !c2_hit && part_i == PartWidth'(p);
-    end
+    c3_miss_q <= !c2_hit;
     c4_we_q   <= we_i;
     if (rst_i) begin
       valid_q     <= '0;

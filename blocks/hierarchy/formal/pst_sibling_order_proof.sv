@@ -56,6 +56,10 @@ module pst_sibling_order_proof
   initial seen_q = 1'b0;
 
   // 840 / weight, for weights of 1 to 8, times the length, in sixteenths: 1/52.5 byte.
+  function automatic number_t at_most(number_t number);
+    return number > Most ? Most : number;
+  endfunction
+
   function automatic number_t cost_of(len_t len, weight_t weight);
     logic [LenWidth+9:0] product;
     case (weight)
@@ -98,22 +102,26 @@ module pst_sibling_order_proof
   logic [5:1] subscriber_q;
   logic [5:1][IndexWidth-1:0] index_q;
   class_t class3_q;
-  logic empties3_q;
-  number_t counts;    // of what the queue of cycle 3 is behind
+  logic empties3_q, paused;
+  logic [Indexes-1:0] others;
+  number_t own_behind, counts;    // of what the queue of cycle 3 is behind
   number_t cost3_q, cost4_q, cost5_q, rest;    // rest: by so much the queue is behind after its packet, or before all others
 
   always_comb begin
     for (int k = 1; k <= 5; k++) own[k] = valid_q[k] && subscriber_q[k] == x_q;
     behind_d  = behind_q;
+    others    = '0;
     classes_d = classes_q;
     empty_d   = empty_q;
-    counts = empty_q[index_q[3]] && behind_q[index_q[3]] > MostPaused ? MostPaused : behind_q[index_q[3]];
-    rest   = counts - cost3_q;
+    own_behind = behind_q[index_q[3]];
+    paused     = empty_q[index_q[3]] && own_behind > MostPaused;
+    counts     = paused ? MostPaused : own_behind;
+    rest       = counts - cost3_q;
     if (own[3] && charge_q[3]) begin
       for (int i = 0; i < Indexes; i++) begin
-        if (index_q[3] != index_t'(i) && classes_q[i] == class3_q && rest < 0) begin
-          behind_d[i] = behind_q[i] - rest > Most ? Most : behind_q[i] - rest;
-        end
+        others[i] = index_q[3] != index_t'(i) && classes_q[i] == class3_q;
+        if (others[i] && paused && cost3_q > MostPaused) behind_d[i] = at_most((behind_q[i] + cost3_q) - MostPaused);
+        if (others[i] && !paused && cost3_q > own_behind) behind_d[i] = at_most((behind_q[i] + cost3_q) - own_behind);
       end
       behind_d[index_q[3]]  = rest < 0 ? '0 : rest;
       classes_d[index_q[3]] = class3_q;
@@ -171,7 +179,6 @@ module pst_sibling_order_proof
         if (valid_q[k]) a_stage_queue : assert (u_dut.u_words.addr_q[k] == subscriber_q[k] && u_dut.index_q[k] == index_q[k]);
         a_stage_charge : assert (u_dut.charge_q[k] == (valid_q[k] && charge_q[k]));
       end
-      if (valid_q[3]) a_part : assert (u_dut.u_words.part_q == index_q[3]);
       if (own[4] && !charge_q[4]) a_look : assert (number_t'(u_dut.c4_own_q) == behind_q[index_q[4]]
           && number_t'(u_dut.c4_cost_q) == cost4_q);
       if (valid_q[3]) a_cost : assert (u_dut.c3_class_q == class3_q && u_dut.c3_empties_q == empties3_q

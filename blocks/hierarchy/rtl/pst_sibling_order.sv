@@ -69,11 +69,13 @@ module pst_sibling_order
     endcase
   endfunction
 
-  // a + b - c, where it is not negative, at most all ones.
-  function automatic behind_t saturated(behind_t a, behind_t b, behind_t c);
-    logic [BehindWidth+1:0] sum;
-    sum = (BehindWidth + 2)'(a) + (BehindWidth + 2)'(b) - (BehindWidth + 2)'(c);
-    return sum[BehindWidth] ? '1 : sum[BehindWidth-1:0];
+  typedef logic [BehindWidth:0] sum_t;
+
+  // a - b, where it is not negative, at most all ones.
+  function automatic behind_t saturated(sum_t a, behind_t b);
+    sum_t difference;
+    difference = a - sum_t'(b);
+    return difference[BehindWidth-1:0] | {BehindWidth{difference[BehindWidth]}};
   endfunction
 
   logic [3:1] charge_q;
@@ -83,14 +85,14 @@ module pst_sibling_order
   logic [LenWidth+9:0] c3_product_q;
   behind_t c3_cost, c3_own, c4_cost_q, c4_own_q;
   logic c3_passes, c3_was_empty, c3_paused, c3_passes_own, c3_passes_paused;
+  logic [Q-1:0] c3_is, c3_alike;
+  behind_t [Q-1:0] c3_other;
+  sum_t [Q-1:0] c3_sum;
   word_t [Q-1:0] c3_words, c3_new, c4_words;
-  word_t c3_word;    // of its own queue
-  logic unused;
 
   assign c3_cost      = behind_t'(c3_product_q >> 4);
-  assign c3_own       = c3_word.behind;
-  assign c3_was_empty = c3_word.empty;
-  assign unused       = &{1'b0, c3_word.cls};
+  assign c3_own       = c3_words[index_q[3]].behind;
+  assign c3_was_empty = c3_words[index_q[3]].empty;
 
   // Of a queue that had run empty no more than Paused counts. Whether that is so is known late; what follows from either is there by then.
   assign c3_paused        = c3_was_empty && |(c3_own >> PausedWidth);
@@ -101,13 +103,18 @@ module pst_sibling_order
   always_comb begin
     c3_new = c3_words;
     for (int i = 0; i < int'(Q); i++) begin
-      if (charge_q[3] && index_q[3] == IndexWidth'(i)) begin
-        c3_new[i].cls    = c3_class_q;
-        c3_new[i].empty  = c3_empties_q;
-        c3_new[i].behind = c3_passes ? '0 : c3_paused ? Paused - c3_cost : c3_own - c3_cost;
-      end else if (charge_q[3] && c3_passes && c3_words[i].cls == c3_class_q) begin
-        c3_new[i].behind = c3_paused ? saturated(c3_words[i].behind, c3_cost, Paused) : saturated(c3_words[i].behind, c3_cost, c3_own);
+      c3_is[i]    = charge_q[3] && index_q[3] == IndexWidth'(i);
+      c3_alike[i] = charge_q[3] && index_q[3] != IndexWidth'(i) && c3_words[i].cls == c3_class_q;
+      if (c3_is[i]) begin
+        c3_new[i].cls   = c3_class_q;
+        c3_new[i].empty = c3_empties_q;
       end
+      // By how much others are behind the one that passes them is known last, so it is chosen last.
+      c3_sum[i]   = sum_t'(c3_words[i].behind) + sum_t'(c3_cost);
+      c3_other[i] = c3_words[i].behind;
+      if (c3_is[i]) c3_other[i] = c3_passes ? '0 : c3_paused ? Paused - c3_cost : c3_own - c3_cost;
+      if (c3_alike[i] && c3_paused && c3_passes_paused) c3_other[i] = saturated(c3_sum[i], Paused);
+      c3_new[i].behind = c3_alike[i] && !c3_paused && c3_passes_own ? saturated(c3_sum[i], c3_own) : c3_other[i];
     end
   end
 
@@ -130,11 +137,11 @@ module pst_sibling_order
   end
 
   pst_ram_modify #(
-      .Width($bits(c3_words)), .Depth(Subscribers), .Parts(Q), .Style(RamStyle)
+      .Width($bits(c3_words)), .Depth(Subscribers), .Style(RamStyle)
   ) u_words (
       .clk_i, .rst_i,
-      .valid_i(s_op_valid_i), .addr_i(s_op_subscriber_i), .part_i(index_q[2]), .word_o(c3_words), .part_o(c3_word),
-      .we_i(charge_q[3]), .word_i(c3_new), .word_q_o(c4_words), .init_done_o
+      .valid_i(s_op_valid_i), .addr_i(s_op_subscriber_i), .word_o(c3_words), .we_i(charge_q[3]), .word_i(c3_new), .word_q_o(c4_words),
+      .init_done_o
   );
 
 endmodule

@@ -89,14 +89,12 @@ module pst_waiting_queues
     end
   end
 
-  logic [GroupWidth-1:0] unused_part;
-
   pst_ram_modify #(
       .Width(GroupWidth), .Depth(Subscribers), .Style(RamStyle)
   ) u_words (
       .clk_i, .rst_i,
-      .valid_i(s_op_valid_i), .addr_i(s_op_subscriber_i), .part_i('0), .word_o(kept), .part_o(unused_part),
-      .we_i(s_event_waits_i || s_event_left_i), .word_i(GroupWidth'(group_new)), .word_q_o(kept_q), .init_done_o
+      .valid_i(s_op_valid_i), .addr_i(s_op_subscriber_i), .word_o(kept), .we_i(s_event_waits_i || s_event_left_i),
+      .word_i(GroupWidth'(group_new)), .word_q_o(kept_q), .init_done_o
   );
 
   logic unused;

@@ -55,7 +55,7 @@ module pst_waits_above
     logic [9:0]           left;          // and when, in eight cycles
   } word_t;
 
-  word_t c3_word, c3_new, c4_word, unused_part;
+  word_t c3_word, c3_new, c4_word;
   logic [Classes-1:0] c3_is, c3_waited, c3_waits, c3_waits_on;
   logic c3_here, c3_wakes, wake_q, event_q, words_init_done;
   node_t [4:1] node_q;
@@ -113,8 +113,8 @@ module pst_waits_above
       .Width($bits(word_t)), .Depth(Nodes), .Style(RamStyle)
   ) u_words (
       .clk_i, .rst_i,
-      .valid_i(s_op_valid_i), .addr_i(s_op_node_i), .part_i('0), .word_o(c3_word), .part_o(unused_part),
-      .we_i(s_event_i != AboveNone), .word_i(c3_new), .word_q_o(c4_word), .init_done_o(words_init_done)
+      .valid_i(s_op_valid_i), .addr_i(s_op_node_i), .word_o(c3_word), .we_i(s_event_i != AboveNone), .word_i(c3_new),
+      .word_q_o(c4_word), .init_done_o(words_init_done)
   );
 
   always_ff @(posedge clk_i) begin

@@ -310,7 +310,8 @@ module pst_schedule_shaped_proof
       `PLACES(u_dut.last_more_q == (u_dut.last.valid && u_dut.last.op == Dequeue && u_dut.backlogged_q[Last-4]));
       `PLACES(!u_dut.init_done_q || u_dut.init_done_o);
       `PLACES(u_dut.place_credit == (u_dut.u_place_credit.count_q != '0) && u_dut.out_credit == (u_dut.u_out_credit.count_q != '0));
-      `PLACES(32'(u_dut.u_place_credit.count_q) == 32 - 32'(in_pipe) - 32'(u_dut.u_place_ret.level_q));
+      `PLACES(32'(u_dut.u_place_credit.count_q) == 32 - 32'(in_pipe) - 32'(u_dut.u_place_ret.level_q)
+                         - 32'(u_dut.no_place_q) - 32'(u_dut.ret_taken_q));
       `PLACES(32'(u_dut.u_out_credit.count_q) + 32'(downstream_q) + 32'(asked) == Credits);
       `PLACES(32'(u_dut.u_place_act.level_q) <= 2 && 32'(u_dut.u_place_ret.level_q) <= 2
                          && 3'(u_dut.u_place_act.waddr_q + 3'd1) == 3'(u_dut.u_place_act.raddr_q + 3'(u_dut.u_place_act.level_q))

@@ -293,7 +293,7 @@ module pst_schedule_shaped
   // A walk replaces stamps older than every burst by one that is exactly that old: nothing changes but the wrap-around is put off. So do
   // parking, waiting and a drop, for a walk that meets the queue on its way here leaves the stamp to them.
   localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
-  logic walk_old, time_we, no_place, place_ret_valid, place_ret_take, out_credit_back;
+  logic walk_old, time_we, no_place, no_place_q, ret_taken_q, place_ret_valid, place_ret_take, out_credit_back;
   logic sent, dropped;    // the packet was taken from its queue: it is charged, or not
   logic wants, ahead_next;
   // Known when the last stage begins: it was too early; it waits for a packet to get through; it took a packet and there are more.
@@ -325,12 +325,15 @@ module pst_schedule_shaped
     last_waits_q <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpWait;
     last_more_q  <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpDequeue && backlogged_q[Last-1];
     last_done_q  <= Hierarchy && s_done_next_queue_i == r_q[Last-1].queue_id;
+    // Places come back a cycle later: they are never short, and that there is none needed is known late.
+    no_place_q   <= !rst_i && no_place;
+    ret_taken_q  <= !rst_i && place_ret_take;
   end
 
   pst_credits #(
       .Credits(PlaceDepth)
   ) u_place_credit (
-      .clk_i, .rst_i, .take_i(place_credit && (may_pop || walk_due_q)), .give_i(2'(no_place) + 2'(place_ret_take)), .any_o(place_credit)
+      .clk_i, .rst_i, .take_i(place_credit && (may_pop || walk_due_q)), .give_i(2'(no_place_q) + 2'(ret_taken_q)), .any_o(place_credit)
   );
 
   pst_credits #(

@@ -216,7 +216,7 @@ module pst_codel
     op.now      = state.mode == Entered || state.mode == Loop ? {now_high, round} : now_i;
     op.delay    = Estimate ? s_take_time_i : op.now - s_take_time_i;
     op.lag      = op.now - state.drop_next;
-    first_lag   = op.now - state.aux[TimeWidth-1:0];
+    first_lag   = now_i - state.aux[TimeWidth-1:0];    // looked at in Above only, where op.now is now_i
     op.first_due = !first_lag[TimeWidth-1] || op.stale;
     op.backlog  = s_take_left_i > backlog_t'(MaxPacketBytes);
     op.mark     = s_take_ect_i && cfg.ecn;
