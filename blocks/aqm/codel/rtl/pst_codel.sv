@@ -376,6 +376,9 @@ module pst_codel
     end
   end
 
+  logic unused;
+  assign unused = &{1'b0, judged_q.delay, judged_q.lag, judged_q.first_due, judged_q.backlog};
+
 `ifndef SYNTHESIS
   logic [1:0] looked_q;
   always_ff @(posedge clk_i) begin
