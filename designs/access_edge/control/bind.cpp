@@ -3,6 +3,8 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -17,10 +19,12 @@
 #include <utility>
 #include <vector>
 
+#include "designs/access_edge/control/calls.hpp"
 #include "designs/access_edge/control/relay.hpp"
 #include "designs/access_edge/control/scan.hpp"
 #include "designs/access_edge/control/writes.hpp"
 #include "penstock/engine/python_columns.hpp"
+#include "penstock/engine/slice.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -174,8 +178,32 @@ void bind_access_edge_control(nb::module_& root) {
         .def("codes", &Message::codes, "plans"_a, "each"_a, "absent"_a)
         .def("placed", &Message::placed, "indices"_a, "version"_a);
     nb::class_<control::Relay>(m, "Relay", "A Unix socket in front of another one, which tells who has connected (relay.hpp).")
-        .def(nb::init<const std::string&, std::string, std::string, std::size_t>(), "path"_a, "to"_a, "name"_a, "most"_a)
-        .def_prop_ro("connections", &control::Relay::connections);
+        .def(nb::init<const std::string&, std::string, std::string, std::size_t, const std::vector<std::string>&, std::size_t>(), "path"_a,
+             "to"_a, "name"_a, "most"_a, "methods"_a, "message_bytes"_a)
+        .def_prop_ro("connections", &control::Relay::connections)
+        .def("take", &control::Relay::take, nb::call_guard<nb::gil_scoped_release>(),
+             "Wait for a call of one of the methods and take it; None: there will be no more.")
+        .def("close", &control::Relay::close, nb::call_guard<nb::gil_scoped_release>(), "End all connections, and let nobody in any more.")
+        .def("end", &control::Relay::end, "Let those go that wait for a call, for good.");
+    nb::class_<control::Call>(m, "Call", "A call that the relay has taken; who takes it from there answers it once.")
+        .def_ro("method", &control::Call::method)
+        .def_ro("peer", &control::Call::peer)
+        .def_prop_ro("message", [](const control::Call& self) { return bytes_of(self.message); })
+        .def("waits", &control::Call::waits, "Whether somebody waits for the answer.")
+        .def(
+            "answer",
+            [](control::Call& self, unsigned status, const nb::bytes& message, const std::string& words,
+               const std::vector<std::pair<std::string, std::string>>& more) {
+                control::Answer answer{self.connection, self.stream, status, std::string(view(message)), words, {}};
+                for (const auto& [name, value] : more) answer.more.push_back({name, value});
+                nb::gil_scoped_release no_gil;
+                const std::lock_guard lock(self.of->connections);
+                if (self.of->relay) self.of->relay->answer(std::move(answer));
+            },
+            "status"_a, "message"_a, "words"_a, "more"_a);
+    m.def(
+        "prompt", [](bool prompt) { engine::set_slice(prompt ? engine::kPrompt : engine::kPatient); }, "prompt"_a,
+        "Let this thread, and those that it starts from now on, come soon after they were woken; or let such ones come before them.");
     using Addresses = std::vector<std::uint32_t>;
     using Flags = std::vector<bool>;
     using Settings = std::vector<std::size_t>;
