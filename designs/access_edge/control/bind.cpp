@@ -185,6 +185,19 @@ void bind_access_edge_control(nb::module_& root) {
              "Wait for a call of one of the methods and take it; None: there will be no more.")
         .def("close", &control::Relay::close, nb::call_guard<nb::gil_scoped_release>(), "End all connections, and let nobody in any more.")
         .def("end", &control::Relay::end, "Let those go that wait for a call, for good.");
+    nb::class_<control::HeaderTable>(m, "HeaderTable", "Header fields of one side of a connection of HTTP/2 (hpack.hpp).")
+        .def(nb::init<>())
+        .def("allow", &control::HeaderTable::allow, "size"_a)
+        .def(
+            "read",
+            [](control::HeaderTable& self, const nb::bytes& block, std::size_t most) -> nb::object {
+                const auto fields = self.read(view(block), most);
+                if (!fields) return nb::none();
+                nb::list found;
+                for (const control::Header& one : *fields) found.append(nb::make_tuple(bytes_of(one.name), bytes_of(one.value)));
+                return found;
+            },
+            "block"_a, "most"_a, "Names and values of a block; None where it is broken, or has more than `most` bytes when read.");
     nb::class_<control::Call>(m, "Call", "A call that the relay has taken; who takes it from there answers it once.")
         .def_ro("method", &control::Call::method)
         .def_ro("peer", &control::Call::peer)

@@ -137,6 +137,7 @@ struct Relay::Pair {
     std::string peer;
     bool begun = false, plain = false;                              // the preface has come; it has not: this is none of HTTP/2
     std::uint32_t last_stream = 0, last_given = 0, last_taken = 0;  // opened; and gone on, and taken here
+    std::uint32_t last_held = 0;                                    // that had to wait
     std::unordered_map<std::uint32_t, Clock::time_point> streams;   // calls that count, and since when
     HeaderTable table;                                              // of the client
     std::string block;                                              // a header block that goes on in the next frame
@@ -149,6 +150,7 @@ struct Relay::Pair {
     std::uint64_t owed = 0;                                                // data that was sent it and that the server does not know of
     std::size_t read = 0;                                                  // data that was taken here and that the client may send anew
     std::string aside;                                                     // frames that are said to the client from here
+    bool greeted = false;                                                  // the server has begun with its settings
     bool in_block = false;                                                 // the server is amid a header block
     End ends[2];
 };
@@ -315,7 +317,8 @@ bool Relay::move(End& from, End& to) {
             const ssize_t got = ::recv(from.socket, from.held.data() + from.end, most, 0);
             if (got > 0) {
                 from.end += static_cast<std::size_t>(got);
-                from.ready = static_cast<std::size_t>(got) == most;  // less than asked for: there was no more
+                // Less than asked for: there was no more. Of who is gone nothing more is told, so that is read to its end.
+                from.ready = from.gone || static_cast<std::size_t>(got) == most;
             } else if (got == 0) {
                 from.over = true;
                 if (!from.second) cancel(pair);
@@ -396,6 +399,7 @@ bool Relay::look_at_client(Pair& pair) {
         if (type == kHeaders && stream > pair.last_stream) {
             if (!from.over && !admit(pair, stream)) {
                 from.waits = true;
+                pair.last_held = stream;
                 return true;
             }
             pair.last_stream = stream;
@@ -467,7 +471,8 @@ bool Relay::take_fields(Pair& pair, unsigned type, unsigned flags, std::uint32_t
     auto fields = pair.table.read(pair.block, kMostFields);
     if (!fields) return false;
     auto call = std::make_shared<Call>();
-    if (!pair.block_ends && stream > pair.last_given && stream > pair.last_taken && takes(pair, *fields, *call)) {
+    if (!pair.block_ends && stream != pair.last_held && stream > pair.last_given && stream > pair.last_taken &&
+        takes(pair, *fields, *call)) {
         call->stream = stream;
         pair.coming = Pair::Coming{stream, std::move(*fields), std::move(call), {}, pair.window_of_streams};
         return true;
@@ -619,6 +624,7 @@ bool Relay::look_at_server(Pair& pair) {
                 from.held[from.begin + kHead + static_cast<std::size_t>(byte)] = static_cast<char>(last >> (24 - 8 * byte) & 0xFF);
         }
         from.inside = kHead + length;
+        pair.greeted = true;
     }
     return true;
 }
@@ -644,7 +650,7 @@ void Relay::answer(Answer answer) {
 
 void Relay::send_answers(Pair& pair) {
     End& end = pair.ends[1];
-    if (end.inside || pair.in_block || !pair.begun) return;
+    if (end.inside || pair.in_block || !pair.greeted) return;
     end.out += pair.aside;
     pair.aside.clear();
     if (pair.answered.empty()) return;

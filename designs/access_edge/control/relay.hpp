@@ -4,10 +4,10 @@
 // is not read from the other.
 //
 // Short calls that gRPC's own server would spend most of their time in are taken here: one whole request of a method that is named, at most
-// `message_bytes` long, not compressed, in frames that follow each other. They wait for a thread that does them (calls.hpp), and their
-// answers go between the frames of the server. All other calls are the server's, as is the connection: what it is told of fields is written
-// anew without a table (RFC 7541), as those of calls that it never sees fill the client's; and of the windows of flow control (RFC 9113,
-// section 5.2) it is given what it would have without them.
+// `message_bytes` long, not compressed, in frames that follow each other, that did not have to wait for its process's share. They wait for
+// a thread that does them (calls.hpp), and their answers go between the frames of the server. All other calls are the server's, as is the
+// connection: what it is told of fields is written anew without a table (RFC 7541), as those of calls that it never sees fill the client's;
+// and of the windows of flow control (RFC 9113, section 5.2) it is given what it would have without them.
 //
 // gRPC takes calls in the order in which they come, so who has a hundred under way is served a hundred times as often as who has one. While
 // several processes call, each has at most kShare calls under way here: a HEADERS frame that opens one more (RFC 9113, section 6.2) waits,

@@ -33,7 +33,7 @@ from penstock.v1 import common_pb2, counters_pb2, device_pb2, queues_pb2, regist
 Code = grpc.StatusCode
 BOUND = 512 << 20  # bytes more than at rest: docs/control.md
 DEADLINE = 20.0  # of a call beside a flood
-FAIR = 0.08  # of all calls that are answered, for the client with one at a time of two: a third at best, a hundredth without turns
+FAIR = 0.15  # of all calls that are answered, for the client with one at a time of two: two fifths as a rule, a hundredth without turns
 METHODS = {
     "Subscribers": ("Create", "Update", "Move", "Delete", "Get", "List", "Batch", "Provision"),
     "Nodes": ("Set", "Get", "List"), "Ports": ("Set", "Get", "List"), "Queues": ("Get",), "Gates": ("Close", "Open"),
@@ -139,7 +139,8 @@ def test_streams_that_send_nothing(tmp_path: Path) -> None:
         alive(client)
         codes = sorted(one.exception(timeout=30).code().name for one in streams)
         assert codes == ["CANCELLED"] * 2 + ["RESOURCE_EXHAUSTED"] * 3
-        client.provision([home("late")])
+        # A client knows of the end before the server's thread has given the place back.
+        assert until(lambda: code_of(lambda: client.provision([home("late")])) == Code.OK)
         end.set()
 
 

@@ -310,9 +310,20 @@ def test_deadlines_and_cancellation(served: Any) -> None:
         late = client.subscribers.Create.future(requests[0], timeout=0.5)
         cancelled, in_time = client.subscribers.Create.future(requests[1]), client.subscribers.Create.future(requests[2], timeout=60)
         assert late.exception().code() == grpc.StatusCode.DEADLINE_EXCEEDED
-        time.sleep(0.5)
+        # One of them leads and waits for the lock; the others wait for it. Who reads that asks what the server knows of its callers.
+        end = time.monotonic() + 60
+
+        def behind() -> list[Any]:
+            return [one.entry.waits for some in list(plant._waiting._requests.values()) for one in list(some)]
+
+        while len(behind()) < 2:
+            assert time.monotonic() < end, "they do not come"
+            time.sleep(0.01)
         assert cancelled.cancel() and stream.cancel()
-        time.sleep(0.5)
+        while sum(waits() for waits in behind()) > 1:
+            assert time.monotonic() < end, "it is not cancelled"
+            time.sleep(0.01)
+        time.sleep(0.5)  # the deadline of the first one is over for the server as well
     assert in_time.result().name == "in time"
     stop.set()
     assert not {"late", "cancelled", "of a stream"} & set(plant.index_of)
