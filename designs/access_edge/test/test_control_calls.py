@@ -324,6 +324,28 @@ def test_a_connection_that_makes_no_sense_is_closed(served: Any) -> None:
     assert client.device.Get(device_pb2.GetDeviceRequest(), timeout=SECONDS).queues == 64
 
 
+def test_who_is_gone_is_read_to_its_end(tmp_path: Path) -> None:
+    """What comes together with the end of a connection goes on, and so does the end."""
+    outer, inner = str(tmp_path / "o.sock"), str(tmp_path / "i.sock")
+    sent = Wire.frame(SETTINGS, 0, 0) + Wire.frame(PING, 0, 0, bytes(8))
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(inner)
+        server.listen()
+        relay = engine.module().access_edge_control.Relay(outer, inner, "penstock-of-a-test", 10, [], 1000)
+        for _ in range(20):
+            wire = Wire(outer)
+            behind, _ = server.accept()
+            assert len(behind.recv(33, socket.MSG_WAITALL)) == 33  # all that the client has said
+            behind.sendall(sent)
+            behind.close()
+            found = b""
+            while more := wire.socket.recv(1000):
+                found += more
+            assert found == sent
+            wire.socket.close()
+        relay.close()
+
+
 def test_threads_of_calls_come_before_who_always_runs(served: Any) -> None:
     """Linux from 6.12 on tells how long the slice of each thread is."""
     slices: dict[str, set[int]] = {}
