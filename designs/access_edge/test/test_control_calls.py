@@ -280,6 +280,19 @@ def test_what_is_cancelled_is_not_done(served: Any) -> None:
     assert not any(frame[2] == 1 for frame in wire.got)
 
 
+def test_what_is_late_is_not_done(served: Any) -> None:
+    """A change whose deadline is over before its turn comes, and whose client says nothing of that."""
+    path, plant, _ = served
+    wire = Wire(path)
+    asked = [subscribers_pb2.CreateSubscriberRequest(subscriber=home(name)).SerializeToString() for name in ("late", "in time")]
+    with plant.lock:
+        wire.socket.sendall(wire.opens(1, CREATE, grpc_timeout="200m") + wire.says(1, asked[0]))
+        wire.socket.sendall(wire.opens(3, CREATE, grpc_timeout="1M") + wire.says(3, asked[1]))
+        time.sleep(0.6)
+    assert wire.answer(3)[1] and b"grpc-status\x011" in wire.answer(1)[2]  # CANCELLED
+    assert "in time" in plant.index_of and "late" not in plant.index_of
+
+
 def test_more_calls_than_threads(served: Any) -> None:
     """As many at once as one connection may have, all of them waiting: all are answered, and so is a call beside them."""
     path, plant, client = served
