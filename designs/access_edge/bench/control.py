@@ -5,9 +5,8 @@ when a call is answered) is asked by this one. Messages are made before the cloc
 without any server; `unary` a call for each subscriber, `batch` and `stream` many in a call. `remote` is through a line that delays: calls
 are of one subscriber each, queues are those of one stream. The stream is the median of several.
 
-Beside that, what unary calls are measured by: the health check of the same server (a call that gRPC's own server answers, and nothing
-else), and transactions of one row on the same disk, each with its fsync; with one client and with several at once, each a process of its
-own. The paper's own call is an access
+Beside that, what unary calls could be at best: the health check of the same server (gRPC and nothing else), and transactions of one row on
+the same disk, each with its fsync; with one client and with several at once, each a process of its own. The paper's own call is an access
 to one register: that is measured as well, of the device in the server's process and of a mapped file (the carrier of a PCIe card), locally
 and through the line. Calls of all kinds take turns in rounds, and a ratio is the median of those within a round: what else the machine does
 while it measures meets all kinds alike.

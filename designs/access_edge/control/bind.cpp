@@ -3,8 +3,6 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -19,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "designs/access_edge/control/calls.hpp"
 #include "designs/access_edge/control/relay.hpp"
 #include "designs/access_edge/control/scan.hpp"
 #include "designs/access_edge/control/writes.hpp"
@@ -178,42 +175,8 @@ void bind_access_edge_control(nb::module_& root) {
         .def("codes", &Message::codes, "plans"_a, "each"_a, "absent"_a)
         .def("placed", &Message::placed, "indices"_a, "version"_a);
     nb::class_<control::Relay>(m, "Relay", "A Unix socket in front of another one, which tells who has connected (relay.hpp).")
-        .def(nb::init<const std::string&, std::string, std::string, std::size_t, const std::vector<std::string>&, std::size_t>(), "path"_a,
-             "to"_a, "name"_a, "most"_a, "methods"_a, "message_bytes"_a)
-        .def_prop_ro("connections", &control::Relay::connections)
-        .def("take", &control::Relay::take, nb::call_guard<nb::gil_scoped_release>(),
-             "Wait for a call of one of the methods and take it; None: there will be no more.")
-        .def("close", &control::Relay::close, nb::call_guard<nb::gil_scoped_release>(), "End all connections, and let nobody in any more.")
-        .def("end", &control::Relay::end, "Let those go that wait for a call, for good.");
-    nb::class_<control::HeaderTable>(m, "HeaderTable", "Header fields of one side of a connection of HTTP/2 (hpack.hpp).")
-        .def(nb::init<>())
-        .def("allow", &control::HeaderTable::allow, "size"_a)
-        .def(
-            "read",
-            [](control::HeaderTable& self, const nb::bytes& block, std::size_t most) -> nb::object {
-                const auto fields = self.read(view(block), most);
-                if (!fields) return nb::none();
-                nb::list found;
-                for (const control::Header& one : *fields) found.append(nb::make_tuple(bytes_of(one.name), bytes_of(one.value)));
-                return found;
-            },
-            "block"_a, "most"_a, "Names and values of a block; None where it is broken, or has more than `most` bytes when read.");
-    nb::class_<control::Call>(m, "Call", "A call that the relay has taken; who takes it from there answers it once.")
-        .def_ro("method", &control::Call::method)
-        .def_ro("peer", &control::Call::peer)
-        .def_prop_ro("message", [](const control::Call& self) { return bytes_of(self.message); })
-        .def("waits", &control::Call::waits, "Whether somebody waits for the answer.")
-        .def(
-            "answer",
-            [](control::Call& self, unsigned status, const nb::bytes& message, const std::string& words,
-               const std::vector<std::pair<std::string, std::string>>& more) {
-                control::Answer answer{self.connection, self.stream, status, std::string(view(message)), words, {}};
-                for (const auto& [name, value] : more) answer.more.push_back({name, value});
-                nb::gil_scoped_release no_gil;
-                const std::lock_guard lock(self.of->connections);
-                if (self.of->relay) self.of->relay->answer(std::move(answer));
-            },
-            "status"_a, "message"_a, "words"_a, "more"_a);
+        .def(nb::init<const std::string&, std::string, std::string, std::size_t>(), "path"_a, "to"_a, "name"_a, "most"_a)
+        .def_prop_ro("connections", &control::Relay::connections);
     m.def(
         "prompt", [](bool prompt) { engine::set_slice(prompt ? engine::kPrompt : engine::kPatient); }, "prompt"_a,
         "Let this thread, and those that it starts from now on, come soon after they were woken; or let such ones come before them.");

@@ -16,11 +16,10 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from penstock.designs.access_edge.control.access import LARGE, Guard, Limits, Stalls
+from penstock.designs.access_edge.control.access import Guard, Limits, Stalls
 from penstock.designs.access_edge.control.plant import Plant
 from penstock.designs.access_edge.control.services import audit, counters, device, queues, registers, subscribers, tree
 from penstock.designs.access_edge.control.sweep import Sweep
-from penstock.designs.access_edge.control.taken import Handlers, answering, guarded
 from penstock.engine import engine
 from penstock.errors import UserError
 from penstock.v1 import (
@@ -87,7 +86,7 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
     limits = limits or Limits()
     _bound_arenas()
     sys.setswitchinterval(SWITCH_SECONDS)
-    engine.module().access_edge_control.prompt(True)  # all threads of calls, also those of gRPC
+    engine.module().access_edge_control.prompt(True)  # all threads of calls, those of gRPC among them
     stalls = Stalls(limits.stall_seconds)
     guard = Guard(plant.noting, limits, stalls)
     plant.pause = guard.turns.leave
@@ -103,17 +102,14 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
     # A thread for each call that is taken, so that none waits for another one that holds its thread.
     pool = ThreadPoolExecutor(limits.calls, "grpc")
     server = grpc.server(pool, interceptors=[guard], options=options, maximum_concurrent_rpcs=limits.calls)
-    handlers = Handlers(server)
-    health_service = _add(server, handlers, plant, sweep, limits)
-    short = handlers.short()
+    health_service = _add(server, plant, sweep, limits)
     places = [_listen(server, address, tls) for address in listen]
     server.start()
     try:
         with contextlib.ExitStack() as stack:
             for place in places:
                 if place.startswith("unix:"):
-                    relay = stack.enter_context(_relayed(place.removeprefix("unix:"), limits, list(short)))
-                    stack.enter_context(answering(relay, guarded(guard, short)))
+                    stack.enter_context(_relayed(place.removeprefix("unix:"), limits.connections))
             stack.enter_context(stalls.watched())
             yield places
     finally:
@@ -123,9 +119,9 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
 
 
 @contextlib.contextmanager
-def _relayed(path: str, limits: Limits, methods: list[str]) -> Iterator[Any]:
-    """Let clients in at the socket `path` inside of the `with`: gRPC listens beside it, and learns from whom each connection is; short
-    calls of some methods are taken before they come to it (relay.hpp). Yields the relay. Raises UserError."""
+def _relayed(path: str, connections: int) -> Iterator[None]:
+    """Let clients in at the socket `path` inside of the `with`: gRPC listens beside it, and learns from whom each connection is
+    (relay.hpp). Raises UserError."""
     relay = engine.module().access_edge_control.Relay
     with contextlib.suppress(OSError):
         with socket.socket(socket.AF_UNIX) as there:
@@ -134,16 +130,15 @@ def _relayed(path: str, limits: Limits, methods: list[str]) -> Iterator[Any]:
         os.unlink(path)
     mask = os.umask(0o177)  # from its first moment the socket is this user's alone
     try:
-        name, most = f"penstock-{os.getpid()}-{os.urandom(4).hex()}", min(LARGE, limits.message_bytes)
-        made = relay(path, path + INNER, name, limits.connections, methods, most)
+        made = relay(path, path + INNER, f"penstock-{os.getpid()}-{os.urandom(4).hex()}", connections)
     except (RuntimeError, OSError) as error:
         raise UserError(f"--listen unix:{path}: cannot be listened at ({' '.join(str(error).split())[:120]})") from None
     finally:
         os.umask(mask)
     try:
-        yield made
+        yield
     finally:
-        made.close()
+        del made
         with contextlib.suppress(OSError):
             os.unlink(path)
 
@@ -176,18 +171,18 @@ def _listen(server: grpc.Server, address: str, tls: Tls | None) -> str:
     return f"{host}:{bound}"
 
 
-def _add(server: grpc.Server, handlers: Handlers, plant: Plant, sweep: Sweep, limits: Limits) -> Any:
-    """Add all services; return the one that tells of health. `handlers`: where our own are to be known."""
-    subscribers_pb2_grpc.add_SubscribersServicer_to_server(subscribers.Subscribers(plant, limits), handlers)
-    tree_pb2_grpc.add_NodesServicer_to_server(tree.Nodes(plant), handlers)
-    tree_pb2_grpc.add_PortsServicer_to_server(tree.Ports(plant), handlers)
-    queues_pb2_grpc.add_QueuesServicer_to_server(queues.Queues(plant, sweep), handlers)
-    queues_pb2_grpc.add_GatesServicer_to_server(queues.Gates(plant), handlers)
-    queues_pb2_grpc.add_AqmSettingsServicer_to_server(queues.AqmSettings(plant), handlers)
-    counters_pb2_grpc.add_CountersServicer_to_server(counters.Counters(plant, sweep, limits), handlers)
-    registers_pb2_grpc.add_RegistersServicer_to_server(registers.Registers(plant), handlers)
-    device_pb2_grpc.add_DeviceServicer_to_server(device.Device(plant), handlers)
-    audit_pb2_grpc.add_AuditServicer_to_server(audit.Audit(plant), handlers)
+def _add(server: grpc.Server, plant: Plant, sweep: Sweep, limits: Limits) -> Any:
+    """Add all services; return the one that tells of health."""
+    subscribers_pb2_grpc.add_SubscribersServicer_to_server(subscribers.Subscribers(plant, limits), server)
+    tree_pb2_grpc.add_NodesServicer_to_server(tree.Nodes(plant), server)
+    tree_pb2_grpc.add_PortsServicer_to_server(tree.Ports(plant), server)
+    queues_pb2_grpc.add_QueuesServicer_to_server(queues.Queues(plant, sweep), server)
+    queues_pb2_grpc.add_GatesServicer_to_server(queues.Gates(plant), server)
+    queues_pb2_grpc.add_AqmSettingsServicer_to_server(queues.AqmSettings(plant), server)
+    counters_pb2_grpc.add_CountersServicer_to_server(counters.Counters(plant, sweep, limits), server)
+    registers_pb2_grpc.add_RegistersServicer_to_server(registers.Registers(plant), server)
+    device_pb2_grpc.add_DeviceServicer_to_server(device.Device(plant), server)
+    audit_pb2_grpc.add_AuditServicer_to_server(audit.Audit(plant), server)
     files = (audit_pb2, subscribers_pb2, tree_pb2, queues_pb2, counters_pb2, registers_pb2, device_pb2)
     names = [service.full_name for file in files for service in file.DESCRIPTOR.services_by_name.values()]
     found = health.HealthServicer()

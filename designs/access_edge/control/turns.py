@@ -80,7 +80,7 @@ class Turns:
             self._seen[client] = time.monotonic()
             if client not in self._waiting and client not in self._running:
                 self._worked[client] = max(self._worked.get(client, 0.0), self._now)
-            # Nobody waits, and it is below what any client may have: no more has to be known.
+            # None waits, and it is below what any client may have: no more has to be known.
             if not self._waiting and self._running[client] < max(1, self._at_once - 1) and self._running.total() < self._at_once:
                 self._now = max(self._now, self._worked.get(client, 0.0))
                 self._running[client] += 1

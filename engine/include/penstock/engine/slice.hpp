@@ -12,8 +12,8 @@
 
 namespace penstock::engine {
 
-constexpr std::chrono::microseconds kPrompt(100);    // who is waited for: the shortest that there is
-constexpr std::chrono::microseconds kPatient(3000);  // who always has something to do: about as long as by default
+constexpr std::chrono::microseconds kPrompt(100);    // of what is waited for: the shortest that there is
+constexpr std::chrono::microseconds kPatient(3000);  // of what always has something to do: about as long as by default
 
 // Of the calling thread, and of those that it starts from now on. The kernel may refuse it; then all stays as it is.
 inline void set_slice(std::chrono::nanoseconds slice) {
