@@ -549,7 +549,9 @@ class Plant:
         """Bring what is in force in some places to the device. Raises CarrierError."""
         if not len(places):
             return
-        indices = np.sort(places.astype(np.uint32))
+        indices = places.astype(np.uint32)
+        if len(indices) > 1:
+            indices.sort()
         self._run(self.programs.change(indices, self.queue_code, self.parent_code, self.node_of, self.codes.rows()), applied)
         applied.subscribers += len(indices)
         applied.queues += len(indices) * self.facts.queues_per_subscriber

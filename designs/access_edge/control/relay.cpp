@@ -205,7 +205,8 @@ bool Relay::move(End& from, End& to) {
             const ssize_t got = ::recv(from.socket, from.held.data() + from.end, room, 0);
             if (got > 0) {
                 from.end += static_cast<std::size_t>(got);
-                from.ready = static_cast<std::size_t>(got) == room;  // less than asked for: there was no more
+                // Less than asked for: there was no more. What is gone is told no more, so it is read to its end.
+                from.ready = from.gone || static_cast<std::size_t>(got) == room;
             } else if (got == 0) {
                 from.over = true;
             } else if (errno == EAGAIN || errno == EWOULDBLOCK) {

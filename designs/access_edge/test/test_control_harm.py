@@ -27,6 +27,7 @@ from penstock.designs.access_edge.control.plant import Subscriber
 from penstock.designs.access_edge.control.server import serving
 from penstock.designs.access_edge.control.sweep import DROP_P, OUT_B, Sweep
 from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, child, home, memory, plant_of
+from penstock.engine import engine
 from penstock.testing.testkit import seed
 from penstock.v1 import common_pb2, counters_pb2, device_pb2, queues_pb2, registers_pb2, subscribers_pb2, tree_pb2
 
@@ -139,8 +140,45 @@ def test_streams_that_send_nothing(tmp_path: Path) -> None:
         alive(client)
         codes = sorted(one.exception(timeout=30).code().name for one in streams)
         assert codes == ["CANCELLED"] * 2 + ["RESOURCE_EXHAUSTED"] * 3
-        client.provision([home("late")])
+        # A client knows of the end before the server's thread has given the place back.
+        assert until(lambda: code_of(lambda: client.provision([home("late")])) == Code.OK)
         end.set()
+
+
+def test_what_comes_with_the_end(tmp_path: Path) -> None:
+    """What the server sends right before it ends a connection comes to the client, and so does the end."""
+    outer, inner = str(tmp_path / "o.sock"), str(tmp_path / "i.sock")
+    sent = (0).to_bytes(3) + bytes([4]) + bytes(5) + (8).to_bytes(3) + bytes([6]) + bytes(5) + bytes(8)  # SETTINGS and PING
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(inner)
+        server.listen()
+        relay = engine.module().access_edge_control.Relay(outer, inner, "penstock-of-a-test", 10)
+        for _ in range(20):
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(30)
+                client.connect(outer)
+                behind, _ = server.accept()
+                behind.sendall(sent)
+                behind.close()
+                found = b""
+                while more := client.recv(1000):
+                    found += more
+                assert found == sent
+        del relay
+
+
+def test_threads_of_calls_have_short_slices(tmp_path: Path) -> None:
+    """Linux from 6.12 on tells how long the slice of each thread is."""
+    slices: set[int] = set()
+    with served(tmp_path) as (process, address), Client(address) as client:
+        alive(client)
+        for task in Path(f"/proc/{process}/task").iterdir():
+            with contextlib.suppress(OSError):  # it has ended
+                lines = (task / "sched").read_text().splitlines()
+                slices.update(int(line.split(":")[1]) for line in lines if line.startswith("se.slice"))
+    if not slices:
+        pytest.skip("this kernel has no slices of threads, or does not tell them")
+    assert 100_000 in slices  # ns
 
 
 def test_a_flood(tmp_path: Path) -> None:

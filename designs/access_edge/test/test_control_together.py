@@ -300,13 +300,18 @@ def test_one_request_id_that_is_refused() -> None:
     intent = Slow(None, 0.5)
     plant = plant_with(intent)
     mirror: Any = plant.carrier
+    under_way = threading.Event()
+
+    def before() -> Subscriber:
+        mirror.refuses = 5  # after its subscriber and four queues: the first command of the next change
+        under_way.set()
+        return home("before")
 
     def call(number: int) -> Any:
         if number == 0:  # its transaction is under way when the others come
-            plant.change([lambda: home("before")])
+            plant.change([before])
             return b""
-        time.sleep(0.2)
-        mirror.refuses = 5  # after a subscriber and four queues: the first command of the next change
+        assert under_way.wait(30)
         done = plant.change([lambda: home("once")], once=Once("r", b"digest", lambda done: done.subscribers[0]))
         return done.answer if done.answer is not None else done.subscribers[0].SerializeToString()
 
