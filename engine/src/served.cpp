@@ -7,8 +7,6 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "penstock/engine/slice.hpp"
-
 namespace penstock::engine {
 
 namespace {
@@ -74,7 +72,6 @@ void ServedDevice::start() {
 
 void ServedDevice::pump() {
     pthread_setname_np(pthread_self(), "device");
-    set_slice(kPatient);
     const double hz = job_.environment.clock_hz;
     auto begin = Clock::now();  // when the clock would have been at `from`
     std::int64_t from = session_.now(), slice = kLeast;

@@ -21,7 +21,6 @@
 #include "designs/access_edge/control/scan.hpp"
 #include "designs/access_edge/control/writes.hpp"
 #include "penstock/engine/python_columns.hpp"
-#include "penstock/engine/slice.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -177,9 +176,6 @@ void bind_access_edge_control(nb::module_& root) {
     nb::class_<control::Relay>(m, "Relay", "A Unix socket in front of another one, which tells who has connected (relay.hpp).")
         .def(nb::init<const std::string&, std::string, std::string, std::size_t>(), "path"_a, "to"_a, "name"_a, "most"_a)
         .def_prop_ro("connections", &control::Relay::connections);
-    m.def(
-        "prompt", [](bool prompt) { engine::set_slice(prompt ? engine::kPrompt : engine::kPatient); }, "prompt"_a,
-        "Let this thread, and those that it starts from now on, come soon after they were woken; or let such ones come before them.");
     using Addresses = std::vector<std::uint32_t>;
     using Flags = std::vector<bool>;
     using Settings = std::vector<std::size_t>;

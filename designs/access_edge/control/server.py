@@ -20,7 +20,6 @@ from penstock.designs.access_edge.control.access import Guard, Limits, Stalls
 from penstock.designs.access_edge.control.plant import Plant
 from penstock.designs.access_edge.control.services import audit, counters, device, queues, registers, subscribers, tree
 from penstock.designs.access_edge.control.sweep import Sweep
-from penstock.engine import engine
 from penstock.errors import UserError
 from penstock.v1 import (
     audit_pb2,
@@ -86,7 +85,6 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
     limits = limits or Limits()
     _bound_arenas()
     sys.setswitchinterval(SWITCH_SECONDS)
-    engine.module().access_edge_control.prompt(True)  # all threads of calls, those of gRPC among them
     stalls = Stalls(limits.stall_seconds)
     guard = Guard(plant.noting, limits, stalls)
     plant.pause = guard.turns.leave
@@ -122,6 +120,8 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
 def _relayed(path: str, connections: int) -> Iterator[None]:
     """Let clients in at the socket `path` inside of the `with`: gRPC listens beside it, and learns from whom each connection is
     (relay.hpp). Raises UserError."""
+    from penstock.engine import engine
+
     relay = engine.module().access_edge_control.Relay
     with contextlib.suppress(OSError):
         with socket.socket(socket.AF_UNIX) as there:

@@ -22,7 +22,6 @@ from penstock.designs.access_edge.control import busiest
 from penstock.designs.access_edge.control.facts import Facts
 from penstock.designs.access_edge.control.plant import NONE, Plant
 from penstock.driver.carrier import READ, WAIT, WRITE, Carrier, CarrierError
-from penstock.engine import engine
 
 COLUMNS = (
     "in_packets", "in_bytes", "out_packets", "out_bytes", "dropped_packets", "dropped_bytes", "aqm_dropped_packets", "aqm_dropped_bytes",
@@ -179,7 +178,6 @@ class Sweep:
     def _run(self) -> None:
         with contextlib.suppress(OSError):  # what this thread is, for those who look at the process; of Linux
             Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text("sweep")
-        engine.module().access_edge_control.prompt(False)
         while not self._stop.is_set():
             began = time.monotonic()
             try:

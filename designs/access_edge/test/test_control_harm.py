@@ -167,20 +167,6 @@ def test_what_comes_with_the_end(tmp_path: Path) -> None:
         del relay
 
 
-def test_threads_of_calls_have_short_slices(tmp_path: Path) -> None:
-    """Linux from 6.12 on tells how long the slice of each thread is."""
-    slices: set[int] = set()
-    with served(tmp_path) as (process, address), Client(address) as client:
-        alive(client)
-        for task in Path(f"/proc/{process}/task").iterdir():
-            with contextlib.suppress(OSError):  # it has ended
-                lines = (task / "sched").read_text().splitlines()
-                slices.update(int(line.split(":")[1]) for line in lines if line.startswith("se.slice"))
-    if not slices:
-        pytest.skip("this kernel has no slices of threads, or does not tell them")
-    assert 100_000 in slices  # ns
-
-
 def test_a_flood(tmp_path: Path) -> None:
     """Two processes with ten connections each call as much as they can: batches of nodes that are not there, large messages, all of a
     list, methods that are not there. A client's calls are all answered within their deadline, reads and changes, and its connection is
