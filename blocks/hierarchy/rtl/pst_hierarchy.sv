@@ -498,7 +498,8 @@ module pst_hierarchy
   logic [6:0] look_q;
   shaper_cfg_t look_subscriber, look_node, look_port;
 
-  always_ff @(posedge clk_i) look_q <= rst_i ? '0 : {look_q[5:0], walk_due_q && next.valid && looks};
+  // One look at a time: what is answered does not answer the next one of a level farther on.
+  always_ff @(posedge clk_i) look_q <= rst_i || m_look_valid_o ? '0 : {look_q[5:0], walk_due_q && next.valid && looks};
 
   always_comb begin
     m_look_class_o  = h2_class;
