@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "blocks/queue/model/fast_queue_manager.hpp"
@@ -117,6 +118,7 @@ class ShapedSchedule {
     void step(std::int64_t now, Manager& manager, bool credit, bool setting, Left&& left, bool drop = false, bool ahead_room = false) {
         namespace t = schedule_timing;
         if (now > next_tick()) catch_up(now, manager);
+        if (now > last_step_ + 1) place_credit_ += std::exchange(returned_, 0);
         last_step_ = now;
         visible_ += newly_[now & 3];
         newly_[now & 3] = 0;
@@ -150,7 +152,7 @@ class ShapedSchedule {
             manager.expect(queue);
             pipe_ |= 1;
         }
-        place_credit_ -= walk || pop;
+        place_credit_ += std::exchange(returned_, 0) - static_cast<int>(walk || pop);  // of the last cycle: seen in the next one
         out_credit_ += static_cast<int>(credit) - static_cast<int>(pop);
 
         // B3: what became of it in B2; the packet is taken, and the queue's next earliest departure follows.
@@ -199,7 +201,7 @@ class ShapedSchedule {
                 records_[last->queue].shaper.wants = !place_ret;
                 ++out_credit_;
             }
-            place_credit_ += !place_ret;
+            returned_ += !place_ret;
         }
         ahead_room_ = ahead_room;
 
@@ -444,7 +446,7 @@ class ShapedSchedule {
         if (act && (act_fifo || !take_act)) place_act_.push(activation_[(now - t::kActivate) & 3]);
         if (take_ret && ret_fifo) place_ret_.pop();
         if (place_ret && (ret_fifo || !take_ret)) place_ret_.push({last->time, last->queue});
-        place_credit_ += take_ret;
+        returned_ += take_ret;
     }
 
     static constexpr int kOps = VerdictStages == 0 ? 8 : 16;  // more than kLast, a power of two
@@ -455,7 +457,7 @@ class ShapedSchedule {
     // decisions
     Op ops_[kOps] = {};
     unsigned pipe_ = 0;  // bit n: an operation was popped n cycles ago
-    int place_credit_ = schedule_timing::kPlaceDepth, out_credit_ = schedule_timing::kCredits;
+    int place_credit_ = schedule_timing::kPlaceDepth, returned_ = 0, out_credit_ = schedule_timing::kCredits;
     bool walk_due_ = false;
     std::int64_t last_walk_ = -8, last_step_ = 0, swept_ = 0;
     std::uint32_t walk_queue_ = 0;

@@ -325,7 +325,7 @@ module pst_schedule_shaped
     last_waits_q <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpWait;
     last_more_q  <= !rst_i && r_q[Last-1].valid && r_q[Last-1].op == OpDequeue && backlogged_q[Last-1];
     last_done_q  <= Hierarchy && s_done_next_queue_i == r_q[Last-1].queue_id;
-    // Places come back a cycle later: they are never short, and that there is none needed is known late.
+    // Places come back a cycle later: that none is needed is known late.
     no_place_q   <= !rst_i && no_place;
     ret_taken_q  <= !rst_i && place_ret_take;
   end
