@@ -130,12 +130,9 @@ class Places:
         self._taken: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def one(self, name: str) -> "_Had":
-        """Have a place for a client inside of the `with`, which raises Problem where there is none."""
-        return _Had(self, name)
-
-    def take(self, name: str) -> None:
-        """Have a place for a client. Raises Problem."""
+    @contextlib.contextmanager
+    def one(self, name: str) -> Iterator[None]:
+        """Have a place for a client inside of the `with`. Raises Problem."""
         with self._lock:
             taken, free = self._taken[name], self._most - self._taken.total()
             if taken >= self._of_one:
@@ -145,28 +142,13 @@ class Places:
             if self._fair and taken >= free:
                 raise Problem(Code.RESOURCE_EXHAUSTED, f"this client has {taken} calls that {self._what}, as many as are left for others")
             self._taken[name] += 1
-
-    def give(self, name: str) -> None:
-        """Give it back."""
-        with self._lock:
-            self._taken[name] -= 1
-            if not self._taken[name]:
-                del self._taken[name]
-
-
-class _Had:
-    """A place inside of a `with`."""
-
-    __slots__ = ("_name", "_places")
-
-    def __init__(self, places: Places, name: str) -> None:
-        self._places, self._name = places, name
-
-    def __enter__(self) -> None:
-        self._places.take(self._name)
-
-    def __exit__(self, *_: object) -> None:
-        self._places.give(self._name)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._taken[name] -= 1
+                if not self._taken[name]:
+                    del self._taken[name]
 
 
 class Stalls:
@@ -207,9 +189,6 @@ class Stalls:
                     context.cancel()
 
 
-_NOTHING = contextlib.nullcontext()
-
-
 class Guard(grpc.ServerInterceptor):
     """Looks at each call before it is done: role, rate and how many there are; and writes the log of changes after it."""
 
@@ -235,8 +214,7 @@ class Guard(grpc.ServerInterceptor):
 
         def guarded(request: Any, context: grpc.ServicerContext) -> Any:
             try:
-                who = self._admitted(context, method, role)
-                with self._calls.one(who.key), self._place(who, handler.request_streaming):
+                with self._admitted(context, method, role, streams=handler.request_streaming) as who:
                     if handler.request_streaming:
                         try:
                             return self._done(inner, self._messages(request, read, context, who.key), context, who, method)
@@ -249,8 +227,7 @@ class Guard(grpc.ServerInterceptor):
 
         def streamed(request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
             try:
-                who = self._admitted(context, method, role)
-                with self._calls.one(who.key), self._place(who, method != WATCH):
+                with self._admitted(context, method, role, streams=method != WATCH):
                     given = self._messages(request, read, context) if handler.request_streaming else _read(request, read)
                     for answer in inner(given, context):
                         with self._stalls.waiting(context):
@@ -266,21 +243,19 @@ class Guard(grpc.ServerInterceptor):
         }[handler.request_streaming, handler.response_streaming]
         return kind(streamed if handler.response_streaming else guarded, self._raw, handler.response_serializer)
 
-    def _admitted(self, context: grpc.ServicerContext, method: str, role: str) -> Caller:
-        """Return who calls, if it may. Raises Problem."""
+    @contextlib.contextmanager
+    def _admitted(self, context: grpc.ServicerContext, method: str, role: str, streams: bool) -> Iterator[Caller]:
+        """Have a place for a call inside of the `with`, and say whose it is; `streams`: and a place for a stream. Raises Problem."""
         who = caller(context)
         if ROLES.index(who.role) < ROLES.index(role):
             raise Problem(Code.PERMISSION_DENIED, f"{method} needs the role {role}, and {who.name} has {who.role}")
         self._count(who.key)
-        return who
-
-    def _place(self, who: Caller, streams: bool) -> contextlib.AbstractContextManager[Any]:
-        """Return a place of one more stream, if it is one."""
-        return self._streams.one(who.key) if streams else _NOTHING
+        with self._calls.one(who.key), self._streams.one(who.key) if streams else contextlib.nullcontext():
+            yield who
 
     def _one_if_large(self, raw: "_Raw") -> contextlib.AbstractContextManager[Any]:
         """Return what to do with a request inside of: large ones are read and done one at a time."""
-        return self._large if len(raw.data) > LARGE else _NOTHING
+        return self._large if len(raw.data) > LARGE else contextlib.nullcontext()
 
     def _raw(self, data: bytes) -> "_Raw":
         """Return what came, unread: gRPC calls this in its one thread, which must not be held up."""

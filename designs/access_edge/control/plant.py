@@ -549,9 +549,7 @@ class Plant:
         """Bring what is in force in some places to the device. Raises CarrierError."""
         if not len(places):
             return
-        indices = places.astype(np.uint32)
-        if len(indices) > 1:
-            indices.sort()
+        indices = np.sort(places.astype(np.uint32))
         self._run(self.programs.change(indices, self.queue_code, self.parent_code, self.node_of, self.codes.rows()), applied)
         applied.subscribers += len(indices)
         applied.queues += len(indices) * self.facts.queues_per_subscriber

@@ -5,9 +5,11 @@ pieces. A few have a turn at a time. While several clients want something none o
 has worked least, by processor time (start-time fair queueing: a client that comes anew begins where the others are).
 """
 
+import contextlib
 import threading
 import time
 from collections import Counter, deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 AT_ONCE = 2  # turns
@@ -15,26 +17,11 @@ RECENT_SECONDS = 0.1  # so long a client that has gone without a call keeps othe
 MOST_CLIENTS = 512  # whose work is remembered
 
 
-@dataclass(slots=True)
+@dataclass
 class _Turn:
     client: str
-    given: threading.Event | None = None  # None: at once
+    given: threading.Event
     begin: float = 0.0  # processor time of the thread
-
-
-class _Had:
-    """A turn inside of a `with`, unless it is left there."""
-
-    __slots__ = ("_client", "_turns")
-
-    def __init__(self, turns: "Turns", client: str) -> None:
-        self._turns, self._client = turns, client
-
-    def __enter__(self) -> None:
-        self._turns.take(self._client)
-
-    def __exit__(self, *_: object) -> None:
-        self._turns.leave()
 
 
 class Turns:
@@ -50,9 +37,14 @@ class Turns:
         self._running: Counter[str] = Counter()
         self._of_thread = threading.local()
 
-    def one(self, client: str) -> _Had:
+    @contextlib.contextmanager
+    def one(self, client: str) -> Iterator[None]:
         """Have a turn inside of the `with`, unless it is left there."""
-        return _Had(self, client)
+        self.take(client)
+        try:
+            yield
+        finally:
+            self.leave()
 
     def leave(self) -> None:
         """Give the turn of this thread back, if it has one: it is going to wait, or is done."""
@@ -67,12 +59,11 @@ class Turns:
             if not self._running[turn.client]:
                 del self._running[turn.client]
             self._seen[turn.client] = time.monotonic()
-            if self._waiting:
-                self._give()
+            self._give()
 
     def take(self, client: str) -> None:
         """Wait for a turn, and have it until this thread leaves it."""
-        turn = _Turn(client)
+        turn = _Turn(client, threading.Event())
         with self._lock:
             if len(self._seen) > MOST_CLIENTS:
                 self._seen.clear()
@@ -80,16 +71,9 @@ class Turns:
             self._seen[client] = time.monotonic()
             if client not in self._waiting and client not in self._running:
                 self._worked[client] = max(self._worked.get(client, 0.0), self._now)
-            # None waits, and it is below what any client may have: no more has to be known.
-            if not self._waiting and self._running[client] < max(1, self._at_once - 1) and self._running.total() < self._at_once:
-                self._now = max(self._now, self._worked.get(client, 0.0))
-                self._running[client] += 1
-            else:
-                turn.given = threading.Event()
-                self._waiting.setdefault(client, deque()).append(turn)
-                self._give()
-        if turn.given:
-            turn.given.wait()
+            self._waiting.setdefault(client, deque()).append(turn)
+            self._give()
+        turn.given.wait()
         turn.begin = time.thread_time()
         self._of_thread.turn = turn
 
@@ -109,5 +93,4 @@ class Turns:
                 del self._waiting[client]
             self._now = max(self._now, self._worked.get(client, 0.0))
             self._running[client] += 1
-            assert turn.given
             turn.given.set()

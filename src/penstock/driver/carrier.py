@@ -57,8 +57,5 @@ def check(rows: NDArray[np.uint32], size: int) -> None:
     """Raise CarrierError unless the rows are a program for registers of `size` bytes."""
     if rows.dtype != PROGRAM or rows.ndim != 2 or rows.shape[1] != 4:
         raise CarrierError("a program is an array of rows of four 32-bit words")
-    if not rows.size:
-        return
-    kind, address, _, _ = rows.max(axis=0).tolist()
-    if kind > WAIT or address > size - 4 or int(np.bitwise_or.reduce(rows[:, 1])) & 3:
+    if rows.size and (int(rows[:, 0].max()) > WAIT or int(rows[:, 1].max()) > size - 4 or (rows[:, 1] & 3).any()):
         raise CarrierError(f"an access is 0 (write), 1 (read) or 2 (wait) at a multiple of 4 below {size:,}")
