@@ -28,7 +28,8 @@ inline constexpr int kRead[3] = {1, 3, 5};     // from the start of an operation
 inline constexpr int kDecide[3] = {5, 7, 9};   // until these decide
 inline constexpr int kDone = 10;               // until a packet is through
 inline constexpr int kOut = 11;                // and until it is offered
-inline constexpr int kBack = 11;               // or until the place of one that waits can be used again
+inline constexpr int kBack = 12;               // or until the place of one that waits can be used again
+inline constexpr int kTaken = 2;               // from a packet's being taken until its place can be used again
 inline constexpr int kForgotten = 4;           // from a packet's being through until its place can, when its queue needs no wake-up
 inline constexpr int kTold = 1;                // the same from the cycle after that of its wake-up
 inline constexpr int kLook = 2;                // from the wheel until the gate is looked at once more
@@ -96,7 +97,7 @@ class TimedHierarchy {
     void reset() { *this = TimedHierarchy(static_cast<uint32_t>(held_.size()), sizes_, tolerance_); }
 
     // Nothing can start before a packet is taken.
-    bool blocked() const { return places_ == 0 && back_.empty(); }
+    bool blocked() const { return places_ == 0 && back_.empty() && taken_.empty(); }
 
     // ---- what comes out
     bool out_valid(int64_t now) const { return !out_.empty() && out_.front().from <= now; }
@@ -129,6 +130,10 @@ class TimedHierarchy {
             back_.pop();
             ++places_;
             ++done_places_;
+        }
+        while (!taken_.empty() && taken_.front() <= now) {
+            taken_.pop();
+            ++places_;
         }
         while (!forgotten_.empty() && forgotten_.front() <= now) {
             forgotten_.pop();
@@ -164,7 +169,7 @@ class TimedHierarchy {
         const bool taken = start(now, offered);
         if (out_taken) {
             out_.pop();
-            ++places_;
+            taken_.push(now + hierarchy_timing::kTaken);
         }
         return taken;
     }
@@ -680,7 +685,7 @@ class TimedHierarchy {
     bool new_turn_ = false;
     int64_t last_start_ = -2;  // when an operation started last that is not a walk
     unsigned places_ = hierarchy_timing::kPlaces, done_places_ = hierarchy_timing::kPlaces;
-    SmallFifo<int64_t, 64> back_, forgotten_;  // when places can be used again
+    SmallFifo<int64_t, 64> back_, taken_, forgotten_;  // when places can be used again
     SmallFifo<Out, 64> out_;
     SmallFifo<Done, 64> done_;
 };

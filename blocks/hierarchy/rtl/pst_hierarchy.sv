@@ -221,7 +221,7 @@ module pst_hierarchy
 
   op_t [9:0] h_q;
   op_t next, h2, h4;
-  logic issue, room_q, walk_due_q, new_take, turn_new_q, any_release;
+  logic issue, room_q, walk_due_q, new_turn, new_take, turn_new_q, any_release;
   logic [$clog2(WalkCycles)-1:0] walk_count_q;
   logic looks;    // not before what has been set is in place
   logic out_credit, done_credit;              // a place in the FIFO at the end less the operations under way; the same for m_done
@@ -237,7 +237,7 @@ module pst_hierarchy
   queue_t node_pick_queue, port_pick_queue;
   round_t node_pick_round, port_pick_round;
   port_t port_pick;
-  logic credit_back;
+  logic credit_back, back_q, out_taken_q;    // places that are free again: known at the end of the pipeline, counted a cycle later
   logic [1:0] done_credits_q;
   logic [$clog2(OutDepth+1)-1:0] unused_out_level;
   logic unused_out_ready;
@@ -247,6 +247,7 @@ module pst_hierarchy
     any_release  = release_valid != '0;
     looks        = s_look_valid_i && !cfg_valid_q;
     issue        = room_q && out_credit && done_credit;
+    new_turn     = issue && !walk_due_q && (turn_new_q || !any_release);
     new_take     = 1'b0;
     release_take = '0;
     next = '{valid: 1'b0, op: OpWalk, default: '0};
@@ -263,7 +264,7 @@ module pst_hierarchy
       next.queue_id = s_look_what_i == SetSubscriber ? queue_of(subscriber_t'(s_look_id_i), '0) : s_look_id_i;
       next.moved    = moved_q && !(looks && s_look_what_i == SetNode);
       next.node     = next.moved ? moved_node_q : node_t'(s_look_id_i);
-    end else if (issue && s_packet_valid_i && (turn_new_q || !any_release)) begin
+    end else if (new_turn && s_packet_valid_i) begin
       next.valid = 1'b1;
       next.op    = OpNew;
       new_take = 1'b1;
@@ -294,19 +295,19 @@ module pst_hierarchy
     end
   end
 
-  assign s_packet_ready_o = new_take;
+  assign s_packet_ready_o = new_turn;    // whether there is a packet is known later
 
   pst_credits #(
       .Credits(OutDepth), .Late(1'b1)
   ) u_out_credit (
-      .clk_i, .rst_i, .take_i(h_q[0].valid && h_q[0].op != OpWalk), .give_i(2'(credit_back) + 2'(m_out_valid_o && m_out_ready_i)),
+      .clk_i, .rst_i, .take_i(h_q[0].valid && h_q[0].op != OpWalk), .give_i(2'(back_q) + 2'(out_taken_q)),
       .any_o(out_credit)
   );
 
   pst_credits #(
       .Credits(DoneCredits), .Late(1'b1)
   ) u_done_credit (
-      .clk_i, .rst_i, .take_i(h_q[0].valid && h_q[0].op != OpWalk), .give_i(2'(credit_back) + done_credits_q), .any_o(done_credit)
+      .clk_i, .rst_i, .take_i(h_q[0].valid && h_q[0].op != OpWalk), .give_i(2'(back_q) + done_credits_q), .any_o(done_credit)
   );
 
   always_ff @(posedge clk_i) begin
@@ -323,6 +324,8 @@ module pst_hierarchy
     end
     if (new_take || release_take != '0) turn_new_q <= !new_take;
     room_q <= gate_room == '1 && init_done_q;
+    back_q         <= credit_back;
+    out_taken_q    <= m_out_valid_o && m_out_ready_i;
     done_credits_q <= done_credits_i;
     if (rst_i) begin
       walk_count_q  <= '0;
@@ -330,6 +333,8 @@ module pst_hierarchy
       moved_q       <= 1'b0;
       turn_new_q    <= 1'b0;
       room_q        <= 1'b0;
+      back_q         <= 1'b0;
+      out_taken_q    <= 1'b0;
       done_credits_q <= '0;
     end
   end

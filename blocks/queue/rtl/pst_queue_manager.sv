@@ -221,7 +221,8 @@ module pst_queue_manager
 
     // Exact: dequeues up to this very cycle count. There is at most one since stage 2, for the queue's next is four cycles away.
     // The two counts that may be the present one are compared side by side, with either count of dequeues: which ones apply is known late.
-    deq_one   = deq_meanwhile_q || (deq_same_queue_q && d_commit);
+    // (That a dequeue is in its stage 2 is part of deq_same_queue_q.)
+    deq_one   = deq_meanwhile_q || (deq_same_queue_q && s_deq_take_i);
     was_empty = e_hit3_q ? is_empty(enq1_q.packets, deq_one) : is_empty(enq_s3_q.packets, deq_one);
 
     // Limits look at the dequeues up to stage 2: a packet that leaves in these two cycles still counts.

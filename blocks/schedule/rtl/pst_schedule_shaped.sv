@@ -144,6 +144,7 @@ module pst_schedule_shaped
   logic ready_valid, ready_take;
   queue_t ready_queue;
   op_t b1_q, b2_q, b2_decided, b3_q, last;
+  logic b3_take_q;                                    // b3_q takes a packet
   op_t [Last:0] r_q;
   hierarchy_t b2_hierarchy;
   shaper_cfg_t cfg_b2;
@@ -223,6 +224,7 @@ module pst_schedule_shaped
     };
     b2_q <= b1_q;
     b3_q <= b2_decided;
+    b3_take_q <= b2_q.valid && b2_decided.op == OpDequeue && !rst_i;
     r_q[0] <= b3_q;
     b2_q.hierarchy.through   <= through(b1_q.queue_id);
     r_q[0].hierarchy.through <= b3_q.hierarchy.through || through(b3_q.queue_id);
@@ -256,7 +258,7 @@ module pst_schedule_shaped
 
   assign m_deq_valid_o = b1_q.valid && b1_q.op == OpDequeue;
   assign m_deq_queue_o = b1_q.queue_id;
-  assign m_deq_take_o  = b3_q.valid && b3_q.op == OpDequeue;
+  assign m_deq_take_o  = b3_take_q;
   assign m_ahead_o       = b3_q.hierarchy.count != '0 && !b3_q.hierarchy.through;
   assign m_ahead_queue_o = b3_q.queue_id;
   assign m_period_o    = period_r0_q;
