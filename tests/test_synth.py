@@ -1,5 +1,6 @@
 """`synth` on a tiny module: known cells come out, settings arrive in the hardware, wrong names are said in one sentence."""
 
+import itertools
 import json
 import statistics
 from pathlib import Path
@@ -61,6 +62,29 @@ def test_place_and_route_gives_a_frequency_for_each_seed(capsys: pytest.CaptureF
     result = area(capsys, "pst_skid_buffer", "--set", "width=4", "--target", "ecp5", "--seeds", "2")
     assert len(result["fmax_mhz"]) == 2
     assert all(50 < speed < 1000 for speed in result["fmax_mhz"])
+
+
+def test_the_weight_of_time_is_that_of_what_is_expected(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Unless it is given; and it arrives at the placer."""
+    jobs: list[synth.Job] = []
+    found = {"lut": 1, "ff": 1, "bram": 1, "uram": 0, "dsp": 1, "fmax_mhz": [1.0], "logic_levels": 1, "lut_memory": 0}
+    monkeypatch.setattr(synth, "run", lambda job, _: jobs.append(job) or found)
+    entry = next(entry for module, entry in EXPECTED if module == CORE and entry.timing_weight)
+    size = [word for key, value in entry.parameters.items() for word in ("--set", f"{key.lower()}={value}")]
+    assert area(capsys, CORE, "--target", "ecp5", *size)["config"]["timing_weight"] == entry.timing_weight != synth.TIMING_WEIGHT
+    assert area(capsys, CORE, "--target", "ecp5", *size, "--timing-weight", "77")["config"]["timing_weight"] == 77
+    assert area(capsys, CORE, "--target", "ecp5", "--set", "queues=1024")["config"]["timing_weight"] == synth.TIMING_WEIGHT
+    assert [job.timing_weight for job in jobs] == [entry.timing_weight, 77, synth.TIMING_WEIGHT]
+    assert main(["synth", CORE, "--timing-weight", "30"]) == 2
+    assert "only --target ecp5 is placed" in capsys.readouterr().err
+
+
+def test_the_weight_of_time_arrives_at_the_placer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    commands: list[list[str]] = []
+    tool = synth._tool
+    monkeypatch.setattr(synth, "_tool", lambda command, *others: commands.append(list(command)) or tool(command, *others))
+    area(capsys, "pst_skid_buffer", "--set", "width=4", "--target", "ecp5", "--seeds", "1", "--timing-weight", "77")
+    assert ["--placer-heap-timingweight", "77"] in [list(pair) for pair in itertools.pairwise(commands[-1])]
 
 
 @pytest.mark.parametrize("module", ["pst_fifo", "pst_codel"])
@@ -242,6 +266,14 @@ def test_the_core_of_262144_queues_needs_no_more_memory_than_the_paper(capsys: p
 def test_the_core_runs_at_120_mhz_on_ecp5(capsys: pytest.CaptureFixture[str]) -> None:
     result = area(capsys, CORE, "--target", "ecp5", "--seeds", "3", "--check")
     assert statistics.median(result["fmax_mhz"]) >= 120
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(10_800)  # nine times some five minutes of one core
+def test_the_core_with_codel_and_a_hierarchy_runs_at_110_mhz_on_ecp5(capsys: pytest.CaptureFixture[str]) -> None:
+    settings = [word for setting in ("aqm=codel", "levels=4", "nodes=4") for word in ("--set", setting)]
+    result = area(capsys, CORE, "--target", "ecp5", *settings, "--seeds", "9", "--check")
+    assert statistics.median(result["fmax_mhz"]) >= 110
 
 
 @pytest.mark.slow

@@ -304,6 +304,7 @@ module pst_schedule_shaped_proof
       `PLACES((parked[0] ? cfg_q[0].mantissa == '0 || opening[0] : 1'b1) && (parked[1] ? cfg_q[1].mantissa == '0 || opening[1] : 1'b1));
 
       // what the induction needs: credits and FIFOs
+      `PLACES(u_dut.b3_take_q == (u_dut.b3_q.valid && u_dut.b3_q.op == Dequeue));
       // what is known when the last stage begins
       `PLACES(u_dut.last_early_q == (u_dut.last.valid && u_dut.last.op == Replace) && !u_dut.last_waits_q);
       `PLACES(u_dut.last.op <= Walk || !u_dut.last.valid);

@@ -33,6 +33,15 @@ def synth(
             min=0, max=1000, metavar="N", help="Also tell the N longest groups of paths of each seed (ecp5): what limits the clock."
         ),
     ] = 0,
+    timing_weight: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=1000,
+            metavar="N",
+            help="How much time counts when cells are placed (ecp5): 10, or that of expected.yaml. See docs/synthesis.md.",
+        ),
+    ] = None,
     check: Annotated[bool, typer.Option("--check", help="Exit with 1 unless the figures are as expected.yaml says.")] = False,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -52,11 +61,15 @@ def synth(
 
     if paths and target != Target.ECP5:
         raise UserError(f"--paths {paths}: only --target ecp5 is placed and routed, so only there paths have a length")
+    if timing_weight and target != Target.ECP5:
+        raise UserError(f"--timing-weight {timing_weight}: only --target ecp5 is placed")
     job, config = flow.plan(what, target.value, parse_settings(settings), list(range(1, seeds + 1)))
-    job = dataclasses.replace(job, paths=paths)
     # A configuration's wrapper is made for it; what is expected of it stands with the design's top module.
     top, named = (f"pst_{config['design']}", config["name"]) if "design" in config else (job.top, None)
     entry = expected.find(top, target.value, config["parameters"], named)
+    if target == Target.ECP5:
+        config["timing_weight"] = timing_weight or (entry and entry.timing_weight) or flow.TIMING_WEIGHT
+        job = dataclasses.replace(job, paths=paths, timing_weight=config["timing_weight"])
     if check and entry is None:
         sizes = [
             ", ".join(f"{k}={v}" for k, v in known.parameters.items()) or "its default parameters"

@@ -32,6 +32,7 @@ class Expectation(BaseModel):
     target: Literal["xcup", "ecp5"]
     config: str | None = Field(None, description="Of a design's top module: the named configuration; `parameters` are changes to it.")
     parameters: dict[str, int | str] = Field(default={}, description="As the source names them; parameters left out have their default.")
+    timing_weight: int | None = Field(None, ge=1, le=1000, description="ecp5: with which it is placed; else the placer's own.")
     lut: int = Field(ge=0)
     ff: int = Field(ge=0)
     bram: float = Field(ge=0, description="36 Kbit (xcup) or 18 Kbit (ecp5).")

