@@ -32,7 +32,7 @@ module pst_hierarchy
 ) (
     input  logic                    clk_i,
     input  logic                    rst_i,
-    input  logic [   TimeWidth-1:0] now_i,
+    input  logic [   TimeWidth-1:0] now_i,                // cycles; one more in each cycle
     // packets whose queue may send
     input  logic                    s_packet_valid_i,
     output logic                    s_packet_ready_o,
