@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from penstock.designs.access_edge.control.waiting import MOST_OF_ONE, Entry, Onc
 from penstock.designs.access_edge.control.workers import Workers
 from penstock.designs.access_edge.testing.control import CONFIG, Mirror, home, plant_of
 from penstock.testing.testkit import seed
-from penstock.v1 import common_pb2, subscribers_pb2
+from penstock.v1 import common_pb2, subscribers_pb2, tree_pb2
 
 
 def drawn(rng: random.Random, name: str, wrong: float = 0.0) -> Subscriber:
@@ -466,6 +466,27 @@ def test_provision_answers_are_added_up() -> None:
     answer = provision(service, sent, False)
     assert [failure.item for failure in answer.failures] == [300] and answer.failed == 1
     assert answer.applied.subscribers == 399 and isinstance(answer, subscribers_pb2.ProvisionResponse)
+
+
+def test_versions_go_on_after_a_restart(tmp_path: Path) -> None:
+    """A version is given once, whatever had the last one before a restart, and whether or not that is still there."""
+    path = tmp_path / "s.sqlite"
+    steps: tuple[Callable[[Plant], Any], ...] = (
+        lambda plant: plant.change([lambda: home("there")]),
+        lambda plant: plant.change([lambda: home("gone")]),
+        lambda plant: plant.change([lambda: "gone"]),
+        lambda plant: plant.change([lambda: home("short"), lambda: "short"]),
+        lambda plant: plant.set_parent("node", tree_pb2.Node(index=1)),
+        lambda plant: plant.set_parent("port", tree_pb2.Port(index=1)),
+    )
+    plant = plant_with(Intent(path))
+    for step in steps:
+        step(plant)
+        known = plant.revision
+        plant.intent.close()
+        plant = plant_with(Intent(path))
+        assert plant.revision == known
+    plant.intent.close()
 
 
 # ---- threads
