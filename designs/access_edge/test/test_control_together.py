@@ -508,18 +508,19 @@ def test_a_call_wakes_one_thread() -> None:
             time.sleep(0.001)
         return len(pool._idle) == 5
 
-    together = [pool.submit(lambda: (meet.wait(60), threading.get_native_id())[1]) for _ in range(5)]
-    threads = {one.result(60) for one in together}
-    assert len(threads) == 5
-    assert all_idle()
-    before = {thread: switches(thread) for thread in threads}
-    used = {pool.submit(threading.get_native_id).result(60) for _ in range(50) if all_idle()}
-    assert len(used) == 1
-    assert all(switches(thread) == before[thread] for thread in threads - used)
-    with pytest.raises(ZeroDivisionError):
-        pool.submit(lambda: 1 // 0).result(60)
-    assert all_idle()
-    pool.shutdown()
+    try:
+        together = [pool.submit(lambda: (meet.wait(60), threading.get_native_id())[1]) for _ in range(5)]
+        threads = {one.result(60) for one in together}
+        assert len(threads) == 5
+        assert all_idle()
+        before = {thread: switches(thread) for thread in threads}
+        used = {pool.submit(threading.get_native_id).result(60) for _ in range(50) if all_idle()}
+        assert len(used) == 1
+        assert all(switches(thread) == before[thread] for thread in threads - used)
+        with pytest.raises(ZeroDivisionError):
+            pool.submit(lambda: 1 // 0).result(60)
+    finally:
+        pool.shutdown()
     end = time.monotonic() + 60
     while any(thread.native_id in threads for thread in threading.enumerate()):
         assert time.monotonic() < end
