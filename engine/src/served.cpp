@@ -19,6 +19,14 @@ constexpr std::int64_t kLeast = 256;                       // cycles
 constexpr std::int64_t kLooks = 32;                        // in a slice, at whether an access waits: then it ends early
 constexpr std::int64_t kLeastLook = 16;                    // cycles from one look to the next
 constexpr auto kSpin = std::chrono::microseconds(50);      // an access waits so long awake: to be woken takes longer than a look
+constexpr std::uint32_t kRegisterBytes = 4096;
+
+// All of a program is looked at before any of it is done.
+void check(std::span<const Access> program) {
+    for (const Access& access : program)
+        if (access.kind > AccessKind::Wait || access.address > kRegisterBytes - 4 || access.address % 4)
+            throw std::invalid_argument("an access is 0 (write), 1 (read) or 2 (wait) at a multiple of 4 below 4,096");
+}
 
 }  // namespace
 
@@ -116,6 +124,7 @@ void ServedDevice::pump() {
 }
 
 std::vector<std::uint32_t> ServedDevice::run(std::span<const Access> program) {
+    check(program);
     const Turn turn(*this);
     if (!failed_.empty()) throw DeviceError(failed_);
     std::vector<std::uint32_t> found;
@@ -131,8 +140,6 @@ std::vector<std::uint32_t> ServedDevice::run(std::span<const Access> program) {
                 for (int reads = 0; (session_.read(access.address) & access.mask) != access.value; ++reads)
                     if (reads == kWaitReads) throw DeviceError("the device does not come to an end with what it was told to do");
                 break;
-            default:
-                throw std::invalid_argument("an access is 0 (write), 1 (read) or 2 (wait)");
         }
     }
     session_.settle();  // whatever comes next finds it done

@@ -202,13 +202,19 @@ class Guard(grpc.ServerInterceptor):
         self._large = threading.Lock()
         self.turns = Turns()
         self._held = Budget(limits.held_bytes)
+        self._wrapped: dict[str, Any] = {}  # handlers that there are, by method
 
     def intercept_service(self, continuation: Callable[..., Any], details: grpc.HandlerCallDetails) -> Any:
         """Wrap the handler of a call."""
-        handler = continuation(details)
-        if handler is None:
-            return None
         method = details.method
+        if method not in self._wrapped:
+            handler = continuation(details)
+            if handler is None:
+                return None
+            self._wrapped[method] = self._wrap(handler, method)
+        return self._wrapped[method]
+
+    def _wrap(self, handler: Any, method: str) -> Any:
         role, read = needed(method), bytes if method in UNREAD else handler.request_deserializer
         inner = handler.unary_unary or handler.unary_stream or handler.stream_unary or handler.stream_stream
 

@@ -54,22 +54,23 @@ _MIGRATIONS = (
     CREATE TABLE refused (id INTEGER PRIMARY KEY, at TEXT NOT NULL, who TEXT NOT NULL, method TEXT NOT NULL, what TEXT NOT NULL,
                           status TEXT NOT NULL);
     """,
+    """
+    -- The revision in meta is of what is gone: that of what is there stands in its message.
+    """,
 )
 
-# What a transaction of few rows does is one statement, for Python lets go of its lock around each, and others go on then: this view takes
-# all rows, and what each is of does its trigger.
+# What a transaction of few rows does is one statement, for Python lets go of its lock around each, and others go on then: a row of this
+# view is a subscriber, a line of a log, or both.
 _TOGETHER = """
-    CREATE TEMP VIEW together AS SELECT 0 AS kind, 0 AS a, 0 AS b, 0 AS c, 0 AS d, 0 AS e, 0 AS f;
-    CREATE TEMP TRIGGER together_put INSTEAD OF INSERT ON together WHEN NEW.kind = 0
-        BEGIN INSERT OR REPLACE INTO subscriber VALUES (NEW.a, NEW.b); END;
-    CREATE TEMP TRIGGER together_revision INSTEAD OF INSERT ON together WHEN NEW.kind = 1
-        BEGIN INSERT OR REPLACE INTO meta VALUES ('revision', NEW.a); END;
-    CREATE TEMP TRIGGER together_audit INSTEAD OF INSERT ON together WHEN NEW.kind = 2
-        BEGIN INSERT INTO audit VALUES (NEW.a, NEW.b, NEW.c, NEW.d, NEW.e, NEW.f); END;
-    CREATE TEMP TRIGGER together_refused INSTEAD OF INSERT ON together WHEN NEW.kind = 3
-        BEGIN INSERT INTO refused VALUES (NEW.a, NEW.b, NEW.c, NEW.d, NEW.e, NEW.f); END;
+    CREATE TEMP VIEW together AS SELECT 0 AS idx, 0 AS intent, 0 AS id, 0 AS at, 0 AS who, 0 AS method, 0 AS what, 0 AS status;
+    CREATE TEMP TRIGGER together_put INSTEAD OF INSERT ON together WHEN NEW.idx NOT NULL
+        BEGIN INSERT OR REPLACE INTO subscriber VALUES (NEW.idx, NEW.intent); END;
+    CREATE TEMP TRIGGER together_audit INSTEAD OF INSERT ON together WHEN NEW.status = 'OK'
+        BEGIN INSERT INTO audit VALUES (NEW.id, NEW.at, NEW.who, NEW.method, NEW.what, NEW.status); END;
+    CREATE TEMP TRIGGER together_refused INSTEAD OF INSERT ON together WHEN NEW.status <> 'OK'
+        BEGIN INSERT INTO refused VALUES (NEW.id, NEW.at, NEW.who, NEW.method, NEW.what, NEW.status); END;
 """
-_PUT, _REVISION, _AUDIT, _REFUSED = range(4)
+_NO_SUBSCRIBER, _NO_LINE = (None,) * 2, (None,) * 6
 MOST_TOGETHER = 128  # rows of such a statement
 RECENT_BYTES = 8 << 20  # of messages of subscribers that are kept in memory as well
 
@@ -91,8 +92,9 @@ class Intent:
             self._migrate()
             self._db.execute("PRAGMA temp_store=MEMORY")
             self._db.executescript(_TOGETHER)
-            self._begun = False  # a transaction that has more than one statement
-            self._rows: list[tuple[Any, ...]] | None = None  # of a transaction, not written yet; None: there is no transaction
+            self._inside = self._begun = False  # of a transaction; and of one that has more than one statement
+            self._subscribers: list[Row] = []  # of a transaction, not written yet
+            self._lines: list[tuple[Any, ...]] = []
             self._recent: dict[int, bytes] = {}  # messages that were read or written last, by index
             self._recent_bytes = 0
             self._make_room()
@@ -128,45 +130,47 @@ class Intent:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is done inside is durable at the end, or not done."""
-        self._rows, self._begun = [], False
+        self._inside, self._begun = True, False
         try:
             yield
+            self._write()
             if self._begun:
-                self._begin()
                 self._db.execute("COMMIT")
-            elif self._rows:
-                self._write(self._rows)
         except BaseException:
             self._forget_recent()  # it has what is not written now
             if self._begun:
                 self._db.execute("ROLLBACK")
             raise
         finally:
-            self._rows = None
+            self._inside = False
+            self._subscribers.clear()
+            self._lines.clear()
 
     def _begin(self) -> None:
         """Write what waits, in this transaction, so that statements of other kinds may follow."""
-        if self._rows is None:
+        if not self._inside:
             return
         if not self._begun:
             self._db.execute("BEGIN IMMEDIATE")
             self._begun = True
-        for at in range(0, len(self._rows), MOST_TOGETHER):
-            self._write(self._rows[at : at + MOST_TOGETHER])
-        self._rows.clear()
+        self._write()
 
-    def _write(self, rows: list[tuple[Any, ...]]) -> None:
-        words = ", ".join(["(?, ?, ?, ?, ?, ?, ?)"] * len(rows))
-        self._db.execute(f"INSERT INTO together VALUES {words}", [value for row in rows for value in row])
+    def _write(self) -> None:
+        """Write what waits in one statement."""
+        pairs = itertools.zip_longest(self._subscribers, self._lines)
+        rows = [(subscriber or _NO_SUBSCRIBER) + (line or _NO_LINE) for subscriber, line in pairs]
+        if rows:
+            self._subscribers.clear()
+            self._lines.clear()
+            words = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?)"] * len(rows))
+            self._db.execute(f"INSERT INTO together VALUES {words}", list(itertools.chain.from_iterable(rows)))
 
-    def _add(self, kind: int, *values: Any) -> None:
+    def _add(self, waiting: list[Any], row: tuple[Any, ...]) -> None:
         """Write a row, in its turn."""
-        row = (kind, *values, *(None,) * (6 - len(values)))
-        if self._rows is None:
-            self._write([row])
-            return
-        self._rows.append(row)
-        if len(self._rows) >= MOST_TOGETHER:
+        waiting.append(row)
+        if not self._inside:
+            self._write()
+        elif len(waiting) >= MOST_TOGETHER:
             self._begin()
 
     def _remember_recent(self, index: int, message: bytes) -> None:
@@ -191,22 +195,23 @@ class Intent:
             raise UserError(f"{self.path}: is the store of another device ({known}; this one is {device})")
 
     def revision(self) -> int:
-        """Return the version of what was changed last."""
+        """Return the version of what was noted last."""
         (found,) = self._db.execute("SELECT value FROM meta WHERE key = 'revision'").fetchone() or (0,)
         return int(found)
 
     def set_revision(self, revision: int) -> None:
-        """Note it."""
-        self._add(_REVISION, revision)
+        """Note a version that no message has any more."""
+        self._begin()
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('revision', ?)", (revision,))
 
     # ---- subscribers
 
     def put(self, rows: Iterable[Row]) -> None:
         """Write subscribers, in place of those at the same index."""
         some = iter(rows)
-        for index, message in itertools.islice(some, MOST_TOGETHER // 2):
-            self._add(_PUT, index, message)
-            self._remember_recent(index, message)
+        for row in itertools.islice(some, MOST_TOGETHER // 2):
+            self._add(self._subscribers, row)
+            self._remember_recent(*row)
         if (more := next(some, None)) is not None:
             self._begin()
             self._forget_recent()
@@ -293,7 +298,7 @@ class Intent:
         """Note a change, or what was refused: who, what, and how it went; and forget what is too much, or too old."""
         self._line += 1
         line = (self._line, _now(), _cut(who, MAX_WHO), _cut(method, MAX_WHO), _cut(what, MAX_WHAT), status)
-        self._add(_AUDIT if status == "OK" else _REFUSED, *line)
+        self._add(self._lines, line)
         if self._line % LOOK_LINES == 0:
             self._begin()
             self._rotate()

@@ -107,15 +107,12 @@ class Many:
         plant.store(zip(indices, blobs, strict=True), indices, first + len(names) - 1)
         batch = Batch(first - 1)
         batch.since = plant.since[places]
-        each = plant.facts.queues_per_subscriber
-        arranged = plant.queue_code.reshape(-1, each)[places], plant.parent_code[places], plant.node_of[places]
         plant.name(names, places, first)
         plant.arrange(places, codes, parents, nodes)
         applied = common_pb2.Applied()
         try:
             plant.write(places, applied)
         except CarrierError as error:
-            batch.arranged = list(zip(indices, *(column.tolist() for column in arranged), strict=True))
             batch.before = {index: Subscriber.FromString(old[index]) if index in old else None for index in indices}
             raise plant.take_back(batch, str(error)) from None
         return applied

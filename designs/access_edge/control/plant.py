@@ -57,7 +57,6 @@ class Batch:
     changes: dict[int, _Change] = field(default_factory=dict)
     before: dict[int, Subscriber | None] = field(default_factory=dict)
     since: Any = field(default_factory=dict)  # Plant.since, as it was: by place, or an array in the order of `before`
-    arranged: "_Arranged | None" = None  # what was in force
     ident: str = ""  # of a request that is done once
     asked: list[tuple[Subscriber, int | None, int]] = field(default_factory=list)  # messages, and index and version as they were asked for
 
@@ -67,9 +66,6 @@ class Batch:
         found.update(message.name for message in self.before.values() if message)
         found.update(change.message.name for change in self.changes.values() if change.message)
         return found | {f"\n{self.ident}"} if self.ident else found
-
-
-_Arranged = list[tuple[int, list[int], int, int]]  # a place, and what is in force there: codes of its queues, parent, node
 
 
 class Plant:
@@ -118,6 +114,8 @@ class Plant:
                     self.since[change.index] = 0
             self.nodes = {node.index: node for node in self.intent.nodes()}
             self.ports = {port.index: port for port in self.intent.ports()}
+            parents = (parent.version for parent in (*self.nodes.values(), *self.ports.values()))
+            self.revision = max(itertools.chain([self.revision], self.version_of.values(), parents))
             changes |= {index: self._nothing(index) for index in self._retired - changes.keys()}
             self._arrange(changes.values())
             applied = common_pb2.Applied()
@@ -264,8 +262,6 @@ class Plant:
                             answer = request.once.answer_of(request.done).SerializeToString()
                             self.intent.remember(request.once.ident, request.once.digest, answer)
                         self._log(request.entry)
-                    if self.revision != began:
-                        self.intent.set_revision(self.revision)
             except BaseException as error:
                 for request in reversed(made):
                     self._undo(request.batch)
@@ -278,7 +274,6 @@ class Plant:
                     return len(group)
                 raise
             for request in made:
-                request.batch.arranged = self.arranged(request.batch.changes)
                 self._arrange(request.batch.changes.values())
             self._bring(made)
             return count
@@ -469,11 +464,6 @@ class Plant:
             taken[places] = 1
             self._by_name = None
 
-    def arranged(self, indices: Iterable[int]) -> _Arranged:
-        """Return what is in force in some places."""
-        each, queues, parents, nodes = self.facts.queues_per_subscriber, self.queue_code, self.parent_code, self.node_of
-        return [(index, queues[index * each : (index + 1) * each].tolist(), int(parents[index]), int(nodes[index])) for index in indices]
-
     def arrange(self, indices: NDArray[np.int64], codes: NDArray[np.int32], parents: NDArray[np.int32], nodes: NDArray[np.int32]) -> None:
         """Take this for what is in force in some places."""
         self.queue_code.reshape(-1, self.facts.queues_per_subscriber)[indices] = codes
@@ -497,7 +487,6 @@ class Plant:
             self.intent.put(rows)
             again = self._retired.intersection(indices) if self._retired else ()
             self.intent.occupy(again)
-            self.intent.set_revision(revision)
             self._log(self._entry())
         self._retired.difference_update(again)
         self.revision = revision
@@ -507,6 +496,7 @@ class Plant:
         there = [change.message for change in batch.changes.values() if change.message]
         if gone:
             self.intent.delete(gone)
+            self.intent.set_revision(self.revision)
         self.intent.put((m.index, m.SerializeToString()) for m in there)
         if self._retired:
             self.intent.occupy(m.index for m in there if m.index in self._retired)
@@ -515,8 +505,7 @@ class Plant:
 
     def take_back(self, batch: Batch, reason: str) -> Problem:
         """The device has refused, or is gone: take the intent back, and what it did with it as well; return what to say."""
-        began, arranged = time.monotonic(), batch.arranged
-        assert arranged is not None
+        began = time.monotonic()
         self._rename_back(batch)
         with self._transaction():
             self.intent.delete(batch.before)
@@ -528,13 +517,9 @@ class Plant:
             self._retired.difference_update(m.index for m in old)
             self._retired.update(index for index, message in batch.before.items() if message is None)
         # What had never been ours had settings that we do not know: it drops all now.
-        back = {
-            index: self._nothing(index) if NONE in codes else _Change(index, None, tuple(codes), parent, node)
-            for index, codes, parent, node in arranged
-        }
-        self._arrange(back.values())
+        self._arrange([self._change(message, index) if message else self._nothing(index) for index, message in batch.before.items()])
         try:
-            self.write(np.fromiter(back, dtype=np.int64), common_pb2.Applied())
+            self.write(np.fromiter(batch.before, dtype=np.int64), common_pb2.Applied())
         except CarrierError:
             self.stale = True
             return Problem(Code.UNAVAILABLE, f"{reason}; nothing of it is intended any more, and a restart sets the device when it answers")
@@ -549,7 +534,8 @@ class Plant:
         """Bring what is in force in some places to the device. Raises CarrierError."""
         if not len(places):
             return
-        indices = np.sort(places.astype(np.uint32))
+        indices = places.astype(np.uint32)
+        indices.sort()
         self._run(self.programs.change(indices, self.queue_code, self.parent_code, self.node_of, self.codes.rows()), applied)
         applied.subscribers += len(indices)
         applied.queues += len(indices) * self.facts.queues_per_subscriber
@@ -590,7 +576,6 @@ class Plant:
             wanted.version = self.revision + 1
             with self._transaction():
                 self.intent.put_parent(level, wanted.index, wanted.version, wanted.SerializeToString())
-                self.intent.set_revision(wanted.version)
                 self._log(self._entry())
             self.revision = wanted.version
             known[wanted.index] = wanted

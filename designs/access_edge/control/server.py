@@ -7,7 +7,6 @@ import os
 import socket
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from penstock.designs.access_edge.control.access import Guard, Limits, Stalls
 from penstock.designs.access_edge.control.plant import Plant
 from penstock.designs.access_edge.control.services import audit, counters, device, queues, registers, subscribers, tree
 from penstock.designs.access_edge.control.sweep import Sweep
+from penstock.designs.access_edge.control.workers import Workers
 from penstock.errors import UserError
 from penstock.v1 import (
     audit_pb2,
@@ -98,7 +98,7 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
         ("grpc.so_reuseport", 0),
     ]
     # A thread for each call that is taken, so that none waits for another one that holds its thread.
-    pool = ThreadPoolExecutor(limits.calls, "grpc")
+    pool = Workers("grpc")
     server = grpc.server(pool, interceptors=[guard], options=options, maximum_concurrent_rpcs=limits.calls)
     health_service = _add(server, plant, sweep, limits)
     places = [_listen(server, address, tls) for address in listen]
@@ -113,6 +113,7 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
     finally:
         health_service.enter_graceful_shutdown()
         server.stop(STOP_SECONDS).wait()
+        pool.shutdown()
         plant.pause = lambda: None
 
 

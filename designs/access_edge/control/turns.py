@@ -20,7 +20,7 @@ MOST_CLIENTS = 512  # whose work is remembered
 @dataclass
 class _Turn:
     client: str
-    given: threading.Event
+    given: threading.Lock  # held until it is given
     begin: float = 0.0  # processor time of the thread
 
 
@@ -63,7 +63,8 @@ class Turns:
 
     def take(self, client: str) -> None:
         """Wait for a turn, and have it until this thread leaves it."""
-        turn = _Turn(client, threading.Event())
+        turn = _Turn(client, threading.Lock())
+        turn.given.acquire()
         with self._lock:
             if len(self._seen) > MOST_CLIENTS:
                 self._seen.clear()
@@ -73,7 +74,7 @@ class Turns:
                 self._worked[client] = max(self._worked.get(client, 0.0), self._now)
             self._waiting.setdefault(client, deque()).append(turn)
             self._give()
-        turn.given.wait()
+        turn.given.acquire()
         turn.begin = time.thread_time()
         self._of_thread.turn = turn
 
@@ -93,4 +94,4 @@ class Turns:
                 del self._waiting[client]
             self._now = max(self._now, self._worked.get(client, 0.0))
             self._running[client] += 1
-            turn.given.set()
+            turn.given.release()

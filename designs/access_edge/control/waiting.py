@@ -72,7 +72,7 @@ class Request:
     batch: Any = None  # of plant.py, once it is made
     finished: bool = False
     problem: BaseException | None = None
-    told: threading.Event | None = None  # it is finished, or leads; None: it has led from the first on
+    told: "threading.Lock | None" = None  # let go when it is finished, or leads; None: it has led from the first on
 
 
 class Waiting:
@@ -91,9 +91,10 @@ class Waiting:
             self._requests.setdefault(_client(request), deque()).append(request)
             lead, self._led = not self._led, True
             if not lead:
-                request.told = threading.Event()
+                request.told = threading.Lock()
+                request.told.acquire()
         if request.told:
-            request.told.wait()
+            request.told.acquire()
             if request.finished:
                 return
         with self._lock:
@@ -110,9 +111,9 @@ class Waiting:
             for one in group[:count]:
                 one.finished = True
                 if one.told:
-                    one.told.set()
+                    one.told.release()
             if following and following.told:
-                following.told.set()
+                following.told.release()
 
     def _group(self) -> list[Request]:
         """Take what is done together: some of each client, and first of those that were not in the last group."""

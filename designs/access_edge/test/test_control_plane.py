@@ -38,7 +38,7 @@ from penstock.designs.access_edge.control.sweep import Sweep, snapshots
 from penstock.designs.access_edge.settings import plain
 from penstock.designs.access_edge.testing.control import CONFIG, SETTINGS_OF_QUEUE, Mirror, fails, home, plant_of, processes, small_device
 from penstock.driver import places
-from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError
+from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError, program, reads
 from penstock.driver.mapped import Mapped
 from penstock.errors import UserError
 from penstock.paths import ROOT
@@ -604,6 +604,17 @@ def test_the_rtl_behind_the_server(tmp_path: Path) -> None:
 
 
 # ---- a device that runs on by itself
+
+
+@pytest.mark.parametrize("wrong", [(3, 0, 0, 0), (WRITE, 4_096, 0, 0), (READ, 2, 0, 0)])
+def test_a_program_is_looked_at_before_it_is_done(served: Any, wrong: tuple[int, int, int, int]) -> None:
+    """What cannot be done is refused with all that is around it."""
+    carrier, at = served[1].carrier, registers.address("queue_rate")
+    (before,) = carrier.run(reads([at])).tolist()
+    with pytest.raises(CarrierError, match="a multiple of 4 below 4,096"):
+        carrier.run(program([(WRITE, at, before ^ 1, 0), wrong]))
+    assert carrier.run(reads([at])).tolist() == [before]
+
 
 ENDS = """
 device: { config: tree_64 }

@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +27,10 @@ from penstock.designs.access_edge.control.plant import Plant, Subscriber, check_
 from penstock.designs.access_edge.control.problems import Code, Problem
 from penstock.designs.access_edge.control.services.subscribers import Subscribers
 from penstock.designs.access_edge.control.waiting import MOST_OF_ONE, Entry, Once
+from penstock.designs.access_edge.control.workers import Workers
 from penstock.designs.access_edge.testing.control import CONFIG, Mirror, home, plant_of
 from penstock.testing.testkit import seed
-from penstock.v1 import common_pb2, subscribers_pb2
+from penstock.v1 import common_pb2, subscribers_pb2, tree_pb2
 
 
 def drawn(rng: random.Random, name: str, wrong: float = 0.0) -> Subscriber:
@@ -465,3 +466,62 @@ def test_provision_answers_are_added_up() -> None:
     answer = provision(service, sent, False)
     assert [failure.item for failure in answer.failures] == [300] and answer.failed == 1
     assert answer.applied.subscribers == 399 and isinstance(answer, subscribers_pb2.ProvisionResponse)
+
+
+def test_versions_go_on_after_a_restart(tmp_path: Path) -> None:
+    """A version is given once, whatever had the last one before a restart, and whether or not that is still there."""
+    path = tmp_path / "s.sqlite"
+    steps: tuple[Callable[[Plant], Any], ...] = (
+        lambda plant: plant.change([lambda: home("there")]),
+        lambda plant: plant.change([lambda: home("gone")]),
+        lambda plant: plant.change([lambda: "gone"]),
+        lambda plant: plant.change([lambda: home("short"), lambda: "short"]),
+        lambda plant: plant.set_parent("node", tree_pb2.Node(index=1)),
+        lambda plant: plant.set_parent("port", tree_pb2.Port(index=1)),
+    )
+    plant = plant_with(Intent(path))
+    for step in steps:
+        step(plant)
+        known = plant.revision
+        plant.intent.close()
+        plant = plant_with(Intent(path))
+        assert plant.revision == known
+    plant.intent.close()
+
+
+# ---- threads
+
+
+def switches(thread: int) -> int:
+    """Return how often a thread has gone to sleep."""
+    lines = Path(f"/proc/self/task/{thread}/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("voluntary_ctxt_switches")))
+
+
+def test_a_call_wakes_one_thread() -> None:
+    """Calls at once have a thread each; calls one after the other have the same one, and the others sleep on; what fails says so."""
+    pool, meet = Workers("call"), threading.Barrier(5)
+
+    def all_idle() -> bool:
+        end = time.monotonic() + 60
+        while len(pool._idle) < 5 and time.monotonic() < end:
+            time.sleep(0.001)
+        return len(pool._idle) == 5
+
+    try:
+        together = [pool.submit(lambda: (meet.wait(60), threading.get_native_id())[1]) for _ in range(5)]
+        threads = {one.result(60) for one in together}
+        assert len(threads) == 5
+        assert all_idle()
+        before = {thread: switches(thread) for thread in threads}
+        used = {pool.submit(threading.get_native_id).result(60) for _ in range(50) if all_idle()}
+        assert len(used) == 1
+        assert all(switches(thread) == before[thread] for thread in threads - used)
+        with pytest.raises(ZeroDivisionError):
+            pool.submit(lambda: 1 // 0).result(60)
+    finally:
+        pool.shutdown()
+    end = time.monotonic() + 60
+    while any(thread.native_id in threads for thread in threading.enumerate()):
+        assert time.monotonic() < end
+        time.sleep(0.001)

@@ -165,15 +165,16 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
         return 0 if index is None else self._plant.version_of[index]
 
     def _maker(self, change: Any) -> Maker:
-        kind = change.WhichOneof("change")
-        makers: dict[str | None, Maker] = {
-            "create": lambda: self._created(change.create),
-            "replace": lambda: self._replaced(change.replace),
-            "move": lambda: self._moved(change.move),
-            "delete": lambda: self._deleted(change.delete),
-            None: lambda: _nothing(),
-        }
-        return makers[kind]
+        match change.WhichOneof("change"):
+            case "create":
+                return lambda: self._created(change.create)
+            case "replace":
+                return lambda: self._replaced(change.replace)
+            case "move":
+                return lambda: self._moved(change.move)
+            case "delete":
+                return lambda: self._deleted(change.delete)
+        return _nothing
 
     def _one(self, request: Any, maker: Maker) -> Subscriber:
         done = self._plant.change([maker], once=_once(request, lambda done: done.subscribers[0]))
