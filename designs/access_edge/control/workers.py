@@ -68,6 +68,8 @@ class _Worker:
 
 
 def _do(future: Future[T], do: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> None:
+    if not future.set_running_or_notify_cancel():
+        return  # it was cancelled
     try:
         future.set_result(do(*args, **kwargs))
     except BaseException as error:
