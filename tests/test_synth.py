@@ -65,7 +65,7 @@ def test_place_and_route_gives_a_frequency_for_each_seed(capsys: pytest.CaptureF
 
 
 def test_the_weight_of_time_is_that_of_what_is_expected(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Unless it is given; and it arrives at the placer."""
+    """Unless it is given."""
     jobs: list[synth.Job] = []
     found = {"lut": 1, "ff": 1, "bram": 1, "uram": 0, "dsp": 1, "fmax_mhz": [1.0], "logic_levels": 1, "lut_memory": 0}
     monkeypatch.setattr(synth, "run", lambda job, _: jobs.append(job) or found)
