@@ -36,6 +36,7 @@ RtlDevice::RtlDevice(const std::string& library, std::unique_ptr<PinFace> face, 
     same("memories", library_.shape.memories, environment_.memories.size());
     same("inputs", library_.shape.inputs, inputs);
     same("outputs", library_.shape.outputs, outputs);
+    same("event ports", library_.shape.events, face_->event_ports());
     pins_.in = in_pins_.data();
     pins_.out = out_pins_.data();
     pins_.ev = events_.data();

@@ -42,6 +42,7 @@ class StandInFace final : public PinFace {
         if (classes_ && frame.queue < kClasses * kQueues) told.queue = frame.queue % kQueues;
         observer.arrived(told, last_bit);
     }
+    unsigned event_ports() const override { return 4; }  // an access edge's; nothing ever comes of the last one
     bool events(std::int64_t now, std::span<const pst_event_pins> events, Observer& observer) override {
         const auto fate = [](const pst_event_pins& p) { return Fate{p.queue_o, p.len_o, p.reason_o}; };
         if (events[0].valid_o) observer.classified(now, fate(events[0]));

@@ -414,7 +414,7 @@ struct pst_device {
 
 extern "C" {
 uint32_t pst_pins_version() { return PST_PINS_VERSION; }
-void pst_describe(pst_shape* shape) { *shape = {1, 1, 3, 1, PST_BEAT_BYTES}; }
+void pst_describe(pst_shape* shape) { *shape = {1, 1, 4, 1, PST_BEAT_BYTES}; }
 pst_device* pst_create() { return new pst_device; }
 void pst_destroy(pst_device* device) { delete device; }
 const char* pst_error(const pst_device* device) { return device->error.c_str(); }

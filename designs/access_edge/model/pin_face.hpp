@@ -21,6 +21,7 @@ class AccessEdgeFace final : public PinFace {
     void arrived(const Frame& frame, std::int64_t last_bit, std::int64_t, Observer& observer) const override {
         observer.arrived(frame, last_bit);
     }
+    unsigned event_ports() const override { return kPinEvents; }
     bool events(std::int64_t now, std::span<const pst_event_pins> events, Observer& observer) override {
         const auto fate = [](const pst_event_pins& p) { return Fate{p.queue_o, p.len_o, p.reason_o}; };
         if (events[kClassify].valid_o) observer.classified(now, fate(events[kClassify]));
@@ -31,7 +32,7 @@ class AccessEdgeFace final : public PinFace {
     }
 
   private:
-    enum PinEvent : unsigned { kClassify, kEnqueue, kDequeue, kOutput };  // as shim_access_edge.cpp has them
+    enum PinEvent : unsigned { kClassify, kEnqueue, kDequeue, kOutput, kPinEvents };  // as shim_access_edge.cpp has them
 };
 
 }  // namespace penstock::engine

@@ -29,6 +29,7 @@ class DeadlinePortFace final : public PinFace {
     std::uint32_t queue(unsigned, std::uint32_t id, std::uint32_t) const override { return id; }
     const char* fault(std::uint32_t) const override { return nullptr; }
     void arrived(const Frame& frame, std::int64_t last_bit, std::int64_t now, Observer& observer) const override;
+    unsigned event_ports() const override { return kEvents; }
     bool events(std::int64_t now, std::span<const pst_event_pins> events, Observer& observer) override;
 
   private:

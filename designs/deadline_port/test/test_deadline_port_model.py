@@ -13,6 +13,7 @@ from penstock.designs import configs
 from penstock.designs.deadline_port import registers
 from penstock.designs.deadline_port.config import device
 from penstock.engine import engine
+from penstock.testing import teststand
 from penstock.testing.differences import differences
 from penstock.testing.testjobs import assert_clean
 from penstock.testing.testkit import seed
@@ -96,3 +97,11 @@ def test_what_the_model_does_not_know_is_refused() -> None:
         given = {"device": device(config, None, timing), "duration_cycles": 100, "sources": [], **extra}
         with pytest.raises(ValueError, match=words):
             engine.run(given)
+
+
+def test_a_library_with_other_event_ports_is_refused() -> None:
+    """What a design reads at its event ports must be there: a stand-in has the access edge's four."""
+    given = job(configs.load("tiny_deadline_3", "deadline_port"), Path(teststand.library()), [], [])
+    given["device"]["memories"] = given["device"]["memories"][:1]
+    with pytest.raises(ValueError, match="the device has 4 event ports, the job 8"):
+        engine.run(given)

@@ -24,6 +24,7 @@ class FrameSwitchFace final : public PinFace {
     void arrived(const Frame& frame, std::int64_t last_bit, std::int64_t now, Observer& observer) const override {
         flows_.arrived(frame, last_bit, now, observer);
     }
+    unsigned event_ports() const override { return 4 * ports_; }
     // They name no frame: a frame that is lost is missed when a younger one of its flow leaves.
     bool events(std::int64_t, std::span<const pst_event_pins> events, Observer&) override {
         std::uint64_t* const counts[] = {&seen_->refused, &seen_->lost, &seen_->no_room, &seen_->bad};

@@ -32,6 +32,8 @@ class PinFace {
     virtual bool damaged(std::uint32_t /*user*/) const { return false; }
     // The last beat of a frame was taken: tells the observer, of each of its copies where it has several destinations.
     virtual void arrived(const Frame& frame, std::int64_t last_bit, std::int64_t now, Observer& observer) const = 0;
+    // How many event ports the device must have: those that events() reads.
+    virtual unsigned event_ports() const = 0;
     // All event ports of a cycle in which one is valid. True: the observer was told something.
     virtual bool events(std::int64_t now, std::span<const pst_event_pins> events, Observer& observer) = 0;
 };
