@@ -152,7 +152,7 @@ MARKING = {
 }
 
 
-@pytest.fixture(scope="module", params=list(MARKING))
+@pytest.fixture(scope="module", params=["tiny_codel_16", pytest.param("tiny_pie_16", marks=pytest.mark.slow)])
 def device(request: pytest.FixtureRequest) -> Iterator[tuple[configs.Configuration, Path]]:
     """The RTL of a configuration."""
     config = configs.load(request.param)
