@@ -5,6 +5,8 @@
 // modulo 2^TimeWidth agree with true ones, no packet leaves before the parent's time, and the increments of the packets that go on in any window,
 // the last one's not counted, are at most its length and the tolerance.
 //
+// A parent holds back while it is less late than the code says that its last operation kept, of its setting then.
+//
 // Batches: a parent gets its own batch, as long as its rule, its lateness when it was looked at and its tolerance allow, and no longer; so
 // no packet leaves before the parent's time within a batch either, while the parent keeps its setting.
 //
@@ -113,7 +115,6 @@ module pst_gate_proof
   typedef logic [31:0] whole_t;    // cycles
 
   typedef struct packed {
-    logic [26:0]          hold;
     train_t               most;
     logic [SpanWidth-1:0] span;
   } rule_t;
@@ -136,9 +137,45 @@ module pst_gate_proof
   endfunction
 
   function automatic rule_t rule(shaper_cfg_t setting);
-    rule = '{hold: 32'(setting.burst) > ToleranceCycles ? 27'(setting.burst >> 1) : '0,
-             most: slow(setting) ? '0 : longest(span(setting), whole_t'(tolerance(setting))), span: SpanWidth'(span(setting))};
+    rule = '{most: slow(setting) ? '0 : longest(span(setting), whole_t'(tolerance(setting))), span: SpanWidth'(span(setting))};
   endfunction
+
+  // --- how late a parent may get for the sake of what waits above
+
+  localparam int unsigned HoldLeast = 11;
+  typedef logic [3:0] hold_t;
+
+  function automatic logic [27:0] made_up(shaper_cfg_t setting);
+    made_up = 32'(setting.burst) > ToleranceCycles ? setting.burst : 28'(ToleranceCycles);
+  endfunction
+
+  // The code of what is made up for: its highest bit, counted from HoldLeast on.
+  function automatic hold_t code_of(logic [27:0] made_up);
+    code_of = '0;
+    for (int b = HoldLeast; b < 28; b++) if (made_up[b]) code_of = b - int'(HoldLeast) < 15 ? hold_t'(b - int'(HoldLeast) + 1) : '1;
+  endfunction
+
+  // A parent with this code that is so late holds back: half a burst of just 2^(HoldLeast - 1 + code) cycles is more.
+  function automatic logic holds(hold_t code, whole_t late);
+    holds = '0;
+    for (int k = 1; k < 16; k++) if (32'(code) == k) holds = 64'(late) < 64'(1) << (HoldLeast - 2 + k);
+  endfunction
+
+  // As the last operation of each parent left it; as of the look at a parent, and what was found then; what is made up for, of the last cycle.
+  hold_t [1:0] code_q;
+  hold_t d1_code_q, d2_code_q, d3_code_q;
+  logic [27:0] made_up_q;
+  logic old4;    // a walk finds a stamp old
+
+  always_ff @(posedge clk_i) begin
+    d1_code_q <= code_q[u_dut.wheel_parent];
+    d2_code_q <= d1_code_q;
+    d3_code_q <= d2_code_q;
+    made_up_q <= u_dut.c3_made_up_q;
+    if (u_dut.init) code_q[u_dut.init_parent] <= '0;
+    else if (op4 && op_i != GateWalk) code_q[p4] <= code_of(made_up(read4_q));
+    else if (old4) code_q[p4] <= '0;
+  end
 
   // Settings: their rules, cycles since the last one (to 7); steady, if none came after the parent was looked at last, and none so late before
   // that the rule was an older one's.
@@ -208,6 +245,7 @@ module pst_gate_proof
     charged    = ($signed(stamp_q[p4] - floor) < 0 ? floor : stamp_q[p4]) + stamp_t'(increment4);
     early      = $signed(now_q - stamp_q[p4][16+:TimeWidth]) < 0 || (now_q == stamp_q[p4][16+:TimeWidth] && stamp_q[p4][15:0] != '0);
     shall_pass = op4 && op_i == GateAsk && !early && read4_q.mantissa != '0 && count_q[p4] == '0;
+    old4       = op4 && op_i == GateWalk && $signed(stamp_q[p4][TimeWidth+15:16] - (now_q - OldAge[TimeWidth+15:16])) < 0;
     charge     = shall_pass || (op4 && op_i == GateLeave);
   end
 
@@ -228,7 +266,7 @@ module pst_gate_proof
     if (cfg) cfg_q[cfg_parent_i] <= cfg_i;
 
     if (charge) stamp_q[p4] <= charged;
-    if (op4 && op_i == GateWalk && $signed(stamp_q[p4][TimeWidth+15:16] - (now_q - OldAge[TimeWidth+15:16])) < 0) begin
+    if (old4) begin
       stamp_q[p4] <= {now_q - OldAge[TimeWidth+15:16], 16'b0};
     end
     if (op4 && op_i == GateAsk && !shall_pass) count_q[p4] <= count_q[p4] + 1'b1;
@@ -368,6 +406,9 @@ module pst_gate_proof
     train_parent = u_dut.given_q ? {out_parent[0], given_parent_q} : out_parent;
   end
 
+  logic [$bits(hold_t)+TimeWidth-1:0] d1_hold;
+  assign d1_hold = u_dut.u_hold.hit_q ? u_dut.u_hold.new_q : u_dut.u_hold.word;
+
   // A read of a state gives the newest but for what the operations ahead of it change.
   logic ahead2, ahead3;
   always_comb begin
@@ -414,8 +455,26 @@ module pst_gate_proof
       if (op4 && !walk_q[4] && quiet_q[p4] >= 3'd3 && rule_q[p4].most != '0) `PLACES(increment4 <= {rule_q[p4].span, 16'b0});
       if (u_dut.d3_push_q && steady_q[d3_parent_q]) `PLACES(u_dut.g_train.d3_rule_q == rule_q[d3_parent_q]);
       `PLACES(u_dut.d3_train == (d3_longest < u_dut.g_train.d3_rule_q.most ? d3_longest : u_dut.g_train.d3_rule_q.most));
-      `PLACES(u_dut.u_train.s_data_i == {32'(u_dut.d3_whole_q) < 32'(u_dut.g_train.d3_rule_q.hold),
-                                         32'(u_dut.d3_late_q) < u_dut.PatientCycles, u_dut.d3_train});
+      `PLACES(u_dut.u_train.s_data_i == {holds(u_dut.d3_holds_q, whole_t'(u_dut.d3_whole_q)), 32'(u_dut.d3_late_q) < u_dut.PatientCycles,
+                                         u_dut.d3_train});
+
+`ifdef PROVE_PLACES
+      // what a parent is held by is as its last operation found its setting, and a walk only if it found the stamp old
+      if (u_dut.d3_push_q) a_code : assert (u_dut.d3_holds_q == d3_code_q);
+      a_code_of : assert (u_dut.c4_holds_q == (u_dut.c_walk_q[4] ? '0 : code_of(made_up_q)));
+
+      // what the induction needs
+      if (u_dut.c_valid_q[3]) a_made_up3 : assert (u_dut.c3_made_up_q == made_up(read3_q));
+      if (op4) a_made_up4 : assert (made_up_q == made_up(read4_q));
+      if (u_dut.c5_hold_q) a_code5 : assert (u_dut.c_valid_q[5] && u_dut.c5_holds_q == code_q[u_dut.c_parent_q[5]]);
+      for (int p = 0; p < 2; p++) begin
+        if (cleared[p] && !(u_dut.c5_hold_q && u_dut.c_parent_q[5] == 1'(p))) begin
+          a_code_kept : assert (u_dut.u_hold.u_ram.mem[p][TimeWidth+:$bits(hold_t)] == code_q[p]);
+        end
+      end
+      if (u_dut.d1_valid_q) a_code1 : assert (d1_hold[TimeWidth+:$bits(hold_t)] == d1_code_q);
+      if (u_dut.d2_valid_q) a_code2 : assert (u_dut.d2_holds == d2_code_q);
+`endif
 
       // what the induction needs: rules on their way to the memory and from there, settings on their way
       for (int p = 0; p < 2; p++) begin
@@ -423,7 +482,7 @@ module pst_gate_proof
 `ifdef PROVE_PLACES
         if (ruling1[p]) begin
           a_rule_times : assert (u_dut.g_train.t1_span_q == SpanWidth'(span(cfg_q[p]))
-              && 32'(u_dut.g_train.t1_late_q) == 32'(tolerance(cfg_q[p])) && u_dut.g_train.t1_hold_q == rule_q[p].hold);
+              && 32'(u_dut.g_train.t1_late_q) == 32'(tolerance(cfg_q[p])));
           a_rule_slow : assert ((u_dut.g_train.t1_slow_q || u_dut.g_train.t1_span_q == '0) == slow(cfg_q[p]));
         end
 `endif
@@ -546,6 +605,7 @@ module pst_gate_proof
       c_forward : cover (shall_pass && u_dut.hit1_q);
       c_unpark : cover (u_dut.unpark_take);
       c_wake : cover (u_dut.wake_take && u_dut.place_ready);
+      if (u_dut.given_q) c_holds : cover (due_holds);
       c_train : cover (op4 && op_i == GateLeave && op_last_i && members_q[p4] == 1);
 `endif
     end
@@ -625,7 +685,7 @@ module pst_gate_proof
       // what a user relies on
       if (op4 && p4 == X) a_true_time : assert (u_dut.c4_early == (age < 0));
       if (op4 && p4 == X && op_i != GateWalk) begin
-        a_true_floor : assert (($signed(u_dut.c4_cycle - u_dut.c4_floor_q) < 0) == (age_t'(true_q - true_floor) < 0));
+        a_true_floor : assert (u_dut.c4_below == (age_t'(true_q - true_floor) < 0));
       end
       if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_true_due : assert (u_dut.d2_early == (now - d2_true_q < 0));
       if (charge && p4 == X) begin
@@ -641,7 +701,10 @@ module pst_gate_proof
       for (int k = 1; k <= 4; k++) begin
         if (walk_q[k]) a_walk_stage : assert (u_dut.c_valid_q[k]);
       end
-      if (cleared[X] && !(u_dut.c_valid_q[5] && u_dut.c_parent_q[5] == X)) a_hold : assert (u_dut.u_hold.u_ram.mem[X] == hold(true_q));
+      if (cleared[X] && !(u_dut.c5_hold_q && u_dut.c_parent_q[5] == X)) begin
+        a_hold : assert (u_dut.u_hold.u_ram.mem[X][TimeWidth-1:0] == hold(true_q));
+      end
+      if (u_dut.c5_hold_q) a_c5_valid : assert (u_dut.c_valid_q[5]);
       if (u_dut.c_valid_q[5] && u_dut.c_parent_q[5] == X) a_c5_hold : assert (u_dut.c5_hold == hold(true_q));
       if (due_there && members_q[X] == '0) a_due : assert (age >= 0);
 
@@ -650,14 +713,14 @@ module pst_gate_proof
       if (u_dut.d2_valid_q && u_dut.d2_parent_q == X) a_d2_same : assert (d2_true_q == true_q || age >= OldAge);
       if (d3_there) begin
         a_d3_age : assert (d3_age_q >= 0 && (d3_age_q <= age || age >= OldAge) && d3_age_q <= Oldest + 10 * Cycle);
-        a_d3_late : assert (age_t'(u_dut.d3_late_q) == d3_age_q >>> 16);
+        a_d3_late : assert (age_t'(u_dut.d3_late_q) == d3_age_q >>> 16 && age_t'(u_dut.d3_whole_q) == d3_age_q >>> 16);
       end
       if (due_there && !d3_there && steady_q[X]) begin
         a_granted : assert (granted_q[X] <= rule_q[X].most);
         a_to_come : assert (to_come <= age && to_come <= age_t'({tolerance(cfg_q[X]), 16'b0}));
       end
       if (u_dut.d1_valid_q && u_dut.d1_parent_q == X) begin
-        a_d1 : assert ((u_dut.u_hold.hit_q ? u_dut.u_hold.new_q : u_dut.u_hold.word) == hold(d1_true_q));
+        a_d1 : assert (d1_hold[TimeWidth-1:0] == hold(d1_true_q));
         a_d1_true : assert ((d1_true_q == true_q || (age >= 0 && age_t'(true_q - d1_true_q) >= 0)) && now - d1_true_q <= Oldest + 8 * Cycle
                             && now - d1_true_q >= -OldAge);
       end

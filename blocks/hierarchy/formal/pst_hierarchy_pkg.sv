@@ -20,18 +20,19 @@ package pst_hierarchy_pkg;
   // log2 of how many packets a parent may let go at once.
   typedef logic [2:0] train_t;
 
-  // What of a node waits at its port, and what has become of it (pst_waits_above).
+  // What of a parent, a subscriber or a node, waits above, and what has become of it (pst_waits_above).
   typedef enum logic [2:0] {
     AboveNone,       // nothing
-    AboveWaits,      // a packet of the node begins to wait at the port
-    AboveLeft,       // one of them has left the port
-    AboveHeld,       // a pick at the node was refused for the sake of one of them
-    AboveArrives,    // a packet begins to wait at the node
-    AboveMoved       // the node may have another port
+    AboveWaits,      // a packet of the parent begins to wait above
+    AboveLeft,       // one of them has left there
+    AboveHeld,       // a pick at the parent was refused for the sake of one of them
+    AboveArrives,    // a packet begins to wait at the parent
+    AboveMoved,      // what is above may be another one: it is looked at again
+    AbovePassed      // a packet that the parent has let go has left without waiting above
   } above_e;
 
-  // What a pick at a node has to know of its port: the node's classes that wait there, and of the packet that left last the class and the time,
-  // in eight cycles.
+  // What a pick has to know of what is above: which classes wait there, and of the packet that left last the class and the time, in eight
+  // cycles.
   typedef struct packed {
     logic [2**ClassWidth-1:0] waits;
     class_t                   left_class;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
 // Proof bench of pst_subscriber_queues: a pick gives a queue that waited, of the highest class that waited, in the very cycle in which the pick
-// was asked for; of those the one that none went before as of the last event.
+// was asked for; of those the one that none went before as of the last event. Whether its subscriber holds back goes with it.
 //
 // Beside the hardware stand the waiting queues of one subscriber, whichever it is, and which of them is first. They change with what is seen at
 // the ports. The invariant says how memories and pipeline encode them. pst_ram_modify is its contract here. PROVE_ROOM is a proof of its own:
@@ -22,7 +22,9 @@ module pst_subscriber_queues_proof
     input logic [Indexes-1:0][Indexes-1:0] event_before_i,
     input logic                            pick_valid_i,
     input logic                            pick_subscriber_i,
+    input logic                            pick_holds_i,      // a cycle later
     input logic                            out_ready_i,
+    input logic                            again_i,          // what the answer said does not go: it may be asked for again
     input logic                            follow_i           // this pick is followed on its way
 );
 
@@ -35,7 +37,7 @@ module pst_subscriber_queues_proof
   } word_t;
   typedef word_t [Indexes-1:0] words_t;
 
-  logic pick_ready, out_valid, out_subscriber, init_done;
+  logic pick_ready, out_valid, out_subscriber, out_holds, init_done;
   index_t out_index;
 
   pst_subscriber_queues #(
@@ -45,8 +47,9 @@ module pst_subscriber_queues_proof
       .s_op_valid_i(op_valid_i), .s_op_subscriber_i(op_subscriber_i),
       .s_event_waits_i(event_waits_i), .s_event_left_i(event_left_i), .s_event_index_i(event_index_i), .s_event_class_i(event_class_i),
       .s_event_before_i(event_before_i),
-      .s_pick_valid_i(pick_valid_i), .s_pick_ready_o(pick_ready), .s_pick_subscriber_i(pick_subscriber_i),
+      .s_pick_valid_i(pick_valid_i), .s_pick_ready_o(pick_ready), .s_pick_subscriber_i(pick_subscriber_i), .s_pick_holds_i(pick_holds_i),
       .m_pick_valid_o(out_valid), .m_pick_ready_i(out_ready_i), .m_pick_subscriber_o(out_subscriber), .m_pick_index_o(out_index),
+      .m_pick_holds_o(out_holds),
       .init_done_o(init_done)
   );
 
@@ -58,7 +61,7 @@ module pst_subscriber_queues_proof
 
   // --- where picks are: stages 1 to 4, then the FIFO, its words by address, and whether they are there
 
-  localparam int unsigned OutBits = 1 + IndexWidth;
+  localparam int unsigned OutBits = 2 + IndexWidth;    // subscriber, whether it holds back, queue
   logic [7:0][OutBits-1:0] out_bits;
   logic [7:0] out_there;
   logic [4:1] k_valid, k_subscriber;
@@ -87,19 +90,22 @@ module pst_subscriber_queues_proof
   end
 
 `ifdef PROVE_ROOM
-  // One pick, any, is followed: so many are before it.
-  logic follow_q, followed_q, found_there;
+  // One pick, any, is followed: so many are before it. What it holds is told a cycle after it was asked for.
+  logic follow_q, followed_q, fresh_q, holds_q, holds, found_there;
+  logic [4:1] k_holds;
+  assign k_holds = {u_dut.look_holds_q, pick_holds_i};
+  assign holds   = fresh_q ? pick_holds_i : holds_q;
   logic [4:0] before_q, place;
 
   always_comb begin
     found_there = 1'b0;
     place       = 5'(u_dut.u_out.level_q);
     for (int k = 0; k < 8; k++) begin
-      if (out_there[k] && {2'b0, 3'(k) - u_dut.u_out.raddr_q} == before_q) found_there = out_bits[k][OutBits-1] == followed_q;
+      if (out_there[k] && {2'b0, 3'(k) - u_dut.u_out.raddr_q} == before_q) found_there = out_bits[k][OutBits-1-:2] == {followed_q, holds};
     end
     for (int k = 4; k >= 1; k--) begin
       if (k_valid[k]) begin
-        if (place == before_q) found_there = k_subscriber[k] == followed_q;
+        if (place == before_q) found_there = k_subscriber[k] == followed_q && k_holds[k] == holds && fresh_q == (k == 1);
         place += 1;
       end
     end
@@ -110,6 +116,8 @@ module pst_subscriber_queues_proof
       before_q <= before_q - 1'b1;
       if (before_q == '0) follow_q <= 1'b0;
     end
+    fresh_q <= ask && follow_i && !follow_q;
+    holds_q <= holds;
     if (ask && follow_i && !follow_q) begin
       follow_q   <= 1'b1;
       followed_q <= pick_subscriber_i;
@@ -118,7 +126,7 @@ module pst_subscriber_queues_proof
     if (rst_i) follow_q <= 1'b0;
     if (seen_q && !rst_i && follow_q) begin
       a_followed : assert (before_q < under_way && found_there);
-      if (give && before_q == '0) a_order : assert (out_subscriber == followed_q);
+      if (give && before_q == '0) a_order : assert (out_subscriber == followed_q && out_holds == holds && !fresh_q);
     end
   end
 `else
@@ -126,7 +134,7 @@ module pst_subscriber_queues_proof
 
   words_t words_q, words_d;
   index_t first4_q, first_d, first5_q;    // as of the events of the last cycle and before; with this cycle's; of two cycles ago and before
-  logic busy_q, given_q;                  // a pick is under way, from the question to the leaving of its queue; its answer was taken
+  logic busy_q, given_q;                  // a pick is under way, until its queue leaves or may not go yet; its answer was taken
   index_t pick_q;                         // what the answer must be
   logic [3:1] valid_q, subscriber_q;
   logic happens, mine, mine4_q, mine5_q;
@@ -178,7 +186,7 @@ module pst_subscriber_queues_proof
     mine4_q   <= mine;
     mine5_q   <= mine4_q;
     before4_q <= event_before_i;
-    if (mine && event_left_i) busy_q <= 1'b0;
+    if ((mine && event_left_i) || (again_i && given_q)) busy_q <= 1'b0;
     if (give && out_subscriber == x_q) given_q <= 1'b1;
     if (ask && pick_subscriber_i == x_q) begin
       busy_q  <= 1'b1;

@@ -1,96 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_waits_above: a node is held only while a packet of a higher class of it waits at its port, and woken up as soon as none does
-// or a packet of a higher class arrives; no wake-up is lost or doubled; a look says which classes wait, and what left last.
+// Proof bench of pst_waits_above: a parent is held only while a packet of it that it waits for waits above, and woken up as soon as none does or
+// a packet of a higher class arrives; no wake-up is lost or doubled; a look says which classes wait, and what left last.
 //
-// One node, any, is followed. Beside the hardware stand the packets that wait, by class and port: as many of them as there are begin to wait and
-// leave at any of two ports, in any order, as the node moves from one to the other. pst_ram_modify is its contract here.
+// One parent, any, is followed. Beside the hardware stand the packets that wait, by class and place: as many of them as there are begin to wait
+// and leave in any of two places, in any order, as the parent moves from one to the other. pst_ram_modify is its contract here.
 module pst_waits_above_proof
   import pst_hierarchy_pkg::*;
 #(
+    parameter  bit          Same = 1'b0,  // a class waits for its own packets, too
     localparam int unsigned Classes = 3,
-    localparam int unsigned Queues = 3    // packets of the node that wait at most
+    localparam int unsigned Queues = 3    // packets of the parent that wait at most
 ) (
     input logic        clk_i,
     input logic        rst_i,
     input logic [12:0] now_i,
     input logic        op_valid_i,    // cycle 0
-    input logic        op_node_i,
+    input logic        op_parent_i,
     input above_e      event_i,       // cycle 3
+    input logic        event_anew_i,
     input class_t      event_class_i,
-    input logic        event_port_i,
-    input logic        look_node_i
+    input logic        event_above_i,
+    input logic        look_parent_i
 );
 
   typedef logic [1:0] count_t;
 
   typedef struct packed {    // as pst_waits_above has it
     count_t [Classes-1:0] counts;
-    logic                 port;
+    logic                 above;
     logic                 held;
     class_t               held_class;
+    class_t               arrived_below;
     class_t               left_below;
     logic [9:0]           left;
   } word_t;
 
-  logic wake_valid, wake_node, init_done;
+  logic wake_valid, wake_parent, init_done;
   above_t look;
 
   pst_waits_above #(
-      .Nodes(2), .PortWidth(1), .Queues(Queues), .Classes(Classes)
+      .Parents(2), .AboveWidth(1), .Same(Same), .Queues(Queues), .Classes(Classes)
   ) u_dut (
       .clk_i, .rst_i, .now_i,
-      .s_op_valid_i(op_valid_i), .s_op_node_i(op_node_i), .s_event_i(event_i), .s_event_class_i(event_class_i),
-      .s_event_port_i(event_port_i), .m_wake_valid_o(wake_valid), .m_wake_node_o(wake_node),
-      .s_look_node_i(look_node_i), .m_look_o(look), .init_done_o(init_done)
+      .s_op_valid_i(op_valid_i), .s_op_parent_i(op_parent_i), .s_event_i(event_i), .s_event_class_i(event_class_i),
+      .s_event_above_i(event_above_i), .s_event_anew_i(event_anew_i), .m_wake_valid_o(wake_valid), .m_wake_parent_o(wake_parent),
+      .s_look_parent_i(look_parent_i), .m_look_o(look), .init_done_o(init_done)
   );
 
-  logic seen_q, x_q;    // the node, any
+  logic seen_q, x_q;    // the parent, any
   logic [12:0] clock_q;
   initial seen_q = 1'b0;
 
-  // --- the node as it should be
+  // --- the parent as it should be
 
-  count_t [1:0][Classes-1:0] waits_q, waits_d;    // port, class
-  logic here_q, here_d;                           // at this port a packet of it has begun to wait last
+  count_t [1:0][Classes-1:0] waits_q, waits_d;    // place, class
+  logic here_q, here_d;                           // in this place a packet of it has begun to wait last
   logic asleep_q, asleep_d;                       // a pick was refused, and it has not been woken up since
   class_t asleep_class_q, asleep_class_d;
-  logic [3:1] valid_q, node_q;
+  class_t arrived_q, arrived_d;                   // highest class that arrived since a pick was refused last, while none slept
+  logic overtaken_q;                              // a pick is refused although one of a higher class has arrived
+  logic [3:1] valid_q, parent_q;
   logic mine, mine4_q, look_mine_q;
   above_e event4_q;
   class_t class4_q;
-  logic port4_q;
+  logic above4_q;
   logic [4:0] sum;
   word_t word;
   above_t told_q, told4;    // what a look in this cycle has to give in the next
 
-  // A packet of a class before this one waits at the port.
-  function automatic logic higher(count_t [Classes-1:0] waits, class_t cls);
-    higher = 1'b0;
-    for (int c = 0; c < Classes; c++) if (class_t'(c) < cls && waits[c] != '0) higher = 1'b1;
+  // A packet that this class waits for is there: of a class before it, or, at a subscriber, of its own.
+  function automatic logic waited_for(count_t [Classes-1:0] waits, class_t cls);
+    waited_for = 1'b0;
+    for (int c = 0; c < Classes; c++) if ((class_t'(c) < cls || (Same && class_t'(c) == cls)) && waits[c] != '0) waited_for = 1'b1;
   endfunction
 
   assign word = u_dut.u_words.mem_q[x_q];
-  assign mine = event_i != AboveNone && node_q[3] == x_q;
+  assign mine = event_i != AboveNone && parent_q[3] == x_q;
 
   always_comb begin
     waits_d        = waits_q;
     here_d         = here_q;
     asleep_d       = asleep_q;
     asleep_class_d = asleep_class_q;
+    arrived_d      = arrived_q;
     sum            = '0;
     for (int p = 0; p < 2; p++) for (int c = 0; c < Classes; c++) sum += 5'(waits_q[p][c]);
-    if (wake_valid && wake_node == x_q) asleep_d = 1'b0;
+    if (wake_valid && wake_parent == x_q) asleep_d = 1'b0;
     if (mine) begin
       case (event_i)
         AboveWaits: begin
-          waits_d[event_port_i][event_class_i[1:0]] = waits_q[event_port_i][event_class_i[1:0]] + 1'b1;
-          here_d = event_port_i;
+          waits_d[event_above_i][event_class_i[1:0]] = waits_q[event_above_i][event_class_i[1:0]] + 1'b1;
+          here_d = event_above_i;
         end
-        AboveLeft: waits_d[event_port_i][event_class_i[1:0]] = waits_q[event_port_i][event_class_i[1:0]] - 1'b1;
+        AbovePassed: here_d = event_above_i;
+        AboveLeft: waits_d[event_above_i][event_class_i[1:0]] = waits_q[event_above_i][event_class_i[1:0]] - 1'b1;
         AboveHeld: begin
           asleep_d       = 1'b1;
           asleep_class_d = event_class_i;
+          arrived_d      = '1;
         end
+        AboveArrives: if (!asleep_d && event_class_i < arrived_q) arrived_d = event_class_i;
         default: ;
       endcase
     end
@@ -105,22 +114,26 @@ module pst_waits_above_proof
     x_q     <= x_q;
     clock_q <= now_i + 1'b1;
     valid_q <= {valid_q[2:1], op_valid_i};
-    node_q  <= {node_q[2:1], op_node_i};
+    parent_q  <= {parent_q[2:1], op_parent_i};
     waits_q        <= waits_d;
     here_q         <= here_d;
     asleep_q       <= asleep_d;
     asleep_class_q <= asleep_class_d;
+    arrived_q      <= arrived_d;
+    overtaken_q    <= mine && event_i == AboveHeld && arrived_q < event_class_i;
     mine4_q     <= mine;
     event4_q    <= event_i;
     class4_q    <= event_class_i;
-    port4_q     <= event_port_i;
-    look_mine_q <= look_node_i == x_q && init_done;
+    above4_q     <= event_above_i;
+    look_mine_q <= look_parent_i == x_q && init_done;
     told_q      <= told4;
     if (rst_i) begin
       valid_q  <= '0;
       waits_q  <= '0;
       here_q   <= 1'b0;
       asleep_q <= 1'b0;
+      arrived_q   <= '1;
+      overtaken_q <= 1'b0;
       mine4_q  <= 1'b0;
       look_mine_q <= 1'b0;
     end
@@ -131,10 +144,13 @@ module pst_waits_above_proof
     else m_clock : assume (now_i == clock_q);
     if (!rst_i) begin
       if (op_valid_i) m_init : assume (init_done);
-      m_event : assume (event_i <= AboveMoved && (event_i == AboveNone || valid_q[3]) && event_class_i < class_t'(Classes));
-      // pst_hierarchy: no more wait than there are; what leaves has waited; a node is asked once at a time
+      m_event : assume ((event_i == AboveNone || valid_q[3]) && event_class_i < class_t'(Classes));
+      // pst_hierarchy: no more wait than there are; what leaves has waited; a parent is asked once at a time
       if (mine && event_i == AboveWaits) m_most : assume (32'(sum) < Queues);
-      if (mine && event_i == AboveLeft) m_left : assume (waits_q[event_port_i][event_class_i[1:0]] != '0);
+      // of what its parent has let go a packet passes before the next one is asked for
+      if (mine && (event_i == AbovePassed || event_anew_i)) m_passed : assume (!asleep_q);
+      m_anew : assume (!event_anew_i || event_i == AboveWaits || event_i == AbovePassed);
+      if (mine && event_i == AboveLeft) m_left : assume (waits_q[event_above_i][event_class_i[1:0]] != '0);
       if (mine && event_i == AboveHeld) m_held : assume (!asleep_q);
     end
   end
@@ -142,35 +158,49 @@ module pst_waits_above_proof
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
       // what a user relies on: held is what was refused, until it is woken up, once
-      a_asleep : assert (asleep_q == (word.held || (wake_valid && wake_node == x_q)));
-      if (word.held) a_woken_once : assert (!(wake_valid && wake_node == x_q) && word.held_class == asleep_class_q);
-      // a node that is held has a packet of a higher class at the port, which will leave: no more are counted than there are
+      a_asleep : assert (asleep_q == (word.held || (wake_valid && wake_parent == x_q)));
+      if (word.held) a_woken_once : assert (!(wake_valid && wake_parent == x_q) && word.held_class == asleep_class_q);
+      // a parent that is held has a packet above that it waits for, which will leave: no more are counted than there are; as many, without moves
       for (int c = 0; c < Classes; c++) a_count : assert (word.counts[c] <= waits_q[here_q][c]);
-      if (word.held) a_held : assert (higher(word.counts, word.held_class) && higher(waits_q[here_q], asleep_class_q));
-      // nor is one whose port is another one, or at which a higher class has arrived
-      if (mine4_q && event4_q == AboveArrives && word.held) a_arrives : assert (class4_q >= word.held_class && port4_q == here_q);
-      if (mine4_q && event4_q == AboveMoved && word.held) a_moved : assert (port4_q == here_q);
+      if (word.held) a_held : assert (waited_for(word.counts, word.held_class) && waited_for(waits_q[here_q], asleep_class_q));
+      // nor is one held whose port is another one, or at which a higher class has arrived
+      if (mine4_q && event4_q == AboveArrives && word.held) a_arrives : assert (class4_q >= word.held_class && above4_q == here_q);
+      if (mine4_q && event4_q == AboveMoved) a_moved : assert (!word.held);
+      // nor is one whose pick was asked for before that class arrived
+      if (overtaken_q) a_overtaken : assert (!word.held);
+      // nor is one woken up for anything else
+      if (wake_valid && wake_parent == x_q) begin
+        a_not_early : assert (!waited_for(word.counts, asleep_class_q) || overtaken_q
+                              || (event4_q == AboveArrives && (class4_q < asleep_class_q || above4_q != here_q))
+                              || event4_q == AboveMoved || (event4_q == AboveHeld && above4_q != here_q));
+      end
       // what left last is known, and when
-      if (mine4_q && event4_q == AboveLeft && port4_q == here_q) a_left : assert (~word.left_below == class4_q && word.left == now_i[12:3]);
+      if (mine4_q && ((event4_q == AboveLeft && above4_q == here_q) || event4_q == AbovePassed)) begin
+        a_left : assert (~word.left_below == class4_q && word.left == now_i[12:3]);
+      end
       // a look, a cycle later: as all events up to its cycle 4 have left it
       if (look_mine_q) a_look : assert (look == told_q);
 
       // what the induction needs
-      a_port : assert (word.port == here_q);
+      a_above : assert (word.above == here_q);
+      a_arrived : assert (word.arrived_below == ~arrived_q);
+      if (overtaken_q) a_refused : assert (mine4_q && event4_q == AboveHeld);
       a_sum : assert (32'(sum) <= Queues);
       a_valid : assert (u_dut.u_words.valid_q == valid_q);
-      for (int k = 1; k <= 3; k++) if (valid_q[k]) a_node : assert (u_dut.u_words.addr_q[k] == node_q[k] && u_dut.node_q[k] == node_q[k]);
-      if (mine4_q) a_mine4 : assert (u_dut.event_q && u_dut.node_q[4] == x_q && u_dut.c4_word == word);
-      if (u_dut.event_q && u_dut.node_q[4] == x_q) a_event4 : assert (mine4_q);
-      if (wake_valid && wake_node == x_q) a_wake4 : assert (mine4_q);
-      if (!u_dut.init || 32'(u_dut.init_node) > 32'(x_q)) begin
+      for (int k = 1; k <= 3; k++) begin
+        if (valid_q[k]) a_parent : assert (u_dut.u_words.addr_q[k] == parent_q[k] && u_dut.parent_q[k] == parent_q[k]);
+      end
+      if (mine4_q) a_mine4 : assert (u_dut.event_q && u_dut.parent_q[4] == x_q && u_dut.c4_word == word);
+      if (u_dut.event_q && u_dut.parent_q[4] == x_q) a_event4 : assert (mine4_q);
+      if (wake_valid && wake_parent == x_q) a_wake4 : assert (mine4_q);
+      if (!u_dut.init || 32'(u_dut.init_parent) > 32'(x_q)) begin
         if (!mine4_q) a_memory : assert (u_dut.u_above.mem[x_q] == told4);
       end
       if (!init_done) a_init : assert (valid_q == '0 && waits_q == '0 && word == '0 && !mine4_q && !asleep_q);
 
       // useful work is possible
       c_held : cover (word.held && word.counts[0] == 2'd2);
-      c_woken : cover (wake_valid && wake_node == x_q && word.counts[0] == '0);
+      c_woken : cover (wake_valid && wake_parent == x_q && word.counts[0] == '0);
       c_moved : cover (word.held && word.counts[0] < waits_q[here_q][0]);
     end
   end

@@ -40,6 +40,7 @@ class FairPicker {
         uint8_t hold = 0;               // not 0: it holds back, so often
         bool behind = false;            // none: a higher class waits above; the parent is woken when that has left
         uint8_t cls = 0;                // of what was asked for
+        bool holds = false;             // of a subscriber: it waits for what is above, if there is anything when its operation starts
 
         bool operator<(const Pick& other) const { return at < other.at; }
     };

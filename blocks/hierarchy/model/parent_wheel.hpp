@@ -42,8 +42,7 @@ class ParentWheel {
         const int64_t scatter = (placed_ - (last_ == now - 1)) * (horizon_ * 316 / 512 | 1) & (horizon_ - 1);
         last_ = now;
         last_compared_ = compared;
-        waiting_[waits_++ % kWaiting] = {compared, now};
-        direct_before_ = direct_from_;
+        waiting_[waits_++ % kWaiting] = {compared, now, direct_from_};
         ++placed_;
         int64_t slot = hold >> t::kSlotShift;
         const bool due = hold < compared;
@@ -73,7 +72,11 @@ class ParentWheel {
     // It was handed over in cycle `now`, and goes before those that are placed later.
     void place_due(uint32_t parent, int64_t now) {
         const int64_t at = after_splice(now + 1);
-        const int64_t from = std::max(splice_over(at), last_ >= at ? direct_before_ : direct_from_);
+        int64_t direct = direct_from_;
+        for (unsigned k = 1; k <= kWaiting && waiting_[(waits_ - k) % kWaiting].until >= at; ++k)
+            direct = waiting_[(waits_ - k) % kWaiting].direct;
+        const int64_t from = std::max(splice_over(at), direct);
+        if (at < from) direct_from_ = std::max(direct_from_, at + wheel_timing::kListed);
         ++placed_;
         push(parent, at + (at >= from ? wheel_timing::kDirect : wheel_timing::kListed));
     }
@@ -108,7 +111,7 @@ class ParentWheel {
         uint32_t head = 0, tail = 0, count = 0;
     };
     struct Waiting {
-        int64_t from = 0, until = 0;
+        int64_t from = 0, until = 0, direct = 0;  // direct_from_ before it
     };
     static constexpr unsigned kWaiting = 16;
     struct Direct {
@@ -183,8 +186,8 @@ class ParentWheel {
     uint32_t in_slots_ = 0, ready_ = 0, ready_head_ = 0, ready_tail_ = 0;
     int64_t placed_ = 0;
     int64_t next_slot_ = kNever, spliced_ = kNever;  // slots that are not empty: the first, and the last before it
-    // Of the last place, its cycle and that of its comparison; from which cycle on a parent that is due comes out directly, and before it.
-    int64_t last_ = -1, last_compared_ = -1, direct_from_ = 0, direct_before_ = 0;
+    // Of the last place, its cycle and that of its comparison; from which cycle on a parent that is due comes out directly.
+    int64_t last_ = -1, last_compared_ = -1, direct_from_ = 0;
     SmallFifo<Direct, 64> direct_;
     std::array<Waiting, kWaiting> waiting_{};  // those placed last: the cycles in which they wait for it
     unsigned waits_ = 0;

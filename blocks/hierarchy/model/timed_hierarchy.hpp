@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -37,7 +38,9 @@ inline constexpr int kPlaceBack = 1;           // from there as if decided, when
 inline constexpr int kPick = 8;                // from the wheel until the picked queue of a subscriber can start its operation
 inline constexpr int kSeen[3] = {1, 0, 0};     // what waits since so many cycles before it comes out of the wheel is not seen by its pick
 inline constexpr int kAppend[3] = {0, 9, 11};  // until a list of what waits at node or port is changed
-inline constexpr int kAbove = 16;              // from the start of an operation until a pick at a node sees what it changed at the port
+inline constexpr int kAbove = 16;              // from the start of an operation until it is seen what it changed of what waits above,
+inline constexpr int kLookAbove = 1;           // from that of one that a subscriber lets go until it looks there,
+inline constexpr int kGraceAbove = 3;          // and until it is compared when the last one has left
 inline constexpr int kWake = 1;                // from there until a node that has held back is placed
 inline constexpr int kOpen = 9;                // from a setting with an open gate until a parked parent is placed
 inline constexpr int kWalkCycles = 64;         // one operation in so many is a walk over old stamps, which changes nothing here
@@ -49,8 +52,9 @@ inline constexpr unsigned kWakes = 32;   // nodes that are to be looked at again
 inline constexpr unsigned kPicks = 12;   // parents that have asked and are not answered, each level
 inline constexpr unsigned kTrainLog = picker_timing::kTrainLog;  // of a node or port that is behind its time
 inline constexpr int64_t kLargest = 1 << 14;                     // bytes of a packet that a batch is made for
-inline constexpr int64_t kSpanMost = 1 << 13;                    // cycles of such a packet; a parent that needs as many lets no batches go
-inline constexpr int kSeenCredit = 7;  // cycles from one pick's operation to that which sees what the first left of credit
+inline constexpr int kHoldLeast = 11, kHoldMost = 25;  // log2 of the burst from which on a parent holds back, and up to which longer
+inline constexpr int64_t kSpanMost = 1 << 13;          // cycles of such a packet; a parent that needs as many lets no batches go
+inline constexpr int kSeenCredit = 7;                  // cycles from one pick's operation to that which sees what the first left of credit
 }  // namespace hierarchy_timing
 
 struct HierarchySizes {
@@ -88,7 +92,7 @@ class TimedHierarchy {
           credits_{std::vector<RoundCredit>(queues), std::vector<RoundCredit>(queues)},
           classes_(queues),
           held_(queues),
-          above_(sizes.nodes),
+          above_{WaitsAbove(sizes.queues_per_subscriber > 1 ? queues >> shift_ : 0, true), WaitsAbove(sizes.nodes)},
           wheels_{ParentWheel(queues >> shift_), ParentWheel(sizes.nodes), ParentWheel(sizes.ports)} {
         for (std::vector<Group>& groups : groups_)
             for (Group& group : groups) group.most = group.longest(tolerance);
@@ -139,12 +143,15 @@ class TimedHierarchy {
             forgotten_.pop();
             ++done_places_;
         }
-        above_.apply(now + picker_timing::kAhead, [&](uint32_t node, int64_t at) { wakes_.push({at + hierarchy_timing::kWake, node}); });
+        for (unsigned level = 0; level < 2; ++level) {
+            const int64_t seen = now + (level == 0 ? hierarchy_timing::kLookAbove : picker_timing::kAhead);
+            above_[level].apply(seen, [&](uint32_t id, int64_t at) { wakes_[level].push({at + hierarchy_timing::kWake, id}); });
+        }
         for (unsigned level = 0; level < 3; ++level) {
             if (opening_[level].at <= now) open(level, now);
-            if (level == 1 && !wakes_.empty() && wakes_.front().at <= now && wheels_[1].free(now)) {
-                wheels_[1].place_due(wakes_.front().node, now);
-                wakes_.pop();
+            if (level < 2 && !wakes_[level].empty() && wakes_[level].front().at <= now && wheels_[level].free(now)) {
+                wheels_[level].place_due(wakes_[level].front().parent, now);
+                wakes_[level].pop();
             }
             // One look a cycle, as the wheel gives them.
             const int64_t out = now + hierarchy_timing::kSeen[level];
@@ -158,8 +165,8 @@ class TimedHierarchy {
             }
             if (level == 0) continue;
             pickers_[level - 1].step(
-                now, [this](uint32_t node, uint32_t cls) { return above_.blocked(node, cls); },
-                [this](uint32_t node, uint32_t cls, int64_t at) { return above_.in_grace(node, cls, at); });
+                now, [this](uint32_t node, uint32_t cls) { return above_[1].blocked(node, cls); },
+                [this](uint32_t node, uint32_t cls, int64_t at) { return above_[1].in_grace(node, cls, at); });
             pickers_[level - 1].stand(now, [this](Pick& pick) {
                 const Held& stands = held_[pick.queue];
                 pick.queue = pick.queue - index_of(pick.queue) + stands.next;
@@ -210,7 +217,10 @@ class TimedHierarchy {
     // The next cycle after `now` that must be stepped when nothing is offered and nothing taken.
     int64_t next_event(int64_t now) const {
         if (offered_) return now + 1;
-        int64_t next = std::min(above_.next(), wakes_.empty() ? ParentWheel::kNever : wakes_.front().at);
+        int64_t next =
+            above_[0].holding() ? (now / hierarchy_timing::kWalkCycles + 1) * hierarchy_timing::kWalkCycles : ParentWheel::kNever;
+        for (unsigned level = 0; level < 2; ++level)
+            next = std::min({next, above_[level].next(), wakes_[level].empty() ? ParentWheel::kNever : wakes_[level].front().at});
         for (unsigned level = 0; level < 3; ++level) {
             next = std::min(next, opening_[level].at);
             const int seen = hierarchy_timing::kSeen[level];
@@ -236,6 +246,13 @@ class TimedHierarchy {
         bool parked = false;  // packets wait behind the closed gate
 
         bool open(int64_t now) const { return mantissa != 0 && stamps::due(time, now); }
+        int64_t late(int64_t now) const { return now - 1 - stamps::cycle_of(stamps::after(time, -1), now); }
+        // Less late than this it holds back for what waits above: a power of two, half of what is made up for at most.
+        int64_t hold(uint32_t tolerance) const {
+            const int log =
+                std::min(static_cast<int>(std::bit_width(uint64_t{std::max(burst, tolerance)})) - 1, hierarchy_timing::kHoldMost);
+            return log < hierarchy_timing::kHoldLeast ? 0 : int64_t{1} << (log - 1);
+        }
         int64_t made_up(uint32_t tolerance) const { return std::max(burst, tolerance); }
         int64_t increment(int64_t length) const {
             constexpr uint64_t kMost = (uint64_t{1} << 45) - 1;  // 2^29 cycles
@@ -259,12 +276,10 @@ class TimedHierarchy {
         uint32_t above = 0, count = 0;  // port of a node; packets that wait
         int64_t span = 1;               // cycles of the largest packet, and more than it takes
         unsigned most = 0;              // log2 of the longest batch that the tolerance allows
-        int64_t hold = 0;               // less late than this a node waits for a higher class at its port: half of its burst
 
         void set_train(uint32_t tolerance) {
             span = (gate.increment(hierarchy_timing::kLargest) >> 16) + 1;
             most = span >= hierarchy_timing::kSpanMost ? 0 : longest(gate.made_up(tolerance));
-            hold = gate.burst > tolerance ? gate.burst / 2 : 0;
         }
         // log2 of the longest batch of the largest packets whose last one is not early, when the first is so late.
         unsigned longest(int64_t late) const {
@@ -272,8 +287,7 @@ class TimedHierarchy {
             while (log < hierarchy_timing::kTrainLog && ((int64_t{2} << log) - 1) * span <= late) ++log;
             return log;
         }
-        int64_t late(int64_t now) const { return now - 1 - stamps::cycle_of(stamps::after(gate.time, -1), now); }
-        unsigned train(int64_t now) const { return 1U << std::min(most, longest(late(now))); }
+        unsigned train(int64_t now) const { return 1U << std::min(most, longest(gate.late(now))); }
     };
     struct Class {
         uint8_t cls : 4 = 0, weight : 4 = 1;
@@ -294,11 +308,15 @@ class TimedHierarchy {
         int64_t start;
         Packet packet;
         Pick pick;
-        uint32_t above;  // the parent at the level that is next; of the node's stage and before, the node
-        uint32_t node;   // of a packet that asks
-        Class own;       // of a queue that asks for the first time
-        bool picked;     // it is let go at its level
-        bool slow;       // it had to wait
+        uint32_t above;       // the parent at the level that is next; of the node's stage and before, the node
+        uint32_t node;        // of a packet that asks
+        Class own;            // of a queue that asks for the first time
+        bool picked;          // it is let go at its level
+        bool slow;            // it had to wait
+        bool waited = false;  // above its subscriber
+
+        // Its subscriber, which has let it go, was too late to hold back.
+        bool anew() const { return slow && !waited && !pick.holds; }
 
         bool operator<(const Operation& other) const { return start < other.start; }
     };
@@ -326,7 +344,7 @@ class TimedHierarchy {
     };
     struct Wake {
         int64_t at;
-        uint32_t node;
+        uint32_t parent;
     };
     struct Out {
         int64_t from;
@@ -405,13 +423,14 @@ class TimedHierarchy {
         if (!gate.open(now + t::kLook)) return wheels_[level].place(parent, gate.time, now + t::kPlaceBack);
         if (level > 0) {
             const Group& group = groups_[level - 1][parent];
-            const int64_t late = group.late(now + t::kLook);
-            const bool holds = level == 1 && late < group.hold;
+            const int64_t late = gate.late(now + t::kLook);
+            const bool holds = level == 1 && late < gate.hold(tolerance_);
             return pickers_[level - 1].ask(now, parent, group.train(now + t::kLook), late < t::patient(tolerance_), holds);
         }
         const uint32_t queue = (parent << shift_) + subscribers_[parent].queues.next();
-        __builtin_prefetch(&held_[queue], 1);
-        picks_.push({now + t::kPick, parent, queue, 0, false, true});
+        Pick pick{now + t::kPick, parent, queue, 0, false, true};
+        pick.holds = shift_ && gate.late(now + t::kLook) < gate.hold(tolerance_);
+        picks_.push(pick);
     }
 
     // Stage 0: a walk, a new packet, or one that is let go; new ones and others in turn, of the latter the farthest first.
@@ -420,11 +439,14 @@ class TimedHierarchy {
         // The last place is kept back, and that which was taken in the last cycle is seen to be taken in the next.
         const unsigned least = last_start_ == now - 1 ? 1 : 2;
         if ((now & (t::kWalkCycles - 1)) == 0) {
-            if (moved_ != kNoNode) above(now, moved_, groups_[0][moved_].above, 0, WaitsAbove::What::Moved);
+            if (moved_ != kNoNode) above(1, now, moved_, groups_[0][moved_].above, 0, WaitsAbove::What::Moved);
             moved_ = kNoNode;
+            // A subscriber, or its node, may have moved: each in turn is looked at again, if it is held.
+            const auto turn = static_cast<uint32_t>(now / t::kWalkCycles) & static_cast<uint32_t>(subscribers_.size() - 1);
+            if (above_[0].holding()) above(0, now, turn, 0, 0, WaitsAbove::What::Moved);
             return false;
         }
-        if (places_ < least || done_places_ < least || wakes_.size() > t::kWakes) return false;
+        if (places_ < least || done_places_ < least || std::max(wakes_[0].size(), wakes_[1].size()) > t::kWakes) return false;
         int level = 2;
         while (level >= 0 && (picks(static_cast<unsigned>(level)).empty() || picks(static_cast<unsigned>(level)).front().at > now)) --level;
         if (offered && (new_turn_ || level < 0)) {
@@ -440,11 +462,15 @@ class TimedHierarchy {
         --places_;
         --done_places_;
         new_turn_ = true;
-        const Pick pick = picks(static_cast<unsigned>(level)).front();
-        if (level == 0)
-            picks_.pop();
-        else
+        Pick pick = picks(static_cast<unsigned>(level)).front();
+        if (level > 0) {
             pickers_[level - 1].pop();
+        } else {
+            picks_.pop();
+            pick.cls = held_[pick.queue].cls;
+            pick.behind = pick.holds && above_[0].blocked(pick.parent, pick.cls);
+            pick.none = pick.behind || (pick.holds && above_[0].in_grace(pick.parent, pick.cls, now + t::kGraceAbove));
+        }
         stages_[level].push_in_order({now, {}, pick, pick.parent, 0, {}, true, true});
         return false;
     }
@@ -471,6 +497,13 @@ class TimedHierarchy {
         const int64_t decided = operation.start + t::kDecide[level];
         Gate& gate = gate_of(level, pick.parent);
         Held& held = held_[pick.queue];
+        if (level == 0 && pick.none) {
+            if (pick.behind)
+                above(0, operation.start, pick.parent, place_of(subscribers_[pick.parent].node), pick.cls, WaitsAbove::What::Held);
+            else
+                wheels_[0].place(pick.parent, gate.time, decided);
+            return give_back(operation.start);
+        }
         if (level > 0) {
             RoundCredit credit;
             const bool go = !pick.none && !pick.hold && may_go(level, operation.start, pick, credit);
@@ -487,7 +520,7 @@ class TimedHierarchy {
             }
             if (!go) {
                 if (pick.behind)
-                    above(operation.start, pick.parent, groups_[0][pick.parent].above, pick.cls, WaitsAbove::What::Held);
+                    above(1, operation.start, pick.parent, groups_[0][pick.parent].above, pick.cls, WaitsAbove::What::Held);
                 else if (pick.last)
                     wheels_[level].place(pick.parent, gate.time, decided);
                 return give_back(operation.start);
@@ -499,14 +532,19 @@ class TimedHierarchy {
         else
             --groups_[level - 1][pick.parent].count;
         if (level == 1) operation.node = pick.parent;
-        if (level == 2 && !held.alone) above(operation.start, held.node, held.parent, held.cls, WaitsAbove::What::Left);
+        if (level == 2) operation.node = subscribers_[pick.queue >> shift_].node;
+        if (level == 2 && !held.alone) above(1, operation.start, held.node, held.parent, held.cls, WaitsAbove::What::Left);
+        operation.waited = level > 0;
         if (pick.last && any_waits(level, pick.parent)) wheels_[level].place(pick.parent, gate.time, decided);
         operation.packet = {held.tag, pick.queue, held.descriptor, held.length, held.mark, false};
         pass(level, operation);
     }
 
-    void above(int64_t start, uint32_t node, uint32_t port, uint32_t cls, WaitsAbove::What what) {
-        above_.push({start + hierarchy_timing::kAbove, node, port, static_cast<uint8_t>(cls), what});
+    // A node and its port, as what is above a subscriber.
+    uint32_t place_of(uint32_t node) const { return node * sizes_.ports + groups_[0][node].above; }
+    void above(unsigned level, int64_t start, uint32_t id, uint32_t parent, uint32_t cls, WaitsAbove::What what, bool anew = false) {
+        if (level == 0 && !shift_) return;
+        above_[level].push({start + hierarchy_timing::kAbove, id, parent, static_cast<uint8_t>(cls), what, anew});
     }
 
     uint32_t index_of(uint32_t queue) const { return queue & (sizes_.queues_per_subscriber - 1); }
@@ -624,6 +662,10 @@ class TimedHierarchy {
             stages_[level + 1].push_in_order(operation);
             return;
         }
+        if (operation.slow)
+            above(0, operation.start, operation.packet.queue >> shift_, operation.node * sizes_.ports + operation.above,
+                  held_[operation.packet.queue].cls, operation.waited ? WaitsAbove::What::Left : WaitsAbove::What::Passed,
+                  operation.anew());
         if (operation.slow) held_[operation.packet.queue].waits = false;
         out_.push({operation.start + t::kOut, operation.packet});
         done_.push({operation.start + t::kDone, operation.packet.queue, operation.slow});
@@ -641,17 +683,21 @@ class TimedHierarchy {
         if (!any_waits(level, id)) wheels_[level].place(id, gate_of(level, id).time, decided);
         if (level == 0) {
             subscribers_[id].queues.wait(index_of(packet.queue), held.cls, subscribers_[id].order);
+            above(0, operation.start, id, place_of(operation.node), held.cls, WaitsAbove::What::Arrives);
             return;
         }
+        if (!operation.waited)
+            above(0, operation.start, packet.queue >> shift_, operation.node * sizes_.ports + (level == 2 ? id : groups_[0][id].above),
+                  held.cls, WaitsAbove::What::Waits, operation.anew());
         ++groups_[level - 1][id].count;
         held.level = static_cast<uint8_t>(level);
         held.parent = id & ((1U << 26) - 1);
         held.node = level == 2 ? operation.node : 0;
         held.alone = waits_elsewhere(level, packet.queue, held.parent, held.node);
         if (level == 1)
-            above(operation.start, id, groups_[0][id].above, held.cls, WaitsAbove::What::Arrives);
+            above(1, operation.start, id, groups_[0][id].above, held.cls, WaitsAbove::What::Arrives);
         else if (!held.alone)
-            above(operation.start, held.node, held.parent, held.cls, WaitsAbove::What::Waits);
+            above(1, operation.start, held.node, held.parent, held.cls, WaitsAbove::What::Waits);
         const uint32_t others = beside(level, packet.queue, held.cls);
         choose(packet.queue, others | 1U << index_of(packet.queue), operation.start, false, 0);
         if (others) return;  // one of them stands in the list
@@ -673,9 +719,9 @@ class TimedHierarchy {
     unsigned next_recent_[2] = {0, 0}, next_order_ = 0, next_weight_ = 0;
     std::vector<Class> classes_;  // by queue
     std::vector<Held> held_;      // by queue
-    WaitsAbove above_;            // what nodes have at their ports
+    WaitsAbove above_[2];         // what subscribers have at nodes and ports, and nodes at ports
     ParentWheel wheels_[3];
-    SmallFifo<Wake, 64> wakes_;                // nodes that are to be looked at
+    SmallFifo<Wake, 64> wakes_[2];             // subscribers and nodes that are to be looked at
     SmallFifo<Operation, 16> stages_[3];       // on their way to the gate of this level
     SmallFifo<Pick, 64> picks_;                // of subscribers
     std::optional<HierarchySetting> offered_;  // in the register before the levels

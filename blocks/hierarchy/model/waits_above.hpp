@@ -22,20 +22,28 @@ class WaitsAbove {
         Left,     // one of them has left the port
         Held,     // a pick at the node found a class that has to wait for a higher one: the node is not placed
         Arrives,  // a packet begins to wait at the node
-        Moved     // the node's port may have changed
+        Moved,    // what is above may have changed: it is looked at again
+        Passed    // a packet that was let go here has left without waiting above
     };
     struct Event {
         int64_t at;  // from this cycle on picks see it
         uint32_t node, port;
         uint8_t cls;
         What what;
+        bool anew = false;  // Waits, Passed: what was counted before counts no more
 
         bool operator<(const Event& other) const { return at < other.at; }
     };
 
-    explicit WaitsAbove(uint32_t nodes) : nodes_(nodes) {}
+    // `same`: a class waits for its own packets above, too.
+    explicit WaitsAbove(uint32_t nodes, bool same = false) : same_(same), nodes_(nodes) {}
 
-    void push(const Event& event) { events_.push_in_order(event); }
+    void push(const Event& event) {
+        events_.push_in_order(event);
+        holding_ += event.what == What::Held;
+    }
+    // Some are held, or will be.
+    bool holding() const { return holding_ != 0; }
     int64_t next() const { return events_.empty() ? kNever : events_.front().at; }
 
     // What happens until cycle `now`; `wake(node, at)`: it holds nothing back any more and is to be looked at.
@@ -43,25 +51,28 @@ class WaitsAbove {
     void apply(int64_t now, Wake wake) {
         for (; !events_.empty() && events_.front().at <= now; events_.pop()) {
             const Event& e = events_.front();
-            if (apply(e, nodes_[e.node])) wake(e.node, e.at);
+            if (!apply(e, nodes_[e.node])) continue;
+            --holding_;
+            wake(e.node, e.at);
         }
     }
 
     // A class of this node has to wait for a higher one that waits at its port.
-    bool blocked(uint32_t node, uint32_t cls) const { return nodes_[node].higher(cls); }
+    bool blocked(uint32_t node, uint32_t cls) const { return nodes_[node].higher(cls + same_); }
     // A packet of a higher class left the port less than the grace before `now`: its queue may be on its way back.
     bool in_grace(uint32_t node, uint32_t cls, int64_t now) const {
         const Node& n = nodes_[node];
-        return n.left_class < cls && FairLists::in_grace(now, n.left);
+        return n.left_class < cls + same_ && FairLists::in_grace(now, n.left);
     }
 
   private:
-    static constexpr uint8_t kNone = 0xFF;
+    static constexpr uint8_t kNone = 0xFF, kLowest = 7;
     struct Node {
         std::array<uint32_t, 8> counts{};  // by class: packets that wait at the port
         uint32_t port = 0;                 // of these
         uint16_t left = 0;                 // when the latest packet left it
-        uint8_t left_class = kNone, held = kNone;
+        uint8_t left_class = kLowest, held = kNone;
+        uint8_t arrived = kNone;  // highest class that has arrived since it was held or was to be
 
         bool higher(uint32_t cls) const {
             for (uint32_t c = 0; c < cls; ++c)
@@ -70,11 +81,11 @@ class WaitsAbove {
         }
     };
 
-    static bool apply(const Event& e, Node& n) {
+    bool apply(const Event& e, Node& n) const {
         const uint8_t held = n.held;
         switch (e.what) {
             case What::Waits:
-                if (e.port != n.port) n.counts = {};
+                if (e.port != n.port || e.anew) n.counts = {};
                 n.port = e.port;
                 ++n.counts[e.cls];
                 break;
@@ -85,26 +96,35 @@ class WaitsAbove {
                 n.left_class = e.cls;
                 break;
             case What::Held:
-                n.held = e.cls;
-                if (e.port == n.port && n.higher(e.cls)) return false;
-                n.held = kNone;
-                return true;
+                // A higher class that arrived while the pick was on its way wakes it up now. One from before does so, too, once.
+                if (e.port == n.port && n.higher(e.cls + same_) && n.arrived >= e.cls) n.held = e.cls;
+                n.arrived = kNone;
+                return n.held == kNone;
             case What::Arrives:
+                if (held == kNone) n.arrived = std::min(n.arrived, e.cls);
                 if (held == kNone || (e.cls >= held && e.port == n.port)) return false;
                 n.held = kNone;
                 return true;
+            case What::Passed:
+                if (e.port != n.port || e.anew) n.counts = {};
+                n.port = e.port;
+                n.left = FairLists::eighths(e.at);
+                n.left_class = e.cls;
+                return false;
             case What::Moved:
-                if (held == kNone || e.port == n.port) return false;
+                if (held == kNone) return false;
                 n.held = kNone;
                 return true;
         }
-        if (held == kNone || n.higher(held)) return false;
+        if (held == kNone || n.higher(held + same_)) return false;
         n.held = kNone;
         return true;
     }
 
+    bool same_;
     std::vector<Node> nodes_;
     SmallFifo<Event, 32> events_;
+    uint32_t holding_ = 0;
 };
 
 }  // namespace penstock

@@ -9,6 +9,8 @@
 // the largest size. A parent with waiting queues is in exactly one place: in the wheel, in the due stages, outside (from m_due_o to the
 // GateLeave or GateAgain of its batch's last packet, or, while it is held, to its wake-up), or parked because its gate is closed.
 //
+// A parent may be held back for what of it waits above (Holds) while it is less late than about half of what its burst makes up for.
+//
 // Throughput: one operation per cycle while room_o. Ordering: operations in order. Reset: forgets all; a walker clears the memories
 // (`Parents` cycles), shapers are open and unshaped.
 module pst_gate
@@ -23,7 +25,8 @@ module pst_gate
     // less late than this a lower class may wait; below 2^13
     parameter int unsigned PatientCycles = ToleranceCycles < 8192 ? ToleranceCycles / 2 : 4096,
     parameter int unsigned TrainLog = 4,              // log2 of the longest batch, 0 .. 4
-    parameter bit          Holds = 1'b0,              // parents hold back for what waits above; needs TrainLog > 0
+    parameter bit          Holds = 1'b0,              // parents hold back for what waits above
+    parameter int unsigned NoteWidth = 1,             // bits that are kept with a parent's setting
     parameter int unsigned TimeWidth = 32,            // bits of a time in cycles
     parameter string       RamStyle = "auto",
     localparam int unsigned ParentWidth = Parents > 1 ? $clog2(Parents) : 1
@@ -47,7 +50,7 @@ module pst_gate
     output logic [ParentWidth-1:0] m_due_parent_o,
     output train_t                 m_due_train_o,     // in the cycle after it was taken: log2 of how many it may let go
     output logic                   m_due_patient_o,   // and whether it is less than PatientCycles late,
-    output logic                   m_due_holds_o,     // or than half of its burst, if that is more than ToleranceCycles
+    output logic                   m_due_holds_o,     // or than half of its burst, or a little less
     // Holds: a parent outside, with queues that wait, is looked at again; at most 22 cycles after room_o
     input  logic                   s_wake_valid_i,
     input  logic [ParentWidth-1:0] s_wake_parent_i,
@@ -56,6 +59,8 @@ module pst_gate
     output logic                   s_cfg_ready_o,
     input  logic [ParentWidth-1:0] s_cfg_parent_i,
     input  shaper_cfg_t            s_cfg_shaper_i,
+    input  logic [  NoteWidth-1:0] s_cfg_note_i,
+    output logic [  NoteWidth-1:0] m_note_o,          // cycle 2: that of s_op_parent_i, valid operation or not
     // look: a walk needs no setting; two cycles after one starts that of s_look_parent_i is there
     input  logic [ParentWidth-1:0] s_look_parent_i,
     output shaper_cfg_t            m_look_shaper_o,
@@ -93,6 +98,11 @@ module pst_gate
     cycle_t  hold;                   // last cycle in which it has to wait
   } place_t;
 
+  // log2 of how late a parent may get for the sake of what waits above, less HoldLeast - 2; 0: not at all. It is half of what its burst makes
+  // up for, or less, but not less than a quarter: half of 2^(HoldLeast - 1 + hold_t) cycles. From a burst of 2^(HoldLeast + 14) on it is the same.
+  localparam int unsigned HoldLeast = 11;
+  typedef logic [3:0] hold_t;
+
   localparam cycle_t OldAge = cycle_t'(2 ** (TimeWidth - 3));
 
   // --- clearing walk
@@ -113,7 +123,9 @@ module pst_gate
   logic [7:1] c_valid_q;
   logic hit1_q;
   shaper_cfg_t c2_cfg;
-  logic [27:0] c2_tolerance;
+  logic [27:0] c2_tolerance, c3_made_up_q;
+  hold_t c4_holds_q, c5_holds_q;
+  logic c5_hold_q;    // a walk, which has not read its parent's setting, writes what it finds old only
   cycle_t c3_tolerance_q;
   logic [4:1] c_walk_q;
   logic c3_closed_q, c4_closed_q;
@@ -131,12 +143,12 @@ module pst_gate
   assign m_look_shaper_o = c2_cfg;
 
   pst_ram_write_first #(
-      .Width($bits(shaper_cfg_t)), .Depth(Parents), .Style(RamStyle)
+      .Width(NoteWidth + $bits(shaper_cfg_t)), .Depth(Parents), .Style(RamStyle)
   ) u_cfg (
       .clk_i,
       .we_i(init || cfg_take), .waddr_i(init ? init_parent : s_cfg_parent_i),
-      .wdata_i(init ? shaper_cfg_t'(1) : s_cfg_shaper_i),
-      .re_i(1'b1), .raddr_i(c0_setting), .rdata_o(c2_cfg)
+      .wdata_i(init ? {NoteWidth'(0), shaper_cfg_t'(1)} : {s_cfg_note_i, s_cfg_shaper_i}),
+      .re_i(1'b1), .raddr_i(c0_setting), .rdata_o({m_note_o, c2_cfg})
   );
 
   pst_shaper_increment #(
@@ -171,6 +183,11 @@ module pst_gate
   // A time to come.
   function automatic logic early(stamp_t stamp, cycle_t now);
     return earlier(now, stamp[TimeWidth+15:16]) || (now == stamp[TimeWidth+15:16] && stamp[15:0] != '0);
+  endfunction
+
+  function automatic hold_t hold_of(logic [27:0] made_up);
+    hold_of = '0;
+    for (int k = 1; k < 16; k++) if (made_up >> (int'(HoldLeast) + k - 1) != '0) hold_of = hold_t'(k);
   endfunction
 
   always_comb begin
@@ -228,6 +245,10 @@ module pst_gate
     c3_tolerance_q <= c_walk_q[2] ? OldAge : cycle_t'(c2_tolerance);
     c3_closed_q    <= c2_cfg.mantissa == '0;
     c4_closed_q    <= c3_closed_q;
+    c3_made_up_q   <= c2_tolerance;
+    c4_holds_q     <= c_walk_q[3] ? '0 : hold_of(c3_made_up_q);
+    c5_holds_q     <= c4_holds_q;
+    c5_hold_q      <= c_valid_q[4] && (!c_walk_q[4] || c4_below);
     c4_floor_q     <= now_i + 1'b1 - c3_tolerance_q;
     hit1_q         <= c_valid_q[4] && c_parent_q[4] == c_parent_q[3];
 
@@ -239,6 +260,7 @@ module pst_gate
     if (s_op_valid_i && s_op_walk_i) walk_parent_q <= walk_parent_q == parent_t'(Parents - 1) ? '0 : walk_parent_q + 1'b1;
     if (rst_i) begin
       c_valid_q     <= '0;
+      c5_hold_q     <= 1'b0;
       c5_place_q    <= 1'b0;
       walk_parent_q <= '0;
     end
@@ -374,6 +396,7 @@ module pst_gate
   // --- due: is it time, is the gate open? And how long a batch?
 
   cycle_t d2_hold;
+  hold_t d2_holds;
   logic due_push, unused_due_ready;
 
   assign wheel_ready = int'(due_level) <= DueDepth - 4 && int'(back_level) <= DueDepth - 4;
@@ -393,11 +416,12 @@ module pst_gate
   end
 
   pst_ram_write_first #(
-      .Width(TimeWidth), .Depth(Parents), .Style(RamStyle)
+      .Width($bits(hold_t) + TimeWidth), .Depth(Parents), .Style(RamStyle)
   ) u_hold (
       .clk_i,
-      .we_i(init || c_valid_q[5]), .waddr_i(init ? init_parent : c_parent_q[5]), .wdata_i(init ? '1 : c5_hold),
-      .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o(d2_hold)
+      .we_i(init || c5_hold_q), .waddr_i(init ? init_parent : c_parent_q[5]),
+      .wdata_i(init ? {hold_t'(0), {TimeWidth{1'b1}}} : {c5_holds_q, c5_hold}),
+      .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o({d2_holds, d2_hold})
   );
 
   pst_ram_write_first #(
@@ -439,6 +463,7 @@ module pst_gate
   cycle_t d2_late;
   late_t d3_late_q;
   cycle_t d3_whole_q;
+  hold_t d3_holds_q;
   logic d3_push_q, d3_holds, given_q, unused_train_ready, unused_train_valid;
   train_t d3_train;
   logic [$clog2(DueDepth+2)-1:0] unused_train_level;
@@ -449,12 +474,15 @@ module pst_gate
     d3_push_q <= due_push;
     d3_late_q <= late_of(32'(d2_late));
     d3_whole_q <= d2_late;
+    d3_holds_q <= d2_holds;
     given_q   <= m_due_valid_o && m_due_ready_i;
     if (rst_i) begin
       d3_push_q <= 1'b0;
       given_q   <= 1'b0;
     end
   end
+
+  assign d3_holds = Holds && d3_holds_q != '0 && d3_whole_q >> (32'(d3_holds_q) + HoldLeast - 2) == '0;
 
   // Filled a cycle after u_due, and emptied a cycle after it.
   pst_fifo #(
@@ -468,18 +496,10 @@ module pst_gate
 
   if (TrainLog == 0) begin : g_single
     assign d3_train = '0;
-    assign d3_holds = 1'b0;
-
-    logic unused_whole;
-    assign unused_whole = &{1'b0, d3_whole_q};
   end else begin : g_train
-    localparam int unsigned HoldWidth = Holds ? 27 : 1;
-
     // The largest packet's time at the parent's rate, for 2^LenWidth byte, in whole cycles and more than it is; and the longest batch that
-    // the tolerance allows. A parent that needs 2^SpanWidth cycles or more is slow enough without batches. And how late it may get for the sake
-    // of what waits above: half of its burst, which makes up for it.
+    // the tolerance allows. A parent that needs 2^SpanWidth cycles or more is slow enough without batches.
     typedef struct packed {
-      logic [HoldWidth-1:0] hold;
       train_t               most;
       logic [SpanWidth-1:0] span;
     } rule_t;
@@ -491,7 +511,6 @@ module pst_gate
     endfunction
 
     logic [46:0] scaled;
-    logic [HoldWidth-1:0] t1_hold_q;
     logic t1_valid_q, t1_slow_q, t2_valid_q;
     logic [SpanWidth-1:0] t1_span_q;
     late_t t1_late_q;
@@ -507,10 +526,9 @@ module pst_gate
       t1_slow_q   <= |(scaled >> SpanWidth);
       t1_span_q   <= SpanWidth'(scaled) + 1'b1;
       t1_late_q   <= late_of(s_cfg_shaper_i.burst > 28'(ToleranceCycles) ? 32'(s_cfg_shaper_i.burst) : ToleranceCycles);
-      t1_hold_q   <= Holds && s_cfg_shaper_i.burst > 28'(ToleranceCycles) ? HoldWidth'(s_cfg_shaper_i.burst >> 1) : '0;
       t2_valid_q  <= t1_valid_q;
       t2_parent_q <= t1_parent_q;
-      t2_rule_q   <= '{hold: t1_hold_q, most: t1_slow_q || t1_span_q == '0 ? '0 : longest(t1_span_q, t1_late_q), span: t1_span_q};
+      t2_rule_q   <= '{most: t1_slow_q || t1_span_q == '0 ? '0 : longest(t1_span_q, t1_late_q), span: t1_span_q};
       d3_rule_q   <= d2_rule;
       if (rst_i) begin
         t1_valid_q <= 1'b0;
@@ -523,11 +541,10 @@ module pst_gate
     ) u_rule (
         .clk_i,
         .we_i(init || t2_valid_q), .waddr_i(init ? init_parent : t2_parent_q),
-        .wdata_i(init ? rule_t'{hold: '0, most: longest(SpanWidth'(1), late_of(ToleranceCycles)), span: SpanWidth'(1)} : t2_rule_q),
+        .wdata_i(init ? rule_t'{most: longest(SpanWidth'(1), late_of(ToleranceCycles)), span: SpanWidth'(1)} : t2_rule_q),
         .re_i(1'b1), .raddr_i(wheel_parent), .rdata_o(d2_rule)
     );
 
-    assign d3_holds   = 32'(d3_whole_q) < 32'(d3_rule_q.hold);
     assign d3_longest = longest(d3_rule_q.span, d3_late_q);
     assign d3_train   = d3_longest < d3_rule_q.most ? d3_longest : d3_rule_q.most;
   end

@@ -81,6 +81,7 @@ module pst_hierarchy
   // Narrow words of few subscribers would leave a block RAM nearly empty.
   localparam string NarrowStyle = RamStyle == "auto" && Subscribers <= 512 ? "distributed" : RamStyle;
   localparam int unsigned OutDepth = 32;
+  localparam int unsigned GraceCycles = 64;    // in which a queue comes back with its next packet
 
   // The horizon is at least eight cycles per parent, so that visits to parents beyond it stay below 1/8 of the cycles.
   function automatic int unsigned slots(int unsigned parents);
@@ -125,10 +126,11 @@ module pst_hierarchy
     node_t   node;       // OpNode: where it waited; from stage 3 on: where it asks
     port_t   port;       // OpPort, and from stage 5 on
     round_t  round;      // OpNode, OpPort: of the pick
-    logic    none;       // OpNode, OpPort: the pick found none yet
-    logic    last;       // OpNode, OpPort: of its parent's batch
+    logic    none;       // OpNode, OpPort; of OpSubscriber from stage 3 on: the pick found none yet
+    logic    last;       // of its parent's batch
     patience_t hold;     // OpNode, OpPort: not 0: it holds back
-    logic    held;       // OpNode: the pick found none for the sake of what waits at the port,
+    logic    holds;      // OpSubscriber: its subscriber waits for what is above
+    logic    held;       // OpNode; of OpSubscriber from stage 3 on: the pick found none for the sake of what waits above,
     class_t  held_class; // of this class
     logic    moved;      // OpWalk: `node` may have another port
     logic    empties;    // OpNew: it has left its queue empty
@@ -164,7 +166,7 @@ module pst_hierarchy
 
   logic init, init_done_q;
   queue_t init_queue;
-  logic [10:0] part_init_done;
+  logic [11:0] part_init_done;
   logic [2:0] gate_room;
 
   pst_clear_walk #(.Depth(Queues)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_queue));
@@ -233,6 +235,7 @@ module pst_hierarchy
   patience_t node_pick_hold, port_pick_hold;
   subscriber_t subscriber_pick;
   index_t subscriber_pick_index;
+  logic subscriber_pick_holds;
   node_t node_pick;
   queue_t node_pick_queue, port_pick_queue;
   round_t node_pick_round, port_pick_round;
@@ -291,6 +294,7 @@ module pst_hierarchy
       next.valid        = 1'b1;
       next.op           = OpSubscriber;
       next.queue_id     = queue_of(subscriber_pick, subscriber_pick_index);
+      next.holds        = subscriber_pick_holds;
       release_take[0] = 1'b1;
     end
   end
@@ -342,6 +346,8 @@ module pst_hierarchy
   // --- stage 0 to 2: what is known of queue, subscriber and packet; 2 to 4: of the node
 
   packet_t h2_held;
+  above_t h2_above_q;    // what of the subscriber waits above
+  logic h2_waits, h2_left;
   logic h2_new_q;
   class_t h2_class;
   weight_t h2_weight, h2_subscriber_weight;
@@ -355,25 +361,6 @@ module pst_hierarchy
       .we_i(init || set_queue), .waddr_i(init ? init_queue : cfg_q.id),
       .wdata_i(init ? '0 : {cfg_q.cls, cfg_q.weight}),
       .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o({h2_class, h2_weight})
-  );
-
-  pst_ram_write_first #(
-      .Width(NodeWidth + $bits(weight_t)), .Depth(Subscribers), .Style(NarrowStyle)
-  ) u_node_of (
-      .clk_i,
-      .we_i(init || (set_subscriber && subscriber_cfg_ready)),
-      .waddr_i(init ? subscriber_t'(init_queue) : subscriber_t'(cfg_q.id)),
-      .wdata_i(init ? '0 : {node_t'(cfg_q.parent), cfg_q.weight}),
-      .re_i(1'b1), .raddr_i(subscriber_of(h_q[0].queue_id)), .rdata_o({h2_node, h2_subscriber_weight})
-  );
-
-  pst_ram_write_first #(
-      .Width(PortWidth), .Depth(Nodes), .Style(RamStyle)
-  ) u_port_of (
-      .clk_i,
-      .we_i(init || (set_node && node_cfg_ready)), .waddr_i(init ? node_t'(init_queue) : node_t'(cfg_q.id)),
-      .wdata_i(init ? '0 : port_t'(cfg_q.parent)),
-      .re_i(1'b1), .raddr_i(h2.node), .rdata_o(h4_port)
   );
 
   // Packets that wait, written when they begin to.
@@ -395,6 +382,16 @@ module pst_hierarchy
     else
       h2.packet = h2_held;
     if (h_q[2].op != OpNode && h_q[2].op != OpWalk) h2.node = h2_node;
+    // A class waits for the ones before it and for its own packets, above and shortly after they have left there.
+    h2_waits = '0;
+    for (int c = 0; c < int'(Classes); c++) if (class_t'(c) <= h2_held.cls && h2_above_q.waits[c]) h2_waits = 1'b1;
+    h2_left = h2_above_q.left_class <= h2_held.cls && 10'(now_q[12:3] - h2_above_q.left) < 10'(GraceCycles / 8);
+    if (h_q[2].op == OpSubscriber) begin
+      h2.none       = h_q[2].holds && (h2_waits || h2_left);
+      h2.held       = h_q[2].holds && h2_waits;
+      h2.last       = !h2.held;    // it is not placed
+      h2.held_class = h2_held.cls;
+    end
     h4 = h_q[4];
     if (h_q[4].op != OpPort) h4.port = h4_port;
   end
@@ -417,7 +414,7 @@ module pst_hierarchy
     if (h_q[4].valid) begin
       case (h_q[4].op)
         OpNew:        h4_op = GateAsk;
-        OpSubscriber: h4_op = GateLeave;
+        OpSubscriber: h4_op = h_q[4].none ? GateAgain : GateLeave;
         OpWalk:       h4_op = GateWalk;
         default: ;
       endcase
@@ -531,29 +528,33 @@ module pst_hierarchy
   node_t due_node;
   port_t due_port;
   train_t node_train, port_train, unused_train;
-  logic node_patient, port_patient, unused_patient, node_holds, unused_subscriber_holds, unused_port_holds, wake_valid;
+  logic node_patient, port_patient, unused_patient, subscriber_holds, node_holds, unused_port_holds, unused_note;
+  logic subscriber_wake, node_wake;
+  subscriber_t wake_subscriber;
   node_t wake_node;
 
   pst_gate #(
       .Parents(Subscribers), .MaxWaiting(QueuesPerSubscriber), .Slots(slots(Subscribers)), .SlotCycles(SlotCycles),
-      .ToleranceCycles(ToleranceCycles), .TrainLog(0), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
+      .ToleranceCycles(ToleranceCycles), .TrainLog(0), .Holds(QueuesPerSubscriber > 1),
+      .NoteWidth(NodeWidth + $bits(weight_t)), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_subscriber (
       .clk_i, .rst_i, .now_i(now_q),
       .s_op_valid_i(h_q[0].valid && (h_q[0].op == OpNew || h_q[0].op == OpSubscriber || h_q[0].op == OpWalk)),
       .s_op_walk_i(h_q[0].op == OpWalk),
-      .s_op_parent_i(subscriber_of(h_q[0].queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .s_op_last_i(1'b1),
+      .s_op_parent_i(subscriber_of(h_q[0].queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .s_op_last_i(h_q[4].last),
       .pass_o(subscriber_pass), .wait_o(subscriber_wait), .room_o(gate_room[0]),
       .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber),
-      .m_due_train_o(unused_train), .m_due_patient_o(unused_patient), .m_due_holds_o(unused_subscriber_holds),
-      .s_wake_valid_i(1'b0), .s_wake_parent_i('0),
+      .m_due_train_o(unused_train), .m_due_patient_o(unused_patient), .m_due_holds_o(subscriber_holds),
+      .s_wake_valid_i(subscriber_wake), .s_wake_parent_i(wake_subscriber),
       .s_cfg_valid_i(set_subscriber), .s_cfg_ready_o(subscriber_cfg_ready),
       .s_cfg_parent_i(subscriber_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
+      .s_cfg_note_i({node_t'(cfg_q.parent), cfg_q.weight}), .m_note_o({h2_node, h2_subscriber_weight}),
       .s_look_parent_i(subscriber_t'(s_look_id_i)), .m_look_shaper_o(look_subscriber), .init_done_o(part_init_done[0])
   );
 
   pst_gate #(
       .Parents(Nodes), .MaxWaiting(Queues), .Slots(slots(Nodes)), .SlotCycles(SlotCycles), .ToleranceCycles(ToleranceCycles),
-      .TrainLog(TrainLog), .Holds(TrainLog > 0), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
+      .TrainLog(TrainLog), .Holds(TrainLog > 0), .NoteWidth(PortWidth), .TimeWidth(TimeWidth), .RamStyle(RamStyle)
   ) u_node (
       .clk_i, .rst_i, .now_i(now_q),
       .s_op_valid_i(h_q[2].valid && h_q[2].op != OpPort), .s_op_walk_i(h_q[2].op == OpWalk), .s_op_parent_i(h2.node),
@@ -561,10 +562,11 @@ module pst_hierarchy
       .room_o(gate_room[1]),
       .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node),
       .m_due_train_o(node_train), .m_due_patient_o(node_patient), .m_due_holds_o(node_holds),
-      .s_wake_valid_i(wake_valid), .s_wake_parent_i(wake_node),
+      .s_wake_valid_i(node_wake), .s_wake_parent_i(wake_node),
       .s_cfg_valid_i(set_node), .s_cfg_ready_o(node_cfg_ready),
       .s_cfg_parent_i(node_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
-      .s_look_parent_i(node_t'(s_look_id_i)), .m_look_shaper_o(look_node), .init_done_o(part_init_done[1])
+      .s_cfg_note_i(port_t'(cfg_q.parent)), .m_note_o(h4_port),
+      .s_look_parent_i(h2.node), .m_look_shaper_o(look_node), .init_done_o(part_init_done[1])
   );
 
   pst_gate #(
@@ -578,7 +580,7 @@ module pst_hierarchy
       .m_due_train_o(port_train), .m_due_patient_o(port_patient), .m_due_holds_o(unused_port_holds),
       .s_wake_valid_i(1'b0), .s_wake_parent_i('0),
       .s_cfg_valid_i(set_port), .s_cfg_ready_o(port_cfg_ready),
-      .s_cfg_parent_i(port_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper),
+      .s_cfg_parent_i(port_t'(cfg_q.id)), .s_cfg_shaper_i(cfg_q.shaper), .s_cfg_note_i(1'b0), .m_note_o(unused_note),
       .s_look_parent_i(port_t'(s_look_id_i)), .m_look_shaper_o(look_port), .init_done_o(part_init_done[2])
   );
 
@@ -623,8 +625,9 @@ module pst_hierarchy
       .s_event_waits_i(h5_wait_q), .s_event_left_i(h5_left_q), .s_event_index_i(index_of(index_t'(h_q[5].queue_id))),
       .s_event_class_i(h_q[5].packet.cls), .s_event_before_i(h5_before),
       .s_pick_valid_i(due_valid[0]), .s_pick_ready_o(due_ready[0]), .s_pick_subscriber_i(due_subscriber),
+      .s_pick_holds_i(subscriber_holds),
       .m_pick_valid_o(release_valid[0]), .m_pick_ready_i(release_take[0]), .m_pick_subscriber_o(subscriber_pick),
-      .m_pick_index_o(subscriber_pick_index), .init_done_o(part_init_done[3])
+      .m_pick_index_o(subscriber_pick_index), .m_pick_holds_o(subscriber_pick_holds), .init_done_o(part_init_done[3])
   );
 
   logic node_append, port_append;
@@ -708,7 +711,7 @@ module pst_hierarchy
       .init_done_o(part_init_done[5])
   );
 
-  // --- stages 9 to 15: what of a node waits at its port. An operation begins to wait or leaves in one place.
+  // --- stages 9 to 15: what of a node waits at its port, of a subscriber at node or port. An operation begins to wait or leaves in one place.
 
   typedef struct packed {
     above_e what;
@@ -755,14 +758,76 @@ module pst_hierarchy
   end
 
   pst_waits_above #(
-      .Nodes(Nodes), .PortWidth(PortWidth), .Queues(Queues), .Classes(Classes), .RamStyle(RamStyle)
-  ) u_waits_above (
+      .Parents(Nodes), .AboveWidth(PortWidth), .Queues(Queues), .Classes(Classes), .RamStyle(RamStyle)
+  ) u_node_above (
       .clk_i, .rst_i, .now_i(13'(now_q)),
-      .s_op_valid_i(above_q[11].what != AboveNone), .s_op_node_i(above_q[11].node),
-      .s_event_i(above_q[14].what), .s_event_class_i(above_q[14].cls), .s_event_port_i(above_q[14].port),
-      .m_wake_valid_o(wake_valid), .m_wake_node_o(wake_node),
-      .s_look_node_i(node_start), .m_look_o(node_above), .init_done_o(part_init_done[10])
+      .s_op_valid_i(above_q[11].what != AboveNone), .s_op_parent_i(above_q[11].node),
+      .s_event_i(above_q[14].what), .s_event_class_i(above_q[14].cls), .s_event_above_i(above_q[14].port), .s_event_anew_i(1'b0),
+      .m_wake_valid_o(node_wake), .m_wake_parent_o(wake_node),
+      .s_look_parent_i(node_start), .m_look_o(node_above), .init_done_o(part_init_done[10])
   );
+
+  if (QueuesPerSubscriber == 1) begin : g_none_above
+    assign h2_above_q         = '{waits: '0, left_class: '1, left: '0};
+    assign subscriber_wake    = 1'b0;
+    assign wake_subscriber    = '0;
+    assign part_init_done[11] = 1'b1;
+  end else begin : g_above
+    typedef struct packed {
+      above_e      what;
+      class_t      cls;
+      subscriber_t subscriber;
+      node_t       node;
+      port_t       port;
+      logic        anew;
+    } event_t;
+
+    logic [9:6] arrives_q;
+    event_t h9_event;
+    event_t [14:10] event_q;
+    above_t h1_above;
+
+    always_comb begin
+      h9_event = '{
+          what: AboveNone, cls: h_q[9].packet.cls, subscriber: subscriber_of(h_q[9].queue_id), node: h_q[9].node, port: h_q[9].port,
+          anew: h_q[9].op == OpSubscriber && !h_q[9].holds
+      };
+      if (arrives_q[9]) h9_event.what = AboveArrives;
+      if (h9_node_wait_q || (h9_wait_q && h_q[9].op != OpNode)) h9_event.what = AboveWaits;
+      if (h9_out_q && h_q[9].op != OpNew) h9_event.what = h_q[9].op == OpSubscriber ? AbovePassed : AboveLeft;
+      if (h_q[9].valid && h_q[9].op == OpSubscriber && h_q[9].held) begin
+        h9_event.what = AboveHeld;
+        h9_event.cls  = h_q[9].held_class;
+      end
+      // A subscriber, or its node, may have moved: each in turn is looked at again, if it is held.
+      if (h_q[9].valid && h_q[9].op == OpWalk) begin
+        h9_event.what       = AboveMoved;
+        h9_event.subscriber = subscriber_t'(now_q >> $clog2(WalkCycles));
+      end
+    end
+
+    always_ff @(posedge clk_i) begin
+      arrives_q  <= {arrives_q[8:6], h5_wait_q};
+      event_q    <= {event_q[13:10], h9_event};
+      h2_above_q <= h1_above;
+      if (rst_i) begin
+        arrives_q <= '0;
+        for (int k = 10; k <= 14; k++) event_q[k].what <= AboveNone;
+      end
+    end
+
+    pst_waits_above #(
+        .Parents(Subscribers), .AboveWidth(NodeWidth + PortWidth), .Same(1'b1), .Queues(QueuesPerSubscriber), .Classes(Classes),
+        .RamStyle(NarrowStyle)
+    ) u_subscriber_above (
+        .clk_i, .rst_i, .now_i(13'(now_q)),
+        .s_op_valid_i(event_q[11].what != AboveNone), .s_op_parent_i(event_q[11].subscriber),
+        .s_event_i(event_q[14].what), .s_event_class_i(event_q[14].cls),
+        .s_event_above_i({event_q[14].node, event_q[14].port}), .s_event_anew_i(event_q[14].anew),
+        .m_wake_valid_o(subscriber_wake), .m_wake_parent_o(wake_subscriber),
+        .s_look_parent_i(subscriber_of(h_q[0].queue_id)), .m_look_o(h1_above), .init_done_o(part_init_done[11])
+    );
+  end
 
   logic port_credit_init_done, node_credit_init_done;
   assign part_init_done[6] = port_credit_init_done && node_credit_init_done;

@@ -4,7 +4,8 @@
 // The next one is chosen anew whenever a queue begins to wait or leaves, so a pick reads it from a memory.
 //
 // Throughput: one event and one pick per cycle. Latency: pick to m_pick_o 5 cycles. Ordering: picks in order; a pick sees the events of its own
-// cycle (3) and before; at most one of a subscriber may be under way, until its queue has left, and only when a queue waits.
+// cycle (3) and before; at most one of a subscriber may be under way, until its queue has left or may not go yet, and only when
+// a queue waits.
 // Reset: a walker clears the memories (`Subscribers` cycles).
 module pst_subscriber_queues
   import pst_hierarchy_pkg::*;
@@ -30,10 +31,12 @@ module pst_subscriber_queues
     input  logic                                                        s_pick_valid_i,
     output logic                                                        s_pick_ready_o,
     input  logic [    SubscriberWidth-1:0]                              s_pick_subscriber_i,
+    input  logic                                                        s_pick_holds_i,      // in the next cycle; goes with the pick
     output logic                                                        m_pick_valid_o,
     input  logic                                                        m_pick_ready_i,
     output logic [    SubscriberWidth-1:0]                              m_pick_subscriber_o,
     output logic [         IndexWidth-1:0]                              m_pick_index_o,
+    output logic                                                        m_pick_holds_o,
     output logic                                                        init_done_o
 );
 
@@ -51,6 +54,7 @@ module pst_subscriber_queues
 
   logic look, unused_ready;
   logic [4:1] look_q;
+  logic [4:2] look_holds_q;
   subscriber_t [4:1] look_subscriber_q;
   index_t look_index;
   logic [$clog2(PickDepth+1)-1:0] credit_q, unused_level;
@@ -61,6 +65,7 @@ module pst_subscriber_queues
   always_ff @(posedge clk_i) begin
     look_q            <= {look_q[3:1], look};
     look_subscriber_q <= {look_subscriber_q[3:1], s_pick_subscriber_i};
+    look_holds_q      <= {look_holds_q[3:2], s_pick_holds_i};
     credit_q          <= credit_q + $bits(credit_q)'(m_pick_valid_o && m_pick_ready_i) - $bits(credit_q)'(look);
     if (rst_i) begin
       look_q   <= '0;
@@ -69,11 +74,11 @@ module pst_subscriber_queues
   end
 
   pst_fifo #(
-      .Width(SubscriberWidth + IndexWidth), .Depth(PickDepth)
+      .Width(SubscriberWidth + 1 + IndexWidth), .Depth(PickDepth)
   ) u_out (
       .clk_i, .rst_i,
-      .s_valid_i(look_q[4]), .s_ready_o(unused_ready), .s_data_i({look_subscriber_q[4], look_index}),
-      .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i), .m_data_o({m_pick_subscriber_o, m_pick_index_o}),
+      .s_valid_i(look_q[4]), .s_ready_o(unused_ready), .s_data_i({look_subscriber_q[4], look_holds_q[4], look_index}),
+      .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i), .m_data_o({m_pick_subscriber_o, m_pick_holds_o, m_pick_index_o}),
       .level_o(unused_level)
   );
 

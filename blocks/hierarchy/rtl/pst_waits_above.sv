@@ -1,73 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Of each node, what of it waits at its port: so that a lower class of the node does not take what a higher one leaves while it waits there.
+// Of each parent, a subscriber or a node, what of it waits above: so that it does not let go of a packet that should go after one which waits.
 //
-// A queue has one packet in the hierarchy. While that waits at the port, for instance for the end of a long packet of another node, the node
-// finds only lower classes, and would let go of as many of their bytes as its rate allows. These go behind the higher class at the port anyway,
-// and are missing when its next packet comes. So a pick at the node does not give a class while a higher one waits above, nor shortly after
-// that has left. A node whose pick was refused is held: it is in no wheel, until what it waits for has left or another packet arrives at it.
+// A queue has one packet in the hierarchy. While that waits above, for instance for the end of a long packet of another parent, its own parent
+// finds the packets of other queues only, and would let go of as many of their bytes as its rate allows. Lower classes go behind the higher one
+// above anyway, and what they have had is missing when its next packet comes. So a pick at a node does not give a class while a higher one
+// waits at its port, nor shortly after that has left; and a pick at a subscriber (`Same`) neither while another packet of that class waits at
+// node or port: which of its queues is next is decided where their rate is used up. A parent whose pick was refused is held: it is in no
+// wheel, until what it waits for has left or another packet arrives at it.
 //
-// Of each class the packets that wait at the node's port are counted. A node that moves begins anew at its new port; what still waits at the
-// old one counts no more. Each operation of the hierarchy brings one event at most. All of a node is one word, so that nothing comes between
+// Of each class the packets that wait above are counted. A parent that moves begins anew with the first packet that waits at another place, or
+// passes there; what still waits at the old one counts no more. So does one that has become too late to wait any longer: what it has waited for
+// in vain may have left from another place than it was counted at. Each operation of the hierarchy brings one event at most. All of a parent is one word, so that nothing comes between
 // a look and a change: a wake-up is neither lost nor doubled.
 //
-// Latency: cycle 0 the node, 3 the event, 4 m_wake_o; a look takes a cycle and sees what is at cycle 4. Throughput: one event and one look per
-// cycle. Reset: a walker clears the memories (`Nodes` cycles): nothing waits.
+// Latency: cycle 0 the parent, 3 the event, 4 m_wake_o; a look takes a cycle and sees what is at cycle 4. Throughput: one event and one look per
+// cycle. Reset: a walker clears the memories (`Parents` cycles): nothing waits.
 module pst_waits_above
   import pst_hierarchy_pkg::*;
 #(
-    parameter int unsigned Nodes = 16,         // >= 2
-    parameter int unsigned PortWidth = 1,      // bits of a port's number, >= 1
+    parameter int unsigned Parents = 16,       // >= 2
+    parameter int unsigned AboveWidth = 1,     // bits of the number of what is above, >= 1
+    parameter bit          Same = 1'b0,        // a class waits for its own packets above, too
     parameter int unsigned Queues = 64,        // >= 2: no more packets wait
     parameter int unsigned Classes = 4,        // 1 .. 8
     parameter string       RamStyle = "auto",
-    localparam int unsigned NodeWidth = $clog2(Nodes)
+    localparam int unsigned ParentWidth = $clog2(Parents)
 ) (
-    input  logic                 clk_i,
-    input  logic                 rst_i,
-    input  logic [         12:0] now_i,            // cycles, modulo 2^13: one more in each
+    input  logic                   clk_i,
+    input  logic                   rst_i,
+    input  logic [           12:0] now_i,              // cycles, modulo 2^13: one more in each
     // cycle 0
-    input  logic                 s_op_valid_i,
-    input  logic [NodeWidth-1:0] s_op_node_i,
+    input  logic                   s_op_valid_i,
+    input  logic [ParentWidth-1:0] s_op_parent_i,
     // cycle 3
-    input  above_e               s_event_i,
-    input  class_t               s_event_class_i,
-    input  logic [PortWidth-1:0] s_event_port_i,
-    // cycle 4: a node that was held is to be looked at
-    output logic                 m_wake_valid_o,
-    output logic [NodeWidth-1:0] m_wake_node_o,
+    input  above_e                 s_event_i,
+    input  class_t                 s_event_class_i,
+    input  logic [ AboveWidth-1:0] s_event_above_i,    // what is above: of a node its port; of a subscriber node and port
+    input  logic                   s_event_anew_i,     // AboveWaits, AbovePassed: what was counted before counts no more
+    // cycle 4: a parent that was held is to be looked at
+    output logic                   m_wake_valid_o,
+    output logic [ParentWidth-1:0] m_wake_parent_o,
     // what a pick has to know; in the next cycle
-    input  logic [NodeWidth-1:0] s_look_node_i,
-    output above_t               m_look_o,
-    output logic                 init_done_o
+    input  logic [ParentWidth-1:0] s_look_parent_i,
+    output above_t                 m_look_o,
+    output logic                   init_done_o
 );
 
   localparam int unsigned CountWidth = $clog2(Queues + 1);
 
-  typedef logic [NodeWidth-1:0] node_t;
+  typedef logic [ParentWidth-1:0] parent_t;
   typedef logic [CountWidth-1:0] count_t;
 
   typedef struct packed {
-    count_t [Classes-1:0] counts;        // packets that wait at the port
-    logic [PortWidth-1:0] port;          // at this one
-    logic                 held;          // the node waits to be woken up,
-    class_t               held_class;    // with packets of this class and lower ones
-    class_t               left_below;    // class of the packet that left the port last, inverted: none goes before the lowest class
-    logic [9:0]           left;          // and when, in eight cycles
+    count_t [Classes-1:0]  counts;        // packets that wait above
+    logic [AboveWidth-1:0] above;         // at this one
+    logic                  held;          // the parent waits to be woken up,
+    class_t                held_class;    // with packets of this class and lower ones
+    class_t                arrived_below; // highest class that has arrived since it was held or was to be, inverted
+    class_t                left_below;    // class of the packet that left there last, inverted: none goes before the lowest class
+    logic [9:0]            left;          // and when, in eight cycles
   } word_t;
 
   word_t c3_word, c3_new, c4_word;
   logic [Classes-1:0] c3_is, c3_waited, c3_waits, c3_waits_on;
   logic c3_here, c3_wakes, wake_q, event_q, words_init_done;
-  node_t [4:1] node_q;
+  parent_t [4:1] parent_q;
   above_t c4_above;
 
-  // Of these classes one goes before `cls`.
-  function automatic logic higher(logic [Classes-1:0] waits, class_t cls);
-    higher = 1'b0;
-    for (int c = 0; c < int'(Classes); c++) if (class_t'(c) < cls && waits[c]) higher = 1'b1;
+  // One of these classes is waited for by `cls`.
+  function automatic logic waited_for(logic [Classes-1:0] waits, class_t cls);
+    waited_for = 1'b0;
+    for (int c = 0; c < int'(Classes); c++) if ((class_t'(c) < cls || (Same && class_t'(c) == cls)) && waits[c]) waited_for = 1'b1;
   endfunction
 
-  assign c3_here = c3_word.port == s_event_port_i;
+  assign c3_here = c3_word.above == s_event_above_i && !s_event_anew_i;
 
   // Which classes wait is known beside the counts that say so, not after them.
   always_comb begin
@@ -84,52 +90,63 @@ module pst_waits_above
     c3_wakes = 1'b0;
     case (s_event_i)
       AboveWaits: begin
-        c3_new.port = s_event_port_i;
+        c3_new.above = s_event_above_i;
         for (int c = 0; c < int'(Classes); c++) begin
           if (c3_is[c]) c3_new.counts[c] = c3_here ? c3_word.counts[c] + 1'b1 : count_t'(1);
           else if (!c3_here) c3_new.counts[c] = '0;
         end
-        c3_wakes = c3_word.held && !higher(c3_waits, c3_word.held_class);
+        c3_wakes = c3_word.held && !waited_for(c3_waits, c3_word.held_class);
       end
       AboveLeft: if (c3_here) begin
         for (int c = 0; c < int'(Classes); c++) if (c3_is[c] && c3_waited[c]) c3_new.counts[c] = c3_word.counts[c] - 1'b1;
-        c3_new.left_below = ~s_event_class_i;
-        c3_new.left       = 10'((now_i + 13'd1) >> 3);    // as it is in cycle 4
-        c3_wakes = c3_word.held && !higher(c3_waits_on, c3_word.held_class);
+        c3_wakes = c3_word.held && !waited_for(c3_waits_on, c3_word.held_class);
       end
       AboveHeld: begin
-        c3_new.held       = c3_here && higher(c3_waited, s_event_class_i);
-        c3_new.held_class = s_event_class_i;
-        c3_wakes          = !c3_new.held;
+        // A higher class that arrived while the pick was on its way has woken none up: it does now. One from before does so, too, once.
+        c3_new.held          = c3_here && waited_for(c3_waited, s_event_class_i) && s_event_class_i <= ~c3_word.arrived_below;
+        c3_new.held_class    = s_event_class_i;
+        c3_new.arrived_below = '0;
+        c3_wakes             = !c3_new.held;
       end
-      AboveArrives: c3_wakes = c3_word.held && (s_event_class_i < c3_word.held_class || !c3_here);
-      AboveMoved:   c3_wakes = c3_word.held && !c3_here;
+      AboveArrives: begin
+        c3_wakes = c3_word.held && (s_event_class_i < c3_word.held_class || !c3_here);
+        if (!c3_word.held && s_event_class_i < ~c3_word.arrived_below) c3_new.arrived_below = ~s_event_class_i;
+      end
+      AboveMoved: c3_wakes = c3_word.held;
+      AbovePassed: if (!c3_here) begin
+        c3_new.above  = s_event_above_i;
+        c3_new.counts = '0;
+      end
       default: ;
     endcase
+    if ((s_event_i == AboveLeft && c3_here) || s_event_i == AbovePassed) begin
+      c3_new.left_below = ~s_event_class_i;
+      c3_new.left       = 10'((now_i + 13'd1) >> 3);    // as it is in cycle 4
+    end
     if (c3_wakes) c3_new.held = 1'b0;
   end
 
   pst_ram_modify #(
-      .Width($bits(word_t)), .Depth(Nodes), .Style(RamStyle)
+      .Width($bits(word_t)), .Depth(Parents), .Style(RamStyle)
   ) u_words (
       .clk_i, .rst_i,
-      .valid_i(s_op_valid_i), .addr_i(s_op_node_i), .word_o(c3_word), .we_i(s_event_i != AboveNone), .word_i(c3_new),
+      .valid_i(s_op_valid_i), .addr_i(s_op_parent_i), .word_o(c3_word), .we_i(s_event_i != AboveNone), .word_i(c3_new),
       .word_q_o(c4_word), .init_done_o(words_init_done)
   );
 
   always_ff @(posedge clk_i) begin
-    node_q  <= {node_q[3:1], s_op_node_i};
+    parent_q  <= {parent_q[3:1], s_op_parent_i};
     event_q <= s_event_i != AboveNone && !rst_i;
     wake_q  <= c3_wakes && !rst_i;
   end
 
   assign m_wake_valid_o = wake_q;
-  assign m_wake_node_o  = node_q[4];
+  assign m_wake_parent_o  = parent_q[4];
 
   // --- for picks: which classes wait, and what left last
 
   logic hit_q, init;
-  node_t init_node;
+  parent_t init_parent;
   above_t above, above_q;
 
   always_comb begin
@@ -140,19 +157,19 @@ module pst_waits_above
   end
 
   always_ff @(posedge clk_i) begin
-    hit_q   <= event_q && node_q[4] == s_look_node_i;
+    hit_q   <= event_q && parent_q[4] == s_look_parent_i;
     above_q <= c4_above;
   end
 
-  pst_clear_walk #(.Depth(Nodes)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_node));
+  pst_clear_walk #(.Depth(Parents)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_parent));
 
   pst_ram_1r1w #(
-      .Width($bits(above_t)), .Depth(Nodes), .Style(RamStyle)
+      .Width($bits(above_t)), .Depth(Parents), .Style(RamStyle)
   ) u_above (
       .clk_i,
-      .we_i(init || event_q), .waddr_i(init ? init_node : node_q[4]),
+      .we_i(init || event_q), .waddr_i(init ? init_parent : parent_q[4]),
       .wdata_i(init ? above_t'{waits: '0, left_class: '1, left: '0} : c4_above),
-      .re_i(1'b1), .raddr_i(s_look_node_i), .rdata_o(above)
+      .re_i(1'b1), .raddr_i(s_look_parent_i), .rdata_o(above)
   );
 
   assign init_done_o = words_init_done && !init;
@@ -165,9 +182,9 @@ module pst_waits_above
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin
     if (!rst_i) begin
-      if (s_event_i == AboveHeld) a_held_once : assert (!c3_word.held) else $error("node %0d is held twice", node_q[3]);
+      if (s_event_i == AboveHeld) a_held_once : assert (!c3_word.held) else $error("parent %0d is held twice", parent_q[3]);
       if (s_event_i == AboveWaits && c3_here)
-        a_waiting_in_range : assert (c3_word.counts[s_event_class_i] != '1) else $error("node %0d: a count wraps", node_q[3]);
+        a_waiting_in_range : assert (c3_word.counts[s_event_class_i] != '1) else $error("parent %0d: a count wraps", parent_q[3]);
     end
   end
 `endif

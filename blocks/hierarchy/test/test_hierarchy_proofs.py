@@ -34,7 +34,7 @@ def test_proof_of_siblings_passes() -> None:
 
 
 def test_proof_of_waits_above_passes() -> None:
-    proof_passes("pst_waits_above", ["prove", "cover"])
+    proof_passes("pst_waits_above", ["prove_node", "prove_subscriber", "cover_node", "cover_subscriber"])
 
 
 def test_proof_of_subscriber_queues_passes() -> None:

@@ -138,11 +138,8 @@ class Mix:
                     subscriber.rate = self._round(rate * rng.uniform(0.05, 0.7))
                     subscriber.burst = self._burst(subscriber.rate)
         queues = {}
-        for ident, subscriber in subscribers.items():
-            own = self._queues(ident)
-            if subscriber.rate != inf:  # see `judged`
-                own = {queue: replace(leaf, cls=3) for queue, leaf in own.items()}
-            queues |= own
+        for ident in subscribers:
+            queues |= self._queues(ident)
         if self.kind == "random":
             for leaf in queues.values():
                 if rng.random() < 0.25:
@@ -151,13 +148,8 @@ class Mix:
         return Hierarchy(queues, subscribers, nodes, ports)
 
     def judged(self, subscriber: int) -> bool:
-        """Tell whether each of a subscriber's queues is judged, or their sum alone.
-
-        A packet that waits at a congested node or port has passed its subscriber, where its queue has no other one meanwhile. So where
-        the subscriber's own rate is used up as well it goes to the queues that wait there: to lower classes, to larger packets.
-        """
-        node = self.hierarchy.nodes[self.hierarchy.subscribers[subscriber].parent]
-        return self.hierarchy.subscribers[subscriber].rate == inf or min(node.rate, self.hierarchy.ports[node.parent].rate) == inf
+        """Tell whether each of a subscriber's queues is judged, or their sum alone."""
+        return subscriber in self.hierarchy.subscribers
 
     def _burst(self, rate: float) -> float:
         """A burst that makes up for what a congested parent holds back (the hierarchy's README): for a round of its children."""
@@ -216,7 +208,11 @@ class Mix:
         share = max_min(self.hierarchy, caps)
         for flow in self.flows:
             if flow.kind != "flooded":
-                flow.rate = max(1000.0, share[flow.queue] * rng.choice([0.02, 0.1, 0.3, 0.5, 0.7]))
+                parts = [0.02, 0.1, 0.3, 0.5, 0.7]
+                # What a rate lets a lower class miss in a long burst of a higher one it cannot make up for: no share is steady then.
+                if flow.kind == "bursty" and any(subscriber.rate != inf for subscriber in self.hierarchy.subscribers.values()):
+                    parts = [0.02, 0.1, 0.3]
+                flow.rate = max(1000.0, share[flow.queue] * rng.choice(parts))
                 # A burst has room for a frame at least, or frames would be left over for the end.
                 flow.most = max(rng.choice([5, 10, 20]) * 1514, max(size for size, _ in flow.sizes))
         wants = {flow.queue: caps[flow.queue] if flow.kind == "flooded" else flow.rate for flow in self.flows}
@@ -227,6 +223,10 @@ class Mix:
             if flow.kind == "flooded":
                 flow.rate = max(least, share[flow.queue], pausing[flow.queue]) * rng.choice([1.2, 1.5, 2])
         # Nothing else was capped than queues with a rate of their own: now all that comes is known, and so what all have.
+        self._settle()
+
+    def _settle(self) -> None:
+        """Let each flow be flooded or get all that it wants."""
         for _ in range(20):
             share = max_min(self.hierarchy, {flow.queue: min(flow.rate, self.hierarchy.queues[flow.queue].rate) for flow in self.flows})
             close = [flow for flow in self.flows if 0.8 * flow.rate <= share[flow.queue] < 0.999 * flow.rate]
@@ -235,8 +235,8 @@ class Mix:
             if not close:
                 break
         for flow in self.flows:
-            if flow.kind == "flooded" and share[flow.queue] >= 0.999 * flow.rate:  # it gets all that it wants
-                flow.kind = "steady"
+            if flow.kind != "bursty":
+                flow.kind = "steady" if share[flow.queue] >= 0.999 * flow.rate else "flooded"
 
     def _bursts(self, seconds: float) -> Arrivals:
         """Bursts at the rate of the line, their bytes and the pauses between them Pareto-distributed."""
@@ -335,6 +335,33 @@ def rate_of(branch: Branch | Leaf) -> dict[str, Any]:
 
 
 @dataclass
+class Rated(Mix):
+    """Subscribers with rates of their own that are about used up, below congested nodes and ports; queues of all classes and weights."""
+
+    kind: str = "random"
+
+    def _tree(self, slowest: float, fastest: float) -> Hierarchy:
+        rng, hierarchy = self.rng, super()._tree(slowest, fastest)
+        fair = hierarchy.nodes[0].rate / len(hierarchy.subscribers)
+        for subscriber in hierarchy.subscribers.values():
+            subscriber.rate = self._round(fair * rng.uniform(0.45, 2.25))
+            subscriber.burst = self._burst(subscriber.rate)
+        for leaf in hierarchy.queues.values():
+            leaf.rate, leaf.burst, leaf.cls = inf, 0.0, rng.choice([0, 1, 1, 2, 2, 3])
+        return hierarchy
+
+    def _flows(self) -> list[Flow]:
+        return [Flow(queue, self.rng.choice(["flooded", "flooded", "steady"]), self._sizes()) for queue in self.hierarchy.queues]
+
+    def _load(self) -> None:
+        """A flooded queue could use up its subscriber's rate alone, a steady one a part of it."""
+        for flow in self.flows:
+            own = self.hierarchy.subscribers[self.hierarchy.queues[flow.queue].subscriber].rate
+            flow.rate = max(1000.0, own * self.rng.choice([1.5, 2, 3] if flow.kind == "flooded" else [0.02, 0.1, 0.3]))
+        self._settle()
+
+
+@dataclass
 class Change:
     """A setting that changes in mid-run: of the judge's hierarchy, and in the scenario."""
 
@@ -371,7 +398,11 @@ class Unsteady(Mix):
 
     def _tree(self, slowest: float, fastest: float) -> Hierarchy:
         hierarchy = super()._tree(slowest, fastest)
-        # What `judged` says of subscribers is true of a node with a rate below a port with one as well.
+        # A node with a rate below a port with one, and a subscriber with a rate below either, holds back for as long as its burst makes up
+        # for it: what it is sent is right over such a time, not at every moment.
+        for queue, leaf in hierarchy.queues.items():
+            if hierarchy.subscribers[leaf.subscriber].rate != inf:
+                hierarchy.queues[queue] = replace(leaf, cls=3)
         for node in hierarchy.nodes.values():
             if hierarchy.ports[node.parent].rate != inf:
                 node.rate, node.burst = inf, 0.0

@@ -13,7 +13,7 @@ from typing import Any
 import fair_judge
 import numpy as np
 import pytest
-from mixes import KINDS, LARGEST, POINTS, QUANTUM, Mix, Unsteady
+from mixes import KINDS, LARGEST, POINTS, QUANTUM, Mix, Rated, Unsteady
 from numpy.typing import NDArray
 
 from penstock.engine import run
@@ -114,6 +114,7 @@ def heaviest(mix: Mix) -> int:
 
 # What the hardware misses (blocks/hierarchy/README.md, "Where shares are not exact"). A seed that is mended fails here: take it out.
 MOVED = "a packet that waits at its old parent when a node moves stays there, behind higher classes"
+HEAVY = "a heavy subscriber's small packets wait at the port while its node's round ends"
 
 
 def seeds(count: int, slow: int = 0, missed: dict[int, str] | None = None) -> list[Any]:
@@ -142,30 +143,39 @@ def test_a_backlogged_queue_beside_any_siblings(number: int, tmp_path: Path) -> 
     at_most(mix, errors(mix, carry_out(mix, tmp_path)), ANY_MIX, edges(mix))
 
 
-@pytest.mark.parametrize("number", seeds(30, 120))
+@pytest.mark.parametrize("number", seeds(20, 130, {1052: HEAVY, 1076: HEAVY}))
 def test_any_hierarchy_and_load(number: int, tmp_path: Path) -> None:
     """Rates at all levels, classes, weights, and queues from idle to flooded."""
     mix = Mix(number, "random", megabytes=10)
     at_most(mix, errors(mix, carry_out(mix, tmp_path)), ANY_MIX, edges(mix))
 
 
+@pytest.mark.parametrize("number", seeds(24, 176))
+def test_subscribers_with_rates_of_their_own(number: int, tmp_path: Path) -> None:
+    """Which of a subscriber's queues get its rate is exact, too, whatever waits for their node and port."""
+    mix = Rated(number, megabytes=10)
+    at_most(mix, errors(mix, carry_out(mix, tmp_path)), ANY_MIX, edges(mix))
+
+
 def test_a_small_packet_at_a_congested_port_keeps_its_node(tmp_path: Path) -> None:
-    """Class 1, 64 byte each, may have all of a node below a congested port: the node's lower classes get nothing while it waits there."""
+    """Class 1, 64 byte each, may have what class 0 leaves of a node below a congested port; lower ones get nothing while it waits there."""
     mix = Mix(1045, "random", megabytes=10)
     found = carry_out(mix, tmp_path)
     sent = {flow.queue: int(total) for flow, total in zip(mix.flows, found.carried[-1] - found.carried[WARM_UP - 1], strict=True)}
     seconds = (POINTS - WARM_UP) * mix.interval_ns / 1e9
     node = mix.hierarchy.nodes[0].rate * seconds
     assert mix.hierarchy.queues[3].cls == 1 and mix.hierarchy.ports[0].rate < 1.51 * mix.hierarchy.nodes[0].rate
-    assert sent[3] == pytest.approx(node, rel=ANY_MIX)
-    assert sum(sent[queue] for queue in (1, 4, 8, 9, 10)) <= ANY_MIX * node
+    assert mix.hierarchy.queues[4].cls == 0 and sent[4] < 0.01 * node
+    assert sent[3] == pytest.approx(node - sent[4], rel=ANY_MIX)
+    assert sum(sent[queue] for queue in (1, 8, 9, 10)) <= ANY_MIX * node
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "rated"])
 @pytest.mark.parametrize("number", seeds(2, 40))
 def test_over_50_megabytes(kind: str, number: int, tmp_path: Path) -> None:
     """The contract's window, without anything for its edges."""
-    mix = Mix(number + 500, kind, megabytes=1.3 * CONTRACT_BYTES / 1e6)
+    megabytes = 1.3 * CONTRACT_BYTES / 1e6
+    mix = Rated(number + 500, megabytes=megabytes) if kind == "rated" else Mix(number + 500, kind, megabytes)
     at_most(mix, errors(mix, carry_out(mix, tmp_path)), ANY_MIX, 0)
 
 
@@ -185,7 +195,7 @@ def unsteady(mix: Unsteady, found: Outcome) -> None:
     assert worst <= bound, f"unsteady mix, seed {mix.seed}: {text}"
 
 
-@pytest.mark.parametrize("number", seeds(40, 200, {1219: MOVED}))
+@pytest.mark.parametrize("number", seeds(24, 216, {1219: MOVED}))
 def test_loads_and_settings_that_change(number: int, tmp_path: Path) -> None:
     """At every moment each queue has been sent what the fluid says, but for a few frames and a round of its parent."""
     mix = Unsteady(number)
@@ -193,14 +203,15 @@ def test_loads_and_settings_that_change(number: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [*KINDS, "unsteady"])
+@pytest.mark.parametrize("kind", [*KINDS, "rated", "unsteady"])
 @pytest.mark.parametrize("number", seeds(3))
 def test_on_the_rtl(kind: str, number: int, tmp_path: Path) -> None:
     """The same on the hardware, for shorter times."""
     if kind == "unsteady":
         changing = Unsteady(number, megabytes=0.5, device="tree_64", plain=True)
         return unsteady(changing, carry_out(changing, tmp_path, "rtl"))
-    mix = Mix(number, kind, megabytes=1, device="tree_64", plain=True)
+    still = {"megabytes": 1, "device": "tree_64", "plain": True}
+    mix = Rated(number, **still) if kind == "rated" else Mix(number, kind, **still)
     return at_most(mix, errors(mix, carry_out(mix, tmp_path, "rtl")), ANY_MIX, edges(mix))
 
 

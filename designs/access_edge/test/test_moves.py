@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
+"""A subscriber that holds back for what of it waits above goes on when that is no longer above: when it moves, or its node."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penstock.engine import run
+
+RATE_BPS, END_MS, CLOSED_MS, MOVES_MS = 5e6, 60, 10, 12
+BURST_MS = 20  # it holds back for a third of that: 2^16 cycles at 10 MHz
+
+
+def scenario(closed: str, moved: dict[str, Any]) -> dict[str, Any]:
+    """Class 0 and 1 of a subscriber want all of its rate; what is above it is closed, and a packet of class 0 stays there."""
+    return {
+        "device": {"config": "tree_64"},
+        "duration": f"{END_MS} ms",
+        "drain": False,
+        "queues": [{"id": 0, "traffic_class": 0, "limit_packets": 100}, {"id": 1, "traffic_class": 1, "limit_packets": 100}],
+        "subscribers": [{"id": 0, "rate": "5 Mbit/s", "burst": f"{BURST_MS} ms", "node": 0}],
+        "nodes": [{"id": 0, "rate": "40 Mbit/s", "port": 0}, {"id": 1, "port": 1}],
+        "ports": [{"id": 0}, {"id": 1}],
+        "traffic": [{"constant": {"queues": [0, 1], "rate": "10 Mbit/s", "size": 500}}],
+        "changes": [
+            {"at": f"{CLOSED_MS} ms", closed: 0, "set": {"rate": 0}},
+            {"at": f"{MOVES_MS} ms", **moved},
+        ],
+        "report": {"series": [0, 1], "interval": "1 ms"},
+    }
+
+
+@pytest.mark.parametrize("engine", ["model", "rtl"])
+@pytest.mark.parametrize(
+    ("closed", "moved"),
+    [("nodes", {"subscribers": 0, "set": {"node": 1}}), ("ports", {"nodes": 0, "set": {"port": 1}})],
+    ids=["subscriber", "node"],
+)
+def test_a_move_ends_what_it_waits_for(closed: str, moved: dict[str, Any], engine: str, tmp_path: Path) -> None:
+    """Class 1 has the rate from the move on, and makes up for the wait; the packet of class 0 stays where it was."""
+    (tmp_path / "moves.yaml").write_text(json.dumps(scenario(closed, moved)))
+    result, _ = run.carry_out(run.Request(tmp_path / "moves.yaml", out=tmp_path / "out", engine=engine))
+    assert result["conservation"]["ok"] and result["findings"] == []
+    sent = np.load(tmp_path / "out" / "series.npz")["bytes_out"]
+    high, low = sent[:, 0], sent[:, 1]
+    # Class 0 has all of it but a first packet until the gate is closed, then nothing any more.
+    assert high[:CLOSED_MS].sum() >= 0.9 * RATE_BPS / 8 * CLOSED_MS / 1e3 and low[:CLOSED_MS].sum() <= 500
+    assert high[CLOSED_MS + 1 :].sum() == 0
+    due = RATE_BPS / 8 * (END_MS - MOVES_MS) / 1e3
+    assert due - 1500 <= low.sum() <= due + RATE_BPS / 8 * BURST_MS / 1e3
