@@ -79,6 +79,7 @@ module pst_gate_proof
       .m_due_train_o(due_train), .m_due_patient_o(due_patient), .m_due_holds_o(due_holds),
       .s_wake_valid_i(wake_valid_i), .s_wake_parent_i(wake_parent_i),
       .s_cfg_valid_i(cfg_valid_i), .s_cfg_ready_o(cfg_ready), .s_cfg_parent_i(cfg_parent_i), .s_cfg_shaper_i(cfg_i),
+      .s_cfg_note_i(1'b0), .m_note_o(),
       .s_look_parent_i(look_parent_i), .m_look_shaper_o(), .init_done_o(init_done)
   );
 

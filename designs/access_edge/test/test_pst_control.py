@@ -282,7 +282,7 @@ async def mixed_commands(dut) -> None:
     masks = {"queue_rate": 0x1FFFFF, "queue_burst": 0xFFFFFFF, "queue_aqm": 3, "queue_aqm_target": 0x3FFFF, "queue_aqm_interval": 0x3FFFF}
     expected: list[dict[str, int]] = []
     refused_before = snapshots = 0
-    for _ in range(200):
+    for _ in range(400):
         for name in rng.sample(list(shadow), rng.randrange(len(shadow) + 1)):
             value = rng.choice([0, 1, 65_535, 65_536, 0xFFFFFF, 0x1000000, 0xFFFFFFFF, rng.getrandbits(32)])
             if name == "queue_index":
