@@ -135,13 +135,13 @@ module pst_waits_above
   );
 
   always_ff @(posedge clk_i) begin
-    parent_q  <= {parent_q[3:1], s_op_parent_i};
-    event_q <= s_event_i != AboveNone && !rst_i;
-    wake_q  <= c3_wakes && !rst_i;
+    parent_q <= {parent_q[3:1], s_op_parent_i};
+    event_q  <= s_event_i != AboveNone && !rst_i;
+    wake_q   <= c3_wakes && !rst_i;
   end
 
-  assign m_wake_valid_o = wake_q;
-  assign m_wake_parent_o  = parent_q[4];
+  assign m_wake_valid_o  = wake_q;
+  assign m_wake_parent_o = parent_q[4];
 
   // --- for picks: which classes wait, and what left last
 
