@@ -523,7 +523,7 @@ def test_counters_by_node_and_class(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
-        ("fair_shares", []),
+        pytest.param("fair_shares", [], marks=SLOW),
         ("hostile_subscriber", []),
         pytest.param("handover", [], marks=SLOW),
         pytest.param("household", ["duration=500 ms"], marks=SLOW),
