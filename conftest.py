@@ -16,3 +16,6 @@ for number in (signal.SIGINT, signal.SIGHUP):
 
 # gRPC starts its threads again in a process that was forked. Tests of namespaces fork, and a process with threads may not enter all.
 os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+
+# Most devices run for seconds in the tests: compiling them must not take longer (src/penstock/hardware/verilate.py).
+os.environ.setdefault("PENSTOCK_OPTIMISE", "1")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.hardware import verilated_objects
+from penstock.errors import UserError
+from penstock.hardware import verilate, verilated_objects
 
 
 def test_what_one_build_made_the_next_one_gets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,3 +35,19 @@ def test_what_is_there_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "second" / "verilated.o").read_text() == "second"
     verilated_objects.lend(tmp_path / "third", "soak")
     assert (tmp_path / "third" / "verilated.o").read_text() == "first"
+
+
+def test_the_compiler_optimises_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device for a user is not the tests' one, which is compiled faster."""
+    what = verilate.Build("x", "x", [Path(__file__)], Path(__file__))
+    keys = set()
+    for level in (None, "0", "1"):
+        monkeypatch.delenv(verilate.OPTIMISE, raising=False)
+        if level:
+            monkeypatch.setenv(verilate.OPTIMISE, level)
+        assert any(f"OPT_FAST=-O{level or 2} " in flag for flag in verilate._flags(what))
+        keys.add(what.key())
+    assert len(keys) == 3
+    monkeypatch.setenv(verilate.OPTIMISE, "fast")
+    with pytest.raises(UserError, match="must be 0, 1, 2 or 3"):
+        what.key()
