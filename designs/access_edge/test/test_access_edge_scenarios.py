@@ -115,10 +115,12 @@ def check_first_light(result: dict[str, Any], out: Path, rate: float) -> None:
     assert result["packets"]["dropped"] == {}
 
 
-@pytest.mark.parametrize("rate", [pytest.param(25, marks=pytest.mark.slow), 12])
-def test_first_light_start(rate: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("rate", "engine"), [pytest.param(25, "rtl", marks=pytest.mark.slow), pytest.param(12, "rtl", marks=pytest.mark.slow), (12, "model")]
+)
+def test_first_light_start(rate: int, engine: str, tmp_path: Path) -> None:
     """The first 0.9 seconds of the demo: the rate follows the number in the scenario, the telephones do not notice."""
-    result = run(FIRST_LIGHT, tmp_path, "duration=0.9 s", "drain=false", f"queues.anna-bulk.rate={rate} Mbit/s")
+    result = run(FIRST_LIGHT, tmp_path, "duration=0.9 s", "drain=false", f"queues.anna-bulk.rate={rate} Mbit/s", engine=engine)
     check_first_light(result, tmp_path, rate * 1e6)
     assert queue(result, "anna-bulk")["in_packets"] > queue(result, "anna-bulk")["out_packets"]
 
