@@ -253,11 +253,13 @@ class ShapedSchedule {
     std::int64_t next_event(std::int64_t now) const {
         namespace t = schedule_timing;
         if (busy()) return now + 1;
+        // Until its gate has opened a new setting is nothing to be stepped for, but no other one can be written.
+        const std::int64_t gate = gate_busy_ ? std::max(gate_at_, now + 1) : INT64_MAX;
         // Empty slots and walks can be made up for (catch_up).
-        if (in_slots_ == 0) return INT64_MAX;
+        if (in_slots_ == 0) return gate;
         const std::int64_t slot = next_slot();
-        if (slot - cursor_ > kReplay >> t::kSlotShift) return slot << t::kSlotShift;
-        return next_tick();
+        if (slot - cursor_ > kReplay >> t::kSlotShift) return std::min(gate, slot << t::kSlotShift);
+        return std::min(gate, next_tick());
     }
 
   private:
@@ -296,8 +298,8 @@ class ShapedSchedule {
     // The next cycle matters.
     bool busy() const {
         const bool waiting = visible_ != 0 && out_credit_ != 0;
-        return pipe_ || waiting || place_valid_ || activated_ & 3 || !place_act_.empty() || !place_ret_.empty() || gate_busy_ || over_ ||
-               !act_room_ || walk_due_ || (Hierarchy && !again_.empty()) || newly_[0] || newly_[1] || newly_[2] || newly_[3];
+        return pipe_ || waiting || place_valid_ || activated_ & 3 || !place_act_.empty() || !place_ret_.empty() || over_ || !act_room_ ||
+               walk_due_ || (Hierarchy && !again_.empty()) || newly_[0] || newly_[1] || newly_[2] || newly_[3];
     }
 
     // The next walk or splice after the last step.

@@ -89,7 +89,10 @@ class ModelDevice final : public Device {
     void write(std::uint32_t address, std::uint32_t value) override { registers_.write(address, value); }
     std::uint32_t read(std::uint32_t address) override;
     void settle() override {
-        while (!registers_.idle()) cycle();
+        while (!registers_.idle()) {
+            cycle();
+            if (const std::int64_t next = next_event(); next != kNever && !registers_.idle()) now_ = next;
+        }
     }
     void connect(std::span<FrameSource* const> sources, Observer* observer) override;
     void run(std::int64_t until) override;
@@ -188,6 +191,13 @@ class ModelDevice final : public Device {
     }
 
     void cycle();
+    // Goes on to a cycle, from one that something happens in to the next.
+    void pass(std::int64_t until) {
+        while (now_ < until) {
+            cycle();
+            now_ = std::clamp(next_event(), now_, until);
+        }
+    }
     void set_core_due(std::int64_t cycle) { core_due_ = cycle == kNever ? kNever : cycle - origin_; }
     void arrivals();
     void tell_taken();
@@ -211,6 +221,11 @@ class ModelDevice final : public Device {
     std::int64_t send_beat(std::int64_t from, std::uint32_t bytes, bool is_last);
     std::int64_t output_beat(std::int64_t from, std::int64_t free);
     std::int64_t next_event() const;
+    // Something happens at the registers in the next cycle; what they offer and the core does not take changes nothing.
+    bool registers_move() const {
+        if (!registers_.waits()) return !registers_.quiet();
+        return registers_.offered() ? core_.setting_ready() : core_.hierarchy_setting_ready();
+    }
     // What a register of a counter shows; none: it is not one.
     std::optional<std::uint32_t> counter(std::uint32_t address);
     std::uint32_t share(std::uint32_t address);
@@ -449,7 +464,7 @@ void ModelDevice<Core>::run(std::int64_t until) {
 // The next cycle in which something may happen.
 template <typename Core>
 std::int64_t ModelDevice<Core>::next_event() const {
-    if (core_due_ <= now_ || !registers_.quiet() || (stepped_ && (stepped_->busy() || granted_frame_))) return now_;
+    if (core_due_ <= now_ || registers_move() || (stepped_ && (stepped_->busy() || granted_frame_))) return now_;
     if (admission_ && admission_->will_count()) return now_;
     std::int64_t next = std::min({core_due_, arrival_, decide_at_, page_at_});
     if (input_.asking()) next = active_ ? now_ : std::min(next, input_.ask_again());
@@ -833,7 +848,7 @@ std::uint32_t ModelDevice<Core>::read(std::uint32_t address) {
     namespace fields = access_edge::fields;
     if (input_.asking()) ask();  // frames may have been offered since the last cycle
     settle();
-    for (int i = 0; i < kReadCycles; ++i) cycle();
+    pass(now_ + kReadCycles);
     if (const auto found = counter(address)) return *found;
     switch (address) {
         case registers::kType:

@@ -14,7 +14,6 @@ namespace fields = access_edge::fields;
 namespace values = access_edge::values;
 constexpr std::uint32_t kHierarchy = values::kCommandTreeQueue;  // and three more: subscriber, node, port
 constexpr std::uint32_t kReadBack = values::kCommandReadBack;    // the same
-constexpr unsigned kOutstanding = 8;                             // as RegisterMaster
 constexpr std::uint32_t kWindow = registers::kExecuteQueueRate - registers::kQueueRate, kWindowBytes = 0x80;
 constexpr unsigned kHalfWord = AqmSetting::kWordBits / 2;  // of an AQM's setting word, in each of two registers
 

@@ -38,6 +38,11 @@ class RegisterModel {
     bool idle() const { return pending_.empty() && !outstanding_; }
     // Nothing is under way: step() need not be called.
     bool quiet() const { return idle() && state_ == State::Idle && !command_; }
+    // step() changes nothing until what is on offer is taken.
+    bool waits() const {
+        const bool taken = !pending_.empty() && outstanding_ < kOutstanding && !held_;
+        return state_ != State::Idle && !responding_ && !taken && (!held_ || external_);
+    }
 
     // The setting on offer in this cycle, if any.
     const CoreSetting* offered() const { return state_ == State::Write ? &setting_ : nullptr; }
@@ -80,6 +85,7 @@ class RegisterModel {
     }
 
   private:
+    static constexpr unsigned kOutstanding = 8;  // as RegisterMaster
     enum class State { Idle, Write, WriteHierarchy };
     enum class Refused : std::uint32_t {
         Not = access_edge::values::kRefusalAccepted,
