@@ -30,11 +30,11 @@ class PythonServed {
         nb::gil_scoped_release no_gil;
         device_->start();
     }
-    auto run(const nb::ndarray<const std::uint32_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>& program) {
+    auto run(const nb::ndarray<const std::uint32_t, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>& program, std::size_t step) {
         std::vector<std::uint32_t> found;
         {
             nb::gil_scoped_release no_gil;
-            found = device_->run({reinterpret_cast<const Access*>(program.data()), program.shape(0)});
+            found = device_->run({reinterpret_cast<const Access*>(program.data()), program.shape(0)}, step);
         }
         return to_array(std::move(found));
     }
@@ -71,10 +71,9 @@ void bind_served(nb::module_& m) {
                              "when the device breaks a protocol or one of its assertions fails.")
         .def(nb::init<const nb::dict&, bool>(), nb::arg("job"), nb::arg("real_time") = true)
         .def("start", &PythonServed::start, "Start the clock; before that the device is set up.")
-        .def("run", &PythonServed::run, nb::arg("program"),
+        .def("run", &PythonServed::run, nb::arg("program"), nb::arg("step") = 0,
              "Do register accesses with nothing between them: rows of kind (0 write, 1 read, 2 wait), address, value, mask. Returns what "
-             "the "
-             "reads have read.")
+             "the reads have read. With `step` others that want the registers come in after each so many.")
         .def("totals", &PythonServed::totals, "Packets and bytes in, out, queued and dropped by reason so far, and what went wrong.")
         .def("end", &PythonServed::end, "End it and return the result, as a run's.")
         .def_prop_ro("behind", &PythonServed::behind, "Seconds that the clock is behind real time.")

@@ -33,23 +33,44 @@ void check(std::span<const Access> program) {
 // The pump goes on only when no access waits: a mutex alone would let it take every turn.
 class ServedDevice::Turn {
   public:
-    explicit Turn(ServedDevice& device) : device_(device), lock_(device.mutex_, std::defer_lock) {
+    // `gives_way`: it lets others come in that do not.
+    Turn(ServedDevice& device, bool gives_way) : device_(device), gives_way_(gives_way), lock_(device.mutex_, std::defer_lock) {
         ++device_.others_;
+        if (!gives_way_) ++device_.urgent_;
+        take();
+    }
+    ~Turn() {
+        lock_.unlock();
+        if (!gives_way_) {
+            --device_.urgent_;
+            device_.urgent_.notify_all();
+        }
+        if (--device_.others_ == 0) device_.others_.notify_all();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+    // Whether another one waits that does not give way.
+    bool wanted() const { return device_.urgent_ != 0; }
+    // Lets one of them come in; not two in a row, so that it has its share itself.
+    void give_way() {
+        const int urgent = device_.urgent_;
+        lock_.unlock();
+        if (urgent) device_.urgent_.wait(urgent);
+        take();
+    }
+
+  private:
+    void take() {
         for (const auto begin = Clock::now(); !lock_.try_lock();) {
             if (Clock::now() - begin < kSpin) continue;
             lock_.lock();
             break;
         }
     }
-    ~Turn() {
-        lock_.unlock();
-        if (--device_.others_ == 0) device_.others_.notify_all();
-    }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
 
-  private:
     ServedDevice& device_;
+    bool gives_way_;
     std::unique_lock<std::mutex> lock_;
 };
 
@@ -123,12 +144,18 @@ void ServedDevice::pump() {
     }
 }
 
-std::vector<std::uint32_t> ServedDevice::run(std::span<const Access> program) {
+std::vector<std::uint32_t> ServedDevice::run(std::span<const Access> program, std::size_t step) {
     check(program);
-    const Turn turn(*this);
+    Turn turn(*this, step != 0);
     if (!failed_.empty()) throw DeviceError(failed_);
     std::vector<std::uint32_t> found;
-    for (const Access& access : program) {
+    for (std::size_t at = 0; at < program.size(); ++at) {
+        if (step && at && at % step == 0 && turn.wanted()) {
+            session_.settle();
+            turn.give_way();
+            if (!failed_.empty()) throw DeviceError(failed_);
+        }
+        const Access& access = program[at];
         switch (access.kind) {
             case AccessKind::Write:
                 session_.write(access.address, access.value);
@@ -148,7 +175,7 @@ std::vector<std::uint32_t> ServedDevice::run(std::span<const Access> program) {
 }
 
 Totals ServedDevice::totals() {
-    const Turn turn(*this);
+    const Turn turn(*this, false);
     return measurement_.live();
 }
 

@@ -2,7 +2,8 @@
 // A device that runs on by itself, in a thread of its own, with its traffic, while others read and write its registers.
 //
 // The clock keeps real time, or falls behind where the engine is slower; then `behind` says by how much, and it never runs faster in order
-// to catch up by more than a moment. Register accesses come in programs (Access), each of which is done without another one in between.
+// to catch up by more than a moment. Register accesses come in programs (Access), each of which is done without another one in between,
+// or lets others in where it says so.
 #pragma once
 
 #include <atomic>
@@ -43,8 +44,9 @@ class ServedDevice {
     // Starts the clock and the thread. Once.
     void start();
     // Does a program; returns what its reads have read, in their order. Throws DeviceError when a wait takes more than kWaitReads reads, or
-    // when the device has failed before.
-    std::vector<std::uint32_t> run(std::span<const Access> program);
+    // when the device has failed before. `step`: after each so many accesses one other program may come in, of those that are done without
+    // another one in between; 0: this is one of those.
+    std::vector<std::uint32_t> run(std::span<const Access> program, std::size_t step = 0);
     // The clock, as of the last slice or program: nothing is waited for.
     std::int64_t now() const { return now_; }
     Totals totals();
@@ -69,6 +71,7 @@ class ServedDevice {
     std::size_t next_write_ = 0;
     std::mutex mutex_;             // the session
     std::atomic<int> others_ = 0;  // accesses that wait for their turn, or have it
+    std::atomic<int> urgent_ = 0;  // those of them that nothing comes in between
     std::atomic<bool> stop_ = false;
     std::atomic<double> behind_ = 0;
     std::atomic<std::int64_t> now_ = 0;

@@ -29,7 +29,7 @@ class Scanner:
         self.table: list[tuple[int, int]] = []
         self.disturbed = False
 
-    def run(self, program: Any) -> Any:
+    def run(self, program: Any, step: int = 0) -> Any:
         found = []
         at = registers.address
         for kind, address, value, _ in program.tolist():

@@ -487,7 +487,7 @@ def test_a_sweep_that_fails_goes_on(tmp_path: Path, capfd: pytest.CaptureFixture
     mirror: Any = plant.carrier
     run, wrong = mirror.run, [True]
 
-    def broken(program: Any) -> Any:
+    def broken(program: Any, step: int = 0) -> Any:
         if wrong[0]:
             raise ValueError("an answer that\nnobody expects")
         return run(program)

@@ -38,7 +38,7 @@ class Counter:
     def cycles(self) -> int:
         return self.now
 
-    def run(self, program: Any) -> Any:
+    def run(self, program: Any, step: int = 0) -> Any:
         found = []
         for kind, address, value, _ in program.tolist():
             if kind == WRITE and address in self.index:

@@ -38,7 +38,7 @@ from penstock.designs.access_edge.control.sweep import Sweep, snapshots
 from penstock.designs.access_edge.settings import plain
 from penstock.designs.access_edge.testing.control import CONFIG, SETTINGS_OF_QUEUE, Mirror, fails, home, plant_of, processes, small_device
 from penstock.driver import places
-from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError, program, reads
+from penstock.driver.carrier import READ, WAIT, WRITE, CarrierError, parts, program, reads
 from penstock.driver.mapped import Mapped
 from penstock.errors import UserError
 from penstock.paths import ROOT
@@ -706,6 +706,55 @@ def test_an_access_ends_a_slice(tmp_path: Path) -> None:
         shares.append(statistics.quantiles(seen, n=10)[0] / (speed * 250e-6))
     carrier.close()
     assert min(shares) < 0.45, shares
+
+
+def test_parts_end_where_others_may_come_in() -> None:
+    """A carrier that cannot be interrupted does a long program in parts, each of which is short and ends where others may come in."""
+    whole = reads(range(0, 20_000, 4))
+    for step in (1, 7, 1024, 3_000):
+        found = parts(whole, step)
+        assert len(found) > 1 and all(len(part) % step == 0 for part in found[:-1]) and len(found[0]) <= max(step, 1024)
+        assert (np.concatenate(found) == whole).all()
+    assert len(parts(whole, 0)) == len(parts(whole[:0], 5)) == 1
+
+
+def test_who_reads_much_lets_others_in(tmp_path: Path) -> None:
+    """Of a program that others may come in between, one that comes meanwhile does not wait for the end; in all others nothing comes in
+    between."""
+    from penstock.driver.in_process import InProcess
+    from penstock.engine import engine
+    from penstock.engine.run import Request, prepare
+
+    engine.build()
+    carrier = InProcess(prepare(Request(small_device(tmp_path), engine="model")).plan.job)
+    index = registers.address("queue_index")
+
+    def accesses(value: int, count: int) -> Any:
+        return np.tile(np.array([[WRITE, index, value, 0], [READ, index, 0, 0]], dtype=np.uint32), (count, 1))
+
+    def beside(step: int, count: int) -> tuple[float, Any]:
+        """Do a long program, and short ones from its middle on; return what share of it the first of these took, and what was read."""
+        found: list[Any] = []
+        long, short = accesses(1, count), accesses(2, 1)
+        thread = threading.Thread(target=lambda: found.append((carrier.run(long, step), time.monotonic())))
+        begin = time.monotonic()
+        thread.start()
+        time.sleep(0.02)
+        asked = time.monotonic()
+        carrier.run(short)
+        answered = time.monotonic()
+        while thread.is_alive():
+            assert carrier.run(short).tolist() == [2]
+        (values, end) = found[0]
+        return (answered - asked) / (end - begin), values
+
+    count = 500_000
+    shares = [beside(2, count) for _ in range(3)]
+    assert all(set(values.tolist()) == {1} and len(values) == count for _, values in shares)
+    assert min(share for share, _ in shares) < 0.2
+    share, values = beside(0, count)
+    assert set(values.tolist()) == {1} and share > 0.3
+    carrier.close()
 
 
 # ---- files and commands

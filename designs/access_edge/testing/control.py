@@ -73,7 +73,7 @@ class Mirror:
         self.fails_after: int | None = None
         self.refuses: int | None = None  # this command, by its number from now on
 
-    def run(self, program: Any) -> Any:
+    def run(self, program: Any, step: int = 0) -> Any:
         with self._lock:  # nothing of another program is in between
             return self._run(program)
 

@@ -10,6 +10,7 @@ from penstock.errors import UserError
 
 WRITE, READ, WAIT = 0, 1, 2  # an access: kind, address, value, mask
 PROGRAM = np.dtype(np.uint32)
+PART = 1024  # accesses that a carrier which cannot be interrupted does at once, where others may come in
 WAIT_READS = 100_000  # of a wait, before the device counts as stuck
 
 
@@ -24,11 +25,12 @@ class Carrier(Protocol):
     def name(self) -> str:
         """How the device is reached, for people."""
 
-    def run(self, program: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    def run(self, program: NDArray[np.uint32], step: int = 0) -> NDArray[np.uint32]:
         """Do the accesses of a program (rows of kind, address, value, mask) and return what its reads have read, in their order.
 
         A wait reads until the value, masked, is the one given. All of a program is done before the next one begins, whichever thread
-        brings it. Raises CarrierError.
+        brings it; but with `step` others may come in after each so many accesses, or a multiple of that: who reads much keeps nobody
+        waiting. Raises CarrierError.
         """
 
     def cycles(self) -> int:
@@ -51,6 +53,14 @@ def reads(addresses: Iterable[int]) -> NDArray[np.uint32]:
 def writes(pairs: Iterable[tuple[int, int]]) -> NDArray[np.uint32]:
     """Return the program that writes (address, value) in their order."""
     return program((WRITE, address, value, 0) for address, value in pairs)
+
+
+def parts(program: NDArray[np.uint32], step: int) -> list[NDArray[np.uint32]]:
+    """Return the parts of a program between which others may come in; one at least."""
+    if not step or not len(program):
+        return [program]
+    size = step * max(1, PART // step)
+    return [program[begin : begin + size] for begin in range(0, len(program), size)]
 
 
 def check(rows: NDArray[np.uint32], size: int) -> None:

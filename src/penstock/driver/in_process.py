@@ -32,10 +32,10 @@ class InProcess:
         except (ValueError, RuntimeError) as error:
             raise CarrierError(str(error)) from error
 
-    def run(self, program: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    def run(self, program: NDArray[np.uint32], step: int = 0) -> NDArray[np.uint32]:
         """Do a program. Raises CarrierError."""
         try:
-            found: NDArray[np.uint32] = self.device.run(np.ascontiguousarray(program))
+            found: NDArray[np.uint32] = self.device.run(np.ascontiguousarray(program), step)
         except (ValueError, RuntimeError) as error:
             raise CarrierError(str(error)) from error
         return found

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.driver.carrier import READ, WAIT_READS, WRITE, CarrierError, check
+from penstock.driver.carrier import READ, WAIT_READS, WRITE, CarrierError, check, parts
 
 
 class Mapped:
@@ -32,19 +32,20 @@ class Mapped:
         # Elements of 32 bits: each access to one is a single load or store.
         self._words = memoryview(self._map).cast("I")
 
-    def run(self, program: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    def run(self, program: NDArray[np.uint32], step: int = 0) -> NDArray[np.uint32]:
         """Do a program. Raises CarrierError."""
         check(program, self.size)
         words, found = self._words, []
-        with self._lock:
-            for kind, address, value, mask in program.tolist():
-                at = address >> 2
-                if kind == WRITE:
-                    words[at] = value
-                elif kind == READ:
-                    found.append(words[at])
-                else:
-                    self._wait(at, value, mask)
+        for part in parts(program, step):
+            with self._lock:
+                for kind, address, value, mask in part.tolist():
+                    at = address >> 2
+                    if kind == WRITE:
+                        words[at] = value
+                    elif kind == READ:
+                        found.append(words[at])
+                    else:
+                        self._wait(at, value, mask)
         return np.array(found, dtype=np.uint32)
 
     def _wait(self, at: int, value: int, mask: int) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from penstock.driver.carrier import Carrier, CarrierError
+from penstock.driver.carrier import Carrier, CarrierError, parts
 
 MAGIC = 0x50535444  # "PSTD"
 RUN, CYCLES, DONE, ERROR = 1, 2, 3, 4
@@ -37,9 +37,10 @@ class Remote:
             self._socket.close()
             raise CarrierError(f"{path}: no device answers there ({(error.strerror or str(error)).lower()})") from None
 
-    def run(self, program: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    def run(self, program: NDArray[np.uint32], step: int = 0) -> NDArray[np.uint32]:
         """Have a program done. Raises CarrierError."""
-        return self._ask(RUN, np.ascontiguousarray(program, dtype=np.uint32).reshape(-1))
+        found = [self._ask(RUN, np.ascontiguousarray(part, dtype=np.uint32).reshape(-1)) for part in parts(program, step)]
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     def cycles(self) -> int:
         """Return the time of the device's clock."""
