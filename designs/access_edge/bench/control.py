@@ -212,15 +212,21 @@ def _commits(folder: Path) -> float:
 
 
 def _processor_seconds(process: int, without: Sequence[str] = ("device",)) -> float:
-    """Return the processor time that a server has taken, without that of some threads: unless said otherwise, of the device that it
-    simulates."""
-    ticks = 0
+    """Return the processor time that a server has taken, also in threads that have ended, without that of some threads: unless said
+    otherwise, of the device that it simulates."""
+    _, ticks = _ticks(Path(f"/proc/{process}"))
     for task in Path(f"/proc/{process}/task").iterdir():
         with contextlib.suppress(OSError):  # it has ended
-            name, _, rest = (task / "stat").read_text().rpartition(")")
-            if name.rpartition("(")[2] not in without:
-                ticks += sum(map(int, rest.split()[11:13]))
+            name, own = _ticks(task)
+            if name in without:
+                ticks -= own
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _ticks(task: Path) -> tuple[str, int]:
+    """Return what a process or thread is called, and its processor time in ticks. Raises OSError."""
+    name, _, rest = (task / "stat").read_text().rpartition(")")
+    return name.rpartition("(")[2], sum(map(int, rest.split()[11:13]))
 
 
 class _Callers:

@@ -2,7 +2,10 @@
 """`bench control`: what its figures are of. How fast anything is depends on the machine, and no test asks for that."""
 
 import json
+import os
 import struct
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -46,6 +49,24 @@ def test_calls_for_a_register_reach_it(tmp_path: Path) -> None:
     after = file.read_bytes()
     assert struct.unpack_from("<I", after, at) == (11,)
     assert (after[:at], after[at + 4 :]) == (before[:at], before[at + 4 :])
+
+
+def test_threads_that_have_ended_count() -> None:
+    """A thread's processor time is the process's, before it has ended and after; what is left out is left out."""
+    before, spent = control._processor_seconds(os.getpid()), 0.0
+
+    def work() -> None:
+        nonlocal spent
+        while (spent := time.thread_time()) < 0.3:
+            pass
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    found = control._processor_seconds(os.getpid()) - before
+    assert spent - 0.1 < found < spent + 0.5
+    (name, _) = control._ticks(Path("/proc/self"))
+    assert control._processor_seconds(os.getpid(), (name,)) < before + found
 
 
 def test_ratios_are_of_a_round() -> None:
