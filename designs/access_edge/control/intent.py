@@ -212,10 +212,11 @@ class Intent:
         for row in itertools.islice(some, MOST_TOGETHER // 2):
             self._add(self._subscribers, row)
             self._remember_recent(*row)
-        if (more := next(some, None)) is not None:
+        while more := list(itertools.islice(some, MOST_TOGETHER)):
             self._begin()
             self._forget_recent()
-            self._db.executemany("INSERT OR REPLACE INTO subscriber VALUES (?, ?)", itertools.chain([more], some))
+            words = ", ".join(["(?, ?)"] * len(more))
+            self._db.execute(f"INSERT OR REPLACE INTO subscriber VALUES {words}", list(itertools.chain.from_iterable(more)))
 
     def delete(self, indices: Iterable[int]) -> None:
         """Take subscribers away, and remember that their places are empty."""

@@ -91,6 +91,10 @@ class Plant:
         self.ports: dict[int, tree_pb2.Port] = {}
         self.revision = intent.revision()
         self.pause: Callable[[], object] = lambda: None  # called where the calling thread is going to wait
+        self.turn: Callable[[str], contextlib.AbstractContextManager[None]] = lambda client: contextlib.nullcontext()  # of a client
+        self.calm = threading.Event()  # no stream sets many up now
+        self.calm.set()
+        self._streams, self._of_streams = 0, threading.Lock()  # that do
         self._of_thread = threading.local()  # `entry`: what it does, for the log
         self._remarks: deque[tuple[Entry, str]] = deque(maxlen=MOST_REMARKS)  # on what was not done, until the next transaction
         self.stale = False  # the device may not have what is intended: it did not answer when a change was taken back
@@ -199,6 +203,36 @@ class Plant:
             self._of_thread.entry = entry.waits = None
             if not entry.logged:
                 self._remarks.append((entry, status()))
+
+    @contextlib.contextmanager
+    def streaming(self) -> Iterator[None]:
+        """Inside of the `with` many are set up, and who only reads waits for a while."""
+        with self._of_streams:
+            self._streams += 1
+            self.calm.clear()
+        try:
+            yield
+        finally:
+            with self._of_streams:
+                self._streams -= 1
+                if not self._streams:
+                    self.calm.set()
+
+    def lent(self) -> Callable[[], contextlib.AbstractContextManager[None]]:
+        """Return what lets another thread do something for this one: inside of that `with` it has a turn of the same client, and what it
+        does is in the same line of the log."""
+        own = self._entry()
+
+        @contextlib.contextmanager
+        def one() -> Iterator[None]:
+            with self.turn(own.client) if own else contextlib.nullcontext():
+                self._of_thread.entry = own
+                try:
+                    yield
+                finally:
+                    self._of_thread.entry = None
+
+        return one
 
     def flush(self) -> None:
         """Make the log durable. Raises Problem."""

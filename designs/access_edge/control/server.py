@@ -87,7 +87,7 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
     sys.setswitchinterval(SWITCH_SECONDS)
     stalls = Stalls(limits.stall_seconds)
     guard = Guard(plant.noting, limits, stalls)
-    plant.pause = guard.turns.leave
+    plant.pause, plant.turn = guard.turns.leave, guard.turns.one
     options = [
         ("grpc.max_receive_message_length", limits.message_bytes),
         ("grpc.max_concurrent_streams", limits.calls_of_a_connection),
@@ -114,7 +114,7 @@ def serving(plant: Plant, sweep: Sweep, listen: list[str], tls: Tls | None = Non
         health_service.enter_graceful_shutdown()
         server.stop(STOP_SECONDS).wait()
         pool.shutdown()
-        plant.pause = lambda: None
+        plant.pause, plant.turn = lambda: None, lambda client: contextlib.nullcontext()
 
 
 @contextlib.contextmanager

@@ -33,7 +33,8 @@ _REGISTERS = (
     "mark_packets",
 )  # fmt: skip
 LEVELS = ("device", "node", "port", "class")
-AT_ONCE = 64  # queues of a program: what else wants the registers waits for no longer
+AT_ONCE = 256  # queues of a program; what else wants the registers comes in between two of them
+PATIENCE_SECONDS = 1.0  # so long a sweep waits for streams that set many up, which then have processor and device for themselves
 SCAN_SECONDS = 0.5  # from one scan for the busiest queues to the next, in a sweep that takes longer
 KEEP_SECONDS = 10.0  # from one time that counters are made durable to the next
 Counts = NDArray[np.uint64]
@@ -68,7 +69,7 @@ def _snapshots(
     program = np.tile(np.array(one, dtype=np.uint32), (count, 1))
     for number, values in enumerate(of.values()):
         program[number :: len(one), 2] = values
-    words = carrier.run(program).astype(np.uint64).reshape(count, len(addresses))
+    words = carrier.run(program, len(one)).astype(np.uint64).reshape(count, len(addresses))
     halves = words[:, : 2 * len(names)].reshape(count, len(names), 2)
     found = np.zeros((count, len(COLUMNS)), dtype=np.uint64)
     found[:, : len(names)] = halves[:, :, 0] | halves[:, :, 1] << np.uint64(32)
@@ -211,8 +212,9 @@ class Sweep:
         if self._plant.stale:  # it answers again, or this fails, too
             self._plant.restore()
         self.reasons = reasons(self._plant.carrier)
-        queues = self.owned()
+        queues, patience = self.owned(), PATIENCE_SECONDS
         for begin in range(0, len(queues), AT_ONCE):
+            patience = self._let_streams_go(patience)
             if self._stop.is_set():
                 return
             self.look(queues[begin : begin + AT_ONCE], of_sweep=True)
@@ -224,6 +226,14 @@ class Sweep:
         self.look_at_nodes()
         self._add_up(queues)
         self.finished_at = time.monotonic()
+
+    def _let_streams_go(self, patience: float) -> float:
+        """Wait while many subscribers are written at once, at most so many seconds; return how many of these are left."""
+        if patience <= 0 or self._plant.calm.is_set():
+            return patience
+        began = time.monotonic()
+        self._plant.calm.wait(patience)
+        return patience - (time.monotonic() - began)
 
     def find_busiest(self) -> None:
         """Have the device name its busiest queues, and look at these; no other one keeps a figure that is larger than it can be now. What

@@ -20,15 +20,17 @@ import pytest
 from penstock.designs import configs
 from penstock.designs.access_edge.control import intent as store
 from penstock.designs.access_edge.control.access import Limits
-from penstock.designs.access_edge.control.client import _messages
 from penstock.designs.access_edge.control.compare import differences
 from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.plant import Plant, Subscriber, check_version
 from penstock.designs.access_edge.control.problems import Code, Problem
+from penstock.designs.access_edge.control.services import subscribers as streams
 from penstock.designs.access_edge.control.services.subscribers import Subscribers
+from penstock.designs.access_edge.control.sweep import Sweep
 from penstock.designs.access_edge.control.waiting import MOST_OF_ONE, Entry, Once
 from penstock.designs.access_edge.control.workers import Workers
-from penstock.designs.access_edge.testing.control import CONFIG, Mirror, home, plant_of
+from penstock.designs.access_edge.testing.control import CONFIG, CountingMirror, Mirror, home, plant_of
+from penstock.driver.carrier import CarrierError
 from penstock.testing.testkit import seed
 from penstock.v1 import common_pb2, subscribers_pb2, tree_pb2
 
@@ -55,8 +57,11 @@ def drawn(rng: random.Random, name: str, wrong: float = 0.0) -> Subscriber:
     return made
 
 
-def provision(service: Subscribers, sent: list[Subscriber], whole: bool) -> subscribers_pb2.ProvisionResponse:
-    return provision_bytes(service, _messages(sent, whole))
+def provision(service: Subscribers, sent: list[Subscriber], whole: bool, each: int = 1_000) -> subscribers_pb2.ProvisionResponse:
+    """`each`: subscribers of a message."""
+    some = [sent[begin : begin + each] for begin in range(0, len(sent), each)]
+    requests = (subscribers_pb2.ProvisionRequest(subscribers=one, all_or_nothing=whole) for one in some)
+    return provision_bytes(service, (request.SerializeToString() for request in requests))
 
 
 def provision_bytes(service: Subscribers, messages: Iterable[bytes]) -> subscribers_pb2.ProvisionResponse:
@@ -81,8 +86,8 @@ def state(plant: Plant) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize("number", range(4))
 def test_a_stream_in_columns(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random streams, some of whose subscribers are wrong, some with places of their own, some twice, before a device that refuses now and
-    then: in columns and one by one are the same, in answer, store, device and memory."""
+    """Random streams, in pieces of any size, some of whose subscribers are wrong, some with places of their own, some twice, before a
+    device that refuses now and then: in columns and one by one are the same, in answer, store, device and memory."""
     rng = random.Random(seed() + number)
     plants = [plant_of(Mirror(configs.load(CONFIG))) for _ in range(2)]
     services = [Subscribers(plant, Limits()) for plant in plants]
@@ -97,6 +102,8 @@ def test_a_stream_in_columns(number: int, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(services[0]._many, "put", counted)
     for _ in range(60):
+        monkeypatch.setattr(streams, "A_PIECE", rng.randint(1, 9))
+        each = rng.randint(1, 8)
         sent = [drawn(rng, f"home-{n}", rng.choice([0, 0, 0.2])) for n in rng.sample(range(14), rng.randint(1, 8))]
         if rng.random() < 0.2:
             sent.append(sent[0])
@@ -113,7 +120,7 @@ def test_a_stream_in_columns(number: int, monkeypatch: pytest.MonkeyPatch) -> No
             mirror: Any = plant.carrier
             mirror.fails_after, mirror.refuses = fails_after, refuses
             try:
-                answers.append(provision(service, sent, whole))
+                answers.append(provision(service, sent, whole, each))
             except Problem as problem:
                 answers.append((problem.code, problem.field))
             mirror.fails_after = mirror.refuses = None
@@ -126,6 +133,87 @@ def test_a_stream_in_columns(number: int, monkeypatch: pytest.MonkeyPatch) -> No
                 plant.change([lambda name=name: name for name in gone])
         assert state(plants[0]) == state(plants[1])
     assert in_columns > 5
+
+
+def one_each(names: str) -> list[bytes]:
+    return [subscribers_pb2.ProvisionRequest(subscribers=[home(name)]).SerializeToString() for name in names]
+
+
+def test_a_stream_is_written_while_more_of_it_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device that is slow with a piece does not keep the server from taking what comes after it; that is written behind it."""
+    monkeypatch.setattr(streams, "A_PIECE", 2)
+    more = threading.Event()
+
+    class Slow(Mirror):
+        def _run(self, program: Any) -> Any:
+            if self.waits and not more.wait(20):
+                raise CarrierError("nothing came meanwhile")
+            return super()._run(program)
+
+        waits = False
+
+    device = Slow(configs.load(CONFIG))
+    plant = plant_of(device)
+    device.waits = True
+
+    def sent() -> Iterator[bytes]:
+        for number, message in enumerate(one_each("abcdefg")):
+            if number == 3:
+                more.set()  # two of the first piece, and one that came while they were written
+            yield message
+
+    answer = provision_bytes(Subscribers(plant, Limits()), sent())
+    assert answer.applied.subscribers == 7 and not answer.failed and [plant.index_of[name] for name in "abcdefg"] == list(range(7))
+    assert differences(plant) == []
+
+
+def test_a_piece_that_is_refused_is_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a stream whose second piece the device refuses the first one is there and durable, and nothing that came behind; the stream is one
+    line of the log, whichever thread has written it."""
+    monkeypatch.setattr(streams, "A_PIECE", 2)
+    device = Mirror(configs.load(CONFIG))
+    plant = plant_of(device)
+    service = Subscribers(plant, Limits())
+
+    def sent() -> Iterator[bytes]:
+        for number, message in enumerate(one_each("abcdefgh")):
+            if number == 2:
+                while len(device.queues) < 8:  # the first piece is there
+                    time.sleep(0.001)
+                device.refuses = 3
+            yield message
+
+    with pytest.raises(Problem, match="refused"), plant.noting(Entry("alice", "Provision", "a stream"), lambda: "ABORTED"):
+        provision_bytes(service, sent())
+    assert sorted(plant.index_of) == ["a", "b"] == sorted(one.name for one in plant.intent.subscribers())
+    assert differences(plant) == [] and plant.calm.is_set()
+    assert [(who, status) for _, who, _, _, status in plant.audited(9)] == [("alice", "OK")]
+
+
+def test_sweeps_wait_for_streams(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a stream sets many up no counters are read, but for a sweep that has waited for long enough."""
+    plant = plant_of(CountingMirror(configs.load(CONFIG)))
+    provision(Subscribers(plant, Limits()), [home("a")], False)
+    sweep, reads = Sweep(plant), 0
+
+    def look(*_: Any, **__: Any) -> None:
+        nonlocal reads
+        reads += 1
+
+    monkeypatch.setattr(sweep, "look", look)
+    monkeypatch.setattr("penstock.designs.access_edge.control.sweep.PATIENCE_SECONDS", 60.0)
+    thread = threading.Thread(target=sweep._once)
+    with plant.streaming():
+        with plant.streaming():
+            thread.start()
+        thread.join(0.2)
+        assert not reads  # one of two is over
+    thread.join(20)
+    assert reads == 1
+    monkeypatch.setattr("penstock.designs.access_edge.control.sweep.PATIENCE_SECONDS", 0.05)
+    with plant.streaming():
+        sweep._once()
+    assert reads == 2
 
 
 def test_columns_leave_places_that_are_taken() -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import grpc
@@ -9,8 +10,9 @@ from google.protobuf import empty_pb2
 from google.protobuf.message import DecodeError
 
 from penstock.designs.access_edge.control.access import Budget, Charge, Limits
+from penstock.designs.access_edge.control.behind import Behind
 from penstock.designs.access_edge.control.many import Many
-from penstock.designs.access_edge.control.plant import AT_ONCE, Plant, Subscriber, check_version
+from penstock.designs.access_edge.control.plant import Plant, Subscriber, check_version
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid
 from penstock.designs.access_edge.control.services import calls
 from penstock.designs.access_edge.control.waiting import Done, Maker, Once
@@ -19,6 +21,7 @@ from penstock.v1 import common_pb2, subscribers_pb2, subscribers_pb2_grpc
 FIELDS = ("node", "rate_bps", "burst_bytes", "weight", "queues", "gate_closed")
 MAX_PAGE, PAGE = 10_000, 1_000
 MAX_BATCH = 100_000
+A_PIECE = 4_096  # subscribers of a stream that go to store and device together, at least
 MAX_FAILURES = 1_000
 MAX_REQUEST_ID = 128
 HELD_BYTES, HELD_OF_QUEUE = 256, 128  # of memory, at least: a subscriber that is held, and each of its queues
@@ -73,24 +76,26 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
     def Provision(self, requests: Iterator[bytes], context: grpc.ServicerContext) -> subscribers_pb2.ProvisionResponse:
         """Create or replace subscribers as they come."""
         answer = subscribers_pb2.ProvisionResponse()
-        waiting: list[_Some] = []
-        charges: list[Charge] = []
-        before, count, whole = 0, 0, False
-        for number, data in enumerate(requests):
-            some = _Some(data, self._many)
-            if some.count > MAX_BATCH:
-                raise invalid(f"has {some.count:,} in a message, at most {MAX_BATCH:,} are allowed", "subscribers")
-            whole = some.all_or_nothing if number == 0 else whole
-            charges.append(self._charge(some, before + count))
-            waiting.append(some)
-            count += some.count
-            if count >= AT_ONCE and not whole:
-                self._provision(waiting, before, whole, answer)
-                before, count = before + count, 0
-                waiting.clear()
-                charges.clear()
-        self._provision(waiting, before, whole, answer)
+        piece, before, whole = _Piece(), 0, False
+        with self._plant.streaming(), Behind(self._plant.lent(), self._plant.pause) as behind:
+            for number, data in enumerate(requests):
+                some = _Some(data, self._many)
+                if some.count > MAX_BATCH:
+                    raise invalid(f"has {some.count:,} in a message, at most {MAX_BATCH:,} are allowed", "subscribers")
+                whole = some.all_or_nothing if number == 0 else whole
+                piece.add(some, self._charge(some, before + piece.count))
+                if piece.count >= A_PIECE and not whole:
+                    self._give(behind, piece, before, answer)
+                    piece, before = _Piece(), before + piece.count
+            behind.wait()
+            self._provision(piece.messages, before, whole, answer)
         return answer
+
+    def _give(self, behind: Behind, piece: "_Piece", before: int, answer: Any) -> None:
+        """Have a piece of a stream done while more comes. What Python has to read is large in memory: it is done before more is taken."""
+        behind.give(lambda: self._provision(piece.messages, before, False, answer))
+        if not piece.plain:
+            behind.wait()
 
     def _charge(self, some: "_Some", before: int) -> Charge:
         """Return a charge for what a message will take as long as it is held. Raises Problem."""
@@ -179,6 +184,23 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
     def _one(self, request: Any, maker: Maker) -> Subscriber:
         done = self._plant.change([maker], once=_once(request, lambda done: done.subscribers[0]))
         return Subscriber.FromString(done.answer) if done.answer is not None else done.subscribers[0]
+
+
+@dataclass
+class _Piece:
+    """Messages of a stream that go to store and device together, and what is charged for them until they are there."""
+
+    messages: list["_Some"] = field(default_factory=list)
+    charges: list[Charge] = field(default_factory=list)
+    count: int = 0  # of subscribers
+    plain: bool = True
+
+    def add(self, some: "_Some", charge: Charge) -> None:
+        """Add a message."""
+        self.messages.append(some)
+        self.charges.append(charge)
+        self.count += some.count
+        self.plain = self.plain and bool(some.columns)
 
 
 class _Some:
