@@ -175,6 +175,34 @@ def test_settings_of_queues_are_read_back(device: tuple[configs.Configuration, P
         assert session.read(registers.address("status")) >> 4 & 7 == 1
 
 
+def test_many_settings_take_as_many_cycles(device: tuple[configs.Configuration, Path]) -> None:
+    """Settings that come faster than their gates let them, with more or fewer writes in between: done in the same cycle on both engines."""
+    config, library = device
+    print(f"PENSTOCK_SEED={seed()}")
+    timing, found = {"read_latency": 44, "write_latency": 22, "gap_permille": 0}, []
+    names = ("rate", "burst", "limit_packets", "limit_bytes")
+    for where in (library, None):
+        rng = random.Random(seed())
+        session = engine.module().Session(
+            {"device": twins.device(config, where, timing), "sources": [], "ingress_bps": 100e9, "egress_bps": 100e9}
+        )
+        session.start()
+        cycles = []
+        for _ in range(60):
+            for _ in range(rng.randint(1, 6)):
+                if rng.random() < 0.5:
+                    session.write(registers.address("queue_index"), rng.randrange(config.queues))
+                for name in rng.sample(names, rng.randint(0, 4)):
+                    session.write(registers.address(f"queue_{name}"), rng.randrange(1 << 14))
+                session.write(registers.address("queue_rate"), rng.choice([0, 40_000]))
+                session.write(registers.address("queue_command"), registers.COMMAND_WRITE)
+            session.read(registers.address("status"))
+            cycles.append(session.now)
+            session.advance(session.now + rng.choice([1, 30]))
+        found.append(cycles)
+    assert found[0] == found[1]
+
+
 def test_aqm_settings_are_read_back_while_packets_leave() -> None:
     """Of each queue its own, though the settings of others are read for the packets that leave in almost every cycle."""
     config = configs.load("tiny_codel_16")
