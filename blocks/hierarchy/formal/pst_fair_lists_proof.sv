@@ -69,7 +69,8 @@ module pst_fair_lists_proof
     logic                   done;      // it has taken effect,
     logic                   walk;      // and its links are being read
     logic                   none;
-    logic                   held;      // for what waits above
+    logic                   held;      // for what waits above,
+    logic                   own;       // of its own class, too
     round_t                 round;
     number_t                number;    // of its queues,
     number_t                pushed;    // these are in the FIFO, the last one perhaps on its way there,
@@ -118,6 +119,7 @@ module pst_fair_lists_proof
     class_t cls;
     logic   none;
     logic   held;
+    logic   own;
     logic   last;
     patience_t hold;
     queue_t queue_id;
@@ -143,7 +145,7 @@ module pst_fair_lists_proof
     list_of = {parent, cls[0]};
   endfunction
 
-  logic pick_ready, out_valid, out_parent, out_none, out_held, out_last, init_done, unused_start;
+  logic pick_ready, out_valid, out_parent, out_none, out_held, out_own, out_last, init_done, unused_start;
   class_t out_class;
   queue_t out_queue, look;
   patience_t out_hold;
@@ -158,7 +160,7 @@ module pst_fair_lists_proof
       .s_append_credit_i(append_credit_i), .s_left_valid_i(left_valid_i), .s_left_credit_i(left_credit_i),
       .s_pick_valid_i(pick_valid_i), .s_pick_ready_o(pick_ready), .s_pick_parent_i(pick_parent_i), .s_pick_train_i(pick_train_i),
       .s_pick_patient_i(pick_patient_i), .s_pick_holds_i(pick_holds_i), .m_start_parent_o(unused_start), .s_start_above_i(start_above_i),
-      .m_pick_held_o(out_held), .m_pick_class_o(out_class),
+      .m_pick_held_o(out_held), .m_pick_class_o(out_class), .m_pick_own_o(out_own),
       .m_look_queue_o(look), .m_look_queue_i(look_queue_i), .m_look_hold_i(look_hold_i), .m_pick_hold_o(out_hold),
       .m_pick_valid_o(out_valid), .m_pick_ready_i(out_ready_i), .m_pick_parent_o(out_parent), .m_pick_queue_o(out_queue),
       .m_pick_round_o(out_round), .m_pick_none_o(out_none), .m_pick_last_o(out_last), .init_done_o(init_done)
@@ -189,6 +191,9 @@ module pst_fair_lists_proof
 
   logic higher;    // a packet of a higher class than the pick's left of late
   logic above, above_higher;    // one waits above, and the parent holds back; one has left there of late
+  logic own, own_left;          // the same of the pick's class
+  logic recent;                 // a packet left of late with credit for more
+  logic ends;                   // the round ends with this pick
   above_t above_q;              // as the pick in stage 2 has found it
   logic effect, side, turn, none, p2, p3, p4, p5, p_out, p_look;  // parents of the stages
   list_t l1, l2, l3, l4, l5_q;
@@ -212,6 +217,11 @@ module pst_fair_lists_proof
 
   assign above        = pick_q[p2].keeps && (above_q.waits & ((8'd1 << pick_q[p2].cls) - 8'd1)) != '0;
   assign above_higher = pick_q[p2].keeps && above_q.left_class < pick_q[p2].cls && 10'(now_i[12:3] - above_q.left) < 10'd8;
+
+  assign own      = pick_q[p2].keeps && above_q.waits[pick_q[p2].cls];
+  assign own_left = pick_q[p2].keeps && above_q.left_class == pick_q[p2].cls && 10'(now_i[12:3] - above_q.left) < 10'd8;
+  assign recent   = 10'(now_i[12:3] - last_q[l2]) < 10'd8;
+  assign ends     = count_q[l2][turn] == '0;
 
   // Those in the FIFO: one may be being looked up.
   number_t [1:0] stored;
@@ -254,7 +264,7 @@ module pst_fair_lists_proof
       count_d[l2][side] = count_q[l2][side] + 1'b1;
     end
     if (effect && u_dut.p2_q.op == OpPick) begin
-      none = above || above_higher || (pick_q[p2].patient && higher) || (count_q[l2][turn] == '0 && 10'(now_i[12:3] - last_q[l2]) < 10'd8);
+      none = above || above_higher || (pick_q[p2].patient && higher) || (ends && (recent || own || own_left));
       side = count_q[l2][turn] != '0 ? turn : !turn;
       if (!none) begin
         number = few(count_q[l2][side], wanted);
@@ -275,7 +285,8 @@ module pst_fair_lists_proof
       pick_d[p2].done   = 1'b1;
       pick_d[p2].walk   = 1'b1;
       pick_d[p2].none   = none;
-      pick_d[p2].held   = above;
+      pick_d[p2].held   = above || (ends && own);
+      pick_d[p2].own    = ends;
       pick_d[p2].number = number_t'(number);
       pick_d[p2].round  = round_d[l2];
     end
@@ -427,7 +438,8 @@ module pst_fair_lists_proof
       // what a user relies on: the queues are of the highest class that waited, in the list's order; none only alone; one of them is the last
       if (give) begin
         a_given : assert (pick_q[out_parent].busy && pick_q[out_parent].done && out_none == pick_q[out_parent].none
-                          && out_held == pick_q[out_parent].held && (!out_held || (out_none && out_class == pick_q[out_parent].cls))
+                          && out_held == pick_q[out_parent].held && (!out_held || (out_none && out_class == pick_q[out_parent].cls
+                                                                          && out_own == pick_q[out_parent].own))
                           && out_round == pick_q[out_parent].round
                           && out_queue == pick_q[out_parent].looked[TrainLog'(pick_q[out_parent].given)]
                           && out_hold == pick_q[out_parent].holds[TrainLog'(pick_q[out_parent].given)]);
@@ -528,7 +540,7 @@ module pst_fair_lists_proof
         else if (valid5_q && l5_q[1] == p2 && !(u_dut.p3_q.valid && p3 == p2))
           a_mask_ahead_stage5 : assert (u_dut.p2_mask_ahead_q == mask_q[p2]);
         a_word : assert (u_dut.p2_lists == word_q[l2] && u_dut.p2_mask == mask_q[p2]);
-        if (u_dut.p2_q.op == OpPick) a_grace : assert (u_dut.p2_recent_q == (10'(now_i[12:3] - last_q[l2]) < 10'd8));
+        if (u_dut.p2_q.op == OpPick) a_grace : assert (u_dut.p2_stays_q == (recent || own || own_left) && u_dut.p2_own_q == own);
         if (u_dut.p2_q.op == OpPick) a_higher : assert (u_dut.p2_higher_q == ((pick_q[p2].patient && higher) || above_higher));
         if (u_dut.p2_q.op == OpPick) a_above : assert (u_dut.p2_held_q == above);
       end
@@ -613,7 +625,8 @@ module pst_fair_lists_proof
       if (u_dut.p3_pick_q) begin
         a_walk3 : assert (pick_q[p3].busy && pick_q[p3].pushed == '0 && u_dut.p3_number_q == pick_q[p3].number
             && u_dut.p3_q.train == pick_q[p3].asked
-                && u_dut.p3_none_q == pick_q[p3].none && u_dut.p3_held_q == pick_q[p3].held && u_dut.p3_q.cls == pick_q[p3].cls
+                && u_dut.p3_none_q == pick_q[p3].none && u_dut.p3_held_q == pick_q[p3].held && u_dut.p3_own_q == pick_q[p3].own
+                && u_dut.p3_q.cls == pick_q[p3].cls
                 && u_dut.p3_round_q == pick_q[p3].round && u_dut.p3_left_q == pending_q[p3]);
         if (!u_dut.p3_none_q) a_walk3_queue : assert (u_dut.p3_picked_q == pick_q[p3].queues[0]);
         if (u_dut.p3_left_q) a_walk3_list : assert (l3 == pending_list_q[p3] && u_dut.p3_side_q == pending_side_q[p3]);
@@ -664,7 +677,8 @@ module pst_fair_lists_proof
                   && out_index_q[k] >= pick_q[out_word[k].parent].given && out_index_q[k] < stored[out_word[k].parent]
                   && out_at_q[out_word[k].parent][TrainLog'(out_index_q[k])] == 3'(k));
           a_out_held : assert (out_word[k].held == pick_q[out_word[k].parent].held
-                  && (!out_word[k].held || out_word[k].cls == pick_q[out_word[k].parent].cls));
+                  && (!out_word[k].held || (out_word[k].cls == pick_q[out_word[k].parent].cls
+                                         && out_word[k].own == pick_q[out_word[k].parent].own)));
           a_out_last : assert (out_word[k].none == pick_q[out_word[k].parent].none && out_word[k].round == pick_q[out_word[k].parent].round
                   && out_word[k].last == (32'(out_index_q[k]) + 1 == 32'(pick_q[out_word[k].parent].number)));
           a_out_queue : assert (out_word[k].queue_id == pick_q[out_word[k].parent].looked[TrainLog'(out_index_q[k])]
@@ -684,7 +698,8 @@ module pst_fair_lists_proof
       if (u_dut.p4_given_q) begin
         a_look_given : assert (pick_q[p_look].busy && pick_q[p_look].done && pick_q[p_look].pushed != '0
             && u_dut.p4_pick_q.round == pick_q[p_look].round
-                && u_dut.p4_pick_q.held == pick_q[p_look].held && (!u_dut.p4_pick_q.held || u_dut.p4_pick_q.cls == pick_q[p_look].cls)
+                && u_dut.p4_pick_q.held == pick_q[p_look].held && (!u_dut.p4_pick_q.held || (u_dut.p4_pick_q.cls == pick_q[p_look].cls
+                && u_dut.p4_pick_q.own == pick_q[p_look].own))
                 && u_dut.p4_pick_q.none == pick_q[p_look].none && u_dut.p4_pick_q.last == (pick_q[p_look].pushed == pick_q[p_look].number));
       end
       if (u_dut.p1_pick_q) a_room_for_the_pick : assert (32'(u_dut.credit_q) >= 32'd1 << u_dut.p1_q.train);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_gate: a packet passes exactly when the parent's time has come, its gate was open when it was read and none waits; every
+// Proof bench of pst_gate: a packet passes exactly when it may, the parent's time has come, its gate was open when it was read and none waits; every
 // packet that passes or leaves moves the newest stamp to max(stamp, floor) + its increment; a parent with waiting queues is in exactly one
 // place, and parked at a closed or just opening gate only; with true times beside the hardware (as in pst_schedule_shaped_proof): comparisons
 // modulo 2^TimeWidth agree with true ones, no packet leaves before the parent's time, and the increments of the packets that go on in any window,
@@ -30,6 +30,7 @@ module pst_gate_proof
     input logic        op_walk_i,
     input logic        op_parent_i,
     input len_t        op_len_i,
+    input logic        op_behind_i,      // it may not pass
     input gate_op_e    op_i,
     input logic        op_last_i,
     input logic        due_ready_i,
@@ -73,7 +74,8 @@ module pst_gate_proof
       .Holds(1'b1), .TimeWidth(TimeWidth)
   ) u_dut (
       .clk_i, .rst_i, .now_i(now_q),
-      .s_op_valid_i(op_valid_i), .s_op_walk_i(op_walk_i), .s_op_parent_i(op_parent_i), .s_op_len_i(op_len_i), .s_op_i(op_i),
+      .s_op_valid_i(op_valid_i), .s_op_walk_i(op_walk_i), .s_op_parent_i(op_parent_i), .s_op_len_i(op_len_i), .s_op_behind_i(op_behind_i),
+      .s_op_i(op_i),
       .s_op_last_i(op_last_i), .pass_o(pass), .wait_o(waits), .room_o(room),
       .m_due_valid_o(due_valid), .m_due_ready_i(due_ready_i), .m_due_parent_o(due_parent),
       .m_due_train_o(due_train), .m_due_patient_o(due_patient), .m_due_holds_o(due_holds),
@@ -232,7 +234,7 @@ module pst_gate_proof
   logic [1:0][1:0] count_q;
   logic [1:0] outside_q, wheel_q;
   stamp_t floor, charged;
-  logic early, shall_pass, charge, init_q;
+  logic early, shall_pass, charge, init_q, behind4_q;
   logic [TimeWidth+12:0] increment4;
 
 `ifdef PROVE_TIMES
@@ -245,7 +247,7 @@ module pst_gate_proof
     floor      = {now_q - tolerance(read4_q), 16'b0};
     charged    = ($signed(stamp_q[p4] - floor) < 0 ? floor : stamp_q[p4]) + stamp_t'(increment4);
     early      = $signed(now_q - stamp_q[p4][16+:TimeWidth]) < 0 || (now_q == stamp_q[p4][16+:TimeWidth] && stamp_q[p4][15:0] != '0);
-    shall_pass = op4 && op_i == GateAsk && !early && read4_q.mantissa != '0 && count_q[p4] == '0;
+    shall_pass = op4 && op_i == GateAsk && !early && read4_q.mantissa != '0 && count_q[p4] == '0 && !behind4_q;
     old4       = op4 && op_i == GateWalk && $signed(stamp_q[p4][TimeWidth+15:16] - (now_q - OldAge[TimeWidth+15:16])) < 0;
     charge     = shall_pass || (op4 && op_i == GateLeave);
   end
@@ -260,6 +262,7 @@ module pst_gate_proof
     read2_q <= read1_q;
     read3_q <= read2_q;
     read4_q <= read3_q;
+    behind4_q <= op_behind_i;
     len3_q  <= op_len_i;
     len4_q  <= len3_q;
     init_q      <= u_dut.wheel_init_done && !rst_i;
@@ -584,7 +587,7 @@ module pst_gate_proof
       end
       if (op4) begin
         `PLACES(u_dut.c4_floor_q == now_q - (walk_q[4] ? OldAge[TimeWidth+15:16] : tolerance(read4_q)));
-        `PLACES(u_dut.c4_closed_q == (read4_q.mantissa == '0) && 32'(read4_q.burst) < MaxBurst);
+        `PLACES(u_dut.c4_closed_q == (read4_q.mantissa == '0 || behind4_q) && 32'(read4_q.burst) < MaxBurst);
         `PLACES(u_dut.c4_increment == increment4);
       end
 

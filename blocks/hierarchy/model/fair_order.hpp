@@ -79,7 +79,9 @@ class FairLists {
     void append_again(uint32_t* links, uint32_t queue) { lists_[(round_ & 1) ^ 1].push(links, queue); }
 
     // No queue is left in this round, and it is too early for the next one.
-    bool in_grace(int64_t now) const { return lists_[round_ & 1].count == 0 && in_grace(now, last_); }
+    bool in_grace(int64_t now) const { return ends() && in_grace(now, last_); }
+    // No queue is left in this round.
+    bool ends() const { return lists_[round_ & 1].count == 0; }
     static uint16_t eighths(int64_t now) { return static_cast<uint16_t>(now >> 3 & kGraceMask); }
     // Less than the grace has passed since `last`, modulo 2^13 cycles.
     static bool in_grace(int64_t now, uint32_t last) { return ((static_cast<uint32_t>(now >> 3) - last) & kGraceMask) < kGrace; }

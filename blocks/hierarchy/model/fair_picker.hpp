@@ -41,6 +41,7 @@ class FairPicker {
         bool behind = false;            // none: a higher class waits above; the parent is woken when that has left
         uint8_t cls = 0;                // of what was asked for
         bool holds = false;             // of a subscriber: it waits for what is above, if there is anything when its operation starts
+        bool own = false;               // behind: for a packet of its own class, too
 
         bool operator<(const Pick& other) const { return at < other.at; }
     };
@@ -85,10 +86,12 @@ class FairPicker {
         if (blocked_[start & 1] >= start || picks_.size() + (ask.train > 1 ? t::kTrainMost : 1) > t::kPlaces) return;
         asks_.pop();
         FairLists& lists = lists_[size_t{ask.parent} * classes_ + ask.cls];
-        const bool behind = ask.holds && blocked(ask.parent, ask.cls);
-        const bool none = behind || (ask.holds && above(ask.parent, ask.cls, start + t::kClock)) ||
+        // At the end of a round also for those of its class that wait above: their queues may have credit for more.
+        const bool own = lists.ends();
+        const bool behind = ask.holds && blocked(ask.parent, ask.cls + own);
+        const bool none = behind || (ask.holds && above(ask.parent, ask.cls + own, start + t::kClock)) ||
                           (ask.patient && recent_[ask.parent].waits(start + t::kClock, ask.cls)) || lists.in_grace(start + t::kClock);
-        Pick pick{start + t::kOut, ask.parent, 0, lists.round(), none, true, 0, behind, ask.cls};
+        Pick pick{start + t::kOut, ask.parent, 0, lists.round(), none, true, 0, behind, ask.cls, false, own};
         unsigned given = 1;
         if (!pick.none) {
             for (;; ++given, pick.at += t::kNext) {

@@ -276,6 +276,7 @@ class TimedHierarchy {
         uint32_t above = 0, count = 0;  // port of a node; packets that wait
         int64_t span = 1;               // cycles of the largest packet, and more than it takes
         unsigned most = 0;              // log2 of the longest batch that the tolerance allows
+        bool holds = false;             // a node, when it was looked at last
 
         void set_train(uint32_t tolerance) {
             span = (gate.increment(hierarchy_timing::kLargest) >> 16) + 1;
@@ -314,6 +315,7 @@ class TimedHierarchy {
         bool picked;          // it is let go at its level
         bool slow;            // it had to wait
         bool waited = false;  // above its subscriber
+        bool behind = false;  // at its node it waits in any case: it would go out of turn
 
         // Its subscriber, which has let it go, was too late to hold back.
         bool anew() const { return slow && !waited && !pick.holds; }
@@ -422,10 +424,10 @@ class TimedHierarchy {
         }
         if (!gate.open(now + t::kLook)) return wheels_[level].place(parent, gate.time, now + t::kPlaceBack);
         if (level > 0) {
-            const Group& group = groups_[level - 1][parent];
+            Group& group = groups_[level - 1][parent];
             const int64_t late = gate.late(now + t::kLook);
-            const bool holds = level == 1 && late < gate.hold(tolerance_);
-            return pickers_[level - 1].ask(now, parent, group.train(now + t::kLook), late < t::patient(tolerance_), holds);
+            group.holds = level == 1 && late < gate.hold(tolerance_);
+            return pickers_[level - 1].ask(now, parent, group.train(now + t::kLook), late < t::patient(tolerance_), group.holds);
         }
         const uint32_t queue = (parent << shift_) + subscribers_[parent].queues.next();
         Pick pick{now + t::kPick, parent, queue, 0, false, true};
@@ -468,8 +470,9 @@ class TimedHierarchy {
         } else {
             picks_.pop();
             pick.cls = held_[pick.queue].cls;
-            pick.behind = pick.holds && above_[0].blocked(pick.parent, pick.cls);
-            pick.none = pick.behind || (pick.holds && above_[0].in_grace(pick.parent, pick.cls, now + t::kGraceAbove));
+            pick.own = true;
+            pick.behind = pick.holds && above_[0].blocked(pick.parent, pick.cls + 1);
+            pick.none = pick.behind || (pick.holds && above_[0].in_grace(pick.parent, pick.cls + 1, now + t::kGraceAbove));
         }
         stages_[level].push_in_order({now, {}, pick, pick.parent, 0, {}, true, true});
         return false;
@@ -484,6 +487,9 @@ class TimedHierarchy {
                 operation.own = classes_[operation.packet.queue];
                 charge(operation);
             }
+            // Seen here, as the hardware does: what happens until then is known.
+            const uint32_t cls = operation.picked ? held_[operation.pick.queue].cls : operation.own.cls;
+            operation.behind = groups_[0][operation.node].holds && above_[1].blocked(operation.node, cls + 1);
         }
         if (operation.picked)
             let_go(level, operation);
@@ -499,7 +505,8 @@ class TimedHierarchy {
         Held& held = held_[pick.queue];
         if (level == 0 && pick.none) {
             if (pick.behind)
-                above(0, operation.start, pick.parent, place_of(subscribers_[pick.parent].node), pick.cls, WaitsAbove::What::Held);
+                above(0, operation.start, pick.parent, place_of(subscribers_[pick.parent].node), pick.cls, WaitsAbove::What::Held,
+                      false, true);
             else
                 wheels_[0].place(pick.parent, gate.time, decided);
             return give_back(operation.start);
@@ -520,7 +527,8 @@ class TimedHierarchy {
             }
             if (!go) {
                 if (pick.behind)
-                    above(1, operation.start, pick.parent, groups_[0][pick.parent].above, pick.cls, WaitsAbove::What::Held);
+                    above(1, operation.start, pick.parent, groups_[0][pick.parent].above, pick.cls, WaitsAbove::What::Held, false,
+                          pick.own);
                 else if (pick.last)
                     wheels_[level].place(pick.parent, gate.time, decided);
                 return give_back(operation.start);
@@ -542,9 +550,10 @@ class TimedHierarchy {
 
     // A node and its port, as what is above a subscriber.
     uint32_t place_of(uint32_t node) const { return node * sizes_.ports + groups_[0][node].above; }
-    void above(unsigned level, int64_t start, uint32_t id, uint32_t parent, uint32_t cls, WaitsAbove::What what, bool anew = false) {
+    void above(unsigned level, int64_t start, uint32_t id, uint32_t parent, uint32_t cls, WaitsAbove::What what, bool anew = false,
+               bool own = false) {
         if (level == 0 && !shift_) return;
-        above_[level].push({start + hierarchy_timing::kAbove, id, parent, static_cast<uint8_t>(cls), what, anew});
+        above_[level].push({start + hierarchy_timing::kAbove, id, parent, static_cast<uint8_t>(cls), what, anew, own});
     }
 
     uint32_t index_of(uint32_t queue) const { return queue & (sizes_.queues_per_subscriber - 1); }
@@ -645,7 +654,7 @@ class TimedHierarchy {
         const uint32_t id = level == 0 ? operation.packet.queue >> shift_ : operation.above;
         const int64_t decided = operation.start + hierarchy_timing::kDecide[level];
         Gate& gate = gate_of(level, id);
-        if (any_waits(level, id) || !gate.open(decided)) {
+        if (any_waits(level, id) || !gate.open(decided) || (level == 1 && operation.behind)) {
             wait(level, id, operation, decided);
             return give_back(operation.start);
         }

@@ -31,11 +31,12 @@ class WaitsAbove {
         uint8_t cls;
         What what;
         bool anew = false;  // Waits, Passed: what was counted before counts no more
+        bool own = false;   // Held: for packets of its own class, too
 
         bool operator<(const Event& other) const { return at < other.at; }
     };
 
-    // `same`: a class waits for its own packets above, too.
+    // `same`: one that waits for packets of its own class is looked at again for those of higher classes only that arrive.
     explicit WaitsAbove(uint32_t nodes, bool same = false) : same_(same), nodes_(nodes) {}
 
     void push(const Event& event) {
@@ -57,12 +58,12 @@ class WaitsAbove {
         }
     }
 
-    // A class of this node has to wait for a higher one that waits at its port.
-    bool blocked(uint32_t node, uint32_t cls) const { return nodes_[node].higher(cls + same_); }
-    // A packet of a higher class left the port less than the grace before `now`: its queue may be on its way back.
-    bool in_grace(uint32_t node, uint32_t cls, int64_t now) const {
+    // A packet of this node and of a class below `limit` waits at its port.
+    bool blocked(uint32_t node, uint32_t limit) const { return nodes_[node].higher(limit); }
+    // Such a packet left the port less than the grace before `now`: its queue may be on its way back.
+    bool in_grace(uint32_t node, uint32_t limit, int64_t now) const {
         const Node& n = nodes_[node];
-        return n.left_class < cls + same_ && FairLists::in_grace(now, n.left);
+        return n.left_class < limit && FairLists::in_grace(now, n.left);
     }
 
   private:
@@ -71,7 +72,7 @@ class WaitsAbove {
         std::array<uint32_t, 8> counts{};  // by class: packets that wait at the port
         uint32_t port = 0;                 // of these
         uint16_t left = 0;                 // when the latest packet left it
-        uint8_t left_class = kLowest, held = kNone;
+        uint8_t left_class = kLowest, held = kNone;  // it waits for classes below this one
         uint8_t arrived = kNone;  // highest class that has arrived since it was held or was to be
 
         bool higher(uint32_t cls) const {
@@ -95,14 +96,16 @@ class WaitsAbove {
                 n.left = FairLists::eighths(e.at);
                 n.left_class = e.cls;
                 break;
-            case What::Held:
-                // A higher class that arrived while the pick was on its way wakes it up now. One from before does so, too, once.
-                if (e.port == n.port && n.higher(e.cls + same_) && n.arrived >= e.cls) n.held = e.cls;
+            case What::Held: {
+                // One that arrived while the pick was on its way wakes it up now. One from before does so, too, once.
+                const auto limit = static_cast<uint8_t>(e.cls + e.own);
+                if (e.port == n.port && n.higher(limit) && n.arrived + same_ >= limit) n.held = limit;
                 n.arrived = kNone;
                 return n.held == kNone;
+            }
             case What::Arrives:
                 if (held == kNone) n.arrived = std::min(n.arrived, e.cls);
-                if (held == kNone || (e.cls >= held && e.port == n.port)) return false;
+                if (held == kNone || (e.cls + same_ >= held && e.port == n.port)) return false;
                 n.held = kNone;
                 return true;
             case What::Passed:
@@ -116,7 +119,7 @@ class WaitsAbove {
                 n.held = kNone;
                 return true;
         }
-        if (held == kNone || n.higher(held + same_)) return false;
+        if (held == kNone || n.higher(held)) return false;
         n.held = kNone;
         return true;
     }

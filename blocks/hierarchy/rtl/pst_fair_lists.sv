@@ -4,9 +4,10 @@
 // Each class of a parent has a round and two FIFO lists, of this round and of the next. When the list of this round is empty, the next
 // round begins; but not within GraceCycles of a queue's leaving with credit for more, for it may be on its way back, and would lose the
 // rest of its round: such a pick finds none, and the parent asks again. For the same reason a class does not get its turn within GraceCycles
-// of a packet of a higher class, while the parent is patient: not so late that its shaper would not make up for the wait. (Nor while one waits
-// above, pst_waits_above, if the parent holds back: its burst makes up for it.) Which list a queue
-// joins, and so its share, is decided by what it may still send in its round (pst_round_credit).
+// of a packet of a higher class, while the parent is patient: not so late that its shaper would not make up for the wait. If the parent holds
+// back, nor does it while one of a higher class waits above (pst_waits_above): its burst makes up for that; and a round does not end while one
+// of the class itself waits there. Which list a queue joins, and so its share, is decided by what it may still send in its round
+// (pst_round_credit).
 //
 // A pick may ask for a batch of 2^n queues. It gets them one after the other, fewer if the list has no more. A batch is one operation on the
 // lists: the links lead from one of its queues to the next.
@@ -65,7 +66,8 @@ module pst_fair_lists
     output round_t                  m_pick_round_o,
     output logic                    m_pick_none_o,        // none yet: ask again,
     output logic                    m_pick_held_o,        // when what waits above has left,
-    output class_t                  m_pick_class_o,       // for this class
+    output class_t                  m_pick_class_o,       // for this class,
+    output logic                    m_pick_own_o,         // which waits for its own packets, too
     output logic                    m_pick_last_o,        // of the batch
     output patience_t               m_pick_hold_o,        // as looked up
     output logic                    init_done_o
@@ -243,7 +245,7 @@ module pst_fair_lists
 
   // --- stage 2: change the lists
 
-  logic side, nonempty, waits, p3_waits_q, p3_held_q, link_we, p2_left, p2_none;
+  logic side, nonempty, waits, p3_waits_q, p3_held_q, p3_own_q, link_we, p2_left, p2_none, p2_held;
   number_t p2_wanted, p2_number;
   logic [1:0] p2_leaves;
   logic more_than_train, head_side, head_all, grows;
@@ -252,10 +254,12 @@ module pst_fair_lists
   queue_t link_waddr, p2_head, link_r;
   logic [9:0] p1_last;
   logic [12:0] p1_next_q;    // the clock of the next cycle
-  logic p2_recent_q;         // a packet left with credit for more within GraceCycles
   logic p2_higher_q;         // a packet of a higher class left within GraceCycles, and the parent is patient
   logic p2_held_q;           // one waits above, and the parent holds back for it
+  logic p2_own_q;            // one of its own class waits above, and the parent holds back for it when the round would end
+  logic p2_stays_q;          // the round may not end, for this reason or another
   recent_t p1_recent;
+  logic p1_own;              // one of the class waits above
 
   // How many there are is added up a stage later: a pick does not look at it.
   always_comb begin
@@ -297,6 +301,7 @@ module pst_fair_lists
     side       = p2_lists.round[0];
     p2_left    = 1'b0;
     p2_none    = 1'b0;
+    p2_held    = 1'b0;
     p2_wanted  = number_t'(1) << p2_q.train;
     p2_number  = number_t'(1);
     // Of the lists that it might be, before it is known which: is a queue left?
@@ -318,7 +323,8 @@ module pst_fair_lists
       end
       OpPick: begin
         nonempty = p2_lists.nonempty[side];
-        p2_none  = p2_higher_q || p2_held_q || (!nonempty && p2_recent_q);
+        p2_none  = p2_higher_q || p2_held_q || (!nonempty && p2_stays_q);
+        p2_held  = p2_held_q || (!nonempty && p2_own_q);
         if (!nonempty) side = !side;
         if (!p2_none) begin
           if (!nonempty) p2_new.round = p2_lists.round + 1'b1;
@@ -372,7 +378,8 @@ module pst_fair_lists
     p3_number_q <= p2_number;
     p3_picked_q <= p2_head;
     p3_none_q   <= p2_none;
-    p3_held_q   <= p2_held_q;
+    p3_held_q   <= p2_held;
+    p3_own_q    <= !p2_lists.nonempty[p2_lists.round[0]];
     p3_round_q  <= p2_new.round;
     p4_walk_q   <= p5_more ? p5_next : p3_walk;
     p5_walk_q   <= p4_walk_q;
@@ -418,13 +425,20 @@ module pst_fair_lists
       .re_i(1'b1), .raddr_i(p0.parent), .rdata_o(p1_recent)
   );
 
+  always_comb begin
+    p1_own = 1'b0;
+    for (int c = 0; c < Classes; c++) if (p1_q.cls == class_t'(c)) p1_own = s_start_above_i.waits[c];
+  end
+
   function automatic logic in_grace(logic [9:0] since);
     return 10'(p1_next_q[12:3] - since) < 10'(GraceCycles / 8);
   endfunction
 
   always_ff @(posedge clk_i) begin
     p1_next_q   <= now_i + 13'd2;
-    p2_recent_q <= in_grace(p1_last);
+    p2_stays_q  <= in_grace(p1_last)
+        || (p1_q.holds && (p1_own || (s_start_above_i.left_class == p1_q.cls && in_grace(s_start_above_i.left))));
+    p2_own_q    <= p1_q.holds && p1_own;
     p2_higher_q <= (p1_q.patient && p1_recent.cls < p1_q.cls && in_grace(p1_recent.eighths))
         || (p1_q.holds && s_start_above_i.left_class < p1_q.cls && in_grace(s_start_above_i.left));
     p2_held_q   <= p1_q.holds && (s_start_above_i.waits & ~('1 << p1_q.cls)) != '0;
@@ -478,6 +492,7 @@ module pst_fair_lists
     class_t  cls;
     logic    none;
     logic    held;
+    logic    own;
     logic    last;
   } pick_t;
 
@@ -489,9 +504,9 @@ module pst_fair_lists
     p3_link_waddr_q <= link_waddr;
     p4_given_q      <= (p3_pick_q || p5_more) && !rst_i;
     p4_pick_q       <= p5_more ? '{parent: p5_walk_q.parent, round: p5_walk_q.round, cls: p5_walk_q.cls,
-                                   none: 1'b0, held: 1'b0, last: p5_walk_q.links == number_t'(2)}
+                                   none: 1'b0, held: 1'b0, own: 1'b0, last: p5_walk_q.links == number_t'(2)}
                                : '{parent: p3_q.parent, round: p3_round_q, cls: p3_q.cls,
-                                   none: p3_none_q, held: p3_held_q, last: p3_number_q == number_t'(1)};
+                                   none: p3_none_q, held: p3_held_q, own: p3_own_q, last: p3_number_q == number_t'(1)};
   end
 
   assign m_look_queue_o = p3_given;
@@ -520,7 +535,7 @@ module pst_fair_lists
       .s_valid_i(p4_given_q), .s_ready_o(unused_out_ready), .s_data_i({p4_pick_q, m_look_hold_i, m_look_queue_i}),
       .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i),
       .m_data_o({
-          m_pick_parent_o, m_pick_round_o, m_pick_class_o, m_pick_none_o, m_pick_held_o, m_pick_last_o, m_pick_hold_o, m_pick_queue_o
+          m_pick_parent_o, m_pick_round_o, m_pick_class_o, m_pick_none_o, m_pick_held_o, m_pick_own_o, m_pick_last_o, m_pick_hold_o, m_pick_queue_o
       }),
       .level_o(unused_out_level)
   );

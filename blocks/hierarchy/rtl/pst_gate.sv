@@ -2,7 +2,7 @@
 // One level of the hierarchy: the shapers of all its parents, how many queues wait at each, and when a parent may let the next one go.
 //
 // An operation has five cycles. In cycle 0 its parent is named, in 2 the packet's length, in 4 what it is; in that cycle the state is
-// looked at, changed, and the answer given. A packet passes when the parent's time has come and none waits; else it waits. A packet that waits
+// looked at, changed, and the answer given. A packet passes when the parent's time has come and none waits, if it may; else it waits. A packet that waits
 // is known elsewhere (pst_subscriber_queues, pst_siblings, pst_fair_lists): here they are counted.
 //
 // A parent that is far behind its time lets a batch of packets go at once: so many that the last one would not be early were they all of
@@ -34,11 +34,12 @@ module pst_gate
     input  logic                   clk_i,
     input  logic                   rst_i,
     input  logic [  TimeWidth-1:0] now_i,
-    // operation: cycle 0, 2 and 4
+    // operation: cycle 0, 2, 3 and 4
     input  logic                   s_op_valid_i,
     input  logic                   s_op_walk_i,       // the parent is the walk's, not s_op_parent_i
     input  logic [ParentWidth-1:0] s_op_parent_i,
     input  len_t                   s_op_len_i,
+    input  logic                   s_op_behind_i,     // it waits in any case: it would go out of turn
     input  gate_op_e               s_op_i,
     input  logic                   s_op_last_i,       // GateLeave, GateAgain: of the parent's batch
     output logic                   pass_o,            // cycle 4: an asking packet goes on
@@ -244,7 +245,7 @@ module pst_gate
     c_walk_q[4:2]  <= c_walk_q[3:1];
     c3_tolerance_q <= c_walk_q[2] ? OldAge : cycle_t'(c2_tolerance);
     c3_closed_q    <= c2_cfg.mantissa == '0;
-    c4_closed_q    <= c3_closed_q;
+    c4_closed_q    <= c3_closed_q || s_op_behind_i;
     c3_made_up_q   <= c2_tolerance;
     c4_holds_q     <= c_walk_q[3] ? '0 : hold_of(c3_made_up_q);
     c5_holds_q     <= c4_holds_q;

@@ -132,6 +132,7 @@ module pst_hierarchy
     logic    holds;      // OpSubscriber: its subscriber waits for what is above
     logic    held;       // OpNode; of OpSubscriber from stage 3 on: the pick found none for the sake of what waits above,
     class_t  held_class; // of this class
+    logic    held_own;   // nor after one of its own class
     logic    moved;      // OpWalk: `node` may have another port
     logic    empties;    // OpNew: it has left its queue empty
     weight_t weight;     // from stage 3 on: of the subscriber
@@ -228,7 +229,8 @@ module pst_hierarchy
   logic looks;    // not before what has been set is in place
   logic out_credit, done_credit;              // a place in the FIFO at the end less the operations under way; the same for m_done
   logic [2:0] release_valid, release_take;    // subscriber, node, port
-  logic node_pick_none, port_pick_none, node_pick_last, port_pick_last, node_pick_held, unused_port_held;
+  logic node_pick_none, port_pick_none, node_pick_last, port_pick_last, node_pick_held, node_pick_own, unused_port_held,
+      unused_port_own;
   class_t node_pick_class, unused_port_class;
   logic moved_q;    // a node with a setting, of which the next walk is to tell
   node_t moved_node_q;
@@ -287,6 +289,7 @@ module pst_hierarchy
       next.none         = node_pick_none;
       next.held         = node_pick_held;
       next.held_class   = node_pick_class;
+      next.held_own     = node_pick_own;
       next.last         = node_pick_last && !node_pick_held;    // it is not placed
       next.hold         = node_pick_hold;
       release_take[1] = 1'b1;
@@ -532,6 +535,7 @@ module pst_hierarchy
   logic subscriber_wake, node_wake;
   subscriber_t wake_subscriber;
   node_t wake_node;
+  logic h5_behind;    // a packet that asks at its node would go out of turn
 
   pst_gate #(
       .Parents(Subscribers), .MaxWaiting(QueuesPerSubscriber), .Slots(slots(Subscribers)), .SlotCycles(SlotCycles),
@@ -541,7 +545,8 @@ module pst_hierarchy
       .clk_i, .rst_i, .now_i(now_q),
       .s_op_valid_i(h_q[0].valid && (h_q[0].op == OpNew || h_q[0].op == OpSubscriber || h_q[0].op == OpWalk)),
       .s_op_walk_i(h_q[0].op == OpWalk),
-      .s_op_parent_i(subscriber_of(h_q[0].queue_id)), .s_op_len_i(h2.packet.len), .s_op_i(h4_op), .s_op_last_i(h_q[4].last),
+      .s_op_parent_i(subscriber_of(h_q[0].queue_id)), .s_op_len_i(h2.packet.len), .s_op_behind_i(1'b0),
+      .s_op_i(h4_op), .s_op_last_i(h_q[4].last),
       .pass_o(subscriber_pass), .wait_o(subscriber_wait), .room_o(gate_room[0]),
       .m_due_valid_o(due_valid[0]), .m_due_ready_i(due_ready[0]), .m_due_parent_o(due_subscriber),
       .m_due_train_o(unused_train), .m_due_patient_o(unused_patient), .m_due_holds_o(subscriber_holds),
@@ -558,7 +563,8 @@ module pst_hierarchy
   ) u_node (
       .clk_i, .rst_i, .now_i(now_q),
       .s_op_valid_i(h_q[2].valid && h_q[2].op != OpPort), .s_op_walk_i(h_q[2].op == OpWalk), .s_op_parent_i(h2.node),
-      .s_op_len_i(h_q[4].packet.len), .s_op_i(h6_op), .s_op_last_i(h_q[6].last), .pass_o(node_pass), .wait_o(node_wait),
+      .s_op_len_i(h_q[4].packet.len), .s_op_behind_i(h5_behind), .s_op_i(h6_op), .s_op_last_i(h_q[6].last),
+      .pass_o(node_pass), .wait_o(node_wait),
       .room_o(gate_room[1]),
       .m_due_valid_o(due_valid[1]), .m_due_ready_i(due_ready[1]), .m_due_parent_o(due_node),
       .m_due_train_o(node_train), .m_due_patient_o(node_patient), .m_due_holds_o(node_holds),
@@ -575,7 +581,7 @@ module pst_hierarchy
   ) u_port (
       .clk_i, .rst_i, .now_i(now_q),
       .s_op_valid_i(h_q[4].valid), .s_op_walk_i(h_q[4].op == OpWalk), .s_op_parent_i(h4.port), .s_op_len_i(h_q[6].packet.len),
-      .s_op_i(h8_op), .s_op_last_i(h_q[8].last), .pass_o(port_pass), .wait_o(port_wait), .room_o(gate_room[2]),
+      .s_op_behind_i(1'b0), .s_op_i(h8_op), .s_op_last_i(h_q[8].last), .pass_o(port_pass), .wait_o(port_wait), .room_o(gate_room[2]),
       .m_due_valid_o(due_valid[2]), .m_due_ready_i(due_ready[2]), .m_due_parent_o(due_port),
       .m_due_train_o(port_train), .m_due_patient_o(port_patient), .m_due_holds_o(unused_port_holds),
       .s_wake_valid_i(1'b0), .s_wake_parent_i('0),
@@ -689,7 +695,8 @@ module pst_hierarchy
       .m_look_queue_o(node_look), .m_look_queue_i(queue_of(node_look_q, node_look_index)), .m_look_hold_i(node_look_hold),
       .m_pick_valid_o(release_valid[1]), .m_pick_ready_i(release_take[1]), .m_pick_parent_o(node_pick),
       .m_pick_queue_o(node_pick_queue), .m_pick_round_o(node_pick_round), .m_pick_none_o(node_pick_none),
-      .m_pick_held_o(node_pick_held), .m_pick_class_o(node_pick_class), .m_pick_last_o(node_pick_last), .m_pick_hold_o(node_pick_hold),
+      .m_pick_held_o(node_pick_held), .m_pick_class_o(node_pick_class), .m_pick_own_o(node_pick_own), .m_pick_last_o(node_pick_last),
+      .m_pick_hold_o(node_pick_hold),
       .init_done_o(part_init_done[4])
   );
 
@@ -707,7 +714,8 @@ module pst_hierarchy
       .m_look_queue_o(port_look), .m_look_queue_i(queue_of(port_look_q, port_look_index)), .m_look_hold_i(port_look_hold),
       .m_pick_valid_o(release_valid[2]), .m_pick_ready_i(release_take[2]), .m_pick_parent_o(port_pick),
       .m_pick_queue_o(port_pick_queue), .m_pick_round_o(port_pick_round), .m_pick_none_o(port_pick_none),
-      .m_pick_held_o(unused_port_held), .m_pick_class_o(unused_port_class), .m_pick_last_o(port_pick_last), .m_pick_hold_o(port_pick_hold),
+      .m_pick_held_o(unused_port_held), .m_pick_class_o(unused_port_class), .m_pick_own_o(unused_port_own), .m_pick_last_o(port_pick_last),
+      .m_pick_hold_o(port_pick_hold),
       .init_done_o(part_init_done[5])
   );
 
@@ -716,16 +724,18 @@ module pst_hierarchy
   typedef struct packed {
     above_e what;
     class_t cls;
+    logic   own;
     node_t  node;
     port_t  port;
   } above_op_t;
 
-  logic h8_node_wait_q, h9_node_wait_q;
+  logic h8_node_wait_q, h9_node_wait_q, node_given_q;
+  node_t node_given_parent_q;
   above_op_t h9_above, h10_above_q, h10_above;
   above_op_t [14:11] above_q;
 
   always_comb begin
-    h9_above = '{what: AboveNone, cls: h_q[9].packet.cls, node: h_q[9].node, port: h_q[9].port};
+    h9_above = '{what: AboveNone, cls: h_q[9].packet.cls, own: h_q[9].held_own, node: h_q[9].node, port: h_q[9].port};
     if (h9_node_wait_q) h9_above.what = AboveArrives;
     if (h9_wait_q) h9_above.what = AboveWaits;
     if (h9_left_q) h9_above.what = AboveLeft;
@@ -749,9 +759,12 @@ module pst_hierarchy
     h9_node_wait_q <= h8_node_wait_q;
     h10_above_q    <= h9_above;
     above_q        <= {above_q[13:11], h10_above};
+    node_given_q        <= due_valid[1] && due_ready[1];
+    node_given_parent_q <= due_node;
     if (rst_i) begin
       h8_node_wait_q   <= 1'b0;
       h9_node_wait_q   <= 1'b0;
+      node_given_q     <= 1'b0;
       h10_above_q.what <= AboveNone;
       for (int k = 11; k <= 14; k++) above_q[k].what <= AboveNone;
     end
@@ -762,9 +775,12 @@ module pst_hierarchy
   ) u_node_above (
       .clk_i, .rst_i, .now_i(13'(now_q)),
       .s_op_valid_i(above_q[11].what != AboveNone), .s_op_parent_i(above_q[11].node),
-      .s_event_i(above_q[14].what), .s_event_class_i(above_q[14].cls), .s_event_above_i(above_q[14].port), .s_event_anew_i(1'b0),
+      .s_event_i(above_q[14].what), .s_event_class_i(above_q[14].cls), .s_event_own_i(above_q[14].own),
+      .s_event_above_i(above_q[14].port), .s_event_anew_i(1'b0),
       .m_wake_valid_o(node_wake), .m_wake_parent_o(wake_node),
-      .s_look_parent_i(node_start), .m_look_o(node_above), .init_done_o(part_init_done[10])
+      .s_look_parent_i(node_start), .m_look_o(node_above),
+      .s_holds_valid_i(node_given_q), .s_holds_parent_i(node_given_parent_q), .s_holds_i(node_holds),
+      .s_ask_parent_i(h_q[4].node), .s_ask_class_i(h_q[4].packet.cls), .m_ask_waits_o(h5_behind), .init_done_o(part_init_done[10])
   );
 
   if (QueuesPerSubscriber == 1) begin : g_none_above
@@ -783,6 +799,7 @@ module pst_hierarchy
     } event_t;
 
     logic [9:6] arrives_q;
+    logic unused_ask;
     event_t h9_event;
     event_t [14:10] event_q;
     above_t h1_above;
@@ -822,10 +839,12 @@ module pst_hierarchy
     ) u_subscriber_above (
         .clk_i, .rst_i, .now_i(13'(now_q)),
         .s_op_valid_i(event_q[11].what != AboveNone), .s_op_parent_i(event_q[11].subscriber),
-        .s_event_i(event_q[14].what), .s_event_class_i(event_q[14].cls),
+        .s_event_i(event_q[14].what), .s_event_class_i(event_q[14].cls), .s_event_own_i(1'b1),
         .s_event_above_i({event_q[14].node, event_q[14].port}), .s_event_anew_i(event_q[14].anew),
         .m_wake_valid_o(subscriber_wake), .m_wake_parent_o(wake_subscriber),
-        .s_look_parent_i(subscriber_of(h_q[0].queue_id)), .m_look_o(h1_above), .init_done_o(part_init_done[11])
+        .s_look_parent_i(subscriber_of(h_q[0].queue_id)), .m_look_o(h1_above),
+        .s_holds_valid_i(1'b0), .s_holds_parent_i('0), .s_holds_i(1'b0), .s_ask_parent_i('0), .s_ask_class_i('0),
+        .m_ask_waits_o(unused_ask), .init_done_o(part_init_done[11])
     );
   end
 

@@ -4,9 +4,13 @@
 // A queue has one packet in the hierarchy. While that waits above, for instance for the end of a long packet of another parent, its own parent
 // finds the packets of other queues only, and would let go of as many of their bytes as its rate allows. Lower classes go behind the higher one
 // above anyway, and what they have had is missing when its next packet comes. So a pick at a node does not give a class while a higher one
-// waits at its port, nor shortly after that has left; and a pick at a subscriber (`Same`) neither while another packet of that class waits at
-// node or port: which of its queues is next is decided where their rate is used up. A parent whose pick was refused is held: it is in no
-// wheel, until what it waits for has left or another packet arrives at it.
+// waits at its port, nor shortly after that has left, and a class's round does not end while a packet of its own waits there, whose queue may
+// have credit for more; and a pick at a subscriber (`Same`) does not give a class while another packet of it waits at node or port: which of
+// its queues is next is decided where their rate is used up. A parent whose pick was refused is held: it is in no wheel, until what it waits
+// for has left or another packet arrives at it.
+//
+// Nor may a packet pass a node that held back when it was looked at last, while one of its class or a higher one waits at the port: it would
+// go out of turn.
 //
 // Of each class the packets that wait above are counted. A parent that moves begins anew with the first packet that waits at another place, or
 // passes there; what still waits at the old one counts no more. So does one that has become too late to wait any longer: what it has waited for
@@ -20,7 +24,7 @@ module pst_waits_above
 #(
     parameter int unsigned Parents = 16,       // >= 2
     parameter int unsigned AboveWidth = 1,     // bits of the number of what is above, >= 1
-    parameter bit          Same = 1'b0,        // a class waits for its own packets above, too
+    parameter bit          Same = 1'b0,        // a class waits for its own packets above always, and not for those that arrive
     parameter int unsigned Queues = 64,        // >= 2: no more packets wait
     parameter int unsigned Classes = 4,        // 1 .. 8
     parameter string       RamStyle = "auto",
@@ -35,6 +39,7 @@ module pst_waits_above
     // cycle 3
     input  above_e                 s_event_i,
     input  class_t                 s_event_class_i,
+    input  logic                   s_event_own_i,      // AboveHeld: it waits for packets of its own class, too
     input  logic [ AboveWidth-1:0] s_event_above_i,    // what is above: of a node its port; of a subscriber node and port
     input  logic                   s_event_anew_i,     // AboveWaits, AbovePassed: what was counted before counts no more
     // cycle 4: a parent that was held is to be looked at
@@ -43,6 +48,14 @@ module pst_waits_above
     // what a pick has to know; in the next cycle
     input  logic [ParentWidth-1:0] s_look_parent_i,
     output above_t                 m_look_o,
+    // a parent was looked at: does it hold back?
+    input  logic                   s_holds_valid_i,
+    input  logic [ParentWidth-1:0] s_holds_parent_i,
+    input  logic                   s_holds_i,
+    // a packet is about to ask at a parent; in the next cycle whether it has to wait
+    input  logic [ParentWidth-1:0] s_ask_parent_i,
+    input  class_t                 s_ask_class_i,
+    output logic                   m_ask_waits_o,
     output logic                   init_done_o
 );
 
@@ -51,29 +64,42 @@ module pst_waits_above
   typedef logic [ParentWidth-1:0] parent_t;
   typedef logic [CountWidth-1:0] count_t;
 
+  // A higher class has a higher rank, none has 0. With Same the lowest class, for which none waits, is as none.
+  localparam int unsigned RankWidth = Same ? ClassWidth : ClassWidth + 1;
+  typedef logic [RankWidth-1:0] rank_t;
+
+  function automatic rank_t rank(class_t cls);
+    return rank_t'(2 ** ClassWidth - 32'(Same) - 32'(cls));
+  endfunction
+
   typedef struct packed {
     count_t [Classes-1:0]  counts;        // packets that wait above
     logic [AboveWidth-1:0] above;         // at this one
     logic                  held;          // the parent waits to be woken up,
     class_t                held_class;    // with packets of this class and lower ones
-    class_t                arrived_below; // highest class that has arrived since it was held or was to be, inverted
+    logic                  held_own;      // for those of this class, too
+    rank_t                 arrived;       // of the highest class that has arrived since it was held or was to be
     class_t                left_below;    // class of the packet that left there last, inverted: none goes before the lowest class
     logic [9:0]            left;          // and when, in eight cycles
   } word_t;
 
   word_t c3_word, c3_new, c4_word;
   logic [Classes-1:0] c3_is, c3_waited, c3_waits, c3_waits_on;
-  logic c3_here, c3_wakes, wake_q, event_q, words_init_done;
+  logic c3_here, c3_held_own, c3_wakes, wake_q, event_q, words_init_done;
   parent_t [4:1] parent_q;
   above_t c4_above;
+  rank_t c3_rank;
 
-  // One of these classes is waited for by `cls`.
-  function automatic logic waited_for(logic [Classes-1:0] waits, class_t cls);
+  // One of these classes is waited for by `cls`; `own`: for itself, too.
+  function automatic logic waited_for(logic [Classes-1:0] waits, class_t cls, logic own);
     waited_for = 1'b0;
-    for (int c = 0; c < int'(Classes); c++) if ((class_t'(c) < cls || (Same && class_t'(c) == cls)) && waits[c]) waited_for = 1'b1;
+    for (int c = 0; c < int'(Classes); c++) if ((class_t'(c) < cls || (own && class_t'(c) == cls)) && waits[c]) waited_for = 1'b1;
   endfunction
 
+  assign c3_held_own = Same || c3_word.held_own;
+
   assign c3_here = c3_word.above == s_event_above_i && !s_event_anew_i;
+  assign c3_rank = rank(s_event_class_i) - rank_t'(!Same && s_event_own_i);    // more than this may not have arrived
 
   // Which classes wait is known beside the counts that say so, not after them.
   always_comb begin
@@ -95,22 +121,24 @@ module pst_waits_above
           if (c3_is[c]) c3_new.counts[c] = c3_here ? c3_word.counts[c] + 1'b1 : count_t'(1);
           else if (!c3_here) c3_new.counts[c] = '0;
         end
-        c3_wakes = c3_word.held && !waited_for(c3_waits, c3_word.held_class);
+        c3_wakes = c3_word.held && !waited_for(c3_waits, c3_word.held_class, c3_held_own);
       end
       AboveLeft: if (c3_here) begin
         for (int c = 0; c < int'(Classes); c++) if (c3_is[c] && c3_waited[c]) c3_new.counts[c] = c3_word.counts[c] - 1'b1;
-        c3_wakes = c3_word.held && !waited_for(c3_waits_on, c3_word.held_class);
+        c3_wakes = c3_word.held && !waited_for(c3_waits_on, c3_word.held_class, c3_held_own);
       end
       AboveHeld: begin
-        // A higher class that arrived while the pick was on its way has woken none up: it does now. One from before does so, too, once.
-        c3_new.held          = c3_here && waited_for(c3_waited, s_event_class_i) && s_event_class_i <= ~c3_word.arrived_below;
-        c3_new.held_class    = s_event_class_i;
-        c3_new.arrived_below = '0;
-        c3_wakes             = !c3_new.held;
+        // One that arrived while the pick was on its way has woken none up: it does now. One from before does so, too, once.
+        c3_new.held       = c3_here && waited_for(c3_waited, s_event_class_i, Same || s_event_own_i) && c3_word.arrived <= c3_rank;
+        c3_new.held_class = s_event_class_i;
+        c3_new.held_own   = !Same && s_event_own_i;
+        c3_new.arrived    = '0;
+        c3_wakes          = !c3_new.held;
       end
       AboveArrives: begin
-        c3_wakes = c3_word.held && (s_event_class_i < c3_word.held_class || !c3_here);
-        if (!c3_word.held && s_event_class_i < ~c3_word.arrived_below) c3_new.arrived_below = ~s_event_class_i;
+        c3_wakes = c3_word.held
+            && (s_event_class_i < c3_word.held_class || (!Same && c3_word.held_own && s_event_class_i == c3_word.held_class) || !c3_here);
+        if (!c3_word.held && c3_word.arrived < rank(s_event_class_i)) c3_new.arrived = rank(s_event_class_i);
       end
       AboveMoved: c3_wakes = c3_word.held;
       AbovePassed: if (!c3_here) begin
@@ -171,6 +199,44 @@ module pst_waits_above
       .wdata_i(init ? above_t'{waits: '0, left_class: '1, left: '0} : c4_above),
       .re_i(1'b1), .raddr_i(s_look_parent_i), .rdata_o(above)
   );
+
+  // --- for packets that ask
+
+  if (Same) begin : g_no_asks
+    assign m_ask_waits_o = 1'b0;
+
+    logic unused_asks;
+    assign unused_asks = &{1'b0, s_holds_valid_i, s_holds_parent_i, s_holds_i, s_ask_parent_i, s_ask_class_i};
+  end else begin : g_asks
+    logic ask_hit_q, holds_hit_q, holds_q, holds_ram;
+    logic [2**ClassWidth-1:0] waits_ram, waits, most_q;
+
+    always_ff @(posedge clk_i) begin
+      ask_hit_q   <= event_q && parent_q[4] == s_ask_parent_i;
+      holds_hit_q <= s_holds_valid_i && s_holds_parent_i == s_ask_parent_i;
+      holds_q     <= s_holds_i;
+      for (int c = 0; c < 2 ** ClassWidth; c++) most_q[c] <= class_t'(c) <= s_ask_class_i;
+    end
+
+    pst_ram_1r1w #(
+        .Width(2 ** ClassWidth), .Depth(Parents), .Style(RamStyle)
+    ) u_asks (
+        .clk_i,
+        .we_i(init || event_q), .waddr_i(init ? init_parent : parent_q[4]), .wdata_i(init ? '0 : c4_above.waits),
+        .re_i(1'b1), .raddr_i(s_ask_parent_i), .rdata_o(waits_ram)
+    );
+
+    pst_ram_1r1w #(
+        .Width(1), .Depth(Parents), .Style(RamStyle)
+    ) u_holds (
+        .clk_i,
+        .we_i(init || s_holds_valid_i), .waddr_i(init ? init_parent : s_holds_parent_i), .wdata_i(!init && s_holds_i),
+        .re_i(1'b1), .raddr_i(s_ask_parent_i), .rdata_o(holds_ram)
+    );
+
+    assign waits         = ask_hit_q ? above_q.waits : waits_ram;
+    assign m_ask_waits_o = (holds_hit_q ? holds_q : holds_ram) && (waits & most_q) != '0;
+  end
 
   assign init_done_o = words_init_done && !init;
 
