@@ -505,8 +505,8 @@ class TimedHierarchy {
         Held& held = held_[pick.queue];
         if (level == 0 && pick.none) {
             if (pick.behind)
-                above(0, operation.start, pick.parent, place_of(subscribers_[pick.parent].node), pick.cls, WaitsAbove::What::Held,
-                      false, true);
+                above(0, operation.start, pick.parent, place_of(subscribers_[pick.parent].node), pick.cls, WaitsAbove::What::Held, false,
+                      true);
             else
                 wheels_[0].place(pick.parent, gate.time, decided);
             return give_back(operation.start);

@@ -69,11 +69,11 @@ class WaitsAbove {
   private:
     static constexpr uint8_t kNone = 0xFF, kLowest = 7;
     struct Node {
-        std::array<uint32_t, 8> counts{};  // by class: packets that wait at the port
-        uint32_t port = 0;                 // of these
-        uint16_t left = 0;                 // when the latest packet left it
+        std::array<uint32_t, 8> counts{};            // by class: packets that wait at the port
+        uint32_t port = 0;                           // of these
+        uint16_t left = 0;                           // when the latest packet left it
         uint8_t left_class = kLowest, held = kNone;  // it waits for classes below this one
-        uint8_t arrived = kNone;  // highest class that has arrived since it was held or was to be
+        uint8_t arrived = kNone;                     // highest class that has arrived since it was held or was to be
 
         bool higher(uint32_t cls) const {
             for (uint32_t c = 0; c < cls; ++c)
