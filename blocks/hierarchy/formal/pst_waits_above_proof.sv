@@ -205,7 +205,8 @@ module pst_waits_above_proof
       // nor is one woken up for anything else
       if (wake_valid && wake_parent == x_q) begin
         a_not_early : assert (!waited_for(word.counts, asleep_class_q, asleep_own_q) || overtaken_q
-                              || (event4_q == AboveArrives && (goes_before(4'(class4_q), asleep_class_q, asleep_own_q) || above4_q != here_q))
+                              || (event4_q == AboveArrives && goes_before(4'(class4_q), asleep_class_q, asleep_own_q))
+                              || (event4_q == AboveArrives && above4_q != here_q)
                               || event4_q == AboveMoved || (event4_q == AboveHeld && above4_q != here_q));
       end
       // what left last is known, and when

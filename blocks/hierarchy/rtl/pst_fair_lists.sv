@@ -535,7 +535,8 @@ module pst_fair_lists
       .s_valid_i(p4_given_q), .s_ready_o(unused_out_ready), .s_data_i({p4_pick_q, m_look_hold_i, m_look_queue_i}),
       .m_valid_o(m_pick_valid_o), .m_ready_i(m_pick_ready_i),
       .m_data_o({
-          m_pick_parent_o, m_pick_round_o, m_pick_class_o, m_pick_none_o, m_pick_held_o, m_pick_own_o, m_pick_last_o, m_pick_hold_o, m_pick_queue_o
+          m_pick_parent_o, m_pick_round_o, m_pick_class_o, m_pick_none_o, m_pick_held_o, m_pick_own_o, m_pick_last_o,
+          m_pick_hold_o, m_pick_queue_o
       }),
       .level_o(unused_out_level)
   );
