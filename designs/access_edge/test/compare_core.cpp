@@ -75,8 +75,8 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
     Phase phase{};
     long in = 0, out = 0, dropped = 0, settings = 0, skipped = 0, marks = 0, heads = 0;
     std::int64_t due = now + 1;  // the next cycle that the model has to be stepped in
-    // Of every third run with a hierarchy: subscribers have rates, and bursts for the sake of which they hold back for what of them waits
-    // above.
+    // Of every third run with a hierarchy: subscribers and nodes have rates, and bursts for the sake of which they hold back for what of
+    // them waits above.
     const bool tight = Model::kHierarchy && seed % 3 == 1;
     // Of these and of every other run: hardly any queue is slow, so packets crowd before nodes and ports, which let batches of them go.
     const bool crowded = tight || (Model::kHierarchy && seed % 2 == 0);
@@ -117,6 +117,9 @@ int compare(const char* library, std::uint32_t queues, std::uint32_t descriptors
         s.weight = static_cast<std::uint8_t>(1 + below(8));
         if (crowded && s.what == What::Subscriber) s.shaper = {};
         if (crowded && s.what > What::Subscriber) s.shaper = {32768 + below(32768), 9 + below(5), below(below(2) ? 20'000 : 2'000)};
+        // Nodes with a burst below ports that are as slow: they hold back for what of them waits there, at the end of a round, too.
+        if (tight && s.what == What::Node) s.shaper = {32768 + below(32768), 14 + below(3), 4096u << below(4)};
+        if (tight && s.what == What::Port) s.shaper = {32768 + below(32768), 14, below(20'000)};
         if (tight && s.what == What::Subscriber) s.shaper = {32768 + below(32768), 12 + below(5), 2048u << below(4)};
         if (crowded && seed % 4 == 0) s.cls = 0, s.parent = 0;  // long lists
         return s;

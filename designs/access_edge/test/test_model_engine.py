@@ -99,7 +99,8 @@ def test_core_with_a_hierarchy_is_equal_in_every_cycle(
     """The same with subscribers, nodes and ports, congested ones among them; classes and weights change in mid-traffic."""
     library = build_core(64, 256, True, print, aqm=aqm, hierarchy=HIERARCHY, tolerance=tolerance)
     left = 0
-    for number in range(seed(), seed() + 6):
+    # Of every third one nodes and ports are so slow that nodes hold back; with the usual seed the last one shows most of that.
+    for number in (*range(seed(), seed() + 6), seed() + 9):
         left += compared(compare_core, library, 64, 256, kind, CORE_CYCLES // 2, number, tolerance=tolerance)[1]
     assert left > 20_000
 
