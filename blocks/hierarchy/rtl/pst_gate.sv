@@ -2,8 +2,8 @@
 // One level of the hierarchy: the shapers of all its parents, how many queues wait at each, and when a parent may let the next one go.
 //
 // An operation has five cycles. In cycle 0 its parent is named, in 2 the packet's length, in 4 what it is; in that cycle the state is
-// looked at, changed, and the answer given. A packet passes when the parent's time has come and none waits, if it may; else it waits. A packet that waits
-// is known elsewhere (pst_subscriber_queues, pst_siblings, pst_fair_lists): here they are counted.
+// looked at, changed, and the answer given. A packet that may pass does when the parent's time has come and none waits;
+// else it waits. A packet that waits is known elsewhere (pst_subscriber_queues, pst_siblings, pst_fair_lists): here they are counted.
 //
 // A parent that is far behind its time lets a batch of packets go at once: so many that the last one would not be early were they all of
 // the largest size. A parent with waiting queues is in exactly one place: in the wheel, in the due stages, outside (from m_due_o to the

@@ -29,8 +29,8 @@ class Carrier(Protocol):
         """Do the accesses of a program (rows of kind, address, value, mask) and return what its reads have read, in their order.
 
         A wait reads until the value, masked, is the one given. All of a program is done before the next one begins, whichever thread
-        brings it; but with `step` others may come in after each so many accesses, or a multiple of that: who reads much keeps nobody
-        waiting. Raises CarrierError.
+        brings it; but with `step` others may come in after each so many accesses, or a multiple of that, so that a long
+        program keeps no other one waiting. Raises CarrierError.
         """
 
     def cycles(self) -> int:
