@@ -8,7 +8,7 @@
 // Reset: none; a module that needs cleared contents walks through them.
 //
 // Deep memories are made of UltraRAM: 4,096 words of 72 bits, nine bytes of 8 or eight of 9, each of which serves any byte of any block
-// of 4,096 words. With Style = "auto" the lowest few bits of a word go to block RAM where that saves UltraRAM cheaply.
+// of 4,096 words. With Style = "auto" the lowest few bits of a word, or all of a narrow one, go to block RAM where that saves UltraRAM cheaply.
 module pst_ram_1r1w #(
     parameter int unsigned Width = 32,        // bits per word, >= 1
     parameter int unsigned Depth = 512,       // words, >= 1
@@ -45,20 +45,21 @@ module pst_ram_1r1w #(
 
   // The fewest bits for whose removal an UltraRAM costs six block RAMs at most; it holds as much as eight.
   function automatic int unsigned bits_to_block();
-    for (int unsigned bits = 1; bits <= 4 && bits < Width; bits++) begin
+    for (int unsigned bits = 1; bits <= 5 && bits <= Width; bits++) begin
       if (bits * Depth <= 6 * 32768 * (ultra_rams(Width) - ultra_rams(Width - bits))) return bits;
     end
     return 0;
   endfunction
 
-  localparam int unsigned BlockBits = Style == "auto" && Depth >= 32768 ? bits_to_block() : 0;
+  localparam int unsigned Given = Style == "auto" && Depth >= 32768 ? bits_to_block() : 0;
+  localparam int unsigned BlockBits = Given < Width ? Given : 0;
   localparam int unsigned MainBits = Width - BlockBits;
 
   logic [Width-1:0] word;
 
   // --- the memory, or all but the lowest bits of it
 
-  (* ram_style = Style, no_rw_check *) logic [MainBits-1:0] mem[Depth];
+  (* ram_style = Given == Width ? "block" : Style, no_rw_check *) logic [MainBits-1:0] mem[Depth];
   logic [MainBits-1:0] rdata_q;
 
   always_ff @(posedge clk_i) begin

@@ -59,6 +59,7 @@ async def random_reads_and_writes(dut) -> None:
         {"Width": 1, "Depth": 1, "ReadLatency": 1},
         {"Width": 49, "Depth": 262144, "ReadLatency": 2},  # its lowest bit is in block RAM
         {"Width": 147, "Depth": 65536, "ReadLatency": 1},  # its lowest three
+        {"Width": 5, "Depth": 262144, "ReadLatency": 1},  # all of it
     ],
 )
 def test_pst_ram_1r1w(parameters: dict[str, object]) -> None:

@@ -8,6 +8,11 @@ package pst_hierarchy_pkg;
   typedef logic [ClassWidth-1:0] class_t;
   typedef logic [2:0] weight_t;
 
+  // Bits of a class in a memory, where there are so many classes.
+  function automatic int unsigned kept_class_width(int unsigned classes);
+    return classes > 1 ? $clog2(classes) : 1;
+  endfunction
+
   // What happens at one gate.
   typedef enum logic [2:0] {
     GateNone,     // nothing: the packet waits below, or has passed already

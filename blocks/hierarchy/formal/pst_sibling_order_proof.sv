@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_sibling_order: by how much each queue is behind the one of its class that has had the most, against whole numbers that cannot
-// wrap; which queue goes before which; and of a look, before which its queue would still go with
-// one more packet.
+// Proof bench of pst_sibling_order: by how much each queue is behind the one of its class that has had the most, against whole numbers that
+// cannot wrap; which queue goes before which, and which are of one class; and of a look, before which its queue would still go with one more
+// packet.
 //
 // One subscriber, any, is followed. A packet brings its queue closer to the first, by what it costs; or it makes its queue the first, and all
 // others of its class fall behind by the rest, to as much as its word can say. Of a queue whose last packet left it empty less counts when
@@ -40,7 +40,7 @@ module pst_sibling_order_proof
   } word_t;
 
   before_t order;
-  logic [Indexes-1:0] again;
+  logic [Indexes-1:0] again, alike;
   logic init_done;
 
   pst_sibling_order #(
@@ -49,7 +49,7 @@ module pst_sibling_order_proof
       .clk_i, .rst_i,
       .s_op_valid_i(op_valid_i), .s_op_charge_i(op_charge_i), .s_op_subscriber_i(op_subscriber_i), .s_op_index_i(op_index_i),
       .s_op_class_i(op_class_i), .s_op_weight_i(op_weight_i), .s_op_len_i(op_len_i), .s_op_empties_i(op_empties_i), .before_o(order),
-      .again_o(again), .init_done_o(init_done)
+      .alike_o(alike), .again_o(again), .init_done_o(init_done)
   );
 
   logic seen_q, x_q;    // the subscriber, any
@@ -75,10 +75,13 @@ module pst_sibling_order_proof
     cost_of = number_t'(product >> 4);
   endfunction
 
-  // a goes before b: it is farther behind; of two that are equal the lower one.
-  function automatic before_t order_of(numbers_t behind);
+  // a goes before b: it is of a higher class; or of the same and farther behind; of two that are equal the lower one.
+  function automatic before_t order_of(class_t [Indexes-1:0] classes, numbers_t behind);
     for (int a = 0; a < Indexes; a++) begin
-      for (int b = 0; b < Indexes; b++) order_of[a][b] = behind[a] > behind[b] || (behind[a] == behind[b] && a < b);
+      for (int b = 0; b < Indexes; b++) begin
+        if (classes[a] != classes[b]) order_of[a][b] = classes[a] < classes[b];
+        else order_of[a][b] = behind[a] > behind[b] || (behind[a] == behind[b] && a < b);
+      end
     end
   endfunction
 
@@ -96,7 +99,7 @@ module pst_sibling_order_proof
   endfunction
 
   numbers_t behind_q, behind_d, behind5_q;    // behind5_q: as of the cycle before
-  class_t [Indexes-1:0] classes_q, classes_d;
+  class_t [Indexes-1:0] classes_q, classes_d, classes5_q;
   logic [Indexes-1:0] empty_q, empty_d;
   logic [5:1] valid_q, charge_q, own;
   logic [5:1] subscriber_q;
@@ -143,6 +146,7 @@ module pst_sibling_order_proof
     classes_q    <= classes_d;
     empty_q      <= empty_d;
     behind5_q    <= behind_q;
+    classes5_q   <= classes_q;
     cost4_q      <= cost3_q;
     cost5_q      <= cost4_q;
     if (rst_i) begin
@@ -150,6 +154,7 @@ module pst_sibling_order_proof
       behind_q  <= '0;
       behind5_q <= '0;
       classes_q <= '0;
+      classes5_q <= '0;
       empty_q   <= '0;
     end
   end
@@ -163,7 +168,8 @@ module pst_sibling_order_proof
     if (!rst_i && op_valid_i) m_init : assume (init_done);
     if (seen_q && !rst_i) begin
       // what a user relies on: five cycles after an operation its subscriber's queues are in order
-      if (own[5]) a_order : assert (order == order_of(behind5_q));
+      if (own[5]) a_order : assert (order == order_of(classes5_q, behind5_q));
+      if (own[5]) for (int i = 0; i < Indexes; i++) a_alike : assert (alike[i] == (classes5_q[i] == classes5_q[index_q[5]]));
       if (own[5]) a_ordered : assert (ordered(order));
       if (own[5] && !charge_q[5]) begin
         for (int i = 0; i < Indexes; i++) a_again : assert (again[i] == (behind5_q[index_q[5]] > behind5_q[i] + cost5_q));
@@ -172,13 +178,14 @@ module pst_sibling_order_proof
         a_behind_in_range : assert (behind_q[i] >= 0 && behind_q[i] <= Most && behind5_q[i] >= 0 && behind5_q[i] <= Most);
         // what the induction needs
         a_word : assert (words[i] == word_t'({classes_q[i], empty_q[i], behind_t'(behind_q[i])}));
-        if (own[4]) a_word4 : assert (words4[i].behind == behind_t'(behind_q[i]));
+        if (own[4]) a_word4 : assert (words4[i].behind == behind_t'(behind_q[i]) && words4[i].cls == classes_q[i]);
       end
       a_valid : assert (u_dut.u_words.valid_q == valid_q[3:1]);
       for (int k = 1; k <= 3; k++) begin
         if (valid_q[k]) a_stage_queue : assert (u_dut.u_words.addr_q[k] == subscriber_q[k] && u_dut.index_q[k] == index_q[k]);
         a_stage_charge : assert (u_dut.charge_q[k] == (valid_q[k] && charge_q[k]));
       end
+      if (own[4]) a_stage_4 : assert (u_dut.index_q[4] == index_q[4]);
       if (own[4] && !charge_q[4]) a_look : assert (number_t'(u_dut.c4_own_q) == behind_q[index_q[4]]
           && number_t'(u_dut.c4_cost_q) == cost4_q);
       if (valid_q[3]) a_cost : assert (u_dut.c3_class_q == class3_q && u_dut.c3_empties_q == empties3_q

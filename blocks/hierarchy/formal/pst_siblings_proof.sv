@@ -23,6 +23,7 @@ module pst_siblings_proof
     input logic                            event_again_i,
     input logic [IndexWidth-1:0]           event_index_i,
     input class_t                          event_class_i,
+    input logic [Indexes-1:0]              event_alike_i,
     input logic                            event_parent_i,
     input logic [Indexes-1:0][Indexes-1:0] event_before_i,
     input logic [Indexes-1:0]              event_repeat_i,
@@ -39,9 +40,8 @@ module pst_siblings_proof
   typedef logic [Indexes-1:0][Indexes-1:0] before_t;
 
   typedef struct packed {    // as pst_waiting_queues has it
-    logic   alone;
-    logic   waits;
-    class_t cls;
+    logic alone;
+    logic waits;
   } word_t;
 
   typedef enum logic [1:0] {
@@ -61,7 +61,7 @@ module pst_siblings_proof
       .clk_i, .rst_i,
       .s_op_valid_i(op_valid_i), .s_op_subscriber_i(op_subscriber_i),
       .s_event_waits_i(event_waits_i), .s_event_left_i(event_left_i), .s_event_again_i(event_again_i), .s_event_index_i(event_index_i),
-      .s_event_class_i(event_class_i), .s_event_parent_i(event_parent_i), .s_event_before_i(event_before_i),
+      .s_event_alike_i(event_alike_i), .s_event_parent_i(event_parent_i), .s_event_before_i(event_before_i),
       .s_event_repeat_i(event_repeat_i), .s_event_hold_i(event_hold_i),
       .m_append_valid_o(append), .m_append_index_o(append_index), .m_alone_o(told_alone), .m_parent_o(told_parent),
       .s_look_subscriber_i(look_subscriber_i), .s_look_index_i(look_index_i), .m_look_index_o(look_index),
@@ -77,6 +77,7 @@ module pst_siblings_proof
   // --- the group as it should be
 
   word_t [Indexes-1:0] words_q, words_d;
+  class_t [Indexes-1:0] classes_q, classes_d;    // of each that waits
   set_t parents_q, parents_d;             // of each that waits
   logic together_q, together_d;           // parent of those that do not wait alone
   logic alone, parent;                    // the queue of this event waits alone, or will; its parent
@@ -102,10 +103,10 @@ module pst_siblings_proof
     end
   endfunction
 
-  function automatic set_t group_of(word_t [Indexes-1:0] words, set_t parents);
+  function automatic set_t group_of(word_t [Indexes-1:0] words, class_t [Indexes-1:0] classes, set_t parents);
     for (int i = 0; i < Indexes; i++) begin
       group_of[i] = words[i].waits && words[i].alone == alone_q
-          && (alone_q ? index_t'(i) == single_q : words[i].cls == class_q && parents[i] == parent_q);
+          && (alone_q ? index_t'(i) == single_q : classes[i] == class_q && parents[i] == parent_q);
     end
   endfunction
 
@@ -141,15 +142,17 @@ module pst_siblings_proof
     group_event = mine && alone == alone_q
         && (alone_q ? event_index_i == single_q : event_class_i == class_q && parent == parent_q);
     words_d   = words_q;
+    classes_d = classes_q;
     parents_d = parents_q;
     stands_d = stands_q;
     who_d    = who_q;
     if (mine && event_waits_i) begin
-      words_d[event_index_i]   = '{alone: alone, waits: 1'b1, cls: event_class_i};
+      words_d[event_index_i]   = '{alone: alone, waits: 1'b1};
+      classes_d[event_index_i] = event_class_i;
       parents_d[event_index_i] = event_parent_i;
     end
     if (mine && event_left_i) words_d[event_index_i].waits = 1'b0;
-    group_d = group_of(words_d, parents_d);
+    group_d = group_of(words_d, classes_d, parents_d);
     // what is seen at the ports
     if (e4_q && append) begin
       stands_d = Listed;
@@ -176,6 +179,7 @@ module pst_siblings_proof
     valid_q      <= {valid_q[2:1], op_valid_i};
     subscriber_q <= {subscriber_q[2:1], op_subscriber_i};
     words_q  <= words_d;
+    classes_q <= classes_d;
     parents_q  <= parents_d;
     together_q <= together_d;
     group_q  <= group_d;
@@ -222,11 +226,14 @@ module pst_siblings_proof
       m_event : assume (2'(event_waits_i) + 2'(event_left_i) + 2'(event_again_i) <= 2'd1 && (!happens || valid_q[3]));
       if (mine && event_waits_i) m_wait : assume (!words_q[event_index_i].waits);
       if (mine && !event_waits_i) begin
-        m_left : assume (words_q[event_index_i].waits && words_q[event_index_i].cls == event_class_i);
+        m_left : assume (words_q[event_index_i].waits && classes_q[event_index_i] == event_class_i);
         if (group_event) m_picked : assume (stands_q == Picked && event_index_i == who_q);
       end
-      // of pst_sibling_order
+      // of pst_sibling_order: of those that wait it has the classes that they came with
       m_order : assume (ordered(event_before_i));
+      for (int i = 0; i < Indexes; i++) begin
+        if (mine && words_q[i].waits) m_alike : assume (event_alike_i[i] == (classes_q[i] == event_class_i));
+      end
       if (look_i) m_look : assume (stands_q == Listed && look_subscriber_i == x_q && look_index_i == who_q);
     end
   end
@@ -259,7 +266,7 @@ module pst_siblings_proof
 
       // what the induction needs
       a_words : assert (u_dut.g_siblings.u_waiting.u_words.mem_q[x_q] == {together_q, words_q});
-      a_group : assert (group_q == group_of(words_q, parents_q));
+      a_group : assert (group_q == group_of(words_q, classes_q, parents_q));
       for (int i = 0; i < Indexes; i++) begin
         if (words_q[i].waits && !words_q[i].alone) a_together : assert (parents_q[i] == together_q);
         if (group5_q[i] && !e5_q) a_next : assert (mem[i] == next_t'({hold5_q, first5_q}));

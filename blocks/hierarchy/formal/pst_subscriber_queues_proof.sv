@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Proof bench of pst_subscriber_queues: a pick gives a queue that waited, of the highest class that waited, in the very cycle in which the pick
-// was asked for; of those the one that none went before as of the last event. Whether its subscriber holds back goes with it.
+// Proof bench of pst_subscriber_queues: a pick gives a queue that waited in the very cycle in which the pick was asked for; of those the one that
+// none went before as of the last event. Whether its subscriber holds back goes with it.
 //
 // Beside the hardware stand the waiting queues of one subscriber, whichever it is, and which of them is first. They change with what is seen at
 // the ports. The invariant says how memories and pipeline encode them. pst_ram_modify is its contract here. PROVE_ROOM is a proof of its own:
@@ -18,7 +18,6 @@ module pst_subscriber_queues_proof
     input logic                            event_waits_i,     // cycle 3
     input logic                            event_left_i,
     input logic [IndexWidth-1:0]           event_index_i,
-    input class_t                          event_class_i,
     input logic [Indexes-1:0][Indexes-1:0] event_before_i,
     input logic                            pick_valid_i,
     input logic                            pick_subscriber_i,
@@ -31,11 +30,7 @@ module pst_subscriber_queues_proof
   typedef logic [IndexWidth-1:0] index_t;
   typedef logic [Indexes-1:0][Indexes-1:0] before_t;
 
-  typedef struct packed {    // as pst_waiting_queues has it
-    logic   waits;
-    class_t cls;
-  } word_t;
-  typedef word_t [Indexes-1:0] words_t;
+  typedef logic [Indexes-1:0] set_t;
 
   logic pick_ready, out_valid, out_subscriber, out_holds, init_done;
   index_t out_index;
@@ -45,7 +40,7 @@ module pst_subscriber_queues_proof
   ) u_dut (
       .clk_i, .rst_i,
       .s_op_valid_i(op_valid_i), .s_op_subscriber_i(op_subscriber_i),
-      .s_event_waits_i(event_waits_i), .s_event_left_i(event_left_i), .s_event_index_i(event_index_i), .s_event_class_i(event_class_i),
+      .s_event_waits_i(event_waits_i), .s_event_left_i(event_left_i), .s_event_index_i(event_index_i),
       .s_event_before_i(event_before_i),
       .s_pick_valid_i(pick_valid_i), .s_pick_ready_o(pick_ready), .s_pick_subscriber_i(pick_subscriber_i), .s_pick_holds_i(pick_holds_i),
       .m_pick_valid_o(out_valid), .m_pick_ready_i(out_ready_i), .m_pick_subscriber_o(out_subscriber), .m_pick_index_o(out_index),
@@ -132,7 +127,7 @@ module pst_subscriber_queues_proof
 `else
   // --- which queues wait, and which is first
 
-  words_t words_q, words_d;
+  set_t waits_q, waits_d;
   index_t first4_q, first_d, first5_q;    // as of the events of the last cycle and before; with this cycle's; of two cycles ago and before
   logic busy_q, given_q;                  // a pick is under way, until its queue leaves or may not go yet; its answer was taken
   index_t pick_q;                         // what the answer must be
@@ -140,16 +135,13 @@ module pst_subscriber_queues_proof
   logic happens, mine, mine4_q, mine5_q;
   before_t before4_q;
 
-  // No queue goes before it: none of a higher class, and of its own class none that the order has before it.
-  function automatic index_t first_of(words_t words, before_t order);
+  // No queue goes before it.
+  function automatic index_t first_of(set_t waits, before_t order);
     first_of = '0;
     for (int a = 0; a < Indexes; a++) begin
       logic first;
-      first = words[a].waits;
-      for (int b = 0; b < Indexes; b++) begin
-        if (a != b && words[b].waits && words[b].cls < words[a].cls) first = 1'b0;
-        if (a != b && words[b].waits && words[b].cls == words[a].cls && order[b][a]) first = 1'b0;
-      end
+      first = waits[a];
+      for (int b = 0; b < Indexes; b++) if (a != b && waits[b] && order[b][a]) first = 1'b0;
       if (first) first_of = index_t'(a);
     end
   endfunction
@@ -170,17 +162,17 @@ module pst_subscriber_queues_proof
   always_comb begin
     happens = event_waits_i || event_left_i;
     mine    = happens && subscriber_q[3] == x_q;
-    words_d = words_q;
+    waits_d = waits_q;
     first_d = first4_q;
-    if (mine && event_waits_i) words_d[event_index_i] = '{waits: 1'b1, cls: event_class_i};
-    if (mine && event_left_i) words_d[event_index_i].waits = 1'b0;
-    if (mine) first_d = first_of(words_d, event_before_i);
+    if (mine && event_waits_i) waits_d[event_index_i] = 1'b1;
+    if (mine && event_left_i) waits_d[event_index_i] = 1'b0;
+    if (mine) first_d = first_of(waits_d, event_before_i);
   end
 
   always_ff @(posedge clk_i) begin
     valid_q      <= {valid_q[2:1], op_valid_i};
     subscriber_q <= {subscriber_q[2:1], op_subscriber_i};
-    words_q   <= words_d;
+    waits_q   <= waits_d;
     first4_q  <= first_d;
     first5_q  <= first4_q;
     mine4_q   <= mine;
@@ -195,7 +187,7 @@ module pst_subscriber_queues_proof
     end
     if (rst_i) begin
       valid_q  <= '0;
-      words_q  <= '0;
+      waits_q  <= '0;
       first4_q <= '0;
       first5_q <= '0;
       mine4_q  <= 1'b0;
@@ -210,10 +202,10 @@ module pst_subscriber_queues_proof
       m_event : assume (!(event_waits_i && event_left_i) && (!happens || valid_q[3]));
       m_order : assume (ordered(event_before_i));
       // a queue waits when it does not; it leaves after its pick
-      if (mine && event_waits_i) m_wait : assume (!words_q[event_index_i].waits);
+      if (mine && event_waits_i) m_wait : assume (!waits_q[event_index_i]);
       if (mine && event_left_i) m_left : assume (busy_q && given_q && event_index_i == pick_q);
       // one pick of a subscriber at a time, when a queue waits there
-      if (ask && pick_subscriber_i == x_q) m_ask : assume (!busy_q && words_d[first_d].waits);
+      if (ask && pick_subscriber_i == x_q) m_ask : assume (!busy_q && waits_d[first_d]);
     end
   end
 
@@ -243,20 +235,20 @@ module pst_subscriber_queues_proof
   always_ff @(posedge clk_i) begin
     if (seen_q && !rst_i) begin
       // what a user relies on: the answer is the one that was first when it was asked for, and it waits still
-      if (out_valid && out_subscriber == x_q) a_pick : assert (busy_q && !given_q && out_index == pick_q && words_q[out_index].waits);
+      if (out_valid && out_subscriber == x_q) a_pick : assert (busy_q && !given_q && out_index == pick_q && waits_q[out_index]);
 
       // what the induction needs
       a_place : assert (places == 4'(busy_q && !given_q));
-      if (busy_q) a_busy : assert (words_q[pick_q].waits);
-      a_words : assert (u_dut.g_queues.u_waiting.u_words.mem_q[x_q] == words_q);
+      if (busy_q) a_busy : assert (waits_q[pick_q]);
+      a_waits : assert (u_dut.g_queues.u_waiting.u_words.mem_q[x_q] == waits_q);
       a_valid : assert (u_dut.g_queues.u_waiting.u_words.valid_q == valid_q);
       for (int k = 1; k <= 3; k++) begin
         if (valid_q[k]) a_stage_subscriber : assert (u_dut.g_queues.u_waiting.u_words.addr_q[k] == subscriber_q[k]
             && u_dut.g_queues.subscriber_q[k] == subscriber_q[k]);
       end
       if (mine4_q) begin
-        a_four : assert (u_dut.g_queues.c4_event_q && u_dut.g_queues.subscriber_q[4] == x_q && u_dut.g_queues.u_waiting.kept_q == words_q
-                         && u_dut.g_queues.c4_before_q == before4_q && ordered(before4_q) && first4_q == first_of(words_q, before4_q));
+        a_four : assert (u_dut.g_queues.c4_event_q && u_dut.g_queues.subscriber_q[4] == x_q && u_dut.g_queues.u_waiting.kept_q == waits_q
+                         && u_dut.g_queues.c4_before_q == before4_q && ordered(before4_q) && first4_q == first_of(waits_q, before4_q));
       end else begin
         a_none4 : assert (!(u_dut.g_queues.c4_event_q && u_dut.g_queues.subscriber_q[4] == x_q) && first4_q == first5_q);
       end
@@ -269,14 +261,13 @@ module pst_subscriber_queues_proof
       if (at[4]) a_at4 : assert (u_dut.look_index == pick_q);
       for (int k = 0; k < 8; k++) if (at_out[k]) a_out_index : assert (out_bits[k][IndexWidth-1:0] == pick_q);
       if (!init_done) begin
-        a_init : assert (valid_q == '0 && words_q == '0 && under_way == '0 && !busy_q && !mine4_q && !mine5_q
+        a_init : assert (valid_q == '0 && waits_q == '0 && under_way == '0 && !busy_q && !mine4_q && !mine5_q
             && first4_q == '0 && first5_q == '0
                          && !u_dut.g_queues.c4_event_q && !u_dut.g_queues.c5_event_q);
       end
 
-      // useful work is possible: the second queue goes because the order has it first; because of its class
-      c_order : cover (give && out_subscriber == x_q && out_index == index_t'(1) && words_q[0].waits && words_q[0].cls == words_q[1].cls);
-      c_class : cover (give && out_subscriber == x_q && out_index == index_t'(1) && words_q[0].waits && words_q[0].cls > words_q[1].cls);
+      // useful work is possible: the second queue goes because the order has it first
+      c_order : cover (give && out_subscriber == x_q && out_index == index_t'(1) && waits_q[0]);
     end
   end
 `endif

@@ -32,18 +32,16 @@ module pst_waits_above_proof
 
   typedef logic [1:0] count_t;
 
-  localparam int unsigned RankWidth = Same ? 3 : 4;
-  localparam int unsigned Top = Same ? 7 : 8;    // rank of class 0
+  localparam int unsigned RankWidth = Same ? 2 : 3;
+  localparam int unsigned Top = Same ? 3 : 4;    // rank of class 0
 
   typedef struct packed {    // as pst_waits_above has it
     count_t [Classes-1:0] counts;
     logic                 above;
     logic                 held;
-    class_t               held_class;
+    logic [1:0]           held_class;
     logic                 held_own;
     logic [RankWidth-1:0] arrived;
-    class_t               left_below;
-    logic [9:0]           left;
   } word_t;
 
   logic wake_valid, wake_parent, ask_waits, init_done;
@@ -76,7 +74,9 @@ module pst_waits_above_proof
   logic holds_q, holds_d;                         // it held back when it was looked at last
   logic ask_mine_q, ask_waits_q;                  // one asks, and has to wait
   logic [3:1] valid_q, parent_q;
-  logic mine, mine4_q, look_mine_q;
+  logic mine, mine4_q, look_mine_q, left4, left4_q;
+  class_t held_class, left_class_q;    // of the packet that left last,
+  logic [9:0] left_q;                  // and when
   above_e event4_q;
   class_t class4_q;
   logic above4_q;
@@ -98,6 +98,8 @@ module pst_waits_above_proof
 
   assign word = u_dut.u_words.mem_q[x_q];
   assign mine = event_i != AboveNone && parent_q[3] == x_q;
+  assign left4 = mine && ((event_i == AboveLeft && event_above_i == here_q && !event_anew_i) || event_i == AbovePassed);
+  assign held_class = class_t'(word.held_class);
 
   always_comb begin
     waits_d        = waits_q;
@@ -130,8 +132,8 @@ module pst_waits_above_proof
     end
     told4 = '0;
     for (int c = 0; c < Classes; c++) told4.waits[c] = word.counts[c] != '0;
-    told4.left_class = ~word.left_below;
-    told4.left       = word.left;
+    told4.left_class = left_class_q;
+    told4.left       = left_q;
   end
 
   always_ff @(posedge clk_i) begin
@@ -151,6 +153,11 @@ module pst_waits_above_proof
     arrived_q      <= arrived_d;
     overtaken_q    <= mine && event_i == AboveHeld && goes_before(arrived_q, event_class_i, event_own_i);
     mine4_q     <= mine;
+    left4_q     <= left4;
+    if (left4) begin
+      left_class_q <= event_class_i;
+      left_q       <= 10'((now_i + 13'd1) >> 3);
+    end
     event4_q    <= event_i;
     class4_q    <= event_class_i;
     above4_q     <= event_above_i;
@@ -166,6 +173,9 @@ module pst_waits_above_proof
       ask_mine_q  <= 1'b0;
       overtaken_q <= 1'b0;
       mine4_q  <= 1'b0;
+      left4_q  <= 1'b0;
+      left_class_q <= '1;
+      left_q       <= '0;
       look_mine_q <= 1'b0;
     end
   end
@@ -190,14 +200,14 @@ module pst_waits_above_proof
     if (seen_q && !rst_i) begin
       // what a user relies on: held is what was refused, until it is woken up, once
       a_asleep : assert (asleep_q == (word.held || (wake_valid && wake_parent == x_q)));
-      if (word.held) a_woken_once : assert (!(wake_valid && wake_parent == x_q) && word.held_class == asleep_class_q
+      if (word.held) a_woken_once : assert (!(wake_valid && wake_parent == x_q) && held_class == asleep_class_q
                                           && (Same || word.held_own == asleep_own_q));
       // a parent that is held has a packet above that it waits for, which will leave: no more are counted than there are; as many, without moves
       for (int c = 0; c < Classes; c++) a_count : assert (word.counts[c] <= waits_q[here_q][c]);
-      if (word.held) a_held : assert (waited_for(word.counts, word.held_class, word.held_own)
+      if (word.held) a_held : assert (waited_for(word.counts, held_class, word.held_own)
                                     && waited_for(waits_q[here_q], asleep_class_q, asleep_own_q));
       // nor is one held whose port is another one, or at which one has arrived that goes before
-      if (mine4_q && event4_q == AboveArrives && word.held) a_arrives : assert (!goes_before(4'(class4_q), word.held_class, word.held_own)
+      if (mine4_q && event4_q == AboveArrives && word.held) a_arrives : assert (!goes_before(4'(class4_q), held_class, word.held_own)
                                                                                 && above4_q == here_q);
       if (mine4_q && event4_q == AboveMoved) a_moved : assert (!word.held);
       // nor is one whose pick was asked for before that class arrived
@@ -208,10 +218,6 @@ module pst_waits_above_proof
                               || (event4_q == AboveArrives && goes_before(4'(class4_q), asleep_class_q, asleep_own_q))
                               || (event4_q == AboveArrives && above4_q != here_q)
                               || event4_q == AboveMoved || (event4_q == AboveHeld && above4_q != here_q));
-      end
-      // what left last is known, and when
-      if (mine4_q && ((event4_q == AboveLeft && above4_q == here_q) || event4_q == AbovePassed)) begin
-        a_left : assert (~word.left_below == class4_q && word.left == now_i[12:3]);
       end
       // a look, a cycle later: as all events up to its cycle 4 have left it
       if (look_mine_q) a_look : assert (look == told_q);
@@ -230,10 +236,14 @@ module pst_waits_above_proof
       if (mine4_q) a_mine4 : assert (u_dut.event_q && u_dut.parent_q[4] == x_q && u_dut.c4_word == word);
       if (u_dut.event_q && u_dut.parent_q[4] == x_q) a_event4 : assert (mine4_q);
       if (wake_valid && wake_parent == x_q) a_wake4 : assert (mine4_q);
+      if (left4_q) a_left4 : assert (mine4_q && u_dut.leaves_q && u_dut.c4_left_q == {left_class_q, left_q});
+      if (u_dut.leaves_q && u_dut.parent_q[4] == x_q) a_leaves : assert (left4_q);
       if (!u_dut.init || 32'(u_dut.init_parent) > 32'(x_q)) begin
-        if (!mine4_q) a_memory : assert (u_dut.u_above.mem[x_q] == told4);
+        if (!mine4_q) a_memory : assert (u_dut.u_waits.mem[x_q] == told4.waits[Classes-1:0]);
+        if (!left4_q) a_memory_left : assert (u_dut.u_left.mem[x_q] == {left_class_q, left_q});
       end
-      if (!init_done) a_init : assert (valid_q == '0 && waits_q == '0 && word == '0 && !mine4_q && !asleep_q && !holds_q);
+      if (!init_done) a_init : assert (valid_q == '0 && waits_q == '0 && word == '0 && !mine4_q && !asleep_q && !holds_q
+                                      && left_class_q == '1 && left_q == '0);
 
       // useful work is possible
       if (!Same) c_asks : cover (ask_mine_q && ask_waits);
@@ -247,7 +257,7 @@ module pst_waits_above_proof
     always_ff @(posedge clk_i) begin
       if (seen_q && !rst_i && (!u_dut.init || 32'(u_dut.init_parent) > 32'(x_q))) begin
         a_memory_holds : assert (u_dut.g_asks.u_holds.mem[x_q] == holds_q);
-        if (!mine4_q) a_memory_asks : assert (u_dut.g_asks.u_asks.mem[x_q] == told4.waits);
+        if (!mine4_q) a_memory_asks : assert (u_dut.g_asks.u_asks.mem[x_q] == told4.waits[Classes-1:0]);
       end
     end
   end

@@ -104,6 +104,7 @@ module pst_hierarchy
   typedef logic [IndexWidth-1:0] index_t;
   typedef logic [NodeWidth-1:0] node_t;
   typedef logic [PortWidth-1:0] port_t;
+  typedef logic [kept_class_width(Classes)-1:0] kept_class_t;    // a class in a memory
 
   typedef enum logic [2:0] {
     OpNew,            // asks at all levels
@@ -357,13 +358,16 @@ module pst_hierarchy
   node_t h2_node;
   port_t h4_port;
 
+  kept_class_t h2_kept_class;
+  assign h2_class = class_t'(h2_kept_class);
+
   pst_ram_write_first #(
-      .Width(ClassWidth + 3), .Depth(Queues), .Style(RamStyle)
+      .Width($bits(kept_class_t) + $bits(weight_t)), .Depth(Queues), .Style(RamStyle)
   ) u_queue (
       .clk_i,
       .we_i(init || set_queue), .waddr_i(init ? init_queue : cfg_q.id),
-      .wdata_i(init ? '0 : {cfg_q.cls, cfg_q.weight}),
-      .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o({h2_class, h2_weight})
+      .wdata_i(init ? '0 : {kept_class_t'(cfg_q.cls), cfg_q.weight}),
+      .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o({h2_kept_class, h2_weight})
   );
 
   // Packets that wait, written when they begin to.
@@ -596,11 +600,12 @@ module pst_hierarchy
   typedef logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] before_t;
   before_t h5_before;
   before_t [9:6] before_q;
-  logic [QueuesPerSubscriber-1:0] h5_repeat;
-  logic [9:6][QueuesPerSubscriber-1:0] repeat_q;
+  logic [QueuesPerSubscriber-1:0] h5_repeat, h5_alike;
+  logic [9:6][QueuesPerSubscriber-1:0] repeat_q, alike_q;
 
   if (QueuesPerSubscriber == 1) begin : g_no_siblings
     assign h5_before         = '0;
+    assign h5_alike          = '0;
     assign h5_repeat         = '0;
     assign part_init_done[7] = 1'b1;
 
@@ -608,18 +613,19 @@ module pst_hierarchy
     assign unused_weight = &{1'b0, h2_weight};
   end else begin : g_siblings
     pst_sibling_order #(
-        .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .RamStyle(RamStyle)
+        .Subscribers(Subscribers), .QueuesPerSubscriber(QueuesPerSubscriber), .Classes(Classes), .RamStyle(RamStyle)
     ) u_sibling_order (
         .clk_i, .rst_i,
         .s_op_valid_i(h_q[0].valid), .s_op_charge_i(h_q[0].op == OpNew), .s_op_subscriber_i(subscriber_of(h_q[0].queue_id)),
         .s_op_index_i(index_of(index_t'(h_q[0].queue_id))), .s_op_class_i(h2.packet.cls), .s_op_weight_i(h2_weight),
         .s_op_len_i(h2.packet.len), .s_op_empties_i(h_q[2].empties),
-        .before_o(h5_before), .again_o(h5_repeat), .init_done_o(part_init_done[7])
+        .before_o(h5_before), .alike_o(h5_alike), .again_o(h5_repeat), .init_done_o(part_init_done[7])
     );
   end
 
   always_ff @(posedge clk_i) begin
     before_q <= {before_q[8:6], h5_before};
+    alike_q  <= {alike_q[8:6], h5_alike};
     repeat_q <= {repeat_q[8:6], h5_repeat};
   end
 
@@ -629,7 +635,7 @@ module pst_hierarchy
       .clk_i, .rst_i,
       .s_op_valid_i(h_q[2].valid), .s_op_subscriber_i(subscriber_of(h_q[2].queue_id)),
       .s_event_waits_i(h5_wait_q), .s_event_left_i(h5_left_q), .s_event_index_i(index_of(index_t'(h_q[5].queue_id))),
-      .s_event_class_i(h_q[5].packet.cls), .s_event_before_i(h5_before),
+      .s_event_before_i(h5_before),
       .s_pick_valid_i(due_valid[0]), .s_pick_ready_o(due_ready[0]), .s_pick_subscriber_i(due_subscriber),
       .s_pick_holds_i(subscriber_holds),
       .m_pick_valid_o(release_valid[0]), .m_pick_ready_i(release_take[0]), .m_pick_subscriber_o(subscriber_pick),
@@ -657,7 +663,7 @@ module pst_hierarchy
       .clk_i, .rst_i,
       .s_op_valid_i(h_q[4].valid), .s_op_subscriber_i(subscriber_of(h_q[4].queue_id)),
       .s_event_waits_i(h7_wait_q), .s_event_left_i(h7_left_q), .s_event_again_i(h7_again_q),
-      .s_event_index_i(index_of(index_t'(h_q[7].queue_id))), .s_event_class_i(h_q[7].packet.cls), .s_event_parent_i(h_q[7].node),
+      .s_event_index_i(index_of(index_t'(h_q[7].queue_id))), .s_event_alike_i(alike_q[7]), .s_event_parent_i(h_q[7].node),
       .s_event_before_i(before_q[7]), .s_event_repeat_i(repeat_q[7]), .s_event_hold_i(h_q[7].hold),
       .m_append_valid_o(node_append), .m_append_index_o(node_append_index), .m_alone_o(unused_node_alone), .m_parent_o(unused_node_parent),
       .s_look_subscriber_i(subscriber_of(node_look)), .s_look_index_i(index_of(index_t'(node_look))), .m_look_index_o(node_look_index),
@@ -671,8 +677,7 @@ module pst_hierarchy
       .clk_i, .rst_i,
       .s_op_valid_i(h_q[6].valid), .s_op_subscriber_i(subscriber_of(h_q[6].queue_id)),
       .s_event_waits_i(h9_wait_q), .s_event_left_i(h9_left_q), .s_event_again_i(h9_again_q),
-      .s_event_index_i(index_of(index_t'(h_q[9].queue_id))), .s_event_class_i(h_q[9].packet.cls),
-      .s_event_parent_i({h_q[9].node, h_q[9].port}),
+      .s_event_index_i(index_of(index_t'(h_q[9].queue_id))), .s_event_alike_i(alike_q[9]), .s_event_parent_i({h_q[9].node, h_q[9].port}),
       .s_event_before_i(before_q[9]), .s_event_repeat_i(repeat_q[9]), .s_event_hold_i(h_q[9].hold),
       .m_append_valid_o(port_append), .m_append_index_o(port_append_index), .m_alone_o(h10_alone),
       .m_parent_o({h10_group_node, h10_group_port}),

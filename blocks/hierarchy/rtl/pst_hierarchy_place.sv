@@ -15,7 +15,7 @@ module pst_hierarchy_place
     parameter string       RamStyle = "auto",        // see pst_ram_1r1w
     localparam int unsigned QueueIdWidth = $clog2(Queues),
     localparam int unsigned NodeWidth = $clog2(Nodes),
-    localparam int unsigned TypeWidth = Classes > 1 ? $clog2(Classes) : 1,
+    localparam int unsigned TypeWidth = kept_class_width(Classes),
     localparam int unsigned PlaceWidth = NodeWidth + TypeWidth
 ) (
     input  logic                    clk_i,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Which of a subscriber's queues goes before which: of one class, the one that has had the least, in bytes by weight.
+// Which of a subscriber's queues goes before which: the one of the higher class; of one class the one that has had the least, in bytes by
+// weight. The class of a queue is that of its last packet, which is the one that waits if one does.
 //
 // A queue has had what it has sent to the gates, the packet that waits there included. What is kept of it is by how much it is behind the one of
 // its class that has had the most, in 1/52.5 byte at weight 1, and no more than 2^20 - 1 of these (20 kB): a packet either brings its queue
@@ -9,7 +10,8 @@
 // A queue that has run empty and comes back is behind by 2^16 - 1 at most (1.2 kB): it was not there to be served. So what is kept of it is
 // whether its last packet left it empty, and it is paid as start-time fair queueing would (Goyal, Vin and Cheng 1996), but for a packet.
 //
-// Of the operation's own queue it also says before which others it would go, had it one more packet such as this one.
+// Of the operation's own queue it also says which others are of its class, and before which of these it would go, had it one more packet such
+// as this one.
 //
 // Latency: cycle 0 the queue, 2 class, weight and length, 5 before_o, of the state after this operation. Throughput: one operation per cycle.
 // Reset: a walker clears the memory (`Subscribers` cycles): all queues have had the same.
@@ -19,6 +21,7 @@ module pst_sibling_order
 #(
     parameter int unsigned Subscribers = 16,           // >= 2
     parameter int unsigned QueuesPerSubscriber = 4,    // 2, 4 or 8
+    parameter int unsigned Classes = 8,                // 1 .. 8
     parameter string       RamStyle = "auto",
     localparam int unsigned SubscriberWidth = $clog2(Subscribers),
     localparam int unsigned IndexWidth = $clog2(QueuesPerSubscriber)
@@ -36,7 +39,8 @@ module pst_sibling_order
     input  len_t                                                        s_op_len_i,
     input  logic                                                        s_op_empties_i,       // charge: it has left its queue empty
     // cycle 5
-    output logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] before_o,    // [a][b]: a before b, if they are of one class
+    output logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] before_o,    // [a][b]: a before b
+    output logic [QueuesPerSubscriber-1:0]                          alike_o,     // [b]: b is of the class of the operation's queue
     output logic [QueuesPerSubscriber-1:0]                          again_o,     // [b], of a look: with one more such packet still before b
     output logic                                                    init_done_o
 );
@@ -49,10 +53,13 @@ module pst_sibling_order
     $error("pst_sibling_order: QueuesPerSubscriber is %0d, allowed: 2, 4, 8", Q);
   end
 
+  localparam int unsigned KeptClassWidth = kept_class_width(Classes);
+  typedef logic [KeptClassWidth-1:0] kept_class_t;
+
   typedef struct packed {
-    class_t  cls;       // of its last packet
-    logic    empty;     // that packet has left it empty
-    behind_t behind;
+    kept_class_t cls;       // of its last packet
+    logic        empty;     // that packet has left it empty
+    behind_t     behind;
   } word_t;
 
   // 840 / weight is whole for 1..8.
@@ -70,6 +77,7 @@ module pst_sibling_order
   endfunction
 
   typedef logic [BehindWidth:0] sum_t;
+  typedef logic [KeptClassWidth+BehindWidth-1:0] rank_t;    // of a queue among the others: a higher one goes first
 
   // a - b, where it is not negative, at most all ones.
   function automatic behind_t saturated(sum_t a, behind_t b);
@@ -79,8 +87,8 @@ module pst_sibling_order
   endfunction
 
   logic [3:1] charge_q;
-  logic [3:1][IndexWidth-1:0] index_q;
-  class_t c3_class_q;
+  logic [4:1][IndexWidth-1:0] index_q;
+  kept_class_t c3_class_q;
   logic c3_empties_q;
   logic [LenWidth+9:0] c3_product_q;
   behind_t c3_cost, c3_own, c4_cost_q, c4_own_q;
@@ -89,6 +97,7 @@ module pst_sibling_order
   behind_t [Q-1:0] c3_other;
   sum_t [Q-1:0] c3_sum;
   word_t [Q-1:0] c3_words, c3_new, c4_words;
+  rank_t [Q-1:0] c4_ranks;
 
   assign c3_cost      = behind_t'(c3_product_q >> 4);
   assign c3_own       = c3_words[index_q[3]].behind;
@@ -118,10 +127,14 @@ module pst_sibling_order
     end
   end
 
+  always_comb begin
+    for (int i = 0; i < int'(Q); i++) c4_ranks[i] = {~c4_words[i].cls, c4_words[i].behind};
+  end
+
   always_ff @(posedge clk_i) begin
     charge_q     <= {charge_q[2:1], s_op_valid_i && s_op_charge_i};
-    index_q      <= {index_q[2:1], s_op_index_i};
-    c3_class_q   <= s_op_class_i;
+    index_q      <= {index_q[3:1], s_op_index_i};
+    c3_class_q   <= kept_class_t'(s_op_class_i);
     c3_empties_q <= s_op_empties_i;
     c3_product_q <= s_op_len_i * per_weight(s_op_weight_i);
     c4_cost_q <= c3_cost;
@@ -130,8 +143,9 @@ module pst_sibling_order
       again_o[b] <= (BehindWidth + 1)'(c4_own_q) > (BehindWidth + 1)'(c4_words[b].behind) + (BehindWidth + 1)'(c4_cost_q);
     for (int a = 0; a < int'(Q); a++) begin
       for (int b = 0; b < int'(Q); b++) begin
-        before_o[a][b] <= a < b ? c4_words[a].behind >= c4_words[b].behind : c4_words[a].behind > c4_words[b].behind;
+        before_o[a][b] <= a < b ? c4_ranks[a] >= c4_ranks[b] : c4_ranks[a] > c4_ranks[b];
       end
+      alike_o[a] <= c4_words[a].cls == c4_words[index_q[4]].cls;
     end
     if (rst_i) charge_q <= '0;
   end
@@ -143,5 +157,8 @@ module pst_sibling_order
       .valid_i(s_op_valid_i), .addr_i(s_op_subscriber_i), .word_o(c3_words), .we_i(charge_q[3]), .word_i(c3_new), .word_q_o(c4_words),
       .init_done_o
   );
+
+  logic unused;
+  assign unused = &{1'b0, s_op_class_i};
 
 endmodule

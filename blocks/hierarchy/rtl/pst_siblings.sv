@@ -28,7 +28,7 @@ module pst_siblings
     input  logic                                                    s_event_left_i,      // one that was picked leaves
     input  logic                                                    s_event_again_i,     // one that was picked may not go yet
     input  logic [         IndexWidth-1:0]                          s_event_index_i,
-    input  class_t                                                  s_event_class_i,
+    input  logic [QueuesPerSubscriber-1:0]                          s_event_alike_i,     // of pst_sibling_order: queues of its class
     input  logic [        ParentWidth-1:0]                          s_event_parent_i,
     input  logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] s_event_before_i,    // of pst_sibling_order
     input  logic [QueuesPerSubscriber-1:0]                          s_event_repeat_i,    // the same: it would go again before these
@@ -76,14 +76,13 @@ module pst_siblings
     assign init_done_o      = 1'b1;
 
     logic unused;
-    assign unused = &{1'b0, s_op_valid_i, s_event_left_i, s_event_index_i, s_event_class_i,
+    assign unused = &{1'b0, s_op_valid_i, s_event_left_i, s_event_index_i, s_event_alike_i,
                       s_event_before_i, s_event_repeat_i, s_event_hold_i, s_look_subscriber_i, s_look_index_i};
   end else begin : g_siblings
     typedef logic [IndexWidth-1:0] index_t;
     typedef logic [SubscriberWidth-1:0] subscriber_t;
 
     logic [Q-1:0] c3_beside, c3_waiting, c4_waiting_q, c5_waiting_q, unused_waits;
-    class_t [Q-1:0] unused_classes;
     logic c3_alone;
     logic [ParentWidth-1:0] c3_parent;
     logic [Q-1:0][Q-1:0] c4_before_q;
@@ -142,8 +141,8 @@ module pst_siblings
         .Subscribers(Subscribers), .QueuesPerSubscriber(Q), .ParentWidth(ParentWidth), .RamStyle(RamStyle)
     ) u_waiting (
         .clk_i, .rst_i,
-        .s_op_valid_i, .s_op_subscriber_i, .s_event_waits_i, .s_event_left_i, .s_event_index_i, .s_event_class_i, .s_event_parent_i,
-        .beside_o(c3_beside), .alone_o(c3_alone), .parent_o(c3_parent), .waits_o(unused_waits), .classes_o(unused_classes), .init_done_o
+        .s_op_valid_i, .s_op_subscriber_i, .s_event_waits_i, .s_event_left_i, .s_event_index_i, .s_event_alike_i, .s_event_parent_i,
+        .beside_o(c3_beside), .alone_o(c3_alone), .parent_o(c3_parent), .waits_o(unused_waits), .init_done_o
     );
 
     // Which one goes: a word for each queue, all of those that wait together written at once. What does not wait is never looked up.

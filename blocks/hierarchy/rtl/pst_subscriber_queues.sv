@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Which of a subscriber's waiting queues is next: of the highest class, the one that has had the least.
+// Which of a subscriber's waiting queues is next: the one that goes before all others that wait (pst_sibling_order).
 //
 // The next one is chosen anew whenever a queue begins to wait or leaves, so a pick reads it from a memory.
 //
@@ -7,9 +7,7 @@
 // cycle (3) and before; at most one of a subscriber may be under way, until its queue has left or may not go yet, and only when
 // a queue waits.
 // Reset: a walker clears the memories (`Subscribers` cycles).
-module pst_subscriber_queues
-  import pst_hierarchy_pkg::*;
-#(
+module pst_subscriber_queues #(
     parameter int unsigned Subscribers = 16,           // >= 2
     parameter int unsigned QueuesPerSubscriber = 4,    // 1, 2, 4 or 8
     parameter string       RamStyle = "auto",
@@ -25,8 +23,7 @@ module pst_subscriber_queues
     input  logic                                                        s_event_waits_i,     // a queue waits from now on
     input  logic                                                        s_event_left_i,      // or has left
     input  logic [         IndexWidth-1:0]                              s_event_index_i,
-    input  class_t                                                      s_event_class_i,
-    input  logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] s_event_before_i,        // of pst_sibling_order
+    input  logic [QueuesPerSubscriber-1:0][QueuesPerSubscriber-1:0] s_event_before_i,    // of pst_sibling_order
     // which is next?
     input  logic                                                        s_pick_valid_i,
     output logic                                                        s_pick_ready_o,
@@ -89,12 +86,10 @@ module pst_subscriber_queues
     assign init_done_o = 1'b1;
 
     logic unused;
-    assign unused = &{1'b0, s_op_valid_i, s_op_subscriber_i, s_event_waits_i, s_event_left_i, s_event_index_i, s_event_class_i,
-                      s_event_before_i};
+    assign unused = &{1'b0, s_op_valid_i, s_op_subscriber_i, s_event_waits_i, s_event_left_i, s_event_index_i, s_event_before_i};
   end else begin : g_queues
     logic [Q-1:0] unused_beside, c4_waits, c4_first;
     logic unused_alone, unused_parent;
-    class_t [Q-1:0] c4_classes;
     logic [Q-1:0][Q-1:0] c4_before_q;
     logic c4_event_q, c5_event_q;
     index_t c4_index, c5_index_q;
@@ -102,14 +97,13 @@ module pst_subscriber_queues
     logic init, waiting_init_done;
     subscriber_t init_subscriber;
 
-    // A queue is first if no other that waits goes before it: one of a higher class, or of its own that has had less.
+    // A queue is first if no other that waits goes before it.
     always_comb begin
       c4_index = '0;
       for (int a = 0; a < int'(Q); a++) begin
         c4_first[a] = c4_waits[a];
         for (int b = 0; b < int'(Q); b++) begin
-          if (b != a && c4_waits[b] && (c4_classes[b] < c4_classes[a] || (c4_classes[b] == c4_classes[a] && c4_before_q[b][a])))
-            c4_first[a] = 1'b0;
+          if (b != a && c4_waits[b] && c4_before_q[b][a]) c4_first[a] = 1'b0;
         end
         if (c4_first[a]) c4_index |= index_t'(a);
       end
@@ -135,9 +129,8 @@ module pst_subscriber_queues
         .Subscribers(Subscribers), .QueuesPerSubscriber(Q), .RamStyle(RamStyle)
     ) u_waiting (
         .clk_i, .rst_i,
-        .s_op_valid_i, .s_op_subscriber_i, .s_event_waits_i, .s_event_left_i, .s_event_index_i, .s_event_class_i, .s_event_parent_i('0),
-        .beside_o(unused_beside), .alone_o(unused_alone), .parent_o(unused_parent), .waits_o(c4_waits),
-        .classes_o(c4_classes), .init_done_o(waiting_init_done)
+        .s_op_valid_i, .s_op_subscriber_i, .s_event_waits_i, .s_event_left_i, .s_event_index_i, .s_event_alike_i('0), .s_event_parent_i('0),
+        .beside_o(unused_beside), .alone_o(unused_alone), .parent_o(unused_parent), .waits_o(c4_waits), .init_done_o(waiting_init_done)
     );
 
     pst_ram_write_first #(

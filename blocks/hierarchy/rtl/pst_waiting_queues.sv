@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH SHL-2.1
-// Which of a subscriber's queues wait at one level, each in its class, and at nodes and ports at which parent.
+// Which of a subscriber's queues wait at one level, and at nodes and ports at which parent. Of which class they are, pst_sibling_order knows.
 //
 // Queues of a subscriber wait at two parents only after it has moved, while packets wait at the old one. The parent is kept once for those
 // that wait together; a queue that comes to another one meanwhile waits alone until it leaves.
 //
 // Latency: cycle 0 the subscriber, 3 the event and which queues wait beside that one, 4 all that wait after it. Throughput: one event per cycle.
 // Reset: a walker clears the memory (`Subscribers` cycles): no queue waits.
-module pst_waiting_queues
-  import pst_hierarchy_pkg::*;
-#(
+module pst_waiting_queues #(
     parameter int unsigned Subscribers = 16,           // >= 2
     parameter int unsigned QueuesPerSubscriber = 4,    // 2, 4 or 8
     parameter int unsigned ParentWidth = 0,            // bits of a parent's number; 0: each subscriber has one parent of its own here
@@ -17,32 +15,30 @@ module pst_waiting_queues
     localparam int unsigned IndexWidth = $clog2(QueuesPerSubscriber),
     localparam int unsigned ParentPort = ParentWidth > 0 ? ParentWidth : 1
 ) (
-    input  logic                                          clk_i,
-    input  logic                                          rst_i,
+    input  logic                           clk_i,
+    input  logic                           rst_i,
     // cycle 0
-    input  logic                                          s_op_valid_i,
-    input  logic   [    SubscriberWidth-1:0]              s_op_subscriber_i,
-    // cycle 3: a queue begins to wait, or leaves, or (neither) its queue, class and parent are looked up
-    input  logic                                          s_event_waits_i,
-    input  logic                                          s_event_left_i,
-    input  logic   [         IndexWidth-1:0]              s_event_index_i,
-    input  class_t                                        s_event_class_i,
-    input  logic   [         ParentPort-1:0]              s_event_parent_i,
-    output logic   [QueuesPerSubscriber-1:0]              beside_o,            // other queues that wait in its class at its parent
-    output logic                                          alone_o,             // it waits, or waited, at a parent of its own
-    output logic   [         ParentPort-1:0]              parent_o,            // else: at this one
+    input  logic                           s_op_valid_i,
+    input  logic [    SubscriberWidth-1:0] s_op_subscriber_i,
+    // cycle 3: a queue begins to wait, or leaves, or (neither) its queue and parent are looked up
+    input  logic                           s_event_waits_i,
+    input  logic                           s_event_left_i,
+    input  logic [         IndexWidth-1:0] s_event_index_i,
+    input  logic [QueuesPerSubscriber-1:0] s_event_alike_i,      // queues of its class
+    input  logic [         ParentPort-1:0] s_event_parent_i,
+    output logic [QueuesPerSubscriber-1:0] beside_o,             // other queues that wait in its class at its parent
+    output logic                           alone_o,              // it waits, or waited, at a parent of its own
+    output logic [         ParentPort-1:0] parent_o,             // else: at this one
     // cycle 4
-    output logic   [QueuesPerSubscriber-1:0]              waits_o,
-    output class_t [QueuesPerSubscriber-1:0]              classes_o,           // of those that wait
-    output logic                                          init_done_o
+    output logic [QueuesPerSubscriber-1:0] waits_o,
+    output logic                           init_done_o
 );
 
   localparam int unsigned Q = QueuesPerSubscriber;
 
   typedef struct packed {
-    logic   alone;    // not kept where there is one parent
-    logic   waits;
-    class_t cls;
+    logic alone;    // not kept where there is one parent
+    logic waits;
   } word_t;
 
   localparam int unsigned KeptWidth = $bits(word_t) - (ParentWidth > 0 ? 0 : 1);
@@ -75,17 +71,15 @@ module pst_waiting_queues
     group_new = group;
     if (s_event_waits_i && !together) group_new.parent = s_event_parent_i;
     for (int i = 0; i < int'(Q); i++) begin
-      beside_o[i]  = words[i].waits && !words[i].alone && s_event_index_i != IndexWidth'(i) && words[i].cls == s_event_class_i
-          && !alone_o;
+      beside_o[i]  = words[i].waits && !words[i].alone && s_event_index_i != IndexWidth'(i) && s_event_alike_i[i] && !alone_o;
       words_new[i] = words[i];
       if (s_event_index_i == IndexWidth'(i)) begin
-        if (s_event_waits_i) words_new[i] = '{alone: alone, waits: 1'b1, cls: s_event_class_i};
+        if (s_event_waits_i) words_new[i] = '{alone: alone, waits: 1'b1};
         if (s_event_left_i) words_new[i].waits = 1'b0;
       end
       group_new.queues[i] = kept_t'(words_new[i]);
       words_q[i]   = word_t'(group_q.queues[i]);
       waits_o[i]   = words_q[i].waits;
-      classes_o[i] = words_q[i].cls;
     end
   end
 

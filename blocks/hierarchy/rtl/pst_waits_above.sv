@@ -60,34 +60,44 @@ module pst_waits_above
 );
 
   localparam int unsigned CountWidth = $clog2(Queues + 1);
+  localparam int unsigned KeptClassWidth = kept_class_width(Classes);
 
   typedef logic [ParentWidth-1:0] parent_t;
   typedef logic [CountWidth-1:0] count_t;
+  typedef logic [KeptClassWidth-1:0] kept_class_t;
 
   // A higher class has a higher rank, none has 0. With Same the lowest class, for which none waits, is as none.
-  localparam int unsigned RankWidth = Same ? ClassWidth : ClassWidth + 1;
+  localparam int unsigned RankWidth = Same ? KeptClassWidth : KeptClassWidth + 1;
   typedef logic [RankWidth-1:0] rank_t;
 
   function automatic rank_t rank(class_t cls);
-    return rank_t'(2 ** ClassWidth - 32'(Same) - 32'(cls));
+    return rank_t'(2 ** KeptClassWidth - 32'(Same) - 32'(cls));
   endfunction
 
   typedef struct packed {
     count_t [Classes-1:0]  counts;        // packets that wait above
     logic [AboveWidth-1:0] above;         // at this one
     logic                  held;          // the parent waits to be woken up,
-    class_t                held_class;    // with packets of this class and lower ones
+    kept_class_t           held_class;    // with packets of this class and lower ones
     logic                  held_own;      // for those of this class, too
     rank_t                 arrived;       // of the highest class that has arrived since it was held or was to be
-    class_t                left_below;    // class of the packet that left there last, inverted: none goes before the lowest class
-    logic [9:0]            left;          // and when, in eight cycles
   } word_t;
+
+  // The packet that left there last.
+  typedef struct packed {
+    class_t     cls;
+    logic [9:0] eighths;    // when, in eight cycles
+  } left_t;
+
+  localparam left_t NoneLeft = '{cls: '1, eighths: '0};    // none goes before the lowest class
 
   word_t c3_word, c3_new, c4_word;
   logic [Classes-1:0] c3_is, c3_waited, c3_waits, c3_waits_on;
-  logic c3_here, c3_held_own, c3_wakes, wake_q, event_q, words_init_done;
+  logic c3_here, c3_held_own, c3_wakes, c3_leaves, wake_q, event_q, leaves_q, words_init_done;
+  class_t c3_held_class;
   parent_t [4:1] parent_q;
-  above_t c4_above;
+  logic [Classes-1:0] c4_waits;
+  left_t c4_left_q;
   rank_t c3_rank;
 
   // One of these classes is waited for by `cls`; `own`: for itself, too.
@@ -96,7 +106,8 @@ module pst_waits_above
     for (int c = 0; c < int'(Classes); c++) if ((class_t'(c) < cls || (own && class_t'(c) == cls)) && waits[c]) waited_for = 1'b1;
   endfunction
 
-  assign c3_held_own = Same || c3_word.held_own;
+  assign c3_held_own   = Same || c3_word.held_own;
+  assign c3_held_class = class_t'(c3_word.held_class);
 
   assign c3_here = c3_word.above == s_event_above_i && !s_event_anew_i;
   assign c3_rank = rank(s_event_class_i) - rank_t'(!Same && s_event_own_i);    // more than this may not have arrived
@@ -121,23 +132,23 @@ module pst_waits_above
           if (c3_is[c]) c3_new.counts[c] = c3_here ? c3_word.counts[c] + 1'b1 : count_t'(1);
           else if (!c3_here) c3_new.counts[c] = '0;
         end
-        c3_wakes = c3_word.held && !waited_for(c3_waits, c3_word.held_class, c3_held_own);
+        c3_wakes = c3_word.held && !waited_for(c3_waits, c3_held_class, c3_held_own);
       end
       AboveLeft: if (c3_here) begin
         for (int c = 0; c < int'(Classes); c++) if (c3_is[c] && c3_waited[c]) c3_new.counts[c] = c3_word.counts[c] - 1'b1;
-        c3_wakes = c3_word.held && !waited_for(c3_waits_on, c3_word.held_class, c3_held_own);
+        c3_wakes = c3_word.held && !waited_for(c3_waits_on, c3_held_class, c3_held_own);
       end
       AboveHeld: begin
         // One that arrived while the pick was on its way has woken none up: it does now. One from before does so, too, once.
         c3_new.held       = c3_here && waited_for(c3_waited, s_event_class_i, Same || s_event_own_i) && c3_word.arrived <= c3_rank;
-        c3_new.held_class = s_event_class_i;
+        c3_new.held_class = kept_class_t'(s_event_class_i);
         c3_new.held_own   = !Same && s_event_own_i;
         c3_new.arrived    = '0;
         c3_wakes          = !c3_new.held;
       end
       AboveArrives: begin
         c3_wakes = c3_word.held
-            && (s_event_class_i < c3_word.held_class || (!Same && c3_word.held_own && s_event_class_i == c3_word.held_class) || !c3_here);
+            && (s_event_class_i < c3_held_class || (!Same && c3_word.held_own && s_event_class_i == c3_held_class) || !c3_here);
         if (!c3_word.held && c3_word.arrived < rank(s_event_class_i)) c3_new.arrived = rank(s_event_class_i);
       end
       AboveMoved: c3_wakes = c3_word.held;
@@ -147,12 +158,10 @@ module pst_waits_above
       end
       default: ;
     endcase
-    if ((s_event_i == AboveLeft && c3_here) || s_event_i == AbovePassed) begin
-      c3_new.left_below = ~s_event_class_i;
-      c3_new.left       = 10'((now_i + 13'd1) >> 3);    // as it is in cycle 4
-    end
     if (c3_wakes) c3_new.held = 1'b0;
   end
+
+  assign c3_leaves = (s_event_i == AboveLeft && c3_here) || s_event_i == AbovePassed;
 
   pst_ram_modify #(
       .Width($bits(word_t)), .Depth(Parents), .Style(RamStyle)
@@ -165,6 +174,8 @@ module pst_waits_above
   always_ff @(posedge clk_i) begin
     parent_q <= {parent_q[3:1], s_op_parent_i};
     event_q  <= s_event_i != AboveNone && !rst_i;
+    leaves_q  <= c3_leaves && !rst_i;
+    c4_left_q <= '{cls: s_event_class_i, eighths: 10'((now_i + 13'd1) >> 3)};    // as it is in cycle 4
     wake_q   <= c3_wakes && !rst_i;
   end
 
@@ -173,31 +184,36 @@ module pst_waits_above
 
   // --- for picks: which classes wait, and what left last
 
-  logic hit_q, init;
+  logic hit_q, left_hit_q, init;
   parent_t init_parent;
-  above_t above, above_q;
+  logic [Classes-1:0] waits, waits_q;
+  left_t left, left_q;
 
-  always_comb begin
-    c4_above = '0;
-    for (int c = 0; c < int'(Classes); c++) c4_above.waits[c] = c4_word.counts[c] != '0;
-    c4_above.left_class = ~c4_word.left_below;
-    c4_above.left       = c4_word.left;
-  end
+  always_comb for (int c = 0; c < int'(Classes); c++) c4_waits[c] = c4_word.counts[c] != '0;
 
   always_ff @(posedge clk_i) begin
-    hit_q   <= event_q && parent_q[4] == s_look_parent_i;
-    above_q <= c4_above;
+    hit_q      <= event_q && parent_q[4] == s_look_parent_i;
+    left_hit_q <= leaves_q && parent_q[4] == s_look_parent_i;
+    waits_q    <= c4_waits;
+    left_q     <= c4_left_q;
   end
 
   pst_clear_walk #(.Depth(Parents)) u_clear_walk (.clk_i, .rst_i, .busy_o(init), .addr_o(init_parent));
 
   pst_ram_1r1w #(
-      .Width($bits(above_t)), .Depth(Parents), .Style(RamStyle)
-  ) u_above (
+      .Width(Classes), .Depth(Parents), .Style(RamStyle)
+  ) u_waits (
       .clk_i,
-      .we_i(init || event_q), .waddr_i(init ? init_parent : parent_q[4]),
-      .wdata_i(init ? above_t'{waits: '0, left_class: '1, left: '0} : c4_above),
-      .re_i(1'b1), .raddr_i(s_look_parent_i), .rdata_o(above)
+      .we_i(init || event_q), .waddr_i(init ? init_parent : parent_q[4]), .wdata_i(init ? '0 : c4_waits),
+      .re_i(1'b1), .raddr_i(s_look_parent_i), .rdata_o(waits)
+  );
+
+  pst_ram_1r1w #(
+      .Width($bits(left_t)), .Depth(Parents), .Style(RamStyle)
+  ) u_left (
+      .clk_i,
+      .we_i(init || leaves_q), .waddr_i(init ? init_parent : parent_q[4]), .wdata_i(init ? NoneLeft : c4_left_q),
+      .re_i(1'b1), .raddr_i(s_look_parent_i), .rdata_o(left)
   );
 
   // --- for packets that ask
@@ -209,20 +225,20 @@ module pst_waits_above
     assign unused_asks = &{1'b0, s_holds_valid_i, s_holds_parent_i, s_holds_i, s_ask_parent_i, s_ask_class_i};
   end else begin : g_asks
     logic ask_hit_q, holds_hit_q, holds_q, holds_ram;
-    logic [2**ClassWidth-1:0] waits_ram, waits, most_q;
+    logic [Classes-1:0] waits_ram, ask_waits, most_q;
 
     always_ff @(posedge clk_i) begin
       ask_hit_q   <= event_q && parent_q[4] == s_ask_parent_i;
       holds_hit_q <= s_holds_valid_i && s_holds_parent_i == s_ask_parent_i;
       holds_q     <= s_holds_i;
-      for (int c = 0; c < 2 ** ClassWidth; c++) most_q[c] <= class_t'(c) <= s_ask_class_i;
+      for (int c = 0; c < int'(Classes); c++) most_q[c] <= class_t'(c) <= s_ask_class_i;
     end
 
     pst_ram_1r1w #(
-        .Width(2 ** ClassWidth), .Depth(Parents), .Style(RamStyle)
+        .Width(Classes), .Depth(Parents), .Style(RamStyle)
     ) u_asks (
         .clk_i,
-        .we_i(init || event_q), .waddr_i(init ? init_parent : parent_q[4]), .wdata_i(init ? '0 : c4_above.waits),
+        .we_i(init || event_q), .waddr_i(init ? init_parent : parent_q[4]), .wdata_i(init ? '0 : c4_waits),
         .re_i(1'b1), .raddr_i(s_ask_parent_i), .rdata_o(waits_ram)
     );
 
@@ -234,13 +250,14 @@ module pst_waits_above
         .re_i(1'b1), .raddr_i(s_ask_parent_i), .rdata_o(holds_ram)
     );
 
-    assign waits         = ask_hit_q ? above_q.waits : waits_ram;
-    assign m_ask_waits_o = (holds_hit_q ? holds_q : holds_ram) && (waits & most_q) != '0;
+    assign ask_waits     = ask_hit_q ? waits_q : waits_ram;
+    assign m_ask_waits_o = (holds_hit_q ? holds_q : holds_ram) && (ask_waits & most_q) != '0;
   end
 
   assign init_done_o = words_init_done && !init;
 
-  assign m_look_o = hit_q ? above_q : above;
+  assign m_look_o.waits = {(2 ** ClassWidth)'(hit_q ? waits_q : waits)};
+  assign {m_look_o.left_class, m_look_o.left} = left_hit_q ? left_q : left;
 
   logic unused;
   assign unused = &{1'b0, c4_word};
