@@ -372,13 +372,16 @@ module pst_hierarchy
 
   // Packets that wait, written when they begin to.
   logic [9:5] h_waits_q;
+  kept_class_t h2_held_class;
+  assign h2_held.cls = class_t'(h2_held_class);
 
   pst_ram_1r1w #(
-      .Width($bits(packet_t)), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
+      .Width(PayloadWidth + LenWidth + $bits(kept_class_t)), .Depth(Queues), .ReadLatency(2), .Style(RamStyle)
   ) u_held (
       .clk_i,
-      .we_i(h_waits_q[9]), .waddr_i(h_q[9].queue_id), .wdata_i(h_q[9].packet),
-      .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o(h2_held)
+      .we_i(h_waits_q[9]), .waddr_i(h_q[9].queue_id),
+      .wdata_i({h_q[9].packet.payload, h_q[9].packet.len, kept_class_t'(h_q[9].packet.cls)}),
+      .re_i(1'b1), .raddr_i(h_q[0].queue_id), .rdata_o({h2_held.payload, h2_held.len, h2_held_class})
   );
 
   always_comb begin
