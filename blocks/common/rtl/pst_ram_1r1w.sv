@@ -43,10 +43,10 @@ module pst_ram_1r1w #(
     return eights < nines ? eights : nines;
   endfunction
 
-  // The fewest bits for whose removal an UltraRAM costs six block RAMs at most; it holds as much as eight.
+  // The fewest bits for whose removal an UltraRAM costs seven block RAMs at most; it holds as much as eight.
   function automatic int unsigned bits_to_block();
     for (int unsigned bits = 1; bits <= 5 && bits <= Width; bits++) begin
-      if (bits * Depth <= 6 * 32768 * (ultra_rams(Width) - ultra_rams(Width - bits))) return bits;
+      if (bits * Depth <= 7 * 32768 * (ultra_rams(Width) - ultra_rams(Width - bits))) return bits;
     end
     return 0;
   endfunction
