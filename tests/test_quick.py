@@ -40,7 +40,9 @@ class Bench:
     def go(self): run_module()
 
 @pytest.fixture
-def device(): build_device()
+def device():
+    build_device()
+    return sum(range(20_000_000))
 
 def test_proof(): run_proof()
 def test_soak(): soak()
@@ -94,6 +96,7 @@ def test_what_is_left_out_is_said(house: Path, processes: int) -> None:
     kept = times(house)
     assert len(kept) == 18 and not any("fails" in name for name in kept)
     assert 0 < kept["test_one.py::test_software[1]"] + kept["test_one.py::test_software[2]"] < kept["test_one.py::test_software[4]"] * 2
+    assert kept["test_one.py::test_device"] > kept["test_one.py::test_software[4]"], "its fixture is"
     assert kept["test_one.py::test_that_builds"] < kept["test_one.py::test_software[4]"], "what is built is not the test's"
     assert "(18 of them were measured here before)" in run(house, "--quick", *side_by_side)
 
