@@ -1,9 +1,9 @@
 """Pytest plugin: what kind each test is of, what it costs, and which ones `--quick` runs. The root's conftest.py loads it.
 
 A kind is found from what a test calls, itself or through helpers beside it, never from a list of names; it is a mark, so `-m proof` works.
-The cost of a test is the CPU time that it and its fixtures took when it last passed here, without what was built for it; every run keeps it, in
-build/test-times.json. `--quick` leaves the kinds out that take long by their nature and fills `QUICK_SECONDS` with the rest: of each test
-function its cheapest variant first, then the cheapest of all others.
+The cost of a test is the CPU time that it and its fixtures took when it last passed here, without what was built for it; every run keeps
+it, in build/test-times.json. `--quick` leaves the kinds out that take long by their nature and fills `QUICK_SECONDS` with the rest: of each
+test function its cheapest variant first, then the cheapest of all others.
 """
 
 import fcntl
