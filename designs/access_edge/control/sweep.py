@@ -34,7 +34,9 @@ _REGISTERS = (
 )  # fmt: skip
 LEVELS = ("device", "node", "port", "class")
 AT_ONCE = 256  # queues of a program; what else wants the registers comes in between two of them
-PATIENCE_SECONDS = 1.0  # so long a sweep waits for streams that set many up, which then have processor and device for themselves
+# So long, and as long again as it has read itself, a sweep waits for streams that set many up, which then have processor and device for
+# themselves: however many there are, it takes twice its time and that.
+PATIENCE_SECONDS = 1.0
 SCAN_SECONDS = 0.5  # from one scan for the busiest queues to the next, in a sweep that takes longer
 KEEP_SECONDS = 10.0  # from one time that counters are made durable to the next
 Counts = NDArray[np.uint64]
@@ -120,6 +122,7 @@ class Sweep:
         self._swept_of: NDArray[np.int64] = np.full(queues, NONE, dtype=np.int64)
         self._swept_at: NDArray[np.float64] = np.zeros(queues)  # seconds of the device
         self._kept_at = time.monotonic()
+        self._began, self._waited = self._kept_at, 0.0  # of this sweep, and how long of that it has let streams go
         self._scanned_at = 0.0
         sizes = {"device": 1, "node": tree.nodes if tree else 0, "port": tree.ports if tree else 0, "class": registers.MAX_CLASS + 1}
         self._sums = {level: np.zeros((sizes[level], len(COLUMNS)), dtype=np.uint64) for level in LEVELS}
@@ -160,8 +163,11 @@ class Sweep:
 
     def owned(self) -> NDArray[np.int64]:
         """Return the queues that have a subscriber, by index."""
-        taken = np.frombuffer(bytes(self._plant.taken), dtype=np.uint8) != 0
-        return np.flatnonzero(np.repeat(taken, self._plant.facts.queues_per_subscriber)).astype(np.int64)
+        return np.flatnonzero(self._is_owned())
+
+    def _is_owned(self) -> NDArray[np.bool_]:
+        """Return of each queue whether it has a subscriber."""
+        return np.repeat(np.frombuffer(bytes(self._plant.taken), dtype=np.bool_), self._plant.facts.queues_per_subscriber)
 
     def look(self, queues: NDArray[np.int64], of_sweep: bool = False) -> None:
         """Read the counters of some queues now; `of_sweep`: and their rates and drops since the last sweep. Raises CarrierError."""
@@ -192,6 +198,7 @@ class Sweep:
                 self.number += 1
                 self.done.notify_all()
             if time.monotonic() - self._kept_at > KEEP_SECONDS:
+                self._let_streams_go()
                 try:
                     self._keep()
                 except Exception as error:
@@ -212,9 +219,9 @@ class Sweep:
         if self._plant.stale:  # it answers again, or this fails, too
             self._plant.restore()
         self.reasons = reasons(self._plant.carrier)
-        queues, patience = self.owned(), PATIENCE_SECONDS
+        queues, self._began, self._waited = self.owned(), time.monotonic(), 0.0
         for begin in range(0, len(queues), AT_ONCE):
-            patience = self._let_streams_go(patience)
+            self._let_streams_go()
             if self._stop.is_set():
                 return
             self.look(queues[begin : begin + AT_ONCE], of_sweep=True)
@@ -222,18 +229,18 @@ class Sweep:
                 self.find_busiest()
             if time.monotonic() - self._by_node_at > max(SCAN_SECONDS, 4 * self._by_node_took):
                 self.look_at_nodes()
+        self._let_streams_go()
         self.find_busiest()
+        self._let_streams_go()
         self.look_at_nodes()
         self._add_up(queues)
         self.finished_at = time.monotonic()
 
-    def _let_streams_go(self, patience: float) -> float:
-        """Wait while many subscribers are written at once, at most so many seconds; return how many of these are left."""
-        if patience <= 0 or self._plant.calm.is_set():
-            return patience
+    def _let_streams_go(self) -> None:
+        """Wait while many subscribers are written at once, as long as this sweep has patience."""
         began = time.monotonic()
-        self._plant.calm.wait(patience)
-        return patience - (time.monotonic() - began)
+        self._plant.calm.wait(max(0.0, PATIENCE_SECONDS + began - self._began - 2 * self._waited))
+        self._waited += time.monotonic() - began
 
     def find_busiest(self) -> None:
         """Have the device name its busiest queues, and look at these; no other one keeps a figure that is larger than it can be now. What
@@ -242,16 +249,19 @@ class Sweep:
         if not facts.busiest:
             return
         sent, waiting = (busiest.scan(self._plant.carrier, facts, backlog=backlog) for backlog in (False, True))
-        owned = self.owned()
-        self.look(np.intersect1d(np.concatenate([table.queues for table in (sent, waiting) if table] or [owned[:0]]), owned))
+        owned = self._is_owned()
+        named = np.zeros_like(owned)
+        for table in filter(None, (sent, waiting)):
+            named[table.queues] = True
+        self.look(np.flatnonzero(named & owned))
         with self.done:
             if sent:
-                here, per_second = np.isin(sent.queues, owned), 8.0 * facts.clock_hz / sent.window
-                others = np.setdiff1d(owned, sent.queues)
+                here, per_second = owned[sent.queues], 8.0 * facts.clock_hz / sent.window
+                others = _without(owned, sent.queues)
                 self.rates[others] = np.minimum(self.rates[others], sent.most_elsewhere * per_second)
                 self.rates[sent.queues[here]] = sent.bytes[here] * per_second
             if waiting:  # beside it at most two frames of a queue are in the hierarchy
-                others = np.setdiff1d(owned, waiting.queues)
+                others = _without(owned, waiting.queues)
                 most = waiting.most_elsewhere + 2 * facts.max_frame_bytes
                 self.queued[others, 1] = np.minimum(self.queued[others, 1], most)
         self._scanned_at = time.monotonic()
@@ -348,3 +358,9 @@ class Sweep:
             self._by_node = found.get("by_node")
             for level in LEVELS:
                 self._sums[level][:] = found[f"sums_{level}"]
+
+
+def _without(owned: NDArray[np.bool_], queues: NDArray[np.int64]) -> NDArray[np.bool_]:
+    others = owned.copy()
+    others[queues] = False
+    return others

@@ -216,6 +216,31 @@ def test_sweeps_wait_for_streams(monkeypatch: pytest.MonkeyPatch) -> None:
     assert reads == 2
 
 
+def test_sweeps_wait_as_long_as_they_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sweep that has read for long has as much patience with one more stream; and it has no more than that, however many parts it has."""
+    plant = plant_of(CountingMirror(configs.load(CONFIG)))
+    provision(Subscribers(plant, Limits()), [home(name) for name in "abcd"], False)
+    sweep, steps = Sweep(plant), list[str]()
+    monkeypatch.setattr("penstock.designs.access_edge.control.sweep.AT_ONCE", 4)
+    monkeypatch.setattr("penstock.designs.access_edge.control.sweep.PATIENCE_SECONDS", 0.0)
+
+    def look(*_: Any, **__: Any) -> None:
+        steps.append("look")
+        if len(steps) == 1:
+            sweep._began -= 60.0  # so long it has read
+            stream = contextlib.ExitStack()
+            stream.enter_context(plant.streaming())
+            threading.Timer(0.1, lambda: (steps.append("the stream ends"), stream.close())).start()
+
+    monkeypatch.setattr(sweep, "look", look)
+    sweep._once()
+    assert steps == ["look", "the stream ends", *["look"] * 3]
+    monkeypatch.setattr("penstock.designs.access_edge.control.sweep.PATIENCE_SECONDS", 0.3)
+    with plant.streaming():
+        sweep._once()
+    assert 0.3 <= sweep._waited < 0.9
+
+
 def test_columns_leave_places_that_are_taken() -> None:
     """A new subscriber that names a place where another one is goes one by one, and is refused; that one stays."""
     plant = plant_of(Mirror(configs.load(CONFIG)))
