@@ -11,9 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from penstock.errors import UserError
 from penstock.v1 import subscribers_pb2, tree_pb2
 
@@ -72,9 +69,9 @@ _TOGETHER = """
 """
 _NO_SUBSCRIBER, _NO_LINE = (None,) * 2, (None,) * 6
 MOST_TOGETHER = 128  # rows of such a statement
-RECENT_BYTES = 8 << 20  # of messages of subscribers that are kept in memory as well
-
-Row = tuple[int, bytes]  # index, message
+# Of messages of subscribers that are kept in memory as well: all of a device of 262,144 queues, unless these are unusually long. What a
+# stream replaces is known so without being read, in case the device refuses.
+RECENT_BYTES = 32 << 20
 
 
 class Intent:
@@ -93,7 +90,7 @@ class Intent:
             self._db.execute("PRAGMA temp_store=MEMORY")
             self._db.executescript(_TOGETHER)
             self._inside = self._begun = False  # of a transaction; and of one that has more than one statement
-            self._subscribers: list[Row] = []  # of a transaction, not written yet
+            self._subscribers: list[tuple[int, bytes]] = []  # of a transaction, not written yet
             self._lines: list[tuple[Any, ...]] = []
             self._recent: dict[int, bytes] = {}  # messages that were read or written last, by index
             self._recent_bytes = 0
@@ -173,12 +170,13 @@ class Intent:
         elif len(waiting) >= MOST_TOGETHER:
             self._begin()
 
-    def _remember_recent(self, index: int, message: bytes) -> None:
+    def _remember_recent(self, indices: Sequence[int], messages: Sequence[bytes]) -> None:
         if self._recent_bytes > RECENT_BYTES:
             self._begin()  # what waits will be looked for in the store
             self._forget_recent()
-        self._recent_bytes += len(message)
-        self._recent[index] = message
+        replaced = map(self._recent.get, indices, itertools.repeat(b""))
+        self._recent_bytes += sum(map(len, messages)) - sum(map(len, replaced))
+        self._recent.update(zip(indices, messages, strict=True))
 
     def _forget_recent(self) -> None:
         self._recent.clear()
@@ -206,23 +204,27 @@ class Intent:
 
     # ---- subscribers
 
-    def put(self, rows: Iterable[Row]) -> None:
+    def put(self, indices: Sequence[int], messages: Sequence[bytes]) -> None:
         """Write subscribers, in place of those at the same index."""
-        some = iter(rows)
-        for row in itertools.islice(some, MOST_TOGETHER // 2):
+        few = MOST_TOGETHER // 2
+        for row in zip(indices[:few], messages[:few], strict=True):
             self._add(self._subscribers, row)
-            self._remember_recent(*row)
-        while more := list(itertools.islice(some, MOST_TOGETHER)):
+        self._remember_recent(indices[:few], messages[:few])
+        for begin in range(few, len(indices), MOST_TOGETHER):
+            some = slice(begin, begin + MOST_TOGETHER)
             self._begin()
-            self._forget_recent()
-            words = ", ".join(["(?, ?)"] * len(more))
-            self._db.execute(f"INSERT OR REPLACE INTO subscriber VALUES {words}", list(itertools.chain.from_iterable(more)))
+            self._remember_recent(indices[some], messages[some])
+            pairs: list[Any] = [None] * (2 * len(indices[some]))
+            pairs[::2], pairs[1::2] = indices[some], messages[some]
+            words = ", ".join(["(?, ?)"] * len(indices[some]))
+            self._db.execute(f"INSERT OR REPLACE INTO subscriber VALUES {words}", pairs)
 
     def delete(self, indices: Iterable[int]) -> None:
         """Take subscribers away, and remember that their places are empty."""
         ids = [(index,) for index in indices]
         self._begin()
-        self._forget_recent()
+        for (index,) in ids:
+            self._recent_bytes -= len(self._recent.pop(index, b""))
         self._db.executemany("DELETE FROM subscriber WHERE idx = ?", ids)
         self._db.executemany("INSERT OR IGNORE INTO retired VALUES (?)", ids)
 
@@ -234,23 +236,20 @@ class Intent:
 
     def get(self, index: int) -> subscribers_pb2.Subscriber:
         """Return the subscriber at an index that has one."""
+        return subscribers_pb2.Subscriber.FromString(self.message(index))
+
+    def message(self, index: int) -> bytes:
+        """Return its message, unread."""
         blob = self._recent.get(index)
         if blob is None:
             (blob,) = self._db.execute("SELECT intent FROM subscriber WHERE idx = ?", (index,)).fetchone()
-            self._remember_recent(index, blob)
-        return subscribers_pb2.Subscriber.FromString(blob)
-
-    def blobs(self, indices: NDArray[np.int64]) -> dict[int, bytes]:
-        """Return the messages of the subscribers at some indices, unread."""
-        found: dict[int, bytes] = {}
-        for some in np.split(np.sort(indices), np.flatnonzero(np.diff(np.sort(indices)) != 1) + 1):  # runs of neighbours
-            if len(some):
-                found.update(self._db.execute("SELECT * FROM subscriber WHERE idx BETWEEN ? AND ?", (int(some[0]), int(some[-1]))))
-        return found
+            self._remember_recent([index], [blob])
+        return blob
 
     def subscribers(self) -> Iterator[subscribers_pb2.Subscriber]:
         """Yield all, by index."""
-        for (blob,) in self._db.execute("SELECT intent FROM subscriber ORDER BY idx"):
+        for index, blob in self._db.execute("SELECT idx, intent FROM subscriber ORDER BY idx"):
+            self._remember_recent([index], [blob])
             yield subscribers_pb2.Subscriber.FromString(blob)
 
     def retired(self) -> list[int]:

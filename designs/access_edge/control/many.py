@@ -5,6 +5,7 @@ translated one by one, like all others. Where anything is not as usual, above al
 goes one by one, and that says what is wrong with which.
 """
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -46,11 +47,25 @@ class Many:
 
     def _numbers(self, messages: list[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]] | None:
         """Return the numbers of all settings, and the nodes."""
-        plant = self._plant
-        tree, each = plant.facts.hierarchy, plant.facts.queues_per_subscriber
+        tree, each = self._plant.facts.hierarchy, self._plant.facts.queues_per_subscriber
         nodes = np.concatenate([message.nodes() for message in messages])
         if tree is None or nodes.max() >= tree.nodes or max(message.most_queues for message in messages) > each:
             return None
+        found = self._known(messages)
+        if found is None and self._learn(messages):
+            found = self._known(messages)
+        return (*found, nodes.astype(np.int32)) if found else None
+
+    def _known(self, messages: list[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
+        """Return the numbers of all settings, if all were met before."""
+        each, unknown = self._plant.facts.queues_per_subscriber, self._plans.UNKNOWN
+        made = [message.codes(self._plans, each, self._plant.codes.drop_all) for message in messages]
+        codes, numbers = (np.concatenate([pair[which] for pair in made]) for which in (0, 1))
+        return None if (codes == unknown).any() or (numbers == unknown).any() else (codes, numbers)
+
+    def _learn(self, messages: list[Any]) -> bool:
+        """Translate settings that were not met before; return whether that went well."""
+        plant = self._plant
         try:
             for message in messages:
                 queues, parents = message.unknown(self._plans)
@@ -60,18 +75,17 @@ class Many:
                 for parent in parents:
                     self._plans.learn_parent(*parent, plant.codes.parent(*parent))
         except (Problem, DecodeError):
-            return None
-        made = [message.codes(self._plans, each, plant.codes.drop_all) for message in messages]
-        codes, numbers = (np.concatenate([pair[which] for pair in made]) for which in (0, 1))
-        unknown = self._plans.UNKNOWN
-        return None if (codes == unknown).any() or (numbers == unknown).any() else (codes, numbers, nodes.astype(np.int32))
+            return False
+        return True
 
     def _places(self, messages: list[Any], names: list[str]) -> NDArray[np.int64] | None:
         """Return where each one is or goes."""
         plant = self._plant
-        known = np.fromiter((plant.index_of.get(name, -1) for name in names), dtype=np.int64, count=len(names))
+        known = np.fromiter(map(plant.index_of.get, names, itertools.repeat(-1)), dtype=np.int64, count=len(names))
         wanted = np.concatenate([message.indices() for message in messages])
         new, said = known < 0, wanted >= 0
+        if not _may_be_new(list(itertools.compress(names, new))):
+            return None
         if (wanted[said & ~new] != known[said & ~new]).any() or wanted.max() >= plant.facts.subscribers:
             return None
         taken = np.frombuffer(plant.taken, dtype=np.uint8)
@@ -85,7 +99,9 @@ class Many:
             if len(free) < int(to_choose.sum()):
                 return None
             places[to_choose] = free
-        return places if len(np.unique(places)) == len(places) else None
+        once = np.zeros(plant.facts.subscribers, dtype=np.bool_)
+        once[places] = True
+        return places if np.count_nonzero(once) == len(places) else None
 
     def _do(
         self,
@@ -97,16 +113,14 @@ class Many:
         nodes: NDArray[np.int32],
     ) -> common_pb2.Applied:
         plant, first, begin = self._plant, self._plant.revision + 1, 0
-        taken = np.frombuffer(plant.taken, dtype=np.uint8)
-        old = plant.intent.blobs(places[taken[places] != 0])
+        indices = places.tolist()
+        old = {index: plant.intent.message(index) for index in indices if plant.taken[index]}
         blobs: list[bytes] = []
         for message in messages:
             blobs += message.placed(places[begin : begin + message.count].astype(np.uint32), first + begin)
             begin += message.count
-        indices = places.tolist()
-        plant.store(zip(indices, blobs, strict=True), indices, first + len(names) - 1)
-        batch = Batch(first - 1)
-        batch.since = plant.since[places]
+        plant.store(indices, blobs, first + len(names) - 1)
+        batch = Batch(first - 1, since=plant.since[places])
         plant.name(names, places, first)
         plant.arrange(places, codes, parents, nodes)
         applied = common_pb2.Applied()
@@ -119,12 +133,16 @@ class Many:
 
 
 def _names(messages: list[Any]) -> list[str] | None:
-    """Return the names of all; None where one is none, or comes twice."""
+    """Return the names of all; None where one is none."""
     found: list[str] = []
     for message in messages:
         some = message.names()
         if some is None:
             return None
         found += some
-    plain = bool(found) and all(map(str.isprintable, found)) and all(1 <= len(name) <= MAX_NAME for name in found)
-    return found if plain and len(set(found)) == len(found) else None
+    return found
+
+
+def _may_be_new(names: list[str]) -> bool:
+    """Return whether subscribers may have these names that nobody has."""
+    return len(set(names)) == len(names) and all(1 <= len(name) <= MAX_NAME and name.isprintable() for name in names)

@@ -14,7 +14,7 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from penstock.designs.access_edge.control.codes import Codes
 from penstock.designs.access_edge.control.facts import Facts
-from penstock.designs.access_edge.control.intent import Intent, Row
+from penstock.designs.access_edge.control.intent import Intent
 from penstock.designs.access_edge.control.problems import Code, Problem, invalid, missing
 from penstock.designs.access_edge.control.programs import Program, Programs
 from penstock.designs.access_edge.control.waiting import Done, Entry, Failure, Maker, Once, Request, Waiting
@@ -85,7 +85,7 @@ class Plant:
         self.port_of: NDArray[np.int32] = np.zeros(tree.nodes if tree else 1, dtype=np.int32)
         self.index_of: dict[str, int] = {}
         self.name_of: dict[int, str] = {}
-        self.version_of: dict[int, int] = {}
+        self.version_of: NDArray[np.int64] = np.zeros(facts.subscribers, dtype=np.int64)  # 0: there is none
         self.since: NDArray[np.int64] = np.full(facts.subscribers, NONE, dtype=np.int64)  # the version that made it; 0: before this start
         self.nodes: dict[int, tree_pb2.Node] = {}
         self.ports: dict[int, tree_pb2.Port] = {}
@@ -119,7 +119,7 @@ class Plant:
             self.nodes = {node.index: node for node in self.intent.nodes()}
             self.ports = {port.index: port for port in self.intent.ports()}
             parents = (parent.version for parent in (*self.nodes.values(), *self.ports.values()))
-            self.revision = max(itertools.chain([self.revision], self.version_of.values(), parents))
+            self.revision = max(itertools.chain([self.revision, int(self.version_of.max())], parents))
             changes |= {index: self._nothing(index) for index in self._retired - changes.keys()}
             self._arrange(changes.values())
             applied = common_pb2.Applied()
@@ -455,9 +455,9 @@ class Plant:
         if old != (message.name if message else None):
             self._by_name = None
         if old is not None:
-            del self.index_of[old], self.version_of[index]
+            del self.index_of[old]
         if message is None:
-            self.taken[index] = 0
+            self.taken[index] = self.version_of[index] = 0
             self._first_free = min(self._first_free, index)
         else:
             self.taken[index] = 1
@@ -487,14 +487,13 @@ class Plant:
     def name(self, names: list[str], places: NDArray[np.int64], version: int) -> None:
         """Let places have subscribers of these names, whose versions count up from `version`; what has a name already keeps it."""
         taken = np.frombuffer(self.taken, dtype=np.uint8)
-        new = taken[places] == 0
-        versions = np.arange(version, version + len(names))
-        indices = places.tolist()
-        self.index_of.update(zip(names, indices, strict=True))
-        self.name_of.update(zip(indices, names, strict=True))
-        self.version_of.update(zip(indices, versions.tolist(), strict=True))
+        new, versions = taken[places] == 0, np.arange(version, version + len(names))
+        self.version_of[places] = versions
         self.since[places[new]] = versions[new]
         if new.any():
+            indices = places.tolist()
+            self.index_of.update(zip(names, indices, strict=True))
+            self.name_of.update(zip(indices, names, strict=True))
             taken[places] = 1
             self._by_name = None
 
@@ -514,11 +513,11 @@ class Plant:
             columns = zip(*((change.index, change.queues, change.parent, change.node) for change in changes), strict=True)
             self.arrange(*(np.array(column) for column in columns))
 
-    def store(self, rows: Iterable[Row], indices: list[int], revision: int) -> None:
+    def store(self, indices: list[int], messages: list[bytes], revision: int) -> None:
         """Make subscribers durable, the last of which has this version. Raises Problem."""
         self._check_that_it_waits(self._entry())
         with self._transaction():
-            self.intent.put(rows)
+            self.intent.put(indices, messages)
             again = self._retired.intersection(indices) if self._retired else ()
             self.intent.occupy(again)
             self._log(self._entry())
@@ -531,7 +530,7 @@ class Plant:
         if gone:
             self.intent.delete(gone)
             self.intent.set_revision(self.revision)
-        self.intent.put((m.index, m.SerializeToString()) for m in there)
+        self.intent.put([m.index for m in there], [m.SerializeToString() for m in there])
         if self._retired:
             self.intent.occupy(m.index for m in there if m.index in self._retired)
             self._retired.difference_update(m.index for m in there)
@@ -544,7 +543,7 @@ class Plant:
         with self._transaction():
             self.intent.delete(batch.before)
             old = [message for message in batch.before.values() if message]
-            self.intent.put((m.index, m.SerializeToString()) for m in old)
+            self.intent.put([m.index for m in old], [m.SerializeToString() for m in old])
             self.intent.occupy(m.index for m in old)
             if batch.ident:
                 self.intent.forget(batch.ident)

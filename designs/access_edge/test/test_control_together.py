@@ -79,7 +79,7 @@ def state(plant: Plant) -> tuple[Any, ...]:
         [row if code >= 0 else None for row, code in zip(some, codes.tolist(), strict=True)]
         for some, codes in zip(rows, (plant.queue_code, plant.parent_code), strict=True)
     ]
-    named = plant.index_of, plant.name_of, plant.version_of, bytes(plant.taken), plant.revision
+    named = plant.index_of, plant.name_of, plant.version_of.tolist(), bytes(plant.taken), plant.revision
     where = plant.node_of.tolist(), plant.since.tolist()
     return list(plant.intent.subscribers()), plant.intent.retired(), mirror.queues, mirror.subscribers, named, in_force, where
 
@@ -468,7 +468,7 @@ def test_what_a_transaction_sees(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds come, and of what was not written nothing stays, also not in memory."""
     rng, intent = random.Random(seed()), Intent(None)
     known: dict[int, bytes] = {}
-    monkeypatch.setattr(store, "RECENT_BYTES", 2_000)
+    monkeypatch.setattr(store, "RECENT_BYTES", 900)
     for _ in range(300):
         wanted = dict(known)
         with contextlib.suppress(ZeroDivisionError), intent.transaction():
@@ -476,22 +476,48 @@ def test_what_a_transaction_sees(monkeypatch: pytest.MonkeyPatch) -> None:
                 index, what = rng.randrange(40), rng.random()
                 if what < 0.7:
                     wanted[index] = Subscriber(name=f"{index}-{rng.random()}", queues=[{}] * rng.randrange(9)).SerializeToString()
-                    intent.put([(index, wanted[index])])
+                    intent.put([index], [wanted[index]])
                 elif what < 0.75:
                     wanted.pop(index, None)
                     intent.delete([index])
                 elif what < 0.8:
-                    wanted |= {at: bytes([0x0A, 1, 48 + at % 9]) for at in range(100, 300)}
-                    intent.put((at, wanted[at]) for at in range(100, 300))
+                    many = {at: bytes([0x0A, 1, rng.randrange(48, 58)]) for at in range(100, 300)}
+                    wanted |= many
+                    intent.put(list(many), list(many.values()))
                 elif index in wanted:
-                    assert intent.get(index).SerializeToString() == wanted[index]
+                    assert intent.message(index) == wanted[index]
                 intent.audit("who", "method", str(index), rng.choice(["OK", "ABORTED"]))
             if rng.random() < 0.3:
                 raise ZeroDivisionError
             known = wanted
-        assert {index: intent.get(index).SerializeToString() for index in known} == known
+        assert intent._recent.items() <= known.items()
+        assert {index: intent.message(index) for index in known} == known
         assert [one.SerializeToString() for one in intent.subscribers()] == [known[index] for index in sorted(known)]
     intent.close()
+
+
+def test_what_is_replaced_need_not_be_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Messages that were written or read stay in memory, however often each is replaced, up to so many bytes of all."""
+    messages = [Subscriber(name=f"home-{index}").SerializeToString() for index in range(500)]
+    most = sum(map(len, messages))
+    monkeypatch.setattr(store, "RECENT_BYTES", most)
+    asked: list[str] = []
+
+    def known(intent: Intent) -> bool:
+        intent._db.set_trace_callback(asked.append)
+        return [intent.message(index) for index in range(500)] == messages and not asked
+
+    with contextlib.closing(Intent(tmp_path / "intent.sqlite")) as intent:
+        for _ in range(10):
+            with intent.transaction():
+                intent.put(range(500), messages)
+        assert known(intent)
+    with contextlib.closing(Intent(tmp_path / "intent.sqlite")) as intent:
+        assert len(list(intent.subscribers())) == 500 and known(intent)
+        for begin in range(0, 5_000, 500):
+            with intent.transaction():
+                intent.put(range(begin, begin + 500), messages)
+            assert sum(map(len, intent._recent.values())) <= most + store.MOST_TOGETHER * max(map(len, messages))
 
 
 def test_the_log_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,7 +167,7 @@ class Subscribers(subscribers_pb2_grpc.SubscribersServicer):
 
     def _version(self, name: str) -> int:
         index = self._plant.index_of.get(name)
-        return 0 if index is None else self._plant.version_of[index]
+        return 0 if index is None else int(self._plant.version_of[index])
 
     def _maker(self, change: Any) -> Maker:
         match change.WhichOneof("change"):
